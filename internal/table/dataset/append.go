@@ -60,7 +60,7 @@ func PassOn(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, fo
 	var out sink
 	var names []string
 	row := 0
-	for _, path := range paths {
+	for _, path := range r.paths {
 		in, err := r.openRows(path)
 		if err != nil {
 			return err

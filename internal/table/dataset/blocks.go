@@ -99,7 +99,7 @@ func (r *reader) readWindows(paths []string) error {
 	}
 	var windows []*window
 	for _, path := range paths {
-		pf, f, err := openParquet(path)
+		pf, f, err := openParquet(r.ctx, path)
 		if err != nil {
 			return err
 		}
@@ -247,7 +247,7 @@ func (r *reader) readWindow(w *window, procs int, mu *sync.Mutex) (*Table, error
 	}
 	var next atomic.Int64
 	var workers sync.WaitGroup
-	for range min(procs, len(jobs)) {
+	for range min(procs*w.pf.waits(), len(jobs)) {
 		workers.Go(func() {
 			for k := int(next.Add(1) - 1); k < len(jobs); k = int(next.Add(1) - 1) {
 				jobs[k].coder.out.Grow(w.rows)
@@ -287,6 +287,9 @@ func EstimateBytes(ctx context.Context, s *schema.Schema, paths ...string) (tota
 			row += 4
 		}
 	}
+	if paths, err = listFiles(ctx, paths); err != nil {
+		return 0, err
+	}
 	for _, path := range paths {
 		if path == "-" {
 			continue
@@ -300,7 +303,7 @@ func EstimateBytes(ctx context.Context, s *schema.Schema, paths ...string) (tota
 			continue
 		}
 		if FormatOf(path) != Parquet {
-			size, err := totalSize([]string{path})
+			size, err := sizeOf(ctx, path)
 			if err != nil {
 				return 0, err
 			}
@@ -310,7 +313,7 @@ func EstimateBytes(ctx context.Context, s *schema.Schema, paths ...string) (tota
 			total += size
 			continue
 		}
-		pf, f, err := openParquet(path)
+		pf, f, err := openParquet(ctx, path)
 		if err != nil {
 			return 0, err
 		}

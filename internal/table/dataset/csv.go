@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 )
 
 // readCSV appends the rows of one CSV file.
 func (r *reader) readCSV(path string) error {
-	src, closeSrc, err := r.openFile(path)
+	src, closeSrc, err := r.openSource(path)
 	if err != nil {
 		return err
 	}
@@ -19,15 +18,15 @@ func (r *reader) readCSV(path string) error {
 	return r.readText(path, src)
 }
 
-func (r *reader) openFile(path string) (io.Reader, func() error, error) {
+func (r *reader) openSource(path string) (io.Reader, func() error, error) {
 	if path == "-" {
 		return r.opts.Stdin, func() error { return nil }, nil
 	}
-	f, err := os.Open(path)
+	src, f, err := openFile(r.ctx, path)
 	if err != nil {
 		return nil, nil, err
 	}
-	return f, f.Close, nil
+	return src, f.Close, nil
 }
 
 func (r *reader) readText(path string, src io.Reader) error {

@@ -14,6 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/object"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -21,12 +22,14 @@ import (
 // say of columns about which it says no more. Of other files it adds nothing. No row is read.
 func AddTypes(book schema.Codebook, path string) (schema.Codebook, error) {
 	var types map[string]string
-	var err error
+	ctx := Hold(context.Background())
+	file, err := firstFile(ctx, path)
 	switch {
+	case err != nil:
 	case IsAddress(path):
 		types, err = readSQLTypes(path)
-	case FormatOf(path) == Parquet:
-		types, err = readParquetTypes(path)
+	case FormatOf(file) == Parquet:
+		types, err = readParquetTypes(ctx, file)
 	default:
 		return book, nil
 	}
@@ -47,8 +50,8 @@ func AddTypes(book schema.Codebook, path string) (schema.Codebook, error) {
 }
 
 // readParquetTypes are the types of a file's columns, as a codebook names them.
-func readParquetTypes(path string) (map[string]string, error) {
-	pf, f, err := openParquet(path)
+func readParquetTypes(ctx context.Context, path string) (map[string]string, error) {
+	pf, f, err := openParquet(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +90,8 @@ func AddSample(book schema.Codebook, sample, path string, names []string, d sche
 		return nil, &dp.ParamError{Op: "schema init", Param: "public-sample", Want: want,
 			Hint: "its values are written into the schema, which is public"}
 	}
-	if IsAddress(sample) || FormatOf(sample) == Parquet {
-		return refuse("must be a CSV file")
+	if IsAddress(sample) || object.IsAddress(sample) || FormatOf(sample) == Parquet {
+		return refuse("must be a CSV file of this machine")
 	}
 	there, err := os.Stat(sample)
 	if err != nil {

@@ -3,6 +3,7 @@
 package dataset
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +15,7 @@ import (
 // DecodeParquet unpacks and decodes every column of a file on all processors and codes nothing. It
 // returns how many rows the file has.
 func DecodeParquet(path string) (rows int64, err error) {
-	pf, f, err := openParquet(path)
+	pf, f, err := openParquet(context.Background(), path)
 	if err != nil {
 		return 0, err
 	}

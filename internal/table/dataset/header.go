@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -23,8 +22,13 @@ func ReadHeader(path string, d schema.Dialect) ([]string, error) {
 	if IsAddress(path) {
 		return readSQLNames(path)
 	}
+	ctx := Hold(context.Background())
+	path, err := firstFile(ctx, path)
+	if err != nil {
+		return nil, err
+	}
 	if FormatOf(path) == Parquet {
-		pf, f, err := openParquet(path)
+		pf, f, err := openParquet(ctx, path)
 		if err != nil {
 			return nil, err
 		}
@@ -34,12 +38,12 @@ func ReadHeader(path string, d schema.Dialect) ([]string, error) {
 		return nil, &dp.ParamError{Op: "dataset", Param: "header", Want: "must be declared to read column names",
 			Hint: "the first record of a file without a header is somebody's data; give the number of columns instead"}
 	}
-	f, err := os.Open(path)
+	src, f, err := openFile(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := openText(path, &countingReader{ctx: context.Background(), r: byteByByte{f}})
+	text, err := openText(path, &countingReader{ctx: ctx, r: byteByByte{src}})
 	if err != nil {
 		return nil, err
 	}

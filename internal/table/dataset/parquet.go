@@ -18,7 +18,7 @@ import (
 func (r *reader) readParquet(paths []string) error {
 	var files []*parquetFile
 	for _, path := range paths {
-		pf, f, err := openParquet(path)
+		pf, f, err := openParquet(r.ctx, path)
 		if err != nil {
 			return err
 		}
@@ -106,7 +106,11 @@ func (r *reader) readColumns(jobs []*columnJob, rows int) {
 	var next atomic.Int64
 	var progress sync.Mutex
 	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(jobs)) {
+	procs := runtime.GOMAXPROCS(0)
+	if len(jobs) > 0 {
+		procs *= jobs[0].files[0].waits()
+	}
+	for range min(procs, len(jobs)) {
 		workers.Go(func() {
 			for {
 				i := int(next.Add(1)) - 1

@@ -4,12 +4,15 @@ package dataset
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"hash/crc32"
 	"io"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/discreet-dp/discreet/internal/table/object"
 )
 
 const (
@@ -72,7 +75,7 @@ func newChunk(pf *parquetFile, g, at int, t cellType) (*chunk, error) {
 	case !canUnpack(meta.Codec):
 		return nil, errEncoding
 	}
-	section := io.NewSectionReader(pf.file, start, meta.TotalCompressedSize)
+	section := pf.section(start, meta.TotalCompressedSize)
 	return &chunk{
 		file: pf, t: t, codec: meta.Codec,
 		src: bufio.NewReaderSize(section, maxPageHeader), bytes: meta.TotalCompressedSize, rows: group.NumRows,
@@ -294,6 +297,9 @@ func (c *chunk) beginPage(rows int32, encoding format.Encoding, data []byte) (er
 
 // chunkFault words an error of a chunk.
 func chunkFault(path, column string, err error) error {
+	if unread := (*object.Error)(nil); errors.As(err, &unread) || errors.Is(err, context.Canceled) {
+		return err // of a store, not of the file
+	}
 	fault := damagedFile(path)
 	switch {
 	case errors.Is(err, errExpands):

@@ -4,12 +4,14 @@ package dataset
 
 import (
 	"encoding/binary"
+	"errors"
 	"io"
-	"os"
 	"sync/atomic"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/discreet-dp/discreet/internal/table/object"
 )
 
 const (
@@ -35,23 +37,6 @@ type parquetFile struct {
 // Runs of one value take next to no room, but a table of them alone is a bomb.
 func (pf *parquetFile) mostText() int64 { return max(freeText, maxRatio*pf.size) }
 
-// openParquet opens the file at path. The caller closes f.
-func openParquet(path string) (pf *parquetFile, f io.Closer, err error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	info, err := file.Stat()
-	if err == nil {
-		pf, err = newParquetFile(path, file, info.Size())
-	}
-	if err != nil {
-		file.Close()
-		return nil, nil, err
-	}
-	return pf, file, nil
-}
-
 func newParquetFile(path string, file io.ReaderAt, size int64) (pf *parquetFile, err error) {
 	pf = &parquetFile{path: path, file: file, size: size}
 	defer recoverDamage(path, &err)
@@ -59,6 +44,9 @@ func newParquetFile(path string, file io.ReaderAt, size int64) (pf *parquetFile,
 		return nil, err
 	}
 	lib, err := parquet.OpenFile(file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if unread := (*object.Error)(nil); errors.As(err, &unread) {
+		return nil, unread
+	}
 	if err != nil {
 		return nil, damagedFile(path)
 	}

@@ -27,7 +27,7 @@ type ParquetPart struct {
 
 // CutParquet cuts a Parquet file into parts of rows rows each or a few more, but whole row groups.
 func CutParquet(path string, rows int) (parts []ParquetPart, err error) {
-	pf, f, err := openParquet(path)
+	pf, f, err := openParquet(context.Background(), path)
 	if err != nil {
 		return nil, err
 	}

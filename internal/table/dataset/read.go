@@ -151,10 +151,13 @@ func newReader(ctx context.Context, s *schema.Schema, opts Options, paths []stri
 		return nil, &dp.ParamError{Op: "dataset", Param: "data",
 			Want: "must name files, since there is no standard input here", Got: "-"}
 	}
-	r := &reader{ctx: ctx, s: s, opts: opts, paths: paths}
+	r := &reader{ctx: Hold(ctx), s: s, opts: opts}
 	r.progress.report = opts.Progress
 	var err error
-	if r.progress.total, err = totalSize(paths); err != nil {
+	if r.paths, err = listFiles(r.ctx, paths); err != nil {
+		return nil, err
+	}
+	if r.progress.total, err = totalSize(r.ctx, r.paths); err != nil {
 		return nil, err
 	}
 	if r.cols, r.label, err = newCoders(s); err != nil {

@@ -77,7 +77,7 @@ type textRows struct {
 }
 
 func (r *reader) openTextRows(path string) (_ rows, err error) {
-	f, shut, err := r.openFile(path)
+	f, shut, err := r.openSource(path)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ type cursor struct {
 }
 
 func (r *reader) openParquetRows(path string) (rows, error) {
-	pf, f, err := openParquet(path)
+	pf, f, err := openParquet(r.ctx, path)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,8 @@ import (
 	"errors"
 	"io"
 	"os"
+
+	"github.com/discreet-dp/discreet/internal/table/object"
 )
 
 const (
@@ -35,16 +37,16 @@ func (p *progress) add(n int) {
 }
 
 // totalSize is the size of the files together, "-" and tables of databases not counted.
-func totalSize(paths []string) (sum int64, err error) {
+func totalSize(ctx context.Context, paths []string) (sum int64, err error) {
 	for _, path := range paths {
 		if path == "-" || IsAddress(path) {
 			continue
 		}
-		info, err := os.Stat(path)
+		size, err := sizeOf(ctx, path)
 		if err != nil {
 			return 0, err
 		}
-		sum += info.Size()
+		sum += size
 	}
 	return sum, nil
 }
@@ -109,7 +111,8 @@ func gzipFault(file string, err error) error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return &FaultError{File: file, Fault: "must be complete gzip, and is cut short"}
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.As(err, new(*os.PathError)):
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.As(err, new(*os.PathError)),
+		errors.As(err, new(*object.Error)):
 		return err
 	}
 	return &FaultError{File: file, Fault: "must be undamaged gzip"}

@@ -9,20 +9,26 @@ import (
 	"io"
 
 	"github.com/discreet-dp/discreet/internal/table/coding"
+	"github.com/discreet-dp/discreet/internal/table/object"
 	"github.com/discreet-dp/discreet/internal/table/sqlrows"
 )
 
 // IsAddress tells the address of a table in a database from a path.
 func IsAddress(path string) bool { return sqlrows.IsAddress(path) }
 
-// CheckPaths refuses what is no path and cannot be the address of a table: one without the table's
-// name, or with a password. Nothing is opened.
+// CheckPaths refuses what is no path and cannot be the address of a table or of an object: one
+// without the table's name, or with a password. Nothing is opened.
 func CheckPaths(paths ...string) error {
 	for _, path := range paths {
-		if sqlrows.IsAddress(path) {
-			if err := sqlrows.Check(path); err != nil {
-				return err
-			}
+		check := func(string) error { return nil }
+		switch {
+		case sqlrows.IsAddress(path):
+			check = sqlrows.Check
+		case object.IsAddress(path):
+			check = object.Check
+		}
+		if err := check(path); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -53,7 +53,7 @@ func Tally(ctx context.Context, s *schema.Schema, opts Options, paths ...string)
 	if r.label != nil {
 		add(&tallied{name: s.Label.Name, label: true, declared: spellings(s.Label.Levels)}, s.Label.Role)
 	}
-	for _, path := range paths {
+	for _, path := range r.paths {
 		tally := r.tallyFile
 		if FormatOf(path) == Parquet {
 			tally = r.tallyParquet

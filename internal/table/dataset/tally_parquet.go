@@ -14,7 +14,7 @@ import (
 // tallyParquet is tallyFile of a Parquet file, a column at a time: an entry of a dictionary is
 // judged once.
 func (r *reader) tallyParquet(path string, columns []*tallied, counts []CellCounts) (n int, err error) {
-	pf, f, err := openParquet(path)
+	pf, f, err := openParquet(r.ctx, path)
 	if err != nil {
 		return 0, err
 	}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/table/object"
+)
+
+// Hold makes what is read under the context it returns one reading: an object of a store that is
+// another when it is read again is refused. Files of this machine are not watched.
+func Hold(ctx context.Context) context.Context { return object.Hold(ctx) }
+
+// openFile opens the file or the object at path, to be read from its beginning. Close it.
+func openFile(ctx context.Context, path string) (io.Reader, io.Closer, error) {
+	if object.IsAddress(path) {
+		o, err := object.Open(ctx, path)
+		if err != nil {
+			return nil, nil, err
+		}
+		return o.Reader(), o, nil
+	}
+	f, err := os.Open(path)
+	return f, f, err
+}
+
+// sizeOf is how many bytes the file or the object at path has.
+func sizeOf(ctx context.Context, path string) (int64, error) {
+	if object.IsAddress(path) {
+		return object.Size(ctx, path)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+// openParquet opens the file or the object at path. The caller closes f.
+func openParquet(ctx context.Context, path string) (pf *parquetFile, f io.Closer, err error) {
+	if object.IsAddress(path) {
+		o, err := object.Open(ctx, path)
+		if err != nil {
+			return nil, nil, err
+		}
+		pf, err := newParquetFile(path, o, o.Size())
+		o.Forget()
+		if err != nil {
+			o.Close()
+			return nil, nil, err
+		}
+		return pf, o, nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := file.Stat()
+	if err == nil {
+		pf, err = newParquetFile(path, file, info.Size())
+	}
+	if err != nil {
+		file.Close()
+		return nil, nil, err
+	}
+	return pf, file, nil
+}
+
+// section is n bytes of the file from a place on, to be read in order.
+func (pf *parquetFile) section(from, n int64) io.Reader {
+	if o, ok := pf.file.(*object.Object); ok {
+		return o.Section(from, n)
+	}
+	return io.NewSectionReader(pf.file, from, n)
+}
+
+// waits is how many columns are read at once for each processor: more where a store is waited for.
+func (pf *parquetFile) waits() int {
+	if _, ok := pf.file.(*object.Object); ok {
+		return 4
+	}
+	return 1
+}
+
+// listFiles puts the Parquet files of a folder in its place, in the order of their names. Names
+// that begin with _ or . are left out, as other readers of such folders do; whatever else is no
+// Parquet file is refused, so that no rows are left out unseen.
+func listFiles(ctx context.Context, paths []string) (files []string, err error) {
+	for _, path := range paths {
+		var inside []string
+		if object.IsFolder(path) {
+			inside, err = object.List(ctx, path)
+		} else if info, statErr := os.Stat(path); path != "-" && statErr == nil && info.IsDir() {
+			inside, err = listFolder(path)
+		} else {
+			files = append(files, path)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		none := len(files)
+		for _, file := range inside {
+			name := strings.TrimSuffix(file, "/")
+			name = name[strings.LastIndexAny(name, `/`+string(filepath.Separator))+1:]
+			switch {
+			case strings.HasPrefix(name, "_"), strings.HasPrefix(name, "."):
+			case FormatOf(file) != Parquet:
+				return nil, &FaultError{File: path, Fault: "must be a folder of .parquet files alone"}
+			default:
+				files = append(files, file)
+			}
+		}
+		if len(files) == none {
+			return nil, &FaultError{File: path, Fault: "must be a folder of at least one .parquet file"}
+		}
+	}
+	return files, nil
+}
+
+// listFolder lists a folder of this machine by the order of names; a folder in it ends in a slash.
+func listFolder(path string) (files []string, err error) {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		file := filepath.Join(path, e.Name())
+		if e.IsDir() {
+			file += "/"
+		}
+		files = append(files, file)
+	}
+	return files, nil
+}
+
+// firstFile is the file at path, or the first one of a folder's.
+func firstFile(ctx context.Context, path string) (string, error) {
+	files, err := listFiles(ctx, []string{path})
+	if err != nil {
+		return "", err
+	}
+	return files[0], nil
+}

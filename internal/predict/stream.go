@@ -46,6 +46,7 @@ func (s *Source) open(what string) (dataset.Options, func()) {
 // addition. Errors are as for dataset.Read; what was written until then stays in w.
 func (p Params) Write(ctx context.Context, m *model.Model, src *Source, w io.Writer, format dataset.Format) (
 	summary string, err error) {
+	ctx = dataset.Hold(ctx) // which is read up to three times
 	from, err := p.findThreshold(ctx, m, src)
 	if err != nil {
 		return "", err

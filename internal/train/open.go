@@ -114,6 +114,7 @@ func (r *RowSource) open(ctx context.Context, t *Training) (*openRows, error) {
 		}
 		return &openRows{sn.Table(), func() error { hide(); return sn.Close() }}, nil
 	}
+	ctx = dataset.Hold(ctx) // what is estimated is what is read
 	limit := r.Memory
 	if limit == 0 {
 		limit = DefaultMemory

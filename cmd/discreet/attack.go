@@ -72,7 +72,7 @@ ledger. Keep it where the rows may be seen. It refuses without --not-private.`,
 		"without privacy"
 	c.Flags().StringVar(&t.claim, "claim", "", "the ε to compare with, a `number`; left out for that of --epsilon")
 	c.Flags().StringArrayVar(&t.data, "data", nil,
-		"a `file` of the table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
+		tableWords+"; - is standard input; may be repeated")
 	c.Flags().StringVar(&t.schema, "schema", "", "the schema `file` of the table")
 	c.Flags().IntVar(&t.targets, "targets", 50, "how many rows, or persons, of each kind are attacked, a `number`")
 	c.Flags().IntVar(&t.runs, "runs", 400, "how many trainings, a `number`; half teach the attacker")

@@ -65,7 +65,7 @@ training.`,
 		RunE: func(c *cobra.Command, _ []string) error { return l.runCompare(c.Context()) },
 	}
 	c.Flags().StringArrayVar(&l.data, "data", nil,
-		"a `file` of the table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
+		tableWords+"; - is standard input; may be repeated")
 	c.Flags().StringVar(&l.schema, "schema", "", "the schema `file` of the table")
 	c.Flags().StringSliceVar(&l.learners, "learners", nil,
 		"`names` of what to compare, each with its options: NAME[:OPTION=VALUE]...")

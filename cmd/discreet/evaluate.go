@@ -49,7 +49,7 @@ to people who may see those rows.`,
 	}
 	c.Flags().StringVar(&e.model, "model", "", "the model `file`")
 	c.Flags().StringArrayVar(&e.data, "data", nil,
-		"a `file` of the table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
+		tableWords+"; - is standard input; may be repeated")
 	c.Flags().BoolVar(&e.json, "json", false, "print one JSON object")
 	c.Flags().StringVar(&e.threshold, "threshold", "",
 		"predict the positive class from this on: a `score`, rate=SHARE or costs=FP:FN (default 0.5)")

@@ -81,7 +81,7 @@ are (docs/scale.md), and --out is a folder of Parquet files that is not there.`,
 	}
 	c.Flags().StringVar(&p.model, "model", "", "the model `file`")
 	c.Flags().StringArrayVar(&p.data, "data", nil,
-		"a `file` of the table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
+		tableWords+"; - is standard input; may be repeated")
 	c.Flags().StringVar(&p.out, "out", "",
 		"the `file` to write, CSV or (.parquet) Parquet; - is standard output, CSV; replaced if it is there and is not read")
 	c.Flags().StringVar(&p.threshold, "threshold", "",

@@ -41,7 +41,7 @@ the rows. It never repeats a cell.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return k.checkFile(c.Context(), args[0]) },
 	}
-	c.Flags().StringArrayVar(&k.data, "data", nil, "a `file` of the table, CSV (also gzip) or Parquet; may be repeated")
+	c.Flags().StringArrayVar(&k.data, "data", nil, tableWords+"; may be repeated")
 	c.Flags().BoolVar(&k.json, "json", false, "print the schema as JSON, and check no data")
 	c.Flags().BoolVar(&k.explain, "explain", false, "say what is missing in the order to decide it")
 	return c

@@ -82,7 +82,7 @@ dishonest owner can do.`,
 	}
 	f := c.Flags()
 	f.StringArrayVar(&s.data, "data", nil,
-		"a `file` of the table, CSV (also gzip) or Parquet; - is standard input; may be repeated")
+		tableWords+"; - is standard input; may be repeated")
 	f.StringVar(&s.schema, "schema", "", "the schema `file` of the table")
 	f.StringVar(&s.model, "model", "", "the `file` to write the model to; replaced if it is there")
 	f.StringVar(&s.classifier, "classifier", "stump", "what a round adds: stump, centroid or logistic, a `name`")

@@ -10,6 +10,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
+// tableWords say what --data may be.
+const tableWords = "a `file` of the table, CSV (also gzip) or Parquet, a folder of Parquet files, or an address " +
+	"(docs/scale.md)"
+
 // readTable reads labelled rows.
 func (a *app) readTable(ctx context.Context, s *schema.Schema, paths []string) (*dataset.Table, error) {
 	report, done := a.ShowBytes("reading")

@@ -80,8 +80,7 @@ up, and each says that it was not counted.`,
 // addFlags adds the flags that say from what, to where and on whose account.
 func (t *trainFlags) addFlags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&t.data, "data", nil,
-		"a `file` of the table, CSV (also gzip) or Parquet, or a table in a database (docs/scale.md); - is standard input; "+
-			"may be repeated")
+		tableWords+"; - is standard input; may be repeated")
 	c.Flags().StringVar(&t.schema, "schema", "", "the schema `file` of the table")
 	c.Flags().StringVar(&t.model, "model", "", "the `file` to write the model to; replaced if it is there")
 	c.Flags().BoolVar(&t.exceed, "exceed-max-epsilon", false,

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Who may read a file that Write makes.
@@ -63,6 +64,9 @@ func Check(path string) error {
 // createBeside creates a new file in the folder of path that can take its place. A part
 // left by a crash does not stand in the way.
 func createBeside(path string, mode fs.FileMode) (*os.File, error) {
+	if strings.Contains(path, "://") {
+		return nil, fmt.Errorf("%s must be a path: what is written goes to files of this machine", path)
+	}
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s must be a plain file or not exist", path)
 	}

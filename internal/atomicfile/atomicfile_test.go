@@ -68,7 +68,7 @@ func TestFilesAreWholeOrAsBefore(t *testing.T) {
 
 func TestRefuses(t *testing.T) {
 	dir := t.TempDir()
-	for _, path := range []string{dir, filepath.Join(dir, "no", "f")} {
+	for _, path := range []string{dir, filepath.Join(dir, "no", "f"), "s3://bucket/f"} {
 		if atomicfile.Check(path) == nil {
 			t.Errorf("%s can be written", path)
 		}

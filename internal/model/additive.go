@@ -15,8 +15,18 @@ import (
 // log-odds of the positive class.
 type Additive struct {
 	Intercept float64
+	Moved     *Moved // nil in models of before version 8
 	Shapes    []Shape
 	Pairs     []PairShape
+}
+
+// Moved is how far noise alone may have moved a score, in standard deviations, beside what each
+// shape states of itself: all rows by Intercept, and those whose steps of shapes that state it add
+// up to z by Slope·(z − Middle).
+type Moved struct {
+	Intercept float64 `json:"intercept"`
+	Slope     float64 `json:"slope"`
+	Middle    float64 `json:"middle"`
 }
 
 // Shape is what one column adds to the log-odds.
@@ -30,6 +40,10 @@ type Shape struct {
 	// the noise that was added and the rows that happened to be there; 0 where
 	// no noise was added. It is reckoned from released numbers.
 	Noise []float64
+	// Moved is how far noise alone moves scores in each bin, as a standard deviation: what another
+	// fit to the same rows would differ by. Empty where the shape is exact, or of a model without
+	// Additive.Moved.
+	Moved []float64
 }
 
 const maxShapes = 1 << 16
@@ -48,6 +62,9 @@ func (a *Additive) checkParts(s *schema.Schema, _ *spaceUse) error {
 	if !(math.Abs(a.Intercept) <= feature.MaxStep) {
 		return fmt.Errorf("model: additive: intercept must be at most %d in size (got %g)", feature.MaxStep, a.Intercept)
 	}
+	if err := a.Moved.check(); err != nil {
+		return err
+	}
 	places := newShapePlaces(s)
 	for k := range a.Shapes {
 		sh := &a.Shapes[k]
@@ -56,6 +73,9 @@ func (a *Additive) checkParts(s *schema.Schema, _ *spaceUse) error {
 			return err
 		}
 		if err := sh.checkSteps(s, j); err != nil {
+			return fmt.Errorf("model: shape %d: %w", k, err)
+		}
+		if err := a.checkMoved(sh.Moved, len(sh.LogOdds)); err != nil {
 			return fmt.Errorf("model: shape %d: %w", k, err)
 		}
 	}
@@ -122,6 +142,33 @@ func checkEdges(c *schema.Column, edges []float64) error {
 	return nil
 }
 
+func (m *Moved) check() error {
+	if m == nil {
+		return nil
+	}
+	for _, x := range [3]float64{m.Intercept, m.Slope, math.Abs(m.Middle)} {
+		if !(x >= 0 && x <= feature.MaxStep) {
+			return fmt.Errorf("model: additive: moved must hold deviations from 0 to %d and a middle of at most that size "+
+				"(got %g)", feature.MaxStep, x)
+		}
+	}
+	return nil
+}
+
+// checkMoved wants one number for each of so many bins, or none.
+func (a *Additive) checkMoved(moved []float64, bins int) error {
+	if len(moved) > 0 && (a.Moved == nil || len(moved) != bins) {
+		return fmt.Errorf("moved must be empty, or number %d, one per bin, in a model that states it beside its shapes "+
+			"(got %d)", bins, len(moved))
+	}
+	for b, x := range moved {
+		if !(x >= 0 && x <= feature.MaxStep) {
+			return fmt.Errorf("moved must be from 0 to %d (bin %d has %g)", feature.MaxStep, b, x)
+		}
+	}
+	return nil
+}
+
 // checkSteps wants one log-odds and one noise for each of so many bins.
 func checkSteps(bins int, logOdds, noise []float64) error {
 	if len(logOdds) != bins || len(noise) != bins {
@@ -149,7 +196,10 @@ func (a *Additive) listColumns() (names []string) {
 }
 
 func (a *Additive) fileVersion() int {
-	if len(a.Pairs) > 0 {
+	switch {
+	case a.Moved != nil:
+		return 8
+	case len(a.Pairs) > 0:
 		return 4
 	}
 	return 2
@@ -290,6 +340,7 @@ func (f *rowShape) binOf(row []column.Cell) int {
 
 type additiveBody struct {
 	Intercept float64     `json:"intercept"`
+	Moved     *Moved      `json:"moved,omitempty"`
 	Shapes    []shapeBody `json:"shapes"`
 	Pairs     []pairBody  `json:"pairs,omitempty"`
 }
@@ -299,10 +350,11 @@ type shapeBody struct {
 	Edges   []float64 `json:"edges"`
 	LogOdds []float64 `json:"log_odds"`
 	Noise   []float64 `json:"noise"`
+	Moved   []float64 `json:"moved,omitempty"`
 }
 
 func (a *Additive) writeBody(into *body) {
-	into.Additive = &additiveBody{Intercept: a.Intercept}
+	into.Additive = &additiveBody{Intercept: a.Intercept, Moved: a.Moved}
 	for _, sh := range a.Shapes {
 		into.Additive.Shapes = append(into.Additive.Shapes, shapeBody(sh))
 	}
@@ -312,7 +364,7 @@ func (a *Additive) writeBody(into *body) {
 }
 
 func (b *additiveBody) readClassifier() Classifier {
-	a := &Additive{Intercept: b.Intercept, Shapes: make([]Shape, len(b.Shapes))}
+	a := &Additive{Intercept: b.Intercept, Moved: b.Moved, Shapes: make([]Shape, len(b.Shapes))}
 	for k, sh := range b.Shapes {
 		a.Shapes[k] = Shape(sh)
 	}

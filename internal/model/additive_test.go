@@ -53,6 +53,15 @@ func marked() *Model {
 	return m
 }
 
+// stated is marked, with what noise alone does; of an exact shape nothing is stated.
+func stated() *Model {
+	m := marked()
+	a := m.Classifier.(*Additive)
+	a.Moved = &Moved{Intercept: 0.25, Slope: 0.1, Middle: -0.5}
+	a.Shapes[0].Moved, a.Pairs[0].Moved = []float64{0.1, 0, 0.2, 0.5, 0.5, 1}, []float64{0, 0.5, 1, 1, 2, 3}
+	return m
+}
+
 // markedGrids is gridded with the same marks.
 func markedGrids() *Model {
 	m := gridded()
@@ -213,6 +222,19 @@ func TestAdditiveRefuses(t *testing.T) {
 	if _, err := Marshal(m); err == nil || !strings.Contains(err.Error(), `"age" must be decreasing`) {
 		t.Errorf("a shape that rises where the schema wants it to fall: %v", err)
 	}
+	for say, edit := range map[string]func(a *Additive){
+		"moved must hold deviations":   func(a *Additive) { a.Moved.Slope = -1 },
+		"a middle of at most":          func(a *Additive) { a.Moved.Middle = math.NaN() },
+		"moved must be empty":          func(a *Additive) { a.Shapes[0].Moved = a.Shapes[0].Moved[1:] },
+		"in a model that states it":    func(a *Additive) { a.Moved = nil },
+		"pair 0: moved must be from 0": func(a *Additive) { a.Pairs[0].Moved[2] = math.Inf(1) },
+	} {
+		m := stated()
+		edit(m.Classifier.(*Additive))
+		if _, err := Marshal(m); err == nil || !strings.Contains(err.Error(), say) {
+			t.Errorf("noise alone: %s: %v", say, err)
+		}
+	}
 	m = summed()
 	m.Classifier = voted().Classifier.(*Votes)
 	if _, err := Marshal(m); err == nil {
@@ -223,7 +245,8 @@ func TestAdditiveRefuses(t *testing.T) {
 // A body in a frame of another version than it needs is refused: there is one
 // spelling of a model.
 func TestVersionFitsTheBody(t *testing.T) {
-	for v, m := range map[int]*Model{1: voted(), 2: summed(), 3: levelled(), 4: paired(), 5: followed()} {
+	for v, m := range map[int]*Model{1: voted(), 2: summed(), 3: levelled(), 4: paired(), 5: followed(), 7: marked(),
+		8: stated()} {
 		got, raw, err := readFrame(mustMarshal(t, m))
 		if err != nil || got != v {
 			t.Fatal(got, err)

@@ -145,16 +145,22 @@ var allowed = map[string]string{
 
 	"body.additive":                   format,
 	"body.additive.intercept":         paid,
+	"body.additive.moved":             format,
+	"body.additive.moved.intercept":   paid,
+	"body.additive.moved.slope":       paid,
+	"body.additive.moved.middle":      paid,
 	"body.additive.shapes":            format,
 	"body.additive.shapes[].column":   paid,
 	"body.additive.shapes[].edges":    declared,
 	"body.additive.shapes[].log_odds": paid,
 	"body.additive.shapes[].noise":    paid,
+	"body.additive.shapes[].moved":    paid,
 	"body.additive.pairs":             format,
 	"body.additive.pairs[].columns":   paid,
 	"body.additive.pairs[].edges":     declared,
 	"body.additive.pairs[].log_odds":  paid,
 	"body.additive.pairs[].noise":     paid,
+	"body.additive.pairs[].moved":     paid,
 
 	"body.additive_levels":                              format,
 	"body.additive_levels.intercepts":                   paid,
@@ -221,7 +227,8 @@ func full() []*Model {
 	weighted := levelled()
 	weighted.Schema.Label.Weights = []float64{1, 2.5, 1e-3}
 	logistic.Classifier.(*Logistic).Norm, weighted.Classifier.(*Linear).Norm = 2, 1.5
-	return []*Model{votes, logistic, rising, weighted, elected(), paired(), layered(), followed(), gridded(), marked()}
+	return []*Model{votes, logistic, rising, weighted, elected(), paired(), layered(), followed(), gridded(), marked(),
+		stated()}
 }
 
 func TestModelHoldsOnlyAllowedFields(t *testing.T) {

@@ -15,9 +15,10 @@ import (
 // body is what a file holds (version 2 is version 1 with additive models, version
 // 3 that with linear ones, ballots, norms, a delta and weights of classes, version 4
 // that with pairs and with additive models of more classes, version 5 that with derived
-// columns, version 6 that with grids), apart from
-// the memory layout of Model so that either may change without the other. The
-// statement comes first: it is what a person opens the file for.
+// columns, version 6 that with grids, version 7 that with marks, dates and buckets, version
+// 8 that with what noise alone did to additive models), apart from the memory layout of
+// Model so that either may change without the other. The statement comes first: it is what
+// a person opens the file for.
 type body struct {
 	Learner  string          `json:"learner"`
 	Privacy  privacyBody     `json:"privacy"`

@@ -29,7 +29,7 @@ import (
 // brace, exactly as it stands in the file. The checksum catches damage, not
 // malice: whoever can change the body can change the sum.
 const (
-	version = 7        // the newest
+	version = 8        // the newest
 	maxFile = 64 << 20 // bytes
 )
 
@@ -37,6 +37,8 @@ const (
 // one is asked for it only where it is needed.
 func versionOf(m *Model) int {
 	switch {
+	case m.Classifier.fileVersion() == version:
+		return version
 	case len(m.Schema.Ignored) > 0, m.Schema.Dialect.Decimal == ',',
 		slices.ContainsFunc(m.Schema.Columns, func(c schema.Column) bool {
 			return c.Marks() > 0 || c.Date != "" || c.Buckets > 0 || hasPrefixes(c.Levels)

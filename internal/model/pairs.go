@@ -17,6 +17,7 @@ type PairShape struct {
 	Edges   [2][]float64 // as a Shape's
 	LogOdds []float64    // those of the second column's bins, for each of the first's in turn; nats
 	Noise   []float64    // as a Shape's
+	Moved   []float64    // as a Shape's
 }
 
 // Bins are the bins of the pair, whose columns are cols of s. A marked cell of a number stands at
@@ -55,6 +56,9 @@ func (a *Additive) checkPairs(s *schema.Schema, index map[string]int) error {
 		if err := checkSteps(bins.Len(), sh.LogOdds, sh.Noise); err != nil {
 			return fmt.Errorf("model: pair %d: %w", k, err)
 		}
+		if err := a.checkMoved(sh.Moved, bins.Len()); err != nil {
+			return fmt.Errorf("model: pair %d: %w", k, err)
+		}
 	}
 	return nil
 }
@@ -64,4 +68,5 @@ type pairBody struct {
 	Edges   [2][]float64 `json:"edges"`
 	LogOdds []float64    `json:"log_odds"`
 	Noise   []float64    `json:"noise"`
+	Moved   []float64    `json:"moved,omitempty"`
 }

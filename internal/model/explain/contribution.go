@@ -19,7 +19,8 @@ type Contribution struct {
 	bins     *feature.BoundBins
 	classes  int       // 1 where it is log-odds
 	values   []float64 // by bin, then class
-	variance []float64 // of log-odds, as the model states it
+	variance []float64 // of log-odds by noise alone, or, where the model states no such thing, by rows, too
+	moved    bool      // whether noise alone is stated of it
 }
 
 // At is the contribution to a row, in nats, with steps rounded as scores are. Of
@@ -60,8 +61,13 @@ func Contributions(m *model.Model, cols []column.Column) ([]Contribution, error)
 	}
 	a := m.Classifier.(*model.Additive)
 	var out []Contribution
-	add := func(name string, bins feature.Bins, steps, noise []float64) {
+	add := func(name string, bins feature.Bins, steps, noise, moved []float64) {
 		c := Contribution{Column: name, Quantity: "log_odds", bins: bins.Bind(cols), classes: 1}
+		if c.moved = len(moved) > 0; c.moved {
+			noise = moved
+		} else if a.Moved != nil {
+			noise = make([]float64, len(steps))
+		}
 		for b, step := range steps {
 			c.values = append(c.values, roundToScore(step))
 			c.variance = append(c.variance, noise[b]*noise[b])
@@ -71,14 +77,14 @@ func Contributions(m *model.Model, cols []column.Column) ([]Contribution, error)
 	for j := range m.Schema.Columns {
 		for k := range a.Shapes {
 			if sh := &a.Shapes[k]; sh.Column == m.Schema.Columns[j].Name {
-				add(sh.Column, feature.NewBins(m.Schema, j, sh.Edges), sh.LogOdds, sh.Noise)
+				add(sh.Column, feature.NewBins(m.Schema, j, sh.Edges), sh.LogOdds, sh.Noise, sh.Moved)
 			}
 		}
 	}
 	for k := range a.Pairs {
 		sh := &a.Pairs[k]
 		bins := sh.Bins(m.Schema, [2]int{columnOf(m, sh.Columns[0]), columnOf(m, sh.Columns[1])})
-		add(schema.PairName(sh.Columns[0], sh.Columns[1]), bins, sh.LogOdds, sh.Noise)
+		add(schema.PairName(sh.Columns[0], sh.Columns[1]), bins, sh.LogOdds, sh.Noise, sh.Moved)
 	}
 	return out, nil
 }

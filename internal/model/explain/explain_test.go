@@ -315,4 +315,31 @@ func TestIntervalsByHand(t *testing.T) {
 	}
 }
 
+// Where a model states what noise alone does, intervals are of that: shapes that state it, the
+// intercept, and the stretch of what those shapes add up to. Others count as exact.
+func TestIntervalsOfNoiseAloneByHand(t *testing.T) {
+	m := summed(t)
+	a := m.Classifier.(*model.Additive)
+	a.Moved = &model.Moved{Intercept: 0.2, Slope: 0.5, Middle: -0.25}
+	a.Shapes[0].Moved, a.Shapes[2].Moved = []float64{0.1, 0.2, 0.3}, []float64{0.4, 0, 0, 0.05}
+	iv, err := NewIntervals(m, []column.Column{
+		{Codes: column.Narrow([]uint32{0, 2}, 3), Values: []float64{0, 18, 100}},
+		{Codes: column.Narrow([]uint32{1, 0}, 2), Values: []float64{5, 10.5}},
+		{Codes: column.Narrow([]uint32{0, 3}, 4)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct{ z, variance float64 }{
+		{-0.75 - 1 + 0.125 + 0.1, 0.04 + 0.01 + 0.16 + 0.25*0.65*0.65},
+		{-0.75 + 1.0/3 + 0 + 0, 0.04 + 0.09 + 0.0025 + 0.25*(1.0/3+0.25)*(1.0/3+0.25)},
+	} {
+		low, high := iv.At(i)
+		z, half := (logit(low)+logit(high))/2, (logit(high)-logit(low))/2
+		if sd := math.Sqrt(want.variance); math.Abs(z-want.z) > 1e-5 || math.Abs(half-1.959964*sd) > 1e-5 {
+			t.Errorf("row %d: %g ± %g, want %g ± %g", i, z, half, want.z, 1.959964*sd)
+		}
+	}
+}
+
 func logit(p float64) float64 { return math.Log(p / (1 - p)) }

@@ -52,12 +52,12 @@ what column age adds for one class beyond the mean of all classes. The class is
 the predicted one, or the one that --class names. With the centred intercept
 these add up to log(score) of that class minus the mean log(score) of all.
 
-With --interval an additive model also says how far noise may have moved each
-score. With 95 % confidence, score_low and score_high hold the score that the
-same columns would have without noise and with rows without number. The
-deviations that the model states are added up as if columns were independent.
-Public columns and the intercept have none stated, and what a sum over columns
-cannot express is not covered. Labels of more than two classes have no interval.
+With --interval an additive model also says how far noise moved each score. Fits
+to the same rows differ by their noise; score_low and score_high are made to hold
+the score that they come to on the mean in 95 % of cases. What the model states
+of that is added up as if it were independent. What noise does to all fits alike,
+which rows happened to be there and what a sum over columns cannot express are
+not covered. Labels of more than two classes have no interval.
 
 With --threshold a label of two classes is predicted positive from another score
 on than one half: from a number, for at most a share of the rows (rate=0.1), or
@@ -91,7 +91,7 @@ are (docs/scale.md), and --out is a folder of Parquet files that is not there.`,
 	c.Flags().BoolVar(&p.explain, "explain", false, "add what each column adds to the log-odds (additive models)")
 	c.Flags().StringVar(&p.class, "class", "",
 		"with --explain, the `class` to explain, of a label of more than two (default the predicted one)")
-	c.Flags().BoolVar(&p.interval, "interval", false, "add a 95 % interval of the score for the noise (additive models)")
+	c.Flags().BoolVar(&p.interval, "interval", false, "add a 95 % interval for what noise did to it (additive models)")
 	c.Flags().StringVar(&p.cluster.Engine, "engine", predict.EngineMemory,
 		"`where` rows are scored: memory, of this machine, or spark (docs/scale.md)")
 	addClusterFlags(c, &p.cluster.Master, &p.cluster.Submit)

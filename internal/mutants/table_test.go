@@ -704,8 +704,8 @@ var table = []mutant{
 	{
 		Row: "A2", Bug: "additive: the selection's spread misses its 2",
 		File: "internal/learn/additive/release.go",
-		Old:  `spread := 2 * r.plan.cellSensitivity().l1 * `,
-		New:  `spread := 0.5 * r.plan.cellSensitivity().l1 * `,
+		Old:  `return 2 * r.plan.cellSensitivity().l1 * `,
+		New:  `return 0.5 * r.plan.cellSensitivity().l1 * `,
 
 		Package: "./internal/learn/additive", Test: "TestSpreadIsThatOfTheScores",
 	},
@@ -930,8 +930,8 @@ var table = []mutant{
 	{
 		Row: "A19", Bug: "additive: picks among public columns miss the 2 of their spread",
 		File: "internal/learn/additive/release.go",
-		Old:  `		spread = 2 * float64(caps[0]+caps[1]) / engine.WeightOne`,
-		New:  `		spread = float64(caps[0]+caps[1]) / engine.WeightOne`,
+		Old:  `		return 2 * float64(caps[0]+caps[1]) / engine.WeightOne`,
+		New:  `		return float64(caps[0]+caps[1]) / engine.WeightOne`,
 
 		Package: "./internal/learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
 	},

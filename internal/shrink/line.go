@@ -16,10 +16,15 @@ const (
 	steepest       = 12 // nats of a line, where it is cut off
 )
 
-// FitLine fits log-odds that are shift + slope·x to cells, x by bin: the posterior mean of slope
-// and shift under the prior above. With more noise it is closer to the prior's, (1, 0). There must
-// be noise. Time O(bins), with a large constant.
-func FitLine(c *Cells, x []float64) (slope, shift float64) {
+// Line is log-odds that are Shift + Slope·x. Noise alone moves them by what has the deviations
+// SlopeMoved·(x − Middle) and ShiftMoved, independently. ShiftShown is which part of a true shift
+// shows.
+type Line struct{ Slope, Shift, SlopeMoved, ShiftMoved, Middle, ShiftShown float64 }
+
+// FitLine fits a line to cells, x by bin: the posterior mean of slope and shift under the prior
+// above. With more noise it is closer to the prior's, (1, 0). There must be noise. Time O(bins),
+// with a large constant.
+func FitLine(c *Cells, x []float64) Line {
 	type point struct{ slope, shift, log float64 }
 	var points []point
 	best := math.Inf(-1)
@@ -34,14 +39,58 @@ func FitLine(c *Cells, x []float64) (slope, shift float64) {
 			points, best = append(points, p), math.Max(best, p.log)
 		}
 	}
+	var l Line
 	all := 0.0
-	for _, p := range points {
-		weight := math.Exp(p.log - best)
-		all += weight
-		slope += weight * p.slope
-		shift += weight * p.shift
+	for i := range points {
+		p := &points[i]
+		p.log = math.Exp(p.log - best)
+		all += p.log
+		l.Slope += p.log * p.slope
+		l.Shift += p.log * p.shift
 	}
-	return slope / all, shift / all
+	l.Slope, l.Shift = l.Slope/all, l.Shift/all
+	slopes, shifts, both := 0.0, 0.0, 0.0 // variances and covariance
+	for _, p := range points {
+		slope, shift := p.slope-l.Slope, p.shift-l.Shift
+		slopes += p.log / all * slope * slope
+		shifts += p.log / all * shift * shift
+		both += p.log / all * slope * shift
+	}
+	l.findMoved(c, x, slopes, shifts, both)
+	return l
+}
+
+// findMoved finds what noise alone does to the line from what the posterior leaves open: about
+// x = Middle slope and shift are uncorrelated, each is as a normal with a normal prior (see
+// MovedByNoise), and of what is seen of it a part is noise, the more the fewer rows there are.
+func (l *Line) findMoved(c *Cells, x []float64, slopes, shifts, both float64) {
+	if slopes > 0 {
+		l.Middle = -both / slopes
+		shifts = math.Max(0, shifts-both*both/slopes)
+	}
+	noise := c.Noise.DifferenceVariance()
+	steps := make([]float64, len(x))
+	for b, at := range x {
+		steps[b] = l.Shift + l.Slope*at
+	}
+	var seen, alone [2]float64
+	for b, w := range BinWeights(c, steps) {
+		// By so much the difference of the cells follows the log-odds; it is also the variance of
+		// sampling.
+		curve := curveOf(w, steps[b])
+		for i, way := range [2]float64{x[b] - l.Middle, 1} {
+			told := curve * curve * way * way / (noise + curve)
+			seen[i] += told
+			alone[i] += told * noise / (noise + curve)
+		}
+	}
+	spread := slopeDeviation * l.Slope
+	slopeShown := math.Max(0, 1-slopes/(spread*spread))
+	l.ShiftShown = math.Max(0, 1-shifts/(shiftDeviation*shiftDeviation))
+	if seen[0] > 0 && seen[1] > 0 {
+		l.SlopeMoved = math.Sqrt(slopes * slopeShown * alone[0] / seen[0])
+		l.ShiftMoved = math.Sqrt(shifts * l.ShiftShown * alone[1] / seen[1])
+	}
 }
 
 // slopePrior is the density of a slope above 0.

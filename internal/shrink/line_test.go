@@ -22,17 +22,17 @@ func lineCells(x []float64, slope, shift, rows, noise float64) *Cells {
 func TestLineIsThatOfTheCells(t *testing.T) {
 	x := []float64{-6, -3, -1.5, -0.5, 0.5, 1.5, 3, 6}
 	for _, want := range [][2]float64{{0.3, 0.2}, {0.5, -0.3}, {1, 0}, {1.4, 0.1}} {
-		slope, shift := FitLine(lineCells(x, want[0], want[1], 1e5, 10), x)
-		if math.Abs(slope-want[0]) > slopeStep/2 || math.Abs(shift-want[1]) > 0.04 {
-			t.Errorf("slope %.3f and shift %.3f, not %v", slope, shift, want)
+		l := FitLine(lineCells(x, want[0], want[1], 1e5, 10), x)
+		if math.Abs(l.Slope-want[0]) > slopeStep/2 || math.Abs(l.Shift-want[1]) > 0.04 {
+			t.Errorf("slope %.3f and shift %.3f, not %v", l.Slope, l.Shift, want)
 		}
 	}
-	slope, shift := FitLine(lineCells(x, 0.2, 0.5, 10, 1e6), x)
-	if slope < 0.85 || slope > 1.1 || math.Abs(shift) > 0.05 {
-		t.Errorf("noise alone: slope %.3f and shift %.3f, the prior has 1 and 0", slope, shift)
+	l := FitLine(lineCells(x, 0.2, 0.5, 10, 1e6), x)
+	if l.Slope < 0.85 || l.Slope > 1.1 || math.Abs(l.Shift) > 0.05 {
+		t.Errorf("noise alone: slope %.3f and shift %.3f, the prior has 1 and 0", l.Slope, l.Shift)
 	}
-	if slope, _ := FitLine(lineCells(x, 0, 0, 3000, 30), x); slope > 0.1 {
-		t.Errorf("where columns say nothing the slope is %.3f", slope)
+	if l := FitLine(lineCells(x, 0, 0, 3000, 30), x); l.Slope > 0.1 {
+		t.Errorf("where columns say nothing the slope is %.3f", l.Slope)
 	}
 }
 

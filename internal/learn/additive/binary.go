@@ -41,7 +41,9 @@ type start struct {
 	// variance is that of the model's public steps, where the label is private; else nil, for they
 	// are exact. design is then what they were fitted to.
 	variance [][]float64
-	design   *labelDesign
+	// labelsMoved is what noise alone has of it.
+	labelsMoved [][]float64
+	design      *labelDesign
 }
 
 // binaryFit is the state of a fit of two classes. Its weighing score, with totals and bounds, takes
@@ -58,6 +60,7 @@ type binaryFit struct {
 	// see.
 	base, weighedBase float64
 	finished          []finishedShape // the public ones, then the private ones
+	moved             model.Moved     // what noise alone does beside the shapes
 	pastPublic        bool            // a round has taken a private column, or a public one like one
 }
 
@@ -67,11 +70,14 @@ type binaryShape struct {
 	weighing []float64 // of steps, what weights see
 	variance []float64 // of steps, see learnShape; nil where nothing has been learnt
 	left     []float64 // what the last release said beyond steps
+	moved    []float64 // of the variance of steps, what noise alone does to a score
+	certain  float64   // where rounds pick, how certain it was that the column would be taken
 	rows     []float64 // weight by bin, about
 }
 
 func newBinaryShape(bins int) binaryShape {
-	return binaryShape{steps: make([]float64, bins), weighing: make([]float64, bins), left: make([]float64, bins)}
+	return binaryShape{steps: make([]float64, bins), weighing: make([]float64, bins), left: make([]float64, bins),
+		moved: make([]float64, bins)}
 }
 
 // learnBinary makes every release of the bill.
@@ -145,6 +151,7 @@ func (r *binaryFit) makeRound(ctx context.Context, t int) error {
 			return nil
 		}
 		r.pastPublic = true
+		r.noteCertainty(t, k, caps)
 	}
 	r.learnShape(k, r.releaseWeights(cellsLabel(t), pl.prices.cells[t], k, caps), pl.rules.passOf(t))
 	return nil
@@ -175,6 +182,7 @@ func (r *binaryFit) learnShape(k int, c *shrink.Cells, in pass) {
 	steps, variance := shrink.LogOdds(c, &r.bins[k])
 	sh := &r.shapes[k]
 	if !r.plan.NotPrivate {
+		sh.addMoved(c, steps, variance, in.modelShrinkage)
 		sh.rows = r.centerColumn(c, steps)
 	}
 	sum, all := 0.0, 0.0
@@ -255,6 +263,7 @@ func (r *binaryFit) weighAllSteps() {
 func (r *binaryFit) buildModel() *model.Model {
 	positive := r.plan.schema.Label.Positive
 	add := &model.Additive{Intercept: r.model.Intercept + r.plan.logWeight(positive) - r.plan.logWeight(1-positive)}
+	add.Moved = &r.moved
 	var columns []int
 	for _, sh := range r.finished {
 		columns = append(columns, r.addShape(add, &sh)...)
@@ -267,6 +276,7 @@ func (r *binaryFit) buildModel() *model.Model {
 type finishedShape struct {
 	bins               feature.Bins
 	steps, noise, left []float64
+	moved              []float64 // what noise alone does, a deviation; nil where the steps are exact
 }
 
 // finishPublic finishes the shapes of the start, which are exact but for a private label.
@@ -290,19 +300,19 @@ func (r *binaryFit) finishPublic() (out []finishedShape) {
 func (r *binaryFit) finishPrivate() (out []finishedShape) {
 	for k := range r.shapes {
 		if sh := &r.shapes[k]; sh.variance != nil {
-			out = append(out, r.finishShape(r.bins[k], sh.steps, sh.variance, sh.left))
+			out = append(out, r.finishShape(r.bins[k], sh.steps, sh.variance, sh.left, sh.moved))
 		}
 	}
 	return out
 }
 
 // finishShape makes the steps of a column monotone where the schema says so, and draws lines
-// between the middles of bins. variance is that of the steps.
-func (r *binaryFit) finishShape(bins feature.Bins, steps, variance, left []float64) finishedShape {
+// between the middles of bins. variance is that of the steps, moved what noise alone has of it.
+func (r *binaryFit) finishShape(bins feature.Bins, steps, variance, left, moved []float64) finishedShape {
 	s := r.plan.schema
-	f := finishedShape{bins, steps, make([]float64, len(steps)), left}
+	f := finishedShape{bins, steps, make([]float64, len(steps)), left, make([]float64, len(steps))}
 	for b, v := range variance {
-		f.noise[b] = math.Sqrt(v)
+		f.noise[b], f.moved[b] = math.Sqrt(v), math.Sqrt(moved[b])
 	}
 	if bins.Second != nil {
 		return f
@@ -310,8 +320,8 @@ func (r *binaryFit) finishShape(bins feature.Bins, steps, variance, left []float
 	amounts := len(f.steps) - bins.Marks()
 	shrink.MakeMonotone(s.Columns[bins.Column].Monotone, f.steps[:amounts], variance[:amounts])
 	if !r.plan.NotPrivate && hasSlopes(s, &bins) {
-		edges, finer := drawSlopes(s, &bins, 1, f.steps, f.noise, f.left)
-		f = finishedShape{feature.NewBins(s, bins.Column, edges), finer[0], finer[1], finer[2]}
+		edges, finer := drawSlopes(s, &bins, 1, f.steps, f.noise, f.left, f.moved)
+		f = finishedShape{feature.NewBins(s, bins.Column, edges), finer[0], finer[1], finer[2], finer[3]}
 	}
 	return f
 }
@@ -325,12 +335,13 @@ func (r *binaryFit) addShape(to *model.Additive, sh *finishedShape) (columns []i
 		to.Pairs = append(to.Pairs, model.PairShape{
 			Columns: [2]string{c.Name, s.Columns[second.Column].Name},
 			Edges:   [2][]float64{bins.Edges, second.Edges},
-			LogOdds: bins.ByLevel(sh.steps), Noise: bins.ByLevel(sh.noise),
+			LogOdds: bins.ByLevel(sh.steps), Noise: bins.ByLevel(sh.noise), Moved: sh.movedByLevel(),
 		})
 		return []int{bins.Column, second.Column}
 	}
 	to.Shapes = append(to.Shapes, model.Shape{
 		Column: c.Name, Edges: bins.Edges, LogOdds: bins.ByLevel(sh.steps), Noise: bins.ByLevel(sh.noise),
+		Moved: sh.movedByLevel(),
 	})
 	return []int{bins.Column}
 }

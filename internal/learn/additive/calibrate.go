@@ -208,7 +208,8 @@ func (r *binaryFit) calibrate(ctx context.Context) error {
 	private := r.finishPrivate()
 	if r.plan.rules.sharesAlone { // a model has a shape, though here it says nothing
 		none := make([]float64, r.bins[0].Len())
-		r.finished = []finishedShape{{r.bins[0], none, none, none}}
+		r.moved.Intercept = math.Sqrt(r.baseMoved())
+		r.finished = []finishedShape{{r.bins[0], none, none, none, nil}}
 		return nil
 	}
 	if r.plan.takesLabelsAlone() {
@@ -238,10 +239,11 @@ func (r *binaryFit) calibrate(ctx context.Context) error {
 	}
 	r.sums = sums
 	c := r.releaseWeights(calibrationLabel, r.plan.prices.calibration, 0, r.capWeights())
-	slope, shift := shrink.FitLine(c, middles)
-	r.model.Intercept += shift
+	line := shrink.FitLine(c, middles)
+	r.noteMoved(&line)
+	r.model.Intercept += line.Shift
 	for k := range private {
-		private[k].stretch(slope)
+		private[k].stretch(line.Slope)
 	}
 	r.finished = mergeShapes(r.finishPublic(), private)
 	return nil
@@ -251,6 +253,9 @@ func (r *binaryFit) calibrate(ctx context.Context) error {
 func (sh *finishedShape) stretch(slope float64) {
 	for b, step := range sh.steps {
 		sh.steps[b] = slope * step
+		if sh.moved != nil {
+			sh.moved[b] *= slope
+		}
 		sh.noise[b] = math.Hypot(sh.noise[b], sh.left[b]+(1-slope)*step)
 	}
 }

@@ -228,10 +228,11 @@ func (st *start) takeLabels(pl *Plan) {
 	d := st.design
 	fit := d.fitLabels()
 	score := feature.Additive{Intercept: fit.Intercept}
-	st.variance = nil
+	st.variance, st.labelsMoved = nil, nil
 	for i, q := range d.released {
 		score.Shapes = append(score.Shapes, feature.Shape{Bins: d.bins[q], Steps: fit.Steps[i]})
 		st.variance = append(st.variance, fit.Variance[i])
+		st.labelsMoved = append(st.labelsMoved, d.movedLabels(i, fit))
 	}
 	pos, neg := make([]float64, len(d.rows)), make([]float64, len(d.rows))
 	for g, rows := range d.rows {
@@ -309,7 +310,7 @@ func (pl *Plan) candidates(private []int) []int {
 // publicShape finishes the shape of a public column whose labels were private.
 func (r *binaryFit) publicShape(i int) finishedShape {
 	sh := &r.model.Shapes[i]
-	return r.finishShape(sh.Bins, sh.Steps, r.variance[i], make([]float64, len(sh.Steps)))
+	return r.finishShape(sh.Bins, sh.Steps, r.variance[i], make([]float64, len(sh.Steps)), r.labelsMoved[i])
 }
 
 // mergeShapes adds what a later round has said of a public column to its shape. The last release
@@ -328,7 +329,7 @@ func mergeShapes(public, private []finishedShape) []finishedShape {
 		for b, step := range sh.steps {
 			public[k].steps[b] += step
 		}
-		public[k].noise, public[k].left = sh.noise, sh.left
+		public[k].noise, public[k].left, public[k].moved = sh.noise, sh.left, sh.moved
 	}
 	return public
 }

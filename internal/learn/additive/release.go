@@ -214,12 +214,16 @@ func (r *binaryFit) pickByImbalance(t int, caps [2]int64) int {
 	for i, k := range r.free {
 		scores[i] = mech.Ratio{Num: sumDistances(r.sums[k].Positive, r.sums[k].Negative), Den: engine.WeightOne}
 	}
-	// A row moves a score by at most its weight each time it appears or leaves, up or down.
-	spread := 2 * r.plan.cellSensitivity().l1 * float64(max(caps[0], caps[1])) / engine.WeightOne
+	return r.takeFree(r.selectColumn(pickLabel(t), r.plan.prices.picks[t], r.pickSpread(caps), scores))
+}
+
+// pickSpread is by how much a row moves the imbalance of one column against that of another: by at
+// most its weight each time it appears or leaves, up or down.
+func (r *binaryFit) pickSpread(caps [2]int64) float64 {
 	if r.plan.scope == dp.LabelOnly { // it stays in its bin and may change its label
-		spread = 2 * float64(caps[0]+caps[1]) / engine.WeightOne
+		return 2 * float64(caps[0]+caps[1]) / engine.WeightOne
 	}
-	return r.takeFree(r.selectColumn(pickLabel(t), r.plan.prices.picks[t], spread, scores))
+	return 2 * r.plan.cellSensitivity().l1 * float64(max(caps[0], caps[1])) / engine.WeightOne
 }
 
 // pickByLeftover chooses the column or pair of which most is left, without privacy, and reports

@@ -475,9 +475,9 @@ func (w *twin) calibrate(t *testing.T, p mechtest.Passage, answer []float64) {
 	for _, m := range scoreMiddles {
 		x = append(x, mean+spread*m)
 	}
-	slope, shift := shrink.FitLine(c, x)
+	l := shrink.FitLine(c, x)
 	for i := range w.full {
-		w.full[i] = w.start[i] + w.added + shift + slope*(w.full[i]-w.start[i])
+		w.full[i] = w.start[i] + w.added + l.Shift + l.Slope*(w.full[i]-w.start[i])
 	}
 }
 

@@ -3,7 +3,7 @@
 package dataset
 
 import (
-	"errors"
+	"cmp"
 	"io"
 	"runtime"
 	"slices"
@@ -33,7 +33,7 @@ func (r *reader) tallyParquet(path string, columns []*tallied, counts []CellCoun
 		})
 	}
 	workers.Wait()
-	return int(pf.rows), errors.Join(failed...)
+	return int(pf.rows), cmp.Or(failed...)
 }
 
 func (r *reader) tallyColumn(pf *parquetFile, c *tallied, n *CellCounts) (err error) {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -237,6 +238,38 @@ func TestAChangedObjectIsRefused(t *testing.T) {
 	}
 }
 
+// A store that has another version, or gives other bytes than those that were asked for, is noticed
+// before any are used.
+func TestRequestsNameVersionAndPlace(t *testing.T) {
+	s := objecttest.Start(t, t.Setenv)
+	o, err := Open(t.Context(), s.Put("a", invent(2<<20)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	s.Break(func(_ int, r *http.Request) (a objecttest.Answer) {
+		if r.Header.Get("If-Match") != o.tag {
+			t.Errorf("%s %s names no version", r.Method, r.URL)
+		}
+		return a
+	})
+	if _, err := io.ReadAll(o.Reader()); err != nil {
+		t.Error(err)
+	}
+	for _, heeded := range []string{"", "bytes=1-300000"} {
+		s.Break(func(_ int, r *http.Request) (a objecttest.Answer) {
+			if r.Header.Del("Range"); heeded != "" {
+				r.Header.Set("Range", heeded)
+			}
+			return a
+		})
+		want := "data: s3://tables/a: must be given in the pieces that are asked for"
+		if _, err := io.ReadAll(o.Reader()); err == nil || err.Error() != want {
+			t.Errorf("range %q is given: %v", heeded, err)
+		}
+	}
+}
+
 // forgetful leaves If-Match out.
 type forgetful struct{ http.RoundTripper }
 
@@ -308,6 +341,11 @@ func TestErrors(t *testing.T) {
 			}},
 		{"s3://tables/a", "must exist and be readable with these keys (HTTP 403)", answer(403, "")},
 		{"s3://tables/a", "must be given by the store, which refuses it (HTTP 400)", answer(400, "hush")},
+		{"s3://tables/a", "must be given by the store, which refuses it (HTTP 400)",
+			func(_ int, r *http.Request) objecttest.Answer {
+				return objecttest.Answer{Status: 400, Body: map[bool]string{true: "<Error><Code>hush</Code></Error>"}[r.Method ==
+					http.MethodGet]}
+			}},
 		{"s3://tables/a", "must be given by the store, which refuses it (HTTP 307)", answer(307, "hush")},
 		{"s3://tables/a", "must be reachable: the store answers HTTP 500, 4 times", answer(500, "hush")},
 	} {
@@ -332,6 +370,22 @@ func TestErrors(t *testing.T) {
 	cancel()
 	if _, err := Open(ended, "s3://tables/a"); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
+	}
+}
+
+// A request is signed for one store: another one that it names is not asked.
+func TestRedirectionsAreNotFollowed(t *testing.T) {
+	objecttest.Start(t, t.Setenv)
+	asked := 0
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
+	defer other.Close()
+	store := httptest.NewServer(http.RedirectHandler(other.URL+"/tables/a", http.StatusTemporaryRedirect))
+	defer store.Close()
+	t.Setenv("AWS_ENDPOINT_URL", store.URL)
+	_, err := Open(t.Context(), "s3://tables/a")
+	if want := "data: s3://tables/a: must be given by the store, which refuses it (HTTP 307)"; err == nil ||
+		err.Error() != want || asked != 0 {
+		t.Errorf("%v, asked %d times", err, asked)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/cli/clitest"
 	"github.com/discreet-dp/discreet/internal/realdata"
+	"github.com/discreet-dp/discreet/internal/table/object/objecttest"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected outputs in testdata")
@@ -56,6 +57,7 @@ func TestScripts(t *testing.T) {
 			"exits":   clitest.Exits,
 			"port":    setPort,
 			"private": allPrivate,
+			"store":   func(ts *testscript.TestScript, neg bool, args []string) { storeFiles(t, ts, neg, args) },
 			"served":  served,
 			"read":    readInto,
 			"until":   waitForText,
@@ -72,6 +74,20 @@ func inventCensus(ts *testscript.TestScript, neg bool, args []string) {
 	rows, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	ts.Check(writeCensus(ts.MkAbs("."), rows))
+}
+
+// storeFiles is the script command "store FILE ...": a store of objects has these files, by their
+// names, and the environment names it.
+func storeFiles(t *testing.T, ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: store FILE ...")
+	}
+	s := objecttest.Start(t, ts.Setenv)
+	for _, name := range args {
+		data, err := os.ReadFile(ts.MkAbs(name))
+		ts.Check(err)
+		s.Put(name, data)
+	}
 }
 
 // allPrivate is the script command "private FOLDER FILES": there are so many files in

@@ -2287,4 +2287,34 @@ var table = []mutant{
 		New:     `		_ = t.Persons`,
 		Package: "./internal/table/dataset", Test: "TestBlocksKnowPersons",
 	},
+	{
+		Row: "persons 13", Bug: "in a cluster a row weighs what the rows of its block alone allow",
+		File:    "internal/table/engine/spark/shuffle.go",
+		Old:     `			binary.LittleEndian.PutUint32(reply, uint32(total))`,
+		New:     `			copy(reply[:4], lists[recordBytes*order[i].at+16:])`,
+		Package: "./internal/table/engine/spark", Test: "TestShuffledPersonsAreThoseOfMemory",
+	},
+	{
+		Row: "persons 14", Bug: "in a cluster everybody is counted in each block",
+		File:    "internal/table/engine/spark/shuffle.go",
+		Old:     `			if i == from {`,
+		New:     `			if i >= from {`,
+		Package: "./internal/table/engine/spark", Test: "TestShuffledPersonsAreThoseOfMemory",
+	},
+	{
+		Row: "persons 15", Bug: "in a cluster twice as many rows of a person are drawn as count",
+		File:    "internal/table/engine/spark/shuffle.go",
+		Old:     `	d := memory.NewDrawing(v.Most, v.Fill)`,
+		New:     `	d := memory.NewDrawing(2*v.Most, v.Fill)`,
+		Package: "./internal/table/engine/spark", Test: "TestShuffledPersonsAreThoseOfMemory",
+	},
+	{
+		Row: "persons 16", Bug: "in a cluster rows are asked before it is settled what they count for",
+		File: "internal/table/engine/spark/spark.go",
+		Old: `	if sn.persons != nil {
+		return nil, fmt`,
+		New: `	if false {
+		return nil, fmt`,
+		Package: "./internal/table/engine/spark", Test: "TestPersonsInAClusterAreThoseOfMemory",
+	},
 }

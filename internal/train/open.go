@@ -86,10 +86,6 @@ func (r *RowSource) check(op string, req *Request, part string, s *schema.Schema
 			return &RequestError{&dp.ParamError{Op: op, Param: "part", Want: "must be left out with engine spark", Got: part}}
 		}
 	}
-	if onSpark && s.Person != nil {
-		return &RequestError{&dp.ParamError{Op: op, Param: "engine", Want: "must be memory, disk or auto where the schema " +
-			"declares persons", Got: r.Engine}}
-	}
 	return nil
 }
 

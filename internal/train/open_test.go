@@ -5,7 +5,6 @@ package train
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -76,19 +75,6 @@ func TestRowsOnDiskMakeTheSameModel(t *testing.T) {
 		if !bytes.Equal(files[0], files[1]) {
 			t.Errorf("%s: another model", learner)
 		}
-	}
-}
-
-// Executors do not know whose rows the others have.
-func TestPersonsAreRefusedOnSpark(t *testing.T) {
-	path, text := censusFile(t, 300)
-	s := *census.Schema()
-	s.Person = &schema.Person{Column: "pid", Rows: 1}
-	run := &Training{Op: "train", Request: requestOf(t, "additive", "1"), Schema: &s, SchemaText: text,
-		Rows: &RowSource{Engine: EngineSpark, Files: []string{path}}}
-	if _, err := run.Run(context.Background()); !errors.As(err, new(*RequestError)) ||
-		!strings.Contains(err.Error(), "declares persons") {
-		t.Errorf("error %v", err)
 	}
 }
 

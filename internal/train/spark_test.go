@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
@@ -239,6 +240,7 @@ func TestSparkCluster(t *testing.T) {
 		c.compareWithMemory(t, ctx, "brc", s, o, twice, nil)
 	})
 	t.Run("predict", func(t *testing.T) { c.compareScores(t, ctx, s, files) })
+	t.Run("persons", func(t *testing.T) { c.comparePersons(t, ctx) })
 	t.Run("adult", func(t *testing.T) {
 		s, path := writeAdult(t)
 		for _, learner := range []string{"brc", "additive"} {
@@ -293,7 +295,11 @@ func (c *sparkCluster) compareWithMemory(t *testing.T, ctx context.Context, lear
 	t.Helper()
 	req := requestOf(t, learner, "1")
 	fit := func(rows engine.Table) []byte {
-		pl, err := req.Plan(s, rows.Rows())
+		units := rows.Rows()
+		if s.Person != nil {
+			units = learn.PublicUnits(rows)
+		}
+		pl, err := req.Plan(s, units)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -327,11 +333,93 @@ func (c *sparkCluster) compareWithMemory(t *testing.T, ctx context.Context, lear
 	if n := sn.Table().Rows(); n != tab.Rows {
 		t.Fatalf("%d rows, want %d", n, tab.Rows)
 	}
-	if !bytes.Equal(fit(question.NewTable(s, tab.Rows, asked)), want) {
+	rows := question.NewTable(s, tab.Rows, asked)
+	if s.Person != nil { // who have views of their own, which ask the session
+		rows = sn.Table()
+	}
+	if !bytes.Equal(fit(rows), want) {
 		t.Error("another model than in memory")
 	}
 	t.Logf("%s, %d rows: memory %v; Spark %v, of which %v until the first job runs, %v for coding, %v for %d questions",
 		learner, tab.Rows, local, time.Since(begin), started, loaded-started, time.Since(begin)-loaded, asked.asked)
+}
+
+// writePersons writes rows of persons, of whom many have rows in all files and some none; some rows
+// are nobody's.
+func writePersons(t *testing.T, count int) (s *schema.Schema, files []string) {
+	t.Helper()
+	whole := *census.Schema()
+	whole.Columns = append([]schema.Column{{Name: "pid", Role: schema.Ignored}}, whole.Columns...)
+	whole.Label.Position++
+	folder := t.TempDir()
+	for k := range 4 {
+		var b bytes.Buffer
+		if err := census.StreamCSV(&b, uint64(k+1), count/4); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+		lines[0] = "pid," + lines[0]
+		for i := 1; i < len(lines); i++ {
+			id := ""
+			if i%97 > 0 {
+				id = fmt.Sprintf("CANARY%d", (k*count/4+i)*i%1201)
+			}
+			lines[i] = id + "," + lines[i]
+		}
+		from := filepath.Join(t.TempDir(), "rows.csv")
+		if err := os.WriteFile(from, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, filepath.Join(folder, fmt.Sprintf("part-%d.parquet", k)))
+		writeAsParquet(t, &whole, files[k], from)
+	}
+	return &whole, files
+}
+
+// comparePersons trains where the rows of a person lie in several blocks.
+func (c *sparkCluster) comparePersons(t *testing.T, ctx context.Context) {
+	whole, files := writePersons(t, 4000)
+	folder := filepath.Dir(files[0])
+	of := func(rows int) *schema.Schema {
+		s := *whole
+		s.Person = &schema.Person{Column: "pid", Rows: rows}
+		return &s
+	}
+	kill := func(sn *spark.Session) question.Asker {
+		holdAnswers(t, func() { killProcess(t, c.master, "java", "CoarseGrainedExecutorBackend") })
+		return sn
+	}
+	for _, run := range []struct {
+		learner string
+		rows    int
+		through func(*spark.Session) question.Asker
+	}{{"additive", 1, kill}, {"brc", 1, kill}, {"additive", 0, nil}, {"brc", 3, nil}} {
+		t.Run(fmt.Sprintf("%s %d", run.learner, run.rows), func(t *testing.T) {
+			c.compareWithMemory(t, ctx, run.learner, of(run.rows), c.options(folder), files, run.through)
+		})
+	}
+	t.Run("whole files", func(t *testing.T) {
+		o := c.options(folder)
+		o.Submit += " --conf spark.io.encryption.enabled=true"
+		c.compareWithMemory(t, ctx, "additive", of(2), o, files, nil)
+	})
+	t.Run("a query", func(t *testing.T) {
+		c.compareWithMemory(t, ctx, "additive", of(1), c.options("query:SELECT * FROM parquet.`"+folder+"`"), files, nil)
+		// Where rows pass through Spark their order is Spark's: of one file, the file's.
+		c.compareWithMemory(t, ctx, "brc", of(1), c.options("query:SELECT * FROM parquet.`"+files[0]+"`"), files[:1], nil)
+	})
+	t.Run("no such column", func(t *testing.T) {
+		_, plain := writeRows(t, 400)
+		for _, data := range []string{plain[0], "query:SELECT * FROM parquet.`" + plain[0] + "`"} {
+			sn, err := spark.Start(ctx, of(1), censusText(t, of(1)), c.options(data))
+			if err == nil {
+				sn.Close()
+			}
+			if err == nil || !strings.Contains(err.Error(), "pid") {
+				t.Errorf("%s: error %v", data, err)
+			}
+		}
+	})
 }
 
 // sameRows ends well where two tables in Parquet have the same rows, in any order. Numbers that

@@ -349,13 +349,14 @@ func ReadParquet(ctx context.Context, s *schema.Schema, opts Options, name strin
 
 // ReadParquetBlocks reads a labelled table from the bytes of one Parquet file as ReadBlocks does,
 // one block at a time. name stands for the file in faults.
-func ReadParquetBlocks(ctx context.Context, s *schema.Schema, name string, data []byte, rows int,
+func ReadParquetBlocks(ctx context.Context, s *schema.Schema, opts Options, name string, data []byte, rows int,
 	keep func(block int, t *Table) error) error {
 	pf, err := newParquetFile(name, bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return err
 	}
-	r, err := newReader(ctx, s, Options{Stdin: bytes.NewReader(nil)}, []string{"-"})
+	opts.Stdin = bytes.NewReader(nil)
+	r, err := newReader(ctx, s, opts, []string{"-"})
 	if err != nil {
 		return err
 	}

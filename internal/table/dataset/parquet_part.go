@@ -66,7 +66,7 @@ func (pf *parquetFile) footerID() (string, error) {
 // ReadParquetPart reads a part of a Parquet file as ReadBlocks reads files, one block at a time. It
 // refuses a file that is another than the one that was cut, or that is written to meanwhile: its
 // other parts would be of other rows.
-func ReadParquetPart(ctx context.Context, s *schema.Schema, part ParquetPart, rows int,
+func ReadParquetPart(ctx context.Context, s *schema.Schema, opts Options, part ParquetPart, rows int,
 	keep func(block int, t *Table) error) (err error) {
 	changed := &FaultError{File: part.Path, Fault: "must not change while it is read"}
 	f, err := os.Open(part.Path)
@@ -92,7 +92,7 @@ func ReadParquetPart(ctx context.Context, s *schema.Schema, part ParquetPart, ro
 	if part.From < 0 || part.From > part.To || part.To > len(pf.groups) {
 		return &dp.ParamError{Op: "dataset", Param: "part of a file", Want: "must be row groups that it has"}
 	}
-	r, err := newReader(ctx, s, Options{}, []string{part.Path})
+	r, err := newReader(ctx, s, opts, []string{part.Path})
 	if err != nil {
 		return err
 	}

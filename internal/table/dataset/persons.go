@@ -56,16 +56,40 @@ func (ids *identifiers) fork() *identifiers {
 	return &identifiers{key: ids.key, numbers: map[[16]byte]uint32{}, missing: ids.missing}
 }
 
-// renumber turns numbers that part, a fork, has given into those of ids.
+// byNumber is what the hash makes of identifiers, by the number of the person; Nobody's is 0.
+func (ids *identifiers) byNumber() [][16]byte {
+	keys := make([][16]byte, len(ids.numbers)+1)
+	for key, number := range ids.numbers {
+		keys[number] = key
+	}
+	return keys
+}
+
+// renumber turns numbers that part, a fork, has given into those of ids: persons whom ids does not
+// know are numbered in part's order.
 func (ids *identifiers) renumber(part *identifiers, persons []uint32) {
-	to := make([]uint32, len(part.numbers)+1) // Nobody stays
-	for key, number := range part.numbers {
-		to[number] = ids.numberKey(key)
+	keys := part.byNumber()
+	to := make([]uint32, len(keys)) // Nobody stays
+	for number, key := range keys[1:] {
+		to[number+1] = ids.numberKey(key)
 	}
 	for i, p := range persons {
 		persons[i] = to[p]
 	}
 }
+
+// PersonKeys numbers persons where parts of a table are read in several processes: those that are
+// given the same secret tell the same persons apart.
+type PersonKeys struct{ ids *identifiers }
+
+// NewPersonKeys numbers nobody yet.
+func NewPersonKeys(secret [32]byte) *PersonKeys {
+	return &PersonKeys{&identifiers{key: secret, numbers: map[[16]byte]uint32{}}}
+}
+
+// ByNumber is what a hash with the secret makes of the identifiers that were read, by the number of
+// the person in tables; Nobody's is 0.
+func (p *PersonKeys) ByNumber() [][16]byte { return p.ids.byNumber() }
 
 // CountPersons counts the rows of each person that t knows of, by number, and the persons who have
 // rows in t. t must know whose its rows are.

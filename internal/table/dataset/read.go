@@ -56,6 +56,8 @@ type Options struct {
 	Extra  Extra
 	// MaxRows refuses a longer table; 0 means 2^31-1, which is also the most.
 	MaxRows int
+	// Persons tells persons apart, for one reading; nil for a secret and numbers of the reading's own.
+	Persons *PersonKeys
 	// Ordered makes ReadBlocks hand on one block at a time, the first one first, and share out its
 	// columns among the processors.
 	Ordered bool
@@ -169,6 +171,9 @@ func newReader(ctx context.Context, s *schema.Schema, opts Options, paths []stri
 	if at := s.PersonColumn(); at >= 0 {
 		if opts.Labels == LabelsIgnored { // nobody asks whose the rows are
 			r.cols[at] = nil
+		} else if opts.Persons != nil {
+			opts.Persons.ids.missing = s.Dialect.Missing
+			r.cols[at] = newPersonCoder(s.Columns[at].Name, opts.Persons.ids)
 		}
 		r.persons = r.cols[at]
 	}

@@ -361,6 +361,11 @@ func (b *Block) Table(cols []int) (*dataset.Table, error) {
 	return t, nil
 }
 
+// Persons reads whose rows are, for a schema that declares persons.
+func (b *Block) Persons() ([]uint32, error) {
+	return b.loadPersons(func(s section, _ []byte) ([]byte, error) { return b.bytes[b.body+s.At:][:s.Len:s.Len], nil })
+}
+
 func largest(c *column.Codes) (most uint32) {
 	for _, x := range c.U8 {
 		most = max(most, uint32(x))

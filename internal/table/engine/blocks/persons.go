@@ -22,11 +22,43 @@ type persons struct {
 
 // view is the same rows, to be asked in another way.
 func (p *persons) view(s *schema.Schema) *Store {
-	out := &Store{s: s, text: p.st.text, file: p.st.file, most: p.st.most, blocks: map[int]*stored{}}
-	for k, b := range p.st.blocks {
-		out.blocks[k] = &stored{parsed: b.parsed, at: b.at}
+	return p.st.part(s, slices.Collect(maps.Keys(p.st.blocks)))
+}
+
+// part is the rows of some blocks, to be asked by another schema.
+func (st *Store) part(s *schema.Schema, ks []int) *Store {
+	out := &Store{s: s, text: st.text, file: st.file, most: st.most, whole: st, blocks: map[int]*stored{}}
+	for _, k := range ks {
+		out.blocks[k] = &stored{parsed: st.blocks[k].parsed, at: st.blocks[k].at}
 	}
 	return out
+}
+
+// PersonsOf reads whose the rows of block k are.
+func (st *Store) PersonsOf(k int) ([]uint32, error) {
+	b := st.blocks[k]
+	of, err := b.loadPersons(st.readAt(b))
+	if err != nil {
+		return nil, fmt.Errorf("blocks: %w", err)
+	}
+	return of, nil
+}
+
+// Weighed is the rows of some blocks, weighed by their persons. It must not outlive st.
+func (st *Store) Weighed(ks []int, byPerson []uint32) *Store {
+	v := st.part(st.s, ks)
+	v.weights = byPerson
+	return v
+}
+
+// Counted is the rows of some blocks, of each of these the given ones, ascending, or all where
+// drawn is nil. Each row counts once. It must not outlive st.
+func (st *Store) Counted(ks []int, drawn [][]int) *Store {
+	v := st.part((&persons{st: st}).withoutPersons(), ks)
+	for i, rows := range drawn {
+		v.blocks[ks[i]].drawn = append([]int{}, rows...)
+	}
+	return v
 }
 
 // withoutPersons is the schema of rows that are units of their own.
@@ -50,14 +82,13 @@ func (p *persons) Draw(most int, fill bool, below func(n uint64) uint64) engine.
 	d, lots, before := memory.NewDrawing(most, fill), memory.NewLots(below), 0
 	order := slices.Sorted(maps.Keys(v.blocks))
 	for _, k := range order {
-		b := v.blocks[k]
-		of, err := b.loadPersons(v.readAt(b))
+		of, err := v.PersonsOf(k)
 		if err != nil {
-			v.failed = fmt.Errorf("blocks: %w", err)
+			v.failed = err
 			return v.Table()
 		}
 		d.Add(&lots, before, of)
-		before += b.Rows
+		before += len(of)
 	}
 	rows, before := d.Rows(), 0
 	for _, k := range order {

@@ -34,6 +34,7 @@ type Store struct {
 	// Of a view, in which it is settled what a person's rows count for.
 	weights []uint32 // by person; nil where rows count once
 	failed  error    // the answer to every question
+	whole   *Store   // of which these rows are a part; nil for none
 }
 
 type stored struct {
@@ -88,12 +89,7 @@ func (st *Store) Put(k int, t *dataset.Table) error {
 	at, twice := st.end, st.blocks[k] != nil
 	st.end += size
 	st.blocks[k] = &stored{parsed: p, at: at}
-	for _, person := range t.Persons {
-		if n := int(person) + 1 - len(st.counts); n > 0 {
-			st.counts = append(st.counts, make([]uint32, n)...)
-		}
-		st.counts[person]++
-	}
+	st.counts.Add(t.Persons)
 	st.mu.Unlock()
 	if twice {
 		return fmt.Errorf("blocks: there are two blocks %d", k)
@@ -199,6 +195,9 @@ func (st *Store) AskBlock(ctx context.Context, k int, q *question.Question) (*qu
 // ID names the rows of block k.
 func (st *Store) ID(k int) ID { return st.blocks[k].id }
 
+// RowsOf is how many rows block k has.
+func (st *Store) RowsOf(k int) int { return st.blocks[k].Rows }
+
 // keepsScores reports whether what rows score may be kept until the next question about them.
 func (st *Store) keepsScores(q *question.Question) bool {
 	row := int64(0) // bytes of it
@@ -213,7 +212,11 @@ func (st *Store) keepsScores(q *question.Question) bool {
 	if st.weights != nil {
 		row += 4
 	}
-	return row > 0 && row*int64(st.Rows()) <= st.most
+	rows := st.Rows()
+	if st.whole != nil { // whose other parts keep scores, too
+		rows = max(rows, st.whole.Rows())
+	}
+	return row > 0 && row*int64(rows) <= st.most
 }
 
 func (st *Store) askBlock(

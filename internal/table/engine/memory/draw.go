@@ -111,6 +111,9 @@ func (d *Drawing) Offer(person uint32, row Drawn) {
 // Of appends the rows of a person that are drawn so far to out, those with the least lots first.
 func (d *Drawing) Of(person uint32, out []Drawn) []Drawn {
 	begin := len(out)
+	if int(person) >= len(d.first) {
+		return out
+	}
 	for at := d.first[person]; at != 0; at = d.kept[at-1].next {
 		out = append(out, d.kept[at-1])
 	}

@@ -40,6 +40,16 @@ func (m *Table) Persons() engine.Persons {
 	return m.persons
 }
 
+// Add counts rows, of which of says whose each is.
+func (c *PersonCounts) Add(of []uint32) {
+	for _, person := range of {
+		if n := int(person) + 1 - len(*c); n > 0 {
+			*c = append(*c, make([]uint32, n)...)
+		}
+		(*c)[person]++
+	}
+}
+
 // Count implements engine.Persons.
 func (c PersonCounts) Count() int { return int(c.CountAbove([]int{0})[0]) }
 

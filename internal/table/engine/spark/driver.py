@@ -50,7 +50,7 @@ def call(config, header, *parts):
     process = getattr(kept, "process", None)
     if process is None or kept.session != config["session"] or process.poll() is not None:
         process = kept.process = begin(config)
-        kept.session = config["session"]
+        kept.session, kept.told = config["session"], {}
     last = False
     try:
         send(process.stdin, header, *parts)
@@ -74,8 +74,9 @@ def begin(config):
         environment["GOMAXPROCS"] = str(max(1, task.cpus()))
     process = subprocess.Popen([program, "worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
     folder = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0] if task is not None else ""
-    send(process.stdin, {"op": "begin scoring" if config.get("scoring") else "begin", "program": config["program"], "rows": config["rows"], "folder": folder},
-         config["schema"].encode())
+    header = {"op": "begin scoring" if config.get("scoring") else "begin", "program": config["program"],
+              "rows": config["rows"], "folder": folder, "secret": config.get("secret", "")}
+    send(process.stdin, header, config["schema"].encode())
     check(receive(process.stdout)[0])
     return process
 
@@ -84,6 +85,16 @@ def check(answer):
     if answer.get("error"):
         raise RuntimeError(SHOWN + answer["error"] + END)
     return answer
+
+
+def made(name, answer, data):
+    """A row about a block: its bytes and, where rows are persons', the list of these."""
+    import pyarrow
+
+    row = {"block": [name], "rows": [answer["rows"]], "id": [answer["id"]], "data": [data[0]]}
+    if len(data) > 1:
+        row["persons"] = [data[1]]
+    return pyarrow.RecordBatch.from_pydict(row)
 
 
 def coder(config):
@@ -101,8 +112,7 @@ def coder(config):
             pyarrow.parquet.write_table(pyarrow.Table.from_batches(held), file, compression="NONE")
             name = "%d-%d" % (part, number)
             answer, data = next(call(config, {"op": "code", "name": name}, file.getbuffer()))
-            return pyarrow.RecordBatch.from_pydict(
-                {"block": [name], "rows": [answer["rows"]], "id": [answer["id"]], "data": [data[0]]})
+            return made(name, answer, data)
 
         # Where blocks end does not depend on the batches that rows come in.
         for batch in batches:
@@ -122,16 +132,13 @@ def coder(config):
 
 def file_coder(config):
     def code(batches):
-        import pyarrow
-
         part, number = TaskContext.get().partitionId(), 0
         for batch in batches:
             for path, content in zip(batch.column(0), batch.column(1)):
                 header = {"op": "file", "name": os.path.basename(path.as_py())}
                 for answer, data in call(config, header, content.as_buffer()):
                     if data:
-                        yield pyarrow.RecordBatch.from_pydict({"block": ["%d-%d" % (part, number)],
-                            "rows": [answer["rows"]], "id": [answer["id"]], "data": [data[0]]})
+                        yield made("%d-%d" % (part, number), answer, data)
                         number += 1
 
     return code
@@ -141,8 +148,11 @@ def piece_coder(config):
     """The pieces, each with its name, its number of rows and what names them. The worker keeps the rows."""
     def code(pieces):
         for piece in pieces:
-            answer, _ = next(call(config, {"op": "piece", "piece": piece}))
-            yield piece, answer["rows"], answer["id"]
+            answer, persons = next(call(config, {"op": "piece", "piece": piece}))
+            if persons:
+                yield piece["name"], answer["rows"], answer["id"], piece, persons[0]
+            else:
+                yield piece, answer["rows"], answer["id"]
 
     return code
 
@@ -152,6 +162,165 @@ def piece_asker(config, question):
         for piece, _, _ in pieces:
             answer, sums = next(call(config, {"op": "ask piece", "piece": piece}, question))
             yield piece["name"], answer["id"], sums[0]
+
+    return ask
+
+
+class Persons:
+    """Blocks of rows of persons, who may have rows in several: (name, rows, id, a piece or the bytes of a block, the
+    list of its persons). How many rows a person has is said by one shuffle of parts of the lists, which the worker cuts,
+    sorts and answers; neither identifiers nor lists come to the session.
+
+    What is kept is made by itself, and by one process of Python for each core: another one would have a worker of its
+    own, which reads its pieces again. So a task never has two, as one that makes what another one is to use would."""
+
+    def __init__(self, context, stream, config, blocks):
+        self.context, self.stream, self.config, self.drawn = context, stream, config, {}
+        self.blocks = self.keep(blocks)
+        for name, rows, block in self.collect(self.blocks, lambda b: (b[0], b[1], b[2])):
+            send(stream, {"op": "block", "block": name, "rows": rows, "id": block})
+
+    def keep(self, rdd):
+        rdd = rdd.persist(StorageLevel.MEMORY_AND_DISK)
+        watched(self.context, self.stream, rdd._jrdd.count)
+        return rdd
+
+    def collect(self, rdd, what):
+        return watched(self.context, self.stream, rdd.map(what).collect)
+
+    def exchange(self, parts, header, buckets):
+        """For each block the answer to its parts, and how many bytes of it came from which bucket. parts are (bucket,
+        (partition, number there, first row, bytes)) of every block, with an empty one where it has none."""
+        answers = parts.partitionBy(buckets, int).mapPartitionsWithIndex(answerer(self.config, header))
+        return self.keep(answers.partitionBy(self.blocks.getNumPartitions(), int).mapPartitions(gatherer(buckets)))
+
+    def count(self, header):
+        parts = self.blocks.mapPartitionsWithIndex(list_sender(header["buckets"]))
+        self.replies = self.exchange(parts, {"op": "count"}, header["buckets"])
+        self.told = self.keep(self.blocks.zip(self.replies).mapPartitions(settler(self.config)))
+        self.blocks.unpersist()
+        for name, block, persons in self.collect(self.told, lambda b: (b[0], b[2], b[5])):
+            send(self.stream, {"op": "counted", "block": name, "id": block, "persons": persons})
+
+    def draw(self, header):
+        offers = self.told.zip(self.replies).mapPartitionsWithIndex(offerer(self.config, header))
+        self.drawn[header["view"]["name"]] = drawn = self.exchange(
+            offers, {"op": "draw", "view": header["view"]}, header["buckets"])
+        for name, block, size in self.collect(self.told.zip(drawn), lambda b: (b[0][0], b[0][2], len(b[1][1]))):
+            send(self.stream, {"op": "drawn", "block": name, "id": block, "rows": size // 4})
+
+    def ask(self, question, view):
+        blocks = self.told.zip(self.drawn[view["name"]]) if view["kind"] == "draw" else self.told
+        return blocks.mapPartitions(view_asker(self.config, question, view))
+
+
+RECORD, REPLY = 20, 8  # bytes about a person, see shuffle.go
+
+
+def list_sender(buckets):
+    """The lists of blocks, cut by the first bytes of keys."""
+    def cut(persons, bucket):
+        least, low, high = struct.pack(">Q", -(-(bucket << 64) // buckets)), 0, len(persons) // RECORD
+        while low < high:
+            middle = (low + high) // 2
+            if persons[RECORD * middle:RECORD * middle + 8] < least:
+                low = middle + 1
+            else:
+                high = middle
+        return RECORD * low
+
+    def send_lists(partition, blocks):
+        for number, (_, _, _, _, persons) in enumerate(blocks):
+            ends = [cut(persons, bucket) for bucket in range(1, buckets)] + [len(persons)]
+            for bucket, (start, end) in enumerate(zip([0] + ends, ends)):
+                if start < end or bucket == 0:
+                    yield bucket, (partition, number, 0, bytes(persons[start:end]))
+
+    return send_lists
+
+
+def answerer(config, header):
+    """What the worker says to the parts of one bucket."""
+    def answer(bucket, parts):
+        parts = sorted(part for _, part in parts)
+        full = [part for part in parts if part[3]]
+        for partition, number, _, data in parts:
+            if not data:
+                yield partition, (number, bucket, b"")
+        if not full:
+            return
+        answer, data = next(call(config, dict(header, places=[part[2] for part in full]),
+                                 b"".join(part[3] for part in full)))
+        lens, start = answer.get("lens") or [len(part[3]) // RECORD * REPLY for part in full], 0
+        for (partition, number, _, _), size in zip(full, lens):
+            yield partition, (number, bucket, data[0][start:start + size])
+            start += size
+
+    return answer
+
+
+def gatherer(buckets):
+    """The answers about each block, in the order of blocks and buckets."""
+    def gather(answers):
+        by_block = {}
+        for _, (number, bucket, data) in answers:
+            by_block.setdefault(number, {})[bucket] = data
+        for number in sorted(by_block):
+            of = [by_block[number].get(bucket, b"") for bucket in range(buckets)]
+            yield [len(data) for data in of], b"".join(of)
+
+    return gather
+
+
+def settler(config):
+    """The blocks, each with what it keeps of what was said about its persons, and how many were counted there."""
+    def settle(blocks):
+        for (name, rows, block, held, _), (_, replies) in blocks:
+            answer, totals = next(call(config, {"op": "settle"}, replies))
+            yield name, rows, block, held, totals[0], answer.get("persons") or []
+
+    return settle
+
+
+def offerer(config, header):
+    """The rows that blocks offer to be drawn."""
+    def offer(partition, blocks):
+        for number, ((name, _, _, held, _, _), (lens, replies)) in enumerate(blocks):
+            first = header["firsts"][name]
+            ask = {"op": "offer", "view": header["view"], "lots": header["lots"], "first": first,
+                   "lens": [size // REPLY for size in lens]}
+            if isinstance(held, dict):
+                answer, data = next(call(config, dict(ask, op="offer piece", piece=held), replies))
+            else:
+                answer, data = next(call(config, ask, held, replies))
+            start = 0
+            for bucket, size in enumerate(answer["lens"]):
+                if size or bucket == 0:
+                    yield bucket, (partition, number, first, data[0][start:start + size])
+                start += size
+
+    return offer
+
+
+def view_asker(config, question, view):
+    def ask(blocks):
+        for block in blocks:
+            told = b""
+            if view["kind"] == "draw":
+                block, (_, told) = block
+            name, _, _, held, totals, _ = block
+            if view["kind"] == "weigh":
+                told = totals
+            header = {"op": "ask", "view": view}
+            if isinstance(held, dict):
+                # The worker remembers what it was told last about a piece.
+                known = getattr(sys.modules.get("_discreet_worker"), "told", {}).get(name) == view["name"]
+                header = dict(header, op="ask piece", piece=held, told=known)
+                answer, sums = next(call(config, header, question, b"" if known else told))
+                sys.modules["_discreet_worker"].told[name] = view["name"]
+            else:
+                answer, sums = next(call(config, header, question, held, told))
+            yield name, answer["id"], sums[0]
 
     return ask
 
@@ -272,6 +441,8 @@ def load_pieces(context, stream, header):
     """Blocks of pieces, which workers keep: what Spark keeps is where they are."""
     config, pieces = header["config"], header["pieces"]
     blocks = context.parallelize(pieces, len(pieces)).mapPartitions(piece_coder(config), True)
+    if config.get("secret"):
+        return Persons(context, stream, config, blocks)
     blocks = blocks.persist(StorageLevel.MEMORY_AND_DISK)
     for piece, rows, name in watched(context, stream, blocks.collect):
         send(stream, {"op": "block", "block": piece["name"], "rows": rows, "id": name})
@@ -297,13 +468,17 @@ def load_rows(context, stream, header):
     rows = read(spark, header["data"])
     require_columns(rows, header)
     files = whole_files(spark, header["data"], rows)
-    made = "block string, rows long, id string, data binary"
+    form = "block string, rows long, id string, data binary"
+    if config.get("secret"):
+        form += ", persons binary"
     if files is not None:
         spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "1")
-        blocks = files.mapInArrow(file_coder(config), made)
+        blocks = files.mapInArrow(file_coder(config), form)
     else:
         rows = rows.select(*map(quote, header["columns"]))
-        blocks = rows.mapInArrow(coder(config), made)
+        blocks = rows.mapInArrow(coder(config), form)
+    if config.get("secret"):
+        return Persons(context, stream, config, blocks.rdd.map(tuple))
     blocks = blocks.persist(StorageLevel.MEMORY_AND_DISK)
     for row in watched(context, stream, blocks.select("block", "rows", "id").collect):
         send(stream, {"op": "block", "block": row[0], "rows": row[1], "id": row[2]})
@@ -348,7 +523,10 @@ def main():
     link = socket.socket(socket.AF_UNIX)
     link.connect(sys.argv[1])
     stream = link.makefile("rwb")
-    context, ask = SparkContext.getOrCreate(SparkConf().setAppName("discreet")), None
+    # Batches of one: what is kept of blocks is long, and two of Spark's collections are put side by side. Tasks go
+    # where blocks are kept, not to where a shuffle has left most.
+    conf = SparkConf().setAppName("discreet").set("spark.shuffle.reduceLocality.enabled", "false")
+    context, ask = SparkContext(conf=conf, batchSize=1), None
     # Executors open files themselves where a path without a scheme means one, and keep what they read in
     # files where the cluster does not want these encrypted.
     place = context._jsc.hadoopConfiguration().get("fs.defaultFS", "file:///")
@@ -372,8 +550,12 @@ def main():
                 ask = (load_pieces if header.get("pieces") else load_rows)(context, stream, header)
             elif header["op"] == "score":
                 score(context, stream, header)
+            elif header["op"] in ("count", "draw"):
+                getattr(ask, header["op"])(header)
             else:
-                for name, rows, sums in watched(context, stream, ask(bytes(parts[0])).collect):
+                question = bytes(parts[0])
+                answers = ask.ask(question, header["view"]) if "view" in header else ask(question)
+                for name, rows, sums in watched(context, stream, answers.collect):
                     send(stream, {"op": "answer", "block": name, "id": rows}, bytes(sums))
             send(stream, {"op": "done"})
         except Exception as failure:

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/rand"
 	_ "embed"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -85,6 +86,7 @@ type Session struct {
 	s      *schema.Schema
 	rows   int
 	blocks map[string]string // the blocks' names, and what names their rows
+	rowsOf map[string]int    // by block
 	asked  int               // questions
 	report func(job string, done, of int)
 
@@ -99,28 +101,37 @@ type Session struct {
 
 	local    bool // executors open files of paths themselves
 	parallel int  // tasks at once
+
+	persons *persons // nil where the schema declares none
+	buckets int      // of persons
+	views   int
 }
 
 // Start starts a session, and codes the rows into blocks there. text is the file of schema s.
 // What Spark prints goes to a file for the user alone, since it may hold cells; it is removed with
 // a session that ends well.
 func Start(ctx context.Context, s *schema.Schema, text []byte, o Options) (_ *Session, err error) {
-	if s.Person != nil {
-		return nil, errors.New("spark: a person's rows may lie in several blocks: train with --engine disk")
-	}
 	sn, cfg, err := begin(ctx, &o)
 	if err != nil {
 		return nil, err
 	}
 	defer sn.closeAfter(&err)
 	sn.s, cfg.Schema = s, string(text)
+	if s.Person != nil {
+		var secret [32]byte
+		rand.Read(secret[:]) // it never fails
+		cfg.Secret = hex.EncodeToString(secret[:])
+	}
 	load := header{Op: "load", Data: o.Data, Columns: columnNames(s), Config: cfg}
 	if sn.local {
 		if load.Pieces, err = cutFiles(o.Data, sn.parallel); err != nil {
 			return nil, err
 		}
 	}
-	return sn, sn.load(load)
+	if err = sn.load(load); err == nil && s.Person != nil {
+		err = sn.countPersons()
+	}
+	return sn, err
 }
 
 // begin starts a session, which has read nothing.
@@ -163,10 +174,11 @@ func (sn *Session) closeAfter(err *error) {
 	}
 }
 
-// columnNames are the columns that are read, and the label.
+// columnNames are the columns that are read, the one that tells persons apart among them, and the
+// label.
 func columnNames(s *schema.Schema) (names []string) {
 	for _, c := range s.FileColumns() {
-		if c.Role != schema.Ignored {
+		if c.Role != schema.Ignored || s.Person != nil && c.Name == s.Person.Column {
 			names = append(names, c.Name)
 		}
 	}
@@ -271,7 +283,7 @@ func (sn *Session) load(request header) error {
 	if err := send(sn.link, request); err != nil {
 		return sn.lost(context.Background())
 	}
-	sn.blocks = map[string]string{}
+	sn.blocks, sn.rowsOf = map[string]string{}, map[string]int{}
 	for {
 		h, _, err := receive(sn.r)
 		switch {
@@ -292,22 +304,37 @@ func (sn *Session) load(request header) error {
 		case h.Op != "block" || h.Rows < 0 || sn.blocks[h.Block] != "" || h.ID == "":
 			return sn.refused("the session named its blocks wrongly")
 		}
-		sn.blocks[h.Block] = h.ID
+		sn.blocks[h.Block], sn.rowsOf[h.Block] = h.ID, h.Rows
 		sn.rows += h.Rows
 	}
 }
 
 // Table answers from all rows.
-func (sn *Session) Table() *question.Table { return question.NewTable(sn.s, sn.rows, sn) }
+func (sn *Session) Table() *question.Table {
+	t := question.NewTable(sn.s, sn.rows, sn)
+	if sn.persons == nil {
+		return t
+	}
+	return t.WithPersons(sn.persons)
+}
 
-// Ask implements question.Asker. An answer counts once for each block, however often it comes;
-// every block must answer, and with the rows it had when it was made.
+// Ask implements question.Asker.
 func (sn *Session) Ask(ctx context.Context, q *question.Question) (*question.Sums, error) {
+	if sn.persons != nil {
+		return nil, fmt.Errorf("spark: %s cannot be asked before it is settled what a person's rows count for", q.Kind)
+	}
+	return sn.ask(ctx, q, nil)
+}
+
+// ask asks about the rows, as they count in a view where there are persons. An answer counts once
+// for each block, however often it comes; every block must answer, and with the rows it had when it
+// was made.
+func (sn *Session) ask(ctx context.Context, q *question.Question, v *view) (*question.Sums, error) {
 	text, err := question.Encode(q)
 	if err != nil {
 		return nil, err
 	}
-	if err := send(sn.link, header{Op: "ask"}, text); err != nil {
+	if err := send(sn.link, header{Op: "ask", View: v}, text); err != nil {
 		return nil, sn.lost(ctx)
 	}
 	sn.asked++
@@ -328,11 +355,11 @@ func (sn *Session) Ask(ctx context.Context, q *question.Question) (*question.Sum
 				return nil, sn.refused(fmt.Sprintf("%d of %d blocks answered", len(counted), len(sn.blocks)))
 			}
 			return sum.Sum()
-		case h.Op != "answer" || len(parts) != 1 || sn.blocks[h.Block] == "":
+		case h.Op != "answer" || len(parts) != 1:
 			return nil, sn.refused("there was an answer that nobody was asked for")
-		case sn.blocks[h.Block] != h.ID:
-			return nil, sn.refused("a block was made again and holds other rows: what is read must not change meanwhile, " +
-				"and a query must give the same rows in the same order every time")
+		}
+		if err := sn.checkBlock(&h); err != nil {
+			return nil, err
 		}
 		if counted[h.Block] {
 			continue

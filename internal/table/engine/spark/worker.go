@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine/blocks"
@@ -60,8 +61,8 @@ func ServeWorker(ctx context.Context, in io.Reader, out io.Writer, open OpenScor
 		if err != nil {
 			return err
 		}
-		answer, data, err := w.answer(ctx, h, parts, func(h header, data []byte) error {
-			return send(buffered, h, data)
+		answer, data, err := w.answer(ctx, h, parts, func(h header, data [][]byte) error {
+			return send(buffered, h, data...)
 		})
 		if err != nil {
 			answer, data = header{Op: "failed", Error: err.Error()}, nil
@@ -82,6 +83,8 @@ type worker struct {
 	open  OpenScorer
 	score Scorer // nil where blocks are made
 
+	secret *[32]byte // by which identifiers are hashed; nil where the schema declares no persons
+
 	folder string // for the blocks of pieces
 	store  *blocks.Store
 	stored int
@@ -93,6 +96,11 @@ type heldPiece struct {
 	blocks []int
 	rows   int
 	id     string
+
+	places []uint32 // of persons in the piece's list, by their numbers in the blocks
+	list   []byte   // until it is asked for
+	view   string   // the name of the view that is asked
+	viewed *blocks.Store
 }
 
 func (w *worker) close() {
@@ -102,13 +110,17 @@ func (w *worker) close() {
 }
 
 // answer answers a message. Those that come before the last answer go to first.
-func (w *worker) answer(ctx context.Context, h header, parts [][]byte, first func(header, []byte) error) (
+func (w *worker) answer(ctx context.Context, h header, parts [][]byte, first func(header, [][]byte) error) (
 	answer header, data [][]byte, err error) {
 	wants := map[string]int{"begin": 1, "code": 1, "file": 1, "ask": 2, "piece": 0, "ask piece": 1,
-		"begin scoring": 1, "score": 1}
+		"begin scoring": 1, "score": 1, "count": 1, "settle": 1, "offer": 2, "offer piece": 1, "draw": 1}
 	begins := h.Op == "begin" || h.Op == "begin scoring"
-	switch n, ok := wants[h.Op]; {
-	case !ok || n != len(parts) || (h.Piece != nil) != (h.Op == "piece" || h.Op == "ask piece"):
+	n, ok := wants[h.Op]
+	if h.View != nil && (h.Op == "ask" || h.Op == "ask piece") {
+		n++
+	}
+	switch {
+	case !ok || n != len(parts) || (h.Piece != nil) != (h.Op == "piece" || strings.HasSuffix(h.Op, " piece")):
 		return answer, nil, errMessage
 	case !begins && (h.Op == "score") != (w.score != nil), !begins && w.s == nil && w.score == nil:
 		return answer, nil, errors.New("spark: the worker must be told the schema first")
@@ -129,38 +141,59 @@ func (w *worker) answer(ctx context.Context, h header, parts [][]byte, first fun
 	case "begin":
 		w.rows, w.folder = h.Rows, h.Folder
 		if w.text = parts[0]; len(w.text) > 0 { // Examine has no schema
-			w.s, err = schema.Parse(w.text)
+			if w.s, err = schema.Parse(w.text); err == nil && w.s.Person != nil {
+				w.secret, err = readKey(h.Secret)
+			}
 		}
 		return header{Op: "begun"}, nil, err
 	case "code":
-		t, err := dataset.ReadParquet(ctx, w.s, dataset.Options{}, "partition "+h.Name+".parquet", parts[0])
+		opts := w.options()
+		t, err := dataset.ReadParquet(ctx, w.s, opts, "partition "+h.Name+".parquet", parts[0])
 		if err != nil {
 			return answer, nil, err
 		}
-		answer, b, err := w.code(t)
-		return answer, [][]byte{b}, err
+		return w.code(t, opts.Persons)
 	case "file":
-		err := dataset.ReadParquetBlocks(ctx, w.s, h.Name, parts[0], w.rows, func(_ int, t *dataset.Table) error {
-			answer, b, err := w.code(t)
+		opts := w.options()
+		err := dataset.ReadParquetBlocks(ctx, w.s, opts, h.Name, parts[0], w.rows, func(_ int, t *dataset.Table) error {
+			answer, data, err := w.code(t, opts.Persons)
 			if err == nil {
-				err = first(answer, b)
+				err = first(answer, data)
 			}
 			return err
 		})
 		return header{Op: "end"}, nil, err
 	case "piece":
-		p, err := w.hold(ctx, h.Piece)
+		p, err := w.hold(ctx, h.Piece, true)
 		if err != nil {
 			return answer, nil, err
 		}
-		return header{Op: "coded", Rows: p.rows, ID: p.id}, nil, nil
+		answer = header{Op: "coded", Rows: p.rows, ID: p.id}
+		if w.secret != nil {
+			data, p.list = [][]byte{p.list}, nil
+		}
+		return answer, data, nil
+	case "count":
+		replies, err := countRows(parts[0])
+		return header{Op: "counted"}, [][]byte{replies}, err
+	case "settle":
+		totals, counts, err := settleCounts(parts[0])
+		return header{Op: "settled", Persons: counts}, [][]byte{totals}, err
+	case "draw":
+		if h.View == nil {
+			return answer, nil, errMessage
+		}
+		drawn, lens, err := drawRows(h.View, parts[0], h.Places)
+		return header{Op: "drawn", Lens: lens}, [][]byte{drawn}, err
+	case "offer", "offer piece":
+		return w.offer(ctx, &h, parts)
 	}
 	q, err := question.Decode(w.s, parts[0])
 	if err != nil {
 		return answer, nil, err
 	}
 	if h.Op == "ask piece" {
-		return w.askPiece(ctx, h.Piece, q)
+		return w.askPiece(ctx, &h, q, parts[1:])
 	}
 	block, err := blocks.Decode(parts[1], w.s, w.text)
 	if err != nil {
@@ -170,7 +203,7 @@ func (w *worker) answer(ctx context.Context, h header, parts [][]byte, first fun
 	if err != nil {
 		return answer, nil, err
 	}
-	m, err := memory.New(rows)
+	m, err := w.viewRows(h.View, block, rows, parts[2:])
 	if err != nil {
 		return answer, nil, err
 	}
@@ -182,9 +215,10 @@ func (w *worker) answer(ctx context.Context, h header, parts [][]byte, first fun
 }
 
 // hold codes a piece, unless this worker has done so: executors may take over each other's pieces,
-// and each of an executor's processes has a worker of its own.
-func (w *worker) hold(ctx context.Context, p *piece) (*heldPiece, error) {
-	if held := w.pieces[p.Name]; held != nil {
+// and each of an executor's processes has a worker of its own. A list of persons is given once, and
+// again where the rows are read again.
+func (w *worker) hold(ctx context.Context, p *piece, list bool) (*heldPiece, error) {
+	if held := w.pieces[p.Name]; held != nil && (!list || w.secret == nil || held.list != nil) {
 		return held, nil
 	}
 	if w.store == nil {
@@ -194,13 +228,15 @@ func (w *worker) hold(ctx context.Context, p *piece) (*heldPiece, error) {
 		}
 		w.pieces = map[string]*heldPiece{}
 	}
-	held, ids := &heldPiece{}, sha256.New()
-	err := dataset.ReadParquetPart(ctx, w.s, p.Part, w.rows, func(_ int, t *dataset.Table) error {
+	held, ids, opts := &heldPiece{}, sha256.New(), w.options()
+	var rowsOf memory.PersonCounts
+	err := dataset.ReadParquetPart(ctx, w.s, opts, p.Part, w.rows, func(_ int, t *dataset.Table) error {
 		k := w.stored
 		w.stored++
 		if err := w.store.Put(k, t); err != nil {
 			return err
 		}
+		rowsOf.Add(t.Persons)
 		held.blocks, held.rows = append(held.blocks, k), held.rows+t.Rows
 		id := w.store.ID(k)
 		ids.Write(id[:])
@@ -209,16 +245,32 @@ func (w *worker) hold(ctx context.Context, p *piece) (*heldPiece, error) {
 	if err != nil {
 		return nil, err
 	}
+	if w.secret != nil {
+		held.list, held.places = listPersons(opts.Persons.ByNumber(), rowsOf)
+		if !list {
+			held.list = nil
+		}
+	}
 	held.id = hex.EncodeToString(ids.Sum(nil))
 	w.pieces[p.Name] = held
 	return held, nil
 }
 
-func (w *worker) askPiece(ctx context.Context, p *piece, q *question.Question) (
+func (w *worker) askPiece(ctx context.Context, h *header, q *question.Question, told [][]byte) (
 	answer header, data [][]byte, err error) {
-	held, err := w.hold(ctx, p)
+	held, err := w.hold(ctx, h.Piece, false)
 	if err != nil {
 		return answer, nil, err
+	}
+	if h.View != nil {
+		if err := w.viewPiece(held, h, told[0]); err != nil {
+			return answer, nil, err
+		}
+		sums, err := held.viewed.Ask(ctx, q)
+		if err != nil {
+			return answer, nil, err
+		}
+		return header{Op: "answer", ID: held.id}, [][]byte{sums.Encode()}, nil
 	}
 	var sum question.Adder
 	for _, k := range held.blocks {
@@ -237,16 +289,28 @@ func (w *worker) askPiece(ctx context.Context, p *piece, q *question.Question) (
 	return header{Op: "answer", ID: held.id}, [][]byte{sums.Encode()}, nil
 }
 
-// code makes a block.
-func (w *worker) code(t *dataset.Table) (answer header, b []byte, err error) {
-	if b, err = blocks.Encode(t, w.text); err != nil {
+// code makes a block, and the list of its persons, by whose places there it numbers them.
+func (w *worker) code(t *dataset.Table, keys *dataset.PersonKeys) (answer header, data [][]byte, err error) {
+	if w.secret != nil {
+		if t.Persons == nil {
+			return answer, nil, fmt.Errorf("spark: the table lacks column %q, which tells persons apart", w.s.Person.Column)
+		}
+		rows, _ := t.CountPersons()
+		list, places := listPersons(keys.ByNumber(), rows)
+		for i, number := range t.Persons {
+			t.Persons[i] = places[number]
+		}
+		data = [][]byte{list}
+	}
+	b, err := blocks.Encode(t, w.text)
+	if err != nil {
 		return answer, nil, err
 	}
 	block, err := blocks.Decode(b, w.s, w.text)
 	if err != nil {
 		return answer, nil, err
 	}
-	return header{Op: "coded", Rows: t.Rows, ID: idText(block)}, b, nil
+	return header{Op: "coded", Rows: t.Rows, ID: idText(block)}, append([][]byte{b}, data...), nil
 }
 
 func idText(b *blocks.Block) string {

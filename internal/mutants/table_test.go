@@ -928,6 +928,25 @@ var table = []mutant{
 		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
 	},
 	{
+		Row: "A18", Bug: "additive: a private label's vectors are divided by the squares of their lengths",
+		File: "internal/shrink/labelvectors.go",
+		Old:  `		w := unitLength / math.Sqrt(square)`,
+		New:  `		w := unitLength / square`,
+
+		Package: "./internal/learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
+	},
+	{
+		Row: "A18", Bug: "additive: a private label's vectors leave without noise",
+		File: "internal/learn/additive/labels.go",
+		Old:  `	d.answer = f.releaseNoisy(labelsLabel, p, s, values)`,
+		New: `	f.releaseNoisy(labelsLabel, p, s, values)
+	for _, v := range values {
+		d.answer = append(d.answer, v.Float())
+	}`,
+
+		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
+	},
+	{
 		Row: "A19", Bug: "additive: picks among public columns miss the 2 of their spread",
 		File: "internal/learn/additive/release.go",
 		Old:  `		return 2 * float64(caps[0]+caps[1]) / engine.WeightOne`,

@@ -14,6 +14,11 @@ type LabelSums struct {
 	Ordered []int
 	Sums    [][]float64 // by column, then bin: positive rows, as released
 	Noise   []float64   // by column: the variance of the noise on each of its sums
+	// Vectors are what labels have left as in place of sums, nil for sums; Released is what has left
+	// of them, with noise of Variance on each number.
+	Vectors  *LabelVectors
+	Released []float64
+	Variance float64
 }
 
 // LabelFit is the log-odds of the label as a sum of a step by column and an intercept, in nats.
@@ -31,6 +36,7 @@ const (
 	leastSpread     = 0.01
 	largestSpread   = 2.0
 	baseVariance    = 1e4 // of the intercept before anything is known
+	leastPart       = 1.0 / 64
 	labelReach      = 0.3 // of the number of bins: how far ordered bins are alike
 	surelySatisfied = 1e-6
 )
@@ -43,6 +49,7 @@ const (
 // sums themselves (MacKay 1992). Time: O(groups·columns² + bins³) for each of at most 8 passes.
 func (s *LabelSums) Fit() *LabelFit {
 	f := newLabelFit(s)
+	f.readSums()
 	for range labelPasses {
 		if moved := f.improve(); moved < labelSettled {
 			break
@@ -63,28 +70,49 @@ type labelFit struct {
 	start     float64
 	scores    []float64
 	variances []float64
+	sums      []float64 // of all bins; where there are vectors, then of all rows
 }
 
 func newLabelFit(s *LabelSums) *labelFit {
 	f := &labelFit{LabelSums: s, scores: make([]float64, len(s.Rows))}
-	total, rows := 0.0, 0.0
 	for k, n := range s.Sizes {
 		f.first = append(f.first, f.width)
 		f.width += n
 		f.spread = append(f.spread, firstSpread*firstSpread)
 		f.inverse = append(f.inverse, invertCorrelation(n, s.Ordered[k]))
-		for _, x := range s.Sums[k] {
-			total += x / float64(len(s.Sizes))
-		}
-	}
-	for _, x := range s.Rows {
-		rows += x
 	}
 	f.coef, f.variances = make([]float64, f.width+1), make([]float64, f.width)
+	return f
+}
+
+// readSums takes in what has left, and starts at the share of positive rows that it says.
+func (f *labelFit) readSums() {
+	total, rows := 0.0, 0.0
+	for g, n := range f.Rows {
+		rows += n * f.weight(g)
+	}
+	if f.Vectors != nil {
+		f.sums = f.Vectors.sumsOf(f.Released)
+		total = f.sums[f.width]
+	} else {
+		for _, column := range f.Sums {
+			f.sums = append(f.sums, column...)
+			for _, x := range column {
+				total += x / float64(len(f.Sizes))
+			}
+		}
+	}
 	share := math.Min(math.Max(total, 0.5), math.Max(rows-0.5, 0.5)) / math.Max(rows, 1)
 	f.start = math.Log(share / math.Max(1-share, 1e-9))
 	f.coef[f.width] = f.start
-	return f
+}
+
+// weight is what a row of the group counts for in the sums.
+func (f *labelFit) weight(g int) float64 {
+	if f.Vectors == nil {
+		return 1
+	}
+	return f.Vectors.weights[g]
 }
 
 // dense is a square matrix, row after row.
@@ -162,23 +190,13 @@ func (d dense) invertFactor() dense {
 // improve makes one step of Gauss and Newton and finds the priors' spreads again. It returns by how
 // much the coefficients moved at most.
 func (f *labelFit) improve() (moved float64) {
-	curve, rest := f.linearize()
+	curve, about, rest := f.linearize()
 	d := f.width
-	// The sums are about curve·(coef − coefficients sought), with covariance curve + noise.
-	about := newDense(d)
-	for i := range d {
-		copy(about.row(i), curve.row(i)[:d])
-	}
-	for k := range f.Sizes {
-		for b := range f.Sizes[k] {
-			i := f.first[k] + b
-			about.row(i)[i] += f.Noise[k] + surelySatisfied
-		}
-	}
+	// The sums are about curve·(coef − coefficients sought), with covariance about.
 	low := about.invertFactor() // L⁻¹
 	// half is L⁻¹·[curve | rest + curve·coef], by column.
-	half := make([][]float64, d)
-	for i := range d {
+	half := make([][]float64, len(rest))
+	for i := range half {
 		h := make([]float64, d+2)
 		for k, l := range low.row(i)[:i+1] {
 			for j, c := range curve.row(k) {
@@ -216,50 +234,105 @@ func (f *labelFit) improve() (moved float64) {
 	precision.row(d)[d] += 1 / baseVariance
 	right[d] += f.start / baseVariance
 	covariance := precision.invertPositive()
-	for i := range d + 1 {
-		sum := 0.0
+	step := make([]float64, d+1)
+	for i := range step {
+		step[i] = -f.coef[i]
 		for j, c := range covariance.row(i) {
-			sum += c * right[j]
+			step[i] += c * right[j]
 		}
-		moved = math.Max(moved, math.Abs(sum-f.coef[i]))
-		f.coef[i] = sum
 	}
+	moved = f.move(step, low, rest)
 	f.findSpreads(covariance)
 	return moved
 }
 
-// linearize returns XᵀWX at the coefficients, the intercept last, and how far the sums are from
-// those expected.
-func (f *labelFit) linearize() (curve dense, rest []float64) {
-	d := f.width
-	curve, rest = newDense(d+1), make([]float64, d)
-	for k := range f.Sums {
-		copy(rest[f.first[k]:], f.Sums[k])
+// move takes the step, or the half of it, or of that, where it would lead past the valley: columns
+// that say nearly the same make it long, and probabilities bend. low says how far off the sums may
+// be, rest is how far they are before the step.
+func (f *labelFit) move(step []float64, low dense, rest []float64) (moved float64) {
+	for _, x := range step {
+		moved = math.Max(moved, math.Abs(x))
 	}
+	before, from := f.misfit(low, rest), append([]float64(nil), f.coef...)
+	for part := 1.0; part >= leastPart; part /= 2 {
+		for i := range f.coef {
+			f.coef[i] = from[i] + part*step[i]
+		}
+		if f.misfit(low, f.leftOver()) <= before {
+			return part * moved
+		}
+	}
+	copy(f.coef, from)
+	return 0
+}
+
+// misfit is twice the negative logarithm of the posterior at the coefficients, where the sums are
+// off by rest.
+func (f *labelFit) misfit(low dense, rest []float64) (sum float64) {
+	for i := range rest {
+		x := 0.0
+		for j, l := range low.row(i)[:i+1] {
+			x += l * rest[j]
+		}
+		sum += x * x
+	}
+	for k, n := range f.Sizes {
+		coef := f.coef[f.first[k]:][:n]
+		for i, x := range coef {
+			for j, y := range coef {
+				sum += x * f.inverse[k].row(i)[j] * y / f.spread[k]
+			}
+		}
+	}
+	off := f.coef[f.width] - f.start
+	return sum + off*off/baseVariance
+}
+
+// leftOver is how far the sums are from those expected at the coefficients.
+func (f *labelFit) leftOver() []float64 {
+	rest := append([]float64(nil), f.sums...)
 	f.scoreGroups()
-	at := make([]int, len(f.Sizes))
+	for g, rows := range f.Rows {
+		expected := rows * sigmoid(f.scores[g]) * f.weight(g)
+		for k, first := range f.first {
+			rest[first+int(f.Bins[k][g])] -= expected
+		}
+		if len(rest) > f.width {
+			rest[f.width] -= expected
+		}
+	}
+	return rest
+}
+
+// linearize returns XᵀWX at the coefficients, the intercept last, each row by its weight in the
+// sums; the covariance of the sums; and how far they are from those expected.
+func (f *labelFit) linearize() (curve, about dense, rest []float64) {
+	d := f.width
+	curve, rest = newDense(d+1), f.leftOver()
+	varies := make([]float64, len(f.Rows)) // the number of positive rows of a group
 	for g, rows := range f.Rows {
 		p := sigmoid(f.scores[g])
-		w := rows * p * (1 - p)
-		for k := range at {
-			at[k] = f.first[k] + int(f.Bins[k][g])
-			rest[at[k]] -= rows * p
-		}
-		for k, i := range at {
-			to := curve.row(i)
-			for _, j := range at[:k+1] {
-				to[j] += w
-			}
-			curve.row(d)[i] += w
-		}
-		curve.row(d)[d] += w
+		varies[g] = rows * p * (1 - p)
 	}
-	for i := range d + 1 {
-		for j := range i {
-			curve.row(j)[i] = curve.row(i)[j]
+	f.addSquares(curve, func(g int) float64 { return varies[g] * f.weight(g) })
+	about = newDense(len(rest))
+	if f.Vectors != nil {
+		f.addSquares(about, func(g int) float64 { return varies[g] * f.weight(g) * f.weight(g) })
+		for i, x := range f.Vectors.square.a {
+			about.a[i] += f.Variance * x
+		}
+		return curve, about, rest
+	}
+	for i := range d {
+		copy(about.row(i), curve.row(i)[:d])
+	}
+	for k := range f.Sizes {
+		for b := range f.Sizes[k] {
+			i := f.first[k] + b
+			about.row(i)[i] += f.Noise[k] + surelySatisfied
 		}
 	}
-	return curve, rest
+	return curve, about, rest
 }
 
 // scoreGroups works out the scores at the coefficients.

@@ -66,7 +66,7 @@ func settings() map[string]setting {
 		"shares alone, pairs":      {paired(asked(addRemove)), 60},
 		"label alone":              {alone, 30_000},
 		"label alone, picks":       {alone, 2_500},
-		"label alone, gaussian":    {delta(alone), 20_000},
+		"label alone, gaussian":    {delta(alone), 5_000},
 		"label alone, pairs":       {paired(alone), 20_000},
 		"label alone, bins asked":  {asked(alone), 20_000},
 		"add-remove":               {addRemove, 600},

@@ -65,9 +65,13 @@ func (pl *Plan) Facts() []learn.Fact {
 		add("delta", 0, "no δ is spent: Laplace noise is the quieter one here, and its guarantee is pure")
 	}
 	if r.labelShare > 0 {
-		labels := math.Sqrt(pl.prices.labels.noiseVariance(labelSensitivity(len(pl.public))))
-		add("label_noise", labels,
-			"noise of the positive rows of public columns: a standard deviation of %.4g rows on each bin", labels)
+		labels := math.Sqrt(pl.prices.labels.noiseVariance(pl.labelSensitivity(len(pl.public))))
+		words := "noise of the positive rows of public columns: a standard deviation of %.4g rows on each bin"
+		if r.gaussian {
+			words = "noise of the labels beside public columns: a standard deviation of %.4g in each direction, where " +
+				"a row adds a vector of length 1 that follows from its public cells"
+		}
+		add("label_noise", labels, words, labels)
 	}
 	if r.rounds == 0 {
 		return facts

@@ -17,9 +17,11 @@ import (
 // A private label beside public columns, G-ADDITIVE-6. How many rows each bin of a public column
 // has is public; the label enters the fit of the public columns through one number by bin, the
 // positive rows there. A row that is replaced keeps its public cells, so it moves one number of
-// each column by at most 1. Where ε is plentiful the numbers of all public columns leave at once,
-// and the rounds then take the private columns. Where it is scarce, rounds pick among all columns,
-// and a public one that is picked before any private one leaves as its positive rows alone.
+// each column by at most 1. With Gaussian noise each row adds a vector of its public cells instead,
+// whose length is the same for all rows: shrink.LabelVectors. Where ε is plentiful the labels of
+// all public columns leave at once, and the rounds then take the private columns. Where it is
+// scarce, rounds pick among all columns, and a public one that is picked before any private one
+// leaves as its positive rows alone.
 
 // protectsLabel reports whether the label is private and some columns in use are public.
 func (pl *Plan) protectsLabel() bool {
@@ -108,10 +110,13 @@ func (pl *Plan) takePrivateInTurn(private, pairs int, p Params, rho float64, gau
 	return r
 }
 
-// labelSensitivity is that of the positive rows of so many public columns: replacing a row's label
-// moves one bin of each by 1 (2.1).
-func labelSensitivity(columns int) sensitivity {
-	return sensitivity{float64(columns), math.Nextafter(math.Sqrt(float64(columns)), math.Inf(1))}
+// labelSensitivity is that of the labels of so many public columns: replacing a row's label moves
+// one bin of each by 1, or where noise is Gaussian the sum of vectors by one of them (2.1).
+func (pl *Plan) labelSensitivity(columns int) sensitivity {
+	if pl.rules.gaussian {
+		return sensitivity{math.Inf(1), 1}
+	}
+	return sensitivity{float64(columns), math.Sqrt(float64(columns))}
 }
 
 // labelDesign is the public columns of a table with a private label: rows by group, which are
@@ -124,7 +129,12 @@ type labelDesign struct {
 	positive []uint64       // by group; private
 	released []int          // public columns whose positive rows have left, in that order
 	sums     [][]float64
-	noise    []float64
+	noise    []float64 // of each such number, as a variance
+	// Where labels leave as vectors, those of the groups and what has left of them, with noise of a
+	// variance.
+	vectors  *shrink.LabelVectors
+	answer   []float64
+	variance float64
 }
 
 // groupDesign reads the public columns. Of the labels it keeps what releaseLabels lets out.
@@ -180,7 +190,7 @@ func (f *fit) releaseLabels(label string, p price, d *labelDesign, columns ...in
 			values[first+int(b)].Num += int64(d.positive[g])
 		}
 	}
-	s := labelSensitivity(len(columns))
+	s := f.plan.labelSensitivity(len(columns))
 	out := f.releaseNoisy(label, p, s, values)
 	for _, q := range columns {
 		n := d.bins[q].Len()
@@ -190,9 +200,46 @@ func (f *fit) releaseLabels(label string, p price, d *labelDesign, columns ...in
 	}
 }
 
+// releaseVectors lets out the sum of the vectors of positive rows, of all public columns (2.1). A
+// number of a vector is cut off towards zero after 20 bits, so that none gets longer.
+func (f *fit) releaseVectors(p price, d *labelDesign) {
+	for q := range d.bins {
+		d.released = append(d.released, q)
+	}
+	s := f.plan.labelSensitivity(len(d.bins))
+	d.variance = p.noiseVariance(s)
+	d.vectors = d.listSums().NewVectors(math.Sqrt(d.variance))
+	values := make([]mech.Ratio, d.vectors.Len())
+	for i := range values {
+		values[i].Den = engine.WeightOne
+	}
+	d.vectors.Each(func(g int, vector []float64) {
+		for i, x := range vector {
+			values[i].Num += int64(d.positive[g]) * int64(x*engine.WeightOne)
+		}
+	})
+	d.answer = f.releaseNoisy(labelsLabel, p, s, values)
+	d.noise = scaleSteps(d.vectors.BinVariances(), d.variance)
+}
+
+// totalVariance is that of the noise on the number of all positive rows, as each release says it.
+func (d *labelDesign) totalVariance() (out []float64) {
+	if d.vectors != nil {
+		return []float64{d.variance * d.vectors.TotalVariance()}
+	}
+	for i, v := range d.noise {
+		out = append(out, v*float64(d.bins[d.released[i]].Len()))
+	}
+	return out
+}
+
 // fitLabels fits the public columns whose positive rows have left. All of it is post-processing.
-func (d *labelDesign) fitLabels() *shrink.LabelFit {
-	sums := &shrink.LabelSums{Rows: d.rows, Sums: d.sums, Noise: d.noise}
+func (d *labelDesign) fitLabels() *shrink.LabelFit { return d.listSums().Fit() }
+
+// listSums is what has left of the labels, by public column, and where rows lie in those.
+func (d *labelDesign) listSums() *shrink.LabelSums {
+	sums := &shrink.LabelSums{Rows: d.rows, Sums: d.sums, Noise: d.noise,
+		Vectors: d.vectors, Released: d.answer, Variance: d.variance}
 	for _, q := range d.released {
 		sums.Bins = append(sums.Bins, d.codes[q])
 		n, ordered := d.bins[q].Len(), 0
@@ -201,7 +248,7 @@ func (d *labelDesign) fitLabels() *shrink.LabelFit {
 		}
 		sums.Sizes, sums.Ordered = append(sums.Sizes, n), append(sums.Ordered, ordered)
 	}
-	return sums.Fit()
+	return sums
 }
 
 // startLabels releases the labels of all public columns and starts at their fit.
@@ -210,14 +257,18 @@ func (f *fit) startLabels(ctx context.Context) (*start, error) {
 	if err != nil {
 		return nil, err
 	}
-	columns := make([]int, len(d.bins))
-	for q := range columns {
-		columns[q] = q
-	}
 	if f.plan.rules.again {
 		copy(f.bins[f.plan.firstPublic:], d.bins)
 	}
-	f.releaseLabels(labelsLabel, f.plan.prices.labels, d, columns...)
+	if price := f.plan.prices.labels; f.plan.rules.gaussian {
+		f.releaseVectors(price, d)
+	} else {
+		columns := make([]int, len(d.bins))
+		for q := range columns {
+			columns[q] = q
+		}
+		f.releaseLabels(labelsLabel, price, d, columns...)
+	}
 	st := &start{design: d}
 	st.takeLabels(f.plan)
 	return st, nil
@@ -247,8 +298,8 @@ func (st *start) takeLabels(pl *Plan) {
 	st.boundDesign(d, pos, neg)
 	st.expected, st.totals = st.totals, nil
 	weight := sumAll(st.expected) / math.Max(st.rows, 1)
-	for i := range d.noise { // the total is known from each column
-		own := d.noise[i] * float64(d.bins[d.released[i]].Len()) * 4 * weight * weight
+	for i, v := range d.totalVariance() { // the total is known from each column
+		own := v * 4 * weight * weight
 		if st.baseVariance = own; i > 0 {
 			st.baseVariance = own / float64(i+1)
 		}

@@ -107,7 +107,8 @@ func TestDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 		"partly private", "partly private, gaussian", "add-remove, gaussian", "private label, bins paid",
 		"add-remove, bins paid", "gaussian, bins paid",
 		"partly private, pairs", "add-remove, pairs in turn", "gaussian, pairs",
-		"private label, in turn", "label alone", "label alone, picks", "everything, gaussian"} {
+		"private label, in turn", "label alone", "label alone, picks", "label alone, gaussian",
+		"everything, gaussian"} {
 		c := settings()[name]
 		reached := map[bool]float64{} // by whether it is a choice
 		for seed := range uint64(60) {

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package shrink
+
+import "math"
+
+// LabelVectors says what the label of a row adds to a release that is one vector: a function of the
+// row's public cells of length 1, whatever they are. With x the row's bins and a 1, as zeros and
+// ones, and P = L·Lᵀ the sum of x·xᵀ over rows and a ridge, it has the direction of L⁻¹·x. So what
+// columns say together takes little of the length where rows have much in common, a value that
+// nearly all rows have next to none, and what noise would drown is left out by the ridge.
+type LabelVectors struct {
+	square  dense // P
+	columns dense // L⁻¹, one column after the other
+	weights []float64
+	// perWeight is how many rows a weight of 1 is in the mean.
+	perWeight float64
+	fit       *labelFit // its bins
+}
+
+const (
+	// vectorRidge is the ridge in units of columns·noise²/rows, noise being the standard deviation of
+	// the release.
+	vectorRidge = 1000
+	leastRidge  = 1e-3 // rows
+	// unitLength is a little less than 1: a length as computed is wrong by its rounding.
+	unitLength = 1 - 0x1p-30
+)
+
+// NewVectors reads the rows and bins alone, no sums. deviation is that of the noise on each number
+// of the release.
+func (s *LabelSums) NewVectors(deviation float64) *LabelVectors {
+	f := newLabelFit(s)
+	d, rows := f.width, 1.0
+	for _, n := range s.Rows {
+		rows += n
+	}
+	p := newDense(d + 1)
+	f.addSquares(p, func(g int) float64 { return s.Rows[g] })
+	ridge := math.Max(leastRidge, vectorRidge*float64(len(s.Sizes))*deviation*deviation/rows)
+	for k, n := range s.Sizes {
+		for i := range n {
+			to := p.row(f.first[k] + i)[f.first[k]:]
+			for j := range n {
+				to[j] += ridge * f.inverse[k].row(i)[j]
+			}
+		}
+	}
+	p.row(d)[d] += leastRidge
+	low := p.invertFactor()
+	v := &LabelVectors{square: p, columns: newDense(d + 1), weights: make([]float64, len(s.Rows)), fit: f}
+	for i := range d + 1 {
+		for j, x := range low.row(i)[:i+1] {
+			v.columns.row(j)[i] = x
+		}
+	}
+	return v
+}
+
+// Len is how many numbers a vector has.
+func (v *LabelVectors) Len() int { return v.fit.width + 1 }
+
+// Each calls do with the vector of each group's rows, which is no longer than 1, in the group's
+// turn. The vector is good until do returns.
+func (v *LabelVectors) Each(do func(g int, vector []float64)) {
+	out := make([]float64, v.Len())
+	rows, weight := 0.0, 0.0
+	for g := range v.weights {
+		copy(out, v.columns.row(v.fit.width))
+		for k, first := range v.fit.first {
+			j := first + int(v.fit.Bins[k][g])
+			for i, x := range v.columns.row(j)[j:] {
+				out[j+i] += x
+			}
+		}
+		square := 0.0
+		for _, x := range out {
+			square += x * x
+		}
+		w := unitLength / math.Sqrt(square)
+		if !(w > 0) || math.IsInf(w, 1) { // nothing is known of such a row, and nothing may leave
+			w = 0
+			clear(out)
+		}
+		for i := range out {
+			out[i] *= w
+		}
+		v.weights[g] = w
+		rows, weight = rows+v.fit.Rows[g], weight+w*v.fit.Rows[g]
+		do(g, out)
+	}
+	v.perWeight = math.Max(rows, 1) / math.Max(weight, leastRidge)
+}
+
+// TotalVariance is that of the noise on the number of all positive rows, where each number of the
+// release has noise of variance 1. Each must have run.
+func (v *LabelVectors) TotalVariance() float64 { return v.varianceAt(v.fit.width) }
+
+// BinVariances is likewise by column that on the positive rows of a bin, in the mean over rows.
+func (v *LabelVectors) BinVariances() (out []float64) {
+	for k, first := range v.fit.first {
+		sum, all := 0.0, leastRidge
+		for g, n := range v.fit.Rows {
+			sum, all = sum+n*v.varianceAt(first+int(v.fit.Bins[k][g])), all+n
+		}
+		out = append(out, sum/all)
+	}
+	return out
+}
+
+// varianceAt is that of the i-th sum, in rows of the mean weight.
+func (v *LabelVectors) varianceAt(i int) float64 {
+	return v.square.row(i)[i] * v.perWeight * v.perWeight
+}
+
+// sumsOf turns a release of vectors back into sums by bin, then of all rows, each row counted by
+// its weight: with noise of L·Lᵀ = P for a noise of 1.
+func (v *LabelVectors) sumsOf(released []float64) []float64 {
+	factor := dense{v.square.n, append([]float64(nil), v.square.a...)}
+	factorCholesky(factor.a, factor.n)
+	out := make([]float64, v.Len())
+	for i := range out {
+		for j, l := range factor.row(i)[:i+1] {
+			out[i] += l * released[j]
+		}
+	}
+	return out
+}
+
+// addSquares adds x·xᵀ of each group, times what weigh says of it, with a 1 behind its bins.
+func (f *labelFit) addSquares(to dense, weigh func(g int) float64) {
+	at := make([]int, len(f.Sizes)+1)
+	at[len(f.Sizes)] = f.width
+	for g := range f.Rows {
+		for k := range f.Sizes {
+			at[k] = f.first[k] + int(f.Bins[k][g])
+		}
+		w := weigh(g)
+		for k, i := range at {
+			row := to.row(i)
+			for _, j := range at[:k+1] {
+				row[j] += w
+			}
+		}
+	}
+	for i := range to.n {
+		for j := range i {
+			to.row(j)[i] = to.row(i)[j]
+		}
+	}
+}

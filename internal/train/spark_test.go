@@ -395,7 +395,9 @@ func (c *sparkCluster) comparePersons(t *testing.T, ctx context.Context) {
 		through func(*spark.Session) question.Asker
 	}{{"additive", 1, kill}, {"brc", 1, kill}, {"additive", 0, nil}, {"brc", 3, nil}} {
 		t.Run(fmt.Sprintf("%s %d", run.learner, run.rows), func(t *testing.T) {
-			c.compareWithMemory(t, ctx, run.learner, of(run.rows), c.options(folder), files, run.through)
+			o := c.options(folder)
+			o.BlockRows = 100 // so that there are several buckets of persons
+			c.compareWithMemory(t, ctx, run.learner, of(run.rows), o, files, run.through)
 		})
 	}
 	t.Run("whole files", func(t *testing.T) {

@@ -33,15 +33,17 @@ type persons struct {
 	counts map[uint32]int // persons, by how many rows they have
 }
 
-// bucketRows is how many rows a bucket of persons has, if each were somebody else's.
-const bucketRows = 1 << 22
+// bucketBlocks is how many blocks' rows a bucket of persons may have, were each somebody else's. A
+// bucket is a task of Spark twice, and an executor that has done nothing yet takes long to begin.
+const bucketBlocks = 16
 
-// countPersons counts the persons over all blocks, which one shuffle tells how many rows each has.
-func (sn *Session) countPersons() error {
+// countPersons counts the persons over all blocks of so many rows, which one shuffle tells how many
+// rows each has.
+func (sn *Session) countPersons(blockRows int) error {
 	if sn.rows > math.MaxUint32 {
 		return sn.refused("a table whose schema declares persons must have at most 2^32-1 rows")
 	}
-	sn.buckets = max(1, sn.parallel, sn.rows/bucketRows+1)
+	sn.buckets = sn.rows/(bucketBlocks*blockRows) + 1
 	if err := send(sn.link, header{Op: "count", Buckets: sn.buckets}); err != nil {
 		return sn.lost(context.Background())
 	}

@@ -129,7 +129,7 @@ func Start(ctx context.Context, s *schema.Schema, text []byte, o Options) (_ *Se
 		}
 	}
 	if err = sn.load(load); err == nil && s.Person != nil {
-		err = sn.countPersons()
+		err = sn.countPersons(cfg.Rows)
 	}
 	return sn, err
 }

@@ -63,7 +63,7 @@ func settings() map[string]setting {
 		"everything, bins paid":    {asked(everything), 20_000},
 		"everything, pairs":        {paired(everything), 20_000},
 		"shares alone":             {everything, 60},
-		"shares alone, pairs":      {paired(asked(addRemove)), 60},
+		"shares alone, pairs":      {paired(asked(addRemove)), 30},
 		"label alone":              {alone, 30_000},
 		"label alone, picks":       {alone, 2_500},
 		"label alone, gaussian":    {delta(alone), 5_000},

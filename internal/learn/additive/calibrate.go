@@ -60,7 +60,9 @@ func (pl *Plan) settleAgain(useful float64) float64 {
 		return 0
 	}
 	signal, _ := countScales(pl.Params, pl.schema.Relation, pl.unitRows(), 1, 0)
-	more := settleClassesShare(useful*signal, 0, 2, false) - pl.rules.classesShare
+	// The rarer a class, the more may go to counting: its rows tell little of columns anyway.
+	most := mostForClasses - (mostForClasses-mostAtFirst)*useful
+	more := math.Min(most, settleClassesShare(useful*signal, 0, 2, false)) - pl.rules.classesShare
 	if more = more / (1 - pl.rules.classesShare); more < leastAgain {
 		return 0
 	}

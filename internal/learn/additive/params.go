@@ -101,7 +101,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if pl.scope != dp.PrivateFeatures && pl.rules.labelShare == 0 && !p.NotPrivate {
 		pl.rules.classesShare = settleClassesShare(signal, joint, s.Classes(), pl.rules.gaussian)
 	}
-	pl.settleSharesAlone()
+	pl.settleSharesAlone(signal)
 	if !pl.isMulticlass() && !p.NotPrivate && !pl.takesLabelsAlone() && !pl.rules.sharesAlone {
 		pl.rules.calibrationShare = settleCalibrationShare(signal)
 	}

@@ -230,21 +230,31 @@ func settleClassesShare(signal, joint float64, classes int, gaussian bool) float
 	return math.Min(mostForClasses, leastForClasses+few*few)
 }
 
-// settleSharesAlone is the rules where the number of rows by class would leave next to nothing of
-// the price: a column that is released for that is noise, and what it costs would be missing where
-// the base rate is known least. Then every row is answered with the shares of the classes.
-func (pl *Plan) settleSharesAlone() {
+// settleSharesAlone is what the number of rows by class takes where everything is private and rows
+// are few noise scales. Half of the price is the most for two classes: where their count says that
+// one is rare, it is counted again (settleAgain). Where even that leaves columns nothing but noise,
+// the classes take all, and every row is answered with their shares.
+func (pl *Plan) settleSharesAlone(signal float64) {
 	r := &pl.rules
-	if pl.scope != dp.WholeRow || r.gaussian || r.classesShare < mostForClasses {
+	if pl.scope != dp.WholeRow || r.gaussian || r.classesShare == 0 {
 		return
 	}
-	pl.rules = rules{bins: r.bins, classesShare: 1, sharesAlone: true}
+	alone := r.classesShare >= mostForClasses
+	if !pl.isMulticlass() {
+		alone = signal <= fewestForColumns
+		r.classesShare = math.Min(r.classesShare, mostAtFirst)
+	}
+	if alone {
+		pl.rules = rules{bins: r.bins, classesShare: 1, sharesAlone: true}
+	}
 }
 
 const (
 	leastForClasses, scalesOfClasses = 0.05, 70
 	leastOfJoint, jointOfClasses     = 0.08, 20
 	mostForClasses                   = 0.97
+	mostAtFirst                      = 0.5
+	fewestForColumns                 = 35 // noise scales
 )
 
 // settleCalibrationShare is the part of the price for calibrating a score of two classes: little

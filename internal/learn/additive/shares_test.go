@@ -11,14 +11,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Where rows are too few noise scales for a column, the classes take the whole price: by hand, the
-// rule .05 + (70/x)² is at most .97 from x = 70/√.92 = 72.98 noise scales on, and a quarter of so
-// many classes as there are times that for more than four.
+// Where rows are at most 35 noise scales, the classes take the whole price, and half of it from
+// there on: by hand, the rule .05 + (70/x)² is below that only from x = 70/√.45 = 104.3 on.
 func TestSharesTakeTheWholePrice(t *testing.T) {
 	for _, c := range []struct {
 		rows  int
 		alone bool
-	}{{145, true}, {146, false}} { // a row is half a noise scale at ε = 1
+	}{{70, true}, {71, false}, {208, false}} { // a row is half a noise scale at ε = 1
 		set := settings()["shares alone"]
 		set.reckons = c.rows
 		_, plan := with(set, 40)
@@ -33,6 +32,28 @@ func TestSharesTakeTheWholePrice(t *testing.T) {
 		}
 		if (len(pl.bill) == 1) != c.alone || said != c.alone || c.alone && pl.bill[0].Epsilon != dp.Nano {
 			t.Errorf("%d rows: %v on the bill, said in the plan: %v", c.rows, pl.bill, said)
+		}
+		if half := pl.prices.classes.eps; !c.alone && (half < dp.Nano/2-10 || half > dp.Nano/2+10) {
+			t.Errorf("%d rows: the classes cost %s", c.rows, half)
+		}
+	}
+}
+
+// A rare class is counted again, for more the rarer it is. By hand, at 40 noise scales, half of the
+// price spent: nothing where a fifth of the rows has it; where a twentieth has it, up to .97 −
+// .47/4 = .8525 of the price, .705 of what is left.
+func TestARareClassIsCountedAgain(t *testing.T) {
+	set := settings()["shares alone"]
+	set.reckons = 80
+	_, plan := with(set, 40)
+	anyPlan, err := plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pl := anyPlan.(*Plan)
+	for _, c := range []struct{ useful, want float64 }{{1, 0}, {0.25, 0.705}, {0, 0.94}} {
+		if got := pl.settleAgain(c.useful); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%g of the rows are useful: %g of what the rounds cost, want %g", c.useful, got, c.want)
 		}
 	}
 }

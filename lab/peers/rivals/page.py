@@ -9,6 +9,7 @@ import importlib.metadata
 import json
 import pathlib
 import sys
+import textwrap
 
 import numpy as np
 
@@ -69,20 +70,20 @@ def main():
     head = [
         "# The default learner beside other private classifiers",
         "",
-        f"`additive`, by the built command (`discreet train`, `discreet predict`), beside diffprivlib {version('diffprivlib')} (random forest, Gaussian naive Bayes,",
-        f"logistic regression) and InterpretML's DP-EBM (interpret-core {version('interpret-core')}), each with its defaults, on the same splits: 70 % train, 30 % test,",
-        "classes as they are. Everything is private, the label included. ± is the standard deviation between splits. Nothing is tuned on either side, but of two",
-        "encodings, ordinal and one-hot, the better is taken for each number of diffprivlib's, in hindsight and unpaid. Regenerate: `make -C lab/peers/rivals check`;",
-        "every fit is a line of [rivals.jsonl](rivals.jsonl), and so are those of `brc` on Adult, for replacing a row and in both encodings, which the README's",
+        f"The default, `auto`, by the built command (`discreet train`, `discreet predict`), beside diffprivlib {version('diffprivlib')} (random forest, Gaussian naive Bayes, "
+        f"logistic regression) and InterpretML's DP-EBM (interpret-core {version('interpret-core')}), each with its defaults, on the same splits: 70 % train, 30 % test, "
+        "classes as they are. Everything is private, the label included. ± is the standard deviation between splits. Nothing is tuned on either side, but of two "
+        "encodings, ordinal and one-hot, the better is taken for each number of diffprivlib's, in hindsight and unpaid. Regenerate: `make -C lab/peers/rivals check`; "
+        "every fit is a line of [rivals.jsonl](rivals.jsonl), and so are those of `brc` on Adult, for replacing a row and in both encodings, which the README's "
         "picture shows and the tables do not.",
         "",
         f"Splits and rows that train: {counts} (KDD Cup 99: another random 70,000 rows in each split).",
         "",
-        "*Terms.* Bounds and levels are those of the shipped schemas for all; undeclared and missing levels are one level more for the rivals. DP-EBM is (ε, δ)-DP,",
-        f"δ = 1e{np.log10(DELTA):.0f}, for adding or removing a row, and is compared with ours for the same ε, δ and relation. diffprivlib's forest and Bayes are",
-        "pure and state no relation; their sensitivities are those of adding or removing a row, so they stand against ours for that, pure. Its logistic regression is for",
-        "replacing a row, and so is the column of ours it stands against. The rivals treat the number of",
-        "rows, and DP-EBM the names of levels that are left after its binning, as public; ours under add-remove gets the number of rows as a declaration.",
+        "*Terms.* Bounds and levels are those of the shipped schemas for all; undeclared and missing levels are one level more for the rivals. DP-EBM is (ε, δ)-DP, "
+        f"δ = 1e{np.log10(DELTA):.0f}, for adding or removing a row, and is compared with ours for the same ε, δ and relation. diffprivlib's forest and Bayes are "
+        "pure and state no relation; their sensitivities are those of adding or removing a row, so they stand against ours for that, pure. Its logistic regression is for "
+        "replacing a row, and so is the column of ours it stands against. The rivals treat the number of "
+        "rows, and DP-EBM the names of levels that are left after its binning, as public; ours under add-remove gets the number of rows as a declaration. "
         "smartnoise-synth has [a page of its own](rivals-synth.md).",
         "",
         f"Of {points} comparisons ours is ahead or level by the mean in {ahead}, behind by at most a standard error of the paired difference (≈) in {len(near)}, by more (▲) in {len(behind)}:",
@@ -93,7 +94,8 @@ def main():
         "",
         *([f"- {b}" for b in near] or ["- none"]),
     ]
-    out.write_text("\n".join(head + body) + "\n")
+    lines = [wrapped for line in head for wrapped in textwrap.wrap(line, 100, break_on_hyphens=False) or [""]]
+    out.write_text("\n".join(lines + body) + "\n")
 
 
 if __name__ == "__main__":

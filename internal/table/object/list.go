@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 )
 
 // maxObjects is how many objects a folder may have.
@@ -110,6 +109,3 @@ func readListing(folder string, body io.Reader) (page listing, err error) {
 	}
 	return page, nil
 }
-
-// Name is the last part of an address; "" of a folder's.
-func Name(address string) string { return address[strings.LastIndexByte(address, '/')+1:] }

@@ -50,15 +50,11 @@ func (sn *Session) countPersons(blockRows int) error {
 	p := &persons{sn, map[uint32]int{}}
 	counted := map[string]bool{}
 	for {
-		h, _, err := receive(sn.r)
+		h, _, err := sn.next(context.Background(), "counting each person's rows, one shuffle")
+		if err != nil {
+			return err
+		}
 		switch {
-		case err != nil:
-			return sn.lost(context.Background())
-		case h.Op == "failed":
-			return sn.refused(h.Error)
-		case h.Op == "progress":
-			sn.report("counting each person's rows, one shuffle", h.Done, h.Of)
-			continue
 		case h.Op == "done":
 			if len(counted) != len(sn.blocks) {
 				return sn.refused(fmt.Sprintf("the persons of %d of %d blocks were counted", len(counted), len(sn.blocks)))
@@ -165,15 +161,11 @@ func (sn *Session) draw(v *view, lots *memory.Lots) (rows int, err error) {
 	}
 	drawn := map[string]bool{}
 	for {
-		h, _, err := receive(sn.r)
+		h, _, err := sn.next(context.Background(), "drawing rows of each person, one shuffle")
+		if err != nil {
+			return 0, err
+		}
 		switch {
-		case err != nil:
-			return 0, sn.lost(context.Background())
-		case h.Op == "failed":
-			return 0, sn.refused(h.Error)
-		case h.Op == "progress":
-			sn.report("drawing rows of each person, one shuffle", h.Done, h.Of)
-			continue
 		case h.Op == "done":
 			if len(drawn) != len(sn.blocks) {
 				return 0, sn.refused(fmt.Sprintf("rows were drawn in %d of %d blocks", len(drawn), len(sn.blocks)))

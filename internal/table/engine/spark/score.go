@@ -62,14 +62,11 @@ func Score(ctx context.Context, o Options, sc Scoring) (counts []Count, err erro
 		return nil, sn.lost(ctx)
 	}
 	for {
-		h, _, err := receive(sn.r)
+		h, _, err := sn.next(ctx, "scoring the rows")
+		if err != nil {
+			return nil, err
+		}
 		switch {
-		case err != nil:
-			return nil, sn.lost(ctx)
-		case h.Op == "failed":
-			return nil, sn.refused(h.Error)
-		case h.Op == "progress":
-			sn.report("scoring the rows", h.Done, h.Of)
 		case h.Op == "scored":
 			counts = h.Counts
 		case h.Op == "done":

@@ -279,21 +279,34 @@ func (sn *Session) refused(reason string) error {
 	return fmt.Errorf("spark: %s (what Spark printed, which may hold private cells, is in %s)", reason, sn.log)
 }
 
+// next is the next message of the session but those of progress, which is reported as what is
+// being done.
+func (sn *Session) next(ctx context.Context, doing string) (h header, parts [][]byte, err error) {
+	for {
+		h, parts, err = receive(sn.r)
+		switch {
+		case err != nil:
+			return h, nil, sn.lost(ctx)
+		case h.Op == "failed":
+			return h, nil, sn.refused(h.Error)
+		case h.Op != "progress":
+			return h, parts, nil
+		}
+		sn.report(doing, h.Done, h.Of)
+	}
+}
+
 func (sn *Session) load(request header) error {
 	if err := send(sn.link, request); err != nil {
 		return sn.lost(context.Background())
 	}
 	sn.blocks, sn.rowsOf = map[string]string{}, map[string]int{}
 	for {
-		h, _, err := receive(sn.r)
+		h, _, err := sn.next(context.Background(), "coding the rows")
+		if err != nil {
+			return err
+		}
 		switch {
-		case err != nil:
-			return sn.lost(context.Background())
-		case h.Op == "failed":
-			return sn.refused(h.Error)
-		case h.Op == "progress":
-			sn.report("coding the rows", h.Done, h.Of)
-			continue
 		case h.Op == "done" && len(request.Pieces) > 0 && len(sn.blocks) != len(request.Pieces):
 			return sn.refused(fmt.Sprintf("%d of %d pieces of files were coded", len(sn.blocks), len(request.Pieces)))
 		case h.Op == "done":
@@ -341,15 +354,11 @@ func (sn *Session) ask(ctx context.Context, q *question.Question, v *view) (*que
 	var sum question.Adder
 	counted := map[string]bool{}
 	for {
-		h, parts, err := receive(sn.r)
+		h, parts, err := sn.next(ctx, fmt.Sprintf("question %d", sn.asked))
+		if err != nil {
+			return nil, err
+		}
 		switch {
-		case err != nil:
-			return nil, sn.lost(ctx)
-		case h.Op == "failed":
-			return nil, sn.refused(h.Error)
-		case h.Op == "progress":
-			sn.report(fmt.Sprintf("question %d", sn.asked), h.Done, h.Of)
-			continue
 		case h.Op == "done":
 			if len(counted) != len(sn.blocks) {
 				return nil, sn.refused(fmt.Sprintf("%d of %d blocks answered", len(counted), len(sn.blocks)))

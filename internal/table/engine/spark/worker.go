@@ -40,7 +40,7 @@ func programID() (string, error) {
 
 // mostScores is how many bytes about rows a worker keeps in memory from one question to the next:
 // containers of executors have little room beside Java.
-const mostScores = 128 << 20
+const mostScores = 256 << 20
 
 // ServeWorker answers messages until in ends: it codes rows in Parquet into blocks, and answers
 // questions about blocks, or scores rows. Blocks of files that it opens itself it keeps in a file

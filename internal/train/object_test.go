@@ -16,7 +16,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/table/object/objecttest"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -89,21 +88,7 @@ func TestAFailingStoreCostsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, folder := context.Background(), t.TempDir()
-	l, err := ledger.Create(ctx, filepath.Join(folder, "ledger.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	if err := l.Declare(ctx, ledger.Dataset{Name: "people", Epsilon: 3 * dp.Nano}); err != nil {
-		t.Fatal(err)
-	}
-	spent := func() dp.Epsilon {
-		b, err := l.Balances(ctx, "people")
-		if err != nil || len(b) != 1 {
-			t.Fatal(b, err)
-		}
-		return b[0].Spent
-	}
+	l, spent := newLedger(t, ctx, folder)
 	files := censusFormats(t, 20_000)
 	replace := func(name, data string) objecttest.Fault {
 		return func(n int, r *http.Request) objecttest.Answer {

@@ -84,6 +84,28 @@ func playSession(kind, link string) error {
 	return err
 }
 
+// newLedger is a ledger in a folder with a budget of ε = 3 for a data set, people, and what of it is
+// spent.
+func newLedger(t *testing.T, ctx context.Context, folder string) (l *ledger.Ledger, spent func() dp.Epsilon) {
+	t.Helper()
+	l, err := ledger.Create(ctx, filepath.Join(folder, "ledger.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	if err := l.Declare(ctx, ledger.Dataset{Name: "people", Epsilon: 3 * dp.Nano}); err != nil {
+		t.Fatal(err)
+	}
+	return l, func() dp.Epsilon {
+		t.Helper()
+		b, err := l.Balances(ctx, "people")
+		if err != nil || len(b) != 1 {
+			t.Fatal(b, err)
+		}
+		return b[0].Spent
+	}
+}
+
 // A job whose session fails has spent its price where a question was asked, once, and nothing where
 // none was. No model is written, and the same job is not begun again.
 func TestAFailedSessionIsChargedByTheLedgersRules(t *testing.T) {
@@ -116,14 +138,7 @@ func TestAFailedSessionIsChargedByTheLedgersRules(t *testing.T) {
 		"short":  {dp.Nano, "0 of 1 blocks answered"},
 	} {
 		ctx, folder := context.Background(), t.TempDir()
-		l, err := ledger.Create(ctx, filepath.Join(folder, "ledger.db"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		if err := l.Declare(ctx, ledger.Dataset{Name: "people", Epsilon: 3 * dp.Nano}); err != nil {
-			t.Fatal(err)
-		}
+		l, spent := newLedger(t, ctx, folder)
 		train := func() error {
 			run := &Training{Op: "train", Request: requestOf(t, "brc", "1"), Schema: s, SchemaText: text, Data: []string{"x"},
 				Rows: &RowSource{Engine: EngineSpark, Files: []string{"x"},
@@ -131,13 +146,6 @@ func TestAFailedSessionIsChargedByTheLedgersRules(t *testing.T) {
 				Output: filepath.Join(folder, "model.json"), Job: &Job{Ledger: l, Dataset: "people", ID: "monday"}}
 			_, err := run.Run(ctx)
 			return err
-		}
-		spent := func() dp.Epsilon {
-			b, err := l.Balances(ctx, "people")
-			if err != nil || len(b) != 1 {
-				t.Fatal(b, err)
-			}
-			return b[0].Spent
 		}
 		if err := train(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v", kind, err)

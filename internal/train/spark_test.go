@@ -22,7 +22,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/realdata"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
@@ -486,14 +485,7 @@ func (c *sparkCluster) compareScores(t *testing.T, ctx context.Context, s *schem
 func (c *sparkCluster) killDriver(t *testing.T, ctx context.Context, data, program string) {
 	t.Helper()
 	folder := t.TempDir()
-	l, err := ledger.Create(ctx, filepath.Join(folder, "ledger.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	if err := l.Declare(ctx, ledger.Dataset{Name: "people", Epsilon: 3 * dp.Nano}); err != nil {
-		t.Fatal(err)
-	}
+	l, spent := newLedger(t, ctx, folder)
 	text := censusText(t, census.Schema())
 	s, err := schema.Parse(text)
 	if err != nil {
@@ -510,9 +502,8 @@ func (c *sparkCluster) killDriver(t *testing.T, ctx context.Context, data, progr
 		if err == nil {
 			t.Errorf("%s is killed, and there is a model", program)
 		}
-		b, err := l.Balances(ctx, "people")
-		if err != nil || len(b) != 1 || b[0].Spent != dp.Nano {
-			t.Errorf("%s is killed: %v, %v", program, b, err)
+		if got := spent(); got != dp.Nano {
+			t.Errorf("%s is killed: %v spent", program, got)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(folder, "model.json")); err == nil {

@@ -6,15 +6,11 @@ import (
 	"context"
 	"testing"
 
-	"github.com/discreet-dp/discreet/examples"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
-	"github.com/discreet-dp/discreet/internal/realdata"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
-	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // benchTables are plans with their rows: invented ones, as many as Adult has,
@@ -32,20 +28,8 @@ func benchTables(b *testing.B, do func(b *testing.B, pl *Plan, tab engine.Table)
 	}
 	for _, eps := range []dp.Epsilon{10_000_000, 100_000_000, dp.Nano} {
 		b.Run("Adult, ε = "+eps.String(), func(b *testing.B) {
-			path := realdata.File(b, "adult/adult.data.gz")
-			text, err := examples.Schema("adult.yaml")
-			if err != nil {
-				b.Fatal(err)
-			}
-			s, err := schema.Parse(text)
-			if err != nil {
-				b.Fatal(err)
-			}
-			tab, err := dataset.Read(context.Background(), s, dataset.Options{}, path)
-			if err != nil {
-				b.Fatal(err)
-			}
-			pl, err := Params{Epsilon: eps}.Plan(s, tab.Rows)
+			tab := learntest.ReadReal(b, "adult.yaml", "adult/adult.data.gz")
+			pl, err := Params{Epsilon: eps}.Plan(tab.Schema, tab.Rows)
 			if err != nil {
 				b.Fatal(err)
 			}

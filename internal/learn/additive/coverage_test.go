@@ -111,6 +111,25 @@ func (w *world) draw(rows int, seed uint64) *dataset.Table {
 	return t
 }
 
+// covered is rules whose intervals are looked at.
+type covered struct {
+	name     string
+	rows     int
+	epsilon  dp.Epsilon
+	delta    dp.Delta
+	relation dp.Relation
+}
+
+func (c *covered) plan(t *testing.T, s *schema.Schema) *Plan {
+	t.Helper()
+	s.Relation = c.relation
+	pl, err := Params{Epsilon: c.epsilon, Delta: c.delta, Rows: c.rows}.Plan(s, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pl
+}
+
 // The deviations that a model states hold what they promise: in each set of
 // rules, 95 % intervals of the log-odds, added up over columns as predict
 // --interval does, hold the true ones of new rows about that often, over 40
@@ -119,13 +138,7 @@ func TestDeviationsCoverTheTruth(t *testing.T) {
 	if testing.Short() {
 		t.Skip("280 fits")
 	}
-	for _, c := range []struct {
-		name     string
-		rows     int
-		epsilon  dp.Epsilon
-		delta    dp.Delta
-		relation dp.Relation
-	}{
+	for _, c := range []covered{
 		{"one pick", 2_000, dp.Nano / 8, 0, dp.ReplaceOne},
 		{"two picks", 4_000, dp.Nano / 5, 0, dp.ReplaceOne},
 		{"in turn, kept in part", 4_000, dp.Nano, 0, dp.ReplaceOne},
@@ -138,11 +151,7 @@ func TestDeviationsCoverTheTruth(t *testing.T) {
 			in, halves, all := 0.0, 0.0, 0.0
 			for fit := range uint64(40) {
 				w := newWorld(fit)
-				w.s.Relation = c.relation
-				pl, err := Params{Epsilon: c.epsilon, Delta: c.delta, Rows: c.rows}.Plan(w.s, 0)
-				if err != nil {
-					t.Fatal(err)
-				}
+				pl := c.plan(t, w.s)
 				m := learntest.Fit(t, pl, w.draw(c.rows, fit), &mechtest.Recorder{}, fit)
 				unseen := w.draw(200, fit+1000)
 				for i := range unseen.Rows {
@@ -178,13 +187,7 @@ func TestIntervalsHoldWhatNoiseDoes(t *testing.T) {
 		t.Skip("480 fits")
 	}
 	const tables, fits, rows = 15, 8, 200
-	for _, c := range []struct {
-		name     string
-		rows     int
-		epsilon  dp.Epsilon
-		delta    dp.Delta
-		relation dp.Relation
-	}{
+	for _, c := range []covered{
 		{"picks", 4_000, dp.Nano / 5, 0, dp.ReplaceOne},
 		{"in turn", 4_000, dp.Nano, 0, dp.ReplaceOne},
 		{"two passes", 20_000, 2 * dp.Nano, 0, dp.ReplaceOne},
@@ -194,11 +197,7 @@ func TestIntervalsHoldWhatNoiseDoes(t *testing.T) {
 			in, halves := 0.0, 0.0
 			for table := range uint64(tables) {
 				w := newWorld(table)
-				w.s.Relation = c.relation
-				pl, err := Params{Epsilon: c.epsilon, Delta: c.delta, Rows: c.rows}.Plan(w.s, 0)
-				if err != nil {
-					t.Fatal(err)
-				}
+				pl := c.plan(t, w.s)
 				train, unseen := w.draw(c.rows, table), w.draw(rows, table+1000)
 				var z, half [fits][rows]float64
 				var sum [rows]float64

@@ -16,22 +16,29 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
+// releaseLabels trains by a setting in which what the labels say of public columns leaves first, and
+// alone where no column is private; that is the passage.
+func releaseLabels(t *testing.T, name string) (*dataset.Table, *Plan, mechtest.Passage) {
+	t.Helper()
+	tab, plan := with(settings()[name], 300)
+	anyPlan, err := plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pl, tape := anyPlan.(*Plan), &mechtest.Recorder{}
+	learntest.Fit(t, pl, tab, tape, 5)
+	p := tape.Passages[0]
+	if p.Label != labelsLabel || pl.scope == dp.LabelOnly && len(tape.Passages) != 1 {
+		t.Fatalf("%s: %d releases, the first of %s", name, len(tape.Passages), p.Label)
+	}
+	return tab, pl, p
+}
+
 // Row by row from the definition: the positive rows of each bin of each public column leave, and
 // where no column is private nothing else does.
 func TestPositiveRowsEqualTheNaiveTwin(t *testing.T) {
 	for _, name := range []string{"label alone", "private label, boosted"} {
-		tab, plan := with(settings()[name], 300)
-		anyPlan, err := plan()
-		if err != nil {
-			t.Fatal(err)
-		}
-		pl := anyPlan.(*Plan)
-		tape := &mechtest.Recorder{}
-		learntest.Fit(t, pl, tab, tape, 5)
-		p := tape.Passages[0]
-		if p.Label != labelsLabel || pl.scope == dp.LabelOnly && len(tape.Passages) != 1 {
-			t.Fatalf("%s: %d releases, the first of %s", name, len(tape.Passages), p.Label)
-		}
+		tab, pl, p := releaseLabels(t, name)
 		var want []int64
 		for _, j := range pl.public {
 			bins := pl.cutColumn(j, pl.rules.bins)
@@ -58,18 +65,7 @@ func TestPositiveRowsEqualTheNaiveTwin(t *testing.T) {
 // of a triangular system made of all rows, scaled to a length of 1.
 func TestVectorsOfPositiveRowsEqualTheNaiveTwin(t *testing.T) {
 	for _, name := range []string{"label alone, gaussian", "private label, gaussian"} {
-		tab, plan := with(settings()[name], 300)
-		anyPlan, err := plan()
-		if err != nil {
-			t.Fatal(err)
-		}
-		pl := anyPlan.(*Plan)
-		tape := &mechtest.Recorder{}
-		learntest.Fit(t, pl, tab, tape, 5)
-		p := tape.Passages[0]
-		if p.Label != labelsLabel || pl.scope == dp.LabelOnly && len(tape.Passages) != 1 {
-			t.Fatalf("%s: %d releases, the first of %s", name, len(tape.Passages), p.Label)
-		}
+		tab, pl, p := releaseLabels(t, name)
 		rows, square := naiveVectors(pl, tab)
 		n := len(square)
 		lower := eliminateBelow(square)

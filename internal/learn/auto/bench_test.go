@@ -6,29 +6,19 @@ import (
 	"context"
 	"testing"
 
-	"github.com/discreet-dp/discreet/examples"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
-	"github.com/discreet-dp/discreet/internal/realdata"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // A whole training on Adult, everything private, from rows in memory to the model: at ε = 0.5 too
 // few rows to ask whether columns count together, at 1 enough.
 func BenchmarkFit(b *testing.B) {
-	path := realdata.File(b, "adult/adult.data.gz")
-	text, err := examples.Schema("adult.yaml")
-	if err != nil {
-		b.Fatal(err)
-	}
-	s, err := schema.Parse(text)
-	if err != nil {
-		b.Fatal(err)
-	}
+	tab := learntest.ReadReal(b, "adult.yaml", "adult/adult.data.gz")
+	s := tab.Schema
 	s.Relation = dp.AddRemove
 	for j := range s.Columns {
 		if s.Columns[j].Role == schema.Public {
@@ -36,10 +26,6 @@ func BenchmarkFit(b *testing.B) {
 		}
 	}
 	s.Label.Role = schema.Private
-	tab, err := dataset.Read(context.Background(), s, dataset.Options{}, path)
-	if err != nil {
-		b.Fatal(err)
-	}
 	for _, eps := range []dp.Epsilon{dp.Nano / 2, dp.Nano} {
 		b.Run("ε = "+eps.String(), func(b *testing.B) {
 			pl, err := Params{Epsilon: eps, Rows: tab.Rows}.Plan(s, 0)

@@ -84,8 +84,8 @@ func playSession(kind, link string) error {
 	return err
 }
 
-// newLedger is a ledger in a folder with a budget of ε = 3 for a data set, people, and what of it is
-// spent.
+// newLedger is a ledger in a folder with a budget of ε = 3 for a data set, people, and what of it
+// is spent.
 func newLedger(t *testing.T, ctx context.Context, folder string) (l *ledger.Ledger, spent func() dp.Epsilon) {
 	t.Helper()
 	l, err := ledger.Create(ctx, filepath.Join(folder, "ledger.db"))

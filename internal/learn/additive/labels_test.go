@@ -16,8 +16,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// releaseLabels trains by a setting in which what the labels say of public columns leaves first, and
-// alone where no column is private; that is the passage.
+// releaseLabels trains by a setting in which what the labels say of public columns leaves first,
+// and alone where no column is private; that is the passage.
 func releaseLabels(t *testing.T, name string) (*dataset.Table, *Plan, mechtest.Passage) {
 	t.Helper()
 	tab, plan := with(settings()[name], 300)

@@ -26,7 +26,7 @@ warnings.filterwarnings("ignore")
 EPSILONS = [0.01, 0.1, 1, 4]
 DELTA = 1e-6
 LEARNERS = ["ours, add-remove", "ours, add-remove, δ", "ours, replace-one", "DP-EBM",
-            *(f"{rival}, {name}" for rival in ("forest", "Bayes", "logistic") for name in ("ordinal", "one-hot"))]
+            *(f"{rival}, {name}" for rival in ("forest", "Bayes", "logistic", "erm") for name in ("ordinal", "one-hot"))]
 # Besides, for the README's picture and so on its table alone: Shen et al.'s learner, as ours has it.
 PICTURED, BRC = "Adult", ["BRC, ordinal", "BRC, one-hot"]
 
@@ -92,7 +92,8 @@ def fits(rows, folder, train, test, seed):
             yield f"forest, {name}", e, library(RandomForestClassifier(epsilon=e, bounds=zero_one, classes=[0, 1], n_jobs=1, random_state=seed), name)
             yield f"Bayes, {name}", e, library(GaussianNB(epsilon=e, bounds=zero_one, random_state=seed), name)
             yield f"logistic, {name}", e, library(LogisticRegression(epsilon=e, data_norm=1.0, random_state=seed), name, width)
-            yield f"BRC, {name}", e, own("replace-one", e, 0, "--learner", "brc", "--encoding", name.replace("-", ""))
+            for learner, option in ("erm", "erm"), ("BRC", "brc"):
+                yield f"{learner}, {name}", e, own("replace-one", e, 0, "--learner", option, "--encoding", name.replace("-", ""))
 
 
 def main():

@@ -888,6 +888,14 @@ var table = []mutant{
 		Package: "./internal/learn/additive", Test: "TestRareClassesHaveFewerRounds",
 	},
 	{
+		Row: "A15i", Bug: "additive: a second count by Gaussian noise comes on top of what the bill says",
+		File: "internal/learn/additive/calibrate.go",
+		Old:  `	parts, err := dividePrice(all-again, rounds)`,
+		New:  `	parts, err := dividePrice(all, rounds)`,
+
+		Package: "./internal/learn/additive", Test: "TestARareClassIsCountedAgainByGaussianNoise",
+	},
+	{
 		Row: "A15h", Bug: "additive: shares alone are counted with noise for twice what they cost",
 		File: "internal/learn/additive/bill.go",
 		Old: `		add(pl.classesLabel(), 1-mostShare, &pl.prices.classes)

@@ -20,12 +20,14 @@ import (
 // What the rounds of the bill cost together is divided anew among those that are made, and a second
 // count of the classes where their signal is worth that (1.9).
 func (pl *Plan) forClasses(pos, neg float64) *Plan {
-	if pl.protectsLabel() && !pl.rules.picks || pl.rules.gaussian || pl.NotPrivate || pl.rules.pairs > 0 ||
-		pl.rules.sharesAlone {
+	useful := countUseful(pos, neg)
+	if pl.rules.gaussian {
+		return pl.leaveForAgain(useful)
+	}
+	if pl.protectsLabel() && !pl.rules.picks || pl.NotPrivate || pl.rules.pairs > 0 || pl.rules.sharesAlone {
 		return pl
 	}
 	done := *pl
-	useful := countUseful(pos, neg)
 	if pl.protectsLabel() {
 		if done.rules = pl.settleLabel(len(pl.public), pl.firstPublic, 0, 0, useful); !done.rules.picks {
 			return pl
@@ -52,25 +54,62 @@ func (pl *Plan) forClasses(pos, neg float64) *Plan {
 	return &done
 }
 
+// leaveForAgain is forClasses with Gaussian noise: rounds are those of the bill, and leave part of
+// what they cost to a second count of the classes (1.9).
+func (pl *Plan) leaveForAgain(useful float64) *Plan {
+	all := dp.Rho(0)
+	for _, p := range pl.prices.cells {
+		all += p.rho
+	}
+	again := dp.Rho(pl.settleAgain(useful) * float64(all))
+	if again == 0 {
+		return pl
+	}
+	done := *pl
+	rounds := done.listRounds()
+	parts, err := dividePrice(all-again, rounds)
+	if err != nil { // too little to divide so
+		return pl
+	}
+	for i, r := range rounds {
+		*r.price = price{rho: parts[i]}
+	}
+	done.prices.again = price{rho: again}
+	return &done
+}
+
 // settleAgain is which part of what the rounds cost goes to a second count of the classes: where
 // the label is private and its rarer class has few rows, the base rate takes more of the price than
-// its share by the number of all rows.
+// its share by the number of all rows. With Gaussian noise all columns are taken in turn all the
+// same, so that less is left for it.
 func (pl *Plan) settleAgain(useful float64) float64 {
-	if pl.prices.classes.eps == 0 || pl.protectsLabel() {
+	if pl.prices.classes == (price{}) || pl.protectsLabel() {
 		return 0
 	}
 	signal, _ := countScales(pl.Params, pl.schema.Relation, pl.unitRows(), 1, 0)
 	// The rarer a class, the more may go to counting: its rows tell little of columns anyway.
 	most := mostForClasses - (mostForClasses-mostAtFirst)*useful
 	more := math.Min(most, settleClassesShare(useful*signal, 0, 2, false)) - pl.rules.classesShare
-	if more = more / (1 - pl.rules.classesShare); more < leastAgain {
+	if pl.rules.gaussian {
+		rho := 0.0
+		for _, e := range pl.bill {
+			rho += e.Rho.Float()
+		}
+		_, joint := countScales(pl.Params, pl.schema.Relation, pl.unitRows(), 1, rho)
+		few := jointOfAgain / (useful * joint)
+		more = math.Min(mostOfTurns*(1-pl.rules.classesShare), few*few)
+	}
+	if more = more / (1 - pl.rules.classesShare); more < leastAgain || useful == 1 {
 		return 0
 	}
 	return more
 }
 
-// leastAgain is the least part that is worth a release of its own.
-const leastAgain = 0.02
+const (
+	leastAgain   = 0.02 // the least part that is worth a release of its own
+	jointOfAgain = 7    // noise scales, as jointOfClasses
+	mostOfTurns  = 0.35 // of what rounds in turn cost
+)
 
 // logWeight is what the schema's weight of a class adds to its score: where each of its rows counts
 // w times its odds are w times as large, whatever the columns hold. Nothing that is released
@@ -108,7 +147,7 @@ func (f *fit) startCounts(counts []float64, noise float64) *start {
 // both counts together.
 func (f *fit) countAgain(ctx context.Context, st *start) (*start, error) {
 	pl := f.plan
-	if pl.prices.again.eps == 0 {
+	if pl.prices.again == (price{}) {
 		return st, nil
 	}
 	counts, err := f.releaseClasses(ctx, againLabel, pl.prices.again)
@@ -172,6 +211,7 @@ func (r *binaryFit) centerColumn(c *shrink.Cells, steps []float64) (rows []float
 	rows = shrink.BinWeights(c, steps)
 	all := sumAll(r.expected)
 	if !(all > 0) {
+		r.centerLater(c, steps, rows)
 		return rows
 	}
 	shrink.ProjectOntoSimplex(rows, all)
@@ -185,6 +225,33 @@ func (r *binaryFit) centerColumn(c *shrink.Cells, steps []float64) (rows []float
 	r.base += gain * (-shift - r.base)
 	return rows
 }
+
+// centerLater is centerColumn where weights see earlier columns, for Gaussian noise, with which
+// every column is taken however few rows a class has. Cells of a class that noise drowns would say
+// of each column anew that bins hold little of it, and all columns together that no row has it. How
+// far the classes are out of balance under these weights is not known: before the cells tell, by
+// laterBalance or so. Where fewer than a twentieth of the rows have the rarer class, steps move to
+// what all cells together then say; where a fiftieth has it, all the way.
+func (r *binaryFit) centerLater(c *shrink.Cells, steps, rows []float64) {
+	all, useful := sumAll(rows), countUseful(r.classes[0], r.classes[1])
+	if !r.plan.rules.gaussian || r.plan.scope != dp.WholeRow || useful >= drowns || !(all > 0) {
+		return
+	}
+	known, own := laterBalance*laterBalance*all*all, c.Noise.DifferenceVariance()*float64(len(steps))
+	balance := known / (known + own) * (sumAll(c.Positive) - sumAll(c.Negative)) / all
+	shift := shrink.CenterSteps(steps, rows, math.Min(math.Max(balance, -mostLater), mostLater))
+	shift *= math.Min(1, math.Log(drowns/useful)/math.Log(drowns/drowned))
+	for b := range steps {
+		steps[b] += shift
+	}
+}
+
+const (
+	laterBalance = 0.25 // a standard deviation
+	mostLater    = 0.9
+	// Of the rows, see countUseful: a twentieth of them has the class, or a fiftieth.
+	drowns, drowned = 0.25, 0.1
+)
 
 // weighBase lets weights see what has been added to the base rate, and moves their bounds with it.
 // Only a start without public columns has any, so there is no clip that it would pass by.

@@ -359,6 +359,7 @@ func moments(x, rows []float64) (mean, variance float64) {
 func (w *twin) center(c *shrink.Cells, steps []float64) (rows []float64) {
 	rows = shrink.BinWeights(c, steps)
 	if !w.fresh {
+		w.centerLater(c, steps, rows)
 		return rows
 	}
 	var sum [2]float64
@@ -384,6 +385,28 @@ func (w *twin) center(c *shrink.Cells, steps []float64) (rows []float64) {
 	w.added += w.variance / (w.variance + own) * (-by - w.added)
 	w.variance = 1 / (1/w.variance + 1/own)
 	return rows
+}
+
+// centerLater moves steps under weights that see earlier columns, where the label is private and
+// noise is Gaussian: towards a balance that is the mean of 0 and of what the cells have, each by
+// one over its square error.
+func (w *twin) centerLater(c *shrink.Cells, steps, rows []float64) {
+	of := w.released()
+	all, share := sumAll(rows), math.Min(of[0], of[1])/(of[0]+of[1])
+	if w.plan.scope != dp.WholeRow || !c.Noise.Gaussian || all == 0 || share >= 0.05 {
+		return
+	}
+	difference, error2 := 0.0, 0.0
+	for b := range steps {
+		difference += c.Positive[b] - c.Negative[b]
+		error2 += c.Noise.Positive*c.Noise.Positive + c.Noise.Negative*c.Noise.Negative
+	}
+	u, v := 16/(all*all), 1/error2
+	balance := v * difference / (u + v) / all
+	by := shrink.CenterSteps(steps, rows, math.Min(math.Max(balance, -0.9), 0.9))
+	for b := range steps {
+		steps[b] += by * math.Min(1, math.Log(0.05/share)/math.Log(2.5))
+	}
 }
 
 // released are the numbers of rows by class that the script answered.

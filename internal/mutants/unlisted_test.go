@@ -587,8 +587,8 @@ var unlisted = []mutant{
 	{
 		Row: "unlisted 57", Bug: "the row group at which a piece of a file ends is read by nobody",
 		File: "internal/table/engine/spark/files.go",
-		Old:  `			pieces[last].Part.To = part.To`,
-		New:  `			pieces[last].Part.To = part.To - 1`,
+		Old:  `			(*of)[end].To = group.To`,
+		New:  `			(*of)[end].To = group.To - 1`,
 
 		Package: "./internal/table/engine/spark", Test: "TestPiecesAnswerAsMemory",
 	},

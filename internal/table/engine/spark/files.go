@@ -11,49 +11,52 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 )
 
-// piece is some row groups of a file that executors open themselves.
+// piece is some row groups of files that executors open themselves.
 type piece struct {
-	Name string              `json:"name"`
-	Part dataset.ParquetPart `json:"part"`
+	Name  string                `json:"name"`
+	Parts []dataset.ParquetPart `json:"parts"`
 }
 
-// Bounds of the rows of a piece, or a few more. A piece is one task of Spark for every question: to
-// begin one costs Spark as much as a question about a million rows costs, and more. The upper bound
-// is for clusters whose executors come late, so that nobody knows how many tasks run at once.
-const (
-	leastPieceRows = 1 << 18
-	mostPieceRows  = 1 << 23
-)
+// mostPieceRows bounds the rows of a piece, but for a few more, for clusters whose executors come
+// late, so that nobody knows how many tasks run at once.
+const mostPieceRows = 1 << 23
 
-// cutFiles cuts the files in data into pieces for so many tasks at once; nil where Spark must say
-// what data means.
-func cutFiles(data []string, parallel int) (pieces []piece, err error) {
+// cutFiles cuts the files in data into pieces for so many tasks at once, of at least so many rows,
+// or a few fewer: a piece is one task of Spark for every question, and to begin one costs as much
+// as a question about a million rows. It returns nil where Spark must say what data means.
+func cutFiles(data []string, parallel, least int) (pieces []piece, err error) {
 	files, ok := listFiles(data)
 	if !ok {
 		return nil, nil
 	}
-	// The parts of files are row groups at first, of which neighbours are put together.
-	var parts []dataset.ParquetPart
+	var groups []dataset.ParquetPart
 	rows := 0
 	for _, path := range files {
 		of, err := dataset.CutParquet(path, 1)
 		if err != nil {
 			return nil, err
 		}
-		for _, part := range of {
-			rows += part.Rows
+		for _, group := range of {
+			rows += group.Rows
 		}
-		parts = append(parts, of...)
+		groups = append(groups, of...)
 	}
-	enough := min(max(rows/max(1, parallel), leastPieceRows), mostPieceRows)
-	for k, part := range parts {
-		last := len(pieces) - 1
-		if last >= 0 && part.From > 0 && parts[k-1].Path == part.Path && pieces[last].Part.Rows < enough {
-			pieces[last].Part.To = part.To
-			pieces[last].Part.Rows += part.Rows
+	// As many pieces as tasks at once, or a few times as many, of about as many rows each.
+	count := max(1, min(parallel, rows/least))
+	count *= 1 + (rows-1)/count/mostPieceRows
+	before := 0
+	for _, group := range groups {
+		if before*count >= rows*len(pieces) {
+			pieces = append(pieces, piece{Name: strconv.Itoa(len(pieces))})
+		}
+		before += group.Rows
+		of := &pieces[len(pieces)-1].Parts
+		if end := len(*of) - 1; end >= 0 && (*of)[end].Path == group.Path && (*of)[end].To == group.From {
+			(*of)[end].To = group.To
+			(*of)[end].Rows += group.Rows
 			continue
 		}
-		pieces = append(pieces, piece{strconv.Itoa(len(pieces)), part})
+		*of = append(*of, group)
 	}
 	return pieces, nil
 }

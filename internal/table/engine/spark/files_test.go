@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/engine/question"
 )
@@ -91,8 +92,8 @@ func TestPiecesAnswerAsMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for parallel, pieces := range map[int]int{1: 2, 100: 4} {
-		made, err := cutFiles([]string{folder}, parallel)
+	for parallel, pieces := range map[int]int{1: 1, 2: 2, 3: 3, 100: 4} {
+		made, err := cutFiles([]string{folder}, parallel, 1<<18)
 		if err != nil || len(made) != pieces {
 			t.Fatalf("%d pieces for %d tasks at once, want %d, %v", len(made), parallel, pieces, err)
 		}
@@ -129,13 +130,15 @@ func TestPiecesAnswerAsMemory(t *testing.T) {
 func TestAChangedFileIsRefused(t *testing.T) {
 	folder := writeFolder(t, 500, "a.parquet", "other/b.parquet")
 	path := filepath.Join(folder, "a.parquet")
-	pieces, err := cutFiles([]string{path}, 1)
+	pieces, err := cutFiles([]string{path}, 1, 1)
 	if err != nil || len(pieces) != 1 {
 		t.Fatalf("%d pieces, %v", len(pieces), err)
 	}
-	beyond, absent := pieces[0], pieces[0]
-	beyond.Name, beyond.Part.To = "1", 2
-	absent.Name, absent.Part.Path = "2", filepath.Join(folder, "none")
+	part := pieces[0].Parts[0]
+	part.To = 2
+	beyond := piece{"1", append(pieces[0].Parts[:1:1], part)}
+	part.Path = filepath.Join(folder, "none")
+	absent := piece{"2", []dataset.ParquetPart{part}}
 	w := playWorker(t)
 	w.begin()
 	for want, p := range map[string]*piece{"row groups that it has": &beyond, "no such file": &absent, "": nil} {

@@ -90,7 +90,7 @@ func TestPersonsInAClusterAreThoseOfMemory(t *testing.T) {
 		}
 	}
 	var of []*held // the first file is a piece, the second one comes in blocks
-	pieces, err := cutFiles(files[:1], 1)
+	pieces, err := cutFiles(files[:1], 1, 1)
 	if err != nil || len(pieces) != 1 {
 		t.Fatal(err)
 	}

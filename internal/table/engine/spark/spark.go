@@ -124,7 +124,7 @@ func Start(ctx context.Context, s *schema.Schema, text []byte, o Options) (_ *Se
 	}
 	load := header{Op: "load", Data: o.Data, Columns: columnNames(s), Config: cfg}
 	if sn.local {
-		if load.Pieces, err = cutFiles(o.Data, sn.parallel); err != nil {
+		if load.Pieces, err = cutFiles(o.Data, sn.parallel, cfg.Rows); err != nil {
 			return nil, err
 		}
 	}

@@ -230,7 +230,7 @@ func (w *worker) hold(ctx context.Context, p *piece, list bool) (*heldPiece, err
 	}
 	held, ids, opts := &heldPiece{}, sha256.New(), w.options()
 	var rowsOf memory.PersonCounts
-	err := dataset.ReadParquetPart(ctx, w.s, opts, p.Part, w.rows, func(_ int, t *dataset.Table) error {
+	keep := func(_ int, t *dataset.Table) error {
 		k := w.stored
 		w.stored++
 		if err := w.store.Put(k, t); err != nil {
@@ -241,9 +241,11 @@ func (w *worker) hold(ctx context.Context, p *piece, list bool) (*heldPiece, err
 		id := w.store.ID(k)
 		ids.Write(id[:])
 		return nil
-	})
-	if err != nil {
-		return nil, err
+	}
+	for _, part := range p.Parts {
+		if err := dataset.ReadParquetPart(ctx, w.s, opts, part, w.rows, keep); err != nil {
+			return nil, err
+		}
 	}
 	if w.secret != nil {
 		held.list, held.places = listPersons(opts.Persons.ByNumber(), rowsOf)

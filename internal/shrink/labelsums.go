@@ -2,7 +2,10 @@
 
 package shrink
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // LabelSums is what a private label leaves of a table whose other columns are public: the rows,
 // exactly, and for each bin of each column a noisy number of positive rows.
@@ -27,6 +30,7 @@ type LabelFit struct {
 	Steps     [][]float64 // by column, then bin
 	Variance  [][]float64 // of steps, after what was released
 	Scores    []float64   // of each group
+	of        *labelFit
 }
 
 const (
@@ -68,6 +72,7 @@ type labelFit struct {
 	inverse   []dense // by column: the inverse of the prior's correlation
 	spread    []float64
 	start     float64
+	last      *labelCurve // of the last pass
 	scores    []float64
 	variances []float64
 	sums      []float64 // of all bins; where there are vectors, then of all rows
@@ -187,14 +192,42 @@ func (d dense) invertFactor() dense {
 	return out
 }
 
+// labelCurve is what a pass goes by: how the sums hold the coefficients near those it begins with.
+type labelCurve struct {
+	low        dense       // L⁻¹, L·Lᵀ being the covariance of the sums
+	half       [][]float64 // L⁻¹·[curve | rest]
+	rest       []float64   // how far the sums are from those expected
+	covariance dense       // of the coefficients, after what was released
+	right      []float64   // what covariance is multiplied by for the coefficients sought
+	spread     []float64   // of the priors, as the pass begins
+	follows    [][]float64 // by how much their logarithms move with the sums; nil where they do not
+}
+
 // improve makes one step of Gauss and Newton and finds the priors' spreads again. It returns by how
 // much the coefficients moved at most.
 func (f *labelFit) improve() (moved float64) {
+	c := f.solve()
+	if f.last != nil {
+		c.follows = f.followSpreads(f.last)
+	}
+	step := make([]float64, f.width+1)
+	for i := range step {
+		step[i] = -f.coef[i]
+		for j, x := range c.covariance.row(i) {
+			step[i] += x * c.right[j]
+		}
+	}
+	moved = f.move(step, c.low, c.rest)
+	f.findSpreads(c.covariance)
+	f.last = c
+	return moved
+}
+
+// solve is the normal equations of a step: the sums are about curve·(coef − coefficients sought).
+func (f *labelFit) solve() *labelCurve {
 	curve, about, rest := f.linearize()
 	d := f.width
-	// The sums are about curve·(coef − coefficients sought), with covariance about.
-	low := about.invertFactor() // L⁻¹
-	// half is L⁻¹·[curve | rest + curve·coef], by column.
+	low := about.invertFactor()
 	half := make([][]float64, len(rest))
 	for i := range half {
 		h := make([]float64, d+2)
@@ -233,17 +266,8 @@ func (f *labelFit) improve() (moved float64) {
 	}
 	precision.row(d)[d] += 1 / baseVariance
 	right[d] += f.start / baseVariance
-	covariance := precision.invertPositive()
-	step := make([]float64, d+1)
-	for i := range step {
-		step[i] = -f.coef[i]
-		for j, c := range covariance.row(i) {
-			step[i] += c * right[j]
-		}
-	}
-	moved = f.move(step, low, rest)
-	f.findSpreads(covariance)
-	return moved
+	return &labelCurve{low: low, half: half, rest: rest, covariance: precision.invertPositive(), right: right,
+		spread: slices.Clone(f.spread)}
 }
 
 // move takes the step, or the half of it, or of that, where it would lead past the valley: columns
@@ -365,7 +389,7 @@ func (f *labelFit) findSpreads(covariance dense) {
 
 func (f *labelFit) result() *LabelFit {
 	f.scoreGroups()
-	out := &LabelFit{Intercept: f.coef[f.width], Scores: f.scores}
+	out := &LabelFit{Intercept: f.coef[f.width], Scores: f.scores, of: f}
 	for k, n := range f.Sizes {
 		out.Steps = append(out.Steps, f.coef[f.first[k]:f.first[k]+n])
 		out.Variance = append(out.Variance, f.variances[f.first[k]:f.first[k]+n])

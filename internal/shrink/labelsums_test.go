@@ -5,6 +5,7 @@ package shrink
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -136,7 +137,7 @@ func TestLabelSumsOfOddTables(t *testing.T) {
 			Sums: [][]float64{{1e6, 1e5, 0}}, Noise: []float64{0}},
 	} {
 		fit := s.Fit()
-		for _, x := range append(append([]float64{fit.Intercept}, fit.Steps[0]...), fit.Variance[0]...) {
+		for _, x := range slices.Concat([]float64{fit.Intercept}, fit.Steps[0], fit.Variance[0], fit.Moved()[0]) {
 			if math.IsNaN(x) || math.IsInf(x, 0) {
 				t.Fatalf("%+v: not finite", fit)
 			}

@@ -4,6 +4,7 @@ package shrink
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -78,8 +79,8 @@ func TestLabelVectorsOfOddTables(t *testing.T) {
 				s.Released[i] = answer
 			}
 			fit := s.Fit()
-			for _, x := range append(append([]float64{fit.Intercept, s.Vectors.TotalVariance()}, fit.Steps[0]...),
-				fit.Variance[0]...) {
+			for _, x := range slices.Concat([]float64{fit.Intercept, s.Vectors.TotalVariance()}, fit.Steps[0],
+				fit.Variance[0], fit.Moved()[0]) {
 				if math.IsNaN(x) || math.IsInf(x, 0) {
 					t.Fatalf("%+v: not finite", fit)
 				}

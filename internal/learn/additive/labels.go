@@ -280,10 +280,15 @@ func (st *start) takeLabels(pl *Plan) {
 	fit := d.fitLabels()
 	score := feature.Additive{Intercept: fit.Intercept}
 	st.variance, st.labelsMoved = nil, nil
+	if !pl.rules.picks {
+		st.labelsMoved = fit.Moved()
+	}
 	for i, q := range d.released {
 		score.Shapes = append(score.Shapes, feature.Shape{Bins: d.bins[q], Steps: fit.Steps[i]})
 		st.variance = append(st.variance, fit.Variance[i])
-		st.labelsMoved = append(st.labelsMoved, d.movedLabels(i, fit))
+		if pl.rules.picks {
+			st.labelsMoved = append(st.labelsMoved, d.movedPicked(i, fit))
+		}
 	}
 	pos, neg := make([]float64, len(d.rows)), make([]float64, len(d.rows))
 	for g, rows := range d.rows {

@@ -35,9 +35,10 @@ func (sh *binaryShape) addMoved(c *shrink.Cells, steps, variance []float64, part
 	sh.certain *= imbalance
 }
 
-// movedLabels is what noise does to the steps of the i-th public column that has left as its
-// positive rows, under a fit of the label.
-func (d *labelDesign) movedLabels(i int, fit *shrink.LabelFit) []float64 {
+// movedPicked is what noise does to the steps of the i-th public column that was picked and left as
+// its positive rows, under a fit of the label. What the fit itself says (shrink.LabelFit.Moved) is
+// too little there, for other noise picks other columns.
+func (d *labelDesign) movedPicked(i int, fit *shrink.LabelFit) []float64 {
 	q := d.released[i]
 	n := d.bins[q].Len()
 	o := &shrink.Observed{Weights: make([]float64, n), Rows: make([]float64, n), Noise: d.noise[i]}

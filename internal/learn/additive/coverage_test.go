@@ -118,14 +118,23 @@ type covered struct {
 	epsilon  dp.Epsilon
 	delta    dp.Delta
 	relation dp.Relation
+	open     bool // every column is public, the label alone is private
 }
 
 func (c *covered) plan(t *testing.T, s *schema.Schema) *Plan {
 	t.Helper()
 	s.Relation = c.relation
+	for j := range s.Columns {
+		if c.open && s.Columns[j].Role == schema.Private {
+			s.Columns[j].Role = schema.Public
+		}
+	}
 	pl, err := Params{Epsilon: c.epsilon, Delta: c.delta, Rows: c.rows}.Plan(s, 0)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if pl.rules.gaussian != (c.delta > 0) {
+		t.Fatalf("the noise is Gaussian: %v", pl.rules.gaussian)
 	}
 	return pl
 }
@@ -139,13 +148,13 @@ func TestDeviationsCoverTheTruth(t *testing.T) {
 		t.Skip("280 fits")
 	}
 	for _, c := range []covered{
-		{"one pick", 2_000, dp.Nano / 8, 0, dp.ReplaceOne},
-		{"two picks", 4_000, dp.Nano / 5, 0, dp.ReplaceOne},
-		{"in turn, kept in part", 4_000, dp.Nano, 0, dp.ReplaceOne},
-		{"add-remove, kept in part", 4_000, dp.Nano, 0, dp.AddRemove},
-		{"two passes", 20_000, 2 * dp.Nano, 0, dp.ReplaceOne},
-		{"gaussian, in turn", 4_000, dp.Nano / 2, 1e-10 * dp.Femto, dp.ReplaceOne},
-		{"gaussian, kept in part", 20_000, dp.Nano / 2, 1e-10 * dp.Femto, dp.AddRemove},
+		{"one pick", 2_000, dp.Nano / 8, 0, dp.ReplaceOne, false},
+		{"two picks", 4_000, dp.Nano / 5, 0, dp.ReplaceOne, false},
+		{"in turn, kept in part", 4_000, dp.Nano, 0, dp.ReplaceOne, false},
+		{"add-remove, kept in part", 4_000, dp.Nano, 0, dp.AddRemove, false},
+		{"two passes", 20_000, 2 * dp.Nano, 0, dp.ReplaceOne, false},
+		{"gaussian, in turn", 4_000, dp.Nano / 2, 1e-5 * dp.Femto, dp.ReplaceOne, false},
+		{"gaussian, kept in part", 20_000, dp.Nano / 2, 1e-5 * dp.Femto, dp.ReplaceOne, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in, halves, all := 0.0, 0.0, 0.0
@@ -180,18 +189,21 @@ func TestDeviationsCoverTheTruth(t *testing.T) {
 // them, hold what fits to the same rows come to on the mean: 8 fits of each of 15 tables, each
 // held against the mean of the other 7, whose own noise widens the interval. Over 60 tables they
 // hold .91 to .93 here, where no column takes back the noise of another, with a deviation of at
-// most .038 between tables. So the mean of 15 leaves the band below in one of 20,000 runs with
-// other seeds; these are fixed, so it never fails by chance.
+// most .038 between tables, and .95 and .97 with one of .018 where the label alone is private. So
+// the mean of 15 leaves the band below in one of 10,000 runs with other seeds; these are fixed, so
+// it never fails by chance.
 func TestIntervalsHoldWhatNoiseDoes(t *testing.T) {
 	if testing.Short() {
-		t.Skip("480 fits")
+		t.Skip("720 fits")
 	}
 	const tables, fits, rows = 15, 8, 200
 	for _, c := range []covered{
-		{"picks", 4_000, dp.Nano / 5, 0, dp.ReplaceOne},
-		{"in turn", 4_000, dp.Nano, 0, dp.ReplaceOne},
-		{"two passes", 20_000, 2 * dp.Nano, 0, dp.ReplaceOne},
-		{"gaussian", 20_000, dp.Nano / 2, 1e-10 * dp.Femto, dp.AddRemove},
+		{"picks", 4_000, dp.Nano / 5, 0, dp.ReplaceOne, false},
+		{"in turn", 4_000, dp.Nano, 0, dp.ReplaceOne, false},
+		{"two passes", 20_000, 2 * dp.Nano, 0, dp.ReplaceOne, false},
+		{"gaussian", 20_000, dp.Nano / 2, 1e-5 * dp.Femto, dp.ReplaceOne, false},
+		{"label alone", 4_000, dp.Nano, 0, dp.ReplaceOne, true},
+		{"label alone, gaussian", 1_000, dp.Nano / 4, 9e-4 * dp.Femto, dp.ReplaceOne, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in, halves := 0.0, 0.0
@@ -233,7 +245,7 @@ func TestIntervalsHoldWhatNoiseDoes(t *testing.T) {
 				}
 			}
 			t.Logf("%.3f; %.3f at half the width", in, halves)
-			if !(in > 0.87 && in < 0.98) {
+			if !(in > 0.87 && in < 0.99) {
 				t.Errorf("95 %% intervals hold %.3f", in)
 			}
 			if halves > 0.86 {

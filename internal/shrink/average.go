@@ -52,3 +52,12 @@ func largestEvidence(posteriors []posterior) float64 {
 	}
 	return best
 }
+
+// ScaleAll is each of the numbers times by, in a slice of its own.
+func ScaleAll(of []float64, by float64) []float64 {
+	out := make([]float64, len(of))
+	for i, x := range of {
+		out[i] = by * x
+	}
+	return out
+}

@@ -60,7 +60,7 @@ func (f *labelFit) followSpreads(c *labelCurve) (follows [][]float64) {
 			continue
 		}
 		pull := f.pullOf(k)
-		for m, x := range f.gainAlong(c, scaleAll(pulls[k], c.spread[k])) {
+		for m, x := range f.gainAlong(c, ScaleAll(pulls[k], c.spread[k])) {
 			own[m] = 2 * x / (s * float64(n))
 		}
 		for j, before := range c.follows {
@@ -146,7 +146,7 @@ func (f *labelFit) splitNoise(of [][]float64) [][]float64 {
 	if f.Vectors == nil {
 		for k, n := range f.Sizes {
 			for i := f.first[k]; i < f.first[k]+n; i++ {
-				out[i] = scaleAll(of[i], math.Sqrt(f.Noise[k]))
+				out[i] = ScaleAll(of[i], math.Sqrt(f.Noise[k]))
 			}
 		}
 		return out
@@ -163,14 +163,6 @@ func (f *labelFit) splitNoise(of [][]float64) [][]float64 {
 				out[k][j] += deviation * l * x
 			}
 		}
-	}
-	return out
-}
-
-func scaleAll(of []float64, by float64) []float64 {
-	out := make([]float64, len(of))
-	for i, x := range of {
-		out[i] = by * x
 	}
 	return out
 }

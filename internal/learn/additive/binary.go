@@ -200,7 +200,7 @@ func (r *binaryFit) learnShape(k int, c *shrink.Cells, in pass) {
 		r.missing += (in.modelShrinkage - in.weightShrinkage) * sum / all
 	}
 	if in.weightShrinkage != 0 {
-		r.weighSteps(k, scaleSteps(steps, in.weightShrinkage))
+		r.weighSteps(k, shrink.ScaleAll(steps, in.weightShrinkage))
 	}
 }
 

@@ -186,7 +186,7 @@ func (f *fit) estimateClasses(counts []float64, rows float64) []float64 {
 	out := shrink.Shares(counts, rows, pl.rules.gaussian, func(share float64) float64 {
 		return math.Sqrt(noise * ((1-share)*(1-share) + others*share*share))
 	})
-	return scaleSteps(out, rows)
+	return shrink.ScaleAll(out, rows)
 }
 
 // expectBalance notes that rows weigh about the same in both classes under the log-odds of the

@@ -219,7 +219,7 @@ func (f *fit) releaseVectors(p price, d *labelDesign) {
 		}
 	})
 	d.answer = f.releaseNoisy(labelsLabel, p, s, values)
-	d.noise = scaleSteps(d.vectors.BinVariances(), d.variance)
+	d.noise = shrink.ScaleAll(d.vectors.BinVariances(), d.variance)
 }
 
 // totalVariance is that of the noise on the number of all positive rows, as each release says it.

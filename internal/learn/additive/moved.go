@@ -48,7 +48,7 @@ func (d *labelDesign) movedPicked(i int, fit *shrink.LabelFit) []float64 {
 		o.Rows[b] += d.rows[g] * p * (1 - p)
 	}
 	moved, _ := o.MovedByNoise(fit.Steps[i], fit.Variance[i])
-	return scaleSteps(moved, movedTogether)
+	return shrink.ScaleAll(moved, movedTogether)
 }
 
 // noteCertainty notes by how much a unit of imbalance made it more certain that round t would take

@@ -190,7 +190,7 @@ func (r *multiclassFit) boostResiduals(ctx context.Context) error {
 		for class := range cells {
 			steps, variance := shrink.GaussianLogOdds(&cells[class], &r.bins[k])
 			sh.variance[class] = variance
-			change.Steps = append(change.Steps, scaleSteps(steps, part))
+			change.Steps = append(change.Steps, shrink.ScaleAll(steps, part))
 			for b, s := range change.Steps[class] {
 				sh.steps[class][b] = sh.weight*sh.steps[class][b] + s
 			}
@@ -241,7 +241,7 @@ func (r *multiclassFit) finishShape(bins *feature.Bins, sh *classShape) model.Cl
 	s, edges, classes := r.plan.schema, bins.Edges, len(sh.steps)
 	steps, noise := make([][]float64, classes), make([][]float64, classes)
 	for class := range steps {
-		steps[class], noise[class] = scaleSteps(sh.steps[class], sh.weight), make([]float64, bins.Len())
+		steps[class], noise[class] = shrink.ScaleAll(sh.steps[class], sh.weight), make([]float64, bins.Len())
 		if sh.variance != nil {
 			for b, v := range sh.variance[class] {
 				noise[class][b] = sh.weight * math.Sqrt(v)

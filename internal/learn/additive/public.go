@@ -41,7 +41,7 @@ func (f *fit) groupPublic(ctx context.Context) (*publicGroups, error) {
 	}
 	g := &publicGroups{groups: groups, recoded: *groups}
 	for _, counts := range groups.Counts {
-		g.rows = append(g.rows, scaleSteps(toFloats(counts), 1/float64(learn.RowUnits(f.table))))
+		g.rows = append(g.rows, shrink.ScaleAll(toFloats(counts), 1/float64(learn.RowUnits(f.table))))
 	}
 	g.recoded.Cols = make([]column.Column, len(groups.Cols))
 	s := *f.plan.schema // with categories of bins
@@ -164,15 +164,7 @@ func (f *fit) addPublicPairs(ctx context.Context, score *feature.Additive) error
 func scaleOffset(of feature.Additive, baseRate, part float64) feature.Additive {
 	out := feature.Additive{Intercept: baseRate + part*(of.Intercept-baseRate)}
 	for _, sh := range of.Shapes {
-		out.Shapes = append(out.Shapes, feature.Shape{Bins: sh.Bins, Steps: scaleSteps(sh.Steps, part)})
-	}
-	return out
-}
-
-func scaleSteps(steps []float64, part float64) []float64 {
-	out := make([]float64, len(steps))
-	for b, s := range steps {
-		out[b] = part * s
+		out.Shapes = append(out.Shapes, feature.Shape{Bins: sh.Bins, Steps: shrink.ScaleAll(sh.Steps, part)})
 	}
 	return out
 }

@@ -348,7 +348,7 @@ func (r *multiclassFit) releaseResiduals(ctx context.Context, t, k int) ([]shrin
 	cells := make([]shrink.Cells, len(rest.Above))
 	for class := range cells {
 		cells[class] = shrink.Cells{
-			Positive: scaleSteps(out[class], 2), Negative: scaleSteps(out[len(cells)+class], 2),
+			Positive: shrink.ScaleAll(out[class], 2), Negative: shrink.ScaleAll(out[len(cells)+class], 2),
 			Noise: shrink.Noise{Positive: deviation, Negative: deviation},
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/accounting"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/shrink"
 )
 
 // price is that of one release: eps, or rho where noise is Gaussian; neither without privacy.
@@ -97,14 +98,31 @@ func (pl *Plan) listReleases() (list []release) {
 func (pl *Plan) listRounds() (list []release) {
 	r := &pl.rules
 	pl.prices.picks, pl.prices.cells = make([]price, r.rounds), make([]price, r.rounds)
+	byBins := pl.sharesByBins()
 	for t := range r.rounds {
 		round := r.roundShare(t)
+		if byBins != nil {
+			round *= byBins[r.columnOf(t)]
+		}
 		if r.picks {
 			list = append(list, release{pickLabel(t), "permute-and-flip", round * r.pickShare, &pl.prices.picks[t]})
 		}
 		list = append(list, release{cellsLabel(t), "laplace", round * (1 - r.pickShare), &pl.prices.cells[t]})
 	}
 	return list
+}
+
+// sharesByBins is by how much the share of each column or pair differs from what all have in the
+// mean, by the bins that the schema gives it; nil where all have the same.
+func (pl *Plan) sharesByBins() []float64 {
+	if !pl.rules.gaussian || pl.isMulticlass() || pl.rules.rounds == 0 {
+		return nil
+	}
+	shares := make([]float64, len(pl.private))
+	for k := range shares {
+		shares[k] = pl.rules.shareOfBins(pl.private[k].Len())
+	}
+	return shrink.ScaleAll(shares, float64(len(shares))/sumAll(shares))
 }
 
 // writeBill splits the price. Each release is charged exactly the part its own noise is sized for

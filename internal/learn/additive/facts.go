@@ -76,8 +76,19 @@ func (pl *Plan) Facts() []learn.Fact {
 	if r.rounds == 0 {
 		return facts
 	}
-	last := math.Sqrt(pl.prices.cells[r.rounds-1].noiseVariance(pl.cellSensitivity()))
-	add("noise", last, "noise of the last round: a standard deviation of %.4g rows on each cell%s", last,
+	deviation := func(t int) float64 { return math.Sqrt(pl.prices.cells[t].noiseVariance(pl.cellSensitivity())) }
+	least, most := deviation(r.rounds-1), deviation(r.rounds-1)
+	if pl.sharesByBins() != nil {
+		for t := r.rounds - len(pl.private); t < r.rounds; t++ {
+			least, most = math.Min(least, deviation(t)), math.Max(most, deviation(t))
+		}
+	}
+	if least < most {
+		add("noise", most, "noise of the last rounds: a standard deviation of %.4g to %.4g rows on each cell, the less "+
+			"the more bins there are", least, most)
+		return facts
+	}
+	add("noise", most, "noise of the last round: a standard deviation of %.4g rows on each cell%s", most,
 		map[bool]string{true: ", times C"}[pl.choosesMost])
 	return facts
 }

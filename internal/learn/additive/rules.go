@@ -98,6 +98,15 @@ func (r *rules) roundShare(t int) float64 {
 	return r.passOf(t).share * float64(len(r.passes))
 }
 
+// shareOfBins is what a release of so many bins costs beside others of its pass, with Gaussian
+// noise. The variance that noise gives to a step, a mean over rows, grows with the square of the
+// bins, so that prices in proportion to them would leave the least noise in all; but smoothing
+// takes away the more of it the more bins there are. Most rows of a category with more levels than
+// a number has bins lie in few of them: it counts as a number.
+func (r *rules) shareOfBins(bins int) float64 { return math.Pow(float64(min(bins, r.bins)), binsPower) }
+
+const binsPower = 0.75
+
 func (r *rules) totalShare() float64 {
 	if r.passes == nil {
 		return 1

@@ -87,3 +87,40 @@ func TestSharesAloneAnswerAllRowsAlike(t *testing.T) {
 		}
 	}
 }
+
+// With Gaussian noise a column pays by its bins to the power of .75, those of a category counted as
+// a number's at most, and all rounds together what they would if each cost the same.
+func TestColumnsPayByTheirBins(t *testing.T) {
+	for _, c := range []struct {
+		setting string
+		byBins  bool
+	}{{"everything, gaussian", true}, {"partly private, gaussian", true}, {"gaussian, pairs", true},
+		{"add-remove, in turn", false}} {
+		_, plan := with(settings()[c.setting], 400)
+		anyPlan, err := plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		pl := anyPlan.(*Plan)
+		shares := pl.sharesByBins()
+		if (shares != nil) != c.byBins {
+			t.Errorf("%s: shares are %v", c.setting, shares)
+		}
+		sum, different := 0.0, false
+		binsOf := func(k int) float64 { return float64(min(pl.private[k].Len(), pl.rules.bins)) }
+		for k := range shares {
+			sum += shares[k]
+			different = different || binsOf(k) != binsOf(0)
+			if k >= pl.columns { // a pair costs what a column does in all passes
+				continue
+			}
+			got := unitsOf(pl.prices.cells[k]) / unitsOf(pl.prices.cells[0])
+			if want := math.Pow(binsOf(k)/binsOf(0), 0.75); math.Abs(got/want-1) > 1e-6 {
+				t.Errorf("%s: %g bins cost %g times what %g do, want %g", c.setting, binsOf(k), got, binsOf(0), want)
+			}
+		}
+		if c.byBins && (!different || math.Abs(sum/float64(len(shares))-1) > 1e-12) {
+			t.Errorf("%s: %v are no shares of columns with different bins", c.setting, shares)
+		}
+	}
+}

@@ -411,7 +411,7 @@ var table = []row{
 		libs: []string{gonum}, std: impure},
 	{pkg: "shrink", words: "shrink makes estimates of noisy sums that have left a mechanism: numbers and public bins, " +
 		"never noise, rows or learners",
-		uses:  []string{"table/feature", "table/schema"},
+		uses: []string{"table/feature", "table/schema"}, libs: []string{gonum},
 		never: append([]string{"privacy/mech", "privacy/rng", "learn", "table/engine"}, append(rows, seeds...)...),
 		std:   impure},
 	{pkg: "nettest", words: "nettest is a bad network, for tests: the standard library alone",

@@ -178,26 +178,6 @@ func (p *densePrior) conditionOn(slope, half []float64) (mean, variance []float6
 	return mean, variance
 }
 
-// factorCholesky overwrites the lower triangle of a with its Cholesky factor and returns half the
-// logarithm of the determinant.
-func factorCholesky(a []float64, n int) (logs float64) {
-	for i := range n {
-		for j := range i + 1 {
-			x := a[i*n+j]
-			for k := range j {
-				x -= a[i*n+k] * a[j*n+k]
-			}
-			if i == j {
-				a[i*n+i] = math.Sqrt(math.Max(x, 1e-9)) // noise keeps it above; rounding might not
-				logs += math.Log(a[i*n+i])
-			} else {
-				a[i*n+j] = x / a[j*n+j]
-			}
-		}
-	}
-	return logs
-}
-
 // solveLower solves L·x = y in place.
 func solveLower(factor, y []float64) {
 	n := len(y)

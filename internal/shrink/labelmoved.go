@@ -5,17 +5,21 @@ package shrink
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 )
 
 // spreadPulls is by how much coefficients move where the logarithms of the spreads do that a pass
 // began with: by column, covariance·R·coef/spread, R being the inverse of the column's correlation.
-func (f *labelFit) spreadPulls(c *labelCurve) [][]float64 {
-	out := make([][]float64, len(f.Sizes))
+func (f *labelFit) spreadPulls(c *labelCurve) dense {
+	out := newDense(len(f.Sizes), f.width+1)
 	for k, first := range f.first {
-		out[k] = make([]float64, f.width+1)
+		to := out.row(k)
 		for i, p := range f.pullOf(k) {
 			for b, v := range c.covariance.row(first + i) {
-				out[k][b] += v * p / c.spread[k]
+				to[b] += v * p / c.spread[k]
 			}
 		}
 	}
@@ -36,135 +40,86 @@ func (f *labelFit) pullOf(k int) []float64 {
 // followSpreads works out by how much the logarithms of the spreads that a pass has found move with
 // the sums: those are found from the coefficients and their covariance, and both follow the sums
 // and the spreads that the pass began with.
-func (f *labelFit) followSpreads(c *labelCurve) (follows [][]float64) {
-	d, pulls := f.width, f.spreadPulls(c)
-	alike := newDense(d) // R·covariance
+func (f *labelFit) followSpreads(c *labelCurve) dense {
+	d, columns := f.width+1, len(f.Sizes)
+	pulls, along := f.spreadPulls(c), newDense(d, columns)
+	alike := newDense(d, d) // R·covariance
 	for k, n := range f.Sizes {
-		for i := range n {
-			to := alike.row(f.first[k] + i)
-			for j, x := range f.inverse[k].row(i) {
-				if x == 0 {
-					continue
-				}
-				for b, v := range c.covariance.row(f.first[k] + j)[:d] {
-					to[b] += x * v
-				}
-			}
+		first := f.first[k]
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, f.inverse[k].all(), c.covariance.block(first, 0, n, d), 0,
+			alike.block(first, 0, n, d))
+		for i, x := range pulls.row(k) {
+			along.row(i)[k] = c.spread[k] * x
 		}
 	}
+	gain := f.gainAlong(c, along)
+	follows := newDense(columns, len(c.rest))
+	after := newDense(columns, columns) // by how much spreads follow those that the pass began with
 	for k, n := range f.Sizes {
-		own := make([]float64, len(c.rest))
-		follows = append(follows, own)
 		s := f.spread[k]
 		if s <= leastSpread*leastSpread || s >= largestSpread*largestSpread {
 			continue
 		}
-		pull := f.pullOf(k)
-		for m, x := range f.gainAlong(c, ScaleAll(pulls[k], c.spread[k])) {
-			own[m] = 2 * x / (s * float64(n))
+		for m := range c.rest {
+			follows.row(k)[m] = 2 * gain.row(m)[k] / (s * float64(n))
 		}
-		for j, before := range c.follows {
+		pull := f.pullOf(k)
+		for j := range columns {
 			by := 0.0
 			for i := range n {
 				at := f.first[k] + i
-				by += 2 * pull[i] * pulls[j][at]
+				by += 2 * pull[i] * pulls.row(j)[at]
 				for b := f.first[j]; b < f.first[j]+f.Sizes[j]; b++ {
 					by += alike.row(at)[b] * alike.row(b)[at] / c.spread[j]
 				}
 			}
-			for m, x := range before {
-				own[m] += by / (s * float64(n)) * x
-			}
+			after.row(k)[j] = by / (s * float64(n))
 		}
 	}
+	follows.addProduct(blas.NoTrans, after, c.follows)
 	return follows
 }
 
-// gainAlong is by how much a weighed sum of coefficients moves with what was released, where the
-// spreads do not: along is those weights times the posterior's covariance. Coefficients are that
-// covariance·curve·about⁻¹ times what was released.
-func (f *labelFit) gainAlong(c *labelCurve, along []float64) []float64 {
-	out := make([]float64, len(c.rest))
-	for k, h := range c.half {
-		x := 0.0
-		for j, a := range along {
-			x += h[j] * a
-		}
-		for i, l := range c.low.row(k)[:k+1] {
-			out[i] += l * x
-		}
-	}
+// gainAlong is by how much weighed sums of coefficients move with what was released, by sum, where
+// the spreads do not: along has in a column those weights times the posterior's covariance.
+// Coefficients are that covariance·curve·about⁻¹ times what was released.
+func (f *labelFit) gainAlong(c *labelCurve, along dense) dense {
+	half := newDense(len(c.rest), along.n)
+	half.addProduct(blas.NoTrans, c.half, along)
+	out := newDense(len(c.rest), along.n)
+	out.addProduct(blas.Trans, c.low, half)
 	return out
 }
 
 // gainOf is by how much coefficients move with the sums as the last pass made them, also by way of
 // the spreads: by sum, then coefficient.
 func (f *labelFit) gainOf() [][]float64 {
-	c, d := f.last, f.width+1
-	gain := make([][]float64, len(c.rest))
-	for m := range gain {
-		gain[m] = make([]float64, d)
-	}
-	for i := range d {
-		for m, x := range f.gainAlong(c, c.covariance.row(i)) {
-			gain[m][i] = x
-		}
-	}
-	pulls := f.spreadPulls(c)
-	for k, follows := range c.follows {
-		for m, x := range follows {
-			for i, p := range pulls[k] {
-				gain[m][i] += x * p
-			}
-		}
-	}
-	return gain
+	c := f.last
+	gain := f.gainAlong(c, c.covariance)
+	gain.addProduct(blas.Trans, c.follows, f.spreadPulls(c))
+	return slices.Collect(slices.Chunk(gain.a, gain.n))
 }
 
 // movedCoefficients is the covariance that noise alone has in the coefficients: K·N·Kᵀ, where those
 // move by K with the sums and N is the covariance of the noise on the sums.
-func (f *labelFit) movedCoefficients() dense {
-	out := newDense(f.width + 1)
-	for _, x := range f.splitNoise(f.gainOf()) {
-		for i, a := range x {
-			for j, b := range x[:i+1] {
-				out.row(i)[j] += a * b
-			}
-		}
-	}
-	for i := range out.n {
-		for j := range i {
-			out.row(j)[i] = out.row(i)[j]
-		}
-	}
-	return out
-}
+func (f *labelFit) movedCoefficients() dense { return f.splitNoise(f.gainOf()).squares() }
 
 // splitNoise is Bᵀ·of, where the noise on the sums has covariance B·Bᵀ.
-func (f *labelFit) splitNoise(of [][]float64) [][]float64 {
-	out := make([][]float64, len(of))
+func (f *labelFit) splitNoise(of [][]float64) dense {
+	out := dense{f.width + 1, slices.Concat(of...)}
 	if f.Vectors == nil {
 		for k, n := range f.Sizes {
 			for i := f.first[k]; i < f.first[k]+n; i++ {
-				out[i] = ScaleAll(of[i], math.Sqrt(f.Noise[k]))
+				floats.Scale(math.Sqrt(f.Noise[k]), out.row(i))
 			}
 		}
 		return out
 	}
-	factor := dense{f.Vectors.square.n, slices.Clone(f.Vectors.square.a)}
-	factorCholesky(factor.a, factor.n)
-	for i := range out {
-		out[i] = make([]float64, len(of[i]))
-	}
-	deviation := math.Sqrt(f.Variance)
-	for i, row := range of {
-		for k, l := range factor.row(i)[:i+1] {
-			for j, x := range row {
-				out[k][j] += deviation * l * x
-			}
-		}
-	}
-	return out
+	factor := f.Vectors.square.factor()
+	floats.Scale(math.Sqrt(f.Variance), factor.a)
+	split := newDense(out.n, out.n)
+	split.addProduct(blas.Trans, factor, out)
+	return split
 }
 
 // rowVariance is the variance of the score of a group's rows, where of is the coefficients'

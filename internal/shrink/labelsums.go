@@ -5,6 +5,8 @@ package shrink
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/blas"
 )
 
 // LabelSums is what a private label leaves of a table whose other columns are public: the rows,
@@ -50,7 +52,8 @@ const (
 // (its sufficient statistic), so nothing is lost but to noise. Near a fit with probabilities p the
 // sums are normal about those expected, with covariance H = XᵀWX, W = p(1 − p), of the labels and
 // that of the noise beside it; a column's steps have a normal prior whose spread is found from the
-// sums themselves (MacKay 1992). Time: O(groups·columns² + bins³) for each of at most 8 passes.
+// sums themselves (MacKay 1992). Time: O(groups·columns² + bins³) for each of at most 8 passes,
+// on all processors.
 func (s *LabelSums) Fit() *LabelFit {
 	f := newLabelFit(s)
 	f.readSums()
@@ -120,20 +123,10 @@ func (f *labelFit) weight(g int) float64 {
 	return f.Vectors.weights[g]
 }
 
-// dense is a square matrix, row after row.
-type dense struct {
-	n int
-	a []float64
-}
-
-func newDense(n int) dense { return dense{n, make([]float64, n*n)} }
-
-func (d dense) row(i int) []float64 { return d.a[i*d.n : (i+1)*d.n] }
-
 // invertCorrelation inverts the correlation of the steps of a column before anything is known: the
 // first bins are in order, the others each for itself.
 func invertCorrelation(n, ordered int) dense {
-	m := newDense(n)
+	m := newDense(n, n)
 	correlation := neighbourCorrelation(labelReach * float64(n))
 	for i := range n {
 		for j := range n {
@@ -147,60 +140,15 @@ func invertCorrelation(n, ordered int) dense {
 	return m.invertPositive()
 }
 
-// invertPositive inverts a positive definite matrix: with A = L·Lᵀ the inverse is L⁻ᵀ·L⁻¹.
-func (d dense) invertPositive() dense {
-	low := d.invertFactor()
-	out := newDense(d.n)
-	for k := range d.n { // row k of L⁻¹ ends at k
-		row := low.row(k)[:k+1]
-		for i, x := range row {
-			to := out.row(i)
-			for j, y := range row[:i+1] {
-				to[j] += x * y
-			}
-		}
-	}
-	for i := range d.n {
-		for j := range i {
-			out.row(j)[i] = out.row(i)[j]
-		}
-	}
-	return out
-}
-
-// invertFactor is L⁻¹ of A = L·Lᵀ, lower triangular.
-func (d dense) invertFactor() dense {
-	factor := dense{d.n, append([]float64(nil), d.a...)}
-	factorCholesky(factor.a, d.n)
-	out := newDense(d.n)
-	for i := range d.n {
-		to := out.row(i)
-		pivot := 1 / factor.row(i)[i]
-		for k, l := range factor.row(i)[:i] {
-			if l == 0 {
-				continue
-			}
-			for j, x := range out.row(k)[:k+1] {
-				to[j] -= l * x
-			}
-		}
-		for j := range to[:i] {
-			to[j] *= pivot
-		}
-		to[i] = pivot
-	}
-	return out
-}
-
 // labelCurve is what a pass goes by: how the sums hold the coefficients near those it begins with.
 type labelCurve struct {
-	low        dense       // L⁻¹, L·Lᵀ being the covariance of the sums
-	half       [][]float64 // L⁻¹·[curve | rest]
-	rest       []float64   // how far the sums are from those expected
-	covariance dense       // of the coefficients, after what was released
-	right      []float64   // what covariance is multiplied by for the coefficients sought
-	spread     []float64   // of the priors, as the pass begins
-	follows    [][]float64 // by how much their logarithms move with the sums; nil where they do not
+	low        dense     // L⁻¹, L·Lᵀ being the covariance of the sums
+	half       dense     // L⁻¹·curve
+	rest       []float64 // how far the sums are from those expected
+	covariance dense     // of the coefficients, after what was released
+	right      []float64 // what covariance is multiplied by for the coefficients sought
+	spread     []float64 // of the priors, as the pass begins
+	follows    dense     // by column, then sum: by how much their logarithms move with the sums
 }
 
 // improve makes one step of Gauss and Newton and finds the priors' spreads again. It returns by how
@@ -228,33 +176,21 @@ func (f *labelFit) solve() *labelCurve {
 	curve, about, rest := f.linearize()
 	d := f.width
 	low := about.invertFactor()
-	half := make([][]float64, len(rest))
-	for i := range half {
-		h := make([]float64, d+2)
-		for k, l := range low.row(i)[:i+1] {
-			for j, c := range curve.row(k) {
-				h[j] += l * c
-			}
-			h[d+1] += l * rest[k]
-		}
-		half[i] = h
-	}
-	precision := newDense(d + 1)
+	half := newDense(len(rest), d+1)
+	half.addProduct(blas.NoTrans, low, curve)
+	precision := half.squares()
 	right := make([]float64, d+1)
-	for _, h := range half {
-		sought := h[d+1]
+	for i := range rest {
+		sought := 0.0
+		for k, l := range low.row(i)[:i+1] {
+			sought += l * rest[k]
+		}
+		h := half.row(i)
 		for j, c := range f.coef {
 			sought += h[j] * c
 		}
-		for i := range d + 1 {
-			if h[i] == 0 {
-				continue
-			}
-			right[i] += h[i] * sought
-			to := precision.row(i)
-			for j := range i + 1 {
-				to[j] += h[i] * h[j]
-			}
+		for j, x := range h {
+			right[j] += x * sought
 		}
 	}
 	for k, n := range f.Sizes {
@@ -267,7 +203,7 @@ func (f *labelFit) solve() *labelCurve {
 	precision.row(d)[d] += 1 / baseVariance
 	right[d] += f.start / baseVariance
 	return &labelCurve{low: low, half: half, rest: rest, covariance: precision.invertPositive(), right: right,
-		spread: slices.Clone(f.spread)}
+		spread: slices.Clone(f.spread), follows: newDense(len(f.Sizes), len(rest))}
 }
 
 // move takes the step, or the half of it, or of that, where it would lead past the valley: columns
@@ -332,16 +268,18 @@ func (f *labelFit) leftOver() []float64 {
 // sums; the covariance of the sums; and how far they are from those expected.
 func (f *labelFit) linearize() (curve, about dense, rest []float64) {
 	d := f.width
-	curve, rest = newDense(d+1), f.leftOver()
-	varies := make([]float64, len(f.Rows)) // the number of positive rows of a group
+	curve, rest = newDense(d+1, d+1), f.leftOver()
+	// The variance of the number of positive rows of a group, times their weight once and twice.
+	once, twice := make([]float64, len(f.Rows)), make([]float64, len(f.Rows))
 	for g, rows := range f.Rows {
 		p := sigmoid(f.scores[g])
-		varies[g] = rows * p * (1 - p)
+		once[g] = rows * p * (1 - p) * f.weight(g)
+		twice[g] = once[g] * f.weight(g)
 	}
-	f.addSquares(curve, func(g int) float64 { return varies[g] * f.weight(g) })
-	about = newDense(len(rest))
+	f.addSquares(curve, once)
+	about = newDense(len(rest), len(rest))
 	if f.Vectors != nil {
-		f.addSquares(about, func(g int) float64 { return varies[g] * f.weight(g) * f.weight(g) })
+		f.addSquares(about, twice)
 		for i, x := range f.Vectors.square.a {
 			about.a[i] += f.Variance * x
 		}

@@ -2,7 +2,12 @@
 
 package shrink
 
-import "math"
+import (
+	"math"
+	"sync"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // LabelVectors says what the label of a row adds to a release that is one vector: a function of the
 // row's public cells of length 1, whatever they are. With x the row's bins and a 1, as zeros and
@@ -35,8 +40,8 @@ func (s *LabelSums) NewVectors(deviation float64) *LabelVectors {
 	for _, n := range s.Rows {
 		rows += n
 	}
-	p := newDense(d + 1)
-	f.addSquares(p, func(g int) float64 { return s.Rows[g] })
+	p := newDense(d+1, d+1)
+	f.addSquares(p, s.Rows)
 	ridge := math.Max(leastRidge, vectorRidge*float64(len(s.Sizes))*deviation*deviation/rows)
 	for k, n := range s.Sizes {
 		for i := range n {
@@ -48,7 +53,7 @@ func (s *LabelSums) NewVectors(deviation float64) *LabelVectors {
 	}
 	p.row(d)[d] += leastRidge
 	low := p.invertFactor()
-	v := &LabelVectors{square: p, columns: newDense(d + 1), weights: make([]float64, len(s.Rows)), fit: f}
+	v := &LabelVectors{square: p, columns: newDense(d+1, d+1), weights: make([]float64, len(s.Rows)), fit: f}
 	for i := range d + 1 {
 		for j, x := range low.row(i)[:i+1] {
 			v.columns.row(j)[i] = x
@@ -69,9 +74,7 @@ func (v *LabelVectors) Each(do func(g int, vector []float64)) {
 		copy(out, v.columns.row(v.fit.width))
 		for k, first := range v.fit.first {
 			j := first + int(v.fit.Bins[k][g])
-			for i, x := range v.columns.row(j)[j:] {
-				out[j+i] += x
-			}
+			floats.Add(out[j:], v.columns.row(j)[j:])
 		}
 		square := 0.0
 		for _, x := range out {
@@ -116,8 +119,7 @@ func (v *LabelVectors) varianceAt(i int) float64 {
 // sumsOf turns a release of vectors back into sums by bin, then of all rows, each row counted by
 // its weight: with noise of L·Lᵀ = P for a noise of 1.
 func (v *LabelVectors) sumsOf(released []float64) []float64 {
-	factor := dense{v.square.n, append([]float64(nil), v.square.a...)}
-	factorCholesky(factor.a, factor.n)
+	factor := v.square.factor()
 	out := make([]float64, v.Len())
 	for i := range out {
 		for j, l := range factor.row(i)[:i+1] {
@@ -127,25 +129,27 @@ func (v *LabelVectors) sumsOf(released []float64) []float64 {
 	return out
 }
 
-// addSquares adds x·xᵀ of each group, times what weigh says of it, with a 1 behind its bins.
-func (f *labelFit) addSquares(to dense, weigh func(g int) float64) {
-	at := make([]int, len(f.Sizes)+1)
-	at[len(f.Sizes)] = f.width
-	for g := range f.Rows {
-		for k := range f.Sizes {
-			at[k] = f.first[k] + int(f.Bins[k][g])
-		}
-		w := weigh(g)
-		for k, i := range at {
-			row := to.row(i)
-			for _, j := range at[:k+1] {
-				row[j] += w
+// addSquares adds x·xᵀ of each group, times its weight, with a 1 behind its bins: two columns at a
+// time, whose bins together are few, and each group in its turn.
+func (f *labelFit) addSquares(to dense, weights []float64) {
+	var columns sync.WaitGroup
+	last := to.row(f.width)
+	for k, first := range f.first {
+		columns.Go(func() {
+			for j, other := range f.first[:k+1] {
+				bins, sums := f.Bins[k], to.a[first*to.n+other:]
+				for g, b := range f.Bins[j] {
+					sums[int(bins[g])*to.n+int(b)] += weights[g]
+				}
 			}
-		}
+			for g, b := range f.Bins[k] {
+				last[first+int(b)] += weights[g]
+			}
+		})
 	}
-	for i := range to.n {
-		for j := range i {
-			to.row(j)[i] = to.row(i)[j]
-		}
+	for _, w := range weights {
+		last[f.width] += w
 	}
+	columns.Wait()
+	to.mirror()
 }

@@ -128,7 +128,7 @@ type twin struct {
 	spread     []float64   // the same, of their squares around it
 	model      [][]float64 // by column, the steps of the model
 	rate       float64     // log-odds of the classes
-	rescale    func(float64) *start
+	rescale    func(part, mean, spread float64) *start
 }
 
 func newTwin(f *fit, tab *dataset.Table, st *start) *twin {
@@ -335,6 +335,35 @@ func (w *twin) learn(k int, released []float64, caps [2]float64, round int) {
 	}
 }
 
+// keepBaseRate is what brings the answers to the rate of the positive class in the mean, row by
+// row, were private columns normal and independent of public ones; mean and spread are theirs.
+func (w *twin) keepBaseRate() (shift, mean, spread float64) {
+	variance := 0.0
+	for k, steps := range w.model {
+		var rows []float64
+		for b := range w.rows[k] {
+			p := 1 / (1 + math.Exp(-steps[b]))
+			rate := 1 / (1 + math.Exp(-w.rate))
+			rows = append(rows, w.rows[k][b]*(p/(1-rate)+(1-p)/rate))
+		}
+		m, v := moments(steps, rows)
+		mean, variance = mean+m, variance+v
+	}
+	spread = math.Sqrt(variance)
+	want := float64(w.tab.Rows) / (1 + math.Exp(-w.rate))
+	for step := 4.0; step > 1e-6; step /= 2 {
+		sum := 0.0
+		for _, z := range w.start {
+			for d := -5.0; d <= 5; d += 0.25 {
+				density := 0.25 * math.Exp(-d*d/2) / math.Sqrt(2*math.Pi)
+				sum += density / (1 + math.Exp(-z-mean-shift-spread*d))
+			}
+		}
+		shift += math.Copysign(step, want-sum)
+	}
+	return shift, mean, spread
+}
+
 // sums are the steps of column k that the model has so far.
 func (w *twin) sums(k int) []float64 {
 	if w.model[k] == nil {
@@ -453,11 +482,16 @@ func (w *twin) calibrate(t *testing.T, p mechtest.Passage, answer []float64) {
 		_, public := moments(w.start, ones)
 		public /= offset * offset
 		part := 1 - (1-offset)*spread*spread/(spread*spread+public/4)
-		c := w.rescale(part).weighing.Clip
-		low, high = c.Low, c.High
 		for i, z := range w.start {
 			w.start[i] = w.rate + part/offset*(z-w.rate)
 			w.full[i] += w.start[i] - z
+		}
+		shift, added, over := w.keepBaseRate()
+		c := w.rescale(part, added, over).weighing.Clip
+		low, high = c.Low, c.High
+		for i := range w.start {
+			w.start[i] += shift
+			w.full[i] += shift
 		}
 	}
 	for i := range weight {

@@ -79,18 +79,31 @@ func (pl *Plan) leaveForAgain(useful float64) *Plan {
 	return &done
 }
 
+// classScales is how many noise scales of the number of rows by class the table is long: as many as
+// of cells, or twice that where the total is public, for the count of one of two classes then moves
+// by 1 where a row is replaced, and cells by 2.
+func (pl *Plan) classScales() float64 {
+	signal, _ := countScales(pl.Params, pl.schema.Relation, pl.unitRows(), 1, 0)
+	if pl.isMulticlass() {
+		return signal
+	}
+	return signal * pl.cellSensitivity().l1 / pl.classSensitivity().l1
+}
+
 // settleAgain is which part of what the rounds cost goes to a second count of the classes: where
 // the label is private and its rarer class has few rows, the base rate takes more of the price than
-// its share by the number of all rows. With Gaussian noise all columns are taken in turn all the
-// same, so that less is left for it.
+// its share by the number of all rows. What a deviation of the count costs in log loss goes with
+// its square over the rows of that class, so that noise would count by the root of their part;
+// somewhat more of it keeps log loss below that of the classes' shares alone. With Gaussian noise
+// all columns are taken in turn all the same, so that less is left for it.
 func (pl *Plan) settleAgain(useful float64) float64 {
 	if pl.prices.classes == (price{}) || pl.protectsLabel() {
 		return 0
 	}
-	signal, _ := countScales(pl.Params, pl.schema.Relation, pl.unitRows(), 1, 0)
 	// The rarer a class, the more may go to counting: its rows tell little of columns anyway.
-	most := mostForClasses - (mostForClasses-mostAtFirst)*useful
-	more := math.Min(most, settleClassesShare(useful*signal, 0, 2, false)) - pl.rules.classesShare
+	most := mostForClasses - (mostForClasses-mostOfCommon)*useful
+	few := scalesOfAgain / (math.Pow(useful, 0.75) * pl.classScales())
+	more := math.Min(most, leastForClasses+few*few) - pl.rules.classesShare
 	if pl.rules.gaussian {
 		rho := 0.0
 		for _, e := range pl.bill {
@@ -107,9 +120,11 @@ func (pl *Plan) settleAgain(useful float64) float64 {
 }
 
 const (
-	leastAgain   = 0.02 // the least part that is worth a release of its own
-	jointOfAgain = 7    // noise scales, as jointOfClasses
-	mostOfTurns  = 0.35 // of what rounds in turn cost
+	leastAgain    = 0.02 // the least part that is worth a release of its own
+	scalesOfAgain = 80   // as scalesOfClasses, where a fifth of the rows has the rarer class
+	mostOfCommon  = 0.5  // of the price, for both counts, where nearly a fifth has it
+	jointOfAgain  = 7    // noise scales, as jointOfClasses
+	mostOfTurns   = 0.35 // of what rounds in turn cost
 )
 
 // logWeight is what the schema's weight of a class adds to its score: where each of its rows counts

@@ -99,7 +99,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	}
 	signal, joint := countScales(p, s.Relation, pl.unitRows(), 1, rho)
 	if pl.scope != dp.PrivateFeatures && pl.rules.labelShare == 0 && !p.NotPrivate {
-		pl.rules.classesShare = settleClassesShare(signal, joint, s.Classes(), pl.rules.gaussian)
+		pl.rules.classesShare = settleClassesShare(pl.classScales(), joint, s.Classes(), pl.rules.gaussian)
 	}
 	pl.settleSharesAlone(signal)
 	if !pl.isMulticlass() && !p.NotPrivate && !pl.takesLabelsAlone() && !pl.rules.sharesAlone {

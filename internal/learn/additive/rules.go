@@ -163,6 +163,9 @@ func settleBinary(
 	r := rules{rounds: countRounds(useful * signal), picks: true, weightOffset: 0.3, modelOffset: 0.8}
 	r.passes = onePass(0.5, 1)
 	r.pickShare = 0.25 + 0.15/float64(r.rounds)
+	if !offset { // without public columns a wrong one of few is all that the model has
+		r.pickShare = 0.25 + 0.3/float64(r.rounds)
+	}
 	r.central = settleCentral(0)
 	r.bins = countBins(signal / float64(r.rounds))
 	return r
@@ -240,9 +243,9 @@ func settleClassesShare(signal, joint float64, classes int, gaussian bool) float
 }
 
 // settleSharesAlone is what the number of rows by class takes where everything is private and rows
-// are few noise scales. Half of the price is the most for two classes: where their count says that
-// one is rare, it is counted again (settleAgain). Where even that leaves columns nothing but noise,
-// the classes take all, and every row is answered with their shares.
+// are few noise scales. For two classes it is at most three tenths of the price: where their count
+// says that one is rare, it is counted again (settleAgain). Where even that leaves columns nothing
+// but noise, the classes take all, and every row is answered with their shares.
 func (pl *Plan) settleSharesAlone(signal float64) {
 	r := &pl.rules
 	if pl.scope != dp.WholeRow || r.gaussian || r.classesShare == 0 {
@@ -262,7 +265,7 @@ const (
 	leastForClasses, scalesOfClasses = 0.05, 70
 	leastOfJoint, jointOfClasses     = 0.08, 20
 	mostForClasses                   = 0.97
-	mostAtFirst                      = 0.5
+	mostAtFirst                      = 0.3
 	fewestForColumns                 = 35 // noise scales
 )
 

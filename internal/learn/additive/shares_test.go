@@ -11,13 +11,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Where rows are at most 35 noise scales, the classes take the whole price, and half of it from
-// there on: by hand, the rule .05 + (70/x)² is below that only from x = 70/√.45 = 104.3 on.
+// Where rows are at most 35 noise scales of cells, the classes take the whole price, and three
+// tenths of it from there on: by hand, the rule .05 + (70/x)² is below that only from x = 70/√.25 =
+// 140 on, in scales of a count that a replaced row moves by 1.
 func TestSharesTakeTheWholePrice(t *testing.T) {
 	for _, c := range []struct {
 		rows  int
 		alone bool
-	}{{70, true}, {71, false}, {208, false}} { // a row is half a noise scale at ε = 1
+	}{{70, true}, {71, false}, {140, false}} { // at ε = 1, half a row is a scale of cells
 		set := settings()["shares alone"]
 		set.reckons = c.rows
 		_, plan := with(set, 40)
@@ -33,27 +34,34 @@ func TestSharesTakeTheWholePrice(t *testing.T) {
 		if (len(pl.bill) == 1) != c.alone || said != c.alone || c.alone && pl.bill[0].Epsilon != dp.Nano {
 			t.Errorf("%d rows: %v on the bill, said in the plan: %v", c.rows, pl.bill, said)
 		}
-		if half := pl.prices.classes.eps; !c.alone && (half < dp.Nano/2-10 || half > dp.Nano/2+10) {
-			t.Errorf("%d rows: the classes cost %s", c.rows, half)
+		if got, want := pl.prices.classes.eps, dp.Epsilon(3e8); !c.alone && (got < want-10 || got > want+10) {
+			t.Errorf("%d rows: the classes cost %s", c.rows, got)
 		}
 	}
 }
 
-// A rare class is counted again, for more the rarer it is. By hand, at 40 noise scales, half of the
-// price spent: nothing where a fifth of the rows has it; where a twentieth has it, up to .97 −
-// .47/4 = .8525 of the price, .705 of what is left.
+// A rare class is counted again, for more the rarer it is. By hand, at 80 noise scales of a count,
+// three tenths of the price spent: nothing where a fifth of the rows has it; where a twentieth has
+// it, up to .97 − .47/4 = .8525 of the price, .5525 of .7 that are left. At 640 scales .05 +
+// (70/640)² is spent, and a twentieth of the rows is worth .05 + (80/(640·.25^.75))² = .05 + 1/8.
 func TestARareClassIsCountedAgain(t *testing.T) {
-	set := settings()["shares alone"]
-	set.reckons = 80
-	_, plan := with(set, 40)
-	anyPlan, err := plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	pl := anyPlan.(*Plan)
-	for _, c := range []struct{ useful, want float64 }{{1, 0}, {0.25, 0.705}, {0, 0.94}} {
-		if got := pl.settleAgain(c.useful); math.Abs(got-c.want) > 1e-12 {
-			t.Errorf("%g of the rows are useful: %g of what the rounds cost, want %g", c.useful, got, c.want)
+	const spent = 0.05 + 0.109375*0.109375
+	for _, c := range []struct {
+		rows         int
+		useful, want float64
+	}{
+		{80, 1, 0}, {80, 0.25, 0.5525 / 0.7}, {80, 0, 0.67 / 0.7},
+		{640, 1, 0}, {640, 0.25, (0.175 - spent) / (1 - spent)},
+	} {
+		set := settings()["shares alone"]
+		set.reckons = c.rows
+		_, plan := with(set, 40)
+		anyPlan, err := plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := anyPlan.(*Plan).settleAgain(c.useful); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%d rows, of which %g are useful: %g of what the rounds cost, want %g", c.rows, c.useful, got, c.want)
 		}
 	}
 }

@@ -30,6 +30,8 @@ type prices struct {
 	cells       []price // per round
 	weights     []price // per round where rules weigh columns
 	residuals   []price // per pass over the private columns and column
+	slopes      price   // of the slopes of columns' weights
+	curves      price   // of their second derivatives
 	calibration price   // of the cells of the finished score
 }
 
@@ -50,7 +52,7 @@ func (pl *Plan) listReleases() (list []release) {
 	add := func(label string, share float64, to *price) {
 		list = append(list, release{label, "laplace", share, to})
 	}
-	rest := 1 - pl.counts.share - r.calibrationShare
+	rest := 1 - pl.counts.share - r.calibrationShare - r.weighsColumns
 	if pl.scope != dp.PrivateFeatures && r.labelShare == 0 {
 		rest -= r.classesShare
 	}
@@ -87,6 +89,10 @@ func (pl *Plan) listReleases() (list []release) {
 	pl.prices.residuals = make([]price, r.boosts*pl.columns)
 	for t := range pl.prices.residuals {
 		add(residualsLabel(t), r.residualShare/float64(len(pl.prices.residuals)), &pl.prices.residuals[t])
+	}
+	if r.weighsColumns > 0 {
+		add(slopesLabel, slopesPart*r.weighsColumns*r.totalShare()/rest, &pl.prices.slopes)
+		add(curvesLabel, (1-slopesPart)*r.weighsColumns*r.totalShare()/rest, &pl.prices.curves)
 	}
 	if r.calibrationShare > 0 {
 		add(calibrationLabel, r.calibrationShare*r.totalShare()/rest, &pl.prices.calibration)
@@ -206,6 +212,8 @@ const (
 	mostLabel        = "rows that a person counts for"
 	countsLabel      = "rows by fine bin"
 	calibrationLabel = "weighted cells of the score"
+	slopesLabel      = "slopes of columns' weights"
+	curvesLabel      = "curves of columns' weights"
 	againLabel       = "number of rows by label again"
 	labelsLabel      = "positive rows of public columns"
 )

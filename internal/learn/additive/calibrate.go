@@ -290,6 +290,9 @@ var (
 // calibrate releases the cells of the sum of private shapes, as those of one more column (1.9), and
 // stretches the shapes to what they say beyond the start.
 func (r *binaryFit) calibrate(ctx context.Context) error {
+	if err := r.weighColumns(ctx); err != nil {
+		return err
+	}
 	private := r.finishPrivate()
 	if r.plan.rules.sharesAlone { // a model has a shape, though here it says nothing
 		none := make([]float64, r.bins[0].Len())
@@ -354,10 +357,7 @@ const publicAgainst = 0.25
 // since private columns say part of it again: the less, the less those are spread.
 func (r *binaryFit) weighAsModel(spread float64) {
 	if r.rescale != nil {
-		private, public := spread*spread, r.publicSpread*r.publicSpread
-		part := 1 - (1-r.plan.rules.modelOffset)*private/(private+publicAgainst*public)
-		mean, rowSpread := r.describeRows()
-		c := r.rescale(part, mean, rowSpread)
+		c := r.rescaleModel(spread)
 		r.model, r.weighing = c.model, c.weighing
 		r.least, r.most, r.totals = c.least, c.most, c.totals
 		return
@@ -367,18 +367,29 @@ func (r *binaryFit) weighAsModel(spread float64) {
 	r.weighing, r.least, r.most = feature.Additive{Intercept: r.model.Intercept}, z, z
 }
 
+// rescaleModel is the start with as much of the public columns as the model has beside private ones
+// that have this spread.
+func (r *binaryFit) rescaleModel(spread float64) *start {
+	private, public := spread*spread, r.publicSpread*r.publicSpread
+	mean, rowSpread := r.describeRows()
+	return r.rescale(1-(1-r.plan.rules.modelOffset)*private/(private+publicAgainst*public), mean, rowSpread)
+}
+
 // describeRows is describeSum of the model's steps over rows that count 1 each. Where the rows of
 // a bin weigh w, and by its step a part p of that is the positive class's, of which each weighs
 // about 1 − q for a base rate of q, there are w·p/(1 − q) + w·(1 − p)/q of them.
 func (r *binaryFit) describeRows() (mean, spread float64) {
+	return r.describeSum(r.countRows)
+}
+
+// countRows is the steps of a shape and, up to a factor, the rows of its bins.
+func (r *binaryFit) countRows(sh *binaryShape) (steps, rows []float64) {
 	rate := r.classes[0] / math.Max(r.classes[0]+r.classes[1], 1)
-	return r.describeSum(func(sh *binaryShape) (steps, rows []float64) {
-		for b, w := range sh.rows {
-			p := 1 / (1 + math.Exp(-sh.steps[b]))
-			rows = append(rows, w*(p*rate+(1-p)*(1-rate)))
-		}
-		return sh.steps, rows
-	})
+	for b, w := range sh.rows {
+		p := 1 / (1 + math.Exp(-sh.steps[b]))
+		rows = append(rows, w*(p*rate+(1-p)*(1-rate)))
+	}
+	return sh.steps, rows
 }
 
 // keepBaseRate is what to add to a public score so that, with private columns that add what has
@@ -431,15 +442,20 @@ func keepBaseRate(of *feature.Additive, g *engine.Groups, pos, neg []float64, me
 func (r *binaryFit) describeSum(of func(*binaryShape) (steps, rows []float64)) (mean, spread float64) {
 	variance := 0.0
 	for k := range r.shapes {
-		steps, rows := of(&r.shapes[k])
-		all, first, second := 1e-9, 0.0, 0.0
-		for b, w := range rows {
-			all += w
-			first += w * steps[b]
-			second += w * steps[b] * steps[b]
-		}
-		mean += first / all
-		variance += math.Max(0, second/all-first/all*(first/all))
+		m, v := momentsOf(of(&r.shapes[k]))
+		mean, variance = mean+m, variance+v
 	}
 	return mean, math.Max(math.Sqrt(variance), 1e-3)
+}
+
+// momentsOf is the mean of steps over rows, and their variance.
+func momentsOf(steps, rows []float64) (mean, variance float64) {
+	all, first, second := 1e-9, 0.0, 0.0
+	for b, w := range rows {
+		all += w
+		first += w * steps[b]
+		second += w * steps[b] * steps[b]
+	}
+	mean = first / all
+	return mean, math.Max(0, second/all-mean*mean)
 }

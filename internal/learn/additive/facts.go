@@ -180,8 +180,8 @@ func (pl *Plan) describeRounds() string {
 	if pl.countPairs() > 0 {
 		words += ", then one for each pair"
 	}
-	if r.weightShare > 0 {
-		words += fmt.Sprintf("; then how much each column counts, for %.0f %% of the price", 100*r.weightShare)
+	if share := r.weightShare + r.weighsColumns; share > 0 {
+		words += fmt.Sprintf("; then how much each column counts, for %.0f %% of the price", 100*share)
 	}
 	if r.boosts > 0 {
 		words += fmt.Sprintf("; then %d times what is left over", r.boosts)

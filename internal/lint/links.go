@@ -24,19 +24,7 @@ var markdownLink = regexp.MustCompile(`\]\(([^()\s]+)\)`)
 // below docs to be found by following links from the front page, by way of the table
 // of contents.
 func checkLinks(m *Module) (bad []string) {
-	var pages []string
-	err := fs.WalkDir(m.FS, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if base := path.Base(name); d.IsDir() && (base == "testdata" || base == "out" || len(base) > 1 && base[0] == '.') {
-			return fs.SkipDir
-		}
-		if !d.IsDir() && path.Ext(name) == ".md" {
-			pages = append(pages, name)
-		}
-		return nil
-	})
+	pages, err := listPages(m)
 	if err != nil {
 		return []string{err.Error()}
 	}
@@ -71,6 +59,23 @@ func checkLinks(m *Module) (bad []string) {
 		}
 	}
 	return bad
+}
+
+// listPages are the project's own pages.
+func listPages(m *Module) (pages []string, err error) {
+	err = fs.WalkDir(m.FS, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if base := path.Base(name); d.IsDir() && (base == "testdata" || base == "out" || len(base) > 1 && base[0] == '.') {
+			return fs.SkipDir
+		}
+		if !d.IsDir() && path.Ext(name) == ".md" {
+			pages = append(pages, name)
+		}
+		return nil
+	})
+	return pages, err
 }
 
 // localTarget is the file that a link of a page means; ok is false for addresses and

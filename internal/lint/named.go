@@ -3,8 +3,11 @@
 package lint
 
 import (
+	"errors"
+	"fmt"
 	"go/ast"
 	"io/fs"
+	"path"
 	"regexp"
 	"strings"
 )
@@ -46,4 +49,41 @@ func checkNamedTests(m *Module) (bad []string) {
 		}
 	}
 	return bad
+}
+
+// goCommand is what the Makefile and pages call Go with, up to the end of the line. Folders
+// are the module's, or below the page's own.
+var (
+	goCommand = regexp.MustCompile("(?:go|\\$\\(GO\\)) (?:test|run|build|generate) [^`\n]*")
+	goFolder  = regexp.MustCompile(`(?:^| )\./([a-z0-9_/-]+)`)
+)
+
+// checkNamedPackages wants every package that a command of the Makefile or of a page names: what
+// nobody runs each day is not found to be broken otherwise.
+func checkNamedPackages(m *Module) (bad []string) {
+	pages, err := listPages(m)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, page := range append(pages, "Makefile") {
+		text, err := fs.ReadFile(m.FS, page)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		} else if err != nil {
+			return []string{err.Error()}
+		}
+		for _, command := range goCommand.FindAllString(string(text), -1) {
+			for _, folder := range goFolder.FindAllStringSubmatch(command, -1) {
+				if !isFolder(m.FS, folder[1]) && !isFolder(m.FS, path.Join(path.Dir(page), folder[1])) {
+					bad = append(bad, fmt.Sprintf("%s: names ./%s, and there is no such package", page, folder[1]))
+				}
+			}
+		}
+	}
+	return bad
+}
+
+func isFolder(files fs.FS, name string) bool {
+	info, err := fs.Stat(files, strings.Trim(path.Clean(name), "/"))
+	return err == nil && info.IsDir()
 }

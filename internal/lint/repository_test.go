@@ -59,6 +59,7 @@ func TestRepository(t *testing.T) {
 		{"clients", checkClients},
 		{"logs", checkLogs},
 		{"named tests", checkNamedTests},
+		{"named packages", checkNamedPackages},
 		{"links", checkLinks},
 	} {
 		t.Run(rule.name, func(t *testing.T) {

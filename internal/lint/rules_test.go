@@ -458,3 +458,14 @@ func TestNamedTests(t *testing.T) {
 			"a_test.go": "package a\nfunc TestAB(t *testing.T) {}"}, []string{"TestC"}},
 	})
 }
+
+func TestNamedPackages(t *testing.T) {
+	try(t, checkNamedPackages, []one{
+		{"those that are there", files{"Makefile": "\t$(GO) test -v ./a/b ./...\n", "a/b/c.go": "package b",
+			"docs/x.md": "again: `go test ./a/b -run X`, and read ./c"}, nil},
+		{"one of the Makefile that is gone", files{"Makefile": "\t$(GO) test -v ./b", "a/b/c.go": "package b"},
+			[]string{"Makefile: names ./b"}},
+		{"one of a page that is gone", files{"docs/x.md": "`X=1 go test ./b -run X`", "a/b/c.go": "package b"},
+			[]string{"docs/x.md: names ./b"}},
+	})
+}

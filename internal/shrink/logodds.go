@@ -177,10 +177,12 @@ func integrateLaplace(p, q cell, share, least float64) float64 {
 	x, y = min(x, y), max(x, y)
 	most, top := max(exponent(0), exponent(x), exponent(y)), weightTop(p, q)
 	from, at, sum := 0.0, exponent(0)-most, 0.0
+	level := math.Exp(at)
 	add := func(to, density float64) {
 		next := exponent(to) - most
-		sum += density * integrateSegment(at, next, to-from)
-		from, at = to, next
+		nextLevel := math.Exp(next)
+		sum += density * integrateSegment(at, next, level, nextLevel, to-from)
+		from, at, level = to, next, nextLevel
 	}
 	for edge := least; from < top; edge = 2*edge + least {
 		density := math.Ln2 / (edge - from)
@@ -197,17 +199,17 @@ func integrateLaplace(p, q cell, share, least float64) float64 {
 			add(kink, density)
 		}
 	}
-	sum += density * math.Exp(at) / (share/b + (1-share)/c)
+	sum += density * level / (share/b + (1-share)/c)
 	return most + math.Log(sum/(4*b*c))
 }
 
 // integrateSegment is the integral of exp over a length in which the exponent goes from one value
-// to another in a line.
-func integrateSegment(from, to, length float64) float64 {
+// to another in a line, and exp with it between two levels.
+func integrateSegment(from, to, level, toLevel, length float64) float64 {
 	if d := to - from; math.Abs(d) > 1e-6 {
-		return length * (math.Exp(to) - math.Exp(from)) / d
+		return length * (toLevel - level) / d
 	}
-	return length * math.Exp(from)
+	return length * level
 }
 
 // integrateGaussian is the same for normal noise, up to a constant: the weight is normal where the

@@ -64,7 +64,7 @@ func TestAuditsOfEveryLearner(t *testing.T) {
 		s     *schema.Schema
 		plan  func(e dp.Epsilon, s *schema.Schema, n int) (learn.Plan, error)
 		delta float64
-		runs  int     // of a long test; an ordinary one makes a tenth
+		runs  int     // of a long test; an ordinary one makes a thirtieth
 		shown float64 // a long test must see a bound of so much
 	}{
 		"additive, whole rows":      {private, additively, 0, 30_000, 0},
@@ -104,7 +104,7 @@ func TestAuditsOfEveryLearner(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := audited(t, sub, eps, c.delta, runs(c.runs/10, c.runs))
+			r := audited(t, sub, eps, c.delta, runs(c.runs/30, c.runs))
 			if r.Verdict != NotRefuted {
 				t.Errorf("a correct learner is refuted: ε ≥ %g", r.LowerBound)
 			}

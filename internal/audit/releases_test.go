@@ -226,8 +226,9 @@ func TestAuditsOfGaussianReleases(t *testing.T) {
 	}
 }
 
-// constant is a candidate that learns nothing: it gives every row one answer and spends
-// its share on a number about nobody. What is left to attack is the choice.
+// constant is a candidate that learns nothing: it gives every row one answer, so sure that a row is
+// the most or the least of losses, and spends its share on a number about nobody. What is left to
+// attack is the choice.
 type constant struct {
 	learn.Plan
 	positive bool
@@ -241,8 +242,8 @@ func (c constant) Fit(ctx context.Context, tab engine.Table, acct learn.Account,
 	}
 	l := *m.Classifier.(*model.Logistic)
 	l.Coef = make([]float64, len(l.Coef))
-	if l.Bias = -1; c.positive {
-		l.Bias = 1
+	if l.Bias = -10; c.positive {
+		l.Bias = 10
 	}
 	m.Classifier = &l
 	return m, nil

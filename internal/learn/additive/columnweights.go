@@ -107,8 +107,9 @@ func (sh *binaryShape) stretchAround(mean, weight, moved float64) {
 	weight = math.Max(0, weight)
 	for b, s := range sh.steps {
 		beyond := s - mean
+		by := moved * moved * beyond * beyond
 		sh.steps[b] = mean + weight*beyond
-		sh.moved[b] = weight*weight*sh.moved[b] + moved*moved*beyond*beyond
-		sh.variance[b] = weight*weight*sh.variance[b] + moved*moved*beyond*beyond
+		sh.moved[b] = movedBeforeWeights*weight*weight*sh.moved[b] + movedByWeights*by
+		sh.variance[b] = weight*weight*sh.variance[b] + by
 	}
 }

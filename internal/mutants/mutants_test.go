@@ -39,7 +39,7 @@ func TestMutantsAreCaught(t *testing.T) {
 	}
 }
 
-// TestMutantsStillApply keeps the table in step with the code without running it.
+// TestMutantsStillApply keeps the table in step with code and tests without running it.
 func TestMutantsStillApply(t *testing.T) {
 	for _, m := range slices.Concat(table, unlisted, leaned) {
 		src, err := os.ReadFile(filepath.Join("../..", m.File))
@@ -49,7 +49,29 @@ func TestMutantsStillApply(t *testing.T) {
 		if n := strings.Count(string(src), m.Old); n != 1 {
 			t.Errorf("row %s (%s): its text stands %d times in %s", m.Row, m.Bug, n, m.File)
 		}
+		if name, _, _ := strings.Cut(m.Test, "/"); !hasTest(t, m.Package, name) {
+			t.Errorf("row %s (%s): there is no %s in %s", m.Row, m.Bug, name, m.Package)
+		}
 	}
+}
+
+// hasTest says whether a package has the test: without it go test stays green, whatever is planted.
+func hasTest(t *testing.T, folder, name string) bool {
+	t.Helper()
+	tests, err := filepath.Glob(filepath.Join("../..", folder, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range tests {
+		src, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(src), "func "+name+"(") {
+			return true
+		}
+	}
+	return false
 }
 
 // run tests the mutant through an overlay: the tree itself is not touched.

@@ -1014,7 +1014,7 @@ var table = []mutant{
 		r.least, r.most = least, most
 `,
 
-		Package: "./internal/learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
+		Package: "./internal/learn/additive", Test: "TestBoundsOfWeightsBeforePairs",
 	},
 	{
 		Row: "A14b", Bug: "additive: caps take the clip of the public score for one of the whole",

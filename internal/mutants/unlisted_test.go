@@ -442,14 +442,6 @@ var unlisted = []mutant{
 		Package: "./internal/table/engine/blocks", Test: "TestPersonsInBlocksAreThoseOfMemory",
 	},
 	{
-		Row: "unlisted 40", Bug: "a table with persons is read in blocks",
-		File: "internal/table/dataset/blocks.go",
-		Old:  `	if s.Person != nil {`,
-		New:  `	if s.Person != nil && rows > 1<<40 {`,
-
-		Package: "./internal/table/dataset", Test: "TestBlocksRefusePersons",
-	},
-	{
 		Row: "unlisted 41", Bug: "noise of one schema's bounds meets cells that were held to another's",
 		File: "internal/train/run.go",
 		Old:  `	if err == nil && !bytes.Equal(read, planned) {`,

@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
 // rounding is 1 plus what the checks' own additions of floats may lose; the
@@ -157,6 +158,25 @@ func TestDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 		if reached[false] < 0.98 {
 			t.Errorf("%s: cells moved %.3f of their declared bound only", name, reached[false])
 		}
+	}
+}
+
+// Before a pair the weights take in all that columns say, by hand: a row's score lies between the
+// sums of least and of largest steps, and the cap of a class is the weight at its end (lemma 2).
+func TestBoundsOfWeightsBeforePairs(t *testing.T) {
+	r := &binaryFit{fit: &fit{plan: &Plan{}, bins: make([]feature.Bins, 2)}, shapes: []binaryShape{
+		{steps: []float64{-1, 2}, weighing: []float64{0.25, 0.5}},
+		{steps: []float64{0.5, -0.25}, weighing: []float64{0, 0}},
+	}}
+	// The start's 3, and of the first column what weights see already.
+	r.weighing, r.least, r.most = feature.Additive{Intercept: 3}, feature.Units(3.25), feature.Units(3.5)
+	r.weighAllSteps()
+	least, most := feature.Units(3.25-1.25-0.25), feature.Units(3.5+1.5+0.5)
+	if r.least != least || r.most != most {
+		t.Errorf("the score lies in [%d, %d], by hand in [%d, %d]", r.least, r.most, least, most)
+	}
+	if caps := r.capWeights(); caps != [2]int64{int64(engine.Weight(least)) + 1, engine.WeightOne} {
+		t.Errorf("caps %v, by hand %d and 1", caps, engine.Weight(least)+1)
 	}
 }
 

@@ -52,7 +52,7 @@ func (pl *Plan) listReleases() (list []release) {
 	add := func(label string, share float64, to *price) {
 		list = append(list, release{label, "laplace", share, to})
 	}
-	rest := 1 - pl.counts.share - r.calibrationShare - r.weighsColumns
+	rest := 1 - pl.counts.share - r.calibrationShare - r.columnWeightsShare
 	if pl.scope != dp.PrivateFeatures && r.labelShare == 0 {
 		rest -= r.classesShare
 	}
@@ -90,9 +90,9 @@ func (pl *Plan) listReleases() (list []release) {
 	for t := range pl.prices.residuals {
 		add(residualsLabel(t), r.residualShare/float64(len(pl.prices.residuals)), &pl.prices.residuals[t])
 	}
-	if r.weighsColumns > 0 {
-		add(slopesLabel, slopesPart*r.weighsColumns*r.totalShare()/rest, &pl.prices.slopes)
-		add(curvesLabel, (1-slopesPart)*r.weighsColumns*r.totalShare()/rest, &pl.prices.curves)
+	if r.columnWeightsShare > 0 {
+		add(slopesLabel, slopesPart*r.columnWeightsShare*r.totalShare()/rest, &pl.prices.slopes)
+		add(curvesLabel, (1-slopesPart)*r.columnWeightsShare*r.totalShare()/rest, &pl.prices.curves)
 	}
 	if r.calibrationShare > 0 {
 		add(calibrationLabel, r.calibrationShare*r.totalShare()/rest, &pl.prices.calibration)

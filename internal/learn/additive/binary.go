@@ -105,6 +105,9 @@ func (f *fit) learnBinary(ctx context.Context) (*binaryFit, error) {
 		r.finished = append(r.finishPublic(), r.finishPrivate()...)
 		return r, err
 	}
+	if err := r.weighColumns(ctx); err != nil {
+		return nil, err
+	}
 	return r, r.calibrate(ctx)
 }
 

@@ -290,9 +290,6 @@ var (
 // calibrate releases the cells of the sum of private shapes, as those of one more column (1.9), and
 // stretches the shapes to what they say beyond the start.
 func (r *binaryFit) calibrate(ctx context.Context) error {
-	if err := r.weighColumns(ctx); err != nil {
-		return err
-	}
 	private := r.finishPrivate()
 	if r.plan.rules.sharesAlone { // a model has a shape, though here it says nothing
 		none := make([]float64, r.bins[0].Len())

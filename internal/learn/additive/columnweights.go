@@ -12,31 +12,32 @@ import (
 )
 
 // Columns that are measured in turn say things twice, since the weights of rows see part of earlier
-// columns or nothing. With Gaussian noise one more release says how the likelihood changes with a
+// columns or nothing. With Gaussian noise two more releases say how the likelihood changes with a
 // weight for each private column, and one Newton step from equal weights mends most of that.
 
 const (
-	weighsColumns = 0.1  // of the price
-	slopesPart    = 0.6  // of the price of column weights; the rest is for the curves
-	leastScale    = 0.2  // nats: columns that spread less are not stretched to 1
-	lengthOfRows  = 0.85 // rows are shortened to this part of their root mean square
-	weightsPrior  = 0.15 // a deviation of the change of a weight, in units of that length
-	interceptSays = 0.5  // of every row
-	mostWeighed   = 100  // columns and pairs: a row costs time with their square
+	shareOfColumnWeights = 0.1  // of the price
+	slopesPart           = 0.6  // of that; the rest is for the curves
+	leastScale           = 0.2  // nats: columns that spread less are not stretched to 1
+	lengthOfRows         = 0.85 // rows are shortened to this part of their root mean square
+	weightsPrior         = 0.15 // a deviation of the change of a weight, in units of that length
+	interceptSays        = 0.5  // of every row, as a scaled column would
+	mostWeighed          = 100  // columns and pairs: a row costs time with their square
 )
 
-// columnWeights is what the weights are of: by shape, its mean and scale over rows.
-type columnWeights struct {
-	at           []int // indices of the private shapes that have been learnt
-	means, scale []float64
-	vectors      []feature.Shape // what they say of a row, centred and scaled; last the intercept
-	most         float64         // the length that rows are shortened to
+// scaledColumns are the private shapes that have been learnt, centred and scaled by their means and
+// deviations over rows.
+type scaledColumns struct {
+	at            []int // their indices
+	means, scales []float64
+	vectors       []feature.Shape // what they say of a row; last the intercept
+	most          float64         // the length that rows are shortened to
 }
 
 // weighColumns releases how the likelihood changes with the weight of each private column under the
 // model so far, and takes one step.
 func (r *binaryFit) weighColumns(ctx context.Context) error {
-	if r.plan.rules.weighsColumns == 0 {
+	if r.plan.rules.columnWeightsShare == 0 {
 		return nil
 	}
 	score := r.scoreSoFar()
@@ -55,7 +56,7 @@ func (r *binaryFit) weighColumns(ctx context.Context) error {
 		math.Sqrt(r.plan.prices.slopes.noiseVariance(bySlope)),
 		math.Sqrt(r.plan.prices.curves.noiseVariance(byCurve)), prior)
 	for i, k := range w.at {
-		r.shapes[k].stretchAround(w.means[i], 1+change[i]/(w.most*w.scale[i]), moved[i]/(w.most*w.scale[i]))
+		r.shapes[k].stretchAround(w.means[i], 1+change[i]/(w.most*w.scales[i]), moved[i]/(w.most*w.scales[i]))
 	}
 	if r.rescale == nil {
 		r.base += interceptSays * change[len(w.at)] / w.most
@@ -75,10 +76,9 @@ func (r *binaryFit) scoreSoFar() feature.Additive {
 	return score
 }
 
-// scaleColumns is what the private shapes say of rows, by their means and deviations over rows that
-// count 1 each.
-func (r *binaryFit) scaleColumns() *columnWeights {
-	w, square := &columnWeights{}, interceptSays*interceptSays
+// scaleColumns centres and scales the private shapes, over rows that count 1 each.
+func (r *binaryFit) scaleColumns() *scaledColumns {
+	w, square := &scaledColumns{}, interceptSays*interceptSays
 	for k := range r.shapes {
 		sh := &r.shapes[k]
 		if sh.variance == nil {
@@ -91,7 +91,7 @@ func (r *binaryFit) scaleColumns() *columnWeights {
 		for b, s := range steps {
 			x[b] = (s - mean) / scale
 		}
-		w.at, w.means, w.scale = append(w.at, k), append(w.means, mean), append(w.scale, scale)
+		w.at, w.means, w.scales = append(w.at, k), append(w.means, mean), append(w.scales, scale)
 		w.vectors = append(w.vectors, feature.Shape{Bins: r.bins[k], Steps: x})
 		square += variance / (scale * scale)
 	}

@@ -180,7 +180,7 @@ func (pl *Plan) describeRounds() string {
 	if pl.countPairs() > 0 {
 		words += ", then one for each pair"
 	}
-	if share := r.weightShare + r.weighsColumns; share > 0 {
+	if share := r.weightShare + r.columnWeightsShare; share > 0 {
 		words += fmt.Sprintf("; then how much each column counts, for %.0f %% of the price", 100*share)
 	}
 	if r.boosts > 0 {

@@ -105,7 +105,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if !pl.isMulticlass() && !p.NotPrivate && !pl.takesLabelsAlone() && !pl.rules.sharesAlone {
 		pl.rules.calibrationShare = settleCalibrationShare(signal)
 		if n := len(pl.candidates(private)) + len(pairs); pl.rules.gaussian && n > 1 && n <= mostWeighed {
-			pl.rules.weighsColumns = weighsColumns
+			pl.rules.columnWeightsShare = shareOfColumnWeights
 		}
 	}
 	if !pl.rules.gaussian {

@@ -281,7 +281,7 @@ func (pl *Plan) columnSlopeSensitivity() (slopes, curves sensitivity) {
 // releaseColumnSlopes lets out how the log-likelihood changes with the weights of columns, and how
 // that changes. Both are of rows that are shortened to the length 1 (1.10).
 func (r *binaryFit) releaseColumnSlopes(
-	ctx context.Context, score *feature.Additive, w *columnWeights,
+	ctx context.Context, score *feature.Additive, w *scaledColumns,
 ) (slopes, curves []float64, err error) {
 	sums, err := r.table.ShapeSlopes(ctx, score, w.vectors, w.most)
 	if err != nil {

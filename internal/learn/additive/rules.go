@@ -22,7 +22,9 @@ type rules struct {
 	sharesAlone bool
 	// calibrationShare is the part of the price for fitting the finished score to the rows.
 	calibrationShare float64
-	weighsColumns    float64 // the part of the price for weights of columns; 0 where they have none
+	// columnWeightsShare is the part of the price for weights of columns of two classes; 0 where they
+	// have none.
+	columnWeightsShare float64
 
 	// labelShare is the part of the price for the labels of all public columns at once, where the
 	// label is private and rounds do not pick among those.

@@ -57,10 +57,7 @@ func recoded(t *dataset.Table, level int, weights []float64) *dataset.Table {
 func TestAgainstEqualsRecodedLabels(t *testing.T) {
 	ctx := context.Background()
 	tab := leveled(1, 5000)
-	whole, err := New(tab)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := open(t, tab)
 	sp, err := feature.NewSpace(tab.Schema, feature.OneHot, []int{0, 1, 3})
 	if err != nil {
 		t.Fatal(err)
@@ -82,10 +79,7 @@ func TestAgainstEqualsRecodedLabels(t *testing.T) {
 	}
 	for level := range 3 {
 		view := whole.Against(level)
-		twin, err := New(recoded(tab, level, nil))
-		if err != nil {
-			t.Fatal(err)
-		}
+		twin := open(t, recoded(tab, level, nil))
 		if s := view.Schema(); s.Classes() != 2 || s.Label.Positive != 1 ||
 			s.Label.Levels[1].Value != tab.Schema.Label.Levels[level].Value {
 			t.Errorf("level %d: the view's label is %+v", level, s.Label)
@@ -151,10 +145,7 @@ func TestAgainstEqualsRecodedLabels(t *testing.T) {
 		// Weights are those of the three levels, whichever two the view has; asked
 		// without them again, the table has not kept them.
 		for _, weights := range [][]float64{nil, {1, 2, 3}, {3, 1, 2}, nil} {
-			twin, err := New(recoded(tab, level, weights))
-			if err != nil {
-				t.Fatal(err)
-			}
+			twin := open(t, recoded(tab, level, weights))
 			for _, norm := range []float64{0.5, 0.4} {
 				r := engine.Rows{Scale: 0.5, Norm: norm, Weights: weights}
 				got, err := view.MarginSums(ctx, sp, engine.Loss{}, r, coef)
@@ -187,10 +178,7 @@ func TestAgainstEqualsRecodedLabels(t *testing.T) {
 func TestThreeLevelsAreNotTwo(t *testing.T) {
 	ctx := context.Background()
 	tab := leveled(2, 50)
-	whole, err := New(tab)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := open(t, tab)
 	sp, err := feature.NewSpace(tab.Schema, feature.Ordinal, []int{0})
 	if err != nil {
 		t.Fatal(err)
@@ -219,10 +207,7 @@ func TestThreeLevelsAreNotTwo(t *testing.T) {
 func TestAgainstKeepsTheDefault(t *testing.T) {
 	tab := leveled(3, 5)
 	tab.Schema.Label.Role, tab.Schema.Label.Default = schema.Private, 2
-	whole, err := New(tab)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := open(t, tab)
 	for level, want := range []int{0, 0, 1} {
 		if got := whole.Against(level).Schema().Label.Default; got != want {
 			t.Errorf("level %d: default %d, want %d", level, got, want)
@@ -235,10 +220,7 @@ func TestAgainstKeepsTheDefault(t *testing.T) {
 func TestMarginsKeepTheRowsOnly(t *testing.T) {
 	ctx := context.Background()
 	tab := leveled(4, 3000)
-	whole, err := New(tab)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := open(t, tab)
 	sp, err := feature.NewSpace(tab.Schema, feature.OneHot, []int{0, 1, 3})
 	if err != nil {
 		t.Fatal(err)

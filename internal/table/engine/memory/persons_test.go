@@ -19,6 +19,16 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
+// open is New of a table that it takes.
+func open(t testing.TB, tab *dataset.Table) *Table {
+	t.Helper()
+	m, err := New(tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
 // personTable is a random table whose rows belong to so many persons, some to nobody.
 func personTable(seed uint64, rows, persons int) *dataset.Table {
 	t := random(seed, rows)
@@ -56,10 +66,7 @@ func TestWeighedAnswersEqualATwin(t *testing.T) {
 	}
 	counts, _ := tab.CountPersons()
 	for _, tab := range []*dataset.Table{tab, tab.Subset(order)} {
-		m, err := New(tab)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := open(t, tab)
 		weighed := m.Persons().Weigh(2)
 		bins := []feature.Bins{feature.NewBins(tab.Schema, 0, []float64{0}), feature.NewGroups(1, make([]uint32, 4), 1)}
 		cells, err := weighed.Cells(ctx, nil, bins)
@@ -110,10 +117,7 @@ func TestWeightsAreThoseOfTheRowsThatAreLeft(t *testing.T) {
 			kept, seen[p] = append(kept, i), true
 		}
 	}
-	m, err := New(tab.Subset(kept))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := open(t, tab.Subset(kept))
 	for i, w := range m.Persons().Weigh(1).(*Table).weights {
 		if w != engine.WeightOne {
 			t.Errorf("the only row of person %d weighs %d units", tab.Persons[kept[i]], w)
@@ -123,10 +127,7 @@ func TestWeightsAreThoseOfTheRowsThatAreLeft(t *testing.T) {
 
 // A view of one class against the others weighs rows as the table does.
 func TestViewsKeepWhatPersonsAllow(t *testing.T) {
-	m, err := New(personTable(5, 50, 9))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := open(t, personTable(5, 50, 9))
 	bins := []feature.Bins{feature.NewBins(m.Schema(), 0, []float64{0})}
 	total := func(tab engine.Table) (sum uint64) {
 		cells, err := tab.ClassCells(t.Context(), bins)
@@ -150,10 +151,7 @@ func TestViewsKeepWhatPersonsAllow(t *testing.T) {
 // refuses to count rows.
 func TestNobodyCountsRowsOfPersons(t *testing.T) {
 	ctx := context.Background()
-	m, err := New(personTable(5, 50, 9))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := open(t, personTable(5, 50, 9))
 	bins := []feature.Bins{feature.NewBins(m.Schema(), 0, []float64{0})}
 	sp, err := feature.NewSpace(m.Schema(), feature.OneHot, []int{0})
 	if err != nil {
@@ -204,10 +202,7 @@ func TestWhoIsDrawnDoesNotDependOnOrder(t *testing.T) {
 		tab.Persons[i], values[i] = 1, uint32(i)
 	}
 	tab.Cols[4].Codes.U8, tab.Cols[4].Codes.U16, tab.Cols[4].Codes.U32 = nil, nil, values
-	m, err := New(tab)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := open(t, tab)
 	const draws = 12_000
 	counts := make([]int, tab.Rows)
 	src := replay.Seeded(1, "draws")
@@ -233,10 +228,7 @@ func TestDrawFillsUp(t *testing.T) {
 		tab.Persons[i], values[i] = []uint32{1, 2, 2, dataset.Nobody, 3, 3, 3, 3, 3, 3, 3, 3}[i], uint32(i)
 	}
 	tab.Cols[4].Codes.U8, tab.Cols[4].Codes.U16, tab.Cols[4].Codes.U32 = nil, nil, values
-	m, err := New(tab)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := open(t, tab)
 	src := replay.Seeded(3, "draws")
 	for range 100 {
 		drawn := m.Persons().Draw(5, true, func(n uint64) uint64 { return rng.Below(src, n) }).(*Table)
@@ -304,10 +296,7 @@ func TestPersonsAreDrawnIndependently(t *testing.T) {
 		tab.Persons[i], values[i] = uint32(1+i%persons), uint32(i)
 	}
 	tab.Cols[4].Codes.U8, tab.Cols[4].Codes.U16, tab.Cols[4].Codes.U32 = nil, nil, values
-	m, err := New(tab)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := open(t, tab)
 	src := replay.Seeded(8, "draws")
 	var flips [][]bool
 	for range 2000 {

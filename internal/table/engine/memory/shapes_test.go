@@ -119,14 +119,8 @@ func naiveShapeSlopes(m *Table, f *feature.Additive, shapes []feature.Shape, mos
 
 // Each row is cut off by less than a unit, whatever it weighs, and whatever class is positive.
 func TestShapeSlopesAgreeWithNaiveTwin(t *testing.T) {
-	persons, err := New(personTable(3, 2500, 700))
-	if err != nil {
-		t.Fatal(err)
-	}
-	levels, err := New(leveled(4, 2500))
-	if err != nil {
-		t.Fatal(err)
-	}
+	persons := open(t, personTable(3, 2500, 700))
+	levels := open(t, leveled(4, 2500))
 	weighed := persons.Persons().Weigh(2).(*Table)
 	for name, m := range map[string]*Table{"persons": weighed, "their view": weighed.Against(1).(*Table),
 		"class 0": levels.Against(0).(*Table), "class 2": levels.Against(2).(*Table)} {
@@ -211,10 +205,7 @@ func TestShapeSlopesOfPartsAddUp(t *testing.T) {
 	tab := random(8, 5*cellRows+77)
 	f, shapes := someShapes(9, tab)
 	ask := func(rows []int) engine.ShapeSlopes {
-		m, err := New(tab.Subset(rows))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := open(t, tab.Subset(rows))
 		sums, err := m.ShapeSlopes(ctx, f, shapes, 1.5)
 		if err != nil {
 			t.Fatal(err)
@@ -222,10 +213,7 @@ func TestShapeSlopesOfPartsAddUp(t *testing.T) {
 		return sums
 	}
 	order := rand.New(rand.NewPCG(10, 11)).Perm(tab.Rows)
-	m, err := New(tab)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := open(t, tab)
 	want, err := m.ShapeSlopes(ctx, f, shapes, 1.5)
 	if err != nil {
 		t.Fatal(err)
@@ -252,18 +240,9 @@ func TestShapeSlopesOfPartsAddUp(t *testing.T) {
 }
 
 func TestShapeSlopesAreRefused(t *testing.T) {
-	three, err := New(leveled(2, 50))
-	if err != nil {
-		t.Fatal(err)
-	}
-	persons, err := New(personTable(2, 50, 9))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := New(random(2, 50))
-	if err != nil {
-		t.Fatal(err)
-	}
+	three := open(t, leveled(2, 50))
+	persons := open(t, personTable(2, 50, 9))
+	rows := open(t, random(2, 50))
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
 	f, shapes := someShapes(2, rows.t)
@@ -292,10 +271,7 @@ func TestShapeSlopesAreRefused(t *testing.T) {
 }
 
 func BenchmarkShapeSlopes(b *testing.B) {
-	m, err := New(random(1, 1_000_000))
-	if err != nil {
-		b.Fatal(err)
-	}
+	m := open(b, random(1, 1_000_000))
 	draw := rand.New(rand.NewPCG(1, 2))
 	f := &feature.Additive{Intercept: 0.5}
 	var shapes []feature.Shape

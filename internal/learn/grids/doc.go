@@ -19,6 +19,8 @@
 //	fit.go    choose the grid over whose cells slopes are furthest from balance
 //	          (permute-and-flip), and let its slopes and curves by cell out;
 //	steps.go  step as far in each cell as noise and curve allow, free
+//	exact.go  where nothing is private: choose by what a step gains, and leave out
+//	          what is chance in the labels
 //
 // A row lies in one cell of a grid, however many columns it is of, so a release
 // costs the same for one column as for six. Its slopes are at most 1 long

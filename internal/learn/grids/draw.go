@@ -21,12 +21,9 @@ type cuttable struct {
 	parts  int          // the most parts it can have
 }
 
-// fineCuts is how many bins the cuts of a number are chosen between.
-const fineCuts = 64
-
 // cuttables are the columns that a grid may be of: those that can tell two rows
-// apart.
-func cuttables(s *schema.Schema) (out []cuttable) {
+// apart. The cuts of a number are chosen between so many bins.
+func cuttables(s *schema.Schema, bins int) (out []cuttable) {
 	for _, j := range s.Features() {
 		c := &s.Columns[j]
 		one := cuttable{column: j}
@@ -34,9 +31,9 @@ func cuttables(s *schema.Schema) (out []cuttable) {
 		case c.Kind == schema.Category:
 			one.groups, one.parts = c.Grouping()
 		case len(c.Edges) > 0:
-			one.edges = feature.Cuts(c, fineCuts)
+			one.edges = feature.Cuts(c, bins)
 		default: // between whole numbers, too, some place does as well as another
-			one.edges = feature.Finer(c, nil, fineCuts)
+			one.edges = feature.Finer(c, nil, bins)
 		}
 		if c.Kind == schema.Number {
 			one.parts, one.marks = len(one.edges)+1, feature.NewBins(s, j, nil)
@@ -64,6 +61,9 @@ func (pl *Plan) draw(src rng.Source, chosen []drawn) drawn {
 		places = pl.vary(src, chosen[rng.Below(src, uint64(len(chosen)))].places)
 	}
 	room := pl.rules.cells
+	if pl.rules.halves && len(places) == 1 && rng.Below(src, 2) == 0 {
+		room /= 2
+	}
 	places = places[:min(len(places), bits.Len(uint(room))-1)] // each is cut in two at least
 	g := feature.Grid{}
 	for k, i := range places {
@@ -108,7 +108,7 @@ func (pl *Plan) vary(src rng.Source, before []int) []int {
 // where the schema has as many, each cut in two and a part more for each of its marks:
 // more often near the middle, where a cut tells most rows apart.
 func DrawProducts(s *schema.Schema, src rng.Source, n int) []feature.Grid {
-	pl := &Plan{columns: cuttables(s), rules: rules{axes: []int{2, 3}}}
+	pl := &Plan{columns: cuttables(s, cutsOfTwo), rules: rules{axes: []int{2, 3}}}
 	out := make([]feature.Grid, n)
 	for i := range out {
 		for _, at := range pl.pickAny(src) {

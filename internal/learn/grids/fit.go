@@ -127,7 +127,7 @@ func (pl *Plan) startOf(share []float64) (start []float64) {
 func (pl *Plan) runRound(ctx context.Context, t int, tab engine.Table, score *engine.GridScore, share []float64,
 	f *fitted, exit *mech.Exit) error {
 	limit := engine.SlopeLimit{Most: pl.rules.most, Norm: engine.SlopesL1} // 1.2: no row's slopes are longer
-	if pl.rules.gaussian {
+	if pl.rules.gaussian || pl.NotPrivate {
 		limit.Norm = engine.SlopesL2
 	}
 	candidates := make([]drawn, pl.rules.candidates) // 1.1: drawn before the rows are asked
@@ -142,18 +142,32 @@ func (pl *Plan) runRound(ctx context.Context, t int, tab engine.Table, score *en
 	}
 	best := 0
 	if len(candidates) > 1 {
-		imbalance := make([]mech.Ratio, len(candidates))
+		worth := make([]mech.Ratio, len(candidates))
 		for g := range sums {
-			imbalance[g] = mech.Ratio{Num: imbalanceOf(&sums[g], limit.Norm), Den: engine.WeightOne}
+			worth[g] = mech.Ratio{Num: pl.worthOf(&sums[g], limit.Norm, share), Den: engine.WeightOne}
 		}
-		best = exit.Select(pickLabel(t), pl.selector(pl.shares[t].pick), imbalance) // 1.4: rows meet noise
+		best = exit.Select(pickLabel(t), pl.selector(pl.shares[t].pick), worth) // 1.4: rows meet noise
 	}
 	slopes, curves := pl.releaseCells(t, &sums[best], exit)
 	deviation := pl.deviation(t)
 	steps := pl.rules.stepsOf(slopes, curves, share, deviation, deviation/curveUnit)
+	if pl.NotPrivate {
+		signal := signalOf(slopes, curves, unknownOf(share, tab.Rows()))
+		for i := range steps {
+			steps[i] = rounded(signal * steps[i])
+		}
+	}
 	f.grids, f.steps = append(f.grids, candidates[best]), append(f.steps, steps)
 	score.AddGrid(asked[best], steps)
 	return nil
+}
+
+// worthOf is what grids are chosen by, in units of 1/engine.WeightOne.
+func (pl *Plan) worthOf(sums *engine.GridSums, norm engine.SlopeNorm, share []float64) int64 {
+	if pl.NotPrivate {
+		return gainOf(sums, curveParts(share, len(sums.Slopes)/len(sums.Curves)))
+	}
+	return imbalanceOf(sums, norm)
 }
 
 // imbalanceOf adds up how long the slopes of each cell are together, in units of

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -224,5 +226,91 @@ func TestSteps(t *testing.T) {
 	parts := curveParts([]float64{0.5, 0.25, 0.25}, 3)
 	if math.Abs(parts[0]-0.4) > 1e-12 || math.Abs(parts[0]+parts[1]+parts[2]-1) > 1e-12 {
 		t.Errorf("curves are parted as %v", parts)
+	}
+}
+
+// By hand: two rows of a cell in which the model says ½ and both labels are positive have
+// slopes of ½ each and curves of 1, as they are written; and of three classes, one row each.
+func TestGainByHand(t *testing.T) {
+	one := int64(engine.WeightOne)
+	two := &engine.GridSums{Slopes: []int64{one, -2 * one}, Curves: []int64{2 * one, 8 * one}}
+	if got, want := gainOf(two, curveParts([]float64{0.5, 0.5}, 1)), 1/(2*0.25+ridge)+4/(8*0.25+ridge); math.Abs(
+		float64(got)/engine.WeightOne-want) > 1e-5 {
+		t.Errorf("gain %d units, want %g", got, want)
+	}
+	three := &engine.GridSums{Slopes: []int64{2 * one, -one, -one}, Curves: []int64{2 * one}}
+	share := []float64{0.5, 0.25, 0.25}
+	if got, want := gainOf(three, curveParts(share, 3)), 4/(2*0.4+ridge)+2/(2*0.3+ridge); math.Abs(
+		float64(got)/engine.WeightOne-want) > 1e-5 {
+		t.Errorf("gain of three classes %d units, want %g", got, want)
+	}
+}
+
+// By hand: where half is unknown .6 of what chance brings is taken off, halfway down to
+// .35 half as much, below it nothing; slopes that are no more than chance brings leave .4.
+func TestSignalByHand(t *testing.T) {
+	slopes, curves := []float64{30, -30}, []float64{400, 400} // 100 of each cell's p(1 − p)
+	chance, seen := 2*100.0/(100+ridge), 2*900.0/(100+ridge)
+	for _, c := range []struct{ unknown, want float64 }{
+		{200, 1 - 0.6*chance/seen},
+		{400, 1 - 0.6*chance/seen},
+		{200 / 0.425, 1 - 0.3*chance/seen},
+		{200 / 0.35, 1},
+		{2000, 1},
+	} {
+		if got := signalOf(slopes, curves, c.unknown); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("of %g unknown: %g, want %g", c.unknown, got, c.want)
+		}
+	}
+	if got := signalOf([]float64{10, 10}, curves, 200); math.Abs(got-0.4) > 1e-9 {
+		t.Errorf("as much as chance brings: %g, want .4", got)
+	}
+	if got := signalOf([]float64{1, 1}, curves, 200); got != 0 {
+		t.Errorf("less than chance brings: %g, want 0", got)
+	}
+	if got := signalOf([]float64{0, 0}, curves, 200); got != 0 {
+		t.Errorf("no slopes: %g, want 0", got)
+	}
+	// Of three classes curves are written as they are.
+	if got, want := signalOf([]float64{20, -10, -10}, []float64{100}, 100), 1-0.6*100/600; math.Abs(got-want) > 1e-9 {
+		t.Errorf("three classes: %g, want %g", got, want)
+	}
+	if got := unknownOf([]float64{0.5, 0.5}, 100); got != 25 {
+		t.Errorf("two equal classes: %g of 100 rows, want 25", got)
+	}
+	if got, want := unknownOf([]float64{0.5, 0.25, 0.25}, 100), 62.5; got != want {
+		t.Errorf("three classes: %g of 100 rows, want %g", got, want)
+	}
+}
+
+// Without privacy labels that are all chance are not learnt by heart: what is fitted to one
+// table is not much worse than nothing on another.
+func TestChanceIsNotLearnt(t *testing.T) {
+	tab := learntest.Products(1, 4000, 0, 1)
+	fresh := learntest.Products(2, 4000, 0, 1)
+	coin := rand.New(rand.NewPCG(3, 4))
+	for _, of := range []*dataset.Table{tab, fresh} {
+		for i := range of.Labels {
+			of.Labels[i] = uint8(coin.IntN(2))
+		}
+	}
+	pl, err := Params{NotPrivate: true}.Plan(tab.Schema, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scores, err := learntest.Fit(t, pl, tab, nil, 1).Scores(fresh.Cols, fresh.Rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loss := 0.0
+	for i, p := range scores {
+		if fresh.Labels[i] == 0 {
+			p = 1 - p
+		}
+		loss -= math.Log(p) / float64(fresh.Rows)
+	}
+	t.Logf("log loss %.3f, that of nothing %.3f", loss, math.Ln2)
+	if loss > math.Ln2+0.05 {
+		t.Errorf("log loss %.3f, that of nothing %.3f", loss, math.Ln2)
 	}
 }

@@ -85,10 +85,6 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 			Want: "must have at least one private column, or a private label and a column",
 			Hint: "without any, use a learner without noise such as adaboost"}
 	}
-	if pl.columns = cuttables(s); len(pl.columns) == 0 {
-		return nil, &dp.ParamError{Op: "grids", Param: "schema", Want: "must have at least one column of two values or more",
-			Got: 0}
-	}
 	rho := 0.0
 	if p.Delta > 0 {
 		if err := learn.CheckDelta("grids", p.Delta, p.Rows); err != nil {
@@ -101,6 +97,10 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 		rho = r.Float()
 	}
 	pl.rules = settle(p, s, pl.rows, rho)
+	if pl.columns = cuttables(s, pl.rules.cuts); len(pl.columns) == 0 {
+		return nil, &dp.ParamError{Op: "grids", Param: "schema", Want: "must have at least one column of two values or more",
+			Got: 0}
+	}
 	if !pl.rules.gaussian && pl.Delta > 0 {
 		pl.Delta, pl.spared = 0, true
 	}

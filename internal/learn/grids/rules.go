@@ -15,6 +15,8 @@ type rules struct {
 	candidates int     // grids to choose from in a round; 1 for the first that is drawn
 	pickShare  float64 // part of a round's price that the choice costs
 	cells      int     // of a grid, at most
+	halves     bool    // half of the grids of one column have half as many
+	cuts       int     // bins between which the cuts of a number are chosen
 	axes       []int   // how many columns a grid may have; each is as likely
 	most       float64 // what a row's slopes are shortened to
 	curves     bool    // curves are released beside slopes
@@ -32,10 +34,11 @@ const (
 // what (ε, δ) buys, 0 without a δ.
 func settle(p Params, s *schema.Schema, rows int, rho float64) rules {
 	if p.NotPrivate {
-		return rules{rounds: countOr(p.Rounds, 500), candidates: 20, cells: 512, axes: []int{1, 2, 3, 4, 6},
-			most: 1, curves: true, stride: 0.1}
+		columns := len(s.Features())
+		return rules{rounds: countOr(p.Rounds, min(max(500, 25*columns), 1000)), candidates: min(max(20, columns), 40),
+			cells: 256, cuts: 256, axes: []int{1, 2, 3, 4, 6}, most: 1, curves: true, stride: 0.15}
 	}
-	r := rules{pickShare: 0.15, most: 0.75, curves: true, stride: 0.3, calm: 3}
+	r := rules{pickShare: 0.15, cuts: cutsOfTwo, most: 0.75, curves: true, stride: 0.3, calm: 3}
 	// signal is how many deviations of the noise on one release the table is long;
 	// a pure price that is divided among rounds buys as much as a third of it.
 	signal := float64(rows) * p.Epsilon.Float() / pureRounds
@@ -51,6 +54,7 @@ func settle(p Params, s *schema.Schema, rows int, rho float64) rules {
 		// More classes have more to tell in each cell, and need finer ones; curves
 		// of cells with so few rows are not worth their price.
 		r.cells, r.most, r.curves, r.rounds = min(8*r.cells, 256), 0.6, false, 5*r.rounds/2
+		r.halves, r.cuts = true, 1024
 	}
 	if !r.gaussian && s.Classes() > 2 { // the noise of a round grows with their number, not with its root
 		r.rounds /= 6
@@ -62,6 +66,7 @@ func settle(p Params, s *schema.Schema, rows int, rho float64) rules {
 }
 
 const (
+	cutsOfTwo       = 64 // bins between which cuts are chosen, of two classes
 	pureRounds      = 11
 	leastCandidates = 10
 	mostCandidates  = 60

@@ -20,11 +20,6 @@ const (
 	// enough is how far, in rows for each row, a product must lead where it is to be
 	// chosen before additive: docs/decisions/0008-auto.md has what tables have.
 	enough = 0.025
-	// enoughExact is the same without noise where there are two classes, whose first fit
-	// then leaves nothing over along any column. Chance alone brings the largest lead to
-	// about 0.4/√rows, which chanceLead covers.
-	enoughExact = 0.005
-	chanceLead  = 0.65
 	// most is how long a row's slopes may be. Those of a row that the first fit knows
 	// nothing of are ½ where there are two classes.
 	most = 0.5
@@ -42,23 +37,15 @@ func (pl *Plan) choose(ctx context.Context, tab engine.Table, score *engine.Grid
 	if err != nil {
 		return false, err
 	}
-	leads := []mech.Ratio{{Num: int64(pl.leastLead() * float64(pl.rows) * engine.WeightOne), Den: engine.WeightOne}}
+	least := enough * float64(pl.rows)
+	if pl.NotPrivate {
+		least = pl.leastLeadExact(score, &sums[0], exit)
+	}
+	leads := []mech.Ratio{{Num: int64(least * engine.WeightOne), Den: engine.WeightOne}}
 	for g := range sums {
 		leads = append(leads, mech.Ratio{Num: leadOf(&products[g], &sums[g]), Den: engine.WeightOne})
 	}
 	return exit.Select(choiceLabel, pl.selector(), leads) > 0, nil // 1.3: rows meet noise
-}
-
-// leastLead is how far a product must lead, in rows for each row.
-func (pl *Plan) leastLead() float64 {
-	least := enough
-	if pl.NotPrivate {
-		if pl.s.Classes() == 2 {
-			least = enoughExact
-		}
-		least = max(least, chanceLead/math.Sqrt(float64(pl.rows)))
-	}
-	return least
 }
 
 func (pl *Plan) selector() mech.Selector {

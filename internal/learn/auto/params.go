@@ -99,14 +99,19 @@ func (p Params) planGrids(s *schema.Schema, rows int, eps dp.Epsilon) (*grids.Pl
 // takesGrids reports whether grids is taken unasked, by public things alone: tables of
 // that kind are those of docs/decisions/0008-auto.md on which it is ahead.
 func (pl *Plan) takesGrids() bool {
-	s, numbers := pl.s, 0
+	return pl.Delta > 0 && pl.s.Classes() > 2 && pl.s.Relation == dp.AddRemove && pl.declares() == "" &&
+		mostlyNumbers(pl.s) && pl.signal() >= gridSignal
+}
+
+// mostlyNumbers reports whether two columns or more, and at least half of them, are numbers.
+func mostlyNumbers(s *schema.Schema) bool {
+	numbers := 0
 	for _, j := range s.Features() {
 		if s.Columns[j].Kind == schema.Number {
 			numbers++
 		}
 	}
-	return pl.Delta > 0 && s.Classes() > 2 && s.Relation == dp.AddRemove && pl.declares() == "" && numbers > 1 &&
-		2*numbers >= len(s.Features()) && pl.signal() >= gridSignal
+	return numbers > 1 && 2*numbers >= len(s.Features())
 }
 
 // signal is how many rows times ε there are.
@@ -195,6 +200,7 @@ func (pl *Plan) divide(rows int) (err error) {
 const (
 	choiceLabel = "additive, or columns that count together"
 	lastLabel   = "the fit that was chosen"
+	leftLabel   = "what the first fit leaves" // where nothing is private, and no line of a bill
 )
 
 func (pl *Plan) price() dp.Price { return dp.Price{Epsilon: pl.Epsilon, Delta: pl.Delta} }

@@ -108,7 +108,7 @@ func (pl *Plan) vary(src rng.Source, before []int) []int {
 // where the schema has as many, each cut in two and a part more for each of its marks:
 // more often near the middle, where a cut tells most rows apart.
 func DrawProducts(s *schema.Schema, src rng.Source, n int) []feature.Grid {
-	pl := &Plan{columns: cuttables(s, cutsOfTwo), rules: rules{axes: []int{2, 3}}}
+	pl := &Plan{columns: cuttables(s, fewCuts), rules: rules{axes: []int{2, 3}}}
 	out := make([]feature.Grid, n)
 	for i := range out {
 		for _, at := range pl.pickAny(src) {

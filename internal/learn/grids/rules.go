@@ -38,7 +38,7 @@ func settle(p Params, s *schema.Schema, rows int, rho float64) rules {
 		return rules{rounds: countOr(p.Rounds, min(max(500, 25*columns), 1000)), candidates: min(max(20, columns), 40),
 			cells: 256, cuts: 256, axes: []int{1, 2, 3, 4, 6}, most: 1, curves: true, stride: 0.15}
 	}
-	r := rules{pickShare: 0.15, cuts: cutsOfTwo, most: 0.75, curves: true, stride: 0.3, calm: 3}
+	r := rules{pickShare: 0.15, cuts: fewCuts, most: 0.75, curves: true, stride: 0.3, calm: 3}
 	// signal is how many deviations of the noise on one release the table is long;
 	// a pure price that is divided among rounds buys as much as a third of it.
 	signal := float64(rows) * p.Epsilon.Float() / pureRounds
@@ -54,10 +54,11 @@ func settle(p Params, s *schema.Schema, rows int, rho float64) rules {
 		// More classes have more to tell in each cell, and need finer ones; curves
 		// of cells with so few rows are not worth their price.
 		r.cells, r.most, r.curves, r.rounds = min(8*r.cells, 256), 0.6, false, 5*r.rounds/2
-		r.halves, r.cuts = true, 1024
-	}
-	if !r.gaussian && s.Classes() > 2 { // the noise of a round grows with their number, not with its root
-		r.rounds /= 6
+		if r.gaussian {
+			r.halves, r.cuts = true, 1024
+		} else { // the noise of a round grows with their number, not with its root
+			r.rounds /= 6
+		}
 	}
 	r.rounds = countOr(p.Rounds, r.rounds)
 	r.axes = []int{1, 2, 3, int(math.Log2(float64(r.cells)))}
@@ -66,7 +67,7 @@ func settle(p Params, s *schema.Schema, rows int, rho float64) rules {
 }
 
 const (
-	cutsOfTwo       = 64 // bins between which cuts are chosen, of two classes
+	fewCuts         = 64 // bins between which cuts are chosen where noise hides finer ones
 	pureRounds      = 11
 	leastCandidates = 10
 	mostCandidates  = 60

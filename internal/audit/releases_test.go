@@ -183,9 +183,9 @@ func TestAuditsOfReleases(t *testing.T) {
 	}
 }
 
-// With a δ, additive's slopes and curves of columns' weights leave beside its cells, all with
-// Gaussian noise: never above the claim, and a fifth of it is shown. More is hardly there: without
-// the few runs that δ forgives, so many Gaussian numbers together seldom say half.
+// With a δ, all of additive's cells leave with Gaussian noise: never above the claim, and a fifth of
+// it is shown. More is hardly there: without the few runs that δ forgives, so many Gaussian numbers
+// together seldom say half.
 func TestAuditsOfGaussianReleases(t *testing.T) {
 	if !long {
 		t.Skip("set DISCREET_AUDIT (make audit): fewer runs show nothing of a δ")
@@ -204,8 +204,8 @@ func TestAuditsOfGaussianReleases(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.ContainsFunc(pl.Events(), func(e dp.Event) bool { return e.Release == "curves of columns' weights" }) {
-				t.Fatal("columns have no weights: another path is audited")
+			if !slices.ContainsFunc(pl.Events(), func(e dp.Event) bool { return e.Rho > 0 }) {
+				t.Fatal("no noise is Gaussian: another path is audited")
 			}
 			n, err := loudestNeighbours(context.Background(), pl, s, rows, 20, Scope(s), replay.Seeded(1, "pairs"))
 			if err != nil {

@@ -24,8 +24,7 @@ func statisticRules(module string) *private.Rules {
 		Private: privateAnswers,
 		Answers: map[string]bool{
 			"table/engine.Table.Mistakes": false, "table/engine.Table.Groups": false, "table/engine.Table.Cells": false,
-			"table/engine.Table.ShapeSlopes": false,
-			"table/engine.Table.ClassCells":  false, "table/engine.Table.ClassSlope": false,
+			"table/engine.Table.ClassCells": false, "table/engine.Table.ClassSlope": false,
 			"table/engine.Table.ClassResiduals": false, "table/engine.Table.GridSlopes": false,
 			"table/engine.Table.LogisticSums": false, "table/engine.Table.MarginSums": false,
 			"table/engine.Table.Margins": false, "table/engine.Table.Schema": false, "table/engine.Table.Rows": false,
@@ -52,8 +51,7 @@ func statisticRules(module string) *private.Rules {
 var privateAnswers = map[string]private.Field{
 	"table/engine.Patterns.Bits": {Length: true}, "table/engine.Patterns.Count": {Length: true},
 	"table/engine.CellSums.Positive": {}, "table/engine.CellSums.Negative": {},
-	"table/engine.ClassCells.Rows":    {},
-	"table/engine.ShapeSlopes.Slopes": {}, "table/engine.ShapeSlopes.Curves": {},
+	"table/engine.ClassCells.Rows": {},
 	"table/engine.ClassSlope.Gain": {}, "table/engine.ClassSlope.HalfCurve": {},
 	"table/engine.ClassResiduals.Above": {}, "table/engine.ClassResiduals.Below": {},
 	"table/engine.GridSums.Slopes": {}, "table/engine.GridSums.Curves": {},

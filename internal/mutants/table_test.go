@@ -871,35 +871,6 @@ var table = []mutant{
 		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
 	},
 	{
-		Row: "A15k", Bug: "additive: slopes of columns' weights have noise for half a row",
-		File: "internal/learn/additive/release.go",
-		Old:  `return sensitivity{math.Inf(1), rows},`,
-		New:  `return sensitivity{math.Inf(1), rows / 2},`,
-
-		Package: "./internal/learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
-	},
-	{
-		Row: "A15l", Bug: "additive: curves of columns' weights have noise for half a row",
-		File: "internal/learn/additive/release.go",
-		Old:  `r.plan.prices.curves, byCurve,`,
-		New:  `r.plan.prices.curves, sensitivity{byCurve.l1, byCurve.l2 / 2},`,
-
-		Package: "./internal/learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
-	},
-	{
-		Row: "A15m", Bug: "additive: columns are scaled by rows without noise",
-		File: "internal/learn/additive/columnweights.go",
-		Old: `	w.most = lengthOfRows * math.Sqrt(square)
-`,
-		New: `	w.most = lengthOfRows * math.Sqrt(square)
-	if cells, err := r.table.ClassCells(context.Background(), r.bins[:1]); err == nil {
-		w.most += float64(cells[0].Rows[0][0])
-	}
-`,
-
-		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
-	},
-	{
 		Row: "A15d", Bug: "additive: rows of the finished score weigh more than their caps",
 		File: "internal/learn/additive/calibrate.go",
 		Old:  `= c.least, c.most, c.totals`,

@@ -224,7 +224,7 @@ func TestARareClassIsCountedAgainByGaussianNoise(t *testing.T) {
 		}
 		return all
 	}
-	whole := pl.prices.classes.rho + rounds(pl) + pl.prices.slopes.rho + pl.prices.curves.rho + pl.prices.calibration.rho
+	whole := pl.prices.classes.rho + rounds(pl) + pl.prices.calibration.rho
 	joint := 5000 * 2 * math.Sqrt(whole.Float()/2) // a row that is replaced counts √2
 	for _, rare := range []float64{400, 200, 10, 5, 1, 0} {
 		got := pl.forClasses(rare, 1000-rare)

@@ -10,7 +10,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/accounting"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
-	"github.com/discreet-dp/discreet/internal/shrink"
 )
 
 // price is that of one release: eps, or rho where noise is Gaussian; neither without privacy.
@@ -30,8 +29,6 @@ type prices struct {
 	cells       []price // per round
 	weights     []price // per round where rules weigh columns
 	residuals   []price // per pass over the private columns and column
-	slopes      price   // of the slopes of columns' weights
-	curves      price   // of their second derivatives
 	calibration price   // of the cells of the finished score
 }
 
@@ -52,7 +49,7 @@ func (pl *Plan) listReleases() (list []release) {
 	add := func(label string, share float64, to *price) {
 		list = append(list, release{label, "laplace", share, to})
 	}
-	rest := 1 - pl.counts.share - r.calibrationShare - r.columnWeightsShare
+	rest := 1 - pl.counts.share - r.calibrationShare
 	if pl.scope != dp.PrivateFeatures && r.labelShare == 0 {
 		rest -= r.classesShare
 	}
@@ -90,10 +87,6 @@ func (pl *Plan) listReleases() (list []release) {
 	for t := range pl.prices.residuals {
 		add(residualsLabel(t), r.residualShare/float64(len(pl.prices.residuals)), &pl.prices.residuals[t])
 	}
-	if r.columnWeightsShare > 0 {
-		add(slopesLabel, slopesPart*r.columnWeightsShare*r.totalShare()/rest, &pl.prices.slopes)
-		add(curvesLabel, (1-slopesPart)*r.columnWeightsShare*r.totalShare()/rest, &pl.prices.curves)
-	}
 	if r.calibrationShare > 0 {
 		add(calibrationLabel, r.calibrationShare*r.totalShare()/rest, &pl.prices.calibration)
 	}
@@ -104,31 +97,14 @@ func (pl *Plan) listReleases() (list []release) {
 func (pl *Plan) listRounds() (list []release) {
 	r := &pl.rules
 	pl.prices.picks, pl.prices.cells = make([]price, r.rounds), make([]price, r.rounds)
-	byBins := pl.sharesByBins()
 	for t := range r.rounds {
 		round := r.roundShare(t)
-		if byBins != nil {
-			round *= byBins[r.columnOf(t)]
-		}
 		if r.picks {
 			list = append(list, release{pickLabel(t), "permute-and-flip", round * r.pickShare, &pl.prices.picks[t]})
 		}
 		list = append(list, release{cellsLabel(t), "laplace", round * (1 - r.pickShare), &pl.prices.cells[t]})
 	}
 	return list
-}
-
-// sharesByBins is by how much the share of each column or pair differs from what all have in the
-// mean, by the bins that the schema gives it; nil where all have the same.
-func (pl *Plan) sharesByBins() []float64 {
-	if !pl.rules.gaussian || pl.isMulticlass() || pl.rules.rounds == 0 {
-		return nil
-	}
-	shares := make([]float64, len(pl.private))
-	for k := range shares {
-		shares[k] = pl.rules.shareOfBins(pl.private[k].Len())
-	}
-	return shrink.ScaleAll(shares, float64(len(shares))/sumAll(shares))
 }
 
 // writeBill splits the price. Each release is charged exactly the part its own noise is sized for
@@ -212,8 +188,6 @@ const (
 	mostLabel        = "rows that a person counts for"
 	countsLabel      = "rows by fine bin"
 	calibrationLabel = "weighted cells of the score"
-	slopesLabel      = "slopes of columns' weights"
-	curvesLabel      = "curves of columns' weights"
 	againLabel       = "number of rows by label again"
 	labelsLabel      = "positive rows of public columns"
 )

@@ -105,9 +105,6 @@ func (f *fit) learnBinary(ctx context.Context) (*binaryFit, error) {
 		r.finished = append(r.finishPublic(), r.finishPrivate()...)
 		return r, err
 	}
-	if err := r.weighColumns(ctx); err != nil {
-		return nil, err
-	}
 	return r, r.calibrate(ctx)
 }
 

@@ -76,18 +76,7 @@ func (pl *Plan) Facts() []learn.Fact {
 	if r.rounds == 0 {
 		return facts
 	}
-	deviation := func(t int) float64 { return math.Sqrt(pl.prices.cells[t].noiseVariance(pl.cellSensitivity())) }
-	least, most := deviation(r.rounds-1), deviation(r.rounds-1)
-	if pl.sharesByBins() != nil {
-		for t := r.rounds - len(pl.private); t < r.rounds; t++ {
-			least, most = math.Min(least, deviation(t)), math.Max(most, deviation(t))
-		}
-	}
-	if least < most {
-		add("noise", most, "noise of the last rounds: a standard deviation of %.4g to %.4g rows on each cell, the less "+
-			"the more bins there are", least, most)
-		return facts
-	}
+	most := math.Sqrt(pl.prices.cells[r.rounds-1].noiseVariance(pl.cellSensitivity()))
 	add("noise", most, "noise of the last round: a standard deviation of %.4g rows on each cell%s", most,
 		map[bool]string{true: ", times C"}[pl.choosesMost])
 	return facts
@@ -180,8 +169,8 @@ func (pl *Plan) describeRounds() string {
 	if pl.countPairs() > 0 {
 		words += ", then one for each pair"
 	}
-	if share := r.weightShare + r.columnWeightsShare; share > 0 {
-		words += fmt.Sprintf("; then how much each column counts, for %.0f %% of the price", 100*share)
+	if r.weightShare > 0 {
+		words += fmt.Sprintf("; then how much each column counts, for %.0f %% of the price", 100*r.weightShare)
 	}
 	if r.boosts > 0 {
 		words += fmt.Sprintf("; then %d times what is left over", r.boosts)

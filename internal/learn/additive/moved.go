@@ -19,9 +19,6 @@ const (
 	// Of what a picked column adds so much is missed in fits that do not pick it. The rest others say
 	// in its place.
 	movedByPicks = 0.75
-	// The step of columns' weights takes back part of what noise did before it, and what its own noise
-	// does to columns that say the same differs in sign: of either variance so much is seen in scores.
-	movedBeforeWeights, movedByWeights = 0.8, 0.35
 )
 
 // addMoved adds to what noise does to a shape what it does to the steps of one more release, of

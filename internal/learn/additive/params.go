@@ -104,9 +104,6 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	pl.settleSharesAlone(signal)
 	if !pl.isMulticlass() && !p.NotPrivate && !pl.takesLabelsAlone() && !pl.rules.sharesAlone {
 		pl.rules.calibrationShare = settleCalibrationShare(signal)
-		if n := len(pl.candidates(private)) + len(pairs); pl.rules.gaussian && n > 1 && n <= mostWeighed {
-			pl.rules.columnWeightsShare = shareOfColumnWeights
-		}
 	}
 	if !pl.rules.gaussian {
 		pl.spared, pl.Delta, rho = pl.Delta > 0, 0, 0

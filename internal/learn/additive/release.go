@@ -271,35 +271,6 @@ func (r *binaryFit) releaseWeights(label string, p price, k int, caps [2]int64) 
 	return c
 }
 
-// columnSlopeSensitivity is that of slopes and of curves. A row that appears adds a vector of at
-// most length 1 to the slopes and a matrix of at most 1/4 to the curves (1.10).
-func (pl *Plan) columnSlopeSensitivity() (slopes, curves sensitivity) {
-	rows := pl.cellSensitivity().l1 // that appear or go
-	return sensitivity{math.Inf(1), rows}, sensitivity{math.Inf(1), rows / 4}
-}
-
-// releaseColumnSlopes lets out how the log-likelihood changes with the weights of columns, and how
-// that changes. Both are of rows that are shortened to the length 1 (1.10).
-func (r *binaryFit) releaseColumnSlopes(
-	ctx context.Context, score *feature.Additive, w *scaledColumns,
-) (slopes, curves []float64, err error) {
-	sums, err := r.table.ShapeSlopes(ctx, score, w.vectors, w.most)
-	if err != nil {
-		return nil, nil, err
-	}
-	bySlope, byCurve := r.plan.columnSlopeSensitivity()
-	slopes = r.releaseNoisy(slopesLabel, r.plan.prices.slopes, bySlope, signedRatios(sums.Slopes))
-	return slopes, r.releaseNoisy(curvesLabel, r.plan.prices.curves, byCurve, signedRatios(sums.Curves)), nil
-}
-
-// signedRatios are numbers in units of engine.WeightOne.
-func signedRatios(units []int64) (values []mech.Ratio) {
-	for _, x := range units {
-		values = append(values, mech.Ratio{Num: x, Den: engine.WeightOne})
-	}
-	return values
-}
-
 // pickByResiduals chooses the column whose cells are furthest from what the scores expect, ½·Σ
 // |rows − expected rows| over bins and classes, and takes it off the list.
 func (r *multiclassFit) pickByResiduals(ctx context.Context, t int) (int, error) {

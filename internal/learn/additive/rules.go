@@ -22,9 +22,6 @@ type rules struct {
 	sharesAlone bool
 	// calibrationShare is the part of the price for fitting the finished score to the rows.
 	calibrationShare float64
-	// columnWeightsShare is the part of the price for weights of columns of two classes; 0 where they
-	// have none.
-	columnWeightsShare float64
 
 	// labelShare is the part of the price for the labels of all public columns at once, where the
 	// label is private and rounds do not pick among those.
@@ -100,15 +97,6 @@ func (r *rules) roundShare(t int) float64 {
 	}
 	return r.passOf(t).share * float64(len(r.passes))
 }
-
-// shareOfBins is what a release of so many bins costs beside others of its pass, with Gaussian
-// noise. The variance that noise gives to a step, a mean over rows, grows with the square of the
-// bins, so that prices in proportion to them would leave the least noise in all; but smoothing
-// takes away the more of it the more bins there are. Most rows of a category with more levels than
-// a number has bins lie in few of them: it counts as a number.
-func (r *rules) shareOfBins(bins int) float64 { return math.Pow(float64(min(bins, r.bins)), binsPower) }
-
-const binsPower = 0.75
 
 func (r *rules) totalShare() float64 {
 	if r.passes == nil {

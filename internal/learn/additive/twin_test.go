@@ -66,14 +66,6 @@ func TestFitEqualsTheNaiveTwin(t *testing.T) {
 				case p.Label == againLabel:
 					w.again = answer
 					continue
-				case p.Label == slopesLabel:
-					w.slopes = answer
-					w.checkColumnSlopes(t, p)
-					continue
-				case p.Label == curvesLabel:
-					w.checkColumnCurves(t, p)
-					w.weighColumns(answer)
-					continue
 				case p.Label == calibrationLabel:
 					w.calibrate(t, p, answer)
 					continue
@@ -130,7 +122,6 @@ type twin struct {
 	fresh      bool        // weights are those of the start
 	variance   float64     // of the balance of the start
 	again      []float64   // the second count of the classes
-	slopes     []float64   // of columns' weights
 	added      float64     // to the base rate
 	shown      float64     // of added, what weights see
 	mean       []float64   // by column, of its steps over the released rows
@@ -471,106 +462,6 @@ func (w *twin) showBase() {
 		w.base[i] += w.added - w.shown
 	}
 	w.shown, w.fresh = w.added, false
-}
-
-// columnVectors are what the steps of each column say of each row, centred and scaled, and the
-// intercept, shortened, with the means and scales, the length, and what is left of each label.
-func (w *twin) columnVectors() (vectors [][]float64, means, scales []float64, most float64, rest, curve []float64) {
-	spread, square := math.Max(math.Sqrt(sumAll(w.spread)), 1e-3), 0.25
-	for k, steps := range w.model {
-		m, v := moments(steps, w.countRows(k))
-		means, scales = append(means, m), append(scales, math.Max(math.Sqrt(v), 0.2))
-		square += v / (scales[k] * scales[k])
-	}
-	most = 0.85 * math.Sqrt(square)
-	start := slices.Repeat([]float64{w.start[0] + w.added}, w.tab.Rows)
-	if w.rescale != nil {
-		old, shift := slices.Clone(w.start), 0.0
-		w.start, _ = w.partOfPublic(spread)
-		shift, _, _ = w.keepBaseRate()
-		for i, z := range w.start {
-			start[i] = z + shift
-		}
-		w.start = old
-	}
-	for i, z := range start {
-		var x []float64
-		length := 0.25
-		for k, steps := range w.model {
-			s := steps[bin(w.tab, &w.bins[k], i)]
-			z += s
-			x = append(x, (s-means[k])/scales[k])
-			length += x[k] * x[k]
-		}
-		x = append(x, 0.5)
-		for j := range x {
-			x[j] /= math.Max(most, math.Sqrt(length))
-		}
-		p, y := 1/(1+math.Exp(-z)), 0.0
-		if int(w.tab.Labels[i]) == w.tab.Schema.Label.Positive {
-			y = 1
-		}
-		vectors, rest, curve = append(vectors, x), append(rest, y-p), append(curve, p*(1-p))
-	}
-	return vectors, means, scales, most, rest, curve
-}
-
-// checkColumnSlopes and checkColumnCurves allow for the rounding of scores and of what rows add.
-func (w *twin) checkColumnSlopes(t *testing.T, p mechtest.Passage) {
-	vectors, _, _, _, rest, _ := w.columnVectors()
-	for k, v := range p.Values {
-		want := 0.0
-		for i, x := range vectors {
-			want += rest[i] * x[k]
-		}
-		if math.Abs(v.Float()-want) > 1e-4*float64(w.tab.Rows) {
-			t.Fatalf("%q, column %d: %g, the twin has %g", p.Label, k, v.Float(), want)
-		}
-	}
-}
-
-func (w *twin) checkColumnCurves(t *testing.T, p mechtest.Passage) {
-	vectors, _, _, _, _, curve := w.columnVectors()
-	at := 0
-	for a := range vectors[0] {
-		for b := range a + 1 {
-			want := 0.0
-			for i, x := range vectors {
-				want += curve[i] * x[a] * x[b]
-			}
-			if b < a {
-				want *= math.Sqrt2
-			}
-			if got := p.Values[at].Float(); math.Abs(got-want) > 1e-4*float64(w.tab.Rows) {
-				t.Fatalf("%q, columns %d and %d: %g, the twin has %g", p.Label, a, b, got, want)
-			}
-			at++
-		}
-	}
-}
-
-// weighColumns takes the step that the answers say.
-func (w *twin) weighColumns(curves []float64) {
-	_, means, scales, most, _, _ := w.columnVectors()
-	s := cellSensitivity(w.plan.schema.Relation).l1
-	deviation := func(p price, by float64) float64 { return by / math.Sqrt(2*p.rho.Float()) }
-	prior := slices.Repeat([]float64{0.15 * most}, len(w.slopes))
-	prior[len(prior)-1] = most
-	change, _ := shrink.NewtonStep(w.slopes, curves, deviation(w.plan.prices.slopes, s),
-		deviation(w.plan.prices.curves, s/4), prior)
-	for k, steps := range w.model {
-		more := math.Max(-1, change[k]/(most*scales[k]))
-		for i := range w.full {
-			w.full[i] += more * (w.line(steps, &w.bins[k], i) - means[k])
-		}
-		for b := range steps {
-			steps[b] += more * (steps[b] - means[k])
-		}
-		w.mean[k], w.spread[k] = moments(steps, w.rows[k])
-	}
-	if w.rescale == nil {
-		w.added += 0.5 * change[len(w.model)] / most
-	}
 }
 
 // partOfPublic is the start of every row beside private columns of this spread, and which part of

@@ -331,13 +331,6 @@ func (s *spy) Cells(ctx context.Context, f *feature.Additive, bins []feature.Bin
 	return s.Table.Cells(ctx, f, bins)
 }
 
-func (s *spy) ShapeSlopes(
-	ctx context.Context, f *feature.Additive, shapes []feature.Shape, most float64,
-) (engine.ShapeSlopes, error) {
-	s.noteQuestion()
-	return s.Table.ShapeSlopes(ctx, f, shapes, most)
-}
-
 func (s *spy) ClassCells(ctx context.Context, bins []feature.Bins) ([]engine.ClassCells, error) {
 	s.noteQuestion()
 	return s.Table.ClassCells(ctx, bins)

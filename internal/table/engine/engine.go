@@ -42,10 +42,6 @@ type Table interface {
 	// must be binary. The sums are exact, hence the same for any order of the
 	// rows. One pass.
 	Cells(ctx context.Context, f *feature.Additive, bins []feature.Bins) ([]CellSums, error)
-	// ShapeSlopes adds up how the log-likelihood of the labels changes with the weights of
-	// shapes under the score f. What shapes say of a row, in nats, is a vector, shortened to
-	// the length most and divided by it. The label must be binary. The sums are exact. One pass.
-	ShapeSlopes(ctx context.Context, f *feature.Additive, shapes []feature.Shape, most float64) (ShapeSlopes, error)
 	// ClassCells counts, for each of bins, the rows of each class in each bin, as
 	// Groups does. One pass.
 	ClassCells(ctx context.Context, bins []feature.Bins) ([]ClassCells, error)

@@ -85,11 +85,6 @@ func TestPersonsInBlocksAreThoseOfMemory(t *testing.T) {
 				if err1 != nil || err2 != nil || !reflect.DeepEqual(c1, c2) {
 					t.Errorf("%s: other cells, %v, %v", name, err1, err2)
 				}
-				s1, err1 := tables[0].ShapeSlopes(ctx, f, f.Shapes, 0.5)
-				s2, err2 := tables[1].ShapeSlopes(ctx, f, f.Shapes, 0.5)
-				if err1 != nil || err2 != nil || !reflect.DeepEqual(s1, s2) {
-					t.Errorf("%s: other slopes of shapes, %v, %v", name, err1, err2)
-				}
 				g1, err1 := tables[0].Groups(ctx, []int{3, 0})
 				g2, err2 := tables[1].Groups(ctx, []int{3, 0})
 				if err1 != nil || err2 != nil || !reflect.DeepEqual(g1, g2) {

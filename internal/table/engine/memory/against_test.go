@@ -120,18 +120,6 @@ func TestAgainstEqualsRecodedLabels(t *testing.T) {
 			!slices.Equal(cells[0].Negative, wantCells[0].Negative) {
 			t.Errorf("level %d: other cells than of recoded labels", level)
 		}
-		f, shapes := someShapes(9, tab)
-		slopes, err := view.ShapeSlopes(ctx, f, shapes, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		wantSlopes, err := twin.ShapeSlopes(ctx, f, shapes, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(slopes.Slopes, wantSlopes.Slopes) || !slices.Equal(slopes.Curves, wantSlopes.Curves) {
-			t.Errorf("level %d: other slopes of shapes than of recoded labels", level)
-		}
 		sums, err := view.LogisticSums(ctx, sp, coef)
 		if err != nil {
 			t.Fatal(err)

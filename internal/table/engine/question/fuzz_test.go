@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"reflect"
-	"slices"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
@@ -38,9 +37,6 @@ func someQuestions(t testing.TB) (texts [][]byte) {
 		{Kind: question.Cells, Score: score, Bins: []feature.Bins{number, category, feature.Cross(number, category),
 			feature.CutScore(score, []float64{-0.5, 0.5})}},
 		{Kind: question.Cells, Against: 1, Bins: []feature.Bins{number}},
-		{Kind: question.ShapeSlopes, Score: score, Most: 2, Shapes: []feature.Shape{
-			{Bins: number, Steps: []float64{2, 0, -1}}, {Bins: category, Steps: make([]float64, category.Len())}}},
-		{Kind: question.ShapeSlopes, Against: 1, Score: &feature.Additive{}, Most: 0.5, Shapes: score.Shapes},
 		{Kind: question.ClassCells, Bins: []feature.Bins{number, category}},
 		{Kind: question.ClassSlope, Classes: classes, Shape: shape, Most: 2},
 		{Kind: question.ClassResiduals, Classes: classes, Bins: []feature.Bins{number}},
@@ -136,33 +132,6 @@ func TestOtherVersionsAreRefused(t *testing.T) {
 	if _, err := question.DecodeSums([]byte{3, 0, 0, 0, 0}); err == nil ||
 		err.Error() != "question: answer of version 3, this is version 2" {
 		t.Errorf("error %v", err)
-	}
-}
-
-// A question about slopes of shapes that lacks a part, or has too much of it, is refused.
-func TestShapeSlopesNeedTheirParts(t *testing.T) {
-	number := feature.NewBins(census.Schema(), 0, []float64{30, 50})
-	sh := feature.Shape{Bins: number, Steps: []float64{2, 0, -1}}
-	score, shapes := &feature.Additive{}, []feature.Shape{sh}
-	for name, q := range map[string]question.Question{
-		"":               {Score: score, Shapes: shapes, Most: 2},
-		"no score":       {Shapes: shapes, Most: 2},
-		"no shapes":      {Score: score, Most: 2},
-		"no length":      {Score: score, Shapes: shapes},
-		"a length below": {Score: score, Shapes: shapes, Most: -2},
-		"many shapes":    {Score: score, Shapes: slices.Repeat(shapes, engine.MostShapes+1), Most: 2},
-		"few steps":      {Score: score, Shapes: []feature.Shape{{Bins: number, Steps: []float64{2, 0}}}, Most: 2},
-		"a long step": {Score: score, Shapes: []feature.Shape{{Bins: number,
-			Steps: []float64{2, 0, 2 * feature.MaxStep}}}, Most: 2},
-	} {
-		q.Kind, q.Against = question.ShapeSlopes, question.WholeLabel
-		text, err := question.Encode(&q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := question.Decode(census.Schema(), text); (err != nil) != (name != "") {
-			t.Errorf("%q: error %v", name, err)
-		}
 	}
 }
 

@@ -23,7 +23,6 @@ type message struct {
 	Columns    []int               `json:"columns,omitempty"`
 	Score      *feature.ScoreSpec  `json:"score,omitempty"`
 	Bins       []feature.BinsSpec  `json:"bins,omitempty"`
-	Shapes     *feature.ScoreSpec  `json:"shapes,omitempty"` // without an intercept
 	Classes    *scoreMessage       `json:"classes,omitempty"`
 	Shape      *shapeMessage       `json:"shape,omitempty"`
 	Most       float64             `json:"most,omitempty"`
@@ -66,10 +65,6 @@ func Encode(q *Question) ([]byte, error) {
 	if q.Score != nil {
 		score := q.Score.Spec()
 		m.Score = &score
-	}
-	if q.Shapes != nil {
-		shapes := (&feature.Additive{Shapes: q.Shapes}).Spec()
-		m.Shapes = &shapes
 	}
 	for k := range q.Bins {
 		m.Bins = append(m.Bins, q.Bins[k].Spec())
@@ -143,8 +138,6 @@ func (q *Question) checkParts() error {
 		ok = q.Space != nil && len(q.Thresholds) > 0
 	case Groups:
 		ok = true
-	case ShapeSlopes:
-		ok = q.Score != nil && len(q.Shapes) > 0 && len(q.Shapes) <= engine.MostShapes && q.Most > 0
 	case Cells, ClassCells:
 		ok = len(q.Bins) > 0
 	case ClassSlope:
@@ -202,13 +195,6 @@ func (m *message) readBins(q *Question, s *schema.Schema) (err error) {
 		if q.Score, err = m.Score.Additive(s); err != nil {
 			return err
 		}
-	}
-	if m.Shapes != nil {
-		shapes, err := m.Shapes.Additive(s)
-		if err != nil {
-			return err
-		}
-		q.Shapes = shapes.Shapes
 	}
 	for k := range m.Bins {
 		b, err := m.Bins[k].Bins(s)

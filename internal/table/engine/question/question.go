@@ -24,7 +24,6 @@ const (
 	Mistakes       Kind = "mistakes"
 	Groups         Kind = "groups"
 	Cells          Kind = "cells"
-	ShapeSlopes    Kind = "shape_slopes"
 	ClassCells     Kind = "class_cells"
 	ClassSlope     Kind = "class_slope"
 	ClassResiduals Kind = "class_residuals"
@@ -48,7 +47,6 @@ type Question struct {
 	Bins       []feature.Bins
 	Classes    *engine.ClassScore
 	Shape      *feature.LevelShape
-	Shapes     []feature.Shape
 	Most       float64
 	Grid       *engine.GridScore
 	Limit      engine.SlopeLimit
@@ -61,9 +59,6 @@ type Question struct {
 // known what rows score by the first scored shapes or terms of the question's score; a column more
 // than once where several parts of the question need it.
 func (q *Question) ColumnsRead(scored int) []int {
-	if q.Kind == ShapeSlopes {
-		scored = 0 // engines score rows anew
-	}
 	cols := append([]int(nil), q.Columns...)
 	if q.Space != nil {
 		cols = append(cols, q.Space.Columns...)
@@ -80,9 +75,6 @@ func (q *Question) ColumnsRead(scored int) []int {
 		for _, t := range q.Classes.Terms[scored:] {
 			cols = appendBins(cols, t.Bins.Spec())
 		}
-	}
-	for k := range q.Shapes {
-		cols = appendBins(cols, q.Shapes[k].Spec())
 	}
 	if q.Shape != nil {
 		cols = appendBins(cols, q.Shape.Bins.Spec())
@@ -142,13 +134,6 @@ func AnswerFrom(ctx context.Context, t engine.Table, q *Question) (*Sums, error)
 		var out Sums
 		for _, c := range cells {
 			out.Plain = append(append(out.Plain, c.Positive...), c.Negative...)
-		}
-		return &out, err
-	case ShapeSlopes:
-		sums, err := t.ShapeSlopes(ctx, q.Score, q.Shapes, q.Most)
-		var out Sums
-		for _, x := range append(sums.Slopes, sums.Curves...) {
-			out.Plain = append(out.Plain, uint64(x))
 		}
 		return &out, err
 	case ClassCells:

@@ -201,22 +201,6 @@ func (t *Table) Cells(ctx context.Context, f *feature.Additive, bins []feature.B
 // cut is the first n of sums, and the others.
 func cut(sums []uint64, n int) (first, rest []uint64) { return sums[:n:n], sums[n:] }
 
-// ShapeSlopes implements engine.Table.
-func (t *Table) ShapeSlopes(
-	ctx context.Context, f *feature.Additive, shapes []feature.Shape, most float64,
-) (engine.ShapeSlopes, error) {
-	if err := t.checkBinary("slopes of shapes"); err != nil {
-		return engine.ShapeSlopes{}, err
-	}
-	k := len(shapes)
-	s, err := t.ask(ctx, Question{Kind: ShapeSlopes, Score: f, Shapes: shapes, Most: most}, k+k*(k+1)/2)
-	if err != nil {
-		return engine.ShapeSlopes{}, err
-	}
-	slopes, curves := cut(s.Plain, k)
-	return engine.ShapeSlopes{Slopes: signed(slopes), Curves: signed(curves)}, nil
-}
-
 // ClassCells implements engine.Table.
 func (t *Table) ClassCells(ctx context.Context, bins []feature.Bins) ([]engine.ClassCells, error) {
 	classes, total := t.schema.Classes(), 0

@@ -183,8 +183,8 @@ func TestAuditsOfReleases(t *testing.T) {
 	}
 }
 
-// With a δ, all of additive's cells leave with Gaussian noise: never above the claim, and a fifth of
-// it is shown. More is hardly there: without the few runs that δ forgives, so many Gaussian numbers
+// With a δ, all of additive's cells leave with Gaussian noise: never above the claim, and a fifth
+// of it is shown. More is hardly there: without the few runs that δ forgives, so many Gaussian numbers
 // together seldom say half.
 func TestAuditsOfGaussianReleases(t *testing.T) {
 	if !long {

@@ -183,9 +183,9 @@ func TestAuditsOfReleases(t *testing.T) {
 	}
 }
 
-// With a δ, all of additive's cells leave with Gaussian noise: never above the claim, and a fifth
-// of it is shown. More is hardly there: without the few runs that δ forgives, so many Gaussian numbers
-// together seldom say half.
+// With a δ, all of additive's cells leave with Gaussian noise. The audit never shows more than the
+// claim, and it shows a fifth of it. It can hardly show more: without the few runs that δ forgives,
+// so many Gaussian numbers together seldom add up to half of the claim.
 func TestAuditsOfGaussianReleases(t *testing.T) {
 	if !long {
 		t.Skip("set DISCREET_AUDIT (make audit): fewer runs show nothing of a δ")

@@ -12,7 +12,8 @@ import (
 // Cuts cuts a number into at most bins bins, by the schema alone: at the
 // declared edges where there are any; one bin per whole number where the column
 // is declared to hold whole numbers and few lie between its bounds; else in equal
-// steps on the column's scale. It returns nil for a category.
+// steps on the column's scale, for a count between whole numbers. It returns nil for a
+// category.
 func Cuts(c *schema.Column, bins int) []float64 {
 	switch {
 	case c.Kind == schema.Category:
@@ -37,7 +38,20 @@ func cutSteps(c *schema.Column, bins int, bulk float64) []float64 {
 		return out
 	}
 	to, from := scaleOf(c, bulk)
-	return appendEdges(nil, c, from, to(c.Lower), to(c.Upper), bins)
+	edges := appendEdges(nil, c, from, to(c.Lower), to(c.Upper), bins)
+	if isCount(c) { // each bin then holds a whole number
+		for i, e := range edges {
+			edges[i] = math.Floor(e) + 0.5
+		}
+		edges = slices.Compact(edges)
+	}
+	return edges
+}
+
+// isCount reports whether a number counts something that is rare: a whole number from 0 or more
+// whose default lies in the lowest part of its bounds. Visits and late payments are like that.
+func isCount(c *schema.Column) bool {
+	return c.Integer && c.Lower >= 0 && c.Default != nil && *c.Default-c.Lower <= (c.Upper-c.Lower)*lowestPart
 }
 
 // Whole reports whether a number without declared edges, cut into at most so many
@@ -110,12 +124,16 @@ const (
 	heavyBulk = 1000
 	// So few whole numbers are kept apart at any ε: counts, grades, months late.
 	wholeNumbers = 13
+	// The default of a count lies within this part of its bounds, from the lower one on.
+	lowestPart = 1. / 16
 )
 
 // scaleOf returns the scale on which bins are equally wide, and its inverse:
 // the declared transform, the logarithm where the bounds suggest a heavy tail
-// (to both sides of 0 where they lie on both), else the number itself. Numbers
-// below 1 and below a bulk-th of the bounds are not told apart by the logarithm.
+// (to both sides of 0 where they lie on both), the root of a count, else the number
+// itself. Numbers below 1 and below a bulk-th of the bounds are not told apart by the
+// logarithm. On the scale of the root a Poisson count of any mean spreads alike, so most
+// bins lie where most rows do.
 func scaleOf(c *schema.Column, bulk float64) (to, from func(float64) float64) {
 	switch {
 	case c.Transform == schema.Log1p:
@@ -124,6 +142,9 @@ func scaleOf(c *schema.Column, bulk float64) (to, from func(float64) float64) {
 		one := math.Max(1, math.Max(c.Upper, -c.Lower)/bulk)
 		return func(x float64) float64 { return math.Copysign(math.Log1p(math.Abs(x)/one), x) },
 			func(y float64) float64 { return math.Copysign(one*math.Expm1(math.Abs(y)), y) }
+	case isCount(c):
+		return func(x float64) float64 { return math.Sqrt(math.Max(0, x-c.Lower)) },
+			func(y float64) float64 { return c.Lower + y*y }
 	}
 	same := func(x float64) float64 { return x }
 	return same, same

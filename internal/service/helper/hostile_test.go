@@ -513,6 +513,11 @@ func TestLiarsAreTold(t *testing.T) {
 					next.ServeHTTP(said, r)
 					answer, held := new(rpc.HeldResponse), new(secsum.Message)
 					must(t, proto.Unmarshal(said.Body.Bytes(), answer))
+					if len(answer.Message) == 0 { // proofs
+						w.Header().Set("Content-Type", said.Header().Get("Content-Type"))
+						_, _ = w.Write(said.Body.Bytes())
+						return
+					}
 					must(t, held.UnmarshalBinary(answer.Message))
 					lie(p, held, answer)
 					var err error

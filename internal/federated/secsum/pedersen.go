@@ -22,7 +22,8 @@ var generators struct {
 	list []group.Element
 }
 
-// listGenerators returns G_0 to G_{n-1}, hashed to the group from their numbers.
+// listGenerators returns G_0 to G_{n-1}, hashed to the group from their numbers
+// (4.1).
 func listGenerators(n int) []group.Element {
 	generators.Lock()
 	defer generators.Unlock()

@@ -62,7 +62,7 @@ func (s *shamir) judge(evidence [][]byte) bool {
 }
 
 func (s *shamir) split(src rng.Source, owner int, values []uint64) ([][]byte, error) {
-	secrets := []group.Scalar{group.Ristretto255.RandomScalar(reader{src})} // blind's
+	secrets := []group.Scalar{group.Ristretto255.RandomScalar(reader{src})} // blind's (4.3)
 	packed := new(big.Int)
 	for at := 0; at < len(values); at += s.lanes {
 		packed.SetInt64(0)
@@ -200,7 +200,7 @@ func (s *shamir) open(sums map[int][]byte, owners int) ([]uint64, error) {
 }
 
 // recoverScalar recovers a scalar from the first quorum of points: further ones, bound as
-// these are (5.1), lie on the same polynomial.
+// these are, lie on the same polynomial.
 func (s *shamir) recoverScalar(points []secretsharing.Share) (*big.Int, error) {
 	q := s.quorum()
 	secret, err := secretsharing.Recover(uint(q-1), points[:q])

@@ -260,6 +260,7 @@ func (s *Server) Share(ctx context.Context,
 	refusals := make([]*problem.Problem, len(sent))
 	var good []share
 	var place []int
+	verified := map[int]bool{} // participants of good ones
 	for i, m := range sent {
 		one, p := l.checkShare(secretsum.Share{Message: m.GetMessage(), Signature: m.GetSignature()})
 		if p == nil {
@@ -267,10 +268,10 @@ func (s *Server) Share(ctx context.Context,
 			if err != nil {
 				return nil, err
 			}
-			p = l.verifyShare(one, known)
+			p = l.verifyShare(one, known || verified[one.participant])
 		}
 		if refusals[i] = p; p == nil {
-			good, place = append(good, one), append(place, i)
+			good, place, verified[one.participant] = append(good, one), append(place, i), true
 		} else if p.Kind == problem.Inconsistent {
 			s.Log.Warn("a share contradicts its own proof: its participant is left out", "sum", l.id.String(), "round", l.Round,
 				"participant", one.participant, "key", fmt.Sprintf("%x", l.Roster[one.participant]))

@@ -1692,10 +1692,11 @@ var table = []mutant{
 		Package: "./internal/federated/secsum", Test: "TestProofsAreBound",
 	},
 	{
-		Row: "secsum 20", Bug: "a helper's answer is not held against the owners' commitments",
-		File: "internal/federated/secsum/collector.go",
-		Old:  `m.From, sum); right && err == nil {`,
-		New:  `m.From, sum); (right || len(sum) > 0) && err == nil {`,
+		Row: "tag secsum 5.1", Bug: "a helper's answer is not held against the owners' commitments",
+		File: "internal/federated/secsum/proof.go",
+		Old:  `	return s.opensAt(bound, holder, points)`,
+		New: `	_, err = s.opensAt(bound, holder, points)
+	return true, err`,
 
 		Package: "./internal/federated/secsum", Test: "TestALyingAnswerIsNamed",
 	},
@@ -2150,8 +2151,8 @@ var table = []mutant{
 	{
 		Row: "secret sums 4", Bug: "a share's signature is not checked",
 		File: "internal/service/helper/server.go",
-		Old:  `	if !sent.By(l.Roster[m.From]) {`,
-		New:  `	if !sent.By(l.Roster[m.From]) && m.From < 0 {`,
+		Old:  `err != nil || !proof.By(l.Roster[m.From]) {`,
+		New:  `err != nil || !proof.By(l.Roster[m.From]) && m.From < 0 {`,
 
 		Package: "./internal/service/helper", Test: "TestHostileShares",
 	},

@@ -225,7 +225,8 @@ func (s *Store) storedFaults(ctx context.Context, id secretsum.ID) (out []share,
 // proofsOf returns the proofs of participants, in their order, and the signatures, until
 // there are so many bytes of them. It ends before a participant of whom no share was
 // stored.
-func (s *Store) proofsOf(ctx context.Context, id secretsum.ID, participants []uint32, size int) (out []share, err error) {
+func (s *Store) proofsOf(ctx context.Context, id secretsum.ID, participants []uint32,
+	size int) (out []share, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
 		out = nil
 		for bytes, i := 0, 0; bytes < size && i < len(participants); i++ {

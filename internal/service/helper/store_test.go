@@ -141,7 +141,8 @@ func TestFullDisks(t *testing.T) {
 	}
 	must(t, s.checkWritable(t.Context())) // it has refused nobody
 	if _, _, err := s.acceptShares(t.Context(), id,
-		[]share{{participant: 0, proof: []byte("p"), body: []byte("x"), signature: []byte("s")}}); !errors.Is(err, sqldb.ErrFailed) {
+		[]share{{participant: 0, proof: []byte("p"), body: []byte("x"), signature: []byte("s")}}); !errors.Is(err,
+		sqldb.ErrFailed) {
 		t.Errorf("a full disk takes shares: %v", err)
 	}
 	if err := s.checkWritable(t.Context()); !errors.Is(err, sqldb.ErrFailed) {

@@ -168,7 +168,8 @@ const maxShow = 10_000
 // Proofs asks, as the collector of a sum with this tag, for the signed proofs of
 // participants whose shares the helper has. It returns those that the helper has shown,
 // by participant, whatever they are. Each answer has so long.
-func (c *Client) Proofs(ctx context.Context, id ID, tag secsum.Tag, of []int, each time.Duration) (map[int]Proof, error) {
+func (c *Client) Proofs(ctx context.Context, id ID, tag secsum.Tag, of []int,
+	each time.Duration) (map[int]Proof, error) {
 	shown := map[int]Proof{}
 	for len(of) > 0 {
 		request := &rpc.HeldRequest{SumId: id[:]}

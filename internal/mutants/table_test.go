@@ -1701,7 +1701,7 @@ var table = []mutant{
 		Package: "./internal/federated/secsum", Test: "TestALyingAnswerIsNamed",
 	},
 	{
-		Row: "secsum 21", Bug: "proofs are added up that nobody has claimed",
+		Row: "secsum 21", Bug: "proofs are added up that no helper has claimed",
 		File: "internal/federated/secsum/collector.go",
 		Old:  `!bytes.Equal(digest[:], c.held[m.From].evidence[o]) {`,
 		New:  `len(digest) != len(c.held[m.From].evidence[o]) {`,

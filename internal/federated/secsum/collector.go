@@ -30,8 +30,8 @@ type Collector struct {
 }
 
 // ErrWrongSum says that a holder's answer is not the sum of its shares, which the proofs
-// of their owners determine. No honest holder gives such an answer, and nobody can have
-// one seem to.
+// of their owners determine. No honest holder gives such an answer, and no other party
+// can have one seem to.
 var ErrWrongSum = errors.New("the answer is not the sum of the holder's shares")
 
 // NewCollector starts the collector.

@@ -7,7 +7,7 @@
 // Vectors are split by Shamir's scheme: any quorum of two thirds of the holders
 // opens the sum, fewer learn nothing, and a third of them may drop out; each owner
 // commits to what it shares, so that shares that do not belong together convict it, and a
-// holder's wrong answer is told from a right one, whoever else answers.
+// holder's wrong answer is told from a right one, even if only a quorum answers.
 //
 // The protocol is a set of state machines: Owner.Split, Holder and Collector
 // take messages and return messages; Close says that a wait is over. Whoever

@@ -75,7 +75,7 @@ func (a *asked) answer(t *testing.T, h int) Message {
 }
 
 // A holder that answers with anything but the sum of its shares is named, and does not
-// count, whoever else answers: also where the others are one too few to open the sum
+// count: also where the others are one too few to open the sum
 // without it, and where it has seen all of their answers. Where a quorum is right, the
 // sum is exact.
 func TestALyingAnswerIsNamed(t *testing.T) {
@@ -300,7 +300,7 @@ func TestProofsAreShownAsTheyWereHeld(t *testing.T) {
 	}
 }
 
-// A holder's stored shares come back as they were, and nobody else's.
+// A holder's stored shares come back as they were, and no others.
 func TestSharesAreRestored(t *testing.T) {
 	a := ask(t, "restored", 3)
 	src := replay.Seeded(33, "restored")

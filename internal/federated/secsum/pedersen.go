@@ -11,8 +11,8 @@ import (
 
 // A commitment to scalars v_1 to v_m is r·G_0 + v_1·G_1 + ... + v_m·G_m, for a uniform
 // scalar r (Pedersen). It fits every v_1 to v_m for one r each, so that it shows
-// nothing of them; and whoever opens it in two ways knows how the generators depend on
-// each other, which takes a discrete logarithm. Commitments add up as scalars do.
+// nothing of them; and two ways to open it show how the generators depend on each other,
+// which takes a discrete logarithm. Commitments add up as scalars do.
 
 const generatorLabel = "discreet secsum generator 1\x00"
 

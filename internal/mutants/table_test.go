@@ -1649,21 +1649,54 @@ var table = []mutant{
 	{
 		Row: "secsum 11", Bug: "a share that contradicts its proof is taken",
 		File: "internal/federated/secsum/proof.go",
-		Old:  `if !evaluatePolynomial(points, s.challenge(owner, commitments)).IsEqual(evaluatePolynomial(mix, x)) { // 4.2`,
-		New:  `if len(points) == 0 || !x.IsEqual(x) || len(mix) == 0 || s.challenge(owner, commitments) == nil { // 4.2`,
+		Old:  `holder, points); err != nil || !ok { // 4.2`,
+		New:  `holder, points); err != nil && !ok { // 4.2`,
 
 		Package: "./internal/federated/secsum", Test: "TestInconsistentSharesAreLeftOut",
 	},
 	{
-		Row: "secsum 12", Bug: "a challenge that does not come from the commitments",
-		File: "internal/federated/secsum/proof.go",
-		Old:  `HashToScalar(append(b, commitments...), []byte(challengeLabel))`,
-		New:  `HashToScalar(append(b, commitments[:0]...), []byte(challengeLabel))`,
+		Row: "secsum 12", Bug: "one generator for all coordinates",
+		File: "internal/federated/secsum/pedersen.go",
+		Old:  `AppendUint32(nil, uint32(i)), []byte(generatorLabel))`,
+		New:  `AppendUint32(nil, uint32(min(i, 1))), []byte(generatorLabel))`,
 
 		Package: "./internal/federated/secsum", Test: "TestProofsAreBound",
 	},
 	{
-		Row: "secsum 13", Bug: "a proof without a mask",
+		Row: "tag secsum 5.1", Bug: "a helper's answer is not held against the owners' commitments",
+		File: "internal/federated/secsum/proof.go",
+		Old:  `	return s.opensAt(bound, holder, points)`,
+		New: `	_, err = s.opensAt(bound, holder, points)
+	return true, err`,
+
+		Package: "./internal/federated/secsum", Test: "TestALyingAnswerIsNamed",
+	},
+	{
+		Row: "secsum 21", Bug: "proofs are added up that no helper has claimed",
+		File: "internal/federated/secsum/collector.go",
+		Old:  `!bytes.Equal(digest[:], c.held[m.From].evidence[o]) {`,
+		New:  `len(digest) != len(c.held[m.From].evidence[o]) {`,
+
+		Package: "./internal/federated/secsum", Test: "TestProofsAreShownAsTheyWereHeld",
+	},
+	{
+		Row: "secsum 22", Bug: "the last answer completes a sum although one before it lied",
+		File: "internal/federated/secsum/collector.go",
+		Old:  `	if len(c.sums) < c.p.quorum() {`,
+		New:  `	if len(c.sums)+len(c.liars) < c.p.quorum() {`,
+
+		Package: "./internal/federated/secsum", Test: "TestALyingAnswerIsNamed",
+	},
+	{
+		Row: "secsum 23", Bug: "proofs are taken that their owners have not signed",
+		File: "internal/service/secretsum/fault.go",
+		Old:  `ok && p.By(c.Sum.Roster[of]) {`,
+		New:  `ok && len(c.Sum.Roster) > 0 {`,
+
+		Package: "./internal/service/helper", Test: "TestProofsAreSigned",
+	},
+	{
+		Row: "secsum 13", Bug: "a proof that nothing blinds",
 		File: "internal/federated/secsum/shamir.go",
 		Old:  `secrets := []group.Scalar{group.Ristretto255.RandomScalar(reader{src})}`,
 		New:  `secrets := []group.Scalar{group.Ristretto255.NewScalar()}`,
@@ -2089,8 +2122,8 @@ var table = []mutant{
 	{
 		Row: "secret sums 4", Bug: "a share's signature is not checked",
 		File: "internal/service/helper/server.go",
-		Old:  `	if !sent.By(l.Roster[m.From]) {`,
-		New:  `	if !sent.By(l.Roster[m.From]) && m.From < 0 {`,
+		Old:  `err != nil || !proof.By(l.Roster[m.From]) {`,
+		New:  `err != nil || !proof.By(l.Roster[m.From]) && m.From < 0 {`,
 
 		Package: "./internal/service/helper", Test: "TestHostileShares",
 	},

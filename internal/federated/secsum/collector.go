@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 )
@@ -15,14 +17,22 @@ import (
 type Collector struct {
 	p      *Protocol
 	held   map[int]held
-	asked  []byte // the request's body, once it was made
+	roster []byte // the request's body, once it was decided
 	owners []int  // whose sum
-	from   []int  // the holders that were asked
+	from   []int  // the holders that are asked
+	shower int    // the place in from of who is asked for the owners' proofs
+	bound  []byte // what these proofs determine of the sums
 	sums   map[int][]byte
+	liars  []int
 	total  []uint64
 	err    error // why there is no sum
 	done   bool
 }
+
+// ErrWrongSum says that a holder's answer is not the sum of its shares, which the proofs
+// of their owners determine. No honest holder gives such an answer, and no other party
+// can have one seem to.
+var ErrWrongSum = errors.New("the answer is not the sum of the holder's shares")
 
 // NewCollector starts the collector.
 func (p *Protocol) NewCollector() *Collector {
@@ -30,7 +40,8 @@ func (p *Protocol) NewCollector() *Collector {
 }
 
 // Handle takes a message and returns the messages that follow from it. An error
-// wraps ErrRefused and leaves the collector as it was, or is the error of Sum.
+// wraps ErrRefused and leaves the collector as it was, or is the error of Sum. Where it
+// wraps ErrWrongSum, its sender is one of the Liars, and counts no longer.
 func (c *Collector) Handle(m Message) ([]Message, error) {
 	if err := c.p.checkMessage(m, ToCollector); err != nil {
 		return nil, err
@@ -38,6 +49,8 @@ func (c *Collector) Handle(m Message) ([]Message, error) {
 	switch m.Kind {
 	case Held:
 		return c.keepEvidence(m)
+	case Shown:
+		return c.keepProofs(m)
 	case Sum:
 		return nil, c.addSum(m)
 	}
@@ -45,7 +58,7 @@ func (c *Collector) Handle(m Message) ([]Message, error) {
 }
 
 func (c *Collector) keepEvidence(m Message) ([]Message, error) {
-	if _, twice := c.held[m.From]; twice || c.asked != nil || c.done {
+	if _, twice := c.held[m.From]; twice || c.roster != nil || c.done {
 		return nil, refuseMessage("what holder %d has came too late, or twice", m.From)
 	}
 	h, err := c.p.readHeld(m.Body)
@@ -53,45 +66,109 @@ func (c *Collector) keepEvidence(m Message) ([]Message, error) {
 		return nil, err
 	}
 	if c.held[m.From] = h; len(c.held) == c.p.task.Holders {
-		return c.requestSums()
+		return c.chooseOwners()
 	}
 	return nil, nil
 }
 
 func (c *Collector) addSum(m Message) error {
-	hash := sha256.Sum256(c.asked)
-	switch _, twice := c.sums[m.From]; {
-	case c.asked == nil || c.done || twice || !slices.Contains(c.from, m.From):
+	hash := sha256.Sum256(c.roster)
+	if _, twice := c.sums[m.From]; c.bound == nil || c.done || twice || !slices.Contains(c.from, m.From) ||
+		slices.Contains(c.liars, m.From) {
 		return refuseMessage("no sum is awaited from holder %d", m.From)
-	case len(m.Body) < len(hash) || !bytes.Equal(m.Body[:len(hash)], hash[:]):
-		return refuseMessage("holder %d answers another request", m.From)
 	}
-	if err := c.p.parses(m.Body[len(hash):]); err != nil {
-		return err
+	if sum, ok := bytes.CutPrefix(m.Body, hash[:]); ok {
+		if right, err := c.p.isBound(c.bound, m.From, sum); right && err == nil {
+			c.sums[m.From] = bytes.Clone(sum)
+			if len(c.sums)+len(c.liars) == len(c.from) {
+				return c.openSum()
+			}
+			return nil
+		}
 	}
-	c.sums[m.From] = bytes.Clone(m.Body[len(hash):])
-	if len(c.sums) == len(c.from) {
-		return c.openSum()
+	c.liars = append(c.liars, m.From)
+	err := fmt.Errorf("secsum: %w: holder %d: %w", ErrRefused, m.From, ErrWrongSum)
+	if len(c.sums)+len(c.liars) == len(c.from) {
+		return errors.Join(c.openSum(), err)
 	}
-	return nil
+	return err
 }
 
-// Close ends the present wait, for what holders have or for their sums, with
+// Liars are the holders whose answers were no sums of their shares (ErrWrongSum).
+func (c *Collector) Liars() []int { return c.liars }
+
+// keepProofs adds up what owners have committed to, as a holder shows it. Where that is
+// not what holders have said (Held), the next one is asked.
+func (c *Collector) keepProofs(m Message) ([]Message, error) {
+	if c.roster == nil || c.bound != nil || c.done || c.from[c.shower] != m.From {
+		return nil, refuseMessage("no proofs are awaited from holder %d", m.From)
+	}
+	size := c.p.proof()
+	if len(m.Body) != size*len(c.owners) {
+		return c.showNext()
+	}
+	proofs := slices.Collect(slices.Chunk(m.Body, size))
+	for i, o := range c.owners {
+		if digest := sha256.Sum256(proofs[i]); !bytes.Equal(digest[:], c.held[m.From].evidence[o]) {
+			return c.showNext()
+		}
+	}
+	bound, err := c.p.bindSums(proofs)
+	if err != nil {
+		return c.showNext()
+	}
+	return c.Bind(bound)
+}
+
+// showNext asks the next holder for the proofs.
+func (c *Collector) showNext() ([]Message, error) {
+	if c.shower++; c.shower == len(c.from) {
+		return nil, c.abortAt(Shown, 0, 1)
+	}
+	return c.askProofs(), nil
+}
+
+func (c *Collector) askProofs() []Message {
+	return []Message{{c.p.tag, Show, ToCollector, c.from[c.shower], bytes.Clone(c.roster)}}
+}
+
+// Owners are those whose sum is to be opened, nil before they are chosen.
+func (c *Collector) Owners() []int { return c.owners }
+
+// Bound is what the owners' proofs determine of the sums that holders are asked for: nil
+// before it is known.
+func (c *Collector) Bound() []byte { return c.bound }
+
+// Bind goes on with what another collector that heard the same has found to be Bound.
+func (c *Collector) Bind(bound []byte) (out []Message, err error) {
+	if c.roster == nil || c.bound != nil || c.done {
+		return nil, refuseMessage("no owners are chosen, or their proofs are known")
+	}
+	c.bound = bytes.Clone(bound)
+	for _, i := range c.from {
+		out = append(out, Message{c.p.tag, Open, ToCollector, i, bytes.Clone(c.roster)})
+	}
+	return out, nil
+}
+
+// Close ends the present wait, for what holders have, for proofs or for sums, with
 // those that came. It returns the messages that follow, and the error of Sum.
 func (c *Collector) Close() ([]Message, error) {
 	switch {
 	case c.done:
 		return nil, c.err
-	case c.asked == nil:
-		return c.requestSums()
+	case c.roster == nil:
+		return c.chooseOwners()
+	case c.bound == nil:
+		return c.showNext()
 	}
 	return nil, c.openSum()
 }
 
-// requestSums chooses holders and owners: all holders that answered, and the owners
+// chooseOwners chooses holders and owners: all holders that answered, and the owners
 // that each of them has. Where that leaves too few owners, the holders with
 // the fewest are left out while a quorum remains.
-func (c *Collector) requestSums() ([]Message, error) {
+func (c *Collector) chooseOwners() ([]Message, error) {
 	has := c.agreedEvidence()
 	for i := range c.held {
 		c.from = append(c.from, i)
@@ -111,13 +188,9 @@ func (c *Collector) requestSums() ([]Message, error) {
 	for _, o := range c.owners {
 		roster.addMember(o)
 	}
-	c.asked = roster
+	c.roster = roster
 	slices.Sort(c.from)
-	var out []Message
-	for _, i := range c.from {
-		out = append(out, Message{c.p.tag, Open, ToCollector, i, bytes.Clone(roster)})
-	}
-	return out, nil
+	return c.askProofs(), nil
 }
 
 // agreedEvidence is each holder's evidence about the owners it has, but for those about whom

@@ -48,14 +48,28 @@ func (h *Holder) Handle(m Message) ([]Message, error) {
 	}
 	switch m.Kind {
 	case Share:
-		return nil, h.keepShare(m)
+		return nil, h.keepShare(m, h.keeper.take)
+	case Show:
+		return h.showProofs(m)
 	case Open:
 		return h.request(m)
 	}
 	return nil, refuseMessage("a holder expects shares and requests")
 }
 
-func (h *Holder) keepShare(m Message) error {
+// Restore takes a share that was taken before, from where this holder has kept it: it
+// is not verified again.
+func (h *Holder) Restore(m Message) error {
+	if err := h.p.checkMessage(m, h.index); err != nil {
+		return err
+	}
+	if m.Kind != Share {
+		return refuseMessage("a holder keeps shares")
+	}
+	return h.keepShare(m, h.keeper.retake)
+}
+
+func (h *Holder) keepShare(m Message, take func(owner int, share []byte) ([]byte, error)) error {
 	hash := sha256.Sum256(m.Body)
 	if before, ok := h.shares[m.From]; ok {
 		if before != hash {
@@ -66,7 +80,7 @@ func (h *Holder) keepShare(m Message) error {
 	if h.closed {
 		return refuseMessage("the wait for shares is over")
 	}
-	evidence, err := h.keeper.take(m.From, m.Body)
+	evidence, err := take(m.From, m.Body)
 	if err != nil {
 		return err
 	}
@@ -98,7 +112,26 @@ func (h *Holder) request(m Message) ([]Message, error) {
 		}
 		return h.answer, nil // asked again: the same words
 	}
-	owners, rest, err := readSet(h.p.task.Owners, m.Body)
+	list, err := h.readRequest(m.Body)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) < h.p.task.AtLeast { // 1.3
+		return nil, &Abort{Share, len(list), h.p.task.AtLeast}
+	}
+	sum, err := h.keeper.sum(list)
+	if err != nil {
+		return nil, err
+	}
+	hash := sha256.Sum256(m.Body)
+	h.asked = bytes.Clone(m.Body)
+	h.answer = []Message{{h.p.tag, Sum, h.index, ToCollector, append(hash[:], sum...)}}
+	return h.answer, nil
+}
+
+// readRequest lists the owners that a request names, all of whom the holder has.
+func (h *Holder) readRequest(body []byte) ([]int, error) {
+	owners, rest, err := readSet(h.p.task.Owners, body)
 	switch {
 	case err != nil:
 		return nil, err
@@ -113,17 +146,21 @@ func (h *Holder) request(m Message) ([]Message, error) {
 			return nil, refuseMessage("holder %d has no share of owner %d", h.index, o)
 		}
 	}
-	if len(list) < h.p.task.AtLeast { // 1.3
-		return nil, &Abort{Share, len(list), h.p.task.AtLeast}
-	}
-	sum, err := h.keeper.sum(list)
+	return list, nil
+}
+
+// showProofs shows what owners have told all holders alike, as often as it is asked for:
+// it hides everything.
+func (h *Holder) showProofs(m Message) ([]Message, error) {
+	list, err := h.readRequest(m.Body)
 	if err != nil {
 		return nil, err
 	}
-	hash := sha256.Sum256(m.Body)
-	h.asked = bytes.Clone(m.Body)
-	h.answer = []Message{{h.p.tag, Sum, h.index, ToCollector, append(hash[:], sum...)}}
-	return h.answer, nil
+	var body []byte
+	for _, o := range list {
+		body = append(body, h.keeper.show(o)...)
+	}
+	return []Message{{h.p.tag, Shown, h.index, ToCollector, body}}, nil
 }
 
 // readHeld parses the body of a Held message.

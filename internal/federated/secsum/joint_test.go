@@ -19,7 +19,7 @@ import (
 // and independent as coefficients are.
 func coefficients(t *testing.T, p *Protocol, messages []Message) (all []group.Scalar) {
 	t.Helper()
-	points := make([][]group.Scalar, p.Quorum()) // by holder: the mask's, then those of the scalars
+	points := make([][]group.Scalar, p.Quorum()) // by holder: blind's, then those of the scalars
 	for h := range points {
 		_, part, err := ProofOf(messages[h].Body)
 		if err != nil {
@@ -127,7 +127,8 @@ func TestMessagesEndWhereTheySay(t *testing.T) {
 
 // The bytes of a message, and so the numbers of its kinds, are the same between versions.
 func TestMessagesKeepTheirBytes(t *testing.T) {
-	for want, kind := range map[string]Kind{"01": Share, "02": Held, "03": Open, "04": Sum} {
+	for want, kind := range map[string]Kind{"01": Share, "02": Held, "03": Open, "04": Sum, "05": Show,
+		"06": Shown} {
 		b, err := Message{Task: Tag{7}, Kind: kind, From: 2, To: ToCollector, Body: []byte{9, 8}}.MarshalBinary()
 		want = "01" + want + "07" + strings.Repeat("00", 31) + "00000002" + "ffffffff" + "00000002" + "0908"
 		if got := hex.EncodeToString(b); err != nil || got != want {

@@ -13,9 +13,11 @@ type Kind uint8
 
 const (
 	Share Kind = 1 + iota // owner to holder: the owner's share
-	Held                  // holder to collector, and between holders under Prio3: whose shares it has, and the evidence
+	Held                  // holder to collector: whose shares it has, and the evidence
 	Open                  // collector to holder: whose shares to add up
 	Sum                   // holder to collector: the sum of these shares
+	Show                  // collector to a holder, before Open: whose proofs to show
+	Shown                 // holder to collector: these proofs
 )
 
 // ToCollector is the address of the collector.
@@ -56,7 +58,7 @@ func (m *Message) UnmarshalBinary(b []byte) error {
 		return errors.New("secsum: a message is shorter than its header")
 	case b[0] != messageVersion:
 		return fmt.Errorf("secsum: a message has version %d, not %d", b[0], messageVersion)
-	case Kind(b[1]) < Share || Kind(b[1]) > Sum:
+	case Kind(b[1]) < Share || Kind(b[1]) > Shown:
 		return fmt.Errorf("secsum: a message has kind %d", b[1])
 	}
 	n := binary.BigEndian.Uint32(b[headerBytes-4:])

@@ -12,29 +12,27 @@ import (
 )
 
 // An owner proves to each of Shamir's holders that the shares of all of them lie on
-// polynomials of degree quorum-1, so that every quorum opens the same sum. It
-// commits to each holder's part by a salted hash, draws a challenge c from the
-// commitments, and shows the polynomial
+// polynomials of degree quorum-1, so that every quorum opens the same sum, and binds
+// each holder to the sum that it answers with. It commits to the polynomials, degree by
+// degree: with blind, one more polynomial, uniform like the f that share the vector,
 //
-//	mix(x) = mask(x) + c·f_1(x) + c²·f_2(x) + ... + c^n·f_n(x)
+//	C_k = blind_k·G_0 + f_1,k·G_1 + ... + f_n,k·G_n,
 //
-// where the f are those that share the vector and mask is one more, uniform like
-// them, which hides the others. A holder sees whether the commitment is to its part
-// and whether its points are on mix. Claim G-SECSUM-4.
+// so that C_0 + x·C_1 + x²·C_2 + ... is the one commitment to all points at x. A holder
+// sees whether its own points open it; a collector adds up the C of all owners, and sees
+// whether a holder's sums of points open that. Claims G-SECSUM-4 and G-SECSUM-5.
 //
-// Bytes of a share: the proof (the number of holders, 1 byte; their commitments, 32
-// each; mix's coefficients, lowest first, 32 each, as many as a quorum), which all
-// holders are told alike, and the holder's part: a salt, its point of mask and its
-// points of f_1 to f_n, 32 bytes each.
+// Bytes of a share: the proof (the number of holders, 1 byte; salted hashes of their
+// parts, 32 each; the C, lowest degree first, 32 each, as many as a quorum), which all
+// holders are told alike, and the holder's part: a salt, its point of blind and its
+// points of f_1 to f_n, 32 bytes each. What an owner signs is the proof: the hashes make
+// a holder able to show, by its part, that the owner has sent what contradicts it.
 
 // ErrInconsistent says that a share is bound to its owner's proof and contradicts it:
 // no honest owner makes such a share, and nobody else can make one for it.
 var ErrInconsistent = errors.New("the share contradicts its owner's proof")
 
-const (
-	partLabel      = "discreet secsum part 1\x00"
-	challengeLabel = "discreet secsum challenge 1\x00"
-)
+const partLabel = "discreet secsum part 1\x00"
 
 // quorumOf is two thirds of Shamir's holders, rounded up.
 func quorumOf(holders int) int { return holders - holders/3 }
@@ -50,7 +48,7 @@ func ProofOf(body []byte) (proof, part []byte, err error) {
 	return nil, nil, refuseMessage("a share ends before its proof does")
 }
 
-func proofBytes(holders int) int { return 1 + sha256.Size*holders + scalarBytes*quorumOf(holders) }
+func proofBytes(holders int) int { return 1 + sha256.Size*holders + elementBytes*quorumOf(holders) }
 
 // commitTo binds an owner to one holder's part.
 func (s *shamir) commitTo(owner, holder int, part []byte) [sha256.Size]byte {
@@ -63,28 +61,24 @@ func (s *shamir) commitTo(owner, holder int, part []byte) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// challenge is drawn from all commitments, so nobody knows it who can still choose
-// a share (4.1).
-func (s *shamir) challenge(owner int, commitments []byte) group.Scalar {
-	b := append(s.tag[:len(s.tag):len(s.tag)], binary.BigEndian.AppendUint32(nil, uint32(owner))...)
-	return group.Ristretto255.HashToScalar(append(b, commitments...), []byte(challengeLabel))
-}
-
 // proveShares returns what each holder is sent, given the polynomials, by coordinate and
-// degree: the mask is the first.
+// degree: blind is the first.
 func (s *shamir) proveShares(owner int, polynomials [][]group.Scalar, parts [][]byte) ([][]byte, error) {
 	proof := []byte{byte(len(parts))}
 	for holder, part := range parts {
 		c := s.commitTo(owner, holder, part)
 		proof = append(proof, c[:]...)
 	}
-	c := s.challenge(owner, proof[1:])
 	for k := range s.quorum() {
-		mix := group.Ristretto255.NewScalar()
-		for i := len(polynomials) - 1; i >= 0; i-- {
-			mix.Mul(mix, c).Add(mix, polynomials[i][k])
+		coefficients := make([]group.Scalar, len(polynomials))
+		for i, f := range polynomials {
+			coefficients[i] = f[k]
 		}
-		b, err := mix.MarshalBinary()
+		c, err := addMultiples(coefficients, listGenerators(len(coefficients)))
+		if err != nil {
+			return nil, fmt.Errorf("secsum: shamir: %w", err)
+		}
+		b, err := c.MarshalBinary()
 		if err != nil {
 			return nil, fmt.Errorf("secsum: shamir: %w", err)
 		}
@@ -97,9 +91,25 @@ func (s *shamir) proveShares(owner int, polynomials [][]group.Scalar, parts [][]
 	return out, nil
 }
 
-// verify returns the points of f_1 to f_n in a share, and its proof.
+// verify returns the points in a share, blind's first, and its proof.
 func (s *shamir) verify(owner, holder int, body []byte) (points []group.Scalar, proof []byte, err error) {
-	proof, part, err := ProofOf(body)
+	proof, part, err := s.parseShare(owner, holder, body)
+	if err != nil {
+		return nil, nil, err
+	}
+	points, err = readScalars(part[sha256.Size:])
+	if err != nil {
+		return nil, nil, inconsistentShare(owner)
+	}
+	if ok, err := s.opensAt(s.coefficientsIn(proof), holder, points); err != nil || !ok { // 4.2
+		return nil, nil, inconsistentShare(owner)
+	}
+	return points, proof, nil
+}
+
+// parseShare returns a share's proof and a holder's part, which the proof is about.
+func (s *shamir) parseShare(owner, holder int, body []byte) (proof, part []byte, err error) {
+	proof, part, err = ProofOf(body)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -107,23 +117,64 @@ func (s *shamir) verify(owner, holder int, body []byte) (points []group.Scalar, 
 	if int(proof[0]) != n || len(part) != scalarBytes*(2+s.countScalars()) {
 		return nil, nil, refuseMessage("a share of %d bytes for %d holders is not one of this task", len(body), proof[0])
 	}
-	commitments := proof[1:][:sha256.Size*n]
-	if [sha256.Size]byte(commitments[sha256.Size*holder:]) != s.commitTo(owner, holder, part) {
+	if [sha256.Size]byte(proof[1+sha256.Size*holder:]) != s.commitTo(owner, holder, part) {
 		return nil, nil, refuseMessage("a share is not the one that its proof is about")
 	}
-	mix, err := readScalars(proof[1+len(commitments):])
+	return proof, part, nil
+}
+
+// coefficientsIn is the part of a proof that commits to the polynomials.
+func (s *shamir) coefficientsIn(proof []byte) []byte { return proof[1+sha256.Size*s.task.Holders:] }
+
+// opensAt reports whether points, blind's first, open what commitments to coefficients
+// are to at a holder: whether Σ point_i·G_i - Σ x^k·C_k is nothing.
+func (s *shamir) opensAt(coefficients []byte, holder int, points []group.Scalar) (bool, error) {
+	committed, err := readElements(coefficients)
 	if err != nil {
-		return nil, nil, inconsistentShare(owner)
-	}
-	points, err = readScalars(part[sha256.Size:])
-	if err != nil {
-		return nil, nil, inconsistentShare(owner)
+		return false, err
 	}
 	x := group.Ristretto255.NewScalar().SetUint64(uint64(holder + 1))
-	if !evaluatePolynomial(points, s.challenge(owner, commitments)).IsEqual(evaluatePolynomial(mix, x)) { // 4.2
-		return nil, nil, inconsistentShare(owner)
+	power := group.Ristretto255.NewScalar()
+	power.Neg(power.SetUint64(1))
+	scalars := points[:len(points):len(points)]
+	for range committed {
+		scalars = append(scalars, power.Copy())
+		power.Mul(power, x)
 	}
-	return points[1:], proof, nil
+	generators := listGenerators(len(points))
+	rest, err := addMultiples(scalars, append(generators[:len(points):len(points)], committed...))
+	return err == nil && rest.IsIdentity(), err
+}
+
+// bindSums adds up what owners' proofs commit to, degree by degree.
+func (s *shamir) bindSums(proofs [][]byte) ([]byte, error) {
+	sum := make([]group.Element, s.quorum())
+	for k := range sum {
+		sum[k] = group.Ristretto255.Identity()
+	}
+	for _, proof := range proofs {
+		if len(proof) != s.proof() {
+			return nil, refuseMessage("a proof of %d bytes is none of this task", len(proof))
+		}
+		committed, err := readElements(s.coefficientsIn(proof))
+		if err != nil {
+			return nil, err
+		}
+		for k, c := range committed {
+			sum[k].Add(sum[k], c)
+		}
+	}
+	return writeElements(sum)
+}
+
+// isBound reports whether a holder's sum of shares is the one that owners' commitments
+// determine (5.1).
+func (s *shamir) isBound(bound []byte, holder int, sum []byte) (bool, error) {
+	points, err := s.parseScalars(sum)
+	if err != nil {
+		return false, err
+	}
+	return s.opensAt(bound, holder, points)
 }
 
 func inconsistentShare(owner int) error {

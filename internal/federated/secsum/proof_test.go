@@ -91,14 +91,16 @@ func finish(t *testing.T, p *Protocol, holders []*Holder, lie func(*Message)) *C
 		}
 		requests = append(requests, follow...)
 	}
-	for _, r := range requests {
-		sums, err := holders[r.To].Handle(r)
+	for ; len(requests) > 0; requests = requests[1:] {
+		answer, err := holders[requests[0].To].Handle(requests[0])
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.Handle(sums[0]); err != nil {
+		follow, err := c.Handle(answer[0])
+		if err != nil {
 			t.Fatal(err)
 		}
+		requests = append(requests, follow...)
 	}
 	return c
 }
@@ -141,8 +143,8 @@ func TestInconsistentSharesAreLeftOut(t *testing.T) {
 	}
 }
 
-// Two errors that cancel under one challenge do not under the one that follows from
-// them; nor does a proof serve another owner, holder or sum.
+// What is moved from one coordinate to another does not cancel; nor does a proof serve
+// another owner, holder or sum.
 func TestProofsAreBound(t *testing.T) {
 	task := Task{Round: "bound", Owners: 5, AtLeast: 4, Holders: 4, Length: 40, Range: 1 << 17}
 	p := protocol(t, Shamir, task)
@@ -151,19 +153,18 @@ func TestProofsAreBound(t *testing.T) {
 	if err := errors.Join(hand(t, p, fresh(t, p), honest)...); err != nil {
 		t.Fatal(err)
 	}
-	proof, _, err := ProofOf(honest[0].Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := s.challenge(1, proof[1:1+32*task.Holders])
-	shares := forge(t, p, 1, func(h int, points []group.Scalar) {
-		if h == 0 { // invisible under the challenge of the honest shares
-			points[1].Add(points[1], group.Ristretto255.NewScalar().SetUint64(1))
-			points[0].Sub(points[0], c)
+	for from := range 1 + s.countScalars() {
+		for to := range from {
+			shares := forge(t, p, 1, func(h int, points []group.Scalar) {
+				if h == 0 {
+					points[from].Sub(points[from], group.Ristretto255.NewScalar().SetUint64(1))
+					points[to].Add(points[to], group.Ristretto255.NewScalar().SetUint64(1))
+				}
+			})
+			if err := hand(t, p, fresh(t, p), shares)[0]; !errors.Is(err, ErrInconsistent) {
+				t.Errorf("one from point %d at point %d: %v", from, to, err)
+			}
 		}
-	})
-	if err := hand(t, p, fresh(t, p), shares)[0]; !errors.Is(err, ErrInconsistent) {
-		t.Errorf("errors that cancel under an old challenge: %v", err)
 	}
 	task.Round = "another"
 	other := protocol(t, Shamir, task)

@@ -30,10 +30,14 @@ type scheme interface {
 	// judge decides by the evidence of all holders who are asked whether an owner's
 	// shares are valid.
 	judge(evidence [][]byte) (valid bool)
-	// parses refuses what is not the sum of shares.
-	parses(sum []byte) error
+	// proof is the size of what an owner tells all holders alike.
+	proof() int
+	// bindSums returns what the proofs of owners determine of holders' sums.
+	bindSums(proofs [][]byte) ([]byte, error)
+	// isBound reports whether a holder's sum is the one that is determined.
+	isBound(bound []byte, holder int, sum []byte) (bool, error)
 	// open returns the sum of the vectors of so many owners. sums has at least
-	// quorum entries, by holder, all of which parse.
+	// quorum entries, by holder, all of which are bound.
 	open(sums map[int][]byte, owners int) ([]uint64, error)
 }
 
@@ -41,6 +45,10 @@ type scheme interface {
 type keeper interface {
 	// take keeps an owner's share and returns its evidence.
 	take(owner int, share []byte) (evidence []byte, err error)
+	// retake is take, of a share that was taken before.
+	retake(owner int, share []byte) (evidence []byte, err error)
+	// show returns the proof that came with an owner's share.
+	show(owner int) (proof []byte)
 	// sum adds up the shares of owners it holds.
 	sum(owners []int) ([]byte, error)
 }
@@ -78,7 +86,7 @@ func (p *Protocol) checkMessage(m Message, to int) error {
 	switch m.Kind {
 	case Share:
 		from = p.task.Owners
-	case Open:
+	case Open, Show:
 		from = 1 // the collector is ToCollector
 	}
 	switch {
@@ -86,9 +94,9 @@ func (p *Protocol) checkMessage(m Message, to int) error {
 		return refuseMessage("it belongs to another task")
 	case m.To != to:
 		return refuseMessage("it is addressed to %d, not to %d", m.To, to)
-	case m.Kind == Open && m.From != ToCollector:
-		return refuseMessage("only the collector opens a sum")
-	case m.Kind != Open && (m.From < 0 || m.From >= from):
+	case (m.Kind == Open || m.Kind == Show) && m.From != ToCollector:
+		return refuseMessage("only the collector asks for a sum")
+	case m.Kind != Open && m.Kind != Show && (m.From < 0 || m.From >= from):
 		return refuseMessage("it is from %d, of %d", m.From, from)
 	}
 	return nil

@@ -122,7 +122,7 @@ func carry(t testing.TB, p *Protocol, values [][]uint64, d drops) (*Collector, e
 		}
 	}
 	work()
-	for range 2 { // the deadlines of the two waits
+	for range 3 { // the deadlines of the waits
 		out, err := c.Close()
 		note(err)
 		queue = out
@@ -184,6 +184,9 @@ func TestSumsAreExactUnderDropouts(t *testing.T) {
 					t.Fatal(err)
 				}
 				exact(t, c, values, owners...)
+				if c.Liars() != nil {
+					t.Errorf("honest holders are accused: %v", c.Liars())
+				}
 			}
 		})
 	}

@@ -33,8 +33,9 @@ type shamir struct {
 }
 
 const (
-	scalarBytes = 32
-	scalarBits  = 252 // the order of the group exceeds 2^252
+	scalarBytes  = 32
+	elementBytes = 32
+	scalarBits   = 252 // the order of the group exceeds 2^252
 )
 
 // Shamir shares among 3 to 255 holders; up to a third of them may drop out. An
@@ -54,13 +55,14 @@ func (s *shamir) countScalars() int { return (s.task.Length + s.lanes - 1) / s.l
 // Holders judge a share alone. That all were shown the same proof is seen by its
 // hash.
 func (s *shamir) evidence() int                { return sha256.Size }
+func (s *shamir) proof() int                   { return proofBytes(s.task.Holders) }
 func (s *shamir) alike(evidence []byte) []byte { return evidence }
 func (s *shamir) judge(evidence [][]byte) bool {
 	return !slices.ContainsFunc(evidence, func(e []byte) bool { return !bytes.Equal(e, evidence[0]) })
 }
 
 func (s *shamir) split(src rng.Source, owner int, values []uint64) ([][]byte, error) {
-	secrets := []group.Scalar{group.Ristretto255.RandomScalar(reader{src})} // the mask's
+	secrets := []group.Scalar{group.Ristretto255.RandomScalar(reader{src})} // blind's (4.3)
 	packed := new(big.Int)
 	for at := 0; at < len(values); at += s.lanes {
 		packed.SetInt64(0)
@@ -95,13 +97,14 @@ func (s *shamir) split(src rng.Source, owner int, values []uint64) ([][]byte, er
 }
 
 func (s *shamir) keeper(holder int) keeper {
-	return &shamirKeeper{s, holder, map[int][]group.Scalar{}}
+	return &shamirKeeper{s, holder, map[int][]group.Scalar{}, map[int][]byte{}}
 }
 
 type shamirKeeper struct {
 	s      *shamir
 	holder int
-	shares map[int][]group.Scalar
+	shares map[int][]group.Scalar // points of each owner, blind's first
+	proofs map[int][]byte
 }
 
 func (k *shamirKeeper) take(owner int, share []byte) ([]byte, error) {
@@ -109,13 +112,31 @@ func (k *shamirKeeper) take(owner int, share []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.shares[owner] = points
-	digest := sha256.Sum256(proof)
-	return digest[:], nil
+	return k.keep(owner, points, proof), nil
 }
 
+func (k *shamirKeeper) retake(owner int, share []byte) ([]byte, error) {
+	proof, part, err := k.s.parseShare(owner, k.holder, share)
+	if err != nil {
+		return nil, err
+	}
+	points, err := readScalars(part[sha256.Size:])
+	if err != nil {
+		return nil, err
+	}
+	return k.keep(owner, points, proof), nil
+}
+
+func (k *shamirKeeper) keep(owner int, points []group.Scalar, proof []byte) (evidence []byte) {
+	k.shares[owner], k.proofs[owner] = points, bytes.Clone(proof)
+	digest := sha256.Sum256(proof)
+	return digest[:]
+}
+
+func (k *shamirKeeper) show(owner int) []byte { return k.proofs[owner] }
+
 func (k *shamirKeeper) sum(owners []int) (out []byte, err error) {
-	sum := make([]group.Scalar, k.s.countScalars())
+	sum := make([]group.Scalar, 1+k.s.countScalars())
 	for i := range sum {
 		sum[i] = group.Ristretto255.NewScalar()
 		for _, o := range owners {
@@ -130,24 +151,18 @@ func (k *shamirKeeper) sum(owners []int) (out []byte, err error) {
 	return out, nil
 }
 
-// parseScalars parses a sum of shares.
+// parseScalars parses a sum of shares: blind's point, and those of the vectors.
 func (s *shamir) parseScalars(b []byte) ([]group.Scalar, error) {
-	if len(b) != scalarBytes*s.countScalars() {
-		return nil, refuseMessage("a sum has %d bytes, not %d", len(b), scalarBytes*s.countScalars())
+	if want := scalarBytes * (1 + s.countScalars()); len(b) != want {
+		return nil, refuseMessage("a sum has %d bytes, not %d", len(b), want)
 	}
 	return readScalars(b)
 }
 
-// ErrDeviation is final: the sum that was opened is no sum of vectors in range, and
-// who deviated cannot be told: a holder that returned something else, or an owner
-// whose shares are consistent and not of numbers in range.
+// ErrDeviation is final: the sum that was opened is no sum of vectors in range. An owner
+// has shared other numbers, and which one cannot be told.
 var ErrDeviation = errors.New("secsum: shamir: what was opened is no sum of vectors in range: somebody deviated " +
 	"from the protocol")
-
-func (s *shamir) parses(sum []byte) error {
-	_, err := s.parseScalars(sum)
-	return err
-}
 
 func (s *shamir) open(sums map[int][]byte, owners int) ([]uint64, error) {
 	points := make([][]secretsharing.Share, s.countScalars()) // by scalar
@@ -156,7 +171,7 @@ func (s *shamir) open(sums map[int][]byte, owners int) ([]uint64, error) {
 		if err != nil {
 			return nil, err
 		}
-		for i, v := range scalars {
+		for i, v := range scalars[1:] {
 			points[i] = append(points[i], secretsharing.Share{ID: group.Ristretto255.NewScalar().SetUint64(uint64(holder + 1)),
 				Value: v})
 		}
@@ -184,23 +199,13 @@ func (s *shamir) open(sums map[int][]byte, owners int) ([]uint64, error) {
 	return out, nil
 }
 
-// recoverScalar recovers a scalar from the first quorum of points, and wants every
-// further point to lie on the same polynomial: with it in place of one of the
-// first, the same scalar must come out.
+// recoverScalar recovers a scalar from the first quorum of points: further ones, bound as
+// these are, lie on the same polynomial.
 func (s *shamir) recoverScalar(points []secretsharing.Share) (*big.Int, error) {
 	q := s.quorum()
 	secret, err := secretsharing.Recover(uint(q-1), points[:q])
 	if err != nil {
 		return nil, fmt.Errorf("secsum: shamir: %w", err)
-	}
-	for _, extra := range points[q:] {
-		other, err := secretsharing.Recover(uint(q-1), append(slices.Clone(points[1:q]), extra))
-		if err != nil {
-			return nil, fmt.Errorf("secsum: shamir: %w", err)
-		}
-		if !other.IsEqual(secret) {
-			return nil, ErrDeviation
-		}
 	}
 	b, err := secret.MarshalBinary()
 	if err != nil {

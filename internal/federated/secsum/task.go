@@ -57,7 +57,7 @@ func (t Task) checkTask(op string, minHolders, maxHolders int) error {
 type Tag [sha256.Size]byte
 
 func (t Task) makeTag(scheme string) Tag {
-	b := append([]byte("discreet secsum 1\x00"), byte(len(scheme)))
+	b := append([]byte("discreet secsum 2\x00"), byte(len(scheme)))
 	b = append(append(b, scheme...), byte(len(t.Round)))
 	b = append(b, t.Round...)
 	for _, x := range []uint64{uint64(t.Owners), uint64(t.AtLeast), uint64(t.Holders), uint64(t.Length), t.Range} {

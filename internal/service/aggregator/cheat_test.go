@@ -414,3 +414,40 @@ func TestHelpersThatAreNotThere(t *testing.T) {
 	}
 	wantNothingGiven(t, owners.Book, id)
 }
+
+// TestALyingHelperIsNamed: one of three helpers answers every request with a sum of its
+// choice, while an honest one is silent until the lie was told. The aggregator's log names
+// the liar, and the model is that of the owners' shares.
+func TestALyingHelperIsNamed(t *testing.T) {
+	f := newFederation(t)
+	log := new(heard)
+	f.log = slog.New(slog.NewTextHandler(io.MultiWriter(testWriter{t}, log), nil))
+	c := helpertest.New(t, f.log, f.authority, 3)
+	until := make(chan struct{})
+	c.Lie(1, 2, until, helpertest.AddOne(0, 1))
+	f.serve()
+	ann := f.secretPlan(c, 3, wholly)
+	const people = 40
+	owners := f.crowd(ann, people, 1)
+	f.enlist(ann, people, owners.Book)
+	id := f.announce(ann)
+	client := f.client(f.identity(identity.Reader, "r"))
+	var clock sync.WaitGroup
+	defer clock.Wait()
+	clock.Go(func() { closeWhenFull(t, ann, people, []*federation{f}, owners.Book) })
+	clock.Go(func() {
+		defer close(until)
+		for f.state(client, id).GetState() == rpc.State_STATE_OPEN &&
+			!log.lineWith("deviated", "helper h1 has answered with another sum than that of its shares") {
+			<-time.After(20 * time.Millisecond)
+		}
+	})
+	got, err := owners.Run(t.Context(), id)
+	must(t, err)
+	if got.Accepted != people || !bytes.Equal(f.model(id), f.secretly(ann, people, owners.Book)) {
+		t.Errorf("%+v: the model is not that of the owners' shares", *got)
+	}
+	if !log.lineWith("deviated", "helper h1 has answered") {
+		t.Error("no line of the log names helper h1")
+	}
+}

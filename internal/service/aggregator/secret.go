@@ -68,6 +68,9 @@ func (s *Server) gatherSum(ctx context.Context, l *live, slot int) error {
 	if secret == nil {
 		secret, err = s.assembleSum(ctx, l, slot, clients, last)
 	}
+	if err == nil { // another process may have assembled it since owners here were told of none
+		err = l.refreshState(ctx, s.Store)
+	}
 	if err == nil && secret.Total == nil {
 		err = s.collectSum(ctx, l, slot, secret, clients, until)
 	}
@@ -129,7 +132,6 @@ func (s *Server) assembleSum(ctx context.Context, l *live, slot int, clients []*
 	if err == nil {
 		s.Log.Info("a slot's roster is fixed", "task", l.String(), "slot", slot, "owners", len(roster), "helpers",
 			secretsum.Present(helpers))
-		err = l.refreshState(ctx, s.Store)
 	}
 	return x, err
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -202,6 +203,8 @@ func TestHostileShares(t *testing.T) {
 	}
 	forged, err := helpertest.Forge(col.Sum, 3, 0)
 	must(t, err)
+	again, err := helpertest.Forge(col.Sum, 0, 0)
+	must(t, err)
 	anew, err := proto.Split(replay.Seeded(9, "anew"), 0, p.vectors[0])
 	must(t, err)
 	changed := func(f func(*secsum.Message)) secretsum.Share {
@@ -261,6 +264,11 @@ func TestHostileShares(t *testing.T) {
 	check(false)
 	if n, _, err := col.Clients[0].Progress(t.Context(), id); err != nil || n != 1 {
 		t.Errorf("%d shares are stored, %v: want the good one", n, err)
+	}
+	sender := c.Clients(c.Identity(identity.Owner, "o"))[0]
+	if refused, err := sender.Share(t.Context(), id, []secretsum.Share{seal(again[0], p.keys[0])}); err != nil ||
+		len(refused) != 1 || refused[0].Kind != problem.Replayed {
+		t.Errorf("one that contradicts its proof, after a good one: %v, %v", refused, err)
 	}
 	_, err = col.Clients[0].Held(t.Context(), id)
 	must(t, err)
@@ -502,28 +510,17 @@ func TestLiarsAreTold(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			c := assemble(t, 4)
 			var p *people
-			c.Wrap = func(_ int, next http.Handler) http.Handler {
-				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					if r.URL.Path != rpc.HelperHeldProcedure {
-						next.ServeHTTP(w, r)
-						return
-					}
-					r.Header.Del("Accept-Encoding")
-					said := httptest.NewRecorder()
-					next.ServeHTTP(said, r)
-					answer, held := new(rpc.HeldResponse), new(secsum.Message)
-					must(t, proto.Unmarshal(said.Body.Bytes(), answer))
-					must(t, held.UnmarshalBinary(answer.Message))
-					lie(p, held, answer)
-					var err error
-					answer.Message, err = held.MarshalBinary()
-					must(t, err)
-					b, err := proto.Marshal(answer)
-					must(t, err)
-					w.Header().Set("Content-Type", said.Header().Get("Content-Type"))
-					_, _ = w.Write(b) // who asked has gone
-				})
-			}
+			c.Wrap = c.mangled(func(a *rpc.HeldResponse) {
+				if len(a.Message) == 0 { // proofs
+					return
+				}
+				held := new(secsum.Message)
+				must(t, held.UnmarshalBinary(a.Message))
+				lie(p, held, a)
+				var err error
+				a.Message, err = held.MarshalBinary()
+				must(t, err)
+			})
 			c.Kill(1)
 			c.Start(1)
 			c.Wrap = nil
@@ -546,5 +543,77 @@ func TestLiarsAreTold(t *testing.T) {
 				t.Errorf("found are %v, want that helper 1 %s", found, what)
 			}
 		})
+	}
+}
+
+// mangled changes what a helper answers to Held.
+func (c *committee) mangled(change func(*rpc.HeldResponse)) func(int, http.Handler) http.Handler {
+	return func(_ int, next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != rpc.HelperHeldProcedure {
+				next.ServeHTTP(w, r)
+				return
+			}
+			r.Header.Del("Accept-Encoding")
+			said := httptest.NewRecorder()
+			next.ServeHTTP(said, r)
+			answer := new(rpc.HeldResponse)
+			must(c.t, proto.Unmarshal(said.Body.Bytes(), answer))
+			change(answer)
+			b, err := proto.Marshal(answer)
+			must(c.t, err)
+			w.Header().Set("Content-Type", said.Header().Get("Content-Type"))
+			_, _ = w.Write(b) // who asked may have gone
+		})
+	}
+}
+
+// TestProofsAreSigned: what determines helpers' answers is what participants have signed,
+// not what helpers say of it. One that shows something else is named, and another shows
+// it; where all do, there is no sum.
+func TestProofsAreSigned(t *testing.T) {
+	for name, change := range map[string]func([]*rpc.SignedProof){
+		"another signature":  func(p []*rpc.SignedProof) { p[0].Signature[1] ^= 1 },
+		"another's":          func(p []*rpc.SignedProof) { p[0].Participant++ },
+		"in another's place": func(p []*rpc.SignedProof) { p[0].Proof = p[1].Proof },
+		"nobody's":           func(p []*rpc.SignedProof) { p[2].Participant = 1 << 31 },
+	} {
+		for _, liars := range [][]int{{0}, {0, 1, 2}} {
+			t.Run(fmt.Sprint(name, liars), func(t *testing.T) {
+				c := assemble(t, 3)
+				c.Wrap = c.mangled(func(a *rpc.HeldResponse) {
+					if len(a.Proofs) > 0 {
+						change(a.Proofs)
+					}
+				})
+				for _, h := range liars {
+					c.Kill(h)
+					c.Start(h)
+				}
+				c.Wrap = nil
+				col, _, p := c.filled(6, 4, "a")
+				col.Wait = given(6, 3)
+				var found []string
+				col.Found = func(f secretsum.Fault) { found = append(found, f.String()) }
+				total, of, err := col.Run(t.Context())
+				var want []string
+				for _, h := range liars {
+					want = append(want, "helper "+c.Name(h)+" claims a share whose proof it cannot show")
+				}
+				if !slices.Equal(found, want) {
+					t.Errorf("found are %v, want %v", found, want)
+				}
+				if abort := (*secsum.Abort)(nil); len(liars) == 3 {
+					if !errors.As(err, &abort) || abort.Waiting != secsum.Shown {
+						t.Errorf("%v of %v, %v: want no sum", total, of, err)
+					}
+					return
+				}
+				must(t, err)
+				if len(of) != 6 || !slices.Equal(total, p.total(of)) {
+					t.Errorf("%v of %v, want all six", total, of)
+				}
+			})
+		}
 	}
 }

@@ -44,7 +44,7 @@ const (
 	maxKept   = 256 << 20                               // bytes of the sums and answers of one collector
 	maxFaults = 16                                      // shares of a sum that contradict their proofs, to be shown
 	maxFault  = 32 << 10                                // bytes of one of these
-	maxShown  = 1000                                    // proofs that are shown in one answer
+	maxShown  = 2 << 20                                 // bytes of the proofs that are shown in one answer, and one more
 	inMemory  = 64                                      // sums that need not be parsed anew
 	// longest is how far ahead the sum of a combiner may end: the longest time that
 	// parties answer a query, and an hour.
@@ -260,10 +260,18 @@ func (s *Server) Share(ctx context.Context,
 	refusals := make([]*problem.Problem, len(sent))
 	var good []share
 	var place []int
+	verified := map[int]bool{} // participants of good ones
 	for i, m := range sent {
 		one, p := l.checkShare(secretsum.Share{Message: m.GetMessage(), Signature: m.GetSignature()})
+		if p == nil {
+			known, err := s.Store.knowsSender(ctx, l.id, one.participant)
+			if err != nil {
+				return nil, err
+			}
+			p = l.verifyShare(one, known || verified[one.participant])
+		}
 		if refusals[i] = p; p == nil {
-			good, place = append(good, one), append(place, i)
+			good, place, verified[one.participant] = append(good, one), append(place, i), true
 		} else if p.Kind == problem.Inconsistent {
 			s.Log.Warn("a share contradicts its own proof: its participant is left out", "sum", l.id.String(), "round", l.Round,
 				"participant", one.participant, "key", fmt.Sprintf("%x", l.Roster[one.participant]))
@@ -290,7 +298,7 @@ func (s *Server) Share(ctx context.Context,
 	return connect.NewResponse(answer), nil
 }
 
-// checkShare holds a share against its sum.
+// checkShare reads a share, and who has signed it.
 func (l *live) checkShare(sent secretsum.Share) (share, *problem.Problem) {
 	var m secsum.Message
 	if err := m.UnmarshalBinary(sent.Message); err != nil || m.Kind != secsum.Share {
@@ -299,21 +307,36 @@ func (l *live) checkShare(sent secretsum.Share) (share, *problem.Problem) {
 	if m.From < 0 || m.From >= len(l.Roster) {
 		return share{}, problem.New(problem.UnknownOwner, "participant %d of %d", m.From, len(l.Roster))
 	}
-	if !sent.By(l.Roster[m.From]) {
+	proof, err := secretsum.ProofIn(m)
+	if proof.Signature = sent.Signature; err != nil || !proof.By(l.Roster[m.From]) {
 		return share{}, problem.New(problem.BadSignature, "")
 	}
+	return share{m.From, proof.Bytes, sent.Message, sent.Signature}, nil
+}
+
+// verifyShare holds a share against its sum and its own proof: of each participant one,
+// as this is the work of milliseconds. Others, of a participant who is known, are only
+// compared.
+func (l *live) verifyShare(one share, known bool) *problem.Problem {
+	var m secsum.Message
 	h, err := l.newHolder()
 	if err == nil {
+		err = m.UnmarshalBinary(one.body)
+	}
+	switch {
+	case err != nil:
+	case known:
+		err = h.Restore(m)
+	default:
 		_, err = h.Handle(m)
 	}
-	one := share{m.From, sent.Message, sent.Signature}
 	switch {
 	case errors.Is(err, secsum.ErrInconsistent):
-		return one, problem.New(problem.Inconsistent, "")
+		return problem.New(problem.Inconsistent, "")
 	case err != nil:
-		return share{}, problem.New(problem.Malformed, "")
+		return problem.New(problem.Malformed, "")
 	}
-	return one, nil
+	return nil
 }
 
 // newHolder is a state machine that has seen nothing yet. Shamir's holders share no
@@ -332,8 +355,7 @@ func (s *Server) replayShares(ctx context.Context, l *live) (*secsum.Holder, []s
 		if err := m.UnmarshalBinary(body); err != nil {
 			return err
 		}
-		_, err := h.Handle(m)
-		return err
+		return h.Restore(m)
 	}); err != nil {
 		return nil, nil, err
 	}
@@ -367,6 +389,10 @@ func (s *Server) Held(ctx context.Context,
 	if err := s.Store.endSum(ctx, l.id); err != nil {
 		return nil, err
 	}
+	if show := r.Msg.GetShow(); len(show) > 0 {
+		proofs, err := s.listProofs(ctx, l, show)
+		return connect.NewResponse(&rpc.HeldResponse{Proofs: proofs}), err
+	}
 	s.heavy.Lock()
 	defer s.heavy.Unlock()
 	held, err := s.Store.shownHeld(ctx, l.id)
@@ -381,9 +407,6 @@ func (s *Server) Held(ctx context.Context,
 	answer := &rpc.HeldResponse{Message: held}
 	if err == nil {
 		answer.Faults, err = s.listFaults(ctx, l)
-	}
-	if err == nil {
-		answer.Proofs, err = s.listProofs(ctx, l, r.Msg.GetShow())
 	}
 	if err != nil {
 		return nil, err
@@ -400,27 +423,14 @@ func (s *Server) listFaults(ctx context.Context, l *live) (out []*rpc.SignedShar
 	return out, err
 }
 
-// listProofs are what some participants have signed, without their shares.
+// listProofs are what participants have signed, without their shares: of the first of
+// them, as many as fit. The list ends before one whose share is not here.
 func (s *Server) listProofs(ctx context.Context, l *live, of []uint32) (out []*rpc.SignedProof, err error) {
-	for _, participant := range of[:min(len(of), maxShown)] {
-		sh, err := s.Store.shareOf(ctx, l.id, int(participant))
-		if err != nil {
-			return nil, err
-		}
-		if sh == nil {
-			continue
-		}
-		var m secsum.Message
-		if err := m.UnmarshalBinary(sh.body); err != nil {
-			return nil, err
-		}
-		p, err := secretsum.ProofIn(m)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, &rpc.SignedProof{Participant: participant, Digest: p.Digest[:], Signature: sh.signature})
+	proofs, err := s.Store.proofsOf(ctx, l.id, of, maxShown)
+	for _, p := range proofs {
+		out = append(out, &rpc.SignedProof{Participant: uint32(p.participant), Proof: p.proof, Signature: p.signature})
 	}
-	return out, nil
+	return out, err
 }
 
 // Open implements rpc.HelperHandler. The answer is on disk before it leaves, and is

@@ -51,7 +51,7 @@ func On(ctx context.Context, db *sqldb.DB, name string) (*Store, error) {
 		`CREATE TABLE IF NOT EXISTS discreet_sums (id BLOB PRIMARY KEY, collector TEXT NOT NULL, bytes BLOB, ends INTEGER `+
 			`NOT NULL, state INTEGER NOT NULL, held BLOB, asked BLOB, answer BLOB) STRICT`,
 		`CREATE TABLE IF NOT EXISTS discreet_shares (sum BLOB NOT NULL, participant INTEGER NOT NULL, digest BLOB NOT `+
-			`NULL, signature BLOB NOT NULL, body BLOB, PRIMARY KEY (sum, participant)) STRICT`,
+			`NULL, proof BLOB NOT NULL, signature BLOB NOT NULL, body BLOB, PRIMARY KEY (sum, participant)) STRICT`,
 		`CREATE TABLE IF NOT EXISTS discreet_faults (sum BLOB NOT NULL, participant INTEGER NOT NULL, signature BLOB NOT `+
 			`NULL, body BLOB, PRIMARY KEY (sum, participant)) STRICT`,
 		sqldb.ProbeTable,
@@ -59,7 +59,7 @@ func On(ctx context.Context, db *sqldb.DB, name string) (*Store, error) {
 	if err == nil {
 		err = db.View(ctx, func(tx *sqldb.Tx) error {
 			var n int
-			if _, err := tx.Find([]any{&n}, `SELECT (SELECT COUNT(collector) FROM discreet_sums) + (SELECT COUNT(signature) `+
+			if _, err := tx.Find([]any{&n}, `SELECT (SELECT COUNT(collector) FROM discreet_sums) + (SELECT COUNT(proof) `+
 				`FROM discreet_shares)`); err != nil {
 				return fmt.Errorf("helper: the store is none of this version: begin with a new one: %w", err)
 			}
@@ -177,6 +177,7 @@ func (s *Store) sumText(ctx context.Context, id secretsum.ID) (text []byte, err 
 // share is one participant's, as it was sent.
 type share struct {
 	participant int
+	proof       []byte // that it shows all helpers alike
 	body        []byte // of the message
 	signature   []byte // of its proof
 }
@@ -221,19 +222,39 @@ func (s *Store) storedFaults(ctx context.Context, id secretsum.ID) (out []share,
 	return out, err
 }
 
-// shareOf is one participant's share as it was stored, nil where there is none any more.
-func (s *Store) shareOf(ctx context.Context, id secretsum.ID, participant int) (sh *share, err error) {
+// proofsOf returns the proofs of participants, in their order, and the signatures, until
+// there are so many bytes of them. It ends before a participant of whom no share was
+// stored.
+func (s *Store) proofsOf(ctx context.Context, id secretsum.ID, participants []uint32,
+	size int) (out []share, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
-		one := share{participant: participant}
-		found, err := tx.Find([]any{&one.signature, &one.body},
-			`SELECT signature, body FROM discreet_shares WHERE sum = ? AND participant = ? AND body IS NOT NULL`, id[:],
-			participant)
-		if found {
-			sh = &one
+		out = nil
+		for bytes, i := 0, 0; bytes < size && i < len(participants); i++ {
+			one := share{participant: int(participants[i])}
+			found, err := tx.Find([]any{&one.proof, &one.signature},
+				`SELECT proof, signature FROM discreet_shares WHERE sum = ? AND participant = ?`, id[:], one.participant)
+			if err != nil || !found {
+				return err
+			}
+			out = append(out, one)
+			bytes += len(one.proof) + len(one.signature)
 		}
+		return nil
+	})
+	return out, err
+}
+
+// knowsSender reports whether a share of a participant was stored, or one that convicts it:
+// no other share of that participant is.
+func (s *Store) knowsSender(ctx context.Context, id secretsum.ID, participant int) (known bool, err error) {
+	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
+		var n int
+		_, err := tx.Find([]any{&n}, `SELECT (SELECT COUNT(*) FROM discreet_shares WHERE sum = ? AND participant = ?) + `+
+			`(SELECT COUNT(*) FROM discreet_faults WHERE sum = ? AND participant = ?)`, id[:], participant, id[:], participant)
+		known = n > 0
 		return err
 	})
-	return sh, err
+	return known, err
 }
 
 // acceptShares stores shares, all in one transaction, and says which are refused. When
@@ -258,8 +279,9 @@ func (s *Store) acceptShares(ctx context.Context, id secretsum.ID,
 				continue
 			}
 			if now == open {
-				n, err := tx.Exec(`INSERT INTO discreet_shares (sum, participant, digest, signature, body) VALUES (?, ?, ?, ?, `+
-					`?) ON CONFLICT (sum, participant) DO NOTHING`, id[:], sh.participant, d[:], sh.signature, sh.body)
+				n, err := tx.Exec(`INSERT INTO discreet_shares (sum, participant, digest, proof, signature, body) VALUES (?, `+
+					`?, ?, ?, ?, ?) ON CONFLICT (sum, participant) DO NOTHING`, id[:], sh.participant, d[:], sh.proof, sh.signature,
+					sh.body)
 				if err != nil {
 					return err
 				}

@@ -56,7 +56,7 @@ func TestEveryCallMayFail(t *testing.T) {
 			again(func() error { return s.beginSum(ctx, id, "combiner/main", []byte("text"), time.Now(), 1, 1000) })
 			send := func(want problem.Kind, of int, body string) {
 				again(func() error {
-					refused, _, err := s.acceptShares(ctx, id, []share{{of, []byte(body), []byte("signature")}})
+					refused, _, err := s.acceptShares(ctx, id, []share{{of, []byte("proof"), []byte(body), []byte("signature")}})
 					if err == nil && refused[0] != want {
 						t.Errorf("call %d: share %d is %v, want %v", n, of, refused[0], want)
 					}
@@ -67,7 +67,9 @@ func TestEveryCallMayFail(t *testing.T) {
 			send(problem.Kind{}, 1, "b")
 			send(problem.Kind{}, 0, "a")
 			send(problem.Replayed, 1, "c")
-			again(func() error { return s.storeFault(ctx, id, share{3, []byte("bad"), []byte("signature")}, 1) })
+			again(func() error {
+				return s.storeFault(ctx, id, share{3, []byte("proof"), []byte("bad"), []byte("signature")}, 1)
+			})
 			send(problem.Inconsistent, 3, "good after all")
 			again(func() error {
 				faults, err := s.storedFaults(ctx, id)
@@ -139,7 +141,8 @@ func TestFullDisks(t *testing.T) {
 	}
 	must(t, s.checkWritable(t.Context())) // it has refused nobody
 	if _, _, err := s.acceptShares(t.Context(), id,
-		[]share{{participant: 0, body: []byte("x"), signature: []byte("s")}}); !errors.Is(err, sqldb.ErrFailed) {
+		[]share{{participant: 0, proof: []byte("p"), body: []byte("x"), signature: []byte("s")}}); !errors.Is(err,
+		sqldb.ErrFailed) {
 		t.Errorf("a full disk takes shares: %v", err)
 	}
 	if err := s.checkWritable(t.Context()); !errors.Is(err, sqldb.ErrFailed) {

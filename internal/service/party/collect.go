@@ -44,6 +44,14 @@ func (a Asking) Total(ctx context.Context, addresses map[string]string, length i
 		Round: a.Query.Job, Topic: sha256.Sum256(signed.GetQuery()), Length: length, Range: below,
 		AtLeast: max(2, a.Query.Honest, a.AtLeast), Ends: a.Query.Deadline.Add(afterwards),
 	}, Patience: cmp.Or(a.patience, patience)}
+	c.Found = func(f secretsum.Fault) {
+		key := ""
+		if f.Participant >= 0 {
+			key = fmt.Sprintf("%x", c.Sum.Roster[f.Participant])
+		}
+		a.Log.Warn("somebody deviated from the protocol of a secret sum, and is left out", "round", c.Sum.Round, "key", key,
+			"who", f.String())
+	}
 	for _, name := range slices.Sorted(maps.Keys(addresses)) {
 		client := secretsum.Dial(a.Self, name, addresses[name], a.Log)
 		defer client.Close()

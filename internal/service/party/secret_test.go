@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -341,6 +342,33 @@ func TestSumsOutliveTheDead(t *testing.T) {
 		t.Errorf("answers: %+v, want a and b alone", total.Answers)
 	}
 }
+
+// A helper that answers with a sum of its choice does not write it, while no more than a
+// quorum answers: the combiner's log names it.
+func TestALyingHelperIsNamed(t *testing.T) {
+	c := newCommittee(t)
+	until := make(chan struct{})
+	var once sync.Once
+	var lines bytes.Buffer
+	c.Lie(1, 2, until, helpertest.AddOne(0, 1))
+	asking := c.asking(c.query(nil), c.member("a", 1, nil).peer(), c.member("b", 10, nil).peer())
+	asking.Log = slog.New(slog.NewTextHandler(writerFunc(func(p []byte) (int, error) {
+		lines.Write(p)
+		if bytes.Contains(p, []byte("deviated")) {
+			once.Do(func() { close(until) })
+		}
+		return len(p), nil
+	}), nil))
+	total, err := c.added(asking)
+	c.adds(total, err, 2, 11)
+	if want := "helper " + c.Name(1) + " has answered with another sum"; !strings.Contains(lines.String(), want) {
+		t.Errorf("no line of the log says that %s", want)
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 // A helper that sends a party elsewhere gets nothing there: the shares of the others
 // suffice, and its own goes nowhere.

@@ -62,7 +62,8 @@ type HelperClient interface {
 	Share(context.Context, *connect.Request[ShareRequest]) (*connect.Response[ShareResponse], error)
 	// GetProgress tells the collector how many shares are stored.
 	GetProgress(context.Context, *connect.Request[GetProgressRequest]) (*connect.Response[GetProgressResponse], error)
-	// Held ends the wait for shares and returns whose the helper has.
+	// Held ends the wait for shares and returns whose the helper has, or the proofs of
+	// some of these.
 	Held(context.Context, *connect.Request[HeldRequest]) (*connect.Response[HeldResponse], error)
 	// Open answers the collector's one request, and that one again and again.
 	Open(context.Context, *connect.Request[OpenRequest]) (*connect.Response[OpenResponse], error)
@@ -175,7 +176,8 @@ type HelperHandler interface {
 	Share(context.Context, *connect.Request[ShareRequest]) (*connect.Response[ShareResponse], error)
 	// GetProgress tells the collector how many shares are stored.
 	GetProgress(context.Context, *connect.Request[GetProgressRequest]) (*connect.Response[GetProgressResponse], error)
-	// Held ends the wait for shares and returns whose the helper has.
+	// Held ends the wait for shares and returns whose the helper has, or the proofs of
+	// some of these.
 	Held(context.Context, *connect.Request[HeldRequest]) (*connect.Response[HeldResponse], error)
 	// Open answers the collector's one request, and that one again and again.
 	Open(context.Context, *connect.Request[OpenRequest]) (*connect.Response[OpenResponse], error)

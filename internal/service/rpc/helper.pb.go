@@ -449,7 +449,7 @@ func (x *GetProgressResponse) GetClosed() bool {
 type HeldRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	SumId         []byte                 `protobuf:"bytes,1,opt,name=sum_id,json=sumId,proto3" json:"sum_id,omitempty"`
-	Show          []uint32               `protobuf:"varint,2,rep,packed,name=show,proto3" json:"show,omitempty"` // participants whose signed proofs are wanted: helpers were told different ones
+	Show          []uint32               `protobuf:"varint,2,rep,packed,name=show,proto3" json:"show,omitempty"` // participants whose signed proofs are wanted, and nothing else
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -502,7 +502,7 @@ type HeldResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Message       []byte                 `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"` // canonical bytes of a Held
 	Faults        []*SignedShare         `protobuf:"bytes,2,rep,name=faults,proto3" json:"faults,omitempty"`   // shares that contradict their own proofs: their participants are left out
-	Proofs        []*SignedProof         `protobuf:"bytes,3,rep,name=proofs,proto3" json:"proofs,omitempty"`   // of those asked for
+	Proofs        []*SignedProof         `protobuf:"bytes,3,rep,name=proofs,proto3" json:"proofs,omitempty"`   // of those asked for, in that order, as many as there are and fit
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -561,7 +561,7 @@ func (x *HeldResponse) GetProofs() []*SignedProof {
 type SignedProof struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Participant   uint32                 `protobuf:"varint,1,opt,name=participant,proto3" json:"participant,omitempty"`
-	Digest        []byte                 `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`       // SHA-256 of the proof that came with its share
+	Proof         []byte                 `protobuf:"bytes,2,opt,name=proof,proto3" json:"proof,omitempty"`         // that came with its share
 	Signature     []byte                 `protobuf:"bytes,3,opt,name=signature,proto3" json:"signature,omitempty"` // as in SignedShare
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -604,9 +604,9 @@ func (x *SignedProof) GetParticipant() uint32 {
 	return 0
 }
 
-func (x *SignedProof) GetDigest() []byte {
+func (x *SignedProof) GetProof() []byte {
 	if x != nil {
-		return x.Digest
+		return x.Proof
 	}
 	return nil
 }
@@ -746,10 +746,10 @@ const file_helper_proto_rawDesc = "" +
 	"\fHeldResponse\x12\x18\n" +
 	"\amessage\x18\x01 \x01(\fR\amessage\x120\n" +
 	"\x06faults\x18\x02 \x03(\v2\x18.discreet.v1.SignedShareR\x06faults\x120\n" +
-	"\x06proofs\x18\x03 \x03(\v2\x18.discreet.v1.SignedProofR\x06proofs\"e\n" +
+	"\x06proofs\x18\x03 \x03(\v2\x18.discreet.v1.SignedProofR\x06proofs\"c\n" +
 	"\vSignedProof\x12 \n" +
-	"\vparticipant\x18\x01 \x01(\rR\vparticipant\x12\x16\n" +
-	"\x06digest\x18\x02 \x01(\fR\x06digest\x12\x1c\n" +
+	"\vparticipant\x18\x01 \x01(\rR\vparticipant\x12\x14\n" +
+	"\x05proof\x18\x02 \x01(\fR\x05proof\x12\x1c\n" +
 	"\tsignature\x18\x03 \x01(\fR\tsignature\">\n" +
 	"\vOpenRequest\x12\x15\n" +
 	"\x06sum_id\x18\x01 \x01(\fR\x05sumId\x12\x18\n" +

@@ -144,18 +144,12 @@ func (c *Client) Progress(ctx context.Context, id ID) (stored int, closed bool, 
 type Held struct {
 	Message secsum.Message
 	Faults  []Share // which contradict their own proofs
-	Proofs  []Proof // of participants that were asked for
 }
 
-// Held ends, as the collector, the helper's wait for shares, and returns whose it
-// has, and the signed proofs of some.
-func (c *Client) Held(ctx context.Context, id ID, show ...int) (h Held, err error) {
-	request := &rpc.HeldRequest{SumId: id[:]}
-	for _, p := range show {
-		request.Show = append(request.Show, uint32(p))
-	}
+// Held ends, as the collector, the helper's wait for shares, and returns whose it has.
+func (c *Client) Held(ctx context.Context, id ID) (h Held, err error) {
 	err = c.callAgain(ctx, mayMend, func(ctx context.Context) error {
-		a, err := c.calls.Held(ctx, connect.NewRequest(request))
+		a, err := c.calls.Held(ctx, connect.NewRequest(&rpc.HeldRequest{SumId: id[:]}))
 		if err != nil {
 			return err
 		}
@@ -163,17 +157,44 @@ func (c *Client) Held(ctx context.Context, id ID, show ...int) (h Held, err erro
 		for _, f := range a.Msg.GetFaults() {
 			h.Faults = append(h.Faults, Share{f.GetMessage(), f.GetSignature()})
 		}
-		if err := h.Message.UnmarshalBinary(a.Msg.GetMessage()); err != nil {
-			return err
-		}
-		for _, p := range a.Msg.GetProofs() {
-			one := Proof{Tag: h.Message.Task, Participant: int(p.GetParticipant()), Signature: p.GetSignature()}
-			copy(one.Digest[:], p.GetDigest())
-			h.Proofs = append(h.Proofs, one)
-		}
-		return nil
+		return h.Message.UnmarshalBinary(a.Msg.GetMessage())
 	})
 	return h, err
+}
+
+// maxShow is for how many proofs one request asks.
+const maxShow = 10_000
+
+// Proofs asks, as the collector of a sum with this tag, for the signed proofs of
+// participants whose shares the helper has. It returns those that the helper has shown,
+// by participant, whatever they are. Each answer has so long.
+func (c *Client) Proofs(ctx context.Context, id ID, tag secsum.Tag, of []int,
+	each time.Duration) (map[int]Proof, error) {
+	shown := map[int]Proof{}
+	for len(of) > 0 {
+		request := &rpc.HeldRequest{SumId: id[:]}
+		for _, p := range of[:min(len(of), maxShow)] {
+			request.Show = append(request.Show, uint32(p))
+		}
+		page, cancel := context.WithTimeout(ctx, each)
+		var answer []*rpc.SignedProof
+		err := c.callAgain(page, mayMend, func(ctx context.Context) error {
+			a, err := c.calls.Held(ctx, connect.NewRequest(request))
+			if err == nil {
+				answer = a.Msg.GetProofs()
+			}
+			return err
+		})
+		cancel()
+		if err != nil || len(answer) == 0 {
+			return shown, err
+		}
+		for _, p := range answer {
+			shown[int(p.GetParticipant())] = Proof{tag, int(p.GetParticipant()), p.GetProof(), p.GetSignature()}
+		}
+		of = of[min(len(answer), len(of)):]
+	}
+	return shown, nil
 }
 
 // Open sends the collector's one request and returns the answer.

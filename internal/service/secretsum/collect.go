@@ -95,9 +95,9 @@ type Collection struct {
 	// Found is told, before anything is opened, who has been found to deviate from the
 	// protocol; nil: nobody. It may be told again by another try.
 	Found func(Fault)
-	// Keep stores, before anything is opened, what decides whose sum is opened, and
-	// returns what was stored: that of the first time, if there was one. nil: a
-	// process that dies loses the sum.
+	// Keep stores, before anything is opened, what decides whose sum is opened, and what
+	// their proofs determine of it, and returns what was stored: that of the first time,
+	// if there was one. nil: a process that dies loses the sum.
 	Keep func(ctx context.Context, held [][]byte) ([][]byte, error)
 }
 
@@ -125,6 +125,14 @@ func (c *Collection) Run(ctx context.Context) (total []uint64, participants []in
 		if held, err = c.gatherHeld(ctx, p, id); err != nil {
 			return nil, nil, err
 		}
+		collector, ask, err := c.replayHeld(p, held)
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := c.showProofs(ctx, collector, id, ask); err != nil {
+			return nil, nil, err
+		}
+		held = append(held, collector.Bound())
 		if c.Keep != nil {
 			if held, err = c.Keep(ctx, held); err != nil {
 				return nil, nil, err
@@ -235,50 +243,63 @@ func (c *Collection) askHelpers(ctx context.Context, step secsum.Kind, quorum in
 	return nil, failed
 }
 
-// openSum replays what helpers hold, sends the requests that follow, and adds up.
-func (c *Collection) openSum(ctx context.Context, p *secsum.Protocol, id ID, held [][]byte) ([]uint64, []int, error) {
+// replayHeld is a collector that has heard what helpers hold, and what it asks for then.
+func (c *Collection) replayHeld(p *secsum.Protocol, held [][]byte) (*secsum.Collector, []secsum.Message, error) {
 	collector := p.NewCollector()
-	requests := map[int]secsum.Message{}
-	take := func(bodies [][]byte) error {
-		for _, b := range bodies {
-			var m secsum.Message
-			if err := m.UnmarshalBinary(b); err != nil {
-				return err
-			}
-			follow, err := collector.Handle(m)
-			if err != nil && !errors.Is(err, secsum.ErrRefused) {
-				return err
-			}
-			for _, r := range follow {
-				requests[r.To] = r
-			}
-		}
-		return nil
-	}
-	if err := take(held); err != nil {
-		return nil, nil, err
-	}
-	if len(requests) == 0 {
-		follow, err := collector.Close()
-		if err != nil {
+	var ask []secsum.Message
+	for _, b := range held {
+		var m secsum.Message
+		if err := m.UnmarshalBinary(b); err != nil {
 			return nil, nil, err
 		}
-		for _, r := range follow {
-			requests[r.To] = r
+		follow, err := collector.Handle(m)
+		if err != nil && !errors.Is(err, secsum.ErrRefused) {
+			return nil, nil, err
 		}
+		ask = append(ask, follow...)
 	}
-	sums, err := c.askHelpers(ctx, secsum.Sum, p.Quorum(),
-		func(ctx context.Context, h int, client *Client) (secsum.Message, error) {
-			r, asked := requests[h]
-			if !asked {
-				return secsum.Message{}, errLeftOut
-			}
-			return client.Open(ctx, id, r)
-		})
+	if len(ask) > 0 {
+		return collector, ask, nil
+	}
+	ask, err := collector.Close()
+	return collector, ask, err
+}
+
+// openSum replays what helpers hold, sends the requests that follow, and adds up what
+// helpers answer that are bound to it. held ends with what the owners' proofs determine.
+func (c *Collection) openSum(ctx context.Context, p *secsum.Protocol, id ID, held [][]byte) ([]uint64, []int, error) {
+	last := len(held) - 1
+	collector, _, err := c.replayHeld(p, held[:max(0, last)])
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := take(sums); err != nil {
+	follow, err := collector.Bind(held[last])
+	if err != nil {
+		return nil, nil, err
+	}
+	requests := map[int]secsum.Message{}
+	for _, r := range follow {
+		requests[r.To] = r
+	}
+	var mu sync.Mutex
+	if _, err := c.askHelpers(ctx, secsum.Sum, p.Quorum(),
+		func(ctx context.Context, h int, client *Client) (m secsum.Message, err error) {
+			r, asked := requests[h]
+			if !asked {
+				return m, errLeftOut
+			}
+			if m, err = client.Open(ctx, id, r); err != nil {
+				return m, err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			m.From = h // who it is has been seen by its certificate
+			if _, err := collector.Handle(m); errors.Is(err, secsum.ErrRefused) {
+				c.found(Fault{-1, client.name, lied})
+				return m, fmt.Errorf("sum: helper %s: %w", client.name, err)
+			}
+			return m, nil // any other error is the collector's, of Sum
+		}); err != nil {
 		return nil, nil, err
 	}
 	total, participants, ok, err := collector.Sum()

@@ -55,34 +55,80 @@ func (c *Collection) accuseDeviants(ctx context.Context, p *secsum.Protocol, id 
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.Patience)
 	defer cancel()
-	shown := make([]Held, len(c.Clients))
+	shown, failed := make([]map[int]Proof, len(c.Clients)), make([]error, len(c.Clients))
 	eachClient(c.Clients, func(h int, client *Client) {
 		if said[h].Message.Kind != 0 {
-			shown[h], _ = client.Held(ctx, id, disputed...) // who does not answer shows nothing
+			claimed := slices.DeleteFunc(slices.Clone(disputed), func(of int) bool { return collector.Evidence(h, of) == nil })
+			shown[h], failed[h] = client.Proofs(ctx, id, said[h].Message.Task, claimed, c.Patience)
 		}
 	})
 	for _, of := range disputed {
-		var first *Proof
+		var first []byte
 		told := false
-		for h, one := range shown {
+		for h, proofs := range shown {
 			claimed := collector.Evidence(h, of)
-			if claimed == nil || one.Message.Kind == 0 {
+			if claimed == nil || failed[h] != nil {
 				continue
 			}
-			i := slices.IndexFunc(one.Proofs, func(p Proof) bool {
-				return p.Participant == of && bytes.Equal(p.Digest[:], claimed) && p.Tag == said[h].Message.Task &&
-					p.By(c.Sum.Roster[of])
-			})
+			p, ok := proofs[of]
+			digest := p.Digest()
 			switch {
-			case i < 0:
-				c.Found(Fault{-1, c.Clients[h].name, "claims a share whose proof it cannot show"})
+			case !ok || !bytes.Equal(digest[:], claimed) || !p.By(c.Sum.Roster[of]):
+				c.Found(Fault{-1, c.Clients[h].name, unshown})
 			case first == nil:
-				first = &one.Proofs[i]
-			case first.Digest != one.Proofs[i].Digest && !told:
+				first = claimed
+			case !bytes.Equal(first, claimed) && !told:
 				told = true
 				c.Found(Fault{of, c.Clients[h].name, "gave helpers different proofs"})
 			}
 		}
+	}
+}
+
+// What helpers do who are at fault.
+const (
+	unshown = "claims a share whose proof it cannot show"
+	lied    = "has answered with another sum than that of its shares"
+)
+
+// showProofs has the collector, which has chosen owners, shown what they have proven to
+// all helpers alike, under their signatures. Of helpers one is enough that shows what it
+// has claimed; who does not is told to Found.
+func (c *Collection) showProofs(ctx context.Context, collector *secsum.Collector, id ID, ask []secsum.Message) error {
+	var unanswered error
+	for collector.Bound() == nil {
+		m, h := ask[0], ask[0].To
+		proofs, err := c.Clients[h].Proofs(ctx, id, m.Task, collector.Owners(), c.Patience)
+		if err != nil {
+			if unanswered = errors.Join(unanswered, err); ctx.Err() == nil {
+				ask, err = collector.Close()
+			}
+		} else {
+			var body []byte
+			for _, of := range collector.Owners() {
+				if p, ok := proofs[of]; ok && p.By(c.Sum.Roster[of]) {
+					body = append(body, p.Bytes...)
+				}
+			}
+			ask, err = collector.Handle(secsum.Message{Task: m.Task, Kind: secsum.Shown, From: h, To: secsum.ToCollector,
+				Body: body})
+			if collector.Bound() == nil {
+				c.found(Fault{-1, c.Clients[h].name, unshown})
+			}
+		}
+		switch {
+		case err != nil && unanswered != nil: // who has not answered may do so later
+			return fmt.Errorf("sum: no helper has shown the proofs of its participants: %w", unanswered)
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Collection) found(f Fault) {
+	if c.Found != nil {
+		c.Found(f)
 	}
 }
 

@@ -18,7 +18,7 @@ const (
 	// Purpose sets signatures of sums apart from others.
 	Purpose = "discreet sum 1"
 	// shares sets signatures of shares apart from others.
-	shares = "discreet share 2\x00"
+	shares = "discreet share 3\x00"
 )
 
 // Signed is a sum's bytes under its collector's signature.
@@ -100,24 +100,28 @@ func (s Share) By(k Key) bool {
 	return err == nil && p.By(k)
 }
 
-// Proof is what one participant told helpers alike, by its hash.
+// Proof is what one participant told helpers alike.
 type Proof struct {
 	Tag         secsum.Tag
 	Participant int
-	Digest      [sha256.Size]byte
+	Bytes       []byte
 	Signature   []byte
 }
 
 // ProofIn is the proof of a share, without the signature.
 func ProofIn(m secsum.Message) (Proof, error) {
 	proof, _, err := secsum.ProofOf(m.Body)
-	return Proof{Tag: m.Task, Participant: m.From, Digest: sha256.Sum256(proof)}, err
+	return Proof{Tag: m.Task, Participant: m.From, Bytes: proof}, err
 }
+
+// Digest is what holders say of a proof.
+func (p Proof) Digest() [sha256.Size]byte { return sha256.Sum256(p.Bytes) }
 
 // By reports whether the key has signed the proof.
 func (p Proof) By(k Key) bool { return ed25519.Verify(k[:], p.signable(), p.Signature) }
 
 func (p Proof) signable() []byte {
 	b := append([]byte(shares), p.Tag[:]...)
-	return append(binary.BigEndian.AppendUint32(b, uint32(p.Participant)), p.Digest[:]...)
+	digest := p.Digest()
+	return append(binary.BigEndian.AppendUint32(b, uint32(p.Participant)), digest[:]...)
 }

@@ -75,7 +75,7 @@ const (
 // now: one slot may be left to join, one is for shares and one for opening.
 func Latest(now time.Time, slot time.Duration) time.Time { return now.Add(3*slot + Keep + Skew) }
 
-const magic = "DSS1"
+const magic = "DSS2"
 
 // Check refuses what no collector may begin.
 func (s *Sum) Check() error {
@@ -153,7 +153,7 @@ func (s *Sum) ID() (ID, error) {
 
 // Bytes is the one canonical form of a sum. It refuses what Check refuses.
 //
-// "DSS1", the round and the collector (one byte of length each, then the text),
+// "DSS2", the round and the collector (one byte of length each, then the text),
 // the topic (32), coordinates (4), range (8), the fewest participants (4), the end
 // in seconds (8), the number of helpers (1) and of each its name (length and text)
 // and memory (16), the number of participants (4) and their keys (32 each).

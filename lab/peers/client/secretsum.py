@@ -7,6 +7,7 @@ import struct
 import time
 
 from call import PROBLEMS, URN, Client, Refused, base64of
+from ristretto import commit
 
 ORDER = 2**252 + 27742317777372353535851937790883648493  # of ristretto255
 ABSENT = bytes(16)
@@ -18,7 +19,7 @@ class Sum:
 
     def __init__(self, line):
         self.name, self.rest = hashlib.sha256(line).digest(), line
-        if len(line) > 4 << 20 or self.take(4) != b"DSS1":
+        if len(line) > 4 << 20 or self.take(4) != b"DSS2":
             raise ValueError("not a sum")
         self.round, self.collector, self.topic = self.text(), self.text(), self.take(32)
         self.length, self.range, self.least, self.ends = self.number(4), self.number(8), self.number(4), self.number(8)
@@ -34,7 +35,7 @@ class Sum:
             raise ValueError("a sum that no collector may begin")
         self.quorum = len(self.helpers) - len(self.helpers) // 3
         sizes = struct.pack(">5Q", n, self.least, len(self.helpers), self.length, self.range)
-        self.tag = hashlib.sha256(b"discreet secsum 1\0\x06shamir\x20" + self.name + sizes).digest()
+        self.tag = hashlib.sha256(b"discreet secsum 2\0\x06shamir\x20" + self.name + sizes).digest()
         self.lane = (n * (self.range - 1)).bit_length()
 
     def take(self, n):
@@ -60,7 +61,7 @@ class Sum:
         return [sum(v << self.lane * at for at, v in enumerate(values[i : i + lanes])) for i in range(0, len(values), lanes)]
 
     def fresh(self, values):
-        """Uniform polynomials, the mask's first, lowest coefficient first; and a salt for each helper."""
+        """Uniform polynomials, blind's first, lowest coefficient first; and a salt for each helper."""
         tail = lambda: [secrets.randbelow(ORDER) for _ in range(self.quorum - 1)]
         polynomials = [[secrets.randbelow(ORDER)] + tail()] + [[v] + tail() for v in self.packed(values)]
         return polynomials, [secrets.token_bytes(32) for _ in self.helpers]
@@ -69,11 +70,9 @@ class Sum:
         """The message to each helper, and the signature beside it."""
         name = self.tag + struct.pack(">I", number)
         parts = [salt + b"".join(scalar(at(f, h + 1)) for f in polynomials) for h, salt in enumerate(salts)]
-        commitments = b"".join(hashlib.sha256(b"discreet secsum part 1\0" + name + struct.pack(">I", h) + part).digest() for h, part in enumerate(parts))
-        c = int.from_bytes(expand(name + commitments, b"discreet secsum challenge 1\0"), "little") % ORDER
-        mix = [at([f[k] for f in polynomials], c) for k in range(self.quorum)]
-        proof = bytes([len(parts)]) + commitments + b"".join(map(scalar, mix))
-        signature = sign(b"discreet share 2", name + hashlib.sha256(proof).digest())
+        hashes = b"".join(hashlib.sha256(b"discreet secsum part 1\0" + name + struct.pack(">I", h) + part).digest() for h, part in enumerate(parts))
+        proof = bytes([len(parts)]) + hashes + b"".join(commit([f[k] for f in polynomials]) for k in range(self.quorum))
+        signature = sign(b"discreet share 3", name + hashlib.sha256(proof).digest())
         return [(b"\1\1" + self.tag + struct.pack(">3i", number, h, len(proof + part)) + proof + part, signature) for h, part in enumerate(parts)]
 
 
@@ -86,13 +85,6 @@ def at(polynomial, x):
 
 def scalar(x):
     return x.to_bytes(32, "little")
-
-
-def expand(message, label):
-    """expand_message_xmd of RFC 9380 with SHA-512, 64 bytes."""
-    label += bytes([len(label)])
-    first = hashlib.sha512(bytes(128) + message + b"\0\x40" + b"\0" + label).digest()
-    return hashlib.sha512(first + b"\1" + label).digest()
 
 
 def deliver(identity, announced, addresses, shares, until):

@@ -61,15 +61,14 @@ func Forge(s *secretsum.Sum, participant, bad int) ([]secsum.Message, error) {
 		c := sha256.Sum256(append(append(b, number(h)...), parts[h]...))
 		commitments = append(commitments, c[:]...)
 	}
-	c := g.HashToScalar(append(name[:len(name):len(name)], commitments...), []byte("discreet secsum challenge 1\x00"))
 	proof = append([]byte{proof[0]}, commitments...)
 	for k := range quorum {
-		mix, power := g.NewScalar(), g.NewScalar().SetUint64(1)
-		for _, f := range polynomials {
-			mix.Add(mix, g.NewScalar().Mul(power, f[k]))
-			power.Mul(power, c)
+		c := g.Identity()
+		for i, f := range polynomials {
+			generator := g.HashToElement(number(i), []byte("discreet secsum generator 1\x00"))
+			c.Add(c, generator.Mul(generator, f[k]))
 		}
-		b, err := mix.MarshalBinary()
+		b, err := c.MarshalBinary()
 		if err != nil {
 			return nil, err
 		}

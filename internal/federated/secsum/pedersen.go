@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package secsum
+
+import (
+	"encoding/binary"
+	"sync"
+
+	"github.com/cloudflare/circl/group"
+)
+
+// A commitment to scalars v_1 to v_m is r·G_0 + v_1·G_1 + ... + v_m·G_m, for a uniform
+// scalar r (Pedersen). It fits every v_1 to v_m for one r each, so that it shows
+// nothing of them; and two ways to open it show how the generators depend on each other,
+// which takes a discrete logarithm. Commitments add up as scalars do.
+
+const generatorLabel = "discreet secsum generator 1\x00"
+
+// generators are the same for all sums; so many are kept as the largest had use for.
+var generators struct {
+	sync.Mutex
+	list []group.Element
+}
+
+// listGenerators returns G_0 to G_{n-1}, hashed to the group from their numbers
+// (4.1).
+func listGenerators(n int) []group.Element {
+	generators.Lock()
+	defer generators.Unlock()
+	for i := len(generators.list); i < n; i++ {
+		generators.list = append(generators.list,
+			group.Ristretto255.HashToElement(binary.BigEndian.AppendUint32(nil, uint32(i)), []byte(generatorLabel)))
+	}
+	return generators.list[:n:n]
+}
+
+// addMultiples is the sum of points, each times its scalar, by Pippenger's method. How
+// many additions it makes depends on the number of points alone: a digit of 0 has a
+// bucket as well.
+func addMultiples(scalars []group.Scalar, points []group.Element) (group.Element, error) {
+	digits := make([][]byte, len(scalars)) // of base 256, lowest first
+	for i, s := range scalars {
+		var err error
+		if digits[i], err = s.MarshalBinary(); err != nil {
+			return nil, err
+		}
+	}
+	width := windowFor(len(points))
+	buckets := make([]group.Element, 1<<width)
+	sum := group.Ristretto255.Identity()
+	for window := scalarBits / width; window >= 0; window-- {
+		for range width {
+			sum.Dbl(sum)
+		}
+		for i := range buckets {
+			buckets[i] = group.Ristretto255.Identity()
+		}
+		for i, p := range points {
+			b := buckets[digitAt(digits[i], window*width, width)]
+			b.Add(b, p)
+		}
+		running := group.Ristretto255.Identity()
+		for i := len(buckets) - 1; i > 0; i-- {
+			running.Add(running, buckets[i])
+			sum.Add(sum, running)
+		}
+	}
+	return sum, nil
+}
+
+// windowFor is the number of bits of a digit with which so many points take the fewest
+// additions.
+func windowFor(points int) (width int) {
+	cost := func(w int) int { return (scalarBits/w + 1) * (points + 2<<w + w) }
+	for width = 1; width < 16 && cost(width+1) < cost(width); width++ {
+	}
+	return width
+}
+
+// digitAt is the number in so many bits, at most 16, from bit at on.
+func digitAt(b []byte, at, width int) int {
+	v := 0
+	for i := range 3 {
+		if k := at/8 + i; k < len(b) {
+			v |= int(b[k]) << (8 * i)
+		}
+	}
+	return v >> (at % 8) & (1<<width - 1)
+}
+
+// readElements parses elements of the group in their canonical form.
+func readElements(b []byte) ([]group.Element, error) {
+	out := make([]group.Element, len(b)/elementBytes)
+	for i := range out {
+		out[i] = group.Ristretto255.NewElement()
+		if err := out[i].UnmarshalBinary(b[i*elementBytes : (i+1)*elementBytes]); err != nil {
+			return nil, refuseMessage("the bytes are no elements of the group")
+		}
+	}
+	return out, nil
+}
+
+// writeElements is what readElements reads.
+func writeElements(elements []group.Element) (out []byte, err error) {
+	for _, e := range elements {
+		b, err := e.MarshalBinary()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, b...)
+	}
+	return out, nil
+}

@@ -20,6 +20,7 @@ type App struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	running        bool // the command line was understood and a command has begun
+	outputs        *guard
 }
 
 // Run parses the command line and runs one command of the tree that newRoot
@@ -41,7 +42,7 @@ func Run(ctx context.Context, newRoot func(*App) *cobra.Command, args, env []str
 		return ExitOK
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = ErrInterrupted
+		err = interrupt(err)
 	}
 	if !a.running {
 		err = &UsageError{Err: err}
@@ -71,7 +72,7 @@ func (a *App) prepareTree(root *cobra.Command) {
 }
 
 // noticeStart makes every command below c record that it has begun: whatever
-// fails before that is a fault of the command line.
+// fails before that is a fault of the command line. It also refuses outputs that would destroy inputs.
 func (a *App) noticeStart(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		a.noticeStart(sub)
@@ -79,6 +80,9 @@ func (a *App) noticeStart(c *cobra.Command) {
 	if body := c.RunE; body != nil {
 		c.RunE = func(c *cobra.Command, args []string) error {
 			a.running = true
+			if err := a.guardOutputs(c, args); err != nil {
+				return err
+			}
 			return body(c, args)
 		}
 	}

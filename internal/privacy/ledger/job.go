@@ -49,6 +49,7 @@ type Job struct {
 	request string // hash of the data set's identity, Config and ID
 	price   dp.Price
 	began   bool
+	closed  bool
 	stored  []byte
 }
 
@@ -276,7 +277,18 @@ func (j *Job) Abandon(ctx context.Context, reason string) error {
 	if !j.began {
 		return nil
 	}
-	return j.l.closeJob(context.WithoutCancel(ctx), j.req.Dataset, j.req.ID, j.request, reason)
+	err := j.l.closeJob(context.WithoutCancel(ctx), j.req.Dataset, j.req.ID, j.request, reason)
+	j.closed = err == nil
+	return err
+}
+
+// Explain adds to what a charged job failed with what became of its price; nil stays nil.
+func (j *Job) Explain(err error) error {
+	if err == nil || !j.began && j.stored == nil {
+		return err
+	}
+	return &Spent{Ledger: j.l.address, Dataset: j.req.Dataset, Job: j.req.ID, Price: j.price, Kept: j.stored != nil,
+		Closed: j.closed, Err: err}
 }
 
 func (j *Job) newEntry(kind Kind, price dp.Price, d json.RawMessage) Entry {

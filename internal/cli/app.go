@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
 // App is what a command knows of the world outside.
@@ -37,6 +39,7 @@ func Run(ctx context.Context, newRoot func(*App) *cobra.Command, args, env []str
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	ctx = ledger.TellWaits(ctx, func(line string) { a.Say("%s", line) })
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return ExitOK

@@ -25,6 +25,7 @@ const (
 	writesKey = "writes" // the values are names of files in a folder; none where the flag names a file
 	resultKey = "result" // writes, and is the result of a job that may be asked for again
 	keepsKey  = "keeps"  // the value is the table that tells a database of the kind, "" for a folder
+	newKey    = "new" // writes, and replaces nothing whatever it is
 	forceFlag = "force"
 	jobFlag   = "job"
 )
@@ -54,7 +55,10 @@ func Writes(c *cobra.Command, flags ...string) {
 }
 
 // WritesNew marks a flag of c that names a file which must not be there yet.
-func WritesNew(c *cobra.Command, flag string) { markFlag(c, flag, writesKey, nil) }
+func WritesNew(c *cobra.Command, flag string) {
+	markFlag(c, flag, writesKey, nil)
+	markFlag(c, flag, newKey, nil)
+}
 
 // WritesInto marks a flag of c that names a folder in which files of the given names are written.
 func WritesInto(c *cobra.Command, flag string, names ...string) {
@@ -165,7 +169,7 @@ func (a *App) guardOutputs(c *cobra.Command, args []string) error {
 					}
 				}
 				outputs = append(outputs, out)
-				if failed == nil {
+				if failed == nil && f.Annotations[newKey] == nil {
 					failed = g.check(f.Name, out, later)
 				}
 			}

@@ -29,6 +29,9 @@ type Request struct {
 	Worker                    string // who runs the job, for Recover's question
 }
 
+// unitPerson is the unit of a data set whose jobs protect all rows of each person together.
+const unitPerson = "person"
+
 // Terms say what the prices of a data set's jobs are about. Prices add up only
 // where the terms agree: the same unit and relation, and at least the columns
 // that the first job protected.
@@ -385,7 +388,8 @@ func (j *Job) checkTerms(t tx) error {
 		return err
 	}
 	mine := j.req.Terms
-	if own.Unit != "" && own.Unit != mine.Unit {
+	// Who declares persons gets what protects all rows of a person, whatever a row is called.
+	if own.Unit != "" && own.Unit != mine.Unit && !(own.Unit == unitPerson && mine.Person != "") {
 		return refuse("unit", fmt.Sprintf("must be %q, as declared", own.Unit), mine.Unit)
 	}
 	e, found, err := t.first(j.req.Dataset, Began)

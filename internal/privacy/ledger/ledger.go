@@ -44,11 +44,13 @@ func openAddress(ctx context.Context, address string, create bool) (*Ledger, err
 	if err != nil {
 		return nil, err
 	}
+	w := waitsOf(ctx, address)
+	defer w.begin()()
 	l, err := connectLedger(ctx, c, sqldb.IsPostgres(address), create)
 	if err != nil {
 		return nil, err
 	}
-	l.address = address
+	l.address, l.store = address, &noticedStore{l.store, w}
 	return l, nil
 }
 

@@ -52,7 +52,8 @@ every run.`,
 	}
 	c.Flags().IntVar(&d.rows, "rows", demoRows, "how many people to invent, half of them for testing")
 	c.Flags().Uint64Var(&d.seed, "seed", 1, "which people to invent; says nothing about noise")
-	c.Flags().StringVar(&d.save, "save", "discreet-demo", "the `folder` to write to; what an earlier demo left there is replaced")
+	c.Flags().StringVar(&d.save, "save", "discreet-demo",
+		"the `folder` to write to; what an earlier demo left there is replaced")
 	cli.WritesInto(c, "save", demoFiles...)
 	return c
 }

@@ -82,8 +82,8 @@ var ways = map[string]func(t *testing.T, path string) string{
 	},
 }
 
-// TestOutputsReplaceNoInputs tries each flag that writes against each file that the command reads or
-// keeps, by every name, and with --force: it is refused, and the file stays as it is.
+// TestOutputsReplaceNoInputs tries each flag that writes against each file that the command reads
+// or keeps, by every name, and with --force: it is refused, and the file stays as it is.
 func TestOutputsReplaceNoInputs(t *testing.T) {
 	scene(t)
 	if err := os.Mkdir("there", 0o700); err != nil {

@@ -184,7 +184,8 @@ func (s *simulateFlags) checkFlags(c *cobra.Command) error {
 func (s *simulateFlags) trainModel(ctx context.Context, sch *schema.Schema, text []byte,
 	eps dp.Epsilon) (m *model.Model, out *simulate.Result, err error) {
 	run := &train.Simulation{
-		Schema: sch, SchemaText: text, Data: s.data, Exceed: s.exceed, Output: train.Output{Path: s.model, Force: s.Force()}, Price: dp.Price{Epsilon: eps},
+		Schema: sch, SchemaText: text, Data: s.data, Exceed: s.exceed,
+		Output: train.Output{Path: s.model, Force: s.Force()}, Price: dp.Price{Epsilon: eps},
 		Say:  s.Say,
 		Bill: collect.Bill(wire.Mode(s.mode), mechanisms[s.mechanism], eps),
 		Options: map[string]string{"mode": s.mode, "classifier": s.classifier, "mechanism": s.mechanism,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package atomicfile writes files whole or not at all, and says who may read them and what is not to
-// be replaced.
+// Package atomicfile writes files whole or not at all, and says who may read them and
+// what is not to be replaced.
 package atomicfile
 
 import (
@@ -101,12 +101,20 @@ func checkReplaceable(path string) error {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s must be a plain file or not exist", path)
 	}
-	for _, end := range append([]string{""}, databaseEnds...) {
-		if base, ok := cutEnd(path, end); ok && KindOf(base) == Database {
-			return fmt.Errorf("%s must not be %s, nor a file that belongs to one", path, Database)
-		}
+	if IsOfDatabase(path) {
+		return fmt.Errorf("%s must not be %s, nor a file that belongs to one", path, Database)
 	}
 	return nil
+}
+
+// IsOfDatabase holds for a database and for what belongs to one, there or not.
+func IsOfDatabase(path string) bool {
+	for _, end := range append([]string{""}, databaseEnds...) {
+		if base, ok := cutEnd(path, end); ok && KindOf(base) == Database {
+			return true
+		}
+	}
+	return false
 }
 
 // cutEnd is strings.CutSuffix for names that a file system may hold to be the same.

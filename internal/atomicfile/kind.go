@@ -23,8 +23,8 @@ const (
 	Key       Kind = "a key or a certificate"
 )
 
-// How the kinds begin. A schema is text, in which keys may come in any order: at the start of a line
-// of YAML, or anywhere in the outermost object of JSON.
+// How the kinds begin. A schema is text, in which keys may come in any order: at the start
+// of a line of YAML, or anywhere in the outermost object of JSON.
 var (
 	databaseStart = []byte("SQLite format 3\x00")
 	modelStart    = []byte("{\n  \"discreet_model\": ")

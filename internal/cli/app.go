@@ -75,7 +75,8 @@ func (a *App) prepareTree(root *cobra.Command) {
 }
 
 // noticeStart makes every command below c record that it has begun: whatever
-// fails before that is a fault of the command line. It also refuses outputs that would destroy inputs.
+// fails before that is a fault of the command line. It also refuses outputs that would
+// destroy inputs.
 func (a *App) noticeStart(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		a.noticeStart(sub)

@@ -25,7 +25,7 @@ const (
 	writesKey = "writes" // the values are names of files in a folder; none where the flag names a file
 	resultKey = "result" // writes, and is the result of a job that may be asked for again
 	keepsKey  = "keeps"  // the value is the table that tells a database of the kind, "" for a folder
-	newKey    = "new" // writes, and replaces nothing whatever it is
+	newKey    = "new"    // writes, and replaces nothing whatever it is
 	forceFlag = "force"
 	jobFlag   = "job"
 )
@@ -37,8 +37,8 @@ func Reads(c *cobra.Command, flags ...string) {
 	}
 }
 
-// ReadsArguments marks the arguments of c as files to read, or as folders, in which only files of the
-// given names are read.
+// ReadsArguments marks the arguments of c as files to read, or as folders, in which only files of
+// the given names are read.
 func ReadsArguments(c *cobra.Command, names ...string) {
 	if c.Annotations == nil {
 		c.Annotations = map[string]string{}
@@ -199,7 +199,8 @@ func filesIn(path string, names []string) (files []string) {
 	return files
 }
 
-// check refuses an output. A model that was paid for is passed over where the job looks at it later.
+// check refuses an output. A model that was paid for is passed over if the job looks at it
+// later.
 func (g *guard) check(flag, out string, later bool) error {
 	for _, in := range g.inputs {
 		names := []string{in.path}
@@ -216,9 +217,9 @@ func (g *guard) check(flag, out string, later bool) error {
 		}
 	}
 	switch kind := atomicfile.KindOf(out); {
+	case atomicfile.IsOfDatabase(out):
+		return Refuse(g.op, flag, "must not be "+string(atomicfile.Database)+", nor belong to one", out)
 	case kind == atomicfile.Plain, kind == atomicfile.PaidModel && later:
-	case kind == atomicfile.Database:
-		return Refuse(g.op, flag, "must not be "+string(kind), out)
 	case !g.force:
 		return Refuse(g.op, flag, "must be another file, or be given with --force: this one is "+string(kind), out)
 	}
@@ -301,8 +302,8 @@ func checkDatabase(op, flag, path, table string) error {
 	return nil
 }
 
-// WriteFile lets f write the file at path, which holds what it held before, or nothing, until all of
-// it has been written. It is for its user alone. What the command reads is not replaced, whatever
+// WriteFile lets f write the file at path, which holds what it held before, or nothing, until all
+// of it has been written. It is for its user alone. What the command reads is not replaced, whatever
 // has become of the names since it began.
 func (a *App) WriteFile(path string, f func(io.Writer) error) error {
 	return a.writeFile(path, atomicfile.Private, f)

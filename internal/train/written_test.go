@@ -63,13 +63,14 @@ func writtenRows(rows, classes int, person bool, r *rand.Rand) string {
 			fmt.Fprintf(&b, "p%d,", i/2)
 		}
 		k := r.IntN(classes)
-		fmt.Fprintf(&b, "%.2f,%.2f,%s,k%d\n", 10*r.Float64()/float64(1+k), 2*r.Float64()-1, []string{"a", "b", "d", "e"}[r.IntN(4)], k)
+		fmt.Fprintf(&b, "%.2f,%.2f,%s,k%d\n", 10*r.Float64()/float64(1+k), 2*r.Float64()-1,
+			[]string{"a", "b", "d", "e"}[r.IntN(4)], k)
 	}
 	return b.String()
 }
 
-// TestAcceptedPlansAreWritten searches prices, tables and learners for a plan that is accepted, so that
-// it would be charged, and whose model cannot be fitted or written.
+// TestAcceptedPlansAreWritten searches prices, tables and learners for a plan that is accepted, so
+// that it would be charged, and whose model cannot be fitted or written.
 func TestAcceptedPlansAreWritten(t *testing.T) {
 	runs := 120
 	if testing.Short() {

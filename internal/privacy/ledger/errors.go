@@ -64,8 +64,8 @@ func (e *Spent) Hint() string {
 	case e.Closed:
 		return fmt.Sprintf("job %s has no result and is never drawn again; another job pays again", e.Job)
 	}
-	return fmt.Sprintf("the same command with --job %s writes the result and costs nothing if the ledger could keep it, and "+
-		"says so if not", e.Job)
+	return fmt.Sprintf("the same command with --job %s writes the result and costs nothing if the ledger could "+
+		"keep it, and says so if not", e.Job)
 }
 
 // Missing says that a ledger, data set or anchor is not there.

@@ -62,12 +62,13 @@ func (s *noticedStore) update(ctx context.Context, f func(tx) error) error {
 }
 
 func (s *noticedStore) view(ctx context.Context, f func(tx) error) error {
+	if s.waits.say == nil {
+		return s.store.view(ctx, f)
+	}
 	done := s.waits.begin()
 	defer func() { done() }()
 	return s.store.view(ctx, func(t tx) error {
-		if _, err := t.head(); err != nil { // the first question waits for the lock
-			return err
-		}
+		_, _ = t.head() // the first question waits for the lock; what it answers is for f to ask
 		done()
 		return f(t)
 	})

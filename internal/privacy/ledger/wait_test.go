@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestLockedLedgersAreTold: a step that waits for the database has begun a wait of a second, which is
-// over when it has the database. The test's clock stands still until a wait begins, and then the
+// TestLockedLedgersAreTold: a step that waits for the database has begun a wait of a second, which
+// is over when it has the database. The test's clock stands still until a wait begins, and then the
 // second is over at once; the lock is given back when the line is said.
 func TestLockedLedgersAreTold(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "l.db")

@@ -34,6 +34,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/discreet-dp/discreet/internal/atomicfile"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/model/explain"
@@ -206,10 +207,18 @@ func NewSchema(d TableSpec) (*Schema, error) {
 }
 
 // Columns are the names of the table's columns in order, the label among them.
-func (s *Schema) Columns() []string { return rows.Names(s.s) }
+func (s *Schema) Columns() []string {
+	if s.isEmpty() {
+		return nil
+	}
+	return rows.Names(s.s)
+}
 
 // Classes are the values of the label, in the order in which scores are given.
 func (s *Schema) Classes() []string {
+	if s.isEmpty() {
+		return nil
+	}
 	var names []string
 	for _, l := range s.s.Label.Levels {
 		names = append(names, l.Value)
@@ -219,6 +228,9 @@ func (s *Schema) Classes() []string {
 
 // String is the schema as a file in YAML.
 func (s *Schema) String() string {
+	if s.isEmpty() {
+		return ""
+	}
 	text, err := s.s.YAML()
 	if err != nil {
 		panic(err) // a schema that was read can be written
@@ -235,13 +247,21 @@ type Table struct {
 }
 
 // Rows is the number of rows. Under AddRemove it is private.
-func (t *Table) Rows() int { return t.t.Rows }
+func (t *Table) Rows() int {
+	if t.isEmpty() {
+		return 0
+	}
+	return t.t.Rows
+}
 
 // ReadTable reads labelled rows from files, CSV (plain or gzip) or Parquet
 // (.parquet), one behind the other. Columns are matched by name where the files
 // have names. A structural fault is a *FaultError; an unreadable private cell
 // becomes what the schema declares, silently.
 func ReadTable(ctx context.Context, s *Schema, paths ...string) (*Table, error) {
+	if s.isEmpty() {
+		return nil, missing("table", "schema")
+	}
 	t, err := dataset.Read(ctx, s.s, dataset.Options{}, paths...)
 	if err != nil {
 		return nil, err
@@ -251,6 +271,9 @@ func ReadTable(ctx context.Context, s *Schema, paths ...string) (*Table, error) 
 
 // ReadTableFrom reads labelled rows from CSV.
 func ReadTableFrom(ctx context.Context, s *Schema, r io.Reader) (*Table, error) {
+	if s.isEmpty() || r == nil {
+		return nil, missing("table", "schema or reader")
+	}
 	t, err := dataset.Read(ctx, s.s, dataset.Options{Stdin: r}, "-")
 	if err != nil {
 		return nil, err
@@ -264,12 +287,18 @@ func ReadTableFrom(ctx context.Context, s *Schema, r io.Reader) (*Table, error) 
 // bool or a pointer to one, nil where it is missing; where no field is the label
 // the table has none, and is for prediction.
 func TableOf[T any](s *Schema, structs []T) (*Table, error) {
+	if s.isEmpty() {
+		return nil, missing("table", "schema")
+	}
 	return tableOf(s)(rows.OfStructs(s.s, structs))
 }
 
 // TableOfRows makes a table of rows of text, as a CSV file would spell them: a cell
 // for each of s.Columns(), in order, the label among them.
 func TableOfRows(s *Schema, text iter.Seq[[]string]) (*Table, error) {
+	if s.isEmpty() || text == nil {
+		return nil, missing("table", "schema or rows")
+	}
 	return tableOf(s)(rows.OfText(s.s, text))
 }
 
@@ -277,6 +306,9 @@ func TableOfRows(s *Schema, text iter.Seq[[]string]) (*Table, error) {
 // are matched by name, NULL is a missing cell, and without the label among them the
 // table is for prediction.
 func TableFromSQL(ctx context.Context, s *Schema, query *sql.Rows) (*Table, error) {
+	if s.isEmpty() || query == nil {
+		return nil, missing("table", "schema or query")
+	}
 	return tableOf(s)(rows.OfSQL(ctx, s.s, query))
 }
 
@@ -360,6 +392,9 @@ type Plan struct {
 
 // String is the plan for people.
 func (p *Plan) String() string {
+	if p == nil {
+		return ""
+	}
 	var b strings.Builder
 	for _, f := range p.Facts {
 		if f.Text != "" {
@@ -376,6 +411,9 @@ func (p *Plan) String() string {
 // Plan checks everything about a training that can be checked without data, and
 // prices it. A refused option is a *ParamError.
 func (s *Schema) Plan(o Options) (*Plan, error) {
+	if s.isEmpty() {
+		return nil, missing("plan", "schema")
+	}
 	req, err := o.makeRequest("plan")
 	if err != nil {
 		return nil, err
@@ -405,6 +443,9 @@ func (s *Schema) Plan(o Options) (*Plan, error) {
 // A job of a ledger keeps the model's bytes there before Train returns, and
 // returns the same model again for nothing.
 func Train(ctx context.Context, t *Table, o Options) (*Model, error) {
+	if t.isEmpty() {
+		return nil, missing("train", "table")
+	}
 	req, err := o.makeRequest("train")
 	if err != nil {
 		return nil, err
@@ -416,7 +457,7 @@ func Train(ctx context.Context, t *Table, o Options) (*Model, error) {
 		Op: "train", Request: req, Schema: t.s.s, SchemaText: t.s.text, Data: t.data, Part: o.Part, Exceed: o.ExceedMax,
 		Read: func(context.Context) (*dataset.Table, error) { return t.t, nil },
 	}
-	if o.Account == nil {
+	if f, ok := o.Account.(AccountFunc); o.Account == nil || ok && f == nil {
 		return nil, &dp.ParamError{
 			Op: "train", Param: "account", Want: "must be given: who counts what trainings on this table cost together",
 			Hint: "a job of a Ledger, an AccountFunc, or Uncounted where nobody does",
@@ -536,11 +577,19 @@ func OpenLedger(ctx context.Context, address string) (*Ledger, error) {
 }
 
 // Close releases the file or the connections.
-func (l *Ledger) Close() error { return l.l.Close() }
+func (l *Ledger) Close() error {
+	if l.isEmpty() {
+		return nil
+	}
+	return l.l.Close()
+}
 
 // Declare adds a data set and the total that all trainings on it may cost, which is
 // never changed: a data set that is there is refused.
 func (l *Ledger) Declare(ctx context.Context, dataset string, total Price) error {
+	if l.isEmpty() {
+		return missing("ledger", "ledger")
+	}
 	eps, err := dp.EpsilonOf(total.Epsilon)
 	if err != nil {
 		return err
@@ -555,7 +604,12 @@ func (l *Ledger) Declare(ctx context.Context, dataset string, total Price) error
 // Job is the account of one training on a data set that was declared; the id names
 // the training: the same id with the same options returns the same model, and with
 // others is refused.
-func (l *Ledger) Job(dataset, id string) Account { return ledgerJob{l.l, dataset, id} }
+func (l *Ledger) Job(dataset, id string) Account {
+	if l.isEmpty() {
+		return nil // Train refuses it
+	}
+	return ledgerJob{l.l, dataset, id}
+}
 
 type ledgerJob struct {
 	l           *ledger.Ledger
@@ -580,6 +634,9 @@ type Balance struct {
 
 // Show lists the balances of all data sets, or of the one that is named.
 func (l *Ledger) Show(ctx context.Context, dataset ...string) ([]Balance, error) {
+	if l.isEmpty() {
+		return nil, missing("ledger", "ledger")
+	}
 	all, err := l.l.Balances(ctx, dataset...)
 	if err != nil {
 		return nil, err
@@ -610,21 +667,42 @@ func LoadModel(path string) (*Model, error) {
 }
 
 // Save writes the model to path: whatever happens, the old file or the whole new
-// one is there.
-func (m *Model) Save(path string) error { return m.m.Save(path) }
+// one is there. A ledger, a schema, a key and another model that was paid for are not
+// replaced: remove such a file first.
+func (m *Model) Save(path string) error {
+	file, err := m.MarshalBinary()
+	if err == nil {
+		err = atomicfile.CheckSpared(path, file)
+	}
+	if err != nil {
+		return err
+	}
+	return m.m.Save(path)
+}
 
 // MarshalBinary is the model as Save writes it: the same model, the same bytes.
-func (m *Model) MarshalBinary() ([]byte, error) { return model.Marshal(m.m) }
+func (m *Model) MarshalBinary() ([]byte, error) {
+	if m.isEmpty() {
+		return nil, missing("model", "model")
+	}
+	return model.Marshal(m.m)
+}
 
 // UnmarshalBinary reads what MarshalBinary wrote; what it allocates is bounded by
 // the length of b.
 func (m *Model) UnmarshalBinary(b []byte) (err error) {
+	if m == nil {
+		return missing("model", "model")
+	}
 	m.m, err = model.Unmarshal(b)
 	return err
 }
 
 // Schema is what the model knows of its table: the columns it reads, and the label.
 func (m *Model) Schema() *Schema {
+	if m.isEmpty() {
+		return nil
+	}
 	text, err := m.m.Schema.YAML()
 	if err != nil {
 		panic(err) // a model's schema was checked when it was made
@@ -633,11 +711,19 @@ func (m *Model) Schema() *Schema {
 }
 
 // Learner is what was trained.
-func (m *Model) Learner() string { return m.m.Learner }
+func (m *Model) Learner() string {
+	if m.isEmpty() {
+		return ""
+	}
+	return m.m.Learner
+}
 
 // ReadTable reads rows to predict, as the function ReadTable does with the model's
 // own schema. Their label need not be there and is not read.
 func (m *Model) ReadTable(ctx context.Context, paths ...string) (*Table, error) {
+	if m.isEmpty() {
+		return nil, missing("predict", "model")
+	}
 	t, err := dataset.Read(ctx, m.m.Schema, dataset.Options{Labels: dataset.LabelsIgnored}, paths...)
 	if err != nil {
 		return nil, err
@@ -672,6 +758,9 @@ func (m *Model) PredictTable(t *Table) (*Predictions, error) {
 }
 
 func (m *Model) scoreRows(t *Table) ([]float64, error) {
+	if m.isEmpty() || t.isEmpty() {
+		return nil, missing("predict", "model or table")
+	}
 	p, err := m.m.Bind(t.t.Schema)
 	if err != nil {
 		return nil, err
@@ -699,6 +788,9 @@ type Report struct {
 // Evaluate compares the model's predictions with the labels of a table, which
 // should be rows that were held out of training.
 func (m *Model) Evaluate(t *Table) (*Report, error) {
+	if m.isEmpty() || t.isEmpty() {
+		return nil, missing("evaluate", "model or table")
+	}
 	if t.t.Labels == nil {
 		return nil, &dp.ParamError{Op: "evaluate", Param: "table", Want: "must have labels"}
 	}
@@ -736,6 +828,9 @@ func (s Statement) String() string { return s.card }
 
 // Statement is the model's privacy statement.
 func (m *Model) Statement() Statement {
+	if m.isEmpty() {
+		return Statement{}
+	}
 	p := m.m.Privacy
 	return Statement{
 		Price: priceOf(dp.Price{Epsilon: p.Epsilon, Delta: p.Delta}), Bill: releasesOf(p.Bill), Claim: p.Claim,
@@ -748,7 +843,12 @@ func (m *Model) Statement() Statement {
 // Export writes the model as a program of another system, which scores rows as
 // PredictTable does: format "onnx" is a graph, "sql" a query for PostgreSQL and DuckDB. Any
 // other is a *ParamError.
-func (m *Model) Export(w io.Writer, format string) error { return export.Write(w, m.m, format) }
+func (m *Model) Export(w io.Writer, format string) error {
+	if m.isEmpty() || w == nil {
+		return missing("export", "model or writer")
+	}
+	return export.Write(w, m.m, format)
+}
 
 // Explanation is what a model learnt of each column. It tells nothing that the
 // model does not.
@@ -757,6 +857,9 @@ type Explanation struct{ e *explain.Explanation }
 // Explain explains an additive or a linear model; others are refused with a
 // *ParamError, since none of their parts means anything alone.
 func (m *Model) Explain() (*Explanation, error) {
+	if m.isEmpty() {
+		return nil, missing("explain", "model")
+	}
 	e, err := explain.Of(m.m)
 	if err != nil {
 		return nil, err
@@ -765,10 +868,20 @@ func (m *Model) Explain() (*Explanation, error) {
 }
 
 // WriteHTML writes one page with a drawing per column, which loads nothing.
-func (e *Explanation) WriteHTML(w io.Writer) error { return e.e.WriteHTML(w) }
+func (e *Explanation) WriteHTML(w io.Writer) error {
+	if e == nil || e.e == nil || w == nil {
+		return missing("explain", "explanation or writer")
+	}
+	return e.e.WriteHTML(w)
+}
 
 // MarshalJSON writes the numbers of the page, as `discreet explain --json` does.
-func (e *Explanation) MarshalJSON() ([]byte, error) { return json.Marshal(e.e) }
+func (e *Explanation) MarshalJSON() ([]byte, error) {
+	if e == nil {
+		return []byte("null"), nil
+	}
+	return json.Marshal(e.e)
+}
 
 // Cell is one cell of a row to predict: Text, Number, or the zero Cell, which is
 // missing.
@@ -798,6 +911,9 @@ type rowScratch struct {
 
 // Predictor prepares the prediction of single rows.
 func (m *Model) Predictor() (*Predictor, error) {
+	if m.isEmpty() {
+		return nil, missing("predict", "model")
+	}
 	coder, err := coding.NewRowCoder(m.m.Schema)
 	if err != nil {
 		return nil, err
@@ -815,7 +931,12 @@ func (m *Model) Predictor() (*Predictor, error) {
 
 // Columns are the columns that a row has a cell for, in order: those that the model
 // reads.
-func (p *Predictor) Columns() []string { return append([]string(nil), p.columns...) }
+func (p *Predictor) Columns() []string {
+	if p.isEmpty() {
+		return nil
+	}
+	return append([]string(nil), p.columns...)
+}
 
 // Predict is the predicted value of the label for a row, and its score in [0, 1]:
 // of a label of two values that of the positive one (1/2 or more where it is
@@ -823,6 +944,9 @@ func (p *Predictor) Columns() []string { return append([]string(nil), p.columns.
 // cells, or with one that a public column cannot hold, is refused with a
 // *ParamError, which never repeats the cell.
 func (p *Predictor) Predict(row []Cell) (class string, score float64, err error) {
+	if p.isEmpty() {
+		return "", 0, missing("predict", "predictor")
+	}
 	s := p.scratch.Get().(*rowScratch)
 	defer p.scratch.Put(s)
 	if err := p.scoreRow(row, s, s.scores); err != nil {
@@ -839,6 +963,9 @@ func (p *Predictor) Predict(row []Cell) (class string, score float64, err error)
 // Scores writes a row's scores: one number for a label of two values, else one per
 // value; see Predictions.
 func (p *Predictor) Scores(row []Cell, out []float64) error {
+	if p.isEmpty() {
+		return missing("predict", "predictor")
+	}
 	if len(out) != p.scorer.Width() {
 		return &dp.ParamError{Op: "predict", Param: "scores", Want: "must number " + strconv.Itoa(p.scorer.Width()),
 			Got: len(out)}
@@ -860,4 +987,16 @@ func (p *Predictor) scoreRow(row []Cell, s *rowScratch, out []float64) error {
 	}
 	p.coder.Derive(s.cells)
 	return p.scorer.Scores(s.cells, out)
+}
+
+// Zero values and nil pointers of types that this package makes are refused by name.
+
+func (s *Schema) isEmpty() bool    { return s == nil || s.s == nil }
+func (t *Table) isEmpty() bool     { return t == nil || t.t == nil || t.s.isEmpty() }
+func (l *Ledger) isEmpty() bool    { return l == nil || l.l == nil }
+func (m *Model) isEmpty() bool     { return m == nil || m.m == nil }
+func (p *Predictor) isEmpty() bool { return p == nil || p.scorer == nil }
+
+func missing(op, param string) error {
+	return &dp.ParamError{Op: op, Param: param, Want: "must be given, as this package makes it"}
 }

@@ -61,6 +61,7 @@ can reach it: give it an address that only operators reach.`,
 	c.Flags().StringArrayVar(&g.relays, "relay", nil,
 		"another number of owners for the certificate owner/NAME, `NAME=NUMBER`; may be repeated")
 	cli.AddSection(c, connection, "listen", "page")
+	cli.Keeps(c, "state", cli.AggregatorTable)
 	cli.Require(c, "listen", "state", "max-epsilon")
 	return c
 }

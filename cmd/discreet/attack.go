@@ -79,6 +79,8 @@ ledger. Keep it where the rows may be seen. It refuses without --not-private.`,
 	c.Flags().StringVar(&t.out, "out", "", "the .svg or .png `file` to draw true against false positive rates to")
 	c.Flags().BoolVar(&t.json, "json", false, "print one JSON object")
 	c.Flags().BoolVar(&t.exceed, "exceed-max-epsilon", false, "attack although the schema declares a max_epsilon")
+	cli.Reads(c, "data", "schema")
+	cli.Writes(c, "out")
 	cli.Require(c, "data", "schema")
 	return c
 }
@@ -119,7 +121,7 @@ func (t *attackFlags) runAttack(ctx context.Context) error {
 		return asRefusal(err)
 	}
 	if t.out != "" {
-		if err := cli.DrawChart(t.out, finding.AttackChart(req.Name, r)); err != nil {
+		if err := t.DrawChart(t.out, finding.AttackChart(req.Name, r)); err != nil {
 			return err
 		}
 	}

@@ -90,6 +90,8 @@ or made from --schema.`,
 	c.Flags().StringVar(&t.out, "out", "", "the .svg or .png `file` to draw the two output distributions to")
 	c.Flags().BoolVar(&t.json, "json", false, "print one JSON object")
 	cli.AddSection(c, "A command to audit", "command", "neighbours")
+	cli.Reads(c, "schema", "neighbours")
+	cli.Writes(c, "out")
 	cli.Require(c, "epsilon")
 	c.MarkFlagsOneRequired("learner", "mechanism", "command")
 	c.MarkFlagsMutuallyExclusive("learner", "mechanism", "command")
@@ -138,7 +140,7 @@ func (t *auditFlags) runAudit(ctx context.Context) error {
 		return err
 	}
 	if t.out != "" {
-		if err := cli.DrawChart(t.out, finding.AuditChart(r)); err != nil {
+		if err := t.DrawChart(t.out, finding.AuditChart(r)); err != nil {
 			return err
 		}
 	}

@@ -40,6 +40,7 @@ type ledgerFlag struct{ address string }
 
 func (f *ledgerFlag) addFlag(c *cobra.Command) {
 	c.Flags().StringVar(&f.address, "ledger", "", "the ledger: a `file`, or postgres://user@host/database")
+	cli.Keeps(c, "ledger", cli.LedgerTable)
 }
 
 // useLedger opens the ledger that is there, lets f use it and closes it.

@@ -51,6 +51,7 @@ part: of all parts only the dearest counts, because nobody is in two.`,
 	c.Flags().StringVar(&b.why, "note", "", "the owner's `note`: who decided on the total, and why")
 	c.Flags().StringVar(&b.parts, "parts", "",
 		"a schema `file` whose parts: trainings may be charged to; without it all trainings add up")
+	cli.Reads(c, "parts")
 	cli.Require(c, "ledger", "dataset", "epsilon")
 	return c
 }

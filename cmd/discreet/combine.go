@@ -56,6 +56,7 @@ func (f *combination) addFlags(c *cobra.Command) {
 	} {
 		completeFlag(c, name, words...)
 	}
+	cli.Reads(c, "schema")
 	cli.Require(c, "schema", "parties")
 }
 
@@ -165,7 +166,7 @@ noisy-max charges each answer, and stops when the budget is spent.`,
 		"a `file` of the auxiliary table, the parties' very bytes; may be repeated")
 	c.Flags().StringVar(&t.Roster, "roster", "",
 		"the `file` of parties that may vote: a public key and a name on each line")
-	c.Flags().StringVar(&t.Output, "model", "", "the `file` to write the model to; replaced if it is there")
+	c.Flags().StringVar(&t.Output.Path, "model", "", "the `file` to write the model to; replaced if it is there")
 	c.Flags().StringVar(&t.answers, "answers", "", "with noisy-max, the CSV `file` to write answers to instead of a model")
 	c.Flags().BoolVar(&t.InSecret, "secure-sum", false,
 		"add up in secret: the combiner sees no votes; with --votes a rehearsal")
@@ -180,6 +181,9 @@ noisy-max charges each answer, and stops when the budget is spent.`,
 		"the combination's own `ID`: with the same ID parties give the same votes, and the ledger the same result "+
 			"(default a random one)")
 	cli.AddSection(c, secretSums, "secure-sum", "honest", "minimum", "holders")
+	cli.Reads(c, "votes", "aux", "roster")
+	cli.WritesResult(c, "model")
+	cli.Writes(c, "answers")
 	cli.Require(c, "aux")
 	c.MarkFlagsOneRequired("votes", "ask")
 	c.MarkFlagsMutuallyExclusive("roster", "ask")
@@ -227,7 +231,7 @@ func (t *combiner) runCombine(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	for _, out := range []string{t.Output, t.answers} {
+	for _, out := range []string{t.Output.Path, t.answers} {
 		if out == "" {
 			continue
 		}
@@ -235,6 +239,7 @@ func (t *combiner) runCombine(c *cobra.Command) error {
 			return fmt.Errorf("combine: output %w", err)
 		}
 	}
+	t.Output.Force = t.Force()
 	t.ID, t.Schema, t.Params = t.job, t.public, t.params
 	if t.ID == "" {
 		t.ID = rand.Text()
@@ -251,13 +256,13 @@ func (t *combiner) runCombine(c *cobra.Command) error {
 	return t.ledger.withJob(ctx, t.Job, func() error {
 		if t.answers != "" {
 			return asUsageError(t.Answers(ctx, s, t.answers,
-				func(f func(io.Writer) error) error { return cli.WriteFile(t.answers, f) }))
+				func(f func(io.Writer) error) error { return t.WriteFile(t.answers, f) }))
 		}
 		m, err := t.Model(ctx, s, pl)
 		if err != nil {
 			return asUsageError(err)
 		}
-		t.App.Say("wrote %s", t.Output)
+		t.App.Say("wrote %s", t.Output.Path)
 		_, err = io.WriteString(t.Stdout, m.Privacy.Card())
 		return err
 	})

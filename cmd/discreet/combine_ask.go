@@ -30,6 +30,7 @@ func (f *asking) addFlags(c *cobra.Command) {
 		"with --ask and --secure-sum, who hold the shares: `NAME=ADDRESS,...`")
 	completeFlag(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
 	cli.AddSection(c, "Votes over the network", "ask", "certs", "as", "wait", "kind", "helpers")
+	cli.Reads(c, "ask", "certs")
 	c.MarkFlagsRequiredTogether("ask", "certs", "as")
 }
 

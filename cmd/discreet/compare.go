@@ -77,6 +77,8 @@ training.`,
 	c.Flags().BoolVar(&l.json, "json", false, "print one JSON object")
 	c.Flags().BoolVar(&l.notPrivate, "not-private", false, "the numbers may tell about the rows of the table")
 	c.Flags().BoolVar(&l.exceed, "exceed-max-epsilon", false, "compare although the schema declares a max_epsilon")
+	cli.Reads(c, "data", "schema")
+	cli.WritesInto(c, "out", comparisonFiles...)
 	cli.Require(c, "data", "schema", "learners", "epsilons")
 	completeFlag(c, "learners", train.LearnerNames()...)
 	return c
@@ -158,6 +160,9 @@ func (l *compareFlags) readOptions() (*heldout.Options, error) {
 	return o, nil
 }
 
+// comparisonFiles are what saveResult writes.
+var comparisonFiles = []string{"accuracy.svg", "accuracy.png", "auc.svg", "auc.png", "comparison.json"}
+
 // saveResult writes charts and numbers to the folder.
 func (l *compareFlags) saveResult(r *heldout.Result) error {
 	if err := os.MkdirAll(l.out, 0o777); err != nil {
@@ -165,7 +170,7 @@ func (l *compareFlags) saveResult(r *heldout.Result) error {
 	}
 	write := func(name string, f func(io.Writer) error) error {
 		path := filepath.Join(l.out, name)
-		if err := cli.WriteFile(path, f); err != nil {
+		if err := l.WriteFile(path, f); err != nil {
 			return err
 		}
 		l.Say("wrote %s", path)

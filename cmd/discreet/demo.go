@@ -3,11 +3,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -50,13 +52,40 @@ every run.`,
 	}
 	c.Flags().IntVar(&d.rows, "rows", demoRows, "how many people to invent, half of them for testing")
 	c.Flags().Uint64Var(&d.seed, "seed", 1, "which people to invent; says nothing about noise")
-	c.Flags().StringVar(&d.save, "save", "discreet-demo", "the `folder` to write to; files of the same names are replaced")
+	c.Flags().StringVar(&d.save, "save", "discreet-demo",
+		"the `folder` to write to; what an earlier demo left there is replaced")
+	cli.WritesInto(c, "save", demoFiles...)
 	return c
+}
+
+// demoSchema is the file that tells a folder of the demo's, in which it may replace what it left.
+const demoSchema = "census.yaml"
+
+// demoFiles are the other files that the demo leaves.
+var demoFiles = []string{"train.csv", "held-out.csv", "model.html", "model.json"}
+
+// checkFolder refuses a folder with files that no demo left.
+func (d *demoFlags) checkFolder() (again bool, err error) {
+	old, err := os.ReadFile(d.pathOf(demoSchema))
+	if bytes.Equal(old, census.SchemaYAML()) {
+		return true, nil
+	}
+	for _, name := range append([]string{demoSchema}, demoFiles...) {
+		if _, err := os.Lstat(d.pathOf(name)); err == nil {
+			return false, cli.Refuse("demo", "save", "must be a folder without files called "+demoSchema+", "+
+				strings.Join(demoFiles, ", ")+", or one that demo left", d.save)
+		}
+	}
+	return false, nil
 }
 
 func (d *demoFlags) runDemo(ctx context.Context) error {
 	if d.rows < minDemoRows || d.rows > maxDemoRows {
 		return cli.Refuse("demo", "rows", fmt.Sprintf("must be from %d to %d", minDemoRows, maxDemoRows), d.rows)
+	}
+	again, err := d.checkFolder()
+	if err != nil {
+		return err
 	}
 	d.Say("inventing %d people (seed %d), to train on one half and test on the other", d.rows, d.seed)
 	if err := os.MkdirAll(d.save, 0o777); err != nil {
@@ -77,13 +106,15 @@ func (d *demoFlags) runDemo(ctx context.Context) error {
 		name, what string
 		write      func(io.Writer) error
 	}{
+		{demoSchema, "the schema: which columns are private, and their bounds",
+			func(w io.Writer) error { _, err := w.Write(census.SchemaYAML()); return err }},
 		{"train.csv", "the people trained on", func(w io.Writer) error { return census.WriteCSV(w, learn) }},
 		{"held-out.csv", "the people tested on", func(w io.Writer) error { return census.WriteCSV(w, judge) }},
-		{"census.yaml", "the schema: which columns are private, and their bounds",
-			func(w io.Writer) error { _, err := w.Write(census.SchemaYAML()); return err }},
 		{"model.html", "what the model learnt of each column; open it in a browser", r.WriteHTML},
 	} {
-		if err := cli.WriteFile(d.pathOf(file.name), file.write); err != nil {
+		if file.name == demoSchema && again {
+			// it is there, and a schema is not replaced
+		} else if err := d.WriteFile(d.pathOf(file.name), file.write); err != nil {
 			return err
 		}
 		lines += fmt.Sprintf("  %s  %s\n", d.pathOf(file.name), file.what)

@@ -54,6 +54,8 @@ to people who may see those rows.`,
 	c.Flags().StringVar(&e.threshold, "threshold", "",
 		"predict the positive class from this on: a `score`, rate=SHARE or costs=FP:FN (default 0.5)")
 	c.Flags().StringVar(&e.out, "out", "", "an HTML `file` to draw to; replaced if it is there")
+	cli.Reads(c, "model", "data")
+	cli.Writes(c, "out")
 	cli.Require(c, "model", "data")
 	return c
 }
@@ -62,9 +64,6 @@ func (e *evaluate) runEvaluate(ctx context.Context) error {
 	threshold, err := predict.ParseThreshold(e.threshold)
 	if err != nil {
 		return &cli.UsageError{Err: err}
-	}
-	if err := cli.RefuseReplacing("evaluate", e.out, append(e.data, e.model)...); err != nil {
-		return err
 	}
 	m, err := model.Load(e.model)
 	if err != nil {
@@ -83,7 +82,7 @@ func (e *evaluate) runEvaluate(ctx context.Context) error {
 		return asRefusal(err)
 	}
 	if e.out != "" {
-		if err := cli.WriteFile(e.out, r.WriteHTML); err != nil {
+		if err := e.WriteFile(e.out, r.WriteHTML); err != nil {
 			return err
 		}
 		e.Say("wrote %s", e.out)

@@ -43,6 +43,8 @@ the model does not. The page is a single file that loads nothing.`,
 	c.Flags().StringVar(&e.model, "model", "", "the model `file`")
 	c.Flags().StringVar(&e.out, "out", "", "the HTML `file` to write; replaced if it is there")
 	c.Flags().BoolVar(&e.json, "json", false, "print one JSON object")
+	cli.Reads(c, "model")
+	cli.Writes(c, "out")
 	cli.Require(c, "model")
 	c.MarkFlagsOneRequired("out", "json")
 	return c
@@ -58,7 +60,7 @@ func (e *explainFlags) runExplain() error {
 		return &cli.UsageError{Err: err}
 	}
 	if e.out != "" {
-		if err := cli.WriteFile(e.out, x.WriteHTML); err != nil {
+		if err := e.WriteFile(e.out, x.WriteHTML); err != nil {
 			return fmt.Errorf("explain: %w", err)
 		}
 		e.Say("wrote %s", e.out)

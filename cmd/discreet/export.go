@@ -43,7 +43,7 @@ row, so it costs no budget. docs/export.md has examples.`,
 			if out == "-" {
 				return write(a.Stdout)
 			}
-			if err := cli.WriteFile(out, write); err != nil {
+			if err := a.WriteFile(out, write); err != nil {
 				return err
 			}
 			a.Say("wrote %s", out)
@@ -53,6 +53,8 @@ row, so it costs no budget. docs/export.md has examples.`,
 	c.Flags().StringVar(&path, "model", "", "the model `file`")
 	c.Flags().StringVar(&format, "format", "", "the `format`: onnx, pmml or sql")
 	c.Flags().StringVar(&out, "out", "", "the `file` to write; - is standard output; replaced if it is there")
+	cli.Reads(c, "model")
+	cli.Writes(c, "out")
 	cli.Require(c, "model", "format", "out")
 	return c
 }

@@ -46,6 +46,7 @@ without TLS and to everybody who can reach it.`,
 	c.Flags().StringVar(&h.store, "store", "", "the `file` to keep shares and answers in; made where there is none")
 	c.Flags().StringVar(&h.page, "page", "", "the `address` of metrics and health; none when left out")
 	cli.AddSection(c, connection, "listen", "page")
+	cli.Keeps(c, "store", cli.HelperTable)
 	cli.Require(c, "listen", "store")
 	return c
 }

@@ -74,6 +74,9 @@ many.`,
 		"the `number` of connections to the aggregator, each with one upload at a time")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
 	cli.AddSection(c, secretSums, "mode", "honest")
+	cli.Reads(c, "data")
+	cli.Keeps(c, "book", cli.BookTable)
+	cli.Writes(c, "model")
 	cli.Require(c, "task", "data", "book", "max-epsilon", "lifetime-epsilon")
 	c.AddCommand(a.newOwnerKeysCommand())
 	return c
@@ -118,6 +121,7 @@ are can admit them to a task with task create --roster.`,
 	f.StringVar(&path, "book", "", "the `file` of the owners' keys and of what they have given; made where there is none")
 	f.StringVar(&lifetime, "lifetime-epsilon", "", "the largest ε of all reports of an owner together, a `number`")
 	f.IntVar(&owners, "owners", 1, "the `number` of owners")
+	cli.Keeps(c, "book", cli.BookTable)
 	cli.Require(c, "book", "lifetime-epsilon")
 	return c
 }

@@ -30,6 +30,7 @@ the public half, which the combiner's roster wants.`,
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "the `file` to write the key to; it must not be there")
+	cli.WritesNew(c, "out")
 	cli.Require(c, "out")
 	return c
 }

@@ -107,6 +107,8 @@ without TLS and to everybody who can reach it.`,
 	completeFlag(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
 	cli.AddSection(c, connection, "listen", "page")
 	cli.AddSection(c, secretSums, "helpers", "peers", "honest")
+	cli.Reads(c, "schema", "key", "allow", "peers")
+	cli.KeepsFolder(c, "state")
 	cli.Require(c, "listen", "state", "schema", "key", "combiner", "allow", "max-epsilon", "lifetime-epsilon")
 	c.MarkFlagsOneRequired("model", "command")
 	c.MarkFlagsMutuallyExclusive("model", "command")

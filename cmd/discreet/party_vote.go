@@ -61,6 +61,8 @@ average.`,
 	c.Flags().StringVar(&v.kind, "kind", string(multiparty.Labels),
 		"what to hand in: labels, probabilities or coefficients")
 	completeFlag(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
+	cli.Reads(c, "csv", "aux", "schema", "key")
+	cli.Writes(c, "out")
 	cli.Require(c, "aux", "out")
 	c.MarkFlagsOneRequired("model", "command", "csv")
 	c.MarkFlagsMutuallyExclusive("model", "command", "csv")
@@ -93,7 +95,7 @@ func (v *vote) writeVotes(ctx context.Context) error {
 		name = strings.TrimSuffix(base, filepath.Ext(base))
 	}
 	var h multiparty.Header
-	err := cli.WriteFile(v.out, func(to io.Writer) (err error) {
+	err := v.WriteFile(v.out, func(to io.Writer) (err error) {
 		h, err = v.Cast(ctx, name, kind, v.aux, to)
 		return err
 	})

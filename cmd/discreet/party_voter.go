@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/service/ballot"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -24,6 +25,7 @@ func newVoter(a *app) voter {
 
 func (v *voter) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&v.Model, "model", "", "the party's model `file`")
+	cli.Reads(c, "model")
 	c.Flags().StringVar(&v.Command, "command", "", "the `command` of another classifier")
 	c.Flags().StringVar(&v.Encoding, "encoding", "onehot",
 		"how categories become numbers, for coefficients: onehot or ordinal")

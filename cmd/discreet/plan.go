@@ -66,6 +66,7 @@ them, and how many columns are worth their noise. That costs no budget.`,
 	cli.AddSection(c, counting, "ledger", "dataset")
 	c.Flags().StringVar(&p.part, "part", "",
 		"plan for one part: the rows with this `value` in the column that the schema names as parts:")
+	cli.Reads(c, "schema")
 	cli.Require(c, "schema")
 	return c
 }

@@ -95,6 +95,8 @@ are (docs/scale.md), and --out is a folder of Parquet files that is not there.`,
 	c.Flags().StringVar(&p.cluster.Engine, "engine", predict.EngineMemory,
 		"`where` rows are scored: memory, of this machine, or spark (docs/scale.md)")
 	addClusterFlags(c, &p.cluster.Master, &p.cluster.Submit)
+	cli.Reads(c, "model", "data")
+	cli.Writes(c, "out")
 	cli.Require(c, "model", "data", "out")
 	completeFlag(c, "extra", "refuse", "drop", "keep")
 	return c
@@ -106,9 +108,6 @@ func (p *predictFlags) runPredict(ctx context.Context) error {
 	asked := predict.Params{Explain: p.explain, Class: p.class, Interval: p.interval, Threshold: threshold}
 	if err := cmp.Or(badExtra, badThreshold, p.cluster.Check(asked, p.out)); err != nil {
 		return &cli.UsageError{Err: err}
-	}
-	if err := cli.RefuseReplacing("predict", p.out, append(p.data, p.model)...); err != nil {
-		return err
 	}
 	m, err := model.Load(p.model)
 	if err != nil {
@@ -151,5 +150,5 @@ func (p *predictFlags) writeOutput(f func(io.Writer) error) error {
 		}
 		return w.Flush()
 	}
-	return cli.WriteFile(p.out, f)
+	return p.WriteFile(p.out, f)
 }

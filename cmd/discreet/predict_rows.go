@@ -31,6 +31,7 @@ has cells in that order, null where one is missing, and is answered by
 		},
 	}
 	c.Flags().StringVar(&path, "model", "", "the model `file`")
+	cli.Reads(c, "model")
 	cli.Require(c, "model")
 	return c
 }

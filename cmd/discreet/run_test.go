@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/atomicfile"
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/model"
@@ -36,10 +37,10 @@ func sampleFolder(t *testing.T, rows int) string {
 func writeCensus(dir string, rows int) error {
 	table := census.Generate(1, rows)
 	return errors.Join(
-		cli.WriteFile(filepath.Join(dir, "census.yaml"),
+		writePrivate(filepath.Join(dir, "census.yaml"),
 			func(w io.Writer) error { _, err := w.Write(census.SchemaYAML()); return err }),
-		cli.WriteFile(filepath.Join(dir, "census.csv"), func(w io.Writer) error { return census.WriteCSV(w, table) }),
-		cli.WriteFile(filepath.Join(dir, "census.parquet"), func(w io.Writer) error { return census.WriteParquet(w, table) }),
+		writePrivate(filepath.Join(dir, "census.csv"), func(w io.Writer) error { return census.WriteCSV(w, table) }),
+		writePrivate(filepath.Join(dir, "census.parquet"), func(w io.Writer) error { return census.WriteParquet(w, table) }),
 	)
 }
 
@@ -174,7 +175,7 @@ func TestAFailedWriteChangesNothing(t *testing.T) {
 	if err := os.WriteFile(path, []byte("old"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	err := cli.WriteFile(path, func(w io.Writer) error {
+	err := writePrivate(path, func(w io.Writer) error {
 		io.WriteString(w, strings.Repeat("new", 10_000))
 		return io.ErrUnexpectedEOF
 	})
@@ -187,4 +188,9 @@ func TestAFailedWriteChangesNothing(t *testing.T) {
 	if left, _ := filepath.Glob(path + "?*"); len(left) > 0 {
 		t.Errorf("leaves %v", left)
 	}
+}
+
+// writePrivate writes a file as commands do.
+func writePrivate(path string, f func(io.Writer) error) error {
+	return atomicfile.Write(path, atomicfile.Private, f)
 }

@@ -42,6 +42,8 @@ the rows. It never repeats a cell.`,
 		RunE: func(c *cobra.Command, args []string) error { return k.checkFile(c.Context(), args[0]) },
 	}
 	c.Flags().StringArrayVar(&k.data, "data", nil, tableWords+"; may be repeated")
+	cli.ReadsArguments(c)
+	cli.Reads(c, "data")
 	c.Flags().BoolVar(&k.json, "json", false, "print the schema as JSON, and check no data")
 	c.Flags().BoolVar(&k.explain, "explain", false, "say what is missing in the order to decide it")
 	return c

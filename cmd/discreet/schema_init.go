@@ -55,6 +55,8 @@ at all: say --no-header and how many columns there are.`,
 	c.Flags().StringVar(&i.sample, "public-sample", "", "a CSV `file` of rows that are PUBLIC ALREADY: bounds and "+
 		"levels are read\nfrom them and written into the schema")
 	c.Flags().StringVar(&i.role, "role", "", "private: the `role` of each column about which the codebook says none")
+	cli.ReadsArguments(c)
+	cli.Reads(c, "codebook", "public-sample")
 	return c
 }
 

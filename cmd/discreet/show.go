@@ -35,6 +35,7 @@ prints the facts of the model's card.`,
 			return err
 		},
 	}
+	cli.ReadsArguments(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
 }
@@ -74,6 +75,8 @@ published (a date), and if you like sector, sources and notes.`,
 	c.Flags().StringVar(&k.audit, "audit", "", "a `file` that audit --json or attack --json printed")
 	c.Flags().StringArrayVar(&k.about, "about", nil, "with --format registry, `NAME=TEXT` that no model knows; repeated")
 	k.ledger.addFlag(c)
+	cli.Reads(c, "model", "audit")
+	cli.Writes(c, "out")
 	cli.Require(c, "model", "out")
 	completeFlag(c, "format", "html", "pdf", "yaml", "registry")
 	return c
@@ -92,9 +95,6 @@ func (k *cardFlags) writeCard(c *cobra.Command) error {
 	} else if k.about != nil {
 		return cli.Refuse("card", "about", "must be left out but with --format registry", nil)
 	}
-	if err := cli.RefuseReplacing("card", k.out, k.model, k.audit, k.ledger.address); err != nil {
-		return err
-	}
 	m, err := card.Load(k.model, describeBuild(), clock())
 	if err == nil && k.audit != "" {
 		err = m.AddAudit(k.audit)
@@ -109,5 +109,5 @@ func (k *cardFlags) writeCard(c *cobra.Command) error {
 	if write == nil {
 		return cli.Refuse("card", "format", "must be html, pdf, yaml or registry", k.format)
 	}
-	return asRefusal(cli.WriteFile(k.out, write))
+	return asRefusal(k.WriteFile(k.out, write))
 }

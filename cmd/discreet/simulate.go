@@ -99,6 +99,8 @@ dishonest owner can do.`,
 		"the simulation's own `ID` in the ledger: with the same ID the same model is returned (default a random one)")
 	f.BoolVar(&s.json, "json", false, "print one JSON object")
 	cli.AddSection(c, "Planning without data", "plan", "noise")
+	cli.Reads(c, "data", "schema")
+	cli.WritesResult(c, "model")
 	cli.Require(c, "schema", "epsilon")
 	return c
 }
@@ -182,7 +184,8 @@ func (s *simulateFlags) checkFlags(c *cobra.Command) error {
 func (s *simulateFlags) trainModel(ctx context.Context, sch *schema.Schema, text []byte,
 	eps dp.Epsilon) (m *model.Model, out *simulate.Result, err error) {
 	run := &train.Simulation{
-		Schema: sch, SchemaText: text, Data: s.data, Exceed: s.exceed, Output: s.model, Price: dp.Price{Epsilon: eps},
+		Schema: sch, SchemaText: text, Data: s.data, Exceed: s.exceed,
+		Output: train.Output{Path: s.model, Force: s.Force()}, Price: dp.Price{Epsilon: eps},
 		Say:  s.Say,
 		Bill: collect.Bill(wire.Mode(s.mode), mechanisms[s.mechanism], eps),
 		Options: map[string]string{"mode": s.mode, "classifier": s.classifier, "mechanism": s.mechanism,

@@ -40,6 +40,8 @@ are as private as the table.`,
 	c.Flags().StringVar(&f.test, "test", "", "the `file` to write held-out rows to, likewise")
 	c.Flags().Float64Var(&f.HeldOut, "held-out", 0.25, "the `share` of each class's rows that is held out")
 	c.Flags().Uint64Var(&f.Seed, "split-seed", 1, "a `number` that says which rows; it hides nothing")
+	cli.Reads(c, "data", "schema")
+	cli.Writes(c, "train", "test")
 	cli.Require(c, "data", "schema", "train", "test")
 	return c
 }
@@ -48,22 +50,14 @@ func (f *splitFlags) splitTable(c *cobra.Command) error {
 	if err := f.Check(); err != nil {
 		return asRefusal(err)
 	}
-	for _, out := range []string{f.train, f.test} {
-		if err := cli.RefuseReplacing("split", out, append(f.data, f.schema)...); err != nil {
-			return err
-		}
-	}
-	if f.train == f.test {
-		return cli.Refuse("split", "test", "must be another file than that of --train", f.test)
-	}
 	s, _, err := loadSchema(f.schema)
 	if err != nil {
 		return err
 	}
 	var counts [2]int
 	formats := [2]dataset.Format{dataset.FormatOf(f.train), dataset.FormatOf(f.test)}
-	err = cli.WriteFile(f.train, func(train io.Writer) error {
-		return cli.WriteFile(f.test, func(test io.Writer) (err error) {
+	err = f.WriteFile(f.train, func(train io.Writer) error {
+		return f.WriteFile(f.test, func(test io.Writer) (err error) {
 			counts, err = f.Write(c.Context(), s, dataset.Options{}, train, test, formats, f.data...)
 			return err
 		})

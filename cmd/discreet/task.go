@@ -107,6 +107,7 @@ refuse a task that counts on more honest owners than they do.`,
 	f.IntVar(&t.honest, "honest", 0, "in mode aggregate the `number` of owners on the roster who must be honest")
 	cli.AddSection(c, secretSums, "mode", "helpers", "honest")
 	cli.AddSection(c, "Time", "slot", "quiet", "ends")
+	cli.Reads(c, "schema", "roster")
 	cli.Require(c, "schema", "classifier", "epsilon", "owners", "minimum", "slot", "ends")
 	return c
 }
@@ -245,6 +246,7 @@ who may report, once they are those that the operator has signed.`,
 	c.Flags().StringVar(&out, "model", "", "the `file` to write the model to; replaced if it is there")
 	c.Flags().StringVar(&text, "announcement", "", "the `file` to write the signed task to; replaced if it is there")
 	c.Flags().StringVar(&list, "roster", "", "the `file` to write the task's list of owners to; replaced if it is there")
+	cli.Writes(c, "model", "announcement", "roster")
 	c.Flags().BoolVar(&wait, "wait", false, "wait until the task is done or closed")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
@@ -255,7 +257,7 @@ func (a *app) writePublic(path string, text []byte, fetched error, about string)
 	if fetched != nil {
 		return fetched
 	}
-	if err := cli.WritePublicFile(path, func(w io.Writer) error {
+	if err := a.WritePublicFile(path, func(w io.Writer) error {
 		_, err := w.Write(text)
 		return err
 	}); err != nil {

@@ -95,6 +95,8 @@ func (t *trainFlags) addFlags(c *cobra.Command) {
 	t.charging.addFlags(c, "the `name` of the data set in the ledger",
 		"the training's own `ID` in the ledger: with the same ID the same model is returned, never drawn again (default a "+
 			"random one)")
+	cli.Reads(c, "data", "schema")
+	cli.WritesResult(c, "model")
 	cli.Require(c, "data", "schema", "model")
 }
 
@@ -130,7 +132,7 @@ func (t *trainFlags) trainRequest(c *cobra.Command, req *train.Request) error {
 	}
 	run := &train.Training{
 		Op: c.Name(), Request: req, Schema: s, SchemaText: text, Data: t.data, Part: t.part, Exceed: t.exceed,
-		Output: t.model, Say: t.Say,
+		Output: train.Output{Path: t.model, Force: t.Force()}, Say: t.Say,
 	}
 	run.Rows = &train.RowSource{Engine: t.engine, Files: t.data, Options: dataset.Options{Stdin: t.Stdin},
 		Show: func() (func(int64, int64), func()) { return t.ShowBytes("reading") }}

@@ -67,6 +67,7 @@ that begin with # are left out). A ledger is charged as by train.`,
 		"the `share` of the rows that judge and do not train")
 	c.Flags().IntVar(&t.params.Patience, "patience", t.params.Patience,
 		"a random number of runs ends with chance 1/`number` at a time, unused by all")
+	cli.Reads(c, "candidates")
 	cli.Require(c, "epsilon")
 	completeFlag(c, "learners", train.LearnerNames()...)
 	completeFlag(c, "method", cli.Words(tune.Methods())...)

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
 // App is what a command knows of the world outside.
@@ -20,6 +22,7 @@ type App struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	running        bool // the command line was understood and a command has begun
+	outputs        *guard
 }
 
 // Run parses the command line and runs one command of the tree that newRoot
@@ -36,12 +39,13 @@ func Run(ctx context.Context, newRoot func(*App) *cobra.Command, args, env []str
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	ctx = ledger.TellWaits(ctx, func(line string) { a.Say("%s", line) })
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return ExitOK
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = ErrInterrupted
+		err = interrupt(err)
 	}
 	if !a.running {
 		err = &UsageError{Err: err}
@@ -71,7 +75,8 @@ func (a *App) prepareTree(root *cobra.Command) {
 }
 
 // noticeStart makes every command below c record that it has begun: whatever
-// fails before that is a fault of the command line.
+// fails before that is a fault of the command line. It also refuses outputs that would
+// destroy inputs.
 func (a *App) noticeStart(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		a.noticeStart(sub)
@@ -79,6 +84,9 @@ func (a *App) noticeStart(c *cobra.Command) {
 	if body := c.RunE; body != nil {
 		c.RunE = func(c *cobra.Command, args []string) error {
 			a.running = true
+			if err := a.guardOutputs(c, args); err != nil {
+				return err
+			}
 			return body(c, args)
 		}
 	}

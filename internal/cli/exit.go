@@ -40,6 +40,16 @@ func (e *BudgetError) Unwrap() error { return e.Err }
 // ErrInterrupted is what a command that a signal ended fails with.
 var ErrInterrupted = errors.New("interrupted")
 
+// interrupt is how a command fails that a signal ended, with err: what is spent by then is said.
+func interrupt(err error) error {
+	if spent, ok := errors.AsType[*ledger.Spent](err); ok {
+		said := *spent
+		said.Err = ErrInterrupted
+		return &said
+	}
+	return ErrInterrupted
+}
+
 func exitCode(err error) int {
 	if _, ok := errors.AsType[*BudgetError](err); ok {
 		return ExitBudget
@@ -56,6 +66,14 @@ func exitCode(err error) int {
 // writeError writes each fault in err as an error line and, where the cure is
 // known, a hint line. command is the one to ask for help.
 func writeError(w io.Writer, err error, command string) {
+	if spent, ok := errors.AsType[*ledger.Spent](err); ok {
+		writeError(w, spent.Err, command)
+		if said := spent.Words(); said != "" {
+			fmt.Fprintf(w, "spent: %s\n", said)
+		}
+		fmt.Fprintf(w, "hint: %s\n", spent.Hint())
+		return
+	}
 	hinted := false
 	where, all := splitFaults(err)
 	for _, e := range all {

@@ -284,12 +284,12 @@ var table = []row{
 		"a training is charged and kept; never flags, the network or seeds",
 		uses: []string{"privacy/dp", "privacy/rng", "privacy/mech", "privacy/ledger", "table/schema", "table/dataset",
 			"table/feature", "table/engine", "table/engine/blocks", "table/engine/memory", "table/engine/spark", "model",
-			"learn", "learn/*", "tune"},
+			"learn", "learn/*", "tune", "atomicfile"},
 		never: append([]string{"cmd/*", "cli", "service/*", "federated/*"}, seeds...),
 		std:   []string{"os/exec", "net", "net/http", "log", "log/slog", "time"}},
 	{pkg: ".", words: "the library says what the use cases say, in words of its own: no flags, no network, no seeds",
 		uses: []string{"privacy/dp", "privacy/ledger", "table/schema", "table/column", "table/coding", "table/dataset",
-			"table/rows", "model", "model/explain", "model/export", "model/metrics", "learn", "train"},
+			"table/rows", "model", "model/explain", "model/export", "model/metrics", "learn", "train", "atomicfile"},
 		never: append([]string{"cmd/*", "cli", "service/*"}, seeds...),
 		std:   []string{"os/exec", "net", "net/http", "log", "log/slog"}},
 	{pkg: "service/identity", words: "service/identity is certificates and roles: dp, files and the standard library, " +
@@ -397,7 +397,8 @@ var table = []row{
 	{pkg: "lab/cmd/*", words: "lab/cmd is flags and printing of the laboratory",
 		uses: []string{"cli", "privacy/dp", "lab/*", "lab/experiment/*"},
 		libs: []string{"github.com/spf13/cobra"}},
-	{pkg: "atomicfile", words: "atomicfile writes files whole and says who may read them: the standard library only"},
+	{pkg: "atomicfile", words: "atomicfile writes files whole and says who may read them and what is not " +
+		"replaced: the standard library only"},
 	{pkg: "cli", words: "cli is what the commands share: exit codes, error lines, flags in sections, progress, files " +
 		"written whole",
 		uses: []string{"privacy/dp", "privacy/ledger", "plot", "atomicfile"},

@@ -2257,7 +2257,7 @@ var table = []mutant{
 	{
 		Row: "library 2", Bug: "a job's model leaves before the ledger has its bytes",
 		File:    "internal/train/run.go",
-		Old:     `	return m, Keep(ctx, j, m, output)`,
+		Old:     `	return m, j.Explain(Keep(ctx, j, m, to))`,
 		New:     `	return m, nil`,
 		Package: "./internal/librarytest", Test: "TestJobsAreDrawnOnce",
 	},

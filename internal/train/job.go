@@ -3,15 +3,18 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/atomicfile"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
@@ -44,7 +47,7 @@ func (t *Training) openJob(ctx context.Context) (*ledger.Job, error) {
 	return t.Job.openJob(ctx, jobRequest{
 		config: configuration{Learner: req.Name, Epsilon: req.Price.Epsilon, Delta: req.Price.Delta, Part: t.Part,
 			Options: req.given, Exceed: t.Exceed, Data: t.Data},
-		schema: t.Schema, text: t.SchemaText, output: t.Output, say: t.sayLine,
+		schema: t.Schema, text: t.SchemaText, output: t.Output.Path, say: t.sayLine,
 	})
 }
 
@@ -120,28 +123,65 @@ func Terms(s *schema.Schema) ledger.Terms {
 	return m
 }
 
-// Keep makes the model the job's one result, and gives it its file where path is
-// not "".
-func Keep(ctx context.Context, j *ledger.Job, m *model.Model, path string) error {
+// Output is the file that a model goes to.
+type Output struct {
+	Path string // "" for none
+	// Force allows to replace a schema, a key or a model that was paid for.
+	Force bool
+}
+
+// check refuses a file that would be missed, before anything is paid and again before it is
+// replaced. stored is the result of the job that there is already.
+func (o Output) check(stored []byte) error {
+	if o.Path == "" || o.Force {
+		return nil
+	}
+	if err := atomicfile.CheckSpared(o.Path, stored); err != nil {
+		return &RequestError{fmt.Errorf("model %w; only --force replaces it", err)}
+	}
+	return nil
+}
+
+// publish gives a result its file.
+func (o Output) publish(ctx context.Context, j *ledger.Job) error {
+	if o.Path == "" {
+		return nil
+	}
+	if err := cmp.Or(o.check(j.Stored()), atomicfile.Check(o.Path)); err != nil {
+		return err
+	}
+	return j.Publish(ctx, o.Path)
+}
+
+// SaveUncounted writes a model that no ledger keeps.
+func (o Output) SaveUncounted(m *model.Model) error {
+	if err := o.check(nil); err != nil || o.Path == "" {
+		return err
+	}
+	return m.Save(o.Path)
+}
+
+// Keep makes the model the job's one result, and gives it its file.
+func Keep(ctx context.Context, j *ledger.Job, m *model.Model, to Output) error {
 	b, err := model.Marshal(m)
 	if err != nil {
 		return errors.Join(err, j.Abandon(ctx, "the model could not be written"))
 	}
-	if err := j.Commit(ctx, b); err != nil || path == "" {
+	if err := j.Commit(ctx, b); err != nil {
 		return err
 	}
-	return j.Publish(ctx, path)
+	return to.publish(ctx, j)
 }
 
 // Fetch is the model that an earlier run of the same job stored, published again
-// where path is not ""; nil where there was none.
-func Fetch(ctx context.Context, j *ledger.Job, path string) (*model.Model, error) {
+// where it has a file; nil where there was none.
+func Fetch(ctx context.Context, j *ledger.Job, to Output) (*model.Model, error) {
 	if j.Stored() == nil {
 		return nil, nil
 	}
 	m, err := model.Unmarshal(j.Stored())
-	if err != nil || path == "" {
+	if err != nil {
 		return m, err
 	}
-	return m, j.Publish(ctx, path)
+	return m, to.publish(ctx, j)
 }

@@ -33,7 +33,7 @@ type Training struct {
 	Read func(ctx context.Context) (*dataset.Table, error)
 	// Rows takes the place of Read where it is not nil.
 	Rows   *RowSource
-	Output string // the file to write the model to, "" for none
+	Output Output // the file to write the model to
 	Job    *Job   // nil: the training is charged to Account
 	// Account is charged where Job is nil; nil for one that counts nothing.
 	Account learn.Account
@@ -94,11 +94,14 @@ func (t *Training) Run(ctx context.Context) (*model.Model, error) {
 		if acct == nil {
 			acct = learn.Uncounted{}
 		}
-		m, err := t.fitModel(ctx, acct)
-		if err != nil || t.Output == "" {
-			return m, err
+		if err := t.Output.check(nil); err != nil {
+			return nil, err
 		}
-		return m, m.Save(t.Output)
+		m, err := t.fitModel(ctx, acct)
+		if err != nil {
+			return nil, err
+		}
+		return m, t.Output.SaveUncounted(m)
 	}
 	j, err := t.openJob(ctx)
 	if err != nil {
@@ -109,22 +112,26 @@ func (t *Training) Run(ctx context.Context) (*model.Model, error) {
 }
 
 // RunJob returns the result that a job has already, or lets fit make it: afford,
-// fit (which charges the job), commit, publish to the file output where that is not
-// "". A model leaves only when the ledger holds its bytes.
-func RunJob(ctx context.Context, j *ledger.Job, price dp.Price, bill []dp.Event, output string,
+// fit (which charges the job), commit, publish to its file. A
+// model leaves only when the ledger holds its bytes.
+func RunJob(ctx context.Context, j *ledger.Job, price dp.Price, bill []dp.Event, to Output,
 	say func(string, ...any), fit func() (*model.Model, error)) (*model.Model, error) {
+	if err := to.check(j.Stored()); err != nil {
+		return nil, err
+	}
 	if j.Stored() != nil {
 		say("this job has a result already: nothing is read, drawn or charged")
-		return Fetch(ctx, j, output)
+		m, err := Fetch(ctx, j, to)
+		return m, j.Explain(err)
 	}
 	if err := j.Afford(ctx, price, bill); err != nil {
 		return nil, err
 	}
 	m, err := fit()
 	if err != nil {
-		return nil, errors.Join(err, j.Abandon(ctx, "the training failed"))
+		return nil, j.Explain(errors.Join(err, j.Abandon(ctx, "the training failed")))
 	}
-	return m, Keep(ctx, j, m, output)
+	return m, j.Explain(Keep(ctx, j, m, to))
 }
 
 // openTable reads the table to where it is asked about.

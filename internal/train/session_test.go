@@ -143,7 +143,7 @@ func TestAFailedSessionIsChargedByTheLedgersRules(t *testing.T) {
 			run := &Training{Op: "train", Request: requestOf(t, "brc", "1"), Schema: s, SchemaText: text, Data: []string{"x"},
 				Rows: &RowSource{Engine: EngineSpark, Files: []string{"x"},
 					Cluster: spark.Options{Submit: fmt.Sprintf("%s session %s", self, kind)}},
-				Output: filepath.Join(folder, "model.json"), Job: &Job{Ledger: l, Dataset: "people", ID: "monday"}}
+				Output: Output{Path: filepath.Join(folder, "model.json")}, Job: &Job{Ledger: l, Dataset: "people", ID: "monday"}}
 			_, err := run.Run(ctx)
 			return err
 		}

@@ -22,7 +22,7 @@ type Simulation struct {
 	Price      dp.Price          // of one owner's part
 	Bill       []dp.Event        // what every owner pays, as the model states it
 	Exceed     bool              // the price may exceed what the schema allows; the model records it
-	Output     string            // the file to write the model to
+	Output     Output            // the file to write the model to
 	Job        *Job              // nil: nothing is counted
 	Say        func(format string, args ...any)
 	// Read reads the table, Play trains on it; counted says that somebody charged
@@ -54,17 +54,20 @@ func (s *Simulation) Run(ctx context.Context) (*model.Model, error) {
 		return nil, err
 	}
 	if s.Job == nil {
+		if err := s.Output.check(nil); err != nil {
+			return nil, err
+		}
 		s.Say("no ledger: nothing is being counted, and the model says so")
 		m, err := s.playOwners(ctx, learn.Uncounted{})
 		if err != nil {
 			return nil, err
 		}
-		return m, m.Save(s.Output)
+		return m, s.Output.SaveUncounted(m)
 	}
 	j, err := s.Job.openJob(ctx, jobRequest{
 		config: configuration{Learner: "simulate", Epsilon: s.Price.Epsilon, Delta: s.Price.Delta, Options: s.Options,
 			Exceed: s.Exceed, Data: s.Data},
-		schema: s.Schema, text: s.SchemaText, output: s.Output, say: s.Say,
+		schema: s.Schema, text: s.SchemaText, output: s.Output.Path, say: s.Say,
 	})
 	if err != nil {
 		return nil, err

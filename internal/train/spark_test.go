@@ -496,7 +496,7 @@ func (c *sparkCluster) killDriver(t *testing.T, ctx context.Context, data, progr
 		o := c.options()
 		run := &Training{Op: "train", Request: requestOf(t, "brc", "1"), Schema: s, SchemaText: text, Data: []string{data},
 			Rows:   &RowSource{Engine: EngineSpark, Files: []string{data}, Cluster: o},
-			Output: filepath.Join(folder, "model.json"), Job: &Job{Ledger: l, Dataset: "people", ID: "monday"}}
+			Output: Output{Path: filepath.Join(folder, "model.json")}, Job: &Job{Ledger: l, Dataset: "people", ID: "monday"}}
 		_, err := run.Run(ctx)
 		t.Logf("%s is killed: %v", program, err)
 		if err == nil {

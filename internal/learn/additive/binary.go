@@ -269,6 +269,7 @@ func (r *binaryFit) buildModel() *model.Model {
 	for _, sh := range r.finished {
 		columns = append(columns, r.addShape(add, &sh)...)
 	}
+	add.Limit()
 	slices.Sort(columns)
 	return &model.Model{Learner: "additive", Schema: r.plan.schema.Part(columns), Classifier: add}
 }

@@ -227,6 +227,7 @@ func (r *multiclassFit) buildModel() *model.Model {
 		columns = append(columns, r.bins[0].Column)
 		add.Shapes = append(add.Shapes, r.finishShape(&r.bins[0], none))
 	}
+	add.Limit()
 	slices.Sort(columns)
 	return &model.Model{Learner: "additive", Schema: r.plan.schema.Part(columns), Classifier: add}
 }

@@ -269,6 +269,7 @@ func (pl *Plan) modelOf(f *fitted, acct learn.Account, exit *mech.Exit) *model.M
 		}
 		out.Grids = append(out.Grids, one)
 	}
+	out.Limit()
 	deal := learn.Deal{Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.bill,
 		Claim: "grids: G-GRIDS-1", NotPrivate: pl.NotPrivate}
 	return &model.Model{Learner: "grids", Schema: pl.s.Part(slices.Sorted(maps.Keys(used))),

@@ -30,6 +30,44 @@ func (e *Exceeded) Error() string {
 	return s + "; nothing was charged"
 }
 
+// Spent is a failure behind the charge: its price is spent, whatever went wrong.
+type Spent struct {
+	Ledger, Dataset, Job string
+	Price                dp.Price // 0 where an earlier run of the job was charged
+	Kept                 bool     // the result is stored: the same job returns it and costs nothing
+	Closed               bool     // there is no result, and will be none
+	Err                  error
+}
+
+func (e *Spent) Error() string {
+	if said := e.Words(); said != "" {
+		return e.Err.Error() + "; " + said
+	}
+	return e.Err.Error()
+}
+
+// Words are what was spent, "" where this run of the job was not charged.
+func (e *Spent) Words() string {
+	if e.Price == (dp.Price{}) {
+		return ""
+	}
+	return fmt.Sprintf("ledger %s: data set %q has spent %s for job %q", e.Ledger, e.Dataset, e.Price, e.Job)
+}
+
+func (e *Spent) Unwrap() error { return e.Err }
+
+// Hint is what can be done.
+func (e *Spent) Hint() string {
+	switch {
+	case e.Kept:
+		return fmt.Sprintf("the ledger keeps the result: the same command with --job %s writes it and costs nothing", e.Job)
+	case e.Closed:
+		return fmt.Sprintf("job %s has no result and is never drawn again; another job pays again", e.Job)
+	}
+	return fmt.Sprintf("the same command with --job %s writes the result and costs nothing if the ledger could "+
+		"keep it, and says so if not", e.Job)
+}
+
 // Missing says that a ledger, data set or anchor is not there.
 type Missing struct{ What, Hint string }
 

@@ -29,6 +29,9 @@ type Request struct {
 	Worker                    string // who runs the job, for Recover's question
 }
 
+// unitPerson is the unit of a data set whose jobs protect all rows of each person together.
+const unitPerson = "person"
+
 // Terms say what the prices of a data set's jobs are about. Prices add up only
 // where the terms agree: the same unit and relation, and at least the columns
 // that the first job protected.
@@ -49,6 +52,7 @@ type Job struct {
 	request string // hash of the data set's identity, Config and ID
 	price   dp.Price
 	began   bool
+	closed  bool
 	stored  []byte
 }
 
@@ -276,7 +280,18 @@ func (j *Job) Abandon(ctx context.Context, reason string) error {
 	if !j.began {
 		return nil
 	}
-	return j.l.closeJob(context.WithoutCancel(ctx), j.req.Dataset, j.req.ID, j.request, reason)
+	err := j.l.closeJob(context.WithoutCancel(ctx), j.req.Dataset, j.req.ID, j.request, reason)
+	j.closed = err == nil
+	return err
+}
+
+// Explain adds to what a charged job failed with what became of its price; nil stays nil.
+func (j *Job) Explain(err error) error {
+	if err == nil || !j.began && j.stored == nil {
+		return err
+	}
+	return &Spent{Ledger: j.l.address, Dataset: j.req.Dataset, Job: j.req.ID, Price: j.price, Kept: j.stored != nil,
+		Closed: j.closed, Err: err}
 }
 
 func (j *Job) newEntry(kind Kind, price dp.Price, d json.RawMessage) Entry {
@@ -373,7 +388,8 @@ func (j *Job) checkTerms(t tx) error {
 		return err
 	}
 	mine := j.req.Terms
-	if own.Unit != "" && own.Unit != mine.Unit {
+	// Who declares persons gets what protects all rows of a person, whatever a row is called.
+	if own.Unit != "" && own.Unit != mine.Unit && !(own.Unit == unitPerson && mine.Person != "") {
 		return refuse("unit", fmt.Sprintf("must be %q, as declared", own.Unit), mine.Unit)
 	}
 	e, found, err := t.first(j.req.Dataset, Began)

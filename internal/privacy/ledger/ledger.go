@@ -20,9 +20,10 @@ import (
 
 // Ledger is an open ledger. Its methods may be called concurrently.
 type Ledger struct {
-	store store
-	now   func() time.Time
-	files files
+	address string
+	store   store
+	now     func() time.Time
+	files   files
 	// pass is called at every point between two effects; tests stop there.
 	pass func(point string) error
 }
@@ -43,7 +44,14 @@ func openAddress(ctx context.Context, address string, create bool) (*Ledger, err
 	if err != nil {
 		return nil, err
 	}
-	return connectLedger(ctx, c, sqldb.IsPostgres(address), create)
+	w := waitsOf(ctx, address)
+	defer w.begin()()
+	l, err := connectLedger(ctx, c, sqldb.IsPostgres(address), create)
+	if err != nil {
+		return nil, err
+	}
+	l.address, l.store = address, &noticedStore{l.store, w}
+	return l, nil
 }
 
 // databaseOptions keep a ledger one file at all times, where it is a file.

@@ -37,9 +37,9 @@ type Combination struct {
 	Minimum       int      // in secret, how many parties at least are in the sum
 	Holders       int      // in a rehearsal of the sum, who hold shares
 	Ask           Asking
-	Output        string     // the file to write the model to
-	ID            string     // the combination's own name; the same ID is the same combination
-	Job           *train.Job // who counts it; nil: nobody
+	Output        train.Output // the file to write the model to
+	ID            string       // the combination's own name; the same ID is the same combination
+	Job           *train.Job   // who counts it; nil: nobody
 	Read          ballot.Reader
 	// Say is told what goes on, in lines for people, and Progress what takes long.
 	Say      func(format string, args ...any)

@@ -59,7 +59,7 @@ func (t *Combination) lookUp(ctx context.Context, row int) (*ledger.Job, error) 
 		Terms: ledger.Terms{Unit: "party", Relation: dp.ReplaceOne}}
 	if row > 0 {
 		asked.ID = fmt.Sprintf("%s-%d", t.ID, row)
-	} else if asked.Output, err = filepath.Abs(t.Output); err != nil {
+	} else if asked.Output, err = filepath.Abs(t.Output.Path); err != nil {
 		return nil, err
 	}
 	j, err := t.Job.Ledger.Job(ctx, asked)
@@ -74,25 +74,15 @@ func (t *Combination) Model(ctx context.Context, s *schema.Schema, pl *multipart
 		if err != nil {
 			return nil, err
 		}
-		return m, m.Save(t.Output)
+		return m, t.Output.SaveUncounted(m)
 	}
 	j, err := t.lookUp(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
-	if j.Stored() != nil {
-		t.Say("this job has a result already: nothing is asked, drawn or charged")
-		return train.Fetch(ctx, j, t.Output)
-	}
 	t.Say("charging data set %q as job %s", t.Job.Dataset, t.ID)
-	if err := j.Afford(ctx, dp.Pure(pl.Events()), pl.Events()); err != nil {
-		return nil, err
-	}
-	m, err := t.produceModel(ctx, s, j)
-	if err != nil {
-		return nil, errors.Join(err, j.Abandon(ctx, "the combination failed"))
-	}
-	return m, train.Keep(ctx, j, m, t.Output)
+	return train.RunJob(ctx, j, dp.Pure(pl.Events()), pl.Events(), t.Output, t.Say,
+		func() (*model.Model, error) { return t.produceModel(ctx, s, j) })
 }
 
 // cashier charges each answer to a job of its own.
@@ -160,7 +150,7 @@ func (t *Combination) answerOne(ctx context.Context, row int, q *multiparty.Quer
 	till.now = j
 	text, err := value()
 	if err != nil {
-		return "", errors.Join(err, j.Abandon(ctx, "the answer failed"))
+		return "", j.Explain(errors.Join(err, j.Abandon(ctx, "the answer failed")))
 	}
 	return text, j.Commit(ctx, []byte(text))
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -66,8 +67,21 @@ model it trains is marked as seeded.`,
 	c.Flags().BoolVar(&e.permute, "permute-labels", false,
 		"a null run: deal labels anew first, and see whether the claim can fail")
 	c.Flags().BoolVar(&e.json, "json", false, "print one JSON object")
+	cli.WritesInto(c, "out", figureFiles()...)
 	cli.Require(c, "out")
 	return c
+}
+
+// figureFiles are all that run may write, from the folder that --out names on.
+func figureFiles() (names []string) {
+	for _, f := range experiment.All() {
+		for _, end := range []string{"", frame.Permuted} {
+			for _, name := range frame.Files {
+				names = append(names, filepath.Join(filepath.FromSlash(f.Name+end), name))
+			}
+		}
+	}
+	return names
 }
 
 func (e *experimentRun) runExperiment(ctx context.Context, name string) error {

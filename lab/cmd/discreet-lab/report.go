@@ -11,6 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/lab/internal/experiment"
+	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 	pages "github.com/discreet-dp/discreet/lab/internal/report"
 )
 
@@ -38,6 +39,8 @@ relative, so they work where page and folders move together.`,
 		RunE: func(_ *cobra.Command, args []string) error { return r.writePage(args) },
 	}
 	c.Flags().StringVar(&r.out, "out", "", "the HTML `file` to write; replaced if it is there")
+	cli.ReadsArguments(c, frame.Files...)
+	cli.Writes(c, "out")
 	cli.Require(c, "out")
 	return c
 }
@@ -68,7 +71,7 @@ func (r *reportPage) writePage(dirs []string) error {
 		}
 		p.Figures = append(p.Figures, figures...)
 	}
-	if err := cli.WritePublicFile(r.out, p.WriteHTML); err != nil {
+	if err := r.WritePublicFile(r.out, p.WriteHTML); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	r.Say("wrote %s (figures: %d)", r.out, len(p.Figures))

@@ -82,11 +82,14 @@ func (f *Figure) Run(ctx context.Context, o Options) (*Result, error) {
 	return r.res, r.writeFiles(dir)
 }
 
+// Permuted ends the name of a null run's figure.
+const Permuted = "-permuted"
+
 // withPermutedLabels is the figure under another name, so that no record of it is ever
 // taken for one of the figure.
 func (f *Figure) withPermutedLabels() *Figure {
 	out := *f
-	out.Name, out.Data = f.Name+"-permuted", f.Data+", labels permuted"
+	out.Name, out.Data = f.Name+Permuted, f.Data+", labels permuted"
 	out.Title = f.Title + ", labels permuted"
 	out.Protocol = "NULL RUN: the labels are dealt anew among the rows, so that nothing can be learned. " + f.Protocol
 	return &out
@@ -100,12 +103,15 @@ type run struct {
 	res *Result
 }
 
+// recordsFile is what was measured, in the folder of a figure.
+const recordsFile = "records.jsonl"
+
 // updateRecords brings the file of records up to date and reads off this run's.
 func (r *run) updateRecords(ctx context.Context, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	file := filepath.Join(dir, "records.jsonl")
+	file := filepath.Join(dir, recordsFile)
 	var err error
 	if r.log, err = openLog(file); err != nil {
 		return err

@@ -11,6 +11,9 @@ import (
 	"strings"
 )
 
+// Files are the names of what a run writes to the folder of its figure.
+var Files = []string{recordsFile, "figure.svg", "figure.png", "verdict.json", "verdict.md"}
+
 // writeFiles draws the figure and puts the verdict beside it.
 func (r *run) writeFiles(dir string) error {
 	chart := r.f.Draw(r.res.Summary)

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package atomicfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+)
+
+// Kind is what a file would be missed as if it were replaced.
+type Kind string
+
+// The kinds of files that are not replaced silently.
+const (
+	Plain     Kind = ""
+	Database  Kind = "an SQLite database, such as a ledger"
+	Schema    Kind = "a schema"
+	PaidModel Kind = "a model that was paid for"
+	Key       Kind = "a key or a certificate"
+)
+
+// How the kinds begin. A schema is text, in which keys may come in any order: at the start
+// of a line of YAML, or anywhere in the outermost object of JSON.
+var (
+	databaseStart = []byte("SQLite format 3\x00")
+	modelStart    = []byte("{\n  \"discreet_model\": ")
+	keyStart      = []byte("-----BEGIN ")
+	columnsKey    = regexp.MustCompile(`(?m)^["']?columns["']?[ \t]*:`)
+	relationKey   = regexp.MustCompile(`(?m)^["']?(relation|unit)["']?[ \t]*:`)
+)
+
+// maxLook bounds how many bytes of a file are looked at, a little more than the largest model has.
+const maxLook = 65 << 20
+
+// KindOf is the kind of the file at path; Plain where there is none or it cannot be read.
+func KindOf(path string) Kind {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return Plain
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return Plain
+	}
+	defer f.Close()
+	start := make([]byte, 1<<16)
+	n, err := io.ReadFull(f, start)
+	if start = start[:n]; n == 0 || err != nil && err != io.ErrUnexpectedEOF {
+		return Plain
+	}
+	start = bytes.TrimPrefix(start, []byte("\xef\xbb\xbf"))
+	switch {
+	case bytes.HasPrefix(start, databaseStart):
+		return Database
+	case bytes.HasPrefix(start, keyStart):
+		return Key
+	case bytes.HasPrefix(start, modelStart):
+		rest, err := io.ReadAll(io.LimitReader(f, maxLook))
+		if err == nil && wasPaid(append(start, rest...)) {
+			return PaidModel
+		}
+	case isSchema(start):
+		return Schema
+	}
+	return Plain
+}
+
+// CheckSpared refuses to replace a file that would be missed with other bytes than its own; nil is
+// content that is not known yet.
+func CheckSpared(path string, content []byte) error {
+	kind := KindOf(path)
+	if kind == Plain || content != nil && holds(path, content) {
+		return nil
+	}
+	return fmt.Errorf("%s must be another file: this one is %s", path, kind)
+}
+
+// holds reports whether the file at path has the given bytes.
+func holds(path string, want []byte) bool {
+	got, err := os.ReadFile(path)
+	return err == nil && bytes.Equal(got, want)
+}
+
+// wasPaid holds for a model that an account was charged for, and for one that cannot be asked.
+func wasPaid(file []byte) bool {
+	var m struct {
+		Body struct {
+			Privacy struct {
+				Counted *bool `json:"counted"`
+			} `json:"privacy"`
+		} `json:"body"`
+	}
+	err := json.Unmarshal(file, &m)
+	return err != nil || m.Body.Privacy.Counted == nil || *m.Body.Privacy.Counted
+}
+
+// isSchema holds for a text with the keys that every schema has and that stand in no other file of
+// this program together.
+func isSchema(start []byte) bool {
+	if columnsKey.Match(start) && relationKey.Match(start) {
+		return true
+	}
+	if text := bytes.TrimSpace(start); len(text) == 0 || text[0] != '{' {
+		return false
+	}
+	keys := map[string]bool{}
+	d := json.NewDecoder(bytes.NewReader(start))
+	for depth, key := 0, true; ; {
+		token, err := d.Token()
+		if err != nil {
+			break // also at the end of what is looked at
+		}
+		switch t := token.(type) {
+		case json.Delim:
+			if t == '{' || t == '[' {
+				depth++
+				continue
+			}
+			depth--
+			key = true
+		case string:
+			if depth == 1 && key {
+				keys[t], key = true, false
+				continue
+			}
+			key = true
+		default:
+			key = true
+		}
+	}
+	return keys["columns"] && (keys["relation"] || keys["unit"])
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/discreet-dp/discreet/internal/atomicfile"
+)
+
+// Keys of annotations: what a command does with the file that a flag names. Every flag
+// that names a file or a folder has one, so that no command writes over what it reads: the guard
+// below runs before every command.
+const (
+	readsKey  = "reads"  // of a command too, for its arguments; the values are names of files in a folder
+	writesKey = "writes" // the values are names of files in a folder; none where the flag names a file
+	resultKey = "result" // writes, and is the result of a job that may be asked for again
+	keepsKey  = "keeps"  // the value is the table that tells a database of the kind, "" for a folder
+	newKey    = "new"    // writes, and replaces nothing whatever it is
+	forceFlag = "force"
+	jobFlag   = "job"
+)
+
+// Reads marks flags of c that name files or folders to read.
+func Reads(c *cobra.Command, flags ...string) {
+	for _, name := range flags {
+		markFlag(c, name, readsKey, nil)
+	}
+}
+
+// ReadsArguments marks the arguments of c as files to read, or as folders, in which only files of
+// the given names are read.
+func ReadsArguments(c *cobra.Command, names ...string) {
+	if c.Annotations == nil {
+		c.Annotations = map[string]string{}
+	}
+	c.Annotations[readsKey] = strings.Join(names, "\n")
+}
+
+// Writes marks flags of c that name files to write, and gives c the flag --force.
+func Writes(c *cobra.Command, flags ...string) {
+	for _, name := range flags {
+		markFlag(c, name, writesKey, nil)
+	}
+	addForce(c)
+}
+
+// WritesNew marks a flag of c that names a file which must not be there yet.
+func WritesNew(c *cobra.Command, flag string) {
+	markFlag(c, flag, writesKey, nil)
+	markFlag(c, flag, newKey, nil)
+}
+
+// WritesInto marks a flag of c that names a folder in which files of the given names are written.
+func WritesInto(c *cobra.Command, flag string, names ...string) {
+	markFlag(c, flag, writesKey, names)
+	addForce(c)
+}
+
+// WritesResult is Writes for the result of the job that --job names: who asks for it again has it
+// already. What it replaces is then for the job to look at.
+func WritesResult(c *cobra.Command, flag string) {
+	Writes(c, flag)
+	markFlag(c, flag, resultKey, nil)
+}
+
+// Keeps marks a flag of c that names a database, which has the given table, to read and to write.
+func Keeps(c *cobra.Command, flag, table string) { markFlag(c, flag, keepsKey, []string{table}) }
+
+// KeepsFolder marks a flag of c that names a folder which is the program's own.
+func KeepsFolder(c *cobra.Command, flag string) { markFlag(c, flag, keepsKey, []string{""}) }
+
+func markFlag(c *cobra.Command, name, key string, values []string) {
+	f := c.Flags().Lookup(name)
+	if f.Annotations == nil {
+		f.Annotations = map[string][]string{}
+	}
+	f.Annotations[key] = append([]string{}, values...)
+}
+
+func addForce(c *cobra.Command) {
+	if c.Flags().Lookup(forceFlag) == nil {
+		c.Flags().Bool(forceFlag, false,
+			"replace a file even if it is a schema, a key or a model that was paid for; never one that is read, nor a database")
+	}
+}
+
+// FileUse is what a command does with the file that a flag names.
+type FileUse struct{ Reads, Writes, Keeps bool }
+
+// UseOf is the mark of a flag.
+func UseOf(f *pflag.Flag) FileUse {
+	has := func(key string) bool { return f.Annotations[key] != nil }
+	return FileUse{Reads: has(readsKey), Writes: has(writesKey), Keeps: has(keepsKey)}
+}
+
+// input is what a command reads or keeps.
+type input struct {
+	path     string
+	database bool     // or is one as soon as the command runs
+	only     []string // of a folder, the names of files in it that are read; empty for all
+}
+
+// guard is the inputs of a command, which no output may be.
+type guard struct {
+	op     string
+	inputs []input
+	force  bool
+}
+
+// guardOutputs refuses outputs of c that are its inputs, and outputs that would be missed.
+func (a *App) guardOutputs(c *cobra.Command, args []string) error {
+	g := &guard{op: c.Name()}
+	if f := c.Flags().Lookup(forceFlag); f != nil {
+		g.force = f.Value.String() == "true"
+	}
+	if only, ok := c.Annotations[readsKey]; ok {
+		for _, arg := range args {
+			g.inputs = append(g.inputs, input{path: arg, only: strings.Fields(only)})
+		}
+	}
+	var failed error
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		use := UseOf(f)
+		if !use.Reads && !use.Keeps {
+			return
+		}
+		for _, path := range filesOf(f) {
+			in := input{path: path, database: use.Keeps && f.Annotations[keepsKey][0] != ""}
+			if rest, ok := strings.CutPrefix(path, "sqlite:"); ok { // a table of a database
+				rest, _, _ = strings.Cut(rest, "?")
+				in = input{path: rest, database: true}
+			}
+			if strings.Contains(in.path, "://") || in.path == "-" {
+				continue // not on this machine
+			}
+			if use.Keeps && failed == nil {
+				failed = checkDatabase(g.op, f.Name, in.path, f.Annotations[keepsKey][0])
+			}
+			g.inputs = append(g.inputs, in)
+		}
+	})
+	if failed != nil {
+		return failed
+	}
+	var outputs []string
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if !UseOf(f).Writes {
+			return
+		}
+		later := f.Annotations[resultKey] != nil && c.Flags().Changed(jobFlag)
+		for _, path := range filesOf(f) {
+			if path == "-" {
+				continue
+			}
+			for _, out := range filesIn(path, f.Annotations[writesKey]) {
+				for _, other := range outputs {
+					if failed == nil && samePath(out, other) {
+						failed = Refuse(g.op, f.Name, "must be another file than the command's other outputs", out)
+					}
+				}
+				outputs = append(outputs, out)
+				if failed == nil && f.Annotations[newKey] == nil {
+					failed = g.check(f.Name, out, later)
+				}
+			}
+		}
+	})
+	a.outputs = g
+	return failed
+}
+
+// filesOf are the paths that a flag names.
+func filesOf(f *pflag.Flag) (paths []string) {
+	paths = []string{f.Value.String()}
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		paths = list.GetSlice()
+	}
+	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return p == "" })
+}
+
+// filesIn are the files of a folder, or the file itself where there are no names.
+func filesIn(path string, names []string) (files []string) {
+	if len(names) == 0 {
+		return []string{path}
+	}
+	for _, name := range names {
+		files = append(files, filepath.Join(path, name))
+	}
+	return files
+}
+
+// check refuses an output. A model that was paid for is passed over if the job looks at it
+// later.
+func (g *guard) check(flag, out string, later bool) error {
+	for _, in := range g.inputs {
+		names := []string{in.path}
+		if in.database {
+			names = append(names, atomicfile.BesideDatabase(in.path)...)
+		}
+		for _, name := range names {
+			if samePath(out, name) {
+				return Refuse(g.op, flag, "must not be a file that is read or kept, since it would be replaced", out)
+			}
+		}
+		if info, err := os.Stat(in.path); err == nil && info.IsDir() && liesIn(out, in) {
+			return Refuse(g.op, flag, "must not lie in a folder that is read or kept", out)
+		}
+	}
+	switch kind := atomicfile.KindOf(out); {
+	case atomicfile.IsOfDatabase(out):
+		return Refuse(g.op, flag, "must not be "+string(atomicfile.Database)+", nor belong to one", out)
+	case kind == atomicfile.Plain, kind == atomicfile.PaidModel && later:
+	case !g.force:
+		return Refuse(g.op, flag, "must be another file, or be given with --force: this one is "+string(kind), out)
+	}
+	return nil
+}
+
+// samePath holds for two names of one file, there or not.
+func samePath(a, b string) bool {
+	if x, err := os.Stat(a); err == nil {
+		if y, err := os.Stat(b); err == nil {
+			return os.SameFile(x, y)
+		}
+	}
+	// A file system may hold names to be the same that differ in case.
+	return strings.EqualFold(resolve(a), resolve(b))
+}
+
+// liesIn holds for a path below a folder, in one of its files where they are known by name.
+func liesIn(path string, in input) bool {
+	if len(in.only) > 0 && !slices.Contains(in.only, strings.ToLower(filepath.Base(path))) {
+		return false
+	}
+	below := strings.TrimSuffix(strings.ToLower(resolve(in.path)), string(filepath.Separator)) + string(filepath.Separator)
+	return strings.HasPrefix(strings.ToLower(resolve(path)), below)
+}
+
+// resolve is the path without links, as far as there is a file or a folder.
+func resolve(path string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	for rest := ""; ; {
+		if real, err := filepath.EvalSymlinks(abs); err == nil {
+			return filepath.Join(real, rest)
+		}
+		dir := filepath.Dir(abs)
+		if dir == abs {
+			return filepath.Join(abs, rest)
+		}
+		abs, rest = dir, filepath.Join(filepath.Base(abs), rest)
+	}
+}
+
+// Tables that tell the databases of this program, for Keeps.
+const (
+	LedgerTable     = "discreet_head"
+	AggregatorTable = "discreet_tasks"
+	HelperTable     = "discreet_helper"
+	BookTable       = "discreet_book"
+)
+
+// maxHead is how much of a database is looked at for the names of its tables: they are made first.
+const maxHead = 1 << 20
+
+// checkDatabase refuses to keep something in another program's database or another kind of this
+// one's. A log beside it may hold tables that are not in the file yet.
+func checkDatabase(op, flag, path, table string) error {
+	if table == "" || atomicfile.KindOf(path) != atomicfile.Database {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil // opening it says why
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, maxHead))
+	if err != nil || bytes.Contains(head, []byte("CREATE TABLE "+table)) {
+		return nil
+	}
+	_, noLog := os.Stat(path + "-wal")
+	for _, other := range []string{LedgerTable, AggregatorTable, HelperTable, BookTable} {
+		if bytes.Contains(head, []byte("CREATE TABLE "+other)) {
+			noLog = os.ErrExist
+		}
+	}
+	if noLog != nil {
+		return Refuse(op, flag, fmt.Sprintf("must be a database with the table %s, or not exist", table), path)
+	}
+	return nil
+}
+
+// WriteFile lets f write the file at path, which holds what it held before, or nothing, until all
+// of it has been written. It is for its user alone. What the command reads is not replaced, whatever
+// has become of the names since it began.
+func (a *App) WriteFile(path string, f func(io.Writer) error) error {
+	return a.writeFile(path, atomicfile.Private, f)
+}
+
+// WritePublicFile is WriteFile for what derives from no row: others may read it as
+// the umask says.
+func (a *App) WritePublicFile(path string, f func(io.Writer) error) error {
+	return a.writeFile(path, atomicfile.Public, f)
+}
+
+func (a *App) writeFile(path string, mode os.FileMode, f func(io.Writer) error) error {
+	if err := a.outputs.check("output", path, false); err != nil {
+		return err
+	}
+	return atomicfile.Write(path, mode, f)
+}
+
+// Force tells whether --force was given.
+func (a *App) Force() bool { return a.outputs.force }

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package discreet
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"reflect"
+	"testing"
+)
+
+// exported are the functions of the package, and a value of each of its types.
+var (
+	exportedFuncs = map[string]any{
+		"LoadSchema": LoadSchema, "ParseSchema": ParseSchema, "NumberColumn": NumberColumn, "IntegerColumn": IntegerColumn,
+		"CategoryColumn": CategoryColumn, "NewSchema": NewSchema, "ReadTable": ReadTable, "ReadTableFrom": ReadTableFrom,
+		"TableOf": TableOf[struct{}], "TableOfRows": TableOfRows, "TableFromSQL": TableFromSQL, "Learners": Learners,
+		"Train": Train, "OpenLedger": OpenLedger, "LoadModel": LoadModel, "Text": Text, "Number": Number,
+	}
+	exportedTypes = map[string]any{
+		"Schema": Schema{}, "Role": Role(""), "Relation": Relation(""), "TableSpec": TableSpec{}, "Column": Column{},
+		"Label": Label{}, "Table": Table{}, "Options": Options{}, "Price": Price{}, "Release": Release{}, "Fact": Fact{},
+		"Plan": Plan{}, "Account": Uncounted, "AccountFunc": AccountFunc(nil), "ParamError": ParamError{},
+		"FaultError": FaultError{}, "Ledger": Ledger{}, "Balance": Balance{}, "Model": Model{}, "Predictions": Predictions{},
+		"Report": Report{}, "Statement": Statement{}, "Explanation": Explanation{}, "Cell": Cell{}, "Predictor": Predictor{},
+	}
+)
+
+// TestZeroArguments: no exported function or method panics with zero arguments, as a program has
+// them that forgot an error, nor on a zero value or a nil pointer.
+func TestZeroArguments(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "discreet.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil && d.Name.IsExported() && exportedFuncs[d.Name.Name] == nil {
+				t.Errorf("%s is not tried", d.Name)
+			}
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				if s, ok := s.(*ast.TypeSpec); ok && s.Name.IsExported() && exportedTypes[s.Name.Name] == nil {
+					t.Errorf("type %s is not tried", s.Name)
+				}
+			}
+		}
+	}
+	t.Chdir(t.TempDir())
+	for name, f := range exportedFuncs {
+		callWithZeros(t, name, reflect.ValueOf(f))
+	}
+	for name, zero := range exportedTypes {
+		typ := reflect.TypeOf(zero)
+		ways := map[string]reflect.Value{"zero": reflect.New(typ), "nil": reflect.Zero(reflect.PointerTo(typ))}
+		for way, receiver := range ways {
+			if _, failure := receiver.Interface().(error); failure && way == "nil" {
+				continue // an error that is nil is none
+			}
+			for i := range receiver.NumMethod() {
+				if way == "nil" {
+					if _, byValue := typ.MethodByName(receiver.Type().Method(i).Name); byValue {
+						continue // the language itself has no value to call it on
+					}
+				}
+				callWithZeros(t, fmt.Sprintf("%s.%s (%s)", name, receiver.Type().Method(i).Name, way), receiver.Method(i))
+			}
+		}
+	}
+	// What is no zero value may be handed what is.
+	s, err := ParseSchema([]byte(goodSchema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	receiver := reflect.ValueOf(s)
+	for i := range receiver.NumMethod() {
+		callWithZeros(t, "good schema's "+receiver.Type().Method(i).Name, receiver.Method(i))
+	}
+	for name, f := range exportedFuncs {
+		callWithZeros(t, name+" of a good schema", reflect.ValueOf(f), s)
+	}
+}
+
+const goodSchema = `{name: t, unit: one visit, relation: replace-one,
+file: {delimiter: ",", quote: "", header: true}, columns: [
+{name: x, role: private, number: {lower: 0, upper: 1, default: 0}},
+{name: y, role: public, label: {levels: ["no", "yes"], positive: "yes"}}]}`
+
+// callWithZeros calls f with the given arguments in the places of their types and zeros elsewhere.
+func callWithZeros(t *testing.T, name string, f reflect.Value, given ...any) {
+	t.Helper()
+	defer func() {
+		if fault := recover(); fault != nil {
+			t.Errorf("%s panics: %v", name, fault)
+		}
+	}()
+	var args []reflect.Value
+	for i := range f.Type().NumIn() {
+		in := f.Type().In(i)
+		if f.Type().IsVariadic() && i == f.Type().NumIn()-1 {
+			break
+		}
+		arg := reflect.Zero(in)
+		for _, g := range given {
+			if reflect.TypeOf(g) == in {
+				arg = reflect.ValueOf(g)
+			}
+		}
+		args = append(args, arg)
+	}
+	f.Call(args)
+}

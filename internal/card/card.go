@@ -161,24 +161,31 @@ func (c *Card) addMechanisms(bill []dp.Event) {
 	}
 }
 
-// describeGuarantee is the price in plain words, with what it means to somebody who
-// suspects something.
+// describeGuarantee puts the price in plain words, with what it means to a reader who suspects
+// something.
 func describeGuarantee(p *model.Privacy) (guarantee string, odds []string) {
 	if p.Scope == dp.Nothing {
-		return "None. Whatever was read of the training rows may be revealed by this model.", []string{}
+		return "None. This model may reveal whatever was read of the training rows.", []string{}
 	}
-	guarantee = fmt.Sprintf("Whatever %s said, this model would have come out much the same: changing that changes the "+
-		"chance of any result by at most a factor of %s.", strings.ReplaceAll(p.Protects(), " each ", " one "), p.Factor())
+	guarantee = fmt.Sprintf("A change of %s changes the probability of any model by at most a factor of %s",
+		strings.ReplaceAll(p.Protects(), " each ", " one "), p.Factor())
 	if p.Delta > 0 {
-		return guarantee[:len(guarantee)-1] + fmt.Sprintf(", plus a chance of %s.", p.Delta), []string{
-			"Whoever guesses between two possibilities that were equally likely before is right at most " + p.Guess() +
+		return guarantee + fmt.Sprintf(", plus a probability of %s.", p.Delta), []string{
+			"A reader who guesses between two possibilities that were equally likely before is right at most " + p.Guess() +
 				" of the time."}
 	}
-	for _, before := range []float64{0.5, 0.1, 0.01} {
-		odds = append(odds, fmt.Sprintf("%s becomes at most %s sure.", map[float64]string{0.5: "An even bet about it",
-			0.1: "A suspicion held with 10 %", 0.01: "A suspicion held with 1 %"}[before], percentOf(p.Epsilon, before)))
+	for _, c := range []struct {
+		before float64
+		words  string
+	}{{0.5, "of 50 %"}, {0.1, "of 10 %"}, {0.01, "of 1 %"}} {
+		after := percentOf(p.Epsilon, c.before)
+		if strings.HasPrefix(after, "100.0") {
+			odds = append(odds, fmt.Sprintf("A suspicion %s can become a near certainty.", c.words))
+			continue
+		}
+		odds = append(odds, fmt.Sprintf("A suspicion %s becomes at most %s.", c.words, after))
 	}
-	return guarantee, odds
+	return guarantee + ".", odds
 }
 
 // percentOf is how sure the model can make somebody who was before, rounded up: the odds

@@ -137,6 +137,32 @@ func checkRecord(t *testing.T, path string, text []byte) {
 	}
 }
 
+// The lead follows epsilon, and a model without privacy promises nothing.
+func TestWordsFollowEpsilon(t *testing.T) {
+	m := models(t)[0]
+	for eps, want := range map[dp.Epsilon]string{dp.Nano: "with strong", dp.Nano + 1: "with moderate",
+		10 * dp.Nano: "with moderate", 10*dp.Nano + 1: "with weak", 50 * dp.Nano: "almost certain"} {
+		m.Privacy.Epsilon = eps
+		c := Of(m, nil, "discreet test", day)
+		if !strings.Contains(c.lead(), want) || strings.Contains(strings.Join(c.Odds, " "), "100.0") {
+			t.Errorf("epsilon %s: %q, odds %q", eps, c.lead(), c.Odds)
+		}
+	}
+	whole := m.Privacy
+	whole.Scope = dp.WholeRow
+	m.Privacy = whole
+	var b bytes.Buffer
+	if err := Of(m, nil, "discreet test", day).WriteHTML(&b); err != nil || strings.Contains(b.String(), "Public columns") {
+		t.Errorf("all columns are protected, yet some are listed as public (%v)", err)
+	}
+	m.Privacy.Scope = dp.Nothing
+	b.Reset()
+	if err := Of(m, nil, "discreet test", day).WriteHTML(&b); err != nil || !strings.Contains(b.String(), "NOT PRIVATE") ||
+		!strings.Contains(b.String(), `class="lead alarm"`) || strings.Contains(b.String(), "Protected from") {
+		t.Errorf("a model without privacy has promises on its card (%v)", err)
+	}
+}
+
 // The odds are Bayes' rule with the largest likelihood ratio, rounded up.
 func TestOddsAreBayes(t *testing.T) {
 	for _, eps := range []dp.Epsilon{1, dp.Nano / 10, dp.Nano, 5 * dp.Nano, dp.MaxEpsilon} {

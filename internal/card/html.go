@@ -19,7 +19,7 @@ var page = template.Must(template.New("card").Parse(layout))
 // WriteHTML writes the card as one page that loads nothing.
 func (c *Card) WriteHTML(w io.Writer) error {
 	var b bytes.Buffer
-	view := map[string]any{"Title": c.title(), "Lead": c.lead(), "Sections": c.sections()}
+	view := map[string]any{"Title": c.title(), "Lead": c.lead(), "Private": c.isPrivate(), "Sections": c.sections()}
 	if err := page.Execute(&b, view); err != nil {
 		return err
 	}

@@ -4,10 +4,12 @@ package card
 
 import (
 	"fmt"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
 // section is a part of the page, in the order of NIST's pyramid.
@@ -22,13 +24,44 @@ type line struct {
 	Text []string
 }
 
-// lead is the answer in two sentences.
+// Bounds of what words an epsilon gets, after Ponomareva et al. 2023, "How to DP-fy ML", section 5.2:
+// up to 1 a strong formal guarantee, up to 10 a reasonable one, above it none that stands alone.
+const (
+	strongEpsilon   = 1 * dp.Nano
+	moderateEpsilon = 10 * dp.Nano
+)
+
+// isPrivate reports whether the model promises anything.
+func (c *Card) isPrivate() bool { return c.privacy.Scope != dp.Nothing }
+
+// lead is the answer in a few sentences, which follow epsilon.
 func (c *Card) lead() string {
-	if c.Epsilon == "0" {
-		return "This model gives no privacy guarantee: whatever was read of the rows it was trained on may be revealed."
+	if !c.isPrivate() {
+		return "NOT PRIVATE. This model gives no privacy guarantee: it may reveal whatever was read of the rows it was " +
+			"trained on. Treat its file as you treat the training table."
 	}
-	return fmt.Sprintf("This model predicts %s. It was trained so that nobody can learn much from it about %s, whatever "+
-		"else they know. One row is %s.", c.Predicts, c.Protected, c.Unit)
+	price := "epsilon = " + string(c.Epsilon)
+	if c.Delta != "0" {
+		price += ", delta = " + string(c.Delta)
+	}
+	strength, meaning := "weak", "The guarantee alone rules out little at this epsilon: a reader of the model may become "+
+		"almost certain of what is protected."
+	switch eps := c.privacy.Epsilon; {
+	case eps <= strongEpsilon:
+		strength, meaning = "strong", "A reader of the model gains little certainty about it, whatever else the reader knows."
+	case eps <= moderateEpsilon:
+		strength, meaning = "moderate", "A reader of the model may gain some certainty about it. The odds below bound how much."
+	}
+	return fmt.Sprintf("This model predicts %s. It protects %s with %s differential privacy (%s). %s %s The unit of "+
+		"privacy is %s.", c.Predicts, c.Protected, strength, price, meaning, c.describeLabel(), c.describeUnit())
+}
+
+// describeLabel is a sentence on the status of the label.
+func (c *Card) describeLabel() string {
+	if c.privacy.Scope == dp.PrivateFeatures {
+		return fmt.Sprintf("The label %s is public and not protected.", c.Predicts)
+	}
+	return fmt.Sprintf("The label %s is protected.", c.Predicts)
 }
 
 // protectsMore reports whether more than one row of somebody is protected together.
@@ -38,7 +71,7 @@ func (c *Card) describeNeighbours() string {
 	if c.protectsMore() {
 		return c.Neighbours + "."
 	}
-	return c.Neighbours + ". Somebody with several rows is protected less: for k rows, k times epsilon holds."
+	return c.Neighbours + ". A person with several rows is protected less: for k rows, k times epsilon holds."
 }
 
 // describeUnit is whose data are protected together, in words.
@@ -53,32 +86,35 @@ func (c *Card) describeUnit() string {
 }
 
 func (c *Card) sections() []section {
-	return []section{
+	list := []section{
 		{"How strong the protection is", c.describeStrength()},
-		{"Whose data", []line{
+		{"Unit of privacy", []line{
 			{"Data set", []string{c.Dataset}},
 			{"One row is", []string{c.Unit}},
-			{"Compared are", []string{c.describeNeighbours()}},
+			{"Neighbouring tables", []string{c.describeNeighbours()}},
 		}},
-		{"What is protected, and what is not", c.describeScope()},
-		{"How it was done", c.describeMethod()},
-		{"Who is trusted", []line{
-			{"Protected from", []string{"Everybody who gets the model file, its predictions or this card: whatever else they " +
-				"know, however long they compute, and together."}},
-			{"Not from", []string{"Whoever holds the training table, and whoever operates the machine that trained the model. " +
-				"They saw the rows themselves."}},
-		}},
-		{"Was it counted?", c.describeCount()},
-		{"What this card cannot know", []line{
-			{"Accuracy", []string{"How well the model predicts, and for whom. The command “discreet evaluate” says so on " +
-				"rows held out of training; those numbers are not private."}},
-			{"Collection", []string{"Whether the data were collected lawfully, and whether the schema, which says what is " +
-				"private and where numbers lie, was written without looking at them."}},
+		{"What is protected and what is not", c.describeScope()},
+		{"How the model was made", c.describeMethod()},
+	}
+	if c.isPrivate() {
+		list = append(list, section{"Who is trusted", []line{
+			{"Protected from", []string{"Everyone who receives the model file, its predictions or this card, alone or " +
+				"together, whatever else they know and however long they compute."}},
+			{"Not protected from", []string{"The people who hold the training table, and the operators of the machine that " +
+				"trained the model. They have seen the rows."}},
+		}})
+	}
+	return append(list,
+		section{"Budget ledger", c.describeCount()},
+		section{"What this card does not cover", []line{
+			{"Accuracy", []string{"How well the model predicts, and for whom. The command “discreet evaluate” measures it on " +
+				"rows held out of training. Its numbers are not private."}},
+			{"Collection", []string{"Whether the data were collected lawfully, and whether the schema was written without " +
+				"looking at the rows. The schema declares what is private and the bounds of numbers."}},
 			{"Security", []string{"Who can read the training table, its backups and the machine. Noise in a model does not " +
 				"protect the table it was made from."}},
 		}},
-		{"Papers", c.describePapers()},
-	}
+		section{"Identification", c.describePapers()})
 }
 
 func (c *Card) describeStrength() []line {
@@ -89,11 +125,12 @@ func (c *Card) describeStrength() []line {
 		if c.Delta != "0" {
 			price += ", delta = " + string(c.Delta)
 		}
-		lines = append(lines, line{"In numbers", []string{price + ". Smaller is stronger; 0 would be a model that learnt " +
-			"nothing of what is protected."}})
+		lines = append(lines, line{"In numbers", []string{price + ". A smaller epsilon protects more. The literature calls a " +
+			"guarantee strong up to epsilon = 1 and moderate up to 10. At 0 a model would have learned nothing of what is " +
+			"protected."}})
 	}
 	if len(c.Warnings) > 0 {
-		lines = append(lines, line{"Mind", c.Warnings})
+		lines = append(lines, line{"Warnings", c.Warnings})
 	}
 	return lines
 }
@@ -106,17 +143,24 @@ func (c *Card) describeScope() []line {
 		return strings.Join(list, ", ")
 	}
 	lines := []line{}
-	if c.Epsilon != "0" {
+	if c.isPrivate() {
 		lines = append(lines, line{"Protected", []string{c.Protected}})
 	}
 	if len(c.NotProtected) > 0 {
 		lines = append(lines, line{"Not protected", c.NotProtected})
 	}
+	switch private, public := names(c.Private), names(c.Public); c.privacy.Scope {
+	case dp.WholeRow, dp.Party:
+		lines = append(lines, line{"Protected columns", []string{names(append(slices.Clone(c.Private), c.Public...))}})
+	case dp.LabelOnly, dp.Nothing:
+		lines = append(lines, line{"Columns not protected", []string{names(append(slices.Clone(c.Private), c.Public...))}})
+	default:
+		lines = append(lines, line{"Private columns", []string{private}}, line{"Public columns", []string{public}})
+	}
 	return append(lines,
-		line{"Private columns", []string{names(c.Private)}},
-		line{"Public columns", []string{names(c.Public)}},
 		line{"Label", []string{fmt.Sprintf("%s (%s), one of %s", c.Predicts, c.LabelRole, strings.Join(c.Classes, ", "))}},
-		line{"Left out", []string{"What the model does not use is not in its file, and so not on this card."}})
+		line{"Left out", []string{"Columns that the schema ignores and columns that the model does not use are not in the " +
+			"model file, so they are not on this card."}})
 }
 
 func (c *Card) describeMethod() []line {
@@ -127,20 +171,21 @@ func (c *Card) describeMethod() []line {
 		if m.Rho != "" {
 			price = "rho " + shorten(m.Rho)
 		}
-		noise = append(noise, fmt.Sprintf("%s: %d noisy numbers or choices, %s in all", m.Name, m.Releases, price))
+		noise = append(noise, fmt.Sprintf("%s: used %d times, for %s in total", m.Name, m.Releases, price))
 	}
 	if noise != nil {
-		lines = append(lines, line{"Noise", noise})
+		lines = append(lines, line{"Noise mechanisms", noise})
 	}
 	if c.Proof != "" {
-		lines = append(lines, line{"Proof", []string{c.Proof + ", in docs/guarantees of the program's source"}})
+		lines = append(lines, line{"Proof", []string{c.Proof + ", in docs/guarantees of the program's source. The proofs have " +
+			"not been reviewed outside the project."}})
 	}
 	if a := c.Audit; a != nil {
-		return append(lines, line{"Attacked", []string{fmt.Sprintf("%s: %s. Attacks in %d runs show, with %.4g %% "+
-			"confidence, that epsilon is at least %.4g; the claim is %.4g. Attacks on a learner say nothing about other "+
-			"settings of it.", a.Subject, a.Verdict, a.Runs, 100*a.Confidence, a.LowerBound, a.Claim)}})
+		return append(lines, line{"Audit", []string{fmt.Sprintf("%s: %s. Attacks in %d runs show, with %.4g %% "+
+			"confidence, that epsilon is at least %.4g; the claim is %.4g. An audit of a learner does not cover its other "+
+			"settings.", a.Subject, a.Verdict, a.Runs, 100*a.Confidence, a.LowerBound, a.Claim)}})
 	}
-	return append(lines, line{"Attacked", []string{"No result of an audit was given to this card."}})
+	return append(lines, line{"Audit", []string{"No result of an audit was given to this card."}})
 }
 
 // shorten is a number as people read it: the file and the bill have all of its digits.
@@ -170,22 +215,22 @@ func (c *Card) describeCount() []line {
 			note = "none"
 		}
 		lines = []line{
-			{"Yes", []string{fmt.Sprintf("Entry %d of %s, job %s, data set %s.", e.Seq, readTime(e.At), e.Job, e.Dataset)}},
-			{"Total", []string{fmt.Sprintf("%s for all trainings on the data set together, declared at %s and never changed "+
+			{"Charged", []string{fmt.Sprintf("Entry %d of %s, job %s, data set %s.", e.Seq, readTime(e.At), e.Job, e.Dataset)}},
+			{"Total", []string{fmt.Sprintf("%s for all trainings on the data set together, declared at %s and not changed "+
 				"since. Spent so far: %s. Left: %s.", e.Total, readTime(e.SetAt), e.Spent, e.Left)}},
 			{"Owner's note", []string{note}},
 			{"Entry's hash", []string{e.Hash}},
 			{"Ledger's head", []string{fmt.Sprintf("%d:%s (“discreet budget verify --anchor” checks it)", e.HeadSeq,
 				e.HeadHash)}},
 		}
-	case c.Epsilon == "0":
-		lines = []line{{"No", []string{"There is no price to count."}}}
+	case !c.isPrivate():
+		lines = []line{{"Not charged", []string{"There is no price to count."}}}
 	case c.Counted:
-		lines = []line{{"Yes", []string{"The model says that a ledger was charged. That ledger was not given to this card, " +
-			"so it names no entry."}}}
+		lines = []line{{"Charged", []string{"The model file records that a ledger was charged. That ledger was not given to " +
+			"this card, so no entry is named."}}}
 	default:
-		lines = []line{{"No", []string{"Nobody counts what trainings on this table cost together. Each further model of " +
-			"the same table adds its epsilon to this one's."}}}
+		lines = []line{{"Not charged", []string{"No ledger counts what the trainings on this table cost together. Each " +
+			"further model of the same table adds its epsilon to this one's."}}}
 	}
 	if c.Limit != "" {
 		lines = append(lines, line{"Limit", []string{c.Limit}})

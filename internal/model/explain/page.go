@@ -35,7 +35,8 @@ var (
 // bytes.
 func (e *Explanation) WriteHTML(w io.Writer) error {
 	v := view{Explanation: e, Style: template.CSS(style), Card: e.privacy.Card(), Start: e.describeStart(),
-		Chance: chanceText(e.Intercept)}
+		Chance:  chanceText(e.Intercept),
+		Private: e.privacy.Scope != dp.Nothing}
 	if len(e.Shapes) > 0 {
 		s := scaleOf(e.Shapes)
 		for i := range e.Shapes {
@@ -71,6 +72,7 @@ type view struct {
 	Card    string
 	Start   string
 	Chance  string
+	Private bool // the model promises something
 	Banded  bool // some figure has a band
 	Figures []figure
 	Heats   []heatFigure
@@ -117,7 +119,7 @@ func (e *Explanation) addPairFigures(v *view) {
 				}
 			}
 		}
-		f.Source = e.describeSource(p.Protected, "public", f.Banded)
+		f.Source = e.describeSource(p.Protected, "", f.Banded)
 		v.Heats = append(v.Heats, f)
 		v.Ranks = append(v.Ranks, rank{ID: f.ID, Name: p.Name(), Importance: p.Importance, Largest: far,
 			Protected: p.Protected})
@@ -157,7 +159,7 @@ func (e *Explanation) describeStart() string {
 func (e *Explanation) describeSource(protected bool, role string, banded bool) string {
 	switch {
 	case e.privacy.Scope == dp.Nothing:
-		return role + ", no noise added"
+		return strings.TrimPrefix(role+", no noise added", ", ")
 	case protected:
 		return "protected, from noisy releases"
 	case !banded:

@@ -4,11 +4,14 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
 // explainFlags is the flags of the command.
@@ -51,6 +54,10 @@ the model does not. The page is a single file that loads nothing.`,
 }
 
 func (e *explainFlags) runExplain() error {
+	if ext := strings.ToLower(filepath.Ext(e.out)); e.out != "" && ext != ".html" && ext != ".htm" {
+		return &cli.UsageError{Err: &dp.ParamError{Op: "explain", Param: "out", Want: "must end in .html, since the page is HTML",
+			Got: e.out}}
+	}
 	m, err := discreet.LoadModel(e.model)
 	if err != nil {
 		return err

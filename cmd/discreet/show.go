@@ -5,26 +5,32 @@ package main
 import (
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/card"
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
 func (a *app) newShowCommand() *cobra.Command {
-	asJSON := false
+	asJSON, model := false, ""
 	c := &cobra.Command{
-		Use:   "show FILE",
+		Use:   "show {FILE | --model FILE}",
 		Short: "print a model's privacy statement",
 		Long: `Show prints the privacy statement of a model file, as train did: what is
 protected, what is not, what it cost and whether that was counted. With --json it
 prints the facts of the model's card.`,
 		Example: `  discreet show m.json`,
-		Args:    cobra.ExactArgs(1),
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			m, err := card.Load(args[0], describeBuild(), clock())
+			if len(args) == 0 == (model == "") {
+				return &cli.UsageError{Err: &dp.ParamError{Op: "show", Param: "model",
+					Want: "must be given once, as an argument or as --model"}}
+			}
+			m, err := card.Load(strings.Join(append(args, model), ""), describeBuild(), clock())
 			if err != nil {
 				return err
 			}
@@ -36,7 +42,9 @@ prints the facts of the model's card.`,
 		},
 	}
 	cli.ReadsArguments(c)
+	c.Flags().StringVar(&model, "model", "", "the model `file`, in place of the argument")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cli.Reads(c, "model")
 	return c
 }
 
@@ -53,10 +61,10 @@ func (a *app) newCardCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "card",
 		Short: "write a model's privacy card, for those who sign",
-		Long: `Card writes what somebody who signs for a model has to know of it, in plain
-words: whose data it was trained on, what is protected, from whom and what not,
-how sure anybody can become of a suspicion, how it was done and proved, and who
-counted it. It reads the model, the ledger where one is given, and no row.
+		Long: `Card writes a page for the person who signs for a model: whose data it was
+trained on, what is protected and from whom, how sure a reader can become of a
+suspicion, how the model was made and proved, and which ledger was charged. It
+reads the model and, if one is given, the ledger. It reads no row.
 
 The format is that of the file's name: .html, .pdf or .yaml. With --format
 registry it is a draft record of the OpenDP Deployments Registry, in YAML; what no

@@ -59,16 +59,15 @@ training begins, and refused if it is more than what is left. The ledger keeps
 the model's bytes: the same --job returns the same model and costs nothing.
 Without a ledger nothing is counted. Models trained on the same table then add
 up, and each says that it was not counted.`,
-		Example: `  discreet train --data adult.data.gz --schema adult.yaml --learner brc --epsilon 0.16 --model m.json
-  discreet train --data 2023.parquet --data 2024.parquet --schema s.yaml --learner brc --epsilon 1 \
-    --rounds 50 --encoding ordinal --intercept selected --model m.json
-  discreet train --data adult.data.gz --schema adult.yaml --learner brc --epsilon 0.16 --model m.json \
+		Example: `  discreet train --data adult.data.gz --schema adult.yaml --epsilon 1 --model m.json
+  discreet train --data 2023.parquet --data 2024.parquet --schema s.yaml --epsilon 1 --delta 1e-6 --model m.json
+  discreet train --data adult.data.gz --schema adult.yaml --epsilon 0.5 --model m.json \
     --ledger l.db --dataset adult --job monday
   discreet train --data clinics.csv --schema clinics.yaml --epsilon 1 --part north --model north.json \
     --ledger l.db --dataset clinics
   discreet train --data adult.data.gz --schema adult.yaml --learner logistic --columns public --model public.json
-  discreet train --data adult.data.gz --schema adult.yaml --learner brc --epsilon inf --not-private \
-    --model twin.json`,
+  discreet train --data adult.data.gz --schema adult.yaml --learner brc --epsilon 1 --rounds 50 --model brc.json
+  discreet train --data adult.data.gz --schema adult.yaml --epsilon inf --not-private --model twin.json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return t.runTrain(c) },
 	}

@@ -151,9 +151,9 @@ func (c *Card) describeScope() []line {
 	}
 	switch private, public := names(c.Private), names(c.Public); c.privacy.Scope {
 	case dp.WholeRow, dp.Party:
-		lines = append(lines, line{"Protected columns", []string{names(append(slices.Clone(c.Private), c.Public...))}})
+		lines = append(lines, line{"Protected columns", []string{names(slices.Concat(c.Private, c.Public))}})
 	case dp.LabelOnly, dp.Nothing:
-		lines = append(lines, line{"Columns not protected", []string{names(append(slices.Clone(c.Private), c.Public...))}})
+		lines = append(lines, line{"Columns not protected", []string{names(slices.Concat(c.Private, c.Public))}})
 	default:
 		lines = append(lines, line{"Private columns", []string{private}}, line{"Public columns", []string{public}})
 	}
@@ -177,8 +177,8 @@ func (c *Card) describeMethod() []line {
 		lines = append(lines, line{"Noise mechanisms", noise})
 	}
 	if c.Proof != "" {
-		lines = append(lines, line{"Proof", []string{c.Proof + ", in docs/guarantees of the program's source. The proofs have " +
-			"not been reviewed outside the project."}})
+		lines = append(lines, line{"Proof", []string{c.Proof + ", in docs/guarantees of the program's source. The " +
+			"proofs have not been reviewed outside the project."}})
 	}
 	if a := c.Audit; a != nil {
 		return append(lines, line{"Audit", []string{fmt.Sprintf("%s: %s. Attacks in %d runs show, with %.4g %% "+
@@ -226,8 +226,8 @@ func (c *Card) describeCount() []line {
 	case !c.isPrivate():
 		lines = []line{{"Not charged", []string{"There is no price to count."}}}
 	case c.Counted:
-		lines = []line{{"Charged", []string{"The model file records that a ledger was charged. That ledger was not given to " +
-			"this card, so no entry is named."}}}
+		lines = []line{{"Charged", []string{"The model file records that a ledger was charged. That ledger was not " +
+			"given to this card, so no entry is named."}}}
 	default:
 		lines = []line{{"Not charged", []string{"No ledger counts what the trainings on this table cost together. Each " +
 			"further model of the same table adds its epsilon to this one's."}}}

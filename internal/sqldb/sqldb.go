@@ -13,6 +13,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/discreet-dp/discreet/internal/diskroom"
 )
 
 // Options are what the user of a database decides.
@@ -27,13 +29,17 @@ type Options struct {
 	// one write to the disk, and readers do not wait. Without it the database is
 	// one file at all times.
 	WAL bool
+	// Room refuses to write more bytes to a file's disk; nil: diskroom.Check.
+	Room func(path string, more int64) error
 }
 
 // DB is an open database.
 type DB struct {
 	*sql.DB
 	dialect
-	op string
+	op   string
+	file string // of SQLite; "" for a server
+	room func(path string, more int64) error
 }
 
 // dialect is where two databases differ.
@@ -72,10 +78,17 @@ func Connect(ctx context.Context, c driver.Connector, postgres bool, o Options) 
 		d = postgresDialect()
 	}
 	db := sql.OpenDB(c)
-	if err := d.check(ctx, db, o); err != nil {
+	file, err := "", d.check(ctx, db, o)
+	if err == nil && !postgres {
+		err = db.QueryRowContext(ctx, `SELECT file FROM pragma_database_list WHERE name = 'main'`).Scan(&file)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", o.Op, err), db.Close())
 	}
-	return &DB{db, d, o.Op}, nil
+	if o.Room == nil {
+		o.Room = diskroom.Check
+	}
+	return &DB{db, d, o.Op, file, o.Room}, nil
 }
 
 // Make runs statements that make tables, all or none. INTEGER, BLOB and STRICT
@@ -102,6 +115,22 @@ func (d *DB) Update(ctx context.Context, f func(*Tx) error) error {
 	return d.runTransaction(ctx, nil, f)
 }
 
+// Take is Update for what others send, of about so many bytes: it is refused where too
+// little of an SQLite file's disk would stay free. A server's disk is the server's.
+func (d *DB) Take(ctx context.Context, bytes int, f func(*Tx) error) error {
+	if err := d.checkRoom(bytes); err != nil {
+		return err
+	}
+	return d.Update(ctx, f)
+}
+
+func (d *DB) checkRoom(bytes int) error {
+	if d.file == "" {
+		return nil
+	}
+	return d.wrapError(d.room(d.file, int64(bytes)))
+}
+
 // View runs f on one state of the database.
 func (d *DB) View(ctx context.Context, f func(*Tx) error) error {
 	return d.runTransaction(ctx, &d.read, f)
@@ -124,12 +153,12 @@ const ProbeTable = `CREATE TABLE IF NOT EXISTS discreet_probe (one INTEGER PRIMA
 	`NOT NULL) STRICT`
 
 // Probe writes so many bytes and deletes them again, each on the disk: it fails where
-// the database would not keep what it is given now. The database must have a
+// the database would not keep, or Take, what it is given now. The database must have a
 // ProbeTable.
 func (d *DB) Probe(ctx context.Context, room int) error {
 	b := make([]byte, room)
 	rand.Read(b) // nothing makes them fewer
-	err := d.Update(ctx, func(tx *Tx) error {
+	err := d.Take(ctx, room, func(tx *Tx) error {
 		_, err := tx.Exec(`INSERT INTO discreet_probe (one, room) VALUES (1, ?) ON CONFLICT (one) DO UPDATE SET room = `+
 			`excluded.room`, b)
 		return err

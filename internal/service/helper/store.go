@@ -128,7 +128,7 @@ func (s *Store) checkWritable(ctx context.Context) error {
 // forgotten: none of them takes another's place.
 func (s *Store) beginSum(ctx context.Context, id secretsum.ID, collector string, text []byte, ends time.Time,
 	most, size int) error {
-	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
+	return s.db.Take(ctx, len(text), func(tx *sqldb.Tx) error {
 		switch now, err := stateOf(tx, id); {
 		case err != nil:
 			return err
@@ -185,7 +185,7 @@ type share struct {
 // storeFault stores a share that contradicts its own proof: its participant is left out.
 // Of each participant one is kept, and of a sum no more than most with their bytes.
 func (s *Store) storeFault(ctx context.Context, id secretsum.ID, sh share, most int) error {
-	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
+	return s.db.Take(ctx, len(sh.body), func(tx *sqldb.Tx) error {
 		switch now, err := stateOf(tx, id); {
 		case err != nil:
 			return err
@@ -261,7 +261,11 @@ func (s *Store) knowsSender(ctx context.Context, id secretsum.ID, participant in
 // it returns without an error, what is not refused is on disk.
 func (s *Store) acceptShares(ctx context.Context, id secretsum.ID,
 	shares []share) (refused map[int]problem.Kind, fresh int, err error) {
-	err = s.db.Update(ctx, func(tx *sqldb.Tx) error {
+	size := 0
+	for _, sh := range shares {
+		size += len(sh.body)
+	}
+	err = s.db.Take(ctx, size, func(tx *sqldb.Tx) error {
 		refused, fresh = map[int]problem.Kind{}, 0
 		now, err := stateOf(tx, id)
 		if err != nil {

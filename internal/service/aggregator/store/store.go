@@ -100,7 +100,7 @@ type Task struct {
 // Keep stores a list of owners under its hash. The same again changes nothing.
 func (s *Store) Keep(ctx context.Context, roster []byte) error {
 	digest := sha256.Sum256(roster)
-	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
+	return s.db.Take(ctx, len(roster), func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(`INSERT INTO discreet_rosters (digest, keys) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING`,
 			digest[:], roster)
 		return err
@@ -130,7 +130,7 @@ type Round struct {
 // Create stores a task and opens its first round. The same task again changes
 // nothing.
 func (s *Store) Create(ctx context.Context, t Task, first Round) error {
-	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
+	return s.db.Take(ctx, len(t.Bytes)+len(first.Broadcast), func(tx *sqldb.Tx) error {
 		n, err := tx.Exec(`INSERT INTO discreet_tasks (id, made, bytes, certificate, signature, state) VALUES (?, ?, ?, `+
 			`?, ?, ?) ON CONFLICT (id) DO NOTHING`,
 			t.ID[:], t.Made.UnixMilli(), t.Bytes, t.Certificate, t.Signature, Open)

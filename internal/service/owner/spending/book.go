@@ -191,7 +191,11 @@ func (b *Book) tooMuch(spent, cost dp.Epsilon) error {
 func (b *Book) Commit(ctx context.Context, given []answer.Given) error {
 	b.writing.Lock()
 	defer b.writing.Unlock()
-	return b.db.Update(ctx, func(tx *sqldb.Tx) error {
+	size := 0
+	for _, g := range given {
+		size += len(g.Report)
+	}
+	return b.db.Take(ctx, size, func(tx *sqldb.Tx) error {
 		for part := range slices.Chunk(given, chunk) {
 			if err := b.commit(tx, part); err != nil {
 				return err

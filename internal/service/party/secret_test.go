@@ -432,7 +432,7 @@ func TestSharesAreSplitOnce(t *testing.T) {
 	a.patience = soon
 	c.wants(problem.Overloaded, add()) // no helper knows of the sum
 	if spent, n, err := a.record.spent(t.Context()); err != nil || n != 0 || a.casts.Load() != 0 {
-		t.Errorf("a sum that no helper takes shares of has cost %s, %v", spent, err)
+		t.Fatalf("a sum that no helper takes shares of has cost %s, %v", spent, err)
 	}
 	for _, client := range c.Clients(c.combiner) {
 		must(t, client.Begin(t.Context(), announced, nil))

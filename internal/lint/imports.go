@@ -294,7 +294,7 @@ var table = []row{
 		std:   []string{"os/exec", "net", "net/http", "log", "log/slog"}},
 	{pkg: "service/identity", words: "service/identity is certificates and roles: dp, files and the standard library, " +
 		"never messages, rows or noise",
-		uses: []string{"edkey", "privacy/dp", "atomicfile"},
+		uses: []string{"privacy/dp", "atomicfile"},
 		never: append([]string{"privacy/mech", "learn", "privacy/rng", "table/schema", "table/engine", "model"},
 			append(rows, seeds...)...)},
 	{pkg: "service/rpc",

@@ -21,6 +21,7 @@ import (
 type partyServe struct {
 	voter
 	as
+	anchors             anchorsFlag
 	listen, page, state string
 	combiners, allow    []string
 	kinds               []string
@@ -106,6 +107,7 @@ without TLS and to everybody who can reach it.`,
 	f.StringVar(&s.lifetime, "lifetime-epsilon", "", "the largest ε of all queries together, a `number`")
 	completeFlag(c, "unit", "party", "person")
 	completeFlag(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
+	s.anchors.addFlag(c)
 	cli.AddSection(c, connection, "listen", "page")
 	cli.AddSection(c, secretSums, "helpers", "peers", "honest")
 	cli.Reads(c, "schema", "key", "allow", "peers")
@@ -158,8 +160,12 @@ func (s *partyServe) serveVotes(ctx context.Context) (err error) {
 		return err
 	}
 	log := s.newLogger()
+	folder, err := s.anchors.folder()
+	if err != nil {
+		return err
+	}
 	server, err := party.New(ctx, party.Params{
-		Self: self, State: s.state, Combiners: s.combiners, Schema: agreed, Allow: s.allow, Kinds: kinds, Helpers: s.helpers,
+		Self: self, State: s.state, Anchors: folder, Combiners: s.combiners, Schema: agreed, Allow: s.allow, Kinds: kinds, Helpers: s.helpers,
 		Peers: peers, Honest: s.honest, Key: s.Signer(),
 		MaxEpsilon: eps, Lifetime: lifetime, Persons: persons, Plan: s.Voter.Plan, Cast: s.Answer(self.Name), Add: s.Addend,
 		Log: log, Now: clock,

@@ -13,7 +13,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
+	"github.com/discreet-dp/discreet/internal/anchor"
 	"github.com/discreet-dp/discreet/internal/diskroom"
 )
 
@@ -31,6 +33,9 @@ type Options struct {
 	WAL bool
 	// Room refuses to write more bytes to a file's disk; nil: diskroom.Check.
 	Room func(path string, more int64) error
+	// Anchors is the folder in which the database's newest state is kept; "" for none. One that
+	// does not hold the state that is kept there is refused with *anchor.Behind: it was put back, and has forgotten what it acknowledged since.
+	Anchors anchor.Folder
 }
 
 // DB is an open database.
@@ -40,6 +45,10 @@ type DB struct {
 	op   string
 	file string // of SQLite; "" for a server
 	room func(path string, more int64) error
+
+	anchors  anchor.Folder // "" for none
+	identity string
+	unnoted  atomic.Pointer[error] // why an anchor could not be kept
 }
 
 // dialect is where two databases differ.
@@ -88,7 +97,13 @@ func Connect(ctx context.Context, c driver.Connector, postgres bool, o Options) 
 	if o.Room == nil {
 		o.Room = diskroom.Check
 	}
-	return &DB{db, d, o.Op, file, o.Room}, nil
+	out := &DB{DB: db, dialect: d, op: o.Op, file: file, room: o.Room}
+	if o.Anchors != "" {
+		if err := out.anchor(ctx, o.Anchors); err != nil {
+			return nil, errors.Join(err, db.Close())
+		}
+	}
+	return out, nil
 }
 
 // Make runs statements that make tables, all or none. INTEGER, BLOB and STRICT
@@ -142,10 +157,25 @@ func (d *DB) runTransaction(ctx context.Context, o *sql.TxOptions, f func(*Tx) e
 		return d.wrapError(err)
 	}
 	defer t.Rollback()
-	if err := f(&Tx{ctx, t, d}); err != nil {
+	tx := &Tx{ctx: ctx, t: t, d: d}
+	if err := f(tx); err != nil {
 		return err
 	}
-	return d.wrapError(t.Commit())
+	var head anchor.Head
+	if d.anchors != "" && tx.wrote {
+		if head, err = tx.addHead(); err != nil {
+			return err
+		}
+	}
+	if err := d.wrapError(t.Commit()); err != nil {
+		return err
+	}
+	if head.Seq > 0 { // never before it is on disk
+		if err := d.anchors.Note(d.identity, head); err != nil {
+			d.unnoted.Store(&err)
+		}
+	}
+	return nil
 }
 
 // ProbeTable makes the table that Probe writes to.
@@ -159,6 +189,7 @@ func (d *DB) Probe(ctx context.Context, room int) error {
 	b := make([]byte, room)
 	rand.Read(b) // nothing makes them fewer
 	err := d.Take(ctx, room, func(tx *Tx) error {
+		tx.unseen = true
 		_, err := tx.Exec(`INSERT INTO discreet_probe (one, room) VALUES (1, ?) ON CONFLICT (one) DO UPDATE SET room = `+
 			`excluded.room`, b)
 		return err
@@ -167,6 +198,7 @@ func (d *DB) Probe(ctx context.Context, room int) error {
 		return err
 	}
 	return d.Update(ctx, func(tx *Tx) error {
+		tx.unseen = true
 		_, err := tx.Exec(`DELETE FROM discreet_probe`)
 		return err
 	})

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/anchor"
 	"github.com/discreet-dp/discreet/internal/diskroom"
 	"github.com/discreet-dp/discreet/internal/sqldb"
 	"github.com/discreet-dp/discreet/internal/sqldb/sqldbtest"
@@ -55,5 +56,76 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestRolledBackStatesAreRefused puts a database back to each of its earlier states: what it has
+// acknowledged since is gone, and it is refused. Reading, and asking whether it is ready, are no states;
+// one that is new to the machine is trusted.
+func TestRolledBackStatesAreRefused(t *testing.T) {
+	path, folder := filepath.Join(t.TempDir(), "a.db"), anchor.Folder(t.TempDir())
+	open := func(folder anchor.Folder) (*sqldb.DB, error) {
+		return sqldb.Open(t.Context(), path, sqldb.Options{Op: "test", Create: true, WAL: true, Anchors: folder})
+	}
+	use := func(f func(*sqldb.DB)) []byte {
+		db, err := open(folder)
+		must(t, err)
+		f(db)
+		must(t, db.Close()) // what is in its log is in the file
+		text, err := os.ReadFile(path)
+		must(t, err)
+		return text
+	}
+	var states [][]byte
+	states = append(states, use(func(db *sqldb.DB) {
+		must(t, db.Make(t.Context(), `CREATE TABLE a (b INTEGER) STRICT`, sqldb.ProbeTable))
+	}))
+	put := func(db *sqldb.DB) {
+		must(t, db.Update(t.Context(), func(tx *sqldb.Tx) error { return tx.One(`INSERT INTO a (b) VALUES (1)`) }))
+	}
+	for range 2 {
+		states = append(states, use(put))
+	}
+	same := use(func(db *sqldb.DB) {
+		must(t, db.Probe(t.Context(), 10))
+		must(t, db.View(t.Context(), func(tx *sqldb.Tx) error {
+			_, err := tx.Find([]any{new(int)}, `SELECT COUNT(*) FROM a`)
+			return err
+		}))
+		must(t, db.Update(t.Context(), func(tx *sqldb.Tx) error {
+			_, err := tx.Exec(`DELETE FROM a WHERE b = 2`)
+			return err
+		}))
+	})
+	states = append(states, same)
+	for i, state := range states {
+		for _, ending := range []string{"-wal", "-shm"} {
+			_ = os.Remove(path + ending)
+		}
+		must(t, os.WriteFile(path, state, 0o600))
+		db, err := open(folder)
+		if behind := errors.As(err, new(*anchor.Behind)); behind != (i < 2) || !behind && err != nil {
+			t.Errorf("state %d: err = %v", i, err)
+		}
+		if err == nil {
+			must(t, db.Close())
+		}
+		if db, err = open(anchor.Folder(t.TempDir())); err != nil {
+			t.Errorf("state %d, seen for the first time: %v", i, err)
+		} else {
+			must(t, db.Close())
+		}
+	}
+	// It goes on from an earlier state, elsewhere, as far as it had come.
+	must(t, os.WriteFile(path, states[1], 0o600))
+	elsewhere := anchor.Folder(t.TempDir())
+	for range 2 {
+		db, err := open(elsewhere)
+		must(t, err)
+		put(db)
+		must(t, db.Close())
+	}
+	if _, err := open(folder); !errors.As(err, new(*anchor.Behind)) {
+		t.Errorf("another history: err = %v", err)
 	}
 }

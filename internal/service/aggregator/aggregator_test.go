@@ -95,7 +95,7 @@ func newFederation(t *testing.T) *federation {
 	f := &federation{t: t, authority: a, began: time.Now(), address: filepath.Join(t.TempDir(), "state.db"),
 		log: slog.New(slog.NewTextHandler(testWriter{t}, nil))}
 	f.open = func() *store.Store {
-		s, err := store.At(context.Background(), f.address)
+		s, err := store.At(context.Background(), f.address, "")
 		must(t, err)
 		return s
 	}
@@ -206,7 +206,7 @@ func (f *federation) owners(n int, seed uint64) owner.Params {
 	f.t.Helper()
 	path := filepath.Join(f.t.TempDir(), "book.db")
 	f.books = append(f.books, path)
-	b, err := spending.Open(f.t.Context(), path, 4*dp.Nano)
+	b, err := spending.Open(f.t.Context(), path, 4*dp.Nano, "")
 	must(f.t, err)
 	f.t.Cleanup(func() { b.Close() })
 	return owner.Params{
@@ -286,7 +286,7 @@ func closeWhenFull(t *testing.T, ann *tasks.Announcement, owners int, serving []
 			want[placing.Of(keys.Name(i)).Slot]++
 		}
 	}
-	s, err := store.At(t.Context(), serving[0].address)
+	s, err := store.At(t.Context(), serving[0].address, "")
 	must(t, err)
 	defer s.Close()
 	for slot, n := range want {
@@ -487,7 +487,7 @@ func TestCopiedBooksSendTheSame(t *testing.T) {
 	must(t, os.WriteFile(path+".copy", text, 0o600))
 	var given [2]map[int]answer.Entry
 	for i, path := range []string{path, path + ".copy"} {
-		b, err := spending.Open(t.Context(), path, 4*dp.Nano)
+		b, err := spending.Open(t.Context(), path, 4*dp.Nano, "")
 		must(t, err)
 		defer b.Close()
 		p.Book = b

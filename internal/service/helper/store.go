@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/anchor"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/problem"
 	"github.com/discreet-dp/discreet/internal/service/secretsum"
@@ -31,11 +32,15 @@ var Options = sqldb.Options{Op: "helper", Create: true, WAL: true}
 
 // At opens the store at path, or makes it, for the helper of that name; another
 // one's is refused.
-func At(ctx context.Context, path, name string) (*Store, error) {
+//
+// It is held against its anchor in a folder, unless that is "".
+func At(ctx context.Context, path, name string, anchors anchor.Folder) (*Store, error) {
 	if sqldb.IsPostgres(path) {
 		return nil, &dp.ParamError{Op: "helper", Param: "store", Want: "must be a file of the helper's own", Got: path}
 	}
-	db, err := sqldb.Open(ctx, path, Options)
+	o := Options
+	o.Anchors = anchors
+	db, err := sqldb.Open(ctx, path, o)
 	if err != nil {
 		return nil, err
 	}

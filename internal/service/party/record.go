@@ -8,6 +8,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/anchor"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/problem"
 	"github.com/discreet-dp/discreet/internal/sqldb"
@@ -34,8 +35,9 @@ const (
 
 // openRecord opens the record at path, or begins one. A record keeps the
 // lifetime and the unit that it was begun with.
-func openRecord(ctx context.Context, path string, lifetime dp.Epsilon, unit string) (*record, error) {
-	db, err := sqldb.Open(ctx, path, sqldb.Options{Op: "party", Create: true, WAL: true})
+func openRecord(ctx context.Context, path string, lifetime dp.Epsilon, unit string,
+	anchors anchor.Folder) (*record, error) {
+	db, err := sqldb.Open(ctx, path, sqldb.Options{Op: "party", Create: true, WAL: true, Anchors: anchors})
 	if err != nil {
 		return nil, err
 	}

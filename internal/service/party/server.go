@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/anchor"
 	"github.com/discreet-dp/discreet/internal/diskroom"
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -33,6 +34,8 @@ import (
 type Params struct {
 	Self  *identity.Identity // a party's
 	State string             // the folder of what must not be forgotten; made where there is none
+	// Anchors is the folder, outside of State, that remembers how far State has come; "" for none.
+	Anchors anchor.Folder
 	// Combiners are the names of those whose queries are answered: they see votes.
 	Combiners []string
 	Schema    multiparty.Digest // of the bytes of the schema file that was agreed on
@@ -194,7 +197,7 @@ func New(ctx context.Context, p Params) (*Server, error) {
 	if p.Persons != nil {
 		unit = unitPerson
 	}
-	if s.record, err = openRecord(ctx, filepath.Join(p.State, "party.db"), p.Lifetime, unit); err != nil {
+	if s.record, err = openRecord(ctx, filepath.Join(p.State, "party.db"), p.Lifetime, unit, p.Anchors); err != nil {
 		return nil, err
 	}
 	if err = s.forgetVotes(ctx); err == nil && p.Persons != nil {

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/anchor"
 	"github.com/discreet-dp/discreet/internal/sqldb"
 )
 
@@ -40,9 +41,12 @@ var ErrFailed = sqldb.ErrFailed
 var Options = sqldb.Options{Op: "store", Create: true, WAL: true}
 
 // At opens the store at address, a path or postgres://user@host/database, and
-// makes it where there is none.
-func At(ctx context.Context, address string) (*Store, error) {
-	db, err := sqldb.Open(ctx, address, Options)
+// makes it where there is none. It is held against its anchor in a folder, unless that
+// is "".
+func At(ctx context.Context, address string, anchors anchor.Folder) (*Store, error) {
+	o := Options
+	o.Anchors = anchors
+	db, err := sqldb.Open(ctx, address, o)
 	if err != nil {
 		return nil, err
 	}

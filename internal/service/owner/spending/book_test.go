@@ -28,7 +28,7 @@ func must(t testing.TB, err error) {
 
 func open(t *testing.T, path string) *spending.Book {
 	t.Helper()
-	b, err := spending.Open(t.Context(), path, 3*dp.Nano)
+	b, err := spending.Open(t.Context(), path, 3*dp.Nano, "")
 	must(t, err)
 	t.Cleanup(func() { b.Close() })
 	return b
@@ -149,7 +149,7 @@ func TestBooksRefuse(t *testing.T) {
 		lifetime dp.Epsilon
 	}{"another lifetime": {path, 4 * dp.Nano}, "none": {path + "2", 0}, "a shared one": {"postgres://h/d", dp.Nano}} {
 		var p *dp.ParamError
-		if _, err := spending.Open(t.Context(), c.path, c.lifetime); !errors.As(err, &p) {
+		if _, err := spending.Open(t.Context(), c.path, c.lifetime, ""); !errors.As(err, &p) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

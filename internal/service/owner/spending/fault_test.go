@@ -73,7 +73,7 @@ func TestEveryCallMayFail(t *testing.T) {
 			}
 			over := !faults.Fired()
 			must(t, b.Close())
-			if b, err = spending.Open(ctx, path, 3*dp.Nano); err != nil {
+			if b, err = spending.Open(ctx, path, 3*dp.Nano, ""); err != nil {
 				t.Fatal(err)
 			}
 			if same, err := b.Keys(ctx, 3); err != nil || string(same) != string(keys) {

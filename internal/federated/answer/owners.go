@@ -64,6 +64,8 @@ type Owners struct {
 type Coins func(owner int, subject []byte) rng.Source
 
 // DrawBy has owners draw by coins instead of the exit that Report and Share are given.
+//
+// Claim G-LOCAL-7.
 func (o *Owners) DrawBy(coins Coins) { o.coins = coins }
 
 // NewOwners makes count owners of some records, at least 1 and at most one for

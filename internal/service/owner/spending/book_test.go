@@ -154,3 +154,18 @@ func TestBooksRefuse(t *testing.T) {
 		}
 	}
 }
+
+// TestFirstChargesAreChecked charges owners of a fresh book more than their lifetime, and exactly that.
+func TestFirstChargesAreChecked(t *testing.T) {
+	b := open(t, filepath.Join(t.TempDir(), "book.db"))
+	given := []answer.Given{give(0, 1, 3*dp.Nano, "all"), give(1, 1, 3*dp.Nano+1, "more"), give(2, 1, 0, "nothing")}
+	must(t, b.Commit(t.Context(), given))
+	for i, refused := range []bool{false, true, true} {
+		if (given[i].Refused != nil) != refused {
+			t.Errorf("owner %d, at %s of %s: refused %v", i, given[i].Cost, 3*dp.Nano, given[i].Refused)
+		}
+	}
+	if kept, err := b.For(t.Context(), wire.Digest{1}); err != nil || len(kept) != 1 {
+		t.Errorf("%d reports are kept, %v", len(kept), err)
+	}
+}

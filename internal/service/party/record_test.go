@@ -23,7 +23,7 @@ func TestFirstChargesAreChecked(t *testing.T) {
 		if spent := problem.Of(err).Kind == problem.Spent; err != nil && !spent || spent != (over > 0) {
 			t.Errorf("finding a query of %s: %v", dp.Nano+over, err)
 		}
-		err = r.chargeQuery(t.Context(), ID{1}, "combiner/uni", nil, dp.Nano+over, time.Unix(9, 0))
+		err = r.chargeQuery(t.Context(), ID{1}, "combiner/uni", []byte("query"), dp.Nano+over, time.Unix(9, 0))
 		if (err != nil) != (over > 0) {
 			t.Errorf("a first query of %s: %v", dp.Nano+over, err)
 		}

@@ -162,7 +162,7 @@ func TestFirstChargesAreChecked(t *testing.T) {
 	must(t, b.Commit(t.Context(), given))
 	for i, refused := range []bool{false, true, true} {
 		if (given[i].Refused != nil) != refused {
-			t.Errorf("owner %d, at %s of %s: refused %v", i, given[i].Cost, 3*dp.Nano, given[i].Refused)
+			t.Errorf("owner %d, at %s of %s: refused %v", i, given[i].Cost, dp.Epsilon(3*dp.Nano), given[i].Refused)
 		}
 	}
 	if kept, err := b.For(t.Context(), wire.Digest{1}); err != nil || len(kept) != 1 {

@@ -19,6 +19,7 @@ import (
 type aggregatorFlags struct {
 	*app
 	as
+	anchors                      anchorsFlag
 	listen, page, state, epsilon string
 	each                         int
 	relays                       []string
@@ -38,7 +39,9 @@ brings at most --owners-per-certificate owners to such a task, or as many as
 --relay declares for its name.
 
 What it acknowledged is on disk. It may be killed at any moment, and several may
-serve one PostgreSQL database.
+serve one PostgreSQL database. An old copy of --state, which has lost reports that
+were acknowledged, is refused where a later one has run: --anchors remembers how
+far it had come.
 
 On --page it serves a page that shows how the rounds go, Prometheus' metrics, and
 whether it is alive and ready. The page has no TLS and is open to everybody who
@@ -60,6 +63,7 @@ can reach it: give it an address that only operators reach.`,
 		"the `number` of owners that one certificate may bring to a task without a list of them")
 	c.Flags().StringArrayVar(&g.relays, "relay", nil,
 		"another number of owners for the certificate owner/NAME, `NAME=NUMBER`; may be repeated")
+	g.anchors.addFlag(c)
 	cli.AddSection(c, connection, "listen", "page")
 	cli.Keeps(c, "state", cli.AggregatorTable)
 	cli.Require(c, "listen", "state", "max-epsilon")
@@ -79,7 +83,11 @@ func (g *aggregatorFlags) runAggregator(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	st, err := store.At(ctx, g.state)
+	folder, err := g.anchors.folder()
+	if err != nil {
+		return err
+	}
+	st, err := store.At(ctx, g.state, folder)
 	if err != nil {
 		return err
 	}

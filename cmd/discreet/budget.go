@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-dp/discreet/internal/anchor"
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
@@ -35,17 +36,55 @@ never changed; an interrupted training has spent its price.`,
 		a.newBudgetExportCommand(), a.newBudgetVerifyCommand(), a.newBudgetRecoverCommand())
 }
 
-// ledgerFlag names a ledger.
-type ledgerFlag struct{ address string }
+// ledgerFlag names a ledger, and where anchors are kept.
+type ledgerFlag struct {
+	address string
+	anchors anchorsFlag
+}
 
 func (f *ledgerFlag) addFlag(c *cobra.Command) {
 	c.Flags().StringVar(&f.address, "ledger", "", "the ledger: a `file`, or postgres://user@host/database")
 	cli.Keeps(c, "ledger", cli.LedgerTable)
+	f.anchors.addFlag(c)
+}
+
+// anchorsFlag is the folder of anchors.
+type anchorsFlag struct{ dir string }
+
+func (f *anchorsFlag) addFlag(c *cobra.Command) {
+	c.Flags().StringVar(&f.dir, "anchors", "", "the `folder` that remembers how far it has come, so that an old copy is "+
+		"refused; $XDG_STATE_HOME/discreet/anchors when left out")
+	cli.KeepsFolder(c, "anchors")
+}
+
+// folder is where anchors are kept.
+func (f *anchorsFlag) folder() (anchor.Folder, error) {
+	if f.dir != "" {
+		return anchor.Folder(f.dir), nil
+	}
+	return anchor.Default()
+}
+
+// open opens a ledger and holds it against its anchor.
+func (f *ledgerFlag) open(ctx context.Context,
+	open func(context.Context, string) (*ledger.Ledger, error)) (*ledger.Ledger, error) {
+	folder, err := f.anchors.folder()
+	if err != nil {
+		return nil, err
+	}
+	l, err := open(ctx, f.address)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.Anchor(ctx, folder); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
 }
 
 // useLedger opens the ledger that is there, lets f use it and closes it.
 func (f *ledgerFlag) useLedger(ctx context.Context, use func(*ledger.Ledger) error) error {
-	l, err := ledger.Open(ctx, f.address)
+	l, err := f.open(ctx, ledger.Open)
 	if err != nil {
 		return err
 	}

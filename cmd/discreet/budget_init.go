@@ -71,7 +71,7 @@ func (b *budgetInit) declareDataset(ctx context.Context) error {
 			return err
 		}
 	}
-	l, err := ledger.Create(ctx, b.ledger.address)
+	l, err := b.ledger.open(ctx, ledger.Create)
 	if err != nil {
 		return err
 	}

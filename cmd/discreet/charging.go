@@ -19,7 +19,7 @@ func (f *charging) addFlags(c *cobra.Command, dataset, job string) {
 	f.ledger.addFlag(c)
 	c.Flags().StringVar(&f.dataset, "dataset", "", dataset)
 	c.Flags().StringVar(&f.job, "job", "", job)
-	cli.AddSection(c, counting, "ledger", "dataset", "job")
+	cli.AddSection(c, counting, "ledger", "dataset", "job", "anchors")
 }
 
 // requireTogether refuses a ledger without a data set, and flags that mean nothing without

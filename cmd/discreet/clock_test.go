@@ -21,8 +21,24 @@ import (
 // clockFile is the environment's variable that names the file with the time.
 const clockFile = "DISCREET_TEST_CLOCK"
 
+// state is the tests' run in a home of their own: what processes keep there, anchors, goes with it.
+type state struct{ m *testing.M }
+
+func (s state) Run() int {
+	dir, err := os.MkdirTemp("", "discreet-state-")
+	if err == nil {
+		err = os.Setenv("XDG_STATE_HOME", dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	return s.m.Run()
+}
+
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"discreet": func() {
+	testscript.Main(state{m}, map[string]func(){"discreet": func() {
 		if path := os.Getenv(clockFile); path != "" {
 			clock = func() time.Time {
 				now, err := readClock(path)

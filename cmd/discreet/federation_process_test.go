@@ -196,7 +196,7 @@ func (tr *trial) closeSlots(task *wire.Task, owners int, books []string) error {
 	}
 	want := make([]int, task.Slots())
 	for _, name := range books {
-		b, err := spending.Open(tr.t.Context(), filepath.Join(tr.dir, name), 2*dp.Nano)
+		b, err := spending.Open(tr.t.Context(), filepath.Join(tr.dir, name), 2*dp.Nano, "")
 		if err != nil {
 			return err
 		}
@@ -208,7 +208,7 @@ func (tr *trial) closeSlots(task *wire.Task, owners int, books []string) error {
 			want[placing.Of(keys.Name(i)).Slot]++
 		}
 	}
-	st, err := store.At(tr.t.Context(), filepath.Join(tr.dir, tr.state))
+	st, err := store.At(tr.t.Context(), filepath.Join(tr.dir, tr.state), "")
 	if err != nil {
 		return err
 	}
@@ -310,7 +310,7 @@ func (tr *trial) inProcess(task string, owners int, books ...string) []byte {
 	}
 	var reports [][]byte
 	for _, name := range books {
-		b, err := spending.Open(t.Context(), filepath.Join(tr.dir, name), 2*dp.Nano)
+		b, err := spending.Open(t.Context(), filepath.Join(tr.dir, name), 2*dp.Nano, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,7 @@ import (
 type helperFlags struct {
 	*app
 	as
+	anchors             anchorsFlag
 	listen, page, store string
 }
 
@@ -32,7 +33,7 @@ be run by somebody else: two thirds of them together can open everything.
 
 What it acknowledged is on disk, and so is its answer before it is sent. It may
 be killed at any moment. Never put an old copy of --store back: it has forgotten
-what it has answered. With a new store it takes part in new sums only; the other
+what it has answered, and is refused where --anchors remembers a later one. With a new store it takes part in new sums only; the other
 helpers finish the earlier ones.
 
 On --page it serves Prometheus' metrics and whether it is alive and ready,
@@ -45,6 +46,7 @@ without TLS and to everybody who can reach it.`,
 	c.Flags().StringVar(&h.listen, "listen", "", "the `address` to serve at, host:port")
 	c.Flags().StringVar(&h.store, "store", "", "the `file` to keep shares and answers in; made where there is none")
 	c.Flags().StringVar(&h.page, "page", "", "the `address` of metrics and health; none when left out")
+	h.anchors.addFlag(c)
 	cli.AddSection(c, connection, "listen", "page")
 	cli.Keeps(c, "store", cli.HelperTable)
 	cli.Require(c, "listen", "store")
@@ -56,7 +58,11 @@ func (h *helperFlags) runHelper(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	st, err := helper.At(ctx, h.store, self.Name)
+	folder, err := h.anchors.folder()
+	if err != nil {
+		return err
+	}
+	st, err := helper.At(ctx, h.store, self.Name, folder)
 	if err != nil {
 		return asRefusal(err)
 	}

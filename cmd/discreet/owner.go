@@ -25,6 +25,7 @@ import (
 type ownerFlags struct {
 	*app
 	remote
+	anchors                       anchorsFlag
 	task, book, epsilon, lifetime string
 	mode, model                   string
 	data                          []string
@@ -73,6 +74,7 @@ many.`,
 	f.IntVar(&o.connections, "connections", 4,
 		"the `number` of connections to the aggregator, each with one upload at a time")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
+	o.anchors.addFlag(c)
 	cli.AddSection(c, secretSums, "mode", "honest")
 	cli.Reads(c, "data")
 	cli.Keeps(c, "book", cli.BookTable)
@@ -85,6 +87,7 @@ many.`,
 func (a *app) newOwnerKeysCommand() *cobra.Command {
 	var path, lifetime string
 	var owners int
+	var anchors anchorsFlag
 	c := &cobra.Command{
 		Use:   "keys",
 		Short: "print the public keys of a book's owners",
@@ -101,7 +104,11 @@ are can admit them to a task with task create --roster.`,
 			if owners < 1 || owners > tasks.MaxRoster {
 				return cli.Refuse("owner", "owners", fmt.Sprintf("must be 1 to %d", tasks.MaxRoster), owners)
 			}
-			b, err := spending.Open(c.Context(), path, eps)
+			folder, err := anchors.folder()
+			if err != nil {
+				return err
+			}
+			b, err := spending.Open(c.Context(), path, eps, folder)
 			if err != nil {
 				return asRefusal(err)
 			}
@@ -122,6 +129,7 @@ are can admit them to a task with task create --roster.`,
 	f.StringVar(&lifetime, "lifetime-epsilon", "", "the largest ε of all reports of an owner together, a `number`")
 	f.IntVar(&owners, "owners", 1, "the `number` of owners")
 	cli.Keeps(c, "book", cli.BookTable)
+	anchors.addFlag(c)
 	cli.Require(c, "book", "lifetime-epsilon")
 	return c
 }
@@ -152,7 +160,11 @@ func (o *ownerFlags) runOwners(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	b, err := spending.Open(ctx, o.book, lifetime)
+	folder, err := o.anchors.folder()
+	if err != nil {
+		return err
+	}
+	b, err := spending.Open(ctx, o.book, lifetime, folder)
 	if err != nil {
 		return asRefusal(err)
 	}

@@ -21,6 +21,7 @@ import (
 type partyServe struct {
 	voter
 	as
+	anchors             anchorsFlag
 	listen, page, state string
 	combiners, allow    []string
 	kinds               []string
@@ -42,8 +43,9 @@ writes them. The model, or the command, stays here.
 A query is answered if a combiner that --combiner names has signed it, --allow
 names its auxiliary files, its schema is that of --schema, its epsilon is at most
 --max-epsilon, and all queries together cost at most --lifetime-epsilon. The
-combiner may send files that are allowed by their SHA-256 alone, as sha256sum
-prints it; other files must be here. A command gets one file.
+combiner may send files that are allowed by their SHA-256 and size in bytes, as
+sha256sum and wc -c print them; other files must be here. A command gets one file.
+A query that cannot be combined costs nothing. Part of the disk stays free.
 
 With --unit person the party protects the persons of its table instead of itself.
 The model's own statement must then say that all rows of one person are
@@ -73,7 +75,7 @@ without TLS and to everybody who can reach it.`,
     --model m.json --schema aux.yaml \
     --key mary.pem --combiner uni --allow shared/aux.csv --max-epsilon 1 --lifetime-epsilon 3
   discreet party serve --certs certs --as party/john --listen :8452 --state john --schema aux.yaml --key john.pem \
-    --command "python3 adapters/sklearn_votes.py model.joblib" --combiner uni --allow 9f86d081… \
+    --command "python3 adapters/sklearn_votes.py model.joblib" --combiner uni --allow 9f86d081…:73412 \
     --max-epsilon 1 --lifetime-epsilon 3`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -92,7 +94,7 @@ without TLS and to everybody who can reach it.`,
 	f.StringVar(&s.page, "page", "", "the `address` of metrics and health; none when left out")
 	f.StringVar(&s.state, "state", "", "the `folder` to keep what was given in; made where there is none")
 	f.StringSliceVar(&s.combiners, "combiner", nil, "the `names` of combiners that are answered; they see the votes")
-	f.StringSliceVar(&s.allow, "allow", nil, "auxiliary `files` that are voted on: names, folders, or SHA-256s")
+	f.StringSliceVar(&s.allow, "allow", nil, "auxiliary `files` that are voted on: names, folders, or SHA256:BYTES")
 	f.StringSliceVar(&s.kinds, "kind", []string{string(multiparty.Labels)},
 		"the `kinds` that may be handed in: labels, probabilities, coefficients")
 	f.StringToStringVar(&s.helpers, "helpers", nil, "who hold the shares of secret sums: `NAME=ADDRESS,...`")
@@ -105,6 +107,7 @@ without TLS and to everybody who can reach it.`,
 	f.StringVar(&s.lifetime, "lifetime-epsilon", "", "the largest ε of all queries together, a `number`")
 	completeFlag(c, "unit", "party", "person")
 	completeFlag(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
+	s.anchors.addFlag(c)
 	cli.AddSection(c, connection, "listen", "page")
 	cli.AddSection(c, secretSums, "helpers", "peers", "honest")
 	cli.Reads(c, "schema", "key", "allow", "peers")
@@ -157,10 +160,15 @@ func (s *partyServe) serveVotes(ctx context.Context) (err error) {
 		return err
 	}
 	log := s.newLogger()
+	folder, err := s.anchors.folder()
+	if err != nil {
+		return err
+	}
 	server, err := party.New(ctx, party.Params{
-		Self: self, State: s.state, Combiners: s.combiners, Schema: agreed, Allow: s.allow, Kinds: kinds, Helpers: s.helpers,
+		Self: self, State: s.state, Anchors: folder, Combiners: s.combiners, Schema: agreed, Allow: s.allow, Kinds: kinds, Helpers: s.helpers,
 		Peers: peers, Honest: s.honest, Key: s.Signer(),
-		MaxEpsilon: eps, Lifetime: lifetime, Persons: persons, Cast: s.Answer(self.Name), Add: s.Addend, Log: log, Now: clock,
+		MaxEpsilon: eps, Lifetime: lifetime, Persons: persons, Plan: s.Voter.Plan, Cast: s.Answer(self.Name), Add: s.Addend,
+		Log: log, Now: clock,
 	})
 	if err != nil {
 		return asRefusal(err)

@@ -38,6 +38,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("DISCREET_DATASETS", datasets)
 			e.Setenv("EXAMPLES", examples)
 			e.Setenv("LANG", "C.UTF-8")
+			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, ".state"))
 			e.Setenv("GORACE", os.Getenv("GORACE"))
 			now := filepath.Join(e.WorkDir, ".now")
 			e.Setenv(clockFile, now)

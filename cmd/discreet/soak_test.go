@@ -263,7 +263,7 @@ func (s *soak) lane(lane int) {
 		return id
 	}
 	operator, relay := load(identity.Operator, "anna"), load(identity.Owner, "clinic")
-	b, err := spending.Open(s.t.Context(), filepath.Join(s.dir, own), dp.MaxEpsilon)
+	b, err := spending.Open(s.t.Context(), filepath.Join(s.dir, own), dp.MaxEpsilon, "")
 	if err != nil {
 		s.t.Error(err)
 		return
@@ -395,7 +395,7 @@ func (s *soak) awayFor(id wire.Digest, away string) error {
 func (s *soak) hold(ctx context.Context, id wire.Digest, task *wire.Task, file []byte, b *spending.Book,
 	away string) error {
 	path := filepath.Join(s.dir, away)
-	theirs, err := spending.Open(ctx, path, 2*dp.Nano)
+	theirs, err := spending.Open(ctx, path, 2*dp.Nano, "")
 	if err != nil {
 		return err
 	}

@@ -31,6 +31,11 @@ var reading = map[string]string{
 	"plan --ledger":           "plan --schema census.yaml --epsilon 1 --ledger FILE --dataset d",
 	"train --data":            with(trainLine, "--data FILE"),
 	"train --schema":          with(trainLine, "--schema FILE"),
+	"combine --anchors":       with(combineLine, "--anchors FILE"),
+	"party train --anchors":   with(partyTrainLine, "--anchors FILE"),
+	"simulate --anchors":      with(simulateLine, "--anchors FILE"),
+	"train --anchors":         with(trainLine, "--anchors FILE"),
+	"tune --anchors":          with(tuneLine, "--anchors FILE"),
 	"train --ledger":          with(trainLine, "--ledger FILE --dataset d"),
 	"tune --data":             with(tuneLine, "--data FILE"),
 	"tune --schema":           with(tuneLine, "--schema FILE"),
@@ -74,6 +79,7 @@ var reading = map[string]string{
 	"show FILE":               "show FILE",
 	"card --model":            "card --model FILE --out c.html",
 	"card --ledger":           "card --model m.json --out c.html --ledger FILE",
+	"card --anchors":          "card --model m.json --out c.html --anchors FILE",
 	"card --audit":            "card --model m.json --out c.html --audit FILE",
 	"schema init --codebook":  "schema init census.csv --codebook FILE",
 	"explain --model":         "explain --model FILE --out e.html",
@@ -109,6 +115,7 @@ var reading = map[string]string{
 	"task close --certs":      "task close TASK --certs FILE --as operator/x --server SERVER",
 	"owner --certs":           with(ownerLine, "--certs FILE"),
 	"owner --book":            "", // opened as that of owner keys is
+	"owner --anchors":         "", // a folder, opened as that of train is
 	"owner --data":            "", // read as train's is, once an aggregator has told the task
 	"owner keys --book":       "owner keys --book FILE --lifetime-epsilon 1",
 }

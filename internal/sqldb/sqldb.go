@@ -13,6 +13,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
+
+	"github.com/discreet-dp/discreet/internal/anchor"
+	"github.com/discreet-dp/discreet/internal/diskroom"
 )
 
 // Options are what the user of a database decides.
@@ -27,13 +31,24 @@ type Options struct {
 	// one write to the disk, and readers do not wait. Without it the database is
 	// one file at all times.
 	WAL bool
+	// Room refuses to write more bytes to a file's disk; nil: diskroom.Check.
+	Room func(path string, more int64) error
+	// Anchors is the folder in which the database's newest state is kept; "" for none. One that
+	// does not hold the state that is kept there is refused with *anchor.Behind: it was put back, and has forgotten what it acknowledged since.
+	Anchors anchor.Folder
 }
 
 // DB is an open database.
 type DB struct {
 	*sql.DB
 	dialect
-	op string
+	op   string
+	file string // of SQLite; "" for a server
+	room func(path string, more int64) error
+
+	anchors  anchor.Folder // "" for none
+	identity string
+	unnoted  atomic.Pointer[error] // why an anchor could not be kept
 }
 
 // dialect is where two databases differ.
@@ -72,10 +87,23 @@ func Connect(ctx context.Context, c driver.Connector, postgres bool, o Options) 
 		d = postgresDialect()
 	}
 	db := sql.OpenDB(c)
-	if err := d.check(ctx, db, o); err != nil {
+	file, err := "", d.check(ctx, db, o)
+	if err == nil && !postgres {
+		err = db.QueryRowContext(ctx, `SELECT file FROM pragma_database_list WHERE name = 'main'`).Scan(&file)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", o.Op, err), db.Close())
 	}
-	return &DB{db, d, o.Op}, nil
+	if o.Room == nil {
+		o.Room = diskroom.Check
+	}
+	out := &DB{DB: db, dialect: d, op: o.Op, file: file, room: o.Room}
+	if o.Anchors != "" {
+		if err := out.anchor(ctx, o.Anchors); err != nil {
+			return nil, errors.Join(err, db.Close())
+		}
+	}
+	return out, nil
 }
 
 // Make runs statements that make tables, all or none. INTEGER, BLOB and STRICT
@@ -102,6 +130,22 @@ func (d *DB) Update(ctx context.Context, f func(*Tx) error) error {
 	return d.runTransaction(ctx, nil, f)
 }
 
+// Take is Update for what others send, of about so many bytes: it is refused where too
+// little of an SQLite file's disk would stay free. A server's disk is the server's.
+func (d *DB) Take(ctx context.Context, bytes int, f func(*Tx) error) error {
+	if err := d.checkRoom(bytes); err != nil {
+		return err
+	}
+	return d.Update(ctx, f)
+}
+
+func (d *DB) checkRoom(bytes int) error {
+	if d.file == "" {
+		return nil
+	}
+	return d.wrapError(d.room(d.file, int64(bytes)))
+}
+
 // View runs f on one state of the database.
 func (d *DB) View(ctx context.Context, f func(*Tx) error) error {
 	return d.runTransaction(ctx, &d.read, f)
@@ -113,10 +157,25 @@ func (d *DB) runTransaction(ctx context.Context, o *sql.TxOptions, f func(*Tx) e
 		return d.wrapError(err)
 	}
 	defer t.Rollback()
-	if err := f(&Tx{ctx, t, d}); err != nil {
+	tx := &Tx{ctx: ctx, t: t, d: d}
+	if err := f(tx); err != nil {
 		return err
 	}
-	return d.wrapError(t.Commit())
+	var head anchor.Head
+	if d.anchors != "" && tx.wrote {
+		if head, err = tx.addHead(); err != nil {
+			return err
+		}
+	}
+	if err := d.wrapError(t.Commit()); err != nil {
+		return err
+	}
+	if head.Seq > 0 { // never before it is on disk
+		if err := d.anchors.Note(d.identity, head); err != nil {
+			d.unnoted.Store(&err)
+		}
+	}
+	return nil
 }
 
 // ProbeTable makes the table that Probe writes to.
@@ -124,12 +183,13 @@ const ProbeTable = `CREATE TABLE IF NOT EXISTS discreet_probe (one INTEGER PRIMA
 	`NOT NULL) STRICT`
 
 // Probe writes so many bytes and deletes them again, each on the disk: it fails where
-// the database would not keep what it is given now. The database must have a
+// the database would not keep, or Take, what it is given now. The database must have a
 // ProbeTable.
 func (d *DB) Probe(ctx context.Context, room int) error {
 	b := make([]byte, room)
 	rand.Read(b) // nothing makes them fewer
-	err := d.Update(ctx, func(tx *Tx) error {
+	err := d.Take(ctx, room, func(tx *Tx) error {
+		tx.unseen = true
 		_, err := tx.Exec(`INSERT INTO discreet_probe (one, room) VALUES (1, ?) ON CONFLICT (one) DO UPDATE SET room = `+
 			`excluded.room`, b)
 		return err
@@ -138,6 +198,7 @@ func (d *DB) Probe(ctx context.Context, room int) error {
 		return err
 	}
 	return d.Update(ctx, func(tx *Tx) error {
+		tx.unseen = true
 		_, err := tx.Exec(`DELETE FROM discreet_probe`)
 		return err
 	})

@@ -13,9 +13,11 @@ import (
 
 // Tx is a database inside a transaction. Parameters are written as ?.
 type Tx struct {
-	ctx context.Context
-	t   *sql.Tx
-	d   *DB
+	ctx    context.Context
+	t      *sql.Tx
+	d      *DB
+	wrote  bool // something that an anchor is about
+	unseen bool // what is written is not
 }
 
 // Exec runs a statement and returns how many rows it wrote.
@@ -25,6 +27,7 @@ func (t *Tx) Exec(q string, args ...any) (int64, error) {
 		return 0, t.d.wrapError(err)
 	}
 	n, err := r.RowsAffected()
+	t.wrote = t.wrote || !t.unseen && n > 0
 	return n, t.d.wrapError(err)
 }
 
@@ -39,6 +42,7 @@ func (t *Tx) One(q string, args ...any) error {
 
 // Prepare readies a statement that runs many times in this transaction.
 func (t *Tx) Prepare(q string) (*sql.Stmt, error) {
+	t.wrote = true
 	s, err := t.t.PrepareContext(t.ctx, t.d.numberParameters(q))
 	return s, t.d.wrapError(err)
 }

@@ -4,8 +4,10 @@ package answer
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/federated/wire"
@@ -52,7 +54,19 @@ type Owners struct {
 	rows  [][]int // by owner, where the schema declares persons; else nil
 	name  func(owner int) string
 	book  Book
+	coins Coins
 }
+
+// Coins are an owner's own randomness for one answer: a function of a secret of the
+// owner and of all that the answer depends on, so that an owner whose book was copied or
+// put back gives the same bytes again about the same cells, and about others draws
+// anew.
+type Coins func(owner int, subject []byte) rng.Source
+
+// DrawBy has owners draw by coins instead of the exit that Report and Share are given.
+//
+// Claim G-LOCAL-7.
+func (o *Owners) DrawBy(coins Coins) { o.coins = coins }
 
 // NewOwners makes count owners of some records, at least 1 and at most one for
 // each row; where the schema declares persons, exactly one for each of those. Owner
@@ -94,14 +108,45 @@ func listPersons(tab *dataset.Table) (rows [][]int) {
 // Place is the one slot in which an owner answers, and its ticket there.
 func (o *Owners) Place(owner int) wire.Place { return o.recs.terms.Place(o.name(owner)) }
 
+// rowsOf is the rows of an owner: owner i has those from i·rows/count to the next owner's first.
+func (o *Owners) rowsOf(owner int) (from, to int) {
+	return owner * o.recs.tab.Rows / o.count, (owner + 1) * o.recs.tab.Rows / o.count
+}
+
+// subjectOf is all that an owner's answer follows from but its coins: task, broadcast, in mode
+// aggregate the sum, and the owner's cells, by value.
+func (p *Reporter) subjectOf(owner int, round [32]byte) []byte {
+	out := slices.Concat(p.terms.digest[:], p.digest[:], round[:])
+	add := func(row int) {
+		for q, c := range p.terms.cols {
+			col, code := &p.recs.tab.Cols[c], p.recs.codeAt(q, row)
+			if col.Values != nil {
+				out = binary.LittleEndian.AppendUint64(out, math.Float64bits(col.Values[code]))
+			} else {
+				out = binary.LittleEndian.AppendUint64(out, uint64(code))
+			}
+		}
+		out = binary.LittleEndian.AppendUint64(out, uint64(p.recs.tab.Labels[row]))
+	}
+	if p.owners.rows != nil {
+		for _, row := range p.owners.rows[owner] {
+			add(row)
+		}
+		return out
+	}
+	for row, to := p.owners.rowsOf(owner); row < to; row++ {
+		add(row)
+	}
+	return out
+}
+
 // drawRow draws the record that an owner reports about: a person's is any of that person's (2.4).
-// Else owner i holds the rows from i·rows/count to the next owner's first.
 func (o *Owners) drawRow(owner int, exit *mech.Exit) int {
 	if o.rows != nil {
 		rows := o.rows[owner]
 		return rows[rng.Below(exit.Public(), uint64(len(rows)))] // 2.4
 	}
-	from, to := owner*o.recs.tab.Rows/o.count, (owner+1)*o.recs.tab.Rows/o.count
+	from, to := o.rowsOf(owner)
 	if to-from > 1 {
 		return from + int(rng.Below(exit.Public(), uint64(to-from)))
 	}
@@ -113,7 +158,7 @@ func (o *Owners) drawRow(owner int, exit *mech.Exit) int {
 // the same bytes again; those who have answered another one, or cannot afford it,
 // give nothing.
 func (p *Reporter) Report(ctx context.Context, owners []int32, exit *mech.Exit) ([]Given, error) {
-	return p.commit(ctx, p.digest, owners, exit, func(owner int, ticket uint64, row int) ([]byte, error) {
+	return p.commit(ctx, p.digest, owners, exit, func(owner int, ticket uint64, row int, exit *mech.Exit) ([]byte, error) {
 		name := p.owners.name(owner)
 		if err := wire.CheckOwner(name); err != nil {
 			return nil, err
@@ -131,7 +176,7 @@ func (p *Reporter) Report(ctx context.Context, owners []int32, exit *mech.Exit) 
 // may leave, as Report does.
 func (p *Reporter) Share(ctx context.Context, sum [32]byte, owners []int32, exit *mech.Exit,
 	split func(owner int, addend []uint64) ([]byte, error)) ([]Given, error) {
-	return p.commit(ctx, sum, owners, exit, func(owner int, _ uint64, row int) ([]byte, error) {
+	return p.commit(ctx, sum, owners, exit, func(owner int, _ uint64, row int, exit *mech.Exit) ([]byte, error) {
 		addend, err := p.perturbAddend(row, exit)
 		if err != nil {
 			return nil, err
@@ -146,7 +191,7 @@ func (p *Reporter) Share(ctx context.Context, sum [32]byte, owners []int32, exit
 // Claim G-LOCALBOOST-2. All that an owner gives for a task, whatever is broadcast,
 // is one (ε, 0)-DP report, or the shares of one addend.
 func (p *Reporter) commit(ctx context.Context, round [32]byte, owners []int32, exit *mech.Exit,
-	draw func(owner int, ticket uint64, row int) ([]byte, error)) ([]Given, error) {
+	draw func(owner int, ticket uint64, row int, exit *mech.Exit) ([]byte, error)) ([]Given, error) {
 	if p.recs.terms != p.terms {
 		return nil, errors.New("owner: the records must be bound to the round's task")
 	}
@@ -158,7 +203,11 @@ func (p *Reporter) commit(ctx context.Context, round [32]byte, owners []int32, e
 			return nil, fmt.Errorf("owner: owner %d answers in slot %d, the broadcast is for slot %d", owner, place.Slot,
 				p.Slot())
 		}
-		report, err := draw(owner, place.Ticket, p.owners.drawRow(owner, exit))
+		exit := exit
+		if p.owners.coins != nil { // 7.1
+			exit = mech.NewExit(p.owners.coins(owner, p.subjectOf(owner, round)))
+		}
+		report, err := draw(owner, place.Ticket, p.owners.drawRow(owner, exit), exit)
 		if err != nil {
 			return nil, err
 		}

@@ -10,20 +10,26 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/discreet-dp/discreet/internal/anchor"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/sqldb"
 )
 
 // Ledger is an open ledger. Its methods may be called concurrently.
 type Ledger struct {
-	address string
-	store   store
-	now     func() time.Time
-	files   files
+	address  string
+	store    store
+	now      func() time.Time
+	files    files
+	anchors  anchor.Folder // "" for none
+	identity string        // hash of the first entry, under which anchors are kept; "" while there is none
+	noting   sync.Mutex
+	unnoted  error // why an anchor could not be kept
 	// pass is called at every point between two effects; tests stop there.
 	pass func(point string) error
 }
@@ -96,8 +102,61 @@ func (l *Ledger) findTables(ctx context.Context, create bool) error {
 	return nil
 }
 
-// Close releases the files or connections.
-func (l *Ledger) Close() error { return l.store.close() }
+// Close releases the files or connections. It fails where an anchor could not be kept.
+func (l *Ledger) Close() error {
+	l.noting.Lock()
+	defer l.noting.Unlock()
+	return errors.Join(l.store.close(), l.unnoted)
+}
+
+// Anchor has the ledger keep its newest head in a folder outside of it, and refuses with
+// *anchor.Behind a ledger that does not hold one that is kept there: it was put back to an earlier
+// state and would give spent budget a second time. One that was never seen here is trusted. It is to be
+// called once, before anything else.
+func (l *Ledger) Anchor(ctx context.Context, folder anchor.Folder) error {
+	var h Head
+	look := func() error {
+		return l.store.view(ctx, func(t tx) error {
+			first, found, err := t.entryAt(1)
+			if err != nil || !found {
+				return err
+			}
+			l.identity = first.Hash
+			h, err = t.head()
+			return err
+		})
+	}
+	if err := look(); err != nil {
+		return err
+	}
+	l.anchors = folder
+	if l.identity == "" {
+		return nil
+	}
+	if err := folder.Check("ledger: the ledger", l.identity, func(kept anchor.Head) (is bool, err error) {
+		err = l.store.view(ctx, func(t tx) error {
+			e, found, err := t.entryAt(kept.Seq)
+			is = found && e.Hash == kept.Hash && e.hashEntry() == kept.Hash
+			return err
+		})
+		return is, err
+	}); err != nil {
+		return err
+	}
+	return folder.Note(l.identity, anchor.Head(h))
+}
+
+// noteHead keeps the head of a step that is on disk. Where that fails the anchor stays behind, which
+// costs nothing but what it is for: Close says so.
+func (l *Ledger) noteHead(first string, h Head) {
+	if l.anchors == "" || h.Seq == 0 {
+		return
+	}
+	l.noting.Lock()
+	defer l.noting.Unlock()
+	l.identity = first
+	l.unnoted = errors.Join(l.unnoted, l.anchors.Note(first, anchor.Head(h)))
+}
 
 // Dataset is what an owner declares about a data set.
 type Dataset struct {
@@ -265,16 +324,30 @@ func (l *Ledger) runStep(ctx context.Context, step string, f func(tx) error) err
 	if err := l.pass(step + ": before"); err != nil {
 		return err
 	}
-	err := l.store.update(ctx, func(t tx) error {
+	var head Head
+	var first Entry
+	err := l.store.update(ctx, func(t tx) (err error) {
 		if err := f(t); err != nil {
 			return err
+		}
+		if l.anchors != "" {
+			if head, err = t.head(); err != nil {
+				return err
+			}
+			if first, _, err = t.entryAt(1); err != nil {
+				return err
+			}
 		}
 		return l.pass(step + ": before it is stored")
 	})
 	if err != nil {
 		return err
 	}
-	return l.pass(step + ": stored")
+	if err := l.pass(step + ": stored"); err != nil {
+		return err
+	}
+	l.noteHead(first.Hash, head) // never before it is stored
+	return nil
 }
 
 // addEntry chains e to the newest entry, which must be the one the head names.

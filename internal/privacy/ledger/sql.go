@@ -120,6 +120,10 @@ func (t *sqlTx) last() (Entry, bool, error) {
 	return t.entry(columns + `ORDER BY seq DESC LIMIT 1`)
 }
 
+func (t *sqlTx) entryAt(seq int64) (Entry, bool, error) {
+	return t.entry(columns+`WHERE seq = ?`, seq)
+}
+
 func (t *sqlTx) first(dataset string, kind Kind) (Entry, bool, error) {
 	return t.entry(columns+`WHERE dataset = ? AND kind = ? ORDER BY seq LIMIT 1`, dataset, string(kind))
 }

@@ -63,6 +63,13 @@ func (h *heap) last() (e Entry, found bool, err error) {
 	return h.all[len(h.all)-1], true, nil
 }
 
+func (h *heap) entryAt(seq int64) (Entry, bool, error) {
+	if seq < 1 || seq > int64(len(h.all)) {
+		return Entry{}, false, nil
+	}
+	return h.all[seq-1], true, nil
+}
+
 func (h *heap) first(dataset string, kind Kind) (e Entry, found bool, err error) {
 	i := slices.IndexFunc(h.all, func(e Entry) bool { return e.Dataset == dataset && e.Kind == kind })
 	if i < 0 {

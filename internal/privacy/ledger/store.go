@@ -33,6 +33,8 @@ type tx interface {
 	entries(dataset, job string, f func(Entry) error) error
 	// last is the newest stored entry; found is false where there is none.
 	last() (e Entry, found bool, err error)
+	// entryAt is the entry of that number.
+	entryAt(seq int64) (e Entry, found bool, err error)
 	// first is the oldest entry of a kind.
 	first(dataset string, kind Kind) (e Entry, found bool, err error)
 	// datasets lists the names of data sets in the order of their entries.

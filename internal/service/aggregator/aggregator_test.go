@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -20,6 +21,7 @@ import (
 	"connectrpc.com/connect"
 
 	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/federated/answer"
 	core "github.com/discreet-dp/discreet/internal/federated/collect"
 	"github.com/discreet-dp/discreet/internal/federated/wire"
 	"github.com/discreet-dp/discreet/internal/model"
@@ -93,7 +95,7 @@ func newFederation(t *testing.T) *federation {
 	f := &federation{t: t, authority: a, began: time.Now(), address: filepath.Join(t.TempDir(), "state.db"),
 		log: slog.New(slog.NewTextHandler(testWriter{t}, nil))}
 	f.open = func() *store.Store {
-		s, err := store.At(context.Background(), f.address)
+		s, err := store.At(context.Background(), f.address, "")
 		must(t, err)
 		return s
 	}
@@ -204,7 +206,7 @@ func (f *federation) owners(n int, seed uint64) owner.Params {
 	f.t.Helper()
 	path := filepath.Join(f.t.TempDir(), "book.db")
 	f.books = append(f.books, path)
-	b, err := spending.Open(f.t.Context(), path, 4*dp.Nano)
+	b, err := spending.Open(f.t.Context(), path, 4*dp.Nano, "")
 	must(f.t, err)
 	f.t.Cleanup(func() { b.Close() })
 	return owner.Params{
@@ -284,7 +286,7 @@ func closeWhenFull(t *testing.T, ann *tasks.Announcement, owners int, serving []
 			want[placing.Of(keys.Name(i)).Slot]++
 		}
 	}
-	s, err := store.At(t.Context(), serving[0].address)
+	s, err := store.At(t.Context(), serving[0].address, "")
 	must(t, err)
 	defer s.Close()
 	for slot, n := range want {
@@ -456,6 +458,59 @@ func TestOwnersDieAfterTheirReports(t *testing.T) {
 				t.Errorf("%+v: want %d accepted, and the others missed", *sum, want)
 			}
 		})
+	}
+}
+
+// TestCopiedBooksSendTheSame copies owners' book before they answer and lets both answer: each owner
+// has one report in both, so that the second one is a repetition, which costs nobody anything.
+func TestCopiedBooksSendTheSame(t *testing.T) {
+	const people = 200
+	f := newFederation(t)
+	f.serve()
+	ann := f.plan(func(a *tasks.Announcement) { a.Quiet = 0 })
+	id := f.announce(ann)
+	p := f.owners(people, 1)
+	placing, err := ann.Task.Placing()
+	must(t, err)
+	keys, err := p.Book.Keys(t.Context(), people)
+	must(t, err)
+	first := 0
+	for i := range people {
+		if placing.Of(keys.Name(i)).Slot == 0 {
+			first++
+		}
+	}
+	must(t, p.Book.Close()) // what is in its log is in the file
+	path := f.books[len(f.books)-1]
+	text, err := os.ReadFile(path)
+	must(t, err)
+	must(t, os.WriteFile(path+".copy", text, 0o600))
+	var given [2]map[int]answer.Entry
+	for i, path := range []string{path, path + ".copy"} {
+		b, err := spending.Open(t.Context(), path, 4*dp.Nano, "")
+		must(t, err)
+		defer b.Close()
+		p.Book = b
+		ctx, kill := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() {
+			if _, err := p.Run(ctx, id); ctx.Err() == nil {
+				t.Errorf("the owners are done before the second slot: %v", err)
+				kill()
+			}
+		})
+		for ctx.Err() == nil && len(given[i]) < first {
+			<-time.After(20 * time.Millisecond)
+			given[i], err = b.For(t.Context(), id)
+			must(t, err)
+		}
+		kill()
+		running.Wait()
+	}
+	for owner, e := range given[0] {
+		if !bytes.Equal(e.Report, given[1][owner].Report) {
+			t.Fatalf("owner %d has two reports of one task", owner)
+		}
 	}
 }
 

@@ -97,7 +97,7 @@ func TestNothingIsAcknowledgedBeforeTheDisk(t *testing.T) {
 			t.Errorf("%s: %v, want the storage problem", c.name, err)
 		}
 		faults.Mend()
-		clean, err := store.At(t.Context(), f.address)
+		clean, err := store.At(t.Context(), f.address, "")
 		must(t, err)
 		if n, err := clean.Count(t.Context(), store.ID(id), 0); err != nil || n != len(sent) {
 			t.Errorf("%s: %d reports stored, %v, want %d", c.name, n, err, len(sent))
@@ -286,7 +286,7 @@ func TestBookBeforeTheWire(t *testing.T) {
 				if err = errors.Join(err, proto.Unmarshal(body, &upload)); err != nil {
 					t.Error(err)
 				}
-				b, err := spending.Open(context.Background(), path, 4*dp.Nano)
+				b, err := spending.Open(context.Background(), path, 4*dp.Nano, "")
 				if err != nil {
 					t.Error(err)
 					return

@@ -60,7 +60,7 @@ func newAdversary(t *testing.T, f *federation, ann *tasks.Announcement, id wire.
 	must(t, err)
 	recs, err := a.terms.Bind(census.Generate(1, owners))
 	must(t, err)
-	b, err := spending.Open(t.Context(), filepath.Join(t.TempDir(), "keys.db"), dp.Nano)
+	b, err := spending.Open(t.Context(), filepath.Join(t.TempDir(), "keys.db"), dp.Nano, "")
 	must(t, err)
 	a.keys, err = b.Keys(t.Context(), owners)
 	must(t, err)

@@ -416,7 +416,7 @@ func TestThirdOfSecretOwnersGone(t *testing.T) {
 			}
 			if enough {
 				f.endSlot(client, id, 0, ann.Slot) // nobody waits for the others any more
-				x, err := store.At(t.Context(), f.address)
+				x, err := store.At(t.Context(), f.address, "")
 				must(t, err)
 				defer x.Close()
 				secret, err := x.Secret(t.Context(), store.ID(id), 0)

@@ -62,7 +62,7 @@ func TestTenThousandOwners(t *testing.T) {
 			ann := &tasks.Announcement{Task: task, Minimum: 100, Slot: slotTime,
 				Ends: time.Now().Add(time.Hour).Truncate(time.Second)}
 			id := f.announce(ann)
-			b, err := spending.Open(t.Context(), filepath.Join(t.TempDir(), "book.db"), p.Epsilon)
+			b, err := spending.Open(t.Context(), filepath.Join(t.TempDir(), "book.db"), p.Epsilon, "")
 			must(t, err)
 			defer b.Close()
 			var clock sync.WaitGroup

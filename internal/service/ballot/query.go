@@ -5,9 +5,10 @@ package ballot
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
+	"github.com/discreet-dp/discreet/internal/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/service/party"
@@ -16,9 +17,6 @@ import (
 // Answer casts the votes of a query.
 func (v *Voter) Answer(name string) func(context.Context, *party.Query, []string, io.Writer) error {
 	return func(ctx context.Context, q *party.Query, files []string, to io.Writer) error {
-		if v.Command != "" && len(files) > 1 {
-			return fmt.Errorf("party: a command votes on one file (got %d)", len(files))
-		}
 		h, err := v.Cast(ctx, name, q.Kind, files, to)
 		if err == nil && h.Aux != q.Aux() {
 			err = errors.New("party: the auxiliary files changed while they were read")
@@ -27,21 +25,44 @@ func (v *Voter) Answer(name string) func(context.Context, *party.Query, []string
 	}
 }
 
-// Addend makes what the party adds to a secret sum: its own Secret, of public
-// things, says how.
-func (v *Voter) Addend(ctx context.Context, q *party.Query, files []string, votes io.Reader) ([]uint64, uint64, error) {
+// Plan works out what a query combines, and refuses what cannot be combined: it reads the public
+// table and nothing that votes. length and below are those of a secret sum about it.
+func (v *Voter) Plan(ctx context.Context, q *party.Query, files []string) (length int, below uint64, err error) {
+	bad := func(param, want string, got any) (int, uint64, error) {
+		return 0, 0, &dp.ParamError{Op: "party", Param: param, Want: want, Got: got}
+	}
+	if v.Command != "" && len(files) > 1 {
+		return bad("tables", "must be one file: a command votes on one", len(files))
+	}
+	if q.Kind == multiparty.Coefficients && v.ours == nil {
+		return bad("kind", "must be labels or probabilities: what votes here has no coefficients", q.Kind)
+	}
+	secret, err := v.planSum(ctx, q, files)
+	if secret == nil || err != nil {
+		return 0, 0, err
+	}
+	return secret.Law.Dim(), secret.Law.Top() + 1, nil
+}
+
+// planSum is the secret sum of a query, of public things; nil where votes are handed in.
+func (v *Voter) planSum(ctx context.Context, q *party.Query, files []string) (*multiparty.Secret, error) {
 	_, aux, err := ReadAuxiliary(ctx, v.Read, v.public, files)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	pl, err := q.Params.Plan(v.public, aux.Rows)
-	if err != nil {
-		return nil, 0, err
+	if err != nil || q.Honest == 0 {
+		return nil, err
 	}
-	secret, err := pl.Secret(ctx, aux, q.Honest)
+	return pl.Secret(ctx, aux, q.Honest)
+}
+
+// Addend makes what the party adds to a secret sum: its own Secret, of public
+// things, says how.
+func (v *Voter) Addend(ctx context.Context, q *party.Query, files []string, votes io.Reader) ([]uint64, error) {
+	secret, err := v.planSum(ctx, q, files)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	out, err := secret.Addend(ctx, votes, mech.NewExit(rng.System()))
-	return out, secret.Law.Top() + 1, err
+	return secret.Addend(ctx, votes, mech.NewExit(rng.System()))
 }

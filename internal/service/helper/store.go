@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/anchor"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/problem"
 	"github.com/discreet-dp/discreet/internal/service/secretsum"
@@ -31,11 +32,15 @@ var Options = sqldb.Options{Op: "helper", Create: true, WAL: true}
 
 // At opens the store at path, or makes it, for the helper of that name; another
 // one's is refused.
-func At(ctx context.Context, path, name string) (*Store, error) {
+//
+// It is held against its anchor in a folder, unless that is "".
+func At(ctx context.Context, path, name string, anchors anchor.Folder) (*Store, error) {
 	if sqldb.IsPostgres(path) {
 		return nil, &dp.ParamError{Op: "helper", Param: "store", Want: "must be a file of the helper's own", Got: path}
 	}
-	db, err := sqldb.Open(ctx, path, Options)
+	o := Options
+	o.Anchors = anchors
+	db, err := sqldb.Open(ctx, path, o)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +133,7 @@ func (s *Store) checkWritable(ctx context.Context) error {
 // forgotten: none of them takes another's place.
 func (s *Store) beginSum(ctx context.Context, id secretsum.ID, collector string, text []byte, ends time.Time,
 	most, size int) error {
-	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
+	return s.db.Take(ctx, len(text), func(tx *sqldb.Tx) error {
 		switch now, err := stateOf(tx, id); {
 		case err != nil:
 			return err
@@ -185,7 +190,7 @@ type share struct {
 // storeFault stores a share that contradicts its own proof: its participant is left out.
 // Of each participant one is kept, and of a sum no more than most with their bytes.
 func (s *Store) storeFault(ctx context.Context, id secretsum.ID, sh share, most int) error {
-	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
+	return s.db.Take(ctx, len(sh.body), func(tx *sqldb.Tx) error {
 		switch now, err := stateOf(tx, id); {
 		case err != nil:
 			return err
@@ -261,7 +266,11 @@ func (s *Store) knowsSender(ctx context.Context, id secretsum.ID, participant in
 // it returns without an error, what is not refused is on disk.
 func (s *Store) acceptShares(ctx context.Context, id secretsum.ID,
 	shares []share) (refused map[int]problem.Kind, fresh int, err error) {
-	err = s.db.Update(ctx, func(tx *sqldb.Tx) error {
+	size := 0
+	for _, sh := range shares {
+		size += len(sh.body)
+	}
+	err = s.db.Take(ctx, size, func(tx *sqldb.Tx) error {
 		refused, fresh = map[int]problem.Kind{}, 0
 		now, err := stateOf(tx, id)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/diskroom"
 	"github.com/discreet-dp/discreet/internal/service/problem"
 	"github.com/discreet-dp/discreet/internal/service/secretsum"
 	"github.com/discreet-dp/discreet/internal/sqldb"
@@ -157,5 +158,30 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestStoresKeepRoom: a collector's sums and participants' shares are refused where too little of
+// the disk would stay free.
+func TestStoresKeepRoom(t *testing.T) {
+	var disk sqldbtest.Disk
+	ctx, o := t.Context(), Options
+	o.Room = disk.Room
+	db, err := sqldb.Open(ctx, filepath.Join(t.TempDir(), "store.db"), o)
+	must(t, err)
+	s, err := On(ctx, db, "one")
+	must(t, err)
+	defer s.Close()
+	disk.Left.Store(1 << 10)
+	id := secretsum.ID{1}
+	must(t, s.beginSum(ctx, id, "aggregator/a", []byte("text"), time.Now(), 2, 1<<20))
+	disk.Left.Store(2)
+	_, _, err = s.acceptShares(ctx, id, []share{{body: []byte("abc"), signature: []byte("s")}})
+	for what, err := range map[string]error{"shares": err,
+		"a sum":   s.beginSum(ctx, secretsum.ID{2}, "aggregator/a", []byte("text"), time.Now(), 2, 1<<20),
+		"a fault": s.storeFault(ctx, id, share{body: []byte("abc"), signature: []byte("s")}, 1)} {
+		if !errors.Is(err, diskroom.ErrFull) || !errors.Is(err, sqldb.ErrFailed) {
+			t.Errorf("a full disk takes %s: %v", what, err)
+		}
 	}
 }

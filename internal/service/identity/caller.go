@@ -3,7 +3,8 @@
 package identity
 
 import (
-	"crypto/ed25519"
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -12,7 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/edkey"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
@@ -79,16 +79,29 @@ func callerOf(cert *x509.Certificate) (Caller, error) {
 		}
 		found = append(found, c)
 	}
-	if key, ok := cert.PublicKey.(ed25519.PublicKey); ok {
-		if err := edkey.Check(key); err != nil {
-			return Caller{}, fmt.Errorf("identity: %w", err)
-		}
-	}
 	if len(found) != 1 {
 		return Caller{}, fmt.Errorf("identity: the certificate must have exactly one name %s://ROLE/NAME, got %d", scheme,
 			len(found))
 	}
 	return found[0], nil
+}
+
+// checkUse refuses a certificate that is not for a caller's use: a key of another kind than ECDSA
+// on P-256 or P-384, which every reader's TLS knows and signatures are made with, or no word that
+// it is for clients and, where it serves, for servers.
+func checkUse(cert *x509.Certificate, uses ...x509.ExtKeyUsage) error {
+	key, ok := cert.PublicKey.(*ecdsa.PublicKey)
+	if !ok || key.Curve != elliptic.P256() && key.Curve != elliptic.P384() {
+		return errors.New("identity: a certificate's key must be for ECDSA on P-256 or P-384")
+	}
+	for _, use := range uses {
+		if !slices.Contains(cert.ExtKeyUsage, use) {
+			return fmt.Errorf("identity: a certificate must name its use, %s, among its extended key usages",
+				map[x509.ExtKeyUsage]string{x509.ExtKeyUsageClientAuth: "client authentication",
+					x509.ExtKeyUsageServerAuth: "server authentication"}[use])
+		}
+	}
+	return nil
 }
 
 func roleList() string {

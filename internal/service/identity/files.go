@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"time"
@@ -126,19 +127,49 @@ func (i *Identity) Reload() error {
 	return i.fault
 }
 
-// rereadFiles reads the files. i.mu is held.
+// rereadFiles reads the files. i.mu is held. The certificate, its key and the authorities are taken
+// together or stay those of before; lists are taken whatever becomes of the others, so that nothing
+// that is wrong beside a list keeps a revoked certificate in use. No list is given up.
 func (i *Identity) rereadFiles() {
-	h, err := readFiles(i.dir, i.Caller, time.Now())
-	if err == nil && len(i.held.lists) > 0 && len(h.lists) == 0 {
-		err = fmt.Errorf("identity: %s is gone: the lists of before stay in force until the process is started again",
+	now := time.Now()
+	h, err := readOwnFiles(i.dir, i.Caller)
+	if err != nil {
+		h = &held{cert: i.held.cert, key: i.held.key, authorities: i.held.authorities}
+	}
+	lists, fault := loadLists(i.dir, h.authorities, now)
+	if len(i.held.lists) > 0 && len(lists) == 0 && fault == nil {
+		fault = fmt.Errorf("identity: %s is gone: the lists of before stay in force until the process is started again",
 			filepath.Join(i.dir, listName))
 	}
-	if i.fault = err; err == nil {
+	for _, l := range i.held.lists {
+		if slices.ContainsFunc(lists, func(o list) bool { return o.ofSame(&l) }) {
+			l.unreadable = nil // a later one of its authority is understood, or says so itself
+		}
+		lists = addList(lists, l)
+	}
+	h.lists, i.fault = lists, errors.Join(err, fault)
+	if i.fault == nil || !h.sameAs(i.held) {
 		i.held = h
 	}
 }
 
+// sameAs reports whether two hold the same.
+func (h *held) sameAs(o *held) bool {
+	return h.cert.Equal(o.cert) && slices.EqualFunc(h.authorities, o.authorities, (*x509.Certificate).Equal) &&
+		reflect.DeepEqual(h.lists, o.lists)
+}
+
+// readFiles reads the files of a process that starts: all of them must be sound.
 func readFiles(dir string, c Caller, now time.Time) (*held, error) {
+	h, err := readOwnFiles(dir, c)
+	if err == nil {
+		h.lists, err = loadLists(dir, h.authorities, now)
+	}
+	return h, err
+}
+
+// readOwnFiles reads the files but for the lists.
+func readOwnFiles(dir string, c Caller) (*held, error) {
 	key, err := loadKey(filepath.Join(dir, c.fileName()+".key"))
 	if err != nil {
 		return nil, err
@@ -151,12 +182,14 @@ func readFiles(dir string, c Caller, now time.Time) (*held, error) {
 	if !key.PublicKey.Equal(cert.PublicKey) {
 		return nil, fmt.Errorf("identity: %s: the certificate is not for the key beside it", path)
 	}
+	if err := checkUse(cert, x509.ExtKeyUsageClientAuth); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, path)
+	}
 	authorities, err := loadAuthorities(dir)
 	if err != nil {
 		return nil, err
 	}
-	lists, err := loadLists(dir, authorities, now)
-	return &held{cert, key, authorities, lists}, err
+	return &held{cert: cert, key: key, authorities: authorities}, nil
 }
 
 // seen is the files of an identity as they were when they were read last, nil

@@ -3,12 +3,17 @@
 package identity_test
 
 import (
+	"crypto"
 	"crypto/ecdsa"
+	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/pem"
 	"errors"
 	"io"
 	"math/big"
@@ -169,7 +174,7 @@ func TestCertificatesOfTwoNamesAreRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			tmpl := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "x"},
-				NotAfter: now.Add(time.Hour)}
+				NotAfter: now.Add(time.Hour), ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
 			for _, u := range uris {
 				p, err := url.Parse(u)
 				if err != nil {
@@ -313,6 +318,92 @@ func TestSignaturesAreOfOneMessageKindAndSigner(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if who, err := c.by.Verify(c.s, c.purpose, []byte(c.message), c.at); err == nil {
 				t.Errorf("taken for one by %s", who)
+			}
+		})
+	}
+}
+
+// TestOtherKeysAreRefused signs, with the authority's own key, certificates for keys of other kinds and
+// without a use: no handshake of either end, no signature and no process takes them.
+func TestOtherKeysAreRefused(t *testing.T) {
+	dir, a := t.TempDir(), authority(t)
+	must(t, a.Save(dir))
+	by, byKey := onDisk(t, dir, "authority")
+	of := func(c elliptic.Curve) func() (crypto.Signer, error) {
+		return func() (crypto.Signer, error) { return ecdsa.GenerateKey(c, rand.Reader) }
+	}
+	client, server := x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth
+	for name, c := range map[string]struct {
+		key         func() (crypto.Signer, error)
+		uses        []x509.ExtKeyUsage
+		calls, self bool // it is taken as a client's, and as a server's
+	}{
+		"P-256":       {of(elliptic.P256()), []x509.ExtKeyUsage{client, server}, true, true},
+		"P-384":       {of(elliptic.P384()), []x509.ExtKeyUsage{client, server}, true, true},
+		"P-521":       {of(elliptic.P521()), []x509.ExtKeyUsage{client, server}, false, false},
+		"RSA":         {func() (crypto.Signer, error) { return rsa.GenerateKey(rand.Reader, 2048) }, []x509.ExtKeyUsage{client, server}, false, false},
+		"Ed25519":     {func() (crypto.Signer, error) { _, k, err := ed25519.GenerateKey(nil); return k, err }, []x509.ExtKeyUsage{client, server}, false, false},
+		"no use":      {of(elliptic.P256()), nil, false, false},
+		"any use":     {of(elliptic.P256()), []x509.ExtKeyUsage{x509.ExtKeyUsageAny}, false, false},
+		"client only": {of(elliptic.P256()), []x509.ExtKeyUsage{client}, true, false},
+		"server only": {of(elliptic.P256()), []x509.ExtKeyUsage{server}, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			key, err := c.key()
+			must(t, err)
+			uri, err := url.Parse("discreet://aggregator/main")
+			must(t, err)
+			tmpl := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: now.Add(-time.Hour), NotAfter: now.Add(time.Hour),
+				URIs: []*url.URL{uri}, ExtKeyUsage: c.uses, KeyUsage: x509.KeyUsageDigitalSignature, DNSNames: []string{"localhost"}}
+			der, err := x509.CreateCertificate(rand.Reader, tmpl, by, key.Public(), byKey)
+			must(t, err)
+			pool := x509.NewCertPool()
+			pool.AddCert(by)
+			own := &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: pool, ClientCAs: pool, ClientAuth: tls.RequestClientCert,
+				Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
+			other := issue(t, a, identity.Aggregator, "other")
+			if _, err := handshake(t, other.Server(), own); (err == nil) != c.calls {
+				t.Errorf("as a client: err = %v", err)
+			}
+			raw, err := net.Listen("tcp", "127.0.0.1:0")
+			must(t, err)
+			defer raw.Close()
+			served := make(chan struct{})
+			go func() {
+				defer close(served)
+				if conn, err := raw.Accept(); err == nil {
+					_ = tls.Server(conn, own).Handshake() // the client says how it went
+					conn.Close()
+				}
+			}()
+			settings := other.Client(identity.Aggregator)
+			settings.ServerName = "localhost"
+			conn, err := tls.Dial("tcp", raw.Addr().String(), settings)
+			if (err == nil) != c.self {
+				t.Errorf("as a server: err = %v", err)
+			}
+			if err == nil {
+				conn.Close()
+			}
+			<-served
+			into := t.TempDir()
+			put(t, into, "authority.crt", readFiles(t, dir, "authority.crt"))
+			put(t, into, "aggregator-main.crt", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+			text, err := x509.MarshalPKCS8PrivateKey(key)
+			must(t, err)
+			must(t, os.WriteFile(filepath.Join(into, "aggregator-main.key"),
+				pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: text}), 0o600))
+			if _, err := identity.Load(into, mainServer); (err == nil) != c.calls {
+				t.Errorf("a process starts: err = %v", err)
+			}
+			if ec, ok := key.(*ecdsa.PrivateKey); ok {
+				digest := sha256.Sum256([]byte("4:task:text"))
+				value, err := ecdsa.SignASN1(rand.Reader, ec, digest[:])
+				must(t, err)
+				if _, err := other.Verify(identity.Signature{Certificate: der, Value: value}, "task", []byte("text"),
+					now); (err == nil) != c.calls {
+					t.Errorf("a signature: err = %v", err)
+				}
 			}
 		})
 	}

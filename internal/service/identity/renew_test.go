@@ -5,10 +5,16 @@ package identity_test
 import (
 	"bytes"
 	"context"
+	"crypto"
+	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
+	"encoding/pem"
 	"errors"
 	"io"
+	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -356,7 +362,7 @@ func TestListsMustBeInForce(t *testing.T) {
 	must(t, err)
 	old := readFiles(t, dir, "crl.pem")
 	for name, text := range map[string][]byte{
-		"a stranger's": forged, "out of date": old, "empty": nil, "another block": readFiles(t, dir, "authority.crt"),
+		"a stranger's": forged, "empty": nil, "another block": readFiles(t, dir, "authority.crt"),
 		"text": []byte("none"),
 	} {
 		put(t, dir, "crl.pem", text)
@@ -367,6 +373,13 @@ func TestListsMustBeInForce(t *testing.T) {
 			t.Errorf("%s: was read", name)
 		}
 		must(t, in()) // it goes on with what it had, and that was none
+	}
+	put(t, dir, "crl.pem", old) // something may have been revoked since
+	if _, err := identity.Load(dir, mainServer); err == nil || !strings.Contains(err.Error(), "crl.pem") {
+		t.Errorf("out of date: a process starts: err = %v", err)
+	}
+	if server.Reload() == nil || in() == nil {
+		t.Error("certificates of an authority are taken whose list is out of date")
 	}
 	must(t, os.Remove(filepath.Join(dir, "crl.pem")))
 	_, err = a.Revoke(dir, []identity.Caller{clinic}, now, year/4)
@@ -391,6 +404,85 @@ func TestListsMustBeInForce(t *testing.T) {
 		if _, list := server.Ends(); !list.Equal(now.Add(year / 4).Truncate(time.Second).UTC()) {
 			t.Errorf("the list in force ends at %s", list)
 		}
+	}
+}
+
+// TestOneBadListSparesNobody revokes a certificate while something beside its list cannot be used: a
+// list of a stranger, an old or unreadable one, text, a certificate that does not fit its key. A
+// process that runs refuses it all the same, before and after other lists are gone.
+func TestOneBadListSparesNobody(t *testing.T) {
+	dir, a := folder(t)
+	nextDir, next := t.TempDir(), authority(t)
+	must(t, next.Save(nextDir))
+	nextCert, nextKey := onDisk(t, nextDir, "authority")
+	put(t, dir, "authority.crt", readFiles(t, dir, "authority.crt"), readFiles(t, nextDir, "authority.crt"))
+	strange, strangers := authority(t), t.TempDir()
+	must(t, strange.Save(strangers))
+	signList := func(by *identity.Authority, dir string, at time.Time) []byte {
+		t.Helper()
+		_, err := by.Revoke(dir, nil, at, year/4)
+		must(t, err)
+		text := readFiles(t, dir, "crl.pem")
+		must(t, os.Remove(filepath.Join(dir, "crl.pem")))
+		return text
+	}
+	none := signList(a, dir, now)
+	foreign, late := signList(strange, strangers, now), signList(next, nextDir, now.Add(-year/2))
+	_, err := a.Revoke(dir, []identity.Caller{clinic}, now, year/4)
+	must(t, err)
+	revoking := readFiles(t, dir, "crl.pem")
+	der, err := x509.CreateRevocationList(rand.Reader, &x509.RevocationList{Number: big.NewInt(9), ThisUpdate: now,
+		NextUpdate:      now.Add(year / 4),
+		ExtraExtensions: []pkix.Extension{{Id: asn1.ObjectIdentifier{2, 5, 29, 27}, Critical: true, Value: []byte{2, 1, 1}}},
+	}, nextCert, nextKey.(crypto.Signer))
+	must(t, err)
+	delta := pem.EncodeToMemory(&pem.Block{Type: "X509 CRL", Bytes: der})
+	certificate := readFiles(t, dir, "aggregator-main.crt")
+	must(t, issue(t, next, clinic.Role, "next").Save(nextDir))
+	put(t, nextDir, "authority.crt", readFiles(t, dir, "authority.crt"))
+	ofNext := load(t, nextDir, identity.Caller{Role: clinic.Role, Name: "next"})
+	for name, c := range map[string]struct {
+		text     [][]byte
+		spoil    bool // the process's own certificate
+		nextHeld bool // the other authority's certificates are taken
+	}{
+		"a stranger's beside":   {[][]byte{foreign, revoking}, false, true},
+		"a stranger's behind":   {[][]byte{revoking, foreign}, false, true},
+		"one out of date":       {[][]byte{late, revoking}, false, false},
+		"one not understood":    {[][]byte{delta, revoking}, false, false},
+		"text behind":           {[][]byte{revoking, []byte("more to come")}, false, true},
+		"a broken block before": {[][]byte{revoking[:40], []byte("\n"), revoking}, false, true},
+		"a certificate":         {[][]byte{certificate, revoking}, false, true},
+		"an older one behind":   {[][]byte{revoking, none}, false, true},
+		"its own certificate":   {[][]byte{revoking}, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			put(t, dir, "crl.pem", none)
+			put(t, dir, "aggregator-main.crt", certificate)
+			server := load(t, dir, mainServer)
+			settings, owner := server.Server(), load(t, dir, clinic).Client(identity.Aggregator)
+			_, err := handshake(t, settings, owner)
+			must(t, err)
+			put(t, dir, "crl.pem", c.text...)
+			if c.spoil {
+				put(t, dir, "aggregator-main.crt", readFiles(t, dir, "owner-clinic.crt"))
+			}
+			wrong := server.Reload()
+			if sound := name == "an older one behind"; (wrong == nil) != sound {
+				t.Errorf("err = %v", wrong)
+			}
+			if _, err := handshake(t, settings, owner); err == nil {
+				t.Error("a revoked certificate is taken")
+			}
+			if _, err := handshake(t, settings, ofNext.Client(identity.Aggregator)); (err == nil) != c.nextHeld {
+				t.Errorf("the other authority's certificate: %v", err)
+			}
+			put(t, dir, "crl.pem", none) // nothing is given back
+			_ = server.Reload()
+			if _, err := handshake(t, settings, owner); err == nil {
+				t.Error("a revoked certificate is taken when an older list comes back")
+			}
+		})
 	}
 }
 

@@ -3,6 +3,8 @@
 package identity
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
@@ -10,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -32,47 +35,95 @@ type list struct {
 	by           []*x509.Certificate // the authorities that it is signed by: one, or one with two certificates
 	revoked      map[string]bool     // serial numbers
 	begins, ends time.Time
+	unreadable   error // it is the authority's, and says more than is understood here
 }
 
 // checkRevoked refuses a certificate of the list's authority that is on the list, or any
-// where the list is out of date.
+// where the list is out of date or not understood.
 func (l *list) checkRevoked(cert, issuer *x509.Certificate, at time.Time) error {
 	switch {
 	case !slices.ContainsFunc(l.by, issuer.Equal):
 		return nil
 	case l.revoked[cert.SerialNumber.String()]:
 		return errors.New("it was revoked")
+	case l.unreadable != nil:
+		return fmt.Errorf("the authority's list of revoked certificates %w", l.unreadable)
 	case at.After(l.ends):
 		return fmt.Errorf("the authority's list of revoked certificates ended at %s", stamp(l.ends))
 	}
 	return nil
 }
 
-// loadLists reads the lists of a directory, none where it has no such file. Each
-// must be signed by one of the authorities and be in force.
-func loadLists(dir string, authorities []*x509.Certificate, now time.Time) ([]list, error) {
+// ofSame reports whether two lists are of one authority.
+func (l *list) ofSame(o *list) bool {
+	return slices.ContainsFunc(l.by, func(a *x509.Certificate) bool { return slices.ContainsFunc(o.by, a.Equal) })
+}
+
+// addList adds a list to others. What an authority has once called back stays called back, in
+// whichever of its lists it stood; they are in force until the last of them ends.
+func addList(lists []list, l list) []list {
+	for k := range lists {
+		if o := &lists[k]; o.ofSame(&l) {
+			merged := list{by: append(slices.Clone(o.by), l.by...), revoked: maps.Clone(o.revoked), begins: o.begins, ends: o.ends,
+				unreadable: cmp.Or(o.unreadable, l.unreadable)}
+			maps.Copy(merged.revoked, l.revoked)
+			if l.ends.After(o.ends) {
+				merged.begins, merged.ends = l.begins, l.ends
+			}
+			lists[k] = merged
+			return lists
+		}
+	}
+	return append(lists, l)
+}
+
+// loadLists reads the lists of a directory, none where it has no such file. Each must be signed by
+// one of the authorities, be understood and be in force; fault says what is wrong with those
+// that are not. The others are there all the same, and those of an authority that is trusted
+// and whose list is out of date or not understood, so that nothing of it is taken.
+func loadLists(dir string, authorities []*x509.Certificate, now time.Time) (lists []list, fault error) {
 	path := filepath.Join(dir, listName)
-	ders, err := readBlocks(path, listType)
+	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("identity: %w", err)
 	}
-	var out []list
-	for _, der := range ders {
-		l, err := readList(der, authorities)
+	wrong := func(err error) { fault = errors.Join(fault, fmt.Errorf("identity: %s: %w", path, err)) }
+	blocks := bytes.Count(text, []byte("-----BEGIN "))
+	for len(text) > 0 {
+		b, rest := pem.Decode(text)
+		if b == nil {
+			break
+		}
+		text = rest
+		if blocks--; b.Type != listType {
+			wrong(fmt.Errorf("want PEM blocks %q and nothing else", listType))
+			continue
+		}
+		l, err := readList(b.Bytes, authorities)
+		if err == nil {
+			err = l.unreadable
+		}
 		if err == nil && now.After(l.ends) {
 			err = fmt.Errorf("must be in force, and ended at %s: the authority signs it again (certs revoke)", stamp(l.ends))
 		}
 		if err != nil {
-			return nil, fmt.Errorf("identity: %s: %w", path, err)
+			wrong(err)
 		}
-		out = append(out, l)
+		if len(l.by) > 0 {
+			lists = addList(lists, l)
+		}
 	}
-	return out, nil
+	if blocks != 0 || len(bytes.TrimSpace(text)) > 0 || len(lists) == 0 && fault == nil {
+		wrong(fmt.Errorf("want PEM blocks %q, at least one, and nothing else", listType))
+	}
+	return lists, fault
 }
 
+// readList reads one list. Of an authority that is not trusted here it is refused; where it is of
+// one and not understood, it says so itself.
 func readList(der []byte, authorities []*x509.Certificate) (list, error) {
 	crl, err := x509.ParseRevocationList(der)
 	if err != nil {
@@ -89,13 +140,13 @@ func readList(der []byte, authorities []*x509.Certificate) (list, error) {
 	case len(l.by) == 0:
 		return list{}, errors.New("must be signed by an authority that is trusted here")
 	case l.ends.IsZero():
-		return list{}, errors.New("must say when the next list comes")
+		l.unreadable = errors.New("must say when the next list comes")
 	case slices.ContainsFunc(crl.Extensions, critical):
-		return list{}, errors.New("must be a plain list: it has critical extensions")
+		l.unreadable = errors.New("must be a plain list: it has critical extensions")
 	}
 	for _, e := range crl.RevokedCertificateEntries {
 		if slices.ContainsFunc(e.Extensions, critical) {
-			return list{}, errors.New("must be a plain list: an entry has critical extensions")
+			l.unreadable = errors.New("must be a plain list: an entry has critical extensions")
 		}
 		l.revoked[e.SerialNumber.String()] = true
 	}

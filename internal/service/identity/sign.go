@@ -46,6 +46,9 @@ func (i *Identity) Verify(s Signature, purpose string, message []byte, at time.T
 	if err := h.holds(chains, at); err != nil {
 		return Caller{}, fmt.Errorf("identity: the signer's certificate does not hold: %w", err)
 	}
+	if err := checkUse(cert, x509.ExtKeyUsageClientAuth); err != nil {
+		return Caller{}, err
+	}
 	key, ok := cert.PublicKey.(*ecdsa.PublicKey)
 	if !ok || !ecdsa.VerifyASN1(key, digest(purpose, message), s.Value) {
 		return Caller{}, errors.New("identity: the signature is not of this message by this certificate's key")

@@ -70,6 +70,9 @@ func (i *Identity) client(wanted func(Caller) bool, words string) *tls.Config {
 	c.RootCAs = h.pool()
 	c.VerifyConnection = func(s tls.ConnectionState) error {
 		who, err := i.Peer(&s)
+		if err == nil {
+			err = checkUse(s.VerifiedChains[0][0], x509.ExtKeyUsageServerAuth)
+		}
 		if err != nil {
 			return &wrongServerError{err}
 		}
@@ -100,6 +103,9 @@ func (i *Identity) Peer(s *tls.ConnectionState) (Caller, error) {
 		return Caller{}, errors.New("identity: the connection shows no certificate of the authority")
 	}
 	who, err := callerOf(s.VerifiedChains[0][0])
+	if err == nil {
+		err = checkUse(s.VerifiedChains[0][0], x509.ExtKeyUsageClientAuth)
+	}
 	if err != nil {
 		return Caller{}, err
 	}

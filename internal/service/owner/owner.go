@@ -55,7 +55,7 @@ type Params struct {
 	Now func() time.Time
 	// Source makes the randomness of one part of the owners, as local/simulate's
 	// does: parts are numbered alike on any number of connections and processors.
-	// nil: the system's. Another one is for tests.
+	// nil: each owner's own key, with what it answers. Another one is for tests.
 	Source func(part int) rng.Source
 	// Progress is told how many owners are done, where it is not nil.
 	Progress func(done, total int)
@@ -113,9 +113,6 @@ func (p Params) Run(ctx context.Context, id wire.Digest) (*Summary, error) {
 	}
 	if p.Mode == "" {
 		p.Mode = wire.Local
-	}
-	if p.Source == nil {
-		p.Source = func(int) rng.Source { return rng.System() }
 	}
 	r := &run{Params: p, id: id}
 	for range max(1, p.Connections) {
@@ -197,6 +194,9 @@ func (r *run) enrolOwners(ctx context.Context) error {
 	}
 	if r.keys, err = r.Book.Keys(ctx, r.Owners); err != nil {
 		return err
+	}
+	if r.Source == nil {
+		r.owners.DrawBy(func(owner int, subject []byte) rng.Source { return r.coins(owner, "answer", subject) })
 	}
 	broke, err := r.Book.Broke(ctx, r.id, r.terms.Task().Epsilon, r.Owners)
 	if err != nil {
@@ -345,7 +345,7 @@ func (r *run) answerSlot(ctx context.Context, slot int, broadcast []byte) error 
 		drawing.Go(func() {
 			reporter := round.Reporter(r.owners)
 			for p := range todo {
-				given, err := reporter.Report(ctx, p.owners, mech.NewExit(r.Source(p.number)))
+				given, err := reporter.Report(ctx, p.owners, r.exitOf(p.number))
 				if err != nil {
 					fail(err)
 					return
@@ -386,6 +386,19 @@ feed:
 	close(ready)
 	sending.Wait()
 	return context.Cause(ctx)
+}
+
+// coins are an owner's words for one purpose: its key's, and the subject's.
+func (r *run) coins(owner int, purpose string, subject []byte) rng.Source {
+	return rng.Keyed(r.keys.At(owner).Seed(), purpose, subject)
+}
+
+// exitOf is the door of a part of the owners, nil where each draws by its own coins.
+func (r *run) exitOf(part int) *mech.Exit {
+	if r.Source == nil {
+		return nil
+	}
+	return mech.NewExit(r.Source(part))
 }
 
 // part is owners of a slot who answer with one source of randomness.

@@ -3,8 +3,10 @@
 package owner
 
 import (
+	"bytes"
 	"context"
 	"crypto/ed25519"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"runtime"
@@ -17,7 +19,7 @@ import (
 	core "github.com/discreet-dp/discreet/internal/federated/answer"
 	"github.com/discreet-dp/discreet/internal/federated/secsum"
 	"github.com/discreet-dp/discreet/internal/federated/wire"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/problem"
 	"github.com/discreet-dp/discreet/internal/service/rpc"
@@ -250,10 +252,10 @@ func (r *run) splitAddends(ctx context.Context, round *core.Round, owners []int3
 		drawing.Go(func() {
 			reporter := round.Reporter(r.owners)
 			for p := range todo {
-				src := r.Source(-p.number)
-				given, err := reporter.Share(ctx, id, p.owners, mech.NewExit(r.Source(p.number)),
+				split := r.splitter(-p.number, id)
+				given, err := reporter.Share(ctx, id, p.owners, r.exitOf(p.number),
 					func(owner int, addend []uint64) ([]byte, error) {
-						shares, err := proto.Split(src, places[owner], addend)
+						shares, err := proto.Split(split(owner, addend), places[owner], addend)
 						if err != nil {
 							return nil, err
 						}
@@ -283,6 +285,22 @@ feed:
 	close(todo)
 	drawing.Wait()
 	return all, places, context.Cause(ctx)
+}
+
+// splitter makes the words that an owner's addend is split by: of one addend to one sum they are
+// always the same, so that it is not split twice, and of another one independent.
+func (r *run) splitter(part int, id secretsum.ID) func(owner int, addend []uint64) rng.Source {
+	if r.Source != nil {
+		src := r.Source(part)
+		return func(int, []uint64) rng.Source { return src }
+	}
+	return func(owner int, addend []uint64) rng.Source {
+		subject := bytes.Clone(id[:])
+		for _, x := range addend {
+			subject = binary.LittleEndian.AppendUint64(subject, x)
+		}
+		return r.coins(owner, "split", subject)
+	}
 }
 
 // packShares is one owner's shares as its book keeps them.

@@ -28,7 +28,7 @@ func (s *Server) Vote(ctx context.Context, r *connect.Request[rpc.VoteRequest],
 		if q.Honest > 0 {
 			return q, problem.New(problem.Malformed, "the query is for a secret sum")
 		}
-		if err := s.awaitFiles(ctx, &work{id: id, query: q}, who, r.Msg.GetQuery().GetQuery()); err != nil {
+		if err := s.awaitFiles(ctx, &work{id: id, query: q, who: who, text: r.Msg.GetQuery().GetQuery()}); err != nil {
 			return q, err
 		}
 		f, err := os.Open(s.votesPath(id))
@@ -127,7 +127,7 @@ func (s *Server) openQuery(m *rpc.SignedQuery, who identity.Caller) (*Query, ID,
 
 // awaitFiles waits until what a query is answered with is on disk. It is charged before
 // it is made, once; without its table the query costs nothing.
-func (s *Server) awaitFiles(ctx context.Context, w *work, who identity.Caller, text []byte) error {
+func (s *Server) awaitFiles(ctx context.Context, w *work) error {
 	q := w.query
 	w.files, w.done = make([]string, len(q.Tables)), make(chan struct{})
 	for i, t := range q.Tables {
@@ -136,18 +136,22 @@ func (s *Server) awaitFiles(ctx context.Context, w *work, who identity.Caller, t
 			return err
 		}
 	}
-	if err := s.record.chargeQuery(ctx, w.id, who.String(), text, s.priceQuery(q), q.Deadline); err != nil {
+	var err error
+	if w.paid, err = s.record.findQuery(ctx, w.id, q.Deadline, s.priceQuery(q)); err != nil {
 		return err
 	}
-	w, err := s.enqueueWork(w)
-	if w == nil || err != nil {
+	now, err := s.enqueueWork(w)
+	if now == nil || err != nil {
 		return err
 	}
 	wait := time.NewTimer(s.wait)
 	defer wait.Stop()
 	select {
-	case <-w.done:
-		return w.err
+	case <-now.done:
+		if now.err == nil { // it may have been begun for an earlier deadline
+			_, now.err = s.record.findQuery(ctx, w.id, q.Deadline, 0)
+		}
+		return now.err
 	case <-wait.C:
 		return problem.New(problem.Overloaded, "the party is voting")
 	case <-ctx.Done():

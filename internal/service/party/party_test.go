@@ -119,6 +119,7 @@ func (w *world) member(name string, change func(*Params)) *member {
 		Self: w.identity(identity.Party, name), State: w.t.TempDir(), Combiners: []string{"uni"},
 		Schema: multiparty.Digest{1}, Allow: []string{w.aux},
 		Kinds: []multiparty.Kind{multiparty.Labels}, Key: m.key, MaxEpsilon: 2 * dp.Nano, Lifetime: 4 * dp.Nano, Log: quiet,
+		Plan: func(context.Context, *Query, []string) (int, uint64, error) { return 0, 0, nil },
 		Cast: func(_ context.Context, q *Query, _ []string, to io.Writer) error {
 			return m.votes(q, byte(m.casts.Add(1)), to)
 		},

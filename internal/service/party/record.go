@@ -8,6 +8,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/anchor"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/problem"
 	"github.com/discreet-dp/discreet/internal/sqldb"
@@ -34,8 +35,9 @@ const (
 
 // openRecord opens the record at path, or begins one. A record keeps the
 // lifetime and the unit that it was begun with.
-func openRecord(ctx context.Context, path string, lifetime dp.Epsilon, unit string) (*record, error) {
-	db, err := sqldb.Open(ctx, path, sqldb.Options{Op: "party", Create: true, WAL: true})
+func openRecord(ctx context.Context, path string, lifetime dp.Epsilon, unit string,
+	anchors anchor.Folder) (*record, error) {
+	db, err := sqldb.Open(ctx, path, sqldb.Options{Op: "party", Create: true, WAL: true, Anchors: anchors})
 	if err != nil {
 		return nil, err
 	}
@@ -80,29 +82,58 @@ const room = 64 << 10
 // probeRecord fails where a query could not be noted now.
 func (r *record) probeRecord(ctx context.Context) error { return r.db.Probe(ctx, room) }
 
-// chargeQuery notes a query, once. It refuses one that costs more than is left, and
-// one whose votes were deleted.
+// hasQuery reports whether a query was charged before.
+func (r *record) hasQuery(ctx context.Context, id ID) (paid bool, err error) {
+	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
+		var one int
+		paid, err = tx.Find([]any{&one}, `SELECT 1 FROM discreet_queries WHERE id = ?`, id[:])
+		return err
+	})
+	return paid, err
+}
+
+// findQuery reports whether a query was charged before, and keeps its votes until the
+// deadline at least. It refuses one whose votes were deleted, and a new one that would
+// cost more than is left now.
+func (r *record) findQuery(ctx context.Context, id ID, deadline time.Time, eps dp.Epsilon) (paid bool, err error) {
+	err = r.db.Update(ctx, func(tx *sqldb.Tx) error {
+		var state int
+		paid, err = tx.Find([]any{&state}, `SELECT state FROM discreet_queries WHERE id = ?`, id[:])
+		switch {
+		case err != nil:
+			return err
+		case paid && state == forgotten:
+			return problem.New(problem.Late, "the votes were given until a deadline, and deleted")
+		case paid:
+			_, err := tx.Exec(`UPDATE discreet_queries SET deadline = ? WHERE id = ? AND deadline < ?`, deadline.Unix(), id[:],
+				deadline.Unix())
+			return err
+		}
+		return r.checkLeft(tx, eps)
+	})
+	return paid, err
+}
+
+// checkLeft refuses a query that costs more than is left.
+func (r *record) checkLeft(tx *sqldb.Tx, eps dp.Epsilon) error {
+	spent, err := r.spentIn(tx)
+	if err == nil && eps > r.lifetime-spent {
+		err = problem.New(problem.Spent, "epsilon %s is asked, %s of %s is left", eps, r.lifetime-spent, r.lifetime)
+	}
+	return err
+}
+
+// chargeQuery notes a query, once. It refuses one that costs more than is left.
 func (r *record) chargeQuery(ctx context.Context, id ID, combiner string, text []byte, eps dp.Epsilon,
 	deadline time.Time) error {
 	return r.db.Update(ctx, func(tx *sqldb.Tx) error {
 		var state int
 		found, err := tx.Find([]any{&state}, `SELECT state FROM discreet_queries WHERE id = ?`, id[:])
-		switch {
-		case err != nil:
-			return err
-		case found && state == forgotten:
-			return problem.New(problem.Late, "the votes were given until a deadline, and deleted")
-		case found:
-			_, err := tx.Exec(`UPDATE discreet_queries SET deadline = ? WHERE id = ? AND deadline < ?`, deadline.Unix(), id[:],
-				deadline.Unix())
-			return err
+		if err == nil && !found {
+			err = r.checkLeft(tx, eps)
 		}
-		spent, err := r.spentIn(tx)
-		if err != nil {
+		if err != nil || found {
 			return err
-		}
-		if eps > r.lifetime-spent {
-			return problem.New(problem.Spent, "epsilon %s is asked, %s of %s is left", eps, r.lifetime-spent, r.lifetime)
 		}
 		return tx.One(`INSERT INTO discreet_queries (id, combiner, query, epsilon, deadline, state) VALUES (?, ?, `+
 			`?, ?, ?, ?)`,

@@ -41,7 +41,10 @@ func (s *Server) Add(ctx context.Context,
 		}
 		// Each sum is one more that somebody may open: it has a price of its own.
 		id = sha256.Sum256(slices.Concat(id[:], sumID[:]))
-		if err := s.awaitFiles(ctx, &work{id: id, query: q, sum: announced}, who, text); err != nil {
+		if err := s.meetHelpers(ctx, id, announced, sumID); err != nil {
+			return q, err
+		}
+		if err := s.awaitFiles(ctx, &work{id: id, query: q, who: who, text: text, sum: announced}); err != nil {
 			return q, err
 		}
 		if err := s.deliverShares(ctx, id, announced, sumID); err != nil {
@@ -146,19 +149,15 @@ func (s *Server) share(ctx context.Context, w *work, to io.Writer) error {
 	}
 	defer os.Remove(votes.Name())
 	defer votes.Close()
-	if err := s.Cast(ctx, w.query, w.files, votes); err != nil {
+	if err := s.Cast(ctx, w.query, w.files, &roomy{File: votes}); err != nil {
 		return err
 	}
 	if _, err := votes.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	addend, below, err := s.Params.Add(ctx, w.query, w.files, votes)
+	addend, err := s.Params.Add(ctx, w.query, w.files, votes)
 	if err != nil {
 		return err
-	}
-	if len(addend) != w.sum.Length || below != w.sum.Range { // 5.4
-		return fmt.Errorf("party: the sum must have %d coordinates below %d, as the query makes it (got %d below %d)",
-			len(addend), below, w.sum.Length, w.sum.Range)
 	}
 	protocol, err := w.sum.Protocol()
 	if err != nil {
@@ -177,6 +176,64 @@ func (s *Server) share(ctx context.Context, w *work, to io.Writer) error {
 	return json.NewEncoder(to).Encode(shares) // 5.6
 }
 
+// dialHelpers makes clients of a sum's helpers, nil for those that take no part, and
+// counts the others.
+func (s *Server) dialHelpers(announced *secretsum.Sum) (clients []*secretsum.Client, there int, hangUp func()) {
+	clients = make([]*secretsum.Client, len(announced.Helpers))
+	for i, h := range announced.Helpers {
+		if h.Memory == (secretsum.Memory{}) { // it takes no part
+			continue
+		}
+		there++
+		clients[i] = secretsum.Dial(s.Self, h.Name, s.Helpers[h.Name], s.Log)
+	}
+	return clients, there, func() {
+		for _, c := range clients {
+			if c != nil {
+				c.Close()
+			}
+		}
+	}
+}
+
+// meetHelpers refuses a sum that is not paid for yet and that fewer helpers take shares of than open
+// it: what they hold would be paid for and never opened.
+func (s *Server) meetHelpers(ctx context.Context, id ID, announced *secretsum.Sum, sumID secretsum.ID) error {
+	if paid, err := s.record.hasQuery(ctx, id); paid || err != nil {
+		return err
+	}
+	protocol, err := announced.Protocol()
+	if err != nil {
+		return problem.New(problem.Malformed, "%v", err)
+	}
+	clients, there, hangUp := s.dialHelpers(announced)
+	defer hangUp()
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
+	takes := make(chan error, len(clients))
+	defer func() { // none is left behind
+		cancel()
+		for ; there > 0; there-- {
+			<-takes
+		}
+	}()
+	for _, c := range clients {
+		if c != nil {
+			go func() { takes <- c.Takes(ctx, sumID) }()
+		}
+	}
+	taking, quorum := 0, protocol.Quorum()
+	for ; there > 0 && taking < quorum; there-- {
+		if <-takes == nil {
+			taking++
+		}
+	}
+	if taking < quorum {
+		return problem.New(problem.Overloaded, "%d of %d helpers take shares of the sum, which %d open", taking,
+			len(clients), quorum)
+	}
+	return nil
+}
+
 // deliverShares sends the stored shares. It is done when all helpers have theirs, or
 // when so many have as it takes and the others have not answered for a while.
 func (s *Server) deliverShares(ctx context.Context, id ID, announced *secretsum.Sum, sumID secretsum.ID) error {
@@ -192,16 +249,8 @@ func (s *Server) deliverShares(ctx context.Context, id ID, announced *secretsum.
 	if err != nil {
 		return err
 	}
-	clients := make([]*secretsum.Client, len(announced.Helpers))
-	there := 0
-	for i, h := range announced.Helpers {
-		if h.Memory == (secretsum.Memory{}) { // it takes no part
-			continue
-		}
-		there++
-		clients[i] = secretsum.Dial(s.Self, h.Name, s.Helpers[h.Name], s.Log)
-		defer clients[i].Close()
-	}
+	clients, there, hangUp := s.dialHelpers(announced)
+	defer hangUp()
 	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
 	switch d := secretsum.Deliver(ctx, sumID, clients, [][]secretsum.Share{shares}); {

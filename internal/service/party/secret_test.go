@@ -70,7 +70,8 @@ func (c *committee) member(name string, scale uint64, change func(*Params)) *mem
 	var m *member
 	m = c.world.member(name, func(p *Params) {
 		p.Kinds, p.Helpers, p.Peers, p.Honest = nil, c.addresses, listOf(c.t, named...), len(named)
-		p.Add = func(_ context.Context, _ *Query, _ []string, votes io.Reader) ([]uint64, uint64, error) {
+		p.Plan = func(context.Context, *Query, []string) (int, uint64, error) { return length, below, nil }
+		p.Add = func(_ context.Context, _ *Query, _ []string, votes io.Reader) ([]uint64, error) {
 			r, err := multiparty.NewReader(votes)
 			if err == nil {
 				err = r.Rest()
@@ -79,7 +80,7 @@ func (c *committee) member(name string, scale uint64, change func(*Params)) *mem
 			for i := range out {
 				out[i] = scale * uint64(m.casts.Load())
 			}
-			return out, below, err
+			return out, err
 		}
 		if change != nil {
 			change(p)
@@ -254,8 +255,8 @@ func TestNoiseIsCountedOnAsOperatorsSay(t *testing.T) {
 		if got := problem.Of(err).Kind; (got == problem.NotAllowed) != k.refused {
 			t.Errorf("%+v: err = %v", k, err)
 		}
-		if k.refused != (a.casts.Load() == 0) {
-			t.Errorf("%+v: the party has voted %d times", k, a.casts.Load())
+		if spent, _, err := a.record.spent(t.Context()); err != nil || spent != 0 || a.casts.Load() != 0 {
+			t.Errorf("%+v: the party has voted %d times, for %s, %v", k, a.casts.Load(), spent, err)
 		}
 		a.kill()
 	}
@@ -412,8 +413,15 @@ func TestTooFewOpenNothing(t *testing.T) {
 // they are never split anew. It costs once.
 func TestSharesAreSplitOnce(t *testing.T) {
 	c := newCommittee(t)
-	a := c.member("a", 1, nil)
-	a.patience = soon
+	var a *member
+	a = c.member("a", 1, func(p *Params) {
+		p.Cast = func(_ context.Context, q *Query, _ []string, to io.Writer) error {
+			for h := range 3 { // nothing is sent
+				c.Kill(h)
+			}
+			return a.votes(q, byte(a.casts.Add(1)), to)
+		}
+	})
 	q := c.query(nil)
 	query, announced := c.announce(q, c.combiner, nil, a)
 	add := func() error {
@@ -421,7 +429,19 @@ func TestSharesAreSplitOnce(t *testing.T) {
 		_, err := client.Add(t.Context(), connect.NewRequest(&rpc.AddRequest{Query: query, Sum: announced.Proto()}))
 		return err
 	}
-	c.wants(problem.Overloaded, add()) // no helper knows of the sum: nothing is sent
+	a.patience = soon
+	c.wants(problem.Overloaded, add()) // no helper knows of the sum
+	if spent, n, err := a.record.spent(t.Context()); err != nil || n != 0 || a.casts.Load() != 0 {
+		t.Fatalf("a sum that no helper takes shares of has cost %s, %v", spent, err)
+	}
+	for _, client := range c.Clients(c.combiner) {
+		must(t, client.Begin(t.Context(), announced, nil))
+	}
+	for err := error(nil); a.casts.Load() == 0; { // helpers may take their time
+		if err = add(); problem.Of(err).Kind != problem.Overloaded {
+			t.Fatal(err)
+		}
+	}
 	shares := c.kept(a)
 	a.kill()
 	a.start().patience = soon
@@ -429,8 +449,8 @@ func TestSharesAreSplitOnce(t *testing.T) {
 	if !bytes.Equal(shares, c.kept(a)) || a.casts.Load() != 1 {
 		t.Errorf("shares were made anew, by %d casts", a.casts.Load())
 	}
-	for _, client := range c.Clients(c.combiner) {
-		must(t, client.Begin(t.Context(), announced, nil))
+	for h := range 3 {
+		c.Start(h)
 	}
 	a.patience = patient
 	must(t, add())
@@ -563,8 +583,51 @@ func TestSumsOfAnotherShape(t *testing.T) {
 			t.Errorf("%v: %v is the sum", shape, total.Sum)
 		}
 		for _, answer := range total.Answers {
-			c.wants(problem.Unable, answer.Err)
+			c.wants(problem.NotAllowed, answer.Err)
 		}
+	}
+	for _, m := range []*member{a, b} {
+		if spent, n, err := m.record.spent(t.Context()); err != nil || n != 0 || m.casts.Load() != 0 {
+			t.Errorf("sums of another shape have cost %s, and %d casts, %v", spent, m.casts.Load(), err)
+		}
+	}
+}
+
+// TestNothingIsPaidForWhatPublicThingsDoom asks for what no votes are needed to refuse: a query
+// that cannot be combined, and one whose table is none. It costs nothing, and neither does what a
+// party cannot afford; what was paid before is not looked at again.
+func TestNothingIsPaidForWhatPublicThingsDoom(t *testing.T) {
+	c := newCommittee(t)
+	var doomed error
+	for _, k := range []struct {
+		why  error
+		want problem.Kind
+	}{
+		{&dp.ParamError{Op: "combine", Param: "bound", Want: "must be from 2^-10 to 2^10", Got: 0}, problem.Malformed},
+		{errors.New("the table is none of the schema"), problem.Unable},
+	} {
+		doomed = k.why
+		plan := func(context.Context, *Query, []string) (int, uint64, error) { return length, below, doomed }
+		open := c.world.member("open", func(p *Params) { p.Plan = plan })
+		client, query := c.client(open, c.combiner, c.world.query(nil))
+		c.wants(k.want, call(t, client, query))
+		secret := c.member("a", 1, func(p *Params) { p.Plan = plan })
+		total, err := c.total(c.query(nil), secret, c.member("b", 1, func(p *Params) { p.Plan = plan }))
+		if err == nil {
+			t.Errorf("%v is the sum", total)
+		}
+		c.wants(k.want, total.Answers[0].Err)
+		for _, m := range []*member{open, secret} {
+			if spent, n, err := m.record.spent(t.Context()); err != nil || n != 0 || m.casts.Load() != 0 {
+				t.Errorf("%v: it has cost %s, and %d casts, %v", k.why, spent, m.casts.Load(), err)
+			}
+		}
+		doomed = nil
+		must(t, call(t, client, query))
+		doomed = k.why
+		must(t, call(t, client, query)) // the same votes again
+		open.kill()
+		secret.kill()
 	}
 }
 

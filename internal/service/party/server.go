@@ -14,8 +14,11 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/anchor"
+	"github.com/discreet-dp/discreet/internal/diskroom"
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/admission"
@@ -31,11 +34,13 @@ import (
 type Params struct {
 	Self  *identity.Identity // a party's
 	State string             // the folder of what must not be forgotten; made where there is none
+	// Anchors is the folder, outside of State, that remembers how far State has come; "" for none.
+	Anchors anchor.Folder
 	// Combiners are the names of those whose queries are answered: they see votes.
 	Combiners []string
 	Schema    multiparty.Digest // of the bytes of the schema file that was agreed on
-	// Allow names the auxiliary files that are voted on: SHA-256s in hexadecimal
-	// digits, which may be sent, files, and folders.
+	// Allow names the auxiliary files that are voted on: SHA-256s in hexadecimal digits
+	// with sizes, as SHA256:BYTES, which may be sent, files, and folders.
 	Allow []string
 	Kinds []multiparty.Kind // what may be handed in, for the combiner to see
 	// Helpers are the addresses, by name, of those who hold the shares of secret
@@ -57,12 +62,15 @@ type Params struct {
 	// Persons says that the party's unit is a person, and at which price what votes
 	// protects all rows of one. nil: the unit is the party.
 	Persons *PersonPrice
+	// Plan works out of a query and the files of its table, which are public, what is
+	// combined, and refuses with a *dp.ParamError what cannot be. It is asked before
+	// the charge. length and below are those of a secret sum about the query.
+	Plan func(ctx context.Context, q *Query, files []string) (length int, below uint64, err error)
 	// Cast writes the party's votes file about the files, in order, that make up
 	// the query's table.
 	Cast func(ctx context.Context, q *Query, files []string, to io.Writer) error
-	// Add makes of a votes file what the party adds to the query's secret sum, each
-	// number below the range that it returns.
-	Add func(ctx context.Context, q *Query, files []string, votes io.Reader) (addend []uint64, below uint64, err error)
+	// Add makes of a votes file what the party adds to the query's secret sum.
+	Add func(ctx context.Context, q *Query, files []string, votes io.Reader) (addend []uint64, err error)
 	Log *slog.Logger
 	// Now is the clock; nil: the system's.
 	Now func() time.Time
@@ -113,7 +121,10 @@ type Server struct {
 type work struct {
 	id    ID
 	query *Query
+	who   identity.Caller
+	text  []byte         // of the query
 	sum   *secretsum.Sum // nil where votes are handed in
+	paid  bool           // before
 	files []string
 	done  chan struct{} // closed when err is set
 	err   error
@@ -186,7 +197,7 @@ func New(ctx context.Context, p Params) (*Server, error) {
 	if p.Persons != nil {
 		unit = unitPerson
 	}
-	if s.record, err = openRecord(ctx, filepath.Join(p.State, "party.db"), p.Lifetime, unit); err != nil {
+	if s.record, err = openRecord(ctx, filepath.Join(p.State, "party.db"), p.Lifetime, unit, p.Anchors); err != nil {
 		return nil, err
 	}
 	if err = s.forgetVotes(ctx); err == nil && p.Persons != nil {
@@ -281,12 +292,18 @@ func (s *Server) makeVotes(ctx context.Context, w *work) (err error) {
 			err = problem.New(problem.Unable, "")
 		}
 	}()
+	if err := s.chargeWork(ctx, w); err != nil {
+		return err
+	}
 	write := func(to io.Writer) error { return s.Cast(ctx, w.query, w.files, to) }
 	if w.sum != nil {
 		write = func(to io.Writer) error { return s.share(ctx, w, to) }
 	}
 	err = keepFile(s.votesPath(w.id), write)
 	s.metrics.noteVotes(s.Now().Sub(began), err == nil)
+	if errors.Is(err, diskroom.ErrFull) {
+		return err
+	}
 	if err != nil {
 		// Why is between the party and its operator.
 		s.Log.Error("voting failed", "query", w.id.String(), "error", err)
@@ -295,6 +312,30 @@ func (s *Server) makeVotes(ctx context.Context, w *work) (err error) {
 	s.Log.Info("voted", "query", w.id.String(), "job", w.query.Job, "kind", string(w.query.Kind), "in_secret",
 		w.sum != nil)
 	return nil
+}
+
+// chargeWork charges a query once, when all that needs no vote has been checked: a
+// query that cannot be combined, a sum that is not the query's, and votes that the disk
+// has no room for cost nothing.
+func (s *Server) chargeWork(ctx context.Context, w *work) error {
+	if w.paid {
+		return nil
+	}
+	length, below, err := s.Plan(ctx, w.query, w.files)
+	switch bad := (*dp.ParamError)(nil); {
+	case errors.As(err, &bad):
+		return problem.New(problem.Malformed, "the query: %v", bad)
+	case err != nil:
+		s.Log.Error("a query cannot be combined", "query", w.id.String(), "error", err)
+		return problem.New(problem.Unable, "")
+	case w.sum != nil && (length != w.sum.Length || below != w.sum.Range): // 5.4
+		return problem.New(problem.NotAllowed, "a sum of %d coordinates below %d, which the query makes %d below %d",
+			w.sum.Length, w.sum.Range, length, below)
+	}
+	if err := checkRoom(s.State, int64(length)); err != nil {
+		return err
+	}
+	return s.record.chargeQuery(ctx, w.id, w.who.String(), w.text, s.priceQuery(w.query), w.query.Deadline)
 }
 
 // Handler answers calls, of combiners of the operator's choice. It needs connections of
@@ -326,7 +367,7 @@ func (s *Server) serveCall(ctx context.Context, call string,
 			if p.Kind == problem.Internal {
 				s.Log.Error("a call failed", "call", call, "caller", who.String(), "error", err)
 			}
-			if errors.Is(err, sqldb.ErrFailed) {
+			if errors.Is(err, sqldb.ErrFailed) || errors.Is(err, diskroom.ErrFull) || errors.Is(err, syscall.ENOSPC) {
 				p = problem.New(problem.Storage, "")
 			}
 			s.metrics.Refused(call, p.Kind)

@@ -11,21 +11,23 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/diskroom"
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/problem"
 )
 
-// shelf is the auxiliary files that the operator has allowed: by digest, by name,
-// or all of a folder. Those allowed by digest may be sent, and are kept in dir.
+// shelf is the auxiliary files that the operator has allowed: by digest and size, by
+// name, or all of a folder. Those allowed by digest may be sent, and are kept in dir.
 type shelf struct {
-	dir     string
-	digests map[multiparty.Digest]bool
-	paths   []string
+	dir   string
+	sizes map[multiparty.Digest]int64 // in bytes, of files that may be sent
+	paths []string
 
 	mu    sync.Mutex
 	known map[string]seen
@@ -38,19 +40,26 @@ type seen struct {
 	digest multiparty.Digest
 }
 
-// newShelf reads what is allowed: digests in 64 hexadecimal digits, files and
-// folders.
+// newShelf reads what is allowed: digests with sizes, as SHA256:BYTES, files and folders.
 func newShelf(dir string, allow []string) (*shelf, error) {
-	s := &shelf{dir: dir, digests: map[multiparty.Digest]bool{}, known: map[string]seen{}}
+	s := &shelf{dir: dir, sizes: map[multiparty.Digest]int64{}, known: map[string]seen{}}
 	for _, a := range allow {
 		var d multiparty.Digest
-		if d.UnmarshalText([]byte(a)) == nil {
-			s.digests[d] = true
+		digits, size, _ := strings.Cut(a, ":")
+		if d.UnmarshalText([]byte(digits)) == nil {
+			n, err := strconv.ParseInt(size, 10, 64)
+			if before := s.sizes[d]; err != nil || n < 1 || n > maxBytes || before != 0 && before != n {
+				return nil, &dp.ParamError{Op: "party", Param: "allow", Want: fmt.Sprintf("must be a SHA-256, a colon and "+
+					"the file's size, 1 to %d bytes, one size for each file", int64(maxBytes)), Got: a,
+					Hint: "what is sent is written to this machine's disk: wc -c counts a file's bytes"}
+			}
+			s.sizes[d] = n
 			continue
 		}
 		if _, err := os.Stat(a); err != nil {
 			return nil, &dp.ParamError{Op: "party", Param: "allow",
-				Want: "must be a file, a folder or a SHA-256 in 64 lower-case hexadecimal digits", Got: a}
+				Want: "must be a file, a folder, or a SHA-256 in 64 lower-case hexadecimal digits with a size, as SHA256:BYTES",
+				Got:  a}
 		}
 		s.paths = append(s.paths, a)
 	}
@@ -64,7 +73,7 @@ func newShelf(dir string, allow []string) (*shelf, error) {
 // findFile is where an allowed file lies. What is not allowed, or not here, is a
 // problem.
 func (s *shelf) findFile(t Table) (string, error) {
-	if s.digests[t.Digest] {
+	if s.maySend(t) {
 		path := s.sentPath(t)
 		if _, err := os.Stat(path); err == nil {
 			return path, nil
@@ -76,10 +85,17 @@ func (s *shelf) findFile(t Table) (string, error) {
 			return path, err
 		}
 	}
-	if s.digests[t.Digest] {
+	if s.maySend(t) {
 		return "", problem.New(problem.UnknownTable, "%x", t.Digest[:])
 	}
 	return "", problem.New(problem.NotAllowed, "the auxiliary file %x", t.Digest[:])
+}
+
+// maySend reports whether a file is one that the operator lets combiners send: its size
+// is the operator's word, not theirs.
+func (s *shelf) maySend(t Table) bool {
+	size, allowed := s.sizes[t.Digest]
+	return allowed && size == t.Bytes
 }
 
 // sentPath is where a file that was sent lies.
@@ -161,8 +177,11 @@ func DigestOf(path string) (d multiparty.Digest, err error) {
 // receiveFile keeps a file that is sent, if it is the one that was announced. next
 // returns its parts, and io.EOF after the last.
 func (s *shelf) receiveFile(ctx context.Context, t Table, next func() ([]byte, error)) (err error) {
-	if !s.digests[t.Digest] {
+	if !s.maySend(t) {
 		return problem.New(problem.NotAllowed, "the auxiliary file %x", t.Digest[:])
+	}
+	if err := checkRoom(s.dir, t.Bytes); err != nil {
+		return err
 	}
 	return keepFile(s.sentPath(t), func(w io.Writer) error {
 		h, left := sha256.New(), t.Bytes
@@ -182,7 +201,7 @@ func (s *shelf) receiveFile(ctx context.Context, t Table, next func() ([]byte, e
 			}
 			h.Write(part)
 			if _, err := w.Write(part); err != nil {
-				return problem.New(problem.Storage, "")
+				return err
 			}
 		}
 		if left > 0 || multiparty.Digest(h.Sum(nil)) != t.Digest {
@@ -195,14 +214,35 @@ func (s *shelf) receiveFile(ctx context.Context, t Table, next func() ([]byte, e
 // partial is in the names of files that are being written.
 const partial = ".part"
 
+// checkRoom refuses to write so many bytes to the disk of a folder. Tests replace it.
+var checkRoom = diskroom.Check
+
+// roomy writes to a file while what must stay free of its disk is.
+type roomy struct {
+	*os.File
+	err error // why it does not
+}
+
+func (r *roomy) Write(b []byte) (n int, err error) {
+	if r.err = checkRoom(filepath.Dir(r.Name()), int64(len(b))); r.err != nil {
+		return 0, r.err
+	}
+	n, r.err = r.File.Write(b)
+	return n, r.err
+}
+
 // keepFile writes a file that is there whole, on disk and for its owner alone, or
-// not at all.
+// not at all; not at all where too little of the disk would stay free.
 func keepFile(path string, write func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+partial+"*")
 	if err != nil {
 		return err
 	}
-	if err = write(f); err == nil {
+	to := &roomy{File: f}
+	if err = write(to); to.err != nil {
+		err = to.err // whatever else was made of it
+	}
+	if err == nil {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {

@@ -5,14 +5,19 @@ package party
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"connectrpc.com/connect"
 
+	"github.com/discreet-dp/discreet/internal/diskroom"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/problem"
 	"github.com/discreet-dp/discreet/internal/service/rpc"
 )
@@ -22,7 +27,7 @@ func (w *world) bySum() *member {
 	w.t.Helper()
 	d, err := DigestOf(w.aux)
 	must(w.t, err)
-	return w.member("mary", func(p *Params) { p.Allow = []string{fmt.Sprintf("%x", d[:])} })
+	return w.member("mary", func(p *Params) { p.Allow = []string{fmt.Sprintf("%x:%d", d[:], len(table))} })
 }
 
 // A table that is allowed and not here is sent, once; the party votes on the very
@@ -121,4 +126,110 @@ func TestFoldersAreLookedAt(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(dir, "c.csv"), table, 0o600))
 	_, err = w.ask(w.query(nil), m)
 	must(t, err)
+}
+
+// TestSizesAreTheOperators asks, as a combiner, for a table of a stated size other than the one that
+// the operator declared with its digest: nothing is written, however much is sent.
+func TestSizesAreTheOperators(t *testing.T) {
+	w := newWorld(t)
+	m := w.bySum()
+	for _, size := range []int64{int64(len(table)) + 1, 1 << 20, maxBytes} {
+		client, query := w.client(m, w.combiner, w.query(func(q *Query) { q.Tables[0].Bytes = size }))
+		stream := client.SendTable(t.Context())
+		part := bytes.Repeat([]byte("x"), partBytes)
+		for err := stream.Send(&rpc.SendTableRequest{Query: query, Part: part}); err == nil; {
+			if err = stream.Send(&rpc.SendTableRequest{Part: part}); m.sentBytes() > 0 {
+				t.Fatalf("%d bytes of a table of %d stated bytes are on the disk", m.sentBytes(), size)
+			}
+		}
+		_, err := stream.CloseAndReceive()
+		w.wants(problem.NotAllowed, err)
+		w.wants(problem.NotAllowed, call(t, client, query))
+	}
+	if spent, _, _ := m.record.spent(t.Context()); spent != 0 {
+		t.Errorf("the attack has cost %s", spent)
+	}
+}
+
+// sentBytes is how much of what was sent lies on the disk.
+func (m *member) sentBytes() (n int64) {
+	entries, err := os.ReadDir(m.shelf.dir)
+	must(m.w.t, err)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil {
+			n += info.Size()
+		}
+	}
+	return n
+}
+
+// TestOperatorsDeclareSizes refuses to allow a digest whose file may be of any size, or of two.
+func TestOperatorsDeclareSizes(t *testing.T) {
+	d := strings.Repeat("0f", 32)
+	for _, allow := range [][]string{{d}, {d + ":"}, {d + ":0"}, {d + ":-1"}, {d + ":x"}, {d + ":1099511627777"},
+		{d + ":1", d + ":2"}} {
+		if _, err := newShelf(t.TempDir(), allow); !errors.As(err, new(*dp.ParamError)) {
+			t.Errorf("%v: err = %v, want a refused parameter", allow, err)
+		}
+	}
+	if _, err := newShelf(t.TempDir(), []string{d + ":1", d + ":1", d[:62] + "00:1099511627776"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// fillDisk lets so many bytes more fit on every disk until the test ends.
+func fillDisk(t *testing.T, room int64) *atomic.Int64 {
+	var left atomic.Int64
+	left.Store(room)
+	before := checkRoom
+	checkRoom = func(_ string, more int64) error {
+		if left.Load() < more {
+			return diskroom.ErrFull
+		}
+		return nil
+	}
+	t.Cleanup(func() { checkRoom = before })
+	return &left
+}
+
+// TestDisksStayFree lets the disk of a party run full, but for what must stay free: no table is
+// taken, no votes are written, nothing that was begun is left, and there is no charge for what has
+// no room. A combiner's disk is not filled by the votes of parties either.
+func TestDisksStayFree(t *testing.T) {
+	w := newWorld(t)
+	left := fillDisk(t, -1)
+	m := w.bySum()
+	client, query := w.client(m, w.combiner, w.query(nil))
+	stream := client.SendTable(t.Context())
+	_ = stream.Send(&rpc.SendTableRequest{Query: query, Part: table}) // refused before it is read, perhaps
+	_, err := stream.CloseAndReceive()
+	w.wants(problem.Storage, err)
+	if n := m.sentBytes(); n != 0 {
+		t.Errorf("%d bytes are kept", n)
+	}
+	m2 := w.member("john", nil)
+	client, query = w.client(m2, w.combiner, w.query(nil))
+	w.wants(problem.Storage, call(t, client, query))
+	if spent, _, _ := m2.record.spent(t.Context()); spent != 0 || m2.casts.Load() != 0 {
+		t.Errorf("votes without room have cost %s, and were made %d times", spent, m2.casts.Load())
+	}
+	left.Store(1) // room for no votes, though they are paid for
+	w.wants(problem.Storage, call(t, client, query))
+	left.Store(1 << 20)
+	must(t, call(t, client, query))
+	if spent, n, _ := m2.record.spent(t.Context()); spent != dp.Nano || n != 1 {
+		t.Errorf("one query has cost %s", spent)
+	}
+	left.Store(-1)
+	dir := t.TempDir()
+	a := w.asking(w.query(nil), m2.peer())
+	a.Dir = dir
+	answers, err := a.Votes(t.Context())
+	must(t, err)
+	if !errors.Is(answers[0].Err, diskroom.ErrFull) {
+		t.Errorf("err = %v, want the combiner's full disk", answers[0].Err)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
+		t.Errorf("a combiner keeps part of a file: %v %v", files, err)
+	}
 }

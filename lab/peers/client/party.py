@@ -120,12 +120,14 @@ class Party:
         with self.lock:
             files = self.files(q)
             name = hashlib.sha256(bytes.fromhex(name) + s.name).hexdigest()
-            self.charge(name, q["params"]["epsilon_nano"])
             if name not in self.shares:
                 rows = rows_of(files)
                 law = Statistic(json.loads(self.schema), q["params"], q["honest"], rows)
                 if (s.length, s.range) != (law.dim, law.addend.range()):
-                    raise Refused("unable", "")
+                    raise Refused("not-allowed", "")
+                if deliver(self.identity, s, self.helpers, [], time.monotonic() + 10)[1] < s.quorum:
+                    raise Refused("overloaded", "")
+                self.charge(name, q["params"]["epsilon_nano"])
                 votes = [shares(self.model.probabilities(row)) for row in rows]
                 addend = law.addend.draw(answer.Draw(answer.System()), law.of(votes))
                 number = s.roster.index(bytes.fromhex(self.public()))

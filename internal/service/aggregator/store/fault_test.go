@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/diskroom"
 	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
 	"github.com/discreet-dp/discreet/internal/sqldb"
 	"github.com/discreet-dp/discreet/internal/sqldb/sqldbtest"
@@ -99,4 +100,32 @@ func TestEveryCallMayFail(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestStoresKeepRoom: what operators and owners send is refused where too little of the disk would
+// stay free; what follows from stored reports is stored all the same.
+func TestStoresKeepRoom(t *testing.T) {
+	var disk sqldbtest.Disk
+	ctx, o := t.Context(), store.Options
+	o.Room = disk.Room
+	db, err := sqldb.Open(ctx, filepath.Join(t.TempDir(), "state.db"), o)
+	must(t, err)
+	s, err := store.On(ctx, db)
+	must(t, err)
+	defer s.Close()
+	a, b := task("a"), task("b")
+	disk.Left.Store(1 << 10)
+	must(t, s.Create(ctx, a, round(0)))
+	_, err = s.Accept(ctx, []store.Report{report(a, 0, 1, "one")})
+	must(t, err)
+	disk.Left.Store(2)
+	_, err = s.Accept(ctx, []store.Report{report(a, 0, 2, "two")})
+	for what, err := range map[string]error{"reports": err, "a task": s.Create(ctx, b, round(0)),
+		"a list": s.Keep(ctx, make([]byte, 32)), "more": s.Probe(ctx, 3)} {
+		if !errors.Is(err, diskroom.ErrFull) || !errors.Is(err, store.ErrFailed) {
+			t.Errorf("a full disk takes %s: %v", what, err)
+		}
+	}
+	must(t, s.Seal(ctx, a.ID, 0, 1))
+	must(t, s.Advance(ctx, a.ID, 0, nil, []byte("model")))
 }

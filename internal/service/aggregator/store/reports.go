@@ -77,7 +77,11 @@ func (s *Store) Accept(ctx context.Context, reports []Report) ([]Outcome, error)
 	}
 	// Others lock in the same order.
 	order := slices.SortedFunc(maps.Keys(groups), group.compareGroup)
-	err := s.db.Update(ctx, func(tx *sqldb.Tx) error {
+	size := 0
+	for _, r := range reports {
+		size += len(r.Body)
+	}
+	err := s.db.Take(ctx, size, func(tx *sqldb.Tx) error {
 		for _, g := range order {
 			state, err := roundState(tx, g.task, g.round, tx.Share())
 			if err != nil {

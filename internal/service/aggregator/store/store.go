@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/anchor"
 	"github.com/discreet-dp/discreet/internal/sqldb"
 )
 
@@ -40,9 +41,12 @@ var ErrFailed = sqldb.ErrFailed
 var Options = sqldb.Options{Op: "store", Create: true, WAL: true}
 
 // At opens the store at address, a path or postgres://user@host/database, and
-// makes it where there is none.
-func At(ctx context.Context, address string) (*Store, error) {
-	db, err := sqldb.Open(ctx, address, Options)
+// makes it where there is none. It is held against its anchor in a folder, unless that
+// is "".
+func At(ctx context.Context, address string, anchors anchor.Folder) (*Store, error) {
+	o := Options
+	o.Anchors = anchors
+	db, err := sqldb.Open(ctx, address, o)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +104,7 @@ type Task struct {
 // Keep stores a list of owners under its hash. The same again changes nothing.
 func (s *Store) Keep(ctx context.Context, roster []byte) error {
 	digest := sha256.Sum256(roster)
-	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
+	return s.db.Take(ctx, len(roster), func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(`INSERT INTO discreet_rosters (digest, keys) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING`,
 			digest[:], roster)
 		return err
@@ -130,7 +134,7 @@ type Round struct {
 // Create stores a task and opens its first round. The same task again changes
 // nothing.
 func (s *Store) Create(ctx context.Context, t Task, first Round) error {
-	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
+	return s.db.Take(ctx, len(t.Bytes)+len(first.Broadcast), func(tx *sqldb.Tx) error {
 		n, err := tx.Exec(`INSERT INTO discreet_tasks (id, made, bytes, certificate, signature, state) VALUES (?, ?, ?, `+
 			`?, ?, ?) ON CONFLICT (id) DO NOTHING`,
 			t.ID[:], t.Made.UnixMilli(), t.Bytes, t.Certificate, t.Signature, Open)

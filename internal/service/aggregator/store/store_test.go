@@ -54,7 +54,7 @@ func onBoth(t *testing.T, f func(t *testing.T, again func() *store.Store)) {
 		t.Run(kind, func(t *testing.T) {
 			at := address(t)
 			f(t, func() *store.Store {
-				s, err := store.At(t.Context(), at)
+				s, err := store.At(t.Context(), at, "")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -270,7 +270,7 @@ func TestConcurrentUploadsAgainstAModel(t *testing.T) {
 }
 
 func BenchmarkAccept(b *testing.B) {
-	s, err := store.At(context.Background(), filepath.Join(b.TempDir(), "state.db"))
+	s, err := store.At(context.Background(), filepath.Join(b.TempDir(), "state.db"), "")
 	must(b, err)
 	defer s.Close()
 	a := task("a")

@@ -88,7 +88,7 @@ func (c *Committee) Store(h int) string { return c.members[h].store }
 func (c *Committee) Start(h int) {
 	c.t.Helper()
 	m := c.members[h]
-	st, err := helper.At(context.Background(), m.store, m.name)
+	st, err := helper.At(context.Background(), m.store, m.name, "")
 	c.must(err)
 	self := c.Identity(identity.Helper, m.name)
 	s, err := helper.New(helper.Params{Self: self, Store: st, Log: c.log,

@@ -16,7 +16,7 @@ import (
 // grown to 50,000 before.
 func BenchmarkCommit(b *testing.B) {
 	const batch = 500
-	bk, err := spending.Open(context.Background(), filepath.Join(b.TempDir(), "book.db"), dp.Nano)
+	bk, err := spending.Open(context.Background(), filepath.Join(b.TempDir(), "book.db"), dp.Nano, "")
 	must(b, err)
 	defer bk.Close()
 	n := 0

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/discreet-dp/discreet/internal/anchor"
 	"github.com/discreet-dp/discreet/internal/federated/answer"
 	"github.com/discreet-dp/discreet/internal/federated/wire"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -38,8 +39,9 @@ var ErrSpent = errors.New("book: the report would exceed what the owner is ready
 var Options = sqldb.Options{Op: "book", Create: true, WAL: true}
 
 // Open opens the book at path, or begins one. lifetime is how much all reports
-// of one owner may cost together; a book keeps the one it was begun with.
-func Open(ctx context.Context, path string, lifetime dp.Epsilon) (*Book, error) {
+// of one owner may cost together; a book keeps the one it was begun with. It is held
+// against its anchor in a folder, unless that is "".
+func Open(ctx context.Context, path string, lifetime dp.Epsilon, anchors anchor.Folder) (*Book, error) {
 	if lifetime < 1 || lifetime > dp.MaxEpsilon {
 		return nil, &dp.ParamError{Op: "book", Param: "lifetime epsilon", Want: "must be > 0 and at most " +
 			dp.MaxEpsilon.String(), Got: lifetime}
@@ -47,7 +49,9 @@ func Open(ctx context.Context, path string, lifetime dp.Epsilon) (*Book, error) 
 	if sqldb.IsPostgres(path) {
 		return nil, &dp.ParamError{Op: "book", Param: "path", Want: "must be a file of the owner's own", Got: path}
 	}
-	db, err := sqldb.Open(ctx, path, Options)
+	o := Options
+	o.Anchors = anchors
+	db, err := sqldb.Open(ctx, path, o)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +195,11 @@ func (b *Book) tooMuch(spent, cost dp.Epsilon) error {
 func (b *Book) Commit(ctx context.Context, given []answer.Given) error {
 	b.writing.Lock()
 	defer b.writing.Unlock()
-	return b.db.Update(ctx, func(tx *sqldb.Tx) error {
+	size := 0
+	for _, g := range given {
+		size += len(g.Report)
+	}
+	return b.db.Take(ctx, size, func(tx *sqldb.Tx) error {
 		for part := range slices.Chunk(given, chunk) {
 			if err := b.commit(tx, part); err != nil {
 				return err

@@ -28,7 +28,7 @@ func must(t testing.TB, err error) {
 
 func open(t *testing.T, path string) *spending.Book {
 	t.Helper()
-	b, err := spending.Open(t.Context(), path, 3*dp.Nano)
+	b, err := spending.Open(t.Context(), path, 3*dp.Nano, "")
 	must(t, err)
 	t.Cleanup(func() { b.Close() })
 	return b
@@ -149,8 +149,23 @@ func TestBooksRefuse(t *testing.T) {
 		lifetime dp.Epsilon
 	}{"another lifetime": {path, 4 * dp.Nano}, "none": {path + "2", 0}, "a shared one": {"postgres://h/d", dp.Nano}} {
 		var p *dp.ParamError
-		if _, err := spending.Open(t.Context(), c.path, c.lifetime); !errors.As(err, &p) {
+		if _, err := spending.Open(t.Context(), c.path, c.lifetime, ""); !errors.As(err, &p) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestFirstChargesAreChecked charges owners of a fresh book more than their lifetime, and exactly that.
+func TestFirstChargesAreChecked(t *testing.T) {
+	b := open(t, filepath.Join(t.TempDir(), "book.db"))
+	given := []answer.Given{give(0, 1, 3*dp.Nano, "all"), give(1, 1, 3*dp.Nano+1, "more"), give(2, 1, 0, "nothing")}
+	must(t, b.Commit(t.Context(), given))
+	for i, refused := range []bool{false, true, true} {
+		if (given[i].Refused != nil) != refused {
+			t.Errorf("owner %d, at %s of %s: refused %v", i, given[i].Cost, dp.Epsilon(3*dp.Nano), given[i].Refused)
+		}
+	}
+	if kept, err := b.For(t.Context(), wire.Digest{1}); err != nil || len(kept) != 1 {
+		t.Errorf("%d reports are kept, %v", len(kept), err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/diskroom"
 	"github.com/discreet-dp/discreet/internal/federated/answer"
 	"github.com/discreet-dp/discreet/internal/federated/wire"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -72,7 +73,7 @@ func TestEveryCallMayFail(t *testing.T) {
 			}
 			over := !faults.Fired()
 			must(t, b.Close())
-			if b, err = spending.Open(ctx, path, 3*dp.Nano); err != nil {
+			if b, err = spending.Open(ctx, path, 3*dp.Nano, ""); err != nil {
 				t.Fatal(err)
 			}
 			if same, err := b.Keys(ctx, 3); err != nil || string(same) != string(keys) {
@@ -103,4 +104,26 @@ func TestEveryCallMayFail(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestBooksKeepRoom: what an owner is asked for is not written, paid for or given where too little
+// of its disk would stay free.
+func TestBooksKeepRoom(t *testing.T) {
+	var disk sqldbtest.Disk
+	ctx, o := t.Context(), spending.Options
+	o.Room = disk.Room
+	db, err := sqldb.Open(ctx, filepath.Join(t.TempDir(), "book.db"), o)
+	must(t, err)
+	b, err := spending.On(ctx, db, 3*dp.Nano)
+	must(t, err)
+	defer b.Close()
+	disk.Left.Store(5)
+	if err := b.Commit(ctx, []answer.Given{give(0, 1, dp.Nano, "report")}); !errors.Is(err, diskroom.ErrFull) {
+		t.Errorf("a full disk takes a report: %v", err)
+	}
+	if given, err := b.For(ctx, wire.Digest{1}); err != nil || len(given) != 0 {
+		t.Errorf("the book holds %v, %v", given, err)
+	}
+	disk.Left.Store(6)
+	must(t, b.Commit(ctx, []answer.Given{give(0, 1, dp.Nano, "report")}))
 }

@@ -334,7 +334,7 @@ var table = []row{
 		never: append([]string{"cmd/*", "cli"}, seeds...), std: []string{"os/exec", "net", "net/http"}},
 	{pkg: "service/admission",
 		words: "service/admission stands before calls: callers and problems, never what calls carry",
-		uses: []string{"service/identity", "service/places", "service/problem", "sqldb"}, libs: []string{
+		uses:  []string{"service/identity", "service/places", "service/problem", "sqldb"}, libs: []string{
 			"connectrpc.com/connect", "github.com/prometheus/client_golang", "golang.org/x/time", "google.golang.org/protobuf"}},
 	{pkg: "service/places",
 		words: "service/places is what callers hold of a service at a time: the standard library alone, never messages"},

@@ -145,7 +145,6 @@ func (s *served) predictRows(c *call, most int) (*answer, error) {
 	}
 	width := s.scorer.Width()
 	out := &answer{rows: rows, labels: make([]uint8, rows), scores: make([]float64, rows*width)}
-	var kept [][]column.Cell
 	scratch := s.scratch.Get().(*rowScratch)
 	defer s.scratch.Put(scratch)
 	for r := range rows {
@@ -161,13 +160,7 @@ func (s *served) predictRows(c *call, most int) (*answer, error) {
 		}
 		out.labels[r] = s.m.Label(scores)
 		if splits {
-			kept = append(kept, slices.Clone(scratch.cells))
-		}
-	}
-	if splits {
-		var err error
-		if out.parts, err = s.split.splitRows(kept); err != nil {
-			return nil, err
+			out.parts = s.split.splitRow(out.parts, scratch.cells)
 		}
 	}
 	return out, nil

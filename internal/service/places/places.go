@@ -167,13 +167,21 @@ func (pl *Place[C]) queueCall(t *ticket) error {
 	p := pl.p
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	had := pl.held != nil
 	pl.drop()
 	h := p.of[pl.who]
 	if h == nil {
 		h = &holder{}
 		p.of[pl.who] = h
 	}
+	calls, memory := p.Share()
 	switch {
+	case had && h.fitsBelow(t.memory, calls, memory) && p.taken.fitsBelow(t.memory, p.calls, p.memory):
+		h.addCall(t.memory) // before those who have none: it had one
+		p.taken.addCall(t.memory)
+		close(t.granted)
+		p.grantPlaces()
+		return nil
 	case len(h.waiting) >= mostOfOne:
 		return ErrTooMany
 	case p.waiting >= mostWaiting:

@@ -200,13 +200,20 @@ func TestPlacesAreResized(t *testing.T) {
 	if err := one.Resize(t.Context(), 10); err != nil || p.taken != (load{1, 10}) {
 		t.Errorf("shrunk: %v, %+v", err, p.taken)
 	}
-	other := ask(t, p, "b", 90)
+	other := ask(t, p, "b", 80)
 	if !other.has() {
 		t.Fatal("what was given back is not free")
 	}
+	third := ask(t, p, "c", 1)
+	if err := one.Resize(t.Context(), 15); err != nil || third.has() {
+		t.Errorf("a place that grows where there is room goes to another call: %v", err)
+	}
+	if !third.leaveQueue(false) {
+		t.Fatal("there was a third place")
+	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if err := one.Resize(t.Context(), 20); err != nil {
+		if err := one.Resize(t.Context(), 30); err != nil {
 			t.Errorf("grown after a wait: %v", err)
 		}
 	})
@@ -218,12 +225,12 @@ func TestPlacesAreResized(t *testing.T) {
 	}
 	other.giveBack()
 	wg.Wait()
-	if p.taken != (load{1, 20}) || one.Memory() != 20 {
+	if p.taken != (load{1, 30}) || one.Memory() != 30 {
 		t.Errorf("grown: %+v, %d", p.taken, one.Memory())
 	}
 	p.patience = time.Millisecond
-	hog := ask(t, p, "b", 80)
-	if err := one.Resize(t.Context(), 30); !errors.Is(err, ErrBusy) {
+	hog := ask(t, p, "b", 70)
+	if err := one.Resize(t.Context(), 40); !errors.Is(err, ErrBusy) {
 		t.Errorf("no room to grow: %v", err)
 	}
 	one.Leave()

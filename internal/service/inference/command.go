@@ -3,6 +3,7 @@
 package inference
 
 import (
+	"context"
 	"log/slog"
 
 	"github.com/spf13/cobra"
@@ -33,14 +34,16 @@ paid for when it was trained. docs/serving.md has examples.`,
 		Example: `  discreet serve --model m.json
   discreet serve --model risk=m.json --listen :8443 --tls-cert c.pem --tls-key k.pem --tokens tokens.txt`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) (err error) {
+		RunE: func(c *cobra.Command, _ []string) error {
 			if verbose {
 				level.Set(slog.LevelDebug)
 			}
-			if opts.Tokens, err = ReadTokens(tokens); err != nil {
-				return err
-			}
-			return Run(c.Context(), opts, place)
+			return runUntil(c.Context(), func(ctx context.Context) (err error) {
+				if opts.Tokens, err = ReadTokens(tokens); err != nil {
+					return err
+				}
+				return Run(ctx, opts, place)
+			}, drain+leave)
 		},
 	}
 	f := c.Flags()

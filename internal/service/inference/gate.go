@@ -104,7 +104,7 @@ func (s *Server) readAhead(r *http.Request, place *places.Place[caller]) error {
 	if ended := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF); err != nil && !ended {
 		return bodyProblem(err)
 	} else if ended {
-		r.Body = io.NopCloser(bytes.NewReader(ahead))
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(ahead)), int64(n)
 		return nil
 	}
 	rest := s.opts.MaxBody
@@ -192,7 +192,7 @@ func (s *Server) refuseRequest(w http.ResponseWriter, r *http.Request, err error
 
 // answerProblem answers a request with an error, as its protocol has it.
 func answerProblem(w http.ResponseWriter, r *http.Request, err error) {
-	if e := connect.NewErrorWriter(); isCall(r) && e.IsSupported(r) {
+	if e := connect.NewErrorWriter(); statusOf(err) != http.StatusUnsupportedMediaType && isCall(r) && e.IsSupported(r) {
 		_ = e.Write(w, r, callError(err)) // the caller has gone
 		return
 	}

@@ -3,7 +3,6 @@
 package inference
 
 import (
-	"bytes"
 	"fmt"
 	"net/http"
 
@@ -106,26 +105,36 @@ func (s shape) check(of shape) error {
 	return nil
 }
 
-// checkJSON refuses a body that would be decoded into more than it may: all of a list
-// but its first has a comma before it, and an object has a brace. What is not JSON may
-// count for anything, and is not decoded.
+// partsDepth is how deep in a request's JSON its inputs' fields are; what is deeper are
+// the contents of one.
+const partsDepth = 3
+
+// checkJSON refuses a body that would be decoded into more than it may: all of a list or
+// object but its first has a comma before it. What is not JSON may count for anything,
+// and is not decoded.
 func (s shape) checkJSON(body []byte) error {
 	var has shape
-	for {
-		i := bytes.IndexAny(body, "\",{")
-		if i < 0 {
-			return shape{s.cells + s.parts, s.parts}.check(has)
-		}
-		switch c := body[i]; c {
-		case ',':
-			has.cells++
-		case '{':
-			has.parts++
-		default:
+	depth := 0
+	for i := 0; i < len(body); i++ {
+		switch body[i] {
+		case '"':
 			i += textEnd(body[i:]) - 1
+		case '[':
+			depth++
+		case '{':
+			depth++
+			has.parts++
+		case ']', '}':
+			depth--
+		case ',':
+			if depth > partsDepth {
+				has.cells++
+			} else {
+				has.parts++
+			}
 		}
-		body = body[i+1:]
 	}
+	return s.check(has)
 }
 
 // messages reads the calls' messages, within a shape.

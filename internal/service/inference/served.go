@@ -6,8 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strconv"
 
@@ -41,12 +39,7 @@ const maxModel = 64 << 20
 
 // loadServed reads a model file. A seeded model is refused.
 func loadServed(name, path string) (*served, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	file, err := io.ReadAll(io.LimitReader(f, maxModel+1))
+	file, err := readRegular(path, maxModel)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -63,7 +64,8 @@ type Server struct {
 type slot struct {
 	name, path string
 	now        atomic.Pointer[served]
-	file       os.FileInfo // as it was read; of Reload alone
+	file       os.FileInfo // as it was read; of who reads it
+	reading    atomic.Bool // the file
 }
 
 var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
@@ -133,18 +135,30 @@ func (m *slot) load() (changed bool, err error) {
 	return true, nil
 }
 
-// Reload takes over the files that were replaced. A file that cannot be served leaves
-// the model as it is. It is not to be called by two goroutines at once.
+// Reload takes over the files that were replaced, and returns when all of them were read.
+// A file that cannot be served leaves the model as it is; one that is being read, for an
+// earlier call, is left to that.
 func (s *Server) Reload() {
+	var all sync.WaitGroup
 	for _, m := range s.models {
-		switch changed, err := m.load(); {
-		case err != nil:
-			s.counts.reloads.WithLabelValues(m.name, "failed").Inc()
-			s.opts.Log.Error("the file of a model cannot be served; the model stays as it was", "model", m.name, "error", err)
-		case changed:
-			s.counts.reloads.WithLabelValues(m.name, "done").Inc()
-			s.opts.Log.Info("a model was replaced", "model", m.name, "version", m.now.Load().version)
+		if m.reading.CompareAndSwap(false, true) {
+			all.Go(func() {
+				defer m.reading.Store(false)
+				s.reloadModel(m)
+			})
 		}
+	}
+	all.Wait()
+}
+
+func (s *Server) reloadModel(m *slot) {
+	switch changed, err := m.load(); {
+	case err != nil:
+		s.counts.reloads.WithLabelValues(m.name, "failed").Inc()
+		s.opts.Log.Error("the file of a model cannot be served; the model stays as it was", "model", m.name, "error", err)
+	case changed:
+		s.counts.reloads.WithLabelValues(m.name, "done").Inc()
+		s.opts.Log.Info("a model was replaced", "model", m.name, "version", m.now.Load().version)
 	}
 }
 

@@ -193,6 +193,9 @@ func (s *Server) refuseRequest(w http.ResponseWriter, r *http.Request, err error
 // answerProblem answers a request with an error, as its protocol has it.
 func answerProblem(w http.ResponseWriter, r *http.Request, err error) {
 	if e := connect.NewErrorWriter(); statusOf(err) != http.StatusUnsupportedMediaType && isCall(r) && e.IsSupported(r) {
+		if statusOf(err) == http.StatusTooManyRequests {
+			w.Header().Set("Retry-After", "1")
+		}
 		_ = e.Write(w, r, callError(err)) // the caller has gone
 		return
 	}

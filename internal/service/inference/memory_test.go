@@ -248,9 +248,9 @@ func TestRequestsStayWithinTheirShare(t *testing.T) {
 	for _, s := range []*Server{s, other} {
 		for k, slot := range s.models {
 			m := slot.now.Load()
-			sizes := []int{100, 10_000, 100_000}
+			sizes := []int{100, 10_000, 50_000}
 			if k == 0 && s.models[0].name == "v1-votes" {
-				sizes = append(sizes, 4_000_000)
+				sizes = append(sizes, 1_000_000)
 			}
 			for _, size := range sizes {
 				for _, q := range hostile(m, size) {

@@ -575,7 +575,11 @@ func TestGracefulStop(t *testing.T) {
 
 // Seeded models, names and limits that are none are refused.
 func TestNewRefuses(t *testing.T) {
-	if _, err := loadServed("m", kit+"v1-votes.json"); err == nil || !strings.Contains(err.Error(), "seeded") {
+	seeded, err := os.ReadFile(kit + "v1-votes.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := loadServed("m", "", seeded); err == nil || !strings.Contains(err.Error(), "seeded") {
 		t.Errorf("a seeded model: %v", err)
 	}
 	path := filepath.Join(t.TempDir(), "m.json")

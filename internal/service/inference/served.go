@@ -37,12 +37,8 @@ type served struct {
 // maxModel is how large a model file may be, in bytes.
 const maxModel = 64 << 20
 
-// loadServed reads a model file. A seeded model is refused.
-func loadServed(name, path string) (*served, error) {
-	file, err := readRegular(path, maxModel)
-	if err != nil {
-		return nil, err
-	}
+// loadServed reads the file of a model. A seeded model is refused.
+func loadServed(name, path string, file []byte) (*served, error) {
 	m, err := model.Unmarshal(file)
 	if err != nil {
 		return nil, fmt.Errorf("%w (file %s)", err, path)

@@ -56,6 +56,7 @@ type Server struct {
 	models  []*slot
 	places  *places.Places[caller]
 	grace   time.Duration
+	read    func(path string, most int64) ([]byte, error) // readRegular
 	stopped atomic.Bool
 	counts  *counts
 }
@@ -87,7 +88,7 @@ func New(o Options) (*Server, error) {
 	case o.Memory < 1 || o.Memory > 1<<40:
 		return nil, bad("memory", "must be 1 to 2^40 bytes", o.Memory)
 	}
-	s := &Server{opts: o, grace: grace}
+	s := &Server{opts: o, grace: grace, read: readRegular}
 	for _, t := range o.Tokens {
 		s.tokens = append(s.tokens, sha256.Sum256([]byte(t)))
 	}
@@ -109,7 +110,7 @@ func New(o Options) (*Server, error) {
 	}
 	s.counts = newCounts(s)
 	for _, m := range s.models {
-		if _, err := m.load(); err != nil {
+		if _, err := s.load(m); err != nil {
 			return nil, err
 		}
 	}
@@ -117,7 +118,7 @@ func New(o Options) (*Server, error) {
 }
 
 // load reads the file of a model unless it is the one that was read last.
-func (m *slot) load() (changed bool, err error) {
+func (s *Server) load(m *slot) (changed bool, err error) {
 	info, err := os.Stat(m.path)
 	if err != nil {
 		return false, err
@@ -126,7 +127,11 @@ func (m *slot) load() (changed bool, err error) {
 		info.Size() == m.file.Size() {
 		return false, nil
 	}
-	next, err := loadServed(m.name, m.path)
+	file, err := s.read(m.path, maxModel)
+	var next *served
+	if err == nil {
+		next, err = loadServed(m.name, m.path, file)
+	}
 	m.file = info // a file that cannot be read is tried once
 	if err != nil {
 		return false, err
@@ -152,7 +157,7 @@ func (s *Server) Reload() {
 }
 
 func (s *Server) reloadModel(m *slot) {
-	switch changed, err := m.load(); {
+	switch changed, err := s.load(m); {
 	case err != nil:
 		s.counts.reloads.WithLabelValues(m.name, "failed").Inc()
 		s.opts.Log.Error("the file of a model cannot be served; the model stays as it was", "model", m.name, "error", err)

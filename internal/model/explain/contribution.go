@@ -18,10 +18,10 @@ type Contribution struct {
 	Quantity string // what is added: "log_odds", or "log_share" beyond the mean of all classes
 	bins     feature.Bins
 	bound    *feature.BoundBins // of a table; nil in Terms
-	classes  int       // 1 where it is log-odds
-	values   []float64 // by bin, then class
-	variance []float64 // of log-odds by noise alone, or, where the model states no such thing, by rows, too
-	moved    bool      // whether noise alone is stated of it
+	classes  int                // 1 where it is log-odds
+	values   []float64          // by bin, then class
+	variance []float64          // of log-odds by noise alone, or, where the model states no such thing, by rows, too
+	moved    bool               // whether noise alone is stated of it
 }
 
 // At is the contribution to a row, in nats, with steps rounded as scores are. Of
@@ -32,7 +32,9 @@ type Contribution struct {
 func (c *Contribution) At(row int, class uint8) float64 { return c.valueOf(c.bound.At(row), class) }
 
 // Of is At of a row of coded cells, parallel to the columns of the model's schema.
-func (c *Contribution) Of(row []column.Cell, class uint8) float64 { return c.valueOf(c.bins.OfRow(row), class) }
+func (c *Contribution) Of(row []column.Cell, class uint8) float64 {
+	return c.valueOf(c.bins.OfRow(row), class)
+}
 
 func (c *Contribution) valueOf(bin int, class uint8) float64 {
 	if c.classes == 1 {

@@ -55,7 +55,8 @@ paid for when it was trained. docs/serving.md has examples.`,
 	f.BoolVar(&place.Plain, "plain", false, "listen beyond this machine without TLS or tokens")
 	f.Int64Var(&opts.MaxBody, "max-body", opts.MaxBody, "`bytes` that a request may have")
 	f.IntVar(&opts.MaxRows, "max-rows", opts.MaxRows, "`rows` that a request may have")
-	f.IntVar(&opts.Concurrency, "concurrency", opts.Concurrency, "`requests` answered at a time; more wait 2 s, then are refused")
+	f.IntVar(&opts.Concurrency, "concurrency", opts.Concurrency,
+		"`requests` answered at a time; more wait 2 s, then are refused")
 	f.Int64Var(&opts.Memory, "memory", opts.Memory, "`bytes` that all requests take together")
 	f.BoolVar(&verbose, "log-requests", false, "log the requests that are answered too")
 	if err := c.MarkFlagRequired("model"); err != nil {

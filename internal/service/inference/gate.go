@@ -33,6 +33,10 @@ const (
 	// mostAhead is how much of a body of no stated length is read, in bytes, before there
 	// is memory for all that it may have.
 	mostAhead = 16 << 10
+	// waitingPerPlace is how many requests wait for each of the places, and leastRoom how
+	// many do at the least. What has come of one is in the buffer of its connection.
+	waitingPerPlace = 8
+	leastRoom       = 64
 	// mostShares is into how many parts places and memory are divided at most.
 	mostShares = 4
 )

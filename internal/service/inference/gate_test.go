@@ -34,7 +34,8 @@ func begin(t *testing.T, address, path, kind, token, length string) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	if _, err := fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\n%s\r\n\r\n",
+	const head = "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\n%s\r\n\r\n"
+	if _, err := fmt.Fprintf(c, head,
 		path, token, kind, length); err != nil {
 		t.Fatal(err)
 	}
@@ -315,7 +316,8 @@ func TestAnswersKeepNothingOfOtherRequests(t *testing.T) {
 					t.Parallel()
 					for range 200 {
 						x := all[order.IntN(len(all))]
-						if got := post(t, used.Handler(), "/v2/models/"+m.name+"/infer", x.body).Body.Bytes(); !bytes.Equal(got, x.answer) {
+						got := post(t, used.Handler(), "/v2/models/"+m.name+"/infer", x.body).Body.Bytes()
+						if !bytes.Equal(got, x.answer) {
 							t.Fatalf("%s: after other requests %s is answered by %s, alone by %s", m.name, x.body, got, x.answer)
 						}
 					}

@@ -178,7 +178,8 @@ func TestHostileLoad(t *testing.T) {
 		q.what = "honest " + q.what
 		kinds = append(kinds, q)
 	}
-	kinds = append(kinds, request{what: "bomb", path: rest, body: bomb.Bytes(), header: []string{"Content-Encoding", "gzip"}},
+	kinds = append(kinds,
+		request{what: "bomb", path: rest, body: bomb.Bytes(), header: []string{"Content-Encoding", "gzip"}},
 		request{what: "bomb over gRPC", path: call, body: append(binary.BigEndian.AppendUint32([]byte{1}, uint32(bomb.Len())),
 			bomb.Bytes()...), header: []string{"Content-Type", "application/grpc", "Grpc-Encoding", "gzip"}})
 	base := status("VmHWM")
@@ -226,8 +227,8 @@ func TestHostileLoad(t *testing.T) {
 		}()
 		took := ask(done)
 		if len(took) > 0 {
-			t.Logf("100 of %q, %d bytes: statuses %v; %d single rows meanwhile, half within %v, 99 %% within %v; memory %d MB, %d at "+
-				"most", q.what, len(q.body), codes, len(took), took[len(took)/2], took[len(took)*99/100], status("VmRSS")>>10,
+			t.Logf("100 of %q, %d bytes: statuses %v; %d single rows meanwhile, half within %v, 99 %% within %v; "+
+				"memory %d MB, %d at most", q.what, len(q.body), codes, len(took), took[len(took)/2], took[len(took)*99/100], status("VmRSS")>>10,
 				status("VmHWM")>>10)
 		}
 	}

@@ -276,7 +276,8 @@ func TestRequestsOfAnyPartsStayWithinTheirShare(t *testing.T) {
 	pieces := []string{"1,", `"",`, "[],", "{},", "null,", `"data":[1],`, `"name":"a",`, `"shape":[1],`, `{"a":{}},`,
 		`"parameters":{"binary_data":true},`, "1e999,", `"\n",`, `{"name":"label"},`, "[", "]", "{", "}", `"`, "\\"}
 	wire := [][]byte{{8<<3 | 2, 0}, {3 << 3, 1}, {5<<3 | 2, 0}, {6<<3 | 2, 2, 1<<3 | 2, 0}, {7<<3 | 2, 0}, {1},
-		field(4, field(1, []byte("a"))), {4<<3 | 2, 0}, {7<<3 | 1, 0, 0, 0, 0, 0, 0, 0, 0}, field(5, field(5, []byte{8<<3 | 2, 0}))}
+		field(4, field(1, []byte("a"))), {4<<3 | 2, 0}, {7<<3 | 1, 0, 0, 0, 0, 0, 0, 0, 0},
+		field(5, field(5, []byte{8<<3 | 2, 0}))}
 	keys := []string{"data", "shape", "parameters", "name", "x", "datatype"}
 	worst := 0.0
 	for range 1500 {

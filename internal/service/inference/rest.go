@@ -308,7 +308,7 @@ func readBody(r *http.Request, most int64) ([]byte, error) {
 	switch {
 	case err == nil:
 		return nil, errTooLarge
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF) && n == len(body)-1, errors.Is(err, io.ErrUnexpectedEOF) && r.ContentLength < 0:
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF) && (r.ContentLength < 0 || n == len(body)-1):
 		return body[:n], nil
 	}
 	return nil, bodyProblem(err)

@@ -49,7 +49,8 @@ func (p *Place) Listen(ctx context.Context, tokens bool) (net.Listener, error) {
 		return l, err
 	}
 	// Read again for each connection: certificates are replaced while models are served.
-	c := &certificate{read: func() (*tls.Certificate, error) { return readCertificate(p.Cert, p.Key) }, patience: time.Second}
+	c := &certificate{patience: time.Second,
+		read: func() (*tls.Certificate, error) { return readCertificate(p.Cert, p.Key) }}
 	first, err := c.read()
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("serve: certificate: %w", err), l.Close())
@@ -125,6 +126,10 @@ const (
 	// headers a request may have.
 	maxConnections = 1024
 	maxHeader      = 8 << 10
+	// maxStreams is how many calls one connection of HTTP/2 carries at a time, and
+	// streamBuffer how many bytes of each come before they are read.
+	maxStreams   = 64
+	streamBuffer = 32 << 10
 )
 
 // Serve answers on l until ctx ends, then lets requests end and returns nil. It looks
@@ -139,9 +144,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, ticks <-chan time.Ti
 		// A deadline on every wait: a client that says nothing holds nothing.
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: maxHeader,
-		// What waits for its turn waits at the sender.
-		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 64, MaxReceiveBufferPerConnection: 1 << 16,
-			MaxReceiveBufferPerStream: 1 << 16, MaxDecoderHeaderTableSize: 1 << 12, PingTimeout: 15 * time.Second,
+		// What waits for its turn waits at the sender, and holds up no other call of its connection.
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: maxStreams, MaxReceiveBufferPerConnection: maxStreams * streamBuffer,
+			MaxReceiveBufferPerStream: streamBuffer, MaxDecoderHeaderTableSize: 1 << 12, PingTimeout: 15 * time.Second,
 			SendPingTimeout: 30 * time.Second},
 		ErrorLog: s.opts.Faults,
 	}

@@ -93,6 +93,7 @@ func New(o Options) (*Server, error) {
 		s.tokens = append(s.tokens, sha256.Sum256([]byte(t)))
 	}
 	s.places = places.New[caller](o.Concurrency, o.Memory, s.shares(), patience)
+	s.places.LimitWaiting(max(leastRoom, waitingPerPlace*o.Concurrency))
 	for _, given := range o.Models {
 		name, path, named := strings.Cut(given, "=")
 		if !named {

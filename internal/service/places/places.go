@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// mostWaiting is how many calls wait for a place, and mostOfOne how many of them are
-// one caller's.
+// mostWaiting is how many calls wait for a place, if nothing else is said; a quarter of
+// them may be one caller's.
 const (
 	mostWaiting = 2048
-	mostOfOne   = 512
+	waitingPart = 4
 )
 
 var (
@@ -33,6 +33,7 @@ type Places[C comparable] struct {
 	calls    int
 	memory   int64
 	part     int
+	room     int // how many calls wait at most
 	patience time.Duration
 
 	mu      sync.Mutex
@@ -47,8 +48,12 @@ type Places[C comparable] struct {
 // both, so that the calls of others never wait for it alone. A call waits for patience
 // before it is refused.
 func New[C comparable](calls int, memory int64, part int, patience time.Duration) *Places[C] {
-	return &Places[C]{calls: calls, memory: memory, part: part, patience: patience, of: map[C]*holder{}}
+	return &Places[C]{calls: calls, memory: memory, part: part, room: mostWaiting, patience: patience,
+		of: map[C]*holder{}}
 }
+
+// LimitWaiting makes room for so many calls that wait. It is for before the first call.
+func (p *Places[C]) LimitWaiting(room int) { p.room = room }
 
 // load is calls, and the memory they take.
 type load struct {
@@ -167,7 +172,6 @@ func (pl *Place[C]) queueCall(t *ticket) error {
 	p := pl.p
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	had := pl.held != nil
 	pl.drop()
 	h := p.of[pl.who]
 	if h == nil {
@@ -176,15 +180,16 @@ func (pl *Place[C]) queueCall(t *ticket) error {
 	}
 	calls, memory := p.Share()
 	switch {
-	case had && h.fitsBelow(t.memory, calls, memory) && p.taken.fitsBelow(t.memory, p.calls, p.memory):
-		h.addCall(t.memory) // before those who have none: it had one
+	case h.fitsBelow(t.memory, calls, memory) && p.taken.fitsBelow(t.memory, p.calls, p.memory):
+		// Those who wait need more than there is, or than this call had and may keep.
+		h.addCall(t.memory)
 		p.taken.addCall(t.memory)
 		close(t.granted)
 		p.grantPlaces()
 		return nil
-	case len(h.waiting) >= mostOfOne:
+	case len(h.waiting) >= max(1, p.room/waitingPart):
 		return ErrTooMany
-	case p.waiting >= mostWaiting:
+	case p.waiting >= p.room:
 		p.forgetCaller(pl.who)
 		p.full = true
 		return ErrBusy

@@ -162,7 +162,7 @@ func TestPatienceEnds(t *testing.T) {
 	if place, err := p.Take(gone, "second", 1); !errors.Is(err, context.Canceled) || place.held != nil {
 		t.Errorf("who has gone gets %v and %v", place, err)
 	}
-	for range mostOfOne {
+	for range mostWaiting / waitingPart {
 		ask(t, p, "many", 1)
 	}
 	if _, err := p.Take(t.Context(), "many", 1); !errors.Is(err, ErrTooMany) {
@@ -170,8 +170,8 @@ func TestPatienceEnds(t *testing.T) {
 	}
 	first.Leave()
 	first.Leave() // a second time changes nothing
-	if held, waiting := p.Standing(); held != 1 || waiting != mostOfOne-1 {
-		t.Errorf("%d hold a place and %d wait, want 1 and %d", held, waiting, mostOfOne-1)
+	if held, waiting := p.Standing(); held != 1 || waiting != mostWaiting/waitingPart-1 {
+		t.Errorf("%d hold a place and %d wait, want 1 and %d", held, waiting, mostWaiting/waitingPart-1)
 	}
 }
 
@@ -237,5 +237,29 @@ func TestPlacesAreResized(t *testing.T) {
 	hog.giveBack()
 	if p.taken != (load{}) || len(p.of) != 0 {
 		t.Errorf("when all have left, %+v and %d callers are left", p.taken, len(p.of))
+	}
+}
+
+// TestFullQueuesKeepNobodyOut: one who fills the queue does not keep out another for whom
+// there is a place.
+func TestFullQueuesKeepNobodyOut(t *testing.T) {
+	p := New[string](4, 0, 2, time.Hour)
+	p.LimitWaiting(4)
+	for _, name := range []string{"a", "a", "a", "b", "c"} { // two of a and b have places, and one of c
+		ask(t, p, name, 1)
+	}
+	if held, waiting := p.Standing(); held != 4 || waiting != 1 {
+		t.Fatalf("%d hold a place and %d wait", held, waiting)
+	}
+	if _, err := p.Take(t.Context(), "a", 1); !errors.Is(err, ErrTooMany) {
+		t.Errorf("a second one of a that waits: %v", err)
+	}
+	full := New[string](4, 0, 2, time.Hour)
+	full.LimitWaiting(1)
+	for range 3 {
+		ask(t, full, "a", 1)
+	}
+	if q := ask(t, full, "b", 1); !q.has() {
+		t.Error("a full queue keeps out a call for which there is a place")
 	}
 }

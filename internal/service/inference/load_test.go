@@ -228,8 +228,8 @@ func TestHostileLoad(t *testing.T) {
 		took := ask(done)
 		if len(took) > 0 {
 			t.Logf("100 of %q, %d bytes: statuses %v; %d single rows meanwhile, half within %v, 99 %% within %v; "+
-				"memory %d MB, %d at most", q.what, len(q.body), codes, len(took), took[len(took)/2], took[len(took)*99/100], status("VmRSS")>>10,
-				status("VmHWM")>>10)
+				"memory %d MB, %d at most", q.what, len(q.body), codes, len(took), took[len(took)/2],
+				took[len(took)*99/100], status("VmRSS")>>10, status("VmHWM")>>10)
 		}
 	}
 	average, _ := os.ReadFile("/proc/loadavg")

@@ -127,8 +127,8 @@ load-secret: ## time SECRET (5000) owners who give shares to three helpers
 
 SERVING = 30s
 .PHONY: load-serve
-load-serve: ## time single rows over HTTP for SERVING (30s), from another process
-	DISCREET_LOAD_SERVE=$(SERVING) $(GO) test -count=1 -v -timeout 60m -run '^TestLoad$$' ./internal/service/inference
+load-serve: ## time single rows over HTTP for SERVING (30s), and while a hundred hostile calls are sent at once
+	DISCREET_LOAD_SERVE=$(SERVING) $(GO) test -count=1 -v -timeout 60m -run '^Test(Hostile)?Load$$' ./internal/service/inference
 
 PARTIES = 1000
 .PHONY: load-combine

@@ -306,8 +306,9 @@ var table = []row{
 	{pkg: "service/inference", words: "service/inference serves models: model, schema and coding; never a loader of " +
 		"tables, learners, noise, randomness or accounts",
 		uses: []string{"privacy/dp", "table/schema", "table/column", "table/coding", "model", "model/explain",
-			"service/inference/oip"},
-		libs: []string{"connectrpc.com/connect", "github.com/prometheus/client_golang", "github.com/spf13/cobra"},
+			"service/inference/oip", "service/places"},
+		libs: []string{"connectrpc.com/connect", "github.com/prometheus/client_golang", "github.com/spf13/cobra",
+			"google.golang.org/protobuf"},
 		never: append([]string{"privacy/mech", "privacy/rng", "privacy/ledger", "learn", "learn/*", "train", "table/engine",
 			"table/rows", "federated/*"}, append(rows, seeds...)...), std: []string{"os/exec"}},
 	{pkg: "service/problem", words: "service/problem is how a process says no, and when to ask again: the calls' " +
@@ -333,8 +334,10 @@ var table = []row{
 		never: append([]string{"cmd/*", "cli"}, seeds...), std: []string{"os/exec", "net", "net/http"}},
 	{pkg: "service/admission",
 		words: "service/admission stands before calls: callers and problems, never what calls carry",
-		uses:  []string{"service/identity", "service/problem", "sqldb"}, libs: []string{"connectrpc.com/connect",
-			"github.com/prometheus/client_golang", "golang.org/x/time", "google.golang.org/protobuf"}},
+		uses:  []string{"service/identity", "service/places", "service/problem", "sqldb"}, libs: []string{
+			"connectrpc.com/connect", "github.com/prometheus/client_golang", "golang.org/x/time", "google.golang.org/protobuf"}},
+	{pkg: "service/places",
+		words: "service/places is what callers hold of a service at a time: the standard library alone, never messages"},
 	{pkg: "service/secretsum", words: "service/secretsum is a secret sum over the network, as its collector and its " +
 		"participants see it: never what is summed, rows, stores or helpers' code",
 		uses: []string{"edkey", "privacy/dp", "federated/secsum", "service/identity", "service/problem", "service/rpc"},

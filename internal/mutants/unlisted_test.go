@@ -452,8 +452,8 @@ var unlisted = []mutant{
 	{
 		Row: "unlisted 42", Bug: "a refused call of gRPC repeats what it was sent",
 		File: "internal/service/inference/grpc.go",
-		Old:  `err = refuse("the data type of an input must be BYTES, BOOL, FP64, FP32 or an integer's")`,
-		New:  `err = refuse("the data type of an input must be BYTES, BOOL, FP64, FP32 or an integer's, not %s", datatype)`,
+		Old:  `refuse("the data type of an input must be BYTES, BOOL, FP64, FP32 or an integer's")`,
+		New:  `refuse("the data type of an input must be BYTES, BOOL, FP64, FP32 or an integer's, not %s", datatype)`,
 
 		Package: "./internal/service/inference", Test: "TestGRPCRefusalsRepeatNothing",
 	},

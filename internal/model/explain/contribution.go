@@ -16,11 +16,12 @@ import (
 type Contribution struct {
 	Column   string // of a pair, what schema.PairName makes of both
 	Quantity string // what is added: "log_odds", or "log_share" beyond the mean of all classes
-	bins     *feature.BoundBins
-	classes  int       // 1 where it is log-odds
-	values   []float64 // by bin, then class
-	variance []float64 // of log-odds by noise alone, or, where the model states no such thing, by rows, too
-	moved    bool      // whether noise alone is stated of it
+	bins     feature.Bins
+	bound    *feature.BoundBins // of a table; nil in Terms
+	classes  int                // 1 where it is log-odds
+	values   []float64          // by bin, then class
+	variance []float64          // of log-odds by noise alone, or, where the model states no such thing, by rows, too
+	moved    bool               // whether noise alone is stated of it
 }
 
 // At is the contribution to a row, in nats, with steps rounded as scores are. Of
@@ -28,8 +29,14 @@ type Contribution struct {
 // logit of the row's score. Of log-shares, those for a class and its centred intercept
 // add up to the logarithm of the class's score beyond the mean logarithm of all
 // classes' scores.
-func (c *Contribution) At(row int, class uint8) float64 {
-	bin := c.bins.At(row)
+func (c *Contribution) At(row int, class uint8) float64 { return c.valueOf(c.bound.At(row), class) }
+
+// Of is At of a row of coded cells, parallel to the columns of the model's schema.
+func (c *Contribution) Of(row []column.Cell, class uint8) float64 {
+	return c.valueOf(c.bins.OfRow(row), class)
+}
+
+func (c *Contribution) valueOf(bin int, class uint8) float64 {
 	if c.classes == 1 {
 		return c.values[bin]
 	}
@@ -50,6 +57,15 @@ func CanSplit(op string, m *model.Model) error {
 // the model's schema, pairs last. cols are those of a table read with that schema. Any
 // other model is refused.
 func Contributions(m *model.Model, cols []column.Column) ([]Contribution, error) {
+	out, err := Terms(m)
+	for k := range out {
+		out[k].bound = out[k].bins.Bind(cols)
+	}
+	return out, err
+}
+
+// Terms is Contributions without a table, for single rows.
+func Terms(m *model.Model) ([]Contribution, error) {
 	if err := CanSplit("predict --explain", m); err != nil {
 		return nil, err
 	}
@@ -57,12 +73,12 @@ func Contributions(m *model.Model, cols []column.Column) ([]Contribution, error)
 		return nil, fmt.Errorf("explain: %w", err)
 	}
 	if a, ok := m.Classifier.(*model.MulticlassAdditive); ok {
-		return splitClasses(m, a, cols), nil
+		return splitClasses(m, a), nil
 	}
 	a := m.Classifier.(*model.Additive)
 	var out []Contribution
 	add := func(name string, bins feature.Bins, steps, noise, moved []float64) {
-		c := Contribution{Column: name, Quantity: "log_odds", bins: bins.Bind(cols), classes: 1}
+		c := Contribution{Column: name, Quantity: "log_odds", bins: bins, classes: 1}
 		if c.moved = len(moved) > 0; c.moved {
 			noise = moved
 		} else if a.Moved != nil {
@@ -89,16 +105,16 @@ func Contributions(m *model.Model, cols []column.Column) ([]Contribution, error)
 	return out, nil
 }
 
-// splitClasses is Contributions of an additive model of more than two classes.
-func splitClasses(m *model.Model, a *model.MulticlassAdditive, cols []column.Column) (out []Contribution) {
+// splitClasses is Terms of an additive model of more than two classes.
+func splitClasses(m *model.Model, a *model.MulticlassAdditive) (out []Contribution) {
 	for j := range m.Schema.Columns {
 		for i := range a.Shapes {
 			sh := &a.Shapes[i]
 			if sh.Column != m.Schema.Columns[j].Name {
 				continue
 			}
-			bins := feature.NewBins(m.Schema, j, sh.Edges)
-			c := Contribution{Column: sh.Column, Quantity: "log_share", bins: bins.Bind(cols), classes: len(a.Intercepts)}
+			c := Contribution{Column: sh.Column, Quantity: "log_share", bins: feature.NewBins(m.Schema, j, sh.Edges),
+				classes: len(a.Intercepts)}
 			steps := make([]float64, c.classes)
 			for b := range sh.LogShares[0] {
 				for k := range steps {

@@ -48,7 +48,7 @@ func (iv *Intervals) At(row int) (low, high float64) {
 	z, variance, stretched := iv.intercept, iv.moved.Intercept*iv.moved.Intercept, 0.0
 	for k := range iv.parts {
 		p := &iv.parts[k]
-		bin := p.bins.At(row)
+		bin := p.bound.At(row)
 		z += p.values[bin]
 		variance += p.variance[bin]
 		if p.moved {

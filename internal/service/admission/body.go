@@ -8,70 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"os"
-	"time"
 
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 )
-
-// A body may keep its reader waiting for grace, and then for a second per minRate
-// bytes that it has brought; no longer than its call's time in all.
-const (
-	grace   = 10 * time.Second
-	minRate = 16 << 10 // bytes per second
-)
-
-// paced is a request's body that must not end its reader's patience, nor be longer
-// than it may.
-type paced struct {
-	io.ReadCloser
-	until   func(time.Time) error // sets the deadline of the next read
-	now     func() time.Time      // never set back
-	grace   time.Duration
-	most    int64 // bytes
-	longest time.Duration
-	got     int64
-	waited  time.Duration
-}
-
-// paceBody wraps the body of a request whose call has so much time.
-func paceBody(w http.ResponseWriter, body io.ReadCloser, most int64, grace, longest time.Duration) *paced {
-	return &paced{ReadCloser: body, until: http.NewResponseController(w).SetReadDeadline, now: time.Now, grace: grace,
-		most: most, longest: longest}
-}
-
-// timeLeft is how long the body may keep its reader waiting from now on.
-func (b *paced) timeLeft() time.Duration {
-	return min(b.grace+time.Duration(b.got)*time.Second/minRate, b.longest) - b.waited
-}
-
-// Read implements io.Reader. Only waiting counts: what the server does between two
-// reads is not the caller's fault.
-func (b *paced) Read(p []byte) (int, error) {
-	if b.got > b.most+envelope {
-		return 0, &http.MaxBytesError{Limit: b.most}
-	}
-	left, began := b.timeLeft(), b.now()
-	if left <= 0 {
-		return 0, os.ErrDeadlineExceeded
-	}
-	_ = b.until(began.Add(left)) // where there is none, the listener's holds
-	n, err := b.ReadCloser.Read(p)
-	b.got += int64(n)
-	ended := b.now()
-	b.waited += ended.Sub(began)
-	if errors.Is(err, io.EOF) { // the deadline was the body's, not the call's
-		_ = b.until(ended.Add(b.longest))
-	}
-	return n, err
-}
-
-// envelope is what a protocol adds to a message, and a byte more.
-const envelope = 6
 
 // unpacker unpacks a message of up to most bytes, and stops there: what follows is
 // not even looked at.

@@ -22,6 +22,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/places"
 	"github.com/discreet-dp/discreet/internal/service/problem"
 	"github.com/discreet-dp/discreet/internal/sqldb"
 )
@@ -121,21 +122,20 @@ func (g *Gate) Handler(calls http.Handler) http.Handler {
 			g.refuseRequest(w, r, problem.New(problem.TooLarge, ""))
 			return
 		}
-		if places := g.Places[r.URL.Path]; places != nil {
-			leave, refused := places.takePlace(r.Context(), who, memoryOf(r, most))
-			switch {
-			case refused != nil:
-				g.refuseRequest(w, r, refused)
-				return
-			case leave == nil: // the caller has gone
+		if of := g.Places[r.URL.Path]; of != nil {
+			place, err := of.Take(r.Context(), who, memoryOf(r, most))
+			if err != nil {
+				if p := placeProblem(err); p != nil {
+					g.refuseRequest(w, r, p)
+				}
 				return
 			}
-			defer leave()
+			defer place.Leave()
 		}
 		if g.Longest > 0 { // the listener's limit is for short calls; where none can be set, it holds
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(g.Longest))
 		}
-		r.Body = paceBody(w, r.Body, all, cmp.Or(g.Grace, grace), cmp.Or(g.Longest, Timeout))
+		r.Body = places.PaceBody(w, r.Body, all, cmp.Or(g.Grace, places.Grace), cmp.Or(g.Longest, Timeout))
 		calls.ServeHTTP(w, r)
 	})
 }

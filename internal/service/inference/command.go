@@ -3,6 +3,7 @@
 package inference
 
 import (
+	"context"
 	"log/slog"
 
 	"github.com/spf13/cobra"
@@ -33,14 +34,16 @@ paid for when it was trained. docs/serving.md has examples.`,
 		Example: `  discreet serve --model m.json
   discreet serve --model risk=m.json --listen :8443 --tls-cert c.pem --tls-key k.pem --tokens tokens.txt`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) (err error) {
+		RunE: func(c *cobra.Command, _ []string) error {
 			if verbose {
 				level.Set(slog.LevelDebug)
 			}
-			if opts.Tokens, err = ReadTokens(tokens); err != nil {
-				return err
-			}
-			return Run(c.Context(), opts, place)
+			return runUntil(c.Context(), func(ctx context.Context) (err error) {
+				if opts.Tokens, err = ReadTokens(tokens); err != nil {
+					return err
+				}
+				return Run(ctx, opts, place)
+			}, drain+leave)
 		},
 	}
 	f := c.Flags()
@@ -52,7 +55,9 @@ paid for when it was trained. docs/serving.md has examples.`,
 	f.BoolVar(&place.Plain, "plain", false, "listen beyond this machine without TLS or tokens")
 	f.Int64Var(&opts.MaxBody, "max-body", opts.MaxBody, "`bytes` that a request may have")
 	f.IntVar(&opts.MaxRows, "max-rows", opts.MaxRows, "`rows` that a request may have")
-	f.IntVar(&opts.Concurrency, "concurrency", opts.Concurrency, "`requests` answered at a time; more are refused")
+	f.IntVar(&opts.Concurrency, "concurrency", opts.Concurrency,
+		"`requests` answered at a time; more wait 2 s, then are refused")
+	f.Int64Var(&opts.Memory, "memory", opts.Memory, "`bytes` that all requests take together")
 	f.BoolVar(&verbose, "log-requests", false, "log the requests that are answered too")
 	if err := c.MarkFlagRequired("model"); err != nil {
 		panic(err)

@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"connectrpc.com/connect"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/discreet-dp/discreet/internal/service/inference/oip"
 	"github.com/discreet-dp/discreet/internal/table/coding"
@@ -62,7 +63,7 @@ func (c calls) ModelInfer(ctx context.Context, r *connect.Request[oip.ModelInfer
 		if err != nil {
 			return 0, err
 		}
-		a, err := s.predictRows(asked, c.opts.MaxRows)
+		a, err := s.predictRows(asked, c.opts.MaxRows, c.memoryOf(ctx))
 		if err != nil {
 			return 0, err
 		}
@@ -83,24 +84,22 @@ func callError(err error) error {
 
 // readMessage reads a request of gRPC.
 func readMessage(r *oip.ModelInferRequest) (*call, error) {
-	c := &call{id: r.GetId()}
+	c := &call{id: r.GetId(), size: int64(proto.Size(r))}
 	raw := r.GetRawInputContents()
 	if len(raw) > 0 && len(raw) != len(r.GetInputs()) {
 		return nil, refuse("raw contents must be given for all inputs or for none")
 	}
 	for k, in := range r.GetInputs() {
-		one := input{name: in.GetName(), datatype: in.GetDatatype(), shape: in.GetShape()}
-		var err error
+		one := input{name: in.GetName(), shape: in.GetShape()}
 		switch {
 		case len(raw) > 0 && in.GetContents() != nil:
-			err = refuse("input %d must not have contents beside raw ones", k)
+			return nil, refuse("input %d must not have contents beside raw ones", k)
 		case len(raw) > 0:
-			one.cells, err = readBinary(one.datatype, raw[k])
+			one.cells = func(rows int) ([]coding.Cell, error) { return readBinary(in.GetDatatype(), raw[k], rows) }
 		default:
-			one.cells, err = readContents(one.datatype, in.GetContents())
-		}
-		if err != nil {
-			return nil, err
+			one.cells = func(rows int) ([]coding.Cell, error) {
+				return readContents(in.GetDatatype(), in.GetContents(), rows)
+			}
 		}
 		c.inputs = append(c.inputs, one)
 	}
@@ -113,36 +112,38 @@ func readMessage(r *oip.ModelInferRequest) (*call, error) {
 	return c, checkOutputs(c.outputs)
 }
 
-// readContents reads the contents of the field that the data type names.
-func readContents(datatype string, c *oip.InferTensorContents) (cells []coding.Cell, err error) {
+// readContents reads the contents of the field that the data type names, one per row.
+func readContents(datatype string, c *oip.InferTensorContents, rows int) ([]coding.Cell, error) {
 	switch datatype {
 	case "BYTES":
-		cells = listCells(c.GetBytesContents(), func(x []byte) coding.Cell { return coding.TextCell(string(x)) })
+		return listCells(c.GetBytesContents(), rows, func(x []byte) coding.Cell { return coding.TextCell(string(x)) })
 	case "BOOL":
-		cells = listCells(c.GetBoolContents(), coding.TruthCell)
+		return listCells(c.GetBoolContents(), rows, coding.TruthCell)
 	case "INT8", "INT16", "INT32":
-		cells = listCells(c.GetIntContents(), func(x int32) coding.Cell { return integerCell(int64(x)) })
+		return listCells(c.GetIntContents(), rows, func(x int32) coding.Cell { return integerCell(int64(x)) })
 	case "INT64":
-		cells = listCells(c.GetInt64Contents(), integerCell)
+		return listCells(c.GetInt64Contents(), rows, integerCell)
 	case "UINT8", "UINT16", "UINT32":
-		cells = listCells(c.GetUintContents(), func(x uint32) coding.Cell { return integerCell(int64(x)) })
+		return listCells(c.GetUintContents(), rows, func(x uint32) coding.Cell { return integerCell(int64(x)) })
 	case "UINT64":
-		cells = listCells(c.GetUint64Contents(), unsignedCell)
+		return listCells(c.GetUint64Contents(), rows, unsignedCell)
 	case "FP32":
-		cells = listCells(c.GetFp32Contents(), func(x float32) coding.Cell { return floatCell(float64(x)) })
+		return listCells(c.GetFp32Contents(), rows, func(x float32) coding.Cell { return floatCell(float64(x)) })
 	case "FP64":
-		cells = listCells(c.GetFp64Contents(), floatCell)
-	default:
-		err = refuse("the data type of an input must be BYTES, BOOL, FP64, FP32 or an integer's")
+		return listCells(c.GetFp64Contents(), rows, floatCell)
 	}
-	return cells, err
+	return nil, refuse("the data type of an input must be BYTES, BOOL, FP64, FP32 or an integer's")
 }
 
-func listCells[T any](of []T, cell func(T) coding.Cell) (out []coding.Cell) {
-	for _, x := range of {
-		out = append(out, cell(x))
+func listCells[T any](of []T, rows int, cell func(T) coding.Cell) ([]coding.Cell, error) {
+	if len(of) != rows {
+		return nil, errCells
 	}
-	return out
+	out := make([]coding.Cell, rows)
+	for r, x := range of {
+		out[r] = cell(x)
+	}
+	return out, nil
 }
 
 // writeMessage is an answer of gRPC, raw where the request was.
@@ -153,13 +154,14 @@ func (s *served) writeMessage(c *call, a *answer, raw bool) *oip.ModelInferRespo
 			Shape: s.shapeOf(o.name, int64(a.rows))}
 		switch texts, numbers := s.contentsOf(o.name, a); {
 		case raw:
-			out.RawOutputContents = append(out.RawOutputContents, s.appendRaw(nil, o.name, a))
+			_, size := s.answerLength(&call{outputs: []output{{o.name, true}}}, a)
+			out.RawOutputContents = append(out.RawOutputContents, s.appendRaw(make([]byte, 0, size), o.name, a))
 		case texts == nil:
 			t.Contents = &oip.InferTensorContents{Fp64Contents: numbers}
 		default:
-			t.Contents = new(oip.InferTensorContents)
-			for _, text := range texts {
-				t.Contents.BytesContents = append(t.Contents.BytesContents, []byte(text))
+			t.Contents = &oip.InferTensorContents{BytesContents: make([][]byte, len(texts))}
+			for r, text := range texts {
+				t.Contents.BytesContents[r] = []byte(text)
 			}
 		}
 		out.Outputs = append(out.Outputs, t)

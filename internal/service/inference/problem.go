@@ -28,8 +28,9 @@ var (
 	errUnknownModel = &problem{http.StatusNotFound, errors.New("no model of this name and version is served here")}
 	errTooLarge     = &problem{http.StatusRequestEntityTooLarge, errors.New("the request must not be larger than this " +
 		"server takes")}
-	errBusy = &problem{http.StatusTooManyRequests, errors.New("as many requests as this server takes at a time " +
-		"are being answered; try again")}
+	errBusy = &problem{http.StatusTooManyRequests, errors.New("as many requests as this server takes at a time, " +
+		"or as much memory as it has for them, are in use; try again")}
+	errSlow  = &problem{http.StatusRequestTimeout, errors.New("the body must arrive faster")}
 	errToken = &problem{http.StatusUnauthorized, errors.New("a known token must be given: Authorization: Bearer TOKEN")}
 )
 
@@ -64,6 +65,8 @@ func codeOf(status int) connect.Code {
 		return connect.CodeUnauthenticated
 	case http.StatusRequestEntityTooLarge, http.StatusTooManyRequests:
 		return connect.CodeResourceExhausted
+	case http.StatusRequestTimeout:
+		return connect.CodeDeadlineExceeded
 	case http.StatusServiceUnavailable:
 		return connect.CodeUnavailable
 	}

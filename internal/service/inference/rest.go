@@ -8,10 +8,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"mime"
 	"net/http"
 	"slices"
 	"strconv"
+
+	"github.com/discreet-dp/discreet/internal/table/coding"
 )
 
 // binaryHeader says how long the JSON before the binary data is.
@@ -29,7 +30,7 @@ type restRequest struct {
 	Parameters parameters `json:"parameters"`
 	Inputs     []struct {
 		Name       string          `json:"name"`
-		Shape      []int64         `json:"shape"`
+		Shape      tensorShape     `json:"shape"`
 		Datatype   string          `json:"datatype"`
 		Parameters parameters      `json:"parameters"`
 		Data       json.RawMessage `json:"data"`
@@ -49,40 +50,53 @@ type output struct {
 // call is a request whose parts are read, whatever they came in.
 type call struct {
 	id      string
+	size    int64 // of the request, in bytes
 	inputs  []input
 	outputs []output
 }
 
-// readRequest reads the body of a request whose JSON has the given length; 0 where
-// nothing follows it.
-func readRequest(body []byte, header int) (*call, error) {
-	raw := []byte(nil)
+// tensorShape is the shape of an input; a longer one than an input may have is cut.
+type tensorShape []int64
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *tensorShape) UnmarshalJSON(b []byte) error {
+	if bytes.Count(b, []byte{','}) > 1 {
+		*s = nil
+		return nil
+	}
+	return json.Unmarshal(b, (*[]int64)(s))
+}
+
+// readRequest reads the body of a request whose JSON has the given length, 0 where
+// nothing follows it, and which has a shape.
+func readRequest(body []byte, header int, most shape) (*call, error) {
+	c, raw := &call{size: int64(len(body))}, []byte(nil)
 	if header > 0 {
 		if header > len(body) {
 			return nil, refuse("%s must be at most the length of the body", binaryHeader)
 		}
 		body, raw = body[:header], body[header:]
 	}
+	if err := most.checkJSON(body); err != nil {
+		return nil, err
+	}
 	var r restRequest
 	if err := json.Unmarshal(body, &r); err != nil {
 		return nil, refuse("the body must be an inference request in JSON")
 	}
-	c := &call{id: r.ID}
+	c.id = r.ID
 	for k := range r.Inputs {
 		in := &r.Inputs[k]
-		one := input{name: in.Name, datatype: in.Datatype, shape: in.Shape}
-		var err error
+		one := input{name: in.Name, shape: in.Shape}
 		if size := in.Parameters.Size; size != nil {
 			if *size < 0 || *size > len(raw) || in.Data != nil {
 				return nil, refuse("the binary data of input %d must be in the body, and not in its JSON", k)
 			}
-			one.cells, err = readBinary(in.Datatype, raw[:*size])
+			data := raw[:*size]
+			one.cells = func(rows int) ([]coding.Cell, error) { return readBinary(in.Datatype, data, rows) }
 			raw = raw[*size:]
 		} else {
-			one.cells, err = readData(in.Datatype, in.Data)
-		}
-		if err != nil {
-			return nil, err
+			one.cells = func(rows int) ([]coding.Cell, error) { return readData(in.Datatype, in.Data, rows) }
 		}
 		c.inputs = append(c.inputs, one)
 	}
@@ -122,11 +136,14 @@ func (c *call) asksFor(name string) bool {
 	return slices.ContainsFunc(c.outputs, func(o output) bool { return o.name == name })
 }
 
-// writeAnswer is the body of an answer and the length of the JSON in it; 0 where
-// nothing follows it.
-func (s *served) writeAnswer(c *call, a *answer) (body []byte, header int) {
-	var raw []byte
-	b := append([]byte(nil), `{"model_name":`...)
+// writeAnswer is the body of an answer: JSON, and what follows it; nil where nothing
+// does.
+func (s *served) writeAnswer(c *call, a *answer) (body, raw []byte) {
+	text, binaries := s.answerLength(c, a)
+	if binaries > 0 {
+		raw = make([]byte, 0, binaries)
+	}
+	b := append(make([]byte, 0, text), `{"model_name":`...)
 	b = appendQuoted(b, s.name)
 	b = append(b, `,"model_version":`...)
 	b = appendQuoted(b, s.version)
@@ -186,11 +203,37 @@ func (s *served) writeAnswer(c *call, a *answer) (body []byte, header int) {
 		}
 		b = append(b, "]}"...)
 	}
-	b = append(b, "]}"...)
-	if raw == nil {
-		return b, 0
+	return append(b, "]}"...), raw
+}
+
+// answerLength is how many bytes of JSON, and behind it, an answer has at most.
+func (s *served) answerLength(c *call, a *answer) (text, raw int) {
+	const number, frame = 25, 256 // a number's longest text, and what stands around an output
+	text = frame + 6*(len(s.name)+len(s.version)+len(c.id))
+	for _, out := range c.outputs {
+		var t, b int
+		switch out.name {
+		case labelOutput:
+			for _, code := range a.labels {
+				t, b = t+len(s.quoted[code])+1, b+len(s.classes[code])+4
+			}
+		case termsOutput:
+			for _, term := range s.split.terms {
+				t, b = t+6*len(term)+3, b+len(term)+4
+			}
+		case scoreOutput:
+			t, b = number*len(a.scores), 8*len(a.scores)
+		case contributionsOutput:
+			t, b = number*len(a.parts), 8*len(a.parts)
+		}
+		text += frame
+		if out.binary {
+			raw += b
+		} else {
+			text += t
+		}
 	}
-	return append(b, raw...), len(b)
+	return text, raw
 }
 
 func datatypeOf(output string) string {
@@ -227,8 +270,9 @@ func (s *served) contentsOf(output string, a *answer) (texts []string, numbers [
 	case termsOutput:
 		return s.split.terms, nil
 	}
-	for _, code := range a.labels {
-		texts = append(texts, s.classes[code])
+	texts = make([]string, len(a.labels))
+	for r, code := range a.labels {
+		texts[r] = s.classes[code]
 	}
 	return texts, nil
 }
@@ -253,43 +297,21 @@ func appendQuoted(b []byte, text string) []byte {
 	return append(b, bytes.TrimSuffix(quoted.Bytes(), []byte("\n"))...)
 }
 
-// mediaTypes are those of bodies. The last is what curl -d says, whatever the body.
-var mediaTypes = []string{"application/json", "application/octet-stream", "application/x-www-form-urlencoded"}
-
 // readBody reads the body of a request within the limit.
-func readBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
-	if kind := r.Header.Get("Content-Type"); kind != "" {
-		media, _, err := mime.ParseMediaType(kind)
-		if err != nil || !slices.Contains(mediaTypes, media) {
-			return nil, &problem{http.StatusUnsupportedMediaType,
-				errors.New("the body must be application/json or application/octet-stream")}
-		}
+func readBody(r *http.Request, most int64) ([]byte, error) {
+	size := r.ContentLength
+	if size < 0 {
+		size = most
 	}
-	if r.Header.Get("Content-Encoding") != "" {
-		return nil, &problem{http.StatusUnsupportedMediaType, errors.New("the body must not be compressed")}
-	}
-	if r.ContentLength > most {
+	body := make([]byte, size+1) // a byte more, to see the end
+	n, err := io.ReadFull(r.Body, body)
+	switch {
+	case err == nil:
 		return nil, errTooLarge
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF) && (r.ContentLength < 0 || n == len(body)-1):
+		return body[:n], nil
 	}
-	size := max(r.ContentLength, 0)
-	body := make([]byte, 0, size+512)
-	limited := http.MaxBytesReader(w, r.Body, most)
-	for {
-		n, err := limited.Read(body[len(body):cap(body)])
-		body = body[:len(body)+n]
-		var over *http.MaxBytesError
-		switch {
-		case err == io.EOF:
-			return body, nil
-		case errors.As(err, &over):
-			return nil, errTooLarge
-		case err != nil:
-			return nil, refuse("the body must arrive whole")
-		}
-		if len(body) == cap(body) {
-			body = append(body, 0)[:len(body)]
-		}
-	}
+	return nil, bodyProblem(err)
 }
 
 // headerLength is what the binary header says; 0 where there is none.

@@ -8,9 +8,12 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"os"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -45,16 +48,17 @@ func (p *Place) Listen(ctx context.Context, tokens bool) (net.Listener, error) {
 	if err != nil || p.Cert == "" {
 		return l, err
 	}
-	if _, err := tls.LoadX509KeyPair(p.Cert, p.Key); err != nil {
+	// Read again for each connection: certificates are replaced while models are served.
+	c := &certificate{patience: time.Second,
+		read: func() (*tls.Certificate, error) { return readCertificate(p.Cert, p.Key) }}
+	first, err := c.read()
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("serve: certificate: %w", err), l.Close())
 	}
+	c.last.Store(first)
 	return tls.NewListener(l, &tls.Config{
 		MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
-		// Read again for each connection: certificates are replaced while models are served.
-		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-			c, err := tls.LoadX509KeyPair(p.Cert, p.Key)
-			return &c, err
-		},
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.get(), nil },
 	}), nil
 }
 
@@ -91,7 +95,8 @@ func ReadTokens(path string) (tokens []string, err error) {
 }
 
 // Run reads the models and serves them at a place until ctx ends; see Serve. It looks
-// for replaced files every second.
+// for replaced files every second, and keeps the process's memory to what there was
+// before the first request and what requests may take.
 func Run(ctx context.Context, o Options, p Place) error {
 	s, err := New(o)
 	if err != nil {
@@ -101,28 +106,47 @@ func Run(ctx context.Context, o Options, p Place) error {
 	if err != nil {
 		return err
 	}
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // GOMEMLIMIT goes first
+		var now runtime.MemStats
+		runtime.ReadMemStats(&now)
+		debug.SetMemoryLimit(int64(now.Sys) + o.Memory)
+	}
 	o.Log.Info("serving", "address", l.Addr().String(), "tls", p.Cert != "")
 	look := time.NewTicker(time.Second)
 	defer look.Stop()
 	return s.Serve(ctx, l, look.C)
 }
 
-// drain is how long requests may take to end when the server is asked to.
-const drain = 10 * time.Second
+const (
+	// drain is how long requests may take to end when the server is asked to, and
+	// leave how long all else, before it ends without waiting.
+	drain = 10 * time.Second
+	leave = 2 * time.Second
+	// maxConnections is how many connections may be open, and maxHeader how many bytes of
+	// headers a request may have.
+	maxConnections = 1024
+	maxHeader      = 8 << 10
+	// maxStreams is how many calls one connection of HTTP/2 carries at a time, and
+	// streamBuffer how many bytes of each come before they are read.
+	maxStreams   = 64
+	streamBuffer = 32 << 10
+)
 
 // Serve answers on l until ctx ends, then lets requests end and returns nil. It looks
-// for replaced models at each tick.
+// for replaced models at each tick, and waits for no file.
 func (s *Server) Serve(ctx context.Context, l net.Listener, ticks <-chan time.Time) error {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(true)
 	protocols.SetUnencryptedHTTP2(true)
 	server := &http.Server{
-		Handler: s.Handler(), Protocols: protocols,
+		Handler: s.Handler(), Protocols: protocols, ConnState: newConnections(maxConnections).note,
 		// A deadline on every wait: a client that says nothing holds nothing.
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16,
-		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 256, PingTimeout: 15 * time.Second,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: maxHeader,
+		// What waits for its turn waits at the sender, and holds up no other call of its connection.
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: maxStreams, MaxReceiveBufferPerConnection: maxStreams * streamBuffer,
+			MaxReceiveBufferPerStream: streamBuffer, MaxDecoderHeaderTableSize: 1 << 12, PingTimeout: 15 * time.Second,
 			SendPingTimeout: 30 * time.Second},
 		ErrorLog: s.opts.Faults,
 	}
@@ -133,14 +157,36 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, ticks <-chan time.Ti
 		case err := <-ended:
 			return err
 		case <-ticks:
-			s.Reload()
+			go s.Reload()
 		case <-ctx.Done():
 			s.Stop()
 			end, stop := context.WithTimeout(context.WithoutCancel(ctx), drain)
 			defer stop()
-			err := server.Shutdown(end) // past the time, connections are cut
+			err := server.Shutdown(end)
+			if err != nil {
+				err = errors.Join(err, server.Close()) // past the time, connections are cut
+			}
 			<-ended
 			return err
 		}
+	}
+}
+
+// runUntil runs work, and waits for it only so long when ctx has ended.
+func runUntil(ctx context.Context, work func(context.Context) error, patience time.Duration) error {
+	ended := make(chan error, 1)
+	go func() { ended <- work(ctx) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	select {
+	case err := <-ended:
+		return err
+	case <-late.C:
+		return errors.New("serve: a file that cannot be read now was not waited for")
 	}
 }

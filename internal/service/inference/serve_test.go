@@ -28,6 +28,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/service/inference/oip"
+	"github.com/discreet-dp/discreet/internal/service/places"
 	"github.com/discreet-dp/discreet/internal/table/coding"
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -335,7 +336,7 @@ func TestGRPCAgrees(t *testing.T) {
 			var got []float64
 			var said []string
 			if raw {
-				cells, err := readBinary("FP64", answer.Msg.GetRawOutputContents()[1])
+				cells, err := readBinary("FP64", answer.Msg.GetRawOutputContents()[1], len(scores))
 				if err != nil || len(cells) != len(scores) {
 					t.Fatalf("%s: %v", m.name, err)
 				}
@@ -436,8 +437,9 @@ func TestRefusals(t *testing.T) {
 	if strings.Contains(log.String(), "canary") || !strings.Contains(log.String(), `"scored":1`) {
 		t.Errorf("the log must have the request and nothing of it: %s", &log)
 	}
-	for range cap(s.busy) {
-		s.busy <- struct{}{}
+	s.places = places.New[caller](1, 0, 1, 0)
+	if _, err := s.places.Take(t.Context(), 0, 1); err != nil {
+		t.Fatal(err)
 	}
 	if w := post(t, s.Handler(), path, []byte(good)); w.Code != 429 || w.Header().Get("Retry-After") == "" {
 		t.Errorf("a busy server: %d %s", w.Code, w.Body)
@@ -552,7 +554,7 @@ func TestGracefulStop(t *testing.T) {
 	if _, err := more.Write(body[:10]); err != nil {
 		t.Fatal(err)
 	}
-	for len(s.busy) == 0 { // the handler has begun
+	for held, _ := s.places.Standing(); held == 0; held, _ = s.places.Standing() { // the handler has begun
 		runtime.Gosched()
 	}
 	stop()
@@ -573,7 +575,11 @@ func TestGracefulStop(t *testing.T) {
 
 // Seeded models, names and limits that are none are refused.
 func TestNewRefuses(t *testing.T) {
-	if _, err := loadServed("m", kit+"v1-votes.json"); err == nil || !strings.Contains(err.Error(), "seeded") {
+	seeded, err := os.ReadFile(kit + "v1-votes.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := loadServed("m", "", seeded); err == nil || !strings.Contains(err.Error(), "seeded") {
 		t.Errorf("a seeded model: %v", err)
 	}
 	path := filepath.Join(t.TempDir(), "m.json")
@@ -585,6 +591,8 @@ func TestNewRefuses(t *testing.T) {
 		"max body":                func(o *Options) { o.MaxBody = 0 },
 		"max rows":                func(o *Options) { o.MaxRows = -1 },
 		"concurrency must":        func(o *Options) { o.Concurrency = 0 },
+		"memory must be 1":        func(o *Options) { o.Memory = 0 },
+		"memory must be at least": func(o *Options) { o.Memory = o.MaxBody },
 		"no such file":            func(o *Options) { o.Models = []string{"absent.json"} },
 		"a model file must start": func(o *Options) { o.Models = []string{"t=serve_test.go"} },
 	} {
@@ -621,7 +629,7 @@ func TestLinkedPackages(t *testing.T) {
 			continue
 		}
 		allowed := []string{"privacy/dp", "table/schema", "table/column", "table/coding", "table/feature", "model",
-			"model/explain", "atomicfile", "service/inference", "service/inference/oip"}
+			"model/explain", "atomicfile", "service/inference", "service/inference/oip", "service/places"}
 		if !slices.Contains(allowed, name) {
 			t.Errorf("%s is linked", name)
 		}
@@ -636,13 +644,13 @@ func FuzzReadRequest(f *testing.F) {
 	header, raw := binaryBody(f, m, rowsOf(m, 3))
 	f.Add(append(header, raw...), len(header))
 	f.Fuzz(func(t *testing.T, body []byte, length int) {
-		c, err := readRequest(body, length)
+		c, err := readRequest(body, length, s.largestShape())
 		if err == nil {
 			var a *answer
-			if a, err = m.predictRows(c, 1000); err == nil {
-				text, cut := m.writeAnswer(c, a)
-				if cut > 0 {
-					text = text[:cut]
+			if a, err = m.predictRows(c, 1000, 1<<30); err == nil {
+				text, raw := m.writeAnswer(c, a)
+				if most, rest := m.answerLength(c, a); len(text) > most || len(raw) > rest {
+					t.Errorf("%d and %d bytes, of %d and %d", len(text), len(raw), most, rest)
 				}
 				if !json.Valid(text) {
 					t.Errorf("the answer is no JSON: %s", text)
@@ -666,7 +674,6 @@ func FuzzReadData(f *testing.F) {
 		if !json.Valid(data) || !bytes.Equal(bytes.ToValidUTF8(data, nil), data) {
 			t.Skip("readData is given valid JSON")
 		}
-		got, err := readData("FP64", data)
 		decoder := json.NewDecoder(bytes.NewReader(data))
 		decoder.UseNumber()
 		var value any
@@ -677,11 +684,17 @@ func FuzzReadData(f *testing.F) {
 		if _, list := value.([]any); !list {
 			ok = false
 		}
+		got, err := readData("FP64", data, len(want))
 		if ok != (err == nil) {
 			t.Fatalf("read with %v, want %v", err, ok)
 		}
 		if ok && !slices.Equal(got, want) {
 			t.Errorf("read as %v, want %v", got, want)
+		}
+		for _, rows := range []int{max(0, len(want)-1), len(want) + 1} {
+			if _, err := readData("FP64", data, rows); rows != len(want) && err == nil {
+				t.Errorf("%d cells are taken for %d rows", len(want), rows)
+			}
 		}
 	})
 }

@@ -6,11 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -32,28 +29,16 @@ type served struct {
 	classes []string
 	quoted  [][]byte  // the classes as JSON has them
 	split   *splitter // nil where scores are no sums over columns
-	scratch sync.Pool // of *rowScratch
-}
 
-type rowScratch struct {
-	cells  []column.Cell
-	scores []float64
+	fixedMemory int64 // what a request takes whatever its size and rows, in bytes
+	labelMemory int64 // what a row's label takes
 }
 
 // maxModel is how large a model file may be, in bytes.
 const maxModel = 64 << 20
 
-// loadServed reads a model file. A seeded model is refused.
-func loadServed(name, path string) (*served, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	file, err := io.ReadAll(io.LimitReader(f, maxModel+1))
-	if err != nil {
-		return nil, err
-	}
+// loadServed reads the file of a model. A seeded model is refused.
+func loadServed(name, path string, file []byte) (*served, error) {
 	m, err := model.Unmarshal(file)
 	if err != nil {
 		return nil, fmt.Errorf("%w (file %s)", err, path)
@@ -89,18 +74,15 @@ func newServed(name, version string, m *model.Model) (*served, error) {
 	for _, l := range m.Schema.Label.Levels {
 		s.classes, s.quoted = append(s.classes, l.Value), append(s.quoted, appendQuoted(nil, l.Value))
 	}
-	s.scratch.New = func() any {
-		return &rowScratch{make([]column.Cell, len(m.Schema.Columns)), make([]float64, scorer.Width())}
-	}
+	s.measure()
 	return s, nil
 }
 
 // input is one column of a request.
 type input struct {
-	name     string
-	datatype string
-	shape    []int64
-	cells    []coding.Cell
+	name  string
+	shape []int64
+	cells func(rows int) ([]coding.Cell, error) // reads them, if they are one per row
 }
 
 // answer is what the model says of the rows of a request.
@@ -111,64 +93,78 @@ type answer struct {
 	parts  []float64 // what columns add to scores, where it was asked for: by row, then term, then class
 }
 
-// predictRows scores the rows of a request, at most most.
-func (s *served) predictRows(c *call, most int) (*answer, error) {
-	inputs, splits := c.inputs, c.asksFor(contributionsOutput)
+// predictRows scores the rows of a request, at most most, within so much memory.
+// Nothing is kept from one request to the next: what they are written into is a request's
+// own.
+func (s *served) predictRows(c *call, most int, memory int64) (*answer, error) {
+	splits := c.asksFor(contributionsOutput)
 	if s.split == nil && (splits || c.asksFor(termsOutput)) {
 		return nil, refuse("this model has no contributions: its scores are no sums over columns")
 	}
-	if len(inputs) != len(s.columns) {
-		return nil, refuse("inputs must be the model's %d, one per column; see the model's metadata", len(s.columns))
+	at, rows, err := s.orderInputs(c.inputs, most)
+	if err != nil {
+		return nil, err
 	}
-	at := make([]*input, len(s.columns))
-	rows := -1
+	if int64(rows)*int64(len(at)) > c.size { // a cell has a byte
+		return nil, errCells
+	}
+	if s.memoryFor(c.size, int64(rows), splits) > memory {
+		return nil, errTooMuch
+	}
+	cells := make([][]coding.Cell, len(at))
+	for i, in := range at {
+		if cells[i], err = in.cells(rows); err != nil {
+			return nil, err
+		}
+	}
+	width := s.scorer.Width()
+	out := &answer{rows: rows, labels: make([]uint8, rows), scores: make([]float64, rows*width)}
+	if splits {
+		out.parts = make([]float64, 0, rows*len(s.split.parts)*s.split.classes)
+	}
+	row := make([]column.Cell, len(s.m.Schema.Columns))
+	for r := range rows {
+		for i := range at {
+			if err := s.coder.Code(i, cells[i][r], row); err != nil {
+				return nil, refuse("row %d: %w", r, err)
+			}
+		}
+		s.coder.Derive(row)
+		scores := out.scores[r*width:][:width]
+		if err := s.scorer.Scores(row, scores); err != nil {
+			return nil, err
+		}
+		out.labels[r] = s.m.Label(scores)
+		if splits {
+			out.parts = s.split.splitRow(out.parts, row)
+		}
+	}
+	return out, nil
+}
+
+// orderInputs finds the input of each column, and how many rows they have, at most most.
+func (s *served) orderInputs(inputs []input, most int) (at []*input, rows int, err error) {
+	if len(inputs) != len(s.columns) || len(inputs) == 0 {
+		return nil, 0, refuse("inputs must be the model's %d, one per column; see the model's metadata", len(s.columns))
+	}
+	at, rows = make([]*input, len(s.columns)), -1
 	for k := range inputs {
 		in := &inputs[k]
 		i, ok := s.index[in.name]
 		switch {
 		case !ok:
-			return nil, refuse("input %d must be a column of the model; see the model's metadata", k)
+			return nil, 0, refuse("input %d must be a column of the model; see the model's metadata", k)
 		case at[i] != nil:
-			return nil, refuse("input %d must not be given twice", k)
+			return nil, 0, refuse("input %d must not be given twice", k)
 		}
 		if len(in.shape) < 1 || len(in.shape) > 2 || in.shape[0] < 1 || len(in.shape) == 2 && in.shape[1] != 1 ||
 			in.shape[0] > int64(most) {
-			return nil, refuse("the shape of input %d must be [rows] or [rows, 1], with 1 to %d rows", k, most)
+			return nil, 0, refuse("the shape of input %d must be [rows] or [rows, 1], with 1 to %d rows", k, most)
 		}
 		if rows >= 0 && int64(rows) != in.shape[0] {
-			return nil, refuse("input %d must have as many rows as those before it", k)
+			return nil, 0, refuse("input %d must have as many rows as those before it", k)
 		}
 		rows, at[i] = int(in.shape[0]), in
-		if len(in.cells) != rows {
-			return nil, refuse("input %d must have as many cells as its shape says", k)
-		}
 	}
-	width := s.scorer.Width()
-	out := &answer{rows: rows, labels: make([]uint8, rows), scores: make([]float64, rows*width)}
-	var kept [][]column.Cell
-	scratch := s.scratch.Get().(*rowScratch)
-	defer s.scratch.Put(scratch)
-	for r := range rows {
-		for i, in := range at {
-			if err := s.coder.Code(i, in.cells[r], scratch.cells); err != nil {
-				return nil, refuse("row %d: %w", r, err)
-			}
-		}
-		s.coder.Derive(scratch.cells)
-		scores := out.scores[r*width:][:width]
-		if err := s.scorer.Scores(scratch.cells, scores); err != nil {
-			return nil, err
-		}
-		out.labels[r] = s.m.Label(scores)
-		if splits {
-			kept = append(kept, slices.Clone(scratch.cells))
-		}
-	}
-	if splits {
-		var err error
-		if out.parts, err = s.split.splitRows(kept); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return at, rows, nil
 }

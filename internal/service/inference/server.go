@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -26,6 +27,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/inference/oip"
+	"github.com/discreet-dp/discreet/internal/service/places"
 )
 
 // Options say what is served, to whom, and how much of it.
@@ -34,7 +36,8 @@ type Options struct {
 	Tokens      []string // of which each request must bring one; none: no request needs one
 	MaxBody     int64    // bytes of a request
 	MaxRows     int      // of a request
-	Concurrency int      // requests that are answered at a time; more are refused
+	Concurrency int      // requests that are answered at a time; more wait a little, then are refused
+	Memory      int64    // bytes that requests take together
 	Version     string   // of the program
 	Log         *slog.Logger
 	Faults      *log.Logger // of connections; nil: standard error
@@ -43,7 +46,7 @@ type Options struct {
 
 // DefaultOptions are limits for one machine.
 func DefaultOptions() Options {
-	return Options{MaxBody: 4 << 20, MaxRows: 10_000, Concurrency: 64, Clock: time.Now}
+	return Options{MaxBody: 4 << 20, MaxRows: 10_000, Concurrency: 64, Memory: 256 << 20, Clock: time.Now}
 }
 
 // Server answers requests about models. Its methods may be called by many goroutines.
@@ -51,7 +54,9 @@ type Server struct {
 	opts    Options
 	tokens  [][sha256.Size]byte
 	models  []*slot
-	busy    chan struct{}
+	places  *places.Places[caller]
+	grace   time.Duration
+	read    func(path string, most int64) ([]byte, error) // readRegular
 	stopped atomic.Bool
 	counts  *counts
 }
@@ -60,7 +65,8 @@ type Server struct {
 type slot struct {
 	name, path string
 	now        atomic.Pointer[served]
-	file       os.FileInfo // as it was read; of Reload alone
+	file       os.FileInfo // as it was read; of who reads it
+	reading    atomic.Bool // the file
 }
 
 var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
@@ -79,11 +85,15 @@ func New(o Options) (*Server, error) {
 		return nil, bad("max rows", "must be 1 to 2^20", o.MaxRows)
 	case o.Concurrency < 1 || o.Concurrency > 1<<16:
 		return nil, bad("concurrency", "must be 1 to 65536", o.Concurrency)
+	case o.Memory < 1 || o.Memory > 1<<40:
+		return nil, bad("memory", "must be 1 to 2^40 bytes", o.Memory)
 	}
-	s := &Server{opts: o, busy: make(chan struct{}, o.Concurrency)}
+	s := &Server{opts: o, grace: grace, read: readRegular}
 	for _, t := range o.Tokens {
 		s.tokens = append(s.tokens, sha256.Sum256([]byte(t)))
 	}
+	s.places = places.New[caller](o.Concurrency, o.Memory, s.shares(), patience)
+	s.places.LimitWaiting(max(leastRoom, waitingPerPlace*o.Concurrency))
 	for _, given := range o.Models {
 		name, path, named := strings.Cut(given, "=")
 		if !named {
@@ -101,15 +111,15 @@ func New(o Options) (*Server, error) {
 	}
 	s.counts = newCounts(s)
 	for _, m := range s.models {
-		if _, err := m.load(); err != nil {
+		if _, err := s.load(m); err != nil {
 			return nil, err
 		}
 	}
-	return s, nil
+	return s, s.checkMemory()
 }
 
 // load reads the file of a model unless it is the one that was read last.
-func (m *slot) load() (changed bool, err error) {
+func (s *Server) load(m *slot) (changed bool, err error) {
 	info, err := os.Stat(m.path)
 	if err != nil {
 		return false, err
@@ -118,7 +128,11 @@ func (m *slot) load() (changed bool, err error) {
 		info.Size() == m.file.Size() {
 		return false, nil
 	}
-	next, err := loadServed(m.name, m.path)
+	file, err := s.read(m.path, maxModel)
+	var next *served
+	if err == nil {
+		next, err = loadServed(m.name, m.path, file)
+	}
 	m.file = info // a file that cannot be read is tried once
 	if err != nil {
 		return false, err
@@ -127,18 +141,30 @@ func (m *slot) load() (changed bool, err error) {
 	return true, nil
 }
 
-// Reload takes over the files that were replaced. A file that cannot be served leaves
-// the model as it is. It is not to be called by two goroutines at once.
+// Reload takes over the files that were replaced, and returns when all of them were read.
+// A file that cannot be served leaves the model as it is; one that is being read, for an
+// earlier call, is left to that.
 func (s *Server) Reload() {
+	var all sync.WaitGroup
 	for _, m := range s.models {
-		switch changed, err := m.load(); {
-		case err != nil:
-			s.counts.reloads.WithLabelValues(m.name, "failed").Inc()
-			s.opts.Log.Error("the file of a model cannot be served; the model stays as it was", "model", m.name, "error", err)
-		case changed:
-			s.counts.reloads.WithLabelValues(m.name, "done").Inc()
-			s.opts.Log.Info("a model was replaced", "model", m.name, "version", m.now.Load().version)
+		if m.reading.CompareAndSwap(false, true) {
+			all.Go(func() {
+				defer m.reading.Store(false)
+				s.reloadModel(m)
+			})
 		}
+	}
+	all.Wait()
+}
+
+func (s *Server) reloadModel(m *slot) {
+	switch changed, err := s.load(m); {
+	case err != nil:
+		s.counts.reloads.WithLabelValues(m.name, "failed").Inc()
+		s.opts.Log.Error("the file of a model cannot be served; the model stays as it was", "model", m.name, "error", err)
+	case changed:
+		s.counts.reloads.WithLabelValues(m.name, "done").Inc()
+		s.opts.Log.Info("a model was replaced", "model", m.name, "version", m.now.Load().version)
 	}
 }
 
@@ -170,7 +196,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /v2/health/ready", func(w http.ResponseWriter, _ *http.Request) {
 		s.writeReady(w, map[string]any{"ready": true}, nil)
 	})
-	open := http.NewServeMux()
+	open := http.NewServeMux() // to those who have a place
 	open.HandleFunc("GET /v2", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]any{"name": platform, "version": s.opts.Version, "extensions": extensions})
 	})
@@ -189,36 +215,35 @@ func (s *Server) Handler() http.Handler {
 		})
 		open.HandleFunc("POST /v2/models/{model}"+version+"/infer", s.infer)
 	}
-	open.Handle("GET /metrics", promhttp.HandlerFor(s.counts.registry, promhttp.HandlerOpts{}))
-	open.Handle(oip.NewGRPCInferenceServiceHandler(calls{s}, connect.WithReadMaxBytes(int(s.opts.MaxBody))))
-	mux.Handle("/", s.demandToken(open))
+	open.Handle(oip.NewGRPCInferenceServiceHandler(calls{s}, connect.WithReadMaxBytes(int(s.opts.MaxBody)),
+		connect.WithCodec(messages{s}), connect.WithCompression("gzip", nil, nil)))
+	// Metrics are there when all places are taken, too.
+	metrics := promhttp.HandlerFor(s.counts.registry, promhttp.HandlerOpts{DisableCompression: true,
+		MaxRequestsInFlight: metricsAtOnce})
+	mux.Handle("GET /metrics", s.demandToken(func(w http.ResponseWriter, r *http.Request, _ caller) {
+		metrics.ServeHTTP(w, r)
+	}))
+	mux.Handle("/", s.demandToken(func(w http.ResponseWriter, r *http.Request, who caller) { s.admit(w, r, who, open) }))
 	return mux
 }
 
+// metricsAtOnce is how many requests for metrics are answered at a time.
+const metricsAtOnce = 4
+
 // demandToken lets those pass who bring a token that is known.
-func (s *Server) demandToken(next http.Handler) http.Handler {
-	if len(s.tokens) == 0 {
-		return next
-	}
+func (s *Server) demandToken(next func(http.ResponseWriter, *http.Request, caller)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		sum, known := sha256.Sum256([]byte(given)), 0
-		for _, t := range s.tokens {
-			known |= subtle.ConstantTimeCompare(sum[:], t[:])
+		sum, who := sha256.Sum256([]byte(given)), 0
+		for k, t := range s.tokens {
+			who |= (k + 1) * subtle.ConstantTimeCompare(sum[:], t[:])
 		}
-		if !ok || known != 1 {
-			if strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") {
-				// A client of gRPC reads the trailers, not the body.
-				w.Header().Set("Content-Type", "application/grpc")
-				w.Header().Set("Grpc-Status", "16")
-				w.Header().Set("Grpc-Message", errToken.Error())
-				return
-			}
+		if len(s.tokens) > 0 && (!ok || who == 0) {
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			writeProblem(w, errToken)
+			answerProblem(w, r, errToken)
 			return
 		}
-		next.ServeHTTP(w, r)
+		next(w, r, caller(who))
 	})
 }
 
@@ -235,10 +260,9 @@ func (s *Server) writeReady(w http.ResponseWriter, said map[string]any, err erro
 
 // infer answers an inference request over HTTP.
 func (s *Server) infer(w http.ResponseWriter, r *http.Request) {
-	var body []byte
-	var header int
+	var body, raw []byte
 	err := s.answerCall(r.Context(), "rest", r.PathValue("model"), r.PathValue("version"), func(m *served) (int, error) {
-		text, err := readBody(w, r, s.opts.MaxBody)
+		text, err := readBody(r, s.opts.MaxBody)
 		if err != nil {
 			return 0, err
 		}
@@ -246,15 +270,15 @@ func (s *Server) infer(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return 0, err
 		}
-		c, err := readRequest(text, length)
+		c, err := readRequest(text, length, s.largestShape())
 		if err != nil {
 			return 0, err
 		}
-		a, err := m.predictRows(c, s.opts.MaxRows)
+		a, err := m.predictRows(c, s.opts.MaxRows, s.memoryOf(r.Context()))
 		if err != nil {
 			return 0, err
 		}
-		body, header = m.writeAnswer(c, a)
+		body, raw = m.writeAnswer(c, a)
 		return a.rows, nil
 	})
 	if err != nil {
@@ -262,36 +286,36 @@ func (s *Server) infer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	if header > 0 {
+	if raw != nil {
 		w.Header().Set("Content-Type", "application/octet-stream")
-		w.Header().Set(binaryHeader, strconv.Itoa(header))
+		w.Header().Set(binaryHeader, strconv.Itoa(len(body)))
 	}
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)+len(raw)))
 	_, _ = w.Write(body) // whoever is gone needs no answer
+	if raw != nil {
+		_, _ = w.Write(raw)
+	}
 }
 
-// answerCall finds the model, keeps to the limit of requests at a time, counts and
-// logs; work returns how many rows it answered.
+// answerCall finds the model, counts and logs; work returns how many rows it answered.
 func (s *Server) answerCall(ctx context.Context, protocol, name, version string,
 	work func(*served) (int, error)) error {
 	begin := s.opts.Clock()
 	m, err := s.find(name, version)
 	scored := 0
 	if err == nil {
-		select {
-		case s.busy <- struct{}{}:
-			defer func() { <-s.busy }()
-			scored, err = work(m)
-		default:
-			err = errBusy
-		}
-	}
-	if m == nil {
-		name, version = "", "" // not the caller's words
-	} else {
 		version = m.version
+		scored, err = work(m)
+	} else {
+		name, version = "", "" // not the caller's words
 	}
-	status, took := statusOf(err), s.opts.Clock().Sub(begin)
+	s.note(ctx, protocol, name, version, scored, s.opts.Clock().Sub(begin), err)
+	return err
+}
+
+// note counts and logs what became of a request.
+func (s *Server) note(ctx context.Context, protocol, name, version string, scored int, took time.Duration, err error) {
+	status := statusOf(err)
 	s.counts.add(protocol, name, status, scored, took)
 	switch {
 	case status == http.StatusInternalServerError:
@@ -303,7 +327,6 @@ func (s *Server) answerCall(ctx context.Context, protocol, name, version string,
 		s.opts.Log.Debug("a request was answered", "protocol", protocol, "model", name, "version", version,
 			"scored", scored, "microseconds", took.Microseconds())
 	}
-	return err
 }
 
 func writeProblem(w http.ResponseWriter, err error) {
@@ -346,9 +369,16 @@ func newCounts(s *Server) *counts {
 		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "discreet_inference_reloads_total",
 			Help: "Files of models that were replaced, by outcome."}, []string{"model", "outcome"}),
 	}
-	c.registry.MustRegister(c.requests, c.rows, c.seconds, c.reloads, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "discreet_inference_in_flight", Help: "Requests that are being answered.",
-	}, func() float64 { return float64(len(s.busy)) }))
+	standing := func(name, help string, of func(held, waiting int) int) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
+			return float64(of(s.places.Standing()))
+		})
+	}
+	c.registry.MustRegister(c.requests, c.rows, c.seconds, c.reloads,
+		standing("discreet_inference_in_flight", "Requests that hold a place, of all protocols, held open or answered.",
+			func(held, _ int) int { return held }),
+		standing("discreet_inference_waiting", "Requests that wait for a place.",
+			func(_, waiting int) int { return waiting }))
 	return c
 }
 

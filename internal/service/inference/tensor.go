@@ -34,11 +34,15 @@ var sizes = map[string]int{"BOOL": 1, "INT8": 1, "UINT8": 1, "INT16": 2, "UINT16
 func knownType(datatype string) bool { return datatype == "BYTES" || sizes[datatype] > 0 }
 
 // readBinary reads the cells of a tensor as the protocol's binary extension lays them
-// out: little endian, and texts after their lengths of four bytes.
-func readBinary(datatype string, raw []byte) ([]coding.Cell, error) {
+// out: little endian, and texts after their lengths of four bytes. They must be one per
+// row.
+func readBinary(datatype string, raw []byte, rows int) ([]coding.Cell, error) {
 	if datatype == "BYTES" {
-		var cells []coding.Cell
+		cells := make([]coding.Cell, 0, min(rows, len(raw)/4))
 		for len(raw) > 0 {
+			if len(cells) == rows {
+				return nil, errCells
+			}
 			if len(raw) < 4 {
 				return nil, refuse("binary texts must have their lengths before them")
 			}
@@ -49,7 +53,7 @@ func readBinary(datatype string, raw []byte) ([]coding.Cell, error) {
 			cells = append(cells, coding.TextCell(string(raw[4:4+n])))
 			raw = raw[4+n:]
 		}
-		return cells, nil
+		return cells, checkCells(cells, rows)
 	}
 	size := sizes[datatype]
 	if size == 0 {
@@ -58,11 +62,23 @@ func readBinary(datatype string, raw []byte) ([]coding.Cell, error) {
 	if len(raw)%size != 0 {
 		return nil, refuse("binary data must have %d bytes for each element", size)
 	}
-	cells := make([]coding.Cell, 0, len(raw)/size)
+	if len(raw)/size != rows {
+		return nil, errCells
+	}
+	cells := make([]coding.Cell, 0, rows)
 	for ; len(raw) > 0; raw = raw[size:] {
 		cells = append(cells, readElement(datatype, raw))
 	}
 	return cells, nil
+}
+
+var errCells = refuse("an input must have as many cells as its shape has rows")
+
+func checkCells(cells []coding.Cell, rows int) error {
+	if len(cells) != rows {
+		return errCells
+	}
+	return nil
 }
 
 func readElement(datatype string, raw []byte) coding.Cell {
@@ -101,19 +117,22 @@ func floatCell(x float64) coding.Cell {
 }
 
 // readData reads the cells of a tensor in JSON: a list, also of lists, of texts,
-// numbers, truth values and null, which is missing. data is valid JSON.
-func readData(datatype string, data []byte) ([]coding.Cell, error) {
+// numbers, truth values and null, which is missing. They must be one per row. data is
+// valid JSON.
+func readData(datatype string, data []byte, rows int) ([]coding.Cell, error) {
 	if !knownType(datatype) {
 		return nil, refuse("the data type of an input must be BYTES, BOOL, FP64, FP32 or an integer's")
 	}
 	if len(data) == 0 || data[0] != '[' {
 		return nil, refuse("the data of an input must be a list")
 	}
-	var cells []coding.Cell
+	cells := make([]coding.Cell, 0, min(rows, len(data)/2))
 	for i := 0; i < len(data); {
 		switch c := data[i]; {
 		case c == '[' || c == ']' || c == ',' || c == ' ' || c == '\n' || c == '\t' || c == '\r':
 			i++
+		case len(cells) == rows:
+			return nil, errCells
 		case c == '{':
 			return nil, refuse("the data of an input must be texts, numbers, true, false and null")
 		case c == '"':
@@ -137,7 +156,7 @@ func readData(datatype string, data []byte) ([]coding.Cell, error) {
 			i = n
 		}
 	}
-	return cells, nil
+	return cells, checkCells(cells, rows)
 }
 
 // textEnd is the length of the JSON text at the start of data.

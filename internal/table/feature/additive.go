@@ -94,6 +94,24 @@ func (b *Bins) Number(x float64) int {
 	return sort.Search(len(b.Edges), func(i int) bool { return x < b.Edges[i] })
 }
 
+// OfRow is the bin of one row of coded cells, parallel to the schema's Columns. Bins of
+// groups and of scores are not for single rows.
+func (b *Bins) OfRow(row []column.Cell) int {
+	cell := &row[b.Column]
+	bin := int(cell.Code)
+	if b.codes == 0 {
+		if bin == 0 || b.marks == 0 {
+			bin = b.Number(cell.Number)
+		} else {
+			bin += len(b.Edges)
+		}
+	}
+	if b.Second != nil {
+		bin = bin*b.Second.Len() + b.Second.OfRow(row)
+	}
+	return bin
+}
+
 // ByCode lists the bin of each code of col, the column the bins are of. Of a pair
 // it is the first column, and what is listed are the first bins of its own.
 func (b *Bins) ByCode(col *column.Column) []uint32 {

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package inference
+
+import (
+	"net"
+	"net/http"
+	"sync"
+)
+
+// connections bounds how many connections are open. One too many closes the one that has
+// been without a request for longest, or itself where all have one: whoever opens many
+// and asks nothing keeps nobody out.
+type connections struct {
+	most int
+
+	mu    sync.Mutex
+	all   map[net.Conn]struct{}
+	quiet []net.Conn // those without a request, in order
+}
+
+func newConnections(most int) *connections {
+	return &connections{most: most, all: map[net.Conn]struct{}{}}
+}
+
+// note is for http.Server.ConnState.
+func (c *connections) note(conn net.Conn, state http.ConnState) {
+	if closed := c.noteState(conn, state); closed != nil {
+		closed.Close()
+	}
+}
+
+// noteState returns the connection that is to be closed, if there is one.
+func (c *connections) noteState(conn net.Conn, state http.ConnState) (closed net.Conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, q := range c.quiet {
+		if q == conn {
+			c.quiet = append(c.quiet[:i], c.quiet[i+1:]...)
+			break
+		}
+	}
+	switch state {
+	case http.StateClosed, http.StateHijacked:
+		delete(c.all, conn)
+		return nil
+	case http.StateActive:
+		return nil
+	}
+	if c.all[conn] = struct{}{}; len(c.all) > c.most {
+		closed = conn
+		if len(c.quiet) > 0 {
+			closed, c.quiet = c.quiet[0], c.quiet[1:]
+		}
+		delete(c.all, closed)
+	}
+	if closed != conn {
+		c.quiet = append(c.quiet, conn)
+	}
+	return closed
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package inference
+
+import (
+	"crypto/tls"
+	"io"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// readRegular reads a regular file of so many bytes at most, and one more where there are
+// more. It does not wait for anybody to write to a pipe; a network that hangs is waited
+// for, by goroutines that nothing waits for.
+func readRegular(path string, most int64) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &dp.ParamError{Op: "serve", Param: "file", Want: "must be a regular file", Got: path}
+	}
+	return io.ReadAll(io.LimitReader(f, most+1))
+}
+
+// certificate is what its files held when they could be read last.
+type certificate struct {
+	read     func() (*tls.Certificate, error)
+	patience time.Duration // how long a connection waits for them
+	last     atomic.Pointer[tls.Certificate]
+	reading  atomic.Bool
+}
+
+// get reads the files again, in case they were replaced, unless they are being read. Where
+// that fails or takes too long it is the certificate of before.
+func (c *certificate) get() *tls.Certificate {
+	if c.reading.CompareAndSwap(false, true) {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			defer c.reading.Store(false)
+			if next, err := c.read(); err == nil {
+				c.last.Store(next)
+			}
+		}()
+		late := time.NewTimer(c.patience)
+		defer late.Stop()
+		select {
+		case <-done:
+		case <-late.C:
+		}
+	}
+	return c.last.Load()
+}
+
+// maxCertificate is how large a file of a certificate or key may be, in bytes.
+const maxCertificate = 1 << 20
+
+func readCertificate(cert, key string) (*tls.Certificate, error) {
+	certPEM, err := readRegular(cert, maxCertificate)
+	if err != nil {
+		return nil, err
+	}
+	keyPEM, err := readRegular(key, maxCertificate)
+	if err != nil {
+		return nil, err
+	}
+	c, err := tls.X509KeyPair(certPEM, keyPEM)
+	return &c, err
+}

@@ -4,10 +4,16 @@ package main
 
 import (
 	"bytes"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/spf13/pflag"
 
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/cli"
@@ -68,4 +74,88 @@ func TestPrivateCellsDoNotShowInWords(t *testing.T) {
 			t.Errorf("%s says, by private cells,\n%s\nor\n%s", args, said[0], said[1])
 		}
 	}
+}
+
+// No flag of train lets an analyst measure what is private: with every flag at values about the
+// number of rows and of bytes, tables that differ in one row where their number is private, or in
+// one long private cell where it is public, give the same words, exit code and files.
+func TestNoFlagComparesSizes(t *testing.T) {
+	const n = 40
+	base := sampleFolder(t, n)
+	text, err := os.ReadFile(filepath.Join(base, "census.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := census.Schema()
+	private := slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Role == schema.Private })
+	lines := strings.SplitAfter(strings.TrimSpace(string(text)), "\n")
+	cells := strings.Split(lines[1], ",")
+	cells[private] = strings.Repeat("7", 5000)
+	longer := strings.Join(append([]string{lines[0], strings.Join(cells, ",")}, lines[2:]...), "")
+	yaml := string(census.SchemaYAML())
+	for _, pair := range []struct{ schema, a, b string }{
+		{yaml, string(text), longer},
+		{strings.Replace(yaml, "relation: replace-one", "relation: add-remove", 1), string(text),
+			strings.Join(lines[:len(lines)-1], "")},
+	} {
+		var values []string
+		for _, size := range []int{n, len(pair.a), len(pair.b)} {
+			for d := -1; d <= 1; d++ {
+				values = append(values, strconv.Itoa(size+d))
+			}
+		}
+		train, _, err := newRoot(&cli.App{Stdout: io.Discard, Stderr: io.Discard}).Find([]string{"train"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var flags []string
+		train.Flags().VisitAll(func(f *pflag.Flag) {
+			if f.Value.Type() != "bool" && !slices.Contains([]string{"data", "schema", "model", "ledger", "dataset", "job",
+				"part", "master", "spark-submit", "epsilon", "learner"}, f.Name) {
+				flags = append(flags, f.Name)
+			}
+		})
+		slices.Sort(flags)
+		flags = slices.Compact(flags)
+		trained := 0
+		for _, flag := range flags {
+			for _, value := range values {
+				args := []string{"train", "--epsilon", "1", "--" + flag, value}
+				for _, learner := range []string{"additive", "grids", "auto"} {
+					a, b := sizesShown(t, pair.schema, pair.a, append(args, "--learner", learner)), ""
+					if strings.Contains(a, "unknown flag") || strings.Contains(a, "is for learner") {
+						continue
+					}
+					if b = sizesShown(t, pair.schema, pair.b, append(args, "--learner", learner)); a != b {
+						t.Errorf("%v shows\n%s\nor\n%s", args, a, b)
+					}
+					trained++
+					break
+				}
+			}
+		}
+		if trained < 3*len(values) {
+			t.Errorf("%d runs of %d flags", trained, len(flags))
+		}
+	}
+}
+
+// sizesShown is all that a training shows but for its model: words, exit code and names of files.
+func sizesShown(t *testing.T, schema, table string, args []string) string {
+	t.Helper()
+	folder := t.TempDir()
+	for name, text := range map[string]string{"t.yaml": schema, "t.csv": table} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args = append(slices.Clone(args), "--data", filepath.Join(folder, "t.csv"),
+		"--schema", filepath.Join(folder, "t.yaml"), "--model", filepath.Join(folder, "m.json"))
+	var out, talk bytes.Buffer
+	code := cli.Run(t.Context(), newRoot, args, nil, strings.NewReader(""), &out, &talk)
+	files, err := filepath.Glob(filepath.Join(folder, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(fmt.Sprint(code, files, "\n", &out, &talk), folder, "FOLDER")
 }

@@ -34,7 +34,6 @@ func (v *voter) addFlags(c *cobra.Command) {
 
 // readUnlabelled reads rows without their labels.
 func (a *app) readUnlabelled(ctx context.Context, s *schema.Schema, paths []string) (*dataset.Table, error) {
-	report, done := a.ShowBytes("reading")
-	defer done()
-	return dataset.Read(ctx, s, dataset.Options{Labels: dataset.LabelsIgnored, Progress: report}, paths...)
+	defer a.ShowBusy("reading")()
+	return dataset.Read(ctx, s, dataset.Options{Labels: dataset.LabelsIgnored}, paths...)
 }

@@ -117,7 +117,7 @@ func (p *predictFlags) runPredict(ctx context.Context) error {
 		return &cli.UsageError{Err: err}
 	}
 	src := &predict.Source{Paths: p.data, Options: dataset.Options{Labels: dataset.LabelsIgnored, Extra: extra},
-		Begin: p.ShowBytes}
+		Begin: p.ShowBusy}
 	if slices.Contains(p.data, "-") { // it is read more than once
 		held, err := io.ReadAll(p.Stdin)
 		if err != nil {
@@ -127,7 +127,7 @@ func (p *predictFlags) runPredict(ctx context.Context) error {
 	}
 	var summary string
 	if p.cluster.Engine == predict.EngineSpark {
-		summary, err = asked.WriteOnCluster(ctx, m, src, &p.cluster, p.out, p.ShowRuns)
+		summary, err = asked.WriteOnCluster(ctx, m, src, &p.cluster, p.out, p.ShowBusy)
 		err = asRefusal(err)
 	} else {
 		err = p.writeOutput(func(w io.Writer) (err error) {

@@ -11,14 +11,13 @@ import (
 )
 
 // tableWords say what --data may be.
-const tableWords = "a `file` of the table, CSV (also gzip) or Parquet, a folder of Parquet files, or an address " +
-	"(docs/scale.md)"
+const tableWords = "a `file` of the table, CSV (also gzip, named .gz) or Parquet, a folder of Parquet files, or " +
+	"an address (docs/scale.md)"
 
 // readTable reads labelled rows.
 func (a *app) readTable(ctx context.Context, s *schema.Schema, paths []string) (*dataset.Table, error) {
-	report, done := a.ShowBytes("reading")
-	defer done()
-	return dataset.Read(ctx, s, dataset.Options{Progress: report, Stdin: a.Stdin}, paths...)
+	defer a.ShowBusy("reading")()
+	return dataset.Read(ctx, s, dataset.Options{Stdin: a.Stdin}, paths...)
 }
 
 // loadSchema reads a schema file, and returns its text too.

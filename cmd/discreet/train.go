@@ -88,8 +88,9 @@ func (t *trainFlags) addFlags(c *cobra.Command) {
 		"train on one part: the rows with this `value` in the column that the schema names as parts:")
 	c.Flags().StringVar(&t.engine, "engine", train.EngineAuto,
 		"where the rows are kept meanwhile: memory, disk (in blocks, for tables larger than memory), auto, which is disk "+
-			"where --memory-limit is too low, or spark (docs/scale.md); the model is the same")
-	c.Flags().StringVar(&t.memory, "memory-limit", "2GiB", "how many `bytes` of rows are kept in memory")
+			"with --memory-limit and else memory, or spark (docs/scale.md); the model is the same")
+	c.Flags().StringVar(&t.memory, "memory-limit", "",
+		"keep the rows in blocks on disk, and so many `bytes` about them in memory (default 2GiB with --engine disk)")
 	addClusterFlags(c, &t.master, &t.submit)
 	t.charging.addFlags(c, "the `name` of the data set in the ledger",
 		"the training's own `ID` in the ledger: with the same ID the same model is returned, never drawn again (default a "+
@@ -134,10 +135,12 @@ func (t *trainFlags) trainRequest(c *cobra.Command, req *train.Request) error {
 		Output: train.Output{Path: t.model, Force: t.Force()}, Say: t.Say,
 	}
 	run.Rows = &train.RowSource{Engine: t.engine, Files: t.data, Options: dataset.Options{Stdin: t.Stdin},
-		Show: func() (func(int64, int64), func()) { return t.ShowBytes("reading") }}
-	run.Rows.Cluster.Master, run.Rows.Cluster.Submit, run.Rows.ShowTasks = t.master, t.submit, t.ShowRuns
-	if run.Rows.Memory, err = train.ParseBytes(c.Name(), "memory-limit", t.memory); err != nil {
-		return asUsageError(err)
+		Show: t.ShowBusy}
+	run.Rows.Cluster.Master, run.Rows.Cluster.Submit = t.master, t.submit
+	if t.memory != "" {
+		if run.Rows.Memory, err = train.ParseBytes(c.Name(), "memory-limit", t.memory); err != nil {
+			return asUsageError(err)
+		}
 	}
 	if t.ledger.address != "" {
 		run.Job = &train.Job{Dataset: t.dataset, ID: t.job}

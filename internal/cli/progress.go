@@ -7,10 +7,20 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
-// ShowBytes shows how much of some files has been read, on a terminal only.
-// Call done when reading has ended, however it ended.
-func (a *App) ShowBytes(what string) (report func(done, total int64), done func()) {
-	return a.ShowProgress(what, decor.CountersKibiByte("% .1f of % .1f"))
+// ShowBusy shows that something is being done to rows, on a terminal only, until done is called.
+// How much of it is done, or is to be done, would tell how many rows there are and how long their
+// cells are.
+func (a *App) ShowBusy(what string) (done func()) {
+	f, ok := findTerminal(a.Stderr)
+	if !ok {
+		return func() {}
+	}
+	p := mpb.New(mpb.WithOutput(f))
+	bar := p.AddSpinner(0, mpb.BarRemoveOnComplete(), mpb.PrependDecorators(decor.Name(what+" ")))
+	return func() {
+		bar.Abort(true)
+		p.Wait()
+	}
 }
 
 // ShowRuns shows how many runs of how many are done, on a terminal only.

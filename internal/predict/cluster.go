@@ -114,7 +114,7 @@ func (cl *Cluster) Check(p Params, out string) error {
 // about each, as Write does, to a folder of Parquet files, and says what that is in one line. show
 // shows the cluster's jobs; nil for nobody.
 func (p Params) WriteOnCluster(ctx context.Context, m *model.Model, src *Source, cl *Cluster, out string,
-	show func(job string) (report func(done, total int), done func())) (summary string, err error) {
+	show func(job string) (done func())) (summary string, err error) {
 	o := spark.Options{Master: cl.Master, Submit: cl.Submit, Data: src.Paths}
 	defer o.ShowJobs(show)()
 	extra := src.Options.Extra

@@ -18,9 +18,9 @@ const blockRows = 1 << 18
 type Source struct {
 	Paths   []string
 	Options dataset.Options // of coding and of passing on
-	// Begin is told what begins to be done, "reading" or "writing", and gives what reports how far it
-	// is and what ends it; nil for nobody.
-	Begin func(what string) (report func(done, total int64), end func())
+	// Begin is told what begins to be done, "reading" or "writing", and gives what ends it; nil for
+	// nobody.
+	Begin func(what string) (end func())
 	// BlockRows is how many rows are scored at once, or a few more; 0 for a number that suits most.
 	BlockRows int
 	// Rewind gives standard input from its beginning; nil where no path is "-".
@@ -32,7 +32,7 @@ func (s *Source) open(what string) (dataset.Options, func()) {
 	opts, end := s.Options, func() {}
 	opts.Ordered = true
 	if s.Begin != nil && what != "" {
-		opts.Progress, end = s.Begin(what)
+		end = s.Begin(what)
 	}
 	if s.Rewind != nil {
 		opts.Stdin = s.Rewind()

@@ -3,6 +3,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -18,28 +19,26 @@ import (
 
 // Engines says where the rows of a table are while a learner asks about them.
 const (
-	EngineAuto   = "auto"   // memory, or disk where the table is too large
+	EngineAuto   = "auto"   // disk where a memory limit is given, else memory
 	EngineMemory = "memory" // all at once
 	EngineDisk   = "disk"   // in blocks, in a temporary file
 	EngineSpark  = "spark"  // in a cluster, which is told questions and answers with sums
 )
 
-// DefaultMemory is the memory limit in bytes where none is given.
+// DefaultMemory is the memory limit in bytes of EngineDisk where none is given.
 const DefaultMemory = 2 << 30
 
 // RowSource is the files of a table, and where their rows are kept.
 type RowSource struct {
 	Engine string // see Engines; "" for EngineAuto
-	// Memory is how many bytes the rows may take, by an estimate from the files' sizes, before
-	// EngineAuto puts them on disk; 0 for DefaultMemory.
+	// Memory is how many bytes what is kept in memory about rows on disk may take; 0 for
+	// DefaultMemory. That it is given has EngineAuto put them there: the size of the files would
+	// decide by what protected cells hold.
 	Memory  int64
 	Files   []string
 	Options dataset.Options
-	// Show begins to show how much was read, until done is called; nil for nobody.
-	Show func() (report func(read, total int64), done func())
-	// ShowTasks begins to show how many tasks of a cluster's job are done, until done is called; nil
-	// for nobody.
-	ShowTasks func(job string) (report func(done, total int), done func())
+	// Show begins to show that this is being done, until done is called; nil for nobody.
+	Show func(what string) (done func())
 	// Cluster is where EngineSpark finds the rows; its Data are Files.
 	Cluster spark.Options
 }
@@ -102,7 +101,7 @@ const blockRows = 1 << 20
 func (r *RowSource) open(ctx context.Context, t *Training) (*openRows, error) {
 	if r.Engine == EngineSpark {
 		t.sayLine("starting a session of Spark; its cluster codes the rows")
-		hide := r.Cluster.ShowJobs(r.ShowTasks)
+		hide := r.Cluster.ShowJobs(r.Show)
 		sn, err := spark.Start(ctx, t.Schema, t.SchemaText, r.Cluster)
 		if err != nil {
 			hide()
@@ -110,41 +109,21 @@ func (r *RowSource) open(ctx context.Context, t *Training) (*openRows, error) {
 		}
 		return &openRows{sn.Table(), func() error { hide(); return sn.Close() }}, nil
 	}
-	ctx = dataset.Hold(ctx) // what is estimated is what is read
-	limit := r.Memory
-	if limit == 0 {
-		limit = DefaultMemory
-	}
-	where := r.Engine
-	if where == "" || where == EngineAuto {
-		where = EngineMemory
-		size, err := dataset.EstimateBytes(ctx, t.Schema, r.Files...)
-		if err != nil {
-			return nil, err
-		}
-		if size > limit {
-			where = EngineDisk
-			t.sayLine("the rows take more than %d MiB of memory (--memory-limit): they are kept in blocks on disk", limit>>20)
-		}
-	}
-	opts := r.Options
 	if r.Show != nil {
-		report, done := r.Show()
-		defer done()
-		opts.Progress = report
+		defer r.Show("reading")()
 	}
-	if where == EngineMemory {
-		tab, err := dataset.Read(ctx, t.Schema, opts, r.Files...)
+	if r.Engine == EngineMemory || r.Engine != EngineDisk && r.Memory == 0 {
+		tab, err := dataset.Read(ctx, t.Schema, r.Options, r.Files...)
 		if err != nil {
 			return nil, err
 		}
 		return t.openMemory(tab)
 	}
-	st, err := blocks.NewStore(t.Schema, t.SchemaText, "", limit/2)
+	st, err := blocks.NewStore(t.Schema, t.SchemaText, "", cmp.Or(r.Memory, DefaultMemory)/2)
 	if err != nil {
 		return nil, err
 	}
-	_, err = dataset.ReadBlocks(ctx, t.Schema, opts, blockRows, func(k int, tab *dataset.Table) error {
+	_, err = dataset.ReadBlocks(ctx, t.Schema, r.Options, blockRows, func(k int, tab *dataset.Table) error {
 		if t.Part != "" {
 			tab = RowsOf(tab, t.Part)
 		}

@@ -314,7 +314,7 @@ func (c *sparkCluster) compareWithMemory(t *testing.T, ctx context.Context, lear
 
 	begin = time.Now()
 	var started time.Duration
-	o.Report = func(string, int, int) {
+	o.Report = func(string) {
 		if started == 0 {
 			started = time.Since(begin)
 		}

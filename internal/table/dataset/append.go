@@ -26,8 +26,8 @@ type Added struct {
 //
 // Cells are passed on as they are, private ones included, nothing clamped or
 // repaired. Columns stand in the order of the first file. CSV is written in the
-// schema's dialect, a row of a CSV file as it was written there; comments are
-// left out, and of what the schema skips stands what it takes to fit it. In
+// schema's dialect; white space that it trims and comments are left out, and of what
+// the schema skips stands what it takes to fit it. In
 // Parquet, the schema's numbers become doubles, null where a cell is missing or
 // no number, and all other columns strings, null where a cell is missing.
 //
@@ -75,7 +75,7 @@ func PassOn(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, fo
 			if format == Parquet {
 				out, err = newParquetSink(w, s, names, unique)
 			} else {
-				out, err = newTextSink(w, s.Dialect, names, headerOf(in, names), unique)
+				out, err = newTextSink(w, s.Dialect, names, unique)
 			}
 		}
 		if err == nil {
@@ -105,8 +105,7 @@ func (r *reader) namesToWrite(names []string) []string {
 
 // sink writes rows.
 type sink interface {
-	// row writes one row: raw, where it is not nil, stands for cells.
-	writeRow(cells []cell, raw []byte, added []cell) error
+	writeRow(cells, added []cell) error
 	close() error
 }
 
@@ -116,11 +115,10 @@ func copyRows(in rows, out sink, names []string, added []Added, keep func(row in
 	for i, name := range names {
 		from[i] = slices.Index(in.columns(), name)
 	}
-	same := slices.Equal(in.columns(), names)
 	ordered := make([]cell, len(names))
 	extra := make([]cell, len(added))
 	for {
-		cells, raw, err := in.next()
+		cells, err := in.next()
 		if err == io.EOF {
 			return nil
 		}
@@ -131,9 +129,6 @@ func copyRows(in rows, out sink, names []string, added []Added, keep func(row in
 			*row++
 			continue
 		}
-		if !same {
-			raw = nil
-		}
 		for i, at := range from {
 			ordered[i] = cell{}
 			if at >= 0 {
@@ -141,7 +136,7 @@ func copyRows(in rows, out sink, names []string, added []Added, keep func(row in
 			}
 		}
 		addCells(extra, added, *row)
-		if err := out.writeRow(ordered, raw, extra); err != nil {
+		if err := out.writeRow(ordered, extra); err != nil {
 			return err
 		}
 		*row++

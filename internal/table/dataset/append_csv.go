@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"bytes"
 	"io"
-	"slices"
 
 	"github.com/discreet-dp/discreet/internal/table/coding"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -20,15 +19,7 @@ type textSink struct {
 	number  []byte
 }
 
-// headerOf is the header of a file as written; nil when it has none, or other names.
-func headerOf(in rows, names []string) []byte {
-	if t, ok := in.(*textRows); ok && slices.Equal(t.names, names) {
-		return t.header
-	}
-	return nil
-}
-
-func newTextSink(w io.Writer, d schema.Dialect, names []string, header []byte, added []Added) (*textSink, error) {
+func newTextSink(w io.Writer, d schema.Dialect, names []string, added []Added) (*textSink, error) {
 	out := &textSink{w: bufio.NewWriterSize(w, 256<<10), d: d}
 	if len(d.Missing) > 0 {
 		out.missing = d.Missing[0]
@@ -53,13 +44,11 @@ func newTextSink(w io.Writer, d schema.Dialect, names []string, header []byte, a
 	for _, a := range added {
 		extra = append(extra, a.Name)
 	}
-	return out, out.writeRow(titles(names), header, titles(extra))
+	return out, out.writeRow(titles(names), titles(extra))
 }
 
-func (t *textSink) writeRow(cells []cell, raw []byte, added []cell) error {
-	if raw != nil {
-		t.w.Write(raw) // a bufio.Writer keeps its first error for Flush
-	} else if err := t.writeCells(cells); err != nil {
+func (t *textSink) writeRow(cells, added []cell) error {
+	if err := t.writeCells(cells); err != nil {
 		return err
 	}
 	if len(added) > 0 {
@@ -86,7 +75,9 @@ func (t *textSink) writeCells(cells []cell) error {
 func (t *textSink) writeCell(c *cell) error {
 	switch c.form {
 	case absent:
-		return t.writeText([]byte(t.missing))
+		if c.text == nil { // not of a CSV file
+			return t.writeText([]byte(t.missing))
+		}
 	case numeric:
 		t.number = coding.AppendDecimal(t.number[:0], c.number)
 		if i := bytes.IndexByte(t.number, '.'); i >= 0 && t.d.Decimal == ',' {
@@ -99,8 +90,7 @@ func (t *textSink) writeCell(c *cell) error {
 
 func (t *textSink) writeText(text []byte) error {
 	quote := byte(t.d.Quote)
-	special := bytes.IndexByte(text, byte(t.d.Delimiter)) >= 0 || bytes.ContainsAny(text, "\r\n") ||
-		t.d.Comment != "" && bytes.HasPrefix(text, []byte(t.d.Comment))
+	special := bytes.IndexByte(text, byte(t.d.Delimiter)) >= 0 || bytes.ContainsAny(text, "\r\n")
 	if quote != 0 {
 		special = special || bytes.IndexByte(text, quote) >= 0
 	}

@@ -61,7 +61,7 @@ func WriteAdded(w io.Writer, s *schema.Schema, rows int, added []Added) error {
 	cells := make([]cell, len(added))
 	for row := range rows {
 		addCells(cells, added, row)
-		if err := out.writeRow(nil, nil, cells); err != nil {
+		if err := out.writeRow(nil, cells); err != nil {
 			return err
 		}
 	}
@@ -91,7 +91,7 @@ func (o ordered) Fields() []parquet.Field {
 	return fields
 }
 
-func (p *parquetSink) writeRow(cells []cell, _ []byte, added []cell) error {
+func (p *parquetSink) writeRow(cells, added []cell) error {
 	row := make(parquet.Row, 0, len(cells)+len(added))
 	for i := range cells {
 		c := &cells[i]

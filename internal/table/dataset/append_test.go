@@ -46,7 +46,7 @@ func TestAppendPutsLaterFilesInTheOrderOfTheFirst(t *testing.T) {
 	a := writeFile(t, "a.csv", "a,p,c\n1,2,x\n")
 	b := writeFile(t, "b.csv", "c,a,p\n\"q,\"\"r\"\"\",3,NA\n")
 	got := appended(t, tinySchema(), Options{Labels: LabelsIgnored}, CSV, a, b)
-	want := "a,p,c,label,score\n1,2,x,no,0\n3,,\"q,\"\"r\"\"\",\"yes, or so\",0.25\n"
+	want := "a,p,c,label,score\n1,2,x,no,0\n3,NA,\"q,\"\"r\"\"\",\"yes, or so\",0.25\n"
 	if got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -56,7 +56,7 @@ func TestAppendWithoutHeader(t *testing.T) {
 	s := tinySchema()
 	s.Dialect = schema.Dialect{Delimiter: ';', Trim: true, Comment: "%"}
 	got := appended(t, s, Options{}, CSV, writeFile(t, "t.csv", "%c\n1; 2;x;0\n"))
-	if want := "1; 2;x;0;no;0\n"; got != want {
+	if want := "1;2;x;0;no;0\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	s.Dialect.Delimiter = ','

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -240,18 +239,13 @@ func (r *reader) readWindow(w *window, procs int, mu *sync.Mutex) (*Table, error
 		}
 		jobs, places = append(jobs, job), append(places, at)
 	}
-	progress := func(bytes int64) {
-		mu.Lock()
-		defer mu.Unlock()
-		r.progress.add(int(bytes))
-	}
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range min(procs*w.pf.waits(), len(jobs)) {
 		workers.Go(func() {
 			for k := int(next.Add(1) - 1); k < len(jobs); k = int(next.Add(1) - 1) {
 				jobs[k].coder.out.Grow(w.rows)
-				jobs[k].err = jobs[k].readGroups(r.ctx, w.pf, places[k], w.part, progress)
+				jobs[k].err = jobs[k].readGroups(r.ctx, w.pf, places[k], w.part)
 			}
 		})
 	}
@@ -267,66 +261,6 @@ func (r *reader) readWindow(w *window, procs int, mu *sync.Mutex) (*Table, error
 	}
 	return t, nil
 }
-
-// EstimateBytes is about how much memory Read takes for the files: by the rows that Parquet files
-// and databases say they have and the columns of s, by the sizes of others. Standard input counts
-// as nothing.
-func EstimateBytes(ctx context.Context, s *schema.Schema, paths ...string) (total int64, err error) {
-	row := int64(1) // the label
-	if s.Person != nil {
-		row += 4
-	}
-	for j := range s.Columns {
-		switch c := &s.Columns[j]; {
-		case c.Role == schema.Ignored:
-		case c.Kind == schema.Category && c.Codes() <= 1<<8:
-			row++
-		case c.Kind == schema.Category:
-			row += 2
-		default:
-			row += 4
-		}
-	}
-	if paths, err = listFiles(ctx, paths); err != nil {
-		return 0, err
-	}
-	for _, path := range paths {
-		if path == "-" {
-			continue
-		}
-		if IsAddress(path) {
-			rows, err := estimateSQL(ctx, path)
-			if err != nil {
-				return 0, err
-			}
-			total += row * rows
-			continue
-		}
-		if FormatOf(path) != Parquet {
-			size, err := sizeOf(ctx, path)
-			if err != nil {
-				return 0, err
-			}
-			if strings.HasSuffix(path, ".gz") {
-				size *= packedText
-			}
-			total += size
-			continue
-		}
-		pf, f, err := openParquet(ctx, path)
-		if err != nil {
-			return 0, err
-		}
-		total += row * pf.rows
-		if err := f.Close(); err != nil {
-			return 0, err
-		}
-	}
-	return total, nil
-}
-
-// packedText is how many times its size text takes that was gzip, about.
-const packedText = 5
 
 // ReadParquet reads a table from the bytes of one Parquet file, by the rules of Read. name stands
 // for the file in faults.

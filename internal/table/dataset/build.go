@@ -72,11 +72,11 @@ func (b *Builder) Add(row []coding.Cell) error {
 	return nil
 }
 
-// Table is the rows that were added, at least one. The Builder is not to be used
+// Table is the rows that were added, at least one under replace-one. The Builder is not to be used
 // afterwards.
 func (b *Builder) Table() (*Table, error) {
-	if b.r.rows == 0 {
-		return nil, &FaultError{File: memoryFile, Fault: "must have at least one row"}
+	if err := b.r.checkRows(memoryFile); err != nil {
+		return nil, err
 	}
 	return b.r.makeTable(), nil
 }

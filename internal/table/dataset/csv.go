@@ -29,27 +29,31 @@ func (r *reader) openSource(path string) (io.Reader, func() error, error) {
 	return src, f.Close, nil
 }
 
-func (r *reader) readText(path string, src io.Reader) error {
-	text, err := openText(path, &countingReader{ctx: r.ctx, r: src, p: &r.progress})
+// openText begins to read the text of a CSV file, and its header where it has one.
+func (r *reader) openText(path string, src io.Reader) (rs *records, plan *layout, names []string, err error) {
+	rs, err = openRecords(path, &watchingReader{ctx: r.ctx, r: src}, r.s.Dialect, 256<<10)
 	if err != nil {
-		return err
+		return nil, nil, nil, err
 	}
-	rs, err := newRecords(path, text, r.s.Dialect, 256<<10)
-	if err != nil {
-		return err
-	}
-	if err := rs.skipPreamble(); err != nil {
-		return err
-	}
-	var plan *layout
 	if r.s.Dialect.Header {
-		names, err := rs.readNames()
-		if err != nil {
-			return err
+		if names, err = rs.readNames(); err != nil {
+			return nil, nil, nil, err
 		}
-		if plan, err = r.layoutByName(path, rs.line, names); err != nil {
-			return err
-		}
+		plan, err = r.layoutByName(path, rs.line, names)
+		return rs, plan, names, err
+	}
+	n, or := len(r.s.FileColumns())+1, 0
+	if r.opts.Labels == LabelsIgnored {
+		or = n - 1
+	}
+	rs.expectCells(n, or)
+	return rs, nil, nil, nil
+}
+
+func (r *reader) readText(path string, src io.Reader) error {
+	rs, plan, _, err := r.openText(path, src)
+	if err != nil {
+		return err
 	}
 	for {
 		err := rs.readRecord()
@@ -68,12 +72,6 @@ func (r *reader) readText(path string, src io.Reader) error {
 		}
 		if plan == nil {
 			plan = r.layoutByPosition(len(rs.fields))
-		}
-		if len(rs.fields) != len(plan.coders) {
-			if err := r.faults.addFault(rs.fault(fmt.Sprintf("must have %d cells", len(plan.coders)))); err != nil {
-				return err
-			}
-			continue
 		}
 		if r.rows >= r.opts.MaxRows {
 			return rs.loseRecords(fmt.Sprintf("must not go beyond %d rows (all files together)", r.opts.MaxRows))

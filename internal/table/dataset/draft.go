@@ -134,15 +134,8 @@ func sampleValues(path string, columns int, d schema.Dialect) ([][]string, error
 		return nil, err
 	}
 	defer f.Close()
-	text, err := openText(path, &countingReader{ctx: context.Background(), r: f})
+	rs, err := openRecords(path, f, d, 256<<10)
 	if err != nil {
-		return nil, err
-	}
-	rs, err := newRecords(path, text, d, 256<<10)
-	if err != nil {
-		return nil, err
-	}
-	if err := rs.skipPreamble(); err != nil {
 		return nil, err
 	}
 	if _, err := rs.readNames(); err != nil {
@@ -155,8 +148,6 @@ func sampleValues(path string, columns int, d schema.Dialect) ([][]string, error
 			return values, nil
 		case err != nil:
 			return nil, err
-		case len(rs.fields) != columns:
-			return nil, rs.fault("must have as many cells as the header")
 		}
 		for i, field := range rs.fields {
 			cell := strings.TrimSpace(string(field))

@@ -12,7 +12,7 @@ import (
 type FaultError struct {
 	File   string
 	Column string // as the schema or a verified header spells it; "" when the fault is not in one column
-	Line   int    // CSV: line on which the record starts, from 1; else row, from 1; 0 when unknown
+	Line   int    // CSV: line of the record, from 1, not counting line ends inside cells; else row; 0 when unknown
 	Fault  string
 }
 

@@ -43,19 +43,12 @@ func ReadHeader(path string, d schema.Dialect) ([]string, error) {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := openText(path, &countingReader{ctx: ctx, r: byteByByte{src}})
-	if err != nil {
-		return nil, err
-	}
-	return readHeader(path, text, d)
+	return readHeader(path, &watchingReader{ctx, src}, d)
 }
 
 func readHeader(path string, text io.Reader, d schema.Dialect) ([]string, error) {
-	rs, err := newRecords(path, byteByByte{text}, d, 4<<10)
+	rs, err := openRecords(path, byteByByte{text}, d, 64)
 	if err != nil {
-		return nil, err
-	}
-	if err := rs.skipPreamble(); err != nil {
 		return nil, err
 	}
 	names, err := rs.readNames()
@@ -85,21 +78,6 @@ func looksLikeCell(field string) bool {
 	// Numbers as any country writes them, dates, times, amounts and shares.
 	digits := strings.Trim(field, "+-.,:/ %$€£()TZ0123456789eE'")
 	return digits == "" && strings.ContainsAny(field, "0123456789")
-}
-
-// readNames reads the next record as a header.
-func (rs *records) readNames() ([]string, error) {
-	switch err := rs.readRecord(); {
-	case err == io.EOF:
-		return nil, &FaultError{File: rs.file, Fault: "must have a header"}
-	case err != nil:
-		return nil, err
-	}
-	names := make([]string, len(rs.fields))
-	for i, name := range rs.fields {
-		names[i] = string(name)
-	}
-	return names, nil
 }
 
 // byteByByte keeps a records from asking for more text than it needs.

@@ -29,18 +29,6 @@ func openFile(ctx context.Context, path string) (io.Reader, io.Closer, error) {
 	return f, f, err
 }
 
-// sizeOf is how many bytes the file or the object at path has.
-func sizeOf(ctx context.Context, path string) (int64, error) {
-	if object.IsAddress(path) {
-		return object.Size(ctx, path)
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0, err
-	}
-	return info.Size(), nil
-}
-
 // openParquet opens the file or the object at path. The caller closes f.
 func openParquet(ctx context.Context, path string) (pf *parquetFile, f io.Closer, err error) {
 	if object.IsAddress(path) {

@@ -66,15 +66,6 @@ func (r *reader) readParquetFiles(files []*parquetFile) error {
 	// waiting. Faults do not depend on this order (see gather).
 	slices.SortStableFunc(jobs, func(a, b *columnJob) int { return cmp.Compare(b.bytes, a.bytes) })
 	r.readColumns(jobs, rows)
-	// What no column needed counts as read, so that progress ends at its total.
-	var rest int64
-	for _, pf := range files {
-		rest += pf.size
-	}
-	for _, j := range jobs {
-		rest -= j.bytes
-	}
-	r.progress.add(int(rest))
 	r.rows = rows
 	return r.gatherFaults(jobs)
 }
@@ -104,7 +95,6 @@ func (r *reader) layOut(pf *parquetFile) (*layout, error) {
 
 func (r *reader) readColumns(jobs []*columnJob, rows int) {
 	var next atomic.Int64
-	var progress sync.Mutex
 	var workers sync.WaitGroup
 	procs := runtime.GOMAXPROCS(0)
 	if len(jobs) > 0 {
@@ -117,11 +107,7 @@ func (r *reader) readColumns(jobs []*columnJob, rows int) {
 				if i >= len(jobs) {
 					return
 				}
-				jobs[i].err = jobs[i].readColumn(r.ctx, rows, func(bytes int64) {
-					progress.Lock()
-					defer progress.Unlock()
-					r.progress.add(int(bytes))
-				})
+				jobs[i].err = jobs[i].readColumn(r.ctx, rows)
 			}
 		})
 	}
@@ -175,27 +161,21 @@ func (pf *parquetFile) columnBytes(at int) (sum int64) {
 	return sum
 }
 
-func (j *columnJob) readColumn(ctx context.Context, rows int, progress func(bytes int64)) error {
+func (j *columnJob) readColumn(ctx context.Context, rows int) error {
 	j.coder.flushCodes()
 	j.coder.out.Grow(rows)
 	for i, pf := range j.files {
-		if err := j.readFile(ctx, pf, j.at[i], progress); err != nil {
+		if err := j.readGroups(ctx, pf, j.at[i], groupRange{to: len(pf.groups)}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (j *columnJob) readFile(ctx context.Context, pf *parquetFile, at int, progress func(bytes int64)) (err error) {
-	return j.readGroups(ctx, pf, at, groupRange{to: len(pf.groups)}, progress)
-}
-
 // groupRange is row groups from..to-1 of a file, of which row is the first row.
 type groupRange struct{ from, to, row int }
 
-func (j *columnJob) readGroups(
-	ctx context.Context, pf *parquetFile, at int, which groupRange, progress func(bytes int64),
-) (err error) {
+func (j *columnJob) readGroups(ctx context.Context, pf *parquetFile, at int, which groupRange) (err error) {
 	defer recoverDamage(pf.path, &err)
 	leaf := pf.leaves[at]
 	t, _ := cellTypeOf(leaf)
@@ -227,7 +207,6 @@ func (j *columnJob) readGroups(
 			}
 			row += run.n
 		}
-		progress(pf.groups[g].Columns[leaf.Index()].MetaData.TotalCompressedSize)
 	}
 	return nil
 }

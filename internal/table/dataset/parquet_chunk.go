@@ -15,14 +15,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/object"
 )
 
-const (
-	maxPage       = 128 << 20 // bytes of an unpacked page
-	maxPageHeader = 64 << 10
-)
+// usualPageHeader is how many bytes a page's header has, unless its statistics hold a long cell.
+const usualPageHeader = 64 << 10
 
-// chunk reads the pages of one column of one row group. The caps on a page hold
-// before anything is unpacked, and nothing is ever made room for on the word of
-// the file alone.
+// chunk reads the pages of one column of one row group. Room is made for one page at a
+// time, as its bytes come, and a page has less than 2 GiB by the format: a smaller bound would be
+// one on what a cell may hold.
 type chunk struct {
 	file   *parquetFile
 	t      cellType
@@ -78,12 +76,9 @@ func newChunk(pf *parquetFile, g, at int, t cellType) (*chunk, error) {
 	section := pf.section(start, meta.TotalCompressedSize)
 	return &chunk{
 		file: pf, t: t, codec: meta.Codec,
-		src: bufio.NewReaderSize(section, maxPageHeader), bytes: meta.TotalCompressedSize, rows: group.NumRows,
+		src: bufio.NewReaderSize(section, usualPageHeader), bytes: meta.TotalCompressedSize, rows: group.NumRows,
 	}, nil
 }
-
-// errExpands refuses a page: the file's pages are more than it may stand for.
-var errExpands = errors.New("dataset: the pages of the file expand too far")
 
 // nextRun returns the next run of at most batch rows, valid until the next call,
 // and io.EOF after the last one.
@@ -135,11 +130,8 @@ func (c *chunk) nextPage() error {
 		return err
 	}
 	size, unpacked := int64(head.CompressedPageSize), int64(head.UncompressedPageSize)
-	if size < 0 || unpacked < 0 || size > c.bytes-int64(n) || unpacked > maxPage {
+	if size < 0 || unpacked < 0 || size > c.bytes-int64(n) {
 		return errValues
-	}
-	if c.file.pages.Add(max(size, unpacked)) > c.file.mostText() {
-		return errExpands
 	}
 	if _, err := c.src.Discard(n); err != nil {
 		return err
@@ -168,9 +160,12 @@ func (c *chunk) decodeHeader() (head *format.PageHeader, n int, err error) {
 	if c.bytes <= 0 {
 		return nil, 0, io.EOF
 	}
-	for _, most := range []int{1 << 10, maxPageHeader} {
+	for most := int64(1 << 10); most < 64*c.bytes; most *= 64 { // 1.6
 		var data []byte
-		data, err = c.src.Peek(int(min(int64(most), c.bytes)))
+		if most > usualPageHeader {
+			c.src = bufio.NewReaderSize(c.src, int(min(most, c.bytes)))
+		}
+		data, err = c.src.Peek(int(min(most, c.bytes)))
 		if err != nil && err != io.EOF {
 			return nil, 0, err
 		}
@@ -191,6 +186,9 @@ func (c *chunk) unpackPage(packed []byte, size int64) ([]byte, error) {
 			return nil, errValues
 		}
 		return packed, nil
+	}
+	if size > largePage {
+		return unpackLarge(packed, int(size), c.codec)
 	}
 	c.page = resizeSlice(c.page, int(size))
 	if size == 0 {
@@ -302,8 +300,6 @@ func chunkFault(path, column string, err error) error {
 	}
 	fault := damagedFile(path)
 	switch {
-	case errors.Is(err, errExpands):
-		fault.Fault = expands
 	case errors.Is(err, errEncoding):
 		fault.Fault = "must be PLAIN, dictionary, RLE or DELTA encoded (not DELTA_BYTE_ARRAY) and use a current codec"
 	}

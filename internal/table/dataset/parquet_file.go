@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
-	"sync/atomic"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
@@ -14,11 +13,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/object"
 )
 
-const (
-	maxFooter = 16 << 20 // bytes of a Parquet file's metadata
-	// cellText is the least text that a cell takes, its separator counted.
-	cellText = 2
-)
+// maxGroup bounds the rows of a row group: runs of one value take next to no room, so that a few
+// bytes could stand for any number of rows. It leaves what cells hold alone, as a bound by the
+// file's size would not.
+const maxGroup = 1 << 26
 
 // parquetFile is an open Parquet file of flat columns. Its metadata come from
 // the Parquet library; its pages are read by chunk.
@@ -30,12 +28,7 @@ type parquetFile struct {
 	leaves []*parquet.Column // parallel to names; nil: not a flat column
 	groups []format.RowGroup
 	rows   int64
-	pages  atomic.Int64 // bytes of the pages that were read, unpacked
 }
-
-// mostText is how much text the file may stand for: as much as gzip of its size.
-// Runs of one value take next to no room, but a table of them alone is a bomb.
-func (pf *parquetFile) mostText() int64 { return max(freeText, maxRatio*pf.size) }
 
 func newParquetFile(path string, file io.ReaderAt, size int64) (pf *parquetFile, err error) {
 	pf = &parquetFile{path: path, file: file, size: size}
@@ -72,11 +65,8 @@ func (pf *parquetFile) checkFooter() error {
 		return err
 	}
 	n := int64(binary.LittleEndian.Uint32(end[:4]))
-	switch {
-	case string(end[4:]) != "PAR1" || n > pf.size-4-tail:
+	if string(end[4:]) != "PAR1" || n > pf.size-4-tail {
 		return damagedFile(pf.path)
-	case n > maxFooter:
-		return &FaultError{File: pf.path, Fault: "must not have more than 16 MiB of metadata"}
 	}
 	footer := make([]byte, n)
 	if _, err := pf.file.ReadAt(footer, pf.size-tail-n); err != nil {
@@ -91,8 +81,8 @@ func (pf *parquetFile) checkFooter() error {
 func (pf *parquetFile) checkRows() error {
 	for i := range pf.groups {
 		n := pf.groups[i].NumRows
-		if n < 0 || n > pf.mostText()/int64(cellText*max(1, len(pf.names)))-pf.rows {
-			return &FaultError{File: pf.path, Fault: expands}
+		if n < 0 || n > maxGroup {
+			return &FaultError{File: pf.path, Fault: "must not have a row group of more than 2^26 rows"}
 		}
 		pf.rows += n
 	}

@@ -116,19 +116,6 @@ func writeParquet[T any](t testing.TB, rows []T, options ...parquet.WriterOption
 	return path
 }
 
-func TestParquetProgressEndsAtItsTotal(t *testing.T) {
-	var done, total int64
-	opts := Options{Progress: func(d, n int64) { done, total = d, n }}
-	path := writeParquet(t, randomRows(300), parquet.MaxRowsPerRowGroup(90))
-	tab, err := Read(context.Background(), smallSchema(), opts, path, path)
-	if err != nil || tab.Rows != 600 {
-		t.Fatalf("table %v, error %v; want 600 rows", tab, err)
-	}
-	if done != total || total == 0 {
-		t.Errorf("progress ends at %d of %d", done, total)
-	}
-}
-
 func TestParquetReadsAsTheSameCSV(t *testing.T) {
 	rows := randomRows(5000)
 	for i := 1000; i < 4200; i++ { // long enough for whole runs of missing cells

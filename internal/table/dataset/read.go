@@ -56,29 +56,25 @@ type Options struct {
 	Extra  Extra
 	// MaxRows refuses a longer table; 0 means 2^31-1, which is also the most.
 	MaxRows int
-	// Persons tells persons apart, for one reading; nil for a secret and numbers of the reading's own.
+	// Persons tells persons apart, for one reading; nil for a secret and numbers of the reading's
+	// own.
 	Persons *PersonKeys
 	// Ordered makes ReadBlocks hand on one block at a time, the first one first, and share out its
 	// columns among the processors.
 	Ordered bool
-	// Progress is told now and then how many bytes of the files have been read,
-	// one call at a time; nil for none.
-	Progress func(done, total int64)
-	// Stdin is what the path "-" reads, as CSV; its size counts as 0 in
-	// Progress.
+	// Stdin is what the path "-" reads, as CSV.
 	Stdin io.Reader
 }
 
 // Read reads the table in the files, one after another in the given order, into
 // memory: about the bytes of its codes and, for a number, 8 bytes per distinct
-// value. The file's format is told by FormatOf; CSV may be gzip; a path may also be the address of
-// a table in a database (package sqlrows). With a header, in Parquet and in a database, columns are
-// matched by name in any order; a column that the schema ignores may be absent, one that it derives
-// must be.
+// value. The file's format is told by FormatOf; CSV whose name ends in ".gz" is gzip; a path may
+// also be the address of a table in a database (package sqlrows). With a header, in Parquet and in
+// a database, columns are matched by name in any order; a column that the schema ignores may be
+// absent, one that it derives must be.
 //
 // A structural fault is a *FaultError. It does not depend on what a private cell, a private label,
-// or any cell with a default holds. (Text that breaks the file's structure, such as an open quote,
-// is a fault wherever it stands.)
+// or any cell with a default holds (G-READ-1).
 func Read(ctx context.Context, s *schema.Schema, opts Options, paths ...string) (*Table, error) {
 	r, err := newReader(ctx, s, opts, paths)
 	if err != nil {
@@ -112,12 +108,11 @@ func Check(ctx context.Context, s *schema.Schema, paths ...string) ([]FaultError
 
 // reader is one reading of some files into columns.
 type reader struct {
-	ctx      context.Context
-	s        *schema.Schema
-	opts     Options
-	paths    []string
-	progress progress
-	faults   faults
+	ctx    context.Context
+	s      *schema.Schema
+	opts   Options
+	paths  []string
+	faults faults
 
 	cols    []*coder // parallel to the schema's Columns; nil: ignored or derived
 	persons *coder   // one of cols: whose the rows are; nil: not read
@@ -154,12 +149,8 @@ func newReader(ctx context.Context, s *schema.Schema, opts Options, paths []stri
 			Want: "must name files, since there is no standard input here", Got: "-"}
 	}
 	r := &reader{ctx: Hold(ctx), s: s, opts: opts}
-	r.progress.report = opts.Progress
 	var err error
 	if r.paths, err = listFiles(r.ctx, paths); err != nil {
-		return nil, err
-	}
-	if r.progress.total, err = totalSize(r.ctx, r.paths); err != nil {
 		return nil, err
 	}
 	if r.cols, r.label, err = newCoders(s); err != nil {
@@ -208,10 +199,14 @@ func (r *reader) readFiles() error {
 		}
 		from = to
 	}
-	// Under add-remove a table of no rows neighbours one of one row: refusing it
-	// would tell them apart.
+	return r.checkRows(r.paths[0])
+}
+
+// checkRows refuses a table without rows under replace-one. Under add-remove it neighbours one of
+// one row: refusing it would tell them apart.
+func (r *reader) checkRows(file string) error {
 	if r.rows == 0 && r.s.Relation == dp.ReplaceOne {
-		return r.faults.addFault(&FaultError{File: r.paths[0], Fault: "must have at least one row (all files together)"})
+		return r.faults.addFault(&FaultError{File: file, Fault: "must have at least one row (all files together)"})
 	}
 	return nil
 }

@@ -4,7 +4,9 @@ package dataset
 
 import (
 	"bytes"
+	"fmt"
 	"io"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -13,40 +15,46 @@ import (
 )
 
 const (
-	maxRecord = 16 << 20 // bytes of one CSV record
-	maxField  = 1 << 20  // bytes of one cell
+	maxRecord = 16 << 20 // bytes that are kept of one CSV record
+	maxField  = 1 << 20  // bytes that are kept of one cell
 )
 
 // records splits CSV text into records and cells. encoding/csv cannot: it has
-// no dialect without quotes, skips blank lines in the middle of a file,
-// accepts NUL and lone carriage returns, has no bound on a record, and
-// allocates for every record.
+// no dialect without quotes, skips blank lines, and has no bound on a record.
 //
-// A blank line is refused unless only blank lines follow it: it is more often
-// a damaged row than nothing, and dropping a row would change n.
+// G-READ-1: splitting is total. From the first row on, nothing but the delimiter, a line feed and,
+// in a dialect with quotes, a quote that begins a cell means anything; a quote is ordinary
+// elsewhere. A correct writer puts these three inside a cell between quotes only, so a record has
+// the cells that were written, whatever they hold: bytes of no text, marks of comments, magic words
+// of other formats, any length. Only two things are refused, and no cell that such a writer wrote
+// causes either: a record with another number of cells than a row, and a quote that is never
+// closed. A blank line is a record of one empty cell.
 type records struct {
 	file string
 	src  io.Reader
 	d    schema.Dialect
 
-	quote   []byte // empty: the dialect has none
-	comment []byte
-
 	buf  []byte
 	r, w int // buf[r:w] is read from src and not yet split
 	end  error
 
-	line   int      // line on which the current record starts, from 1
-	next   int      // line on which the next record starts
-	raw    []byte   // the current record as written, without its line end
-	fields [][]byte // its cells, unquoted and trimmed
-	text   []byte   // backs unquoted cells
+	line   int      // line on which the current record starts, from 1, not counting line ends inside cells
+	next   int      // line on which the next record starts: counted so, a message does not tell of cells
+	broken bool     // a cell of the current record holds a line end
+	count  int      // cells of the current record
+	fields [][]byte // the cells, unquoted and trimmed; those beyond a row's number are not kept
+	text   []byte   // backs fields
+	ends   []int    // of the cells in text
+
+	cells, orCells int  // a row has as many, or as many; 0: not known yet
+	begun          bool // a header or a row was read
 
 	lost bool // a fault hides where the next record starts
 }
 
-// newRecords reads text of dialect d from src. The file's name is for faults.
-func newRecords(file string, src io.Reader, d schema.Dialect, buffer int) (*records, error) {
+// openRecords reads the text of a CSV file of dialect d from src, unpacked where the file's name
+// says that it is gzip. Everything before the header or the first row is skipped.
+func openRecords(file string, src io.Reader, d schema.Dialect, buffer int) (*records, error) {
 	switch {
 	case !plainRune(d.Delimiter):
 		return nil, &dp.ParamError{Op: "dataset", Param: "delimiter",
@@ -58,168 +66,124 @@ func newRecords(file string, src io.Reader, d schema.Dialect, buffer int) (*reco
 		return nil, &dp.ParamError{Op: "dataset", Param: "quote", Want: "must differ from the delimiter",
 			Got: string(d.Quote)}
 	}
-	rs := &records{file: file, src: src, d: d, comment: []byte(d.Comment), buf: make([]byte, buffer), next: 1}
-	if d.Quote != 0 {
-		rs.quote = []byte{byte(d.Quote)}
+	if strings.HasSuffix(file, ".gz") { // 1.3
+		var err error
+		if src, err = unpackText(file, src, buffer); err != nil {
+			return nil, err
+		}
 	}
-	return rs, nil
+	rs := &records{file: file, src: src, d: d, buf: make([]byte, buffer), next: 1}
+	return rs, rs.skipPreamble()
 }
 
 func plainRune(r rune) bool {
 	return r > 0 && r < utf8.RuneSelf && r != '\n' && r != '\r'
 }
 
-const utf16 = "must be UTF-8, and is UTF-16; save it again as CSV UTF-8 (iconv -f UTF-16 -t UTF-8 does that, too)"
-
-// skipPreamble skips everything before the header or the first row.
+// skipPreamble skips the lines that the dialect skips, quotes or not.
 func (rs *records) skipPreamble() error {
-	marks := []struct{ bytes, fault string }{
-		{"\xef\xbb\xbf", ""},
-		{"\xff\xfe", utf16},
-		{"\xfe\xff", utf16},
-		{"PAR1", `must be CSV, and is Parquet; the name of a Parquet file ends in ".parquet"`},
-	}
-	for _, mark := range marks {
-		for rs.end == nil && rs.w < len(mark.bytes) && mark.bytes[:rs.w] == string(rs.buf[:rs.w]) {
-			rs.fillBuffer()
-		}
-		if !bytes.HasPrefix(rs.buf[:rs.w], []byte(mark.bytes)) {
-			continue
-		}
-		if mark.fault != "" {
-			return rs.loseRecords(mark.fault)
-		}
-		rs.r = len(mark.bytes)
-		break
-	}
 	for skipping := rs.d.SkipUntil != ""; skipping; {
-		err := rs.skipLine()
+		line, err := rs.skipLine()
 		if err == io.EOF {
 			return &FaultError{File: rs.file, Fault: "must have the line that the dialect skips to"}
 		}
 		if err != nil {
 			return err
 		}
-		skipping = string(bytes.TrimSpace(rs.raw)) != rs.d.SkipUntil
+		skipping = string(bytes.TrimSpace(line)) != rs.d.SkipUntil
 	}
 	for range rs.d.SkipRecords {
-		if err := rs.skipLine(); err != nil && err != io.EOF {
+		if _, err := rs.skipLine(); err != nil && err != io.EOF {
 			return err
 		}
 	}
 	return nil
 }
 
-// readRecord splits the next record. It returns io.EOF after the last one. Every
+// expectCells says that a row has n cells, or, where or is not 0, as many as that.
+func (rs *records) expectCells(n, or int) { rs.cells, rs.orCells = n, or }
+
+// readRecord splits the next row, or the header. It returns io.EOF after the last one. Every
 // other error is a *FaultError or comes from the source.
+//
+// A line that starts with the mark of comments is skipped before the header, and elsewhere if it
+// has another number of cells than a row: it may be a row otherwise. Blank lines behind the last
+// row are skipped if a row has several cells.
 func (rs *records) readRecord() error {
+	blank := 0
 	for {
-		if err := rs.readLine(); err != nil {
+		rs.line = rs.next
+		if err := rs.skipMark(); err != nil {
 			return err
 		}
-		if rs.isBlank(rs.raw) {
-			return rs.refuseBlank()
-		}
-		if !rs.isComment(rs.raw) {
-			break
-		}
-	}
-	switch raw := rs.raw; {
-	case bytes.IndexByte(raw, 0) >= 0:
-		return rs.fault("must not hold a NUL byte")
-	case !utf8.Valid(raw):
-		return rs.fault("must be UTF-8")
-	case hasLoneReturn(raw):
-		return rs.fault("must not hold a carriage return without a line feed")
-	}
-	return rs.splitCells()
-}
-
-// skipLine takes the next line, quotes or not.
-func (rs *records) skipLine() error {
-	rs.line = rs.next
-	end, err := rs.lineEnd(0)
-	if err != nil {
-		return err
-	}
-	rs.next++
-	rs.takeLine(end)
-	return nil
-}
-
-// readLine takes the next line or, where the dialect has quotes and the line
-// leaves one open, the lines up to the one that closes it. Quotes come in pairs
-// in a complete record.
-func (rs *records) readLine() error {
-	rs.line = rs.next
-	end, err := rs.lineEnd(0)
-	if err != nil {
-		return err
-	}
-	rs.next++
-	if len(rs.quote) > 0 {
-		from := 0
-		open := false
-		for {
-			line := rs.buf[rs.r+from : rs.r+end]
-			if from == 0 && rs.isComment(line) {
-				break
-			}
-			if bytes.Count(line, rs.quote)%2 == 1 {
-				open = !open
-			}
-			if !open {
-				break
-			}
-			from = end + 1
-			end, err = rs.lineEnd(from)
-			if err == io.EOF {
-				return rs.loseRecords("must close every quote")
-			}
-			if err != nil {
+		comment := rs.d.Comment != "" && rs.hasPrefix(rs.d.Comment)
+		if comment && rs.d.Header && !rs.begun {
+			if _, err := rs.skipLine(); err != nil {
 				return err
 			}
-			rs.next++
+			continue
 		}
-	}
-	rs.takeLine(end)
-	return nil
-}
-
-// lineEnd returns the offset from r of the first line feed at or after offset
-// from, or of the end of the text. It returns io.EOF when no text is left.
-func (rs *records) lineEnd(from int) (int, error) {
-	for at := from; ; {
-		have := rs.w - rs.r
-		if at < have {
-			if i := bytes.IndexByte(rs.buf[rs.r+at:rs.w], '\n'); i >= 0 && at+i <= maxRecord {
-				return at + i, nil
-			}
-			at = have
+		if err := rs.splitRecord(); err != nil {
+			return err
 		}
+		fits := rs.cells == 0 || rs.count == rs.cells || rs.count == rs.orCells
 		switch {
-		case have > maxRecord:
-			return 0, rs.loseRecords("must not hold a record of more than 16 MiB")
-		case rs.end == nil:
-			rs.fillBuffer()
-		case rs.end != io.EOF:
-			return 0, rs.end
-		case have <= from:
-			return 0, io.EOF
+		case rs.cells != 1 && rs.orCells != 1 && rs.count == 1 && len(rs.fields[0]) == 0:
+			if blank == 0 {
+				blank = rs.line
+			}
+		case comment && !fits && !rs.broken: // 1.2
+		case blank > 0:
+			return &FaultError{File: rs.file, Line: blank, Fault: "must not be blank, since rows follow"}
+		case !fits:
+			return rs.fault(fmt.Sprintf("must have %d cells", rs.cells))
 		default:
-			return have, nil
+			rs.begun = true
+			rs.expectCells(rs.count, 0)
+			return nil
 		}
 	}
 }
 
-// takeLine makes the first end bytes the current record and steps over its line
-// end.
-func (rs *records) takeLine(end int) {
-	rs.raw = rs.buf[rs.r : rs.r+end : rs.r+end]
-	rs.r = min(rs.r+end+1, rs.w)
-	if n := len(rs.raw); n > 0 && rs.raw[n-1] == '\r' {
-		rs.raw = rs.raw[:n-1]
+const wantText = `must be text in UTF-8 whose lines end in line feeds (of UTF-16, iconv -f UTF-16 -t UTF-8 makes it; ` +
+	`the name of a Parquet file ends in ".parquet", that of a packed file in ".gz")`
+
+// readNames reads the next record as a header. Its cells are public, so it may be refused for what
+// they hold.
+func (rs *records) readNames() ([]string, error) {
+	switch err := rs.readRecord(); {
+	case err == io.EOF:
+		return nil, &FaultError{File: rs.file, Fault: "must have a header"}
+	case err != nil:
+		return nil, err
 	}
+	names := make([]string, len(rs.fields))
+	for i, name := range rs.fields {
+		if !utf8.Valid(name) || bytes.ContainsAny(name, "\x00\r") {
+			return nil, rs.loseRecords(wantText)
+		}
+		names[i] = string(name)
+	}
+	return names, nil
+}
+
+// hasPrefix reports whether the next bytes are text, and reads no byte behind the first one that
+// differs.
+func (rs *records) hasPrefix(text string) bool {
+	for i := range len(text) {
+		if !rs.has(i+1) || rs.buf[rs.r+i] != text[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// has reports whether n more bytes are there, which it reads.
+func (rs *records) has(n int) bool {
+	for rs.w-rs.r < n && rs.end == nil {
+		rs.fillBuffer()
+	}
+	return rs.w-rs.r >= n
 }
 
 func (rs *records) fillBuffer() {
@@ -227,37 +191,160 @@ func (rs *records) fillBuffer() {
 		copy(rs.buf, rs.buf[rs.r:rs.w])
 		rs.r, rs.w = 0, rs.w-rs.r
 	}
-	if rs.w == len(rs.buf) {
-		rs.buf = append(rs.buf, make([]byte, len(rs.buf))...)
-	}
 	var n int
 	n, rs.end = rs.src.Read(rs.buf[rs.w:])
 	rs.w += n
 }
 
-// refuseBlank reads on after a blank line: it is the end of the rows, or a fault.
-func (rs *records) refuseBlank() error {
-	line := rs.line
+// skipMark steps over a byte-order mark, which counts before no record, and returns the error that
+// ended the source where nothing is left.
+func (rs *records) skipMark() error {
+	const mark = "\xef\xbb\xbf"
+	if rs.hasPrefix(mark) {
+		rs.r += len(mark)
+	} else if !rs.has(1) {
+		return rs.failRead()
+	}
+	return nil
+}
+
+// failRead is the error that ended the source.
+func (rs *records) failRead() error {
+	rs.lost = true
+	return rs.end
+}
+
+// skipLine takes the next line and returns the beginning of it, valid until the next call.
+func (rs *records) skipLine() ([]byte, error) {
+	if err := rs.skipMark(); err != nil {
+		return nil, err
+	}
+	rs.text = rs.text[:0]
+	_, err := rs.takeText('\n', 0, maxField)
+	return rs.text, err
+}
+
+// splitRecord takes the next record apart.
+func (rs *records) splitRecord() error {
+	rs.fields, rs.text, rs.ends, rs.count, rs.broken = rs.fields[:0], rs.text[:0], rs.ends[:0], 0, false
+	most := max(rs.cells, rs.orCells)
+	room := maxField
+	if most > 0 { // so that no cell takes the room of another
+		room = min(room, maxRecord/most)
+	}
+	for more := true; more; rs.count++ {
+		keep := room
+		if most > 0 && rs.count >= most {
+			keep = 0
+		}
+		var err error
+		if more, err = rs.takeCell(keep); err != nil { // 1.4
+			return err
+		}
+		if keep > 0 {
+			rs.ends = append(rs.ends, len(rs.text))
+		}
+		if most == 0 && len(rs.text) > maxRecord {
+			return rs.loseRecords("must not have a header of more than 16 MiB")
+		}
+	}
+	from := 0
+	for _, end := range rs.ends {
+		cell := rs.text[from:end:end]
+		if rs.d.Trim {
+			cell = coding.Trim(cell)
+		}
+		rs.fields = append(rs.fields, cell)
+		from = end
+	}
+	return nil
+}
+
+// takeCell puts the next cell behind text, at most room bytes of it, and steps over the delimiter
+// or the line end behind it. more is false at the end of the record.
+func (rs *records) takeCell(room int) (more bool, err error) {
+	from := len(rs.text)
+	delimiter := byte(rs.d.Delimiter)
+	if quote := byte(rs.d.Quote); quote != 0 {
+		// 1.1
+		for rs.d.Trim && rs.has(1) && (rs.buf[rs.r] == ' ' || rs.buf[rs.r] == '\t') && rs.buf[rs.r] != delimiter {
+			rs.r++
+		}
+		if rs.has(1) && rs.buf[rs.r] == quote {
+			rs.r++
+			if err := rs.takeQuoted(quote, from, room); err != nil {
+				return false, err
+			}
+		}
+	}
+	return rs.takeText(delimiter, from, room)
+}
+
+// takeQuoted takes what a quoted cell, which begins in text at from, holds up to the quote that
+// closes it.
+func (rs *records) takeQuoted(quote byte, from, room int) error {
 	for {
-		end, err := rs.lineEnd(0)
-		if err != nil {
-			return err // most often io.EOF
+		rest := rs.buf[rs.r:rs.w]
+		i := bytes.IndexByte(rest, quote)
+		piece := rest
+		if i >= 0 {
+			piece = rest[:i]
 		}
-		rest := bytes.TrimSuffix(rs.buf[rs.r:rs.r+end], []byte("\r"))
-		if !rs.isBlank(rest) && !rs.isComment(rest) {
-			return &FaultError{File: rs.file, Line: line, Fault: "must not be blank, since rows follow"}
+		rs.keepText(piece, from, room)
+		rs.broken = rs.broken || bytes.IndexByte(piece, '\n') >= 0 // 1.5
+		rs.r += len(piece)
+		switch {
+		case i >= 0:
+			rs.r++
+			if !rs.has(1) || rs.buf[rs.r] != quote {
+				return nil
+			}
+			rs.keepText([]byte{quote}, from, room)
+			rs.r++
+		case rs.end == nil:
+			rs.fillBuffer()
+		case rs.end == io.EOF:
+			return rs.loseRecords("must close every quote")
+		default:
+			return rs.failRead()
 		}
-		rs.next++
-		rs.takeLine(end)
 	}
 }
 
-func (rs *records) isBlank(line []byte) bool {
-	return len(line) == 0 || rs.d.Trim && len(coding.Trim(line)) == 0
+// takeText takes bytes up to a delimiter or a line end, over which it steps. more is false at a
+// line end and at the end of the file.
+func (rs *records) takeText(delimiter byte, from, room int) (more bool, err error) {
+	bare := len(rs.text)
+	for {
+		rest := rs.buf[rs.r:rs.w]
+		i := 0
+		for i < len(rest) && rest[i] != delimiter && rest[i] != '\n' {
+			i++
+		}
+		rs.keepText(rest[:i], from, room)
+		rs.r += i
+		switch {
+		case i < len(rest):
+			rs.r++
+			if rest[i] != '\n' {
+				return true, nil
+			}
+			rs.next++
+		case rs.end == nil:
+			rs.fillBuffer()
+			continue
+		case rs.end != io.EOF:
+			return false, rs.failRead()
+		}
+		if n := len(rs.text); n > bare && rs.text[n-1] == '\r' {
+			rs.text = rs.text[:n-1]
+		}
+		return false, nil
+	}
 }
 
-func (rs *records) isComment(line []byte) bool {
-	return len(rs.comment) > 0 && bytes.HasPrefix(line, rs.comment)
+func (rs *records) keepText(piece []byte, from, room int) {
+	rs.text = append(rs.text, piece[:min(len(piece), room-(len(rs.text)-from))]...)
 }
 
 func (rs *records) fault(requirement string) *FaultError {
@@ -268,101 +355,4 @@ func (rs *records) fault(requirement string) *FaultError {
 func (rs *records) loseRecords(requirement string) *FaultError {
 	rs.lost = true
 	return rs.fault(requirement)
-}
-
-// splitCells cuts the current record into cells.
-func (rs *records) splitCells() error {
-	rs.fields, rs.text = rs.fields[:0], rs.text[:0]
-	delimiter := byte(rs.d.Delimiter)
-	rest := rs.raw
-	for {
-		var cell []byte
-		var err error
-		more := false
-		if rs.startsQuoted(rest) {
-			if cell, rest, more, err = rs.unquoteCell(rest); err != nil {
-				return err
-			}
-		} else {
-			cell, rest, more = cutCell(rest, delimiter)
-			if rs.d.Quote != 0 && bytes.IndexByte(cell, byte(rs.d.Quote)) >= 0 {
-				return rs.fault("must not have a quote inside an unquoted cell")
-			}
-		}
-		if len(cell) > maxField {
-			return rs.fault("must not hold a cell of more than 1 MiB")
-		}
-		if rs.d.Trim {
-			cell = coding.Trim(cell)
-		}
-		rs.fields = append(rs.fields, cell)
-		if !more {
-			return nil
-		}
-	}
-}
-
-func (rs *records) startsQuoted(rest []byte) bool {
-	if rs.d.Quote == 0 {
-		return false
-	}
-	if rs.d.Trim {
-		rest = bytes.TrimLeft(rest, " \t")
-	}
-	return len(rest) > 0 && rest[0] == byte(rs.d.Quote)
-}
-
-// unquoteCell reads one quoted cell and the delimiter behind it.
-func (rs *records) unquoteCell(rest []byte) (cell, after []byte, more bool, err error) {
-	quote := byte(rs.d.Quote)
-	rest = rest[bytes.IndexByte(rest, quote)+1:]
-	// Room for the whole rest at once: cells already cut keep their memory.
-	if cap(rs.text)-len(rs.text) < len(rest) {
-		rs.text = make([]byte, 0, 2*len(rest)+64)
-	}
-	from := len(rs.text)
-	for {
-		i := bytes.IndexByte(rest, quote)
-		if i < 0 {
-			return nil, nil, false, rs.fault("must close every quote")
-		}
-		rs.text = append(rs.text, rest[:i]...)
-		rest = rest[i+1:]
-		if len(rest) == 0 || rest[0] != quote {
-			break
-		}
-		rs.text = append(rs.text, quote)
-		rest = rest[1:]
-	}
-	cell = rs.text[from:len(rs.text):len(rs.text)]
-	between, after, more := cutCell(rest, byte(rs.d.Delimiter))
-	if rs.d.Trim {
-		between = coding.Trim(between)
-	}
-	if len(between) > 0 {
-		return nil, nil, false, rs.fault("must have a delimiter behind a closing quote")
-	}
-	return cell, after, more, nil
-}
-
-func cutCell(text []byte, delimiter byte) (before, after []byte, found bool) {
-	for i, b := range text {
-		if b == delimiter {
-			return text[:i], text[i+1:], true
-		}
-	}
-	return text, nil, false
-}
-
-func hasLoneReturn(text []byte) bool {
-	for {
-		i := bytes.IndexByte(text, '\r')
-		if i < 0 {
-			return false
-		}
-		if i+1 >= len(text) || text[i+1] != '\n' {
-			return true
-		}
-		text = text[i+1:]
-	}
 }

@@ -4,7 +4,6 @@ package dataset
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -16,7 +15,7 @@ import (
 // cell is one cell of a row that is passed on as it is.
 type cell struct {
 	form   form
-	text   []byte // valid until the next row
+	text   []byte // valid until the next row; of an absent cell the sign that stood there
 	number float64
 	comma  bool // stands before the fraction of a number
 }
@@ -53,8 +52,8 @@ type rows interface {
 	// columns are the names of the cells of a row.
 	columns() []string
 	// next returns the cells of the next row, valid until the next call, and
-	// io.EOF after the last one. raw is the row as written, nil unless it is CSV.
-	next() (cells []cell, raw []byte, err error)
+	// io.EOF after the last one.
+	next() (cells []cell, err error)
 	close() error
 }
 
@@ -70,8 +69,7 @@ type textRows struct {
 	shut   func() error
 	rs     *records
 	names  []string
-	header []byte // the header as written; nil: none
-	ahead  bool   // rs holds the first row already
+	ahead  bool // rs holds the first row already
 	tokens []string
 	cells  []cell
 }
@@ -86,25 +84,13 @@ func (r *reader) openTextRows(path string) (_ rows, err error) {
 			shut()
 		}
 	}()
-	text, err := openText(path, &countingReader{ctx: r.ctx, r: f, p: &r.progress})
+	rs, _, names, err := r.openText(path, f)
 	if err != nil {
 		return nil, err
 	}
-	rs, err := newRecords(path, text, r.s.Dialect, 256<<10)
-	if err != nil {
-		return nil, err
-	}
-	if err := rs.skipPreamble(); err != nil {
-		return nil, err
-	}
-	t := &textRows{shut: shut, rs: rs, tokens: r.s.Dialect.Missing}
+	t := &textRows{shut: shut, rs: rs, names: names, tokens: r.s.Dialect.Missing}
 	if r.s.Dialect.Header {
-		if t.names, err = rs.readNames(); err != nil {
-			return nil, err
-		}
-		t.header = slices.Clone(rs.raw)
-		_, err = r.layoutByName(path, rs.line, t.names)
-		return t, err
+		return t, nil
 	}
 	if err := rs.readRecord(); err != nil && err != io.EOF {
 		return nil, err
@@ -131,16 +117,13 @@ func (r *reader) positionNames(fields int) []string {
 func (t *textRows) columns() []string { return t.names }
 func (t *textRows) close() error      { return t.shut() }
 
-func (t *textRows) next() ([]cell, []byte, error) {
+func (t *textRows) next() ([]cell, error) {
 	if !t.ahead {
 		if err := t.rs.readRecord(); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	t.ahead = false
-	if len(t.rs.fields) != len(t.names) {
-		return nil, nil, t.rs.fault(fmt.Sprintf("must have %d cells", len(t.names)))
-	}
 	t.cells = resizeSlice(t.cells, len(t.names))
 	for i, text := range t.rs.fields {
 		t.cells[i] = cell{form: textual, text: text, comma: t.rs.d.Decimal == ','}
@@ -150,7 +133,7 @@ func (t *textRows) next() ([]cell, []byte, error) {
 			}
 		}
 	}
-	return t.cells, t.rs.raw, nil
+	return t.cells, nil
 }
 
 // parquetRows are the rows of a Parquet file. Columns that are no flat column
@@ -200,33 +183,32 @@ func (r *reader) openParquetRows(path string) (rows, error) {
 func (p *parquetRows) columns() []string { return p.names }
 func (p *parquetRows) close() error      { return p.file.Close() }
 
-func (p *parquetRows) next() (_ []cell, _ []byte, err error) {
+func (p *parquetRows) next() (_ []cell, err error) {
 	defer recoverDamage(p.pf.path, &err)
 	for p.left == 0 {
 		if p.group == len(p.pf.groups) {
-			return nil, nil, io.EOF
+			return nil, io.EOF
 		}
 		if err := p.r.ctx.Err(); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		p.left = p.pf.groups[p.group].NumRows
 		for i := range p.cursors {
 			c := &p.cursors[i]
 			if c.chunk, err = newChunk(p.pf, p.group, c.at, c.t); err != nil {
-				return nil, nil, chunkFault(p.pf.path, p.names[i], err)
+				return nil, chunkFault(p.pf.path, p.names[i], err)
 			}
 			c.run, c.row = run{}, 0
 		}
-		p.r.progress.add(int(p.pf.size) / len(p.pf.groups))
 		p.group++
 	}
 	p.left--
 	for i := range p.cursors {
 		if err := p.cursors[i].next(&p.cells[i]); err != nil {
-			return nil, nil, chunkFault(p.pf.path, p.names[i], err)
+			return nil, chunkFault(p.pf.path, p.names[i], err)
 		}
 	}
-	return p.cells, nil, nil
+	return p.cells, nil
 }
 
 func (c *cursor) next(out *cell) (err error) {

@@ -4,7 +4,6 @@ package dataset
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -211,14 +210,4 @@ func readSQLTypes(address string) (map[string]string, error) {
 		types[c.Name] = c.Declared
 	}
 	return types, t.Close()
-}
-
-// estimateSQL is how many rows a database thinks a table has.
-func estimateSQL(ctx context.Context, address string) (rows int64, err error) {
-	t, err := sqlrows.Open(ctx, address)
-	if err != nil {
-		return 0, err
-	}
-	rows, err = t.EstimateRows()
-	return rows, errors.Join(err, t.Close())
 }

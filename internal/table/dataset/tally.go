@@ -136,7 +136,7 @@ func (r *reader) tallyFile(path string, columns []*tallied, counts []CellCounts)
 		at[i] = slices.Index(in.columns(), c.name)
 	}
 	for {
-		cells, _, err := in.next()
+		cells, err := in.next()
 		switch {
 		case err == io.EOF:
 			return n, nil

@@ -57,6 +57,43 @@ func unpackInto(dst, src []byte, codec format.CompressionCodec) error {
 	return errEncoding
 }
 
+// largePage is how many bytes of a page are made room for on the word of the file.
+const largePage = 64 << 20
+
+// unpackLarge is what src holds, size bytes. It makes room as the bytes come, or after it has seen
+// that src may hold so many.
+func unpackLarge(src []byte, size int, codec format.CompressionCodec) ([]byte, error) {
+	var from io.Reader
+	switch codec {
+	case format.Zstd:
+		d, err := zstd.NewReader(bytes.NewReader(src), zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			return nil, err
+		}
+		defer d.Close()
+		from = d
+	case format.Gzip:
+		z, err := gzip.NewReader(bytes.NewReader(src))
+		if err != nil {
+			return nil, err
+		}
+		from = z
+	case format.Brotli:
+		from = brotli.NewReader(bytes.NewReader(src))
+	default: // no byte of Snappy or LZ4 stands for more than 255
+		if size > 256*len(src) {
+			return nil, errUnpack
+		}
+		out := make([]byte, size)
+		return out, unpackInto(out, src, codec)
+	}
+	var out bytes.Buffer
+	if n, err := io.Copy(&out, io.LimitReader(from, int64(size)+1)); err != nil || n != int64(size) {
+		return nil, errUnpack
+	}
+	return out.Bytes(), nil
+}
+
 func canUnpack(codec format.CompressionCodec) bool {
 	switch codec {
 	case format.Uncompressed, format.Snappy, format.Zstd, format.Lz4Raw, format.Gzip, format.Brotli:

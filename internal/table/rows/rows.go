@@ -8,7 +8,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"iter"
 	"reflect"
 	"slices"
@@ -90,23 +89,26 @@ func OfSQL(ctx context.Context, s *schema.Schema, rows *sql.Rows) (_ *dataset.Ta
 	}
 	for rows.Next() {
 		if err := rows.Scan(into...); err != nil {
-			return nil, err
+			return nil, errQuery
 		}
 		for i, v := range values {
-			if cells[i], err = cellOfSQL(v); err != nil {
-				return nil, &dp.ParamError{Op: "table", Param: fmt.Sprintf("column %q", names[i]),
-					Want: "must be text, a number, a truth value or a time", Got: fmt.Sprintf("%T", v)}
-			}
+			cells[i] = cellOfSQL(v)
 		}
 		if err := b.Add(cells); err != nil {
 			return nil, err
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return nil, err
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, errQuery
 	}
 	return b.Table()
 }
+
+// errQuery stands for errors while rows are read, whose words may hold a cell.
+var errQuery = errors.New("table: the query failed while its rows were read")
 
 // structFields finds the field of each column of s in a struct.
 func structFields(s *schema.Schema, t reflect.Type) (fields [][]int, names []string, err error) {
@@ -188,22 +190,22 @@ func integerCell(x int64) coding.Cell {
 	return coding.TextCell(strconv.FormatInt(x, 10))
 }
 
-func cellOfSQL(v any) (coding.Cell, error) {
+// cellOfSQL is the cell of a value. One of a type that no cell has is missing: some databases have
+// types for values and not for columns, so that to refuse it would tell of a cell.
+func cellOfSQL(v any) coding.Cell {
 	switch v := v.(type) {
-	case nil:
-		return coding.Cell{}, nil
 	case string:
-		return coding.TextCell(v), nil
+		return coding.TextCell(v)
 	case []byte:
-		return coding.TextCell(string(v)), nil
+		return coding.TextCell(string(v))
 	case int64:
-		return integerCell(v), nil
+		return integerCell(v)
 	case float64:
-		return coding.NumberCell(v), nil
+		return coding.NumberCell(v)
 	case bool:
-		return coding.TruthCell(v), nil
+		return coding.TruthCell(v)
 	case time.Time:
-		return coding.TextCell(v.Format(time.RFC3339Nano)), nil
+		return coding.TextCell(v.Format(time.RFC3339Nano))
 	}
-	return coding.Cell{}, errors.ErrUnsupported
+	return coding.Cell{}
 }

@@ -172,8 +172,10 @@ func (r *reader) readDialect(n *node) Dialect {
 	}
 	d.Missing = r.readMissing(f)
 	if f.has("comment") {
-		d.Comment = f.text("comment",
-			`write the characters a skipped record starts with, e.g. comment: "#", or remove the line`)
+		const hint = `write the characters a skipped line starts with, e.g. comment: "#", or remove the line`
+		if d.Comment = f.text("comment", hint); d.Quote != 0 && strings.HasPrefix(d.Comment, string(d.Quote)) {
+			f.refuse("comment", "must not start with the quote, with which the header may start", strconv.Quote(d.Comment), hint)
+		}
 	}
 	if f.has("skip_records") {
 		d.SkipRecords = r.readCount(f, "skip_records",

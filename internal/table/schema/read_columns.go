@@ -25,6 +25,10 @@ func (r *reader) readColumns(f fields, s *Schema) (names map[string]bool) {
 			continue
 		}
 		name := r.columnName(&c, "column", names, "write name: and the column's name as the file's header spells it")
+		if mark := s.Dialect.Comment; mark != "" && s.Dialect.Header && strings.HasPrefix(name, mark) {
+			c.refuse("name", "must not start with what comments start with, or the header may pass for one", strconv.Quote(name),
+				"choose another comment: under file, or remove it")
+		}
 		if c.has("label") {
 			labels++
 			if labels > 1 {

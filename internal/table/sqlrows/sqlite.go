@@ -84,13 +84,6 @@ func declaredOf(declared string) string {
 // quote writes a name as SQL has it.
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-func (l *sqlite) estimate() (rows int64, err error) {
-	if err := l.tx.QueryRowContext(l.ctx, "SELECT count(*) FROM "+l.table).Scan(&rows); err != nil {
-		return 0, fmt.Errorf("%s: %w", op, err)
-	}
-	return rows, nil
-}
-
 func (l *sqlite) read(columns []Column) (err error) {
 	var list []string
 	for _, c := range columns {

@@ -64,7 +64,6 @@ type source interface {
 	read(columns []Column) error
 	// next has the cells of the next row, and fails with io.EOF after the last.
 	next(out []Cell) error
-	estimate() (rows int64, err error)
 	close() error
 }
 
@@ -149,9 +148,6 @@ func (t *Table) Next() ([]Cell, error) {
 	}
 	return t.cells, nil
 }
-
-// EstimateRows is how many rows the database thinks the table has.
-func (t *Table) EstimateRows() (int64, error) { return t.estimate() }
 
 // Close ends the reading, wherever it is.
 func (t *Table) Close() error { return t.close() }

@@ -405,15 +405,14 @@ def explain(failure):
 
 
 def watched(context, stream, job):
-    """What job() returns. While it runs, it is said how many of its tasks are done."""
+    """What job() returns. While it runs, it is said that it does."""
     tracker, ended = context.statusTracker(), threading.Event()
 
     def watch():
         while not ended.wait(0.5):
             stages = [tracker.getStageInfo(s) for s in tracker.getActiveStageIds()]
-            done, of = (sum(getattr(s, n) for s in stages if s) for n in ("numCompletedTasks", "numTasks"))
-            if of:
-                send(stream, {"op": "progress", "done": done, "of": of})
+            if any(stages):
+                send(stream, {"op": "progress"})
 
     watching = threading.Thread(target=watch, daemon=True)
     watching.start()

@@ -52,8 +52,6 @@ type header struct {
 	Local    bool `json:"local,omitempty"`    // executors may keep blocks in files, and paths mean files
 	Parallel int  `json:"parallel,omitempty"` // tasks at once
 
-	Done     int       `json:"done,omitempty"` // tasks
-	Of       int       `json:"of,omitempty"`
 	Spark    string    `json:"spark,omitempty"`
 	Machines []Machine `json:"machines,omitempty"`
 }

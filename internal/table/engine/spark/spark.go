@@ -40,23 +40,23 @@ type Options struct {
 	Data []string
 	// BlockRows is how many rows a block has, or a few more; 0 for 2^18.
 	BlockRows int
-	// Report is told how many of a job's tasks are done; nil for nobody.
-	Report func(job string, done, of int)
+	// Report is told which job is at work, and not how many tasks it has, which follows from the
+	// size of the files; nil for nobody.
+	Report func(job string)
 
 	passesRows bool // through Java, whatever Data are
 }
 
 // ShowJobs lets show show each job, one at a time, until hide is called; nil for nobody.
-func (o *Options) ShowJobs(show func(job string) (report func(done, total int), done func())) (hide func()) {
-	shown, report, done := "", func(int, int) {}, func() {}
+func (o *Options) ShowJobs(show func(job string) (done func())) (hide func()) {
+	shown, done := "", func() {}
 	if show != nil {
-		o.Report = func(job string, n, of int) {
+		o.Report = func(job string) {
 			if job != shown {
 				done()
 				shown = job
-				report, done = show(job)
+				done = show(job)
 			}
-			report(n, of)
 		}
 	}
 	return func() { done() }
@@ -88,7 +88,7 @@ type Session struct {
 	blocks map[string]string // the blocks' names, and what names their rows
 	rowsOf map[string]int    // by block
 	asked  int               // questions
-	report func(job string, done, of int)
+	report func(job string)
 
 	folder  string
 	log     string
@@ -142,7 +142,7 @@ func begin(ctx context.Context, o *Options) (_ *Session, _ *config, err error) {
 	}
 	sn := &Session{report: o.Report, folder: folder, log: filepath.Join(folder, "spark.log"), ended: make(chan struct{})}
 	if sn.report == nil {
-		sn.report = func(string, int, int) {}
+		sn.report = func(string) {}
 	}
 	defer sn.closeAfter(&err)
 	program, err := programID()
@@ -292,7 +292,7 @@ func (sn *Session) next(ctx context.Context, doing string) (h header, parts [][]
 		case h.Op != "progress":
 			return h, parts, nil
 		}
-		sn.report(doing, h.Done, h.Of)
+		sn.report(doing)
 	}
 }
 

@@ -29,7 +29,7 @@ func askPlayed(t *testing.T, play func(w io.Writer)) (*question.Sums, error) {
 	t.Helper()
 	ours, theirs := net.Pipe()
 	sn := &Session{s: census.Schema(), blocks: map[string]string{"0-0": "a", "1-0": "b"}, link: ours,
-		r: bufio.NewReader(ours), log: "spark.log", report: func(string, int, int) {}}
+		r: bufio.NewReader(ours), log: "spark.log", report: func(string) {}}
 	go func() {
 		defer theirs.Close()
 		if _, _, err := receive(theirs); err == nil {

@@ -82,7 +82,9 @@ func (l *Ledger) Job(ctx context.Context, req Request) (*Job, error) {
 		case err != nil:
 			return err
 		case state == Committed || state == Published:
-			j.stored, err = j.readResult(t)
+			if err = j.checkRepeated(t); err == nil {
+				j.stored, err = j.readResult(t)
+			}
 			return err
 		case state != "":
 			return j.conflictError(state)
@@ -311,6 +313,28 @@ func (j *Job) readState(t tx) (Kind, error) {
 			"was used for another configuration; the same ID must mean the same training"}
 	}
 	return e.Kind, nil
+}
+
+// checkRepeated refuses to repeat a job under other terms than it was charged under: its identity
+// names them only as far as its configuration does.
+func (j *Job) checkRepeated(t tx) error {
+	var own reserved
+	state := Committed
+	err := t.entries(j.req.Dataset, j.req.ID, func(e Entry) error {
+		if state = e.Kind; state != Reserved {
+			return nil
+		}
+		own = reserved{}
+		return json.Unmarshal(e.Detail, &own)
+	})
+	switch mine := j.req.Terms; {
+	case err != nil:
+		return err
+	case own.Terms.Unit != mine.Unit, own.Terms.Relation != mine.Relation, own.Terms.Person != mine.Person,
+		!slices.Equal(own.Terms.Protected, mine.Protected):
+		return &Conflict{j.req.Dataset, j.req.ID, state, "was charged under other terms; the same ID must mean the same training"}
+	}
+	return j.checkTerms(t)
 }
 
 // newestEntry is the job's newest entry, with Kind "" where it has none.

@@ -210,14 +210,14 @@ func unstep(k *big.Int, exp int) float64 {
 // someValues are numbers of every size that a sum can have.
 func someValues(n int) (values []Ratio) {
 	for i := range n {
-		v := int64(1) << (i * 7 % 63)
+		v := int64(1) << (62 - i*5%63)
 		if i%3 == 1 {
 			v = -v
 		}
-		if i%5 == 0 {
-			v = int64(i) - 2
+		if i%11 == 10 {
+			v = int64(i) - 20
 		}
-		values = append(values, Ratio{v, []int64{1, 3, 1 << 20, 1_000_003, 1 << 62, math.MaxInt64}[i%6]})
+		values = append(values, Ratio{v, []int64{1, 3, 1, 1 << 20, 1_000_003, 1 << 62, math.MaxInt64}[i%7]})
 	}
 	return values
 }

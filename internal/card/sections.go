@@ -5,7 +5,6 @@ package card
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -167,9 +166,9 @@ func (c *Card) describeMethod() []line {
 	lines := []line{{"Learner", []string{c.Learner}}}
 	var noise []string
 	for _, m := range c.Mechanisms {
-		price := "epsilon " + shorten(m.Epsilon)
+		price := "epsilon " + m.Epsilon
 		if m.Rho != "" {
-			price = "rho " + shorten(m.Rho)
+			price = "rho " + m.Rho
 		}
 		noise = append(noise, fmt.Sprintf("%s: used %d times, for %s in total", m.Name, m.Releases, price))
 	}
@@ -182,19 +181,10 @@ func (c *Card) describeMethod() []line {
 	}
 	if a := c.Audit; a != nil {
 		return append(lines, line{"Audit", []string{fmt.Sprintf("%s: %s. Attacks in %d runs show, with %.4g %% "+
-			"confidence, that epsilon is at least %.4g; the claim is %.4g. An audit of a learner does not cover its other "+
+			"confidence, that epsilon is at least %.4g; the claim is %g. An audit of a learner does not cover its other "+
 			"settings.", a.Subject, a.Verdict, a.Runs, 100*a.Confidence, a.LowerBound, a.Claim)}})
 	}
 	return append(lines, line{"Audit", []string{"No result of an audit was given to this card."}})
-}
-
-// shorten is a number as people read it: the file and the bill have all of its digits.
-func shorten(number string) string {
-	x, err := strconv.ParseFloat(number, 64)
-	if short := strconv.FormatFloat(x, 'g', 3, 64); err == nil && len(short) < len(number) {
-		return "about " + short
-	}
-	return number
 }
 
 // readTime is a time of a ledger as people read it.

@@ -46,8 +46,8 @@ func (pl *Plan) Facts() []learn.Fact {
 		f = append(f, learn.Fact{Key: "epsilon_public", Value: pl.labels.Epsilon.Float(),
 			Text: fmt.Sprintf("ε of the public classifier %s, of all rounds %s", pl.labels.Epsilon, rounds)})
 	}
-	each := rounds.Float() / float64(pl.Rounds)
-	f = append(f, learn.Fact{Key: "epsilon_per_round", Value: each, Text: fmt.Sprintf("ε per round %.4g", each)})
+	each := (rounds + dp.Epsilon(pl.Rounds) - 1) / dp.Epsilon(pl.Rounds) // of the dearest
+	f = append(f, learn.Fact{Key: "epsilon_per_round", Value: each.Float(), Text: fmt.Sprintf("ε per round %s", each)})
 	if pl.s.Relation == dp.AddRemove {
 		return append(f, learn.Fact{Key: "noise_scale_max", Value: pl.C2 / pl.shares[0].err.Float(),
 			Text: fmt.Sprintf("noise scale at most %.4g rows on each of two weighted counts per round",

@@ -25,7 +25,7 @@ var aQuestion = &question.Question{Kind: question.ClassCells, Against: question.
 	Bins: []feature.Bins{feature.NewBins(census.Schema(), 1, nil)}}
 
 // askPlayed asks a session of two blocks that plays these answers.
-func askPlayed(t *testing.T, play func(w io.Writer)) (*question.Sums, error) {
+func askPlayed(t *testing.T, v *view, play func(w io.Writer)) (*question.Sums, error) {
 	t.Helper()
 	ours, theirs := net.Pipe()
 	sn := &Session{s: census.Schema(), blocks: map[string]string{"0-0": "a", "1-0": "b"}, link: ours,
@@ -37,7 +37,7 @@ func askPlayed(t *testing.T, play func(w io.Writer)) (*question.Sums, error) {
 		}
 	}()
 	defer ours.Close()
-	return sn.Ask(context.Background(), aQuestion)
+	return sn.ask(context.Background(), aQuestion, v)
 }
 
 func answerOf(block, id string, n uint64) func(io.Writer) {
@@ -66,16 +66,18 @@ func TestBlocksCountOnce(t *testing.T) {
 		{"the driver is killed", []func(io.Writer){first}, "the session ended"},
 		{"half a message", []func(io.Writer){first, func(w io.Writer) { w.Write([]byte{0, 0, 0}) }}, "the session ended"},
 	} {
-		sums, err := askPlayed(t, func(w io.Writer) {
-			for _, play := range c.plays {
-				play(w)
+		for _, v := range []*view{nil, {Name: "1", Kind: "weigh", Most: 2}} {
+			sums, err := askPlayed(t, v, func(w io.Writer) {
+				for _, play := range c.plays {
+					play(w)
+				}
+			})
+			switch {
+			case c.want == "" && (err != nil || !reflect.DeepEqual(sums.Plain, []uint64{12})):
+				t.Errorf("%s: %v, %v", c.name, sums, err)
+			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+				t.Errorf("%s: error %v, want %q", c.name, err, c.want)
 			}
-		})
-		switch {
-		case c.want == "" && (err != nil || !reflect.DeepEqual(sums.Plain, []uint64{12})):
-			t.Errorf("%s: %v, %v", c.name, sums, err)
-		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
-			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
 		}
 	}
 }

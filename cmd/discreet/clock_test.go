@@ -38,6 +38,9 @@ func (s state) Run() int {
 }
 
 func TestMain(m *testing.M) {
+	if os.Getenv(canaryProcess) != "" {
+		runAsCommand()
+	}
 	testscript.Main(state{m}, map[string]func(){"discreet": func() {
 		if path := os.Getenv(clockFile); path != "" {
 			clock = func() time.Time {

@@ -22,8 +22,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// planted are what protected cells hold in the test of streams: texts that are no level, and numbers
-// of eight digits within the bounds and beyond them.
+// planted are what protected cells hold in the test of streams: texts that are no level, and
+// numbers of eight digits within the bounds and beyond them.
 var planted = regexp.MustCompile(`(?i)canary|Q0FOQVJZ|47\.1108|7700131`)
 
 // plantCanaries makes every private cell of census.csv one that can be found again.
@@ -59,8 +59,8 @@ var rowsWritten = []string{"p.csv", "a.csv", "b.csv"}
 // finishing are the commands that read a table and are given all they need by the lines below. A
 // command with a flag for a table is in one of the two lists.
 var (
-	finishing = []string{"attack", "compare", "evaluate", "party train", "party vote", "predict", "schema check", "simulate",
-		"split", "train", "tune"}
+	finishing = []string{"attack", "compare", "evaluate", "party train", "party vote", "predict", "schema check",
+		"simulate", "split", "train", "tune"}
 	// Services are asked over the network by their own tests.
 	askedOver = []string{"combine", "owner", "party serve"}
 )
@@ -117,7 +117,8 @@ func TestNoStreamShowsAProtectedCell(t *testing.T) {
 		with(trainLine, "--epsilon inf") + " --learner adaboost --not-private",
 		"predict --model m.json --data census.csv --out p.csv --explain", "evaluate --model m.json --data census.csv --json",
 		"explain --model m.json --out e.html", "show m.json --json", "budget history --ledger l.db --json",
-		"compare --data census.csv --schema census.yaml --learners brc --epsilons 1 --repeats 1 --not-private", "schema init census.csv", "schema check census.yaml --data census.csv",
+		"compare --data census.csv --schema census.yaml --learners brc --epsilons 1 --repeats 1 --not-private",
+		"schema init census.csv", "schema check census.yaml --data census.csv",
 	}
 	for _, line := range reading {
 		if line != "" {

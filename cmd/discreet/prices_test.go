@@ -21,11 +21,12 @@ import (
 var (
 	priceWord = regexp.MustCompile(`(?i)epsilon|delta|ε|δ|ρ|\brho\b|price|spent|cost|claim|chance|at most|total|loses`)
 	aNumber   = regexp.MustCompile(`\d+(?:\.\d+)?(?:[eE][-+]?\d+)?`)
-	noDelta   = regexp.MustCompile(`(?i)(?:delta|δ)["']?(?:\s*[:=]|\s+is)?\s*["']?0(?:\.0+)?(?:e[-+]?\d+)?(?:["',;:)\s]|\.?$)`)
+	noDelta   = regexp.MustCompile(`(?i)(?:delta|δ)["']?(?:\s*[:=]|\s+is)?` +
+		`\s*["']?0(?:\.0+)?(?:e[-+]?\d+)?(?:["',;:)\s]|\.?$)`)
 )
 
-// least is how far below a price a number may be that stands for it: of small ones half, for no other
-// number is so small.
+// least is how far below a price a number may be that stands for it: of small ones half, for no
+// other number is so small.
 func least(p float64) float64 {
 	if p < 0.001 {
 		return 0.5 * p
@@ -33,8 +34,8 @@ func least(p float64) float64 {
 	return 0.97 * p
 }
 
-// roundedDown lists the numbers in a text that stand for one of the prices and are below it: near it,
-// behind a word about prices, and smaller than each that they are near to.
+// roundedDown lists the numbers in a text that stand for one of the prices and are below it: near
+// it, behind a word about prices, and smaller than each that they are near to.
 func roundedDown(text string, prices []float64) (bad []string) {
 	for _, word := range priceWord.FindAllStringIndex(text, -1) {
 		from := word[1]
@@ -111,8 +112,8 @@ var printers = []string{
 	"budget verify --ledger l.db",
 }
 
-// Wherever a price is printed it is at least what was paid: no ε, δ or ρ is rounded down, in whatever
-// form, and no δ becomes 0.
+// Wherever a price is printed it is at least what was paid: no ε, δ or ρ is rounded down, in
+// whatever form, and no δ becomes 0.
 func TestNoPriceIsRoundedDown(t *testing.T) {
 	t.Chdir(sampleFolder(t, 400))
 	prices := []struct{ epsilon, delta string }{{"0.723456789", ""}, {"0.333333333", "0.000000123456789"},

@@ -69,9 +69,10 @@ func TestRepository(t *testing.T) {
 		})
 	}
 	for name, check := range map[string]func() ([]string, error){
-		"order":   func() ([]string, error) { return checkOrder(m, root) },
-		"secrets": func() ([]string, error) { return checkSecrets(m, root) },
-		"places":  func() ([]string, error) { return checkPlaces(root) },
+		"order":    func() ([]string, error) { return checkOrder(m, root) },
+		"secrets":  func() ([]string, error) { return checkSecrets(m, root) },
+		"divisors": func() ([]string, error) { return checkDivisors(m, root) },
+		"places":   func() ([]string, error) { return checkPlaces(root) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			bad, err := check()

@@ -49,8 +49,8 @@ func editSchema(t *testing.T, tr *Training) *schema.Schema {
 	return s
 }
 
-// A training that differs in any one field, and has the ID of one that has a model, is refused: it is
-// not given that model, and nothing is charged.
+// A training that differs in any one field, and has the ID of one that has a model, is refused: it
+// is not given that model, and nothing is charged.
 func TestEveryFieldIsATermOfTheJob(t *testing.T) {
 	var fields []string
 	for _, of := range []struct {

@@ -332,7 +332,8 @@ func (j *Job) checkRepeated(t tx) error {
 		return err
 	case own.Terms.Unit != mine.Unit, own.Terms.Relation != mine.Relation, own.Terms.Person != mine.Person,
 		!slices.Equal(own.Terms.Protected, mine.Protected):
-		return &Conflict{j.req.Dataset, j.req.ID, state, "was charged under other terms; the same ID must mean the same training"}
+		return &Conflict{j.req.Dataset, j.req.ID, state,
+			"was charged under other terms; the same ID must mean the same training"}
 	}
 	return j.checkTerms(t)
 }

@@ -45,8 +45,8 @@ func fieldsOf(t reflect.Type, before string) (names []string) {
 	return names
 }
 
-// A job that differs in any one field is no repetition: its price is charged or it is refused, and it
-// is not given the result of the other, whichever step that one has reached.
+// A job that differs in any one field is no repetition: its price is charged or it is refused, and
+// it is not given the result of the other, whichever step that one has reached.
 func TestOneJobIsOneRequest(t *testing.T) {
 	fields := fieldsOf(reflect.TypeFor[Request](), "")
 	if len(fields) != len(changes) {
@@ -118,7 +118,8 @@ func spentOn(t *testing.T, l *Ledger, dataset string) (sum dp.Epsilon) {
 	return sum + b[0].Spent
 }
 
-// A job under other terms than the first is refused, each term alone; more protected columns add up.
+// A job under other terms than the first is refused, each term alone; more protected columns add
+// up.
 func TestEveryTermMustAgree(t *testing.T) {
 	l := create(t, sqlitePlace(t))
 	ctx := context.Background()

@@ -60,10 +60,10 @@ func scriptGaussian(devs int) []uint64 {
 	return append(out, sure...)
 }
 
-// reaches are how far out tails are looked at, in scales: what lies further has probabilities that no
-// count of samples shows.
-var reaches = []int{0, 1, 2, 7, 8, 9, 31, 32, 33, 48, 49, 50, 63, 64, 65, 95, 96, 97, 127, 128, 129, 255, 256, 257, 1000,
-	4095, 4096, 4097, 100_000}
+// reaches are how far out tails are looked at, in scales: what lies further has probabilities that
+// no count of samples shows.
+var reaches = []int{0, 1, 2, 7, 8, 9, 31, 32, 33, 48, 49, 50, 63, 64, 65, 95, 96, 97, 127, 128, 129, 255, 256, 257,
+	1000, 4095, 4096, 4097, 100_000}
 
 // Noise goes as far out as the words that it is drawn from lead it: no tail is cut.
 func TestTailsAreWhole(t *testing.T) {
@@ -222,8 +222,8 @@ func someValues(n int) (values []Ratio) {
 	return values
 }
 
-// Each mechanism is a public grid on which values of any size are rounded, and its noise by the book
-// on that grid, which sees no value, for any price, sensitivity and length.
+// Each mechanism is a public grid on which values of any size are rounded, and its noise by the
+// book on that grid, which sees no value, for any price, sensitivity and length.
 func TestMechanismsAreTheirTwin(t *testing.T) {
 	big1 := func(n uint64) *big.Int { return new(big.Int).SetUint64(n) }
 	for _, eps := range []dp.Epsilon{1, dp.Nano / 1000, dp.Nano, 1000 * dp.Nano} {

@@ -31,13 +31,14 @@ type heldCell struct {
 	empty   bool
 }
 
-// everyCell are rows of a table, one for each thing that a reader may do something else upon: cells as
-// long as a chunk, a buffer or a bound, and rows that hold nothing, also at either end and many on end.
+// everyCell are rows of a table, one for each thing that a reader may do something else upon:
+// cells as long as a chunk, a buffer or a bound, and rows that hold nothing, also at either end
+// and many on end.
 func everyCell() (rows []heldCell) {
 	nothing := heldCell{-1, true}
 	rows = append(rows, nothing)
-	for _, n := range []int{0, 1, 255, 256, 65_535, 65_536, 65_537, 256<<10 - 1, 256 << 10, 256<<10 + 1, 1<<20 - 1, 1 << 20,
-		1<<20 + 1, 4 << 20, 12 << 20} {
+	for _, n := range []int{0, 1, 255, 256, 65_535, 65_536, 65_537, 256<<10 - 1, 256 << 10, 256<<10 + 1, 1<<20 - 1,
+		1 << 20, 1<<20 + 1, 4 << 20, 12 << 20} {
 		rows = append(rows, heldCell{n, false}, heldCell{n, true}, nothing, heldCell{-1, false})
 	}
 	for range 700 {
@@ -46,8 +47,8 @@ func everyCell() (rows []heldCell) {
 	return append(rows, heldCell{1, false}, nothing)
 }
 
-// Every row of a database is one record, whatever its protected cells hold: none is dropped, and none
-// ends the reading.
+// Every row of a database is one record, whatever its protected cells hold: none is dropped, and
+// none ends the reading.
 func TestOneRowOneRecord(t *testing.T) {
 	s, err := schema.Parse([]byte(placedSchema))
 	if err != nil {
@@ -129,9 +130,9 @@ func TestOneRowOneRecord(t *testing.T) {
 			conn, address := postgres(t)
 			exec(t, conn, "CREATE TABLE kept (amount float8, kind text, place int, label int)")
 			for k := range rows {
-				if _, err := conn.Exec(t.Context(), `INSERT INTO kept VALUES (CASE WHEN $2 THEN NULL ELSE $1::int END, CASE WHEN $1::int < 0
-					THEN NULL ELSE repeat('x', $1::int) END, $3, CASE WHEN $2 THEN NULL ELSE 1 END)`, shape(k).letters, shape(k).empty,
-					k); err != nil {
+				if _, err := conn.Exec(t.Context(), `INSERT INTO kept VALUES (CASE WHEN $2 THEN NULL ELSE $1::int END,
+					CASE WHEN $1::int < 0 THEN NULL ELSE repeat('x', $1::int) END, $3, CASE WHEN $2 THEN NULL ELSE 1 END)`,
+					shape(k).letters, shape(k).empty, k); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -22,8 +22,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Variables of the stand-in's processes: what goes wrong, where what is printed goes, and the folder
-// of what workers are told.
+// Variables of the stand-in's processes: what goes wrong, where what is printed goes, and the
+// folder of what workers are told.
 const (
 	standInFaults = "DISCREET_TEST_FAULTS"
 	standInSaid   = "DISCREET_TEST_SAID"

@@ -74,7 +74,7 @@ func TestEveryFieldIsATermOfTheJob(t *testing.T) {
 			t.Fatal(err)
 		}
 		return &Training{Op: "train", Request: requestOf(t, "additive", "1"), Schema: parsed, SchemaText: text,
-			Data: []string{"x"}, Output: filepath.Join(folder, "m.json"),
+			Data: []string{"x"}, Output: Output{Path: filepath.Join(folder, "m.json")},
 			Read: func(context.Context) (*dataset.Table, error) { return census.Generate(1, 200), nil },
 			Job:  &Job{Ledger: l, Dataset: "people", ID: "monday"}}
 	}

@@ -303,8 +303,8 @@ func checkDatabase(op, flag, path, table string) error {
 }
 
 // WriteFile lets f write the file at path, which holds what it held before, or nothing, until all
-// of it has been written. It is for its user alone. What the command reads is not replaced, whatever
-// has become of the names since it began.
+// of it has been written. It is for its user alone. What the command reads is not replaced,
+// whatever has become of the names since it began.
 func (a *App) WriteFile(path string, f func(io.Writer) error) error {
 	return a.writeFile(path, atomicfile.Private, f)
 }

@@ -103,7 +103,7 @@ func TestKilledTrainingsArePaidFor(t *testing.T) {
 		budgetCommand(t, "init", "--ledger", address, "--dataset", "d", "--epsilon", "1000")
 		r := rand.New(rand.NewPCG(3, 4))
 		for i := range kills {
-			id, model := fmt.Sprintf("job%d", i), fmt.Sprintf("m%d.json", i)
+			id, model, copied := fmt.Sprintf("job%d", i), fmt.Sprintf("m%d.json", i), fmt.Sprintf("again%d.json", i)
 			cmd := trainCommand(dir, address, id, "0.01", model)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
@@ -118,10 +118,10 @@ func TestKilledTrainingsArePaidFor(t *testing.T) {
 				t.Fatalf("%s: recovery changed the model", id)
 			}
 			if lateErr == nil {
-				if out, err := trainCommand(dir, address, id, "0.01", "again.json").CombinedOutput(); err != nil {
+				if out, err := trainCommand(dir, address, id, "0.01", copied).CombinedOutput(); err != nil {
 					t.Fatalf("%s: the same job: %v\n%s", id, err, out)
 				}
-				if again, err := os.ReadFile(filepath.Join(dir, "again.json")); err != nil || string(again) != string(late) {
+				if again, err := os.ReadFile(filepath.Join(dir, copied)); err != nil || string(again) != string(late) {
 					t.Fatalf("%s: the same job gave another model (%v)", id, err)
 				}
 			}

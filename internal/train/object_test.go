@@ -119,7 +119,7 @@ func TestAFailingStoreCostsNothing(t *testing.T) {
 			train := func() error {
 				run := &Training{Op: "train", Request: requestOf(t, "additive", "0.1"), Schema: s, SchemaText: text,
 					Data: []string{address}, Rows: &RowSource{Files: []string{address}},
-					Output: Output{Path: filepath.Join(folder, "model.json")}, Job: &Job{Ledger: l, Dataset: "people", ID: job}}
+					Output: Output{Path: filepath.Join(folder, job+".json")}, Job: &Job{Ledger: l, Dataset: "people", ID: job}}
 				_, err := run.Run(ctx)
 				return err
 			}

@@ -11,6 +11,7 @@ import datetime
 import decimal
 import math
 import struct
+import sys
 from typing import Any, Callable, Iterable, NamedTuple, Sequence
 
 import numpy as np
@@ -29,25 +30,30 @@ class Column(NamedTuple):
     dtype: Any
     values: list[Any]  # each of any type whatever the kind
 
-    def cells(self, truths: tuple[str, str] | None = None) -> list[Cell]:
-        """The column's cells; truths are how a category spells False and True."""
-        memo: dict[type, Callable[[Any], Cell]] = {}
+    def cells(self, truths: tuple[str, str] | None = None, days: bool = False) -> list[Cell]:
+        """The column's cells: truths are how a category spells False and True, days whether dates count
+        days and are else text."""
+        memo: dict[int, Callable[[Any], Any]] = {}
         out: list[Cell] = []
         for value in self.values:
             kind = type(value)
-            convert = memo.get(kind)
+            convert = memo.get(id(kind))
             if convert is None:
-                convert = memo[kind] = _converter(kind)
+                convert = memo[id(kind)] = _converter(kind)
             cell = convert(value)
+            if type(cell) is int:
+                cell = float(cell - _EPOCH) if days else datetime.date.fromordinal(cell).isoformat()
             out.append(truths[cell] if truths and type(cell) is bool else cell)
         return out
 
 
-def _converter(kind: type) -> Callable[[Any], Cell]:
-    # By the type itself: isinstance would ask the value for its __class__.
-    for base in type.__dict__["__mro__"].__get__(kind):
-        if base in _CONVERT:
-            return _CONVERT[base]
+def _converter(kind: type) -> Callable[[Any], Any]:
+    # By the type itself, and types by what they are: all else may be code that came with a cell.
+    pandas = sys.modules.get("pandas")
+    if pandas is None or kind is not type(pandas.NaT):  # which calls itself a date
+        for base in type.__dict__["__mro__"].__get__(kind):
+            if id(base) in _CONVERT:
+                return _CONVERT[id(base)]
     return lambda _: None
 
 
@@ -72,7 +78,7 @@ def _of_decimal(value: Any) -> Cell:
         return "inf"
 
 
-_CONVERT: dict[type, Callable[[Any], Cell]] = {
+_CONVERT: dict[int, Callable[[Any], Any]] = {id(kind): convert for kind, convert in {
     bool: lambda v: v,
     int: _of_int,
     float: _of_float,
@@ -82,8 +88,8 @@ _CONVERT: dict[type, Callable[[Any], Cell]] = {
     np.integer: lambda v: _of_int(np.integer.__int__(v)),
     np.floating: lambda v: _of_float(float(np.floating.__float__(v))),
     decimal.Decimal: _of_decimal,
-    datetime.date: lambda v: datetime.date.isoformat(datetime.date(v.year, v.month, v.day)),
-}
+    datetime.date: datetime.date.toordinal,
+}.items()}
 
 
 def _refuse(name: str, dtype: Any) -> ValueError:

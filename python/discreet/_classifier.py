@@ -139,9 +139,10 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
             run(["train", "--data", "cells:-", "--schema", schema, "--model", out, *self._flags()], text)
             with open(out, "rb") as model:
                 self.model_ = model.read()
-        kind = labels.dtype if isinstance(labels.dtype, np.dtype) and labels.dtype.kind in "biufU" else None
-        self.classes_ = np.array(sorted(typed), dtype=object if labels.kind in ("text", "any") and kind is None
-                                 and all(type(c) is str for c in typed) else kind)
+        kind = labels.dtype if isinstance(labels.dtype, np.dtype) and labels.dtype.kind in "biuf" else None
+        if labels.kind in ("text", "any") and getattr(labels.dtype, "kind", "O") != "U" and type(typed[0]) is str:
+            kind = np.dtype(object)
+        self.classes_ = np.array(sorted(typed), dtype=kind)
         self._order = [typed.index(c) for c in sorted(typed)]  # of the levels, in the order of classes_
         self.privacy_ = self._read_json("show", positional=True)
         return self

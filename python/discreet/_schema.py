@@ -83,8 +83,7 @@ class Levels:
         if column.kind == "bool":
             return self.truths.index(text) == 1 if text in self.truths else None
         try:
-            kind = column.dtype.type if isinstance(column.dtype, np.dtype) else {"int": int, "float": float}[column.kind]
-            value = kind(text)
+            value = (column.dtype.type if column.dtype.kind in "iuf" else float)(text)
         except (ValueError, OverflowError):
             return None
         return value if spell(value, self.truths) == text else None

@@ -40,7 +40,10 @@ class Column(NamedTuple):
             convert = memo.get(id(kind))
             if convert is None:
                 convert = memo[id(kind)] = _converter(kind)
-            cell = convert(value)
+            try:
+                cell = convert(value)
+            except Exception:  # whatever it is, it is no cell
+                cell = None
             if type(cell) is int:
                 cell = float(cell - _EPOCH) if days else datetime.date.fromordinal(cell).isoformat()
             out.append(truths[cell] if truths and type(cell) is bool else cell)
@@ -70,12 +73,7 @@ def _of_int(value: Any) -> Cell:
 
 
 def _of_decimal(value: Any) -> Cell:
-    if decimal.Decimal.is_nan(value):
-        return None
-    try:
-        return _of_float(decimal.Decimal.__float__(value))
-    except OverflowError:
-        return "inf"
+    return None if decimal.Decimal.is_nan(value) else _of_float(decimal.Decimal.__float__(value))
 
 
 _CONVERT: dict[int, Callable[[Any], Any]] = {id(kind): convert for kind, convert in {
@@ -85,6 +83,7 @@ _CONVERT: dict[int, Callable[[Any], Any]] = {id(kind): convert for kind, convert
     str: lambda v: str.__getitem__(v, slice(0, 1 << 20)),  # more does not count
     bytes: lambda v: bytes.decode(bytes.__getitem__(v, slice(0, 1 << 20)), "utf-8", "replace"),
     np.bool_: lambda v: bool(np.bool_.__bool__(v)),
+    np.timedelta64: lambda _: None,  # which numpy counts among whole numbers
     np.integer: lambda v: _of_int(np.integer.__int__(v)),
     np.floating: lambda v: _of_float(float(np.floating.__float__(v))),
     decimal.Decimal: _of_decimal,
@@ -137,7 +136,7 @@ def _of_arrow(values: Any, name: str) -> Column:
     for kind, holds in [("bool", t.is_boolean), ("int", t.is_integer), ("float", t.is_floating),
                         ("float", t.is_decimal), ("any", t.is_null)]:
         if holds(dtype):
-            return Column(kind, dtype, values.to_pylist())
+            return Column(kind, np.dtype(dtype.to_pandas_dtype()), values.to_pylist())
     raise _refuse(name, dtype)
 
 
@@ -150,7 +149,7 @@ def _of_polars(values: Any, name: str) -> Column:
         parts = _DAY[dtype.time_unit]
         return Column("days", dtype, [v if v is None else v // parts for v in values.to_physical().to_list()])
     if dtype.is_numeric():
-        return Column("int" if dtype.is_integer() else "float", dtype, values.to_list())
+        return Column("int" if dtype.is_integer() else "float", values[:0].to_numpy().dtype, values.to_list())
     kinds = {"Boolean": "bool", "String": "text", "Binary": "text", "Categorical": "any", "Enum": "any",
              "Object": "any", "Null": "any"}
     if kind not in kinds:

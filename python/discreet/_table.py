@@ -76,7 +76,7 @@ def _of_decimal(value: Any) -> Cell:
     return None if decimal.Decimal.is_nan(value) else _of_float(decimal.Decimal.__float__(value))
 
 
-_CONVERT: dict[int, Callable[[Any], Any]] = {id(kind): convert for kind, convert in {
+_KINDS: dict[Any, Callable[[Any], Any]] = {
     bool: lambda v: v,
     int: _of_int,
     float: _of_float,
@@ -88,7 +88,8 @@ _CONVERT: dict[int, Callable[[Any], Any]] = {id(kind): convert for kind, convert
     np.floating: lambda v: _of_float(float(np.floating.__float__(v))),
     decimal.Decimal: _of_decimal,
     datetime.date: datetime.date.toordinal,
-}.items()}
+}
+_CONVERT = {id(kind): convert for kind, convert in _KINDS.items()}
 
 
 def _refuse(name: str, dtype: Any) -> ValueError:

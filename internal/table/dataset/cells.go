@@ -16,8 +16,8 @@ import (
 // Cells in the place of a path reads rows from standard input as another program hands them over:
 // no cell has to be quoted, and none can end a row. First comes the number of columns, then their
 // names, each a length in bytes and the bytes, then the rows, each a + and a cell for each column.
-// A full stop ends the rows. Numbers of columns and lengths are four bytes, the lowest first. A cell
-// is one byte and what it announces:
+// A full stop ends the rows. Numbers of columns and lengths are four bytes, the lowest first. A
+// cell is one byte and what it announces:
 //
 //   - missing
 //     t  a text: its length, and bytes of any value, of which the first MiB count
@@ -121,8 +121,8 @@ func readCell(in *bufio.Reader) (coding.Cell, error) {
 	return coding.Cell{}, errNoCell
 }
 
-// readCellText reads a length and a text, of which it keeps the first maxField bytes. Memory is made
-// for what is there.
+// readCellText reads a length and a text, of which it keeps the first maxField bytes. Memory is
+// made for what is there.
 func readCellText(in *bufio.Reader) (string, error) {
 	n, err := readLength(in)
 	if err != nil {

@@ -137,8 +137,8 @@ func TestCellsEndWhereTheyShould(t *testing.T) {
 		}
 	}
 	rows := 0
-	total, err := ReadBlocks(context.Background(), s, Options{Extra: ExtraDropped, Stdin: bytes.NewReader(stream), Ordered: true},
-		1, func(_ int, t *Table) error { rows += t.Rows; return nil }, Cells)
+	opts := Options{Extra: ExtraDropped, Stdin: bytes.NewReader(stream), Ordered: true}
+	total, err := ReadBlocks(context.Background(), s, opts, 1, func(_ int, t *Table) error { rows += t.Rows; return nil }, Cells)
 	if err != nil || total != 3 || rows != 3 {
 		t.Errorf("%d rows in blocks, %d in all, error %v", rows, total, err)
 	}
@@ -147,8 +147,8 @@ func TestCellsEndWhereTheyShould(t *testing.T) {
 	}
 }
 
-// FuzzReadCells feeds any bytes. They are whole rows, or a fault, and take memory in proportion; and
-// a cell of any bytes is one row among others.
+// FuzzReadCells feeds any bytes. They are whole rows, or a fault, and take memory in proportion;
+// and a cell of any bytes is one row among others.
 func FuzzReadCells(f *testing.F) {
 	s := parseSchema(f, cellsSchema)
 	f.Add(asCells(cellNames, []any{"p", 3.0, nil, "x", true, "n"}))

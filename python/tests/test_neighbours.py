@@ -24,6 +24,7 @@ import pyarrow as pa
 import pytest
 
 from discreet import ArraySchema, BudgetError, DiscreetClassifier, UsageError, find_binary
+from discreet._table import Column, encode
 
 SCHEMA = {
     "name": "clinic", "unit": "one visit", "relation": "add-remove",
@@ -242,6 +243,24 @@ def test_arrays_of_any_cell_are_fitted(watch):
         for k, cell in enumerate(other):  # all at once: the search has them one by one
             Z[k // 2][k % 2] = cell
         assert watch(Z, y, schema) == same
+
+
+def test_each_row_is_sent():
+    """A naive reader of the stream finds one row for each, whatever is in it."""
+    for values in [ANY, *TYPED.values()]:
+        cells = Column("any", None, values).cells(("no", "yes"))
+        stream = encode(["a", "b"], [cells, cells[::-1]])
+        at, rows = 4 + 2 * 5, []
+        while stream[at:at + 1] == b"+":
+            at += 1
+            for _ in "ab":
+                size = {b"-": 1, b"0": 1, b"1": 1, b"n": 9, b"t": 5 + int.from_bytes(stream[at + 1:at + 5], "little")}
+                rows.append(stream[at:at + size[stream[at:at + 1]]])
+                at += len(rows[-1])
+        assert stream[at:] == b"." and rows[::2] == rows[1::2][::-1] and len(rows) == 2 * len(values)
+        for value, sent in zip(values, rows[::2]):
+            if type(value) is str:
+                assert sent[5:].decode("utf-8", "surrogatepass") == value[:1 << 20]
 
 
 def test_nothing_but_the_learners_options_pass(tmp_path):

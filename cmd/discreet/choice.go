@@ -18,6 +18,7 @@ type choice struct {
 	name  string
 	price train.PriceText
 	given map[string]*option
+	named []string // options as NAME=VALUE, which can be no other flag
 }
 
 // option is a learner's option as it was typed: which learner it goes to, and so
@@ -43,6 +44,8 @@ func addChoice(c *cobra.Command) *choice {
 		"the δ that a learner with an (ε, δ) mode ("+strings.Join(train.ApproximateNames(),
 			", ")+") may spend besides, a `number`")
 	f.BoolVar(&ch.price.NotPrivate, "not-private", false, "train without privacy although the schema has private columns")
+	f.StringArrayVar(&ch.named, "option", nil, "an option of the learner as `NAME=VALUE`, for programs; may be repeated")
+	f.MarkHidden("option")
 	for _, l := range all {
 		title := "Learner " + l.Name
 		if l.Name == train.DefaultLearner {
@@ -72,6 +75,10 @@ func (ch *choice) collectFlags() train.Choice {
 		if o.set {
 			asked.Options[name] = o.text
 		}
+	}
+	for _, named := range ch.named {
+		name, value, _ := strings.Cut(named, "=")
+		asked.Options[name] = value
 	}
 	return asked
 }

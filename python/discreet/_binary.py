@@ -81,6 +81,7 @@ class RowServer:
         # With the estimator goes its child, and all go with the interpreter.
         self._end = weakref.finalize(self, _close, self._process, self.pid)
         self.columns: list[str] = hello["columns"]
+        self.rules: list[tuple[str, Any]] = []  # of each column, how its cells are spelt
         self.classes: list[str] = hello["classes"]
         self.positive: int = hello["positive"]
         self.width: int = hello["width"]

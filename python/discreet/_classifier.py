@@ -7,17 +7,18 @@ import json
 import math
 import os
 import tempfile
+import warnings
 import weakref
 from typing import Any, Mapping
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._binary import BudgetError, RowServer, run
-from ._schema import ArraySchema, load_schema
-from ._table import _spell, cell_of, column_cells, column_names, is_frame, rows_of, write_csv
+from ._binary import BudgetError, RowServer, UsageError, run
+from ._schema import TRUTHS, ArraySchema, Levels, load_schema, spell
+from ._table import Cell, Column, array_of, column_at, column_names, column_of, encode, is_frame
 
 
 # The processes that predict, beside the estimators, which are compared, copied and pickled.
@@ -69,6 +70,10 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         copy._copied = True
         return copy
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)  # of copy, deepcopy and pickle
+        self._copied = True
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         private = self.epsilon is not None and not math.isinf(self.epsilon)
@@ -91,7 +96,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         copied = getattr(self, "_copied", False)
         if copied and self.ledger is None and not self.uncounted and not math.isinf(self.epsilon):
             raise BudgetError(
-                "this is a copy that scikit-learn made (grid search, cross-validation, an ensemble): each fit would "
+                "this is a copy (of grid search, cross-validation, an ensemble, copy.deepcopy or pickle): each fit would "
                 f"spend epsilon = {self.epsilon} that nobody counts. Give ledger= and dataset= so that every fit "
                 "pays, or uncounted=True to say that nobody need count")
 
@@ -99,72 +104,85 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         """Trains on a table X (pandas, polars, Arrow, or an array of numbers) and its labels y."""
         self._check_account()
         self._drop_child()
-        if isinstance(self.schema, ArraySchema) or not is_frame(X):
-            X, y = validate_data(self, X, y, dtype="numeric", ensure_all_finite=False)
-            if np.isinf(np.asarray(X, dtype=float)).any():
-                raise ValueError("Input X contains infinity")
-            names = [str(n) for n in getattr(self, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])])]
-            table: Any = np.asarray(X)
-            cells = [[cell_of(v) for v in table[:, i].tolist()] for i in range(table.shape[1])]
+        if not is_frame(X):
+            X = array_of(X)
+        names, shape = column_names(X), X.shape
+        self.feature_names_in_, self.n_features_in_ = np.asarray(names, dtype=object), len(names)
+        if not is_frame(X) or isinstance(self.schema, ArraySchema):
+            del self.feature_names_in_
+            validate_data(self, X, skip_check_array=True)  # names and shape; nothing looks at cells
+        if min(shape) == 0 and (shape[1] == 0 or isinstance(self.schema, ArraySchema)):
+            what = "sample" if shape[0] == 0 else "feature"
+            raise ValueError(f"0 {what}(s) (shape={tuple(shape)}) while a minimum of 1 is required.")
+        labels = self._labels(y)
+        if len(labels.values) != shape[0]:
+            raise ValueError("X and y must have as many rows")
+        label = "label"
+        while label in names:
+            label += "_"
+        if isinstance(self.schema, ArraySchema):
+            document, declared = self.schema.document(names, label), self.schema.classes
         else:
-            names = column_names(X)
-            self.feature_names_in_ = np.asarray(names, dtype=object)
-            self.n_features_in_ = len(names)
-            cells = [column_cells(X, n) for n in names]
-            y = column_or_1d(np.asarray(y, dtype=None if hasattr(y, "dtype") else object), warn=True)
-            if len(y) != (len(cells[0]) if cells else 0):
-                raise ValueError("X and y must have as many rows")
-        check_classification_targets(y)
-        document, label = self._describe(names, y)
+            document, declared = load_schema(self.schema), None
+            label = next(str(c["name"]) for c in document["columns"] if "label" in c)
         if label in names:
             raise ValueError(f"X must not have the label's column {label!r}")
-        text = write_csv([*names, label], [*cells, [cell_of(v) for v in y.tolist()]])
+        self._columns = {c["name"]: c for c in document["columns"]}
+        levels = Levels(self._columns[label])
+        typed = levels.classes(labels, declared)
+        columns = [self._cells(X, name, at) for at, name in enumerate(names)]
+        text = encode([*names, label], [*columns, labels.cells(levels.truths)])
         with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
             schema, out = os.path.join(folder, "schema.yaml"), os.path.join(folder, "m.json")
             with open(schema, "w", encoding="utf-8") as f:
                 json.dump(document, f)
-            run(["train", "--data", "-", "--schema", schema, "--model", out, *self._flags()], text)
+            run(["train", "--data", "cells:-", "--schema", schema, "--model", out, *self._flags()], text)
             with open(out, "rb") as model:
                 self.model_ = model.read()
-        levels = self._levels(document, label)
-        self._spelt = {str(_spell(cell_of(c))): c for c in np.unique(y)}
-        kind = np.asarray(y).dtype
-        typed = [self._spelt.get(v, self._cast(v, kind)) for v in levels]
-        self.classes_ = np.array(sorted(typed), dtype=kind if kind.kind in "biuf" else None)
-        if kind.kind == "O":
-            self.classes_ = np.array(sorted(typed), dtype=object)
+        kind = labels.dtype if isinstance(labels.dtype, np.dtype) and labels.dtype.kind in "biuf" else None
+        if labels.kind in ("text", "any") and getattr(labels.dtype, "kind", "O") != "U" and type(typed[0]) is str:
+            kind = np.dtype(object)
+        self.classes_ = np.array(sorted(typed), dtype=kind)
         self._order = [typed.index(c) for c in sorted(typed)]  # of the levels, in the order of classes_
         self.privacy_ = self._read_json("show", positional=True)
         return self
 
     @staticmethod
-    def _cast(text: str, kind: np.dtype[Any]) -> Any:
-        """A class that no row has, as the labels are."""
-        if kind.kind == "b":
-            return text == "true"
-        return kind.type(text) if kind.kind in "iuf" else text
+    def _labels(y: Any) -> Column:
+        """The labels as one column, by shape and dtype alone."""
+        if y is None:
+            raise ValueError("fit requires y to be passed, but the target y is None")
+        if is_frame(y) and len(column_names(y)) == 1:
+            warnings.warn("A column-vector y was passed when a 1d array was expected", DataConversionWarning)
+            return column_at(y, column_names(y)[0])
+        if not hasattr(y, "dtype") and not hasattr(y, "type") and type(y) not in (list, tuple):
+            y = np.asarray(y)
+        if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
+            warnings.warn("A column-vector y was passed when a 1d array was expected", DataConversionWarning)
+            y = y[:, 0]
+        if len(getattr(y, "shape", (0,))) != 1:
+            raise ValueError(f"y must be one column (got the shape {getattr(y, 'shape', None)})")
+        return column_of(y, "y")
 
-    def _describe(self, names: list[str], y: Any) -> tuple[dict[str, Any], str]:
-        if not isinstance(self.schema, ArraySchema):
-            document = load_schema(self.schema)
-            return document, next(str(c["name"]) for c in document["columns"] if "label" in c)
-        label = "label"
-        while label in names:
-            label += "_"
-        declared = self.schema.classes
-        classes = [_spell(cell_of(c)) for c in (np.unique(y) if declared is None else declared)]
-        if len(classes) < 2:
-            raise ValueError("the label must have at least two classes; it has 1 class")
-        return load_schema(self.schema.document(names, label, classes)), label
+    def _cells(self, X: Any, name: str, at: int) -> list[Cell]:
+        """The cells of a column by its dtype and by what the schema declares it to be."""
+        declared = self._columns.get(name, {"role": "ignored"})
+        try:
+            column = column_at(X, name) if is_frame(X) else column_of(X[:, at], name)
+        except ValueError:
+            if declared["role"] == "ignored":
+                return [None] * X.shape[0]
+            raise
+        if "category" in declared:
+            Levels(declared).check(column)
+        elif column.kind == "days" and "number" in declared:
+            raise UsageError(f"column {name!r} is a number in the schema and must not have the dtype {column.dtype}")
+        return column.cells(*self._rules(name))
 
-    @staticmethod
-    def _levels(document: dict[str, Any], label: str) -> list[str]:
-        facts = next(c["label"] for c in document["columns"] if c["name"] == label)
-        out = []
-        for level in facts["levels"]:
-            value = level.get("value") if isinstance(level, dict) else level
-            out.append(_spell(value))
-        return out
+    def _rules(self, name: str) -> tuple[tuple[str, str] | None, bool]:
+        """How cells of a column are spelt, as Column.cells takes it."""
+        declared = self._columns.get(name, {})
+        return Levels(declared).truths if "category" in declared else None, "date" in declared
 
     def _flags(self) -> list[str]:
         epsilon = float(self.epsilon) if self.epsilon is not None else 0.0
@@ -179,7 +197,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         if self.delta:
             flags += ["--delta", repr(float(self.delta))]
         for name, value in (self.options or {}).items():
-            flags.append(f"--{name}={_spell(cell_of(value))}")
+            flags.append(f"--option={name}={spell(value, TRUTHS[0])}")
         if self.ledger is not None and self.dataset is not None and not math.isinf(epsilon):
             flags += ["--ledger", self.ledger, "--dataset", self.dataset]
             if self.job is not None:
@@ -209,9 +227,9 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         return self._with_model("export", "--model", "MODEL", "--format", "onnx", "--out", "-")
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model file, for the command line and other languages."""
+        """Writes the model file, for the command line and other languages. It replaces no file."""
         check_is_fitted(self, "model_")
-        with open(path, "wb") as f:
+        with open(path, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as f:
             f.write(self.model_)
 
     def _child(self) -> RowServer:
@@ -223,6 +241,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
                 with open(path, "wb") as f:
                     f.write(self.model_)
                 child = RowServer(path)
+            child.rules = [(name, self._rules(name)) for name in child.columns]
             _children[self] = child
         return child
 
@@ -235,19 +254,15 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         """Scores of the classes, one row per row of X, in the order of classes_."""
         check_is_fitted(self, "model_")
         child = self._child()
-        if is_frame(X) and not isinstance(self.schema, ArraySchema):
-            missing = [n for n in child.columns if n not in column_names(X)]
-            if missing:
-                raise ValueError(f"X must have the columns {missing}")
-            rows = rows_of(X, child.columns)
-        else:
-            names = [str(n) for n in getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])]
-            X = validate_data(self, X, reset=False, dtype="numeric", ensure_all_finite=False)
-            if np.isinf(np.asarray(X, dtype=float)).any():
-                raise ValueError("Input X contains infinity")
-            at = [names.index(n) for n in child.columns]
-            rows = [[cell_of(v) for v in row] for row in np.asarray(X)[:, at].tolist()]
-        return self._proba(child.score(rows), child)
+        if not is_frame(X):
+            X = array_of(X)
+        elif missing := [n for n in child.columns if n not in column_names(X)]:
+            raise ValueError(f"X must have the columns {missing}")
+        if not is_frame(X) or isinstance(self.schema, ArraySchema):
+            validate_data(self, X, reset=False, skip_check_array=True)
+        names = [str(n) for n in getattr(self, "feature_names_in_", column_names(X))]
+        columns = [self._cells(X, n, names.index(n)) for n in child.columns]
+        return self._proba(child.score([list(row) for row in zip(*columns)]), child)
 
     def _proba(self, flat: list[float], child: RowServer) -> np.ndarray[Any, np.dtype[np.float64]]:
         scores = np.asarray(flat, dtype=np.float64).reshape(-1, child.width)
@@ -273,5 +288,5 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         The way for single rows: no table is made, about as fast as the pipe to the child.
         """
         child = self._child()
-        scores = child.score([[row.get(n) for n in child.columns]])
+        scores = child.score([[Column("any", None, [row.get(name)]).cells(*rules)[0] for name, rules in child.rules]])
         return scores[0] if child.width == 1 else scores

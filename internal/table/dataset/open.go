@@ -83,7 +83,7 @@ func listFiles(ctx context.Context, paths []string) (files []string, err error) 
 		var inside []string
 		if object.IsFolder(path) {
 			inside, err = object.List(ctx, path)
-		} else if info, statErr := os.Stat(path); path != "-" && statErr == nil && info.IsDir() {
+		} else if info, statErr := os.Stat(path); !isStdin(path) && statErr == nil && info.IsDir() {
 			inside, err = listFolder(path)
 		} else {
 			files = append(files, path)

@@ -62,7 +62,7 @@ type Options struct {
 	// Ordered makes ReadBlocks hand on one block at a time, the first one first, and share out its
 	// columns among the processors.
 	Ordered bool
-	// Stdin is what the path "-" reads, as CSV.
+	// Stdin is what the path "-" reads, as CSV, or Cells.
 	Stdin io.Reader
 }
 
@@ -144,7 +144,7 @@ func newReader(ctx context.Context, s *schema.Schema, opts Options, paths []stri
 	if err := coding.CheckDerived(s); err != nil {
 		return nil, err
 	}
-	if opts.Stdin == nil && slices.Contains(paths, "-") {
+	if opts.Stdin == nil && slices.ContainsFunc(paths, isStdin) {
 		return nil, &dp.ParamError{Op: "dataset", Param: "data",
 			Want: "must name files, since there is no standard input here", Got: "-"}
 	}
@@ -188,6 +188,8 @@ func (r *reader) readFiles() error {
 			}
 		} else if IsAddress(r.paths[from]) {
 			err = r.readSQL(r.paths[from])
+		} else if r.paths[from] == Cells {
+			err = r.readCells()
 		} else {
 			err = r.readCSV(r.paths[from])
 		}

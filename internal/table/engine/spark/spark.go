@@ -74,7 +74,7 @@ func (o *Options) Check(op string) error {
 			if len(o.Data) > 1 || strings.TrimSpace(text) == "" {
 				return &dp.ParamError{Op: op, Param: "data", Want: "must be one table or query, or paths of Parquet files"}
 			}
-		case d == "-" || d == "":
+		case d == "-" || d == "cells:-" || d == "":
 			return &dp.ParamError{Op: op, Param: "data", Want: "must be where executors can read it: a path, table: or query:"}
 		}
 	}

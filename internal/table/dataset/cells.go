@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/table/coding"
+)
+
+// Cells in the place of a path reads rows from standard input as another program hands them over:
+// no cell has to be quoted, and none can end a row. First comes the number of columns, then their
+// names, each a length in bytes and the bytes, then the rows, each a + and a cell for each column.
+// A full stop ends the rows. Numbers of columns and lengths are four bytes, the lowest first. A
+// cell is one byte and what it announces:
+//
+//   - missing
+//     t  a text: its length, and bytes of any value, of which the first MiB count
+//     n  a number: eight bytes, an IEEE 754 double, the lowest first
+//     0  false
+//     1  true
+const Cells = "cells:-"
+
+func isStdin(path string) bool { return path == "-" || path == Cells }
+
+// readCells appends the rows of a stream of cells. What cells hold decides nothing here: a stream
+// that does not follow the format is refused, whichever cells a private table has.
+func (r *reader) readCells() error {
+	in := bufio.NewReaderSize(&watchingReader{r.ctx, r.opts.Stdin}, 256<<10)
+	broken := &FaultError{File: memoryFile, Fault: "must be cells as the format has them, to their end"}
+	names, err := readCellNames(in)
+	if err != nil {
+		return orBroken(err, broken)
+	}
+	plan, err := r.layoutByName(memoryFile, 0, names)
+	if err != nil {
+		return err
+	}
+	for {
+		switch more, err := in.ReadByte(); {
+		case err != nil:
+			return orBroken(err, broken)
+		case more == '.':
+			return nil
+		case more != '+':
+			return broken
+		case r.rows >= r.opts.MaxRows:
+			return &FaultError{File: memoryFile, Fault: fmt.Sprintf("must not go beyond %d rows", r.opts.MaxRows)}
+		}
+		r.rows++
+		for _, c := range plan.coders {
+			cell, err := readCell(in)
+			if err != nil {
+				return orBroken(err, broken)
+			}
+			if c == nil {
+				continue
+			}
+			code, ok := c.codeCell(cell, r.s.Dialect.Trim)
+			if !ok {
+				fault := &FaultError{File: memoryFile, Line: r.rows, Column: c.Name, Fault: c.Want}
+				if err := r.faults.addFault(fault); err != nil {
+					return err
+				}
+			}
+			c.keepCode(code)
+		}
+		if err := r.endFullBlock(); err != nil {
+			return err
+		}
+	}
+}
+
+func readCellNames(in *bufio.Reader) (names []string, err error) {
+	n, err := readLength(in)
+	for range n { // names are made for what is there
+		if err != nil {
+			break
+		}
+		var name string
+		name, err = readCellText(in)
+		names = append(names, name)
+	}
+	return names, err
+}
+
+var errNoCell = errors.New("dataset: no cell")
+
+// orBroken is broken where the stream ends too early or does not follow the format, and else the
+// failure of the source.
+func orBroken(err error, broken *FaultError) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF || err == errNoCell {
+		return broken
+	}
+	return err
+}
+
+func readCell(in *bufio.Reader) (coding.Cell, error) {
+	kind, err := in.ReadByte()
+	if err != nil {
+		return coding.Cell{}, err
+	}
+	switch kind {
+	case '-':
+		return coding.Cell{}, nil
+	case '0', '1':
+		return coding.TruthCell(kind == '1'), nil
+	case 'n':
+		var b [8]byte
+		_, err := io.ReadFull(in, b[:])
+		return coding.NumberCell(math.Float64frombits(binary.LittleEndian.Uint64(b[:]))), err
+	case 't':
+		text, err := readCellText(in)
+		return coding.TextCell(text), err
+	}
+	return coding.Cell{}, errNoCell
+}
+
+// readCellText reads a length and a text, of which it keeps the first maxField bytes. Memory is
+// made for what is there.
+func readCellText(in *bufio.Reader) (string, error) {
+	n, err := readLength(in)
+	if err != nil {
+		return "", err
+	}
+	if n <= in.Size() {
+		text, err := in.Peek(n)
+		out := string(text)
+		in.Discard(len(text))
+		return out, err
+	}
+	text, err := io.ReadAll(io.LimitReader(in, int64(min(n, maxField))))
+	if err == nil {
+		_, err = io.CopyN(io.Discard, in, int64(n-len(text)))
+	}
+	return string(text), err
+}
+
+func readLength(in *bufio.Reader) (int, error) {
+	var b [4]byte
+	_, err := io.ReadFull(in, b[:])
+	return int(binary.LittleEndian.Uint32(b[:])), err
+}

@@ -3,7 +3,6 @@
 package lint
 
 import (
-	"bytes"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -11,7 +10,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // limits are what the tree may have of each thing that is counted.
@@ -24,7 +22,6 @@ var limits = []struct {
 	{"entries at the top", 24, countTopEntries},
 	{"pairs of packages with the same name", 0, countNamesakes},
 	{"tags of proofs that no planted bug is about", 0, countUnplanted},
-	{"lines over the width", 0, countWideLines},
 }
 
 // checkLimits holds the tree to its limits.
@@ -183,91 +180,4 @@ func countNamesakes(m *Module) (n int, which []string) {
 		seen[name] = append(seen[name], p.Dir)
 	}
 	return n, which
-}
-
-// Widths are in characters, a tab being one.
-const (
-	commentWidth = 100
-	codeWidth    = 120
-)
-
-// countWideLines counts lines of more than commentWidth characters in Markdown and
-// in comments that stand alone, and of more than codeWidth in code. Generated code
-// and data of tests are not looked at, nor what Markdown cannot break: tables,
-// blocks of code, and lines with an address.
-func countWideLines(m *Module) (n int, which []string) {
-	note := func(name string, line, width int) {
-		n++
-		which = append(which, fmt.Sprintf("%s:%d: %d characters", name, line, width))
-	}
-	for _, p := range m.Packages {
-		for _, f := range p.Files {
-			if !ast.IsGenerated(f.AST) {
-				wideLines(m, f, note)
-			}
-		}
-	}
-	err := fs.WalkDir(m.FS, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if base := path.Base(name); d.IsDir() && (base == "testdata" || base == "out" || len(base) > 1 && base[0] == '.') {
-			return fs.SkipDir
-		}
-		if d.IsDir() || path.Ext(name) != ".md" {
-			return nil
-		}
-		text, err := fs.ReadFile(m.FS, name)
-		if err != nil {
-			return err
-		}
-		wideMarkdown(name, text, note)
-		return nil
-	})
-	if err != nil {
-		return 1 << 30, []string{err.Error()}
-	}
-	return n, which
-}
-
-func wideLines(m *Module, f *File, note func(name string, line, width int)) {
-	alone := map[int]bool{} // lines on which nothing but a comment stands
-	for _, g := range f.AST.Comments {
-		for _, c := range g.List {
-			first, last := m.Fset.Position(c.Pos()), m.Fset.Position(c.End())
-			before := f.Src[first.Offset-(first.Column-1) : first.Offset]
-			for line := first.Line; line <= last.Line; line++ {
-				alone[line] = line > first.Line || len(bytes.TrimSpace(before)) == 0
-			}
-		}
-	}
-	line := 0
-	for text := range bytes.Lines(f.Src) {
-		line++
-		most := codeWidth
-		if alone[line] {
-			most = commentWidth
-		}
-		if width := utf8.RuneCount(bytes.TrimRight(text, "\r\n")); width > most {
-			note(f.Name, line, width)
-		}
-	}
-}
-
-func wideMarkdown(name string, text []byte, note func(name string, line, width int)) {
-	line, code := 0, false
-	for raw := range bytes.Lines(text) {
-		line++
-		l := bytes.TrimRight(raw, "\r\n")
-		trimmed := bytes.TrimSpace(l)
-		if bytes.HasPrefix(trimmed, []byte("```")) {
-			code = !code
-		}
-		if code || bytes.HasPrefix(trimmed, []byte("|")) || bytes.Contains(l, []byte("://")) {
-			continue
-		}
-		if width := utf8.RuneCount(l); width > commentWidth {
-			note(name, line, width)
-		}
-	}
 }

@@ -5,7 +5,6 @@ package lint
 import (
 	"os"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -21,7 +20,6 @@ func TestLimits(t *testing.T) {
 }
 
 func TestCounts(t *testing.T) {
-	long := func(start string, width int) string { return start + strings.Repeat("x", width-len(start)) + "\n" }
 	for name, c := range map[string]struct {
 		count func(*Module) (int, []string)
 		files files
@@ -40,10 +38,6 @@ func TestCounts(t *testing.T) {
 			[]string{"a.go", "b", "go.mod"}},
 		"namesakes": {countNamesakes, files{"a/x/a.go": "package x", "b/x/a.go": "package x", "c/x/a.go": "package x",
 			"cmd/a/a.go": "package main", "cmd/b/b.go": "package main"}, 3, nil},
-		"wide lines": {countWideLines, files{"a.go": "package a\n" + long("// ", 100) + long("// é", 102) +
-			long("var x = 1 // ", 120) + long("var y = 1 // ", 121) + "/*\n" + long("", 101) + "*/\n",
-			"a.md": long("", 100) + long("", 101) + long("| ", 200) + long("https://", 101) + "```\n" + long("$ ", 300) +
-				"```\n", "testdata/b.md": long("", 300)}, 4, nil},
 	} {
 		n, which := c.count(sample(t, c.files))
 		if n != c.want || c.which != nil && !slices.Equal(which, c.which) {

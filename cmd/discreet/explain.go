@@ -55,8 +55,8 @@ the model does not. The page is a single file that loads nothing.`,
 
 func (e *explainFlags) runExplain() error {
 	if ext := strings.ToLower(filepath.Ext(e.out)); e.out != "" && ext != ".html" && ext != ".htm" {
-		return &cli.UsageError{Err: &dp.ParamError{Op: "explain", Param: "out", Want: "must end in .html, since the page is HTML",
-			Got: e.out}}
+		return &cli.UsageError{Err: &dp.ParamError{Op: "explain", Param: "out",
+			Want: "must end in .html, since the page is HTML", Got: e.out}}
 	}
 	m, err := discreet.LoadModel(e.model)
 	if err != nil {

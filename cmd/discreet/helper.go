@@ -33,8 +33,9 @@ be run by somebody else: two thirds of them together can open everything.
 
 What it acknowledged is on disk, and so is its answer before it is sent. It may
 be killed at any moment. Never put an old copy of --store back: it has forgotten
-what it has answered, and is refused where --anchors remembers a later one. With a new store it takes part in new sums only; the other
-helpers finish the earlier ones.
+what it has answered, and is refused where --anchors remembers a later one. With
+a new store it takes part in new sums only; the other helpers finish the earlier
+ones.
 
 On --page it serves Prometheus' metrics and whether it is alive and ready,
 without TLS and to everybody who can reach it.`,

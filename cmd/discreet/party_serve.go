@@ -165,8 +165,8 @@ func (s *partyServe) serveVotes(ctx context.Context) (err error) {
 		return err
 	}
 	server, err := party.New(ctx, party.Params{
-		Self: self, State: s.state, Anchors: folder, Combiners: s.combiners, Schema: agreed, Allow: s.allow, Kinds: kinds, Helpers: s.helpers,
-		Peers: peers, Honest: s.honest, Key: s.Signer(),
+		Self: self, State: s.state, Anchors: folder, Combiners: s.combiners, Schema: agreed, Allow: s.allow,
+		Kinds: kinds, Helpers: s.helpers, Peers: peers, Honest: s.honest, Key: s.Signer(),
 		MaxEpsilon: eps, Lifetime: lifetime, Persons: persons, Plan: s.Voter.Plan, Cast: s.Answer(self.Name), Add: s.Addend,
 		Log: log, Now: clock,
 	})

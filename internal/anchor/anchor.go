@@ -57,7 +57,8 @@ type Behind struct {
 func (e *Behind) Error() string {
 	return fmt.Sprintf("%s must hold its state number %d, which was seen here before (anchor %s): it was put back to an "+
 		"earlier state, or went on from a copy, and does not know what happened since. Put the latest copy back. If it is "+
-		"lost, treat all that it guarded as spent and begin a new one; to go on with this one all the same, remove the anchor",
+		"lost, treat all that it guarded as spent and begin a new one; to go on with this one all the same, remove the "+
+		"anchor",
 		e.What, e.Head.Seq, e.File)
 }
 
@@ -105,7 +106,8 @@ func (f Folder) list(identity string) (heads []Head, err error) {
 
 // Note keeps a head that is on disk. It may be called by many processes at once, in any
 // order: the newest one stays. A process that dies on its way leaves older ones beside it, which
-// say nothing else. Nothing is flushed: after a crash of the machine an anchor may be one of before.
+// say nothing else. Nothing is flushed: after a crash of the machine an anchor may be an earlier
+// one.
 func (f Folder) Note(identity string, h Head) error {
 	heads, err := f.list(identity)
 	if err != nil || len(heads) > 0 && heads[0].Seq >= h.Seq {

@@ -152,7 +152,8 @@ func TestWordsFollowEpsilon(t *testing.T) {
 	whole.Scope = dp.WholeRow
 	m.Privacy = whole
 	var b bytes.Buffer
-	if err := Of(m, nil, "discreet test", day).WriteHTML(&b); err != nil || strings.Contains(b.String(), "Public columns") {
+	if err := Of(m, nil, "discreet test", day).WriteHTML(&b); err != nil ||
+		strings.Contains(b.String(), "Public columns") {
 		t.Errorf("all columns are protected, yet some are listed as public (%v)", err)
 	}
 	m.Privacy.Scope = dp.Nothing

@@ -23,8 +23,9 @@ type line struct {
 	Text []string
 }
 
-// Bounds of what words an epsilon gets, after Ponomareva et al. 2023, "How to DP-fy ML", section 5.2:
-// up to 1 a strong formal guarantee, up to 10 a reasonable one, above it none that stands alone.
+// Bounds of what words an epsilon gets, after Ponomareva et al. 2023, "How to DP-fy ML", section
+// 5.2: up to 1 a strong formal guarantee, up to 10 a reasonable one, above it none that stands
+// alone.
 const (
 	strongEpsilon   = 1 * dp.Nano
 	moderateEpsilon = 10 * dp.Nano
@@ -47,9 +48,11 @@ func (c *Card) lead() string {
 		"almost certain of what is protected."
 	switch eps := c.privacy.Epsilon; {
 	case eps <= strongEpsilon:
-		strength, meaning = "strong", "A reader of the model gains little certainty about it, whatever else the reader knows."
+		strength, meaning = "strong", "A reader of the model gains little certainty about it, whatever else "+
+			"the reader knows."
 	case eps <= moderateEpsilon:
-		strength, meaning = "moderate", "A reader of the model may gain some certainty about it. The odds below bound how much."
+		strength, meaning = "moderate", "A reader of the model may gain some certainty about it. The odds "+
+			"below bound how much."
 	}
 	return fmt.Sprintf("This model predicts %s. It protects %s with %s differential privacy (%s). %s %s The unit of "+
 		"privacy is %s.", c.Predicts, c.Protected, strength, price, meaning, c.describeLabel(), c.describeUnit())
@@ -124,8 +127,8 @@ func (c *Card) describeStrength() []line {
 		if c.Delta != "0" {
 			price += ", delta = " + string(c.Delta)
 		}
-		lines = append(lines, line{"In numbers", []string{price + ". A smaller epsilon protects more. The literature calls a " +
-			"guarantee strong up to epsilon = 1 and moderate up to 10. At 0 a model would have learned nothing of what is " +
+		lines = append(lines, line{"In numbers", []string{price + ". A smaller epsilon protects more. The literature calls " +
+			"a guarantee strong up to epsilon = 1 and moderate up to 10. At 0 a model would have learned nothing of what is " +
 			"protected."}})
 	}
 	if len(c.Warnings) > 0 {

@@ -388,9 +388,9 @@ var table = []row{
 			"service/aggregator", "service/helper", "service/aggregator/store"}, append(rows, seeds...)...)},
 	{pkg: "cmd/*", words: "cmd is flags and printing over the library and the use cases: never a learner, noise, an " +
 		"engine or seeds of its own, nor what the library does in its place",
-		uses: []string{".", "anchor", "cli", "card", "census", "demo", "forecast", "predict", "audit", "audit/finding", "audit/subject",
-			"heldout", "train", "tune", "learn", "model", "model/metrics", "federated/collect", "federated/multiparty",
-			"federated/simulate",
+		uses: []string{".", "anchor", "cli", "card", "census", "demo", "forecast", "predict", "audit",
+			"audit/finding", "audit/subject", "heldout", "train", "tune", "learn", "model", "model/metrics",
+			"federated/collect", "federated/multiparty", "federated/simulate",
 			"federated/wire", "service/aggregator", "service/aggregator/store", "service/ballot", "service/combine",
 			"service/helper", "service/identity", "service/inference", "service/operator",
 			"service/owner", "service/owner/spending",

@@ -1829,16 +1829,16 @@ var table = []mutant{
 	{
 		Row: "parties 1", Bug: "a party's lifetime is checked query by query",
 		File: "internal/service/party/record.go",
-		Old:  `		if eps > r.lifetime-spent {`,
-		New:  `		if eps > r.lifetime {`,
+		Old:  `	if err == nil && eps > r.lifetime-spent {`,
+		New:  `	if err == nil && eps > r.lifetime {`,
 
 		Package: "./internal/service/party", Test: "TestOneQueryOneAnswer",
 	},
 	{
 		Row: "parties 2", Bug: "a query is answered anew after its votes were deleted",
 		File: "internal/service/party/record.go",
-		Old:  `		case found && state == forgotten:`,
-		New:  `		case found && state == 0:`,
+		Old:  `		case paid && state == forgotten:`,
+		New:  `		case paid && state == 0:`,
 
 		Package: "./internal/service/party", Test: "TestVotesAreForgotten",
 	},
@@ -1940,9 +1940,9 @@ var table = []mutant{
 	},
 	{
 		Row: "parties 13", Bug: "a party adds to a sum of another range",
-		File: "internal/service/party/secret.go",
-		Old:  `	if len(addend) != w.sum.Length || below != w.sum.Range {`,
-		New:  `	if len(addend) != w.sum.Length {`,
+		File: "internal/service/party/server.go",
+		Old:  `	case w.sum != nil && (length != w.sum.Length || below != w.sum.Range): // 5.4`,
+		New:  `	case w.sum != nil && length != w.sum.Length:`,
 
 		Package: "./internal/service/party", Test: "TestSumsOfAnotherShape",
 	},

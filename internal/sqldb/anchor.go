@@ -10,8 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/anchor"
 )
 
-// headsTable numbers the states that a database has been in: each Update that writes adds one, with a
-// random token, since two histories of one database have the same numbers. Number 0 names the
+// headsTable numbers the states that a database has been in: each Update that writes adds one, with
+// a random token, since two histories of one database have the same numbers. Number 0 names the
 // database.
 const headsTable = `CREATE TABLE IF NOT EXISTS discreet_heads (seq INTEGER PRIMARY KEY, token BLOB NOT NULL CHECK ` +
 	`(length(token) = 16)) STRICT`

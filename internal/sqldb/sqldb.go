@@ -34,7 +34,8 @@ type Options struct {
 	// Room refuses to write more bytes to a file's disk; nil: diskroom.Check.
 	Room func(path string, more int64) error
 	// Anchors is the folder in which the database's newest state is kept; "" for none. One that
-	// does not hold the state that is kept there is refused with *anchor.Behind: it was put back, and has forgotten what it acknowledged since.
+	// does not hold the state that is kept there is refused with *anchor.Behind: it was put back,
+	// and has forgotten what it acknowledged since.
 	Anchors anchor.Folder
 }
 

@@ -60,8 +60,8 @@ func must(t *testing.T, err error) {
 }
 
 // TestRolledBackStatesAreRefused puts a database back to each of its earlier states: what it has
-// acknowledged since is gone, and it is refused. Reading, and asking whether it is ready, are no states;
-// one that is new to the machine is trusted.
+// acknowledged since is gone, and it is refused. Reading, and asking whether it is ready, are no
+// states; one that is new to the machine is trusted.
 func TestRolledBackStatesAreRefused(t *testing.T) {
 	path, folder := filepath.Join(t.TempDir(), "a.db"), anchor.Folder(t.TempDir())
 	open := func(folder anchor.Folder) (*sqldb.DB, error) {

@@ -25,8 +25,8 @@ func anchored(t *testing.T, address string, folder anchor.Folder) (*Ledger, erro
 }
 
 // TestRolledBackLedgersAreRefused puts a ledger back to each of its earlier states, by its file: it
-// would give budget a second time, and is refused, under another name and after it went on from there,
-// too. A ledger that goes forward, is moved, or is new to the machine is not.
+// would give budget a second time, and is refused, under another name and after it went on from
+// there, too. A ledger that goes forward, is moved, or is new to the machine is not.
 func TestRolledBackLedgersAreRefused(t *testing.T) {
 	dir, folder := t.TempDir(), anchor.Folder(filepath.Join(t.TempDir(), "anchors"))
 	path := filepath.Join(dir, "l.db")

@@ -111,8 +111,8 @@ func (l *Ledger) Close() error {
 
 // Anchor has the ledger keep its newest head in a folder outside of it, and refuses with
 // *anchor.Behind a ledger that does not hold one that is kept there: it was put back to an earlier
-// state and would give spent budget a second time. One that was never seen here is trusted. It is to be
-// called once, before anything else.
+// state and would give spent budget a second time. One that was never seen here is trusted. It is
+// to be called once, before anything else.
 func (l *Ledger) Anchor(ctx context.Context, folder anchor.Folder) error {
 	var h Head
 	look := func() error {
@@ -146,8 +146,8 @@ func (l *Ledger) Anchor(ctx context.Context, folder anchor.Folder) error {
 	return folder.Note(l.identity, anchor.Head(h))
 }
 
-// noteHead keeps the head of a step that is on disk. Where that fails the anchor stays behind, which
-// costs nothing but what it is for: Close says so.
+// noteHead keeps the head of a step that is on disk. If that fails, the anchor stays behind, and
+// Close returns why.
 func (l *Ledger) noteHead(first string, h Head) {
 	if l.anchors == "" || h.Seq == 0 {
 		return

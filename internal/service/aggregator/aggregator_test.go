@@ -461,8 +461,9 @@ func TestOwnersDieAfterTheirReports(t *testing.T) {
 	}
 }
 
-// TestCopiedBooksSendTheSame copies owners' book before they answer and lets both answer: each owner
-// has one report in both, so that the second one is a repetition, which costs nobody anything.
+// TestCopiedBooksSendTheSame copies owners' book before they answer and lets both answer: each
+// owner has one report in both, so that the second one is a repetition, which costs nobody
+// anything.
 func TestCopiedBooksSendTheSame(t *testing.T) {
 	const people = 200
 	f := newFederation(t)

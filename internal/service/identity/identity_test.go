@@ -323,8 +323,8 @@ func TestSignaturesAreOfOneMessageKindAndSigner(t *testing.T) {
 	}
 }
 
-// TestOtherKeysAreRefused signs, with the authority's own key, certificates for keys of other kinds and
-// without a use: no handshake of either end, no signature and no process takes them.
+// TestOtherKeysAreRefused signs, with the authority's own key, certificates for keys of other kinds
+// and without a use: no handshake of either end, no signature and no process takes them.
 func TestOtherKeysAreRefused(t *testing.T) {
 	dir, a := t.TempDir(), authority(t)
 	must(t, a.Save(dir))
@@ -332,6 +332,8 @@ func TestOtherKeysAreRefused(t *testing.T) {
 	of := func(c elliptic.Curve) func() (crypto.Signer, error) {
 		return func() (crypto.Signer, error) { return ecdsa.GenerateKey(c, rand.Reader) }
 	}
+	ofRSA := func() (crypto.Signer, error) { return rsa.GenerateKey(rand.Reader, 2048) }
+	ofEd25519 := func() (crypto.Signer, error) { _, k, err := ed25519.GenerateKey(nil); return k, err }
 	client, server := x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth
 	for name, c := range map[string]struct {
 		key         func() (crypto.Signer, error)
@@ -341,8 +343,8 @@ func TestOtherKeysAreRefused(t *testing.T) {
 		"P-256":       {of(elliptic.P256()), []x509.ExtKeyUsage{client, server}, true, true},
 		"P-384":       {of(elliptic.P384()), []x509.ExtKeyUsage{client, server}, true, true},
 		"P-521":       {of(elliptic.P521()), []x509.ExtKeyUsage{client, server}, false, false},
-		"RSA":         {func() (crypto.Signer, error) { return rsa.GenerateKey(rand.Reader, 2048) }, []x509.ExtKeyUsage{client, server}, false, false},
-		"Ed25519":     {func() (crypto.Signer, error) { _, k, err := ed25519.GenerateKey(nil); return k, err }, []x509.ExtKeyUsage{client, server}, false, false},
+		"RSA":         {ofRSA, []x509.ExtKeyUsage{client, server}, false, false},
+		"Ed25519":     {ofEd25519, []x509.ExtKeyUsage{client, server}, false, false},
 		"no use":      {of(elliptic.P256()), nil, false, false},
 		"any use":     {of(elliptic.P256()), []x509.ExtKeyUsage{x509.ExtKeyUsageAny}, false, false},
 		"client only": {of(elliptic.P256()), []x509.ExtKeyUsage{client}, true, false},
@@ -354,7 +356,8 @@ func TestOtherKeysAreRefused(t *testing.T) {
 			uri, err := url.Parse("discreet://aggregator/main")
 			must(t, err)
 			tmpl := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: now.Add(-time.Hour), NotAfter: now.Add(time.Hour),
-				URIs: []*url.URL{uri}, ExtKeyUsage: c.uses, KeyUsage: x509.KeyUsageDigitalSignature, DNSNames: []string{"localhost"}}
+				URIs: []*url.URL{uri}, ExtKeyUsage: c.uses, KeyUsage: x509.KeyUsageDigitalSignature,
+				DNSNames: []string{"localhost"}}
 			der, err := x509.CreateCertificate(rand.Reader, tmpl, by, key.Public(), byKey)
 			must(t, err)
 			pool := x509.NewCertPool()

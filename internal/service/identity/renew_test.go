@@ -407,8 +407,8 @@ func TestListsMustBeInForce(t *testing.T) {
 	}
 }
 
-// TestOneBadListSparesNobody revokes a certificate while something beside its list cannot be used: a
-// list of a stranger, an old or unreadable one, text, a certificate that does not fit its key. A
+// TestOneBadListSparesNobody revokes a certificate while something beside its list cannot be used:
+// a list of a stranger, an old or unreadable one, text, a certificate that does not fit its key. A
 // process that runs refuses it all the same, before and after other lists are gone.
 func TestOneBadListSparesNobody(t *testing.T) {
 	dir, a := folder(t)

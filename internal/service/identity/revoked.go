@@ -64,8 +64,8 @@ func (l *list) ofSame(o *list) bool {
 func addList(lists []list, l list) []list {
 	for k := range lists {
 		if o := &lists[k]; o.ofSame(&l) {
-			merged := list{by: append(slices.Clone(o.by), l.by...), revoked: maps.Clone(o.revoked), begins: o.begins, ends: o.ends,
-				unreadable: cmp.Or(o.unreadable, l.unreadable)}
+			merged := list{by: append(slices.Clone(o.by), l.by...), revoked: maps.Clone(o.revoked), begins: o.begins,
+				ends: o.ends, unreadable: cmp.Or(o.unreadable, l.unreadable)}
 			maps.Copy(merged.revoked, l.revoked)
 			if l.ends.After(o.ends) {
 				merged.begins, merged.ends = l.begins, l.ends

@@ -82,7 +82,8 @@ func (w *watch) look(now time.Time) {
 	}
 	if said := text(fault); said != w.fault {
 		if w.fault = said; fault != nil {
-			w.log.Error("certificates or lists could not be read: those stay as before, and sound lists are taken", "error", fault)
+			w.log.Error("certificates or lists could not be read: those stay as before, and sound lists are taken",
+				"error", fault)
 		}
 	}
 	if now.Sub(w.reminded) < remindEvery {

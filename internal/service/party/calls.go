@@ -167,7 +167,7 @@ func (s *Server) enqueueWork(w *work) (*work, error) {
 	if before := s.works[w.id]; before != nil {
 		return before, nil
 	}
-	if _, err := os.Stat(s.votesPath(w.id)); err == nil {
+	if _, err := os.Stat(s.votesPath(w.id)); err == nil { // 5.6
 		return nil, nil
 	}
 	select {

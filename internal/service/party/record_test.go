@@ -12,8 +12,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/problem"
 )
 
-// TestFirstChargesAreChecked charges a fresh record more than its lifetime, by a query and by a model,
-// and exactly its lifetime.
+// TestFirstChargesAreChecked charges a fresh record more than its lifetime, by a query and by a
+// model, and exactly its lifetime.
 func TestFirstChargesAreChecked(t *testing.T) {
 	for over := range dp.Epsilon(2) {
 		r, err := openRecord(t.Context(), filepath.Join(t.TempDir(), "q.db"), dp.Nano, unitParty, "")

@@ -173,7 +173,7 @@ func (s *Server) share(ctx context.Context, w *work, to io.Writer) error {
 			return err
 		}
 	}
-	return json.NewEncoder(to).Encode(shares) // 5.6
+	return json.NewEncoder(to).Encode(shares)
 }
 
 // dialHelpers makes clients of a sum's helpers, nil for those that take no part, and
@@ -196,8 +196,8 @@ func (s *Server) dialHelpers(announced *secretsum.Sum) (clients []*secretsum.Cli
 	}
 }
 
-// meetHelpers refuses a sum that is not paid for yet and that fewer helpers take shares of than open
-// it: what they hold would be paid for and never opened.
+// meetHelpers refuses a sum that is not paid for yet and that fewer helpers take shares of than
+// open it: what they hold would be paid for and never opened.
 func (s *Server) meetHelpers(ctx context.Context, id ID, announced *secretsum.Sum, sumID secretsum.ID) error {
 	if paid, err := s.record.hasQuery(ctx, id); paid || err != nil {
 		return err

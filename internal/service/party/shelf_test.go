@@ -128,8 +128,8 @@ func TestFoldersAreLookedAt(t *testing.T) {
 	must(t, err)
 }
 
-// TestSizesAreTheOperators asks, as a combiner, for a table of a stated size other than the one that
-// the operator declared with its digest: nothing is written, however much is sent.
+// TestSizesAreTheOperators asks, as a combiner, for a table of a stated size other than the one
+// that the operator declared with its digest: nothing is written, however much is sent.
 func TestSizesAreTheOperators(t *testing.T) {
 	w := newWorld(t)
 	m := w.bySum()

@@ -155,7 +155,8 @@ func TestBooksRefuse(t *testing.T) {
 	}
 }
 
-// TestFirstChargesAreChecked charges owners of a fresh book more than their lifetime, and exactly that.
+// TestFirstChargesAreChecked charges owners of a fresh book more than their lifetime, and exactly
+// that.
 func TestFirstChargesAreChecked(t *testing.T) {
 	b := open(t, filepath.Join(t.TempDir(), "book.db"))
 	given := []answer.Given{give(0, 1, 3*dp.Nano, "all"), give(1, 1, 3*dp.Nano+1, "more"), give(2, 1, 0, "nothing")}

@@ -372,7 +372,7 @@ func parsePoints(b []byte) ([]flp.Scalar, error) {
 
 // ProvenBytes is how many bytes follow each share of a task that is Proven.
 func ProvenBytes(t Task) int {
-	c := flp.NewRanges[flp.Scalar](t.Length, t.Range)
+	c := flp.NewRanges[flp.Scalar](max(1, t.Length), max(2, t.Range))
 	arity, degree, calls := c.Shape()
 	statement := 2*sha256.Size*t.Holders + scalarBytes*(2*quorumOf(t.Holders)-1+arity)
 	return statement + sha256.Size + scalarBytes*(c.Inputs()+1+arity+degree*calls+1)

@@ -26,10 +26,9 @@ import (
 //
 // The bytes that follow a share are the statement, which all holders are told alike and
 // of which the share's proof has the SHA-256: a hash of each holder's salt and digits, a
-// hash of each holder's salt and the rest, then scalars: the coefficients of mix, lowest
-// first, as many as a quorum, the wires at the query's point, and the coefficients of
-// opening but the lowest; and the holder's own part: a salt, its points of the digits, of
-// mask and of the proof.
+// hash of each holder's salt and the rest, then scalars: the wires at the query's point, and
+// the coefficients of opening but the lowest; and the holder's own part: a salt, its points
+// of the digits and of the proof.
 
 const (
 	digitsLabel   = "discreet secsum digits 1\x00"
@@ -40,9 +39,8 @@ const (
 // What is drawn from an owner's commitments, and in this order.
 const (
 	forDigits  = iota // how a gadget adds up digits, from the hashes of digits
-	forPoint          // where polynomials are compared, from both hashes, like the next two
+	forPoint          // where polynomials are compared, from both hashes, like the next
 	forOutputs        // how outputs are added up
-	forMix            // how points are mixed
 	forOpening        // how answers are added up, from the wires as well
 )
 
@@ -78,11 +76,11 @@ func smallScalar(n uint64) (z flp.Scalar) {
 // statementBytes and ownBytes are the sizes of what follows a share.
 func (r *ranges) statementBytes() int {
 	arity, _, _ := r.circuit.Shape()
-	return 2*sha256.Size*r.task.Holders + scalarBytes*(2*r.quorum()-1+arity)
+	return 2*sha256.Size*r.task.Holders + scalarBytes*(r.quorum()-1+arity)
 }
 
 func (r *ranges) ownBytes() int {
-	return sha256.Size + scalarBytes*(r.circuit.Inputs()+1+r.system.ProofLen())
+	return sha256.Size + scalarBytes*(r.circuit.Inputs()+r.system.ProofLen())
 }
 
 // drawScalars draws uniform scalars.
@@ -123,6 +121,14 @@ func (f shared) at(holder int) []flp.Scalar {
 	return out
 }
 
+// pointsOf is the values at each holder's point.
+func (r *ranges) pointsOf(f shared) (points [][]flp.Scalar) {
+	for h := range r.task.Holders {
+		points = append(points, f.at(h))
+	}
+	return points
+}
+
 // horner is the value at x of the polynomial with these coefficients, lowest first.
 func horner(coefficients []flp.Scalar, x *flp.Scalar) (y flp.Scalar) {
 	for i := len(coefficients) - 1; i >= 0; i-- {
@@ -157,10 +163,7 @@ func (r *ranges) draw(owner int, what byte, committed []byte) (z flp.Scalar) {
 }
 
 // challenges are what verifiers draw once the hashes of a statement are known (6.4).
-type challenges struct {
-	joint, query []flp.Scalar
-	mix          flp.Scalar
-}
+type challenges struct{ joint, query []flp.Scalar }
 
 func (r *ranges) drawQuery(owner int, hashes []byte) (c challenges) {
 	c.joint = []flp.Scalar{r.draw(owner, forDigits, hashes[:sha256.Size*r.task.Holders])}
@@ -170,7 +173,6 @@ func (r *ranges) drawQuery(owner int, hashes []byte) (c challenges) {
 		c.query = append(c.query, one)
 	}
 	c.query = append(c.query, r.draw(owner, forPoint, hashes))
-	c.mix = r.draw(owner, forMix, hashes)
 	return c
 }
 
@@ -178,18 +180,6 @@ func (r *ranges) drawQuery(owner int, hashes []byte) (c challenges) {
 func (r *ranges) query(c challenges, digits, proof []flp.Scalar) []flp.Scalar {
 	one := smallScalar(1) // of which this circuit makes no use
 	return r.system.Query(digits, proof, c.joint, c.query, &one)
-}
-
-// mixAll is mask + c·v_1 + c²·v_2 + ... over digits and proof.
-func mixAll(mask *flp.Scalar, digits, proof []flp.Scalar, c *flp.Scalar) flp.Scalar {
-	y := horner(proof, c)
-	for i := len(digits) - 1; i >= 0; i-- {
-		y.Mul(&y, c)
-		y.Add(&y, &digits[i])
-	}
-	y.Mul(&y, c)
-	y.Add(&y, mask)
-	return y
 }
 
 // hashFor binds an owner to what it gives a holder, beneath a salt.
@@ -212,34 +202,30 @@ func appendScalars(b []byte, s []flp.Scalar) []byte {
 	return b
 }
 
-// prove returns the statement about digits that are shared, and each holder's own part.
-func (r *ranges) prove(src rng.Source, owner int, digits shared) (statement []byte, own [][]byte, err error) {
+// prove returns the statement about digits that are shared by these points, and each
+// holder's own part.
+func (r *ranges) prove(src rng.Source, owner int, digits shared, points [][]flp.Scalar) (statement []byte, own [][]byte, err error) {
 	n := r.task.Holders
 	for h := range n {
 		salted := make([]byte, sha256.Size, r.ownBytes())
 		if _, err := (reader{src}).Read(salted); err != nil {
 			return nil, nil, err
 		}
-		own = append(own, appendScalars(salted, digits.at(h)))
+		own = append(own, appendScalars(salted, points[h]))
 		hash := r.hashFor(digitsLabel, owner, h, own[h])
 		statement = append(statement, hash[:]...)
 	}
 	joint := []flp.Scalar{r.draw(owner, forDigits, statement)}
 	proof := r.share(src, r.system.Prove(digits[0], joint, drawScalars(src, r.system.Seeds())))
-	mask := shared{}
-	for range r.quorum() {
-		mask = append(mask, drawScalars(src, 1))
-	}
 	for h := range n {
-		points := appendScalars(appendScalars(nil, mask.at(h)), proof.at(h))
+		points := appendScalars(nil, proof.at(h))
 		hash := r.hashFor(argumentLabel, owner, h, own[h][:sha256.Size], points)
 		statement, own[h] = append(statement, hash[:]...), append(own[h], points...)
 	}
 	c := r.drawQuery(owner, statement)
 	answers := make([][]flp.Scalar, r.quorum()) // by degree
 	for k := range answers {
-		mixed := mixAll(&mask[k][0], digits[k], proof[k], &c.mix)
-		statement, answers[k] = mixed.Append(statement), r.query(c, digits[k], proof[k])
+		answers[k] = r.query(c, digits[k], proof[k])
 	}
 	statement = appendScalars(statement, answers[0][1:len(answers[0])-1])
 	opening := r.draw(owner, forOpening, statement)
@@ -265,7 +251,7 @@ func (r *ranges) split(src rng.Source, owner int, values []flp.Scalar) ([][]byte
 			polynomials[1+i] = append(polynomials[1+i], c)
 		}
 	}
-	statement, own, err := r.prove(src, owner, digits)
+	statement, own, err := r.prove(src, owner, digits, r.pointsOf(digits))
 	if err != nil {
 		return nil, err
 	}
@@ -338,20 +324,17 @@ func (r *ranges) verify(owner, holder int, statement, own, packed []byte) error 
 	if err != nil {
 		return ErrOutOfRange
 	}
-	digits, mask, proof := points[:inputs], points[inputs], points[inputs+1:]
-	q, x := r.quorum(), smallScalar(uint64(holder+1))
-	mix, wires, higher := said[:q], said[q:len(said)-q+1], said[len(said)-q+1:]
+	digits, proof := points[:inputs], points[inputs:]
+	arity, _, _ := r.circuit.Shape()
+	wires, higher := said[:arity], said[arity:]
 	if !bytes.Equal(appendScalars(nil, r.packDigits(digits)), packed) {
 		return ErrOutOfRange
 	}
 	c := r.drawQuery(owner, hashes)
-	mixed, want := mixAll(&mask, digits, proof, &c.mix), horner(mix, &x)
-	if !mixed.IsEqual(&want) {
-		return ErrOutOfRange
-	}
-	opening := r.draw(owner, forOpening, statement[:len(statement)-scalarBytes*(q-1)])
+	opening := r.draw(owner, forOpening, statement[:len(hashes)+scalarBytes*arity])
 	lowest := horner(r.system.Complete(wires, c.joint), &opening) // 6.2
-	want = horner(append([]flp.Scalar{lowest}, higher...), &x)
+	x := smallScalar(uint64(holder + 1))
+	want := horner(append([]flp.Scalar{lowest}, higher...), &x)
 	answer := horner(r.query(c, digits, proof), &opening)
 	if !answer.IsEqual(&want) { // 6.5
 		return ErrOutOfRange
@@ -374,6 +357,6 @@ func parsePoints(b []byte) ([]flp.Scalar, error) {
 func ProvenBytes(t Task) int {
 	c := flp.NewRanges[flp.Scalar](max(1, t.Length), max(2, t.Range))
 	arity, degree, calls := c.Shape()
-	statement := 2*sha256.Size*t.Holders + scalarBytes*(2*quorumOf(t.Holders)-1+arity)
-	return statement + sha256.Size + scalarBytes*(c.Inputs()+1+arity+degree*calls+1)
+	statement := 2*sha256.Size*t.Holders + scalarBytes*(quorumOf(t.Holders)-1+arity)
+	return statement + sha256.Size + scalarBytes*(c.Inputs()+arity+degree*calls+1)
 }

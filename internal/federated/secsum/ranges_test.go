@@ -111,6 +111,67 @@ func TestOutOfRangeIsLeftOut(t *testing.T) {
 	}
 }
 
+// TestDigitsAreTheNumbers: an owner proves what is true of digits that are not those of the
+// numbers it shares, at all holders or at one; or shares a digit by points that are on no
+// polynomial, beside another that makes up for it in the number. It is convicted.
+func TestDigitsAreTheNumbers(t *testing.T) {
+	task := provenTask("digits", 5)
+	p := protocol(t, Shamir, task)
+	r := p.scheme.(*shamir).ranges()
+	src := replay.Seeded(10, "digits")
+	one, weight := field(1), smallScalar(flp.DigitsFor(task.Range)[0].Weight)
+	for name, bend := range map[string]func(holder int, numbers, digits []flp.Scalar){
+		"other numbers":       func(_ int, numbers, _ []flp.Scalar) { numbers[2].Add(&numbers[2], &one) },
+		"one of them, at one": func(h int, numbers, _ []flp.Scalar) { add(&numbers[2], field(h/4)) },
+		"a digit for another": func(h int, _, digits []flp.Scalar) {
+			if last := len(flp.DigitsFor(task.Range)) - 1; h == 4 { // of weight 1
+				digits[0].Add(&digits[0], &one)
+				digits[last].Sub(&digits[last], &weight)
+			}
+		},
+	} {
+		digits := r.share(src, r.circuit.Encode(make([]uint64, task.Length)))
+		points, polynomials := r.pointsOf(digits), shared{}
+		for _, coefficients := range digits {
+			polynomials = append(polynomials, append(drawScalars(src, 1), r.packDigits(coefficients)...))
+		}
+		for h := range points {
+			bend(h, drawScalars(src, 3), points[h])
+		}
+		statement, own, err := r.prove(src, 1, digits, points)
+		if err != nil {
+			t.Fatal(err)
+		}
+		convicted := 0
+		for h := range task.Holders { // with commitments to the polynomials that this holder's points are of
+			numbers := shared{}
+			for _, c := range polynomials {
+				numbers = append(numbers, slices.Clone(c))
+			}
+			bend(h, numbers[0], slices.Clone(points[h]))
+			shares, err := r.sharePolynomials(src, 1, drawnPolynomials(numbers), statement)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := Message{p.tag, Share, 1, h, slices.Concat(shares[h], statement, own[h])}
+			if err := hand(t, p, fresh(t, p), []Message{m})[0]; errors.Is(err, ErrOutOfRange) {
+				convicted++
+			} else if err != nil {
+				t.Errorf("%s: holder %d: %v", name, h, err)
+			}
+		}
+		want := 1
+		if name == "other numbers" {
+			want = task.Holders
+		}
+		if convicted != want {
+			t.Errorf("%s: %d holders convict the owner, want %d", name, convicted, want)
+		}
+	}
+}
+
+func add(z *flp.Scalar, x flp.Scalar) { z.Add(z, &x) }
+
 // TestUnprovenRangesEndTheSum is why: the same numbers in a task without proofs.
 func TestUnprovenRangesEndTheSum(t *testing.T) {
 	task := provenTask("unproven", 3)
@@ -161,14 +222,14 @@ func TestForgedOpeningsAreSeen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	values := []flp.Scalar{horner(r.system.Complete(said[q:len(said)-q+1], c.joint), &opening)}
+	values := []flp.Scalar{horner(r.system.Complete(said[:len(said)-q+1], c.joint), &opening)}
 	for h := range q - 1 {
 		points, err := parsePoints(shares[h].Body[from+len(statement)+32:])
 		if err != nil {
 			t.Fatal(err)
 		}
 		n := r.circuit.Inputs()
-		values = append(values, horner(r.query(c, points[:n], points[n+1:]), &opening))
+		values = append(values, horner(r.query(c, points[:n], points[n:]), &opening))
 	}
 	forged := statement[:head]
 	for _, z := range interpolate(values)[1:] {

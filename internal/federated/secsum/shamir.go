@@ -41,8 +41,8 @@ const (
 )
 
 // Shamir shares among 3 to 255 holders; up to a third of them may drop out. An
-// owner's shares belong together, or it is left out; what they are shares of may be
-// any numbers: only what exceeds the range of the whole sum is noticed.
+// owner's shares belong together, or it is left out, and so do numbers out of range if
+// the task is Proven; else only what exceeds the range of the whole sum is noticed.
 func Shamir(t Task) (*Protocol, error) {
 	if err := t.checkTask("shamir", 3, 255); err != nil {
 		return nil, err

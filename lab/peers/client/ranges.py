@@ -8,7 +8,7 @@ from math import prod
 from hashing import expand
 
 ORDER = 2**252 + 27742317777372353535851937790883648493  # of ristretto255
-DIGITS, POINT, OUTPUTS, MIX, OPENING = range(5)  # what is drawn
+DIGITS, POINT, OUTPUTS, OPENING = range(4)  # what is drawn
 
 
 def scalars(values):
@@ -53,8 +53,8 @@ class Ranges:
         a = -(-length // min(range(1, min(16, length) + 1), key=size))
         self.calls, self.arity, self.inputs = -(-length // a), a * k, length * k
         self.elements = self.arity + self.degree * self.calls + 1
-        self.statement = 64 * helpers + 32 * (2 * quorum - 1 + self.arity)
-        self.bytes = self.statement + 32 * (2 + self.inputs + self.elements)
+        self.statement = 64 * helpers + 32 * (quorum - 1 + self.arity)
+        self.bytes = self.statement + 32 * (1 + self.inputs + self.elements)
         self.proven = self.bytes <= 1 << 20
 
     def encode(self, values):
@@ -104,10 +104,9 @@ class Ranges:
         tails = lambda n: [[secrets.randbelow(ORDER) for _ in range(self.quorum - 1)] for _ in range(n)]
         digits = [[d] + tail for d, tail in zip(self.encode(values), tails(self.inputs))]
         seeds = [secrets.randbelow(ORDER) for _ in range(self.arity)]
-        mask = [secrets.randbelow(ORDER) for _ in range(self.quorum)]
-        return digits, seeds, mask, tails(self.elements), [secrets.token_bytes(32) for _ in range(self.helpers)]
+        return digits, seeds, tails(self.elements), [secrets.token_bytes(32) for _ in range(self.helpers)]
 
-    def state(self, name, digits, seeds, mask, tails, salts):
+    def state(self, name, digits, seeds, tails, salts):
         """The statement, and each helper's own part. name is the tag and the participant's number."""
         points = lambda polynomials, h: scalars(horner(f, h + 1) for f in polynomials)
         draw = lambda what, data: int.from_bytes(expand(name + bytes([what]) + data, b"discreet secsum range 1\0"), "little") % ORDER
@@ -116,10 +115,9 @@ class Ranges:
         out = b"".join(digest(b"discreet secsum digits 1", h, own[h][32:]) for h in range(self.helpers))
         r = draw(DIGITS, out)
         proof = [[v] + tail for v, tail in zip(self.prove([f[0] for f in digits], seeds, r), tails)]
-        rest = [points([mask] + proof, h) for h in range(self.helpers)]
+        rest = [points(proof, h) for h in range(self.helpers)]
         out += b"".join(digest(b"discreet secsum argument 1", h, b) for h, b in enumerate(rest))
-        t, s, c = (draw(what, out) for what in (POINT, OUTPUTS, MIX))
-        out += scalars(horner([f[k] for f in [mask] + digits + proof], c) for k in range(self.quorum))
+        t, s = draw(POINT, out), draw(OUTPUTS, out)
         answers = [self.query([f[k] for f in digits], [f[k] for f in proof], t, s) for k in range(self.quorum)]
         out += scalars(answers[0][1:-1])
         e = draw(OPENING, out)

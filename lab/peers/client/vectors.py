@@ -143,9 +143,9 @@ def sums():
     polynomials = recovered(part + 32, bare)
     assert [f[0] for f in polynomials[1:]] == s.packed(v["values"])
     shared = recovered(own + 32, len(messages[0]))
-    digits, mask, proof = shared[: s.ranges.inputs], shared[s.ranges.inputs], shared[s.ranges.inputs + 1 :]
+    digits, proof = shared[: s.ranges.inputs], shared[s.ranges.inputs :]
     assert [f[0] for f in digits] == s.ranges.encode(v["values"]) and polynomials[1:] == s.made(digits)
-    coins = digits, [f[0] for f in proof[: s.ranges.arity]], mask, [f[1:] for f in proof], [m[own : own + 32] for m in messages]
+    coins = digits, [f[0] for f in proof[: s.ranges.arity]], [f[1:] for f in proof], [m[own : own + 32] for m in messages]
     signed = []
     again = s.split(v["share_of"], polynomials, [m[part : part + 32] for m in messages], coins, lambda purpose, text: signed.append(purpose + b"\0" + text))
     assert [m for m, _ in again] == messages

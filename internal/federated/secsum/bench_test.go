@@ -56,7 +56,8 @@ func BenchmarkSplit(b *testing.B) {
 // What an owner and a holder do where ranges are proven, and without.
 func BenchmarkThousandCells(b *testing.B) {
 	for _, proven := range []bool{false, true} {
-		task := Task{Round: "cells", Owners: 5000, AtLeast: 3334, Holders: 5, Length: 1000, Range: 1<<16 + 192*1024 + 1, Proven: proven}
+		task := Task{Round: "cells", Owners: 5000, AtLeast: 3334, Holders: 5, Length: 1000,
+			Range: 1<<16 + 192*1024 + 1, Proven: proven}
 		p := protocol(b, Shamir, task)
 		src := replay.Seeded(1, "cells")
 		values := vectors(src, Task{Owners: 1, Length: 1000, Range: task.Range})[0]

@@ -162,9 +162,10 @@ func (r *ranges) draw(owner int, what byte, committed []byte) (z flp.Scalar) {
 	return z
 }
 
-// challenges are what verifiers draw once the hashes of a statement are known (6.4).
+// challenges are what verifiers draw once the hashes of a statement are known.
 type challenges struct{ joint, query []flp.Scalar }
 
+// drawQuery draws from hashes what an owner cannot foresee when it makes them (6.4).
 func (r *ranges) drawQuery(owner int, hashes []byte) (c challenges) {
 	c.joint = []flp.Scalar{r.draw(owner, forDigits, hashes[:sha256.Size*r.task.Holders])}
 	one, weight := smallScalar(1), r.draw(owner, forOutputs, hashes)
@@ -241,7 +242,7 @@ func (r *ranges) prove(src rng.Source, owner int, digits shared, points [][]flp.
 func (r *ranges) split(src rng.Source, owner int, values []flp.Scalar) ([][]byte, error) {
 	digits := r.share(src, values)
 	polynomials := make([][]group.Scalar, 1+r.countScalars())
-	polynomials[0] = r.drawPolynomial(src, group.Ristretto255.RandomScalar(reader{src})) // blind (4.3)
+	polynomials[0] = r.drawPolynomial(src, group.Ristretto255.RandomScalar(reader{src})) // blind
 	for _, coefficients := range digits {
 		packed, err := readScalars(appendScalars(nil, r.packDigits(coefficients)))
 		if err != nil {
@@ -332,7 +333,7 @@ func (r *ranges) verify(owner, holder int, statement, own, packed []byte) error 
 	}
 	c := r.drawQuery(owner, hashes)
 	opening := r.draw(owner, forOpening, statement[:len(hashes)+scalarBytes*arity])
-	lowest := horner(r.system.Complete(wires, c.joint), &opening) // 6.2
+	lowest := horner(r.system.Complete(wires, c.joint), &opening)
 	x := smallScalar(uint64(holder + 1))
 	want := horner(append([]flp.Scalar{lowest}, higher...), &x)
 	answer := horner(r.query(c, digits, proof), &opening)

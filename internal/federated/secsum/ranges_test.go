@@ -253,6 +253,65 @@ func TestForgedOpeningsAreSeen(t *testing.T) {
 	}
 }
 
+// TestNothingIsForeseen: all that is drawn follows from the hashes, each draw from all that
+// came before it, and no two are alike; nor are those of another owner.
+func TestNothingIsForeseen(t *testing.T) {
+	p := protocol(t, Shamir, provenTask("foreseen", 3))
+	r := p.scheme.(*shamir).ranges()
+	hashes := make([]byte, 64*p.task.Holders)
+	seen := map[string]bool{}
+	note := func(all ...flp.Scalar) {
+		for i := range all {
+			b := string(all[i].Append(nil))
+			if seen[b] {
+				t.Errorf("draw %d is foreseen", i)
+			}
+			seen[b] = true
+		}
+	}
+	drawn := func(owner int) challenges { return r.drawQuery(owner, hashes) }
+	first := drawn(1)
+	note(append(first.query, first.joint...)...)
+	other := drawn(2)
+	note(append(other.query, other.joint...)...)
+	for at := range hashes {
+		hashes[at]++
+		c := drawn(1)
+		note(c.query...)
+		if early := at < len(hashes)/2; early {
+			note(c.joint...)
+		} else if c.joint[0] != first.joint[0] {
+			t.Error("r follows from what comes after it")
+		}
+		hashes[at]--
+	}
+}
+
+// FuzzRanges: whatever follows a share, a holder takes it as it was sent or not at all.
+func FuzzRanges(f *testing.F) {
+	p := protocol(f, Shamir, Task{Round: "fuzz", Owners: 2, AtLeast: 2, Holders: 3, Length: 2, Range: 20, Proven: true})
+	out, err := p.Split(replay.Seeded(12, "fuzz"), 1, []uint64{0, 19})
+	if err != nil {
+		f.Fatal(err)
+	}
+	bare := p.Bare(out[0]).Body
+	good := out[0].Body[len(bare):]
+	f.Add(good)
+	f.Add(good[:100])
+	f.Add(bytes.Repeat([]byte{0xff}, len(good)))
+	f.Fuzz(func(t *testing.T, rest []byte) {
+		h, err := p.NewHolder(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := out[0]
+		m.Body = slices.Concat(bare, rest)
+		if _, err := h.Handle(m); (err == nil) != bytes.Equal(rest, good) || errors.Is(err, ErrInconsistent) {
+			t.Errorf("%d bytes: %v", len(rest), err)
+		}
+	})
+}
+
 // TestStatementsAreBound: who bends what follows a share on its way convicts nobody; an
 // owner that signs for it is convicted, wherever it is bent.
 func TestStatementsAreBound(t *testing.T) {

@@ -57,7 +57,8 @@ func TestEveryCallMayFail(t *testing.T) {
 			again(func() error { return s.beginSum(ctx, id, "combiner/main", []byte("text"), time.Now(), 1, 1000) })
 			send := func(want problem.Kind, of int, body string) {
 				again(func() error {
-					refused, _, err := s.acceptShares(ctx, id, []share{{of, []byte("proof"), []byte(body), []byte("signature"), []byte(body)}})
+					refused, _, err := s.acceptShares(ctx, id, []share{{of, []byte("proof"), []byte(body), []byte("signature"),
+						[]byte(body)}})
 					if err == nil && refused[0] != want {
 						t.Errorf("call %d: share %d is %v, want %v", n, of, refused[0], want)
 					}

@@ -205,7 +205,8 @@ func appendScalars(b []byte, s []flp.Scalar) []byte {
 
 // prove returns the statement about digits that are shared by these points, and each
 // holder's own part.
-func (r *ranges) prove(src rng.Source, owner int, digits shared, points [][]flp.Scalar) (statement []byte, own [][]byte, err error) {
+func (r *ranges) prove(src rng.Source, owner int, digits shared,
+	points [][]flp.Scalar) (statement []byte, own [][]byte, err error) {
 	n := r.task.Holders
 	for h := range n {
 		salted := make([]byte, sha256.Size, r.ownBytes())

@@ -347,7 +347,8 @@ func TestStatementsAreBound(t *testing.T) {
 			check(fmt.Sprintf("byte %d by the owner", at), m, ErrOutOfRange)
 		}
 	}
-	for name, b := range map[string][]byte{"none": body[:from], "short": body[:len(body)-1], "long": append(bytes.Clone(body), 0)} {
+	for name, b := range map[string][]byte{"none": body[:from], "short": body[:len(body)-1],
+		"long": append(bytes.Clone(body), 0)} {
 		m := shares[0]
 		m.Body = b
 		check(name, m, nil)

@@ -1671,12 +1671,12 @@ var table = []mutant{
 		Package: "./internal/federated/flp", Test: "TestRangesAreProven",
 	},
 	{
-		Row: "tag secsum 6.3", Bug: "digits shared by polynomials of one degree too few",
+		Row: "tag secsum 6.3", Bug: "digits that each holder sees",
 		File: "internal/federated/secsum/ranges.go",
-		Old:  `	for len(out) < r.quorum() {`,
-		New:  `	for len(out) < r.quorum()-1 {`,
+		Old:  `		out = append(out, drawScalars(src, len(values)))`,
+		New:  `		out = append(out, make([]flp.Scalar, len(values)))`,
 
-		Package: "./internal/federated/secsum", Test: "TestProvenSumsAreExact",
+		Package: "./internal/federated/secsum", Test: "TestStatementsShowNothing",
 	},
 	{
 		Row: "tag secsum 6.4", Bug: "a point that an owner foresees",
@@ -1690,7 +1690,7 @@ var table = []mutant{
 		Row: "tag secsum 6.5", Bug: "a holder's answer that is no part of what its owner states",
 		File: "internal/federated/secsum/ranges.go",
 		Old:  `	if !answer.IsEqual(&want) { // 6.5`,
-		New:  `	if answer.IsZero() { // 6.5`,
+		New:  `	if answer.IsZero() && !answer.IsEqual(&want) { // 6.5`,
 
 		Package: "./internal/federated/secsum", Test: "TestOutOfRangeIsLeftOut",
 	},
@@ -1701,6 +1701,14 @@ var table = []mutant{
 		New:  `	if len(digits) == len(packed) {`,
 
 		Package: "./internal/federated/secsum", Test: "TestDigitsAreTheNumbers",
+	},
+	{
+		Row: "secsum 28", Bug: "wires that no seed hides",
+		File: "internal/federated/secsum/ranges.go",
+		Old:  `drawScalars(src, r.system.Seeds())`,
+		New:  `make([]flp.Scalar, r.system.Seeds())`,
+
+		Package: "./internal/federated/secsum", Test: "TestStatementsShowNothing",
 	},
 	{
 		Row: "secsum 27", Bug: "a statement that its owner has not signed",

@@ -6,6 +6,7 @@ require (
 	codeberg.org/go-fonts/liberation v0.5.0
 	codeberg.org/go-pdf/fpdf v0.11.1
 	connectrpc.com/connect v1.21.1
+	filippo.io/edwards25519 v1.2.0
 	github.com/andybalholm/brotli v1.1.1
 	github.com/anishathalye/porcupine v1.3.1
 	github.com/cloudflare/circl v1.6.5

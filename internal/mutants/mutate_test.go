@@ -126,6 +126,7 @@ var critical = map[string][]string{
 	"internal/privacy/accounting":   {"./internal/privacy/accounting"},
 	"internal/privacy/response":     {"./internal/privacy/response", "./internal/privacy/mech"},
 	"internal/privacy/ledger":       {"./internal/privacy/ledger"},
+	"internal/federated/flp":        {"./internal/federated/flp"},
 	"internal/federated/secsum":     {"./internal/federated/secsum"},
 	"internal/federated/answer":     {"./internal/federated/answer", "./internal/federated/simulate"},
 	"internal/federated/multiparty": {"./internal/federated/multiparty"},

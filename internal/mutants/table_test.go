@@ -1585,8 +1585,8 @@ var table = []mutant{
 	{
 		Row: "secsum 1", Bug: "a polynomial of one degree too few",
 		File: "internal/federated/secsum/shamir.go",
-		Old:  `		for range s.quorum() - 1 {`,
-		New:  `		for range s.quorum() - 2 {`,
+		Old:  `	for range s.quorum() - 1 {`,
+		New:  `	for range s.quorum() - 2 {`,
 
 		Package: "./internal/federated/secsum", Test: "TestShamirCoalitionSeesUniformShares",
 	},
@@ -1655,6 +1655,70 @@ var table = []mutant{
 		Package: "./internal/federated/secsum", Test: "TestInconsistentSharesAreLeftOut",
 	},
 	{
+		Row: "tag secsum 6.1", Bug: "digits reach one number beyond the range",
+		File: "internal/federated/flp/ranges.go",
+		Old:  `	return append(digits, Digit{int(count), 1})`,
+		New:  `	return append(digits, Digit{int(count) + 1, 1})`,
+
+		Package: "./internal/federated/flp", Test: "TestDigitsAreExact",
+	},
+	{
+		Row: "tag secsum 6.2", Bug: "what holders find together is not what a valid vector gives",
+		File: "internal/federated/flp/flp.go",
+		Old:  `	return append(answer, s.circuit.Gadget(wires, joint))`,
+		New:  `	return append(answer, make([]E, 1)...)`,
+
+		Package: "./internal/federated/flp", Test: "TestRangesAreProven",
+	},
+	{
+		Row: "tag secsum 6.3", Bug: "digits that each holder sees",
+		File: "internal/federated/secsum/ranges.go",
+		Old:  `		out = append(out, drawScalars(src, len(values)))`,
+		New:  `		out = append(out, make([]flp.Scalar, len(values)))`,
+
+		Package: "./internal/federated/secsum", Test: "TestStatementsShowNothing",
+	},
+	{
+		Row: "tag secsum 6.4", Bug: "a point that an owner foresees",
+		File: "internal/federated/secsum/ranges.go",
+		Old:  `	c.query = append(c.query, r.draw(owner, forPoint, hashes))`,
+		New:  `	c.query = append(c.query, r.draw(owner, forPoint, nil))`,
+
+		Package: "./internal/federated/secsum", Test: "TestNothingIsForeseen",
+	},
+	{
+		Row: "tag secsum 6.5", Bug: "a holder's answer that is no part of what its owner states",
+		File: "internal/federated/secsum/ranges.go",
+		Old:  `	if !answer.IsEqual(&want) { // 6.5`,
+		New:  `	if answer.IsZero() && !answer.IsEqual(&want) { // 6.5`,
+
+		Package: "./internal/federated/secsum", Test: "TestOutOfRangeIsLeftOut",
+	},
+	{
+		Row: "secsum 26", Bug: "digits that are not those of the numbers",
+		File: "internal/federated/secsum/ranges.go",
+		Old:  `	if !bytes.Equal(appendScalars(nil, r.packDigits(digits)), packed) {`,
+		New:  `	if len(digits) == len(packed) {`,
+
+		Package: "./internal/federated/secsum", Test: "TestDigitsAreTheNumbers",
+	},
+	{
+		Row: "secsum 28", Bug: "wires that no seed hides",
+		File: "internal/federated/secsum/ranges.go",
+		Old:  `drawScalars(src, r.system.Seeds())`,
+		New:  `make([]flp.Scalar, r.system.Seeds())`,
+
+		Package: "./internal/federated/secsum", Test: "TestStatementsShowNothing",
+	},
+	{
+		Row: "secsum 27", Bug: "a statement that its owner has not signed",
+		File: "internal/federated/secsum/ranges.go",
+		Old:  `digest := sha256.Sum256(statement); !bytes.Equal(digest[:], s.statedIn(proof)) {`,
+		New:  `digest := sha256.Sum256(statement); len(digest) != len(s.statedIn(proof)) {`,
+
+		Package: "./internal/federated/secsum", Test: "TestStatementsAreBound",
+	},
+	{
 		Row: "secsum 12", Bug: "one generator for all coordinates",
 		File: "internal/federated/secsum/pedersen.go",
 		Old:  `AppendUint32(nil, uint32(i)), []byte(generatorLabel))`,
@@ -1698,8 +1762,8 @@ var table = []mutant{
 	{
 		Row: "secsum 13", Bug: "a proof that nothing blinds",
 		File: "internal/federated/secsum/shamir.go",
-		Old:  `secrets := []group.Scalar{group.Ristretto255.RandomScalar(reader{src})}`,
-		New:  `secrets := []group.Scalar{group.Ristretto255.NewScalar()}`,
+		Old:  `s.drawPolynomial(src, group.Ristretto255.RandomScalar(reader{src}))} // blind`,
+		New:  `s.drawPolynomial(src, group.Ristretto255.NewScalar())} // blind`,
 
 		Package: "./internal/federated/secsum", Test: "TestProofsShowNothing",
 	},

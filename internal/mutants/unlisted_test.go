@@ -154,13 +154,13 @@ var unlisted = []mutant{
 	{
 		Row: "unlisted 12", Bug: "all scalars of a secret sum are shared by one polynomial",
 		File: "internal/federated/secsum/shamir.go",
-		Old: `		for range s.quorum() - 1 {
+		Old: `		polynomials = append(polynomials, s.drawPolynomial(src, group.Ristretto255.NewScalar().SetBigInt(packed)))
 `,
-		New: `		for k := range s.quorum() - 1 {
-			if i > 1 { // the mask's is another
-				polynomials[i] = append(polynomials[i], polynomials[1][k+1])
-				continue
-			}
+		New: `		f := s.drawPolynomial(src, group.Ristretto255.NewScalar().SetBigInt(packed))
+		if len(polynomials) > 1 { // blind's is another
+			f = append(f[:1], polynomials[1][1:]...)
+		}
+		polynomials = append(polynomials, f)
 `,
 		Package: "./internal/federated/secsum", Test: "TestPolynomialsAreIndependent",
 	},
@@ -290,11 +290,11 @@ var unlisted = []mutant{
 	},
 	{
 		Row: "unlisted 24", Bug: "a commitment serves for any holder",
-		File: "internal/federated/secsum/proof.go",
+		File: "internal/federated/secsum/ranges.go",
 		Old: `	h.Write(binary.BigEndian.AppendUint32(nil, uint32(holder)))
-	h.Write(part)
+	for _, b := range salted {
 `,
-		New: `	h.Write(part)
+		New: `	for _, b := range salted {
 `,
 		Package: "./internal/federated/secsum", Test: "TestCommitmentsAreOfOneHolder",
 	},

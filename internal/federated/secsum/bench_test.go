@@ -3,6 +3,7 @@
 package secsum
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
@@ -48,6 +49,41 @@ func BenchmarkSplit(b *testing.B) {
 				}
 			}
 			b.ReportMetric(float64(n), "bytes/owner")
+		})
+	}
+}
+
+// What an owner and a holder do where ranges are proven, and without.
+func BenchmarkThousandCells(b *testing.B) {
+	for _, proven := range []bool{false, true} {
+		task := Task{Round: "cells", Owners: 5000, AtLeast: 3334, Holders: 5, Length: 1000,
+			Range: 1<<16 + 192*1024 + 1, Proven: proven}
+		p := protocol(b, Shamir, task)
+		src := replay.Seeded(1, "cells")
+		values := vectors(src, Task{Owners: 1, Length: 1000, Range: task.Range})[0]
+		out, err := p.Split(src, 0, values)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(fmt.Sprintf("split/%t", proven), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := p.Split(src, 0, values); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(len(out[0].Body)), "bytes/share")
+			b.ReportMetric(float64(len(p.Bare(out[0]).Body)), "bytes/kept")
+		})
+		b.Run(fmt.Sprintf("verify/%t", proven), func(b *testing.B) {
+			for b.Loop() {
+				h, err := p.NewHolder(0)
+				if err == nil {
+					_, err = h.Handle(out[0])
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
 		})
 	}
 }

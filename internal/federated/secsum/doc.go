@@ -7,7 +7,8 @@
 // Vectors are split by Shamir's scheme: any quorum of two thirds of the holders
 // opens the sum, fewer learn nothing, and a third of them may drop out; each owner
 // commits to what it shares, so that shares that do not belong together convict it, and a
-// holder's wrong answer is told from a right one, even if only a quorum answers.
+// holder's wrong answer is told from a right one, even if only a quorum answers. If the task
+// says so, each owner proves that its numbers are in range as well.
 //
 // The protocol is a set of state machines: Owner.Split, Holder and Collector
 // take messages and return messages; Close says that a wait is over. Whoever
@@ -19,5 +20,5 @@
 // What this hides are summands. That the sum itself tells little about any one
 // of them is a matter of noise in the summands: response.Addend.
 //
-// Claims G-SECSUM-1, G-SECSUM-2, G-SECSUM-4 and G-SECSUM-5; docs/guarantees/secsum.md.
+// Claims G-SECSUM-1, G-SECSUM-2 and G-SECSUM-4 to 6; docs/guarantees/secsum.md.
 package secsum

@@ -70,7 +70,7 @@ func (h *Holder) Restore(m Message) error {
 }
 
 func (h *Holder) keepShare(m Message, take func(owner int, share []byte) ([]byte, error)) error {
-	hash := sha256.Sum256(m.Body)
+	hash := sha256.Sum256(h.p.bare(m.Body))
 	if before, ok := h.shares[m.From]; ok {
 		if before != hash {
 			return refuseMessage("owner %d has sent another share already", m.From)

@@ -4,7 +4,6 @@ package secsum
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -48,27 +47,27 @@ func ProofOf(body []byte) (proof, part []byte, err error) {
 	return nil, nil, refuseMessage("a share ends before its proof does")
 }
 
-func proofBytes(holders int) int { return 1 + sha256.Size*holders + elementBytes*quorumOf(holders) }
+func proofBytes(holders int) int {
+	return 1 + sha256.Size*(holders+1) + elementBytes*quorumOf(holders)
+}
 
 // commitTo binds an owner to one holder's part.
 func (s *shamir) commitTo(owner, holder int, part []byte) [sha256.Size]byte {
-	h := sha256.New()
-	h.Write([]byte(partLabel))
-	h.Write(s.tag[:])
-	h.Write(binary.BigEndian.AppendUint32(nil, uint32(owner)))
-	h.Write(binary.BigEndian.AppendUint32(nil, uint32(holder)))
-	h.Write(part)
-	return [sha256.Size]byte(h.Sum(nil))
+	return s.hashFor(partLabel, owner, holder, part)
 }
 
 // proveShares returns what each holder is sent, given the polynomials, by coordinate and
-// degree: blind is the first.
-func (s *shamir) proveShares(owner int, polynomials [][]group.Scalar, parts [][]byte) ([][]byte, error) {
+// degree: blind is the first. The statement is about ranges, empty where they are not
+// proven.
+func (s *shamir) proveShares(owner int, polynomials [][]group.Scalar, parts [][]byte, statement []byte) ([][]byte,
+	error) {
 	proof := []byte{byte(len(parts))}
 	for holder, part := range parts {
 		c := s.commitTo(owner, holder, part)
 		proof = append(proof, c[:]...)
 	}
+	stated := sha256.Sum256(statement)
+	proof = append(proof, stated[:]...)
 	for k := range s.quorum() {
 		coefficients := make([]group.Scalar, len(polynomials))
 		for i, f := range polynomials {
@@ -93,18 +92,19 @@ func (s *shamir) proveShares(owner int, polynomials [][]group.Scalar, parts [][]
 
 // verify returns the points in a share, blind's first, and its proof.
 func (s *shamir) verify(owner, holder int, body []byte) (points []group.Scalar, proof []byte, err error) {
-	proof, part, err := s.parseShare(owner, holder, body)
+	bare := s.bare(body)
+	proof, part, err := s.parseShare(owner, holder, bare)
 	if err != nil {
 		return nil, nil, err
 	}
 	points, err = readScalars(part[sha256.Size:])
 	if err != nil {
-		return nil, nil, inconsistentShare(owner)
+		return nil, nil, inconsistentShare(owner, ErrInconsistent)
 	}
 	if ok, err := s.opensAt(s.coefficientsIn(proof), holder, points); err != nil || !ok { // 4.2
-		return nil, nil, inconsistentShare(owner)
+		return nil, nil, inconsistentShare(owner, ErrInconsistent)
 	}
-	return points, proof, nil
+	return points, proof, s.checkRanges(owner, holder, proof, part, body[len(bare):])
 }
 
 // parseShare returns a share's proof and a holder's part, which the proof is about.
@@ -124,7 +124,12 @@ func (s *shamir) parseShare(owner, holder int, body []byte) (proof, part []byte,
 }
 
 // coefficientsIn is the part of a proof that commits to the polynomials.
-func (s *shamir) coefficientsIn(proof []byte) []byte { return proof[1+sha256.Size*s.task.Holders:] }
+func (s *shamir) coefficientsIn(proof []byte) []byte { return proof[1+sha256.Size*(s.task.Holders+1):] }
+
+// statedIn is the SHA-256 of the statement about ranges that a proof goes with.
+func (s *shamir) statedIn(proof []byte) []byte {
+	return proof[1+sha256.Size*s.task.Holders:][:sha256.Size]
+}
 
 // opensAt reports whether points, blind's first, open what commitments to coefficients
 // are to at a holder: whether Σ point_i·G_i - Σ x^k·C_k is nothing.
@@ -177,8 +182,8 @@ func (s *shamir) isBound(bound []byte, holder int, sum []byte) (bool, error) {
 	return s.opensAt(bound, holder, points)
 }
 
-func inconsistentShare(owner int) error {
-	return fmt.Errorf("secsum: %w: %w: owner %d", ErrRefused, ErrInconsistent, owner)
+func inconsistentShare(owner int, how error) error {
+	return fmt.Errorf("secsum: %w: %w: owner %d", ErrRefused, how, owner)
 }
 
 // evaluatePolynomial is the value at x of the polynomial that has these coefficients, lowest

@@ -21,6 +21,8 @@ type scheme interface {
 	// split makes each holder's share.
 	split(src rng.Source, owner int, values []uint64) ([][]byte, error)
 	keeper(holder int) keeper
+	// bare is a share without what need not be kept once it is verified.
+	bare(share []byte) []byte
 	// evidence is the size of what a holder shows of a share for it to be judged
 	// valid.
 	evidence() int
@@ -55,6 +57,13 @@ type keeper interface {
 
 // Task returns the task.
 func (p *Protocol) Task() Task { return p.task }
+
+// Bare is a share that a holder has taken, as Restore takes it: without what proves its
+// ranges.
+func (p *Protocol) Bare(m Message) Message {
+	m.Body = p.bare(m.Body)
+	return m
+}
 
 // Quorum is how many holders it takes to open the sum.
 func (p *Protocol) Quorum() int { return p.quorum() }

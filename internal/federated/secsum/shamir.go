@@ -30,6 +30,8 @@ type shamir struct {
 	tag   Tag
 	lane  int // bits of a coordinate's sum
 	lanes int // coordinates to a scalar
+	// ranges proves a Proven task's ranges, when it is first needed.
+	ranges func() *ranges
 }
 
 const (
@@ -39,14 +41,16 @@ const (
 )
 
 // Shamir shares among 3 to 255 holders; up to a third of them may drop out. An
-// owner's shares belong together, or it is left out; what they are shares of may be
-// any numbers: only what exceeds the range of the whole sum is noticed.
+// owner's shares belong together, or it is left out, and so do numbers out of range if
+// the task is Proven; else only what exceeds the range of the whole sum is noticed.
 func Shamir(t Task) (*Protocol, error) {
 	if err := t.checkTask("shamir", 3, 255); err != nil {
 		return nil, err
 	}
 	lane, tag := bits.Len64(uint64(t.Owners)*(t.Range-1)), t.makeTag("shamir") // 2.1
-	return &Protocol{t, tag, &shamir{t, tag, lane, scalarBits / lane}}, nil
+	s := &shamir{task: t, tag: tag, lane: lane, lanes: scalarBits / lane}
+	s.ranges = rangesOf(s)
+	return &Protocol{t, tag, s}, nil
 }
 
 func (s *shamir) quorum() int       { return quorumOf(s.task.Holders) }
@@ -62,25 +66,36 @@ func (s *shamir) judge(evidence [][]byte) bool {
 }
 
 func (s *shamir) split(src rng.Source, owner int, values []uint64) ([][]byte, error) {
-	secrets := []group.Scalar{group.Ristretto255.RandomScalar(reader{src})} // blind's (4.3)
+	if s.task.Proven {
+		return s.ranges().split(src, owner, s.ranges().circuit.Encode(values))
+	}
+	polynomials := [][]group.Scalar{s.drawPolynomial(src, group.Ristretto255.RandomScalar(reader{src}))} // blind (4.3)
 	packed := new(big.Int)
 	for at := 0; at < len(values); at += s.lanes {
 		packed.SetInt64(0)
 		for _, v := range slices.Backward(values[at:min(at+s.lanes, len(values))]) {
 			packed.Lsh(packed, uint(s.lane)).Add(packed, new(big.Int).SetUint64(v))
 		}
-		secrets = append(secrets, group.Ristretto255.NewScalar().SetBigInt(packed))
+		polynomials = append(polynomials, s.drawPolynomial(src, group.Ristretto255.NewScalar().SetBigInt(packed)))
 	}
-	polynomials := make([][]group.Scalar, len(secrets))
-	for i, secret := range secrets {
-		polynomials[i] = []group.Scalar{secret}
-		for range s.quorum() - 1 {
-			polynomials[i] = append(polynomials[i], group.Ristretto255.RandomScalar(reader{src})) // 1.1
-		}
+	return s.sharePolynomials(src, owner, polynomials, nil)
+}
+
+// drawPolynomial is uniform among those with this value at 0.
+func (s *shamir) drawPolynomial(src rng.Source, secret group.Scalar) []group.Scalar {
+	f := []group.Scalar{secret}
+	for range s.quorum() - 1 {
+		f = append(f, group.Ristretto255.RandomScalar(reader{src})) // 1.1
 	}
+	return f
+}
+
+// sharePolynomials makes each holder's share of polynomials, blind's first.
+func (s *shamir) sharePolynomials(src rng.Source, owner int, polynomials [][]group.Scalar,
+	statement []byte) ([][]byte, error) {
 	parts := make([][]byte, s.task.Holders)
 	for h := range parts {
-		parts[h] = make([]byte, sha256.Size, sha256.Size+scalarBytes*len(polynomials))
+		parts[h] = make([]byte, sha256.Size, s.partBytes())
 		if _, err := (reader{src}).Read(parts[h]); err != nil { // the salt
 			return nil, err
 		}
@@ -93,7 +108,7 @@ func (s *shamir) split(src rng.Source, owner int, values []uint64) ([][]byte, er
 			parts[h] = append(parts[h], b...)
 		}
 	}
-	return s.proveShares(owner, polynomials, parts)
+	return s.proveShares(owner, polynomials, parts, statement)
 }
 
 func (s *shamir) keeper(holder int) keeper {

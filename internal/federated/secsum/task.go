@@ -19,6 +19,7 @@ type Task struct {
 	Holders int    // how many hold shares, numbered from 0; see Shamir
 	Length  int    // coordinates of a vector; 1 to 2^20
 	Range   uint64 // an owner's coordinates are 0..Range-1; at least 2, and Owners·(Range-1) < 2^63
+	Proven  bool   // owners show that their coordinates are in range; see ProvenBytes
 }
 
 // Limits of a task: what an untrusted peer can make us allocate.
@@ -60,7 +61,12 @@ func (t Task) makeTag(scheme string) Tag {
 	b := append([]byte("discreet secsum 2\x00"), byte(len(scheme)))
 	b = append(append(b, scheme...), byte(len(t.Round)))
 	b = append(b, t.Round...)
-	for _, x := range []uint64{uint64(t.Owners), uint64(t.AtLeast), uint64(t.Holders), uint64(t.Length), t.Range} {
+	proven := uint64(0)
+	if t.Proven {
+		proven = 1
+	}
+	for _, x := range []uint64{uint64(t.Owners), uint64(t.AtLeast), uint64(t.Holders), uint64(t.Length), t.Range,
+		proven} {
 		b = binary.BigEndian.AppendUint64(b, x)
 	}
 	return sha256.Sum256(b)

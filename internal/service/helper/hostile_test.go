@@ -213,6 +213,15 @@ func TestHostileShares(t *testing.T) {
 		f(&m)
 		return seal(m, p.keys[0])
 	}
+	unseen, err := proto.Split(replay.Seeded(10, "unseen"), 4, p.vectors[4])
+	must(t, err)
+	unknown := func(f func(*secsum.Message)) secretsum.Share {
+		m := unseen[0]
+		m.Body = slices.Clone(m.Body)
+		f(&m)
+		return seal(m, p.keys[4])
+	}
+	bare := len(proto.Bare(anew[0]).Body)
 	good := p.shares[0][0]
 	sent := []struct {
 		name  string
@@ -234,10 +243,12 @@ func TestHostileShares(t *testing.T) {
 		{"of less than nobody", changed(func(m *secsum.Message) { m.From = -1 }), problem.UnknownOwner},
 		{"for another helper", p.shares[1][1], problem.Malformed},
 		{"of another sum", strangers.shares[1][0], problem.Malformed},
-		{"too long", changed(func(m *secsum.Message) { m.Body = append(m.Body, 0) }), problem.Malformed},
-		{"no scalars", changed(func(m *secsum.Message) { copy(m.Body[len(m.Body)-32:], bytes.Repeat([]byte{0xff}, 32)) }),
+		{"no scalars", changed(func(m *secsum.Message) { copy(m.Body[bare-32:], bytes.Repeat([]byte{0xff}, 32)) }),
 			problem.Malformed},
-		{"another than it commits to", changed(func(m *secsum.Message) { m.Body[len(m.Body)-32] ^= 1 }), problem.Malformed},
+		{"another than it commits to", changed(func(m *secsum.Message) { m.Body[bare-32] ^= 1 }), problem.Malformed},
+		{"too long", unknown(func(m *secsum.Message) { m.Body = append(m.Body, 0) }), problem.Malformed},
+		{"without its ranges", unknown(func(m *secsum.Message) { m.Body = m.Body[:bare] }), problem.Malformed},
+		{"of other ranges", unknown(func(m *secsum.Message) { m.Body[len(m.Body)-32] ^= 1 }), problem.Malformed},
 		{"without a proof", secretsum.Share{Message: good.Message[:46], Signature: good.Signature}, problem.Malformed},
 		{"that contradicts its proof", seal(forged[0], p.keys[3]), problem.Inconsistent},
 		{"honest, of who was convicted", p.shares[3][0], problem.Inconsistent},

@@ -43,7 +43,7 @@ const (
 	maxSums   = 32                                      // of one collector that are begun and not opened
 	maxKept   = 256 << 20                               // bytes of the sums and answers of one collector
 	maxFaults = 16                                      // shares of a sum that contradict their proofs, to be shown
-	maxFault  = 32 << 10                                // bytes of one of these
+	maxFault  = 3 << 20                                 // bytes of these together
 	maxShown  = 2 << 20                                 // bytes of the proofs that are shown in one answer, and one more
 	inMemory  = 64                                      // sums that need not be parsed anew
 	// longest is how far ahead the sum of a combiner may end: the longest time that
@@ -311,7 +311,11 @@ func (l *live) checkShare(sent secretsum.Share) (share, *problem.Problem) {
 	if proof.Signature = sent.Signature; err != nil || !proof.By(l.Roster[m.From]) {
 		return share{}, problem.New(problem.BadSignature, "")
 	}
-	return share{m.From, proof.Bytes, sent.Message, sent.Signature}, nil
+	kept, err := l.protocol.Bare(m).MarshalBinary()
+	if err != nil {
+		return share{}, problem.New(problem.Malformed, "")
+	}
+	return share{m.From, proof.Bytes, sent.Message, sent.Signature, kept}, nil
 }
 
 // verifyShare holds a share against its sum and its own proof: of each participant one,
@@ -326,7 +330,7 @@ func (l *live) verifyShare(one share, known bool) *problem.Problem {
 	switch {
 	case err != nil:
 	case known:
-		err = h.Restore(m)
+		err = h.Restore(l.protocol.Bare(m))
 	default:
 		_, err = h.Handle(m)
 	}

@@ -185,10 +185,12 @@ type share struct {
 	proof       []byte // that it shows all helpers alike
 	body        []byte // of the message
 	signature   []byte // of its proof
+	kept        []byte // of the message's bytes, once it is verified
 }
 
 // storeFault stores a share that contradicts its own proof: its participant is left out.
-// Of each participant one is kept, and of a sum no more than most with their bytes.
+// Of each participant one is kept, and of a sum no more than most with their bytes, and
+// maxFault bytes of these.
 func (s *Store) storeFault(ctx context.Context, id secretsum.ID, sh share, most int) error {
 	return s.db.Take(ctx, len(sh.body), func(tx *sqldb.Tx) error {
 		switch now, err := stateOf(tx, id); {
@@ -197,13 +199,13 @@ func (s *Store) storeFault(ctx context.Context, id secretsum.ID, sh share, most 
 		case now != open: // what is held has been said
 			return nil
 		}
-		var kept int
-		if _, err := tx.Find([]any{&kept}, `SELECT COUNT(*) FROM discreet_faults WHERE sum = ? AND body IS NOT NULL`,
-			id[:]); err != nil {
+		var kept, size int
+		if _, err := tx.Find([]any{&kept, &size}, `SELECT COUNT(*), COALESCE(SUM(LENGTH(body)), 0) FROM discreet_faults `+
+			`WHERE sum = ? AND body IS NOT NULL`, id[:]); err != nil {
 			return err
 		}
 		body := sh.body
-		if kept >= most || len(body) > maxFault {
+		if kept >= most || size+len(body) > maxFault {
 			body = nil
 		}
 		_, err := tx.Exec(`INSERT INTO discreet_faults (sum, participant, signature, body) VALUES (?, ?, ?, ?) ON `+
@@ -290,7 +292,7 @@ func (s *Store) acceptShares(ctx context.Context, id secretsum.ID,
 			if now == open {
 				n, err := tx.Exec(`INSERT INTO discreet_shares (sum, participant, digest, proof, signature, body) VALUES (?, `+
 					`?, ?, ?, ?, ?) ON CONFLICT (sum, participant) DO NOTHING`, id[:], sh.participant, d[:], sh.proof, sh.signature,
-					sh.body)
+					sh.kept)
 				if err != nil {
 					return err
 				}

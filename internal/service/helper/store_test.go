@@ -57,7 +57,8 @@ func TestEveryCallMayFail(t *testing.T) {
 			again(func() error { return s.beginSum(ctx, id, "combiner/main", []byte("text"), time.Now(), 1, 1000) })
 			send := func(want problem.Kind, of int, body string) {
 				again(func() error {
-					refused, _, err := s.acceptShares(ctx, id, []share{{of, []byte("proof"), []byte(body), []byte("signature")}})
+					refused, _, err := s.acceptShares(ctx, id, []share{{of, []byte("proof"), []byte(body), []byte("signature"),
+						[]byte(body)}})
 					if err == nil && refused[0] != want {
 						t.Errorf("call %d: share %d is %v, want %v", n, of, refused[0], want)
 					}
@@ -69,7 +70,7 @@ func TestEveryCallMayFail(t *testing.T) {
 			send(problem.Kind{}, 0, "a")
 			send(problem.Replayed, 1, "c")
 			again(func() error {
-				return s.storeFault(ctx, id, share{3, []byte("proof"), []byte("bad"), []byte("signature")}, 1)
+				return s.storeFault(ctx, id, share{3, []byte("proof"), []byte("bad"), []byte("signature"), nil}, 1)
 			})
 			send(problem.Inconsistent, 3, "good after all")
 			again(func() error {

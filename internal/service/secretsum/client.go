@@ -39,7 +39,7 @@ type Client struct {
 // refused.
 func Dial(self *identity.Identity, name, address string, log *slog.Logger) *Client {
 	c := self.HTTPClientOf(identity.Caller{Role: identity.Helper, Name: name})
-	return &Client{name, log, c, rpc.NewHelperClient(c, address, connect.WithReadMaxBytes(MaxBytes))}
+	return &Client{name, log, c, rpc.NewHelperClient(c, address, connect.WithReadMaxBytes(2*MaxBytes))}
 }
 
 // Name is the helper's.

@@ -41,10 +41,14 @@ func (c *Collection) accuseDeviants(ctx context.Context, p *secsum.Protocol, id 
 			c.Found(Fault{-1, c.Clients[h].name, "has sent what no honest helper sends"})
 		}
 		for _, f := range one.Faults {
-			if of, proven := c.findContradiction(p, h, f); proven {
+			switch of, how := c.findContradiction(p, h, f); {
+			case errors.Is(how, secsum.ErrOutOfRange):
+				c.Found(Fault{of, c.Clients[h].name, "gave helper " + c.Clients[h].name +
+					" a share whose numbers are not shown to be in range"})
+			case errors.Is(how, secsum.ErrInconsistent):
 				c.Found(Fault{of, c.Clients[h].name, "gave helper " + c.Clients[h].name +
 					" a share that contradicts its own proof"})
-			} else {
+			default:
 				c.Found(Fault{-1, c.Clients[h].name, "accuses a participant without proof"})
 			}
 		}
@@ -132,16 +136,16 @@ func (c *Collection) found(f Fault) {
 	}
 }
 
-// findContradiction reports whose share it is that a helper shows, and whether that
-// participant has signed a proof that it contradicts.
-func (c *Collection) findContradiction(p *secsum.Protocol, h int, f Share) (participant int, proven bool) {
+// findContradiction reports whose share it is that a helper shows, and how it contradicts
+// what that participant has signed: a secsum.ErrInconsistent, or nothing that convicts.
+func (c *Collection) findContradiction(p *secsum.Protocol, h int, f Share) (participant int, how error) {
 	var m secsum.Message
 	if m.UnmarshalBinary(f.Message) != nil || m.From < 0 || m.From >= len(c.Sum.Roster) || !f.By(c.Sum.Roster[m.From]) {
-		return -1, false
+		return -1, nil
 	}
 	holder, err := p.NewHolder(h)
 	if err == nil {
 		_, err = holder.Handle(m)
 	}
-	return m.From, errors.Is(err, secsum.ErrInconsistent)
+	return m.From, err
 }

@@ -62,6 +62,9 @@ const (
 	MaxNumbers = 1 << 25
 	// MaxBytes is the size of the largest sum.
 	MaxBytes = 4 << 20
+	// MaxProven is how many bytes may follow a share to show that its numbers are in
+	// range: where it would take more, participants do not show it.
+	MaxProven = 1 << 20
 )
 
 const (
@@ -139,10 +142,12 @@ func (s *Sum) Protocol() (*secsum.Protocol, error) {
 }
 
 func (s *Sum) protocolFor(id ID) (*secsum.Protocol, error) {
-	return secsum.Shamir(secsum.Task{
+	task := secsum.Task{
 		Round: string(id[:]), Owners: len(s.Roster), AtLeast: s.AtLeast, Holders: len(s.Helpers), Length: s.Length,
 		Range: s.Range,
-	})
+	}
+	task.Proven = secsum.ProvenBytes(task) <= MaxProven
+	return secsum.Shamir(task)
 }
 
 // ID is the sum's name.

@@ -7,9 +7,9 @@ import struct
 import time
 
 from call import PROBLEMS, URN, Client, Refused, base64of
+from ranges import ORDER, Ranges
 from ristretto import commit
 
-ORDER = 2**252 + 27742317777372353535851937790883648493  # of ristretto255
 ABSENT = bytes(16)
 ROLES = ("aggregator", "combiner", "helper", "operator", "owner", "party", "reader")
 
@@ -34,9 +34,10 @@ class Sum:
         if not ok or self.range < 2 or n * (self.range - 1) >= 1 << 63:
             raise ValueError("a sum that no collector may begin")
         self.quorum = len(self.helpers) - len(self.helpers) // 3
-        sizes = struct.pack(">5Q", n, self.least, len(self.helpers), self.length, self.range)
-        self.tag = hashlib.sha256(b"discreet secsum 2\0\x06shamir\x20" + self.name + sizes).digest()
         self.lane = (n * (self.range - 1)).bit_length()
+        self.ranges = Ranges(self.length, self.range, self.lane, len(self.helpers), self.quorum)
+        sizes = struct.pack(">6Q", n, self.least, len(self.helpers), self.length, self.range, self.ranges.proven)
+        self.tag = hashlib.sha256(b"discreet secsum 2\0\x06shamir\x20" + self.name + sizes).digest()
 
     def take(self, n):
         if len(self.rest) < n:
@@ -61,19 +62,28 @@ class Sum:
         return [sum(v << self.lane * at for at, v in enumerate(values[i : i + lanes])) for i in range(0, len(values), lanes)]
 
     def fresh(self, values):
-        """Uniform polynomials, blind's first, lowest coefficient first; and a salt for each helper."""
+        """What is drawn: blind, lowest coefficient first; the other polynomials; a salt for each helper;
+        and what shows that the numbers are in range, or nothing."""
         tail = lambda: [secrets.randbelow(ORDER) for _ in range(self.quorum - 1)]
-        polynomials = [[secrets.randbelow(ORDER)] + tail()] + [[v] + tail() for v in self.packed(values)]
-        return polynomials, [secrets.token_bytes(32) for _ in self.helpers]
+        salts, packed = [secrets.token_bytes(32) for _ in self.helpers], self.packed(values)
+        coins = self.ranges.coins(values) if self.ranges.proven else ()
+        others = self.made(coins[0]) if coins else [[v] + tail() for v in packed]
+        return [[secrets.randbelow(ORDER)] + tail()] + others, salts, coins
 
-    def split(self, number, polynomials, salts, sign):
+    def made(self, digits):
+        """The polynomials that those of the digits make."""
+        return [list(f) for f in zip(*(self.ranges.packed([f[k] for f in digits]) for k in range(self.quorum)))]
+
+    def split(self, number, polynomials, salts, coins, sign):
         """The message to each helper, and the signature beside it."""
         name = self.tag + struct.pack(">I", number)
         parts = [salt + b"".join(scalar(at(f, h + 1)) for f in polynomials) for h, salt in enumerate(salts)]
         hashes = b"".join(hashlib.sha256(b"discreet secsum part 1\0" + name + struct.pack(">I", h) + part).digest() for h, part in enumerate(parts))
-        proof = bytes([len(parts)]) + hashes + b"".join(commit([f[k] for f in polynomials]) for k in range(self.quorum))
+        statement, own = self.ranges.state(name, *coins) if coins else (b"", [b""] * len(parts))
+        proof = bytes([len(parts)]) + hashes + hashlib.sha256(statement).digest() + b"".join(commit([f[k] for f in polynomials]) for k in range(self.quorum))
         signature = sign(b"discreet share 3", name + hashlib.sha256(proof).digest())
-        return [(b"\1\1" + self.tag + struct.pack(">3i", number, h, len(proof + part)) + proof + part, signature) for h, part in enumerate(parts)]
+        bodies = [proof + part + statement + rest for part, rest in zip(parts, own)]
+        return [(b"\1\1" + self.tag + struct.pack(">3i", number, h, len(body)) + body, signature) for h, body in enumerate(bodies)]
 
 
 def at(polynomial, x):

@@ -131,12 +131,23 @@ def sums():
     s = Sum(bytes.fromhex(v["sum"]))
     assert (s.name.hex(), s.tag.hex(), s.round) == (v["sum_id"], v["tag"], v["round"])
     messages = [bytes.fromhex(x["message"]) for x in v["shares"]]
-    part = 46 + 1 + 32 * (len(s.helpers) + s.quorum)  # where a helper's part begins
-    scalars = [[int.from_bytes(m[i : i + 32], "little") for i in range(part + 32, len(m), 32)] for m in messages]
-    polynomials = [through([(h + 1, ys[f]) for h, ys in enumerate(scalars[: s.quorum])]) for f in range(len(scalars[0]))]
+    part = 46 + 1 + 32 * (len(s.helpers) + 1 + s.quorum)  # where a helper's part begins
+    bare = part + 32 * (2 + len(s.packed(v["values"])))
+    own = bare + s.ranges.statement
+    assert s.ranges.proven and all(len(m) == bare + s.ranges.bytes for m in messages)
+
+    def recovered(begin, end):
+        scalars = [[int.from_bytes(m[i : i + 32], "little") for i in range(begin, end, 32)] for m in messages]
+        return [through([(h + 1, ys[f]) for h, ys in enumerate(scalars[: s.quorum])]) for f in range(len(scalars[0]))]
+
+    polynomials = recovered(part + 32, bare)
     assert [f[0] for f in polynomials[1:]] == s.packed(v["values"])
+    shared = recovered(own + 32, len(messages[0]))
+    digits, proof = shared[: s.ranges.inputs], shared[s.ranges.inputs :]
+    assert [f[0] for f in digits] == s.ranges.encode(v["values"]) and polynomials[1:] == s.made(digits)
+    coins = digits, [f[0] for f in proof[: s.ranges.arity]], [f[1:] for f in proof], [m[own : own + 32] for m in messages]
     signed = []
-    again = s.split(v["share_of"], polynomials, [m[part : part + 32] for m in messages], lambda purpose, text: signed.append(purpose + b"\0" + text))
+    again = s.split(v["share_of"], polynomials, [m[part : part + 32] for m in messages], coins, lambda purpose, text: signed.append(purpose + b"\0" + text))
     assert [m for m, _ in again] == messages
     key = Ed25519PublicKey.from_public_bytes(s.roster[v["share_of"]])
     for x in v["shares"]:

@@ -6,6 +6,8 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
+	"math/big"
+	"slices"
 
 	"github.com/cloudflare/circl/group"
 
@@ -18,7 +20,19 @@ import (
 // helper is off its polynomials, with commitments to them all: what an owner sends who
 // wants the sum to fail. It is written from docs/protocol.md, not with the code that
 // honest owners use.
+//
+// What shows that numbers are in range, where that is shown, is true, of other numbers.
 func Forge(s *secretsum.Sum, participant, bad int) ([]secsum.Message, error) {
+	return forge(s, participant, bad, nil)
+}
+
+// ForgeNumber makes a participant's shares of zeros and, in its first coordinate, of
+// another number, of the field: what an owner sends who wants the sum to leave its range.
+func ForgeNumber(s *secretsum.Sum, participant int, first *big.Int) ([]secsum.Message, error) {
+	return forge(s, participant, -1, first)
+}
+
+func forge(s *secretsum.Sum, participant, bad int, first *big.Int) ([]secsum.Message, error) {
 	protocol, err := s.Protocol()
 	if err != nil {
 		return nil, err
@@ -27,7 +41,8 @@ func Forge(s *secretsum.Sum, participant, bad int) ([]secsum.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	proof, part, err := secsum.ProofOf(honest[0].Body)
+	bare := protocol.Bare(honest[0]).Body
+	proof, part, err := secsum.ProofOf(bare)
 	if err != nil {
 		return nil, err
 	}
@@ -36,6 +51,12 @@ func Forge(s *secretsum.Sum, participant, bad int) ([]secsum.Message, error) {
 	for i := range polynomials {
 		for range quorum {
 			polynomials[i] = append(polynomials[i], g.RandomScalar(rand.Reader))
+		}
+		if i > 0 && first != nil {
+			polynomials[i][0] = g.NewScalar()
+		}
+		if i == 1 && first != nil {
+			polynomials[i][0].SetBigInt(first)
 		}
 	}
 	number := func(i int) []byte { return binary.BigEndian.AppendUint32(nil, uint32(i)) }
@@ -61,7 +82,7 @@ func Forge(s *secretsum.Sum, participant, bad int) ([]secsum.Message, error) {
 		c := sha256.Sum256(append(append(b, number(h)...), parts[h]...))
 		commitments = append(commitments, c[:]...)
 	}
-	proof = append([]byte{proof[0]}, commitments...)
+	proof = append(append([]byte{proof[0]}, commitments...), proof[1+32*n:][:32]...)
 	for k := range quorum {
 		c := g.Identity()
 		for i, f := range polynomials {
@@ -75,7 +96,8 @@ func Forge(s *secretsum.Sum, participant, bad int) ([]secsum.Message, error) {
 		proof = append(proof, b...)
 	}
 	for h := range honest {
-		honest[h].Body = append(proof[:len(proof):len(proof)], parts[h]...)
+		ranges := honest[h].Body[len(bare):]
+		honest[h].Body = slices.Concat(proof, parts[h], ranges)
 	}
 	return honest, nil
 }

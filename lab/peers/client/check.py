@@ -6,6 +6,7 @@
 import contextlib
 import hashlib
 import json
+import os
 import pathlib
 import random
 import re
@@ -64,6 +65,7 @@ class World:
 
     def __init__(self, discreet, folder):
         self.discreet, self.dir, self.stack = discreet, folder, contextlib.ExitStack()
+        os.environ["XDG_STATE_HOME"] = str(folder / "state")
         self.certs = str(folder / "certs")
         self.run("certs", "init", "--dir", self.certs, "--trial")
 

@@ -74,7 +74,10 @@ func TestFailuresBehindTheCharge(t *testing.T) {
 				cancel()
 				return nil, ctx.Err()
 			})
-		names(err, false, "never drawn again")
+		names(err, false, "refused and costs nothing")
+		if _, err := run.openJob(t.Context()); err == nil || !strings.Contains(err.Error(), "was interrupted") {
+			t.Errorf("the job is drawn again: %v", err)
+		}
 	})
 	t.Run("no place for the model", func(t *testing.T) {
 		folder := filepath.Join(dir, "gone")

@@ -62,7 +62,8 @@ func (e *Spent) Hint() string {
 	case e.Kept:
 		return fmt.Sprintf("the ledger keeps the result: the same command with --job %s writes it and costs nothing", e.Job)
 	case e.Closed:
-		return fmt.Sprintf("job %s has no result and is never drawn again; another job pays again", e.Job)
+		return fmt.Sprintf("job %s ended without a result and is never drawn again: with --job %s the same command is "+
+			"refused and costs nothing; under another job it pays again", e.Job, e.Job)
 	}
 	return fmt.Sprintf("the same command with --job %s writes the result and costs nothing if the ledger could "+
 		"keep it, and says so if not", e.Job)

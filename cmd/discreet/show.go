@@ -18,7 +18,7 @@ import (
 func (a *app) newShowCommand() *cobra.Command {
 	asJSON, model := false, ""
 	c := &cobra.Command{
-		Use:   "show {FILE | --model FILE}",
+		Use:   "show FILE",
 		Short: "print a model's privacy statement",
 		Long: `Show prints the privacy statement of a model file, as train did: what is
 protected, what is not, what it cost and whether that was counted. With --json it

@@ -197,7 +197,7 @@ func fillDisk(t *testing.T, room int64) *atomic.Int64 {
 // no room. A combiner's disk is not filled by the votes of parties either.
 func TestDisksStayFree(t *testing.T) {
 	w := newWorld(t)
-	left := fillDisk(t, -1)
+	left := fillDisk(t, int64(len(table))-1)
 	m := w.bySum()
 	client, query := w.client(m, w.combiner, w.query(nil))
 	stream := client.SendTable(t.Context())
@@ -207,8 +207,11 @@ func TestDisksStayFree(t *testing.T) {
 	if n := m.sentBytes(); n != 0 {
 		t.Errorf("%d bytes are kept", n)
 	}
-	m2 := w.member("john", nil)
+	m2 := w.member("john", func(p *Params) {
+		p.Plan = func(context.Context, *Query, []string) (int, uint64, error) { return 1, 0, nil }
+	})
 	client, query = w.client(m2, w.combiner, w.query(nil))
+	left.Store(0)
 	w.wants(problem.Storage, call(t, client, query))
 	if spent, _, _ := m2.record.spent(t.Context()); spent != 0 || m2.casts.Load() != 0 {
 		t.Errorf("votes without room have cost %s, and were made %d times", spent, m2.casts.Load())

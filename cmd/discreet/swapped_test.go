@@ -189,7 +189,7 @@ func TestEveryFileFlagIsTried(t *testing.T) {
 			named[name+" --"+m[1]] = true
 		}
 		for _, word := range strings.Fields(c.Use)[1:] {
-			if word = strings.Trim(word, "{}"); argument.MatchString(word) {
+			if argument.MatchString(word) {
 				named[name+" "+word] = true
 			}
 		}

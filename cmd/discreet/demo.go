@@ -67,7 +67,7 @@ var demoFiles = []string{"train.csv", "held-out.csv", "model.html", "model.json"
 // checkFolder refuses a folder with files that no demo left.
 func (d *demoFlags) checkFolder() (again bool, err error) {
 	old, err := os.ReadFile(d.pathOf(demoSchema))
-	if bytes.Equal(old, census.SchemaYAML()) {
+	if err == nil && bytes.Equal(old, census.SchemaYAML()) {
 		return true, nil
 	}
 	for _, name := range append([]string{demoSchema}, demoFiles...) {

@@ -165,7 +165,7 @@ func TestNoPriceIsRoundedDown(t *testing.T) {
 				t.Fatal(err)
 			}
 			texts["m.json"] = string(file)
-			checkPrices(t, m, p.epsilon, p.delta, texts)
+			checkPrices(t, m, p.epsilon, texts)
 		}
 	}
 	for _, learner := range []string{"brc", "erm", "additive", "grids", "pate", "auto", "people"} {
@@ -181,9 +181,10 @@ func TestNoPriceIsRoundedDown(t *testing.T) {
 // short is δ as programs write numbers.
 func short(d dp.Delta) string { return strconv.FormatFloat(float64(d)/dp.Femto, 'g', -1, 64) }
 
-func checkPrices(t *testing.T, m *model.Model, epsilon, delta string, texts map[string]string) {
+func checkPrices(t *testing.T, m *model.Model, epsilon string, texts map[string]string) {
 	t.Helper()
-	if delta = ""; m.Privacy.Delta > 0 { // where it saves nothing it is not paid
+	delta := "" // if it saves nothing it is not paid
+	if m.Privacy.Delta > 0 {
 		delta = m.Privacy.Delta.String()
 	}
 	all := []float64{m.Privacy.Epsilon.Float()}

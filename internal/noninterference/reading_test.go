@@ -258,7 +258,7 @@ func typed(cell string, of columnType) any {
 		if x, err := strconv.ParseFloat(cell, 64); err == nil {
 			return x
 		}
-		return []float64{math.NaN(), math.Inf(1), math.Inf(-1), -0.0, 5e-324, float64(sum)}[uint(sum)%6]
+		return []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 5e-324, float64(sum)}[uint(sum)%6]
 	case of == integerType:
 		return int64(sum)
 	case of == truthType:

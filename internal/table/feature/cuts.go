@@ -144,7 +144,7 @@ func scaleOf(c *schema.Column, bulk float64) (to, from func(float64) float64) {
 			func(y float64) float64 { return math.Copysign(one*math.Expm1(math.Abs(y)), y) }
 	case isCount(c):
 		return func(x float64) float64 { return math.Sqrt(math.Max(0, x-c.Lower)) },
-			func(y float64) float64 { return c.Lower + y*y }
+			func(y float64) float64 { return c.Lower + float64(y*y) }
 	}
 	same := func(x float64) float64 { return x }
 	return same, same

@@ -95,6 +95,9 @@ func (c *chunk) nextRun() (r run, err error) {
 		}
 	}
 	r.n = min(c.left, batch)
+	if c.indices == nil {
+		r.n = min(r.n, c.plain.most)
+	}
 	c.left -= r.n
 	c.rows -= int64(r.n)
 	cells := r.n
@@ -301,7 +304,7 @@ func chunkFault(path, column string, err error) error {
 	fault := damagedFile(path)
 	switch {
 	case errors.Is(err, errEncoding):
-		fault.Fault = "must be PLAIN, dictionary, RLE or DELTA encoded (not DELTA_BYTE_ARRAY) and use a current codec"
+		fault.Fault = "must have encodings and a codec that the Parquet format still has"
 	}
 	fault.Column = column
 	return fault

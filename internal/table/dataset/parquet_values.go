@@ -69,6 +69,14 @@ func (t cellType) kind() kind {
 	return texts
 }
 
+// size is how many bytes an integer or a float has.
+func (t cellType) size() int {
+	if t.physical == format.Int32 || t.physical == format.Float {
+		return 4
+	}
+	return 8
+}
+
 // cellTypeOf refuses types whose stored number is not what it means (decimals,
 // times) and types that are no single cell. Dates are for columns of dates alone.
 func cellTypeOf(column *parquet.Column) (t cellType, ok bool) {
@@ -109,24 +117,30 @@ func cellTypeOf(column *parquet.Column) (t cellType, ok bool) {
 // valueReader decodes the values of one page, or a dictionary, a batch at a
 // time.
 type valueReader struct {
-	t     cellType
-	plain []byte   // not yet decoded, PLAIN
-	bit   int      // offset into plain of the next Boolean
-	runs  *hybrid  // RLE Booleans
-	ready []int64  // not yet handed out, decoded DELTA_BINARY_PACKED
-	cells [][]byte // the same of DELTA_LENGTH_BYTE_ARRAY
-	out   values
-	mode  format.Encoding
+	t      cellType
+	most   int      // values that may be asked for at a time
+	plain  []byte   // not yet decoded: PLAIN, or texts whose lengths are in deltas
+	bit    int      // offset into plain of the next Boolean
+	runs   *hybrid  // RLE Booleans
+	deltas deltas   // DELTA_BINARY_PACKED integers, or lengths of texts
+	joined *joined  // DELTA_BYTE_ARRAY texts
+	split  [][]byte // BYTE_STREAM_SPLIT: the first bytes of the values, the second bytes, and so on
+	whole  []byte   // values of split put together
+	ints   []int64  // lengths of the texts handed out
+	out    values
+	mode   format.Encoding
 }
 
-// newValueReader reads at most most values of type t from data.
-func newValueReader(t cellType, encoding format.Encoding, data []byte, most int) (*valueReader, error) {
-	v := &valueReader{t: t, mode: encoding, plain: data}
+// newValueReader reads at most rows values of type t from data.
+func newValueReader(t cellType, encoding format.Encoding, data []byte, rows int) (v *valueReader, err error) {
+	v = &valueReader{t: t, most: batch, mode: encoding, plain: data}
 	v.out.kind = t.kind()
 	switch {
 	case encoding == format.Plain:
-		return v, nil
 	case encoding == format.RLE && t.physical == format.Boolean:
+		if len(data) == 0 { // a page of nulls
+			break
+		}
 		if len(data) < 4 {
 			return nil, errValues
 		}
@@ -134,91 +148,79 @@ func newValueReader(t cellType, encoding format.Encoding, data []byte, most int)
 		if uint64(n) > uint64(len(data)-4) {
 			return nil, errValues
 		}
-		var err error
 		v.runs, err = newHybrid(data[4:4+n], 1)
-		return v, err
 	case encoding == format.DeltaBinaryPacked && v.out.kind == ints:
-		return v, v.decodeDelta(data, most)
-	case encoding == format.DeltaLengthByteArray && t.physical == format.ByteArray:
-		return v, v.decodeDeltaLength(data, most)
+		v.deltas, err = newDeltas(data, rows)
+	case encoding == format.DeltaLengthByteArray && v.out.kind == texts:
+		if v.deltas, err = newDeltas(data, rows); err == nil {
+			walk := v.deltas
+			v.plain, err = walk.skip()
+		}
+	case encoding == format.DeltaByteArray && v.out.kind == texts:
+		v.joined, v.most, err = newJoined(data, rows)
+	case encoding == format.ByteStreamSplit && (v.out.kind == ints || v.out.kind == floats):
+		n := len(data) / t.size()
+		if n*t.size() != len(data) {
+			return nil, errValues
+		}
+		for at := 0; at < len(data); at += n {
+			v.split = append(v.split, data[at:at+n])
+		}
+	default:
+		return nil, errEncoding
 	}
-	return nil, errEncoding
+	return v, err
 }
 
 var errEncoding = errors.New("dataset: unsupported encoding")
-
-func (v *valueReader) decodeDelta(data []byte, most int) error {
-	if err := checkDelta(data, most); err != nil {
-		return err
-	}
-	if v.t.physical == format.Int64 {
-		var err error
-		v.ready, err = parquet.LookupEncoding(format.DeltaBinaryPacked).DecodeInt64(nil, data)
-		for i, x := range v.ready {
-			v.ready[i] = v.int64(uint64(x))
-		}
-		return err
-	}
-	narrow, err := parquet.LookupEncoding(format.DeltaBinaryPacked).DecodeInt32(nil, data)
-	v.ready = make([]int64, len(narrow))
-	for i, x := range narrow {
-		v.ready[i] = v.int32(uint32(x))
-	}
-	return err
-}
-
-func (v *valueReader) decodeDeltaLength(data []byte, most int) error {
-	if err := checkDelta(data, most); err != nil {
-		return err
-	}
-	text, ends, err := parquet.LookupEncoding(format.DeltaLengthByteArray).DecodeByteArray(nil, data, nil)
-	if err != nil {
-		return err
-	}
-	for i := 1; i < len(ends); i++ {
-		v.cells = append(v.cells, text[ends[i-1]:ends[i]])
-	}
-	return nil
-}
-
-// checkDelta refuses a header that claims more than most values; the library
-// makes room for all of them.
-func checkDelta(data []byte, most int) error {
-	for range 2 { // block size, blocks
-		_, n := binary.Uvarint(data)
-		if n <= 0 {
-			return errValues
-		}
-		data = data[n:]
-	}
-	if total, n := binary.Uvarint(data); n <= 0 || total > uint64(most) {
-		return errValues
-	}
-	return nil
-}
 
 // nextValues returns the next n values, valid until the next call.
 func (v *valueReader) nextValues(n int) (*values, error) {
 	out := &v.out
 	switch {
 	case v.mode == format.DeltaBinaryPacked:
-		if n > len(v.ready) {
-			return nil, errValues
-		}
-		out.ints, v.ready = v.ready[:n], v.ready[n:]
+		return out, v.readDeltas(n)
 	case v.mode == format.DeltaLengthByteArray:
-		if n > len(v.cells) {
-			return nil, errValues
-		}
-		out.texts, v.cells = v.cells[:n], v.cells[n:]
+		return out, v.lengthByteArrays(n)
+	case v.mode == format.DeltaByteArray:
+		out.texts = resizeSlice(out.texts, n)
+		return out, v.joined.read(out.texts)
 	case v.t.physical == format.Boolean:
 		return out, v.readBooleans(n)
 	case v.t.physical == format.ByteArray:
 		return out, v.byteArrays(n)
-	default:
-		return out, v.readFixed(n)
 	}
-	return out, nil
+	return out, v.readFixed(n)
+}
+
+func (v *valueReader) readDeltas(n int) error {
+	v.out.ints = resizeSlice(v.out.ints, n)
+	if err := v.deltas.read(v.out.ints); err != nil {
+		return err
+	}
+	for i, x := range v.out.ints {
+		if v.t.physical == format.Int32 {
+			v.out.ints[i] = v.int32(uint32(x))
+		} else {
+			v.out.ints[i] = v.int64(uint64(x))
+		}
+	}
+	return nil
+}
+
+func (v *valueReader) lengthByteArrays(n int) error {
+	v.ints, v.out.texts = resizeSlice(v.ints, n), resizeSlice(v.out.texts, n)
+	if err := v.deltas.read(v.ints); err != nil {
+		return err
+	}
+	for i, size := range v.ints {
+		if size < 0 || size > int64(len(v.plain)) {
+			return errValues
+		}
+		v.out.texts[i] = v.plain[:size:size]
+		v.plain = v.plain[size:]
+	}
+	return nil
 }
 
 func (v *valueReader) readBooleans(n int) error {
@@ -253,15 +255,22 @@ func (v *valueReader) byteArrays(n int) error {
 }
 
 func (v *valueReader) readFixed(n int) error {
-	size := 8
-	if v.t.physical == format.Int32 || v.t.physical == format.Float {
-		size = 4
-	}
+	size := v.t.size()
 	if n > len(v.plain)/size {
 		return errValues
 	}
 	from := v.plain[:n*size]
 	v.plain = v.plain[n*size:]
+	if v.mode == format.ByteStreamSplit {
+		v.whole = resizeSlice(v.whole, n*size)
+		for at, stream := range v.split {
+			for i, b := range stream[:n] {
+				v.whole[i*size+at] = b
+			}
+			v.split[at] = stream[n:]
+		}
+		from = v.whole
+	}
 	switch v.t.physical {
 	case format.Int32:
 		v.out.ints = resizeSlice(v.out.ints, n)

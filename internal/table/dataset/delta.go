@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+)
+
+var errDelta = errors.New("dataset: malformed deltas")
+
+// deltas decodes DELTA_BINARY_PACKED a batch at a time. The Parquet library's decoder makes room
+// for as many values as the header claims, of which a few bytes can hold 2^26; this one makes no
+// room at all. A copy is a decoder of its own, at the same place.
+type deltas struct {
+	data []byte // blocks and miniblocks not yet begun
+	left int    // values not yet handed out
+	size int    // values of a miniblock
+	many int    // miniblocks of a block
+	last uint64 // the value before; of the first value itself
+	head bool   // the first value, which stands in the header, is not yet handed out
+	step uint64 // the least delta of the block
+
+	widths []byte // of the block's miniblocks not yet begun
+	width  uint   // bits of a value of the present miniblock
+	bits   []byte // from the present miniblock to the end of data
+	bit    uint   // offset of its next value in bits
+	packed int    // its values left
+}
+
+// newDeltas reads at most most values from data. No bytes are no values: some writers say so of a
+// page of nulls.
+func newDeltas(data []byte, most int) (d deltas, err error) {
+	if len(data) == 0 {
+		return d, nil
+	}
+	var head [3]uint64 // values of a block, its miniblocks, values in all
+	for i := range head {
+		x, n := binary.Uvarint(data)
+		if n <= 0 || x > math.MaxInt32 {
+			return d, errDelta
+		}
+		head[i], data = x, data[n:]
+	}
+	first, n := binary.Varint(data)
+	block, many, total := int(head[0]), int(head[1]), int(head[2])
+	if n <= 0 || block == 0 || many == 0 || block%many != 0 || block/many%32 != 0 || total > most {
+		return d, errDelta
+	}
+	return deltas{
+		data: data[n:], left: total, size: block / many, many: many, last: uint64(first), head: true,
+	}, nil
+}
+
+// read fills out with the next values. Sums wrap, and values of 32 bits are their lowest ones.
+func (d *deltas) read(out []int64) error {
+	if len(out) > d.left {
+		return errDelta
+	}
+	d.left -= len(out)
+	if d.head && len(out) > 0 {
+		d.head = false
+		out[0], out = int64(d.last), out[1:]
+	}
+	for len(out) > 0 {
+		if d.packed == 0 {
+			if err := d.beginMiniblock(len(out) + d.left); err != nil {
+				return err
+			}
+		}
+		n := min(d.packed, len(out))
+		d.packed -= n
+		for i := range out[:n] {
+			d.last += d.step + takeBits(d.bits, d.bit, d.width)
+			d.bit += d.width
+			out[i] = int64(d.last)
+		}
+		out = out[n:]
+	}
+	return nil
+}
+
+// skip steps over all values that are left and returns the bytes behind them.
+func (d *deltas) skip() ([]byte, error) {
+	if d.head && d.left > 0 {
+		d.head = false
+		d.left--
+	}
+	for d.left -= min(d.packed, d.left); d.left > 0; d.left -= d.packed {
+		if err := d.beginMiniblock(d.left); err != nil {
+			return nil, err
+		}
+	}
+	return d.data, nil
+}
+
+// beginMiniblock begins the next miniblock, of which at most left values count.
+func (d *deltas) beginMiniblock(left int) error {
+	if len(d.widths) == 0 {
+		step, n := binary.Varint(d.data)
+		if n <= 0 || d.many > len(d.data)-n {
+			return errDelta
+		}
+		d.step = uint64(step)
+		d.widths, d.data = d.data[n:n+d.many], d.data[n+d.many:]
+	}
+	d.width, d.widths = uint(d.widths[0]), d.widths[1:]
+	d.packed = min(d.size, left)
+	bytes := min(d.size/8*int(d.width), len(d.data)) // the last one may lack its padding
+	if d.width > 64 || d.packed*int(d.width) > 8*bytes {
+		return errDelta
+	}
+	d.bits, d.bit = d.data, 0
+	d.data = d.data[bytes:]
+	return nil
+}
+
+// takeBits is the width bits, at most 64, from an offset on.
+func takeBits(bits []byte, bit, width uint) uint64 {
+	bits = bits[min(bit>>3, uint(len(bits))):]
+	if len(bits) < 9 {
+		var end [9]byte
+		copy(end[:], bits)
+		bits = end[:]
+	}
+	shift := bit & 7
+	word := binary.LittleEndian.Uint64(bits)>>shift | uint64(bits[8])<<(64-shift)
+	return word & (1<<width - 1)
+}
+
+// maxJoined is how many bytes of cells that share prefixes are made room for at a time, if the
+// longest cell of their page takes no more: a prefix can be repeated at no cost.
+const maxJoined = 16 << 20
+
+// joined decodes DELTA_BYTE_ARRAY: of each cell how much of the one before it begins with, and what
+// comes behind that. No cell is longer than the page, whose bytes its parts lie in.
+type joined struct {
+	prefixes, suffixes deltas
+	text               []byte // suffixes not yet handed out
+	last               []byte // the cell before, in room
+	room               []byte
+	lengths            [2][]int64
+}
+
+// newJoined also returns how many cells may be asked for at a time.
+func newJoined(data []byte, cells int) (j *joined, most int, err error) {
+	j = new(joined)
+	if j.prefixes, err = newDeltas(data, cells); err != nil {
+		return nil, 0, err
+	}
+	walk := j.prefixes
+	if data, err = walk.skip(); err != nil {
+		return nil, 0, err
+	}
+	if j.suffixes, err = newDeltas(data, cells); err != nil {
+		return nil, 0, err
+	}
+	walk = j.suffixes
+	if j.text, err = walk.skip(); err != nil {
+		return nil, 0, err
+	}
+	if j.prefixes.left != j.suffixes.left {
+		return nil, 0, errDelta
+	}
+	longest, err := j.longest()
+	return j, max(1, min(batch, maxJoined/max(1, longest))), err
+}
+
+// longest is the length of the page's longest cell. It refuses lengths of which there is no text.
+func (j *joined) longest() (longest int, err error) {
+	ahead := joined{prefixes: j.prefixes, suffixes: j.suffixes}
+	last, text := 0, len(j.text)
+	for ahead.prefixes.left > 0 {
+		prefixes, suffixes, err := ahead.readLengths(min(batch, ahead.prefixes.left))
+		if err != nil {
+			return 0, err
+		}
+		for i, suffix := range suffixes {
+			if prefix := prefixes[i]; prefix < 0 || prefix > int64(last) || suffix < 0 || suffix > int64(text) {
+				return 0, errDelta
+			}
+			text -= int(suffix)
+			last = int(prefixes[i] + suffix)
+			longest = max(longest, last)
+		}
+	}
+	return longest, nil
+}
+
+// readLengths reads n lengths of prefixes and of suffixes, valid until the next call.
+func (j *joined) readLengths(n int) (prefixes, suffixes []int64, err error) {
+	for i, d := range []*deltas{&j.prefixes, &j.suffixes} {
+		j.lengths[i] = resizeSlice(j.lengths[i], n)
+		if err := d.read(j.lengths[i]); err != nil {
+			return nil, nil, err
+		}
+	}
+	return j.lengths[0], j.lengths[1], nil
+}
+
+// read fills out with the next cells, valid until the next call. A cell that is no more than a
+// prefix takes no room.
+func (j *joined) read(out [][]byte) error {
+	prefixes, suffixes, err := j.readLengths(len(out))
+	if err != nil {
+		return err
+	}
+	need := len(j.last)
+	for i, suffix := range suffixes {
+		if suffix > 0 {
+			need += int(prefixes[i] + suffix)
+		}
+	}
+	room := j.room
+	if need > cap(room) {
+		room = make([]byte, 0, need)
+	}
+	room = append(room[:0], j.last...) // which lies in j.room, too
+	j.room, j.last = room, room
+	for i := range out {
+		cell := j.last[:prefixes[i]]
+		if n := suffixes[i]; n > 0 {
+			from := len(room)
+			room = append(append(room, cell...), j.text[:n]...)
+			cell, j.text = room[from:], j.text[n:]
+		}
+		j.last = cell[:len(cell):len(cell)]
+		out[i] = j.last
+	}
+	return nil
+}

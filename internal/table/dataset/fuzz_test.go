@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -97,6 +99,18 @@ func FuzzReadParquet(f *testing.F) {
 		}
 		f.Add(data)
 	}
+	for _, texts := range []encoding.Encoding{&parquet.DeltaLengthByteArray, &parquet.DeltaByteArray} {
+		for _, numbers := range []encoding.Encoding{&parquet.DeltaBinaryPacked, &parquet.ByteStreamSplit} {
+			data, err := os.ReadFile(writeParquet(f, encodedRows(60), parquet.DefaultEncodingFor(parquet.ByteArray, texts),
+				parquet.DefaultEncodingFor(parquet.Int32, numbers), parquet.DefaultEncodingFor(parquet.Int64, numbers),
+				parquet.DefaultEncodingFor(parquet.Double, &parquet.ByteStreamSplit),
+				parquet.DefaultEncodingFor(parquet.Boolean, &parquet.RLE)))
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(data)
+		}
+	}
 	f.Add(rowBomb(f, 20))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		took := memoryOf(func() { _ = readBytes(t, data) })
@@ -122,6 +136,62 @@ func FuzzUnpackRuns(f *testing.F) {
 		for range 20 {
 			if h.read(out) != nil {
 				return
+			}
+		}
+	})
+}
+
+// FuzzUnpackDeltas feeds the decoders of deltas, which must not fail on their own bounds, and keep
+// to the room that they state. What they read as texts, the Parquet library does, too.
+func FuzzUnpackDeltas(f *testing.F) {
+	const most = 500
+	texts := []string{"", "a", "ab", "ab", "abba", "b", strings.Repeat("ab", 100)}
+	f.Add(encodeTexts(f, format.DeltaByteArray, texts), byte(0))
+	f.Add(encodeTexts(f, format.DeltaLengthByteArray, texts), byte(1))
+	f.Add(packInts(f, []int32{math.MaxInt32, math.MinInt32, 0, 1}), byte(2))
+	f.Add(packInts(f, make([]int32, most)), byte(3))
+	f.Fuzz(func(t *testing.T, data []byte, kind byte) {
+		of, cell := format.DeltaByteArray, textType
+		switch kind % 4 {
+		case 1:
+			of = format.DeltaLengthByteArray
+		case 2:
+			of, cell.physical = format.DeltaBinaryPacked, format.Int32
+		case 3:
+			of, cell.physical = format.DeltaBinaryPacked, format.Int64
+		}
+		var got []string
+		var numbers []int64
+		var err error
+		var v *valueReader
+		took := memoryOf(func() {
+			for v, err = newValueReader(cell, of, data, most); err == nil; {
+				var out *values
+				if out, err = v.nextValues(1); err == nil {
+					numbers = append(numbers, out.ints...)
+				}
+				if err == nil && len(out.texts) > 0 {
+					got = append(got, string(out.texts[0]))
+				}
+			}
+		})
+		if limit := uint64(1<<20 + 4*most*len(data)); took > limit {
+			t.Errorf("%d bytes took %d bytes of memory, more than %d", len(data), took, limit)
+		}
+		if len(got) > most || len(numbers) > most {
+			t.Fatalf("%d texts and %d numbers, want at most %d", len(got), len(numbers), most)
+		}
+		if len(got) == 0 || v.joined != nil && len(v.joined.text) > 0 { // the library takes the last bytes, whichever
+			return
+		}
+		defer func() { recover() }() // the library fails where lengths behind those read make no sense
+		text, ends, err := parquet.LookupEncoding(of).DecodeByteArray(nil, data, nil)
+		if err != nil || len(ends) != len(got)+1 {
+			return
+		}
+		for i, want := range got {
+			if string(text[ends[i]:ends[i+1]]) != want {
+				t.Errorf("text %d of %d is %q, and the library's is %q", i, len(got), want, text[ends[i]:ends[i+1]])
 			}
 		}
 	})

@@ -140,6 +140,7 @@ type joined struct {
 	text               []byte // suffixes not yet handed out
 	last               []byte // the cell before, in room
 	room               []byte
+	longest            int // cell of the page
 	lengths            [2][]int64
 }
 
@@ -163,12 +164,13 @@ func newJoined(data []byte, cells int) (j *joined, most int, err error) {
 	if j.prefixes.left != j.suffixes.left {
 		return nil, 0, errDelta
 	}
-	longest, err := j.longest()
-	return j, max(1, min(batch, maxJoined/max(1, longest))), err
+	j.longest, err = j.findLongest()
+	return j, max(1, min(batch, maxJoined/max(1, j.longest))), err
 }
 
-// longest is the length of the page's longest cell. It refuses lengths of which there is no text.
-func (j *joined) longest() (longest int, err error) {
+// findLongest returns the length of the page's longest cell. It refuses lengths of which there is
+// no text.
+func (j *joined) findLongest() (longest int, err error) {
 	ahead := joined{prefixes: j.prefixes, suffixes: j.suffixes}
 	last, text := 0, len(j.text)
 	for ahead.prefixes.left > 0 {
@@ -214,7 +216,7 @@ func (j *joined) read(out [][]byte) error {
 	}
 	room := j.room
 	if need > cap(room) {
-		room = make([]byte, 0, need)
+		room = make([]byte, 0, need+j.longest) // so that the next ones fit, behind the last
 	}
 	room = append(room[:0], j.last...) // which lies in j.room, too
 	j.room, j.last = room, room

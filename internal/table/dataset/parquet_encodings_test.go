@@ -195,6 +195,27 @@ func TestPrefixBombs(t *testing.T) {
 	}
 }
 
+// The same of a whole file, as a correct writer makes it of long cells that are almost alike.
+func TestPrefixBombOfAFile(t *testing.T) {
+	long := strings.Repeat("x", 128<<10)
+	rows := make([]encodedRow, batch)
+	for i := range rows {
+		text, sick := long+string(rune('a'+i%26)), false
+		rows[i].City, rows[i].Sick = &text, &sick
+	}
+	path := writeParquet(t, rows, parquet.DefaultEncodingFor(parquet.ByteArray, &parquet.DeltaByteArray),
+		parquet.PageBufferSize(1<<30))
+	var tab *Table
+	var err error
+	took := memoryOf(func() { tab, err = Read(t.Context(), smallSchema(), Options{}, path) })
+	if err != nil || tab.Rows != len(rows) {
+		t.Fatalf("error %v, want %d rows", err, len(rows))
+	}
+	if limit := uint64(maxJoined + 8<<20); took > limit {
+		t.Errorf("%d bytes of memory, more than %d", took, limit)
+	}
+}
+
 func packInts(t testing.TB, x []int32) []byte {
 	t.Helper()
 	data, err := parquet.LookupEncoding(format.DeltaBinaryPacked).EncodeInt32(nil, x)
@@ -246,30 +267,35 @@ func TestMalformedDeltas(t *testing.T) {
 	join := func(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 	for name, row := range map[string]struct {
 		encoding format.Encoding
+		n        int // of texts
 		data     []byte
 	}{
-		"no block":            {format.DeltaLengthByteArray, []byte{0, 4, 2, 0}},
-		"a block of 100":      {format.DeltaLengthByteArray, []byte{100, 4, 2, 0}},
-		"no miniblocks":       {format.DeltaLengthByteArray, []byte{0x80, 1, 0, 2, 0}},
-		"65 bits":             {format.DeltaLengthByteArray, []byte{0x80, 1, 4, 2, 0, 0, 65, 0, 0, 0}},
-		"values missing":      {format.DeltaLengthByteArray, []byte{0x80, 1, 4, 2, 0, 0, 8, 0, 0, 0}},
-		"widths missing":      {format.DeltaLengthByteArray, []byte{0x80, 1, 4, 2, 0, 0, 8}},
-		"a negative length":   {format.DeltaLengthByteArray, packInts(t, []int32{-1})},
-		"beyond the text":     {format.DeltaLengthByteArray, join(packInts(t, []int32{1, 1}), []byte("a"))},
-		"no suffixes":         {format.DeltaByteArray, packInts(t, []int32{0, 0})},
-		"fewer suffixes":      {format.DeltaByteArray, join(packInts(t, []int32{0, 0}), packInts(t, []int32{0}))},
-		"a first prefix":      {format.DeltaByteArray, join(packInts(t, []int32{1}), packInts(t, []int32{1}), []byte("a"))},
-		"a prefix too long":   {format.DeltaByteArray, join(packInts(t, []int32{0, 2}), packInts(t, []int32{1, 0}), []byte("a"))},
-		"a negative prefix":   {format.DeltaByteArray, join(packInts(t, []int32{-1}), packInts(t, []int32{1}), []byte("a"))},
-		"a negative suffix":   {format.DeltaByteArray, join(packInts(t, []int32{0, 1}), packInts(t, []int32{1, -1}), []byte("a"))},
-		"suffixes beyond":     {format.DeltaByteArray, join(packInts(t, []int32{0}), packInts(t, []int32{2}), []byte("a"))},
-		"lengths that wrap":   {format.DeltaByteArray, join(packInts(t, []int32{0, math.MaxInt32}), packInts(t, []int32{0, math.MaxInt32}))},
-		"suffixes that wrap":  {format.DeltaLengthByteArray, packInts(t, []int32{math.MaxInt32, math.MaxInt32, 2})},
-		"a stream cut in two": {format.DeltaByteArray, packInts(t, make([]int32, 300))[:6]},
+		"no block":            {format.DeltaLengthByteArray, 2, []byte{0, 4, 2, 0}},
+		"a block of 100":      {format.DeltaLengthByteArray, 2, []byte{100, 4, 2, 0}},
+		"no miniblocks":       {format.DeltaLengthByteArray, 2, []byte{0x80, 1, 0, 2, 0}},
+		"65 bits":             {format.DeltaLengthByteArray, 2, append([]byte{0x80, 1, 4, 2, 0, 0, 65, 0, 0, 0}, make([]byte, 300)...)},
+		"values missing":      {format.DeltaLengthByteArray, 2, []byte{0x80, 1, 4, 2, 0, 0, 8, 0, 0, 0}},
+		"widths missing":      {format.DeltaLengthByteArray, 2, []byte{0x80, 1, 4, 2, 0, 0, 8}},
+		"a negative length":   {format.DeltaLengthByteArray, 1, packInts(t, []int32{-1})},
+		"beyond the text":     {format.DeltaLengthByteArray, 2, join(packInts(t, []int32{1, 1}), []byte("a"))},
+		"no suffixes":         {format.DeltaByteArray, 2, packInts(t, []int32{0, 0})},
+		"fewer suffixes":      {format.DeltaByteArray, 1, join(packInts(t, []int32{0, 0}), packInts(t, []int32{0}))},
+		"a first prefix":      {format.DeltaByteArray, 1, join(packInts(t, []int32{1}), packInts(t, []int32{1}), []byte("a"))},
+		"a prefix too long":   {format.DeltaByteArray, 2, join(packInts(t, []int32{0, 2}), packInts(t, []int32{1, 0}), []byte("a"))},
+		"a negative prefix":   {format.DeltaByteArray, 1, join(packInts(t, []int32{-1}), packInts(t, []int32{1}), []byte("a"))},
+		"a negative suffix":   {format.DeltaByteArray, 2, join(packInts(t, []int32{0, 1}), packInts(t, []int32{1, -1}), []byte("a"))},
+		"suffixes beyond":     {format.DeltaByteArray, 1, join(packInts(t, []int32{0}), packInts(t, []int32{2}), []byte("a"))},
+		"lengths that wrap":   {format.DeltaByteArray, 2, join(packInts(t, []int32{0, math.MaxInt32}), packInts(t, []int32{0, math.MaxInt32}))},
+		"suffixes that wrap":  {format.DeltaLengthByteArray, 3, packInts(t, []int32{math.MaxInt32, math.MaxInt32, 2})},
+		"a stream cut in two": {format.DeltaByteArray, 300, packInts(t, make([]int32, 300))[:6]},
 	} {
-		if texts, err := readTexts(row.encoding, row.data, 300); err == nil {
+		if texts, err := readTexts(row.encoding, row.data, row.n); err == nil {
 			t.Errorf("%s: read as %d texts", name, len(texts))
 		}
+	}
+	more := join(packInts(t, []int32{0}), packInts(t, []int32{0, 0}))
+	if _, err := newValueReader(textType, format.DeltaByteArray, more, 2); err == nil {
+		t.Error("more suffixes than prefixes are let through")
 	}
 }
 

@@ -327,8 +327,9 @@ func TestTablesOfKeysAtEverySize(t *testing.T) {
 	}
 }
 
-// A count of a packed table reaches 2^32-1, as many rows as it takes, and spoils no other.
-func TestPackedCountsReachTheirBound(t *testing.T) {
+// A count of a packed table reaches 2^32-1, as many rows as it takes, and spoils no other. Those of
+// other tables go beyond.
+func TestCountsReachTheirBound(t *testing.T) {
 	for _, keys := range [][2]uint64{{0, 1}, {1<<packedBits - 2, 1<<packedBits - 1}} {
 		p, q := newPacked(), newPacked()
 		p.addCount(keys[0], math.MaxUint32-3)
@@ -338,6 +339,20 @@ func TestPackedCountsReachTheirBound(t *testing.T) {
 		p.makeRoom(1 << 10)
 		if got, counts := p.sortedCounts(); !slices.Equal(got, keys[:]) || !slices.Equal(counts, []uint64{math.MaxUint32, 1}) {
 			t.Errorf("keys %d have counts %d", got, counts)
+		}
+	}
+	for _, n := range []uint64{1<<16 - 1, 1 << 16, 1<<16 + 1, 1<<20 + 1} {
+		keys := slices.Repeat([]uint64{5}, int(n))
+		p, direct, hashed := newPacked(), newTally(8, 1, 1<<20), newTally(40, 1, 1<<20)
+		p.addKeys(keys)
+		direct.addKeys(keys, nil)
+		hashed.addKeys(keys, nil)
+		_, counts := p.sortedCounts()
+		for _, x := range []*tally{direct, hashed} {
+			counts = append(counts, x.countsAt(x.sortedSlots()[0])...)
+		}
+		if !slices.Equal(counts, []uint64{n, n, n}) {
+			t.Errorf("one key %d times is counted %d times", n, counts)
 		}
 	}
 	a, b := newTally(40, 1, 1), newTally(40, 1, 1)

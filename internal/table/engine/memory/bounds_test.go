@@ -415,3 +415,38 @@ func TestPersonsBeyondEverySize(t *testing.T) {
 		}
 	}
 }
+
+// Equal rows that are laid out as one, or as a few where they are very many, count as often as they
+// occur.
+func TestEqualRowsCountAsOftenAsTheyOccur(t *testing.T) {
+	for _, n := range []int{1<<15 - 1, 1 << 15, 1<<15 + 1, 1<<16 - 1, 1 << 16, 1<<16 + 1, 3<<15 + 1} {
+		tab := random(1, n)
+		clear(tab.Labels)
+		tab.Cols[3].Codes = column.Narrow(make([]uint32, n), 2)
+		m := open(t, tab)
+		sp, err := feature.NewSpace(tab.Schema, feature.OneHot, []int{3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, coef := engine.Rows{Scale: 0.5, Norm: 1}, slices.Repeat([]float64{0.25}, sp.Width()+1)
+		want, err := m.MarginSums(t.Context(), sp, engine.Loss{}, r, coef)
+		if err != nil {
+			t.Fatal(err)
+		}
+		laid, err := m.Margins(t.Context(), sp, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := laid.Sums(t.Context(), engine.Loss{}, coef, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := len(coef)
+		bound := -1 / (1 + math.Exp(0.25)) * 0.5 * float64(n) // slope of one row at its score, times the scale
+		if g := got.Grad[d-1]; !slices.Equal(got.Grad, want.Grad) || math.Abs(g-bound) > 1e-9*float64(n) ||
+			!slices.Equal(got.Hess, want.Hess) {
+			t.Errorf("%d equal rows have the slopes %v and curves %v, want %v and %v, the last %g", n, got.Grad, got.Hess,
+				want.Grad, want.Hess, bound)
+		}
+	}
+}

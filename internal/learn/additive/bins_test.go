@@ -5,7 +5,6 @@ package additive
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -235,17 +234,7 @@ func TestCountsAreLeftOutWhereTheyTellTooLittle(t *testing.T) {
 }
 
 func TestTooManyCountsAreRefused(t *testing.T) {
-	text := "name: w\nunit: one row\nrelation: replace-one\n" +
-		"file: {delimiter: \",\", quote: '\"', header: true}\ncolumns:\n"
-	for k := range 256 {
-		text += fmt.Sprintf("  - {name: c%d, role: private, "+
-			"number: {lower: 0, upper: 1e4, bins: quantiles, default: 0}}\n", k)
-	}
-	s, err := schema.Parse([]byte(text +
-		"  - {name: y, role: private, label: {levels: [n, p], positive: p, default: n}}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := wideSchema(t, 256)
 	var refused *dp.ParamError
 	if _, err := (Params{Epsilon: dp.Nano}).Plan(s, 1000); !errors.As(err, &refused) || refused.Param != "schema" {
 		t.Errorf("error %v", err)

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package additive
+
+import (
+	"fmt"
+	"math/big"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Every bound on what a person counts for is scored by the persons above it, to the last: by hand,
+// of persons with a row fewer than it, as many and one more.
+func TestEveryBoundOnAPersonIsScored(t *testing.T) {
+	tab, plan := maker(with).withPersons(settings()["everything private"], 7000, 0)
+	at, want := 0, make([]int64, mostChoices)
+	for person := uint32(1); at < tab.Rows; person++ {
+		rows := 1
+		if k := int(person-1) / 3; k < mostChoices {
+			rows = min(max(1, 1<<k+int(person-1)%3-1), tab.Rows-at)
+			for i := range want {
+				if rows > 1<<i {
+					want[i]--
+				}
+			}
+		}
+		for range rows {
+			tab.Persons[at] = person
+			at++
+		}
+	}
+	pl, err := plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tape := &mechtest.Recorder{Script: scripted(1)}
+	learntest.Fit(t, pl, tab, tape, 1)
+	if got := len(tape.Passages[0].Values); tape.Passages[0].Label != mostLabel || got != mostChoices {
+		t.Fatalf("%q has %d scores", tape.Passages[0].Label, got)
+	}
+	for i, got := range tape.Passages[0].Values {
+		if want := want[i] - int64(i)*pl.(*Plan).personsForDouble(); got.Num != want || got.Den != 1 {
+			t.Errorf("bound %d has score %g, want %d", 1<<i, got.Float(), want)
+		}
+	}
+	if want[mostChoices-1] != -1 {
+		t.Errorf("%d persons have more rows than the largest bound", -want[mostChoices-1])
+	}
+}
+
+// Up to the most rows that a person may count for, a release moves by at least so many times as far
+// as by one row, and is sized for no more than the rounding above that.
+func TestSensitivityGrowsWithEveryBound(t *testing.T) {
+	for _, most := range []int{1, 2, 3, 15, 16, 17, 63, 64, 65, 255, 256, 257, 1023, 1024, 1025, 65_535, 65_536, 65_537,
+		schema.MaxPersonRows - 1, schema.MaxPersonRows} {
+		for _, relation := range []dp.Relation{dp.ReplaceOne, dp.AddRemove} {
+			moves, got := int64(1), cellSensitivity(relation).scale(most)
+			if relation == dp.ReplaceOne {
+				moves = 2
+			}
+			square, l2 := big.NewRat(moves*int64(most)*int64(most), 1), new(big.Rat).SetFloat64(got.l2)
+			over := new(big.Rat).Mul(l2, l2)
+			if got.l1 != float64(moves*int64(most)) || over.Cmp(square) < 0 ||
+				over.Sub(over, square).Cmp(new(big.Rat).Mul(square, big.NewRat(1, 1<<50))) > 0 {
+				t.Errorf("%s, %d rows: sized for %.17g and %.17g", relation, most, got.l1, got.l2)
+			}
+		}
+	}
+}
+
+// So many columns as fit into the counts are counted in all of their cells, one more is refused.
+func TestAsManyCountsAsFit(t *testing.T) {
+	for columns, want := range map[int]bool{254: true, 255: true, 256: false} {
+		s := wideSchema(t, columns)
+		pl, err := (Params{Epsilon: 100 * dp.Nano}).Plan(s, 100_000)
+		if (err == nil) != want {
+			t.Fatalf("%d columns: %v", columns, err)
+		}
+		if err != nil {
+			continue
+		}
+		counts := 0
+		for i := range pl.counts.asking {
+			counts += pl.counts.asking[i].fine.Len() + fineRuns
+		}
+		if got := pl.countSensitivity().l1; counts != columns*(fineCells+fineRuns) || got != float64(4*columns) {
+			t.Errorf("%d columns have %d counts, sized for %g", columns, counts, got)
+		}
+	}
+	for _, n := range []int{fineRuns, fineRuns + 1, 255, 256, 257, fineCells - 1, fineCells, fineCells + 1} {
+		size := make([]int, fineRuns)
+		for i := range n {
+			if r := runOf(i, n); i > 0 && (r < runOf(i-1, n) || r > runOf(i-1, n)+1) {
+				t.Errorf("cell %d of %d is in run %d", i, n, r)
+			}
+			size[runOf(i, n)]++
+		}
+		for r, cells := range size {
+			if cells < n/fineRuns || cells > n/fineRuns+1 {
+				t.Errorf("run %d of %d cells has %d", r, n, cells)
+			}
+		}
+	}
+}
+
+// wideSchema has so many private columns that ask for their bins by counts.
+func wideSchema(t *testing.T, columns int) *schema.Schema {
+	t.Helper()
+	text := "name: w\nunit: one row\nrelation: replace-one\n" +
+		"file: {delimiter: \",\", quote: '\"', header: true}\ncolumns:\n"
+	for k := range columns {
+		text += fmt.Sprintf("  - {name: c%d, role: private, "+
+			"number: {lower: 0, upper: 1e4, bins: quantiles, default: 0}}\n", k)
+	}
+	s, err := schema.Parse([]byte(text +
+		"  - {name: y, role: private, label: {levels: [n, p], positive: p, default: n}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// As many parts as a data set may have are declared and charged, the last like the first, and one
+// more is refused.
+func TestAsManyPartsAsThereMayBe(t *testing.T) {
+	onBoth(t, func(t *testing.T, fresh func(testing.TB) place) {
+		l := create(t, fresh(t))
+		names := make([]string, maxParts+1)
+		for i := range names {
+			names[i] = fmt.Sprint("part ", i)
+		}
+		for n, want := range map[int]bool{1: false, 2: true, maxParts - 1: true, maxParts: true, maxParts + 1: false} {
+			parts, name := *towns, fmt.Sprint("d-", n)
+			parts.Names = names[:n]
+			err := l.Declare(t.Context(), Dataset{Name: name, Epsilon: 10, Parts: &parts})
+			if (err == nil) != want {
+				t.Fatalf("%d parts: %v", n, err)
+			}
+			if err != nil {
+				continue
+			}
+			for i, part := range []string{names[0], names[n-1]} {
+				req := onPart(part[len("part "):], part)
+				req.Dataset = name
+				must(t, charge(t.Context(), mustJob(t, l, req), dp.Epsilon(3+i)))
+			}
+			bs, err := l.Balances(t.Context(), name)
+			must(t, err)
+			if b := bs[0]; b.Spent != 4 || b.Left != 6 || b.ByPart[n-1].Left.Epsilon != 6 || b.ByPart[0].Left.Epsilon != 7 {
+				t.Errorf("%d parts: spent %s, left %s", n, b.Spent, b.Left)
+			}
+		}
+	})
+}
+
+// Every job and every line of its bill is charged, to the last unit of the total.
+func TestEveryLineAndJobIsCharged(t *testing.T) {
+	onBoth(t, func(t *testing.T, fresh func(testing.TB) place) {
+		l := create(t, fresh(t))
+		lines := []int{63, 64, 65, 255, 256, 257, 4999, 5000, 5001}
+		total, spent := dp.Epsilon(0), dp.Epsilon(0)
+		for _, n := range lines {
+			total += dp.Epsilon(n)
+		}
+		const small = 130
+		total += small
+		must(t, l.Declare(t.Context(), Dataset{Name: "d", Epsilon: total}))
+		for i := range len(lines) + small {
+			n := 1
+			if i < len(lines) {
+				n = lines[i]
+			}
+			must(t, charge(t.Context(), mustJob(t, l, request(fmt.Sprint(i))), slices.Repeat([]dp.Epsilon{1}, n)...))
+			spent += dp.Epsilon(n)
+			if bs, err := l.Balances(t.Context(), "d"); err != nil || bs[0].Spent != spent || bs[0].Left != total-spent {
+				t.Fatalf("after %d jobs, the last of %d lines: %+v, want %s spent of %s (error %v)", i+1, n, bs, spent, total, err)
+			}
+		}
+		if err := charge(t.Context(), mustJob(t, l, request("more")), 1); err == nil {
+			t.Error("a unit more than the total is charged")
+		}
+	})
+}
+
+// Names and texts are taken up to their longest, and refused beyond.
+func TestLongestTexts(t *testing.T) {
+	for n, want := range map[int]bool{0: false, 1: true, 127: true, 128: true, 129: false} {
+		if isWord(strings.Repeat("n", n)) != want {
+			t.Errorf("a name of %d bytes: want %v", n, want)
+		}
+	}
+	for n, want := range map[int]bool{0: true, 999: true, 1000: true, 1001: false} {
+		if isPlain(strings.Repeat("n", n)) != want {
+			t.Errorf("a text of %d bytes: want %v", n, want)
+		}
+	}
+	parts := Parts{By: "b", Definition: "x", Names: []string{"a", strings.Repeat("n", 1001)}}
+	var refused *dp.ParamError
+	if err := parts.checkParts(); !errors.As(err, &refused) {
+		t.Errorf("a name of 1001 bytes: %v", err)
+	}
+}

@@ -76,12 +76,6 @@ func Open(ctx context.Context, address string) (*Object, error) {
 	return o, nil
 }
 
-// Size is how many bytes the object at an address has.
-func Size(ctx context.Context, address string) (int64, error) {
-	v, _, err := find(ctx, address)
-	return v.size, err
-}
-
 // find asks for the version of the object at an address, once in a reading.
 func find(ctx context.Context, address string) (v version, c *client, err error) {
 	bucket, key, err := split(address)

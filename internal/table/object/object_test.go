@@ -188,8 +188,8 @@ func TestFoldersAreListedWhole(t *testing.T) {
 	}
 	// What the listing says of objects is not asked for again.
 	s.Break(nil)
-	if n, err := Size(ctx, got[3]); n != 3 || err != nil || len(s.Asked()) != 0 {
-		t.Errorf("%d bytes, %v, asked %v", n, err, s.Asked())
+	if v, _, err := find(ctx, got[3]); v.size != 3 || err != nil || len(s.Asked()) != 0 {
+		t.Errorf("%d bytes, %v, asked %v", v.size, err, s.Asked())
 	}
 	s.Put("f/another", nil)
 	if again, err := List(ctx, "s3://tables/f/"); err != nil || !slices.Equal(got, again) {

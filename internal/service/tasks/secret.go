@@ -8,8 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/federated/secsum"
 	"github.com/discreet-dp/discreet/internal/federated/wire"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/response"
 	"github.com/discreet-dp/discreet/internal/service/secretsum"
 )
 
@@ -33,7 +35,7 @@ func SecretSum(a *Announcement, broadcast []byte, roster []secretsum.Key, helper
 	return &secretsum.Sum{
 		Round: fmt.Sprintf("%s slot %d", round.Task, round.Slot), Topic: sha256.Sum256(broadcast), Helpers: helpers,
 		Length: addend.Dim(), Range: addend.Top() + 1, AtLeast: round.Crowd.AtLeast, Ends: ends.Truncate(time.Second),
-		Roster: roster,
+		Proofs: a.Proofs, Roster: roster,
 	}, nil
 }
 
@@ -106,7 +108,7 @@ func (a *Announcement) CheckSum(s *secretsum.Sum, broadcast []byte, list Roster,
 		return fmt.Errorf("sum: it must end by %s (got %s)", secretsum.Latest(now, a.Slot).UTC().Format(time.RFC3339),
 			s.Ends.UTC().Format(time.RFC3339))
 	case s.Round != want.Round, s.Topic != want.Topic, s.Length != want.Length, s.Range != want.Range,
-		s.AtLeast != want.AtLeast:
+		s.AtLeast != want.AtLeast, s.Proofs != want.Proofs:
 		return fmt.Errorf("sum: it must be the one that the broadcast asks for")
 	}
 	return nil
@@ -114,10 +116,29 @@ func (a *Announcement) CheckSum(s *secretsum.Sum, broadcast []byte, list Roster,
 
 // MostOwners is how many owners fit into one secret sum of the task.
 func MostOwners(t *wire.Task) int {
+	return max(2, min(secretsum.MaxRoster, secretsum.MaxNumbers/mostCells(t)))
+}
+
+// mostCells bounds how many numbers a secret sum of the task has.
+func mostCells(t *wire.Task) int {
 	K := t.Schema.Classes()
 	cells := K
 	for q := range t.Questions {
 		cells += t.Cells(q)
 	}
-	return max(2, min(secretsum.MaxRoster, secretsum.MaxNumbers/(cells*K)))
+	return cells * K
+}
+
+// largestProof bounds how many bytes follow a share of so many owners' sums to show that its
+// numbers are in range. A slot may ask fewer questions than the task has, on a finer grid.
+func (a *Announcement) largestProof(owners int) (most int, err error) {
+	cells := mostCells(a.Task)
+	for asks := range a.Task.Questions {
+		l, err := response.CellAddendFor(a.Task.Epsilon, cells, asks+1, owners, 1)
+		if err != nil {
+			return 0, err
+		}
+		most = max(most, secsum.ProvenBytes(secsum.Task{Holders: len(a.Helpers), Length: cells, Range: l.Top() + 1}))
+	}
+	return most, nil
 }

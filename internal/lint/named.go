@@ -12,7 +12,12 @@ import (
 	"strings"
 )
 
-var testName = regexp.MustCompile("`((?:Test|Fuzz)[A-Z][A-Za-z0-9]*)(…?)")
+var (
+	testName   = regexp.MustCompile("`((?:Test|Fuzz)[A-Z][A-Za-z0-9]*|test_[a-z0-9_]+)(…?)")
+	pythonTest = regexp.MustCompile(`(?m)^def (test_[a-z0-9_]+)\(`)
+)
+
+const pythonTests = "python/tests/*.py"
 
 // checkNamedTests wants every test that a page names: a promise that leans on a
 // test which is gone leans on nothing. TestX… names all that begin so.
@@ -27,7 +32,7 @@ func checkNamedTests(m *Module) (bad []string) {
 			}
 		}
 	}
-	for _, pattern := range []string{"docs/*.md", guarantees + "/*.md"} {
+	for _, pattern := range []string{pythonTests, "docs/*.md", guarantees + "/*.md"} {
 		pages, err := fs.Glob(m.FS, pattern)
 		if err != nil {
 			return []string{err.Error()}
@@ -36,6 +41,12 @@ func checkNamedTests(m *Module) (bad []string) {
 			text, err := fs.ReadFile(m.FS, page)
 			if err != nil {
 				return []string{err.Error()}
+			}
+			if pattern == pythonTests {
+				for _, def := range pythonTest.FindAllStringSubmatch(string(text), -1) {
+					there[def[1]] = true
+				}
+				continue
 			}
 			for _, name := range testName.FindAllStringSubmatch(string(text), -1) {
 				some := there[name[1]]

@@ -158,7 +158,7 @@ func (s *Sum) protocolFor(id ID) (*secsum.Protocol, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch size := secsum.ProvenBytes(task); {
+	switch size := s.ProofBytes(); {
 	case s.Proofs && size > MaxProof:
 		return nil, &dp.ParamError{Op: "sum", Param: "proofs",
 			Want: fmt.Sprintf("must take at most %d bytes a share: the numbers are too many, or their range too large", MaxProof),
@@ -168,6 +168,12 @@ func (s *Sum) protocolFor(id ID) (*secsum.Protocol, error) {
 	}
 	task.Proven = false
 	return secsum.Shamir(task)
+}
+
+// ProofBytes is how many bytes follow a share to show that its numbers are in range. It needs
+// helpers, length and range alone.
+func (s *Sum) ProofBytes() int {
+	return secsum.ProvenBytes(secsum.Task{Holders: len(s.Helpers), Length: s.Length, Range: s.Range})
 }
 
 // ID is the sum's name.

@@ -8,10 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/federated/secsum"
 	"github.com/discreet-dp/discreet/internal/federated/wire"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/response"
 	"github.com/discreet-dp/discreet/internal/service/secretsum"
 )
 
@@ -116,29 +114,34 @@ func (a *Announcement) CheckSum(s *secretsum.Sum, broadcast []byte, list Roster,
 
 // MostOwners is how many owners fit into one secret sum of the task.
 func MostOwners(t *wire.Task) int {
-	return max(2, min(secretsum.MaxRoster, secretsum.MaxNumbers/mostCells(t)))
-}
-
-// mostCells bounds how many numbers a secret sum of the task has.
-func mostCells(t *wire.Task) int {
 	K := t.Schema.Classes()
 	cells := K
 	for q := range t.Questions {
 		cells += t.Cells(q)
 	}
-	return cells * K
+	return max(2, min(secretsum.MaxRoster, secretsum.MaxNumbers/(cells*K)))
 }
 
 // largestProof bounds how many bytes follow a share of so many owners' sums to show that its
-// numbers are in range. A slot may ask fewer questions than the task has, on a finer grid.
+// numbers are in range: the more questions a slot asks, the more numbers there are, and the fewer,
+// the finer may be their grid.
 func (a *Announcement) largestProof(owners int) (most int, err error) {
-	cells := mostCells(a.Task)
-	for asks := range a.Task.Questions {
-		l, err := response.CellAddendFor(a.Task.Epsilon, cells, asks+1, owners, 1)
+	asks := make([]wire.Ask, len(a.Task.Questions))
+	for q := range asks {
+		asks[q].Question = q
+	}
+	slices.SortFunc(asks, func(x, y wire.Ask) int { return a.Task.Cells(y.Question) - a.Task.Cells(x.Question) })
+	for n := range len(asks) + 1 {
+		slot := wire.Round{Crowd: &wire.Crowd{Owners: owners, Honest: 1}, Asks: asks[:n]}
+		if n == 0 {
+			slot.Slot = 1 // that measures errors
+		}
+		addend, err := slot.Addend(a.Task)
 		if err != nil {
 			return 0, err
 		}
-		most = max(most, secsum.ProvenBytes(secsum.Task{Holders: len(a.Helpers), Length: cells, Range: l.Top() + 1}))
+		sum := secretsum.Sum{Helpers: make([]secretsum.Helper, len(a.Helpers)), Length: addend.Dim(), Range: addend.Top() + 1}
+		most = max(most, sum.ProofBytes())
 	}
 	return most, nil
 }

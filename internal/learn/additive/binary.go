@@ -33,10 +33,9 @@ type start struct {
 	expected     []float64
 	baseVariance float64
 	// rescale is the start with so much of what public columns add to the base rate in the model,
-	// and all of that in the weights; nil where there are none. What private columns add has this
-	// mean and spread over rows. publicSpread is the standard deviation of what public ones add,
-	// nats.
-	rescale      func(part, mean, spread float64) *start
+	// and all of that in the weights; nil where there are none. publicSpread is the standard
+	// deviation of what they add, nats.
+	rescale      func(part float64) *start
 	publicSpread float64
 	publicMean   float64 // of what they add beside a private label
 	// variance is that of the model's public steps, where the label is private; else nil, for they
@@ -226,7 +225,7 @@ func (r *binaryFit) boundWeighing() {
 	if r.plan.rules.reach == 0 {
 		return
 	}
-	mean, spread := r.describeSum(func(sh *binaryShape) (_, _ []float64) { return sh.weighing, sh.rows })
+	mean, spread := r.describeSum(func(sh *binaryShape) []float64 { return sh.weighing })
 	middle, reach := r.weighing.Intercept+mean, r.plan.rules.reach*spread
 	low, high := r.least, r.most
 	if z := feature.Units(middle - reach); z > 0 { // positive rows below it weigh 1

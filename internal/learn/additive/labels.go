@@ -314,7 +314,7 @@ func (st *start) takeLabels(pl *Plan) {
 		st.publicMean += d.rows[g] * (z - fit.Intercept) / math.Max(st.rows, 1)
 	}
 	st.publicSpread = measureSpreadOf(&score, d.groups, pos, neg)
-	st.rescale = func(part, _, _ float64) *start {
+	st.rescale = func(part float64) *start {
 		out := &start{model: scaleOffset(score, baseRate, part)}
 		out.weighing = out.model
 		out.boundDesign(d, pos, neg)

@@ -132,11 +132,8 @@ func (f *fit) startPublic(ctx context.Context) (*start, error) {
 	st.boundScores(g.groups, pos, neg, central)
 	st.expected = st.totals
 	st.publicSpread = measureSpreadOf(&score, g.groups, pos, neg)
-	st.rescale = func(part, mean, spread float64) *start {
+	st.rescale = func(part float64) *start {
 		out := &start{model: scaleOffset(score, baseRate, part)}
-		if len(g.bins) > 0 { // else weights see what the model has, and rounds keep to the base rate
-			out.model.Intercept += keepBaseRate(&out.model, g.groups, pos, neg, mean, spread)
-		}
 		out.weighing = out.model
 		out.boundScores(g.groups, pos, neg, central)
 		return out

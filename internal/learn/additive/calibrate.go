@@ -6,6 +6,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/shrink"
 	"github.com/discreet-dp/discreet/internal/table/feature"
@@ -39,7 +40,7 @@ func (pl *Plan) forClasses(pos, neg float64) *Plan {
 	done.rules.calibrationShare = pl.rules.calibrationShare
 	all := dp.Epsilon(0)
 	for t := range pl.prices.cells {
-		all += pl.prices.picks[t].eps + pl.prices.cells[t].eps
+		all += pl.prices.picks[t].Epsilon + pl.prices.cells[t].Epsilon
 	}
 	again := dp.Epsilon(pl.settleAgain(useful) * float64(all))
 	list := done.listRounds()
@@ -48,9 +49,9 @@ func (pl *Plan) forClasses(pos, neg float64) *Plan {
 		return pl
 	}
 	for i, r := range list {
-		*r.price = price{eps: parts[i]}
+		*r.price = guard.Share{Epsilon: parts[i]}
 	}
-	done.prices.again = price{eps: again}
+	done.prices.again = guard.Share{Epsilon: again}
 	return &done
 }
 
@@ -59,7 +60,7 @@ func (pl *Plan) forClasses(pos, neg float64) *Plan {
 func (pl *Plan) leaveForAgain(useful float64) *Plan {
 	all := dp.Rho(0)
 	for _, p := range pl.prices.cells {
-		all += p.rho
+		all += p.Rho
 	}
 	again := dp.Rho(pl.settleAgain(useful) * float64(all))
 	if again == 0 {
@@ -72,9 +73,9 @@ func (pl *Plan) leaveForAgain(useful float64) *Plan {
 		return pl
 	}
 	for i, r := range rounds {
-		*r.price = price{rho: parts[i]}
+		*r.price = guard.Share{Rho: parts[i]}
 	}
-	done.prices.again = price{rho: again}
+	done.prices.again = guard.Share{Rho: again}
 	return &done
 }
 
@@ -86,7 +87,7 @@ func (pl *Plan) classScales() float64 {
 	if pl.isMulticlass() {
 		return signal
 	}
-	return signal * pl.cellSensitivity().l1 / pl.classSensitivity().l1
+	return signal * pl.cellMoves().L1 / pl.classMoves().L1
 }
 
 // settleAgain is which part of what the rounds cost goes to a second count of the classes: where
@@ -96,7 +97,7 @@ func (pl *Plan) classScales() float64 {
 // somewhat more of it keeps log loss below that of the classes' shares alone. With Gaussian noise
 // all columns are taken in turn all the same, so that less is left for it.
 func (pl *Plan) settleAgain(useful float64) float64 {
-	if pl.prices.classes == (price{}) || pl.protectsLabel() {
+	if pl.prices.classes == (guard.Share{}) || pl.protectsLabel() {
 		return 0
 	}
 	// The rarer a class, the more may go to counting: its rows tell little of columns anyway.
@@ -162,15 +163,15 @@ func (f *fit) startCounts(counts []float64, noise float64) *start {
 // both counts together.
 func (f *fit) countAgain(ctx context.Context, st *start) (*start, error) {
 	pl := f.plan
-	if pl.prices.again == (price{}) {
+	if pl.prices.again == (guard.Share{}) {
 		return st, nil
 	}
-	counts, err := f.releaseClasses(ctx, againLabel, pl.prices.again)
+	counts, err := f.measureClasses(ctx, againLabel, pl.prices.again)
 	if err != nil {
 		return nil, err
 	}
-	first := pl.prices.classes.noiseVariance(pl.classSensitivity())
-	second := pl.prices.again.noiseVariance(pl.classSensitivity())
+	first := pl.prices.classes.Variance(pl.classMoves())
+	second := pl.prices.again.Variance(pl.classMoves())
 	for k := range counts {
 		counts[k] = (counts[k]*first + st.counts[k]*second) / (first + second)
 	}
@@ -197,7 +198,7 @@ func (f *fit) estimateClasses(counts []float64, rows float64) []float64 {
 	if pl.NotPrivate {
 		return counts
 	}
-	noise := pl.prices.classes.noiseVariance(pl.cellSensitivity())
+	noise := pl.prices.classes.Variance(pl.cellMoves())
 	out := shrink.Shares(counts, rows, pl.rules.gaussian, func(share float64) float64 {
 		return math.Sqrt(noise * ((1-share)*(1-share) + others*share*share))
 	})
@@ -317,12 +318,15 @@ func (r *binaryFit) calibrate(ctx context.Context) error {
 		middles = append(middles, mean+spread*m)
 	}
 	r.weighAsModel(spread)
-	sums, err := r.table.Cells(ctx, &r.weighing, []feature.Bins{feature.CutScore(sum, edges)})
+	cells, err := r.guard.Cells(ctx, &r.weighing, []feature.Bins{feature.CutScore(sum, edges)}, r.capWeights())
 	if err != nil {
 		return err
 	}
-	r.sums = sums
-	c := r.releaseWeights(calibrationLabel, r.plan.prices.calibration, 0, r.capWeights())
+	r.cells, r.from = cells, 0
+	c, err := r.measureWeights(calibrationLabel, r.plan.prices.calibration, 0)
+	if err != nil {
+		return err
+	}
 	line := shrink.FitLine(c, middles)
 	r.noteMoved(&line)
 	r.model.Intercept += line.Shift

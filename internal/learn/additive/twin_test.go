@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -39,7 +40,7 @@ func TestFitEqualsTheNaiveTwin(t *testing.T) {
 			m := learntest.Fit(t, pl, tab, tape, 5)
 			eng, exit := learntest.Engine(t, tab), mech.NewTapedExit(replay.Seeded(5, "learntest"),
 				&mechtest.Recorder{Script: scripted(3)})
-			f := newFit(pl, eng, exit)
+			f := newFit(pl, learntest.Open(t, pl, eng, exit))
 			st, err := f.startBinary(context.Background())
 			if err != nil {
 				t.Fatal(err)
@@ -415,13 +416,13 @@ func (w *twin) released() [2]float64 {
 	if w.tab.Schema.Relation == dp.ReplaceOne {
 		answer[1] = float64(w.tab.Rows) - answer[0]
 	}
-	noise := w.fit.plan.prices.classes.noiseVariance(w.fit.plan.classSensitivity())
+	noise := w.fit.plan.prices.classes.Variance(w.fit.plan.classMoves())
 	if w.again != nil {
 		again := slices.Clone(w.again)
 		if w.tab.Schema.Relation == dp.ReplaceOne {
 			again = append(again[:1:1], float64(w.tab.Rows)-again[0])
 		}
-		more := w.fit.plan.prices.again.noiseVariance(w.fit.plan.classSensitivity())
+		more := w.fit.plan.prices.again.Variance(w.fit.plan.classMoves())
 		for k := range answer {
 			answer[k] = (answer[k]/noise + again[k]/more) / (1/noise + 1/more)
 		}
@@ -549,13 +550,12 @@ func (pl *Plan) mechanismDeviation(round int) (deviation float64, gaussian bool)
 }
 
 // deviationOf is that of the noise that the mechanism itself states.
-func (pl *Plan) deviationOf(p price) (deviation float64, gaussian bool) {
-	switch m := pl.chooseMechanism(p, pl.cellSensitivity(), 2).(type) {
-	case mech.Gaussian:
-		return m.Scale(), true
-	case mech.Laplace:
-		return math.Sqrt2 * m.Scale(), false
-	default:
+func (pl *Plan) deviationOf(p guard.Share) (deviation float64, gaussian bool) {
+	switch {
+	case pl.NotPrivate:
 		return math.NaN(), false
+	case p.Rho > 0:
+		return mech.Sized(mech.GaussianFor(p.Rho, pl.cellMoves().L2, 2)).Scale(), true
 	}
+	return math.Sqrt2 * mech.Sized(mech.LaplaceFor(p.Epsilon, pl.cellMoves().L1, 2)).Scale(), false
 }

@@ -209,7 +209,7 @@ func TestKeptFoldersHoldNothingElse(t *testing.T) {
 				said := tell(t, strings.Fields(fill.Replace(line)))
 				tried++
 				if !strings.Contains(said, f.Name+" must be a folder that holds nothing but what this command keeps there") {
-					t.Errorf("%s keeps something beside %v:\n%s", what, files, said)
+					t.Fatalf("%s keeps something beside %v:\n%s", what, files, said)
 				}
 				after, err := os.ReadDir(folder)
 				if err != nil || len(after) != len(before) {

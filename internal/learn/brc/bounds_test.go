@@ -53,10 +53,10 @@ func TestChoicesReachTheirBounds(t *testing.T) {
 
 // So many stumps as there may be are all candidates, in their order, and one more is refused.
 func TestAsManyStumpsAsThereMayBe(t *testing.T) {
-	for _, n := range []int{2, 255, 256, 257, maxStumps - 1, maxStumps, maxStumps + 1} {
+	for _, n := range []int{3, 255, 256, 257, maxStumps - 1, maxStumps, maxStumps + 1} {
 		s := *census.Schema()
 		many := schema.Column{Name: "many", Role: schema.Private, Kind: schema.Category}
-		for k := range n {
+		for k := range n - 1 { // and one for any other
 			many.Levels = append(many.Levels, schema.Level{Value: strconv.Itoa(k)})
 		}
 		s.Columns = []schema.Column{s.Columns[0], many}

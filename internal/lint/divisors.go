@@ -31,7 +31,7 @@ var denominators = map[string][]string{
 	"learn/learntest": {"p[k].Bound"},
 	"learn/labeldp":   {"int64(n) << unitBits"}, // rows, which are public there
 	"learn/pate":      {"one"},
-	"learn/people":    {"2 * total", "all", "total"}, // all: of a classifier of public columns and labels
+	"learn/people":    {"2 * total", "all", "total"},                               // all: of a classifier of public columns and labels
 	"tune":            {"2 * max(1, int64(len(labels)))", "loss.Den", "lossSteps"}, // rows that judge, public there
 }
 

@@ -144,7 +144,7 @@ var rowsWritten = []string{"p.csv", "a.csv", "b.csv", "a.parquet", "b.parquet"}
 var (
 	finishing = []string{"attack", "compare", "evaluate", "party train", "party vote", "predict", "schema check",
 		"simulate", "split", "train", "tune"}
-	// Services are asked over the network by their own tests.
+	// Services are asked over the network by TestNoServiceShowsAProtectedCell.
 	askedOver = []string{"combine", "owner", "party serve"}
 )
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -16,7 +17,9 @@ type one struct {
 	eps dp.Epsilon
 }
 
-func (p one) Events() []dp.Event { return []dp.Event{{Release: "r", Mechanism: "m", Epsilon: p.eps}} }
+func (p one) Terms() guard.Terms {
+	return guard.Terms{Bill: []dp.Event{{Release: "r", Mechanism: "m", Epsilon: p.eps}}}
+}
 
 // A person pays for every row that is drawn, up to the most, and one more is refused.
 func TestPersonsPayUpToTheMostRows(t *testing.T) {
@@ -35,7 +38,7 @@ func TestPersonsPayUpToTheMostRows(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		paid := dp.Pure(pl.Events()).Epsilon
+		paid := dp.Pure(pl.Terms().Bill).Epsilon
 		if paid != part*dp.Epsilon(n) || paid > dp.Nano || paid+dp.Epsilon(n) <= dp.Nano || rows != 5*n {
 			t.Errorf("%d rows of a person, each at %s, cost %s; %d rows are planned for", n, part, paid, rows)
 		}

@@ -33,8 +33,8 @@ func TestChoicesReachTheirBounds(t *testing.T) {
 		if n > maxRounds {
 			continue
 		}
-		bill, few := pl.Events(), try("one round", true, func(p *Params) { p.Rounds = 1 }).Events()
-		each := len(try("two rounds", true, func(p *Params) { p.Rounds = 2 }).Events()) - len(few)
+		bill, few := pl.Terms().Bill, try("one round", true, func(p *Params) { p.Rounds = 1 }).Terms().Bill
+		each := len(try("two rounds", true, func(p *Params) { p.Rounds = 2 }).Terms().Bill) - len(few)
 		if each < 1 || len(bill) != len(few)+(n-1)*each || dp.Pure(bill).Epsilon > dp.Nano {
 			t.Errorf("%d rounds are billed as %d releases, one round as %d, for %s", n, len(bill), len(few),
 				dp.Pure(bill).Epsilon)

@@ -72,10 +72,10 @@ func TestRulesReachTheirBounds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if price := dp.Pure(pl.Events()).Epsilon; price > dp.Nano {
+		if price := dp.Pure(pl.Terms().Bill).Epsilon; price > dp.Nano {
 			t.Errorf("%d rows: billed for %s", rows, price)
 		}
-		for _, e := range pl.Events() {
+		for _, e := range pl.Terms().Bill {
 			if e.Epsilon < 1 {
 				t.Errorf("%d rows: %s is free", rows, e.Release)
 			}
@@ -92,8 +92,8 @@ func TestRulesReachTheirBounds(t *testing.T) {
 		if (err == nil) != want {
 			t.Errorf("%d rounds: %v", n, err)
 		}
-		if err == nil && (pl.rules.rounds != n || dp.Pure(pl.Events()).Epsilon > dp.Nano) {
-			t.Errorf("%d rounds: %d are planned for %s", n, pl.rules.rounds, dp.Pure(pl.Events()).Epsilon)
+		if err == nil && (pl.rules.rounds != n || dp.Pure(pl.Terms().Bill).Epsilon > dp.Nano) {
+			t.Errorf("%d rounds: %d are planned for %s", n, pl.rules.rounds, dp.Pure(pl.Terms().Bill).Epsilon)
 		}
 	}
 }

@@ -11,25 +11,25 @@ import (
 )
 
 // divided are the packages whose numbers leave with noise.
-var divided = []string{"federated", "heldout", "learn", "train", "tune"}
+var divided = []string{"federated", "guard", "heldout", "learn", "train", "tune"}
 
 // denominators are what numbers are divided by before noise, by package, each looked at: public
 // ones and, as said below, totals whose own move the sensitivity covers. A private number as a
 // divisor moves what leaves by more than its numerator does.
 var denominators = map[string][]string{
 	"federated/multiparty": {"int64(len(shares)) * One", "int64(pl.Parties) << coefBits"},
-	// Columns are chosen by quotients of p + q without privacy only; what is in the exponent was released.
-	"learn/additive": {"1 + math.Exp(-fit.Scores[g])", "caps[0]", "caps[1]", "den", "engine.WeightOne",
-		"learn.RowUnits(f.table)", "p + q", "units"},
-	"learn/auto": {"engine.WeightOne"},
-	"learn/erm":  {"float64(max(1, s.Rows))"}, // of the sample of public size that a solver looks at
+	// Caps follow from released steps, units from the schema; rows are public where a mean is taken,
+	// and den is that of the scores beside it.
+	"guard": {"c.of.rowUnits()", "den", "engine.WeightOne * gr.of.rowUnits()", "gr.of.rowUnits()",
+		"int64(c.caps[0])", "int64(c.caps[1])", "int64(engine.WeightOne / curve)", "int64(n) << FeatureBits"},
+	"learn/additive": {"1 + math.Exp(-fit.Scores[g])"}, // what is in the exponent was released
+	"learn/erm":      {"float64(max(1, s.Rows))"},      // of the sample of public size that a solver looks at
 	// The totals of all weights and of all rows are covered: G-BRC-1 and G-PEOPLE-1 bound the
-	// quotient. Public rows and labels have the score z.
-	"learn/brc": {"1 + math.Exp(-z)", "2 * (wrong + right)", "2 * r.one()", "one", "pos + neg", "wrong + right"},
+	// quotient.
+	"learn/brc": {"2 * (wrong + right)", "2 * r.one()", "one", "pos + neg", "wrong + right"},
 	// Grids are chosen by their gain without privacy only.
-	"learn/grids":     {"curve*parts[i%len(parts)] + ridge", "engine.WeightOne", "engine.WeightOne / curveUnit"},
+	"learn/grids":     {"curve*parts[i%len(parts)] + ridge"},
 	"learn/learntest": {"p[k].Bound"},
-	"learn/labeldp":   {"int64(n) << unitBits"}, // rows, which are public there
 	"learn/pate":      {"one"},
 	"learn/people":    {"2 * total", "all", "total"},                               // all: of a classifier of public columns and labels
 	"tune":            {"2 * max(1, int64(len(labels)))", "loss.Den", "lossSteps"}, // rows that judge, public there

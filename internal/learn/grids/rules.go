@@ -35,8 +35,8 @@ const (
 func settle(p Params, s *schema.Schema, rows int, rho float64) rules {
 	if p.NotPrivate {
 		columns := len(s.Features())
-		return rules{rounds: countOr(p.Rounds, min(max(freeRounds, 25*columns), mostFreeRounds)), candidates: min(max(freeCandidates, columns), mostFreeCandidates),
-			cells: mostCells, cuts: 256, axes: []int{1, 2, 3, 4, 6}, most: 1, curves: true, stride: 0.15}
+		return rules{rounds: countOr(p.Rounds, min(max(freeRounds, 25*columns), mostFreeRounds)),
+			candidates: min(max(freeCandidates, columns), mostFreeCandidates), cells: mostCells, cuts: 256, axes: []int{1, 2, 3, 4, 6}, most: 1, curves: true, stride: 0.15}
 	}
 	r := rules{pickShare: 0.15, cuts: fewCuts, most: 0.75, curves: true, stride: 0.3, calm: 3}
 	// signal is how many deviations of the noise on one release the table is long;

@@ -41,18 +41,24 @@ func TestMain(m *testing.M) {
 	if os.Getenv(canaryProcess) != "" {
 		runAsCommand()
 	}
-	testscript.Main(state{m}, map[string]func(){"discreet": func() {
-		if path := os.Getenv(clockFile); path != "" {
-			clock = func() time.Time {
-				now, err := readClock(path)
-				if err != nil {
-					panic(err)
-				}
-				return now
+	testscript.Main(state{m}, map[string]func(){"discreet": runAsCommand})
+}
+
+// runAsCommand is the command by the clock, and with the logs, that a test asks for.
+func runAsCommand() {
+	if os.Getenv(canaryProcess) != "" {
+		letLogsSpeak()
+	}
+	if path := os.Getenv(clockFile); path != "" {
+		clock = func() time.Time {
+			now, err := readClock(path)
+			if err != nil {
+				panic(err)
 			}
+			return now
 		}
-		main()
-	}})
+	}
+	main()
 }
 
 func readClock(path string) (time.Time, error) {

@@ -2,14 +2,7 @@
 
 package lint
 
-import (
-	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
-	"testing"
-)
+import "testing"
 
 // Lines that end in want divide by what may be private.
 const dividing = `package brc
@@ -27,6 +20,18 @@ func f(t *dataset.Table, wrong, right, count int64) []mech.Ratio {
 	mean := float64(wrong) / float64(t.Private) // want
 	mean /= float64(t.Rows)
 	mean /= float64(t.Private) // want
+	n, rows := float64(t.Private), float64(t.Rows)
+	half := n / 2
+	var sums [2]float64
+	for i := range sums {
+		sums[i] += half
+	}
+	for _, x := range t.Each {
+		mean /= float64(x) // want
+		mean += 1 / float64(len(t.Each))
+	}
+	mean += 1/rows + rows/half // want
+	mean += 1 / sums[0] // want
 	return []mech.Ratio{r, {wrong, 3}, {Num: int64(mean), Den: wrong + right},
 		{wrong, count}, // want
 		{Num: wrong, Den: count}} // want
@@ -34,33 +39,7 @@ func f(t *dataset.Table, wrong, right, count int64) []mech.Ratio {
 `
 
 func TestDivisors(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{"go.mod": "module m.test/m\n\ngo 1.26\n",
+	tryLines(t, checkDivisors, "learn/brc/a.go", files{"learn/brc/a.go": dividing,
 		"privacy/mech/a.go":  "package mech\n\ntype Ratio struct{ Num, Den int64 }\n",
-		"table/dataset/a.go": "package dataset\n\ntype Table struct{ Rows, Private int }\n",
-		"learn/brc/a.go":     dividing} {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	m, err := Load(os.DirFS(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := checkDivisors(m, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var want []string
-	for i, line := range slices.Collect(strings.Lines(dividing)) {
-		if strings.HasSuffix(strings.TrimSpace(line), "// want") {
-			want = append(want, fmt.Sprintf("learn/brc/a.go:%d:", i+1))
-		}
-	}
-	slices.Sort(want)
-	compare(t, got, want)
+		"table/dataset/a.go": "package dataset\n\ntype Table struct { Rows, Private int; Each []int }\n"})
 }

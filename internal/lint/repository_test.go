@@ -71,6 +71,7 @@ func TestRepository(t *testing.T) {
 	for name, check := range map[string]func() ([]string, error){
 		"order":    func() ([]string, error) { return checkOrder(m, root) },
 		"secrets":  func() ([]string, error) { return checkSecrets(m, root) },
+		"bounds":   func() ([]string, error) { return checkBounds(m, root) },
 		"divisors": func() ([]string, error) { return checkDivisors(m, root) },
 		"places":   func() ([]string, error) { return checkPlaces(root) },
 	} {

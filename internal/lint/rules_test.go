@@ -3,8 +3,10 @@
 package lint
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -52,6 +54,42 @@ func compare(t *testing.T, got, want []string) {
 }
 
 type files = map[string]string
+
+// tryLines feeds a rule that needs types a module of these files, and wants a complaint about each
+// line of one of them that ends in want.
+func tryLines(t *testing.T, rule func(*Module, string) ([]string, error), name string, all files) {
+	t.Helper()
+	dir := t.TempDir()
+	write := func(name, text string) {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("go.mod", "module m.test/m\n\ngo 1.26\n")
+	for name, text := range all {
+		write(name, text)
+	}
+	m, err := Load(os.DirFS(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := rule(m, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for i, line := range slices.Collect(strings.Lines(all[name])) {
+		if strings.HasSuffix(strings.TrimSpace(line), "// want") {
+			want = append(want, fmt.Sprintf("%s:%d:", name, i+1))
+		}
+	}
+	slices.Sort(want)
+	compare(t, got, want)
+}
 
 func TestImports(t *testing.T) {
 	try(t, checkImports, []one{

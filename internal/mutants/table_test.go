@@ -1596,8 +1596,8 @@ var table = []mutant{
 	{
 		Row: "secsum 4", Bug: "a sum may overflow",
 		File: "internal/federated/secsum/task.go",
-		Old:  `hi != 0 || lo >= 1<<63 {`,
-		New:  `hi != 0 && lo >= 1<<63 {`,
+		Old:  `hi != 0 || lo > maxSum {`,
+		New:  `hi != 0 && lo > maxSum {`,
 
 		Package: "./internal/federated/secsum", Test: "TestOverflowIsImpossible",
 	},

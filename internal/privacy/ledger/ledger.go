@@ -381,6 +381,12 @@ func (l *Ledger) chainEntry(t tx, h Head, e Entry) (Head, error) {
 	return Head{e.Seq, e.Hash}, t.append(e)
 }
 
+// What names and other texts hold at most, in bytes.
+const (
+	maxWord  = 128
+	maxPlain = 1000
+)
+
 // isWord holds for names that people type and shells leave alone.
 func isWord(s string) bool {
 	for _, c := range s {
@@ -388,7 +394,7 @@ func isWord(s string) bool {
 			return false
 		}
 	}
-	return 0 < len(s) && len(s) <= 128
+	return 0 < len(s) && len(s) <= maxWord
 }
 
 // isPlain holds for text that prints as it reads, on one line.
@@ -398,5 +404,5 @@ func isPlain(s string) bool {
 			return false
 		}
 	}
-	return len(s) <= 1000
+	return len(s) <= maxPlain
 }

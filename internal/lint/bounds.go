@@ -109,3 +109,15 @@ func (m *Module) namesInTests(name string) map[string]bool {
 	}
 	return names
 }
+
+// packageOf is the name of the package that a file is of, as rules call it.
+func (m *Module) packageOf(f *ast.File) string {
+	for _, p := range m.production() {
+		for _, of := range p.Files {
+			if of.AST == f {
+				return p.Name
+			}
+		}
+	}
+	return ""
+}

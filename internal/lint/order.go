@@ -84,9 +84,13 @@ func (m *Module) eachTyped(dir string, names []string, do func(files []*ast.File
 // exportData lets the go command compile what the patterns import, and returns
 // where the compiler's type information is.
 func exportData(dir string, patterns []string) (importer.Lookup, error) {
+	env, err := goEnv(dir)
+	if err != nil {
+		return nil, err
+	}
 	cmd := exec.Command("go", append([]string{"list", "-e", "-deps", "-export", "-json=ImportPath,Export"},
 		patterns...)...)
-	cmd.Dir = dir
+	cmd.Dir, cmd.Env = dir, env
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

@@ -32,7 +32,11 @@ type reach struct {
 // for programs that use it, and so does all that it exports. Packages that nothing but
 // other tests import are in no program.
 func findReach(dir, module string) (*reach, error) {
-	cfg := &packages.Config{Mode: packages.LoadAllSyntax, Dir: dir, Tests: true}
+	env, err := goEnv(dir)
+	if err != nil {
+		return nil, err
+	}
+	cfg := &packages.Config{Mode: packages.LoadAllSyntax, Dir: dir, Env: env, Tests: true}
 	loaded, err := packages.Load(cfg, ".", "./cmd/discreet", "./lab/cmd/discreet-lab")
 	if err != nil {
 		return nil, err

@@ -95,6 +95,12 @@ func TestImports(t *testing.T) {
 		{"seeds in a command", files{
 			"cmd/x/a.go": "package main\n" + `import _ "m.test/m/privacy/rng/replay"`,
 		}, []string{"cmd/x may not import privacy/rng/replay"}},
+		{"a nested module of ours", files{
+			"lab/go.mod": "module m.test/m/lab\n", "lab/privacy/dp/a.go": "package dp\n",
+		}, []string{"lab/privacy/dp: this package has no row"}},
+		{"somebody else's nested module", files{
+			"out/go.mod": "module m.test/other\n", "out/a.go": "package out\n",
+		}, nil},
 		{"whatever the build tag", files{
 			"privacy/dp/a.go": "//go:build plan9\n\npackage dp\n" + `import _ "os"`,
 		}, []string{"privacy/dp may not import os"}},
@@ -223,6 +229,11 @@ func TestDependencies(t *testing.T) {
 			[]string{"a.test/a is used", "a.test/a/b/v2 is used"}},
 		{"not required", files{"plot/a.go": "package plot\n" + `import _ "d.test/d"`, dependencyPage: ""},
 			[]string{"not in go.mod"}},
+		{"used in a nested module", files{"go.mod": "module m.test/m\n", "lab/go.mod": "module m.test/m/lab\n" +
+			strings.TrimPrefix(mod, "module m.test/m\n"), "lab/a.go": code, dependencyPage: table + last}, nil},
+		{"two versions", files{"go.mod": mod, "plot/a.go": code, dependencyPage: table + last,
+			"lab/go.mod": "module m.test/m/lab\n\nrequire a.test/a v1.2.4\n"},
+			[]string{"lab/go.mod: a.test/a is v1.2.4 here and v1.2.3 in go.mod", "go.mod says v1.2.4"}},
 	})
 }
 

@@ -261,7 +261,7 @@ func (m mistake) tried(t *testing.T, root string, tests []string) ending {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*longestRun)
 		cmd := exec.CommandContext(ctx, "go", "test", "-failfast", "-vet=off", "-timeout", longestRun.String(), "-overlay",
 			file, pkg)
-		cmd.Dir = root
+		cmd.Dir, cmd.Env = root, workspace(root)
 		out, err := cmd.CombinedOutput()
 		cancel()
 		if bytes.Contains(out, []byte("[build failed]")) {

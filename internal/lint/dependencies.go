@@ -29,10 +29,11 @@ func checkDependencies(m *Module) (bad []string) {
 		required, used := parseMod(string(mod))
 		tools = append(tools, used...)
 		for lib, version := range required {
-			if was, twice := versions[lib]; twice && was != version {
+			was, twice := versions[lib]
+			if twice && was != version {
 				bad = append(bad, fmt.Sprintf("%s/go.mod: %s is %s here and %s in go.mod", dir, lib, version, was))
 			}
-			if lib != m.Path {
+			if !twice && lib != m.Path {
 				versions[lib] = version
 			}
 		}

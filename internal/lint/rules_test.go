@@ -233,7 +233,7 @@ func TestDependencies(t *testing.T) {
 			strings.TrimPrefix(mod, "module m.test/m\n"), "lab/a.go": code, dependencyPage: table + last}, nil},
 		{"two versions", files{"go.mod": mod, "plot/a.go": code, dependencyPage: table + last,
 			"lab/go.mod": "module m.test/m/lab\n\nrequire a.test/a v1.2.4\n"},
-			[]string{"lab/go.mod: a.test/a is v1.2.4 here and v1.2.3 in go.mod", "go.mod says v1.2.4"}},
+			[]string{"lab/go.mod: a.test/a is v1.2.4 here and v1.2.3 in go.mod"}},
 	})
 }
 

@@ -199,7 +199,7 @@ peers: peers-env ## cross-check against Python libraries: lab/peers/*
 # The version of wheels and of releases. PLATFORM is what pip calls this machine.
 VERSION  ?= 0.1.0
 PLATFORM ?= $(shell python3 -c 'import sysconfig; print(sysconfig.get_platform().replace("-", "_").replace(".", "_"))')
-STATIC = GOWORK=off CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w -buildid= -X main.release=$(VERSION)'
+STATIC = GOWORK=off CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w -buildid= -X github.com/discreet-dp/discreet/internal/commands.release=$(VERSION)'
 
 # Needs a package registry; no part of the tests. It says how long the wheel takes to install, too.
 .PHONY: python

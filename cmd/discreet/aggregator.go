@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/aggregator"
 	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
@@ -19,7 +20,7 @@ import (
 type aggregatorFlags struct {
 	*app
 	as
-	anchors                      anchorsFlag
+	anchors                      commands.AnchorsFlag
 	listen, page, state, epsilon string
 	each                         int
 	relays                       []string
@@ -63,7 +64,7 @@ can reach it: give it an address that only operators reach.`,
 		"the `number` of owners that one certificate may bring to a task without a list of them")
 	c.Flags().StringArrayVar(&g.relays, "relay", nil,
 		"another number of owners for the certificate owner/NAME, `NAME=NUMBER`; may be repeated")
-	g.anchors.addFlag(c)
+	g.anchors.AddFlag(c)
 	cli.AddSection(c, connection, "listen", "page")
 	cli.Keeps(c, "state", cli.AggregatorTable)
 	cli.Require(c, "listen", "state", "max-epsilon")
@@ -83,7 +84,7 @@ func (g *aggregatorFlags) runAggregator(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	folder, err := g.anchors.folder()
+	folder, err := g.anchors.Folder()
 	if err != nil {
 		return err
 	}
@@ -94,9 +95,9 @@ func (g *aggregatorFlags) runAggregator(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, st.Close()) }()
 	log := g.newLogger()
 	s, err := aggregator.New(ctx, aggregator.Params{Self: self, Store: st, MaxEpsilon: eps, OwnersEach: g.each,
-		Relays: relays, Log: log, Now: clock})
+		Relays: relays, Log: log, Now: commands.Clock})
 	if err != nil {
-		return asRefusal(err)
+		return commands.AsRefusal(err)
 	}
 	calls := &http.Server{Handler: s.Handler(), TLSConfig: self.Server()}
 	services := []*service{{calls, g.listen, true}}

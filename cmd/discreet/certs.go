@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 )
 
@@ -70,7 +71,7 @@ helper/one, helper/two, helper/three, operator/me, owner/me and reader/me.`,
 		RunE: func(*cobra.Command, []string) error {
 			authority, err := identity.NewAuthority(time.Now(), f.validFor())
 			if err != nil {
-				return asRefusal(err)
+				return commands.AsRefusal(err)
 			}
 			if err := authority.Save(f.dir); err != nil {
 				return err
@@ -78,7 +79,7 @@ helper/one, helper/two, helper/three, operator/me, owner/me and reader/me.`,
 			if _, err = fmt.Fprintf(a.Stdout, "made an authority in %s\n", f.dir); err != nil || !trial {
 				return err
 			}
-			return asRefusal(authority.IssueTrial(f.dir, here, time.Now(), f.validFor()-time.Hour))
+			return commands.AsRefusal(authority.IssueTrial(f.dir, here, time.Now(), f.validFor()-time.Hour))
 		},
 	}
 	f.addFlags(c, 90)
@@ -104,7 +105,7 @@ serve, and need the names at which others reach them. It replaces nothing.`,
 			}
 			id, err := authority.Issue(who, hosts, time.Now(), f.validFor())
 			if err != nil {
-				return asRefusal(err)
+				return commands.AsRefusal(err)
 			}
 			if err := id.Save(f.dir); err != nil {
 				return err
@@ -138,7 +139,7 @@ the certificate and issue another.`,
 			}
 			ends, err := authority.Renew(f.dir, who, time.Now(), f.validFor())
 			if err != nil {
-				return asRefusal(err)
+				return commands.AsRefusal(err)
 			}
 			_, err = fmt.Fprintf(a.Stdout, "renewed the certificate of %s in %s until %s\n", who, f.dir,
 				ends.UTC().Format(time.RFC3339))
@@ -179,7 +180,7 @@ when it is out of date, and processes without one know of no revocation.`,
 			}
 			n, err := authority.Revoke(f.dir, callers, time.Now(), f.validFor())
 			if err != nil {
-				return asRefusal(err)
+				return commands.AsRefusal(err)
 			}
 			_, err = fmt.Fprintf(a.Stdout, "signed the list of revoked certificates in %s: %d on it, in force for %d days\n",
 				f.dir, n, f.days)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/service/problem"
 )
 
@@ -43,7 +44,7 @@ func TestMain(m *testing.M) {
 	}
 	testscript.Main(state{m}, map[string]func(){"discreet": func() {
 		if path := os.Getenv(clockFile); path != "" {
-			clock = func() time.Time {
+			commands.Clock = func() time.Time {
 				now, err := readClock(path)
 				if err != nil {
 					panic(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/combine"
@@ -54,7 +55,7 @@ func (f *combination) addFlags(c *cobra.Command) {
 		"mode": {"tight", "printed"}, "loss": {"logistic", "huber"},
 		"encoding": {"onehot", "ordinal"},
 	} {
-		completeFlag(c, name, words...)
+		commands.CompleteFlag(c, name, words...)
 	}
 	cli.Reads(c, "schema")
 	cli.Require(c, "schema", "parties")
@@ -98,7 +99,7 @@ type combiner struct {
 	*app
 	combination
 	asking
-	charging
+	commands.Charging
 	combine.Combination
 	answers string
 }
@@ -107,7 +108,7 @@ func (a *app) newCombineCommand() *cobra.Command {
 	t := &combiner{app: a}
 	t.Read, t.Combination.Say, t.Progress = a.readUnlabelled, a.Say, a.ShowRuns
 	t.asking.Asking = &t.Ask
-	t.Ask.Log, t.Ask.Now = a.newLogger(), clock
+	t.Ask.Log, t.Ask.Now = a.newLogger(), commands.Clock
 	c := &cobra.Command{
 		Use:   "combine",
 		Short: "make one classifier of many parties' votes",
@@ -177,7 +178,7 @@ noisy-max charges each answer, and stops when the budget is spent.`,
 	c.Flags().IntVar(&t.Holders, "holders", 5, "with --secure-sum and --votes, the `number` of those who hold shares")
 	t.combination.addFlags(c)
 	t.asking.addFlags(c)
-	t.charging.addFlags(c, "the `name` of the data set in the ledger; its unit is party",
+	t.Charging.AddFlags(c, "the `name` of the data set in the ledger; its unit is party",
 		"the combination's own `ID`: with the same ID parties give the same votes, and the ledger the same result "+
 			"(default a random one)")
 	cli.AddSection(c, secretSums, "secure-sum", "honest", "minimum", "holders")
@@ -240,7 +241,7 @@ func (t *combiner) runCombine(c *cobra.Command) error {
 		}
 	}
 	t.Output.Force = t.Force()
-	t.ID, t.Schema, t.Params = t.job, t.public, t.params
+	t.ID, t.Schema, t.Params = t.JobID, t.public, t.params
 	if t.ID == "" {
 		t.ID = rand.Text()
 	}
@@ -250,17 +251,17 @@ func (t *combiner) runCombine(c *cobra.Command) error {
 		}
 		defer watchCertificate(ctx, t.Ask.Self, t.Ask.Log)()
 	}
-	if t.ledger.address != "" {
-		t.Job = &train.Job{Dataset: t.dataset}
+	if t.Ledger.Address != "" {
+		t.Job = &train.Job{Dataset: t.Dataset}
 	}
-	return t.ledger.withJob(ctx, t.Job, func() error {
+	return t.Ledger.WithJob(ctx, t.Job, func() error {
 		if t.answers != "" {
-			return asUsageError(t.Answers(ctx, s, t.answers,
+			return commands.AsUsageError(t.Answers(ctx, s, t.answers,
 				func(f func(io.Writer) error) error { return t.WriteFile(t.answers, f) }))
 		}
 		m, err := t.Model(ctx, s, pl)
 		if err != nil {
-			return asUsageError(err)
+			return commands.AsUsageError(err)
 		}
 		t.App.Say("wrote %s", t.Output.Path)
 		_, err = io.WriteString(t.Stdout, m.Privacy.Card())
@@ -270,13 +271,13 @@ func (t *combiner) runCombine(c *cobra.Command) error {
 
 // checkPaying refuses flags that contradict each other.
 func (t *combiner) checkPaying(c *cobra.Command) error {
-	if err := t.requireTogether(c, "dataset"); err != nil {
+	if err := t.RequireTogether(c, "dataset"); err != nil {
 		return err
 	}
 	switch {
-	case t.ledger.address == "" && t.Ask.Peers == "" && c.Flags().Changed("job"):
-		return cli.Refuse("combine", "job", "may be given with --ledger or --ask only", t.job)
-	case t.ledger.address != "" && t.open:
+	case t.Ledger.Address == "" && t.Ask.Peers == "" && c.Flags().Changed("job"):
+		return cli.Refuse("combine", "job", "may be given with --ledger or --ask only", t.JobID)
+	case t.Ledger.Address != "" && t.open:
 		return &cli.BudgetError{Err: errors.New("combine: a combination without privacy exceeds every budget; leave out " +
 			"--ledger to combine without one")}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
 	"github.com/discreet-dp/discreet/internal/service/combine"
 )
@@ -28,7 +29,7 @@ func (f *asking) addFlags(c *cobra.Command) {
 		"with --ask, what parties hand in: labels, probabilities or coefficients")
 	c.Flags().StringToStringVar(&f.Helpers, "helpers", nil,
 		"with --ask and --secure-sum, who hold the shares: `NAME=ADDRESS,...`")
-	completeFlag(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
+	commands.CompleteFlag(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
 	cli.AddSection(c, "Votes over the network", "ask", "certs", "as", "wait", "kind", "helpers")
 	cli.Reads(c, "ask", "certs")
 	c.MarkFlagsRequiredTogether("ask", "certs", "as")
@@ -54,7 +55,7 @@ func (f *asking) checkFlags(c *cobra.Command, method multiparty.Method, inSecret
 		return bad("helpers", "must be given with --ask and --secure-sum, and only there", nil)
 	}
 	if err := combine.CheckHelpers("combine", f.Helpers); err != nil {
-		return asUsageError(err)
+		return commands.AsUsageError(err)
 	}
 	switch kind := multiparty.Kind(f.Kind); {
 	case kind != multiparty.Labels && kind != multiparty.Probabilities && kind != multiparty.Coefficients:

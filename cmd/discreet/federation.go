@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/federated/wire"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/operator"
@@ -20,7 +21,6 @@ import (
 const (
 	connection = "Connection"
 	secretSums = "Secret sums"
-	counting   = "Counting what is spent"
 )
 
 // as is who a process of a federation is.
@@ -37,7 +37,7 @@ func (f *as) addFlags(c *cobra.Command, example string) {
 func (f *as) loadIdentity() (*identity.Identity, error) {
 	role, name, _ := strings.Cut(f.caller, "/")
 	id, err := identity.Load(f.dir, identity.Caller{Role: identity.Role(role), Name: name})
-	return id, asRefusal(err)
+	return id, commands.AsRefusal(err)
 }
 
 // watchCertificate tells the log what becomes of a certificate until done is called.

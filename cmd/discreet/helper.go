@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/service/helper"
 )
 
@@ -17,7 +18,7 @@ import (
 type helperFlags struct {
 	*app
 	as
-	anchors             anchorsFlag
+	anchors             commands.AnchorsFlag
 	listen, page, store string
 }
 
@@ -47,7 +48,7 @@ without TLS and to everybody who can reach it.`,
 	c.Flags().StringVar(&h.listen, "listen", "", "the `address` to serve at, host:port")
 	c.Flags().StringVar(&h.store, "store", "", "the `file` to keep shares and answers in; made where there is none")
 	c.Flags().StringVar(&h.page, "page", "", "the `address` of metrics and health; none when left out")
-	h.anchors.addFlag(c)
+	h.anchors.AddFlag(c)
 	cli.AddSection(c, connection, "listen", "page")
 	cli.Keeps(c, "store", cli.HelperTable)
 	cli.Require(c, "listen", "store")
@@ -59,19 +60,19 @@ func (h *helperFlags) runHelper(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	folder, err := h.anchors.folder()
+	folder, err := h.anchors.Folder()
 	if err != nil {
 		return err
 	}
 	st, err := helper.At(ctx, h.store, self.Name, folder)
 	if err != nil {
-		return asRefusal(err)
+		return commands.AsRefusal(err)
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
 	log := h.newLogger()
-	s, err := helper.New(helper.Params{Self: self, Store: st, Log: log, Now: clock})
+	s, err := helper.New(helper.Params{Self: self, Store: st, Log: log, Now: commands.Clock})
 	if err != nil {
-		return asRefusal(err)
+		return commands.AsRefusal(err)
 	}
 	services := []*service{{&http.Server{Handler: s.Handler(), TLSConfig: self.Server()}, h.listen, true}}
 	if h.page != "" {

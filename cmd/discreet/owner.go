@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/federated/wire"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/operator"
@@ -25,7 +26,7 @@ import (
 type ownerFlags struct {
 	*app
 	remote
-	anchors                       anchorsFlag
+	anchors                       commands.AnchorsFlag
 	task, book, epsilon, lifetime string
 	mode, model                   string
 	data                          []string
@@ -74,7 +75,7 @@ many.`,
 	f.IntVar(&o.connections, "connections", 4,
 		"the `number` of connections to the aggregator, each with one upload at a time")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
-	o.anchors.addFlag(c)
+	o.anchors.AddFlag(c)
 	cli.AddSection(c, secretSums, "mode", "honest")
 	cli.Reads(c, "data")
 	cli.Keeps(c, "book", cli.BookTable)
@@ -87,7 +88,7 @@ many.`,
 func (a *app) newOwnerKeysCommand() *cobra.Command {
 	var path, lifetime string
 	var owners int
-	var anchors anchorsFlag
+	var anchors commands.AnchorsFlag
 	c := &cobra.Command{
 		Use:   "keys",
 		Short: "print the public keys of a book's owners",
@@ -104,13 +105,13 @@ are can admit them to a task with task create --roster.`,
 			if owners < 1 || owners > tasks.MaxRoster {
 				return cli.Refuse("owner", "owners", fmt.Sprintf("must be 1 to %d", tasks.MaxRoster), owners)
 			}
-			folder, err := anchors.folder()
+			folder, err := anchors.Folder()
 			if err != nil {
 				return err
 			}
 			b, err := spending.Open(c.Context(), path, eps, folder)
 			if err != nil {
-				return asRefusal(err)
+				return commands.AsRefusal(err)
 			}
 			defer func() { err = errors.Join(err, b.Close()) }()
 			keys, err := b.Keys(c.Context(), owners)
@@ -129,7 +130,7 @@ are can admit them to a task with task create --roster.`,
 	f.StringVar(&lifetime, "lifetime-epsilon", "", "the largest ε of all reports of an owner together, a `number`")
 	f.IntVar(&owners, "owners", 1, "the `number` of owners")
 	cli.Keeps(c, "book", cli.BookTable)
-	anchors.addFlag(c)
+	anchors.AddFlag(c)
 	cli.Require(c, "book", "lifetime-epsilon")
 	return c
 }
@@ -160,13 +161,13 @@ func (o *ownerFlags) runOwners(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	folder, err := o.anchors.folder()
+	folder, err := o.anchors.Folder()
 	if err != nil {
 		return err
 	}
 	b, err := spending.Open(ctx, o.book, lifetime, folder)
 	if err != nil {
-		return asRefusal(err)
+		return commands.AsRefusal(err)
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
 	defer watchCertificate(ctx, self, o.newLogger())()
@@ -175,13 +176,13 @@ func (o *ownerFlags) runOwners(ctx context.Context) (err error) {
 	sum, err := owner.Params{
 		Self: self, Server: o.server, Book: b, Owners: o.owners, Connections: o.connections, Cap: eps,
 		Mode: wire.Mode(o.mode), Honest: o.honest, Log: o.newLogger(), Progress: report,
-		Read: func(s *schema.Schema) (*dataset.Table, error) { return o.readTable(ctx, s, o.data) },
+		Read: func(s *schema.Schema) (*dataset.Table, error) { return o.ReadTable(ctx, s, o.data) },
 	}.Run(ctx, id)
 	if errors.Is(err, spending.ErrSpent) {
 		return &cli.BudgetError{Err: err}
 	}
 	if err != nil {
-		return asRefusal(err)
+		return commands.AsRefusal(err)
 	}
 	if o.model != "" {
 		if err := o.receiveModel(ctx, id); err != nil {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
@@ -199,7 +200,7 @@ func (p *parties) replayed(folder string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &app{&cli.App{Stderr: new(bytes.Buffer)}}
+	a := &app{&commands.App{App: &cli.App{Stderr: new(bytes.Buffer)}}}
 	_, aux, err := ballot.ReadAuxiliary(context.Background(), a.readUnlabelled, s, []string{"aux.csv"})
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/combine"
@@ -21,7 +22,7 @@ import (
 type partyServe struct {
 	voter
 	as
-	anchors             anchorsFlag
+	anchors             commands.AnchorsFlag
 	listen, page, state string
 	combiners, allow    []string
 	kinds               []string
@@ -105,9 +106,9 @@ without TLS and to everybody who can reach it.`,
 	f.StringVar(&s.unit, "unit", "party", "whose data the prices protect: party or person, a `name`")
 	f.StringVar(&s.epsilon, "max-epsilon", "", "the largest ε of a query that is answered, a `number`")
 	f.StringVar(&s.lifetime, "lifetime-epsilon", "", "the largest ε of all queries together, a `number`")
-	completeFlag(c, "unit", "party", "person")
-	completeFlag(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
-	s.anchors.addFlag(c)
+	commands.CompleteFlag(c, "unit", "party", "person")
+	commands.CompleteFlag(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
+	s.anchors.AddFlag(c)
 	cli.AddSection(c, connection, "listen", "page")
 	cli.AddSection(c, secretSums, "helpers", "peers", "honest")
 	cli.Reads(c, "schema", "key", "allow", "peers")
@@ -130,12 +131,12 @@ func (s *partyServe) serveVotes(ctx context.Context) (err error) {
 	var kinds []multiparty.Kind
 	for _, k := range s.kinds {
 		if err := s.CheckKind(multiparty.Kind(k)); err != nil {
-			return asUsageError(err)
+			return commands.AsUsageError(err)
 		}
 		kinds = append(kinds, multiparty.Kind(k))
 	}
 	if err := combine.CheckHelpers("party", s.helpers); err != nil {
-		return asUsageError(err)
+		return commands.AsUsageError(err)
 	}
 	peers, err := s.readPeers()
 	if err != nil {
@@ -146,21 +147,21 @@ func (s *partyServe) serveVotes(ctx context.Context) (err error) {
 		return err
 	}
 	if err := s.Open(); err != nil {
-		return asUsageError(err)
+		return commands.AsUsageError(err)
 	}
 	if err := s.CheckModel(); err != nil {
 		return err
 	}
 	persons, err := s.pricePersons()
 	if err != nil {
-		return asUsageError(err)
+		return commands.AsUsageError(err)
 	}
 	agreed, err := party.DigestOf(s.Schema)
 	if err != nil {
 		return err
 	}
 	log := s.newLogger()
-	folder, err := s.anchors.folder()
+	folder, err := s.anchors.Folder()
 	if err != nil {
 		return err
 	}
@@ -168,10 +169,10 @@ func (s *partyServe) serveVotes(ctx context.Context) (err error) {
 		Self: self, State: s.state, Anchors: folder, Combiners: s.combiners, Schema: agreed, Allow: s.allow,
 		Kinds: kinds, Helpers: s.helpers, Peers: peers, Honest: s.honest, Key: s.Signer(),
 		MaxEpsilon: eps, Lifetime: lifetime, Persons: persons, Plan: s.Voter.Plan, Cast: s.Answer(self.Name), Add: s.Addend,
-		Log: log, Now: clock,
+		Log: log, Now: commands.Clock,
 	})
 	if err != nil {
-		return asRefusal(err)
+		return commands.AsRefusal(err)
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
 	services := []*service{{&http.Server{Handler: server.Handler(), TLSConfig: self.Server()}, s.listen, true}}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
 )
 
@@ -60,7 +61,7 @@ average.`,
 	c.Flags().StringVar(&v.Key, "key", "", "the key `file` to sign with (default a key for this file alone)")
 	c.Flags().StringVar(&v.kind, "kind", string(multiparty.Labels),
 		"what to hand in: labels, probabilities or coefficients")
-	completeFlag(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
+	commands.CompleteFlag(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
 	cli.Reads(c, "csv", "aux", "schema", "key")
 	cli.Writes(c, "out")
 	cli.Require(c, "aux", "out")
@@ -75,7 +76,7 @@ func (v *vote) writeVotes(ctx context.Context) error {
 		return cli.Refuse("party", param, want, got)
 	}
 	if err := v.CheckKind(kind); err != nil {
-		return asUsageError(err)
+		return commands.AsUsageError(err)
 	}
 	switch {
 	case v.Model == "" && v.Schema == "" || kind == multiparty.Coefficients && v.Schema == "":
@@ -87,7 +88,7 @@ func (v *vote) writeVotes(ctx context.Context) error {
 		v.Say("no --key: the signature will say that the file is whole, not who wrote it")
 	}
 	if err := v.Open(); err != nil {
-		return asUsageError(err)
+		return commands.AsUsageError(err)
 	}
 	name := v.party
 	if name == "" {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/service/ballot"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -29,7 +30,7 @@ func (v *voter) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&v.Command, "command", "", "the `command` of another classifier")
 	c.Flags().StringVar(&v.Encoding, "encoding", "onehot",
 		"how categories become numbers, for coefficients: onehot or ordinal")
-	completeFlag(c, "encoding", "onehot", "ordinal")
+	commands.CompleteFlag(c, "encoding", "onehot", "ordinal")
 }
 
 // readUnlabelled reads rows without their labels.

@@ -4,23 +4,20 @@ package main
 
 import (
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/predict"
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
 // app adds the commands of discreet to what every command knows.
-type app struct{ *cli.App }
-
-// clock is what services and deadlines go by. Tests put another one in its place.
-var clock = time.Now
+type app struct{ *commands.App }
 
 // newRoot returns the whole command tree.
-func newRoot(c *cli.App) *cobra.Command { return (&app{c}).newRootCommand() }
+func newRoot(c *cli.App) *cobra.Command { return (&app{&commands.App{App: c}}).newRootCommand() }
 
 // newRootCommand is the command without a name and everything below it.
 func (a *app) newRootCommand() *cobra.Command {
@@ -41,7 +38,7 @@ asks for something that cannot be, and 3 when a privacy budget refuses.`,
   discreet train    --data patients.csv --schema patients.yaml --epsilon 1 --model m.json
   discreet evaluate --model m.json --data held-out.csv
   discreet predict  --model m.json --data new.csv --out predicted.csv`,
-		Version:       describeBuild(),
+		Version:       commands.DescribeBuild(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -50,13 +47,13 @@ asks for something that cannot be, and 3 when a privacy budget refuses.`,
 		commands []*cobra.Command
 	}{
 		{"A table and its schema", []*cobra.Command{a.newDemoCommand(), a.newSchemaCommand(), a.newSplitCommand(),
-			a.newPlanCommand(),
-			a.newTrainCommand(), a.newTuneCommand(), a.newBudgetCommand()}},
+			a.NewPlanCommand(),
+			a.NewTrainCommand(), a.NewTuneCommand(), a.newBudgetCommand()}},
 		{"A model", []*cobra.Command{a.newPredictCommand(), a.newPredictRowsCommand(),
 			a.newServeCommand(), a.newExplainCommand(), a.newEvaluateCommand(),
 			a.newShowCommand(), a.newCardCommand(), a.newExportCommand()}},
 		{"What learners and claims are worth",
-			[]*cobra.Command{a.newCompareCommand(), a.newAuditCommand(), a.newAttackCommand()}},
+			[]*cobra.Command{a.NewCompareCommand(), a.NewAuditCommand(), a.NewAttackCommand()}},
 		{"Institutions that may not pool their tables", []*cobra.Command{a.newPartyCommand(), a.newCombineCommand()}},
 		{"People who perturb at home", []*cobra.Command{a.newSimulateCommand(), a.newAggregatorCommand(), a.newTaskCommand(),
 			a.newOwnerCommand(), a.newHelperCommand(), a.newCertsCommand()}},
@@ -69,7 +66,7 @@ asks for something that cannot be, and 3 when a privacy budget refuses.`,
 		root.AddCommand(g.commands...)
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	cli.Group(root, a.newVersionCommand(), a.NewDoctor(train.Examine))
+	cli.Group(root, a.NewVersionCommand(), a.NewDoctor(train.Examine))
 	root.AddCommand(cli.NewWorker(predict.ServeWorker, a.Stdin, a.Stdout))
 	return root
 }

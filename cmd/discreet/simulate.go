@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/federated/collect"
 	"github.com/discreet-dp/discreet/internal/federated/simulate"
 	"github.com/discreet-dp/discreet/internal/federated/wire"
@@ -39,7 +40,7 @@ type simulateFlags struct {
 	noise      float64
 	json       bool
 	exceed     bool
-	charging
+	commands.Charging
 }
 
 // Modes of a simulation.
@@ -82,7 +83,7 @@ dishonest owner can do.`,
 	}
 	f := c.Flags()
 	f.StringArrayVar(&s.data, "data", nil,
-		tableWords+"; - is standard input; may be repeated")
+		commands.TableWords+"; - is standard input; may be repeated")
 	f.StringVar(&s.schema, "schema", "", "the schema `file` of the table")
 	f.StringVar(&s.model, "model", "", "the `file` to write the model to; replaced if it is there")
 	f.StringVar(&s.classifier, "classifier", "stump", "what a round adds: stump, centroid or logistic, a `name`")
@@ -95,7 +96,7 @@ dishonest owner can do.`,
 	f.Float64Var(&s.noise, "noise", 0.01,
 		"with --plan: the standard deviation of an estimated share of all records that is wanted, a `number`")
 	f.BoolVar(&s.exceed, "exceed-max-epsilon", false, "spend more than the schema's max_epsilon; the model records it")
-	s.charging.addFlags(c, "the `name` of the data set in the ledger",
+	s.Charging.AddFlags(c, "the `name` of the data set in the ledger",
 		"the simulation's own `ID` in the ledger: with the same ID the same model is returned (default a random one)")
 	f.BoolVar(&s.json, "json", false, "print one JSON object")
 	cli.AddSection(c, "Planning without data", "plan", "noise")
@@ -113,10 +114,10 @@ func (s *simulateFlags) runSimulate(c *cobra.Command) error {
 	if err := s.checkFlags(c); err != nil {
 		return &cli.UsageError{Err: err}
 	}
-	if err := s.requireTogether(c, "dataset", "job"); err != nil {
+	if err := s.RequireTogether(c, "dataset", "job"); err != nil {
 		return err
 	}
-	sch, text, err := loadSchema(s.schema)
+	sch, text, err := commands.LoadSchema(s.schema)
 	if err != nil {
 		return err
 	}
@@ -128,7 +129,7 @@ func (s *simulateFlags) runSimulate(c *cobra.Command) error {
 	}
 	m, out, err := s.trainModel(c.Context(), sch, text, eps)
 	if err != nil {
-		return asUsageError(err)
+		return commands.AsUsageError(err)
 	}
 	s.Say("wrote %s", s.model)
 	switch {
@@ -190,7 +191,7 @@ func (s *simulateFlags) trainModel(ctx context.Context, sch *schema.Schema, text
 		Bill: collect.Bill(wire.Mode(s.mode), mechanisms[s.mechanism], eps),
 		Options: map[string]string{"mode": s.mode, "classifier": s.classifier, "mechanism": s.mechanism,
 			"owners": strconv.Itoa(s.owners), "rounds": strconv.Itoa(s.rounds)},
-		Read: func(ctx context.Context) (*dataset.Table, error) { return s.readTable(ctx, sch, s.data) },
+		Read: func(ctx context.Context) (*dataset.Table, error) { return s.ReadTable(ctx, sch, s.data) },
 		Play: func(ctx context.Context, tab *dataset.Table, counted bool) (*model.Model, error) {
 			report, done := s.ShowRuns(s.mode)
 			defer done()
@@ -207,8 +208,8 @@ func (s *simulateFlags) trainModel(ctx context.Context, sch *schema.Schema, text
 	if s.mode == modeAggregate {
 		run.Price.Delta = wire.SumDelta
 	}
-	if s.ledger.address != "" {
-		run.Job = &train.Job{Dataset: s.dataset, ID: s.job}
+	if s.Ledger.Address != "" {
+		run.Job = &train.Job{Dataset: s.Dataset, ID: s.JobID}
 	}
 	if err := run.Check(); err != nil {
 		return nil, nil, err
@@ -216,7 +217,7 @@ func (s *simulateFlags) trainModel(ctx context.Context, sch *schema.Schema, text
 	if err := cli.CheckWritable(s.model); err != nil {
 		return nil, nil, fmt.Errorf("simulate: model %w", err)
 	}
-	err = s.ledger.withJob(ctx, run.Job, func() error {
+	err = s.Ledger.WithJob(ctx, run.Job, func() error {
 		m, err = run.Run(ctx)
 		return err
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
 	core "github.com/discreet-dp/discreet/internal/federated/collect"
 	"github.com/discreet-dp/discreet/internal/federated/simulate"
 	"github.com/discreet-dp/discreet/internal/federated/wire"
@@ -137,10 +138,10 @@ func (t *taskCreateFlags) createTask(ctx context.Context) error {
 		Owners: t.owners, Rounds: t.rounds, Nonce: simulate.Nonce(rng.System()),
 	})
 	if err != nil {
-		return asRefusal(err)
+		return commands.AsRefusal(err)
 	}
 	a := &tasks.Announcement{Task: planned, Minimum: t.minimum, Slot: t.slot, Quiet: t.quiet, Honest: t.honest,
-		Ends: clock().Add(t.ends).Truncate(time.Second)}
+		Ends: commands.Clock().Add(t.ends).Truncate(time.Second)}
 	for _, h := range t.helpers {
 		name, address, _ := strings.Cut(h, "=")
 		a.Helpers = append(a.Helpers, tasks.Helper{Name: name, Address: strings.TrimRight(address, "/")})
@@ -148,12 +149,12 @@ func (t *taskCreateFlags) createTask(ctx context.Context) error {
 	var roster tasks.Roster
 	if t.roster != "" {
 		if roster, err = tasks.LoadRoster(t.roster); err != nil {
-			return asRefusal(err)
+			return commands.AsRefusal(err)
 		}
 	}
 	id, err := client.Create(ctx, a, roster, t.owners)
 	if err != nil {
-		return asRefusal(err)
+		return commands.AsRefusal(err)
 	}
 	_, err = fmt.Fprintf(t.Stdout, "%x\n", id)
 	return err

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package commands
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 
 // attackFlags is the flags of the command.
 type attackFlags struct {
-	*app
+	*App
 	choice  *choice
 	claim   string
 	data    []string
@@ -32,8 +32,8 @@ type attackFlags struct {
 	exceed  bool
 }
 
-func (a *app) newAttackCommand() *cobra.Command {
-	t := &attackFlags{app: a}
+func (a *App) NewAttackCommand() *cobra.Command {
+	t := &attackFlags{App: a}
 	c := &cobra.Command{
 		Use:   "attack",
 		Short: "infer who was in the table, and compare with what ε allows (not private)",
@@ -72,7 +72,7 @@ ledger. Keep it where the rows may be seen. It refuses without --not-private.`,
 		"without privacy"
 	c.Flags().StringVar(&t.claim, "claim", "", "the ε to compare with, a `number`; left out for that of --epsilon")
 	c.Flags().StringArrayVar(&t.data, "data", nil,
-		tableWords+"; - is standard input; may be repeated")
+		TableWords+"; - is standard input; may be repeated")
 	c.Flags().StringVar(&t.schema, "schema", "", "the schema `file` of the table")
 	c.Flags().IntVar(&t.targets, "targets", 50, "how many rows, or persons, of each kind are attacked, a `number`")
 	c.Flags().IntVar(&t.runs, "runs", 400, "how many trainings, a `number`; half teach the attacker")
@@ -98,27 +98,27 @@ func (t *attackFlags) runAttack(ctx context.Context) error {
 		return &cli.BudgetError{Err: fmt.Errorf("attack: %s; only --exceed-max-epsilon goes beyond it", excess)}
 	}
 	if _, err := req.Plan(s, 0); err != nil { // before any row is read
-		return asUsageError(err)
+		return AsUsageError(err)
 	}
 	if t.out != "" {
 		if err := cli.CheckWritable(t.out); err != nil {
 			return err
 		}
 	}
-	tab, err := t.readTable(ctx, s, t.data)
+	tab, err := t.ReadTable(ctx, s, t.data)
 	if err != nil {
 		return err
 	}
 	pl, err := req.Plan(s, tab.PublicUnits()) // it must not know how many are left out
 	if err != nil {
-		return asUsageError(err)
+		return AsUsageError(err)
 	}
 	progress, done := t.ShowRuns("training")
 	r, err := audit.AttackMembership(ctx, pl, tab, audit.Membership{Epsilon: claim.Epsilon, Delta: claim.Delta,
 		Targets: t.targets, Runs: t.runs, Progress: progress})
 	done()
 	if err != nil {
-		return asRefusal(err)
+		return AsRefusal(err)
 	}
 	if t.out != "" {
 		if err := t.DrawChart(t.out, finding.AttackChart(req.Name, r)); err != nil {

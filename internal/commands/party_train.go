@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package commands
 
 import (
 	"github.com/spf13/cobra"
@@ -8,8 +8,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli"
 )
 
-func (a *app) newPartyTrainCommand() *cobra.Command {
-	t := &trainFlags{app: a, party: true}
+func (a *App) NewPartyTrainCommand() *cobra.Command {
+	t := &trainFlags{App: a, party: true}
 	c := &cobra.Command{
 		Use:   "train",
 		Short: "train a party's own model, which stays with it",

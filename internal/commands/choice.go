@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package commands
 
 import (
 	"fmt"
@@ -37,7 +37,7 @@ func addChoice(c *cobra.Command) *choice {
 	f, names, all := c.Flags(), train.LearnerNames(), train.Learners()
 	f.StringVar(&ch.name, "learner", "",
 		"the `name` of what to train: "+strings.Join(names, ", ")+" (default "+train.DefaultLearner+")")
-	completeFlag(c, "learner", names...)
+	CompleteFlag(c, "learner", names...)
 	f.StringVar(&ch.price.Epsilon, "epsilon", "",
 		"the privacy loss ε that a private learner may spend, a `number`; inf only with --not-private")
 	f.StringVar(&ch.price.Delta, "delta", "0",
@@ -65,7 +65,7 @@ func addChoice(c *cobra.Command) *choice {
 // makeRequest checks the flags on their own, before any file is opened.
 func (ch *choice) makeRequest(op string) (*train.Request, error) {
 	req, err := ch.collectFlags().Request(op)
-	return req, asUsageError(err)
+	return req, AsUsageError(err)
 }
 
 // collectFlags is the choice as it was typed.
@@ -83,8 +83,8 @@ func (ch *choice) collectFlags() train.Choice {
 	return asked
 }
 
-// completeFlag offers words to the shell for a flag.
-func completeFlag(c *cobra.Command, flag string, words ...string) {
+// CompleteFlag offers words to the shell for a flag.
+func CompleteFlag(c *cobra.Command, flag string, words ...string) {
 	if err := c.RegisterFlagCompletionFunc(flag,
 		cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err)

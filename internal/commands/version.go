@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package commands
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 // release is the version that make release builds; "" elsewhere.
 var release string
 
-func (a *app) newVersionCommand() *cobra.Command {
+func (a *App) NewVersionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "say which version this is",
@@ -22,14 +22,14 @@ is known, and the platform.`,
 		Example: `  discreet version`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(a.Stdout, describeBuild())
+			_, err := fmt.Fprintln(a.Stdout, DescribeBuild())
 			return err
 		},
 	}
 }
 
-// describeBuild describes the binary by what the compiler stored in it.
-func describeBuild() string {
+// DescribeBuild describes the binary by what the compiler stored in it.
+func DescribeBuild() string {
 	version, commit := "unknown", ""
 	if info, ok := debug.ReadBuildInfo(); ok {
 		version = info.Main.Version

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package commands
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ import (
 
 // trainFlags is the flags of the command.
 type trainFlags struct {
-	*app
+	*App
 	choice *choice
 	data   []string
 	schema string
@@ -29,11 +29,11 @@ type trainFlags struct {
 	master string
 	submit string
 	party  bool // all that the table holds is to be protected, whatever is trained
-	charging
+	Charging
 }
 
-func (a *app) newTrainCommand() *cobra.Command {
-	t := &trainFlags{app: a}
+func (a *App) NewTrainCommand() *cobra.Command {
+	t := &trainFlags{App: a}
 	c := &cobra.Command{
 		Use:   "train",
 		Short: "train a model and state what it cost",
@@ -79,7 +79,7 @@ up, and each says that it was not counted.`,
 // addFlags adds the flags that say from what, to where and on whose account.
 func (t *trainFlags) addFlags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&t.data, "data", nil,
-		tableWords+"; - is standard input; may be repeated")
+		TableWords+"; - is standard input; may be repeated")
 	c.Flags().StringVar(&t.schema, "schema", "", "the schema `file` of the table")
 	c.Flags().StringVar(&t.model, "model", "", "the `file` to write the model to; replaced if it is there")
 	c.Flags().BoolVar(&t.exceed, "exceed-max-epsilon", false,
@@ -91,8 +91,8 @@ func (t *trainFlags) addFlags(c *cobra.Command) {
 			"with --memory-limit and else memory, or spark (docs/scale.md); the model is the same")
 	c.Flags().StringVar(&t.memory, "memory-limit", "",
 		"keep the rows in blocks on disk, and so many `bytes` about them in memory (default 2GiB with --engine disk)")
-	addClusterFlags(c, &t.master, &t.submit)
-	t.charging.addFlags(c, "the `name` of the data set in the ledger",
+	AddClusterFlags(c, &t.master, &t.submit)
+	t.Charging.AddFlags(c, "the `name` of the data set in the ledger",
 		"the training's own `ID` in the ledger: with the same ID the same model is returned, never drawn again (default a "+
 			"random one)")
 	cli.Reads(c, "data", "schema")
@@ -100,8 +100,8 @@ func (t *trainFlags) addFlags(c *cobra.Command) {
 	cli.Require(c, "data", "schema", "model")
 }
 
-// addClusterFlags adds the flags that say which cluster of Spark.
-func addClusterFlags(c *cobra.Command, master, submit *string) {
+// AddClusterFlags adds the flags that say which cluster of Spark.
+func AddClusterFlags(c *cobra.Command, master, submit *string) {
 	c.Flags().StringVar(master, "master", "",
 		"with --engine spark, the cluster's `address`, such as spark://host:7077 or yarn")
 	c.Flags().StringVar(submit, "spark-submit", "",
@@ -118,10 +118,10 @@ func (t *trainFlags) runTrain(c *cobra.Command) error {
 
 // trainRequest trains what req asks for, whichever command asked.
 func (t *trainFlags) trainRequest(c *cobra.Command, req *train.Request) error {
-	if err := t.requireTogether(c, "dataset", "job"); err != nil {
+	if err := t.RequireTogether(c, "dataset", "job"); err != nil {
 		return err
 	}
-	s, text, err := loadSchema(t.schema)
+	s, text, err := LoadSchema(t.schema)
 	if err != nil {
 		return err
 	}
@@ -139,25 +139,25 @@ func (t *trainFlags) trainRequest(c *cobra.Command, req *train.Request) error {
 	run.Rows.Cluster.Master, run.Rows.Cluster.Submit = t.master, t.submit
 	if t.memory != "" {
 		if run.Rows.Memory, err = train.ParseBytes(c.Name(), "memory-limit", t.memory); err != nil {
-			return asUsageError(err)
+			return AsUsageError(err)
 		}
 	}
-	if t.ledger.address != "" {
-		run.Job = &train.Job{Dataset: t.dataset, ID: t.job}
+	if t.Ledger.Address != "" {
+		run.Job = &train.Job{Dataset: t.Dataset, ID: t.JobID}
 	}
 	if err := run.Check(); err != nil {
-		return asUsageError(err)
+		return AsUsageError(err)
 	}
 	if err := cli.CheckWritable(t.model); err != nil { // a lost model has spent its epsilon too
 		return fmt.Errorf("%s: model %w", c.Name(), err)
 	}
 	var m *model.Model
-	err = t.ledger.withJob(c.Context(), run.Job, func() (err error) {
+	err = t.Ledger.WithJob(c.Context(), run.Job, func() (err error) {
 		m, err = run.Run(c.Context())
 		return err
 	})
 	if err != nil {
-		return asUsageError(err)
+		return AsUsageError(err)
 	}
 	t.Say("wrote %s", t.model)
 	_, err = io.WriteString(t.Stdout, m.Privacy.Card())

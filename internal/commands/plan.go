@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package commands
 
 import (
 	"github.com/spf13/cobra"
@@ -15,21 +15,21 @@ import (
 
 // plan is the flags of the command.
 type plan struct {
-	*app
+	*App
 	choice  *choice
 	schema  string
 	rows    int
 	samples samples
 	json    bool
-	ledger  ledgerFlag
+	ledger  LedgerFlag
 	dataset string
 	part    string
 	invent  bool
 	share   float64
 }
 
-func (a *app) newPlanCommand() *cobra.Command {
-	p := &plan{app: a}
+func (a *App) NewPlanCommand() *cobra.Command {
+	p := &plan{App: a}
 	c := &cobra.Command{
 		Use:   "plan",
 		Short: "say what a training would cost, without any data",
@@ -61,9 +61,9 @@ them, and how many columns are worth their noise. That costs no budget.`,
 	c.Flags().Float64Var(&p.share, "simulate-positives", 0.5, "the `share` of the positive class in those tables")
 	p.choice = addChoice(c)
 	p.samples.addFlags(c)
-	p.ledger.addFlag(c)
+	p.ledger.AddFlag(c)
 	c.Flags().StringVar(&p.dataset, "dataset", "", "the `name` of the data set in the ledger: say what would remain")
-	cli.AddSection(c, counting, "ledger", "dataset")
+	cli.AddSection(c, Counting, "ledger", "dataset")
 	c.Flags().StringVar(&p.part, "part", "",
 		"plan for one part: the rows with this `value` in the column that the schema names as parts:")
 	cli.Reads(c, "schema")
@@ -88,11 +88,11 @@ func (p *plan) runPlan(c *cobra.Command) error {
 		return err
 	}
 	if err := train.CheckPart("plan", p.part, s); err != nil {
-		return asUsageError(err)
+		return AsUsageError(err)
 	}
 	pl, err := req.Plan(s, p.rows)
 	if err != nil {
-		return asUsageError(err)
+		return AsUsageError(err)
 	}
 	q := forecast.Quote{Quote: req.Quote(s, pl, sizes)}
 	if q.Budget, err = p.findRemainder(c, req.Cost(pl)); err != nil {
@@ -103,7 +103,7 @@ func (p *plan) runPlan(c *cobra.Command) error {
 		o := forecast.Options{Rows: p.rows, Positives: p.share, Progress: report}
 		q.Forecast, err = forecast.Run(c.Context(), req, s, o)
 		if done(); err != nil {
-			return asUsageError(err)
+			return AsUsageError(err)
 		}
 	}
 	if p.json {
@@ -115,12 +115,12 @@ func (p *plan) runPlan(c *cobra.Command) error {
 // findRemainder is nil where no ledger is named.
 func (p *plan) findRemainder(c *cobra.Command, price dp.Price) (left *train.Remainder, err error) {
 	switch {
-	case (p.ledger.address == "") != (p.dataset == ""):
+	case (p.ledger.Address == "") != (p.dataset == ""):
 		return nil, cli.Refuse("plan", "ledger", "and dataset must be given together", nil)
 	case p.dataset == "":
 		return nil, nil
 	}
-	err = p.ledger.useLedger(c.Context(), func(l *ledger.Ledger) error {
+	err = p.ledger.UseLedger(c.Context(), func(l *ledger.Ledger) error {
 		left, err = train.FindRemainder(c.Context(), l, p.dataset, p.part, price)
 		return err
 	})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package commands
 
 import (
 	"context"
@@ -25,7 +25,7 @@ import (
 
 // compareFlags is the flags of the command.
 type compareFlags struct {
-	*app
+	*App
 	data       []string
 	schema     string
 	learners   []string
@@ -39,8 +39,8 @@ type compareFlags struct {
 	exceed     bool
 }
 
-func (a *app) newCompareCommand() *cobra.Command {
-	l := &compareFlags{app: a}
+func (a *App) NewCompareCommand() *cobra.Command {
+	l := &compareFlags{App: a}
 	c := &cobra.Command{
 		Use:   "compare",
 		Short: "draw accuracy and AUC of learners against ε (not private)",
@@ -65,7 +65,7 @@ training.`,
 		RunE: func(c *cobra.Command, _ []string) error { return l.runCompare(c.Context()) },
 	}
 	c.Flags().StringArrayVar(&l.data, "data", nil,
-		tableWords+"; - is standard input; may be repeated")
+		TableWords+"; - is standard input; may be repeated")
 	c.Flags().StringVar(&l.schema, "schema", "", "the schema `file` of the table")
 	c.Flags().StringSliceVar(&l.learners, "learners", nil,
 		"`names` of what to compare, each with its options: NAME[:OPTION=VALUE]...")
@@ -80,7 +80,7 @@ training.`,
 	cli.Reads(c, "data", "schema")
 	cli.WritesInto(c, "out", comparisonFiles...)
 	cli.Require(c, "data", "schema", "learners", "epsilons")
-	completeFlag(c, "learners", train.LearnerNames()...)
+	CompleteFlag(c, "learners", train.LearnerNames()...)
 	return c
 }
 
@@ -102,7 +102,7 @@ func (l *compareFlags) runCompare(ctx context.Context) error {
 	if excess := (train.Price{NotPrivate: true}).Excess(s); excess != "" && !l.exceed {
 		return &cli.BudgetError{Err: fmt.Errorf("compare: %s; only --exceed-max-epsilon goes beyond it", excess)}
 	}
-	t, err := l.readTable(ctx, s, l.data)
+	t, err := l.ReadTable(ctx, s, l.data)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package commands
 
 import (
 	"fmt"
@@ -23,8 +23,8 @@ type tuneFlags struct {
 	params     tune.Params
 }
 
-func (a *app) newTuneCommand() *cobra.Command {
-	t := &tuneFlags{trainFlags: trainFlags{app: a}, params: tune.Defaults()}
+func (a *App) NewTuneCommand() *cobra.Command {
+	t := &tuneFlags{trainFlags: trainFlags{App: a}, params: tune.Defaults()}
 	c := &cobra.Command{
 		Use:   "tune",
 		Short: "train candidates and release the best, all paid for",
@@ -69,9 +69,9 @@ that begin with # are left out). A ledger is charged as by train.`,
 		"a random number of runs ends with chance 1/`number` at a time, unused by all")
 	cli.Reads(c, "candidates")
 	cli.Require(c, "epsilon")
-	completeFlag(c, "learners", train.LearnerNames()...)
-	completeFlag(c, "method", cli.Words(tune.Methods())...)
-	completeFlag(c, "loss", cli.Words(tune.Losses())...)
+	CompleteFlag(c, "learners", train.LearnerNames()...)
+	CompleteFlag(c, "method", cli.Words(tune.Methods())...)
+	CompleteFlag(c, "loss", cli.Words(tune.Losses())...)
 	c.MarkFlagsOneRequired("learners", "candidates")
 	c.MarkFlagsMutuallyExclusive("learners", "candidates")
 	return c
@@ -84,7 +84,7 @@ func (t *tuneFlags) runTune(c *cobra.Command) error {
 	}
 	req, err := train.Tune(t.params, specs, t.epsilon)
 	if err != nil {
-		return asUsageError(err)
+		return AsUsageError(err)
 	}
 	return t.trainRequest(c, req)
 }
@@ -99,7 +99,7 @@ func (t *tuneFlags) readCandidates() (specs []string, err error) {
 		return nil, fmt.Errorf("tune: candidates: %w", err)
 	}
 	if specs, err = train.ReadCandidates(string(text)); err != nil {
-		return nil, asUsageError(fmt.Errorf("tune: %s: %w", t.candidates, err))
+		return nil, AsUsageError(fmt.Errorf("tune: %s: %w", t.candidates, err))
 	}
 	return specs, nil
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package commands
 
 import (
 	"context"
@@ -25,7 +25,7 @@ import (
 
 // auditFlags is the flags of the command.
 type auditFlags struct {
-	*app
+	*App
 	choice     *choice
 	schema     string
 	rows       int
@@ -40,8 +40,8 @@ type auditFlags struct {
 	json       bool
 }
 
-func (a *app) newAuditCommand() *cobra.Command {
-	t := &auditFlags{app: a}
+func (a *App) NewAuditCommand() *cobra.Command {
+	t := &auditFlags{App: a}
 	c := &cobra.Command{
 		Use:   "audit",
 		Short: "try to break a privacy claim from outside",
@@ -80,7 +80,7 @@ or made from --schema.`,
 	c.Flags().StringVar(&t.schema, "schema", "", "the schema `file` of the learner's or command's tables")
 	c.Flags().IntVar(&t.rows, "rows", 0, "the `number` of rows, or persons, of these tables; 0 for 1000 (brc) or 100")
 	c.Flags().StringVar(&t.mechanism, "mechanism", "", "the mechanism to audit: "+strings.Join(audit.Mechanisms(), ", "))
-	completeFlag(c, "mechanism", audit.Mechanisms()...)
+	CompleteFlag(c, "mechanism", audit.Mechanisms()...)
 	c.Flags().StringVar(&t.command, "command", "",
 		"the `command` to audit, with {data} and, if wanted, {epsilon} and {runs}")
 	c.Flags().StringSliceVar(&t.neighbours, "neighbours", nil, "two CSV `files` for the command, separated by a comma")
@@ -202,5 +202,5 @@ func (t *auditFlags) makeSubject(ctx context.Context, src rng.Source) (sub audit
 		t.Say("learner %s adds no noise: expect the claim to be refuted", t.choice.name)
 	}
 	sub, err = subject.Learner(ctx, t.choice.collectFlags(), s, t.rows, src)
-	return sub, asUsageError(err)
+	return sub, AsUsageError(err)
 }

@@ -49,8 +49,6 @@ func TestPrivateCellsDoNotShowInWords(t *testing.T) {
 	for _, args := range []string{
 		"train --data census.csv --schema census.yaml --epsilon 1 --model m.json",
 		"train --data census.csv --schema census.yaml --epsilon 1 --learner brc --model m.json",
-		"train --data census.csv --schema census.yaml --epsilon 1 --learner people --model m.json",
-		"train --data census.csv --schema census.yaml --epsilon 1 --learner pate --model m.json",
 	} {
 		var said [2]string
 		for k, folder := range []string{dir, other} {

@@ -54,7 +54,7 @@ func newParties(t *testing.T) *parties {
 	if err := copyFile("census.csv", "aux.csv"); err != nil {
 		t.Fatal(err)
 	}
-	for i, learner := range [][]string{{"logistic"}, {"adaboost", "--rounds", "3"}, {"brc", "--epsilon", "5"}} {
+	for i, learner := range [][]string{{"logistic"}, {"erm", "--epsilon", "5"}, {"brc", "--epsilon", "5"}} {
 		runDiscreet(t, append([]string{"party", "train", "--data", "census.csv", "--schema", "census.yaml", "--model",
 			fmt.Sprintf("m%d.json", i), "--learner"}, learner...)...)
 	}

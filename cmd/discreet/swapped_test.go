@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/cli/clitest"
 )
 
 // reading are the flags and arguments that name a file or a folder to read, by
@@ -256,7 +257,7 @@ func scene(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	t.Chdir(dir)
-	if err := writeCensus(dir, 60); err != nil {
+	if err := clitest.WriteCensus(dir, 60); err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range []string{

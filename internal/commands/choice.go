@@ -3,12 +3,16 @@
 package commands
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
@@ -46,6 +50,7 @@ func addChoice(c *cobra.Command) *choice {
 	f.BoolVar(&ch.price.NotPrivate, "not-private", false, "train without privacy although the schema has private columns")
 	f.StringArrayVar(&ch.named, "option", nil, "an option of the learner as `NAME=VALUE`, for programs; may be repeated")
 	f.MarkHidden("option")
+	c.SetFlagErrorFunc(nameLaboratory)
 	for _, l := range all {
 		title := "Learner " + l.Name
 		if l.Name == train.DefaultLearner {
@@ -60,6 +65,17 @@ func addChoice(c *cobra.Command) *choice {
 		}
 	}
 	return ch
+}
+
+// nameLaboratory adds to the refusal of an option that only learners of the laboratory have who
+// has them.
+func nameLaboratory(c *cobra.Command, err error) error {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok || !slices.Contains(train.LaboratoryOptions, unknown.GetSpecifiedName()) {
+		return err
+	}
+	return &dp.ParamError{Op: c.Name(), Param: unknown.GetSpecifiedName(), Want: "must be left out: no learner has such a choice",
+		Hint: train.LaboratoryHint}
 }
 
 // makeRequest checks the flags on their own, before any file is opened.

@@ -11,7 +11,7 @@ import (
 )
 
 // divided are the packages whose numbers leave with noise.
-var divided = []string{"federated", "heldout", "learn", "train", "tune"}
+var divided = []string{"federated", "heldout", "lab/learn", "learn", "train", "tune"}
 
 // denominators are what numbers are divided by before noise, by package, each looked at: public
 // ones and, as said below, totals whose own move the sensitivity covers. A private number as a
@@ -23,12 +23,12 @@ var denominators = map[string][]string{
 	"learn/erm":            {"float64(max(1, s.Rows))"}, // of the sample of public size that a solver looks at
 	// The totals of all weights and of all rows are covered: G-BRC-1 and G-PEOPLE-1 bound the
 	// quotient.
-	"learn/brc":     {"2 * (wrong + right)", "2 * r.one()", "one", "pos + neg", "wrong + right"},
-	"learn/grids":   {"engine.WeightOne", "engine.WeightOne / curveUnit"},
-	"learn/labeldp": {"int64(n) << unitBits"}, // rows, which are public there
-	"learn/pate":    {"one"},
-	"learn/people":  {"2 * total", "total"},
-	"tune":          {"2 * max(1, int64(len(labels)))", "loss.Den", "lossSteps"}, // rows that judge, public there
+	"learn/brc":        {"2 * (wrong + right)", "2 * r.one()", "one", "pos + neg", "wrong + right"},
+	"learn/grids":      {"engine.WeightOne", "engine.WeightOne / curveUnit"},
+	"learn/labeldp":    {"int64(n) << unitBits"}, // rows, which are public there
+	"lab/learn/pate":   {"one"},
+	"lab/learn/people": {"2 * total", "total"},
+	"tune":             {"2 * max(1, int64(len(labels)))", "loss.Den", "lossSteps"}, // rows that judge, public there
 }
 
 // checkDivisors keeps private numbers from being divisors before noise.

@@ -66,14 +66,14 @@ var plantedStatistics = []plantedStatistic{
 		us`, `return nil, fmt.Errorf("labeldp: of %d: %w", g.Counts[0][0], err)
 		}
 		us`, "anybody can print"},
-	{"noise as large as the largest weight that occurs", "internal/learn/people/fit.go", "privacy/mech.checkSize",
+	{"noise as large as the largest weight that occurs", "lab/internal/learn/people/fit.go", "privacy/mech.checkSize",
 		"werr = exit.Release(errLabel(t), pl.noiseFor(pl.share[t].err, moves)",
 		"werr = exit.Release(errLabel(t), pl.noiseFor(pl.share[t].err, moves*float64(wrong[k])/float64(total))",
 		"what happens next"},
-	{"as many scores as there are patterns", "internal/learn/people/fit.go", "learn/people.Plan.releaseRound",
+	{"as many scores as there are patterns", "lab/internal/learn/people/fit.go", "lab/internal/learn/people.Plan.releaseRound",
 		"scores := make([]mech.Ratio, candidates)", "scores := make([]mech.Ratio, len(rows.patterns.Count))",
 		"how many numbers leave"},
-	{"votes cut by the range that occurs", "internal/learn/pate/fit.go", "learn/pate.Plan.buildModel",
+	{"votes cut by the range that occurs", "lab/internal/learn/pate/fit.go", "lab/internal/learn/pate.Plan.buildModel",
 		"\tworth := max(0, min(mostWorth,", "\tworth := max(0, min(float64(first), mostWorth,",
 		"becomes part of model.Logistic"},
 	{"a solver's step is a threshold of the model", "internal/learn/erm/threshold.go", "learn/erm.Plan.chooseThreshold",

@@ -87,14 +87,14 @@ func findDead(r *reach) (which []string) {
 	return which
 }
 
-// findUnproved lists functions that proofs lean on and that the product does not call:
-// what is proved would not be what runs.
+// findUnproved lists functions that proofs lean on and that the product does not call, or, of the
+// laboratory's own, its program: what is proved would not be what runs.
 func findUnproved(m *Module, r *reach) (which []string) {
 	reached, declared := map[string]bool{}, map[string]bool{}
 	for _, f := range r.functions {
 		in := path.Dir(f.at) + " " + f.name
 		declared[in] = true
-		reached[in] = reached[in] || r.byProduct[f.at]
+		reached[in] = reached[in] || r.byProduct[f.at] || under(f.at, "lab") && r.byLab[f.at]
 	}
 	pages, _ := readTagPages(m)
 	for _, page := range pages {
@@ -104,7 +104,7 @@ func findUnproved(m *Module, r *reach) (which []string) {
 					continue
 				}
 				if in := p.Dir + " " + t.name; declared[in] && !reached[in] {
-					which = append(which, fmt.Sprintf("%s: tag %s leans on %s of %s, which discreet never calls", page.file, t.tag,
+					which = append(which, fmt.Sprintf("%s: tag %s leans on %s of %s, which no program calls", page.file, t.tag,
 						t.name, p.Name))
 				}
 			}

@@ -136,8 +136,8 @@ var critical = map[string][]string{
 	"internal/learn/erm":            {"./internal/learn/erm", "./internal/noninterference"},
 	"internal/learn/grids":          {"./internal/learn/grids", "./internal/noninterference"},
 	"internal/learn/labeldp":        {"./internal/learn/labeldp", "./internal/noninterference"},
-	"internal/learn/pate":           {"./internal/learn/pate", "./internal/noninterference"},
-	"internal/learn/people":         {"./internal/learn/people", "./internal/noninterference"},
+	"lab/internal/learn/pate":       {"./lab/internal/learn/pate", "./lab/internal/noninterference"},
+	"lab/internal/learn/people":     {"./lab/internal/learn/people", "./lab/internal/noninterference"},
 }
 
 // longestRun is the time that the tests of one package have to see one mistake; a mistake

@@ -7,10 +7,10 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/learn/logistic"
 	"github.com/discreet-dp/discreet/internal/learn/random"
-	"github.com/discreet-dp/discreet/internal/learn/stump"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/lab/internal/learn/stump"
 )
 
 // newWeak asks the table the base's one question.

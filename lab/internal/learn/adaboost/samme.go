@@ -5,10 +5,10 @@ package adaboost
 import (
 	"context"
 
-	"github.com/discreet-dp/discreet/internal/learn/stump"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/lab/internal/learn/stump"
 )
 
 // boostSplits boosts splits about K levels. A level's share of the odds is e to the

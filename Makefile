@@ -31,7 +31,7 @@ help: ## list the verbs
 
 .PHONY: build
 build: ## build the commands into out/
-	GOWORK=off $(GO) build -trimpath -o $(OUT)/discreet ./cmd/discreet
+	GOWORK=off $(GO) build -trimpath -o $(OUT)/ ./cmd/discreet ./cmd/discreet-net
 	GOWORK=off $(GO) build -C lab -trimpath -o $(abspath $(OUT))/discreet-lab github.com/discreet-dp/discreet/lab/cmd/discreet-lab
 
 .PHONY: check
@@ -199,7 +199,8 @@ peers: peers-env ## cross-check against Python libraries: lab/peers/*
 # The version of wheels and of releases. PLATFORM is what pip calls this machine.
 VERSION  ?= 0.1.0
 PLATFORM ?= $(shell python3 -c 'import sysconfig; print(sysconfig.get_platform().replace("-", "_").replace(".", "_"))')
-STATIC = GOWORK=off CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w -buildid= -X github.com/discreet-dp/discreet/internal/commands.release=$(VERSION)'
+STATIC = GOWORK=off CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w -buildid= -X main.release=$(VERSION) \
+	-X github.com/discreet-dp/discreet/internal/commands.release=$(VERSION)'
 
 # Needs a package registry; no part of the tests. It says how long the wheel takes to install, too.
 .PHONY: python
@@ -208,8 +209,9 @@ python: python-wheel python-env python-check ## build the wheel of this machine,
 .PHONY: python-wheel
 python-wheel:
 	@rm -rf $(OUT)/python && mkdir -p $(OUT)/python
-	$(STATIC) -o $(OUT)/python/program ./cmd/discreet
-	python3 python/wheel.py $(VERSION) $(PLATFORM) $(OUT)/python/program $(OUT)/python
+	@mkdir -p $(OUT)/python/programs
+	$(STATIC) -o $(OUT)/python/programs/ ./cmd/discreet ./cmd/discreet-net
+	python3 python/wheel.py $(VERSION) $(PLATFORM) $(OUT)/python $(OUT)/python/programs/discreet $(OUT)/python/programs/discreet-net
 
 PIP = $(OUT)/python/env/bin/pip install --quiet --disable-pip-version-check --no-input --timeout 20 --retries 1
 
@@ -237,14 +239,16 @@ release: ## static programs for six platforms, wheels, a bill of materials and c
 	@rm -rf $(RELEASE) && mkdir -p $(RELEASE)
 	@for t in $(TARGETS); do \
 		IFS=/ read -r os arch tag <<< "$$t"; \
-		name=$(RELEASE)/discreet-$(VERSION)-$$os-$$arch; [ $$os != windows ] || name=$$name.exe; \
+		end=$(VERSION)-$$os-$$arch; [ $$os != windows ] || end=$$end.exe; \
 		echo "release: $$os/$$arch"; \
-		GOOS=$$os GOARCH=$$arch $(STATIC) -buildvcs=false -o "$$name" ./cmd/discreet; \
-		python3 python/wheel.py $(VERSION) "$$tag" "$$name" $(RELEASE); \
+		for program in discreet discreet-net; do \
+			GOOS=$$os GOARCH=$$arch $(STATIC) -buildvcs=false -o "$(RELEASE)/$$program-$$end" ./cmd/$$program; \
+		done; \
+		python3 python/wheel.py $(VERSION) "$$tag" $(RELEASE) $(RELEASE)/discreet-$$end $(RELEASE)/discreet-net-$$end; \
 		[ $$os != linux ] || GOOS=$$os GOARCH=$$arch $(STATIC) -buildvcs=false \
 			-o $(RELEASE)/discreet-serve-$(VERSION)-$$os-$$arch ./cmd/discreet-serve; \
 	done
-	GOWORK=off $(GO) list -deps -f '{{with .Module}}{{if .Version}}{{.Path}} {{.Version}}{{end}}{{end}}' ./cmd/discreet | LC_ALL=C sort -u \
+	GOWORK=off $(GO) list -deps -f '{{with .Module}}{{if .Version}}{{.Path}} {{.Version}}{{end}}{{end}}' ./cmd/discreet ./cmd/discreet-net | LC_ALL=C sort -u \
 		| python3 python/sbom.py $(VERSION) > $(RELEASE)/discreet-$(VERSION).spdx.json
 	cp python/Containerfile $(RELEASE)/
 	cd $(RELEASE) && LC_ALL=C sha256sum discreet-* Containerfile > SHA256SUMS && cat SHA256SUMS

@@ -97,7 +97,7 @@ const canaryProcess = "DISCREET_TEST_CANARY"
 func runAsCommand() {
 	log.SetOutput(os.Stderr)
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug - 100})))
-	main()
+	os.Exit(cli.Main(newBoth))
 }
 
 // No command shows a protected cell: not on its output or its errors, by any log, in a file that it
@@ -159,7 +159,7 @@ func TestNoStreamShowsAProtectedCell(t *testing.T) {
 			t.Errorf("no line of %s ends well", c)
 		}
 	}
-	for _, c := range tableCommands(newRoot(&cli.App{Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}})) {
+	for _, c := range tableCommands(newBoth(&cli.App{Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}})) {
 		if !slices.Contains(finishing, c) && !slices.Contains(askedOver, c) {
 			t.Errorf("%s reads a table, and its streams are not looked at", c)
 		}

@@ -11,7 +11,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands"
+	"github.com/discreet-dp/discreet/internal/commands/network"
 	"github.com/discreet-dp/discreet/internal/service/problem"
 )
 
@@ -42,18 +44,25 @@ func TestMain(m *testing.M) {
 	if os.Getenv(canaryProcess) != "" {
 		runAsCommand()
 	}
-	testscript.Main(state{m}, map[string]func(){"discreet": func() {
-		if path := os.Getenv(clockFile); path != "" {
-			commands.Clock = func() time.Time {
-				now, err := readClock(path)
-				if err != nil {
-					panic(err)
-				}
-				return now
-			}
+	testscript.Main(state{m}, map[string]func(){
+		"discreet":     func() { setClock(); main() },
+		"discreet-net": func() { setClock(); os.Exit(cli.Main(network.NewRoot)) },
+	})
+}
+
+// setClock makes this process go by the clock that its environment names.
+func setClock() {
+	path := os.Getenv(clockFile)
+	if path == "" {
+		return
+	}
+	commands.Clock = func() time.Time {
+		now, err := readClock(path)
+		if err != nil {
+			panic(err)
 		}
-		main()
-	}})
+		return now
+	}
 }
 
 func readClock(path string) (time.Time, error) {

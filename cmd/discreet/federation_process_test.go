@@ -103,7 +103,7 @@ func freeAddress(t *testing.T) string {
 }
 
 func (tr *trial) command(as string, args ...string) *exec.Cmd {
-	args = append(append([]string{"discreet"}, args...), "--certs", "certs", "--as", as)
+	args = append(append([]string{"discreet-net"}, args...), "--certs", "certs", "--as", as)
 	if tr.host != "" {
 		args = append([]string{"ip", "netns", "exec", tr.host}, args...)
 	}

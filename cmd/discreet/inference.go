@@ -15,7 +15,7 @@ import (
 func (a *app) newServeCommand() *cobra.Command {
 	level, opts := new(slog.LevelVar), inference.DefaultOptions()
 	handler := slog.NewJSONHandler(a.Stderr, &slog.HandlerOptions{Level: level})
-	opts.Log, opts.Faults, opts.Version = slog.New(handler), slog.NewLogLogger(handler, slog.LevelDebug), commands.DescribeBuild()
+	opts.Log, opts.Faults, opts.Version = slog.New(handler), slog.NewLogLogger(handler, slog.LevelDebug), commands.DescribeBuild("discreet")
 	c := inference.NewCommand(opts, level)
 	cli.Reads(c, "model", "tls-cert", "tls-key", "tokens")
 	return c

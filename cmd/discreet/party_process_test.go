@@ -25,6 +25,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/service/ballot"
 	"github.com/discreet-dp/discreet/internal/service/combine"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -201,7 +202,10 @@ func (p *parties) replayed(folder string) []byte {
 		t.Fatal(err)
 	}
 	a := &app{&commands.App{App: &cli.App{Stderr: new(bytes.Buffer)}}}
-	_, aux, err := ballot.ReadAuxiliary(context.Background(), a.readUnlabelled, s, []string{"aux.csv"})
+	read := func(ctx context.Context, s *schema.Schema, paths []string) (*dataset.Table, error) {
+		return dataset.Read(ctx, s, dataset.Options{Labels: dataset.LabelsIgnored}, paths...)
+	}
+	_, aux, err := ballot.ReadAuxiliary(context.Background(), read, s, []string{"aux.csv"})
 	if err != nil {
 		t.Fatal(err)
 	}

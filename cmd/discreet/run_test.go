@@ -36,7 +36,7 @@ func sampleFolder(t *testing.T, rows int) string {
 func runDiscreet(t *testing.T, args ...string) (stdout string) {
 	t.Helper()
 	var out, talk bytes.Buffer
-	if code := cli.Run(t.Context(), newRoot, args, nil, strings.NewReader(""), &out, &talk); code != cli.ExitOK {
+	if code := cli.Run(t.Context(), newBoth, args, nil, strings.NewReader(""), &out, &talk); code != cli.ExitOK {
 		t.Fatalf("discreet %s exits with %d: %s", strings.Join(args, " "), code, &talk)
 	}
 	return out.String()
@@ -71,7 +71,7 @@ func TestInterruptedTrainingLeavesNoModel(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var out, talk bytes.Buffer
-	code := cli.Run(ctx, newRoot, []string{
+	code := cli.Run(ctx, newBoth, []string{
 		"train", "--data", "-", "--schema", filepath.Join(dir, "census.yaml"), "--learner", "brc", "--epsilon", "1",
 		"--model", filepath.Join(dir, "m.json"),
 	}, nil, &stopper{bytes.NewReader(text), row, cancel}, &out, &talk)

@@ -31,7 +31,7 @@ prints the facts of the model's card.`,
 				return &cli.UsageError{Err: &dp.ParamError{Op: "show", Param: "model",
 					Want: "must be given once, as an argument or as --model"}}
 			}
-			m, err := card.Load(strings.Join(append(args, model), ""), commands.DescribeBuild(), commands.Clock())
+			m, err := card.Load(strings.Join(append(args, model), ""), commands.DescribeBuild("discreet"), commands.Clock())
 			if err != nil {
 				return err
 			}
@@ -104,7 +104,7 @@ func (k *cardFlags) writeCard(c *cobra.Command) error {
 	} else if k.about != nil {
 		return cli.Refuse("card", "about", "must be left out but with --format registry", nil)
 	}
-	m, err := card.Load(k.model, commands.DescribeBuild(), commands.Clock())
+	m, err := card.Load(k.model, commands.DescribeBuild("discreet"), commands.Clock())
 	if err == nil && k.audit != "" {
 		err = m.AddAudit(k.audit)
 	}

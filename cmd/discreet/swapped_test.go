@@ -195,7 +195,7 @@ func TestEveryFileFlagIsTried(t *testing.T) {
 			}
 		}
 	}
-	walk(newRoot(&cli.App{Stdout: io.Discard, Stderr: io.Discard}))
+	walk(newBoth(&cli.App{Stdout: io.Discard, Stderr: io.Discard}))
 	for what := range named {
 		flag := what[strings.LastIndexByte(what, ' ')+1:]
 		if _, tried := reading[what]; !tried && !slices.Contains(writing, flag) {
@@ -287,7 +287,7 @@ func scene(t testing.TB) string {
 func tell(t testing.TB, line []string) string {
 	t.Helper()
 	var out bytes.Buffer
-	cli.Run(t.Context(), newRoot, line, []string{"PATH=" + os.Getenv("PATH")}, strings.NewReader(""), &out, &out)
+	cli.Run(t.Context(), newBoth, line, []string{"PATH=" + os.Getenv("PATH")}, strings.NewReader(""), &out, &out)
 	return out.String()
 }
 

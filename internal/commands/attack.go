@@ -36,7 +36,7 @@ func (a *App) NewAttackCommand() *cobra.Command {
 	t := &attackFlags{App: a}
 	c := &cobra.Command{
 		Use:   "attack",
-		Short: "infer who was in the table, and compare with what ε allows (not private)",
+		Short: "infer who was in the table, against what ε allows (not private)",
 		Long: `Attack plays membership inference against a training. Before each of many
 trainings a coin decides for every target row whether its protected part is in
 the table or another part takes its place. (Under add-remove it decides whether

@@ -24,9 +24,9 @@ of discreet train.
 
 Flags for every learner come first below. The flags of one learner stand under
 its name.`,
-		Example: `  discreet party train --data mine.csv --schema mine.yaml --learner logistic --model m.json
-  discreet party train --data mine.csv --schema mine.yaml --learner additive --model m.json
-  discreet party train --data mine.csv --schema mine.yaml --learner brc --epsilon 1 --model m.json`,
+		Example: `  discreet-net party train --data mine.csv --schema mine.yaml --learner logistic --model m.json
+  discreet-net party train --data mine.csv --schema mine.yaml --learner additive --model m.json
+  discreet-net party train --data mine.csv --schema mine.yaml --learner brc --epsilon 1 --model m.json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if t.choice.price.Epsilon == "" {

@@ -13,23 +13,23 @@ import (
 // release is the version that make release builds; "" elsewhere.
 var release string
 
-func (a *App) NewVersionCommand() *cobra.Command {
+func (a *App) newVersionCommand(program string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "say which version this is",
 		Long: `Version prints the version of the program, the commit it was built from if that
 is known, and the platform.`,
-		Example: `  discreet version`,
+		Example: "  " + program + " version",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(a.Stdout, DescribeBuild())
+			_, err := fmt.Fprintln(a.Stdout, DescribeBuild(program))
 			return err
 		},
 	}
 }
 
-// DescribeBuild describes the binary by what the compiler stored in it.
-func DescribeBuild() string {
+// DescribeBuild describes a program by what the compiler stored in it.
+func DescribeBuild(program string) string {
 	version, commit := "unknown", ""
 	if info, ok := debug.ReadBuildInfo(); ok {
 		version = info.Main.Version
@@ -45,5 +45,5 @@ func DescribeBuild() string {
 	if release != "" {
 		version = release
 	}
-	return fmt.Sprintf("discreet %s%s, %s, %s/%s", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("%s %s%s, %s, %s/%s", program, version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -37,7 +37,7 @@ func findReach(dir, module string) (*reach, error) {
 		return nil, err
 	}
 	cfg := &packages.Config{Mode: packages.LoadAllSyntax, Dir: dir, Env: env, Tests: true}
-	loaded, err := packages.Load(cfg, ".", "./cmd/discreet", "./lab/cmd/discreet-lab")
+	loaded, err := packages.Load(cfg, ".", "./cmd/discreet", "./cmd/discreet-net", "./lab/cmd/discreet-lab")
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func findReach(dir, module string) (*reach, error) {
 		switch id := loaded[i].ID; id {
 		case module:
 			product = append(product, exportedFunctions(prog, p.Pkg)...)
-		case module + ".test", module + "/cmd/discreet":
+		case module + ".test", module + "/cmd/discreet", module + "/cmd/discreet-net":
 			product = append(product, p.Func("init"), p.Func("main"))
 		case module + "/lab/cmd/discreet-lab":
 			lab = append(lab, p.Func("init"), p.Func("main"))

@@ -7,10 +7,7 @@
 package main
 
 import (
-	"context"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -21,11 +18,7 @@ import (
 
 func main() {
 	learners.Register()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second interrupt ends even what does not listen
-	code := cli.Run(ctx, newRoot, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	os.Exit(cli.Main(newRoot))
 }
 
 // app adds the commands of the laboratory to what every command knows.
@@ -34,7 +27,7 @@ type app struct{ *commands.App }
 // newRoot returns the whole command tree.
 func newRoot(c *cli.App) *cobra.Command {
 	a := &app{&commands.App{App: c}}
-	return cli.Group(&cobra.Command{
+	return a.NewRoot(&cobra.Command{
 		Use:   "discreet-lab",
 		Short: "measure the figures of the papers anew",
 		Long: `Discreet-lab measures the figures of the four papers that discreet implements,
@@ -45,6 +38,6 @@ ledgers are those of discreet, which reads and scores the models.`,
   discreet-lab experiment run shen/fig2a --out figures
   discreet-lab report figures --out report.html
   discreet-lab train --data t.csv --schema t.yaml --learner pate --epsilon 1 --model m.json`,
-	}, a.newExperimentCommand(), a.newReportCommand(), a.NewPlanCommand(), a.NewTrainCommand(), a.NewTuneCommand(),
+	}, nil, a.newExperimentCommand(), a.newReportCommand(), a.NewPlanCommand(), a.NewTrainCommand(), a.NewTuneCommand(),
 		a.NewAuditCommand(), a.NewAttackCommand(), a.NewCompareCommand())
 }

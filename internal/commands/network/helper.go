@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package network
 
 import (
 	"context"
@@ -40,7 +40,7 @@ ones.
 
 On --page it serves Prometheus' metrics and whether it is alive and ready,
 without TLS and to everybody who can reach it.`,
-		Example: `  discreet helper --certs certs --as helper/two --listen :8445 --store two.db`,
+		Example: `  discreet-net helper --certs certs --as helper/two --listen :8445 --store two.db`,
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return h.runHelper(c.Context()) },
 	}

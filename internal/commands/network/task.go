@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package network
 
 import (
 	"context"
@@ -30,9 +30,9 @@ func (a *app) newTaskCommand() *cobra.Command {
 		Long: `Task is the operator's hand on an aggregator. A task says what data owners are
 asked, at which ε, in how many rounds and until when; the operator signs it, and
 owners take part in nothing else.`,
-		Example: `  discreet task create --certs certs --as operator/anna --server https://localhost:8443 \
+		Example: `  discreet-net task create --certs certs --as operator/anna --server https://localhost:8443 \
     --schema adult.yaml --classifier stump --epsilon 1 --owners 30000 --minimum 100 --slot 10m --ends 24h
-  discreet task list --certs certs --as reader/ben --server https://localhost:8443`,
+  discreet-net task list --certs certs --as reader/ben --server https://localhost:8443`,
 	}
 	return cli.Group(c, a.newTaskCreateCommand(), a.newTaskListCommand(), a.newTaskShowCommand(), a.newTaskCloseCommand())
 }
@@ -78,9 +78,9 @@ Mode aggregate needs a --roster, and --honest of the owners on it must be honest
 The others may all work for the aggregator, in one slot, and the noise of its sum
 is still whole. The more owners may be dishonest, the more noise there is. Owners
 refuse a task that counts on more honest owners than they do.`,
-		Example: `  discreet task create --certs certs --as operator/anna --server https://localhost:8443 \
+		Example: `  discreet-net task create --certs certs --as operator/anna --server https://localhost:8443 \
     --schema adult.yaml --classifier stump --epsilon 1 --owners 30000 --minimum 100 --slot 10m --quiet 30s --ends 24h
-  discreet task create --certs certs --as operator/anna --server https://localhost:8443 --mode aggregate \
+  discreet-net task create --certs certs --as operator/anna --server https://localhost:8443 --mode aggregate \
     --helpers one=https://a.example.org:8445,two=https://b.example.org:8445,three=https://c.example.org:8445 \
     --roster roster.txt --honest 2980 --schema adult.yaml --classifier stump --epsilon 1 \
     --owners 3000 --minimum 100 --slot 10m --quiet 30s --ends 24h`,
@@ -167,7 +167,7 @@ func (a *app) newTaskListCommand() *cobra.Command {
 		Use:     "list",
 		Short:   "list the aggregator's tasks",
 		Long:    `List prints every task of the aggregator and how far it is.`,
-		Example: `  discreet task list --certs certs --as reader/ben --server https://localhost:8443`,
+		Example: `  discreet-net task list --certs certs --as reader/ben --server https://localhost:8443`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			client, err := r.dialAggregator()
@@ -206,7 +206,7 @@ done; with --wait it waits until then. With --announcement it writes what the
 operator has signed, once the signature is checked: whoever is asked to take part
 can read what every owner is asked. With --roster it writes the keys of the owners
 who may report, once they are those that the operator has signed.`,
-		Example: `  discreet task show 5f1c… --certs certs --as reader/ben --server https://localhost:8443 \
+		Example: `  discreet-net task show 5f1c… --certs certs --as reader/ben --server https://localhost:8443 \
     --wait --model m.json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -288,7 +288,7 @@ func (a *app) newTaskCloseCommand() *cobra.Command {
 		Short: "end a task without a model",
 		Long: `Close ends a task. Only the operator who signed it may close it. Its owners are
 asked no more; what those who answered have spent stays spent.`,
-		Example: `  discreet task close 5f1c… --certs certs --as operator/anna --server https://localhost:8443`,
+		Example: `  discreet-net task close 5f1c… --certs certs --as operator/anna --server https://localhost:8443`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			client, id, err := r.dialTask(args[0])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package network
 
 import (
 	"fmt"
@@ -43,8 +43,8 @@ a first approximation, the combined classifier would lie above the best one in
 nats of mean loss: what privacy costs, of order 1/(epsilon parties)², and what a
 finite auxiliary table costs, of order 1/rows (Hamm, Cao, Belkin 2016, Theorem
 4, with its constants filled in for rows that extend alike in all directions).`,
-		Example: `  discreet party plan --schema aux.yaml --parties 200 --rows 5000 --epsilon 1
-  discreet party plan --schema aux.yaml --parties 200 --rows 5000 --epsilon 1 --method majority --json`,
+		Example: `  discreet-net party plan --schema aux.yaml --parties 200 --rows 5000 --epsilon 1
+  discreet-net party plan --schema aux.yaml --parties 200 --rows 5000 --epsilon 1 --method majority --json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return p.runPlan(c) },
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package network
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ func (a *app) newPartyKeyCommand() *cobra.Command {
 		Short: "make a party's key for signing votes",
 		Long: `Key writes a new Ed25519 key to a file that only its owner may read, and prints
 the public half, which the combiner's roster wants.`,
-		Example: `  discreet party key --out mine.pem`,
+		Example: `  discreet-net party key --out mine.pem`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			public, err := ballot.NewKey(out)

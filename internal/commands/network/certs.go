@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package network
 
 import (
 	"fmt"
@@ -28,11 +28,11 @@ in force from the next connection, call and signature on.
 
 This authority is for trials. An organisation's own may sign the same
 certificates and lists; what we read from one is its name discreet://ROLE/NAME.`,
-		Example: `  discreet certs init --dir certs
-  discreet certs issue --dir certs --role aggregator --name main --host agg.example.org
-  discreet certs issue --dir certs --role owner --name clinic-7
-  discreet certs renew --dir certs --role owner --name clinic-7
-  discreet certs revoke --dir certs --role owner --name clinic-7`,
+		Example: `  discreet-net certs init --dir certs
+  discreet-net certs issue --dir certs --role aggregator --name main --host agg.example.org
+  discreet-net certs issue --dir certs --role owner --name clinic-7
+  discreet-net certs renew --dir certs --role owner --name clinic-7
+  discreet-net certs revoke --dir certs --role owner --name clinic-7`,
 	}
 	return cli.Group(c, a.newCertsInitCommand(), a.newCertsIssueCommand(), a.newCertsRenewCommand(),
 		a.newCertsRevokeCommand())
@@ -66,8 +66,8 @@ and authority.key, which none but certs issue needs. It replaces nothing.
 
 With --trial it also issues what a trial on one machine needs: aggregator/main,
 helper/one, helper/two, helper/three, operator/me, owner/me and reader/me.`,
-		Example: `  discreet certs init --dir certs
-  discreet certs init --dir certs --trial`,
+		Example: `  discreet-net certs init --dir certs
+  discreet-net certs init --dir certs --trial`,
 		RunE: func(*cobra.Command, []string) error {
 			authority, err := identity.NewAuthority(time.Now(), f.validFor())
 			if err != nil {
@@ -96,8 +96,8 @@ func (a *app) newCertsIssueCommand() *cobra.Command {
 		Short: "make the certificate of one process",
 		Long: `Issue makes ROLE-NAME.crt and ROLE-NAME.key. An aggregator, a helper and a party
 serve, and need the names at which others reach them. It replaces nothing.`,
-		Example: `  discreet certs issue --dir certs --role helper --name two --host 10.0.0.2
-  discreet certs issue --dir certs --role operator --name anna`,
+		Example: `  discreet-net certs issue --dir certs --role helper --name two --host 10.0.0.2
+  discreet-net certs issue --dir certs --role operator --name anna`,
 		RunE: func(*cobra.Command, []string) error {
 			authority, err := identity.LoadAuthority(f.dir)
 			if err != nil {
@@ -131,7 +131,7 @@ func (a *app) newCertsRenewCommand() *cobra.Command {
 the file at once. The key need not be here: send the file to the process that has
 it, which takes it up while it runs. Where the key may be known to others, revoke
 the certificate and issue another.`,
-		Example: `  discreet certs renew --dir certs --role aggregator --name main --days 30`,
+		Example: `  discreet-net certs renew --dir certs --role aggregator --name main --days 30`,
 		RunE: func(*cobra.Command, []string) error {
 			authority, err := identity.LoadAuthority(f.dir)
 			if err != nil {
@@ -167,8 +167,8 @@ signed end with it.
 A list is in force for --days. It must be signed again before, by revoke without
 --role and --name: processes that have a list refuse everybody of its authority
 when it is out of date, and processes without one know of no revocation.`,
-		Example: `  discreet certs revoke --dir certs --role owner --name clinic-7
-  discreet certs revoke --dir certs --days 60`,
+		Example: `  discreet-net certs revoke --dir certs --role owner --name clinic-7
+  discreet-net certs revoke --dir certs --days 60`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			authority, err := identity.LoadAuthority(f.dir)
 			if err != nil {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package network
 
 import (
 	"context"
@@ -47,8 +47,8 @@ far it had come.
 On --page it serves a page that shows how the rounds go, Prometheus' metrics, and
 whether it is alive and ready. The page has no TLS and is open to everybody who
 can reach it: give it an address that only operators reach.`,
-		Example: `  discreet aggregator --certs certs --as aggregator/main --listen :8443 --state state.db --max-epsilon 2
-  discreet aggregator --certs certs --as aggregator/main --listen :8443 \
+		Example: `  discreet-net aggregator --certs certs --as aggregator/main --listen :8443 --state state.db --max-epsilon 2
+  discreet-net aggregator --certs certs --as aggregator/main --listen :8443 \
     --state postgres://discreet@db/state --max-epsilon 1 --page 127.0.0.1:8080`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return g.runAggregator(c.Context()) },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package network
 
 import (
 	"github.com/spf13/cobra"
@@ -17,10 +17,10 @@ trains what it likes on its own table, and votes with it on the rows of one
 public table without labels, the auxiliary table. Combine makes a classifier of
 the votes that is private for everything that one party holds. Votes are handed
 in as files (vote), or over the network (serve).`,
-		Example: `  discreet party plan  --schema aux.yaml --parties 200 --rows 5000 --epsilon 1
-  discreet party train --data mine.csv --schema mine.yaml --learner logistic --model m.json
-  discreet party vote  --model m.json --aux aux.csv --out votes/mine
-  discreet combine     --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 --model global.json`,
+		Example: `  discreet-net party plan  --schema aux.yaml --parties 200 --rows 5000 --epsilon 1
+  discreet-net party train --data mine.csv --schema mine.yaml --learner logistic --model m.json
+  discreet-net party vote  --model m.json --aux aux.csv --out votes/mine
+  discreet-net combine     --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 --model global.json`,
 	},
 		a.newPartyPlanCommand(),
 		a.NewPartyTrainCommand(),

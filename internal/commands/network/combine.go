@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package network
 
 import (
 	"crypto/rand"
@@ -73,7 +73,7 @@ func (f *combination) readFlags(op string) error {
 	case f.open:
 	case f.epsilon == "":
 		return bad("must be given: it is the price that every party pays, and nobody else can name it", nil,
-			"for example --epsilon 1; discreet party plan shows what it buys")
+			"for example --epsilon 1; discreet-net party plan shows what it buys")
 	default:
 		eps, err := dp.ParseEpsilon(f.epsilon)
 		if err != nil {
@@ -144,18 +144,18 @@ what it prints and writes is what the parties would get.
 
 With --ledger the combination is charged to a data set whose unit is a party.
 noisy-max charges each answer, and stops when the budget is spent.`,
-		Example: `  discreet combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 \
+		Example: `  discreet-net combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 \
     --epsilon 1 --model global.json
-  discreet combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 \
+  discreet-net combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 \
     --method majority --model global.json
-  discreet combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 \
+  discreet-net combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 1 \
     --secure-sum --honest 150 --model global.json
-  discreet combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 5 \
+  discreet-net combine --votes votes --aux aux.csv --schema aux.yaml --parties 200 --epsilon 5 \
     --method noisy-max --queries 50 --answers answers.csv
-  discreet combine --ask parties.txt --certs certs --as combiner/uni --aux aux.csv --schema aux.yaml \
+  discreet-net combine --ask parties.txt --certs certs --as combiner/uni --aux aux.csv --schema aux.yaml \
     --parties 200 --epsilon 1 --model global.json \
     --ledger l.db --dataset hospitals --job first
-  discreet combine --ask parties.txt --certs certs --as combiner/uni --aux aux.csv --schema aux.yaml \
+  discreet-net combine --ask parties.txt --certs certs --as combiner/uni --aux aux.csv --schema aux.yaml \
     --parties 200 --epsilon 1 --model global.json \
     --secure-sum --honest 150 \
     --helpers one=https://h1.example:8445,two=https://h2.example:8445,three=https://h3.example:8445`,

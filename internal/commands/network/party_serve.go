@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package network
 
 import (
 	"context"
@@ -72,10 +72,10 @@ all others take part. Take the keys from the parties, not from the combiner.
 
 On --page it serves Prometheus' metrics and whether it is alive and ready,
 without TLS and to everybody who can reach it.`,
-		Example: `  discreet party serve --certs certs --as party/mary --listen :8451 --state mary \
+		Example: `  discreet-net party serve --certs certs --as party/mary --listen :8451 --state mary \
     --model m.json --schema aux.yaml \
     --key mary.pem --combiner uni --allow shared/aux.csv --max-epsilon 1 --lifetime-epsilon 3
-  discreet party serve --certs certs --as party/john --listen :8452 --state john --schema aux.yaml --key john.pem \
+  discreet-net party serve --certs certs --as party/john --listen :8452 --state john --schema aux.yaml --key john.pem \
     --command "python3 adapters/sklearn_votes.py model.joblib" --combiner uni --allow 9f86d081…:73412 \
     --max-epsilon 1 --lifetime-epsilon 3`,
 		Args: cobra.NoArgs,

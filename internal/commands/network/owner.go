@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package network
 
 import (
 	"bufio"
@@ -55,7 +55,7 @@ on a task's list you believe to be honest; a task that counts on more is refused
 With --owners N the rows are those of N owners, in equal parts, each with a key of
 its own in the book. That is for trials, and for machines that keep the data of
 many.`,
-		Example: `  discreet owner --certs certs --as owner/clinic-7 --server https://agg.example.org:8443 --task 5f1c… \
+		Example: `  discreet-net owner --certs certs --as owner/clinic-7 --server https://agg.example.org:8443 --task 5f1c… \
     --data rows.csv --book book.db --max-epsilon 1 --lifetime-epsilon 4`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return o.runOwners(c.Context()) },
@@ -95,7 +95,7 @@ func (a *app) newOwnerKeysCommand() *cobra.Command {
 		Long: `Keys prints the public key of each owner of a book, a line each, making those that
 are missing. They are what an owner is called; an operator who knows whose they
 are can admit them to a task with task create --roster.`,
-		Example: `  discreet owner keys --book book.db --lifetime-epsilon 4 >> roster.txt`,
+		Example: `  discreet-net owner keys --book book.db --lifetime-epsilon 4 >> roster.txt`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			eps, err := dp.ParseEpsilon(lifetime)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package network
 
 import (
 	"context"
@@ -76,8 +76,8 @@ takes the better of oue and grr for each question.
 With --plan it reads no data. It prints what each question's reports will be
 worth for --owners owners, how many owners it takes for --noise, and what one
 dishonest owner can do.`,
-		Example: `  discreet simulate --data adult.data.gz --schema adult.yaml --classifier stump --epsilon 1 --model m.json
-  discreet simulate --plan --schema adult.yaml --classifier stump --epsilon 1 --owners 100000 --noise 0.01`,
+		Example: `  discreet-net simulate --data adult.data.gz --schema adult.yaml --classifier stump --epsilon 1 --model m.json
+  discreet-net simulate --plan --schema adult.yaml --classifier stump --epsilon 1 --owners 100000 --noise 0.01`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return s.runSimulate(c) },
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package network
 
 import (
 	"context"
@@ -42,12 +42,12 @@ probabilities of the classes, of any scale.
 
 With --kind coefficients a logistic model hands in itself, for combine --method
 average.`,
-		Example: `  discreet party vote --model m.json --aux aux.csv --out votes/mine
-  discreet party vote --model m.json --aux aux.csv --kind probabilities --key mine.pem \
+		Example: `  discreet-net party vote --model m.json --aux aux.csv --out votes/mine
+  discreet-net party vote --model m.json --aux aux.csv --kind probabilities --key mine.pem \
     --party "St Mary" --out votes/mary
-  discreet party vote --command "python3 examples/adapters/sklearn_votes.py model.joblib" \
+  discreet-net party vote --command "python3 examples/adapters/sklearn_votes.py model.joblib" \
     --schema aux.yaml --aux aux.csv --out votes/mine
-  discreet party vote --csv votes.csv --schema aux.yaml --aux aux.csv --out votes/mine`,
+  discreet-net party vote --csv votes.csv --schema aux.yaml --aux aux.csv --out votes/mine`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return v.writeVotes(c.Context()) },
 	}

@@ -4,17 +4,9 @@
 // release, with the product's own tests: the other files are links to them.
 package noninterference
 
-import (
-	"slices"
-
-	"github.com/discreet-dp/discreet/internal/train"
-	"github.com/discreet-dp/discreet/lab/internal/learners"
-)
+import "github.com/discreet-dp/discreet/lab/internal/learners"
 
 func init() {
-	products := train.LearnerNames()
 	learners.Register()
-	searched = func() []*train.Learner {
-		return slices.DeleteFunc(train.Learners(), func(l *train.Learner) bool { return slices.Contains(products, l.Name) })
-	}
+	searched = learners.All
 }

@@ -34,7 +34,7 @@ type AnchorsFlag struct{ dir string }
 func (f *AnchorsFlag) AddFlag(c *cobra.Command) {
 	c.Flags().StringVar(&f.dir, "anchors", "", "the `folder` that remembers how far it has come, so that an old copy is "+
 		"refused; $XDG_STATE_HOME/discreet/anchors when left out")
-	cli.KeepsFolder(c, "anchors")
+	cli.KeepsFolder(c, "anchors", anchor.FolderNames)
 }
 
 // Folder is where anchors are kept.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -19,7 +20,7 @@ import (
 // budgetInit is the flags of the command.
 type budgetInit struct {
 	*app
-	ledger                                    ledgerFlag
+	ledger                                    commands.LedgerFlag
 	dataset, epsilon, delta, unit, why, parts string
 }
 
@@ -42,7 +43,7 @@ part: of all parts only the dearest counts, because nobody is in two.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return b.declareDataset(c.Context()) },
 	}
-	b.ledger.addFlag(c)
+	b.ledger.AddFlag(c)
 	c.Flags().StringVar(&b.dataset, "dataset", "", "the `name` of the data set")
 	c.Flags().StringVar(&b.epsilon, "epsilon", "", "the total ε, a `number`")
 	c.Flags().StringVar(&b.delta, "delta", "0", "the total δ, a `number`; 0 allows pure mechanisms only")
@@ -71,14 +72,14 @@ func (b *budgetInit) declareDataset(ctx context.Context) error {
 			return err
 		}
 	}
-	l, err := b.ledger.open(ctx, ledger.Create)
+	l, err := b.ledger.Open(ctx, ledger.Create)
 	if err != nil {
 		return err
 	}
 	err = l.Declare(ctx,
 		ledger.Dataset{Name: b.dataset, Epsilon: eps, Delta: delta, Unit: b.unit, Note: b.why, Parts: parts})
 	if err = errors.Join(err, l.Close()); err != nil {
-		return asRefusal(err)
+		return commands.AsRefusal(err)
 	}
 	in := "in all"
 	if parts != nil {

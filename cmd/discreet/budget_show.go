@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
@@ -18,7 +19,7 @@ import (
 // budgetShow is the flags of the command.
 type budgetShow struct {
 	*app
-	ledger  ledgerFlag
+	ledger  commands.LedgerFlag
 	dataset string
 	json    bool
 }
@@ -36,7 +37,7 @@ only the dearest counts; each one used is listed with what it spent itself.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return b.showBalances(c.Context()) },
 	}
-	b.ledger.addFlag(c)
+	b.ledger.AddFlag(c)
 	c.Flags().StringVar(&b.dataset, "dataset", "", "only the data set of this `name`")
 	c.Flags().BoolVar(&b.json, "json", false, "print one JSON object")
 	cli.Require(c, "ledger")
@@ -44,7 +45,7 @@ only the dearest counts; each one used is listed with what it spent itself.`,
 }
 
 func (b *budgetShow) showBalances(ctx context.Context) error {
-	return b.ledger.useLedger(ctx, func(l *ledger.Ledger) error {
+	return b.ledger.UseLedger(ctx, func(l *ledger.Ledger) error {
 		all, err := l.Balances(ctx, datasetOf(b.dataset)...)
 		switch {
 		case err != nil:

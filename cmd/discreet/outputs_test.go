@@ -28,7 +28,7 @@ func visitCommands(f func(name string, c *cobra.Command)) {
 		}
 		f(strings.TrimPrefix(c.CommandPath(), "discreet "), c)
 	}
-	walk(newRoot(&cli.App{Stdout: io.Discard, Stderr: io.Discard}))
+	walk(newBoth(&cli.App{Stdout: io.Discard, Stderr: io.Discard}))
 }
 
 // TestFileFlagsAreMarked: a flag that names a file or a folder is marked as read, written or kept,

@@ -52,7 +52,7 @@ func TestScripts(t *testing.T) {
 			return err == nil, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"census":  inventCensus,
+			"census":  clitest.Census,
 			"ask":     askService,
 			"edit":    editLines,
 			"exits":   clitest.Exits,
@@ -65,16 +65,6 @@ func TestScripts(t *testing.T) {
 			"later":   later,
 		},
 	})
-}
-
-// inventCensus is the script command "census ROWS"; see writeCensus.
-func inventCensus(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: census ROWS")
-	}
-	rows, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	ts.Check(writeCensus(ts.MkAbs("."), rows))
 }
 
 // storeFiles is the script command "store FILE ...": a store of objects has these files, by their

@@ -11,6 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/card"
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
@@ -30,7 +31,7 @@ prints the facts of the model's card.`,
 				return &cli.UsageError{Err: &dp.ParamError{Op: "show", Param: "model",
 					Want: "must be given once, as an argument or as --model"}}
 			}
-			m, err := card.Load(strings.Join(append(args, model), ""), describeBuild(), clock())
+			m, err := card.Load(strings.Join(append(args, model), ""), commands.DescribeBuild("discreet"), commands.Clock())
 			if err != nil {
 				return err
 			}
@@ -53,7 +54,7 @@ type cardFlags struct {
 	*app
 	model, out, format, audit string
 	about                     []string
-	ledger                    ledgerFlag
+	ledger                    commands.LedgerFlag
 }
 
 func (a *app) newCardCommand() *cobra.Command {
@@ -82,11 +83,11 @@ published (a date), and if you like sector, sources and notes.`,
 	c.Flags().StringVar(&k.format, "format", "", "html, pdf, yaml or registry: a `name` (default as the file's name ends)")
 	c.Flags().StringVar(&k.audit, "audit", "", "a `file` that audit --json or attack --json printed")
 	c.Flags().StringArrayVar(&k.about, "about", nil, "with --format registry, `NAME=TEXT` that no model knows; repeated")
-	k.ledger.addFlag(c)
+	k.ledger.AddFlag(c)
 	cli.Reads(c, "model", "audit")
 	cli.Writes(c, "out")
 	cli.Require(c, "model", "out")
-	completeFlag(c, "format", "html", "pdf", "yaml", "registry")
+	commands.CompleteFlag(c, "format", "html", "pdf", "yaml", "registry")
 	return c
 }
 
@@ -98,24 +99,24 @@ func (k *cardFlags) writeCard(c *cobra.Command) error {
 	if k.format == "registry" {
 		var err error
 		if about, err = card.ParseAbout(k.about); err != nil {
-			return asRefusal(err)
+			return commands.AsRefusal(err)
 		}
 	} else if k.about != nil {
 		return cli.Refuse("card", "about", "must be left out but with --format registry", nil)
 	}
-	m, err := card.Load(k.model, describeBuild(), clock())
+	m, err := card.Load(k.model, commands.DescribeBuild("discreet"), commands.Clock())
 	if err == nil && k.audit != "" {
 		err = m.AddAudit(k.audit)
 	}
-	if err == nil && k.ledger.address != "" {
-		err = k.ledger.useLedger(c.Context(), func(l *ledger.Ledger) error { return m.AddLedger(c.Context(), l) })
+	if err == nil && k.ledger.Address != "" {
+		err = k.ledger.UseLedger(c.Context(), func(l *ledger.Ledger) error { return m.AddLedger(c.Context(), l) })
 	}
 	if err != nil {
-		return asRefusal(err)
+		return commands.AsRefusal(err)
 	}
 	write := m.Format(k.format, about)
 	if write == nil {
 		return cli.Refuse("card", "format", "must be html, pdf, yaml or registry", k.format)
 	}
-	return asRefusal(k.WriteFile(k.out, write))
+	return commands.AsRefusal(k.WriteFile(k.out, write))
 }

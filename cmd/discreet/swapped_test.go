@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/cli/clitest"
 )
 
 // reading are the flags and arguments that name a file or a folder to read, by
@@ -196,7 +197,7 @@ func TestEveryFileFlagIsTried(t *testing.T) {
 			}
 		}
 	}
-	walk(newRoot(&cli.App{Stdout: io.Discard, Stderr: io.Discard}))
+	walk(newBoth(&cli.App{Stdout: io.Discard, Stderr: io.Discard}))
 	for what := range named {
 		flag := what[strings.LastIndexByte(what, ' ')+1:]
 		if _, tried := reading[what]; !tried && !slices.Contains(writing, flag) {
@@ -258,7 +259,7 @@ func scene(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	t.Chdir(dir)
-	if err := writeCensus(dir, 60); err != nil {
+	if err := clitest.WriteCensus(dir, 60); err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
@@ -292,7 +293,7 @@ func tell(t testing.TB, line []string) string {
 	said := make(chan string, 1)
 	go func() {
 		var out bytes.Buffer
-		cli.Run(ctx, newRoot, line, []string{"PATH=" + os.Getenv("PATH")}, strings.NewReader(""), &out, &out)
+		cli.Run(ctx, newBoth, line, []string{"PATH=" + os.Getenv("PATH")}, strings.NewReader(""), &out, &out)
 		said <- out.String()
 	}()
 	select {

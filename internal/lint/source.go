@@ -77,7 +77,9 @@ func checkOutput(m *Module) (bad []string) {
 
 // isCommand reports whether the package is a program or what only programs use:
 // it may print and exit.
-func isCommand(p *Package) bool { return under(p.Name, "cmd") || under(p.Name, "lab/cmd") }
+func isCommand(p *Package) bool {
+	return under(p.Name, "cmd") || under(p.Name, "commands") || under(p.Name, "lab/cmd")
+}
 
 // receiverName is the name of the type that a method is of, "" for a function.
 func receiverName(d *ast.FuncDecl) string {

@@ -188,7 +188,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         epsilon = float(self.epsilon) if self.epsilon is not None else 0.0
         if math.isinf(epsilon):
             flags = ["--epsilon", "inf", "--not-private"]
-            if self.learner in ("logistic", "adaboost"):
+            if self.learner == "logistic":
                 flags = ["--not-private"]
         else:
             flags = ["--epsilon", repr(epsilon)]

@@ -579,7 +579,7 @@ func TestNewRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := loadServed("m", "", seeded); err == nil || !strings.Contains(err.Error(), "seeded") {
+	if _, err := loadServed("m", "", seeded, nil); err == nil || !strings.Contains(err.Error(), "seeded") {
 		t.Errorf("a seeded model: %v", err)
 	}
 	path := filepath.Join(t.TempDir(), "m.json")

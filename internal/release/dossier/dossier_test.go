@@ -156,8 +156,8 @@ func take(t testing.TB, r *release.Release) *insider {
 	return in
 }
 
-// judge signs the parts and judges them.
-func (in *insider) judge(t testing.TB, by string) error {
+// sign makes a release of the parts.
+func (in *insider) sign(t testing.TB) []byte {
 	t.Helper()
 	var files []release.File
 	for name, data := range in.files {
@@ -167,7 +167,13 @@ func (in *insider) judge(t testing.TB, by string) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := release.Open(archive, trusted)
+	return archive
+}
+
+// judge signs the parts and judges them.
+func (in *insider) judge(t testing.TB, by string) error {
+	t.Helper()
+	r, err := release.Open(in.sign(t), trusted)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,8 +181,16 @@ func (in *insider) judge(t testing.TB, by string) error {
 	return err
 }
 
-// TestSignedForgeries: what does not fit together is refused although the trusted key signed it.
-func TestSignedForgeries(t *testing.T) {
+// forgery is what the holder of a key may try.
+type forgery struct {
+	forge func(*insider)
+	want  string // of the error
+	any   bool   // refused by every version of the program, not by the one alone that wrote the texts
+}
+
+// forgeries is a release and what is done to its parts.
+func forgeries(t testing.TB) (*release.Release, map[string]forgery) {
+	t.Helper()
 	l := newLedger(t)
 	file := trainModel(t, "additive", "1", "0", &train.Job{Ledger: l, Dataset: "d"})
 	p := Params{Ledger: l, Exports: []string{"onnx"}, Audit: auditText, Attack: attackText}
@@ -209,11 +223,7 @@ func TestSignedForgeries(t *testing.T) {
 	}
 	drop := func(name string) func(*insider) { return func(in *insider) { delete(in.files, name) } }
 	const always, sameWords = true, false // whatever the version of who verifies, or the same one alone
-	for name, f := range map[string]struct {
-		forge func(*insider)
-		want  string
-		any   bool
-	}{
+	return good, map[string]forgery{
 		"swapped model":             {swap(release.ModelName), "the ledger's entries must hold this model", always},
 		"swapped page of the card":  {swap(release.CardName), "card.html must", always},
 		"swapped statement":         {swap(release.StatementName), "statement.txt must", always},
@@ -277,7 +287,13 @@ func TestSignedForgeries(t *testing.T) {
 		"no time":                  {func(in *insider) { in.said.Made = "" }, "when the release was made", always},
 		"time in another spelling": {func(in *insider) { in.said.Made = "2026-05-01T14:00:00+02:00" }, "when the release was made", always},
 		"no facts":                 {func(in *insider) { in.said.Card = nil }, "must have a model and a card", always},
-	} {
+	}
+}
+
+// TestSignedForgeries: what does not fit together is refused although the trusted key signed it.
+func TestSignedForgeries(t *testing.T) {
+	good, all := forgeries(t)
+	for name, f := range all {
 		for _, by := range []string{program, "discreet v2.0.0, go1.30, plan9/arm"} {
 			if by != program && !f.any {
 				continue

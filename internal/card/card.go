@@ -91,20 +91,6 @@ type Audit struct {
 	Verdict    string  `json:"verdict" yaml:"verdict"`
 }
 
-// Load reads a model file and says of it what stands in it. program describes the
-// program, date is the card's.
-func Load(path, program string, date time.Time) (*Card, error) {
-	m, err := model.Load(path)
-	if err != nil {
-		return nil, err
-	}
-	file, err := model.Marshal(m) // the bytes of the file, as Unmarshal has checked
-	if err != nil {
-		return nil, err
-	}
-	return Of(m, file, program, date), nil
-}
-
 // Of is the card of a model whose file has these bytes.
 func Of(m *model.Model, file []byte, program string, date time.Time) *Card {
 	p, s := &m.Privacy, m.Schema

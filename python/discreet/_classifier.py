@@ -250,6 +250,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
                 f.write(data)
             if require_signed is not None:
                 run(["verify", copy, "--keys", os.fspath(require_signed)])
+            privacy = json.loads(run(["show", copy, "--json"]))
             child = RowServer(copy)
         loaded = cls()
         loaded.model_ = data
@@ -265,7 +266,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         loaded._order = [child.classes.index(c) for c in sorted(child.classes)]
         child.rules = [(name, loaded._rules(name)) for name in child.columns]
         _children[loaded] = child
-        loaded.privacy_ = loaded._read_json("show", positional=True)
+        loaded.privacy_ = privacy
         return loaded
 
     def _child(self) -> RowServer:

@@ -428,3 +428,34 @@ func mask(text []byte) []byte {
 	}
 	return out
 }
+
+// TestReleasesNameNoFolders: what the ledger knows of the operator's machine stays there.
+func TestReleasesNameNoFolders(t *testing.T) {
+	l := newLedger(t)
+	job, err := l.Job(t.Context(), ledger.Request{Dataset: "d", ID: "monday", Config: []byte("{}"), Output: "/CANARY/out.json",
+		Worker: "CANARY-host", Terms: ledger.Terms{Unit: "one person", Relation: dp.ReplaceOne, Protected: []string{"a"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bill := []dp.Event{{Release: "r", Mechanism: "laplace", Epsilon: dp.Nano}}
+	if err := job.Charge(t.Context(), dp.Pure(bill), bill); err != nil {
+		t.Fatal(err)
+	}
+	file := trainModel(t, "additive", "1", "0", nil)
+	if err := job.Commit(t.Context(), file); err != nil {
+		t.Fatal(err)
+	}
+	known := false
+	if err := l.History(t.Context(), "d", func(e ledger.Entry) error {
+		known = known || bytes.Contains(e.Detail, []byte("CANARY"))
+		return nil
+	}); err != nil || !known {
+		t.Fatalf("the ledger names no folder (%v): the test sees nothing", err)
+	}
+	_, r := makeRelease(t, Params{Ledger: l}, file)
+	for _, f := range append(r.Files, release.File{Name: "attestation", Data: r.Predicate}) {
+		if bytes.Contains(f.Data, []byte("CANARY")) {
+			t.Errorf("%s names the operator's folder or machine:\n%s", f.Name, f.Data)
+		}
+	}
+}

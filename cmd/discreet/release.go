@@ -41,7 +41,7 @@ Without --ledger the release says that no ledger is part of it.
 An attack's report is exact and tells about the rows. A release has one only with
 --not-private. It is also written as a report of SACRO-ML.
 
-Whoever receives the archive runs discreet verify. Keygen makes a key.`,
+Readers of the archive run discreet verify. Keygen makes a key.`,
 		Example: `  discreet release keygen --out k
   discreet release m.json --key k --out m.zip
   discreet release m.json --ledger l.db --key k --out m.zip --audit audit.json --export onnx --export sql`,

@@ -4,7 +4,10 @@ package dossier
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/discreet-dp/discreet/internal/release"
 )
 
 // Words says what of a release is proved by its signature, by the files themselves and by nothing.
@@ -23,11 +26,11 @@ func (v *Verdict) Words(keys string) string {
 		fmt.Sprintf("The holder states that these files belong together, and that %s made the release at %s.",
 			v.Program, v.Made), v.trainedWords())
 	section("Proved by the files themselves", v.provedWords()...)
-	section("Proved by nothing here",
+	section("Proved by nothing here", append(v.unprovedWords(),
 		fmt.Sprintf("That the model was trained on the rows of %s, that these were the rows that the schema describes, and "+
 			"that the noise was drawn as the statement says. For this you have the word of the holder of the key.", v.Dataset),
 		"That the owner of the rows counted every training on them. For this you have the owner's ledger, if at all.",
-		"Who holds the key. Compare its name with one that you received in another way.")
+		"Who holds the key. Compare its name with one that you received in another way.")...)
 	return b.String()
 }
 
@@ -57,13 +60,22 @@ func (v *Verdict) provedWords() (lines []string) {
 			"compared. For their words and for the exports you have the word of the holder of the key.")
 	}
 	if e := v.Ledger; e != nil {
-		lines = append(lines,
-			fmt.Sprintf("Entry %d of the ledger holds this model, and its training was charged %s out of %s. The entries are what "+
-				"their hashes say.", e.Seq, price, e.Total),
-			fmt.Sprintf("That the ledger still has the entry is for its holder to show: discreet budget verify --anchor %d:%s",
-				e.HeadSeq, e.HeadHash))
-		return lines
+		return append(lines, fmt.Sprintf("Entry %d of the ledger holds this model, and its training was charged %s out of %s. "+
+			"The entries are what their hashes say.", e.Seq, price, e.Total))
 	}
 	return append(lines, "NOT COUNTED HERE: no ledger is part of this release, so nothing shows what other trainings on the "+
 		"same rows cost.")
+}
+
+// unprovedWords says what else depends on what is in the release.
+func (v *Verdict) unprovedWords() (lines []string) {
+	if e := v.Ledger; e != nil {
+		lines = append(lines, fmt.Sprintf("That the ledger still has this entry. Its holder shows it with discreet budget verify "+
+			"--anchor %d:%s", e.HeadSeq, e.HeadHash))
+	}
+	if slices.Contains(v.Files, release.AuditName) || slices.Contains(v.Files, release.AttackName) {
+		lines = append(lines, "That the reports of audits and attacks are of runs that were made. For this you have the word of "+
+			"the holder of the key.")
+	}
+	return lines
 }

@@ -629,7 +629,8 @@ func TestLinkedPackages(t *testing.T) {
 			continue
 		}
 		allowed := []string{"privacy/dp", "table/schema", "table/column", "table/coding", "table/feature", "model",
-			"model/explain", "atomicfile", "service/inference", "service/inference/oip", "service/places"}
+			"model/explain", "atomicfile", "service/inference", "service/inference/oip", "service/places", "release", "keyfile",
+			"edkey"}
 		if !slices.Contains(allowed, name) {
 			t.Errorf("%s is linked", name)
 		}

@@ -127,8 +127,8 @@ const FeatureBits = 24
 // by at most the longest of the groups' features.
 func (gr *Groups) ClassMeans(classes []int, size int, visit func(each func(group, feature int, x float64))) (*Sum, error) {
 	n := gr.of.Units()
-	if n < 1 || gr.of.most != 1 || gr.of.Schema().Relation != dp.ReplaceOne && gr.of.private {
-		return nil, fmt.Errorf("guard: means need a public number of rows")
+	if n < 1 || gr.of.rowUnits() != 1 || gr.of.Schema().Relation != dp.ReplaceOne && gr.of.private {
+		return nil, fmt.Errorf("guard: means need a public number of rows that count once")
 	}
 	sum := make([]int64, len(classes)*size)
 	sizes, squares := make([]float64, gr.Len), make([]float64, gr.Len)

@@ -411,7 +411,7 @@ func (p *Plan) String() string {
 			fmt.Fprintln(&b, f.Text)
 		}
 	}
-	fmt.Fprintf(&b, "bill: %s in all, %d releases\n", p.Price, len(p.Bill))
+	fmt.Fprintf(&b, "bill: %s in all, %d measurements\n", p.Price, len(p.Bill))
 	if p.Refusal != "" {
 		fmt.Fprintf(&b, "refused: %s\n", p.Refusal)
 	}

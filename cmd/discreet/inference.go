@@ -17,6 +17,6 @@ func (a *app) newServeCommand() *cobra.Command {
 	handler := slog.NewJSONHandler(a.Stderr, &slog.HandlerOptions{Level: level})
 	opts.Log, opts.Faults, opts.Version = slog.New(handler), slog.NewLogLogger(handler, slog.LevelDebug), commands.DescribeBuild("discreet")
 	c := inference.NewCommand(opts, level)
-	cli.Reads(c, "model", "tls-cert", "tls-key", "tokens")
+	cli.Reads(c, "model", "tls-cert", "tls-key", "tokens", "require-signed")
 	return c
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands"
-	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/predict"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 )
@@ -28,6 +27,7 @@ type predictFlags struct {
 	explain  bool
 	interval bool
 	class    string
+	signed   signedFlag
 
 	cluster predict.Cluster
 
@@ -80,7 +80,8 @@ are (docs/scale.md), and --out is a folder of Parquet files that is not there.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return p.runPredict(c.Context()) },
 	}
-	c.Flags().StringVar(&p.model, "model", "", "the model `file`")
+	c.Flags().StringVar(&p.model, "model", "", "the model `file`, or a release of it")
+	p.signed.addFlag(c)
 	c.Flags().StringArrayVar(&p.data, "data", nil,
 		commands.TableWords+"; - is standard input; may be repeated")
 	c.Flags().StringVar(&p.out, "out", "",
@@ -110,7 +111,11 @@ func (p *predictFlags) runPredict(ctx context.Context) error {
 	if err := cmp.Or(badExtra, badThreshold, p.cluster.Check(asked, p.out)); err != nil {
 		return &cli.UsageError{Err: err}
 	}
-	m, err := model.Load(p.model)
+	trusted, err := p.signed.trusted("predict")
+	if err != nil {
+		return err
+	}
+	m, err := trusted.LoadModel(p.model)
 	if err != nil {
 		return err
 	}

@@ -12,12 +12,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/card"
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands"
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	sealed "github.com/discreet-dp/discreet/internal/release"
 )
 
 func (a *app) newShowCommand() *cobra.Command {
-	asJSON, model := false, ""
+	asJSON, path := false, ""
 	c := &cobra.Command{
 		Use:   "show FILE",
 		Short: "print a model's privacy statement",
@@ -27,11 +29,11 @@ prints the facts of the model's card.`,
 		Example: `  discreet show m.json`,
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 == (model == "") {
+			if len(args) == 0 == (path == "") {
 				return &cli.UsageError{Err: &dp.ParamError{Op: "show", Param: "model",
 					Want: "must be given once, as an argument or as --model"}}
 			}
-			m, err := card.Load(strings.Join(append(args, model), ""), commands.DescribeBuild("discreet"), commands.Clock())
+			m, err := loadCard(strings.Join(append(args, path), ""))
 			if err != nil {
 				return err
 			}
@@ -43,10 +45,23 @@ prints the facts of the model's card.`,
 		},
 	}
 	cli.ReadsArguments(c)
-	c.Flags().StringVar(&model, "model", "", "the model `file`, in place of the argument")
+	c.Flags().StringVar(&path, "model", "", "the model `file`, or a release of it, in place of the argument")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	cli.Reads(c, "model")
 	return c
+}
+
+// loadCard says of the model of a file, or of a release, what stands in it.
+func loadCard(path string) (*card.Card, error) {
+	m, err := sealed.Trusted(nil).LoadModel(path)
+	if err != nil {
+		return nil, err
+	}
+	file, err := model.Marshal(m) // the bytes of the file, as LoadModel has checked
+	if err != nil {
+		return nil, err
+	}
+	return card.Of(m, file, commands.DescribeBuild("discreet"), commands.Clock()), nil
 }
 
 // cardFlags is the flags of the command.
@@ -78,7 +93,7 @@ published (a date), and if you like sector, sources and notes.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return k.writeCard(c) },
 	}
-	c.Flags().StringVar(&k.model, "model", "", "the model `file`")
+	c.Flags().StringVar(&k.model, "model", "", "the model `file`, or a release of it")
 	c.Flags().StringVar(&k.out, "out", "", "the `file` to write; replaced if it is there")
 	c.Flags().StringVar(&k.format, "format", "", "html, pdf, yaml or registry: a `name` (default as the file's name ends)")
 	c.Flags().StringVar(&k.audit, "audit", "", "a `file` that audit --json or attack --json printed")
@@ -104,7 +119,7 @@ func (k *cardFlags) writeCard(c *cobra.Command) error {
 	} else if k.about != nil {
 		return cli.Refuse("card", "about", "must be left out but with --format registry", nil)
 	}
-	m, err := card.Load(k.model, commands.DescribeBuild("discreet"), commands.Clock())
+	m, err := loadCard(k.model)
 	if err == nil && k.audit != "" {
 		err = m.AddAudit(k.audit)
 	}

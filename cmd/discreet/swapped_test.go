@@ -27,6 +27,18 @@ import (
 var reading = map[string]string{
 	"schema init --public-sample": "schema init census.csv --public-sample FILE",
 
+	"release FILE":                  "release FILE --key key.pem --out n.zip",
+	"release --key":                 with(releaseLine, "--key FILE"),
+	"release --audit":               with(releaseLine, "--audit FILE"),
+	"release --attack":              with(releaseLine, "--attack FILE") + " --not-private",
+	"release --ledger":              with(releaseLine, "--ledger FILE"),
+	"release --anchors":             with(releaseLine, "--ledger l.db --anchors FILE"),
+	"verify FILE":                   "verify FILE --keys sign.pub",
+	"verify --keys":                 "verify r.zip --keys FILE",
+	"predict --require-signed":      "predict --model r.zip --data census.csv --out p.csv --require-signed FILE",
+	"predict-rows --require-signed": "predict-rows --model r.zip --require-signed FILE",
+	"serve --require-signed":        "serve --model r.zip --listen NOWHERE --require-signed FILE",
+
 	"schema check FILE":        "schema check FILE",
 	"schema check --data":      "schema check census.yaml --data FILE",
 	"schema init DATA":         "schema init FILE",
@@ -146,7 +158,8 @@ const (
 	voteLine       = "party vote --model m.json --aux census.csv --out v"
 	askLine        = "combine --ask peers.txt --certs certs --as combiner/x --aux census.csv --schema census.yaml " +
 		"--parties 9 --epsilon 1 --model n.json"
-	attackLine = "attack --data census.csv --schema census.yaml --learner erm --epsilon 1 --not-private --targets " +
+	releaseLine = "release m.json --key key.pem --out n.zip"
+	attackLine  = "attack --data census.csv --schema census.yaml --learner erm --epsilon 1 --not-private --targets " +
 		"2 --runs 40"
 	serveLine = "party serve --certs certs --as party/x --listen NOWHERE --state state --model m.json --schema " +
 		"census.yaml --key key.pem --combiner x --allow census.csv --max-epsilon 1 --lifetime-epsilon 1"
@@ -265,6 +278,8 @@ func scene(t testing.TB) string {
 	for _, line := range []string{
 		"party train --data census.csv --schema census.yaml --learner logistic --model m.json",
 		"party key --out key.pem",
+		"release keygen --out sign",
+		"release m.json --key sign --out r.zip",
 		"party vote --model m.json --aux census.csv --out votes/one",
 		"budget init --ledger l.db --dataset d --epsilon 1",
 		"certs init --dir certs",

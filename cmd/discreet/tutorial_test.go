@@ -10,12 +10,18 @@ import (
 	"testing"
 )
 
-// TestTutorial follows the tutorial: it writes the schema that the page shows, runs
-// every command in order, and wants the lines that the page shows below a command to
-// be among those that the command prints. Where a line begins with "error:" the
-// command must fail.
-func TestTutorial(t *testing.T) {
-	page, err := os.ReadFile("../../docs/tutorial.md")
+// TestTutorials follows pages: it writes the schema that a page shows, runs every command in
+// order, and wants the lines that the page shows below a command to be among those that the command
+// prints. Where a line begins with "error:" the command must fail.
+func TestTutorials(t *testing.T) {
+	for name, least := range map[string]int{"tutorial.md": 14, "verifying.md": 11} {
+		t.Run(name, func(t *testing.T) { followPage(t, name, least) })
+	}
+}
+
+// followPage follows a page of at least so many commands.
+func followPage(t *testing.T, name string, least int) {
+	page, err := os.ReadFile("../../docs/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,8 +46,8 @@ func TestTutorial(t *testing.T) {
 			}
 		}
 	}
-	if commands < 14 {
-		t.Errorf("the page has %d commands, at least 14 were there", commands)
+	if commands < least {
+		t.Errorf("the page has %d commands, at least %d were there", commands, least)
 	}
 }
 

@@ -192,9 +192,9 @@ func (p *Privacy) sumMechanisms() []string {
 	}
 	lines := make([]string, len(names))
 	for i, name := range names {
-		releases := "releases"
+		measurements := "measurements"
 		if count[name] == 1 {
-			releases = "release"
+			measurements = "measurement"
 		}
 		price := "epsilon = " + cost[name].String()
 		if delta[name] > 0 {
@@ -203,7 +203,7 @@ func (p *Privacy) sumMechanisms() []string {
 		if rho[name] > 0 {
 			price = "rho = " + rho[name].String()
 		}
-		lines[i] = fmt.Sprintf("%d %s by %s, %s in all", count[name], releases, name, price)
+		lines[i] = fmt.Sprintf("%d %s by %s, %s in all", count[name], measurements, name, price)
 	}
 	return lines
 }

@@ -93,7 +93,7 @@ func findLargest[N dp.Epsilon | dp.Rho](op string, most N, allowed func(N) (bool
 	}
 	if lo == 0 {
 		return 0, &dp.ParamError{Op: op, Param: "target", Want: "must leave room for at least one unit of the price",
-			Hint: "raise epsilon or delta, or release less"}
+			Hint: "raise epsilon or delta, or measure less"}
 	}
 	return lo, nil
 }

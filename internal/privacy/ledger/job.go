@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/discreet-dp/discreet/internal/privacy/accounting"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -25,8 +26,11 @@ type Request struct {
 	// Part is the part of the data set that the job reads, "" for all of it;
 	// PartsBy and Definition are then those of the job's own schema (see Parts).
 	Part, PartsBy, Definition string
-	Output                    string // the file the result goes to, as an absolute path; "" for none
-	Worker                    string // who runs the job, for Recover's question
+	// Cohorts are the cohorts that the job reads, in ascending order, none for all of the data set;
+	// PartsBy is then the column that they are by and Definition a hash of how its cells are read.
+	Cohorts []string
+	Output  string // the file the result goes to, as an absolute path; "" for none
+	Worker  string // who runs the job, for Recover's question
 }
 
 // unitPerson is the unit of a data set whose jobs protect all rows of each person together.
@@ -101,13 +105,29 @@ func (l *Ledger) Job(ctx context.Context, req Request) (*Job, error) {
 // another data set, configuration or ID another.
 func jobIdentity(dataset string, req Request) string {
 	h := sha256.New()
-	for _, s := range []string{"discreet job 2", dataset, req.Part, string(req.Config), req.ID} {
+	for _, s := range []string{"discreet job 2", dataset, req.where(), string(req.Config), req.ID} {
 		var n [8]byte
 		binary.BigEndian.PutUint64(n[:], uint64(len(s)))
 		h.Write(n[:])
 		h.Write([]byte(s))
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// where is what the entries of the job name as their part.
+func (r *Request) where() string {
+	if len(r.Cohorts) > 0 {
+		return strings.Join(r.Cohorts, cohortComma)
+	}
+	return r.Part
+}
+
+// names are the parts or cohorts that the job is charged to.
+func (r *Request) names() []string {
+	if r.Part != "" {
+		return []string{r.Part}
+	}
+	return r.Cohorts
 }
 
 // Stored is the result of an earlier run of the same job, nil where there is
@@ -131,12 +151,12 @@ func (j *Job) checkAffordable(t tx, price dp.Price) error {
 	if err != nil {
 		return err
 	}
-	left, err := b.LeftFor(j.req.Part)
+	left, err := b.LeftFor(j.req.names()...)
 	if err != nil {
 		return err
 	}
 	if price.Epsilon > left.Epsilon || price.Delta > left.Delta { // 1.2
-		return &Exceeded{Dataset: j.req.Dataset, Part: j.req.Part,
+		return &Exceeded{Dataset: j.req.Dataset, Part: j.req.Part, Cohorts: b.shortOf(j.req.Cohorts, price),
 			Spent: b.Epsilon - left.Epsilon, Asked: price.Epsilon, Limit: b.Epsilon,
 			SpentDelta: b.Delta - left.Delta, AskedDelta: price.Delta, LimitDelta: b.Delta}
 	}
@@ -230,8 +250,22 @@ func (j *Job) beginReading(ctx context.Context) error {
 		if err := j.checkTerms(t); err != nil { // another job may have begun first
 			return err
 		}
+		if err := j.defineCohorts(t); err != nil {
+			return err
+		}
 		return j.l.addEntry(t, j.newEntry(Began, j.price, encodeDetail(began{j.req.Terms}))) // 1.3
 	})
+}
+
+// defineCohorts writes down how the first job on cohorts reads their column.
+func (j *Job) defineCohorts(t tx) error {
+	if len(j.req.Cohorts) == 0 {
+		return nil
+	}
+	if _, found, err := t.first(j.req.Dataset, Defined); found || err != nil {
+		return err
+	}
+	return j.l.addEntry(t, Entry{Kind: Defined, Dataset: j.req.Dataset, Detail: encodeDetail(defined{j.req.Definition})})
 }
 
 // Commit stores the result: from here on it is the job's only one. A result
@@ -297,7 +331,7 @@ func (j *Job) Explain(err error) error {
 }
 
 func (j *Job) newEntry(kind Kind, price dp.Price, d json.RawMessage) Entry {
-	return Entry{Kind: kind, Dataset: j.req.Dataset, Part: j.req.Part, Job: j.req.ID, Request: j.request,
+	return Entry{Kind: kind, Dataset: j.req.Dataset, Part: j.req.where(), Job: j.req.ID, Request: j.request,
 		Epsilon: price.Epsilon, Delta: price.Delta, Detail: d}
 }
 
@@ -410,6 +444,17 @@ func (j *Job) checkTerms(t tx) error {
 		return &Damaged{d.Seq, "its detail is not as this program writes it"}
 	}
 	if err := own.Parts.checkRequest(&j.req); err != nil {
+		return err
+	}
+	var read defined
+	if e, found, err := t.first(j.req.Dataset, Defined); err != nil {
+		return err
+	} else if found {
+		if json.Unmarshal(e.Detail, &read) != nil {
+			return &Damaged{e.Seq, "its detail is not as this program writes it"}
+		}
+	}
+	if err := checkCohortRequest(&j.req, own.CohortBy, read.Definition); err != nil {
 		return err
 	}
 	mine := j.req.Terms

@@ -12,8 +12,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/sqldb"
 )
 
-// format is the version of the tables. Other versions are refused.
-const format = 2
+// Versions of the tables. Version 3 has the tables of version 2, and entries that a program which
+// knows version 2 alone would count wrongly. A ledger has it once it holds such an entry. Other
+// versions are refused.
+const (
+	format        = 2
+	formatCohorts = 3
+)
 
 // sqlStore is a store in a SQL database.
 type sqlStore struct{ db *sqldb.DB }
@@ -63,10 +68,15 @@ func (t *sqlTx) head() (h Head, err error) {
 		return h, err
 	case n != 1:
 		return h, &Damaged{0, "the record of the newest entry is missing"}
-	case version != format:
-		return h, fmt.Errorf("format must be %d (got %d); use the discreet that wrote it", format, version)
+	case version != format && version != formatCohorts:
+		return h, fmt.Errorf("format must be %d or %d (got %d); use the discreet that wrote it", format, formatCohorts, version)
 	}
 	return h, nil
+}
+
+func (t *sqlTx) raiseFormat(to int) error {
+	_, err := t.Exec(`UPDATE discreet_head SET format = ? WHERE format < ?`, to, to)
+	return err
 }
 
 func (t *sqlTx) append(e Entry) error {

@@ -25,6 +25,7 @@ func (h *heap) create(context.Context) error                   { return nil }
 func (h *heap) close() error                                   { return nil }
 func (h *heap) view(_ context.Context, f func(tx) error) error { return f(h) }
 func (h *heap) head() (Head, error)                            { return headOf(h.all), nil }
+func (h *heap) raiseFormat(int) error                          { return nil }
 func (h *heap) append(e Entry) error                           { h.all = append(h.all, e); return nil }
 func (h *heap) datasets() ([]string, error)                    { return []string{"d"}, nil }
 func (h *heap) putResult(request string, b []byte) error       { h.stored[request] = b; return nil }

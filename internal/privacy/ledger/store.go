@@ -26,6 +26,8 @@ type store interface {
 type tx interface {
 	// head is the newest entry as stored beside the entries.
 	head() (Head, error)
+	// raiseFormat marks the ledger as one that programs of an earlier format must refuse.
+	raiseFormat(to int) error
 	// append stores e and makes it the head.
 	append(e Entry) error
 	// entries calls f in order: all of a data set where it is named, all of a
@@ -54,6 +56,6 @@ type (
 	sums   map[sumKey]dp.Price
 	sumKey struct {
 		kind Kind
-		part string // "" for all of the data set
+		part string // as in Entry: "" for all of the data set
 	}
 )

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
@@ -50,9 +49,10 @@ type books struct {
 }
 
 type account struct {
-	parts   *Parts
+	declared
+	defined bool // how cohorts are read
 	limit   dp.Price
-	charged map[string]dp.Price // by part, "" for jobs on all
+	charged map[string]dp.Price // by part or cohort, "" for jobs on all
 }
 
 type past struct {
@@ -63,10 +63,15 @@ type past struct {
 }
 
 // chargePrice adds a price, which may be negative, and reports whether the total
-// allows what is charged now.
+// allows what is charged now. It refuses a part that an entry cannot name.
 func (a *account) chargePrice(part string, p dp.Price) bool {
-	was := a.charged[part]
-	a.charged[part] = dp.Price{Epsilon: was.Epsilon + p.Epsilon, Delta: was.Delta + p.Delta}
+	names, err := a.partsOf(part)
+	if part == "" {
+		names = []string{""}
+	}
+	for _, name := range names {
+		a.charged[name] = addPrices(a.charged[name], p)
+	}
 	var parts dp.Price
 	for name, p := range a.charged {
 		if name != "" {
@@ -74,7 +79,7 @@ func (a *account) chargePrice(part string, p dp.Price) bool {
 		}
 	}
 	eps, delta := a.charged[""].Epsilon+parts.Epsilon, a.charged[""].Delta+parts.Delta
-	return eps >= 0 && eps <= a.limit.Epsilon && delta >= 0 && delta <= a.limit.Delta
+	return err == nil && eps >= 0 && eps <= a.limit.Epsilon && delta >= 0 && delta <= a.limit.Delta
 }
 
 func (v *books) readEntry(e Entry) error {
@@ -102,11 +107,18 @@ func (v *books) readEntry(e Entry) error {
 		if json.Unmarshal(e.Detail, &d) != nil {
 			return bad("its detail is not as this program writes it")
 		}
-		v.totals[e.Dataset] = &account{parts: d.Parts, limit: dp.Price{Epsilon: e.Epsilon, Delta: e.Delta},
+		v.totals[e.Dataset] = &account{declared: d, limit: dp.Price{Epsilon: e.Epsilon, Delta: e.Delta},
 			charged: map[string]dp.Price{}}
 		return nil
 	case e.Kind == Declared || !known:
 		return bad("its data set must be declared once, before its jobs")
+	}
+	if e.Kind == Defined {
+		if a.defined || a.CohortBy == "" || e.Job != "" || e.Epsilon != 0 || e.Delta != 0 {
+			return bad("how cohorts are read must be written down once, where there are cohorts")
+		}
+		a.defined = true
+		return nil
 	}
 	return v.checkJob(e, a, bad)
 }
@@ -131,7 +143,10 @@ func (v *books) checkJob(e Entry, a *account, bad func(string) error) error {
 	switch {
 	case e.Request != p.request || e.Part != p.part:
 		return bad(fmt.Sprintf("job %q changed its request", e.Job))
-	case e.Part != "" && (a.parts == nil || !slices.Contains(a.parts.Names, e.Part)):
+	case e.Kind == Began && e.Part != "" && a.CohortBy != "" && !a.defined:
+		return bad("a job on cohorts began before it was written down how they are read")
+	}
+	if _, err := a.partsOf(e.Part); err != nil {
 		return bad("its part is not one that was declared")
 	}
 	p.kind = e.Kind

@@ -21,6 +21,7 @@ type budgetInit struct {
 	*app
 	ledger                                    ledgerFlag
 	dataset, epsilon, delta, unit, why, parts string
+	cohortBy                                  string
 }
 
 func (a *app) newBudgetInitCommand() *cobra.Command {
@@ -35,10 +36,17 @@ to the people in the table.
 
 Where rows are in disjoint parts by a public column, and --parts names the schema
 that declares it (parts: COLUMN), trainings with --part are charged to their
-part: of all parts only the dearest counts, because nobody is in two.`,
+part: of all parts only the dearest counts, because nobody is in two.
+
+Where people enter over time, and a public column says when, --cohort-by names it:
+a date, whose months are the cohorts, or a category, whose levels are. Trainings
+with --cohorts are charged to the cohorts that they name. People who enter later
+come with a budget of their own, and each cohort may spend the total. Declare it
+only if each person has one entry for good: a person in two cohorts pays in both.`,
 		Example: `  discreet budget init --ledger l.db --dataset patients --epsilon 1.0
   discreet budget init --ledger postgres://owner@db/ledger --dataset patients --epsilon 1.0 --delta 1e-6
-  discreet budget init --ledger l.db --dataset clinics --epsilon 1.0 --parts clinics.yaml`,
+  discreet budget init --ledger l.db --dataset clinics --epsilon 1.0 --parts clinics.yaml
+  discreet budget init --ledger l.db --dataset members --epsilon 2.0 --cohort-by joined`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return b.declareDataset(c.Context()) },
 	}
@@ -51,6 +59,9 @@ part: of all parts only the dearest counts, because nobody is in two.`,
 	c.Flags().StringVar(&b.why, "note", "", "the owner's `note`: who decided on the total, and why")
 	c.Flags().StringVar(&b.parts, "parts", "",
 		"a schema `file` whose parts: trainings may be charged to; without it all trainings add up")
+	c.Flags().StringVar(&b.cohortBy, "cohort-by", "",
+		"the public `column` whose months or levels are cohorts that trainings may be charged to")
+	c.MarkFlagsMutuallyExclusive("parts", "cohort-by")
 	cli.Reads(c, "parts")
 	cli.Require(c, "ledger", "dataset", "epsilon")
 	return c
@@ -76,13 +87,17 @@ func (b *budgetInit) declareDataset(ctx context.Context) error {
 		return err
 	}
 	err = l.Declare(ctx,
-		ledger.Dataset{Name: b.dataset, Epsilon: eps, Delta: delta, Unit: b.unit, Note: b.why, Parts: parts})
+		ledger.Dataset{Name: b.dataset, Epsilon: eps, Delta: delta, Unit: b.unit, Note: b.why, Parts: parts,
+			CohortBy: b.cohortBy})
 	if err = errors.Join(err, l.Close()); err != nil {
 		return asRefusal(err)
 	}
 	in := "in all"
 	if parts != nil {
 		in = fmt.Sprintf("for each row; %d parts by %s", len(parts.Names), parts.By)
+	}
+	if b.cohortBy != "" {
+		in = fmt.Sprintf("for each cohort by %s", b.cohortBy)
 	}
 	_, err = fmt.Fprintf(b.Stdout, "declared %s: epsilon = %s, delta = %s %s\n", b.dataset, eps, delta, in)
 	return err

@@ -18,17 +18,18 @@ import (
 // trainFlags is the flags of the command.
 type trainFlags struct {
 	*app
-	choice *choice
-	data   []string
-	schema string
-	model  string
-	part   string
-	exceed bool
-	engine string
-	memory string
-	master string
-	submit string
-	party  bool // all that the table holds is to be protected, whatever is trained
+	choice  *choice
+	data    []string
+	schema  string
+	model   string
+	part    string
+	cohorts []string
+	exceed  bool
+	engine  string
+	memory  string
+	master  string
+	submit  string
+	party   bool // all that the table holds is to be protected, whatever is trained
 	charging
 }
 
@@ -54,6 +55,10 @@ With --part only the rows of one part are read: those with that value in the
 column that the schema names as parts:. Trainings on different parts do not add
 up.
 
+With --cohorts only the rows of some cohorts are read and only those are charged:
+the levels, or the months, of the public column that the data set was declared
+with (budget init --cohort-by).
+
 With --ledger and --dataset the price is charged to the data set before the
 training begins, and refused if it is more than what is left. The ledger keeps
 the model's bytes: the same --job returns the same model and costs nothing.
@@ -65,6 +70,8 @@ up, and each says that it was not counted.`,
     --ledger l.db --dataset adult --job monday
   discreet train --data clinics.csv --schema clinics.yaml --epsilon 1 --part north --model north.json \
     --ledger l.db --dataset clinics
+  discreet train --data p.csv --schema p.yaml --epsilon 0.5 --cohorts 2027-01,2027-02,2027-03 --model m.json \
+    --ledger l.db --dataset patients
   discreet train --data adult.data.gz --schema adult.yaml --learner logistic --columns public --model public.json
   discreet train --data adult.data.gz --schema adult.yaml --learner brc --epsilon 1 --rounds 50 --model brc.json
   discreet train --data adult.data.gz --schema adult.yaml --epsilon inf --not-private --model twin.json`,
@@ -86,6 +93,8 @@ func (t *trainFlags) addFlags(c *cobra.Command) {
 		"spend more than the schema's max_epsilon; the model records it")
 	c.Flags().StringVar(&t.part, "part", "",
 		"train on one part: the rows with this `value` in the column that the schema names as parts:")
+	c.Flags().StringSliceVar(&t.cohorts, "cohorts", nil,
+		"train on some cohorts: their `names`, in a list with commas")
 	c.Flags().StringVar(&t.engine, "engine", train.EngineAuto,
 		"where the rows are kept meanwhile: memory, disk (in blocks, for tables larger than memory), auto, which is disk "+
 			"with --memory-limit and else memory, or spark (docs/scale.md); the model is the same")
@@ -118,7 +127,7 @@ func (t *trainFlags) runTrain(c *cobra.Command) error {
 
 // trainRequest trains what req asks for, whichever command asked.
 func (t *trainFlags) trainRequest(c *cobra.Command, req *train.Request) error {
-	if err := t.requireTogether(c, "dataset", "job"); err != nil {
+	if err := t.requireTogether(c, "dataset", "job", "cohorts"); err != nil {
 		return err
 	}
 	s, text, err := loadSchema(t.schema)
@@ -131,7 +140,8 @@ func (t *trainFlags) trainRequest(c *cobra.Command, req *train.Request) error {
 		}
 	}
 	run := &train.Training{
-		Op: c.Name(), Request: req, Schema: s, SchemaText: text, Data: t.data, Part: t.part, Exceed: t.exceed,
+		Op: c.Name(), Request: req, Schema: s, SchemaText: text, Data: t.data, Part: t.part, Cohorts: t.cohorts,
+		Exceed: t.exceed,
 		Output: train.Output{Path: t.model, Force: t.Force()}, Say: t.Say,
 	}
 	run.Rows = &train.RowSource{Engine: t.engine, Files: t.data, Options: dataset.Options{Stdin: t.Stdin},

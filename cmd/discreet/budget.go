@@ -32,7 +32,8 @@ never changed; an interrupted training has spent its price.`,
     --ledger l.db --dataset patients
   discreet budget show --ledger l.db`,
 	}
-	return cli.Group(c, a.newBudgetInitCommand(), a.newBudgetShowCommand(), a.newBudgetHistoryCommand(),
+	return cli.Group(c, a.newBudgetInitCommand(), a.newBudgetShowCommand(), a.newBudgetForecastCommand(),
+		a.newBudgetHistoryCommand(),
 		a.newBudgetExportCommand(), a.newBudgetVerifyCommand(), a.newBudgetRecoverCommand())
 }
 

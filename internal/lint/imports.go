@@ -195,7 +195,7 @@ var table = []row{
 		never: []string{"learn/brc", "learn/adaboost", "learn/logistic", "learn/stump"}},
 	{pkg: "privacy/ledger",
 		words: "privacy/ledger counts what is spent: dp, accounting and its databases, never mechanisms or rows",
-		uses:  []string{"anchor", "privacy/dp", "privacy/accounting", "sqldb"},
+		uses:  []string{"anchor", "edkey", "privacy/dp", "privacy/accounting", "sqldb"},
 		never: append([]string{"privacy/mech", "learn", "table/engine", "model", "table/schema"}, append(rows, seeds...)...)},
 	{pkg: "privacy/ledger/ledgertest",
 		words: "privacy/ledger/ledgertest starts throw-away servers: the standard library only"},

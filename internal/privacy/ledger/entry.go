@@ -24,6 +24,11 @@ const (
 	Committed Kind = "committed" // the result's bytes are in the ledger
 	Published Kind = "published" // the result has its file
 	Closed    Kind = "closed"    // spent, and there will be no result
+	Appointed Kind = "appointed" // a key has a role
+	Allotted  Kind = "allotted"  // an analyst's key has a part of the total
+	Requested Kind = "requested" // an analyst asks for an approval of a job
+	Approved  Kind = "approved"  // the job may be charged
+	Refused   Kind = "refused"   // the job will not be charged
 )
 
 // Entry is one line of the ledger. Entries are never changed or removed.

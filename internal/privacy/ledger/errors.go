@@ -14,6 +14,7 @@ import (
 type Exceeded struct {
 	Dataset, Part       string     // Part is "" where the job reads all, or cohorts
 	Cohorts             []string   // of those that the job reads, the ones with too little left
+	Analyst             string     // whose allotment it is; "" for the data set's total
 	Spent, Asked, Limit dp.Epsilon // Spent includes what running jobs have reserved
 	SpentDelta          dp.Delta
 	AskedDelta          dp.Delta
@@ -27,6 +28,9 @@ func (e *Exceeded) Error() string {
 	}
 	if len(e.Cohorts) > 0 {
 		where += ", cohort " + strings.Join(e.Cohorts, ", ")
+	}
+	if e.Analyst != "" {
+		where += ", allotment of " + e.Analyst
 	}
 	s := fmt.Sprintf("ledger: %s: spent %s, asked %s, limit %s", where, e.Spent, e.Asked, e.Limit)
 	if e.SpentDelta+e.AskedDelta > e.LimitDelta {

@@ -4,6 +4,7 @@ package ledger
 
 import (
 	"context"
+	"crypto/ed25519"
 	"crypto/rand"
 	"database/sql/driver"
 	"encoding/json"
@@ -170,6 +171,9 @@ type Dataset struct {
 	// CohortBy is the public column whose values are the data set's cohorts; "" where it has none.
 	CohortBy string
 	Note     string // the owner's note
+	// Owner is the key of the data set's owner, nil for none: then whoever writes to the ledger may
+	// charge it.
+	Owner ed25519.PrivateKey
 }
 
 // Declare adds a data set with its total. One that is there is refused: a total
@@ -207,8 +211,13 @@ func (l *Ledger) Declare(ctx context.Context, d Dataset) error {
 				return err
 			}
 		}
-		return l.addEntry(t, Entry{Kind: Declared, Dataset: d.Name, Epsilon: d.Epsilon, Delta: d.Delta,
+		err = l.addEntry(t, Entry{Kind: Declared, Dataset: d.Name, Epsilon: d.Epsilon, Delta: d.Delta,
 			Detail: encodeDetail(declared{Note: d.Note, Unit: d.Unit, Parts: d.Parts, CohortBy: d.CohortBy})})
+		if err != nil || d.Owner == nil {
+			return err
+		}
+		return l.appoint(t, d.Owner, Appointment{Dataset: d.Name, Role: Owner, Name: "owner",
+			Key: d.Owner.Public().(ed25519.PublicKey)})
 	})
 }
 
@@ -288,8 +297,8 @@ func readBalance(t tx, name string) (b Balance, err error) {
 		return b, &Missing{fmt.Sprintf("data set %q", name), "discreet budget init declares it"}
 	}
 	var d declared
-	if err := json.Unmarshal(e.Detail, &d); err != nil {
-		return b, &Damaged{e.Seq, "its detail is not as this program writes it"}
+	if err := e.decode(&d); err != nil {
+		return b, err
 	}
 	s, err := t.sums(name)
 	if err != nil {
@@ -380,7 +389,10 @@ func (l *Ledger) runStep(ctx context.Context, step string, f func(tx) error) err
 }
 
 // addEntry chains e to the newest entry, which must be the one the head names.
-func (l *Ledger) addEntry(t tx, e Entry) error {
+func (l *Ledger) addEntry(t tx, e Entry) error { return l.addSigned(t, e, nil) }
+
+// addSigned is addEntry with the signature of a key, nil for none.
+func (l *Ledger) addSigned(t tx, e Entry, key ed25519.PrivateKey) error {
 	h, err := t.head()
 	if err != nil {
 		return err
@@ -391,20 +403,26 @@ func (l *Ledger) addEntry(t tx, e Entry) error {
 		return err
 	case !found && h.Seq == 0:
 		first := Entry{Kind: Created, Detail: encodeDetail(created{format, rand.Text()})}
-		if h, err = l.chainEntry(t, h, first); err != nil {
+		if h, err = l.chainEntry(t, h, first, nil); err != nil {
 			return err
 		}
 	case !found || last.Seq != h.Seq || last.Hash != h.Hash || last.hashEntry() != h.Hash:
 		return &Damaged{h.Seq, "the newest entry is not the one the ledger names as newest"}
 	}
-	_, err = l.chainEntry(t, h, e)
+	_, err = l.chainEntry(t, h, e, key)
 	return err
 }
 
-func (l *Ledger) chainEntry(t tx, h Head, e Entry) (Head, error) {
-	e.Seq, e.Prev, e.At = h.Seq+1, h.Hash, l.now().UTC().Format(time.RFC3339)
+func (l *Ledger) chainEntry(t tx, h Head, e Entry, key ed25519.PrivateKey) (Head, error) {
+	e.Seq, e.Prev = h.Seq+1, h.Hash
+	if e.At == "" {
+		e.At = l.now().UTC().Format(time.RFC3339)
+	}
 	if e.Detail == nil {
 		e.Detail = json.RawMessage("{}")
+	}
+	if key != nil {
+		e.sign(key)
 	}
 	e.Hash = e.hashEntry()
 	return Head{e.Seq, e.Hash}, t.append(e)

@@ -7,12 +7,13 @@ import (
 	"database/sql"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/sqldb"
 )
 
-// Versions of the tables. Version 3 has the tables of version 2, and entries that a program which
+// Versions of the tables, 3 for cohorts and roles. Version 3 has the tables of version 2, and entries that a program which
 // knows version 2 alone would count wrongly. A ledger has it once it holds such an entry. Other
 // versions are refused.
 const (
@@ -115,6 +116,25 @@ func (t *sqlTx) entries(dataset, job string, f func(Entry) error) error {
 		}
 		return f(e)
 	}, q, args...)
+}
+
+func (t *sqlTx) ofKinds(dataset string, f func(Entry) error, kinds ...Kind) error {
+	args := []any{dataset}
+	for _, k := range kinds {
+		args = append(args, string(k))
+	}
+	return t.Each(func(r *sql.Rows) error {
+		e, err := scanEntry(r)
+		if err != nil {
+			return err
+		}
+		return f(e)
+	}, columns+`WHERE dataset = ? AND kind IN (?`+strings.Repeat(`, ?`, len(kinds)-1)+`) ORDER BY seq`, args...)
+}
+
+func (t *sqlTx) latest() (at string, err error) {
+	_, err = t.Find([]any{&at}, `SELECT COALESCE(MAX(at), '') FROM discreet_entries`)
+	return at, err
 }
 
 func (t *sqlTx) entry(q string, args ...any) (e Entry, found bool, err error) {

@@ -57,6 +57,22 @@ func (h *heap) entries(dataset, job string, f func(Entry) error) error {
 	return nil
 }
 
+func (h *heap) ofKinds(dataset string, f func(Entry) error, kinds ...Kind) error {
+	return h.entries(dataset, "", func(e Entry) error {
+		if !slices.Contains(kinds, e.Kind) {
+			return nil
+		}
+		return f(e)
+	})
+}
+
+func (h *heap) latest() (at string, err error) {
+	for _, e := range h.all {
+		at = max(at, e.At)
+	}
+	return at, nil
+}
+
 func (h *heap) last() (e Entry, found bool, err error) {
 	if len(h.all) == 0 {
 		return e, false, nil

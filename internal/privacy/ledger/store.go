@@ -33,6 +33,10 @@ type tx interface {
 	// entries calls f in order: all of a data set where it is named, all of a
 	// job where that is named too, all of the ledger where neither is.
 	entries(dataset, job string, f func(Entry) error) error
+	// ofKinds calls f in order for the entries of a data set that are of some kinds.
+	ofKinds(dataset string, f func(Entry) error, kinds ...Kind) error
+	// latest is the latest time that any entry has, "" where there is none.
+	latest() (string, error)
 	// last is the newest stored entry; found is false where there is none.
 	last() (e Entry, found bool, err error)
 	// entryAt is the entry of that number.

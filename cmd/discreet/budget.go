@@ -34,7 +34,9 @@ never changed; an interrupted training has spent its price.`,
 	}
 	return cli.Group(c, a.newBudgetInitCommand(), a.newBudgetShowCommand(), a.newBudgetForecastCommand(),
 		a.newBudgetHistoryCommand(),
-		a.newBudgetExportCommand(), a.newBudgetVerifyCommand(), a.newBudgetRecoverCommand())
+		a.newBudgetExportCommand(), a.newBudgetVerifyCommand(), a.newBudgetRecoverCommand(),
+		a.newBudgetKeygenCommand(), a.newBudgetAppointCommand(), a.newBudgetAllotCommand(), a.newBudgetApproveCommand(),
+		a.newBudgetRefuseCommand(), a.newBudgetReportCommand())
 }
 
 // ledgerFlag names a ledger, and where anchors are kept.

@@ -4,12 +4,14 @@ package main
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/keyfile"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -21,7 +23,7 @@ type budgetInit struct {
 	*app
 	ledger                                    ledgerFlag
 	dataset, epsilon, delta, unit, why, parts string
-	cohortBy                                  string
+	cohortBy, key                             string
 }
 
 func (a *app) newBudgetInitCommand() *cobra.Command {
@@ -42,7 +44,9 @@ Where people enter over time, and a public column says when, --cohort-by names i
 a date, whose months are the cohorts, or a category, whose levels are. Trainings
 with --cohorts are charged to the cohorts that they name. People who enter later
 come with a budget of their own, and each cohort may spend the total. Declare it
-only if each person has one entry for good: a person in two cohorts pays in both.`,
+only if each person has one entry for good: a person in two cohorts pays in both.
+
+With --key the data set has an owner: see budget allot and budget appoint.`,
 		Example: `  discreet budget init --ledger l.db --dataset patients --epsilon 1.0
   discreet budget init --ledger postgres://owner@db/ledger --dataset patients --epsilon 1.0 --delta 1e-6
   discreet budget init --ledger l.db --dataset clinics --epsilon 1.0 --parts clinics.yaml
@@ -62,7 +66,9 @@ only if each person has one entry for good: a person in two cohorts pays in both
 	c.Flags().StringVar(&b.cohortBy, "cohort-by", "",
 		"the public `column` whose months or levels are cohorts that trainings may be charged to")
 	c.MarkFlagsMutuallyExclusive("parts", "cohort-by")
-	cli.Reads(c, "parts")
+	c.Flags().StringVar(&b.key, "key", "",
+		"the owner's key `file`: only keys with an allotment from the owner (budget allot) may then charge the data set")
+	cli.Reads(c, "parts", "key")
 	cli.Require(c, "ledger", "dataset", "epsilon")
 	return c
 }
@@ -82,13 +88,19 @@ func (b *budgetInit) declareDataset(ctx context.Context) error {
 			return err
 		}
 	}
+	var owner ed25519.PrivateKey
+	if b.key != "" {
+		if owner, err = keyfile.Read("budget init", b.key); err != nil {
+			return err
+		}
+	}
 	l, err := b.ledger.open(ctx, ledger.Create)
 	if err != nil {
 		return err
 	}
 	err = l.Declare(ctx,
 		ledger.Dataset{Name: b.dataset, Epsilon: eps, Delta: delta, Unit: b.unit, Note: b.why, Parts: parts,
-			CohortBy: b.cohortBy})
+			CohortBy: b.cohortBy, Owner: owner})
 	if err = errors.Join(err, l.Close()); err != nil {
 		return asRefusal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/service/ballot"
+	"github.com/discreet-dp/discreet/internal/keyfile"
 )
 
 func (a *app) newPartyKeyCommand() *cobra.Command {
@@ -21,7 +21,7 @@ the public half, which the combiner's roster wants.`,
 		Example: `  discreet party key --out mine.pem`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			public, err := ballot.NewKey(out)
+			public, err := keyfile.New("party", out)
 			if err != nil {
 				return err
 			}

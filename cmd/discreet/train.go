@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/keyfile"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
@@ -24,6 +25,8 @@ type trainFlags struct {
 	model   string
 	part    string
 	cohorts []string
+	key     string
+	purpose string
 	exceed  bool
 	engine  string
 	memory  string
@@ -58,6 +61,11 @@ up.
 With --cohorts only the rows of some cohorts are read and only those are charged:
 the levels, or the months, of the public column that the data set was declared
 with (budget init --cohort-by).
+
+Where the data set has an owner, --key is the analyst's key file, to whose
+allotment the training is charged. With --request it is filed as a request instead
+of being run: once another key has approved it (budget approve), the same command
+without --request runs it.
 
 With --ledger and --dataset the price is charged to the data set before the
 training begins, and refused if it is more than what is left. The ledger keeps
@@ -104,7 +112,11 @@ func (t *trainFlags) addFlags(c *cobra.Command) {
 	t.charging.addFlags(c, "the `name` of the data set in the ledger",
 		"the training's own `ID` in the ledger: with the same ID the same model is returned, never drawn again (default a "+
 			"random one)")
-	cli.Reads(c, "data", "schema")
+	c.Flags().StringVar(&t.key, "key", "", "the analyst's key `file`, if the data set has an owner")
+	c.Flags().StringVar(&t.purpose, "request", "",
+		"do not train but ask for an approval: the training's `purpose`, on one line")
+	cli.AddSection(c, counting, "key", "request")
+	cli.Reads(c, "data", "schema", "key")
 	cli.WritesResult(c, "model")
 	cli.Require(c, "data", "schema", "model")
 }
@@ -127,7 +139,7 @@ func (t *trainFlags) runTrain(c *cobra.Command) error {
 
 // trainRequest trains what req asks for, whichever command asked.
 func (t *trainFlags) trainRequest(c *cobra.Command, req *train.Request) error {
-	if err := t.requireTogether(c, "dataset", "job", "cohorts"); err != nil {
+	if err := t.requireTogether(c, "dataset", "job", "cohorts", "key", "request"); err != nil {
 		return err
 	}
 	s, text, err := loadSchema(t.schema)
@@ -153,7 +165,15 @@ func (t *trainFlags) trainRequest(c *cobra.Command, req *train.Request) error {
 		}
 	}
 	if t.ledger.address != "" {
-		run.Job = &train.Job{Dataset: t.dataset, ID: t.job}
+		run.Job = &train.Job{Dataset: t.dataset, ID: t.job, Purpose: t.purpose}
+		if t.key != "" {
+			if run.Job.Key, err = keyfile.Read(c.Name(), t.key); err != nil {
+				return err
+			}
+		}
+		if t.purpose != "" && t.job == "" {
+			return cli.Refuse(c.Name(), "job", "must be given together with --request", nil)
+		}
 	}
 	if err := run.Check(); err != nil {
 		return asUsageError(err)
@@ -168,6 +188,10 @@ func (t *trainFlags) trainRequest(c *cobra.Command, req *train.Request) error {
 	})
 	if err != nil {
 		return asUsageError(err)
+	}
+	if m == nil {
+		t.Say("requested: it is trained by the same command without --request, once another key approves it")
+		return nil
 	}
 	t.Say("wrote %s", t.model)
 	_, err = io.WriteString(t.Stdout, m.Privacy.Card())

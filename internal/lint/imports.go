@@ -235,6 +235,8 @@ var table = []row{
 		libs:  []string{"github.com/goccy/go-yaml", "codeberg.org/go-pdf/fpdf", "codeberg.org/go-fonts/liberation"},
 		never: append([]string{"privacy/mech", "learn", "cmd/*"}, append(rows, seeds...)...),
 		std:   []string{"os/exec", "net", "net/http", "log", "log/slog"}},
+	{pkg: "keyfile", words: "keyfile keeps Ed25519 keys in files: what a public key may be and the standard library, " +
+		"never messages", uses: []string{"edkey"}},
 	{pkg: "demo", words: "demo shows on an invented census what privacy costs: the use cases as a command calls them",
 		uses:  []string{"table/dataset", "model", "model/explain", "model/metrics", "train"},
 		never: append([]string{"cmd/*", "cli"}, "service/*"), std: impure},
@@ -329,7 +331,7 @@ var table = []row{
 	{pkg: "service/ballot", words: "service/ballot casts a party's votes: its model, another program or a file about a " +
 		"public table; never other parties' votes or seeds",
 		uses: []string{"privacy/dp", "privacy/rng", "privacy/mech", "table/schema", "table/dataset", "table/feature",
-			"model", "federated/multiparty", "service/party", "audit/subject", "train"},
+			"model", "federated/multiparty", "service/party", "audit/subject", "train", "keyfile"},
 		never: append([]string{"cmd/*", "cli"}, seeds...), std: []string{"net", "net/http"}},
 	{pkg: "service/combine", words: "service/combine makes one classifier of parties' votes: it collects, charges and " +
 		"keeps; never a party's rows, flags or seeds",
@@ -399,7 +401,7 @@ var table = []row{
 			"service/helper", "service/identity", "service/inference", "service/operator",
 			"service/owner", "service/owner/spending",
 			"service/party", "service/problem", "service/rpc", "service/tasks", "privacy/dp", "privacy/rng", "privacy/ledger",
-			"table/schema", "table/dataset", "table/feature"},
+			"table/schema", "table/dataset", "table/feature", "keyfile"},
 		libs: []string{"connectrpc.com/connect", "github.com/spf13/cobra", "github.com/vbauerster/mpb/v8"}},
 	{pkg: "lab/cmd/*", words: "lab/cmd is flags and printing of the laboratory",
 		uses: []string{"cli", "privacy/dp", "lab/*", "lab/experiment/*"},

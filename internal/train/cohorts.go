@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -20,7 +19,7 @@ import (
 )
 
 // cohortMonth is how cohorts by a date are named.
-const cohortMonth = "2006-01"
+const cohortMonth = "YYYY-MM"
 
 // SortCohorts are the named cohorts, each once, in ascending order.
 func SortCohorts(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
@@ -75,13 +74,13 @@ func hasCohort(c *schema.Column, name string) bool {
 	if c.Kind == schema.Category {
 		return slices.ContainsFunc(c.Levels, func(l schema.Level) bool { return l.Value == name })
 	}
-	at, err := time.Parse(cohortMonth, name)
-	return err == nil && at.Format(cohortMonth) == name && monthOf(c, c.Lower) <= name && name <= monthOf(c, c.Upper)
+	days, ok := schema.ParseDate("YYYY-MM-DD", name+"-01")
+	return ok && schema.FormatDate(cohortMonth, days) == name && monthOf(c, c.Lower) <= name && name <= monthOf(c, c.Upper)
 }
 
 // monthOf is the cohort of a cell of a column of dates.
 func monthOf(c *schema.Column, x float64) string {
-	return time.Unix(int64(c.Since+int(math.Floor(x)))*24*60*60, 0).UTC().Format(cohortMonth)
+	return schema.FormatDate(cohortMonth, c.Since+int(math.Floor(x)))
 }
 
 // defineCohorts is a hash of whatever decides which cohort a cell of the column is in. Levels are

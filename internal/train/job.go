@@ -5,6 +5,7 @@ package train
 import (
 	"cmp"
 	"context"
+	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -26,6 +27,11 @@ type Job struct {
 	Ledger  *ledger.Ledger
 	Dataset string
 	ID      string // the same ID is the same training; "" for a random one
+	// Key is the key of the analyst whose allotment is charged, nil where the data set has no owner.
+	Key ed25519.PrivateKey
+	// Purpose, if it is not empty, files the training as a request, for another key to approve, instead
+	// of running it.
+	Purpose string
 }
 
 // configuration is what makes two trainings the same: every public choice, as it
@@ -77,7 +83,8 @@ func (j *Job) openJob(ctx context.Context, r jobRequest) (*ledger.Job, error) {
 	if id == "" {
 		id = rand.Text()
 	}
-	asked := ledger.Request{Dataset: j.Dataset, ID: id, Config: spelt, Terms: Terms(r.schema), Worker: Worker()}
+	asked := ledger.Request{Dataset: j.Dataset, ID: id, Config: spelt, Terms: Terms(r.schema), Worker: Worker(),
+		By: j.Key}
 	if r.output != "" {
 		if asked.Output, err = filepath.Abs(r.output); err != nil {
 			return nil, err

@@ -95,7 +95,7 @@ func (t *Training) Check() error {
 
 // Run trains the model, or fetches it from the ledger, and writes its file. With a
 // Job it goes: afford, read, charge, fit, commit, publish; a model leaves only when
-// the ledger holds its bytes.
+// the ledger holds its bytes. A Job with a purpose is filed as a request, and there is no model.
 func (t *Training) Run(ctx context.Context) (*model.Model, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
@@ -122,6 +122,9 @@ func (t *Training) Run(ctx context.Context) (*model.Model, error) {
 	j, err := t.openJob(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if t.Job.Purpose != "" {
+		return nil, asUsage(j.File(ctx, t.Request.Cost(t.plan), t.plan.Events(), t.Job.Purpose))
 	}
 	return RunJob(ctx, j, t.Request.Cost(t.plan), t.plan.Events(), t.Output, t.sayLine,
 		func() (*model.Model, error) { return t.fitModel(ctx, j) })

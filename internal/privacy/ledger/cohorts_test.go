@@ -132,18 +132,11 @@ func TestOlderProgramsRefuseCohorts(t *testing.T) {
 	onBoth(t, func(t *testing.T, fresh func(testing.TB) place) {
 		p := fresh(t)
 		l := declare(t, p)
-		version := func() (v int) {
-			must(t, l.store.(*noticedStore).store.view(t.Context(), func(x tx) error {
-				_, err := x.(*sqlTx).Find([]any{&v}, `SELECT format FROM discreet_head`)
-				return err
-			}))
-			return v
-		}
-		if got := version(); got != format {
+		if got := formatOf(t, l); got != format {
 			t.Errorf("a ledger without cohorts has format %d", got)
 		}
 		must(t, l.Declare(t.Context(), Dataset{Name: "e", Epsilon: 10, CohortBy: "entry"}))
-		if got := version(); got != formatCohorts {
+		if got := formatOf(t, l); got != formatCohorts {
 			t.Errorf("a ledger with cohorts has format %d", got)
 		}
 		p.execute(t, `UPDATE discreet_head SET format = 4`)

@@ -15,7 +15,19 @@ import (
 // be among those that the command prints. Where a line begins with "error:" the
 // command must fail.
 func TestTutorial(t *testing.T) {
-	page, err := os.ReadFile("../../docs/tutorial.md")
+	followPage(t, "tutorial.md", map[string]string{"yaml": "people.yaml"}, 14)
+}
+
+// TestCohortsPage follows the page about cohorts and roles likewise.
+func TestCohortsPage(t *testing.T) {
+	followPage(t, "cohorts.md", map[string]string{"yaml": "members.yaml", "csv": "members.csv"}, 18)
+}
+
+// followPage follows a page of docs; files are what its blocks of a kind are saved as, and it has at
+// least so many commands.
+func followPage(t *testing.T, name string, files map[string]string, least int) {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,8 +36,8 @@ func TestTutorial(t *testing.T) {
 	for _, block := range strings.Split("\n"+string(page), "\n```")[1:] {
 		kind, text, _ := strings.Cut(block, "\n")
 		switch kind {
-		case "yaml":
-			if err := os.WriteFile(filepath.Join(dir, "people.yaml"), []byte(text+"\n"), 0o600); err != nil {
+		case "yaml", "csv":
+			if err := os.WriteFile(filepath.Join(dir, files[kind]), []byte(text+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		case "console":
@@ -40,8 +52,8 @@ func TestTutorial(t *testing.T) {
 			}
 		}
 	}
-	if commands < 14 {
-		t.Errorf("the page has %d commands, at least 14 were there", commands)
+	if commands < least {
+		t.Errorf("the page has %d commands, at least %d were there", commands, least)
 	}
 }
 

@@ -52,7 +52,7 @@ func checkCohorts(names []string) error {
 }
 
 // checkCohortRequest refuses a job on cohorts unless the data set was declared with cohorts by the
-// same public column (5.2), whose cells the job reads as the first job on cohorts did (5.1): by is
+// same public column, whose cells the job reads as the first job on cohorts did: by is
 // the declared column, and definition how that first job read it, "" before there is one. Whether
 // the column is public under add-remove is not asked of Terms, which list private columns: it must
 // be none of them under either relation.
@@ -74,10 +74,10 @@ func checkCohortRequest(req *Request, by, definition string) error {
 		return refuse("part", "must be left out: a job reads a part or cohorts", fmt.Sprintf("%.200q", req.Part))
 	case req.PartsBy != by || req.Definition == "":
 		return refuse("cohorts", fmt.Sprintf("must be by column %q, as declared", by), fmt.Sprintf("%.200q", req.PartsBy))
-	case slices.Contains(req.Terms.Protected, by):
+	case slices.Contains(req.Terms.Protected, by): // 5.2
 		return refuse("private columns", fmt.Sprintf("must not include %q: which cohort a person is in must be public", by),
 			req.Terms.Protected)
-	case definition != "" && definition != req.Definition:
+	case definition != "" && definition != req.Definition: // 5.1
 		return refuse("cohorts", fmt.Sprintf("must read column %q as the first training on cohorts did", by),
 			"another reading")
 	}

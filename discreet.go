@@ -35,7 +35,7 @@ import (
 	"sync"
 
 	"github.com/discreet-dp/discreet/internal/atomicfile"
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/model/explain"
 	"github.com/discreet-dp/discreet/internal/model/export"
@@ -259,6 +259,9 @@ func (t *Table) Rows() int {
 // have names. A structural fault is a *FaultError; an unreadable private cell
 // becomes what the schema declares, silently.
 func ReadTable(ctx context.Context, s *Schema, paths ...string) (*Table, error) {
+	if ctx == nil {
+		return nil, noContext("table")
+	}
 	if s.isEmpty() {
 		return nil, missing("table", "schema")
 	}
@@ -271,6 +274,9 @@ func ReadTable(ctx context.Context, s *Schema, paths ...string) (*Table, error) 
 
 // ReadTableFrom reads labelled rows from CSV.
 func ReadTableFrom(ctx context.Context, s *Schema, r io.Reader) (*Table, error) {
+	if ctx == nil {
+		return nil, noContext("table")
+	}
 	if s.isEmpty() || r == nil {
 		return nil, missing("table", "schema or reader")
 	}
@@ -306,6 +312,9 @@ func TableOfRows(s *Schema, text iter.Seq[[]string]) (*Table, error) {
 // are matched by name, NULL is a missing cell, and without the label among them the
 // table is for prediction.
 func TableFromSQL(ctx context.Context, s *Schema, query *sql.Rows) (*Table, error) {
+	if ctx == nil {
+		return nil, noContext("table")
+	}
 	if s.isEmpty() || query == nil {
 		return nil, missing("table", "schema or query")
 	}
@@ -371,6 +380,7 @@ type Release struct {
 	Mechanism string
 	Epsilon   float64 // +Inf where only Rho tells the price
 	Rho       float64 // of Gaussian noise, in zero-concentrated differential privacy; 0 elsewhere
+	Delta     float64 // of a line that is (Epsilon, Delta)-private as a whole; 0 elsewhere
 }
 
 // Fact is something to know before paying.
@@ -428,7 +438,7 @@ func (s *Schema) Plan(o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Plan{Price: priceOf(req.Cost(pl)), Bill: releasesOf(pl.Events()), Refusal: req.Price.Excess(s.s)}
+	out := &Plan{Price: priceOf(pl.Terms().Price), Bill: releasesOf(pl.Terms().Bill), Refusal: req.Price.Excess(s.s)}
 	for _, f := range pl.Facts() {
 		out.Facts = append(out.Facts, Fact(f))
 	}
@@ -443,6 +453,9 @@ func (s *Schema) Plan(o Options) (*Plan, error) {
 // A job of a ledger keeps the model's bytes there before Train returns, and
 // returns the same model again for nothing.
 func Train(ctx context.Context, t *Table, o Options) (*Model, error) {
+	if ctx == nil {
+		return nil, noContext("train")
+	}
 	if t.isEmpty() {
 		return nil, missing("train", "table")
 	}
@@ -504,7 +517,7 @@ func priceOf(p dp.Price) Price {
 func releasesOf(bill []dp.Event) []Release {
 	out := make([]Release, len(bill))
 	for i, e := range bill {
-		out[i] = Release{Name: e.Release, Mechanism: e.Mechanism, Epsilon: e.Epsilon.Float(), Rho: e.Rho.Float()}
+		out[i] = Release{Name: e.Release, Mechanism: e.Mechanism, Epsilon: e.Epsilon.Float(), Rho: e.Rho.Float(), Delta: priceOf(dp.Price{Delta: e.Delta}).Delta}
 	}
 	return out
 }
@@ -518,7 +531,7 @@ var Uncounted Account = uncounted{}
 
 type uncounted struct{}
 
-func (uncounted) payFor(t *train.Training) { t.Account = learn.Uncounted{} }
+func (uncounted) payFor(t *train.Training) { t.Account = guard.Uncounted{} }
 
 // AccountFunc is an account of the caller's own. It takes the price of the whole
 // bill, durably, and returns nil; or refuses with an error and takes nothing. It is
@@ -569,6 +582,9 @@ type Ledger struct{ l *ledger.Ledger }
 // OpenLedger opens the ledger at address, a file or postgres://user@host/database,
 // and makes it where there is none. Close it.
 func OpenLedger(ctx context.Context, address string) (*Ledger, error) {
+	if ctx == nil {
+		return nil, noContext("ledger")
+	}
 	l, err := ledger.Create(ctx, address)
 	if err != nil {
 		return nil, err
@@ -587,6 +603,9 @@ func (l *Ledger) Close() error {
 // Declare adds a data set and the total that all trainings on it may cost, which is
 // never changed: a data set that is there is refused.
 func (l *Ledger) Declare(ctx context.Context, dataset string, total Price) error {
+	if ctx == nil {
+		return noContext("ledger")
+	}
 	if l.isEmpty() {
 		return missing("ledger", "ledger")
 	}
@@ -634,6 +653,9 @@ type Balance struct {
 
 // Show lists the balances of all data sets, or of the one that is named.
 func (l *Ledger) Show(ctx context.Context, dataset ...string) ([]Balance, error) {
+	if ctx == nil {
+		return nil, noContext("ledger")
+	}
 	if l.isEmpty() {
 		return nil, missing("ledger", "ledger")
 	}
@@ -721,6 +743,9 @@ func (m *Model) Learner() string {
 // ReadTable reads rows to predict, as the function ReadTable does with the model's
 // own schema. Their label need not be there and is not read.
 func (m *Model) ReadTable(ctx context.Context, paths ...string) (*Table, error) {
+	if ctx == nil {
+		return nil, noContext("table")
+	}
 	if m.isEmpty() {
 		return nil, missing("predict", "model")
 	}
@@ -996,6 +1021,10 @@ func (t *Table) isEmpty() bool     { return t == nil || t.t == nil || t.s.isEmpt
 func (l *Ledger) isEmpty() bool    { return l == nil || l.l == nil }
 func (m *Model) isEmpty() bool     { return m == nil || m.m == nil }
 func (p *Predictor) isEmpty() bool { return p == nil || p.scorer == nil }
+
+func noContext(op string) error {
+	return &dp.ParamError{Op: op, Param: "context", Want: "must be given"}
+}
 
 func missing(op, param string) error {
 	return &dp.ParamError{Op: op, Param: param, Want: "must be given, as this package makes it"}

@@ -98,7 +98,7 @@ func (p *plan) runPlan(c *cobra.Command) error {
 		return asUsageError(err)
 	}
 	q := forecast.Quote{Quote: req.Quote(s, pl, sizes)}
-	if q.Budget, err = p.findRemainder(c, s, req.Cost(pl)); err != nil {
+	if q.Budget, err = p.findRemainder(c, s, pl.Terms().Price); err != nil {
 		return err
 	}
 	if p.invent {

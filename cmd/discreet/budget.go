@@ -26,8 +26,11 @@ never changed; an interrupted training has spent its price.`,
     --ledger l.db --dataset patients
   discreet budget show --ledger l.db`,
 	}
-	return cli.Group(c, a.newBudgetInitCommand(), a.newBudgetShowCommand(), a.newBudgetHistoryCommand(),
-		a.newBudgetExportCommand(), a.newBudgetVerifyCommand(), a.newBudgetRecoverCommand())
+	return cli.Group(c, a.newBudgetInitCommand(), a.newBudgetShowCommand(), a.newBudgetForecastCommand(),
+		a.newBudgetHistoryCommand(),
+		a.newBudgetExportCommand(), a.newBudgetVerifyCommand(), a.newBudgetRecoverCommand(),
+		a.newBudgetKeygenCommand(), a.newBudgetAppointCommand(), a.newBudgetAllotCommand(), a.newBudgetApproveCommand(),
+		a.newBudgetRefuseCommand(), a.newBudgetReportCommand())
 }
 
 // datasetOf lists the flag --dataset where it is given.

@@ -31,7 +31,8 @@ func (a *app) newBudgetShowCommand() *cobra.Command {
 		Short: "say what is spent, reserved and left",
 		Long: `Show prints the total of each data set and what became of it: spent by trainings
 that began to read, reserved by trainings that have not yet begun, and left. Of parts
-only the dearest counts; each one used is listed with what it spent itself.`,
+only the dearest counts; each one used is listed with what it spent itself. Cohorts are
+listed likewise; one is retired when nothing is left for trainings that name it.`,
 		Example: `  discreet budget show --ledger l.db
   discreet budget show --ledger l.db --dataset patients --json`,
 		Args: cobra.NoArgs,
@@ -71,11 +72,21 @@ func writeBalances(w io.Writer, all []ledger.Balance) error {
 		if b.Delta > 0 {
 			fmt.Fprintf(&s, "%-24s %14s %14s %14s %14s\n", "  delta", b.Delta, b.SpentDelta, b.ReservedDelta, b.LeftDelta)
 		}
+		kind := "  part "
+		if b.CohortBy != "" {
+			kind = "  cohort "
+		}
 		for _, p := range b.ByPart {
 			if p.Spent != (dp.Price{}) || p.Reserved != (dp.Price{}) {
-				fmt.Fprintf(&s, "%-24s %14s %14s %14s %14s\n", "  part "+p.Name, "", p.Spent.Epsilon, p.Reserved.Epsilon,
-					p.Left.Epsilon)
+				left := p.Left.Epsilon.String()
+				if b.CohortBy != "" && p.Retired() {
+					left = "retired"
+				}
+				fmt.Fprintf(&s, "%-24s %14s %14s %14s %14s\n", kind+p.Name, "", p.Spent.Epsilon, p.Reserved.Epsilon, left)
 			}
+		}
+		if b.CohortBy != "" {
+			fmt.Fprintf(&s, "%-24s %14s %14s %14s %14s\n", "  any new cohort", "", "", "", b.ForNew.Epsilon)
 		}
 		if b.Note != "" {
 			fmt.Fprintf(&s, "  note: %s\n", b.Note)

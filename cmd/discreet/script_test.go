@@ -31,12 +31,17 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ledgers, err := filepath.Abs("../../internal/privacy/ledger/testdata") // of earlier programs
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata",
 		UpdateScripts: *update,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("DISCREET_DATASETS", datasets)
 			e.Setenv("EXAMPLES", examples)
+			e.Setenv("LEDGERS", ledgers)
 			e.Setenv("LANG", "C.UTF-8")
 			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, ".state"))
 			e.Setenv("GORACE", os.Getenv("GORACE"))

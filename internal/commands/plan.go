@@ -24,6 +24,7 @@ type plan struct {
 	ledger  LedgerFlag
 	dataset string
 	part    string
+	cohorts []string
 	invent  bool
 	share   float64
 }
@@ -66,6 +67,8 @@ them, and how many columns are worth their noise. That costs no budget.`,
 	cli.AddSection(c, Counting, "ledger", "dataset")
 	c.Flags().StringVar(&p.part, "part", "",
 		"plan for one part: the rows with this `value` in the column that the schema names as parts:")
+	c.Flags().StringSliceVar(&p.cohorts, "cohorts", nil,
+		"plan for some cohorts of the data set: their `names`, in a list with commas")
 	cli.Reads(c, "schema")
 	cli.Require(c, "schema")
 	return c
@@ -95,7 +98,7 @@ func (p *plan) runPlan(c *cobra.Command) error {
 		return AsUsageError(err)
 	}
 	q := forecast.Quote{Quote: req.Quote(s, pl, sizes)}
-	if q.Budget, err = p.findRemainder(c, pl.Terms().Price); err != nil {
+	if q.Budget, err = p.findRemainder(c, s, pl.Terms().Price); err != nil {
 		return err
 	}
 	if p.invent {
@@ -113,16 +116,18 @@ func (p *plan) runPlan(c *cobra.Command) error {
 }
 
 // findRemainder is nil where no ledger is named.
-func (p *plan) findRemainder(c *cobra.Command, price dp.Price) (left *train.Remainder, err error) {
+func (p *plan) findRemainder(c *cobra.Command, s *schema.Schema, price dp.Price) (left *train.Remainder, err error) {
 	switch {
 	case (p.ledger.Address == "") != (p.dataset == ""):
 		return nil, cli.Refuse("plan", "ledger", "and dataset must be given together", nil)
+	case p.dataset == "" && len(p.cohorts) > 0:
+		return nil, cli.Refuse("plan", "cohorts", "must be given together with --ledger", nil)
 	case p.dataset == "":
 		return nil, nil
 	}
 	err = p.ledger.UseLedger(c.Context(), func(l *ledger.Ledger) error {
-		left, err = train.FindRemainder(c.Context(), l, p.dataset, p.part, price)
+		left, err = train.FindRemainder(c.Context(), l, p.dataset, p.part, p.cohorts, s, price)
 		return err
 	})
-	return left, err
+	return left, AsUsageError(err)
 }

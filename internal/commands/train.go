@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/keyfile"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
@@ -18,17 +19,20 @@ import (
 // trainFlags is the flags of the command.
 type trainFlags struct {
 	*App
-	choice *choice
-	data   []string
-	schema string
-	model  string
-	part   string
-	exceed bool
-	engine string
-	memory string
-	master string
-	submit string
-	party  bool // all that the table holds is to be protected, whatever is trained
+	choice  *choice
+	data    []string
+	schema  string
+	model   string
+	part    string
+	cohorts []string
+	key     string
+	purpose string
+	exceed  bool
+	engine  string
+	memory  string
+	master  string
+	submit  string
+	party   bool // all that the table holds is to be protected, whatever is trained
 	Charging
 }
 
@@ -54,6 +58,15 @@ With --part only the rows of one part are read: those with that value in the
 column that the schema names as parts:. Trainings on different parts do not add
 up.
 
+With --cohorts only the rows of some cohorts are read and only those are charged:
+the levels, or the months, of the public column that the data set was declared
+with (budget init --cohort-by).
+
+Where the data set has an owner, --key is the analyst's key file, to whose
+allotment the training is charged. With --request it is filed as a request instead
+of being run: once another key has approved it (budget approve), the same command
+without --request runs it.
+
 With --ledger and --dataset the price is charged to the data set before the
 training begins, and refused if it is more than what is left. The ledger keeps
 the model's bytes: the same --job returns the same model and costs nothing.
@@ -65,6 +78,8 @@ up, and each says that it was not counted.`,
     --ledger l.db --dataset adult --job monday
   discreet train --data clinics.csv --schema clinics.yaml --epsilon 1 --part north --model north.json \
     --ledger l.db --dataset clinics
+  discreet train --data p.csv --schema p.yaml --epsilon 0.5 --cohorts 2027-01,2027-02,2027-03 --model m.json \
+    --ledger l.db --dataset patients
   discreet train --data adult.data.gz --schema adult.yaml --learner logistic --columns public --model public.json
   discreet train --data adult.data.gz --schema adult.yaml --learner brc --epsilon 1 --rounds 50 --model brc.json
   discreet train --data adult.data.gz --schema adult.yaml --epsilon inf --not-private --model twin.json`,
@@ -86,6 +101,8 @@ func (t *trainFlags) addFlags(c *cobra.Command) {
 		"spend more than the schema's max_epsilon; the model records it")
 	c.Flags().StringVar(&t.part, "part", "",
 		"train on one part: the rows with this `value` in the column that the schema names as parts:")
+	c.Flags().StringSliceVar(&t.cohorts, "cohorts", nil,
+		"train on some cohorts: their `names`, in a list with commas")
 	c.Flags().StringVar(&t.engine, "engine", train.EngineAuto,
 		"where the rows are kept meanwhile: memory, disk (in blocks, for tables larger than memory), auto, which is disk "+
 			"with --memory-limit and else memory, or spark (docs/scale.md); the model is the same")
@@ -95,7 +112,11 @@ func (t *trainFlags) addFlags(c *cobra.Command) {
 	t.Charging.AddFlags(c, "the `name` of the data set in the ledger",
 		"the training's own `ID` in the ledger: with the same ID the same model is returned, never drawn again (default a "+
 			"random one)")
-	cli.Reads(c, "data", "schema")
+	c.Flags().StringVar(&t.key, "key", "", "the analyst's key `file`, if the data set has an owner")
+	c.Flags().StringVar(&t.purpose, "request", "",
+		"do not train but ask for an approval: the training's `purpose`, on one line")
+	cli.AddSection(c, Counting, "key", "request")
+	cli.Reads(c, "data", "schema", "key")
 	cli.WritesResult(c, "model")
 	cli.Require(c, "data", "schema", "model")
 }
@@ -118,7 +139,7 @@ func (t *trainFlags) runTrain(c *cobra.Command) error {
 
 // trainRequest trains what req asks for, whichever command asked.
 func (t *trainFlags) trainRequest(c *cobra.Command, req *train.Request) error {
-	if err := t.RequireTogether(c, "dataset", "job"); err != nil {
+	if err := t.RequireTogether(c, "dataset", "job", "cohorts", "key", "request"); err != nil {
 		return err
 	}
 	s, text, err := LoadSchema(t.schema)
@@ -131,7 +152,8 @@ func (t *trainFlags) trainRequest(c *cobra.Command, req *train.Request) error {
 		}
 	}
 	run := &train.Training{
-		Op: c.Name(), Request: req, Schema: s, SchemaText: text, Data: t.data, Part: t.part, Exceed: t.exceed,
+		Op: c.Name(), Request: req, Schema: s, SchemaText: text, Data: t.data, Part: t.part, Cohorts: t.cohorts,
+		Exceed: t.exceed,
 		Output: train.Output{Path: t.model, Force: t.Force()}, Say: t.Say,
 	}
 	run.Rows = &train.RowSource{Engine: t.engine, Files: t.data, Options: dataset.Options{Stdin: t.Stdin},
@@ -143,7 +165,15 @@ func (t *trainFlags) trainRequest(c *cobra.Command, req *train.Request) error {
 		}
 	}
 	if t.Ledger.Address != "" {
-		run.Job = &train.Job{Dataset: t.Dataset, ID: t.JobID}
+		run.Job = &train.Job{Dataset: t.Dataset, ID: t.JobID, Purpose: t.purpose}
+		if t.key != "" {
+			if run.Job.Key, err = keyfile.Read(c.Name(), t.key); err != nil {
+				return err
+			}
+		}
+		if t.purpose != "" && t.JobID == "" {
+			return cli.Refuse(c.Name(), "job", "must be given together with --request", nil)
+		}
 	}
 	if err := run.Check(); err != nil {
 		return AsUsageError(err)
@@ -158,6 +188,10 @@ func (t *trainFlags) trainRequest(c *cobra.Command, req *train.Request) error {
 	})
 	if err != nil {
 		return AsUsageError(err)
+	}
+	if m == nil {
+		t.Say("requested: it is trained by the same command without --request, once another key approves it")
+		return nil
 	}
 	t.Say("wrote %s", t.model)
 	_, err = io.WriteString(t.Stdout, m.Privacy.Card())

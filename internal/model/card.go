@@ -138,7 +138,7 @@ func (p *Privacy) protectedWords() string {
 		return "everything that each party holds, all of its rows at once"
 	}
 	if p.PartColumn != "" {
-		return fmt.Sprintf("every feature but %q, and the label, of each row of the part", p.PartColumn)
+		return fmt.Sprintf("every feature but %q, and the label, of %s of the part", p.PartColumn, unit)
 	}
 	return "every feature and the label of " + unit
 }

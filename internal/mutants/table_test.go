@@ -458,8 +458,8 @@ var table = []mutant{
 		Old: `		if err := j.checkAffordable(t, price); err != nil {
 			return err
 		}
-`,
-		New: ``,
+		e := j.newEntry`,
+		New: `		e := j.newEntry`,
 
 		Package: "./internal/privacy/ledger", Test: "TestExactlyTenOfAHundred",
 	},

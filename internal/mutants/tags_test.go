@@ -556,6 +556,64 @@ var leaned = []mutant{
 		Package: "./internal/privacy/ledger", Test: "TestJobGoesItsWay",
 	},
 	{
+		Row: "tag ledger 5.1", Bug: "two trainings read cohorts in different ways",
+		File: "internal/privacy/ledger/cohorts.go",
+		Old:  `definition != "" && definition != req.Definition: // 5.1`,
+		New:  `definition != "" && false:`,
+
+		Package: "./internal/privacy/ledger", Test: "TestCohortsAreRefusedWhereTheyAreNotProven",
+	},
+	{
+		Row: "tag ledger 5.3", Bug: "a training on cohorts is charged to the first of them alone",
+		File: "internal/privacy/ledger/cohorts.go",
+		Old:  `range names { // 5.3`,
+		New:  `range names[:min(1, len(names))] {`,
+
+		Package: "./internal/privacy/ledger", Test: "TestCohortsAreChargedApart",
+	},
+	{
+		Row: "tag ledger 6.1", Bug: "whoever has a key appoints and allots",
+		File: "internal/privacy/ledger/roster.go",
+		Old:  `case a.key != r.owner:`,
+		New:  `case false:`,
+
+		Package: "./internal/privacy/ledger", Test: "TestOnlyTheirKeysDoIt",
+	},
+	{
+		Row: "tag ledger 6.2", Bug: "an allotment that has expired is charged",
+		File: "internal/privacy/ledger/roster.go",
+		Old: `	case expired(m.until, a.at):
+		return nil,`,
+		New: `	case false:
+		return nil,`,
+
+		Package: "./internal/privacy/ledger", Test: "TestExpiryStaysPassed",
+	},
+	{
+		Row: "tag ledger 6.3", Bug: "an approver approves what it asked for itself",
+		File: "internal/privacy/ledger/roster.go",
+		Old:  `case j.by == a.key:`,
+		New:  `case false:`,
+
+		Package: "./internal/privacy/ledger", Test: "TestOnlyTheirKeysDoIt",
+	},
+	{
+		Row: "tag ledger 6.4", Bug: "an allotment is charged beyond its end",
+		File: "internal/privacy/ledger/roster.go",
+		Old:  `	if !fits {`,
+		New:  `	if false && !fits {`,
+
+		Package: "./internal/privacy/ledger", Test: "TestAllotmentsAreWithinTheTotal",
+	},
+	{
+		Row: "tag ledger 6.5", Bug: "a training is charged at another price than the approved one",
+		File: "internal/privacy/ledger/roster.go",
+		Old:  ` || j.price != a.price:`,
+		New:  `:`,
+
+		Package: "./internal/privacy/ledger", Test: "TestRequestGoesItsWay",
+	},
+	{
 		Row: "tag party 1.7", Bug: "votes under another name are taken",
 		File: "internal/service/party/ask.go",
 		Old:  `if err := a.checkHeader(&r.Header); err != nil { // 1.7`,

@@ -88,7 +88,7 @@ var unlisted = []mutant{
 	},
 	{
 		Row: "unlisted 7", Bug: "dictionaries of other parts are left in the table of one part",
-		File: "internal/train/part.go",
+		File: "internal/train/cohorts.go",
 		Old: `	out.Forget()
 `,
 		New:     ``,

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -47,8 +48,9 @@ are as private as the table.`,
 }
 
 func (f *splitFlags) splitTable(c *cobra.Command) error {
-	if err := f.Check(); err != nil {
-		return asRefusal(err)
+	if err := cmp.Or(f.Check(), dataset.CheckOutput("split", "train", f.train),
+		dataset.CheckOutput("split", "test", f.test)); err != nil {
+		return &cli.UsageError{Err: err}
 	}
 	s, _, err := loadSchema(f.schema)
 	if err != nil {

@@ -74,7 +74,9 @@ type Spared struct {
 	Kind Kind
 }
 
-func (e *Spared) Error() string { return e.Path + " must be another file: this one is " + string(e.Kind) }
+func (e *Spared) Error() string {
+	return e.Path + " must be another file: this one is " + string(e.Kind)
+}
 
 // CheckSpared refuses to replace a file that would be missed with other bytes than its own; nil is
 // content that is not known yet.

@@ -36,15 +36,15 @@ func (c *Card) lead() string {
 	if c.Delta != "0" {
 		price += ", delta = " + string(c.Delta)
 	}
-	meaning := "The guarantee alone rules out little at this epsilon: a reader of the model may become "+
+	meaning := "The guarantee alone rules out little at this epsilon: a reader of the model may become " +
 		"almost certain of what is protected."
 	strength := c.privacy.Epsilon.Strength()
 	switch strength {
 	case dp.Strong:
-		meaning = "A reader of the model gains little certainty about it, whatever else "+
+		meaning = "A reader of the model gains little certainty about it, whatever else " +
 			"the reader knows."
 	case dp.Moderate:
-		meaning = "A reader of the model may gain some certainty about it. The odds "+
+		meaning = "A reader of the model may gain some certainty about it. The odds " +
 			"below bound how much."
 	}
 	return fmt.Sprintf("This model predicts %s. It protects %s with %s differential privacy (%s). %s %s The unit of "+

@@ -135,7 +135,7 @@ var (
 	optionFields = map[string]string{
 		"epsilon": "Options.Epsilon", "delta": "Options.Delta", "not-private": "Options.NotPrivate",
 		"learner": "Options.Learner", "rows": "Options.Rows", "part": "Options.Part", "job": "the job's id",
-		"exceed-max": "Options.ExceedMax",
+		"exceed-max-epsilon": "Options.ExceedMax",
 	}
 	commandWords = strings.NewReplacer(
 		"discreet budget init creates it", "OpenLedger creates it",

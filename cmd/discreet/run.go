@@ -34,7 +34,12 @@ A schema says what is known about a table before anybody looks at it. A plan say
 what a training will cost. A model carries the statement of what it did cost.
 
 Exit codes: 0 when all is well, 1 when something failed, 2 when the command line
-asks for something that cannot be, and 3 when a privacy budget refuses.`,
+asks for something that cannot be, and 3 when a privacy budget refuses.
+
+The variable DISCREET_SOME_FLAG sets --some-flag of any command if the command
+line does not; which were taken is printed. --not-private, --exceed-max-epsilon,
+--force and --plain count on the command line alone. No flag takes a secret:
+secrets are in files.`,
 		Example: `  discreet demo
   discreet schema init patients.csv > patients.yaml
   discreet plan     --schema patients.yaml --epsilon 1 --rows 20000

@@ -38,7 +38,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/atomicfile"
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/model/explain"
 	"github.com/discreet-dp/discreet/internal/model/export"
@@ -325,6 +325,9 @@ func (t *Table) Rows() int {
 // becomes what the schema declares, silently.
 func ReadTable(ctx context.Context, s *Schema, paths ...string) (_ *Table, err error) {
 	defer publish(&err)
+	if ctx == nil {
+		return nil, noContext("table")
+	}
 	if s.isEmpty() {
 		return nil, missing("table", "schema")
 	}
@@ -338,6 +341,9 @@ func ReadTable(ctx context.Context, s *Schema, paths ...string) (_ *Table, err e
 // ReadTableFrom reads labelled rows from CSV.
 func ReadTableFrom(ctx context.Context, s *Schema, r io.Reader) (_ *Table, err error) {
 	defer publish(&err)
+	if ctx == nil {
+		return nil, noContext("table")
+	}
 	if s.isEmpty() || r == nil {
 		return nil, missing("table", "schema or reader")
 	}
@@ -376,6 +382,9 @@ func TableOfRows(s *Schema, text iter.Seq[[]string]) (_ *Table, err error) {
 // table is for prediction.
 func TableFromSQL(ctx context.Context, s *Schema, query *sql.Rows) (_ *Table, err error) {
 	defer publish(&err)
+	if ctx == nil {
+		return nil, noContext("table")
+	}
 	if s.isEmpty() || query == nil {
 		return nil, missing("table", "schema or query")
 	}
@@ -441,6 +450,7 @@ type Release struct {
 	Mechanism string
 	Epsilon   float64 // +Inf where only Rho tells the price
 	Rho       float64 // of Gaussian noise, in zero-concentrated differential privacy; 0 elsewhere
+	Delta     float64 // of a line that is (Epsilon, Delta)-private as a whole; 0 elsewhere
 }
 
 // Fact is something to know before paying.
@@ -499,7 +509,7 @@ func (s *Schema) Plan(o Options) (_ *Plan, err error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Plan{Price: priceOf(req.Cost(pl)), Bill: releasesOf(pl.Events()), Refusal: req.Price.Excess(s.s)}
+	out := &Plan{Price: priceOf(pl.Terms().Price), Bill: releasesOf(pl.Terms().Bill), Refusal: req.Price.Excess(s.s)}
 	for _, f := range pl.Facts() {
 		out.Facts = append(out.Facts, Fact(f))
 	}
@@ -515,6 +525,9 @@ func (s *Schema) Plan(o Options) (_ *Plan, err error) {
 // returns the same model again for nothing.
 func Train(ctx context.Context, t *Table, o Options) (_ *Model, err error) {
 	defer publish(&err)
+	if ctx == nil {
+		return nil, noContext("train")
+	}
 	if t.isEmpty() {
 		return nil, missing("train", "table")
 	}
@@ -576,7 +589,7 @@ func priceOf(p dp.Price) Price {
 func releasesOf(bill []dp.Event) []Release {
 	out := make([]Release, len(bill))
 	for i, e := range bill {
-		out[i] = Release{Name: e.Release, Mechanism: e.Mechanism, Epsilon: e.Epsilon.Float(), Rho: e.Rho.Float()}
+		out[i] = Release{Name: e.Release, Mechanism: e.Mechanism, Epsilon: e.Epsilon.Float(), Rho: e.Rho.Float(), Delta: priceOf(dp.Price{Delta: e.Delta}).Delta}
 	}
 	return out
 }
@@ -590,7 +603,7 @@ var Uncounted Account = uncounted{}
 
 type uncounted struct{}
 
-func (uncounted) payFor(t *train.Training) { t.Account = learn.Uncounted{} }
+func (uncounted) payFor(t *train.Training) { t.Account = guard.Uncounted{} }
 
 // AccountFunc is an account of the caller's own. It takes the price of the whole
 // bill, durably, and returns nil; or refuses with an error and takes nothing. It is
@@ -616,6 +629,9 @@ type Ledger struct{ l *ledger.Ledger }
 // and makes it where there is none. Close it.
 func OpenLedger(ctx context.Context, address string) (_ *Ledger, err error) {
 	defer publish(&err)
+	if ctx == nil {
+		return nil, noContext("ledger")
+	}
 	l, err := ledger.Create(ctx, address)
 	if err != nil {
 		return nil, err
@@ -636,6 +652,9 @@ func (l *Ledger) Close() (err error) {
 // never changed: a data set that is there is refused.
 func (l *Ledger) Declare(ctx context.Context, dataset string, total Price) (err error) {
 	defer publish(&err)
+	if ctx == nil {
+		return noContext("ledger")
+	}
 	if l.isEmpty() {
 		return missing("ledger", "ledger")
 	}
@@ -684,6 +703,9 @@ type Balance struct {
 // Show lists the balances of all data sets, or of the one that is named.
 func (l *Ledger) Show(ctx context.Context, dataset ...string) (_ []Balance, err error) {
 	defer publish(&err)
+	if ctx == nil {
+		return nil, noContext("ledger")
+	}
 	if l.isEmpty() {
 		return nil, missing("ledger", "ledger")
 	}
@@ -781,6 +803,9 @@ func (m *Model) Learner() string {
 // own schema. Their label need not be there and is not read.
 func (m *Model) ReadTable(ctx context.Context, paths ...string) (_ *Table, err error) {
 	defer publish(&err)
+	if ctx == nil {
+		return nil, noContext("table")
+	}
 	if m.isEmpty() {
 		return nil, missing("predict", "model")
 	}
@@ -1149,6 +1174,10 @@ func (t *Table) isEmpty() bool     { return t == nil || t.t == nil || t.s.isEmpt
 func (l *Ledger) isEmpty() bool    { return l == nil || l.l == nil }
 func (m *Model) isEmpty() bool     { return m == nil || m.m == nil }
 func (p *Predictor) isEmpty() bool { return p == nil || p.scorer == nil }
+
+func noContext(op string) error {
+	return &dp.ParamError{Op: op, Param: "context", Want: "must be given"}
+}
 
 func missing(op, param string) error {
 	return &dp.ParamError{Op: op, Param: param, Want: "must be given, as this package makes it"}

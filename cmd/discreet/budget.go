@@ -54,7 +54,7 @@ type anchorsFlag struct{ dir string }
 func (f *anchorsFlag) addFlag(c *cobra.Command) {
 	c.Flags().StringVar(&f.dir, "anchors", "", "the `folder` that remembers how far it has come, so that an old copy is "+
 		"refused; $XDG_STATE_HOME/discreet/anchors when left out")
-	cli.KeepsFolder(c, "anchors")
+	cli.KeepsFolder(c, "anchors", anchor.FolderNames)
 }
 
 // folder is where anchors are kept.

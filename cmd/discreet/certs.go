@@ -48,7 +48,7 @@ func (f *certsFlags) addFlags(c *cobra.Command, days int) {
 	c.Args = cobra.NoArgs
 	c.Flags().StringVar(&f.dir, "dir", "", "the `directory` of the certificates")
 	c.Flags().IntVar(&f.days, "days", days, "how long it is valid, in days")
-	cli.KeepsFolder(c, "dir")
+	cli.KeepsFolder(c, "dir", identity.FolderNames)
 	cli.Require(c, "dir")
 }
 

@@ -28,8 +28,11 @@ func (f *asking) addFlags(c *cobra.Command) {
 		"with --ask, what parties hand in: labels, probabilities or coefficients")
 	c.Flags().StringToStringVar(&f.Helpers, "helpers", nil,
 		"with --ask and --secure-sum, who hold the shares: `NAME=ADDRESS,...`")
+	c.Flags().BoolVar(&f.Proofs, "prove-ranges", false,
+		"with --ask and --secure-sum, have parties prove that their numbers are in range also if that takes more than "+
+			"1 MiB a helper")
 	completeFlag(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
-	cli.AddSection(c, "Votes over the network", "ask", "certs", "as", "wait", "kind", "helpers")
+	cli.AddSection(c, "Votes over the network", "ask", "certs", "as", "wait", "kind", "helpers", "prove-ranges")
 	cli.Reads(c, "ask", "certs")
 	c.MarkFlagsRequiredTogether("ask", "certs", "as")
 }
@@ -40,7 +43,7 @@ func (f *asking) checkFlags(c *cobra.Command, method multiparty.Method, inSecret
 		return cli.Refuse("combine", param, want, got)
 	}
 	if f.Peers == "" {
-		for _, name := range []string{"wait", "kind", "helpers"} {
+		for _, name := range []string{"wait", "kind", "helpers", "prove-ranges"} {
 			if c.Flags().Changed(name) {
 				return bad(name, "may be given with --ask only", nil)
 			}
@@ -49,6 +52,9 @@ func (f *asking) checkFlags(c *cobra.Command, method multiparty.Method, inSecret
 	}
 	if method == multiparty.Average && !c.Flags().Changed("kind") {
 		f.Kind = string(multiparty.Coefficients)
+	}
+	if f.Proofs && !inSecret {
+		return bad("prove-ranges", "may be given with --secure-sum only", true)
 	}
 	if inSecret != (len(f.Helpers) > 0) {
 		return bad("helpers", "must be given with --ask and --secure-sum, and only there", nil)

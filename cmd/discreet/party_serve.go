@@ -111,7 +111,7 @@ without TLS and to everybody who can reach it.`,
 	cli.AddSection(c, connection, "listen", "page")
 	cli.AddSection(c, secretSums, "helpers", "peers", "honest")
 	cli.Reads(c, "schema", "key", "allow", "peers")
-	cli.KeepsFolder(c, "state")
+	cli.KeepsFolder(c, "state", party.StateNames)
 	cli.Require(c, "listen", "state", "schema", "key", "combiner", "allow", "max-epsilon", "lifetime-epsilon")
 	c.MarkFlagsOneRequired("model", "command")
 	c.MarkFlagsMutuallyExclusive("model", "command")

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -285,9 +287,21 @@ func scene(t testing.TB) string {
 // tell runs the program in this process and returns all that it says.
 func tell(t testing.TB, line []string) string {
 	t.Helper()
-	var out bytes.Buffer
-	cli.Run(t.Context(), newRoot, line, []string{"PATH=" + os.Getenv("PATH")}, strings.NewReader(""), &out, &out)
-	return out.String()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // of a server that starts
+	defer cancel()
+	said := make(chan string, 1)
+	go func() {
+		var out bytes.Buffer
+		cli.Run(ctx, newRoot, line, []string{"PATH=" + os.Getenv("PATH")}, strings.NewReader(""), &out, &out)
+		said <- out.String()
+	}()
+	select {
+	case out := <-said:
+		return out
+	case <-time.After(2 * time.Minute): // of one that waits for a pipe
+		t.Fatalf("%q does not end", line)
+		return ""
+	}
 }
 
 // forms are what a text is given as: as such, packed, with the suffix of a Parquet

@@ -44,6 +44,7 @@ type taskCreateFlags struct {
 	roster, mode                           string
 	helpers                                []string
 	owners, rounds, minimum, honest        int
+	proofs                                 bool
 	slot, quiet, ends                      time.Duration
 }
 
@@ -76,7 +77,12 @@ the aggregator.
 Mode aggregate needs a --roster, and --honest of the owners on it must be honest.
 The others may all work for the aggregator, in one slot, and the noise of its sum
 is still whole. The more owners may be dishonest, the more noise there is. Owners
-refuse a task that counts on more honest owners than they do.`,
+refuse a task that counts on more honest owners than they do.
+
+In mode aggregate owners prove that each of their numbers is in range if that takes
+at most 1 MiB for each helper. With --prove-ranges they prove it in any case, and a
+task is refused if that takes more than 3.5 MiB, about 20,000 cells. Where ranges
+are not proven, one owner can end the task, and is not found.`,
 		Example: `  discreet task create --certs certs --as operator/anna --server https://localhost:8443 \
     --schema adult.yaml --classifier stump --epsilon 1 --owners 30000 --minimum 100 --slot 10m --quiet 30s --ends 24h
   discreet task create --certs certs --as operator/anna --server https://localhost:8443 --mode aggregate \
@@ -105,7 +111,9 @@ refuse a task that counts on more honest owners than they do.`,
 	f.StringVar(&t.roster, "roster", "",
 		"the `file` of the owners who may report, a public key a line; whoever has a key when left out")
 	f.IntVar(&t.honest, "honest", 0, "in mode aggregate the `number` of owners on the roster who must be honest")
-	cli.AddSection(c, secretSums, "mode", "helpers", "honest")
+	f.BoolVar(&t.proofs, "prove-ranges", false,
+		"in mode aggregate, have owners prove that their numbers are in range also if that takes more than 1 MiB a helper")
+	cli.AddSection(c, secretSums, "mode", "helpers", "honest", "prove-ranges")
 	cli.AddSection(c, "Time", "slot", "quiet", "ends")
 	cli.Reads(c, "schema", "roster")
 	cli.Require(c, "schema", "classifier", "epsilon", "owners", "minimum", "slot", "ends")
@@ -140,7 +148,8 @@ func (t *taskCreateFlags) createTask(ctx context.Context) error {
 		return asRefusal(err)
 	}
 	a := &tasks.Announcement{Task: planned, Minimum: t.minimum, Slot: t.slot, Quiet: t.quiet, Honest: t.honest,
-		Ends: clock().Add(t.ends).Truncate(time.Second)}
+		Proofs: t.proofs,
+		Ends:   clock().Add(t.ends).Truncate(time.Second)}
 	for _, h := range t.helpers {
 		name, address, _ := strings.Cut(h, "=")
 		a.Helpers = append(a.Helpers, tasks.Helper{Name: name, Address: strings.TrimRight(address, "/")})

@@ -456,6 +456,10 @@ func TestNamedTests(t *testing.T) {
 			"a_test.go": "package a\nfunc TestB(t *testing.T) {}"}, []string{"TestA"}},
 		{"all that begin so", files{"docs/a.md": "sure (`TestA…`, `TestC…`)",
 			"a_test.go": "package a\nfunc TestAB(t *testing.T) {}"}, []string{"TestC"}},
+		{"scripts and Python", files{"docs/a.md": "`TestScripts/one`, `TestScripts/two`, `test_here`, `test_gone`",
+			"cmd/discreet/testdata/one.txtar": "", "python/tests/test_a.py": "def test_here(watch):\n",
+			"a_test.go": "package a\nfunc TestScripts(t *testing.T) {}"},
+			[]string{"names the script two", "test_gone"}},
 	})
 }
 

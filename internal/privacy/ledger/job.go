@@ -154,7 +154,12 @@ func (j *Job) Charge(ctx context.Context, price dp.Price, bill []dp.Event) error
 	}
 	if err := j.beginReading(ctx); err != nil {
 		// Nothing was read. Where even this fails, recovery refunds.
-		return errors.Join(err, j.l.refundJob(context.WithoutCancel(ctx), j.req.Dataset, j.req.ID, j.request))
+		failed := j.l.refundJob(context.WithoutCancel(ctx), j.req.Dataset, j.req.ID, j.request)
+		if failed != nil {
+			failed = fmt.Errorf("ledger: the price of job %q was not given back, and stays reserved in data set %q, or spent "+
+				"(budget show; budget recover settles it): %w", j.req.ID, j.req.Dataset, failed)
+		}
+		return errors.Join(err, failed)
 	}
 	j.began = true
 	return nil
@@ -195,6 +200,7 @@ func (j *Job) reservePrice(ctx context.Context, price dp.Price, bill []dp.Event)
 			d.Bill = append(d.Bill, line{Mechanism: e.Mechanism})
 		}
 		d.Bill[at].Releases++
+		d.Bill[at].Delta += e.Delta
 		if d.Bill[at].Rho += e.Rho; e.Rho == 0 {
 			d.Bill[at].Epsilon += e.Epsilon
 		}

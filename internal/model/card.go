@@ -212,7 +212,7 @@ func (p *Privacy) sumMechanisms() []string {
 func (p *Privacy) listFlags() (out []string) {
 	if p.NotPrivate {
 		out = append(out,
-			"NOT PRIVATE: trained with the not-private override; do not release it where the training rows may not go")
+			"NOT PRIVATE: trained without noise; do not release it where the training rows may not go")
 	}
 	if p.Seeded {
 		out = append(out, "SEEDED: its randomness can be reproduced, which voids the guarantee; never deploy it")
@@ -223,6 +223,9 @@ func (p *Privacy) listFlags() (out []string) {
 	}
 	for _, o := range p.Overrides {
 		out = append(out, "OVERRIDDEN: "+o)
+	}
+	if p.Scope != dp.Nothing && p.Epsilon.Warning() != "" {
+		out = append(out, p.Epsilon.Warning())
 	}
 	return out
 }

@@ -96,7 +96,7 @@ func TestCardWithoutPrivacy(t *testing.T) {
   one row is     one admission
   neighbours     replace-one: they have the same number of rows and differ in one row at most
   in words       No guarantee.
-  mind           NOT PRIVATE: trained with the not-private override; ` +
+  mind           NOT PRIVATE: trained without noise; ` +
 		`do not release it where the training rows may not go
                  OVERRIDDEN: --not-private
 `

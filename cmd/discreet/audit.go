@@ -44,23 +44,25 @@ func (a *app) newAuditCommand() *cobra.Command {
 	t := &auditFlags{app: a}
 	c := &cobra.Command{
 		Use:   "audit",
-		Short: "try to break a privacy claim from outside",
-		Long: `Audit runs a learner, a mechanism or any other program many times on two tables
-that its claim calls neighbours. It searches half of the runs for an event that
-tells the two apart, and counts that event in the other half. It prints a lower
-bound on the privacy loss, which holds with the stated confidence whatever was
-searched. If the bound is above the claim, the claim is REFUTED. "Not refuted"
-is no proof. Audit exits with 0 whatever the verdict.
+		Short: "test a privacy claim from outside",
+		Long: `Audit tests a privacy claim from outside. It runs a learner, a mechanism or any
+other program many times on two neighbouring tables. It searches half of the
+runs for an event that distinguishes the tables, and counts that event in the
+other half. It prints a lower bound on the privacy loss, which holds with the
+stated confidence whatever was searched. If the bound is above the claim, the
+claim is REFUTED. "Not refuted" is not a proof. Audit exits with 0 whatever the
+verdict.
 
-Learners run on tables made from the schema; no data are read. Few rounds and a
-large loss per round show most, so brc is audited with 2 rounds and c1 = c2 = 2
-unless flags say otherwise. A learner without privacy is held to the claim too.
+Learners run on tables made from the schema; no data are read. An audit finds
+most if there are few rounds and a large loss in each. Therefore brc is audited
+with 2 rounds and c1 = c2 = 2, unless flags change this. A learner without
+privacy is compared with the claim too.
 
-A command is run by the shell, with {data} replaced by the name of a CSV file and
-{epsilon} by the claim. It prints one line per run, with one number or several.
-If the command also has {runs}, it is asked for that many independent runs at
-once, which saves starting it for each. The two files are given by --neighbours,
-or made from --schema.`,
+A command is run by the shell. {data} is replaced by the name of a CSV file and
+{epsilon} by the claim. The command prints one line for each run, with one
+number or several. If the command also contains {runs}, it must make that many
+independent runs at once, which saves starting it for each run. The two files
+are given by --neighbours, or made from --schema.`,
 		Example: `  discreet audit --learner brc --schema adult.yaml --epsilon 2 --json
   discreet audit --mechanism laplace --epsilon 1 --out laplace.svg
   discreet audit --command "./mean.py {data} {epsilon} {runs}" --neighbours a.csv,b.csv --epsilon 1`,

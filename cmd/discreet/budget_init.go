@@ -27,15 +27,16 @@ func (a *app) newBudgetInitCommand() *cobra.Command {
 	b := &budgetInit{app: a}
 	c := &cobra.Command{
 		Use:   "init",
-		Short: "declare a data set and its total, once and for all",
-		Long: `Init declares what all trainings on a data set may cost together, and creates
-the ledger where there is none. A data set that is declared is not declared
-again, and its total is never changed: a larger one would break the promise made
-to the people in the table.
+		Short: "declare a data set and its total budget",
+		Long: `Init declares the privacy budget of a data set: the most that all trainings on
+it may cost together. It creates the ledger if it does not exist. A data set
+cannot be declared twice and its total cannot be changed, because a larger total
+would break the promise made to the people in the table.
 
-Where rows are in disjoint parts by a public column, and --parts names the schema
-that declares it (parts: COLUMN), trainings with --part are charged to their
-part: of all parts only the dearest counts, because nobody is in two.`,
+If a public column divides the rows into disjoint parts, pass the schema that
+declares it (parts: COLUMN) as --parts. A training with --part is then charged
+to its part. Only the most expensive part counts, because no row is in two
+parts.`,
 		Example: `  discreet budget init --ledger l.db --dataset patients --epsilon 1.0
   discreet budget init --ledger postgres://owner@db/ledger --dataset patients --epsilon 1.0 --delta 1e-6
   discreet budget init --ledger l.db --dataset clinics --epsilon 1.0 --parts clinics.yaml`,

@@ -110,36 +110,38 @@ func (a *app) newCombineCommand() *cobra.Command {
 	t.Ask.Log, t.Ask.Now = a.newLogger(), clock
 	c := &cobra.Command{
 		Use:   "combine",
-		Short: "make one classifier of many parties' votes",
-		Long: `Combine reads the votes files of a folder, each to its last byte and its
-signature, and makes one classifier that is private for everything that one
-party holds. Party plan says what that will cost and what it buys.
+		Short: "train one classifier from many parties' votes",
+		Long: `Combine reads the votes files of a folder, checks their signatures, and trains
+one classifier. The classifier is private for everything that one party holds.
+To see in advance what it costs and what it buys, use party plan.
 
-Methods. soft counts each row for every class by the share of parties that voted
-for it. majority gives each row the class with most votes; one vote may turn
-it, so its noise is as many times larger as there are parties. average takes the
-mean of logistic coefficients instead of votes. noisy-max answers rows one by
-one, each for its share of epsilon.
+There are four methods:
 
-A party that hands in nothing counts as a constant vote, because whether it took
-part is protected too. --parties is how many were asked, and it is public.
+- soft counts each row for every class, by the share of parties that voted for
+  the class.
+- majority gives each row the class with most votes. One vote may change this
+  class, so the noise is larger by a factor of the number of parties.
+- average takes the mean of logistic coefficients instead of votes.
+- noisy-max answers rows one by one, each for its share of epsilon.
 
-With --roster only the parties on that list may vote: each line is a public key
-and a party's name, and the signatures prove who voted.
+A party that sends nothing counts as a constant vote, because its participation
+is protected too. --parties is the number of parties that were asked, and it is
+public. With --roster only the parties on that list may vote. Each line is a
+public key and a party's name; signatures prove who voted.
 
-With --ask the votes are fetched from parties that serve (party serve), all at
-once and again and again until --wait is over; --votes then says where to keep
-them. A party that does not answer, or answers with something else than its
-votes, is absent.
+With --ask combine fetches the votes from parties that serve (party serve). It
+asks all of them at once, and repeats until --wait is over. --votes is then the
+folder to keep the votes in. A party counts as absent if it does not answer, or
+answers with anything other than its votes.
 
-With --secure-sum (method soft, form statistic) nobody sees a vote. Each party
-adds its share of the noise to one short vector, and the combiner learns the sum
-alone. The noise is sized for --honest parties, and no sum of fewer than
---minimum is opened. A party takes part only if at least --honest of the parties
-in any such sum are honest, as its operator has declared (party serve --peers
---honest). With --ask the parties and the --helpers, who hold the shares, are
-processes elsewhere. With --votes this process plays all of them, to rehearse:
-what it prints and writes is what the parties would get.
+With --secure-sum (method soft, form statistic) the combiner sees no votes. Each
+party adds its share of the noise to one short vector, and the combiner learns
+only the sum. The noise is sized for --honest parties, and no sum of fewer than
+--minimum parties is opened. A party takes part only if at least --honest of the
+parties in any such sum are honest, according to its operator (party serve
+--peers --honest). With --ask the parties and the --helpers, who hold the
+shares, are processes elsewhere. With --votes this process simulates all of them
+as a rehearsal, and its output is what the parties would get.
 
 With --ledger the combination is charged to a data set whose unit is a party.
 noisy-max charges each answer, and stops when the budget is spent.`,

@@ -44,18 +44,18 @@ func (a *app) newCompareCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare",
 		Short: "draw accuracy and AUC of learners against ε (not private)",
-		Long: `Compare splits a table into rows to train on and rows to judge by, again and
-again. It trains each learner at each ε, and draws accuracy and AUC against ε.
-Learners without privacy are horizontal lines.
+		Long: `Compare repeatedly splits a table into rows for training and rows for testing.
+It trains each learner at each ε, and draws accuracy and AUC against ε. Learners
+without privacy appear as horizontal lines.
 
-Its numbers are exact, and so NOT PRIVATE, and no ε covers a choice made by them:
-whoever picks a learner or an ε by looking at them has used the table without
-limit. Use it on public or synthetic tables (discreet demo --save invents one),
-or after the decision. It refuses without --not-private.
+The output is exact and so NOT PRIVATE. No ε covers a choice that is based on
+it: if you choose a learner or an ε from this output, you have used the table
+without limit. Use compare on public or synthetic tables (discreet demo --save
+invents one), or after the decision. The command requires --not-private.
 
-A learner is named as in train; its options follow after colons. The seed says
-which splits are drawn. It has nothing to do with noise, which is fresh in every
-training.`,
+Learners are named as in train, with their options after colons. The seed
+determines which splits are drawn. It has no effect on the noise, which is fresh
+in every training.`,
 		Example: `  discreet compare --data census.csv --schema census.yaml --learners brc,erm,logistic \
     --epsilons 0.1,0.5,1 --not-private
   discreet compare --data a.csv --schema s.yaml \

@@ -38,13 +38,14 @@ func (a *app) newDemoCommand() *cobra.Command {
 		Use:   "demo",
 		Short: "train and compare models on an invented census",
 		Long: `Demo invents a table like a census. It trains on one half of the people and
-tests on the other: without the private columns, under differential privacy with
-brc and with the default learner, and without privacy. It says what each model
-is worth. It leaves the table, its schema, the default learner's model and a
-page that explains it, to try the other commands on.
+tests on the other half, with four models: without the private columns, under
+differential privacy with brc and with the default learner, and without privacy.
+It prints how accurate each model is. It writes the table, its schema, the
+default learner's model and a page that explains the model, so that you can try
+the other commands on them.
 
-The people are invented, and the same for the same --seed. The noise is fresh in
-every run.`,
+The people are invented, and depend only on --seed. The noise is fresh in every
+run.`,
 		Example: `  discreet demo
   discreet demo --rows 200000 --save sample`,
 		Args: cobra.NoArgs,

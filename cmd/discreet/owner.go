@@ -39,21 +39,22 @@ func (a *app) newOwnerCommand() *cobra.Command {
 		Use:   "owner",
 		Short: "take part in a task as a data owner",
 		Long: `Owner answers a task once. It waits for its turn, computes one report about its
-rows, perturbs it, writes it into its book, and only then sends it. It takes part
-if an operator has signed the task and the task's ε is at most --max-epsilon. It
-refuses for good when all its reports together would cost more than
---lifetime-epsilon.
+rows, perturbs it, writes it into its book, and only then sends it. It takes
+part if an operator has signed the task and the task's ε is at most
+--max-epsilon. It refuses permanently if all its reports together would cost
+more than --lifetime-epsilon.
 
-With --mode aggregate it takes part in secret sums instead. It splits what it
-adds into shares, one for each of the task's helpers, and they give out nothing
-but sums. For the same ε that is worth far more, but it trusts the helpers: of
-five, two may play along with the aggregator, of three none. It also trusts other
-owners to add their share of the noise. With --honest you say how many of those
-on a task's list you believe to be honest; a task that counts on more is refused.
+With --mode aggregate it takes part in secret sums instead. It splits its vector
+into shares, one for each of the task's helpers, and the helpers release only
+sums. For the same ε this is far more accurate, but the owner must trust the
+helpers: with five helpers, two may collude with the aggregator; with three
+helpers, none may. It also relies on other owners to add their share of the
+noise. With --honest you declare how many of the owners on a task's list you
+believe to be honest. A task that counts on more is refused.
 
-With --owners N the rows are those of N owners, in equal parts, each with a key of
-its own in the book. That is for trials, and for machines that keep the data of
-many.`,
+With --owners N the rows belong to N owners, in equal parts, each with a key of
+its own in the book. Use this for trials, and for machines that hold the data of
+many people.`,
 		Example: `  discreet owner --certs certs --as owner/clinic-7 --server https://agg.example.org:8443 --task 5f1c… \
     --data rows.csv --book book.db --max-epsilon 1 --lifetime-epsilon 4`,
 		Args: cobra.NoArgs,
@@ -91,9 +92,9 @@ func (a *app) newOwnerKeysCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "keys",
 		Short: "print the public keys of a book's owners",
-		Long: `Keys prints the public key of each owner of a book, a line each, making those that
-are missing. They are what an owner is called; an operator who knows whose they
-are can admit them to a task with task create --roster.`,
+		Long: `Keys prints the public key of each owner of a book, one a line, and creates keys
+that are missing. The key identifies the owner. An operator who knows the
+owners' keys can admit them to a task with task create --roster.`,
 		Example: `  discreet owner keys --book book.db --lifetime-epsilon 4 >> roster.txt`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) (err error) {

@@ -37,12 +37,13 @@ func (a *app) newPartyPlanCommand() *cobra.Command {
 	p := &partyPlan{app: a}
 	c := &cobra.Command{
 		Use:   "plan",
-		Short: "say what combining would cost and what it buys, without any votes",
-		Long: `Plan prints what a combination protects, its bill and its noise, and how far, to
-a first approximation, the combined classifier would lie above the best one in
-nats of mean loss: what privacy costs, of order 1/(epsilon parties)², and what a
-finite auxiliary table costs, of order 1/rows (Hamm, Cao, Belkin 2016, Theorem
-4, with its constants filled in for rows that extend alike in all directions).`,
+		Short: "show what combining would cost and what it buys, without any votes",
+		Long: `Plan prints what a combination protects, its bill and its noise. It also prints,
+to a first approximation, by how much the combined classifier falls short of the
+best one, in nats of mean loss. This has two parts: the cost of privacy, of
+order 1/(epsilon parties)², and the cost of a finite auxiliary table, of order
+1/rows (Hamm, Cao, Belkin 2016, Theorem 4, with its constants filled in for rows
+that extend equally in all directions).`,
 		Example: `  discreet party plan --schema aux.yaml --parties 200 --rows 5000 --epsilon 1
   discreet party plan --schema aux.yaml --parties 200 --rows 5000 --epsilon 1 --method majority --json`,
 		Args: cobra.NoArgs,

@@ -26,15 +26,17 @@ func newRoot(c *cli.App) *cobra.Command { return (&app{c}).newRootCommand() }
 func (a *app) newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "discreet",
-		Short: "train classifiers that provably hide the private columns of a table",
-		Long: `Discreet trains classifiers on tables with private columns. Differential privacy
-bounds how much a model tells about the private part of anybody's row.
+		Short: "train differentially private classifiers on tables",
+		Long: `Discreet trains differentially private classifiers on tables with private
+columns. Differential privacy bounds how much anyone can learn from a model
+about the private part of one person's row.
 
-A schema says what is known about a table before anybody looks at it. A plan says
-what a training will cost. A model carries the statement of what it did cost.
+You declare what is known about a table in a schema, before its rows are read. A
+plan prints what a training will cost. A model contains a statement of what its
+training did cost.
 
-Exit codes: 0 when all is well, 1 when something failed, 2 when the command line
-asks for something that cannot be, and 3 when a privacy budget refuses.`,
+Exit codes: 0 for success, 1 for an error, 2 if the command line is invalid, and
+3 if a privacy budget refuses.`,
 		Example: `  discreet demo
   discreet schema init patients.csv > patients.yaml
   discreet plan     --schema patients.yaml --epsilon 1 --rows 20000

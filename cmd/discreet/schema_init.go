@@ -32,12 +32,12 @@ func (a *app) newSchemaInitCommand() *cobra.Command {
 		Use:   "init DATA",
 		Short: "write a schema template from a table's header",
 		Long: `Init prints a commented schema template for a table. It reads the column names
-and, of Parquet and databases, the types, but no row: what is known about the cells is for you
-to write, in place of each ___. A codebook, where there is one, says it instead;
-of columns with well-known names bounds are proposed in comments.
+and, for Parquet and databases, the types. It reads no row. Replace each ___ by
+what is known about the cells. If there is a codebook, init takes these facts
+from it. For columns with well-known names it proposes bounds in comments.
 
-A CSV file without a header begins with somebody's record, so it is not opened
-at all: say --no-header and how many columns there are.`,
+A CSV file without a header begins with a person's record, so init does not open
+it. Pass --no-header and the number of columns.`,
 		Example: `  discreet schema init patients.csv > patients.yaml
   discreet schema init patients.csv --codebook codes.csv --role private > patients.yaml
   discreet schema init "postgres://me@host/db?table=patients" > patients.yaml

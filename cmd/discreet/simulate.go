@@ -56,25 +56,26 @@ func (a *app) newSimulateCommand() *cobra.Command {
 	s := &simulateFlags{app: a}
 	c := &cobra.Command{
 		Use:   "simulate",
-		Short: "play data owners who perturb at home, and train on their reports",
-		Long: `Simulate takes a table for a population. Each row, or each of --owners equal
-parts of the rows, is a data owner who trusts nobody. It shows what accuracy a
-population of that size buys. Every column and the label are private here,
+		Short: "simulate data owners who perturb at home, and train on their reports",
+		Long: `Simulate uses a table as a population. Each row, or each of --owners equal parts
+of the rows, belongs to a data owner who trusts no one. It shows what accuracy a
+population of that size can reach. Every column and the label are private here,
 whatever the schema's roles.
 
-Modes. In local, the default, each owner sends one report, which is ε-private
-before it leaves; splits, leaves and errors are computed from reports. In mode
-aggregate owners send shares of a secret sum. Only sums are seen, with noise that
-all owners add together. That is much less noise, but the owners must trust those
-who hold the shares.
+In mode local, the default, each owner sends one report, which is ε-private
+before it leaves. Splits, leaves and errors are computed from reports. In mode
+aggregate owners send shares of a secret sum. Only sums become visible, with
+noise that all owners add together. This needs much less noise, but the owners
+must trust those who hold the shares.
 
-Mechanisms. oue and grr report a cell of a column's table; pm, duchi, hybrid and
-laplace report a vector; mode aggregate takes none. Without --mechanism, local
-takes the better of oue and grr for each question.
+The mechanisms oue and grr report a cell of a column's table. The mechanisms pm,
+duchi, hybrid and laplace report a vector. Mode aggregate takes no mechanism.
+Without --mechanism, mode local takes the better of oue and grr for each
+question.
 
-With --plan it reads no data. It prints what each question's reports will be
-worth for --owners owners, how many owners it takes for --noise, and what one
-dishonest owner can do.`,
+With --plan it reads no data. It prints how accurate each question's reports
+will be for --owners owners, how many owners are needed for --noise, and how far
+one dishonest owner can change the result.`,
 		Example: `  discreet simulate --data adult.data.gz --schema adult.yaml --classifier stump --epsilon 1 --model m.json
   discreet simulate --plan --schema adult.yaml --classifier stump --epsilon 1 --owners 100000 --noise 0.01`,
 		Args: cobra.NoArgs,

@@ -27,26 +27,28 @@ func (a *app) newTuneCommand() *cobra.Command {
 	t := &tuneFlags{trainFlags: trainFlags{app: a}, params: tune.Defaults()}
 	c := &cobra.Command{
 		Use:   "tune",
-		Short: "train candidates and release the best, all paid for",
+		Short: "train candidates and release the best one privately",
 		Long: `Tune trains several candidates, each a learner with its options, and writes the
-model of the one with the least loss on rows it was not trained on: log loss, or
---loss auc for ranking, or --loss mistakes, which where one class is rare may be
-the same for all. The choice is private too: --epsilon pays for the model and for choosing it, and
-nothing about the other candidates is released. If you can name a learner
-beforehand, train does better with all of --epsilon.
+model with the lowest loss on rows that it was not trained on. The loss is log
+loss; --loss auc chooses by ranking, and --loss mistakes by the error rate,
+which may be the same for all candidates if one class is rare. The choice is
+private too: --epsilon pays for the model and for choosing it, and nothing about
+the other candidates is released. If you can choose a learner in advance, train
+gives a better model with all of --epsilon.
 
   --method all          trains each candidate once, for an equal share of
-                        epsilon; good for a handful
+                        epsilon; good for a few candidates
   --method geometric    trains candidates drawn at random, a random number of
   --method logarithmic  times, for a third, a half and two thirds of epsilon
   --method root         each, however many candidates there are
 
-A random number of times must stay unknown: if somebody can see how long the
-command takes, use all. --patience makes those runs more, at the same price.
+A random number of trainings must stay secret. If others can see how long the
+command takes, use all. --patience increases the number of trainings at the same
+price.
 
-Candidates are named as in train; their options follow after colons. --learners
-lists them, or a file of --candidates has one per line (empty lines and lines
-that begin with # are left out). A ledger is charged as by train.`,
+Candidates are named as in train, with their options after colons. --learners
+lists them. A file of --candidates has one candidate per line; empty lines and
+lines that begin with # are ignored. A ledger is charged as by train.`,
 		Example: `  discreet tune --data adult.data.gz --schema adult.yaml \
     --learners additive,brc:rounds=5,brc --epsilon 1 --model m.json
   discreet tune --data adult.data.gz --schema adult.yaml --candidates grid.txt --method logarithmic --patience 30 \

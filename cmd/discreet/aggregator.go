@@ -57,13 +57,13 @@ an address that only operators can reach.`,
 	c.Flags().StringVar(&g.listen, "listen", "", "the `address` to serve at, host:port")
 	c.Flags().StringVar(&g.state, "state", "",
 		"where to keep tasks and reports: a `file`, or postgres://user@host/database")
-	c.Flags().StringVar(&g.epsilon, "max-epsilon", "", "the largest ε of a task that is taken, a `number`")
+	c.Flags().StringVar(&g.epsilon, "max-epsilon", "", "the largest `ε` of a task to accept")
 	c.Flags().StringVar(&g.page, "page", "",
-		"the `address` of the operators' page, metrics and health; none when left out")
+		"the `address` for the operators' page, metrics and health checks (default none)")
 	c.Flags().IntVar(&g.each, "owners-per-certificate", aggregator.DefaultOwnersEach,
 		"the `number` of owners that one certificate may bring to a task without a list of them")
 	c.Flags().StringArrayVar(&g.relays, "relay", nil,
-		"another number of owners for the certificate owner/NAME, `NAME=NUMBER`; may be repeated")
+		"a different number of owners for the certificate owner/NAME, `NAME=NUMBER`; may be repeated")
 	g.anchors.addFlag(c)
 	cli.AddSection(c, connection, "listen", "page")
 	cli.Keeps(c, "state", cli.AggregatorTable)

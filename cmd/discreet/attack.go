@@ -68,15 +68,15 @@ the output with people who may see the rows. The command requires --not-private.
 		RunE: func(c *cobra.Command, _ []string) error { return t.runAttack(c.Context()) },
 	}
 	t.choice = addChoice(c)
-	c.Flags().Lookup("not-private").Usage = "the numbers may tell about the rows of the table"
-	c.Flags().Lookup("epsilon").Usage = "the privacy loss ε of each training, a `number`; left out for learners " +
+	c.Flags().Lookup("not-private").Usage = "accept output that is not private"
+	c.Flags().Lookup("epsilon").Usage = "the privacy loss `ε` of each training; not used for learners " +
 		"without privacy"
-	c.Flags().StringVar(&t.claim, "claim", "", "the ε to compare with, a `number`; left out for that of --epsilon")
+	c.Flags().StringVar(&t.claim, "claim", "", "the `ε` to compare with (default the value of --epsilon)")
 	c.Flags().StringArrayVar(&t.data, "data", nil,
 		tableWords+"; - is standard input; may be repeated")
 	c.Flags().StringVar(&t.schema, "schema", "", "the schema `file` of the table")
-	c.Flags().IntVar(&t.targets, "targets", 50, "how many rows, or persons, of each kind are attacked, a `number`")
-	c.Flags().IntVar(&t.runs, "runs", 400, "how many trainings, a `number`; half teach the attacker")
+	c.Flags().IntVar(&t.targets, "targets", 50, "the `number` of rows, or persons, of each kind to attack")
+	c.Flags().IntVar(&t.runs, "runs", 400, "the `number` of trainings; the attacker learns from half of them")
 	c.Flags().StringVar(&t.out, "out", "", "the .svg or .png `file` to draw true against false positive rates to")
 	c.Flags().BoolVar(&t.json, "json", false, "print one JSON object")
 	c.Flags().BoolVar(&t.exceed, "exceed-max-epsilon", false, "attack although the schema declares a max_epsilon")

@@ -74,8 +74,8 @@ are given by --neighbours, or made from --schema.`,
 	l := c.Flags().Lookup("learner")
 	l.Annotations, l.DefValue, t.choice.name = nil, "", ""
 	l.Usage = "the `name` of the learner to audit: " + strings.Join(train.LearnerNames(), ", ")
-	c.Flags().Lookup("epsilon").Usage = "the claim: the privacy loss ε that must not be exceeded, a `number`"
-	c.Flags().Lookup("delta").Usage = "the δ of an (ε, δ) claim, a `number`"
+	c.Flags().Lookup("epsilon").Usage = "the claim: the privacy loss `ε` that must not be exceeded"
+	c.Flags().Lookup("delta").Usage = "the `δ` of an (ε, δ) claim"
 	if err := c.Flags().MarkHidden("not-private"); err != nil {
 		panic(err)
 	}
@@ -86,9 +86,9 @@ are given by --neighbours, or made from --schema.`,
 	c.Flags().StringVar(&t.command, "command", "",
 		"the `command` to audit, with {data} and, if wanted, {epsilon} and {runs}")
 	c.Flags().StringSliceVar(&t.neighbours, "neighbours", nil, "two CSV `files` for the command, separated by a comma")
-	c.Flags().Float64Var(&t.alpha, "alpha", audit.DefaultAlpha, "how likely a true claim may be refuted, a `probability`")
+	c.Flags().Float64Var(&t.alpha, "alpha", audit.DefaultAlpha, "the largest `probability` of refuting a true claim")
 	c.Flags().IntVar(&t.runs, "runs", 0, "the `number` of runs on each neighbour; 0 for as many as fit into --limit")
-	c.Flags().DurationVar(&t.limit, "limit", 30*time.Second, "about how long to take where --runs is not given")
+	c.Flags().DurationVar(&t.limit, "limit", 30*time.Second, "approximate running time if --runs is not given")
 	c.Flags().StringVar(&t.out, "out", "", "the .svg or .png `file` to draw the two output distributions to")
 	c.Flags().BoolVar(&t.json, "json", false, "print one JSON object")
 	cli.AddSection(c, "A command to audit", "command", "neighbours")

@@ -52,8 +52,8 @@ func (f *ledgerFlag) addFlag(c *cobra.Command) {
 type anchorsFlag struct{ dir string }
 
 func (f *anchorsFlag) addFlag(c *cobra.Command) {
-	c.Flags().StringVar(&f.dir, "anchors", "", "the `folder` that remembers how far it has come, so that an old copy is "+
-		"refused; $XDG_STATE_HOME/discreet/anchors when left out")
+	c.Flags().StringVar(&f.dir, "anchors", "", "the `folder` that records the latest state, so that an old copy is "+
+		"refused (default $XDG_STATE_HOME/discreet/anchors)")
 	cli.KeepsFolder(c, "anchors")
 }
 

@@ -45,10 +45,10 @@ parts.`,
 	}
 	b.ledger.addFlag(c)
 	c.Flags().StringVar(&b.dataset, "dataset", "", "the `name` of the data set")
-	c.Flags().StringVar(&b.epsilon, "epsilon", "", "the total ε, a `number`")
-	c.Flags().StringVar(&b.delta, "delta", "0", "the total δ, a `number`; 0 allows pure mechanisms only")
+	c.Flags().StringVar(&b.epsilon, "epsilon", "", "the total `ε`")
+	c.Flags().StringVar(&b.delta, "delta", "0", "the total `δ`; 0 allows pure mechanisms only")
 	c.Flags().StringVar(&b.unit, "unit", "",
-		"whose data one row is, as schemas must say it; the first training says it when left out")
+		"the unit of privacy that schemas must declare (default that of the first training)")
 	c.Flags().StringVar(&b.why, "note", "", "the owner's `note`: who decided on the total, and why")
 	c.Flags().StringVar(&b.parts, "parts", "",
 		"a schema `file` whose parts: trainings may be charged to; without it all trainings add up")

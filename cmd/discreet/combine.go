@@ -32,22 +32,22 @@ func (f *combination) addFlags(c *cobra.Command) {
 	f.params = p
 	c.Flags().StringVar(&f.public, "schema", "", "the schema `file` of the auxiliary table and the label")
 	c.Flags().StringVar(&f.epsilon, "epsilon", "",
-		"the privacy loss ε of each party, a `number`; inf only with --not-private")
-	c.Flags().BoolVar(&f.open, "not-private", false, "combine without noise, for comparison")
-	c.Flags().IntVar(&f.params.Parties, "parties", 0, "the `number` of parties that were asked, public, whoever answered")
+		"the privacy loss `ε` for each party; inf only with --not-private")
+	c.Flags().BoolVar(&f.open, "not-private", false, "combine without noise, for comparison only")
+	c.Flags().IntVar(&f.params.Parties, "parties", 0, "the `number` of parties that were asked; it is public")
 	c.Flags().StringVar((*string)(&f.params.Method), "method", string(p.Method), "soft, majority, average or noisy-max")
 	c.Flags().StringVar((*string)(&f.params.Form), "form", string(p.Form),
-		"what leaves, for soft and majority: statistic or output")
+		"what is released, for soft and majority: statistic or output")
 	c.Flags().StringVar((*string)(&f.params.Shape), "shape", string(p.Shape), "shape of a statistic's noise: rows or ball")
 	c.Flags().StringVar((*string)(&f.params.Mode), "mode", string(p.Mode),
-		"how the noise of form output is sized: tight or printed")
+		"scale of the noise for form output: tight or printed")
 	c.Flags().StringVar((*string)(&f.params.Loss), "loss", string(p.Loss), "logistic, or huber with form output")
-	c.Flags().Float64Var(&f.params.Width, "width", p.Width, "half-width of the Huber-hinge's corner, a `number`")
-	c.Flags().Float64Var(&f.params.Reg, "reg", 0, "ridge on the mean loss, a `number`; 0 for the rule")
+	c.Flags().Float64Var(&f.params.Width, "width", p.Width, "half the width of the Huber-hinge's corner, a `number`")
+	c.Flags().Float64Var(&f.params.Reg, "reg", 0, "the ridge `penalty` on the mean loss; 0 for the method's rule")
 	c.Flags().StringVar((*string)(&f.params.Encoding), "encoding", string(p.Encoding),
-		"how categories become numbers: onehot or ordinal")
-	c.Flags().IntVar(&f.params.Queries, "queries", 0, "how many rows noisy-max answers, a `number`")
-	c.Flags().Float64Var(&f.params.Bound, "bound", p.Bound, "length that average clips coefficients to, a `number`")
+		"encoding of categories: onehot or ordinal")
+	c.Flags().IntVar(&f.params.Queries, "queries", 0, "the `number` of rows that noisy-max answers")
+	c.Flags().Float64Var(&f.params.Bound, "bound", p.Bound, "the `length` to which average clips coefficients")
 	cli.AddSection(c, "Methods", "method", "form", "shape", "mode", "loss", "width", "reg", "encoding", "queries", "bound")
 	for name, words := range map[string][]string{
 		"method": {"soft", "majority", "average", "noisy-max"}, "form": {"statistic", "output"}, "shape": {"rows", "ball"},
@@ -171,11 +171,11 @@ noisy-max charges each answer, and stops when the budget is spent.`,
 	c.Flags().StringVar(&t.Output.Path, "model", "", "the `file` to write the model to; replaced if it is there")
 	c.Flags().StringVar(&t.answers, "answers", "", "with noisy-max, the CSV `file` to write answers to instead of a model")
 	c.Flags().BoolVar(&t.InSecret, "secure-sum", false,
-		"add up in secret: the combiner sees no votes; with --votes a rehearsal")
+		"use a secret sum: the combiner sees no votes; with --votes a rehearsal")
 	c.Flags().IntVar(&t.Honest, "honest", 0,
 		"with --secure-sum, the `number` of parties in the sum whose noise is counted on")
 	c.Flags().IntVar(&t.Minimum, "minimum", 0,
-		"with --secure-sum, the `number` of parties at least that are in the sum (default as many as --honest)")
+		"with --secure-sum, the smallest `number` of parties in the sum (default as many as --honest)")
 	c.Flags().IntVar(&t.Holders, "holders", 5, "with --secure-sum and --votes, the `number` of those who hold shares")
 	t.combination.addFlags(c)
 	t.asking.addFlags(c)

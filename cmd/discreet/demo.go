@@ -52,7 +52,7 @@ run.`,
 		RunE: func(c *cobra.Command, _ []string) error { return d.runDemo(c.Context()) },
 	}
 	c.Flags().IntVar(&d.rows, "rows", demoRows, "how many people to invent, half of them for testing")
-	c.Flags().Uint64Var(&d.seed, "seed", 1, "which people to invent; says nothing about noise")
+	c.Flags().Uint64Var(&d.seed, "seed", 1, "seed of the invented people; no effect on the noise")
 	c.Flags().StringVar(&d.save, "save", "discreet-demo",
 		"the `folder` to write to; what an earlier demo left there is replaced")
 	cli.WritesInto(c, "save", demoFiles...)

@@ -53,7 +53,7 @@ see those rows.`,
 		tableWords+"; - is standard input; may be repeated")
 	c.Flags().BoolVar(&e.json, "json", false, "print one JSON object")
 	c.Flags().StringVar(&e.threshold, "threshold", "",
-		"predict the positive class from this on: a `score`, rate=SHARE or costs=FP:FN (default 0.5)")
+		"the lowest `score` of the positive class: a number, rate=SHARE or costs=FP:FN (default 0.5)")
 	c.Flags().StringVar(&e.out, "out", "", "an HTML `file` to draw to; replaced if it is there")
 	cli.Reads(c, "model", "data")
 	cli.Writes(c, "out")

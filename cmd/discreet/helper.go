@@ -46,8 +46,8 @@ without access control.`,
 	}
 	h.as.addFlags(c, "helper/two")
 	c.Flags().StringVar(&h.listen, "listen", "", "the `address` to serve at, host:port")
-	c.Flags().StringVar(&h.store, "store", "", "the `file` to keep shares and answers in; made where there is none")
-	c.Flags().StringVar(&h.page, "page", "", "the `address` of metrics and health; none when left out")
+	c.Flags().StringVar(&h.store, "store", "", "the `file` for shares and answers; created if it does not exist")
+	c.Flags().StringVar(&h.page, "page", "", "the `address` for metrics and health checks (default none)")
 	h.anchors.addFlag(c)
 	cli.AddSection(c, connection, "listen", "page")
 	cli.Keeps(c, "store", cli.HelperTable)

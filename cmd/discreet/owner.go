@@ -64,12 +64,12 @@ many people.`,
 	f := c.Flags()
 	f.StringVar(&o.task, "task", "", "the `name` of the task, as task create prints it")
 	f.StringArrayVar(&o.data, "data", nil, "a `file` of the owner's rows, CSV (also gzip) or Parquet; may be repeated")
-	f.StringVar(&o.book, "book", "", "the `file` of the owner's key and of what it has given; made where there is none")
-	f.StringVar(&o.epsilon, "max-epsilon", "", "the largest ε of a task that is answered, a `number`")
-	f.StringVar(&o.lifetime, "lifetime-epsilon", "", "the largest ε of all reports of an owner together, a `number`")
-	f.StringVar(&o.mode, "mode", modeLocal, "the mode of the tasks that are answered: local or aggregate, a `name`")
+	f.StringVar(&o.book, "book", "", "the `file` with the owner's key and reports; created if it does not exist")
+	f.StringVar(&o.epsilon, "max-epsilon", "", "the largest `ε` of a task to answer")
+	f.StringVar(&o.lifetime, "lifetime-epsilon", "", "the largest `ε` of all reports of an owner together")
+	f.StringVar(&o.mode, "mode", modeLocal, "the `mode` of the tasks to answer: local or aggregate")
 	f.IntVar(&o.honest, "honest", 0,
-		"in mode aggregate the `number` of owners on the task's list whom you count on to be honest")
+		"in mode aggregate, the `number` of owners on the task's list whom you believe to be honest")
 	f.StringVar(&o.model, "model", "", "wait for the model and write it to this `file`; replaced if it is there")
 	f.IntVar(&o.owners, "owners", 1, "the `number` of owners that the rows belong to")
 	f.IntVar(&o.connections, "connections", 4,
@@ -126,8 +126,8 @@ owners' keys can admit them to a task with task create --roster.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&path, "book", "", "the `file` of the owners' keys and of what they have given; made where there is none")
-	f.StringVar(&lifetime, "lifetime-epsilon", "", "the largest ε of all reports of an owner together, a `number`")
+	f.StringVar(&path, "book", "", "the `file` with the owners' keys and reports; created if it does not exist")
+	f.StringVar(&lifetime, "lifetime-epsilon", "", "the largest `ε` of all reports of an owner together")
 	f.IntVar(&owners, "owners", 1, "the `number` of owners")
 	cli.Keeps(c, "book", cli.BookTable)
 	anchors.addFlag(c)

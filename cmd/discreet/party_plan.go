@@ -50,7 +50,7 @@ that extend equally in all directions).`,
 		RunE: func(c *cobra.Command, _ []string) error { return p.runPlan(c) },
 	}
 	p.addFlags(c)
-	c.Flags().IntVar(&p.rows, "rows", 0, "the `number` of rows of the auxiliary table, where it is known")
+	c.Flags().IntVar(&p.rows, "rows", 0, "the `number` of rows of the auxiliary table, if it is known")
 	c.Flags().BoolVar(&p.json, "json", false, "print one JSON object")
 	return c
 }

@@ -64,7 +64,7 @@ combine --method average.`,
 	c.Flags().StringVar(&v.party, "party", "", "the `name` of the party (default the name of --out)")
 	c.Flags().StringVar(&v.Key, "key", "", "the key `file` to sign with (default a key for this file alone)")
 	c.Flags().StringVar(&v.kind, "kind", string(multiparty.Labels),
-		"what to hand in: labels, probabilities or coefficients")
+		"votes to send: labels, probabilities or coefficients")
 	completeFlag(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
 	cli.Reads(c, "csv", "aux", "schema", "key")
 	cli.Writes(c, "out")

@@ -56,14 +56,14 @@ This costs no budget.`,
 		RunE: func(c *cobra.Command, _ []string) error { return p.runPlan(c) },
 	}
 	c.Flags().StringVar(&p.schema, "schema", "", "the schema `file` of the table")
-	c.Flags().IntVar(&p.rows, "rows", 0, "the `number` of rows, where it is known")
+	c.Flags().IntVar(&p.rows, "rows", 0, "the `number` of rows, if it is known")
 	c.Flags().BoolVar(&p.json, "json", false, "print one JSON object")
-	c.Flags().BoolVar(&p.invent, "simulate", false, "say what would be learned of tables invented from the schema")
+	c.Flags().BoolVar(&p.invent, "simulate", false, "show what would be learned from tables invented from the schema")
 	c.Flags().Float64Var(&p.share, "simulate-positives", 0.5, "the `share` of the positive class in those tables")
 	p.choice = addChoice(c)
 	p.samples.addFlags(c)
 	p.ledger.addFlag(c)
-	c.Flags().StringVar(&p.dataset, "dataset", "", "the `name` of the data set in the ledger: say what would remain")
+	c.Flags().StringVar(&p.dataset, "dataset", "", "the `name` of the data set in the ledger, to show what would remain")
 	cli.AddSection(c, counting, "ledger", "dataset")
 	c.Flags().StringVar(&p.part, "part", "",
 		"plan for one part: the rows with this `value` in the column that the schema names as parts:")

@@ -90,13 +90,13 @@ a folder of Parquet files that must not exist.`,
 	c.Flags().StringVar(&p.out, "out", "",
 		"the `file` to write, CSV or (.parquet) Parquet; - is standard output, CSV; replaced if it is there and is not read")
 	c.Flags().StringVar(&p.threshold, "threshold", "",
-		"predict the positive class from this on: a `score`, rate=SHARE or costs=FP:FN (default 0.5)")
+		"the lowest `score` of the positive class: a number, rate=SHARE or costs=FP:FN (default 0.5)")
 	c.Flags().StringVar(&p.extra, "extra", "refuse",
-		"`what` to do with columns that the model does not know: refuse, drop or keep")
-	c.Flags().BoolVar(&p.explain, "explain", false, "add what each column adds to the log-odds (additive models)")
+		"`what` to do with columns that are not in the model: refuse, drop or keep")
+	c.Flags().BoolVar(&p.explain, "explain", false, "also write what each column adds to the log-odds (additive models)")
 	c.Flags().StringVar(&p.class, "class", "",
 		"with --explain, the `class` to explain, of a label of more than two (default the predicted one)")
-	c.Flags().BoolVar(&p.interval, "interval", false, "add a 95 % interval for what noise did to it (additive models)")
+	c.Flags().BoolVar(&p.interval, "interval", false, "also write a 95 % interval for the effect of noise on the score (additive models)")
 	c.Flags().StringVar(&p.cluster.Engine, "engine", predict.EngineMemory,
 		"`where` rows are scored: memory, of this machine, or spark (docs/scale.md)")
 	addClusterFlags(c, &p.cluster.Master, &p.cluster.Submit)

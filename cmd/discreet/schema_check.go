@@ -45,7 +45,7 @@ may see the rows. Check never prints a cell.`,
 	cli.ReadsArguments(c)
 	cli.Reads(c, "data")
 	c.Flags().BoolVar(&k.json, "json", false, "print the schema as JSON, and check no data")
-	c.Flags().BoolVar(&k.explain, "explain", false, "say what is missing in the order to decide it")
+	c.Flags().BoolVar(&k.explain, "explain", false, "list what is missing in the order to decide it")
 	return c
 }
 

@@ -50,11 +50,11 @@ it. Pass --no-header and the number of columns.`,
 	c.Flags().StringVar(&i.quote, "quote", `"`, "the `character` around quoted cells; empty for none")
 	c.Flags().BoolVar(&i.noHeader, "no-header", false, "the file has no header and must not be read")
 	c.Flags().IntVar(&i.columns, "columns", 0, "`how many` columns there are, the label included; with --no-header")
-	c.Flags().StringVar(&i.codebook, "codebook", "", "a CSV `file` that says what columns are: name, meaning, role, "+
+	c.Flags().StringVar(&i.codebook, "codebook", "", "a CSV `file` that describes columns: name, meaning, role, "+
 		"type,\nlower, upper, levels, special")
 	c.Flags().StringVar(&i.sample, "public-sample", "", "a CSV `file` of rows that are PUBLIC ALREADY: bounds and "+
 		"levels are read\nfrom them and written into the schema")
-	c.Flags().StringVar(&i.role, "role", "", "private: the `role` of each column about which the codebook says none")
+	c.Flags().StringVar(&i.role, "role", "", "the `role` of each column without a role in the codebook; must be private")
 	cli.ReadsArguments(c)
 	cli.Reads(c, "codebook", "public-sample")
 	return c

@@ -80,9 +80,9 @@ region, author and published (a date), and optionally sector, sources and notes.
 	}
 	c.Flags().StringVar(&k.model, "model", "", "the model `file`")
 	c.Flags().StringVar(&k.out, "out", "", "the `file` to write; replaced if it is there")
-	c.Flags().StringVar(&k.format, "format", "", "html, pdf, yaml or registry: a `name` (default as the file's name ends)")
+	c.Flags().StringVar(&k.format, "format", "", "the `format`: html, pdf, yaml or registry (default from the file's name)")
 	c.Flags().StringVar(&k.audit, "audit", "", "a `file` that audit --json or attack --json printed")
-	c.Flags().StringArrayVar(&k.about, "about", nil, "with --format registry, `NAME=TEXT` that no model knows; repeated")
+	c.Flags().StringArrayVar(&k.about, "about", nil, "with --format registry, `NAME=TEXT` about what the model does not contain; may be repeated")
 	k.ledger.addFlag(c)
 	cli.Reads(c, "model", "audit")
 	cli.Writes(c, "out")

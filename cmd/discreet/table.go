@@ -11,7 +11,7 @@ import (
 )
 
 // tableWords say what --data may be.
-const tableWords = "a `file` of the table, CSV (also gzip, named .gz) or Parquet, a folder of Parquet files, or " +
+const tableWords = "a `file` of the table: CSV (also gzip, named .gz) or Parquet, a folder of Parquet files, or " +
 	"an address (docs/scale.md)"
 
 // readTable reads labelled rows.

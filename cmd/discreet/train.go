@@ -90,7 +90,7 @@ func (t *trainFlags) addFlags(c *cobra.Command) {
 		"where the rows are kept meanwhile: memory, disk (in blocks, for tables larger than memory), auto, which is disk "+
 			"with --memory-limit and else memory, or spark (docs/scale.md); the model is the same")
 	c.Flags().StringVar(&t.memory, "memory-limit", "",
-		"keep the rows in blocks on disk, and so many `bytes` about them in memory (default 2GiB with --engine disk)")
+		"keep the rows in blocks on disk, and at most this many `bytes` about them in memory (default 2GiB with --engine disk)")
 	addClusterFlags(c, &t.master, &t.submit)
 	t.charging.addFlags(c, "the `name` of the data set in the ledger",
 		"the training's own `ID` in the ledger: with the same ID the same model is returned, never drawn again (default a "+

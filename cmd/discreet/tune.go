@@ -57,18 +57,18 @@ lines that begin with # are ignored. A ledger is charged as by train.`,
 		RunE: func(c *cobra.Command, _ []string) error { return t.runTune(c) },
 	}
 	t.addFlags(c)
-	c.Flags().StringVar(&t.epsilon, "epsilon", "", "the privacy loss ε of the model and its choice together, a `number`")
+	c.Flags().StringVar(&t.epsilon, "epsilon", "", "the privacy loss `ε` of the model and its choice together")
 	c.Flags().StringSliceVar(&t.learners, "learners", nil,
 		"the `names` of candidates, each with its options: NAME[:OPTION=VALUE]...")
 	c.Flags().StringVar(&t.candidates, "candidates", "", "a `file` of candidates, one to a line")
 	c.Flags().StringVar((*string)(&t.params.Method), "method", string(t.params.Method),
-		"how many trainings: all, geometric, logarithmic or root, a `name`")
+		"the `method`, which sets the number of trainings: all, geometric, logarithmic or root")
 	c.Flags().StringVar((*string)(&t.params.Loss), "loss", string(t.params.Loss),
-		"what the held-out rows judge by: log-loss, auc or mistakes, a `name`")
+		"the `loss` on held-out rows: log-loss, auc or mistakes")
 	c.Flags().Float64Var(&t.params.HeldOut, "held-out", t.params.HeldOut,
-		"the `share` of the rows that judge and do not train")
+		"the `share` of the rows for choosing, not for training")
 	c.Flags().IntVar(&t.params.Patience, "patience", t.params.Patience,
-		"a random number of runs ends with chance 1/`number` at a time, unused by all")
+		"a random number of runs ends with probability 1/`number` after each; not used by all")
 	cli.Reads(c, "candidates")
 	cli.Require(c, "epsilon")
 	completeFlag(c, "learners", train.LearnerNames()...)

@@ -90,7 +90,7 @@ func markFlag(c *cobra.Command, name, key string, values []string) {
 func addForce(c *cobra.Command) {
 	if c.Flags().Lookup(forceFlag) == nil {
 		c.Flags().Bool(forceFlag, false,
-			"replace a file even if it is a schema, a key or a model that was paid for; never one that is read, nor a database")
+			"replace a file even if it is a schema, a key or a model that was paid for; never an input or a database")
 	}
 }
 

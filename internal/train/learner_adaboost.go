@@ -16,10 +16,10 @@ func adaboostLearner() *Learner {
 		Name: "adaboost",
 		Options: []Option{
 			{"rounds", "rounds of boosting", integer{&p.Rounds}},
-			{"encoding", "how categories become numbers: onehot or ordinal", word[feature.Encoding]{&p.Encoding}},
-			{"columns", "which columns to use: all or public", word[nonprivate.Columns]{&p.Columns}},
-			{"reg", "ridge on the mean loss, 0 for 1/n", decimal{&p.Reg}},
-			{"base", "what to boost: logistic, stump or random", word[adaboost.Base]{&p.Base}},
+			{"encoding", "encoding of categories: onehot or ordinal", word[feature.Encoding]{&p.Encoding}},
+			{"columns", "columns to use: all or public", word[nonprivate.Columns]{&p.Columns}},
+			{"reg", "ridge penalty on the mean loss, 0 for 1/n", decimal{&p.Reg}},
+			{"base", "base classifier: logistic, stump or random", word[adaboost.Base]{&p.Base}},
 		},
 		plan: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
 			p.NotPrivate = pr.NotPrivate

@@ -19,11 +19,11 @@ func pateLearner() *Learner {
 		Private: true,
 		draws:   true, Approximate: true,
 		Options: []Option{
-			{"form", "which PATE: repaired, or printed to reproduce figures (not private)", word[pate.Form]{&p.Form}},
-			{"noise", "noise that meets the votes: laplace, or gaussian with --delta", word[pate.Noise]{&p.Noise}},
-			{"teachers", "parts the rows are dealt into, 0 for one a row", integer{&p.Teachers}},
-			{"encoding", "how categories become numbers: onehot or ordinal", word[feature.Encoding]{&p.Encoding}},
-			{"vote-epsilon", "what the printed form says a vote costs", loss{&p.VoteEpsilon}},
+			{"form", "form of PATE: repaired, or printed to reproduce figures (not private)", word[pate.Form]{&p.Form}},
+			{"noise", "noise on the votes: laplace, or gaussian with --delta", word[pate.Noise]{&p.Noise}},
+			{"teachers", "number of parts of the rows, 0 for one part per row", integer{&p.Teachers}},
+			{"encoding", "encoding of categories: onehot or ordinal", word[feature.Encoding]{&p.Encoding}},
+			{"vote-epsilon", "cost of a vote in the printed form", loss{&p.VoteEpsilon}},
 		},
 		plan: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
 			p.Epsilon, p.Delta, p.NotPrivate = pr.Epsilon, pr.Delta, pr.NotPrivate

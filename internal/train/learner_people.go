@@ -16,11 +16,11 @@ func peopleLearner() *Learner {
 		Private: true,
 		draws:   true,
 		Options: []Option{
-			{"rounds", "rounds of boosting, 0 for as many as ε and the rows pay for", integer{&p.Rounds}},
-			{"encoding", "how categories become numbers: onehot or ordinal", word[feature.Encoding]{&p.Encoding}},
+			{"rounds", "rounds of boosting, 0 for as many as ε and the rows allow", integer{&p.Rounds}},
+			{"encoding", "encoding of categories: onehot or ordinal", word[feature.Encoding]{&p.Encoding}},
 			{"kappa", "no row holds more than 1/(kappa·n) of the weight", decimal{&p.Kappa}},
-			{"base", "what to boost: logistic, stump or random", word[people.Base]{&p.Base}},
-			{"classifiers", "random classifiers to choose from in a round", integer{&p.Candidates}},
+			{"base", "base classifier: logistic, stump or random", word[people.Base]{&p.Base}},
+			{"classifiers", "number of random classifiers to choose from in a round", integer{&p.Candidates}},
 		},
 		plan: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
 			p.Epsilon, p.NotPrivate = pr.Epsilon, pr.NotPrivate

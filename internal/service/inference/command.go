@@ -54,13 +54,13 @@ examples.`,
 	f.StringVar(&place.Cert, "tls-cert", "", "the certificate, a PEM `file` that may be replaced")
 	f.StringVar(&place.Key, "tls-key", "", "its key, a PEM `file`")
 	f.StringVar(&tokens, "tokens", "", "a `file` of tokens, one a line, of which callers send one")
-	f.BoolVar(&place.Plain, "plain", false, "listen beyond this machine without TLS or tokens")
+	f.BoolVar(&place.Plain, "plain", false, "listen on a non-local address without TLS or tokens")
 	f.Int64Var(&opts.MaxBody, "max-body", opts.MaxBody, "`bytes` that a request may have")
 	f.IntVar(&opts.MaxRows, "max-rows", opts.MaxRows, "`rows` that a request may have")
 	f.IntVar(&opts.Concurrency, "concurrency", opts.Concurrency,
-		"`requests` answered at a time; more wait 2 s, then are refused")
+		"`requests` answered at the same time; others wait 2 s and are then refused")
 	f.Int64Var(&opts.Memory, "memory", opts.Memory, "`bytes` that all requests take together")
-	f.BoolVar(&verbose, "log-requests", false, "log the requests that are answered too")
+	f.BoolVar(&verbose, "log-requests", false, "log successful requests too")
 	if err := c.MarkFlagRequired("model"); err != nil {
 		panic(err)
 	}

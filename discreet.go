@@ -401,7 +401,7 @@ func (p *Plan) String() string {
 			fmt.Fprintln(&b, f.Text)
 		}
 	}
-	fmt.Fprintf(&b, "bill: %s in all, %d releases\n", p.Price, len(p.Bill))
+	fmt.Fprintf(&b, "bill: %s in total, %d releases\n", p.Price, len(p.Bill))
 	if p.Refusal != "" {
 		fmt.Fprintf(&b, "refused: %s\n", p.Refusal)
 	}
@@ -459,7 +459,7 @@ func Train(ctx context.Context, t *Table, o Options) (*Model, error) {
 	}
 	if f, ok := o.Account.(AccountFunc); o.Account == nil || ok && f == nil {
 		return nil, &dp.ParamError{
-			Op: "train", Param: "account", Want: "must be given: who counts what trainings on this table cost together",
+			Op: "train", Param: "account", Want: "is required: it decides who counts the cost of all trainings on this table",
 			Hint: "a job of a Ledger, an AccountFunc, or Uncounted where nobody does",
 		}
 	}

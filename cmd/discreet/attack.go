@@ -140,7 +140,7 @@ func (t *attackFlags) checkFlags() (req *train.Request, claim dp.Price, err erro
 	ext := filepath.Ext(t.out)
 	switch {
 	case !t.choice.price.NotPrivate:
-		return bad("not-private", "must be given: what an attack finds is exact and tells about the rows", nil)
+		return bad("not-private", "is required: the results of an attack are exact and reveal facts about the rows", nil)
 	case t.targets < 1:
 		return bad("targets", "must be at least 1", t.targets)
 	case t.runs < audit.MinMembershipRuns:

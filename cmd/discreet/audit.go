@@ -169,7 +169,7 @@ func (t *auditFlags) checkFlags() (dp.Epsilon, error) {
 	ext := filepath.Ext(t.out)
 	switch {
 	case t.choice.price.NotPrivate:
-		return bad("not-private", "must be left out: an audit needs a finite claim", true)
+		return bad("not-private", "must not be given: an audit needs a finite claim", true)
 	case !(t.alpha > 0 && t.alpha <= 0.5):
 		return bad("alpha", "must be > 0 and at most 0.5", t.alpha)
 	case t.runs != 0 && t.runs < audit.MinRuns:
@@ -183,7 +183,7 @@ func (t *auditFlags) checkFlags() (dp.Epsilon, error) {
 	case t.choice.name != "" && t.schema == "":
 		return bad("schema", "must be given with --learner: the tables are made from it", nil)
 	case t.neighbours != nil && t.command == "":
-		return bad("neighbours", "must be left out unless --command is given", strings.Join(t.neighbours, ","))
+		return bad("neighbours", "must not be given unless --command is given", strings.Join(t.neighbours, ","))
 	case t.neighbours != nil && len(t.neighbours) != 2:
 		return bad("neighbours", "must be two files", strings.Join(t.neighbours, ","))
 	case t.command != "" && (t.neighbours == nil) == (t.schema == ""):

@@ -81,7 +81,7 @@ func (b *budgetInit) declareDataset(ctx context.Context) error {
 	if err = errors.Join(err, l.Close()); err != nil {
 		return asRefusal(err)
 	}
-	in := "in all"
+	in := "in total"
 	if parts != nil {
 		in = fmt.Sprintf("for each row; %d parts by %s", len(parts.Names), parts.By)
 	}

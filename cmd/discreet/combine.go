@@ -205,19 +205,19 @@ func (t *combiner) runCombine(c *cobra.Command) error {
 	}
 	switch {
 	case t.InSecret && (t.answers != "" || t.Roster != ""):
-		return cli.Refuse("combine", "secure-sum", "must be left out with --answers and --roster: there are no votes to see",
+		return cli.Refuse("combine", "secure-sum", "must not be given with --answers and --roster: there are no votes to see",
 			true)
 	case t.InSecret && t.Honest < 1:
 		return cli.Refuse("combine", "honest", "must be given with --secure-sum, and at least 1", t.Honest)
 	case t.InSecret && c.Flags().Changed("minimum") && (t.Minimum < t.Honest || t.Minimum > t.params.Parties):
 		return cli.Refuse("combine", "minimum", "must be at least --honest and at most --parties", t.Minimum)
 	case t.InSecret && t.Ask.Peers != "" && t.Votes != "":
-		return cli.Refuse("combine", "votes", "must be left out with --ask and --secure-sum: there are no votes to keep",
+		return cli.Refuse("combine", "votes", "must not be given with --ask and --secure-sum: there are no votes to keep",
 			t.Votes)
 	case !t.InSecret && t.Honest != 0:
-		return cli.Refuse("combine", "honest", "must be left out without --secure-sum", t.Honest)
+		return cli.Refuse("combine", "honest", "must not be given without --secure-sum", t.Honest)
 	case !t.InSecret && t.Minimum != 0:
-		return cli.Refuse("combine", "minimum", "must be left out without --secure-sum", t.Minimum)
+		return cli.Refuse("combine", "minimum", "must not be given without --secure-sum", t.Minimum)
 	}
 	if err := t.asking.checkFlags(c, t.params.Method, t.InSecret); err != nil {
 		return err

@@ -111,10 +111,10 @@ func (i *schemaInit) readDialect() (d schema.Dialect, err error) {
 	case i.noHeader && i.columns == 0:
 		return bad("columns", "must be given with --no-header", nil, "for example --columns 15, the label included")
 	case i.noHeader && (i.codebook != "" || i.role != "" || i.sample != ""):
-		return bad("codebook, role and public-sample", "must be left out with --no-header", nil,
+		return bad("codebook, role and public-sample", "must not be given with --no-header", nil,
 			"they are about columns with names")
 	case !i.noHeader && i.columns != 0:
-		return bad("columns", "must be left out where a header names them", i.columns,
+		return bad("columns", "must not be given if a header names the columns", i.columns,
 			"a file without a header needs --no-header")
 	}
 	d.Header = true // schema.InitColumns declares none

@@ -102,7 +102,7 @@ func (k *cardFlags) writeCard(c *cobra.Command) error {
 			return asRefusal(err)
 		}
 	} else if k.about != nil {
-		return cli.Refuse("card", "about", "must be left out but with --format registry", nil)
+		return cli.Refuse("card", "about", "requires --format registry", nil)
 	}
 	m, err := card.Load(k.model, describeBuild(), clock())
 	if err == nil && k.audit != "" {

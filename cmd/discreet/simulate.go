@@ -157,7 +157,7 @@ func (s *simulateFlags) checkFlags(c *cobra.Command) error {
 	case s.mechanism != "" && !known:
 		return fault("mechanism", "must be one of pm, duchi, laplace, hybrid, oue, grr", s.mechanism, "")
 	case s.mode == modeAggregate && s.mechanism != "":
-		return fault("mechanism", "must be left out in mode aggregate: owners share the noise of one sum", s.mechanism, "")
+		return fault("mechanism", "must not be given in mode aggregate: owners share the noise of one sum", s.mechanism, "")
 	case s.rounds < 0 || c.Flags().Changed("rounds") && s.rounds == 0:
 		return fault("rounds", "must be at least 1", s.rounds, "")
 	case s.owners < 0 || c.Flags().Changed("owners") && s.owners == 0:

@@ -146,7 +146,7 @@ func (p Params) checkParams(s *schema.Schema, rows int) error {
 	case !p.NotPrivate && (p.Epsilon < 1 || p.Epsilon > dp.MaxEpsilon):
 		return bad("epsilon", fmt.Sprintf("must be > 0 and at most %s", dp.MaxEpsilon), p.Epsilon)
 	case p.Parties < 1 || p.Parties > maxParties:
-		return bad("parties", fmt.Sprintf("must be from 1 to %d: how many were asked, whoever answered", maxParties),
+		return bad("parties", fmt.Sprintf("must be from 1 to %d: the number of parties that were asked, whether or not they answered", maxParties),
 			p.Parties)
 	case !ballots && p.Method != Average && p.Method != NoisyMax:
 		return bad("method", `must be "soft", "majority", "average" or "noisy-max"`, p.Method)
@@ -171,7 +171,7 @@ func (p Params) checkParams(s *schema.Schema, rows int) error {
 	case p.Method == NoisyMax && (p.Queries < 1 || rows > 0 && p.Queries > rows):
 		return bad("queries", "must be at least 1 and at most the rows of the auxiliary table", p.Queries)
 	case p.Method != NoisyMax && p.Queries != 0:
-		return bad("queries", `must be left out unless the method is "noisy-max"`, p.Queries)
+		return bad("queries", `must not be given unless the method is "noisy-max"`, p.Queries)
 	case learn.Unweighted("combine", s) != nil:
 		return learn.Unweighted("combine", s)
 	case len(s.Features()) == 0:

@@ -59,7 +59,7 @@ func (p *Parts) checkRequest(req *Request) error {
 	case req.Part == "":
 		return nil
 	case p == nil:
-		return refuse("part", "must be left out: the data set was declared without parts", fmt.Sprintf("%.200q", req.Part))
+		return refuse("part", "must not be given: the data set was declared without parts", fmt.Sprintf("%.200q", req.Part))
 	case !slices.Contains(p.Names, req.Part):
 		return refuse("part", fmt.Sprintf("must be one of the %d declared", len(p.Names)), fmt.Sprintf("%.200q", req.Part))
 	case req.PartsBy != p.By || req.Definition != p.Definition:

@@ -167,7 +167,7 @@ func (s *Server) collectSum(ctx context.Context, l *live, slot int, x *store.Sec
 			if f.Participant >= 0 {
 				key = fmt.Sprintf("%x", parsed.Roster[f.Participant])
 			}
-			s.Log.Warn("somebody deviated from the protocol of a secret sum, and is left out", "task", l.String(), "slot", slot,
+			s.Log.Warn("a participant deviated from the protocol of a secret sum, and is left out", "task", l.String(), "slot", slot,
 				"key", key, "who", f.String())
 		},
 		Keep: func(ctx context.Context, held [][]byte) ([][]byte, error) {

@@ -163,7 +163,7 @@ func (t *Combination) askInSecret(ctx context.Context, pl *multiparty.Plan, aux 
 		return nil, refuseRequest(err)
 	}
 	if !acct.Counted() {
-		t.Say("no ledger: nothing is being counted; what parties spend elsewhere adds up")
+		t.Say("no ledger: nothing is counted; what parties spend elsewhere adds up")
 	}
 	var total *party.Total
 	if err := t.askPeers(ctx, pl, peers, func(a party.Asking) (answers []party.Answer, err error) {

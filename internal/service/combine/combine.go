@@ -98,7 +98,7 @@ func (t *Combination) tellFacts(pl *multiparty.Plan, counted bool) {
 		t.Say("  %s", f.Text)
 	}
 	if !t.Params.NotPrivate && !counted {
-		t.Say("no ledger: nothing is being counted; what parties spend elsewhere adds up")
+		t.Say("no ledger: nothing is counted; what parties spend elsewhere adds up")
 	}
 }
 

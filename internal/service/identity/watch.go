@@ -91,7 +91,7 @@ func (w *watch) look(now time.Time) {
 	}
 	if left := end.Sub(now); left < end.Sub(h.cert.NotBefore)/lastPart {
 		w.reminded = now
-		w.log.Warn("the certificate ends soon, and nobody is reached after", "certificate", w.Caller.String(), "ends",
+		w.log.Warn("the certificate expires soon, and no peer can be reached after", "certificate", w.Caller.String(), "ends",
 			stamp(end))
 	}
 	for _, l := range h.lists {

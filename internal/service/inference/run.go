@@ -41,7 +41,7 @@ func (p *Place) Listen(ctx context.Context, tokens bool) (net.Listener, error) {
 	local := host == "localhost" || ip != nil && ip.IsLoopback()
 	if !local && !p.Plain && (p.Cert == "" || !tokens) {
 		return nil, &dp.ParamError{Op: "serve", Param: "listen", Got: p.Address,
-			Want: "must be an address of this machine alone without TLS and tokens",
+			Want: "must be a local address unless TLS and tokens are given",
 			Hint: "give --tls-cert, --tls-key and --tokens, or --plain where a proxy in front sees to both"}
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", p.Address)

@@ -192,7 +192,7 @@ func (c *Client) Roster(ctx context.Context, id wire.Digest) (r tasks.Roster, wh
 		return nil, who, err
 	}
 	if !ann.Roster.Named() {
-		return nil, who, errors.New("task: it has no list of owners: whoever has a key may report")
+		return nil, who, errors.New("task: it has no list of owners: anyone with a key may report")
 	}
 	answer, err := c.calls.GetRoster(ctx, connect.NewRequest(&rpc.GetRosterRequest{TaskId: id[:]}))
 	if err != nil {

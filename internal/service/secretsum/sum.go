@@ -113,7 +113,7 @@ func (s *Sum) Check() error {
 	keys := make(map[Key]bool, len(s.Roster))
 	for _, k := range s.Roster {
 		if err := edkey.Check(k[:]); err != nil {
-			return fault("roster", "must name keys that stand for somebody: "+err.Error(), fmt.Sprintf("%x", k))
+			return fault("roster", "must contain valid public keys: "+err.Error(), fmt.Sprintf("%x", k))
 		}
 		if keys[k] {
 			return fault("roster", "must name each key once", fmt.Sprintf("%x", k))

@@ -90,7 +90,7 @@ func newNumberCoder(c *schema.Column, d *schema.Dialect) (*Coder, error) {
 	}
 	if c.Marks() > 0 && c.Default == nil || len(c.Special) > schema.MaxSpecial {
 		return nil, &dp.ParamError{Op: "dataset: column " + strconv.Quote(c.Name), Param: "special values",
-			Want: fmt.Sprintf("must be at most %d and stand beside a default", schema.MaxSpecial), Got: len(c.Special)}
+			Want: fmt.Sprintf("must be at most %d and requires a default", schema.MaxSpecial), Got: len(c.Special)}
 	}
 	out := &Coder{
 		Name: c.Name, Number: true, lower: c.Lower, upper: c.Upper, fallback: c.Default,

@@ -62,7 +62,7 @@ func (r *reader) readPerson(f fields, s *Schema) {
 		p.OnePart = g.boolean("one_part", "write one_part: true if nobody has rows in two parts, or remove the line")
 	}
 	if s.Parts != "" && !p.OnePart {
-		g.refuse("one_part", "must be true beside parts: a person with rows in two parts would be charged for one of them",
+		g.refuse("one_part", "must be true with parts: a person with rows in two parts would be charged for one of them",
 			p.OnePart, "declare one_part: true if nobody can have rows in two parts, or remove parts:")
 	}
 	s.Person = p

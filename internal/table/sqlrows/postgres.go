@@ -330,7 +330,7 @@ func (p *postgres) close() error {
 // code does not.
 func serverError(err error) error {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return fmt.Errorf("%s: PostgreSQL failed with code %s (its log says more)", op, e.Code)
+		return fmt.Errorf("%s: PostgreSQL failed with code %s (see its log)", op, e.Code)
 	}
 	return fmt.Errorf("%s: %w", op, err)
 }

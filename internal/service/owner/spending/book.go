@@ -33,7 +33,7 @@ type Book struct {
 }
 
 // ErrSpent says that a report would cost more than what is left.
-var ErrSpent = errors.New("book: the report would exceed what the owner is ready to give in all")
+var ErrSpent = errors.New("book: the report would exceed the owner's lifetime epsilon")
 
 // Options are how a book's database is opened.
 var Options = sqldb.Options{Op: "book", Create: true, WAL: true}

@@ -43,7 +43,7 @@ func TestCardWithDelta(t *testing.T) {
 	card := p.Card()
 	for _, want := range []string{
 		"guarantee      epsilon = 0.16 (160000000 nano), delta = 0.000001\n",
-		"any outcome at most 1.18 times as likely, plus a chance of 0.000001; whoever guesses between the two is right at " +
+		"any outcome at most 1.18 times as likely, plus a chance of 0.000001; a guess between the two is right at " +
 			"most 54.0 % of the time\n",
 		"paid for       1 release by gaussian, rho = 0.0004 in total\n",
 		"1 release by laplace, epsilon = 0.08 in total\n",
@@ -111,8 +111,8 @@ func TestWords(t *testing.T) {
 		"admission. " +
 		"Two tables count as neighbours when they have the same number of rows and differ in the private columns of one " +
 		"row at most. " +
-		"Whatever anyone computes from the model is at most 1.18 times as likely with one of them as with the other: an " +
-		"even bet between the two becomes at most 54.0 % sure. " +
+		"Whatever anyone computes from the model is at most 1.18 times as likely with one of them as with the other: a " +
+		"reader who is 50 % sure of one becomes at most 54.0 % sure. " +
 		"The private columns of one row change the odds of any model by a factor of at most exp(0.16)."
 	if got := p.Words(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -30,7 +30,7 @@ type Params struct {
 	// 1, in [2^-26, 2^20]; 0 means the rule of DefaultReg. Average does not use it.
 	Reg      float64          `json:"reg"`
 	Encoding feature.Encoding `json:"encoding"`
-	// Queries is how many rows NoisyMax answers, each for ε/Queries; 0 elsewhere.
+	// Queries is the number of rows that NoisyMax answers, each for ε/Queries; 0 elsewhere.
 	Queries int `json:"queries"`
 	// Bound is the length B that Average clips coefficients of scaled rows to,
 	// in [2^-10, 2^10].
@@ -277,7 +277,7 @@ func (pl *Plan) reg() float64 {
 	return pl.DefaultReg(pl.countCoefficients(), pl.outputLength())
 }
 
-// perVote is how far one party may move the share of a level: 1/M, or all of
+// perVote is the largest change of a level's share by one party: 1/M, or all of
 // it where the majority counts.
 func (p Params) perVote() float64 {
 	if p.Method == Majority {

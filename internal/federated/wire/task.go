@@ -25,7 +25,7 @@ const (
 	Aggregate Mode = "aggregate"
 )
 
-// Classifier is what a round adds to the ensemble.
+// Classifier is the kind of classifier that a round adds to the ensemble.
 type Classifier string
 
 const (
@@ -34,7 +34,7 @@ const (
 	Logistic Classifier = "logistic" // a linear function of the features per level
 )
 
-// Task is what all parties agree on before anybody answers. Nothing of it
+// Task contains everything that all participants agree on before the first answer. Nothing of it
 // depends on data.
 type Task struct {
 	// Nonce is 32 lower-case hexadecimal digits, fresh for each task.
@@ -189,7 +189,7 @@ func (t *Task) Check() error {
 	return err
 }
 
-// Law is how an owner answers one of cells cells together with its label. The
+// Law is the mechanism by which an owner reports one of cells cells together with its label. The
 // cell of the law is cell·K + label.
 func (t *Task) Law(cells int) (response.Law, error) {
 	n := cells * t.Schema.Classes()

@@ -158,7 +158,7 @@ func (l *Ledger) noteHead(first string, h Head) {
 	l.unnoted = errors.Join(l.unnoted, l.anchors.Note(first, anchor.Head(h)))
 }
 
-// Dataset is what an owner declares about a data set.
+// Dataset is an owner's declaration of a data set.
 type Dataset struct {
 	Name    string
 	Epsilon dp.Epsilon // the total that all jobs together may spend; > 0
@@ -211,14 +211,14 @@ type Balance struct {
 	ByPart []PartBalance
 }
 
-// PartBalance is what became of one part.
+// PartBalance is the balance of one part.
 type PartBalance struct {
 	Name string
 	Use
 	Left dp.Price
 }
 
-// LeftFor is what a job on a part, or for "" on all of the data set, may cost.
+// LeftFor is the most that a job on a part, or for "" on all of the data set, may cost.
 func (b *Balance) LeftFor(part string) (dp.Price, error) {
 	if part == "" {
 		return dp.Price{Epsilon: b.Left, Delta: b.LeftDelta}, nil

@@ -72,7 +72,7 @@ func (p *Parts) checkRequest(req *Request) error {
 	return nil
 }
 
-// Use is what became of a total, in one place: a part, or the jobs that read
+// Use is the spending of a total in one place: a part, or the jobs that read
 // all of the data set.
 type Use struct {
 	Spent, Reserved dp.Price

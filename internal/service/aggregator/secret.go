@@ -28,10 +28,10 @@ import (
 // replaced by one that goes on: the roster before owners, whose sum before helpers.
 
 const (
-	// patience is how long helpers are waited for that do not answer, once as many
+	// patience is the time that helpers are waited for that do not answer, once as many
 	// have as open a sum.
 	patience = 5 * time.Second
-	// pollShares is how often helpers are asked how many shares they have.
+	// pollShares is the interval at which helpers are asked how many shares they have.
 	pollShares = 250 * time.Millisecond
 	// rest is the time between two tries of a sum that failed.
 	rest = 2 * time.Second

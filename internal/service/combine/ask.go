@@ -21,7 +21,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// newQuery is what the parties are asked.
+// newQuery returns the query to the parties.
 func (t *Combination) newQuery(pl *multiparty.Plan) (*party.Query, error) {
 	q := &party.Query{Job: t.ID, Params: pl.Params, Kind: multiparty.Kind(t.Ask.Kind), Honest: t.Honest,
 		Deadline: t.Ask.Now().Add(t.Ask.Wait).Truncate(time.Second)}

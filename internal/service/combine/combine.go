@@ -46,7 +46,7 @@ type Combination struct {
 	Progress func(what string) (report func(done, total int), end func())
 }
 
-// Asking is how votes are fetched over the network.
+// Asking configures the fetching of votes over the network.
 type Asking struct {
 	Peers   string // the file of whom to ask; "": nobody is asked
 	Kind    string

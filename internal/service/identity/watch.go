@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// lookEvery is how often Watch looks at the files when nobody calls.
+	// lookEvery is the interval at which Watch looks at the files when nobody calls.
 	lookEvery = time.Minute
-	// remindEvery is how often the log is told of an end that draws near.
+	// remindEvery is the interval at which the log is told of an end that draws near.
 	remindEvery = time.Hour
 	// lastPart of a life is when it draws near: a quarter.
 	lastPart = 4
@@ -56,7 +56,7 @@ func (i *Identity) Watch(ctx context.Context, log *slog.Logger, again <-chan os.
 	}
 }
 
-// watch is what the log was told last.
+// watch is the last state that was logged.
 type watch struct {
 	*Identity
 	log      *slog.Logger

@@ -99,7 +99,7 @@ func (c *Client) Create(ctx context.Context, a *tasks.Announcement, roster tasks
 	return r.Msg.GetTaskId(), nil
 }
 
-// Status is how far a task is.
+// Status is the progress of a task.
 type Status struct {
 	Task     string    `json:"task"`
 	State    string    `json:"state"` // open, done or closed

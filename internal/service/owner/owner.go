@@ -416,7 +416,7 @@ func (r *run) firstPart(slot int) int {
 	return n
 }
 
-// batchSize is how many reports go into a request.
+// batchSize is the number of reports in a request.
 func (r *run) batchSize() int { return min(max(underWay/len(r.clients), leastBatch), mostBatch) }
 
 // noteSilent notes that some owners send nothing.

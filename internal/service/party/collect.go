@@ -18,7 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/secretsum"
 )
 
-// afterwards is how long helpers keep a sum after the query's deadline, for a
+// afterwards is the time that helpers keep a sum after the query's deadline, for a
 // combiner that opens it late.
 const afterwards = time.Hour
 

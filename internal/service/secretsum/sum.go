@@ -62,13 +62,13 @@ const (
 	MaxNumbers = 1 << 25
 	// MaxBytes is the size of the largest sum.
 	MaxBytes = 4 << 20
-	// MaxProven is how many bytes may follow a share to show that its numbers are in
+	// MaxProven is the number of bytes that may follow a share to show that its numbers are in
 	// range: where it would take more, participants do not show it.
 	MaxProven = 1 << 20
 )
 
 const (
-	// Keep is how long helpers keep a task's sum beyond its last use.
+	// Keep is the time that helpers keep a task's sum beyond its last use.
 	Keep = 24 * time.Hour
 	// Skew is how far clocks may be apart.
 	Skew = 2 * time.Hour

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Derivation is how a derived column's cell follows from its sources' cells of
+// Derivation is the rule by which a derived column's cell follows from its sources' cells of
 // the same row, clamped and with defaults in place of what is missing.
 type Derivation string
 

@@ -148,7 +148,7 @@ func TestDerivedRefusals(t *testing.T) {
 		{"pair of a monotone one", "file:", "pairs: [[mid, e]]\nfile:", `pairs must not name a monotone column`},
 		{"parts by it", "file:", "parts: top\nfile:", `parts must name a category column`},
 		{"too many columns", months[strings.Index(months, "derived:"):], many,
-			`derived must leave at most 4096 columns in all (got 4097)`},
+			`derived must leave at most 4096 columns in total (got 4097)`},
 	} {
 		text := strings.Replace(months, c.old, c.new, 1)
 		if text == months {

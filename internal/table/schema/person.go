@@ -16,7 +16,7 @@ type Person struct {
 	// Column names the ignored column of the file whose cells tell persons apart. It is never a
 	// feature and never written anywhere; rows without an identifier count for nothing.
 	Column string
-	// Rows is what a person counts for at most, in rows: at least 1, or 0 where it is to be chosen by
+	// Rows is the contribution bound of a person, in rows: at least 1, or 0 where it is to be chosen by
 	// a release that the training pays for (auto).
 	Rows int
 	// Persons is the number of persons that plans reckon with where it is private, 0 for none given.

@@ -38,7 +38,7 @@ type postgres struct {
 }
 
 const (
-	// chunkBytes is how many bytes of rows are handed on at once.
+	// chunkBytes is the number of bytes of rows that are handed on at once.
 	chunkBytes = 256 << 10
 	// maxRow bounds a row. Of texts the server sends no more characters than half of it has room
 	// for.

@@ -127,7 +127,7 @@ func (l *compareFlags) runCompare(ctx context.Context) error {
 // readOptions checks the flags on their own, before any file is opened.
 func (l *compareFlags) readOptions() (*heldout.Options, error) {
 	if !l.notPrivate {
-		return nil, &dp.ParamError{Op: "compare", Param: "not-private", Want: "must be given: held-out scores are exact " +
+		return nil, &dp.ParamError{Op: "compare", Param: "not-private", Want: "is required: held-out scores are exact " +
 			"and tell about the rows, and a choice made by them is covered by no epsilon",
 			Hint: "give --not-private for public or synthetic tables, or after the decision; discreet demo --save invents a " +
 				"table"}

@@ -35,7 +35,7 @@ import (
 	"sync"
 
 	"github.com/discreet-dp/discreet/internal/atomicfile"
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/model/explain"
 	"github.com/discreet-dp/discreet/internal/model/export"
@@ -371,6 +371,7 @@ type Release struct {
 	Mechanism string
 	Epsilon   float64 // +Inf where only Rho tells the price
 	Rho       float64 // of Gaussian noise, in zero-concentrated differential privacy; 0 elsewhere
+	Delta     float64 // of a line that is (Epsilon, Delta)-private as a whole; 0 elsewhere
 }
 
 // Fact is something to know before paying.
@@ -428,7 +429,7 @@ func (s *Schema) Plan(o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Plan{Price: priceOf(req.Cost(pl)), Bill: releasesOf(pl.Events()), Refusal: req.Price.Excess(s.s)}
+	out := &Plan{Price: priceOf(pl.Terms().Price), Bill: releasesOf(pl.Terms().Bill), Refusal: req.Price.Excess(s.s)}
 	for _, f := range pl.Facts() {
 		out.Facts = append(out.Facts, Fact(f))
 	}
@@ -504,7 +505,7 @@ func priceOf(p dp.Price) Price {
 func releasesOf(bill []dp.Event) []Release {
 	out := make([]Release, len(bill))
 	for i, e := range bill {
-		out[i] = Release{Name: e.Release, Mechanism: e.Mechanism, Epsilon: e.Epsilon.Float(), Rho: e.Rho.Float()}
+		out[i] = Release{Name: e.Release, Mechanism: e.Mechanism, Epsilon: e.Epsilon.Float(), Rho: e.Rho.Float(), Delta: priceOf(dp.Price{Delta: e.Delta}).Delta}
 	}
 	return out
 }
@@ -518,7 +519,7 @@ var Uncounted Account = uncounted{}
 
 type uncounted struct{}
 
-func (uncounted) payFor(t *train.Training) { t.Account = learn.Uncounted{} }
+func (uncounted) payFor(t *train.Training) { t.Account = guard.Uncounted{} }
 
 // AccountFunc is an account of the caller's own. It takes the price of the whole
 // bill, durably, and returns nil; or refuses with an error and takes nothing. It is

@@ -32,7 +32,7 @@ func visitCommands(f func(name string, c *cobra.Command)) {
 }
 
 // TestFileFlagsAreMarked: a flag that names a file or a folder is marked as read, written or kept,
-// and no other is; so are arguments. The guard of every command goes by these marks.
+// and no other is; so are arguments. The patience of every command goes by these marks.
 func TestFileFlagsAreMarked(t *testing.T) {
 	place := regexp.MustCompile(`^(file|files|folder|directory|files and addresses|FILE|NAME=FILE)$`)
 	// These speak of files and name none.

@@ -17,7 +17,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -217,7 +217,7 @@ func (p *parties) replayed(folder string) []byte {
 	if votes.Present() != 8 {
 		t.Errorf("%s holds the votes of %d parties, want 8", folder, votes.Present())
 	}
-	m, err := pl.Combine(context.Background(), aux, votes, learn.Uncounted{},
+	m, err := pl.Combine(context.Background(), aux, votes, guard.Uncounted{},
 		mech.NewExit(replay.Seeded(1, "ten parties")))
 	if err != nil {
 		t.Fatal(err)

@@ -96,7 +96,7 @@ func (p *plan) runPlan(c *cobra.Command) error {
 		return asUsageError(err)
 	}
 	q := forecast.Quote{Quote: req.Quote(s, pl, sizes)}
-	if q.Budget, err = p.findRemainder(c, req.Cost(pl)); err != nil {
+	if q.Budget, err = p.findRemainder(c, pl.Terms().Price); err != nil {
 		return err
 	}
 	if p.invent {

@@ -23,8 +23,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/problem"
 )
 
-// guard is long enough for what ends at all.
-const guard = 5 * time.Minute
+// patience is long enough for what ends at all.
+const patience = 5 * time.Minute
 
 // strangers is servers that are not what commands believe them to be.
 type strangers struct {
@@ -104,7 +104,7 @@ func (s *strangers) as(c identity.Caller, h http.Handler) string {
 // exits runs a command that must fail, and returns what it says.
 func (s *strangers) exits(args ...string) string {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), guard)
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
 	var talk bytes.Buffer
 	// a combination of nobody's votes is one

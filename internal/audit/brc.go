@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/brc"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -62,7 +62,7 @@ func mistakePair(ctx context.Context, pl *brc.Plan, s *schema.Schema, n int, src
 		return Pair{}, err
 	}
 	// From here on only what a model holds matters: its votes, in order.
-	m, err := pl.Fit(ctx, tables[0], learn.Uncounted{}, mech.NewExit(src))
+	m, err := guard.Train(ctx, pl, tables[0], guard.Uncounted{}, mech.NewExit(src))
 	if err != nil {
 		return Pair{}, err
 	}
@@ -71,7 +71,7 @@ func mistakePair(ctx context.Context, pl *brc.Plan, s *schema.Schema, n int, src
 		pair.Outputs = append(pair.Outputs, fmt.Sprintf("vote of round %d", t+1))
 	}
 	pair.Draw = Each(len(pair.Outputs), func(ctx context.Context, side int, src rng.Source, out []float64) error {
-		m, err := pl.Fit(ctx, tables[side], learn.Uncounted{}, mech.NewExit(src))
+		m, err := guard.Train(ctx, pl, tables[side], guard.Uncounted{}, mech.NewExit(src))
 		if err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func mistakePair(ctx context.Context, pl *brc.Plan, s *schema.Schema, n int, src
 	if s.Relation == dp.ReplaceOne {
 		tr := newTranscript(pl, n)
 		pair.Score = tr.logLikelihood
-		if len(pl.Events()) == pl.Rounds { // else a part of ε pays for what this pair does not move
+		if len(pl.Terms().Bill) == pl.Rounds { // else a part of ε pays for what this pair does not move
 			pair.Maximum = tr.largestRatio()
 		}
 	}
@@ -135,7 +135,7 @@ type transcript struct {
 
 func newTranscript(pl *brc.Plan, n int) *transcript {
 	tr := &transcript{p: pl.Params, n: float64(n)}
-	for _, e := range pl.Events() {
+	for _, e := range pl.Terms().Bill {
 		if strings.HasPrefix(e.Release, "weighted error") {
 			tr.eps = append(tr.eps, e.Epsilon.Float())
 		}

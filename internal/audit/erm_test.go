@@ -8,6 +8,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/erm"
 	"github.com/discreet-dp/discreet/internal/model"
@@ -64,7 +65,7 @@ func coefficients(t testing.TB, pl learn.Plan, tab *dataset.Table) [2]float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fitted, err := pl.Fit(context.Background(), m, learn.Uncounted{}, mech.NewExit(replay.Seeded(1, "twin")))
+	fitted, err := guard.Train(context.Background(), pl, m, guard.Uncounted{}, mech.NewExit(replay.Seeded(1, "twin")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,7 @@ func ermSubject(t testing.TB, s *schema.Schema, n int, change func(*erm.Params),
 	pair := Pair{Name: "one row of the other label at 1 against at -1", Outputs: []string{"coefficient", "intercept"},
 		Batch: 256,
 		Draw: Each(2, func(ctx context.Context, side int, src rng.Source, out []float64) error {
-			m, err := pl.Fit(ctx, tables[side], learn.Uncounted{}, mech.NewExit(src))
+			m, err := guard.Train(ctx, pl, tables[side], guard.Uncounted{}, mech.NewExit(src))
 			if err != nil {
 				return err
 			}
@@ -258,7 +259,7 @@ func TestAuditsOfObjectivePerturbation(t *testing.T) {
 					Name:    fmt.Sprintf("x = 1, y = 1 against x = %g, y = %g", other[0], other[1]),
 					Outputs: []string{"coefficient", "intercept"}, Batch: 256,
 					Draw: Each(2, func(ctx context.Context, side int, src rng.Source, out []float64) error {
-						m, err := pl.Fit(ctx, tables[side], learn.Uncounted{}, mech.NewExit(src))
+						m, err := guard.Train(ctx, pl, tables[side], guard.Uncounted{}, mech.NewExit(src))
 						if err != nil {
 							return err
 						}

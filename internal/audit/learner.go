@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -70,7 +71,7 @@ func modelPair(ctx context.Context, pl learn.Plan, name string, tabs [2]engine.T
 	// The longest of a few models says how many numbers to keep.
 	var names []string
 	for i := range 8 {
-		m, err := pl.Fit(ctx, tabs[i%2], learn.Uncounted{}, mech.NewExit(src))
+		m, err := guard.Train(ctx, pl, tabs[i%2], guard.Uncounted{}, mech.NewExit(src))
 		if err != nil {
 			continue // on one side only it is an output, and Draw says so
 		}
@@ -86,7 +87,7 @@ func modelPair(ctx context.Context, pl learn.Plan, name string, tabs [2]engine.T
 		Name: name, Outputs: names, Batch: 64,
 		Draw: Each(len(names), func(ctx context.Context, side int, src rng.Source, out []float64) error {
 			clear(out)
-			m, err := pl.Fit(ctx, tabs[side], learn.Uncounted{}, mech.NewExit(src))
+			m, err := guard.Train(ctx, pl, tabs[side], guard.Uncounted{}, mech.NewExit(src))
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -109,7 +110,7 @@ func trainOnce(ctx context.Context, pl learn.Plan, t *dataset.Table, src rng.Sou
 	if err != nil {
 		return nil, err
 	}
-	return pl.Fit(ctx, tab, learn.Uncounted{}, mech.NewExit(src))
+	return guard.Train(ctx, pl, tab, guard.Uncounted{}, mech.NewExit(src))
 }
 
 // number is one number of a model and where it stands.

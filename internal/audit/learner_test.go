@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/brc"
 	"github.com/discreet-dp/discreet/internal/model"
@@ -134,12 +135,13 @@ func TestLearnersThroughARealEngine(t *testing.T) {
 // bent is a learner with a bug.
 type bent struct {
 	learn.Plan
-	fit func(ctx context.Context, inner learn.Plan, tab engine.Table, acct learn.Account,
+	fit func(ctx context.Context, inner learn.Plan, tab engine.Table, acct guard.Account,
 		exit *mech.Exit) (*model.Model, error)
 }
 
-func (b bent) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
-	return b.fit(ctx, b.Plan, tab, acct, exit)
+func (b bent) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
+	tab, exit := g.Unsealed()
+	return b.fit(ctx, b.Plan, tab, guard.Uncounted{}, exit)
 }
 
 // Learners with bugs are refuted at the claim they were planned for.
@@ -155,13 +157,13 @@ func TestSabotagedLearnersAreRefuted(t *testing.T) {
 	}{
 		{"1", "noise not split over the rounds", plan(t, s, 8*dp.Nano, nil), 2 * dp.Nano},
 		{"7", "an exact vote beside the noisy ones",
-			bent{plan(t, s, dp.Nano, nil), func(ctx context.Context, inner learn.Plan, tab engine.Table, acct learn.Account,
+			bent{plan(t, s, dp.Nano, nil), func(ctx context.Context, inner learn.Plan, tab engine.Table, acct guard.Account,
 				exit *mech.Exit) (*model.Model, error) {
-				m, err := inner.Fit(ctx, tab, acct, exit)
+				m, err := guard.Train(ctx, inner, tab, acct, exit)
 				if err != nil {
 					return nil, err
 				}
-				leak, err := exact.Fit(ctx, tab, acct, exit)
+				leak, err := guard.Train(ctx, exact, tab, acct, exit)
 				if err != nil {
 					return nil, err
 				}
@@ -169,7 +171,7 @@ func TestSabotagedLearnersAreRefuted(t *testing.T) {
 				return m, nil
 			}}, dp.Nano},
 		{"7", "a training that fails on some tables",
-			bent{plan(t, s, dp.Nano, nil), func(ctx context.Context, inner learn.Plan, tab engine.Table, acct learn.Account,
+			bent{plan(t, s, dp.Nano, nil), func(ctx context.Context, inner learn.Plan, tab engine.Table, acct guard.Account,
 				exit *mech.Exit) (*model.Model, error) {
 				g, err := tab.Groups(ctx, []int{0})
 				if err != nil {
@@ -178,7 +180,7 @@ func TestSabotagedLearnersAreRefuted(t *testing.T) {
 				if g.Len > 1 {
 					return nil, context.DeadlineExceeded
 				}
-				return inner.Fit(ctx, tab, acct, exit)
+				return guard.Train(ctx, inner, tab, acct, exit)
 			}}, dp.Nano},
 	} {
 		t.Run(c.bug, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -193,7 +194,7 @@ func (w *worlds) trainAndLook(ctx context.Context, pl learn.Plan, src rng.Source
 	if err != nil {
 		return nil, err
 	}
-	m, err := pl.Fit(ctx, tab, learn.Uncounted{}, mech.NewExit(src))
+	m, err := guard.Train(ctx, pl, tab, guard.Uncounted{}, mech.NewExit(src))
 	if err != nil {
 		return nil, err
 	}

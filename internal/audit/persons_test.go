@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/additive"
 	"github.com/discreet-dp/discreet/internal/learn/brc"
@@ -169,7 +170,7 @@ func loudestRelease(t *testing.T, pl learn.Plan, pairs []Neighbours, wrap func(e
 		for side, tab := range n.Tables {
 			tape := &keepingTape{}
 			exit := mech.NewTapedExit(replay.Seeded(1, "coins"), tape)
-			if _, err := pl.Fit(t.Context(), wrap(learntest.Engine(t, tab)), learn.Uncounted{}, exit); err != nil {
+			if _, err := guard.Train(t.Context(), pl, wrap(learntest.Engine(t, tab)), guard.Uncounted{}, exit); err != nil {
 				t.Fatal(err)
 			}
 			seen[side] = tape.seen

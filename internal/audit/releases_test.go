@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/additive"
 	"github.com/discreet-dp/discreet/internal/learn/brc"
@@ -23,7 +24,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
-	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/tune"
@@ -204,7 +204,7 @@ func TestAuditsOfGaussianReleases(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.ContainsFunc(pl.Events(), func(e dp.Event) bool { return e.Rho > 0 }) {
+			if !slices.ContainsFunc(pl.Terms().Bill, func(e dp.Event) bool { return e.Rho > 0 }) {
 				t.Fatal("no noise is Gaussian: another path is audited")
 			}
 			n, err := loudestNeighbours(context.Background(), pl, s, rows, 20, Scope(s), replay.Seeded(1, "pairs"))
@@ -234,9 +234,8 @@ type constant struct {
 	positive bool
 }
 
-func (c constant) Fit(ctx context.Context, tab engine.Table, acct learn.Account,
-	exit *mech.Exit) (*model.Model, error) {
-	m, err := c.Plan.Fit(ctx, tab, acct, exit)
+func (c constant) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
+	m, err := c.Plan.Fit(ctx, g)
 	if err != nil {
 		return nil, err
 	}

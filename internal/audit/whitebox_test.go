@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -123,7 +124,7 @@ type release func(ctx context.Context, exit *mech.Exit) error
 
 func fitOf(pl learn.Plan, tab engine.Table) release {
 	return func(ctx context.Context, exit *mech.Exit) error {
-		_, err := pl.Fit(ctx, tab, learn.Uncounted{}, exit)
+		_, err := guard.Train(ctx, pl, tab, guard.Uncounted{}, exit)
 		return err
 	}
 }

@@ -62,6 +62,7 @@ type Mechanism struct {
 	Releases int    `json:"releases" yaml:"releases"`
 	Epsilon  string `json:"epsilon,omitempty" yaml:"epsilon,omitempty"`
 	Rho      string `json:"rho,omitempty" yaml:"rho,omitempty"`
+	Delta    string `json:"delta,omitempty" yaml:"delta,omitempty"`
 }
 
 // Entry is where a ledger holds the model.
@@ -141,7 +142,7 @@ func Of(m *model.Model, file []byte, program string, date time.Time) *Card {
 
 func (c *Card) addMechanisms(bill []dp.Event) {
 	at := map[string]int{}
-	costs, rhos := map[string]dp.Epsilon{}, map[string]dp.Rho{}
+	costs, rhos, deltas := map[string]dp.Epsilon{}, map[string]dp.Rho{}, map[string]dp.Delta{}
 	for _, e := range bill {
 		i, known := at[e.Mechanism]
 		if !known {
@@ -153,6 +154,10 @@ func (c *Card) addMechanisms(bill []dp.Event) {
 		if e.Epsilon != dp.Infinite {
 			costs[e.Mechanism] += e.Epsilon
 			c.Mechanisms[i].Epsilon = costs[e.Mechanism].String()
+		}
+		if e.Delta > 0 {
+			deltas[e.Mechanism] += e.Delta
+			c.Mechanisms[i].Delta = deltas[e.Mechanism].String()
 		}
 		if e.Rho > 0 {
 			rhos[e.Mechanism] += e.Rho

@@ -170,6 +170,9 @@ func (c *Card) describeMethod() []line {
 	var noise []string
 	for _, m := range c.Mechanisms {
 		price := "epsilon " + m.Epsilon
+		if m.Delta != "" {
+			price += ", delta " + m.Delta
+		}
 		if m.Rho != "" {
 			price = "rho " + m.Rho
 		}

@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
@@ -310,11 +310,11 @@ func (t *trial) measure(ctx context.Context, r *train.Request, tab, judged *data
 	if err != nil {
 		return 0, err
 	}
-	plan, err := r.Plan(tab.Schema, learn.PublicUnits(rows))
+	plan, err := r.Plan(tab.Schema, guard.PublicUnits(rows))
 	if err != nil {
 		return 0, err
 	}
-	m, err := plan.Fit(ctx, rows, learn.Uncounted{}, t.exit)
+	m, err := guard.Train(ctx, plan, rows, guard.Uncounted{}, t.exit)
 	if err != nil {
 		return 0, err
 	}

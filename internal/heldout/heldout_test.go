@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/brc"
 	"github.com/discreet-dp/discreet/internal/learn/logistic"
@@ -89,7 +90,7 @@ func TestRunAgainstByHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := pl.Fit(t.Context(), rows, learn.Uncounted{}, mech.NewExit(rng.System()))
+		m, err := guard.Train(t.Context(), pl, rows, guard.Uncounted{}, mech.NewExit(rng.System()))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model/metrics"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -66,7 +67,7 @@ func (s *split) measureAll(ctx context.Context, points []*Point, tick func()) er
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	plans := make([]learn.Plan, len(points))
-	rows := learn.PublicUnits(s.train)
+	rows := guard.PublicUnits(s.train)
 	for i, p := range points {
 		var err error
 		if plans[i], err = p.learner.Plan(p.Epsilon, s.test.Schema, rows); err != nil {
@@ -102,7 +103,7 @@ func (s *split) measureAll(ctx context.Context, points []*Point, tick func()) er
 
 func (s *split) measurePoint(ctx context.Context, p *Point, plan learn.Plan) error {
 	exit := mech.NewExit(rng.System()) // never seeded: noise is not part of a split
-	m, err := plan.Fit(ctx, s.train, learn.Uncounted{}, exit)
+	m, err := guard.Train(ctx, plan, s.train, guard.Uncounted{}, exit)
 	if err != nil {
 		return err
 	}

@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
-	"github.com/discreet-dp/discreet/internal/privacy/rng"
-	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -56,39 +54,36 @@ func PlanGroup(op string, s *schema.Schema, price dp.Price, units int,
 	return &groupPlan{pl, s, count}, nil
 }
 
-// Events is the bill for one row, every line count times (4.1).
-func (g *groupPlan) Events() []dp.Event {
-	bill := slices.Clone(g.rows.Events())
-	for i := range bill {
-		bill[i].Epsilon *= dp.Epsilon(g.count) // 4.1
+// Terms are those for one row, every line count times (4.1).
+func (g *groupPlan) Terms() guard.Terms {
+	t := g.rows.Terms()
+	t.Bill = slices.Clone(t.Bill)
+	for i := range t.Bill {
+		t.Bill[i].Epsilon *= dp.Epsilon(g.count) // 4.1
 	}
-	return bill
+	t.Price = dp.Pure(t.Bill)
+	return t
 }
 
 // Facts begins with what the learner's own facts are about.
 func (g *groupPlan) Facts() []Fact {
-	bill := g.Events()
+	bill := g.Terms().Bill
 	return append([]Fact{{Key: "person_rows", Value: g.count, Text: fmt.Sprintf("draws %d rows of each person, again "+
 		"where there are fewer, so the target is a mean over persons; a person pays %d times what a row does, epsilon "+
 		"%s in all, and what follows is said of rows", g.count, g.count, dp.Pure(bill).Epsilon)}}, g.rows.Facts()...)
 }
 
-// Fit charges what a person pays, draws the rows and trains on them.
-func (g *groupPlan) Fit(ctx context.Context, tab engine.Table, acct Account, exit *mech.Exit) (*model.Model, error) {
-	p := tab.Persons()
-	if p == nil || g.of.Relation == dp.ReplaceOne && p.Count() < 1 { // public
-		return nil, fmt.Errorf("train: the table must have the rows of at least one person")
-	}
-	bill := g.Events()
-	if err := acct.Charge(ctx, dp.Pure(bill), bill); err != nil {
-		return nil, err
-	}
-	drawn := p.Draw(g.count, true, func(n uint64) uint64 { return rng.Below(exit.Public(), n) }) // 4.2
-	m, err := g.rows.Fit(ctx, drawn, Paid(acct.Counted()), exit)
+// Fit draws the rows and trains on them.
+func (g *groupPlan) Fit(ctx context.Context, all *guard.Guard) (*model.Model, error) {
+	rows, err := all.DrawGroup(g.count, g.rows.Terms()) // 4.2
 	if err != nil {
 		return nil, err
 	}
-	g.restate(&m.Privacy, bill)
+	m, err := g.rows.Fit(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	g.restate(&m.Privacy, g.Terms().Bill)
 	return m, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/brc"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
@@ -16,7 +17,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
-	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -51,7 +51,7 @@ func TestPersonsPayForEachRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	acct := new(noted)
-	m, err := pl.Fit(t.Context(), learntest.Engine(t, tab), acct, mech.NewExit(replay.Seeded(2, "noise")))
+	m, err := guard.Train(t.Context(), pl, learntest.Engine(t, tab), acct, mech.NewExit(replay.Seeded(2, "noise")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,11 +91,15 @@ func TestPlanGroupRefuses(t *testing.T) {
 // counting is a plan for rows that notes how many it was given.
 type counting struct{ rows *int }
 
-func (counting) Events() []dp.Event  { return nil }
 func (counting) Facts() []learn.Fact { return nil }
+func (counting) Terms() guard.Terms {
+	price := dp.Price{Epsilon: dp.Nano / 4}
+	return guard.Terms{Op: "count", Scope: dp.WholeRow, Price: price,
+		Bill: []dp.Event{{Release: "none", Mechanism: "laplace", Epsilon: price.Epsilon}}}
+}
 
-func (c counting) Fit(_ context.Context, tab engine.Table, _ learn.Account, _ *mech.Exit) (*model.Model, error) {
-	*c.rows = tab.Rows()
+func (c counting) Fit(_ context.Context, g *guard.Guard) (*model.Model, error) {
+	*c.rows = g.Units()
 	return &model.Model{Privacy: model.Privacy{Scope: dp.Nothing}}, nil
 }
 
@@ -115,7 +119,7 @@ func TestEverybodyHasAsManyRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := pl.Fit(t.Context(), whole, learn.Uncounted{}, mech.NewExit(replay.Seeded(2, "draw"))); err != nil {
+	if _, err := guard.Train(t.Context(), pl, whole, guard.Uncounted{}, mech.NewExit(replay.Seeded(2, "draw"))); err != nil {
 		t.Fatal(err)
 	}
 	if rows != 4*persons {

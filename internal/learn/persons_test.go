@@ -6,10 +6,13 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
+	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -18,16 +21,33 @@ func TestDrawRowsTakesOneOfEachPerson(t *testing.T) {
 	tab := learntest.WithPersons(census.Generate(3, 500), replay.Seeded(1, "persons"), 1)
 	whole := learntest.Engine(t, tab)
 	persons := whole.Persons().Count()
-	drawn := learn.DrawRows(whole, mech.NewExit(replay.Seeded(2, "draw")))
+	g := open(t, whole, false)
+	g.DrawRows()
+	drawn, _ := g.Unsealed()
 	if persons >= 500 || drawn.Rows() != persons || drawn.Persons() != nil || drawn.Schema().Person != nil {
 		t.Errorf("of %d persons %d rows are drawn", persons, drawn.Rows())
 	}
-	if got := learn.PublicUnits(whole); got != persons {
+	if got := guard.PublicUnits(whole); got != persons {
 		t.Errorf("%d units are public, want the number of persons, %d", got, persons)
 	}
-	if all := learn.AllRows(whole); all.Rows() != 500 || all.Persons() != nil {
-		t.Errorf("%d rows, want all of them", all.Rows())
+	all, err := open(t, whole, true).Table()
+	if err != nil || all.Rows() != 500 || all.Persons() != nil {
+		t.Errorf("%d rows, want all of them (%v)", all.Rows(), err)
 	}
+}
+
+func open(t *testing.T, tab engine.Table, notPrivate bool) *guard.Guard {
+	t.Helper()
+	terms := guard.Terms{Op: "test", Scope: dp.WholeRow, NotPrivate: notPrivate}
+	if !notPrivate {
+		terms.Price = dp.Price{Epsilon: dp.Nano}
+		terms.Bill = []dp.Event{guard.Share{Epsilon: dp.Nano}.Line("all")}
+	}
+	g, err := guard.Open(t.Context(), terms, tab, guard.Uncounted{}, mech.NewExit(replay.Seeded(2, "draw")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
 }
 
 func TestCheckOneRow(t *testing.T) {

@@ -5,9 +5,9 @@ package learn
 import (
 	"fmt"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -26,10 +26,10 @@ type Deal struct {
 }
 
 // Privacy writes the statement of one fit.
-func (d Deal) Privacy(acct Account, exit *mech.Exit) model.Privacy {
+func (d Deal) Privacy(g *guard.Guard) model.Privacy {
 	p := model.Privacy{
 		Scope: d.Scope, Relation: d.Schema.Relation, Unit: d.Schema.Unit, Epsilon: d.Epsilon, Delta: d.Delta, Bill: d.Bill,
-		Claim: d.Claim, Counted: acct.Counted(), Seeded: exit.Seeded(), NotPrivate: d.NotPrivate,
+		Claim: d.Claim, Counted: g.Counted(), Seeded: g.Seeded(), NotPrivate: d.NotPrivate,
 	}
 	if d.NotPrivate {
 		p.Scope, p.Claim = dp.Nothing, ""

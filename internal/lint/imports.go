@@ -28,7 +28,7 @@ var (
 	rows   = []string{"table/dataset", "table/engine/memory", "census"}
 	seeds  = []string{"privacy/rng/replay"}
 	// contract is what any learner may import.
-	contract = []string{"privacy/dp", "privacy/rng", "table/schema", "table/column", "table/feature", "table/engine",
+	contract = []string{"guard", "privacy/dp", "privacy/rng", "table/schema", "table/column", "table/feature", "table/engine",
 		"table/engine/kernel", "privacy/mech", "privacy/accounting", "model", "learn", "optimize", "shrink"}
 	gonum = "gonum.org/v1/gonum"
 )
@@ -157,9 +157,12 @@ var table = []row{
 		"or accounts",
 		uses:  []string{"privacy/dp", "table/schema", "table/feature", "table/column", "atomicfile"},
 		never: append([]string{"privacy/rng", "privacy/mech", "learn", "table/engine"}, rows...)},
-	{pkg: "learn", words: "learn is the contract: dp, schema, engine, mech, model; never a concrete learner",
-		uses: []string{"privacy/dp", "privacy/rng", "table/schema", "table/feature", "table/engine", "privacy/mech",
-			"model"},
+	{pkg: "guard", words: "guard is all that a learner gets of a table: what it asks, at which price, with which noise",
+		uses: []string{"privacy/dp", "privacy/rng", "privacy/mech", "privacy/accounting", "table/schema", "table/feature",
+			"table/engine"},
+		never: append([]string{"learn", "model"}, append(rows, seeds...)...), std: impure},
+	{pkg: "learn", words: "learn is the contract: dp, schema, guard, model; never a concrete learner",
+		uses:  []string{"guard", "privacy/dp", "table/schema", "table/feature", "model"},
 		never: append([]string{"learn/*"}, append(rows, seeds...)...), std: impure},
 	{pkg: "learn/*", words: learners,
 		uses: contract, libs: []string{gonum}, never: append(rows, seeds...), std: impure},

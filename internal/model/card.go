@@ -179,12 +179,13 @@ func (p *Privacy) sumMechanisms() []string {
 	var names []string
 	count := map[string]int{}
 	cost := map[string]dp.Epsilon{}
-	rho := map[string]dp.Rho{}
+	rho, delta := map[string]dp.Rho{}, map[string]dp.Delta{}
 	for _, e := range p.Bill {
 		if count[e.Mechanism] == 0 {
 			names = append(names, e.Mechanism)
 		}
 		count[e.Mechanism]++
+		delta[e.Mechanism] += e.Delta
 		if rho[e.Mechanism] += e.Rho; e.Epsilon != dp.Infinite {
 			cost[e.Mechanism] += e.Epsilon
 		}
@@ -196,6 +197,9 @@ func (p *Privacy) sumMechanisms() []string {
 			releases = "release"
 		}
 		price := "epsilon = " + cost[name].String()
+		if delta[name] > 0 {
+			price += ", delta = " + delta[name].String()
+		}
 		if rho[name] > 0 {
 			price = "rho = " + rho[name].String()
 		}

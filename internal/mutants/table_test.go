@@ -847,23 +847,10 @@ var table = []mutant{
 	{
 		Row: "A15g", Bug: "additive: the finished score is cut by rows without noise",
 		File: "internal/learn/additive/calibrate.go",
-		Old: `	mean, spread := r.describeSum(func(sh *binaryShape) (_, _ []float64) { return sh.steps, sh.rows })
+		Old: `	mean, spread := r.describeSum(func(sh *binaryShape) []float64 { return sh.steps })
 `,
-		New: `	mean, spread := r.describeSum(func(sh *binaryShape) (_, _ []float64) { return sh.steps, sh.rows })
+		New: `	mean, spread := r.describeSum(func(sh *binaryShape) []float64 { return sh.steps })
 	if cells, err := r.table.ClassCells(ctx, r.bins[:1]); err == nil {
-		mean += float64(cells[0].Rows[0][0])
-	}
-`,
-
-		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
-	},
-	{
-		Row: "A15j", Bug: "additive: answers keep to a base rate over rows without noise",
-		File: "internal/learn/additive/calibrate.go",
-		Old: `	mean, rowSpread := r.describeRows()
-`,
-		New: `	mean, rowSpread := r.describeRows()
-	if cells, err := r.table.ClassCells(context.Background(), r.bins[:1]); err == nil {
 		mean += float64(cells[0].Rows[0][0])
 	}
 `,

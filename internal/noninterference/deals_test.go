@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -82,7 +82,7 @@ func transcripts(t *testing.T, req *train.Request, s *schema.Schema, rows table)
 			}
 			return out
 		}}
-		m, err := pl.Fit(context.Background(), mem, learn.Uncounted{},
+		m, err := guard.Train(context.Background(), pl, mem, guard.Uncounted{},
 			mech.NewTapedExit(&dealt{replay.Seeded(3, "dealt"), words}, tape))
 		if err != nil {
 			t.Fatal(err)

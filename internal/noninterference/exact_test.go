@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/response"
@@ -153,7 +153,7 @@ func exactly(t *testing.T, m mode, s *schema.Schema, rows []int, tree int) (e *e
 		}
 		return out
 	}}
-	fitted, err := pl.Fit(context.Background(), mem, learn.Uncounted{}, mech.NewTapedExit(replay.Seeded(9, "exact"), e))
+	fitted, err := guard.Train(context.Background(), pl, mem, guard.Uncounted{}, mech.NewTapedExit(replay.Seeded(9, "exact"), e))
 	if err != nil {
 		t.Fatalf("%s: %v", m, err)
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/response"
@@ -82,7 +82,7 @@ func TestNoiseOfFitsIsIndependent(t *testing.T) {
 					t.Fatal(err)
 				}
 				l := &listener{exit: mech.NewExit(rng.System())}
-				if _, err := pl.Fit(context.Background(), mem, learn.Uncounted{}, mech.NewTapedExit(rng.System(), l)); err != nil {
+				if _, err := guard.Train(context.Background(), pl, mem, guard.Uncounted{}, mech.NewTapedExit(rng.System(), l)); err != nil {
 					t.Fatal(err)
 				}
 				return l.noise

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
@@ -76,14 +76,14 @@ func TestEveryLearnerBoundsPersons(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			pl, err := m.request().Plan(s, learn.PublicUnits(mem))
+			pl, err := m.request().Plan(s, guard.PublicUnits(mem))
 			if err != nil {
 				continue
 			}
 			var settled []string
 			tape := &mechtest.Recorder{Script: func(_ int, p mechtest.Passage) []float64 { return exact.answers(p, nil) }}
 			exit := mech.NewTapedExit(replay.Seeded(4, "persons"), tape)
-			if _, err := pl.Fit(context.Background(), watched{mem, &settled}, learn.Uncounted{}, exit); err != nil {
+			if _, err := guard.Train(context.Background(), pl, watched{mem, &settled}, guard.Uncounted{}, exit); err != nil {
 				t.Fatal(err)
 			}
 			want := fmt.Sprint("draw ", set.persons)

@@ -16,7 +16,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -245,7 +245,7 @@ func (r *run) fit(m mode, s *schema.Schema, tab *dataset.Table,
 	if req == nil {
 		return errNoPlan
 	}
-	pl, err := req.Plan(s, learn.PublicUnits(mem))
+	pl, err := req.Plan(s, guard.PublicUnits(mem))
 	if err != nil {
 		return errNoPlan
 	}
@@ -253,7 +253,7 @@ func (r *run) fit(m mode, s *schema.Schema, tab *dataset.Table,
 		r.facts += fmt.Sprintf("%s=%v %s\n", f.Key, f.Value, f.Text)
 	}
 	tape := &mechtest.Recorder{Script: script}
-	fitted, err := pl.Fit(context.Background(), mem, learn.Uncounted{},
+	fitted, err := guard.Train(context.Background(), pl, mem, guard.Uncounted{},
 		mech.NewTapedExit(replay.Seeded(m.seed, "search"), tape))
 	r.passages = tape.Passages
 	if err != nil {

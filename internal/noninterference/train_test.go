@@ -46,7 +46,7 @@ func TestTrainingSaysTheSame(t *testing.T) {
 				continue
 			}
 			scope := dp.PrivateFeatures // what everybody protects
-			if len(pl.Events()) > 0 && m.learner == "labeldp" {
+			if len(pl.Terms().Bill) > 0 && m.learner == "labeldp" {
 				scope = dp.LabelOnly
 			}
 			if !set.privateLabel && scope == dp.LabelOnly {

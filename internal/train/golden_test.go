@@ -161,5 +161,5 @@ func goldenFit(
 		return fmt.Sprintf("%.12x", sha256.Sum256(text))
 	}
 	return fmt.Sprintf("price %s bill %s passages %d model %.12x",
-		req.Cost(pl), spelt(pl.Events()), len(tape.Passages), sha256.Sum256(learntest.Bytes(t, m)))
+		pl.Terms().Price, spelt(pl.Terms().Bill), len(tape.Passages), sha256.Sum256(learntest.Bytes(t, m)))
 }

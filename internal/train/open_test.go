@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
@@ -123,7 +123,7 @@ func TestPersonsOnDiskMakeTheSameModel(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, learner := range learners {
-			pl, err := requestOf(t, learner, "1").Plan(&s, learn.PublicUnits(st.Table()))
+			pl, err := requestOf(t, learner, "1").Plan(&s, guard.PublicUnits(st.Table()))
 			if err != nil {
 				t.Errorf("%s: %v", learner, err)
 				continue

@@ -34,8 +34,8 @@ type Quote struct {
 
 // Quote is what training by a plan of the request would cost. sizes may be nil.
 func (r *Request) Quote(s *schema.Schema, pl learn.Plan, sizes *SampleSizes) *Quote {
-	price := r.Cost(pl)
-	q := &Quote{Learner: r.Name, Schema: s.Name, Facts: map[string]any{}, Bill: append([]dp.Event{}, pl.Events()...),
+	price := pl.Terms().Price
+	q := &Quote{Learner: r.Name, Schema: s.Name, Facts: map[string]any{}, Bill: append([]dp.Event{}, pl.Terms().Bill...),
 		Epsilon: price.Epsilon, Delta: price.Delta, Samples: sizes}
 	for _, f := range pl.Facts() {
 		q.Facts[f.Key] = f.Value
@@ -78,11 +78,7 @@ func ShortenBill(bill []dp.Event) (lines []string) {
 	for i, e := range bill {
 		switch {
 		case i < ends || i >= len(bill)-1 || len(bill) <= 2*ends:
-			price := e.Epsilon.String()
-			if e.Rho > 0 {
-				price = "rho " + e.Rho.String()
-			}
-			lines = append(lines, fmt.Sprintf("%-32s %-18s %s", e.Release, e.Mechanism, price))
+			lines = append(lines, fmt.Sprintf("%-32s %-18s %s", e.Release, e.Mechanism, e.Price()))
 		case i == ends:
 			lines = append(lines, fmt.Sprintf("... %d more; --json lists all", len(bill)-ends-1))
 		}

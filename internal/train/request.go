@@ -149,12 +149,3 @@ func (p defaultedPlan) Facts() []learn.Fact {
 func (r *Request) WithoutPrivacy() (*Request, error) {
 	return Choice{Learner: r.Name, Options: r.given, Price: PriceText{Epsilon: "inf", NotPrivate: true}}.Request("plan")
 }
-
-// Cost is the price of pl, a plan of this request.
-func (r *Request) Cost(pl learn.Plan) dp.Price {
-	gaussian := func(e dp.Event) bool { return e.Rho > 0 }
-	if r.Price.Delta > 0 && slices.ContainsFunc(pl.Events(), gaussian) { // else none of it is spent
-		return dp.Price{Epsilon: r.Price.Epsilon, Delta: r.Price.Delta}
-	}
-	return dp.Pure(pl.Events())
-}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -36,7 +37,7 @@ type Training struct {
 	Output Output // the file to write the model to
 	Job    *Job   // nil: the training is charged to Account
 	// Account is charged where Job is nil; nil for one that counts nothing.
-	Account learn.Account
+	Account guard.Account
 	// Say is told what is going on, in lines for people; nil for nobody.
 	Say func(format string, args ...any)
 
@@ -92,7 +93,7 @@ func (t *Training) Run(ctx context.Context) (*model.Model, error) {
 	if t.Job == nil {
 		acct := t.Account
 		if acct == nil {
-			acct = learn.Uncounted{}
+			acct = guard.Uncounted{}
 		}
 		if err := t.Output.check(nil); err != nil {
 			return nil, err
@@ -107,7 +108,7 @@ func (t *Training) Run(ctx context.Context) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return RunJob(ctx, j, t.Request.Cost(t.plan), t.plan.Events(), t.Output, t.sayLine,
+	return RunJob(ctx, j, t.plan.Terms().Price, t.plan.Terms().Bill, t.Output, t.sayLine,
 		func() (*model.Model, error) { return t.fitModel(ctx, j) })
 }
 
@@ -176,7 +177,7 @@ func (t *Training) checkSchema(s *schema.Schema) error {
 }
 
 // fitModel reads the table and trains on it; acct is charged in between.
-func (t *Training) fitModel(ctx context.Context, acct learn.Account) (*model.Model, error) {
+func (t *Training) fitModel(ctx context.Context, acct guard.Account) (*model.Model, error) {
 	rows, err := t.openTable(ctx)
 	if err != nil {
 		return nil, err
@@ -191,8 +192,8 @@ func (t *Training) fitModel(ctx context.Context, acct learn.Account) (*model.Mod
 		if t.Schema.Person != nil {
 			what = "persons"
 		}
-		t.sayLine("training on %d %s of %q", learn.PublicUnits(rows.Table), what, t.Schema.Name)
-		if pl, err = t.Request.Plan(t.Schema, learn.PublicUnits(rows.Table)); err != nil {
+		t.sayLine("training on %d %s of %q", guard.PublicUnits(rows.Table), what, t.Schema.Name)
+		if pl, err = t.Request.Plan(t.Schema, guard.PublicUnits(rows.Table)); err != nil {
 			return nil, err
 		}
 	}
@@ -204,7 +205,7 @@ func (t *Training) fitModel(ctx context.Context, acct learn.Account) (*model.Mod
 	if t.Request.Price.Epsilon > 0 && !acct.Counted() {
 		t.sayLine("no ledger: this training is not counted, and the model records this")
 	}
-	m, err := pl.Fit(ctx, rows.Table, acct, mech.NewExit(rng.System()))
+	m, err := guard.Train(ctx, pl, rows.Table, acct, mech.NewExit(rng.System()))
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ package train
 import (
 	"context"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -58,7 +59,7 @@ func (s *Simulation) Run(ctx context.Context) (*model.Model, error) {
 			return nil, err
 		}
 		s.Say("no ledger: this training is not counted, and the model records this")
-		m, err := s.playOwners(ctx, learn.Uncounted{})
+		m, err := s.playOwners(ctx, guard.Uncounted{})
 		if err != nil {
 			return nil, err
 		}
@@ -76,7 +77,7 @@ func (s *Simulation) Run(ctx context.Context) (*model.Model, error) {
 }
 
 // playOwners reads the table, charges the account and trains.
-func (s *Simulation) playOwners(ctx context.Context, acct learn.Account) (*model.Model, error) {
+func (s *Simulation) playOwners(ctx context.Context, acct guard.Account) (*model.Model, error) {
 	tab, err := s.Read(ctx)
 	if err != nil {
 		return nil, err

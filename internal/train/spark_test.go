@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/census"
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/realdata"
@@ -296,7 +296,7 @@ func (c *sparkCluster) compareWithMemory(t *testing.T, ctx context.Context, lear
 	fit := func(rows engine.Table) []byte {
 		units := rows.Rows()
 		if s.Person != nil {
-			units = learn.PublicUnits(rows)
+			units = guard.PublicUnits(rows)
 		}
 		pl, err := req.Plan(s, units)
 		if err != nil {

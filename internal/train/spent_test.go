@@ -66,9 +66,9 @@ func TestFailuresBehindTheCharge(t *testing.T) {
 		if err := run.Check(); err != nil {
 			t.Fatal(err)
 		}
-		_, err = RunJob(ctx, j, run.Request.Cost(run.plan), run.plan.Events(), run.Output, t.Logf,
+		_, err = RunJob(ctx, j, run.plan.Terms().Price, run.plan.Terms().Bill, run.Output, t.Logf,
 			func() (*model.Model, error) {
-				if err := j.Charge(ctx, run.Request.Cost(run.plan), run.plan.Events()); err != nil {
+				if err := j.Charge(ctx, run.plan.Terms().Price, run.plan.Terms().Bill); err != nil {
 					t.Fatal(err)
 				}
 				cancel()

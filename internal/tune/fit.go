@@ -4,34 +4,26 @@ package tune
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
-	"github.com/discreet-dp/discreet/internal/table/engine"
 )
 
-// Fit refuses an empty table, charges acct, parts the rows, trains candidates on one part and
-// judges them on the other. Only the chosen model leaves, with the name of its candidate; how many
-// runs there were is not told. Nothing else about the runs may be watched either: not how long they
-// took.
-func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
-	if tab.Rows() < 1 { // public
-		return nil, errors.New("tune: the table must have at least one row")
-	}
-	if err := acct.Charge(ctx, dp.Pure(pl.bill), pl.bill); err != nil {
-		return nil, fmt.Errorf("tune: %w", err)
-	}
-	tab = learn.DrawRows(tab, exit) // G-PERSONS-2: a person trains or judges
+// Fit parts the rows, trains candidates on one part and judges them on the other. Only the chosen
+// model leaves, with the name of its candidate; how many runs there were is not told. Nothing else
+// about the runs may be watched either: not how long they took.
+func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
+	g.DrawRows() // G-PERSONS-2: a person trains or judges
+	tab, exit := g.Unsealed()
 	p, err := dealRows(ctx, tab, pl.HeldOut, exit.Public())
 	if err != nil {
 		return nil, fmt.Errorf("tune: %w", err)
 	}
-	m, err := pl.pickCandidate(ctx, p, acct, exit)
+	m, err := pl.pickCandidate(ctx, p, g.Counted(), exit)
 	if err != nil {
 		return nil, fmt.Errorf("tune: %w", err)
 	}
@@ -39,7 +31,7 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 }
 
 // pickCandidate is Fit on rows that have been dealt.
-func (pl *Plan) pickCandidate(ctx context.Context, p *parts, acct learn.Account, exit *mech.Exit) (
+func (pl *Plan) pickCandidate(ctx context.Context, p *parts, counted bool, exit *mech.Exit) (
 	m *model.Model, err error,
 ) {
 	var at int
@@ -51,7 +43,7 @@ func (pl *Plan) pickCandidate(ctx context.Context, p *parts, acct learn.Account,
 	if err != nil {
 		return nil, err
 	}
-	m.Privacy = pl.privacyStatement(at, acct, exit)
+	m.Privacy = pl.privacyStatement(at, counted, exit)
 	return m, nil
 }
 
@@ -93,7 +85,7 @@ func (pl *Plan) tryCandidate(ctx context.Context, p *parts, i int, exit *mech.Ex
 	m *model.Model, loss mech.Ratio, err error,
 ) {
 	r := &pl.runs[i]
-	if m, err = r.plan.Fit(ctx, p.train, learn.Paid(true), exit); err == nil {
+	if m, err = guard.Train(ctx, r.plan, p.train, guard.Paid(true), exit); err == nil {
 		loss, err = p.judgeModel(m, pl.Loss)
 	}
 	if err != nil {
@@ -106,10 +98,10 @@ func (pl *Plan) tryCandidate(ctx context.Context, p *parts, i int, exit *mech.Ex
 	return m, loss, nil
 }
 
-func (pl *Plan) privacyStatement(at int, acct learn.Account, exit *mech.Exit) model.Privacy {
+func (pl *Plan) privacyStatement(at int, counted bool, exit *mech.Exit) model.Privacy {
 	p := model.Privacy{
-		Scope: pl.scope, Relation: pl.s.Relation, Unit: pl.s.Unit, Epsilon: pl.Epsilon, Bill: pl.Events(),
-		Claim: "tune: " + pl.claimName(), Counted: acct.Counted(), Seeded: exit.Seeded(),
+		Scope: pl.scope, Relation: pl.s.Relation, Unit: pl.s.Unit, Epsilon: pl.Epsilon, Bill: pl.bill,
+		Claim: "tune: " + pl.claimName(), Counted: counted, Seeded: exit.Seeded(),
 		Statement: fmt.Sprintf("Chosen among %d candidates: %s. Whatever %s of %s were, the chance of this exact "+
 			"model and choice changes by at most a factor e^%s.",
 			len(pl.Candidates), pl.Candidates[at].Name, pl.scope.Words(), pl.s.UnitWords(), pl.Epsilon),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -174,7 +175,7 @@ func (c Candidate) planTraining(s *schema.Schema, share dp.Epsilon, rows int) (r
 	if err != nil {
 		return run{}, err
 	}
-	if got := dp.Total(pl.Events()); got != share {
+	if got := dp.Total(pl.Terms().Bill); got != share {
 		return run{}, &dp.ParamError{Op: "tune", Param: "candidate", Want: fmt.Sprintf("must be a private learner whose "+
 			"price is the ε it is given, %s", share), Got: got, Hint: "learners without privacy and prices with δ cannot be " +
 			"tuned"}
@@ -206,7 +207,9 @@ func scopeContains(a, b dp.Scope) bool {
 	return a == b || a == dp.WholeRow || a == dp.FeaturesAndLabel && (b == dp.PrivateFeatures || b == dp.LabelOnly)
 }
 
-// Events is the bill: one line, because what leaves is one model. The releases
-// of the trainings it was chosen from do not add up to its price (see the
-// guarantee), and how many there were must not be told.
-func (pl *Plan) Events() []dp.Event { return append([]dp.Event(nil), pl.bill...) }
+// Terms are what a choice pays. The bill has one line, because what leaves is one model. The
+// measurements of the trainings it was chosen from do not add up to its price (see the guarantee),
+// and how many there were must not be told.
+func (pl *Plan) Terms() guard.Terms {
+	return guard.Terms{Op: "tune", Scope: pl.scope, Price: dp.Pure(pl.bill), Bill: append([]dp.Event(nil), pl.bill...)}
+}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -82,7 +81,7 @@ func TestReplayNonInterference(t *testing.T) {
 						}
 						return out
 					}}
-					model, err := pl.pickCandidate(context.Background(), dealt(t, side, judging), learn.Uncounted{},
+					model, err := pl.pickCandidate(context.Background(), dealt(t, side, judging), false,
 						mech.NewTapedExit(replay.Seeded(uint64(k), "fit"), tapes[i]))
 					if err != nil {
 						t.Fatal(err)

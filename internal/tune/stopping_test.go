@@ -7,6 +7,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/model"
@@ -14,7 +15,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/stattest"
-	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -156,14 +156,15 @@ type constant struct {
 	yes bool
 }
 
-func (c constant) Events() []dp.Event {
-	return []dp.Event{{Release: "none", Mechanism: "none", Epsilon: c.eps}}
+func (c constant) Terms() guard.Terms {
+	return guard.Terms{Op: "constant", Scope: dp.WholeRow, Price: dp.Price{Epsilon: c.eps},
+		Bill: []dp.Event{{Release: "none", Mechanism: "none", Epsilon: c.eps}}}
 }
 func (c constant) Facts() []learn.Fact {
 	return []learn.Fact{{Key: "protects", Value: string(dp.WholeRow)}}
 }
 
-func (c constant) Fit(context.Context, engine.Table, learn.Account, *mech.Exit) (*model.Model, error) {
+func (c constant) Fit(context.Context, *guard.Guard) (*model.Model, error) {
 	sp, err := feature.NewSpace(c.s, feature.Ordinal, c.s.Features()[:1])
 	if err != nil {
 		return nil, err
@@ -209,7 +210,7 @@ func TestTheWorseLeavesAsOftenAsAllRunsDrawIt(t *testing.T) {
 		wrong := 0
 		src, in := replay.Seeded(8, string(m)), learntest.Engine(t, tab)
 		for range fits {
-			got, err := pl.Fit(context.Background(), in, learn.Uncounted{}, mech.NewExit(src))
+			got, err := guard.Train(context.Background(), pl, in, guard.Uncounted{}, mech.NewExit(src))
 			if err != nil {
 				t.Fatal(err)
 			}

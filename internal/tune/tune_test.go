@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/additive"
 	"github.com/discreet-dp/discreet/internal/learn/brc"
@@ -202,7 +203,7 @@ func TestAnEmptyTableIsRefusedForNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	acct := unpayable{t}
-	if m, err := pl.Fit(t.Context(), learntest.Engine(t, tab.Subset(nil)), acct,
+	if m, err := guard.Train(t.Context(), pl, learntest.Engine(t, tab.Subset(nil)), acct,
 		mech.NewExit(replay.Seeded(1, "empty"))); m != nil || err == nil {
 		t.Errorf("model %v, error %v", m != nil, err)
 	}

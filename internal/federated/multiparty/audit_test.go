@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/audit"
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -55,7 +55,7 @@ func tie(t *testing.T, p Params) audit.Pair {
 	pair := audit.Pair{Name: "a tie of ten parties against a tie and one vote",
 		Outputs: []string{"coefficient", "intercept"}, Maximum: p.Epsilon.Float()}
 	pair.Draw = audit.Each(2, func(ctx context.Context, side int, src rng.Source, out []float64) error {
-		m, err := pl.Combine(ctx, aux, tallies[side], learn.Uncounted{}, mech.NewExit(src))
+		m, err := pl.Combine(ctx, aux, tallies[side], guard.Uncounted{}, mech.NewExit(src))
 		if err != nil {
 			return err
 		}

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
@@ -68,7 +68,7 @@ func BenchmarkMillion(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		if _, err := pl.Combine(context.Background(), aux, ta, learn.Uncounted{}, mech.NewExit(rng.System())); err != nil {
+		if _, err := pl.Combine(context.Background(), aux, ta, guard.Uncounted{}, mech.NewExit(rng.System())); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -24,7 +24,7 @@ const (
 
 // Combine charges acct and makes the classifier of what was tallied. After the
 // charge it fails only for a cancelled context or for a public reason.
-func (pl *Plan) Combine(ctx context.Context, aux *Auxiliary, t *Tally, acct learn.Account,
+func (pl *Plan) Combine(ctx context.Context, aux *Auxiliary, t *Tally, acct guard.Account,
 	exit *mech.Exit) (*model.Model, error) {
 	if t.pl != pl || t.rows != aux.Rows || t.aux != aux.Digest {
 		return nil, fmt.Errorf("multiparty: the tally must be of this plan and this auxiliary table")
@@ -159,7 +159,7 @@ func (pl *Plan) assembleModel(w []float64) *model.Model {
 }
 
 // statePrivacy is the statement of one combination.
-func (pl *Plan) statePrivacy(acct learn.Account, exit *mech.Exit) model.Privacy {
+func (pl *Plan) statePrivacy(acct guard.Account, exit *mech.Exit) model.Privacy {
 	p := model.Privacy{
 		Scope: dp.Party, Relation: dp.ReplaceOne, Unit: pl.s.Unit, Epsilon: pl.Epsilon, Bill: pl.Events(),
 		Claim: "multiparty: " + pl.nameClaim(), Counted: acct.Counted(), Seeded: exit.Seeded(), NotPrivate: pl.NotPrivate,

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -142,7 +142,7 @@ func combine(t testing.TB, p Params, tab *dataset.Table, script func(k int, p me
 	t.Helper()
 	pl := plan(t, p, tab)
 	rec := &mechtest.Recorder{Script: script}
-	m, err := pl.Combine(context.Background(), auxiliary(tab), tally(t, pl, tab, files...), learn.Uncounted{},
+	m, err := pl.Combine(context.Background(), auxiliary(tab), tally(t, pl, tab, files...), guard.Uncounted{},
 		mech.NewTapedExit(replay.Seeded(1, "combine"), rec))
 	if err != nil {
 		t.Fatal(err)
@@ -272,7 +272,7 @@ func TestReplayNonInterference(t *testing.T) {
 			var seen [2][]mechtest.Passage
 			for side := range models {
 				rec := &mechtest.Recorder{Script: script}
-				m, err := pl.Combine(context.Background(), aux, tally(t, pl, tab, handIn()...), learn.Uncounted{},
+				m, err := pl.Combine(context.Background(), aux, tally(t, pl, tab, handIn()...), guard.Uncounted{},
 					mech.NewTapedExit(replay.Seeded(1, "combine"), rec))
 				if err != nil {
 					t.Fatal(err)
@@ -383,7 +383,7 @@ func TestTallyServesOtherPlans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := pl.Combine(context.Background(), auxiliary(tab), shared, learn.Uncounted{},
+	a, err := pl.Combine(context.Background(), auxiliary(tab), shared, guard.Uncounted{},
 		mech.NewTapedExit(replay.Seeded(1, ""), &mechtest.Recorder{}))
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 )
@@ -20,7 +20,7 @@ var ErrSpent = errors.New("multiparty: the budget is spent: every answer that wa
 // its price (G-MULTI-4), until the budget is gone.
 type Queries struct {
 	t    *Tally
-	acct learn.Account // nil where all answers were charged together
+	acct guard.Account // nil where all answers were charged together
 	exit *mech.Exit
 	left []dp.Event
 	said map[int]uint8
@@ -28,14 +28,14 @@ type Queries struct {
 
 // Ask begins to answer; acct is charged for each new answer, before it is given.
 // The method must be NoisyMax.
-func (pl *Plan) Ask(t *Tally, acct learn.Account, exit *mech.Exit) (*Queries, error) {
+func (pl *Plan) Ask(t *Tally, acct guard.Account, exit *mech.Exit) (*Queries, error) {
 	if pl.Method != NoisyMax || t.pl != pl {
 		return nil, fmt.Errorf("multiparty: queries need a plan of method %q and its tally", NoisyMax)
 	}
 	return pl.newQueries(t, acct, exit), nil
 }
 
-func (pl *Plan) newQueries(t *Tally, acct learn.Account, exit *mech.Exit) *Queries {
+func (pl *Plan) newQueries(t *Tally, acct guard.Account, exit *mech.Exit) *Queries {
 	q := &Queries{t: t, acct: acct, exit: exit, left: pl.Events(), said: map[int]uint8{}}
 	if pl.NotPrivate {
 		q.left = make([]dp.Event, pl.Queries)

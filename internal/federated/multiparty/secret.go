@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -35,7 +35,7 @@ type Secret struct {
 	g      *mat.SymDense
 	t      *transform
 	middle []float64     // the statistic of a constant vote
-	paid   learn.Account // nil before Charge
+	paid   guard.Account // nil before Charge
 }
 
 // Secret prepares; honest is the least number of parties whose noise can be
@@ -115,7 +115,7 @@ func (s *Secret) Addend(ctx context.Context, votes io.Reader, exit *mech.Exit) (
 
 // Charge charges acct for the sum, which the combiner learns whether or not a
 // model is made of it: before the parties are asked.
-func (s *Secret) Charge(ctx context.Context, acct learn.Account) error {
+func (s *Secret) Charge(ctx context.Context, acct guard.Account) error {
 	if !(s.Law.Delta() < 1e-15) {
 		return fmt.Errorf("multiparty: the noise of so many parties and coordinates must be cut less often than 1e-15")
 	}

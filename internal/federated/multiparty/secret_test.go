@@ -10,7 +10,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -50,7 +50,7 @@ func TestSecretSum(t *testing.T) {
 		if err := s.Charge(t.Context(), &purse{pl.Epsilon - 1}); !errors.Is(err, errEmpty) {
 			t.Errorf("%s: a purse with less than epsilon: %v, want a refusal", world, err)
 		}
-		if err := s.Charge(t.Context(), learn.Uncounted{}); err != nil {
+		if err := s.Charge(t.Context(), guard.Uncounted{}); err != nil {
 			t.Fatal(err)
 		}
 		m, err := s.Combine(context.Background(), sum, present)

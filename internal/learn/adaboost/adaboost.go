@@ -29,11 +29,11 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/nonprivate"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -106,9 +106,10 @@ func (p Params) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
 	return &plan{Params: p, use: use, space: sp, positive: s.Label.Positive, weights: weights}, nil
 }
 
-// Events is empty: nothing is released through noise, nothing is paid for, and
-// nothing is protected.
-func (pl *plan) Events() []dp.Event { return nil }
+// Terms are what one Fit protects and pays.
+func (pl *plan) Terms() guard.Terms {
+	return guard.Terms{Op: "adaboost", Scope: dp.Nothing, Price: dp.Price{}, Bill: nil, NotPrivate: true}
+}
 
 // Facts are the plan in words and numbers, from public choices alone.
 func (pl *plan) Facts() []learn.Fact {
@@ -121,23 +122,19 @@ func (pl *plan) Facts() []learn.Fact {
 
 // Fit charges acct the empty bill, then reads the rows once. Only the random
 // base draws randomness.
-func (pl *plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
-	tab = learn.AllRows(tab)
-	if tab.Rows() < 1 {
-		return nil, fmt.Errorf("adaboost: the table must have at least one row")
-	}
-	if err := acct.Charge(ctx, dp.Price{}, nil); err != nil {
+func (pl *plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
+	tab, err := g.Table()
+	if err != nil {
 		return nil, fmt.Errorf("adaboost: %w", err)
 	}
 	m := &model.Model{
 		Learner: "adaboost",
 		Schema:  pl.use.Schema(),
-		Privacy: pl.use.Privacy(acct.Counted(), exit.Seeded()),
+		Privacy: pl.use.Privacy(g.Counted(), g.Seeded()),
 		Spaces:  []model.SpaceSpec{pl.use.Space(pl.Encoding)},
 	}
-	var err error
 	if len(pl.weights) == 2 {
-		m.Classifier, err = pl.boostThresholds(ctx, tab, exit)
+		m.Classifier, err = pl.boostThresholds(ctx, tab, g.Coins())
 	} else {
 		m.Classifier, err = pl.boostSplits(ctx, tab)
 	}
@@ -148,8 +145,8 @@ func (pl *plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 }
 
 // boostThresholds boosts thresholds about two levels.
-func (pl *plan) boostThresholds(ctx context.Context, tab engine.Table, exit *mech.Exit) (*model.Votes, error) {
-	h, err := pl.newWeak(ctx, tab, exit)
+func (pl *plan) boostThresholds(ctx context.Context, tab engine.Table, coins guard.Coins) (*model.Votes, error) {
+	h, err := pl.newWeak(ctx, tab, coins)
 	if err != nil {
 		return nil, err
 	}

@@ -5,18 +5,18 @@ package adaboost
 import (
 	"context"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/logistic"
 	"github.com/discreet-dp/discreet/internal/learn/random"
 	"github.com/discreet-dp/discreet/internal/learn/stump"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
 // newWeak asks the table the base's one question.
-func (pl *plan) newWeak(ctx context.Context, tab engine.Table, exit *mech.Exit) (weak[feature.Threshold], error) {
+func (pl *plan) newWeak(ctx context.Context, tab engine.Table, coins guard.Coins) (weak[feature.Threshold], error) {
 	if pl.Base == Random {
-		return drawAll(ctx, tab, pl.space, pl.Rounds, exit)
+		return drawAll(ctx, tab, pl.space, pl.Rounds, coins)
 	}
 	g, err := tab.Groups(ctx, pl.use.Cols)
 	if err != nil {
@@ -92,10 +92,10 @@ type draws struct {
 	patterns *engine.Patterns
 }
 
-func drawAll(ctx context.Context, tab engine.Table, sp *feature.Space, rounds int, exit *mech.Exit) (*draws, error) {
+func drawAll(ctx context.Context, tab engine.Table, sp *feature.Space, rounds int, coins guard.Coins) (*draws, error) {
 	d := &draws{}
 	for range rounds {
-		d.hs = append(d.hs, random.Threshold(exit.Public(), sp, true))
+		d.hs = append(d.hs, random.Threshold(coins, sp, true))
 	}
 	var err error
 	d.patterns, err = tab.Mistakes(ctx, sp, d.hs)

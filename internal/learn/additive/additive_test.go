@@ -220,11 +220,11 @@ func TestARareClassIsCountedAgainByGaussianNoise(t *testing.T) {
 	pl := anyPlan.(*Plan)
 	rounds := func(pl *Plan) (all dp.Rho) {
 		for _, p := range pl.prices.cells {
-			all += p.rho
+			all += p.Rho
 		}
 		return all
 	}
-	whole := pl.prices.classes.rho + rounds(pl) + pl.prices.calibration.rho
+	whole := pl.prices.classes.Rho + rounds(pl) + pl.prices.calibration.Rho
 	joint := 5000 * 2 * math.Sqrt(whole.Float()/2) // a row that is replaced counts √2
 	for _, rare := range []float64{400, 200, 10, 5, 1, 0} {
 		got := pl.forClasses(rare, 1000-rare)
@@ -232,8 +232,8 @@ func TestARareClassIsCountedAgainByGaussianNoise(t *testing.T) {
 		if want < 0.02 || rare >= 200 {
 			want = 0
 		}
-		part := got.prices.again.rho.Float() / rounds(pl).Float()
-		if math.Abs(part-want) > 1e-3 || rounds(got)+got.prices.again.rho != rounds(pl) ||
+		part := got.prices.again.Rho.Float() / rounds(pl).Float()
+		if math.Abs(part-want) > 1e-3 || rounds(got)+got.prices.again.Rho != rounds(pl) ||
 			got.rules.rounds != pl.rules.rounds || got.prices.calibration != pl.prices.calibration {
 			t.Errorf("%g rows of 1000: a part of %g, by hand %g; %s for rounds of %s", rare, part, want, rounds(got), rounds(pl))
 		}
@@ -246,7 +246,7 @@ func TestARareClassIsCountedAgainByGaussianNoise(t *testing.T) {
 		t.Fatal(err)
 	}
 	learntest.Fit(t, anyPlan, tab, tape, 1)
-	spendsBill(t, anyPlan.Events(), tape.Passages)
+	spendsBill(t, anyPlan.Terms().Bill, tape.Passages)
 	if !slices.ContainsFunc(tape.Passages, func(p mechtest.Passage) bool { return p.Label == againLabel }) {
 		t.Error("a class that no row has is not counted again")
 	}
@@ -261,11 +261,11 @@ func TestRareClassesHaveFewerRounds(t *testing.T) {
 	}
 	pl := anyPlan.(*Plan)
 	total := func(pl *Plan) (all dp.Epsilon) {
-		all = pl.prices.again.eps
+		all = pl.prices.again.Epsilon
 		for t := range pl.prices.cells {
-			all += pl.prices.cells[t].eps
+			all += pl.prices.cells[t].Epsilon
 			if pl.rules.picks {
-				all += pl.prices.picks[t].eps
+				all += pl.prices.picks[t].Epsilon
 			}
 		}
 		return all

@@ -42,12 +42,12 @@ func benchTables(b *testing.B, do func(b *testing.B, pl *Plan, tab engine.Table)
 func BenchmarkPrivatePart(b *testing.B) {
 	benchTables(b, func(b *testing.B, pl *Plan, tab engine.Table) {
 		exit := mech.NewExit(rng.System())
-		st, err := newFit(pl, tab, exit).startBinary(context.Background())
+		st, err := newFit(pl, learntest.Open(b, pl, tab, exit)).startBinary(context.Background())
 		if err != nil {
 			b.Fatal(err)
 		}
 		for b.Loop() {
-			r := newBinaryFit(newFit(pl, tab, exit), st)
+			r := newBinaryFit(newFit(pl, learntest.Open(b, pl, tab, exit)), st)
 			for t := range pl.rules.rounds {
 				if err := r.makeRound(context.Background(), t); err != nil {
 					b.Fatal(err)
@@ -66,7 +66,7 @@ func BenchmarkCounts(b *testing.B) {
 	}
 	pl, eng, exit := anyPlan.(*Plan), learntest.Engine(b, tab), mech.NewExit(rng.System())
 	for b.Loop() {
-		if err := newFit(pl, eng, exit).findBins(context.Background(), float64(tab.Rows)); err != nil {
+		if err := newFit(pl, learntest.Open(b, pl, eng, exit)).findBins(context.Background(), float64(tab.Rows)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -75,7 +75,7 @@ func BenchmarkCounts(b *testing.B) {
 func BenchmarkPublicPart(b *testing.B) {
 	benchTables(b, func(b *testing.B, pl *Plan, tab engine.Table) {
 		for b.Loop() {
-			if _, err := newFit(pl, tab, nil).startPublic(context.Background()); err != nil {
+			if _, err := newFit(pl, learntest.Open(b, pl, tab, nil)).startPublic(context.Background()); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -6,37 +6,31 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/privacy/accounting"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
 )
-
-// price is that of one release: eps, or rho where noise is Gaussian; neither without privacy.
-type price struct {
-	eps dp.Epsilon
-	rho dp.Rho
-}
 
 // prices are those of the releases of one fit.
 type prices struct {
-	most        price   // of what a person counts for, where that is chosen
-	labels      price   // of the positive rows of public columns, where the label is private
-	classes     price   // of the number of rows by class, where that is private
-	again       price   // of the same once more, out of what rounds cost
-	counts      price   // of the counts from which bins follow
-	picks       []price // per round, where rounds pick
-	cells       []price // per round
-	weights     []price // per round where rules weigh columns
-	residuals   []price // per pass over the private columns and column
-	calibration price   // of the cells of the finished score
+	most        guard.Share   // of what a person counts for, where that is chosen
+	labels      guard.Share   // of the positive rows of public columns, where the label is private
+	classes     guard.Share   // of the number of rows by class, where that is private
+	again       guard.Share   // of the same once more, out of what rounds cost
+	counts      guard.Share   // of the counts from which bins follow
+	picks       []guard.Share // per round, where rounds pick
+	cells       []guard.Share // per round
+	weights     []guard.Share // per round where rules weigh columns
+	residuals   []guard.Share // per pass over the private columns and column
+	calibration guard.Share   // of the cells of the finished score
 }
 
 // release is one line of the bill before it has a price.
 type release struct {
-	label, mechanism string
-	share            float64 // of the price, up to a factor that all have in common
-	price            *price
+	label  string
+	choice bool    // else a measurement
+	share  float64 // of the price, up to a factor that all have in common
+	price  *guard.Share
 }
 
 // mostShare is the part of the price for choosing what a person counts for.
@@ -46,8 +40,8 @@ const mostShare = 0.05
 func (pl *Plan) listReleases() (list []release) {
 	r := &pl.rules
 	pl.prices = prices{}
-	add := func(label string, share float64, to *price) {
-		list = append(list, release{label, "laplace", share, to})
+	add := func(label string, share float64, to *guard.Share) {
+		list = append(list, release{label, false, share, to})
 	}
 	rest := 1 - pl.counts.share - r.calibrationShare
 	if pl.scope != dp.PrivateFeatures && r.labelShare == 0 {
@@ -55,14 +49,14 @@ func (pl *Plan) listReleases() (list []release) {
 	}
 	if r.sharesAlone {
 		if pl.choosesMost {
-			list = append(list, release{mostLabel, "permute-and-flip", mostShare, &pl.prices.most})
+			list = append(list, release{mostLabel, true, mostShare, &pl.prices.most})
 		}
 		add(pl.classesLabel(), 1-mostShare, &pl.prices.classes)
 		return list
 	}
 	if pl.choosesMost {
 		rest -= mostShare
-		list = append(list, release{mostLabel, "permute-and-flip", mostShare * r.totalShare() / rest, &pl.prices.most})
+		list = append(list, release{mostLabel, true, mostShare * r.totalShare() / rest, &pl.prices.most})
 	}
 	switch {
 	case r.labelShare == 1:
@@ -78,12 +72,12 @@ func (pl *Plan) listReleases() (list []release) {
 	}
 	list = append(list, pl.listRounds()...)
 	if r.weightShare > 0 {
-		pl.prices.weights = make([]price, r.rounds)
+		pl.prices.weights = make([]guard.Share, r.rounds)
 		for t := range pl.prices.weights {
 			add(weightLabel(t), r.weightShare/float64(r.rounds), &pl.prices.weights[t])
 		}
 	}
-	pl.prices.residuals = make([]price, r.boosts*pl.columns)
+	pl.prices.residuals = make([]guard.Share, r.boosts*pl.columns)
 	for t := range pl.prices.residuals {
 		add(residualsLabel(t), r.residualShare/float64(len(pl.prices.residuals)), &pl.prices.residuals[t])
 	}
@@ -96,13 +90,13 @@ func (pl *Plan) listReleases() (list []release) {
 // listRounds lists the picks and cells of all rounds.
 func (pl *Plan) listRounds() (list []release) {
 	r := &pl.rules
-	pl.prices.picks, pl.prices.cells = make([]price, r.rounds), make([]price, r.rounds)
+	pl.prices.picks, pl.prices.cells = make([]guard.Share, r.rounds), make([]guard.Share, r.rounds)
 	for t := range r.rounds {
 		round := r.roundShare(t)
 		if r.picks {
-			list = append(list, release{pickLabel(t), "permute-and-flip", round * r.pickShare, &pl.prices.picks[t]})
+			list = append(list, release{pickLabel(t), true, round * r.pickShare, &pl.prices.picks[t]})
 		}
-		list = append(list, release{cellsLabel(t), "laplace", round * (1 - r.pickShare), &pl.prices.cells[t]})
+		list = append(list, release{cellsLabel(t), false, round * (1 - r.pickShare), &pl.prices.cells[t]})
 	}
 	return list
 }
@@ -115,17 +109,17 @@ func (pl *Plan) writeBill() error {
 	case pl.NotPrivate:
 		return nil
 	case !pl.rules.gaussian:
-		return billReleases(pl, list, pl.Epsilon, func(eps dp.Epsilon) price { return price{eps: eps} })
+		return billReleases(pl, list, pl.Epsilon, func(eps dp.Epsilon) guard.Share { return guard.Share{Epsilon: eps} })
 	}
-	if err := learn.CheckDelta("additive", pl.Delta, pl.Rows); err != nil {
+	if err := guard.CheckDelta("additive", pl.Delta, pl.Rows); err != nil {
 		return err
 	}
 	split := func(all dp.Rho) error {
-		return billReleases(pl, list, all, func(rho dp.Rho) price { return price{rho: rho} })
+		return billReleases(pl, list, all, func(rho dp.Rho) guard.Share { return guard.Share{Rho: rho} })
 	}
-	all, err := accounting.Afford(pl.totalPrice(), dp.MaxRho, func(all dp.Rho) []dp.Event {
+	all, err := accounting.Afford(pl.Terms().Price, dp.MaxRho, func(all dp.Rho) []dp.Event {
 		if split(all) != nil { // too little to divide: a bill like any other
-			return []dp.Event{gaussianEvent(cellsLabel(0), all)}
+			return []dp.Event{guard.Share{Rho: all}.Line(cellsLabel(0))}
 		}
 		return pl.bill
 	})
@@ -135,11 +129,14 @@ func (pl *Plan) writeBill() error {
 	return split(all)
 }
 
-// totalPrice is what a fit costs in all.
-func (pl *Plan) totalPrice() dp.Price { return dp.Price{Epsilon: pl.Epsilon, Delta: pl.Delta} }
+// Terms are what one Fit pays, in charging order.
+func (pl *Plan) Terms() guard.Terms {
+	return guard.Terms{Op: "additive", Scope: pl.scope, Price: dp.Price{Epsilon: pl.Epsilon, Delta: pl.Delta},
+		Bill: slices.Clone(pl.bill), NotPrivate: pl.NotPrivate}
+}
 
 // billReleases gives every release its part of all, and writes the bill.
-func billReleases[N dp.Epsilon | dp.Rho](pl *Plan, list []release, all N, toPrice func(N) price) error {
+func billReleases[N dp.Epsilon | dp.Rho](pl *Plan, list []release, all N, toPrice func(N) guard.Share) error {
 	parts, err := dividePrice(all, list)
 	if err != nil {
 		return err
@@ -147,17 +144,13 @@ func billReleases[N dp.Epsilon | dp.Rho](pl *Plan, list []release, all N, toPric
 	pl.bill = nil
 	for i, r := range list {
 		*r.price = toPrice(parts[i])
-		if r.price.rho > 0 {
-			pl.bill = append(pl.bill, gaussianEvent(r.label, r.price.rho))
-		} else {
-			pl.bill = append(pl.bill, dp.Event{Release: r.label, Mechanism: r.mechanism, Epsilon: r.price.eps})
+		line := r.price.Line(r.label)
+		if r.choice {
+			line = r.price.ChoiceLine(r.label)
 		}
+		pl.bill = append(pl.bill, line)
 	}
 	return nil
-}
-
-func gaussianEvent(release string, rho dp.Rho) dp.Event {
-	return dp.Event{Release: release, Mechanism: mech.Gaussian{}.Name(), Epsilon: dp.Infinite, Rho: rho}
 }
 
 // dividePrice splits a price in proportion to the shares of releases, in whole units that add up to
@@ -203,6 +196,3 @@ func pickLabel(t int) string      { return fmt.Sprintf("column of round %d", t+1
 func cellsLabel(t int) string     { return fmt.Sprintf("weighted cells of round %d", t+1) }
 func weightLabel(t int) string    { return fmt.Sprintf("weight of the column of round %d", t+1) }
 func residualsLabel(t int) string { return fmt.Sprintf("rest of round %d", t+1) }
-
-// Events is the bill of one Fit, in charging order.
-func (pl *Plan) Events() []dp.Event { return slices.Clone(pl.bill) }

@@ -7,10 +7,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/shrink"
-	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
@@ -33,10 +33,9 @@ type start struct {
 	expected     []float64
 	baseVariance float64
 	// rescale is the start with so much of what public columns add to the base rate in the model,
-	// and all of that in the weights; nil where there are none. What private columns add has this
-	// mean and spread over rows. publicSpread is the standard deviation of what public ones add,
-	// nats.
-	rescale      func(part, mean, spread float64) *start
+	// and all of that in the weights; nil where there are none. publicSpread is the standard
+	// deviation of what they add, nats.
+	rescale      func(part float64) *start
 	publicSpread float64
 	publicMean   float64 // of what they add beside a private label
 	// variance is that of the model's public steps, where the label is private; else nil, for they
@@ -52,8 +51,9 @@ type start struct {
 type binaryFit struct {
 	*fit
 	start
-	sums   []engine.CellSums // by private column, under the weighing score; nil when that has changed
-	shapes []binaryShape     // by private column
+	cells  *guard.Cells // by private column, those from from on, under the weighing score; nil when that has changed
+	from   int
+	shapes []binaryShape // by private column
 	// missing is the mean over rows of what the model's shapes add and the weights do not see, in
 	// nats: later columns say it again, as a constant.
 	missing float64
@@ -124,11 +124,11 @@ func (f *fit) startBinary(ctx context.Context) (*start, error) {
 	case f.plan.rules.labelShare > 0:
 		return f.startLabels(ctx)
 	}
-	counts, err := f.releaseClasses(ctx, f.plan.classesLabel(), f.plan.prices.classes)
+	counts, err := f.measureClasses(ctx, f.plan.classesLabel(), f.plan.prices.classes)
 	if err != nil {
 		return nil, err
 	}
-	st := f.startCounts(counts, f.plan.prices.classes.noiseVariance(f.plan.classSensitivity()))
+	st := f.startCounts(counts, f.plan.prices.classes.Variance(f.plan.classMoves()))
 	if f.plan.protectsLabel() {
 		st.design, err = f.groupDesign(ctx)
 	}
@@ -144,37 +144,39 @@ func (r *binaryFit) makeRound(ctx context.Context, t int) error {
 	if err := r.sumWeights(ctx, t, k); err != nil {
 		return err
 	}
-	caps := r.capWeights()
 	if pl.rules.picks {
-		k = r.pickByImbalance(t, caps)
+		var spread float64
+		var err error
+		if k, spread, err = r.pickByImbalance(t); err != nil {
+			return err
+		}
 		if r.picksPublic(k) {
-			r.learnPublic(t, k)
-			return nil
+			return r.learnPublic(t, k)
 		}
 		r.pastPublic = true
-		r.noteCertainty(t, k, caps)
+		r.noteCertainty(t, k, spread)
 	}
-	r.learnShape(k, r.releaseWeights(cellsLabel(t), pl.prices.cells[t], k, caps), pl.rules.passOf(t))
+	cells, err := r.measureWeights(cellsLabel(t), pl.prices.cells[t], k)
+	if err != nil {
+		return err
+	}
+	r.learnShape(k, cells, pl.rules.passOf(t))
 	return nil
 }
 
 // sumWeights asks for the cells of round t where earlier answers do not hold them: of all columns,
 // or of the k-th alone where the score changes before the next is looked at.
 func (r *binaryFit) sumWeights(ctx context.Context, t, k int) error {
-	if r.sums != nil {
+	if r.cells != nil {
 		return nil
 	}
 	from, to := 0, r.plan.columns
 	if !r.plan.rules.picks && r.plan.rules.passOf(t).weightShrinkage != 0 {
 		from, to = k, k+1
 	}
-	sums, err := r.table.Cells(ctx, &r.weighing, r.bins[from:to])
-	if err != nil {
-		return err
-	}
-	r.sums = make([]engine.CellSums, len(r.bins))
-	copy(r.sums[from:], sums)
-	return nil
+	cells, err := r.guard.Cells(ctx, &r.weighing, r.bins[from:to], r.capWeights())
+	r.cells, r.from = cells, from
+	return err
 }
 
 // learnShape adds what released cells say to the shape of column k, and the weights' part of it to
@@ -213,7 +215,7 @@ func (r *binaryFit) weighSteps(k int, steps []float64) {
 		lo, hi = min(lo, feature.Units(s)), max(hi, feature.Units(s))
 	}
 	r.weighing.Shapes = append(r.weighing.Shapes, feature.Shape{Bins: r.bins[k], Steps: steps})
-	r.least, r.most, r.sums, r.totals = r.least+lo, r.most+hi, nil, nil
+	r.least, r.most, r.cells, r.totals = r.least+lo, r.most+hi, nil, nil
 	r.expected = nil
 	r.weighBase()
 	r.boundWeighing()
@@ -226,7 +228,7 @@ func (r *binaryFit) boundWeighing() {
 	if r.plan.rules.reach == 0 {
 		return
 	}
-	mean, spread := r.describeSum(func(sh *binaryShape) (_, _ []float64) { return sh.weighing, sh.rows })
+	mean, spread := r.describeSum(func(sh *binaryShape) []float64 { return sh.weighing })
 	middle, reach := r.weighing.Intercept+mean, r.plan.rules.reach*spread
 	low, high := r.least, r.most
 	if z := feature.Units(middle - reach); z > 0 { // positive rows below it weigh 1
@@ -257,7 +259,7 @@ func (r *binaryFit) weighAllSteps() {
 		r.weighSteps(k, rest)
 		copy(sh.weighing, sh.steps) // but for rounding it is so
 	}
-	r.missing, r.sums = 0, nil
+	r.missing, r.cells = 0, nil
 }
 
 // buildModel puts the start and the finished shapes together.

@@ -86,7 +86,7 @@ func (pl *Plan) settleCounts(rho float64) {
 		return
 	}
 	if len(c.asking) > 0 && pl.rules.rounds > 0 && !(pl.rules.picks && pl.rules.rounds < leastRounds) {
-		c.share = settleCountShare(pl.Epsilon, rho, pl.rows, pl.countSensitivity().l1, pl.rules.bins)
+		c.share = settleCountShare(pl.Epsilon, rho, pl.rows, pl.countMoves().L1, pl.rules.bins)
 	}
 	if c.share == 0 {
 		c.vain, c.asking = len(c.asking), nil

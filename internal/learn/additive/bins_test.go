@@ -226,7 +226,7 @@ func TestCountsAreLeftOutWhereTheyTellTooLittle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		billed := slices.ContainsFunc(pl.Events(), func(e dp.Event) bool { return e.Release == countsLabel })
+		billed := slices.ContainsFunc(pl.Terms().Bill, func(e dp.Event) bool { return e.Release == countsLabel })
 		if got := len(pl.(*Plan).counts.asking) > 0; got != want || billed != want {
 			t.Errorf("%d rows: counts %v, billed %v, want %v", rows, got, billed, want)
 		}

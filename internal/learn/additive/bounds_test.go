@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
@@ -58,15 +59,15 @@ func TestSensitivityGrowsWithEveryBound(t *testing.T) {
 	for _, most := range []int{1, 2, 3, 15, 16, 17, 63, 64, 65, 255, 256, 257, 1023, 1024, 1025, 65_535, 65_536, 65_537,
 		schema.MaxPersonRows - 1, schema.MaxPersonRows} {
 		for _, relation := range []dp.Relation{dp.ReplaceOne, dp.AddRemove} {
-			moves, got := int64(1), cellSensitivity(relation).scale(most)
+			moves, got := int64(1), guard.OneCell(relation).Times(most)
 			if relation == dp.ReplaceOne {
 				moves = 2
 			}
-			square, l2 := big.NewRat(moves*int64(most)*int64(most), 1), new(big.Rat).SetFloat64(got.l2)
+			square, l2 := big.NewRat(moves*int64(most)*int64(most), 1), new(big.Rat).SetFloat64(got.L2)
 			over := new(big.Rat).Mul(l2, l2)
-			if got.l1 != float64(moves*int64(most)) || over.Cmp(square) < 0 ||
+			if got.L1 != float64(moves*int64(most)) || over.Cmp(square) < 0 ||
 				over.Sub(over, square).Cmp(new(big.Rat).Mul(square, big.NewRat(1, 1<<50))) > 0 {
-				t.Errorf("%s, %d rows: sized for %.17g and %.17g", relation, most, got.l1, got.l2)
+				t.Errorf("%s, %d rows: sized for %.17g and %.17g", relation, most, got.L1, got.L2)
 			}
 		}
 	}
@@ -87,7 +88,7 @@ func TestAsManyCountsAsFit(t *testing.T) {
 		for i := range pl.counts.asking {
 			counts += pl.counts.asking[i].fine.Len() + fineRuns
 		}
-		if got := pl.countSensitivity().l1; counts != columns*(fineCells+fineRuns) || got != float64(4*columns) {
+		if got := pl.countMoves().L1; counts != columns*(fineCells+fineRuns) || got != float64(4*columns) {
 			t.Errorf("%d columns have %d counts, sized for %g", columns, counts, got)
 		}
 	}

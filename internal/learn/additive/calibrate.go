@@ -6,9 +6,9 @@ import (
 	"context"
 	"math"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/shrink"
-	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
@@ -40,7 +40,7 @@ func (pl *Plan) forClasses(pos, neg float64) *Plan {
 	done.rules.calibrationShare = pl.rules.calibrationShare
 	all := dp.Epsilon(0)
 	for t := range pl.prices.cells {
-		all += pl.prices.picks[t].eps + pl.prices.cells[t].eps
+		all += pl.prices.picks[t].Epsilon + pl.prices.cells[t].Epsilon
 	}
 	again := dp.Epsilon(pl.settleAgain(useful) * float64(all))
 	list := done.listRounds()
@@ -49,9 +49,9 @@ func (pl *Plan) forClasses(pos, neg float64) *Plan {
 		return pl
 	}
 	for i, r := range list {
-		*r.price = price{eps: parts[i]}
+		*r.price = guard.Share{Epsilon: parts[i]}
 	}
-	done.prices.again = price{eps: again}
+	done.prices.again = guard.Share{Epsilon: again}
 	return &done
 }
 
@@ -60,7 +60,7 @@ func (pl *Plan) forClasses(pos, neg float64) *Plan {
 func (pl *Plan) leaveForAgain(useful float64) *Plan {
 	all := dp.Rho(0)
 	for _, p := range pl.prices.cells {
-		all += p.rho
+		all += p.Rho
 	}
 	again := dp.Rho(pl.settleAgain(useful) * float64(all))
 	if again == 0 {
@@ -73,9 +73,9 @@ func (pl *Plan) leaveForAgain(useful float64) *Plan {
 		return pl
 	}
 	for i, r := range rounds {
-		*r.price = price{rho: parts[i]}
+		*r.price = guard.Share{Rho: parts[i]}
 	}
-	done.prices.again = price{rho: again}
+	done.prices.again = guard.Share{Rho: again}
 	return &done
 }
 
@@ -87,7 +87,7 @@ func (pl *Plan) classScales() float64 {
 	if pl.isMulticlass() {
 		return signal
 	}
-	return signal * pl.cellSensitivity().l1 / pl.classSensitivity().l1
+	return signal * pl.cellMoves().L1 / pl.classMoves().L1
 }
 
 // settleAgain is which part of what the rounds cost goes to a second count of the classes: where
@@ -97,7 +97,7 @@ func (pl *Plan) classScales() float64 {
 // somewhat more of it keeps log loss below that of the classes' shares alone. With Gaussian noise
 // all columns are taken in turn all the same, so that less is left for it.
 func (pl *Plan) settleAgain(useful float64) float64 {
-	if pl.prices.classes == (price{}) || pl.protectsLabel() {
+	if pl.prices.classes == (guard.Share{}) || pl.protectsLabel() {
 		return 0
 	}
 	// The rarer a class, the more may go to counting: its rows tell little of columns anyway.
@@ -163,15 +163,15 @@ func (f *fit) startCounts(counts []float64, noise float64) *start {
 // both counts together.
 func (f *fit) countAgain(ctx context.Context, st *start) (*start, error) {
 	pl := f.plan
-	if pl.prices.again == (price{}) {
+	if pl.prices.again == (guard.Share{}) {
 		return st, nil
 	}
-	counts, err := f.releaseClasses(ctx, againLabel, pl.prices.again)
+	counts, err := f.measureClasses(ctx, againLabel, pl.prices.again)
 	if err != nil {
 		return nil, err
 	}
-	first := pl.prices.classes.noiseVariance(pl.classSensitivity())
-	second := pl.prices.again.noiseVariance(pl.classSensitivity())
+	first := pl.prices.classes.Variance(pl.classMoves())
+	second := pl.prices.again.Variance(pl.classMoves())
 	for k := range counts {
 		counts[k] = (counts[k]*first + st.counts[k]*second) / (first + second)
 	}
@@ -198,7 +198,7 @@ func (f *fit) estimateClasses(counts []float64, rows float64) []float64 {
 	if pl.NotPrivate {
 		return counts
 	}
-	noise := pl.prices.classes.noiseVariance(pl.cellSensitivity())
+	noise := pl.prices.classes.Variance(pl.cellMoves())
 	out := shrink.Shares(counts, rows, pl.rules.gaussian, func(share float64) float64 {
 		return math.Sqrt(noise * ((1-share)*(1-share) + others*share*share))
 	})
@@ -301,7 +301,7 @@ func (r *binaryFit) calibrate(ctx context.Context) error {
 		r.finished = r.finishPublic()
 		return nil
 	}
-	mean, spread := r.describeSum(func(sh *binaryShape) (_, _ []float64) { return sh.steps, sh.rows })
+	mean, spread := r.describeSum(func(sh *binaryShape) []float64 { return sh.steps })
 	if len(private) == 0 { // rounds took public columns alone: those are stretched
 		private, mean, spread = r.finishPublic(), r.publicMean, r.publicSpread
 		r.model.Shapes, r.variance, r.rescale = nil, nil, nil
@@ -318,12 +318,15 @@ func (r *binaryFit) calibrate(ctx context.Context) error {
 		middles = append(middles, mean+spread*m)
 	}
 	r.weighAsModel(spread)
-	sums, err := r.table.Cells(ctx, &r.weighing, []feature.Bins{feature.CutScore(sum, edges)})
+	cells, err := r.guard.Cells(ctx, &r.weighing, []feature.Bins{feature.CutScore(sum, edges)}, r.capWeights())
 	if err != nil {
 		return err
 	}
-	r.sums = sums
-	c := r.releaseWeights(calibrationLabel, r.plan.prices.calibration, 0, r.capWeights())
+	r.cells, r.from = cells, 0
+	c, err := r.measureWeights(calibrationLabel, r.plan.prices.calibration, 0)
+	if err != nil {
+		return err
+	}
 	line := shrink.FitLine(c, middles)
 	r.noteMoved(&line)
 	r.model.Intercept += line.Shift
@@ -354,7 +357,8 @@ const publicAgainst = 0.25
 // since private columns say part of it again: the less, the less those are spread.
 func (r *binaryFit) weighAsModel(spread float64) {
 	if r.rescale != nil {
-		c := r.rescaleModel(spread)
+		private, public := spread*spread, r.publicSpread*r.publicSpread
+		c := r.rescale(1 - (1-r.plan.rules.modelOffset)*private/(private+publicAgainst*public))
 		r.model, r.weighing = c.model, c.weighing
 		r.least, r.most, r.totals = c.least, c.most, c.totals
 		return
@@ -364,95 +368,20 @@ func (r *binaryFit) weighAsModel(spread float64) {
 	r.weighing, r.least, r.most = feature.Additive{Intercept: r.model.Intercept}, z, z
 }
 
-// rescaleModel is the start with as much of the public columns as the model has beside private ones
-// that have this spread.
-func (r *binaryFit) rescaleModel(spread float64) *start {
-	private, public := spread*spread, r.publicSpread*r.publicSpread
-	mean, rowSpread := r.describeRows()
-	return r.rescale(1-(1-r.plan.rules.modelOffset)*private/(private+publicAgainst*public), mean, rowSpread)
-}
-
-// describeRows is describeSum of the model's steps over rows that count 1 each. Where the rows of
-// a bin weigh w, and by its step a part p of that is the positive class's, of which each weighs
-// about 1 − q for a base rate of q, there are w·p/(1 − q) + w·(1 − p)/q of them.
-func (r *binaryFit) describeRows() (mean, spread float64) {
-	return r.describeSum(r.countRows)
-}
-
-// countRows is the steps of a shape and, up to a factor, the rows of its bins.
-func (r *binaryFit) countRows(sh *binaryShape) (steps, rows []float64) {
-	rate := r.classes[0] / math.Max(r.classes[0]+r.classes[1], 1)
-	for b, w := range sh.rows {
-		p := 1 / (1 + math.Exp(-sh.steps[b]))
-		rows = append(rows, w*(p*rate+(1-p)*(1-rate)))
-	}
-	return sh.steps, rows
-}
-
-// keepBaseRate is what to add to a public score so that, with private columns that add what has
-// this mean and spread over rows, answers are right in the mean: as many rows as have the positive
-// class. Private columns are taken for independent of the score and normal, which is closer than
-// leaving out what they add: steps that each keep to the base rate exceed it together, where
-// weights see little of the score or of each other.
-func keepBaseRate(of *feature.Additive, g *engine.Groups, pos, neg []float64, mean, spread float64) float64 {
-	scores, scratch := make([]int64, g.Len), make([]uint32, 2*g.Len)
-	of.Bind(g.Cols).Scores(0, scores, scratch)
-	p, q := math.Max(sumAll(pos), 1), math.Max(sumAll(neg), 1)
-	want := sumAll(pos, neg) * p / (p + q)
-	if want == 0 {
-		return 0
-	}
-	const reach, perNat = 16, 16
-	var rows [2*reach*perNat + 1]float64 // by score
-	for i, z := range scores {
-		x := math.Min(math.Max(float64(z)/feature.ScoreOne, -reach), reach)
-		rows[int(math.Round((x+reach)*perNat))] += pos[i] + neg[i]
-	}
-	expect := func(shift float64) (sum float64) {
-		for i, n := range rows {
-			if n == 0 {
-				continue
-			}
-			z, all, answers := float64(i)/perNat-reach+mean+shift, 0.0, 0.0
-			for d := -4.0; d <= 4; d += 0.5 { // deviations
-				density := math.Exp(-d * d / 2)
-				all += density
-				answers += density / (1 + math.Exp(-z-spread*d))
-			}
-			sum += n * answers / all
-		}
-		return sum
-	}
-	low, high := -4.0, 4.0
-	for range 30 {
-		if middle := (low + high) / 2; expect(middle) < want {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return (low + high) / 2
-}
-
-// describeSum is about the mean over rows of the sum of steps of private shapes, and its standard
-// deviation were the columns independent. of says the steps of a shape, and how much its bins hold.
-func (r *binaryFit) describeSum(of func(*binaryShape) (steps, rows []float64)) (mean, spread float64) {
+// describeSum is about the mean over rows of the sum of these steps of private shapes, and its
+// standard deviation were the columns independent.
+func (r *binaryFit) describeSum(stepsOf func(*binaryShape) []float64) (mean, spread float64) {
 	variance := 0.0
 	for k := range r.shapes {
-		m, v := momentsOf(of(&r.shapes[k]))
-		mean, variance = mean+m, variance+v
+		sh := &r.shapes[k]
+		steps, all, first, second := stepsOf(sh), 1e-9, 0.0, 0.0
+		for b, w := range sh.rows {
+			all += w
+			first += w * steps[b]
+			second += w * steps[b] * steps[b]
+		}
+		mean += first / all
+		variance += math.Max(0, second/all-first/all*(first/all))
 	}
 	return mean, math.Max(math.Sqrt(variance), 1e-3)
-}
-
-// momentsOf is the mean of steps over rows, and their variance.
-func momentsOf(steps, rows []float64) (mean, variance float64) {
-	all, first, second := 1e-9, 0.0, 0.0
-	for b, w := range rows {
-		all += w
-		first += w * steps[b]
-		second += w * steps[b] * steps[b]
-	}
-	mean = first / all
-	return mean, math.Max(0, second/all-mean*mean)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
@@ -37,7 +38,7 @@ func (pl *Plan) Facts() []learn.Fact {
 	add("rows", pl.rows, "%s", pl.describeRows())
 	if pl.isMulticlass() {
 		add("levels", pl.schema.Classes(), "%d classes of the label in one release: however many there are, "+
-			"a row moves a column's cells by %g in all", pl.schema.Classes(), pl.cellSensitivity().l1)
+			"a row moves a column's cells by %g in all", pl.schema.Classes(), pl.cellMoves().L1)
 	}
 	if w := pl.schema.Label.RowWeights(); w != nil {
 		add("weights", w, "classes count by their weights, %.4g, which moves scores alone and no release", w)
@@ -65,7 +66,7 @@ func (pl *Plan) Facts() []learn.Fact {
 		add("delta", 0, "no δ is spent: Laplace noise is the quieter one here, and its guarantee is pure")
 	}
 	if r.labelShare > 0 {
-		labels := math.Sqrt(pl.prices.labels.noiseVariance(pl.labelSensitivity(len(pl.public))))
+		labels := math.Sqrt(pl.prices.labels.Variance(pl.labelMoves(len(pl.public))))
 		words := "noise of the positive rows of public columns: a standard deviation of %.4g rows on each bin"
 		if r.gaussian {
 			words = "noise of the labels beside public columns: a standard deviation of %.4g in each direction, where " +
@@ -76,7 +77,7 @@ func (pl *Plan) Facts() []learn.Fact {
 	if r.rounds == 0 {
 		return facts
 	}
-	most := math.Sqrt(pl.prices.cells[r.rounds-1].noiseVariance(pl.cellSensitivity()))
+	most := math.Sqrt(pl.prices.cells[r.rounds-1].Variance(pl.cellMoves()))
 	add("noise", most, "noise of the last round: a standard deviation of %.4g rows on each cell%s", most,
 		map[bool]string{true: ", times C"}[pl.choosesMost])
 	return facts
@@ -84,7 +85,7 @@ func (pl *Plan) Facts() []learn.Fact {
 
 // enoughEpsilon is the ε at which the table is as many noise scales long as one round is worth.
 func (pl *Plan) enoughEpsilon() float64 {
-	return scalesForRound * cellSensitivity(pl.schema.Relation).l1 / float64(pl.unitRows())
+	return scalesForRound * guard.OneCell(pl.schema.Relation).L1 / float64(pl.unitRows())
 }
 
 // countPairs is how many declared pairs are released.

@@ -7,65 +7,65 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
-	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
 // fit is the state of one training that both algorithms have.
 type fit struct {
 	plan  *Plan
-	table engine.Table
-	exit  *mech.Exit
+	guard *guard.Guard
 	bins  []feature.Bins // Plan.private, with the bins that were found
 	free  []int          // columns, as indices into bins, that may still be picked
 }
 
-func newFit(pl *Plan, tab engine.Table, exit *mech.Exit) *fit {
-	f := &fit{plan: pl, table: tab, exit: exit, bins: slices.Clone(pl.private)}
+func newFit(pl *Plan, g *guard.Guard) *fit {
+	f := &fit{plan: pl, guard: g, bins: slices.Clone(pl.private)}
 	for k := range pl.columns {
 		f.free = append(f.free, k)
 	}
 	return f
 }
 
-// Fit charges acct, then reads the rows: once for the start, once for the bins where those are
-// counted, and once for all rounds, or once for each round that looks at what earlier ones left.
-// After the charge it can fail for a fault of the engine or a cancelled context only (1.7): one
-// class or one row trains like anything else.
-func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
-	// Where their number is private the declared one was checked.
-	if err := learn.CheckDelta("additive", pl.Delta, learn.PublicUnits(tab)); err != nil {
-		return nil, err
-	}
-	if err := acct.Charge(ctx, pl.totalPrice(), pl.bill); err != nil {
+// Fit asks once for the start, once for the bins if those are counted, and once for all rounds, or
+// once for each round that looks at what earlier ones left. It can fail for a fault of the engine or a
+// cancelled context only (1.7): one class or one row trains like anything else.
+func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
+	m, err := pl.fit(ctx, g)
+	if err != nil {
 		return nil, fmt.Errorf("additive: %w", err)
 	}
-	var r interface{ buildModel() *model.Model }
+	m.Privacy = learn.Deal{
+		Schema: pl.schema, Scope: pl.scope, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.bill,
+		Claim: pl.claimID(), NotPrivate: pl.NotPrivate,
+	}.Privacy(g)
+	return m, nil
+}
+
+func (pl *Plan) fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
+	f := newFit(pl, g)
 	var err error
-	f := newFit(pl, tab, exit)
-	if p := tab.Persons(); p != nil && pl.choosesMost { // G-PERSONS-3
-		f.selectMost(p)
-	} else if p != nil {
-		f.table = p.Weigh(pl.most) // G-PERSONS-1
+	if pl.choosesMost { // G-PERSONS-3
+		err = f.selectMost()
+	} else {
+		err = g.WeighPersons(pl.most) // G-PERSONS-1
 	}
+	if err != nil {
+		return nil, err
+	}
+	var r interface{ buildModel() *model.Model }
 	if pl.isMulticlass() {
 		r, err = f.learnMulticlass(ctx)
 	} else {
 		r, err = f.learnBinary(ctx)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("additive: %w", err)
+		return nil, err
 	}
-	m := r.buildModel()
-	m.Privacy = learn.Deal{
-		Schema: pl.schema, Scope: pl.scope, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.bill,
-		Claim: pl.claimID(), NotPrivate: pl.NotPrivate,
-	}.Privacy(acct, exit)
-	return m, nil
+	return r.buildModel(), nil
 }
 
 func (pl *Plan) claimID() string {
@@ -91,7 +91,7 @@ func (f *fit) findBins(ctx context.Context, rows float64) error {
 	if len(f.plan.counts.asking) == 0 {
 		return nil
 	}
-	out, err := f.releaseCounts(ctx)
+	out, err := f.measureCounts(ctx)
 	if err != nil {
 		return err
 	}

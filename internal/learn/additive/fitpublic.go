@@ -5,24 +5,24 @@ package additive
 import (
 	"context"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/table/engine"
 )
 
 // FitPublic returns the model of the public columns alone: what a private part is to improve on. It
-// costs nothing, reads public cells and labels only (1.5) and says nothing of a price. The label
+// costs nothing, asks public cells and labels only (1.5) and says nothing of a price. The label
 // and a column must be public.
-func (pl *Plan) FitPublic(ctx context.Context, tab engine.Table) (*model.Model, error) {
+func (pl *Plan) FitPublic(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	if pl.scope != dp.PrivateFeatures || len(pl.public) == 0 {
 		return nil, refuseParam("schema", "must have a public label and a public column for a model without a price", nil, "")
 	}
 	whole := *pl
 	whole.rules.modelOffset = 1
-	if p := tab.Persons(); p != nil {
-		tab = p.Weigh(pl.most)
+	if err := g.WeighPersons(pl.most); err != nil {
+		return nil, err
 	}
-	f := newFit(&whole, tab, nil)
+	f := newFit(&whole, g)
 	if pl.isMulticlass() {
 		st, err := f.startPublicClasses(ctx)
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -32,31 +32,49 @@ func (r *binaryFit) fitGreedily(ctx context.Context) error {
 	r.addCandidates()
 	for step := range mostGreedy {
 		var err error
-		if r.sums, err = r.table.Cells(ctx, &r.weighing, r.bins); err != nil {
+		if r.cells, err = r.guard.Cells(ctx, &r.weighing, r.bins, guard.FullCaps); err != nil {
 			return err
 		}
-		k, more := r.pickByLeftover(step)
-		if !more {
-			return nil
+		r.from = 0
+		k, more, err := r.pickByLeftover()
+		if err != nil || !more {
+			return err
 		}
-		full := [2]int64{engine.WeightOne, engine.WeightOne}
-		r.learnShape(k, r.releaseWeights(fmt.Sprintf("cells of step %d", step+1), price{}, k, full), wholeStep)
+		c, err := r.measureWeights(fmt.Sprintf("cells of step %d", step+1), guard.Share{}, k)
+		if err != nil {
+			return err
+		}
+		r.learnShape(k, c, wholeStep)
 	}
 	return nil
 }
 
+// pickByLeftover chooses the column or pair of which most is left, without privacy, and reports
+// whether that is more than chance leaves.
+func (r *binaryFit) pickByLeftover() (k int, more bool, err error) {
+	most := math.Inf(-1)
+	for i := range r.bins {
+		cells, err := r.guard.Exact(r.cells.Part(i))
+		if err != nil {
+			return 0, false, err
+		}
+		if left := measureLeftover(cells); left > most {
+			k, most = i, left
+		}
+	}
+	return k, most > 0, nil
+}
+
 // measureLeftover is how much more the cells are out of balance than chance leaves them: the sum
-// over cells of (positive − negative)²/(positive + negative), which is about 1 in each where
-// nothing is left, minus that 1; in units of 1/engine.WeightOne.
-func measureLeftover(c *engine.CellSums) int64 {
-	sum := 0.0
-	for b := range c.Positive {
-		p, q := float64(c.Positive[b])/engine.WeightOne, float64(c.Negative[b])/engine.WeightOne
-		if p+q > 0 {
+// over cells of (positive − negative)²/(positive + negative), which is about 1 in each if nothing is
+// left, minus that 1. cells are the positive and the negative weight of each.
+func measureLeftover(cells []float64) (sum float64) {
+	for b := 0; b < len(cells); b += 2 {
+		if p, q := cells[b], cells[b+1]; p+q > 0 {
 			sum += (p-q)*(p-q)/(p+q) - 1
 		}
 	}
-	return int64(sum * engine.WeightOne)
+	return sum
 }
 
 // addCandidates adds all pairs of the columns that say most to what may be fitted, but those that

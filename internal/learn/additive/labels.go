@@ -7,10 +7,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/shrink"
-	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
@@ -110,23 +109,22 @@ func (pl *Plan) takePrivateInTurn(private, pairs int, p Params, rho float64, gau
 	return r
 }
 
-// labelSensitivity is that of the labels of so many public columns: replacing a row's label moves
-// one bin of each by 1, or where noise is Gaussian the sum of vectors by one of them (2.1).
-func (pl *Plan) labelSensitivity(columns int) sensitivity {
+// labelMoves is how far the labels of so many public columns move: replacing a row's label moves one
+// bin of each by 1, or if noise is Gaussian the sum of vectors by one of them (2.1).
+func (pl *Plan) labelMoves(columns int) guard.Moves {
 	if pl.rules.gaussian {
-		return sensitivity{math.Inf(1), 1}
+		return guard.Toggled(math.Inf(1), 1)
 	}
-	return sensitivity{float64(columns), math.Sqrt(float64(columns))}
+	return guard.Toggled(float64(columns), math.Sqrt(float64(columns)))
 }
 
 // labelDesign is the public columns of a table with a private label: rows by group, which are
 // public, and positive rows by group, which are not.
 type labelDesign struct {
-	groups   *engine.Groups
+	groups   *guard.Groups
 	bins     []feature.Bins // by public column
 	codes    [][]uint32     // by public column, then group
 	rows     []float64      // by group
-	positive []uint64       // by group; private
 	released []int          // public columns whose positive rows have left, in that order
 	sums     [][]float64
 	noise    []float64 // of each such number, as a variance
@@ -137,31 +135,20 @@ type labelDesign struct {
 	variance float64
 }
 
-// groupDesign reads the public columns. Of the labels it keeps what releaseLabels lets out.
+// groupDesign reads the public columns.
 func (f *fit) groupDesign(ctx context.Context) (*labelDesign, error) {
 	pl := f.plan
-	groups, err := f.table.Groups(ctx, pl.public)
+	groups, err := f.guard.Groups(ctx, pl.public)
 	if err != nil {
 		return nil, err
 	}
-	d := &labelDesign{groups: groups, rows: countGroups(groups), positive: groups.Counts[pl.schema.Label.Positive]}
+	d := &labelDesign{groups: groups, rows: groups.Rows}
 	for _, j := range pl.public {
 		bins := pl.cutByRows(d, j, pl.rules.bins)
 		d.bins = append(d.bins, bins)
 		d.codes = append(d.codes, listBins(&bins, &groups.Cols[j], groups.Len))
 	}
 	return d, nil
-}
-
-// countGroups is how many rows each group has, whatever their labels.
-func countGroups(groups *engine.Groups) []float64 {
-	rows := make([]float64, groups.Len)
-	for _, counts := range groups.Counts {
-		for g, n := range counts {
-			rows[g] += float64(n)
-		}
-	}
-	return rows
 }
 
 // cutByRows cuts public column j into bins by the rows of the groups, whatever their labels.
@@ -177,49 +164,42 @@ func (pl *Plan) cutByRows(d *labelDesign, j, most int) feature.Bins {
 	return feature.NewBins(pl.schema, j, halveAt(rows, most, &fine))
 }
 
-// releaseLabels lets out how many positive rows each bin of the given public columns has, in one
+// measureLabels measures how many positive rows each bin of the given public columns has, in one
 // vector (2.1).
-func (f *fit) releaseLabels(label string, p price, d *labelDesign, columns ...int) {
-	var values []mech.Ratio
+func (f *fit) measureLabels(label string, p guard.Share, d *labelDesign, columns ...int) error {
+	var bins [][]uint32
+	var sizes []int
 	for _, q := range columns {
-		first := len(values)
-		for range d.bins[q].Len() {
-			values = append(values, mech.Ratio{Den: 1})
-		}
-		for g, b := range d.codes[q] {
-			values[first+int(b)].Num += int64(d.positive[g])
-		}
+		bins, sizes = append(bins, d.codes[q]), append(sizes, d.bins[q].Len())
 	}
-	s := f.plan.labelSensitivity(len(columns))
-	out := f.releaseNoisy(label, p, s, values)
-	for _, q := range columns {
-		n := d.bins[q].Len()
+	out, err := f.guard.Measure(label, p, d.groups.ClassBins(f.plan.schema.Label.Positive, bins, sizes))
+	if err != nil {
+		return err
+	}
+	rest := out.Values
+	for i, q := range columns {
 		d.released = append(d.released, q)
-		d.sums, d.noise = append(d.sums, out[:n]), append(d.noise, p.noiseVariance(s))
-		out = out[n:]
+		d.sums, d.noise = append(d.sums, rest[:sizes[i]]), append(d.noise, out.Variance)
+		rest = rest[sizes[i]:]
 	}
+	return nil
 }
 
-// releaseVectors lets out the sum of the vectors of positive rows, of all public columns (2.1). A
-// number of a vector is cut off towards zero after 20 bits, so that none gets longer.
-func (f *fit) releaseVectors(p price, d *labelDesign) {
+// measureVectors measures the sum of the vectors of positive rows, of all public columns (2.1).
+func (f *fit) measureVectors(p guard.Share, d *labelDesign) error {
 	for q := range d.bins {
 		d.released = append(d.released, q)
 	}
-	s := f.plan.labelSensitivity(len(d.bins))
-	d.variance = p.noiseVariance(s)
+	d.variance = p.Variance(f.plan.labelMoves(len(d.bins)))
 	d.vectors = d.listSums().NewVectors(math.Sqrt(d.variance))
-	values := make([]mech.Ratio, d.vectors.Len())
-	for i := range values {
-		values[i].Den = engine.WeightOne
+	sum := d.groups.ClassVectors(f.plan.schema.Label.Positive, d.vectors.Len(), d.vectors.Each)
+	out, err := f.guard.Measure(labelsLabel, p, sum)
+	if err != nil {
+		return err
 	}
-	d.vectors.Each(func(g int, vector []float64) {
-		for i, x := range vector {
-			values[i].Num += int64(d.positive[g]) * int64(x*engine.WeightOne)
-		}
-	})
-	d.answer = f.releaseNoisy(labelsLabel, p, s, values)
+	d.answer = out.Values
 	d.noise = shrink.ScaleAll(d.vectors.BinVariances(), d.variance)
+	return nil
 }
 
 // totalVariance is that of the noise on the number of all positive rows, as each release says it.
@@ -261,13 +241,16 @@ func (f *fit) startLabels(ctx context.Context) (*start, error) {
 		copy(f.bins[f.plan.firstPublic:], d.bins)
 	}
 	if price := f.plan.prices.labels; f.plan.rules.gaussian {
-		f.releaseVectors(price, d)
+		err = f.measureVectors(price, d)
 	} else {
 		columns := make([]int, len(d.bins))
 		for q := range columns {
 			columns[q] = q
 		}
-		f.releaseLabels(labelsLabel, price, d, columns...)
+		err = f.measureLabels(labelsLabel, price, d, columns...)
+	}
+	if err != nil {
+		return nil, err
 	}
 	st := &start{design: d}
 	st.takeLabels(f.plan)
@@ -313,8 +296,8 @@ func (st *start) takeLabels(pl *Plan) {
 	for g, z := range fit.Scores {
 		st.publicMean += d.rows[g] * (z - fit.Intercept) / math.Max(st.rows, 1)
 	}
-	st.publicSpread = measureSpreadOf(&score, d.groups, pos, neg)
-	st.rescale = func(part, _, _ float64) *start {
+	st.publicSpread = measureSpreadOf(&score, &d.groups.Groups, pos, neg)
+	st.rescale = func(part float64) *start {
 		out := &start{model: scaleOffset(score, baseRate, part)}
 		out.weighing = out.model
 		out.boundDesign(d, pos, neg)
@@ -326,7 +309,7 @@ func (st *start) takeLabels(pl *Plan) {
 // boundDesign is boundScores where labels are private: any row may have either, and nothing is
 // clipped. pos and neg are the rows that the score expects, for the totals.
 func (st *start) boundDesign(d *labelDesign, pos, neg []float64) {
-	st.boundScores(d.groups, pos, neg, 1)
+	st.boundScores(&d.groups.Groups, pos, neg, 1)
 	st.weighing.Clip = nil
 	st.least, st.most = math.MaxInt64, math.MinInt64
 	scores, scratch := make([]int64, d.groups.Len), make([]uint32, 2*d.groups.Len)
@@ -345,12 +328,16 @@ func (r *binaryFit) picksPublic(k int) bool {
 	return r.plan.protectsLabel() && !r.pastPublic && k >= r.plan.firstPublic && k < r.plan.columns
 }
 
-// learnPublic releases the positive rows of candidate k, a public column, and fits all public
+// learnPublic measures the positive rows of candidate k, a public column, and fits all public
 // columns that have left.
-func (r *binaryFit) learnPublic(t, k int) {
-	r.releaseLabels(cellsLabel(t), r.plan.prices.cells[t], r.design, k-r.plan.firstPublic)
+func (r *binaryFit) learnPublic(t, k int) error {
+	err := r.measureLabels(cellsLabel(t), r.plan.prices.cells[t], r.design, k-r.plan.firstPublic)
+	if err != nil {
+		return err
+	}
 	r.takeLabels(r.plan)
-	r.sums = nil
+	r.cells = nil
+	return nil
 }
 
 // candidates are the columns that rounds take: the private ones and, beside a private label, the

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
@@ -106,7 +108,7 @@ func naiveVectors(pl *Plan, tab *dataset.Table) (rows, square [][]float64) {
 		bins = append(bins, pl.cutColumn(j, pl.rules.bins))
 		width += bins[len(bins)-1].Len()
 	}
-	variance := 1 / (2 * pl.prices.labels.rho.Float())
+	variance := 1 / (2 * pl.prices.labels.Rho.Float())
 	ridge := math.Max(1e-3, 1000*float64(len(bins))*variance/float64(tab.Rows+1))
 	for range width + 1 {
 		square = append(square, make([]float64, width+1))
@@ -229,8 +231,16 @@ func TestFitPublicWantsPublicLabels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := pl.(*Plan).FitPublic(context.Background(), learntest.Engine(t, tab)); (err == nil) != taken {
+		if _, err := fitPublic(t, pl.(*Plan), tab); (err == nil) != taken {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
+}
+
+func fitPublic(t *testing.T, pl *Plan, tab *dataset.Table) (*model.Model, error) {
+	g, err := guard.OpenPublic("test", learntest.Engine(t, tab))
+	if err != nil {
+		return nil, err
+	}
+	return pl.FitPublic(t.Context(), g)
 }

@@ -54,8 +54,8 @@ func (d *labelDesign) movedPicked(i int, fit *shrink.LabelFit) []float64 {
 // noteCertainty notes by how much a unit of imbalance made it more certain that round t would take
 // column k. Permute-and-flip takes a column that says nothing in the place of one whose imbalance
 // is u with probability exp(−ε·u/spread), where it comes first (G-MECH-3).
-func (r *binaryFit) noteCertainty(t, k int, caps [2]int64) {
-	r.shapes[k].certain = r.plan.prices.picks[t].eps.Float() / r.pickSpread(caps)
+func (r *binaryFit) noteCertainty(t, k int, spread float64) {
+	r.shapes[k].certain = r.plan.prices.picks[t].Epsilon.Float() / spread
 }
 
 // noteMoved notes what noise does to all rows alike and to the stretch of the shapes.

@@ -7,10 +7,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/shrink"
-	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
@@ -46,9 +46,9 @@ func newClassStart(rows []float64, floor float64) *classStart {
 type multiclassFit struct {
 	*fit
 	start  *classStart
-	score  *engine.ClassScore // of the model so far
-	turn   []int              // the column of each round
-	shapes []classShape       // by private column
+	score  *guard.ClassScore // of the model so far
+	turn   []int             // the column of each round
+	shapes []classShape      // by private column
 }
 
 // classShape is what has been learnt about one private column.
@@ -68,7 +68,7 @@ func (f *fit) learnMulticlass(ctx context.Context) (*multiclassFit, error) {
 	if err := f.findBins(ctx, st.rows); err != nil {
 		return nil, err
 	}
-	r := &multiclassFit{fit: f, start: st, score: engine.NewClassScore(st.scores), shapes: make([]classShape, len(f.bins))}
+	r := &multiclassFit{fit: f, start: st, score: guard.NewClassScore(st.scores), shapes: make([]classShape, len(f.bins))}
 	for k := range st.shapes {
 		r.score.AddShape(&st.shapes[k], 1)
 	}
@@ -86,7 +86,7 @@ func (f *fit) startMulticlass(ctx context.Context) (*classStart, error) {
 	if f.plan.scope == dp.PrivateFeatures {
 		return f.startPublicClasses(ctx)
 	}
-	rows, err := f.releaseClasses(ctx, f.plan.classesLabel(), f.plan.prices.classes)
+	rows, err := f.measureClasses(ctx, f.plan.classesLabel(), f.plan.prices.classes)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (f *fit) startMulticlass(ctx context.Context) (*classStart, error) {
 // learnColumns makes all rounds of cells. Rows count once in each, whatever the score: a column is
 // measured alone, and what columns say twice is left to measureWeights and boostResiduals.
 func (r *multiclassFit) learnColumns(ctx context.Context) error {
-	all, err := r.table.ClassCells(ctx, r.bins)
+	all, err := r.guard.ClassCells(ctx, r.bins)
 	if err != nil {
 		return err
 	}
@@ -108,8 +108,11 @@ func (r *multiclassFit) learnColumns(ctx context.Context) error {
 			}
 		}
 		r.turn = append(r.turn, k)
-		rows := r.releaseRows(t, &all[k])
-		noise := r.plan.prices.cells[t].noiseVariance(r.plan.cellSensitivity())
+		rows, err := r.measureRows(t, all, k)
+		if err != nil {
+			return err
+		}
+		noise := r.plan.prices.cells[t].Variance(r.plan.cellMoves())
 		sh := &r.shapes[k]
 		sh.weight = r.plan.rules.columnWeight
 		sh.steps, sh.variance = shrink.ClassSharesOf(&r.bins[k], rows, r.start.rows, noise, r.start.share)
@@ -157,7 +160,7 @@ func (r *multiclassFit) measureWeights(ctx context.Context) error {
 	for t := range r.plan.prices.weights {
 		k := r.turn[t]
 		sh := &r.shapes[k]
-		slope, err := r.releaseSlope(ctx, t, k, slopeSpreads*sh.spread)
+		slope, err := r.measureSlope(ctx, t, k, slopeSpreads*sh.spread)
 		if err != nil {
 			return err
 		}
@@ -178,7 +181,7 @@ func (r *multiclassFit) boostResiduals(ctx context.Context) error {
 	for t := range r.plan.prices.residuals {
 		k := t % len(r.bins)
 		sh := &r.shapes[k]
-		cells, err := r.releaseResiduals(ctx, t, k)
+		cells, err := r.measureResiduals(ctx, t, k)
 		if err != nil {
 			return err
 		}

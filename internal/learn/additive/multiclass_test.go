@@ -233,7 +233,10 @@ func TestMulticlassSpreadIsThatOfTheScores(t *testing.T) {
 	wrong := [2][][]uint64{{{one, 0}, {0, one}}, {{0, one}, {one, 0}}}
 	both := func(sides [2][][]uint64) (sum int64) {
 		for k := range sides[0] {
-			sum += sumDistances(sides[0][k], sides[1][k])
+			for b, above := range sides[0][k] {
+				d := int64(above) - int64(sides[1][k][b])
+				sum += max(d, -d)
+			}
 		}
 		return sum
 	}
@@ -333,7 +336,7 @@ func TestLevelShapeByHand(t *testing.T) {
 	} {
 		pl := &Plan{Params: Params{NotPrivate: c.notPrivate}, schema: s,
 			private: []feature.Bins{feature.NewBins(s, 0, []float64{10})}}
-		r := &multiclassFit{fit: newFit(pl, nil, nil)}
+		r := &multiclassFit{fit: newFit(pl, nil)}
 		got := r.finishShape(&r.bins[0], sh)
 		same := func(a, b []float64) bool {
 			return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Abs(x-y) < 1e-12 })
@@ -407,7 +410,7 @@ func TestMulticlassModelEqualsTheNaiveTwin(t *testing.T) {
 func learnAgain(t *testing.T, pl *Plan, tab *dataset.Table) *multiclassFit {
 	t.Helper()
 	exit := mech.NewTapedExit(replay.Seeded(5, "learntest"), &mechtest.Recorder{Script: scripted(3)})
-	r, err := newFit(pl, learntest.Engine(t, tab), exit).learnMulticlass(context.Background())
+	r, err := newFit(pl, learntest.Open(t, pl, learntest.Engine(t, tab), exit)).learnMulticlass(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

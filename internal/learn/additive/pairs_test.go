@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/model"
@@ -52,7 +53,7 @@ func TestPairsAreReleasedAtTheColumnsPrice(t *testing.T) {
 	}
 }
 
-func unitsOf(p price) float64 { return math.Max(p.eps.Float(), p.rho.Float()) }
+func unitsOf(p guard.Share) float64 { return math.Max(p.Epsilon.Float(), p.Rho.Float()) }
 
 // either is a table in which the label is whether exactly one of two questions is
 // answered yes, but for a tenth of the rows. set chooses the price and the pairs.
@@ -139,9 +140,7 @@ func TestGreedyFindsThePair(t *testing.T) {
 
 // By hand: 9 against 1 is (8² / 10) − 1 beyond chance, 2 against 2 is 1 less than it.
 func TestLeftoverByHand(t *testing.T) {
-	const one = engine.WeightOne
-	c := engine.CellSums{Positive: []uint64{9 * one, 2 * one, 0}, Negative: []uint64{one, 2 * one, 0}}
-	if got, want := float64(measureLeftover(&c))/one, 6.4-2; math.Abs(got-want) > 1e-5 {
+	if got, want := measureLeftover([]float64{9, 1, 2, 2, 0, 0}), 6.4-2; math.Abs(got-want) > 1e-5 {
 		t.Errorf("%g, want %g", got, want)
 	}
 }

@@ -52,7 +52,7 @@ func TestChosenRowsOfPersons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bill := pl.Events()
+	bill := pl.Terms().Bill
 	if e := bill[0]; e.Release != mostLabel || e.Epsilon < dp.Nano/21 || e.Epsilon > dp.Nano/19 {
 		t.Errorf("the bill begins with %+v", e)
 	}

@@ -8,11 +8,10 @@ import (
 	"math"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/logistic"
 	"github.com/discreet-dp/discreet/internal/shrink"
 	"github.com/discreet-dp/discreet/internal/table/column"
-	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -26,22 +25,22 @@ const (
 
 // publicGroups are the distinct rows of the public columns, with how many rows have each class.
 type publicGroups struct {
-	groups  *engine.Groups
-	rows    [][]float64    // by class, then group: how many, or what they weigh
-	bins    []feature.Bins // of the public columns
-	recoded engine.Groups  // groups, the columns coded by bin
-	space   *feature.Space // of the bins
+	groups  *guard.Groups
+	rows    [][]float64        // by class, then group: how many, or what they weigh
+	bins    []feature.Bins     // of the public columns
+	recoded guard.DistinctRows // groups, the columns coded by bin
+	space   *feature.Space     // of the bins
 }
 
 // groupPublic reads public columns and a public label alone, so what follows from it is free (1.5).
 func (f *fit) groupPublic(ctx context.Context) (*publicGroups, error) {
-	groups, err := f.table.Groups(ctx, f.plan.public)
+	groups, err := f.guard.Groups(ctx, f.plan.public)
 	if err != nil {
 		return nil, err
 	}
-	g := &publicGroups{groups: groups, recoded: *groups}
-	for _, counts := range groups.Counts {
-		g.rows = append(g.rows, shrink.ScaleAll(toFloats(counts), 1/float64(learn.RowUnits(f.table))))
+	g := &publicGroups{groups: groups, recoded: groups.Groups}
+	if g.rows, err = groups.Classes(); err != nil {
+		return nil, err
 	}
 	g.recoded.Cols = make([]column.Column, len(groups.Cols))
 	s := *f.plan.schema // with categories of bins
@@ -129,16 +128,13 @@ func (f *fit) startPublic(ctx context.Context) (*start, error) {
 		weighing: scaleOffset(score, baseRate, f.plan.rules.weightOffset),
 	}
 	central := f.plan.rules.central
-	st.boundScores(g.groups, pos, neg, central)
+	st.boundScores(&g.groups.Groups, pos, neg, central)
 	st.expected = st.totals
-	st.publicSpread = measureSpreadOf(&score, g.groups, pos, neg)
-	st.rescale = func(part, mean, spread float64) *start {
+	st.publicSpread = measureSpreadOf(&score, &g.groups.Groups, pos, neg)
+	st.rescale = func(part float64) *start {
 		out := &start{model: scaleOffset(score, baseRate, part)}
-		if len(g.bins) > 0 { // else weights see what the model has, and rounds keep to the base rate
-			out.model.Intercept += keepBaseRate(&out.model, g.groups, pos, neg, mean, spread)
-		}
 		out.weighing = out.model
-		out.boundScores(g.groups, pos, neg, central)
+		out.boundScores(&g.groups.Groups, pos, neg, central)
 		return out
 	}
 	return st, nil
@@ -148,14 +144,17 @@ func (f *fit) startPublic(ctx context.Context) (*start, error) {
 // under a public score are public (1.5).
 func (f *fit) addPublicPairs(ctx context.Context, score *feature.Additive) error {
 	for _, pair := range f.plan.open {
-		sums, err := f.table.Cells(ctx, score, []feature.Bins{pair})
+		cells, err := f.guard.Cells(ctx, score, []feature.Bins{pair}, guard.FullCaps)
 		if err != nil {
 			return err
 		}
-		c := shrink.Cells{Positive: toFloats(sums[0].Positive), Negative: toFloats(sums[0].Negative)}
-		for b := range c.Positive {
-			c.Positive[b] /= engine.WeightOne
-			c.Negative[b] /= engine.WeightOne
+		exact, err := f.guard.Exact(cells.Part(0))
+		if err != nil {
+			return err
+		}
+		c := shrink.Cells{}
+		for b := 0; b < len(exact); b += 2 {
+			c.Positive, c.Negative = append(c.Positive, exact[b]), append(c.Negative, exact[b+1])
 		}
 		steps, _ := shrink.GaussianLogOdds(&c, &pair)
 		score.Shapes = append(score.Shapes, feature.Shape{Bins: pair, Steps: steps})
@@ -174,7 +173,7 @@ func scaleOffset(of feature.Additive, baseRate, part float64) feature.Additive {
 
 // boundScores clips the score that weighs rows, and takes the extremes of the groups' scores under
 // it.
-func (st *start) boundScores(g *engine.Groups, pos, neg []float64, central float64) {
+func (st *start) boundScores(g *guard.DistinctRows, pos, neg []float64, central float64) {
 	scores, scratch := make([]int64, g.Len), make([]uint32, 2*g.Len)
 	st.weighing.Bind(g.Cols).Scores(0, scores, scratch)
 	low, high := findCentral(scores, pos, neg, central)
@@ -182,8 +181,8 @@ func (st *start) boundScores(g *engine.Groups, pos, neg []float64, central float
 	st.weighing.Bind(g.Cols).Scores(0, scores, scratch)
 	st.least, st.most, st.totals = math.MaxInt64, math.MinInt64, []float64{0, 0}
 	for i, z := range scores {
-		st.totals[0] += pos[i] * float64(engine.Weight(z)) / engine.WeightOne
-		st.totals[1] += neg[i] * float64(engine.Weight(-z)) / engine.WeightOne
+		st.totals[0] += pos[i] * float64(guard.Weight(z)) / guard.WeightOne
+		st.totals[1] += neg[i] * float64(guard.Weight(-z)) / guard.WeightOne
 		if pos[i] > 0 {
 			st.least = min(st.least, z)
 		}
@@ -200,7 +199,7 @@ func (st *start) boundScores(g *engine.Groups, pos, neg []float64, central float
 }
 
 // measureSpreadOf is the standard deviation of a score over the rows of groups, nats.
-func measureSpreadOf(of *feature.Additive, g *engine.Groups, pos, neg []float64) float64 {
+func measureSpreadOf(of *feature.Additive, g *guard.DistinctRows, pos, neg []float64) float64 {
 	scores, scratch := make([]int64, g.Len), make([]uint32, 2*g.Len)
 	of.Bind(g.Cols).Scores(0, scores, scratch)
 	all, first, second := 1e-9, 0.0, 0.0
@@ -283,14 +282,6 @@ func addPseudoRows(rows []float64) []float64 {
 	out := slices.Clone(rows)
 	for g := range out {
 		out[g] += 0.5 / float64(len(out))
-	}
-	return out
-}
-
-func toFloats(counts []uint64) []float64 {
-	out := make([]float64, len(counts))
-	for i, c := range counts {
-		out[i] = float64(c)
 	}
 	return out
 }

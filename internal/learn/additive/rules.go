@@ -5,6 +5,7 @@ package additive
 import (
 	"math"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
@@ -122,8 +123,8 @@ func twoPasses() []pass { return []pass{{0.4, 0.4, 0.4}, {0.6, 1, 1}} }
 // all columns by Gaussian noise, of which the deviation is reckoned as that of Laplace noise. rho
 // is what (ε, δ) buys, 0 without a δ.
 func countScales(p Params, relation dp.Relation, rows, columns int, rho float64) (single, joint float64) {
-	s := cellSensitivity(relation)
-	return float64(rows) * p.Epsilon.Float() / s.l1, float64(rows) * 2 * math.Sqrt(rho*float64(columns)) / s.l2
+	s := guard.OneCell(relation)
+	return float64(rows) * p.Epsilon.Float() / s.L1, float64(rows) * 2 * math.Sqrt(rho*float64(columns)) / s.L2
 }
 
 // settleBinary derives the rules of two classes; docs/benchmarks/additive-choices.md has the

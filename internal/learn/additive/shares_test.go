@@ -34,7 +34,7 @@ func TestSharesTakeTheWholePrice(t *testing.T) {
 		if (len(pl.bill) == 1) != c.alone || said != c.alone || c.alone && pl.bill[0].Epsilon != dp.Nano {
 			t.Errorf("%d rows: %v on the bill, said in the plan: %v", c.rows, pl.bill, said)
 		}
-		if got, want := pl.prices.classes.eps, dp.Epsilon(3e8); !c.alone && (got < want-10 || got > want+10) {
+		if got, want := pl.prices.classes.Epsilon, dp.Epsilon(3e8); !c.alone && (got < want-10 || got > want+10) {
 			t.Errorf("%d rows: the classes cost %s", c.rows, got)
 		}
 	}

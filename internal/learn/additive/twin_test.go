@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -39,7 +40,7 @@ func TestFitEqualsTheNaiveTwin(t *testing.T) {
 			m := learntest.Fit(t, pl, tab, tape, 5)
 			eng, exit := learntest.Engine(t, tab), mech.NewTapedExit(replay.Seeded(5, "learntest"),
 				&mechtest.Recorder{Script: scripted(3)})
-			f := newFit(pl, eng, exit)
+			f := newFit(pl, learntest.Open(t, pl, eng, exit))
 			st, err := f.startBinary(context.Background())
 			if err != nil {
 				t.Fatal(err)
@@ -128,7 +129,7 @@ type twin struct {
 	spread     []float64   // the same, of their squares around it
 	model      [][]float64 // by column, the steps of the model
 	rate       float64     // log-odds of the classes
-	rescale    func(part, mean, spread float64) *start
+	rescale    func(float64) *start
 }
 
 func newTwin(f *fit, tab *dataset.Table, st *start) *twin {
@@ -335,29 +336,6 @@ func (w *twin) learn(k int, released []float64, caps [2]float64, round int) {
 	}
 }
 
-// keepBaseRate is what brings the answers to the rate of the positive class in the mean, row by
-// row, were private columns normal and independent of public ones; mean and spread are theirs.
-func (w *twin) keepBaseRate() (shift, mean, spread float64) {
-	variance := 0.0
-	for k, steps := range w.model {
-		m, v := moments(steps, w.countRows(k))
-		mean, variance = mean+m, variance+v
-	}
-	spread = math.Sqrt(variance)
-	want := float64(w.tab.Rows) / (1 + math.Exp(-w.rate))
-	for step := 4.0; step > 1e-6; step /= 2 {
-		sum := 0.0
-		for _, z := range w.start {
-			for d := -5.0; d <= 5; d += 0.25 {
-				density := 0.25 * math.Exp(-d*d/2) / math.Sqrt(2*math.Pi)
-				sum += density / (1 + math.Exp(-z-mean-shift-spread*d))
-			}
-		}
-		shift += math.Copysign(step, want-sum)
-	}
-	return shift, mean, spread
-}
-
 // sums are the steps of column k that the model has so far.
 func (w *twin) sums(k int) []float64 {
 	if w.model[k] == nil {
@@ -438,13 +416,13 @@ func (w *twin) released() [2]float64 {
 	if w.tab.Schema.Relation == dp.ReplaceOne {
 		answer[1] = float64(w.tab.Rows) - answer[0]
 	}
-	noise := w.fit.plan.prices.classes.noiseVariance(w.fit.plan.classSensitivity())
+	noise := w.fit.plan.prices.classes.Variance(w.fit.plan.classMoves())
 	if w.again != nil {
 		again := slices.Clone(w.again)
 		if w.tab.Schema.Relation == dp.ReplaceOne {
 			again = append(again[:1:1], float64(w.tab.Rows)-again[0])
 		}
-		more := w.fit.plan.prices.again.noiseVariance(w.fit.plan.classSensitivity())
+		more := w.fit.plan.prices.again.Variance(w.fit.plan.classMoves())
 		for k := range answer {
 			answer[k] = (answer[k]/noise + again[k]/more) / (1/noise + 1/more)
 		}
@@ -464,33 +442,6 @@ func (w *twin) showBase() {
 	w.shown, w.fresh = w.added, false
 }
 
-// partOfPublic is the start of every row beside private columns of this spread, and which part of
-// public columns is in it.
-func (w *twin) partOfPublic(spread float64) (start []float64, part float64) {
-	offset := w.plan.rules.modelOffset
-	_, public := moments(w.start, slices.Repeat([]float64{1}, len(w.start)))
-	public /= offset * offset
-	part = 1 - (1-offset)*spread*spread/(spread*spread+public/4)
-	for _, z := range w.start {
-		start = append(start, w.rate+part/offset*(z-w.rate))
-	}
-	return start, part
-}
-
-// countRows are the rows of the bins of column k, up to a factor.
-func (w *twin) countRows(k int) (rows []float64) {
-	rate := 1 / (1 + math.Exp(-w.rate))
-	if w.rescale == nil {
-		released := w.released()
-		rate = released[0] / (released[0] + released[1])
-	}
-	for b, s := range w.model[k] {
-		p := 1 / (1 + math.Exp(-s))
-		rows = append(rows, w.rows[k][b]*(p/(1-rate)+(1-p)/rate))
-	}
-	return rows
-}
-
 // calibrate checks the cells of the finished score and takes their line in.
 func (w *twin) calibrate(t *testing.T, p mechtest.Passage, answer []float64) {
 	mean, spread := sumAll(w.mean), math.Max(math.Sqrt(sumAll(w.spread)), 1e-3)
@@ -498,17 +449,15 @@ func (w *twin) calibrate(t *testing.T, p mechtest.Passage, answer []float64) {
 	weight, label := make([]float64, w.tab.Rows), make([]int, w.tab.Rows)
 	low, high := math.Inf(-1), math.Inf(1)
 	if w.rescale != nil {
-		start, part := w.partOfPublic(spread)
-		for i, z := range start {
-			w.full[i] += z - w.start[i]
-		}
-		w.start = start
-		shift, added, over := w.keepBaseRate()
-		c := w.rescale(part, added, over).weighing.Clip
+		offset := w.plan.rules.modelOffset
+		_, public := moments(w.start, slices.Repeat([]float64{1}, len(w.start)))
+		public /= offset * offset
+		part := 1 - (1-offset)*spread*spread/(spread*spread+public/4)
+		c := w.rescale(part).weighing.Clip
 		low, high = c.Low, c.High
-		for i := range w.start {
-			w.start[i] += shift
-			w.full[i] += shift
+		for i, z := range w.start {
+			w.start[i] = w.rate + part/offset*(z-w.rate)
+			w.full[i] += w.start[i] - z
 		}
 	}
 	for i := range weight {
@@ -601,13 +550,12 @@ func (pl *Plan) mechanismDeviation(round int) (deviation float64, gaussian bool)
 }
 
 // deviationOf is that of the noise that the mechanism itself states.
-func (pl *Plan) deviationOf(p price) (deviation float64, gaussian bool) {
-	switch m := pl.chooseMechanism(p, pl.cellSensitivity(), 2).(type) {
-	case mech.Gaussian:
-		return m.Scale(), true
-	case mech.Laplace:
-		return math.Sqrt2 * m.Scale(), false
-	default:
+func (pl *Plan) deviationOf(p guard.Share) (deviation float64, gaussian bool) {
+	switch {
+	case pl.NotPrivate:
 		return math.NaN(), false
+	case p.Rho > 0:
+		return mech.Sized(mech.GaussianFor(p.Rho, pl.cellMoves().L2, 2)).Scale(), true
 	}
+	return math.Sqrt2 * mech.Sized(mech.LaplaceFor(p.Epsilon, pl.cellMoves().L1, 2)).Scale(), false
 }

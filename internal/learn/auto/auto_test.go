@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/additive"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
@@ -167,7 +168,7 @@ func TestAsksByPublicThings(t *testing.T) {
 			t.Errorf("%s: a %T, asked: %v", c.name, pl, asked)
 		case is && !strings.Contains(facts[len(facts)-1].Text, c.why):
 			t.Errorf("%s: %q does not say %q", c.name, facts[len(facts)-1].Text, c.why)
-		case is && !slices.Equal(alone.Events(), alone.Plan.Events()):
+		case is && !slices.Equal(alone.Terms().Bill, alone.Plan.Terms().Bill):
 			t.Errorf("%s: the bill is not that of additive", c.name)
 		}
 	}
@@ -226,7 +227,7 @@ func TestTakesGridsUnasked(t *testing.T) {
 		if takes != c.takes || said != takes {
 			t.Errorf("%s: a %T that says %v", c.name, pl, said)
 		}
-		if takes && !slices.Equal(alone.Events(), alone.Plan.Events()) {
+		if takes && !slices.Equal(alone.Terms().Bill, alone.Plan.Terms().Bill) {
 			t.Errorf("%s: the bill is not that of grids", c.name)
 		}
 	}
@@ -250,7 +251,7 @@ func TestQuestionCostsNoPass(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want, got := len(whole.Events()), len(asking.additive.Events()); got != want {
+			if want, got := len(whole.Terms().Bill), len(asking.additive.Terms().Bill); got != want {
 				t.Errorf("%d rows, delta %s: %d releases after the question, %d without it", rows, delta, got, want)
 			}
 		}
@@ -277,7 +278,7 @@ func TestPlanRefuses(t *testing.T) {
 	tab, plan := with(setting{2, func(p *Params, _ *schema.Schema) { p.Delta = dp.Femto / 1000 }}, 1000)
 	pl, err := plan()
 	if err == nil {
-		_, err = pl.Fit(context.Background(), learntest.Engine(t, tab), learntest.RefuseCharge(t), nil)
+		_, err = guard.Train(context.Background(), pl, learntest.Engine(t, tab), learntest.RefuseCharge(t), nil)
 	}
 	var refused *dp.ParamError
 	if !errors.As(err, &refused) || refused.Param != "delta" {
@@ -415,36 +416,4 @@ func slopesOfRows(t *testing.T, tab *dataset.Table, score *engine.GridScore) (ou
 		out = append(out, float64(curve)/engine.WeightOne)
 	}
 	return out
-}
-
-// By hand: slopes that one column says, or two that are added up, lead by nothing; a
-// product leads by all of it.
-func TestLeadByHand(t *testing.T) {
-	bins := func(parts int) feature.Bins { return feature.NewGroups(0, nil, parts) }
-	square := &feature.Grid{Axes: []feature.Bins{bins(2), bins(2)}}
-	for _, c := range []struct {
-		name   string
-		grid   *feature.Grid
-		slopes []int64
-		cells  int
-		want   int64
-	}{
-		{"nothing", square, []int64{0, 0, 0, 0}, 4, 0},
-		{"the first column", square, []int64{5, -5, 5, -5}, 4, -20},
-		{"all rows alike", square, []int64{5, 5, 5, 5}, 4, -20},
-		{"both columns", square, []int64{10, 0, 0, -10}, 4, -20},
-		{"their product", square, []int64{5, -5, -5, 5}, 4, 20},
-		{"two classes of three", square, []int64{3, 4, -3, -4, -3, -4, 3, 4}, 4, 20},
-		{"three columns", &feature.Grid{Axes: []feature.Bins{bins(2), bins(2), bins(2)}},
-			[]int64{1, -1, -1, 1, -1, 1, 1, -1}, 8, 8},
-		{"a product of two of three", &feature.Grid{Axes: []feature.Bins{bins(2), bins(2), bins(2)}},
-			[]int64{1, -1, -1, 1, 1, -1, -1, 1}, 8, -8},
-		{"a mark counts with what is above the cut", &feature.Grid{Axes: []feature.Bins{bins(3), bins(2)}},
-			[]int64{2, -1, -1, -2, 1, 1}, 6, 8},
-	} {
-		got := leadOf(c.grid, &engine.GridSums{Slopes: c.slopes, Curves: make([]int64, c.cells)})
-		if got != c.want {
-			t.Errorf("%s: %d, want %d", c.name, got, c.want)
-		}
-	}
 }

@@ -6,7 +6,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -35,7 +35,7 @@ func BenchmarkFit(b *testing.B) {
 			eng := learntest.Engine(b, tab)
 			for b.Loop() {
 				exit := mech.NewExit(rng.System())
-				if _, err := pl.Fit(context.Background(), eng, learn.Uncounted{}, exit); err != nil {
+				if _, err := guard.Train(context.Background(), pl, eng, guard.Uncounted{}, exit); err != nil {
 					b.Fatal(err)
 				}
 			}

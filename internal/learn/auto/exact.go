@@ -5,8 +5,7 @@ package auto
 import (
 	"math"
 
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
-	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
@@ -27,12 +26,12 @@ const (
 // leastLeadExact is how far, in rows, a product must lead where nothing is private: less
 // than any does where the first fit leaves little of several classes, told by numbers, for
 // what it leaves is then of columns together.
-func (pl *Plan) leastLeadExact(score *engine.GridScore, sums *engine.GridSums, exit *mech.Exit) float64 {
+func (pl *Plan) leastLeadExact(score *guard.GridScore, sums *guard.GridSums) float64 {
 	curve := int64(0) // of all rows
 	for _, x := range sums.Curves {
 		curve += x
 	}
-	left := exit.Release(leftLabel, mech.NoNoise{}, mech.Ratio{Num: curve, Den: engine.WeightOne})[0]
+	left := float64(curve) / guard.WeightOne
 	rows := float64(pl.rows)
 	if pl.s.Classes() == 2 {
 		return math.Max(enoughExact*rows, chanceLead*math.Sqrt(left/4)) // the curve was written as 4p(1 − p)
@@ -44,7 +43,7 @@ func (pl *Plan) leastLeadExact(score *engine.GridScore, sums *engine.GridSums, e
 }
 
 // unknownOf is the curve of one row at the scores where all rows start, of several classes.
-func unknownOf(score *engine.GridScore) float64 {
+func unknownOf(score *guard.GridScore) float64 {
 	sum, squares := 0.0, 0.0
 	for _, units := range score.Start {
 		p := math.Exp(float64(units) / feature.ScoreOne)

@@ -6,45 +6,45 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
-	"github.com/discreet-dp/discreet/internal/table/engine"
 )
 
-// Fit charges acct, then reads the rows: for the first fit, once for each product, and
-// for the fit that was chosen. After the charge it can fail for a fault of the engine
-// or a cancelled context only (1.5).
-func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
-	// Where their number is private the declared one was checked.
-	if err := learn.CheckDelta("auto", pl.Delta, learn.PublicUnits(tab)); err != nil {
-		return nil, err
-	}
-	if err := acct.Charge(ctx, pl.price(), pl.bill); err != nil {
-		return nil, fmt.Errorf("auto: %w", err)
-	}
-	m, err := pl.fit(ctx, tab, learn.Paid(acct.Counted()), exit)
+// Fit asks for the first fit, once for each product, and for the fit that was chosen. It can fail for a
+// fault of the engine or a cancelled context only (1.5).
+func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
+	m, err := pl.fit(ctx, g)
 	if err != nil {
 		return nil, fmt.Errorf("auto: %w", err)
 	}
 	m.Privacy = learn.Deal{
 		Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.bill, Claim: "auto: G-AUTO-1",
 		NotPrivate: pl.NotPrivate,
-	}.Privacy(acct, exit)
+	}.Privacy(g)
 	return m, nil
 }
 
-func (pl *Plan) fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
-	first, err := pl.first.Fit(ctx, tab, acct, exit) // 1.1
+func (pl *Plan) fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
+	first, err := fitPart(ctx, g, pl.first) // 1.1
 	if err != nil {
 		return nil, err
 	}
-	together, err := pl.choose(ctx, tab, scoreOf(first, pl.s), exit)
+	together, err := pl.choose(ctx, g, scoreOf(first, pl.s))
 	if err != nil {
 		return nil, err
 	}
 	if together {
-		return pl.grids.Fit(ctx, tab, acct, exit)
+		return fitPart(ctx, g, pl.grids)
 	}
-	return pl.additive.Fit(ctx, tab, acct, exit)
+	return fitPart(ctx, g, pl.additive)
+}
+
+// fitPart fits a plan inside the training that g is of.
+func fitPart(ctx context.Context, g *guard.Guard, pl learn.Plan) (*model.Model, error) {
+	part, err := g.Part(pl.Terms())
+	if err != nil {
+		return nil, err
+	}
+	return pl.Fit(ctx, part)
 }

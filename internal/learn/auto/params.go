@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/additive"
 	"github.com/discreet-dp/discreet/internal/learn/grids"
-	"github.com/discreet-dp/discreet/internal/privacy/accounting"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -182,17 +182,10 @@ func (pl *Plan) divide(rows int) (err error) {
 	if pl.NotPrivate {
 		return nil
 	}
-	line := dp.Event{Release: lastLabel, Mechanism: "additive or grids", Epsilon: rest}
-	if pl.Delta = max(pl.additive.Delta, pl.grids.Delta); pl.Delta > 0 {
-		// A line has no share of δ, so it is that of Gaussian noise which is as private.
-		rho, err := accounting.GaussianRho(rest.Float(), pl.Delta.Float())
-		if err != nil {
-			return err
-		}
-		line = dp.Event{Release: lastLabel, Mechanism: "gaussian", Epsilon: dp.Infinite, Rho: rho}
-	}
-	pl.bill = append(pl.first.Events(),
-		dp.Event{Release: choiceLabel, Mechanism: "permute-and-flip", Epsilon: pl.choice}, line)
+	pl.Delta = max(pl.additive.Delta, pl.grids.Delta)
+	line := dp.Event{Release: lastLabel, Mechanism: "additive or grids", Epsilon: rest, Delta: pl.Delta}
+	pl.bill = append(pl.first.Terms().Bill,
+		guard.Share{Epsilon: pl.choice}.ChoiceLine(choiceLabel), line)
 	return nil
 }
 
@@ -200,11 +193,11 @@ func (pl *Plan) divide(rows int) (err error) {
 const (
 	choiceLabel = "additive, or columns that count together"
 	lastLabel   = "the fit that was chosen"
-	leftLabel   = "what the first fit leaves" // where nothing is private, and no line of a bill
 )
 
-func (pl *Plan) price() dp.Price { return dp.Price{Epsilon: pl.Epsilon, Delta: pl.Delta} }
-
-// Events is the bill of one Fit. Its last line is the price of the fit that was
-// chosen, whatever that releases.
-func (pl *Plan) Events() []dp.Event { return slices.Clone(pl.bill) }
+// Terms are what one Fit pays. The last line of the bill is the price of the fit that was chosen,
+// whatever that measures.
+func (pl *Plan) Terms() guard.Terms {
+	return guard.Terms{Op: "auto", Scope: pl.scope, Price: dp.Price{Epsilon: pl.Epsilon, Delta: pl.Delta},
+		Bill: slices.Clone(pl.bill), NotPrivate: pl.NotPrivate}
+}

@@ -11,8 +11,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
-	"github.com/discreet-dp/discreet/internal/table/engine"
-	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
 // rounding is 1 plus what the checks' own additions of floats may lose.
@@ -68,38 +66,6 @@ func TestReplayNonInterference(t *testing.T) {
 			if worst > rounding {
 				t.Fatalf("%s, pair %d: %s moved %.6f times its declared bound", name, k, at, worst)
 			}
-		}
-	}
-}
-
-// A row moves leads by two of its lengths, up or down, and by no more: that is the
-// declared spread.
-func TestSpreadIsThatOfTheLeads(t *testing.T) {
-	square := &feature.Grid{Axes: []feature.Bins{feature.NewGroups(0, nil, 2), feature.NewGroups(1, nil, 2)}}
-	lead := func(slopes []int64) int64 {
-		return leadOf(square, &engine.GridSums{Slopes: slopes, Curves: make([]int64, 4)})
-	}
-	const one = int64(most * engine.WeightOne)
-	src := replay.Seeded(1, "leads")
-	least, greatest := int64(0), int64(0)
-	for range 20_000 {
-		before := make([]int64, 4)
-		for i := range before {
-			before[i] = (int64(rng.Below(src, 41)) - 20) * one
-		}
-		after := append([]int64(nil), before...)
-		sign := 1 - 2*int64(rng.Below(src, 2))
-		after[rng.Below(src, 4)] += sign * one
-		d := lead(after) - lead(before)
-		least, greatest = min(least, d), max(greatest, d)
-	}
-	if least != -2*one || greatest != 2*one {
-		t.Errorf("a row moves leads by %d to %d, want ±%d", least, greatest, 2*one)
-	}
-	for relation, rows := range map[dp.Relation]float64{dp.AddRemove: 1, dp.ReplaceOne: 2} {
-		want := rows * float64(greatest-least) / engine.WeightOne
-		if got := spreadOf(relation); !(got >= want && got < want*1.001) {
-			t.Errorf("%s: spread %g, want %g", relation, got, want)
 		}
 	}
 }

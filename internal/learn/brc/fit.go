@@ -8,22 +8,18 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
-	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Fit charges acct, then reads the rows once (twice with a public part). After
-// the charge it can fail for a fault of the engine or a cancelled context only
+// Fit reads the rows once (twice with a public part). It can fail for a fault of the engine or a cancelled context only
 // (1.7): one class, one row or an error of 1 train like anything else.
-func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
-	if err := acct.Charge(ctx, dp.Pure(pl.bill), pl.bill); err != nil {
-		return nil, fmt.Errorf("brc: %w", err)
-	}
-	tab = learn.DrawRows(tab, exit) // G-PERSONS-2
+func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
+	g.DrawRows() // G-PERSONS-2
+	tab, exit := g.Unsealed()
 	sub := pl.newSubroutine()
 	list := sub.listAll(exit.Public()) // 1.1: before any row is read
 	shapes, _ := sub.(*shapes)
@@ -39,7 +35,7 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 		patterns, label = shapes.answerPatterns(patterns), pl.Rounds
 	}
 	rows := newPrivateRows(pl, patterns, tab.Rows())
-	pub, err := newPublicSide(ctx, pl, tab, exit)
+	pub, err := newPublicSide(ctx, pl, g)
 	if err != nil {
 		return nil, fmt.Errorf("brc: %w", err)
 	}
@@ -71,7 +67,7 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 		}
 		rows.reweighPatterns(k, math.Exp(vote)) // lines 12-19
 	}
-	m, err := out.buildModel(acct, exit)
+	m, err := out.buildModel(g)
 	if err != nil {
 		return nil, fmt.Errorf("brc: %w", err)
 	}
@@ -96,11 +92,11 @@ func (r *release) appendVoter(sp *feature.Space, h feature.Threshold, vote float
 	r.members = append(r.members, model.Member{Space: at, Threshold: h, Vote: vote})
 }
 
-func (r *release) buildModel(acct learn.Account, exit *mech.Exit) (*model.Model, error) {
+func (r *release) buildModel(g *guard.Guard) (*model.Model, error) {
 	m := &model.Model{
 		Learner:    "brc",
 		Schema:     r.pl.s.Part(r.usedColumns()),
-		Privacy:    r.pl.privacyStatement(acct, exit),
+		Privacy:    r.pl.privacyStatement(g),
 		Classifier: &model.Votes{Members: r.members},
 	}
 	if r.pl.Output == Linear {
@@ -146,9 +142,9 @@ func (r *release) usedColumns() (cols []int) {
 	return slices.Compact(cols)
 }
 
-func (pl *Plan) privacyStatement(acct learn.Account, exit *mech.Exit) model.Privacy {
+func (pl *Plan) privacyStatement(g *guard.Guard) model.Privacy {
 	return learn.Deal{Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Bill: pl.bill, Claim: pl.claimName(),
-		NotPrivate: pl.NotPrivate}.Privacy(acct, exit)
+		NotPrivate: pl.NotPrivate}.Privacy(g)
 }
 
 func (pl *Plan) claimName() string {

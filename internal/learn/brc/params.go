@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/labeldp"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -306,11 +307,13 @@ func (pl *Plan) priceLabels() error {
 	if pl.labels, err = p.Plan(pl.s, pl.rows); err != nil {
 		return err
 	}
-	pl.bill = pl.labels.Events()
+	pl.bill = pl.labels.Terms().Bill
 	return nil
 }
 
 func errLabel(t int) string { return fmt.Sprintf("weighted error of round %d", t+1) }
 
-// Events is the bill of one Fit, in charging order.
-func (pl *Plan) Events() []dp.Event { return slices.Clone(pl.bill) }
+// Terms are what one Fit protects and pays.
+func (pl *Plan) Terms() guard.Terms {
+	return guard.Terms{Op: "brc", Scope: pl.scope, Price: dp.Pure(pl.bill), Bill: slices.Clone(pl.bill), NotPrivate: pl.NotPrivate}
+}

@@ -5,10 +5,10 @@ package brc
 import (
 	"context"
 	"math"
+	"slices"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/logistic"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
-	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
@@ -22,7 +22,7 @@ import (
 // post-processing.
 type publicSide struct {
 	space      *feature.Space
-	groups     *engine.Groups
+	groups     *guard.Groups
 	weights    [][]float64 // per label and group; un-normalised, as printed
 	positive   int
 	refit      *logistic.Refit
@@ -38,35 +38,31 @@ const ridge = 1
 
 // newPublicSide returns nil when everything is private. Its first classifier is still to
 // be fitted.
-func newPublicSide(ctx context.Context, pl *Plan, tab engine.Table, exit *mech.Exit) (*publicSide, error) {
+func newPublicSide(ctx context.Context, pl *Plan, g *guard.Guard) (*publicSide, error) {
 	if pl.public == nil {
 		return nil, nil
 	}
-	groups, err := tab.Groups(ctx, pl.public.Columns)
+	groups, err := g.Groups(ctx, pl.public.Columns)
 	if err != nil {
 		return nil, err
 	}
 	p := &publicSide{
 		space: pl.public, groups: groups, positive: pl.s.Label.Positive,
-		refit: logistic.NewRefit(pl.public, groups, ridge), answers: make([]uint8, groups.Len),
+		refit: logistic.NewRefit(pl.public, &groups.Groups, ridge), answers: make([]uint8, groups.Len),
 	}
 	if pl.PublicPart == Scores {
 		p.shares = make([]float64, groups.Len)
 	}
-	for _, counts := range groups.Counts {
-		w := make([]float64, groups.Len)
-		for i, c := range counts {
-			w[i] = float64(c) // line 2: every row starts at 1
-		}
-		p.weights = append(p.weights, w)
+	if pl.labels == nil { // line 2: every row starts at 1
+		p.weights, err = groups.Classes()
+		return p, err
 	}
-	if pl.labels != nil {
-		coef, err := pl.labels.Coefficients(ctx, groups, tab.Rows(), exit)
-		if err != nil {
-			return nil, err
-		}
-		p.imputeLabels(coef)
+	p.weights = [][]float64{slices.Clone(groups.Rows), make([]float64, groups.Len)}
+	coef, err := pl.labels.Coefficients(ctx, g, groups)
+	if err != nil {
+		return nil, err
 	}
+	p.imputeLabels(coef)
 	return p, nil
 }
 

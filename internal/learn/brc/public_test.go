@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/learn/logistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
@@ -43,7 +44,7 @@ func TestPublicAnswersAreTheModels(t *testing.T) {
 		for _, c := range coef {
 			top = max(top, math.Abs(c))
 		}
-		p := &publicSide{space: sp, groups: groups, classifier: logistic.Threshold(coef), answers: make([]uint8, groups.Len)}
+		p := &publicSide{space: sp, groups: &guard.Groups{Groups: *groups}, classifier: logistic.Threshold(coef), answers: make([]uint8, groups.Len)}
 		want := make([]uint64, groups.Len)
 		feature.NewScorer(sp, []feature.Threshold{p.classifier}).Bind(groups.Cols).Answers(0, want)
 		scores := make([]float64, groups.Len)

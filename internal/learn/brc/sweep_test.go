@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/brc"
 	"github.com/discreet-dp/discreet/internal/learn/labeldp"
@@ -146,7 +147,7 @@ func accuracy(t *testing.T, all *dataset.Table, name string,
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := pl.Fit(context.Background(), tab, learn.Uncounted{}, mech.NewExit(replay.Seeded(repeat, "fit")))
+	m, err := guard.Train(context.Background(), pl, tab, guard.Uncounted{}, mech.NewExit(replay.Seeded(repeat, "fit")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/optimize"
@@ -17,18 +18,13 @@ import (
 
 // Fit charges acct, then reads the rows once per gradient. After the charge it
 // fails only for a fault of the engine or a cancelled context.
-func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
-	if tab.Rows() < 1 {
-		return nil, fmt.Errorf("erm: the table must have at least one row")
-	}
-	if err := acct.Charge(ctx, dp.Pure(pl.bill), pl.bill); err != nil {
-		return nil, fmt.Errorf("erm: %w", err)
-	}
-	tab = learn.DrawRows(tab, exit) // G-PERSONS-2
+func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
+	g.DrawRows() // G-PERSONS-2
+	tab, exit := g.Unsealed()
 	m := &model.Model{
 		Learner: "erm",
 		Schema:  pl.s.Part(pl.space.Columns),
-		Privacy: pl.privacyStatement(acct, exit),
+		Privacy: pl.privacyStatement(g),
 		Spaces:  []model.SpaceSpec{model.SpecOf(pl.s, pl.space)},
 	}
 	plans := pl.parts
@@ -206,14 +202,14 @@ func (pl *Plan) unscaleCoefficients(w []float64) *model.Logistic {
 	return l
 }
 
-func (pl *Plan) privacyStatement(acct learn.Account, exit *mech.Exit) model.Privacy {
-	d := learn.Deal{Schema: pl.s, Scope: dp.WholeRow, Epsilon: pl.Epsilon, Bill: pl.Events(), Claim: pl.claimID(),
+func (pl *Plan) privacyStatement(g *guard.Guard) model.Privacy {
+	d := learn.Deal{Schema: pl.s, Scope: dp.WholeRow, Epsilon: pl.Epsilon, Bill: pl.Terms().Bill, Claim: pl.claimID(),
 		NotPrivate: pl.NotPrivate}
 	if pl.Noise != Laplace {
 		d.Unprotected = []string{"the last bits of the noise: it is drawn in floating-point arithmetic and snapped to a " +
 			"public grid"}
 	}
-	return d.Privacy(acct, exit)
+	return d.Privacy(g)
 }
 
 func (pl *Plan) claimID() string {

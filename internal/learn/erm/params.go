@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -203,8 +204,10 @@ func (pl *Plan) writeBill() {
 	}
 }
 
-// Events is the bill of one Fit, in charging order.
-func (pl *Plan) Events() []dp.Event { return slices.Clone(pl.bill) }
+// Terms are what one Fit protects and pays.
+func (pl *Plan) Terms() guard.Terms {
+	return guard.Terms{Op: "erm", Scope: dp.WholeRow, Price: dp.Pure(pl.bill), Bill: slices.Clone(pl.bill), NotPrivate: pl.NotPrivate}
+}
 
 // countCoefficients is the number of coefficients, the intercept's included.
 func (pl *Plan) countCoefficients() int { return pl.space.Width() + 1 }

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/erm"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/model/metrics"
@@ -166,7 +166,7 @@ func (p *peerTable) fit(t *testing.T, s *peerSplit, r int, train, test *dataset.
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := pl.Fit(context.Background(), tab, learn.Uncounted{},
+			m, err := guard.Train(context.Background(), pl, tab, guard.Uncounted{},
 				mech.NewExit(replay.Seeded(uint64(r), fmt.Sprint("erm ", eps))))
 			if err != nil {
 				t.Fatal(err)

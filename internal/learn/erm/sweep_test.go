@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/erm"
 	"github.com/discreet-dp/discreet/internal/model/metrics"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -64,7 +64,7 @@ func TestSweep(t *testing.T) {
 						}
 						acc, auc := 0.0, 0.0
 						for r := range uint64(repeats) {
-							model, err := pl.Fit(context.Background(), tab, learn.Uncounted{}, mech.NewExit(replay.Seeded(r, "sweep")))
+							model, err := guard.Train(context.Background(), pl, tab, guard.Uncounted{}, mech.NewExit(replay.Seeded(r, "sweep")))
 							if err != nil {
 								t.Fatal(err)
 							}

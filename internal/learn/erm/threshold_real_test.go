@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/erm"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/model/metrics"
@@ -117,11 +117,11 @@ func fitted(t *testing.T, p erm.Params, fit *dataset.Table, tab engine.Table, he
 	if err != nil {
 		t.Fatal(err)
 	}
-	chosen := slices.ContainsFunc(pl.Events(), func(e dp.Event) bool { return e.Release == "threshold" })
+	chosen := slices.ContainsFunc(pl.Terms().Bill, func(e dp.Event) bool { return e.Release == "threshold" })
 	if p.Threshold == erm.AutoThreshold && !chosen {
 		return nil
 	}
-	m, err := pl.Fit(context.Background(), tab, learn.Uncounted{}, mech.NewExit(replay.Seeded(seed, "threshold")))
+	m, err := guard.Train(context.Background(), pl, tab, guard.Uncounted{}, mech.NewExit(replay.Seeded(seed, "threshold")))
 	if err != nil {
 		t.Fatal(err)
 	}

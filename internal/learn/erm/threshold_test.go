@@ -62,12 +62,12 @@ func TestThresholdRule(t *testing.T) {
 				t.Fatal(err)
 			}
 			asks := dp.Epsilon(0)
-			for _, e := range pl.Events() {
+			for _, e := range pl.Terms().Bill {
 				if e.Release == thresholdLabel {
 					asks += e.Epsilon
 				}
 			}
-			if total := dp.Pure(pl.Events()).Epsilon; asks != c.want || total != p.Epsilon {
+			if total := dp.Pure(pl.Terms().Bill).Epsilon; asks != c.want || total != p.Epsilon {
 				t.Errorf("a threshold takes %s of %s, want %s", asks, total, c.want)
 			}
 		})

@@ -5,7 +5,7 @@ package grids
 import (
 	"math"
 
-	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/guard"
 )
 
 // Where nothing is private a choice may depend on a row by any amount, and no noise keeps
@@ -15,14 +15,14 @@ import (
 const ridge = 10
 
 // gainOf is by how much a whole step in each cell would raise the log-likelihood, twice, in
-// units of 1/engine.WeightOne. parts are those of curveParts.
-func gainOf(sums *engine.GridSums, parts []float64) int64 {
+// units of 1/guard.WeightOne. parts are those of curveParts.
+func gainOf(sums *guard.GridSums, parts []float64) int64 {
 	gain := 0.0
 	for i, x := range sums.Slopes {
-		slope, curve := float64(x)/engine.WeightOne, float64(sums.Curves[i/len(parts)])/engine.WeightOne
+		slope, curve := float64(x)/guard.WeightOne, float64(sums.Curves[i/len(parts)])/guard.WeightOne
 		gain += slope * slope / (curve*parts[i%len(parts)] + ridge)
 	}
-	return int64(gain * engine.WeightOne)
+	return int64(gain * guard.WeightOne)
 }
 
 // What part of a grid's slopes is taken for chance: chancePart of what chance brings while

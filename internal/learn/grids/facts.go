@@ -5,6 +5,7 @@ package grids
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -34,7 +35,7 @@ func (pl *Plan) Facts() []learn.Fact {
 		f = append(f, learn.Fact{Key: "delta", Value: 0,
 			Text: "no δ is spent: Laplace noise is the quieter one here, and its guarantee is pure"})
 	}
-	noise := pl.deviation(r.rounds - 1)
+	noise := math.Sqrt(pl.shares[r.rounds-1].cells.Variance(pl.slopeMoves()))
 	return append(f, learn.Fact{Key: "noise", Value: noise,
 		Text: fmt.Sprintf("noise of a round: a standard deviation of %.4g rows on the slope of each cell", noise)})
 }

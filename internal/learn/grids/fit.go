@@ -9,11 +9,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
-	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
@@ -24,35 +23,27 @@ type fitted struct {
 	steps [][]float64 // of each grid, by cell and then score
 }
 
-// Fit charges acct, then reads the rows: once for the classes, and once for each
-// grid that is drawn. After the charge it can fail for a fault of the engine or a
-// cancelled context only (see fit).
-func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
-	f, err := pl.fit(ctx, tab, acct, exit)
+// Fit asks once for the classes, and once for each grid that is drawn. It can fail for a fault of the
+// engine or a cancelled context only (see fit).
+func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
+	f, err := pl.fit(ctx, g)
 	if err != nil {
 		return nil, fmt.Errorf("grids: %w", err)
 	}
-	return pl.modelOf(f, acct, exit), nil
+	return pl.modelOf(f, g), nil
 }
 
-// fit reads nothing before the charge, and fails for no value after it (1.6).
-func (pl *Plan) fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*fitted, error) {
-	// Where their number is private the declared one was checked.
-	if err := learn.CheckDelta("grids", pl.Delta, learn.PublicUnits(tab)); err != nil {
-		return nil, err
-	}
-	if err := acct.Charge(ctx, pl.price(), pl.bill); err != nil {
-		return nil, err
-	}
-	tab = learn.DrawRows(tab, exit) // G-PERSONS-2
-	share, err := pl.classShares(ctx, tab, exit)
+// fit fails for no value (1.6).
+func (pl *Plan) fit(ctx context.Context, g *guard.Guard) (*fitted, error) {
+	g.DrawRows() // G-PERSONS-2
+	share, err := pl.classShares(ctx, g)
 	if err != nil {
 		return nil, err
 	}
 	f := &fitted{start: pl.startOf(share)}
-	score := engine.NewGridScore(f.start)
+	score := guard.NewGridScore(f.start)
 	for t := range pl.shares {
-		if err := pl.runRound(ctx, t, tab, score, share, f, exit); err != nil {
+		if err := pl.runRound(ctx, t, g, score, share, f); err != nil {
 			return nil, err
 		}
 	}
@@ -61,41 +52,22 @@ func (pl *Plan) fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 
 // classShares releases how many rows have each class, and returns what part of
 // them that is, above 0.
-func (pl *Plan) classShares(ctx context.Context, tab engine.Table, exit *mech.Exit) ([]float64, error) {
+func (pl *Plan) classShares(ctx context.Context, g *guard.Guard) ([]float64, error) {
 	whole := feature.Bins{Column: pl.columns[0].column, Edges: []float64{}}
 	if pl.columns[0].groups != nil {
 		whole = feature.NewGroups(whole.Column, make([]uint32, len(pl.columns[0].groups)), 1)
 	}
-	cells, err := tab.ClassCells(ctx, []feature.Bins{whole})
+	cells, err := g.ClassCells(ctx, []feature.Bins{whole})
 	if err != nil {
 		return nil, err
 	}
 	if pl.scope == dp.PrivateFeatures {
-		return sharesOf(countPublic(&cells[0]), 1), nil
+		rows, err := g.Exact(cells.Classes())
+		return sharesOf(rows, 1), err
 	}
-	var counts []mech.Ratio
-	for _, rows := range cells[0].Rows {
-		counts = append(counts, mech.Ratio{Num: int64(rows[0]), Den: 1})
-	}
-	l1, l2 := 1.0, 1.0 // a row has one class
-	if pl.s.Relation == dp.ReplaceOne {
-		l1, l2 = 2, math.Sqrt2
-	}
-	out := exit.Release(classesLabel, pl.noise(pl.prior, l1, l2, len(counts)), counts...) // 1.3: rows meet noise
+	out, err := g.Measure(classesLabel, pl.prior, cells.Classes())
 	// rows: below the noise a count says nothing
-	floor := 1.0
-	if !pl.NotPrivate {
-		floor = math.Max(1, pl.prior.deviation(l1, l2))
-	}
-	return sharesOf(out, floor), nil
-}
-
-// countPublic is how many rows have each class, where labels are public.
-func countPublic(whole *engine.ClassCells) (out []float64) {
-	for _, rows := range whole.Rows {
-		out = append(out, float64(rows[0]))
-	}
-	return out
+	return sharesOf(out.Values, math.Max(1, math.Sqrt(out.Variance))), err
 }
 
 // sharesOf is what part of all rows each count is, taken to be at least floor.
@@ -123,36 +95,35 @@ func (pl *Plan) startOf(share []float64) (start []float64) {
 	return start
 }
 
-// runRound chooses a grid, releases its cells and steps.
-func (pl *Plan) runRound(ctx context.Context, t int, tab engine.Table, score *engine.GridScore, share []float64,
-	f *fitted, exit *mech.Exit) error {
-	limit := engine.SlopeLimit{Most: pl.rules.most, Norm: engine.SlopesL1} // 1.2: no row's slopes are longer
+// runRound draws the grids of round t, takes the best of them and measures its cells.
+func (pl *Plan) runRound(ctx context.Context, t int, g *guard.Guard, score *guard.GridScore, share []float64,
+	f *fitted) error {
+	limit := guard.SlopeLimit{Most: pl.rules.most, Norm: guard.SlopesL1} // 1.2: no row's slopes are longer
 	if pl.rules.gaussian || pl.NotPrivate {
-		limit.Norm = engine.SlopesL2
+		limit.Norm = guard.SlopesL2
 	}
 	candidates := make([]drawn, pl.rules.candidates) // 1.1: drawn before the rows are asked
 	asked := make([]feature.Grid, len(candidates))
 	for i := range candidates {
-		candidates[i] = pl.draw(exit.Public(), f.grids)
+		candidates[i] = pl.draw(g.Coins(), f.grids)
 		asked[i] = candidates[i].grid
 	}
-	sums, err := tab.GridSlopes(ctx, score, limit, asked)
+	sums, err := g.GridSlopes(ctx, score, limit, asked)
 	if err != nil {
 		return err
 	}
-	best := 0
-	if len(candidates) > 1 {
-		worth := make([]mech.Ratio, len(candidates))
-		for g := range sums {
-			worth[g] = mech.Ratio{Num: pl.worthOf(&sums[g], limit.Norm, share), Den: engine.WeightOne}
-		}
-		best = exit.Select(pickLabel(t), pl.selector(pl.shares[t].pick), worth) // 1.4: rows meet noise
+	best, err := pl.pickGrid(t, g, sums, share)
+	if err != nil {
+		return err
 	}
-	slopes, curves := pl.releaseCells(t, &sums[best], exit)
-	deviation := pl.deviation(t)
+	slopes, curves, err := pl.measureCells(t, g, sums, best)
+	if err != nil {
+		return err
+	}
+	deviation := math.Sqrt(pl.shares[t].cells.Variance(pl.slopeMoves()))
 	steps := pl.rules.stepsOf(slopes, curves, share, deviation, deviation/curveUnit)
 	if pl.NotPrivate {
-		signal := signalOf(slopes, curves, unknownOf(share, tab.Rows()))
+		signal := signalOf(slopes, curves, unknownOf(share, g.Units()))
 		for i := range steps {
 			steps[i] = rounded(signal * steps[i])
 		}
@@ -162,90 +133,59 @@ func (pl *Plan) runRound(ctx context.Context, t int, tab engine.Table, score *en
 	return nil
 }
 
-// worthOf is what grids are chosen by, in units of 1/engine.WeightOne.
-func (pl *Plan) worthOf(sums *engine.GridSums, norm engine.SlopeNorm, share []float64) int64 {
-	if pl.NotPrivate {
-		return gainOf(sums, curveParts(share, len(sums.Slopes)/len(sums.Curves)))
+// pickGrid takes the grid whose cells say most; without privacy the one that would gain most.
+func (pl *Plan) pickGrid(t int, g *guard.Guard, sums *guard.GridSlopes, share []float64) (best int, err error) {
+	switch {
+	case pl.rules.candidates < 2:
+		return 0, nil
+	case !pl.NotPrivate:
+		return g.Select(pickLabel(t), guard.Share{Epsilon: pl.shares[t].pick}, sums.Lengths())
 	}
-	return imbalanceOf(sums, norm)
+	most := int64(math.MinInt64)
+	for k := range pl.rules.candidates {
+		exact, err := sums.ExactSlopes(k)
+		if err != nil {
+			return 0, err
+		}
+		if gain := gainOf(exact, curveParts(share, len(exact.Slopes)/len(exact.Curves))); gain > most {
+			best, most = k, gain
+		}
+	}
+	return best, nil
 }
 
-// imbalanceOf adds up how long the slopes of each cell are together, in units of
-// 1/engine.WeightOne. A row moves the length of its cell's by at most its own.
-func imbalanceOf(sums *engine.GridSums, norm engine.SlopeNorm) (total int64) {
-	width := len(sums.Slopes) / len(sums.Curves)
-	for at := 0; at < len(sums.Slopes); at += width {
-		sizes, squares := int64(0), 0.0
-		for _, x := range sums.Slopes[at : at+width] {
-			sizes += max(x, -x)
-			squares += float64(x) * float64(x)
-		}
-		if norm == engine.SlopesL2 && width > 1 {
-			sizes = int64(math.Round(math.Sqrt(squares)))
-		}
-		total += sizes
-	}
-	return total
-}
-
-// releaseCells lets the slopes of a grid's cells out, and its curves where the rules
-// want them: in one vector, in which a row lies in one cell.
-func (pl *Plan) releaseCells(t int, sums *engine.GridSums, exit *mech.Exit) (slopes, curves []float64) {
-	var values []mech.Ratio
-	for _, x := range sums.Slopes {
-		values = append(values, mech.Ratio{Num: x, Den: engine.WeightOne})
-	}
+// measureCells measures the slopes and the curves of grid k.
+func (pl *Plan) measureCells(t int, g *guard.Guard, sums *guard.GridSlopes, k int) (slopes, curves []float64, err error) {
+	curve := 0.0
 	if pl.rules.curves {
-		for _, x := range sums.Curves {
-			values = append(values, mech.Ratio{Num: x, Den: engine.WeightOne / curveUnit})
-		}
+		curve = curveUnit
 	}
-	l1, l2 := pl.rules.moves(pl.s.Relation, pl.scope)
-	// 1.3: rows meet noise
-	out := exit.Release(cellsLabel(t), pl.noise(pl.shares[t].cells, l1, l2, len(values)), values...)
-	slopes, curves = out[:len(sums.Slopes)], out[len(sums.Slopes):]
+	cells, err := sums.Part(k, curve)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := g.Measure(cellsLabel(t), pl.shares[t].cells, cells)
+	if err != nil {
+		return nil, nil, err
+	}
+	n := sums.Slopes(k)
+	slopes, curves = out.Values[:n], out.Values[n:]
 	if !pl.rules.curves {
-		return slopes, make([]float64, len(sums.Curves))
+		return slopes, make([]float64, sums.Curves(k)), nil
 	}
 	for i := range curves {
 		curves[i] /= curveUnit
 	}
-	return slopes, curves
+	return slopes, curves, nil
 }
 
-// deviation is that of the noise on a slope of round t; 0 without privacy.
-func (pl *Plan) deviation(t int) float64 {
-	l1, l2 := pl.rules.moves(pl.s.Relation, pl.scope)
-	return pl.shares[t].cells.deviation(l1, l2)
-}
-
-// deviation is that of the noise on each number of a release that moves by l1 and
-// l2; 0 where there is none.
-func (p part) deviation(l1, l2 float64) float64 {
-	switch {
-	case p.rho > 0:
-		return l2 / math.Sqrt(2*p.rho.Float())
-	case p.eps > 0:
-		return math.Sqrt2 * l1 / p.eps.Float()
+// slopeMoves is how far the cells of a round move between neighbours.
+func (pl *Plan) slopeMoves() guard.Moves {
+	curve := 0.0
+	if pl.rules.curves {
+		curve = curveUnit
 	}
-	return 0
-}
-
-func (pl *Plan) noise(p part, l1, l2 float64, size int) mech.Mechanism {
-	switch {
-	case pl.NotPrivate:
-		return mech.NoNoise{}
-	case p.rho > 0:
-		return mech.Sized(mech.GaussianFor(p.rho, l2*above, size))
-	}
-	return mech.Sized(mech.LaplaceFor(p.eps, l1, size))
-}
-
-func (pl *Plan) selector(eps dp.Epsilon) mech.Selector {
-	if pl.NotPrivate {
-		return mech.NoNoise{}
-	}
-	return mech.Sized(mech.PermuteAndFlipFor(eps, pl.rules.spread(pl.s.Relation)))
+	return guard.SlopeMoves(pl.s.Relation, pl.scope, pl.rules.most, curve)
 }
 
 // epsilonOf is the ε of which ε²/2 is so many pico-units of ρ, at least one unit.
@@ -254,7 +194,7 @@ func epsilonOf(pico float64) dp.Epsilon {
 }
 
 // modelOf writes the model.
-func (pl *Plan) modelOf(f *fitted, acct learn.Account, exit *mech.Exit) *model.Model {
+func (pl *Plan) modelOf(f *fitted, g *guard.Guard) *model.Model {
 	out := &model.Grids{Intercepts: f.start}
 	used := make(map[int]bool)
 	for t, g := range f.grids {
@@ -273,7 +213,7 @@ func (pl *Plan) modelOf(f *fitted, acct learn.Account, exit *mech.Exit) *model.M
 	deal := learn.Deal{Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.bill,
 		Claim: "grids: G-GRIDS-1", NotPrivate: pl.NotPrivate}
 	return &model.Model{Learner: "grids", Schema: pl.s.Part(slices.Sorted(maps.Keys(used))),
-		Privacy: deal.Privacy(acct, exit), Classifier: out}
+		Privacy: deal.Privacy(g), Classifier: out}
 }
 
 func (pl *Plan) axisOf(b *feature.Bins) model.GridAxis {

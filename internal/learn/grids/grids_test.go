@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -125,7 +126,7 @@ func TestDeltaAgainstTheTablesRows(t *testing.T) {
 	tab, plan := with(setting{2, func(p *Params, s *schema.Schema) { p.Delta, p.Rows = dp.Femto/1000, 2000 }}, 1000)
 	pl, err := plan()
 	if err == nil {
-		_, err = pl.Fit(context.Background(), learntest.Engine(t, tab), learntest.RefuseCharge(t), nil)
+		_, err = guard.Train(context.Background(), pl, learntest.Engine(t, tab), learntest.RefuseCharge(t), nil)
 	}
 	var refused *dp.ParamError
 	if !errors.As(err, &refused) || refused.Param != "delta" {

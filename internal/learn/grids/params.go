@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/privacy/accounting"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -41,7 +41,7 @@ type Plan struct {
 	scope   dp.Scope
 	columns []cuttable
 	rules   rules
-	prior   part
+	prior   guard.Share
 	shares  []share // one per round
 	bill    []dp.Event
 }
@@ -49,13 +49,7 @@ type Plan struct {
 // share is one round's part of the price.
 type share struct {
 	pick  dp.Epsilon // 0 where there is nothing to choose from
-	cells part
-}
-
-// part is the price of one release: eps, or rho where noise is Gaussian.
-type part struct {
-	eps dp.Epsilon
-	rho dp.Rho
+	cells guard.Share
 }
 
 // Plan checks p against the public schema and prices one fit. rows is the number
@@ -87,7 +81,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	}
 	rho := 0.0
 	if p.Delta > 0 {
-		if err := learn.CheckDelta("grids", p.Delta, p.Rows); err != nil {
+		if err := guard.CheckDelta("grids", p.Delta, p.Rows); err != nil {
 			return nil, err
 		}
 		r, err := accounting.GaussianRho(p.Epsilon.Float(), p.Delta.Float())
@@ -163,10 +157,10 @@ func (pl *Plan) affordGaussian() error {
 		return err
 	}
 	pl.divideGaussian(all)
-	if enough, err := accounting.Within(pl.bill, pl.price()); enough || err != nil {
+	if enough, err := accounting.Within(pl.bill, pl.Terms().Price); enough || err != nil {
 		return err
 	}
-	all, err = accounting.Afford(pl.price(), dp.MaxRho, func(all dp.Rho) []dp.Event {
+	all, err = accounting.Afford(pl.Terms().Price, dp.MaxRho, func(all dp.Rho) []dp.Event {
 		pl.divideGaussian(all)
 		return pl.bill
 	})
@@ -187,17 +181,17 @@ func (pl *Plan) dividePure() error {
 		if r.candidates > 1 {
 			sh.pick = dp.Epsilon(each * r.pickShare)
 		}
-		sh.cells.eps = dp.Epsilon(each) - sh.pick
-		left -= sh.pick + sh.cells.eps
-		if sh.cells.eps < 1 || r.candidates > 1 && sh.pick < 1 {
+		sh.cells.Epsilon = dp.Epsilon(each) - sh.pick
+		left -= sh.pick + sh.cells.Epsilon
+		if sh.cells.Epsilon < 1 || r.candidates > 1 && sh.pick < 1 {
 			return &dp.ParamError{Op: "grids", Param: "epsilon",
 				Want: fmt.Sprintf("must give each of %d releases at least the smallest unit of price", 2*r.rounds+1),
 				Got:  pl.Epsilon}
 		}
 		pl.shares = append(pl.shares, sh)
 	}
-	if pl.prior.eps = left; pl.scope == dp.PrivateFeatures { // nothing to release
-		pl.prior.eps, pl.shares[r.rounds-1].cells.eps = 0, pl.shares[r.rounds-1].cells.eps+left
+	if pl.prior.Epsilon = left; pl.scope == dp.PrivateFeatures { // nothing to release
+		pl.prior.Epsilon, pl.shares[r.rounds-1].cells.Epsilon = 0, pl.shares[r.rounds-1].cells.Epsilon+left
 	}
 	pl.writeBill()
 	return nil
@@ -208,14 +202,14 @@ func (pl *Plan) dividePure() error {
 func (pl *Plan) divideGaussian(all dp.Rho) {
 	r := pl.rules
 	each := (1 - pl.priorShare()) * float64(all) / float64(r.rounds)
-	sh := share{cells: part{rho: max(1, dp.Rho(each))}}
+	sh := share{cells: guard.Share{Rho: max(1, dp.Rho(each))}}
 	if r.candidates > 1 {
 		sh.pick = epsilonOf(each * r.pickShare)
-		sh.cells.rho = max(1, dp.Rho(each*(1-r.pickShare)))
+		sh.cells.Rho = max(1, dp.Rho(each*(1-r.pickShare)))
 	}
 	pl.shares = slices.Repeat([]share{sh}, r.rounds)
 	if pl.scope == dp.WholeRow {
-		pl.prior.rho = max(1, dp.Rho(pl.priorShare()*float64(all)))
+		pl.prior.Rho = max(1, dp.Rho(pl.priorShare()*float64(all)))
 	}
 	pl.writeBill()
 }
@@ -232,21 +226,14 @@ func (pl *Plan) priorShare() float64 {
 func (pl *Plan) writeBill() {
 	pl.bill = nil
 	if pl.scope == dp.WholeRow {
-		pl.bill = append(pl.bill, pl.prior.event(classesLabel))
+		pl.bill = append(pl.bill, pl.prior.Line(classesLabel))
 	}
 	for t, sh := range pl.shares {
 		if pl.rules.candidates > 1 {
-			pl.bill = append(pl.bill, dp.Event{Release: pickLabel(t), Mechanism: "permute-and-flip", Epsilon: sh.pick})
+			pl.bill = append(pl.bill, guard.Share{Epsilon: sh.pick}.ChoiceLine(pickLabel(t)))
 		}
-		pl.bill = append(pl.bill, sh.cells.event(cellsLabel(t)))
+		pl.bill = append(pl.bill, sh.cells.Line(cellsLabel(t)))
 	}
-}
-
-func (p part) event(release string) dp.Event {
-	if p.rho > 0 {
-		return dp.Event{Release: release, Mechanism: mech.Gaussian{}.Name(), Epsilon: dp.Infinite, Rho: p.rho}
-	}
-	return dp.Event{Release: release, Mechanism: "laplace", Epsilon: p.eps}
 }
 
 const classesLabel = "rows of each class"
@@ -254,7 +241,8 @@ const classesLabel = "rows of each class"
 func pickLabel(t int) string  { return fmt.Sprintf("grid of round %d", t+1) }
 func cellsLabel(t int) string { return fmt.Sprintf("slopes of round %d", t+1) }
 
-func (pl *Plan) price() dp.Price { return dp.Price{Epsilon: pl.Epsilon, Delta: pl.Delta} }
-
-// Events is the bill of one Fit, in charging order.
-func (pl *Plan) Events() []dp.Event { return slices.Clone(pl.bill) }
+// Terms are what one Fit pays, in the order of its measurements.
+func (pl *Plan) Terms() guard.Terms {
+	return guard.Terms{Op: "grids", Scope: pl.scope, Price: dp.Price{Epsilon: pl.Epsilon, Delta: pl.Delta},
+		Bill: slices.Clone(pl.bill), NotPrivate: pl.NotPrivate}
+}

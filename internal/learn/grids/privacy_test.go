@@ -12,7 +12,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
-	"github.com/discreet-dp/discreet/internal/table/engine"
 )
 
 // rounding is 1 plus what the checks' own additions of floats may lose.
@@ -97,48 +96,4 @@ func TestNonInterferenceNoticesExactSlopes(t *testing.T) {
 		}
 	}
 	t.Error("50 neighbours with exact slopes gave equal models: the check is blind")
-}
-
-// Slopes of a row: a cell's length moves by the row's own, so a choice's scores of
-// two grids may part by twice that, and by four times where a row is replaced.
-func TestSpreadIsThatOfTheScores(t *testing.T) {
-	r := rules{most: 1}
-	for relation, want := range map[dp.Relation]float64{dp.AddRemove: 2, dp.ReplaceOne: 4} {
-		if got := r.spread(relation); !(got >= want && got < want*1.001) {
-			t.Errorf("%s: spread %g, want %g", relation, got, want)
-		}
-	}
-	one := int64(engine.WeightOne)
-	for _, norm := range []engine.SlopeNorm{engine.SlopesL1, engine.SlopesL2} {
-		// The row's slope of one balances another row's in the first grid alone.
-		first := engine.GridSums{Slopes: []int64{one, 0}, Curves: []int64{0, 0}}
-		second := engine.GridSums{Slopes: []int64{0, 0}, Curves: []int64{0, 0}}
-		if d := imbalanceOf(&first, norm) - imbalanceOf(&second, norm); d != one {
-			t.Errorf("a slope of one is %d units of imbalance", d)
-		}
-		three := engine.GridSums{Slopes: []int64{3 * one, -4 * one, 0, 12 * one, 0, -5 * one}, Curves: []int64{0, 0}}
-		want := map[engine.SlopeNorm]int64{engine.SlopesL1: 24 * one, engine.SlopesL2: 18 * one}[norm]
-		if got := imbalanceOf(&three, norm); got != want {
-			t.Errorf("imbalance %d, want %d", got, want)
-		}
-	}
-}
-
-// Declared moves by hand: rows whose slopes are as long as can be and opposite.
-func TestMovesByHand(t *testing.T) {
-	r := rules{most: 0.6, curves: true}
-	for _, c := range []struct {
-		relation dp.Relation
-		scope    dp.Scope
-		l1, l2   float64
-	}{
-		{dp.AddRemove, dp.WholeRow, 0.85, math.Hypot(0.6, 0.25)},
-		{dp.ReplaceOne, dp.WholeRow, 1.7, math.Hypot(1.2, 0.25)},
-		{dp.ReplaceOne, dp.PrivateFeatures, 1.7, math.Sqrt2 * math.Hypot(0.6, 0.25)},
-	} {
-		l1, l2 := r.moves(c.relation, c.scope)
-		if math.Abs(l1-c.l1) > 1e-9 || math.Abs(l2-c.l2) > 1e-9 || l1 < c.l1 || l2 < c.l2 {
-			t.Errorf("%s, %s: moves by %g and %g, want %g and %g", c.relation, c.scope, l1, l2, c.l1, c.l2)
-		}
-	}
 }

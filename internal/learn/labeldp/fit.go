@@ -7,12 +7,11 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/optimize"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
-	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/kernel"
 )
 
@@ -21,29 +20,20 @@ import (
 var limits = optimize.Limits{GradNorm: 1e-10, Steps: 200}
 
 // Fit charges acct, then reads the rows once.
-func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
-	if tab.Rows() < 1 {
-		return nil, fmt.Errorf("labeldp: the table must have at least one row")
-	}
-	if err := learn.CheckDelta("labeldp", pl.Delta, learn.PublicUnits(tab)); err != nil {
-		return nil, err
-	}
-	if err := acct.Charge(ctx, pl.totalPrice(), pl.bill); err != nil {
-		return nil, fmt.Errorf("labeldp: %w", err)
-	}
-	tab = learn.DrawRows(tab, exit) // G-PERSONS-2
-	g, err := tab.Groups(ctx, pl.space.Columns)
+func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
+	g.DrawRows() // G-PERSONS-2
+	groups, err := g.Groups(ctx, pl.space.Columns)
 	if err != nil {
 		return nil, fmt.Errorf("labeldp: %w", err)
 	}
-	us, err := pl.fitAll(ctx, g, tab.Rows(), exit)
+	us, err := pl.fitAll(ctx, g, groups)
 	if err != nil {
 		return nil, err
 	}
 	m := &model.Model{
 		Learner: "labeldp",
 		Schema:  pl.s.Part(pl.space.Columns),
-		Privacy: pl.privacyStatement(acct, exit),
+		Privacy: pl.privacyStatement(g),
 		Spaces:  []model.SpaceSpec{model.SpecOf(pl.s, pl.space)},
 	}
 	d := pl.space.Width()
@@ -55,23 +45,27 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	return m, nil
 }
 
-// Coefficients is what Fit does once it has charged: it releases Events through
-// exit and returns the coefficients of the public features, the intercept last.
-// g are the n rows of a table by the public columns of the schema, whose label
-// has two levels. For learners that have charged for it and need a public
-// classifier.
-func (pl *Plan) Coefficients(ctx context.Context, g *engine.Groups, n int, exit *mech.Exit) ([]float64, error) {
-	us, err := pl.fitAll(ctx, g, n, exit)
+// Coefficients is what Fit does for a learner that has these terms on its bill and needs a public
+// classifier: it measures the statistic and returns the coefficients of the public features, the
+// intercept last. groups are the rows by the public columns of the schema, whose label has two
+// levels.
+func (pl *Plan) Coefficients(ctx context.Context, g *guard.Guard, groups *guard.Groups) ([]float64, error) {
+	us, err := pl.fitAll(ctx, g, groups)
 	if err != nil {
 		return nil, err
 	}
 	return us[0], nil
 }
 
-// fitAll releases the statistic and minimises each fit's part.
-func (pl *Plan) fitAll(ctx context.Context, g *engine.Groups, n int, exit *mech.Exit) (us [][]float64, err error) {
-	for _, s := range pl.splitStatistic(g, n, newStatistic(pl, g).releaseNoisy(pl, n, exit)) {
-		u, err := pl.minimiseLoss(ctx, g, n, s)
+// fitAll measures the statistic and minimises each fit's part.
+func (pl *Plan) fitAll(ctx context.Context, g *guard.Guard, groups *guard.Groups) (us [][]float64, err error) {
+	n := g.Units()
+	statistic, err := pl.measureStatistic(g, groups)
+	if err != nil {
+		return nil, fmt.Errorf("labeldp: %w", err)
+	}
+	for _, s := range pl.splitStatistic(groups, n, statistic) {
+		u, err := pl.minimiseLoss(ctx, groups, n, s)
 		if err != nil {
 			return nil, fmt.Errorf("labeldp: %w", err)
 		}
@@ -83,7 +77,7 @@ func (pl *Plan) fitAll(ctx context.Context, g *engine.Groups, n int, exit *mech.
 // minimiseLoss is post-processing of s̃ and of public columns (1.4): of the groups it
 // uses how many rows they have, never their labels. It works in coefficients u
 // of unscaled rows, in which (Λ/2)‖w‖² is (Λ/2)(columns+1)‖u‖².
-func (pl *Plan) minimiseLoss(ctx context.Context, g *engine.Groups, n int, s []float64) ([]float64, error) {
+func (pl *Plan) minimiseLoss(ctx context.Context, g *guard.Groups, n int, s []float64) ([]float64, error) {
 	half := halfCounts(g)
 	weigh := kernel.GroupWeights(half, half)
 	// With both labels at half weight LogisticSums adds up softplus(z) - z/2, so
@@ -113,18 +107,16 @@ func (pl *Plan) minimiseLoss(ctx context.Context, g *engine.Groups, n int, s []f
 }
 
 // halfCounts is half of how many rows each group has.
-func halfCounts(g *engine.Groups) []float64 {
+func halfCounts(g *guard.Groups) []float64 {
 	half := make([]float64, g.Len)
-	for _, counts := range g.Counts {
-		for i, c := range counts {
-			half[i] += float64(c) / 2
-		}
+	for i, rows := range g.Rows {
+		half[i] = rows / 2
 	}
 	return half
 }
 
 // meanRow is the mean of all rows, labels aside.
-func (pl *Plan) meanRow(g *engine.Groups, half []float64, n float64) []float64 {
+func (pl *Plan) meanRow(g *guard.Groups, half []float64, n float64) []float64 {
 	mean := make([]float64, pl.dim())
 	pl.visitFeatures(g, func(group, f int, v float64) { mean[f] += 2 * half[group] * v })
 	for f := range mean {
@@ -134,12 +126,12 @@ func (pl *Plan) meanRow(g *engine.Groups, half []float64, n float64) []float64 {
 	return mean
 }
 
-func (pl *Plan) privacyStatement(acct learn.Account, exit *mech.Exit) model.Privacy {
-	d := learn.Deal{Schema: pl.s, Scope: dp.LabelOnly, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.Events(),
+func (pl *Plan) privacyStatement(g *guard.Guard) model.Privacy {
+	d := learn.Deal{Schema: pl.s, Scope: dp.LabelOnly, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.Terms().Bill,
 		Claim: pl.claimName(), NotPrivate: pl.NotPrivate}
 	if pl.Noise == Gamma {
 		d.Unprotected = []string{"the last bits of the noise: it is drawn in floating-point arithmetic and snapped to a " +
 			"public grid"}
 	}
-	return d.Privacy(acct, exit)
+	return d.Privacy(g)
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/erm"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
@@ -133,7 +134,7 @@ func TestDeltaAgainstRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		acct := &counter{}
-		if _, err := pl.Fit(t.Context(), learntest.Engine(t, tab), acct,
+		if _, err := guard.Train(t.Context(), pl, learntest.Engine(t, tab), acct,
 			mech.NewExit(replay.Seeded(1, "rows"))); (err == nil) != ok || acct.charged != ok {
 			t.Errorf("fit with δ = %s on 400 rows: %v, charged %v", delta, err, acct.charged)
 		}
@@ -198,16 +199,12 @@ func TestAutoIsShorter(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			g, err := learntest.Engine(t, tab).Groups(t.Context(), pl.space.Columns)
-			if err != nil {
-				t.Fatal(err)
-			}
-			d := float64(pl.dim())
-			switch m := newStatistic(pl, g).noiseFor(pl, tab.Rows).(type) {
-			case mech.Gamma:
-				square[noise] = d * (d + 1) * m.Scale() * m.Scale()
-			case mech.Laplace:
-				square[noise] = 2 * d * m.Scale() * m.Scale()
+			d, tape := float64(pl.dim()), &mechtest.Recorder{}
+			learntest.Fit(t, pl, tab, tape, 1)
+			scale := tape.Passages[0].Bound / pl.Epsilon.Float()
+			square[noise] = 2 * d * scale * scale
+			if noise == Gamma {
+				square[noise] = d * (d + 1) * scale * scale
 			}
 		}
 		p.Noise = Auto

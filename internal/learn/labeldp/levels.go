@@ -5,7 +5,7 @@ package labeldp
 import (
 	"math"
 
-	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/guard"
 )
 
 // countFits is how many binary fits a label takes: one where it has two levels, else
@@ -55,7 +55,7 @@ func (pl *Plan) claimName() string {
 // splitStatistic cuts the released statistic into those of the fits. Those of all levels
 // add up to the mean row, which is public; noise does not, and what it is off is
 // shared out among them (2.2).
-func (pl *Plan) splitStatistic(g *engine.Groups, n int, s []float64) [][]float64 {
+func (pl *Plan) splitStatistic(g *guard.Groups, n int, s []float64) [][]float64 {
 	dim, fits := pl.dim(), pl.countFits()
 	parts := make([][]float64, fits)
 	for fit := range parts {

@@ -109,7 +109,8 @@ func TestPartsAddUpToTheMeanRow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := learntest.Engine(t, tab).Groups(t.Context(), pl.space.Columns)
+	open := learntest.Open(t, pl, learntest.Engine(t, tab), nil)
+	g, err := open.Groups(t.Context(), pl.space.Columns)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,10 +8,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/privacy/accounting"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -122,37 +122,36 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	case p.NotPrivate:
 	case pl.Noise == Gaussian:
 		return pl, pl.billGaussian()
-	case pl.Noise == Laplace:
-		pl.bill = []dp.Event{{Release: pl.releaseName(), Mechanism: mech.Laplace{}.Name(), Epsilon: p.Epsilon}}
 	default:
-		pl.bill = []dp.Event{{Release: pl.releaseName(), Mechanism: mech.Gamma{}.Name(), Epsilon: p.Epsilon}}
+		pl.bill = []dp.Event{pl.share().Line(pl.releaseName())}
 	}
 	return pl, nil
 }
 
 // billGaussian bills the Gaussian release: the largest ρ that (ε, δ) buys (1.5).
 func (pl *Plan) billGaussian() error {
-	if err := learn.CheckDelta("labeldp", pl.Delta, pl.rows); err != nil {
+	if err := guard.CheckDelta("labeldp", pl.Delta, pl.rows); err != nil {
 		return err
 	}
 	bill := func(rho dp.Rho) []dp.Event {
-		return []dp.Event{{Release: pl.releaseName(), Mechanism: mech.Gaussian{}.Name(), Epsilon: dp.Infinite, Rho: rho}}
+		return []dp.Event{guard.Share{Rho: rho}.Line(pl.releaseName())}
 	}
-	rho, err := accounting.Afford(pl.totalPrice(), dp.MaxRho, bill)
+	rho, err := accounting.Afford(pl.Terms().Price, dp.MaxRho, bill)
 	if err != nil {
 		return err
 	}
-	if _, err := mech.GaussianFor(rho, 1, pl.statisticSize()); err != nil { // too many coefficients
+	if err := (guard.Share{Rho: rho}).Check(guard.Moves{L1: 1, L2: 1}, pl.statisticSize()); err != nil { // too many coefficients
 		return err
 	}
 	pl.bill = bill(rho)
 	return nil
 }
 
-func (pl *Plan) totalPrice() dp.Price { return dp.Price{Epsilon: pl.Epsilon, Delta: pl.Delta} }
-
-// Events is the bill of one Fit.
-func (pl *Plan) Events() []dp.Event { return slices.Clone(pl.bill) }
+// Terms are what one Fit pays.
+func (pl *Plan) Terms() guard.Terms {
+	return guard.Terms{Op: "labeldp", Scope: dp.LabelOnly, Price: dp.Price{Epsilon: pl.Epsilon, Delta: pl.Delta},
+		Bill: slices.Clone(pl.bill), NotPrivate: pl.NotPrivate}
+}
 
 // dim is the number of coefficients of one fit, the intercept's included.
 func (pl *Plan) dim() int { return pl.space.Width() + 1 }

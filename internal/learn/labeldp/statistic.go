@@ -2,50 +2,42 @@
 
 package labeldp
 
-import (
-	"math"
+import "github.com/discreet-dp/discreet/internal/guard"
 
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
-	"github.com/discreet-dp/discreet/internal/table/engine"
-)
-
-// Values enter the statistic as multiples of 2^-unitBits: sums are then exact
-// whatever their order, and so is the sensitivity.
-const unitBits = 24
-
-// statistic is n·s of each fit in units of 2^-24, the intercept last, one fit
-// after the other, with the largest length of a row that occurs, in either norm.
-// Which rows occur is public; how many of each have which label is not.
-type statistic struct {
-	sum    []int64
-	l1, l2 float64 // in units
-}
-
-func newStatistic(pl *Plan, g *engine.Groups) *statistic {
-	dim := pl.dim()
-	st := &statistic{sum: make([]int64, pl.statisticSize())}
-	sizes, squares := make([]float64, g.Len), make([]float64, g.Len)
-	pl.visitFeatures(g, func(group, f int, v float64) {
-		q := math.RoundToEven(math.Ldexp(v, unitBits))
-		sizes[group] += math.Abs(q)
-		squares[group] += q * q
-		for fit := range pl.countFits() {
-			st.sum[fit*dim+f] += int64(q) * int64(g.Counts[pl.positiveLevel(fit)][group])
+// measureStatistic measures s of each fit, the intercept last, one fit after the other: the mean over
+// the rows of the features of those that have the fit's level. Which rows occur is public; how many
+// of each have which label is not.
+func (pl *Plan) measureStatistic(g *guard.Guard, groups *guard.Groups) ([]float64, error) {
+	levels := make([]int, pl.countFits())
+	for fit := range levels {
+		levels[fit] = pl.positiveLevel(fit)
+	}
+	s, err := groups.ClassMeans(levels, pl.dim(), func(each func(group, f int, x float64)) {
+		pl.visitFeatures(groups, each)
+		for i := range groups.Len {
+			each(i, pl.dim()-1, 1)
 		}
 	})
-	const one = 1 << unitBits
-	for i := range sizes { // 1.2: over rows that occur, whatever their labels
-		st.l1 = max(st.l1, sizes[i]+one)
-		st.l2 = max(st.l2, math.Sqrt(squares[i]+one*one))
-		for fit := range pl.countFits() {
-			st.sum[fit*dim+dim-1] += one * int64(g.Counts[pl.positiveLevel(fit)][i])
-		}
+	if err != nil {
+		return nil, err
 	}
-	return st
+	out, err := g.Measure(pl.releaseName(), pl.share(), s)
+	return out.Values, err
+}
+
+// share is the price of the statistic.
+func (pl *Plan) share() guard.Share {
+	switch {
+	case pl.NotPrivate:
+		return guard.Share{}
+	case pl.Noise == Gaussian:
+		return guard.Share{Rho: pl.bill[0].Rho}
+	}
+	return guard.Share{Epsilon: pl.Epsilon, Gamma: pl.Noise == Gamma}
 }
 
 // visitFeatures visits the features that are not zero, column by column.
-func (pl *Plan) visitFeatures(g *engine.Groups, visit func(group, f int, v float64)) {
+func (pl *Plan) visitFeatures(g *guard.Groups, visit func(group, f int, v float64)) {
 	for k, j := range pl.space.Columns {
 		c := &g.Cols[j]
 		for i := range g.Len {
@@ -58,31 +50,4 @@ func (pl *Plan) visitFeatures(g *engine.Groups, visit func(group, f int, v float
 			visit(i, f, v)
 		}
 	}
-}
-
-// releaseNoisy lets s out.
-func (st *statistic) releaseNoisy(pl *Plan, n int, exit *mech.Exit) []float64 {
-	values := make([]mech.Ratio, len(st.sum))
-	for f, v := range st.sum {
-		values[f] = mech.Ratio{Num: v, Den: int64(n) << unitBits}
-	}
-	return exit.Release(pl.releaseName(), st.noiseFor(pl, n), values...) // 1.3: labels meet noise
-}
-
-// noiseFor is sized for one label: it moves n·s by one row, of more than two levels
-// out of one fit's and into another's.
-func (st *statistic) noiseFor(pl *Plan, n int) mech.Mechanism {
-	row := func(units float64) float64 { // 1.1; the factor is past the rounding of a few operations
-		return math.Ldexp(units, -unitBits) / float64(n) * (1 + 0x1p-39)
-	}
-	l1, l2 := pl.sensitivityNorms()
-	switch {
-	case pl.NotPrivate:
-		return mech.NoNoise{}
-	case pl.Noise == Gaussian:
-		return mech.Sized(mech.GaussianFor(pl.bill[0].Rho, row(st.l2)*l2, pl.statisticSize()))
-	case pl.Noise == Laplace:
-		return mech.Sized(mech.LaplaceFor(pl.Epsilon, row(st.l1)*l1, pl.statisticSize()))
-	}
-	return mech.Sized(mech.GammaFor(pl.Epsilon, row(st.l2)*l2, pl.statisticSize()))
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/accounting"
@@ -47,7 +48,7 @@ func Run(t *testing.T, c Case) {
 		if m.Privacy.NotPrivate {
 			t.Skip("not private: releases are free and say so")
 		}
-		bill := pl.Events()
+		bill := pl.Terms().Bill
 		if c.Algebra != nil {
 			c.Algebra(t, bill, tape.Passages)
 		} else {
@@ -55,7 +56,7 @@ func Run(t *testing.T, c Case) {
 		}
 		stated := dp.Price{Epsilon: m.Privacy.Epsilon, Delta: m.Privacy.Delta}
 		acct := &account{}
-		if _, err := pl.Fit(context.Background(), c.makeEngine(t), acct,
+		if _, err := guard.Train(context.Background(), pl, c.makeEngine(t), acct,
 			mech.NewExit(replay.Seeded(1, "learntest"))); err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +74,7 @@ func Run(t *testing.T, c Case) {
 		pl := c.makePlan(t)
 		acct := &account{}
 		spy := spyOn(c.makeEngine(t), acct)
-		if _, err := pl.Fit(context.Background(), spy, acct, mech.NewExit(replay.Seeded(1, "learntest"))); err != nil {
+		if _, err := guard.Train(context.Background(), pl, spy, acct, mech.NewExit(replay.Seeded(1, "learntest"))); err != nil {
 			t.Fatal(err)
 		}
 		if spy.early {
@@ -85,14 +86,14 @@ func Run(t *testing.T, c Case) {
 	})
 	t.Run("a refusal reads nothing", func(t *testing.T) {
 		pl := c.makePlan(t)
-		if len(pl.Events()) == 0 {
+		if len(pl.Terms().Bill) == 0 {
 			t.Skip("nothing is billed")
 		}
 		refusal := errors.New("the budget is gone")
 		acct := &account{refuse: refusal}
 		spy := spyOn(c.makeEngine(t), acct)
 		tape := &mechtest.Recorder{}
-		m, err := pl.Fit(context.Background(), spy, acct, mech.NewTapedExit(replay.Seeded(1, "learntest"), tape))
+		m, err := guard.Train(context.Background(), pl, spy, acct, mech.NewTapedExit(replay.Seeded(1, "learntest"), tape))
 		if m != nil || !errors.Is(err, refusal) || spy.asked || len(tape.Passages) > 0 {
 			t.Errorf("after a refusal: model %v, error %v, table asked %v, %d releases", m != nil, err, spy.asked,
 				len(tape.Passages))
@@ -111,11 +112,11 @@ func Run(t *testing.T, c Case) {
 	})
 	t.Run("fresh randomness gives other bytes", func(t *testing.T) {
 		pl := c.makePlan(t)
-		if len(pl.Events()) == 0 {
+		if len(pl.Terms().Bill) == 0 {
 			t.Skip("nothing is drawn")
 		}
 		fit := func() []byte {
-			m, err := pl.Fit(context.Background(), c.makeEngine(t), learn.Uncounted{}, mech.NewExit(rng.System()))
+			m, err := guard.Train(context.Background(), pl, c.makeEngine(t), guard.Uncounted{}, mech.NewExit(rng.System()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -164,7 +165,7 @@ func Run(t *testing.T, c Case) {
 	t.Run("a cancelled context stops it", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		if _, err := c.makePlan(t).Fit(ctx, c.makeEngine(t), learn.Uncounted{},
+		if _, err := guard.Train(ctx, c.makePlan(t), c.makeEngine(t), guard.Uncounted{},
 			mech.NewExit(replay.Seeded(1, "learntest"))); !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v", err)
 		}
@@ -222,7 +223,7 @@ func FitFrom(t testing.TB, pl learn.Plan, tab engine.Table, tape *mechtest.Recor
 	if tape != nil {
 		exit = mech.NewTapedExit(replay.Seeded(seed, "learntest"), tape)
 	}
-	m, err := pl.Fit(context.Background(), tab, learn.Uncounted{}, exit)
+	m, err := guard.Train(context.Background(), pl, tab, guard.Uncounted{}, exit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,9 +327,10 @@ func (s *spy) Groups(ctx context.Context, cols []int) (*engine.Groups, error) {
 	return s.Table.Groups(ctx, cols)
 }
 
-func (s *spy) Cells(ctx context.Context, f *feature.Additive, bins []feature.Bins) ([]engine.CellSums, error) {
+func (s *spy) Cells(ctx context.Context, f *feature.Additive, bins []feature.Bins,
+	most engine.Caps) ([]engine.CellSums, error) {
 	s.noteQuestion()
-	return s.Table.Cells(ctx, f, bins)
+	return s.Table.Cells(ctx, f, bins, most)
 }
 
 func (s *spy) ClassCells(ctx context.Context, bins []feature.Bins) ([]engine.ClassCells, error) {
@@ -374,7 +376,7 @@ func (s *spy) Margins(ctx context.Context, sp *feature.Space, r engine.Rows) (en
 }
 
 // RefuseCharge is an account that must not be charged.
-func RefuseCharge(t testing.TB) learn.Account { return uncharged{t} }
+func RefuseCharge(t testing.TB) guard.Account { return uncharged{t} }
 
 type uncharged struct{ t testing.TB }
 
@@ -384,3 +386,13 @@ func (u uncharged) Charge(context.Context, dp.Price, []dp.Event) error {
 }
 
 func (uncharged) Counted() bool { return false }
+
+// Open is the guard of pl on tab, uncounted.
+func Open(t testing.TB, pl learn.Plan, tab engine.Table, exit *mech.Exit) *guard.Guard {
+	t.Helper()
+	g, err := guard.Open(context.Background(), pl.Terms(), tab, guard.Uncounted{}, exit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}

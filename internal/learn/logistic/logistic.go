@@ -29,11 +29,11 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/nonprivate"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -76,9 +76,10 @@ func (p Params) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
 	return &plan{Params: p, use: use, space: sp, weights: s.Label.RowWeights()}, nil
 }
 
-// Events is empty: nothing is released through noise, nothing is paid for, and
-// nothing is protected.
-func (pl *plan) Events() []dp.Event { return nil }
+// Terms are what one Fit protects and pays.
+func (pl *plan) Terms() guard.Terms {
+	return guard.Terms{Op: "logistic", Scope: dp.Nothing, Price: dp.Price{}, Bill: nil, NotPrivate: true}
+}
 
 // Facts are the plan in words and numbers, from public choices alone.
 func (pl *plan) Facts() []learn.Fact {
@@ -95,12 +96,9 @@ func (pl *plan) Facts() []learn.Fact {
 
 // Fit charges acct the empty bill, then reads the rows once per Newton step. It
 // draws no randomness.
-func (pl *plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
-	tab = learn.AllRows(tab)
-	if tab.Rows() < 1 {
-		return nil, fmt.Errorf("logistic: the table must have at least one row")
-	}
-	if err := acct.Charge(ctx, dp.Price{}, nil); err != nil {
+func (pl *plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
+	tab, err := g.Table()
+	if err != nil {
 		return nil, fmt.Errorf("logistic: %w", err)
 	}
 	reg := pl.Reg
@@ -110,7 +108,7 @@ func (pl *plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	m := &model.Model{
 		Learner: "logistic",
 		Schema:  pl.use.Schema(),
-		Privacy: pl.use.Privacy(acct.Counted(), exit.Seeded()),
+		Privacy: pl.use.Privacy(g.Counted(), g.Seeded()),
 		Spaces:  []model.SpaceSpec{pl.use.Space(pl.Encoding)},
 	}
 	var parts []*model.Logistic

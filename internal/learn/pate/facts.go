@@ -8,10 +8,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
 )
 
 // Facts are the plan in words and numbers, from public choices alone.
@@ -66,9 +66,9 @@ func (pl *Plan) modelColumns() []int {
 	return cols
 }
 
-func (pl *Plan) privacyStatement(acct learn.Account, exit *mech.Exit) model.Privacy {
+func (pl *Plan) privacyStatement(g *guard.Guard) model.Privacy {
 	p := learn.Deal{Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.bill,
-		Claim: pl.claimName(), NotPrivate: pl.NotPrivate}.Privacy(acct, exit)
+		Claim: pl.claimName(), NotPrivate: pl.NotPrivate}.Privacy(g)
 	if pl.Form == Printed {
 		p.Statement = fmt.Sprintf("NOT private as claimed: votes said to cost %s each are made of the row's own private "+
 			"cells and can flip whole, and the model holds the teachers. It exists to reproduce a figure.", pl.VoteEpsilon)

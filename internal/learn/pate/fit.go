@@ -8,26 +8,17 @@ import (
 	"math"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
-	"github.com/discreet-dp/discreet/internal/table/engine"
 )
 
 // Fit refuses an empty table, charges acct, then reads the rows once (twice with a public part).
 // After the charge it can fail for a fault of the engine or a cancelled context only (1.6): one
 // class or one row trains like anything else.
-func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
-	if tab.Rows() < 1 { // public
-		return nil, fmt.Errorf("pate: the table must have at least one row")
-	}
-	if err := learn.CheckDelta("pate", pl.Delta, learn.PublicUnits(tab)); err != nil {
-		return nil, err
-	}
-	if err := acct.Charge(ctx, pl.totalPrice(), pl.bill); err != nil {
-		return nil, fmt.Errorf("pate: %w", err)
-	}
-	tab = learn.DrawRows(tab, exit) // G-PERSONS-2
+func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
+	g.DrawRows() // G-PERSONS-2
+	tab, exit := g.Unsealed()
 	var student []float64
 	if pl.public != nil {
 		var err error
@@ -40,7 +31,7 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 		return nil, fmt.Errorf("pate: %w", err)
 	}
 	if pl.Form == Printed {
-		m, err := pl.fitPrinted(ctx, groups, acct, exit)
+		m, err := pl.fitPrinted(ctx, groups, g, exit)
 		if err != nil {
 			return nil, fmt.Errorf("pate: printed form: %w", err)
 		}
@@ -57,7 +48,7 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 	}
 	ans := pl.releaseAnswer(r.sumVotes(k), exit)
 	coef, level := pl.weighAnswer(r, ans, k < len(r.rows), exit)
-	return pl.buildModel(student, coef, level, acct, exit), nil
+	return pl.buildModel(student, coef, level, g), nil
 }
 
 // releaseAnswer releases the sum of the teachers' votes, and keeps of each number what
@@ -208,14 +199,14 @@ func (pl *Plan) noiseFor(p part, moved float64, length int) mech.Mechanism {
 }
 
 // buildModel joins the student and the answer to one linear model of the log-odds.
-func (pl *Plan) buildModel(student, coef []float64, level float64, acct learn.Account, exit *mech.Exit) *model.Model {
+func (pl *Plan) buildModel(student, coef []float64, level float64, g *guard.Guard) *model.Model {
 	l := &model.Logistic{Coef: coef, Bias: level}
 	if pl.public != nil {
 		d := pl.public.Width()
 		l = &model.Logistic{Coef: append(slices.Clone(student[:d]), coef...), Bias: student[d] + level}
 	}
 	return &model.Model{
-		Learner: "pate", Schema: pl.s.Part(pl.modelColumns()), Privacy: pl.privacyStatement(acct, exit),
+		Learner: "pate", Schema: pl.s.Part(pl.modelColumns()), Privacy: pl.privacyStatement(g),
 		Spaces: []model.SpaceSpec{model.SpecOf(pl.s, pl.joint)}, Classifier: l,
 	}
 }

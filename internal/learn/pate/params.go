@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/privacy/accounting"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -215,7 +216,7 @@ func (pl *Plan) splitPrice() error {
 // splitRho splits the largest ρ that (ε, δ) buys; ρ of releases adds up, so
 // one release stands for both (1.7).
 func (pl *Plan) splitRho() error {
-	if err := learn.CheckDelta("pate", pl.Delta, pl.rows); err != nil {
+	if err := guard.CheckDelta("pate", pl.Delta, pl.rows); err != nil {
 		return err
 	}
 	release := func(label string, rho dp.Rho) dp.Event {
@@ -246,5 +247,7 @@ func (pl *Plan) totalPrice() dp.Price {
 	return dp.Price{Epsilon: pl.Epsilon, Delta: pl.Delta}
 }
 
-// Events is the bill of one Fit, in charging order.
-func (pl *Plan) Events() []dp.Event { return slices.Clone(pl.bill) }
+// Terms are what one Fit protects and pays.
+func (pl *Plan) Terms() guard.Terms {
+	return guard.Terms{Op: "pate", Scope: pl.scope, Price: pl.totalPrice(), Bill: slices.Clone(pl.bill), NotPrivate: pl.NotPrivate}
+}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/model"
@@ -169,7 +170,7 @@ func twin(tab *dataset.Table, pl *Plan, student []float64) []float64 {
 	scale := 2 / (0.8 * pl.Epsilon.Float())
 	variance := 2 * scale * scale
 	if pl.Noise == Gaussian {
-		variance = 4 / (2 * pl.Events()[0].Rho.Float())
+		variance = 4 / (2 * pl.Terms().Bill[0].Rho.Float())
 	}
 	for f, v := range sum {
 		if v != 0 {
@@ -261,7 +262,7 @@ func TestAnEmptyTableIsRefusedForNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	paid := &counter{}
-	m, err := pl.Fit(t.Context(), learntest.Engine(t, tab.Subset(nil)), paid, mech.NewExit(replay.Seeded(1, "empty")))
+	m, err := guard.Train(t.Context(), pl, learntest.Engine(t, tab.Subset(nil)), paid, mech.NewExit(replay.Seeded(1, "empty")))
 	if m != nil || err == nil || paid.charges > 0 {
 		t.Errorf("model %v, error %v, %d charges", m != nil, err, paid.charges)
 	}
@@ -290,7 +291,7 @@ func TestFactsByHand(t *testing.T) {
 		t.Error(facts)
 	}
 	p.Epsilon = 3 // units: 0.8 of them is 2, the last pays for the worth
-	if pl, err = p.Plan(census.Schema(), 0); err != nil || pl.Events()[0].Epsilon != 2 || dp.Total(pl.Events()) != 3 {
+	if pl, err = p.Plan(census.Schema(), 0); err != nil || pl.Terms().Bill[0].Epsilon != 2 || dp.Total(pl.Terms().Bill) != 3 {
 		t.Error(err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/logistic"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -24,7 +24,7 @@ import (
 // their votes about it; a student of the public columns and that winner. What
 // the section leaves open is settled in docs/guarantees/pate.md. Nothing in this
 // file protects anything.
-func (pl *Plan) fitPrinted(ctx context.Context, g *engine.Groups, acct learn.Account,
+func (pl *Plan) fitPrinted(ctx context.Context, g *engine.Groups, of *guard.Guard,
 	exit *mech.Exit) (*model.Model, error) {
 	r := newRoll(g, pl.private, pl.s.Label.Positive, mech.L1, nil)
 	r.dealRows(exit.Public())
@@ -43,7 +43,7 @@ func (pl *Plan) fitPrinted(ctx context.Context, g *engine.Groups, acct learn.Acc
 		return nil, err
 	}
 	m := &model.Model{
-		Learner: "pate", Schema: pl.s.Part(pl.modelColumns()), Privacy: pl.privacyStatement(acct, exit),
+		Learner: "pate", Schema: pl.s.Part(pl.modelColumns()), Privacy: pl.privacyStatement(of),
 		Spaces: []model.SpaceSpec{model.SpecOf(pl.s, pl.public), model.SpecOf(pl.s, pl.private)},
 	}
 	// A student with the answer a = ±1 among its features answers by one of two

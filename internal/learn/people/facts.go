@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
 )
 
 // Facts are the plan in words and numbers, from public choices alone.
@@ -53,9 +53,9 @@ func (pl *Plan) modelColumns() []int {
 	return cols
 }
 
-func (pl *Plan) privacyStatement(acct learn.Account, exit *mech.Exit) model.Privacy {
+func (pl *Plan) privacyStatement(g *guard.Guard) model.Privacy {
 	return learn.Deal{Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Bill: pl.bill, Claim: pl.claimName(),
-		NotPrivate: pl.NotPrivate}.Privacy(acct, exit)
+		NotPrivate: pl.NotPrivate}.Privacy(g)
 }
 
 func (pl *Plan) claimName() string {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/logistic"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -19,14 +19,9 @@ import (
 // Fit refuses an empty table, charges acct, then reads the rows once (twice with a public part).
 // After the charge it can fail for a fault of the engine or a cancelled context only (1.6): one
 // class or one row trains like anything else.
-func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, exit *mech.Exit) (*model.Model, error) {
-	if tab.Rows() < 1 { // public
-		return nil, fmt.Errorf("people: the table must have at least one row")
-	}
-	if err := acct.Charge(ctx, dp.Pure(pl.bill), pl.bill); err != nil {
-		return nil, fmt.Errorf("people: %w", err)
-	}
-	tab = learn.DrawRows(tab, exit) // G-PERSONS-2
+func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
+	g.DrawRows() // G-PERSONS-2
+	tab, exit := g.Unsealed()
 	list := pl.listCandidates(exit.Public())
 	if pl.public != nil {
 		public, err := pl.publicClassifier(ctx, tab)
@@ -58,7 +53,7 @@ func (pl *Plan) Fit(ctx context.Context, tab engine.Table, acct learn.Account, e
 		k, werr := pl.releaseRound(t, rows, len(list), exit)
 		add(k, voteOf(werr))
 	}
-	return pl.buildModel(members, acct, exit), nil
+	return pl.buildModel(members, g), nil
 }
 
 // publicClassifier is fitted to public columns and the public label: no private
@@ -148,11 +143,11 @@ func (pl *Plan) selectorFor(eps dp.Epsilon, spread float64) mech.Selector {
 }
 
 // buildModel is made of released values and public facts.
-func (pl *Plan) buildModel(members []model.Member, acct learn.Account, exit *mech.Exit) *model.Model {
+func (pl *Plan) buildModel(members []model.Member, g *guard.Guard) *model.Model {
 	return &model.Model{
 		Learner:    "people",
 		Schema:     pl.s.Part(pl.modelColumns()),
-		Privacy:    pl.privacyStatement(acct, exit),
+		Privacy:    pl.privacyStatement(g),
 		Spaces:     []model.SpaceSpec{model.SpecOf(pl.s, pl.space)},
 		Classifier: &model.Votes{Members: members},
 	}

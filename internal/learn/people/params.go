@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -182,5 +183,7 @@ func (pl *Plan) splitEpsilon() error {
 func pickLabel(t int) string { return fmt.Sprintf("classifier of round %d", t+1) }
 func errLabel(t int) string  { return fmt.Sprintf("weighted error of round %d", t+1) }
 
-// Events is the bill of one Fit, in charging order.
-func (pl *Plan) Events() []dp.Event { return slices.Clone(pl.bill) }
+// Terms are what one Fit protects and pays.
+func (pl *Plan) Terms() guard.Terms {
+	return guard.Terms{Op: "people", Scope: pl.scope, Price: dp.Pure(pl.bill), Bill: slices.Clone(pl.bill), NotPrivate: pl.NotPrivate}
+}

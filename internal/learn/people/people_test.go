@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/model"
@@ -220,7 +221,7 @@ func TestRuleOfRounds(t *testing.T) {
 		p := Defaults()
 		p.Epsilon = c.eps
 		pl, err := p.Plan(census.Schema(), c.rows)
-		if err != nil || pl.Rounds != c.want || len(pl.Events()) != 2*c.want {
+		if err != nil || pl.Rounds != c.want || len(pl.Terms().Bill) != 2*c.want {
 			t.Errorf("ε = %s, %d rows: %d rounds (%v), want %d", c.eps, c.rows, pl.Rounds, err, c.want)
 		}
 	}
@@ -285,7 +286,7 @@ func TestAnEmptyTableIsRefusedForNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	paid := &counter{}
-	m, err := pl.Fit(t.Context(), learntest.Engine(t, tab.Subset(nil)), paid, mech.NewExit(replay.Seeded(1, "empty")))
+	m, err := guard.Train(t.Context(), pl, learntest.Engine(t, tab.Subset(nil)), paid, mech.NewExit(replay.Seeded(1, "empty")))
 	if m != nil || err == nil || paid.charges > 0 {
 		t.Errorf("model %v, error %v, %d charges", m != nil, err, paid.charges)
 	}

@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/realdata"
@@ -113,7 +113,7 @@ func trainRandom(t *testing.T, learner string, s *schema.Schema) (*model.Model, 
 	if err != nil {
 		return nil, err
 	}
-	run := &train.Training{Op: "train", Request: req, Schema: s, Account: learn.Uncounted{},
+	run := &train.Training{Op: "train", Request: req, Schema: s, Account: guard.Uncounted{},
 		Read: func(context.Context) (*dataset.Table, error) { return table, nil }}
 	return run.Run(t.Context())
 }

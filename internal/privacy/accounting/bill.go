@@ -22,6 +22,9 @@ func Bill(bill []dp.Event) (*Composition, error) {
 	var uses []Use
 	place := map[price]int{}
 	for i, e := range bill {
+		if e.Delta > 0 {
+			return nil, fmt.Errorf("line %d of the bill has a delta of its own, so it is not accounted with others", i)
+		}
 		if e.Epsilon == 0 && e.Rho == 0 {
 			continue
 		}

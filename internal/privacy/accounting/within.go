@@ -25,15 +25,15 @@ func Within(bill []dp.Event, price dp.Price) (bool, error) {
 	if err := checkBill(bill); err != nil {
 		return false, err
 	}
-	if dp.Total(bill) <= price.Epsilon { // a pure guarantee is an (ε, δ) one
+	if sum, ok := dp.Sum(bill); ok && sum.Epsilon <= price.Epsilon && sum.Delta <= price.Delta { // 6.2
 		return true, nil
 	}
-	if price.Delta == 0 {
+	if price.Delta == 0 || slices.ContainsFunc(bill, func(e dp.Event) bool { return e.Delta > 0 }) {
 		return false, nil
 	}
 	epsilon := math.Nextafter(price.Epsilon.Float(), 0) // 6.1: never above the price, as Delta.Float
 	if rho, releases := sumGaussians(bill); releases > 0 {
-		return rho <= dp.MaxRho && gaussianDelta(rho, epsilon, releases) <= price.Delta.Float(), nil
+		return rho <= dp.MaxRho && gaussianDelta(rho, epsilon, releases+1) <= price.Delta.Float(), nil
 	}
 	if slices.ContainsFunc(bill, func(e dp.Event) bool { return e.Rho == 0 && e.Epsilon > maxPairEpsilon }) {
 		return false, nil
@@ -60,7 +60,8 @@ func Afford[N dp.Epsilon | dp.Rho](price dp.Price, most N, bill func(part N) []d
 func checkBill(bill []dp.Event) error {
 	for i, e := range bill {
 		pure := e.Epsilon >= 0 && e.Epsilon <= dp.MaxEpsilon
-		if gauss := e.Epsilon == dp.Infinite && e.Rho > 0; !(pure || gauss) || e.Rho < 0 || e.Rho > dp.MaxRho {
+		if gauss := e.Epsilon == dp.Infinite && e.Rho > 0; !(pure || gauss) || e.Rho < 0 || e.Rho > dp.MaxRho ||
+			e.Delta < 0 || e.Delta > dp.MaxDelta || e.Delta > 0 && e.Rho > 0 {
 			return &dp.ParamError{Op: "accounting", Param: "bill",
 				Want: fmt.Sprintf("must price each release in epsilon up to %s or in rho up to %s (line %d)", dp.MaxEpsilon,
 					dp.MaxRho, i+1), Got: fmt.Sprintf("epsilon_nano %d, rho_pico %d", int64(e.Epsilon), int64(e.Rho))}

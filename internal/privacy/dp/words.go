@@ -62,13 +62,39 @@ type Event struct {
 	Epsilon   Epsilon `json:"epsilon_nano"` // Infinite where there is no pure price
 	// Rho is the price of a Gaussian release; 0 where Epsilon tells it all.
 	Rho Rho `json:"rho_pico,omitempty"`
+	// Delta is that of a line that is (Epsilon, Delta)-DP as a whole: a training inside another.
+	Delta Delta `json:"delta_femto,omitempty"`
+}
+
+// Price is the line's price in words: an epsilon, a rho, or an epsilon and a delta.
+func (e Event) Price() string {
+	switch {
+	case e.Rho > 0:
+		return "rho " + e.Rho.String()
+	case e.Delta > 0:
+		return e.Epsilon.String() + ", delta " + e.Delta.String()
+	}
+	return e.Epsilon.String()
+}
+
+// Sum adds up the lines of a bill whose prices are an epsilon and a delta: together they are as
+// private (basic composition). ok is false if a line has neither, or a sum does not fit.
+func Sum(bill []Event) (sum Price, ok bool) {
+	for _, e := range bill {
+		if e.Epsilon > Infinite-1-sum.Epsilon || e.Delta > Femto-sum.Delta {
+			return Price{}, false
+		}
+		sum.Epsilon += e.Epsilon
+		sum.Delta += e.Delta
+	}
+	return sum, true
 }
 
 // Total adds up the pure prices of a bill. It is Infinite when a release has no
 // pure price or the sum does not fit; package accounting prices such bills.
 func Total(bill []Event) (sum Epsilon) {
 	for _, e := range bill {
-		if e.Epsilon > Infinite-sum {
+		if e.Epsilon > Infinite-sum || e.Delta > 0 {
 			return Infinite
 		}
 		sum += e.Epsilon

@@ -92,6 +92,7 @@ type (
 		Releases  int        `json:"releases"`
 		Epsilon   dp.Epsilon `json:"epsilon_nano,omitempty"`
 		Rho       dp.Rho     `json:"rho_pico,omitempty"`
+		Delta     dp.Delta   `json:"delta_femto,omitempty"`
 	}
 	began struct {
 		Terms Terms `json:"terms"`

@@ -195,6 +195,7 @@ func (j *Job) reservePrice(ctx context.Context, price dp.Price, bill []dp.Event)
 			d.Bill = append(d.Bill, line{Mechanism: e.Mechanism})
 		}
 		d.Bill[at].Releases++
+		d.Bill[at].Delta += e.Delta
 		if d.Bill[at].Rho += e.Rho; e.Rho == 0 {
 			d.Bill[at].Epsilon += e.Epsilon
 		}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/identity"
@@ -153,7 +153,7 @@ func (t *Combination) gatherVotes(ctx context.Context, pl *multiparty.Plan, aux 
 
 // askInSecret makes the model of a secret sum among parties and helpers.
 func (t *Combination) askInSecret(ctx context.Context, pl *multiparty.Plan, aux *multiparty.Auxiliary,
-	acct learn.Account) (*model.Model, error) {
+	acct guard.Account) (*model.Model, error) {
 	peers, err := t.readPeers()
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -68,7 +68,7 @@ func (t *Combination) Plan(s *schema.Schema, rows int) (*multiparty.Plan, error)
 
 // produceModel makes the model of what the parties hand in; acct is charged in
 // between.
-func (t *Combination) produceModel(ctx context.Context, s *schema.Schema, acct learn.Account) (m *model.Model,
+func (t *Combination) produceModel(ctx context.Context, s *schema.Schema, acct guard.Account) (m *model.Model,
 	err error) {
 	_, aux, err := ballot.ReadAuxiliary(ctx, t.Read, s, t.Aux)
 	if err != nil {
@@ -119,7 +119,7 @@ func (t *Combination) Answers(ctx context.Context, s *schema.Schema, file string
 		return err
 	}
 	t.tellFacts(pl, t.Job != nil)
-	till := &cashier{learn.Uncounted{}}
+	till := &cashier{guard.Uncounted{}}
 	q, err := pl.Ask(votes, till, mech.NewExit(rng.System()))
 	if err != nil {
 		return err

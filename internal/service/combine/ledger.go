@@ -17,7 +17,7 @@ import (
 	"strconv"
 
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
@@ -70,7 +70,7 @@ func (t *Combination) lookUp(ctx context.Context, row int) (*ledger.Job, error) 
 // plan that knows no rows.
 func (t *Combination) Model(ctx context.Context, s *schema.Schema, pl *multiparty.Plan) (*model.Model, error) {
 	if t.Job == nil {
-		m, err := t.produceModel(ctx, s, learn.Uncounted{})
+		m, err := t.produceModel(ctx, s, guard.Uncounted{})
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +86,7 @@ func (t *Combination) Model(ctx context.Context, s *schema.Schema, pl *multipart
 }
 
 // cashier charges each answer to a job of its own.
-type cashier struct{ now learn.Account }
+type cashier struct{ now guard.Account }
 
 func (c *cashier) Charge(ctx context.Context, price dp.Price, bill []dp.Event) error {
 	return c.now.Charge(ctx, price, bill)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
 	"github.com/discreet-dp/discreet/internal/federated/secsum"
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
@@ -22,7 +22,7 @@ import (
 // sumSecretly plays a secret sum in this process: each votes file is read by what
 // stands for its party, and what stands for the combiner sees the sum alone.
 func (t *Combination) sumSecretly(ctx context.Context, pl *multiparty.Plan, aux *multiparty.Auxiliary,
-	acct learn.Account) (*model.Model, error) {
+	acct guard.Account) (*model.Model, error) {
 	s, err := pl.Secret(ctx, aux, t.Honest)
 	if err != nil {
 		return nil, &train.RequestError{Err: err}

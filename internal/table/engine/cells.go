@@ -14,6 +14,12 @@ type CellSums struct {
 	Positive, Negative []uint64 // one per bin
 }
 
+// Caps are the most that a row may weigh, of the positive class and of the other, 1 to WeightOne.
+type Caps [2]uint32
+
+// FullCaps cut no weight.
+var FullCaps = Caps{WeightOne, WeightOne}
+
 // WeightOne is how many units make the weight 1, the largest a row can have.
 const WeightOne = 1 << 20
 

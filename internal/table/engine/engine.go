@@ -38,10 +38,10 @@ type Table interface {
 	Groups(ctx context.Context, cols []int) (*Groups, error)
 	// Cells adds up, for each of bins, the weights of the rows in each bin by
 	// label. A row weighs Weight(m), m its score under f where its label is
-	// positive, minus that where not; nil weighs every row WeightOne. The label
-	// must be binary. The sums are exact, hence the same for any order of the
-	// rows. One pass.
-	Cells(ctx context.Context, f *feature.Additive, bins []feature.Bins) ([]CellSums, error)
+	// positive, minus that where not; nil weighs every row WeightOne. A weight above the cap of
+	// its class counts for the cap. The label must be binary. The sums are exact, hence the same
+	// for any order of the rows. One pass.
+	Cells(ctx context.Context, f *feature.Additive, bins []feature.Bins, most Caps) ([]CellSums, error)
 	// ClassCells counts, for each of bins, the rows of each class in each bin, as
 	// Groups does. One pass.
 	ClassCells(ctx context.Context, bins []feature.Bins) ([]ClassCells, error)

@@ -60,3 +60,18 @@ func (b *boundScored) binOf(z int64) uint32 {
 
 // ascending keeps the order of integers.
 func ascending(z int64) uint64 { return uint64(z) ^ 1<<63 }
+
+// Columns lists the columns on which the bin of a row depends, one as often as it does.
+func (b *Bins) Columns() (columns []int) {
+	if b.scored != nil {
+		for k := range b.scored.of.Shapes {
+			columns = append(columns, b.scored.of.Shapes[k].Columns()...)
+		}
+		return columns
+	}
+	columns = []int{b.Column}
+	if b.Second != nil {
+		columns = append(columns, b.Second.Columns()...)
+	}
+	return columns
+}

@@ -123,8 +123,8 @@ func TestStoreAnswersAsMemory(t *testing.T) {
 		f := &feature.Additive{Intercept: 0.5}
 		for round := range 4 {
 			for _, tables := range [][2]engine.Table{{got, want}, {got.Against(0), want.Against(0)}} {
-				g, err1 := tables[0].Cells(ctx, f, bins)
-				w, err2 := tables[1].Cells(ctx, f, bins)
+				g, err1 := tables[0].Cells(ctx, f, bins, engine.FullCaps)
+				w, err2 := tables[1].Cells(ctx, f, bins, engine.FullCaps)
 				if err1 != nil || err2 != nil || !reflect.DeepEqual(g, w) {
 					t.Fatalf("round %d: other cells, %v, %v", round, err1, err2)
 				}
@@ -140,7 +140,7 @@ func TestStoreAnswersAsMemory(t *testing.T) {
 		}
 		cancelled, cancel := context.WithCancel(ctx)
 		cancel()
-		if _, err := got.Cells(cancelled, f, bins); err == nil {
+		if _, err := got.Cells(cancelled, f, bins, engine.FullCaps); err == nil {
 			t.Error("a cancelled question is answered")
 		}
 		if err := st.Put(0, tab); err == nil {
@@ -181,15 +181,15 @@ func TestStoreReadsWhatAQuestionAdds(t *testing.T) {
 			steps[k] = float64(k) / 4
 		}
 		f.Shapes = append(f.Shapes, feature.Shape{Bins: bins, Steps: steps})
-		got, err1 := st.Table().Cells(ctx, f, []feature.Bins{bins})
-		want, err2 := memoryTable.Cells(ctx, f, []feature.Bins{bins})
+		got, err1 := st.Table().Cells(ctx, f, []feature.Bins{bins}, engine.FullCaps)
+		want, err2 := memoryTable.Cells(ctx, f, []feature.Bins{bins}, engine.FullCaps)
 		if err1 != nil || err2 != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("column %d: other cells, %v, %v", col, err1, err2)
 		}
 		damage(col)
 	}
 	f.Intercept = 0 // another score, which no row is known to have
-	if _, err := st.Table().Cells(ctx, f, nil); err == nil {
+	if _, err := st.Table().Cells(ctx, f, nil, engine.FullCaps); err == nil {
 		t.Error("damaged columns are read")
 	}
 }

@@ -62,7 +62,7 @@ func TestPersonsInBlocksAreThoseOfMemory(t *testing.T) {
 	draws := func() func(uint64) uint64 { return rand.New(rand.NewPCG(7, 8)).Uint64N }
 	for _, most := range []int64{0, 1 << 20} {
 		got := storePersons(t, tab, 9, most).Table()
-		if _, err := got.Cells(ctx, f, bins); err == nil || !strings.Contains(err.Error(), "before it is settled") {
+		if _, err := got.Cells(ctx, f, bins, engine.FullCaps); err == nil || !strings.Contains(err.Error(), "before it is settled") {
 			t.Errorf("rows count before it is settled what for: %v", err)
 		}
 		g, w := got.Persons(), want.Persons()
@@ -80,8 +80,8 @@ func TestPersonsInBlocksAreThoseOfMemory(t *testing.T) {
 				t.Errorf("%s: %d rows, want %d", name, tables[0].Rows(), tables[1].Rows())
 			}
 			for range 2 {
-				c1, err1 := tables[0].Cells(ctx, f, bins)
-				c2, err2 := tables[1].Cells(ctx, f, bins)
+				c1, err1 := tables[0].Cells(ctx, f, bins, engine.FullCaps)
+				c2, err2 := tables[1].Cells(ctx, f, bins, engine.FullCaps)
 				if err1 != nil || err2 != nil || !reflect.DeepEqual(c1, c2) {
 					t.Errorf("%s: other cells, %v, %v", name, err1, err2)
 				}

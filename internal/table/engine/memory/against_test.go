@@ -108,11 +108,11 @@ func TestAgainstEqualsRecodedLabels(t *testing.T) {
 			!slices.Equal(groups.Counts[1], wantGroups.Counts[1]) {
 			t.Errorf("level %d: other groups than of recoded labels", level)
 		}
-		cells, err := view.Cells(ctx, nil, []feature.Bins{feature.NewBins(tab.Schema, 1, nil)})
+		cells, err := view.Cells(ctx, nil, []feature.Bins{feature.NewBins(tab.Schema, 1, nil)}, engine.FullCaps)
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantCells, err := twin.Cells(ctx, nil, []feature.Bins{feature.NewBins(tab.Schema, 1, nil)})
+		wantCells, err := twin.Cells(ctx, nil, []feature.Bins{feature.NewBins(tab.Schema, 1, nil)}, engine.FullCaps)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +173,7 @@ func TestThreeLevelsAreNotTwo(t *testing.T) {
 	}
 	coef := []float64{0, 0}
 	_, mistakes := whole.Mistakes(ctx, sp, thresholds(1, sp, 1))
-	_, cells := whole.Cells(ctx, nil, nil)
+	_, cells := whole.Cells(ctx, nil, nil, engine.FullCaps)
 	_, logistic := whole.LogisticSums(ctx, sp, coef)
 	_, sums := whole.MarginSums(ctx, sp, engine.Loss{}, engine.Rows{Scale: 1, Norm: 1}, coef)
 	_, margins := whole.Margins(ctx, sp, engine.Rows{Scale: 1, Norm: 1})

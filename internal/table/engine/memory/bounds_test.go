@@ -67,7 +67,7 @@ func (a totals) addAnswers(t *testing.T, m *Table, weighed bool) {
 		f.Shapes = append(f.Shapes, sh)
 	}
 	for name, score := range map[string]*feature.Additive{"unscored": nil, "scored": f} {
-		cells, err := m.Cells(ctx, score, bins)
+		cells, err := m.Cells(ctx, score, bins, engine.FullCaps)
 		must(err)
 		for k := range cells {
 			addAll(a, fmt.Sprint(name, k, "+"), cells[k].Positive)

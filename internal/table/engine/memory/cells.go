@@ -15,11 +15,12 @@ import (
 // Cells implements engine.Table. Time O(n·(shapes of f + bins)), and O(n·bins)
 // where f is the last call's with a shape more; memory 4 bytes per row, which
 // stay until the table goes, and one counter per bin and label on each core.
-func (m *Table) Cells(ctx context.Context, f *feature.Additive, bins []feature.Bins) ([]engine.CellSums, error) {
+func (m *Table) Cells(ctx context.Context, f *feature.Additive, bins []feature.Bins,
+	most engine.Caps) ([]engine.CellSums, error) {
 	if err := m.checkBinary("cells", weighed); err != nil {
 		return nil, err
 	}
-	q := &cells{t: m}
+	q := &cells{t: m, most: [2]uint32{most[1] << 1, most[0]<<1 | 1}, cut: most != engine.FullCaps}
 	q.side[m.positive] = 1
 	for k := range bins {
 		q.asked = append(q.asked, placeOf(&bins[k], m.t.Cols))
@@ -78,6 +79,8 @@ type cells struct {
 	margins []int32                // of all rows; nil where none are kept
 	addends []addend               // what margins lack
 	weights *weights
+	most    [2]uint32 // by the label's bit: the cap of a weight, as writeWeights writes one
+	cut     bool      // some weight may be above its cap
 }
 
 type cellScratch struct {
@@ -139,6 +142,11 @@ func (q *cells) addRows(from, to int, s *cellScratch, into [][]uint64) {
 	default:
 		for i, l := range q.t.t.Labels[from:to] {
 			weighed[i] = engine.WeightOne<<1 | q.side[l]
+		}
+	}
+	if q.cut {
+		for i, w := range weighed {
+			weighed[i] = min(w, q.most[w&1])
 		}
 	}
 	if q.t.weights != nil {

@@ -48,7 +48,7 @@ func TestCellsAgreeWithNaiveTwin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := m.Cells(context.Background(), f, bins)
+	got, err := m.Cells(context.Background(), f, bins, engine.FullCaps)
 	if err != nil {
 		t.Fatal(err)
 	}

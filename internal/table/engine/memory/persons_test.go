@@ -69,7 +69,7 @@ func TestWeighedAnswersEqualATwin(t *testing.T) {
 		m := open(t, tab)
 		weighed := m.Persons().Weigh(2)
 		bins := []feature.Bins{feature.NewBins(tab.Schema, 0, []float64{0}), feature.NewGroups(1, make([]uint32, 4), 1)}
-		cells, err := weighed.Cells(ctx, nil, bins)
+		cells, err := weighed.Cells(ctx, nil, bins, engine.FullCaps)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +158,7 @@ func TestNobodyCountsRowsOfPersons(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask := func(tab engine.Table) (errs []error) {
-		_, a := tab.Cells(ctx, nil, bins)
+		_, a := tab.Cells(ctx, nil, bins, engine.FullCaps)
 		_, b := tab.ClassCells(ctx, bins)
 		_, c := tab.Groups(ctx, []int{1})
 		_, d := tab.Mistakes(ctx, sp, []feature.Threshold{{Coef: make([]float64, sp.Width())}})

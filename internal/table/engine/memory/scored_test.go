@@ -41,7 +41,7 @@ func boosted(tab *dataset.Table, shapes int) (*feature.Additive, []feature.Bins)
 
 func cellsOf(t *testing.T, m engine.Table, f *feature.Additive, bins []feature.Bins) []engine.CellSums {
 	t.Helper()
-	got, err := m.Cells(context.Background(), f, bins)
+	got, err := m.Cells(context.Background(), f, bins, engine.FullCaps)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestCellsAnswerAlikeWhateverWasAskedBefore(t *testing.T) {
 	ask("and after it", 1, whole, bins)
 
 	ask("a shorter one", 1, first(3), bins)
-	if _, err := used.Against(1).Cells(&stopping{Context: context.Background()}, first(4), bins); err == nil {
+	if _, err := used.Against(1).Cells(&stopping{Context: context.Background()}, first(4), bins, engine.FullCaps); err == nil {
 		t.Error("a cancelled context was not noticed")
 	}
 	ask("after one that was stopped on its way", 1, first(4), bins)
@@ -154,7 +154,7 @@ func TestCellsOfManyAtOnce(t *testing.T) {
 			f := *whole
 			f.Shapes = whole.Shapes[:n]
 			for range 20 {
-				if got, err := m.Cells(context.Background(), &f, bins); err != nil || !reflect.DeepEqual(got, want[n]) {
+				if got, err := m.Cells(context.Background(), &f, bins, engine.FullCaps); err != nil || !reflect.DeepEqual(got, want[n]) {
 					t.Errorf("%d shapes: another answer than alone (error %v)", n, err)
 				}
 			}

@@ -35,8 +35,8 @@ func someQuestions(t testing.TB) (texts [][]byte) {
 		{Kind: question.Groups, Columns: []int{1, 0}},
 		{Kind: question.Groups},
 		{Kind: question.Cells, Score: score, Bins: []feature.Bins{number, category, feature.Cross(number, category),
-			feature.CutScore(score, []float64{-0.5, 0.5})}},
-		{Kind: question.Cells, Against: 1, Bins: []feature.Bins{number}},
+			feature.CutScore(score, []float64{-0.5, 0.5})}, Caps: engine.Caps{100, 7}},
+		{Kind: question.Cells, Against: 1, Bins: []feature.Bins{number}, Caps: engine.FullCaps},
 		{Kind: question.ClassCells, Bins: []feature.Bins{number, category}},
 		{Kind: question.ClassSlope, Classes: classes, Shape: shape, Most: 2},
 		{Kind: question.ClassResiduals, Classes: classes, Bins: []feature.Bins{number}},
@@ -124,13 +124,13 @@ func FuzzSums(f *testing.F) {
 
 // A message of another version is refused by its number.
 func TestOtherVersionsAreRefused(t *testing.T) {
-	text := bytes.Replace(someQuestions(t)[0], []byte(`"version":2`), []byte(`"version":3`), 1)
+	text := bytes.Replace(someQuestions(t)[0], []byte(`"version":3`), []byte(`"version":4`), 1)
 	if _, err := question.Decode(census.Schema(), text); err == nil ||
-		err.Error() != "question: question of version 3, this is version 2" {
+		err.Error() != "question: question of version 4, this is version 3" {
 		t.Errorf("error %v", err)
 	}
-	if _, err := question.DecodeSums([]byte{3, 0, 0, 0, 0}); err == nil ||
-		err.Error() != "question: answer of version 3, this is version 2" {
+	if _, err := question.DecodeSums([]byte{4, 0, 0, 0, 0}); err == nil ||
+		err.Error() != "question: answer of version 4, this is version 3" {
 		t.Errorf("error %v", err)
 	}
 }

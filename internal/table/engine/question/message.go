@@ -23,6 +23,7 @@ type message struct {
 	Columns    []int               `json:"columns,omitempty"`
 	Score      *feature.ScoreSpec  `json:"score,omitempty"`
 	Bins       []feature.BinsSpec  `json:"bins,omitempty"`
+	Caps       engine.Caps         `json:"caps,omitzero"`
 	Classes    *scoreMessage       `json:"classes,omitempty"`
 	Shape      *shapeMessage       `json:"shape,omitempty"`
 	Most       float64             `json:"most,omitempty"`
@@ -58,7 +59,7 @@ type gridMessage []feature.BinsSpec
 // Encode writes q.
 func Encode(q *Question) ([]byte, error) {
 	m := message{Version: Version, Kind: q.Kind, Against: q.Against, Thresholds: q.Thresholds, Columns: q.Columns,
-		Most: q.Most}
+		Most: q.Most, Caps: q.Caps}
 	if q.Space != nil {
 		m.Space = &spaceMessage{q.Space.Encoding, q.Space.Columns}
 	}
@@ -119,7 +120,7 @@ func Decode(s *schema.Schema, text []byte) (*Question, error) {
 	if m.Against < WholeLabel || m.Against >= s.Classes() {
 		return nil, fmt.Errorf("question: there is no class %d among %d", m.Against, s.Classes())
 	}
-	q := &Question{Kind: m.Kind, Against: m.Against, Thresholds: m.Thresholds, Columns: m.Columns, Most: m.Most}
+	q := &Question{Kind: m.Kind, Against: m.Against, Thresholds: m.Thresholds, Columns: m.Columns, Most: m.Most, Caps: m.Caps}
 	steps := []func(*Question, *schema.Schema) error{m.readSpace, m.readBins, m.readClasses, m.readGrids,
 		m.readLosses}
 	for _, read := range steps {
@@ -138,7 +139,9 @@ func (q *Question) checkParts() error {
 		ok = q.Space != nil && len(q.Thresholds) > 0
 	case Groups:
 		ok = true
-	case Cells, ClassCells:
+	case Cells:
+		ok = len(q.Bins) > 0 && min(q.Caps[0], q.Caps[1]) > 0 && max(q.Caps[0], q.Caps[1]) <= engine.WeightOne
+	case ClassCells:
 		ok = len(q.Bins) > 0
 	case ClassSlope:
 		ok = q.Classes != nil && q.Shape != nil && q.Most > 0

@@ -15,7 +15,7 @@ import (
 
 // Version is the number of this form of questions and answers. Processes with different ones
 // refuse each other.
-const Version = 2
+const Version = 3
 
 // Kind names a method of engine.Table.
 type Kind string
@@ -45,6 +45,7 @@ type Question struct {
 	Columns    []int
 	Score      *feature.Additive
 	Bins       []feature.Bins
+	Caps       engine.Caps
 	Classes    *engine.ClassScore
 	Shape      *feature.LevelShape
 	Most       float64
@@ -130,7 +131,7 @@ func AnswerFrom(ctx context.Context, t engine.Table, q *Question) (*Sums, error)
 		}
 		return sumsOfGroups(g, q.Columns, t.Schema().Classes()), nil
 	case Cells:
-		cells, err := t.Cells(ctx, q.Score, q.Bins)
+		cells, err := t.Cells(ctx, q.Score, q.Bins, q.Caps)
 		var out Sums
 		for _, c := range cells {
 			out.Plain = append(append(out.Plain, c.Positive...), c.Negative...)

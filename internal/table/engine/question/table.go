@@ -178,7 +178,8 @@ func orderOfGroups(codes [][]uint32, sizes []int, n int) []int {
 }
 
 // Cells implements engine.Table.
-func (t *Table) Cells(ctx context.Context, f *feature.Additive, bins []feature.Bins) ([]engine.CellSums, error) {
+func (t *Table) Cells(ctx context.Context, f *feature.Additive, bins []feature.Bins,
+	most engine.Caps) ([]engine.CellSums, error) {
 	if err := t.checkBinary("cells"); err != nil {
 		return nil, err
 	}
@@ -186,7 +187,7 @@ func (t *Table) Cells(ctx context.Context, f *feature.Additive, bins []feature.B
 	for k := range bins {
 		total += 2 * bins[k].Len()
 	}
-	s, err := t.ask(ctx, Question{Kind: Cells, Score: f, Bins: bins}, total)
+	s, err := t.ask(ctx, Question{Kind: Cells, Score: f, Bins: bins, Caps: most}, total)
 	if err != nil {
 		return nil, err
 	}

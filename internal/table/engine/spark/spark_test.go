@@ -167,8 +167,8 @@ func TestWorkerAnswersAsMemory(t *testing.T) {
 	if answer, _ := w.call(header{Op: "ask"}, text, data[0]); answer.Error == "" {
 		t.Error("a damaged block is not refused")
 	}
-	if answer, _ := w.call(header{Op: "ask"}, bytes.Replace(text, []byte(`"version":2`), []byte(`"version":3`), 1),
-		data[0]); !strings.Contains(answer.Error, "version 3") {
+	if answer, _ := w.call(header{Op: "ask"}, bytes.Replace(text, []byte(`"version":3`), []byte(`"version":4`), 1),
+		data[0]); !strings.Contains(answer.Error, "version 4") {
 		t.Errorf("error %q", answer.Error)
 	}
 	if answer, _ := w.call(header{Op: "code", Name: "0-1"}, []byte("no Parquet")); !strings.Contains(answer.Error,

@@ -6,7 +6,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/erm"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -157,7 +157,7 @@ func (t *trial) measurePoint(ctx context.Context, p frame.Point) (frame.Measurem
 		return frame.Measurement{}, err
 	}
 	// The stream names ε only, so that methods see noise of one direction.
-	m, err := plan.Fit(ctx, t.train, learn.Uncounted{}, mech.NewExit(t.repeat.Stream("ε = "+p.Epsilon.String())))
+	m, err := guard.Train(ctx, plan, t.train, guard.Uncounted{}, mech.NewExit(t.repeat.Stream("ε = "+p.Epsilon.String())))
 	if err != nil {
 		return frame.Measurement{}, err
 	}

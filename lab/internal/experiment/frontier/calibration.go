@@ -10,7 +10,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/additive"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/model/metrics"
@@ -407,10 +407,14 @@ func (t *calibrationTrial) scorePoint(ctx context.Context, p frame.Point) ([]flo
 	}
 	var m *model.Model
 	if p.Epsilon == 0 {
-		m, err = pl.FitPublic(ctx, tab)
+		var g *guard.Guard
+		if g, err = guard.OpenPublic("frontier", tab); err != nil {
+			return nil, err
+		}
+		m, err = pl.FitPublic(ctx, g)
 	} else {
 		noise := t.repeat.Stream(fmt.Sprintf("%s, ε = %s", p.Series, p.Epsilon))
-		m, err = pl.Fit(ctx, tab, learn.Uncounted{}, mech.NewExit(noise))
+		m, err = guard.Train(ctx, pl, tab, guard.Uncounted{}, mech.NewExit(noise))
 	}
 	if err != nil {
 		return nil, err

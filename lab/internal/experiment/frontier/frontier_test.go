@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/realdata"
@@ -123,10 +123,10 @@ func TestSearchTakesTheBestMean(t *testing.T) {
 func TestBelowIsTheLargestAllowed(t *testing.T) {
 	for _, rows := range []int{2, 3, 1000, 21113, 31648} {
 		d := largestBelow(rows)
-		if err := learn.CheckDelta("test", d, rows); err != nil {
+		if err := guard.CheckDelta("test", d, rows); err != nil {
 			t.Error(err)
 		}
-		if learn.CheckDelta("test", d+1, rows) == nil {
+		if guard.CheckDelta("test", d+1, rows) == nil {
 			t.Errorf("%d rows: %s is not the largest", rows, d)
 		}
 	}

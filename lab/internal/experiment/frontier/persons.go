@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/table/column"
@@ -124,7 +124,7 @@ func openPersons(_ context.Context, w *frame.World) (frame.Setup, error) {
 		held := all.Subset(test)
 		return func(ctx context.Context, p frame.Point) (frame.Measurement, error) {
 			tab := tables[p.Series]
-			return (&trial{repeat: r, train: tab, test: held, rows: learn.PublicUnits(tab)}).measurePoint(ctx, p)
+			return (&trial{repeat: r, train: tab, test: held, rows: guard.PublicUnits(tab)}).measurePoint(ctx, p)
 		}, nil
 	}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/additive"
 	"github.com/discreet-dp/discreet/internal/learn/brc"
@@ -83,7 +84,7 @@ func (t *trial) measurePoint(ctx context.Context, p frame.Point) (frame.Measurem
 	if err != nil {
 		return frame.Measurement{}, err
 	}
-	m, err := plan.Fit(ctx, t.train, learn.Uncounted{},
+	m, err := guard.Train(ctx, plan, t.train, guard.Uncounted{},
 		mech.NewExit(t.repeat.Stream(fmt.Sprintf("%s, ε = %s", p.Series, p.Epsilon))))
 	if err != nil {
 		return frame.Measurement{}, err

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/logistic"
 	"github.com/discreet-dp/discreet/internal/model"
@@ -97,7 +98,7 @@ func fitLearner(plan func(s *schema.Schema, rows int) (learn.Plan, error)) fitte
 		if err != nil {
 			return nil, err
 		}
-		return pl.Fit(ctx, tab, learn.Uncounted{}, mech.NewExit(nothing{}))
+		return guard.Train(ctx, pl, tab, guard.Uncounted{}, mech.NewExit(nothing{}))
 	}
 }
 

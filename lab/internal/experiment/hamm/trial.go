@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -202,7 +202,7 @@ func (tr *trial) collectBallots(p multiparty.Params, kind multiparty.Kind, parti
 }
 
 func (c *combination) combineModel(ctx context.Context, exit *mech.Exit) (*model.Model, error) {
-	return c.plan.Combine(ctx, c.aux, c.tally, learn.Uncounted{}, exit)
+	return c.plan.Combine(ctx, c.aux, c.tally, guard.Uncounted{}, exit)
 }
 
 // measureLine is the accuracy of one line on the test rows.

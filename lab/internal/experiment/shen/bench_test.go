@@ -6,7 +6,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/brc"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
@@ -60,7 +60,7 @@ func trainOnce(b *testing.B, t *memory.Table) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := plan.Fit(context.Background(), t, learn.Uncounted{}, mech.NewExit(rng.System())); err != nil {
+	if _, err := guard.Train(context.Background(), plan, t, guard.Uncounted{}, mech.NewExit(rng.System())); err != nil {
 		b.Fatal(err)
 	}
 }

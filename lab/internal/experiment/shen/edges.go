@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/brc"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/plot"
@@ -75,7 +75,7 @@ func (t *trial) measureEdges(ctx context.Context, p frame.Point) (frame.Measurem
 	if err != nil {
 		return frame.Measurement{}, err
 	}
-	m, err := plan.Fit(ctx, t.train, learn.Uncounted{}, mech.NewExit(t.repeat.Stream("classifiers")))
+	m, err := guard.Train(ctx, plan, t.train, guard.Uncounted{}, mech.NewExit(t.repeat.Stream("classifiers")))
 	if err != nil {
 		return frame.Measurement{}, err
 	}

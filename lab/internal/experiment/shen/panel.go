@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/brc"
 	"github.com/discreet-dp/discreet/internal/learn/erm"
@@ -232,7 +233,7 @@ func (t *trial) measurePoint(ctx context.Context, p frame.Point) (frame.Measurem
 // see the same classifiers and almost the same noise but for its scale.
 func (t *trial) fitModel(ctx context.Context, plan learn.Plan, p frame.Point, tape mech.Tape) (*model.Model, error) {
 	src := t.repeat.Stream(fmt.Sprintf("ε = %s, %s", p.Epsilon, p.Encoding))
-	return plan.Fit(ctx, t.train, learn.Uncounted{}, mech.NewTapedExit(src, tape))
+	return guard.Train(ctx, plan, t.train, guard.Uncounted{}, mech.NewTapedExit(src, tape))
 }
 
 // scorePlan fits a plan and tests the model.

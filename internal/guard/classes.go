@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guard
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+)
+
+// ClassScore is a score of every row for each class: see engine.ClassScore.
+type ClassScore = engine.ClassScore
+
+// NewClassScore starts at the given scores, one per class, in nats.
+func NewClassScore(start []float64) *ClassScore { return engine.NewClassScore(start) }
+
+// ClassSlope is how the log-likelihood of the labels changes along a shape, and half of how that
+// change falls off, each divided by most nats: see engine.Table. What a row adds to both is shortened
+// to 1 in L1, of either sign.
+func (g *Guard) ClassSlope(ctx context.Context, f *ClassScore, sh *feature.LevelShape, most float64) (*Sum, error) {
+	if !(most > 0) || math.IsInf(most, 1) {
+		return nil, fmt.Errorf("guard: the most that a row says must be > 0 nats and finite")
+	}
+	slope, err := g.table.ClassSlope(ctx, f, sh, most)
+	if err != nil {
+		return nil, err
+	}
+	values := []mech.Ratio{{Num: slope.Gain, Den: engine.WeightOne}, {Num: slope.HalfCurve, Den: engine.WeightOne}}
+	return &Sum{of: g, values: values, moves: Signed(g.Schema().Relation).Times(g.most)}, nil
+}
+
+// ClassResiduals are sealed residuals of one column by class and bin.
+type ClassResiduals struct {
+	of   *Guard
+	rest engine.ClassResiduals
+}
+
+// ClassResiduals adds up what the labels say beyond the score f: see engine.Table.
+func (g *Guard) ClassResiduals(ctx context.Context, f *ClassScore, bins *feature.Bins) (*ClassResiduals, error) {
+	rest, err := g.table.ClassResiduals(ctx, f, bins)
+	if err != nil {
+		return nil, err
+	}
+	return &ClassResiduals{g, rest}, nil
+}
+
+// Halves is half of the residuals above, by class and bin, and then of those below: a row adds 1 −
+// p(y) for its class and p(k) for every other, so at most 1 in L1 and in L2 after division by 2 (1.7).
+func (r *ClassResiduals) Halves() *Sum {
+	var values []mech.Ratio
+	for _, lists := range [][][]uint64{r.rest.Above, r.rest.Below} {
+		for _, byBin := range lists {
+			for _, x := range byBin {
+				values = append(values, mech.Ratio{Num: int64(x), Den: 2 * engine.WeightOne})
+			}
+		}
+	}
+	return &Sum{of: r.of, values: values, moves: OneCell(r.of.Schema().Relation).Times(r.of.most)}
+}
+
+// Distances scores columns by how far their cells are from what the scores expect, ½·Σ |rows −
+// expected rows| over bins and classes. A row adds at most 1 to a score, or takes it off, each time it
+// appears or leaves (3.4).
+func (g *Guard) Distances(columns []*ClassResiduals) (*Scores, error) {
+	s := &Scores{of: g, spread: 2 * OneCell(g.Schema().Relation).Times(g.most).L1}
+	for _, r := range columns {
+		if r.of != g {
+			return nil, fmt.Errorf("guard: scores must be of one guard")
+		}
+		score := mech.Ratio{Den: 2 * engine.WeightOne}
+		for class := range r.rest.Above {
+			score.Num += sumDistances(r.rest.Above[class], r.rest.Below[class])
+		}
+		s.values = append(s.values, score)
+	}
+	return s, nil
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guard
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+)
+
+// Groups are the distinct rows of public columns, and how many rows each stands for. Their Counts
+// are nil unless the label is public, too.
+type Groups struct {
+	engine.Groups
+	Rows   []float64 // by group: how many, or what they weigh, whatever the label
+	of     *Guard
+	counts [][]uint64 // by class, then group; sealed if the label is protected
+	open   bool       // the counts of classes are public
+}
+
+// DistinctRows are the distinct rows of some columns: see engine.Groups.
+type DistinctRows = engine.Groups
+
+// Groups counts the rows that agree on all of cols, which must be public. One pass.
+func (g *Guard) Groups(ctx context.Context, cols []int) (*Groups, error) {
+	for _, j := range cols {
+		if g.private && g.protects.column(j) {
+			return nil, fmt.Errorf("guard: rows can be grouped by public columns only")
+		}
+	}
+	if g.private && g.protects.all {
+		return nil, fmt.Errorf("guard: rows can be grouped if their number is public only")
+	}
+	all, err := g.table.Groups(ctx, cols)
+	if err != nil {
+		return nil, err
+	}
+	out := &Groups{Groups: *all, Rows: make([]float64, all.Len), of: g, counts: all.Counts,
+		open: !g.private || !g.protects.label}
+	units := float64(g.rowUnits())
+	for _, counts := range all.Counts {
+		for i, n := range counts {
+			out.Rows[i] += float64(n) / units
+		}
+	}
+	if !out.open {
+		out.Counts = nil
+	}
+	return out, nil
+}
+
+// Classes is how many rows of each class each group has, or what they weigh. The label must be
+// public.
+func (gr *Groups) Classes() ([][]float64, error) {
+	if !gr.open {
+		return nil, fmt.Errorf("guard: rows by class must be measured, since the label is protected")
+	}
+	units := 1 / float64(gr.of.rowUnits())
+	out := make([][]float64, len(gr.counts))
+	for class, counts := range gr.counts {
+		out[class] = make([]float64, len(counts))
+		for i, n := range counts {
+			out[class][i] = float64(n) * units
+		}
+	}
+	return out, nil
+}
+
+// ClassBins is the rows of one class by bin of each of some partitions of the groups: bins[q] is the
+// bin of each group, of sizes[q]. A neighbour changes the label of one row, which moves one bin of
+// each partition by 1.
+func (gr *Groups) ClassBins(class int, bins [][]uint32, sizes []int) *Sum {
+	var values []mech.Ratio
+	for q, of := range bins {
+		first := len(values)
+		for range sizes[q] {
+			values = append(values, mech.Ratio{Den: gr.of.rowUnits()})
+		}
+		for i, b := range of {
+			values[first+int(b)].Num += int64(gr.counts[class][i])
+		}
+	}
+	parts := float64(len(bins))
+	return &Sum{of: gr.of, values: values, moves: Toggled(parts, math.Sqrt(parts)).Times(gr.of.most), public: gr.open}
+}
+
+// ClassVectors is the sum of a vector of each row of one class, whose Euclidean length is at most 1:
+// each visits the groups that have one. A number is cut off towards zero after 20 bits. A vector that
+// is longer than 1 even so counts as nothing.
+func (gr *Groups) ClassVectors(class, size int, each func(visit func(group int, vector []float64))) *Sum {
+	values, units := make([]mech.Ratio, size), make([]int64, size)
+	for i := range values {
+		values[i].Den = engine.WeightOne * gr.of.rowUnits()
+	}
+	seen := make([]bool, gr.Len)
+	each(func(group int, vector []float64) {
+		length := 0.0
+		for i, x := range vector[:size] {
+			cut := x * engine.WeightOne
+			if !(math.Abs(cut) <= engine.WeightOne) { // or not a number
+				return
+			}
+			units[i] = int64(cut)
+			length += float64(units[i] * units[i])
+		}
+		if seen[group] || length > engine.WeightOne*engine.WeightOne {
+			return
+		}
+		seen[group] = true
+		for i, x := range units {
+			values[i].Num += int64(gr.counts[class][group]) * x
+		}
+	})
+	return &Sum{of: gr.of, values: values, moves: Toggled(math.Inf(1), 1).Times(gr.of.most), public: gr.open}
+}
+
+// FeatureBits is how many bits behind the point a feature has in ClassMeans.
+const FeatureBits = 24
+
+// ClassMeans is, for each of some classes, the mean over all rows of the features of the rows of that
+// class: visit lists the features of each group that are not zero, each at most once and of a size of
+// at most 1. A neighbour changes the label of one row, and so moves the mean of one class or of two
+// by at most the longest of the groups' features.
+func (gr *Groups) ClassMeans(classes []int, size int, visit func(each func(group, feature int, x float64))) (*Sum, error) {
+	n := gr.of.Units()
+	if n < 1 || gr.of.most != 1 || gr.of.Schema().Relation != dp.ReplaceOne && gr.of.private {
+		return nil, fmt.Errorf("guard: means need a public number of rows")
+	}
+	sum := make([]int64, len(classes)*size)
+	sizes, squares := make([]float64, gr.Len), make([]float64, gr.Len)
+	visit(func(group, f int, x float64) {
+		if !(math.Abs(x) <= 1) {
+			return
+		}
+		q := math.RoundToEven(math.Ldexp(x, FeatureBits))
+		sizes[group] += math.Abs(q)
+		squares[group] += q * q
+		for k, class := range classes {
+			sum[k*size+f] += int64(q) * int64(gr.counts[class][group])
+		}
+	})
+	l1, l2 := 0.0, 0.0
+	for i := range sizes { // over rows that occur, whatever their labels
+		l1, l2 = max(l1, sizes[i]), max(l2, math.Sqrt(squares[i]))
+	}
+	if len(classes) > 1 { // the row leaves one class for another
+		l1, l2 = 2*l1, l2*(math.Sqrt2*(1+0x1p-50))
+	}
+	mean := func(units float64) float64 { // the factor is past the rounding of a few operations
+		return math.Ldexp(units, -FeatureBits) / float64(n) * (1 + 0x1p-39)
+	}
+	values := make([]mech.Ratio, len(sum))
+	for f, v := range sum {
+		values[f] = mech.Ratio{Num: v, Den: int64(n) << FeatureBits}
+	}
+	return &Sum{of: gr.of, values: values, moves: Toggled(mean(l1), mean(l2)), public: gr.open}, nil
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guard
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Guard answers a learner's questions about one table, within one price. It is not for several
+// goroutines at once.
+type Guard struct {
+	op       string
+	table    engine.Table // settled: rows weigh what their persons allow, or count once
+	exit     *mech.Exit
+	purse    purse
+	protects protects
+	scope    dp.Scope
+	counted  bool
+	private  bool
+	most     int // rows that a unit counts for
+}
+
+// Open charges acct for a training on tab by terms t, and returns its guard. It refuses before it
+// charges: a scope that is weaker than the schema's, a bill that costs more than its price, a δ at
+// which a row may be published, and a table without a row if their number is public.
+func Open(ctx context.Context, t Terms, tab engine.Table, acct Account, exit *mech.Exit) (*Guard, error) {
+	g := &Guard{op: t.Op, table: tab, exit: exit, protects: protectedBy(t.Scope, tab.Schema()), scope: t.Scope, most: 1}
+	if err := g.setPurse(t); err != nil {
+		return nil, err
+	}
+	if units := g.Units(); units < 1 && (!g.private || tab.Schema().Relation == dp.ReplaceOne) {
+		return nil, fmt.Errorf("%s: the table must have at least one row", t.Op)
+	} else if err := CheckDelta(t.Op, t.Price.Delta, units); err != nil {
+		return nil, err
+	}
+	if err := acct.Charge(ctx, t.Price, t.Bill); err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Op, err)
+	}
+	g.counted = acct.Counted()
+	return g, nil
+}
+
+// setPurse fills the purse as t says, unless that protects less than the schema declares.
+func (g *Guard) setPurse(t Terms) (err error) {
+	if t.NotPrivate {
+		if len(t.Bill) > 0 || t.Price != (dp.Price{}) {
+			return &dp.ParamError{Op: t.Op, Param: "price", Want: "must be none without privacy", Got: t.Price}
+		}
+		g.purse = freePurse{t.Op}
+		return nil
+	}
+	if err := checkScope(t.Op, t.Scope, g.Schema()); err != nil {
+		return err
+	}
+	g.private = true
+	g.purse, err = newPurse(t.Op, t.Price, t.Bill)
+	return err
+}
+
+// OpenPublic returns a guard that answers what public columns and a public label say, and nothing
+// else.
+func OpenPublic(op string, tab engine.Table) (*Guard, error) {
+	if err := checkScope(op, dp.PrivateFeatures, tab.Schema()); err != nil {
+		return nil, err
+	}
+	return &Guard{op: op, table: tab, purse: &listPurse{op: op}, protects: protectedBy(dp.PrivateFeatures, tab.Schema()),
+		scope: dp.PrivateFeatures, private: true, most: 1}, nil
+}
+
+// CheckDelta refuses a δ that protects nobody: at δ = 1/rows the guarantee allows publishing one row
+// drawn at random. rows is 0 if their number is not known or not public.
+func CheckDelta(op string, delta dp.Delta, rows int) error {
+	if rows > 0 && delta >= (dp.Femto+dp.Delta(rows)-1)/dp.Delta(rows) {
+		return &dp.ParamError{Op: op, Param: "delta",
+			Want: fmt.Sprintf("must be below 1/rows = 1/%d: at that the guarantee allows publishing a row", rows), Got: delta}
+	}
+	return nil
+}
+
+// Units is PublicUnits of the table; without privacy its number of rows or persons.
+func (g *Guard) Units() int {
+	if g.private || g.table.Persons() != nil {
+		return PublicUnits(g.table)
+	}
+	return g.table.Rows()
+}
+
+// PublicUnits is the number of rows, or of persons if the schema declares those, as far as it is
+// public: 0 under add-remove.
+func PublicUnits(tab engine.Table) int {
+	switch p := tab.Persons(); {
+	case tab.Schema().Relation != dp.ReplaceOne:
+		return 0
+	case p != nil:
+		return p.Count()
+	}
+	return tab.Rows()
+}
+
+// Schema is that of the table.
+func (g *Guard) Schema() *schema.Schema { return g.table.Schema() }
+
+// Private reports whether measurements have noise.
+func (g *Guard) Private() bool { return g.private }
+
+// Counted reports whether what the training spends is recorded anywhere.
+func (g *Guard) Counted() bool { return g.counted }
+
+// Seeded reports whether what leaves can be reproduced.
+func (g *Guard) Seeded() bool { return g.exit.Seeded() }
+
+// Coins is the source of coin flips that do not depend on rows.
+func (g *Guard) Coins() Coins { return g.exit.Public() }
+
+// Coins is a source of random bits.
+type Coins = rng.Source
+
+// Part is a guard on the same table for a training inside this one, whose price is set aside (2.4).
+func (g *Guard) Part(t Terms) (*Guard, error) { return g.part(t, g.table, 1) }
+
+// part is a guard on tab, in which a unit of g's table has so many rows (2.4, 2.5).
+func (g *Guard) part(t Terms, tab engine.Table, rows int) (*Guard, error) {
+	in := &Guard{op: t.Op, table: tab, exit: g.exit, protects: protectedBy(t.Scope, tab.Schema()), scope: t.Scope, most: 1,
+		counted: g.counted}
+	if g.protects.label && !in.protects.label || g.protects.all && !in.protects.all || g.private == t.NotPrivate || g.most != 1 {
+		return nil, &dp.ParamError{Op: t.Op, Param: "scope", Want: "must protect what the training around it does",
+			Got: string(t.Scope)}
+	}
+	if err := in.setPurse(t); err != nil {
+		return nil, err
+	}
+	if t.Price.Delta > 0 && rows > 1 {
+		return nil, &dp.ParamError{Op: t.Op, Param: "delta", Want: "must be 0 for several rows of a person", Got: t.Price.Delta}
+	}
+	t.Price.Epsilon *= dp.Epsilon(rows)
+	return in, g.purse.part(t.Op, t.Price)
+}
+
+// Plan is a checked and priced training that returns an M.
+type Plan[M any] interface {
+	Terms() Terms
+	Fit(ctx context.Context, g *Guard) (M, error)
+}
+
+// Train opens a guard on tab for p, and fits it.
+func Train[M any](ctx context.Context, p Plan[M], tab engine.Table, acct Account, exit *mech.Exit) (m M, err error) {
+	g, err := Open(ctx, p.Terms(), tab, acct, exit)
+	if err != nil {
+		return m, err
+	}
+	return p.Fit(ctx, g)
+}

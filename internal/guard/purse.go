@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guard
+
+import (
+	"fmt"
+
+	"github.com/discreet-dp/discreet/internal/privacy/accounting"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+)
+
+// Share is the price of one measurement: Epsilon for a pure one, Rho for one with Gaussian noise,
+// neither in a training without privacy.
+type Share struct {
+	Epsilon dp.Epsilon
+	Rho     dp.Rho
+	// Gamma draws noise for Epsilon whose length alone matters, in place of Laplace noise.
+	Gamma bool
+}
+
+// purse is what is left of a price. What a measurement takes may depend on all that was measured
+// before, but for a list.
+type purse interface {
+	// take pays for one measurement under label by the mechanism, or refuses.
+	take(label, mechanism string, s Share) error
+	// part sets aside the price of a training inside this one.
+	part(label string, price dp.Price) error
+}
+
+// newPurse is the purse of a price and its bill. Three kinds cover all bills: what every line adds
+// up to in (ε, δ) (2.1); Gaussian lines alone, which add up in ρ (2.2); and a list of lines that
+// were accounted jointly, to be spent as it stands (2.3).
+func newPurse(op string, price dp.Price, bill []dp.Event) (purse, error) {
+	enough, err := accounting.Within(bill, price)
+	if err != nil {
+		return nil, err
+	}
+	if !enough {
+		return nil, &dp.ParamError{Op: op, Param: "bill", Want: "must cost at most the price", Got: price}
+	}
+	if sum, ok := dp.Sum(bill); ok && sum.Epsilon <= price.Epsilon && sum.Delta <= price.Delta {
+		return &sumPurse{op, price}, nil
+	}
+	all := dp.Rho(0)
+	for _, e := range bill {
+		if e.Rho == 0 {
+			return &listPurse{op, bill}, nil
+		}
+		all += e.Rho
+	}
+	return &gaussianPurse{op, all, len(bill) + 1}, nil
+}
+
+func refuse(op, label, want string, got any) error {
+	return &dp.ParamError{Op: op, Param: "share of " + label, Want: want, Got: got}
+}
+
+// sumPurse is for pure measurements and for trainings inside, whose prices add up (2.1).
+type sumPurse struct {
+	op   string
+	left dp.Price
+}
+
+func (p *sumPurse) take(label, _ string, s Share) error {
+	if s.Rho != 0 || s.Epsilon < 1 {
+		return refuse(p.op, label, "must be an epsilon > 0", s)
+	}
+	return p.part(label, dp.Price{Epsilon: s.Epsilon})
+}
+
+func (p *sumPurse) part(label string, price dp.Price) error {
+	if price.Epsilon < 1 || price.Epsilon > p.left.Epsilon || price.Delta < 0 || price.Delta > p.left.Delta {
+		return refuse(p.op, label, "must be at most what is left, "+p.left.String(), price)
+	}
+	p.left.Epsilon -= price.Epsilon
+	p.left.Delta -= price.Delta
+	return nil
+}
+
+// gaussianPurse is for measurements with Gaussian noise, as many as were billed and one more (2.2):
+// a plan may see by what it has measured that a line is better measured twice.
+type gaussianPurse struct {
+	op    string
+	left  dp.Rho
+	count int
+}
+
+func (p *gaussianPurse) take(label, _ string, s Share) error {
+	if s.Epsilon != 0 || s.Rho < 1 || s.Rho > p.left || p.count < 1 {
+		return refuse(p.op, label, fmt.Sprintf("must be a rho > 0 and at most %s, in at most %d measurements", p.left, p.count), s)
+	}
+	p.left -= s.Rho
+	p.count--
+	return nil
+}
+
+func (p *gaussianPurse) part(label string, price dp.Price) error {
+	return refuse(p.op, label, "must not be an (epsilon, delta) among measurements that add up in rho", price)
+}
+
+// listPurse is for lines that were accounted jointly (2.3).
+type listPurse struct {
+	op   string
+	left []dp.Event
+}
+
+func (p *listPurse) take(label, mechanism string, s Share) error {
+	want := dp.Event{Release: label, Mechanism: mechanism, Epsilon: s.Epsilon, Rho: s.Rho}
+	if s.Rho > 0 {
+		want.Epsilon = dp.Infinite
+	}
+	if len(p.left) == 0 || p.left[0] != want {
+		return refuse(p.op, label, "must be the next line of the bill", s)
+	}
+	p.left = p.left[1:]
+	return nil
+}
+
+func (p *listPurse) part(label string, price dp.Price) error {
+	return refuse(p.op, label, "must not be an (epsilon, delta) among lines that were accounted jointly", price)
+}
+
+// freePurse is that of a training without privacy.
+type freePurse struct{ op string }
+
+func (p freePurse) take(label, _ string, s Share) error {
+	if s != (Share{}) {
+		return refuse(p.op, label, "must be none without privacy", s)
+	}
+	return nil
+}
+
+func (p freePurse) part(string, dp.Price) error { return nil }
+
+// Line is the line of a bill for a measurement at s.
+func (s Share) Line(label string) dp.Event {
+	if s.Rho > 0 {
+		return dp.Event{Release: label, Mechanism: mech.Gaussian{}.Name(), Epsilon: dp.Infinite, Rho: s.Rho}
+	}
+	if s.Gamma {
+		return dp.Event{Release: label, Mechanism: mech.Gamma{}.Name(), Epsilon: s.Epsilon}
+	}
+	return dp.Event{Release: label, Mechanism: mech.Laplace{}.Name(), Epsilon: s.Epsilon}
+}
+
+// ChoiceLine is the line of a bill for a selection at s.
+func (s Share) ChoiceLine(label string) dp.Event {
+	return dp.Event{Release: label, Mechanism: mech.PermuteAndFlip{}.Name(), Epsilon: s.Epsilon}
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guard
+
+import (
+	"context"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Terms are what a training offers before any row is read.
+type Terms struct {
+	Op    string   // names the learner in errors
+	Scope dp.Scope // what of a row is protected: at least what the schema declares
+	Price dp.Price // of the whole training
+	Bill  []dp.Event
+	// NotPrivate adds no noise and shows exact values. Price and Bill are empty.
+	NotPrivate bool
+}
+
+// Account pays bills. Charge takes price for the whole bill, or refuses and takes nothing.
+type Account interface {
+	Charge(ctx context.Context, price dp.Price, bill []dp.Event) error
+	// Counted reports whether spending is recorded anywhere.
+	Counted() bool
+}
+
+// protects is which cells of a row a scope protects in tables of one schema.
+type protects struct {
+	label, all bool
+	columns    []schema.Column
+}
+
+func protectedBy(scope dp.Scope, s *schema.Schema) protects {
+	return protects{
+		label:   scope != dp.PrivateFeatures,
+		all:     scope != dp.PrivateFeatures && scope != dp.FeaturesAndLabel && scope != dp.LabelOnly,
+		columns: s.Columns,
+	}
+}
+
+// column reports whether the cells of column j are protected.
+func (p *protects) column(j int) bool { return p.all || p.columns[j].Role != schema.Public }
+
+// checkScope refuses a scope that is weaker than what the schema declares.
+func checkScope(op string, scope dp.Scope, s *schema.Schema) error {
+	p := protectedBy(scope, s)
+	weak := s.Relation != dp.ReplaceOne && !p.all || s.Label.Role == schema.Private && !p.label
+	if !weak {
+		return nil
+	}
+	return &dp.ParamError{Op: op, Param: "scope", Want: "must protect what the schema declares private", Got: string(scope)}
+}
+
+// Uncounted is the account of a training that nothing counts: it takes every bill and records none.
+// What the training adds to others on the same table is for its caller to keep, and its model says
+// so.
+type Uncounted struct{}
+
+// Charge takes the bill.
+func (Uncounted) Charge(context.Context, dp.Price, []dp.Event) error { return nil }
+
+// Counted is false.
+func (Uncounted) Counted() bool { return false }
+
+// Paid is the account of a fit inside another that has charged for all of it; true if that is
+// recorded.
+type Paid bool
+
+// Charge takes nothing more.
+func (Paid) Charge(context.Context, dp.Price, []dp.Event) error { return nil }
+
+// Counted reports whether the fit outside is.
+func (p Paid) Counted() bool { return bool(p) }

@@ -50,7 +50,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// Schema is what is known about a table before anybody looks at it. It is public
+// Schema declares what is known about a table before its rows are read. It is public
 // and does not change; goroutines may share it.
 type Schema struct {
 	s    *schema.Schema
@@ -362,7 +362,7 @@ type Options struct {
 // Learners are the names of what can be trained, the default first.
 func Learners() []string { return train.LearnerNames() }
 
-// Price is what a training costs: the guarantee is (Epsilon, Delta)-differential
+// Price is the cost of a training: the guarantee is (Epsilon, Delta)-differential
 // privacy, pure where Delta is 0.
 type Price struct{ Epsilon, Delta float64 }
 
@@ -411,7 +411,7 @@ func (p *Plan) String() string {
 			fmt.Fprintln(&b, f.Text)
 		}
 	}
-	fmt.Fprintf(&b, "bill: %s in all, %d measurements\n", p.Price, len(p.Bill))
+	fmt.Fprintf(&b, "bill: %s in total, %d measurements\n", p.Price, len(p.Bill))
 	if p.Refusal != "" {
 		fmt.Fprintf(&b, "refused: %s\n", p.Refusal)
 	}
@@ -472,7 +472,7 @@ func Train(ctx context.Context, t *Table, o Options) (*Model, error) {
 	}
 	if f, ok := o.Account.(AccountFunc); o.Account == nil || ok && f == nil {
 		return nil, &dp.ParamError{
-			Op: "train", Param: "account", Want: "must be given: who counts what trainings on this table cost together",
+			Op: "train", Param: "account", Want: "is required: it decides who counts the cost of all trainings on this table",
 			Hint: "a job of a Ledger, an AccountFunc, or Uncounted where nobody does",
 		}
 	}
@@ -556,7 +556,7 @@ type ParamError = dp.ParamError
 // never holds a cell.
 type FaultError = dataset.FaultError
 
-// ErrBudget is what errors.Is finds in the refusal of a price that a schema's
+// ErrBudget is wrapped by the refusal of a price that a schema's
 // limit, or what is left of a ledger's total, does not allow. Nothing was charged.
 var ErrBudget = errors.New("discreet: the price exceeds a budget")
 
@@ -720,7 +720,7 @@ func (m *Model) UnmarshalBinary(b []byte) (err error) {
 	return err
 }
 
-// Schema is what the model knows of its table: the columns it reads, and the label.
+// Schema is the part of the table's schema in the model: the columns it reads, and the label.
 func (m *Model) Schema() *Schema {
 	if m.isEmpty() {
 		return nil
@@ -732,7 +732,7 @@ func (m *Model) Schema() *Schema {
 	return &Schema{m.m.Schema, text}
 }
 
-// Learner is what was trained.
+// Learner is the name of the learner.
 func (m *Model) Learner() string {
 	if m.isEmpty() {
 		return ""
@@ -833,7 +833,7 @@ func (m *Model) Evaluate(t *Table) (*Report, error) {
 	}, nil
 }
 
-// Statement is what a model promises and what it cost: what a privacy officer
+// Statement is a model's guarantee and its cost: what a privacy officer
 // signs.
 type Statement struct {
 	Price       Price     // 0 where nothing is protected
@@ -875,7 +875,7 @@ func (m *Model) Export(w io.Writer, format string) error {
 	return export.Write(w, m.m, format)
 }
 
-// Explanation is what a model learnt of each column. It tells nothing that the
+// Explanation is the contribution of each column to a model. It reveals nothing that the
 // model does not.
 type Explanation struct{ e *explain.Explanation }
 

@@ -20,11 +20,12 @@ func newRoot(c *cli.App) *cobra.Command { return (&app{&commands.App{App: c}}).n
 func (a *app) newRootCommand() *cobra.Command {
 	root := a.NewRoot(&cobra.Command{
 		Use:   "discreet",
-		Short: "train classifiers that provably hide the private columns of a table",
-		Long: `Discreet trains differentially private classifiers on a table. A schema says
-what is public about the table, a plan what a training will cost, and a model
-what it did cost. Exit codes: 0 done, 1 failed, 2 wrong command line, 3 refused
-by a privacy budget. Commands for people and institutions: see discreet-net.`,
+		Short: "train differentially private classifiers on tables",
+		Long: `Discreet trains differentially private classifiers on tables. You declare what
+is public about a table in a schema, before its rows are read. A plan prints what
+a training will cost, and a model states what it did cost. Exit codes: 0 for
+success, 1 for an error, 2 if the command line is invalid, and 3 if a privacy
+budget refuses. For commands for people and institutions, see discreet-net.`,
 		Example: `  discreet demo
   discreet schema init p.csv > p.yaml
   discreet plan    --schema p.yaml --epsilon 1 --rows 20000

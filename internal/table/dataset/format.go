@@ -4,7 +4,7 @@ package dataset
 
 import "strings"
 
-// Format is how a table is written in a file.
+// Format is the format of a table's file.
 type Format string
 
 const (

@@ -21,11 +21,10 @@ func (a *app) newRootCommand() *cobra.Command {
 	root := a.NewRoot(&cobra.Command{
 		Use:   "discreet",
 		Short: "train differentially private classifiers on tables",
-		Long: `Discreet trains differentially private classifiers on tables. You declare what
-is public about a table in a schema, before its rows are read. A plan prints what
-a training will cost, and a model states what it did cost. Exit codes: 0 for
-success, 1 for an error, 2 if the command line is invalid, and 3 if a privacy
-budget refuses. For commands for people and institutions, see discreet-net.`,
+		Long: `Discreet trains differentially private classifiers on tables. A schema declares
+what is public about a table, a plan what a training will cost, and a model what
+it did cost. Exit codes: 0 success, 1 error, 2 invalid command line, 3 budget
+refused. For commands for people and institutions, see discreet-net.`,
 		Example: `  discreet demo
   discreet schema init p.csv > p.yaml
   discreet plan    --schema p.yaml --epsilon 1 --rows 20000

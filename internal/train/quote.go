@@ -56,6 +56,9 @@ func (q *Quote) WriteText(w io.Writer) error {
 		fmt.Fprintln(&b, line)
 	}
 	fmt.Fprintf(&b, "\nbill: %s in total, %d measurements\n", dp.Price{Epsilon: q.Epsilon, Delta: q.Delta}, len(q.Bill))
+	if weak := q.Epsilon.Warning(); weak != "" {
+		fmt.Fprintln(&b, weak)
+	}
 	for _, e := range ShortenBill(q.Bill) {
 		fmt.Fprintln(&b, "  "+e)
 	}

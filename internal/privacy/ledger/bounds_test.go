@@ -128,3 +128,12 @@ func TestPartsOfCrashesReachTheirNumber(t *testing.T) {
 		}
 	}
 }
+
+// Months beyond four digits of a year are named as the last of those.
+func TestMonthsHaveFourDigits(t *testing.T) {
+	for i, want := range map[int]string{12: "0001-01", lastMonth - 1: "9999-11", lastMonth: "9999-12", lastMonth + 1: "9999-12"} {
+		if got := indexMonth(i); got != want {
+			t.Errorf("month %d is %s, want %s", i, got, want)
+		}
+	}
+}

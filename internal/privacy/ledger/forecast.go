@@ -274,9 +274,12 @@ func monthIndex(name string) (int, error) {
 	return at.Year()*12 + int(at.Month()) - 1, nil
 }
 
+// lastMonth is the last that four digits of a year name.
+const lastMonth = 9999*12 + 11
+
 // indexMonth names a month; one too far away is not named exactly.
 func indexMonth(i int) string {
-	if i >= 10_000*12 {
+	if i > lastMonth {
 		return "9999-12"
 	}
 	return fmt.Sprintf("%04d-%02d", i/12, i%12+1)

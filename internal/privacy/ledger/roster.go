@@ -199,7 +199,7 @@ func (r *roster) checkName(name, key, until string, members map[string]*member) 
 
 func isTime(s string) bool {
 	at, err := time.Parse(time.RFC3339, s)
-	return err == nil && at.UTC().Format(time.RFC3339) == s && at.Year() >= 0 && at.Year() <= 9999
+	return err == nil && at.UTC().Format(time.RFC3339) == s
 }
 
 func (r *roster) checkAppointment(a act) error {

@@ -36,7 +36,7 @@ func (a *App) NewAttackCommand() *cobra.Command {
 	t := &attackFlags{App: a}
 	c := &cobra.Command{
 		Use:   "attack",
-		Short: "infer whose row was in the table, against what ε allows (not private)",
+		Short: "infer who was in the table, against what ε allows (not private)",
 		Long: `Attack performs membership inference against a training. It trains many times.
 Before each training a coin decides for every target row whether its protected
 part is in the table or another part takes its place. (Under add-remove the coin

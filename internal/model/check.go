@@ -87,16 +87,16 @@ func (m *Model) checkSchemaPart() error {
 		}
 	}
 	if m.Schema.Parts != "" || m.Schema.Person != nil || len(m.Schema.Pairs) > 0 {
-		return fmt.Errorf("model: parts and pairs must be left out of the model's schema, and person: they are about " +
+		return fmt.Errorf("model: parts and pairs must not be given for the model's schema, and person: they are about " +
 			"training alone")
 	}
 	_, isSum := m.Classifier.(*Additive)
 	for _, c := range m.Schema.Columns {
 		if c.Integer && !c.IsDatePart() || c.Quantiles || len(c.Groups) > 0 {
-			return fmt.Errorf("model: bins and groups must be left out of column %q: a model's bins are settled", c.Name)
+			return fmt.Errorf("model: bins and groups must not be given for column %q: a model's bins are settled", c.Name)
 		}
 		if c.Monotone != schema.Free && !isSum {
-			return fmt.Errorf("model: monotone must be left out of column %q: only a sum of shapes can be held to it", c.Name)
+			return fmt.Errorf("model: monotone must not be given for column %q: only a sum of shapes can be held to it", c.Name)
 		}
 	}
 	for _, j := range m.Schema.Features() {

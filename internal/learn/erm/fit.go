@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/guard/extend"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/optimize"
@@ -20,7 +21,12 @@ import (
 // fails only for a fault of the engine or a cancelled context.
 func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	g.DrawRows() // G-PERSONS-2
-	tab, exit := g.Unsealed()
+	in := extend.Open(g)
+	tab, err := in.OneRow()
+	if err != nil {
+		return nil, fmt.Errorf("erm: %w", err)
+	}
+	exit := in.Exit()
 	m := &model.Model{
 		Learner: "erm",
 		Schema:  pl.s.Part(pl.space.Columns),

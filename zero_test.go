@@ -3,10 +3,12 @@
 package discreet
 
 import (
+	"context"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"reflect"
 	"testing"
 )
@@ -15,12 +17,12 @@ import (
 var (
 	exportedFuncs = map[string]any{
 		"LoadSchema": LoadSchema, "ParseSchema": ParseSchema, "NumberColumn": NumberColumn, "IntegerColumn": IntegerColumn,
-		"CategoryColumn": CategoryColumn, "NewSchema": NewSchema, "ReadTable": ReadTable, "ReadTableFrom": ReadTableFrom,
+		"CategoryColumn": CategoryColumn, "DateColumn": DateColumn, "IgnoredColumn": IgnoredColumn, "NewSchema": NewSchema, "ReadTable": ReadTable, "ReadTableFrom": ReadTableFrom,
 		"TableOf": TableOf[struct{}], "TableOfRows": TableOfRows, "TableFromSQL": TableFromSQL, "Learners": Learners,
 		"Train": Train, "OpenLedger": OpenLedger, "LoadModel": LoadModel, "Text": Text, "Number": Number,
 	}
 	exportedTypes = map[string]any{
-		"Schema": Schema{}, "Role": Role(""), "Relation": Relation(""), "TableSpec": TableSpec{}, "Column": Column{},
+		"Schema": Schema{}, "Role": Role(""), "Relation": Relation(""), "TableSpec": TableSpec{}, "Column": Column{}, "Person": Person{},
 		"Label": Label{}, "Table": Table{}, "Options": Options{}, "Price": Price{}, "Release": Release{}, "Fact": Fact{},
 		"Plan": Plan{}, "Account": Uncounted, "AccountFunc": AccountFunc(nil), "ParamError": ParamError{},
 		"FaultError": FaultError{}, "Ledger": Ledger{}, "Balance": Balance{}, "Model": Model{}, "Predictions": Predictions{},
@@ -31,11 +33,7 @@ var (
 // TestZeroArguments: no exported function or method panics with zero arguments, as a program has
 // them that forgot an error, nor on a zero value or a nil pointer.
 func TestZeroArguments(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "discreet.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, d := range file.Decls {
+	for _, d := range declarations(t) {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
 			if d.Recv == nil && d.Name.IsExported() && exportedFuncs[d.Name.Name] == nil {
@@ -84,6 +82,18 @@ func TestZeroArguments(t *testing.T) {
 	}
 }
 
+// declarations are those of the package.
+func declarations(t *testing.T) (all []ast.Decl) {
+	for _, name := range []string{"discreet.go", "errors.go"} {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, file.Decls...)
+	}
+	return all
+}
+
 const goodSchema = `{name: t, unit: one visit, relation: replace-one,
 file: {delimiter: ",", quote: "", header: true}, columns: [
 {name: x, role: private, number: {lower: 0, upper: 1, default: 0}},
@@ -101,6 +111,11 @@ func callWithZeros(t *testing.T, name string, f reflect.Value, given ...any) {
 	for i := range f.Type().NumIn() {
 		in := f.Type().In(i)
 		if f.Type().IsVariadic() && i == f.Type().NumIn()-1 {
+			for _, g := range given {
+				if reflect.TypeOf(g) == in.Elem() {
+					args = append(args, reflect.ValueOf(g))
+				}
+			}
 			break
 		}
 		arg := reflect.Zero(in)
@@ -112,4 +127,44 @@ func callWithZeros(t *testing.T, name string, f reflect.Value, given ...any) {
 		args = append(args, arg)
 	}
 	f.Call(args)
+}
+
+// TestNoContext: a program that hands over no context where all else is real has an error or a
+// result, and no panic.
+func TestNoContext(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const text = "x,y\n0.5,yes\n0.25,no\n"
+	if err := os.WriteFile("t.csv", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := ParseSchema([]byte(goodSchema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := ReadTable(t.Context(), s, "t.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := OpenLedger(t.Context(), "l.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := l.Declare(t.Context(), "d", Price{Epsilon: 3}); err != nil {
+		t.Fatal(err)
+	}
+	for _, account := range []Account{Uncounted, l.Job("d", "one"), AccountFunc(func(context.Context, Price, []Release) error { return nil })} {
+		given := []any{s, table, Options{Epsilon: 1, Account: account}, "t.csv"}
+		for name, f := range exportedFuncs {
+			callWithZeros(t, name+" without a context", reflect.ValueOf(f), given...)
+		}
+		for _, real := range []any{s, table, l} {
+			receiver := reflect.ValueOf(real)
+			for i := range receiver.NumMethod() {
+				if name := receiver.Type().Method(i).Name; name != "Close" {
+					callWithZeros(t, fmt.Sprintf("%T.%s without a context", real, name), receiver.Method(i), given...)
+				}
+			}
+		}
+	}
 }

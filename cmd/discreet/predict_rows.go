@@ -6,12 +6,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/predict"
 )
 
 func (a *app) newPredictRowsCommand() *cobra.Command {
-	path := ""
+	path, signed := "", signedFlag{}
 	c := &cobra.Command{
 		Use:   "predict-rows",
 		Short: "answer another program's rows, over standard input and output",
@@ -23,14 +22,19 @@ has cells in that order, null where one is missing, and is answered by
 		Example: `  discreet predict-rows --model m.json`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			m, err := model.Load(path)
+			trusted, err := signed.trusted("predict-rows")
+			if err != nil {
+				return err
+			}
+			m, err := trusted.LoadModel(path)
 			if err != nil {
 				return err
 			}
 			return predict.Answer(m, a.Stdin, a.Stdout)
 		},
 	}
-	c.Flags().StringVar(&path, "model", "", "the model `file`")
+	c.Flags().StringVar(&path, "model", "", "the model `file`, or a release of it")
+	signed.addFlag(c)
 	cli.Reads(c, "model")
 	cli.Require(c, "model")
 	return c

@@ -12,13 +12,14 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands/network"
 )
 
 const referencePage = "../../docs/commands.md"
 
 // The page about the commands is what the commands say of themselves.
 func TestCommandReference(t *testing.T) {
-	want := commandReference(newTestRoot())
+	want := commandReference(newTestRoot(), network.NewRoot(&cli.App{}))
 	if *update {
 		if err := os.WriteFile(referencePage, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
@@ -33,28 +34,37 @@ func TestCommandReference(t *testing.T) {
 	}
 }
 
-// commandReference is a page in Markdown about a command and all below it.
-func commandReference(root *cobra.Command) string {
+// commandReference is a page in Markdown about programs and all their commands.
+func commandReference(programs ...*cobra.Command) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Commands\n\n<!-- Written by go test ./cmd/discreet -run TestCommandReference -update -->\n\n%s\n",
-		paragraphs(root.Long))
-	for _, g := range root.Groups() {
-		fmt.Fprintf(&b, "\n| %s | |\n|---|---|\n", strings.TrimSuffix(g.Title, ":"))
+	b.WriteString("# Commands\n\n<!-- Written by go test ./cmd/discreet -run TestCommandReference -update -->\n")
+	for _, root := range programs {
+		fmt.Fprintf(&b, "\n%s\n", paragraphs(root.Long))
+		for _, g := range root.Groups() {
+			fmt.Fprintf(&b, "\n| %s | |\n|---|---|\n", strings.TrimSuffix(g.Title, ":"))
+			for _, c := range root.Commands() {
+				if c.GroupID == g.ID {
+					listCommand(&b, c)
+				}
+			}
+		}
+		b.WriteString("\n| Besides | |\n|---|---|\n")
 		for _, c := range root.Commands() {
-			if c.GroupID == g.ID {
+			if c.GroupID == "" && !unlisted(c) {
 				listCommand(&b, c)
 			}
 		}
+		fmt.Fprintf(&b, "\n`%s completion SHELL` writes completions for bash, zsh, fish and PowerShell.\n", root.Name())
 	}
-	b.WriteString("\n| Besides | |\n|---|---|\n")
-	for _, c := range root.Commands() {
-		if c.GroupID == "" && c.Name() != "help" && c.Name() != "completion" {
-			listCommand(&b, c)
-		}
+	for _, root := range programs {
+		describeCommands(&b, root)
 	}
-	b.WriteString("\n`discreet completion SHELL` writes completions for bash, zsh, fish and PowerShell.\n")
-	describeCommands(&b, root)
 	return b.String()
+}
+
+// unlisted reports whether a command has no place on the page.
+func unlisted(c *cobra.Command) bool {
+	return c.Name() == "help" || c.Name() == "completion" || c.Hidden
 }
 
 func listCommand(b *strings.Builder, c *cobra.Command) {
@@ -67,7 +77,7 @@ func listCommand(b *strings.Builder, c *cobra.Command) {
 
 func describeCommands(b *strings.Builder, parent *cobra.Command) {
 	for _, c := range parent.Commands() {
-		if c.Name() == "help" || c.Name() == "completion" {
+		if unlisted(c) {
 			continue
 		}
 		fmt.Fprintf(b, "\n## %s\n\n%s\n\n```console\n%s\n```\n", c.CommandPath(), paragraphs(c.Long), c.Example)

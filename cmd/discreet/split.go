@@ -3,11 +3,13 @@
 package main
 
 import (
+	"cmp"
 	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/heldout"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 )
@@ -34,7 +36,7 @@ are as private as the table.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.splitTable(c) },
 	}
-	c.Flags().StringArrayVar(&f.data, "data", nil, tableWords+"; may be repeated")
+	c.Flags().StringArrayVar(&f.data, "data", nil, commands.TableWords+"; may be repeated")
 	c.Flags().StringVar(&f.schema, "schema", "", "the schema `file` of the table")
 	c.Flags().StringVar(&f.train, "train", "", "the `file` to write rows for training to, CSV or (.parquet) Parquet")
 	c.Flags().StringVar(&f.test, "test", "", "the `file` to write held-out rows to, likewise")
@@ -47,10 +49,11 @@ are as private as the table.`,
 }
 
 func (f *splitFlags) splitTable(c *cobra.Command) error {
-	if err := f.Check(); err != nil {
-		return asRefusal(err)
+	if err := cmp.Or(f.Check(), dataset.CheckOutput("split", "train", f.train),
+		dataset.CheckOutput("split", "test", f.test)); err != nil {
+		return commands.AsUsageError(err)
 	}
-	s, _, err := loadSchema(f.schema)
+	s, _, err := commands.LoadSchema(f.schema)
 	if err != nil {
 		return err
 	}

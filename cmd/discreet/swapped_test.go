@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,10 +13,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/cli/clitest"
 )
 
 // reading are the flags and arguments that name a file or a folder to read, by
@@ -24,111 +27,145 @@ import (
 var reading = map[string]string{
 	"schema init --public-sample": "schema init census.csv --public-sample FILE",
 
-	"schema check FILE":        "schema check FILE",
-	"schema check --data":      "schema check census.yaml --data FILE",
-	"schema init DATA":         "schema init FILE",
-	"plan --schema":            "plan --schema FILE --epsilon 1",
-	"plan --ledger":            "plan --schema census.yaml --epsilon 1 --ledger FILE --dataset d",
-	"train --data":             with(trainLine, "--data FILE"),
-	"train --schema":           with(trainLine, "--schema FILE"),
-	"combine --anchors":        with(combineLine, withLedger+" --anchors FILE"),
-	"party train --anchors":    with(partyTrainLine, withLedger+" --anchors FILE"),
-	"simulate --anchors":       with(simulateLine, withLedger+" --anchors FILE"),
-	"train --anchors":          with(trainLine, withLedger+" --anchors FILE"),
-	"plan --anchors":           "plan --schema census.yaml --epsilon 1 " + withLedger + " --anchors FILE",
-	"budget init --anchors":    "budget init --dataset other --epsilon 1 --ledger l.db --anchors FILE",
-	"budget show --anchors":    "budget show --ledger l.db --anchors FILE",
-	"budget history --anchors": "budget history --ledger l.db --anchors FILE",
-	"budget export --anchors":  "budget export --ledger l.db --anchors FILE",
-	"budget verify --anchors":  "budget verify --ledger l.db --anchors FILE",
-	"budget recover --anchors": "budget recover --ledger l.db --anchors FILE",
-	"aggregator --anchors":     with(aggregatorLine, "--anchors FILE"),
-	"helper --anchors":         with(helperLine, "--anchors FILE"),
-	"party serve --anchors":    with(serveLine, "--anchors FILE"),
-	"owner keys --anchors":     "owner keys --book b.db --lifetime-epsilon 1 --anchors FILE",
-	"tune --anchors":           with(tuneLine, withLedger+" --anchors FILE"),
-	"train --ledger":           with(trainLine, "--ledger FILE --dataset d"),
-	"tune --data":              with(tuneLine, "--data FILE"),
-	"tune --schema":            with(tuneLine, "--schema FILE"),
-	"tune --candidates":        "tune --data census.csv --schema census.yaml --candidates FILE --epsilon 1 --model n.json",
-	"tune --ledger":            with(tuneLine, "--ledger FILE --dataset d"),
-	"budget init --ledger":     "budget init --ledger FILE --dataset d --epsilon 1",
-	"budget init --parts":      "budget init --ledger new.db --dataset d --epsilon 1 --parts FILE",
-	"budget show --ledger":     "budget show --ledger FILE",
-	"budget history --ledger":  "budget history --ledger FILE",
-	"budget export --ledger":   "budget export --ledger FILE",
-	"budget verify --ledger":   "budget verify --ledger FILE",
-	"budget recover --ledger":  "budget recover --ledger FILE",
-	"simulate --data":          with(simulateLine, "--data FILE"),
-	"simulate --ledger":        with(simulateLine, "--ledger FILE --dataset d"),
-	"party train --ledger":     with(partyTrainLine, "--ledger FILE --dataset d"),
-	"simulate --schema":        with(simulateLine, "--schema FILE"),
-	"party plan --schema":      "party plan --schema FILE --parties 9 --epsilon 1",
-	"party train --data":       "party train --data FILE --schema census.yaml --learner logistic --model n.json",
-	"party train --schema":     "party train --data census.csv --schema FILE --learner logistic --model n.json",
-	"party vote --model":       with(voteLine, "--model FILE"),
-	"party vote --csv":         "party vote --csv FILE --schema census.yaml --aux census.csv --out v",
-	"party vote --aux":         with(voteLine, "--aux FILE"),
-	"party vote --schema":      with(voteLine, "--schema FILE"),
-	"party vote --key":         with(voteLine, "--key FILE"),
-	"party serve --schema":     with(serveLine, "--schema FILE"),
-	"party serve --key":        with(serveLine, "--key FILE"),
-	"party serve --model":      with(serveLine, "--model FILE"),
-	"party serve --certs":      with(serveLine, "--certs FILE"),
-	"party serve --state":      with(serveLine, "--state FILE"),
-	"party serve --allow":      with(serveLine, "--allow FILE"),
-	"combine --schema":         with(combineLine, "--schema FILE"),
-	"combine --votes":          with(combineLine, "--votes FILE"),
-	"combine --aux":            with(combineLine, "--aux FILE"),
-	"combine --roster":         with(combineLine, "--roster FILE"),
-	"combine --ledger":         with(combineLine, "--ledger FILE --dataset d"),
-	"combine --ask":            with(askLine, "--ask FILE"),
-	"combine --certs":          with(askLine, "--certs FILE"),
-	"predict --model":          "predict --model FILE --data census.csv --out p.csv",
-	"predict-rows --model":     "predict-rows --model FILE",
-	"predict --data":           "predict --model m.json --data FILE --out p.csv",
-	"show FILE":                "show FILE",
-	"card --model":             "card --model FILE --out c.html",
-	"card --ledger":            "card --model m.json --out c.html --ledger FILE",
-	"card --anchors":           "card --model m.json --out c.html --ledger l.db --anchors FILE",
-	"card --audit":             "card --model m.json --out c.html --audit FILE",
-	"schema init --codebook":   "schema init census.csv --codebook FILE",
-	"explain --model":          "explain --model FILE --out e.html",
-	"export --model":           "export --model FILE --format onnx --out m.onnx",
-	"split --data":             "split --data FILE --schema census.yaml --train a.csv --test b.csv",
-	"split --schema":           "split --data census.csv --schema FILE --train a.csv --test b.csv",
-	"serve --model":            "serve --model FILE --listen NOWHERE",
-	"serve --tls-cert":         "serve --model m.json --listen NOWHERE --tls-cert FILE --tls-key FILE",
-	"serve --tls-key":          "serve --model m.json --listen NOWHERE --tls-cert FILE --tls-key FILE",
-	"serve --tokens":           "serve --model m.json --tokens FILE --listen NOWHERE",
-	"evaluate --model":         "evaluate --model FILE --data census.csv",
-	"evaluate --data":          "evaluate --model m.json --data FILE",
-	"compare --data":           "compare --data FILE --schema census.yaml --learners logistic --epsilons 1",
-	"compare --schema":         "compare --data census.csv --schema FILE --learners logistic --epsilons 1",
-	"audit --schema":           "audit --learner brc --schema FILE --epsilon 1 --runs 64",
-	"audit --neighbours":       "audit --command cat_{data} --neighbours FILE,FILE --epsilon 1 --runs 64",
-	"attack --data":            with(attackLine, "--data FILE"),
-	"attack --schema":          with(attackLine, "--schema FILE"),
-	"certs init --dir":         "certs init --dir FILE",
-	"certs renew --dir":        "certs renew --dir FILE --role owner --name x",
-	"certs revoke --dir":       "certs revoke --dir FILE --role owner --name x",
-	"party serve --peers":      with(serveLine, "--peers FILE --honest 3 --helpers a=SERVER,b=SERVER,c=SERVER"),
-	"certs issue --dir":        "certs issue --dir FILE --role owner --name x",
-	"aggregator --certs":       with(aggregatorLine, "--certs FILE"),
-	"aggregator --state":       with(aggregatorLine, "--state FILE"),
-	"helper --certs":           with(helperLine, "--certs FILE"),
-	"helper --store":           with(helperLine, "--store FILE"),
-	"task create --certs":      with(createLine, "--certs FILE"),
-	"task create --schema":     with(createLine, "--schema FILE"),
-	"task create --roster":     with(createLine, "--roster FILE"),
-	"task list --certs":        "task list --certs FILE --as reader/x --server SERVER",
-	"task show --certs":        "task show TASK --certs FILE --as reader/x --server SERVER",
-	"task close --certs":       "task close TASK --certs FILE --as operator/x --server SERVER",
-	"owner --certs":            with(ownerLine, "--certs FILE"),
-	"owner --book":             "", // opened as that of owner keys is
-	"owner --anchors":          "", // opened as that of owner keys is
-	"owner --data":             "", // read as train's is, once an aggregator has told the task
-	"owner keys --book":        "owner keys --book FILE --lifetime-epsilon 1",
+	"release FILE":                  "release FILE --key key.pem --out n.zip",
+	"release --key":                 with(releaseLine, "--key FILE"),
+	"release --audit":               with(releaseLine, "--audit FILE"),
+	"release --attack":              with(releaseLine, "--attack FILE") + " --not-private",
+	"release --ledger":              with(releaseLine, "--ledger FILE"),
+	"release --anchors":             with(releaseLine, "--ledger l.db --anchors FILE"),
+	"verify FILE":                   "verify FILE --keys sign.pub",
+	"verify --keys":                 "verify r.zip --keys FILE",
+	"predict --require-signed":      "predict --model r.zip --data census.csv --out p.csv --require-signed FILE",
+	"predict-rows --require-signed": "predict-rows --model r.zip --require-signed FILE",
+	"serve --require-signed":        "serve --model r.zip --listen NOWHERE --require-signed FILE",
+
+	"schema check FILE":         "schema check FILE",
+	"schema check --data":       "schema check census.yaml --data FILE",
+	"schema init DATA":          "schema init FILE",
+	"plan --schema":             "plan --schema FILE --epsilon 1",
+	"plan --ledger":             "plan --schema census.yaml --epsilon 1 --ledger FILE --dataset d",
+	"train --data":              with(trainLine, "--data FILE"),
+	"train --schema":            with(trainLine, "--schema FILE"),
+	"combine --anchors":         with(combineLine, withLedger+" --anchors FILE"),
+	"party train --anchors":     with(partyTrainLine, withLedger+" --anchors FILE"),
+	"simulate --anchors":        with(simulateLine, withLedger+" --anchors FILE"),
+	"train --anchors":           with(trainLine, withLedger+" --anchors FILE"),
+	"plan --anchors":            "plan --schema census.yaml --epsilon 1 " + withLedger + " --anchors FILE",
+	"budget init --anchors":     "budget init --dataset other --epsilon 1 --ledger l.db --anchors FILE",
+	"budget show --anchors":     "budget show --ledger l.db --anchors FILE",
+	"budget history --anchors":  "budget history --ledger l.db --anchors FILE",
+	"budget export --anchors":   "budget export --ledger l.db --anchors FILE",
+	"budget verify --anchors":   "budget verify --ledger l.db --anchors FILE",
+	"budget recover --anchors":  "budget recover --ledger l.db --anchors FILE",
+	"aggregator --anchors":      with(aggregatorLine, "--anchors FILE"),
+	"helper --anchors":          with(helperLine, "--anchors FILE"),
+	"party serve --anchors":     with(serveLine, "--anchors FILE"),
+	"owner keys --anchors":      "owner keys --book b.db --lifetime-epsilon 1 --anchors FILE",
+	"tune --anchors":            with(tuneLine, withLedger+" --anchors FILE"),
+	"train --ledger":            with(trainLine, "--ledger FILE --dataset d"),
+	"tune --data":               with(tuneLine, "--data FILE"),
+	"tune --schema":             with(tuneLine, "--schema FILE"),
+	"tune --candidates":         "tune --data census.csv --schema census.yaml --candidates FILE --epsilon 1 --model n.json",
+	"tune --ledger":             with(tuneLine, "--ledger FILE --dataset d"),
+	"budget init --ledger":      "budget init --ledger FILE --dataset d --epsilon 1",
+	"train --key":               with(trainLine, withLedger+" --key FILE"),
+	"tune --key":                with(tuneLine, withLedger+" --key FILE"),
+	"party train --key":         with(partyTrainLine, withLedger+" --key FILE"),
+	"budget init --key":         "budget init --ledger new.db --dataset d --epsilon 1 --key FILE",
+	"budget appoint --ledger":   "budget appoint --ledger FILE --dataset d --key k --name n --public k.pub",
+	"budget appoint --key":      "budget appoint --ledger l.db --dataset d --key FILE --name n --public k.pub",
+	"budget appoint --anchors":  "budget appoint --ledger l.db --dataset d --key k --name n --public k.pub --anchors FILE",
+	"budget appoint --public":   "budget appoint --ledger l.db --dataset d --key k --name n --public FILE",
+	"budget allot --ledger":     "budget allot --ledger FILE --dataset d --key k --name n --public k.pub --epsilon 0.1",
+	"budget allot --key":        "budget allot --ledger l.db --dataset d --key FILE --name n --public k.pub --epsilon 0.1",
+	"budget allot --anchors":    "budget allot --ledger l.db --dataset d --key k --name n --public k.pub --epsilon 0.1 --anchors FILE",
+	"budget allot --public":     "budget allot --ledger l.db --dataset d --key k --name n --public FILE --epsilon 0.1",
+	"budget approve --ledger":   "budget approve --ledger FILE --dataset d --key k --job j",
+	"budget approve --key":      "budget approve --ledger l.db --dataset d --key FILE --job j",
+	"budget approve --anchors":  "budget approve --ledger l.db --dataset d --key k --job j --anchors FILE",
+	"budget refuse --ledger":    "budget refuse --ledger FILE --dataset d --key k --job j --reason r",
+	"budget refuse --key":       "budget refuse --ledger l.db --dataset d --key FILE --job j --reason r",
+	"budget refuse --anchors":   "budget refuse --ledger l.db --dataset d --key k --job j --reason r --anchors FILE",
+	"budget forecast --ledger":  "budget forecast --ledger FILE --dataset d",
+	"budget forecast --anchors": "budget forecast --ledger l.db --dataset d --anchors FILE",
+	"budget report --ledger":    "budget report --ledger FILE --dataset d",
+	"budget report --anchors":   "budget report --ledger l.db --dataset d --anchors FILE",
+	"budget init --parts":       "budget init --ledger new.db --dataset d --epsilon 1 --parts FILE",
+	"budget show --ledger":      "budget show --ledger FILE",
+	"budget history --ledger":   "budget history --ledger FILE",
+	"budget export --ledger":    "budget export --ledger FILE",
+	"budget verify --ledger":    "budget verify --ledger FILE",
+	"budget recover --ledger":   "budget recover --ledger FILE",
+	"simulate --data":           with(simulateLine, "--data FILE"),
+	"simulate --ledger":         with(simulateLine, "--ledger FILE --dataset d"),
+	"party train --ledger":      with(partyTrainLine, "--ledger FILE --dataset d"),
+	"simulate --schema":         with(simulateLine, "--schema FILE"),
+	"party plan --schema":       "party plan --schema FILE --parties 9 --epsilon 1",
+	"party train --data":        "party train --data FILE --schema census.yaml --learner logistic --model n.json",
+	"party train --schema":      "party train --data census.csv --schema FILE --learner logistic --model n.json",
+	"party vote --model":        with(voteLine, "--model FILE"),
+	"party vote --csv":          "party vote --csv FILE --schema census.yaml --aux census.csv --out v",
+	"party vote --aux":          with(voteLine, "--aux FILE"),
+	"party vote --schema":       with(voteLine, "--schema FILE"),
+	"party vote --key":          with(voteLine, "--key FILE"),
+	"party serve --schema":      with(serveLine, "--schema FILE"),
+	"party serve --key":         with(serveLine, "--key FILE"),
+	"party serve --model":       with(serveLine, "--model FILE"),
+	"party serve --certs":       with(serveLine, "--certs FILE"),
+	"party serve --state":       with(serveLine, "--state FILE"),
+	"party serve --allow":       with(serveLine, "--allow FILE"),
+	"combine --schema":          with(combineLine, "--schema FILE"),
+	"combine --votes":           with(combineLine, "--votes FILE"),
+	"combine --aux":             with(combineLine, "--aux FILE"),
+	"combine --roster":          with(combineLine, "--roster FILE"),
+	"combine --ledger":          with(combineLine, "--ledger FILE --dataset d"),
+	"combine --ask":             with(askLine, "--ask FILE"),
+	"combine --certs":           with(askLine, "--certs FILE"),
+	"predict --model":           "predict --model FILE --data census.csv --out p.csv",
+	"predict-rows --model":      "predict-rows --model FILE",
+	"predict --data":            "predict --model m.json --data FILE --out p.csv",
+	"show FILE":                 "show FILE",
+	"card --model":              "card --model FILE --out c.html",
+	"card --ledger":             "card --model m.json --out c.html --ledger FILE",
+	"card --anchors":            "card --model m.json --out c.html --ledger l.db --anchors FILE",
+	"card --audit":              "card --model m.json --out c.html --audit FILE",
+	"schema init --codebook":    "schema init census.csv --codebook FILE",
+	"explain --model":           "explain --model FILE --out e.html",
+	"export --model":            "export --model FILE --format onnx --out m.onnx",
+	"split --data":              "split --data FILE --schema census.yaml --train a.csv --test b.csv",
+	"split --schema":            "split --data census.csv --schema FILE --train a.csv --test b.csv",
+	"serve --model":             "serve --model FILE --listen NOWHERE",
+	"serve --tls-cert":          "serve --model m.json --listen NOWHERE --tls-cert FILE --tls-key FILE",
+	"serve --tls-key":           "serve --model m.json --listen NOWHERE --tls-cert FILE --tls-key FILE",
+	"serve --tokens":            "serve --model m.json --tokens FILE --listen NOWHERE",
+	"evaluate --model":          "evaluate --model FILE --data census.csv",
+	"evaluate --data":           "evaluate --model m.json --data FILE",
+	"compare --data":            "compare --data FILE --schema census.yaml --learners logistic --epsilons 1",
+	"compare --schema":          "compare --data census.csv --schema FILE --learners logistic --epsilons 1",
+	"audit --schema":            "audit --learner brc --schema FILE --epsilon 1 --runs 64",
+	"audit --neighbours":        "audit --command cat_{data} --neighbours FILE,FILE --epsilon 1 --runs 64",
+	"attack --data":             with(attackLine, "--data FILE"),
+	"attack --schema":           with(attackLine, "--schema FILE"),
+	"certs init --dir":          "certs init --dir FILE",
+	"certs renew --dir":         "certs renew --dir FILE --role owner --name x",
+	"certs revoke --dir":        "certs revoke --dir FILE --role owner --name x",
+	"party serve --peers":       with(serveLine, "--peers FILE --honest 3 --helpers a=SERVER,b=SERVER,c=SERVER"),
+	"certs issue --dir":         "certs issue --dir FILE --role owner --name x",
+	"aggregator --certs":        with(aggregatorLine, "--certs FILE"),
+	"aggregator --state":        with(aggregatorLine, "--state FILE"),
+	"helper --certs":            with(helperLine, "--certs FILE"),
+	"helper --store":            with(helperLine, "--store FILE"),
+	"task create --certs":       with(createLine, "--certs FILE"),
+	"task create --schema":      with(createLine, "--schema FILE"),
+	"task create --roster":      with(createLine, "--roster FILE"),
+	"task list --certs":         "task list --certs FILE --as reader/x --server SERVER",
+	"task show --certs":         "task show TASK --certs FILE --as reader/x --server SERVER",
+	"task close --certs":        "task close TASK --certs FILE --as operator/x --server SERVER",
+	"owner --certs":             with(ownerLine, "--certs FILE"),
+	"owner --book":              "", // opened as that of owner keys is
+	"owner --anchors":           "", // opened as that of owner keys is
+	"owner --data":              "", // read as train's is, once an aggregator has told the task
+	"owner keys --book":         "owner keys --book FILE --lifetime-epsilon 1",
 }
 
 // Lines of commands that read several files.
@@ -143,7 +180,8 @@ const (
 	voteLine       = "party vote --model m.json --aux census.csv --out v"
 	askLine        = "combine --ask peers.txt --certs certs --as combiner/x --aux census.csv --schema census.yaml " +
 		"--parties 9 --epsilon 1 --model n.json"
-	attackLine = "attack --data census.csv --schema census.yaml --learner erm --epsilon 1 --not-private --targets " +
+	releaseLine = "release m.json --key key.pem --out n.zip"
+	attackLine  = "attack --data census.csv --schema census.yaml --learner erm --epsilon 1 --not-private --targets " +
 		"2 --runs 40"
 	serveLine = "party serve --certs certs --as party/x --listen NOWHERE --state state --model m.json --schema " +
 		"census.yaml --key key.pem --combiner x --allow census.csv --max-epsilon 1 --lifetime-epsilon 1"
@@ -194,7 +232,7 @@ func TestEveryFileFlagIsTried(t *testing.T) {
 			}
 		}
 	}
-	walk(newRoot(&cli.App{Stdout: io.Discard, Stderr: io.Discard}))
+	walk(newBoth(&cli.App{Stdout: io.Discard, Stderr: io.Discard}))
 	for what := range named {
 		flag := what[strings.LastIndexByte(what, ' ')+1:]
 		if _, tried := reading[what]; !tried && !slices.Contains(writing, flag) {
@@ -256,12 +294,14 @@ func scene(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	t.Chdir(dir)
-	if err := writeCensus(dir, 60); err != nil {
+	if err := clitest.WriteCensus(dir, 60); err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
 		"party train --data census.csv --schema census.yaml --learner logistic --model m.json",
 		"party key --out key.pem",
+		"release keygen --out sign",
+		"release m.json --key sign --out r.zip",
 		"party vote --model m.json --aux census.csv --out votes/one",
 		"budget init --ledger l.db --dataset d --epsilon 1",
 		"certs init --dir certs",
@@ -285,9 +325,21 @@ func scene(t testing.TB) string {
 // tell runs the program in this process and returns all that it says.
 func tell(t testing.TB, line []string) string {
 	t.Helper()
-	var out bytes.Buffer
-	cli.Run(t.Context(), newRoot, line, []string{"PATH=" + os.Getenv("PATH")}, strings.NewReader(""), &out, &out)
-	return out.String()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // of a server that starts
+	defer cancel()
+	said := make(chan string, 1)
+	go func() {
+		var out bytes.Buffer
+		cli.Run(ctx, newBoth, line, []string{"PATH=" + os.Getenv("PATH")}, strings.NewReader(""), &out, &out)
+		said <- out.String()
+	}()
+	select {
+	case out := <-said:
+		return out
+	case <-time.After(2 * time.Minute): // of one that waits for a pipe
+		t.Fatalf("%q does not end", line)
+		return ""
+	}
 }
 
 // forms are what a text is given as: as such, packed, with the suffix of a Parquet

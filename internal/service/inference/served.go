@@ -11,6 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/release"
 	"github.com/discreet-dp/discreet/internal/table/coding"
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -34,11 +35,12 @@ type served struct {
 	labelMemory int64 // what a row's label takes
 }
 
-// maxModel is how large a model file may be, in bytes.
-const maxModel = 64 << 20
-
-// loadServed reads the file of a model. A seeded model is refused.
-func loadServed(name, path string, file []byte) (*served, error) {
+// loadServed reads the file of a model, or a release. A seeded model is refused.
+func loadServed(name, path string, file []byte, trusted release.Trusted) (*served, error) {
+	file, err := trusted.ModelIn(file)
+	if err != nil {
+		return nil, fmt.Errorf("%w (file %s)", err, path)
+	}
 	m, err := model.Unmarshal(file)
 	if err != nil {
 		return nil, fmt.Errorf("%w (file %s)", err, path)
@@ -144,8 +146,9 @@ func (s *served) predictRows(c *call, most int, memory int64) (*answer, error) {
 
 // orderInputs finds the input of each column, and how many rows they have, at most most.
 func (s *served) orderInputs(inputs []input, most int) (at []*input, rows int, err error) {
-	if len(inputs) != len(s.columns) || len(inputs) == 0 {
-		return nil, 0, refuse("inputs must be the model's %d, one per column; see the model's metadata", len(s.columns))
+	if len(inputs) == 0 {
+		return nil, 0, refuse("inputs must be given, one for each of the model's %d columns; see the model's metadata",
+			len(s.columns))
 	}
 	at, rows = make([]*input, len(s.columns)), -1
 	for k := range inputs {
@@ -153,7 +156,7 @@ func (s *served) orderInputs(inputs []input, most int) (at []*input, rows int, e
 		i, ok := s.index[in.name]
 		switch {
 		case !ok:
-			return nil, 0, refuse("input %d must be a column of the model; see the model's metadata", k)
+			return nil, 0, s.refuseInput(k, in.name)
 		case at[i] != nil:
 			return nil, 0, refuse("input %d must not be given twice", k)
 		}
@@ -166,5 +169,19 @@ func (s *served) orderInputs(inputs []input, most int) (at []*input, rows int, e
 		}
 		rows, at[i] = int(in.shape[0]), in
 	}
+	if i := slices.Index(at, nil); i >= 0 {
+		return nil, 0, refuse("the input for column %q must be given: the model reads %d columns", s.columns[i], len(s.columns))
+	}
 	return at, rows, nil
+}
+
+// refuseInput is the fault of an input, the k-th from 0, of no column's name, which it does not
+// repeat: a caller may have put a cell there.
+func (s *served) refuseInput(k int, name string) error {
+	for _, column := range s.columns {
+		if schema.FoldName(column) == schema.FoldName(name) {
+			return refuse("input %d must be named %q to the letter, which it is but for letter case, spaces or signs", k, column)
+		}
+	}
+	return refuse("input %d must be a column of the model; see the model's metadata", k)
 }

@@ -157,6 +157,14 @@ var table = []mutant{
 		Package: "./internal/guard/perturbed", Test: "TestOneRowMovesTheGradientNoFurtherThanDeclared",
 	},
 	{
+		Row: "14", Bug: "output perturbation without the 2",
+		File: "internal/guard/perturbed/noise.go",
+		Old:  `l2 := u.rowSlopes()*slope/u.summedPenalty() + off`,
+		New:  `l2 := u.rowSlopes()/2*slope/u.summedPenalty() + off`,
+
+		Package: "./internal/guard/perturbed", Test: "TestOutputSensitivityIsReached",
+	},
+	{
 		Row: "15", Bug: "intercept's constant left out of a row's length",
 		File: "internal/table/engine/kernel/exact.go",
 		Old:  `		square := 1.0`,
@@ -215,6 +223,22 @@ var table = []mutant{
 		New:  `		if target >= 0 {`,
 
 		Package: "./internal/guard/perturbed", Test: "TestCertificateHolds",
+	},
+	{
+		Row: "erm grid", Bug: "the remainder forgets that the linear term was snapped",
+		File: "internal/guard/perturbed/problem.go",
+		Old:  `s.minimumDistance(s.gradientBound()+s.snappingBound(s.term))`,
+		New:  `s.minimumDistance(s.gradientBound()+0*s.snappingBound(s.term))`,
+
+		Package: "./internal/guard/perturbed", Test: "TestRemainderCoversTheGridOfTheTerm",
+	},
+	{
+		Row: "threshold 1", Bug: "the choice of a threshold priced as if a row could only add to counts",
+		File: "internal/guard/perturbed/rows.go",
+		Old:  `mech.PermuteAndFlipFor(eps, 2)`,
+		New:  `mech.PermuteAndFlipFor(eps, 1)`,
+
+		Package: "./internal/guard/perturbed", Test: "TestThresholdSensitivityIsHeldAndReached",
 	},
 	{
 		Row: "29", Bug: "seeded noise in production",

@@ -127,6 +127,22 @@ var unlisted = []mutant{
 		Package: "./internal/federated/secsum", Test: "TestPolynomialsAreIndependent",
 	},
 	{
+		Row: "unlisted 13", Bug: "output perturbation is sized as if the optimiser found the minimum",
+		File: "internal/guard/perturbed/problem.go",
+		Old:  `slope, 2*u.minimumDistance(s.gradientBound()))`,
+		New:  `slope, 0)`,
+
+		Package: "./internal/guard/perturbed", Test: "TestNoiseCoversTheCertificate",
+	},
+	{
+		Row: "unlisted 14", Bug: "an optimiser's certificate counts for one of the two neighbours",
+		File: "internal/guard/perturbed/problem.go",
+		Old:  `slope, 2*u.minimumDistance(s.gradientBound()))`,
+		New:  `slope, u.minimumDistance(s.gradientBound()))`,
+
+		Package: "./internal/guard/perturbed", Test: "TestNoiseCoversTheCertificate",
+	},
+	{
 		Row: "unlisted 15", Bug: "the ledger does not look a second time whether another job has begun",
 		File: "internal/privacy/ledger/job.go",
 		Old: `		if err := j.checkTerms(t); err != nil { // another job may have begun first

@@ -53,7 +53,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// Schema is what is known about a table before anybody looks at it. It is public
+// Schema declares what is known about a table before its rows are read. It is public
 // and does not change; goroutines may share it.
 type Schema struct {
 	s    *schema.Schema
@@ -432,7 +432,7 @@ type Options struct {
 // Learners are the names of what can be trained, the default first.
 func Learners() []string { return train.LearnerNames() }
 
-// Price is what a training costs: the guarantee is (Epsilon, Delta)-differential
+// Price is the cost of a training: the guarantee is (Epsilon, Delta)-differential
 // privacy, pure where Delta is 0.
 type Price struct{ Epsilon, Delta float64 }
 
@@ -481,7 +481,7 @@ func (p *Plan) String() string {
 			fmt.Fprintln(&b, f.Text)
 		}
 	}
-	fmt.Fprintf(&b, "bill: %s in all, %d measurements\n", p.Price, len(p.Bill))
+	fmt.Fprintf(&b, "bill: %s in total, %d measurements\n", p.Price, len(p.Bill))
 	if p.Refusal != "" {
 		fmt.Fprintf(&b, "refused: %s\n", p.Refusal)
 	}
@@ -544,7 +544,7 @@ func Train(ctx context.Context, t *Table, o Options) (_ *Model, err error) {
 	}
 	if f, ok := o.Account.(AccountFunc); o.Account == nil || ok && f == nil {
 		return nil, &dp.ParamError{
-			Op: "train", Param: "account", Want: "must be given: who counts what trainings on this table cost together",
+			Op: "train", Param: "account", Want: "is required: it decides who counts the cost of all trainings on this table",
 			Hint: "a job of a Ledger, an AccountFunc, or Uncounted where nobody does",
 		}
 	}
@@ -779,7 +779,7 @@ func (m *Model) UnmarshalBinary(b []byte) (err error) {
 	return nil
 }
 
-// Schema is what the model knows of its table: the columns it reads, and the label.
+// Schema is the part of the table's schema in the model: the columns it reads, and the label.
 func (m *Model) Schema() *Schema {
 	if m.isEmpty() {
 		return nil
@@ -791,7 +791,7 @@ func (m *Model) Schema() *Schema {
 	return &Schema{m.m.Schema, text}
 }
 
-// Learner is what was trained.
+// Learner is the name of the learner.
 func (m *Model) Learner() string {
 	if m.isEmpty() {
 		return ""
@@ -895,7 +895,7 @@ func (m *Model) Evaluate(t *Table) (_ *Report, err error) {
 	}, nil
 }
 
-// Statement is what a model promises and what it cost: what a privacy officer
+// Statement is a model's guarantee and its cost: what a privacy officer
 // signs.
 type Statement struct {
 	Price       Price     // 0 where nothing is protected
@@ -938,7 +938,7 @@ func (m *Model) Export(w io.Writer, format string) (err error) {
 	return export.Write(w, m.m, format)
 }
 
-// Explanation is what a model learnt of each column. It tells nothing that the
+// Explanation is the contribution of each column to a model. It reveals nothing that the
 // model does not.
 type Explanation struct{ e *explain.Explanation }
 

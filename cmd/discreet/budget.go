@@ -14,13 +14,13 @@ func (a *app) newBudgetCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "budget",
 		Short: "declare, show and check privacy budgets",
-		Long: `Budget keeps the ledger that train --ledger charges: how much privacy loss each
-data set may cost in all, and what became of it.
+		Long: `Budget manages the ledger that train --ledger charges. The ledger records how
+much privacy loss each data set may cost in total, and how it was spent.
 
-A ledger is one file, or a PostgreSQL database named as
-postgres://user@host/database. Its password comes from PGPASSWORD or a password
-file and never stands in the address. Entries are chained by hashes and are
-never changed; an interrupted training has spent its price.`,
+A ledger is one file, or a PostgreSQL database with the address
+postgres://user@host/database. The password comes from PGPASSWORD or a password
+file; an address that contains a password is refused. Entries are chained by
+hashes and never change. A training that is interrupted has spent its price.`,
 		Example: `  discreet budget init --ledger l.db --dataset patients --epsilon 1.0
   discreet train --data p.csv --schema p.yaml --learner brc --epsilon 0.1 --model m.json \
     --ledger l.db --dataset patients

@@ -27,7 +27,7 @@ func (a *app) newBudgetHistoryCommand() *cobra.Command {
 	b := &budgetHistory{app: a, write: writeLine}
 	return b.addFlags(&cobra.Command{
 		Use:     "history",
-		Short:   "list what happened, oldest first",
+		Short:   "list the entries, oldest first",
 		Long:    `History lists the entries of a ledger, oldest first, one line each.`,
 		Example: `  discreet budget history --ledger l.db --dataset patients`,
 	})
@@ -38,9 +38,9 @@ func (a *app) newBudgetExportCommand() *cobra.Command {
 	return b.addFlags(&cobra.Command{
 		Use:   "export",
 		Short: "print the entries with their hashes, one JSON object each",
-		Long: `Export prints the entries of a ledger, oldest first, one JSON object a line, with
-everything that their hashes cover. Results are not part of it: train with the
-same job ID returns them.`,
+		Long: `Export prints the entries of a ledger, oldest first, as one JSON object a line.
+Each object contains everything that the entry's hash covers. Results are not
+included; train with the same job ID returns them.`,
 		Example: `  discreet budget export --ledger l.db > ledger.jsonl`,
 	})
 }

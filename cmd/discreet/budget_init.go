@@ -31,21 +31,23 @@ func (a *app) newBudgetInitCommand() *cobra.Command {
 	b := &budgetInit{app: a}
 	c := &cobra.Command{
 		Use:   "init",
-		Short: "declare a data set and its total, once and for all",
-		Long: `Init declares what all trainings on a data set may cost together, and creates
-the ledger where there is none. A data set that is declared is not declared
-again, and its total is never changed: a larger one would break the promise made
-to the people in the table.
+		Short: "declare a data set and its total budget",
+		Long: `Init declares the privacy budget of a data set: the most that all trainings on
+it may cost together. It creates the ledger if it does not exist. A data set
+cannot be declared twice and its total cannot be changed, because a larger total
+would break the promise made to the people in the table.
 
-Where rows are in disjoint parts by a public column, and --parts names the schema
-that declares it (parts: COLUMN), trainings with --part are charged to their
-part: of all parts only the dearest counts, because nobody is in two.
+If a public column divides the rows into disjoint parts, pass the schema that
+declares it (parts: COLUMN) as --parts. A training with --part is then charged
+to its part. Only the most expensive part counts, because no row is in two
+parts.
 
-Where people enter over time, and a public column says when, --cohort-by names it:
-a date, whose months are the cohorts, or a category, whose levels are. Trainings
-with --cohorts are charged to the cohorts that they name. People who enter later
-come with a budget of their own, and each cohort may spend the total. Declare it
-only if each person has one entry for good: a person in two cohorts pays in both.
+If people enter over time, and a public column records when, pass this column as
+--cohort-by: a date, whose months are the cohorts, or a category, whose levels
+are. A training with --cohorts is charged to the cohorts that it names. People
+who enter later have a budget of their own, and each cohort may spend the total.
+Declare it only if each person has one entry for good: a person in two cohorts
+pays in both.
 
 With --key the data set has an owner: see budget allot and budget appoint.`,
 		Example: `  discreet budget init --ledger l.db --dataset patients --epsilon 1.0
@@ -57,10 +59,10 @@ With --key the data set has an owner: see budget allot and budget appoint.`,
 	}
 	b.ledger.AddFlag(c)
 	c.Flags().StringVar(&b.dataset, "dataset", "", "the `name` of the data set")
-	c.Flags().StringVar(&b.epsilon, "epsilon", "", "the total ε, a `number`")
-	c.Flags().StringVar(&b.delta, "delta", "0", "the total δ, a `number`; 0 allows pure mechanisms only")
+	c.Flags().StringVar(&b.epsilon, "epsilon", "", "the total `ε`")
+	c.Flags().StringVar(&b.delta, "delta", "0", "the total `δ`; 0 allows pure mechanisms only")
 	c.Flags().StringVar(&b.unit, "unit", "",
-		"whose data one row is, as schemas must say it; the first training says it when left out")
+		"the unit of privacy that schemas must declare (default that of the first training)")
 	c.Flags().StringVar(&b.why, "note", "", "the owner's `note`: who decided on the total, and why")
 	c.Flags().StringVar(&b.parts, "parts", "",
 		"a schema `file` whose parts: trainings may be charged to; without it all trainings add up")
@@ -105,7 +107,7 @@ func (b *budgetInit) declareDataset(ctx context.Context) error {
 	if err = errors.Join(err, l.Close()); err != nil {
 		return commands.AsRefusal(err)
 	}
-	in := "in all"
+	in := "in total"
 	if parts != nil {
 		in = fmt.Sprintf("for each row; %d parts by %s", len(parts.Names), parts.By)
 	}

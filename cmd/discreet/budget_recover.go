@@ -26,13 +26,16 @@ func (a *app) newBudgetRecoverCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "recover",
 		Short: "finish or close interrupted trainings",
-		Long: `Recover settles trainings that were interrupted. One that had not begun to read
-gets its price back. One that had begun has spent it, and is closed. One whose
-result was stored gets its model file, with exactly those bytes, unless another
-file is there.
+		Long: `Recover settles interrupted trainings. There are three cases:
 
-Trainings that run on this machine are left alone, and so are those of other
-machines, which cannot be asked whether they still run, without --all.`,
+- If a training had not begun to read, its price is returned.
+- If it had begun, its price is spent, and the job is closed.
+- If its result was stored, the model file is written again with exactly the
+  same bytes, unless another file has its name.
+
+Trainings that still run on this machine are left alone. Trainings of other
+machines are left alone too, because recover cannot find out whether they still
+run; --all settles them as well.`,
 		Example: `  discreet budget recover --ledger l.db`,
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return b.recoverJobs(c.Context()) },

@@ -28,11 +28,12 @@ func (a *app) newBudgetShowCommand() *cobra.Command {
 	b := &budgetShow{app: a}
 	c := &cobra.Command{
 		Use:   "show",
-		Short: "say what is spent, reserved and left",
-		Long: `Show prints the total of each data set and what became of it: spent by trainings
-that began to read, reserved by trainings that have not yet begun, and left. Of parts
-only the dearest counts; each one used is listed with what it spent itself. Cohorts are
-listed likewise; one is retired when nothing is left for trainings that name it.`,
+		Short: "show what is spent, reserved and left",
+		Long: `Show prints the total of each data set and how it was used: spent by trainings
+that began to read, reserved by trainings that have not yet begun, and left. If
+a data set has parts, only the most expensive part counts. Each part in use is
+listed with its own spending, and so is each cohort. A cohort is retired if
+nothing is left for trainings that name it.`,
 		Example: `  discreet budget show --ledger l.db
   discreet budget show --ledger l.db --dataset patients --json`,
 		Args: cobra.NoArgs,

@@ -27,12 +27,14 @@ func (a *app) newBudgetVerifyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify",
 		Short: "check every entry, sum and stored result",
-		Long: `Verify reads the whole ledger and checks that each entry names the one before,
-that no step is out of order, that no total is exceeded and that stored results
-are those committed. It prints the head, which stands for everything before it.
+		Long: `Verify reads the whole ledger. It checks that each entry refers to the one
+before, that every step is in order, that no total is exceeded, and that stored
+results match what was committed. It prints the head, a hash that covers all
+entries so far.
 
-A ledger that was put back as a whole, from a backup say, is consistent and can
-be noticed in one way only: keep heads elsewhere and give the latest as --anchor.`,
+If a ledger is replaced as a whole by an old copy, for example from a backup,
+the copy is consistent. You can detect it only with a head that you stored
+elsewhere: pass the latest one as --anchor.`,
 		Example: `  discreet budget verify --ledger l.db
   discreet budget verify --ledger l.db --anchor 41:9f2c...`,
 		Args: cobra.NoArgs,

@@ -38,20 +38,21 @@ func (a *app) newDemoCommand() *cobra.Command {
 		Use:   "demo",
 		Short: "train and compare models on an invented census",
 		Long: `Demo invents a table like a census. It trains on one half of the people and
-tests on the other: without the private columns, under differential privacy with
-brc and with the default learner, and without privacy. It says what each model
-is worth. It leaves the table, its schema, the default learner's model and a
-page that explains it, to try the other commands on.
+tests on the other half, with four models: without the private columns, under
+differential privacy with brc and with the default learner, and without privacy.
+It prints how accurate each model is. It writes the table, its schema, the
+default learner's model and a page that explains the model, so that you can try
+the other commands on them.
 
-The people are invented, and the same for the same --seed. The noise is fresh in
-every run.`,
+The people are invented, and depend only on --seed. The noise is fresh in every
+run.`,
 		Example: `  discreet demo
   discreet demo --rows 200000 --save sample`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return d.runDemo(c.Context()) },
 	}
 	c.Flags().IntVar(&d.rows, "rows", demoRows, "how many people to invent, half of them for testing")
-	c.Flags().Uint64Var(&d.seed, "seed", 1, "which people to invent; says nothing about noise")
+	c.Flags().Uint64Var(&d.seed, "seed", 1, "seed of the invented people; no effect on the noise")
 	c.Flags().StringVar(&d.save, "save", "discreet-demo",
 		"the `folder` to write to; what an earlier demo left there is replaced")
 	cli.WritesInto(c, "save", demoFiles...)

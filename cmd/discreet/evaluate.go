@@ -28,20 +28,21 @@ func (a *app) newEvaluateCommand() *cobra.Command {
 	e := &evaluate{app: a}
 	c := &cobra.Command{
 		Use:   "evaluate",
-		Short: "score a model on labelled rows (not private)",
-		Long: `Evaluate compares what a model predicts with the labels of a table, read with
-the model's own schema.
+		Short: "measure a model on labelled rows (not private)",
+		Long: `Evaluate compares a model's predictions with the labels of a table. It reads the
+table with the model's own schema.
 
-Beside the accuracy stands that of always predicting the largest class. Of a label
-with two classes it says precision, recall, the area under the curve of both, how
-many times as many positive rows the tenth with the highest scores has (lift), and
-how many rows are positive, predicted so, and expected by the scores. --threshold
-is that of predict. With --out a page draws calibration, precision and recall, and
-what is found among the highest scores.
+Accuracy is shown next to the majority-class baseline. For a label with two
+classes it also prints precision, recall, the areas under the ROC and the
+precision-recall curve, and the lift of the tenth of the rows with the highest
+scores. It also prints how many rows are positive, are predicted positive, and
+are expected to be positive according to the scores. --threshold works as in
+predict. With --out it draws a page with calibration, precision and recall, and
+the share of positives among the highest scores.
 
-Its numbers are exact, and so NOT PRIVATE: they tell about the rows they were
-computed on. Use rows that were held out of training, and show the numbers only
-to people who may see those rows.`,
+The output is exact and so NOT PRIVATE: it reveals facts about these rows. Use
+rows that were held out of training, and show the output only to people who may
+see those rows.`,
 		Example: `  discreet evaluate --model m.json --data held-out.csv
   discreet evaluate --model m.json --data adult.test.gz --json
   discreet evaluate --model m.json --data held-out.csv --threshold costs=1:5 --out evaluation.html`,
@@ -53,7 +54,7 @@ to people who may see those rows.`,
 		commands.TableWords+"; - is standard input; may be repeated")
 	c.Flags().BoolVar(&e.json, "json", false, "print one JSON object")
 	c.Flags().StringVar(&e.threshold, "threshold", "",
-		"predict the positive class from this on: a `score`, rate=SHARE or costs=FP:FN (default 0.5)")
+		"the lowest `score` of the positive class: a number, rate=SHARE or costs=FP:FN (default 0.5)")
 	c.Flags().StringVar(&e.out, "out", "", "an HTML `file` to draw to; replaced if it is there")
 	cli.Reads(c, "model", "data")
 	cli.Writes(c, "out")

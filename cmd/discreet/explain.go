@@ -26,18 +26,18 @@ func (a *app) newExplainCommand() *cobra.Command {
 	e := &explainFlags{app: a}
 	c := &cobra.Command{
 		Use:   "explain",
-		Short: "draw what a model learnt of each column",
-		Long: `Explain makes one HTML page of a model. The page draws what each column adds to
-the log-odds of the positive class, with the uncertainty that the model states.
-It shows how much each column counts, where every row starts, and the privacy
-statement.
+		Short: "draw what each column adds to a model",
+		Long: `Explain writes one HTML page about a model. The page draws what each column adds
+to the log-odds of the positive class, with the uncertainty that the model
+states. It also shows the importance of each column, the intercept, and the
+privacy statement.
 
-A logistic model becomes a table of coefficients, with one column per class if
-the label has more than two. Other models are refused, because none of their
-parts means anything alone.
+A logistic model is shown as a table of coefficients, with one column for each
+class if the label has more than two. Other models are refused, because none of
+their parts has a meaning of its own.
 
-Explain reads the model and no row. So it costs no budget and tells nothing that
-the model does not. The page is a single file that loads nothing.`,
+Explain reads the model and no row. It costs no budget and reveals nothing that
+is not in the model. The page is a single file and loads nothing else.`,
 		Example: `  discreet explain --model m.json --out explain.html
   discreet explain --model m.json --json | head`,
 		Args: cobra.NoArgs,

@@ -16,21 +16,23 @@ func (a *app) newExportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export",
 		Short: "write a model as ONNX, PMML or SQL, for other systems to run",
-		Long: `Export writes a model as a program of another system. What is written codes
-cells by the model's schema and scores rows as predict does; it needs no discreet.
+		Long: `Export translates a model for another system. The result reads cells as the
+model's schema declares and scores rows as predict does. It runs without
+discreet.
 
-Format onnx is a graph for onnxruntime and its like. It has one input for each
-column that the model reads, of shape [rows, 1]: doubles of a number, where NaN is
-missing, and strings of a category, where "(missing)" is missing. Its outputs are
-label, score, and of an additive model what each column adds. Spaces around the
-text of a cell have to be taken off by the caller.
+Format onnx is a graph for onnxruntime and similar programs. It has one input
+for each column that the model reads, of shape [rows, 1]. A number is a double,
+and NaN is missing. A category is a string without surrounding spaces, and
+"(missing)" is missing. The outputs are label, score and, for an additive model,
+what each column adds.
 
-Format sql is one SELECT for PostgreSQL and DuckDB that scores the rows of a table
-called input, which has a column id and the model's columns. NULL is missing.
-Format pmml is a document of version 4.4, for JPMML and its like.
+Format sql is one SELECT for PostgreSQL and DuckDB. It scores the rows of a
+table called input, which has a column id and the model's columns. NULL is
+missing. Format pmml is a document of version 4.4, for JPMML and similar
+programs.
 
-The privacy statement goes into the file as well. Export reads the model and no
-row, so it costs no budget. docs/export.md has examples.`,
+The privacy statement is included in the file. Export reads the model and no
+row, so it costs no budget. See docs/export.md for examples.`,
 		Example: `  discreet export --model m.json --format onnx --out m.onnx
   discreet export --model m.json --format sql --out score.sql`,
 		Args: cobra.NoArgs,

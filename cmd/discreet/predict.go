@@ -39,37 +39,42 @@ func (a *app) newPredictCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "predict",
 		Short: "add predicted labels and scores to a table",
-		Long: `Predict reads a table with the model's own schema and writes it out again with
-two more columns: label, the predicted class, and score, a number from 0 to 1
-that is larger where the positive class is likelier. A label of more than two
-classes has one score per class, score_CLASS; they add up to 1. If the table has
+		Long: `Predict reads a table with the model's own schema and writes it again with two
+more columns: label, the predicted class, and score, a number from 0 to 1 that
+is larger if the positive class is more likely. A label of more than two classes
+has one score for each class, score_CLASS; they add up to 1. If the table has
 columns of these names, the new ones are called label_2 and score_2.
 
-With --explain an additive model also says what each column adds to the log-odds
-of the positive class, in nats: column age in age_log_odds, and so on. Together
-with the model's intercept, which explain --json prints, these add up to
-log(score/(1-score)). If the label has more than two classes, age_log_share is
-what column age adds for one class beyond the mean of all classes. The class is
-the predicted one, or the one that --class names. With the centred intercept
-these add up to log(score) of that class minus the mean log(score) of all.
+With --explain an additive model also writes what each column adds to the
+log-odds of the positive class, in nats. For example, column age adds
+age_log_odds. Together with the model's intercept, which explain --json prints,
+these add up to log(score/(1-score)). If the label has more than two classes,
+age_log_share is what column age adds for one class, minus the mean over all
+classes. The class is the predicted one, or the one that --class names. With the
+centred intercept these add up to log(score) of that class minus the mean
+log(score) of all.
 
-With --interval an additive model also says how far noise moved each score. Fits
-to the same rows differ by their noise; score_low and score_high are made to hold
-the score that they come to on the mean in 95 % of cases. What the model states
-of that is added up as if it were independent. What noise does to all fits alike,
-which rows happened to be there and what a sum over columns cannot express are
-not covered. Labels of more than two classes have no interval.
+With --interval an additive model also writes how far noise moved each score.
+Fits to the same rows differ by their noise. The interval from score_low to
+score_high is meant to contain the mean score of such fits in 95 % of cases. It
+treats the model's stated deviations as independent. It does not cover the
+effect of noise that all fits share, which rows happened to be in the table, or
+what a sum over columns cannot express. There is no interval for labels of more
+than two classes.
 
-With --threshold a label of two classes is predicted positive from another score
-on than one half: from a number, for at most a share of the rows (rate=0.1), or
-where it costs least (costs=1:5, a false positive and a false negative). How many
-rows are predicted positive, and how many the scores expect, is said at the end.
+With --threshold the positive class of a two-class label is predicted from a
+different score than 0.5: from a number, for at most a share of the rows
+(rate=0.1), or from the score with the lowest expected cost (costs=1:5, a false
+positive and a false negative). At the end predict prints how many rows are
+predicted positive, and how many are expected to be positive according to the
+scores.
 
-The table's own label may be missing; it is not read. Columns that the model does
-not know are refused, or with --extra drop or keep not read, and left out or
-passed on. Cells are passed on as they are: what was private in the table is
-private in the output. With --engine spark a cluster scores the rows where they
-are (docs/scale.md), and --out is a folder of Parquet files that is not there.`,
+The table's own label may be missing; it is not read. Columns that are not in
+the model are refused. With --extra drop they are left out, and with --extra
+keep they are passed on; both ways they are not read. Cells are passed on as
+they are, so a cell that was private in the table is private in the output. With
+--engine spark a cluster scores the rows in place (docs/scale.md), and --out is
+a folder of Parquet files that must not exist.`,
 		Example: `  discreet predict --model m.json --data new.csv --out predicted.csv
   discreet predict --model m.json --data new.parquet --out predicted.parquet
   discreet predict --model m.json --data new.csv --out reasons.csv --explain
@@ -87,13 +92,13 @@ are (docs/scale.md), and --out is a folder of Parquet files that is not there.`,
 	c.Flags().StringVar(&p.out, "out", "",
 		"the `file` to write, CSV or (.parquet) Parquet; - is standard output, CSV; replaced if it is there and is not read")
 	c.Flags().StringVar(&p.threshold, "threshold", "",
-		"predict the positive class from this on: a `score`, rate=SHARE or costs=FP:FN (default 0.5)")
+		"the lowest `score` of the positive class: a number, rate=SHARE or costs=FP:FN (default 0.5)")
 	c.Flags().StringVar(&p.extra, "extra", "refuse",
-		"`what` to do with columns that the model does not know: refuse, drop or keep")
-	c.Flags().BoolVar(&p.explain, "explain", false, "add what each column adds to the log-odds (additive models)")
+		"`what` to do with columns that are not in the model: refuse, drop or keep")
+	c.Flags().BoolVar(&p.explain, "explain", false, "also write what each column adds to the log-odds (additive models)")
 	c.Flags().StringVar(&p.class, "class", "",
 		"with --explain, the `class` to explain, of a label of more than two (default the predicted one)")
-	c.Flags().BoolVar(&p.interval, "interval", false, "add a 95 % interval for what noise did to it (additive models)")
+	c.Flags().BoolVar(&p.interval, "interval", false, "also write a 95 % interval for the effect of noise on the score (additive models)")
 	c.Flags().StringVar(&p.cluster.Engine, "engine", predict.EngineMemory,
 		"`where` rows are scored: memory, of this machine, or spark (docs/scale.md)")
 	commands.AddClusterFlags(c, &p.cluster.Master, &p.cluster.Submit)

@@ -13,12 +13,13 @@ func (a *app) newPredictRowsCommand() *cobra.Command {
 	path, signed := "", signedFlag{}
 	c := &cobra.Command{
 		Use:   "predict-rows",
-		Short: "answer another program's rows, over standard input and output",
-		Long: `Predict-rows scores rows for the program that started it, until its standard input
-ends. A frame is the length of its text as four bytes, the lowest first, and JSON.
-The first frame out lists columns and classes. Each request {"rows": [[cell, ...]]}
-has cells in that order, null where one is missing, and is answered by
-{"scores": [...]} or {"error": "..."}. The Python package uses it.`,
+		Short: "score rows for another program, over standard input and output",
+		Long: `Predict-rows scores rows for the program that started it, until its standard
+input ends. A frame is the length of its text as four bytes, the lowest first,
+followed by JSON. The first frame that it writes lists columns and classes. Each
+request {"rows": [[cell, ...]]} has cells in that order, and null for a missing
+cell. The answer is {"scores": [...]} or {"error": "..."}. The Python package
+uses it.`,
 		Example: `  discreet predict-rows --model m.json`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

@@ -17,7 +17,7 @@ import (
 
 const referencePage = "../../docs/commands.md"
 
-// The page about the commands is what the commands say of themselves.
+// The page about the commands is generated from the commands' help texts.
 func TestCommandReference(t *testing.T) {
 	want := commandReference(newTestRoot(), network.NewRoot(&cli.App{}))
 	if *update {
@@ -48,7 +48,7 @@ func commandReference(programs ...*cobra.Command) string {
 				}
 			}
 		}
-		b.WriteString("\n| Besides | |\n|---|---|\n")
+		b.WriteString("\n| Other commands | |\n|---|---|\n")
 		for _, c := range root.Commands() {
 			if c.GroupID == "" && !unlisted(c) {
 				listCommand(&b, c)
@@ -59,6 +59,7 @@ func commandReference(programs ...*cobra.Command) string {
 	for _, root := range programs {
 		describeCommands(&b, root)
 	}
+	describeLearners(&b, programs[0])
 	return b.String()
 }
 
@@ -82,11 +83,39 @@ func describeCommands(b *strings.Builder, parent *cobra.Command) {
 		}
 		fmt.Fprintf(b, "\n## %s\n\n%s\n\n```console\n%s\n```\n", c.CommandPath(), paragraphs(c.Long), c.Example)
 		if !c.HasAvailableSubCommands() || c.HasAvailableLocalFlags() {
+			learners := false
 			for _, s := range cli.FlagSections(c) {
+				if strings.HasPrefix(s.Title, learnerTitle) {
+					learners = true
+					continue
+				}
 				describeFlags(b, s)
+			}
+			if learners {
+				b.WriteString("\nFurther flags are the [options of the learners](#options-of-the-learners).\n")
 			}
 		}
 		describeCommands(b, c)
+	}
+}
+
+// learnerTitle begins the title of a section with one learner's options, which are
+// the same for every command that trains.
+const learnerTitle = "Learner "
+
+// describeLearners writes the options of all learners once, from discreet train.
+func describeLearners(b *strings.Builder, root *cobra.Command) {
+	b.WriteString("\n## Options of the learners\n\nThe commands attack, audit, party train, plan and train accept these flags. " +
+		"The commands\ncompare and tune accept them after a learner's name, for example `brc:rounds=50`.\n")
+	for _, c := range root.Commands() {
+		if c.Name() != "train" {
+			continue
+		}
+		for _, s := range cli.FlagSections(c) {
+			if strings.HasPrefix(s.Title, learnerTitle) {
+				describeFlags(b, s)
+			}
+		}
 	}
 }
 

@@ -20,11 +20,11 @@ func newRoot(c *cli.App) *cobra.Command { return (&app{&commands.App{App: c}}).n
 func (a *app) newRootCommand() *cobra.Command {
 	root := a.NewRoot(&cobra.Command{
 		Use:   "discreet",
-		Short: "train classifiers that provably hide the private columns of a table",
-		Long: `Discreet trains differentially private classifiers on a table. A schema says
-what is public about the table, a plan what a training will cost, and a model
-what it did cost. Exit codes: 0 done, 1 failed, 2 wrong command line, 3 refused
-by a budget. DISCREET_A_FLAG sets --a-flag. For institutions see discreet-net.`,
+		Short: "train differentially private classifiers on tables",
+		Long: `Discreet trains differentially private classifiers on tables. A schema declares
+what is public about a table, a plan what a training will cost, and a model what
+it did cost. Exit codes: 0 success, 1 error, 2 invalid command line, 3 budget
+refused. DISCREET_A_FLAG sets --a-flag. For institutions see discreet-net.`,
 		Example: `  discreet schema init p.csv > p.yaml
   discreet train   --schema p.yaml --epsilon 1 --data p.csv --model m.json
   discreet predict --model m.json --data new.csv --out scores.csv`,

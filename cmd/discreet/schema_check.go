@@ -31,11 +31,11 @@ func (a *app) newSchemaCheckCommand() *cobra.Command {
 
 With --data it also reads files of the table and lists their structural faults
 by file, line and column: ragged rows, columns that are not declared, public
-cells that cannot be read. Where there are none it counts, for each column, the
-cells that training would repair without a word: missing ones, values that are
-not declared, numbers outside the bounds, and what cannot be read. The counts are
-exact, also of private cells, and so NOT PRIVATE: they are for people who may see
-the rows. It never repeats a cell.`,
+cells that cannot be read. If there are none, it counts for each column the
+cells that training would repair silently: missing cells, values that are not
+declared, numbers outside the bounds, and unreadable cells. The counts are
+exact, also for private cells, and so NOT PRIVATE. Show them only to people who
+may see the rows. Check never prints a cell.`,
 		Example: `  discreet schema check adult.yaml
   discreet schema check adult.yaml --explain
   discreet schema check adult.yaml --data adult.data.gz --data adult.test.gz`,
@@ -46,7 +46,7 @@ the rows. It never repeats a cell.`,
 	cli.ReadsArguments(c)
 	cli.Reads(c, "data")
 	c.Flags().BoolVar(&k.json, "json", false, "print the schema as JSON, and check no data")
-	c.Flags().BoolVar(&k.explain, "explain", false, "say what is missing in the order to decide it")
+	c.Flags().BoolVar(&k.explain, "explain", false, "list what is missing in the order to decide it")
 	return c
 }
 

@@ -32,12 +32,12 @@ func (a *app) newSchemaInitCommand() *cobra.Command {
 		Use:   "init DATA",
 		Short: "write a schema template from a table's header",
 		Long: `Init prints a commented schema template for a table. It reads the column names
-and, of Parquet and databases, the types, but no row: what is known about the cells is for you
-to write, in place of each ___. A codebook, where there is one, says it instead;
-of columns with well-known names bounds are proposed in comments.
+and, for Parquet and databases, the types. It reads no row. Replace each ___ by
+what is known about the cells. If there is a codebook, init takes these facts
+from it. For columns with well-known names it proposes bounds in comments.
 
-A CSV file without a header begins with somebody's record, so it is not opened
-at all: say --no-header and how many columns there are.`,
+A CSV file without a header begins with a person's record, so init does not open
+it. Pass --no-header and the number of columns.`,
 		Example: `  discreet schema init patients.csv > patients.yaml
   discreet schema init patients.csv --codebook codes.csv --role private > patients.yaml
   discreet schema init "postgres://me@host/db?table=patients" > patients.yaml
@@ -50,11 +50,11 @@ at all: say --no-header and how many columns there are.`,
 	c.Flags().StringVar(&i.quote, "quote", `"`, "the `character` around quoted cells; empty for none")
 	c.Flags().BoolVar(&i.noHeader, "no-header", false, "the file has no header and must not be read")
 	c.Flags().IntVar(&i.columns, "columns", 0, "`how many` columns there are, the label included; with --no-header")
-	c.Flags().StringVar(&i.codebook, "codebook", "", "a CSV `file` that says what columns are: name, meaning, role, "+
+	c.Flags().StringVar(&i.codebook, "codebook", "", "a CSV `file` that describes columns: name, meaning, role, "+
 		"type,\nlower, upper, levels, special")
 	c.Flags().StringVar(&i.sample, "public-sample", "", "a CSV `file` of rows that are PUBLIC ALREADY: bounds and "+
 		"levels are read\nfrom them and written into the schema")
-	c.Flags().StringVar(&i.role, "role", "", "private: the `role` of each column about which the codebook says none")
+	c.Flags().StringVar(&i.role, "role", "", "the `role` of each column without a role in the codebook; must be private")
 	cli.ReadsArguments(c)
 	cli.Reads(c, "codebook", "public-sample")
 	return c
@@ -111,10 +111,10 @@ func (i *schemaInit) readDialect() (d schema.Dialect, err error) {
 	case i.noHeader && i.columns == 0:
 		return bad("columns", "must be given with --no-header", nil, "for example --columns 15, the label included")
 	case i.noHeader && (i.codebook != "" || i.role != "" || i.sample != ""):
-		return bad("codebook, role and public-sample", "must be left out with --no-header", nil,
+		return bad("codebook, role and public-sample", "must not be given with --no-header", nil,
 			"they are about columns with names")
 	case !i.noHeader && i.columns != 0:
-		return bad("columns", "must be left out where a header names them", i.columns,
+		return bad("columns", "must not be given if a header names the columns", i.columns,
 			"a file without a header needs --no-header")
 	}
 	d.Header = true // schema.InitColumns declares none

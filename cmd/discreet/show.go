@@ -24,8 +24,8 @@ func (a *app) newShowCommand() *cobra.Command {
 		Use:   "show FILE",
 		Short: "print a model's privacy statement",
 		Long: `Show prints the privacy statement of a model file, as train did: what is
-protected, what is not, what it cost and whether that was counted. With --json it
-prints the facts of the model's card.`,
+protected, what is not protected, what it cost and whether a ledger counted it.
+With --json it prints the facts of the model's card.`,
 		Example: `  discreet show m.json`,
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -76,16 +76,17 @@ func (a *app) newCardCommand() *cobra.Command {
 	k := &cardFlags{app: a}
 	c := &cobra.Command{
 		Use:   "card",
-		Short: "write a model's privacy card, for those who sign",
-		Long: `Card writes a page for the person who signs for a model: whose data it was
-trained on, what is protected and from whom, how sure a reader can become of a
-suspicion, how the model was made and proved, and which ledger was charged. It
-reads the model and, if one is given, the ledger. It reads no row.
+		Short: "write a model's privacy card, for the person who signs",
+		Long: `Card writes a page for the person who signs for a model. It lists whose data the
+model was trained on, what is protected and against whom, how certain a reader
+of the model can become about a person, how the model was made and proved, and
+which ledger was charged. It reads the model and, if you pass one, the ledger.
+It reads no row.
 
-The format is that of the file's name: .html, .pdf or .yaml. With --format
-registry it is a draft record of the OpenDP Deployments Registry, in YAML; what no
-model knows is given by --about: curator, intended-use, region, author and
-published (a date), and if you like sector, sources and notes.`,
+The format follows the name of the file: .html, .pdf or .yaml. With --format
+registry the output is a draft record for the OpenDP Deployments Registry, in
+YAML. Use --about for what a model does not contain: curator, intended-use,
+region, author and published (a date), and optionally sector, sources and notes.`,
 		Example: `  discreet card --model m.json --out card.html --ledger l.db
   discreet card --model m.json --out card.pdf --audit audit.json
   discreet card --model m.json --out record.yaml --format registry --about curator="City hospital" \
@@ -95,9 +96,9 @@ published (a date), and if you like sector, sources and notes.`,
 	}
 	c.Flags().StringVar(&k.model, "model", "", "the model `file`, or a release of it")
 	c.Flags().StringVar(&k.out, "out", "", "the `file` to write; replaced if it is there")
-	c.Flags().StringVar(&k.format, "format", "", "html, pdf, yaml or registry: a `name` (default as the file's name ends)")
+	c.Flags().StringVar(&k.format, "format", "", "the `format`: html, pdf, yaml or registry (default by the name's ending)")
 	c.Flags().StringVar(&k.audit, "audit", "", "a `file` that audit --json or attack --json printed")
-	c.Flags().StringArrayVar(&k.about, "about", nil, "with --format registry, `NAME=TEXT` that no model knows; repeated")
+	c.Flags().StringArrayVar(&k.about, "about", nil, "with --format registry, `NAME=TEXT` about what the model does not contain; may be repeated")
 	k.ledger.AddFlag(c)
 	cli.Reads(c, "model", "audit")
 	cli.Writes(c, "out")
@@ -117,7 +118,7 @@ func (k *cardFlags) writeCard(c *cobra.Command) error {
 			return commands.AsRefusal(err)
 		}
 	} else if k.about != nil {
-		return cli.Refuse("card", "about", "must be left out but with --format registry", nil)
+		return cli.Refuse("card", "about", "requires --format registry", nil)
 	}
 	m, err := loadCard(k.model)
 	if err == nil && k.audit != "" {

@@ -26,11 +26,11 @@ func (a *app) newSplitCommand() *cobra.Command {
 	f := &splitFlags{app: a}
 	c := &cobra.Command{
 		Use:   "split",
-		Short: "divide a table into rows to train on and rows to judge by",
-		Long: `Split writes each row of a table to one of two files, as it stands, quotes
-included. Of every class of the label the same share is held out, drawn at random.
-The same --split-seed divides the same table alike; the seed hides nothing, and both files
-are as private as the table.`,
+		Short: "split a table into training rows and test rows",
+		Long: `Split writes each row of a table to one of two files, unchanged, quotes
+included. The split is stratified by label and random. The same --split-seed
+divides the same table in the same way. The seed hides nothing, and both files
+are as confidential as the table.`,
 		Example: `  discreet split --data patients.csv --schema patients.yaml --train train.csv --test test.csv
   discreet split --data t.parquet --schema t.yaml --train a.parquet --test b.parquet --held-out 0.5 --split-seed 7`,
 		Args: cobra.NoArgs,
@@ -41,7 +41,7 @@ are as private as the table.`,
 	c.Flags().StringVar(&f.train, "train", "", "the `file` to write rows for training to, CSV or (.parquet) Parquet")
 	c.Flags().StringVar(&f.test, "test", "", "the `file` to write held-out rows to, likewise")
 	c.Flags().Float64Var(&f.HeldOut, "held-out", 0.25, "the `share` of each class's rows that is held out")
-	c.Flags().Uint64Var(&f.Seed, "split-seed", 1, "a `number` that says which rows; it hides nothing")
+	c.Flags().Uint64Var(&f.Seed, "split-seed", 1, "a `number` that determines which rows go where; it hides nothing")
 	cli.Reads(c, "data", "schema")
 	cli.Writes(c, "train", "test")
 	cli.Require(c, "data", "schema", "train", "test")
@@ -51,7 +51,7 @@ are as private as the table.`,
 func (f *splitFlags) splitTable(c *cobra.Command) error {
 	if err := cmp.Or(f.Check(), dataset.CheckOutput("split", "train", f.train),
 		dataset.CheckOutput("split", "test", f.test)); err != nil {
-		return commands.AsUsageError(err)
+		return &cli.UsageError{Err: err}
 	}
 	s, _, err := commands.LoadSchema(f.schema)
 	if err != nil {

@@ -160,7 +160,7 @@ func (o *Options) checkRanges() error {
 	case o.Runs != 0 && o.Runs < MinRuns:
 		return bad("runs", fmt.Sprintf("must be at least %d", MinRuns), o.Runs)
 	case o.Runs == 0 && o.Limit <= 0:
-		return bad("limit", "must be > 0 where the number of runs is not given", o.Limit)
+		return bad("limit", "must be > 0 if the number of runs is not given", o.Limit)
 	}
 	return nil
 }

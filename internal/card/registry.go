@@ -138,7 +138,7 @@ type (
 // model without a guarantee is no deployment and is refused.
 func (c *Card) WriteRegistry(w io.Writer, a About) error {
 	if c.Epsilon == "0" {
-		return &dp.ParamError{Op: "card", Param: "format", Want: "must not be registry where the model gives no guarantee",
+		return &dp.ParamError{Op: "card", Param: "format", Want: "must not be registry if the model gives no guarantee",
 			Got: "registry"}
 	}
 	eps, err := json.Number(c.Epsilon).Float64()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cli is what the programs share: exit codes, error and hint lines, progress, files
+// Package cli contains what the programs share: exit codes, error and hint lines, progress, files
 // written whole or not at all.
 package cli
 
@@ -19,7 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
-// App is what a command knows of the world outside.
+// App is a command's environment.
 type App struct {
 	Env            []string // KEY=value
 	Stdin          io.Reader

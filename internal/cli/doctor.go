@@ -16,14 +16,14 @@ func (a *App) NewDoctor(examine func(ctx context.Context, engine, submit, master
 	var engine, submit, master string
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "say what is missing where tables are to be trained on",
-		Long: `Doctor looks for what --engine of train needs, and prints what it found and what
-is missing. It reads no table and charges nothing.
+		Short: "check that everything a training engine needs is there",
+		Long: `Doctor checks whether everything that train --engine needs is available, and
+prints what it found and what is missing. It reads no table and charges nothing.
 
 With --engine spark it looks for Java, spark-submit and Python on this machine.
-Where these are there, it starts a session, asks executors for their Python,
-pyarrow and pandas, and starts this program there. It exits with 1 where
-something is missing.`,
+If they are found, it starts a session, checks Python, pyarrow and pandas on the
+executors, and starts this program there. It exits with 1 if something is
+missing.`,
 		Example: `  discreet doctor --engine spark
   discreet doctor --engine spark --master spark://host:7077 --spark-submit "/opt/spark/bin/spark-submit"`,
 		Args: cobra.NoArgs,

@@ -37,7 +37,7 @@ type BudgetError struct{ Err error }
 func (e *BudgetError) Error() string { return e.Err.Error() }
 func (e *BudgetError) Unwrap() error { return e.Err }
 
-// ErrInterrupted is what a command that a signal ended fails with.
+// ErrInterrupted is the error of a command that a signal ended.
 var ErrInterrupted = errors.New("interrupted")
 
 // interrupt is how a command fails that a signal ended, with err: what is spent by then is said.

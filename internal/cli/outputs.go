@@ -96,11 +96,11 @@ func markFlag(c *cobra.Command, name, key string, values []string) {
 func addForce(c *cobra.Command) {
 	if c.Flags().Lookup(forceFlag) == nil {
 		c.Flags().Bool(forceFlag, false,
-			"replace a file even if it is a schema, a key or a model that was paid for; never one that is read, nor a database")
+			"replace a file even if it is a schema, a key or a model that was paid for; never an input or a database")
 	}
 }
 
-// FileUse is what a command does with the file that a flag names.
+// FileUse is the use that a command makes of a flag's file.
 type FileUse struct{ Reads, Writes, Keeps bool }
 
 // UseOf is the mark of a flag.
@@ -109,7 +109,7 @@ func UseOf(f *pflag.Flag) FileUse {
 	return FileUse{Reads: has(readsKey), Writes: has(writesKey), Keeps: has(keepsKey)}
 }
 
-// input is what a command reads or keeps.
+// input is a file that a command reads or keeps.
 type input struct {
 	path     string
 	database bool     // or is one as soon as the command runs
@@ -300,7 +300,7 @@ func checkFolder(op, flag, path, names string) error {
 	return nil
 }
 
-// maxHead is how much of a database is looked at for the names of its tables: they are made first.
+// maxHead is the number of bytes of a database that are searched for the names of its tables: they are made first.
 const maxHead = 1 << 20
 
 // checkDatabase refuses to keep something in another program's database or another kind of this

@@ -24,7 +24,7 @@ const (
 	titlesEnd   = "\n"
 )
 
-// helpWidth is how wide the list of flags is.
+// helpWidth is the width of the list of flags.
 const helpWidth = 100
 
 func init() {

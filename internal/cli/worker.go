@@ -16,9 +16,9 @@ func NewWorker(serve func(ctx context.Context, in io.Reader, out io.Writer) erro
 	return &cobra.Command{
 		Use:    "worker",
 		Hidden: true,
-		Short:  "code rows and answer questions about them, or score them, for --engine spark",
-		Long: `Worker reads messages from standard input and answers them on standard output. Executors of Spark
-run it for train and predict --engine spark.`,
+		Short:  "encode rows and answer questions about them, or score them, for --engine spark",
+		Long: `Worker reads messages from standard input and answers them on standard output.
+Executors of Spark run it for train and predict --engine spark.`,
 		Example: `  discreet worker`,
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return serve(c.Context(), in, out) },

@@ -37,29 +37,30 @@ func (a *App) NewAttackCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "attack",
 		Short: "infer who was in the table, against what ε allows (not private)",
-		Long: `Attack plays membership inference against a training. Before each of many
-trainings a coin decides for every target row whether its protected part is in
-the table or another part takes its place. (Under add-remove it decides whether
-the row is there at all.) The attacker looks at the model and guesses the coin.
+		Long: `Attack performs membership inference against a training. It trains many times.
+Before each training a coin decides for every target row whether its protected
+part is in the table or another part takes its place. (Under add-remove the coin
+decides whether the row is in the table at all.) The attacker sees the model and
+guesses the coin.
 
 The attacker knows all rows, both parts of each target, and half of the
-trainings with their coins. From these it learns, row by row, how confident
-models are in either world (LiRA, Carlini et al. 2022). A single threshold on
-the confidence is measured beside it. Half of the targets are rows as they are,
-half are rows made to stand out.
+trainings with their coins. From these it learns for each row how confident
+models are in either case (LiRA, Carlini et al. 2022). For comparison, attack
+also measures a single threshold on the confidence. Half of the targets are rows
+as they are; the other half are rows made to stand out.
 
-Attack prints the area under the curve, the advantage and true positive rates at
-low false positive rates, with 95 % intervals over trainings, beside the most
-that (ε, δ) allows any attacker. It also prints a lower bound on ε from the most
-exposed row, which holds with confidence 0.999999. Little success is no proof:
-the guarantee is. Much success where the guarantee allows none is a REFUTED
-claim.
+Attack prints the area under the ROC curve, the advantage, and true positive
+rates at low false positive rates, with 95 % intervals over trainings. Next to
+them it prints the most that (ε, δ) allows any attacker. It also prints a lower
+bound on ε from the most exposed row, which holds with confidence 0.999999.
+Little success proves nothing; only the guarantee has a proof. If the success
+exceeds what the guarantee allows, the claim is REFUTED.
 
-A guarantee for the private columns hides those columns, not that somebody is in
-the table. Then it is the columns that are inferred.
+A guarantee for the private columns protects these columns. It does not hide
+whether a person is in the table. The attacker then infers the columns.
 
-What it prints is exact and so NOT PRIVATE, and its trainings are counted in no
-ledger. Keep it where the rows may be seen. It refuses without --not-private.`,
+The output is exact and so NOT PRIVATE, and no ledger counts the trainings. Keep
+the output with people who may see the rows. The command requires --not-private.`,
 		Example: `  discreet attack --data census.csv --schema census.yaml --learner additive --epsilon 1 --not-private
   discreet attack --data a.csv --schema s.yaml --learner logistic --targets 200 --runs 1000 \
     --out roc.svg --json --not-private`,
@@ -67,15 +68,15 @@ ledger. Keep it where the rows may be seen. It refuses without --not-private.`,
 		RunE: func(c *cobra.Command, _ []string) error { return t.runAttack(c.Context()) },
 	}
 	t.choice = addChoice(c)
-	c.Flags().Lookup("not-private").Usage = "the numbers may tell about the rows of the table"
-	c.Flags().Lookup("epsilon").Usage = "the privacy loss ε of each training, a `number`; left out for learners " +
+	c.Flags().Lookup("not-private").Usage = "accept output that is not private"
+	c.Flags().Lookup("epsilon").Usage = "the privacy loss `ε` of each training; not used for learners " +
 		"without privacy"
-	c.Flags().StringVar(&t.claim, "claim", "", "the ε to compare with, a `number`; left out for that of --epsilon")
+	c.Flags().StringVar(&t.claim, "claim", "", "the `ε` to compare with (default the value of --epsilon)")
 	c.Flags().StringArrayVar(&t.data, "data", nil,
 		TableWords+"; - is standard input; may be repeated")
 	c.Flags().StringVar(&t.schema, "schema", "", "the schema `file` of the table")
-	c.Flags().IntVar(&t.targets, "targets", 50, "how many rows, or persons, of each kind are attacked, a `number`")
-	c.Flags().IntVar(&t.runs, "runs", 400, "how many trainings, a `number`; half teach the attacker")
+	c.Flags().IntVar(&t.targets, "targets", 50, "the `number` of rows, or persons, of each kind to attack")
+	c.Flags().IntVar(&t.runs, "runs", 400, "the `number` of trainings; the attacker learns from half of them")
 	c.Flags().StringVar(&t.out, "out", "", "the .svg or .png `file` to draw true against false positive rates to")
 	c.Flags().BoolVar(&t.json, "json", false, "print one JSON object")
 	c.Flags().BoolVar(&t.exceed, "exceed-max-epsilon", false, "attack although the schema declares a max_epsilon")
@@ -139,7 +140,7 @@ func (t *attackFlags) checkFlags() (req *train.Request, claim dp.Price, err erro
 	ext := filepath.Ext(t.out)
 	switch {
 	case !t.choice.price.NotPrivate:
-		return bad("not-private", "must be given: what an attack finds is exact and tells about the rows", nil)
+		return bad("not-private", "is required: the results of an attack are exact and reveal facts about the rows", nil)
 	case t.targets < 1:
 		return bad("targets", "must be at least 1", t.targets)
 	case t.runs < audit.MinMembershipRuns:

@@ -44,23 +44,25 @@ func (a *App) NewAuditCommand() *cobra.Command {
 	t := &auditFlags{App: a}
 	c := &cobra.Command{
 		Use:   "audit",
-		Short: "try to break a privacy claim from outside",
-		Long: `Audit runs a learner, a mechanism or any other program many times on two tables
-that its claim calls neighbours. It searches half of the runs for an event that
-tells the two apart, and counts that event in the other half. It prints a lower
-bound on the privacy loss, which holds with the stated confidence whatever was
-searched. If the bound is above the claim, the claim is REFUTED. "Not refuted"
-is no proof. Audit exits with 0 whatever the verdict.
+		Short: "test a privacy claim from outside",
+		Long: `Audit tests a privacy claim from outside. It runs a learner, a mechanism or any
+other program many times on two neighbouring tables. It searches half of the
+runs for an event that distinguishes the tables, and counts that event in the
+other half. It prints a lower bound on the privacy loss, which holds with the
+stated confidence whatever was searched. If the bound is above the claim, the
+claim is REFUTED. "Not refuted" is not a proof. Audit exits with 0 whatever the
+verdict.
 
-Learners run on tables made from the schema; no data are read. Few rounds and a
-large loss per round show most, so brc is audited with 2 rounds and c1 = c2 = 2
-unless flags say otherwise. A learner without privacy is held to the claim too.
+Learners run on tables made from the schema; no data are read. An audit finds
+most if there are few rounds and a large loss in each. Therefore brc is audited
+with 2 rounds and c1 = c2 = 2, unless flags change this. A learner without
+privacy is compared with the claim too.
 
-A command is run by the shell, with {data} replaced by the name of a CSV file and
-{epsilon} by the claim. It prints one line per run, with one number or several.
-If the command also has {runs}, it is asked for that many independent runs at
-once, which saves starting it for each. The two files are given by --neighbours,
-or made from --schema.`,
+A command is run by the shell. {data} is replaced by the name of a CSV file and
+{epsilon} by the claim. The command prints one line for each run, with one
+number or several. If the command also contains {runs}, it must make that many
+independent runs at once, which saves starting it for each run. The two files
+are given by --neighbours, or made from --schema.`,
 		Example: `  discreet audit --learner brc --schema adult.yaml --epsilon 2 --json
   discreet audit --mechanism laplace --epsilon 1 --out laplace.svg
   discreet audit --command "./mean.py {data} {epsilon} {runs}" --neighbours a.csv,b.csv --epsilon 1`,
@@ -72,8 +74,8 @@ or made from --schema.`,
 	l := c.Flags().Lookup("learner")
 	l.Annotations, l.DefValue, t.choice.name = nil, "", ""
 	l.Usage = "the `name` of the learner to audit: " + strings.Join(train.LearnerNames(), ", ")
-	c.Flags().Lookup("epsilon").Usage = "the claim: the privacy loss ε that must not be exceeded, a `number`"
-	c.Flags().Lookup("delta").Usage = "the δ of an (ε, δ) claim, a `number`"
+	c.Flags().Lookup("epsilon").Usage = "the claim: the privacy loss `ε` that must not be exceeded"
+	c.Flags().Lookup("delta").Usage = "the `δ` of an (ε, δ) claim"
 	if err := c.Flags().MarkHidden("not-private"); err != nil {
 		panic(err)
 	}
@@ -84,9 +86,9 @@ or made from --schema.`,
 	c.Flags().StringVar(&t.command, "command", "",
 		"the `command` to audit, with {data} and, if wanted, {epsilon} and {runs}")
 	c.Flags().StringSliceVar(&t.neighbours, "neighbours", nil, "two CSV `files` for the command, separated by a comma")
-	c.Flags().Float64Var(&t.alpha, "alpha", audit.DefaultAlpha, "how likely a true claim may be refuted, a `probability`")
+	c.Flags().Float64Var(&t.alpha, "alpha", audit.DefaultAlpha, "the largest `probability` of refuting a true claim")
 	c.Flags().IntVar(&t.runs, "runs", 0, "the `number` of runs on each neighbour; 0 for as many as fit into --limit")
-	c.Flags().DurationVar(&t.limit, "limit", 30*time.Second, "about how long to take where --runs is not given")
+	c.Flags().DurationVar(&t.limit, "limit", 30*time.Second, "approximate running time if --runs is not given")
 	c.Flags().StringVar(&t.out, "out", "", "the .svg or .png `file` to draw the two output distributions to")
 	c.Flags().BoolVar(&t.json, "json", false, "print one JSON object")
 	cli.AddSection(c, "A command to audit", "command", "neighbours")
@@ -167,7 +169,7 @@ func (t *auditFlags) checkFlags() (dp.Epsilon, error) {
 	ext := filepath.Ext(t.out)
 	switch {
 	case t.choice.price.NotPrivate:
-		return bad("not-private", "must be left out: an audit needs a finite claim", true)
+		return bad("not-private", "must not be given: an audit needs a finite claim", true)
 	case !(t.alpha > 0 && t.alpha <= 0.5):
 		return bad("alpha", "must be > 0 and at most 0.5", t.alpha)
 	case t.runs != 0 && t.runs < audit.MinRuns:
@@ -181,7 +183,7 @@ func (t *auditFlags) checkFlags() (dp.Epsilon, error) {
 	case t.choice.name != "" && t.schema == "":
 		return bad("schema", "must be given with --learner: the tables are made from it", nil)
 	case t.neighbours != nil && t.command == "":
-		return bad("neighbours", "must be left out unless --command is given", strings.Join(t.neighbours, ","))
+		return bad("neighbours", "must not be given unless --command is given", strings.Join(t.neighbours, ","))
 	case t.neighbours != nil && len(t.neighbours) != 2:
 		return bad("neighbours", "must be two files", strings.Join(t.neighbours, ","))
 	case t.command != "" && (t.neighbours == nil) == (t.schema == ""):

@@ -43,10 +43,10 @@ func addChoice(c *cobra.Command) *choice {
 		"the `name` of what to train: "+strings.Join(names, ", ")+" (default "+train.DefaultLearner+")")
 	CompleteFlag(c, "learner", names...)
 	f.StringVar(&ch.price.Epsilon, "epsilon", "",
-		"the privacy loss ε that a private learner may spend, a `number`; inf only with --not-private")
+		"the privacy loss `ε` that a private learner may spend; inf only with --not-private")
 	f.StringVar(&ch.price.Delta, "delta", "0",
-		"the δ that a learner with an (ε, δ) mode ("+strings.Join(train.ApproximateNames(),
-			", ")+") may spend besides, a `number`")
+		"the `δ` that a learner with an (ε, δ) mode ("+strings.Join(train.ApproximateNames(),
+			", ")+") may spend in addition")
 	f.BoolVar(&ch.price.NotPrivate, "not-private", false, "train without privacy although the schema has private columns")
 	f.StringArrayVar(&ch.named, "option", nil, "an option of the learner as `NAME=VALUE`, for programs; may be repeated")
 	f.MarkHidden("option")

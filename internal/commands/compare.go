@@ -44,18 +44,18 @@ func (a *App) NewCompareCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare",
 		Short: "draw accuracy and AUC of learners against ε (not private)",
-		Long: `Compare splits a table into rows to train on and rows to judge by, again and
-again. It trains each learner at each ε, and draws accuracy and AUC against ε.
-Learners without privacy are horizontal lines.
+		Long: `Compare repeatedly splits a table into rows for training and rows for testing.
+It trains each learner at each ε, and draws accuracy and AUC against ε. Learners
+without privacy appear as horizontal lines.
 
-Its numbers are exact, and so NOT PRIVATE, and no ε covers a choice made by them:
-whoever picks a learner or an ε by looking at them has used the table without
-limit. Use it on public or synthetic tables (discreet demo --save invents one),
-or after the decision. It refuses without --not-private.
+The output is exact and so NOT PRIVATE. No ε covers a choice that is based on
+it: if you choose a learner or an ε from this output, you have used the table
+without limit. Use compare on public or synthetic tables (discreet demo --save
+invents one), or after the decision. The command requires --not-private.
 
-A learner is named as in train; its options follow after colons. The seed says
-which splits are drawn. It has nothing to do with noise, which is fresh in every
-training.`,
+Learners are named as in train, with their options after colons. The seed
+determines which splits are drawn. It has no effect on the noise, which is fresh
+in every training.`,
 		Example: `  discreet compare --data census.csv --schema census.yaml --learners brc,erm,logistic \
     --epsilons 0.1,0.5,1 --not-private
   discreet compare --data a.csv --schema s.yaml \
@@ -70,12 +70,12 @@ training.`,
 	c.Flags().StringSliceVar(&l.learners, "learners", nil,
 		"`names` of what to compare, each with its options: NAME[:OPTION=VALUE]...")
 	c.Flags().StringSliceVar(&l.epsilons, "epsilons", nil, "the `numbers` ε that private learners are trained at")
-	c.Flags().IntVar(&l.repeats, "repeats", 10, "how many random splits")
-	c.Flags().Float64Var(&l.heldOut, "held-out", 0.25, "the `share` of the rows to judge by")
-	c.Flags().Uint64Var(&l.splitSeed, "split-seed", 1, "which random splits; says nothing about noise")
+	c.Flags().IntVar(&l.repeats, "repeats", 10, "number of random splits")
+	c.Flags().Float64Var(&l.heldOut, "held-out", 0.25, "the `share` of the rows for testing")
+	c.Flags().Uint64Var(&l.splitSeed, "split-seed", 1, "seed of the random splits; no effect on the noise")
 	c.Flags().StringVar(&l.out, "out", "", "also write charts (SVG and PNG) and numbers to this `folder`")
 	c.Flags().BoolVar(&l.json, "json", false, "print one JSON object")
-	c.Flags().BoolVar(&l.notPrivate, "not-private", false, "the numbers may tell about the rows of the table")
+	c.Flags().BoolVar(&l.notPrivate, "not-private", false, "accept output that is not private")
 	c.Flags().BoolVar(&l.exceed, "exceed-max-epsilon", false, "compare although the schema declares a max_epsilon")
 	cli.Reads(c, "data", "schema")
 	cli.WritesInto(c, "out", comparisonFiles...)
@@ -127,7 +127,7 @@ func (l *compareFlags) runCompare(ctx context.Context) error {
 // readOptions checks the flags on their own, before any file is opened.
 func (l *compareFlags) readOptions() (*heldout.Options, error) {
 	if !l.notPrivate {
-		return nil, &dp.ParamError{Op: "compare", Param: "not-private", Want: "must be given: held-out scores are exact " +
+		return nil, &dp.ParamError{Op: "compare", Param: "not-private", Want: "is required: held-out scores are exact " +
 			"and tell about the rows, and a choice made by them is covered by no epsilon",
 			Hint: "give --not-private for public or synthetic tables, or after the decision; discreet demo --save invents a " +
 				"table"}

@@ -32,8 +32,8 @@ func (f *LedgerFlag) AddFlag(c *cobra.Command) {
 type AnchorsFlag struct{ dir string }
 
 func (f *AnchorsFlag) AddFlag(c *cobra.Command) {
-	c.Flags().StringVar(&f.dir, "anchors", "", "the `folder` that remembers how far it has come, so that an old copy is "+
-		"refused; $XDG_STATE_HOME/discreet/anchors when left out")
+	c.Flags().StringVar(&f.dir, "anchors", "", "the `folder` that records the latest state, so that an old copy is "+
+		"refused (default $XDG_STATE_HOME/discreet/anchors)")
 	cli.KeepsFolder(c, "anchors", anchor.FolderNames)
 }
 

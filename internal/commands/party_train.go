@@ -13,17 +13,17 @@ func (a *App) NewPartyTrainCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "train",
 		Short: "train a party's own model, which stays with it",
-		Long: `Train trains any learner on a party's own table. The model stays with the party:
-combine protects everything that a party holds, however its model was made. So
-without --epsilon there is no noise, and the model says that it must not be
-released.
+		Long: `Train trains any learner on a party's own table. The model stays with the party,
+and combine protects everything that a party holds, however its model was made.
+Without --epsilon the training therefore adds no noise, and the model's
+statement forbids its release.
 
-A party that does not trust the combiner either trains with noise. Such a model
-may be released, so it obeys the schema's max_epsilon and a ledger, like a model
-of discreet train.
+A party that does not trust the combiner either can train with noise. Such a
+model may be released, so it obeys the schema's max_epsilon and a ledger, like a
+model of discreet train.
 
-Flags for every learner come first below. The flags of one learner stand under
-its name.`,
+Flags for every learner come first below. The flags of one learner are listed
+under its name.`,
 		Example: `  discreet-net party train --data mine.csv --schema mine.yaml --learner logistic --model m.json
   discreet-net party train --data mine.csv --schema mine.yaml --learner additive --model m.json
   discreet-net party train --data mine.csv --schema mine.yaml --learner brc --epsilon 1 --model m.json`,

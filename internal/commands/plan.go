@@ -33,21 +33,22 @@ func (a *App) NewPlanCommand() *cobra.Command {
 	p := &plan{App: a}
 	c := &cobra.Command{
 		Use:   "plan",
-		Short: "say what a training would cost, without any data",
+		Short: "show what a training would cost, without any data",
 		Long: `Plan checks everything about a training that can be checked without data. It
 prints what the training would protect, its bill and its noise. It reads the
-schema and no table; train with the same flags spends what plan prints.
+schema and no table. Train with the same flags spends what plan prints.
 
-Flags for every learner come first below. The flags of one learner stand under
-its name.
+Flags for every learner come first below. The flags of one learner are listed
+under its name.
 
 With --margin, --error and --dim it also prints how many rows, in order of
-magnitude, it takes to learn a linear classifier of that margin, in so many
+magnitude, are needed to learn a linear classifier of that margin, in that many
 dimensions, to that error: without privacy, and by four published methods.
 
 With --simulate it also trains on tables of --rows rows that it invents from the
-schema, whose labels follow columns by known laws, and prints what is learned of
-them, and how many columns are worth their noise. That costs no budget.`,
+schema. The labels of these tables depend on columns by known laws. It prints
+how much of the laws is learned, and how many columns are worth their noise.
+This costs no budget.`,
 		Example: `  discreet plan --schema adult.yaml --learner brc --epsilon 0.16 --rows 20000
   discreet plan --schema adult.yaml --learner brc --epsilon 0.16 --ledger l.db --dataset adult
   discreet plan --schema adult.yaml --epsilon 0.16 --rows 20000 --simulate
@@ -56,14 +57,14 @@ them, and how many columns are worth their noise. That costs no budget.`,
 		RunE: func(c *cobra.Command, _ []string) error { return p.runPlan(c) },
 	}
 	c.Flags().StringVar(&p.schema, "schema", "", "the schema `file` of the table")
-	c.Flags().IntVar(&p.rows, "rows", 0, "the `number` of rows, where it is known")
+	c.Flags().IntVar(&p.rows, "rows", 0, "the `number` of rows, if it is known")
 	c.Flags().BoolVar(&p.json, "json", false, "print one JSON object")
-	c.Flags().BoolVar(&p.invent, "simulate", false, "say what would be learned of tables invented from the schema")
+	c.Flags().BoolVar(&p.invent, "simulate", false, "show what would be learned from tables invented from the schema")
 	c.Flags().Float64Var(&p.share, "simulate-positives", 0.5, "the `share` of the positive class in those tables")
 	p.choice = addChoice(c)
 	p.samples.addFlags(c)
 	p.ledger.AddFlag(c)
-	c.Flags().StringVar(&p.dataset, "dataset", "", "the `name` of the data set in the ledger: say what would remain")
+	c.Flags().StringVar(&p.dataset, "dataset", "", "the `name` of the data set in the ledger, to show what would remain")
 	cli.AddSection(c, Counting, "ledger", "dataset")
 	c.Flags().StringVar(&p.part, "part", "",
 		"plan for one part: the rows with this `value` in the column that the schema names as parts:")

@@ -19,8 +19,8 @@ type samples struct {
 }
 
 func (f *samples) addFlags(c *cobra.Command) {
-	c.Flags().Float64Var(&f.margin, "margin", 0, "margin γ of a linear classifier, a `number` above 0 and at most 1")
-	c.Flags().Float64Var(&f.err, "error", 0, "error α to learn it to, a `number` between 0 and 1")
+	c.Flags().Float64Var(&f.margin, "margin", 0, "the margin `γ` of a linear classifier, above 0 and at most 1")
+	c.Flags().Float64Var(&f.err, "error", 0, "the `error` α to learn it to, between 0 and 1")
 	c.Flags().IntVar(&f.dim, "dim", 0, "`number` of dimensions d")
 	cli.AddSection(c, "Sample sizes of linear classifiers", "margin", "error", "dim")
 }

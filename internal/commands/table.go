@@ -11,7 +11,7 @@ import (
 )
 
 // TableWords say what --data may be.
-const TableWords = "a `file` of the table, CSV (also gzip, named .gz) or Parquet, a folder of Parquet files, or " +
+const TableWords = "a `file` of the table: CSV (also gzip, named .gz) or Parquet, a folder of Parquet files, or " +
 	"an address (docs/scale.md)"
 
 // ReadTable reads labelled rows.

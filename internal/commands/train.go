@@ -40,23 +40,23 @@ func (a *App) NewTrainCommand() *cobra.Command {
 	t := &trainFlags{App: a}
 	c := &cobra.Command{
 		Use:   "train",
-		Short: "train a model and state what it cost",
-		Long: `Train reads a table, trains a model and writes the model file. The file holds
-what prediction needs and the privacy statement, which is also printed: what is
-protected, what is not, and what it cost.
+		Short: "train a model and print its privacy statement",
+		Long: `Train reads a table, trains a model and writes the model file. The file contains
+everything that prediction needs, and the privacy statement. The statement is
+also printed: what is protected, what is not protected, and what it cost.
 
-Everything that can be refused is refused before the table is opened. A private
-learner needs --epsilon; it has no default. A learner without privacy refuses a
-schema with private columns unless --not-private is given, and the model then
-says so. The noise is fresh in every run and cannot be reproduced. A training
-that is interrupted writes no model.
+Train checks all parameters before it opens the table. A private learner
+requires --epsilon; there is no default. A learner without privacy refuses a
+schema with private columns unless you pass --not-private, and the model records
+this. The noise is fresh in every run and cannot be reproduced. If a training is
+interrupted, it writes no model.
 
-Below, flags for every learner come first. The flags of one learner stand under
-its name, with the values they have when they are not given.
+Flags for every learner come first below. The flags of one learner are listed
+under its name, with their defaults.
 
-With --part only the rows of one part are read: those with that value in the
-column that the schema names as parts:. Trainings on different parts do not add
-up.
+With --part it reads only the rows of one part: the rows with that value in the
+column that the schema declares as parts:. The prices of trainings on different
+parts do not add up.
 
 With --cohorts only the rows of some cohorts are read and only those are charged:
 the levels, or the months, of the public column that the data set was declared
@@ -68,10 +68,10 @@ of being run: once another key has approved it (budget approve), the same comman
 without --request runs it.
 
 With --ledger and --dataset the price is charged to the data set before the
-training begins, and refused if it is more than what is left. The ledger keeps
-the model's bytes: the same --job returns the same model and costs nothing.
-Without a ledger nothing is counted. Models trained on the same table then add
-up, and each says that it was not counted.`,
+training begins. The training is refused if the price is more than what is left.
+The ledger keeps the model's bytes: the same --job returns the same model and
+costs nothing. Without a ledger nothing is counted. The prices of models trained
+on the same table still add up, and each model records that it was not counted.`,
 		Example: `  discreet train --data adult.data.gz --schema adult.yaml --epsilon 1 --model m.json
   discreet train --data 2023.parquet --data 2024.parquet --schema s.yaml --epsilon 1 --delta 1e-6 --model m.json
   discreet train --data adult.data.gz --schema adult.yaml --epsilon 0.5 --model m.json \
@@ -107,7 +107,7 @@ func (t *trainFlags) addFlags(c *cobra.Command) {
 		"where the rows are kept meanwhile: memory, disk (in blocks, for tables larger than memory), auto, which is disk "+
 			"with --memory-limit and else memory, or spark (docs/scale.md); the model is the same")
 	c.Flags().StringVar(&t.memory, "memory-limit", "",
-		"keep the rows in blocks on disk, and so many `bytes` about them in memory (default 2GiB with --engine disk)")
+		"keep the rows in blocks on disk, and at most this many `bytes` about them in memory (default 2GiB with --engine disk)")
 	AddClusterFlags(c, &t.master, &t.submit)
 	t.Charging.AddFlags(c, "the `name` of the data set in the ledger",
 		"the training's own `ID` in the ledger: with the same ID the same model is returned, never drawn again (default a "+

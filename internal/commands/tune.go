@@ -27,26 +27,28 @@ func (a *App) NewTuneCommand() *cobra.Command {
 	t := &tuneFlags{trainFlags: trainFlags{App: a}, params: tune.Defaults()}
 	c := &cobra.Command{
 		Use:   "tune",
-		Short: "train candidates and release the best, all paid for",
+		Short: "train candidates and release the best one privately",
 		Long: `Tune trains several candidates, each a learner with its options, and writes the
-model of the one with the least loss on rows it was not trained on: log loss, or
---loss auc for ranking, or --loss mistakes, which where one class is rare may be
-the same for all. The choice is private too: --epsilon pays for the model and for choosing it, and
-nothing about the other candidates is released. If you can name a learner
-beforehand, train does better with all of --epsilon.
+model with the lowest loss on rows that it was not trained on. The loss is log
+loss; --loss auc chooses by ranking, and --loss mistakes by the error rate,
+which may be the same for all candidates if one class is rare. The choice is
+private too: --epsilon pays for the model and for choosing it, and nothing about
+the other candidates is released. If you can choose a learner in advance, train
+gives a better model with all of --epsilon.
 
   --method all          trains each candidate once, for an equal share of
-                        epsilon; good for a handful
+                        epsilon; good for a few candidates
   --method geometric    trains candidates drawn at random, a random number of
   --method logarithmic  times, for a third, a half and two thirds of epsilon
   --method root         each, however many candidates there are
 
-A random number of times must stay unknown: if somebody can see how long the
-command takes, use all. --patience makes those runs more, at the same price.
+A random number of trainings must stay secret. If others can see how long the
+command takes, use all. --patience increases the number of trainings at the same
+price.
 
-Candidates are named as in train; their options follow after colons. --learners
-lists them, or a file of --candidates has one per line (empty lines and lines
-that begin with # are left out). A ledger is charged as by train.`,
+Candidates are named as in train, with their options after colons. --learners
+lists them. A file of --candidates has one candidate per line; empty lines and
+lines that begin with # are ignored. A ledger is charged as by train.`,
 		Example: `  discreet tune --data adult.data.gz --schema adult.yaml \
     --learners additive,brc:rounds=5,brc --epsilon 1 --model m.json
   discreet tune --data adult.data.gz --schema adult.yaml --candidates grid.txt --method logarithmic --patience 30 \
@@ -55,18 +57,18 @@ that begin with # are left out). A ledger is charged as by train.`,
 		RunE: func(c *cobra.Command, _ []string) error { return t.runTune(c) },
 	}
 	t.addFlags(c)
-	c.Flags().StringVar(&t.epsilon, "epsilon", "", "the privacy loss ε of the model and its choice together, a `number`")
+	c.Flags().StringVar(&t.epsilon, "epsilon", "", "the privacy loss `ε` of the model and its choice together")
 	c.Flags().StringSliceVar(&t.learners, "learners", nil,
 		"the `names` of candidates, each with its options: NAME[:OPTION=VALUE]...")
 	c.Flags().StringVar(&t.candidates, "candidates", "", "a `file` of candidates, one to a line")
 	c.Flags().StringVar((*string)(&t.params.Method), "method", string(t.params.Method),
-		"how many trainings: all, geometric, logarithmic or root, a `name`")
+		"the `method`, which sets the number of trainings: all, geometric, logarithmic or root")
 	c.Flags().StringVar((*string)(&t.params.Loss), "loss", string(t.params.Loss),
-		"what the held-out rows judge by: log-loss, auc or mistakes, a `name`")
+		"the `loss` on held-out rows: log-loss, auc or mistakes")
 	c.Flags().Float64Var(&t.params.HeldOut, "held-out", t.params.HeldOut,
-		"the `share` of the rows that judge and do not train")
+		"the `share` of the rows for choosing, not for training")
 	c.Flags().IntVar(&t.params.Patience, "patience", t.params.Patience,
-		"a random number of runs ends with chance 1/`number` at a time, unused by all")
+		"a random number of runs ends with probability 1/`number` after each; not used by all")
 	cli.Reads(c, "candidates")
 	cli.Require(c, "epsilon")
 	CompleteFlag(c, "learners", train.LearnerNames()...)

@@ -16,9 +16,9 @@ var release string
 func (a *App) newVersionCommand(program string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "say which version this is",
-		Long: `Version prints the version of the program, the commit it was built from if that
-is known, and the platform.`,
+		Short: "print the version",
+		Long: `Version prints the version of the program, the platform, and, if it is known,
+the commit that it was built from.`,
 		Example: "  " + program + " version",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

@@ -14,7 +14,7 @@ import (
 var (
 	ErrLength    = errors.New("a public key has 32 bytes")
 	ErrCanonical = errors.New("the public key is not in canonical form: two names for one owner")
-	ErrOrder     = errors.New("the public key is of small order: anybody can sign for it")
+	ErrOrder     = errors.New("the public key is of small order: anyone can sign for it")
 )
 
 // prime is 2^255 - 19, lowest byte first.

@@ -128,9 +128,9 @@ func run(ctx context.Context, r *train.Request, s *schema.Schema, o Options, src
 	case !(o.Positives > 0 && o.Positives < 1):
 		return nil, refuse("simulate-positives", "must be a share between 0 and 1", o.Positives)
 	case r.Price.Epsilon == 0:
-		return nil, refuse("simulate", "must be left out where nothing is protected: there is no noise", r.Name)
+		return nil, refuse("simulate", "must not be given if nothing is protected: there is no noise", r.Name)
 	case len(columns) == 0:
-		return nil, refuse("simulate", "must be left out where the schema has no column to learn from", s.Name)
+		return nil, refuse("simulate", "must not be given if the schema has no column to learn from", s.Name)
 	}
 	f := &Forecast{Rows: o.Rows, Repeats: Repeats, Role: role, Persons: s.Person != nil}
 	if s.Classes() == 2 {

@@ -226,7 +226,7 @@ func TestRefuses(t *testing.T) {
 	}{
 		"rows must be from 1 to 1000000":             {"additive", Options{Positives: 0.5}},
 		"simulate-positives must be a share between": {"additive", Options{Rows: 10, Positives: 1}},
-		"simulate must be left out where nothing is": {"logistic", Options{Rows: 10, Positives: 0.5}},
+		"simulate must not be given if nothing is":   {"logistic", Options{Rows: 10, Positives: 0.5}},
 	} {
 		eps := "1"
 		if c.learner == "logistic" {

@@ -31,15 +31,15 @@ func (f *Forecast) WriteText(out io.Writer) error {
 	fmt.Fprintf(&b, `
 what it would learn, on INVENTED tables: %d of %d rows each, made from the schema
 alone; columns are independent and uniform%s, and the label follows
-%s columns by a law of known strength. Your table may be kinder or harsher.
+%s columns by a law of known strength. Your table may be easier or harder.
 
 `, f.Repeats, f.Rows, f.shareText(), f.Role)
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "  AUC (a constant has 0.5)\tof the law\twithout noise\tof this plan\tit learns\n")
 	for _, s := range f.Signals {
-		from := fmt.Sprintf("all %d columns say alike", s.Columns)
+		from := fmt.Sprintf("all %d columns contribute equally", s.Columns)
 		if s.Columns == 1 {
-			from = "one column says all"
+			from = "one column determines all"
 		}
 		ideal := "none"
 		if s.WithoutNoise != nil {
@@ -49,10 +49,10 @@ alone; columns are independent and uniform%s, and the label follows
 	}
 	w.Flush()
 	b.WriteString("\n  it learns nothing: less than a tenth of what the law has above 0.5, or less than two\n" +
-		"  standard errors; little: less than half of it; part: less than nine tenths. Where a fit\n" +
-		"  without noise has little, too, more rows or another learner help, and no larger epsilon.\n")
+		"  standard errors; little: less than half of it; part: less than nine tenths. If a fit\n" +
+		"  without noise learns little too, use more rows or another learner; a larger epsilon won't help.\n")
 	if len(f.Columns) > 0 {
-		fmt.Fprintf(&b, "\n  %s columns kept, the best ones, where the second says half as much as the first,\n"+
+		fmt.Fprintf(&b, "\n  %s columns kept, the best ones, if the second contributes half as much as the first,\n"+
 			"  the third a third, and so on:\n", f.Role)
 		w = tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 		for _, c := range f.Columns {

@@ -34,7 +34,7 @@ func Evaluate(m *model.Model, t *dataset.Table, threshold func(scores []float64)
 	from := 0.5
 	if threshold != nil {
 		if m.Width() > 1 {
-			return nil, &dp.ParamError{Op: "evaluate", Param: "threshold", Want: "must be left out where the label has " +
+			return nil, &dp.ParamError{Op: "evaluate", Param: "threshold", Want: "must not be given if the label has " +
 				"more than two classes", Got: m.Schema.Classes()}
 		}
 		from = threshold(scores)

@@ -62,7 +62,7 @@ func (p *Privacy) Card() string {
 		line("claim", p.Claim+" (see docs/guarantees)")
 	}
 	for i, f := range p.listFlags() {
-		line(leadingKey(i, "mind"), f)
+		line(leadingKey(i, "warning"), f)
 	}
 	return b.String()
 }
@@ -100,7 +100,7 @@ func (p *Privacy) meaningWords(between, stop string) string {
 	if p.Delta == 0 {
 		return times + stop + " " + beliefWords(p.Epsilon)
 	}
-	return fmt.Sprintf("%s, plus a chance of %s%s whoever guesses between the two is right at most %s of the time", times,
+	return fmt.Sprintf("%s, plus a chance of %s%s a guess between the two is right at most %s of the time", times,
 		p.Delta, stop, guessWords(p.Epsilon, p.Delta))
 }
 
@@ -203,7 +203,7 @@ func (p *Privacy) sumMechanisms() []string {
 		if rho[name] > 0 {
 			price = "rho = " + rho[name].String()
 		}
-		lines[i] = fmt.Sprintf("%d %s by %s, %s in all", count[name], measurements, name, price)
+		lines[i] = fmt.Sprintf("%d %s by %s, %s in total", count[name], measurements, name, price)
 	}
 	return lines
 }
@@ -212,7 +212,7 @@ func (p *Privacy) sumMechanisms() []string {
 func (p *Privacy) listFlags() (out []string) {
 	if p.NotPrivate {
 		out = append(out,
-			"NOT PRIVATE: trained without noise; do not release it where the training rows may not go")
+			"NOT PRIVATE: trained without noise; share it only with people who may see the training rows")
 	}
 	if p.Seeded {
 		out = append(out, "SEEDED: its randomness can be reproduced, which voids the guarantee; never deploy it")
@@ -242,7 +242,7 @@ func factorWords(e dp.Epsilon) string {
 
 // beliefWords is what the factor means to somebody who suspects something.
 func beliefWords(e dp.Epsilon) string {
-	return fmt.Sprintf("an even bet between the two becomes at most %s sure", guessWords(e, 0))
+	return fmt.Sprintf("a reader who is 50 %% sure of one becomes at most %s sure", guessWords(e, 0))
 }
 
 // guessWords is (e^ε + δ)/(e^ε + 1) in percent, rounded up: how often the best guess

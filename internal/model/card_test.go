@@ -16,10 +16,10 @@ func TestCard(t *testing.T) {
   guarantee      epsilon = 0.16 (160000000 nano), delta = 0
   protects       the private columns of each row
   meaning        between neighbours, any outcome at most 1.18 times as likely; ` +
-		`an even bet between the two becomes at most 54.0 % sure
+		`a reader who is 50 % sure of one becomes at most 54.0 % sure
   one row is     one admission
   neighbours     replace-one: they have the same number of rows and differ in the private columns of one row at most
-  paid for       2 measurements by laplace, epsilon = 0.16 in all
+  paid for       2 measurements by laplace, epsilon = 0.16 in total
   not protected  The label of each row.
                  The public columns: bill, ward.
   in words       The private columns of one row change the odds of any model by a factor of at most exp(0.16).
@@ -43,10 +43,10 @@ func TestCardWithDelta(t *testing.T) {
 	card := p.Card()
 	for _, want := range []string{
 		"guarantee      epsilon = 0.16 (160000000 nano), delta = 0.000001\n",
-		"any outcome at most 1.18 times as likely, plus a chance of 0.000001; whoever guesses between the two is right at " +
+		"any outcome at most 1.18 times as likely, plus a chance of 0.000001; a guess between the two is right at " +
 			"most 54.0 % of the time\n",
-		"paid for       1 measurement by gaussian, rho = 0.0004 in all\n",
-		"1 measurement by laplace, epsilon = 0.08 in all\n",
+		"paid for       1 measurement by gaussian, rho = 0.0004 in total\n",
+		"1 measurement by laplace, epsilon = 0.08 in total\n",
 	} {
 		if !strings.Contains(card, want) {
 			t.Errorf("no %q in\n%s", want, card)
@@ -96,8 +96,8 @@ func TestCardWithoutPrivacy(t *testing.T) {
   one row is     one admission
   neighbours     replace-one: they have the same number of rows and differ in one row at most
   in words       No guarantee.
-  mind           NOT PRIVATE: trained without noise; ` +
-		`do not release it where the training rows may not go
+  warning        NOT PRIVATE: trained without noise; ` +
+		`share it only with people who may see the training rows
                  OVERRIDDEN: --not-private
 `
 	if got := fitted().Privacy.Card(); got != want {
@@ -111,8 +111,8 @@ func TestWords(t *testing.T) {
 		"admission. " +
 		"Two tables count as neighbours when they have the same number of rows and differ in the private columns of one " +
 		"row at most. " +
-		"Whatever anyone computes from the model is at most 1.18 times as likely with one of them as with the other: an " +
-		"even bet between the two becomes at most 54.0 % sure. " +
+		"Whatever anyone computes from the model is at most 1.18 times as likely with one of them as with the other: a " +
+		"reader who is 50 % sure of one becomes at most 54.0 % sure. " +
 		"The private columns of one row change the odds of any model by a factor of at most exp(0.16)."
 	if got := p.Words(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -152,7 +152,7 @@ func TestNumbersAreRoundedUp(t *testing.T) {
 		} else if err != nil && e < 13*dp.Nano {
 			t.Errorf("epsilon %s: factor %q is not a number", e, factorWords(e))
 		}
-		digits := strings.Fields(strings.TrimPrefix(beliefWords(e), "an even bet between the two becomes at most "))[0]
+		digits := strings.Fields(strings.TrimPrefix(beliefWords(e), "a reader who is 50 % sure of one becomes at most "))[0]
 		f, err := strconv.ParseFloat(digits, 64)
 		if exact := 100 / (1 + math.Exp(-e.Float())); err != nil || !(f >= exact && f < exact+0.1001) {
 			t.Errorf("epsilon %s: %q, exactly %g", e, beliefWords(e), exact)

@@ -87,16 +87,16 @@ func (m *Model) checkSchemaPart() error {
 		}
 	}
 	if m.Schema.Parts != "" || m.Schema.Person != nil || len(m.Schema.Pairs) > 0 {
-		return fmt.Errorf("model: parts and pairs must be left out of the model's schema, and person: they are about " +
+		return fmt.Errorf("model: parts and pairs must not be given for the model's schema, and person: they are about " +
 			"training alone")
 	}
 	_, isSum := m.Classifier.(*Additive)
 	for _, c := range m.Schema.Columns {
 		if c.Integer && !c.IsDatePart() || c.Quantiles || len(c.Groups) > 0 {
-			return fmt.Errorf("model: bins and groups must be left out of column %q: a model's bins are settled", c.Name)
+			return fmt.Errorf("model: bins and groups must not be given for column %q: a model's bins are settled", c.Name)
 		}
 		if c.Monotone != schema.Free && !isSum {
-			return fmt.Errorf("model: monotone must be left out of column %q: only a sum of shapes can be held to it", c.Name)
+			return fmt.Errorf("model: monotone must not be given for column %q: only a sum of shapes can be held to it", c.Name)
 		}
 	}
 	for _, j := range m.Schema.Features() {
@@ -205,7 +205,7 @@ func (p *Privacy) checkStatement() error {
 		}
 		pure := e.Epsilon >= 0 && e.Epsilon <= dp.MaxEpsilon
 		if only := e.Epsilon == dp.Infinite && e.Rho > 0; !(pure || only) || e.Rho < 0 || e.Rho > dp.MaxRho ||
-			e.Delta < 0 || e.Delta > p.Delta || e.Delta > 0 && e.Rho > 0 {
+			e.Delta < 0 || e.Delta > dp.MaxDelta || e.Delta > 0 && e.Rho > 0 {
 			return fmt.Errorf("model: privacy: line %d of the bill must cost between 0 and %s (got %s), or have a rho of "+
 				"at most %s", i, dp.MaxEpsilon, e.Epsilon, dp.MaxRho)
 		}

@@ -90,7 +90,7 @@ func TestSourcesThatNothingNeedsAreRefused(t *testing.T) {
 			m.Classifier.(*Additive).Shapes = m.Classifier.(*Additive).Shapes[:2]
 			m.Schema.Columns = m.Schema.FileColumns()
 		},
-		`bins and groups must be left out of column "worst"`: func(m *Model) {
+		`bins and groups must not be given for column "worst"`: func(m *Model) {
 			m.Schema.Columns[4].Edges, m.Schema.Columns[4].Quantiles = nil, true
 		},
 	} {

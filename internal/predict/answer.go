@@ -83,7 +83,7 @@ func readFrame(r *bufio.Reader) ([]byte, error) {
 	}
 	frame, err := io.ReadAll(io.LimitReader(r, int64(n))) // memory only for what is there
 	if err == nil && len(frame) < int(n) {
-		err = errors.New("predict-rows: a frame must be as long as it says")
+		err = errors.New("predict-rows: a frame must have the length that it states")
 	}
 	return frame, err
 }

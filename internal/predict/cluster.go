@@ -97,11 +97,11 @@ func (cl *Cluster) Check(p Params, out string) error {
 	case !isSpark && cl.Engine != EngineMemory && cl.Engine != "":
 		return bad("engine", "must be memory or spark", cl.Engine)
 	case !isSpark && cl.Master+cl.Submit != "":
-		return bad("engine", "must be spark where a cluster is named", cl.Engine)
+		return bad("engine", "must be spark if a cluster is given", cl.Engine)
 	case isSpark && (out == "-" || strings.HasSuffix(out, ".csv")):
 		return bad("out", "must be a folder for Parquet files with engine spark", out)
 	case isSpark && p.Threshold.needsScores():
-		return bad("threshold", "must be a score or costs with engine spark, where no machine has all scores",
+		return bad("threshold", "must be a score or costs with engine spark, because no machine has all scores",
 			p.Threshold.rule)
 	}
 	return nil

@@ -37,7 +37,7 @@ func (p Params) Check(m *model.Model) error {
 		}
 	}
 	if p.Threshold.Given() && m.Width() > 1 {
-		return &dp.ParamError{Op: "predict", Param: "threshold", Want: "must be left out where the label has more than " +
+		return &dp.ParamError{Op: "predict", Param: "threshold", Want: "must not be given if the label has more than " +
 			"two classes", Got: m.Schema.Classes()}
 	}
 	bad := func(want string) error {
@@ -47,9 +47,9 @@ func (p Params) Check(m *model.Model) error {
 	case p.Class == "":
 		return nil
 	case !p.Explain:
-		return bad("must be left out without --explain")
+		return bad("must not be given without --explain")
 	case m.Schema.Classes() == 2:
-		return bad("must be left out where the label has two classes: what speaks for one speaks against the other")
+		return bad("must not be given if the label has two classes: what speaks for one speaks against the other")
 	case classCode(m, p.Class) < 0:
 		var names []string
 		for _, l := range m.Schema.Label.Levels {

@@ -25,7 +25,7 @@ func Examine(ctx context.Context, engine, submit, master string, note func(what,
 	case engine != EngineMemory && engine != EngineDisk:
 		return refuse("must be memory, disk or spark")
 	case submit+master != "":
-		return refuse("must be spark where a cluster is named")
+		return refuse("must be spark if a cluster is given")
 	case engine == EngineMemory:
 		return nil
 	}

@@ -14,7 +14,7 @@ func autoLearner() *Learner {
 		Name:    "auto",
 		Private: true, Approximate: true,
 		Options: []Option{
-			{"declared-rows", "how many rows to reckon with where their number is private", integer{&p.Rows}},
+			{"declared-rows", "assumed number of rows, if their number is private", integer{&p.Rows}},
 		},
 		Make: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
 			p.Epsilon, p.Delta, p.NotPrivate = pr.Epsilon, pr.Delta, pr.NotPrivate

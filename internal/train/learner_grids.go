@@ -15,7 +15,7 @@ func gridsLearner() *Learner {
 		Private: true,
 		Draws:   true, Approximate: true,
 		Options: []Option{
-			{"declared-rows", "how many rows to reckon with where their number is private", integer{&p.Rows}},
+			{"declared-rows", "assumed number of rows, if their number is private", integer{&p.Rows}},
 			{"rounds", "rounds of boosting, 0 for the learner's rule", integer{&p.Rounds}},
 		},
 		Make: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {

@@ -16,10 +16,10 @@ func labeldpLearner() *Learner {
 		Private: true,
 		Draws:   true, Approximate: true, PublicOnly: true,
 		Options: []Option{
-			{"noise", "noise that meets private numbers: laplace or gaussian (with --delta), both exact, gamma, or auto, the " +
+			{"noise", "noise vector: laplace or gaussian (with --delta), both exact, gamma, or auto, the " +
 				"shortest", word[labeldp.Noise]{&p.Noise}},
-			{"encoding", "how categories become numbers: onehot or ordinal", word[feature.Encoding]{&p.Encoding}},
-			{"reg", "ridge on the mean loss, 0 for the learner's rule", decimal{&p.Reg}},
+			{"encoding", "encoding of categories: onehot or ordinal", word[feature.Encoding]{&p.Encoding}},
+			{"reg", "ridge penalty on the mean loss, 0 for the learner's rule", decimal{&p.Reg}},
 		},
 		Make: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
 			p.Epsilon, p.Delta, p.NotPrivate = pr.Epsilon, pr.Delta, pr.NotPrivate

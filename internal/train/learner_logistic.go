@@ -15,9 +15,9 @@ func logisticLearner() *Learner {
 	return &Learner{
 		Name: "logistic",
 		Options: []Option{
-			{"encoding", "how categories become numbers: onehot or ordinal", word[feature.Encoding]{&p.Encoding}},
-			{"columns", "which columns to use: all or public", word[nonprivate.Columns]{&p.Columns}},
-			{"reg", "ridge on the mean loss, 0 for 1/n", decimal{&p.Reg}},
+			{"encoding", "encoding of categories: onehot or ordinal", word[feature.Encoding]{&p.Encoding}},
+			{"columns", "columns to use: all or public", word[nonprivate.Columns]{&p.Columns}},
+			{"reg", "ridge penalty on the mean loss, 0 for 1/n", decimal{&p.Reg}},
 		},
 		Make: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
 			p.NotPrivate = pr.NotPrivate

@@ -67,7 +67,7 @@ func (r *RowSource) check(op string, req *Request, s *schema.Schema, part bool) 
 	}
 	onSpark := r.Engine == EngineSpark
 	if !onSpark && r.Cluster.Submit+r.Cluster.Master != "" {
-		return &RequestError{&dp.ParamError{Op: op, Param: "engine", Want: "must be spark where a cluster is named",
+		return &RequestError{&dp.ParamError{Op: op, Param: "engine", Want: "must be spark if a cluster is given",
 			Got: strconv.Quote(r.Engine)}}
 	}
 	if onSpark {
@@ -77,12 +77,12 @@ func (r *RowSource) check(op string, req *Request, s *schema.Schema, part bool) 
 		}
 		for _, path := range r.Files {
 			if dataset.IsAddress(path) {
-				return &RequestError{&dp.ParamError{Op: op, Param: "engine", Want: "must be memory, disk or auto where the " +
+				return &RequestError{&dp.ParamError{Op: op, Param: "engine", Want: "must be memory, disk or auto if the " +
 					"table is in a database", Got: r.Engine}}
 			}
 		}
 		if part {
-			return &RequestError{&dp.ParamError{Op: op, Param: "part", Want: "and cohorts must be left out with engine spark"}}
+			return &RequestError{&dp.ParamError{Op: op, Param: "part", Want: "and cohorts must not be given with engine spark"}}
 		}
 	}
 	return nil

@@ -63,7 +63,7 @@ func CheckPart(op, part string, s *schema.Schema) error {
 	case err != nil:
 		return err
 	case p == nil:
-		return &RequestError{&dp.ParamError{Op: op, Param: "part", Want: "must be left out: the schema declares no parts",
+		return &RequestError{&dp.ParamError{Op: op, Param: "part", Want: "must not be given: the schema declares no parts",
 			Got: part, Hint: "write parts: and the public column whose levels part the rows"}}
 	case !slices.Contains(p.Names, part):
 		return &RequestError{&dp.ParamError{Op: op, Param: "part", Want: fmt.Sprintf("must be a level of column %q", p.By),

@@ -55,7 +55,7 @@ func (p PriceText) parsePrice(op string, l *Learner) (Price, error) {
 			Hint: "learners with an (epsilon, delta) mode: " + strings.Join(ApproximateNames(), ", "),
 		}
 	case p.Epsilon == "":
-		return bad("must be given: it is the price of the training, and nobody else can name it", nil,
+		return bad("is required: it is the price of the training", nil,
 			"for example --epsilon 0.5; discreet plan shows what it buys")
 	case p.NotPrivate:
 		return bad("must be inf together with --not-private", p.Epsilon, "leave out --not-private to train with privacy")

@@ -57,7 +57,7 @@ func (c Choice) makeRequest(op string) (*Request, error) {
 		text := c.Options[name]
 		o := l.Option(name)
 		if o == nil {
-			return nil, &dp.ParamError{Op: l.Name, Param: name, Want: "must be left out: this learner has no such choice",
+			return nil, &dp.ParamError{Op: l.Name, Param: name, Want: "must not be given: this learner has no such choice",
 				Got: text}
 		}
 		if err := l.setOption(o, text); err != nil {

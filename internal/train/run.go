@@ -82,7 +82,7 @@ func (t *Training) Check() error {
 			Why: "training without privacy exceeds every budget; leave out the ledger to train without one", Final: true}
 	case t.Request.Price.Epsilon == 0:
 		return &RequestError{&dp.ParamError{Op: t.Op, Param: "ledger",
-			Want: fmt.Sprintf("must be left out: learner %s has no price", t.Request.Name), Got: t.Job.Dataset}}
+			Want: fmt.Sprintf("must not be given: learner %s has no price", t.Request.Name), Got: t.Job.Dataset}}
 	}
 	var err error
 	if t.plan, err = t.Request.Plan(t.Schema, 0); err != nil {
@@ -246,7 +246,7 @@ func (t *Training) fitModel(ctx context.Context, acct guard.Account) (*model.Mod
 		}
 	}
 	if t.Request.Price.Epsilon > 0 && !acct.Counted() {
-		t.sayLine("no ledger: nothing is being counted, and the model says so")
+		t.sayLine("no ledger: this training is not counted, and the model records this")
 	}
 	m, err := guard.Train(ctx, pl, rows.Table, acct, mech.NewExit(rng.System()))
 	if err != nil {

@@ -58,7 +58,7 @@ func (s *Simulation) Run(ctx context.Context) (*model.Model, error) {
 		if err := s.Output.check(nil); err != nil {
 			return nil, err
 		}
-		s.Say("no ledger: nothing is being counted, and the model says so")
+		s.Say("no ledger: this training is not counted, and the model records this")
 		m, err := s.playOwners(ctx, guard.Uncounted{})
 		if err != nil {
 			return nil, err

@@ -126,7 +126,7 @@ func (p Params) checkRanges(s *schema.Schema) error {
 	case !slices.Contains(Losses(), p.Loss):
 		return bad("loss", fmt.Sprintf("must be one of %v", Losses()), p.Loss)
 	case p.Loss == AUC && len(s.Label.Levels) > 2:
-		return bad("loss", "must be log-loss or mistakes where the label has more than two classes", p.Loss)
+		return bad("loss", "must be log-loss or mistakes if the label has more than two classes", p.Loss)
 	case !(p.HeldOut >= 0.01 && p.HeldOut <= 0.99):
 		return bad("held-out", "must be a share from 0.01 to 0.99", p.HeldOut)
 	case known && (p.Patience < 2 || p.Patience > maxPatience):

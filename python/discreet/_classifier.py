@@ -88,7 +88,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_account(self) -> None:
         if self.epsilon is None:
-            raise ValueError("epsilon must be given: it is the price of the fit and has no default")
+            raise ValueError("epsilon is required: it is the price of the fit and has no default")
         if not (isinstance(self.epsilon, (int, float)) and self.epsilon > 0):
             raise ValueError(f"epsilon must be above 0 (got {self.epsilon!r})")
         if self.schema is None:

@@ -31,22 +31,23 @@ func (a *app) newAggregatorCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "aggregator",
 		Short: "serve tasks to data owners and train on their reports",
-		Long: `Aggregator is the data user's side of a federation. It takes signed tasks from
-operators and reports from data owners, trains on what the reports add up to, and
-gives the model to readers. It sees nobody's values: owners perturb at home.
+		Long: `Aggregator is the server of a federation. It accepts signed tasks from operators
+and reports from data owners, trains on the sum of the reports, and gives the
+model to readers. It never sees an owner's values, because owners perturb their
+data before they send it.
 
-If a task has no list of owners, anybody may make keys for it. So one certificate
-brings at most --owners-per-certificate owners to such a task, or as many as
---relay declares for its name.
+If a task has no list of owners, anyone can create keys for it. Therefore one
+certificate may bring at most --owners-per-certificate owners to such a task, or
+as many as --relay declares for its name.
 
-What it acknowledged is on disk. It may be killed at any moment, and several may
-serve one PostgreSQL database. An old copy of --state, which has lost reports that
-were acknowledged, is refused where a later one has run: --anchors remembers how
-far it had come.
+Everything that the aggregator has acknowledged is on disk. You may kill it at
+any moment, and several aggregators may share one PostgreSQL database. The
+aggregator refuses to start on an old copy of --state, because an old copy lacks
+reports that were acknowledged. The folder --anchors records the latest state.
 
-On --page it serves a page that shows how the rounds go, Prometheus' metrics, and
-whether it is alive and ready. The page has no TLS and is open to everybody who
-can reach it: give it an address that only operators reach.`,
+On --page it serves a page with the progress of the rounds, metrics for
+Prometheus, and health checks. The page has no TLS and no access control. Choose
+an address that only operators can reach.`,
 		Example: `  discreet-net aggregator --certs certs --as aggregator/main --listen :8443 --state state.db --max-epsilon 2
   discreet-net aggregator --certs certs --as aggregator/main --listen :8443 \
     --state postgres://discreet@db/state --max-epsilon 1 --page 127.0.0.1:8080`,
@@ -57,13 +58,13 @@ can reach it: give it an address that only operators reach.`,
 	c.Flags().StringVar(&g.listen, "listen", "", "the `address` to serve at, host:port")
 	c.Flags().StringVar(&g.state, "state", "",
 		"where to keep tasks and reports: a `file`, or postgres://user@host/database")
-	c.Flags().StringVar(&g.epsilon, "max-epsilon", "", "the largest ε of a task that is taken, a `number`")
+	c.Flags().StringVar(&g.epsilon, "max-epsilon", "", "the largest `ε` of a task to accept")
 	c.Flags().StringVar(&g.page, "page", "",
-		"the `address` of the operators' page, metrics and health; none when left out")
+		"the `address` for the operators' page, metrics and health checks (default none)")
 	c.Flags().IntVar(&g.each, "owners-per-certificate", aggregator.DefaultOwnersEach,
 		"the `number` of owners that one certificate may bring to a task without a list of them")
 	c.Flags().StringArrayVar(&g.relays, "relay", nil,
-		"another number of owners for the certificate owner/NAME, `NAME=NUMBER`; may be repeated")
+		"a different number of owners for the certificate owner/NAME, `NAME=NUMBER`; may be repeated")
 	g.anchors.AddFlag(c)
 	cli.AddSection(c, connection, "listen", "page")
 	cli.Keeps(c, "state", cli.AggregatorTable)

@@ -17,17 +17,19 @@ import (
 func (a *app) newCertsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "certs",
-		Short: "make, renew and revoke the certificates of a trial",
-		Long: `Certs makes what every connection of a federation needs: an authority, and for
-each process a certificate that says its role and its name. Whoever holds
-authority.key can become anybody: it stays on the machine that made it.
+		Short: "create, renew and revoke the certificates of a trial",
+		Long: `Certs creates the certificates for the connections of a federation: an
+authority, and for each process a certificate with its role and name. Anyone who
+has authority.key can create a certificate for any role and name. Keep it on the
+machine that made it.
 
-Every process reads its files again when they change: a renewed certificate, a
-second authority in authority.crt, a list of revoked certificates in crl.pem are
-in force from the next connection, call and signature on.
+Every process reads its files again when they change. A renewed certificate, a
+second authority in authority.crt and a list of revoked certificates in crl.pem
+take effect from the next connection, call and signature.
 
-This authority is for trials. An organisation's own may sign the same
-certificates and lists; what we read from one is its name discreet://ROLE/NAME.`,
+This authority is for trials. Your organisation's own authority may sign the
+same certificates and lists. Discreet reads only the name discreet://ROLE/NAME
+from a certificate.`,
 		Example: `  discreet-net certs init --dir certs
   discreet-net certs issue --dir certs --role aggregator --name main --host agg.example.org
   discreet-net certs issue --dir certs --role owner --name clinic-7
@@ -60,12 +62,13 @@ func (a *app) newCertsInitCommand() *cobra.Command {
 	var trial bool
 	c := &cobra.Command{
 		Use:   "init",
-		Short: "make the authority",
-		Long: `Init makes the authority of a trial: authority.crt, which every process needs,
-and authority.key, which none but certs issue needs. It replaces nothing.
+		Short: "create the authority",
+		Long: `Init creates the authority of a trial: authority.crt, which every process needs,
+and authority.key, which only certs issue needs. It replaces no file.
 
-With --trial it also issues what a trial on one machine needs: aggregator/main,
-helper/one, helper/two, helper/three, operator/me, owner/me and reader/me.`,
+With --trial it also issues the certificates of a trial on one machine:
+aggregator/main, helper/one, helper/two, helper/three, operator/me, owner/me and
+reader/me.`,
 		Example: `  discreet-net certs init --dir certs
   discreet-net certs init --dir certs --trial`,
 		RunE: func(*cobra.Command, []string) error {
@@ -93,9 +96,10 @@ func (a *app) newCertsIssueCommand() *cobra.Command {
 	var hosts []string
 	c := &cobra.Command{
 		Use:   "issue",
-		Short: "make the certificate of one process",
-		Long: `Issue makes ROLE-NAME.crt and ROLE-NAME.key. An aggregator, a helper and a party
-serve, and need the names at which others reach them. It replaces nothing.`,
+		Short: "create the certificate of one process",
+		Long: `Issue creates ROLE-NAME.crt and ROLE-NAME.key. An aggregator, a helper and a
+party are servers, so their certificates need the host names at which others
+reach them. It replaces no file.`,
 		Example: `  discreet-net certs issue --dir certs --role helper --name two --host 10.0.0.2
   discreet-net certs issue --dir certs --role operator --name anna`,
 		RunE: func(*cobra.Command, []string) error {
@@ -126,11 +130,11 @@ func (a *app) newCertsRenewCommand() *cobra.Command {
 	var who identity.Caller
 	c := &cobra.Command{
 		Use:   "renew",
-		Short: "sign a certificate again before it ends",
-		Long: `Renew signs ROLE-NAME.crt again, for the same key and the same hosts, and replaces
-the file at once. The key need not be here: send the file to the process that has
-it, which takes it up while it runs. Where the key may be known to others, revoke
-the certificate and issue another.`,
+		Short: "sign a certificate again before it expires",
+		Long: `Renew signs ROLE-NAME.crt again, for the same key and the same hosts, and
+replaces the file at once. The key need not be on this machine. Send the new
+file to the process that has the key; it reads the file while it runs. If others
+may know the key, revoke the certificate and issue a new one.`,
 		Example: `  discreet-net certs renew --dir certs --role aggregator --name main --days 30`,
 		RunE: func(*cobra.Command, []string) error {
 			authority, err := identity.LoadAuthority(f.dir)
@@ -157,16 +161,16 @@ func (a *app) newCertsRevokeCommand() *cobra.Command {
 	var who identity.Caller
 	c := &cobra.Command{
 		Use:   "revoke",
-		Short: "call back the certificates of a process",
-		Long: `Revoke puts every certificate that was made for a process, renewed ones as well,
-on the authority's list crl.pem. Give the file to all other processes, beside their
-authority.crt: from then on they refuse the certificates, on open connections at
-the next call, and what was signed with them. Tasks that a revoked operator has
-signed end with it.
+		Short: "revoke the certificates of a process",
+		Long: `Revoke adds every certificate of a process, including renewed ones, to the
+authority's list crl.pem. Copy the list to all other processes, next to their
+authority.crt. From then on they refuse the certificates, on open connections at
+the next call, and everything signed with them. If an operator is revoked, its
+tasks end.
 
-A list is in force for --days. It must be signed again before, by revoke without
---role and --name: processes that have a list refuse everybody of its authority
-when it is out of date, and processes without one know of no revocation.`,
+A list is valid for --days. Sign it again before it expires, with revoke without
+--role and --name. If a list has expired, processes that have it refuse every
+certificate of its authority. Processes without a list know of no revocation.`,
 		Example: `  discreet-net certs revoke --dir certs --role owner --name clinic-7
   discreet-net certs revoke --dir certs --days 60`,
 		RunE: func(c *cobra.Command, _ []string) error {

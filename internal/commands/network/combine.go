@@ -33,22 +33,22 @@ func (f *combination) addFlags(c *cobra.Command) {
 	f.params = p
 	c.Flags().StringVar(&f.public, "schema", "", "the schema `file` of the auxiliary table and the label")
 	c.Flags().StringVar(&f.epsilon, "epsilon", "",
-		"the privacy loss ε of each party, a `number`; inf only with --not-private")
-	c.Flags().BoolVar(&f.open, "not-private", false, "combine without noise, for comparison")
-	c.Flags().IntVar(&f.params.Parties, "parties", 0, "the `number` of parties that were asked, public, whoever answered")
+		"the privacy loss `ε` for each party; inf only with --not-private")
+	c.Flags().BoolVar(&f.open, "not-private", false, "combine without noise, for comparison only")
+	c.Flags().IntVar(&f.params.Parties, "parties", 0, "the `number` of parties that were asked; it is public")
 	c.Flags().StringVar((*string)(&f.params.Method), "method", string(p.Method), "soft, majority, average or noisy-max")
 	c.Flags().StringVar((*string)(&f.params.Form), "form", string(p.Form),
-		"what leaves, for soft and majority: statistic or output")
+		"what is released, for soft and majority: statistic or output")
 	c.Flags().StringVar((*string)(&f.params.Shape), "shape", string(p.Shape), "shape of a statistic's noise: rows or ball")
 	c.Flags().StringVar((*string)(&f.params.Mode), "mode", string(p.Mode),
-		"how the noise of form output is sized: tight or printed")
+		"scale of the noise for form output: tight or printed")
 	c.Flags().StringVar((*string)(&f.params.Loss), "loss", string(p.Loss), "logistic, or huber with form output")
-	c.Flags().Float64Var(&f.params.Width, "width", p.Width, "half-width of the Huber-hinge's corner, a `number`")
-	c.Flags().Float64Var(&f.params.Reg, "reg", 0, "ridge on the mean loss, a `number`; 0 for the rule")
+	c.Flags().Float64Var(&f.params.Width, "width", p.Width, "half the width of the Huber-hinge's corner, a `number`")
+	c.Flags().Float64Var(&f.params.Reg, "reg", 0, "the ridge `penalty` on the mean loss; 0 for the method's rule")
 	c.Flags().StringVar((*string)(&f.params.Encoding), "encoding", string(p.Encoding),
-		"how categories become numbers: onehot or ordinal")
-	c.Flags().IntVar(&f.params.Queries, "queries", 0, "how many rows noisy-max answers, a `number`")
-	c.Flags().Float64Var(&f.params.Bound, "bound", p.Bound, "length that average clips coefficients to, a `number`")
+		"encoding of categories: onehot or ordinal")
+	c.Flags().IntVar(&f.params.Queries, "queries", 0, "the `number` of rows that noisy-max answers")
+	c.Flags().Float64Var(&f.params.Bound, "bound", p.Bound, "the `length` to which average clips coefficients")
 	cli.AddSection(c, "Methods", "method", "form", "shape", "mode", "loss", "width", "reg", "encoding", "queries", "bound")
 	for name, words := range map[string][]string{
 		"method": {"soft", "majority", "average", "noisy-max"}, "form": {"statistic", "output"}, "shape": {"rows", "ball"},
@@ -72,7 +72,7 @@ func (f *combination) readFlags(op string) error {
 		return bad("may be inf only together with --not-private", f.epsilon, "")
 	case f.open:
 	case f.epsilon == "":
-		return bad("must be given: it is the price that every party pays, and nobody else can name it", nil,
+		return bad("is required: it is the price that every party pays", nil,
 			"for example --epsilon 1; discreet-net party plan shows what it buys")
 	default:
 		eps, err := dp.ParseEpsilon(f.epsilon)
@@ -111,36 +111,38 @@ func (a *app) newCombineCommand() *cobra.Command {
 	t.Ask.Log, t.Ask.Now = a.newLogger(), commands.Clock
 	c := &cobra.Command{
 		Use:   "combine",
-		Short: "make one classifier of many parties' votes",
-		Long: `Combine reads the votes files of a folder, each to its last byte and its
-signature, and makes one classifier that is private for everything that one
-party holds. Party plan says what that will cost and what it buys.
+		Short: "train one classifier from many parties' votes",
+		Long: `Combine reads the votes files of a folder, checks their signatures, and trains
+one classifier. The classifier is private for everything that one party holds.
+To see in advance what it costs and what it buys, use party plan.
 
-Methods. soft counts each row for every class by the share of parties that voted
-for it. majority gives each row the class with most votes; one vote may turn
-it, so its noise is as many times larger as there are parties. average takes the
-mean of logistic coefficients instead of votes. noisy-max answers rows one by
-one, each for its share of epsilon.
+There are four methods:
 
-A party that hands in nothing counts as a constant vote, because whether it took
-part is protected too. --parties is how many were asked, and it is public.
+- soft counts each row for every class, by the share of parties that voted for
+  the class.
+- majority gives each row the class with most votes. One vote may change this
+  class, so the noise is larger by a factor of the number of parties.
+- average takes the mean of logistic coefficients instead of votes.
+- noisy-max answers rows one by one, each for its share of epsilon.
 
-With --roster only the parties on that list may vote: each line is a public key
-and a party's name, and the signatures prove who voted.
+A party that sends nothing counts as a constant vote, because its participation
+is protected too. --parties is the number of parties that were asked, and it is
+public. With --roster only the parties on that list may vote. Each line is a
+public key and a party's name; signatures prove who voted.
 
-With --ask the votes are fetched from parties that serve (party serve), all at
-once and again and again until --wait is over; --votes then says where to keep
-them. A party that does not answer, or answers with something else than its
-votes, is absent.
+With --ask combine fetches the votes from parties that serve (party serve). It
+asks all of them at once, and repeats until --wait is over. --votes is then the
+folder to keep the votes in. A party counts as absent if it does not answer, or
+answers with anything other than its votes.
 
-With --secure-sum (method soft, form statistic) nobody sees a vote. Each party
-adds its share of the noise to one short vector, and the combiner learns the sum
-alone. The noise is sized for --honest parties, and no sum of fewer than
---minimum is opened. A party takes part only if at least --honest of the parties
-in any such sum are honest, as its operator has declared (party serve --peers
---honest). With --ask the parties and the --helpers, who hold the shares, are
-processes elsewhere. With --votes this process plays all of them, to rehearse:
-what it prints and writes is what the parties would get.
+With --secure-sum (method soft, form statistic) the combiner sees no votes. Each
+party adds its share of the noise to one short vector, and the combiner learns
+only the sum. The noise is sized for --honest parties, and no sum of fewer than
+--minimum parties is opened. A party takes part only if at least --honest of the
+parties in any such sum are honest, according to its operator (party serve
+--peers --honest). With --ask the parties and the --helpers, who hold the
+shares, are processes elsewhere. With --votes this process simulates all of them
+as a rehearsal, and its output is what the parties would get.
 
 With --ledger the combination is charged to a data set whose unit is a party.
 noisy-max charges each answer, and stops when the budget is spent.`,
@@ -170,11 +172,11 @@ noisy-max charges each answer, and stops when the budget is spent.`,
 	c.Flags().StringVar(&t.Output.Path, "model", "", "the `file` to write the model to; replaced if it is there")
 	c.Flags().StringVar(&t.answers, "answers", "", "with noisy-max, the CSV `file` to write answers to instead of a model")
 	c.Flags().BoolVar(&t.InSecret, "secure-sum", false,
-		"add up in secret: the combiner sees no votes; with --votes a rehearsal")
+		"use a secret sum: the combiner sees no votes; with --votes a rehearsal")
 	c.Flags().IntVar(&t.Honest, "honest", 0,
 		"with --secure-sum, the `number` of parties in the sum whose noise is counted on")
 	c.Flags().IntVar(&t.Minimum, "minimum", 0,
-		"with --secure-sum, the `number` of parties at least that are in the sum (default as many as --honest)")
+		"with --secure-sum, the smallest `number` of parties in the sum (default as many as --honest)")
 	c.Flags().IntVar(&t.Holders, "holders", 5, "with --secure-sum and --votes, the `number` of those who hold shares")
 	t.combination.addFlags(c)
 	t.asking.addFlags(c)
@@ -204,19 +206,19 @@ func (t *combiner) runCombine(c *cobra.Command) error {
 	}
 	switch {
 	case t.InSecret && (t.answers != "" || t.Roster != ""):
-		return cli.Refuse("combine", "secure-sum", "must be left out with --answers and --roster: there are no votes to see",
+		return cli.Refuse("combine", "secure-sum", "must not be given with --answers and --roster: there are no votes to see",
 			true)
 	case t.InSecret && t.Honest < 1:
 		return cli.Refuse("combine", "honest", "must be given with --secure-sum, and at least 1", t.Honest)
 	case t.InSecret && c.Flags().Changed("minimum") && (t.Minimum < t.Honest || t.Minimum > t.params.Parties):
 		return cli.Refuse("combine", "minimum", "must be at least --honest and at most --parties", t.Minimum)
 	case t.InSecret && t.Ask.Peers != "" && t.Votes != "":
-		return cli.Refuse("combine", "votes", "must be left out with --ask and --secure-sum: there are no votes to keep",
+		return cli.Refuse("combine", "votes", "must not be given with --ask and --secure-sum: there are no votes to keep",
 			t.Votes)
 	case !t.InSecret && t.Honest != 0:
-		return cli.Refuse("combine", "honest", "must be left out without --secure-sum", t.Honest)
+		return cli.Refuse("combine", "honest", "must not be given without --secure-sum", t.Honest)
 	case !t.InSecret && t.Minimum != 0:
-		return cli.Refuse("combine", "minimum", "must be left out without --secure-sum", t.Minimum)
+		return cli.Refuse("combine", "minimum", "must not be given without --secure-sum", t.Minimum)
 	}
 	if err := t.asking.checkFlags(c, t.params.Method, t.InSecret); err != nil {
 		return err

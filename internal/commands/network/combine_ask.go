@@ -23,12 +23,12 @@ func (f *asking) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.Peers, "ask", "",
 		"ask parties over the network, a `file`: an address, a public key and a name on each line")
 	c.Flags().StringVar(&f.dir, "certs", "", "with --ask, the `directory` of certificates, as certs makes it")
-	c.Flags().StringVar(&f.caller, "as", "", "with --ask, whose certificate it is, `ROLE/NAME`, e.g. combiner/uni")
-	c.Flags().DurationVar(&f.Wait, "wait", 10*time.Minute, "with --ask, how long parties have to answer, a `time`")
+	c.Flags().StringVar(&f.caller, "as", "", "with --ask, the certificate's role and name, `ROLE/NAME`, e.g. combiner/uni")
+	c.Flags().DurationVar(&f.Wait, "wait", 10*time.Minute, "with --ask, the `time` that parties have to answer")
 	c.Flags().StringVar(&f.Kind, "kind", string(multiparty.Labels),
-		"with --ask, what parties hand in: labels, probabilities or coefficients")
+		"with --ask, votes that parties send: labels, probabilities or coefficients")
 	c.Flags().StringToStringVar(&f.Helpers, "helpers", nil,
-		"with --ask and --secure-sum, who hold the shares: `NAME=ADDRESS,...`")
+		"with --ask and --secure-sum, the helpers that hold the shares: `NAME=ADDRESS,...`")
 	c.Flags().BoolVar(&f.Proofs, "prove-ranges", false,
 		"with --ask and --secure-sum, have parties prove that their numbers are in range also if that takes more than "+
 			"1 MiB a helper")

@@ -28,7 +28,7 @@ type as struct{ dir, caller string }
 
 func (f *as) addFlags(c *cobra.Command, example string) {
 	c.Flags().StringVar(&f.dir, "certs", "", "the `directory` of certificates, as certs makes it")
-	c.Flags().StringVar(&f.caller, "as", "", "whose certificate it is, `ROLE/NAME`, e.g. "+example)
+	c.Flags().StringVar(&f.caller, "as", "", "the certificate's role and name, `ROLE/NAME`, e.g. "+example)
 	cli.Reads(c, "certs")
 	cli.AddSection(c, connection, "certs", "as")
 	cli.Require(c, "certs", "as")

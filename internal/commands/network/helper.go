@@ -27,27 +27,28 @@ func (a *app) newHelperCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "helper",
 		Short: "hold shares of secret sums",
-		Long: `Helper is one of the three or more processes that keep a secret sum secret. It
-holds one share of each participant's vector, which alone says nothing. It gives
-out the sum of the shares that the sum's collector names, once. Each helper must
-be run by somebody else: two thirds of them together can open everything.
+		Long: `Helper is one of three or more processes that keep a secret sum secret. It holds
+one share of each participant's vector; a single share reveals nothing. It
+releases, once, the sum of the shares that the sum's collector names. Each
+helper must be run by a different organisation, because two thirds of the
+helpers together can open everything.
 
-What it acknowledged is on disk, and so is its answer before it is sent. It may
-be killed at any moment. Never put an old copy of --store back: it has forgotten
-what it has answered, and is refused where --anchors remembers a later one. With
-a new store it takes part in new sums only; the other helpers finish the earlier
-ones.
+Everything that it has acknowledged is on disk, and its answer is on disk before
+it is sent. You may kill it at any moment. Never restore an old copy of --store:
+the copy does not contain the answers that were given since. It is refused if
+--anchors records a later state. With a new store the helper takes part in new
+sums only; the other helpers finish the earlier ones.
 
-On --page it serves Prometheus' metrics and whether it is alive and ready,
-without TLS and to everybody who can reach it.`,
+On --page it serves metrics for Prometheus and health checks, without TLS and
+without access control.`,
 		Example: `  discreet-net helper --certs certs --as helper/two --listen :8445 --store two.db`,
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return h.runHelper(c.Context()) },
 	}
 	h.as.addFlags(c, "helper/two")
 	c.Flags().StringVar(&h.listen, "listen", "", "the `address` to serve at, host:port")
-	c.Flags().StringVar(&h.store, "store", "", "the `file` to keep shares and answers in; made where there is none")
-	c.Flags().StringVar(&h.page, "page", "", "the `address` of metrics and health; none when left out")
+	c.Flags().StringVar(&h.store, "store", "", "the `file` for shares and answers; created if it does not exist")
+	c.Flags().StringVar(&h.page, "page", "", "the `address` for metrics and health checks (default none)")
 	h.anchors.AddFlag(c)
 	cli.AddSection(c, connection, "listen", "page")
 	cli.Keeps(c, "store", cli.HelperTable)

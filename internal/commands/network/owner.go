@@ -40,21 +40,22 @@ func (a *app) newOwnerCommand() *cobra.Command {
 		Use:   "owner",
 		Short: "take part in a task as a data owner",
 		Long: `Owner answers a task once. It waits for its turn, computes one report about its
-rows, perturbs it, writes it into its book, and only then sends it. It takes part
-if an operator has signed the task and the task's ε is at most --max-epsilon. It
-refuses for good when all its reports together would cost more than
---lifetime-epsilon.
+rows, perturbs it, writes it into its book, and only then sends it. It takes
+part if an operator has signed the task and the task's ε is at most
+--max-epsilon. It refuses permanently if all its reports together would cost
+more than --lifetime-epsilon.
 
-With --mode aggregate it takes part in secret sums instead. It splits what it
-adds into shares, one for each of the task's helpers, and they give out nothing
-but sums. For the same ε that is worth far more, but it trusts the helpers: of
-five, two may play along with the aggregator, of three none. It also trusts other
-owners to add their share of the noise. With --honest you say how many of those
-on a task's list you believe to be honest; a task that counts on more is refused.
+With --mode aggregate it takes part in secret sums instead. It splits its vector
+into shares, one for each of the task's helpers, and the helpers release only
+sums. For the same ε this is far more accurate, but the owner must trust the
+helpers: with five helpers, two may collude with the aggregator; with three
+helpers, none may. It also relies on other owners to add their share of the
+noise. With --honest you declare how many of the owners on a task's list you
+believe to be honest. A task that counts on more is refused.
 
-With --owners N the rows are those of N owners, in equal parts, each with a key of
-its own in the book. That is for trials, and for machines that keep the data of
-many.`,
+With --owners N the rows belong to N owners, in equal parts, each with a key of
+its own in the book. Use this for trials, and for machines that hold the data of
+many people.`,
 		Example: `  discreet-net owner --certs certs --as owner/clinic-7 --server https://agg.example.org:8443 --task 5f1c… \
     --data rows.csv --book book.db --max-epsilon 1 --lifetime-epsilon 4`,
 		Args: cobra.NoArgs,
@@ -64,12 +65,12 @@ many.`,
 	f := c.Flags()
 	f.StringVar(&o.task, "task", "", "the `name` of the task, as task create prints it")
 	f.StringArrayVar(&o.data, "data", nil, "a `file` of the owner's rows, CSV (also gzip) or Parquet; may be repeated")
-	f.StringVar(&o.book, "book", "", "the `file` of the owner's key and of what it has given; made where there is none")
-	f.StringVar(&o.epsilon, "max-epsilon", "", "the largest ε of a task that is answered, a `number`")
-	f.StringVar(&o.lifetime, "lifetime-epsilon", "", "the largest ε of all reports of an owner together, a `number`")
-	f.StringVar(&o.mode, "mode", modeLocal, "the mode of the tasks that are answered: local or aggregate, a `name`")
+	f.StringVar(&o.book, "book", "", "the `file` with the owner's key and reports; created if it does not exist")
+	f.StringVar(&o.epsilon, "max-epsilon", "", "the largest `ε` of a task to answer")
+	f.StringVar(&o.lifetime, "lifetime-epsilon", "", "the largest `ε` of all reports of an owner together")
+	f.StringVar(&o.mode, "mode", modeLocal, "the `mode` of the tasks to answer: local or aggregate")
 	f.IntVar(&o.honest, "honest", 0,
-		"in mode aggregate the `number` of owners on the task's list whom you count on to be honest")
+		"in mode aggregate, the `number` of owners on the task's list whom you believe to be honest")
 	f.StringVar(&o.model, "model", "", "wait for the model and write it to this `file`; replaced if it is there")
 	f.IntVar(&o.owners, "owners", 1, "the `number` of owners that the rows belong to")
 	f.IntVar(&o.connections, "connections", 4,
@@ -92,9 +93,9 @@ func (a *app) newOwnerKeysCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "keys",
 		Short: "print the public keys of a book's owners",
-		Long: `Keys prints the public key of each owner of a book, a line each, making those that
-are missing. They are what an owner is called; an operator who knows whose they
-are can admit them to a task with task create --roster.`,
+		Long: `Keys prints the public key of each owner of a book, one a line, and creates keys
+that are missing. The key identifies the owner. An operator who knows the
+owners' keys can admit them to a task with task create --roster.`,
 		Example: `  discreet-net owner keys --book book.db --lifetime-epsilon 4 >> roster.txt`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) (err error) {
@@ -126,8 +127,8 @@ are can admit them to a task with task create --roster.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&path, "book", "", "the `file` of the owners' keys and of what they have given; made where there is none")
-	f.StringVar(&lifetime, "lifetime-epsilon", "", "the largest ε of all reports of an owner together, a `number`")
+	f.StringVar(&path, "book", "", "the `file` with the owners' keys and reports; created if it does not exist")
+	f.StringVar(&lifetime, "lifetime-epsilon", "", "the largest `ε` of all reports of an owner together")
 	f.IntVar(&owners, "owners", 1, "the `number` of owners")
 	cli.Keeps(c, "book", cli.BookTable)
 	anchors.AddFlag(c)

@@ -15,9 +15,9 @@ func (a *app) newPartyKeyCommand() *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "key",
-		Short: "make a party's key for signing votes",
-		Long: `Key writes a new Ed25519 key to a file that only its owner may read, and prints
-the public half, which the combiner's roster wants.`,
+		Short: "create a party's key for signing votes",
+		Long: `Key writes a new Ed25519 key to a file that only its owner can read. It prints
+the public half, which the combiner's roster needs.`,
 		Example: `  discreet-net party key --out mine.pem`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

@@ -37,19 +37,20 @@ func (a *app) newPartyPlanCommand() *cobra.Command {
 	p := &partyPlan{app: a}
 	c := &cobra.Command{
 		Use:   "plan",
-		Short: "say what combining would cost and what it buys, without any votes",
-		Long: `Plan prints what a combination protects, its bill and its noise, and how far, to
-a first approximation, the combined classifier would lie above the best one in
-nats of mean loss: what privacy costs, of order 1/(epsilon parties)², and what a
-finite auxiliary table costs, of order 1/rows (Hamm, Cao, Belkin 2016, Theorem
-4, with its constants filled in for rows that extend alike in all directions).`,
+		Short: "show what combining would cost and what it buys, without any votes",
+		Long: `Plan prints what a combination protects, its bill and its noise. It also prints,
+to a first approximation, by how much the combined classifier falls short of the
+best one, in nats of mean loss. This has two parts: the cost of privacy, of
+order 1/(epsilon parties)², and the cost of a finite auxiliary table, of order
+1/rows (Hamm, Cao, Belkin 2016, Theorem 4, with its constants filled in for rows
+that extend equally in all directions).`,
 		Example: `  discreet-net party plan --schema aux.yaml --parties 200 --rows 5000 --epsilon 1
   discreet-net party plan --schema aux.yaml --parties 200 --rows 5000 --epsilon 1 --method majority --json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return p.runPlan(c) },
 	}
 	p.addFlags(c)
-	c.Flags().IntVar(&p.rows, "rows", 0, "the `number` of rows of the auxiliary table, where it is known")
+	c.Flags().IntVar(&p.rows, "rows", 0, "the `number` of rows of the auxiliary table, if it is known")
 	c.Flags().BoolVar(&p.json, "json", false, "print one JSON object")
 	return c
 }
@@ -86,7 +87,7 @@ func (p *partyPlan) runPlan(c *cobra.Command) error {
 	for _, f := range pl.Facts() {
 		fmt.Fprintln(&b, f.Text)
 	}
-	fmt.Fprintf(&b, "\nbill: %s in all, %d measurements\n", dp.Pure(q.Bill), len(q.Bill))
+	fmt.Fprintf(&b, "\nbill: %s in total, %d measurements\n", dp.Pure(q.Bill), len(q.Bill))
 	for _, line := range train.ShortenBill(q.Bill) {
 		fmt.Fprintln(&b, "  "+line)
 	}

@@ -39,39 +39,46 @@ func (a *app) newPartyServeCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "answer combiners over the network",
 		Long: `Serve waits for combiners' queries and answers them with votes, as party vote
-writes them. The model, or the command, stays here.
+writes them. The model, or the command, stays on this machine.
 
-A query is answered if a combiner that --combiner names has signed it, --allow
-names its auxiliary files, its schema is that of --schema, its epsilon is at most
---max-epsilon, and all queries together cost at most --lifetime-epsilon. The
-combiner may send files that are allowed by their SHA-256 and size in bytes, as
-sha256sum and wc -c print them; other files must be here. A command gets one file.
-A query that cannot be combined costs nothing. Part of the disk stays free.
+A query is answered only if all of these hold:
 
-With --unit person the party protects the persons of its table instead of itself.
-The model's own statement must then say that all rows of one person are
-protected, and at which epsilon: --max-epsilon bounds that, --lifetime-epsilon
-that of all models that ever vote from this --state, and queries cost nothing
-more.
+- a combiner that --combiner names has signed it;
+- --allow names its auxiliary files;
+- its schema is the one of --schema;
+- its epsilon is at most --max-epsilon;
+- all queries together cost at most --lifetime-epsilon.
 
-Answers are written to --state before they are sent. The same query gets the same
-votes again, and votes are deleted after the query's deadline. The process may be
-killed at any moment.
+The combiner may send files that are allowed by their SHA-256 and size in bytes,
+as sha256sum and wc -c print them; other files must be on this machine. A
+command gets one file. A query that cannot be combined costs nothing. Part of
+the disk stays free.
 
-With --helpers the party takes part in secret sums, in which nobody sees a vote.
-The combiner gets nothing from here; each helper gets one share of a short vector
-to which the party has added its share of the noise. Name all helpers of the sum,
-run by people who do not pool what they hold. Votes are then given in the clear
-only if --kind says so too.
+With --unit person the party protects the persons of its table instead of
+itself. The model's statement must then guarantee that all rows of one person
+are protected, at a stated epsilon. --max-epsilon bounds this epsilon, and
+--lifetime-epsilon bounds the sum over all models that ever vote from this
+--state. Queries cost nothing more.
 
-The noise of a secret sum comes from its parties. So --peers lists whom this
-party adds up with, and --honest says how many of them at least, this one
-included, draw their noise and keep it to themselves. A sum with anybody else is
-refused. So is one that counts on the noise of more parties than are honest when
-all others take part. Take the keys from the parties, not from the combiner.
+Answers are written to --state before they are sent. The same query gets the
+same votes again, until its deadline, when the votes are deleted. You may kill
+the process at any moment.
 
-On --page it serves Prometheus' metrics and whether it is alive and ready,
-without TLS and to everybody who can reach it.`,
+With --helpers the party takes part in secret sums, in which its vote remains
+secret. The combiner gets nothing from this process; each helper gets one share
+of a short vector to which the party has added its share of the noise. Name all
+helpers of the sum, run by organisations that do not pool what they hold. Votes
+are then sent in the clear only if --kind allows it as well.
+
+The noise of a secret sum comes from its parties. --peers lists the parties that
+this party adds up with. --honest is how many of them at least, including this
+one, draw their noise and keep it to themselves. A sum with any other party is
+refused. A sum is also refused if it counts on the noise of more parties than
+are honest when all others take part. Get the keys from the parties, not from
+the combiner.
+
+On --page it serves metrics for Prometheus and health checks, without TLS and
+without access control.`,
 		Example: `  discreet-net party serve --certs certs --as party/mary --listen :8451 --state mary \
     --model m.json --schema aux.yaml \
     --key mary.pem --combiner uni --allow shared/aux.csv --max-epsilon 1 --lifetime-epsilon 3
@@ -92,20 +99,20 @@ without TLS and to everybody who can reach it.`,
 	f.StringVar(&s.Schema, "schema", "", "the schema `file` of the auxiliary table that all parties and the combiner have")
 	f.StringVar(&s.Key, "key", "", "the key `file` to sign with, as party key makes it")
 	f.StringVar(&s.listen, "listen", "", "the `address` to serve at, host:port")
-	f.StringVar(&s.page, "page", "", "the `address` of metrics and health; none when left out")
-	f.StringVar(&s.state, "state", "", "the `folder` to keep what was given in; made where there is none")
-	f.StringSliceVar(&s.combiners, "combiner", nil, "the `names` of combiners that are answered; they see the votes")
+	f.StringVar(&s.page, "page", "", "the `address` for metrics and health checks (default none)")
+	f.StringVar(&s.state, "state", "", "the `folder` for answers and spending; created if it does not exist")
+	f.StringSliceVar(&s.combiners, "combiner", nil, "the `names` of the combiners to answer; they see the votes")
 	f.StringSliceVar(&s.allow, "allow", nil, "auxiliary `files` that are voted on: names, folders, or SHA256:BYTES")
 	f.StringSliceVar(&s.kinds, "kind", []string{string(multiparty.Labels)},
-		"the `kinds` that may be handed in: labels, probabilities, coefficients")
-	f.StringToStringVar(&s.helpers, "helpers", nil, "who hold the shares of secret sums: `NAME=ADDRESS,...`")
+		"the `kinds` of votes to send: labels, probabilities, coefficients")
+	f.StringToStringVar(&s.helpers, "helpers", nil, "the helpers that hold the shares of secret sums: `NAME=ADDRESS,...`")
 	f.StringVar(&s.peers, "peers", "",
 		"with --helpers, the `file` of the parties to add up with, this one among them: a public key on each line")
 	f.IntVar(&s.honest, "honest", 0,
-		"with --helpers, the `number` of peers at least, this party among them, that add their noise as they should")
-	f.StringVar(&s.unit, "unit", "party", "whose data the prices protect: party or person, a `name`")
-	f.StringVar(&s.epsilon, "max-epsilon", "", "the largest ε of a query that is answered, a `number`")
-	f.StringVar(&s.lifetime, "lifetime-epsilon", "", "the largest ε of all queries together, a `number`")
+		"with --helpers, the smallest `number` of peers, including this party, that add their noise honestly")
+	f.StringVar(&s.unit, "unit", "party", "the `unit` of privacy: party or person")
+	f.StringVar(&s.epsilon, "max-epsilon", "", "the largest `ε` of a query to answer")
+	f.StringVar(&s.lifetime, "lifetime-epsilon", "", "the largest `ε` of all queries together")
 	commands.CompleteFlag(c, "unit", "party", "person")
 	commands.CompleteFlag(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
 	s.anchors.AddFlag(c)

@@ -27,21 +27,26 @@ func (a *app) newPartyVoteCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "vote",
 		Short: "vote on the rows of the auxiliary table",
-		Long: `Vote writes a party's votes about the rows of the auxiliary table: labels, or
-probabilities of every class, signed, with the digests of the table and of what
-voted. Votes are for the combiner alone: they are as private as the model.
+		Long: `Vote writes a party's votes on the rows of the auxiliary table: labels, or
+probabilities of every class. The file is signed, and contains the digests of
+the table and of the voter. Votes are for the combiner alone; they are as
+confidential as the model.
 
-A model file can vote, or any other classifier: a command, run by the shell, that
-reads the table's CSV from its standard input (or from {data}, which is replaced
-by the file's name) and prints votes as CSV, or such a CSV in a file. Ready-made
-commands for scikit-learn and ONNX models are in examples/adapters.
+There are three ways to vote:
 
-Votes as CSV have a header and one line per row. With one column, it is the
-class. With as many columns as classes, named after them, they are the
-probabilities of the classes, of any scale.
+- a model file;
+- a command, run by the shell. It reads the table as CSV from its standard input
+  (or from {data}, which is replaced by the file's name) and prints votes as
+  CSV. Ready-made commands for scikit-learn and ONNX models are in
+  examples/adapters;
+- a CSV file of votes.
 
-With --kind coefficients a logistic model hands in itself, for combine --method
-average.`,
+Votes as CSV have a header and one line for each row. A single column contains
+the class. If there are as many columns as classes, named after them, they
+contain the probabilities of the classes, on any scale.
+
+With --kind coefficients a logistic model sends its own coefficients, for
+combine --method average.`,
 		Example: `  discreet-net party vote --model m.json --aux aux.csv --out votes/mine
   discreet-net party vote --model m.json --aux aux.csv --kind probabilities --key mine.pem \
     --party "St Mary" --out votes/mary
@@ -60,7 +65,7 @@ average.`,
 	c.Flags().StringVar(&v.party, "party", "", "the `name` of the party (default the name of --out)")
 	c.Flags().StringVar(&v.Key, "key", "", "the key `file` to sign with (default a key for this file alone)")
 	c.Flags().StringVar(&v.kind, "kind", string(multiparty.Labels),
-		"what to hand in: labels, probabilities or coefficients")
+		"votes to send: labels, probabilities or coefficients")
 	commands.CompleteFlag(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
 	cli.Reads(c, "csv", "aux", "schema", "key")
 	cli.Writes(c, "out")

@@ -29,7 +29,7 @@ func (v *voter) addFlags(c *cobra.Command) {
 	cli.Reads(c, "model")
 	c.Flags().StringVar(&v.Command, "command", "", "the `command` of another classifier")
 	c.Flags().StringVar(&v.Encoding, "encoding", "onehot",
-		"how categories become numbers, for coefficients: onehot or ordinal")
+		"encoding of categories, for coefficients: onehot or ordinal")
 	commands.CompleteFlag(c, "encoding", "onehot", "ordinal")
 }
 

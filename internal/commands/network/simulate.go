@@ -57,25 +57,26 @@ func (a *app) newSimulateCommand() *cobra.Command {
 	s := &simulateFlags{app: a}
 	c := &cobra.Command{
 		Use:   "simulate",
-		Short: "play data owners who perturb at home, and train on their reports",
-		Long: `Simulate takes a table for a population. Each row, or each of --owners equal
-parts of the rows, is a data owner who trusts nobody. It shows what accuracy a
-population of that size buys. Every column and the label are private here,
+		Short: "simulate owners who perturb at home, and train on their reports",
+		Long: `Simulate uses a table as a population. Each row, or each of --owners equal parts
+of the rows, belongs to a data owner who trusts no one. It shows what accuracy a
+population of that size can reach. Every column and the label are private here,
 whatever the schema's roles.
 
-Modes. In local, the default, each owner sends one report, which is ε-private
-before it leaves; splits, leaves and errors are computed from reports. In mode
-aggregate owners send shares of a secret sum. Only sums are seen, with noise that
-all owners add together. That is much less noise, but the owners must trust those
-who hold the shares.
+In mode local, the default, each owner sends one report, which is ε-private
+before it leaves. Splits, leaves and errors are computed from reports. In mode
+aggregate owners send shares of a secret sum. Only sums become visible, with
+noise that all owners add together. This needs much less noise, but the owners
+must trust those who hold the shares.
 
-Mechanisms. oue and grr report a cell of a column's table; pm, duchi, hybrid and
-laplace report a vector; mode aggregate takes none. Without --mechanism, local
-takes the better of oue and grr for each question.
+The mechanisms oue and grr report a cell of a column's table. The mechanisms pm,
+duchi, hybrid and laplace report a vector. Mode aggregate takes no mechanism.
+Without --mechanism, mode local takes the better of oue and grr for each
+question.
 
-With --plan it reads no data. It prints what each question's reports will be
-worth for --owners owners, how many owners it takes for --noise, and what one
-dishonest owner can do.`,
+With --plan it reads no data. It prints how accurate each question's reports
+will be for --owners owners, how many owners are needed for --noise, and how far
+one dishonest owner can change the result.`,
 		Example: `  discreet-net simulate --data adult.data.gz --schema adult.yaml --classifier stump --epsilon 1 --model m.json
   discreet-net simulate --plan --schema adult.yaml --classifier stump --epsilon 1 --owners 100000 --noise 0.01`,
 		Args: cobra.NoArgs,
@@ -86,15 +87,15 @@ dishonest owner can do.`,
 		commands.TableWords+"; - is standard input; may be repeated")
 	f.StringVar(&s.schema, "schema", "", "the schema `file` of the table")
 	f.StringVar(&s.model, "model", "", "the `file` to write the model to; replaced if it is there")
-	f.StringVar(&s.classifier, "classifier", "stump", "what a round adds: stump, centroid or logistic, a `name`")
-	f.StringVar(&s.mechanism, "mechanism", "", "how owners perturb: pm, duchi, laplace, hybrid, oue or grr, a `name`")
-	f.StringVar(&s.mode, "mode", modeLocal, "local or aggregate, a `name`")
-	f.StringVar(&s.epsilon, "epsilon", "", "the ε of an owner's one report, a `number`")
+	f.StringVar(&s.classifier, "classifier", "stump", "the `classifier` that a round adds: stump, centroid or logistic")
+	f.StringVar(&s.mechanism, "mechanism", "", "the `mechanism` by which owners perturb: pm, duchi, laplace, hybrid, oue or grr")
+	f.StringVar(&s.mode, "mode", modeLocal, "the `mode`: local or aggregate")
+	f.StringVar(&s.epsilon, "epsilon", "", "the `ε` of an owner's single report")
 	f.IntVar(&s.owners, "owners", 0, "the `number` of data owners; 0: every row is one")
-	f.IntVar(&s.rounds, "rounds", 0, "the `number` of rounds; 0: as many as the owners are worth")
-	f.BoolVar(&s.plan, "plan", false, "say what reports will be worth, without any data")
+	f.IntVar(&s.rounds, "rounds", 0, "the `number` of rounds; 0: as many as the number of owners allows")
+	f.BoolVar(&s.plan, "plan", false, "show how accurate reports will be, without any data")
 	f.Float64Var(&s.noise, "noise", 0.01,
-		"with --plan: the standard deviation of an estimated share of all records that is wanted, a `number`")
+		"with --plan, the desired standard deviation of an estimated share of all records, a `number`")
 	f.BoolVar(&s.exceed, "exceed-max-epsilon", false, "spend more than the schema's max_epsilon; the model records it")
 	s.Charging.AddFlags(c, "the `name` of the data set in the ledger",
 		"the simulation's own `ID` in the ledger: with the same ID the same model is returned (default a random one)")
@@ -157,7 +158,7 @@ func (s *simulateFlags) checkFlags(c *cobra.Command) error {
 	case s.mechanism != "" && !known:
 		return fault("mechanism", "must be one of pm, duchi, laplace, hybrid, oue, grr", s.mechanism, "")
 	case s.mode == modeAggregate && s.mechanism != "":
-		return fault("mechanism", "must be left out in mode aggregate: owners share the noise of one sum", s.mechanism, "")
+		return fault("mechanism", "must not be given in mode aggregate: owners share the noise of one sum", s.mechanism, "")
 	case s.rounds < 0 || c.Flags().Changed("rounds") && s.rounds == 0:
 		return fault("rounds", "must be at least 1", s.rounds, "")
 	case s.owners < 0 || c.Flags().Changed("owners") && s.owners == 0:

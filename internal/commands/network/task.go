@@ -27,8 +27,8 @@ func (a *app) newTaskCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "task",
 		Short: "create, list, show and close tasks of an aggregator",
-		Long: `Task is the operator's hand on an aggregator. A task says what data owners are
-asked, at which ε, in how many rounds and until when; the operator signs it, and
+		Long: `Task is for operators of an aggregator. A task defines what data owners are
+asked, at which ε, in how many rounds and until when. The operator signs it, and
 owners take part in nothing else.`,
 		Example: `  discreet-net task create --certs certs --as operator/anna --server https://localhost:8443 \
     --schema adult.yaml --classifier stump --epsilon 1 --owners 30000 --minimum 100 --slot 10m --ends 24h
@@ -53,32 +53,38 @@ func (a *app) newTaskCreateCommand() *cobra.Command {
 	t := &taskCreateFlags{app: a}
 	c := &cobra.Command{
 		Use:   "create",
-		Short: "sign a task and hand it to the aggregator",
+		Short: "sign a task and send it to the aggregator",
 		Long: `Create plans a task from public choices, signs it with the operator's key and
-prints its name. Every owner is asked once, in one slot of one round. A slot waits
-for its owners for --slot at most, or until nothing has come for --quiet. A slot
-with fewer reports than --minimum ends the task.
+prints its name. Every owner is asked once, in one slot of one round. A slot
+waits for its owners for at most --slot, or until nothing has arrived for
+--quiet. If a slot has fewer reports than --minimum, the task ends.
 
-A task that cannot succeed is refused, with the number to change: a slot that
-chance alone leaves below --minimum in more than 1 of 100 draws though all
---owners take part; a list with fewer owners than that; slots that need longer
-than --ends; an --ends after the operator's own certificate has ended.
+A task that cannot succeed is refused, and the error names the number to change.
+This happens in four cases:
+
+- even if all --owners take part, chance alone leaves a slot below --minimum in
+  more than 1 of 100 draws;
+- a list has fewer owners than that;
+- the slots need longer than --ends;
+- --ends is after the operator's certificate expires.
 
 With --roster only the owners whose keys are in that file may report. Without it
-anybody may make keys, and one machine may report as many owners. The task names
-the list by its hash. Its owners, and everybody who may see the task, can read it.
+anyone can create keys, and one machine may report as many owners. The task
+contains the hash of the list. Its owners, and all others who may see the task,
+can read the list.
 
 In mode aggregate owners give shares of a secret sum to the task's helpers. The
-aggregator sees no owner's numbers, only the sum of two thirds of a slot's owners
-or more. First the slot waits for --minimum owners who take part, then as long for
-their shares. There must be three --helpers or more, each run by somebody else.
-With three, one may be lost or curious; with five, two may also play along with
-the aggregator.
+aggregator does not see an owner's numbers, only the sum of two thirds of a
+slot's owners or more. First the slot waits for --minimum owners who take part,
+then the same time for their shares. There must be three --helpers or more, each
+run by a different organisation. With three, one may be lost or curious. With
+five, two may also collude with the aggregator.
 
-Mode aggregate needs a --roster, and --honest of the owners on it must be honest.
-The others may all work for the aggregator, in one slot, and the noise of its sum
-is still whole. The more owners may be dishonest, the more noise there is. Owners
-refuse a task that counts on more honest owners than they do.
+Mode aggregate requires a --roster. --honest is the number of owners on it who
+must be honest. The others may all work for the aggregator, in one slot, and the
+noise of its sum is still complete. The more owners may be dishonest, the more
+noise is needed. Owners refuse a task that counts on more honest owners than
+they do.
 
 In mode aggregate owners prove that each of their numbers is in range if that takes
 at most 1 MiB for each helper. With --prove-ranges they prove it in any case, and a
@@ -96,22 +102,22 @@ are not proven, one owner can end the task, and is not found.`,
 	t.remote.addFlags(c, "operator/anna")
 	f := c.Flags()
 	f.StringVar(&t.schema, "schema", "", "the schema `file` of the owners' rows")
-	f.StringVar(&t.classifier, "classifier", "", "what a round adds: stump, centroid or logistic, a `name`")
-	f.StringVar(&t.mode, "mode", modeLocal, "what owners send: reports (local) or shares of a sum (aggregate), a `name`")
-	f.StringSliceVar(&t.helpers, "helpers", nil, "who holds shares in mode aggregate, `NAME=URL`, three or more")
+	f.StringVar(&t.classifier, "classifier", "", "the `classifier` that a round adds: stump, centroid or logistic")
+	f.StringVar(&t.mode, "mode", modeLocal, "the `mode`: owners send reports (local) or shares of a sum (aggregate)")
+	f.StringSliceVar(&t.helpers, "helpers", nil, "the helpers in mode aggregate, `NAME=URL`, three or more")
 	f.StringVar(&t.mechanism, "mechanism", "",
-		"how owners perturb: pm, duchi, laplace, hybrid, oue or grr, a `name`; the better of oue and grr when left out")
-	f.StringVar(&t.epsilon, "epsilon", "", "the ε of an owner's one report, a `number`")
+		"the `mechanism` by which owners perturb: pm, duchi, laplace, hybrid, oue or grr (default the better of oue and grr)")
+	f.StringVar(&t.epsilon, "epsilon", "", "the `ε` of an owner's single report")
 	f.IntVar(&t.owners, "owners", 0, "the `number` of owners expected")
-	f.IntVar(&t.rounds, "rounds", 0, "the `number` of rounds; 0: as many as the owners are worth")
+	f.IntVar(&t.rounds, "rounds", 0, "the `number` of rounds; 0: as many as the number of owners allows")
 	f.IntVar(&t.minimum, "minimum", 0, "the `number` of reports, or of owners who take part, that a slot must have")
-	f.DurationVar(&t.slot, "slot", 0, "how long a slot waits, e.g. 10m, a `time`")
+	f.DurationVar(&t.slot, "slot", 0, "the longest `time` that a slot waits, e.g. 10m")
 	f.DurationVar(&t.quiet, "quiet", 0,
-		"close a slot that has its minimum when nothing has come for so long, a `time`; 0: never")
-	f.DurationVar(&t.ends, "ends", 0, "when the task ends, from now on, e.g. 24h, a `time`")
+		"close a slot that has its minimum if nothing has arrived for this `time`; 0: never")
+	f.DurationVar(&t.ends, "ends", 0, "the `time` from now until the task ends, e.g. 24h")
 	f.StringVar(&t.roster, "roster", "",
-		"the `file` of the owners who may report, a public key a line; whoever has a key when left out")
-	f.IntVar(&t.honest, "honest", 0, "in mode aggregate the `number` of owners on the roster who must be honest")
+		"the `file` of the owners who may report, one public key a line (default: anyone with a key)")
+	f.IntVar(&t.honest, "honest", 0, "in mode aggregate, the `number` of owners on the roster who must be honest")
 	f.BoolVar(&t.proofs, "prove-ranges", false,
 		"in mode aggregate, have owners prove that their numbers are in range also if that takes more than 1 MiB a helper")
 	cli.AddSection(c, secretSums, "mode", "helpers", "honest", "prove-ranges")
@@ -175,7 +181,7 @@ func (a *app) newTaskListCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "list",
 		Short:   "list the aggregator's tasks",
-		Long:    `List prints every task of the aggregator and how far it is.`,
+		Long:    `List prints every task of the aggregator and its progress.`,
 		Example: `  discreet-net task list --certs certs --as reader/ben --server https://localhost:8443`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -209,12 +215,13 @@ func (a *app) newTaskShowCommand() *cobra.Command {
 	var wait, asJSON bool
 	c := &cobra.Command{
 		Use:   "show TASK",
-		Short: "show how far a task is, and fetch its model",
-		Long: `Show prints how far a task is. With --model it writes the model of a task that is
-done; with --wait it waits until then. With --announcement it writes what the
-operator has signed, once the signature is checked: whoever is asked to take part
-can read what every owner is asked. With --roster it writes the keys of the owners
-who may report, once they are those that the operator has signed.`,
+		Short: "show the progress of a task, and fetch its model",
+		Long: `Show prints the progress of a task. With --model it writes the model of a
+finished task; with --wait it waits until the task is finished. With
+--announcement it checks the operator's signature and writes the signed text, so
+that everyone who is asked to take part can read what every owner is asked. With
+--roster it writes the keys of the owners who may report, after checking that
+they are the ones that the operator signed.`,
 		Example: `  discreet-net task show 5f1c… --certs certs --as reader/ben --server https://localhost:8443 \
     --wait --model m.json`,
 		Args: cobra.ExactArgs(1),
@@ -296,7 +303,7 @@ func (a *app) newTaskCloseCommand() *cobra.Command {
 		Use:   "close TASK",
 		Short: "end a task without a model",
 		Long: `Close ends a task. Only the operator who signed it may close it. Its owners are
-asked no more; what those who answered have spent stays spent.`,
+asked no more. Owners who have answered do not get back what they spent.`,
 		Example: `  discreet-net task close 5f1c… --certs certs --as operator/anna --server https://localhost:8443`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

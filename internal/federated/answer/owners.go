@@ -27,7 +27,7 @@ type Book interface {
 	Commit(ctx context.Context, given []Given) error
 }
 
-// Given is what one owner gives for a task.
+// Given is one owner's contribution to a task.
 type Given struct {
 	Owner int // its number
 	Task  wire.Digest
@@ -38,7 +38,7 @@ type Given struct {
 	Refused error
 }
 
-// Entry is what an owner lets out, and for what.
+// Entry is one release of an owner and its purpose.
 type Entry struct {
 	Round  [32]byte // SHA-256 of the broadcast that was answered; in mode aggregate the secret sum's
 	Report []byte   // in mode aggregate all shares of one addend

@@ -12,7 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Caps are what an owner is ready to give, whatever a task asks for.
+// Caps are an owner's limits, whatever a task asks for.
 type Caps struct {
 	Epsilon dp.Epsilon // the largest ε of a task it takes part in
 }
@@ -54,10 +54,10 @@ func Accept(task []byte, caps Caps) (*Terms, error) {
 	return terms, nil
 }
 
-// Task is what was accepted. It is not to be changed.
+// Task is the accepted task. It must not be changed.
 func (t *Terms) Task() *wire.Task { return t.task }
 
-// Place is where the task places an owner.
+// Place returns an owner's place in the task.
 func (t *Terms) Place(name string) wire.Place { return t.placing.Of(name) }
 
 // Records are rows laid out for the questions of a task.

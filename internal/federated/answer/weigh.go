@@ -70,7 +70,7 @@ func (r *Records) addShapes(m *wire.Member, vote float64, row int, scores []floa
 	}
 }
 
-// linearArgMax is what a linear member answers about a row; z is scratch.
+// linearArgMax is a linear member's answer for a row; z is scratch.
 func (r *Records) linearArgMax(a *wire.Argmax, row int, z []float64) int {
 	copy(z, a.Bias)
 	for q := range r.feature {
@@ -87,7 +87,7 @@ func (r *Records) codeAt(q, row int) uint32 {
 	return r.tab.Cols[r.terms.cols[q]].Codes.At(row)
 }
 
-// memberAnswer is what a member answers about a row.
+// memberAnswer is a member's answer for a row.
 func (r *Records) memberAnswer(m *wire.Member, row int, z []float64) int {
 	if m.Argmax != nil {
 		return r.linearArgMax(m.Argmax, row, z)

@@ -39,7 +39,7 @@ type Aggregator struct {
 	reach     []float64 // per closed slot: what one report can do to a share of all records
 }
 
-// Outcome is what the reports of one round came to. All of it is released.
+// Outcome is the result of one round's reports. All of it is released.
 type Outcome struct {
 	Round    int     `json:"round"`  // from 1
 	Tables   int64   `json:"tables"` // reports of the two slots, or owners in their sums

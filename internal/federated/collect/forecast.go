@@ -8,7 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/federated/wire"
 )
 
-// Forecast is what the first round's reports to one question will be worth.
+// Forecast is the expected accuracy of the first round's reports on one question.
 type Forecast struct {
 	Column    string `json:"column"`
 	Cells     int    `json:"cells"` // levels of the label counted
@@ -40,7 +40,7 @@ func Forecasts(t *wire.Task, owners int) ([]Forecast, error) {
 	return out, nil
 }
 
-// OwnersFor is how many owners a task needs for a Noise of at most this in every
+// OwnersFor is the number of owners that a task needs for a Noise of at most this in every
 // question of its first round, for noise in (0, 1].
 func OwnersFor(t *wire.Task, noise float64) (int, error) {
 	need := 0.0

@@ -16,7 +16,7 @@ type Params struct {
 	Classifier wire.Classifier
 	Mechanism  string // a name of package response, or "" for the better of oue and grr
 	Epsilon    dp.Epsilon
-	// Owners is how many are expected to take part; it need not be exact.
+	// Owners is the expected number of participants; it need not be exact.
 	Owners int
 	// Rounds of boosting, 1 to wire.MaxRounds; 0 takes as many as the owners are
 	// worth.
@@ -95,7 +95,7 @@ const (
 	centroidCap = 8
 )
 
-// roundsFor is how many rounds so many owners are worth: of stumps a few, for a
+// roundsFor is the number of rounds that this number of owners allows: of stumps a few, for a
 // round of fewer owners hears more noise; of centroids many, once they are worth
 // any, for it takes many to correct each other.
 func roundsFor(t *wire.Task, owners int) int {
@@ -109,7 +109,7 @@ func roundsFor(t *wire.Task, owners int) int {
 	return min(1+more, 3)
 }
 
-// effectiveOwners is how many owners would tell as much about a question if they told the
+// effectiveOwners is the number of owners who would reveal as much about a question if they told the
 // truth: those who are asked it, over the variance of a report and of who is
 // asked.
 func effectiveOwners(t *wire.Task, owners int) float64 {

@@ -18,7 +18,7 @@ type Statement struct {
 	Seeded  bool // reports can be reproduced
 }
 
-// Bill is what every owner of a task pays. mechanism is the task's, "" where each
+// Bill is the price that every owner of a task pays. mechanism is the task's, "" where each
 // question takes the better of two.
 func Bill(mode wire.Mode, mechanism string, eps dp.Epsilon) []dp.Event {
 	switch {

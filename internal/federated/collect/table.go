@@ -9,7 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/shrink"
 )
 
-// table is what the reports about one ask add up to.
+// table is the sum of the reports on one ask.
 type table struct {
 	cells, levels int
 	reports       float64

@@ -58,7 +58,7 @@ func (z *Scalar) SetUniform(b *[64]byte) {
 // SetBytes sets z to 32 bytes, little-endian, below the order; it refuses any other.
 func (z *Scalar) SetBytes(b []byte) error {
 	if _, err := z.s.SetCanonicalBytes(b); err != nil {
-		return errors.New("flp: the bytes are no scalar")
+		return errors.New("flp: the bytes are not a scalar")
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ package flp
 // the calls of its one gadget all it does is linear in the input, so that it may be
 // given a share and a share of each call's value.
 type Circuit[E any] interface {
-	// Inputs, Joint and Outputs are how many elements Evaluate takes and returns.
+	// Inputs, Joint and Outputs are the numbers of elements that Evaluate takes and returns.
 	Inputs() int
 	Joint() int
 	Outputs() int

@@ -53,7 +53,7 @@ func interpolateAt[E any, F Field[E]](points []E) lagrange[E, F] {
 	return l
 }
 
-// rowAt is what the values at the points count for in the value at x: 4n multiplications.
+// rowAt returns the weights of the values at the points in the value at x: 4n multiplications.
 func (l lagrange[E, F]) rowAt(x *E) []E {
 	row := make([]E, len(l.points))
 	before := number[E, F](1)

@@ -95,7 +95,7 @@ func (pl *Plan) output(ctx context.Context, p *public, g *mat.SymDense, t *Tally
 		values...), nil
 }
 
-// outputSensitivity is how far one party moves what the search finds: the
+// outputSensitivity is the largest change of the search's result by one party: the
 // gradient moves by at most slope/M, the minimum of a λ-strongly convex function
 // by that over λ (2.1), and the search ends within target/λ of it, twice (2.2).
 func (pl *Plan) outputSensitivity(t *transform) float64 {

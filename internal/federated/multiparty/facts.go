@@ -49,7 +49,7 @@ func (pl *Plan) Facts() []learn.Fact {
 	return f
 }
 
-// Gap is what privacy and a finite auxiliary table cost the combined
+// Gap is the cost of privacy and of a finite auxiliary table for the combined
 // classifier, in nats of mean loss, to a first approximation for rows that
 // extend alike in all directions: Theorem 4 of the paper with its constants
 // filled in.

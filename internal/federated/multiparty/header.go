@@ -15,7 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Kind is what the body of a votes file holds.
+// Kind is the kind of votes in a votes file.
 type Kind string
 
 const (
@@ -24,7 +24,7 @@ const (
 	Coefficients  Kind = "coefficients"  // of a logistic regression, for Average
 )
 
-// One is how many units make a whole vote. The units of one row's vote add up
+// One is the number of units that make a whole vote. The units of one row's vote add up
 // to it.
 const One = 1<<16 - 1
 
@@ -140,7 +140,7 @@ func (h *Header) itemBytes() int {
 	return 8
 }
 
-// countItems is how many rows, or coefficients, the body has.
+// countItems is the number of rows, or coefficients, the body has.
 func (h *Header) countItems() int {
 	if h.Kind == Coefficients {
 		return len(h.Layout) + 1

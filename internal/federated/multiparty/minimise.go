@@ -17,7 +17,7 @@ import (
 // gradient is that of the objective at w.
 type gradient func(w []float64) ([]float64, error)
 
-// objective is what is minimised over the public rows:
+// objective is the function that is minimised over the public rows:
 //
 //	(1/N) Σ_i φ(w·x_i) - w·s + ½·ridge·‖w‖²
 //
@@ -126,7 +126,7 @@ func (o *objective) findMinimum(ctx context.Context, target float64, steps int) 
 	return descendGradient(o.addRidge(ctx), o.boundHessian(), o.pl.outputLength(), target, steps)
 }
 
-// memory is how many steps descend learns from.
+// memory is the number of steps that descend learns from.
 const memory = 30
 
 // descendGradient minimises a convex function whose Hessian is nowhere above bend

@@ -30,7 +30,7 @@ type Params struct {
 	// 1, in [2^-26, 2^20]; 0 means the rule of DefaultReg. Average does not use it.
 	Reg      float64          `json:"reg"`
 	Encoding feature.Encoding `json:"encoding"`
-	// Queries is how many rows NoisyMax answers, each for ε/Queries; 0 elsewhere.
+	// Queries is the number of rows that NoisyMax answers, each for ε/Queries; 0 elsewhere.
 	Queries int `json:"queries"`
 	// Bound is the length B that Average clips coefficients of scaled rows to,
 	// in [2^-10, 2^10].
@@ -152,7 +152,7 @@ func (p Params) checkParams(s *schema.Schema, rows int) error {
 	case !p.NotPrivate && (p.Epsilon < 1 || p.Epsilon > dp.MaxEpsilon):
 		return bad("epsilon", fmt.Sprintf("must be > 0 and at most %s", dp.MaxEpsilon), p.Epsilon)
 	case p.Parties < 1 || p.Parties > maxParties:
-		return bad("parties", fmt.Sprintf("must be from 1 to %d: how many were asked, whoever answered", maxParties),
+		return bad("parties", fmt.Sprintf("must be from 1 to %d: the number of parties that were asked, whether or not they answered", maxParties),
 			p.Parties)
 	case !ballots && p.Method != Average && p.Method != NoisyMax:
 		return bad("method", `must be "soft", "majority", "average" or "noisy-max"`, p.Method)
@@ -177,7 +177,7 @@ func (p Params) checkParams(s *schema.Schema, rows int) error {
 	case p.Method == NoisyMax && (p.Queries < 1 || rows > 0 && p.Queries > rows):
 		return bad("queries", "must be at least 1 and at most the rows of the auxiliary table", p.Queries)
 	case p.Method != NoisyMax && p.Queries != 0:
-		return bad("queries", `must be left out unless the method is "noisy-max"`, p.Queries)
+		return bad("queries", `must not be given unless the method is "noisy-max"`, p.Queries)
 	case learn.Unweighted("combine", s) != nil:
 		return learn.Unweighted("combine", s)
 	case len(s.Features()) == 0:
@@ -283,7 +283,7 @@ func (pl *Plan) reg() float64 {
 	return pl.DefaultReg(pl.countCoefficients(), pl.outputLength())
 }
 
-// perVote is how far one party may move the share of a level: 1/M, or all of
+// perVote is the largest change of a level's share by one party: 1/M, or all of
 // it where the majority counts.
 func (p Params) perVote() float64 {
 	if p.Method == Majority {

@@ -43,7 +43,7 @@ func (pl *Plan) newQueries(t *Tally, acct guard.Account, exit *mech.Exit) *Queri
 	return q
 }
 
-// Left is how many answers are paid for and not given.
+// Left is the number of answers that are paid for and not given.
 func (q *Queries) Left() int { return len(q.left) }
 
 // Answer is the code of a level for one row. The same row has the same answer

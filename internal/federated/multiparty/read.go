@@ -24,7 +24,7 @@ type Reader struct {
 	buf    []byte
 }
 
-// readRows is how many rows Next hands out at most.
+// readRows is the largest number of rows that Next returns.
 const readRows = 1 << 14
 
 // NewReader reads the header. What it allocates is bounded by the header's

@@ -88,7 +88,7 @@ func (p *public) withParties(pl *Plan) *public {
 	return &q
 }
 
-// Addend is what one party adds, for the votes file that it would have handed
+// Addend is one party's term of the sum, for the votes file that it would have handed
 // in. exit must be its own, and the vector goes nowhere but into the secret sum.
 func (s *Secret) Addend(ctx context.Context, votes io.Reader, exit *mech.Exit) ([]uint64, error) {
 	one, err := s.pl.forOneParty().NewTally(s.aux.Rows, s.aux.Digest)
@@ -128,7 +128,7 @@ func (s *Secret) Charge(ctx context.Context, acct guard.Account) error {
 
 func (s *Secret) listReleases() []dp.Event { return []dp.Event{response.Event(statisticLabel, s.Law)} }
 
-// price is what an addend costs: Law.Delta is far below a unit (5.3).
+// price is the cost of an addend: Law.Delta is far below a unit (5.3).
 func (s *Secret) price() dp.Price { return dp.Price{Epsilon: s.pl.Epsilon, Delta: 1} }
 
 // Combine makes the model of a secret sum over so many parties' addends. Parties

@@ -136,7 +136,7 @@ func fromHelmert(at []float64) []float64 {
 	return out
 }
 
-// sensitivity is how far one party moves A·S (1.1).
+// sensitivity is the largest change of A·S by one party (1.1).
 func (pl *Plan) sensitivity(t *transform) float64 {
 	l2 := pl.perVote() * pl.largestChange() * t.reach
 	// The last places of every coordinate may move with any vote.

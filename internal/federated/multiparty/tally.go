@@ -58,7 +58,7 @@ func (t *Tally) For(pl *Plan) (*Tally, error) {
 	return &out, nil
 }
 
-// Present is how many parties were added.
+// Present is the number of parties that were added.
 func (t *Tally) Present() int { return len(t.parties) }
 
 // Add reads one party's file to its end. It refuses a file about another table,

@@ -135,7 +135,7 @@ func (c *Collector) askProofs() []Message {
 // Owners are those whose sum is to be opened, nil before they are chosen.
 func (c *Collector) Owners() []int { return c.owners }
 
-// Bound is what the owners' proofs determine of the sums that holders are asked for: nil
+// Bound is the part of holders' sums that the owners' proofs determine: nil
 // before it is known.
 func (c *Collector) Bound() []byte { return c.bound }
 
@@ -235,7 +235,7 @@ func (c *Collector) Disputed() (owners []int) {
 	return owners
 }
 
-// Evidence is what a holder has shown of an owner's share, nil where it has none.
+// Evidence is a holder's evidence about an owner's share, nil if it has none.
 func (c *Collector) Evidence(holder, owner int) []byte { return c.held[holder].evidence[owner] }
 
 // commonOwners lists the owners that all chosen holders have, with valid shares.

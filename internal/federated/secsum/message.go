@@ -24,7 +24,7 @@ const (
 // ToCollector is the address of the collector.
 const ToCollector = -1
 
-// Message is what passes between owners, holders and the collector. From and To
+// Message is a message between owners, holders and the collector. From and To
 // are numbers of owners or holders, as Kind says.
 type Message struct {
 	Task     Tag
@@ -73,7 +73,7 @@ func (m *Message) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// ErrRefused is what a message's refusal wraps: the message counts for nothing,
+// ErrRefused is wrapped by every refusal of a message: the message counts for nothing,
 // and the state machine goes on as if it had not come.
 var ErrRefused = errors.New("message refused")
 

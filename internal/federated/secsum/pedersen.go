@@ -103,7 +103,7 @@ func readElements(b []byte) ([]group.Element, error) {
 	return out, nil
 }
 
-// writeElements is what readElements reads.
+// writeElements is the inverse of readElements.
 func writeElements(elements []group.Element) (out []byte, err error) {
 	for _, e := range elements {
 		b, err := e.MarshalBinary()

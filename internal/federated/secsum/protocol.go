@@ -16,7 +16,7 @@ type Protocol struct {
 
 // scheme is a way to split vectors.
 type scheme interface {
-	// quorum is how many holders it takes to open a sum.
+	// quorum is the number of holders it takes to open a sum.
 	quorum() int
 	// split makes each holder's share.
 	split(src rng.Source, owner int, values []uint64) ([][]byte, error)
@@ -65,7 +65,7 @@ func (p *Protocol) Bare(m Message) Message {
 	return m
 }
 
-// Quorum is how many holders it takes to open the sum.
+// Quorum is the number of holders it takes to open the sum.
 func (p *Protocol) Quorum() int { return p.quorum() }
 
 // Split is all an owner does: one message to each holder. Randomness is used

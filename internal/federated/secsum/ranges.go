@@ -162,7 +162,7 @@ func (r *ranges) draw(owner int, what byte, committed []byte) (z flp.Scalar) {
 	return z
 }
 
-// challenges are what verifiers draw once the hashes of a statement are known.
+// challenges are the verifiers' random numbers, drawn once the hashes of a statement are known.
 type challenges struct{ joint, query []flp.Scalar }
 
 // drawQuery draws from hashes what an owner cannot foresee when it makes them (6.4).
@@ -355,7 +355,7 @@ func parsePoints(b []byte) ([]flp.Scalar, error) {
 	return out, nil
 }
 
-// ProvenBytes is how many bytes follow each share of a task that is Proven.
+// ProvenBytes is the number of bytes that follow each share of a task that is Proven.
 func ProvenBytes(t Task) int {
 	c := flp.NewRanges[flp.Scalar](max(1, t.Length), max(2, t.Range))
 	arity, degree, calls := c.Shape()

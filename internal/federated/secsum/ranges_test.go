@@ -196,7 +196,7 @@ func TestUnprovenRangesEndTheSum(t *testing.T) {
 	}
 	c := finish(t, p, all, nil)
 	if _, _, _, err := c.Sum(); !errors.Is(err, ErrDeviation) {
-		t.Errorf("the sum: %v, want that somebody deviated", err)
+		t.Errorf("the sum: %v, want that a participant deviated", err)
 	}
 }
 

@@ -176,7 +176,7 @@ func (s *shamir) parseScalars(b []byte) ([]group.Scalar, error) {
 
 // ErrDeviation is final: the sum that was opened is no sum of vectors in range. An owner
 // has shared other numbers, and which one cannot be told.
-var ErrDeviation = errors.New("secsum: shamir: what was opened is no sum of vectors in range: somebody deviated " +
+var ErrDeviation = errors.New("secsum: shamir: what was opened is no sum of vectors in range: a participant deviated " +
 	"from the protocol")
 
 func (s *shamir) open(sums map[int][]byte, owners int) ([]uint64, error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Task is what everybody knows about one secret sum before it begins.
+// Task contains the public facts about one secret sum before it begins.
 type Task struct {
 	Round   string // names this sum among all others, 1 to 255 bytes
 	Owners  int    // how many may take part, numbered from 0; 2 to 2^24

@@ -11,7 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Outlook is what the reports of a population will be worth, said without any data.
+// Outlook is the expected accuracy of a population's reports, computed without any data.
 type Outlook struct {
 	Classifier string     `json:"classifier"`
 	Epsilon    dp.Epsilon `json:"epsilon_nano"`

@@ -19,7 +19,7 @@ type Numbers struct {
 	Owners     int        `json:"owners"`
 	Asked      int        `json:"asked"` // owners who took part once
 	Private    bool       `json:"private"`
-	// Rounds are what the owners' reports came to.
+	// Rounds are the results of the owners' reports.
 	Rounds []Round `json:"rounds"`
 	// Reach is the most that one dishonest owner could move an estimated share of
 	// all records.

@@ -47,7 +47,7 @@ type Params struct {
 	Progress func(done, total int)
 }
 
-// Result is what a simulation released.
+// Result contains everything that a simulation released.
 type Result struct {
 	Model  *model.Model
 	Task   *wire.Task
@@ -152,7 +152,7 @@ func (m memory) Commit(_ context.Context, given []answer.Given) error {
 	return nil
 }
 
-// batch is how many owners a part has.
+// batch is the number of owners in a part.
 const batch = 1024
 
 // part is owners who answer with one source of randomness.

@@ -8,7 +8,7 @@ import (
 	"math/bits"
 )
 
-// Place is where a task puts an owner: the one slot in which it answers, and the
+// Place is an owner's place in a task: the one slot in which it answers, and the
 // ticket that picks its question there.
 type Place struct {
 	Slot   int
@@ -33,7 +33,7 @@ func (t *Task) Placing() (*Placing, error) {
 	return p, err
 }
 
-// Part is how much of all places a slot has: the probability that an owner who is
+// Part is a slot's share of all places: the probability that an owner who is
 // drawn at random is in it.
 func (p *Placing) Part(slot int) float64 {
 	before := uint64(0)

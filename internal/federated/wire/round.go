@@ -18,7 +18,7 @@ type Round struct {
 	// Asks are what a table slot asks; an owner's ticket picks one. An error slot
 	// has none: it asks for the label and what the last of Members answers.
 	Asks []Ask
-	// Crowd is how many take part in the slot's secret sum; nil in mode local.
+	// Crowd is the number of participants in the slot's secret sum; nil in mode local.
 	Crowd *Crowd
 	// Members are the ensemble so far, in order. In an error slot the last one is
 	// a candidate without a vote, which does not weigh records yet.
@@ -30,7 +30,7 @@ type Round struct {
 type Crowd struct {
 	Owners  int `json:"owners"`   // who may take part
 	AtLeast int `json:"at_least"` // the fewest whose sum the holders open
-	// Honest is how many owners' shares of noise make all of it: of those in an
+	// Honest is the number of owners' shares that make all of the noise: of those in an
 	// opened sum, AtLeast - Honest may add none.
 	Honest int `json:"honest"`
 }
@@ -82,7 +82,7 @@ func (t *Task) Space() (*feature.Space, error) {
 	return feature.NewSpace(t.Schema, feature.OneHot, cols)
 }
 
-// Cells is how many cells are told apart by an ask.
+// Cells is the number of cells that an ask distinguishes.
 func (a *Ask) Cells(t *Task) int {
 	if len(a.Groups) == 0 {
 		return t.Cells(a.Question)
@@ -105,7 +105,7 @@ func (r *Round) Weighing() []Member {
 	return r.Members
 }
 
-// Cells is how many cells ask number a of the round tells apart: those of the
+// Cells is the number of cells that ask number a of the round distinguishes: those of the
 // ask, or in an error slot the levels that can be answered.
 func (r *Round) Cells(t *Task, a int) int {
 	if r.IsError() {

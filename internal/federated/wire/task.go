@@ -25,7 +25,7 @@ const (
 	Aggregate Mode = "aggregate"
 )
 
-// Classifier is what a round adds to the ensemble.
+// Classifier is the kind of classifier that a round adds to the ensemble.
 type Classifier string
 
 const (
@@ -34,7 +34,7 @@ const (
 	Logistic Classifier = "logistic" // a linear function of the features per level
 )
 
-// Task is what all parties agree on before anybody answers. Nothing of it
+// Task contains everything that all participants agree on before the first answer. Nothing of it
 // depends on data.
 type Task struct {
 	// Nonce is 32 lower-case hexadecimal digits, fresh for each task.
@@ -117,15 +117,15 @@ func (t *Task) Check() error {
 	case t.Classifier != Stump && t.Classifier != Centroid && t.Classifier != Logistic:
 		return fault("classifier", "must be stump, centroid or logistic", t.Classifier)
 	case t.Mode == Aggregate && t.Mechanism != "":
-		return fault("mechanism", "must be left out in mode aggregate", t.Mechanism)
+		return fault("mechanism", "must not be given in mode aggregate", t.Mechanism)
 	case t.Epsilon < 1 || t.Epsilon > dp.MaxEpsilon:
 		return fault("epsilon", "must be at least 1e-9 and at most "+dp.MaxEpsilon.String(), t.Epsilon)
 	case t.Schema == nil:
 		return fault("schema", "must be given", nil)
 	case t.Schema.Label.Weights != nil:
-		return fault("weights", "must be left out of the label: every owner counts once", t.Schema.Label.Weights)
+		return fault("weights", "must not be given for the label: every owner counts once", t.Schema.Label.Weights)
 	case slices.ContainsFunc(t.Schema.Columns, func(c schema.Column) bool { return c.Monotone != schema.Free }):
-		return fault("monotone", "must be left out of every column: a federation cannot promise it", nil)
+		return fault("monotone", "must not be given for every column: a federation cannot promise it", nil)
 	case t.Schema.CheckDefaults("task", dp.WholeRow) != nil: // all that an owner holds is protected
 		return t.Schema.CheckDefaults("task", dp.WholeRow)
 	case t.Schema.Person != nil && t.Schema.Person.Rows != 1:
@@ -162,7 +162,7 @@ func (t *Task) Check() error {
 				"must not be about values told by a prefix or a hash, which owners' programs need not know", q.Column)
 		}
 		if c.Date != "" || c.IsDatePart() {
-			return fault("questions", "must not be about dates, which owners' programs need not know", q.Column)
+			return fault("questions", "must not contain dates, because owners' programs may not support them", q.Column)
 		}
 		if c.Marks() > 0 {
 			return fault("questions", "must not be about a number with missing or special cells of their own: a report has "+
@@ -189,7 +189,7 @@ func (t *Task) Check() error {
 	return err
 }
 
-// Law is how an owner answers one of cells cells together with its label. The
+// Law is the mechanism by which an owner reports one of cells cells together with its label. The
 // cell of the law is cell·K + label.
 func (t *Task) Law(cells int) (response.Law, error) {
 	n := cells * t.Schema.Classes()

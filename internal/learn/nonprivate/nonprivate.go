@@ -64,7 +64,7 @@ func Choose(op string, s *schema.Schema, columns Columns, allow bool) (*Use, err
 	if len(u.private) > 0 && !allow {
 		return nil, &dp.ParamError{
 			Op: op, Param: "not-private",
-			Want: "must be given to train without privacy on " + strings.Join(u.private, ", "),
+			Want: "is required to train without privacy on " + strings.Join(u.private, ", "),
 			Hint: "use a private learner such as brc, or public columns and a public label only",
 		}
 	}

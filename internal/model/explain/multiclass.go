@@ -96,7 +96,7 @@ func centreValues(z []float64) []float64 {
 func CanBracket(op string, m *model.Model) error {
 	if _, ok := m.Classifier.(*model.MulticlassAdditive); ok {
 		return &dp.ParamError{Op: op, Param: "model",
-			Want: "must be of a label of two classes: of more, an interval for each score would not say what they do together",
+			Want: "requires a label of two classes: with more classes, separate intervals do not describe the scores together",
 			Got:  fmt.Sprintf("one of %d classes", m.Schema.Classes()),
 			Hint: "explain draws how far noise may have moved each step"}
 	}

@@ -28,7 +28,7 @@ func (r *Report) WriteText(out io.Writer, label string) error {
 	r.Ranking.writeText(w)
 	w.Flush()
 	for _, level := range r.Unpredicted {
-		fmt.Fprintf(&b, "nobody is predicted %s\n", level)
+		fmt.Fprintf(&b, "no row is predicted %s\n", level)
 	}
 	fmt.Fprintf(&b, "\n%s: true (down) and predicted (across)\n", label)
 	w = tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)

@@ -17,7 +17,7 @@ type Use struct {
 // maxUses keeps error bounds small: of them each grows with the number of uses.
 const maxUses = 1 << 30
 
-// Composition is what a list of uses costs together, in any order, each chosen
+// Composition is the joint cost of a list of uses, in any order, each chosen
 // after seeing what came before. It is read-only and safe for concurrent use.
 //
 // Claim G-ACC-2. Delta and Epsilon are never below those of the product of the

@@ -36,7 +36,7 @@ type normals struct {
 	inclusive bool
 }
 
-// tailReach is where tails are cut, in standard deviations: 1e-44 lies beyond.
+// tailReach is the point at which tails are cut, in standard deviations: 1e-44 lies beyond.
 const tailReach = 14
 
 // logRatio is log(mixture/normal) at z, and point its inverse.

@@ -64,7 +64,7 @@ func (c coins) discretise(h float64) loss {
 	return s.lossOf(c.infinite)
 }
 
-// stepsFor is how many grid steps cover a length, forgiving rounding; at least 1.
+// stepsFor is the number of grid steps that cover a length, forgiving rounding; at least 1.
 func stepsFor(length, h float64) int { return max(int(math.Ceil(length/h*(1-0x1p-40))), 1) }
 
 // floatAbove is ε as a float64 that is not below it.

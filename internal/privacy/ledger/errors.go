@@ -55,7 +55,7 @@ func (e *Spent) Error() string {
 	return e.Err.Error()
 }
 
-// Words are what was spent, "" where this run of the job was not charged.
+// Words describe what was spent; "" if this run of the job was not charged.
 func (e *Spent) Words() string {
 	if e.Price == (dp.Price{}) {
 		return ""
@@ -65,7 +65,7 @@ func (e *Spent) Words() string {
 
 func (e *Spent) Unwrap() error { return e.Err }
 
-// Hint is what can be done.
+// Hint is advice on how to continue.
 func (e *Spent) Hint() string {
 	switch {
 	case e.Kept:

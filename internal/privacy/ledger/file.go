@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// files is what publishing needs of a file system. A file that create returns
+// files are the operations of a file system that publishing needs. A file that create returns
 // is new.
 type files interface {
 	create(path string) (file, error)

@@ -59,7 +59,7 @@ func (p *Parts) checkRequest(req *Request) error {
 	case req.Part == "":
 		return nil
 	case p == nil:
-		return refuse("part", "must be left out: the data set was declared without parts", fmt.Sprintf("%.200q", req.Part))
+		return refuse("part", "must not be given: the data set was declared without parts", fmt.Sprintf("%.200q", req.Part))
 	case !slices.Contains(p.Names, req.Part):
 		return refuse("part", fmt.Sprintf("must be one of the %d declared", len(p.Names)), fmt.Sprintf("%.200q", req.Part))
 	case req.PartsBy != p.By || req.Definition != p.Definition:
@@ -72,7 +72,7 @@ func (p *Parts) checkRequest(req *Request) error {
 	return nil
 }
 
-// Use is what became of a total, in one place: a part, or the jobs that read
+// Use is the spending of a total in one place: a part, or the jobs that read
 // all of the data set.
 type Use struct {
 	Spent, Reserved dp.Price

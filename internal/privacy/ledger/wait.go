@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// patience is how long a ledger may be locked before its user is told.
+// patience is the longest time that a ledger may be locked before its user is told.
 const patience = time.Second
 
 // waits tells a user that a ledger is locked. The zero value tells none.

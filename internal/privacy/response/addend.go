@@ -9,7 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Addend is what one owner adds to a secret sum (package secsum): a vector, or a few of many cells,
+// Addend is one owner's term of a secret sum (package secsum): a vector, or a few of many cells,
 // rounded at random to Steps+1 points, plus a share of noise. It is not a Law: alone it is nearly
 // the truth, and only the sum of at least Survivors honest owners' addends may be seen.
 //
@@ -30,7 +30,7 @@ type Addend struct {
 	Scale     uint64 // of the noise, in steps
 }
 
-// cutScales is where a share of noise is cut: beyond lies a probability of less
+// cutScales is the point, in scales, at which a share of noise is cut: beyond lies a probability of less
 // than 2·e^-96, the whole of what Delta is made of.
 const cutScales = 96
 
@@ -68,7 +68,7 @@ func CellAddendFor(eps dp.Epsilon, dim, most, owners, survivors int) (Addend, er
 // to the variance of the sum: a coordinate's rounding adds at most owners/4
 // steps², its noise 2·Scale², and Scale ≥ 4√owners; and whose steps add less than
 // a fifteenth to what two truths lie apart. A share of noise takes about
-// 2·Scale coins, hence no finer one. apart is how many steps that is.
+// 2·Scale coins, hence no finer one. apart is this distance in steps.
 func addendFor(eps dp.Epsilon, dim, owners, survivors, cells int, apart func(steps uint64) uint64) (Addend, error) {
 	const op, widest, finest = "addend", 1 << 20, 1 << 16
 	if err := checkSize(op, eps, "dim", dim, maxDim); err != nil {
@@ -105,7 +105,7 @@ func (l Addend) Name() string     { return "shared laplace" }
 func (l Addend) Loss() dp.Epsilon { return l.eps }
 func (l Addend) Dim() int         { return l.dim }
 
-// Cells is how many cells one owner may be in, 0 for addends of vectors.
+// Cells is the number of cells one owner may be in, 0 for addends of vectors.
 func (l Addend) Cells() int { return l.cells }
 
 // Top is the largest coordinate of an addend: a secret sum's Range is Top+1.
@@ -155,7 +155,7 @@ func (l Addend) Variance(x float64) float64 {
 	return l.gridStep() * l.gridStep() * (2*r/(gap*gap)/float64(l.Survivors) + f*(1-f))
 }
 
-// Reach implements Estimator. It is what a proof of range would leave room for;
+// Reach implements Estimator. It is the room that a proof of range would leave;
 // without one nothing bounds what one owner can do.
 func (l Addend) Reach() float64 {
 	highest := Tally{1, []int64{1<<bits.Len64(l.Top()) - 1}}

@@ -88,7 +88,7 @@ func (l Duchi) Sum(t Tally) []float64 {
 	return out
 }
 
-// wordCount is how many words hold so many bits.
+// wordCount is the number of words that hold so many bits.
 func wordCount(n int) int { return (n + 31) / 32 }
 
 // checkBits wants one bit for each of a law's coordinates and no other set.

@@ -25,7 +25,7 @@ type Laplace struct {
 	Scale uint64
 }
 
-// tailScales is where noise is cut: it moves an expectation by less than
+// tailScales is the point, in scales, at which noise is cut: it moves an expectation by less than
 // e^-64 scales.
 const tailScales = 64
 

@@ -8,11 +8,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Report is what an owner sends: a few small integers, whose meaning is the
+// Report is the message of an owner: a few small integers, whose meaning is the
 // law's. Two reports that say the same are equal word by word.
 type Report []uint32
 
-// Priced is what an owner answers by, and at which price.
+// Priced is an owner's mechanism with its price.
 type Priced interface {
 	Name() string
 	// Loss is the price of one answer, for everything it says about its owner.
@@ -67,7 +67,7 @@ type CellLaw interface {
 	cells()
 }
 
-// Tally is what reports add up to: integers, so that neither the order of
+// Tally is the sum of reports: integers, so that neither the order of
 // reports nor the way they were divided among machines matters. It holds 2^31
 // reports without overflow.
 type Tally struct {

@@ -67,7 +67,7 @@ func (l Line) meanGain() *big.Int {
 	return g.Mul(g, bigOf(l.Width)).Mul(g, bigOf(l.Steps))
 }
 
-// cellOffset is what a cell counts for, in halves.
+// cellOffset is the weight of a cell, in halves.
 func (l Line) cellOffset(cell uint64) int64 { return 2*int64(cell) - int64(l.Cells()) + 1 }
 
 // meanSquare is the mean of the squared value where the truth is x: the variance is

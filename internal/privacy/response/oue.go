@@ -41,7 +41,7 @@ func (l OUE) tally() int       { return l.dim }
 
 func (l OUE) lieProbability() float64 { return float64(l.Lie) / whole }
 
-// truthGain is how much likelier a bit is set where it is the truth's: exact, for
+// truthGain is the factor by which a bit is more likely set if it is the truth's: exact, for
 // both terms are multiples of 2^-62 and the difference is that of integers.
 func (l OUE) truthGain() float64 { return float64(whole/2-l.Lie) / whole }
 

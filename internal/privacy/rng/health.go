@@ -20,7 +20,7 @@ const (
 	tagBytes = 8
 )
 
-// findFault is what is wrong with a buffer, "" for nothing.
+// findFault describes the fault of a buffer, "" for none.
 func findFault(buf []byte) string {
 	for at := 8; at+8 <= len(buf); at += 8 { // repetition count test
 		if binary.LittleEndian.Uint64(buf[at-8:]) == binary.LittleEndian.Uint64(buf[at:]) {

@@ -37,11 +37,11 @@ const (
 	lines          = 50
 	// manyCallers is when limits that bind nobody at the moment are forgotten.
 	manyCallers = 10_000
-	// Timeout is how long a call may take.
+	// Timeout is the longest time that a call may take.
 	Timeout = 30 * time.Second
 )
 
-// Gate is what a service lets in.
+// Gate decides which calls a service accepts.
 type Gate struct {
 	// Self says whose certificates hold.
 	Self *identity.Identity
@@ -58,10 +58,10 @@ type Gate struct {
 	Streams []string
 	// Places bounds what is read at a time of some calls; the others wait.
 	Places map[string]*Places
-	// Grace is how long a body may keep its reader waiting before it must come at a
+	// Grace is the longest time that a body may keep its reader waiting before it must come at a
 	// rate; 0: ten seconds.
 	Grace time.Duration
-	// Longest is how long a call may take; 0: Timeout.
+	// Longest is the longest time that a call may take; 0: Timeout.
 	Longest time.Duration
 	// Frequent calls are left out of the audit log, as are those without effects;
 	// what is refused of them is not.
@@ -75,7 +75,7 @@ type Gate struct {
 
 type callerKey struct{}
 
-// Caller is who makes the call of a context.
+// Caller is the caller in a context.
 func Caller(ctx context.Context) identity.Caller {
 	who, _ := ctx.Value(callerKey{}).(identity.Caller)
 	return who
@@ -180,7 +180,7 @@ func (g *Gate) auditCall(call string, who identity.Caller, p *problem.Problem) {
 	g.Log.Info("audit", line...)
 }
 
-// Options are what the calls of a service are made with: Limits, and what bounds the
+// Options are the options of a service's calls: Limits, and what bounds the
 // time of a call, writes the audit log and turns errors into problems.
 func (g *Gate) Options() connect.HandlerOption {
 	return connect.WithHandlerOptions(g.Limits(), connect.WithInterceptors(g.interceptor()))

@@ -16,13 +16,13 @@ const (
 	// part of all places, and of their memory, is the most that one certificate
 	// holds: the others' calls never wait for it alone.
 	part = 4
-	// Memory is what the calls of a service's places take together, in bytes: four
+	// Memory is the memory that the calls of a service's places take together, in bytes: four
 	// certificates' largest messages of 4 MiB.
 	Memory = part * cost * 4 << 20
-	// cost is how many bytes of memory a byte of a message takes at most while it
+	// cost is the number of bytes of memory a byte of a message takes at most while it
 	// is read, parsed and answered; see bytesPerPart.
 	cost = 8
-	// patience is how long a call waits for a place.
+	// patience is the longest time that a call waits for a place.
 	patience = 10 * time.Second
 )
 
@@ -47,7 +47,7 @@ func placeProblem(err error) *problem.Problem {
 	return nil
 }
 
-// memoryOf is how much memory a call takes at most whose message has up to most
+// memoryOf is the memory that a call takes at most whose message has up to most
 // bytes: known by what it announces, unless it is packed or does not say.
 func memoryOf(r *http.Request, most int64) int64 {
 	if r.ContentLength < 0 || isCompressed(r) {

@@ -17,7 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/tasks"
 )
 
-// askAgain is how long who waits should wait at least.
+// askAgain is the shortest time that a caller should wait.
 const askAgain = 500 * time.Millisecond
 
 // GetTask implements rpc.AggregatorHandler.
@@ -67,7 +67,7 @@ func (s *Server) GetRound(ctx context.Context,
 	return connect.NewResponse(answer), nil
 }
 
-// askAgain is how long who waits for a slot should wait: a small part of a slot,
+// askAgain is the time that a caller should wait for a slot: a small part of a slot,
 // and of the silence that closes one.
 func (l *live) askAgain() time.Duration {
 	d := l.ann.Slot / 50
@@ -77,7 +77,7 @@ func (l *live) askAgain() time.Duration {
 	return max(askAgain, min(d, time.Minute))
 }
 
-// currentRound is what everybody may know of a task: how far it is, and what the owners
+// currentRound is the public state of a task: its progress, and what the owners
 // of the open slot are told.
 func (l *live) currentRound() *rpc.GetRoundResponse {
 	l.mu.RLock()

@@ -16,12 +16,12 @@ const (
 	// step is the most that counts between two looks: whoever was not looked at,
 	// or not able to look, was not open.
 	step = time.Second
-	// slow is how long the store may take for reports before it counts as away.
+	// slow is the longest time that the store may take for reports before it counts as away.
 	slow = 2 * time.Second
-	// returning is how long quiet time lasts at least after reports could not be
+	// returning is the shortest quiet time after reports could not be
 	// accepted: twice as long as owners wait between two tries.
 	returning = 10 * time.Second
-	// probing is how often a store that failed is tried.
+	// probing is the interval at which a store that failed is tried.
 	probing = time.Second
 	// A store is ready that has room for leastRoom bytes; one that has failed, for as
 	// many reports as it could not keep, each on a page of its own and of its index,
@@ -68,7 +68,7 @@ func newClock(now func() time.Time, full func() bool, probe func(context.Context
 	return &clock{now: now, full: full, probe: probe, shut: never}
 }
 
-// lastReading is what the clock showed when it was looked at last.
+// lastReading is the latest reading of the clock.
 func (c *clock) lastReading() reading {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,7 +93,7 @@ func (c *clock) moveClock(ctx context.Context) reading {
 	return c.readClock()
 }
 
-// readClock is what the clock shows. c.mu is held.
+// readClock returns the reading of the clock. c.mu is held.
 func (c *clock) readClock() reading { return reading{c.open, c.open - c.shut} }
 
 // noteStoring notes that the store is given reports, until the returned function is

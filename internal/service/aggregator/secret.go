@@ -28,10 +28,10 @@ import (
 // replaced by one that goes on: the roster before owners, whose sum before helpers.
 
 const (
-	// patience is how long helpers are waited for that do not answer, once as many
+	// patience is the time that helpers are waited for that do not answer, once as many
 	// have as open a sum.
 	patience = 5 * time.Second
-	// pollShares is how often helpers are asked how many shares they have.
+	// pollShares is the interval at which helpers are asked how many shares they have.
 	pollShares = 250 * time.Millisecond
 	// rest is the time between two tries of a sum that failed.
 	rest = 2 * time.Second
@@ -167,7 +167,7 @@ func (s *Server) collectSum(ctx context.Context, l *live, slot int, x *store.Sec
 			if f.Participant >= 0 {
 				key = fmt.Sprintf("%x", parsed.Roster[f.Participant])
 			}
-			s.Log.Warn("somebody deviated from the protocol of a secret sum, and is left out", "task", l.String(), "slot", slot,
+			s.Log.Warn("a participant deviated from the protocol of a secret sum, and is left out", "task", l.String(), "slot", slot,
 				"key", key, "who", f.String())
 		},
 		Keep: func(ctx context.Context, held [][]byte) ([][]byte, error) {

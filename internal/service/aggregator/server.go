@@ -23,13 +23,13 @@ import (
 // DefaultOwnersEach is a clinic's patients.
 const DefaultOwnersEach = 10_000
 
-// Params are what an operator of the service decides.
+// Params are the decisions of the service's operator.
 type Params struct {
 	Self  *identity.Identity // an aggregator's
 	Store *store.Store
 	// MaxEpsilon is the largest ε of a task that is taken; there is no default.
 	MaxEpsilon dp.Epsilon
-	// OwnersEach is how many owners one certificate may bring to a task that has no
+	// OwnersEach is the number of owners one certificate may bring to a task that has no
 	// list of them; 0: DefaultOwnersEach. Relays are other numbers of owners, by the
 	// certificate's name.
 	OwnersEach int

@@ -69,7 +69,7 @@ func (s *Server) Upload(ctx context.Context,
 	return connect.NewResponse(answer), nil
 }
 
-// mostOwners is how many owners a caller's certificate may bring to a task, whoever
+// mostOwners is the number of owners a caller's certificate may bring to a task, whoever
 // they are; 0 where the task has a list of them.
 func (s *Server) mostOwners(l *live, who identity.Caller) int {
 	if l.roster != nil {
@@ -81,7 +81,7 @@ func (s *Server) mostOwners(l *live, who identity.Caller) int {
 	return s.OwnersEach
 }
 
-// outcomeProblem is what an outcome of the store means to who sent the report.
+// outcomeProblem is the problem that the sender of a report gets for an outcome of the store.
 func outcomeProblem(o store.Outcome) *problem.Problem {
 	switch o {
 	case store.Stored, store.Again:

@@ -28,7 +28,7 @@ type job struct {
 	done     chan struct{}
 }
 
-// mostAtOnce is how many reports one transaction takes.
+// mostAtOnce is the number of reports one transaction takes.
 const mostAtOnce = 5000
 
 func newWriter(s *store.Store, m *metrics, c *clock) *writer {

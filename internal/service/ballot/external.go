@@ -69,7 +69,7 @@ func (v *Voter) voteExternally(ctx context.Context, aux string, h multiparty.Hea
 	return err
 }
 
-// grace is how long a command that was killed may leave its output open.
+// grace is the longest time that a command that was killed may leave its output open.
 const grace = 5 * time.Second
 
 // ending is a reader whose end is a check of its own.

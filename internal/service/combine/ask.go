@@ -21,7 +21,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// newQuery is what the parties are asked.
+// newQuery returns the query to the parties.
 func (t *Combination) newQuery(pl *multiparty.Plan) (*party.Query, error) {
 	q := &party.Query{Job: t.ID, Params: pl.Params, Kind: multiparty.Kind(t.Ask.Kind), Honest: t.Honest,
 		Deadline: t.Ask.Now().Add(t.Ask.Wait).Truncate(time.Second)}
@@ -163,7 +163,7 @@ func (t *Combination) askInSecret(ctx context.Context, pl *multiparty.Plan, aux 
 		return nil, refuseRequest(err)
 	}
 	if !acct.Counted() {
-		t.Say("no ledger: nothing is being counted; what parties spend elsewhere adds up")
+		t.Say("no ledger: nothing is counted; what parties spend elsewhere adds up")
 	}
 	var total *party.Total
 	if err := t.askPeers(ctx, pl, peers, func(a party.Asking) (answers []party.Answer, err error) {

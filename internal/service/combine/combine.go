@@ -46,7 +46,7 @@ type Combination struct {
 	Progress func(what string) (report func(done, total int), end func())
 }
 
-// Asking is how votes are fetched over the network.
+// Asking configures the fetching of votes over the network.
 type Asking struct {
 	Peers   string // the file of whom to ask; "": nobody is asked
 	Kind    string
@@ -99,7 +99,7 @@ func (t *Combination) tellFacts(pl *multiparty.Plan, counted bool) {
 		t.Say("  %s", f.Text)
 	}
 	if !t.Params.NotPrivate && !counted {
-		t.Say("no ledger: nothing is being counted; what parties spend elsewhere adds up")
+		t.Say("no ledger: nothing is counted; what parties spend elsewhere adds up")
 	}
 }
 

@@ -25,7 +25,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// combined is what makes two combinations the same: every public choice, as it
+// combined identifies a combination: every public choice, as it
 // was typed.
 type combined struct {
 	Params multiparty.Params `json:"params"`

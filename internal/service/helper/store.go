@@ -110,7 +110,7 @@ const (
 	over                    // nothing of it is left but its name
 )
 
-// room is how many bytes the store must have room for to be ready: a request's shares,
+// room is the number of bytes the store must have room for to be ready: a request's shares,
 // but for large ones.
 const room = 256 << 10
 
@@ -322,7 +322,7 @@ func (s *Store) acceptShares(ctx context.Context, id secretsum.ID,
 	return refused, fresh, err
 }
 
-// countShares is how many shares there are, and whether more are taken.
+// countShares returns the number of shares, and whether more are taken.
 func (s *Store) countShares(ctx context.Context, id secretsum.ID) (stored int, ended bool, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
 		now, err := stateOf(tx, id)

@@ -20,7 +20,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// skew is how far two machines' clocks may be apart before a fresh certificate
+// skew is the largest difference of two machines' clocks before a fresh certificate
 // seems to be of the future.
 const skew = 2 * time.Hour
 
@@ -133,7 +133,7 @@ func (a *Authority) issueCertificate(c Caller, hosts []string, key any, now time
 	return signCertificate(t, a.cert, key, a.key)
 }
 
-// newTemplate is what all certificates have in common.
+// newTemplate returns the part that all certificates have in common.
 func newTemplate(now time.Time, life time.Duration) (*x509.Certificate, error) {
 	if !(life > 0) {
 		return nil, &dp.ParamError{Op: "identity", Param: "life", Want: "must be > 0", Got: life.String()}

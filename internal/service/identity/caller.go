@@ -16,7 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Role is what a caller may do.
+// Role is the set of calls that a caller may make.
 type Role string
 
 // The roles of a federation.

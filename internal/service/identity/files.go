@@ -51,7 +51,7 @@ func LoadAuthority(dir string) (*Authority, error) {
 			return &Authority{cert, key}, nil
 		}
 	}
-	return nil, fmt.Errorf("identity: %s: no certificate is for the key beside it",
+	return nil, fmt.Errorf("identity: %s: no certificate matches the key",
 		filepath.Join(dir, authorityName+".crt"))
 }
 
@@ -183,7 +183,7 @@ func readOwnFiles(dir string, c Caller) (*held, error) {
 		return nil, err
 	}
 	if !key.PublicKey.Equal(cert.PublicKey) {
-		return nil, fmt.Errorf("identity: %s: the certificate is not for the key beside it", path)
+		return nil, fmt.Errorf("identity: %s: the certificate does not match the key", path)
 	}
 	if err := checkUse(cert, x509.ExtKeyUsageClientAuth); err != nil {
 		return nil, fmt.Errorf("%w: %s", err, path)

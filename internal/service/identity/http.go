@@ -30,7 +30,7 @@ func (e *MisfitError) Error() string { return e.Server + ": " + e.Err.Error() }
 func (e *MisfitError) Unwrap() error { return e.Err }
 
 const (
-	// connectTime is how long a connection may take to stand, its handshake included.
+	// connectTime is the longest time that a connection may take to stand, its handshake included.
 	connectTime = 30 * time.Second
 	idleTime    = time.Minute
 	// A network that swallows packets says nothing: ask after so long a silence, and

@@ -29,7 +29,7 @@ const (
 	issuedName = "issued.pem"
 )
 
-// list is what one authority has called back. While a list is there it must be in
+// list contains the certificates that one authority has revoked. While a list is there it must be in
 // force: an old one says nothing about what was revoked since.
 type list struct {
 	by           []*x509.Certificate // the authorities that it is signed by: one, or one with two certificates

@@ -26,7 +26,7 @@ type Identity struct {
 	fault error // why what the files hold now was not taken
 }
 
-// held is what the files of an identity hold. It is read-only.
+// held is the content of an identity's files. It is read-only.
 type held struct {
 	cert        *x509.Certificate
 	key         *ecdsa.PrivateKey

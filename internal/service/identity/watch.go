@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// lookEvery is how often Watch looks at the files when nobody calls.
+	// lookEvery is the interval at which Watch looks at the files when nobody calls.
 	lookEvery = time.Minute
-	// remindEvery is how often the log is told of an end that draws near.
+	// remindEvery is the interval at which the log is told of an end that draws near.
 	remindEvery = time.Hour
 	// lastPart of a life is when it draws near: a quarter.
 	lastPart = 4
@@ -56,7 +56,7 @@ func (i *Identity) Watch(ctx context.Context, log *slog.Logger, again <-chan os.
 	}
 }
 
-// watch is what the log was told last.
+// watch is the last state that was logged.
 type watch struct {
 	*Identity
 	log      *slog.Logger
@@ -91,7 +91,7 @@ func (w *watch) look(now time.Time) {
 	}
 	if left := end.Sub(now); left < end.Sub(h.cert.NotBefore)/lastPart {
 		w.reminded = now
-		w.log.Warn("the certificate ends soon, and nobody is reached after", "certificate", w.Caller.String(), "ends",
+		w.log.Warn("the certificate expires soon, and no peer can be reached after", "certificate", w.Caller.String(), "ends",
 			stamp(end))
 	}
 	for _, l := range h.lists {

@@ -17,25 +17,27 @@ func NewCommand(opts Options, level *slog.LevelVar) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "answer requests for predictions over HTTP and gRPC",
-		Long: `Serve answers requests for predictions by the Open Inference Protocol, version 2,
-over HTTP and gRPC at one address, as the clients of Triton, KServe and MLServer
-ask. A model is called by the name of its file without .json or .zip, or by NAME in
-NAME=FILE. Its inputs are its columns, its outputs are label and score.
+		Long: `Serve answers requests for predictions over HTTP and gRPC at one address. It
+implements the Open Inference Protocol, version 2, like Triton, KServe and
+MLServer. A model's name is the name of its file without .json or .zip, or NAME in
+NAME=FILE. Its inputs are its columns; its outputs are label and score.
 
 A file may also be a release (discreet release); with --require-signed it must be
 one that a trusted key signed.
 
-A model whose file is replaced, by a rename, is taken over within a second.
-Requests under way are answered by the old one, and a file that cannot be served
-leaves the old one in place.
+Replacing the file atomically, by a rename, reloads the model within a second.
+Requests that have begun are answered by the old model. If the new file cannot
+be served, the old model stays in place.
 
-Beyond this machine serve wants TLS and tokens, one a line in a file; callers send
-"Authorization: Bearer TOKEN". A proxy in front may see to both: --plain. Log lines
-are JSON on standard error and never hold a cell. GET /metrics is for Prometheus.
-An interrupt lets requests end, and GET /v2/health/ready says so.
+To listen on a non-local address, pass --tls-cert, --tls-key and --tokens (one
+token per line); callers send "Authorization: Bearer TOKEN". If a proxy in front
+handles encryption and authentication, pass --plain. Log lines are JSON on
+standard error and never contain a cell. GET /metrics is for Prometheus. After
+an interrupt, open requests are completed and GET /v2/health/ready reports that
+the server is not ready.
 
-Serving reads models and no table, so it costs no budget: what a model may say was
-paid for when it was trained. docs/serving.md has examples.`,
+Serve reads models and no table, so it costs no budget. See docs/serving.md for
+examples.`,
 		Example: `  discreet serve --model m.json
   discreet serve --model risk=m.json --listen :8443 --tls-cert c.pem --tls-key k.pem --tokens tokens.txt`,
 		Args: cobra.NoArgs,
@@ -62,13 +64,13 @@ paid for when it was trained. docs/serving.md has examples.`,
 	f.StringVar(&place.Cert, "tls-cert", "", "the certificate, a PEM `file` that may be replaced")
 	f.StringVar(&place.Key, "tls-key", "", "its key, a PEM `file`")
 	f.StringVar(&tokens, "tokens", "", "a `file` of tokens, one a line, of which callers send one")
-	f.BoolVar(&place.Plain, "plain", false, "listen beyond this machine without TLS or tokens")
+	f.BoolVar(&place.Plain, "plain", false, "listen on a non-local address without TLS or tokens")
 	f.Int64Var(&opts.MaxBody, "max-body", opts.MaxBody, "`bytes` that a request may have")
 	f.IntVar(&opts.MaxRows, "max-rows", opts.MaxRows, "`rows` that a request may have")
 	f.IntVar(&opts.Concurrency, "concurrency", opts.Concurrency,
-		"`requests` answered at a time; more wait 2 s, then are refused")
+		"`requests` answered at the same time; others wait 2 s and are then refused")
 	f.Int64Var(&opts.Memory, "memory", opts.Memory, "`bytes` that all requests take together")
-	f.BoolVar(&verbose, "log-requests", false, "log the requests that are answered too")
+	f.BoolVar(&verbose, "log-requests", false, "log successful requests too")
 	if err := c.MarkFlagRequired("model"); err != nil {
 		panic(err)
 	}

@@ -22,9 +22,9 @@ import (
 )
 
 const (
-	// patience is how long a request waits for a place.
+	// patience is the longest time that a request waits for a place.
 	patience = 2 * time.Second
-	// grace is how long a body or a reader of an answer may keep the server waiting
+	// grace is the longest time that a body or a reader of an answer may keep the server waiting
 	// before it must keep to a rate, and longest how long a body may take in all.
 	grace   = 5 * time.Second
 	longest = 30 * time.Second
@@ -33,7 +33,7 @@ const (
 	// mostAhead is how much of a body of no stated length is read, in bytes, before there
 	// is memory for all that it may have.
 	mostAhead = 16 << 10
-	// waitingPerPlace is how many requests wait for each of the places, and leastRoom how
+	// waitingPerPlace is the number of requests that may wait for each of the places, and leastRoom how
 	// many do at the least. What has come of one is in the buffer of its connection.
 	waitingPerPlace = 8
 	leastRoom       = 64
@@ -50,7 +50,7 @@ type caller int
 
 type placeKey struct{}
 
-// memoryOf is how much memory the place of a request is for; all there is without one.
+// memoryOf is the memory that the place of a request is for; all there is without one.
 func (s *Server) memoryOf(ctx context.Context) int64 {
 	if p, ok := ctx.Value(placeKey{}).(*places.Place[caller]); ok {
 		return p.Memory()

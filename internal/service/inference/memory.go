@@ -29,7 +29,7 @@ const (
 	fewParts      = 128
 )
 
-// memoryFor is what a request of so many bytes about so many rows takes at most.
+// memoryFor is the most memory that a request of this many bytes and rows takes.
 func (s *served) memoryFor(size, rows int64, splits bool) int64 {
 	row := int64(len(s.columns))*cellMemory + int64(s.scorer.Width())*scoreMemory + s.labelMemory
 	if splits {
@@ -51,7 +51,7 @@ func (s *served) measure() {
 	}
 }
 
-// mostParts is how many parts a request about so many columns has at most.
+// mostParts is the largest number of parts in a request with this number of columns.
 func mostParts(columns int) int { return fewParts + partsPerInput*columns }
 
 // memoryFor is what a request of so many bytes takes at most, whatever the model and
@@ -65,7 +65,7 @@ func (s *Server) memoryFor(size int64) (most int64) {
 	return most
 }
 
-// shape is how many cells and parts a request may have.
+// shape is the number of cells and parts a request may have.
 type shape struct{ cells, parts int }
 
 // largestShape is that of any request: as many cells as the widest model's rows have,
@@ -216,7 +216,7 @@ func (s *shape) count(b []byte, at level) error {
 	return nil
 }
 
-// countElements is how many elements a field of a list has: one, or those that are
+// countElements is the number of elements that a field of a list has: one, or those that are
 // packed into its bytes.
 func countElements(field int, packed []byte, isPacked bool) (n int) {
 	switch {

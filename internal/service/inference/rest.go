@@ -206,7 +206,7 @@ func (s *served) writeAnswer(c *call, a *answer) (body, raw []byte) {
 	return append(b, "]}"...), raw
 }
 
-// answerLength is how many bytes of JSON, and behind it, an answer has at most.
+// answerLength is the largest number of bytes in an answer, in JSON and after it.
 func (s *served) answerLength(c *call, a *answer) (text, raw int) {
 	const number, frame = 25, 256 // a number's longest text, and what stands around an output
 	text = frame + 6*(len(s.name)+len(s.version)+len(c.id))

@@ -41,7 +41,7 @@ func (p *Place) Listen(ctx context.Context, tokens bool) (net.Listener, error) {
 	local := host == "localhost" || ip != nil && ip.IsLoopback()
 	if !local && !p.Plain && (p.Cert == "" || !tokens) {
 		return nil, &dp.ParamError{Op: "serve", Param: "listen", Got: p.Address,
-			Want: "must be an address of this machine alone without TLS and tokens",
+			Want: "must be a local address unless TLS and tokens are given",
 			Hint: "give --tls-cert, --tls-key and --tokens, or --plain where a proxy in front sees to both"}
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", p.Address)
@@ -118,15 +118,15 @@ func Run(ctx context.Context, o Options, p Place) error {
 }
 
 const (
-	// drain is how long requests may take to end when the server is asked to, and
+	// drain is the longest time that requests may take to end when the server is asked to, and
 	// leave how long all else, before it ends without waiting.
 	drain = 10 * time.Second
 	leave = 2 * time.Second
-	// maxConnections is how many connections may be open, and maxHeader how many bytes of
+	// maxConnections is the number of connections that may be open, and maxHeader how many bytes of
 	// headers a request may have.
 	maxConnections = 1024
 	maxHeader      = 8 << 10
-	// maxStreams is how many calls one connection of HTTP/2 carries at a time, and
+	// maxStreams is the number of calls one connection of HTTP/2 carries at a time, and
 	// streamBuffer how many bytes of each come before they are read.
 	maxStreams   = 64
 	streamBuffer = 32 << 10

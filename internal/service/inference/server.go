@@ -230,7 +230,7 @@ func (s *Server) Handler() http.Handler {
 	return mux
 }
 
-// metricsAtOnce is how many requests for metrics are answered at a time.
+// metricsAtOnce is the number of requests for metrics that are answered at a time.
 const metricsAtOnce = 4
 
 // demandToken lets those pass who bring a token that is known.

@@ -99,7 +99,7 @@ func (c *Client) Create(ctx context.Context, a *tasks.Announcement, roster tasks
 	return r.Msg.GetTaskId(), nil
 }
 
-// Status is how far a task is.
+// Status is the progress of a task.
 type Status struct {
 	Task     string    `json:"task"`
 	State    string    `json:"state"` // open, done or closed
@@ -192,7 +192,7 @@ func (c *Client) Roster(ctx context.Context, id wire.Digest) (r tasks.Roster, wh
 		return nil, who, err
 	}
 	if !ann.Roster.Named() {
-		return nil, who, errors.New("task: it has no list of owners: whoever has a key may report")
+		return nil, who, errors.New("task: it has no list of owners: anyone with a key may report")
 	}
 	answer, err := c.calls.GetRoster(ctx, connect.NewRequest(&rpc.GetRosterRequest{TaskId: id[:]}))
 	if err != nil {

@@ -332,7 +332,7 @@ func (r *run) settlePassed(ctx context.Context, owners []int32) error {
 func (r *run) answerSlot(ctx context.Context, slot int, broadcast []byte) error {
 	round, err := r.terms.Read(broadcast)
 	if err != nil {
-		return fmt.Errorf("owner: the broadcast is not one of the task's, nobody answers it: %w", err)
+		return fmt.Errorf("owner: the broadcast is not one of the task's and is not answered: %w", err)
 	}
 	if round.Slot() != slot {
 		return fmt.Errorf("owner: the broadcast is for slot %d, not for the open one, %d", round.Slot(), slot)
@@ -416,7 +416,7 @@ func (r *run) firstPart(slot int) int {
 	return n
 }
 
-// batchSize is how many reports go into a request.
+// batchSize is the number of reports in a request.
 func (r *run) batchSize() int { return min(max(underWay/len(r.clients), leastBatch), mostBatch) }
 
 // noteSilent notes that some owners send nothing.

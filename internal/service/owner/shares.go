@@ -116,7 +116,7 @@ func (r *run) joinSlot(ctx context.Context, slot int) error {
 func (r *run) giveShares(ctx context.Context, slot int, now *rpc.GetRoundResponse) error {
 	round, err := r.terms.Read(now.GetBroadcast())
 	if err != nil {
-		return fmt.Errorf("owner: the broadcast is not one of the task's, nobody answers it: %w", err)
+		return fmt.Errorf("owner: the broadcast is not one of the task's and is not answered: %w", err)
 	}
 	if round.Slot() != slot {
 		return fmt.Errorf("owner: the broadcast is for slot %d, not for the open one, %d", round.Slot(), slot)
@@ -129,7 +129,7 @@ func (r *run) giveShares(ctx context.Context, slot int, now *rpc.GetRoundRespons
 		err = r.ann.CheckSum(secret, now.GetBroadcast(), r.roster, r.Now())
 	}
 	if err != nil {
-		return fmt.Errorf("owner: nobody gives shares to this sum: %w", err)
+		return fmt.Errorf("owner: no shares are given to this sum: %w", err)
 	}
 	clients := make([]*secretsum.Client, len(secret.Helpers))
 	for h, helper := range secret.Helpers {

@@ -22,7 +22,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/rpc"
 )
 
-// Peer is where one party is asked, and what says that it is the one.
+// Peer is the address of one party and the key that identifies it.
 type Peer struct {
 	URL  string         // https://host:port
 	Name string         // of its certificate, party/NAME, and in its votes files
@@ -63,7 +63,7 @@ const (
 	atOnce = 256
 )
 
-// Answer is what became of one party.
+// Answer is the outcome for one party.
 type Answer struct {
 	Peer Peer
 	// Err is why there are no votes of it, nil where there are.

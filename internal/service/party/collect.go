@@ -18,7 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/secretsum"
 )
 
-// afterwards is how long helpers keep a sum after the query's deadline, for a
+// afterwards is the time that helpers keep a sum after the query's deadline, for a
 // combiner that opens it late.
 const afterwards = time.Hour
 
@@ -49,7 +49,7 @@ func (a Asking) Total(ctx context.Context, addresses map[string]string, length i
 		if f.Participant >= 0 {
 			key = fmt.Sprintf("%x", c.Sum.Roster[f.Participant])
 		}
-		a.Log.Warn("somebody deviated from the protocol of a secret sum, and is left out", "round", c.Sum.Round, "key", key,
+		a.Log.Warn("a participant deviated from the protocol of a secret sum, and is left out", "round", c.Sum.Round, "key", key,
 			"who", f.String())
 	}
 	for _, name := range slices.Sorted(maps.Keys(addresses)) {
@@ -64,7 +64,7 @@ func (a Asking) Total(ctx context.Context, addresses map[string]string, length i
 	c.Sum.Helpers, err = secretsum.MeetQuorum(meeting, c.Clients, c.Patience, a.Log)
 	cancel()
 	if err != nil {
-		return nil, fmt.Errorf("party: nobody was asked: %w", err)
+		return nil, fmt.Errorf("party: no party was asked: %w", err)
 	}
 	if c.Signed, err = c.Sum.Sign(a.Self); err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/identity"
 )
 
-// Query is what a combiner asks of every party alike.
+// Query is a combiner's request, the same for every party.
 type Query struct {
 	Job    string // the combination's name among those of its combiner
 	Params multiparty.Params
@@ -36,7 +36,7 @@ type Table struct {
 	Format Format            `json:"format"`
 }
 
-// Format is how a file of rows is written.
+// Format is the format of a file of rows.
 type Format string
 
 // The formats. CSV may be gzip.
@@ -50,7 +50,7 @@ const (
 	maxBytes  = 1 << 40
 	// maxText is the longest query.
 	maxText = 1 << 16
-	// maxAhead is how far a deadline may lie ahead.
+	// maxAhead is the largest time until a deadline.
 	maxAhead = 30 * 24 * time.Hour
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/sqldb"
 )
 
-// record is what a party must not forget: which queries it answers, and what
+// record is the permanent state of a party: which queries it answers, and what
 // that costs in all.
 type record struct {
 	db       *sqldb.DB
@@ -76,7 +76,7 @@ func openRecord(ctx context.Context, path string, lifetime dp.Epsilon, unit stri
 	return r, nil
 }
 
-// room is how many bytes a record must have room for to be ready.
+// room is the number of bytes a record must have room for to be ready.
 const room = 64 << 10
 
 // probeRecord fails where a query could not be noted now.

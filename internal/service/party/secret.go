@@ -23,7 +23,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/secretsum"
 )
 
-// patience is how long helpers are waited for that do not answer.
+// patience is the time that helpers are waited for that do not answer.
 const patience = 5 * time.Second
 
 // Add implements rpc.PartyHandler.

@@ -30,7 +30,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/sqldb"
 )
 
-// Params are what a party's operator decides.
+// Params are the decisions of a party's operator.
 type Params struct {
 	Self  *identity.Identity // a party's
 	State string             // the folder of what must not be forgotten; made where there is none
@@ -76,7 +76,7 @@ type Params struct {
 	Now func() time.Time
 }
 
-// PersonPrice is what votes, and the ε at which it protects all rows of one person.
+// PersonPrice is a voter and the ε at which it protects all rows of one person.
 type PersonPrice struct {
 	Model   multiparty.Digest
 	Epsilon dp.Epsilon
@@ -90,14 +90,14 @@ const (
 	maxQueued   = 16 // queries that wait for their turn
 	maxMessage  = 1 << 20
 	partBytes   = 1 << 16 // of one message of a file
-	// longest is how long a call waits for votes before it asks to be asked again.
+	// longest is the longest time that a call waits for votes before it asks to be asked again.
 	longest = 20 * time.Second
-	// transfer is how long a file may take on its way.
+	// transfer is the longest time that a file may take on its way.
 	transfer = 15 * time.Minute
-	// voting is how long a model or command may take, where the query's deadline is
+	// voting is the longest time that a model or command may take, where the query's deadline is
 	// not before: others wait.
 	voting = time.Hour
-	// cleaning is how often votes past their deadline are deleted.
+	// cleaning is the interval at which votes past their deadline are deleted.
 	cleaning = time.Minute
 )
 
@@ -209,7 +209,7 @@ func New(ctx context.Context, p Params) (*Server, error) {
 	return s, nil
 }
 
-// priceQuery is what an answer costs. A vote is a function of the model and of public rows, so
+// priceQuery is the cost of an answer. A vote is a function of the model and of public rows, so
 // where the model was charged for persons it costs them nothing more (G-MULTI-6).
 func (s *Server) priceQuery(q *Query) dp.Epsilon {
 	if s.Persons != nil {

@@ -70,7 +70,7 @@ func newShelf(dir string, allow []string) (*shelf, error) {
 	return s, nil
 }
 
-// findFile is where an allowed file lies. What is not allowed, or not here, is a
+// findFile is the path of an allowed file. What is not allowed, or not here, is a
 // problem.
 func (s *shelf) findFile(t Table) (string, error) {
 	if s.maySend(t) {
@@ -98,7 +98,7 @@ func (s *shelf) maySend(t Table) bool {
 	return allowed && size == t.Bytes
 }
 
-// sentPath is where a file that was sent lies.
+// sentPath is the path of a file that was sent.
 func (s *shelf) sentPath(t Table) string {
 	return filepath.Join(s.dir, fmt.Sprintf("%x.%s", t.Digest[:], t.Format))
 }

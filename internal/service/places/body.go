@@ -39,7 +39,7 @@ func PaceBody(w http.ResponseWriter, body io.ReadCloser, most int64, grace, long
 		most: most, longest: longest}
 }
 
-// timeLeft is how long the body may keep its reader waiting from now on.
+// timeLeft is the longest time that the body may keep its reader waiting from now on.
 func (b *paced) timeLeft() time.Duration {
 	return min(b.grace+time.Duration(b.got)*time.Second/minRate, b.longest) - b.waited
 }
@@ -65,5 +65,5 @@ func (b *paced) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// envelope is what a protocol adds to a message, and a byte more.
+// envelope is the number of bytes that a protocol adds to a message, plus one.
 const envelope = 6

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// mostWaiting is how many calls wait for a place, if nothing else is said; a quarter of
+// mostWaiting is the number of calls that wait for a place, if nothing else is said; a quarter of
 // them may be one caller's.
 const (
 	mostWaiting = 2048
@@ -20,9 +20,9 @@ const (
 )
 
 var (
-	// ErrTooMany is what a caller gets of whose calls too many wait already.
+	// ErrTooMany refuses a call if too many calls of its caller wait already.
 	ErrTooMany = errors.New("as many calls of this caller wait as may")
-	// ErrBusy is what a call gets that found no place in time.
+	// ErrBusy refuses a call that found no place in time.
 	ErrBusy = errors.New("there is no place for this call now")
 )
 
@@ -89,12 +89,12 @@ type Place[C comparable] struct {
 	held *ticket // nil where it has none any more
 }
 
-// Share is what one caller may hold; memory 0: as much as there is.
+// Share is the most that one caller may hold; memory 0: as much as there is.
 func (p *Places[C]) Share() (calls int, memory int64) {
 	return max(1, p.calls/p.part), p.memory / int64(p.part)
 }
 
-// Standing is how many calls hold a place and how many wait for one.
+// Standing returns the numbers of calls that hold a place and that wait for one.
 func (p *Places[C]) Standing() (held, waiting int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,7 +114,7 @@ func (p *Places[C]) Take(ctx context.Context, who C, memory int64) (*Place[C], e
 // more. It fails as Take does, and the call has no place then.
 func (pl *Place[C]) Resize(ctx context.Context, memory int64) error { return pl.take(ctx, memory) }
 
-// Memory is how much memory the place is for.
+// Memory is the memory that the place is for.
 func (pl *Place[C]) Memory() int64 { return pl.held.memory }
 
 // Leave gives the place back, if there is one.

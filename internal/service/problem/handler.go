@@ -131,7 +131,7 @@ func (h *held) dropHeld() {
 	}
 }
 
-// refusalKind is what Connect refused for; the zero Kind where the answer is none of
+// refusalKind is the reason of Connect's refusal; the zero Kind where the answer is none of
 // Connect's refusals.
 func (h *held) refusalKind() Kind {
 	switch h.status {
@@ -161,7 +161,7 @@ func OfLibrary(err error) *Problem {
 	return New(Internal, "")
 }
 
-// refusalKind is what Connect refuses with a code.
+// refusalKind is the kind of a refusal by Connect with a code.
 func refusalKind(code connect.Code) Kind {
 	switch code {
 	case connect.CodeInvalidArgument:

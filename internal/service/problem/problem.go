@@ -21,7 +21,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/rpc"
 )
 
-// urn is what the names of our kinds begin with.
+// urn is the prefix of the names of our kinds.
 const urn = "urn:discreet:problem:"
 
 // Kind is one kind of problem. Kinds are compared with ==; the list is Kinds.

@@ -44,7 +44,7 @@ func (r Retry) tryOnce(ctx context.Context, once func(context.Context) error) er
 	return once(ctx)
 }
 
-// ticking is how often a clock that is not the system's is asked.
+// ticking is the interval at which a clock that is not the system's is asked.
 const ticking = 100 * time.Millisecond
 
 // Until is ctx until a clock shows a time, where its cause becomes the given one.

@@ -60,7 +60,7 @@ func (a *Admission) Check(reader *identity.Identity, s *Sum, at time.Time) error
 	}
 	var t announced
 	if err := json.Unmarshal(a.Announcement, &t); err != nil || t.Discreet != "announcement" {
-		return errors.New("sum: what an operator signed is no announcement")
+		return errors.New("sum: the signed text is not an announcement")
 	}
 	list, task := sha256.Sum256(a.List), sha256.Sum256(append(bytes.TrimSpace(t.Task), '\n'))
 	names := make([]string, len(t.Helpers))

@@ -59,7 +59,7 @@ func MeetQuorum(ctx context.Context, clients []*Client, patience time.Duration, 
 	}
 }
 
-// Present is how many helpers have a memory.
+// Present is the number of helpers that have a memory.
 func Present(helpers []Helper) (n int) {
 	for _, h := range helpers {
 		if h.Memory != (Memory{}) {
@@ -84,7 +84,7 @@ type Collection struct {
 	Sum     *Sum
 	Signed  Signed
 	Clients []*Client // of Sum.Helpers, in order
-	// Patience is how long helpers are waited for that do not answer, once a quorum
+	// Patience is the time that helpers are waited for that do not answer, once a quorum
 	// has.
 	Patience time.Duration
 	// Wait waits until shares are waited for no longer; progress asks the helpers

@@ -11,7 +11,7 @@ import (
 
 // Delivery is what became of participants' shares.
 type Delivery struct {
-	// Kept is how many helpers have each participant's share on their disk.
+	// Kept is the number of helpers that have each participant's share on their disk.
 	Kept []int
 	// Late says that a helper had ended its wait before all shares were there.
 	Late bool

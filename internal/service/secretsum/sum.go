@@ -63,7 +63,7 @@ const (
 	MaxNumbers = 1 << 25
 	// MaxBytes is the size of the largest sum.
 	MaxBytes = 4 << 20
-	// FreeProof is how many bytes may follow a share to show that its numbers are in
+	// FreeProof is the number of bytes that may follow a share to show that its numbers are in
 	// range: if it takes more, participants show it only in a sum of Proofs.
 	FreeProof = 1 << 20
 	// MaxProof is how many may follow one in any sum: a message has room for it.
@@ -71,7 +71,7 @@ const (
 )
 
 const (
-	// Keep is how long helpers keep a task's sum beyond its last use.
+	// Keep is the time that helpers keep a task's sum beyond its last use.
 	Keep = 24 * time.Hour
 	// Skew is how far clocks may be apart.
 	Skew = 2 * time.Hour
@@ -120,7 +120,7 @@ func (s *Sum) Check() error {
 	keys := make(map[Key]bool, len(s.Roster))
 	for _, k := range s.Roster {
 		if err := edkey.Check(k[:]); err != nil {
-			return fault("roster", "must name keys that stand for somebody: "+err.Error(), fmt.Sprintf("%x", k))
+			return fault("roster", "must contain valid public keys: "+err.Error(), fmt.Sprintf("%x", k))
 		}
 		if keys[k] {
 			return fault("roster", "must name each key once", fmt.Sprintf("%x", k))

@@ -18,12 +18,12 @@ import (
 // Announcement is a task and its timetable.
 type Announcement struct {
 	Task *wire.Task
-	// Minimum is how many reports a slot must have, or in mode aggregate owners who
+	// Minimum is the number of reports a slot must have, or in mode aggregate owners who
 	// take part. A slot that has fewer at its deadline ends the task: what few
 	// owners say teaches little, and an aggregator that may ask a handful could
 	// single them out.
 	Minimum int
-	// Slot is how long a slot waits for its owners at most; in mode aggregate, first
+	// Slot is the longest time that a slot waits for its owners; in mode aggregate, first
 	// for those who take part and then as long for their shares.
 	Slot time.Duration
 	// Quiet closes a slot early, once it has the minimum and nothing new has come

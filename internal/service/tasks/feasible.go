@@ -13,7 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/stats"
 )
 
-// Circumstances are what decides, beside an announcement, whether its task can
+// Circumstances are the facts, apart from an announcement, that decide whether its task can
 // succeed. All of it is public.
 type Circumstances struct {
 	Owners    int       // expected to take part; 0: nobody has said

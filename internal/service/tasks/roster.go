@@ -20,7 +20,7 @@ import (
 // without a roster one machine may report as many owners.
 type Roster []byte
 
-// MaxRoster is how many owners a roster has at most.
+// MaxRoster is the largest number of owners on a roster.
 const MaxRoster = 2_000_000
 
 // LoadRoster reads a file of public keys, one a line.
@@ -97,7 +97,7 @@ func (r Roster) Text() []byte {
 	return out
 }
 
-// Len is how many owners it admits.
+// Len is the number of owners that it admits.
 func (r Roster) Len() int { return len(r) / ed25519.PublicKeySize }
 
 func (r Roster) at(i int) []byte { return r[i*ed25519.PublicKeySize:][:ed25519.PublicKeySize] }

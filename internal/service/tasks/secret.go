@@ -57,7 +57,7 @@ func (a *Announcement) CheckRoster(r Roster) error {
 	return nil
 }
 
-// Leaned is how many owners' shares of noise make the noise of a sum whole that so
+// Leaned is the number of owners' shares that make the noise of a sum whole that so
 // many owners of a list of that length may take part in: whichever of the list the
 // aggregator lets in, so many of those in the opened sum are honest.
 func (a *Announcement) Leaned(owners, listed int) int {
@@ -112,7 +112,7 @@ func (a *Announcement) CheckSum(s *secretsum.Sum, broadcast []byte, list Roster,
 	return nil
 }
 
-// MostOwners is how many owners fit into one secret sum of the task.
+// MostOwners is the number of owners that fit into one secret sum of the task.
 func MostOwners(t *wire.Task) int {
 	K := t.Schema.Classes()
 	cells := K

@@ -90,7 +90,7 @@ func newNumberCoder(c *schema.Column, d *schema.Dialect) (*Coder, error) {
 	}
 	if c.Marks() > 0 && c.Default == nil || len(c.Special) > schema.MaxSpecial {
 		return nil, &dp.ParamError{Op: "dataset: column " + strconv.Quote(c.Name), Param: "special values",
-			Want: fmt.Sprintf("must be at most %d and stand beside a default", schema.MaxSpecial), Got: len(c.Special)}
+			Want: fmt.Sprintf("must be at most %d and requires a default", schema.MaxSpecial), Got: len(c.Special)}
 	}
 	out := &Coder{
 		Name: c.Name, Number: true, lower: c.Lower, upper: c.Upper, fallback: c.Default,
@@ -110,7 +110,7 @@ func newNumberCoder(c *schema.Column, d *schema.Dialect) (*Coder, error) {
 	return out, nil
 }
 
-// NewLabel is what the cells of the label mean.
+// NewLabel is the coder of the label's cells.
 func NewLabel(l *schema.Label) (*Coder, error) {
 	fallback := l.Default
 	if fallback >= len(l.Levels) || fallback < 0 && l.Role != schema.Public {
@@ -249,7 +249,7 @@ func (c *Coder) markOrClamp(x float64) float64 {
 	return c.Clamp(x)
 }
 
-// MissingNumber is what stands for a missing or unreadable number: its mark where one
+// MissingNumber is the code of a missing or unreadable number: its mark where one
 // is declared, else the default.
 func (c *Coder) MissingNumber() (x float64, ok bool) {
 	if c.marksMissing {

@@ -10,7 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// prefix is how values of a level begin.
+// prefix is the text with which values of a level begin.
 type prefix struct {
 	text string
 	code uint32

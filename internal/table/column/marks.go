@@ -21,7 +21,7 @@ func MarkOf(x float64) uint8 {
 	return uint8(math.Float64bits(x) - math.Float64bits(firstMark))
 }
 
-// MarkedValue is what a code of a number column holds, its amount or its mark, as a
+// MarkedValue is the value of a code of a number column, its amount or its mark, as a
 // number on its way.
 func (c *Column) MarkedValue(code uint32) float64 {
 	if c.Marks != nil && c.Marks[code] > 0 {

@@ -53,7 +53,7 @@ func PassOn(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, fo
 	}
 	for _, path := range paths {
 		if IsAddress(path) { // its rows may be others by now than those that were read
-			return &dp.ParamError{Op: "dataset", Param: "data", Want: "must be a file where rows are passed on", Got: path,
+			return &dp.ParamError{Op: "dataset", Param: "data", Want: "must be a file: this command reads rows twice", Got: path,
 				Hint: "write the database's table to a file first, or run the model there (discreet export)"}
 		}
 	}

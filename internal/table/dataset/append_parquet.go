@@ -18,10 +18,10 @@ type parquetSink struct {
 	pending []parquet.Row
 }
 
-// sinkGroup is how many rows a row group has: as many are in memory.
+// sinkGroup is the number of rows in a row group: as many are in memory.
 const sinkGroup = 1 << 20
 
-// sinkBatch is how many rows are handed to the Parquet library at once.
+// sinkBatch is the number of rows that are handed to the Parquet library at once.
 const sinkBatch = 256
 
 func newParquetSink(w io.Writer, s *schema.Schema, names []string, added []Added) (*parquetSink, error) {

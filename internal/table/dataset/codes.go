@@ -104,7 +104,7 @@ func (c *coder) codeNumber(x float64, ok bool) (code uint32, _ bool) {
 
 func (c *coder) codeClamped(x float64) uint32 { return c.dictionary.codeOf(c.Clamp(x)) }
 
-// batch is how many codes are gathered before they are stored.
+// batch is the number of codes that are gathered before they are stored.
 const batch = 1024
 
 func (c *coder) keepCode(code uint32) {

@@ -129,7 +129,7 @@ func takeBits(bits []byte, bit, width uint) uint64 {
 	return word & (1<<width - 1)
 }
 
-// maxJoined is how many bytes of cells that share prefixes are made room for at a time, if the
+// maxJoined is the number of bytes of room for cells that share prefixes, at a time, if the
 // longest cell of their page takes no more: a prefix can be repeated at no cost.
 const maxJoined = 16 << 20
 

@@ -10,7 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Format is how a table is written in a file.
+// Format is the format of a table's file.
 type Format string
 
 const (

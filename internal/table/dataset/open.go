@@ -70,7 +70,7 @@ func (pf *parquetFile) section(from, n int64) io.Reader {
 	return io.NewSectionReader(pf.file, from, n)
 }
 
-// waits is how many columns are read at once for each processor: more where a store is waited for.
+// waits is the number of columns that are read at once for each processor: more where a store is waited for.
 func (pf *parquetFile) waits() int {
 	if _, ok := pf.file.(*object.Object); ok {
 		return 4

@@ -15,7 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/object"
 )
 
-// usualPageHeader is how many bytes a page's header has, unless its statistics hold a long cell.
+// usualPageHeader is the size of a page's header in bytes, unless its statistics contain a long cell.
 const usualPageHeader = 64 << 10
 
 // chunk reads the pages of one column of one row group. Room is made for one page at a

@@ -39,7 +39,7 @@ func (v *values) slice(from, to int) values {
 	return out
 }
 
-// kind is which slice of values a column uses.
+// kind selects the slice of values that a column uses.
 type kind int
 
 const (
@@ -69,7 +69,7 @@ func (t cellType) kind() kind {
 	return texts
 }
 
-// size is how many bytes an integer or a float has.
+// size is the size of an integer or a float in bytes.
 func (t cellType) size() int {
 	if t.physical == format.Int32 || t.physical == format.Float {
 		return 4

@@ -62,7 +62,7 @@ type Options struct {
 	// Ordered makes ReadBlocks hand on one block at a time, the first one first, and share out its
 	// columns among the processors.
 	Ordered bool
-	// Stdin is what the path "-" reads, as CSV, or Cells.
+	// Stdin is the input for the path "-", as CSV, or Cells.
 	Stdin io.Reader
 }
 
@@ -86,7 +86,7 @@ func Read(ctx context.Context, s *schema.Schema, opts Options, paths ...string) 
 	return r.makeTable(), nil
 }
 
-// maxFaults is how many faults a Check reports.
+// maxFaults is the largest number of faults that a Check reports.
 const maxFaults = 100
 
 // Check reads the labelled table in the files as Read does and returns the

@@ -73,7 +73,7 @@ func Tally(ctx context.Context, s *schema.Schema, opts Options, paths ...string)
 	return counts, n, nil
 }
 
-// tallied is what a column declares.
+// tallied is a column's declaration.
 type tallied struct {
 	name          string
 	number, label bool
@@ -84,7 +84,7 @@ type tallied struct {
 	known         map[string]fate // of texts that were met
 }
 
-// fate is what a training makes of a cell.
+// fate is a training's treatment of a cell.
 type fate int
 
 const (
@@ -119,7 +119,7 @@ func (n *CellCounts) add(f fate, cells int) {
 	}
 }
 
-// maxKnown is how many texts of a column are remembered.
+// maxKnown is the number of texts of a column that are remembered.
 const maxKnown = 1 << 16
 
 // hasPrefix reports whether a value begins like those of some level.

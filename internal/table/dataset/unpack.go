@@ -57,7 +57,7 @@ func unpackInto(dst, src []byte, codec format.CompressionCodec) error {
 	return errEncoding
 }
 
-// largePage is how many bytes of a page are made room for on the word of the file.
+// largePage is the number of bytes of a page for which the file's claim is trusted.
 const largePage = 64 << 20
 
 // unpackLarge is what src holds, size bytes. It makes room as the bytes come, or after it has seen

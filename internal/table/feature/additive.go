@@ -33,7 +33,7 @@ func NewBins(s *schema.Schema, col int, edges []float64) Bins {
 	return Bins{Column: col, Edges: edges, marks: c.Marks()}
 }
 
-// Marks is how many bins, the last ones, are those of a number's marks.
+// Marks is the number of bins of a number's marks; they are the last ones.
 func (b *Bins) Marks() int { return b.marks }
 
 // WithoutMarks puts the marked cells of a number where its default is.
@@ -248,7 +248,7 @@ type Clip struct {
 }
 
 const (
-	// ScoreOne is how many units of a score make one nat.
+	// ScoreOne is the number of units of a score in one nat.
 	ScoreOne = 1 << 20
 	// MaxStep bounds what a score is made of, so that no sum of a schema's
 	// columns overflows.

@@ -13,7 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Encoding is how a category becomes numbers.
+// Encoding is the way to turn a category into numbers.
 type Encoding string
 
 const (

@@ -30,7 +30,7 @@ type boundScored struct {
 	edges []int64
 }
 
-// scoredBatch is how many rows are scored at a time, in memory of the stack.
+// scoredBatch is the number of rows that are scored at a time, in memory of the stack.
 const scoredBatch = 256
 
 // read writes the bins of rows from, from+1, ... into out.
@@ -47,7 +47,7 @@ func (b *boundScored) read(from int, out []uint32) {
 	}
 }
 
-// binOf is how many edges are at most z, found by halves: rows are too irregular to branch on.
+// binOf is the number of edges that are at most z, found by halves: rows are too irregular to branch on.
 func (b *boundScored) binOf(z int64) uint32 {
 	at := 0
 	for n := len(b.edges); n > 0; n /= 2 {

@@ -152,7 +152,7 @@ func (p *Prepared) tabulateJoint(cols []column.Column, ks []int, entries int) {
 	p.flat = append(p.flat, table...)
 }
 
-// batchRows is how many rows are scored between two reads of codes.
+// batchRows is the number of rows that are scored between two reads of codes.
 const batchRows = 256
 
 // Answers writes, for rows from, from+1, ..., the packed answers of every

@@ -38,7 +38,7 @@ func (sp *Space) Fixed(coef, value float64) int32 {
 	return int32(x)
 }
 
-// Slack is how far from zero, in units of c's own scores, a score computed in
+// Slack is the distance from zero, in units of c's own scores, that a score computed in
 // floating point must be for its sign to be c's answer: twice what the rounding
 // of the contributions to the grid can move it.
 func (sp *Space) Slack() float64 {

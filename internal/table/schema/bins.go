@@ -17,7 +17,7 @@ func (r *reader) readBins(f fields, c *Column) {
 	case text != "quantiles":
 		f.refuse("bins", "must be quantiles", strconv.Quote(text), hint)
 	case f.has("edges"):
-		f.refuse("bins", "must not stand beside edges", "both", "declared edges are free: remove one of the two")
+		f.refuse("bins", "must not be combined with edges", "both", "declared edges are free: remove one of the two")
 	default:
 		c.Quantiles = true
 	}

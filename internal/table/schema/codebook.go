@@ -17,11 +17,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Codebook is what documentation says about columns, by name. It comes from whoever made the
+// Codebook contains facts from documentation about columns, by name. It comes from the maker of the
 // table, never from its rows.
 type Codebook map[string]Entry
 
-// Entry is what a codebook says about one column; an empty field is not said.
+// Entry contains a codebook's facts about one column; an empty field means no fact.
 type Entry struct {
 	Meaning, Role, Type string
 	lower, upper        float64     // NaN where not said
@@ -32,13 +32,13 @@ type Entry struct {
 	guessed             bool   // from the type in a file: the column may be the label
 }
 
-// TypeEntry is what a file's own type says of a column: one of those that a codebook may name.
+// TypeEntry is the entry that follows from a column's type in its file: one of those that a codebook may name.
 // Dates are then written like 2015-01-01.
 func TypeEntry(kind string) Entry {
 	return Entry{Type: kind, lower: math.NaN(), upper: math.NaN(), format: isoDate, guessed: true}
 }
 
-// SampleEntry is what the cells of a public sample say of a column: bounds where all are numbers,
+// SampleEntry is the entry that follows from a column's cells in a public sample: bounds where all are numbers,
 // else every value. Where values are many (over MaxSampled), not to be printed, or none, it says
 // nothing of them.
 func SampleEntry(values []string) Entry {
@@ -78,7 +78,7 @@ func SampleEntry(values []string) Entry {
 	return e
 }
 
-// MaxSampled is how many levels are proposed from a sample at most.
+// MaxSampled is the largest number of levels that a sample proposes.
 const MaxSampled = 100
 
 // SampleWarning goes before a draft in which values of a sample stand.
@@ -103,7 +103,7 @@ func (b Codebook) Complete(says Codebook) {
 // codebookKeys are the columns of a codebook.
 var codebookKeys = []string{"name", "meaning", "role", "type", "lower", "upper", "levels", "special"}
 
-// types are what a codebook may call a column.
+// types are the types that a codebook may give a column.
 var types = []string{"number", "integer", "date", "category", "yes_no", "label", "ignored"}
 
 // ReadCodebook reads a codebook: CSV whose header names some of the columns name, meaning, role,

@@ -21,7 +21,7 @@ const (
 
 var dateParts = []Derivation{Year, Month, Weekday}
 
-// isoDate is how a schema writes dates.
+// isoDate is the format of dates in a schema.
 const isoDate = "YYYY-MM-DD"
 
 // secondsOfDay are those of a day of the calendar, which knows no leap seconds.
@@ -68,7 +68,7 @@ func WriteDate(format string, at time.Time) string {
 	return at.Format(layout)
 }
 
-// DatePart is what a derived column takes of a date that is x days after since, itself in days
+// DatePart is the part that a derived column takes of a date that is x days after since, itself in days
 // since 1970-01-01.
 func DatePart(part Derivation, since int, x float64) float64 {
 	at := time.Unix(int64(since+int(math.Floor(x)))*secondsOfDay, 0).UTC()

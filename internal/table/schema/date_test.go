@@ -86,9 +86,9 @@ func TestDatesRefused(t *testing.T) {
 		"year: [in]":                  {"year: [in, born]", "must list one column of dates"},
 		"month: [born]":               {"largest: [in, born]", "must list numbers that are no dates"},
 		"since: 2000-01-01":           {"since: never", "must be a day like 2015-01-01"},
-		"role: private, date":         {"role: private, category: {levels: [a]}, date", "must not stand beside"},
+		"role: private, date":         {"role: private, category: {levels: [a]}, date", "must not be combined"},
 		"date: {format: YYYYMMDD":     {"date: {format: YYYYMMDD, integer: true", "must be one of those known here"},
-		"label: {levels: [n, p]":      {"date: {format: YYYYMMDD}, label: {levels: [n, p]", "must not stand beside label"},
+		"label: {levels: [n, p]":      {"date: {format: YYYYMMDD}, label: {levels: [n, p]", "must not be combined with label"},
 		"{name: day, weekday: [in":    {"{name: day, weekday: [nobody", "must list columns of the file"},
 		"default: 2020-06-01}}\n  - ": {"default: 2020-06-01, missing: perhaps}}\n  - ", "missing"},
 	} {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Derivation is how a derived column's cell follows from its sources' cells of
+// Derivation is the rule by which a derived column's cell follows from its sources' cells of
 // the same row, clamped and with defaults in place of what is missing.
 type Derivation string
 
@@ -49,7 +49,7 @@ func (r *reader) readDerived(f fields, s *Schema, names map[string]bool) {
 	file := s.FileColumns()
 	entries := f.items("derived", hint, MaxColumns)
 	if n := 1 + len(file) + len(entries); n > MaxColumns {
-		f.refuse("derived", fmt.Sprintf("must leave at most %d columns in all", MaxColumns), n, "")
+		f.refuse("derived", fmt.Sprintf("must leave at most %d columns in total", MaxColumns), n, "")
 		return
 	}
 	index := make(map[string]int, len(file))
@@ -75,7 +75,7 @@ func (r *reader) derivedColumn(f fields, file []Column, index map[string]int, na
 		switch {
 		case !f.has(string(how)):
 		case c.Derived != InFile:
-			f.refuse(string(how), "must not stand beside "+string(c.Derived), "both", "declare two derived columns")
+			f.refuse(string(how), "must not be combined with "+string(c.Derived), "both", "declare two derived columns")
 		default:
 			c.Derived = how
 		}

@@ -108,7 +108,7 @@ func TestDerivedRefusals(t *testing.T) {
 		{"no derivation", "largest: [b, a], ", "",
 			`derived column "top" largest, smallest or mean must be given (none given); write largest:, smallest: or mean:`},
 		{"two derivations", "largest: [b, a]", "largest: [b, a], mean: [b, a]",
-			`derived column "top" mean must not stand beside largest (got both)`},
+			`derived column "top" mean must not be combined with largest (got both)`},
 		{"unknown derivation", "largest: [b, a]", "sum: [b, a]",
 			`derived column 1 key must be one of those known here (got another)`},
 		{"a role of its own", "note: of two", "role: public",
@@ -137,7 +137,7 @@ func TestDerivedRefusals(t *testing.T) {
 		{"edge outside the hull", "edges: [0, 1]", "edges: [0, 7]",
 			`derived column "mid" edges must increase strictly and lie between lower and upper`},
 		{"edges beside bins", "bins: quantiles", "bins: quantiles, edges: [1]",
-			`derived column "low" bins must not stand beside edges`},
+			`derived column "low" bins must not be combined with edges`},
 		{"unknown direction", "monotone: increasing", "monotone: up",
 			`derived column "mid" monotone must be increasing or decreasing (got "up")`},
 		{"a monotone source", "upper: 5, default: 0", "upper: 5, default: 0, monotone: decreasing",
@@ -148,7 +148,7 @@ func TestDerivedRefusals(t *testing.T) {
 		{"pair of a monotone one", "file:", "pairs: [[mid, e]]\nfile:", `pairs must not name a monotone column`},
 		{"parts by it", "file:", "parts: top\nfile:", `parts must name a category column`},
 		{"too many columns", months[strings.Index(months, "derived:"):], many,
-			`derived must leave at most 4096 columns in all (got 4097)`},
+			`derived must leave at most 4096 columns in total (got 4097)`},
 	} {
 		text := strings.Replace(months, c.old, c.new, 1)
 		if text == months {

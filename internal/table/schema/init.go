@@ -35,7 +35,7 @@ func Draft(names []string, d Dialect, book Codebook, role string) ([]byte, error
 	if role == "" {
 		role = blank
 	} else if role != string(Private) {
-		return refuse("role", "must be private, which protects a column that nobody has decided about", role, "")
+		return refuse("role", "must be private, which protects every undecided column", role, "")
 	}
 	seen := map[string]int{}
 	var b bytes.Buffer

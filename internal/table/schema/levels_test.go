@@ -64,11 +64,11 @@ func TestSidesOfALabelAreRefused(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{`negative: [">30", "NO"]`, `negative: []`, "negative must list at least one value"},
 		{`negative: [">30", "NO"]`, `negative: ["<30"]`, `levels must list each level and alias once (got "<30")`},
-		{`negative: [">30", "NO"]`, `negative: [">30"], levels: [a, b]`, "levels must not stand beside negative"},
+		{`negative: [">30", "NO"]`, `negative: [">30"], levels: [a, b]`, "levels must not be combined with negative"},
 		{`positive: ["<30"], `, ``, "positive must be given"},
 		{`positive: ["<30"], `, `positive: [""], `, `levels must not be empty`},
 		{`name*`, `na"`, "not valid YAML"},
-		{`header: true`, `header: false`, "ignored must not stand where a file has no header"},
+		{`header: true`, `header: false`, "ignored must not be given if the file has no header"},
 	} {
 		text := strings.Replace(coded, c.old, c.new, 1)
 		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), c.want) {

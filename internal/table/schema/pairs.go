@@ -70,7 +70,7 @@ func (r *reader) readPair(n *node, s *Schema, hint string) (pair [2]int, ok bool
 	return pair, false
 }
 
-// pairBins is how many bins the column has in a pair, at most.
+// pairBins is the largest number of bins that the column has in a pair.
 func (c *Column) pairBins() int {
 	if c.Kind == Category {
 		return c.Codes()
@@ -78,7 +78,7 @@ func (c *Column) pairBins() int {
 	return PairBins
 }
 
-// PairName is what a pair of columns is called: the two names with a cross between.
+// PairName is the name of a pair of columns: the two names with a cross between.
 func PairName(first, second string) string { return first + " × " + second }
 
 func pairNames(s *Schema, pair [2]int) string {

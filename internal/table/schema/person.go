@@ -16,7 +16,7 @@ type Person struct {
 	// Column names the ignored column of the file whose cells tell persons apart. It is never a
 	// feature and never written anywhere; rows without an identifier count for nothing.
 	Column string
-	// Rows is what a person counts for at most, in rows: at least 1, or 0 where it is to be chosen by
+	// Rows is the contribution bound of a person, in rows: at least 1, or 0 where it is to be chosen by
 	// a release that the training pays for (auto).
 	Rows int
 	// Persons is the number of persons that plans reckon with where it is private, 0 for none given.
@@ -62,7 +62,7 @@ func (r *reader) readPerson(f fields, s *Schema) {
 		p.OnePart = g.boolean("one_part", "write one_part: true if nobody has rows in two parts, or remove the line")
 	}
 	if s.Parts != "" && !p.OnePart {
-		g.refuse("one_part", "must be true beside parts: a person with rows in two parts would be charged for one of them",
+		g.refuse("one_part", "must be true with parts: a person with rows in two parts would be charged for one of them",
 			p.OnePart, "declare one_part: true if nobody can have rows in two parts, or remove parts:")
 	}
 	s.Person = p

@@ -208,7 +208,7 @@ func (r *reader) readIgnored(f fields, s *Schema) {
 	const hint = `write names of columns in which * stands for any text, e.g. ignored: ["*_id", "name*"], or remove ` +
 		`the line`
 	if !s.Dialect.Header {
-		f.refuse("ignored", "must not stand where a file has no header", "header: false",
+		f.refuse("ignored", "must not be given if the file has no header", "header: false",
 			"declare each such column in its place, with role: ignored")
 	}
 	for _, n := range f.items("ignored", hint, MaxColumns) {

@@ -71,11 +71,11 @@ func (r *reader) readColumn(f fields, name string, d *Dialect) Column {
 	}
 	switch number, category := f.has("number"), f.has("category"); {
 	case f.has("date") && (number || category):
-		f.refuse("date", "must not stand beside number or category", "both", "a column is one of them: remove the others")
+		f.refuse("date", "must not be combined with number or category", "both", "a column is one of them: remove the others")
 	case f.has("date"):
 		r.readDate(f, &c)
 	case number && category:
-		f.refuse("category", "must not stand beside number", "both", "a column is one or the other: remove one of the two")
+		f.refuse("category", "must not be combined with number", "both", "a column is one or the other: remove one of the two")
 	case number:
 		c.Kind = Number
 		r.readNumber(f, &c)
@@ -123,7 +123,7 @@ func (r *reader) readNumber(parent fields, c *Column) {
 		f.refuse("default", "must be given for a private number", nil,
 			standIn+"; refusing such a row instead would reveal it")
 	case c.Marks() > 0:
-		f.refuse("default", "must be given beside missing or special", nil,
+		f.refuse("default", "is required with missing or special", nil,
 			"write default: and the number that stands for such a cell where a learner needs an amount")
 	}
 }
@@ -242,7 +242,7 @@ func (r *reader) readBuckets(f fields, c *Column) {
 	for k := range n {
 		name := fmt.Sprintf("bucket %d", k+1)
 		if slices.ContainsFunc(c.Levels, func(l Level) bool { return l.Value == name }) {
-			f.refuse("buckets", "must not stand beside a level of a bucket's name", strconv.Quote(name),
+			f.refuse("buckets", "must not be combined with a level of a bucket's name", strconv.Quote(name),
 				"call the level otherwise")
 			return
 		}
@@ -255,7 +255,7 @@ func (r *reader) readLabel(f fields, name string, d *Dialect) Label {
 	l := Label{Name: name, Positive: -1, Default: -1}
 	for _, key := range []string{"number", "category", "date", "note"} {
 		if f.has(key) {
-			f.refuse(key, "must not stand beside label", "both", "a label has name, role and label only")
+			f.refuse(key, "must not be combined with label", "both", "a label has name, role and label only")
 		}
 	}
 	const roles = "write role: private (the guarantee protects the label) or public (it does not)"
@@ -292,7 +292,7 @@ func (r *reader) readLabel(f fields, name string, d *Dialect) Label {
 func (r *reader) readSides(f fields) {
 	const hint = `write the values of both sides, e.g. positive: ["<30"], negative: [">30", "NO"], and no levels:`
 	if f.has("levels") {
-		f.refuse("levels", "must not stand beside negative", "both", hint)
+		f.refuse("levels", "must not be combined with negative", "both", hint)
 	}
 	both := &node{form: list, line: f.lineOf("negative")}
 	for _, key := range []string{"negative", "positive"} {

@@ -13,10 +13,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// blank is what a template leaves where somebody has to decide.
+// blank marks a decision in a template.
 const blank = "___"
 
-// maxProblems is how many faults one report lists.
+// maxProblems is the largest number of faults in a report.
 const maxProblems = 24
 
 // problems is every fault found in one schema.

@@ -49,7 +49,7 @@ const (
 	Ignored Role = "ignored" // never read into memory
 )
 
-// Kind is what a column's cells are. An ignored column may have none.
+// Kind is the type of a column's cells. An ignored column may have none.
 type Kind string
 
 const (
@@ -65,7 +65,7 @@ const (
 	Log1p    Transform = "log1p" // log(1+x); needs lower > -1
 )
 
-// Monotone is how the chance of the positive class may move when a number grows,
+// Monotone is the direction in which the positive class's probability may move as a number grows,
 // all else equal. A learner that cannot promise it refuses the schema.
 type Monotone string
 
@@ -93,7 +93,7 @@ type Column struct {
 	// columns only)
 	Default *float64
 
-	// Date is how cells of dates are written, e.g. "DD.MM.YYYY"; "" where cells are no dates. The
+	// Date is the format of date cells, e.g. "DD.MM.YYYY"; "" if cells are not dates. The
 	// number is then that of days since the day Since, itself in days since 1970-01-01, and a cell
 	// that is a number counts days since 1970-01-01.
 	Date  string
@@ -160,7 +160,7 @@ func (c *Column) MissingCode() int {
 	return c.OtherCode()
 }
 
-// Marks is how many marks the cells of a number can have in place of an amount: one for each
+// Marks is the number of marks the cells of a number can have in place of an amount: one for each
 // special value, then one for a missing cell where that is declared. It is 0 for categories. The
 // amount of a marked cell is the default, wherever an amount is asked for.
 func (c *Column) Marks() int {

@@ -10,7 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// decisions are what somebody who writes a schema decides, in the order to decide it: what is
+// decisions are the decisions of a schema's author, in the order in which to make them: what is
 // protected first, since roles and bounds follow from it.
 var decisions = []struct{ what, why string }{
 	{"what one row is, and which tables are neighbours", "the guarantee is about that"},

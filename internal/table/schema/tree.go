@@ -2,7 +2,7 @@
 
 package schema
 
-// form is what a node of a schema document is.
+// form is the kind of a node of a schema document.
 type form int
 
 const (

@@ -38,7 +38,7 @@ type postgres struct {
 }
 
 const (
-	// chunkBytes is how many bytes of rows are handed on at once.
+	// chunkBytes is the number of bytes of rows that are handed on at once.
 	chunkBytes = 256 << 10
 	// maxRow bounds a row. Of texts the server sends no more characters than half of it has room
 	// for.
@@ -330,7 +330,7 @@ func (p *postgres) close() error {
 // code does not.
 func serverError(err error) error {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return fmt.Errorf("%s: PostgreSQL failed with code %s (its log says more)", op, e.Code)
+		return fmt.Errorf("%s: PostgreSQL failed with code %s (see its log)", op, e.Code)
 	}
 	return fmt.Errorf("%s: %w", op, err)
 }

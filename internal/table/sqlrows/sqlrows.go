@@ -34,7 +34,7 @@ const (
 	Truth
 )
 
-// Kind is what the cells of a column are.
+// Kind is the type of a column's cells.
 type Kind uint8
 
 const (

@@ -98,10 +98,10 @@ func (p *Params) settleRounds(tab *dataset.Table) error {
 	case p.Classifier != Stump && p.Classifier != Centroid && p.Classifier != Logistic:
 		return &dp.ParamError{Op: op, Param: "classifier", Want: "must be stump, centroid or logistic", Got: p.Classifier}
 	case tab.Schema.Label.Weights != nil:
-		return &dp.ParamError{Op: op, Param: "weights", Want: "must be left out of the label: every sample counts once",
+		return &dp.ParamError{Op: op, Param: "weights", Want: "must not be given for the label: every sample counts once",
 			Got: tab.Schema.Label.Weights}
 	case slices.ContainsFunc(tab.Schema.Columns, func(c schema.Column) bool { return c.Monotone != schema.Free }):
-		return &dp.ParamError{Op: op, Param: "monotone", Want: "must be left out of every column: nothing here is held to it"}
+		return &dp.ParamError{Op: op, Param: "monotone", Want: "must not be given for every column: nothing here is held to it"}
 	case p.Owners < 1 || p.Owners > tab.Rows:
 		return &dp.ParamError{Op: op, Param: "owners", Want: "must be at least 1 and at most the number of rows",
 			Got: p.Owners}

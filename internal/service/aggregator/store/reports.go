@@ -16,7 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/sqldb"
 )
 
-// Report is what one owner sent for a task.
+// Report is one owner's message for a task.
 type Report struct {
 	Task  ID
 	Round int
@@ -28,7 +28,7 @@ type Report struct {
 	Most int
 }
 
-// Outcome is what became of a report.
+// Outcome is the result of storing a report.
 type Outcome int
 
 // The outcomes of Accept.
@@ -41,7 +41,7 @@ const (
 	Crowded                     // the certificate has brought as many owners as it may
 )
 
-// chunk is how many reports one statement stores.
+// chunk is the number of reports one statement stores.
 const chunk = 200
 
 // viaTable counts the owners that certificates have brought to tasks.
@@ -114,7 +114,7 @@ func (s *Store) Accept(ctx context.Context, reports []Report) ([]Outcome, error)
 	return out, nil
 }
 
-// roomLeft is how many owners more the certificate may bring. Nobody else changes that
+// roomLeft is the number of further owners that the certificate may bring. Nobody else changes it
 // before the transaction ends.
 func (g group) roomLeft(tx *sqldb.Tx) (int, error) {
 	if _, err := tx.Exec(`INSERT INTO discreet_via (task, via, owners) VALUES (?, ?, 0) ON CONFLICT (task, via) `+

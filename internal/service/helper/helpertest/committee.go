@@ -135,7 +135,7 @@ func (c *Committee) Lose(h int) {
 	}
 }
 
-// Up is how many helpers serve.
+// Up is the number of helpers that serve.
 func (c *Committee) Up() (n int) {
 	for _, m := range c.members {
 		if m.stop != nil {

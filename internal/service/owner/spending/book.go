@@ -33,7 +33,7 @@ type Book struct {
 }
 
 // ErrSpent says that a report would cost more than what is left.
-var ErrSpent = errors.New("book: the report would exceed what the owner is ready to give in all")
+var ErrSpent = errors.New("book: the report would exceed the owner's lifetime epsilon")
 
 // Options are how a book's database is opened.
 var Options = sqldb.Options{Op: "book", Create: true, WAL: true}
@@ -96,7 +96,7 @@ func (b *Book) Close() error { return b.db.Close() }
 // Keys are the keys of owners 0, 1, ...
 type Keys []byte
 
-// Len is how many there are.
+// Len is the number of keys.
 func (k Keys) Len() int { return len(k) / ed25519.PrivateKeySize }
 
 // At is the key of one owner, a copy: crypto/ed25519 keeps what it computes of a
@@ -120,7 +120,7 @@ func (k Keys) Name(owner int) string {
 	return hex.EncodeToString(key[:])
 }
 
-// chunk is how many rows one statement is about.
+// chunk is the number of rows in one statement.
 const chunk = 200
 
 // Keys returns the keys of the first n owners, making those that are missing.

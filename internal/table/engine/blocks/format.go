@@ -70,7 +70,7 @@ func encodeParts(t *dataset.Table, text, body []byte) (head, sections []byte, er
 		return nil, nil, errors.New("blocks: the table was read without labels")
 	}
 	if t.Schema.Person != nil && len(t.Persons) != t.Rows {
-		return nil, nil, fmt.Errorf("blocks: the table was read without column %q, which tells persons apart",
+		return nil, nil, fmt.Errorf("blocks: the table was read without column %q, which identifies persons",
 			t.Schema.Person.Column)
 	}
 	size := len(t.Labels) + 4*len(t.Persons)

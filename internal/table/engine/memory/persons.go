@@ -25,7 +25,7 @@ type PersonCounts []uint32
 func newPersons(m *Table) (*persons, error) {
 	s := m.t.Schema
 	if m.t.Persons == nil {
-		return nil, fmt.Errorf("memory: the table was read without column %q, which tells persons apart", s.Person.Column)
+		return nil, fmt.Errorf("memory: the table was read without column %q, which identifies persons", s.Person.Column)
 	}
 	p := &persons{t: m, of: m.t.Persons}
 	p.PersonCounts, _ = m.t.CountPersons()

@@ -75,7 +75,7 @@ func (o *Options) Check(op string) error {
 				return &dp.ParamError{Op: op, Param: "data", Want: "must be one table or query, or paths of Parquet files"}
 			}
 		case d == "-" || d == "cells:-" || d == "":
-			return &dp.ParamError{Op: op, Param: "data", Want: "must be where executors can read it: a path, table: or query:"}
+			return &dp.ParamError{Op: op, Param: "data", Want: "must be readable by executors: a path, table: or query:"}
 		}
 	}
 	return nil

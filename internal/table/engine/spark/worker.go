@@ -295,7 +295,7 @@ func (w *worker) askPiece(ctx context.Context, h *header, q *question.Question, 
 func (w *worker) code(t *dataset.Table, keys *dataset.PersonKeys) (answer header, data [][]byte, err error) {
 	if w.secret != nil {
 		if t.Persons == nil {
-			return answer, nil, fmt.Errorf("spark: the table lacks column %q, which tells persons apart", w.s.Person.Column)
+			return answer, nil, fmt.Errorf("spark: the table lacks column %q, which identifies persons", w.s.Person.Column)
 		}
 		rows, _ := t.CountPersons()
 		list, places := listPersons(keys.ByNumber(), rows)

@@ -27,7 +27,7 @@ type Params struct {
 	Kappa      float64
 	Encoding   feature.Encoding
 	Base       Base
-	Candidates int // random classifiers to choose from in a round, in [1, 1024]; used by Random only
+	Candidates int // number of random classifiers to choose from in a round, in [1, 1024]; used by Random only
 }
 
 // Base says what the base learner chooses from.

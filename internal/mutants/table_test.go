@@ -26,7 +26,7 @@ var table = []mutant{
 		Row: "3", Bug: "sensitivity misses c2",
 		File: "internal/guard/mistakes/rows.go",
 		Old:  `hi, lo := float64(r.reach.hi), float64(r.reach.lo)`,
-		New:  `hi, lo := float64(r.pl.clip.one), float64(r.reach.lo)`,
+		New:  `hi, lo := float64(r.clip.one), float64(r.reach.lo)`,
 
 		Package: "./internal/guard/mistakes", Test: "TestDeclaredSensitivityIsHeldAndReached",
 	},
@@ -447,7 +447,7 @@ var table = []mutant{
 		Row: "3 audited", Bug: "sensitivity misses c2",
 		File: "internal/guard/mistakes/rows.go",
 		Old:  `hi, lo := float64(r.reach.hi), float64(r.reach.lo)`,
-		New:  `hi, lo := float64(r.pl.clip.one), float64(r.reach.lo)`,
+		New:  `hi, lo := float64(r.clip.one), float64(r.reach.lo)`,
 
 		Package: "./internal/audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
 	},

@@ -87,7 +87,7 @@ func (e *Missing) Error() string { return "ledger: " + e.What + " must exist; " 
 type Exists struct{ Dataset string }
 
 func (e *Exists) Error() string {
-	return fmt.Sprintf("ledger: data set %q must not exist yet; a total is never changed", e.Dataset)
+	return fmt.Sprintf("ledger: data set %q already has a budget; budgets cannot be changed", e.Dataset)
 }
 
 // Unreadable is a file that cannot be opened as a ledger.

@@ -16,6 +16,11 @@ FIGURES  ?= $$($(OUT)/discreet-lab experiment list | awk '/^[^ ]/ && !/url-svmli
 REPEATS  ?=
 QUICK    ?=
 
+# The product's module and the laboratory's, which go.work joins. A build goes by the go.mod of its
+# own module alone.
+ALL = ./... ./lab/...
+export GOWORK = $(CURDIR)/go.work
+
 # Packages whose sources start goroutines or share memory between them; a value that is
 # made once (sync.OnceValue) is neither.
 RACY = $(sort $(patsubst %/,%,$(dir $(shell grep -rlE --include='*.go' --exclude-dir=$(OUT) '^[[:space:]]*go [a-z]|[^a-z]sync\.([A-NP-Z]|Once\b)|errgroup\.' .))))
@@ -26,13 +31,13 @@ help: ## list the verbs
 
 .PHONY: build
 build: ## build the commands into out/
-	$(GO) build -trimpath -o $(OUT)/discreet ./cmd/discreet
-	$(GO) build -trimpath -o $(OUT)/discreet-lab ./lab/cmd/discreet-lab
+	GOWORK=off $(GO) build -trimpath -o $(OUT)/ ./cmd/discreet ./cmd/discreet-net
+	GOWORK=off $(GO) build -C lab -trimpath -o $(abspath $(OUT))/discreet-lab github.com/discreet-dp/discreet/lab/cmd/discreet-lab
 
 .PHONY: check
 check: lint ## gofmt, vet, staticcheck, our own rules and limits
-	$(GO) vet ./...
-	$(GO) tool staticcheck ./...
+	$(GO) vet $(ALL)
+	$(GO) tool staticcheck $(ALL)
 	DISCREET_TOOLS=1 $(GO) test -count=1 -timeout $(HANGS) -run '^TestTools$$' ./internal/lint
 
 # -count=1: the test cache does not notice every edit to what a rule inspects.
@@ -53,7 +58,7 @@ race: ## tests of the concurrent packages under the race detector
 
 .PHONY: plain
 plain: ## all tests, without the race detector
-	$(GO) test -timeout $(HANGS) ./...
+	$(GO) test -timeout $(HANGS) $(ALL)
 
 # What one phase finds keeps nobody from what the others do.
 each = @failed=0; for phase in $(1); do $(MAKE) --no-print-directory $$phase || failed=1; done; exit $$failed
@@ -151,7 +156,7 @@ spark: ## train on a cluster of Spark on this machine, and compare with memory; 
 .PHONY: bench
 bench: ## all benchmarks; the raw output stays in out/bench.txt
 	@mkdir -p $(OUT)
-	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m ./... | tee $(OUT)/bench.txt
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m $(ALL) | tee $(OUT)/bench.txt
 
 # Whole processes, one reading beside two training; best on an idle machine.
 ROWS = 100000,1000000,10000000
@@ -169,7 +174,7 @@ figures: build ## regenerate FIGURES (all) into out/figures; QUICK=1 takes few r
 
 .PHONY: docs
 docs: ## run the manual: examples and command scripts
-	$(GO) test -count=1 -run '^(Example|TestScript|TestDoc)' ./...
+	$(GO) test -count=1 -run '^(Example|TestScript|TestDoc)' $(ALL)
 
 # The cross-checks compare with other people's libraries and so need a package
 # registry once. They are no part of the tests. Each folder lab/peers/NAME brings
@@ -194,7 +199,8 @@ peers: peers-env ## cross-check against Python libraries: lab/peers/*
 # The version of wheels and of releases. PLATFORM is what pip calls this machine.
 VERSION  ?= 0.1.0
 PLATFORM ?= $(shell python3 -c 'import sysconfig; print(sysconfig.get_platform().replace("-", "_").replace(".", "_"))')
-STATIC = CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w -buildid= -X main.release=$(VERSION)'
+STATIC = GOWORK=off CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w -buildid= -X main.release=$(VERSION) \
+	-X github.com/discreet-dp/discreet/internal/commands.release=$(VERSION)'
 
 # Needs a package registry; no part of the tests. It says how long the wheel takes to install, too.
 .PHONY: python
@@ -203,8 +209,9 @@ python: python-wheel python-env python-check ## build the wheel of this machine,
 .PHONY: python-wheel
 python-wheel:
 	@rm -rf $(OUT)/python && mkdir -p $(OUT)/python
-	$(STATIC) -o $(OUT)/python/program ./cmd/discreet
-	python3 python/wheel.py $(VERSION) $(PLATFORM) $(OUT)/python/program $(OUT)/python
+	@mkdir -p $(OUT)/python/programs
+	$(STATIC) -o $(OUT)/python/programs/ ./cmd/discreet ./cmd/discreet-net
+	python3 python/wheel.py $(VERSION) $(PLATFORM) $(OUT)/python $(OUT)/python/programs/discreet $(OUT)/python/programs/discreet-net
 
 PIP = $(OUT)/python/env/bin/pip install --quiet --disable-pip-version-check --no-input --timeout 20 --retries 1
 
@@ -232,14 +239,16 @@ release: ## static programs for six platforms, wheels, a bill of materials and c
 	@rm -rf $(RELEASE) && mkdir -p $(RELEASE)
 	@for t in $(TARGETS); do \
 		IFS=/ read -r os arch tag <<< "$$t"; \
-		name=$(RELEASE)/discreet-$(VERSION)-$$os-$$arch; [ $$os != windows ] || name=$$name.exe; \
+		end=$(VERSION)-$$os-$$arch; [ $$os != windows ] || end=$$end.exe; \
 		echo "release: $$os/$$arch"; \
-		GOOS=$$os GOARCH=$$arch $(STATIC) -buildvcs=false -o "$$name" ./cmd/discreet; \
-		python3 python/wheel.py $(VERSION) "$$tag" "$$name" $(RELEASE); \
+		for program in discreet discreet-net; do \
+			GOOS=$$os GOARCH=$$arch $(STATIC) -buildvcs=false -o "$(RELEASE)/$$program-$$end" ./cmd/$$program; \
+		done; \
+		python3 python/wheel.py $(VERSION) "$$tag" $(RELEASE) $(RELEASE)/discreet-$$end $(RELEASE)/discreet-net-$$end; \
 		[ $$os != linux ] || GOOS=$$os GOARCH=$$arch $(STATIC) -buildvcs=false \
 			-o $(RELEASE)/discreet-serve-$(VERSION)-$$os-$$arch ./cmd/discreet-serve; \
 	done
-	$(GO) list -deps -f '{{with .Module}}{{if .Version}}{{.Path}} {{.Version}}{{end}}{{end}}' ./cmd/discreet | LC_ALL=C sort -u \
+	GOWORK=off $(GO) list -deps -f '{{with .Module}}{{if .Version}}{{.Path}} {{.Version}}{{end}}{{end}}' ./cmd/discreet ./cmd/discreet-net | LC_ALL=C sort -u \
 		| python3 python/sbom.py $(VERSION) > $(RELEASE)/discreet-$(VERSION).spdx.json
 	cp python/Containerfile $(RELEASE)/
 	cd $(RELEASE) && LC_ALL=C sha256sum discreet-* Containerfile > SHA256SUMS && cat SHA256SUMS

@@ -259,6 +259,9 @@ func (t *Table) Rows() int {
 // have names. A structural fault is a *FaultError; an unreadable private cell
 // becomes what the schema declares, silently.
 func ReadTable(ctx context.Context, s *Schema, paths ...string) (*Table, error) {
+	if ctx == nil {
+		return nil, noContext("table")
+	}
 	if s.isEmpty() {
 		return nil, missing("table", "schema")
 	}
@@ -271,6 +274,9 @@ func ReadTable(ctx context.Context, s *Schema, paths ...string) (*Table, error) 
 
 // ReadTableFrom reads labelled rows from CSV.
 func ReadTableFrom(ctx context.Context, s *Schema, r io.Reader) (*Table, error) {
+	if ctx == nil {
+		return nil, noContext("table")
+	}
 	if s.isEmpty() || r == nil {
 		return nil, missing("table", "schema or reader")
 	}
@@ -306,6 +312,9 @@ func TableOfRows(s *Schema, text iter.Seq[[]string]) (*Table, error) {
 // are matched by name, NULL is a missing cell, and without the label among them the
 // table is for prediction.
 func TableFromSQL(ctx context.Context, s *Schema, query *sql.Rows) (*Table, error) {
+	if ctx == nil {
+		return nil, noContext("table")
+	}
 	if s.isEmpty() || query == nil {
 		return nil, missing("table", "schema or query")
 	}
@@ -402,7 +411,7 @@ func (p *Plan) String() string {
 			fmt.Fprintln(&b, f.Text)
 		}
 	}
-	fmt.Fprintf(&b, "bill: %s in total, %d releases\n", p.Price, len(p.Bill))
+	fmt.Fprintf(&b, "bill: %s in all, %d measurements\n", p.Price, len(p.Bill))
 	if p.Refusal != "" {
 		fmt.Fprintf(&b, "refused: %s\n", p.Refusal)
 	}
@@ -444,6 +453,9 @@ func (s *Schema) Plan(o Options) (*Plan, error) {
 // A job of a ledger keeps the model's bytes there before Train returns, and
 // returns the same model again for nothing.
 func Train(ctx context.Context, t *Table, o Options) (*Model, error) {
+	if ctx == nil {
+		return nil, noContext("train")
+	}
 	if t.isEmpty() {
 		return nil, missing("train", "table")
 	}
@@ -570,6 +582,9 @@ type Ledger struct{ l *ledger.Ledger }
 // OpenLedger opens the ledger at address, a file or postgres://user@host/database,
 // and makes it where there is none. Close it.
 func OpenLedger(ctx context.Context, address string) (*Ledger, error) {
+	if ctx == nil {
+		return nil, noContext("ledger")
+	}
 	l, err := ledger.Create(ctx, address)
 	if err != nil {
 		return nil, err
@@ -588,6 +603,9 @@ func (l *Ledger) Close() error {
 // Declare adds a data set and the total that all trainings on it may cost, which is
 // never changed: a data set that is there is refused.
 func (l *Ledger) Declare(ctx context.Context, dataset string, total Price) error {
+	if ctx == nil {
+		return noContext("ledger")
+	}
 	if l.isEmpty() {
 		return missing("ledger", "ledger")
 	}
@@ -635,6 +653,9 @@ type Balance struct {
 
 // Show lists the balances of all data sets, or of the one that is named.
 func (l *Ledger) Show(ctx context.Context, dataset ...string) ([]Balance, error) {
+	if ctx == nil {
+		return nil, noContext("ledger")
+	}
 	if l.isEmpty() {
 		return nil, missing("ledger", "ledger")
 	}
@@ -722,6 +743,9 @@ func (m *Model) Learner() string {
 // ReadTable reads rows to predict, as the function ReadTable does with the model's
 // own schema. Their label need not be there and is not read.
 func (m *Model) ReadTable(ctx context.Context, paths ...string) (*Table, error) {
+	if ctx == nil {
+		return nil, noContext("table")
+	}
 	if m.isEmpty() {
 		return nil, missing("predict", "model")
 	}
@@ -997,6 +1021,10 @@ func (t *Table) isEmpty() bool     { return t == nil || t.t == nil || t.s.isEmpt
 func (l *Ledger) isEmpty() bool    { return l == nil || l.l == nil }
 func (m *Model) isEmpty() bool     { return m == nil || m.m == nil }
 func (p *Predictor) isEmpty() bool { return p == nil || p.scorer == nil }
+
+func noContext(op string) error {
+	return &dp.ParamError{Op: op, Param: "context", Want: "must be given"}
+}
 
 func missing(op, param string) error {
 	return &dp.ParamError{Op: op, Param: param, Want: "must be given, as this package makes it"}

@@ -3,10 +3,12 @@
 package discreet
 
 import (
+	"context"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"reflect"
 	"testing"
 )
@@ -101,6 +103,11 @@ func callWithZeros(t *testing.T, name string, f reflect.Value, given ...any) {
 	for i := range f.Type().NumIn() {
 		in := f.Type().In(i)
 		if f.Type().IsVariadic() && i == f.Type().NumIn()-1 {
+			for _, g := range given {
+				if reflect.TypeOf(g) == in.Elem() {
+					args = append(args, reflect.ValueOf(g))
+				}
+			}
 			break
 		}
 		arg := reflect.Zero(in)
@@ -112,4 +119,44 @@ func callWithZeros(t *testing.T, name string, f reflect.Value, given ...any) {
 		args = append(args, arg)
 	}
 	f.Call(args)
+}
+
+// TestNoContext: a program that hands over no context where all else is real has an error or a
+// result, and no panic.
+func TestNoContext(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const text = "x,y\n0.5,yes\n0.25,no\n"
+	if err := os.WriteFile("t.csv", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := ParseSchema([]byte(goodSchema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := ReadTable(t.Context(), s, "t.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := OpenLedger(t.Context(), "l.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := l.Declare(t.Context(), "d", Price{Epsilon: 3}); err != nil {
+		t.Fatal(err)
+	}
+	for _, account := range []Account{Uncounted, l.Job("d", "one"), AccountFunc(func(context.Context, Price, []Release) error { return nil })} {
+		given := []any{s, table, Options{Epsilon: 1, Account: account}, "t.csv"}
+		for name, f := range exportedFuncs {
+			callWithZeros(t, name+" without a context", reflect.ValueOf(f), given...)
+		}
+		for _, real := range []any{s, table, l} {
+			receiver := reflect.ValueOf(real)
+			for i := range receiver.NumMethod() {
+				if name := receiver.Type().Method(i).Name; name != "Close" {
+					callWithZeros(t, fmt.Sprintf("%T.%s without a context", real, name), receiver.Method(i), given...)
+				}
+			}
+		}
+	}
 }

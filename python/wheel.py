@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a wheel that carries a binary: wheel.py VERSION PLATFORM BINARY FOLDER.
+"""Makes a wheel that carries the two programs: wheel.py VERSION PLATFORM FOLDER DISCREET DISCREET-NET.
 
 A wheel is a zip archive; this writes the same bytes for the same input, on every machine.
 """
@@ -15,13 +15,14 @@ HERE = Path(__file__).resolve().parent
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
-def main(version: str, platform: str, binary: str, folder: str) -> None:
+def main(version: str, platform: str, folder: str, *binaries: str) -> None:
     tag = f"py3-none-{platform}"
     info = f"discreet-{version}.dist-info"
-    program = "discreet.exe" if platform.startswith("win") else "discreet"
+    end = ".exe" if platform.startswith("win") else ""
     files = {f"discreet/{p.name}": p.read_bytes() for p in sorted((HERE / "discreet").iterdir())
              if p.suffix == ".py" or p.name == "py.typed"}
-    files[f"discreet-{version}.data/scripts/{program}"] = Path(binary).read_bytes()
+    for program, binary in zip(("discreet", "discreet-net"), binaries, strict=True):
+        files[f"discreet-{version}.data/scripts/{program}{end}"] = Path(binary).read_bytes()
     files[f"{info}/METADATA"] = (
         f"Metadata-Version: 2.1\nName: discreet\nVersion: {version}\n"
         "Summary: Classifiers that provably hide the private columns of a table\nLicense: Apache-2.0\n"

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/cli/clitest"
 )
 
 // BenchmarkRows times whole processes on generated tables of 14 columns and a
@@ -35,7 +36,7 @@ func BenchmarkRows(b *testing.B) {
 			"t.parquet":   func(w io.Writer) error { return census.StreamParquet(w, 1, rows) },
 			"t.csv":       func(w io.Writer) error { return census.StreamCSV(w, 1, rows) },
 		} {
-			if err := writePrivate(filepath.Join(dir, name), write); err != nil {
+			if err := clitest.WritePrivate(filepath.Join(dir, name), write); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -11,13 +11,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
 // budgetHistory is the flags of the commands history and export.
 type budgetHistory struct {
 	*app
-	ledger  ledgerFlag
+	ledger  commands.LedgerFlag
 	dataset string
 	write   func(w *bufio.Writer, e ledger.Entry) error
 }
@@ -47,14 +48,14 @@ included; train with the same job ID returns them.`,
 func (b *budgetHistory) addFlags(c *cobra.Command) *cobra.Command {
 	c.Args = cobra.NoArgs
 	c.RunE = func(c *cobra.Command, _ []string) error { return b.listEntries(c.Context()) }
-	b.ledger.addFlag(c)
+	b.ledger.AddFlag(c)
 	c.Flags().StringVar(&b.dataset, "dataset", "", "only the data set of this `name`")
 	cli.Require(c, "ledger")
 	return c
 }
 
 func (b *budgetHistory) listEntries(ctx context.Context) error {
-	return b.ledger.useLedger(ctx, func(l *ledger.Ledger) error {
+	return b.ledger.UseLedger(ctx, func(l *ledger.Ledger) error {
 		w := bufio.NewWriter(b.Stdout)
 		if err := l.History(ctx, b.dataset, func(e ledger.Entry) error { return b.write(w, e) }); err != nil {
 			return err

@@ -4,12 +4,15 @@ package main
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
+	"github.com/discreet-dp/discreet/internal/keyfile"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -19,8 +22,9 @@ import (
 // budgetInit is the flags of the command.
 type budgetInit struct {
 	*app
-	ledger                                    ledgerFlag
+	ledger                                    commands.LedgerFlag
 	dataset, epsilon, delta, unit, why, parts string
+	cohortBy, key                             string
 }
 
 func (a *app) newBudgetInitCommand() *cobra.Command {
@@ -36,14 +40,24 @@ would break the promise made to the people in the table.
 If a public column divides the rows into disjoint parts, pass the schema that
 declares it (parts: COLUMN) as --parts. A training with --part is then charged
 to its part. Only the most expensive part counts, because no row is in two
-parts.`,
+parts.
+
+If people enter over time, and a public column records when, pass the column as
+--cohort-by: a date, whose months are the cohorts, or a category, whose levels
+are the cohorts. Trainings with --cohorts are charged to the cohorts that they
+name. People who enter later have a budget of their own, and each cohort may
+spend the total. Declare cohorts only if each person has one entry permanently:
+a person in two cohorts pays in both.
+
+With --key the data set has an owner: see budget allot and budget appoint.`,
 		Example: `  discreet budget init --ledger l.db --dataset patients --epsilon 1.0
   discreet budget init --ledger postgres://owner@db/ledger --dataset patients --epsilon 1.0 --delta 1e-6
-  discreet budget init --ledger l.db --dataset clinics --epsilon 1.0 --parts clinics.yaml`,
+  discreet budget init --ledger l.db --dataset clinics --epsilon 1.0 --parts clinics.yaml
+  discreet budget init --ledger l.db --dataset members --epsilon 2.0 --cohort-by joined`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return b.declareDataset(c.Context()) },
 	}
-	b.ledger.addFlag(c)
+	b.ledger.AddFlag(c)
 	c.Flags().StringVar(&b.dataset, "dataset", "", "the `name` of the data set")
 	c.Flags().StringVar(&b.epsilon, "epsilon", "", "the total `ε`")
 	c.Flags().StringVar(&b.delta, "delta", "0", "the total `δ`; 0 allows pure mechanisms only")
@@ -52,7 +66,12 @@ parts.`,
 	c.Flags().StringVar(&b.why, "note", "", "the owner's `note`: who decided on the total, and why")
 	c.Flags().StringVar(&b.parts, "parts", "",
 		"a schema `file` whose parts: trainings may be charged to; without it all trainings add up")
-	cli.Reads(c, "parts")
+	c.Flags().StringVar(&b.cohortBy, "cohort-by", "",
+		"the public `column` whose months or levels are cohorts that trainings may be charged to")
+	c.MarkFlagsMutuallyExclusive("parts", "cohort-by")
+	c.Flags().StringVar(&b.key, "key", "",
+		"the owner's key `file`: only keys with an allotment from the owner (budget allot) may then charge the data set")
+	cli.Reads(c, "parts", "key")
 	cli.Require(c, "ledger", "dataset", "epsilon")
 	return c
 }
@@ -72,18 +91,28 @@ func (b *budgetInit) declareDataset(ctx context.Context) error {
 			return err
 		}
 	}
-	l, err := b.ledger.open(ctx, ledger.Create)
+	var owner ed25519.PrivateKey
+	if b.key != "" {
+		if owner, err = keyfile.Read("budget init", b.key); err != nil {
+			return err
+		}
+	}
+	l, err := b.ledger.Open(ctx, ledger.Create)
 	if err != nil {
 		return err
 	}
 	err = l.Declare(ctx,
-		ledger.Dataset{Name: b.dataset, Epsilon: eps, Delta: delta, Unit: b.unit, Note: b.why, Parts: parts})
+		ledger.Dataset{Name: b.dataset, Epsilon: eps, Delta: delta, Unit: b.unit, Note: b.why, Parts: parts,
+			CohortBy: b.cohortBy, Owner: owner})
 	if err = errors.Join(err, l.Close()); err != nil {
-		return asRefusal(err)
+		return commands.AsRefusal(err)
 	}
 	in := "in total"
 	if parts != nil {
 		in = fmt.Sprintf("for each row; %d parts by %s", len(parts.Names), parts.By)
+	}
+	if b.cohortBy != "" {
+		in = fmt.Sprintf("for each cohort by %s", b.cohortBy)
 	}
 	_, err = fmt.Fprintf(b.Stdout, "declared %s: epsilon = %s, delta = %s %s\n", b.dataset, eps, delta, in)
 	return err

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/train"
 )
@@ -16,7 +17,7 @@ import (
 // budgetRecover is the flags of the command.
 type budgetRecover struct {
 	*app
-	ledger ledgerFlag
+	ledger commands.LedgerFlag
 	all    bool
 }
 
@@ -39,7 +40,7 @@ run; --all settles them as well.`,
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return b.recoverJobs(c.Context()) },
 	}
-	b.ledger.addFlag(c)
+	b.ledger.AddFlag(c)
 	c.Flags().BoolVar(&b.all, "all", false,
 		"settle trainings of other machines too; one that still runs will lose its result")
 	cli.Require(c, "ledger")
@@ -47,7 +48,7 @@ run; --all settles them as well.`,
 }
 
 func (b *budgetRecover) recoverJobs(ctx context.Context) error {
-	return b.ledger.useLedger(ctx, func(l *ledger.Ledger) error {
+	return b.ledger.UseLedger(ctx, func(l *ledger.Ledger) error {
 		settled, err := l.Recover(ctx, func(worker string) bool { return train.Ended(worker, b.all) })
 		for _, s := range settled {
 			if _, err := fmt.Fprintf(b.Stdout, "%s %s: %s\n", s.Dataset, s.Job, s.Why); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
@@ -18,7 +19,7 @@ import (
 // budgetShow is the flags of the command.
 type budgetShow struct {
 	*app
-	ledger  ledgerFlag
+	ledger  commands.LedgerFlag
 	dataset string
 	json    bool
 }
@@ -31,13 +32,14 @@ func (a *app) newBudgetShowCommand() *cobra.Command {
 		Long: `Show prints the total of each data set and how it was used: spent by trainings
 that began to read, reserved by trainings that have not yet begun, and left. If
 a data set has parts, only the most expensive part counts. Each part in use is
-listed with its own spending.`,
+listed with its own spending. Cohorts are listed in the same way. A cohort is
+retired when nothing is left for trainings that name it.`,
 		Example: `  discreet budget show --ledger l.db
   discreet budget show --ledger l.db --dataset patients --json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return b.showBalances(c.Context()) },
 	}
-	b.ledger.addFlag(c)
+	b.ledger.AddFlag(c)
 	c.Flags().StringVar(&b.dataset, "dataset", "", "only the data set of this `name`")
 	c.Flags().BoolVar(&b.json, "json", false, "print one JSON object")
 	cli.Require(c, "ledger")
@@ -45,7 +47,7 @@ listed with its own spending.`,
 }
 
 func (b *budgetShow) showBalances(ctx context.Context) error {
-	return b.ledger.useLedger(ctx, func(l *ledger.Ledger) error {
+	return b.ledger.UseLedger(ctx, func(l *ledger.Ledger) error {
 		all, err := l.Balances(ctx, datasetOf(b.dataset)...)
 		switch {
 		case err != nil:
@@ -71,11 +73,21 @@ func writeBalances(w io.Writer, all []ledger.Balance) error {
 		if b.Delta > 0 {
 			fmt.Fprintf(&s, "%-24s %14s %14s %14s %14s\n", "  delta", b.Delta, b.SpentDelta, b.ReservedDelta, b.LeftDelta)
 		}
+		kind := "  part "
+		if b.CohortBy != "" {
+			kind = "  cohort "
+		}
 		for _, p := range b.ByPart {
 			if p.Spent != (dp.Price{}) || p.Reserved != (dp.Price{}) {
-				fmt.Fprintf(&s, "%-24s %14s %14s %14s %14s\n", "  part "+p.Name, "", p.Spent.Epsilon, p.Reserved.Epsilon,
-					p.Left.Epsilon)
+				left := p.Left.Epsilon.String()
+				if b.CohortBy != "" && p.Retired() {
+					left = "retired"
+				}
+				fmt.Fprintf(&s, "%-24s %14s %14s %14s %14s\n", kind+p.Name, "", p.Spent.Epsilon, p.Reserved.Epsilon, left)
 			}
+		}
+		if b.CohortBy != "" {
+			fmt.Fprintf(&s, "%-24s %14s %14s %14s %14s\n", "  any new cohort", "", "", "", b.ForNew.Epsilon)
 		}
 		if b.Note != "" {
 			fmt.Fprintf(&s, "  note: %s\n", b.Note)

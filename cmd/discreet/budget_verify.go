@@ -11,13 +11,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
 // budgetVerify is the flags of the command.
 type budgetVerify struct {
 	*app
-	ledger ledgerFlag
+	ledger commands.LedgerFlag
 	anchor string
 }
 
@@ -39,7 +40,7 @@ elsewhere: pass the latest one as --anchor.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return b.verifyLedger(c.Context()) },
 	}
-	b.ledger.addFlag(c)
+	b.ledger.AddFlag(c)
 	c.Flags().StringVar(&b.anchor, "anchor", "", "a `head` that verify printed earlier; the ledger must contain it")
 	cli.Require(c, "ledger")
 	return c
@@ -56,7 +57,7 @@ func (b *budgetVerify) verifyLedger(ctx context.Context) error {
 		}
 		anchor = &ledger.Head{Seq: n, Hash: hash}
 	}
-	return b.ledger.useLedger(ctx, func(l *ledger.Ledger) error {
+	return b.ledger.UseLedger(ctx, func(l *ledger.Ledger) error {
 		h, err := l.Verify(ctx, anchor)
 		if err != nil {
 			return err

@@ -32,7 +32,7 @@ func TestCertificatesOfARunningProcess(t *testing.T) {
 	defer func() { serving.Process.Kill(); serving.Wait() }()
 	discreet := func(args ...string) string {
 		t.Helper()
-		c := exec.Command("discreet", args...)
+		c := exec.Command("discreet-net", args...)
 		c.Dir = tr.dir
 		out, err := c.CombinedOutput()
 		if err != nil {
@@ -41,7 +41,7 @@ func TestCertificatesOfARunningProcess(t *testing.T) {
 		return string(out)
 	}
 	list := func(certs string) error {
-		c := exec.Command("discreet", "task", "list", "--server", "https://"+tr.address, "--certs", certs, "--as",
+		c := exec.Command("discreet-net", "task", "list", "--server", "https://"+tr.address, "--certs", certs, "--as",
 			"reader/ben")
 		c.Dir = tr.dir
 		if out, err := c.CombinedOutput(); err != nil {

@@ -11,6 +11,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
+	"github.com/discreet-dp/discreet/internal/commands/network"
 	"github.com/discreet-dp/discreet/internal/service/problem"
 )
 
@@ -41,18 +44,31 @@ func TestMain(m *testing.M) {
 	if os.Getenv(canaryProcess) != "" {
 		runAsCommand()
 	}
-	testscript.Main(state{m}, map[string]func(){"discreet": func() {
-		if path := os.Getenv(clockFile); path != "" {
-			clock = func() time.Time {
-				now, err := readClock(path)
-				if err != nil {
-					panic(err)
-				}
-				return now
-			}
+	testscript.Main(state{m}, map[string]func(){
+		"discreet":     func() { ready(); main() },
+		"discreet-net": func() { ready(); os.Exit(cli.Main(network.NewRoot)) },
+	})
+}
+
+// runAsCommand is either program by the clock, and with the logs, that a test asks for.
+func runAsCommand() { ready(); os.Exit(cli.Main(newBoth)) }
+
+// ready makes this process go by the clock, and with the logs, that its environment names.
+func ready() {
+	if os.Getenv(canaryProcess) != "" {
+		letLogsSpeak()
+	}
+	path := os.Getenv(clockFile)
+	if path == "" {
+		return
+	}
+	commands.Clock = func() time.Time {
+		now, err := readClock(path)
+		if err != nil {
+			panic(err)
 		}
-		main()
-	}})
+		return now
+	}
 }
 
 func readClock(path string) (time.Time, error) {

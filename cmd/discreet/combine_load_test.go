@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/cli/clitest"
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/service/party"
@@ -55,7 +56,7 @@ func TestCombineLoad(t *testing.T) {
 			}
 			codes[i] = uint8(w >> (i % 64) & 1)
 		}
-		if err := writePrivate(filepath.Join(dir, "votes", h.Party), func(to io.Writer) error {
+		if err := clitest.WritePrivate(filepath.Join(dir, "votes", h.Party), func(to io.Writer) error {
 			v, err := multiparty.NewWriter(to, h, ed25519.NewKeyFromSeed(seed))
 			if err == nil {
 				err = v.Labels(codes)
@@ -68,7 +69,7 @@ func TestCombineLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c := exec.Command("discreet", "combine", "--votes", "votes", "--aux", "aux.csv", "--schema", "aux.yaml", "--encoding",
+	c := exec.Command("discreet-net", "combine", "--votes", "votes", "--aux", "aux.csv", "--schema", "aux.yaml", "--encoding",
 		"ordinal", "--parties", strconv.Itoa(parties), "--epsilon", "1", "--model", "m.json")
 	c.Dir = dir
 	began := time.Now()
@@ -98,7 +99,7 @@ func writeWide(dir string, rows, columns int) error {
 	if err := os.WriteFile(filepath.Join(dir, "aux.yaml"), []byte(y.String()), 0o600); err != nil {
 		return err
 	}
-	return writePrivate(filepath.Join(dir, "aux.csv"), func(to io.Writer) error {
+	return clitest.WritePrivate(filepath.Join(dir, "aux.csv"), func(to io.Writer) error {
 		w, src := bufio.NewWriter(to), replay.Seeded(1, "wide")
 		if _, err := w.WriteString(strings.Join(names, ",") + "\n"); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/heldout"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/predict"
@@ -50,7 +51,7 @@ see those rows.`,
 	}
 	c.Flags().StringVar(&e.model, "model", "", "the model `file`")
 	c.Flags().StringArrayVar(&e.data, "data", nil,
-		tableWords+"; - is standard input; may be repeated")
+		commands.TableWords+"; - is standard input; may be repeated")
 	c.Flags().BoolVar(&e.json, "json", false, "print one JSON object")
 	c.Flags().StringVar(&e.threshold, "threshold", "",
 		"the lowest `score` of the positive class: a number, rate=SHARE or costs=FP:FN (default 0.5)")
@@ -70,7 +71,7 @@ func (e *evaluate) runEvaluate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t, err := e.readTable(ctx, m.Schema, e.data)
+	t, err := e.ReadTable(ctx, m.Schema, e.data)
 	if err != nil {
 		return err
 	}
@@ -80,7 +81,7 @@ func (e *evaluate) runEvaluate(ctx context.Context) error {
 	}
 	r, err := heldout.Evaluate(m, t, from)
 	if err != nil {
-		return asRefusal(err)
+		return commands.AsRefusal(err)
 	}
 	if e.out != "" {
 		if err := e.WriteFile(e.out, r.WriteHTML); err != nil {

@@ -27,12 +27,12 @@ func TestExamplesAreUnderstood(t *testing.T) {
 			}
 		}
 	}
-	walk(newTestRoot())
+	walk(newBoth(&cli.App{}))
 	if len(lines) < 20 {
 		t.Errorf("only %d command lines found", len(lines))
 	}
 	for _, line := range lines {
-		c, rest, err := newTestRoot().Find(words(line)[1:])
+		c, rest, err := newBoth(&cli.App{}).Find(words(line)[1:])
 		if err == nil {
 			err = c.ParseFlags(rest)
 		}
@@ -78,7 +78,7 @@ func words(line string) (words []string) {
 func shown(text string) (lines []string) {
 	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
 		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "discreet ") {
+		if strings.HasPrefix(line, "discreet ") || strings.HasPrefix(line, "discreet-net ") {
 			for _, end := range []string{" >", " |", " #"} {
 				line, _, _ = strings.Cut(line, end)
 			}

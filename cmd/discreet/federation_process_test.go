@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/cli/clitest"
 	"github.com/discreet-dp/discreet/internal/federated/collect"
 	"github.com/discreet-dp/discreet/internal/federated/wire"
 	"github.com/discreet-dp/discreet/internal/model"
@@ -53,7 +54,7 @@ func newTrial(t *testing.T, rows int) *trial {
 	t.Helper()
 	tr := &trial{t: t, state: "state.db", dir: t.TempDir(), address: freeAddress(t), page: freeAddress(t)}
 	tr.clock = filepath.Join(tr.dir, "now")
-	if err := errors.Join(writeCensus(tr.dir, rows), writeClock(tr.clock, time.Now())); err != nil {
+	if err := errors.Join(clitest.WriteCensus(tr.dir, rows), writeClock(tr.clock, time.Now())); err != nil {
 		t.Fatal(err)
 	}
 	now := time.Now()
@@ -102,7 +103,7 @@ func freeAddress(t *testing.T) string {
 }
 
 func (tr *trial) command(as string, args ...string) *exec.Cmd {
-	args = append(append([]string{"discreet"}, args...), "--certs", "certs", "--as", as)
+	args = append(append([]string{"discreet-net"}, args...), "--certs", "certs", "--as", as)
 	if tr.host != "" {
 		args = append([]string{"ip", "netns", "exec", tr.host}, args...)
 	}

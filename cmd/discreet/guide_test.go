@@ -46,8 +46,8 @@ func runTrial(t *testing.T, text string, most int, accepted string) {
 		}
 		commands++
 		script += command + "\n"
-		if strings.HasPrefix(command, "discreet aggregator ") {
-			script += "until discreet task list --certs certs --as reader/me --server https://127.0.0.1:8443; do sleep 0.1; " +
+		if strings.HasPrefix(command, "discreet-net aggregator ") {
+			script += "until discreet-net task list --certs certs --as reader/me --server https://127.0.0.1:8443; do sleep 0.1; " +
 				"done\n"
 		}
 	}

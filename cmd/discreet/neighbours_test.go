@@ -49,8 +49,6 @@ func TestPrivateCellsDoNotShowInWords(t *testing.T) {
 	for _, args := range []string{
 		"train --data census.csv --schema census.yaml --epsilon 1 --model m.json",
 		"train --data census.csv --schema census.yaml --epsilon 1 --learner brc --model m.json",
-		"train --data census.csv --schema census.yaml --epsilon 1 --learner people --model m.json",
-		"train --data census.csv --schema census.yaml --epsilon 1 --learner pate --model m.json",
 	} {
 		var said [2]string
 		for k, folder := range []string{dir, other} {
@@ -61,7 +59,7 @@ func TestPrivateCellsDoNotShowInWords(t *testing.T) {
 				}
 			}
 			var out, talk bytes.Buffer
-			code := cli.Run(t.Context(), newRoot, words, nil, strings.NewReader(""), &out, &talk)
+			code := cli.Run(t.Context(), newBoth, words, nil, strings.NewReader(""), &out, &talk)
 			if code == cli.ExitUsage {
 				t.Fatalf("%s: %s", args, &talk)
 			}
@@ -104,7 +102,7 @@ func TestNoFlagComparesSizes(t *testing.T) {
 				values = append(values, strconv.Itoa(size+d))
 			}
 		}
-		train, _, err := newRoot(&cli.App{Stdout: io.Discard, Stderr: io.Discard}).Find([]string{"train"})
+		train, _, err := newBoth(&cli.App{Stdout: io.Discard, Stderr: io.Discard}).Find([]string{"train"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +150,7 @@ func sizesShown(t *testing.T, schema, table string, args []string) string {
 	args = append(slices.Clone(args), "--data", filepath.Join(folder, "t.csv"),
 		"--schema", filepath.Join(folder, "t.yaml"), "--model", filepath.Join(folder, "m.json"))
 	var out, talk bytes.Buffer
-	code := cli.Run(t.Context(), newRoot, args, nil, strings.NewReader(""), &out, &talk)
+	code := cli.Run(t.Context(), newBoth, args, nil, strings.NewReader(""), &out, &talk)
 	files, err := filepath.Glob(filepath.Join(folder, "*"))
 	if err != nil {
 		t.Fatal(err)

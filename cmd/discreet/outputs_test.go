@@ -28,7 +28,7 @@ func visitCommands(f func(name string, c *cobra.Command)) {
 		}
 		f(strings.TrimPrefix(c.CommandPath(), "discreet "), c)
 	}
-	walk(newRoot(&cli.App{Stdout: io.Discard, Stderr: io.Discard}))
+	walk(newBoth(&cli.App{Stdout: io.Discard, Stderr: io.Discard}))
 }
 
 // TestFileFlagsAreMarked: a flag that names a file or a folder is marked as read, written or kept,
@@ -113,6 +113,9 @@ func TestOutputsReplaceNoInputs(t *testing.T) {
 			}
 			names := to.Annotations["writes"]
 			arguments := []string{}
+			if _, marked := c.Annotations["reads"]; marked {
+				arguments = append(arguments, strings.Fields(c.Use)[1])
+			}
 			c.LocalFlags().VisitAll(func(from *pflag.Flag) {
 				if use := cli.UseOf(from); (use.Reads || use.Keeps) && from != to {
 					arguments = append(arguments, "--"+from.Name)
@@ -162,5 +165,65 @@ func TestOutputsReplaceNoInputs(t *testing.T) {
 	})
 	if tried < 100 {
 		t.Errorf("only %d pairs", tried)
+	}
+}
+
+// TestKeptFoldersHoldNothingElse tries each flag that keeps a folder on one that holds something
+// else, beside what the command keeps there and alone: it is refused, and nothing is added or gone.
+func TestKeptFoldersHoldNothingElse(t *testing.T) {
+	scene(t)
+	tried := 0
+	visitCommands(func(name string, c *cobra.Command) {
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			names := f.Annotations["holds"]
+			if names == nil {
+				return
+			}
+			what := name + " --" + f.Name
+			line, ok := reading[what]
+			if !ok {
+				t.Errorf("%s is not tried", what)
+				return
+			}
+			if line == "" {
+				line = with(ownerLine, "--"+f.Name+" FILE")
+			}
+			own := regexp.MustCompile("^(" + names[0] + ")$")
+			for _, files := range [][]string{{"rows.csv"}, {"ledger.db", "ledger.db-wal"}, {"m.json", "votes"}, {"schema.yaml/x"},
+				{"authority.crt", "authority.key", "photo.jpg"}, {"party.db", "rows.csv"},
+				{strings.Repeat("0a", 16) + "/1-00", "notes"}} {
+				folder := t.TempDir()
+				before := map[string]bool{}
+				for _, file := range files {
+					path := filepath.Join(folder, file)
+					if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+						t.Fatal(err)
+					}
+					if err := os.WriteFile(path, []byte("here"), 0o600); err != nil {
+						t.Fatal(err)
+					}
+					before[strings.Split(file, "/")[0]] = true
+				}
+				fill := strings.NewReplacer("FILE", folder, "SERVER", server, "NOWHERE", "127.0.0.1:-1", "TASK",
+					strings.Repeat("0", 64))
+				said := tell(t, strings.Fields(fill.Replace(line)))
+				tried++
+				if !strings.Contains(said, f.Name+" must be a folder that holds nothing but what this command keeps there") {
+					t.Fatalf("%s keeps something beside %v:\n%s", what, files, said)
+				}
+				after, err := os.ReadDir(folder)
+				if err != nil || len(after) != len(before) {
+					t.Errorf("%s: beside %v there is now %v", what, files, after)
+				}
+				for name := range before {
+					if own.MatchString(name) && len(before) == 1 {
+						t.Errorf("%s: %s is its own", what, name)
+					}
+				}
+			}
+		})
+	})
+	if tried < 50 {
+		t.Errorf("only %d folders", tried)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
@@ -24,6 +25,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/service/ballot"
 	"github.com/discreet-dp/discreet/internal/service/combine"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -53,7 +55,7 @@ func newParties(t *testing.T) *parties {
 	if err := copyFile("census.csv", "aux.csv"); err != nil {
 		t.Fatal(err)
 	}
-	for i, learner := range [][]string{{"logistic"}, {"adaboost", "--rounds", "3"}, {"brc", "--epsilon", "5"}} {
+	for i, learner := range [][]string{{"logistic"}, {"erm", "--epsilon", "5"}, {"brc", "--epsilon", "5"}} {
 		runDiscreet(t, append([]string{"party", "train", "--data", "census.csv", "--schema", "census.yaml", "--model",
 			fmt.Sprintf("m%d.json", i), "--learner"}, learner...)...)
 	}
@@ -199,8 +201,11 @@ func (p *parties) replayed(folder string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &app{&cli.App{Stderr: new(bytes.Buffer)}}
-	_, aux, err := ballot.ReadAuxiliary(context.Background(), a.readUnlabelled, s, []string{"aux.csv"})
+	a := &app{&commands.App{App: &cli.App{Stderr: new(bytes.Buffer)}}}
+	read := func(ctx context.Context, s *schema.Schema, paths []string) (*dataset.Table, error) {
+		return dataset.Read(ctx, s, dataset.Options{Labels: dataset.LabelsIgnored}, paths...)
+	}
+	_, aux, err := ballot.ReadAuxiliary(context.Background(), read, s, []string{"aux.csv"})
 	if err != nil {
 		t.Fatal(err)
 	}

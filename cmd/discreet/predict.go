@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/predict"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 )
@@ -27,6 +27,7 @@ type predictFlags struct {
 	explain  bool
 	interval bool
 	class    string
+	signed   signedFlag
 
 	cluster predict.Cluster
 
@@ -84,9 +85,10 @@ a folder of Parquet files that must not exist.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return p.runPredict(c.Context()) },
 	}
-	c.Flags().StringVar(&p.model, "model", "", "the model `file`")
+	c.Flags().StringVar(&p.model, "model", "", "the model `file`, or a release of it")
+	p.signed.addFlag(c)
 	c.Flags().StringArrayVar(&p.data, "data", nil,
-		tableWords+"; - is standard input; may be repeated")
+		commands.TableWords+"; - is standard input; may be repeated")
 	c.Flags().StringVar(&p.out, "out", "",
 		"the `file` to write, CSV or (.parquet) Parquet; - is standard output, CSV; replaced if it is there and is not read")
 	c.Flags().StringVar(&p.threshold, "threshold", "",
@@ -99,11 +101,11 @@ a folder of Parquet files that must not exist.`,
 	c.Flags().BoolVar(&p.interval, "interval", false, "also write a 95 % interval for the effect of noise on the score (additive models)")
 	c.Flags().StringVar(&p.cluster.Engine, "engine", predict.EngineMemory,
 		"`where` rows are scored: memory, of this machine, or spark (docs/scale.md)")
-	addClusterFlags(c, &p.cluster.Master, &p.cluster.Submit)
+	commands.AddClusterFlags(c, &p.cluster.Master, &p.cluster.Submit)
 	cli.Reads(c, "model", "data")
 	cli.Writes(c, "out")
 	cli.Require(c, "model", "data", "out")
-	completeFlag(c, "extra", "refuse", "drop", "keep")
+	commands.CompleteFlag(c, "extra", "refuse", "drop", "keep")
 	return c
 }
 
@@ -114,7 +116,11 @@ func (p *predictFlags) runPredict(ctx context.Context) error {
 	if err := cmp.Or(badExtra, badThreshold, p.cluster.Check(asked, p.out)); err != nil {
 		return &cli.UsageError{Err: err}
 	}
-	m, err := model.Load(p.model)
+	trusted, err := p.signed.trusted("predict")
+	if err != nil {
+		return err
+	}
+	m, err := trusted.LoadModel(p.model)
 	if err != nil {
 		return err
 	}
@@ -133,7 +139,7 @@ func (p *predictFlags) runPredict(ctx context.Context) error {
 	var summary string
 	if p.cluster.Engine == predict.EngineSpark {
 		summary, err = asked.WriteOnCluster(ctx, m, src, &p.cluster, p.out, p.ShowBusy)
-		err = asRefusal(err)
+		err = commands.AsRefusal(err)
 	} else {
 		err = p.writeOutput(func(w io.Writer) (err error) {
 			summary, err = asked.Write(ctx, m, src, w, dataset.FormatOf(p.out))

@@ -6,12 +6,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/predict"
 )
 
 func (a *app) newPredictRowsCommand() *cobra.Command {
-	path := ""
+	path, signed := "", signedFlag{}
 	c := &cobra.Command{
 		Use:   "predict-rows",
 		Short: "score rows for another program, over standard input and output",
@@ -24,14 +23,19 @@ uses it.`,
 		Example: `  discreet predict-rows --model m.json`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			m, err := model.Load(path)
+			trusted, err := signed.trusted("predict-rows")
+			if err != nil {
+				return err
+			}
+			m, err := trusted.LoadModel(path)
 			if err != nil {
 				return err
 			}
 			return predict.Answer(m, a.Stdin, a.Stdout)
 		},
 	}
-	c.Flags().StringVar(&path, "model", "", "the model `file`")
+	c.Flags().StringVar(&path, "model", "", "the model `file`, or a release of it")
+	signed.addFlag(c)
 	cli.Reads(c, "model")
 	cli.Require(c, "model")
 	return c

@@ -108,7 +108,7 @@ func (s *strangers) exits(args ...string) string {
 	defer cancel()
 	var talk bytes.Buffer
 	// a combination of nobody's votes is one
-	_ = cli.Run(ctx, newRoot, args, nil, strings.NewReader(""), io.Discard, &talk)
+	_ = cli.Run(ctx, newBoth, args, nil, strings.NewReader(""), io.Discard, &talk)
 	if ctx.Err() != nil {
 		s.t.Errorf("discreet %s does not end:\n%s", strings.Join(args, " "), &talk)
 	}

@@ -4,7 +4,9 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,13 +14,14 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands/network"
 )
 
 const referencePage = "../../docs/commands.md"
 
 // The page about the commands is generated from the commands' help texts.
 func TestCommandReference(t *testing.T) {
-	want := commandReference(newTestRoot())
+	want := commandReference(newTestRoot(), network.NewRoot(&cli.App{}))
 	if *update {
 		if err := os.WriteFile(referencePage, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
@@ -33,29 +36,43 @@ func TestCommandReference(t *testing.T) {
 	}
 }
 
-// commandReference is a page in Markdown about a command and all below it.
-func commandReference(root *cobra.Command) string {
+// commandReference is a page in Markdown about programs and all their commands.
+func commandReference(programs ...*cobra.Command) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Commands\n\n<!-- Written by go test ./cmd/discreet -run TestCommandReference -update -->\n\n%s\n",
-		paragraphs(root.Long))
-	for _, g := range root.Groups() {
-		fmt.Fprintf(&b, "\n| %s | |\n|---|---|\n", strings.TrimSuffix(g.Title, ":"))
+	b.WriteString("# Commands\n\n<!-- Written by go test ./cmd/discreet -run TestCommandReference -update -->\n")
+	for _, root := range programs {
+		fmt.Fprintf(&b, "\n%s\n", paragraphs(root.Long))
+		for _, g := range root.Groups() {
+			fmt.Fprintf(&b, "\n| %s | |\n|---|---|\n", strings.TrimSuffix(g.Title, ":"))
+			for _, c := range root.Commands() {
+				if c.GroupID == g.ID {
+					listCommand(&b, c)
+				}
+			}
+		}
+		b.WriteString("\n| Other commands | |\n|---|---|\n")
 		for _, c := range root.Commands() {
-			if c.GroupID == g.ID {
+			if c.GroupID == "" && !unlisted(c) {
 				listCommand(&b, c)
 			}
 		}
+		fmt.Fprintf(&b, "\n`%s completion SHELL` writes completions for bash, zsh, fish and PowerShell.\n", root.Name())
 	}
-	b.WriteString("\n| Other commands | |\n|---|---|\n")
-	for _, c := range root.Commands() {
-		if c.GroupID == "" && c.Name() != "help" && c.Name() != "completion" {
-			listCommand(&b, c)
-		}
+	shared := map[string]int{}
+	for _, root := range programs {
+		countFlags(shared, root)
 	}
-	b.WriteString("\n`discreet completion SHELL` writes completions for bash, zsh, fish and PowerShell.\n")
-	describeCommands(&b, root)
-	describeLearners(&b, root)
+	for _, root := range programs {
+		describeCommands(&b, root, shared)
+	}
+	describeShared(&b, shared)
+	describeLearners(&b, programs[0])
 	return b.String()
+}
+
+// unlisted reports whether a command has no place on the page.
+func unlisted(c *cobra.Command) bool {
+	return c.Name() == "help" || c.Name() == "completion" || c.Hidden
 }
 
 func listCommand(b *strings.Builder, c *cobra.Command) {
@@ -66,9 +83,9 @@ func listCommand(b *strings.Builder, c *cobra.Command) {
 	}
 }
 
-func describeCommands(b *strings.Builder, parent *cobra.Command) {
+func describeCommands(b *strings.Builder, parent *cobra.Command, shared map[string]int) {
 	for _, c := range parent.Commands() {
-		if c.Name() == "help" || c.Name() == "completion" {
+		if unlisted(c) {
 			continue
 		}
 		fmt.Fprintf(b, "\n## %s\n\n%s\n\n```console\n%s\n```\n", c.CommandPath(), paragraphs(c.Long), c.Example)
@@ -79,13 +96,13 @@ func describeCommands(b *strings.Builder, parent *cobra.Command) {
 					learners = true
 					continue
 				}
-				describeFlags(b, s)
+				describeFlags(b, s, shared)
 			}
 			if learners {
 				b.WriteString("\nFurther flags are the [options of the learners](#options-of-the-learners).\n")
 			}
 		}
-		describeCommands(b, c)
+		describeCommands(b, c, shared)
 	}
 }
 
@@ -103,15 +120,31 @@ func describeLearners(b *strings.Builder, root *cobra.Command) {
 		}
 		for _, s := range cli.FlagSections(c) {
 			if strings.HasPrefix(s.Title, learnerTitle) {
-				describeFlags(b, s)
+				describeFlags(b, s, nil)
 			}
 		}
 	}
 }
 
-// describeFlags writes a table of flags, but for --help, which every command has.
-func describeFlags(b *strings.Builder, s cli.Section) {
-	var lines string
+// sharedBy is the number of commands from which on a flag is described only once.
+const sharedBy = 3
+
+// countFlags counts in how many sections below parent each line about a flag stands.
+func countFlags(shared map[string]int, parent *cobra.Command) {
+	for _, c := range parent.Commands() {
+		for _, s := range cli.FlagSections(c) {
+			for _, line := range flagLines(s) {
+				if !strings.HasPrefix(s.Title, learnerTitle) {
+					shared[line]++
+				}
+			}
+		}
+		countFlags(shared, c)
+	}
+}
+
+// flagLines are the rows of a table of flags, but for --help, which every command has.
+func flagLines(s cli.Section) (lines []string) {
 	s.Flags.VisitAll(func(f *pflag.Flag) {
 		if f.Hidden || f.Name == "help" {
 			return
@@ -121,10 +154,40 @@ func describeFlags(b *strings.Builder, s cli.Section) {
 			!strings.Contains(usage, "(default ") {
 			usage += fmt.Sprintf(" (default %s)", f.DefValue)
 		}
-		lines += fmt.Sprintf("| `%s` | %s |\n", strings.TrimSpace("--"+f.Name+" "+kind), strings.ReplaceAll(usage, "|", `\|`))
+		lines = append(lines, fmt.Sprintf("| `%s` | %s |\n", strings.TrimSpace("--"+f.Name+" "+kind),
+			strings.ReplaceAll(usage, "|", `\|`)))
 	})
-	if lines != "" {
-		fmt.Fprintf(b, "\n| %s | |\n|---|---|\n%s", s.Title, lines)
+	return lines
+}
+
+// describeFlags writes a table of flags. It names the shared ones without repeating
+// their descriptions.
+func describeFlags(b *strings.Builder, s cli.Section, shared map[string]int) {
+	var table string
+	var names []string
+	for _, line := range flagLines(s) {
+		if shared[line] < sharedBy {
+			table += line
+			continue
+		}
+		name, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |")
+		names = append(names, name)
+	}
+	if table != "" {
+		fmt.Fprintf(b, "\n| %s | |\n|---|---|\n%s", s.Title, table)
+	}
+	if len(names) > 0 {
+		fmt.Fprintf(b, "\nAlso %s ([shared flags](#shared-flags)).\n", strings.Join(names, ", "))
+	}
+}
+
+// describeShared writes the flags that several commands have.
+func describeShared(b *strings.Builder, shared map[string]int) {
+	b.WriteString("\n## Shared flags\n\n| Flags of several commands | |\n|---|---|\n")
+	for _, line := range slices.Sorted(maps.Keys(shared)) {
+		if shared[line] >= sharedBy {
+			b.WriteString(line)
+		}
 	}
 }
 

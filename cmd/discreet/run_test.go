@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"maps"
 	"os"
@@ -15,40 +14,29 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/atomicfile"
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/cli/clitest"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// sampleFolder holds what writeCensus writes.
+// sampleFolder holds what clitest.WriteCensus writes.
 func sampleFolder(t *testing.T, rows int) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := writeCensus(dir, rows); err != nil {
+	if err := clitest.WriteCensus(dir, rows); err != nil {
 		t.Fatal(err)
 	}
 	return dir
-}
-
-// writeCensus writes census.yaml, census.csv and census.parquet.
-func writeCensus(dir string, rows int) error {
-	table := census.Generate(1, rows)
-	return errors.Join(
-		writePrivate(filepath.Join(dir, "census.yaml"),
-			func(w io.Writer) error { _, err := w.Write(census.SchemaYAML()); return err }),
-		writePrivate(filepath.Join(dir, "census.csv"), func(w io.Writer) error { return census.WriteCSV(w, table) }),
-		writePrivate(filepath.Join(dir, "census.parquet"), func(w io.Writer) error { return census.WriteParquet(w, table) }),
-	)
 }
 
 // discreet runs the program in this process and wants it to succeed.
 func runDiscreet(t *testing.T, args ...string) (stdout string) {
 	t.Helper()
 	var out, talk bytes.Buffer
-	if code := cli.Run(t.Context(), newRoot, args, nil, strings.NewReader(""), &out, &talk); code != cli.ExitOK {
+	if code := cli.Run(t.Context(), newBoth, args, nil, strings.NewReader(""), &out, &talk); code != cli.ExitOK {
 		t.Fatalf("discreet %s exits with %d: %s", strings.Join(args, " "), code, &talk)
 	}
 	return out.String()
@@ -83,7 +71,7 @@ func TestInterruptedTrainingLeavesNoModel(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var out, talk bytes.Buffer
-	code := cli.Run(ctx, newRoot, []string{
+	code := cli.Run(ctx, newBoth, []string{
 		"train", "--data", "-", "--schema", filepath.Join(dir, "census.yaml"), "--learner", "brc", "--epsilon", "1",
 		"--model", filepath.Join(dir, "m.json"),
 	}, nil, &stopper{bytes.NewReader(text), row, cancel}, &out, &talk)
@@ -175,7 +163,7 @@ func TestAFailedWriteChangesNothing(t *testing.T) {
 	if err := os.WriteFile(path, []byte("old"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	err := writePrivate(path, func(w io.Writer) error {
+	err := clitest.WritePrivate(path, func(w io.Writer) error {
 		io.WriteString(w, strings.Repeat("new", 10_000))
 		return io.ErrUnexpectedEOF
 	})
@@ -188,9 +176,4 @@ func TestAFailedWriteChangesNothing(t *testing.T) {
 	if left, _ := filepath.Glob(path + "?*"); len(left) > 0 {
 		t.Errorf("leaves %v", left)
 	}
-}
-
-// writePrivate writes a file as commands do.
-func writePrivate(path string, f func(io.Writer) error) error {
-	return atomicfile.Write(path, atomicfile.Private, f)
 }

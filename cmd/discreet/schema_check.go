@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -41,7 +42,7 @@ may see the rows. Check never prints a cell.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return k.checkFile(c.Context(), args[0]) },
 	}
-	c.Flags().StringArrayVar(&k.data, "data", nil, tableWords+"; may be repeated")
+	c.Flags().StringArrayVar(&k.data, "data", nil, commands.TableWords+"; may be repeated")
 	cli.ReadsArguments(c)
 	cli.Reads(c, "data")
 	c.Flags().BoolVar(&k.json, "json", false, "print the schema as JSON, and check no data")

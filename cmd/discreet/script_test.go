@@ -31,12 +31,17 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ledgers, err := filepath.Abs("../../internal/privacy/ledger/testdata") // of earlier programs
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata",
 		UpdateScripts: *update,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("DISCREET_DATASETS", datasets)
 			e.Setenv("EXAMPLES", examples)
+			e.Setenv("LEDGERS", ledgers)
 			e.Setenv("LANG", "C.UTF-8")
 			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, ".state"))
 			e.Setenv("GORACE", os.Getenv("GORACE"))
@@ -52,7 +57,7 @@ func TestScripts(t *testing.T) {
 			return err == nil, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"census":  inventCensus,
+			"census":  clitest.Census,
 			"ask":     askService,
 			"edit":    editLines,
 			"exits":   clitest.Exits,
@@ -65,16 +70,6 @@ func TestScripts(t *testing.T) {
 			"later":   later,
 		},
 	})
-}
-
-// inventCensus is the script command "census ROWS"; see writeCensus.
-func inventCensus(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: census ROWS")
-	}
-	rows, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	ts.Check(writeCensus(ts.MkAbs("."), rows))
 }
 
 // storeFiles is the script command "store FILE ...": a store of objects has these files, by their

@@ -85,7 +85,7 @@ func TestKillNineSecretly(t *testing.T) {
 // counted on to be honest, and returns the flags that say so.
 func (tr *trial) listed(book string, owners int) []string {
 	tr.t.Helper()
-	c := exec.Command("discreet", "owner", "keys", "--book", book, "--lifetime-epsilon", "2", "--owners",
+	c := exec.Command("discreet-net", "owner", "keys", "--book", book, "--lifetime-epsilon", "2", "--owners",
 		fmt.Sprint(owners))
 	c.Dir = tr.dir
 	keys, err := c.Output()

@@ -11,12 +11,15 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/card"
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	sealed "github.com/discreet-dp/discreet/internal/release"
 )
 
 func (a *app) newShowCommand() *cobra.Command {
-	asJSON, model := false, ""
+	asJSON, path := false, ""
 	c := &cobra.Command{
 		Use:   "show FILE",
 		Short: "print a model's privacy statement",
@@ -26,11 +29,11 @@ With --json it prints the facts of the model's card.`,
 		Example: `  discreet show m.json`,
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 == (model == "") {
+			if len(args) == 0 == (path == "") {
 				return &cli.UsageError{Err: &dp.ParamError{Op: "show", Param: "model",
 					Want: "must be given once, as an argument or as --model"}}
 			}
-			m, err := card.Load(strings.Join(append(args, model), ""), describeBuild(), clock())
+			m, err := loadCard(strings.Join(append(args, path), ""))
 			if err != nil {
 				return err
 			}
@@ -42,10 +45,23 @@ With --json it prints the facts of the model's card.`,
 		},
 	}
 	cli.ReadsArguments(c)
-	c.Flags().StringVar(&model, "model", "", "the model `file`, in place of the argument")
+	c.Flags().StringVar(&path, "model", "", "the model `file`, or a release of it, in place of the argument")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	cli.Reads(c, "model")
 	return c
+}
+
+// loadCard says of the model of a file, or of a release, what stands in it.
+func loadCard(path string) (*card.Card, error) {
+	m, err := sealed.Trusted(nil).LoadModel(path)
+	if err != nil {
+		return nil, err
+	}
+	file, err := model.Marshal(m) // the bytes of the file, as LoadModel has checked
+	if err != nil {
+		return nil, err
+	}
+	return card.Of(m, file, commands.DescribeBuild("discreet"), commands.Clock()), nil
 }
 
 // cardFlags is the flags of the command.
@@ -53,7 +69,7 @@ type cardFlags struct {
 	*app
 	model, out, format, audit string
 	about                     []string
-	ledger                    ledgerFlag
+	ledger                    commands.LedgerFlag
 }
 
 func (a *app) newCardCommand() *cobra.Command {
@@ -78,16 +94,16 @@ region, author and published (a date), and optionally sector, sources and notes.
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return k.writeCard(c) },
 	}
-	c.Flags().StringVar(&k.model, "model", "", "the model `file`")
+	c.Flags().StringVar(&k.model, "model", "", "the model `file`, or a release of it")
 	c.Flags().StringVar(&k.out, "out", "", "the `file` to write; replaced if it is there")
 	c.Flags().StringVar(&k.format, "format", "", "the `format`: html, pdf, yaml or registry (default from the file's name)")
 	c.Flags().StringVar(&k.audit, "audit", "", "a `file` that audit --json or attack --json printed")
 	c.Flags().StringArrayVar(&k.about, "about", nil, "with --format registry, `NAME=TEXT` about what the model does not contain; may be repeated")
-	k.ledger.addFlag(c)
+	k.ledger.AddFlag(c)
 	cli.Reads(c, "model", "audit")
 	cli.Writes(c, "out")
 	cli.Require(c, "model", "out")
-	completeFlag(c, "format", "html", "pdf", "yaml", "registry")
+	commands.CompleteFlag(c, "format", "html", "pdf", "yaml", "registry")
 	return c
 }
 
@@ -99,24 +115,24 @@ func (k *cardFlags) writeCard(c *cobra.Command) error {
 	if k.format == "registry" {
 		var err error
 		if about, err = card.ParseAbout(k.about); err != nil {
-			return asRefusal(err)
+			return commands.AsRefusal(err)
 		}
 	} else if k.about != nil {
 		return cli.Refuse("card", "about", "requires --format registry", nil)
 	}
-	m, err := card.Load(k.model, describeBuild(), clock())
+	m, err := loadCard(k.model)
 	if err == nil && k.audit != "" {
 		err = m.AddAudit(k.audit)
 	}
-	if err == nil && k.ledger.address != "" {
-		err = k.ledger.useLedger(c.Context(), func(l *ledger.Ledger) error { return m.AddLedger(c.Context(), l) })
+	if err == nil && k.ledger.Address != "" {
+		err = k.ledger.UseLedger(c.Context(), func(l *ledger.Ledger) error { return m.AddLedger(c.Context(), l) })
 	}
 	if err != nil {
-		return asRefusal(err)
+		return commands.AsRefusal(err)
 	}
 	write := m.Format(k.format, about)
 	if write == nil {
 		return cli.Refuse("card", "format", "must be html, pdf, yaml or registry", k.format)
 	}
-	return asRefusal(k.WriteFile(k.out, write))
+	return commands.AsRefusal(k.WriteFile(k.out, write))
 }

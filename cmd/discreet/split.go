@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/heldout"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 )
@@ -34,7 +35,7 @@ are as confidential as the table.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.splitTable(c) },
 	}
-	c.Flags().StringArrayVar(&f.data, "data", nil, tableWords+"; may be repeated")
+	c.Flags().StringArrayVar(&f.data, "data", nil, commands.TableWords+"; may be repeated")
 	c.Flags().StringVar(&f.schema, "schema", "", "the schema `file` of the table")
 	c.Flags().StringVar(&f.train, "train", "", "the `file` to write rows for training to, CSV or (.parquet) Parquet")
 	c.Flags().StringVar(&f.test, "test", "", "the `file` to write held-out rows to, likewise")
@@ -48,9 +49,9 @@ are as confidential as the table.`,
 
 func (f *splitFlags) splitTable(c *cobra.Command) error {
 	if err := f.Check(); err != nil {
-		return asRefusal(err)
+		return commands.AsRefusal(err)
 	}
-	s, _, err := loadSchema(f.schema)
+	s, _, err := commands.LoadSchema(f.schema)
 	if err != nil {
 		return err
 	}

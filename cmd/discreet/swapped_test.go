@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,10 +13,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/cli/clitest"
 )
 
 // reading are the flags and arguments that name a file or a folder to read, by
@@ -23,6 +26,18 @@ import (
 // what was given by mistake, and words without a dash are commands.
 var reading = map[string]string{
 	"schema init --public-sample": "schema init census.csv --public-sample FILE",
+
+	"release FILE":                  "release FILE --key key.pem --out n.zip",
+	"release --key":                 with(releaseLine, "--key FILE"),
+	"release --audit":               with(releaseLine, "--audit FILE"),
+	"release --attack":              with(releaseLine, "--attack FILE") + " --not-private",
+	"release --ledger":              with(releaseLine, "--ledger FILE"),
+	"release --anchors":             with(releaseLine, "--ledger l.db --anchors FILE"),
+	"verify FILE":                   "verify FILE --keys sign.pub",
+	"verify --keys":                 "verify r.zip --keys FILE",
+	"predict --require-signed":      "predict --model r.zip --data census.csv --out p.csv --require-signed FILE",
+	"predict-rows --require-signed": "predict-rows --model r.zip --require-signed FILE",
+	"serve --require-signed":        "serve --model r.zip --listen NOWHERE --require-signed FILE",
 
 	"schema check FILE":        "schema check FILE",
 	"schema check --data":      "schema check census.yaml --data FILE",
@@ -143,7 +158,8 @@ const (
 	voteLine       = "party vote --model m.json --aux census.csv --out v"
 	askLine        = "combine --ask peers.txt --certs certs --as combiner/x --aux census.csv --schema census.yaml " +
 		"--parties 9 --epsilon 1 --model n.json"
-	attackLine = "attack --data census.csv --schema census.yaml --learner erm --epsilon 1 --not-private --targets " +
+	releaseLine = "release m.json --key key.pem --out n.zip"
+	attackLine  = "attack --data census.csv --schema census.yaml --learner erm --epsilon 1 --not-private --targets " +
 		"2 --runs 40"
 	serveLine = "party serve --certs certs --as party/x --listen NOWHERE --state state --model m.json --schema " +
 		"census.yaml --key key.pem --combiner x --allow census.csv --max-epsilon 1 --lifetime-epsilon 1"
@@ -194,7 +210,7 @@ func TestEveryFileFlagIsTried(t *testing.T) {
 			}
 		}
 	}
-	walk(newRoot(&cli.App{Stdout: io.Discard, Stderr: io.Discard}))
+	walk(newBoth(&cli.App{Stdout: io.Discard, Stderr: io.Discard}))
 	for what := range named {
 		flag := what[strings.LastIndexByte(what, ' ')+1:]
 		if _, tried := reading[what]; !tried && !slices.Contains(writing, flag) {
@@ -256,12 +272,14 @@ func scene(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	t.Chdir(dir)
-	if err := writeCensus(dir, 60); err != nil {
+	if err := clitest.WriteCensus(dir, 60); err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
 		"party train --data census.csv --schema census.yaml --learner logistic --model m.json",
 		"party key --out key.pem",
+		"release keygen --out sign",
+		"release m.json --key sign --out r.zip",
 		"party vote --model m.json --aux census.csv --out votes/one",
 		"budget init --ledger l.db --dataset d --epsilon 1",
 		"certs init --dir certs",
@@ -285,9 +303,21 @@ func scene(t testing.TB) string {
 // tell runs the program in this process and returns all that it says.
 func tell(t testing.TB, line []string) string {
 	t.Helper()
-	var out bytes.Buffer
-	cli.Run(t.Context(), newRoot, line, []string{"PATH=" + os.Getenv("PATH")}, strings.NewReader(""), &out, &out)
-	return out.String()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // of a server that starts
+	defer cancel()
+	said := make(chan string, 1)
+	go func() {
+		var out bytes.Buffer
+		cli.Run(ctx, newBoth, line, []string{"PATH=" + os.Getenv("PATH")}, strings.NewReader(""), &out, &out)
+		said <- out.String()
+	}()
+	select {
+	case out := <-said:
+		return out
+	case <-time.After(2 * time.Minute): // of one that waits for a pipe
+		t.Fatalf("%q does not end", line)
+		return ""
+	}
 }
 
 // forms are what a text is given as: as such, packed, with the suffix of a Parquet

@@ -10,12 +10,26 @@ import (
 	"testing"
 )
 
-// TestTutorial follows the tutorial: it writes the schema that the page shows, runs
-// every command in order, and wants the lines that the page shows below a command to
-// be among those that the command prints. Where a line begins with "error:" the
-// command must fail.
-func TestTutorial(t *testing.T) {
-	page, err := os.ReadFile("../../docs/tutorial.md")
+// TestTutorials follows pages: it writes the schema, or the table, that a page shows, runs every
+// command in order, and wants the lines that the page shows below a command to be among those that the
+// command prints. Where a line begins with "error:" the command must fail.
+func TestTutorials(t *testing.T) {
+	for name, page := range map[string]struct {
+		files map[string]string // what blocks of a kind are saved as
+		least int               // commands
+	}{
+		"tutorial.md":  {map[string]string{"yaml": "people.yaml"}, 14},
+		"verifying.md": {map[string]string{"yaml": "people.yaml"}, 11},
+		"cohorts.md":   {map[string]string{"yaml": "members.yaml", "csv": "members.csv"}, 18},
+	} {
+		t.Run(name, func(t *testing.T) { followPage(t, name, page.files, page.least) })
+	}
+}
+
+// followPage follows a page of at least so many commands.
+func followPage(t *testing.T, name string, files map[string]string, least int) {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,8 +38,8 @@ func TestTutorial(t *testing.T) {
 	for _, block := range strings.Split("\n"+string(page), "\n```")[1:] {
 		kind, text, _ := strings.Cut(block, "\n")
 		switch kind {
-		case "yaml":
-			if err := os.WriteFile(filepath.Join(dir, "people.yaml"), []byte(text+"\n"), 0o600); err != nil {
+		case "yaml", "csv":
+			if err := os.WriteFile(filepath.Join(dir, files[kind]), []byte(text+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		case "console":
@@ -40,8 +54,8 @@ func TestTutorial(t *testing.T) {
 			}
 		}
 	}
-	if commands < 14 {
-		t.Errorf("the page has %d commands, at least 14 were there", commands)
+	if commands < least {
+		t.Errorf("the page has %d commands, at least %d were there", commands, least)
 	}
 }
 

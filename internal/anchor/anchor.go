@@ -29,6 +29,9 @@ type Head struct {
 // may share it.
 type Folder string
 
+// FolderNames matches the names in a Folder: identities.
+const FolderNames = "[0-9a-f]{32,}"
+
 // Default is where anchors are kept if nothing else is said: in the user's state, as the
 // XDG Base Directory Specification has it, or in Windows' local application data.
 func Default() (Folder, error) {

@@ -9,8 +9,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/additive"
 	"github.com/discreet-dp/discreet/internal/learn/labeldp"
-	"github.com/discreet-dp/discreet/internal/learn/pate"
-	"github.com/discreet-dp/discreet/internal/learn/people"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -74,19 +72,9 @@ func TestAuditsOfEveryLearner(t *testing.T) {
 		"additive, private column":  {features, additively, 0, 30_000, 0},
 		"additive, three classes":   {classes[dp.ReplaceOne], manyClasses(rows), 0, 5_000, 0},
 		"additive, classes weighed": {classes[dp.AddRemove], manyClasses(400), 0, 5_000, 0},
-		"people": {private, func(e dp.Epsilon, s *schema.Schema, n int) (learn.Plan, error) {
-			p := people.Defaults()
-			p.Epsilon = e
-			return p.Plan(s, n)
-		}, 0, 60_000, 0},
-		"pate": {private, func(e dp.Epsilon, s *schema.Schema, n int) (learn.Plan, error) {
-			p := pate.Defaults()
-			p.Epsilon = e
-			return p.Plan(s, n)
-		}, 0, 60_000, 0},
-		"labeldp, gamma":    {labels, labelwise(labeldp.Gamma, 0), 0, 100_000, 0.4},
-		"labeldp, laplace":  {labels, labelwise(labeldp.Laplace, 0), 0, 100_000, 0.6},
-		"labeldp, gaussian": {labels, labelwise(labeldp.Gaussian, dp.Femto/100), delta, 100_000, 0.5},
+		"labeldp, gamma":            {labels, labelwise(labeldp.Gamma, 0), 0, 100_000, 0.4},
+		"labeldp, laplace":          {labels, labelwise(labeldp.Laplace, 0), 0, 100_000, 0.6},
+		"labeldp, gaussian":         {labels, labelwise(labeldp.Gaussian, dp.Femto/100), delta, 100_000, 0.5},
 		"tune": {labels, func(e dp.Epsilon, s *schema.Schema, n int) (learn.Plan, error) {
 			p := tune.Defaults()
 			p.Epsilon, p.HeldOut = e, 0.4

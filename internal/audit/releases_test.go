@@ -18,8 +18,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn/erm"
 	"github.com/discreet-dp/discreet/internal/learn/grids"
 	"github.com/discreet-dp/discreet/internal/learn/labeldp"
-	"github.com/discreet-dp/discreet/internal/learn/pate"
-	"github.com/discreet-dp/discreet/internal/learn/people"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -132,21 +130,6 @@ func TestAuditsOfReleases(t *testing.T) {
 		{"labeldp, gamma", labels, 4, 24_000, 0, func(s *schema.Schema, n int) (learn.Plan, error) {
 			p := labeldp.Defaults()
 			p.Epsilon, p.Noise = loud, labeldp.Gamma
-			return p.Plan(s, n)
-		}},
-		{"people, κ = 1, 1 round", private, 4, 24_000, 0, func(s *schema.Schema, n int) (learn.Plan, error) {
-			p := people.Defaults()
-			p.Epsilon, p.Kappa, p.Rounds = loud, 1, 1
-			return p.Plan(s, n)
-		}},
-		{"people, κ = 1/2, public column", features, 8, 24_000, 0, func(s *schema.Schema, n int) (learn.Plan, error) {
-			p := people.Defaults()
-			p.Epsilon, p.Rounds = loud, 1
-			return p.Plan(s, n)
-		}},
-		{"pate", private, 8, 24_000, 0, func(s *schema.Schema, n int) (learn.Plan, error) {
-			p := pate.Defaults()
-			p.Epsilon = loud
 			return p.Plan(s, n)
 		}},
 	} {

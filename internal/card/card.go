@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -89,20 +90,6 @@ type Audit struct {
 	Confidence float64 `json:"confidence" yaml:"confidence"`
 	Runs       int     `json:"runs" yaml:"runs"`
 	Verdict    string  `json:"verdict" yaml:"verdict"`
-}
-
-// Load reads a model file and says of it what stands in it. program describes the
-// program, date is the card's.
-func Load(path, program string, date time.Time) (*Card, error) {
-	m, err := model.Load(path)
-	if err != nil {
-		return nil, err
-	}
-	file, err := model.Marshal(m) // the bytes of the file, as Unmarshal has checked
-	if err != nil {
-		return nil, err
-	}
-	return Of(m, file, program, date), nil
 }
 
 // Of is the card of a model whose file has these bytes.
@@ -230,16 +217,37 @@ func (c *Card) AddLedger(ctx context.Context, l *ledger.Ledger) error {
 	if err != nil {
 		return err
 	}
-	price := func(eps dp.Epsilon, delta dp.Delta) string {
-		if delta == 0 {
-			return "epsilon " + eps.String()
-		}
-		return fmt.Sprintf("epsilon %s and delta %s", eps, delta)
-	}
-	e.Total, e.Spent = price(b[0].Epsilon, b[0].Delta), price(b[0].Spent, b[0].SpentDelta)
-	e.Left, e.Note, e.SetAt = price(b[0].Left, b[0].LeftDelta), b[0].Note, declared[e.Dataset]
+	e.Total, e.Spent = PriceWords(b[0].Epsilon, b[0].Delta), PriceWords(b[0].Spent, b[0].SpentDelta)
+	e.Left, e.Note, e.SetAt = PriceWords(b[0].Left, b[0].LeftDelta), b[0].Note, declared[e.Dataset]
 	c.Entry = &e
 	return nil
+}
+
+// PriceWords is a price as Entry has it.
+func PriceWords(eps dp.Epsilon, delta dp.Delta) string {
+	if delta == 0 {
+		return "epsilon " + eps.String()
+	}
+	return fmt.Sprintf("epsilon %s and delta %s", eps, delta)
+}
+
+// ReadPriceWords is PriceWords backwards.
+func ReadPriceWords(text string) (p dp.Price, err error) {
+	eps, delta, both := strings.Cut(strings.TrimPrefix(text, "epsilon "), " and delta ")
+	if eps != "0" { // which is no price, but may be what is left
+		if p.Epsilon, err = dp.ParseEpsilon(eps); err != nil {
+			return p, err
+		}
+	}
+	if both {
+		if p.Delta, err = dp.ParseDelta(delta); err != nil {
+			return p, err
+		}
+	}
+	if PriceWords(p.Epsilon, p.Delta) != text {
+		return p, errors.New("card: a price must be as a card has it")
+	}
+	return p, nil
 }
 
 // AddAudit adds what discreet audit --json or attack --json printed into a file. What is
@@ -251,6 +259,15 @@ func (c *Card) AddAudit(path string) error {
 	if err != nil {
 		return fmt.Errorf("card: audit: %w", err)
 	}
+	if c.AddAuditText(text) != nil {
+		return refuse
+	}
+	return nil
+}
+
+// AddAuditText is AddAudit for what such a file holds.
+func (c *Card) AddAuditText(text []byte) error {
+	refuse := errors.New("card: the audit must be what discreet audit --json or attack --json printed")
 	var a struct {
 		Subject, Learner, Verdict string
 		LowerBound                *float64 `json:"lower_bound"`

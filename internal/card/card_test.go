@@ -39,7 +39,7 @@ func models(t *testing.T) (out []*model.Model) {
 		{Learner: "additive", Price: train.PriceText{Epsilon: "1", Delta: "0"}},
 		{Learner: "brc", Price: train.PriceText{Epsilon: "0.5", Delta: "0"}},
 		{Learner: "additive", Price: train.PriceText{Epsilon: "1", Delta: "1e-6"}},
-		{Learner: "people", Price: train.PriceText{Epsilon: "20", Delta: "0"}},
+		{Learner: "erm", Price: train.PriceText{Epsilon: "20", Delta: "0"}},
 		{Learner: "logistic", Price: train.PriceText{Delta: "0", NotPrivate: true}},
 	} {
 		req, err := c.Request("train")

@@ -176,7 +176,7 @@ func (c *Card) WriteRegistry(w io.Writer, a About) error {
 				"trains. Not trusted: everybody who gets the model or its predictions.", "One release",
 				strings.Join(counts, " "), "Static", "Non-interactive"},
 			Accounting: accounting{"Scores, labels and this record are computed from the released model and cost nothing.",
-				"The prices of all releases of the training are added up; where delta is above 0, jointly accounted for. " +
+				"The prices of all measurements of the training are added up; where delta is above 0, jointly accounted for. " +
 					strings.Join(counts, " ")},
 			Implementation: implementation{"Bounds, categories and roles are declared in a schema before the table is read. " +
 				"Choosing among candidates, where done, is part of the price.", strings.Join(mechanisms, " ") +

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cli contains what the commands discreet and discreet-lab share: exit codes,
-// error and hint lines, progress, files written whole or not at all.
+// Package cli is what the programs share: exit codes, error and hint lines, progress, files
+// written whole or not at all.
 package cli
 
 import (
@@ -9,7 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +26,15 @@ type App struct {
 	Stdout, Stderr io.Writer
 	running        bool // the command line was understood and a command has begun
 	outputs        *guard
+}
+
+// Main runs this process's command line and returns the exit code. A first interrupt ends the
+// command, a second one the process.
+func Main(newRoot func(*App) *cobra.Command) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second interrupt ends even what does not listen
+	return Run(ctx, newRoot, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr)
 }
 
 // Run parses the command line and runs one command of the tree that newRoot

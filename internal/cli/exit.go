@@ -57,6 +57,9 @@ func exitCode(err error) int {
 	if _, ok := errors.AsType[*ledger.Exceeded](err); ok {
 		return ExitBudget
 	}
+	if _, ok := errors.AsType[*ledger.Denied](err); ok {
+		return ExitBudget
+	}
 	if _, ok := errors.AsType[*UsageError](err); ok {
 		return ExitUsage
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -25,6 +26,7 @@ const (
 	writesKey = "writes" // the values are names of files in a folder; none where the flag names a file
 	resultKey = "result" // writes, and is the result of a job that may be asked for again
 	keepsKey  = "keeps"  // the value is the table that tells a database of the kind, "" for a folder
+	holdsKey  = "holds"  // the value is a regular expression of the names in a folder that is kept
 	newKey    = "new"    // writes, and replaces nothing whatever it is
 	forceFlag = "force"
 	jobFlag   = "job"
@@ -76,8 +78,12 @@ func WritesResult(c *cobra.Command, flag string) {
 // Keeps marks a flag of c that names a database, which has the given table, to read and to write.
 func Keeps(c *cobra.Command, flag, table string) { markFlag(c, flag, keepsKey, []string{table}) }
 
-// KeepsFolder marks a flag of c that names a folder which is the program's own.
-func KeepsFolder(c *cobra.Command, flag string) { markFlag(c, flag, keepsKey, []string{""}) }
+// KeepsFolder marks a flag of c that names a folder which is the program's own: it holds nothing
+// but files and folders whose whole names the regular expression matches.
+func KeepsFolder(c *cobra.Command, flag, names string) {
+	markFlag(c, flag, keepsKey, []string{""})
+	markFlag(c, flag, holdsKey, []string{names})
+}
 
 func markFlag(c *cobra.Command, name, key string, values []string) {
 	f := c.Flags().Lookup(name)
@@ -143,7 +149,9 @@ func (a *App) guardOutputs(c *cobra.Command, args []string) error {
 			if strings.Contains(in.path, "://") || in.path == "-" {
 				continue // not on this machine
 			}
-			if use.Keeps && failed == nil {
+			if names := f.Annotations[holdsKey]; names != nil && failed == nil {
+				failed = checkFolder(g.op, f.Name, in.path, names[0])
+			} else if use.Keeps && failed == nil {
 				failed = checkDatabase(g.op, f.Name, in.path, f.Annotations[keepsKey][0])
 			}
 			g.inputs = append(g.inputs, in)
@@ -239,11 +247,12 @@ func samePath(a, b string) bool {
 
 // liesIn holds for a path below a folder, in one of its files where they are known by name.
 func liesIn(path string, in input) bool {
-	if len(in.only) > 0 && !slices.Contains(in.only, strings.ToLower(filepath.Base(path))) {
+	path = strings.ToLower(resolve(path))
+	if len(in.only) > 0 && !slices.Contains(in.only, filepath.Base(path)) {
 		return false
 	}
 	below := strings.TrimSuffix(strings.ToLower(resolve(in.path)), string(filepath.Separator)) + string(filepath.Separator)
-	return strings.HasPrefix(strings.ToLower(resolve(path)), below)
+	return strings.HasPrefix(path, below)
 }
 
 // resolve is the path without links, as far as there is a file or a folder.
@@ -272,13 +281,32 @@ const (
 	BookTable       = "discreet_book"
 )
 
-// maxHead is the number of bytes of a database that are searched for the names of its tables: they are made first.
+// systemNames are those in a folder that are nobody's: hidden ones, and what file systems put there.
+const systemNames = `\..*|lost\+found`
+
+// checkFolder refuses to keep something in a folder that holds anything else.
+func checkFolder(op, flag, path, names string) error {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil // using it says why, unless it is yet to be made
+	}
+	own := regexp.MustCompile("^(?:" + names + "|" + systemNames + ")$")
+	for _, e := range entries {
+		if !own.MatchString(e.Name()) {
+			return Refuse(op, flag, "must be a folder that holds nothing but what this command keeps there, or not exist",
+				filepath.Join(path, e.Name()))
+		}
+	}
+	return nil
+}
+
+// maxHead is how much of a database is looked at for the names of its tables: they are made first.
 const maxHead = 1 << 20
 
 // checkDatabase refuses to keep something in another program's database or another kind of this
 // one's. A log beside it may hold tables that are not in the file yet.
 func checkDatabase(op, flag, path, table string) error {
-	if table == "" || atomicfile.KindOf(path) != atomicfile.Database {
+	if atomicfile.KindOf(path) != atomicfile.Database {
 		return nil
 	}
 	f, err := os.Open(path)

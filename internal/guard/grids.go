@@ -43,7 +43,7 @@ func SlopeMoves(relation dp.Relation, scope dp.Scope, most, curve float64) Moves
 	case relation == dp.ReplaceOne && scope == dp.PrivateFeatures:
 		l1, l2 = 2*l1, math.Sqrt2*l2
 	case relation == dp.ReplaceOne:
-		l1, l2 = 2*l1, math.Hypot(2*most, curve)
+		l1, l2 = 2*l1, max(math.Sqrt2*l2, math.Hypot(2*most, curve))
 	}
 	return Moves{l1 * roundUp, l2 * roundUp}
 }

@@ -122,20 +122,21 @@ func (gr *Groups) ClassVectors(class, size int, each func(visit func(group int, 
 const FeatureBits = 24
 
 // ClassMeans is, for each of some classes, the mean over all rows of the features of the rows of that
-// class: visit lists the features of each group that are not zero, each at most once and of a size of
-// at most 1. A neighbour changes the label of one row, and so moves the mean of one class or of two
+// class: visit lists the features of each group that are not zero, in order and of a size of at most 1;
+// others count as nothing. A neighbour changes the label of one row, and so moves the mean of one class or of two
 // by at most the longest of the groups' features.
 func (gr *Groups) ClassMeans(classes []int, size int, visit func(each func(group, feature int, x float64))) (*Sum, error) {
 	n := gr.of.Units()
-	if n < 1 || gr.of.most != 1 || gr.of.Schema().Relation != dp.ReplaceOne && gr.of.private {
-		return nil, fmt.Errorf("guard: means need a public number of rows")
+	if n < 1 || gr.of.rowUnits() != 1 || gr.of.Schema().Relation != dp.ReplaceOne && gr.of.private {
+		return nil, fmt.Errorf("guard: means need a public number of rows that count once")
 	}
 	sum := make([]int64, len(classes)*size)
-	sizes, squares := make([]float64, gr.Len), make([]float64, gr.Len)
+	sizes, squares, next := make([]float64, gr.Len), make([]float64, gr.Len), make([]int, gr.Len)
 	visit(func(group, f int, x float64) {
-		if !(math.Abs(x) <= 1) {
+		if f < next[group] || !(math.Abs(x) <= 1) {
 			return
 		}
+		next[group] = f + 1
 		q := math.RoundToEven(math.Ldexp(x, FeatureBits))
 		sizes[group] += math.Abs(q)
 		squares[group] += q * q

@@ -9,8 +9,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/brc"
 	"github.com/discreet-dp/discreet/internal/learn/labeldp"
-	"github.com/discreet-dp/discreet/internal/learn/pate"
-	"github.com/discreet-dp/discreet/internal/learn/people"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -26,8 +24,6 @@ func TestBinaryLearnersRefuse(t *testing.T) {
 	plans := map[string]func(*schema.Schema) error{
 		"Binary": func(s *schema.Schema) error { return learn.Binary("learner", s) },
 		"brc":    func(s *schema.Schema) error { _, err := brc.Params{}.Plan(s, 0); return err },
-		"pate":   func(s *schema.Schema) error { _, err := pate.Params{}.Plan(s, 0); return err },
-		"people": func(s *schema.Schema) error { _, err := people.Params{}.Plan(s, 0); return err },
 	}
 	for name, plan := range plans {
 		for param, s := range map[string]*schema.Schema{"label": levels(3), "weights": weighted} {

@@ -33,7 +33,7 @@ func censusTable(t *testing.T) (*discreet.Schema, *discreet.Table) {
 // it refuses there is no model.
 func TestCallersAccountIsChargedOnce(t *testing.T) {
 	schema, table := censusTable(t)
-	for _, learner := range []string{"additive", "brc", "erm", "people", "pate"} {
+	for _, learner := range []string{"additive", "brc", "erm", "grids"} {
 		plan, err := schema.Plan(discreet.Options{Learner: learner, Epsilon: 0.7, Rows: table.Rows()})
 		if err != nil {
 			t.Fatal(err)

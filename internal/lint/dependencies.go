@@ -3,7 +3,9 @@
 package lint
 
 import (
+	"fmt"
 	"io/fs"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,16 +20,29 @@ var dependencyRow = regexp.MustCompile("(?m)^\\| *`([^`]+)` *\\| *([^|]*?) *\\| 
 // checkDependencies compares what the sources import, and the pinned tools,
 // with the page that gives each dependency its reason.
 func checkDependencies(m *Module) (bad []string) {
-	mod, err := fs.ReadFile(m.FS, "go.mod")
-	if err != nil {
-		return []string{err.Error()}
+	versions, tools := map[string]string{}, []string{}
+	for _, dir := range append([]string{"."}, m.Nested...) {
+		mod, err := fs.ReadFile(m.FS, path.Join(dir, "go.mod"))
+		if err != nil {
+			return []string{err.Error()}
+		}
+		required, used := parseMod(string(mod))
+		tools = append(tools, used...)
+		for lib, version := range required {
+			was, twice := versions[lib]
+			if twice && was != version {
+				bad = append(bad, fmt.Sprintf("%s/go.mod: %s is %s here and %s in go.mod", dir, lib, version, was))
+			}
+			if !twice && lib != m.Path {
+				versions[lib] = version
+			}
+		}
 	}
-	versions, tools := parseMod(string(mod))
 	moduleOf := func(importPath string) string { // the longest module path wins
 		best := ""
-		for path := range versions {
-			if under(importPath, path) && len(path) > len(best) {
-				best = path
+		for lib := range versions {
+			if under(importPath, lib) && len(lib) > len(best) {
+				best = lib
 			}
 		}
 		return best

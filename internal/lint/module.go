@@ -14,9 +14,10 @@ import (
 	"strings"
 )
 
-// Module is the sources of one Go module.
+// Module is the sources of one Go module, and of the modules that are nested in it under its path.
 type Module struct {
-	Path     string // as in go.mod
+	Path     string   // as in go.mod
+	Nested   []string // folders of the nested modules
 	FS       fs.FS
 	Fset     *token.FileSet
 	Packages []*Package // by folder
@@ -38,28 +39,29 @@ type File struct {
 }
 
 // Load parses every Go file below root, whatever its build tags, except
-// testdata, hidden folders and nested modules.
+// testdata, hidden folders and nested modules that are somebody else's.
 func Load(root fs.FS) (*Module, error) {
-	m := &Module{FS: root, Fset: token.NewFileSet()}
-	mod, err := fs.ReadFile(root, "go.mod")
+	own, err := readModulePath(root, ".")
 	if err != nil {
 		return nil, err
 	}
-	for line := range strings.Lines(string(mod)) {
-		if p, ok := strings.CutPrefix(line, "module "); ok {
-			m.Path = strings.TrimSpace(p)
-		}
-	}
+	m := &Module{Path: own, FS: root, Fset: token.NewFileSet()}
 	packages := map[string]*Package{}
 	err = fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		if d.IsDir() {
+			if name == "." {
+				return nil
+			}
 			base := path.Base(name)
-			_, nested := fs.Stat(root, path.Join(name, "go.mod"))
-			if name != "." && (base == "testdata" || base[0] == '.' || base[0] == '_' || nested == nil) {
+			nested, err := readModulePath(root, name)
+			if base == "testdata" || base[0] == '.' || base[0] == '_' || err == nil && nested != m.Path+"/"+name {
 				return fs.SkipDir
+			}
+			if err == nil {
+				m.Nested = append(m.Nested, name)
 			}
 			return nil
 		}
@@ -86,6 +88,20 @@ func Load(root fs.FS) (*Module, error) {
 	})
 	slices.SortFunc(m.Packages, func(a, b *Package) int { return strings.Compare(a.Dir, b.Dir) })
 	return m, err
+}
+
+// readModulePath reads the path of the module in a folder.
+func readModulePath(root fs.FS, dir string) (string, error) {
+	mod, err := fs.ReadFile(root, path.Join(dir, "go.mod"))
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(mod)) {
+		if p, ok := strings.CutPrefix(line, "module "); ok {
+			return strings.TrimSpace(p), nil
+		}
+	}
+	return "", fmt.Errorf("%s/go.mod names no module", dir)
 }
 
 // production returns the packages with at least one non-test file.

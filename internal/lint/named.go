@@ -12,10 +12,17 @@ import (
 	"strings"
 )
 
-var testName = regexp.MustCompile("`((?:Test|Fuzz)[A-Z][A-Za-z0-9]*)(…?)")
+var (
+	testName   = regexp.MustCompile("`((?:Test|Fuzz)[A-Z][A-Za-z0-9]*|test_[a-z0-9_]+)(…?)")
+	scriptName = regexp.MustCompile("`TestScripts/([a-z0-9_]+)`")
+	pythonTest = regexp.MustCompile(`(?m)^def (test_[a-z0-9_]+)\(`)
+)
+
+const pythonTests = "python/tests/*.py"
 
 // checkNamedTests wants every test that a page names: a promise that leans on a
-// test which is gone leans on nothing. TestX… names all that begin so.
+// test which is gone leans on nothing. TestX… names all that begin so, and TestScripts/x a script
+// of the commands.
 func checkNamedTests(m *Module) (bad []string) {
 	there := map[string]bool{}
 	for _, p := range m.Packages {
@@ -27,7 +34,7 @@ func checkNamedTests(m *Module) (bad []string) {
 			}
 		}
 	}
-	for _, pattern := range []string{"docs/*.md", guarantees + "/*.md"} {
+	for _, pattern := range []string{pythonTests, "docs/*.md", guarantees + "/*.md"} {
 		pages, err := fs.Glob(m.FS, pattern)
 		if err != nil {
 			return []string{err.Error()}
@@ -36,6 +43,17 @@ func checkNamedTests(m *Module) (bad []string) {
 			text, err := fs.ReadFile(m.FS, page)
 			if err != nil {
 				return []string{err.Error()}
+			}
+			if pattern == pythonTests {
+				for _, def := range pythonTest.FindAllStringSubmatch(string(text), -1) {
+					there[def[1]] = true
+				}
+				continue
+			}
+			for _, script := range scriptName.FindAllStringSubmatch(string(text), -1) {
+				if _, err := fs.Stat(m.FS, "cmd/discreet/testdata/"+script[1]+".txtar"); err != nil {
+					bad = append(bad, page+": names the script "+script[1]+", and there is none")
+				}
 			}
 			for _, name := range testName.FindAllStringSubmatch(string(text), -1) {
 				some := there[name[1]]

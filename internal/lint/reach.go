@@ -32,8 +32,12 @@ type reach struct {
 // for programs that use it, and so does all that it exports. Packages that nothing but
 // other tests import are in no program.
 func findReach(dir, module string) (*reach, error) {
-	cfg := &packages.Config{Mode: packages.LoadAllSyntax, Dir: dir, Tests: true}
-	loaded, err := packages.Load(cfg, ".", "./cmd/discreet", "./lab/cmd/discreet-lab")
+	env, err := goEnv(dir)
+	if err != nil {
+		return nil, err
+	}
+	cfg := &packages.Config{Mode: packages.LoadAllSyntax, Dir: dir, Env: env, Tests: true}
+	loaded, err := packages.Load(cfg, ".", "./cmd/discreet", "./cmd/discreet-net", "./lab/cmd/discreet-lab")
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +90,7 @@ func findReach(dir, module string) (*reach, error) {
 		switch id := loaded[i].ID; id {
 		case module:
 			product = append(product, exportedFunctions(prog, p.Pkg)...)
-		case module + ".test", module + "/cmd/discreet":
+		case module + ".test", module + "/cmd/discreet", module + "/cmd/discreet-net":
 			product = append(product, p.Func("init"), p.Func("main"))
 		case module + "/lab/cmd/discreet-lab":
 			lab = append(lab, p.Func("init"), p.Func("main"))

@@ -3,34 +3,11 @@
 package lint
 
 import (
-	"flag"
 	"os"
-	"path/filepath"
 	"testing"
 )
 
 const root = "../.."
-
-var update = flag.Bool("update", false, "write the table of packages to its page")
-
-// TestPackagePage writes the page's table where -update asks for it.
-func TestPackagePage(t *testing.T) {
-	if !*update {
-		t.Skip("run with -update to write the table of packages to its page")
-	}
-	path := filepath.Join(root, packagePage)
-	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	written, ok := replaceTable(string(page))
-	if !ok {
-		t.Fatalf("%s has no place for the table", packagePage)
-	}
-	if err := os.WriteFile(path, []byte(written), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // TestRepository holds this repository to every rule.
 func TestRepository(t *testing.T) {
@@ -46,7 +23,6 @@ func TestRepository(t *testing.T) {
 		check func(*Module) []string
 	}{
 		{"imports", checkImports},
-		{"package page", checkPackagePage},
 		{"randomness", checkRandomness},
 		{"seed flag", checkSeedFlag},
 		{"headers", checkHeaders},
@@ -69,10 +45,10 @@ func TestRepository(t *testing.T) {
 		})
 	}
 	for name, check := range map[string]func() ([]string, error){
-		"order":    func() ([]string, error) { return checkOrder(m, root) },
-		"secrets":  func() ([]string, error) { return checkSecrets(m, root) },
-		"divisors": func() ([]string, error) { return checkDivisors(m, root) },
-		"places":   func() ([]string, error) { return checkPlaces(root) },
+		"order":   func() ([]string, error) { return checkOrder(m, root) },
+		"secrets": func() ([]string, error) { return checkSecrets(m, root) },
+		"bounds":  func() ([]string, error) { return checkBounds(m, root) },
+		"places":  func() ([]string, error) { return checkPlaces(root) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			bad, err := check()

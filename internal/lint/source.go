@@ -77,4 +77,28 @@ func checkOutput(m *Module) (bad []string) {
 
 // isCommand reports whether the package is a program or what only programs use:
 // it may print and exit.
-func isCommand(p *Package) bool { return under(p.Name, "cmd") || under(p.Name, "lab/cmd") }
+func isCommand(p *Package) bool {
+	return under(p.Name, "cmd") || under(p.Name, "commands") || under(p.Name, "lab/cmd")
+}
+
+// receiverName is the name of the type that a method is of, "" for a function.
+func receiverName(d *ast.FuncDecl) string {
+	if d.Recv == nil {
+		return ""
+	}
+	t := d.Recv.List[0].Type
+	for {
+		switch x := t.(type) {
+		case *ast.StarExpr:
+			t = x.X
+		case *ast.IndexExpr:
+			t = x.X
+		case *ast.IndexListExpr:
+			t = x.X
+		case *ast.Ident:
+			return x.Name
+		default:
+			return "?"
+		}
+	}
+}

@@ -5,8 +5,10 @@ package lint
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path"
@@ -28,12 +30,30 @@ var forTests = []string{"internal/census/csv.go", "internal/census/parquet.go"}
 // machine: docs/decisions/0006-floats.md.
 var roundedTwice = []string{"./internal/model", "./internal/table/feature"}
 
+// goEnv is the environment of the go command: its workspace is that of dir, whatever the user's.
+func goEnv(dir string) ([]string, error) {
+	work, err := filepath.Abs(filepath.Join(dir, "go.work"))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(work); errors.Is(err, fs.ErrNotExist) {
+		work = "off"
+	} else if err != nil {
+		return nil, err
+	}
+	return append(os.Environ(), "GOWORK="+work), nil
+}
+
 // goTool runs the go command in dir and gives its output to read. env is added to
 // the environment.
 func goTool(dir string, env []string, read func(io.Reader) error, args ...string) error {
+	whole, err := goEnv(dir)
+	if err != nil {
+		return err
+	}
 	c := exec.Command("go", args...)
 	c.Dir = dir
-	c.Env = append(os.Environ(), env...)
+	c.Env = append(whole, env...)
 	var said bytes.Buffer
 	c.Stderr = &said
 	out, err := c.StdoutPipe()
@@ -67,14 +87,14 @@ func findDead(r *reach) (which []string) {
 	return which
 }
 
-// findUnproved lists functions that proofs lean on and that the product does not call:
-// what is proved would not be what runs.
+// findUnproved lists functions that proofs lean on and that the product does not call, or, of the
+// laboratory's own, its program: what is proved would not be what runs.
 func findUnproved(m *Module, r *reach) (which []string) {
 	reached, declared := map[string]bool{}, map[string]bool{}
 	for _, f := range r.functions {
 		in := path.Dir(f.at) + " " + f.name
 		declared[in] = true
-		reached[in] = reached[in] || r.byProduct[f.at]
+		reached[in] = reached[in] || r.byProduct[f.at] || under(f.at, "lab") && r.byLab[f.at]
 	}
 	pages, _ := readTagPages(m)
 	for _, page := range pages {
@@ -84,7 +104,7 @@ func findUnproved(m *Module, r *reach) (which []string) {
 					continue
 				}
 				if in := p.Dir + " " + t.name; declared[in] && !reached[in] {
-					which = append(which, fmt.Sprintf("%s: tag %s leans on %s of %s, which discreet never calls", page.file, t.tag,
+					which = append(which, fmt.Sprintf("%s: tag %s leans on %s of %s, which no program calls", page.file, t.tag,
 						t.name, p.Name))
 				}
 			}

@@ -5,6 +5,7 @@ package lint
 import (
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -15,23 +16,25 @@ func TestTools(t *testing.T) {
 	if os.Getenv("DISCREET_TOOLS") == "" {
 		t.Skip("takes a minute of processor time: make check")
 	}
+	m, err := Load(os.DirFS(root))
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Run("tidy", func(t *testing.T) {
-		var diff strings.Builder
-		err := goTool(root, nil, func(r io.Reader) error {
-			_, err := io.Copy(&diff, r)
-			return err
-		}, "mod", "tidy", "-diff")
-		if diff.Len() > 0 {
-			t.Errorf("go.mod or go.sum is not tidy; run go mod tidy:\n%s", &diff)
-		} else if err != nil {
-			t.Skipf("not checked: %v", err) // it wants sums of modules that no build needs, from the network
+		for _, dir := range append([]string{"."}, m.Nested...) {
+			var diff strings.Builder
+			err := goTool(filepath.Join(root, dir), nil, func(r io.Reader) error {
+				_, err := io.Copy(&diff, r)
+				return err
+			}, "mod", "tidy", "-diff")
+			if diff.Len() > 0 {
+				t.Errorf("go.mod or go.sum of %s is not tidy; run go mod tidy:\n%s", dir, &diff)
+			} else if err != nil {
+				t.Skipf("not checked: %v", err) // it wants sums of modules that no build needs, from the network
+			}
 		}
 	})
 	t.Run("calls", func(t *testing.T) {
-		m, err := Load(os.DirFS(root))
-		if err != nil {
-			t.Fatal(err)
-		}
 		r, err := findReach(root, m.Path)
 		if err != nil {
 			t.Fatal(err)

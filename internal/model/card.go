@@ -138,7 +138,7 @@ func (p *Privacy) protectedWords() string {
 		return "everything that each party holds, all of its rows at once"
 	}
 	if p.PartColumn != "" {
-		return fmt.Sprintf("every feature but %q, and the label, of each row of the part", p.PartColumn)
+		return fmt.Sprintf("every feature but %q, and the label, of %s of the part", p.PartColumn, unit)
 	}
 	return "every feature and the label of " + unit
 }
@@ -192,9 +192,9 @@ func (p *Privacy) sumMechanisms() []string {
 	}
 	lines := make([]string, len(names))
 	for i, name := range names {
-		releases := "releases"
+		measurements := "measurements"
 		if count[name] == 1 {
-			releases = "release"
+			measurements = "measurement"
 		}
 		price := "epsilon = " + cost[name].String()
 		if delta[name] > 0 {
@@ -203,7 +203,7 @@ func (p *Privacy) sumMechanisms() []string {
 		if rho[name] > 0 {
 			price = "rho = " + rho[name].String()
 		}
-		lines[i] = fmt.Sprintf("%d %s by %s, %s in total", count[name], releases, name, price)
+		lines[i] = fmt.Sprintf("%d %s by %s, %s in total", count[name], measurements, name, price)
 	}
 	return lines
 }

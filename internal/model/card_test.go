@@ -19,7 +19,7 @@ func TestCard(t *testing.T) {
 		`a reader who is 50 % sure of one becomes at most 54.0 % sure
   one row is     one admission
   neighbours     replace-one: they have the same number of rows and differ in the private columns of one row at most
-  paid for       2 releases by laplace, epsilon = 0.16 in total
+  paid for       2 measurements by laplace, epsilon = 0.16 in total
   not protected  The label of each row.
                  The public columns: bill, ward.
   in words       The private columns of one row change the odds of any model by a factor of at most exp(0.16).
@@ -45,8 +45,8 @@ func TestCardWithDelta(t *testing.T) {
 		"guarantee      epsilon = 0.16 (160000000 nano), delta = 0.000001\n",
 		"any outcome at most 1.18 times as likely, plus a chance of 0.000001; a guess between the two is right at " +
 			"most 54.0 % of the time\n",
-		"paid for       1 release by gaussian, rho = 0.0004 in total\n",
-		"1 release by laplace, epsilon = 0.08 in total\n",
+		"paid for       1 measurement by gaussian, rho = 0.0004 in total\n",
+		"1 measurement by laplace, epsilon = 0.08 in total\n",
 	} {
 		if !strings.Contains(card, want) {
 			t.Errorf("no %q in\n%s", want, card)

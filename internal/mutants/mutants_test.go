@@ -99,7 +99,12 @@ func run(t *testing.T, root string, m mutant) (string, error) {
 		parts[i] = "^" + p + "$"
 	}
 	cmd := exec.Command("go", "test", "-timeout", "30m", "-overlay", file, "-run", strings.Join(parts, "/"), m.Package)
-	cmd.Dir = root
+	cmd.Dir, cmd.Env = root, workspace(root)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
+}
+
+// workspace is an environment in which the go command of the root finds the laboratory, too.
+func workspace(root string) []string {
+	return append(os.Environ(), "GOWORK="+filepath.Join(root, "go.work"))
 }

@@ -136,8 +136,8 @@ var critical = map[string][]string{
 	"internal/learn/erm":            {"./internal/learn/erm", "./internal/noninterference"},
 	"internal/learn/grids":          {"./internal/learn/grids", "./internal/noninterference"},
 	"internal/learn/labeldp":        {"./internal/learn/labeldp", "./internal/noninterference"},
-	"internal/learn/pate":           {"./internal/learn/pate", "./internal/noninterference"},
-	"internal/learn/people":         {"./internal/learn/people", "./internal/noninterference"},
+	"lab/internal/learn/pate":       {"./lab/internal/learn/pate", "./lab/internal/noninterference"},
+	"lab/internal/learn/people":     {"./lab/internal/learn/people", "./lab/internal/noninterference"},
 }
 
 // longestRun is the time that the tests of one package have to see one mistake; a mistake
@@ -261,7 +261,7 @@ func (m mistake) tried(t *testing.T, root string, tests []string) ending {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*longestRun)
 		cmd := exec.CommandContext(ctx, "go", "test", "-failfast", "-vet=off", "-timeout", longestRun.String(), "-overlay",
 			file, pkg)
-		cmd.Dir = root
+		cmd.Dir, cmd.Env = root, workspace(root)
 		out, err := cmd.CombinedOutput()
 		cancel()
 		if bytes.Contains(out, []byte("[build failed]")) {

@@ -458,8 +458,8 @@ var table = []mutant{
 		Old: `		if err := j.checkAffordable(t, price); err != nil {
 			return err
 		}
-`,
-		New: ``,
+		e := j.newEntry`,
+		New: `		e := j.newEntry`,
 
 		Package: "./internal/privacy/ledger", Test: "TestExactlyTenOfAHundred",
 	},
@@ -1055,15 +1055,15 @@ var table = []mutant{
 	},
 	{
 		Row: "people 1", Bug: "noise of half the cap",
-		File: "internal/learn/people/smooth.go",
+		File: "lab/internal/learn/people/smooth.go",
 		Old:  `engine.WeightOne/float64(total)*(1+0x1p-50)`,
 		New:  `engine.WeightOne/float64(2*total)*(1+0x1p-50)`,
 
-		Package: "./internal/learn/people", Test: "TestDeclaredSensitivityIsHeldAndReached",
+		Package: "./lab/internal/learn/people", Test: "TestDeclaredSensitivityIsHeldAndReached",
 	},
 	{
 		Row: "people 2", Bug: "the level is not found again after a vote",
-		File: "internal/learn/people/smooth.go",
+		File: "lab/internal/learn/people/smooth.go",
 		Old: `	s.reach += step
 	s.projectMeasure()`,
 		New: `	s.reach += step
@@ -1075,32 +1075,32 @@ var table = []mutant{
 		}
 	}
 	s.total, s.sum[1] = s.sum[0], s.sum[0]+1`,
-		Package: "./internal/learn/people", Test: "TestReplayNonInterference",
+		Package: "./lab/internal/learn/people", Test: "TestReplayNonInterference",
 	},
 	{
 		Row: "people 3", Bug: "choice and error both at the round's full ε",
-		File: "internal/learn/people/params.go",
+		File: "lab/internal/learn/people/params.go",
 		Old:  `pl.share[t] = share{pick, each[t] - pick}`,
 		New:  `pl.share[t] = share{each[t], each[t]}`,
 
-		Package: "./internal/learn/people", Test: "TestConformance/partly_private/bill_equals_releases",
+		Package: "./lab/internal/learn/people", Test: "TestConformance/partly_private/bill_equals_releases",
 	},
 	{
 		Row: "people 4", Bug: "choice without the 2 of 2Δ",
-		File: "internal/learn/people/fit.go",
+		File: "lab/internal/learn/people/fit.go",
 		Old:  `pl.selectorFor(pl.share[t].pick, 2*moves)`,
 		New:  `pl.selectorFor(pl.share[t].pick, moves)`,
 
-		Package: "./internal/learn/people", Test: "TestReplayNonInterference",
+		Package: "./lab/internal/learn/people", Test: "TestReplayNonInterference",
 	},
 	{
 		Row: "people 5", Bug: "exact vote",
-		File: "internal/learn/people/fit.go",
+		File: "lab/internal/learn/people/fit.go",
 		Old: `	return k, werr
 }`,
 		New: `	return k, werr + float64(wrong[k])/float64(total)
 }`,
-		Package: "./internal/learn/people", Test: "TestReplayNonInterference",
+		Package: "./lab/internal/learn/people", Test: "TestReplayNonInterference",
 	},
 	{
 		Row: "erm norm", Bug: "a model does not shorten the rows that its training shortened",
@@ -1112,61 +1112,61 @@ var table = []mutant{
 	},
 	{
 		Row: "pate 1", Bug: "a teacher's vote is as long as its rows make it",
-		File: "internal/learn/pate/teachers.go",
+		File: "lab/internal/learn/pate/teachers.go",
 		Old:  `length := max(r.voteNorm(vote), r.fullLength())`,
 		New:  `length := max(r.voteNorm(vote)/2, r.fullLength())`,
 
-		Package: "./internal/learn/pate", Test: "TestAVoteIsNeverLongerThanOne",
+		Package: "./lab/internal/learn/pate", Test: "TestAVoteIsNeverLongerThanOne",
 	},
 	{
 		Row: "pate 2", Bug: "a row's own query is not paid for in full",
-		File: "internal/learn/pate/fit.go",
+		File: "lab/internal/learn/pate/fit.go",
 		Old:  `firstMove, secondMove, slopeMove = 0.5, 0.25, 1.0`,
 		New:  `firstMove, secondMove, slopeMove = 0.07, 0.03, 1.0`,
 
-		Package: "./internal/learn/pate", Test: "TestReplayNonInterference",
+		Package: "./lab/internal/learn/pate", Test: "TestReplayNonInterference",
 	},
 	{
 		Row: "pate 2b", Bug: "Gaussian noise twice, each for all of (ε, δ)",
-		File: "internal/learn/pate/params.go",
+		File: "lab/internal/learn/pate/params.go",
 		Old:  `	pl.worth.rho = all - pl.votes.rho`,
 		New:  `	pl.worth.rho = all`,
 
-		Package: "./internal/learn/pate", Test: "TestGaussianNoiseIsCalibrated",
+		Package: "./lab/internal/learn/pate", Test: "TestGaussianNoiseIsCalibrated",
 	},
 	{
 		Row: "pate 2c", Bug: "votes one long in L1 met by noise for L2, and cut by the largest entry",
-		File: "internal/learn/pate/teachers.go",
+		File: "lab/internal/learn/pate/teachers.go",
 		Old:  `		squares += float64(x) * float64(x)`,
 		New:  `		squares = max(squares, float64(x)*float64(x))`,
 
-		Package: "./internal/learn/pate", Test: "TestAVoteIsNeverLongerThanOne",
+		Package: "./lab/internal/learn/pate", Test: "TestAVoteIsNeverLongerThanOne",
 	},
 	{
 		Row: "pate 3", Bug: "a float sum over rows, whose order depends on cells",
-		File: "internal/learn/pate/fit.go",
+		File: "lab/internal/learn/pate/fit.go",
 		Old:  `	room := max(1, float64(r.sumSpreads())) / one`,
 		New: `	room := 0.0
 	for i := range r.rows {
 		room += r.rows[i].p * (1 - r.rows[i].p)
 	}`,
-		Package: "./internal/learn/pate", Test: "TestReplayNonInterference",
+		Package: "./lab/internal/learn/pate", Test: "TestReplayNonInterference",
 	},
 	{
 		Row: "pate 4", Bug: "rows are not dealt",
-		File: "internal/learn/pate/teachers.go",
+		File: "lab/internal/learn/pate/teachers.go",
 		Old:  `	rng.Shuffle(src, len(r.rows), func(i, j int) { r.rows[i], r.rows[j] = r.rows[j], r.rows[i] })`,
 		New:  `	rng.Shuffle(src, len(r.rows)/2, func(i, j int) { r.rows[i], r.rows[j] = r.rows[j], r.rows[i] })`,
 
-		Package: "./internal/learn/pate", Test: "TestDealIgnoresWhatIsInARow",
+		Package: "./lab/internal/learn/pate", Test: "TestDealIgnoresWhatIsInARow",
 	},
 	{
 		Row: "pate 5", Bug: "the printed form for privacy",
-		File: "internal/learn/pate/params.go",
+		File: "lab/internal/learn/pate/params.go",
 		Old:  `	case p.Form == Printed && !p.NotPrivate:`,
 		New:  `	case false:`,
 
-		Package: "./internal/learn/pate", Test: "TestPlanRefuses",
+		Package: "./lab/internal/learn/pate", Test: "TestPlanRefuses",
 	},
 	{
 		Row: "tune 1", Bug: "the trainings that lost are not paid for",
@@ -1596,8 +1596,8 @@ var table = []mutant{
 	{
 		Row: "secsum 4", Bug: "a sum may overflow",
 		File: "internal/federated/secsum/task.go",
-		Old:  `hi != 0 || lo >= 1<<63 {`,
-		New:  `hi != 0 && lo >= 1<<63 {`,
+		Old:  `hi != 0 || lo > maxSum {`,
+		New:  `hi != 0 && lo > maxSum {`,
 
 		Package: "./internal/federated/secsum", Test: "TestOverflowIsImpossible",
 	},

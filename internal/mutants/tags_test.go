@@ -122,23 +122,23 @@ var leaned = []mutant{
 	},
 	{
 		Row: "tag pate 1.5", Bug: "both releases have the whole of ε",
-		File: "internal/learn/pate/params.go",
+		File: "lab/internal/learn/pate/params.go",
 		Old:  `	pl.worth.eps = pl.Epsilon - pl.votes.eps`,
 		New:  `	pl.worth.eps = pl.Epsilon`,
 
-		Package: "./internal/learn/pate", Test: "TestConformance",
+		Package: "./lab/internal/learn/pate", Test: "TestConformance",
 	},
 	{
 		Row: "tag pate 1.2", Bug: "a row's part moves the votes by one",
-		File: "internal/learn/pate/fit.go",
+		File: "lab/internal/learn/pate/fit.go",
 		Old:  `votesMove = 2`,
 		New:  `votesMove = 1`,
 
-		Package: "./internal/learn/pate", Test: "TestCoefficientsEqualTheNaiveTwin",
+		Package: "./lab/internal/learn/pate", Test: "TestCoefficientsEqualTheNaiveTwin",
 	},
 	{
 		Row: "tag pate 1.3", Bug: "the first vote leaves as it is",
-		File: "internal/learn/pate/fit.go",
+		File: "lab/internal/learn/pate/fit.go",
 		Old: `	if pl.NotPrivate {
 		return out
 	}
@@ -149,7 +149,7 @@ var leaned = []mutant{
 	}
 	variance`,
 
-		Package: "./internal/learn/pate", Test: "TestReplayNonInterference",
+		Package: "./lab/internal/learn/pate", Test: "TestReplayNonInterference",
 	},
 	{
 		Row: "tag tune 1.7", Bug: "another number of runs than the law draws",
@@ -376,11 +376,11 @@ var leaned = []mutant{
 	},
 	{
 		Row: "tag people 1.4", Bug: "the free classifier sees private columns' errors",
-		File: "internal/learn/people/fit.go",
+		File: "lab/internal/learn/people/fit.go",
 		Old:  `add(k, voteOf(publicError(patterns, k)))`,
 		New:  `add(k, voteOf(publicError(patterns, 0)))`,
 
-		Package: "./internal/learn/people", Test: "TestVotesEqualTheNaiveTwin",
+		Package: "./lab/internal/learn/people", Test: "TestVotesEqualTheNaiveTwin",
 	},
 	{
 		Row: "tag brc 1.1", Bug: "the list of classifiers depends on how many rows there are",
@@ -520,15 +520,15 @@ var leaned = []mutant{
 	},
 	{
 		Row: "tag pate 1.4", Bug: "the student groups rows by private columns, too",
-		File: "internal/learn/pate/student.go",
+		File: "lab/internal/learn/pate/student.go",
 		Old:  `groups, err := tab.Groups(ctx, pl.public.Columns)`,
 		New:  `groups, err := tab.Groups(ctx, pl.joint.Columns)`,
 
-		Package: "./internal/noninterference", Test: "TestEveryModeOnPairs",
+		Package: "./lab/internal/noninterference", Test: "TestEveryModeOnPairs",
 	},
 	{
 		Row: "tag pate 1.6", Bug: "a table of one class fails after the charge",
-		File: "internal/learn/pate/fit.go",
+		File: "lab/internal/learn/pate/fit.go",
 		Old: `	if pl.Form == Printed {
 		m, err := pl.fitPrinted`,
 		New: `	if n := groups.Counts[pl.s.Label.Positive]; len(n) > 0 && slices.Max(n) == 0 {
@@ -537,15 +537,15 @@ var leaned = []mutant{
 	if pl.Form == Printed {
 		m, err := pl.fitPrinted`,
 
-		Package: "./internal/learn/pate", Test: "TestConformance",
+		Package: "./lab/internal/learn/pate", Test: "TestConformance",
 	},
 	{
 		Row: "tag people 1.4", Bug: "the public classifier groups rows by private columns, too",
-		File: "internal/learn/people/fit.go",
+		File: "lab/internal/learn/people/fit.go",
 		Old:  `groups, err := tab.Groups(ctx, pl.public)`,
 		New:  `groups, err := tab.Groups(ctx, pl.space.Columns)`,
 
-		Package: "./internal/noninterference", Test: "TestEveryModeOnPairs",
+		Package: "./lab/internal/noninterference", Test: "TestEveryModeOnPairs",
 	},
 	{
 		Row: "tag ledger 2.2", Bug: "other bytes than the committed ones are published",
@@ -554,6 +554,64 @@ var leaned = []mutant{
 		New:  `j.l.replaceFile(path, slices.Concat(j.stored, []byte("\n"))); err != nil {`,
 
 		Package: "./internal/privacy/ledger", Test: "TestJobGoesItsWay",
+	},
+	{
+		Row: "tag ledger 5.1", Bug: "two trainings read cohorts in different ways",
+		File: "internal/privacy/ledger/cohorts.go",
+		Old:  `definition != "" && definition != req.Definition: // 5.1`,
+		New:  `definition != "" && false:`,
+
+		Package: "./internal/privacy/ledger", Test: "TestCohortsAreRefusedWhereTheyAreNotProven",
+	},
+	{
+		Row: "tag ledger 5.3", Bug: "a training on cohorts is charged to the first of them alone",
+		File: "internal/privacy/ledger/cohorts.go",
+		Old:  `range names { // 5.3`,
+		New:  `range names[:min(1, len(names))] {`,
+
+		Package: "./internal/privacy/ledger", Test: "TestCohortsAreChargedApart",
+	},
+	{
+		Row: "tag ledger 6.1", Bug: "whoever has a key appoints and allots",
+		File: "internal/privacy/ledger/roster.go",
+		Old:  `case a.key != r.owner:`,
+		New:  `case false:`,
+
+		Package: "./internal/privacy/ledger", Test: "TestOnlyTheirKeysDoIt",
+	},
+	{
+		Row: "tag ledger 6.2", Bug: "an allotment that has expired is charged",
+		File: "internal/privacy/ledger/roster.go",
+		Old: `	case expired(m.until, a.at):
+		return nil,`,
+		New: `	case false:
+		return nil,`,
+
+		Package: "./internal/privacy/ledger", Test: "TestExpiryStaysPassed",
+	},
+	{
+		Row: "tag ledger 6.3", Bug: "an approver approves what it asked for itself",
+		File: "internal/privacy/ledger/roster.go",
+		Old:  `case j.by == a.key:`,
+		New:  `case false:`,
+
+		Package: "./internal/privacy/ledger", Test: "TestOnlyTheirKeysDoIt",
+	},
+	{
+		Row: "tag ledger 6.4", Bug: "an allotment is charged beyond its end",
+		File: "internal/privacy/ledger/roster.go",
+		Old:  `	if !fits {`,
+		New:  `	if false && !fits {`,
+
+		Package: "./internal/privacy/ledger", Test: "TestAllotmentsAreWithinTheTotal",
+	},
+	{
+		Row: "tag ledger 6.5", Bug: "a training is charged at another price than the approved one",
+		File: "internal/privacy/ledger/roster.go",
+		Old:  ` || j.price != a.price:`,
+		New:  `:`,
+
+		Package: "./internal/privacy/ledger", Test: "TestRequestGoesItsWay",
 	},
 	{
 		Row: "tag party 1.7", Bug: "votes under another name are taken",
@@ -617,11 +675,11 @@ var leaned = []mutant{
 	},
 	{
 		Row: "tag people 1.1", Bug: "candidates ask beyond the bounds of the schema",
-		File: "internal/learn/people/candidates.go",
+		File: "lab/internal/learn/people/candidates.go",
 		Old:  `Bias: -cut}`,
 		New:  `Bias: -2 * cut}`,
 
-		Package: "./internal/learn/people", Test: "TestCandidatesAreTheSchemas",
+		Package: "./lab/internal/learn/people", Test: "TestCandidatesAreTheSchemas",
 	},
 	{
 		Row: "tag additive 1.1", Bug: "all columns are cut as the first",

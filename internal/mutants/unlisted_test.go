@@ -88,7 +88,7 @@ var unlisted = []mutant{
 	},
 	{
 		Row: "unlisted 7", Bug: "dictionaries of other parts are left in the table of one part",
-		File: "internal/train/part.go",
+		File: "internal/train/cohorts.go",
 		Old: `	out.Forget()
 `,
 		New:     ``,
@@ -403,11 +403,11 @@ var unlisted = []mutant{
 	},
 	{
 		Row: "unlisted 35", Bug: "pate takes all rows of a person, not one",
-		File: "internal/learn/pate/fit.go",
+		File: "lab/internal/learn/pate/fit.go",
 		Old:  `	tab = learn.DrawRows(tab, exit)`,
 		New:  `	tab = learn.AllRows(tab)`,
 
-		Package: "./internal/noninterference", Test: "TestEveryLearnerBoundsPersons",
+		Package: "./lab/internal/noninterference", Test: "TestEveryLearnerBoundsPersons",
 	},
 	{
 		Row: "unlisted 36", Bug: "erm takes all rows of a person, not one",
@@ -491,19 +491,19 @@ var unlisted = []mutant{
 	},
 	{
 		Row: "unlisted 47", Bug: "pate's sums of products are sized for terms that have one sign",
-		File: "internal/learn/pate/fit.go",
+		File: "lab/internal/learn/pate/fit.go",
 		Old:  `firstMove, secondMove, slopeMove = 0.5, 0.25, 1.0`,
 		New:  `firstMove, secondMove, slopeMove = 0.25, 0.25, 1.0`,
 
-		Package: "./internal/learn/pate", Test: "TestReplayNonInterference",
+		Package: "./lab/internal/learn/pate", Test: "TestReplayNonInterference",
 	},
 	{
 		Row: "unlisted 48", Bug: "what a row adds to a product is cut after the noise alone",
-		File: "internal/learn/pate/fit.go",
+		File: "lab/internal/learn/pate/fit.go",
 		Old:  `x, p := max(-1, min(1, t(int(r.rows[i].group)))), r.rows[i].p`,
 		New:  `x, p := t(int(r.rows[i].group)), r.rows[i].p`,
 
-		Package: "./internal/noninterference", Test: "TestExactLossOfTinyFits/pate",
+		Package: "./lab/internal/noninterference", Test: "TestExactLossOfTinyFits/pate",
 	},
 	{
 		Row: "unlisted 49", Bug: "a sum of nothing has no noise",
@@ -562,11 +562,11 @@ var unlisted = []mutant{
 	},
 	{
 		Row: "unlisted 55", Bug: "pate's vote is sized for a row that leaves, not for one that is replaced",
-		File: "internal/learn/pate/fit.go",
+		File: "lab/internal/learn/pate/fit.go",
 		Old:  `	votesMove = 2`,
 		New:  `	votesMove = 1`,
 
-		Package: "./internal/noninterference", Test: "TestExactLossOfTinyFits/pate",
+		Package: "./lab/internal/noninterference", Test: "TestExactLossOfTinyFits/pate",
 	},
 	{
 		Row: "unlisted 56", Bug: "pieces of a file that another has replaced are read beside pieces of the first",

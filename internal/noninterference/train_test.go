@@ -69,8 +69,8 @@ func TestTrainingSaysTheSame(t *testing.T) {
 	}
 }
 
-// What a training on one part reads is a function of the rows of that part: the rows of
-// other parts may be any, and not a byte changes.
+// What a training on one part, or on some cohorts, reads is a function of the rows of that part or
+// those cohorts: the other rows may be any, in any number, and not a byte changes.
 func TestPartsAreAlone(t *testing.T) {
 	src := rand.New(rand.NewPCG(20, 0))
 	all := modes()
@@ -84,9 +84,14 @@ func TestPartsAreAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mine := readTable(&c, set, 0)
+		mine, own, foreign := readTable(&c, set, 0), []string{"b"}, []string{"a", "c", "?"}
+		pick := func(tab *dataset.Table) *dataset.Table { return train.RowsOf(tab, "b") }
+		if attempt%2 == 1 {
+			own, foreign = []string{"b", "c"}, []string{"a", "?"}
+			pick = func(tab *dataset.Table) *dataset.Table { return train.RowsOfCohorts(tab, "place", own) }
+		}
 		for i := range mine {
-			mine[i][0] = "b"
+			mine[i][0] = own[src.IntN(len(own))]
 		}
 		others := func() (rows table) {
 			for range 1 + src.IntN(20) {
@@ -94,7 +99,7 @@ func TestPartsAreAlone(t *testing.T) {
 				for j := range row {
 					row[j] = cells[j][src.IntN(len(cells[j]))]
 				}
-				row[0] = []string{"a", "c", "?"}[src.IntN(3)]
+				row[0] = foreign[src.IntN(len(foreign))]
 				rows = append(rows, row)
 			}
 			return rows
@@ -107,7 +112,7 @@ func TestPartsAreAlone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			parts[k] = train.RowsOf(tab, "b")
+			parts[k] = pick(tab)
 			if err := runs[k].fit(m, s, parts[k], func(_ int, p mechtest.Passage) []float64 {
 				return exact.answers(p, nil)
 			}); err != nil {

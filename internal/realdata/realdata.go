@@ -6,10 +6,14 @@
 package realdata
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
 )
+
+// product begins the go.mod of the checkout's root.
+var product = []byte("module github.com/discreet-dp/discreet\n")
 
 // Folder returns the folder of the data sets, whether it exists or not.
 func Folder() string {
@@ -22,15 +26,15 @@ func Folder() string {
 	return filepath.Join(Root(), "..", "shared", "datasets")
 }
 
-// Root returns the root of the checkout that the working folder lies in, or the
-// working folder where there is no go.mod above it.
+// Root returns the root of the checkout that the working folder lies in, whichever of its modules
+// that is of, or the working folder where there is none above it.
 func Root() string {
 	start, err := os.Getwd()
 	if err != nil {
 		return "."
 	}
 	for dir := start; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+		if mod, err := os.ReadFile(filepath.Join(dir, "go.mod")); err == nil && bytes.HasPrefix(mod, product) {
 			return dir
 		}
 		if dir == filepath.Dir(dir) {

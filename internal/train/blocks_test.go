@@ -60,7 +60,7 @@ func FuzzBlocks(f *testing.F) {
 		case 1:
 			tab = markedTable(tab)
 		case 2:
-			tab = withPrivateLabel(markedTable(tab))
+			tab = learntest.PrivateLabel(markedTable(tab))
 		case 3:
 			tab = learntest.Levels(tab, 3, nil)
 		}
@@ -72,8 +72,8 @@ func FuzzBlocks(f *testing.F) {
 		if err != nil {
 			return // no plan of this learner for such a table
 		}
-		want := learntest.Bytes(t, learntest.FitFrom(t, pl, learntest.Engine(t, ownTable(tab)), nil, order))
-		got := learntest.FitFrom(t, pl, learntest.Blocks(t, ownTable(tab), 1+int(blocks), order, order%2 == 0), nil, order)
+		want := learntest.Bytes(t, learntest.FitFrom(t, pl, learntest.Engine(t, learntest.OwnTable(tab)), nil, order))
+		got := learntest.FitFrom(t, pl, learntest.Blocks(t, learntest.OwnTable(tab), 1+int(blocks), order, order%2 == 0), nil, order)
 		if !bytes.Equal(learntest.Bytes(t, got), want) {
 			t.Errorf("learner %s makes another model of %d blocks", l.Name, 1+int(blocks))
 		}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package train
+package train_test
 
 import (
 	"bytes"
@@ -19,10 +19,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
-	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/train"
 )
 
 var updateGolden = flag.Bool("update", false, "rewrite the expected outputs in testdata")
+
+// golden lists the learners: the product's here, and others where the laboratory runs these tests.
+var golden = train.Learners
 
 const goldenFile = "testdata/learners.txt"
 
@@ -51,10 +54,10 @@ func TestLearnersReleaseTheSameBytesFromBlocks(t *testing.T) {
 		leave    []string
 	}{{1, false, nil}, {7, true, few}, {100, false, few}} {
 		want := goldenLines(t, func(tab *dataset.Table) engine.Table {
-			return learntest.Engine(t, ownTable(tab))
+			return learntest.Engine(t, learntest.OwnTable(tab))
 		}, c.leave...)
 		got := goldenLines(t, func(tab *dataset.Table) engine.Table {
-			return learntest.Blocks(t, ownTable(tab), c.blocks, 1, c.messages)
+			return learntest.Blocks(t, learntest.OwnTable(tab), c.blocks, 1, c.messages)
 		}, c.leave...)
 		for i := range want {
 			if !bytes.Equal(got[i], want[i]) {
@@ -62,14 +65,6 @@ func TestLearnersReleaseTheSameBytesFromBlocks(t *testing.T) {
 			}
 		}
 	}
-}
-
-// ownTable is tab with dictionaries of its own rows alone, as after every reading.
-func ownTable(tab *dataset.Table) *dataset.Table {
-	own := *tab
-	own.Cols = slices.Clone(tab.Cols)
-	own.Forget()
-	return &own
 }
 
 func goldenLines(t *testing.T, engineOf func(*dataset.Table) engine.Table, leave ...string) [][]byte {
@@ -80,12 +75,12 @@ func goldenLines(t *testing.T, engineOf func(*dataset.Table) engine.Table, leave
 	binary := census.Generate(7, 400)
 	tables := map[string]*dataset.Table{
 		"census":   binary,
-		"label":    withPrivateLabel(binary),
+		"label":    learntest.PrivateLabel(binary),
 		"classes":  learntest.Levels(binary, 3, nil),
 		"weighted": learntest.Levels(binary, 2, []float64{1, 3}),
 	}
 	var out bytes.Buffer
-	for _, l := range Learners() {
+	for _, l := range golden() {
 		if slices.Contains(leave, l.Name) {
 			continue
 		}
@@ -114,39 +109,25 @@ func compareGolden(t *testing.T, got [][]byte) {
 	}
 }
 
-func withPrivateLabel(tab *dataset.Table) *dataset.Table {
-	s := *tab.Schema
-	s.Columns = slices.Clone(s.Columns)
-	for j := range s.Columns {
-		if s.Columns[j].Role == schema.Private {
-			s.Columns[j].Role = schema.Public
-		}
-	}
-	s.Label.Role, s.Label.Default = schema.Private, 0
-	out := *tab
-	out.Schema = &s
-	return &out
-}
-
-func goldenPrices(l *Learner) (out []Price) {
+func goldenPrices(l *train.Learner) (out []train.Price) {
 	if l.Private {
-		out = append(out, Price{Epsilon: dp.Nano})
+		out = append(out, train.Price{Epsilon: dp.Nano})
 		if l.Approximate {
-			out = append(out, Price{Epsilon: dp.Nano, Delta: 1_000_000_000})
+			out = append(out, train.Price{Epsilon: dp.Nano, Delta: 1_000_000_000})
 		}
 	}
-	return append(out, Price{NotPrivate: true})
+	return append(out, train.Price{NotPrivate: true})
 }
 
-func priceWords(pr Price) string {
+func priceWords(pr train.Price) string {
 	return fmt.Sprintf("epsilon=%s delta=%s not_private=%v", pr.Epsilon, pr.Delta, pr.NotPrivate)
 }
 
 // goldenFit is a refusal in words, or hashes of what a fit costs, does and makes.
 func goldenFit(
-	t *testing.T, l *Learner, pr Price, tab *dataset.Table, engineOf func(*dataset.Table) engine.Table,
+	t *testing.T, l *train.Learner, pr train.Price, tab *dataset.Table, engineOf func(*dataset.Table) engine.Table,
 ) string {
-	req := &Request{Learner: l, Price: pr}
+	req := &train.Request{Learner: l, Price: pr}
 	pl, err := req.Plan(tab.Schema, tab.Rows)
 	if err != nil {
 		return "refused"

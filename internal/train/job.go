@@ -5,6 +5,7 @@ package train
 import (
 	"cmp"
 	"context"
+	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -26,6 +27,11 @@ type Job struct {
 	Ledger  *ledger.Ledger
 	Dataset string
 	ID      string // the same ID is the same training; "" for a random one
+	// Key is the key of the analyst whose allotment is charged, nil where the data set has no owner.
+	Key ed25519.PrivateKey
+	// Purpose, if it is not empty, files the training as a request, for another key to approve, instead
+	// of running it.
+	Purpose string
 }
 
 // configuration is what makes two trainings the same: every public choice, as it
@@ -35,6 +41,7 @@ type configuration struct {
 	Epsilon dp.Epsilon        `json:"epsilon_nano"`
 	Delta   dp.Delta          `json:"delta_femto,omitempty"`
 	Part    string            `json:"part,omitempty"`
+	Cohorts []string          `json:"cohorts,omitempty"`
 	Options map[string]string `json:"options"`
 	Exceed  bool              `json:"exceed_max_epsilon"`
 	Schema  string            `json:"schema_sha256"`
@@ -46,18 +53,19 @@ func (t *Training) openJob(ctx context.Context) (*ledger.Job, error) {
 	req := t.Request
 	return t.Job.openJob(ctx, jobRequest{
 		config: configuration{Learner: req.Name, Epsilon: req.Price.Epsilon, Delta: req.Price.Delta, Part: t.Part,
-			Options: req.given, Exceed: t.Exceed, Data: t.Data},
+			Cohorts: t.Cohorts, Options: req.given, Exceed: t.Exceed, Data: t.Data}, cohortBy: t.cohortBy,
 		schema: t.Schema, text: t.SchemaText, output: t.Output.Path, say: t.sayLine,
 	})
 }
 
 // jobRequest is what a job is about; its configuration is completed by open.
 type jobRequest struct {
-	config configuration
-	schema *schema.Schema
-	text   []byte
-	output string
-	say    func(format string, args ...any)
+	config   configuration
+	cohortBy string // the column of config.Cohorts
+	schema   *schema.Schema
+	text     []byte
+	output   string
+	say      func(format string, args ...any)
 }
 
 // openJob looks a job up in its ledger.
@@ -75,7 +83,8 @@ func (j *Job) openJob(ctx context.Context, r jobRequest) (*ledger.Job, error) {
 	if id == "" {
 		id = rand.Text()
 	}
-	asked := ledger.Request{Dataset: j.Dataset, ID: id, Config: spelt, Terms: Terms(r.schema), Worker: Worker()}
+	asked := ledger.Request{Dataset: j.Dataset, ID: id, Config: spelt, Terms: Terms(r.schema), Worker: Worker(),
+		By: j.Key}
 	if r.output != "" {
 		if asked.Output, err = filepath.Abs(r.output); err != nil {
 			return nil, err
@@ -87,6 +96,12 @@ func (j *Job) openJob(ctx context.Context, r jobRequest) (*ledger.Job, error) {
 			return nil, err
 		}
 		asked.Part, asked.PartsBy, asked.Definition = part, p.By, p.Definition
+	}
+	if asked.Cohorts = r.config.Cohorts; len(asked.Cohorts) > 0 {
+		asked.PartsBy = r.cohortBy
+		if asked.Definition, err = defineCohorts(r.schema, r.cohortBy); err != nil {
+			return nil, err
+		}
 	}
 	opened, err := j.Ledger.Job(ctx, asked)
 	if err != nil {

@@ -16,7 +16,7 @@ func autoLearner() *Learner {
 		Options: []Option{
 			{"declared-rows", "assumed number of rows, if their number is private", integer{&p.Rows}},
 		},
-		plan: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
+		Make: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
 			p.Epsilon, p.Delta, p.NotPrivate = pr.Epsilon, pr.Delta, pr.NotPrivate
 			return p.Plan(s, rows)
 		},

@@ -14,7 +14,7 @@ func brcLearner() *Learner {
 	return &Learner{
 		Name:    "brc",
 		Private: true,
-		draws:   true,
+		Draws:   true,
 		Options: []Option{
 			{"rounds", "rounds of boosting", integer{&p.Rounds}},
 			{"encoding", "encoding of categories: onehot or ordinal", word[feature.Encoding]{&p.Encoding}},
@@ -36,9 +36,9 @@ func brcLearner() *Learner {
 				word[brc.ClassWeights]{&p.ClassWeights}},
 			{"positives", "declared share of rows of the positive class, 0 if unknown", decimal{&p.Positives}},
 		},
-		plan: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
+		Make: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
 			p.Epsilon, p.NotPrivate = pr.Epsilon, pr.NotPrivate
-			return asPlan(p.Plan(s, rows))
+			return AsPlan(p.Plan(s, rows))
 		},
 	}
 }

@@ -14,7 +14,7 @@ func ermLearner() *Learner {
 	return &Learner{
 		Name:    "erm",
 		Private: true,
-		draws:   true,
+		Draws:   true,
 		Options: []Option{
 			{"loss", "loss of the margin: logistic, or huber for a support vector machine", word[erm.Loss]{&p.Loss}},
 			{"width", "half the width of the Huber-hinge's rounded corner", decimal{&p.Width}},
@@ -28,9 +28,9 @@ func ermLearner() *Learner {
 			{"threshold", "whether part of ε is spent on a new intercept: auto, or none if the scores only rank rows",
 				word[erm.Threshold]{&p.Threshold}},
 		},
-		plan: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
+		Make: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
 			p.Epsilon, p.NotPrivate = pr.Epsilon, pr.NotPrivate
-			return asPlan(p.Plan(s, rows))
+			return AsPlan(p.Plan(s, rows))
 		},
 	}
 }

@@ -13,14 +13,14 @@ func gridsLearner() *Learner {
 	return &Learner{
 		Name:    "grids",
 		Private: true,
-		draws:   true, Approximate: true,
+		Draws:   true, Approximate: true,
 		Options: []Option{
 			{"declared-rows", "assumed number of rows, if their number is private", integer{&p.Rows}},
 			{"rounds", "rounds of boosting, 0 for the learner's rule", integer{&p.Rounds}},
 		},
-		plan: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
+		Make: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
 			p.Epsilon, p.Delta, p.NotPrivate = pr.Epsilon, pr.Delta, pr.NotPrivate
-			return asPlan(p.Plan(s, rows))
+			return AsPlan(p.Plan(s, rows))
 		},
 	}
 }

@@ -14,16 +14,16 @@ func labeldpLearner() *Learner {
 	return &Learner{
 		Name:    "labeldp",
 		Private: true,
-		draws:   true, Approximate: true, PublicOnly: true,
+		Draws:   true, Approximate: true, PublicOnly: true,
 		Options: []Option{
 			{"noise", "noise vector: laplace or gaussian (with --delta), both exact, gamma, or auto, the " +
 				"shortest", word[labeldp.Noise]{&p.Noise}},
 			{"encoding", "encoding of categories: onehot or ordinal", word[feature.Encoding]{&p.Encoding}},
 			{"reg", "ridge penalty on the mean loss, 0 for the learner's rule", decimal{&p.Reg}},
 		},
-		plan: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
+		Make: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
 			p.Epsilon, p.Delta, p.NotPrivate = pr.Epsilon, pr.Delta, pr.NotPrivate
-			return asPlan(p.Plan(s, rows))
+			return AsPlan(p.Plan(s, rows))
 		},
 	}
 }

@@ -19,7 +19,7 @@ func logisticLearner() *Learner {
 			{"columns", "columns to use: all or public", word[nonprivate.Columns]{&p.Columns}},
 			{"reg", "ridge penalty on the mean loss, 0 for 1/n", decimal{&p.Reg}},
 		},
-		plan: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
+		Make: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
 			p.NotPrivate = pr.NotPrivate
 			return p.Plan(s, rows)
 		},

@@ -19,26 +19,56 @@ const DefaultLearner = "auto"
 // and name it here. Each call returns a table of its own, since options are set in
 // place.
 func Learners() []*Learner {
-	return []*Learner{
+	all := []*Learner{
 		autoLearner(), additiveLearner(), gridsLearner(), brcLearner(), ermLearner(), labeldpLearner(),
-		peopleLearner(), pateLearner(), logisticLearner(), adaboostLearner(),
+		logisticLearner(),
 	}
+	for _, learner := range registered {
+		all = append(all, learner())
+	}
+	return all
+}
+
+// registered are the learners that a program adds.
+var registered []func() *Learner
+
+// Register adds learners to the table, each made anew by each call of Learners. A program
+// registers its own before it does anything else; the product's has none.
+func Register(learners ...func() *Learner) { registered = append(registered, learners...) }
+
+// The laboratory's program registers learners of its own. Their models are read and scored by any.
+var (
+	laboratory = []string{"people", "pate", "adaboost"}
+	// LaboratoryOptions are the options that only they have.
+	LaboratoryOptions = []string{"base", "classifiers", "kappa", "form", "teachers", "vote-epsilon"}
+)
+
+// LaboratoryHint names who trains them.
+const LaboratoryHint = "learners people, pate and adaboost are trained by discreet-lab"
+
+// unknownLearner refuses a name that the table has not.
+func unknownLearner(op, param, want, name string) error {
+	err := &dp.ParamError{Op: op, Param: param, Want: want + strings.Join(LearnerNames(), ", "), Got: strconv.Quote(name)}
+	if slices.Contains(laboratory, name) {
+		err.Hint = LaboratoryHint
+	}
+	return err
 }
 
 // Learner makes one learner's parameters out of text.
 type Learner struct {
 	Name    string
 	Private bool // it adds noise, so it needs a price
-	// draws says that it draws rows of each person where the schema declares persons, instead of
+	// Draws says that it draws rows of each person where the schema declares persons, instead of
 	// weighing them.
-	draws bool
+	Draws bool
 	// Approximate says that it has an (ε, δ) mode; others refuse a δ.
 	Approximate bool
 	// PublicOnly says that it reads public columns and no private ones.
 	PublicOnly bool
 	Options    []Option
-	// plan checks the options and the price against the schema.
-	plan func(pr Price, s *schema.Schema, rows int) (learn.Plan, error)
+	// Make checks the options and the price against the schema.
+	Make func(pr Price, s *schema.Schema, rows int) (learn.Plan, error)
 }
 
 // Option is a choice that some learners have. Learners that share its name share
@@ -48,9 +78,9 @@ type Option struct {
 	Value       Value
 }
 
-// asPlan passes on what a learner's Plan returns: a nil *X in a learn.Plan would
+// AsPlan passes on what a learner's Plan returns: a nil *X in a learn.Plan would
 // not be nil.
-func asPlan[P learn.Plan](pl P, err error) (learn.Plan, error) {
+func AsPlan[P learn.Plan](pl P, err error) (learn.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +90,7 @@ func asPlan[P learn.Plan](pl P, err error) (learn.Plan, error) {
 // Plan checks the learner's options and a price against a schema. rows is 0 where
 // the number of rows is not known or not public.
 func (l *Learner) Plan(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
-	return l.plan(pr, s, rows)
+	return l.Make(pr, s, rows)
 }
 
 // Option is the learner's option of that name, nil where it has none.
@@ -111,8 +141,7 @@ func findLearner(name string) *Learner {
 func ParseLearner(op, param, spec string) (l *Learner, name string, err error) {
 	parts := strings.Split(spec, ":")
 	if l = findLearner(parts[0]); l == nil {
-		return nil, "", &dp.ParamError{Op: op, Param: param, Want: "must be among " + strings.Join(LearnerNames(), ", "),
-			Got: strconv.Quote(parts[0])}
+		return nil, "", unknownLearner(op, param, "must be among ", parts[0])
 	}
 	name = l.Name
 	for _, part := range parts[1:] {

@@ -60,7 +60,7 @@ func ParseBytes(op, param, text string) (int64, error) {
 }
 
 // check refuses what can be refused before files are opened.
-func (r *RowSource) check(op string, req *Request, part string, s *schema.Schema) error {
+func (r *RowSource) check(op string, req *Request, s *schema.Schema, part bool) error {
 	if !slices.Contains([]string{"", EngineAuto, EngineMemory, EngineDisk, EngineSpark}, r.Engine) {
 		return &RequestError{&dp.ParamError{Op: op, Param: "engine", Want: "must be auto, memory, disk or spark",
 			Got: strconv.Quote(r.Engine)}}
@@ -81,8 +81,8 @@ func (r *RowSource) check(op string, req *Request, part string, s *schema.Schema
 					"table is in a database", Got: r.Engine}}
 			}
 		}
-		if part != "" {
-			return &RequestError{&dp.ParamError{Op: op, Param: "part", Want: "must not be given with engine spark", Got: part}}
+		if part {
+			return &RequestError{&dp.ParamError{Op: op, Param: "part", Want: "and cohorts must not be given with engine spark"}}
 		}
 	}
 	return nil
@@ -124,10 +124,7 @@ func (r *RowSource) open(ctx context.Context, t *Training) (*openRows, error) {
 		return nil, err
 	}
 	_, err = dataset.ReadBlocks(ctx, t.Schema, r.Options, blockRows, func(k int, tab *dataset.Table) error {
-		if t.Part != "" {
-			tab = RowsOf(tab, t.Part)
-		}
-		return st.Put(k, tab)
+		return st.Put(k, t.pickPart(tab))
 	}, r.Files...)
 	if err != nil {
 		st.Close()

@@ -57,7 +57,7 @@ func requestOf(t *testing.T, learner, epsilon string) *Request {
 // With a memory limit a table is trained on from disk, to the same model.
 func TestRowsOnDiskMakeTheSameModel(t *testing.T) {
 	path, text := censusFile(t, 3000)
-	for _, learner := range []string{"additive", "adaboost", "erm", "logistic"} { // which draw nothing without privacy
+	for _, learner := range []string{"additive", "erm", "logistic"} { // which draw nothing without privacy
 		var files [][]byte
 		for _, limit := range []int64{0, 1000} {
 			run := &Training{Op: "train", Request: requestOf(t, learner, "inf"), Schema: census.Schema(), SchemaText: text}
@@ -105,7 +105,7 @@ func TestPersonsOnDiskMakeTheSameModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	for rows, learners := range map[int][]string{
-		1: {"additive", "grids", "brc", "erm", "labeldp", "people", "pate"}, 3: {"additive", "brc"}, 0: {"additive"},
+		1: {"additive", "grids", "brc", "erm", "labeldp"}, 3: {"additive", "brc"}, 0: {"additive"},
 	} {
 		s := *census.Schema()
 		s.Columns = append([]schema.Column{{Name: "pid", Role: schema.Ignored, Kind: schema.Category}}, s.Columns...)
@@ -129,7 +129,7 @@ func TestPersonsOnDiskMakeTheSameModel(t *testing.T) {
 				continue
 			}
 			got := learntest.FitFrom(t, pl, st.Table(), nil, 3)
-			want := learntest.FitFrom(t, pl, learntest.Engine(t, ownTable(tab)), nil, 3)
+			want := learntest.FitFrom(t, pl, learntest.Engine(t, learntest.OwnTable(tab)), nil, 3)
 			if !bytes.Equal(learntest.Bytes(t, got), learntest.Bytes(t, want)) {
 				t.Errorf("%s, %d rows of a person: another model than in memory", learner, rows)
 			}

@@ -78,23 +78,20 @@ func RowsOf(tab *dataset.Table, part string) *dataset.Table {
 	s := tab.Schema
 	j := columnOf(s, s.Parts)
 	code := uint32(slices.IndexFunc(s.Columns[j].Levels, func(l schema.Level) bool { return l.Value == part }))
-	var rows []int
-	for i := range tab.Rows {
-		if tab.Cols[j].Codes.At(i) == code {
-			rows = append(rows, i)
-		}
-	}
-	out := tab.Subset(rows)
-	out.Forget()
-	return out
+	return pickRows(tab, j, func(c uint32) bool { return c == code })
 }
 
 // describePart says in a model's statement that the training read one part of the
 // rows, which tells everybody the part's column of each.
 func describePart(p *model.Privacy, column, part string) {
+	describeColumn(p, column)
+	p.Unprotected = append(p.Unprotected,
+		fmt.Sprintf("which rows the training read: those of part %q of the public column %q", part, column))
+}
+
+// describeColumn takes the column by which rows were read out of what the statement protects.
+func describeColumn(p *model.Privacy, column string) {
 	p.PartColumn = column
 	p.Statement = strings.Replace(p.Statement, dp.WholeRow.Words(),
 		fmt.Sprintf("the whole row (every feature but %q, and the label)", column), 1)
-	p.Unprotected = append(p.Unprotected,
-		fmt.Sprintf("which rows the training read: those of part %q of the public column %q", part, column))
 }

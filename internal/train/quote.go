@@ -55,7 +55,7 @@ func (q *Quote) WriteText(w io.Writer) error {
 	for _, line := range q.text {
 		fmt.Fprintln(&b, line)
 	}
-	fmt.Fprintf(&b, "\nbill: %s in total, %d releases\n", dp.Price{Epsilon: q.Epsilon, Delta: q.Delta}, len(q.Bill))
+	fmt.Fprintf(&b, "\nbill: %s in all, %d measurements\n", dp.Price{Epsilon: q.Epsilon, Delta: q.Delta}, len(q.Bill))
 	for _, e := range ShortenBill(q.Bill) {
 		fmt.Fprintln(&b, "  "+e)
 	}
@@ -89,7 +89,8 @@ func ShortenBill(bill []dp.Event) (lines []string) {
 // Remainder is what a training would leave of a budget.
 type Remainder struct {
 	ledger.Statement
-	Part       string         `json:"part"` // "" where the training reads all
+	Part       string         `json:"part"` // "" where the training reads all, or cohorts
+	Cohorts    []string       `json:"cohorts,omitempty"`
 	Asked      ledger.Decimal `json:"asked"`
 	AskedDelta dp.Delta       `json:"asked_delta_femto"`
 	// Both are null where the price exceeds what is left.
@@ -97,18 +98,29 @@ type Remainder struct {
 	RemainsDelta *dp.Delta       `json:"remains_delta_femto"`
 }
 
-// FindRemainder asks a ledger what would be left of a data set, for one part of it
-// where part is not empty, after a price were paid. It spends nothing.
-func FindRemainder(ctx context.Context, l *ledger.Ledger, dataset, part string, price dp.Price) (*Remainder, error) {
+// FindRemainder asks a ledger what would be left of a data set, for one part of it where part is
+// not empty or for cohorts that the schema reads, after a price were paid. It spends nothing.
+func FindRemainder(ctx context.Context, l *ledger.Ledger, dataset, part string, cohorts []string, s *schema.Schema,
+	price dp.Price) (*Remainder, error) {
+	t := &Training{Op: "plan", Schema: s, Cohorts: SortCohorts(cohorts), Job: &Job{Ledger: l, Dataset: dataset}}
+	names := t.Cohorts
+	if len(names) > 0 {
+		if err := t.findCohorts(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if part != "" {
+		names = []string{part}
+	}
 	b, err := l.Balances(ctx, dataset)
 	if err != nil {
 		return nil, err
 	}
-	left, err := b[0].LeftFor(part)
+	left, err := b[0].LeftFor(names...)
 	if err != nil {
 		return nil, err
 	}
-	out := &Remainder{Statement: b[0].Statement(), Part: part, Asked: ledger.Decimal(price.Epsilon),
+	out := &Remainder{Statement: b[0].Statement(), Part: part, Cohorts: t.Cohorts, Asked: ledger.Decimal(price.Epsilon),
 		AskedDelta: price.Delta}
 	if price.Epsilon <= left.Epsilon && price.Delta <= left.Delta {
 		after, afterDelta := ledger.Decimal(left.Epsilon-price.Epsilon), left.Delta-price.Delta
@@ -126,6 +138,9 @@ func (r *Remainder) writeText(b *strings.Builder) {
 	of := r.Dataset
 	if r.Part != "" {
 		of += ", part " + r.Part
+	}
+	if len(r.Cohorts) > 0 {
+		of += ", cohorts " + strings.Join(r.Cohorts, ", ")
 	}
 	fmt.Fprintf(b, "\nbudget of %s: total %s, spent %s, reserved %s, left %s; %s\n",
 		of, eps(r.Total), eps(r.Spent), eps(r.Reserved), eps(r.Left), verdict)

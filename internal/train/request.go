@@ -6,8 +6,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -53,8 +51,7 @@ func (c Choice) makeRequest(op string) (*Request, error) {
 	}
 	l := findLearner(name)
 	if l == nil {
-		return nil, &dp.ParamError{Op: op, Param: "learner", Want: "must be one of " + strings.Join(LearnerNames(), ", "),
-			Got: strconv.Quote(c.Learner)}
+		return nil, unknownLearner(op, "learner", "must be one of ", name)
 	}
 	for _, name := range c.optionOrder() {
 		text := c.Options[name]
@@ -111,14 +108,14 @@ func (r *Request) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
 // planUnits plans for what the schema says is one unit: a learner that protects rows, and not what
 // they weigh, pays for each row of a person that counts.
 func (r *Request) planUnits(s *schema.Schema, rows int) (learn.Plan, error) {
-	if !r.draws || s.Person == nil || s.Person.Rows < 2 {
-		return r.plan(r.Price, s, rows)
+	if !r.Draws || s.Person == nil || s.Person.Rows < 2 {
+		return r.Make(r.Price, s, rows)
 	}
 	return learn.PlanGroup(r.Name, s, dp.Price{Epsilon: r.Price.Epsilon, Delta: r.Price.Delta}, rows,
 		func(s *schema.Schema, eps dp.Epsilon, rows int) (learn.Plan, error) {
 			price := r.Price
 			price.Epsilon = eps
-			return r.plan(price, s, rows)
+			return r.Make(price, s, rows)
 		})
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
@@ -28,7 +29,9 @@ type Training struct {
 	SchemaText []byte   // as it stands in its file
 	Data       []string // the names of the table's files as they were typed
 	Part       string   // the part of the rows that is read, "" for all
-	Exceed     bool     // the price may exceed what the schema allows; the model records it
+	// Cohorts are the cohorts of the data set in the ledger whose rows are read, none for all rows.
+	Cohorts []string
+	Exceed  bool // the price may exceed what the schema allows; the model records it
 	// Read reads the table. It is called once, after everything that can be refused
 	// without rows, and not at all where the job has a result already.
 	Read func(ctx context.Context) (*dataset.Table, error)
@@ -41,8 +44,9 @@ type Training struct {
 	// Say is told what is going on, in lines for people; nil for nobody.
 	Say func(format string, args ...any)
 
-	plan   learn.Plan // of Check
-	excess string
+	plan     learn.Plan // of Check
+	excess   string
+	cohortBy string // the column that the ledger declares; "" without Cohorts
 }
 
 func (t *Training) sayLine(format string, args ...any) {
@@ -60,11 +64,18 @@ func (t *Training) Check() error {
 		return &RequestError{err}
 	}
 	if t.Rows != nil {
-		if err := t.Rows.check(t.Op, t.Request, t.Part, t.Schema); err != nil {
+		if err := t.Rows.check(t.Op, t.Request, t.Schema, t.Part != "" || len(t.Cohorts) > 0); err != nil {
 			return err
 		}
 	}
+	t.Cohorts = SortCohorts(t.Cohorts)
 	switch {
+	case len(t.Cohorts) > 0 && t.Job == nil:
+		return &RequestError{&dp.ParamError{Op: t.Op, Param: "cohorts", Want: "must not be given without a ledger, which " +
+			"declares the column that they are by", Got: quoteNames(t.Cohorts)}}
+	case len(t.Cohorts) > 0 && t.Part != "":
+		return &RequestError{&dp.ParamError{Op: t.Op, Param: "part", Want: "must not be given: a training reads a part or " +
+			"cohorts", Got: strconv.Quote(t.Part)}}
 	case t.Job == nil:
 	case t.Request.Price.NotPrivate:
 		return &ExcessError{Op: t.Op,
@@ -85,7 +96,7 @@ func (t *Training) Check() error {
 
 // Run trains the model, or fetches it from the ledger, and writes its file. With a
 // Job it goes: afford, read, charge, fit, commit, publish; a model leaves only when
-// the ledger holds its bytes.
+// the ledger holds its bytes. A Job with a purpose is filed as a request, and there is no model.
 func (t *Training) Run(ctx context.Context) (*model.Model, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
@@ -104,11 +115,20 @@ func (t *Training) Run(ctx context.Context) (*model.Model, error) {
 		}
 		return m, t.Output.SaveUncounted(m)
 	}
+	if len(t.Cohorts) > 0 {
+		if err := t.findCohorts(ctx); err != nil {
+			return nil, err
+		}
+	}
 	j, err := t.openJob(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return RunJob(ctx, j, t.plan.Terms().Price, t.plan.Terms().Bill, t.Output, t.sayLine,
+	terms := t.plan.Terms()
+	if t.Job.Purpose != "" {
+		return nil, asUsage(j.File(ctx, terms.Price, terms.Bill, t.Job.Purpose))
+	}
+	return RunJob(ctx, j, terms.Price, terms.Bill, t.Output, t.sayLine,
 		func() (*model.Model, error) { return t.fitModel(ctx, j) })
 }
 
@@ -147,11 +167,34 @@ func (t *Training) openTable(ctx context.Context) (*openRows, error) {
 	return t.openMemory(tab)
 }
 
+// findCohorts finds the column by which the ledger has the data set's cohorts, and refuses cohorts
+// that the schema does not read by it.
+func (t *Training) findCohorts(ctx context.Context) error {
+	b, err := t.Job.Ledger.Balances(ctx, t.Job.Dataset)
+	if err != nil {
+		return err
+	}
+	if t.cohortBy = b[0].CohortBy; t.cohortBy == "" {
+		return &RequestError{&dp.ParamError{Op: t.Op, Param: "cohorts", Want: fmt.Sprintf("must not be given: data set %q was "+
+			"declared without cohorts", t.Job.Dataset), Got: quoteNames(t.Cohorts)}}
+	}
+	return CheckCohorts(t.Op, t.Cohorts, t.cohortBy, t.Schema)
+}
+
+// pickPart are the rows that the training may read: those of its part or cohorts, or all.
+func (t *Training) pickPart(tab *dataset.Table) *dataset.Table {
+	switch {
+	case t.Part != "":
+		return RowsOf(tab, t.Part)
+	case len(t.Cohorts) > 0:
+		return RowsOfCohorts(tab, t.cohortBy, t.Cohorts)
+	}
+	return tab
+}
+
 // openMemory asks rows where they are, of the part that is trained on.
 func (t *Training) openMemory(tab *dataset.Table) (*openRows, error) {
-	if t.Part != "" {
-		tab = RowsOf(tab, t.Part)
-	}
+	tab = t.pickPart(tab)
 	rows, err := memory.New(tab)
 	if err != nil {
 		return nil, err
@@ -211,6 +254,9 @@ func (t *Training) fitModel(ctx context.Context, acct guard.Account) (*model.Mod
 	}
 	if t.Part != "" {
 		describePart(&m.Privacy, t.Schema.Parts, t.Part)
+	}
+	if len(t.Cohorts) > 0 {
+		describeCohorts(&m.Privacy, t.cohortBy, t.Cohorts)
 	}
 	if t.excess != "" {
 		m.Privacy.Overrides = append(m.Privacy.Overrides, t.excess)

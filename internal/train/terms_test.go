@@ -21,12 +21,14 @@ import (
 // nothing that is released. A field that is not here fails the test.
 var otherTraining = map[string]func(*testing.T, *Training){
 	"Op": nil, "Read": nil, "Rows": nil, "Output": nil, "Job": nil, "Account": nil, "Say": nil, "plan": nil, "excess": nil,
+	"cohortBy": nil,
 
 	"Request":    func(t *testing.T, tr *Training) { tr.Request = requestOf(t, "erm", "1") },
 	"Schema":     func(t *testing.T, tr *Training) { tr.Schema = editSchema(t, tr) },
 	"SchemaText": func(t *testing.T, tr *Training) { tr.SchemaText = append(slices.Clone(tr.SchemaText), '\n') },
 	"Data":       func(t *testing.T, tr *Training) { tr.Data = append(slices.Clone(tr.Data), tr.Data[0]) },
 	"Part":       func(t *testing.T, tr *Training) { tr.Part = "coast" },
+	"Cohorts":    func(t *testing.T, tr *Training) { tr.Cohorts = []string{"2027-01"} },
 	"Exceed":     func(t *testing.T, tr *Training) { tr.Exceed = true },
 
 	"Request.Learner":   func(t *testing.T, tr *Training) { tr.Request.Learner = requestOf(t, "erm", "1").Learner },

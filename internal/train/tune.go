@@ -25,10 +25,10 @@ func Tune(p tune.Params, candidates []string, epsilon string) (*Request, error) 
 	if p.Candidates, err = parseCandidates(candidates); err != nil {
 		return nil, &RequestError{err}
 	}
-	l := &Learner{Name: "tune", Private: true, plan: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
+	l := &Learner{Name: "tune", Private: true, Make: func(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
 		p := p
 		p.Epsilon = pr.Epsilon
-		return asPlan(p.Plan(s, rows))
+		return AsPlan(p.Plan(s, rows))
 	}}
 	return &Request{Learner: l, Price: Price{Epsilon: eps}, given: map[string]string{
 		"candidates": strings.Join(candidates, "\n"),

@@ -45,3 +45,12 @@ type word[T ~string] struct{ p *T }
 func (v word[T]) String() string     { return string(*v.p) }
 func (v word[T]) Type() string       { return "name" }
 func (v word[T]) Set(s string) error { *v.p = T(s); return nil }
+
+// Int is an option that is a whole number.
+func Int(p *int) Value { return integer{p} }
+
+// Number is an option that is a number.
+func Number(p *float64) Value { return decimal{p} }
+
+// Word is an option that is one of a few names.
+func Word[T ~string](p *T) Value { return word[T]{p} }

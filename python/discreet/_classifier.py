@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
 import tempfile
 import warnings
 import weakref
+import zipfile
 from typing import Any, Mapping
 
 import numpy as np
@@ -188,7 +190,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         epsilon = float(self.epsilon) if self.epsilon is not None else 0.0
         if math.isinf(epsilon):
             flags = ["--epsilon", "inf", "--not-private"]
-            if self.learner in ("logistic", "adaboost"):
+            if self.learner == "logistic":
                 flags = ["--not-private"]
         else:
             flags = ["--epsilon", repr(epsilon)]
@@ -231,6 +233,41 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "model_")
         with open(path, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as f:
             f.write(self.model_)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], require_signed: str | os.PathLike[str] | None = None
+             ) -> "DiscreetClassifier":
+        """A classifier that predicts with the model of a file, or of a release.
+
+        With require_signed, a file of public keys, it must be a release that one of them signed, and all
+        that discreet verify checks must hold. A damaged release is refused in any case.
+        """
+        with open(path, "rb") as f:
+            data = f.read()
+        with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
+            copy = os.path.join(folder, "model")  # what was read is what is verified
+            with open(copy, "wb") as f:
+                f.write(data)
+            if require_signed is not None:
+                run(["verify", copy, "--keys", os.fspath(require_signed)])
+            privacy = json.loads(run(["show", copy, "--json"]))
+            child = RowServer(copy)
+        loaded = cls()
+        loaded.model_ = data
+        if data[:4] == b"PK\x03\x04":
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                loaded.model_ = archive.read("model.json")
+        document = json.loads(loaded.model_)["body"]["schema"]
+        loaded.schema = document
+        loaded._columns = {c["name"]: c for c in document["columns"]}
+        loaded.feature_names_in_ = np.asarray(child.columns, dtype=object)
+        loaded.n_features_in_ = len(child.columns)
+        loaded.classes_ = np.array(sorted(child.classes), dtype=object)
+        loaded._order = [child.classes.index(c) for c in sorted(child.classes)]
+        child.rules = [(name, loaded._rules(name)) for name in child.columns]
+        _children[loaded] = child
+        loaded.privacy_ = privacy
+        return loaded
 
     def _child(self) -> RowServer:
         """The process that predicts; made when it is first needed, and anew after a fork."""

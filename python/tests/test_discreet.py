@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import check_estimator
 
-from discreet import (ArraySchema, BudgetError, DiscreetClassifier, UsageError, draft_schema, find_binary,
+from discreet import (ArraySchema, BudgetError, DiscreetClassifier, DiscreetError, UsageError, draft_schema, find_binary,
                       version)
 
 SCHEMA = {
@@ -203,3 +203,28 @@ def test_single_rows_say_their_rate():
     for _ in range(5000):
         m.predict_row(row)
     print(f"{5000 / (time.perf_counter() - began):.0f} single rows a second")
+
+
+def test_models_and_releases_are_loaded(tmp_path):
+    X, y = wards()
+    m = model().fit(X, y)
+    m.save(tmp_path / "m.json")
+    for key in ("ours", "theirs"):
+        subprocess.run([find_binary(), "release", "keygen", "--out", tmp_path / key], check=True)
+    subprocess.run([find_binary(), "release", tmp_path / "m.json", "--key", tmp_path / "ours", "--out", tmp_path / "r.zip"],
+                   check=True)
+    signed = {"require_signed": tmp_path / "ours.pub"}
+    for path, demand in (("m.json", {}), ("r.zip", {}), ("r.zip", signed)):
+        loaded = DiscreetClassifier.load(tmp_path / path, **demand)
+        assert np.array_equal(loaded.predict_proba(X), m.predict_proba(X))
+        assert (loaded.predict(X) == m.predict(X)).all() and list(loaded.classes_) == ["no", "yes"]
+        assert loaded.privacy_["model_sha256"] == m.privacy_["model_sha256"] and loaded.explain_["label"] == "ill"
+        with pytest.raises(ValueError, match="epsilon is required"):
+            loaded.fit(X, y)
+    forged = bytearray((tmp_path / "r.zip").read_bytes())
+    forged[len(forged) // 2] ^= 1
+    (tmp_path / "forged.zip").write_bytes(bytes(forged))
+    for path, demand in (("m.json", signed), ("forged.zip", {}), ("forged.zip", signed),
+                         ("r.zip", {"require_signed": tmp_path / "theirs.pub"})):
+        with pytest.raises(DiscreetError, match="must"):
+            DiscreetClassifier.load(tmp_path / path, **demand)

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package clitest holds what the script tests of both commands share.
+// Package clitest holds what the script tests of the programs share.
 package clitest
 
 import (
 	"errors"
+	"io"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/discreet-dp/discreet/internal/atomicfile"
+	"github.com/discreet-dp/discreet/internal/census"
 )
 
 // Exits is the script command "exits CODE COMMAND...": a failure with that exit
@@ -36,4 +41,30 @@ func Exits(ts *testscript.TestScript, neg bool, args []string) {
 	if ts.ReadFile("stdout") != "" {
 		ts.Fatalf("a refused command printed a result")
 	}
+}
+
+// Census is the script command "census ROWS"; see WriteCensus.
+func Census(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: census ROWS")
+	}
+	rows, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	ts.Check(WriteCensus(ts.MkAbs("."), rows))
+}
+
+// WriteCensus writes an invented census: census.yaml, census.csv and census.parquet.
+func WriteCensus(dir string, rows int) error {
+	table := census.Generate(1, rows)
+	return errors.Join(
+		WritePrivate(filepath.Join(dir, "census.yaml"),
+			func(w io.Writer) error { _, err := w.Write(census.SchemaYAML()); return err }),
+		WritePrivate(filepath.Join(dir, "census.csv"), func(w io.Writer) error { return census.WriteCSV(w, table) }),
+		WritePrivate(filepath.Join(dir, "census.parquet"), func(w io.Writer) error { return census.WriteParquet(w, table) }),
+	)
+}
+
+// WritePrivate writes a file as commands do.
+func WritePrivate(path string, f func(io.Writer) error) error {
+	return atomicfile.Write(path, atomicfile.Private, f)
 }

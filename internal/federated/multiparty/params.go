@@ -94,6 +94,12 @@ const (
 	maxDim     = 1 << 12
 	minReg     = 0x1p-26
 	maxReg     = 0x1p20
+	mostRidge  = 8 // of the rule
+	minWidth   = 0.01
+	maxWidth   = 100
+	minBound   = 0x1p-10
+	maxBound   = 0x1p10
+	maxVotes   = 0x1p46 // of all parties, rows and levels
 )
 
 // Plan is a checked Params with the bill. It holds no votes.
@@ -160,13 +166,13 @@ func (p Params) checkParams(s *schema.Schema, rows int) error {
 		return bad("loss", `must be "logistic" or "huber"`, p.Loss)
 	case p.Loss == Huber && !(ballots && p.Form == Output && s.Classes() == 2):
 		return bad("loss", `may be "huber" with form output and two levels only: other losses have no such statistic`, p.Loss)
-	case p.Loss == Huber && !(p.Width >= 0.01 && p.Width <= 100):
+	case p.Loss == Huber && !(p.Width >= minWidth && p.Width <= maxWidth):
 		return bad("width", "must be from 0.01 to 100", p.Width)
 	case p.Reg != 0 && !(p.Reg >= minReg && p.Reg <= maxReg):
 		return bad("reg", "must be from 2^-26 to 2^20, or 0 for the default rule", p.Reg)
 	case p.Method == Average && s.Classes() != 2:
 		return bad("method", `may be "average" for a label of two levels only`, p.Method)
-	case !(p.Bound >= 0x1p-10 && p.Bound <= 0x1p10):
+	case !(p.Bound >= minBound && p.Bound <= maxBound):
 		return bad("bound", "must be from 2^-10 to 2^10", p.Bound)
 	case p.Method == NoisyMax && (p.Queries < 1 || rows > 0 && p.Queries > rows):
 		return bad("queries", "must be at least 1 and at most the rows of the auxiliary table", p.Queries)
@@ -178,7 +184,7 @@ func (p Params) checkParams(s *schema.Schema, rows int) error {
 		return bad("schema", "must have a column that is not ignored", 0)
 	case rows < 0 || rows > maxRows:
 		return bad("rows", fmt.Sprintf("must be at most %d", maxRows), rows)
-	case float64(rows)*float64(p.Parties)*float64(s.Classes()) > 0x1p46: // sums of votes must fit 63 bits
+	case float64(rows)*float64(p.Parties)*float64(s.Classes()) > maxVotes: // sums of votes must fit 63 bits
 		return bad("rows", "must be fewer: rows × parties × levels must be at most 2^46", rows)
 	}
 	return nil
@@ -259,11 +265,11 @@ func (p Params) DefaultReg(width, dim int) float64 {
 	switch {
 	case p.Epsilon == 0 || p.Method == NoisyMax:
 	case p.Form == Output && u >= 0.02:
-		reg = 8
+		reg = mostRidge
 	case p.Form == Output:
 		reg = u
 	case p.Shape == Ball:
-		reg = min(10*u*u, 8)
+		reg = min(10*u*u, mostRidge)
 	default:
 		return min(maxReg, max(minReg, max(1e-4, u*u/2)/float64(width)))
 	}

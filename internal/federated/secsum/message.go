@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 )
 
 // Kind says which step of the protocol a message is.
@@ -35,13 +36,12 @@ type Message struct {
 const (
 	messageVersion = 1
 	headerBytes    = 1 + 1 + len(Tag{}) + 4 + 4 + 4
-	maxBody        = 1 << 30
 )
 
 // MarshalBinary writes the one canonical form of a message.
 func (m Message) MarshalBinary() ([]byte, error) {
-	if len(m.Body) > maxBody {
-		return nil, fmt.Errorf("secsum: a body of %d bytes exceeds %d", len(m.Body), maxBody)
+	if uint64(len(m.Body)) > math.MaxUint32 {
+		return nil, fmt.Errorf("secsum: a body of %d bytes exceeds %d", len(m.Body), uint32(math.MaxUint32))
 	}
 	b := make([]byte, 0, headerBytes+len(m.Body))
 	b = append(append(b, messageVersion, byte(m.Kind)), m.Task[:]...)
@@ -62,7 +62,7 @@ func (m *Message) UnmarshalBinary(b []byte) error {
 		return fmt.Errorf("secsum: a message has kind %d", b[1])
 	}
 	n := binary.BigEndian.Uint32(b[headerBytes-4:])
-	if n > maxBody || int(n) != len(b)-headerBytes {
+	if uint64(n) != uint64(len(b)-headerBytes) {
 		return fmt.Errorf("secsum: a message has %d bytes of body, its header says %d", len(b)-headerBytes, n)
 	}
 	m.Kind = Kind(b[1])

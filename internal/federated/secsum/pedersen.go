@@ -68,16 +68,19 @@ func addMultiples(scalars []group.Scalar, points []group.Element) (group.Element
 	return sum, nil
 }
 
+// mostDigit is the most bits of a digit: digitAt reads three bytes.
+const mostDigit = 16
+
 // windowFor is the number of bits of a digit with which so many points take the fewest
 // additions.
 func windowFor(points int) (width int) {
 	cost := func(w int) int { return (scalarBits/w + 1) * (points + 2<<w + w) }
-	for width = 1; width < 16 && cost(width+1) < cost(width); width++ {
+	for width = 1; width < mostDigit && cost(width+1) < cost(width); width++ {
 	}
 	return width
 }
 
-// digitAt is the number in so many bits, at most 16, from bit at on.
+// digitAt is the number in so many bits, at most mostDigit, from bit at on.
 func digitAt(b []byte, at, width int) int {
 	v := 0
 	for i := range 3 {

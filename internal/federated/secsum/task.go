@@ -24,8 +24,10 @@ type Task struct {
 
 // Limits of a task: what an untrusted peer can make us allocate.
 const (
+	maxRound  = 255 // bytes
 	maxOwners = 1 << 24
 	maxLength = 1 << 20
+	maxSum    = 1<<63 - 1
 )
 
 func (t Task) checkTask(op string, minHolders, maxHolders int) error {
@@ -33,7 +35,7 @@ func (t Task) checkTask(op string, minHolders, maxHolders int) error {
 		return &dp.ParamError{Op: op, Param: param, Want: want, Got: got}
 	}
 	switch {
-	case len(t.Round) < 1 || len(t.Round) > 255:
+	case len(t.Round) < 1 || len(t.Round) > maxRound:
 		return bad("round", "must have 1 to 255 bytes", len(t.Round))
 	case t.Owners < 2 || t.Owners > maxOwners:
 		return bad("owners", fmt.Sprintf("must be at least 2 and at most %d", maxOwners), t.Owners)
@@ -47,7 +49,7 @@ func (t Task) checkTask(op string, minHolders, maxHolders int) error {
 		return bad("range", "must be at least 2", t.Range)
 	}
 	// Not a warning: a sum that could overflow is no sum.
-	if hi, lo := bits.Mul64(uint64(t.Owners), t.Range-1); hi != 0 || lo >= 1<<63 {
+	if hi, lo := bits.Mul64(uint64(t.Owners), t.Range-1); hi != 0 || lo > maxSum {
 		return bad("range", fmt.Sprintf("must leave room for the sum of %d owners below 2^63", t.Owners), t.Range)
 	}
 	return nil

@@ -69,6 +69,7 @@ type Argmax struct {
 const (
 	maxScore = 64 // of a vote, and of a leaf; larger is certainty
 	maxCoef  = 1 << 20
+	maxCrowd = 1 << 24 // owners of a secret sum
 )
 
 // Space is what linear members read: the columns of all questions, in order, a
@@ -179,7 +180,7 @@ func (r *Round) Check(t *Task) error {
 			len(r.Asks))
 	case (r.Crowd != nil) != (t.Mode == Aggregate):
 		return fault("a crowd must be given in mode aggregate and in no other")
-	case r.Crowd != nil && (r.Crowd.Owners < 2 || r.Crowd.Owners > 1<<24 || r.Crowd.AtLeast < AtLeastOf(r.Crowd.Owners) ||
+	case r.Crowd != nil && (r.Crowd.Owners < 2 || r.Crowd.Owners > maxCrowd || r.Crowd.AtLeast < AtLeastOf(r.Crowd.Owners) ||
 		r.Crowd.AtLeast > r.Crowd.Owners):
 		return fault("a crowd must have 2 to 2^24 owners, two thirds of them in the sum")
 	case r.Crowd != nil && (r.Crowd.Honest < 1 || r.Crowd.Honest > r.Crowd.AtLeast):

@@ -3,7 +3,6 @@
 package additive
 
 import (
-	"context"
 	"math"
 	"slices"
 	"testing"

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
-	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
@@ -175,21 +175,15 @@ func TestBoundsOfWeightsBeforePairs(t *testing.T) {
 	if r.least != least || r.most != most {
 		t.Errorf("the score lies in [%d, %d], by hand in [%d, %d]", r.least, r.most, least, most)
 	}
-	if caps := r.capWeights(); caps != [2]int64{int64(engine.Weight(least)) + 1, engine.WeightOne} {
-		t.Errorf("caps %v, by hand %d and 1", caps, engine.Weight(least)+1)
+	if caps := r.capWeights(); caps != (guard.Caps{uint32(guard.Weight(least)) + 1, guard.WeightOne}) {
+		t.Errorf("caps %v, by hand %d and 1", caps, guard.Weight(least)+1)
 	}
 }
 
-// Two rows that stand alone in their bins and swap the extreme columns reach
-// the spread of the scores: one column's imbalance falls by 2 while another's
-// rises by 2 (lemma 3b), so less than 4 would be too little.
+// Two rows that stand alone in their bins and swap the extreme columns reach the spread of the
+// scores: one column's imbalance falls by 2 while another's rises by 2 (lemma 3b), so less than 4
+// would be too little.
 func TestSpreadIsThatOfTheScores(t *testing.T) {
-	a := engine.CellSums{Positive: []uint64{engine.WeightOne, 0}, Negative: []uint64{0, 2 * engine.WeightOne}}
-	b := engine.CellSums{Positive: []uint64{0, engine.WeightOne}, Negative: []uint64{0, 2 * engine.WeightOne}}
-	moved := float64(sumDistances(a.Positive, a.Negative)-sumDistances(b.Positive, b.Negative)) / engine.WeightOne
-	if moved != 2 {
-		t.Fatalf("the pair moves a score by %g, not 2", moved)
-	}
 	tab, plan := with(settings()["partly private"], 60)
 	pl, err := plan()
 	if err != nil {

@@ -133,7 +133,7 @@ func TestDeltaIsSparedWhereLaplaceIsQuieter(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := pl.totalPrice().Delta > 0; got != spent || pl.spared == spent {
+		if got := pl.Terms().Price.Delta > 0; got != spent || pl.spared == spent {
 			t.Errorf("%d rows: δ is spent: %v, want %v", rows, got, spent)
 		}
 	}

@@ -9,11 +9,14 @@ import "math"
 // and the set of reachable weights finite; the range is rounded inwards.
 type clip struct{ one, lo, hi int64 }
 
-// newClip chooses units so that the range holds at most 2^20 weights: 2^-20
+// mostWeights is the most weights that a range holds.
+const mostWeights = 1 << 20
+
+// newClip chooses units so that the range holds at most mostWeights: 2^-20
 // for the paper's c1 = c2 = √2, coarser for a wider range.
 func newClip(c1, c2 float64) clip {
-	one := int64(1) << 20
-	for float64(one)*(c2-1/c1) > 1<<20 {
+	one := int64(mostWeights)
+	for float64(one)*(c2-1/c1) > mostWeights {
 		one >>= 1
 	}
 	return clip{one, int64(math.Ceil(float64(one) / c1)), int64(math.Floor(float64(one) * c2))}

@@ -18,6 +18,9 @@ const swamped = 0.02
 // (docs/benchmarks/erm-ridge-real.tsv, written by TestRidgeOnRealTables).
 const objectiveRidge = 20
 
+// mostRidge bounds Λ of the rule, and is what it is where noise outweighs the rows under method output.
+const mostRidge = 8
+
 // noiseLength is about the length of the noise in the mean gradient, in halves, where
 // n rows are given: d/(n·ε) of spherical noise. It is all that the rules below
 // know of a table.
@@ -59,11 +62,11 @@ func DefaultReg(m Method, n int, crowd float64, eps dp.Epsilon) float64 {
 	reg := max(0.2, 0.25/math.Expm1(eps.Float()/3)) / float64(n)
 	switch {
 	case m == Objective:
-		reg = max(reg, min(objectiveRidge*crowd*crowd, 8))
+		reg = max(reg, min(objectiveRidge*crowd*crowd, mostRidge))
 	case crowd < swamped:
 		reg = max(reg, crowd)
 	default:
-		reg = 8
+		reg = mostRidge
 	}
 	return min(maxReg, max(minReg, reg))
 }

@@ -77,7 +77,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if pl.scope == dp.PrivateFeatures && len(s.ByRole(schema.Private)) == 0 {
 		return nil, &dp.ParamError{Op: "grids", Param: "schema",
 			Want: "must have at least one private column, or a private label and a column",
-			Hint: "without any, use a learner without noise such as adaboost"}
+			Hint: "without any, use a learner without noise such as logistic"}
 	}
 	rho := 0.0
 	if p.Delta > 0 {

@@ -35,8 +35,8 @@ const (
 func settle(p Params, s *schema.Schema, rows int, rho float64) rules {
 	if p.NotPrivate {
 		columns := len(s.Features())
-		return rules{rounds: countOr(p.Rounds, min(max(500, 25*columns), 1000)), candidates: min(max(20, columns), 40),
-			cells: 256, cuts: 256, axes: []int{1, 2, 3, 4, 6}, most: 1, curves: true, stride: 0.15}
+		return rules{rounds: countOr(p.Rounds, min(max(freeRounds, 25*columns), mostFreeRounds)),
+			candidates: min(max(freeCandidates, columns), mostFreeCandidates), cells: mostCells, cuts: 256, axes: []int{1, 2, 3, 4, 6}, most: 1, curves: true, stride: 0.15}
 	}
 	r := rules{pickShare: 0.15, cuts: fewCuts, most: 0.75, curves: true, stride: 0.3, calm: 3}
 	// signal is how many deviations of the noise on one release the table is long;
@@ -49,11 +49,11 @@ func settle(p Params, s *schema.Schema, rows int, rho float64) rules {
 		signal /= 2
 	}
 	r.cells = powerOfTwo(math.Sqrt(signal/10), 16, 128)
-	r.rounds = min(max(10, int(math.Round(8*math.Pow(signal, 0.22)))), 200)
+	r.rounds = min(max(leastRounds, int(math.Round(8*math.Pow(signal, 0.22)))), mostRounds)
 	if s.Classes() > 2 {
 		// More classes have more to tell in each cell, and need finer ones; curves
 		// of cells with so few rows are not worth their price.
-		r.cells, r.most, r.curves, r.rounds = min(8*r.cells, 256), 0.6, false, 5*r.rounds/2
+		r.cells, r.most, r.curves, r.rounds = min(8*r.cells, mostCells), 0.6, false, 5*r.rounds/2
 		if r.gaussian {
 			r.halves, r.cuts = true, 1024
 		} else { // the noise of a round grows with their number, not with its root
@@ -67,11 +67,16 @@ func settle(p Params, s *schema.Schema, rows int, rho float64) rules {
 }
 
 const (
-	fewCuts         = 64 // bins between which cuts are chosen where noise hides finer ones
-	pureRounds      = 11
-	leastCandidates = 10
-	mostCandidates  = 60
-	mostVisits      = 400_000_000 // of rows, by all grids that are drawn
+	fewCuts                 = 64 // bins between which cuts are chosen where noise hides finer ones
+	pureRounds              = 11
+	mostCells               = 256
+	leastRounds, mostRounds = 10, 200 // of two classes
+	// Without privacy.
+	freeRounds, mostFreeRounds         = 500, 1000
+	freeCandidates, mostFreeCandidates = 20, 40
+	leastCandidates                    = 10
+	mostCandidates                     = 60
+	mostVisits                         = 400_000_000 // of rows, by all grids that are drawn
 )
 
 // powerOfTwo is the one nearest to x in ratio, within bounds that are such.

@@ -29,7 +29,7 @@ func (pl *Plan) positiveLevel(fit int) int {
 func (pl *Plan) statisticSize() int { return pl.countFits() * pl.dim() }
 
 // sensitivityNorms is by how many rows' lengths one label moves the statistic, in L1 and in
-// L2: it adds a row, or takes one out of one fit and into another (2.1).
+// L2: it adds a row, or takes one out of one fit and into another.
 func (pl *Plan) sensitivityNorms() (l1, l2 float64) {
 	if pl.countFits() == 1 {
 		return 1, 1

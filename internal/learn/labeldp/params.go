@@ -51,8 +51,9 @@ const (
 func Defaults() Params { return Params{Noise: Auto, Encoding: feature.OneHot} }
 
 const (
-	minReg = 0x1p-26
-	maxReg = 0x1p20
+	minReg    = 0x1p-26
+	maxReg    = 0x1p20
+	mostRidge = 8 // of the rule
 )
 
 // Plan is a checked Params with the bill. It holds no data.
@@ -235,6 +236,6 @@ func (pl *Plan) ridgeFor(n int) float64 {
 		return pl.Reg
 	}
 	noise := pl.noiseLength(n)
-	reg := max(0.1/float64(n), min(10*noise*noise, 8))
+	reg := max(0.1/float64(n), min(10*noise*noise, mostRidge))
 	return min(maxReg, max(minReg, reg))
 }

@@ -48,7 +48,7 @@ func TestNonInterferenceOfPersons(t *testing.T) {
 				if differs != "" {
 					t.Fatalf("pair %d: %s differ", k, differs)
 				}
-				if worst > 1+1e-9 && name != "pate" { // whose parts are dealt anew, see its own tests
+				if worst > 1+1e-9 {
 					t.Fatalf("pair %d: %s moved %.6f times its declared bound", k, at, worst)
 				}
 			}
@@ -69,7 +69,7 @@ func personNeighbours(tab *dataset.Table, src rng.Source, scope dp.Scope) (a, b 
 func TestRowsOfPersonsAreNoticed(t *testing.T) {
 	tab := personTable(80)
 	noticed := 0
-	for _, name := range []string{"brc", "labeldp", "people"} {
+	for _, name := range []string{"brc", "labeldp"} {
 		src := replay.Seeded(2, name)
 		for k := range 20 {
 			a, b := personNeighbours(tab, src, scopeOf(name))

@@ -161,7 +161,7 @@ func (e *Explanation) describeSource(protected bool, role string, banded bool) s
 	case e.privacy.Scope == dp.Nothing:
 		return strings.TrimPrefix(role+", no noise added", ", ")
 	case protected:
-		return "protected, from noisy releases"
+		return "protected, from noisy measurements"
 	case !banded:
 		return "public, part of the public offset, free"
 	}

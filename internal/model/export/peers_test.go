@@ -72,7 +72,7 @@ func trainRandom(t *testing.T, learner string, s *schema.Schema) (*model.Model, 
 	switch learner {
 	case "labeldp":
 		s.Label.Role = schema.Private
-	case "logistic", "adaboost":
+	case "logistic":
 		choice.Price = train.PriceText{Epsilon: "inf", NotPrivate: true}
 	}
 	coder, err := coding.NewRowCoder(s)

@@ -4,6 +4,7 @@ package accounting
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -76,6 +77,58 @@ func TestEveryUseCounts(t *testing.T) {
 	for first, want := range map[int]bool{maxUses - 2: true, maxUses - 1: true, maxUses: false} {
 		if _, err := Compose(Use{must(Gaussian(1)), first}, Use{must(Gaussian(1)), 1}); (err == nil) != want {
 			t.Errorf("%d uses and one: %v", first, err)
+		}
+	}
+}
+
+// On either side of where a tail, a square and an exponential leave what a number can hold, what is
+// returned is a bound still: no smaller than the truth, and a number.
+func TestNumbersFarOut(t *testing.T) {
+	// a = (ε/μ − μ/2)/√2 is about farOut: the truth is below e^(−a²).
+	for _, r := range []float64{1e-6, 0.02, 0.5} {
+		mu := math.Sqrt(2 * r)
+		for _, a := range []float64{farOut - 1, farOut - 1e-3, farOut + 1e-3, farOut + 1, 2 * farOut} {
+			got := GaussianDelta(rho(r), mu*(a*math.Sqrt2+mu/2))
+			// Mills' ratio: the tail beyond a·√2, less what e^ε takes of it, is at least so much.
+			least := math.Exp(-a*a) / (8 * a * a * (a + mu) * (1 + 1/mu))
+			if !(got >= least && got <= math.Max(1e-170, math.Exp(-a*a)*1.01)) {
+				t.Errorf("ρ=%g, %g deviations out: δ is %g, at least %g", r, a, got, least)
+			}
+		}
+	}
+	last := 0.0
+	for _, square := range []float64{1, mostSquare - 1, mostSquare, mostSquare + 1, 10 * mostSquare, 1e4, 1e6} {
+		for _, rate := range []float64{1e-30, 1e-9, 0.5, 1} {
+			n := normals{mu: math.Sqrt(square), rate: rate}
+			deviation, length, _ := n.lossShape()
+			want := n.mu
+			if x := rate * math.Sqrt(math.Expm1(square)); square <= mostSquare && x < want {
+				want = x
+			}
+			if !(deviation > 0 && deviation <= n.mu) || square <= mostSquare && math.Abs(deviation-want) > 1e-9*want ||
+				!(length > 0 && length < math.Inf(1)) {
+				t.Errorf("a shift of √%g at rate %g: deviation %g, length %g", square, rate, deviation, length)
+			}
+			if rate == 1 && deviation < last {
+				t.Errorf("a shift of √%g has less of a deviation than a smaller one", square)
+			} else if rate == 1 {
+				last = deviation
+			}
+		}
+	}
+	for _, at := range []float64{0, mostPoint - 1, mostPoint, mostPoint + 1, 800, 1e5} {
+		s := newSpread(at, 0.5, 0, 3)
+		q := 0.25 * math.Exp(-at-0.2) // what Q has of it, about
+		s.addBucket(1, 0.25, q)
+		sum := 0.0
+		for i, m := range s.mass {
+			sum += m
+			if !(m >= 0) || m > 0 && i != 1 && i != 2 {
+				t.Errorf("about a loss of %g mass %g lies at point %d", at, m, i)
+			}
+		}
+		if !(sum >= 0.25 && sum < 0.2501) || at >= mostPoint && s.mass[2] < 0.25 {
+			t.Errorf("about a loss of %g %g is counted, %g of it above", at, sum, s.mass[2])
 		}
 	}
 }

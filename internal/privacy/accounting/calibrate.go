@@ -32,16 +32,21 @@ func gaussianDelta(rho dp.Rho, epsilon float64, releases int) float64 {
 	a, b := (e/mu-mu/2)/math.Sqrt2, (e/mu+mu/2)/math.Sqrt2
 	// e^ε·erfc(b) = e^(−a²)·(e^(b²)·erfc(b)): no overflow, no loss in the tail.
 	first, second := math.Erfc(a), math.Exp(-a*a)*scaledTail(b)
-	if a > 20 { // the difference of two numbers below 1e-170
+	if a > farOut { // the difference of two numbers below 1e-170
 		return 1e-170
 	}
 	// Errors of a few units in each, and of the square in the exponent.
 	return min((first-second)/2+8*unit*(1+a*a+b)*(first+second)+2*slack*first, 1)
 }
 
+const (
+	farOut   = 20 // deviations, above which a tail is below every δ
+	nearTail = 5  // below which e^(x²) is exact enough
+)
+
 // scaledTail is e^(x²)·erfc(x) for x ≥ 0.
 func scaledTail(x float64) float64 {
-	if x < 5 {
+	if x < nearTail {
 		return math.Exp(x*x) * math.Erfc(x)
 	}
 	// Laplace's continued fraction, to convergence.
@@ -88,7 +93,7 @@ func findLargest[N dp.Epsilon | dp.Rho](op string, most N, allowed func(N) (bool
 	}
 	if lo == 0 {
 		return 0, &dp.ParamError{Op: op, Param: "target", Want: "must leave room for at least one unit of the price",
-			Hint: "raise epsilon or delta, or release less"}
+			Hint: "raise epsilon or delta, or measure less"}
 	}
 	return lo, nil
 }

@@ -60,9 +60,12 @@ func (n normals) inverseRatio(l float64) float64 {
 	return (math.Log(x)-math.Log(n.rate))/n.mu + n.mu/2
 }
 
+// mostSquare keeps the exponential of a square finite; a mean shift beyond is the smaller bound.
+const mostSquare = 100
+
 func (n normals) lossShape() (deviation, length, gap float64) {
 	length = n.logRatio(tailReach+n.mu) - n.logRatio(-tailReach)
-	return min(n.mu, n.rate*math.Sqrt(math.Expm1(min(n.mu*n.mu, 100)))), length, 0
+	return min(n.mu, n.rate*math.Sqrt(math.Expm1(min(n.mu*n.mu, mostSquare)))), length, 0
 }
 
 func (n normals) discretise(h float64) loss {

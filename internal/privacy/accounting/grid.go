@@ -53,6 +53,9 @@ func (s *spread) addBetween(i int, p, up float64) { // 1.2
 	s.mass[i-s.low] += p * ((1 - up) + 4*unit)
 }
 
+// mostPoint is a loss whose exponential is finite.
+const mostPoint = 600
+
 // addBucket adds what lies between points i and i+1: at most p under P, at least q
 // under Q.
 func (s *spread) addBucket(i int, p, q float64) {
@@ -61,7 +64,7 @@ func (s *spread) addBucket(i int, p, q float64) {
 	}
 	// up·e^-h + (1 − up) = (q/p)·e^point(i), solved for up.
 	ratio := 0.0
-	if s.gridPoint(i) < 600 { // beyond, e^point leaves float64
+	if s.gridPoint(i) < mostPoint { // beyond, e^point leaves float64
 		ratio = q / p * math.Exp(s.gridPoint(i)) * (1 - 8*unit*(2+math.Abs(s.gridPoint(i))))
 	}
 	s.addBetween(i, p, (1-ratio)/-math.Expm1(-s.h)*(1+8*unit))

@@ -63,7 +63,7 @@ func checkBill(bill []dp.Event) error {
 		if gauss := e.Epsilon == dp.Infinite && e.Rho > 0; !(pure || gauss) || e.Rho < 0 || e.Rho > dp.MaxRho ||
 			e.Delta < 0 || e.Delta > dp.MaxDelta || e.Delta > 0 && e.Rho > 0 {
 			return &dp.ParamError{Op: "accounting", Param: "bill",
-				Want: fmt.Sprintf("must price each release in epsilon up to %s or in rho up to %s (line %d)", dp.MaxEpsilon,
+				Want: fmt.Sprintf("must price each measurement in epsilon up to %s or in rho up to %s (line %d)", dp.MaxEpsilon,
 					dp.MaxRho, i+1), Got: fmt.Sprintf("epsilon_nano %d, rho_pico %d", int64(e.Epsilon), int64(e.Rho))}
 		}
 	}

@@ -85,7 +85,7 @@ func (e Epsilon) Split(parts int) ([]Epsilon, error) {
 	}
 	if int64(e) < int64(parts) {
 		return nil, &ParamError{Op: "split epsilon", Param: "epsilon",
-			Want: fmt.Sprintf("must give each of %d releases at least 1e-9", parts), Got: e.String()}
+			Want: fmt.Sprintf("must give each of %d measurements at least 1e-9", parts), Got: e.String()}
 	}
 	out := make([]Epsilon, parts)
 	each, more := int64(e)/int64(parts), int64(e)%int64(parts)

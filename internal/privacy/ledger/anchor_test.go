@@ -78,6 +78,27 @@ func TestRolledBackLedgersAreRefused(t *testing.T) {
 	}
 }
 
+// TestEditedEntriesAreRefused lowers the price of the newest entry under the hash that was seen: an
+// anchor is of the entry, and not of what the ledger writes as its hash.
+func TestEditedEntriesAreRefused(t *testing.T) {
+	onBoth(t, func(t *testing.T, fresh func(testing.TB) place) {
+		for sql, want := range map[string]bool{`UPDATE discreet_entries SET epsilon = epsilon`: false,
+			`UPDATE discreet_entries SET epsilon = 2 * epsilon`: true} {
+			p, folder := fresh(t), anchor.Folder(t.TempDir())
+			must(t, declare(t, p).Close())
+			for range 2 { // it is seen, and seen again
+				_, err := anchored(t, p.address, folder)
+				must(t, err)
+			}
+			p.execute(t, sql)
+			var behind *anchor.Behind
+			if _, err := anchored(t, p.address, folder); errors.As(err, &behind) != want || !want && err != nil {
+				t.Errorf("after %s: err = %v", sql, err)
+			}
+		}
+	})
+}
+
 // TestAnchorsNeverLead stops a ledger at every point between two effects: its anchor never names an
 // entry that the ledger does not hold, so that no crash locks anybody out.
 func TestAnchorsNeverLead(t *testing.T) {

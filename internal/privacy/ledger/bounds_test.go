@@ -5,6 +5,7 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -90,5 +91,49 @@ func TestLongestTexts(t *testing.T) {
 	var refused *dp.ParamError
 	if err := parts.checkParts(); !errors.As(err, &refused) {
 		t.Errorf("a name of 1001 bytes: %v", err)
+	}
+}
+
+// Names and texts are taken up to their lengths and refused beyond.
+func TestTextsReachTheirLengths(t *testing.T) {
+	for _, n := range []int{0, 1, maxWord - 1, maxWord, maxWord + 1, maxPlain - 1, maxPlain, maxPlain + 1} {
+		text := strings.Repeat("x", n)
+		if isWord(text) != (n > 0 && n <= maxWord) || isPlain(text) != (n <= maxPlain) {
+			t.Errorf("%d letters: a word %v, plain %v", n, isWord(text), isPlain(text))
+		}
+	}
+}
+
+// crowded is a folder in which so many parts are left already.
+type crowded struct {
+	files
+	left int
+}
+
+func (c *crowded) create(string) (file, error) {
+	if c.left--; c.left >= 0 {
+		return nil, fs.ErrExist
+	}
+	return nil, nil
+}
+
+// Parts that crashes have left stand in nobody's way, up to so many; then a file is refused, and not
+// searched for without end.
+func TestPartsOfCrashesReachTheirNumber(t *testing.T) {
+	for n, want := range map[int]bool{0: true, 1: true, maxLeftovers: true, maxLeftovers + 1: false, 1000: false} {
+		l := &Ledger{files: &crowded{left: n}}
+		part, _, err := l.createBeside("x")
+		if (err == nil) != want || want && part != fmt.Sprintf("x.part%d", n) {
+			t.Errorf("%d parts are left: %s, %v", n, part, err)
+		}
+	}
+}
+
+// Months beyond four digits of a year are named as the last of those.
+func TestMonthsHaveFourDigits(t *testing.T) {
+	for i, want := range map[int]string{12: "0001-01", lastMonth - 1: "9999-11", lastMonth: "9999-12", lastMonth + 1: "9999-12"} {
+		if got := indexMonth(i); got != want {
+			t.Errorf("month %d is %s, want %s", i, got, want)
+		}
 	}
 }

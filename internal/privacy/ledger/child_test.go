@@ -120,9 +120,15 @@ func wasKilled(err error) bool {
 // TestKilledAtEveryStep kills a process at every point between two effects of a
 // training, and recovers.
 func TestKilledAtEveryStep(t *testing.T) {
+	for name, start := range starts {
+		t.Run(name, func(t *testing.T) { killAtEveryStep(t, start) })
+	}
+}
+
+func killAtEveryStep(t *testing.T, start func(testing.TB, place) *Ledger) {
 	onBoth(t, func(t *testing.T, fresh func(testing.TB) place) {
 		p := fresh(t)
-		l := declare(t, p)
+		l := start(t, p)
 		folder := t.TempDir()
 		for stop := 1; ; stop++ {
 			id := fmt.Sprintf("job%d", stop)
@@ -143,19 +149,29 @@ func TestKilledAtEveryStep(t *testing.T) {
 			}
 		}
 		verify(t, l)
+		sumsAreRight(t, l)
 	})
 }
 
 // TestKilledAtRandom kills a process that trains all the time at random
-// moments: DISCREET_KILLS times, 20 when not given.
+// moments: DISCREET_KILLS times, 20 when not given, and 40 with cohorts and approvals.
 func TestKilledAtRandom(t *testing.T) {
-	kills := 20
+	for name, start := range starts {
+		kills := 20
+		if name == "roles" {
+			kills = 40
+		}
+		t.Run(name, func(t *testing.T) { killAtRandom(t, start, kills) })
+	}
+}
+
+func killAtRandom(t *testing.T, begin func(testing.TB, place) *Ledger, kills int) {
 	if n, err := strconv.Atoi(os.Getenv("DISCREET_KILLS")); err == nil && n > 0 {
 		kills = n
 	}
 	onBoth(t, func(t *testing.T, fresh func(testing.TB) place) {
 		p := fresh(t)
-		l := declare(t, p)
+		l := begin(t, p)
 		folder := t.TempDir()
 		r := mathrand.New(mathrand.NewPCG(1, 2))
 		var took, plain []time.Duration
@@ -164,7 +180,7 @@ func TestKilledAtRandom(t *testing.T) {
 			before := balanceOf(t, l)
 			cmd := spawn(p.address, folder, fmt.Sprintf("kill%d", i), 0, 1000)
 			must(t, cmd.Start())
-			time.Sleep(time.Duration(10+r.IntN(90)) * time.Millisecond)
+			time.Sleep(time.Duration(10+r.IntN(kills*9/2)) * time.Millisecond)
 			must(t, cmd.Process.Kill())
 			cmd.Wait()
 
@@ -206,6 +222,7 @@ func TestKilledAtRandom(t *testing.T) {
 			}
 		}
 		verify(t, l)
+		sumsAreRight(t, l)
 		slices.Sort(took)
 		slices.Sort(plain)
 		t.Logf("%d kills, %d draws without a file; opening and recovery took %v in the median, %v at most; with nothing "+

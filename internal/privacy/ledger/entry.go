@@ -17,12 +17,18 @@ type Kind string
 const (
 	Created   Kind = "created"   // the ledger itself
 	Declared  Kind = "declared"  // a data set and its total
+	Defined   Kind = "defined"   // how the cells of a data set's cohort column are read
 	Reserved  Kind = "reserved"  // a job asked, and was granted, its price
 	Began     Kind = "began"     // from here on private data may have been read: spent
 	Refunded  Kind = "refunded"  // reading never began: the price is free again
 	Committed Kind = "committed" // the result's bytes are in the ledger
 	Published Kind = "published" // the result has its file
 	Closed    Kind = "closed"    // spent, and there will be no result
+	Appointed Kind = "appointed" // a key has a role
+	Allotted  Kind = "allotted"  // an analyst's key has a part of the total
+	Requested Kind = "requested" // an analyst asks for an approval of a job
+	Approved  Kind = "approved"  // the job may be charged
+	Refused   Kind = "refused"   // the job will not be charged
 )
 
 // Entry is one line of the ledger. Entries are never changed or removed.
@@ -31,7 +37,7 @@ type Entry struct {
 	At      string          `json:"at"`  // RFC 3339, UTC; information only, clocks go backwards
 	Kind    Kind            `json:"kind"`
 	Dataset string          `json:"dataset,omitempty"`
-	Part    string          `json:"part,omitempty"`    // of the data set that the job reads; "" for all of it
+	Part    string          `json:"part,omitempty"`    // of the data set that the job reads, or cohorts; "" for all of it
 	Job     string          `json:"job,omitempty"`     // as the operator spells it
 	Request string          `json:"request,omitempty"` // hash of data set identity, configuration and Job
 	Epsilon dp.Epsilon      `json:"epsilon_nano"`      // the total, or the job's price
@@ -79,6 +85,11 @@ type (
 		Unit string `json:"unit,omitempty"`
 		// Parts is nil where the data set has none.
 		Parts *Parts `json:"parts,omitempty"`
+		// CohortBy is the public column by which rows are in cohorts; "" where they are in none.
+		CohortBy string `json:"cohort_by,omitempty"`
+	}
+	defined struct {
+		Definition string `json:"definition"` // a hash, as in Request
 	}
 	reserved struct {
 		Terms  Terms  `json:"terms"`

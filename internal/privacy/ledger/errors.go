@@ -4,6 +4,7 @@ package ledger
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
@@ -11,7 +12,9 @@ import (
 // Exceeded refuses a price that the data set's total does not allow. Nothing
 // was charged.
 type Exceeded struct {
-	Dataset, Part       string     // Part is "" where the job reads all
+	Dataset, Part       string     // Part is "" where the job reads all, or cohorts
+	Cohorts             []string   // of those that the job reads, the ones with too little left
+	Analyst             string     // whose allotment it is; "" for the data set's total
 	Spent, Asked, Limit dp.Epsilon // Spent includes what running jobs have reserved
 	SpentDelta          dp.Delta
 	AskedDelta          dp.Delta
@@ -22,6 +25,12 @@ func (e *Exceeded) Error() string {
 	where := fmt.Sprintf("data set %q", e.Dataset)
 	if e.Part != "" {
 		where += fmt.Sprintf(", part %q", e.Part)
+	}
+	if len(e.Cohorts) > 0 {
+		where += ", cohort " + strings.Join(e.Cohorts, ", ")
+	}
+	if e.Analyst != "" {
+		where += ", allotment of " + e.Analyst
 	}
 	s := fmt.Sprintf("ledger: %s: spent %s, asked %s, limit %s", where, e.Spent, e.Asked, e.Limit)
 	if e.SpentDelta+e.AskedDelta > e.LimitDelta {

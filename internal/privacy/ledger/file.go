@@ -48,13 +48,16 @@ func (l *Ledger) replaceFile(path string, b []byte) error {
 	return errors.Join(l.pass("publish: renamed"), l.files.syncFolder(filepath.Dir(path)))
 }
 
+// maxLeftovers bounds the parts that crashes have left.
+const maxLeftovers = 100
+
 // createBeside creates a new file in the folder of path. A part left by a crash does
 // not stand in the way.
 func (l *Ledger) createBeside(path string) (part string, f file, err error) {
 	for i := 0; ; i++ {
 		part = fmt.Sprintf("%s.part%d", path, i)
 		f, err = l.files.create(part)
-		if !errors.Is(err, fs.ErrExist) || i == 100 {
+		if !errors.Is(err, fs.ErrExist) || i == maxLeftovers {
 			return part, f, err
 		}
 	}

@@ -30,16 +30,32 @@ func histories(t *testing.T) int {
 	return 100
 }
 
-// towns are the parts of the data sets of the histories; partOf says which of
+// towns are the parts of the data sets of the histories; partsOfJob says which of
 // them a job reads, so that every history has jobs on all and on two parts.
 var towns = &Parts{By: "town", Names: []string{"north", "south"}, Definition: "x"}
 
-func partOf(id string) string {
-	return [...]string{"", "north", "south", "north", "south"}[id[len("job")]-'0']
+// division is how a data set of the histories is divided, and which parts each job reads.
+type division struct {
+	parts    *Parts
+	cohortBy string
+	names    []string // one more than any job reads, where new ones may come
+	reads    map[string][]string
+}
+
+var divisions = []division{
+	{parts: towns, names: towns.Names, reads: map[string][]string{"job1": {"north"}, "job2": {"south"}, "job3": {"north"},
+		"job4": {"south"}}},
+	{cohortBy: "entry", names: []string{"a", "b", "c", "d"}, reads: map[string][]string{"job1": {"a"}, "job2": {"b"},
+		"job3": {"a", "b"}, "job4": {"b", "c"}}},
+}
+
+func (d *division) dataset(name string) Dataset {
+	return Dataset{Name: name, Epsilon: 100, Parts: d.parts, CohortBy: d.cohortBy}
 }
 
 // twin is the ledger told naively: one data set, everything in maps.
 type twin struct {
+	division
 	total  dp.Epsilon
 	state  map[string]Kind
 	price  map[string]dp.Epsilon
@@ -51,7 +67,7 @@ func (m *twin) sum(parts []string, states ...Kind) (worst dp.Epsilon) {
 	for _, part := range parts {
 		sum := dp.Epsilon(0)
 		for id, k := range m.state {
-			if slices.Contains(states, k) && (partOf(id) == "" || partOf(id) == part) {
+			if slices.Contains(states, k) && (len(m.reads[id]) == 0 || slices.Contains(m.reads[id], part)) {
 				sum += m.price[id]
 			}
 		}
@@ -61,14 +77,13 @@ func (m *twin) sum(parts []string, states ...Kind) (worst dp.Epsilon) {
 }
 
 func (m *twin) spent() dp.Epsilon {
-	return m.sum(towns.Names, Began, Committed, Published, Closed)
+	return m.sum(m.names, Began, Committed, Published, Closed)
 }
 
-// charged is spent and reserved, as far as it concerns a job on part.
-func (m *twin) charged(part string) dp.Epsilon {
-	parts := towns.Names
-	if part != "" {
-		parts = []string{part}
+// charged is spent and reserved, as far as it concerns a job on these parts, or without any on all.
+func (m *twin) charged(parts ...string) dp.Epsilon {
+	if len(parts) == 0 {
+		parts = m.names
 	}
 	return m.sum(parts, Reserved, Began, Committed, Published, Closed)
 }
@@ -78,7 +93,7 @@ func (m *twin) do(step Kind, id string, price dp.Epsilon, result string) bool {
 	now := m.state[id]
 	switch step {
 	case Reserved:
-		if now != "" && now != Refunded || price <= 0 || m.charged(partOf(id))+price > m.total {
+		if now != "" && now != Refunded || price <= 0 || m.charged(m.reads[id]...)+price > m.total {
 			return false
 		}
 		m.price[id] = price
@@ -111,12 +126,14 @@ func (m *twin) do(step Kind, id string, price dp.Epsilon, result string) bool {
 }
 
 // take is the same step on the ledger.
-func take(l *Ledger, d Dataset, step Kind, id string, price dp.Epsilon, result string) error {
+func take(l *Ledger, of division, d Dataset, step Kind, id string, price dp.Epsilon, result string) error {
 	ctx := context.Background()
 	req := request(id)
 	req.Dataset = d.Name
-	if req.Part = partOf(id); req.Part != "" {
-		req.PartsBy, req.Definition = towns.By, towns.Definition
+	if reads := of.reads[id]; len(reads) > 0 && of.parts != nil {
+		req.Part, req.PartsBy, req.Definition = reads[0], towns.By, towns.Definition
+	} else if len(reads) > 0 {
+		req.Cohorts, req.PartsBy, req.Definition = reads, of.cohortBy, "y"
 	}
 	j := &Job{l: l, req: req, price: dp.Price{Epsilon: price}, began: true}
 	err := l.store.view(ctx, func(t tx) error {
@@ -163,9 +180,10 @@ func TestHistoriesAgreeWithTheModel(t *testing.T) {
 		other := create(t, p)
 		for run := range histories(t) {
 			r := rand.New(rand.NewPCG(uint64(run), 4))
-			d := Dataset{Name: fmt.Sprintf("run%d", run), Epsilon: 100, Parts: towns}
+			of := divisions[run%len(divisions)]
+			d := of.dataset(fmt.Sprintf("run%d", run))
 			must(t, l.Declare(context.Background(), d))
-			m := &twin{d.Epsilon, map[string]Kind{}, map[string]dp.Epsilon{}, map[string]string{}}
+			m := &twin{of, d.Epsilon, map[string]Kind{}, map[string]dp.Epsilon{}, map[string]string{}}
 			spent, charged := dp.Epsilon(0), dp.Epsilon(0)
 			for range 40 {
 				id, step := fmt.Sprintf("job%d", r.IntN(5)), steps[r.IntN(len(steps))]
@@ -180,7 +198,7 @@ func TestHistoriesAgreeWithTheModel(t *testing.T) {
 				if r.IntN(2) == 0 {
 					hand = other
 				}
-				err := take(hand, d, step, id, price, result)
+				err := take(hand, of, d, step, id, price, result)
 				want := m.do(step, id, price, result)
 				if (err == nil) != want || err != nil && !isRefusal(err) {
 					t.Fatalf("run %d: %s of %s (%d): %v, the model says %v", run, step, id, price, err, want)
@@ -188,9 +206,9 @@ func TestHistoriesAgreeWithTheModel(t *testing.T) {
 				bs, err := hand.Balances(context.Background(), d.Name)
 				must(t, err)
 				b := bs[0]
-				if b.Spent != m.spent() || b.Reserved != m.charged("")-m.spent() || b.Left != d.Epsilon-b.Spent-b.Reserved {
+				if b.Spent != m.spent() || b.Reserved != m.charged()-m.spent() || b.Left != d.Epsilon-b.Spent-b.Reserved {
 					t.Fatalf("run %d after %s of %s: %+v, the model says spent %d reserved %d", run, step, id, b, m.spent(),
-						m.charged("")-m.spent())
+						m.charged()-m.spent())
 				}
 				for _, p := range b.ByPart {
 					if p.Left.Epsilon != d.Epsilon-m.charged(p.Name) {
@@ -221,7 +239,8 @@ func TestConcurrentHistoriesAgreeWithTheModel(t *testing.T) {
 			id   string
 		}
 		for run := range histories(t) {
-			d := Dataset{Name: fmt.Sprintf("run%d", run), Epsilon: 100, Parts: towns}
+			of := divisions[run%len(divisions)]
+			d := of.dataset(fmt.Sprintf("run%d", run))
 			must(t, l.Declare(context.Background(), d))
 			var mu sync.Mutex
 			yes := map[key]int{}
@@ -234,7 +253,7 @@ func TestConcurrentHistoriesAgreeWithTheModel(t *testing.T) {
 					for range 10 {
 						id, step := fmt.Sprintf("job%d", r.IntN(3)), steps[r.IntN(len(steps))]
 						// One price per ID, for Began repeats the reserved one; one result per hand.
-						err := take(l, d, step, id, dp.Epsilon(20+15*int(id[3]-'0')), fmt.Sprint(hand))
+						err := take(l, of, d, step, id, dp.Epsilon(20+15*int(id[3]-'0')), fmt.Sprint(hand))
 						if err != nil && !isRefusal(err) {
 							t.Errorf("run %d: %s of %s: %v", run, step, id, err)
 						}
@@ -247,9 +266,9 @@ func TestConcurrentHistoriesAgreeWithTheModel(t *testing.T) {
 				}()
 			}
 			wg.Wait()
-			m := &twin{d.Epsilon, map[string]Kind{}, map[string]dp.Epsilon{}, map[string]string{}}
+			m := &twin{of, d.Epsilon, map[string]Kind{}, map[string]dp.Epsilon{}, map[string]string{}}
 			must(t, l.History(context.Background(), d.Name, func(e Entry) error {
-				if e.Kind == Declared {
+				if e.Kind == Declared || e.Kind == Defined {
 					return nil
 				}
 				if !m.do(e.Kind, e.Job, e.Epsilon, "") {

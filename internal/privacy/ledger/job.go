@@ -4,6 +4,7 @@ package ledger
 
 import (
 	"context"
+	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -11,6 +12,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/discreet-dp/discreet/internal/privacy/accounting"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -25,8 +28,13 @@ type Request struct {
 	// Part is the part of the data set that the job reads, "" for all of it;
 	// PartsBy and Definition are then those of the job's own schema (see Parts).
 	Part, PartsBy, Definition string
-	Output                    string // the file the result goes to, as an absolute path; "" for none
-	Worker                    string // who runs the job, for Recover's question
+	// Cohorts are the cohorts that the job reads, in ascending order, none for all of the data set;
+	// PartsBy is then the column that they are by and Definition a hash of how its cells are read.
+	Cohorts []string
+	// By is the key of the analyst whose allotment is charged, nil where the data set has no owner.
+	By     ed25519.PrivateKey
+	Output string // the file the result goes to, as an absolute path; "" for none
+	Worker string // who runs the job, for Recover's question
 }
 
 // unitPerson is the unit of a data set whose jobs protect all rows of each person together.
@@ -77,6 +85,9 @@ func (l *Ledger) Job(ctx context.Context, req Request) (*Job, error) {
 			return &Missing{fmt.Sprintf("data set %q", req.Dataset), "discreet budget init declares it"}
 		}
 		j.request = jobIdentity(d.Hash, req)
+		if err := j.checkSigned(t); err != nil {
+			return err
+		}
 		state, err := j.readState(t)
 		switch {
 		case err != nil:
@@ -86,7 +97,7 @@ func (l *Ledger) Job(ctx context.Context, req Request) (*Job, error) {
 				j.stored, err = j.readResult(t)
 			}
 			return err
-		case state != "":
+		case state != "" && state != Approved:
 			return j.conflictError(state)
 		}
 		return j.checkTerms(t)
@@ -101,13 +112,33 @@ func (l *Ledger) Job(ctx context.Context, req Request) (*Job, error) {
 // another data set, configuration or ID another.
 func jobIdentity(dataset string, req Request) string {
 	h := sha256.New()
-	for _, s := range []string{"discreet job 2", dataset, req.Part, string(req.Config), req.ID} {
+	fields := []string{"discreet job 2", dataset, req.where(), string(req.Config), req.ID}
+	if req.By != nil {
+		fields = append(fields, keyName(req.By))
+	}
+	for _, s := range fields {
 		var n [8]byte
 		binary.BigEndian.PutUint64(n[:], uint64(len(s)))
 		h.Write(n[:])
 		h.Write([]byte(s))
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// where is what the entries of the job name as their part.
+func (r *Request) where() string {
+	if len(r.Cohorts) > 0 {
+		return strings.Join(r.Cohorts, cohortComma)
+	}
+	return r.Part
+}
+
+// names are the parts or cohorts that the job is charged to.
+func (r *Request) names() []string {
+	if r.Part != "" {
+		return []string{r.Part}
+	}
+	return r.Cohorts
 }
 
 // Stored is the result of an earlier run of the same job, nil where there is
@@ -123,24 +154,60 @@ func (j *Job) Afford(ctx context.Context, price dp.Price, bill []dp.Event) error
 	if err := checkPrice(price, bill); err != nil {
 		return err
 	}
-	return j.l.store.view(ctx, func(t tx) error { return j.checkAffordable(t, price) })
+	return j.l.store.view(ctx, func(t tx) error {
+		if err := j.checkAffordable(t, price); err != nil {
+			return err
+		}
+		return j.checkAllotment(t, price)
+	})
 }
 
+// checkSigned refuses a job with a key where the data set has no owner, and one without where it has.
+func (j *Job) checkSigned(t tx) error {
+	_, owned, err := t.first(j.req.Dataset, Appointed)
+	switch {
+	case err != nil:
+		return err
+	case owned != (j.req.By != nil):
+		want := "must not be given: the data set has no owner"
+		if owned {
+			want = "must be given: the data set has an owner, and only keys with an allotment charge it"
+		}
+		return &dp.ParamError{Op: "ledger", Param: "key", Want: want}
+	}
+	return nil
+}
+
+// checkAffordable refuses a price that the total does not allow.
 func (j *Job) checkAffordable(t tx, price dp.Price) error {
 	b, err := readBalance(t, j.req.Dataset)
 	if err != nil {
 		return err
 	}
-	left, err := b.LeftFor(j.req.Part)
+	left, err := b.LeftFor(j.req.names()...)
 	if err != nil {
 		return err
 	}
 	if price.Epsilon > left.Epsilon || price.Delta > left.Delta { // 1.2
-		return &Exceeded{Dataset: j.req.Dataset, Part: j.req.Part,
+		return &Exceeded{Dataset: j.req.Dataset, Part: j.req.Part, Cohorts: b.shortOf(j.req.Cohorts, price),
 			Spent: b.Epsilon - left.Epsilon, Asked: price.Epsilon, Limit: b.Epsilon,
 			SpentDelta: b.Delta - left.Delta, AskedDelta: price.Delta, LimitDelta: b.Delta}
 	}
 	return nil
+}
+
+// checkAllotment refuses a price that the analyst's allotment, or a missing approval, does not allow.
+func (j *Job) checkAllotment(t tx, price dp.Price) error {
+	if j.req.By == nil {
+		return nil
+	}
+	r, err := readRoster(t, j.req.Dataset)
+	if err != nil {
+		return err
+	}
+	e := j.newEntry(Reserved, price, nil)
+	e.At = j.l.now().UTC().Format(time.RFC3339)
+	return r.checkNow(t, j.req.By, e)
 }
 
 // Charge reserves price for the whole bill or refuses it: *Exceeded where the
@@ -154,7 +221,12 @@ func (j *Job) Charge(ctx context.Context, price dp.Price, bill []dp.Event) error
 	}
 	if err := j.beginReading(ctx); err != nil {
 		// Nothing was read. Where even this fails, recovery refunds.
-		return errors.Join(err, j.l.refundJob(context.WithoutCancel(ctx), j.req.Dataset, j.req.ID, j.request))
+		failed := j.l.refundJob(context.WithoutCancel(ctx), j.req.Dataset, j.req.ID, j.request)
+		if failed != nil {
+			failed = fmt.Errorf("ledger: the price of job %q was not given back, and stays reserved in data set %q, or spent "+
+				"(budget show; budget recover settles it): %w", j.req.ID, j.req.Dataset, failed)
+		}
+		return errors.Join(err, failed)
 	}
 	j.began = true
 	return nil
@@ -183,11 +255,46 @@ func checkPrice(price dp.Price, bill []dp.Event) error {
 }
 
 func (j *Job) reservePrice(ctx context.Context, price dp.Price, bill []dp.Event) error {
-	text, err := json.Marshal(bill)
+	d, err := j.describeCharge(bill)
 	if err != nil {
 		return err
 	}
-	d := reserved{Terms: j.req.Terms, Sum: hashOf(text), Output: j.req.Output, Worker: j.req.Worker}
+	err = j.l.runStep(ctx, "reserve", func(t tx) error {
+		state, err := j.readState(t)
+		if err != nil {
+			return err
+		}
+		if state != "" && state != Approved {
+			return j.conflictError(state)
+		}
+		if err := j.checkTerms(t); err != nil {
+			return err
+		}
+		if err := j.checkAffordable(t, price); err != nil {
+			return err
+		}
+		e := j.newEntry(Reserved, price, encodeDetail(d))
+		switch err := j.checkSigned(t); { // an owner may have come meanwhile
+		case err != nil:
+			return err
+		case j.req.By != nil:
+			return j.l.addAct(t, j.req.By, e)
+		}
+		return j.l.addEntry(t, e)
+	})
+	if err == nil {
+		j.price = price
+	}
+	return err
+}
+
+// describeCharge is the detail of an entry that asks for the price of a bill.
+func (j *Job) describeCharge(bill []dp.Event) (d reserved, err error) {
+	text, err := json.Marshal(bill)
+	if err != nil {
+		return d, err
+	}
+	d = reserved{Terms: j.req.Terms, Sum: hashOf(text), Output: j.req.Output, Worker: j.req.Worker}
 	for _, e := range bill {
 		at := slices.IndexFunc(d.Bill, func(l line) bool { return l.Mechanism == e.Mechanism })
 		if at < 0 {
@@ -200,26 +307,7 @@ func (j *Job) reservePrice(ctx context.Context, price dp.Price, bill []dp.Event)
 			d.Bill[at].Epsilon += e.Epsilon
 		}
 	}
-	err = j.l.runStep(ctx, "reserve", func(t tx) error {
-		state, err := j.readState(t)
-		if err != nil {
-			return err
-		}
-		if state != "" {
-			return j.conflictError(state)
-		}
-		if err := j.checkTerms(t); err != nil {
-			return err
-		}
-		if err := j.checkAffordable(t, price); err != nil {
-			return err
-		}
-		return j.l.addEntry(t, j.newEntry(Reserved, price, encodeDetail(d)))
-	})
-	if err == nil {
-		j.price = price
-	}
-	return err
+	return d, nil
 }
 
 // beginReading is the last step before private data are read.
@@ -231,8 +319,22 @@ func (j *Job) beginReading(ctx context.Context) error {
 		if err := j.checkTerms(t); err != nil { // another job may have begun first
 			return err
 		}
+		if err := j.defineCohorts(t); err != nil {
+			return err
+		}
 		return j.l.addEntry(t, j.newEntry(Began, j.price, encodeDetail(began{j.req.Terms}))) // 1.3
 	})
+}
+
+// defineCohorts writes down how the first job on cohorts reads their column.
+func (j *Job) defineCohorts(t tx) error {
+	if len(j.req.Cohorts) == 0 {
+		return nil
+	}
+	if _, found, err := t.first(j.req.Dataset, Defined); found || err != nil {
+		return err
+	}
+	return j.l.addEntry(t, Entry{Kind: Defined, Dataset: j.req.Dataset, Detail: encodeDetail(defined{j.req.Definition})})
 }
 
 // Commit stores the result: from here on it is the job's only one. A result
@@ -298,7 +400,7 @@ func (j *Job) Explain(err error) error {
 }
 
 func (j *Job) newEntry(kind Kind, price dp.Price, d json.RawMessage) Entry {
-	return Entry{Kind: kind, Dataset: j.req.Dataset, Part: j.req.Part, Job: j.req.ID, Request: j.request,
+	return Entry{Kind: kind, Dataset: j.req.Dataset, Part: j.req.where(), Job: j.req.ID, Request: j.request,
 		Epsilon: price.Epsilon, Delta: price.Delta, Detail: d}
 }
 
@@ -326,7 +428,7 @@ func (j *Job) checkRepeated(t tx) error {
 			return nil
 		}
 		own = reserved{}
-		return json.Unmarshal(e.Detail, &own)
+		return e.decode(&own)
 	})
 	switch mine := j.req.Terms; {
 	case err != nil:
@@ -361,6 +463,9 @@ func (j *Job) conflictError(state Kind) error {
 		Committed: "has a result already: ask for it again",
 		Published: "has a result already: ask for it again",
 		Closed:    "was interrupted: its price is spent and it will never be drawn again; a new job needs a new ID",
+		Requested: "waits for an approval by the data set's owner or an approver",
+		Approved:  "is approved: the same training without a request is granted",
+		Refused:   "was refused; another request needs a new ID",
 		"":        "must have been reserved and not refunded",
 	}[state]
 	if state == "" {
@@ -411,6 +516,17 @@ func (j *Job) checkTerms(t tx) error {
 		return &Damaged{d.Seq, "its detail is not as this program writes it"}
 	}
 	if err := own.Parts.checkRequest(&j.req); err != nil {
+		return err
+	}
+	var read defined
+	if e, found, err := t.first(j.req.Dataset, Defined); err != nil {
+		return err
+	} else if found {
+		if json.Unmarshal(e.Detail, &read) != nil {
+			return &Damaged{e.Seq, "its detail is not as this program writes it"}
+		}
+	}
+	if err := checkCohortRequest(&j.req, own.CohortBy, read.Definition); err != nil {
 		return err
 	}
 	mine := j.req.Terms

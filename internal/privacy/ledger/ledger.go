@@ -4,12 +4,15 @@ package ledger
 
 import (
 	"context"
+	"crypto/ed25519"
 	"crypto/rand"
 	"database/sql/driver"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 	"unicode"
@@ -165,7 +168,12 @@ type Dataset struct {
 	Delta   dp.Delta   // likewise; 0 for pure budgets
 	Unit    string     // whose data one row is; "" lets the first job say
 	Parts   *Parts     // nil where the data set has none
-	Note    string     // the owner's note
+	// CohortBy is the public column whose values are the data set's cohorts; "" where it has none.
+	CohortBy string
+	Note     string // the owner's note
+	// Owner is the key of the data set's owner, nil for none: then whoever writes to the ledger may
+	// charge it.
+	Owner ed25519.PrivateKey
 }
 
 // Declare adds a data set with its total. One that is there is refused: a total
@@ -180,6 +188,9 @@ func (l *Ledger) Declare(ctx context.Context, d Dataset) error {
 			Got: d.Epsilon.String()}
 	case !(d.Delta >= 0 && d.Delta < dp.Femto):
 		return &dp.ParamError{Op: "ledger", Param: "delta", Want: "must be at least 0 and below 1", Got: d.Delta.String()}
+	case !isPlain(d.CohortBy) || d.CohortBy != "" && d.Parts != nil:
+		return &dp.ParamError{Op: "ledger", Param: "cohort-by", Want: "must name one column, and no parts with it",
+			Got: fmt.Sprintf("%.200q", d.CohortBy)}
 	case !isPlain(d.Unit) || !isPlain(d.Note):
 		return &dp.ParamError{Op: "ledger", Param: "note",
 			Want: "must be one line of at most 1000 characters without control characters"}
@@ -195,8 +206,18 @@ func (l *Ledger) Declare(ctx context.Context, d Dataset) error {
 		if found {
 			return fmt.Errorf("ledger: data set %q already has a budget; budgets cannot be changed", d.Name)
 		}
-		return l.addEntry(t, Entry{Kind: Declared, Dataset: d.Name, Epsilon: d.Epsilon, Delta: d.Delta,
-			Detail: encodeDetail(declared{d.Note, d.Unit, d.Parts})})
+		if d.CohortBy != "" {
+			if err := t.raiseFormat(formatCohorts); err != nil {
+				return err
+			}
+		}
+		err = l.addEntry(t, Entry{Kind: Declared, Dataset: d.Name, Epsilon: d.Epsilon, Delta: d.Delta,
+			Detail: encodeDetail(declared{Note: d.Note, Unit: d.Unit, Parts: d.Parts, CohortBy: d.CohortBy})})
+		if err != nil || d.Owner == nil {
+			return err
+		}
+		return l.appoint(t, d.Owner, Appointment{Dataset: d.Name, Role: Owner, Name: "owner",
+			Key: d.Owner.Public().(ed25519.PublicKey)})
 	})
 }
 
@@ -207,29 +228,41 @@ type Balance struct {
 	Spent, Reserved, Left                dp.Epsilon
 	SpentDelta, ReservedDelta, LeftDelta dp.Delta
 	// ByPart says what each part has spent and reserved itself, in the order of
-	// Dataset.Parts, and what is left for a job on it.
+	// Dataset.Parts, and what is left for a job on it; or each cohort that a job has
+	// named, in the order of the names.
 	ByPart []PartBalance
+	// ForNew is what is left for a job on a cohort that no job has named yet.
+	ForNew dp.Price
 }
 
-// PartBalance is the balance of one part.
+// PartBalance is what became of one part or cohort.
 type PartBalance struct {
 	Name string
 	Use
 	Left dp.Price
 }
 
-// LeftFor is the most that a job on a part, or for "" on all of the data set, may cost.
-func (b *Balance) LeftFor(part string) (dp.Price, error) {
-	if part == "" {
+// Retired reports whether nothing is left for a job on the part: every job has a price in ε.
+func (p *PartBalance) Retired() bool { return p.Left.Epsilon == 0 }
+
+// LeftFor is what a job on a part, on all of some cohorts, or without a name on all of the data
+// set, may cost.
+func (b *Balance) LeftFor(names ...string) (dp.Price, error) {
+	if len(names) == 0 {
 		return dp.Price{Epsilon: b.Left, Delta: b.LeftDelta}, nil
 	}
-	for _, p := range b.ByPart {
-		if p.Name == part {
-			return p.Left, nil
+	left := b.ForNew
+	for _, name := range names {
+		i := slices.IndexFunc(b.ByPart, func(p PartBalance) bool { return p.Name == name })
+		switch {
+		case i >= 0:
+			left = dp.Price{Epsilon: min(left.Epsilon, b.ByPart[i].Left.Epsilon), Delta: min(left.Delta, b.ByPart[i].Left.Delta)}
+		case b.CohortBy == "":
+			return dp.Price{}, &dp.ParamError{Op: "ledger", Param: "part",
+				Want: fmt.Sprintf("must be one that data set %q was declared with", b.Name), Got: fmt.Sprintf("%.200q", name)}
 		}
 	}
-	return dp.Price{}, &dp.ParamError{Op: "ledger", Param: "part",
-		Want: fmt.Sprintf("must be one that data set %q was declared with", b.Name), Got: fmt.Sprintf("%.200q", part)}
+	return left, nil
 }
 
 // Balances are all data sets in the order of their declaration, or the named
@@ -264,39 +297,44 @@ func readBalance(t tx, name string) (b Balance, err error) {
 		return b, &Missing{fmt.Sprintf("data set %q", name), "discreet budget init declares it"}
 	}
 	var d declared
-	if err := json.Unmarshal(e.Detail, &d); err != nil {
-		return b, &Damaged{e.Seq, "its detail is not as this program writes it"}
+	if err := e.decode(&d); err != nil {
+		return b, err
 	}
 	s, err := t.sums(name)
 	if err != nil {
 		return b, err
 	}
-	b.Dataset = Dataset{Name: name, Epsilon: e.Epsilon, Delta: e.Delta, Unit: d.Unit, Note: d.Note, Parts: d.Parts}
-	if !b.addSums(s) {
+	b.Dataset = Dataset{Name: name, Epsilon: e.Epsilon, Delta: e.Delta, Unit: d.Unit, Note: d.Note, Parts: d.Parts,
+		CohortBy: d.CohortBy}
+	if !b.addSums(s, &d) {
 		return b, &Damaged{e.Seq, fmt.Sprintf("the entries of data set %q do not add up", name)}
 	}
 	return b, nil
 }
 
-// addSums adds up s: what was charged for all of the data set, and of the parts the
+// addSums adds up s: what was charged for all of the data set, and of the parts or cohorts the
 // most of any one (4.3). It reports whether the sums are possible.
-func (b *Balance) addSums(s sums) bool {
+func (b *Balance) addSums(s sums, d *declared) bool {
 	all, sound := s.useOfPart("")
-	var spent, charged dp.Price // the most of any part
-	if b.Parts != nil {
-		for _, name := range b.Parts.Names {
-			u, ok := s.useOfPart(name)
-			sound = sound && ok
-			spent, charged = largerPrice(spent, u.Spent), largerPrice(charged, u.chargedPrice())
-			b.ByPart = append(b.ByPart, PartBalance{name, u, dp.Price{
-				Epsilon: b.Epsilon - all.chargedPrice().Epsilon - u.chargedPrice().Epsilon,
-				Delta:   b.Delta - all.chargedPrice().Delta - u.chargedPrice().Delta,
-			}})
-		}
+	uses, ok := s.usesByPart(d)
+	sound = sound && ok
+	names := slices.Sorted(maps.Keys(uses))
+	if d.Parts != nil {
+		names = d.Parts.Names
 	}
+	left := func(charged dp.Price) dp.Price {
+		return dp.Price{Epsilon: b.Epsilon - all.chargedPrice().Epsilon - charged.Epsilon,
+			Delta: b.Delta - all.chargedPrice().Delta - charged.Delta}
+	}
+	var spent, charged dp.Price // the most of any part
+	for _, name := range names {
+		u := uses[name]
+		spent, charged = largerPrice(spent, u.Spent), largerPrice(charged, u.chargedPrice())
+		b.ByPart = append(b.ByPart, PartBalance{name, u, left(u.chargedPrice())})
+	}
+	b.ForNew = left(dp.Price{})
 	b.Spent, b.SpentDelta = all.Spent.Epsilon+spent.Epsilon, all.Spent.Delta+spent.Delta
-	b.Left = b.Epsilon - all.chargedPrice().Epsilon - charged.Epsilon
-	b.LeftDelta = b.Delta - all.chargedPrice().Delta - charged.Delta
+	b.Left, b.LeftDelta = left(charged).Epsilon, left(charged).Delta
 	b.Reserved, b.ReservedDelta = b.Epsilon-b.Spent-b.Left, b.Delta-b.SpentDelta-b.LeftDelta
 	return sound && b.Left >= 0 && b.LeftDelta >= 0
 }
@@ -351,7 +389,10 @@ func (l *Ledger) runStep(ctx context.Context, step string, f func(tx) error) err
 }
 
 // addEntry chains e to the newest entry, which must be the one the head names.
-func (l *Ledger) addEntry(t tx, e Entry) error {
+func (l *Ledger) addEntry(t tx, e Entry) error { return l.addSigned(t, e, nil) }
+
+// addSigned is addEntry with the signature of a key, nil for none.
+func (l *Ledger) addSigned(t tx, e Entry, key ed25519.PrivateKey) error {
 	h, err := t.head()
 	if err != nil {
 		return err
@@ -362,24 +403,36 @@ func (l *Ledger) addEntry(t tx, e Entry) error {
 		return err
 	case !found && h.Seq == 0:
 		first := Entry{Kind: Created, Detail: encodeDetail(created{format, rand.Text()})}
-		if h, err = l.chainEntry(t, h, first); err != nil {
+		if h, err = l.chainEntry(t, h, first, nil); err != nil {
 			return err
 		}
 	case !found || last.Seq != h.Seq || last.Hash != h.Hash || last.hashEntry() != h.Hash:
 		return &Damaged{h.Seq, "the newest entry is not the one the ledger names as newest"}
 	}
-	_, err = l.chainEntry(t, h, e)
+	_, err = l.chainEntry(t, h, e, key)
 	return err
 }
 
-func (l *Ledger) chainEntry(t tx, h Head, e Entry) (Head, error) {
-	e.Seq, e.Prev, e.At = h.Seq+1, h.Hash, l.now().UTC().Format(time.RFC3339)
+func (l *Ledger) chainEntry(t tx, h Head, e Entry, key ed25519.PrivateKey) (Head, error) {
+	e.Seq, e.Prev = h.Seq+1, h.Hash
+	if e.At == "" {
+		e.At = l.now().UTC().Format(time.RFC3339)
+	}
 	if e.Detail == nil {
 		e.Detail = json.RawMessage("{}")
+	}
+	if key != nil {
+		e.sign(key)
 	}
 	e.Hash = e.hashEntry()
 	return Head{e.Seq, e.Hash}, t.append(e)
 }
+
+// What names and other texts hold at most, in bytes.
+const (
+	maxWord  = 128
+	maxPlain = 1000
+)
 
 // isWord holds for names that people type and shells leave alone.
 func isWord(s string) bool {
@@ -388,7 +441,7 @@ func isWord(s string) bool {
 			return false
 		}
 	}
-	return 0 < len(s) && len(s) <= 128
+	return 0 < len(s) && len(s) <= maxWord
 }
 
 // isPlain holds for text that prints as it reads, on one line.
@@ -398,5 +451,5 @@ func isPlain(s string) bool {
 			return false
 		}
 	}
-	return len(s) <= 1000
+	return len(s) <= maxPlain
 }

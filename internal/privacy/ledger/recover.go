@@ -5,7 +5,6 @@ package ledger
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -59,10 +58,7 @@ func (l *Ledger) settleJob(ctx context.Context, e Entry, gone func(string) bool)
 				return nil
 			}
 			r = reserved{}
-			if json.Unmarshal(e.Detail, &r) != nil {
-				return &Damaged{e.Seq, "its detail is not as this program writes it"}
-			}
-			return nil
+			return e.decode(&r)
 		})
 		if err == nil && e.Kind == Committed {
 			b, err = checkResult(t, e.Dataset, e.Job, e.Request)

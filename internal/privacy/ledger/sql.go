@@ -7,13 +7,19 @@ import (
 	"database/sql"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/sqldb"
 )
 
-// format is the version of the tables. Other versions are refused.
-const format = 2
+// Versions of the tables, 3 for cohorts and roles. Version 3 has the tables of version 2, and entries that a program which
+// knows version 2 alone would count wrongly. A ledger has it once it holds such an entry. Other
+// versions are refused.
+const (
+	format        = 2
+	formatCohorts = 3
+)
 
 // sqlStore is a store in a SQL database.
 type sqlStore struct{ db *sqldb.DB }
@@ -63,10 +69,15 @@ func (t *sqlTx) head() (h Head, err error) {
 		return h, err
 	case n != 1:
 		return h, &Damaged{0, "the record of the newest entry is missing"}
-	case version != format:
-		return h, fmt.Errorf("format must be %d (got %d); use the discreet that wrote it", format, version)
+	case version != format && version != formatCohorts:
+		return h, fmt.Errorf("format must be %d or %d (got %d); use the discreet that wrote it", format, formatCohorts, version)
 	}
 	return h, nil
+}
+
+func (t *sqlTx) raiseFormat(to int) error {
+	_, err := t.Exec(`UPDATE discreet_head SET format = ? WHERE format < ?`, to, to)
+	return err
 }
 
 func (t *sqlTx) append(e Entry) error {
@@ -105,6 +116,25 @@ func (t *sqlTx) entries(dataset, job string, f func(Entry) error) error {
 		}
 		return f(e)
 	}, q, args...)
+}
+
+func (t *sqlTx) ofKinds(dataset string, f func(Entry) error, kinds ...Kind) error {
+	args := []any{dataset}
+	for _, k := range kinds {
+		args = append(args, string(k))
+	}
+	return t.Each(func(r *sql.Rows) error {
+		e, err := scanEntry(r)
+		if err != nil {
+			return err
+		}
+		return f(e)
+	}, columns+`WHERE dataset = ? AND kind IN (?`+strings.Repeat(`, ?`, len(kinds)-1)+`) ORDER BY seq`, args...)
+}
+
+func (t *sqlTx) latest() (at string, err error) {
+	_, err = t.Find([]any{&at}, `SELECT COALESCE(MAX(at), '') FROM discreet_entries`)
+	return at, err
 }
 
 func (t *sqlTx) entry(q string, args ...any) (e Entry, found bool, err error) {

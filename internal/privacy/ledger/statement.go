@@ -25,8 +25,12 @@ type Statement struct {
 		Left     dp.Delta `json:"left"`
 	} `json:"delta_femto"`
 	Parts []partStatement `json:"parts,omitempty"`
-	Unit  string          `json:"unit"`
-	Note  string          `json:"note"`
+	// CohortBy is the column that cohorts are by; Parts are then the cohorts, and ForNew is what is left
+	// for trainings on new ones.
+	CohortBy string   `json:"cohort_by,omitempty"`
+	ForNew   *Decimal `json:"left_for_new,omitempty"`
+	Unit     string   `json:"unit"`
+	Note     string   `json:"note"`
 }
 
 // partStatement is one part of a data set; what is left is for trainings on it.
@@ -60,6 +64,10 @@ func (b *Balance) Statement() Statement {
 			Left: Decimal(p.Left.Epsilon)}
 		own.Femto.Spent, own.Femto.Reserved, own.Femto.Left = p.Spent.Delta, p.Reserved.Delta, p.Left.Delta
 		a.Parts = append(a.Parts, own)
+	}
+	if b.CohortBy != "" {
+		left := Decimal(b.ForNew.Epsilon)
+		a.CohortBy, a.ForNew = b.CohortBy, &left
 	}
 	return a
 }

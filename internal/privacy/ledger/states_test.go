@@ -25,6 +25,7 @@ func (h *heap) create(context.Context) error                   { return nil }
 func (h *heap) close() error                                   { return nil }
 func (h *heap) view(_ context.Context, f func(tx) error) error { return f(h) }
 func (h *heap) head() (Head, error)                            { return headOf(h.all), nil }
+func (h *heap) raiseFormat(int) error                          { return nil }
 func (h *heap) append(e Entry) error                           { h.all = append(h.all, e); return nil }
 func (h *heap) datasets() ([]string, error)                    { return []string{"d"}, nil }
 func (h *heap) putResult(request string, b []byte) error       { h.stored[request] = b; return nil }
@@ -54,6 +55,22 @@ func (h *heap) entries(dataset, job string, f func(Entry) error) error {
 		}
 	}
 	return nil
+}
+
+func (h *heap) ofKinds(dataset string, f func(Entry) error, kinds ...Kind) error {
+	return h.entries(dataset, "", func(e Entry) error {
+		if !slices.Contains(kinds, e.Kind) {
+			return nil
+		}
+		return f(e)
+	})
+}
+
+func (h *heap) latest() (at string, err error) {
+	for _, e := range h.all {
+		at = max(at, e.At)
+	}
+	return at, nil
 }
 
 func (h *heap) last() (e Entry, found bool, err error) {

@@ -26,11 +26,17 @@ type store interface {
 type tx interface {
 	// head is the newest entry as stored beside the entries.
 	head() (Head, error)
+	// raiseFormat marks the ledger as one that programs of an earlier format must refuse.
+	raiseFormat(to int) error
 	// append stores e and makes it the head.
 	append(e Entry) error
 	// entries calls f in order: all of a data set where it is named, all of a
 	// job where that is named too, all of the ledger where neither is.
 	entries(dataset, job string, f func(Entry) error) error
+	// ofKinds calls f in order for the entries of a data set that are of some kinds.
+	ofKinds(dataset string, f func(Entry) error, kinds ...Kind) error
+	// latest is the latest time that any entry has, "" where there is none.
+	latest() (string, error)
 	// last is the newest stored entry; found is false where there is none.
 	last() (e Entry, found bool, err error)
 	// entryAt is the entry of that number.
@@ -54,6 +60,6 @@ type (
 	sums   map[sumKey]dp.Price
 	sumKey struct {
 		kind Kind
-		part string // "" for all of the data set
+		part string // as in Entry: "" for all of the data set
 	}
 )

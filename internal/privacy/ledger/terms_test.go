@@ -21,6 +21,8 @@ var changes = map[string]func(*Request){
 	"Part":       func(r *Request) { r.Part = "south" },
 	"PartsBy":    func(r *Request) { r.PartsBy = "street" },
 	"Definition": func(r *Request) { r.Definition = "y" },
+	"Cohorts":    func(r *Request) { r.Part, r.Cohorts = "", []string{"2027-01"} },
+	"By":         func(r *Request) { r.By = aliceKey },
 	"Output":     func(r *Request) { r.Output = "/elsewhere" },
 	"Worker":     func(r *Request) { r.Worker = "another machine" },
 

@@ -23,7 +23,8 @@ func (l *Ledger) Verify(ctx context.Context, anchor *Head) (h Head, err error) {
 		if err != nil {
 			return err
 		}
-		v := &books{anchor: anchor, totals: map[string]*account{}, jobs: map[string]*past{}, results: map[string]committed{}}
+		v := &books{anchor: anchor, totals: map[string]*account{}, rosters: map[string]*roster{},
+			jobs: map[string]*past{}, results: map[string]committed{}}
 		if err := t.entries("", "", v.readEntry); err != nil {
 			return err
 		}
@@ -45,14 +46,17 @@ type books struct {
 	anchor   *Head
 	anchored bool
 	totals   map[string]*account
+	rosters  map[string]*roster
+	latest   string // the latest time of any entry
 	jobs     map[string]*past
 	results  map[string]committed // by request
 }
 
 type account struct {
-	parts   *Parts
+	declared
+	defined bool // how cohorts are read
 	limit   dp.Price
-	charged map[string]dp.Price // by part, "" for jobs on all
+	charged map[string]dp.Price // by part or cohort, "" for jobs on all
 }
 
 type past struct {
@@ -63,18 +67,28 @@ type past struct {
 }
 
 // chargePrice adds a price, which may be negative, and reports whether the total
-// allows what is charged now.
+// allows what is charged now. It refuses a part that an entry cannot name.
 func (a *account) chargePrice(part string, p dp.Price) bool {
-	was := a.charged[part]
-	a.charged[part] = dp.Price{Epsilon: was.Epsilon + p.Epsilon, Delta: was.Delta + p.Delta}
+	names, err := a.partsOf(part)
+	if part == "" {
+		names = []string{""}
+	}
+	for _, name := range names {
+		a.charged[name] = addPrices(a.charged[name], p)
+	}
+	u := a.used()
+	return err == nil && u.Epsilon >= 0 && u.Epsilon <= a.limit.Epsilon && u.Delta >= 0 && u.Delta <= a.limit.Delta
+}
+
+// used is what is charged: for all, and of the parts or cohorts the most of any one.
+func (a *account) used() dp.Price {
 	var parts dp.Price
 	for name, p := range a.charged {
 		if name != "" {
 			parts = largerPrice(parts, p)
 		}
 	}
-	eps, delta := a.charged[""].Epsilon+parts.Epsilon, a.charged[""].Delta+parts.Delta
-	return eps >= 0 && eps <= a.limit.Epsilon && delta >= 0 && delta <= a.limit.Delta
+	return addPrices(a.charged[""], parts)
 }
 
 func (v *books) readEntry(e Entry) error {
@@ -89,7 +103,7 @@ func (v *books) readEntry(e Entry) error {
 	case (e.Kind == Created) != (e.Seq == 1):
 		return bad("the first entry, and no other, creates the ledger")
 	}
-	v.seq, v.hash = e.Seq, e.Hash
+	v.seq, v.hash, v.latest = e.Seq, e.Hash, max(v.latest, e.At)
 	if v.anchor != nil && *v.anchor == (Head{e.Seq, e.Hash}) {
 		v.anchored = true
 	}
@@ -102,11 +116,30 @@ func (v *books) readEntry(e Entry) error {
 		if json.Unmarshal(e.Detail, &d) != nil {
 			return bad("its detail is not as this program writes it")
 		}
-		v.totals[e.Dataset] = &account{parts: d.Parts, limit: dp.Price{Epsilon: e.Epsilon, Delta: e.Delta},
+		v.totals[e.Dataset] = &account{declared: d, limit: dp.Price{Epsilon: e.Epsilon, Delta: e.Delta},
 			charged: map[string]dp.Price{}}
+		v.rosters[e.Dataset] = newRoster(d, v.totals[e.Dataset].limit)
 		return nil
 	case e.Kind == Declared || !known:
 		return bad("its data set must be declared once, before its jobs")
+	}
+	if e.Kind == Defined {
+		if a.defined || a.CohortBy == "" || e.Job != "" || e.Epsilon != 0 || e.Delta != 0 {
+			return bad("how cohorts are read must be written down once, where there are cohorts")
+		}
+		a.defined = true
+		return nil
+	}
+	if slices.Contains(ofRoles, e.Kind) {
+		if err := v.rosters[e.Dataset].addEntry(&e, v.latest); err != nil {
+			return bad("it was not for its key to write: " + err.Error())
+		}
+	}
+	if e.Kind == Appointed || e.Kind == Allotted {
+		if e.Job != "" || e.Kind == Appointed && (e.Epsilon != 0 || e.Delta != 0) {
+			return bad("a role has no job")
+		}
+		return nil
 	}
 	return v.checkJob(e, a, bad)
 }
@@ -119,24 +152,36 @@ func (v *books) checkJob(e Entry, a *account, bad func(string) error) error {
 		p = &past{kind: Refunded} // a fresh ID and a refunded one may do the same
 		v.jobs[key] = p
 	}
-	from := map[Kind]Kind{Reserved: Refunded, Began: Reserved, Refunded: Reserved, Committed: Began, Closed: Began,
-		Published: Committed}
-	if want, ok := from[e.Kind]; !ok || p.kind != want {
+	from := map[Kind][]Kind{Requested: {Refunded}, Approved: {Requested}, Refused: {Requested},
+		Reserved: {Refunded, Approved}, Began: {Reserved}, Refunded: {Reserved}, Committed: {Began}, Closed: {Began},
+		Published: {Committed}}
+	if !slices.Contains(from[e.Kind], p.kind) {
 		return bad(fmt.Sprintf("job %q cannot go from %s to %s", e.Job, p.kind, e.Kind))
 	}
 	price := dp.Price{Epsilon: e.Epsilon, Delta: e.Delta}
-	if e.Kind == Reserved {
+	if e.Kind == Requested || e.Kind == Reserved && p.kind == Refunded {
 		p.request, p.part, p.price = e.Request, e.Part, price
 	}
 	switch {
 	case e.Request != p.request || e.Part != p.part:
 		return bad(fmt.Sprintf("job %q changed its request", e.Job))
-	case e.Part != "" && (a.parts == nil || !slices.Contains(a.parts.Names, e.Part)):
+	case e.Kind == Began && e.Part != "" && a.CohortBy != "" && !a.defined:
+		return bad("a job on cohorts began before it was written down how they are read")
+	}
+	if _, err := a.partsOf(e.Part); err != nil {
 		return bad("its part is not one that was declared")
 	}
 	p.kind = e.Kind
 	switch e.Kind {
+	case Requested:
+		if price.Epsilon <= 0 || price.Delta < 0 {
+			return bad("a request must have a price")
+		}
+		return nil
 	case Reserved:
+		if price != p.price {
+			return bad("its price is not the one requested")
+		}
 		if price.Epsilon <= 0 || price.Epsilon > a.limit.Epsilon || price.Delta < 0 || price.Delta > a.limit.Delta ||
 			!a.chargePrice(e.Part, price) {
 			return bad("its price exceeds what was left")

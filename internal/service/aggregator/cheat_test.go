@@ -165,6 +165,15 @@ func TestInventedOwnersGetNothing(t *testing.T) {
 		}
 		slices.Reverse(honest.Roster)
 	}
+	honest.Proofs, honest.Round = !ann.Proofs, secret.Round
+	slices.SortFunc(honest.Roster, func(a, b secretsum.Key) int { return bytes.Compare(a[:], b[:]) })
+	demanding, err := honest.Sign(main)
+	must(t, err)
+	if err := clients[0].Begin(t.Context(), demanding, &secretsum.Admission{Announcement: signed.Text,
+		Signature: signed.Signature, List: f.list}); kindOfNil(err) != problem.UnsafeTask || !strings.Contains(err.Error(),
+		"proofs") {
+		t.Errorf("a sum that demands proofs, of a task that does not: %v", err)
+	}
 
 	p := &puppeteer{task: message(signed), list: f.list, broadcast: broadcast, sum: sum.Proto(), id: id,
 		slots: uint32(ann.Task.Slots())}

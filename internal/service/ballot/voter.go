@@ -5,11 +5,13 @@ package ballot
 import (
 	"context"
 	"crypto/ed25519"
+	"crypto/rand"
 	"crypto/sha256"
 	"fmt"
 	"io"
 
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/keyfile"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/party"
@@ -66,7 +68,11 @@ func (v *Voter) Open() (err error) {
 	if err != nil {
 		return err
 	}
-	v.signer, err = readKey(v.Key)
+	if v.Key == "" { // one for this file alone
+		_, v.signer, err = ed25519.GenerateKey(rand.Reader)
+		return err
+	}
+	v.signer, err = keyfile.Read("party", v.Key)
 	return err
 }
 

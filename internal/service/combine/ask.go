@@ -167,7 +167,7 @@ func (t *Combination) askInSecret(ctx context.Context, pl *multiparty.Plan, aux 
 	}
 	var total *party.Total
 	if err := t.askPeers(ctx, pl, peers, func(a party.Asking) (answers []party.Answer, err error) {
-		a.AtLeast = t.Minimum
+		a.AtLeast, a.Proofs = t.Minimum, t.Ask.Proofs
 		if total, err = a.Total(ctx, t.Ask.Helpers, s.Law.Dim(), s.Law.Top()+1,
 			func() error { return s.Charge(ctx, acct) }); total != nil {
 			answers = total.Answers

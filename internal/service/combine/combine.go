@@ -52,6 +52,7 @@ type Asking struct {
 	Kind    string
 	Wait    time.Duration
 	Helpers map[string]string // name to address, of a secret sum
+	Proofs  bool              // parties prove their numbers' range whatever that takes; see secretsum.Sum
 	Self    *identity.Identity
 	Log     *slog.Logger
 	Now     func() time.Time

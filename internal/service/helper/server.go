@@ -43,7 +43,7 @@ const (
 	maxSums   = 32                                      // of one collector that are begun and not opened
 	maxKept   = 256 << 20                               // bytes of the sums and answers of one collector
 	maxFaults = 16                                      // shares of a sum that contradict their proofs, to be shown
-	maxFault  = 3 << 20                                 // bytes of these together
+	maxFault  = maxLarge                                // bytes of these together
 	maxShown  = 2 << 20                                 // bytes of the proofs that are shown in one answer, and one more
 	inMemory  = 64                                      // sums that need not be parsed anew
 	// longest is how far ahead the sum of a combiner may end: the longest time that

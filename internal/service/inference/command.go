@@ -7,18 +7,23 @@ import (
 	"log/slog"
 
 	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/release"
 )
 
 // NewCommand returns the command that serves until its context ends. level is that of opts.Log.
 func NewCommand(opts Options, level *slog.LevelVar) *cobra.Command {
-	place, tokens, verbose := Place{}, "", false
+	place, tokens, keys, verbose := Place{}, "", "", false
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "answer requests for predictions over HTTP and gRPC",
 		Long: `Serve answers requests for predictions over HTTP and gRPC at one address. It
 implements the Open Inference Protocol, version 2, like Triton, KServe and
-MLServer. A model's name is the name of its file without .json, or NAME in
-NAME=FILE. Its inputs are its columns; its outputs are label and score.
+MLServer. A model's name is the name of its file without .json or .zip, or NAME
+in NAME=FILE. Its inputs are its columns; its outputs are label and score.
+
+A file may also be a release (discreet release). With --require-signed it must
+be a release that a trusted key signed.
 
 Replacing the file atomically, by a rename, reloads the model within a second.
 Requests that have begun are answered by the old model. If the new file cannot
@@ -44,12 +49,17 @@ examples.`,
 				if opts.Tokens, err = ReadTokens(tokens); err != nil {
 					return err
 				}
+				if opts.Trusted, err = release.ReadTrusted("serve", keys); err != nil {
+					return err
+				}
 				return Run(ctx, opts, place)
 			}, drain+leave)
 		},
 	}
 	f := c.Flags()
-	f.StringArrayVar(&opts.Models, "model", nil, "a model `file`, or NAME=FILE; may be repeated")
+	f.StringArrayVar(&opts.Models, "model", nil, "a model `file` or a release of it, or NAME=FILE; may be repeated")
+	f.StringVar(&keys, "require-signed", "",
+		"take only releases that are signed by a key of this `file` of public keys, also when files are replaced")
 	f.StringVar(&place.Address, "listen", "localhost:8080", "the `address` to listen at, host:port")
 	f.StringVar(&place.Cert, "tls-cert", "", "the certificate, a PEM `file` that may be replaced")
 	f.StringVar(&place.Key, "tls-key", "", "its key, a PEM `file`")

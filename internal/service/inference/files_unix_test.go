@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/release"
 )
 
 // TestPipesAreRefused: a pipe at a model's path is not waited for, neither at the start nor
@@ -24,7 +26,7 @@ func TestPipesAreRefused(t *testing.T) {
 		t.Skip(err)
 	}
 	s.Reload()
-	if _, err := readRegular(path, maxModel); err == nil || s.models[0].now.Load() != before {
+	if _, err := readRegular(path, release.MaxFile); err == nil || s.models[0].now.Load() != before {
 		t.Errorf("a pipe was read: %v", err)
 	}
 	if _, err := New(s.opts); err == nil {

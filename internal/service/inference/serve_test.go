@@ -579,7 +579,7 @@ func TestNewRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := loadServed("m", "", seeded); err == nil || !strings.Contains(err.Error(), "seeded") {
+	if _, err := loadServed("m", "", seeded, nil); err == nil || !strings.Contains(err.Error(), "seeded") {
 		t.Errorf("a seeded model: %v", err)
 	}
 	path := filepath.Join(t.TempDir(), "m.json")
@@ -629,7 +629,8 @@ func TestLinkedPackages(t *testing.T) {
 			continue
 		}
 		allowed := []string{"privacy/dp", "table/schema", "table/column", "table/coding", "table/feature", "model",
-			"model/explain", "atomicfile", "service/inference", "service/inference/oip", "service/places"}
+			"model/explain", "atomicfile", "service/inference", "service/inference/oip", "service/places", "release", "keyfile",
+			"edkey"}
 		if !slices.Contains(allowed, name) {
 			t.Errorf("%s is linked", name)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/release"
 	"github.com/discreet-dp/discreet/internal/table/coding"
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -34,11 +35,12 @@ type served struct {
 	labelMemory int64 // what a row's label takes
 }
 
-// maxModel is how large a model file may be, in bytes.
-const maxModel = 64 << 20
-
-// loadServed reads the file of a model. A seeded model is refused.
-func loadServed(name, path string, file []byte) (*served, error) {
+// loadServed reads the file of a model, or a release. A seeded model is refused.
+func loadServed(name, path string, file []byte, trusted release.Trusted) (*served, error) {
+	file, err := trusted.ModelIn(file)
+	if err != nil {
+		return nil, fmt.Errorf("%w (file %s)", err, path)
+	}
 	m, err := model.Unmarshal(file)
 	if err != nil {
 		return nil, fmt.Errorf("%w (file %s)", err, path)

@@ -26,19 +26,22 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/release"
 	"github.com/discreet-dp/discreet/internal/service/inference/oip"
 	"github.com/discreet-dp/discreet/internal/service/places"
 )
 
 // Options say what is served, to whom, and how much of it.
 type Options struct {
-	Models      []string // "file", named after the file, or "name=file"; at least one
-	Tokens      []string // of which each request must bring one; none: no request needs one
-	MaxBody     int64    // bytes of a request
-	MaxRows     int      // of a request
-	Concurrency int      // requests that are answered at a time; more wait a little, then are refused
-	Memory      int64    // bytes that requests take together
-	Version     string   // of the program
+	Models []string // "file", named after the file, or "name=file"; at least one
+	Tokens []string // of which each request must bring one; none: no request needs one
+	// Trusted is whose releases are served; nil: any model.
+	Trusted     release.Trusted
+	MaxBody     int64  // bytes of a request
+	MaxRows     int    // of a request
+	Concurrency int    // requests that are answered at a time; more wait a little, then are refused
+	Memory      int64  // bytes that requests take together
+	Version     string // of the program
 	Log         *slog.Logger
 	Faults      *log.Logger // of connections; nil: standard error
 	Clock       func() time.Time
@@ -98,7 +101,7 @@ func New(o Options) (*Server, error) {
 		name, path, named := strings.Cut(given, "=")
 		if !named {
 			path = given
-			name = strings.TrimSuffix(path[strings.LastIndexByte(path, '/')+1:], ".json")
+			name = strings.TrimSuffix(strings.TrimSuffix(path[strings.LastIndexByte(path, '/')+1:], ".json"), ".zip")
 		}
 		if !modelName.MatchString(name) {
 			return nil, bad("model", "must have a name of letters, digits, dots, dashes and underscores, as in NAME=FILE",
@@ -128,10 +131,10 @@ func (s *Server) load(m *slot) (changed bool, err error) {
 		info.Size() == m.file.Size() {
 		return false, nil
 	}
-	file, err := s.read(m.path, maxModel)
+	file, err := s.read(m.path, release.MaxFile)
 	var next *served
 	if err == nil {
-		next, err = loadServed(m.name, m.path, file)
+		next, err = loadServed(m.name, m.path, file, s.opts.Trusted)
 	}
 	m.file = info // a file that cannot be read is tried once
 	if err != nil {

@@ -44,6 +44,7 @@ type Asking struct {
 	// AtLeast is the fewest parties that a secret sum is opened over, where that is
 	// more than Query.Honest: parties count on some of them to add no noise.
 	AtLeast int
+	Proofs  bool // of a secret sum; see secretsum.Sum
 	Log     *slog.Logger
 	// Now is the clock that the query's deadline is held against; nil: the system's.
 	Now func() time.Time

@@ -42,7 +42,7 @@ func (a Asking) Total(ctx context.Context, addresses map[string]string, length i
 	}
 	c := &secretsum.Collection{Sum: &secretsum.Sum{
 		Round: a.Query.Job, Topic: sha256.Sum256(signed.GetQuery()), Length: length, Range: below,
-		AtLeast: max(2, a.Query.Honest, a.AtLeast), Ends: a.Query.Deadline.Add(afterwards),
+		AtLeast: max(2, a.Query.Honest, a.AtLeast), Proofs: a.Proofs, Ends: a.Query.Deadline.Add(afterwards),
 	}, Patience: cmp.Or(a.patience, patience)}
 	c.Found = func(f secretsum.Fault) {
 		key := ""

@@ -696,3 +696,37 @@ func TestEachSumHasItsPrice(t *testing.T) {
 		}
 	}
 }
+
+// TestVotesOfSumsKeepRoom has room for the vector of a secret sum, and none for the votes that it is
+// made of, which nobody sees: nothing is added, no part of a file is left, and the same call goes
+// through later at the same price.
+func TestVotesOfSumsKeepRoom(t *testing.T) {
+	c := newCommittee(t)
+	left := fillDisk(t, length)
+	adds := 0
+	a := c.member("a", 1, func(p *Params) {
+		add := p.Add
+		p.Add = func(ctx context.Context, q *Query, files []string, votes io.Reader) ([]uint64, error) {
+			adds++
+			return add(ctx, q, files, votes)
+		}
+	})
+	query, announced := c.announce(c.query(nil), c.combiner, nil, a)
+	for _, client := range c.Clients(c.combiner) {
+		must(t, client.Begin(t.Context(), announced, nil))
+	}
+	client, _ := c.client(a, c.combiner, nil)
+	call := func() error {
+		_, err := client.Add(t.Context(), connect.NewRequest(&rpc.AddRequest{Query: query, Sum: announced.Proto()}))
+		return err
+	}
+	c.wants(problem.Storage, call())
+	if files, err := os.ReadDir(a.votesDir()); err != nil || len(files) > 0 || adds > 0 {
+		t.Errorf("without room for votes %v is left, and %d vectors are made: %v", files, adds, err)
+	}
+	left.Store(1 << 20)
+	must(t, call())
+	if spent, n, _ := a.record.spent(t.Context()); spent != dp.Nano || n != 1 || adds != 1 {
+		t.Errorf("one sum of %d vectors has cost %s", adds, spent)
+	}
+}

@@ -221,6 +221,9 @@ func (s *Server) priceQuery(q *Query) dp.Epsilon {
 // Close closes the record.
 func (s *Server) Close() error { return s.record.closeRecord() }
 
+// StateNames matches the names in Params.State.
+const StateNames = `tables|votes|party\.db(-.+)?`
+
 func (s *Server) votesDir() string { return filepath.Join(s.State, "votes") }
 
 func (s *Server) votesPath(id ID) string { return filepath.Join(s.votesDir(), id.String()) }

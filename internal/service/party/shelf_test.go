@@ -5,6 +5,7 @@ package party
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -234,5 +235,23 @@ func TestDisksStayFree(t *testing.T) {
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
 		t.Errorf("a combiner keeps part of a file: %v %v", files, err)
+	}
+}
+
+// TestRoomIsLookedAtFirst: a file that the disk has no room for is refused before a part of it is
+// asked for.
+func TestRoomIsLookedAtFirst(t *testing.T) {
+	fillDisk(t, int64(len(table))-1)
+	digest := sha256.Sum256(table)
+	s, err := newShelf(t.TempDir(), []string{fmt.Sprintf("%x:%d", digest, len(table))})
+	must(t, err)
+	asked := 0
+	err = s.receiveFile(t.Context(), Table{Digest: digest, Bytes: int64(len(table)), Format: "csv"}, func() ([]byte, error) {
+		asked++
+		return table[:1], nil
+	})
+	files, listed := os.ReadDir(s.dir)
+	if !errors.Is(err, diskroom.ErrFull) || asked > 0 || len(files) > 0 || listed != nil {
+		t.Errorf("err = %v after %d parts; %v is left: %v", err, asked, files, listed)
 	}
 }

@@ -38,6 +38,7 @@ type announced struct {
 	Slot     int64  `json:"slot_ms"`
 	Ends     int64  `json:"ends_unix"`
 	Roster   string `json:"roster"`
+	Proofs   bool   `json:"proofs"`
 	Helpers  []struct {
 		Name string `json:"name"`
 	} `json:"helpers"`
@@ -77,6 +78,8 @@ func (a *Admission) Check(reader *identity.Identity, s *Sum, at time.Time) error
 		return refuse("its roster must have at least the announced %d owners (got %d)", t.Minimum, len(s.Roster))
 	case !slices.EqualFunc(s.Helpers, names, func(h Helper, name string) bool { return h.Name == name }):
 		return refuse("its helpers must be the announced ones")
+	case s.Proofs != t.Proofs:
+		return refuse("it must demand proofs of ranges if its task does, and only then")
 	case at.Unix() >= t.Ends+int64(t.Slot/1000)+int64(Skew/time.Second):
 		return refuse("its task has ended")
 	case s.Ends.After(Latest(at, time.Duration(t.Slot)*time.Millisecond)):

@@ -49,6 +49,7 @@ type Sum struct {
 	Length    int             // see secsum.Task
 	Range     uint64          // see secsum.Task
 	AtLeast   int             // see secsum.Task
+	Proofs    bool            // participants prove their numbers' range also if that takes more than FreeProof
 	Ends      time.Time       // when helpers may forget it, by their clocks; whole seconds
 	Roster    []Key           // the participants, in order, each once
 }
@@ -62,9 +63,11 @@ const (
 	MaxNumbers = 1 << 25
 	// MaxBytes is the size of the largest sum.
 	MaxBytes = 4 << 20
-	// MaxProven is the number of bytes that may follow a share to show that its numbers are in
-	// range: where it would take more, participants do not show it.
-	MaxProven = 1 << 20
+	// FreeProof is how many bytes may follow a share to show that its numbers are in
+	// range: if it takes more, participants show it only in a sum of Proofs.
+	FreeProof = 1 << 20
+	// MaxProof is how many may follow one in any sum: a message has room for it.
+	MaxProof = 7 << 19
 )
 
 const (
@@ -78,7 +81,11 @@ const (
 // now: one slot may be left to join, one is for shares and one for opening.
 func Latest(now time.Time, slot time.Duration) time.Time { return now.Add(3*slot + Keep + Skew) }
 
-const magic = "DSS2"
+// How a sum begins: whether it has Proofs is in its first bytes.
+const (
+	magic       = "DSS2"
+	magicProofs = "DSS3"
+)
 
 // Check refuses what no collector may begin.
 func (s *Sum) Check() error {
@@ -146,8 +153,27 @@ func (s *Sum) protocolFor(id ID) (*secsum.Protocol, error) {
 		Round: string(id[:]), Owners: len(s.Roster), AtLeast: s.AtLeast, Holders: len(s.Helpers), Length: s.Length,
 		Range: s.Range,
 	}
-	task.Proven = secsum.ProvenBytes(task) <= MaxProven
+	task.Proven = true
+	p, err := secsum.Shamir(task)
+	if err != nil {
+		return nil, err
+	}
+	switch size := s.ProofBytes(); {
+	case s.Proofs && size > MaxProof:
+		return nil, &dp.ParamError{Op: "sum", Param: "proofs",
+			Want: fmt.Sprintf("must take at most %d bytes a share: the numbers are too many, or their range too large", MaxProof),
+			Got:  size}
+	case s.Proofs, size <= FreeProof:
+		return p, nil
+	}
+	task.Proven = false
 	return secsum.Shamir(task)
+}
+
+// ProofBytes is how many bytes follow a share to show that its numbers are in range. It needs
+// helpers, length and range alone.
+func (s *Sum) ProofBytes() int {
+	return secsum.ProvenBytes(secsum.Task{Holders: len(s.Helpers), Length: s.Length, Range: s.Range})
 }
 
 // ID is the sum's name.
@@ -158,7 +184,7 @@ func (s *Sum) ID() (ID, error) {
 
 // Bytes is the one canonical form of a sum. It refuses what Check refuses.
 //
-// "DSS2", the round and the collector (one byte of length each, then the text),
+// "DSS2", or "DSS3" of a sum with Proofs, the round and the collector (one byte of length each, then the text),
 // the topic (32), coordinates (4), range (8), the fewest participants (4), the end
 // in seconds (8), the number of helpers (1) and of each its name (length and text)
 // and memory (16), the number of participants (4) and their keys (32 each).
@@ -169,7 +195,11 @@ func (s *Sum) Bytes() ([]byte, error) {
 	}
 	le := binary.LittleEndian
 	text := func(b []byte, t string) []byte { return append(append(b, byte(len(t))), t...) }
-	b := text(text([]byte(magic), s.Round), s.Collector.String())
+	begins := magic
+	if s.Proofs {
+		begins = magicProofs
+	}
+	b := text(text([]byte(begins), s.Round), s.Collector.String())
 	b = append(b, s.Topic[:]...)
 	b = le.AppendUint32(b, uint32(s.Length))
 	b = le.AppendUint64(b, s.Range)
@@ -192,11 +222,12 @@ func Parse(b []byte) (*Sum, error) {
 		return nil, fmt.Errorf("sum: must have at most %d bytes (got %d)", MaxBytes, len(b))
 	}
 	r := &cursor{rest: b}
-	if string(r.takeBytes(len(magic))) != magic {
-		return nil, fmt.Errorf("sum: must begin with %q", magic)
+	begins := string(r.takeBytes(len(magic)))
+	if begins != magic && begins != magicProofs {
+		return nil, fmt.Errorf("sum: must begin with %q or %q", magic, magicProofs)
 	}
 	le := binary.LittleEndian
-	s := &Sum{Round: r.takeText()}
+	s := &Sum{Round: r.takeText(), Proofs: begins == magicProofs}
 	role, name, _ := strings.Cut(r.takeText(), "/")
 	s.Collector = identity.Caller{Role: identity.Role(role), Name: name}
 	copy(s.Topic[:], r.takeBytes(len(s.Topic)))

@@ -41,6 +41,9 @@ type Announcement struct {
 	// in one sum: what its noise leans on is the fewest owners whose sum is opened,
 	// less these (Leaned).
 	Honest int
+	// Proofs has owners prove the range of their numbers whatever that takes, in mode
+	// aggregate; without it only if that takes at most secretsum.FreeProof bytes a share.
+	Proofs bool
 }
 
 // The bounds of a timetable.
@@ -83,6 +86,8 @@ func (a *Announcement) Check() error {
 		return fault("helpers", "must not be given outside mode aggregate", len(a.Helpers))
 	} else if a.Honest != 0 {
 		return fault("honest", "must not be given outside mode aggregate", a.Honest)
+	} else if a.Proofs {
+		return fault("proofs", "must not be demanded outside mode aggregate", a.Proofs)
 	}
 	return a.Task.Check()
 }
@@ -97,6 +102,7 @@ type body struct {
 	Ends     int64           `json:"ends_unix"`
 	Roster   *RosterDigest   `json:"roster,omitempty"`
 	Honest   int             `json:"honest,omitempty"`
+	Proofs   bool            `json:"proofs,omitempty"`
 	Helpers  []Helper        `json:"helpers,omitempty"`
 	Task     json.RawMessage `json:"task"` // package wire's own text, without its line break
 }
@@ -123,7 +129,7 @@ func (a *Announcement) Text() ([]byte, error) {
 		roster = &a.Roster
 	}
 	err = e.Encode(body{title, version, a.Minimum, a.Slot.Milliseconds(), a.Quiet.Milliseconds(), a.Ends.Unix(), roster,
-		a.Honest, a.Helpers, bytes.TrimSuffix(task, []byte("\n"))})
+		a.Honest, a.Proofs, a.Helpers, bytes.TrimSuffix(task, []byte("\n"))})
 	return b.Bytes(), err
 }
 
@@ -152,6 +158,7 @@ func Parse(text []byte) (*Announcement, error) {
 	a := &Announcement{
 		Task: task, Minimum: b.Minimum, Slot: time.Duration(b.Slot) * time.Millisecond,
 		Quiet: time.Duration(b.Quiet) * time.Millisecond, Ends: time.Unix(b.Ends, 0), Helpers: b.Helpers, Honest: b.Honest,
+		Proofs: b.Proofs,
 	}
 	if b.Roster != nil {
 		a.Roster = *b.Roster

@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/federated/wire"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/service/secretsum"
 	"github.com/discreet-dp/discreet/internal/stats"
 )
 
@@ -32,6 +33,7 @@ const maxMiss = 0.01
 //   - Every slot lasts for its quiet time or, without one, as long as it may.
 //   - Every slot needs its minimum. Of listed owners the places are known; of N
 //     others, a slot with the part p of all places gets Binomial(N, p).
+//   - Demanded proofs of ranges must fit into a message.
 func (a *Announcement) CheckFeasible(c Circumstances) error {
 	fault := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "task", Param: param, Want: want, Got: got}
@@ -53,6 +55,15 @@ func (a *Announcement) CheckFeasible(c Circumstances) error {
 		if most := MostOwners(a.Task); a.Minimum > most {
 			return fault("minimum", fmt.Sprintf("must be at most %d: no more owners fit into one secret sum of this task", most),
 				a.Minimum)
+		}
+	}
+	if a.Proofs {
+		switch size, err := a.largestProof(max(2, min(MostOwners(a.Task), c.Roster.Len()))); {
+		case err != nil:
+			return err
+		case size > secretsum.MaxProof:
+			return fault("proofs", fmt.Sprintf("must take at most %d bytes a helper: the questions have too many cells for it",
+				secretsum.MaxProof), size)
 		}
 	}
 	listed := c.Roster.Len()

@@ -7,13 +7,19 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"sort"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/federated/collect"
 	"github.com/discreet-dp/discreet/internal/federated/wire"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/secretsum"
 	"github.com/discreet-dp/discreet/internal/service/tasks"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // missed is the probability that some slot of n owners has fewer than minimum, by
@@ -115,6 +121,56 @@ func TestHopelessTasks(t *testing.T) {
 				t.Errorf("%v: refused for %q, want %q", err, got, c.param)
 			}
 		})
+	}
+}
+
+// TestDemandedProofsMustFit: of a task that demands proofs as many cells are accepted as there is
+// room for in every sum of it, by one number.
+func TestDemandedProofsMustFit(t *testing.T) {
+	const owners = 12
+	fits := func(cells int) (*tasks.Announcement, bool) {
+		a := secretTask(t)
+		a.Ends, a.Quiet, a.Minimum, a.Proofs = time.Unix(2_000_000_000, 0), 0, 2, true
+		a.Task.Questions, a.Task.Schema.Columns = nil, slices.Clone(a.Task.Schema.Columns)
+		for i := range a.Task.Schema.Columns {
+			if c := &a.Task.Schema.Columns[i]; c.Kind == schema.Number && c.Role != schema.Ignored && a.Task.Questions == nil {
+				edges := make([]float64, cells/2-1)
+				for k := range edges {
+					edges[k] = c.Lower + (c.Upper-c.Lower)*float64(k+1)/float64(len(edges)+1)
+				}
+				a.Task.Questions = []wire.Question{{Column: c.Name, Edges: edges}}
+			}
+		}
+		must(t, a.Check())
+		list := listed(t, owners)
+		err := a.CheckFeasible(tasks.Circumstances{Roster: list, Signature: a.Ends, Now: a.Ends.Add(-24 * time.Hour)})
+		return a, refusal(t, err) != "proofs"
+	}
+	most := 2 * sort.Search(1<<15, func(i int) bool {
+		_, ok := fits(2 * (i + 2))
+		return !ok
+	})
+	most += 2 // the last that fits
+	a, ok := fits(most)
+	core, err := collect.New(a.Task)
+	must(t, err)
+	must(t, core.Assemble(owners, a.Leaned(owners, owners)))
+	broadcast, err := core.Broadcast()
+	must(t, err)
+	var roster []secretsum.Key
+	for i := range owners {
+		roster = append(roster, keyed(i))
+	}
+	s, err := tasks.SecretSum(a, broadcast, roster, []secretsum.Helper{{Name: "one", Memory: secretsum.Memory{1}},
+		{Name: "two", Memory: secretsum.Memory{2}}, {Name: "three"}}, a.Ends)
+	must(t, err)
+	s.Collector = identity.Caller{Role: identity.Aggregator, Name: "main"}
+	if err := s.Check(); !ok || most < 10_000 || err != nil {
+		t.Errorf("%d cells are accepted: %t, and their sum: %v", most, ok, err)
+	}
+	s.Length += s.Length / 100
+	if err := s.Check(); err == nil {
+		t.Errorf("a sum of %d numbers has proofs in which there is no room for them", s.Length)
 	}
 }
 

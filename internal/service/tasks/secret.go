@@ -33,7 +33,7 @@ func SecretSum(a *Announcement, broadcast []byte, roster []secretsum.Key, helper
 	return &secretsum.Sum{
 		Round: fmt.Sprintf("%s slot %d", round.Task, round.Slot), Topic: sha256.Sum256(broadcast), Helpers: helpers,
 		Length: addend.Dim(), Range: addend.Top() + 1, AtLeast: round.Crowd.AtLeast, Ends: ends.Truncate(time.Second),
-		Roster: roster,
+		Proofs: a.Proofs, Roster: roster,
 	}, nil
 }
 
@@ -106,7 +106,7 @@ func (a *Announcement) CheckSum(s *secretsum.Sum, broadcast []byte, list Roster,
 		return fmt.Errorf("sum: it must end by %s (got %s)", secretsum.Latest(now, a.Slot).UTC().Format(time.RFC3339),
 			s.Ends.UTC().Format(time.RFC3339))
 	case s.Round != want.Round, s.Topic != want.Topic, s.Length != want.Length, s.Range != want.Range,
-		s.AtLeast != want.AtLeast:
+		s.AtLeast != want.AtLeast, s.Proofs != want.Proofs:
 		return fmt.Errorf("sum: it must be the one that the broadcast asks for")
 	}
 	return nil
@@ -120,4 +120,28 @@ func MostOwners(t *wire.Task) int {
 		cells += t.Cells(q)
 	}
 	return max(2, min(secretsum.MaxRoster, secretsum.MaxNumbers/(cells*K)))
+}
+
+// largestProof bounds how many bytes follow a share of so many owners' sums to show that its
+// numbers are in range: the more questions a slot asks, the more numbers there are, and the fewer,
+// the finer may be their grid.
+func (a *Announcement) largestProof(owners int) (most int, err error) {
+	asks := make([]wire.Ask, len(a.Task.Questions))
+	for q := range asks {
+		asks[q].Question = q
+	}
+	slices.SortFunc(asks, func(x, y wire.Ask) int { return a.Task.Cells(y.Question) - a.Task.Cells(x.Question) })
+	for n := range len(asks) + 1 {
+		slot := wire.Round{Crowd: &wire.Crowd{Owners: owners, Honest: 1}, Asks: asks[:n]}
+		if n == 0 {
+			slot.Slot = 1 // that measures errors
+		}
+		addend, err := slot.Addend(a.Task)
+		if err != nil {
+			return 0, err
+		}
+		sum := secretsum.Sum{Helpers: make([]secretsum.Helper, len(a.Helpers)), Length: addend.Dim(), Range: addend.Top() + 1}
+		most = max(most, sum.ProofBytes())
+	}
+	return most, nil
 }

@@ -75,6 +75,13 @@ func TestHelpersAreAnnounced(t *testing.T) {
 		fmt.Sprint(back.Helpers) != fmt.Sprint(a.Helpers) {
 		t.Errorf("%v came back as %v, %v", a.Helpers, back.Helpers, err)
 	}
+	a.Proofs = true
+	text, err = a.Text()
+	must(t, err)
+	back, err = tasks.Parse(text)
+	if err != nil || !back.Proofs || !bytes.Contains(text, []byte(`"proofs":true`)) {
+		t.Errorf("demanded proofs came back as %v, %v", back, err)
+	}
 	for name, change := range map[string]func(*tasks.Announcement){
 		"none":            func(a *tasks.Announcement) { a.Helpers = nil },
 		"two":             func(a *tasks.Announcement) { a.Helpers = a.Helpers[:2] },
@@ -87,8 +94,11 @@ func TestHelpersAreAnnounced(t *testing.T) {
 		"nowhere":         func(a *tasks.Announcement) { a.Helpers[1].Address = "" },
 		"unnamed":         func(a *tasks.Announcement) { a.Helpers[1].Name = "" },
 		"in mode local":   func(a *tasks.Announcement) { a.Task.Mode = wire.Local },
-		"without a list":  func(a *tasks.Announcement) { a.Roster = tasks.RosterDigest{} },
-		"nobody honest":   func(a *tasks.Announcement) { a.Honest = 0 },
+		"proofs in mode local": func(a *tasks.Announcement) {
+			a.Task.Mode, a.Helpers, a.Honest, a.Proofs = wire.Local, nil, 0, true
+		},
+		"without a list": func(a *tasks.Announcement) { a.Roster = tasks.RosterDigest{} },
+		"nobody honest":  func(a *tasks.Announcement) { a.Honest = 0 },
 	} {
 		a := secretTask(t)
 		change(a)
@@ -126,9 +136,14 @@ func TestOwnersCheckSums(t *testing.T) {
 		}
 		return s, err
 	}
-	good, err := secret(n)
-	must(t, err)
-	must(t, a.CheckSum(good, broadcast, list, now))
+	for _, a.Proofs = range []bool{true, false} {
+		good, err := secret(n)
+		must(t, err)
+		must(t, a.CheckSum(good, broadcast, list, now))
+		if good.Proofs != a.Proofs {
+			t.Errorf("the sum demands proofs: %t, the announcement: %t", good.Proofs, a.Proofs)
+		}
+	}
 	if _, err := secret(n - 1); err == nil {
 		t.Error("a roster shorter than its broadcast is a sum")
 	}
@@ -152,12 +167,14 @@ func TestOwnersCheckSums(t *testing.T) {
 				s.Roster[1+i] = keyed(100 + i)
 			}
 		},
-		"less noise":        func(a *tasks.Announcement, _ *secretsum.Sum) { a.Honest-- },
-		"a sum of fewer":    func(_ *tasks.Announcement, s *secretsum.Sum) { s.AtLeast-- },
-		"an end in a week":  func(_ *tasks.Announcement, s *secretsum.Sum) { s.Ends = s.Ends.Add(7 * 24 * time.Hour) },
-		"another length":    func(_ *tasks.Announcement, s *secretsum.Sum) { s.Length-- },
-		"another range":     func(_ *tasks.Announcement, s *secretsum.Sum) { s.Range *= 2 },
-		"another broadcast": func(_ *tasks.Announcement, s *secretsum.Sum) { s.Topic[0] ^= 1 },
+		"less noise":         func(a *tasks.Announcement, _ *secretsum.Sum) { a.Honest-- },
+		"a sum of fewer":     func(_ *tasks.Announcement, s *secretsum.Sum) { s.AtLeast-- },
+		"an end in a week":   func(_ *tasks.Announcement, s *secretsum.Sum) { s.Ends = s.Ends.Add(7 * 24 * time.Hour) },
+		"unasked proofs":     func(_ *tasks.Announcement, s *secretsum.Sum) { s.Proofs = true },
+		"no demanded proofs": func(a *tasks.Announcement, _ *secretsum.Sum) { a.Proofs = true },
+		"another length":     func(_ *tasks.Announcement, s *secretsum.Sum) { s.Length-- },
+		"another range":      func(_ *tasks.Announcement, s *secretsum.Sum) { s.Range *= 2 },
+		"another broadcast":  func(_ *tasks.Announcement, s *secretsum.Sum) { s.Topic[0] ^= 1 },
 		"another slot": func(_ *tasks.Announcement, s *secretsum.Sum) {
 			s.Round = strings.Replace(s.Round, "slot 0", "slot 1", 1)
 		},

@@ -88,7 +88,8 @@ func (h *hybrid) beginRun() error {
 			}
 			var value [4]byte
 			copy(value[:], h.data[:bytes])
-			h.repeats, h.value = int(head>>1), binary.LittleEndian.Uint32(value[:])
+			// Some writers have ones in the bits beyond the width, too.
+			h.repeats, h.value = int(head>>1), uint32(uint64(binary.LittleEndian.Uint32(value[:]))&(1<<h.width-1))
 			h.data = h.data[bytes:]
 			continue
 		}

@@ -50,7 +50,8 @@ func encodedRows(n int) []encodedRow {
 		if i%7 == 0 {
 			rank = int32(random.Uint32())
 		}
-		rows[i] = encodedRow{r.Age, r.Income, &text, &rank, &note, &r.Sick}
+		sick := r.Sick || i/50%3 == 0 // stretches of one value are runs
+		rows[i] = encodedRow{r.Age, r.Income, &text, &rank, &note, &sick}
 		if i%11 == 0 {
 			x := int64(random.Uint64())
 			rows[i].Income = &x

@@ -41,6 +41,7 @@ func everyCell() (rows []heldCell) {
 		1 << 20, 1<<20 + 1, 4 << 20, 12 << 20} {
 		rows = append(rows, heldCell{n, false}, heldCell{n, true}, nothing, heldCell{-1, false})
 	}
+	rows = append(rows, heldCell{96 << 20, true}) // by hand, 999,999,000: both databases hold that much
 	for range 700 {
 		rows = append(rows, nothing)
 	}

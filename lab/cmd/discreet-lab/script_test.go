@@ -25,6 +25,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("DISCREET_DATASETS", realdata.Folder())
+			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, ".state"))
 			e.Setenv("EXAMPLES", filepath.Join(realdata.Root(), "examples"))
 			return nil
 		},
@@ -35,6 +36,6 @@ func TestScripts(t *testing.T) {
 			_, err := os.Stat(realdata.Folder())
 			return err == nil, nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": clitest.Exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"census": clitest.Census, "exits": clitest.Exits},
 	})
 }

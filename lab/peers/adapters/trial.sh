@@ -6,6 +6,7 @@ out=$1
 here=$(cd "$(dirname "$0")/../../../examples/adapters" && pwd)
 cd "$out"
 discreet=./discreet
+net=./discreet-net
 pids=
 trap 'kill -9 $pids 2>/dev/null || true' EXIT
 
@@ -19,8 +20,8 @@ for s in open_ones:
     print(s.getsockname()[1])
 END
 
-$discreet certs init --dir certs
-$discreet certs issue --dir certs --role combiner --name uni
+$net certs init --dir certs
+$net certs issue --dir certs --role combiner --name uni
 
 voter() { # its number: what votes there
 	case $1 in
@@ -32,21 +33,21 @@ voter() { # its number: what votes there
 
 for i in 1 2 3 4 5 6 7 8 9 10; do
 	port=$(sed -n "${i}p" ports)
-	$discreet certs issue --dir certs --role party --name "party$i" >/dev/null
-	echo "https://127.0.0.1:$port $($discreet party key --out "party$i.pem") party$i" >>peers.txt
+	$net certs issue --dir certs --role party --name "party$i" >/dev/null
+	echo "https://127.0.0.1:$port $($net party key --out "party$i.pem") party$i" >>peers.txt
 	if [ -n "$(voter $i)" ]; then
 		set -- --command "$(voter $i)"
 	else
-		$discreet party train --data "party$i.csv" --schema mine.yaml --learner logistic --model "party$i.json" >/dev/null
+		$net party train --data "party$i.csv" --schema mine.yaml --learner logistic --model "party$i.json" >/dev/null
 		set -- --model "party$i.json"
 	fi
-	$discreet party serve --certs certs --as "party/party$i" --listen "127.0.0.1:$port" --state "state$i" --schema aux.yaml --key "party$i.pem" \
+	$net party serve --certs certs --as "party/party$i" --listen "127.0.0.1:$port" --state "state$i" --schema aux.yaml --key "party$i.pem" \
 		--combiner uni --allow aux.csv --max-epsilon 20 --lifetime-epsilon 20 "$@" 2>"party$i.log" &
 	eval "party$i=$!"
 	pids="$pids $!"
 done
 
-$discreet combine --ask peers.txt --certs certs --as combiner/uni --wait 45s --aux aux.csv --schema aux.yaml --parties 10 --epsilon 20 --model global.json >card 2>said &
+$net combine --ask peers.txt --certs certs --as combiner/uni --wait 45s --aux aux.csv --schema aux.yaml --parties 10 --epsilon 20 --model global.json >card 2>said &
 combine=$!
 pids="$pids $combine"
 for i in 9 10; do

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Takes part in tasks, secret sums and queries of the built command, on this machine.
+"""Takes part in tasks, secret sums and queries of the built programs, on this machine.
 
-	python check.py path/to/discreet
+	python check.py folder/of/the/programs
 """
 import contextlib
 import hashlib
@@ -63,16 +63,17 @@ class Failed(Exception):
 class World:
     """A folder, certificates and processes, gone at the end."""
 
-    def __init__(self, discreet, folder):
-        self.discreet, self.dir, self.stack = discreet, folder, contextlib.ExitStack()
+    def __init__(self, programs, folder):
+        self.programs, self.dir, self.stack = programs, folder, contextlib.ExitStack()
         os.environ["XDG_STATE_HOME"] = str(folder / "state")
         self.certs = str(folder / "certs")
         self.run("certs", "init", "--dir", self.certs, "--trial")
 
     def run(self, *args, said=False):
-        done = subprocess.run([self.discreet, *args], cwd=self.dir, capture_output=True, text=True, timeout=300)
+        program = self.programs / ("discreet" if args[0] == "evaluate" else "discreet-net")
+        done = subprocess.run([program, *args], cwd=self.dir, capture_output=True, text=True, timeout=300)
         if done.returncode:
-            raise Failed(f"discreet {' '.join(args)}: exit code {done.returncode}\n{done.stderr}")
+            raise Failed(f"{program.name} {' '.join(args)}: exit code {done.returncode}\n{done.stderr}")
         return done.stderr if said else done.stdout
 
     def issue(self, caller):
@@ -87,7 +88,7 @@ class World:
         with socket.create_server(("127.0.0.1", 0)) as s:
             port = s.getsockname()[1]
         log = open(self.dir / "log", "ab")
-        p = subprocess.Popen([self.discreet, *args, "--certs", self.certs, "--listen", f"127.0.0.1:{port}"], cwd=self.dir, stdout=log, stderr=log)
+        p = subprocess.Popen([self.programs / "discreet-net", *args, "--certs", self.certs, "--listen", f"127.0.0.1:{port}"], cwd=self.dir, stdout=log, stderr=log)
         self.stack.callback(lambda: (p.terminate(), p.wait(60)))
         until = time.monotonic() + 120
         while True:
@@ -96,7 +97,7 @@ class World:
                 return f"https://127.0.0.1:{port}"
             except OSError:
                 if p.poll() is not None or time.monotonic() > until:
-                    raise SystemExit(f"discreet {args[0]} does not serve\n{(self.dir / 'log').read_text()}") from None
+                    raise SystemExit(f"discreet-net {args[0]} does not serve\n{(self.dir / 'log').read_text()}") from None
                 time.sleep(0.05)
 
     def task(self, server, *args):
@@ -235,7 +236,7 @@ def parties(w, helpers):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        w = World(str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(folder))
+        w = World(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(folder))
         with w.stack:
             (w.dir / "pets.yaml").write_text(SCHEMA_FILE)
             (w.dir / "fresh.csv").write_text(csv(list(pets(500, 1000))))

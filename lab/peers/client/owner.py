@@ -30,7 +30,7 @@ TASK = {
 }
 ANNOUNCEMENT = {
     "discreet": str, "version": int, "minimum": int, "slot_ms": int, "quiet_ms": int, "ends_unix": int, "roster?": str,
-    "honest?": int, "helpers?": [{"name": str, "address": str}], "task": TASK,
+    "honest?": int, "proofs?": bool, "helpers?": [{"name": str, "address": str}], "task": TASK,
 }
 BROADCAST = {
     "discreet": str, "version": int, "task": str, "slot": int, "crowd?": {"owners": int, "at_least": int, "honest": int}, "asks": [{"question": int, "groups?": [int]}],
@@ -121,7 +121,8 @@ def check_announcement(b):
     demand((b["discreet"], b["version"]) == ("announcement", 1), b["minimum"] >= 2, 1000 <= slot <= 90 * 86400_000, 0 <= b["quiet_ms"] <= slot, b["ends_unix"] > 0)
     demand(re.fullmatch("[0-9a-f]{64}", b.get("roster", "0" * 64)), len(set(h["name"] for h in helpers)) == len(set(h["address"] for h in helpers)) == len(helpers))
     secret = b["task"]["mode"] == "aggregate"
-    demand(3 <= len(helpers) <= 255 and "roster" in b and b.get("honest", 0) >= 1 if secret else not helpers and "honest" not in b)
+    demand(3 <= len(helpers) <= 255 and "roster" in b and b.get("honest", 0) >= 1 if secret else not helpers and "honest" not in b and "proofs" not in b)
+    demand(b.get("proofs", True) is True)
     demand(*(re.fullmatch("[A-Za-z0-9._-]{1,64}", h["name"]) and re.fullmatch("https://[^/?#@]+/?", h["address"]) for h in helpers))
 
 
@@ -326,7 +327,7 @@ class Part:
         n, crowd = len(s.roster), broadcast["crowd"]
         demand(who == s.collector, who.startswith("aggregator/"), [h for h, _ in s.helpers] == [h["name"] for h in body["helpers"]], len(s.present()) >= s.quorum)
         demand(n >= body["minimum"], ascending(s.roster), all(key.hex() in self.roster for key in s.roster), s.round == f"{self.id.hex()} slot {slot}", s.topic == hashlib.sha256(line).digest())
-        demand(crowd == {"owners": n, "at_least": least_of(n), "honest": least_of(n) - self.idle}, s.least == crowd["at_least"], s.length == dim, s.range == law.range())
+        demand(crowd == {"owners": n, "at_least": least_of(n), "honest": least_of(n) - self.idle}, s.least == crowd["at_least"], s.length == dim, s.range == law.range(), s.proofs == body.get("proofs", False))
         demand(time.time() < s.ends <= time.time() + 3 * body["slot_ms"] / 1000 + 26 * 3600)
         return s
 

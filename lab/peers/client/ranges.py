@@ -55,7 +55,6 @@ class Ranges:
         self.elements = self.arity + self.degree * self.calls + 1
         self.statement = 64 * helpers + 32 * (quorum - 1 + self.arity)
         self.bytes = self.statement + 32 * (1 + self.inputs + self.elements)
-        self.proven = self.bytes <= 1 << 20
 
     def encode(self, values):
         out = []

@@ -19,7 +19,8 @@ class Sum:
 
     def __init__(self, line):
         self.name, self.rest = hashlib.sha256(line).digest(), line
-        if len(line) > 4 << 20 or self.take(4) != b"DSS2":
+        begins = self.take(4)
+        if len(line) > 4 << 20 or begins not in (b"DSS2", b"DSS3"):
             raise ValueError("not a sum")
         self.round, self.collector, self.topic = self.text(), self.text(), self.take(32)
         self.length, self.range, self.least, self.ends = self.number(4), self.number(8), self.number(4), self.number(8)
@@ -36,6 +37,10 @@ class Sum:
         self.quorum = len(self.helpers) - len(self.helpers) // 3
         self.lane = (n * (self.range - 1)).bit_length()
         self.ranges = Ranges(self.length, self.range, self.lane, len(self.helpers), self.quorum)
+        self.proofs = begins == b"DSS3"
+        if self.proofs and self.ranges.bytes > 7 << 19:
+            raise ValueError("proofs that no collector may demand")
+        self.ranges.proven = self.proofs or self.ranges.bytes <= 1 << 20
         sizes = struct.pack(">6Q", n, self.least, len(self.helpers), self.length, self.range, self.ranges.proven)
         self.tag = hashlib.sha256(b"discreet secsum 2\0\x06shamir\x20" + self.name + sizes).digest()
 

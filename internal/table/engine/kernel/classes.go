@@ -116,6 +116,9 @@ func (s *ClassScores) Slope(ctx context.Context, sh *feature.LevelShape, most fl
 			scale := 1 / math.Max(most, math.Abs(first)+half)
 			// Truncated, so that their sizes add up to engine.WeightOne at most.
 			one, two := int64(first*scale*engine.WeightOne), int64(half*scale*engine.WeightOne)
+			if max(one, -one)+two > engine.WeightOne || min(one+engine.WeightOne, two) < 0 {
+				one, two = 0, 0 // not numbers: steps that a learner should not have
+			}
 			if s.weights != nil { // division truncates, too
 				w := int64(s.weights[from+i])
 				one, two = one*w/engine.WeightOne, two*w/engine.WeightOne

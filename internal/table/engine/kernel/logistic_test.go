@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kernel_test
+package kernel
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	. "github.com/discreet-dp/discreet/internal/table/engine"
-	. "github.com/discreet-dp/discreet/internal/table/engine/kernel"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kernel_test
+package kernel
 
 import (
 	"context"
@@ -15,7 +15,6 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/table/column"
 	. "github.com/discreet-dp/discreet/internal/table/engine"
-	. "github.com/discreet-dp/discreet/internal/table/engine/kernel"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )

@@ -224,7 +224,7 @@ func TestAnswersAddUpBeyondEverySize(t *testing.T) {
 // words of 32 bits, in one or two words.
 func TestGroupsOfEveryLengthOfKey(t *testing.T) {
 	widths := []struct{ col, bits int }{{4, 9}, {0, 3}, {1, 2}, {3, 1}}
-	for _, bits := range []int{1, 2, 16, 17, 18, 19, 30, 31, 32, 33, 34, 62, 63, 64, 126, 127, 128, 129, 192} {
+	for _, bits := range []int{1, 2, 16, 17, 18, 19, 30, shortBits - 1, shortBits, shortBits + 1, 34, 62, wordBits - 1, wordBits, 126, 127, 128, 129, 192} {
 		var cols []int
 		for left := bits; left > 0; {
 			for _, w := range widths {
@@ -270,8 +270,8 @@ func TestGroupsOfEveryLengthOfKey(t *testing.T) {
 // Tables of keys count like a map about every size at which they grow or look ahead, and list keys
 // whose bits lie about the digits that they sort by in their order.
 func TestTablesOfKeysAtEverySize(t *testing.T) {
-	for _, n := range []int{1, 31, 32, 33, 63, 64, 65, 510, 511, 512, 513, 2047, 2048, 2049, 8191, 8192, 8193, 131_073} {
-		for _, bits := range []int{17, 18, packedBits, 64, 65, 128} {
+	for _, n := range []int{1, ahead - 1, ahead, ahead + 1, 2*ahead - 1, 2 * ahead, 2*ahead + 1, 510, 511, 512, 513, 2047, 2048, 2049, 8191, 8192, 8193, 131_073} {
+		for _, bits := range []int{17, 18, packedBits, wordBits, wordBits + 1, 128} {
 			if bits < 32 && n > 1<<bits-4 {
 				continue
 			}

@@ -123,7 +123,7 @@ func (m *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) 
 	}
 	fields, keyBits := engine.PackKeys(sizes)
 	words, classes := (keyBits+63)/64, m.t.Schema.Classes() // of the whole label; Against folds them below
-	short := keyBits <= 32
+	short := keyBits <= shortBits
 	all, err := m.countRows(ctx, keyBits, classes, func(from, to int, keys []uint64, into *tally) {
 		clear(keys)
 		codes := make([]uint32, to-from)

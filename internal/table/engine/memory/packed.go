@@ -103,7 +103,7 @@ func byDigits(words []uint64, low int) []uint64 {
 		all, some = all&w, some|w
 	}
 	sorted := make([]uint64, len(words))
-	for shift := low; shift < 64; shift += digit {
+	for shift := low; shift < wordBits; shift += digit {
 		if (all^some)>>shift == 0 {
 			break // the same in all words from here on
 		}

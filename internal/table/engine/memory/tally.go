@@ -110,6 +110,9 @@ func (t *tally) addWeighed(keys []uint64, counter []uint8, weights []uint32) {
 	}
 }
 
+// Bits of a word of a key, and of a key that is sorted with its place in one.
+const wordBits, shortBits = 64, 32
+
 // ahead is how many rows add looks ahead.
 const ahead = 32
 
@@ -229,7 +232,7 @@ func (t *tally) byFirstWord(places []int) []int {
 		all, some = all&words[i], some|words[i]
 	}
 	sorted, sortedWords := make([]int, len(places)), make([]uint64, len(places))
-	for shift := 0; shift < 64; shift += digit {
+	for shift := 0; shift < wordBits; shift += digit {
 		if (all^some)>>shift&(1<<digit-1) == 0 {
 			continue // the same in all keys
 		}

@@ -14,6 +14,7 @@ func TestWeightsByTableAreTheEnginesToTheBit(t *testing.T) {
 	if testing.Short() {
 		step = 7
 	}
+	inDoubt, tables := 0, weightTables()
 	margins, out := make([]int32, 0, 1<<12), make([]uint32, 1<<12)
 	check := func() {
 		weightTables().writeWeights(margins, out)
@@ -28,6 +29,15 @@ func TestWeightsByTableAreTheEnginesToTheBit(t *testing.T) {
 		if margins = append(margins, m<<1|m>>3&1); len(margins) == cap(margins) {
 			check()
 		}
+		if m >= 0 && m < weightless {
+			p := uint64(tables.high[m>>lowBits])*uint64(tables.low[m%(1<<lowBits)]) + 1<<(unitBits-1)
+			if p%(1<<unitBits) < doubt || p%(1<<unitBits) > 1<<unitBits-doubt {
+				inDoubt++
+			}
+		}
+	}
+	if inDoubt < 10 {
+		t.Errorf("of all margins %d are in doubt", inDoubt)
 	}
 	margins = append(margins, -longest*2<<20, longest*2<<20-1, -1, -2)
 	check()

@@ -41,9 +41,7 @@ func cutFiles(data []string, parallel, least int) (pieces []piece, err error) {
 		}
 		groups = append(groups, of...)
 	}
-	// As many pieces as tasks at once, or a few times as many, of about as many rows each.
-	count := max(1, min(parallel, rows/least))
-	count *= 1 + (rows-1)/count/mostPieceRows
+	count := countPieces(rows, parallel, least)
 	before := 0
 	for _, group := range groups {
 		if before*count >= rows*len(pieces) {
@@ -59,6 +57,12 @@ func cutFiles(data []string, parallel, least int) (pieces []piece, err error) {
 		*of = append(*of, group)
 	}
 	return pieces, nil
+}
+
+// countPieces is as many pieces as tasks at once, or a few times as many, of about as many rows each.
+func countPieces(rows, parallel, least int) int {
+	count := max(1, min(parallel, rows/least))
+	return count * (1 + (rows-1)/count/mostPieceRows)
 }
 
 // listFiles lists the files of a table that lies in files and folders of this machine's file

@@ -70,6 +70,9 @@ type config struct {
 // maxPart bounds the parts of a message: those of a block are the longest.
 const maxPart = 1 << 31
 
+// mostAtOnce is the most bytes for which room is made before they arrive.
+const mostAtOnce = 1 << 20
+
 func send(w io.Writer, h header, parts ...[]byte) error {
 	h.Parts = len(parts)
 	text, err := json.Marshal(h)
@@ -119,7 +122,7 @@ func receivePart(r io.Reader) ([]byte, error) {
 	if n > maxPart {
 		return nil, errMessage
 	}
-	if n <= 1<<20 {
+	if n <= mostAtOnce {
 		part := make([]byte, n)
 		_, err := io.ReadFull(r, part)
 		return part, err

@@ -13,13 +13,15 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 )
 
+const keyBytes = 32
+
 // readKey reads a key in hexadecimal.
-func readKey(text string) (*[32]byte, error) {
+func readKey(text string) (*[keyBytes]byte, error) {
 	b, err := hex.DecodeString(text)
-	if err != nil || len(b) != 32 {
+	if err != nil || len(b) != keyBytes {
 		return nil, errMessage
 	}
-	return (*[32]byte)(b), nil
+	return (*[keyBytes]byte)(b), nil
 }
 
 // options reads rows with the session's persons.

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands/network"
+)
+
+// The tests here are those of both programs: what one writes the other reads, and what must hold of
+// every command is asked of all.
+
+// newBoth is one tree with the commands of discreet and of discreet-net.
+func newBoth(c *cli.App) *cobra.Command {
+	root, net := newRoot(c), network.NewRoot(c)
+	for _, c := range net.Commands() {
+		if c.Hidden || c.Name() == "version" {
+			continue
+		}
+		if stub, _, err := root.Find([]string{c.Name()}); err == nil {
+			root.RemoveCommand(stub)
+		}
+		net.RemoveCommand(c)
+		c.GroupID = ""
+		root.AddCommand(c)
+	}
+	return root
+}
+
+// Each program names the other for every command that the other has, and has no command of the
+// other's.
+func TestProgramsNameEachOther(t *testing.T) {
+	names := func(root *cobra.Command, hidden bool) (names []string) {
+		for _, c := range root.Commands() {
+			if c.Hidden == hidden && c.Name() != "version" {
+				names = append(names, c.Name())
+			}
+		}
+		return names
+	}
+	table, net := newTestRoot(), network.NewRoot(&cli.App{})
+	for _, c := range []struct {
+		root, other *cobra.Command
+		program     string
+	}{{table, net, "discreet-net"}, {net, table, "discreet"}} {
+		for _, name := range names(c.other, false) {
+			found, _, err := c.root.Find([]string{name})
+			if err != nil || !found.Hidden || found.Short != "a command of "+c.program {
+				t.Errorf("%s %s: %v; want it to name %s", c.root.Name(), name, err, c.program)
+			}
+		}
+	}
+}
+
+// The first help that a newcomer sees fits a screen.
+func TestHelpFitsAScreen(t *testing.T) {
+	for name, newRoot := range map[string]func(*cli.App) *cobra.Command{"discreet": newRoot, "discreet-net": network.NewRoot} {
+		var out, talk bytes.Buffer
+		if code := cli.Run(t.Context(), newRoot, []string{"--help"}, nil, nil, &out, &talk); code != cli.ExitOK {
+			t.Fatalf("%s --help exits with %d: %s", name, code, &talk)
+		}
+		if lines := strings.Count(out.String(), "\n"); lines > 50 {
+			t.Errorf("%s --help prints %d lines, want 50 at most", name, lines)
+		}
+		for line := range strings.Lines(out.String()) {
+			if len([]rune(line)) > 81 {
+				t.Errorf("%s --help prints more than 80 columns: %s", name, line)
+			}
+		}
+	}
+}

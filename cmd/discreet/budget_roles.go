@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"crypto/ed25519"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
+	"github.com/discreet-dp/discreet/internal/keyfile"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+)
+
+func (a *app) newBudgetKeygenCommand() *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use:   "keygen",
+		Short: "make a key for an owner, an approver or an analyst",
+		Long: `Keygen writes a new Ed25519 key to a file that only its owner may read, and the
+public half to the same name with .pub, which is what others are given.`,
+		Example: `  discreet budget keygen --out alice`,
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			public, err := keyfile.New("budget keygen", out)
+			if err == nil {
+				err = keyfile.WritePublic("budget keygen", out+".pub", public)
+			}
+			if err == nil {
+				_, err = fmt.Fprintf(a.Stdout, "%x\n", public)
+			}
+			return err
+		},
+	}
+	c.Flags().StringVar(&out, "out", "", "the `file` to write the key to; neither it nor its .pub must be there")
+	cli.WritesNew(c, "out")
+	cli.Require(c, "out")
+	return c
+}
+
+// signedStep is the flags of commands that add a signed entry.
+type signedStep struct {
+	*app
+	ledger                      commands.LedgerFlag
+	dataset, key, public, until string
+	name, role, epsilon, delta  string
+	approval                    bool
+	job, reason                 string
+}
+
+// addFlags adds the flags of all such commands; who is whose key.
+func (s *signedStep) addFlags(c *cobra.Command, who string) {
+	c.Args = cobra.NoArgs
+	s.ledger.AddFlag(c)
+	c.Flags().StringVar(&s.dataset, "dataset", "", "the `name` of the data set")
+	c.Flags().StringVar(&s.key, "key", "", "the key `file` of "+who)
+	c.Flags().StringVar(&s.until, "until", "", "the last `day` on which it holds, such as 2027-12-31, in UTC; for good when left out")
+	cli.Reads(c, "key")
+	cli.Require(c, "ledger", "dataset", "key")
+}
+
+// addMember adds the flags that say whose key gets a role.
+func (s *signedStep) addMember(c *cobra.Command) {
+	c.Flags().StringVar(&s.public, "public", "", "the member's public key `file`, as keygen writes it")
+	c.Flags().StringVar(&s.name, "name", "", "the member's `name`")
+	cli.Reads(c, "public")
+	cli.Require(c, "name")
+}
+
+// run opens the ledger and lets step add an entry, which says is about.
+func (s *signedStep) run(ctx context.Context, says string,
+	step func(*ledger.Ledger, ed25519.PrivateKey, time.Time) error) error {
+	key, err := keyfile.Read("budget", s.key)
+	if err != nil {
+		return err
+	}
+	var until time.Time
+	if s.until != "" {
+		day, err := time.Parse(time.DateOnly, s.until)
+		if err != nil {
+			return cli.Refuse("budget", "until", "must be a day such as 2027-12-31", fmt.Sprintf("%.100q", s.until))
+		}
+		until = day.Add(24*time.Hour - time.Second)
+	}
+	return s.ledger.UseLedger(ctx, func(l *ledger.Ledger) error {
+		if err := step(l, key, until); err != nil {
+			return commands.AsRefusal(err)
+		}
+		_, err := fmt.Fprintln(s.Stdout, says)
+		return err
+	})
+}
+
+// member is the public key that is given a role.
+func (s *signedStep) member() (ed25519.PublicKey, error) {
+	keys, err := keyfile.ReadPublic("budget", s.public)
+	if err == nil && len(keys) != 1 {
+		err = cli.Refuse("budget", "public", "must hold one key", len(keys))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return keys[0], nil
+}
+
+func (a *app) newBudgetAppointCommand() *cobra.Command {
+	s := &signedStep{app: a}
+	c := &cobra.Command{
+		Use:   "appoint",
+		Short: "give a key the role of an approver, or of the owner",
+		Long: `Appoint lets a key approve and refuse requests for trainings on a data set. Only the
+owner appoints. A data set that was declared without an owner gets one with --role
+owner, whose own key signs that; an owner is never changed.`,
+		Example: `  discreet budget appoint --ledger l.db --dataset members --key owner --name officer --public officer.pub
+  discreet budget appoint --ledger l.db --dataset members --key owner --name owner --role owner`,
+	}
+	s.addFlags(c, "the owner")
+	s.addMember(c)
+	c.Flags().StringVar(&s.role, "role", string(ledger.Approver), "approver or owner, a `name`")
+	commands.CompleteFlag(c, "role", string(ledger.Approver), string(ledger.Owner))
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		says := fmt.Sprintf("appointed %s as %s of %s", s.name, s.role, s.dataset)
+		return s.run(c.Context(), says, func(l *ledger.Ledger, key ed25519.PrivateKey, until time.Time) error {
+			member := key.Public().(ed25519.PublicKey)
+			if s.role != string(ledger.Owner) {
+				var err error
+				if member, err = s.member(); err != nil {
+					return err
+				}
+			}
+			return l.Appoint(c.Context(), key, ledger.Appointment{Dataset: s.dataset, Role: ledger.Role(s.role), Name: s.name,
+				Key: member, Until: until})
+		})
+	}
+	return c
+}
+
+func (a *app) newBudgetAllotCommand() *cobra.Command {
+	s := &signedStep{app: a}
+	c := &cobra.Command{
+		Use:   "allot",
+		Short: "give an analyst's key a part of a data set's total",
+		Long: `Allot lets a key charge a data set, up to an ε and a δ that all of its trainings
+together may cost. Parts and cohorts count as they do for the total, so an
+allotment renews with cohorts, too. Allotments must fit into the total together.
+With --needs-approval each training needs one (train --request, budget approve).
+A later allotment of the same key takes the place of the earlier one; what was
+charged to it stays charged. Only the owner allots.`,
+		Example: `  discreet budget allot --ledger l.db --dataset members --key owner --name alice --public alice.pub \
+    --epsilon 0.5 --until 2027-12-31 --needs-approval`,
+	}
+	s.addFlags(c, "the owner")
+	s.addMember(c)
+	c.Flags().StringVar(&s.epsilon, "epsilon", "", "the ε of the allotment, a `number`; 0 takes back what is left of one")
+	c.Flags().StringVar(&s.delta, "delta", "0", "the δ of the allotment, a `number`")
+	c.Flags().BoolVar(&s.approval, "needs-approval", false, "another key must approve each training first")
+	cli.Require(c, "epsilon", "public")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		a := ledger.Allotment{Dataset: s.dataset, Name: s.name, Approval: s.approval}
+		var err error
+		if s.epsilon != "0" {
+			if a.Price.Epsilon, err = dp.ParseEpsilon(s.epsilon); err != nil {
+				return &cli.UsageError{Err: err}
+			}
+		}
+		if a.Price.Delta, err = dp.ParseDelta(s.delta); err != nil {
+			return &cli.UsageError{Err: err}
+		}
+		if a.Key, err = s.member(); err != nil {
+			return err
+		}
+		says := fmt.Sprintf("allotted %s of %s to %s", a.Price.Epsilon, s.dataset, s.name)
+		return s.run(c.Context(), says, func(l *ledger.Ledger, key ed25519.PrivateKey, until time.Time) error {
+			a.Until = until
+			return l.Allot(c.Context(), key, a)
+		})
+	}
+	return c
+}
+
+func (a *app) newBudgetApproveCommand() *cobra.Command { return a.newDecisionCommand(true) }
+func (a *app) newBudgetRefuseCommand() *cobra.Command  { return a.newDecisionCommand(false) }
+
+// newDecisionCommand is the command that approves, or the one that refuses.
+func (a *app) newDecisionCommand(approve bool) *cobra.Command {
+	s := &signedStep{app: a}
+	use, done, short, long := "refuse", "refused", "refuse a request for a training",
+		`Refuse ends a request for good: another one needs a new job ID.`
+	if approve {
+		use, done, short, long = "approve", "approved", "approve a request for a training",
+			`Approve lets the analyst who asked run the training, exactly as it was requested,
+until the approval expires. It reserves no budget: the training is charged, or
+refused, when it runs. See budget report for what was requested.`
+	}
+	c := &cobra.Command{Use: use, Short: short,
+		Long: long + ` The key is the
+owner's or an approver's, and not the key that asked.`,
+		Example: fmt.Sprintf(`  discreet budget %s --ledger l.db --dataset members --job spring --key officer`, use)}
+	s.addFlags(c, "the owner or an approver")
+	c.Flags().StringVar(&s.job, "job", "", "the job `ID` of the request")
+	c.Flags().StringVar(&s.reason, "reason", "", "the `reason`, on one line")
+	cli.Require(c, "job")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		says := fmt.Sprintf("%s job %s of %s", done, s.job, s.dataset)
+		return s.run(c.Context(), says, func(l *ledger.Ledger, key ed25519.PrivateKey, until time.Time) error {
+			return l.Decide(c.Context(), key, ledger.Decision{Dataset: s.dataset, Job: s.job, Approve: approve, Until: until,
+				Reason: s.reason})
+		})
+	}
+	return c
+}
+
+// budgetReport is the flags of the command.
+type budgetReport struct {
+	*app
+	ledger  commands.LedgerFlag
+	dataset string
+	json    bool
+}
+
+func (a *app) newBudgetReportCommand() *cobra.Command {
+	b := &budgetReport{app: a}
+	c := &cobra.Command{
+		Use:   "report",
+		Short: "list who may spend, and who spent what on which model",
+		Long: `Report lists the keys with a role on a data set, with their allotments, and then
+every training: who asked for it and why, who approved or refused it, what it
+cost, and the model's SHA-256. It is read from the entries; budget verify checks
+their signatures.`,
+		Example: `  discreet budget report --ledger l.db --dataset members`,
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return b.showReport(c.Context()) },
+	}
+	b.ledger.AddFlag(c)
+	c.Flags().StringVar(&b.dataset, "dataset", "", "the `name` of the data set")
+	c.Flags().BoolVar(&b.json, "json", false, "print one JSON object, with the plans that were requested")
+	cli.Require(c, "ledger", "dataset")
+	return c
+}
+
+func (b *budgetReport) showReport(ctx context.Context) error {
+	return b.ledger.UseLedger(ctx, func(l *ledger.Ledger) error {
+		members, err := l.Members(ctx, b.dataset)
+		if err != nil {
+			return err
+		}
+		jobs, err := l.Report(ctx, b.dataset)
+		if err != nil {
+			return err
+		}
+		if b.json {
+			return cli.WriteJSON(b.Stdout, map[string]any{"dataset": b.dataset, "members": members, "jobs": jobs})
+		}
+		return writeReport(b.Stdout, members, jobs)
+	})
+}
+
+func writeReport(w io.Writer, members []ledger.Member, jobs []ledger.Account) error {
+	var s strings.Builder
+	for _, m := range members {
+		fmt.Fprintf(&s, "%-10s %-16s %s", m.Role, m.Name, shortenHash(m.Key))
+		if m.Allotted != nil {
+			fmt.Fprintf(&s, "  charged %s of %s", dp.Epsilon(*m.Charged), dp.Epsilon(*m.Allotted))
+		}
+		if m.Approval {
+			s.WriteString(", each training approved")
+		}
+		if m.Until != "" {
+			fmt.Fprintf(&s, ", until %s", m.Until)
+		}
+		s.WriteString("\n")
+	}
+	for _, j := range jobs {
+		fmt.Fprintf(&s, "%-20s %-10s epsilon %s", j.Job, j.State, dp.Epsilon(j.Epsilon))
+		for _, f := range []struct{ words, text string }{{" by ", j.By}, {" on ", j.Part}, {", model ", shortenHash(j.SHA256)},
+			{", decided by ", j.DecidedBy}, {" until ", j.Until}, {": ", j.Reason}} {
+			if f.text != "" {
+				s.WriteString(f.words + f.text)
+			}
+		}
+		s.WriteString("\n")
+		if j.Purpose != "" {
+			fmt.Fprintf(&s, "  purpose: %s\n", j.Purpose)
+		}
+	}
+	_, err := io.WriteString(w, s.String())
+	return err
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// No service shows a protected cell: owners, their aggregator and their helpers, in both modes, and
+// parties, their combiner and their helpers, in both modes: not on an output, in a log, on a page or
+// in a file. Owners and parties are given tables that they cannot read, too.
+func TestNoServiceShowsAProtectedCell(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	const owners = 300
+	tr := newTrial(t, owners)
+	t.Chdir(tr.dir)
+	t.Setenv("TMPDIR", makeFolder(t, "temp"))
+	t.Setenv("XDG_STATE_HOME", makeFolder(t, "home"))
+	plantVisits(t, owners)
+	// Owners' programs need not know buckets, dates or columns that are derived.
+	own, _, _ := strings.Cut(visits, "derived:")
+	for _, change := range [][2]string{{"pairs: [[usual, city]]\n", ""}, {"person: {column: who, rows: 2}\n", ""},
+		{"buckets: 3, ", ""}, {"private, date: {format: DD.MM.YYYY, lower: 2015-01-01, upper: 2049-12-31, " +
+			"default: 2020-01-01}", "ignored"}, {"private, category: {buckets: 7}", "ignored"}} {
+		own = strings.Replace(own, change[0], change[1], 1)
+	}
+	give(t, "own.yaml", own)
+	given := []string{"visits.csv", "given.txt"}
+	give(t, "given.txt", mistaken[0])
+	runDiscreet(t, strings.Fields("party train --data visits.csv --schema single.yaml --learner logistic --model m.json")...)
+	t.Setenv(canaryProcess, "1")
+
+	var said bytes.Buffer
+	var running []*exec.Cmd
+	t.Cleanup(func() {
+		for _, c := range running {
+			c.Process.Kill()
+			c.Wait()
+		}
+	})
+	do := func(code int, as, line string) string {
+		t.Helper()
+		c := tr.command(as, strings.Fields(line)...)
+		var out, talk bytes.Buffer
+		c.Stdout, c.Stderr = &out, &talk
+		if err := c.Run(); c.ProcessState == nil || c.ProcessState.ExitCode() != code {
+			t.Fatalf("%s: %v, want exit code %d\n%s", line, err, code, &talk)
+		}
+		said.Write(out.Bytes())
+		said.Write(talk.Bytes())
+		return strings.TrimSpace(out.String())
+	}
+	for role, names := range map[string]string{"party": "a b c d e f", "combiner": "uni"} {
+		for name := range strings.FieldsSeq(names) {
+			runDiscreet(t, strings.Fields("certs issue --dir certs --days 1 --role "+role+" --name "+name)...)
+		}
+	}
+	pages := []string{tr.page}
+	running = append(running, tr.serve())
+	starts, helpers := tr.helpers(3)
+	for _, start := range starts {
+		running = append(running, start())
+	}
+
+	// Owners.
+	for _, mode := range []string{"local", "aggregate"} {
+		book := mode + ".db"
+		args := []string{"--schema", "own.yaml", "--rounds", "1", "--minimum", "2"}
+		if mode == "aggregate" {
+			args = append(append(args, "--helpers", helpers), tr.listed(book, owners)...)
+		}
+		task := tr.announce(owners, args...)
+		line := strings.Join(tr.ownerArgs(task, book, owners), " ") + " --mode " + mode
+		line = with(line, "--data visits.csv")
+		if mode == "aggregate" {
+			line += fmt.Sprint(" --honest ", owners)
+		}
+		do(1, "owner/clinic", with(line, "--data given.txt"))
+		closed := tr.closeWhenFull(task, owners, book)
+		do(0, "owner/clinic", line)
+		closed()
+		do(0, "reader/ben", "task show "+task+" --server https://"+tr.address+" --wait --model "+mode+".json")
+	}
+
+	// Parties. The rows that they vote on are the combiner's own.
+	if err := copyFile("visits.csv", "aux.csv"); err != nil {
+		t.Fatal(err)
+	}
+	given = append(given, "aux.csv")
+	keys, peers := map[string]string{}, map[string]string{}
+	for name := range strings.FieldsSeq("a b c d e f") {
+		keys[name] = strings.TrimSpace(runDiscreet(t, "party", "key", "--out", name+".pem"))
+	}
+	give(t, "keys.txt", keys["d"]+"\n"+keys["e"]+"\n"+keys["f"]+"\n")
+	for i, name := range strings.Fields("a b c d e f") {
+		at, page := freeAddress(t), freeAddress(t)
+		args := []string{"party", "serve", "--listen", at, "--page", page, "--state", "s" + name, "--schema", "single.yaml",
+			"--key", name + ".pem", "--combiner", "uni", "--allow", "aux.csv", "--max-epsilon", "20", "--lifetime-epsilon", "60"}
+		mode := "local"
+		if i >= 3 {
+			mode = "aggregate"
+			args = append(args, "--peers", "keys.txt", "--honest", "2", "--helpers", helpers)
+		}
+		if voter := []string{"--model", "m.json"}; i%3 > 0 {
+			args = append(args, voter...)
+		} else {
+			args = append(args, "--command", `awk 'NR==1{print "no,yes"} NR>1{print 3","NR%7}'`)
+		}
+		running = append(running, tr.start(name+".log", "party/"+name, args...))
+		pages = append(pages, page)
+		peers[mode] += fmt.Sprintf("https://%s %s %s\n", at, keys[name], name)
+	}
+	for mode, list := range peers {
+		give(t, "peers.txt", list)
+		line := "combine --ask peers.txt --wait 1m --aux aux.csv --schema single.yaml --parties 10 --epsilon 20 --model c.json"
+		if mode == "aggregate" {
+			line += " --secure-sum --honest 2 --minimum 3 --helpers " + helpers
+		}
+		do(0, "combiner/uni", with(line, "--model "+mode+"-c.json"))
+		do(1, "combiner/uni", with(line, "--aux given.txt"))
+	}
+
+	for _, page := range pages {
+		for _, path := range []string{"/", "/metrics", "/healthz", "/readyz"} {
+			answer, err := http.Get("http://" + page + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := io.ReadAll(answer.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer.Body.Close()
+			said.Write(text)
+		}
+	}
+	if showsCanary(said.String()) {
+		t.Errorf("said: %s", &said)
+	}
+	looked := map[string]bool{}
+	for name, text := range listFiles(t, tr.dir) {
+		looked[filepath.Base(name)] = text != ""
+		if !slices.Contains(given, name) && showsCanary(name+"\n"+text) {
+			t.Errorf("%s shows a protected cell", name)
+		}
+	}
+	for _, name := range []string{"aggregator.log", "h0.log", "a.log", "d.log", "state.db", "h0.db", "local.db", "aggregate.db",
+		"local.json", "aggregate.json", "local-c.json", "aggregate-c.json"} {
+		if !looked[name] {
+			t.Errorf("%s is not looked at", name)
+		}
+	}
+}
+
+// makeFolder makes a folder below this one and returns its path.
+func makeFolder(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(name)
+	if err == nil {
+		err = os.Mkdir(path, 0o700)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

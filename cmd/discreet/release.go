@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
+	"github.com/discreet-dp/discreet/internal/keyfile"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	sealed "github.com/discreet-dp/discreet/internal/release"
+	"github.com/discreet-dp/discreet/internal/release/dossier"
+)
+
+// releaseFlags is the flags of the command.
+type releaseFlags struct {
+	*app
+	key, out, audit, attack string
+	exports                 []string
+	notPrivate              bool
+	ledger                  commands.LedgerFlag
+}
+
+func (a *app) newReleaseCommand() *cobra.Command {
+	r := &releaseFlags{app: a}
+	c := &cobra.Command{
+		Use:   "release FILE",
+		Short: "put a model and its papers into a signed archive",
+		Long: `Release writes an archive that others can verify: the model, its statement, its
+card, its schema, the ledger's entries about it, reports and exports that you ask
+for, and one signed attestation over all of them (DSSE and in-toto). It reads the
+model and, if one is given, the ledger. It reads no row and costs no budget.
+
+Without --ledger the release says that no ledger is part of it.
+
+An attack's report is exact and tells about the rows. A release has one only with
+--not-private. It is also written as a report of SACRO-ML.
+
+Readers of the archive run discreet verify. Keygen makes a key.`,
+		Example: `  discreet release keygen --out k
+  discreet release m.json --key k --out m.zip
+  discreet release m.json --ledger l.db --key k --out m.zip --audit audit.json --export onnx --export sql`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return r.writeRelease(c.Context(), args[0]) },
+	}
+	c.Flags().StringVar(&r.key, "key", "", "the key `file` to sign with, as keygen writes it")
+	c.Flags().StringVar(&r.out, "out", "", "the archive, a `file` to write; replaced if it is there")
+	c.Flags().StringVar(&r.audit, "audit", "", "a `file` that audit --json printed")
+	c.Flags().StringVar(&r.attack, "attack", "", "a `file` that attack --json printed")
+	c.Flags().BoolVar(&r.notPrivate, "not-private", false, "the attack's report may go wherever the release goes")
+	c.Flags().StringArrayVar(&r.exports, "export", nil, "add the model in a `format`: onnx, pmml or sql; may be repeated")
+	r.ledger.AddFlag(c)
+	cli.ReadsArguments(c)
+	cli.Reads(c, "key", "audit", "attack")
+	cli.Writes(c, "out")
+	cli.Require(c, "key", "out")
+	commands.CompleteFlag(c, "export", sealed.ExportFormats()...)
+	c.AddCommand(a.newReleaseKeygenCommand())
+	return c
+}
+
+func (r *releaseFlags) writeRelease(ctx context.Context, path string) error {
+	if r.attack != "" && !r.notPrivate {
+		return cli.Refuse("release", "not-private", "must be given with --attack: what an attack finds is exact and tells "+
+			"about the rows", nil)
+	}
+	key, err := keyfile.Read("release", r.key)
+	if err != nil {
+		return err
+	}
+	file, err := sealed.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	p := dossier.Params{Program: commands.DescribeBuild("discreet"), Now: commands.Clock(), Exports: r.exports}
+	for _, report := range []struct {
+		path string
+		into *[]byte
+	}{{r.audit, &p.Audit}, {r.attack, &p.Attack}} {
+		if report.path == "" {
+			continue
+		}
+		if *report.into, err = os.ReadFile(report.path); err != nil {
+			return fmt.Errorf("release: report: %w", err)
+		}
+	}
+	var archive []byte
+	if r.ledger.Address == "" {
+		archive, err = p.Make(ctx, file, key)
+	} else {
+		err = r.ledger.UseLedger(ctx, func(l *ledger.Ledger) (err error) {
+			p.Ledger = l
+			archive, err = p.Make(ctx, file, key)
+			return err
+		})
+	}
+	if err != nil {
+		return commands.AsRefusal(err)
+	}
+	if err := r.WriteFile(r.out, func(w io.Writer) error { _, err := w.Write(archive); return err }); err != nil {
+		return err
+	}
+	if r.ledger.Address == "" {
+		r.Say("no ledger was given: the release says that none is part of it")
+	}
+	r.Say("wrote %s", r.out)
+	return nil
+}
+
+func (a *app) newReleaseKeygenCommand() *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use:   "keygen",
+		Short: "make a key for signing releases",
+		Long: `Keygen writes a new Ed25519 key to a file that only its owner may read, and the
+public half to a file of the same name with .pub, for those who verify. It prints
+the key's name, by which readers can compare.`,
+		Example: `  discreet release keygen --out k`,
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if _, err := os.Lstat(out + ".pub"); err == nil { // before there is half a pair
+				return cli.Refuse("release keygen", "out", "must be a name for which there is no .pub file yet", out)
+			}
+			public, err := keyfile.New("release", out)
+			if err == nil {
+				err = keyfile.WritePublic("release", out+".pub", public)
+			}
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(a.Stdout, keyfile.ID(public))
+			return err
+		},
+	}
+	c.Flags().StringVar(&out, "out", "", "the `file` to write the key to; neither it nor its .pub may be there")
+	cli.WritesNew(c, "out")
+	cli.Require(c, "out")
+	return c
+}

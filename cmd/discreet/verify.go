@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
+	"github.com/discreet-dp/discreet/internal/keyfile"
+	sealed "github.com/discreet-dp/discreet/internal/release"
+	"github.com/discreet-dp/discreet/internal/release/dossier"
+)
+
+func (a *app) newVerifyCommand() *cobra.Command {
+	keys, asJSON := "", false
+	c := &cobra.Command{
+		Use:   "verify FILE",
+		Short: "check a release: its signature, its files and their numbers",
+		Long: `Verify reads an archive that discreet release wrote. It checks that a trusted key
+signed it, that no byte is another, and that the model, its card, its statement,
+the ledger's entries and the exports state the same. It then says what is proved
+by the signature, what by the files, and what by nothing.
+
+It fails with exit code 1 at the first thing that is wrong. With --json it prints
+who signed and what the model states. It reads no ledger and no row. Page
+docs/verify.html checks the same in a browser, but for the texts.`,
+		Example: `  discreet verify m.zip --keys trusted.pub`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			trusted, err := keyfile.ReadPublic("verify", keys)
+			if err != nil {
+				return err
+			}
+			file, err := sealed.ReadFile(args[0])
+			if err != nil {
+				return err
+			}
+			r, err := sealed.Open(file, trusted)
+			if err != nil {
+				return fmt.Errorf("%w (file %s)", err, args[0])
+			}
+			v, err := dossier.Judge(r, commands.DescribeBuild("discreet"))
+			if err != nil {
+				return fmt.Errorf("%w (file %s)", err, args[0])
+			}
+			if asJSON {
+				return cli.WriteJSON(a.Stdout, v)
+			}
+			_, err = io.WriteString(a.Stdout, v.Words(keys))
+			return err
+		},
+	}
+	c.Flags().StringVar(&keys, "keys", "", "the `file` of the public keys that you trust, in PEM, one or several")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cli.ReadsArguments(c)
+	cli.Reads(c, "keys")
+	cli.Require(c, "keys")
+	return c
+}
+
+// signedFlag demands that a model is a release which a trusted key signed.
+type signedFlag struct{ keys string }
+
+func (f *signedFlag) addFlag(c *cobra.Command) {
+	c.Flags().StringVar(&f.keys, "require-signed", "",
+		"take only a release that is signed by a key of this `file` of public keys")
+	cli.Reads(c, "require-signed")
+}
+
+// trusted reads the keys.
+func (f *signedFlag) trusted(op string) (sealed.Trusted, error) {
+	return sealed.ReadTrusted(op, f.keys)
+}

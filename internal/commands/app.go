@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package commands is what the programs' commands share: the flags that name a learner and its
+// price, a table, and the budget to charge, and the commands about learners themselves.
+package commands
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/predict"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// App adds the shared commands to what every command knows.
+type App struct{ *cli.App }
+
+// Clock is what services and deadlines go by. Tests put another one in its place.
+var Clock = time.Now
+
+// Group is commands that a program lists together.
+type Group struct {
+	Title    string
+	Commands []*cobra.Command
+}
+
+// NewRoot makes root the command without a name of a program, with its groups and what every
+// program has. more are commands that stand in no group.
+func (a *App) NewRoot(root *cobra.Command, groups []Group, more ...*cobra.Command) *cobra.Command {
+	for i, g := range groups {
+		id := strconv.Itoa(i)
+		root.AddGroup(&cobra.Group{ID: id, Title: g.Title + ":"})
+		for _, c := range g.Commands {
+			c.GroupID = id
+		}
+		root.AddCommand(g.Commands...)
+	}
+	root.Version = DescribeBuild(root.Name())
+	root.SetVersionTemplate("{{.Version}}\n")
+	cli.Group(root, append(more, a.newVersionCommand(root.Name()))...)
+	root.AddCommand(cli.NewWorker(predict.ServeWorker, a.Stdin, a.Stdout))
+	return root
+}
+
+// NameProgram makes root refuse commands that another program has, and name it.
+func NameProgram(root *cobra.Command, program string, names ...string) {
+	for _, name := range names {
+		root.AddCommand(&cobra.Command{
+			Use: name, Hidden: true, DisableFlagParsing: true, Short: "a command of " + program,
+			RunE: func(*cobra.Command, []string) error {
+				return &cli.UsageError{Err: &dp.ParamError{Op: root.Name(), Param: "command", Want: "must be given to " + program,
+					Got: name, Hint: "run " + program + " " + name}}
+			},
+		})
+	}
+}

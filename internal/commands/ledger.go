@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/anchor"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	"github.com/discreet-dp/discreet/internal/train"
+)
+
+// LedgerFlag names a ledger, and where anchors are kept.
+type LedgerFlag struct {
+	Address string // "" where none is named
+	anchors AnchorsFlag
+}
+
+func (f *LedgerFlag) AddFlag(c *cobra.Command) {
+	c.Flags().StringVar(&f.Address, "ledger", "", "the ledger: a `file`, or postgres://user@host/database")
+	cli.Keeps(c, "ledger", cli.LedgerTable)
+	f.anchors.AddFlag(c)
+}
+
+// AnchorsFlag is the folder of anchors.
+type AnchorsFlag struct{ dir string }
+
+func (f *AnchorsFlag) AddFlag(c *cobra.Command) {
+	c.Flags().StringVar(&f.dir, "anchors", "", "the `folder` that records the latest state, so that an old copy is "+
+		"refused (default $XDG_STATE_HOME/discreet/anchors)")
+	cli.KeepsFolder(c, "anchors", anchor.FolderNames)
+}
+
+// Folder is where anchors are kept.
+func (f *AnchorsFlag) Folder() (anchor.Folder, error) {
+	if f.dir != "" {
+		return anchor.Folder(f.dir), nil
+	}
+	return anchor.Default()
+}
+
+// Open opens a ledger and holds it against its anchor.
+func (f *LedgerFlag) Open(ctx context.Context,
+	open func(context.Context, string) (*ledger.Ledger, error)) (*ledger.Ledger, error) {
+	folder, err := f.anchors.Folder()
+	if err != nil {
+		return nil, err
+	}
+	l, err := open(ctx, f.Address)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.Anchor(ctx, folder); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// UseLedger opens the ledger that is there, lets f use it and closes it.
+func (f *LedgerFlag) UseLedger(ctx context.Context, use func(*ledger.Ledger) error) error {
+	l, err := f.Open(ctx, ledger.Open)
+	if err != nil {
+		return err
+	}
+	return errors.Join(use(l), l.Close())
+}
+
+// WithJob gives j the ledger while use runs; where j is nil there is none.
+func (f *LedgerFlag) WithJob(ctx context.Context, j *train.Job, use func() error) error {
+	if j == nil {
+		return use()
+	}
+	return f.UseLedger(ctx, func(l *ledger.Ledger) error { j.Ledger = l; return use() })
+}
+
+// AsUsageError turns a refusal of what was asked for into a fault of the command line, and
+// a price that the schema does not allow into one of the budget.
+func AsUsageError(err error) error {
+	if e, ok := errors.AsType[*train.ExcessError](err); ok {
+		if !e.Final {
+			err = fmt.Errorf("%w; only --exceed-max-epsilon, which the model records, goes beyond it", err)
+		}
+		return &cli.BudgetError{Err: err}
+	}
+	if _, ok := errors.AsType[*train.RequestError](err); ok {
+		return &cli.UsageError{Err: err}
+	}
+	return err
+}
+
+// AsRefusal turns a refused parameter into a fault of the command line.
+func AsRefusal(err error) error {
+	if _, ok := errors.AsType[*dp.ParamError](err); ok {
+		return &cli.UsageError{Err: err}
+	}
+	return err
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package network is the commands of discreet-net: people who perturb at home, parties that vote,
+// and the institutions between them.
+package network
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
+)
+
+// app adds the commands of discreet-net to what programs share.
+type app struct{ *commands.App }
+
+// NewRoot returns the whole command tree.
+func NewRoot(c *cli.App) *cobra.Command { return (&app{&commands.App{App: c}}).newRootCommand() }
+
+// newRootCommand is the command without a name and everything below it.
+func (a *app) newRootCommand() *cobra.Command {
+	root := a.NewRoot(&cobra.Command{
+		Use:   "discreet-net",
+		Short: "train private classifiers on tables that nobody may pool",
+		Long: `Discreet-net trains differentially private classifiers where nobody may see all
+rows: people perturb their own answers or share secret sums, and parties vote on
+public rows. Ledgers, schemas and models are those of discreet, which declares
+budgets and reads the models. Exit codes: 0 done, 1 failed, 2 a wrong command
+line, 3 refused by a privacy budget.`,
+		Example: `  discreet-net certs init --dir certs --trial
+  discreet-net simulate --plan --schema adult.yaml --epsilon 1 --owners 100000
+  discreet-net party plan --schema aux.yaml --parties 200 --epsilon 1`,
+	}, []commands.Group{
+		{Title: "Institutions that may not pool their tables", Commands: []*cobra.Command{a.newPartyCommand(),
+			a.newCombineCommand()}},
+		{Title: "People who perturb at home", Commands: []*cobra.Command{a.newSimulateCommand(), a.newAggregatorCommand(),
+			a.newTaskCommand(), a.newOwnerCommand(), a.newHelperCommand()}},
+		{Title: "Both", Commands: []*cobra.Command{a.newCertsCommand()}},
+	})
+	commands.NameProgram(root, "discreet", "attack", "audit", "budget", "card", "compare", "demo", "doctor", "evaluate",
+		"explain", "export", "plan", "predict", "predict-rows", "schema", "serve", "show", "split", "train", "tune")
+	return root
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package commands
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/train"
+)
+
+// samples are the flags that ask how many rows it takes to learn a linear
+// classifier, which separates the labels with a margin when it is found.
+type samples struct {
+	margin float64 // γ, in (0, 1]
+	err    float64 // α, in (0, 1)
+	dim    int     // d ≥ 1
+}
+
+func (f *samples) addFlags(c *cobra.Command) {
+	c.Flags().Float64Var(&f.margin, "margin", 0, "the margin `γ` of a linear classifier, above 0 and at most 1")
+	c.Flags().Float64Var(&f.err, "error", 0, "the `error` α to learn it to, between 0 and 1")
+	c.Flags().IntVar(&f.dim, "dim", 0, "`number` of dimensions d")
+	cli.AddSection(c, "Sample sizes of linear classifiers", "margin", "error", "dim")
+}
+
+// sampleSizes is nil where none of the flags is given.
+func (f *samples) sampleSizes(c *cobra.Command, pr train.Price) (*train.SampleSizes, error) {
+	var given, missing []string
+	for _, name := range []string{"margin", "error", "dim"} {
+		if c.Flags().Changed(name) {
+			given = append(given, name)
+		} else {
+			missing = append(missing, name)
+		}
+	}
+	switch {
+	case given == nil:
+		return nil, nil
+	case missing != nil:
+		return nil, &dp.ParamError{Op: "plan", Param: missing[0],
+			Want: "must be given too: sample sizes need --margin, --error and --dim"}
+	}
+	s, param, want := train.SampleSizesFor(f.margin, f.err, f.dim, pr.Epsilon)
+	if s == nil {
+		got := map[string]any{"margin": f.margin, "error": f.err, "dim": f.dim}[param]
+		return nil, &dp.ParamError{Op: "plan", Param: param, Want: want, Got: got}
+	}
+	return s, nil
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package commands
+
+import (
+	"context"
+	"os"
+
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// TableWords say what --data may be.
+const TableWords = "a `file` of the table: CSV (also gzip, named .gz) or Parquet, a folder of Parquet files, or " +
+	"an address (docs/scale.md)"
+
+// ReadTable reads labelled rows.
+func (a *App) ReadTable(ctx context.Context, s *schema.Schema, paths []string) (*dataset.Table, error) {
+	defer a.ShowBusy("reading")()
+	return dataset.Read(ctx, s, dataset.Options{Stdin: a.Stdin}, paths...)
+}
+
+// LoadSchema reads a schema file, and returns its text too.
+func LoadSchema(path string) (*schema.Schema, []byte, error) {
+	s, err := schema.Load(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	text, err := os.ReadFile(path)
+	return s, text, err
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ledger
+
+import (
+	"cmp"
+	"context"
+	"crypto/ed25519"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// Appointment gives a key a role on a data set.
+type Appointment struct {
+	Dataset string
+	Role    Role
+	Name    string
+	Key     ed25519.PublicKey
+	Until   time.Time // zero for good; an owner's is
+}
+
+// Allotment gives an analyst's key a part of a data set's total: what all of its jobs may cost, parts
+// and cohorts counted as for the data set. A later one takes the place of an earlier one.
+type Allotment struct {
+	Dataset  string
+	Name     string
+	Key      ed25519.PublicKey
+	Price    dp.Price  // 0 to take the rest of an allotment back
+	Until    time.Time // zero for good
+	Approval bool      // each job must be approved by another key
+}
+
+// Decision approves or refuses the request of a job.
+type Decision struct {
+	Dataset, Job string
+	Approve      bool
+	Until        time.Time // of an approval; zero for good
+	Reason       string
+}
+
+func formatUntil(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// Appoint gives a key a role. The first appointment of a data set is its owner's, signed by the owner;
+// all others are signed by the owner too.
+func (l *Ledger) Appoint(ctx context.Context, key ed25519.PrivateKey, a Appointment) error {
+	return l.runStep(ctx, "appoint", func(t tx) error { return l.appoint(t, key, a) })
+}
+
+func (l *Ledger) appoint(t tx, key ed25519.PrivateKey, a Appointment) error {
+	if err := t.raiseFormat(formatCohorts); err != nil {
+		return err
+	}
+	return l.addAct(t, key, Entry{Kind: Appointed, Dataset: a.Dataset,
+		Detail: encodeDetail(appointed{a.Role, a.Name, hex.EncodeToString(a.Key), formatUntil(a.Until)})})
+}
+
+// Allot gives an analyst an allotment; key is the owner's.
+func (l *Ledger) Allot(ctx context.Context, key ed25519.PrivateKey, a Allotment) error {
+	if a.Price.Epsilon < 0 || a.Price.Epsilon > dp.MaxEpsilon || a.Price.Delta < 0 || a.Price.Delta >= dp.Femto {
+		return &dp.ParamError{Op: "ledger", Param: "epsilon", Want: "must be at least 0 and no more than a total may be",
+			Got: a.Price}
+	}
+	return l.runStep(ctx, "allot", func(t tx) error {
+		return l.addAct(t, key, Entry{Kind: Allotted, Dataset: a.Dataset, Epsilon: a.Price.Epsilon, Delta: a.Price.Delta,
+			Detail: encodeDetail(allotted{a.Name, hex.EncodeToString(a.Key), formatUntil(a.Until), a.Approval})})
+	})
+}
+
+// Decide approves or refuses a request; key is the owner's or an approver's, and not the analyst's.
+func (l *Ledger) Decide(ctx context.Context, key ed25519.PrivateKey, d Decision) error {
+	if !isPlain(d.Reason) {
+		return &dp.ParamError{Op: "ledger", Param: "reason",
+			Want: "must be one line of at most 1000 characters without control characters"}
+	}
+	return l.runStep(ctx, "decide", func(t tx) error {
+		now, err := newestEntry(t, d.Dataset, d.Job)
+		if err != nil {
+			return err
+		}
+		if now.Kind != Requested {
+			return &Conflict{d.Dataset, d.Job, cmp.Or(now.Kind, "unknown"), "must be requested before it is decided on"}
+		}
+		kind := Refused
+		if d.Approve {
+			kind = Approved
+		}
+		return l.addAct(t, key, Entry{Kind: kind, Dataset: d.Dataset, Part: now.Part, Job: d.Job, Request: now.Request,
+			Detail: encodeDetail(decided{formatUntil(d.Until), d.Reason})})
+	})
+}
+
+// File files the job as a request, with its purpose and its plan, instead of charging it.
+func (j *Job) File(ctx context.Context, price dp.Price, bill []dp.Event, purpose string) error {
+	if purpose == "" || !isPlain(purpose) {
+		return &dp.ParamError{Op: "ledger", Param: "request",
+			Want: "must be a purpose, on one line of at most 1000 characters without control characters"}
+	}
+	if err := checkPrice(price, bill); err != nil {
+		return err
+	}
+	d, err := j.describeCharge(bill)
+	if err != nil {
+		return err
+	}
+	plan := json.RawMessage(j.req.Config)
+	if !json.Valid(plan) {
+		plan = encodeDetail(string(j.req.Config))
+	}
+	return j.l.runStep(ctx, "request", func(t tx) error {
+		if err := j.expectState(t, ""); err != nil {
+			return err
+		}
+		if err := j.checkTerms(t); err != nil {
+			return err
+		}
+		return j.l.addAct(t, j.req.By, j.newEntry(Requested, price, encodeDetail(requested{d, purpose, plan})))
+	})
+}
+
+// addAct signs an entry and adds it, if its key may do that now. What "now" is follows the clock, but
+// no time that any entry has is later: an expiry that has passed once stays passed.
+func (l *Ledger) addAct(t tx, key ed25519.PrivateKey, e Entry) error {
+	if key == nil {
+		return &dp.ParamError{Op: "ledger", Param: "key", Want: "must be given: this step is signed"}
+	}
+	r, err := readRoster(t, e.Dataset)
+	if err != nil {
+		return err
+	}
+	e.At = l.now().UTC().Format(time.RFC3339)
+	if err := r.checkNow(t, key, e); err != nil {
+		return err
+	}
+	return l.addSigned(t, e, key)
+}
+
+// checkNow refuses an entry that is not signed yet, at its time or the latest one that any entry has.
+func (r *roster) checkNow(t tx, key ed25519.PrivateKey, e Entry) error {
+	latest, err := t.latest()
+	if err != nil {
+		return err
+	}
+	err = r.check(act{kind: e.Kind, key: keyName(key), at: max(latest, e.At), job: e.Job, request: e.Request, part: e.Part,
+		price: dp.Price{Epsilon: e.Epsilon, Delta: e.Delta}, detail: e.Detail})
+	if exceeded, ok := err.(*Exceeded); ok {
+		exceeded.Dataset = e.Dataset
+	}
+	return err
+}
+
+// Member is a key with a role on a data set.
+type Member struct {
+	Name  string `json:"name"`
+	Role  string `json:"role"` // owner, approver or analyst
+	Key   string `json:"key"`  // in hexadecimal digits
+	Until string `json:"until,omitempty"`
+	// Of an analyst:
+	Allotted *Decimal `json:"allotted,omitempty"`
+	Charged  *Decimal `json:"charged,omitempty"` // spent and reserved, parts counted as for the data set
+	Delta    dp.Delta `json:"allotted_delta_femto,omitempty"`
+	Approval bool     `json:"needs_approval,omitempty"`
+}
+
+// Members lists the keys with a role on a data set, the owner first, analysts last; none where it has
+// no owner.
+func (l *Ledger) Members(ctx context.Context, dataset string) (out []Member, err error) {
+	err = l.store.view(ctx, func(t tx) error {
+		r, err := readRoster(t, dataset)
+		if err != nil {
+			return err
+		}
+		out = r.members()
+		return nil
+	})
+	return out, err
+}
+
+func (r *roster) members() (out []Member) {
+	byName := func(of map[string]*member) []string {
+		return slices.SortedFunc(maps.Keys(of), func(a, b string) int { return cmp.Compare(of[a].name, of[b].name) })
+	}
+	for _, key := range byName(r.approvers) {
+		m := Member{Name: r.approvers[key].name, Role: string(Approver), Key: key, Until: r.approvers[key].until}
+		if key == r.owner {
+			m.Role = string(Owner)
+			out = slices.Insert(out, 0, m)
+		} else {
+			out = append(out, m)
+		}
+	}
+	for _, key := range byName(r.analysts) {
+		m := r.analysts[key]
+		limit, used := Decimal(m.used.limit.Epsilon), Decimal(m.used.used().Epsilon)
+		out = append(out, Member{Name: m.name, Role: "analyst", Key: key, Until: m.until, Allotted: &limit, Charged: &used,
+			Delta: m.used.limit.Delta, Approval: m.approval})
+	}
+	return out
+}
+
+// Account is a job in the report of a data set: who spent what on which model.
+type Account struct {
+	Job        string          `json:"job"`
+	By         string          `json:"by,omitempty"` // the analyst's name; "" where the data set has no owner
+	Key        string          `json:"key,omitempty"`
+	State      Kind            `json:"state"`
+	Epsilon    Decimal         `json:"epsilon"` // asked for, reserved or spent, as the state is
+	Delta      dp.Delta        `json:"delta_femto"`
+	Part       string          `json:"part,omitempty"`
+	Purpose    string          `json:"purpose,omitempty"`
+	Plan       json.RawMessage `json:"plan,omitempty"`
+	DecidedBy  string          `json:"decided_by,omitempty"`
+	DecidedKey string          `json:"decided_key,omitempty"`
+	Until      string          `json:"until,omitempty"` // of the approval
+	Reason     string          `json:"reason,omitempty"`
+	Model      string          `json:"model,omitempty"` // the file it was meant for
+	SHA256     string          `json:"model_sha256,omitempty"`
+	At         string          `json:"at"` // of the newest step
+}
+
+// Report lists the jobs of a data set in the order of their first steps.
+func (l *Ledger) Report(ctx context.Context, dataset string) (out []Account, err error) {
+	err = l.store.view(ctx, func(t tx) error {
+		r, err := readRoster(t, dataset)
+		if err != nil {
+			return err
+		}
+		at := map[string]int{}
+		out = nil
+		return t.entries(dataset, "", func(e Entry) error {
+			if e.Job == "" {
+				return nil
+			}
+			if _, known := at[e.Job]; !known {
+				at[e.Job] = len(out)
+				out = append(out, Account{Job: e.Job})
+			}
+			return out[at[e.Job]].addEntry(&e, r)
+		})
+	})
+	return out, err
+}
+
+// addEntry takes the next step of the job.
+func (a *Account) addEntry(e *Entry, r *roster) error {
+	s, _ := e.unsign()
+	a.State, a.At, a.Part = e.Kind, e.At, e.Part
+	switch e.Kind {
+	case Requested, Reserved:
+		a.Key, a.Epsilon, a.Delta = s.Key, Decimal(e.Epsilon), e.Delta
+		if m := r.analysts[s.Key]; m != nil {
+			a.By = m.name
+		}
+		var d requested
+		if err := e.decode(&d); err != nil {
+			return err
+		}
+		if a.Model = d.Output; e.Kind == Requested {
+			a.Purpose, a.Plan = d.Purpose, d.Plan
+		}
+	case Approved, Refused:
+		var d decided
+		if err := e.decode(&d); err != nil {
+			return err
+		}
+		a.DecidedKey, a.Until, a.Reason = s.Key, d.Until, d.Reason
+		if m := r.approvers[s.Key]; m != nil {
+			a.DecidedBy = m.name
+		}
+	case Committed:
+		var d committed
+		if err := e.decode(&d); err != nil {
+			return err
+		}
+		a.SHA256 = d.SHA256
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ledger
+
+import (
+	"crypto/ed25519"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+
+	"github.com/discreet-dp/discreet/internal/edkey"
+)
+
+// signed is the detail of an entry that a key has signed: Of is what the entry would say without it.
+type signed struct {
+	Key       string          `json:"key"`       // public, in hexadecimal digits
+	Signature string          `json:"signature"` // of signedText, in hexadecimal digits
+	Of        json.RawMessage `json:"of"`
+}
+
+// keyName is a key as entries name it, "" for none.
+func keyName(key ed25519.PrivateKey) string {
+	if key == nil {
+		return ""
+	}
+	return hex.EncodeToString(key.Public().(ed25519.PublicKey))
+}
+
+// parseKey is the public key of a name.
+func parseKey(name string) (ed25519.PublicKey, error) {
+	key, err := hex.DecodeString(name)
+	if err == nil {
+		err = edkey.Check(key)
+	}
+	if err == nil && hex.EncodeToString(key) != name {
+		err = errors.New("a key must be written in lower-case digits")
+	}
+	return key, err
+}
+
+// signedText is what the signature of an entry is of: all of the entry but the signature, its place
+// in the ledger included, so that no signature fits anywhere else.
+func (e Entry) signedText(of json.RawMessage) []byte {
+	e.Detail = of
+	return []byte("discreet ledger signature 1\n" + e.hashEntry())
+}
+
+// sign signs an entry that has its place.
+func (e *Entry) sign(key ed25519.PrivateKey) {
+	s := signed{Key: keyName(key), Signature: hex.EncodeToString(ed25519.Sign(key, e.signedText(e.Detail))), Of: e.Detail}
+	e.Detail = encodeDetail(s)
+}
+
+// unsign is the detail of an entry without its signature, and the key that signed it; "" and the detail
+// where none did. It does not check the signature.
+func (e *Entry) unsign() (s signed, of json.RawMessage) {
+	if json.Unmarshal(e.Detail, &s) != nil || s.Of == nil {
+		return signed{}, e.Detail
+	}
+	return s, s.Of
+}
+
+// decode reads the detail of an entry, signed or not.
+func (e *Entry) decode(into any) error {
+	_, of := e.unsign()
+	if json.Unmarshal(of, into) != nil {
+		return &Damaged{e.Seq, "its detail is not as this program writes it"}
+	}
+	return nil
+}
+
+// signer is the key that signed an entry, "" for none. A signature that is not of the entry, in its
+// place, is an error.
+func (e *Entry) signer() (string, error) {
+	s, of := e.unsign()
+	if s.Of == nil {
+		return "", nil
+	}
+	key, err := parseKey(s.Key)
+	if err != nil {
+		return "", err
+	}
+	signature, err := hex.DecodeString(s.Signature)
+	if err != nil || !ed25519.Verify(key, e.signedText(of), signature) {
+		return "", errors.New("its signature is not of its key")
+	}
+	return s.Key, nil
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dossier
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/card"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/model/export"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	"github.com/discreet-dp/discreet/internal/release"
+)
+
+// predicate is what the attestation says of the files.
+type predicate struct {
+	Program string `json:"program"` // that made the release
+	Made    string `json:"made"`    // RFC 3339, UTC
+	// Trained is when the ledger took the model in, RFC 3339; "" where no ledger is part of the release.
+	Trained string     `json:"trained,omitempty"`
+	Card    *card.Card `json:"card"`
+}
+
+// Params say what a release holds besides the model.
+type Params struct {
+	Program string         // describes the program
+	Now     time.Time      // when the release is made
+	Ledger  *ledger.Ledger // that holds the model; nil for none
+	Audit   []byte         // what audit --json printed; nil for none
+	Attack  []byte         // what attack --json printed; nil for none
+	Exports []string       // formats
+}
+
+// Make makes a release of a model file, signed.
+func (p *Params) Make(ctx context.Context, file []byte, private ed25519.PrivateKey) ([]byte, error) {
+	m, err := model.Unmarshal(file)
+	if err != nil {
+		return nil, err
+	}
+	if m.Privacy.Seeded {
+		return nil, &dp.ParamError{Op: "release", Param: "model", Want: "must not be seeded: whoever has the seed can take its " +
+			"noise off"}
+	}
+	c := card.Of(m, file, p.Program, p.Now)
+	if err := addReports(c, p.Audit, p.Attack); err != nil {
+		return nil, err
+	}
+	said := predicate{Program: p.Program, Made: p.Now.UTC().Format(time.RFC3339), Card: c}
+	var entries []byte
+	if p.Ledger != nil {
+		if err := c.AddLedger(ctx, p.Ledger); err != nil {
+			return nil, err
+		}
+		if entries, err = readEntries(ctx, p.Ledger, c.Entry); err != nil {
+			return nil, err
+		}
+		said.Trained = c.Entry.At
+	}
+	files, err := write(m, c, p.Exports)
+	if err != nil {
+		return nil, err
+	}
+	files = append(files, release.File{Name: release.ModelName, Data: file})
+	for _, f := range []release.File{{Name: release.LedgerName, Data: entries}, {Name: release.AuditName, Data: p.Audit},
+		{Name: release.AttackName, Data: p.Attack}} {
+		if f.Data != nil {
+			files = append(files, f)
+		}
+	}
+	if p.Attack != nil {
+		sacro, err := writeSacro(c, p.Attack)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, release.File{Name: release.SacroName, Data: sacro})
+	}
+	archive, err := release.Write(files, said, private)
+	if err != nil {
+		return nil, err
+	}
+	// What is handed out passes the check that its readers make.
+	r, err := release.Open(archive, []ed25519.PublicKey{private.Public().(ed25519.PublicKey)})
+	if err == nil {
+		_, err = Judge(r, p.Program)
+	}
+	return archive, err
+}
+
+// addReports adds what attempts to break the claim found to the card: the audit, or else the attack.
+func addReports(c *card.Card, auditText, attackText []byte) error {
+	for _, text := range [][]byte{attackText, auditText} {
+		if text == nil {
+			continue
+		}
+		if err := c.AddAuditText(text); err != nil {
+			return &dp.ParamError{Op: "release", Param: "audit or attack",
+				Want: "must be what discreet audit --json or attack --json printed"}
+		}
+	}
+	return nil
+}
+
+// write makes the files that follow from the model and its card alone.
+func write(m *model.Model, c *card.Card, formats []string) ([]release.File, error) {
+	files := []release.File{{Name: release.StatementName, Data: []byte(c.Statement())}}
+	s, err := m.Schema.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	files = append(files, release.File{Name: release.SchemaName, Data: append(s, '\n')})
+	add := func(name string, write func(io.Writer) error) error {
+		var b bytes.Buffer
+		err := write(&b)
+		files = append(files, release.File{Name: name, Data: b.Bytes()})
+		return err
+	}
+	if err := add(release.CardName, c.WriteHTML); err != nil {
+		return nil, err
+	}
+	given := map[string]bool{}
+	for _, format := range formats {
+		if given[format] {
+			return nil, &dp.ParamError{Op: "release", Param: "export", Want: "must name each format once", Got: format}
+		}
+		given[format] = true
+		err := add(release.ExportName(format), func(w io.Writer) error { return export.Write(w, m, format) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// notFitting is a release whose files contradict each other.
+func notFitting(format string, args ...any) error {
+	return fmt.Errorf("verify: "+format, args...)
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dossier
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/card"
+	"github.com/discreet-dp/discreet/internal/keyfile"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/release"
+)
+
+// Verdict is what was checked of a release whose files fit together.
+type Verdict struct {
+	Verified  bool        `json:"verified"` // always true: what does not fit has no verdict
+	Signer    string      `json:"signed_by"`
+	Program   string      `json:"made_by"`
+	Made      string      `json:"made_at"`
+	Trained   string      `json:"trained_at,omitempty"`
+	Learner   string      `json:"learner"`
+	Predicts  string      `json:"predicts"`
+	Dataset   string      `json:"data_set"`
+	Epsilon   json.Number `json:"epsilon"`
+	Delta     json.Number `json:"delta"`
+	Protected string      `json:"protected"`
+	Checksum  string      `json:"model_sha256"`
+	Ledger    *card.Entry `json:"ledger,omitempty"`
+	Rewritten bool        `json:"texts_rewritten"` // this program wrote the texts and exports again, and they are the same
+	Files     []string    `json:"files"`
+
+	m *model.Model
+}
+
+// Judge refuses a release whose files contradict each other. It makes again what follows from the
+// model, the ledger's entries and the reports, and compares. Texts and exports have the words of
+// the program that wrote them: by another version, only their numbers are compared. program
+// describes this one.
+func Judge(r *release.Release, program string) (*Verdict, error) {
+	var said predicate
+	if err := r.DecodePredicate(&said); err != nil {
+		return nil, err
+	}
+	file := r.File(release.ModelName)
+	if file == nil || said.Card == nil {
+		return nil, notFitting("the release must have a model and a card")
+	}
+	m, err := model.Unmarshal(file)
+	if err != nil {
+		return nil, err
+	}
+	made, err := time.Parse(time.RFC3339, said.Made)
+	if err != nil || said.Made != made.UTC().Format(time.RFC3339) {
+		return nil, notFitting("the attestation must say when the release was made")
+	}
+	if m.Privacy.Seeded {
+		return nil, notFitting("the model must not be seeded: anyone with the seed can remove the noise")
+	}
+	c := card.Of(m, file, said.Program, made)
+	if err := addReports(c, r.File(release.AuditName), r.File(release.AttackName)); err != nil {
+		return nil, err
+	}
+	if entries := r.File(release.LedgerName); entries != nil {
+		c.Entry = said.Card.Entry
+		if err := checkEntries(entries, m, file, c); err != nil {
+			return nil, err
+		}
+		if said.Trained != c.Entry.At {
+			return nil, notFitting("the time of training must be that of the ledger's entry")
+		}
+	} else if said.Card.Entry != nil || said.Trained != "" {
+		return nil, notFitting("the card must not name a ledger whose entries are not in the release")
+	}
+	v := &Verdict{Verified: true, Program: said.Program, Made: said.Made, Trained: said.Trained, Learner: c.Learner,
+		Predicts: c.Predicts, Dataset: c.Dataset, Epsilon: c.Epsilon, Delta: c.Delta, Protected: c.Protected,
+		Checksum: c.Checksum, Ledger: c.Entry, Rewritten: sameVersion(said.Program, program), m: m}
+	if r.Signer != nil {
+		v.Signer = keyfile.ID(r.Signer)
+	}
+	for _, f := range r.Files {
+		v.Files = append(v.Files, f.Name)
+	}
+	if err := checkFacts(c, said.Card, v.Rewritten); err != nil {
+		return nil, err
+	}
+	return v, checkTexts(r, m, c, v.Rewritten)
+}
+
+// sameVersion reports whether two descriptions are of one version of the program, on
+// whatever machine.
+func sameVersion(a, b string) bool {
+	x, _, _ := strings.Cut(a, ",")
+	y, _, _ := strings.Cut(b, ",")
+	return x == y
+}
+
+// checkFacts refuses a card that says other facts than want, which is made of the model.
+func checkFacts(want, said *card.Card, words bool) error {
+	a, b := *want, *said
+	if !words {
+		for _, c := range []*card.Card{&a, &b} {
+			c.Guarantee, c.Odds, c.Neighbours, c.Protected, c.Warnings, c.Limit = "", nil, "", "", nil, ""
+		}
+	}
+	switch {
+	case a.Checksum != b.Checksum:
+		return notFitting("the card must be of this model: it is of another")
+	case a.Epsilon != b.Epsilon || a.Delta != b.Delta:
+		return notFitting("the card must say what the model says it cost, epsilon = %s and delta = %s: it says another price",
+			a.Epsilon, a.Delta)
+	}
+	x, err := json.Marshal(&a)
+	if err != nil {
+		return err
+	}
+	y, err := json.Marshal(&b)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(x, y) {
+		return notFitting("the facts of the card must be those of the model, the ledger's entries and the reports")
+	}
+	return nil
+}
+
+// checkTexts refuses texts and exports that are not those of the model: by the same version of the
+// program each byte, by another one the numbers.
+func checkTexts(r *release.Release, m *model.Model, c *card.Card, words bool) error {
+	var formats []string
+	for _, format := range release.ExportFormats() {
+		if r.File(release.ExportName(format)) != nil {
+			formats = append(formats, format)
+		}
+	}
+	made, err := write(m, c, formats)
+	if err != nil {
+		return err
+	}
+	if attack := r.File(release.AttackName); attack != nil {
+		sacro, err := writeSacro(c, attack)
+		if err != nil {
+			return err
+		}
+		made = append(made, release.File{Name: release.SacroName, Data: sacro})
+	} else if r.File(release.SacroName) != nil {
+		return notFitting("%s must have the report that it is made of", release.SacroName)
+	}
+	for _, f := range made {
+		got := r.File(f.Name)
+		switch {
+		case got == nil:
+			return notFitting("%s must be in the release", f.Name)
+		case bytes.Equal(got, f.Data):
+		case words || f.Name == release.SchemaName:
+			return notFitting("%s must be the one that this program makes of the model: it is another", f.Name)
+		case (f.Name == release.CardName || f.Name == release.StatementName) && !saysNumbers(string(got), c):
+			return notFitting("%s must name this model and what it cost, epsilon = %s and delta = %s", f.Name, c.Epsilon,
+				c.Delta)
+		}
+	}
+	return nil
+}
+
+// firstPrice finds the price that a card or a statement begins with.
+var firstPrice = regexp.MustCompile(`epsilon = ([0-9.]*[0-9])`)
+
+// saysNumbers reports whether a text of another version names the model and its price.
+func saysNumbers(text string, c *card.Card) bool {
+	found := firstPrice.FindStringSubmatch(text)
+	return strings.Contains(text, c.Checksum) && (c.Epsilon == "0" || found != nil && found[1] == string(c.Epsilon))
+}

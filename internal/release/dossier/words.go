@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dossier
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/release"
+)
+
+// Words says what of a release is proved by its signature, by the files themselves and by nothing.
+// keys names the file of trusted keys.
+func (v *Verdict) Words(keys string) string {
+	var b strings.Builder
+	section := func(title string, lines ...string) {
+		fmt.Fprintf(&b, "\n%s\n", title)
+		for _, line := range lines {
+			fmt.Fprintf(&b, "  - %s\n", line)
+		}
+	}
+	fmt.Fprintf(&b, "VERIFIED: %d files and their attestation, none of them changed.\n", len(v.Files))
+	section("Proved by the signature",
+		fmt.Sprintf("The holder of key %s signed this release. The key is one of those in %s.", v.Signer, keys),
+		fmt.Sprintf("The holder states that these files belong together, and that %s made the release at %s.",
+			v.Program, v.Made), v.trainedWords())
+	section("Proved by the files themselves", v.provedWords()...)
+	section("Proved by nothing here", append(v.unprovedWords(),
+		fmt.Sprintf("That the model was trained on the rows of %s, that these were the rows that the schema describes, and "+
+			"that the noise was drawn as the statement says. For this you have the word of the holder of the key.", v.Dataset),
+		"That the owner of the rows counted every training on them. For this you have the owner's ledger, if at all.",
+		"Who holds the key. Compare its name with one that you received in another way.")...)
+	return b.String()
+}
+
+func (v *Verdict) trainedWords() string {
+	if v.Ledger == nil {
+		return "When the model was trained is not stated: no ledger is part of this release."
+	}
+	return fmt.Sprintf("The holder states that the model was trained before %s, when the ledger took it in.", v.Trained)
+}
+
+func (v *Verdict) provedWords() (lines []string) {
+	price := "epsilon = " + v.Epsilon.String()
+	if v.Delta != "0" {
+		price += ", delta = " + v.Delta.String()
+	}
+	if v.Epsilon == "0" {
+		lines = append(lines, "NOT PRIVATE: the model itself states that it gives no guarantee. The card says so too.")
+	} else {
+		lines = append(lines, fmt.Sprintf("The model states %s for %s. The card and the statement state the same.", price,
+			v.Protected))
+	}
+	lines = append(lines, "The card, the statement and the schema are about this model, of SHA-256 "+v.Checksum+".")
+	if v.Rewritten {
+		lines = append(lines, "This program, given the model, writes the same card, statement and exports, to the last byte.")
+	} else {
+		lines = append(lines, "Another version of the program wrote the card, the statement and the exports. Their numbers were "+
+			"compared. For their words and for the exports you have the word of the holder of the key.")
+	}
+	if e := v.Ledger; e != nil {
+		return append(lines, fmt.Sprintf("Entry %d of the ledger holds this model, and its training was charged %s out of %s. "+
+			"The entries are what their hashes say.", e.Seq, price, e.Total))
+	}
+	return append(lines, "NOT COUNTED HERE: no ledger is part of this release, so nothing shows what other trainings on the "+
+		"same rows cost.")
+}
+
+// unprovedWords says what else depends on what is in the release.
+func (v *Verdict) unprovedWords() (lines []string) {
+	if e := v.Ledger; e != nil {
+		lines = append(lines, fmt.Sprintf("That the ledger still has this entry. Its holder shows it with discreet budget verify "+
+			"--anchor %d:%s", e.HeadSeq, e.HeadHash))
+	}
+	if slices.Contains(v.Files, release.AuditName) || slices.Contains(v.Files, release.AttackName) {
+		lines = append(lines, "That the reports of audits and attacks are of runs that were made. For this you have the word of "+
+			"the holder of the key.")
+	}
+	return lines
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package train
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// cohortMonth is how cohorts by a date are named.
+const cohortMonth = "YYYY-MM"
+
+// SortCohorts are the named cohorts, each once, in ascending order.
+func SortCohorts(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
+
+// CheckCohorts refuses cohorts that column by of the schema does not have: the column must be public
+// and stand in the file, be a category whose levels are the cohorts, each by its own name alone, or a
+// date whose months are. Persons must be declared to be in one cohort each.
+func CheckCohorts(op string, names []string, by string, s *schema.Schema) error {
+	refuse := func(param, want string, got any, hint string) error {
+		return &RequestError{&dp.ParamError{Op: op, Param: param, Want: want, Got: got, Hint: hint}}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	const param = "cohorts"
+	j := columnOf(s, by)
+	if j < 0 {
+		return refuse(param, fmt.Sprintf("must be by column %q, as the ledger has it, and the schema must declare it", by),
+			strconv.Quote(s.Name), "")
+	}
+	c := &s.Columns[j]
+	switch {
+	case c.Role != schema.Public || c.Derived != schema.InFile:
+		return refuse(param, fmt.Sprintf("must be by a public column of the file, and %q is %s", by, c.Role), nil,
+			"a person's cohort must not change between neighbouring tables")
+	case s.Person != nil && !s.Person.OnePart:
+		return refuse("one_part", "must be true where persons are in cohorts: one with rows in two would be charged for one",
+			false, "declare person: {one_part: true} if nobody can have rows in two cohorts")
+	case c.Kind == schema.Category:
+		other := func(l schema.Level) bool { return len(l.Aliases)+len(l.Prefixes) > 0 }
+		if c.Buckets > 0 || slices.ContainsFunc(c.Levels, other) {
+			return refuse(param, fmt.Sprintf("must be by a column whose levels have no aliases, prefixes or buckets (%q)", by), nil,
+				"a cell's own text is its cohort, so that a later schema cannot put a row into another one")
+		}
+	case c.Date == "":
+		return refuse(param, fmt.Sprintf("must be by a category or a date, and column %q is a number", by), nil, "")
+	}
+	for _, name := range names {
+		if !hasCohort(c, name) {
+			want := fmt.Sprintf("must be levels of column %q", by)
+			if c.Kind != schema.Category {
+				want = fmt.Sprintf("must be months of column %q, such as %s", by, monthOf(c, c.Lower))
+			}
+			return refuse(param, want, strconv.Quote(name), "")
+		}
+	}
+	return nil
+}
+
+// hasCohort reports whether a column that cohorts are by has one of that name.
+func hasCohort(c *schema.Column, name string) bool {
+	if c.Kind == schema.Category {
+		return slices.ContainsFunc(c.Levels, func(l schema.Level) bool { return l.Value == name })
+	}
+	days, ok := schema.ParseDate("YYYY-MM-DD", name+"-01")
+	return ok && schema.FormatDate(cohortMonth, days) == name && monthOf(c, c.Lower) <= name && name <= monthOf(c, c.Upper)
+}
+
+// monthOf is the cohort of a cell of a column of dates.
+func monthOf(c *schema.Column, x float64) string {
+	return schema.FormatDate(cohortMonth, c.Since+int(math.Floor(x)))
+}
+
+// defineCohorts is a hash of whatever decides which cohort a cell of the column is in. Levels are
+// not part of it: each is the cell's own text, so that new ones move no row.
+func defineCohorts(s *schema.Schema, by string) (string, error) {
+	c := &s.Columns[columnOf(s, by)]
+	place := -1
+	if !s.Dialect.Header {
+		place = columnOf(s, by)
+	}
+	reading := struct {
+		Missing      bool
+		Trim         bool
+		Tokens       []string
+		Place        int
+		Date         string
+		Since        int
+		Lower, Upper float64
+		Default      *float64
+		Special      []float64
+		Decimal      rune
+	}{c.Missing, s.Dialect.Trim, s.Dialect.Missing, place, c.Date, c.Since, c.Lower, c.Upper, c.Default, c.Special,
+		s.Dialect.Decimal}
+	text, err := json.Marshal(reading)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// RowsOfCohorts are the rows of some cohorts and nothing else, as RowsOf.
+func RowsOfCohorts(tab *dataset.Table, by string, names []string) *dataset.Table {
+	j := columnOf(tab.Schema, by)
+	c, cells := &tab.Schema.Columns[j], tab.Cols[j]
+	named := func(name string) bool { return slices.Contains(names, name) }
+	if c.Kind == schema.Category {
+		return pickRows(tab, j, func(code uint32) bool { return int(code) < len(c.Levels) && named(c.Levels[code].Value) })
+	}
+	return pickRows(tab, j, func(code uint32) bool {
+		marked := cells.Marks != nil && cells.Marks[code] != 0 // no date
+		return !marked && named(monthOf(c, cells.Values[code]))
+	})
+}
+
+// pickRows are the rows with a code of column j that is wanted.
+func pickRows(tab *dataset.Table, j int, wanted func(code uint32) bool) *dataset.Table {
+	var rows []int
+	for i := range tab.Rows {
+		if wanted(tab.Cols[j].Codes.At(i)) {
+			rows = append(rows, i)
+		}
+	}
+	out := tab.Subset(rows)
+	out.Forget()
+	return out
+}
+
+// describeCohorts says in a model's statement which cohorts the training read.
+func describeCohorts(p *model.Privacy, column string, names []string) {
+	describeColumn(p, column)
+	p.Unprotected = append(p.Unprotected, fmt.Sprintf("which rows the training read: those of the cohorts %s of the public "+
+		"column %q", quoteNames(names), column))
+}
+
+func quoteNames(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = strconv.Quote(name)
+	}
+	return strings.Join(quoted, ", ")
+}

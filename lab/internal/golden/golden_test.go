@@ -1,0 +1,1 @@
+../../../internal/train/golden_test.go

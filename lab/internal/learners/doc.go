@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package learners is the table of what the laboratory trains besides the product's learners, each
+// with the product's contract: people, pate and adaboost, by the papers that the figures are about.
+package learners
+
+import "github.com/discreet-dp/discreet/internal/train"
+
+// All lists them, made anew by each call.
+func All() []*train.Learner {
+	return []*train.Learner{peopleLearner(), pateLearner(), adaboostLearner()}
+}
+
+// Register adds them to the table of learners.
+func Register() { train.Register(peopleLearner, pateLearner, adaboostLearner) }

@@ -1,0 +1,1 @@
+../../../internal/noninterference/case_test.go

@@ -1,0 +1,1 @@
+../../../internal/noninterference/exact_test.go

@@ -1,0 +1,1 @@
+../../../internal/noninterference/persons_test.go

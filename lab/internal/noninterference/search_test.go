@@ -1,0 +1,1 @@
+../../../internal/noninterference/search_test.go

@@ -23,16 +23,19 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
+	"maps"
 	"math"
 	"os"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/discreet-dp/discreet/internal/atomicfile"
 	"github.com/discreet-dp/discreet/internal/guard"
@@ -59,7 +62,8 @@ type Schema struct {
 
 // LoadSchema reads a schema file in YAML (see docs/schema.md), and reports every
 // fault in it, each as a *ParamError that says what to write on which line.
-func LoadSchema(path string) (*Schema, error) {
+func LoadSchema(path string) (_ *Schema, err error) {
+	defer publish(&err)
 	s, err := schema.Load(path)
 	if err != nil {
 		return nil, err
@@ -69,7 +73,8 @@ func LoadSchema(path string) (*Schema, error) {
 }
 
 // ParseSchema is LoadSchema for a text.
-func ParseSchema(text []byte) (*Schema, error) {
+func ParseSchema(text []byte) (_ *Schema, err error) {
+	defer publish(&err)
 	s, err := schema.Parse(text)
 	if err != nil {
 		return nil, err
@@ -107,50 +112,99 @@ type TableSpec struct {
 	Relation Relation
 	Columns  []Column // all but the label, in order; at most 4095
 	Label    Label    // the column to predict, the last of the table
+	Person   *Person  // nil where a row is a unit of its own
 	// MaxEpsilon and MaxDelta are the most that one training may spend without
 	// Options.ExceedMax; 0 for no limit, where MaxEpsilon is given no δ.
 	MaxEpsilon, MaxDelta float64
 }
 
-// Column is a column of a TableSpec; see NumberColumn and CategoryColumn.
+// Person makes all rows of one person the unit of privacy, in place of one row.
+type Person struct {
+	// Column is an ignored column of the table, the cells of which tell persons apart.
+	Column string
+	// Rows is how many rows a person counts for at most, at that many times the noise,
+	// or AutoRows.
+	Rows int
+	// Persons is about how many there are, from public knowledge; 0 if that is not known.
+	// Under AddRemove plans need it.
+	Persons int
+}
+
+// AutoRows has the additive learner choose Person.Rows, for a twentieth of the price.
+const AutoRows = -1
+
+// Column is a column of a TableSpec; see NumberColumn, CategoryColumn, DateColumn and
+// IgnoredColumn.
 type Column struct {
 	name  string
 	role  Role
-	facts any
+	kind  string // the key of its facts in a schema
+	facts map[string]any
 }
 
 // NumberColumn is a column of numbers. Cells are clamped to [lower, upper], which
 // must be finite and come from documentation, not from the data; absent stands in
 // for a missing or unreadable cell.
 func NumberColumn(name string, role Role, lower, upper, absent float64) Column {
-	return numberColumn(name, role, lower, upper, absent, false)
+	facts := map[string]any{"lower": lower, "upper": upper, "default": absent}
+	if bad := lower - upper + absent; math.IsNaN(bad) || math.IsInf(bad, 0) {
+		facts = map[string]any{} // refused by name, below
+	}
+	return Column{name, role, "number", facts}
 }
 
 // IntegerColumn is a NumberColumn whose cells are whole numbers by their meaning, such
 // as counts: where they are few, learners look at each by itself. lower and upper must
 // be whole.
 func IntegerColumn(name string, role Role, lower, upper, absent float64) Column {
-	return numberColumn(name, role, lower, upper, absent, true)
-}
-
-func numberColumn(name string, role Role, lower, upper, absent float64, integer bool) Column {
-	type number struct {
-		Lower   float64 `json:"lower"`
-		Upper   float64 `json:"upper"`
-		Default float64 `json:"default"`
-		Integer bool    `json:"integer,omitempty"`
-	}
-	facts := map[string]any{"number": number{lower, upper, absent, integer}}
-	if bad := lower - upper + absent; math.IsNaN(bad) || math.IsInf(bad, 0) {
-		facts = map[string]any{"number": map[string]any{}} // refused by name, below
-	}
-	return Column{name, role, facts}
+	return NumberColumn(name, role, lower, upper, absent).with("integer", true)
 }
 
 // CategoryColumn is a column of the given values. Any other cell, and a missing
 // one, is one more value, "other".
 func CategoryColumn(name string, role Role, values ...string) Column {
-	return Column{name, role, map[string]any{"category": map[string]any{"levels": values}}}
+	return Column{name, role, "category", map[string]any{"levels": values}}
+}
+
+// DateColumn is a column of dates, which count as days. lower and upper bound them as
+// they bound a number, and absent stands in for a missing or unreadable cell; of a time
+// the day counts, in its own time zone. Texts are dates like 2015-01-31; see WithFormat.
+func DateColumn(name string, role Role, lower, upper, absent time.Time) Column {
+	facts := map[string]any{"format": isoDate}
+	for key, day := range map[string]time.Time{"lower": lower, "upper": upper, "default": absent} {
+		if !day.IsZero() { // else refused by name, below
+			facts[key] = day.Format(time.DateOnly)
+		}
+	}
+	return Column{name, role, "date", facts}
+}
+
+const isoDate = "YYYY-MM-DD"
+
+// IgnoredColumn is a column that is never read, but to tell persons apart.
+func IgnoredColumn(name string) Column { return Column{name: name, role: Ignored} }
+
+// WithMissing gives missing cells a bin of their own, and unreadable ones of a number or
+// a date with them.
+func (c Column) WithMissing() Column { return c.with("missing", true) }
+
+// WithSpecial gives each of the codes, numbers that are no amounts such as 96 for
+// "refused", a bin of its own. It is for columns of numbers.
+func (c Column) WithSpecial(codes ...float64) Column { return c.with("special", codes) }
+
+// WithFormat is how texts of a date column are written, with YYYY, MM and DD once each:
+// "DD.MM.YYYY".
+func (c Column) WithFormat(format string) Column { return c.with("format", format) }
+
+// with is the column with one more fact; what its kind does not have is refused by NewSchema.
+func (c Column) with(key string, value any) Column {
+	facts := maps.Clone(c.facts)
+	if facts == nil {
+		facts = map[string]any{}
+	}
+	facts[key] = value
+	c.facts = facts
+	return c
 }
 
 // Label is the column that a classifier predicts.
@@ -163,7 +217,8 @@ type Label struct {
 }
 
 // NewSchema builds a schema from its description, by the rules of LoadSchema.
-func NewSchema(d TableSpec) (*Schema, error) {
+func NewSchema(d TableSpec) (_ *Schema, err error) {
+	defer publish(&err)
 	doc := map[string]any{
 		"name": d.Name, "unit": d.Unit, "relation": d.Relation,
 		"file": map[string]any{"delimiter": ",", "quote": `"`, "header": true, "missing": []string{""}},
@@ -179,10 +234,10 @@ func NewSchema(d TableSpec) (*Schema, error) {
 	var columns []map[string]any
 	for _, c := range d.Columns {
 		column := map[string]any{"name": c.name, "role": c.role}
-		if facts, ok := c.facts.(map[string]any); ok {
-			for key, value := range facts {
-				column[key] = value
-			}
+		if c.kind != "" {
+			column[c.kind] = c.facts
+		} else if len(c.facts) > 0 {
+			return nil, &dp.ParamError{Op: "schema", Param: fmt.Sprintf("column %q", c.name), Want: "must have no bins, since it is ignored"}
 		}
 		columns = append(columns, column)
 	}
@@ -194,9 +249,19 @@ func NewSchema(d TableSpec) (*Schema, error) {
 		label["default"] = d.Label.Absent
 	}
 	doc["columns"] = append(columns, map[string]any{"name": d.Label.Name, "role": d.Label.Role, "label": label})
+	if p := d.Person; p != nil {
+		person := map[string]any{"column": p.Column, "rows": p.Rows}
+		if p.Rows == AutoRows {
+			person["rows"] = "auto"
+		}
+		if p.Persons != 0 {
+			person["persons"] = p.Persons
+		}
+		doc["person"] = person
+	}
 	text, err := json.Marshal(doc)
 	if err != nil {
-		return nil, err
+		return nil, &dp.ParamError{Op: "schema", Param: "columns", Want: "must have finite numbers only"}
 	}
 	s := &schema.Schema{}
 	if err := s.UnmarshalJSON(text); err != nil {
@@ -258,7 +323,8 @@ func (t *Table) Rows() int {
 // (.parquet), one behind the other. Columns are matched by name where the files
 // have names. A structural fault is a *FaultError; an unreadable private cell
 // becomes what the schema declares, silently.
-func ReadTable(ctx context.Context, s *Schema, paths ...string) (*Table, error) {
+func ReadTable(ctx context.Context, s *Schema, paths ...string) (_ *Table, err error) {
+	defer publish(&err)
 	if ctx == nil {
 		return nil, noContext("table")
 	}
@@ -273,7 +339,8 @@ func ReadTable(ctx context.Context, s *Schema, paths ...string) (*Table, error) 
 }
 
 // ReadTableFrom reads labelled rows from CSV.
-func ReadTableFrom(ctx context.Context, s *Schema, r io.Reader) (*Table, error) {
+func ReadTableFrom(ctx context.Context, s *Schema, r io.Reader) (_ *Table, err error) {
+	defer publish(&err)
 	if ctx == nil {
 		return nil, noContext("table")
 	}
@@ -290,9 +357,10 @@ func ReadTableFrom(ctx context.Context, s *Schema, r io.Reader) (*Table, error) 
 // TableOf makes a table of a slice of structs. A column is the exported field with
 // the tag `discreet:"name"`, else the one with its name; fields of neither are
 // refused unless tagged `discreet:"-"`. A field is a string, an integer, a float, a
-// bool or a pointer to one, nil where it is missing; where no field is the label
+// bool, for a date a time.Time, or a pointer to one, nil where it is missing; where no field is the label
 // the table has none, and is for prediction.
-func TableOf[T any](s *Schema, structs []T) (*Table, error) {
+func TableOf[T any](s *Schema, structs []T) (_ *Table, err error) {
+	defer publish(&err)
 	if s.isEmpty() {
 		return nil, missing("table", "schema")
 	}
@@ -301,7 +369,8 @@ func TableOf[T any](s *Schema, structs []T) (*Table, error) {
 
 // TableOfRows makes a table of rows of text, as a CSV file would spell them: a cell
 // for each of s.Columns(), in order, the label among them.
-func TableOfRows(s *Schema, text iter.Seq[[]string]) (*Table, error) {
+func TableOfRows(s *Schema, text iter.Seq[[]string]) (_ *Table, err error) {
+	defer publish(&err)
 	if s.isEmpty() || text == nil {
 		return nil, missing("table", "schema or rows")
 	}
@@ -311,7 +380,8 @@ func TableOfRows(s *Schema, text iter.Seq[[]string]) (*Table, error) {
 // TableFromSQL makes a table of the rest of a query's rows, and closes it; columns
 // are matched by name, NULL is a missing cell, and without the label among them the
 // table is for prediction.
-func TableFromSQL(ctx context.Context, s *Schema, query *sql.Rows) (*Table, error) {
+func TableFromSQL(ctx context.Context, s *Schema, query *sql.Rows) (_ *Table, err error) {
+	defer publish(&err)
 	if ctx == nil {
 		return nil, noContext("table")
 	}
@@ -411,7 +481,7 @@ func (p *Plan) String() string {
 			fmt.Fprintln(&b, f.Text)
 		}
 	}
-	fmt.Fprintf(&b, "bill: %s in all, %d measurements\n", p.Price, len(p.Bill))
+	fmt.Fprintf(&b, "bill: %s in total, %d measurements\n", p.Price, len(p.Bill))
 	if p.Refusal != "" {
 		fmt.Fprintf(&b, "refused: %s\n", p.Refusal)
 	}
@@ -420,7 +490,8 @@ func (p *Plan) String() string {
 
 // Plan checks everything about a training that can be checked without data, and
 // prices it. A refused option is a *ParamError.
-func (s *Schema) Plan(o Options) (*Plan, error) {
+func (s *Schema) Plan(o Options) (_ *Plan, err error) {
+	defer publish(&err)
 	if s.isEmpty() {
 		return nil, missing("plan", "schema")
 	}
@@ -452,7 +523,8 @@ func (s *Schema) Plan(o Options) (*Plan, error) {
 //
 // A job of a ledger keeps the model's bytes there before Train returns, and
 // returns the same model again for nothing.
-func Train(ctx context.Context, t *Table, o Options) (*Model, error) {
+func Train(ctx context.Context, t *Table, o Options) (_ *Model, err error) {
+	defer publish(&err)
 	if ctx == nil {
 		return nil, noContext("train")
 	}
@@ -482,7 +554,7 @@ func Train(ctx context.Context, t *Table, o Options) (*Model, error) {
 	}
 	m, err := run.Run(ctx)
 	if err != nil {
-		return nil, asBudgetError(err)
+		return nil, err
 	}
 	return &Model{m: m}, nil
 }
@@ -548,32 +620,6 @@ func (a callerAccount) Charge(ctx context.Context, p dp.Price, bill []dp.Event) 
 
 func (a callerAccount) Counted() bool { return true }
 
-// ParamError is a parameter that was refused: the operation, the parameter, what is
-// required and what was given, which is never a private cell.
-type ParamError = dp.ParamError
-
-// FaultError is a structural fault of a table: where it is and what is required. It
-// never holds a cell.
-type FaultError = dataset.FaultError
-
-// ErrBudget is wrapped by the refusal of a price that a schema's
-// limit, or what is left of a ledger's total, does not allow. Nothing was charged.
-var ErrBudget = errors.New("discreet: the price exceeds a budget")
-
-type budgetError struct{ error }
-
-func (e budgetError) Is(target error) bool { return target == ErrBudget }
-func (e budgetError) Unwrap() error        { return e.error }
-
-func asBudgetError(err error) error {
-	_, excess := errors.AsType[*train.ExcessError](err)
-	_, exceeded := errors.AsType[*ledger.Exceeded](err)
-	if excess || exceeded {
-		return budgetError{err}
-	}
-	return err
-}
-
 // Ledger counts, durably, what is spent on data sets and refuses what would
 // overspend them: a file, or a PostgreSQL database. It is the one that `discreet
 // budget` shows; processes and goroutines may share it.
@@ -581,7 +627,8 @@ type Ledger struct{ l *ledger.Ledger }
 
 // OpenLedger opens the ledger at address, a file or postgres://user@host/database,
 // and makes it where there is none. Close it.
-func OpenLedger(ctx context.Context, address string) (*Ledger, error) {
+func OpenLedger(ctx context.Context, address string) (_ *Ledger, err error) {
+	defer publish(&err)
 	if ctx == nil {
 		return nil, noContext("ledger")
 	}
@@ -593,7 +640,8 @@ func OpenLedger(ctx context.Context, address string) (*Ledger, error) {
 }
 
 // Close releases the file or the connections.
-func (l *Ledger) Close() error {
+func (l *Ledger) Close() (err error) {
+	defer publish(&err)
 	if l.isEmpty() {
 		return nil
 	}
@@ -602,7 +650,8 @@ func (l *Ledger) Close() error {
 
 // Declare adds a data set and the total that all trainings on it may cost, which is
 // never changed: a data set that is there is refused.
-func (l *Ledger) Declare(ctx context.Context, dataset string, total Price) error {
+func (l *Ledger) Declare(ctx context.Context, dataset string, total Price) (err error) {
+	defer publish(&err)
 	if ctx == nil {
 		return noContext("ledger")
 	}
@@ -652,7 +701,8 @@ type Balance struct {
 }
 
 // Show lists the balances of all data sets, or of the one that is named.
-func (l *Ledger) Show(ctx context.Context, dataset ...string) ([]Balance, error) {
+func (l *Ledger) Show(ctx context.Context, dataset ...string) (_ []Balance, err error) {
+	defer publish(&err)
 	if ctx == nil {
 		return nil, noContext("ledger")
 	}
@@ -680,9 +730,13 @@ func (l *Ledger) Show(ctx context.Context, dataset ...string) ([]Balance, error)
 type Model struct{ m *model.Model }
 
 // LoadModel reads a model file.
-func LoadModel(path string) (*Model, error) {
+func LoadModel(path string) (_ *Model, err error) {
+	defer publish(&err)
 	m, err := model.Load(path)
 	if err != nil {
+		if !is[*fs.PathError](err) {
+			err = speakGo(err, []error{ErrModel})
+		}
 		return nil, err
 	}
 	return &Model{m}, nil
@@ -691,7 +745,8 @@ func LoadModel(path string) (*Model, error) {
 // Save writes the model to path: whatever happens, the old file or the whole new
 // one is there. A ledger, a schema, a key and another model that was paid for are not
 // replaced: remove such a file first.
-func (m *Model) Save(path string) error {
+func (m *Model) Save(path string) (err error) {
+	defer publish(&err)
 	file, err := m.MarshalBinary()
 	if err == nil {
 		err = atomicfile.CheckSpared(path, file)
@@ -703,7 +758,8 @@ func (m *Model) Save(path string) error {
 }
 
 // MarshalBinary is the model as Save writes it: the same model, the same bytes.
-func (m *Model) MarshalBinary() ([]byte, error) {
+func (m *Model) MarshalBinary() (_ []byte, err error) {
+	defer publish(&err)
 	if m.isEmpty() {
 		return nil, missing("model", "model")
 	}
@@ -713,11 +769,14 @@ func (m *Model) MarshalBinary() ([]byte, error) {
 // UnmarshalBinary reads what MarshalBinary wrote; what it allocates is bounded by
 // the length of b.
 func (m *Model) UnmarshalBinary(b []byte) (err error) {
+	defer publish(&err)
 	if m == nil {
 		return missing("model", "model")
 	}
-	m.m, err = model.Unmarshal(b)
-	return err
+	if m.m, err = model.Unmarshal(b); err != nil {
+		return speakGo(err, []error{ErrModel})
+	}
+	return nil
 }
 
 // Schema is the part of the table's schema in the model: the columns it reads, and the label.
@@ -742,7 +801,8 @@ func (m *Model) Learner() string {
 
 // ReadTable reads rows to predict, as the function ReadTable does with the model's
 // own schema. Their label need not be there and is not read.
-func (m *Model) ReadTable(ctx context.Context, paths ...string) (*Table, error) {
+func (m *Model) ReadTable(ctx context.Context, paths ...string) (_ *Table, err error) {
+	defer publish(&err)
 	if ctx == nil {
 		return nil, noContext("table")
 	}
@@ -770,7 +830,8 @@ type Predictions struct {
 // PredictTable predicts the rows of a table, on all processors; the table may have
 // been read with another schema that has the model's columns. What it returns is as
 // private as the rows are.
-func (m *Model) PredictTable(t *Table) (*Predictions, error) {
+func (m *Model) PredictTable(t *Table) (_ *Predictions, err error) {
+	defer publish(&err)
 	scores, err := m.scoreRows(t)
 	if err != nil {
 		return nil, err
@@ -812,7 +873,8 @@ type Report struct {
 
 // Evaluate compares the model's predictions with the labels of a table, which
 // should be rows that were held out of training.
-func (m *Model) Evaluate(t *Table) (*Report, error) {
+func (m *Model) Evaluate(t *Table) (_ *Report, err error) {
+	defer publish(&err)
 	if m.isEmpty() || t.isEmpty() {
 		return nil, missing("evaluate", "model or table")
 	}
@@ -868,7 +930,8 @@ func (m *Model) Statement() Statement {
 // Export writes the model as a program of another system, which scores rows as
 // PredictTable does: format "onnx" is a graph, "sql" a query for PostgreSQL and DuckDB. Any
 // other is a *ParamError.
-func (m *Model) Export(w io.Writer, format string) error {
+func (m *Model) Export(w io.Writer, format string) (err error) {
+	defer publish(&err)
 	if m.isEmpty() || w == nil {
 		return missing("export", "model or writer")
 	}
@@ -881,7 +944,8 @@ type Explanation struct{ e *explain.Explanation }
 
 // Explain explains an additive or a linear model; others are refused with a
 // *ParamError, since none of their parts means anything alone.
-func (m *Model) Explain() (*Explanation, error) {
+func (m *Model) Explain() (_ *Explanation, err error) {
+	defer publish(&err)
 	if m.isEmpty() {
 		return nil, missing("explain", "model")
 	}
@@ -893,7 +957,8 @@ func (m *Model) Explain() (*Explanation, error) {
 }
 
 // WriteHTML writes one page with a drawing per column, which loads nothing.
-func (e *Explanation) WriteHTML(w io.Writer) error {
+func (e *Explanation) WriteHTML(w io.Writer) (err error) {
+	defer publish(&err)
 	if e == nil || e.e == nil || w == nil {
 		return missing("explain", "explanation or writer")
 	}
@@ -927,6 +992,7 @@ type Predictor struct {
 	scorer  *model.RowPredictor
 	columns []string
 	scratch sync.Pool // of *rowScratch
+	fields  sync.Map  // of *rows.Fields by reflect.Type
 }
 
 type rowScratch struct {
@@ -935,7 +1001,8 @@ type rowScratch struct {
 }
 
 // Predictor prepares the prediction of single rows.
-func (m *Model) Predictor() (*Predictor, error) {
+func (m *Model) Predictor() (_ *Predictor, err error) {
+	defer publish(&err)
 	if m.isEmpty() {
 		return nil, missing("predict", "model")
 	}
@@ -983,6 +1050,92 @@ func (p *Predictor) Predict(row []Cell) (class string, score float64, err error)
 		score = s.scores[code]
 	}
 	return p.m.Schema.Label.Levels[code].Value, score, nil
+}
+
+// PredictMap is Predict for a row that gives each of Columns its value: a string, a
+// number, a bool, for a date a time.Time, a Cell, a pointer to one of the first four, or
+// nil if it is missing. A column without a value, and a key that is no column, are
+// refused with a *ParamError.
+func (p *Predictor) PredictMap(row map[string]any) (class string, score float64, err error) {
+	if p.isEmpty() {
+		return "", 0, missing("predict", "predictor")
+	}
+	cells := make([]Cell, len(p.columns))
+	for i, name := range p.columns {
+		value, given := row[name]
+		if !given {
+			return "", 0, &dp.ParamError{Op: "predict", Param: fmt.Sprintf("column %q", name),
+				Want: "must be a key of the row, with nil for a missing cell" + p.describeNear(row, name)}
+		}
+		if cell, ok := value.(Cell); ok {
+			cells[i] = cell
+			continue
+		}
+		cell, ok := rows.CellOf(value, rows.DateFormat(p.m.Schema, name))
+		if !ok {
+			return "", 0, &dp.ParamError{Op: "predict", Param: fmt.Sprintf("column %q", name),
+				Want: "must be a string, a number, a bool, a Cell or nil, or a time for a date", Got: reflect.TypeOf(value)}
+		}
+		cells[i] = Cell{cell}
+	}
+	if len(row) > len(p.columns) {
+		return "", 0, &dp.ParamError{Op: "predict", Param: "row", Want: "must have the model's columns only as its keys",
+			Got: strconv.Itoa(len(row)) + " keys", Hint: "Predictor.Columns lists them"}
+	}
+	return p.Predict(cells)
+}
+
+// describeNear says that a row has a name but for its letter case, spaces or signs.
+func (p *Predictor) describeNear(row map[string]any, name string) string {
+	for key := range row {
+		if schema.FoldName(key) == schema.FoldName(name) {
+			return "; the row has it with other letter case, spaces or signs"
+		}
+	}
+	return ""
+}
+
+// PredictStruct is Predict for a struct, or a pointer to one, with a field for each of
+// Columns; its fields are found as TableOf finds them. Others, the label among them, are
+// not read.
+func (p *Predictor) PredictStruct(row any) (class string, score float64, err error) {
+	if p.isEmpty() {
+		return "", 0, missing("predict", "predictor")
+	}
+	v := reflect.Indirect(reflect.ValueOf(row))
+	if !v.IsValid() {
+		return "", 0, missing("predict", "row")
+	}
+	fields, err := p.fieldsOf(v.Type())
+	if err != nil {
+		return "", 0, err
+	}
+	found := make([]coding.Cell, len(fields.Names))
+	fields.Cells(v, found)
+	cells := make([]Cell, len(p.columns))
+	for i, name := range p.columns {
+		cells[i] = Cell{found[slices.Index(fields.Names, name)]}
+	}
+	return p.Predict(cells)
+}
+
+// fieldsOf finds the fields of a type, once.
+func (p *Predictor) fieldsOf(t reflect.Type) (*rows.Fields, error) {
+	if known, ok := p.fields.Load(t); ok {
+		return known.(*rows.Fields), nil
+	}
+	fields, err := rows.FieldsOf(p.m.Schema, t, true)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range p.columns {
+		if !slices.Contains(fields.Names, name) {
+			return nil, &dp.ParamError{Op: "predict", Param: fmt.Sprintf("column %q", name), Want: "must be a field of the struct",
+				Got: t}
+		}
+	}
+	p.fields.Store(t, fields)
+	return fields, nil
 }
 
 // Scores writes a row's scores: one number for a label of two values, else one per

@@ -17,12 +17,12 @@ import (
 var (
 	exportedFuncs = map[string]any{
 		"LoadSchema": LoadSchema, "ParseSchema": ParseSchema, "NumberColumn": NumberColumn, "IntegerColumn": IntegerColumn,
-		"CategoryColumn": CategoryColumn, "NewSchema": NewSchema, "ReadTable": ReadTable, "ReadTableFrom": ReadTableFrom,
+		"CategoryColumn": CategoryColumn, "DateColumn": DateColumn, "IgnoredColumn": IgnoredColumn, "NewSchema": NewSchema, "ReadTable": ReadTable, "ReadTableFrom": ReadTableFrom,
 		"TableOf": TableOf[struct{}], "TableOfRows": TableOfRows, "TableFromSQL": TableFromSQL, "Learners": Learners,
 		"Train": Train, "OpenLedger": OpenLedger, "LoadModel": LoadModel, "Text": Text, "Number": Number,
 	}
 	exportedTypes = map[string]any{
-		"Schema": Schema{}, "Role": Role(""), "Relation": Relation(""), "TableSpec": TableSpec{}, "Column": Column{},
+		"Schema": Schema{}, "Role": Role(""), "Relation": Relation(""), "TableSpec": TableSpec{}, "Column": Column{}, "Person": Person{},
 		"Label": Label{}, "Table": Table{}, "Options": Options{}, "Price": Price{}, "Release": Release{}, "Fact": Fact{},
 		"Plan": Plan{}, "Account": Uncounted, "AccountFunc": AccountFunc(nil), "ParamError": ParamError{},
 		"FaultError": FaultError{}, "Ledger": Ledger{}, "Balance": Balance{}, "Model": Model{}, "Predictions": Predictions{},
@@ -33,11 +33,7 @@ var (
 // TestZeroArguments: no exported function or method panics with zero arguments, as a program has
 // them that forgot an error, nor on a zero value or a nil pointer.
 func TestZeroArguments(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "discreet.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, d := range file.Decls {
+	for _, d := range declarations(t) {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
 			if d.Recv == nil && d.Name.IsExported() && exportedFuncs[d.Name.Name] == nil {
@@ -84,6 +80,18 @@ func TestZeroArguments(t *testing.T) {
 	for name, f := range exportedFuncs {
 		callWithZeros(t, name+" of a good schema", reflect.ValueOf(f), s)
 	}
+}
+
+// declarations are those of the package.
+func declarations(t *testing.T) (all []ast.Decl) {
+	for _, name := range []string{"discreet.go", "errors.go"} {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, file.Decls...)
+	}
+	return all
 }
 
 const goodSchema = `{name: t, unit: one visit, relation: replace-one,

@@ -113,7 +113,8 @@ func (p *predictFlags) runPredict(ctx context.Context) error {
 	extra, badExtra := dataset.ParseExtra(p.extra)
 	threshold, badThreshold := predict.ParseThreshold(p.threshold)
 	asked := predict.Params{Explain: p.explain, Class: p.class, Interval: p.interval, Threshold: threshold}
-	if err := cmp.Or(badExtra, badThreshold, p.cluster.Check(asked, p.out)); err != nil {
+	if err := cmp.Or(badExtra, badThreshold, p.cluster.Check(asked, p.out),
+		dataset.CheckOutput("predict", "out", p.out)); err != nil {
 		return &cli.UsageError{Err: err}
 	}
 	trusted, err := p.signed.trusted("predict")

@@ -25,10 +25,9 @@ func (a *app) newRootCommand() *cobra.Command {
 what is public about the table. A plan prints what a training will cost, and a
 model contains a statement of what its training did cost. Exit codes: 0 for
 success, 1 for an error, 2 if the command line is invalid, and 3 if a privacy
-budget refuses. For people and institutions, use discreet-net.`,
-		Example: `  discreet demo
-  discreet schema init p.csv > p.yaml
-  discreet plan    --schema p.yaml --epsilon 1 --rows 20000
+budget refuses. The environment variable DISCREET_A_FLAG sets --a-flag. For
+people and institutions, use discreet-net.`,
+		Example: `  discreet schema init p.csv > p.yaml
   discreet train   --schema p.yaml --epsilon 1 --data p.csv --model m.json
   discreet predict --model m.json --data new.csv --out scores.csv`,
 	}, []commands.Group{

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -48,8 +49,9 @@ are as confidential as the table.`,
 }
 
 func (f *splitFlags) splitTable(c *cobra.Command) error {
-	if err := f.Check(); err != nil {
-		return commands.AsRefusal(err)
+	if err := cmp.Or(f.Check(), dataset.CheckOutput("split", "train", f.train),
+		dataset.CheckOutput("split", "test", f.test)); err != nil {
+		return commands.AsUsageError(err)
 	}
 	s, _, err := commands.LoadSchema(f.schema)
 	if err != nil {

@@ -5,7 +5,6 @@ package atomicfile
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"regexp"
@@ -69,6 +68,16 @@ func KindOf(path string) Kind {
 	return Plain
 }
 
+// Spared is a file that is not replaced since it would be missed.
+type Spared struct {
+	Path string
+	Kind Kind
+}
+
+func (e *Spared) Error() string {
+	return e.Path + " must be another file: this one is " + string(e.Kind)
+}
+
 // CheckSpared refuses to replace a file that would be missed with other bytes than its own; nil is
 // content that is not known yet.
 func CheckSpared(path string, content []byte) error {
@@ -76,7 +85,7 @@ func CheckSpared(path string, content []byte) error {
 	if kind == Plain || content != nil && holds(path, content) {
 		return nil
 	}
-	return fmt.Errorf("%s must be another file: this one is %s", path, kind)
+	return &Spared{path, kind}
 }
 
 // holds reports whether the file at path has the given bytes.

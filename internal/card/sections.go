@@ -23,14 +23,6 @@ type line struct {
 	Text []string
 }
 
-// Bounds of what words an epsilon gets, after Ponomareva et al. 2023, "How to DP-fy ML", section
-// 5.2: up to 1 a strong formal guarantee, up to 10 a reasonable one, above it none that stands
-// alone.
-const (
-	strongEpsilon   = 1 * dp.Nano
-	moderateEpsilon = 10 * dp.Nano
-)
-
 // isPrivate reports whether the model promises anything.
 func (c *Card) isPrivate() bool { return c.privacy.Scope != dp.Nothing }
 
@@ -44,14 +36,15 @@ func (c *Card) lead() string {
 	if c.Delta != "0" {
 		price += ", delta = " + string(c.Delta)
 	}
-	strength, meaning := "weak", "The guarantee alone rules out little at this epsilon: a reader of the model may become "+
+	meaning := "The guarantee alone rules out little at this epsilon: a reader of the model may become " +
 		"almost certain of what is protected."
-	switch eps := c.privacy.Epsilon; {
-	case eps <= strongEpsilon:
-		strength, meaning = "strong", "A reader of the model gains little certainty about it, whatever else "+
+	strength := c.privacy.Epsilon.Strength()
+	switch strength {
+	case dp.Strong:
+		meaning = "A reader of the model gains little certainty about it, whatever else " +
 			"the reader knows."
-	case eps <= moderateEpsilon:
-		strength, meaning = "moderate", "A reader of the model may gain some certainty about it. The odds "+
+	case dp.Moderate:
+		meaning = "A reader of the model may gain some certainty about it. The odds " +
 			"below bound how much."
 	}
 	return fmt.Sprintf("This model predicts %s. It protects %s with %s differential privacy (%s). %s %s The unit of "+

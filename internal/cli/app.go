@@ -93,6 +93,9 @@ func (a *App) noticeStart(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		a.noticeStart(sub)
 	}
+	if c.RunE != nil && !c.Hidden {
+		c.PreRunE = func(c *cobra.Command, _ []string) error { return a.setFromEnvironment(c) }
+	}
 	if body := c.RunE; body != nil {
 		c.RunE = func(c *cobra.Command, args []string) error {
 			a.running = true

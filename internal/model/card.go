@@ -212,7 +212,7 @@ func (p *Privacy) sumMechanisms() []string {
 func (p *Privacy) listFlags() (out []string) {
 	if p.NotPrivate {
 		out = append(out,
-			"NOT PRIVATE: trained with the not-private override; share it only with people who may see the training rows")
+			"NOT PRIVATE: trained without noise; share it only with people who may see the training rows")
 	}
 	if p.Seeded {
 		out = append(out, "SEEDED: its randomness can be reproduced, which voids the guarantee; never deploy it")
@@ -223,6 +223,9 @@ func (p *Privacy) listFlags() (out []string) {
 	}
 	for _, o := range p.Overrides {
 		out = append(out, "OVERRIDDEN: "+o)
+	}
+	if p.Scope != dp.Nothing && p.Epsilon.Warning() != "" {
+		out = append(out, p.Epsilon.Warning())
 	}
 	return out
 }

@@ -41,6 +41,6 @@ type Privacy struct {
 	Unprotected []string // what is NOT protected, one sentence each
 	Counted     bool     // a ledger was charged
 	Seeded      bool     // randomness was reproducible: never deploy
-	NotPrivate  bool     // trained with the not-private override
+	NotPrivate  bool     // trained without noise
 	Overrides   []string // refusals the operator overrode, e.g. the declared maximum ε
 }

@@ -39,19 +39,19 @@ func (m *Model) Bind(s *schema.Schema) (*Predictor, error) {
 		}
 		at, ok := index[want.Name]
 		if !ok {
-			return nil, fmt.Errorf("model: bind: column %q must be in the schema of the data and not ignored", want.Name)
+			return nil, &Mismatch{fmt.Sprintf("column %q must be in the schema of the data and not ignored", want.Name)}
 		}
 		what := nameDifference(want, &s.Columns[at])
 		if what == "" && !slices.Equal(m.Schema.Sources(want), s.Sources(&s.Columns[at])) {
 			what = "sources"
 		}
 		if what != "" {
-			return nil, fmt.Errorf("model: bind: column %q must have the %s it had in training", want.Name, what)
+			return nil, &Mismatch{fmt.Sprintf("column %q must have the %s it had in training", want.Name, what)}
 		}
 		p.cols[j] = at
 	}
 	if what := nameLabelDifference(&m.Schema.Label, &s.Label); what != "" {
-		return nil, fmt.Errorf("model: bind: label %q must have the %s it had in training", m.Schema.Label.Name, what)
+		return nil, &Mismatch{fmt.Sprintf("label %q must have the %s it had in training", m.Schema.Label.Name, what)}
 	}
 	for k := range m.Spaces {
 		sp, err := m.buildSpace(k)
@@ -62,6 +62,11 @@ func (m *Model) Bind(s *schema.Schema) (*Predictor, error) {
 	}
 	return p, nil
 }
+
+// Mismatch is what a table's schema must have for a model to read its rows.
+type Mismatch struct{ Want string }
+
+func (e *Mismatch) Error() string { return "model: bind: " + e.Want }
 
 // nameDifference is the property by which a and b code the same cell differently, ""
 // if none.

@@ -146,14 +146,6 @@ var table = []mutant{
 		Package: "./internal/learn/brc", Test: "TestConformance/label_for_a_share/bill_equals_releases",
 	},
 	{
-		Row: "B-2", Bug: "public rounds refit on the private labels, not on their released likeness",
-		File: "internal/learn/brc/public.go",
-		Old:  `		p.imputeLabels(coef)`,
-		New:  `		_ = coef`,
-
-		Package: "./internal/learn/brc", Test: "TestReplayNonInterference",
-	},
-	{
 		Row: "B-3", Bug: "the best stump, without noise",
 		File: "internal/learn/brc/subroutine.go",
 		Old:  `	return from + exit.Select(`,
@@ -331,26 +323,10 @@ var table = []mutant{
 		Package: "./internal/privacy/ledger", Test: "TestDeltasAddUp",
 	},
 	{
-		Row: "delta 3", Bug: "labeldp: Gaussian noise for half a row",
-		File: "internal/learn/labeldp/statistic.go",
-		Old:  `mech.GaussianFor(pl.bill[0].Rho, row(st.l2)*l2, pl.statisticSize())`,
-		New:  `mech.GaussianFor(pl.bill[0].Rho, row(st.l2)*l2/2, pl.statisticSize())`,
-
-		Package: "./internal/learn/labeldp", Test: "TestReplayNonInterference",
-	},
-	{
 		Row: "delta 4", Bug: "labeldp: the header leaves δ out",
 		File: "internal/learn/labeldp/fit.go",
 		Old:  `Epsilon: pl.Epsilon, Delta: pl.Delta, Bill`,
 		New:  `Epsilon: pl.Epsilon, Bill`,
-
-		Package: "./internal/learn/labeldp", Test: "TestConformance/gaussian/bill_equals_releases",
-	},
-	{
-		Row: "delta 5", Bug: "a Gaussian release of twice the ρ that is billed",
-		File: "internal/learn/labeldp/statistic.go",
-		Old:  `mech.Sized(mech.GaussianFor(pl.bill[0].Rho, `,
-		New:  `mech.Sized(mech.GaussianFor(2*pl.bill[0].Rho, `,
 
 		Package: "./internal/learn/labeldp", Test: "TestConformance/gaussian/bill_equals_releases",
 	},
@@ -562,23 +538,6 @@ var table = []mutant{
 		Package: "./internal/audit", Test: "TestAuditsOfCorrectMechanisms/laplace_at_1",
 	},
 	{
-		Row: "G1", Bug: "grids: a replaced row moves the cells like one that leaves",
-		File: "internal/learn/grids/rules.go",
-		Old:  `l1, l2 = 2*l1, math.Hypot(2*r.most, curve)`,
-		New:  `l1, l2 = 1*l1, math.Hypot(1*r.most, curve)`,
-
-		Package: "./internal/learn/grids", Test: "TestReplayNonInterference",
-	},
-	{
-		Row: "G2", Bug: "grids: the selection's spread misses its 2",
-		File: "internal/learn/grids/rules.go",
-		Old: `	return 2 * one
-`,
-		New: `	return one
-`,
-		Package: "./internal/learn/grids", Test: "TestSpreadIsThatOfTheScores",
-	},
-	{
 		Row: "G3", Bug: "grids: slopes of many classes are not shortened",
 		File: "internal/table/engine/kernel/grids.go",
 		Old:  `		scale = most / length`,
@@ -587,66 +546,12 @@ var table = []mutant{
 		Package: "./internal/learn/grids", Test: "TestReplayNonInterference",
 	},
 	{
-		Row: "G4", Bug: "grids: classes are counted before the charge",
-		File: "internal/learn/grids/fit.go",
-		Old: `	if err := acct.Charge(ctx, pl.price(), pl.bill); err != nil {
-		return nil, err
-	}
-	tab = learn.DrawRows(tab, exit) // G-PERSONS-2
-	share, err := pl.classShares(ctx, tab, exit)
-	if err != nil {
-		return nil, err
-	}
-`,
-		New: `	share, err := pl.classShares(ctx, tab, exit)
-	if err != nil {
-		return nil, err
-	}
-	if err := acct.Charge(ctx, pl.price(), pl.bill); err != nil {
-		return nil, err
-	}
-`,
-		Package: "./internal/learn/grids", Test: "TestConformance/partly_private/charges_before_it_reads",
-	},
-	{
 		Row: "G5", Bug: "grids: slopes are shortened to more than the noise is for",
 		File: "internal/learn/grids/fit.go",
 		Old:  `Most: pl.rules.most, Norm`,
 		New:  `Most: min(1, 2*pl.rules.most), Norm`,
 
 		Package: "./internal/learn/grids", Test: "TestReplayNonInterference",
-	},
-	{
-		Row: "G6", Bug: "grids: cells have the noise of the classes",
-		File: "internal/learn/grids/fit.go",
-		Old:  `pl.noise(pl.shares[t].cells, l1`,
-		New:  `pl.noise(pl.prior, l1`,
-
-		Package: "./internal/learn/grids", Test: "TestConformance/replace-one/bill_equals_releases",
-	},
-	{
-		Row: "G7", Bug: "grids: a changed label moves one count",
-		File: "internal/learn/grids/fit.go",
-		Old:  `l1, l2 = 2, math.Sqrt2`,
-		New:  `l1, l2 = 1, 1`,
-
-		Package: "./internal/learn/grids", Test: "TestReplayNonInterference",
-	},
-	{
-		Row: "G8", Bug: "grids: choices of grids are handed out beside the price",
-		File: "internal/learn/grids/params.go",
-		Old:  `left -= sh.pick + sh.cells.eps`,
-		New:  `left -= sh.cells.eps`,
-
-		Package: "./internal/learn/grids", Test: "TestConformance/replace-one/bill_equals_releases",
-	},
-	{
-		Row: "AU1", Bug: "auto: the choice's spread is that of one length",
-		File: "internal/learn/auto/choose.go",
-		Old:  `one := 4 * (most + slack)`,
-		New:  `one := 2 * (most + slack)`,
-
-		Package: "./internal/learn/auto", Test: "TestSpreadIsThatOfTheLeads",
 	},
 	{
 		Row: "AU2", Bug: "auto: slopes are as long as they come",
@@ -665,103 +570,12 @@ var table = []mutant{
 		Package: "./internal/learn/auto", Test: "TestConformance/replace-one/bill_equals_releases",
 	},
 	{
-		Row: "AU4", Bug: "auto: the first fit costs what the last does",
-		File: "internal/learn/auto/fit.go",
-		Old:  `pl.first.Fit(`,
-		New:  `pl.additive.Fit(`,
-
-		Package: "./internal/learn/auto", Test: "TestConformance/replace-one/bill_equals_releases",
-	},
-	{
-		Row: "AU5", Bug: "auto: rows are read before the charge",
-		File: "internal/learn/auto/fit.go",
-		Old: `	if err := acct.Charge(ctx, pl.price(), pl.bill); err != nil {
-		return nil, fmt.Errorf("auto: %w", err)
-	}
-	m, err := pl.fit(ctx, tab, learn.Paid(acct.Counted()), exit)
-	if err != nil {
-		return nil, fmt.Errorf("auto: %w", err)
-	}
-`,
-		New: `	m, err := pl.fit(ctx, tab, learn.Paid(acct.Counted()), exit)
-	if err != nil {
-		return nil, fmt.Errorf("auto: %w", err)
-	}
-	if err := acct.Charge(ctx, pl.price(), pl.bill); err != nil {
-		return nil, fmt.Errorf("auto: %w", err)
-	}
-`,
-		Package: "./internal/learn/auto", Test: "TestConformance/replace-one/charges_before_it_reads",
-	},
-	{
-		Row: "A1", Bug: "additive: cells moved by 2 are noised as if by 1",
-		File: "internal/learn/additive/release.go",
-		Old:  `	return sensitivity{2, math.Sqrt2}`,
-		New:  `	return sensitivity{1, math.Sqrt2}`,
-
-		Package: "./internal/learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
-	},
-	{
-		Row: "A2", Bug: "additive: the selection's spread misses its 2",
-		File: "internal/learn/additive/release.go",
-		Old:  `return 2 * r.plan.cellSensitivity().l1 * `,
-		New:  `return 0.5 * r.plan.cellSensitivity().l1 * `,
-
-		Package: "./internal/learn/additive", Test: "TestSpreadIsThatOfTheScores",
-	},
-	{
 		Row: "A3", Bug: "additive: caps forget the released shapes",
 		File: "internal/learn/additive/binary.go",
 		Old:  `r.least+lo, r.most+hi, nil, nil`,
 		New:  `r.least+0*lo, r.most+0*hi, nil, nil`,
 
 		Package: "./internal/learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
-	},
-	{
-		Row: "A4", Bug: "additive: a share's noise is sized with the whole ε",
-		File: "internal/learn/additive/release.go",
-		Old:  `r.releaseNoisy(label, p, r.plan.cellSensitivity(), values)`,
-		New:  `r.releaseNoisy(label, price{eps: r.plan.Epsilon}, r.plan.cellSensitivity(), values)`,
-
-		Package: "./internal/learn/additive", Test: "TestConformance/partly_private/bill_equals_releases",
-	},
-	{
-		Row: "A5", Bug: "additive: private weights are taken for public totals",
-		File: "internal/learn/additive/release.go",
-		Old: `	if r.totals != nil {
-`,
-		New: `	if r.totals != nil {
-		r.totals[0] = float64(sums.Positive[0])
-`,
-
-		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
-	},
-	{
-		Row: "A6", Bug: "additive: the table is read before the charge",
-		File: "internal/learn/additive/fit.go",
-		Old:  `	if err := acct.Charge(ctx, pl.totalPrice(), pl.bill); err != nil {`,
-		New: `	tab.Groups(ctx, pl.public)
-	if err := acct.Charge(ctx, pl.totalPrice(), pl.bill); err != nil {`,
-
-		Package: "./internal/learn/additive", Test: "TestConformance/partly_private/charges_before_it_reads",
-	},
-	{
-		Row: "A7", Bug: "additive: a replaced row counts as one step of Gaussian noise, not √2",
-		File: "internal/learn/additive/release.go",
-		Old:  `sensitivity{2, math.Sqrt2}`,
-		New:  `sensitivity{2, 1}`,
-
-		Package: "./internal/learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
-	},
-	{
-		Row: "A8", Bug: "additive: the second pass of Gaussian noise is free",
-		File: "internal/learn/additive/bill.go",
-		Old:  `		return billReleases(pl, list, all, func(rho dp.Rho) price { return price{rho: rho} })`,
-		New: `		err := billReleases(pl, list, all, func(rho dp.Rho) price { return price{rho: rho} })
-		pl.bill = pl.bill[:(len(pl.bill)+1)/2]
-		return err`,
-
-		Package: "./internal/learn/additive", Test: "TestConformance/partly_private,_gaussian/bill_equals_releases",
 	},
 	{
 		Row: "A9", Bug: "additive: rows are weighed under the score of an earlier fit",
@@ -780,26 +594,6 @@ var table = []mutant{
 		Package: "./internal/table/feature", Test: "TestAnswersEqualTheScorers",
 	},
 	{
-		Row: "A10", Bug: "additive: counts are noised as if a row lay in cells alone, not in runs of them too",
-		File: "internal/learn/additive/release.go",
-		Old:  `float64(2*len(pl.counts.asking))`,
-		New:  `float64(len(pl.counts.asking))`,
-
-		Package: "./internal/learn/additive", Test: "TestCountsReachTheirBound",
-	},
-	{
-		Row: "A11", Bug: "additive: bins follow from counts without noise",
-		File: "internal/learn/additive/release.go",
-		Old:  `	return f.releaseNoisy(countsLabel, pl.prices.counts, pl.countSensitivity(), values), nil`,
-		New: `	out := f.releaseNoisy(countsLabel, pl.prices.counts, pl.countSensitivity(), values)
-	for i, v := range values {
-		out[i] = v.Float()
-	}
-	return out, nil`,
-
-		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
-	},
-	{
 		Row: "A12", Bug: "additive: the counts are not on the bill",
 		File: "internal/learn/additive/bill.go",
 		Old: `		*r.price = toPrice(parts[i])
@@ -811,14 +605,6 @@ var table = []mutant{
 `,
 
 		Package: "./internal/learn/additive", Test: "TestConformance/add-remove,_bins_paid/bill_equals_releases",
-	},
-	{
-		Row: "A13", Bug: "additive: a replaced row counts once in the Gaussian noise of counts",
-		File: "internal/learn/additive/release.go",
-		Old:  `math.Nextafter(math.Sqrt(moves), math.Inf(1))`,
-		New:  `math.Sqrt(float64(2 * len(pl.counts.asking)))`,
-
-		Package: "./internal/learn/additive", Test: "TestCountsReachTheirBound",
 	},
 	{
 		Row: "A26", Bug: "additive, more classes: the counts beside a label of more levels are not on the bill",
@@ -907,58 +693,10 @@ var table = []mutant{
 		Package: "./internal/learn/additive", Test: "TestConformance/shares_alone/bill_equals_releases",
 	},
 	{
-		Row: "A16", Bug: "additive: a label that changes is counted in one public column, not in all",
-		File: "internal/learn/additive/labels.go",
-		Old:  `	return sensitivity{float64(columns), `,
-		New:  `	return sensitivity{1, `,
-
-		Package: "./internal/learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
-	},
-	{
-		Row: "A17", Bug: "additive: public columns are cut by the rows of one class of a private label",
-		File: "internal/learn/additive/labels.go",
-		Old:  `	for _, counts := range groups.Counts {`,
-		New:  `	for _, counts := range groups.Counts[:1] {`,
-
-		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
-	},
-	{
-		Row: "A18", Bug: "additive: public columns are fitted to a private label without noise",
-		File: "internal/learn/additive/labels.go",
-		Old: `	out := f.releaseNoisy(label, p, s, values)
-	for _, q := range columns {`,
-		New: `	out := f.releaseNoisy(label, p, s, values)
-	for i, v := range values {
-		out[i] = v.Float()
-	}
-	for _, q := range columns {`,
-
-		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
-	},
-	{
 		Row: "A18", Bug: "additive: a private label's vectors are divided by the squares of their lengths",
 		File: "internal/shrink/labelvectors.go",
 		Old:  `		w := unitLength / math.Sqrt(square)`,
 		New:  `		w := unitLength / square`,
-
-		Package: "./internal/learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
-	},
-	{
-		Row: "A18", Bug: "additive: a private label's vectors leave without noise",
-		File: "internal/learn/additive/labels.go",
-		Old:  `	d.answer = f.releaseNoisy(labelsLabel, p, s, values)`,
-		New: `	f.releaseNoisy(labelsLabel, p, s, values)
-	for _, v := range values {
-		d.answer = append(d.answer, v.Float())
-	}`,
-
-		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
-	},
-	{
-		Row: "A19", Bug: "additive: picks among public columns miss the 2 of their spread",
-		File: "internal/learn/additive/release.go",
-		Old:  `		return 2 * float64(caps[0]+caps[1]) / engine.WeightOne`,
-		New:  `		return float64(caps[0]+caps[1]) / engine.WeightOne`,
 
 		Package: "./internal/learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
 	},
@@ -975,28 +713,12 @@ var table = []mutant{
 		Package: "./internal/learn/additive", Test: "TestBoundsOfWeightsBeforePairs",
 	},
 	{
-		Row: "A14b", Bug: "additive: caps take the clip of the public score for one of the whole",
-		File: "internal/learn/additive/release.go",
-		Old:  `c != nil && c.Shapes == len(r.weighing.Shapes) {`,
-		New:  `c != nil {`,
-
-		Package: "./internal/learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
-	},
-	{
 		Row: "A15", Bug: "additive: a pair with one public column is taken for public",
 		File: "internal/learn/additive/bins.go",
 		Old:  `!slices.Contains(pl.public, p[0]) || !slices.Contains(pl.public, p[1])`,
 		New:  `!slices.Contains(pl.public, p[0]) && !slices.Contains(pl.public, p[1])`,
 
 		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
-	},
-	{
-		Row: "A20", Bug: "additive, more classes: a replaced row counts once",
-		File: "internal/learn/additive/release.go",
-		Old:  `r.releaseNoisy(cellsLabel(t), r.plan.prices.cells[t], r.plan.cellSensitivity(),`,
-		New:  `r.releaseNoisy(cellsLabel(t), r.plan.prices.cells[t], sensitivity{1, 1},`,
-
-		Package: "./internal/learn/additive", Test: "TestMulticlassDeclaredSensitivityIsHeldAndReached",
 	},
 	{
 		Row: "A21", Bug: "additive, more classes: a row that says much about a weight is not shortened",
@@ -1018,27 +740,6 @@ var table = []mutant{
 `,
 
 		Package: "./internal/learn/additive", Test: "TestMulticlassConformance/add-remove,_weighed/bill_equals_releases",
-	},
-	{
-		Row: "A23", Bug: "additive, more classes: cells without noise shape the steps",
-		File: "internal/learn/additive/release.go",
-		Old:  `	for class, total := range r.start.totals {`,
-		New: `	for class, exact := range cells.Rows {
-		rows[class] = toFloats(exact)
-	}
-	for class, total := range r.start.totals {`,
-
-		Package: "./internal/learn/additive", Test: "TestMulticlassReplayNonInterference",
-	},
-	{
-		Row: "A24", Bug: "additive, more classes: the selection's spread misses its 2",
-		File: "internal/learn/additive/release.go",
-		Old: `each time it appears or leaves.
-	spread := 2 * `,
-		New: `each time it appears or leaves.
-	spread := `,
-
-		Package: "./internal/learn/additive", Test: "TestMulticlassSpreadIsThatOfTheScores",
 	},
 	{
 		Row: "A25", Bug: "additive, more classes: private rows of levels are taken for public totals",
@@ -2341,13 +2042,6 @@ var table = []mutant{
 		Package: "./internal/table/engine/memory", Test: "TestWeightsAreThoseOfTheRowsThatAreLeft",
 	},
 	{
-		Row: "persons 3", Bug: "two rows of a person are drawn",
-		File:    "internal/learn/persons.go",
-		Old:     `	return p.Draw(1, false, func`,
-		New:     `	return p.Draw(2, false, func`,
-		Package: "./internal/learn", Test: "TestDrawRowsTakesOneOfEachPerson",
-	},
-	{
 		Row: "persons 4", Bug: "the order of rows decides which row of a person stays",
 		File:    "internal/table/engine/memory/draw.go",
 		Old:     `	return d.Lot > other.Lot || d.Lot == other.Lot && d.Row > other.Row`,
@@ -2362,20 +2056,6 @@ var table = []mutant{
 		Package: "./internal/table/engine/memory", Test: "TestNobodyCountsRowsOfPersons",
 	},
 	{
-		Row: "persons 6", Bug: "noise for one row where a person counts for several",
-		File:    "internal/learn/additive/release.go",
-		Old:     `	return cellSensitivity(pl.schema.Relation).scale(pl.most)`,
-		New:     `	return cellSensitivity(pl.schema.Relation)`,
-		Package: "./internal/learn/additive", Test: "TestPersonReleasesMoveByTheDeclared",
-	},
-	{
-		Row: "persons 7", Bug: "a person's whole rows are replaced and the sum of weights is taken for public",
-		File:    "internal/learn/additive/release.go",
-		Old:     `pl.schema.Relation == dp.ReplaceOne && pl.most == 1`,
-		New:     `pl.schema.Relation == dp.ReplaceOne`,
-		Package: "./internal/learn/additive", Test: "TestPersonReleasesMoveByTheDeclared",
-	},
-	{
 		Row: "persons 8", Bug: "a person's rows weigh 1 each again in a view of one class",
 		File:    "internal/table/engine/memory/against.go",
 		Old:     "	view := *m\n",
@@ -2388,13 +2068,6 @@ var table = []mutant{
 		Old:     "		for _, other := range w.others[i] {\n			w.copyProtected",
 		New:     "		for _, other := range w.others[i][:0] {\n			w.copyProtected",
 		Package: "./internal/audit", Test: "TestWorldsMoveWholePersons",
-	},
-	{
-		Row: "persons 10", Bug: "the choice of what a person counts for is sized for a quarter",
-		File:    "internal/learn/additive/release.go",
-		Old:     `f.plan.prices.most, 2, scores`,
-		New:     `f.plan.prices.most, 0.5, scores`,
-		Package: "./internal/learn/additive", Test: "TestPersonReleasesMoveByTheDeclared",
 	},
 	{
 		Row: "persons 11", Bug: "a row weighs what the rows of its block alone allow",

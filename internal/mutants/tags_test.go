@@ -73,24 +73,6 @@ var leaned = []mutant{
 		Package: "./internal/privacy/ledger", Test: "TestEveryOrderOfSteps",
 	},
 	{
-		Row: "tag labeldp 1.2", Bug: "the longest row is that of the last group",
-		File: "internal/learn/labeldp/statistic.go",
-		Old:  `st.l1 = max(st.l1, sizes[i]+one)`,
-		New:  `st.l1 = sizes[i] + one`,
-
-		Package: "./internal/learn/labeldp", Test: "TestReplayNonInterference",
-	},
-	{
-		Row: "tag labeldp 1.3", Bug: "labels leave as the exact statistic",
-		File: "internal/learn/labeldp/statistic.go",
-		Old:  `return exit.Release(pl.releaseName(), st.noiseFor(pl, n), values...)`,
-		New: `out := exit.Release(pl.releaseName(), st.noiseFor(pl, n), values...)
-	out[0] = values[0].Float()
-	return out`,
-
-		Package: "./internal/learn/labeldp", Test: "TestReplayNonInterference",
-	},
-	{
 		Row: "tag labeldp 1.4", Bug: "what is made of the statistic reads labels",
 		File: "internal/learn/labeldp/fit.go",
 		Old: `	half := halfCounts(g)
@@ -310,71 +292,6 @@ var leaned = []mutant{
 		Package: "./internal/service/party", Test: "TestPersonsPayForModels",
 	},
 	{
-		Row: "tag persons 4.1", Bug: "a person is charged for one of several rows",
-		File: "internal/learn/group.go",
-		Old:  `		bill[i].Epsilon *= dp.Epsilon(g.count) // 4.1`,
-		New:  `		bill[i].Epsilon *= 1`,
-
-		Package: "./internal/learn", Test: "TestPersonsPayForEachRow",
-	},
-	{
-		Row: "tag persons 4.2", Bug: "the cap is lost: more rows of a person are trained on than are paid for",
-		File: "internal/learn/group.go",
-		Old:  `p.Draw(g.count, true, func(n uint64)`,
-		New:  `p.Draw(64*g.count, true, func(n uint64)`,
-
-		Package: "./internal/noninterference", Test: "TestEveryLearnerBoundsPersons",
-	},
-	{
-		Row: "tag persons 4.2 fill", Bug: "how many rows a person has shows in the number of rows",
-		File: "internal/learn/group.go",
-		Old:  `p.Draw(g.count, true,`,
-		New:  `p.Draw(g.count, false,`,
-
-		Package: "./internal/learn", Test: "TestEverybodyHasAsManyRows",
-	},
-	{
-		Row: "tag additive 1.3", Bug: "a weight's cap is that of the other class",
-		File: "internal/learn/additive/release.go",
-		Old:  `int64(min(engine.WeightOne, engine.Weight(least)+1)),`,
-		New:  `int64(min(engine.WeightOne, engine.Weight(-least)+1)),`,
-
-		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
-	},
-	{
-		Row: "tag additive 1.2 residuals", Bug: "residuals leave as if a row were one in all, not two",
-		File: "internal/learn/additive/release.go",
-		Old:  `toRatios(2*engine.WeightOne, rest.Above, rest.Below)`,
-		New:  `toRatios(engine.WeightOne, rest.Above, rest.Below)`,
-
-		Package: "./internal/learn/additive", Test: "TestMulticlassReplayNonInterference",
-	},
-	{
-		Row: "tag additive 1.4", Bug: "numbers leave with noise for half of what a row moves",
-		File: "internal/learn/additive/release.go",
-		Old:  `f.exit.Release(label, f.plan.chooseMechanism(p, s, len(values)), values...)`,
-		New:  `f.exit.Release(label, f.plan.chooseMechanism(p, sensitivity{s.l1 / 2, s.l2 / 2}, len(values)), values...)`,
-
-		Package: "./internal/learn/additive", Test: "TestWhoIsCounted",
-	},
-	{
-		Row: "tag additive 1.4 select", Bug: "a column is chosen for half the spread",
-		File: "internal/learn/additive/release.go",
-		Old:  `mech.PermuteAndFlipFor(p.eps, spread)`,
-		New:  `mech.PermuteAndFlipFor(p.eps, spread/2)`,
-
-		Package: "./internal/learn/additive", Test: "TestMulticlassReplayNonInterference",
-	},
-	{
-		Row: "tag additive 1.5", Bug: "what is fitted for free reads private columns, too",
-		File: "internal/learn/additive/public.go",
-		Old:  `groups, err := f.table.Groups(ctx, f.plan.public)`,
-		New: `groups, err := f.table.Groups(ctx, append(f.plan.public[:len(f.plan.public):len(f.plan.public)], ` +
-			`f.plan.schema.ByRole(schema.Private)...))`,
-
-		Package: "./internal/learn/additive", Test: "TestMulticlassReplayNonInterference",
-	},
-	{
 		Row: "tag people 1.4", Bug: "the free classifier sees private columns' errors",
 		File: "lab/internal/learn/people/fit.go",
 		Old:  `add(k, voteOf(publicError(patterns, k)))`,
@@ -498,25 +415,6 @@ var leaned = []mutant{
 		New:  `r.lo, r.hi = min(r.lo, w), max(r.hi, r.clip.one)`,
 
 		Package: "./internal/learn/brc", Test: "TestDeclaredSensitivityIsHeldAndReached",
-	},
-	{
-		Row: "tag additive 1.2", Bug: "two slopes of one row are taken for cells",
-		File: "internal/learn/additive/release.go",
-		Old: `	s.l2 = s.l1
-	out := r.releaseNoisy(weightLabel(t), p, s,`,
-		New: `	out := r.releaseNoisy(weightLabel(t), p, s,`,
-
-		Package: "./internal/learn/additive", Test: "TestMulticlassDeclaredSensitivityIsHeldAndReached",
-	},
-	{
-		Row: "tag additive 1.5", Bug: "a private column is among the public pairs",
-		File: "internal/learn/additive/public.go",
-		Old: `	for _, pair := range f.plan.open {
-		sums`,
-		New: `	for _, pair := range append(slices.Clone(f.plan.open), f.bins[:1]...) {
-		sums`,
-
-		Package: "./internal/noninterference", Test: "TestEveryModeOnPairs",
 	},
 	{
 		Row: "tag pate 1.4", Bug: "the student groups rows by private columns, too",

@@ -59,21 +59,6 @@ var unlisted = []mutant{
 		Package: "./internal/noninterference", Test: "TestEveryModeOnPairs",
 	},
 	{
-		Row: "unlisted 5", Bug: "a class that no row has is known to be empty",
-		File: "internal/learn/additive/release.go",
-		Old: `return f.releaseNoisy(label, p, pl.cellSensitivity(), values), nil
-`,
-		New: `out := f.releaseNoisy(label, p, pl.cellSensitivity(), values)
-		for k := range out {
-			if values[k].Num == 0 {
-				out[k] = 0
-			}
-		}
-		return out, nil
-`,
-		Package: "./internal/noninterference", Test: "TestEveryModeOnPairs",
-	},
-	{
 		Row: "unlisted 6", Bug: "the exact error stands in for a noisy one that cannot be",
 		File: "internal/learn/brc/private.go",
 		Old: `return exit.Release(label, r.noiseFor(eps, r.errorSensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + ` +
@@ -386,46 +371,6 @@ var unlisted = []mutant{
 		Package: "./internal/table/dataset", Test: "TestIdentifiersKeepTheirNumbers",
 	},
 	{
-		Row: "unlisted 33", Bug: "tune deals all rows of a person, not one",
-		File: "internal/tune/fit.go",
-		Old:  `	tab = learn.DrawRows(tab, exit)`,
-		New:  `	tab = learn.AllRows(tab)`,
-
-		Package: "./internal/noninterference", Test: "TestEveryLearnerBoundsPersons",
-	},
-	{
-		Row: "unlisted 34", Bug: "brc takes all rows of a person, not one",
-		File: "internal/learn/brc/fit.go",
-		Old:  `	tab = learn.DrawRows(tab, exit)`,
-		New:  `	tab = learn.AllRows(tab)`,
-
-		Package: "./internal/noninterference", Test: "TestEveryLearnerProtectsPersons",
-	},
-	{
-		Row: "unlisted 35", Bug: "pate takes all rows of a person, not one",
-		File: "lab/internal/learn/pate/fit.go",
-		Old:  `	tab = learn.DrawRows(tab, exit)`,
-		New:  `	tab = learn.AllRows(tab)`,
-
-		Package: "./lab/internal/noninterference", Test: "TestEveryLearnerBoundsPersons",
-	},
-	{
-		Row: "unlisted 36", Bug: "erm takes all rows of a person, not one",
-		File: "internal/learn/erm/fit.go",
-		Old:  `	tab = learn.DrawRows(tab, exit)`,
-		New:  `	tab = learn.AllRows(tab)`,
-
-		Package: "./internal/noninterference", Test: "TestEveryLearnerProtectsPersons",
-	},
-	{
-		Row: "unlisted 37", Bug: "persons weigh one row more than is declared",
-		File: "internal/learn/additive/fit.go",
-		Old:  `p.Weigh(pl.most)`,
-		New:  `p.Weigh(pl.most + 1)`,
-
-		Package: "./internal/noninterference", Test: "TestEveryLearnerBoundsPersons",
-	},
-	{
 		Row: "unlisted 38", Bug: "training prints how many rows it has read, also where that is private",
 		File: "internal/train/open.go",
 		Old:  `		return t.openMemory(tab)`,
@@ -472,22 +417,6 @@ var unlisted = []mutant{
 		New:  `uses[at].Times = 1`,
 
 		Package: "./internal/privacy/accounting", Test: "TestBill",
-	},
-	{
-		Row: "unlisted 45", Bug: "the total of a bill overflows",
-		File: "internal/privacy/dp/words.go",
-		Old:  `if e.Epsilon > Infinite-sum {`,
-		New:  `if e.Epsilon > Infinite {`,
-
-		Package: "./internal/privacy/dp", Test: "TestTotalStaysInfinite",
-	},
-	{
-		Row: "unlisted 46", Bug: "sums of label times row are sized for the label alone",
-		File: "internal/learn/labeldp/statistic.go",
-		Old:  `st.l1 = max(st.l1, sizes[i]+one)`,
-		New:  `st.l1 = max(st.l1, one)`,
-
-		Package: "./internal/noninterference", Test: "TestExactLossOfTinyFits/labeldp:noise=laplace",
 	},
 	{
 		Row: "unlisted 47", Bug: "pate's sums of products are sized for terms that have one sign",

@@ -103,9 +103,6 @@ func (cl *Cluster) Check(p Params, out string) error {
 	case isSpark && p.Threshold.needsScores():
 		return bad("threshold", "must be a score or costs with engine spark, because no machine has all scores",
 			p.Threshold.rule)
-	case strings.HasSuffix(out, ".gz"):
-		return &dp.ParamError{Op: "predict", Param: "out", Want: "must not end in .gz, since nothing is compressed", Got: out,
-			Hint: "write to - and pipe the output through gzip"}
 	}
 	return nil
 }

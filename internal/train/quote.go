@@ -55,7 +55,10 @@ func (q *Quote) WriteText(w io.Writer) error {
 	for _, line := range q.text {
 		fmt.Fprintln(&b, line)
 	}
-	fmt.Fprintf(&b, "\nbill: %s in all, %d measurements\n", dp.Price{Epsilon: q.Epsilon, Delta: q.Delta}, len(q.Bill))
+	fmt.Fprintf(&b, "\nbill: %s in total, %d measurements\n", dp.Price{Epsilon: q.Epsilon, Delta: q.Delta}, len(q.Bill))
+	if weak := q.Epsilon.Warning(); weak != "" {
+		fmt.Fprintln(&b, weak)
+	}
 	for _, e := range ShortenBill(q.Bill) {
 		fmt.Fprintln(&b, "  "+e)
 	}

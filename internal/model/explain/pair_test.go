@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/column"
 )
 
@@ -139,6 +140,26 @@ func TestPairsContribute(t *testing.T) {
 		}
 		if low, high := iv.At(i); !(low < scores[i] && scores[i] < high) {
 			t.Errorf("row %d: %g is not within %g and %g", i, scores[i], low, high)
+		}
+	}
+}
+
+// Of a model without privacy no column, and no pair of private ones, is called public or protected.
+func TestPairsWithoutPrivacy(t *testing.T) {
+	m := paired(t)
+	m.Privacy = model.Privacy{Scope: dp.Nothing, Relation: dp.ReplaceOne, Unit: "one hospital admission", NotPrivate: true}
+	e, err := Of(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range e.Pairs {
+		if source := e.describeSource(e.Pairs[i].Protected, "", true); source != "no noise added" {
+			t.Errorf("pair %s: %s", e.Pairs[i].Name(), source)
+		}
+	}
+	for _, line := range strings.Split(written(t, m), "\n") {
+		if strings.Contains(line, "pair-") && (strings.Contains(line, "public") || strings.Contains(line, "protected")) {
+			t.Errorf("a pair without privacy: %s", line)
 		}
 	}
 }

@@ -74,3 +74,13 @@ func TestParamErrorSaysEverything(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// The words of a price change at 1 and 10 alone, and a weak one has a warning.
+func TestStrength(t *testing.T) {
+	for eps, want := range map[Epsilon]Strength{1: Strong, Nano: Strong, Nano + 1: Moderate, 10 * Nano: Moderate,
+		10*Nano + 1: Weak, MaxEpsilon: Weak} {
+		if got := eps.Strength(); got != want || (eps.Warning() != "") != (want == Weak) {
+			t.Errorf("epsilon %s is %s (%q), want %s", eps, got, eps.Warning(), want)
+		}
+	}
+}

@@ -83,6 +83,21 @@ type Missing struct{ What, Hint string }
 
 func (e *Missing) Error() string { return "ledger: " + e.What + " must exist; " + e.Hint }
 
+// Exists refuses a data set that was declared before.
+type Exists struct{ Dataset string }
+
+func (e *Exists) Error() string {
+	return fmt.Sprintf("ledger: data set %q already has a budget; budgets cannot be changed", e.Dataset)
+}
+
+// Unreadable is a file that cannot be opened as a ledger.
+type Unreadable struct{ Err error }
+
+func (e *Unreadable) Error() string {
+	return "ledger: cannot be opened, or is not a ledger: " + e.Err.Error()
+}
+func (e *Unreadable) Unwrap() error { return e.Err }
+
 // Conflict refuses a step that the job's past does not allow.
 type Conflict struct {
 	Dataset, Job string

@@ -78,11 +78,11 @@ func newConnector(address string, create bool) (driver.Connector, error) {
 func connectLedger(ctx context.Context, c driver.Connector, postgres, create bool) (*Ledger, error) {
 	db, err := sqldb.Connect(ctx, c, postgres, databaseOptions(create))
 	if err != nil {
-		return nil, fmt.Errorf("ledger: cannot be opened, or is not a ledger: %w", err)
+		return nil, &Unreadable{err}
 	}
 	l := &Ledger{store: &sqlStore{db}, now: time.Now, files: disk{}, pass: func(string) error { return nil }}
 	if err := l.findTables(ctx, create); err != nil {
-		return nil, errors.Join(fmt.Errorf("ledger: cannot be opened, or is not a ledger: %w", err), db.Close())
+		return nil, errors.Join(&Unreadable{err}, db.Close())
 	}
 	return l, nil
 }
@@ -204,7 +204,7 @@ func (l *Ledger) Declare(ctx context.Context, d Dataset) error {
 			return err
 		}
 		if found {
-			return fmt.Errorf("ledger: data set %q already has a budget; budgets cannot be changed", d.Name)
+			return &Exists{d.Name}
 		}
 		if d.CohortBy != "" {
 			if err := t.raiseFormat(formatCohorts); err != nil {

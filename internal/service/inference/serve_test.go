@@ -446,6 +446,30 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// Each fault of the inputs has words of its own, which name the model's column.
+func TestEachFaultOfInputsIsNamed(t *testing.T) {
+	s, _ := newServer(t, nil, "v1-votes")
+	m := s.models[0].now.Load()
+	good := string(bodyOf(t, m, rowsOf(m, 1)))
+	seen := map[string]bool{}
+	for _, c := range []struct{ old, new, want string }{
+		{good, `{"inputs":[]}`, "inputs must be given"},
+		{good, `{"inputs":[{"name":"age","shape":[1],"datatype":"FP64","data":[4]}]}`, `the input for column "`},
+		{`"name":"age"`, `"name":"Age"`, `must be named "age" to the letter`},
+		{`"name":"age"`, `"name":"canary"`, "must be a column of the model"},
+		{`"name":"age"`, `"name":"ward"`, "must not be given twice"},
+		{`"datatype":"FP64"`, `"datatype":"canary"`, "data type"},
+		{`"shape":[1,1]`, `"shape":[-1,1]`, "shape"},
+	} {
+		w := post(t, s.Handler(), "/v2/models/v1-votes/infer", []byte(strings.Replace(good, c.old, c.new, 1)))
+		text := w.Body.String()
+		if w.Code != 400 || !strings.Contains(strings.ReplaceAll(text, `\"`, `"`), c.want) || seen[text] || strings.Contains(text, "canary") {
+			t.Errorf("%s: status %d and %s; want %s", c.new, w.Code, text, c.want)
+		}
+		seen[text] = true
+	}
+}
+
 // A call of gRPC that is refused is not repeated either.
 func TestGRPCRefusalsRepeatNothing(t *testing.T) {
 	s, _ := newServer(t, nil, "v1-votes")

@@ -146,8 +146,9 @@ func (s *served) predictRows(c *call, most int, memory int64) (*answer, error) {
 
 // orderInputs finds the input of each column, and how many rows they have, at most most.
 func (s *served) orderInputs(inputs []input, most int) (at []*input, rows int, err error) {
-	if len(inputs) != len(s.columns) || len(inputs) == 0 {
-		return nil, 0, refuse("inputs must be the model's %d, one per column; see the model's metadata", len(s.columns))
+	if len(inputs) == 0 {
+		return nil, 0, refuse("inputs must be given, one for each of the model's %d columns; see the model's metadata",
+			len(s.columns))
 	}
 	at, rows = make([]*input, len(s.columns)), -1
 	for k := range inputs {
@@ -155,7 +156,7 @@ func (s *served) orderInputs(inputs []input, most int) (at []*input, rows int, e
 		i, ok := s.index[in.name]
 		switch {
 		case !ok:
-			return nil, 0, refuse("input %d must be a column of the model; see the model's metadata", k)
+			return nil, 0, s.refuseInput(k, in.name)
 		case at[i] != nil:
 			return nil, 0, refuse("input %d must not be given twice", k)
 		}
@@ -168,5 +169,19 @@ func (s *served) orderInputs(inputs []input, most int) (at []*input, rows int, e
 		}
 		rows, at[i] = int(in.shape[0]), in
 	}
+	if i := slices.Index(at, nil); i >= 0 {
+		return nil, 0, refuse("the input for column %q must be given: the model reads %d columns", s.columns[i], len(s.columns))
+	}
 	return at, rows, nil
+}
+
+// refuseInput is the fault of an input, the k-th from 0, of no column's name, which it does not
+// repeat: a caller may have put a cell there.
+func (s *served) refuseInput(k int, name string) error {
+	for _, column := range s.columns {
+		if schema.FoldName(column) == schema.FoldName(name) {
+			return refuse("input %d must be named %q to the letter, which it is but for letter case, spaces or signs", k, column)
+		}
+	}
+	return refuse("input %d must be a column of the model; see the model's metadata", k)
 }

@@ -72,7 +72,7 @@ func TestStructuralFaultsOfCSV(t *testing.T) {
 		{"public label missing", header + "1,2,x,\n", 2, "label", "one of the classes"},
 		{"line ends inside cells are not counted", header + "1,2,\"x\n\",0\n1,2,\"x\r\n\",0\n1,2,x," + canary + "\n", 4,
 			"label", "one of the classes"},
-		{"Parquet in disguise", "PAR1\x15\x04" + canary + "\x00", 1, "", "a Parquet file"},
+		{"Parquet in disguise", "PAR1\x15\x04" + canary + "\x00", 1, "", "like Parquet"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			path := writeFile(t, "t.csv", row.text)

@@ -51,6 +51,11 @@ func (r *reader) layoutByName(path string, line int, names []string) (*layout, e
 			return fault(name, "must be named once in the header")
 		case found:
 			coders[i], known[i] = c, true
+		case !mayMiss && slices.ContainsFunc(names, func(n string) bool { return schema.FoldName(n) == schema.FoldName(name) }):
+			return fault(name, "must be among the names in the header, which has it with other letter case, spaces or signs: "+
+				"names match to the letter, so change one of them")
+		case !mayMiss && line > 0 && describeForeign(names[0]) != "":
+			return fault("", describeForeign(names[0]))
 		case !mayMiss && len(names) == 1 && line > 0:
 			return fault(name, "must be among the names in the header, which is one field: does the schema name the "+
 				"delimiter of the file?")

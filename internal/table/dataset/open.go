@@ -18,6 +18,9 @@ func Hold(ctx context.Context) context.Context { return object.Hold(ctx) }
 
 // openFile opens the file or the object at path, to be read from its beginning. Close it.
 func openFile(ctx context.Context, path string) (io.Reader, io.Closer, error) {
+	if err := checkFormat(path); err != nil {
+		return nil, nil, err
+	}
 	if object.IsAddress(path) {
 		o, err := object.Open(ctx, path)
 		if err != nil {

@@ -4,6 +4,7 @@ package dataset
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -145,8 +146,9 @@ func (rs *records) readRecord() error {
 	}
 }
 
-const wantText = `must be text in UTF-8 whose lines end in line feeds (of UTF-16, iconv -f UTF-16 -t UTF-8 makes it; ` +
-	`the name of a Parquet file ends in ".parquet", that of a packed file in ".gz")`
+const wantText = `must be text in UTF-8 whose lines end in line feeds (of Latin-1 or Windows-1252, iconv -f WINDOWS-1252 ` +
+	`-t UTF-8 makes it, of UTF-16, iconv -f UTF-16 -t UTF-8; the name of a Parquet file ends in ".parquet", that of a ` +
+	`packed file in ".gz")`
 
 // readNames reads the next record as a header. Its cells are public, so it may be refused for what
 // they hold.
@@ -160,7 +162,7 @@ func (rs *records) readNames() ([]string, error) {
 	names := make([]string, len(rs.fields))
 	for i, name := range rs.fields {
 		if !utf8.Valid(name) || bytes.ContainsAny(name, "\x00\r") {
-			return nil, rs.loseRecords(wantText)
+			return nil, rs.loseRecords(cmp.Or(describeForeign(string(rs.fields[0])), wantText))
 		}
 		names[i] = string(name)
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/discreet-dp/discreet/internal/table/coding"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -28,6 +29,11 @@ type CellCounts struct {
 	Clamped int `json:"clamped"`
 	// Unreadable cells hold no number where one is declared, or no class of the label.
 	Unreadable int `json:"unreadable"`
+	// Respelled cells, which are Other or Unreadable, are a declared value but for letter case and
+	// white space.
+	Respelled int `json:"respelled"`
+	// NotUTF8 cells hold bytes of another encoding, such as Latin-1.
+	NotUTF8 int `json:"not_utf8"`
 }
 
 // Tally reads the labelled table in the files as Read does and counts, for the label and
@@ -73,6 +79,7 @@ type tallied struct {
 	number, label bool
 	lower, upper  float64
 	declared      map[string]bool // spellings of categories and classes
+	folded        map[string]bool // the same by schema.FoldText; made when it is needed
 	of            *schema.Column  // nil for the label
 	known         map[string]fate // of texts that were met
 }
@@ -86,11 +93,21 @@ const (
 	otherCell
 	clampedCell
 	unreadableCell
+
+	// Remarks on a cell, added to what becomes of it.
+	respelled fate = 1 << 4
+	notUTF8   fate = 1 << 5
 )
 
 // add counts so many cells of one fate.
 func (n *CellCounts) add(f fate, cells int) {
-	switch f {
+	if f&respelled != 0 {
+		n.Respelled += cells
+	}
+	if f&notUTF8 != 0 {
+		n.NotUTF8 += cells
+	}
+	switch f &^ (respelled | notUTF8) {
 	case missingCell:
 		n.Missing += cells
 	case otherCell:
@@ -159,12 +176,32 @@ func (c *tallied) fateOf(cell *cell, tokens []string) fate {
 	if ok {
 		return f
 	}
-	f = c.judgeCell(cell, tokens)
+	f = c.judgeCell(cell, tokens) | c.remark(cell)
 	if c.known == nil {
 		c.known = map[string]fate{}
 	}
 	if len(c.known) < maxKnown {
 		c.known[string(cell.text)] = f
+	}
+	return f
+}
+
+// remark is what is noted of a text that a training may not take as it stands.
+func (c *tallied) remark(cell *cell) (f fate) {
+	if !utf8.Valid(cell.text) {
+		f |= notUTF8
+	}
+	if c.number || c.declared[string(cell.text)] {
+		return f
+	}
+	if c.folded == nil {
+		c.folded = map[string]bool{}
+		for text := range c.declared {
+			c.folded[schema.FoldText(text)] = true
+		}
+	}
+	if c.folded[schema.FoldText(string(cell.text))] {
+		f |= respelled
 	}
 	return f
 }
@@ -213,10 +250,18 @@ func WriteTally(w io.Writer, counts []CellCounts, n int) error {
 		if k == 0 {
 			return "0"
 		}
-		return fmt.Sprintf("%d (%.2g %%)", k, 100*float64(k)/float64(n))
+		return fmt.Sprintf("%d (%s)", k, sharePercent(k, n))
 	}
 	clean, worst := 0, ""
 	for _, c := range counts {
+		if c.NotUTF8 > 0 {
+			worst += fmt.Sprintf("column %q: %d cells are not UTF-8; save the file as UTF-8 (of Latin-1 or Windows-1252, iconv -f "+
+				"WINDOWS-1252 -t UTF-8 makes it)\n", c.Column, c.NotUTF8)
+		}
+		if c.Respelled > 0 {
+			worst += fmt.Sprintf("column %q: %d cells differ from a declared value by letter case or spaces only; declare them as "+
+				"aliases: {value: yes, aliases: [Yes, YES]}\n", c.Column, c.Respelled)
+		}
 		if c.Missing+c.Other+c.Clamped+c.Unreadable == 0 {
 			clean++
 			continue
@@ -232,4 +277,16 @@ func WriteTally(w io.Writer, counts []CellCounts, n int) error {
 	fmt.Fprintf(&b, "%d of %d columns: every cell is taken as it stands\n%s", clean, len(counts), worst)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// sharePercent is k > 0 of n in percent, with two digits. Only all of them are 100 %.
+func sharePercent(k, n int) string {
+	share := 100 * float64(k) / float64(n)
+	switch {
+	case k == n:
+		return "100 %"
+	case share >= 10:
+		return fmt.Sprintf("%.0f %%", min(share, 99))
+	}
+	return fmt.Sprintf("%.*f %%", 1-int(math.Floor(math.Log10(share))), share)
 }

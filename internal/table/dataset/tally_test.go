@@ -40,6 +40,29 @@ func TestTallyOnPaper(t *testing.T) {
 	}
 }
 
+// Cells in Latin-1, and values spelt with other case or spaces, are pointed out.
+func TestTallyRemarks(t *testing.T) {
+	s := tinySchema()
+	text := header + "1,2, X,0\n3,4,M\xfcller,1\n5,6,Y ,0\n7,8,z,1\n1,2,x,0\n"
+	counts, n, err := Tally(t.Context(), s, Options{}, writeFile(t, "t.csv", text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(counts, func(c CellCounts) bool { return c.Column == "c" })
+	if counts[at].Respelled != 2 || counts[at].NotUTF8 != 1 || counts[at].Other != 4 {
+		t.Errorf("counts %+v of %d rows", counts[at], n)
+	}
+	var b strings.Builder
+	if err := WriteTally(&b, counts, n); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"1 cells are not UTF-8", "2 cells differ from a declared value by letter case", "(80 %)"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is not in\n%s", want, b.String())
+		}
+	}
+}
+
 // CSV and Parquet of the same rows are counted alike.
 func TestTallyFormats(t *testing.T) {
 	rows := randomRows(500)

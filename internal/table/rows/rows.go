@@ -29,23 +29,34 @@ func Names(s *schema.Schema) []string {
 	return slices.Insert(names, s.Label.Position, s.Label.Name)
 }
 
+// Fields are the fields of a struct that are columns.
+type Fields struct {
+	Names []string // the columns' names
+	at    [][]int  // of each field in the struct
+	dates []string // the format of the column's dates; "" if it has none
+}
+
+// Cells puts the cells of a struct, one for each of Names, into cells.
+func (f *Fields) Cells(v reflect.Value, cells []coding.Cell) {
+	for k, at := range f.at {
+		cells[k] = cellOf(v.FieldByIndex(at), f.dates[k])
+	}
+}
+
 // OfStructs is a table of a slice of structs. A column is the exported field with the
 // tag `discreet:"name"`, else the one with its name.
 func OfStructs[T any](s *schema.Schema, rows []T) (*dataset.Table, error) {
-	fields, names, err := structFields(s, reflect.TypeFor[T]())
+	fields, err := FieldsOf(s, reflect.TypeFor[T](), false)
 	if err != nil {
 		return nil, err
 	}
-	b, err := dataset.NewBuilder(context.Background(), s, names)
+	b, err := dataset.NewBuilder(context.Background(), s, fields.Names)
 	if err != nil {
 		return nil, err
 	}
-	cells := make([]coding.Cell, len(fields))
+	cells := make([]coding.Cell, len(fields.Names))
 	for i := range rows {
-		v := reflect.ValueOf(&rows[i]).Elem()
-		for k, at := range fields {
-			cells[k] = cellOf(v.FieldByIndex(at))
-		}
+		fields.Cells(reflect.ValueOf(&rows[i]).Elem(), cells)
 		if err := b.Add(cells); err != nil {
 			return nil, err
 		}
@@ -110,15 +121,16 @@ func OfSQL(ctx context.Context, s *schema.Schema, rows *sql.Rows) (_ *dataset.Ta
 // errQuery stands for errors while rows are read, whose words may hold a cell.
 var errQuery = errors.New("table: the query failed while its rows were read")
 
-// structFields finds the field of each column of s in a struct.
-func structFields(s *schema.Schema, t reflect.Type) (fields [][]int, names []string, err error) {
+// FieldsOf finds the field of each column of s in a struct type. Fields of no column are refused
+// unless others are allowed.
+func FieldsOf(s *schema.Schema, t reflect.Type, others bool) (*Fields, error) {
 	refuse := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "table", Param: param, Want: want, Got: got}
 	}
-	if t.Kind() != reflect.Struct {
-		return nil, nil, refuse("rows", "must be a slice of structs", t)
+	if t == nil || t.Kind() != reflect.Struct {
+		return nil, refuse("rows", "must be structs", t)
 	}
-	known := Names(s)
+	known, out := Names(s), &Fields{}
 	for _, f := range reflect.VisibleFields(t) {
 		tag, tagged := f.Tag.Lookup("discreet")
 		if !f.IsExported() || f.Anonymous || tag == "-" {
@@ -132,20 +144,54 @@ func structFields(s *schema.Schema, t reflect.Type) (fields [][]int, names []str
 		if kind.Kind() == reflect.Pointer {
 			kind = kind.Elem()
 		}
+		date := DateFormat(s, name)
 		switch {
+		case others && !slices.Contains(known, name):
+			continue
 		case !slices.Contains(known, name):
-			return nil, nil, refuse("field "+f.Name, `must be a column of the schema, or have the tag discreet:"-"`,
+			return nil, refuse("field "+f.Name, `must be a column of the schema, or have the tag discreet:"-"`,
 				strconv.Quote(name))
-		case slices.Contains(names, name):
-			return nil, nil, refuse("field "+f.Name, "must not be a column that another field is", strconv.Quote(name))
-		case !isCellKind(kind.Kind()):
-			return nil, nil, refuse("field "+f.Name, "must be a string, a number or a bool, or a pointer to one", f.Type)
+		case slices.Contains(out.Names, name):
+			return nil, refuse("field "+f.Name, "must not be a column that another field is", strconv.Quote(name))
+		case kind == timeType && date == "":
+			return nil, refuse("field "+f.Name, "must not be a time, since the schema has no dates there", f.Type)
+		case kind != timeType && !isCellKind(kind.Kind()):
+			return nil, refuse("field "+f.Name, "must be a string, a number, a bool or a time, or a pointer to one", f.Type)
 		case len(f.Index) > 1 && hasPointer(t, f.Index[:len(f.Index)-1]):
-			return nil, nil, refuse("field "+f.Name, "must not be in an embedded pointer", f.Type)
+			return nil, refuse("field "+f.Name, "must not be in an embedded pointer", f.Type)
 		}
-		fields, names = append(fields, f.Index), append(names, name)
+		out.at, out.Names, out.dates = append(out.at, f.Index), append(out.Names, name), append(out.dates, date)
 	}
-	return fields, names, nil
+	return out, nil
+}
+
+var timeType = reflect.TypeFor[time.Time]()
+
+// DateFormat is how the cells of a column of dates are written; "" for any other column.
+func DateFormat(s *schema.Schema, name string) string {
+	for i := range s.Columns {
+		if s.Columns[i].Name == name {
+			return s.Columns[i].Date
+		}
+	}
+	return ""
+}
+
+// CellOf is the cell of a value, date being the column's DateFormat; ok is false for a value of a
+// type that no cell has.
+func CellOf(value any, date string) (cell coding.Cell, ok bool) {
+	if value == nil {
+		return coding.Cell{}, true
+	}
+	v := reflect.ValueOf(value)
+	kind := v.Type()
+	if kind.Kind() == reflect.Pointer {
+		kind = kind.Elem()
+	}
+	if !(kind == timeType && date != "") && !isCellKind(kind.Kind()) {
+		return coding.Cell{}, false
+	}
+	return cellOf(v, date), true
 }
 
 func hasPointer(t reflect.Type, path []int) bool {
@@ -161,7 +207,7 @@ func isCellKind(k reflect.Kind) bool {
 	return k == reflect.String || k == reflect.Bool || k >= reflect.Int && k <= reflect.Float64 && k != reflect.Uintptr
 }
 
-func cellOf(v reflect.Value) coding.Cell {
+func cellOf(v reflect.Value, date string) coding.Cell {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
 			return coding.Cell{}
@@ -169,6 +215,8 @@ func cellOf(v reflect.Value) coding.Cell {
 		v = v.Elem()
 	}
 	switch {
+	case v.Type() == timeType:
+		return coding.TextCell(schema.WriteDate(date, v.Interface().(time.Time)))
 	case v.Kind() == reflect.String:
 		return coding.TextCell(v.String())
 	case v.Kind() == reflect.Bool:

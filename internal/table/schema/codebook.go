@@ -332,17 +332,25 @@ var wellKnown = []struct {
 	{words("percent|percentage|pct|prozent"), "number: {lower: 0, upper: 100, default: 50}"},
 	{words("bmi"), "number: {lower: 10, upper: 80, default: 25}"},
 	{words("temp|temperature"), "number: {lower: 30, upper: 45, default: 37}"},
-	{words("id|uuid|name|email|phone|ssn|mrn"), "(an identifier: role: ignored)"},
+	{words("id|uuid|name|email|phone|ssn|mrn"), identifier},
 }
+
+const identifier = "(an identifier: role: ignored)"
 
 func words(alternatives string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(^|[^\pL])(` + alternatives + `)($|[^\pL])`)
 }
 
+// counted are words of names of counts, means and periods, which a well-known word only qualifies: the
+// admissions of a year are no year.
+var counted = words("last|past|prior|previous|next|per|since|within|in|of|over|before|after|during|number|num|no|n|" +
+	"count|counts|total|sum|mean|average|avg|median|min|max|rate|ratio|days|hours|weeks|months|years|visits|admissions|" +
+	"pro|letztes|anzahl|nombre|par")
+
 // propose is a comment for a column of a well-known name; "" for others.
 func propose(name string) string {
 	for _, k := range wellKnown {
-		if k.name.MatchString(name) {
+		if k.name.MatchString(name) && (k.lines == identifier || !counted.MatchString(name)) {
 			return "    # " + k.lines + "  # proposed by the name alone: confirm, or change it\n"
 		}
 	}

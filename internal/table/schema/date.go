@@ -59,7 +59,11 @@ func ParseDate[T string | []byte](format string, cell T) (days int, ok bool) {
 
 // FormatDate writes a number of days since 1970-01-01 as format says.
 func FormatDate(format string, days int) string {
-	at := time.Unix(int64(days)*secondsOfDay, 0).UTC()
+	return WriteDate(format, time.Unix(int64(days)*secondsOfDay, 0).UTC())
+}
+
+// WriteDate writes the day of a time, in its own place, as format says.
+func WriteDate(format string, at time.Time) string {
 	layout := strings.NewReplacer("YYYY", "2006", "MM", "01", "DD", "02").Replace(format)
 	return at.Format(layout)
 }

@@ -94,3 +94,12 @@ func (r *reader) readMapping(f fields, n *node) *node {
 	}
 	return levels
 }
+
+// FoldText is text without white space and in small letters: two texts that differ otherwise look
+// alike to a reader.
+func FoldText(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), "")) }
+
+// FoldName is FoldText without the signs that separate the words of a name.
+func FoldName(name string) string { return separators.Replace(FoldText(name)) }
+
+var separators = strings.NewReplacer("_", "", "-", "", ".", "")

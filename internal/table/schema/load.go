@@ -4,7 +4,6 @@ package schema
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -70,11 +69,12 @@ func parseIn(text []byte, dir string) (*Schema, error) {
 func checkText(text []byte) error {
 	switch {
 	case len(text) > MaxBytes:
-		return fmt.Errorf("schema: longer than %d bytes", MaxBytes)
+		return refuseForm(0, fmt.Sprintf("must not be longer than %d bytes", MaxBytes), "more", "")
 	case !utf8.Valid(text):
-		return errors.New("schema: not valid UTF-8; save the file as UTF-8")
+		return refuseForm(0, "must be UTF-8", "another encoding", "save the file as UTF-8; a file in Latin-1 or Windows-1252 "+
+			"is converted by iconv -f WINDOWS-1252 -t UTF-8, one in UTF-16 by iconv -f UTF-16 -t UTF-8")
 	case bytes.IndexByte(text, 0) >= 0:
-		return errors.New("schema: holds a NUL byte; save the file as plain UTF-8 text")
+		return refuseForm(0, "must not hold a NUL byte", "one", "save the file as plain UTF-8 text")
 	}
 	return nil
 }

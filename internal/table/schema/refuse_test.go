@@ -98,7 +98,7 @@ func TestParseRefusals(t *testing.T) {
 			`schema line 3: key must be one of those known here (got another); did you mean unit? the keys are name, ` +
 				`unit, relation`},
 		{"key twice", "unit: one person", "unit: one person\nunit: x",
-			`schema line 3 column 1: not valid YAML: a key must be given once`},
+			`schema line 3 column 1: text is not valid YAML (got a key given twice); a key must be given once`},
 
 		{"no file", valid[strings.Index(valid, "file:"):strings.Index(valid, "columns:")], "",
 			`file must be given (none given); write file: with at least {delimiter:`},
@@ -341,22 +341,22 @@ func TestParseRefusals(t *testing.T) {
 			`column "ill" number must not be combined with label`},
 
 		{"not YAML", "columns:", "columns: [", `not valid YAML`},
-		{"anchor", "name: people", "name: &x people", `schema line 1: a value may not begin with any of & * !`},
-		{"alias", "name: people", "name: *x", `schema line 1: a value may not begin with any of & * !`},
-		{"tag", "name: people", "name: !!str people", `schema line 1: a value may not begin with any of & * !`},
-		{"merge", "name: people", "<<: {name: people}", `schema line 1: a value may not begin with any of & * !`},
-		{"deep flow", "name: people", "name: [[[[[[[[[[[[]]]]]]]]]]]]", `schema line 1: nested more than 8 deep`},
-		{"deep dashes", "name: people", "name:\n  - - - - - - - - - - - a", `schema line 2: nested more than 8 deep`},
+		{"anchor", "name: people", "name: &x people", `schema line 1: text may not begin a value with any of & * !`},
+		{"alias", "name: people", "name: *x", `schema line 1: text may not begin a value with any of & * !`},
+		{"tag", "name: people", "name: !!str people", `schema line 1: text may not begin a value with any of & * !`},
+		{"merge", "name: people", "<<: {name: people}", `schema line 1: text may not begin a value with any of & * !`},
+		{"deep flow", "name: people", "name: [[[[[[[[[[[[]]]]]]]]]]]]", `schema line 1: text must not be nested more than 8 deep`},
+		{"deep dashes", "name: people", "name:\n  - - - - - - - - - - - a", `schema line 2: text must not be nested more than 8 deep`},
 		{"deep block", "name: people", "a:\n b:\n  c:\n   d:\n    e:\n     f:\n      g:\n       h:\n        i: x",
-			`schema line 9: nested more than 8 deep`},
+			`schema line 9: text must not be nested more than 8 deep`},
 		{"many keys", "name: people", strings.Repeat("k: v\n", maxKeys) + "k: v",
-			`schema line 257: more than 256 keys in one mapping`},
+			`schema line 257: text must not have more than 256 keys in one mapping`},
 		{"many flow keys", "name: people", "name: {" + strings.Repeat("k: v, ", maxKeys) + "k: v}",
-			`schema line 1: more than 256 keys in one mapping`},
-		{"document end", "name: people", "name: people\n...\nname: x", `schema line 2: a second YAML document begins`},
-		{"second document", "name: people", "name: people\n---\nname: x", `schema line 2: a second YAML document begins`},
-		{"NUL", "name: people", "name: people\x00", `holds a NUL byte`},
-		{"not UTF-8", "name: people", "name: p\xffople", `not valid UTF-8`},
+			`schema line 1: text must not have more than 256 keys in one mapping`},
+		{"document end", "name: people", "name: people\n...\nname: x", `schema line 2: text must be one YAML document`},
+		{"second document", "name: people", "name: people\n---\nname: x", `schema line 2: text must be one YAML document`},
+		{"NUL", "name: people", "name: people\x00", `must not hold a NUL byte`},
+		{"not UTF-8", "name: people", "name: p\xffople", `must be UTF-8`},
 		{"empty", valid, "", `schema must not be empty (none given); discreet schema init writes a template`},
 		{"a list", valid, "- a\n", `must be a mapping (got a list); a schema begins like`},
 	} {
@@ -407,6 +407,40 @@ func TestParseBounds(t *testing.T) {
 	} {
 		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("got %.200v, want %s", err, name)
+		}
+	}
+}
+
+// TestEveryFormHasACure: a text that is no YAML is refused with what to do about it, and
+// with the line. The text itself is never repeated.
+func TestEveryFormHasACure(t *testing.T) {
+	for _, c := range []struct{ text, place, hint string }{
+		{"\tname: x\n", "schema line 1", "spaces"},
+		{"name: x\nfile:\n\tdelimiter: ','\n", "schema line 3", "spaces"},
+		{"name: x\n\n\tunit: secret\n", "schema line 3", "spaces"},
+		{"columns:\n  - name: a\n\t role: public\n", "schema line 3", "spaces"},
+		{"name: >\n\tsecret\n", "schema line 2", "spaces"},
+		{"name:x\nunit: y\n", "schema line 1", "space after the colon"},
+		{"name: x\nunit: secret: b\n", "schema line 2", "double quotes"},
+		{"columns:\n - {name: age, role: public\n", "schema line 2", "close each {"},
+		{"columns: [secret\n", "schema line 1", "close each ["},
+		{"columns:\n- {name: age}\n  - {name: b}\n", "schema line 3", "one column"},
+		{"columns:\n  - name: a\n   role: public\n", "schema line 3", "one column"},
+		{"name: 'it's'\n", "schema line 1", "double quotes"},
+		{"name: @secret\n", "schema line 1", "double quotes"},
+		{"name: `secret`\n", "schema line 1", "double quotes"},
+		{"name: %secret\n", "schema line 1", "double quotes"},
+		{"columns:\n  - {name: a, category: {levels: [<5, >=5]}}\n", "schema line 2", "double quotes"},
+		{"name: \"secret\nunit: y\n", "schema line 1", "close the quote"},
+		{"name: x\nname: y\n", "schema line 2", "given once"},
+		{"- a\nb: c\n", "schema line 2", "one column"},
+		{"name: M\xfcller\n", "schema", "WINDOWS-1252"},
+		{"\xff\xfen\x00a\x00", "schema", "UTF-16"},
+	} {
+		_, err := Parse([]byte(c.text))
+		p, ok := errors.AsType[*dp.ParamError](err)
+		if !ok || !strings.HasPrefix(p.Op, c.place) || !strings.Contains(p.Hint, c.hint) || strings.Contains(p.Error(), "secret") {
+			t.Errorf("%q: %v; want %s and a hint with %q", c.text, err, c.place, c.hint)
 		}
 	}
 }

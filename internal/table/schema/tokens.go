@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
 // maxKeys is as many keys as a mapping of a schema may need: one per class.
@@ -27,11 +29,11 @@ func checkTokens(tokens token.Tokens) error {
 		keys := 0
 		switch t.Type {
 		case token.AnchorType, token.AliasType, token.TagType, token.MergeKeyType, token.DirectiveType, token.MappingKeyType:
-			return fmt.Errorf(`schema line %d: a value may not begin with any of & * ! %% ? or be a merge key <<; put it in `+
-				`double quotes if it is text`, line)
+			return refuseForm(line, "may not begin a value with any of & * ! % ? or hold a merge key <<", "one of them",
+				"put the value in double quotes if it is text")
 		case token.DocumentHeaderType, token.DocumentEndType:
 			if began {
-				return fmt.Errorf("schema line %d: a second YAML document begins; write one schema per file", line)
+				return refuseForm(line, "must be one YAML document", "a second one", "write one schema per file")
 			}
 		case token.SequenceStartType, token.MappingStartType:
 			flows = append(flows, 0)
@@ -67,10 +69,19 @@ func checkTokens(tokens token.Tokens) error {
 		}
 		switch {
 		case len(flows) > maxDepth || len(blocks) > maxDepth:
-			return fmt.Errorf("schema line %d: nested more than %d deep", line, maxDepth)
+			return refuseForm(line, fmt.Sprintf("must not be nested more than %d deep", maxDepth), "more", "")
 		case keys > maxKeys:
-			return fmt.Errorf("schema line %d: more than %d keys in one mapping", line, maxKeys)
+			return refuseForm(line, fmt.Sprintf("must not have more than %d keys in one mapping", maxKeys), "more", "")
 		}
 	}
 	return nil
+}
+
+// refuseForm is the fault of a text's form in a line of it; 0 if the line is not known.
+func refuseForm(line int, want, got, hint string) error {
+	op := "schema"
+	if line > 0 {
+		op = fmt.Sprintf("schema line %d", line)
+	}
+	return &dp.ParamError{Op: op, Param: "text", Want: want, Got: got, Hint: hint}
 }

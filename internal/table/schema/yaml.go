@@ -4,10 +4,10 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -15,6 +15,8 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
 // fromYAML reads one YAML document of mappings, lists and scalars. Anchors,
@@ -27,18 +29,7 @@ func fromYAML(text []byte) (*node, error) {
 	}
 	file, err := parser.Parse(tokens, 0)
 	if err != nil {
-		if bad, ok := errors.AsType[*yaml.SyntaxError](err); ok && bad.Token != nil && bad.Token.Position != nil {
-			at := bad.Token.Position
-			why := ""
-			switch {
-			case slices.Contains(syntaxFaults, bad.Message):
-				why = ": " + bad.Message
-			case strings.HasSuffix(bad.Message, " already defined") || strings.Contains(bad.Message, "already defined at"):
-				why = ": a key must be given once"
-			}
-			return nil, fmt.Errorf("schema line %d column %d: not valid YAML%s", at.Line, at.Column, why)
-		}
-		return nil, errors.New("schema: not valid YAML")
+		return nil, describeSyntax(text, err)
 	}
 	var body ast.Node
 	for _, doc := range file.Docs { // at most one, see checkTokens
@@ -47,14 +38,57 @@ func fromYAML(text []byte) (*node, error) {
 	return fromAST(body)
 }
 
-// syntaxFaults are the parser's messages that are passed on. Others quote the text,
-// which need not be a schema's: it may be somebody's table.
-var syntaxFaults = []string{
-	"',' or ']' must be specified", "',' or '}' must be specified",
-	"sequence end token ']' not found", "could not find flow mapping end token '}'",
-	"could not find end character of double-quoted text", "could not find end character of single-quoted text",
-	"found a tab character where an indentation space is expected",
-	"mapping value is not allowed in this context", "non-map value is specified", "unexpected key name",
+// describeSyntax is the fault of a text that is no YAML: where it is and how to mend it, without
+// the text itself, which need not be a schema's: it may be a table.
+func describeSyntax(text []byte, fault error) error {
+	out := &dp.ParamError{Op: "schema", Param: "text", Want: "is not valid YAML", Got: "another form", Hint: "lines of one " +
+		"mapping begin in one column, and a value that holds any of : # , [ ] { } or begins with @, `, > or | stands in " +
+		"double quotes"}
+	bad, ok := errors.AsType[*yaml.SyntaxError](fault)
+	if !ok || bad.Token == nil || bad.Token.Position == nil {
+		return out
+	}
+	at := bad.Token.Position
+	out.Op = fmt.Sprintf("schema line %d column %d", at.Line, at.Column)
+	if line := lineOfTab(text, at.Line); line > 0 {
+		out.Op = fmt.Sprintf("schema line %d", line)
+		out.Got, out.Hint = "a tab before the first word of a line", "indent with spaces, which are all that YAML takes there"
+		return out
+	}
+	if hint, known := syntaxHints[bad.Message]; known {
+		out.Got = bad.Message
+		out.Hint = cmp.Or(hint, out.Hint)
+	} else if strings.Contains(bad.Message, "already defined") {
+		out.Got, out.Hint = "a key given twice", "a key must be given once; keep one of them"
+	}
+	return out
+}
+
+// lineOfTab is the last line, from 1 to the given one, that is indented with a tab; 0 if none is.
+func lineOfTab(text []byte, last int) int {
+	lines := bytes.Split(text, []byte("\n"))
+	for i := min(last, len(lines)) - 1; i >= 0; i-- {
+		indent := lines[i][:len(lines[i])-len(bytes.TrimLeft(lines[i], " \t"))]
+		if bytes.IndexByte(indent, '\t') >= 0 {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// syntaxHints are the parser's messages that are passed on, each with its cure, "" for the usual
+// one. Other messages quote the text.
+var syntaxHints = map[string]string{
+	"',' or ']' must be specified":                                 "close each [ with one ]",
+	"',' or '}' must be specified":                                 "close each { with one }",
+	"sequence end token ']' not found":                             "close each [ with one ]",
+	"could not find flow mapping end token '}'":                    "close each { with one }",
+	"could not find end character of double-quoted text":           `close the quote; a quote inside it is written \", or '"'`,
+	"could not find end character of single-quoted text":           "close the quote; an apostrophe inside it is written twice",
+	"mapping value is not allowed in this context":                 "put a value that holds a colon in double quotes, and begin keys of one mapping in one column",
+	"non-map value is specified":                                   "write a key, a colon and a space before each value",
+	"unexpected key name":                                          "write a space after the colon of each key",
+	"found a tab character where an indentation space is expected": "indent with spaces",
 }
 
 func fromAST(n ast.Node) (*node, error) {
@@ -93,7 +127,7 @@ func fromAST(n ast.Node) (*node, error) {
 			return nil, err
 		}
 	default:
-		return nil, fmt.Errorf("schema line %d: only mappings, lists and plain values belong in a schema", out.line)
+		return nil, refuseForm(out.line, "must hold mappings, lists and plain values only", "another form of YAML", "")
 	}
 	return out, nil
 }

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package discreet
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/atomicfile"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/train"
+)
+
+// ParamError is a parameter that was refused: the operation, the parameter, what is
+// required and what was given, which is never a private cell.
+type ParamError = dp.ParamError
+
+// FaultError is a structural fault of a table: where it is and what is required. It
+// never holds a cell.
+type FaultError = dataset.FaultError
+
+// Errors of this package are a *ParamError, a *FaultError, an error of the system or of
+// the context, or one for which errors.Is finds one of these.
+var (
+	// ErrBudget: a schema's limit, or what is left of a ledger's total, does not allow
+	// the price. Nothing was charged.
+	ErrBudget = errors.New("discreet: the price exceeds a budget")
+	// ErrSpent: the failure came after the charge, so the price is spent.
+	ErrSpent = errors.New("discreet: the price is spent")
+	// ErrNoDataset: the ledger has no data set of this name; Declare adds one.
+	ErrNoDataset = errors.New("discreet: the ledger has no such data set")
+	// ErrDatasetExists: the ledger has a data set of this name, and totals do not change.
+	ErrDatasetExists = errors.New("discreet: the data set is declared already")
+	// ErrJob: the job's id was used for another training, which may still be running.
+	ErrJob = errors.New("discreet: the job was used before")
+	// ErrLedger: the file is no ledger, or the ledger contradicts itself.
+	ErrLedger = errors.New("discreet: not a ledger, or a damaged one")
+	// ErrModel: the file or the bytes are no model.
+	ErrModel = errors.New("discreet: not a model")
+	// ErrNotReplaced: the file to write is a ledger, a schema, a key or a paid model.
+	ErrNotReplaced = errors.New("discreet: the file is not replaced")
+	// ErrColumns: the table lacks a column that the model reads, or codes it in another way.
+	ErrColumns = errors.New("discreet: the table has other columns than the model")
+)
+
+// kindsOf are the sentinels that err satisfies by its type.
+func kindsOf(err error) (kinds []error) {
+	add := func(found bool, kind error) {
+		if found {
+			kinds = append(kinds, kind)
+		}
+	}
+	add(is[*train.ExcessError](err) || is[*ledger.Exceeded](err), ErrBudget)
+	add(is[*ledger.Spent](err), ErrSpent)
+	add(is[*ledger.Missing](err), ErrNoDataset)
+	add(is[*ledger.Exists](err), ErrDatasetExists)
+	add(is[*ledger.Conflict](err), ErrJob)
+	add(is[*ledger.Damaged](err) || is[*ledger.Unreadable](err), ErrLedger)
+	add(is[*model.Mismatch](err), ErrColumns)
+	add(is[*atomicfile.Spared](err), ErrNotReplaced)
+	return kinds
+}
+
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
+// publicError has the words of a Go program in place of those of the command, and
+// satisfies sentinels. What it wraps is found as before, but for a *ParamError, of which
+// a copy in these words comes first.
+type publicError struct {
+	text  string
+	kinds []error
+	chain []error
+}
+
+func (e *publicError) Error() string        { return e.text }
+func (e *publicError) Is(target error) bool { return slices.Contains(e.kinds, target) }
+func (e *publicError) Unwrap() []error      { return e.chain }
+
+// publish makes the error of an exported function one that a Go program can branch on and read.
+func publish(err *error, kinds ...error) {
+	if *err != nil {
+		*err = speakGo(*err, append(kinds, kindsOf(*err)...))
+	}
+}
+
+// speakGo is err in the words of a Go program, satisfying kinds.
+func speakGo(err error, kinds []error) error {
+	if p, ok := err.(*dp.ParamError); ok && len(kinds) == 0 {
+		copied := *p
+		copied.Param, copied.Want, copied.Hint = goWords(p.Param), goWords(p.Want), goWords(p.Hint)
+		return &copied
+	}
+	out := &publicError{text: goWords(err.Error()), kinds: kinds}
+	switch e := err.(type) {
+	case interface{ Unwrap() []error }:
+		for _, one := range e.Unwrap() {
+			out.chain = append(out.chain, speakGo(one, nil))
+		}
+	case interface{ Unwrap() error }:
+		if inner := e.Unwrap(); inner != nil {
+			out.chain = append(out.chain, speakGo(inner, nil))
+		}
+	}
+	if len(kinds) == 0 && out.text == err.Error() && !is[*dp.ParamError](err) {
+		return err
+	}
+	out.chain = append(out.chain, err)
+	return out
+}
+
+// goWords puts fields and functions of this package in the place of flags and commands.
+func goWords(text string) string {
+	if !strings.Contains(text, "--") && !strings.Contains(text, "discreet ") {
+		return text
+	}
+	text = commandWords.Replace(text)
+	return flagWord.ReplaceAllStringFunc(text, func(flag string) string {
+		if field := optionFields[flag[2:]]; field != "" {
+			return field
+		}
+		return `Options.Params["` + flag[2:] + `"]`
+	})
+}
+
+var (
+	flagWord     = regexp.MustCompile(`--[a-z][a-z0-9-]*[a-z0-9]`)
+	optionFields = map[string]string{
+		"epsilon": "Options.Epsilon", "delta": "Options.Delta", "not-private": "Options.NotPrivate",
+		"learner": "Options.Learner", "rows": "Options.Rows", "part": "Options.Part", "job": "the job's id",
+		"exceed-max-epsilon": "Options.ExceedMax",
+	}
+	commandWords = strings.NewReplacer(
+		"discreet budget init creates it", "OpenLedger creates it",
+		"discreet budget init declares it", "Ledger.Declare declares it",
+		"discreet schema init writes a template", "docs/schema.md lists the keys of a schema",
+		" to fill in", "",
+		"discreet plan shows", "Schema.Plan shows",
+		"the same command with --job", "Train with the job's id",
+		"with --job", "with the id",
+		"only --force replaces it", "remove it first",
+	)
+)

@@ -194,12 +194,14 @@ func describeShared(b *strings.Builder, shared map[string]int) {
 // paragraphs is a help text in Markdown: indented lines are shown as they are.
 func paragraphs(text string) string {
 	var b strings.Builder
-	inside := false
+	inside, blank := false, true
 	for line := range strings.Lines(text + "\n") {
-		if indented := strings.HasPrefix(line, "  "); indented != inside {
+		// An indented line behind text continues the item of a list.
+		if indented := strings.HasPrefix(line, "  ") && (inside || blank); indented != inside {
 			b.WriteString("```\n")
 			inside = indented
 		}
+		blank = line == "\n"
 		b.WriteString(line)
 	}
 	return strings.TrimRight(b.String(), "\n")

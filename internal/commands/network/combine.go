@@ -72,7 +72,7 @@ func (f *combination) readFlags(op string) error {
 		return bad("may be inf only together with --not-private", f.epsilon, "")
 	case f.open:
 	case f.epsilon == "":
-		return bad("must be given: it is the price that every party pays, and nobody else can name it", nil,
+		return bad("is required: it is the price that every party pays", nil,
 			"for example --epsilon 1; discreet-net party plan shows what it buys")
 	default:
 		eps, err := dp.ParseEpsilon(f.epsilon)

@@ -155,7 +155,7 @@ func flagLines(s cli.Section) (lines []string) {
 			usage += fmt.Sprintf(" (default %s)", f.DefValue)
 		}
 		lines = append(lines, fmt.Sprintf("| `%s` | %s |\n", strings.TrimSpace("--"+f.Name+" "+kind),
-			strings.ReplaceAll(usage, "|", `\|`)))
+			strings.NewReplacer("|", `\|`, "\n", " ").Replace(usage)))
 	})
 	return lines
 }
@@ -203,6 +203,9 @@ func paragraphs(text string) string {
 		}
 		blank = line == "\n"
 		b.WriteString(line)
+	}
+	if inside {
+		b.WriteString("```\n")
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

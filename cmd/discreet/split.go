@@ -51,7 +51,7 @@ are as confidential as the table.`,
 func (f *splitFlags) splitTable(c *cobra.Command) error {
 	if err := cmp.Or(f.Check(), dataset.CheckOutput("split", "train", f.train),
 		dataset.CheckOutput("split", "test", f.test)); err != nil {
-		return commands.AsUsageError(err)
+		return &cli.UsageError{Err: err}
 	}
 	s, _, err := commands.LoadSchema(f.schema)
 	if err != nil {

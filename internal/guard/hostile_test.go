@@ -66,6 +66,9 @@ func (h *hostile) share() (label string, s guard.Share) {
 		return label, s
 	}
 	s.Epsilon = dp.Epsilon(h.draw(int(dp.Nano) / 2))
+	if h.bill[0].Rho > 0 && h.draw(2) == 0 {
+		return label, guard.Share{Rho: dp.Rho(h.draw(100_000_000_000))}
+	}
 	switch h.draw(12) {
 	case 0:
 		s.Epsilon = -s.Epsilon
@@ -317,7 +320,7 @@ func (h *hostile) askGroups() {
 	case 1:
 		h.measure(groups.ClassVectors(class, 2, func(visit func(int, []float64)) {
 			for i := range groups.Len {
-				visit(i, []float64{h.number(), h.number() / 8})
+				visit(i, []float64{h.number() / 10, h.number() / 10})
 				if h.draw(4) == 0 {
 					visit(i, []float64{1, 0})
 				}
@@ -330,8 +333,8 @@ func (h *hostile) askGroups() {
 		}
 		h.measure(groups.ClassMeans(classes, 2, func(each func(int, int, float64)) {
 			for i := range groups.Len {
-				each(i, h.draw(2), h.number())
-				each(i, 0, h.number()/16)
+				each(i, h.draw(2), h.number()/10)
+				each(i, h.draw(2), h.number()/10)
 			}
 		}))
 	}
@@ -476,7 +479,10 @@ func attack(t *testing.T, seed uint64) (cost float64) {
 // Whatever a learner asks, neighbours give it the same answers at a loss of at most what was charged.
 // DISCREET_SEARCH_SECONDS searches longer, DISCREET_SEARCH_SEED elsewhere.
 func TestHostileLearner(t *testing.T) {
-	seconds, attacks := 0, 400
+	seconds, attacks := 0, 4000
+	if testing.Short() {
+		attacks = 400
+	}
 	if text := os.Getenv("DISCREET_SEARCH_SECONDS"); text != "" {
 		seconds, _ = strconv.Atoi(text)
 	}

@@ -55,6 +55,7 @@ var allowed = map[string]string{
 	"body.privacy.bill[].mechanism":    price,
 	"body.privacy.bill[].epsilon_nano": price,
 	"body.privacy.bill[].rho_pico":     price,
+	"body.privacy.bill[].delta_femto":  price,
 
 	"body.schema":                            declared,
 	"body.schema.name":                       declared,
@@ -211,7 +212,7 @@ func full() []*Model {
 	p := &votes.Privacy
 	p.Seeded, p.Overrides = true, []string{"the owner's maximum epsilon"}
 	p.PartColumn = "ward"
-	p.Delta, p.Bill[0].Rho = 1, 1
+	p.Delta, p.Bill[0].Rho, p.Bill[1].Delta = 1, 1, 1
 	s := votes.Schema
 	s.MaxEpsilon, s.MaxDelta = 100_000_000, 1_000
 	s.Dialect.Comment, s.Dialect.SkipRecords = "#", 2

@@ -205,7 +205,7 @@ func (p *Privacy) checkStatement() error {
 		}
 		pure := e.Epsilon >= 0 && e.Epsilon <= dp.MaxEpsilon
 		if only := e.Epsilon == dp.Infinite && e.Rho > 0; !(pure || only) || e.Rho < 0 || e.Rho > dp.MaxRho ||
-			e.Delta < 0 || e.Delta > p.Delta || e.Delta > 0 && e.Rho > 0 {
+			e.Delta < 0 || e.Delta > dp.MaxDelta || e.Delta > 0 && e.Rho > 0 {
 			return fmt.Errorf("model: privacy: line %d of the bill must cost between 0 and %s (got %s), or have a rho of "+
 				"at most %s", i, dp.MaxEpsilon, e.Epsilon, dp.MaxRho)
 		}

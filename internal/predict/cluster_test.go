@@ -85,7 +85,6 @@ func TestClusterRefuses(t *testing.T) {
 		{Cluster{Engine: EngineMemory, Submit: "s"}, Params{}, "x", "engine"},
 		{Cluster{Engine: EngineSpark}, Params{}, "-", "out"},
 		{Cluster{Engine: EngineSpark}, Params{}, "p.csv", "out"},
-		{Cluster{}, Params{}, "p.csv.gz", "out"},
 		{Cluster{Engine: EngineSpark}, Params{Threshold: rate}, "folder", "threshold"},
 	} {
 		err := c.cl.Check(c.p, c.out)

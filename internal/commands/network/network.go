@@ -38,6 +38,7 @@ line, 3 refused by a privacy budget.`,
 		{Title: "Both", Commands: []*cobra.Command{a.newCertsCommand()}},
 	})
 	commands.NameProgram(root, "discreet", "attack", "audit", "budget", "card", "compare", "demo", "doctor", "evaluate",
-		"explain", "export", "plan", "predict", "predict-rows", "schema", "serve", "show", "split", "train", "tune")
+		"explain", "export", "plan", "predict", "predict-rows", "release", "schema", "serve", "show", "split", "train", "tune",
+		"verify")
 	return root
 }

@@ -146,7 +146,7 @@ func explainError(op string, m *model.Model) error {
 	}
 	return &dp.ParamError{Op: op, Param: "model", Want: want,
 		Got:  fmt.Sprintf("%s by %s", m.Classifier.Describe(), m.Learner),
-		Hint: "train with --learner additive: its models are sums of one function per column" + why}
+		Hint: "train with learner additive: its models are sums of one function per column" + why}
 }
 
 func (e *Explanation) addAdditive(m *model.Model, a *model.Additive) {

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guard_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/learn/learntest"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// A table of a relation and a role of the label, with private columns.
+func tableOf(relation dp.Relation, label schema.Role, rows int) engine.Table {
+	tab := census.Generate(1, rows)
+	s := *tab.Schema
+	s.Relation, s.Label.Role = relation, label
+	tab.Schema = &s
+	return learntest.Engine(&testing.T{}, tab)
+}
+
+func termsOf(scope dp.Scope, price dp.Price, bill ...dp.Event) guard.Terms {
+	return guard.Terms{Op: "test", Scope: scope, Price: price, Bill: bill}
+}
+
+// Terms that protect less than the schema declares, that cost more than they state, or at which a row
+// may be published are refused, and nothing is charged.
+func TestOpenRefuses(t *testing.T) {
+	one, line := dp.Price{Epsilon: dp.Nano}, guard.Share{Epsilon: dp.Nano}.Line("all")
+	exit := mech.NewExit(replay.Seeded(1, "open"))
+	for name, c := range map[string]struct {
+		tab   engine.Table
+		terms guard.Terms
+	}{
+		"rows that come and go, columns alone": {tableOf(dp.AddRemove, schema.Public, 9), termsOf(dp.PrivateFeatures, one, line)},
+		"rows that come and go, with labels":   {tableOf(dp.AddRemove, schema.Private, 9), termsOf(dp.FeaturesAndLabel, one, line)},
+		"a private label":                      {tableOf(dp.ReplaceOne, schema.Private, 9), termsOf(dp.PrivateFeatures, one, line)},
+		"a bill above its price":               {tableOf(dp.ReplaceOne, schema.Private, 9), termsOf(dp.WholeRow, one, line, line)},
+		"no row":                               {tableOf(dp.ReplaceOne, schema.Private, 0), termsOf(dp.WholeRow, one, line)},
+		"a delta at which a row is published": {tableOf(dp.ReplaceOne, schema.Private, 9),
+			termsOf(dp.WholeRow, dp.Price{Epsilon: dp.Nano, Delta: dp.Femto / 8}, line)},
+		"a price without privacy": {tableOf(dp.ReplaceOne, schema.Private, 9),
+			guard.Terms{Op: "test", Scope: dp.WholeRow, Price: one, NotPrivate: true}},
+	} {
+		if _, err := guard.Open(t.Context(), c.terms, c.tab, refusing{t}, exit); err == nil {
+			t.Errorf("%s: taken", name)
+		}
+	}
+	refusal := errors.New("no budget")
+	if _, err := guard.Open(t.Context(), termsOf(dp.WholeRow, one, line), tableOf(dp.ReplaceOne, schema.Private, 9),
+		broke{err: refusal}, exit); !errors.Is(err, refusal) {
+		t.Errorf("error %v, want the account's", err)
+	}
+}
+
+// refusing is an account that must not be charged.
+type refusing struct{ t *testing.T }
+
+func (r refusing) Counted() bool { return false }
+
+func (r refusing) Charge(context.Context, dp.Price, []dp.Event) error {
+	r.t.Error("charged")
+	return nil
+}
+
+// broke is an account without a budget.
+type broke struct {
+	guard.Uncounted
+	err error
+}
+
+func (b broke) Charge(context.Context, dp.Price, []dp.Event) error { return b.err }
+
+// A training inside another must not protect less, nor cost more than is left.
+func TestPartsAreWithinTheWhole(t *testing.T) {
+	half := guard.Share{Epsilon: dp.Nano / 2}
+	whole := termsOf(dp.WholeRow, dp.Price{Epsilon: dp.Nano}, half.Line("a"), half.Line("b"))
+	g, err := guard.Open(t.Context(), whole, tableOf(dp.ReplaceOne, schema.Public, 9), guard.Uncounted{},
+		mech.NewExit(replay.Seeded(1, "parts")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	price := dp.Price{Epsilon: dp.Nano / 2}
+	if _, err := g.Part(termsOf(dp.PrivateFeatures, price, half.Line("a"))); err == nil {
+		t.Error("a part may protect less")
+	}
+	if _, err := g.Part(guard.Terms{Op: "test", Scope: dp.WholeRow, NotPrivate: true}); err == nil {
+		t.Error("a part may do without privacy")
+	}
+	for range 2 {
+		if _, err := g.Part(termsOf(dp.WholeRow, price, half.Line("a"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := g.Part(termsOf(dp.WholeRow, price, half.Line("a"))); err == nil {
+		t.Error("parts may cost more than the whole")
+	}
+}
+
+// The spread of leads is twice that of lengths, whatever the relation.
+func TestLeadsDeclareTheirSpread(t *testing.T) {
+	for _, relation := range []dp.Relation{dp.ReplaceOne, dp.AddRemove} {
+		tab := tableOf(relation, schema.Private, 9)
+		g, err := guard.Open(t.Context(), termsOf(dp.WholeRow, dp.Price{Epsilon: dp.Nano}, guard.Share{Epsilon: dp.Nano}.Line("all")),
+			tab, guard.Uncounted{}, mech.NewExit(replay.Seeded(1, "leads")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := tab.Schema().Features()[0]
+		sums, err := g.GridSlopes(t.Context(), guard.NewGridScore([]float64{0}), guard.SlopeLimit{Most: 0.5},
+			[]feature.Grid{{Axes: []feature.Bins{feature.NewBins(tab.Schema(), j, []float64{30})}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := sums.Leads().Spread(), 2*guard.LengthSpread(relation, 0.5); got != want {
+			t.Errorf("%s: spread %g, want %g", relation, got, want)
+		}
+	}
+}

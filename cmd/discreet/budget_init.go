@@ -42,12 +42,12 @@ declares it (parts: COLUMN) as --parts. A training with --part is then charged
 to its part. Only the most expensive part counts, because no row is in two
 parts.
 
-If people enter over time, and a public column records when, pass the column as
+If people enter over time, and a public column records when, pass this column as
 --cohort-by: a date, whose months are the cohorts, or a category, whose levels
-are the cohorts. Trainings with --cohorts are charged to the cohorts that they
-name. People who enter later have a budget of their own, and each cohort may
-spend the total. Declare cohorts only if each person has one entry permanently:
-a person in two cohorts pays in both.
+are. A training with --cohorts is charged to the cohorts that it names. People
+who enter later have a budget of their own, and each cohort may spend the total.
+Declare it only if each person has one entry for good: a person in two cohorts
+pays in both.
 
 With --key the data set has an owner: see budget allot and budget appoint.`,
 		Example: `  discreet budget init --ledger l.db --dataset patients --epsilon 1.0

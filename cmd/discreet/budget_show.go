@@ -32,8 +32,8 @@ func (a *app) newBudgetShowCommand() *cobra.Command {
 		Long: `Show prints the total of each data set and how it was used: spent by trainings
 that began to read, reserved by trainings that have not yet begun, and left. If
 a data set has parts, only the most expensive part counts. Each part in use is
-listed with its own spending. Cohorts are listed in the same way. A cohort is
-retired when nothing is left for trainings that name it.`,
+listed with its own spending, and so is each cohort. A cohort is retired if
+nothing is left for trainings that name it.`,
 		Example: `  discreet budget show --ledger l.db
   discreet budget show --ledger l.db --dataset patients --json`,
 		Args: cobra.NoArgs,

@@ -21,12 +21,10 @@ func (a *app) newRootCommand() *cobra.Command {
 	root := a.NewRoot(&cobra.Command{
 		Use:   "discreet",
 		Short: "train differentially private classifiers on tables",
-		Long: `Discreet trains differentially private classifiers on a table. A schema declares
-what is public about the table. A plan prints what a training will cost, and a
-model contains a statement of what its training did cost. Exit codes: 0 for
-success, 1 for an error, 2 if the command line is invalid, and 3 if a privacy
-budget refuses. The environment variable DISCREET_A_FLAG sets --a-flag. For
-people and institutions, use discreet-net.`,
+		Long: `Discreet trains differentially private classifiers on tables. A schema declares
+what is public about a table, a plan what a training will cost, and a model what
+it did cost. Exit codes: 0 success, 1 error, 2 invalid command line, 3 budget
+refused. DISCREET_A_FLAG sets --a-flag. For institutions see discreet-net.`,
 		Example: `  discreet schema init p.csv > p.yaml
   discreet train   --schema p.yaml --epsilon 1 --data p.csv --model m.json
   discreet predict --model m.json --data new.csv --out scores.csv`,

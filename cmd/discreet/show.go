@@ -96,7 +96,7 @@ region, author and published (a date), and optionally sector, sources and notes.
 	}
 	c.Flags().StringVar(&k.model, "model", "", "the model `file`, or a release of it")
 	c.Flags().StringVar(&k.out, "out", "", "the `file` to write; replaced if it is there")
-	c.Flags().StringVar(&k.format, "format", "", "the `format`: html, pdf, yaml or registry (default from the file's name)")
+	c.Flags().StringVar(&k.format, "format", "", "the `format`: html, pdf, yaml or registry (default by the name's ending)")
 	c.Flags().StringVar(&k.audit, "audit", "", "a `file` that audit --json or attack --json printed")
 	c.Flags().StringArrayVar(&k.about, "about", nil, "with --format registry, `NAME=TEXT` about what the model does not contain; may be repeated")
 	k.ledger.AddFlag(c)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cli is what the programs share: exit codes, error and hint lines, progress, files
+// Package cli contains what the programs share: exit codes, error and hint lines, progress, files
 // written whole or not at all.
 package cli
 

@@ -300,7 +300,7 @@ func checkFolder(op, flag, path, names string) error {
 	return nil
 }
 
-// maxHead is how much of a database is looked at for the names of its tables: they are made first.
+// maxHead is the number of bytes of a database that are searched for the names of its tables: they are made first.
 const maxHead = 1 << 20
 
 // checkDatabase refuses to keep something in another program's database or another kind of this

@@ -32,9 +32,6 @@ const (
 var names = append([]string{AttestationName, ModelName, StatementName, CardName, SchemaName, LedgerName, AuditName,
 	AttackName, SacroName}, exportNames()...)
 
-// Names are the names of all files that a release may hold, sorted.
-func Names() []string { return slices.Sorted(slices.Values(names)) }
-
 // ExportFormats are the formats of models for other systems that a release may hold.
 func ExportFormats() []string { return []string{"onnx", "pmml", "sql"} }
 

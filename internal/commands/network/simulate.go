@@ -57,7 +57,7 @@ func (a *app) newSimulateCommand() *cobra.Command {
 	s := &simulateFlags{app: a}
 	c := &cobra.Command{
 		Use:   "simulate",
-		Short: "simulate data owners who perturb at home, and train on their reports",
+		Short: "simulate owners who perturb at home, and train on their reports",
 		Long: `Simulate uses a table as a population. Each row, or each of --owners equal parts
 of the rows, belongs to a data owner who trusts no one. It shows what accuracy a
 population of that size can reach. Every column and the label are private here,

@@ -235,7 +235,7 @@ type Balance struct {
 	ForNew dp.Price
 }
 
-// PartBalance is what became of one part or cohort.
+// PartBalance is the balance of one part or cohort.
 type PartBalance struct {
 	Name string
 	Use
@@ -245,7 +245,7 @@ type PartBalance struct {
 // Retired reports whether nothing is left for a job on the part: every job has a price in ε.
 func (p *PartBalance) Retired() bool { return p.Left.Epsilon == 0 }
 
-// LeftFor is what a job on a part, on all of some cohorts, or without a name on all of the data
+// LeftFor is the most that a job on a part, on all of some cohorts, or without a name on all of the data
 // set, may cost.
 func (b *Balance) LeftFor(names ...string) (dp.Price, error) {
 	if len(names) == 0 {

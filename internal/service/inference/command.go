@@ -19,11 +19,11 @@ func NewCommand(opts Options, level *slog.LevelVar) *cobra.Command {
 		Short: "answer requests for predictions over HTTP and gRPC",
 		Long: `Serve answers requests for predictions over HTTP and gRPC at one address. It
 implements the Open Inference Protocol, version 2, like Triton, KServe and
-MLServer. A model's name is the name of its file without .json or .zip, or NAME
-in NAME=FILE. Its inputs are its columns; its outputs are label and score.
+MLServer. A model's name is the name of its file without .json or .zip, or NAME in
+NAME=FILE. Its inputs are its columns; its outputs are label and score.
 
-A file may also be a release (discreet release). With --require-signed it must
-be a release that a trusted key signed.
+A file may also be a release (discreet release); with --require-signed it must be
+one that a trusted key signed.
 
 Replacing the file atomically, by a rename, reloads the model within a second.
 Requests that have begun are answered by the old model. If the new file cannot

@@ -63,7 +63,7 @@ const (
 	MaxNumbers = 1 << 25
 	// MaxBytes is the size of the largest sum.
 	MaxBytes = 4 << 20
-	// FreeProof is how many bytes may follow a share to show that its numbers are in
+	// FreeProof is the number of bytes that may follow a share to show that its numbers are in
 	// range: if it takes more, participants show it only in a sum of Proofs.
 	FreeProof = 1 << 20
 	// MaxProof is how many may follow one in any sum: a message has room for it.

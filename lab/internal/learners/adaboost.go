@@ -17,10 +17,10 @@ func adaboostLearner() *train.Learner {
 		Name: "adaboost",
 		Options: []train.Option{
 			{Name: "rounds", Usage: "rounds of boosting", Value: train.Int(&p.Rounds)},
-			{Name: "encoding", Usage: "how categories become numbers: onehot or ordinal", Value: train.Word(&p.Encoding)},
-			{Name: "columns", Usage: "which columns to use: all or public", Value: train.Word(&p.Columns)},
-			{Name: "reg", Usage: "ridge on the mean loss, 0 for 1/n", Value: train.Number(&p.Reg)},
-			{Name: "base", Usage: "what to boost: logistic, stump or random", Value: train.Word(&p.Base)},
+			{Name: "encoding", Usage: "encoding of categories: onehot or ordinal", Value: train.Word(&p.Encoding)},
+			{Name: "columns", Usage: "columns to use: all or public", Value: train.Word(&p.Columns)},
+			{Name: "reg", Usage: "ridge penalty on the mean loss, 0 for 1/n", Value: train.Number(&p.Reg)},
+			{Name: "base", Usage: "base classifier: logistic, stump or random", Value: train.Word(&p.Base)},
 		},
 		Make: func(pr train.Price, s *schema.Schema, rows int) (learn.Plan, error) {
 			p.NotPrivate = pr.NotPrivate

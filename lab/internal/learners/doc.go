@@ -6,10 +6,5 @@ package learners
 
 import "github.com/discreet-dp/discreet/internal/train"
 
-// All lists them, made anew by each call.
-func All() []*train.Learner {
-	return []*train.Learner{peopleLearner(), pateLearner(), adaboostLearner()}
-}
-
 // Register adds them to the table of learners.
 func Register() { train.Register(peopleLearner, pateLearner, adaboostLearner) }

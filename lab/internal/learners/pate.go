@@ -19,11 +19,11 @@ func pateLearner() *train.Learner {
 		Private: true,
 		Draws:   true, Approximate: true,
 		Options: []train.Option{
-			{Name: "form", Usage: "which PATE: repaired, or printed to reproduce figures (not private)", Value: train.Word(&p.Form)},
-			{Name: "noise", Usage: "noise that meets the votes: laplace, or gaussian with --delta", Value: train.Word(&p.Noise)},
-			{Name: "teachers", Usage: "parts the rows are dealt into, 0 for one a row", Value: train.Int(&p.Teachers)},
-			{Name: "encoding", Usage: "how categories become numbers: onehot or ordinal", Value: train.Word(&p.Encoding)},
-			{Name: "vote-epsilon", Usage: "what the printed form says a vote costs", Value: loss{&p.VoteEpsilon}},
+			{Name: "form", Usage: "form of PATE: repaired, or printed to reproduce figures (not private)", Value: train.Word(&p.Form)},
+			{Name: "noise", Usage: "noise on the votes: laplace, or gaussian with --delta", Value: train.Word(&p.Noise)},
+			{Name: "teachers", Usage: "number of parts of the rows, 0 for one part per row", Value: train.Int(&p.Teachers)},
+			{Name: "encoding", Usage: "encoding of categories: onehot or ordinal", Value: train.Word(&p.Encoding)},
+			{Name: "vote-epsilon", Usage: "cost of a vote in the printed form", Value: loss{&p.VoteEpsilon}},
 		},
 		Make: func(pr train.Price, s *schema.Schema, rows int) (learn.Plan, error) {
 			p.Epsilon, p.Delta, p.NotPrivate = pr.Epsilon, pr.Delta, pr.NotPrivate

@@ -16,11 +16,11 @@ func peopleLearner() *train.Learner {
 		Private: true,
 		Draws:   true,
 		Options: []train.Option{
-			{Name: "rounds", Usage: "rounds of boosting, 0 for as many as ε and the rows pay for", Value: train.Int(&p.Rounds)},
-			{Name: "encoding", Usage: "how categories become numbers: onehot or ordinal", Value: train.Word(&p.Encoding)},
+			{Name: "rounds", Usage: "rounds of boosting, 0 for as many as ε and the rows allow", Value: train.Int(&p.Rounds)},
+			{Name: "encoding", Usage: "encoding of categories: onehot or ordinal", Value: train.Word(&p.Encoding)},
 			{Name: "kappa", Usage: "no row holds more than 1/(kappa·n) of the weight", Value: train.Number(&p.Kappa)},
-			{Name: "base", Usage: "what to boost: logistic, stump or random", Value: train.Word(&p.Base)},
-			{Name: "classifiers", Usage: "random classifiers to choose from in a round", Value: train.Int(&p.Candidates)},
+			{Name: "base", Usage: "base classifier: logistic, stump or random", Value: train.Word(&p.Base)},
+			{Name: "classifiers", Usage: "number of random classifiers to choose from in a round", Value: train.Int(&p.Candidates)},
 		},
 		Make: func(pr train.Price, s *schema.Schema, rows int) (learn.Plan, error) {
 			p.Epsilon, p.NotPrivate = pr.Epsilon, pr.NotPrivate

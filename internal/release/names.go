@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package release
+
+import "slices"
+
+// Names are the names of all files that a release may hold, sorted.
+func Names() []string { return slices.Sorted(slices.Values(names)) }

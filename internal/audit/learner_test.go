@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/guard/extend"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/brc"
 	"github.com/discreet-dp/discreet/internal/model"
@@ -140,8 +141,12 @@ type bent struct {
 }
 
 func (b bent) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
-	tab, exit := g.Unsealed()
-	return b.fit(ctx, b.Plan, tab, guard.Uncounted{}, exit)
+	in := extend.Open(g)
+	tab, err := in.OneRow()
+	if err != nil {
+		return nil, err
+	}
+	return b.fit(ctx, b.Plan, tab, guard.Uncounted{}, in.Exit())
 }
 
 // Learners with bugs are refuted at the claim they were planned for.

@@ -122,6 +122,12 @@ func (g *Guard) Coins() Coins { return g.exit.Public() }
 // Coins is a source of random bits.
 type Coins = rng.Source
 
+// Below draws uniformly from 0..n-1, n > 0.
+func Below(src Coins, n uint64) uint64 { return rng.Below(src, n) }
+
+// Shuffle permutes n items uniformly by calling swap.
+func Shuffle(src Coins, n int, swap func(i, j int)) { rng.Shuffle(src, n, swap) }
+
 // Part is a guard on the same table for a training inside this one, whose price is set aside (2.4).
 func (g *Guard) Part(t Terms) (*Guard, error) { return g.part(t, g.table, 1) }
 

@@ -77,7 +77,3 @@ func (g *Guard) Table() (engine.Table, error) {
 	}
 	return g.table, nil
 }
-
-// Unsealed is the table and the door of noise, for learners whose measurements are their own: brc,
-// erm, and the laboratory's.
-func (g *Guard) Unsealed() (engine.Table, *mech.Exit) { return g.table, g.exit }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/guard/extend"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -23,7 +24,10 @@ func TestDrawRowsTakesOneOfEachPerson(t *testing.T) {
 	persons := whole.Persons().Count()
 	g := open(t, whole, false)
 	g.DrawRows()
-	drawn, _ := g.Unsealed()
+	drawn, err := extend.Open(g).OneRow()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if persons >= 500 || drawn.Rows() != persons || drawn.Persons() != nil || drawn.Schema().Person != nil {
 		t.Errorf("of %d persons %d rows are drawn", persons, drawn.Rows())
 	}

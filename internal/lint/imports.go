@@ -17,7 +17,7 @@ type barrier struct {
 
 var barriers = []barrier{
 	{[]string{"learn", "learn/*"}, []string{"table/dataset", "table/engine/memory", "privacy/ledger", "census", "train", "cli",
-		"service/**", "federated/**"}, "a learner asks a guard: it sees no rows, files, accounts or network"},
+		sealed, "service/**", "federated/**"}, "a learner asks a guard: it sees no rows, files, accounts or network"},
 	{[]string{"guard", "guard/**"}, []string{"learn", "learn/*", "model", "table/dataset", "table/engine/memory"},
 		"the promise rests on the guard alone, whatever learners do and wherever rows are"},
 	{[]string{"privacy/dp", "privacy/rng", "privacy/response", "privacy/mech", "privacy/accounting", "privacy/ledger"},
@@ -37,6 +37,14 @@ var barriers = []barrier{
 	{[]string{"train", "tune", "forecast", "heldout", "audit", "guard"}, []string{"cmd/*", "cli", "service/**"},
 		"use cases know neither flags nor the network"},
 }
+
+// sealed opens a guard; mayOpen alone import it.
+const sealed = "guard/extend"
+
+var mayOpen = []string{"tune", "lab/**"}
+
+// besideGuard may not be imported by learners directly: the guard's answers have their noise.
+var besideGuard = []string{"privacy/mech", "privacy/rng"}
 
 // pure are packages without files, the network, the clock or other processes.
 var pure = []string{"privacy/dp", "privacy/response", "privacy/mech", "privacy/accounting", "table/column",
@@ -79,6 +87,9 @@ func checkImports(m *Module) (bad []string) {
 				switch {
 				case ours && testOnly(to) && !testOnly(p.Name):
 					bad = append(bad, m.at(spec.Pos(), "%s imports %s, which exists for tests only", p.Name, to))
+				case ours && to == sealed && !matches(mayOpen, p.Name),
+					ours && matches([]string{"learn", "learn/*"}, p.Name) && slices.Contains(besideGuard, to) && !testOnly(p.Name):
+					bad = append(bad, m.at(spec.Pos(), "%s may not import %s", p.Name, to))
 				case ours:
 					arrows[p.Name] = append(arrows[p.Name], to)
 				case testOnly(p.Name):

@@ -107,6 +107,18 @@ func TestImports(t *testing.T) {
 		{"a learner that looks inside", files{
 			"learn/brc/a.go": "package brc\n" + `import _ "reflect"`,
 		}, []string{"learn/brc/a.go:2: learn/brc may not import reflect"}},
+		{"a learner with noise of its own", files{
+			"learn/erm/a.go": "package erm\n" + `import _ "m.test/m/privacy/mech"`,
+			"learn/brc/a.go": "package brc\n" + `import _ "m.test/m/privacy/rng"`,
+		}, []string{"learn/brc may not import privacy/rng", "learn/erm may not import privacy/mech"}},
+		{"a learner that opens its guard", files{
+			"learn/brc/a.go": "package brc\n" + `import _ "m.test/m/guard/extend"`,
+		}, []string{"learn/brc may not import guard/extend"}},
+		{"a learner that opens its guard through tune", files{
+			"learn/brc/a.go":    "package brc\n" + `import _ "m.test/m/tune"`,
+			"tune/a.go":         "package tune\n" + `import _ "m.test/m/guard/extend"`,
+			"guard/extend/a.go": "package extend",
+		}, []string{"learn/brc must never reach guard/extend (by learn/brc → tune → guard/extend)"}},
 		{"rows through a third package", files{
 			"learn/brc/a.go":     "package brc\n" + `import _ "m.test/m/shrink"`,
 			"shrink/a.go":        "package shrink\n" + `import _ "m.test/m/table/dataset"`,

@@ -15,14 +15,6 @@ type mutant struct {
 
 var table = []mutant{
 	{
-		Row: "1", Bug: "noise not split over the rounds",
-		File: "internal/learn/brc/private.go",
-		Old:  `return mech.Sized(mech.LaplaceFor(eps, l1, length))`,
-		New:  `return mech.Sized(mech.LaplaceFor(r.pl.Epsilon, l1, length))`,
-
-		Package: "./internal/learn/brc", Test: "TestConformance/partly_private/bill_equals_releases",
-	},
-	{
 		Row: "2", Bug: "noise split over T-1 rounds",
 		File: "internal/learn/brc/params.go",
 		Old:  `eps, err := rest.Split(parts*pl.Rounds + paid)`,
@@ -32,53 +24,27 @@ var table = []mutant{
 	},
 	{
 		Row: "3", Bug: "sensitivity misses c2",
-		File: "internal/learn/brc/private.go",
+		File: "internal/guard/mistakes/rows.go",
 		Old:  `hi, lo := float64(r.reach.hi), float64(r.reach.lo)`,
-		New:  `hi, lo := float64(r.pl.clip.one), float64(r.reach.lo)`,
+		New:  `hi, lo := float64(r.clip.one), float64(r.reach.lo)`,
 
-		Package: "./internal/learn/brc", Test: "TestDeclaredSensitivityIsHeldAndReached",
+		Package: "./internal/guard/mistakes", Test: "TestDeclaredSensitivityIsHeldAndReached",
 	},
 	{
 		Row: "4", Bug: "sensitivity 1/n",
-		File: "internal/learn/brc/private.go",
+		File: "internal/guard/mistakes/rows.go",
 		Old:  `return roundUp(hi / (hi + others*lo))`,
 		New:  `return roundUp(hi / hi / (lo / lo * (others + 1)))`,
 
-		Package: "./internal/learn/brc", Test: "TestDeclaredSensitivityIsHeldAndReached",
+		Package: "./internal/guard/mistakes", Test: "TestDeclaredSensitivityIsHeldAndReached",
 	},
 	{
 		Row: "5", Bug: "weights never clipped",
-		File: "internal/learn/brc/weights.go",
+		File: "internal/guard/mistakes/weights.go",
 		Old:  `if f >= float64(c.lo) && f <= float64(c.hi) {`,
 		New:  `if f >= 1 && f <= float64(c.hi)*1e6 {`,
 
-		Package: "./internal/learn/brc", Test: "TestWeightsStayInsideTheReachableSet",
-	},
-	{
-		Row: "6", Bug: "weights normalised, then clipped",
-		File: "internal/learn/brc/private.go",
-		Old: `	r.reach.addRound(factor)
-}`,
-		New: `	sum, n := int64(0), int64(0)
-	for i, w := range r.weight {
-		sum += w * int64(r.patterns.Count[i])
-		n += int64(r.patterns.Count[i])
-	}
-	for i, w := range r.weight {
-		r.weight[i] = min(max(w*r.pl.clip.one*n/sum, r.pl.clip.lo), r.pl.clip.hi)
-	}
-	r.reach.addRound(factor)
-}`,
-		Package: "./internal/learn/brc", Test: "TestDeclaredSensitivityIsHeldAndReached",
-	},
-	{
-		Row: "7", Bug: "exact vote",
-		File: "internal/learn/brc/private.go",
-		Old: `return exit.Release(label, r.noiseFor(eps, r.errorSensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + ` +
-			`right})[0]`,
-		New: `exit.Release(label, r.noiseFor(eps, r.errorSensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})
-		return float64(wrong) / float64(wrong+right)`,
-		Package: "./internal/learn/brc", Test: "TestReplayNonInterference",
+		Package: "./internal/guard/mistakes", Test: "TestWeightsStayInsideTheReachableSet",
 	},
 	{
 		Row: "7b", Bug: "public classifier fitted on the private weights",
@@ -131,7 +97,7 @@ var table = []mutant{
 	},
 	{
 		Row: "10", Bug: "selection without the 2 of 2Δ",
-		File: "internal/learn/brc/private.go",
+		File: "internal/guard/mistakes/rows.go",
 		Old:  `spread := 2 * r.errorSensitivity()`,
 		New:  `spread := r.errorSensitivity()`,
 
@@ -146,22 +112,8 @@ var table = []mutant{
 		Package: "./internal/learn/brc", Test: "TestConformance/label_for_a_share/bill_equals_releases",
 	},
 	{
-		Row: "B-3", Bug: "the best stump, without noise",
-		File: "internal/learn/brc/subroutine.go",
-		Old:  `	return from + exit.Select(`,
-		New: `	best := 0
-	for c := range scores {
-		if scores[c].Float() > scores[best].Float() {
-			best = c
-		}
-	}
-	return from + best
-	return from + exit.Select(`,
-		Package: "./internal/learn/brc", Test: "TestConformance/stumps/bill_equals_releases",
-	},
-	{
 		Row: "B-4", Bug: "how a shape answers a row depends on the row before it",
-		File: "internal/learn/brc/shapes.go",
+		File: "internal/guard/mistakes/shapes.go",
 		Old:  `return p.Bits[i*p.Words+k/64]`,
 		New:  `return p.Bits[max(i-1, 0)*p.Words+k/64]`,
 
@@ -202,15 +154,15 @@ var table = []mutant{
 		Old:  `		t[i] = min(r.Scale, r.Norm/math.Sqrt(square))`,
 		New:  `		t[i] = r.Scale + 0*square`,
 
-		Package: "./internal/learn/erm", Test: "TestOneRowMovesTheGradientNoFurtherThanDeclared",
+		Package: "./internal/guard/perturbed", Test: "TestOneRowMovesTheGradientNoFurtherThanDeclared",
 	},
 	{
 		Row: "14", Bug: "output perturbation without the 2",
-		File: "internal/learn/erm/noise.go",
+		File: "internal/guard/perturbed/noise.go",
 		Old:  `l2 := u.rowSlopes()*slope/u.summedPenalty() + off`,
 		New:  `l2 := u.rowSlopes()/2*slope/u.summedPenalty() + off`,
 
-		Package: "./internal/learn/erm", Test: "TestOutputSensitivityIsHeldAndReached",
+		Package: "./internal/guard/perturbed", Test: "TestOutputSensitivityIsReached",
 	},
 	{
 		Row: "15", Bug: "intercept's constant left out of a row's length",
@@ -218,23 +170,23 @@ var table = []mutant{
 		Old:  `		square := 1.0`,
 		New:  `		square := 0.0`,
 
-		Package: "./internal/learn/erm", Test: "TestOneRowMovesTheGradientNoFurtherThanDeclared",
+		Package: "./internal/guard/perturbed", Test: "TestOneRowMovesTheGradientNoFurtherThanDeclared",
 	},
 	{
 		Row: "16", Bug: "summed gradient, noise for the mean",
-		File: "internal/learn/erm/units.go",
+		File: "internal/guard/perturbed/units.go",
 		Old:  `return 2 * u.norm }`,
 		New:  `return 2 * u.norm / u.n }`,
 
-		Package: "./internal/learn/erm", Test: "TestOneRowMovesTheGradientNoFurtherThanDeclared",
+		Package: "./internal/guard/perturbed", Test: "TestOneRowMovesTheGradientNoFurtherThanDeclared",
 	},
 	{
 		Row: "17", Bug: "objective perturbation of CM08, without the Jacobian",
-		File: "internal/learn/erm/noise.go",
+		File: "internal/guard/perturbed/noise.go",
 		Old:  `mech.ObjectiveFor(eps, u.rowSlopes(), jacobian, u.dim)`,
 		New:  `mech.ObjectiveFor(eps, u.rowSlopes(), 0*jacobian, u.dim)`,
 
-		Package: "./internal/learn/erm", Test: "TestSupremumOverTables",
+		Package: "./internal/guard/perturbed", Test: "TestSupremumOverTables",
 	},
 	{
 		Row: "18", Bug: "noise Gamma(d, 1/ε)",
@@ -246,15 +198,15 @@ var table = []mutant{
 	},
 	{
 		Row: "19", Bug: "c·R in place of c·R²",
-		File: "internal/learn/erm/units.go",
+		File: "internal/guard/perturbed/units.go",
 		Old:  `bend := u.curve * u.norm * u.norm`,
 		New:  `bend := u.curve * u.norm`,
 
-		Package: "./internal/learn/erm", Test: "TestRadiusEntersSquared",
+		Package: "./internal/guard/perturbed", Test: "TestRadiusEntersSquared",
 	},
 	{
 		Row: "20", Bug: "intercept not regularised",
-		File: "internal/learn/erm/fit.go",
+		File: "internal/guard/perturbed/rows.go",
 		Old:  `	for i := range p.Grad {`,
 		New: `	for i := range p.Grad {
 		if i == u.dim-1 {
@@ -262,23 +214,31 @@ var table = []mutant{
 			p.Grad[i] = (p.Grad[i] + b[i]) / u.n
 			continue
 		}`,
-		Package: "./internal/learn/erm", Test: "TestCertificateHolds",
+		Package: "./internal/guard/perturbed", Test: "TestCertificateHolds",
 	},
 	{
 		Row: "21", Bug: "solver stopped after one step",
-		File: "internal/learn/erm/solve.go",
+		File: "internal/guard/perturbed/solve.go",
 		Old:  `		if was <= target { // 2.3: the certificate`,
 		New:  `		if target >= 0 {`,
 
-		Package: "./internal/learn/erm", Test: "TestCertificateHolds",
+		Package: "./internal/guard/perturbed", Test: "TestCertificateHolds",
 	},
 	{
 		Row: "erm grid", Bug: "the remainder forgets that the linear term was snapped",
-		File: "internal/learn/erm/fit.go",
-		Old:  `p.minimumDistance(p.gradientBound()+p.snappingBound(p.term))`,
-		New:  `p.minimumDistance(p.gradientBound()+0*p.snappingBound(p.term))`,
+		File: "internal/guard/perturbed/problem.go",
+		Old:  `s.minimumDistance(s.gradientBound()+s.snappingBound(s.term))`,
+		New:  `s.minimumDistance(s.gradientBound()+0*s.snappingBound(s.term))`,
 
-		Package: "./internal/learn/erm", Test: "TestRemainderCoversTheGridOfTheTerm",
+		Package: "./internal/guard/perturbed", Test: "TestRemainderCoversTheGridOfTheTerm",
+	},
+	{
+		Row: "threshold 1", Bug: "the choice of a threshold priced as if a row could only add to counts",
+		File: "internal/guard/perturbed/rows.go",
+		Old:  `mech.PermuteAndFlipFor(eps, 2)`,
+		New:  `mech.PermuteAndFlipFor(eps, 1)`,
+
+		Package: "./internal/guard/perturbed", Test: "TestThresholdSensitivityIsHeldAndReached",
 	},
 	{
 		Row: "29", Bug: "seeded noise in production",
@@ -476,14 +436,6 @@ var table = []mutant{
 	},
 	// The same bugs seen from outside, by an audit that knows nothing of the code.
 	{
-		Row: "1 audited", Bug: "noise not split over the rounds",
-		File: "internal/learn/brc/private.go",
-		Old:  `return mech.Sized(mech.LaplaceFor(eps, l1, length))`,
-		New:  `return mech.Sized(mech.LaplaceFor(r.pl.Epsilon, l1, length))`,
-
-		Package: "./internal/audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
-	},
-	{
 		Row: "2 audited", Bug: "noise split over T-1 rounds",
 		File: "internal/learn/brc/params.go",
 		Old:  `eps, err := rest.Split(parts*pl.Rounds + paid)`,
@@ -493,27 +445,18 @@ var table = []mutant{
 	},
 	{
 		Row: "3 audited", Bug: "sensitivity misses c2",
-		File: "internal/learn/brc/private.go",
+		File: "internal/guard/mistakes/rows.go",
 		Old:  `hi, lo := float64(r.reach.hi), float64(r.reach.lo)`,
-		New:  `hi, lo := float64(r.pl.clip.one), float64(r.reach.lo)`,
+		New:  `hi, lo := float64(r.clip.one), float64(r.reach.lo)`,
 
 		Package: "./internal/audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
 	},
 	{
 		Row: "4 audited", Bug: "sensitivity 1/n",
-		File: "internal/learn/brc/private.go",
+		File: "internal/guard/mistakes/rows.go",
 		Old:  `return roundUp(hi / (hi + others*lo))`,
 		New:  `return roundUp(hi / hi / (lo / lo * (others + 1)))`,
 
-		Package: "./internal/audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
-	},
-	{
-		Row: "7 audited", Bug: "exact vote",
-		File: "internal/learn/brc/private.go",
-		Old: `return exit.Release(label, r.noiseFor(eps, r.errorSensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + ` +
-			`right})[0]`,
-		New: `exit.Release(label, r.noiseFor(eps, r.errorSensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + right})
-		return float64(wrong) / float64(wrong+right)`,
 		Package: "./internal/audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
 	},
 	{
@@ -1192,11 +1135,11 @@ var table = []mutant{
 	},
 	{
 		Row: "blocks 1", Bug: "noise in blocks for one of the two rows of a replacement",
-		File: "internal/learn/erm/noise.go",
+		File: "internal/guard/perturbed/noise.go",
 		Old:  `ObjectiveBlocksFor(eps, 2*u.cell, jacobian, u.blocks)`,
 		New:  `ObjectiveBlocksFor(eps, u.cell, jacobian, u.blocks)`,
 
-		Package: "./internal/learn/erm", Test: "TestOneRowMovesTheGradientNoFurtherThanDeclared",
+		Package: "./internal/guard/perturbed", Test: "TestOneRowMovesTheGradientNoFurtherThanDeclared",
 	},
 	{
 		Row: "blocks 2", Bug: "noise in blocks of the gamma law of shape d, not d+1",
@@ -1205,30 +1148,6 @@ var table = []mutant{
 		New:  `	length := 0.0`,
 
 		Package: "./internal/privacy/mech", Test: "TestBlocksLength",
-	},
-	{
-		Row: "blocks 3", Bug: "the constant left out of a row's largest entry",
-		File: "internal/learn/erm/noise.go",
-		Old:  `min(pl.rowScale(), pl.Norm)`,
-		New:  `min(1/math.Sqrt(float64(len(pl.space.Columns)+2)), pl.Norm)`,
-
-		Package: "./internal/learn/erm", Test: "TestOneRowMovesTheGradientNoFurtherThanDeclared",
-	},
-	{
-		Row: "threshold 1", Bug: "the choice of a threshold priced as if a row could only add to counts",
-		File: "internal/learn/erm/threshold.go",
-		Old:  `mech.PermuteAndFlipFor(pl.ask, 2)`,
-		New:  `mech.PermuteAndFlipFor(pl.ask, 1)`,
-
-		Package: "./internal/learn/erm", Test: "TestThresholdSensitivityIsHeldAndReached",
-	},
-	{
-		Row: "threshold 2", Bug: "the fit has all of ε, the threshold its part besides",
-		File: "internal/learn/erm/fit.go",
-		Old:  `u.outputNoise(pl.Noise, pl.bill[0].Epsilon, slope,`,
-		New:  `u.outputNoise(pl.Noise, pl.Epsilon, slope,`,
-
-		Package: "./internal/learn/erm", Test: "TestConformance",
 	},
 	{
 		Row: "threshold 3", Bug: "rows are counted by shortened scores, which the model does not use",
@@ -1244,7 +1163,7 @@ var table = []mutant{
 		Old:  `w[k] /= most`,
 		New:  `w[k] /= 1 + 0*most`,
 
-		Package: "./internal/learn/erm", Test: "TestWeightsDoNotRaiseTheSensitivity",
+		Package: "./internal/guard/perturbed", Test: "TestWeightsDoNotRaiseTheSensitivity",
 	},
 	{
 		Row: "levels 3", Bug: "labeldp: a changed label is priced as if it left one level and entered none",

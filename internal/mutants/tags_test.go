@@ -156,36 +156,27 @@ var leaned = []mutant{
 	},
 	{
 		Row: "tag erm 1.2", Bug: "the slope at the minimum is bounded by one turn too many of half the ridge",
-		File: "internal/learn/erm/units.go",
+		File: "internal/guard/perturbed/units.go",
 		Old:  `slope = 1 / (1 + math.Exp(-u.norm*slope*u.norm/u.reg))`,
 		New:  `slope = 1 / (1 + math.Exp(-u.norm*slope*u.norm/u.reg/2))`,
 
-		Package: "./internal/learn/erm", Test: "TestSlopeIsABound",
+		Package: "./internal/guard/perturbed", Test: "TestSlopeIsABound",
 	},
 	{
 		Row: "tag erm 2.5", Bug: "the grid of the linear term counts for half",
-		File: "internal/learn/erm/units.go",
+		File: "internal/guard/perturbed/units.go",
 		Old:  `return step * math.Sqrt(float64(u.dim)) / (2 * u.n)`,
 		New:  `return step * math.Sqrt(float64(u.dim)) / (4 * u.n)`,
 
-		Package: "./internal/learn/erm", Test: "TestRemainderCoversTheGridOfTheTerm",
+		Package: "./internal/guard/perturbed", Test: "TestRemainderCoversTheGridOfTheTerm",
 	},
 	{
 		Row: "tag erm 2.3", Bug: "a solver is content with a gradient ten times as long",
-		File: "internal/learn/erm/solve.go",
+		File: "internal/guard/perturbed/solve.go",
 		Old:  `if best.GradNorm <= target { // 2.3: the certificate`,
 		New:  `if best.GradNorm <= 10*target {`,
 
-		Package: "./internal/learn/erm", Test: "TestNoAnswerWithoutCertificate",
-	},
-	{
-		Row: "tag erm 1.3", Bug: "coefficients leave before the noise",
-		File: "internal/learn/erm/fit.go",
-		Old:  `l := pl.unscaleCoefficients(exit.Release(coefsLabel+pl.of, pert.after, values...))`,
-		New: `exit.Release(coefsLabel+pl.of, pert.after, values...)
-	l := pl.unscaleCoefficients(w)`,
-
-		Package: "./internal/learn/erm", Test: "TestConformance",
+		Package: "./internal/guard/perturbed", Test: "TestNoAnswerWithoutCertificate",
 	},
 	{
 		Row: "tag multiparty 3.2", Bug: "the mean of coefficients moves by half of what one party can do",
@@ -300,17 +291,6 @@ var leaned = []mutant{
 		Package: "./lab/internal/learn/people", Test: "TestVotesEqualTheNaiveTwin",
 	},
 	{
-		Row: "tag brc 1.1", Bug: "the list of classifiers depends on how many rows there are",
-		File: "internal/learn/brc/fit.go",
-		Old:  `list := sub.listAll(exit.Public()) // 1.1: before any row is read`,
-		New: `list := sub.listAll(exit.Public())
-	if pt, err := tab.Mistakes(ctx, pl.private, list); err == nil && len(pt.Count)%2 == 0 {
-		list = sub.listAll(exit.Public())
-	}`,
-
-		Package: "./internal/learn/brc", Test: "TestVotesEqualTheNaiveTwin",
-	},
-	{
 		Row: "tag local 6.1", Bug: "a lie may be the truth",
 		File: "internal/privacy/mech/grr.go",
 		Old:  `	if other >= cell {`,
@@ -393,16 +373,8 @@ var leaned = []mutant{
 		Package: "./internal/noninterference", Test: "TestEveryModeOnPairs",
 	},
 	{
-		Row: "tag brc 1.9", Bug: "the sensitivity forgets the weights of the classes",
-		File: "internal/learn/brc/private.go",
-		Old:  `		others *= float64(min(r.units[0], r.units[1])) / classUnits`,
-		New:  `		others *= 1`,
-
-		Package: "./internal/learn/brc", Test: "TestDeclaredSensitivityOfWeighedClasses",
-	},
-	{
 		Row: "tag brc 1.9b", Bug: "the classes' share leaves with half of its noise",
-		File: "internal/learn/brc/classes.go",
+		File: "internal/guard/mistakes/rows.go",
 		Old:  `roundUp(1/float64(r.n))`,
 		New:  `roundUp(0.5/float64(r.n))`,
 
@@ -410,11 +382,11 @@ var leaned = []mutant{
 	},
 	{
 		Row: "tag brc 1.4", Bug: "the largest reachable weight is forgotten",
-		File: "internal/learn/brc/weights.go",
+		File: "internal/guard/mistakes/weights.go",
 		Old:  `r.lo, r.hi = min(r.lo, w), max(r.hi, w)`,
 		New:  `r.lo, r.hi = min(r.lo, w), max(r.hi, r.clip.one)`,
 
-		Package: "./internal/learn/brc", Test: "TestDeclaredSensitivityIsHeldAndReached",
+		Package: "./internal/guard/mistakes", Test: "TestDeclaredSensitivityIsHeldAndReached",
 	},
 	{
 		Row: "tag pate 1.4", Bug: "the student groups rows by private columns, too",
@@ -562,14 +534,6 @@ var leaned = []mutant{
 		New:  `allStumps(pl.private, pl.s, pl.Candidates+1)`,
 
 		Package: "./internal/learn/brc", Test: "TestVotesEqualTheNaiveTwin",
-	},
-	{
-		Row: "tag brc 1.1 shapes", Bug: "a random shape's column is not drawn: it is the first in every round",
-		File: "internal/learn/brc/shapes.go",
-		Old:  `k := int(rng.Below(src, uint64(len(s.pl.private.Columns))))`,
-		New:  `k := 0`,
-
-		Package: "./internal/learn/brc", Test: "TestShapesEqualTheNaiveTwin",
 	},
 	{
 		Row: "tag people 1.1", Bug: "candidates ask beyond the bounds of the schema",

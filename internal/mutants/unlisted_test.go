@@ -25,16 +25,6 @@ var unlisted = []mutant{
 		Package: "./internal/noninterference", Test: "TestEveryModeOnPairs",
 	},
 	{
-		Row: "unlisted 2", Bug: "boosting stops when the exact training error is zero",
-		File: "internal/learn/brc/fit.go",
-		Old:  `wrong, right := rows.sumWeights(k)`,
-		New: `wrong, right := rows.sumWeights(k)
-		if t > 0 && (wrong == 0 || right == 0) {
-			break
-		}`,
-		Package: "./internal/noninterference", Test: "TestEveryModeOnPairs",
-	},
-	{
 		Row: "unlisted 3", Bug: "random stopping of tune ends at a candidate without a mistake",
 		File: "internal/tune/fit.go",
 		Old:  `at, m, least = i, candidate, noisy`,
@@ -56,19 +46,6 @@ var unlisted = []mutant{
 					}
 				}
 `,
-		Package: "./internal/noninterference", Test: "TestEveryModeOnPairs",
-	},
-	{
-		Row: "unlisted 6", Bug: "the exact error stands in for a noisy one that cannot be",
-		File: "internal/learn/brc/private.go",
-		Old: `return exit.Release(label, r.noiseFor(eps, r.errorSensitivity(), 1), mech.Ratio{Num: wrong, Den: wrong + ` +
-			`right})[0]`,
-		New: `noisy := exit.Release(label, r.noiseFor(eps, r.errorSensitivity(), 1), ` +
-			`mech.Ratio{Num: wrong, Den: wrong + right})[0]
-		if noisy < 0 || noisy > 1 {
-			return float64(wrong) / float64(wrong+right)
-		}
-		return noisy`,
 		Package: "./internal/noninterference", Test: "TestEveryModeOnPairs",
 	},
 	{
@@ -151,19 +128,19 @@ var unlisted = []mutant{
 	},
 	{
 		Row: "unlisted 13", Bug: "output perturbation is sized as if the optimiser found the minimum",
-		File: "internal/learn/erm/fit.go",
-		Old:  `p.after = u.outputNoise(pl.Noise, pl.bill[0].Epsilon, slope, 2*u.minimumDistance(p.gradientBound()))`,
-		New:  `p.after = u.outputNoise(pl.Noise, pl.bill[0].Epsilon, slope, 0)`,
+		File: "internal/guard/perturbed/problem.go",
+		Old:  `slope, 2*u.minimumDistance(s.gradientBound()))`,
+		New:  `slope, 0)`,
 
-		Package: "./internal/learn/erm", Test: "TestNoiseCoversTheCertificate",
+		Package: "./internal/guard/perturbed", Test: "TestNoiseCoversTheCertificate",
 	},
 	{
 		Row: "unlisted 14", Bug: "an optimiser's certificate counts for one of the two neighbours",
-		File: "internal/learn/erm/fit.go",
-		Old:  `p.after = u.outputNoise(pl.Noise, pl.bill[0].Epsilon, slope, 2*u.minimumDistance(p.gradientBound()))`,
-		New:  `p.after = u.outputNoise(pl.Noise, pl.bill[0].Epsilon, slope, u.minimumDistance(p.gradientBound()))`,
+		File: "internal/guard/perturbed/problem.go",
+		Old:  `slope, 2*u.minimumDistance(s.gradientBound()))`,
+		New:  `slope, u.minimumDistance(s.gradientBound()))`,
 
-		Package: "./internal/learn/erm", Test: "TestNoiseCoversTheCertificate",
+		Package: "./internal/guard/perturbed", Test: "TestNoiseCoversTheCertificate",
 	},
 	{
 		Row: "unlisted 15", Bug: "the ledger does not look a second time whether another job has begun",
@@ -480,14 +457,6 @@ var unlisted = []mutant{
 		x[i] = drawNormal(src)`,
 
 		Package: "./internal/privacy/mech", Test: "TestLengthsByQuadrature",
-	},
-	{
-		Row: "unlisted 54", Bug: "counts that are private under add-remove have the noise of a share under replace-one",
-		File: "internal/learn/brc/private.go",
-		Old:  `r.noiseFor(eps, most, 2), mech.Ratio{Num: wrong, Den: one},`,
-		New:  `r.noiseFor(eps, min(most, r.errorSensitivity()), 2), mech.Ratio{Num: wrong, Den: one},`,
-
-		Package: "./internal/noninterference", Test: "TestEveryModeOnPairs",
 	},
 	{
 		Row: "unlisted 55", Bug: "pate's vote is sized for a row that leaves, not for one that is replaced",

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/guard/extend"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -18,7 +19,12 @@ import (
 // about the runs may be watched either: not how long they took.
 func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	g.DrawRows() // G-PERSONS-2: a person trains or judges
-	tab, exit := g.Unsealed()
+	in := extend.Open(g)
+	tab, err := in.OneRow()
+	if err != nil {
+		return nil, fmt.Errorf("tune: %w", err)
+	}
+	exit := in.Exit()
 	p, err := dealRows(ctx, tab, pl.HeldOut, exit.Public())
 	if err != nil {
 		return nil, fmt.Errorf("tune: %w", err)

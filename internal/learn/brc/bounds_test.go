@@ -84,18 +84,3 @@ func TestAsManyStumpsAsThereMayBe(t *testing.T) {
 		}
 	}
 }
-
-// A range holds as many weights as it may and its units are as fine as that allows.
-func TestWeightsAreAsFineAsTheirNumberAllows(t *testing.T) {
-	for _, c := range [][2]float64{{1, 1}, {math.Sqrt2, math.Sqrt2}, {1, 2}, {1, math.Nextafter(2, 3)}, {2, 1.5},
-		{2, 1.5000001}, {1, 3}, {1, 3.0001}, {1, 100}, {1000, 1}, {maxC, maxC}} {
-		w := newClip(c[0], c[1])
-		span := c[1] - 1/c[0]
-		if float64(w.one)*span > mostWeights || w.one < mostWeights && float64(2*w.one)*span <= mostWeights ||
-			w.one > mostWeights || w.hi-w.lo > mostWeights || float64(w.lo)*c[0] < float64(w.one) ||
-			float64(w.hi) > c[1]*float64(w.one) || float64(w.lo-1)*c[0] >= float64(w.one) ||
-			float64(w.hi+1) <= c[1]*float64(w.one) {
-			t.Errorf("from 1/%g to %g: %+v", c[0], c[1], w)
-		}
-	}
-}

@@ -311,15 +311,11 @@ func twin(t *testing.T, tab *dataset.Table, p Params, src rng.Source, seen overh
 		}
 		return class[0]
 	}
-	clip := newClip(p.C1, p.C2)
+	weights := weightsOf(p)
 	step := func(w, factor float64) float64 {
 		v := w * factor
 		if grid {
-			v = math.RoundToEven(v*float64(clip.one)) / float64(clip.one)
-			if v < float64(clip.lo)/float64(clip.one) || v > float64(clip.hi)/float64(clip.one) {
-				return w
-			}
-			return v
+			return weights.step(w*weights.one, factor) / weights.one
 		}
 		if v > p.C2 || v < 1/p.C1 {
 			return w
@@ -386,6 +382,24 @@ func twin(t *testing.T, tab *dataset.Table, p Params, src rng.Source, seen overh
 		votes, public = append(votes, 0.5-e), append(public, false)
 	}
 	return votes, public
+}
+
+// naiveWeights are those that rows can have, in units of which one make 1.
+type naiveWeights struct{ one, lo, hi float64 }
+
+func weightsOf(p Params) naiveWeights {
+	one := math.Exp2(20)
+	for one*(p.C2-1/p.C1) > math.Exp2(20) {
+		one /= 2
+	}
+	return naiveWeights{one, math.Ceil(one / p.C1), math.Floor(one * p.C2)}
+}
+
+func (n naiveWeights) step(w, factor float64) float64 {
+	if v := math.RoundToEven(w * factor); v >= n.lo && v <= n.hi {
+		return v
+	}
+	return w
 }
 
 // twinWeights are how much a negative and a positive row count, the larger 1, in steps

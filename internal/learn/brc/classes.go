@@ -7,10 +7,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/guard/mistakes"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
-	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -27,9 +26,8 @@ const (
 	Balanced ClassWeights = "balanced"
 )
 
-// classUnits is the weight of a row of the heavier class, before any round. Weights of
-// rows are products of at most 2^21 and this, so that sums of 2^31 rows fit an int64.
-const classUnits = 1 << 10
+// classUnits is the weight of a row of the heavier class, before any round.
+const classUnits = mistakes.ClassUnits
 
 // leastShare is the smallest share of a class that Balanced believes a number that
 // is not read off a public label.
@@ -61,8 +59,6 @@ func balancedUnits(s *schema.Schema, positive float64) classUnit {
 	return unitsOf(weights)
 }
 
-func (u classUnit) isEven() bool { return u[0] == u[1] }
-
 // weighsClasses reports whether rows of the two classes may count differently.
 func (pl *Plan) weighsClasses() bool { return pl.ClassWeights == Balanced || pl.s.Label.Weights != nil }
 
@@ -74,61 +70,37 @@ func (pl *Plan) paysForShares() bool {
 const sharesLabel = "share of the positive class"
 
 // weighClasses gives the rows of both sides the weights of their classes.
-func (pl *Plan) weighClasses(rows *privateRows, pub *publicSide, exit *mech.Exit) {
-	u := pl.unitsOfClasses(rows, pub, exit)
-	if pub == nil {
-		rows.units = u
-		return
+func (pl *Plan) weighClasses(rows *mistakes.Rows, pub *publicSide) error {
+	u, err := pl.unitsOfClasses(rows, pub)
+	if err != nil {
+		return err
 	}
-	if pl.labels == nil {
-		pos, neg := pub.weightsOfClasses() // numbers of rows, by a public label
-		rows.total = u[pub.positive]*int64(pos) + u[1-pub.positive]*int64(neg)
+	if pub != nil {
+		pub.weighClasses(u)
 	}
-	rows.units = u
-	pub.weighClasses(u)
+	return rows.WeighClasses(u)
 }
 
-// unitsOfClasses returns the weights of the classes. Only the last case reads rows that
+// unitsOfClasses returns the weights of the classes. Only the last case asks rows that
 // are protected, and pays for it.
-func (pl *Plan) unitsOfClasses(rows *privateRows, pub *publicSide, exit *mech.Exit) classUnit {
+func (pl *Plan) unitsOfClasses(rows *mistakes.Rows, pub *publicSide) (classUnit, error) {
 	switch {
 	case pl.ClassWeights == Declared && pl.s.Label.Weights != nil:
-		return unitsOf(pl.s.Label.Weights)
+		return unitsOf(pl.s.Label.Weights), nil
 	case pl.ClassWeights == Declared:
-		return evenUnits
+		return evenUnits, nil
 	case pub != nil && pl.labels == nil:
-		return balancedUnits(pl.s, pub.shareOfPositives())
+		return balancedUnits(pl.s, pub.shareOfPositives()), nil
 	case pub != nil:
-		return balancedUnits(pl.s, believable(pub.shareOfPositives()))
+		return balancedUnits(pl.s, believable(pub.shareOfPositives())), nil
 	case pl.Positives != 0:
-		return balancedUnits(pl.s, pl.Positives)
+		return balancedUnits(pl.s, pl.Positives), nil
 	}
-	return balancedUnits(pl.s, believable(rows.releaseShare(pl.share, exit)))
+	share, err := rows.Share(sharesLabel, pl.share)
+	return balancedUnits(pl.s, believable(share)), err
 }
 
 func believable(share float64) float64 { return min(1-leastShare, max(leastShare, share)) }
-
-// releaseShare lets the noisy share of positive rows out, before any round (1.9).
-func (r *privateRows) releaseShare(eps dp.Epsilon, exit *mech.Exit) float64 {
-	neg, pos := r.sumWeights(r.label) // weights are 1 as yet, so these are counts
-	one := r.pl.clip.one
-	if r.pl.s.Relation == dp.ReplaceOne {
-		// Rows meet noise.
-		return exit.Release(sharesLabel, r.noiseFor(eps, roundUp(1/float64(r.n)), 1), mech.Ratio{Num: pos, Den: pos + neg})[0]
-	}
-	// Rows meet noise.
-	out := exit.Release(sharesLabel, r.noiseFor(eps, 1, 2), mech.Ratio{Num: neg, Den: one}, mech.Ratio{Num: pos, Den: one})
-	if total := out[0] + out[1]; total > 0 {
-		return out[1] / total
-	}
-	return 0.5 // too few rows to tell
-}
-
-// positiveAlways is wrong about a row where its label is negative: its bit among
-// the mistakes is the label.
-func positiveAlways(sp *feature.Space) feature.Threshold {
-	return feature.Threshold{Coef: make([]float64, sp.Width()), Bias: 1}
-}
 
 // shareOfPositives is of the rows of the public side, before any round.
 func (p *publicSide) shareOfPositives() float64 {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/guard/mistakes"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -19,28 +20,25 @@ import (
 // (1.7): one class, one row or an error of 1 train like anything else.
 func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	g.DrawRows() // G-PERSONS-2
-	tab, exit := g.Unsealed()
 	sub := pl.newSubroutine()
-	list := sub.listAll(exit.Public()) // 1.1: before any row is read
+	list := sub.listAll(g.Coins()) // 1.1: before any row is read
+	q := mistakes.Question{Space: pl.private, List: list, C1: pl.C1, C2: pl.C2, Paper: pl.Sensitivity == Paper,
+		Classes: pl.weighsClasses()}
 	shapes, _ := sub.(*shapes)
-	if pl.weighsClasses() && shapes == nil {
-		list = append(slices.Clip(list), positiveAlways(pl.private))
+	if shapes != nil {
+		q.Shapes = shapes.drawn
 	}
-	patterns, err := tab.Mistakes(ctx, pl.private, list)
+	rows, err := mistakes.Read(ctx, g, q)
 	if err != nil {
 		return nil, fmt.Errorf("brc: %w", err)
 	}
-	label := len(list) - 1
-	if shapes != nil {
-		patterns, label = shapes.answerPatterns(patterns), pl.Rounds
-	}
-	rows := newPrivateRows(pl, patterns, tab.Rows())
 	pub, err := newPublicSide(ctx, pl, g)
 	if err != nil {
 		return nil, fmt.Errorf("brc: %w", err)
 	}
-	rows.label = label
-	pl.weighClasses(rows, pub, exit)
+	if err := pl.weighClasses(rows, pub); err != nil {
+		return nil, fmt.Errorf("brc: %w", err)
+	}
 	if pub != nil {
 		if err := pub.fitClassifier(ctx); err != nil {
 			return nil, fmt.Errorf("brc: %w", err)
@@ -48,10 +46,15 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	}
 	out := &release{pl: pl}
 	for t := range pl.Rounds {
-		k := pl.chooseClassifier(t, sub, rows, exit) // line 5
-		wrong, right := rows.sumWeights(k)
-		werr := rows.releaseError(errLabel(t), pl.shares[t].err, wrong, right, exit) // line 6; 1.3: rows meet noise
-		vote := 0.5 - werr                                                           // line 12
+		k, err := pl.chooseClassifier(t, sub, rows) // line 5
+		if err != nil {
+			return nil, fmt.Errorf("brc: %w", err)
+		}
+		werr, err := rows.Error(errLabel(t), pl.shares[t].err, k) // line 6
+		if err != nil {
+			return nil, fmt.Errorf("brc: %w", err)
+		}
+		vote := 0.5 - werr // line 12
 		// Line 7 compares noisy against public: nothing here is unpaid (1.5).
 		if pub != nil && math.Abs(0.5-pub.err) > math.Abs(vote) {
 			out.appendVoter(pl.public, pub.classifier, 0.5-pub.err)
@@ -65,7 +68,9 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 		} else {
 			out.appendVoter(pl.private, list[k], vote)
 		}
-		rows.reweighPatterns(k, math.Exp(vote)) // lines 12-19
+		if err := rows.Reweigh(k, math.Exp(vote)); err != nil { // lines 12-19
+			return nil, fmt.Errorf("brc: %w", err)
+		}
 	}
 	m, err := out.buildModel(g)
 	if err != nil {

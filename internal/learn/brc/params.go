@@ -8,10 +8,10 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/guard/mistakes"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/labeldp"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -110,7 +110,7 @@ func Defaults() Params {
 // Limits on public choices that only bound time and memory.
 const (
 	maxRounds     = 10_000
-	maxC          = 1000
+	maxC          = mistakes.MaxC
 	maxCandidates = 64
 	maxStumps     = 4096
 )
@@ -125,9 +125,8 @@ type Plan struct {
 	private *feature.Space
 	public  *feature.Space // nil when everything is private
 	labels  *labeldp.Plan  // makes the public classifier where the label is private; else nil
-	clip    clip
-	share   dp.Epsilon // of the classes' shares, where they are paid for
-	shares  []share    // one per round
+	share   dp.Epsilon     // of the classes' shares, where they are paid for
+	shares  []share        // one per round
 	bill    []dp.Event
 }
 
@@ -152,7 +151,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := p.checkClasses(s); err != nil {
 		return nil, err
 	}
-	pl := &Plan{Params: p, s: s, rows: rows, clip: newClip(p.C1, p.C2)}
+	pl := &Plan{Params: p, s: s, rows: rows}
 	if err := pl.divideColumns(); err != nil {
 		return nil, err
 	}
@@ -281,17 +280,16 @@ func (pl *Plan) splitEpsilon() error {
 	}
 	if paid == 1 {
 		pl.share, eps = eps[0], eps[1:]
-		pl.bill = append(pl.bill, dp.Event{Release: sharesLabel, Mechanism: mech.Laplace{}.Name(), Epsilon: pl.share})
+		pl.bill = append(pl.bill, guard.Share{Epsilon: pl.share}.Line(sharesLabel))
 	}
 	for t := range pl.shares {
 		sh := &pl.shares[t]
 		if parts == 2 {
 			sh.pick, eps = eps[0], eps[1:]
-			pl.bill = append(pl.bill, dp.Event{Release: pl.pickLabel(t), Mechanism: mech.PermuteAndFlip{}.Name(),
-				Epsilon: sh.pick})
+			pl.bill = append(pl.bill, guard.Share{Epsilon: sh.pick}.ChoiceLine(pl.pickLabel(t)))
 		}
 		sh.err, eps = eps[0], eps[1:]
-		pl.bill = append(pl.bill, dp.Event{Release: errLabel(t), Mechanism: mech.Laplace{}.Name(), Epsilon: sh.err})
+		pl.bill = append(pl.bill, guard.Share{Epsilon: sh.err}.Line(errLabel(t)))
 	}
 	return nil
 }

@@ -68,10 +68,10 @@ func TestShapesEqualTheNaiveTwin(t *testing.T) {
 			errors = append(errors, q.Values[0].Float())
 			return []float64{errors[len(errors)-1] + scripted(len(errors))}
 		}}, 5)
-		clip := newClip(p.C1, p.C2)
+		weights := weightsOf(p)
 		weight, sum := make([]float64, tab.Rows), make([]float64, tab.Rows)
 		for i := range weight {
-			weight[i] = float64(clip.one)
+			weight[i] = weights.one
 		}
 		for k, h := range all {
 			wrong, total := 0.0, 0.0
@@ -84,7 +84,7 @@ func TestShapesEqualTheNaiveTwin(t *testing.T) {
 					continue
 				}
 				wrong += w
-				weight[i] = float64(clip.stepWeight(int64(w), math.Exp(vote)))
+				weight[i] = weights.step(w, math.Exp(vote))
 			}
 			if math.Abs(wrong/total-errors[k]) > 1e-9 {
 				t.Fatalf("%s: round %d has an error of %.9f, want %.9f", name, k+1, errors[k], wrong/total)

@@ -5,9 +5,9 @@ package brc
 import (
 	"fmt"
 
+	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/guard/mistakes"
 	"github.com/discreet-dp/discreet/internal/learn/random"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
-	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -37,7 +37,7 @@ const (
 // and of the transcript, which the choices are part of (lemma 2).
 type subroutine interface {
 	// list draws every classifier of every round.
-	listAll(src rng.Source) []feature.Threshold
+	listAll(src guard.Coins) []feature.Threshold
 	// of are the classifiers round t trains among: list[from:to]. Where there is
 	// one it costs nothing, else it is a selection.
 	rangeOf(t int) (from, to int)
@@ -55,26 +55,22 @@ func (pl *Plan) newSubroutine() subroutine {
 	case pl.Subroutine == Shape:
 		return newShapes(pl)
 	case pl.Subroutine == Bayes:
-		return &drawn{pl.Rounds, func(src rng.Source) feature.Threshold { return random.Bayes(src, pl.private, pl.s) }}
+		return &drawn{pl.Rounds, func(src guard.Coins) feature.Threshold { return random.Bayes(src, pl.private, pl.s) }}
 	case pl.Intercept == InterceptSelected:
 		return &directions{pl.private, pl.Rounds, pl.Candidates}
 	}
-	return &drawn{pl.Rounds, func(src rng.Source) feature.Threshold {
+	return &drawn{pl.Rounds, func(src guard.Coins) feature.Threshold {
 		return random.Threshold(src, pl.private, pl.Intercept == InterceptUniform)
 	}}
 }
 
 // chooseClassifier returns the index of round t's classifier in the list.
-func (pl *Plan) chooseClassifier(t int, sub subroutine, rows *privateRows, exit *mech.Exit) int {
+func (pl *Plan) chooseClassifier(t int, sub subroutine, rows *mistakes.Rows) (int, error) {
 	from, to := sub.rangeOf(t)
 	if !pl.selectsPrivately() {
-		return from
+		return from, nil
 	}
-	scores := make([]mech.Ratio, to-from)
-	for c := range scores {
-		scores[c] = rows.edgeScore(rows.sumWeights(from + c))
-	}
-	return from + exit.Select(pl.pickLabel(t), rows.selectorFor(pl.shares[t].pick), scores) // 1.6: rows meet noise
+	return rows.Choose(pl.pickLabel(t), pl.shares[t].pick, from, to)
 }
 
 func (pl *Plan) pickLabel(t int) string {
@@ -87,10 +83,10 @@ func (pl *Plan) pickLabel(t int) string {
 // drawn is one random classifier a round (Algorithm 2 line 5).
 type drawn struct {
 	rounds int
-	draw   func(src rng.Source) feature.Threshold
+	draw   func(src guard.Coins) feature.Threshold
 }
 
-func (d *drawn) listAll(src rng.Source) (all []feature.Threshold) {
+func (d *drawn) listAll(src guard.Coins) (all []feature.Threshold) {
 	for range d.rounds {
 		all = append(all, d.draw(src))
 	}
@@ -106,7 +102,7 @@ type directions struct {
 	candidates int
 }
 
-func (d *directions) listAll(src rng.Source) (all []feature.Threshold) {
+func (d *directions) listAll(src guard.Coins) (all []feature.Threshold) {
 	for range d.rounds {
 		h := random.Threshold(src, d.space, false)
 		// The grid spans the scores the declared box allows in this direction.
@@ -131,8 +127,8 @@ func (d *directions) rangeOf(t int) (from, to int) { return t * d.candidates, (t
 // stumps are the same in every round: the schema's, not the data's.
 type stumps struct{ all []feature.Threshold }
 
-func (s *stumps) listAll(rng.Source) []feature.Threshold { return s.all }
-func (s *stumps) rangeOf(int) (from, to int)             { return 0, len(s.all) }
+func (s *stumps) listAll(guard.Coins) []feature.Threshold { return s.all }
+func (s *stumps) rangeOf(int) (from, to int)              { return 0, len(s.all) }
 
 // allStumps are those of all columns.
 func allStumps(sp *feature.Space, s *schema.Schema, candidates int) (all []feature.Threshold) {

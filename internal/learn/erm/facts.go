@@ -59,18 +59,18 @@ func (pl *Plan) Facts() []learn.Fact {
 			Text: fmt.Sprintf("ε = %s of it chooses the intercept again, by how many rows are answered rightly; scores then "+
 				"rank rows and are no calibrated probabilities", pl.ask)})
 	}
-	p := pl.planPerturbation(pl.rows)
-	f = append(f, learn.Fact{Key: "reg", Value: p.reg,
-		Text: fmt.Sprintf("Λ = %.4g on the mean loss (nΛ = %.4g)", p.reg, p.summedPenalty())})
-	if reach := 1 / p.reg; !pl.NotPrivate && reach < tellingReach { // no row's slope or length is above 1
+	p := pl.sizeNoise(pl.rows)
+	f = append(f, learn.Fact{Key: "reg", Value: p.Reg(),
+		Text: fmt.Sprintf("Λ = %.4g on the mean loss (nΛ = %.4g)", p.Reg(), p.SummedPenalty())})
+	if reach := 1 / p.Reg(); !pl.NotPrivate && reach < tellingReach { // no row's slope or length is above 1
 		f = append(f, learn.Fact{Key: "reach", Value: reach,
 			Text: fmt.Sprintf("TOO FEW: against so large a ridge rows move no score by more than %.2g nats, so "+
 				"probabilities are about one half for everybody; a larger epsilon, more rows or fewer columns tell more", reach)})
 	}
-	if length := noiseLength(p.term, p.dim); length > 0 {
+	if length := p.TermLength(); length > 0 {
 		f = append(f, learn.Fact{Key: "noise_length", Value: length,
 			Text: fmt.Sprintf("noise in the gradient: length about %.4g, against at most %d from the rows", length, pl.rows)})
-	} else if length := noiseLength(p.after, p.dim); length > 0 {
+	} else if length := p.OutputLength(); length > 0 {
 		f = append(f, learn.Fact{Key: "noise_length", Value: length,
 			Text: fmt.Sprintf("noise in the coefficients of scaled rows: length about %.4g", length)})
 	}

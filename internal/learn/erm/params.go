@@ -7,10 +7,9 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/guard/perturbed"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
-	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -69,21 +68,16 @@ func Defaults() Params {
 		Norm: 1, Threshold: AutoThreshold}
 }
 
-const (
-	minReg   = 0x1p-26 // below it rounding would rival the certificate
-	maxReg   = 0x1p20
-	minWidth = 0.01
-	maxWidth = 100
-)
-
 // Plan is a checked Params with the bill. It holds no data.
 type Plan struct {
 	Params
 	s     *schema.Schema
 	rows  int // public number of rows; 0 when unknown
 	space *feature.Space
-	loss  engine.Loss
+	loss  perturbed.Loss
 	bill  []dp.Event
+	fit   dp.Epsilon // what noise takes of ε
+	rest  dp.Epsilon // what the solver's certificate takes of it, under objective
 	ask   dp.Epsilon // what choosing the threshold takes of ε; 0: it is not chosen
 	of    string     // which part of a plan this is, on its bill; "" for a whole one
 	parts []*Plan    // one binary fit per level, where the label has more than two
@@ -151,8 +145,8 @@ func (p Params) checkAgainst(s *schema.Schema) error {
 			p.Epsilon)
 	case p.Loss != Logistic && p.Loss != Huber:
 		return bad("loss", `must be "logistic" or "huber"`, p.Loss)
-	case p.Loss == Huber && !(p.Width >= minWidth && p.Width <= maxWidth):
-		return bad("width", fmt.Sprintf("must be from %g to %d", minWidth, maxWidth), p.Width)
+	case p.Loss == Huber && !(p.Width >= perturbed.MinWidth && p.Width <= perturbed.MaxWidth):
+		return bad("width", fmt.Sprintf("must be from %g to %d", perturbed.MinWidth, perturbed.MaxWidth), p.Width)
 	case p.Method != Objective && p.Method != Output && p.Method != Auto:
 		return bad("method", `must be "objective", "output" or "auto"`, p.Method)
 	case p.Mode != Tight && p.Mode != CMS11:
@@ -161,53 +155,56 @@ func (p Params) checkAgainst(s *schema.Schema) error {
 		return bad("noise", `must be "auto", "blocks", "gamma" or "laplace"`, p.Noise)
 	case p.Noise == Laplace && p.Method != Output:
 		return bad("noise", `may be "laplace" with method output only: the proof of objective needs a density`, p.Noise)
-	case p.Reg != 0 && !(p.Reg >= minReg && p.Reg <= maxReg):
+	case p.Reg != 0 && !(p.Reg >= perturbed.MinReg && p.Reg <= perturbed.MaxReg):
 		return bad("reg", "must be from 2^-26 to 2^20, or 0 for the default rule", p.Reg)
 	case p.Threshold != AutoThreshold && p.Threshold != NoThreshold:
 		return bad("threshold", `must be "auto" or "none"`, p.Threshold)
-	case !(p.Norm > 0x1p-20 && p.Norm <= 1):
+	case !(p.Norm > perturbed.MinNorm && p.Norm <= 1):
 		return bad("norm", "must be above 2^-20 and at most 1: rows are scaled to length 1 first", p.Norm)
 	}
 	return nil
 }
 
-const (
-	termLabel  = "linear term of the objective"
-	coefsLabel = "coefficients"
-)
-
 // writeBill writes the bill of one binary fit. Under method objective the
 // certificate of the solver takes a hundredth of what the fit has.
 func (pl *Plan) writeBill() {
-	pl.bill = nil
-	eps := pl.Epsilon - pl.ask
-	switch {
-	case pl.NotPrivate:
+	pl.bill, pl.rest = nil, 0
+	if pl.NotPrivate {
 		return
-	case pl.Method == Output:
-		name := map[Noise]string{Blocks: mech.Blocks{}.Name(), Gamma: mech.Gamma{}.Name(),
-			Laplace: mech.Laplace{}.Name()}[pl.Noise]
-		pl.bill = []dp.Event{{Release: coefsLabel + pl.of, Mechanism: name, Epsilon: eps}}
-	default:
-		rest := max(1, eps/100)
-		name := mech.Objective{}.Name()
-		if pl.Noise == Blocks {
-			name = mech.ObjectiveBlocks{}.Name()
-		}
-		pl.bill = []dp.Event{
-			{Release: termLabel + pl.of, Mechanism: name, Epsilon: eps - rest},
-			{Release: coefsLabel + pl.of, Mechanism: mech.Remainder{}.Name(), Epsilon: rest},
-		}
 	}
+	eps := pl.Epsilon - pl.ask
+	if pl.Method != Output {
+		pl.rest = max(1, eps/100)
+	}
+	pl.fit = eps - pl.rest
+	p := pl.problemWith(pl.Reg)
+	pl.bill = p.Bill()
 	if pl.ask > 0 {
-		pl.bill = append(pl.bill, dp.Event{Release: thresholdLabel, Mechanism: mech.PermuteAndFlip{}.Name(), Epsilon: pl.ask})
+		pl.bill = append(pl.bill, guard.Share{Epsilon: pl.ask}.ChoiceLine(thresholdLabel))
 	}
+}
+
+// problemOf is what n rows are asked.
+func (pl *Plan) problemOf(n int) *perturbed.Problem {
+	reg := pl.Reg
+	if reg == 0 {
+		reg = DefaultReg(pl.Method, n, pl.noiseLength(n), pl.Epsilon)
+	}
+	return pl.problemWith(reg)
+}
+
+func (pl *Plan) problemWith(reg float64) *perturbed.Problem {
+	return &perturbed.Problem{Space: pl.space, Loss: pl.loss, Norm: pl.Norm, Reg: reg, Output: pl.Method == Output,
+		Printed: pl.Mode == CMS11, Noise: pl.Noise, Epsilon: pl.fit, Rest: pl.rest, NotPrivate: pl.NotPrivate, Of: pl.of}
+}
+
+// sizeNoise is the noise of a fit on n rows.
+func (pl *Plan) sizeNoise(n int) *perturbed.Sizes {
+	s := pl.problemOf(n).Size(n)
+	return &s
 }
 
 // Terms are what one Fit protects and pays.
 func (pl *Plan) Terms() guard.Terms {
 	return guard.Terms{Op: "erm", Scope: dp.WholeRow, Price: dp.Pure(pl.bill), Bill: slices.Clone(pl.bill), NotPrivate: pl.NotPrivate}
 }
-
-// countCoefficients is the number of coefficients, the intercept's included.
-func (pl *Plan) countCoefficients() int { return pl.space.Width() + 1 }

@@ -5,6 +5,7 @@ package erm
 import (
 	"math"
 
+	"github.com/discreet-dp/discreet/internal/guard/perturbed"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
@@ -28,12 +29,12 @@ func (pl *Plan) noiseLength(n int) float64 {
 	if n == 0 || pl.NotPrivate {
 		return 0
 	}
-	u := units{norm: pl.Norm, dim: pl.countCoefficients(), blocks: pl.blockSizes(), cell: pl.largestEntry()}
 	noise := pl.Noise
 	if noise == AutoNoise {
 		noise = Blocks // of method objective, which is what methods are compared by
 	}
-	return noiseLength(u.termNoise(noise, pl.Epsilon, 0), u.dim) / 2 / float64(n)
+	p := perturbed.Problem{Space: pl.space, Norm: pl.Norm, Noise: noise, Epsilon: pl.Epsilon}
+	return p.Crowd(n)
 }
 
 // autoMethod takes the method that has the better answers by crowd. Output
@@ -57,7 +58,7 @@ func autoMethod(crowd float64) Method {
 // not fall below a fifth.
 func DefaultReg(m Method, n int, crowd float64, eps dp.Epsilon) float64 {
 	if eps == 0 {
-		return max(minReg, 0.1/float64(n))
+		return max(perturbed.MinReg, 0.1/float64(n))
 	}
 	reg := max(0.2, 0.25/math.Expm1(eps.Float()/3)) / float64(n)
 	switch {
@@ -68,5 +69,5 @@ func DefaultReg(m Method, n int, crowd float64, eps dp.Epsilon) float64 {
 	default:
 		reg = mostRidge
 	}
-	return min(maxReg, max(minReg, reg))
+	return min(perturbed.MaxReg, max(perturbed.MinReg, reg))
 }

@@ -7,10 +7,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/guard/perturbed"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
-	"github.com/discreet-dp/discreet/internal/table/engine"
 )
 
 // Threshold says whether the intercept is chosen again once the other
@@ -58,30 +57,20 @@ func (pl *Plan) thresholdPrice() dp.Epsilon {
 
 // chooseThreshold moves the intercept of released coefficients to where the most rows
 // are answered rightly, or nearly so.
-func (pl *Plan) chooseThreshold(ctx context.Context, tab engine.Table, l *model.Logistic, exit *mech.Exit) error {
-	rows, err := tab.Margins(ctx, pl.space, pl.rowShape())
-	if err != nil {
-		return err
-	}
+func (pl *Plan) chooseThreshold(ctx context.Context, rows *perturbed.Rows, p *perturbed.Problem, l *model.Logistic) error {
 	cuts := pl.planCuts(l)
-	right, err := rows.Right(ctx, append(slices.Clone(l.Coef), l.Bias), cuts)
+	k, err := rows.ChooseCut(ctx, thresholdLabel, pl.ask, p, append(slices.Clone(l.Coef), l.Bias), cuts)
 	if err != nil {
 		return err
 	}
-	scores := make([]mech.Ratio, len(right))
-	for k, n := range right {
-		scores[k] = mech.RatioOf(n)
-	}
-	// 6.1: a replaced row moves a count by at most one, up or down.
-	// 6.2: rows meet noise
-	l.Bias -= cuts.At(exit.Select(thresholdLabel, mech.Sized(mech.PermuteAndFlipFor(pl.ask, 2)), scores))
+	l.Bias -= cuts.At(k)
 	return nil
 }
 
 // planCuts are thresholds around the middle of the scores that rows can have, as
 // far as columns that have nothing to do with each other would let scores lie
 // from it. They depend on released coefficients alone.
-func (pl *Plan) planCuts(l *model.Logistic) engine.Cuts {
+func (pl *Plan) planCuts(l *model.Logistic) perturbed.Cuts {
 	middle, square := l.Bias, 0.0
 	for k := range pl.space.Columns {
 		first, width := pl.space.Block(k)
@@ -96,5 +85,5 @@ func (pl *Plan) planCuts(l *model.Logistic) engine.Cuts {
 	if !(reach > 0) { // no coefficient: all rows score the intercept
 		reach = 1
 	}
-	return engine.Cuts{First: middle - reach, Step: 2 * reach / (cutCount - 1), Count: cutCount}
+	return perturbed.Cuts{First: middle - reach, Step: 2 * reach / (cutCount - 1), Count: cutCount}
 }

@@ -3,7 +3,6 @@
 package erm
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"os"
@@ -12,12 +11,9 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
-	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/model/metrics"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
-	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -71,33 +67,6 @@ func TestThresholdRule(t *testing.T) {
 				t.Errorf("a threshold takes %s of %s, want %s", asks, total, c.want)
 			}
 		})
-	}
-}
-
-// The choice is sized for what a replaced row can do, no less and no more: it
-// may give one cut a row and take one from another.
-func TestThresholdSensitivityIsHeldAndReached(t *testing.T) {
-	choice := func(xs []float64, labels []uint8) mechtest.Passage {
-		pl, tab := line(t, settings()["output"], xs, labels)
-		pl.ask = dp.Nano / 5
-		tape := &mechtest.Recorder{}
-		l := &model.Logistic{Coef: []float64{1}, Bias: 0.5}
-		exit := mech.NewTapedExit(replay.Seeded(1, "choice"), tape)
-		if err := pl.chooseThreshold(context.Background(), tab, l, exit); err != nil {
-			t.Fatal(err)
-		}
-		return tape.Passages[0]
-	}
-	worst := 0.0
-	for _, to := range []float64{-1, -0.3, 0.2, 0.9} {
-		for _, label := range []uint8{0, 1} {
-			a := choice([]float64{-0.5, 0.1, 0.3}, []uint8{0, 1, 1})
-			b := choice([]float64{-0.5, to, 0.3}, []uint8{0, label, 1})
-			worst = max(worst, a.Moved(b)/a.Bound)
-		}
-	}
-	if worst != 1 {
-		t.Errorf("a replaced row moves the counts by %.4f of what is declared, want all of it", worst)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -55,13 +55,13 @@ type drawn struct {
 // before: of some columns, or, as often, of those of an earlier grid with
 // perhaps one less or one more. So columns that were worth a choice together are
 // tried again, cut elsewhere.
-func (pl *Plan) draw(src rng.Source, chosen []drawn) drawn {
+func (pl *Plan) draw(src guard.Coins, chosen []drawn) drawn {
 	places := pl.pickAny(src)
-	if len(chosen) > 0 && rng.Below(src, 2) == 0 {
-		places = pl.vary(src, chosen[rng.Below(src, uint64(len(chosen)))].places)
+	if len(chosen) > 0 && guard.Below(src, 2) == 0 {
+		places = pl.vary(src, chosen[guard.Below(src, uint64(len(chosen)))].places)
 	}
 	room := pl.rules.cells
-	if pl.rules.halves && len(places) == 1 && rng.Below(src, 2) == 0 {
+	if pl.rules.halves && len(places) == 1 && guard.Below(src, 2) == 0 {
 		room /= 2
 	}
 	places = places[:min(len(places), bits.Len(uint(room))-1)] // each is cut in two at least
@@ -80,34 +80,34 @@ func (pl *Plan) draw(src rng.Source, chosen []drawn) drawn {
 }
 
 // pickAny picks some columns.
-func (pl *Plan) pickAny(src rng.Source) []int {
+func (pl *Plan) pickAny(src guard.Coins) []int {
 	order := make([]int, len(pl.columns))
 	for i := range order {
 		order[i] = i
 	}
-	rng.Shuffle(src, len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-	return order[:min(pl.rules.axes[rng.Below(src, uint64(len(pl.rules.axes)))], len(order))]
+	guard.Shuffle(src, len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	return order[:min(pl.rules.axes[guard.Below(src, uint64(len(pl.rules.axes)))], len(order))]
 }
 
 // vary takes columns that were chosen before, perhaps without one of them, perhaps
 // with another.
-func (pl *Plan) vary(src rng.Source, before []int) []int {
+func (pl *Plan) vary(src guard.Coins, before []int) []int {
 	places := slices.Clone(before)
-	if len(places) > 1 && rng.Below(src, 2) == 0 {
-		at := int(rng.Below(src, uint64(len(places))))
+	if len(places) > 1 && guard.Below(src, 2) == 0 {
+		at := int(guard.Below(src, uint64(len(places))))
 		places = slices.Delete(places, at, at+1)
 	}
-	if more := int(rng.Below(src, uint64(len(pl.columns)))); rng.Below(src, 4) == 0 && !slices.Contains(places, more) {
+	if more := int(guard.Below(src, uint64(len(pl.columns)))); guard.Below(src, 4) == 0 && !slices.Contains(places, more) {
 		places = append(places, more)
 	}
-	rng.Shuffle(src, len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
+	guard.Shuffle(src, len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
 	return places
 }
 
 // DrawProducts draws so many grids by coins alone, as often of two columns as of three
 // where the schema has as many, each cut in two and a part more for each of its marks:
 // more often near the middle, where a cut tells most rows apart.
-func DrawProducts(s *schema.Schema, src rng.Source, n int) []feature.Grid {
+func DrawProducts(s *schema.Schema, src guard.Coins, n int) []feature.Grid {
 	pl := &Plan{columns: cuttables(s, fewCuts), rules: rules{axes: []int{2, 3}}}
 	out := make([]feature.Grid, n)
 	for i := range out {
@@ -118,7 +118,7 @@ func DrawProducts(s *schema.Schema, src rng.Source, n int) []feature.Grid {
 				axis = c.cut(src, 2)
 			} else {
 				edges := uint64(len(c.edges))
-				axis.Edges = []float64{c.edges[(rng.Below(src, edges)+rng.Below(src, edges))/2]}
+				axis.Edges = []float64{c.edges[(guard.Below(src, edges)+guard.Below(src, edges))/2]}
 			}
 			out[i].Axes = append(out[i].Axes, axis)
 		}
@@ -127,19 +127,19 @@ func DrawProducts(s *schema.Schema, src rng.Source, n int) []feature.Grid {
 }
 
 // cut makes about so many parts of a column, at least two, and one for each of its marks.
-func (c *cuttable) cut(src rng.Source, parts int) feature.Bins {
+func (c *cuttable) cut(src guard.Coins, parts int) feature.Bins {
 	if c.groups != nil {
 		return feature.NewGroups(c.column, c.deal(src, parts), parts)
 	}
 	n := uint64(len(c.edges) + 1) // bins between which to cut
 	bins := c.marks
 	if parts == 2 {
-		bins.Edges = []float64{c.edges[rng.Below(src, n-1)]}
+		bins.Edges = []float64{c.edges[guard.Below(src, n-1)]}
 		return bins
 	}
 	// Equal steps, the first as long as a coin says: (k + ½ + coin)/parts of the way.
 	const fine = 1 << 20
-	from := rng.Below(src, fine)
+	from := guard.Below(src, fine)
 	var edges []float64
 	last := uint64(0)
 	for k := range uint64(parts - 1) {
@@ -154,13 +154,13 @@ func (c *cuttable) cut(src rng.Source, parts int) feature.Bins {
 }
 
 // deal gives the groups of a category to so many parts, about as many to each.
-func (c *cuttable) deal(src rng.Source, parts int) []uint32 {
+func (c *cuttable) deal(src guard.Coins, parts int) []uint32 {
 	part := make([]uint32, c.parts) // by group
 	for g := range part {
 		part[g] = uint32(g % parts)
 	}
 	if parts < c.parts {
-		rng.Shuffle(src, len(part), func(i, j int) { part[i], part[j] = part[j], part[i] })
+		guard.Shuffle(src, len(part), func(i, j int) { part[i], part[j] = part[j], part[i] })
 	}
 	of := make([]uint32, len(c.groups))
 	for code, g := range c.groups {

@@ -6,7 +6,7 @@ package random
 import (
 	"math"
 
-	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -20,7 +20,7 @@ const grid = 1 << 20
 // is set (else it is 0), uniformly from the 2^21+1 numbers k/2^20 in [-1, 1]
 // (Shen et al., Algorithm 2, line 5). It draws in the order of the features,
 // the bias last.
-func Threshold(src rng.Source, sp *feature.Space, intercept bool) feature.Threshold {
+func Threshold(src guard.Coins, sp *feature.Space, intercept bool) feature.Threshold {
 	th := feature.Threshold{Coef: make([]float64, sp.Width())}
 	for i := range th.Coef {
 		th.Coef[i] = drawUniform(src)
@@ -31,8 +31,8 @@ func Threshold(src rng.Source, sp *feature.Space, intercept bool) feature.Thresh
 	return th
 }
 
-func drawUniform(src rng.Source) float64 {
-	return float64(int64(rng.Below(src, 2*grid+1))-grid) / grid
+func drawUniform(src guard.Coins) float64 {
+	return float64(int64(guard.Below(src, 2*grid+1))-grid) / grid
 }
 
 // steepest is the prior's bound on the natural parameters of Bayes: a level may be up
@@ -45,7 +45,7 @@ const steepest = 2
 // [-steepest, steepest]. It draws in the order of the features, the positive class first. So the
 // log odds of a row are a sum of one log ratio of each column, which is linear in the features;
 // they are divided by the largest of coefficients and bias.
-func Bayes(src rng.Source, sp *feature.Space, s *schema.Schema) feature.Threshold {
+func Bayes(src guard.Coins, sp *feature.Space, s *schema.Schema) feature.Threshold {
 	th := feature.Threshold{Coef: make([]float64, sp.Width())}
 	for k, j := range sp.Columns {
 		first, width := sp.Block(k)

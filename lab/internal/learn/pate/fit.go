@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/guard/extend"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 )
@@ -18,10 +19,14 @@ import (
 // class or one row trains like anything else.
 func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	g.DrawRows() // G-PERSONS-2
-	tab, exit := g.Unsealed()
+	in := extend.Open(g)
+	tab, err := in.OneRow()
+	if err != nil {
+		return nil, fmt.Errorf("pate: %w", err)
+	}
+	exit := in.Exit()
 	var student []float64
 	if pl.public != nil {
-		var err error
 		if student, err = pl.fitStudent(ctx, tab); err != nil {
 			return nil, fmt.Errorf("pate: student: %w", err)
 		}

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/guard/extend"
 	"github.com/discreet-dp/discreet/internal/learn/logistic"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -21,7 +22,12 @@ import (
 // class or one row trains like anything else.
 func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	g.DrawRows() // G-PERSONS-2
-	tab, exit := g.Unsealed()
+	in := extend.Open(g)
+	tab, err := in.OneRow()
+	if err != nil {
+		return nil, fmt.Errorf("people: %w", err)
+	}
+	exit := in.Exit()
 	list := pl.listCandidates(exit.Public())
 	if pl.public != nil {
 		public, err := pl.publicClassifier(ctx, tab)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package erm
+package perturbed
 
 import (
 	"math"
@@ -40,15 +40,15 @@ func (u units) summedPenalty() float64 { return u.n * u.reg }
 func (u units) rowSlopes() float64 { return 2 * u.norm }
 
 // objectiveSize settles the share of ε that the change of variables takes, and
-// raises Λ where that share would pass one half (2.1, 3.1). With k = 2 (CMS11
-// as printed) or k = 1 (tight):
+// raises Λ where that share would pass one half (2.1, 3.1). With k = 2 (as
+// printed) or k = 1 (tight):
 //
 //	ε' = ε - k·log(1 + c·R²/λ); where ε' < ε/2:  λ = c·R²/(exp(ε/2k) - 1), ε' = ε/2.
 //
 // Everything is a function of public numbers.
-func (u units) objectiveSize(eps float64, mode Mode) (raised units, jacobian float64) {
+func (u units) objectiveSize(eps float64, printed bool) (raised units, jacobian float64) {
 	k := 1.0
-	if mode == CMS11 {
+	if printed {
 		k = 2
 	}
 	bend := u.curve * u.norm * u.norm // R squared: the curvature of one row is l''·x·xᵀ
@@ -57,7 +57,7 @@ func (u units) objectiveSize(eps float64, mode Mode) (raised units, jacobian flo
 		u.reg = bend / (u.n * math.Expm1(eps/(2*k)))
 		jacobian = eps / 2
 	}
-	u.reg = max(u.reg, minReg)
+	u.reg = max(u.reg, MinReg)
 	return u, jacobian
 }
 
@@ -66,9 +66,9 @@ func (u units) objectiveSize(eps float64, mode Mode) (raised units, jacobian flo
 // slopes, and slopes are at most σ(R‖w‖), so ‖w‖ ≤ B implies ‖w‖ ≤ (R/Λ)·σ(R·B). Each turn of the
 // loop replaces a valid bound by a valid bound; then slopes at the minimum are at most σ(R·B) < 1
 // (1.2).
-func (u units) lossSlope(l engine.Loss, mode Mode) float64 {
+func (u units) lossSlope(l engine.Loss, printed bool) float64 {
 	slope := 1.0
-	if mode == Tight && l == (engine.Loss{}) {
+	if !printed && l == (engine.Loss{}) {
 		for range 64 {
 			slope = 1 / (1 + math.Exp(-u.norm*slope*u.norm/u.reg))
 		}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package erm
+package perturbed
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/optimize"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
 // What leaves is where the solver stopped, not the minimum. Two neighbours' minima lie
@@ -18,27 +19,23 @@ import (
 // gradient it was asked for, over the ridge, of its minimum. Noise covers the sum, for
 // every loss, mode and noise.
 func TestNoiseCoversTheCertificate(t *testing.T) {
-	s := census.Schema()
-	for _, loss := range []Loss{Logistic, Huber} {
-		for _, mode := range []Mode{Tight, CMS11} {
+	space := spaceOf(t, census.Schema(), feature.OneHot)
+	for _, loss := range []Loss{{}, {Huber: 0.5}} {
+		for _, printed := range []bool{false, true} {
 			for _, noise := range []Noise{Blocks, Gamma, Laplace} {
 				for _, n := range []int{1, 100, 1_000_000} {
-					for _, reg := range []float64{0, 0x1p-20, 1} {
-						name := fmt.Sprintf("%s %s %s, %d rows, ridge %g", loss, mode, noise, n, reg)
-						p := Defaults()
-						p.Epsilon, p.Loss, p.Mode, p.Noise, p.Reg, p.Method = dp.Nano, loss, mode, noise, reg, Output
-						pl, err := p.Plan(s, n)
-						if err != nil {
-							t.Fatal(err)
-						}
-						got := pl.planPerturbation(n)
+					for _, reg := range []float64{0x1p-20, 0x1p-8, 1} {
+						name := fmt.Sprintf("%+v, printed %v, %s, %d rows, ridge %g", loss, printed, noise, n, reg)
+						p := &Problem{Space: space, Loss: loss, Norm: 1, Reg: reg, Output: true, Printed: printed, Noise: noise,
+							Epsilon: dp.Nano}
+						got := p.Size(n)
 						off := 2 * 2 * got.target / got.reg // either stops at twice the target for rounding
-						row := 2 * got.norm * got.lossSlope(pl.loss, mode) / (float64(n) * got.reg)
+						row := 2 * got.norm * got.lossSlope(loss, printed) / (float64(n) * got.reg)
 						switch noise {
 						case Laplace: // L1
 							row, off = row*math.Sqrt(float64(got.dim)), off*math.Sqrt(float64(got.dim))
 						case Blocks: // at least as far as a row of one cell goes
-							row = 2 * got.cell * got.lossSlope(pl.loss, mode) / (float64(n) * got.reg)
+							row = 2 * got.cell * got.lossSlope(loss, printed) / (float64(n) * got.reg)
 						}
 						if bound := got.after.Sensitivity(); !(bound >= (row+off)*(1-1e-12)) {
 							t.Errorf("%s: noise for a move of %g, rows and certificate make %g + %g", name, bound, row, off)
@@ -59,12 +56,12 @@ func TestSlopeIsABound(t *testing.T) {
 	for _, norm := range []float64{0.1, 0.5, 1} {
 		for _, reg := range []float64{0x1p-20, 1e-3, 0.1, 1, 10, 1000} {
 			u := units{n: 100, reg: reg, norm: norm, curve: 0.25, dim: 3}
-			got := u.lossSlope(engine.Loss{}, Tight)
+			got := u.lossSlope(engine.Loss{}, false)
 			reached := 1 / (1 + math.Exp(-norm*norm*got/reg)) // at length norm·got/reg
 			if !(got >= reached && got <= 1+0x1p-30 && got <= reached*(1+1e-9)) {
 				t.Errorf("norm %g, ridge %g: slopes of at most %g allow %g", norm, reg, got, reached)
 			}
-			if s := u.lossSlope(engine.Loss{}, CMS11); s < 1 {
+			if s := u.lossSlope(engine.Loss{}, true); s < 1 {
 				t.Errorf("norm %g, ridge %g: slopes of the printed form are at most %g", norm, reg, s)
 			}
 		}

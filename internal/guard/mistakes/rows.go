@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mistakes
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/guard/internal/inside"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+)
+
+// Question is what the rows are asked once, from public choices and coins alone.
+type Question struct {
+	Space *feature.Space
+	// List is the classifiers. If there are Shapes, those are the classifiers instead, and List is what
+	// they are made of.
+	List   []feature.Threshold
+	Shapes []Shape
+	// C1 and C2 are the bounds of weights, which stay in [1/C1, C2]: each in [1, MaxC].
+	C1, C2 float64
+	// Paper sizes noise by C1·C2/n in every round, as printed, in place of what rows can weigh after
+	// the steps so far. It needs a public number of rows, and classes that weigh the same.
+	Paper bool
+	// Classes says that Share or WeighClasses will be asked.
+	Classes bool
+}
+
+// MaxC is the largest bound of weights.
+const MaxC = 1000
+
+// ClassUnits is the weight of a row of the heavier class, before any round. Weights of
+// rows are products of at most 2^21 and this, so that sums of 2^31 rows fit an int64.
+const ClassUnits = 1 << 10
+
+// Rows are how many rows share a mistake pattern, and their common weight. Rows of one pattern have
+// been wrong about the same classifiers, so their weights are equal.
+type Rows struct {
+	in       guard.Inside
+	relation dp.Relation
+	private  bool
+	positive int // label code
+	question Question
+	clip     clip
+	patterns *engine.Patterns
+	n        int
+	weight   []int64 // per pattern, in clip units, without that of its class
+	reach    *reachable
+	count    int      // of classifiers
+	label    int      // the classifier whose mistakes are the negative labels; used where classes are weighed
+	units    [2]int64 // weights of the classes by label code
+	total    int64    // sum of units over all rows where labels are public, else 0
+}
+
+// evenUnits count every row once.
+var evenUnits = [2]int64{ClassUnits, ClassUnits}
+
+// Read asks the rows of g, of which it leaves one a person. One pass.
+func Read(ctx context.Context, g *guard.Guard, q Question) (*Rows, error) {
+	g.DrawRows() // G-PERSONS-2
+	s := g.Schema()
+	switch { // written so that NaN fails
+	case !(q.C1 >= 1 && q.C1 <= MaxC && q.C2 >= 1 && q.C2 <= MaxC):
+		return nil, fmt.Errorf("mistakes: bounds of weights must be 1 to %d (got %g, %g)", MaxC, q.C1, q.C2)
+	case q.Paper && s.Relation != dp.ReplaceOne:
+		return nil, fmt.Errorf("mistakes: c1·c2/n needs a public number of rows")
+	case s.Classes() != 2:
+		return nil, fmt.Errorf("mistakes: the label must have two levels")
+	}
+	in := g.Inside(inside.Take())
+	tab, err := in.OneRow()
+	if err != nil {
+		return nil, err
+	}
+	list := q.List
+	if q.Classes || q.Shapes != nil {
+		list = append(list[:len(list):len(list)], positiveAlways(q.Space))
+	}
+	if err := checkShapes(q.Shapes, len(q.List)); err != nil {
+		return nil, err
+	}
+	patterns, err := tab.Mistakes(ctx, q.Space, list)
+	if err != nil {
+		return nil, err
+	}
+	count := len(q.List)
+	if q.Shapes != nil {
+		count = len(q.Shapes)
+		patterns = answerPatterns(patterns, q.Shapes, len(q.List))
+	}
+	r := newRows(q, patterns, tab.Rows(), count)
+	r.in, r.private, r.relation, r.positive = in, g.Private(), s.Relation, s.Label.Positive
+	return r, nil
+}
+
+// newRows is n rows of these patterns about so many classifiers and, if the question says so, the label.
+func newRows(q Question, p *engine.Patterns, n, count int) *Rows {
+	r := &Rows{question: q, clip: newClip(q.C1, q.C2), patterns: p, n: n, weight: make([]int64, len(p.Count)), count: count,
+		label: count, units: evenUnits}
+	r.reach = newReachable(r.clip)
+	for i := range r.weight {
+		r.weight[i] = r.clip.one // Algorithm 2 line 2; 1 lies in [1/c1, c2]
+	}
+	return r
+}
+
+// positiveAlways is wrong about a row where its label is negative: its bit among
+// the mistakes is the label.
+func positiveAlways(sp *feature.Space) feature.Threshold {
+	return feature.Threshold{Coef: make([]float64, sp.Width()), Bias: 1}
+}
+
+// WeighClasses lets a row weigh as many units as its class, by label code: 1 to ClassUnits, a
+// function of public things and of what has left.
+func (r *Rows) WeighClasses(units [2]int64) error {
+	for _, u := range units {
+		if u < 1 || u > ClassUnits {
+			return fmt.Errorf("mistakes: classes must weigh 1 to %d units (got %d)", ClassUnits, u)
+		}
+	}
+	if units[0] != units[1] && (r.question.Paper || !r.question.Classes) {
+		return fmt.Errorf("mistakes: classes may weigh differently only if the question says so, and not under c1·c2/n")
+	}
+	r.units, r.total = units, 0
+	if r.question.Classes && !r.in.LabelProtected() { // so their numbers are public
+		for i, n := range r.patterns.Count {
+			r.total += units[r.classOf(i)] * int64(n)
+		}
+	}
+	return nil
+}
+
+// classOf is the label code of pattern i.
+func (r *Rows) classOf(i int) int {
+	if r.isWrong(r.label, i) {
+		return 1 - r.positive
+	}
+	return r.positive
+}
+
+// isWrong reports the mistake bit of classifier k for pattern i.
+func (r *Rows) isWrong(k, i int) bool {
+	return r.patterns.Bits[i*r.patterns.Words+k/64]>>(k%64)&1 == 1
+}
+
+func (r *Rows) isEven() bool { return r.units[0] == r.units[1] }
+
+// sumWeights adds the weights of the rows classifier k is wrong and right about, in
+// clip units, times units of classes where those are weighed. n ≤ 2^31 rows of at most 2^21·2^10
+// fit an int64.
+func (r *Rows) sumWeights(k int) (wrong, right int64) {
+	if !r.isEven() {
+		return r.sumWeighed(k)
+	}
+	var sum [2]int64
+	word, shift := k/64, k%64
+	for i, w := range r.weight {
+		bit := r.patterns.Bits[i*r.patterns.Words+word] >> shift & 1
+		sum[bit] += w * int64(r.patterns.Count[i])
+	}
+	return sum[1], sum[0]
+}
+
+// sumWeighed is sumWeights where classes are weighed.
+func (r *Rows) sumWeighed(k int) (wrong, right int64) {
+	var wrongs, rights [2]int64 // by label code
+	for i, w := range r.weight {
+		class, add := r.classOf(i), w*int64(r.patterns.Count[i])
+		if r.isWrong(k, i) {
+			wrongs[class] += add
+		} else {
+			rights[class] += add
+		}
+	}
+	return r.units[0]*wrongs[0] + r.units[1]*wrongs[1], r.units[0]*rights[0] + r.units[1]*rights[1]
+}
+
+// one is a row's weight at the start, of the heavier class, in the units of sumWeights.
+func (r *Rows) one() int64 {
+	if r.isEven() {
+		return r.clip.one
+	}
+	return r.clip.one * ClassUnits
+}
+
+// errorSensitivity bounds how far replacing one row moves wrong/(wrong+right), given
+// what was released so far (1.4; docs/guarantees/brc.md, lemma 1). Where classes are weighed, the
+// row that is replaced may be of the heavier class, and the others weigh together at least
+// what the public labels tell, or else as rows of the lighter class (1.9; lemma 4).
+func (r *Rows) errorSensitivity() float64 {
+	n := float64(r.n)
+	if r.question.Paper {
+		return roundUp(r.question.C1 * r.question.C2 / n)
+	}
+	hi, lo := float64(r.reach.hi), float64(r.reach.lo)
+	others := n - 1
+	switch {
+	case r.isEven():
+	case r.total > 0:
+		others = float64(r.total-ClassUnits) / ClassUnits
+	default:
+		others *= float64(min(r.units[0], r.units[1])) / ClassUnits
+	}
+	return roundUp(hi / (hi + others*lo))
+}
+
+// roundUp rounds a quotient computed in a few float operations upwards past their
+// rounding errors.
+func roundUp(x float64) float64 { return x * (1 + 0x1p-50) }
+
+// Error is the noisy weighted error of classifier k (Algorithm 2 line 6), for eps. Under replacement
+// the ratio itself leaves; under add-remove, where the number of rows is private, the two weighted
+// counts do and the ratio is taken afterwards.
+func (r *Rows) Error(label string, eps dp.Epsilon, k int) (float64, error) {
+	if err := r.checkClassifiers(k, k+1); err != nil {
+		return 0, err
+	}
+	wrong, right := r.sumWeights(k)
+	if r.relation == dp.ReplaceOne {
+		return first(r.release(label, eps, r.errorSensitivity(), mech.Ratio{Num: wrong, Den: wrong + right})) // 1.3
+	}
+	most := float64(r.reach.hi) / float64(r.clip.one) // a row sits in one of the two counts with at most this weight
+	out, err := r.release(label, eps, most, mech.Ratio{Num: wrong, Den: r.one()}, mech.Ratio{Num: right, Den: r.one()})
+	if err != nil {
+		return 0, err
+	}
+	if total := out[0] + out[1]; total > 0 {
+		return min(1, max(0, out[0]/total)), nil
+	}
+	return 0.5, nil // too few rows to tell; released values decide, not the data
+}
+
+// release lets values out with Laplace noise for eps.
+func (r *Rows) release(label string, eps dp.Epsilon, l1 float64, values ...mech.Ratio) ([]float64, error) {
+	m := mech.Mechanism(mech.NoNoise{})
+	if r.private {
+		sized, err := mech.LaplaceFor(eps, l1, len(values))
+		if err != nil {
+			return nil, err
+		}
+		m = sized
+	}
+	return r.in.Release(label, m, values...)
+}
+
+func first(values []float64, err error) (float64, error) {
+	if err != nil {
+		return 0, err
+	}
+	return values[0], nil
+}
+
+// Share is the noisy share of the positive class, for eps, before rows or classes have been
+// weighed (1.9).
+func (r *Rows) Share(label string, eps dp.Epsilon) (float64, error) {
+	if !r.question.Classes || !r.isEven() || len(r.reach.list) > 1 {
+		return 0, fmt.Errorf("mistakes: a share of classes must be asked first, if the question says so")
+	}
+	neg, pos := r.sumWeights(r.label) // weights are 1 as yet, so these are counts
+	if r.relation == dp.ReplaceOne {
+		return first(r.release(label, eps, roundUp(1/float64(r.n)), mech.Ratio{Num: pos, Den: pos + neg}))
+	}
+	out, err := r.release(label, eps, 1, mech.Ratio{Num: neg, Den: r.clip.one}, mech.Ratio{Num: pos, Den: r.clip.one})
+	if err != nil {
+		return 0, err
+	}
+	if total := out[0] + out[1]; total > 0 {
+		return out[1] / total, nil
+	}
+	return 0.5, nil // too few rows to tell
+}
+
+// edgeScore is the score of a candidate: |err − 1/2|, since a classifier
+// that is mostly wrong is worth as much as one mostly right. It is 1-Lipschitz
+// in err, so its sensitivity is that of err. Under add-remove the score is
+// |wrong − right|/2 in rows, whose sensitivity is half the largest weight.
+func (r *Rows) edgeScore(wrong, right int64) mech.Ratio {
+	gap := wrong - right
+	if gap < 0 {
+		gap = -gap
+	}
+	if r.relation == dp.ReplaceOne {
+		return mech.Ratio{Num: gap, Den: 2 * (wrong + right)}
+	}
+	return mech.Ratio{Num: gap, Den: 2 * r.one()}
+}
+
+// Choose returns one of the classifiers from..to-1 that has a high edge, for eps (1.6).
+func (r *Rows) Choose(label string, eps dp.Epsilon, from, to int) (int, error) {
+	if err := r.checkClassifiers(from, to); err != nil {
+		return 0, err
+	}
+	scores := make([]mech.Ratio, to-from)
+	for c := range scores {
+		scores[c] = r.edgeScore(r.sumWeights(from + c))
+	}
+	m := mech.Selector(mech.NoNoise{})
+	if r.private {
+		sized, err := mech.PermuteAndFlipFor(eps, r.edgeSpread())
+		if err != nil {
+			return 0, err
+		}
+		m = sized
+	}
+	k, err := r.in.Select(label, m, scores)
+	return from + k, err
+}
+
+// edgeSpread is how far a neighbour moves the difference of two scores.
+func (r *Rows) edgeSpread() float64 {
+	if r.relation == dp.AddRemove {
+		return float64(r.reach.hi) / float64(r.clip.one) // within ± half the largest weight
+	}
+	spread := 2 * r.errorSensitivity() // scores move within ± the sensitivity of err
+	return spread
+}
+
+func (r *Rows) checkClassifiers(from, to int) error {
+	if from < 0 || from >= to || to > r.count {
+		return fmt.Errorf("mistakes: classifiers %d to %d must be among the %d of the question", from, to-1, r.count)
+	}
+	return nil
+}
+
+// Reweigh applies lines 13-19 to every row that classifier k is wrong about, and the same step to
+// the set of reachable weights. The factor is a function of public things and of what has left.
+func (r *Rows) Reweigh(k int, factor float64) error {
+	if err := r.checkClassifiers(k, k+1); err != nil {
+		return err
+	}
+	for i := range r.weight {
+		if r.isWrong(k, i) {
+			r.weight[i] = r.clip.stepWeight(r.weight[i], factor)
+		}
+	}
+	r.reach.addRound(factor)
+	return nil
+}

@@ -4,7 +4,9 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,9 +58,14 @@ func commandReference(programs ...*cobra.Command) string {
 		}
 		fmt.Fprintf(&b, "\n`%s completion SHELL` writes completions for bash, zsh, fish and PowerShell.\n", root.Name())
 	}
+	shared := map[string]int{}
 	for _, root := range programs {
-		describeCommands(&b, root)
+		countFlags(shared, root)
 	}
+	for _, root := range programs {
+		describeCommands(&b, root, shared)
+	}
+	describeShared(&b, shared)
 	describeLearners(&b, programs[0])
 	return b.String()
 }
@@ -76,7 +83,7 @@ func listCommand(b *strings.Builder, c *cobra.Command) {
 	}
 }
 
-func describeCommands(b *strings.Builder, parent *cobra.Command) {
+func describeCommands(b *strings.Builder, parent *cobra.Command, shared map[string]int) {
 	for _, c := range parent.Commands() {
 		if unlisted(c) {
 			continue
@@ -89,13 +96,13 @@ func describeCommands(b *strings.Builder, parent *cobra.Command) {
 					learners = true
 					continue
 				}
-				describeFlags(b, s)
+				describeFlags(b, s, shared)
 			}
 			if learners {
 				b.WriteString("\nFurther flags are the [options of the learners](#options-of-the-learners).\n")
 			}
 		}
-		describeCommands(b, c)
+		describeCommands(b, c, shared)
 	}
 }
 
@@ -113,15 +120,31 @@ func describeLearners(b *strings.Builder, root *cobra.Command) {
 		}
 		for _, s := range cli.FlagSections(c) {
 			if strings.HasPrefix(s.Title, learnerTitle) {
-				describeFlags(b, s)
+				describeFlags(b, s, nil)
 			}
 		}
 	}
 }
 
-// describeFlags writes a table of flags, but for --help, which every command has.
-func describeFlags(b *strings.Builder, s cli.Section) {
-	var lines string
+// sharedBy is the number of commands from which on a flag is described only once.
+const sharedBy = 3
+
+// countFlags counts in how many sections below parent each line about a flag stands.
+func countFlags(shared map[string]int, parent *cobra.Command) {
+	for _, c := range parent.Commands() {
+		for _, s := range cli.FlagSections(c) {
+			for _, line := range flagLines(s) {
+				if !strings.HasPrefix(s.Title, learnerTitle) {
+					shared[line]++
+				}
+			}
+		}
+		countFlags(shared, c)
+	}
+}
+
+// flagLines are the rows of a table of flags, but for --help, which every command has.
+func flagLines(s cli.Section) (lines []string) {
 	s.Flags.VisitAll(func(f *pflag.Flag) {
 		if f.Hidden || f.Name == "help" {
 			return
@@ -131,23 +154,58 @@ func describeFlags(b *strings.Builder, s cli.Section) {
 			!strings.Contains(usage, "(default ") {
 			usage += fmt.Sprintf(" (default %s)", f.DefValue)
 		}
-		lines += fmt.Sprintf("| `%s` | %s |\n", strings.TrimSpace("--"+f.Name+" "+kind), strings.ReplaceAll(usage, "|", `\|`))
+		lines = append(lines, fmt.Sprintf("| `%s` | %s |\n", strings.TrimSpace("--"+f.Name+" "+kind),
+			strings.NewReplacer("|", `\|`, "\n", " ").Replace(usage)))
 	})
-	if lines != "" {
-		fmt.Fprintf(b, "\n| %s | |\n|---|---|\n%s", s.Title, lines)
+	return lines
+}
+
+// describeFlags writes a table of flags. It names the shared ones without repeating
+// their descriptions.
+func describeFlags(b *strings.Builder, s cli.Section, shared map[string]int) {
+	var table string
+	var names []string
+	for _, line := range flagLines(s) {
+		if shared[line] < sharedBy {
+			table += line
+			continue
+		}
+		name, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |")
+		names = append(names, name)
+	}
+	if table != "" {
+		fmt.Fprintf(b, "\n| %s | |\n|---|---|\n%s", s.Title, table)
+	}
+	if len(names) > 0 {
+		fmt.Fprintf(b, "\nAlso %s ([shared flags](#shared-flags)).\n", strings.Join(names, ", "))
+	}
+}
+
+// describeShared writes the flags that several commands have.
+func describeShared(b *strings.Builder, shared map[string]int) {
+	b.WriteString("\n## Shared flags\n\n| Flags of several commands | |\n|---|---|\n")
+	for _, line := range slices.Sorted(maps.Keys(shared)) {
+		if shared[line] >= sharedBy {
+			b.WriteString(line)
+		}
 	}
 }
 
 // paragraphs is a help text in Markdown: indented lines are shown as they are.
 func paragraphs(text string) string {
 	var b strings.Builder
-	inside := false
+	inside, blank := false, true
 	for line := range strings.Lines(text + "\n") {
-		if indented := strings.HasPrefix(line, "  "); indented != inside {
+		// An indented line behind text continues the item of a list.
+		if indented := strings.HasPrefix(line, "  ") && (inside || blank); indented != inside {
 			b.WriteString("```\n")
 			inside = indented
 		}
+		blank = line == "\n"
 		b.WriteString(line)
+	}
+	if inside {
+		b.WriteString("```\n")
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

@@ -74,7 +74,7 @@ func nameLaboratory(c *cobra.Command, err error) error {
 	if !ok || !slices.Contains(train.LaboratoryOptions, unknown.GetSpecifiedName()) {
 		return err
 	}
-	return &dp.ParamError{Op: c.Name(), Param: unknown.GetSpecifiedName(), Want: "must be left out: no learner has such a choice",
+	return &dp.ParamError{Op: c.Name(), Param: unknown.GetSpecifiedName(), Want: "must not be given: no learner has such a choice",
 		Hint: train.LaboratoryHint}
 }
 

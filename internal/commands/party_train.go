@@ -20,10 +20,7 @@ statement forbids its release.
 
 A party that does not trust the combiner either can train with noise. Such a
 model may be released, so it obeys the schema's max_epsilon and a ledger, like a
-model of discreet train.
-
-Flags for every learner come first below. The flags of one learner are listed
-under its name.`,
+model of discreet train.`,
 		Example: `  discreet-net party train --data mine.csv --schema mine.yaml --learner logistic --model m.json
   discreet-net party train --data mine.csv --schema mine.yaml --learner additive --model m.json
   discreet-net party train --data mine.csv --schema mine.yaml --learner brc --epsilon 1 --model m.json`,

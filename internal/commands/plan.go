@@ -38,9 +38,6 @@ func (a *App) NewPlanCommand() *cobra.Command {
 prints what the training would protect, its bill and its noise. It reads the
 schema and no table. Train with the same flags spends what plan prints.
 
-Flags for every learner come first below. The flags of one learner are listed
-under its name.
-
 With --margin, --error and --dim it also prints how many rows, in order of
 magnitude, are needed to learn a linear classifier of that margin, in that many
 dimensions, to that error: without privacy, and by four published methods.

@@ -58,14 +58,14 @@ With --part it reads only the rows of one part: the rows with that value in the
 column that the schema declares as parts:. The prices of trainings on different
 parts do not add up.
 
-With --cohorts only the rows of some cohorts are read and only those are charged:
-the levels, or the months, of the public column that the data set was declared
-with (budget init --cohort-by).
+With --cohorts only the rows of some cohorts are read and only those are
+charged: the levels, or the months, of the public column that the data set was
+declared with (budget init --cohort-by).
 
 Where the data set has an owner, --key is the analyst's key file, to whose
-allotment the training is charged. With --request it is filed as a request instead
-of being run: once another key has approved it (budget approve), the same command
-without --request runs it.
+allotment the training is charged. With --request it is filed as a request
+instead of being run: once another key has approved it (budget approve), the
+same command without --request runs it.
 
 With --ledger and --dataset the price is charged to the data set before the
 training begins. The training is refused if the price is more than what is left.

@@ -71,10 +71,10 @@ func (t *Training) Check() error {
 	t.Cohorts = SortCohorts(t.Cohorts)
 	switch {
 	case len(t.Cohorts) > 0 && t.Job == nil:
-		return &RequestError{&dp.ParamError{Op: t.Op, Param: "cohorts", Want: "must be left out without a ledger, which " +
+		return &RequestError{&dp.ParamError{Op: t.Op, Param: "cohorts", Want: "must not be given without a ledger, which " +
 			"declares the column that they are by", Got: quoteNames(t.Cohorts)}}
 	case len(t.Cohorts) > 0 && t.Part != "":
-		return &RequestError{&dp.ParamError{Op: t.Op, Param: "part", Want: "must be left out: a training reads a part or " +
+		return &RequestError{&dp.ParamError{Op: t.Op, Param: "part", Want: "must not be given: a training reads a part or " +
 			"cohorts", Got: strconv.Quote(t.Part)}}
 	case t.Job == nil:
 	case t.Request.Price.NotPrivate:
@@ -175,7 +175,7 @@ func (t *Training) findCohorts(ctx context.Context) error {
 		return err
 	}
 	if t.cohortBy = b[0].CohortBy; t.cohortBy == "" {
-		return &RequestError{&dp.ParamError{Op: t.Op, Param: "cohorts", Want: fmt.Sprintf("must be left out: data set %q was "+
+		return &RequestError{&dp.ParamError{Op: t.Op, Param: "cohorts", Want: fmt.Sprintf("must not be given: data set %q was "+
 			"declared without cohorts", t.Job.Dataset), Got: quoteNames(t.Cohorts)}}
 	}
 	return CheckCohorts(t.Op, t.Cohorts, t.cohortBy, t.Schema)

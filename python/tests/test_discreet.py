@@ -219,7 +219,7 @@ def test_models_and_releases_are_loaded(tmp_path):
         assert np.array_equal(loaded.predict_proba(X), m.predict_proba(X))
         assert (loaded.predict(X) == m.predict(X)).all() and list(loaded.classes_) == ["no", "yes"]
         assert loaded.privacy_["model_sha256"] == m.privacy_["model_sha256"] and loaded.explain_["label"] == "ill"
-        with pytest.raises(ValueError, match="epsilon must be given"):
+        with pytest.raises(ValueError, match="epsilon is required"):
             loaded.fit(X, y)
     forged = bytearray((tmp_path / "r.zip").read_bytes())
     forged[len(forged) // 2] ^= 1

@@ -86,10 +86,10 @@ noise of its sum is still complete. The more owners may be dishonest, the more
 noise is needed. Owners refuse a task that counts on more honest owners than
 they do.
 
-In mode aggregate owners prove that each of their numbers is in range if that takes
-at most 1 MiB for each helper. With --prove-ranges they prove it in any case, and a
-task is refused if that takes more than 3.5 MiB, about 20,000 cells. Where ranges
-are not proven, one owner can end the task, and is not found.`,
+In mode aggregate owners prove that each of their numbers is in range if that
+takes at most 1 MiB for each helper. With --prove-ranges they prove it in any
+case, and a task is refused if that takes more than 3.5 MiB, about 20,000 cells.
+If ranges are not proven, one owner can end the task without being identified.`,
 		Example: `  discreet-net task create --certs certs --as operator/anna --server https://localhost:8443 \
     --schema adult.yaml --classifier stump --epsilon 1 --owners 30000 --minimum 100 --slot 10m --quiet 30s --ends 24h
   discreet-net task create --certs certs --as operator/anna --server https://localhost:8443 --mode aggregate \

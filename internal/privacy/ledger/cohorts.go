@@ -69,9 +69,9 @@ func checkCohortRequest(req *Request, by, definition string) error {
 	}
 	switch {
 	case by == "":
-		return refuse("cohorts", "must be left out: the data set was declared without cohorts", req.Cohorts)
+		return refuse("cohorts", "must not be given: the data set was declared without cohorts", req.Cohorts)
 	case req.Part != "":
-		return refuse("part", "must be left out: a job reads a part or cohorts", fmt.Sprintf("%.200q", req.Part))
+		return refuse("part", "must not be given: a job reads a part or cohorts", fmt.Sprintf("%.200q", req.Part))
 	case req.PartsBy != by || req.Definition == "":
 		return refuse("cohorts", fmt.Sprintf("must be by column %q, as declared", by), fmt.Sprintf("%.200q", req.PartsBy))
 	case slices.Contains(req.Terms.Protected, by): // 5.2

@@ -94,7 +94,7 @@ func (e *Exists) Error() string {
 type Unreadable struct{ Err error }
 
 func (e *Unreadable) Error() string {
-	return "ledger: cannot be opened, or is no ledger: " + e.Err.Error()
+	return "ledger: cannot be opened, or is not a ledger: " + e.Err.Error()
 }
 func (e *Unreadable) Unwrap() error { return e.Err }
 

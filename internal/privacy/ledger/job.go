@@ -169,7 +169,7 @@ func (j *Job) checkSigned(t tx) error {
 	case err != nil:
 		return err
 	case owned != (j.req.By != nil):
-		want := "must be left out: the data set has no owner"
+		want := "must not be given: the data set has no owner"
 		if owned {
 			want = "must be given: the data set has an owner, and only keys with an allotment charge it"
 		}

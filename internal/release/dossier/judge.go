@@ -58,7 +58,7 @@ func Judge(r *release.Release, program string) (*Verdict, error) {
 		return nil, notFitting("the attestation must say when the release was made")
 	}
 	if m.Privacy.Seeded {
-		return nil, notFitting("the model must not be seeded: whoever has the seed can take its noise off")
+		return nil, notFitting("the model must not be seeded: anyone with the seed can remove the noise")
 	}
 	c := card.Of(m, file, said.Program, made)
 	if err := addReports(c, r.File(release.AuditName), r.File(release.AttackName)); err != nil {

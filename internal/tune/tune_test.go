@@ -149,11 +149,11 @@ func TestPlanRefuses(t *testing.T) {
 		return boosted(3, feature.OneHot).Plan(2*eps, s, rows)
 	}}
 	for want, bad := range map[string]func(*Params, *schema.Schema){
-		"weights must not be given": func(p *Params, s *schema.Schema) { s.Label.Weights = []float64{1, 2} },
-		"epsilon must be > 0":       func(p *Params, s *schema.Schema) { p.Epsilon = 0 },
-		"candidates must number":    func(p *Params, s *schema.Schema) { p.Candidates = p.Candidates[:1] },
-		"method must be":            func(p *Params, s *schema.Schema) { p.Method = "best" },
-		"loss must be one of":       func(p *Params, s *schema.Schema) { p.Loss = "accuracy" },
+		"weights must be left out": func(p *Params, s *schema.Schema) { s.Label.Weights = []float64{1, 2} },
+		"epsilon must be > 0":      func(p *Params, s *schema.Schema) { p.Epsilon = 0 },
+		"candidates must number":   func(p *Params, s *schema.Schema) { p.Candidates = p.Candidates[:1] },
+		"method must be":           func(p *Params, s *schema.Schema) { p.Method = "best" },
+		"loss must be one of":      func(p *Params, s *schema.Schema) { p.Loss = "accuracy" },
 		"loss must be log-loss": func(p *Params, s *schema.Schema) {
 			p.Loss, s.Label.Levels = AUC, append(slices.Clone(s.Label.Levels), s.Label.Levels[0])
 		},

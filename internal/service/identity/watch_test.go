@@ -49,9 +49,9 @@ func TestTheLogIsTold(t *testing.T) {
 	}
 	told(0)
 	told(74 * time.Hour)
-	told(75*time.Hour, "the certificate ends soon")
+	told(75*time.Hour, "the certificate expires soon")
 	told(75*time.Hour + 59*time.Minute)
-	told(76*time.Hour, "the certificate ends soon")
+	told(76*time.Hour, "the certificate expires soon")
 	_, err = a.Renew(dir, who, begin, 400*time.Hour)
 	must(err)
 	told(76*time.Hour, "read again")

@@ -161,12 +161,12 @@ const price = dp.Epsilon(1000)
 // anything was.
 func train(l *Ledger, id, out string, fresh func() string) (drew string, err error) {
 	ctx := context.Background()
-	who, err := l.Members(ctx, "d")
+	b, err := l.Balances(ctx, "d") // in as many calls however many jobs there were
 	if err != nil {
 		return "", err
 	}
 	req := request(id)
-	if len(who) > 0 {
+	if b[0].CohortBy != "" {
 		req = by(aliceKey, id, ownCohorts(id)...)
 	}
 	req.Output = out

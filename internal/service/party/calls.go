@@ -148,10 +148,11 @@ func (s *Server) awaitFiles(ctx context.Context, w *work) error {
 	defer wait.Stop()
 	select {
 	case <-now.done:
-		if now.err == nil { // it may have been begun for an earlier deadline
-			_, now.err = s.record.findQuery(ctx, w.id, q.Deadline, 0)
+		if now.err != nil {
+			return now.err
 		}
-		return now.err
+		_, err := s.record.findQuery(ctx, w.id, q.Deadline, 0) // it may have been begun for an earlier deadline
+		return err
 	case <-wait.C:
 		return problem.New(problem.Overloaded, "the party is voting")
 	case <-ctx.Done():

@@ -276,12 +276,14 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 }
 
+// finishWork answers those who wait. The work is forgotten first, so that a call that
+// follows a failure begins anew.
 func (s *Server) finishWork(w *work, err error) {
-	w.err = err
-	close(w.done)
 	s.mu.Lock()
 	delete(s.works, w.id)
 	s.mu.Unlock()
+	w.err = err
+	close(w.done)
 }
 
 // makeVotes makes the votes of one query.

@@ -169,7 +169,11 @@ func (c *Card) describeMethod() []line {
 		if m.Rho != "" {
 			price = "rho " + m.Rho
 		}
-		noise = append(noise, fmt.Sprintf("%s: used %d times, for %s in total", m.Name, m.Releases, price))
+		times := "once, for " + price
+		if m.Releases > 1 {
+			times = fmt.Sprintf("%d times, for %s in total", m.Releases, price)
+		}
+		noise = append(noise, fmt.Sprintf("%s: used %s", m.Name, times))
 	}
 	if noise != nil {
 		lines = append(lines, line{"Noise mechanisms", noise})

@@ -20,10 +20,7 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 		return nil, fmt.Errorf("auto: %w", err)
 	}
 	chosen := m.Privacy
-	m.Privacy = learn.Deal{
-		Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.bill, Claim: "auto: G-AUTO-1",
-		NotPrivate: pl.NotPrivate,
-	}.Privacy(g)
+	m.Privacy = learn.State(g, "auto: G-AUTO-1")
 	if !pl.NotPrivate {
 		m.Privacy.Statement = fmt.Sprintf("Chosen: %s, with %s. %s", m.Learner, strings.Join(chosen.BillWords(), " and "),
 			m.Privacy.Statement)

@@ -21,7 +21,9 @@ package discreet
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -942,7 +944,7 @@ func (m *Model) Export(w io.Writer, format string) (err error) {
 // model does not.
 type Explanation struct{ e *explain.Explanation }
 
-// Explain explains an additive or a linear model; others are refused with a
+// Explain explains an additive model, a linear one or one of grids; others are refused with a
 // *ParamError, since none of their parts means anything alone.
 func (m *Model) Explain() (_ *Explanation, err error) {
 	defer publish(&err)
@@ -953,6 +955,12 @@ func (m *Model) Explain() (_ *Explanation, err error) {
 	if err != nil {
 		return nil, err
 	}
+	file, err := model.Marshal(m.m)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(file)
+	e.Checksum = hex.EncodeToString(sum[:])
 	return &Explanation{e}, nil
 }
 
@@ -962,7 +970,9 @@ func (e *Explanation) WriteHTML(w io.Writer) (err error) {
 	if e == nil || e.e == nil || w == nil {
 		return missing("explain", "explanation or writer")
 	}
-	return e.e.WriteHTML(w)
+	dated := *e.e
+	dated.Date = time.Now().UTC().Format(time.DateOnly)
+	return dated.WriteHTML(w)
 }
 
 // MarshalJSON writes the numbers of the page, as `discreet explain --json` does.

@@ -82,6 +82,16 @@ func (g *Guard) Cells(ctx context.Context, f *feature.Additive, bins []feature.B
 			return nil, fmt.Errorf("guard: caps of weights must be 1 to %d", engine.WeightOne)
 		}
 	}
+	for k := range bins {
+		if err := bins[k].Check(g.Schema()); err != nil {
+			return nil, err
+		}
+	}
+	if f != nil {
+		if err := f.Check(g.Schema()); err != nil {
+			return nil, err
+		}
+	}
 	sums, err := g.table.Cells(ctx, f, bins, engine.Caps(caps))
 	if err != nil {
 		return nil, err
@@ -116,7 +126,7 @@ func (c *Cells) Imbalances(parts []int) *Scores {
 	}
 	switch {
 	case c.labelOnly && c.of.terms.Scope == dp.LabelOnly:
-		s.spread = 2 * float64(int64(c.caps[0])+int64(c.caps[1])) / engine.WeightOne
+		s.spread = 2 * float64(c.of.most) * float64(int64(c.caps[0])+int64(c.caps[1])) / engine.WeightOne
 	default:
 		l1 := OneCell(c.of.Schema().Relation).Times(c.of.most).L1
 		s.spread = 2 * l1 * float64(max(c.caps[0], c.caps[1])) / engine.WeightOne
@@ -142,6 +152,11 @@ type ClassCells struct {
 
 // ClassCells counts, for each of bins, the rows of each class in each bin. One pass.
 func (g *Guard) ClassCells(ctx context.Context, bins []feature.Bins) (*ClassCells, error) {
+	for k := range bins {
+		if err := bins[k].CheckColumn(g.Schema()); err != nil {
+			return nil, err
+		}
+	}
 	cells, err := g.table.ClassCells(ctx, bins)
 	if err != nil {
 		return nil, err

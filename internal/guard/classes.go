@@ -4,6 +4,7 @@ package guard
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -25,6 +26,9 @@ func (g *Guard) ClassSlope(ctx context.Context, f *ClassScore, sh *feature.Level
 	if !(most > 0) || math.IsInf(most, 1) {
 		return nil, fmt.Errorf("guard: the most that a row says must be > 0 nats and finite")
 	}
+	if err := errors.Join(f.Check(g.Schema()), sh.Check(g.Schema())); err != nil {
+		return nil, err
+	}
 	slope, err := g.table.ClassSlope(ctx, f, sh, most)
 	if err != nil {
 		return nil, err
@@ -41,6 +45,9 @@ type ClassResiduals struct {
 
 // ClassResiduals adds up what the labels say beyond the score f: see engine.Table.
 func (g *Guard) ClassResiduals(ctx context.Context, f *ClassScore, bins *feature.Bins) (*ClassResiduals, error) {
+	if err := errors.Join(f.Check(g.Schema()), bins.CheckColumn(g.Schema())); err != nil {
+		return nil, err
+	}
 	rest, err := g.table.ClassResiduals(ctx, f, bins)
 	if err != nil {
 		return nil, err

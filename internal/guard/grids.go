@@ -68,6 +68,14 @@ func (g *Guard) GridSlopes(ctx context.Context, f *GridScore, limit SlopeLimit, 
 	if !(limit.Most > 0 && limit.Most <= 1) || g.most != 1 {
 		return nil, fmt.Errorf("guard: slopes must be cut to a length in (0, 1], of rows that count once")
 	}
+	if err := f.Check(g.Schema()); err != nil {
+		return nil, err
+	}
+	for k := range grids {
+		if err := grids[k].Check(g.Schema()); err != nil {
+			return nil, err
+		}
+	}
 	sums, err := g.table.GridSlopes(ctx, f, limit, grids)
 	if err != nil {
 		return nil, err

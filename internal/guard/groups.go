@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // Groups are the distinct rows of public columns, and how many rows each stands for. Their Counts
@@ -28,6 +29,9 @@ type DistinctRows = engine.Groups
 // Groups counts the rows that agree on all of cols, which must be public. One pass.
 func (g *Guard) Groups(ctx context.Context, cols []int) (*Groups, error) {
 	for _, j := range cols {
+		if j < 0 || j >= len(g.Schema().Columns) || g.Schema().Columns[j].Role == schema.Ignored {
+			return nil, fmt.Errorf("guard: rows can be grouped by columns that are read only")
+		}
 		if g.private && g.protects.column(j) {
 			return nil, fmt.Errorf("guard: rows can be grouped by public columns only")
 		}

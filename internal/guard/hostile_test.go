@@ -116,8 +116,33 @@ func (h *hostile) choose(s *guard.Scores) {
 	h.note("selected", s.Len(), s.Spread(), label, out, err)
 }
 
-// bins cuts any column in any way.
+// length is n, or a number that is wrong.
+func (h *hostile) length(n int) int {
+	if h.draw(40) > 0 {
+		return n
+	}
+	return max(0, n+h.draw(5)-2)
+}
+
+// bins cuts any column in any way, and some in ways that fit no column.
 func (h *hostile) bins() feature.Bins {
+	b := h.goodBins()
+	switch h.draw(150) {
+	case 0:
+		b.Column = h.draw(len(h.s.Columns)+2) - 1
+	case 1:
+		b.Edges = append(slices.Clone(b.Edges), h.number(), h.number())
+	case 2:
+		b = feature.NewGroups(b.Column, make([]uint32, h.draw(4)), 1+h.draw(2))
+	case 3:
+		b = feature.NewGroups(b.Column, []uint32{0, 1, 2, 3, 4, 5, 6, 7}, 2)
+	case 4:
+		b = feature.Cross(b, feature.Cross(h.goodBins(), h.goodBins()))
+	}
+	return b
+}
+
+func (h *hostile) goodBins() feature.Bins {
 	features := h.s.Features()
 	j := features[h.draw(len(features))]
 	c := &h.s.Columns[j]
@@ -157,7 +182,7 @@ func (h *hostile) score() *feature.Additive {
 	f := &feature.Additive{Intercept: h.number()}
 	for range h.draw(3) {
 		b := h.bins()
-		steps := make([]float64, b.Len())
+		steps := make([]float64, h.length(b.Len()))
 		for i := range steps {
 			steps[i] = h.number()
 		}
@@ -168,8 +193,8 @@ func (h *hostile) score() *feature.Additive {
 
 func (h *hostile) levelShape(classes int) *feature.LevelShape {
 	sh := &feature.LevelShape{Bins: h.bins()}
-	for range classes {
-		steps := make([]float64, sh.Bins.Len())
+	for range h.length(classes) {
+		steps := make([]float64, h.length(sh.Bins.Len()))
 		for i := range steps {
 			steps[i] = h.number()
 		}
@@ -179,13 +204,19 @@ func (h *hostile) levelShape(classes int) *feature.LevelShape {
 }
 
 func (h *hostile) start(classes int) (start []float64) {
-	for range classes {
+	for range h.length(classes) {
 		start = append(start, h.number())
 	}
 	return start
 }
 
+// act does one thing; what it dies of is seen.
 func (h *hostile) act() {
+	defer func() {
+		if x := recover(); x != nil {
+			h.note("panic", x)
+		}
+	}()
 	classes := h.s.Classes()
 	switch h.draw(8) {
 	case 0:
@@ -267,7 +298,7 @@ func (h *hostile) act() {
 			grids = append(grids, grid)
 		}
 		if h.draw(2) == 0 {
-			steps := make([]float64, grids[0].Cells()*width)
+			steps := make([]float64, h.length(grids[0].Cells()*width))
 			for i := range steps {
 				steps[i] = h.number()
 			}
@@ -304,6 +335,9 @@ func (h *hostile) askGroups() {
 		if h.s.Columns[j].Role == schema.Public && h.draw(3) == 0 || h.draw(40) == 0 {
 			cols = append(cols, j)
 		}
+	}
+	if h.draw(40) == 0 {
+		cols = append(cols, h.draw(len(h.s.Columns)+2)-1)
 	}
 	groups, err := h.g.Groups(h.ctx, cols)
 	if err != nil {
@@ -353,7 +387,7 @@ type setting struct {
 // settingOf draws tables that are neighbours, and terms that may be charged for them.
 func settingOf(src rng.Source) setting {
 	draw := func(n int) int { return int(rng.Below(src, uint64(n))) }
-	tab := census.Generate(uint64(draw(1000)), 2+draw(5))
+	tab := census.Generate(uint64(draw(1000)), 2+draw([]int{5, 12}[draw(2)]))
 	if draw(3) == 0 {
 		tab = learntest.Levels(tab, 3, nil)
 	}
@@ -373,7 +407,7 @@ func settingOf(src rng.Source) setting {
 	if s.Relation == dp.ReplaceOne && draw(3) > 0 {
 		out.terms.Scope = dp.PrivateFeatures
 		if s.Label.Role == schema.Private {
-			out.terms.Scope = dp.FeaturesAndLabel
+			out.terms.Scope = []dp.Scope{dp.FeaturesAndLabel, dp.LabelOnly}[draw(2)]
 		}
 	}
 	if draw(3) == 0 {
@@ -441,7 +475,7 @@ func attack(t *testing.T, seed uint64) (cost float64) {
 			continue
 		}
 		h := &hostile{ctx: t.Context(), g: g, s: tab.Schema, src: replay.Seeded(seed, "acts"), bill: terms.Bill}
-		if tab.Schema.Person != nil {
+		if tab.Schema.Person != nil && h.draw(20) > 0 {
 			h.note("weighed", g.WeighPersons(1+h.draw(3)))
 		}
 		for range acts {

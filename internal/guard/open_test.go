@@ -125,3 +125,33 @@ func TestLeadsDeclareTheirSpread(t *testing.T) {
 		}
 	}
 }
+
+// A person of three rows moves every score three times as far as a row does, whatever is protected.
+func TestSpreadOfPersons(t *testing.T) {
+	tab := learntest.WithPersons(census.Generate(1, 40), replay.Seeded(1, "persons"), 3)
+	s := *tab.Schema
+	s.Relation, s.Label.Role = dp.ReplaceOne, schema.Private
+	tab.Schema = &s
+	line := guard.Share{Epsilon: dp.Nano}.Line("all")
+	bins := []feature.Bins{feature.NewBins(&s, s.Features()[0], nil)}
+	for _, scope := range []dp.Scope{dp.LabelOnly, dp.FeaturesAndLabel, dp.WholeRow} {
+		spread := func(most int) float64 {
+			g, err := guard.Open(t.Context(), termsOf(scope, dp.Price{Epsilon: dp.Nano}, line), learntest.Engine(t, tab),
+				guard.Uncounted{}, mech.NewExit(replay.Seeded(1, "open")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := g.WeighPersons(most); err != nil {
+				t.Fatal(err)
+			}
+			cells, err := g.Cells(t.Context(), nil, bins, guard.FullCaps)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return cells.Imbalances([]int{0}).Spread()
+		}
+		if one, three := spread(1), spread(3); three != 3*one {
+			t.Errorf("%s: spread %g for three rows, %g for one", scope, three, one)
+		}
+	}
+}

@@ -2,7 +2,12 @@
 
 package engine
 
-import "github.com/discreet-dp/discreet/internal/table/feature"
+import (
+	"fmt"
+
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
 
 // ClassCells counts rows by the class of their label and their bin.
 type ClassCells struct {
@@ -37,6 +42,25 @@ func NewClassScore(start []float64) *ClassScore {
 		s.Start[k] = feature.Units(x)
 	}
 	return s
+}
+
+// Check refuses a score that does not fit tables of schema t.
+func (s *ClassScore) Check(t *schema.Schema) error {
+	ok := len(s.Start) == t.Classes()
+	for k := range s.Terms {
+		term := &s.Terms[k]
+		if err := term.Bins.CheckColumn(t); err != nil {
+			return err
+		}
+		ok = ok && len(term.Units) == t.Classes()
+		for _, units := range term.Units {
+			ok = ok && len(units) == term.Bins.Len()
+		}
+	}
+	if !ok {
+		return fmt.Errorf("engine: a score must have a step for each class and bin")
+	}
+	return nil
 }
 
 // AddShape adds times the steps of sh, of which it keeps a copy.

@@ -2,7 +2,12 @@
 
 package engine
 
-import "github.com/discreet-dp/discreet/internal/table/feature"
+import (
+	"fmt"
+
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
 
 // GridScore is a sum of steps by the cells of grids: for a label of two classes one score,
 // the log-odds of the positive class; of K > 2 classes one for each, whose softmax are the
@@ -26,6 +31,25 @@ func NewGridScore(start []float64) *GridScore {
 		s.Start = append(s.Start, feature.Units(x))
 	}
 	return s
+}
+
+// Check refuses a score that does not fit tables of schema t.
+func (s *GridScore) Check(t *schema.Schema) error {
+	scores := t.Classes()
+	if scores == 2 {
+		scores = 1
+	}
+	ok := len(s.Start) == scores
+	for k := range s.Terms {
+		if err := s.Terms[k].Grid.Check(t); err != nil {
+			return err
+		}
+		ok = ok && len(s.Terms[k].Units) == scores*s.Terms[k].Grid.Cells()
+	}
+	if !ok {
+		return fmt.Errorf("engine: a score of grids must have %d steps for each cell", scores)
+	}
+	return nil
 }
 
 // AddGrid adds steps in nats, by cell and then score. It keeps g.

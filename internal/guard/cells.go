@@ -211,7 +211,9 @@ func (c *ClassCells) AllClasses(k, runs int, run func(bin int) int) *Sum {
 		for class := range c.cells[k].Rows {
 			rows += int64(c.cells[k].Rows[class][b])
 		}
-		values[run(b)].Num += rows
+		if r := run(b); r < runs { // else it would be counted as a bin, too
+			values[r].Num += rows
+		}
 		values = append(values, mech.Ratio{Num: rows})
 	}
 	for i := range values {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/guard/mistakes"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -37,6 +38,7 @@ type hostile struct {
 	bill []dp.Event
 	seen strings.Builder
 	next int // line of the bill
+	rows *mistakes.Rows
 }
 
 func (h *hostile) draw(n int) int { return int(rng.Below(h.src, uint64(n))) }
@@ -102,7 +104,7 @@ func (h *hostile) measure(s *guard.Sum, err error) {
 }
 
 func (h *hostile) choose(s *guard.Scores) {
-	for range h.draw(3) {
+	for range []int{h.draw(3), 12}[h.draw(20)/19] {
 		s.AddOffset(h.draw(s.Len()), int64(h.number()))
 	}
 	if h.draw(4) == 0 {
@@ -121,7 +123,7 @@ func (h *hostile) length(n int) int {
 	if h.draw(40) > 0 {
 		return n
 	}
-	return max(0, n+h.draw(5)-2)
+	return max(1, n+h.draw(5)-2)
 }
 
 // bins cuts any column in any way, and some in ways that fit no column.
@@ -218,7 +220,9 @@ func (h *hostile) act() {
 		}
 	}()
 	classes := h.s.Classes()
-	switch h.draw(8) {
+	switch h.draw(10) {
+	case 8, 9:
+		h.askMistakes()
 	case 0:
 		caps := guard.Caps{uint32(h.draw(guard.WeightOne + 2)), uint32(1 + h.draw(guard.WeightOne))}
 		if h.draw(3) == 0 {
@@ -246,7 +250,7 @@ func (h *hostile) act() {
 			return
 		}
 		k := h.draw(len(bins))
-		sums := []*guard.Sum{cells.Part(k), cells.Classes(), cells.AllClasses(k, 2, func(b int) int { return b % 2 })}
+		sums := []*guard.Sum{cells.Part(k), cells.Classes(), cells.AllClasses(k, 2, func(b int) int { return b % h.length(2) })}
 		if classes == 2 {
 			sums = append(sums, cells.Class(h.draw(2)))
 		}
@@ -353,7 +357,7 @@ func (h *hostile) askGroups() {
 	}
 	switch h.draw(3) {
 	case 0:
-		h.measure(groups.ClassBins(class, [][]uint32{bins, make([]uint32, groups.Len)}, []int{2, 1}), nil)
+		h.measure(groups.ClassBins(class, [][]uint32{bins, make([]uint32, groups.Len)}, []int{h.length(2), h.length(1)}), nil)
 	case 1:
 		h.measure(groups.ClassVectors(class, 2, func(visit func(int, []float64)) {
 			for i := range groups.Len {
@@ -365,16 +369,79 @@ func (h *hostile) askGroups() {
 		}), nil)
 	case 2:
 		classes := []int{class}
-		if h.draw(2) == 0 {
+		switch h.draw(4) {
+		case 0, 1:
 			classes = []int{0, 1}
+		case 2:
+			for range h.draw(3) {
+				classes = append(classes, h.draw(h.s.Classes()))
+			}
 		}
 		h.measure(groups.ClassMeans(classes, 2, func(each func(int, int, float64)) {
 			for i := range groups.Len {
-				each(i, h.draw(2), h.number()/10)
-				each(i, h.draw(2), h.number()/10)
+				each(i, h.draw(h.length(2)), h.number()/10)
+				each(i, h.draw(h.length(2)), h.number()/10)
 			}
 		}))
 	}
+}
+
+// askMistakes asks what brc does. One row of each person would be drawn by coins, which is proved apart.
+func (h *hostile) askMistakes() {
+	if h.s.Person != nil {
+		return
+	}
+	if h.rows == nil || h.draw(20) == 0 {
+		var cols []int
+		for _, j := range h.s.Features() {
+			if h.draw(2) == 0 {
+				cols = append(cols, j)
+			}
+		}
+		sp, err := feature.NewSpace(h.s, feature.Ordinal, cols)
+		if err != nil {
+			h.note("no space", err)
+			return
+		}
+		bound := func() float64 { return []float64{1, math.Sqrt2, 3, 20, h.number()}[h.draw(5)] }
+		q := mistakes.Question{Space: sp, C1: bound(), C2: bound(), Paper: h.draw(4) == 0, Classes: h.draw(2) == 0}
+		for range 1 + h.draw(3) {
+			t := feature.Threshold{Coef: make([]float64, h.length(sp.Width())), Bias: float64(h.draw(201)-100) / 100}
+			for i := range t.Coef {
+				t.Coef[i] = float64(h.draw(201)-100) / 100
+			}
+			q.List = append(q.List, t)
+		}
+		for range h.draw(3) {
+			q.Shapes = append(q.Shapes, mistakes.Shape{First: h.draw(2), Votes: []int{1, 1 - h.draw(3)}[:h.draw(3)], Bias: h.draw(3) - 1})
+		}
+		if h.rows, err = mistakes.Read(h.ctx, h.g, q); err != nil {
+			h.note("no mistakes", err)
+			return
+		}
+	}
+	label, share := h.share()
+	value, err := math.NaN(), error(nil)
+	switch k := h.draw(4); h.draw(6) {
+	case 0, 1:
+		value, err = h.rows.Error(label, share.Epsilon, k)
+	case 2:
+		value, err = h.rows.Share(label, share.Epsilon)
+	case 3:
+		chosen := 0
+		chosen, err = h.rows.Choose(label, share.Epsilon, k/2, k)
+		value = float64(chosen)
+	case 4:
+		h.note("weighed", h.rows.Reweigh(k, math.Exp(h.number()/100)))
+		return
+	case 5:
+		h.note("classes", h.rows.WeighClasses([2]int64{int64(1 + h.draw(mistakes.ClassUnits)), int64(1 + h.draw(mistakes.ClassUnits))}))
+		return
+	}
+	if err == nil {
+		h.next++
+	}
+	h.note("mistakes", label, value, err)
 }
 
 // setting is one guard to attack.

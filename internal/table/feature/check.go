@@ -70,3 +70,15 @@ func (g *Grid) Check(s *schema.Schema) error {
 	}
 	return nil
 }
+
+// Check refuses a classifier that does not fit the features of sp.
+func (h *Threshold) Check(sp *Space) error {
+	ok := len(h.Coef) == sp.Width() && h.Bias >= -1 && h.Bias <= 1
+	for _, c := range h.Coef {
+		ok = ok && c >= -1 && c <= 1
+	}
+	if !ok {
+		return fmt.Errorf("feature: a classifier must have %d coefficients in [-1, 1]", sp.Width())
+	}
+	return nil
+}

@@ -522,9 +522,9 @@ var table = []mutant{
 	},
 	{
 		Row: "A9", Bug: "additive: rows are weighed under the score of an earlier fit",
-		File: "internal/table/engine/memory/scored.go",
-		Old:  `s.positive != positive || g.Intercept != f.Intercept ||`,
-		New:  `s.positive != positive ||`,
+		File: "internal/table/engine/statistic/margins.go",
+		Old:  `!ok || o.f.Intercept != m.f.Intercept ||`,
+		New:  `!ok ||`,
 
 		Package: "./internal/table/engine/memory", Test: "TestCellsAnswerAlikeWhateverWasAskedBefore",
 	},

@@ -22,6 +22,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -501,7 +502,7 @@ func TestClassScoresAgreeWithNaiveTwin(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cells, err := eng.ClassCells(ctx, []feature.Bins{sh.Bins})
+		cells, err := statistic.ClassCells{Bins: []feature.Bins{sh.Bins}}.Of(ctx, eng)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -327,15 +327,9 @@ func (s *spy) Groups(ctx context.Context, cols []int) (*engine.Groups, error) {
 	return s.Table.Groups(ctx, cols)
 }
 
-func (s *spy) Cells(ctx context.Context, f *feature.Additive, bins []feature.Bins,
-	most engine.Caps) ([]engine.CellSums, error) {
+func (s *spy) Sum(ctx context.Context, of engine.Statistic) ([]int64, error) {
 	s.noteQuestion()
-	return s.Table.Cells(ctx, f, bins, most)
-}
-
-func (s *spy) ClassCells(ctx context.Context, bins []feature.Bins) ([]engine.ClassCells, error) {
-	s.noteQuestion()
-	return s.Table.ClassCells(ctx, bins)
+	return s.Table.Sum(ctx, of)
 }
 
 func (s *spy) ClassSlope(

@@ -4,11 +4,6 @@ package engine
 
 import "github.com/discreet-dp/discreet/internal/table/feature"
 
-// ClassCells counts rows by the class of their label and their bin.
-type ClassCells struct {
-	Rows [][]uint64 // by class, then bin
-}
-
 // ClassScore is a score of every row for each class: Start, to which Terms are added in
 // order. The probabilities of the classes are the softmax of a row's scores. Scores are
 // integers in units of 1/feature.ScoreOne nat, held within ±MaxClassScore after each

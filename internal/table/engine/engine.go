@@ -36,15 +36,10 @@ type Table interface {
 	// into the schema's Columns), in the order of their keys (PackKeys); what rows
 	// weigh, where persons were weighed. One pass.
 	Groups(ctx context.Context, cols []int) (*Groups, error)
-	// Cells adds up, for each of bins, the weights of the rows in each bin by
-	// label. A row weighs Weight(m), m its score under f where its label is
-	// positive, minus that where not; nil weighs every row WeightOne. A weight above the cap of
-	// its class counts for the cap. The label must be binary. The sums are exact, hence the same
-	// for any order of the rows. One pass.
-	Cells(ctx context.Context, f *feature.Additive, bins []feature.Bins, most Caps) ([]CellSums, error)
-	// ClassCells counts, for each of bins, the rows of each class in each bin, as
-	// Groups does. One pass.
-	ClassCells(ctx context.Context, bins []feature.Bins) ([]ClassCells, error)
+	// Sum adds up a statistic over the rows, as many numbers as its Size. The sums are exact, hence
+	// the same for any order of the rows. One pass. An engine may keep what rows score until it is
+	// asked about another Score.
+	Sum(ctx context.Context, s Statistic) ([]int64, error)
 	// ClassSlope adds up, over the rows, the first derivative of log p(label) along sh and
 	// half its second, negated, under the score f. What a row adds is shortened so that the
 	// sizes of both together are at most most nats > 0: at most WeightOne units. The sums are

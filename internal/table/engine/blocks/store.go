@@ -202,8 +202,8 @@ func (st *Store) RowsOf(k int) int { return st.blocks[k].Rows }
 func (st *Store) keepsScores(q *question.Question) bool {
 	row := int64(0) // bytes of it
 	switch {
-	case q.Score != nil:
-		row = 5
+	case q.Score() != nil:
+		row = 1 + 4*int64(q.Score().Width())
 	case q.Classes != nil:
 		row = 1 + 4*int64(len(q.Classes.Start))
 	case q.Grid != nil:
@@ -230,7 +230,7 @@ func (st *Store) askBlock(
 	}
 	scored := 0
 	if tab != nil {
-		scored = tab.ScoredTerms(q.Against, q.Score, q.Classes, q.Grid)
+		scored = tab.KnownTerms(q.Against, q.Statistic, q.Classes, q.Grid)
 	}
 	err := b.load(rows, q.ColumnsRead(scored), st.readAt(b), r)
 	if err != nil {

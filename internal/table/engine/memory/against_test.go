@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -108,11 +109,11 @@ func TestAgainstEqualsRecodedLabels(t *testing.T) {
 			!slices.Equal(groups.Counts[1], wantGroups.Counts[1]) {
 			t.Errorf("level %d: other groups than of recoded labels", level)
 		}
-		cells, err := view.Cells(ctx, nil, []feature.Bins{feature.NewBins(tab.Schema, 1, nil)}, engine.FullCaps)
+		cells, err := statistic.Cells{Bins: []feature.Bins{feature.NewBins(tab.Schema, 1, nil)}, Caps: statistic.FullCaps}.Of(ctx, view)
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantCells, err := twin.Cells(ctx, nil, []feature.Bins{feature.NewBins(tab.Schema, 1, nil)}, engine.FullCaps)
+		wantCells, err := statistic.Cells{Bins: []feature.Bins{feature.NewBins(tab.Schema, 1, nil)}, Caps: statistic.FullCaps}.Of(ctx, twin)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +174,7 @@ func TestThreeLevelsAreNotTwo(t *testing.T) {
 	}
 	coef := []float64{0, 0}
 	_, mistakes := whole.Mistakes(ctx, sp, thresholds(1, sp, 1))
-	_, cells := whole.Cells(ctx, nil, nil, engine.FullCaps)
+	_, cells := statistic.Cells{Caps: statistic.FullCaps}.Of(ctx, whole)
 	_, logistic := whole.LogisticSums(ctx, sp, coef)
 	_, sums := whole.MarginSums(ctx, sp, engine.Loss{}, engine.Rows{Scale: 1, Norm: 1}, coef)
 	_, margins := whole.Margins(ctx, sp, engine.Rows{Scale: 1, Norm: 1})

@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
@@ -67,14 +68,14 @@ func (a totals) addAnswers(t *testing.T, m *Table, weighed bool) {
 		f.Shapes = append(f.Shapes, sh)
 	}
 	for name, score := range map[string]*feature.Additive{"unscored": nil, "scored": f} {
-		cells, err := m.Cells(ctx, score, bins, engine.FullCaps)
+		cells, err := statistic.Cells{Under: score, Bins: bins, Caps: statistic.FullCaps}.Of(ctx, m)
 		must(err)
 		for k := range cells {
 			addAll(a, fmt.Sprint(name, k, "+"), cells[k].Positive)
 			addAll(a, fmt.Sprint(name, k, "-"), cells[k].Negative)
 		}
 	}
-	classes, err := m.ClassCells(ctx, bins[:3])
+	classes, err := statistic.ClassCells{Bins: bins[:3]}.Of(ctx, m)
 	must(err)
 	for k := range classes {
 		for label := range classes[k].Rows {
@@ -165,7 +166,7 @@ func (a totals) addAnswers(t *testing.T, m *Table, weighed bool) {
 // row: on either side of every size at which rows are cut into pieces, and of two that come in no
 // code.
 func TestAnswersAddUpBeyondEverySize(t *testing.T) {
-	sizes := []int{cellRows - 1, cellRows, cellRows + 1, chunkRows - 1, chunkRows, chunkRows + 1, 5001, 1<<15 - 1, 1 << 15,
+	sizes := []int{runRows - 1, runRows, runRows + 1, chunkRows - 1, chunkRows, chunkRows + 1, 5001, 1<<15 - 1, 1 << 15,
 		1<<15 + 1, 1<<16 + 1, 150_001}
 	all := personTable(11, sizes[len(sizes)-1], 40_000)
 	plain := *all

@@ -5,72 +5,12 @@ package memory
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"sync"
 
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/kernel"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
-
-// ClassCells implements engine.Table. Time O(n·bins); memory one counter per bin
-// and level on each core.
-func (m *Table) ClassCells(ctx context.Context, bins []feature.Bins) ([]engine.ClassCells, error) {
-	if err := m.checkPersons("cells of classes", weighed); err != nil {
-		return nil, err
-	}
-	classes := m.schema.Classes()
-	byCode := make([][]uint32, len(bins))
-	for q := range bins {
-		byCode[q] = bins[q].ByCode(&m.t.Cols[bins[q].Column])
-	}
-	chunks := (m.t.Rows + chunkRows - 1) / chunkRows
-	workers := max(1, min(runtime.GOMAXPROCS(0), chunks))
-	parts := make([][][]uint64, workers) // by worker, question, then bin and class
-	var wg sync.WaitGroup
-	for w := range workers {
-		for q := range bins {
-			parts[w] = append(parts[w], make([]uint64, bins[q].Len()*classes))
-		}
-		wg.Go(func() {
-			codes := make([]uint32, chunkRows)
-			for c := w; c < chunks && ctx.Err() == nil; c += workers {
-				from, to := c*chunkRows, min((c+1)*chunkRows, m.t.Rows)
-				labels := m.t.Labels[from:to]
-				for q := range bins {
-					m.t.Cols[bins[q].Column].Codes.Read(from, codes[:to-from])
-					into, of := parts[w][q], byCode[q]
-					if m.weights != nil {
-						for i, w := range m.weights[from:to] {
-							into[int(of[codes[i]])*classes+m.viewCode(int(labels[i]))] += uint64(w)
-						}
-						continue
-					}
-					for i, code := range codes[:to-from] {
-						into[int(of[code])*classes+m.viewCode(int(labels[i]))]++
-					}
-				}
-			}
-		})
-	}
-	wg.Wait()
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("memory: %w", err)
-	}
-	out := make([]engine.ClassCells, len(bins))
-	for q := range bins {
-		out[q].Rows = make([][]uint64, classes)
-		for k := range classes {
-			out[q].Rows[k] = make([]uint64, bins[q].Len())
-			for b := range out[q].Rows[k] {
-				for w := range parts {
-					out[q].Rows[k][b] += parts[w][q][b*classes+k]
-				}
-			}
-		}
-	}
-	return out, nil
-}
 
 // classScores are the scores of the rows for the last score asked about.
 type classScores struct {

@@ -19,7 +19,7 @@ func TestCutsReachTheirNumber(t *testing.T) {
 	}
 	for n, want := range map[int]bool{0: false, 1: true, 255: true, 256: true, maxCuts - 1: true, maxCuts: true,
 		maxCuts + 1: false} {
-		text, err := Encode(&Question{Kind: Right, Against: WholeLabel, Space: sp, Cuts: engine.Cuts{First: -1, Step: 0.5,
+		text, err := Encode(&Question{Kind: Right, Against: engine.WholeLabel, Space: sp, Cuts: engine.Cuts{First: -1, Step: 0.5,
 			Count: n}, Losses: &engine.LossQuestion{Space: sp, Coef: make([]float64, sp.Width()+1)}})
 		if err != nil {
 			t.Fatal(err)
@@ -30,7 +30,7 @@ func TestCutsReachTheirNumber(t *testing.T) {
 		}
 	}
 	for n, want := range map[int]bool{-1: false, 0: true, engine.MaxHalvings: true, engine.MaxHalvings + 1: false} {
-		text, err := Encode(&Question{Kind: Losses, Against: WholeLabel, Space: sp,
+		text, err := Encode(&Question{Kind: Losses, Against: engine.WholeLabel, Space: sp,
 			Losses: &engine.LossQuestion{Space: sp, Coef: make([]float64, sp.Width()+1), Halvings: n}})
 		if err != nil {
 			t.Fatal(err)

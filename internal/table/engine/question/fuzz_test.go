@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/engine/question"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
@@ -34,10 +35,10 @@ func someQuestions(t testing.TB) (texts [][]byte) {
 		{Kind: question.Mistakes, Space: sp, Thresholds: []feature.Threshold{{Coef: make([]float64, sp.Width()), Bias: 0.3}}},
 		{Kind: question.Groups, Columns: []int{1, 0}},
 		{Kind: question.Groups},
-		{Kind: question.Cells, Score: score, Bins: []feature.Bins{number, category, feature.Cross(number, category),
-			feature.CutScore(score, []float64{-0.5, 0.5})}, Caps: engine.Caps{100, 7}},
-		{Kind: question.Cells, Against: 1, Bins: []feature.Bins{number}, Caps: engine.FullCaps},
-		{Kind: question.ClassCells, Bins: []feature.Bins{number, category}},
+		{Kind: question.Sum, Statistic: statistic.Cells{Under: score, Bins: []feature.Bins{number, category,
+			feature.Cross(number, category), feature.CutScore(score, []float64{-0.5, 0.5})}, Caps: statistic.Caps{100, 7}}},
+		{Kind: question.Sum, Against: 1, Statistic: statistic.Cells{Bins: []feature.Bins{number}, Caps: statistic.FullCaps}},
+		{Kind: question.Sum, Statistic: statistic.ClassCells{Bins: []feature.Bins{number, category}}},
 		{Kind: question.ClassSlope, Classes: classes, Shape: shape, Most: 2},
 		{Kind: question.ClassResiduals, Classes: classes, Bins: []feature.Bins{number}},
 		{Kind: question.GridSlopes, Grid: grid, Limit: engine.SlopeLimit{Most: 0.5},
@@ -49,7 +50,7 @@ func someQuestions(t testing.TB) (texts [][]byte) {
 			Losses: &engine.LossQuestion{Space: sp, Coef: make([]float64, sp.Width()+1)}},
 	} {
 		if q.Against == 0 {
-			q.Against = question.WholeLabel
+			q.Against = engine.WholeLabel
 		}
 		text, err := question.Encode(&q)
 		if err != nil {
@@ -124,13 +125,13 @@ func FuzzSums(f *testing.F) {
 
 // A message of another version is refused by its number.
 func TestOtherVersionsAreRefused(t *testing.T) {
-	text := bytes.Replace(someQuestions(t)[0], []byte(`"version":3`), []byte(`"version":4`), 1)
+	text := bytes.Replace(someQuestions(t)[0], []byte(`"version":4`), []byte(`"version":5`), 1)
 	if _, err := question.Decode(census.Schema(), text); err == nil ||
-		err.Error() != "question: question of version 4, this is version 3" {
+		err.Error() != "question: question of version 5, this is version 4" {
 		t.Errorf("error %v", err)
 	}
-	if _, err := question.DecodeSums([]byte{4, 0, 0, 0, 0}); err == nil ||
-		err.Error() != "question: answer of version 4, this is version 3" {
+	if _, err := question.DecodeSums([]byte{5, 0, 0, 0, 0}); err == nil ||
+		err.Error() != "question: answer of version 5, this is version 4" {
 		t.Errorf("error %v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -21,9 +22,9 @@ type message struct {
 	Space      *spaceMessage       `json:"space,omitempty"`
 	Thresholds []feature.Threshold `json:"thresholds,omitempty"`
 	Columns    []int               `json:"columns,omitempty"`
-	Score      *feature.ScoreSpec  `json:"score,omitempty"`
+	Of         string              `json:"of,omitempty"` // the kind of the statistic
+	Statistic  json.RawMessage     `json:"statistic,omitempty"`
 	Bins       []feature.BinsSpec  `json:"bins,omitempty"`
-	Caps       engine.Caps         `json:"caps,omitzero"`
 	Classes    *scoreMessage       `json:"classes,omitempty"`
 	Shape      *shapeMessage       `json:"shape,omitempty"`
 	Most       float64             `json:"most,omitempty"`
@@ -59,13 +60,16 @@ type gridMessage []feature.BinsSpec
 // Encode writes q.
 func Encode(q *Question) ([]byte, error) {
 	m := message{Version: Version, Kind: q.Kind, Against: q.Against, Thresholds: q.Thresholds, Columns: q.Columns,
-		Most: q.Most, Caps: q.Caps}
+		Most: q.Most}
+	if q.Statistic != nil {
+		text, err := json.Marshal(q.Statistic.Message())
+		if err != nil {
+			return nil, err
+		}
+		m.Of, m.Statistic = q.Statistic.Kind(), text
+	}
 	if q.Space != nil {
 		m.Space = &spaceMessage{q.Space.Encoding, q.Space.Columns}
-	}
-	if q.Score != nil {
-		score := q.Score.Spec()
-		m.Score = &score
 	}
 	for k := range q.Bins {
 		m.Bins = append(m.Bins, q.Bins[k].Spec())
@@ -117,10 +121,10 @@ func Decode(s *schema.Schema, text []byte) (*Question, error) {
 	if _, err := d.Token(); err != io.EOF {
 		return nil, fmt.Errorf("question: a question must end after its message")
 	}
-	if m.Against < WholeLabel || m.Against >= s.Classes() {
+	if m.Against < engine.WholeLabel || m.Against >= s.Classes() {
 		return nil, fmt.Errorf("question: there is no class %d among %d", m.Against, s.Classes())
 	}
-	q := &Question{Kind: m.Kind, Against: m.Against, Thresholds: m.Thresholds, Columns: m.Columns, Most: m.Most, Caps: m.Caps}
+	q := &Question{Kind: m.Kind, Against: m.Against, Thresholds: m.Thresholds, Columns: m.Columns, Most: m.Most}
 	steps := []func(*Question, *schema.Schema) error{m.readSpace, m.readBins, m.readClasses, m.readGrids,
 		m.readLosses}
 	for _, read := range steps {
@@ -139,10 +143,8 @@ func (q *Question) checkParts() error {
 		ok = q.Space != nil && len(q.Thresholds) > 0
 	case Groups:
 		ok = true
-	case Cells:
-		ok = len(q.Bins) > 0 && min(q.Caps[0], q.Caps[1]) > 0 && max(q.Caps[0], q.Caps[1]) <= engine.WeightOne
-	case ClassCells:
-		ok = len(q.Bins) > 0
+	case Sum:
+		ok = q.Statistic != nil
 	case ClassSlope:
 		ok = q.Classes != nil && q.Shape != nil && q.Most > 0
 	case ClassResiduals:
@@ -153,11 +155,6 @@ func (q *Question) checkParts() error {
 		ok = q.Losses != nil
 	case Right:
 		ok = q.Losses != nil && q.Cuts.Count > 0
-	}
-	if q.Kind == ClassCells {
-		for k := range q.Bins {
-			ok = ok && q.Bins[k].OfColumn()
-		}
 	}
 	if !ok {
 		return fmt.Errorf("question: a question of kind %q must have its parts", q.Kind)
@@ -194,8 +191,8 @@ func (m *message) readSpace(q *Question, s *schema.Schema) (err error) {
 }
 
 func (m *message) readBins(q *Question, s *schema.Schema) (err error) {
-	if m.Score != nil {
-		if q.Score, err = m.Score.Additive(s); err != nil {
+	if m.Of != "" {
+		if q.Statistic, err = statistic.Decode(s, m.Of, m.Statistic); err != nil {
 			return err
 		}
 	}

@@ -36,7 +36,7 @@ var (
 
 // NewTable is a table of so many rows, about which asker is asked.
 func NewTable(s *schema.Schema, rows int, asker Asker) *Table {
-	return &Table{whole: s, schema: s, rows: rows, against: WholeLabel, asker: asker}
+	return &Table{whole: s, schema: s, rows: rows, against: engine.WholeLabel, asker: asker}
 }
 
 func (t *Table) Schema() *schema.Schema { return t.schema }
@@ -54,7 +54,7 @@ func (t *Table) WithPersons(p engine.Persons) *Table {
 
 // Against implements engine.Table. Of a view it may not be asked.
 func (t *Table) Against(class int) engine.Table {
-	if t.against != WholeLabel {
+	if t.against != engine.WholeLabel {
 		panic("question: Against must be asked of the whole table")
 	}
 	view := *t
@@ -85,6 +85,19 @@ func (t *Table) ask(ctx context.Context, q Question, plain int) (*Sums, error) {
 		return nil, fmt.Errorf("question: the answer to %q is not of the shape that was asked for", q.Kind)
 	}
 	return s, nil
+}
+
+// Sum implements engine.Table.
+func (t *Table) Sum(ctx context.Context, of engine.Statistic) ([]int64, error) {
+	size, err := of.Size(engine.NewView(t.whole, t.against))
+	if err != nil {
+		return nil, err
+	}
+	s, err := t.ask(ctx, Question{Kind: Sum, Statistic: of}, size)
+	if err != nil {
+		return nil, err
+	}
+	return signed(s.Plain), nil
 }
 
 // Mistakes implements engine.Table.
@@ -177,47 +190,8 @@ func orderOfGroups(codes [][]uint32, sizes []int, n int) []int {
 	return order
 }
 
-// Cells implements engine.Table.
-func (t *Table) Cells(ctx context.Context, f *feature.Additive, bins []feature.Bins,
-	most engine.Caps) ([]engine.CellSums, error) {
-	if err := t.checkBinary("cells"); err != nil {
-		return nil, err
-	}
-	total := 0
-	for k := range bins {
-		total += 2 * bins[k].Len()
-	}
-	s, err := t.ask(ctx, Question{Kind: Cells, Score: f, Bins: bins, Caps: most}, total)
-	if err != nil {
-		return nil, err
-	}
-	out, rest := make([]engine.CellSums, len(bins)), s.Plain
-	for k := range out {
-		out[k].Positive, rest = cut(rest, bins[k].Len())
-		out[k].Negative, rest = cut(rest, bins[k].Len())
-	}
-	return out, nil
-}
-
 // cut is the first n of sums, and the others.
 func cut(sums []uint64, n int) (first, rest []uint64) { return sums[:n:n], sums[n:] }
-
-// ClassCells implements engine.Table.
-func (t *Table) ClassCells(ctx context.Context, bins []feature.Bins) ([]engine.ClassCells, error) {
-	classes, total := t.schema.Classes(), 0
-	for k := range bins {
-		total += classes * bins[k].Len()
-	}
-	s, err := t.ask(ctx, Question{Kind: ClassCells, Bins: bins}, total)
-	if err != nil {
-		return nil, err
-	}
-	out, rest := make([]engine.ClassCells, len(bins)), s.Plain
-	for k := range out {
-		out[k].Rows, rest = cutLists(rest, classes, bins[k].Len())
-	}
-	return out, nil
-}
 
 // cutLists is the first so many lists of n of sums, and the others.
 func cutLists(sums []uint64, lists, n int) (first [][]uint64, rest []uint64) {
@@ -276,6 +250,14 @@ func (t *Table) GridSlopes(
 		out[k] = engine.GridSums{Slopes: signed(slopes), Curves: signed(curves)}
 	}
 	return out, nil
+}
+
+func unsigned(sums []int64) []uint64 {
+	out := make([]uint64, len(sums))
+	for i, x := range sums {
+		out[i] = uint64(x)
+	}
+	return out
 }
 
 func signed(sums []uint64) []int64 {

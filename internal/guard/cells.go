@@ -126,9 +126,9 @@ func (c *Cells) Imbalances(parts []int) *Scores {
 }
 
 // sumDistances is Σ |a − b|.
-func sumDistances[N int64 | uint64](a, b []N) (sum int64) {
+func sumDistances(a, b []int64) (sum int64) {
 	for i := range a {
-		d := int64(a[i]) - int64(b[i])
+		d := a[i] - b[i]
 		sum += max(d, -d)
 	}
 	return sum

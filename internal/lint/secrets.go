@@ -28,13 +28,13 @@ var secretTypes = map[string][]string{
 	"table/dataset.Table":                {"Schema", "Rows"},
 	"table/engine.Patterns":              {"Words"},
 	"table/engine.Groups":                {"Len"},
-	"table/engine.ClassSlope":            nil,
-	"table/engine.ClassResiduals":        nil,
-	"table/engine.GridSums":              nil,
 	"table/engine.LossSums":              nil,
 	"table/engine/question.Sums":         {"Words", "Counters"},
 	"table/engine/statistic.CellSums":    nil,
 	"table/engine/statistic.ClassCounts": nil,
+	"table/engine/statistic.GridSums":    nil,
+	"table/engine/statistic.Residuals":   nil,
+	"table/engine/statistic.Slope":       nil,
 }
 
 // secretPlaces are the packages that handle such values.

@@ -482,7 +482,7 @@ var table = []mutant{
 	},
 	{
 		Row: "G3", Bug: "grids: slopes of many classes are not shortened",
-		File: "internal/table/engine/kernel/grids.go",
+		File: "internal/table/engine/statistic/gridslopes.go",
 		Old:  `		scale = most / length`,
 		New:  `		scale = 1 + 0*most`,
 
@@ -665,9 +665,9 @@ var table = []mutant{
 	},
 	{
 		Row: "A21", Bug: "additive, more classes: a row that says much about a weight is not shortened",
-		File: "internal/table/engine/kernel/classes.go",
-		Old:  `1 / math.Max(most, math.Abs(first)+half)`,
-		New:  `1 / most`,
+		File: "internal/table/engine/statistic/classslope.go",
+		Old:  `1 / math.Max(a.most, math.Abs(first)+half)`,
+		New:  `1 / a.most`,
 
 		Package: "./internal/learn/additive", Test: "TestMulticlassDeclaredSensitivityIsHeldAndReached",
 	},

@@ -320,9 +320,9 @@ var unlisted = []mutant{
 	},
 	{
 		Row: "unlisted 30", Bug: "slopes of weighed rows count each row once",
-		File: "internal/table/engine/memory/grids.go",
-		Old:  `checkPersons("scores of grids", counted)`,
-		New:  `checkPersons("scores of grids", weighed)`,
+		File: "internal/table/engine/statistic/gridslopes.go",
+		Old:  `case v.Weighed:`,
+		New:  `case false:`,
 
 		Package: "./internal/table/engine/memory", Test: "TestNobodyCountsRowsOfPersons",
 	},

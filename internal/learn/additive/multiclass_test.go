@@ -483,7 +483,7 @@ func TestClassScoresAgreeWithNaiveTwin(t *testing.T) {
 	for i := range z {
 		z[i] = slices.Clone(start)
 	}
-	scores := engine.NewClassScore(start)
+	scores := statistic.NewStepScore(start)
 	ctx := context.Background()
 	for q, j := range tab.Schema.Features()[:4] {
 		sh := &feature.LevelShape{Bins: feature.NewBins(tab.Schema, j, []float64{20, 40, 60})}
@@ -494,11 +494,11 @@ func TestClassScoresAgreeWithNaiveTwin(t *testing.T) {
 			}
 		}
 		const most = 0.4
-		got, err := eng.ClassSlope(ctx, scores, sh, most)
+		got, err := statistic.ClassSlope{Under: scores, Along: sh, Most: most}.Of(ctx, eng)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rest, err := eng.ClassResiduals(ctx, scores, &sh.Bins)
+		rest, err := statistic.ClassResiduals{Under: scores, Bins: sh.Bins}.Of(ctx, eng)
 		if err != nil {
 			t.Fatal(err)
 		}

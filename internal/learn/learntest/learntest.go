@@ -332,27 +332,6 @@ func (s *spy) Sum(ctx context.Context, of engine.Statistic) ([]int64, error) {
 	return s.Table.Sum(ctx, of)
 }
 
-func (s *spy) ClassSlope(
-	ctx context.Context, f *engine.ClassScore, sh *feature.LevelShape, most float64,
-) (engine.ClassSlope, error) {
-	s.noteQuestion()
-	return s.Table.ClassSlope(ctx, f, sh, most)
-}
-
-func (s *spy) ClassResiduals(
-	ctx context.Context, f *engine.ClassScore, bins *feature.Bins,
-) (engine.ClassResiduals, error) {
-	s.noteQuestion()
-	return s.Table.ClassResiduals(ctx, f, bins)
-}
-
-func (s *spy) GridSlopes(
-	ctx context.Context, f *engine.GridScore, limit engine.SlopeLimit, grids []feature.Grid,
-) ([]engine.GridSums, error) {
-	s.noteQuestion()
-	return s.Table.GridSlopes(ctx, f, limit, grids)
-}
-
 func (s *spy) LogisticSums(ctx context.Context, sp *feature.Space, coef []float64) (*engine.LossSums, error) {
 	s.noteQuestion()
 	return s.Table.LogisticSums(ctx, sp, coef)

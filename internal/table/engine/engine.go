@@ -40,19 +40,6 @@ type Table interface {
 	// the same for any order of the rows. One pass. An engine may keep what rows score until it is
 	// asked about another Score.
 	Sum(ctx context.Context, s Statistic) ([]int64, error)
-	// ClassSlope adds up, over the rows, the first derivative of log p(label) along sh and
-	// half its second, negated, under the score f. What a row adds is shortened so that the
-	// sizes of both together are at most most nats > 0: at most WeightOne units. The sums are
-	// exact, hence the same for any order of the rows. One pass, and one for each term that
-	// was added to f since the last question about it.
-	ClassSlope(ctx context.Context, f *ClassScore, sh *feature.LevelShape, most float64) (ClassSlope, error)
-	// ClassResiduals adds up what the labels say beyond the score f. The sums are exact.
-	// Passes as for ClassSlope.
-	ClassResiduals(ctx context.Context, f *ClassScore, bins *feature.Bins) (ClassResiduals, error)
-	// GridSlopes adds up, by the cells of each of grids, how the likelihood of the labels
-	// rises with the score f. The sums are exact. Passes as for ClassSlope, one for the slopes
-	// of every row, and one for each grid.
-	GridSlopes(ctx context.Context, f *GridScore, limit SlopeLimit, grids []feature.Grid) ([]GridSums, error)
 	// LogisticSums evaluates the logistic loss, its gradient and its Hessian,
 	// summed over the rows, at coef. The label must be binary. One pass.
 	LogisticSums(ctx context.Context, sp *feature.Space, coef []float64) (*LossSums, error)

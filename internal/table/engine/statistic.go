@@ -47,8 +47,8 @@ type Scored interface {
 type Score interface {
 	// Width is how many numbers a row has.
 	Width() int
-	// Terms is the number of terms.
-	Terms() int
+	// Len is the number of terms.
+	Len() int
 	// TermColumns lists the columns that terms read, from number from on.
 	TermColumns(from int) []int
 	// Extends reports whether the score is old with terms added to it, or with none.

@@ -94,17 +94,16 @@ func (a totals) addAnswers(t *testing.T, m *Table, weighed bool) {
 			addAll(a, name, []uint64{g.Counts[0][i], g.Counts[1][i]})
 		}
 	}
-	score := engine.NewClassScore([]float64{0.5, -0.25})
-	score.Terms = append(score.Terms, engine.ClassTerm{Bins: bins[1], Units: [][]int64{
-		make([]int64, bins[1].Len()), slices.Repeat([]int64{feature.ScoreOne / 3}, bins[1].Len())}})
-	rest, err := m.ClassResiduals(ctx, score, &bins[2])
+	score := statistic.NewStepScore([]float64{0.5, -0.25})
+	score.AddShape(&feature.LevelShape{Bins: bins[1], Steps: [][]float64{make([]float64, bins[1].Len()),
+		slices.Repeat([]float64{1. / 3}, bins[1].Len())}}, 1)
+	rest, err := statistic.ClassResiduals{Under: score, Bins: bins[2]}.Of(ctx, m)
 	must(err)
 	steps := make([]float64, bins[2].Len())
 	for i := range steps {
 		steps[i] = math.Cos(float64(i))
 	}
-	slope, err := m.ClassSlope(ctx, score, &feature.LevelShape{Bins: bins[2], Steps: [][]float64{steps,
-		make([]float64, len(steps))}}, 0.5)
+	slope, err := statistic.ClassSlope{Under: score, Along: &feature.LevelShape{Bins: bins[2], Steps: [][]float64{steps, make([]float64, len(steps))}}, Most: 0.5}.Of(ctx, m)
 	must(err)
 	addAll(a, "slope", []int64{slope.Gain, slope.HalfCurve})
 	for label := range rest.Above {
@@ -114,9 +113,9 @@ func (a totals) addAnswers(t *testing.T, m *Table, weighed bool) {
 	if weighed {
 		return
 	}
-	grid := engine.NewGridScore([]float64{0.25})
+	grid := statistic.NewStepScore([]float64{0.25})
 	grids := []feature.Grid{{Axes: bins[:2]}, {Axes: bins[2:3]}}
-	slopes, err := m.GridSlopes(ctx, grid, engine.SlopeLimit{Most: 1, Norm: engine.SlopesL2}, grids)
+	slopes, err := statistic.GridSlopes{Under: grid, Limit: statistic.SlopeLimit{Most: 1, Norm: statistic.SlopesL2}, Grids: grids}.Of(ctx, m)
 	must(err)
 	for k := range slopes {
 		addAll(a, fmt.Sprint("slopes", k), slopes[k].Slopes)

@@ -23,8 +23,6 @@ type Table struct {
 	positive int // label code; -1 where there is none
 	laid     *laidOut
 	scored   *scored
-	classes  *classScores
-	grids    *gridScores
 	persons  *persons // nil where a row is a unit of its own
 	weights  []uint32 // by row, see engine.PersonWeight; nil where every row counts once
 }
@@ -47,7 +45,7 @@ func New(t *dataset.Table) (*Table, error) {
 
 func newTable(t *dataset.Table) *Table {
 	return &Table{t: t, schema: t.Schema, positive: t.Schema.Label.Positive,
-		laid: new(laidOut), scored: new(scored), classes: new(classScores), grids: new(gridScores)}
+		laid: new(laidOut), scored: new(scored)}
 }
 
 func (m *Table) Schema() *schema.Schema { return m.schema }

@@ -166,9 +166,8 @@ func TestNobodyCountsRowsOfPersons(t *testing.T) {
 		_, e := tab.LogisticSums(ctx, sp, make([]float64, sp.Width()+1))
 		_, f := tab.Margins(ctx, sp, engine.Rows{Scale: 1, Norm: 1})
 		_, g := tab.MarginSums(ctx, sp, engine.Loss{}, engine.Rows{Scale: 1, Norm: 1}, make([]float64, sp.Width()+1))
-		_, h := tab.GridSlopes(ctx, &engine.GridScore{Start: []int64{0}}, engine.SlopeLimit{Most: 1},
-			[]feature.Grid{{Axes: bins}})
-		_, i := tab.ClassResiduals(ctx, &engine.ClassScore{Start: []int64{0, 0}}, &bins[0])
+		_, h := statistic.GridSlopes{Under: &statistic.StepScore{Start: []int64{0}}, Limit: statistic.SlopeLimit{Most: 1}, Grids: []feature.Grid{{Axes: bins}}}.Of(ctx, tab)
+		_, i := statistic.ClassResiduals{Under: &statistic.StepScore{Start: []int64{0, 0}}, Bins: bins[0]}.Of(ctx, tab)
 		return []error{a, b, c, i, d, e, f, g, h}
 	}
 	for k, err := range ask(m) {

@@ -111,7 +111,7 @@ func (k *scored) known(s engine.Score, positive int) int {
 	if k.score == nil || k.positive != positive || !s.Extends(k.score) {
 		return 0
 	}
-	return k.score.Terms()
+	return k.score.Len()
 }
 
 // take gives the rows to s, and says how many terms of it they have. Until s is kept they have none.
@@ -124,32 +124,15 @@ func (k *scored) take(s engine.Score, positive, rows int) (known int) {
 	return known
 }
 
-// KnownTerms is how many of the first terms of the score in the next question, about a statistic, classes or grid
-// against a class, need no columns: what rows have of them is kept.
-func (m *Table) KnownTerms(against int, s engine.Statistic, classes *engine.ClassScore, grid *engine.GridScore) int {
-	scored, ok := s.(engine.Scored)
-	switch {
-	case ok && scored.Score() != nil:
-		if against == engine.WholeLabel {
-			against = m.positive
-		}
-		m.scored.Lock()
-		defer m.scored.Unlock()
-		return m.scored.known(scored.Score(), against)
-	case classes != nil:
-		m.classes.Lock()
-		defer m.classes.Unlock()
-		if m.classes.of == classes && m.classes.terms <= len(classes.Terms) {
-			return m.classes.terms
-		}
-	case grid != nil:
-		m.grids.Lock()
-		defer m.grids.Unlock()
-		if m.grids.of == grid && m.grids.terms <= len(grid.Terms) {
-			return m.grids.terms
-		}
+// KnownTerms is how many of the first terms of score need no columns in the next question, about a
+// class: what rows have of them is kept.
+func (m *Table) KnownTerms(against int, score engine.Score) int {
+	if against == engine.WholeLabel {
+		against = m.positive
 	}
-	return 0
+	m.scored.Lock()
+	defer m.scored.Unlock()
+	return m.scored.known(score, against)
 }
 
 // eachWorker calls work on every core, at least once, with a function that gives it the next so many

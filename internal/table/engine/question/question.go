@@ -21,14 +21,11 @@ const Version = 4
 type Kind string
 
 const (
-	Sum            Kind = "sum"
-	Mistakes       Kind = "mistakes"
-	Groups         Kind = "groups"
-	ClassSlope     Kind = "class_slope"
-	ClassResiduals Kind = "class_residuals"
-	GridSlopes     Kind = "grid_slopes"
-	Losses         Kind = "losses" // of an engine.ExactTable
-	Right          Kind = "right"  // the same
+	Sum      Kind = "sum"
+	Mistakes Kind = "mistakes"
+	Groups   Kind = "groups"
+	Losses   Kind = "losses" // of an engine.ExactTable
+	Right    Kind = "right"  // the same
 )
 
 // Question is one question. Fields that its kind does not need are zero; the others are the
@@ -40,13 +37,6 @@ type Question struct {
 	Space      *feature.Space
 	Thresholds []feature.Threshold
 	Columns    []int
-	Bins       []feature.Bins
-	Classes    *engine.ClassScore
-	Shape      *feature.LevelShape
-	Most       float64
-	Grid       *engine.GridScore
-	Limit      engine.SlopeLimit
-	Grids      []feature.Grid
 	Losses     *engine.LossQuestion // its Space is the question's; of Right, Coef alone
 	Cuts       engine.Cuts
 }
@@ -65,28 +55,6 @@ func (q *Question) ColumnsRead(scored int) []int {
 	if score := q.Score(); score != nil {
 		cols = append(cols, score.TermColumns(scored)...)
 	}
-	for k := range q.Bins {
-		cols = appendBins(cols, q.Bins[k].Spec())
-	}
-	if q.Classes != nil {
-		for _, t := range q.Classes.Terms[scored:] {
-			cols = appendBins(cols, t.Bins.Spec())
-		}
-	}
-	if q.Shape != nil {
-		cols = appendBins(cols, q.Shape.Bins.Spec())
-	}
-	grids := q.Grids
-	if q.Grid != nil {
-		for _, t := range q.Grid.Terms[scored:] {
-			grids = append(grids[:len(grids):len(grids)], t.Grid)
-		}
-	}
-	for g := range grids {
-		for k := range grids[g].Axes {
-			cols = appendBins(cols, grids[g].Axes[k].Spec())
-		}
-	}
 	return cols
 }
 
@@ -96,20 +64,6 @@ func (q *Question) Score() engine.Score {
 		return s.Score()
 	}
 	return nil
-}
-
-func appendBins(cols []int, b feature.BinsSpec) []int {
-	if b.Score != nil {
-		for k := range b.Score.Shapes {
-			cols = appendBins(cols, b.Score.Shapes[k].Bins)
-		}
-		return cols
-	}
-	cols = append(cols, b.Column)
-	if b.Second != nil {
-		cols = appendBins(cols, *b.Second)
-	}
-	return cols
 }
 
 // AnswerFrom asks t, a table of some of the rows, which is not a view.
@@ -137,25 +91,6 @@ func AnswerFrom(ctx context.Context, t engine.Table, q *Question) (*Sums, error)
 			return nil, err
 		}
 		return sumsOfGroups(g, q.Columns, t.Schema().Classes()), nil
-	case ClassSlope:
-		slope, err := t.ClassSlope(ctx, q.Classes, q.Shape, q.Most)
-		return &Sums{Plain: []uint64{uint64(slope.Gain), uint64(slope.HalfCurve)}}, err
-	case ClassResiduals:
-		rest, err := t.ClassResiduals(ctx, q.Classes, &q.Bins[0])
-		var out Sums
-		for _, sums := range append(rest.Above, rest.Below...) {
-			out.Plain = append(out.Plain, sums...)
-		}
-		return &out, err
-	case GridSlopes:
-		grids, err := t.GridSlopes(ctx, q.Grid, q.Limit, q.Grids)
-		var out Sums
-		for _, g := range grids {
-			for _, x := range append(g.Slopes, g.Curves...) {
-				out.Plain = append(out.Plain, uint64(x))
-			}
-		}
-		return &out, err
 	case Losses, Right:
 		return answerExactly(ctx, t, q)
 	}

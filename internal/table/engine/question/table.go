@@ -190,68 +190,6 @@ func orderOfGroups(codes [][]uint32, sizes []int, n int) []int {
 	return order
 }
 
-// cut is the first n of sums, and the others.
-func cut(sums []uint64, n int) (first, rest []uint64) { return sums[:n:n], sums[n:] }
-
-// cutLists is the first so many lists of n of sums, and the others.
-func cutLists(sums []uint64, lists, n int) (first [][]uint64, rest []uint64) {
-	for range lists {
-		var list []uint64
-		list, sums = cut(sums, n)
-		first = append(first, list)
-	}
-	return first, sums
-}
-
-// ClassSlope implements engine.Table. Of a view it may not be asked.
-func (t *Table) ClassSlope(
-	ctx context.Context, f *engine.ClassScore, sh *feature.LevelShape, most float64,
-) (engine.ClassSlope, error) {
-	s, err := t.ask(ctx, Question{Kind: ClassSlope, Classes: f, Shape: sh, Most: most}, 2)
-	if err != nil {
-		return engine.ClassSlope{}, err
-	}
-	return engine.ClassSlope{Gain: int64(s.Plain[0]), HalfCurve: int64(s.Plain[1])}, nil
-}
-
-// ClassResiduals implements engine.Table. Of a view it may not be asked.
-func (t *Table) ClassResiduals(
-	ctx context.Context, f *engine.ClassScore, bins *feature.Bins,
-) (out engine.ClassResiduals, err error) {
-	classes := len(f.Start)
-	s, err := t.ask(ctx, Question{Kind: ClassResiduals, Classes: f, Bins: []feature.Bins{*bins}},
-		2*classes*bins.Len())
-	if err != nil {
-		return out, err
-	}
-	rest := s.Plain
-	out.Above, rest = cutLists(rest, classes, bins.Len())
-	out.Below, _ = cutLists(rest, classes, bins.Len())
-	return out, nil
-}
-
-// GridSlopes implements engine.Table. Of a view it may not be asked.
-func (t *Table) GridSlopes(
-	ctx context.Context, f *engine.GridScore, limit engine.SlopeLimit, grids []feature.Grid,
-) ([]engine.GridSums, error) {
-	total := 0
-	for k := range grids {
-		total += (len(f.Start) + 1) * grids[k].Cells()
-	}
-	s, err := t.ask(ctx, Question{Kind: GridSlopes, Grid: f, Limit: limit, Grids: grids}, total)
-	if err != nil {
-		return nil, err
-	}
-	out, rest := make([]engine.GridSums, len(grids)), s.Plain
-	for k := range out {
-		var slopes, curves []uint64
-		slopes, rest = cut(rest, len(f.Start)*grids[k].Cells())
-		curves, rest = cut(rest, grids[k].Cells())
-		out[k] = engine.GridSums{Slopes: signed(slopes), Curves: signed(curves)}
-	}
-	return out, nil
-}
-
 func unsigned(sums []int64) []uint64 {
 	out := make([]uint64, len(sums))
 	for i, x := range sums {

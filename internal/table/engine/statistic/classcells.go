@@ -58,10 +58,7 @@ func (c ClassCells) Of(ctx context.Context, t engine.Table) ([]ClassCounts, erro
 	}
 	out := make([]ClassCounts, len(c.Bins))
 	for k := range out {
-		out[k].Rows = make([][]int64, t.Schema().Classes())
-		for class := range out[k].Rows {
-			out[k].Rows[class], all = cut(all, c.Bins[k].Len())
-		}
+		out[k].Rows, all = cutLists(all, t.Schema().Classes(), c.Bins[k].Len())
 	}
 	return out, nil
 }

@@ -40,8 +40,8 @@ func fitsUnits(f *feature.Additive) bool {
 // Width implements engine.Score.
 func (m margins) Width() int { return 1 }
 
-// Terms implements engine.Score.
-func (m margins) Terms() int { return len(m.f.Shapes) }
+// Len implements engine.Score.
+func (m margins) Len() int { return len(m.f.Shapes) }
 
 // TermColumns implements engine.Score.
 func (m margins) TermColumns(from int) []int { return shapeColumns(m.f.Shapes[from:]) }

@@ -73,3 +73,13 @@ func room[T any](s []T, n int) []T {
 	}
 	return s[:n]
 }
+
+// cutLists is the first so many lists of n of sums, and the others.
+func cutLists(sums []int64, lists, n int) (first [][]int64, rest []int64) {
+	for range lists {
+		var list []int64
+		list, sums = cut(sums, n)
+		first = append(first, list)
+	}
+	return first, sums
+}

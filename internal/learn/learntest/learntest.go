@@ -332,17 +332,6 @@ func (s *spy) Sum(ctx context.Context, of engine.Statistic) ([]int64, error) {
 	return s.Table.Sum(ctx, of)
 }
 
-func (s *spy) LogisticSums(ctx context.Context, sp *feature.Space, coef []float64) (*engine.LossSums, error) {
-	s.noteQuestion()
-	return s.Table.LogisticSums(ctx, sp, coef)
-}
-
-func (s *spy) MarginSums(ctx context.Context, sp *feature.Space, l engine.Loss, r engine.Rows,
-	coef []float64) (*engine.LossSums, error) {
-	s.noteQuestion()
-	return s.Table.MarginSums(ctx, sp, l, r, coef)
-}
-
 func (s *spy) Margins(ctx context.Context, sp *feature.Space, r engine.Rows) (engine.Margins, error) {
 	s.noteQuestion()
 	return s.Table.Margins(ctx, sp, r)

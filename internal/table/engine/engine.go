@@ -16,7 +16,7 @@ import (
 
 // Table answers questions about labelled rows. Answers are sums of integers over rows: an engine
 // that holds rows in several places answers in each of them and adds up. Those about losses are
-// turned into floating-point numbers once they are added up: see ExactTable.
+// turned into floating-point numbers once they are added up: see ExactSums.
 type Table interface {
 	Schema() *schema.Schema
 	// Rows is the number of rows, n. Public under replace-one.
@@ -40,13 +40,7 @@ type Table interface {
 	// the same for any order of the rows. One pass. An engine may keep what rows score until it is
 	// asked about another Score.
 	Sum(ctx context.Context, s Statistic) ([]int64, error)
-	// LogisticSums evaluates the logistic loss, its gradient and its Hessian,
-	// summed over the rows, at coef. The label must be binary. One pass.
-	LogisticSums(ctx context.Context, sp *feature.Space, coef []float64) (*LossSums, error)
-	// MarginSums is LogisticSums for any Loss of rows that are scaled and
-	// projected one by one as r says. One pass.
-	MarginSums(ctx context.Context, sp *feature.Space, l Loss, r Rows, coef []float64) (*LossSums, error)
-	// Margins prepares the rows for many evaluations of MarginSums. The label
+	// Margins prepares the rows for many questions about losses. The label
 	// must be binary. One pass.
 	Margins(ctx context.Context, sp *feature.Space, r Rows) (Margins, error)
 }
@@ -58,7 +52,7 @@ type Margins interface {
 	// Sample is about so many of the rows, all where there are fewer: a row is in it or not by what
 	// its features say, wherever it lies, and equal rows are in it together.
 	Sample(rows int) Margins
-	// Sums are the gradient and, with hess, the Hessian of MarginSums at coef for
+	// Sums are the gradient and, with hess, the Hessian at coef for
 	// the loss l, and how many rows they are sums over. The value of the loss is not
 	// computed. It fails only when ctx ends or coef has the wrong length.
 	Sums(ctx context.Context, l Loss, coef []float64, hess bool) (*LossSums, error)
@@ -125,7 +119,7 @@ type Groups struct {
 
 // LossSums is a twice differentiable loss at one point, summed over rows.
 type LossSums struct {
-	Rows uint64 // how many were added up, where an ExactTable did
+	Rows uint64 // how many were added up, if they were exact
 	Loss float64
 	Grad []float64 // length d+1, the intercept last
 	Hess []float64 // (d+1)×(d+1) row-major, symmetric

@@ -163,9 +163,11 @@ func TestNobodyCountsRowsOfPersons(t *testing.T) {
 		_, b := statistic.ClassCells{Bins: bins}.Of(ctx, tab)
 		_, c := tab.Groups(ctx, []int{1})
 		_, d := tab.Mistakes(ctx, sp, []feature.Threshold{{Coef: make([]float64, sp.Width())}})
-		_, e := tab.LogisticSums(ctx, sp, make([]float64, sp.Width()+1))
+		_, e := statistic.Losses{Space: sp, Rows: engine.Rows{Scale: 1, Norm: math.MaxFloat64},
+			Coef: make([]float64, sp.Width()+1), Value: true, Hess: true}.Floats(ctx, tab)
 		_, f := tab.Margins(ctx, sp, engine.Rows{Scale: 1, Norm: 1})
-		_, g := tab.MarginSums(ctx, sp, engine.Loss{}, engine.Rows{Scale: 1, Norm: 1}, make([]float64, sp.Width()+1))
+		_, g := statistic.Losses{Space: sp, Rows: engine.Rows{Scale: 1, Norm: 1}, Coef: make([]float64, sp.Width()+1),
+			Value: true, Hess: true}.Floats(ctx, tab)
 		_, h := statistic.GridSlopes{Under: &statistic.StepScore{Start: []int64{0}}, Limit: statistic.SlopeLimit{Most: 1}, Grids: []feature.Grid{{Axes: bins}}}.Of(ctx, tab)
 		_, i := statistic.ClassResiduals{Under: &statistic.StepScore{Start: []int64{0, 0}}, Bins: bins[0]}.Of(ctx, tab)
 		return []error{a, b, c, i, d, e, f, g, h}

@@ -29,7 +29,7 @@ func (m *Table) Sum(ctx context.Context, s engine.Statistic) ([]int64, error) {
 	if err := m.checkPersons(s.Kind(), weighed); err != nil {
 		return nil, err
 	}
-	p := &pass{Table: m, view: view, of: s, columns: s.Columns()}
+	p := &pass{Table: m, view: view, of: s, columns: slices.Clone(s.Columns())}
 	if scored, ok := s.(engine.Scored); ok {
 		p.score = scored.Score()
 	}

@@ -43,11 +43,11 @@ func someQuestions(t testing.TB) (texts [][]byte) {
 		{Kind: question.Sum, Statistic: statistic.ClassResiduals{Under: classes, Bins: number}},
 		{Kind: question.Sum, Statistic: statistic.GridSlopes{Under: grid, Limit: statistic.SlopeLimit{Most: 0.5},
 			Grids: []feature.Grid{{Axes: []feature.Bins{number, category}}}}},
-		{Kind: question.Losses, Space: sp, Losses: &engine.LossQuestion{Space: sp, Loss: engine.Loss{Huber: 0.5},
+		{Kind: question.Sum, Statistic: statistic.Losses{Space: sp, Loss: engine.Loss{Huber: 0.5},
 			Rows: engine.Rows{Scale: 0.4, Norm: 0.7, Weights: []float64{1, 0.3}}, Coef: make([]float64, sp.Width()+1),
 			Value: true, Hess: true, Halvings: 2}},
-		{Kind: question.Right, Space: sp, Cuts: engine.Cuts{First: -1, Step: 0.5, Count: 9},
-			Losses: &engine.LossQuestion{Space: sp, Coef: make([]float64, sp.Width()+1)}},
+		{Kind: question.Sum, Statistic: statistic.Right{Space: sp, Cuts: engine.Cuts{First: -1, Step: 0.5, Count: 9},
+			Coef: make([]float64, sp.Width()+1)}},
 	} {
 		if q.Against == 0 {
 			q.Against = engine.WholeLabel

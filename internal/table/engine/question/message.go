@@ -24,7 +24,6 @@ type message struct {
 	Columns    []int               `json:"columns,omitempty"`
 	Of         string              `json:"of,omitempty"` // the kind of the statistic
 	Statistic  json.RawMessage     `json:"statistic,omitempty"`
-	Losses     *lossMessage        `json:"losses,omitempty"`
 }
 
 type spaceMessage struct {
@@ -44,9 +43,6 @@ func Encode(q *Question) ([]byte, error) {
 	}
 	if q.Space != nil {
 		m.Space = &spaceMessage{q.Space.Encoding, q.Space.Columns}
-	}
-	if q.Losses != nil {
-		m.Losses = encodeLosses(q)
 	}
 	return json.Marshal(m)
 }
@@ -68,7 +64,7 @@ func Decode(s *schema.Schema, text []byte) (*Question, error) {
 		return nil, fmt.Errorf("question: there is no class %d among %d", m.Against, s.Classes())
 	}
 	q := &Question{Kind: m.Kind, Against: m.Against, Thresholds: m.Thresholds, Columns: m.Columns}
-	steps := []func(*Question, *schema.Schema) error{m.readSpace, m.readStatistic, m.readLosses}
+	steps := []func(*Question, *schema.Schema) error{m.readSpace, m.readStatistic}
 	for _, read := range steps {
 		if err := read(q, s); err != nil {
 			return nil, err
@@ -87,10 +83,6 @@ func (q *Question) checkParts() error {
 		ok = true
 	case Sum:
 		ok = q.Statistic != nil
-	case Losses:
-		ok = q.Losses != nil
-	case Right:
-		ok = q.Losses != nil && q.Cuts.Count > 0
 	}
 	if !ok {
 		return fmt.Errorf("question: a question of kind %q must have its parts", q.Kind)

@@ -24,8 +24,6 @@ const (
 	Sum      Kind = "sum"
 	Mistakes Kind = "mistakes"
 	Groups   Kind = "groups"
-	Losses   Kind = "losses" // of an engine.ExactTable
-	Right    Kind = "right"  // the same
 )
 
 // Question is one question. Fields that its kind does not need are zero; the others are the
@@ -37,8 +35,6 @@ type Question struct {
 	Space      *feature.Space
 	Thresholds []feature.Threshold
 	Columns    []int
-	Losses     *engine.LossQuestion // its Space is the question's; of Right, Coef alone
-	Cuts       engine.Cuts
 }
 
 // ColumnsRead lists the columns, indices into the schema's, whose codes an answer needs where it is
@@ -91,8 +87,6 @@ func AnswerFrom(ctx context.Context, t engine.Table, q *Question) (*Sums, error)
 			return nil, err
 		}
 		return sumsOfGroups(g, q.Columns, t.Schema().Classes()), nil
-	case Losses, Right:
-		return answerExactly(ctx, t, q)
 	}
 	return nil, fmt.Errorf("question: there is no kind %q", q.Kind)
 }

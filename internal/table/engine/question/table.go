@@ -29,10 +29,7 @@ type Table struct {
 	persons engine.Persons
 }
 
-var (
-	_ engine.Table      = (*Table)(nil)
-	_ engine.ExactTable = (*Table)(nil)
-)
+var _ engine.Table = (*Table)(nil)
 
 // NewTable is a table of so many rows, about which asker is asked.
 func NewTable(s *schema.Schema, rows int, asker Asker) *Table {

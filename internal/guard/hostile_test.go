@@ -24,6 +24,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -262,13 +263,13 @@ func (h *hostile) act() {
 		}
 		h.measure(sums[h.draw(len(sums))], nil)
 	case 2:
-		f := guard.NewClassScore(h.start(classes))
+		f := guard.NewStepScore(h.start(classes))
 		for range h.draw(3) {
 			f.AddShape(h.levelShape(classes), h.number())
 		}
 		h.measure(h.g.ClassSlope(h.ctx, f, h.levelShape(classes), h.number()))
 	case 3:
-		f := guard.NewClassScore(h.start(classes))
+		f := guard.NewStepScore(h.start(classes))
 		f.AddShape(h.levelShape(classes), h.number())
 		var all []*guard.ClassResiduals
 		for range 1 + h.draw(3) {
@@ -291,7 +292,7 @@ func (h *hostile) act() {
 		if classes == 2 {
 			width = 1
 		}
-		f := guard.NewGridScore(h.start(width))
+		f := guard.NewStepScore(h.start(width))
 		var grids []feature.Grid
 		for range 1 + h.draw(3) {
 			a, b := h.bins(), h.bins()
@@ -308,7 +309,7 @@ func (h *hostile) act() {
 			}
 			f.AddGrid(grids[0], steps)
 		}
-		limit := guard.SlopeLimit{Most: float64(1+h.draw(10)) / 10, Norm: engine.SlopeNorm(h.draw(2) == 0)}
+		limit := guard.SlopeLimit{Most: float64(1+h.draw(10)) / 10, Norm: statistic.SlopeNorm(h.draw(2) == 0)}
 		sums, err := h.g.GridSlopes(h.ctx, f, limit, grids)
 		if err != nil {
 			h.note("no slopes", err)

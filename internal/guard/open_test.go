@@ -115,7 +115,7 @@ func TestLeadsDeclareTheirSpread(t *testing.T) {
 			t.Fatal(err)
 		}
 		j := tab.Schema().Features()[0]
-		sums, err := g.GridSlopes(t.Context(), guard.NewGridScore([]float64{0}), guard.SlopeLimit{Most: 0.5},
+		sums, err := g.GridSlopes(t.Context(), guard.NewStepScore([]float64{0}), guard.SlopeLimit{Most: 0.5},
 			[]feature.Grid{{Axes: []feature.Bins{feature.NewBins(tab.Schema(), j, []float64{30})}}})
 		if err != nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 )
 
 // Rows are the rows of a guard's table with a label of two classes.
@@ -122,7 +123,8 @@ func objectiveSlopes(ctx context.Context, m engine.Margins, p *Problem, s *Sizes
 func (r *Rows) objectiveSurface(ctx context.Context, p *Problem, s *Sizes,
 	b []float64) func(w []float64) (optimize.Point, error) {
 	return func(w []float64) (optimize.Point, error) {
-		sums, err := r.table.MarginSums(ctx, p.Space, p.Loss, r.rowShape(p), w)
+		sums, err := statistic.Losses{Space: p.Space, Loss: p.Loss, Rows: r.rowShape(p), Coef: w, Value: true,
+			Hess: true}.Floats(ctx, r.table)
 		if err != nil {
 			return optimize.Point{}, err
 		}

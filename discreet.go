@@ -15,7 +15,7 @@
 // ε is a number of nats and δ a probability; both are float64 here and are counted
 // in exact decimals (units of 1e-9 and 1e-15): 0.1 is one tenth.
 //
-// The guarantees and their proofs are under docs/guarantees of the source,
+// The guarantees and their proofs are under evidence/guarantees of the source,
 // https://github.com/discreet-dp/discreet.
 package discreet
 
@@ -902,7 +902,7 @@ func (m *Model) Evaluate(t *Table) (_ *Report, err error) {
 type Statement struct {
 	Price       Price     // 0 where nothing is protected
 	Bill        []Release // every release, in order
-	Claim       string    // the page and claim under docs/guarantees that proves it
+	Claim       string    // the page and claim under evidence/guarantees that proves it
 	Text        string    // the guarantee in words
 	Unprotected []string  // what is NOT protected, one sentence each
 	Counted     bool      // an account was charged

@@ -179,7 +179,7 @@ func (c *Card) describeMethod() []line {
 		lines = append(lines, line{"Noise mechanisms", noise})
 	}
 	if c.Proof != "" {
-		lines = append(lines, line{"Proof", []string{c.Proof + ", in docs/guarantees of the program's source. The " +
+		lines = append(lines, line{"Proof", []string{c.Proof + ", in evidence/guarantees of the program's source. The " +
 			"proofs have not been reviewed outside the project."}})
 	}
 	if a := c.Audit; a != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // PersonClaim ends the claim of a model whose unit of privacy is a person: the learner's own claim
-// is for one row, that of docs/guarantees/persons.md for all rows of one person.
+// is for one row, that of evidence/guarantees/persons.md for all rows of one person.
 const PersonClaim = ", persons: G-PERSONS"
 
 // Words is the statement in one paragraph, for a reader who signs it: what is
@@ -59,7 +59,7 @@ func (p *Privacy) Card() string {
 	}
 	line("in words", p.Statement)
 	if p.Claim != "" {
-		line("claim", p.Claim+" (see docs/guarantees)")
+		line("claim", p.Claim+" (see evidence/guarantees)")
 	}
 	for i, f := range p.listFlags() {
 		line(leadingKey(i, "warning"), f)

@@ -23,7 +23,7 @@ func TestCard(t *testing.T) {
   not protected  The label of each row.
                  The public columns: bill, ward.
   in words       The private columns of one row change the odds of any model by a factor of at most exp(0.16).
-  claim          brc: G-BRC-2 (see docs/guarantees)
+  claim          brc: G-BRC-2 (see evidence/guarantees)
 `
 	if got := voted().Privacy.Card(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -9,7 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// What is asked where nothing is private; docs/decisions/0008-auto.md has what tables have.
+// What is asked where nothing is private; evidence/decisions/0008-auto.md has what tables have.
 const (
 	// enoughExact is how far, in rows for each row, a product must lead where there are two
 	// classes, whose first fit then leaves nothing over along any column.

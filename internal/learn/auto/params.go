@@ -97,7 +97,7 @@ func (p Params) planGrids(s *schema.Schema, rows int, eps dp.Epsilon) (*grids.Pl
 }
 
 // takesGrids reports whether grids is taken unasked, by public things alone: tables of
-// that kind are those of docs/decisions/0008-auto.md on which it is ahead.
+// that kind are those of evidence/decisions/0008-auto.md on which it is ahead.
 func (pl *Plan) takesGrids() bool {
 	return pl.Delta > 0 && pl.s.Classes() > 2 && pl.s.Relation == dp.AddRemove && pl.declares() == "" &&
 		mostlyNumbers(pl.s) && pl.signal() >= gridSignal

@@ -56,7 +56,7 @@ const (
 type Mode string
 
 const (
-	// Tight takes what the proofs of docs/guarantees/erm.md allow.
+	// Tight takes what the proofs of evidence/guarantees/erm.md allow.
 	Tight Mode = "tight"
 	// CMS11 takes the constants as printed in the paper.
 	CMS11 Mode = "cms11"

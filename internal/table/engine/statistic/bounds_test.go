@@ -3,7 +3,6 @@
 package statistic
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
@@ -15,11 +14,11 @@ import (
 // again is a statistic that was a message.
 func again(t *testing.T, s *schema.Schema, of engine.Statistic) (engine.Statistic, error) {
 	t.Helper()
-	text, err := json.Marshal(of.Message())
+	kind, text, err := Encode(of)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Decode(s, of.Kind(), text)
+	return Decode(s, kind, text)
 }
 
 // A message asks at up to so many cuts, is read back with all of them, and is refused with one more.

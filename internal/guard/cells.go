@@ -116,8 +116,8 @@ func (c *Cells) Imbalances(parts []int) *Scores {
 			Den: engine.WeightOne})
 	}
 	switch {
-	case c.labelOnly && c.of.scope == dp.LabelOnly:
-		s.spread = 2 * float64(int64(c.caps[0])+int64(c.caps[1])) / engine.WeightOne
+	case c.labelOnly && c.of.terms.Scope == dp.LabelOnly:
+		s.spread = 2 * float64(c.of.most) * float64(int64(c.caps[0])+int64(c.caps[1])) / engine.WeightOne
 	default:
 		l1 := OneCell(c.of.Schema().Relation).Times(c.of.most).L1
 		s.spread = 2 * l1 * float64(max(c.caps[0], c.caps[1])) / engine.WeightOne
@@ -197,7 +197,9 @@ func (c *ClassCells) AllClasses(k, runs int, run func(bin int) int) *Sum {
 		for class := range c.cells[k].Rows {
 			rows += c.cells[k].Rows[class][b]
 		}
-		values[run(b)].Num += rows
+		if r := run(b); r < runs { // else it would be counted as a bin, too
+			values[r].Num += rows
+		}
 		values = append(values, mech.Ratio{Num: rows})
 	}
 	for i := range values {

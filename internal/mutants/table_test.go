@@ -283,14 +283,6 @@ var table = []mutant{
 		Package: "./internal/privacy/ledger", Test: "TestDeltasAddUp",
 	},
 	{
-		Row: "delta 4", Bug: "labeldp: the header leaves δ out",
-		File: "internal/learn/labeldp/fit.go",
-		Old:  `Epsilon: pl.Epsilon, Delta: pl.Delta, Bill`,
-		New:  `Epsilon: pl.Epsilon, Bill`,
-
-		Package: "./internal/learn/labeldp", Test: "TestConformance/gaussian/bill_equals_releases",
-	},
-	{
 		Row: "delta 6", Bug: "accounting: the closed form is read at ε rounded up by a thousandth",
 		File: "internal/privacy/accounting/within.go",
 		Old:  `epsilon := math.Nextafter(price.Epsilon.Float(), 0)`,

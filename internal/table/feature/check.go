@@ -97,7 +97,8 @@ func (f *Additive) Check(s *schema.Schema) error {
 // isStep reports whether x may be a part of a score; NaN may not.
 func isStep(x float64) bool { return x >= -MaxStep && x <= MaxStep }
 
-// Complete makes a space whose encoding and columns came in a message one of a table of schema s.
+// Complete makes a space whose encoding and columns came in a message one of a table of schema s. One
+// that is complete must have the features that it would have of s.
 func (sp *Space) Complete(s *schema.Schema) error {
 	if sp == nil {
 		return fmt.Errorf("feature: a space must have an encoding and columns")
@@ -106,8 +107,13 @@ func (sp *Space) Complete(s *schema.Schema) error {
 		return err
 	}
 	whole, err := NewSpace(s, sp.Encoding, sp.Columns)
-	if err == nil {
+	switch {
+	case err != nil:
+		return err
+	case sp.blocks == nil && len(sp.Columns) > 0:
 		*sp = *whole
+	case !slices.Equal(sp.Names, whole.Names):
+		return fmt.Errorf("feature: a space must have the features of its columns")
 	}
-	return err
+	return nil
 }

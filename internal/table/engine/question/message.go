@@ -72,13 +72,9 @@ func (q *Question) check(s *schema.Schema) error {
 	if err := q.Space.Complete(s); err != nil {
 		return err
 	}
-	for _, h := range q.Thresholds {
-		ok := len(h.Coef) == q.Space.Width() && h.Bias >= -1 && h.Bias <= 1
-		for _, c := range h.Coef {
-			ok = ok && c >= -1 && c <= 1
-		}
-		if !ok {
-			return fmt.Errorf("question: a classifier must have %d coefficients in [-1, 1]", q.Space.Width())
+	for k := range q.Thresholds {
+		if err := q.Thresholds[k].Check(q.Space); err != nil {
+			return err
 		}
 	}
 	return feature.CheckColumns(s, q.Columns)

@@ -89,7 +89,7 @@ func (c Cells) Score() engine.Score {
 
 // Of asks t.
 func (c Cells) Of(ctx context.Context, t engine.Table) ([]CellSums, error) {
-	all, err := t.Sum(ctx, c)
+	all, err := sum(ctx, t, c)
 	if err != nil {
 		return nil, err
 	}

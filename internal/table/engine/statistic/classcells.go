@@ -41,7 +41,7 @@ func (c ClassCells) Columns() []int { return columnsOf(c.Bins) }
 
 // Of asks t.
 func (c ClassCells) Of(ctx context.Context, t engine.Table) ([]ClassCounts, error) {
-	all, err := t.Sum(ctx, c)
+	all, err := sum(ctx, t, c)
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func (c ClassResiduals) Score() engine.Score { return c.Under }
 
 // Of asks t.
 func (c ClassResiduals) Of(ctx context.Context, t engine.Table) (out Residuals, err error) {
-	all, err := t.Sum(ctx, c)
+	all, err := sum(ctx, t, c)
 	if err != nil {
 		return out, err
 	}

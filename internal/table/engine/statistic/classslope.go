@@ -56,7 +56,7 @@ func (c ClassSlope) Score() engine.Score { return c.Under }
 
 // Of asks t.
 func (c ClassSlope) Of(ctx context.Context, t engine.Table) (Slope, error) {
-	all, err := t.Sum(ctx, c)
+	all, err := sum(ctx, t, c)
 	if err != nil {
 		return Slope{}, err
 	}

@@ -95,7 +95,7 @@ func (g GridSlopes) Score() engine.Score { return g.Under }
 
 // Of asks t.
 func (g GridSlopes) Of(ctx context.Context, t engine.Table) ([]GridSums, error) {
-	all, err := t.Sum(ctx, g)
+	all, err := sum(ctx, t, g)
 	if err != nil {
 		return nil, err
 	}

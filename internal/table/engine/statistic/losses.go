@@ -24,7 +24,7 @@ func (l Losses) check(s *schema.Schema) error {
 	ok := l.Halvings >= 0 && l.Halvings <= engine.MaxHalvings && l.Loss.Huber >= 0 &&
 		(l.Rows.Weights == nil || len(l.Rows.Weights) >= s.Classes())
 	for _, w := range l.Rows.Weights {
-		ok = ok && w >= 0 && w <= 1
+		ok = ok && w >= 0 && w <= engine.WeightOne
 	}
 	if !ok {
 		return errParts(losses)
@@ -69,7 +69,7 @@ func (l Losses) Of(ctx context.Context, t engine.Table) (*engine.ExactSums, erro
 		out.Grad, out.Hess = make([]engine.Wide, len(l.Coef)), make([]engine.Wide, l.hessSize())
 		return out, ctx.Err()
 	}
-	all, err := t.Sum(ctx, l)
+	all, err := sum(ctx, t, l)
 	if err != nil {
 		return nil, err
 	}
@@ -101,8 +101,10 @@ func (l Losses) Adder(run *engine.Run) engine.Adder {
 	side := run.Positive()
 	weigh := func(from int, pos, neg []float64) {
 		for i, label := range run.Labels[from:][:len(pos)] {
-			weight := 1.0
-			if l.Rows.Weights != nil {
+			weight := 0.0
+			if l.Rows.Weights == nil {
+				weight = 1
+			} else if int(label) < len(l.Rows.Weights) {
 				weight = l.Rows.Weights[label]
 			}
 			pos[i], neg[i] = weight, 0

@@ -46,7 +46,7 @@ func (r Right) Size(v *engine.View) (int, error) {
 func (r Right) Columns() []int { return r.Space.Columns }
 
 // Of asks t.
-func (r Right) Of(ctx context.Context, t engine.Table) ([]int64, error) { return t.Sum(ctx, r) }
+func (r Right) Of(ctx context.Context, t engine.Table) ([]int64, error) { return sum(ctx, t, r) }
 
 type rightAdder struct {
 	*kernel.RightRows

@@ -6,6 +6,7 @@
 package statistic
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -65,6 +66,15 @@ func Decode(s *schema.Schema, kind string, text []byte) (engine.Statistic, error
 		return nil, fmt.Errorf("statistic: there is no kind %q", kind)
 	}
 	return read(s, text)
+}
+
+// sum asks t for of. What fits no table of its schema is refused before a row is read: otherwise
+// whether a fold fails would depend on the cells that it meets.
+func sum(ctx context.Context, t engine.Table, of checked) ([]int64, error) {
+	if err := of.check(t.Schema()); err != nil {
+		return nil, err
+	}
+	return t.Sum(ctx, of)
 }
 
 // errParts refuses a message that lacks what its kind needs.

@@ -22,7 +22,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn/additive"
 	"github.com/discreet-dp/discreet/internal/learn/auto"
 	"github.com/discreet-dp/discreet/internal/learn/grids"
-	"github.com/discreet-dp/discreet/internal/model/metrics"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
@@ -34,13 +33,15 @@ import (
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 )
 
-// A quick panel of sixteen tables, by which changes of the default learner are judged. Equal cells
+// A quick panel of nineteen tables, by which changes of the default learner are judged. Equal cells
 // and repeats have equal rows and equal noise, so two files differ by what changed.
 
 // Fit is one line of a panel's file.
 type Fit struct {
-	Table   string  `json:"table"`
-	Scope   string  `json:"scope"` // partly, everything or label
+	Table string `json:"table"`
+	// Scope is partly (private columns), everything, label (alone), or mixed (the label and private
+	// columns).
+	Scope   string  `json:"scope"`
 	Delta   bool    `json:"delta"` // 1e-6 is given; rows are then added or removed if everything is private
 	Epsilon float64 `json:"epsilon"`
 	Repeat  int     `json:"repeat"`
@@ -80,7 +81,8 @@ func quickTables() (out []quickTable) {
 		name  string
 		share float64
 	}{{"Adult", 0}, {"Adult", 0.05}, {"Bank", 0}, {"Bank, 20 columns", 0}, {"Bank, 20 columns", 0.05}, {"Credit", 0},
-		{"Credit", 0.05}, {"Sepsis", 0}, {"Phishing", 0}, {"ACSEmployment", 0}} {
+		{"Credit", 0.05}, {"Sepsis", 0}, {"Phishing", 0}, {"ACSEmployment", 0},
+		{"WISDM", 0}, {"KDD Cup 99, kinds", 0}, {"Characters", 0}} {
 		for _, c := range calibratedTables() {
 			if c.name == of.name {
 				out = append(out, quickTable{cmp.Or(map[bool]string{true: of.name + " at 5 %"}[of.share > 0], of.name),
@@ -170,7 +172,7 @@ func (f *Fit) name() string {
 
 func (q *Quick) cells(table string) (out []Fit) {
 	for repeat := range q.Repeats {
-		for _, scope := range []string{"partly", "everything", "label"} {
+		for _, scope := range []string{"partly", "everything", "label", "mixed"} {
 			if len(q.Scopes) > 0 && !slices.Contains(q.Scopes, scope) {
 				continue
 			}
@@ -225,7 +227,7 @@ func (q *Quick) measure(ctx context.Context, from *quickTable, all *dataset.Tabl
 	if err != nil {
 		return f, err
 	}
-	r, err := metrics.Evaluate(held.Labels, scores, []string{"0", "1"}, t.Schema.Label.Positive)
+	r, err := (&calibrationTrial{test: held}).evaluate(scores)
 	if err != nil {
 		return f, err
 	}
@@ -259,8 +261,10 @@ func under(t *dataset.Table, scope string, delta bool) *dataset.Table {
 	s, out := *t.Schema, *t
 	s.Columns, out.Schema = slices.Clone(s.Columns), &s
 	s.Relation, s.Label.Role = dp.ReplaceOne, schema.Public
-	if scope == "label" {
+	if scope != "partly" {
 		s.Label.Role, s.Label.Default = schema.Private, 0
+	}
+	if scope == "label" {
 		for j := range s.Columns {
 			if s.Columns[j].Role == schema.Private {
 				s.Columns[j].Role = schema.Public

@@ -112,10 +112,10 @@ func (r *multiclassFit) learnColumns(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		noise := r.plan.prices.cells[t].Variance(r.plan.cellMoves())
+		noise := math.Sqrt(r.plan.prices.cells[t].Variance(r.plan.cellMoves()))
 		sh := &r.shapes[k]
 		sh.weight = r.plan.rules.columnWeight
-		sh.steps, sh.variance = shrink.ClassSharesOf(&r.bins[k], rows, r.start.rows, noise, r.start.share)
+		sh.steps, sh.variance = shrink.ClassShares(&r.bins[k], rows, r.start.share, noise, r.plan.rules.gaussian)
 		sh.spread = measureSpread(rows, r.start.share, sh.steps)
 		r.score.AddShape(r.shapeOf(k), sh.weight)
 	}

@@ -10,12 +10,11 @@ import (
 
 // takeMarksApart estimates the bins of a number's amounts and those of its marks each on their
 // own: amounts that lie next to each other are alike, and a mark is like none of them.
-func (c *Cells) takeMarksApart(bins *feature.Bins,
-	estimate func(*Cells, *feature.Bins) (steps, variance []float64)) (steps, variance []float64) {
+func (c *Cells) takeMarksApart(bins *feature.Bins) (steps, variance []float64) {
 	at := len(c.Positive) - bins.Marks()
 	amounts := bins.WithoutMarks()
-	steps, variance = estimate(&Cells{c.Positive[:at], c.Negative[:at], c.Noise}, &amounts)
+	steps, variance = LogOdds(&Cells{c.Positive[:at], c.Negative[:at], c.Noise}, &amounts)
 	marks := feature.NewGroups(bins.Column, nil, bins.Marks())
-	more, vary := estimate(&Cells{c.Positive[at:], c.Negative[at:], c.Noise}, &marks)
+	more, vary := LogOdds(&Cells{c.Positive[at:], c.Negative[at:], c.Noise}, &marks)
 	return slices.Concat(steps, more), slices.Concat(variance, vary)
 }

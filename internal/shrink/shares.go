@@ -32,8 +32,12 @@ func ClassShares(bins *feature.Bins, rows [][]float64, share []float64, deviatio
 			c.Negative[b] = inOthers * (all[b] - x)
 		}
 		u, v := LogOdds(c, bins)
+		shift := 0.0
+		if deviation > 0 { // the class has its share of all bins together
+			shift = CenterSteps(u, BinWeights(c, u), 0)
+		}
 		for b, x := range u {
-			u[b] = sigmoid(logit(pi) + x)
+			u[b] = sigmoid(logit(pi) + x + shift)
 			sum[b] += u[b]
 			v[b] *= (1 - u[b]) * (1 - u[b]) // of log σ
 		}

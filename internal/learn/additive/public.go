@@ -156,7 +156,7 @@ func (f *fit) addPublicPairs(ctx context.Context, score *feature.Additive) error
 		for b := 0; b < len(exact); b += 2 {
 			c.Positive, c.Negative = append(c.Positive, exact[b]), append(c.Negative, exact[b+1])
 		}
-		steps, _ := shrink.GaussianLogOdds(&c, &pair)
+		steps, _ := shrink.LogOdds(&c, &pair)
 		score.Shapes = append(score.Shapes, feature.Shape{Bins: pair, Steps: steps})
 	}
 	return nil

@@ -20,7 +20,6 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	}
 	m.Privacy = learn.Deal{
 		Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.bill, Claim: "auto: G-AUTO-1",
-		NotPrivate: pl.NotPrivate,
 	}.Privacy(g)
 	return m, nil
 }

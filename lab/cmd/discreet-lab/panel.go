@@ -53,6 +53,7 @@ Nothing it does is private: the data are public and the seeds known.`,
 	c.Flags().IntVar(&q.Repeats, "repeats", 2, "how often to measure each cell")
 	c.Flags().StringSliceVar(&q.Tables, "tables", nil, "parts of names of tables; none for all")
 	c.Flags().StringSliceVar(&q.Scopes, "scopes", nil, "of partly, everything, label and mixed; none for all")
+	c.Flags().BoolSliceVar(&q.Deltas, "deltas", []bool{false, true}, "whether a δ of 1e-6 is given")
 	c.Flags().Float64SliceVar(&q.Epsilons, "epsilons", []float64{0.1, 1, 4}, "privacy losses")
 	cli.Require(c, "out")
 	return c

@@ -63,6 +63,7 @@ type Quick struct {
 	Repeats       int
 	Tables        []string // substrings of names; none for all
 	Scopes        []string // none for all
+	Deltas        []bool   // whether 1e-6 is given
 	Epsilons      []float64
 	Say           func(Fit)
 }
@@ -176,7 +177,7 @@ func (q *Quick) cells(table string) (out []Fit) {
 			if len(q.Scopes) > 0 && !slices.Contains(q.Scopes, scope) {
 				continue
 			}
-			for _, delta := range []bool{false, true} {
+			for _, delta := range q.Deltas {
 				for _, eps := range q.Epsilons {
 					out = append(out, Fit{Table: table, Scope: scope, Delta: delta, Epsilon: eps, Repeat: repeat})
 				}

@@ -32,11 +32,6 @@ type start struct {
 	// no longer those of the start. baseVariance is the variance of their difference.
 	expected     []float64
 	baseVariance float64
-	// rescale is the start with so much of what public columns add to the base rate in the model,
-	// and all of that in the weights; nil where there are none. publicSpread is the standard
-	// deviation of what they add, nats.
-	rescale      func(part float64) *start
-	publicSpread float64
 }
 
 // binaryFit is the state of a fit of two classes. Its weighing score, with totals and bounds, takes
@@ -44,6 +39,7 @@ type start struct {
 type binaryFit struct {
 	*fit
 	start
+	first  start        // as it was before any round
 	cells  *guard.Cells // by private column, those from from on, under the weighing score; nil when that has changed
 	from   int
 	shapes []binaryShape // by private column
@@ -100,7 +96,7 @@ func (f *fit) learnBinary(ctx context.Context) (*binaryFit, error) {
 }
 
 func newBinaryFit(f *fit, st *start) *binaryFit {
-	r := &binaryFit{fit: f, start: *st}
+	r := &binaryFit{fit: f, start: *st, first: *st}
 	for k := range f.bins {
 		r.shapes = append(r.shapes, newBinaryShape(f.bins[k].Len()))
 	}

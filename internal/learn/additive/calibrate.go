@@ -303,7 +303,7 @@ func (r *binaryFit) calibrate(ctx context.Context) error {
 	for _, m := range scoreMiddles {
 		middles = append(middles, mean+spread*m)
 	}
-	r.weighAsModel(spread)
+	r.weighAsModel()
 	cells, err := r.guard.Cells(ctx, &r.weighing, []feature.Bins{feature.CutScore(sum, edges)}, r.capWeights())
 	if err != nil {
 		return err
@@ -334,19 +334,11 @@ func (sh *finishedShape) stretch(slope float64) {
 	}
 }
 
-// publicAgainst is how much the variance of the public score counts against that of the private
-// sum.
-const publicAgainst = 0.25
-
 // weighAsModel weighs rows as the model without its private shapes does, with the bounds of that
-// score (1.9). Where weights saw little of the public columns the model has less than all of them,
-// since private columns say part of it again: the less, the less those are spread.
-func (r *binaryFit) weighAsModel(spread float64) {
-	if r.rescale != nil {
-		private, public := spread*spread, r.publicSpread*r.publicSpread
-		c := r.rescale(1 - (1-r.plan.rules.modelOffset)*private/(private+publicAgainst*public))
-		r.model, r.weighing = c.model, c.weighing
-		r.least, r.most, r.totals = c.least, c.most, c.totals
+// score (1.9).
+func (r *binaryFit) weighAsModel() {
+	if r.plan.scope == dp.PrivateFeatures {
+		r.weighing, r.least, r.most, r.totals = r.first.weighing, r.first.least, r.first.most, r.first.totals
 		return
 	}
 	r.model.Intercept += r.base

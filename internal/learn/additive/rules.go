@@ -24,19 +24,9 @@ type rules struct {
 	// calibrationShare is the part of the price for fitting the finished score to the rows.
 	calibrationShare float64
 
-	// Of two classes. The offset is what public columns add to the base rate.
-	//
-	// weightOffset is the part of it that weights see. Less than 1 counts in part twice what public
-	// and private columns both say, and leaves more weight.
-	weightOffset float64
-	// modelOffset is the part of it that enters the model: less than 1 where weights see little of it,
-	// since private columns then say part of it again.
-	modelOffset float64
-	// Weights see the public score within this central part of its rows only: few rows lie outside,
-	// and they would decide the caps.
-	central float64
-	passes  []pass // over the columns in turn; one where rounds pick
-	pairs   int    // so many pairs have a round each, after all passes
+	// Of two classes.
+	passes []pass // over the columns in turn; one where rounds pick
+	pairs  int    // so many pairs have a round each, after all passes
 	// reach is how far weights see private columns where no public ones are: so many standard
 	// deviations of what they see, on the side where that bounds what a row can weigh. 0 is no bound.
 	reach float64
@@ -127,7 +117,7 @@ func settleBinary(
 ) rules {
 	if p.NotPrivate {
 		third := pass{1.0 / 3, 1, 1}
-		r := rules{bins: 2 * maxBins, rounds: 3 * columns, weightOffset: 1, modelOffset: 1}
+		r := rules{bins: 2 * maxBins, rounds: 3 * columns}
 		r.passes = []pass{third, third, third}
 		return r
 	}
@@ -139,18 +129,16 @@ func settleBinary(
 	}
 	switch {
 	case columns == 1:
-		return rules{bins: countBins(signal), rounds: 1, weightOffset: 1, modelOffset: 1, passes: onePass(0, 1),
-			central: settleCentral(signal)}
+		return rules{bins: countBins(signal), rounds: 1, passes: onePass(0, 1)}
 	case takesAllColumns(useful*signal, columns):
 		return takeInTurn(signal, useful, columns, 3000, offset)
 	}
-	r := rules{rounds: countRounds(useful * signal), picks: true, weightOffset: 0.3, modelOffset: 0.8}
+	r := rules{rounds: countRounds(useful * signal), picks: true}
 	r.passes = onePass(0.5, 1)
 	r.pickShare = 0.25 + 0.15/float64(r.rounds)
 	if !offset { // without public columns a wrong one of few is all that the model has
 		r.pickShare = 0.25 + 0.3/float64(r.rounds)
 	}
-	r.central = settleCentral(0)
 	r.bins = countBins(signal / float64(r.rounds))
 	return r
 }
@@ -187,7 +175,7 @@ const scalesToReach = 600
 // the model, where the offset would else gain weight.
 func takeInTurn(signal, useful float64, columns int, two float64, offset bool) rules {
 	each := signal / float64(columns)
-	r := rules{bins: countBins(each), rounds: columns, weightOffset: 1, modelOffset: 1, central: settleCentral(each)}
+	r := rules{bins: countBins(each), rounds: columns}
 	if !offset {
 		r.reach = useful * each / scalesToReach
 	}
@@ -201,13 +189,6 @@ func takeInTurn(signal, useful float64, columns int, two float64, offset bool) r
 		r.passes = onePass(0.7, 0.9)
 	}
 	return r
-}
-
-// settleCentral is the part of the rows within which weights see the public score: the more noise
-// there is, the more it matters that few rows do not decide the caps; the less there is, that
-// private columns do not say again what the score says of those.
-func settleCentral(each float64) float64 {
-	return 0.9 + 0.08*math.Min(1, math.Max(0, math.Log(each/150)/math.Log(10)))
 }
 
 // settleClassesShare is the part of the price for the number of rows by class: the fewer noise

@@ -37,10 +37,13 @@ func (pl *Plan) classMoves() guard.Moves {
 // mostChoices is how many bounds there are to choose from: 1, 2, 4 and so on.
 const mostChoices = 11
 
+// sparedPart is the part of all persons that a doubled bound must spare to be worth twice the noise.
+const sparedPart = 0.25
+
 // personsForDouble is how many persons must have fewer rows than a doubled bound for it to be worth
-// the noise, about what the choice can tell apart.
+// the noise: at least what the choice can tell apart.
 func (pl *Plan) personsForDouble() int64 {
-	return int64(max(1, math.Round(4/(mostShare*pl.Epsilon.Float()))))
+	return int64(max(1, math.Round(4/(mostShare*pl.Epsilon.Float())), sparedPart*float64(pl.rows)))
 }
 
 // selectMost selects the bound on what a person counts for, and weighs the rows by it: the larger, the

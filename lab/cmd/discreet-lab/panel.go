@@ -49,7 +49,7 @@ Nothing it does is private: the data are public and the seeds known.`,
 	}
 	c.Flags().StringVar(&q.Out, "out", "", "the `file` to append to")
 	c.Flags().StringVar(&against, "against", "", "a `file` of fits to compare with")
-	c.Flags().StringVar(&q.Learner, "learner", "auto", "auto, additive or grids")
+	c.Flags().StringVar(&q.Learner, "learner", "auto", "auto, additive, grids, or average of the latter two")
 	c.Flags().IntVar(&q.Repeats, "repeats", 2, "how often to measure each cell")
 	c.Flags().StringSliceVar(&q.Tables, "tables", nil, "parts of names of tables; none for all")
 	c.Flags().StringSliceVar(&q.Scopes, "scopes", nil, "of partly, everything, label and mixed; none for all")

@@ -154,8 +154,6 @@ func (pl *Plan) refuseToAsk() string {
 		return "the label is private beside public columns"
 	case pl.rows == 0:
 		return "no number of rows was given"
-	case pl.NotPrivate: // and nothing that grids takes: above
-		return "nothing is private"
 	case pl.signal() < float64(need):
 		return fmt.Sprintf("%d rows times ε = %s is below %d", pl.rows, pl.Epsilon, need)
 	}

@@ -41,7 +41,7 @@ func (pl *Plan) fit(ctx context.Context, g *guard.Guard) (*fitted, error) {
 		return nil, err
 	}
 	f := &fitted{start: pl.startOf(share)}
-	score := guard.NewGridScore(f.start)
+	score := guard.NewStepScore(f.start)
 	for t := range pl.shares {
 		if err := pl.runRound(ctx, t, g, score, share, f); err != nil {
 			return nil, err
@@ -96,7 +96,7 @@ func (pl *Plan) startOf(share []float64) (start []float64) {
 }
 
 // runRound draws the grids of round t, takes the best of them and measures its cells.
-func (pl *Plan) runRound(ctx context.Context, t int, g *guard.Guard, score *guard.GridScore, share []float64,
+func (pl *Plan) runRound(ctx context.Context, t int, g *guard.Guard, score *guard.StepScore, share []float64,
 	f *fitted) error {
 	limit := guard.SlopeLimit{Most: pl.rules.most, Norm: guard.SlopesL1} // 1.2: no row's slopes are longer
 	if pl.rules.gaussian || pl.NotPrivate {
@@ -210,10 +210,8 @@ func (pl *Plan) modelOf(f *fitted, g *guard.Guard) *model.Model {
 		out.Grids = append(out.Grids, one)
 	}
 	out.Limit()
-	deal := learn.Deal{Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.bill,
-		Claim: "grids: G-GRIDS-1", NotPrivate: pl.NotPrivate}
 	return &model.Model{Learner: "grids", Schema: pl.s.Part(slices.Sorted(maps.Keys(used))),
-		Privacy: deal.Privacy(g), Classifier: out}
+		Privacy: learn.State(g, "grids: G-GRIDS-1"), Classifier: out}
 }
 
 func (pl *Plan) axisOf(b *feature.Bins) model.GridAxis {

@@ -190,19 +190,27 @@ func (c *ClassCells) Class(class int) *Sum {
 // AllClasses is the counts of one of the bins whatever the class, by bin, once more by runs of bins
 // and then as they are: run says which of so many runs a bin is in. Each is one cell of a row.
 func (c *ClassCells) AllClasses(k, runs int, run func(bin int) int) *Sum {
-	values := make([]mech.Ratio, runs)
-	for b := range c.cells[k].Rows[0] {
-		rows := int64(0)
-		for class := range c.cells[k].Rows {
-			rows += int64(c.cells[k].Rows[class][b])
-		}
-		values[run(b)].Num += rows
-		values = append(values, mech.Ratio{Num: rows})
-	}
+	rows := c.Rows(k)
+	values := make([]mech.Ratio, runs, runs+len(rows.values))
 	for i := range values {
 		values[i].Den = c.of.rowUnits()
 	}
-	return c.of.oneCell(values, 2, c.public[k])
+	for b, x := range rows.values {
+		values[run(b)].Num += x.Num
+	}
+	return c.of.oneCell(append(values, rows.values...), 2, c.public[k])
+}
+
+// Rows is the counts of one of the bins whatever the class, by bin.
+func (c *ClassCells) Rows(k int) *Sum {
+	values := make([]mech.Ratio, len(c.cells[k].Rows[0]))
+	for b := range values {
+		for class := range c.cells[k].Rows {
+			values[b].Num += int64(c.cells[k].Rows[class][b])
+		}
+		values[b].Den = c.of.rowUnits()
+	}
+	return c.of.oneCell(values, 1, c.public[k])
 }
 
 // Join puts sums of counts side by side, to be measured together.

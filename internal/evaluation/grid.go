@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package evaluation
+
+import (
+	"math"
+	"sort"
+)
+
+// reach is the log-odds at which the first and the last cell end. Scores beyond it are in these cells.
+const reach = 8.0
+
+// grid cuts scores into cells of equal width in log-odds.
+type grid struct {
+	cuts  []float64 // scores, increasing; a score at a cut is in the cell above
+	edges []float64 // log-odds: -reach, those of cuts, reach
+}
+
+// newGrid has so many cells, at least 2, one cut of which is the threshold in (0, 1).
+func newGrid(cells int, threshold float64) grid {
+	var g grid
+	at, nearest := logOdds(threshold), math.Inf(1)
+	moved := 0
+	for k := 1; k < cells; k++ {
+		z := reach * (2*float64(k)/float64(cells) - 1)
+		g.cuts = append(g.cuts, logistic(z))
+		if d := math.Abs(z - at); d < nearest {
+			moved, nearest = k-1, d
+		}
+	}
+	g.cuts[moved] = threshold
+	return gridOf(g.cuts)
+}
+
+// gridOf is the grid with these cuts.
+func gridOf(cuts []float64) grid {
+	g := grid{cuts, []float64{min(-reach, logOdds(cuts[0])-1)}}
+	for _, c := range cuts {
+		g.edges = append(g.edges, logOdds(c))
+	}
+	g.edges = append(g.edges, max(reach, g.edges[len(cuts)]+1))
+	return g
+}
+
+// cells is how many cells there are.
+func (g *grid) cells() int { return len(g.cuts) + 1 }
+
+// cell is the cell of a score.
+func (g *grid) cell(score float64) int {
+	return sort.Search(len(g.cuts), func(k int) bool { return !(score >= g.cuts[k]) })
+}
+
+// width is that of a cell in log-odds.
+func (g *grid) width(k int) float64 { return g.edges[k+1] - g.edges[k] }
+
+func logistic(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
+
+func logOdds(p float64) float64 { return math.Log(p / (1 - p)) }
+
+// rowLoss is the mean log loss of scores spread over a cell, for the positive class or the other.
+func (g *grid) rowLoss(k int, positive bool) float64 {
+	loss := func(z float64) float64 {
+		if positive {
+			z = -z
+		}
+		return max(z, 0) + math.Log1p(math.Exp(-math.Abs(z)))
+	}
+	a, b := g.edges[k], g.edges[k+1]
+	return (loss(a) + 4*loss((a+b)/2) + loss(b)) / 6 // Simpson's rule
+}
+
+// lossSlope is the derivative of the log loss at the middle of a cell.
+func (g *grid) lossSlope(k int, positive bool) float64 {
+	p := logistic((g.edges[k] + g.edges[k+1]) / 2)
+	if positive {
+		return p - 1
+	}
+	return p
+}

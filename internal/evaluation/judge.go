@@ -162,7 +162,7 @@ func (j *judge) lossWidth(model int) float64 {
 // as a standard deviation; and the share of the pairs in one cell that are ordered right.
 const (
 	unevenLoss = 0.04
-	unevenGain = 0.01
+	unevenGain = 0.03
 )
 
 // maxLoss is more than any cell's log loss.

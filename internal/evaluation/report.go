@@ -5,6 +5,7 @@ package evaluation
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -87,7 +88,7 @@ func (r *Report) judgeOne(costs *Costs) {
 		r.Chosen = true
 		from = j.cheapest(*costs)
 		r.Threshold = cutAt(r.Release.Cuts, from)
-		critical = j.criticalOf(costs)
+		critical = j.criticalOf(costs, "accuracy", "precision", "recall", "predicted_rate", costName)
 	}
 	r.add("auc", j.auc(0), pointwise)
 	r.add("log_loss", j.logLoss(0), pointwise)
@@ -123,25 +124,29 @@ func (c criticals) of(name string) float64 {
 	return pointwise
 }
 
-// thresholdNumbers ask for what depends on the threshold, by name.
-func (j *judge) thresholdNumbers(from int, costs *Costs) (names []string, questions []question) {
-	add := func(name string, q question) { names, questions = append(names, name), append(questions, q) }
+// thresholdCells are what depends on the threshold, each by name: the cells of what is counted or
+// paid, and of the rows among which it is.
+func (j *judge) thresholdCells(from int, costs *Costs) (names []string, a, b [][]float64) {
 	found, predicted := j.foundFrom(0, from), j.predictedFrom(0, from)
-	add("accuracy", j.shareOf(j.rightFrom(0, from), j.all))
-	add("precision", j.shareOf(found, predicted))
-	add("recall", j.shareOf(found, j.own))
-	add("predicted_rate", j.shareOf(predicted, j.all))
+	names = []string{"accuracy", "precision", "recall", "predicted_rate"}
+	a = [][]float64{j.rightFrom(0, from), found, found, predicted}
+	b = [][]float64{j.all, predicted, j.own, j.all}
 	if costs != nil {
-		add("cost", j.ratio(j.costFrom(0, from, *costs), j.all, 0, max(costs.FalsePositive, costs.FalseNegative)))
+		names, a, b = append(names, costName), append(a, j.costFrom(0, from, *costs)), append(b, j.all)
 	}
-	return names, questions
+	return names, a, b
 }
 
-// atCell are those numbers.
+// atCell asks for these numbers.
 func (j *judge) atCell(from int, costs *Costs, critical criticals) (out []Number) {
-	names, questions := j.thresholdNumbers(from, costs)
+	names, a, b := j.thresholdCells(from, costs)
 	for i, name := range names {
-		out = append(out, Number{name, questions[i].estimate(critical.of(name))})
+		if name == costName {
+			out = append(out, Number{name, j.costAt(from, *costs, critical.of(name))})
+			continue
+		}
+		q := j.shareOf(a[i], b[i])
+		out = append(out, Number{name, q.estimate(critical.of(name))})
 	}
 	return out
 }
@@ -157,40 +162,53 @@ func (j *judge) cheapest(c Costs) (best int) {
 	return best
 }
 
-// criticalOf makes the intervals at all thresholds right together, for each number.
-func (j *judge) criticalOf(costs *Costs) criticals {
-	less := func(a, b []float64) []float64 { // what a deviates by from its share of b
-		t := 0.0
-		if second := dot(b, j.n); second > 0 {
-			t = max(0, min(1, dot(a, j.n)/second))
-		}
-		out := make([]float64, len(a))
-		for i := range a {
-			out[i] = a[i] - t*b[i]
-		}
-		return out
-	}
+// criticalOf makes the intervals at all thresholds right together, for each number that is named.
+func (j *judge) criticalOf(costs *Costs, named ...string) criticals {
 	paths := map[string][][]float64{}
 	for k := range j.grid.cells() + 1 {
-		found, predicted := j.foundFrom(0, k), j.predictedFrom(0, k)
-		for name, x := range map[string][]float64{
-			"accuracy": less(j.rightFrom(0, k), j.all), "precision": less(found, predicted), "recall": less(found, j.own),
-			"predicted_rate": less(predicted, j.all),
-		} {
-			paths[name] = append(paths[name], x)
+		names, a, b := j.thresholdCells(k, costs)
+		for i, name := range names {
+			if slices.Contains(named, name) {
+				paths[name] = append(paths[name], j.deviation(a[i], b[i]))
+			}
 		}
-		cost := j.costFrom(0, k, *costs)
-		mean := dot(cost, j.n) / max(1, dot(j.all, j.n))
-		for i := range cost {
-			cost[i] -= mean
-		}
-		paths["cost"] = append(paths["cost"], cost)
 	}
 	out := criticals{}
 	for name, xs := range paths {
 		out[name] = j.simultaneous(xs)
 	}
 	return out
+}
+
+// deviation is what a deviates by from its share of b.
+func (j *judge) deviation(a, b []float64) []float64 {
+	t := 0.0
+	if second := dot(b, j.n); second > 0 {
+		t = max(0, dot(a, j.n)/second)
+	}
+	out := make([]float64, len(a))
+	for i := range a {
+		out[i] = a[i] - t*b[i]
+	}
+	return out
+}
+
+// CostBand is the cost of a row at each cut, with intervals that hold the true costs together.
+func (r *Release) CostBand(costs Costs) []Estimate {
+	j := newJudge(r, 0)
+	critical := j.criticalOf(&costs, costName).of(costName)
+	out := make([]Estimate, len(r.Cuts))
+	for k := range out {
+		out[k] = j.costAt(k+1, costs, critical)
+	}
+	return out
+}
+
+const costName = "cost"
+
+func (j *judge) costAt(from int, c Costs, critical float64) Estimate {
+	q := j.ratio(j.costFrom(0, from, c), j.all, 0, max(c.FalsePositive, c.FalseNegative))
+	return q.estimate(critical)
 }
 
 // calibrationGroups is how many groups of cells calibration is shown by, at most.

@@ -212,12 +212,7 @@ func (p *pool) measure(ctx context.Context, eps dp.Epsilon, rows int, o Options)
 				if err == nil {
 					var r *evaluation.Release
 					if r, err = guard.Train(ctx, pl, tab, guard.Uncounted{}, mech.NewExit(src)); err == nil {
-						err = func() error {
-							exact := exactCounts(r, held)
-							mu.Lock()
-							defer mu.Unlock()
-							return l.add(r, exact, truth, costAt, draw == 0)
-						}()
+						err = l.add(r, exactCounts(r, held), truth, costAt, draw == 0, &mu)
 					}
 				}
 				if err != nil {
@@ -248,15 +243,14 @@ func exactCounts(r *evaluation.Release, held *dataset.Table) *evaluation.Release
 	return &exact
 }
 
-func (l *Line) add(r, exact *evaluation.Release, truth map[string]float64, costAt []float64, first bool) error {
-	noisy, err := r.Report(&costs)
-	if err != nil {
-		return err
-	}
+func (l *Line) add(r, exact *evaluation.Release, truth map[string]float64, costAt []float64, first bool, mu *sync.Mutex) error {
 	plain, err := r.Report(nil)
 	if err != nil {
 		return err
 	}
+	all := r.CostBand(costs)
+	mu.Lock()
+	defer mu.Unlock()
 	for name, want := range truth {
 		e, ok := plain.Find(name)
 		if !ok {
@@ -277,15 +271,10 @@ func (l *Line) add(r, exact *evaluation.Release, truth map[string]float64, costA
 	}
 	b := l.Numbers[band]
 	held, clipped, width := true, false, 0.0
-	for k, p := range noisy.Points {
-		for _, n := range p.Numbers {
-			if n.Name != "cost" {
-				continue
-			}
-			held = held && n.Low <= costAt[k] && costAt[k] <= n.High
-			clipped = clipped || n.Low <= 0 || n.High >= max(costs.FalsePositive, costs.FalseNegative)
-			width += (n.High - n.Low) / 2 / float64(len(noisy.Points))
-		}
+	for k, n := range all {
+		held = held && n.Low <= costAt[k] && costAt[k] <= n.High
+		clipped = clipped || n.Low <= 0 || n.High >= max(costs.FalsePositive, costs.FalseNegative)
+		width += (n.High - n.Low) / 2 / float64(len(all))
 	}
 	if held {
 		b.Held++

@@ -17,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
+	"github.com/discreet-dp/discreet/internal/table/sample"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/train"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
@@ -49,7 +50,12 @@ func sources() (out []source) {
 					return nil, err
 				}
 			} else {
-				t, held = t.Halves()
+				of := make([]int, t.Rows)
+				for i := range of {
+					of[i] = i
+				}
+				of, judges := sample.HoldOut(of, 0.5, replay.Seeded(1, "coverage, split"))
+				t, held = t.Subset(of), t.Subset(judges)
 			}
 			m, err := fit(ctx, t)
 			return &pool{f.name, held, m}, err

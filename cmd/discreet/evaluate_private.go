@@ -185,6 +185,11 @@ func (e *evaluate) heldOutSchema(models []*model.Model) (*schema.Schema, []byte,
 				"rows' schema says whose they are", nil)
 		}
 	}
+	for _, m := range models[1:] {
+		if _, err := m.Bind(models[0].Schema); err != nil {
+			return nil, nil, cli.Refuse("evaluate", "schema", "must be given: the two models do not read the same columns", nil)
+		}
+	}
 	text, err := models[0].Schema.YAML()
 	return models[0].Schema, text, err
 }

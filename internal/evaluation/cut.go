@@ -77,7 +77,7 @@ func (pl *Plan) cutRow(scores [][]float64, y int, out []uint32) {
 }
 
 // cellSchema is the schema of the table that Cut makes. Its columns are public only if a cell follows
-// from public columns.
+// from public columns (1.2).
 func (pl *Plan) cellSchema() *schema.Schema {
 	s := &schema.Schema{Name: pl.schema.Name, Unit: pl.schema.Unit, Relation: pl.schema.Relation,
 		Person: pl.schema.Person, Label: pl.schema.Label}

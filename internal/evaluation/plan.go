@@ -103,7 +103,7 @@ const (
 	maxPairCells = 12 // of each of two models
 )
 
-// cutCells chooses the cells from public numbers alone: more of them if the noise is small compared
+// cutCells chooses the cells from public numbers alone (1.3): more of them if the noise is small compared
 // with the rows. The width of cells is an error of order cells^-2, noise one of cells^0.5/(rows·ε).
 func (pl *Plan) cutCells(rows int) {
 	if rows < 1 {

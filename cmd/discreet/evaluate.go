@@ -30,27 +30,20 @@ func (a *app) newEvaluateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "evaluate",
 		Short: "measure a model on labelled rows",
-		Long: `Evaluate compares a model's predictions with the labels of a table. It reads the
-table with the model's own schema.
+		Long: `Evaluate compares a model's predictions with the labels of rows that were held
+out of training.
 
-Accuracy is shown next to the majority-class baseline. For a label with two
-classes it also prints precision, recall, the areas under the ROC and the
-precision-recall curve, and the lift of the tenth of the rows with the highest
-scores. It also prints how many rows are positive, are predicted positive, and
-are expected to be positive according to the scores. --threshold works as in
-predict. With --out it draws a page with calibration, precision and recall, and
-the share of positives among the highest scores.
+Without --epsilon the output is exact and so NOT PRIVATE: show it only to people
+who may see those rows. Accuracy is shown next to the majority-class baseline.
+For two classes it also prints precision, recall, the areas under the ROC and
+the precision-recall curve, and the lift of the tenth with the highest scores.
+--threshold works as in predict. --out draws a page of charts.
 
-Without --epsilon the output is exact and so NOT PRIVATE: it reveals facts about
-these rows. Use rows that were held out of training, and show the output only to
-people who may see those rows.
-
-With --epsilon the output is private for the held-out rows. One noisy histogram
-of scores by label is released, and every number is computed from it, with an
-interval that covers the noise and the sampling of the rows. --costs chooses a
-threshold, and --compare measures the difference between two models. With
---ledger the price is charged first, as in train. Held-out rows and training
-rows are different data sets in the ledger, or different parts of one.`,
+With --epsilon the output is private. One noisy histogram of scores by label is
+released. Every number is computed from it, with an interval that covers the
+noise and the sampling of the rows. --ledger charges the price first, as in
+train. Training rows and held-out rows are two data sets in the ledger, or two
+parts of one.`,
 		Example: `  discreet evaluate --model m.json --data held-out.csv
   discreet evaluate --model m.json --data adult.test.gz --json
   discreet evaluate --model m.json --data held-out.csv --threshold costs=1:5 --out evaluation.html

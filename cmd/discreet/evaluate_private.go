@@ -39,22 +39,22 @@ const evaluatingPrivately = "Private evaluation"
 var priced = []string{"delta", "costs", "compare", "schema", "part", "cohorts", "ledger", "dataset", "job", "key", "request"}
 
 func (p *privateEvaluation) addFlags(c *cobra.Command) {
-	c.Flags().StringVar(&p.epsilon, "epsilon", "", "evaluate privately: the privacy loss ε of the evaluation, a `number`")
-	c.Flags().StringVar(&p.delta, "delta", "", "the δ of an (ε, δ) guarantee, a `number` below 1/rows")
+	c.Flags().StringVar(&p.epsilon, "epsilon", "", "the privacy loss ε of a private evaluation, a `number`")
+	c.Flags().StringVar(&p.delta, "delta", "", "its δ, a `number` below 1/rows (default 0)")
 	c.Flags().StringVar(&p.costs, "costs", "",
-		"choose the threshold with the lowest cost: `FP:FN`, the costs of a false positive and a false negative")
-	c.Flags().StringVar(&p.compare, "compare", "", "a second model `file`: measure its difference to the first one on the same rows")
+		"choose the threshold by `FP:FN`, the costs of a false positive and a false negative")
+	c.Flags().StringVar(&p.compare, "compare", "", "a second model `file`, to measure how it differs on the same rows")
 	c.Flags().StringVar(&p.schema, "schema", "",
-		"the schema `file` of the held-out table (default the model's own, which names no persons or parts)")
+		"the schema `file` of the held-out rows (default the model's own, without persons and parts)")
 	c.Flags().StringVar(&p.part, "part", "",
-		"read only one part: the rows with this `value` in the column that the schema names as parts:")
-	c.Flags().StringSliceVar(&p.cohorts, "cohorts", nil, "read only some cohorts: their `names`, in a list with commas")
+		"read one part: the rows with this `value` in the schema's column of parts")
+	c.Flags().StringSliceVar(&p.cohorts, "cohorts", nil, "read some cohorts: their `names`, in a list with commas")
 	cli.AddSection(c, evaluatingPrivately, "epsilon", "delta", "costs", "compare", "schema", "part", "cohorts")
 	p.Charging.AddFlags(c, "the `name` of the held-out rows' data set in the ledger",
-		"the evaluation's own `ID` in the ledger: the same ID returns the same numbers (default a random one)")
+		"the evaluation's `ID` in the ledger: the same ID returns the same numbers (default a random one)")
 	c.Flags().StringVar(&p.key, "key", "", "the analyst's key `file`, if the data set has an owner")
 	c.Flags().StringVar(&p.purpose, "request", "",
-		"do not evaluate but ask for an approval: the evaluation's `purpose`, on one line")
+		"ask for an approval instead: the evaluation's `purpose`, on one line")
 	cli.AddSection(c, commands.Counting, "key", "request")
 }
 
@@ -142,7 +142,7 @@ func (e *evaluate) runPrivately(c *cobra.Command) error {
 		return commands.AsUsageError(err)
 	}
 	if costs != nil {
-		if err := evaluation.CheckCosts(s, len(params.Models)); err != nil {
+		if err := costs.Check(s, len(params.Models)); err != nil {
 			return &cli.UsageError{Err: err}
 		}
 	}

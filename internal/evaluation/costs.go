@@ -30,8 +30,11 @@ func (c *Costs) valid() bool {
 	return c.FalsePositive > 0 && c.FalseNegative > 0 && c.FalsePositive+c.FalseNegative < math.Inf(1)
 }
 
-// CheckCosts refuses costs where they choose nothing: of several classes or models.
-func CheckCosts(s *schema.Schema, models int) error {
+// Check refuses costs that are none, and costs where they choose nothing: of several classes or models.
+func (c *Costs) Check(s *schema.Schema, models int) error {
+	if !c.valid() {
+		return &dp.ParamError{Op: op, Param: "costs", Want: "must be above 0 and finite", Got: *c}
+	}
 	if s.Classes() > 2 || models > 1 {
 		return &dp.ParamError{Op: op, Param: "costs", Want: "must be for one model of two classes", Got: s.Classes()}
 	}

@@ -257,10 +257,10 @@ func (pl *Plan) measureLabels(ctx context.Context, g *guard.Guard, r *Release) e
 }
 
 func (pl *Plan) newRelease(g *guard.Guard) *Release {
-	l := &pl.schema.Label
+	l, t := &pl.schema.Label, g.Terms()
 	r := &Release{Label: l.Name, Cuts: slices.Clone(pl.grid.cuts), Threshold: pl.Threshold, Models: len(pl.Models),
-		Scope: pl.scope, Relation: pl.schema.Relation, Unit: pl.schema.Unit, Persons: pl.schema.Person != nil,
-		Epsilon: pl.terms.Price.Epsilon, Delta: pl.terms.Price.Delta, Bill: pl.terms.Bill,
+		Scope: t.Scope, Relation: pl.schema.Relation, Unit: pl.schema.Unit, Persons: pl.schema.Person != nil,
+		Epsilon: t.Price.Epsilon, Delta: t.Price.Delta, Bill: t.Bill,
 		Counted: g.Counted(), Seeded: g.Seeded(), Units: g.Units()}
 	for _, level := range l.Levels {
 		r.Levels = append(r.Levels, level.Value)

@@ -43,6 +43,12 @@ type Release struct {
 
 const version = 1
 
+// Stated is what the release says about its cost.
+func (r *Release) Stated() dp.Statement {
+	return dp.Statement{Scope: r.Scope, Price: dp.Price{Epsilon: r.Epsilon, Delta: r.Delta}, Bill: r.Bill,
+		Counted: r.Counted, Seeded: r.Seeded}
+}
+
 // Marshal writes a release.
 func (r *Release) Marshal() ([]byte, error) {
 	r.Version = version

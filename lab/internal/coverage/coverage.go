@@ -31,6 +31,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 )
 
+// File is the name of the file of lines.
+const File = "coverage.jsonl"
+
 // Options are the choices behind a run.
 type Options struct {
 	Datasets string   // the folder of data sets; "" for where they are

@@ -553,7 +553,7 @@ var unlisted = []mutant{
 		Row: "evaluation 3", Bug: "cells are public where private columns decide them",
 		File:    "internal/evaluation/plan.go",
 		Old:     `case private == 0:`,
-		New:     `case public > 0:`,
+		New:     `case private >= 0:`,
 		Package: "./internal/evaluation", Test: "TestNeighboursMoveTheCountsAsDeclared",
 	},
 	{

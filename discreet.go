@@ -908,8 +908,8 @@ type EvaluationOptions struct {
 	Account Account
 	// Threshold is the score in (0, 1) from which on rows are predicted positive; 0 for 1/2.
 	Threshold float64
-	// FalsePositive and FalseNegative are what mistakes cost: above 0 they choose the threshold.
-	FalsePositive, FalseNegative float64
+	// FalsePositiveCost and FalseNegativeCost are what mistakes cost: above 0 they choose the threshold.
+	FalsePositiveCost, FalseNegativeCost float64
 	// Against is a second model, whose difference is measured on the same rows; nil for none.
 	Against *Model
 	// Part is as in Options.
@@ -968,8 +968,8 @@ func (m *Model) EvaluatePrivately(ctx context.Context, t *Table, o EvaluationOpt
 		return nil, err
 	}
 	var costs *evaluation.Costs
-	if o.FalsePositive != 0 || o.FalseNegative != 0 {
-		costs = &evaluation.Costs{FalsePositive: o.FalsePositive, FalseNegative: o.FalseNegative}
+	if o.FalsePositiveCost != 0 || o.FalseNegativeCost != 0 {
+		costs = &evaluation.Costs{FalsePositive: o.FalsePositiveCost, FalseNegative: o.FalseNegativeCost}
 		if err := costs.Check(t.s.s, len(run.Params.Models)); err != nil {
 			return nil, err
 		}

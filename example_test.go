@@ -75,7 +75,7 @@ func ExampleModel_EvaluatePrivately() {
 	model, err := discreet.Train(ctx, table, discreet.Options{Epsilon: 1, Account: discreet.Uncounted})
 	check(err)
 	report, err := model.EvaluatePrivately(ctx, table, discreet.EvaluationOptions{ // here the same rows
-		Epsilon: 2, Account: discreet.Uncounted, FalsePositive: 1, FalseNegative: 3})
+		Epsilon: 2, Account: discreet.Uncounted, FalsePositiveCost: 1, FalseNegativeCost: 3})
 	check(err)
 	auc := report.Numbers["auc"]
 	fmt.Println(report.Price, "for", report.Rows, "rows; the AUC lies in an interval:", auc.Low < auc.High)

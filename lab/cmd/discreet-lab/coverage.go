@@ -15,7 +15,7 @@ import (
 
 // newCoverageCommand measures the intervals of private evaluations.
 func (a *app) newCoverageCommand() *cobra.Command {
-	var o coverage.Options
+	o := coverage.Options{Seed: 1}
 	var epsilons []string
 	var out string
 	c := &cobra.Command{
@@ -24,7 +24,7 @@ func (a *app) newCoverageCommand() *cobra.Command {
 		Long: `Coverage draws held-out rows from tables whose scores are computed once, evaluates
 them privately, and counts how often each interval holds the true number. It adds
 one line to the folder for each table, ε and number of rows. A line that is there is
-not measured again. Nothing it does is private: the seeds are known.`,
+not measured again. Nothing it does is private: the seed is 1.`,
 		Example: `  discreet-lab coverage --out coverage
   discreet-lab coverage --out quick --tables adult,rare --epsilons 0.5 --rows 1000 --draws 100`,
 		Args: cobra.NoArgs,
@@ -49,7 +49,6 @@ not measured again. Nothing it does is private: the seeds are known.`,
 	c.Flags().StringSliceVar(&epsilons, "epsilons", []string{"0.1", "0.5", "1"}, "the `numbers` ε")
 	c.Flags().IntSliceVar(&o.Rows, "rows", []int{1000, 5000, 50000}, "`numbers` of held-out rows")
 	c.Flags().IntVar(&o.Draws, "draws", 2000, "draws of each point")
-	c.Flags().Uint64Var(&o.Seed, "seed", 1, "what every number follows from")
 	cli.WritesInto(c, "out", coverage.File)
 	cli.Require(c, "out")
 	return c

@@ -109,7 +109,7 @@ func (g *grid) order(i, j int) float64 {
 
 // slope is the part of a twelfth that the rows of the neighbour of cell k add to k's slope.
 func (g *grid) slope(k, neighbour int) float64 {
-	if k == 0 || k+1 == g.cells() {
+	if !g.smooth(k) {
 		return 0
 	}
 	w := g.width(k)

@@ -10,14 +10,20 @@ import (
 // reach is the log-odds at which the first and the last cell end. Scores beyond it are in these cells.
 const reach = 8.0
 
-// grid cuts scores into cells of equal width in log-odds.
+// sureScore is what scores of 0 count for in log loss, and 1 less that scores of 1 (package metrics).
+const sureScore = 1e-15
+
+// grid cuts scores into cells of equal width in log-odds. If scores may be exactly 0 or 1, as shares of
+// votes are, two cells more hold those.
 type grid struct {
-	cuts  []float64 // scores, increasing; a score at a cut is in the cell above
-	edges []float64 // log-odds: -reach, those of cuts, reach
+	cuts        []float64 // scores, increasing; a score at a cut is in the cell above
+	edges       []float64 // log-odds: -reach, those of cuts, reach
+	first, last int       // the cells between those of 0 and 1
 }
 
-// newGrid has so many cells, at least 2, one cut of which is the threshold in (0, 1).
-func newGrid(cells int, threshold float64) grid {
+// newGrid has so many cells, at least 2, one cut of which is the threshold in (0, 1), and with sure also
+// those of 0 and 1.
+func newGrid(cells int, threshold float64, sure bool) grid {
 	var g grid
 	at, nearest := logOdds(threshold), math.Inf(1)
 	moved := 0
@@ -28,19 +34,37 @@ func newGrid(cells int, threshold float64) grid {
 			moved, nearest = k-1, d
 		}
 	}
-	g.cuts[moved] = threshold
+	g.cuts[moved] = max(2*sureScore, min(1-2*sureScore, threshold))
+	if sure {
+		g.cuts = append(append([]float64{sureScore}, g.cuts...), 1-sureScore)
+	}
 	return gridOf(g.cuts)
 }
 
 // gridOf is the grid with these cuts.
 func gridOf(cuts []float64) grid {
-	g := grid{cuts, []float64{min(-reach, logOdds(cuts[0])-1)}}
-	for _, c := range cuts {
+	g := grid{cuts: cuts, last: len(cuts)}
+	inner := cuts
+	if len(cuts) > 2 && cuts[0] == sureScore {
+		g.first, g.last, inner = 1, len(cuts)-1, cuts[1:len(cuts)-1]
+	}
+	g.edges = []float64{min(-reach, logOdds(inner[0])-1)}
+	for _, c := range inner {
 		g.edges = append(g.edges, logOdds(c))
 	}
-	g.edges = append(g.edges, max(reach, g.edges[len(cuts)]+1))
+	g.edges = append(g.edges, max(reach, g.edges[len(inner)]+1))
+	if g.first > 0 {
+		g.edges = append(append([]float64{math.Inf(-1)}, g.edges...), math.Inf(1))
+	}
 	return g
 }
+
+// smooth reports whether scores of a cell are taken to rise or fall evenly: it has neighbours on both
+// sides that are no single score.
+func (g *grid) smooth(k int) bool { return k > g.first && k < g.last }
+
+// sure reports whether a cell holds scores of 0 or 1 alone.
+func (g *grid) sure(k int) bool { return k < g.first || k > g.last }
 
 // cells is how many cells there are.
 func (g *grid) cells() int { return len(g.cuts) + 1 }
@@ -66,10 +90,13 @@ func (g *grid) rowLoss(k int, positive bool) float64 {
 		return max(z, 0) + math.Log1p(math.Exp(-math.Abs(z)))
 	}
 	a, b := g.edges[k], g.edges[k+1]
+	if g.sure(k) {
+		return loss(max(logOdds(sureScore), min(-logOdds(sureScore), a+b)))
+	}
 	return (loss(a) + 4*loss((a+b)/2) + loss(b)) / 6 // Simpson's rule
 }
 
-// lossSlope is the derivative of the log loss at the middle of a cell.
+// lossSlope is the derivative of the log loss at the middle of a cell of some width.
 func (g *grid) lossSlope(k int, positive bool) float64 {
 	p := logistic((g.edges[k] + g.edges[k+1]) / 2)
 	if positive {

@@ -128,7 +128,7 @@ func (j *judge) loss(model int) []float64 {
 		v := make([]float64, g.cells())
 		for k := range v {
 			v[k] += g.rowLoss(k, own == 1)
-			if k == 0 || k+1 == len(v) {
+			if !g.smooth(k) {
 				continue
 			}
 			w := g.width(k)
@@ -153,6 +153,9 @@ func (j *judge) lossWidth(model int) float64 {
 	sum := make([]float64, j.grid.cells())
 	for i, n := range j.n {
 		s := j.score(model, i)
+		if j.grid.sure(s) {
+			continue
+		}
 		sum[s] += n * j.grid.lossSlope(s, j.isOwn(i)) * j.grid.width(s)
 	}
 	return unevenLoss * math.Sqrt(dot(sum, sum))
@@ -163,6 +166,8 @@ func (j *judge) lossWidth(model int) float64 {
 const (
 	unevenLoss = 0.04
 	unevenGain = 0.03
+	// Of two models cells are few.
+	unevenPairGain = 0.06
 )
 
 // maxLoss is more than any cell's log loss.
@@ -185,9 +190,15 @@ func (j *judge) orderWidth(model int) float64 {
 			other[j.score(model, i)] += n
 		}
 	}
-	sum := 0.0
+	sum, uneven := 0.0, unevenGain
+	if j.models == 2 {
+		uneven = unevenPairGain
+	}
 	for k, n := range own {
-		off := max(0, n) * max(0, other[k]) * unevenGain
+		if j.grid.sure(k) {
+			continue
+		}
+		off := max(0, n) * max(0, other[k]) * uneven
 		sum += off * off
 	}
 	return math.Sqrt(sum)

@@ -19,7 +19,7 @@ func near(a, b, off float64) bool { return math.Abs(a-b) <= off*(1+math.Abs(b)) 
 func TestGrid(t *testing.T) {
 	for _, threshold := range []float64{1e-12, 0.0003, 0.2, 0.5, 0.77, 1 - 1e-12} {
 		for _, cells := range []int{2, minCells, 23, maxCells} {
-			g := newGrid(cells, threshold)
+			g := newGrid(cells, threshold, false)
 			if g.cells() != cells || !slices.Contains(g.cuts, threshold) || !slices.IsSorted(g.cuts) || !slices.IsSorted(g.edges) {
 				t.Errorf("%d cells at %g: %v", cells, threshold, g.cuts)
 			}
@@ -33,12 +33,27 @@ func TestGrid(t *testing.T) {
 	}
 }
 
+// Scores of 0 and 1 have cells of their own, which count for their exact log loss.
+func TestSureScoresHaveTheirCells(t *testing.T) {
+	g := newGrid(8, 0.5, true)
+	want := -math.Log(sureScore)
+	if g.cells() != 10 || g.cell(0) != 0 || g.cell(1e-12) != 1 || g.cell(1-1e-12) != 8 || g.cell(1) != 9 ||
+		!near(g.rowLoss(0, true), want, 1e-9) || !near(g.rowLoss(9, false), want, 1e-9) ||
+		g.rowLoss(0, false) > 2*sureScore || g.rowLoss(9, true) > 2*sureScore || g.smooth(1) || g.smooth(8) || !g.smooth(2) {
+		t.Errorf("cells %d, losses %g and %g", g.cells(), g.rowLoss(0, true), g.rowLoss(9, false))
+	}
+	plain := newGrid(8, 0.5, false)
+	if !slices.Equal(g.cuts[1:8], plain.cuts) || !slices.Equal(g.edges[1:10], plain.edges) {
+		t.Error("the other cells must be the same")
+	}
+}
+
 // A form of pairs that counts ties by half is the area under the curve of the cells.
 func TestPairsAreTheAreaUnderTheCurve(t *testing.T) {
 	src := rand.New(rand.NewPCG(1, 1))
 	for range 50 {
 		cells := 2 + src.IntN(6)
-		j := &judge{grid: newGrid(cells, 0.5), models: 1}
+		j := &judge{grid: newGrid(cells, 0.5, false), models: 1}
 		var truth []uint8
 		var scores []float64
 		for i := range 2 * cells {
@@ -73,7 +88,7 @@ func TestPairsAreTheAreaUnderTheCurve(t *testing.T) {
 // Straight densities within a cell are ordered as they are said to be: the correction for rows of one
 // cell is the integral over both densities.
 func TestOrderWithinACell(t *testing.T) {
-	g := newGrid(16, 0.5)
+	g := newGrid(16, 0.5, false)
 	const k, s, u = 7, 0.6, -0.4 // relative slopes over the cell
 	n := make([]float64, 32)
 	for d := -1; d <= 1; d++ {
@@ -276,7 +291,7 @@ func TestPositiveParts(t *testing.T) {
 func TestCheapestThreshold(t *testing.T) {
 	src := rand.New(rand.NewPCG(4, 4))
 	for range 100 {
-		j := &judge{grid: newGrid(6, 0.5), models: 1}
+		j := &judge{grid: newGrid(6, 0.5, false), models: 1}
 		for range 12 {
 			j.n, j.all = append(j.n, float64(src.IntN(20)-3)), append(j.all, 1)
 		}
@@ -312,7 +327,7 @@ func TestCosts(t *testing.T) {
 
 func small() *Release {
 	return &Release{Version: version, Label: "y", Levels: []string{"no", "yes"}, Positive: 1, Models: 1, Threshold: 0.5,
-		Cuts: newGrid(8, 0.5).cuts, Variance: 8, Units: 400, Cells: [][]float64{slices.Repeat([]float64{30.5, 19.5}, 8)}}
+		Cuts: newGrid(8, 0.5, false).cuts, Variance: 8, Units: 400, Cells: [][]float64{slices.Repeat([]float64{30.5, 19.5}, 8)}}
 }
 
 // What is chosen by costs is said, and its intervals are wider.

@@ -100,7 +100,7 @@ const nominalRows = 10000
 const (
 	minCells     = 8
 	maxCells     = 64
-	maxPairCells = 12 // of each of two models
+	maxPairCells = 16 // of each of two models
 )
 
 // cutCells chooses the cells from public numbers alone (1.3): more of them if the noise is small compared
@@ -116,10 +116,11 @@ func (pl *Plan) cutCells(rows int) {
 	strength := float64(rows) * pl.Epsilon.Float() / float64(vectors)
 	cells, most := 2*int(math.Round(math.Pow(strength, 0.4)/2)), maxCells
 	if len(pl.Models) == 2 {
-		cells, most = 2*int(math.Round(math.Pow(strength, 0.25)/2)), maxPairCells
+		cells, most = 2*int(math.Round(math.Pow(strength, 1./3)/2)), maxPairCells
 	}
 	cells = max(minCells, min(most, cells))
-	pl.grid = newGrid(cells, pl.Threshold)
+	pl.grid = newGrid(cells, pl.Threshold, slices.ContainsFunc(pl.Models, votes))
+	cells = pl.grid.cells()
 	if len(pl.Models) == 2 {
 		pl.parts = []part{{"scores and label", 2 * cells * cells}}
 		return
@@ -132,6 +133,15 @@ func (pl *Plan) cutCells(rows int) {
 		pl.parts = append(pl.parts, part{"score of " + level.Value, 2 * cells})
 	}
 	pl.parts = append(pl.parts, part{"right predictions", 2})
+}
+
+// votes reports whether a model's scores are shares of votes, which may be 0 or 1.
+func votes(m *model.Model) bool {
+	switch m.Classifier.(type) {
+	case *model.Votes, *model.Ballots:
+		return true
+	}
+	return false
 }
 
 // byLabel reports whether the label alone is measured, within public cells of scores.

@@ -24,9 +24,9 @@ func TestZ(t *testing.T){
  var ex [2]*metrics.Report
  for i,m:=range []*model.Model{a,b}{ p,_:=m.Bind(te.Schema); sc,_:=p.Scores(te.Cols,te.Rows); ex[i],_=metrics.Evaluate(te.Labels,sc,[]string{"0","1"},te.Schema.Label.Positive)}
  truth:=map[string]float64{"auc_difference":*ex[1].AUC-*ex[0].AUC,"log_loss_difference":ex[1].LogLoss-ex[0].LogLoss,"accuracy_difference":ex[1].Accuracy-ex[0].Accuracy,"log_loss_second":ex[1].LogLoss,"auc_second":*ex[1].AUC}
- for _,eps:=range []dp.Epsilon{dp.Nano/2}{ for _,n:=range []int{5000,50000}{
+ for _,eps:=range []dp.Epsilon{dp.Nano/2}{ for _,n:=range []int{50000}{
   pl,err:=evaluation.Params{Epsilon:eps,Models:[]*model.Model{a,b},Threshold:.5}.Plan(te.Schema,n); if err!=nil{t.Fatal(err)}
-  cut,_:=pl.Cut(te); tally:=map[string]*Tally{}; D:=60
+  cut,_:=pl.Cut(te); tally:=map[string]*Tally{}; D:=100
   for d:=range D{ src:=replay.Seeded(1,fmt.Sprint("pair",eps,n,d)); of:=make([]int,n); for i:=range of{of[i]=int(guard.Below(src,uint64(te.Rows)))}
    tab,_:=memory.New(cut.Subset(of)); r,err:=guard.Train(ctx,pl,tab,guard.Uncounted{},mech.NewExit(src)); if err!=nil{t.Fatal(err)}
    rep,_:=r.Report(nil)

@@ -30,13 +30,15 @@ func (g *Guard) ClassSlope(ctx context.Context, f *ClassScore, sh *feature.Level
 		return nil, err
 	}
 	values := []mech.Ratio{{Num: slope.Gain, Den: engine.WeightOne}, {Num: slope.HalfCurve, Den: engine.WeightOne}}
-	return &Sum{of: g, values: values, moves: Signed(g.Schema().Relation).Times(g.most)}, nil
+	sum := &Sum{of: g, values: values, moves: Signed(g.Schema().Relation).Times(g.most)}
+	return sum.formed(g.asked(), SlopeView, 0, nil), nil
 }
 
 // ClassResiduals are sealed residuals of one column by class and bin.
 type ClassResiduals struct {
-	of   *Guard
-	rest engine.ClassResiduals
+	of    *Guard
+	rest  engine.ClassResiduals
+	asked any
 }
 
 // ClassResiduals adds up what the labels say beyond the score f: see engine.Table.
@@ -45,7 +47,7 @@ func (g *Guard) ClassResiduals(ctx context.Context, f *ClassScore, bins *feature
 	if err != nil {
 		return nil, err
 	}
-	return &ClassResiduals{g, rest}, nil
+	return &ClassResiduals{g, rest, g.asked()}, nil
 }
 
 // Halves is half of the residuals above, by class and bin, and then of those below: a row adds 1 −
@@ -59,7 +61,8 @@ func (r *ClassResiduals) Halves() *Sum {
 			}
 		}
 	}
-	return &Sum{of: r.of, values: values, moves: OneCell(r.of.Schema().Relation).Times(r.of.most)}
+	sum := &Sum{of: r.of, values: values, moves: OneCell(r.of.Schema().Relation).Times(r.of.most)}
+	return sum.formed(r.asked, HalvesView, 0, nil)
 }
 
 // Distances scores columns by how far their cells are from what the scores expect, ½·Σ |rows −

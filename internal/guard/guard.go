@@ -24,7 +24,8 @@ type Guard struct {
 	scope    dp.Scope
 	counted  bool
 	private  bool
-	most     int // rows that a unit counts for
+	most     int    // rows that a unit counts for
+	remote   Remote // nil if rows lie here
 }
 
 // Open charges acct for a training on tab by terms t, and returns its guard. It refuses before it
@@ -133,6 +134,9 @@ func (g *Guard) Part(t Terms) (*Guard, error) { return g.part(t, g.table, 1) }
 
 // part is a guard on tab, in which a unit of g's table has so many rows (2.4, 2.5).
 func (g *Guard) part(t Terms, tab engine.Table, rows int) (*Guard, error) {
+	if err := g.refuseRemote("a training inside another"); err != nil {
+		return nil, err
+	}
 	in := &Guard{op: t.Op, table: tab, exit: g.exit, protects: protectedBy(t.Scope, tab.Schema()), scope: t.Scope, most: 1,
 		counted: g.counted}
 	if g.protects.label && !in.protects.label || g.protects.all && !in.protects.all || g.private == t.NotPrivate || g.most != 1 {

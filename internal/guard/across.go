@@ -15,8 +15,8 @@ import (
 // Remote answers measurements of sums over rows that lie at several sites, each behind a guard of its
 // own. It sees no row either: what it returns has the noise of the sites.
 type Remote interface {
-	// Honest is the number of sites whose noise is enough.
-	Honest() int
+	// Honest is the number of sites whose noise is enough, of so many.
+	Honest() (enough, of int)
 	// Asked is the question that the table was asked last.
 	Asked() any
 	// Add is the sum of what the sites contribute to a measurement.
@@ -119,7 +119,8 @@ func (g *Guard) measureAcross(label string, share Share, s *Sum) (Noisy, error) 
 	if len(s.forms) == 0 {
 		return Noisy{}, g.refuseRemote(label)
 	}
-	m, err := share.shared(s, g.remote.Honest())
+	honest, all := g.remote.Honest()
+	m, err := share.shared(s, honest)
 	if err != nil {
 		return Noisy{}, err
 	}
@@ -137,7 +138,7 @@ func (g *Guard) measureAcross(label string, share Share, s *Sum) (Noisy, error) 
 	if s.reversed {
 		slices.Reverse(out)
 	}
-	return Noisy{out, share.Variance(s.moves), share.Rho > 0}, nil
+	return Noisy{out, share.Variance(s.moves) * float64(all) / float64(honest), share.Rho > 0}, nil
 }
 
 // Contribute is Measure for one site of several: s with a share of the noise, of which honest are

@@ -17,6 +17,7 @@ import (
 type Remote struct {
 	training Digest
 	honest   int
+	sites    int
 	// send gives an ask to all sites, and returns the sum of their answers.
 	send   func(ask []byte) ([]mech.Whole, error)
 	last   json.RawMessage
@@ -24,8 +25,8 @@ type Remote struct {
 }
 
 // NewRemote asks sites by send.
-func NewRemote(training Digest, honest int, send func(ask []byte) ([]mech.Whole, error)) *Remote {
-	return &Remote{training: training, honest: honest, send: send}
+func NewRemote(t *Training, training Digest, send func(ask []byte) ([]mech.Whole, error)) *Remote {
+	return &Remote{training: training, honest: t.Honest, sites: len(t.Sites), send: send}
 }
 
 // Table is the table that a learner's questions are asked of. Its answers are zeros, which nobody sees;
@@ -44,8 +45,8 @@ func (r *Remote) Ask(_ context.Context, q *question.Question) (*question.Sums, e
 // Asked is the last question.
 func (r *Remote) Asked() any { return r.last }
 
-// Honest is the number of sites whose noise is enough.
-func (r *Remote) Honest() int { return r.honest }
+// Honest is the number of sites whose noise is enough, of so many.
+func (r *Remote) Honest() (enough, of int) { return r.honest, r.sites }
 
 // Add sends a measurement to the sites.
 func (r *Remote) Add(label string, share guard.Share, forms []guard.Form) ([]mech.Whole, error) {

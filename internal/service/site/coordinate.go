@@ -80,31 +80,49 @@ func (c *Coordinator) Train(ctx context.Context, s *schema.Schema, pl learn.Plan
 	if err := c.assemble(ctx, about, text, id); err != nil {
 		return nil, err
 	}
-	remote := sites.NewRemote(id, c.Honest, func(ask []byte) ([]mech.Whole, error) { return c.measure(ctx, ask) })
+	remote := sites.NewRemote(about, id, func(ask []byte) ([]mech.Whole, error) { return c.measure(ctx, ask) })
 	g, err := guard.OpenAcross(pl.Terms(), remote.Table(s, 0), remote)
 	if err != nil {
 		return nil, err
 	}
-	return pl.Fit(ctx, g)
+	if m, err = pl.Fit(ctx, g); err != nil {
+		return nil, err
+	}
+	m.Privacy.Unprotected = append(m.Privacy.Unprotected, fmt.Sprintf("a person with rows at k sites, who is protected at k times "+
+		"this epsilon; and anybody, if fewer than %d of the %d sites added their noise and kept it to themselves", c.Honest,
+		len(c.Peers)))
+	return m, nil
 }
 
-// plan is the training: the one that was interrupted, or a new one.
-func (c *Coordinator) plan(s *schema.Schema, pl learn.Plan) (text []byte, t *sites.Training, err error) {
+// Check refuses what no site can take part in, before any is asked.
+func (c *Coordinator) Check(s *schema.Schema, pl learn.Plan) error {
+	_, err := c.describe(s, pl)
+	return err
+}
+
+// describe is a new training for a plan.
+func (c *Coordinator) describe(s *schema.Schema, pl learn.Plan) (*sites.Training, error) {
+	if s.Relation != dp.AddRemove || s.Person != nil {
+		return nil, &dp.ParamError{Op: "train", Param: "schema", Want: "must declare relation add-remove and no persons across sites",
+			Got: string(s.Relation)}
+	}
 	terms := pl.Terms()
-	t = &sites.Training{Version: sites.Version, ID: hex.EncodeToString(randomBytes(16)), Coordinator: c.Self.Name,
+	t := &sites.Training{Version: sites.Version, ID: hex.EncodeToString(randomBytes(16)), Coordinator: c.Self.Name,
 		Scope: terms.Scope, Epsilon: terms.Price.Epsilon, Delta: terms.Price.Delta, Bill: terms.Bill, Honest: c.Honest}
+	var err error
 	if t.Schema, err = sites.SchemaDigest(s); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for _, p := range c.Peers {
 		t.Sites = append(t.Sites, sites.Member{Name: p.Name, Key: p.Key})
 	}
-	if err := t.Check(); err != nil {
+	return t, t.Check()
+}
+
+// plan is the training: the one that was interrupted, or a new one.
+func (c *Coordinator) plan(s *schema.Schema, pl learn.Plan) (text []byte, t *sites.Training, err error) {
+	if t, err = c.describe(s, pl); err != nil {
 		return nil, nil, err
-	}
-	if s.Relation != dp.AddRemove || s.Person != nil {
-		return nil, nil, &dp.ParamError{Op: "train", Param: "schema", Want: "must declare add-remove and no persons across sites",
-			Got: string(s.Relation)}
 	}
 	state := folder(c.State)
 	old, err := state.read(trainingFile)

@@ -4,11 +4,13 @@ package site
 
 import (
 	"bytes"
+	"context"
 	"crypto/ed25519"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -16,9 +18,9 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"github.com/discreet-dp/discreet/internal/atomicfile"
 	"github.com/discreet-dp/discreet/internal/federated/sites"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/problem"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -88,8 +90,8 @@ func ReadPolicy(path string, officer ed25519.PublicKey) (*Policy, error) {
 	return p, nil
 }
 
-// SignPolicy writes the officer's signature as the last line of a policy.
-func SignPolicy(path string, officer ed25519.PrivateKey) error {
+// SignPolicy reads a policy and writes it with the officer's signature as its last line.
+func SignPolicy(path string, officer ed25519.PrivateKey, to io.Writer) error {
 	if _, err := ReadPolicy(path, nil); err != nil {
 		return err
 	}
@@ -98,10 +100,11 @@ func SignPolicy(path string, officer ed25519.PrivateKey) error {
 		return err
 	}
 	body, _ := cutSignature(text)
-	return atomicfile.Write(path, atomicfile.Public, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s%s%x: %x\n", body, signedBy, officer.Public(), ed25519.Sign(officer, policyText(body)))
-		return err
-	})
+	if body = bytes.TrimRight(body, "\n"); len(body) > 0 {
+		body = append(body, '\n')
+	}
+	_, err = fmt.Fprintf(to, "%s%s%x: %x\n", body, signedBy, officer.Public(), ed25519.Sign(officer, policyText(body)))
+	return err
 }
 
 func policyText(body []byte) []byte { return append([]byte("discreet site policy 1\n"), body...) }
@@ -224,13 +227,7 @@ func (p *Policy) Words(s *schema.Schema) (lines []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	names := slices.Sorted(func(yield func(string) bool) {
-		for name := range p.Sites {
-			if !yield(name) {
-				return
-			}
-		}
-	})
+	names := slices.Sorted(maps.Keys(p.Sites))
 	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	say("Site %s adds up noisy sums with %s.", p.Site, strings.Join(slices.DeleteFunc(names, func(n string) bool { return n == p.Site }), ", "))
 	say("Trainings by %s until %s, of at least %d sites.", strings.Join(p.Coordinators, ", "), p.Until, p.MinimumSites)
@@ -257,4 +254,51 @@ func orZero(delta string) string {
 		return "0"
 	}
 	return delta
+}
+
+// OpenLedger declares the policy's data set in a ledger that has none of its name, with the lifetime as
+// its total, and refuses one whose total is larger.
+func (p *Policy) OpenLedger(ctx context.Context, l *ledger.Ledger, s *schema.Schema) error {
+	all, err := p.Lifetime.price()
+	if err != nil {
+		return err
+	}
+	err = l.Declare(ctx, ledger.Dataset{Name: p.Data, Epsilon: all.Epsilon, Delta: all.Delta, Unit: s.Unit,
+		Note: "lifetime of the policy of site " + p.Site})
+	if !errors.As(err, new(*ledger.Exists)) {
+		return err
+	}
+	b, err := l.Balances(ctx, p.Data)
+	if err != nil {
+		return err
+	}
+	if total := (dp.Price{Epsilon: b[0].Epsilon, Delta: b[0].Delta}); total.Epsilon > all.Epsilon || total.Delta > all.Delta {
+		return &dp.ParamError{Op: "site", Param: "lifetime", Want: "must be at least what the ledger gives, " + total.String(), Got: all}
+	}
+	return nil
+}
+
+// Draft is a policy's text, for its officer to read and change.
+func (p *Policy) Draft() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# What this site allows. Sign it with discreet-net site sign.\nversion: %d\nsite: %s\n", policyVersion, p.Site)
+	fmt.Fprintf(&b, "coordinators: [%s]\nsites: # and their keys, by hand or telephone, not from the coordinator\n",
+		strings.Join(p.Coordinators, ", "))
+	for _, name := range slices.Sorted(maps.Keys(p.Sites)) {
+		fmt.Fprintf(&b, "  %s: %q\n", name, p.Sites[name])
+	}
+	fmt.Fprintf(&b, "minimum_sites: %d # of one training\nhonest: %d # sites, this one among them, that add noise and keep it\n",
+		p.MinimumSites, p.Honest)
+	fmt.Fprintf(&b, "schema: %q\ndata: %s # in the ledger\n", p.Schema, p.Data)
+	fmt.Fprintf(&b, "training: {epsilon: %q, delta: %q} # at most\nlifetime: {epsilon: %q, delta: %q}\n", p.Training.Epsilon,
+		orZero(p.Training.Delta), p.Lifetime.Epsilon, orZero(p.Lifetime.Delta))
+	fmt.Fprintf(&b, "measurements: %d # of one training\nnumbers: %d # of one measurement\nuntil: %q\n", p.Measurements, p.Numbers,
+		p.Until)
+	return b.String()
+}
+
+// CheckDraft refuses a draft that is not a policy.
+func (p *Policy) CheckDraft() error {
+	_, err := parsePolicy([]byte(p.Draft()))
+	return err
 }

@@ -68,6 +68,9 @@ const (
 	callsAtOnce = 8
 )
 
+// StateNames matches the names in Params.State.
+const StateNames = `trainings`
+
 // Server is a running site.
 type Server struct {
 	Params
@@ -415,7 +418,7 @@ func (s *Server) answer(ctx context.Context, t *training, a *sites.Ask, digest s
 		if ctx.Err() != nil {
 			return nil, problem.New(problem.Timeout, "")
 		}
-		s.Log.Info("a measurement is refused", "training", string(t.id), "error", err)
+		s.Log.Info("a measurement is refused", "job", t.id, "error", err)
 		return nil, problem.New(problem.NotAllowed, "a measurement that is not within the training")
 	}
 	if err := masks.Hide(digest, sums); err != nil {
@@ -473,6 +476,6 @@ func (s *Server) end(ctx context.Context, body []byte) ([]byte, error) {
 		err = t.account.Abandon(ctx, "the training ended")
 	}
 	t.responder, t.masks = nil, nil
-	s.Log.Info("a training ended", "training", string(t.id))
+	s.Log.Info("a training ended", "job", t.id)
 	return nil, err
 }

@@ -35,6 +35,9 @@ type answerHead struct {
 	Sums    []byte       `json:"sums"` // masked
 }
 
+// CoordinatorNames matches the names in Coordinator.State.
+const CoordinatorNames = `training\.json|set\.json`
+
 // folder is that of one training.
 type folder string
 

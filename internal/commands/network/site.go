@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package network
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/atomicfile"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
+	"github.com/discreet-dp/discreet/internal/edkey"
+	"github.com/discreet-dp/discreet/internal/federated/sites"
+	"github.com/discreet-dp/discreet/internal/keyfile"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	"github.com/discreet-dp/discreet/internal/service/site"
+	"github.com/discreet-dp/discreet/internal/table/engine/memory"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/train"
+)
+
+func (a *app) newSiteCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "site",
+		Short: "add an institution's rows to trainings without showing them",
+		Long: `A site holds rows that take part in trainings across several institutions and
+stay where they are. Its officer signs a policy: who may train, with whom, at
+what price. The site checks every request against the policy, charges its own
+ledger, and adds its share of the noise. The coordinator sees noisy totals over
+all sites.`,
+		Example: `  discreet-net site init --site north --sites sites.txt --schema clinics.yaml --coordinator uni --honest 2 \
+    --epsilon 1 --delta 1e-6 --lifetime-epsilon 3 --lifetime-delta 3e-6 --until 2027-12-31 --out north.yaml
+  discreet-net site sign --policy north.yaml --key officer.pem --out north.signed.yaml`,
+	}
+	return cli.Group(c, a.newSiteInitCommand(), a.newSiteCheckCommand(), a.newSiteSignCommand(), a.newSiteServeCommand())
+}
+
+func (a *app) newSiteInitCommand() *cobra.Command {
+	p := site.Policy{Version: 1, Measurements: 1000, Numbers: 1 << 16, Data: "rows"}
+	var list, schemaFile, out string
+	c := &cobra.Command{
+		Use:   "init",
+		Short: "write a draft of a site's policy",
+		Long: `Init writes a policy for the site's officer to read, change and sign. --sites is
+the coordinator's list of sites. Compare each key with the site that has it.`,
+		Example: `  discreet-net site init --site north --sites sites.txt --schema clinics.yaml --coordinator uni --honest 2 \
+    --epsilon 1 --delta 1e-6 --lifetime-epsilon 3 --lifetime-delta 3e-6 --until 2027-12-31 --out north.yaml`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			peers, err := readSites("site init", list)
+			if err != nil {
+				return err
+			}
+			s, err := schema.Load(schemaFile)
+			if err != nil {
+				return err
+			}
+			p.Sites, p.MinimumSites = map[string]string{}, len(peers)
+			for _, peer := range peers {
+				p.Sites[peer.Name] = hex.EncodeToString(peer.Key)
+			}
+			if p.Schema, err = sites.SchemaDigest(s); err != nil {
+				return err
+			}
+			if err := p.CheckDraft(); err != nil {
+				return &cli.UsageError{Err: fmt.Errorf("site init: %w", err)}
+			}
+			return atomicfile.Write(out, atomicfile.Public, func(w io.Writer) error {
+				_, err := io.WriteString(w, p.Draft())
+				return err
+			})
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&p.Site, "site", "", "the `name` of this site")
+	f.StringVar(&list, "sites", "", "the `file` of sites: an address, a public key and a name on each line")
+	f.StringVar(&schemaFile, "schema", "", "the schema `file` that all sites have")
+	f.StringSliceVar(&p.Coordinators, "coordinator", nil, "the `names` of the coordinators to answer")
+	f.IntVar(&p.Honest, "honest", 0, "the smallest `number` of sites, including this one, that add noise and keep it to themselves")
+	f.StringVar(&p.Training.Epsilon, "epsilon", "", "the largest `ε` of a training")
+	f.StringVar(&p.Training.Delta, "delta", "0", "the largest `δ` of a training")
+	f.StringVar(&p.Lifetime.Epsilon, "lifetime-epsilon", "", "the largest `ε` of all trainings together")
+	f.StringVar(&p.Lifetime.Delta, "lifetime-delta", "0", "the largest `δ` of all trainings together")
+	f.StringVar(&p.Until, "until", "", "the last `day` of trainings, as 2027-12-31")
+	f.StringVar(&out, "out", "", "the `file` to write the draft to")
+	cli.Reads(c, "sites", "schema")
+	cli.Writes(c, "out")
+	cli.Require(c, "site", "sites", "schema", "coordinator", "honest", "epsilon", "lifetime-epsilon", "until", "out")
+	return c
+}
+
+func (a *app) newSiteSignCommand() *cobra.Command {
+	var policy, key, out string
+	c := &cobra.Command{
+		Use:   "sign",
+		Short: "sign a site's policy",
+		Long: `Sign checks a policy and writes it with the officer's signature as its last
+line. A site serves only a policy that its officer has signed.`,
+		Example: `  discreet-net site sign --policy north.yaml --key officer.pem --out north.signed.yaml`,
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			officer, err := keyfile.Read("site sign", key)
+			if err != nil {
+				return err
+			}
+			return atomicfile.Write(out, atomicfile.Public, func(w io.Writer) error { return site.SignPolicy(policy, officer, w) })
+		},
+	}
+	c.Flags().StringVar(&policy, "policy", "", "the policy `file`")
+	c.Flags().StringVar(&key, "key", "", "the officer's key `file`, as party key makes it")
+	c.Flags().StringVar(&out, "out", "", "the `file` to write the signed policy to")
+	cli.Reads(c, "policy", "key")
+	cli.Writes(c, "out")
+	cli.Require(c, "policy", "key", "out")
+	return c
+}
+
+func (a *app) newSiteCheckCommand() *cobra.Command {
+	var policy, schemaFile, officer string
+	c := &cobra.Command{
+		Use:   "check",
+		Short: "print in words what a site's policy allows",
+		Long: `Check reads a policy and a schema and prints what the policy allows. With
+--officer it also checks the signature.`,
+		Example: `  discreet-net site check --policy north.yaml --schema clinics.yaml`,
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			key, err := parseOfficer(officer)
+			if err != nil {
+				return err
+			}
+			p, err := site.ReadPolicy(policy, key)
+			if err != nil {
+				return err
+			}
+			s, err := schema.Load(schemaFile)
+			if err != nil {
+				return err
+			}
+			lines, err := p.Words(s)
+			for _, line := range lines {
+				if _, failed := fmt.Fprintln(a.Stdout, line); failed != nil {
+					return failed
+				}
+			}
+			return err
+		},
+	}
+	c.Flags().StringVar(&policy, "policy", "", "the policy `file`")
+	c.Flags().StringVar(&schemaFile, "schema", "", "the schema `file` of the site's table")
+	c.Flags().StringVar(&officer, "officer", "", "the officer's public `key`, as party key prints it")
+	cli.Reads(c, "policy", "schema")
+	cli.Require(c, "policy", "schema")
+	return c
+}
+
+// parseOfficer reads a public key, nil if none is given.
+func parseOfficer(text string) (ed25519.PublicKey, error) {
+	if text == "" {
+		return nil, nil
+	}
+	key, err := hex.DecodeString(text)
+	if err == nil {
+		err = edkey.Check(key)
+	}
+	if err != nil {
+		return nil, cli.Refuse("site", "officer", "must be a public key of 64 hexadecimal digits, as party key prints it", nil)
+	}
+	return key, nil
+}
+
+// siteServe is the flags of the command.
+type siteServe struct {
+	*app
+	as
+	ledger                                            commands.LedgerFlag
+	listen, page, state, policy, officer, key, schema string
+	data                                              []string
+}
+
+func (a *app) newSiteServeCommand() *cobra.Command {
+	s := &siteServe{app: a}
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "answer coordinators within the policy",
+		Long: `Serve reads the site's table once and answers the coordinators that the policy
+names. Every answer is a sum over the site's rows with its share of the noise,
+hidden by masks that cancel in the sum over all sites.
+
+A training is charged to the ledger before a row is read. The ledger gets the
+policy's data set with the policy's lifetime as its total if it does not have
+it. Answers are written to --state before they are sent, and a repeated request
+gets the same bytes. Its keys and answers are deleted when a training ends. You
+may kill the process at any moment. If the files of the table change, trainings
+that have begun are refused.
+
+Never restore an old copy of --state: a training that was open then could be
+answered twice. Delete the folder instead; open trainings then end.
+
+On --page it serves metrics for Prometheus and health checks, without TLS and
+without access control.`,
+		Example: `  discreet-net site serve --certs certs --as party/north --listen :8461 --state north --policy north.signed.yaml \
+    --officer 6d0e… --key north.pem --schema clinics.yaml --data north.csv --ledger north.db`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return s.serveSite(c.Context()) },
+	}
+	s.as.addFlags(c, "party/north")
+	f := c.Flags()
+	f.StringVar(&s.listen, "listen", "", "the `address` to serve at, host:port")
+	f.StringVar(&s.page, "page", "", "the `address` for metrics and health checks (default none)")
+	f.StringVar(&s.state, "state", "", "the `folder` for open trainings; created if it does not exist")
+	f.StringVar(&s.policy, "policy", "", "the signed policy `file`")
+	f.StringVar(&s.officer, "officer", "", "the public `key` that must have signed the policy")
+	f.StringVar(&s.key, "key", "", "the site's key `file`, as party key makes it")
+	f.StringVar(&s.schema, "schema", "", "the schema `file` of the table")
+	f.StringArrayVar(&s.data, "data", nil, "a `file` of the table: CSV (also gzip, named .gz) or Parquet; may be repeated")
+	s.ledger.AddFlag(c)
+	cli.AddSection(c, connection, "listen", "page")
+	cli.Reads(c, "policy", "key", "schema", "data")
+	cli.KeepsFolder(c, "state", site.StateNames)
+	cli.Require(c, "listen", "state", "policy", "officer", "key", "schema", "data", "ledger")
+	return c
+}
+
+func (s *siteServe) serveSite(ctx context.Context) (err error) {
+	officer, err := parseOfficer(s.officer)
+	if err != nil {
+		return err
+	}
+	policy, err := site.ReadPolicy(s.policy, officer)
+	if err != nil {
+		return err
+	}
+	key, err := keyfile.Read("site serve", s.key)
+	if err != nil {
+		return err
+	}
+	self, err := s.loadIdentity()
+	if err != nil {
+		return err
+	}
+	sch, _, err := commands.LoadSchema(s.schema)
+	if err != nil {
+		return err
+	}
+	rows, err := digestOfFiles(s.data)
+	if err != nil {
+		return err
+	}
+	tab, err := s.ReadTable(ctx, sch, s.data)
+	if err != nil {
+		return err
+	}
+	if again, err := digestOfFiles(s.data); err != nil || again != rows {
+		return errors.Join(errors.New("site: the files of the table must not change while they are read"), err)
+	}
+	mem, err := memory.New(tab)
+	if err != nil {
+		return err
+	}
+	l, err := s.ledger.Open(ctx, ledger.Create)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	if err := policy.OpenLedger(ctx, l, sch); err != nil {
+		return commands.AsRefusal(err)
+	}
+	log := s.newLogger()
+	server, err := site.New(site.Params{
+		Self: self, Policy: policy, Key: key, State: s.state, Table: mem, Rows: rows, Log: log, Now: commands.Clock,
+		Charge: func(ctx context.Context, id sites.Digest) (site.Account, error) {
+			return l.Job(ctx, ledger.Request{Dataset: policy.Data, ID: string(id), Config: []byte(id), Terms: train.Terms(sch),
+				Worker: train.Worker()})
+		},
+	})
+	if err != nil {
+		return commands.AsRefusal(err)
+	}
+	services := []*service{{&http.Server{Handler: server.Handler(), TLSConfig: self.Server()}, s.listen, true}}
+	if s.page != "" {
+		services = append(services, &service{&http.Server{Handler: server.Page()}, s.page, false})
+	}
+	return serveAll(ctx, log, self, func(ctx context.Context) error { <-ctx.Done(); return nil }, services)
+}
+
+// digestOfFiles is one digest of the bytes of some files, in order.
+func digestOfFiles(paths []string) (sites.Digest, error) {
+	all := sha256.New()
+	for _, path := range paths {
+		f, err := os.Open(path)
+		if err != nil {
+			return "", err
+		}
+		one := sha256.New()
+		_, err = io.Copy(one, f)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return "", err
+		}
+		all.Write(one.Sum(nil))
+	}
+	return sites.Digest(hex.EncodeToString(all.Sum(nil))), nil
+}

@@ -154,7 +154,7 @@ func (g *Guard) Contribute(label string, share Share, s *Sum, honest int) ([]mec
 	if err := g.purse.take(label, m.Name(), share); err != nil {
 		return nil, err
 	}
-	return g.exit.Share(label, m, s.values...), nil // 3.7
+	return g.exit.Share(label, m, s.values...), nil // 2.2
 }
 
 // Forgo pays for a contribution that was made before this guard was opened.

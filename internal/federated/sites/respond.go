@@ -25,13 +25,22 @@ type Responder struct {
 // Contribute is the site's part of a measurement, with its share of the noise. It must be masked
 // before it leaves.
 func (r *Responder) Contribute(ctx context.Context, a *Ask) ([]mech.Whole, error) {
+	s, err := r.sum(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	return r.Guard.Contribute(a.Label, a.Share(), s, r.Honest)
+}
+
+// sum is what is measured.
+func (r *Responder) sum(ctx context.Context, a *Ask) (*guard.Sum, error) {
 	if len(a.Forms) == 0 || len(a.Forms) > maxForms || len(a.Questions) == 0 || len(a.Questions) > len(a.Forms) {
 		return nil, fmt.Errorf("sites: a measurement must have 1 to %d forms, and no more questions", maxForms)
 	}
 	var sums []*guard.Sum
 	numbers := 0
-	for _, f := range a.Forms {
-		s, err := r.form(ctx, a, &f)
+	for i := range a.Forms {
+		s, err := r.form(ctx, a, &a.Forms[i])
 		if err != nil {
 			return nil, err
 		}
@@ -40,14 +49,10 @@ func (r *Responder) Contribute(ctx context.Context, a *Ask) ([]mech.Whole, error
 		}
 		sums = append(sums, s)
 	}
-	all := sums[0]
-	if len(sums) > 1 {
-		var err error
-		if all, err = r.Guard.Join(sums...); err != nil {
-			return nil, err
-		}
+	if len(sums) == 1 {
+		return sums[0], nil
 	}
-	return r.Guard.Contribute(a.Label, a.Share(), all, r.Honest)
+	return r.Guard.Join(sums...)
 }
 
 const (

@@ -32,13 +32,13 @@ line, 3 refused by a privacy budget.`,
   discreet-net party plan --schema aux.yaml --parties 200 --epsilon 1`,
 	}, []commands.Group{
 		{Title: "Institutions that may not pool their tables", Commands: []*cobra.Command{a.newSiteCommand(),
-			a.newTrainCommand(), a.newPartyCommand(), a.newCombineCommand()}},
+			a.newPartyCommand(), a.newCombineCommand()}},
 		{Title: "People who perturb at home", Commands: []*cobra.Command{a.newSimulateCommand(), a.newAggregatorCommand(),
 			a.newTaskCommand(), a.newOwnerCommand(), a.newHelperCommand()}},
 		{Title: "Both", Commands: []*cobra.Command{a.newCertsCommand()}},
 	})
 	commands.NameProgram(root, "discreet", "attack", "audit", "budget", "card", "compare", "demo", "doctor", "evaluate",
-		"explain", "export", "plan", "predict", "predict-rows", "release", "schema", "serve", "show", "split", "tune",
+		"explain", "export", "plan", "predict", "predict-rows", "release", "schema", "serve", "show", "split", "train", "tune",
 		"verify")
 	return root
 }

@@ -3,6 +3,7 @@
 package network
 
 import (
+	"bytes"
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
@@ -41,7 +42,8 @@ all sites.`,
     --epsilon 1 --delta 1e-6 --lifetime-epsilon 3 --lifetime-delta 3e-6 --until 2027-12-31 --out north.yaml
   discreet-net site sign --policy north.yaml --key officer.pem --out north.signed.yaml`,
 	}
-	return cli.Group(c, a.newSiteInitCommand(), a.newSiteCheckCommand(), a.newSiteSignCommand(), a.newSiteServeCommand())
+	return cli.Group(c, a.newSiteInitCommand(), a.newSiteCheckCommand(), a.newSiteSignCommand(), a.newSiteServeCommand(),
+		a.newSiteTrainCommand())
 }
 
 func (a *app) newSiteInitCommand() *cobra.Command {
@@ -134,7 +136,7 @@ func (a *app) newSiteCheckCommand() *cobra.Command {
 		Example: `  discreet-net site check --policy north.yaml --schema clinics.yaml`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			key, err := parseOfficer(officer)
+			key, err := readOfficer(officer)
 			if err != nil {
 				return err
 			}
@@ -157,23 +159,36 @@ func (a *app) newSiteCheckCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&policy, "policy", "", "the policy `file`")
 	c.Flags().StringVar(&schemaFile, "schema", "", "the schema `file` of the site's table")
-	c.Flags().StringVar(&officer, "officer", "", "the officer's public `key`, as party key prints it")
-	cli.Reads(c, "policy", "schema")
+	c.Flags().StringVar(&officer, "officer", "", "the `file` of the officer's public key, as party key prints it")
+	cli.Reads(c, "policy", "schema", "officer")
 	cli.Require(c, "policy", "schema")
 	return c
 }
 
-// parseOfficer reads a public key, nil if none is given.
-func parseOfficer(text string) (ed25519.PublicKey, error) {
-	if text == "" {
+// readOfficer reads the officer's public key from a file, nil if none is named.
+func readOfficer(path string) (ed25519.PublicKey, error) {
+	if path == "" {
 		return nil, nil
 	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	key, err := parseKey(string(bytes.TrimSpace(text)))
+	if err != nil {
+		return nil, fmt.Errorf("site: %s %w", path, err)
+	}
+	return key, nil
+}
+
+// parseKey reads a public key as party key prints it.
+func parseKey(text string) (ed25519.PublicKey, error) {
 	key, err := hex.DecodeString(text)
 	if err == nil {
 		err = edkey.Check(key)
 	}
 	if err != nil {
-		return nil, cli.Refuse("site", "officer", "must be a public key of 64 hexadecimal digits, as party key prints it", nil)
+		return nil, errors.New("must be a public key of 64 hexadecimal digits, as party key prints it")
 	}
 	return key, nil
 }
@@ -209,7 +224,7 @@ answered twice. Delete the folder instead; open trainings then end.
 On --page it serves metrics for Prometheus and health checks, without TLS and
 without access control.`,
 		Example: `  discreet-net site serve --certs certs --as party/north --listen :8461 --state north --policy north.signed.yaml \
-    --officer 6d0e… --key north.pem --schema clinics.yaml --data north.csv --ledger north.db`,
+    --officer officer.key --key north.pem --schema clinics.yaml --data north.csv --ledger north.db`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return s.serveSite(c.Context()) },
 	}
@@ -219,20 +234,20 @@ without access control.`,
 	f.StringVar(&s.page, "page", "", "the `address` for metrics and health checks (default none)")
 	f.StringVar(&s.state, "state", "", "the `folder` for open trainings; created if it does not exist")
 	f.StringVar(&s.policy, "policy", "", "the signed policy `file`")
-	f.StringVar(&s.officer, "officer", "", "the public `key` that must have signed the policy")
+	f.StringVar(&s.officer, "officer", "", "the `file` of the public key that must have signed the policy")
 	f.StringVar(&s.key, "key", "", "the site's key `file`, as party key makes it")
 	f.StringVar(&s.schema, "schema", "", "the schema `file` of the table")
 	f.StringArrayVar(&s.data, "data", nil, "a `file` of the table: CSV (also gzip, named .gz) or Parquet; may be repeated")
 	s.ledger.AddFlag(c)
 	cli.AddSection(c, connection, "listen", "page")
-	cli.Reads(c, "policy", "key", "schema", "data")
+	cli.Reads(c, "policy", "officer", "key", "schema", "data")
 	cli.KeepsFolder(c, "state", site.StateNames)
 	cli.Require(c, "listen", "state", "policy", "officer", "key", "schema", "data", "ledger")
 	return c
 }
 
 func (s *siteServe) serveSite(ctx context.Context) (err error) {
-	officer, err := parseOfficer(s.officer)
+	officer, err := readOfficer(s.officer)
 	if err != nil {
 		return err
 	}

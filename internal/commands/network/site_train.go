@@ -35,7 +35,7 @@ type siteTrain struct {
 	plan                        bool
 }
 
-func (a *app) newTrainCommand() *cobra.Command {
+func (a *app) newSiteTrainCommand() *cobra.Command {
 	t := &siteTrain{app: a}
 	c := &cobra.Command{
 		Use:   "train",
@@ -52,7 +52,7 @@ The schema must declare relation add-remove and every column private. If no
 site has answered for --wait, the training ends at all sites; its price stays
 spent. If the coordinator is killed, the same command goes on with the training
 that --state remembers.`,
-		Example: `  discreet-net train --certs certs --as combiner/uni --sites sites.txt --schema clinics.yaml --epsilon 1 --delta 1e-6 \
+		Example: `  discreet-net site train --certs certs --as combiner/uni --sites sites.txt --schema clinics.yaml --epsilon 1 --delta 1e-6 \
     --honest 2 --declared-rows 10000 --state run --model m.json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return t.runTrain(c.Context()) },
@@ -80,7 +80,7 @@ that --state remembers.`,
 func (t *siteTrain) runTrain(ctx context.Context) error {
 	options := map[string]string{"declared-rows": strconv.Itoa(t.rows)}
 	req, err := train.Choice{Learner: "additive", Options: options,
-		Price: train.PriceText{Epsilon: t.epsilon, Delta: t.delta}}.Request("train")
+		Price: train.PriceText{Epsilon: t.epsilon, Delta: t.delta}}.Request("site train")
 	if err != nil {
 		return commands.AsUsageError(err)
 	}
@@ -89,13 +89,13 @@ func (t *siteTrain) runTrain(ctx context.Context) error {
 		return err
 	}
 	if excess := req.Price.Excess(s); excess != "" {
-		return commands.AsUsageError(&train.ExcessError{Op: "train", Why: excess, Final: true})
+		return commands.AsUsageError(&train.ExcessError{Op: "site train", Why: excess, Final: true})
 	}
 	pl, err := req.Plan(s, 0)
 	if err != nil {
 		return commands.AsUsageError(err)
 	}
-	peers, err := readSites("train", t.sites)
+	peers, err := readSites("site train", t.sites)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (t *siteTrain) runTrain(ctx context.Context) error {
 	}
 	out := train.Output{Path: t.model, Force: t.Force()}
 	if err := cli.CheckWritable(t.model); err != nil {
-		return fmt.Errorf("train: model %w", err)
+		return fmt.Errorf("site train: model %w", err)
 	}
 	if err := os.MkdirAll(t.state, 0o700); err != nil {
 		return err
@@ -154,9 +154,9 @@ func readSites(op, file string) (peers []site.Peer, err error) {
 			return nil, fmt.Errorf("%s: %s: line %d: must be an address like https://host:port, a public key and a name", op, file,
 				n+1)
 		}
-		key, err := parseOfficer(words[1])
+		key, err := parseKey(words[1])
 		if err != nil {
-			return nil, fmt.Errorf("%s: %s: line %d: must have a public key of 64 hexadecimal digits", op, file, n+1)
+			return nil, fmt.Errorf("%s: %s: line %d: %w", op, file, n+1, err)
 		}
 		peers = append(peers, site.Peer{URL: strings.TrimSuffix(words[0], "/"), Key: key, Name: words[2]})
 	}

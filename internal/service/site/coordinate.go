@@ -103,7 +103,7 @@ func (c *Coordinator) Check(s *schema.Schema, pl learn.Plan) error {
 // describe is a new training for a plan.
 func (c *Coordinator) describe(s *schema.Schema, pl learn.Plan) (*sites.Training, error) {
 	if s.Relation != dp.AddRemove || s.Person != nil {
-		return nil, &dp.ParamError{Op: "train", Param: "schema", Want: "must declare relation add-remove and no persons across sites",
+		return nil, &dp.ParamError{Op: "site train", Param: "schema", Want: "must declare relation add-remove and no persons across sites",
 			Got: string(s.Relation)}
 	}
 	terms := pl.Terms()
@@ -141,7 +141,7 @@ func (c *Coordinator) plan(s *schema.Schema, pl learn.Plan) (text []byte, t *sit
 	}
 	if old != nil {
 		if !bytes.Equal(old, text) {
-			return nil, nil, &dp.ParamError{Op: "train", Param: "state", Want: "must be of no other training that was interrupted",
+			return nil, nil, &dp.ParamError{Op: "site train", Param: "state", Want: "must be of no other training that was interrupted",
 				Got: c.State}
 		}
 		c.Say("going on with the training that was interrupted")

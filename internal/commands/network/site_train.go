@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands"
+	"github.com/discreet-dp/discreet/internal/learn/additive"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/combine"
 	"github.com/discreet-dp/discreet/internal/service/identity"
@@ -78,22 +78,20 @@ that --state remembers.`,
 }
 
 func (t *siteTrain) runTrain(ctx context.Context) error {
-	options := map[string]string{"declared-rows": strconv.Itoa(t.rows)}
-	req, err := train.Choice{Learner: "additive", Options: options,
-		Price: train.PriceText{Epsilon: t.epsilon, Delta: t.delta}}.Request("site train")
+	price, err := t.readPrice()
 	if err != nil {
-		return commands.AsUsageError(err)
+		return &cli.UsageError{Err: err}
 	}
 	s, err := schema.Load(t.schema)
 	if err != nil {
 		return err
 	}
-	if excess := req.Price.Excess(s); excess != "" {
+	if excess := price.Excess(s); excess != "" {
 		return commands.AsUsageError(&train.ExcessError{Op: "site train", Why: excess, Final: true})
 	}
-	pl, err := req.Plan(s, 0)
+	pl, err := additive.Params{Epsilon: price.Epsilon, Delta: price.Delta, Rows: t.rows, TakeAll: true}.Plan(s, 0)
 	if err != nil {
-		return commands.AsUsageError(err)
+		return commands.AsRefusal(err)
 	}
 	peers, err := readSites("site train", t.sites)
 	if err != nil {
@@ -137,6 +135,13 @@ func (t *siteTrain) runTrain(ctx context.Context) error {
 		took.Sent/int64(len(peers)), took.Received/int64(len(peers)), time.Since(began).Seconds())
 	_, err = io.WriteString(t.Stdout, m.Privacy.Card())
 	return err
+}
+
+func (t *siteTrain) readPrice() (p train.Price, err error) {
+	if p.Epsilon, err = dp.ParseEpsilon(t.epsilon); err == nil && t.delta != "" {
+		p.Delta, err = dp.ParseDelta(t.delta)
+	}
+	return p, err
 }
 
 // readSites reads the sites that take part.

@@ -81,7 +81,7 @@ func TestSharesOfNoiseAreEnough(t *testing.T) {
 			cdf func(x float64) float64
 		}{
 			{laplace, func(x float64) float64 { return 0.5 + math.Copysign(0.5-0.5*math.Exp(-math.Abs(x)/2), x) }},
-			{gaussian, func(x float64) float64 { return 0.5 * math.Erfc(-x / 4 / math.Sqrt2) }}, // σ = 2/√(2/8)
+			{gaussian, func(x float64) float64 { return 0.5 * math.Erfc(-x/4/math.Sqrt2) }}, // σ = 2/√(2/8)
 		} {
 			stattest.KS(t, claim, draw(c.m, honest, c.m.Name()), c.cdf)
 			for _, wrong := range []int{honest - 1, honest + 1} {

@@ -96,6 +96,11 @@ mutants: ## plant known privacy bugs, one at a time: each must turn its test red
 MUTATE = all
 SAMPLE = 0
 SEED = 17
+MISTAKES = 30
+.PHONY: wrong-learners
+wrong-learners: ## make MISTAKES (30) by rule in learners, drawn by SEED: the promise must hold in all
+	DISCREET_WRONG_LEARNERS=$(MISTAKES) DISCREET_MUTATE_SEED=$(SEED) $(GO) test -count=1 -v -timeout 0 -run '^TestWrongLearners$$' ./internal/mutants
+
 .PHONY: mutate
 mutate: ## make mistakes by rule in MUTATE (all critical packages), SAMPLE (0: all) of each, drawn by SEED
 	@mkdir -p $(OUT)

@@ -3,6 +3,7 @@
 package guard
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -48,7 +49,7 @@ const (
 // OpenAcross returns a guard of a learner whose rows lie at sites. Each site charges its own account
 // for t; this guard keeps to what they will answer. tab answers no question about rows.
 func OpenAcross(t Terms, tab engine.Table, r Remote) (*Guard, error) {
-	g := &Guard{op: t.Op, table: tab, protects: protectedBy(t.Scope, tab.Schema()), scope: t.Scope, most: 1, counted: true,
+	g := &Guard{table: tab, protects: protectedBy(t.Scope, tab.Schema()), most: 1, counted: true,
 		exit: mech.NewExit(rng.System()), remote: r}
 	if err := CheckAcross(t, g.Schema().Person != nil); err != nil {
 		return nil, err
@@ -57,6 +58,15 @@ func OpenAcross(t Terms, tab engine.Table, r Remote) (*Guard, error) {
 		return nil, err
 	}
 	return g, CheckDelta(t.Op, t.Price.Delta, g.Units())
+}
+
+// TrainAcross opens a guard of rows at sites for p, and fits it, as Train does.
+func TrainAcross[M interface{ Stated() dp.Statement }](ctx context.Context, p Plan[M], tab engine.Table, r Remote) (none M, err error) {
+	g, err := OpenAcross(p.Terms(), tab, r)
+	if err != nil {
+		return none, err
+	}
+	return fit(ctx, p, g)
 }
 
 // CheckAcross refuses a training that sites cannot answer: they add up noisy numbers, select nothing

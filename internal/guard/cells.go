@@ -116,7 +116,7 @@ func (c *Cells) Imbalances(parts []int) *Scores {
 			Den: engine.WeightOne})
 	}
 	switch {
-	case c.labelOnly && c.of.scope == dp.LabelOnly:
+	case c.labelOnly && c.of.terms.Scope == dp.LabelOnly:
 		s.spread = 2 * float64(int64(c.caps[0])+int64(c.caps[1])) / engine.WeightOne
 	default:
 		l1 := OneCell(c.of.Schema().Relation).Times(c.of.most).L1

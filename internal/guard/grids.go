@@ -91,7 +91,7 @@ func (s *GridSlopes) Part(grid int, curve float64) (*Sum, error) {
 			values = append(values, mech.Ratio{Num: x, Den: int64(engine.WeightOne / curve)})
 		}
 	}
-	m := SlopeMoves(g.Schema().Relation, g.scope, s.limit.Most, curve)
+	m := SlopeMoves(g.Schema().Relation, g.terms.Scope, s.limit.Most, curve)
 	if s.limit.Norm == SlopesL2 && len(sums.Slopes) > len(sums.Curves) {
 		m.L1 = math.Inf(1) // several slopes are not that short in L1
 	}

@@ -5,6 +5,7 @@ package guard
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -16,12 +17,11 @@ import (
 // Guard answers a learner's questions about one table, within one price. It is not for several
 // goroutines at once.
 type Guard struct {
-	op       string
+	terms    Terms
 	table    engine.Table // settled: rows weigh what their persons allow, or count once
 	exit     *mech.Exit
 	purse    purse
 	protects protects
-	scope    dp.Scope
 	counted  bool
 	private  bool
 	most     int    // rows that a unit counts for
@@ -32,7 +32,7 @@ type Guard struct {
 // charges: a scope that is weaker than the schema's, a bill that costs more than its price, a δ at
 // which a row may be published, and a table without a row if their number is public.
 func Open(ctx context.Context, t Terms, tab engine.Table, acct Account, exit *mech.Exit) (*Guard, error) {
-	g := &Guard{op: t.Op, table: tab, exit: exit, protects: protectedBy(t.Scope, tab.Schema()), scope: t.Scope, most: 1}
+	g := &Guard{table: tab, exit: exit, protects: protectedBy(t.Scope, tab.Schema()), most: 1}
 	if err := g.setPurse(t); err != nil {
 		return nil, err
 	}
@@ -50,6 +50,8 @@ func Open(ctx context.Context, t Terms, tab engine.Table, acct Account, exit *me
 
 // setPurse fills the purse as t says, unless that protects less than the schema declares.
 func (g *Guard) setPurse(t Terms) (err error) {
+	t.Bill = slices.Clone(t.Bill) // the learner may change its own
+	g.terms = t
 	if t.NotPrivate {
 		if len(t.Bill) > 0 || t.Price != (dp.Price{}) {
 			return &dp.ParamError{Op: t.Op, Param: "price", Want: "must be none without privacy", Got: t.Price}
@@ -71,8 +73,8 @@ func OpenPublic(op string, tab engine.Table) (*Guard, error) {
 	if err := checkScope(op, dp.PrivateFeatures, tab.Schema()); err != nil {
 		return nil, err
 	}
-	return &Guard{op: op, table: tab, purse: &listPurse{op: op}, protects: protectedBy(dp.PrivateFeatures, tab.Schema()),
-		scope: dp.PrivateFeatures, private: true, most: 1}, nil
+	return &Guard{terms: Terms{Op: op, Scope: dp.PrivateFeatures}, table: tab, purse: &listPurse{op: op},
+		protects: protectedBy(dp.PrivateFeatures, tab.Schema()), private: true, most: 1}, nil
 }
 
 // CheckDelta refuses a δ that protects nobody: at δ = 1/rows the guarantee allows publishing one row
@@ -103,6 +105,13 @@ func PublicUnits(tab engine.Table) int {
 		return p.Count()
 	}
 	return tab.Rows()
+}
+
+// Terms are those that the guard was opened by.
+func (g *Guard) Terms() Terms {
+	t := g.terms
+	t.Bill = slices.Clone(t.Bill)
+	return t
 }
 
 // Schema is that of the table.
@@ -137,8 +146,7 @@ func (g *Guard) part(t Terms, tab engine.Table, rows int) (*Guard, error) {
 	if err := g.refuseRemote("a training inside another"); err != nil {
 		return nil, err
 	}
-	in := &Guard{op: t.Op, table: tab, exit: g.exit, protects: protectedBy(t.Scope, tab.Schema()), scope: t.Scope, most: 1,
-		counted: g.counted}
+	in := &Guard{table: tab, exit: g.exit, protects: protectedBy(t.Scope, tab.Schema()), most: 1, counted: g.counted}
 	if g.protects.label && !in.protects.label || g.protects.all && !in.protects.all || g.private == t.NotPrivate || g.most != 1 {
 		return nil, &dp.ParamError{Op: t.Op, Param: "scope", Want: "must protect what the training around it does",
 			Got: string(t.Scope)}
@@ -153,17 +161,37 @@ func (g *Guard) part(t Terms, tab engine.Table, rows int) (*Guard, error) {
 	return in, g.purse.part(t.Op, t.Price)
 }
 
-// Plan is a checked and priced training that returns an M.
-type Plan[M any] interface {
+// Plan is a checked and priced training that returns an M, which states its cost.
+type Plan[M interface{ Stated() dp.Statement }] interface {
 	Terms() Terms
 	Fit(ctx context.Context, g *Guard) (M, error)
 }
 
-// Train opens a guard on tab for p, and fits it.
-func Train[M any](ctx context.Context, p Plan[M], tab engine.Table, acct Account, exit *mech.Exit) (m M, err error) {
+// Train opens a guard on tab for p, and fits it. It refuses an M that states another scope, price or
+// bill than was charged: a learner that is wrong about its own cost trains nothing.
+func Train[M interface{ Stated() dp.Statement }](
+	ctx context.Context, p Plan[M], tab engine.Table, acct Account, exit *mech.Exit,
+) (none M, err error) {
 	g, err := Open(ctx, p.Terms(), tab, acct, exit)
 	if err != nil {
-		return m, err
+		return none, err
 	}
-	return p.Fit(ctx, g)
+	return fit(ctx, p, g)
+}
+
+// fit fits a plan, and holds what the model states against what was charged.
+func fit[M interface{ Stated() dp.Statement }](ctx context.Context, p Plan[M], g *Guard) (none M, err error) {
+	m, err := p.Fit(ctx, g)
+	if err != nil {
+		return none, err
+	}
+	t, said := g.Terms(), m.Stated()
+	if t.NotPrivate {
+		t.Scope = dp.Nothing
+	}
+	if said.Scope != t.Scope || said.Price != t.Price || said.Counted != g.counted || said.Seeded != g.Seeded() ||
+		!slices.Equal(said.Bill, t.Bill) {
+		return none, fmt.Errorf("%s: the model must state what was charged", t.Op)
+	}
+	return m, nil
 }

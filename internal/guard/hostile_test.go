@@ -287,6 +287,9 @@ func (h *hostile) act() {
 		}
 		h.measure(sums.Part(h.draw(len(grids)), []float64{0, 0.25, 1, 0.3, math.NaN(), 2}[h.draw(6)]))
 	case 7:
+		if e := &h.bill[h.draw(len(h.bill))]; h.draw(2) == 0 { // what it pays is settled
+			e.Epsilon, e.Rho = 2*e.Epsilon, 2*e.Rho
+		}
 		h.note("public", h.g.Units(), h.g.Private(), h.g.Counted())
 		if h.s.Person != nil && h.draw(2) == 0 {
 			h.choose(h.g.PersonsAbove([]int{1, 2, 4}))
@@ -430,12 +433,14 @@ func attack(t *testing.T, seed uint64) (cost float64) {
 			}
 			return out
 		}}
-		g, err := guard.Open(t.Context(), c.terms, eng, guard.Uncounted{}, mech.NewTapedExit(replay.Seeded(seed, "coins"), tapes[side]))
+		terms := c.terms
+		terms.Bill = slices.Clone(terms.Bill) // which the learner changes
+		g, err := guard.Open(t.Context(), terms, eng, guard.Uncounted{}, mech.NewTapedExit(replay.Seeded(seed, "coins"), tapes[side]))
 		if err != nil {
 			seen[side] = err.Error()
 			continue
 		}
-		h := &hostile{ctx: t.Context(), g: g, s: tab.Schema, src: replay.Seeded(seed, "acts"), bill: c.terms.Bill}
+		h := &hostile{ctx: t.Context(), g: g, s: tab.Schema, src: replay.Seeded(seed, "acts"), bill: terms.Bill}
 		if tab.Schema.Person != nil {
 			h.note("weighed", g.WeighPersons(1+h.draw(3)))
 		}

@@ -98,5 +98,5 @@ func (g *groupPlan) restate(p *model.Privacy, bill []dp.Event) {
 	p.Unprotected = slices.DeleteFunc(p.Unprotected, func(line string) bool { return slices.Contains(counts, line) })
 	p.Unprotected = append(unprotectedCounts(g.of, p.Scope), p.Unprotected...)
 	p.Epsilon, p.Bill, p.Claim = dp.Pure(bill).Epsilon, bill, p.Claim+model.PersonClaim
-	p.Statement = describeGuarantee(p.Scope, g.of, p.Epsilon, 0)
+	p.Statement = describeGuarantee(p.Scope, g.of, dp.Price{Epsilon: p.Epsilon})
 }

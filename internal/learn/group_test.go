@@ -100,7 +100,7 @@ func (counting) Terms() guard.Terms {
 
 func (c counting) Fit(_ context.Context, g *guard.Guard) (*model.Model, error) {
 	*c.rows = g.Units()
-	return &model.Model{Privacy: model.Privacy{Scope: dp.Nothing}}, nil
+	return &model.Model{Privacy: learn.State(g, "none")}, nil
 }
 
 // How many rows somebody has does not show in the number of rows that are trained on, which

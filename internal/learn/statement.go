@@ -11,37 +11,26 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Deal is what a private fit promised and took: the public half of a model's
-// privacy statement.
-type Deal struct {
-	Schema     *schema.Schema
-	Scope      dp.Scope
-	Epsilon    dp.Epsilon
-	Delta      dp.Delta // 0 where the guarantee is pure
-	Bill       []dp.Event
-	Claim      string // e.g. "brc: G-BRC-1"
-	NotPrivate bool   // no noise was added
-	// Unprotected are sentences beyond those that hold for every learner.
-	Unprotected []string
-}
-
-// Privacy writes the statement of one fit.
-func (d Deal) Privacy(g *guard.Guard) model.Privacy {
+// State writes the statement of a fit by what its guard was opened for: what is protected, the price
+// and the bill. claim is the page and number of the proof, e.g. "brc: G-BRC-1"; unprotected are
+// sentences beyond those that hold for every learner.
+func State(g *guard.Guard, claim string, unprotected ...string) model.Privacy {
+	t, s := g.Terms(), g.Schema()
 	p := model.Privacy{
-		Scope: d.Scope, Relation: d.Schema.Relation, Unit: d.Schema.Unit, Epsilon: d.Epsilon, Delta: d.Delta, Bill: d.Bill,
-		Claim: d.Claim, Counted: g.Counted(), Seeded: g.Seeded(), NotPrivate: d.NotPrivate,
+		Scope: t.Scope, Relation: s.Relation, Unit: s.Unit, Epsilon: t.Price.Epsilon, Delta: t.Price.Delta, Bill: t.Bill,
+		Claim: claim, Counted: g.Counted(), Seeded: g.Seeded(), NotPrivate: t.NotPrivate,
 	}
-	if d.NotPrivate {
+	if t.NotPrivate {
 		p.Scope, p.Claim = dp.Nothing, ""
 		p.Statement = "No noise was added. This model protects nothing; it exists for comparison."
 		p.Unprotected = []string{"everything about the training rows"}
 		return p
 	}
-	if d.Schema.Person != nil {
+	if s.Person != nil {
 		p.Claim += model.PersonClaim
 	}
-	p.Statement = describeGuarantee(d.Scope, d.Schema, d.Epsilon, d.Delta)
-	switch d.Scope {
+	p.Statement = describeGuarantee(t.Scope, s, t.Price)
+	switch t.Scope {
 	case dp.PrivateFeatures:
 		p.Unprotected = append(p.Unprotected, "the label and the public columns of every row")
 	case dp.FeaturesAndLabel:
@@ -49,8 +38,8 @@ func (d Deal) Privacy(g *guard.Guard) model.Privacy {
 	case dp.LabelOnly:
 		p.Unprotected = append(p.Unprotected, "every feature that was used: only the label of a row is protected")
 	}
-	p.Unprotected = append(p.Unprotected, unprotectedCounts(d.Schema, d.Scope)...)
-	p.Unprotected = append(p.Unprotected, d.Unprotected...)
+	p.Unprotected = append(p.Unprotected, unprotectedCounts(s, t.Scope)...)
+	p.Unprotected = append(p.Unprotected, unprotected...)
 	p.Unprotected = append(p.Unprotected,
 		"what the model says about people in general, whether or not they are in the table",
 		"how long training took and how much memory it used")
@@ -58,13 +47,13 @@ func (d Deal) Privacy(g *guard.Guard) model.Privacy {
 }
 
 // describeGuarantee says what an (ε, δ) means, in one sentence.
-func describeGuarantee(scope dp.Scope, s *schema.Schema, eps dp.Epsilon, delta dp.Delta) string {
-	if delta > 0 {
+func describeGuarantee(scope dp.Scope, s *schema.Schema, price dp.Price) string {
+	if price.Delta > 0 {
 		return fmt.Sprintf("Whatever %s of %s were, the chance of any set of models changes by at most a "+
-			"factor e^%s and, beyond that, by at most %s.", scope.Words(), s.UnitWords(), eps, delta)
+			"factor e^%s and, beyond that, by at most %s.", scope.Words(), s.UnitWords(), price.Epsilon, price.Delta)
 	}
 	return fmt.Sprintf("Whatever %s of %s were, the chance of this exact model changes by at most a "+
-		"factor e^%s.", scope.Words(), s.UnitWords(), eps)
+		"factor e^%s.", scope.Words(), s.UnitWords(), price.Epsilon)
 }
 
 // unprotectedCounts says which numbers of rows and persons a guarantee leaves public.

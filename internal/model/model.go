@@ -44,3 +44,10 @@ type Privacy struct {
 	NotPrivate  bool     // trained without noise
 	Overrides   []string // refusals the operator overrode, e.g. the declared maximum ε
 }
+
+// Stated is what the model says about its cost.
+func (m *Model) Stated() dp.Statement {
+	p := &m.Privacy
+	return dp.Statement{Scope: p.Scope, Price: dp.Price{Epsilon: p.Epsilon, Delta: p.Delta}, Bill: p.Bill,
+		Counted: p.Counted, Seeded: p.Seeded}
+}

@@ -248,8 +248,8 @@ const (
 	unbuilt
 )
 
-// tried runs tests on the mistake until one fails.
-func (m mistake) tried(t *testing.T, root string, tests []string) ending {
+// tried runs the tests of packages on the mistake until one fails.
+func (m mistake) tried(t *testing.T, root string, tests []string, flags ...string) ending {
 	t.Helper()
 	dir := t.TempDir()
 	bad, file := filepath.Join(dir, "mutant.go"), filepath.Join(dir, "overlay.json")
@@ -259,8 +259,8 @@ func (m mistake) tried(t *testing.T, root string, tests []string) ending {
 	}
 	for _, pkg := range tests {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*longestRun)
-		cmd := exec.CommandContext(ctx, "go", "test", "-failfast", "-vet=off", "-timeout", longestRun.String(), "-overlay",
-			file, pkg)
+		args := slices.Concat([]string{"test", "-failfast", "-vet=off", "-timeout", longestRun.String(), "-overlay", file}, flags)
+		cmd := exec.CommandContext(ctx, "go", append(args, pkg)...)
 		cmd.Dir, cmd.Env = root, workspace(root)
 		out, err := cmd.CombinedOutput()
 		cancel()
@@ -271,10 +271,51 @@ func (m mistake) tried(t *testing.T, root string, tests []string) ending {
 			return timedOut
 		}
 		if err != nil {
+			t.Logf("%s", out[max(0, len(out)-2000):])
 			return failed
 		}
 	}
 	return survived
+}
+
+// TestWrongLearners makes mistakes by rule in learners: the promise must hold in all, since the guard
+// keeps it. DISCREET_WRONG_LEARNERS is how many are drawn, by DISCREET_MUTATE_SEED (17 if absent).
+// A learner that does not end shows nothing of a row, so its time is only counted.
+func TestWrongLearners(t *testing.T) {
+	most, err := strconv.Atoi(os.Getenv("DISCREET_WRONG_LEARNERS"))
+	if err != nil {
+		t.Skip("set DISCREET_WRONG_LEARNERS to a number of mistakes (make wrong-learners)")
+	}
+	seed, err := strconv.ParseUint(cmp.Or(os.Getenv("DISCREET_MUTATE_SEED"), "17"), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []mistake
+	for _, learner := range []string{"additive", "auto", "brc", "erm", "grids", "labeldp"} {
+		all = append(all, mistakes(t, root, filepath.Join("internal/learn", learner))...)
+	}
+	rand.New(rand.NewPCG(seed, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	made, slow := 0, 0
+	for _, m := range all {
+		if made == most {
+			break
+		}
+		switch m.tried(t, root, []string{"./internal/noninterference"}, "-run=TestPromiseHolds") {
+		case unbuilt:
+			continue
+		case failed:
+			t.Errorf("the promise is broken: %s", m)
+		case timedOut:
+			slow++
+		}
+		made++
+		t.Logf("%d: %s", made, m)
+	}
+	t.Logf("%d mistakes in learners, %d of which do not end", made, slow)
 }
 
 // The rules make each kind of mistake, once where it can be made once.

@@ -22,7 +22,7 @@ func TestLargeTables(t *testing.T) {
 			tried := 0
 			for attempt := 0; tried < 1 && attempt < 100; attempt++ {
 				c := drawn(i, src)
-				what, m, ok := interference(c, rows)
+				what, m, ok := interference(c, rows, false)
 				if !ok {
 					continue
 				}

@@ -113,7 +113,7 @@ func TestEveryLearnerProtectsPersons(t *testing.T) {
 		for attempt := 0; tried[m.family()] < pairs && attempt < 40; attempt++ {
 			c := drawn(i, src)
 			c[4] = 96 + c[4]%32
-			what, m, ok := interference(c, 0)
+			what, m, ok := interference(c, 0, false)
 			if ok {
 				tried[m.family()]++
 			}

@@ -175,19 +175,12 @@ func (c Candidate) planTraining(s *schema.Schema, share dp.Epsilon, rows int) (r
 	if err != nil {
 		return run{}, err
 	}
-	if got := dp.Total(pl.Terms().Bill); got != share {
+	if got := dp.Total(pl.Terms().Bill); pl.Terms().NotPrivate || got != share {
 		return run{}, &dp.ParamError{Op: "tune", Param: "candidate", Want: fmt.Sprintf("must be a private learner whose "+
 			"price is the ε it is given, %s", share), Got: got, Hint: "learners without privacy and prices with δ cannot be " +
 			"tuned"}
 	}
-	for _, f := range pl.Facts() {
-		if f.Key == "protects" {
-			if word, ok := f.Value.(string); ok {
-				return run{pl, share, dp.Scope(word)}, nil
-			}
-		}
-	}
-	return run{}, &dp.ParamError{Op: "tune", Param: "candidate", Want: "must say in its facts what it protects"}
+	return run{pl, share, pl.Terms().Scope}, nil
 }
 
 // commonScope is what two guarantees have in common.

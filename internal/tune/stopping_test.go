@@ -160,11 +160,8 @@ func (c constant) Terms() guard.Terms {
 	return guard.Terms{Op: "constant", Scope: dp.WholeRow, Price: dp.Price{Epsilon: c.eps},
 		Bill: []dp.Event{{Release: "none", Mechanism: "none", Epsilon: c.eps}}}
 }
-func (c constant) Facts() []learn.Fact {
-	return []learn.Fact{{Key: "protects", Value: string(dp.WholeRow)}}
-}
 
-func (c constant) Fit(context.Context, *guard.Guard) (*model.Model, error) {
+func (c constant) Fit(_ context.Context, g *guard.Guard) (*model.Model, error) {
 	sp, err := feature.NewSpace(c.s, feature.Ordinal, c.s.Features()[:1])
 	if err != nil {
 		return nil, err
@@ -174,7 +171,7 @@ func (c constant) Fit(context.Context, *guard.Guard) (*model.Model, error) {
 		h.Bias = 1
 	}
 	return &model.Model{
-		Learner: "constant", Schema: c.s.Part(sp.Columns), Privacy: model.Privacy{Scope: dp.WholeRow, Epsilon: c.eps},
+		Learner: "constant", Schema: c.s.Part(sp.Columns), Privacy: learn.State(g, "none"),
 		Spaces:     []model.SpaceSpec{model.SpecOf(c.s, sp)},
 		Classifier: &model.Votes{Members: []model.Member{{Threshold: h, Vote: 1}}},
 	}, nil

@@ -38,10 +38,7 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("additive: %w", err)
 	}
-	m.Privacy = learn.Deal{
-		Schema: pl.schema, Scope: pl.scope, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.bill,
-		Claim: pl.claimID(), NotPrivate: pl.NotPrivate,
-	}.Privacy(g)
+	m.Privacy = learn.State(g, pl.claimID())
 	return m, nil
 }
 

@@ -18,10 +18,7 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("auto: %w", err)
 	}
-	m.Privacy = learn.Deal{
-		Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.bill, Claim: "auto: G-AUTO-1",
-		NotPrivate: pl.NotPrivate,
-	}.Privacy(g)
+	m.Privacy = learn.State(g, "auto: G-AUTO-1")
 	return m, nil
 }
 

@@ -101,7 +101,7 @@ func (r *release) buildModel(g *guard.Guard) (*model.Model, error) {
 	m := &model.Model{
 		Learner:    "brc",
 		Schema:     r.pl.s.Part(r.usedColumns()),
-		Privacy:    r.pl.privacyStatement(g),
+		Privacy:    learn.State(g, r.pl.claimName()),
 		Classifier: &model.Votes{Members: r.members},
 	}
 	if r.pl.Output == Linear {
@@ -145,11 +145,6 @@ func (r *release) usedColumns() (cols []int) {
 	}
 	slices.Sort(cols)
 	return slices.Compact(cols)
-}
-
-func (pl *Plan) privacyStatement(g *guard.Guard) model.Privacy {
-	return learn.Deal{Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Bill: pl.bill, Claim: pl.claimName(),
-		NotPrivate: pl.NotPrivate}.Privacy(g)
 }
 
 func (pl *Plan) claimName() string {

@@ -10,7 +10,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/guard/perturbed"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
 // Fit reads the rows once per gradient. It fails only for a fault of the engine or a cancelled
@@ -71,13 +70,11 @@ func (pl *Plan) unscaleCoefficients(w []float64, scale float64) *model.Logistic 
 }
 
 func (pl *Plan) privacyStatement(g *guard.Guard) model.Privacy {
-	d := learn.Deal{Schema: pl.s, Scope: dp.WholeRow, Epsilon: pl.Epsilon, Bill: pl.Terms().Bill, Claim: pl.claimID(),
-		NotPrivate: pl.NotPrivate}
 	if pl.Noise != Laplace {
-		d.Unprotected = []string{"the last bits of the noise: it is drawn in floating-point arithmetic and snapped to a " +
-			"public grid"}
+		return learn.State(g, pl.claimID(), "the last bits of the noise: it is drawn in floating-point arithmetic and snapped "+
+			"to a public grid")
 	}
-	return d.Privacy(g)
+	return learn.State(g, pl.claimID())
 }
 
 func (pl *Plan) claimID() string {

@@ -210,10 +210,8 @@ func (pl *Plan) modelOf(f *fitted, g *guard.Guard) *model.Model {
 		out.Grids = append(out.Grids, one)
 	}
 	out.Limit()
-	deal := learn.Deal{Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.bill,
-		Claim: "grids: G-GRIDS-1", NotPrivate: pl.NotPrivate}
 	return &model.Model{Learner: "grids", Schema: pl.s.Part(slices.Sorted(maps.Keys(used))),
-		Privacy: deal.Privacy(g), Classifier: out}
+		Privacy: learn.State(g, "grids: G-GRIDS-1"), Classifier: out}
 }
 
 func (pl *Plan) axisOf(b *feature.Bins) model.GridAxis {

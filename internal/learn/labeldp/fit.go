@@ -11,7 +11,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/optimize"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/engine/kernel"
 )
 
@@ -127,11 +126,9 @@ func (pl *Plan) meanRow(g *guard.Groups, half []float64, n float64) []float64 {
 }
 
 func (pl *Plan) privacyStatement(g *guard.Guard) model.Privacy {
-	d := learn.Deal{Schema: pl.s, Scope: dp.LabelOnly, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.Terms().Bill,
-		Claim: pl.claimName(), NotPrivate: pl.NotPrivate}
 	if pl.Noise == Gamma {
-		d.Unprotected = []string{"the last bits of the noise: it is drawn in floating-point arithmetic and snapped to a " +
-			"public grid"}
+		return learn.State(g, pl.claimName(), "the last bits of the noise: it is drawn in floating-point arithmetic and snapped "+
+			"to a public grid")
 	}
-	return d.Privacy(g)
+	return learn.State(g, pl.claimName())
 }

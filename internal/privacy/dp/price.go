@@ -16,6 +16,15 @@ type Price struct {
 // is Infinite where one has not.
 func Pure(bill []Event) Price { return Price{Epsilon: Total(bill)} }
 
+// Statement is what a trained model says about its cost.
+type Statement struct {
+	Scope   Scope
+	Price   Price
+	Bill    []Event
+	Counted bool // by a ledger
+	Seeded  bool // with randomness that can be reproduced
+}
+
 // String writes the price in words of one line.
 func (p Price) String() string {
 	if p.Delta == 0 {

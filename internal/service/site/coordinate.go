@@ -81,11 +81,7 @@ func (c *Coordinator) Train(ctx context.Context, s *schema.Schema, pl learn.Plan
 		return nil, err
 	}
 	remote := sites.NewRemote(about, id, func(ask []byte) ([]mech.Whole, error) { return c.measure(ctx, ask) })
-	g, err := guard.OpenAcross(pl.Terms(), remote.Table(s, 0), remote)
-	if err != nil {
-		return nil, err
-	}
-	if m, err = pl.Fit(ctx, g); err != nil {
+	if m, err = guard.TrainAcross[*model.Model](ctx, pl, remote.Table(s, 0), remote); err != nil {
 		return nil, err
 	}
 	m.Privacy.Unprotected = append(m.Privacy.Unprotected, fmt.Sprintf("a person with rows at k sites, who is protected at k times "+

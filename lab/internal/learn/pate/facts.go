@@ -67,8 +67,7 @@ func (pl *Plan) modelColumns() []int {
 }
 
 func (pl *Plan) privacyStatement(g *guard.Guard) model.Privacy {
-	p := learn.Deal{Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Delta: pl.Delta, Bill: pl.bill,
-		Claim: pl.claimName(), NotPrivate: pl.NotPrivate}.Privacy(g)
+	p := learn.State(g, pl.claimName())
 	if pl.Form == Printed {
 		p.Statement = fmt.Sprintf("NOT private as claimed: votes said to cost %s each are made of the row's own private "+
 			"cells and can flip whole, and the model holds the teachers. It exists to reproduce a figure.", pl.VoteEpsilon)

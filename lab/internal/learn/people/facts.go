@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
-	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
@@ -51,11 +49,6 @@ func (pl *Plan) modelColumns() []int {
 	cols := slices.Clone(pl.space.Columns)
 	slices.Sort(cols)
 	return cols
-}
-
-func (pl *Plan) privacyStatement(g *guard.Guard) model.Privacy {
-	return learn.Deal{Schema: pl.s, Scope: pl.scope, Epsilon: pl.Epsilon, Bill: pl.bill, Claim: pl.claimName(),
-		NotPrivate: pl.NotPrivate}.Privacy(g)
 }
 
 func (pl *Plan) claimName() string {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/guard/extend"
+	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/logistic"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -153,7 +154,7 @@ func (pl *Plan) buildModel(members []model.Member, g *guard.Guard) *model.Model 
 	return &model.Model{
 		Learner:    "people",
 		Schema:     pl.s.Part(pl.modelColumns()),
-		Privacy:    pl.privacyStatement(g),
+		Privacy:    learn.State(g, pl.claimName()),
 		Spaces:     []model.SpaceSpec{model.SpecOf(pl.s, pl.space)},
 		Classifier: &model.Votes{Members: members},
 	}

@@ -149,7 +149,7 @@ func (h *asker) ask(t *testing.T) *Ask {
 		if f.View == guard.ClassesOnce || h.draw(10) == 0 {
 			runs := 1 + h.draw(3)
 			for range 2 + h.draw(4) {
-				f.Runs = append(f.Runs, h.draw(runs))
+				f.Runs = append(f.Runs, h.draw(runs+h.draw(6)/5))
 			}
 			f.Runs = append(f.Runs, runs)
 		}

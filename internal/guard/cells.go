@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
@@ -56,8 +57,8 @@ func (g *Guard) oneCell(values []mech.Ratio, vectors int, public bool) *Sum {
 // 1/engine.WeightOne. A row that weighs more counts for its cap (1.6).
 type Caps [2]uint32
 
-// Weight is what a row of some margin weighs: see engine.Weight.
-func Weight(margin int64) uint64 { return engine.Weight(margin) }
+// Weight is what a row of some margin weighs: see statistic.Weight.
+func Weight(margin int64) uint64 { return statistic.Weight(margin) }
 
 // WeightOne is how many units make the weight 1: see engine.WeightOne.
 const WeightOne = engine.WeightOne
@@ -69,13 +70,13 @@ var FullCaps = Caps{engine.WeightOne, engine.WeightOne}
 type Cells struct {
 	of        *Guard
 	caps      Caps
-	sums      []engine.CellSums
+	sums      []statistic.CellSums
 	asked     any
 	public    bool // no protected cell has a part in them
 	labelOnly bool // only the label of a row is protected in them
 }
 
-// Cells adds up, for each of bins, the weights of the rows in each bin by label: see engine.Table.
+// Cells adds up, for each of bins, the weights of the rows in each bin by label: see statistic.Cells.
 // Each weight is at most the cap of its class, which is 1 to engine.WeightOne. One pass.
 func (g *Guard) Cells(ctx context.Context, f *feature.Additive, bins []feature.Bins, caps Caps) (*Cells, error) {
 	for _, c := range caps {
@@ -83,7 +84,7 @@ func (g *Guard) Cells(ctx context.Context, f *feature.Additive, bins []feature.B
 			return nil, fmt.Errorf("guard: caps of weights must be 1 to %d", engine.WeightOne)
 		}
 	}
-	sums, err := g.table.Cells(ctx, f, bins, engine.Caps(caps))
+	sums, err := statistic.Cells{Under: f, Bins: bins, Caps: statistic.Caps(caps)}.Of(ctx, g.table)
 	if err != nil {
 		return nil, err
 	}
@@ -100,8 +101,8 @@ func (c *Cells) Part(k int) *Sum {
 	sums := &c.sums[k]
 	values := make([]mech.Ratio, 0, 2*len(sums.Positive))
 	for b := range sums.Positive {
-		values = append(values, mech.Ratio{Num: int64(sums.Positive[b]), Den: int64(c.caps[0])},
-			mech.Ratio{Num: int64(sums.Negative[b]), Den: int64(c.caps[1])})
+		values = append(values, mech.Ratio{Num: sums.Positive[b], Den: int64(c.caps[0])},
+			mech.Ratio{Num: sums.Negative[b], Den: int64(c.caps[1])})
 	}
 	return c.of.oneCell(values, 1, c.public).formed(c.asked, CellsPart, k, nil)
 }
@@ -117,7 +118,7 @@ func (c *Cells) Imbalances(parts []int) *Scores {
 	}
 	switch {
 	case c.labelOnly && c.of.terms.Scope == dp.LabelOnly:
-		s.spread = 2 * float64(int64(c.caps[0])+int64(c.caps[1])) / engine.WeightOne
+		s.spread = 2 * float64(c.of.most) * float64(int64(c.caps[0])+int64(c.caps[1])) / engine.WeightOne
 	default:
 		l1 := OneCell(c.of.Schema().Relation).Times(c.of.most).L1
 		s.spread = 2 * l1 * float64(max(c.caps[0], c.caps[1])) / engine.WeightOne
@@ -126,9 +127,9 @@ func (c *Cells) Imbalances(parts []int) *Scores {
 }
 
 // sumDistances is Σ |a − b|.
-func sumDistances(a, b []uint64) (sum int64) {
+func sumDistances(a, b []int64) (sum int64) {
 	for i := range a {
-		d := int64(a[i]) - int64(b[i])
+		d := a[i] - b[i]
 		sum += max(d, -d)
 	}
 	return sum
@@ -137,14 +138,14 @@ func sumDistances(a, b []uint64) (sum int64) {
 // ClassCells are sealed counts of rows by column, class and bin, or what the rows weigh.
 type ClassCells struct {
 	of     *Guard
-	cells  []engine.ClassCells
+	cells  []statistic.ClassCounts
 	public []bool // by column
 	asked  any
 }
 
 // ClassCells counts, for each of bins, the rows of each class in each bin. One pass.
 func (g *Guard) ClassCells(ctx context.Context, bins []feature.Bins) (*ClassCells, error) {
-	cells, err := g.table.ClassCells(ctx, bins)
+	cells, err := statistic.ClassCells{Bins: bins}.Of(ctx, g.table)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +161,7 @@ func (c *ClassCells) Part(k int) *Sum {
 	var values []mech.Ratio
 	for _, byBin := range c.cells[k].Rows {
 		for _, rows := range byBin {
-			values = append(values, mech.Ratio{Num: int64(rows), Den: c.of.rowUnits()})
+			values = append(values, mech.Ratio{Num: rows, Den: c.of.rowUnits()})
 		}
 	}
 	return c.of.oneCell(values, 1, c.public[k]).formed(c.asked, ClassPart, k, nil)
@@ -172,7 +173,7 @@ func (c *ClassCells) Classes() *Sum {
 	for class, byBin := range c.cells[0].Rows {
 		values[class].Den = c.of.rowUnits()
 		for _, rows := range byBin {
-			values[class].Num += int64(rows)
+			values[class].Num += rows
 		}
 	}
 	return c.of.oneCell(values, 1, !c.of.protects.label).formed(c.asked, AllOfClass, 0, nil)
@@ -198,9 +199,11 @@ func (c *ClassCells) AllClasses(k, runs int, run func(bin int) int) *Sum {
 		runOf[b] = run(b)
 		rows := int64(0)
 		for class := range c.cells[k].Rows {
-			rows += int64(c.cells[k].Rows[class][b])
+			rows += c.cells[k].Rows[class][b]
 		}
-		values[runOf[b]].Num += rows
+		if r := runOf[b]; r < runs { // else it would be counted as a bin, too
+			values[r].Num += rows
+		}
 		values = append(values, mech.Ratio{Num: rows})
 	}
 	for i := range values {

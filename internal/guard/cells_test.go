@@ -8,8 +8,8 @@ import "testing"
 // side. So of two columns one may rise by 2 while the other falls by 2.
 func TestImbalancesByHand(t *testing.T) {
 	const one = WeightOne
-	before := sumDistances([]uint64{one, 0}, []uint64{0, 2 * one})
-	after := sumDistances([]uint64{0, one}, []uint64{0, 2 * one})
+	before := sumDistances([]int64{one, 0}, []int64{0, 2 * one})
+	after := sumDistances([]int64{0, one}, []int64{0, 2 * one})
 	if moved := float64(before-after) / one; moved != 2 {
 		t.Errorf("a row moves a score by %g, not 2", moved)
 	}

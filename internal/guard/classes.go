@@ -9,23 +9,24 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// ClassScore is a score of every row for each class: see engine.ClassScore.
-type ClassScore = engine.ClassScore
+// StepScore is some numbers of every row that grow by steps: see statistic.StepScore.
+type StepScore = statistic.StepScore
 
-// NewClassScore starts at the given scores, one per class, in nats.
-func NewClassScore(start []float64) *ClassScore { return engine.NewClassScore(start) }
+// NewStepScore starts at the given numbers in nats.
+func NewStepScore(start []float64) *StepScore { return statistic.NewStepScore(start) }
 
 // ClassSlope is how the log-likelihood of the labels changes along a shape, and half of how that
-// change falls off, each divided by most nats: see engine.Table. What a row adds to both is shortened
+// change falls off, each divided by most nats: see statistic.ClassSlope. What a row adds to both is shortened
 // to 1 in L1, of either sign.
-func (g *Guard) ClassSlope(ctx context.Context, f *ClassScore, sh *feature.LevelShape, most float64) (*Sum, error) {
+func (g *Guard) ClassSlope(ctx context.Context, f *StepScore, sh *feature.LevelShape, most float64) (*Sum, error) {
 	if !(most > 0) || math.IsInf(most, 1) {
 		return nil, fmt.Errorf("guard: the most that a row says must be > 0 nats and finite")
 	}
-	slope, err := g.table.ClassSlope(ctx, f, sh, most)
+	slope, err := statistic.ClassSlope{Under: f, Along: sh, Most: most}.Of(ctx, g.table)
 	if err != nil {
 		return nil, err
 	}
@@ -37,13 +38,13 @@ func (g *Guard) ClassSlope(ctx context.Context, f *ClassScore, sh *feature.Level
 // ClassResiduals are sealed residuals of one column by class and bin.
 type ClassResiduals struct {
 	of    *Guard
-	rest  engine.ClassResiduals
+	rest  statistic.Residuals
 	asked any
 }
 
-// ClassResiduals adds up what the labels say beyond the score f: see engine.Table.
-func (g *Guard) ClassResiduals(ctx context.Context, f *ClassScore, bins *feature.Bins) (*ClassResiduals, error) {
-	rest, err := g.table.ClassResiduals(ctx, f, bins)
+// ClassResiduals adds up what the labels say beyond the score f: see statistic.ClassResiduals.
+func (g *Guard) ClassResiduals(ctx context.Context, f *StepScore, bins *feature.Bins) (*ClassResiduals, error) {
+	rest, err := statistic.ClassResiduals{Under: f, Bins: *bins}.Of(ctx, g.table)
 	if err != nil {
 		return nil, err
 	}
@@ -54,10 +55,10 @@ func (g *Guard) ClassResiduals(ctx context.Context, f *ClassScore, bins *feature
 // p(y) for its class and p(k) for every other, so at most 1 in L1 and in L2 after division by 2 (1.7).
 func (r *ClassResiduals) Halves() *Sum {
 	var values []mech.Ratio
-	for _, lists := range [][][]uint64{r.rest.Above, r.rest.Below} {
+	for _, lists := range [][][]int64{r.rest.Above, r.rest.Below} {
 		for _, byBin := range lists {
 			for _, x := range byBin {
-				values = append(values, mech.Ratio{Num: int64(x), Den: 2 * engine.WeightOne})
+				values = append(values, mech.Ratio{Num: x, Den: 2 * engine.WeightOne})
 			}
 		}
 	}

@@ -10,22 +10,17 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// GridScore is a score of every row by the cells of grids: see engine.GridScore.
-type GridScore = engine.GridScore
+// SlopeLimit is how long the slopes of a row may be: see statistic.SlopeLimit.
+type SlopeLimit = statistic.SlopeLimit
 
-// NewGridScore starts at the given scores in nats.
-func NewGridScore(start []float64) *GridScore { return engine.NewGridScore(start) }
-
-// SlopeLimit is how long the slopes of a row may be: see engine.SlopeLimit.
-type SlopeLimit = engine.SlopeLimit
-
-// Norms of slopes: see engine.SlopeNorm.
+// Norms of slopes: see statistic.SlopeNorm.
 const (
-	SlopesL1 = engine.SlopesL1
-	SlopesL2 = engine.SlopesL2
+	SlopesL1 = statistic.SlopesL1
+	SlopesL2 = statistic.SlopesL2
 )
 
 // roundUp covers the rounding of a length: a part in 2^40 is far more than a double can be off.
@@ -59,16 +54,16 @@ type GridSlopes struct {
 	of    *Guard
 	limit SlopeLimit
 	grids []feature.Grid
-	sums  []engine.GridSums
+	sums  []statistic.GridSums
 }
 
 // GridSlopes adds up, by the cells of each of grids, how the likelihood of the labels rises with the
-// score f: see engine.Table.
-func (g *Guard) GridSlopes(ctx context.Context, f *GridScore, limit SlopeLimit, grids []feature.Grid) (*GridSlopes, error) {
+// score f: see statistic.GridSlopes.
+func (g *Guard) GridSlopes(ctx context.Context, f *StepScore, limit SlopeLimit, grids []feature.Grid) (*GridSlopes, error) {
 	if !(limit.Most > 0 && limit.Most <= 1) || g.most != 1 {
 		return nil, fmt.Errorf("guard: slopes must be cut to a length in (0, 1], of rows that count once")
 	}
-	sums, err := g.table.GridSlopes(ctx, f, limit, grids)
+	sums, err := statistic.GridSlopes{Under: f, Limit: limit, Grids: grids}.Of(ctx, g.table)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +104,7 @@ func (s *GridSlopes) Lengths() *Scores {
 	return out
 }
 
-func sumLengths(sums *engine.GridSums, norm engine.SlopeNorm) (total int64) {
+func sumLengths(sums *statistic.GridSums, norm statistic.SlopeNorm) (total int64) {
 	width := len(sums.Slopes) / len(sums.Curves)
 	for at := 0; at < len(sums.Slopes); at += width {
 		sizes, squares := int64(0), 0.0
@@ -117,7 +112,7 @@ func sumLengths(sums *engine.GridSums, norm engine.SlopeNorm) (total int64) {
 			sizes += max(x, -x)
 			squares += float64(x) * float64(x)
 		}
-		if norm == engine.SlopesL2 && width > 1 {
+		if norm == statistic.SlopesL2 && width > 1 {
 			sizes = int64(math.Round(math.Sqrt(squares)))
 		}
 		total += sizes
@@ -137,7 +132,7 @@ func (s *GridSlopes) Leads() *Scores {
 	return out
 }
 
-func leadOf(g *feature.Grid, sums *engine.GridSums) int64 {
+func leadOf(g *feature.Grid, sums *statistic.GridSums) int64 {
 	all := uint(1)<<len(g.Axes) - 1
 	longest := int64(0)
 	for columns := range all {
@@ -148,7 +143,7 @@ func leadOf(g *feature.Grid, sums *engine.GridSums) int64 {
 
 // lengthAlong is how long the slopes are together, each times the product of the factors of some
 // columns.
-func lengthAlong(g *feature.Grid, sums *engine.GridSums, columns uint) int64 {
+func lengthAlong(g *feature.Grid, sums *statistic.GridSums, columns uint) int64 {
 	along := make([]int64, len(sums.Slopes)/len(sums.Curves))
 	for cell := range sums.Curves {
 		factor := int64(1)
@@ -171,7 +166,7 @@ func lengthAlong(g *feature.Grid, sums *engine.GridSums, columns uint) int64 {
 }
 
 // ExactSlopes are those of one grid, without privacy.
-func (s *GridSlopes) ExactSlopes(grid int) (*engine.GridSums, error) {
+func (s *GridSlopes) ExactSlopes(grid int) (*statistic.GridSums, error) {
 	if s.of.private {
 		return nil, fmt.Errorf("guard: slopes must be measured")
 	}
@@ -182,5 +177,5 @@ func (s *GridSlopes) ExactSlopes(grid int) (*engine.GridSums, error) {
 func (s *GridSlopes) Slopes(grid int) int { return len(s.sums[grid].Slopes) }
 func (s *GridSlopes) Curves(grid int) int { return len(s.sums[grid].Curves) }
 
-// GridSums are exact slopes and curves: see engine.GridSums.
-type GridSums = engine.GridSums
+// GridSums are exact slopes and curves: see statistic.GridSums.
+type GridSums = statistic.GridSums

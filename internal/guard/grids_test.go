@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
@@ -22,15 +23,15 @@ func TestLengthSpreadIsThatOfTheScores(t *testing.T) {
 		}
 	}
 	one := int64(engine.WeightOne)
-	for _, norm := range []engine.SlopeNorm{engine.SlopesL1, engine.SlopesL2} {
+	for _, norm := range []statistic.SlopeNorm{statistic.SlopesL1, statistic.SlopesL2} {
 		// The row's slope of one balances another row's in the first grid alone.
-		first := engine.GridSums{Slopes: []int64{one, 0}, Curves: []int64{0, 0}}
-		second := engine.GridSums{Slopes: []int64{0, 0}, Curves: []int64{0, 0}}
+		first := statistic.GridSums{Slopes: []int64{one, 0}, Curves: []int64{0, 0}}
+		second := statistic.GridSums{Slopes: []int64{0, 0}, Curves: []int64{0, 0}}
 		if d := sumLengths(&first, norm) - sumLengths(&second, norm); d != one {
 			t.Errorf("a slope of one is %d units of length", d)
 		}
-		three := engine.GridSums{Slopes: []int64{3 * one, -4 * one, 0, 12 * one, 0, -5 * one}, Curves: []int64{0, 0}}
-		want := map[engine.SlopeNorm]int64{engine.SlopesL1: 24 * one, engine.SlopesL2: 18 * one}[norm]
+		three := statistic.GridSums{Slopes: []int64{3 * one, -4 * one, 0, 12 * one, 0, -5 * one}, Curves: []int64{0, 0}}
+		want := map[statistic.SlopeNorm]int64{statistic.SlopesL1: 24 * one, statistic.SlopesL2: 18 * one}[norm]
 		if got := sumLengths(&three, norm); got != want {
 			t.Errorf("length %d, want %d", got, want)
 		}
@@ -81,7 +82,7 @@ func TestLeadByHand(t *testing.T) {
 		{"a mark counts with what is above the cut", &feature.Grid{Axes: []feature.Bins{bins(3), bins(2)}},
 			[]int64{2, -1, -1, -2, 1, 1}, 6, 8},
 	} {
-		got := leadOf(c.grid, &engine.GridSums{Slopes: c.slopes, Curves: make([]int64, c.cells)})
+		got := leadOf(c.grid, &statistic.GridSums{Slopes: c.slopes, Curves: make([]int64, c.cells)})
 		if got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
@@ -93,7 +94,7 @@ func TestLeadByHand(t *testing.T) {
 func TestSpreadIsThatOfTheLeads(t *testing.T) {
 	square := &feature.Grid{Axes: []feature.Bins{feature.NewGroups(0, nil, 2), feature.NewGroups(1, nil, 2)}}
 	lead := func(slopes []int64) int64 {
-		return leadOf(square, &engine.GridSums{Slopes: slopes, Curves: make([]int64, 4)})
+		return leadOf(square, &statistic.GridSums{Slopes: slopes, Curves: make([]int64, 4)})
 	}
 	const most = 0.5
 	const one = int64(most * engine.WeightOne)

@@ -6,10 +6,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // Groups are the distinct rows of public columns, and how many rows each stands for. Their Counts
@@ -25,9 +27,20 @@ type Groups struct {
 // DistinctRows are the distinct rows of some columns: see engine.Groups.
 type DistinctRows = engine.Groups
 
+// checkColumn refuses what is no column of the table.
+func (g *Guard) checkColumn(j int) error {
+	if s := g.Schema(); j < 0 || j >= len(s.Columns) || s.Columns[j].Role == schema.Ignored {
+		return fmt.Errorf("guard: column %d must be among the %d of the schema, and read", j, len(s.Columns))
+	}
+	return nil
+}
+
 // Groups counts the rows that agree on all of cols, which must be public. One pass.
 func (g *Guard) Groups(ctx context.Context, cols []int) (*Groups, error) {
 	for _, j := range cols {
+		if err := g.checkColumn(j); err != nil {
+			return nil, err
+		}
 		if g.private && g.protects.column(j) {
 			return nil, fmt.Errorf("guard: rows can be grouped by public columns only")
 		}
@@ -74,7 +87,7 @@ func (gr *Groups) Classes() ([][]float64, error) {
 }
 
 // ClassBins is the rows of one class by bin of each of some partitions of the groups: bins[q] is the
-// bin of each group, of sizes[q]. A neighbour changes the label of one row, which moves one bin of
+// bin of each group, of sizes[q]; what is in another counts as nothing. A neighbour changes the label of one row, which moves one bin of
 // each partition by 1.
 func (gr *Groups) ClassBins(class int, bins [][]uint32, sizes []int) *Sum {
 	var values []mech.Ratio
@@ -84,7 +97,9 @@ func (gr *Groups) ClassBins(class int, bins [][]uint32, sizes []int) *Sum {
 			values = append(values, mech.Ratio{Den: gr.of.rowUnits()})
 		}
 		for i, b := range of {
-			values[first+int(b)].Num += int64(gr.counts[class][i])
+			if int(b) < sizes[q] { // else it would be counted in another partition, too
+				values[first+int(b)].Num += int64(gr.counts[class][i])
+			}
 		}
 	}
 	parts := float64(len(bins))
@@ -124,7 +139,7 @@ func (gr *Groups) ClassVectors(class, size int, each func(visit func(group int, 
 // FeatureBits is how many bits behind the point a feature has in ClassMeans.
 const FeatureBits = 24
 
-// ClassMeans is, for each of some classes, the mean over all rows of the features of the rows of that
+// ClassMeans is, for each of some different classes, the mean over all rows of the features of the rows of that
 // class: visit lists the features of each group that are not zero, in order and of a size of at most 1;
 // others count as nothing. A neighbour changes the label of one row, and so moves the mean of one class or of two
 // by at most the longest of the groups' features.
@@ -133,10 +148,13 @@ func (gr *Groups) ClassMeans(classes []int, size int, visit func(each func(group
 	if n < 1 || gr.of.rowUnits() != 1 || gr.of.Schema().Relation != dp.ReplaceOne && gr.of.private {
 		return nil, fmt.Errorf("guard: means need a public number of rows that count once")
 	}
+	if different := slices.Compact(slices.Sorted(slices.Values(classes))); len(different) < len(classes) {
+		return nil, fmt.Errorf("guard: means must be of different classes")
+	}
 	sum := make([]int64, len(classes)*size)
 	sizes, squares, next := make([]float64, gr.Len), make([]float64, gr.Len), make([]int, gr.Len)
 	visit(func(group, f int, x float64) {
-		if f < next[group] || !(math.Abs(x) <= 1) {
+		if f < next[group] || f >= size || !(math.Abs(x) <= 1) {
 			return
 		}
 		next[group] = f + 1

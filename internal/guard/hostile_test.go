@@ -15,6 +15,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/guard/mistakes"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -23,6 +24,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -37,6 +39,7 @@ type hostile struct {
 	bill []dp.Event
 	seen strings.Builder
 	next int // line of the bill
+	rows *mistakes.Rows
 }
 
 func (h *hostile) draw(n int) int { return int(rng.Below(h.src, uint64(n))) }
@@ -102,7 +105,7 @@ func (h *hostile) measure(s *guard.Sum, err error) {
 }
 
 func (h *hostile) choose(s *guard.Scores) {
-	for range h.draw(3) {
+	for range []int{h.draw(3), 12}[h.draw(20)/19] {
 		s.AddOffset(h.draw(s.Len()), int64(h.number()))
 	}
 	if h.draw(4) == 0 {
@@ -116,8 +119,33 @@ func (h *hostile) choose(s *guard.Scores) {
 	h.note("selected", s.Len(), s.Spread(), label, out, err)
 }
 
-// bins cuts any column in any way.
+// length is n, or a number that is wrong.
+func (h *hostile) length(n int) int {
+	if h.draw(40) > 0 {
+		return n
+	}
+	return max(1, n+h.draw(5)-2)
+}
+
+// bins cuts any column in any way, and some in ways that fit no column.
 func (h *hostile) bins() feature.Bins {
+	b := h.goodBins()
+	switch h.draw(150) {
+	case 0:
+		b.Column = h.draw(len(h.s.Columns)+2) - 1
+	case 1:
+		b.Edges = append(slices.Clone(b.Edges), h.number(), h.number())
+	case 2:
+		b = feature.NewGroups(b.Column, make([]uint32, h.draw(4)), 1+h.draw(2))
+	case 3:
+		b = feature.NewGroups(b.Column, []uint32{0, 1, 2, 3, 4, 5, 6, 7}, 2)
+	case 4:
+		b = feature.Cross(b, feature.Cross(h.goodBins(), h.goodBins()))
+	}
+	return b
+}
+
+func (h *hostile) goodBins() feature.Bins {
 	features := h.s.Features()
 	j := features[h.draw(len(features))]
 	c := &h.s.Columns[j]
@@ -157,7 +185,7 @@ func (h *hostile) score() *feature.Additive {
 	f := &feature.Additive{Intercept: h.number()}
 	for range h.draw(3) {
 		b := h.bins()
-		steps := make([]float64, b.Len())
+		steps := make([]float64, h.length(b.Len()))
 		for i := range steps {
 			steps[i] = h.number()
 		}
@@ -168,8 +196,8 @@ func (h *hostile) score() *feature.Additive {
 
 func (h *hostile) levelShape(classes int) *feature.LevelShape {
 	sh := &feature.LevelShape{Bins: h.bins()}
-	for range classes {
-		steps := make([]float64, sh.Bins.Len())
+	for range h.length(classes) {
+		steps := make([]float64, h.length(sh.Bins.Len()))
 		for i := range steps {
 			steps[i] = h.number()
 		}
@@ -179,15 +207,23 @@ func (h *hostile) levelShape(classes int) *feature.LevelShape {
 }
 
 func (h *hostile) start(classes int) (start []float64) {
-	for range classes {
+	for range h.length(classes) {
 		start = append(start, h.number())
 	}
 	return start
 }
 
+// act does one thing; what it dies of is seen.
 func (h *hostile) act() {
+	defer func() {
+		if x := recover(); x != nil {
+			h.note("panic", x)
+		}
+	}()
 	classes := h.s.Classes()
-	switch h.draw(8) {
+	switch h.draw(10) {
+	case 8, 9:
+		h.askMistakes()
 	case 0:
 		caps := guard.Caps{uint32(h.draw(guard.WeightOne + 2)), uint32(1 + h.draw(guard.WeightOne))}
 		if h.draw(3) == 0 {
@@ -215,7 +251,7 @@ func (h *hostile) act() {
 			return
 		}
 		k := h.draw(len(bins))
-		sums := []*guard.Sum{cells.Part(k), cells.Classes(), cells.AllClasses(k, 2, func(b int) int { return b % 2 })}
+		sums := []*guard.Sum{cells.Part(k), cells.Classes(), cells.AllClasses(k, 2, func(b int) int { return b % h.length(2) })}
 		if classes == 2 {
 			sums = append(sums, cells.Class(h.draw(2)))
 		}
@@ -227,13 +263,13 @@ func (h *hostile) act() {
 		}
 		h.measure(sums[h.draw(len(sums))], nil)
 	case 2:
-		f := guard.NewClassScore(h.start(classes))
+		f := guard.NewStepScore(h.start(classes))
 		for range h.draw(3) {
 			f.AddShape(h.levelShape(classes), h.number())
 		}
 		h.measure(h.g.ClassSlope(h.ctx, f, h.levelShape(classes), h.number()))
 	case 3:
-		f := guard.NewClassScore(h.start(classes))
+		f := guard.NewStepScore(h.start(classes))
 		f.AddShape(h.levelShape(classes), h.number())
 		var all []*guard.ClassResiduals
 		for range 1 + h.draw(3) {
@@ -256,7 +292,7 @@ func (h *hostile) act() {
 		if classes == 2 {
 			width = 1
 		}
-		f := guard.NewGridScore(h.start(width))
+		f := guard.NewStepScore(h.start(width))
 		var grids []feature.Grid
 		for range 1 + h.draw(3) {
 			a, b := h.bins(), h.bins()
@@ -267,13 +303,13 @@ func (h *hostile) act() {
 			grids = append(grids, grid)
 		}
 		if h.draw(2) == 0 {
-			steps := make([]float64, grids[0].Cells()*width)
+			steps := make([]float64, h.length(grids[0].Cells()*width))
 			for i := range steps {
 				steps[i] = h.number()
 			}
 			f.AddGrid(grids[0], steps)
 		}
-		limit := guard.SlopeLimit{Most: float64(1+h.draw(10)) / 10, Norm: engine.SlopeNorm(h.draw(2) == 0)}
+		limit := guard.SlopeLimit{Most: float64(1+h.draw(10)) / 10, Norm: statistic.SlopeNorm(h.draw(2) == 0)}
 		sums, err := h.g.GridSlopes(h.ctx, f, limit, grids)
 		if err != nil {
 			h.note("no slopes", err)
@@ -305,6 +341,9 @@ func (h *hostile) askGroups() {
 			cols = append(cols, j)
 		}
 	}
+	if h.draw(40) == 0 {
+		cols = append(cols, h.draw(len(h.s.Columns)+2)-1)
+	}
 	groups, err := h.g.Groups(h.ctx, cols)
 	if err != nil {
 		h.note("no groups", err)
@@ -319,7 +358,7 @@ func (h *hostile) askGroups() {
 	}
 	switch h.draw(3) {
 	case 0:
-		h.measure(groups.ClassBins(class, [][]uint32{bins, make([]uint32, groups.Len)}, []int{2, 1}), nil)
+		h.measure(groups.ClassBins(class, [][]uint32{bins, make([]uint32, groups.Len)}, []int{h.length(2), h.length(1)}), nil)
 	case 1:
 		h.measure(groups.ClassVectors(class, 2, func(visit func(int, []float64)) {
 			for i := range groups.Len {
@@ -331,16 +370,79 @@ func (h *hostile) askGroups() {
 		}), nil)
 	case 2:
 		classes := []int{class}
-		if h.draw(2) == 0 {
+		switch h.draw(4) {
+		case 0, 1:
 			classes = []int{0, 1}
+		case 2:
+			for range h.draw(3) {
+				classes = append(classes, h.draw(h.s.Classes()))
+			}
 		}
 		h.measure(groups.ClassMeans(classes, 2, func(each func(int, int, float64)) {
 			for i := range groups.Len {
-				each(i, h.draw(2), h.number()/10)
-				each(i, h.draw(2), h.number()/10)
+				each(i, h.draw(h.length(2)), h.number()/10)
+				each(i, h.draw(h.length(2)), h.number()/10)
 			}
 		}))
 	}
+}
+
+// askMistakes asks what brc does. One row of each person would be drawn by coins, which is proved apart.
+func (h *hostile) askMistakes() {
+	if h.s.Person != nil {
+		return
+	}
+	if h.rows == nil || h.draw(20) == 0 {
+		var cols []int
+		for _, j := range h.s.Features() {
+			if h.draw(2) == 0 {
+				cols = append(cols, j)
+			}
+		}
+		sp, err := feature.NewSpace(h.s, feature.Ordinal, cols)
+		if err != nil {
+			h.note("no space", err)
+			return
+		}
+		bound := func() float64 { return []float64{1, math.Sqrt2, 3, 20, h.number()}[h.draw(5)] }
+		q := mistakes.Question{Space: sp, C1: bound(), C2: bound(), Paper: h.draw(4) == 0, Classes: h.draw(2) == 0}
+		for range 1 + h.draw(3) {
+			t := feature.Threshold{Coef: make([]float64, h.length(sp.Width())), Bias: float64(h.draw(201)-100) / 100}
+			for i := range t.Coef {
+				t.Coef[i] = float64(h.draw(201)-100) / 100
+			}
+			q.List = append(q.List, t)
+		}
+		for range h.draw(3) {
+			q.Shapes = append(q.Shapes, mistakes.Shape{First: h.draw(2), Votes: []int{1, 1 - h.draw(3)}[:h.draw(3)], Bias: h.draw(3) - 1})
+		}
+		if h.rows, err = mistakes.Read(h.ctx, h.g, q); err != nil {
+			h.note("no mistakes", err)
+			return
+		}
+	}
+	label, share := h.share()
+	value, err := math.NaN(), error(nil)
+	switch k := h.draw(4); h.draw(6) {
+	case 0, 1:
+		value, err = h.rows.Error(label, share.Epsilon, k)
+	case 2:
+		value, err = h.rows.Share(label, share.Epsilon)
+	case 3:
+		chosen := 0
+		chosen, err = h.rows.Choose(label, share.Epsilon, k/2, k)
+		value = float64(chosen)
+	case 4:
+		h.note("weighed", h.rows.Reweigh(k, math.Exp(h.number()/100)))
+		return
+	case 5:
+		h.note("classes", h.rows.WeighClasses([2]int64{int64(1 + h.draw(mistakes.ClassUnits)), int64(1 + h.draw(mistakes.ClassUnits))}))
+		return
+	}
+	if err == nil {
+		h.next++
+	}
+	h.note("mistakes", label, value, err)
 }
 
 // setting is one guard to attack.
@@ -353,7 +455,7 @@ type setting struct {
 // settingOf draws tables that are neighbours, and terms that may be charged for them.
 func settingOf(src rng.Source) setting {
 	draw := func(n int) int { return int(rng.Below(src, uint64(n))) }
-	tab := census.Generate(uint64(draw(1000)), 2+draw(5))
+	tab := census.Generate(uint64(draw(1000)), 2+draw([]int{5, 12}[draw(2)]))
 	if draw(3) == 0 {
 		tab = learntest.Levels(tab, 3, nil)
 	}
@@ -373,7 +475,7 @@ func settingOf(src rng.Source) setting {
 	if s.Relation == dp.ReplaceOne && draw(3) > 0 {
 		out.terms.Scope = dp.PrivateFeatures
 		if s.Label.Role == schema.Private {
-			out.terms.Scope = dp.FeaturesAndLabel
+			out.terms.Scope = []dp.Scope{dp.FeaturesAndLabel, dp.LabelOnly}[draw(2)]
 		}
 	}
 	if draw(3) == 0 {
@@ -441,7 +543,7 @@ func attack(t *testing.T, seed uint64) (cost float64) {
 			continue
 		}
 		h := &hostile{ctx: t.Context(), g: g, s: tab.Schema, src: replay.Seeded(seed, "acts"), bill: terms.Bill}
-		if tab.Schema.Person != nil {
+		if tab.Schema.Person != nil && h.draw(20) > 0 {
 			h.note("weighed", g.WeighPersons(1+h.draw(3)))
 		}
 		for range acts {

@@ -4,11 +4,13 @@ package guard
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/discreet-dp/discreet/internal/guard/internal/inside"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
 // Inside is a guard's table and door of noise, for measurements that are no bounded sum. How far a
@@ -29,6 +31,16 @@ func (i Inside) OneRow() (engine.Table, error) {
 		return nil, fmt.Errorf("guard: one row of each person must be drawn before rows are measured one by one")
 	}
 	return i.g.table, nil
+}
+
+// Space is the features of the same columns, as the guard's own schema bounds them.
+func (i Inside) Space(sp *feature.Space) (*feature.Space, error) {
+	for _, j := range sp.Columns {
+		if err := i.g.checkColumn(j); err != nil {
+			return nil, err
+		}
+	}
+	return feature.NewSpace(i.g.Schema(), sp.Encoding, slices.Clone(sp.Columns))
 }
 
 // LabelProtected reports whether a neighbour may differ in the label of a row.

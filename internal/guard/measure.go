@@ -92,9 +92,10 @@ func (g *Guard) Exact(s *Sum) ([]float64, error) {
 
 // Scores are sealed scores of candidates.
 type Scores struct {
-	of     *Guard
-	values []mech.Ratio
-	spread float64 // how far a neighbour moves the difference of two scores
+	of      *Guard
+	values  []mech.Ratio
+	offsets []int64 // public, by candidate, within ±farthest; nil: none
+	spread  float64 // how far a neighbour moves the difference of two scores
 }
 
 // Len is the number of candidates.
@@ -106,9 +107,13 @@ func (s *Scores) Spread() float64 { return s.spread }
 // farthest bounds public scores, so that none overflows with what rows add to it.
 const farthest = 1 << 40
 
-// AddOffset adds a public number, cut to ±2^40, to the score of candidate i.
+// AddOffset adds a public number to the score of candidate i. All that is added to one candidate is
+// cut to ±2^40.
 func (s *Scores) AddOffset(i int, x int64) {
-	s.values[i].Num += max(-farthest, min(farthest, x)) * s.values[i].Den
+	if s.offsets == nil {
+		s.offsets = make([]int64, len(s.values))
+	}
+	s.offsets[i] = max(-farthest, min(farthest, s.offsets[i]+max(-farthest, min(farthest, x))))
 }
 
 // Prepend puts a candidate first whose score, cut to ±2^40, no row has a part in.
@@ -119,6 +124,18 @@ func (s *Scores) Prepend(score float64) {
 	}
 	first := mech.Ratio{Num: int64(min(score, farthest) * float64(den)), Den: den}
 	s.values = append([]mech.Ratio{first}, s.values...)
+	if s.offsets != nil {
+		s.offsets = append([]int64{0}, s.offsets...)
+	}
+}
+
+// withOffsets is the scores with what was added to them.
+func (s *Scores) withOffsets() []mech.Ratio {
+	out := slices.Clone(s.values)
+	for i, x := range s.offsets {
+		out[i].Num += x * out[i].Den
+	}
+	return out
 }
 
 // Select returns the index of a candidate with a high score, for a share of the price.
@@ -140,7 +157,7 @@ func (g *Guard) Select(label string, share Share, s *Scores) (int, error) {
 	if err := g.purse.take(label, m.Name(), share); err != nil {
 		return 0, err
 	}
-	return g.exit.Select(label, m, s.values), nil // 3.2: rows meet noise
+	return g.exit.Select(label, m, s.withOffsets()), nil // 3.2: rows meet noise
 }
 
 // Price is a share's text in errors.

@@ -115,13 +115,83 @@ func TestLeadsDeclareTheirSpread(t *testing.T) {
 			t.Fatal(err)
 		}
 		j := tab.Schema().Features()[0]
-		sums, err := g.GridSlopes(t.Context(), guard.NewGridScore([]float64{0}), guard.SlopeLimit{Most: 0.5},
+		sums, err := g.GridSlopes(t.Context(), guard.NewStepScore([]float64{0}), guard.SlopeLimit{Most: 0.5},
 			[]feature.Grid{{Axes: []feature.Bins{feature.NewBins(tab.Schema(), j, []float64{30})}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got, want := sums.Leads().Spread(), 2*guard.LengthSpread(relation, 0.5); got != want {
 			t.Errorf("%s: spread %g, want %g", relation, got, want)
+		}
+	}
+}
+
+// A person of three rows moves every score three times as far as a row does, whatever is protected.
+func TestSpreadOfPersons(t *testing.T) {
+	tab := learntest.WithPersons(census.Generate(1, 40), replay.Seeded(1, "persons"), 3)
+	s := *tab.Schema
+	s.Relation, s.Label.Role = dp.ReplaceOne, schema.Private
+	tab.Schema = &s
+	line := guard.Share{Epsilon: dp.Nano}.Line("all")
+	bins := []feature.Bins{feature.NewBins(&s, s.Features()[0], nil)}
+	for _, scope := range []dp.Scope{dp.LabelOnly, dp.FeaturesAndLabel, dp.WholeRow} {
+		spread := func(most int) float64 {
+			g, err := guard.Open(t.Context(), termsOf(scope, dp.Price{Epsilon: dp.Nano}, line), learntest.Engine(t, tab),
+				guard.Uncounted{}, mech.NewExit(replay.Seeded(1, "open")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := g.WeighPersons(most); err != nil {
+				t.Fatal(err)
+			}
+			cells, err := g.Cells(t.Context(), nil, bins, guard.FullCaps)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return cells.Imbalances([]int{0}).Spread()
+		}
+		if one, three := spread(1), spread(3); three != 3*one {
+			t.Errorf("%s: spread %g for three rows, %g for one", scope, three, one)
+		}
+	}
+}
+
+// said is a plan of one measurement whose model states what it likes.
+type said struct {
+	terms guard.Terms
+	state func(*dp.Statement)
+}
+
+type saying struct{ dp.Statement }
+
+func (s saying) Stated() dp.Statement { return s.Statement }
+
+func (s said) Terms() guard.Terms { return s.terms }
+
+func (s said) Fit(_ context.Context, g *guard.Guard) (saying, error) {
+	t := g.Terms()
+	out := dp.Statement{Scope: t.Scope, Price: t.Price, Bill: t.Bill, Counted: g.Counted(), Seeded: g.Seeded()}
+	s.state(&out)
+	return saying{out}, nil
+}
+
+// A model that states another scope, price or bill than was charged is refused.
+func TestTrainRefuses(t *testing.T) {
+	line := guard.Share{Epsilon: dp.Nano}.Line("all")
+	for name, state := range map[string]func(*dp.Statement){
+		"":                       func(*dp.Statement) {},
+		"another scope":          func(s *dp.Statement) { s.Scope = dp.PrivateFeatures },
+		"less":                   func(s *dp.Statement) { s.Price.Epsilon /= 2 },
+		"a delta":                func(s *dp.Statement) { s.Price.Delta = 1 },
+		"another line":           func(s *dp.Statement) { s.Bill[0].Release = "some" },
+		"no line":                func(s *dp.Statement) { s.Bill = nil },
+		"that it was counted":    func(s *dp.Statement) { s.Counted = true },
+		"that it was not seeded": func(s *dp.Statement) { s.Seeded = !s.Seeded },
+	} {
+		_, err := guard.Train(t.Context(), said{termsOf(dp.WholeRow, dp.Price{Epsilon: dp.Nano}, line), state},
+			tableOf(dp.ReplaceOne, schema.Private, 9), guard.Uncounted{}, mech.NewExit(replay.Seeded(1, "open")))
+		if (err == nil) != (name == "") {
+			t.Errorf("a model that states %q: %v", name, err)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 var bounded = []string{"federated/answer", "federated/collect", "federated/flp", "federated/multiparty",
 	"federated/secsum", "federated/wire", "heldout", "learn", "learn/brc", "learn/erm", "learn/grids", "learn/labeldp",
 	"privacy/accounting", "privacy/ledger", "table/engine/blocks", "table/engine/kernel", "table/engine/memory",
-	"table/engine/question", "table/engine/spark", "tune"}
+	"table/engine/question", "table/engine/spark", "table/engine/statistic", "tune"}
 
 // countless is the largest number that needs none: up to there numbers are of classes, words, bytes
 // of a code.

@@ -283,14 +283,6 @@ var table = []mutant{
 		Package: "./internal/privacy/ledger", Test: "TestDeltasAddUp",
 	},
 	{
-		Row: "delta 4", Bug: "labeldp: the header leaves δ out",
-		File: "internal/learn/labeldp/fit.go",
-		Old:  `Epsilon: pl.Epsilon, Delta: pl.Delta, Bill`,
-		New:  `Epsilon: pl.Epsilon, Bill`,
-
-		Package: "./internal/learn/labeldp", Test: "TestConformance/gaussian/bill_equals_releases",
-	},
-	{
 		Row: "delta 6", Bug: "accounting: the closed form is read at ε rounded up by a thousandth",
 		File: "internal/privacy/accounting/within.go",
 		Old:  `epsilon := math.Nextafter(price.Epsilon.Float(), 0)`,
@@ -482,7 +474,7 @@ var table = []mutant{
 	},
 	{
 		Row: "G3", Bug: "grids: slopes of many classes are not shortened",
-		File: "internal/table/engine/kernel/grids.go",
+		File: "internal/table/engine/statistic/gridslopes.go",
 		Old:  `		scale = most / length`,
 		New:  `		scale = 1 + 0*most`,
 
@@ -522,9 +514,9 @@ var table = []mutant{
 	},
 	{
 		Row: "A9", Bug: "additive: rows are weighed under the score of an earlier fit",
-		File: "internal/table/engine/memory/scored.go",
-		Old:  `s.positive != positive || g.Intercept != f.Intercept ||`,
-		New:  `s.positive != positive ||`,
+		File: "internal/table/engine/statistic/margins.go",
+		Old:  `!ok || o.f.Intercept != m.f.Intercept ||`,
+		New:  `!ok ||`,
 
 		Package: "./internal/table/engine/memory", Test: "TestCellsAnswerAlikeWhateverWasAskedBefore",
 	},
@@ -665,9 +657,9 @@ var table = []mutant{
 	},
 	{
 		Row: "A21", Bug: "additive, more classes: a row that says much about a weight is not shortened",
-		File: "internal/table/engine/kernel/classes.go",
-		Old:  `1 / math.Max(most, math.Abs(first)+half)`,
-		New:  `1 / most`,
+		File: "internal/table/engine/statistic/classslope.go",
+		Old:  `1 / math.Max(a.most, math.Abs(first)+half)`,
+		New:  `1 / a.most`,
 
 		Package: "./internal/learn/additive", Test: "TestMulticlassDeclaredSensitivityIsHeldAndReached",
 	},

@@ -7,10 +7,10 @@ package mutants
 var unlisted = []mutant{
 	{
 		Row: "unlisted 1", Bug: "numbers are cut into bins by the range that occurs",
-		File: "internal/table/engine/memory/cells.go",
-		Old:  `q.asked = append(q.asked, placeOf(&bins[k], m.t.Cols))`,
-		New: `b := bins[k]
-		if v := m.t.Cols[b.Column].Values; b.Second == nil && len(v) > 0 && len(b.Edges) > 1 {
+		File: "internal/table/engine/statistic/cells.go",
+		Old:  `a.places = append(a.places, placeOf(&c.Bins[k], run.Cols))`,
+		New: `b := c.Bins[k]
+		if v := run.Cols[b.Column].Values; b.Second == nil && len(v) > 0 && len(b.Edges) > 1 {
 			lo, hi := v[0], v[0]
 			for _, x := range v {
 				lo, hi = min(lo, x), max(hi, x)
@@ -21,7 +21,7 @@ var unlisted = []mutant{
 			}
 			b.Edges = edges
 		}
-		q.asked = append(q.asked, placeOf(&b, m.t.Cols))`,
+		a.places = append(a.places, placeOf(&b, run.Cols))`,
 		Package: "./internal/noninterference", Test: "TestEveryModeOnPairs",
 	},
 	{
@@ -36,15 +36,15 @@ var unlisted = []mutant{
 	},
 	{
 		Row: "unlisted 4", Bug: "small cells are emptied before noise",
-		File: "internal/table/engine/memory/cells.go",
-		Old: `			for at := range q.asked[k].places {
+		File: "internal/table/engine/statistic/cells.go",
+		Old: `		for at := range p.places {
 `,
-		New: `			for at := range q.asked[k].places {
-				for side := range 2 {
-					if len(parts) == 1 && p[k][2*at+side] < 3*engine.WeightOne {
-						p[k][2*at+side] = 0
-					}
+		New: `		for at := range p.places {
+			for side := range 2 {
+				if a.sums[k][2*at+side] < 3*engine.WeightOne {
+					a.sums[k][2*at+side] = 0
 				}
+			}
 `,
 		Package: "./internal/noninterference", Test: "TestEveryModeOnPairs",
 	},
@@ -320,9 +320,9 @@ var unlisted = []mutant{
 	},
 	{
 		Row: "unlisted 30", Bug: "slopes of weighed rows count each row once",
-		File: "internal/table/engine/memory/grids.go",
-		Old:  `checkPersons("scores of grids", counted)`,
-		New:  `checkPersons("scores of grids", weighed)`,
+		File: "internal/table/engine/statistic/gridslopes.go",
+		Old:  `case v.Weighed:`,
+		New:  `case false:`,
 
 		Package: "./internal/table/engine/memory", Test: "TestNobodyCountsRowsOfPersons",
 	},

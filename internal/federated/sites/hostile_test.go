@@ -23,6 +23,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/engine/question"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -103,32 +104,43 @@ func (h *asker) shape() *feature.LevelShape {
 	return sh
 }
 
+func (h *asker) score() *statistic.StepScore {
+	f := statistic.NewStepScore(h.numbers(h.s.Classes()))
+	for range h.draw(3) {
+		f.AddShape(h.shape(), h.number())
+	}
+	return f
+}
+
 func (h *asker) question() *question.Question {
-	q := &question.Question{Kind: []question.Kind{question.Cells, question.ClassCells, question.ClassSlope,
-		question.ClassResiduals, question.Groups, question.GridSlopes}[h.draw(6)], Against: question.WholeLabel}
+	q := &question.Question{Kind: question.Sum, Against: engine.WholeLabel}
 	if h.draw(10) == 0 {
 		q.Against = h.draw(3)
 	}
+	var bins []feature.Bins
 	for range 1 + h.draw(3) {
-		q.Bins = append(q.Bins, h.bins())
+		bins = append(bins, h.bins())
 	}
-	switch q.Kind {
-	case question.Cells:
-		q.Score = &feature.Additive{Intercept: h.number()}
+	switch h.draw(6) {
+	case 0, 1:
+		score := &feature.Additive{Intercept: h.number()}
 		for range h.draw(3) {
 			b := h.bins()
-			q.Score.Shapes = append(q.Score.Shapes, feature.Shape{Bins: b, Steps: h.numbers(b.Len())})
+			score.Shapes = append(score.Shapes, feature.Shape{Bins: b, Steps: h.numbers(b.Len())})
 		}
 		if h.draw(3) == 0 {
-			q.Bins[0] = feature.Cross(h.bins(), h.bins())
+			bins[0] = feature.Cross(h.bins(), h.bins())
 		}
-		q.Caps = engine.Caps{uint32(1 + h.draw(engine.WeightOne)), uint32(1 + h.draw(engine.WeightOne+1))}
-	case question.ClassSlope, question.ClassResiduals:
-		q.Classes = engine.NewClassScore(h.numbers(h.s.Classes()))
-		for range h.draw(3) {
-			q.Classes.AddShape(h.shape(), h.number())
-		}
-		q.Shape, q.Most, q.Bins = h.shape(), math.Abs(h.number()), q.Bins[:1]
+		q.Statistic = statistic.Cells{Under: score, Bins: bins,
+			Caps: statistic.Caps{uint32(1 + h.draw(engine.WeightOne)), uint32(1 + h.draw(engine.WeightOne+1))}}
+	case 2:
+		q.Statistic = statistic.ClassCells{Bins: bins}
+	case 3:
+		q.Statistic = statistic.ClassSlope{Under: h.score(), Along: h.shape(), Most: math.Abs(h.number())}
+	case 4:
+		q.Statistic = statistic.ClassResiduals{Under: h.score(), Bins: bins[0]}
+	case 5:
+		q.Kind = question.Groups
 	}
 	return q
 }
@@ -221,8 +233,8 @@ func TestAuditOfSites(t *testing.T) {
 		tables[side] = [2]engine.Table{tableOf(t, s, []string{"1,a,p\n", "2,a,n\n", "3,a,p\n"}[side:]),
 			tableOf(t, s, []string{"1,a,p\n"})}
 	}
-	text, err := question.Encode(&question.Question{Kind: question.ClassCells, Against: question.WholeLabel,
-		Bins: []feature.Bins{feature.NewBins(s, 1, nil)}})
+	text, err := question.Encode(&question.Question{Kind: question.Sum, Against: engine.WholeLabel,
+		Statistic: statistic.ClassCells{Bins: []feature.Bins{feature.NewBins(s, 1, nil)}}})
 	must(t, err)
 	ask := &Ask{Label: "rows", Epsilon: dp.Nano, Questions: []json.RawMessage{text},
 		Forms: []AskedForm{{View: guard.AllOfClass}}}

@@ -4,11 +4,15 @@ package sites
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/question"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
+	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
 // Responder answers measurements behind a site's guard.
@@ -69,42 +73,57 @@ func (r *Responder) form(ctx context.Context, a *Ask, f *AskedForm) (*guard.Sum,
 	if err != nil {
 		return nil, err
 	}
-	if q.Against != question.WholeLabel {
-		return nil, fmt.Errorf("sites: a question must be about the whole label")
+	if q.Against != engine.WholeLabel || q.Kind != question.Sum {
+		return nil, fmt.Errorf("sites: a question must be a sum over the whole label")
 	}
-	bins := 0
-	for k := range q.Bins {
-		bins += q.Bins[k].Len()
-	}
-	if bins > r.Values {
-		return nil, fmt.Errorf("sites: a question must be about at most %d bins", r.Values)
-	}
-	part := f.Part >= 0 && f.Part < len(q.Bins)
-	switch {
-	case f.View == guard.CellsPart && q.Kind == question.Cells && part:
+	switch of := q.Statistic.(type) {
+	case statistic.Cells:
+		if f.View != guard.CellsPart || f.Part < 0 || f.Part >= len(of.Bins) || !r.fits(of.Bins) {
+			return nil, errForm
+		}
 		c, err := keep(r, a.Questions[f.Question], func() (*guard.Cells, error) {
-			return r.Guard.Cells(ctx, q.Score, q.Bins, guard.Caps(q.Caps))
+			return r.Guard.Cells(ctx, of.Under, of.Bins, guard.Caps(of.Caps))
 		})
 		if err != nil {
 			return nil, err
 		}
 		return c.Part(f.Part), nil
-	case f.View == guard.SlopeView && q.Kind == question.ClassSlope:
-		return r.Guard.ClassSlope(ctx, q.Classes, q.Shape, q.Most)
-	case f.View == guard.HalvesView && q.Kind == question.ClassResiduals:
-		c, err := r.Guard.ClassResiduals(ctx, q.Classes, &q.Bins[0])
+	case statistic.ClassCells:
+		if !r.fits(of.Bins) {
+			return nil, errForm
+		}
+		return r.classForm(ctx, a, f, of.Bins)
+	case statistic.ClassSlope:
+		if f.View == guard.SlopeView {
+			return r.Guard.ClassSlope(ctx, of.Under, of.Along, of.Most)
+		}
+	case statistic.ClassResiduals:
+		if f.View != guard.HalvesView || !r.fits([]feature.Bins{of.Bins}) {
+			return nil, errForm
+		}
+		c, err := r.Guard.ClassResiduals(ctx, of.Under, &of.Bins)
 		if err != nil {
 			return nil, err
 		}
 		return c.Halves(), nil
-	case q.Kind == question.ClassCells:
-		return r.classForm(ctx, a, f, q, part)
 	}
-	return nil, fmt.Errorf("sites: a form must be one of its question's")
+	return nil, errForm
 }
 
-func (r *Responder) classForm(ctx context.Context, a *Ask, f *AskedForm, q *question.Question, part bool) (*guard.Sum, error) {
-	ok := false
+var errForm = errors.New("sites: a form must be one of its question's, of a size that the policy allows")
+
+// fits reports whether there are no more bins than numbers of a measurement.
+func (r *Responder) fits(bins []feature.Bins) bool {
+	n := 0
+	for k := range bins {
+		n += bins[k].Len()
+	}
+	return n <= r.Values
+}
+
+// classForm is form of counts by class.
+func (r *Responder) classForm(ctx context.Context, a *Ask, f *AskedForm, bins []feature.Bins) (*guard.Sum, error) {
+	ok, part := false, f.Part >= 0 && f.Part < len(bins)
 	switch f.View {
 	case guard.ClassPart:
 		ok = part
@@ -113,8 +132,7 @@ func (r *Responder) classForm(ctx context.Context, a *Ask, f *AskedForm, q *ques
 	case guard.OneClass:
 		ok = f.Part >= 0 && f.Part < r.Guard.Schema().Classes()
 	case guard.ClassesOnce:
-		ok = part && len(f.Runs) == q.Bins[f.Part].Len()+1
-		if ok {
+		if ok = part && len(f.Runs) == bins[f.Part].Len()+1; ok {
 			runs := f.Runs[len(f.Runs)-1]
 			ok = runs > 0 && runs <= maxRuns
 			for _, at := range f.Runs[:len(f.Runs)-1] {
@@ -123,9 +141,9 @@ func (r *Responder) classForm(ctx context.Context, a *Ask, f *AskedForm, q *ques
 		}
 	}
 	if !ok {
-		return nil, fmt.Errorf("sites: a form must be one of its question's")
+		return nil, errForm
 	}
-	c, err := keep(r, a.Questions[f.Question], func() (*guard.ClassCells, error) { return r.Guard.ClassCells(ctx, q.Bins) })
+	c, err := keep(r, a.Questions[f.Question], func() (*guard.ClassCells, error) { return r.Guard.ClassCells(ctx, bins) })
 	if err != nil {
 		return nil, err
 	}

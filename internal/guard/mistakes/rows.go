@@ -76,6 +76,14 @@ func Read(ctx context.Context, g *guard.Guard, q Question) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
+	if q.Space, err = in.Space(q.Space); err != nil {
+		return nil, err
+	}
+	for k := range q.List {
+		if err := q.List[k].Check(q.Space); err != nil {
+			return nil, err
+		}
+	}
 	list := q.List
 	if q.Classes || q.Shapes != nil {
 		list = append(list[:len(list):len(list)], positiveAlways(q.Space))

@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 )
 
 // Rows are the rows of a guard's table with a label of two classes.
@@ -42,7 +43,8 @@ func OneVersusRest(g *guard.Guard) ([]*Rows, error) {
 // Minimise lets the minimum of p out with its noise: coefficients of scaled rows, the intercept's
 // last. The rows are read once per gradient.
 func (r *Rows) Minimise(ctx context.Context, p *Problem) ([]float64, error) {
-	if err := p.check(r.table.Schema().Relation); err != nil {
+	p, err := r.own(p)
+	if err != nil {
 		return nil, err
 	}
 	s := p.Size(r.table.Rows())
@@ -59,6 +61,16 @@ func (r *Rows) Minimise(ctx context.Context, p *Problem) ([]float64, error) {
 		values[i] = mech.RatioOf(w[i])
 	}
 	return r.in.Release(coefsLabel+p.Of, s.after, values...) // 1.3, 2.4
+}
+
+// own is p with the features of the table's own schema, refused if it cannot be protected.
+func (r *Rows) own(p *Problem) (*Problem, error) {
+	if err := p.check(r.table.Schema().Relation); err != nil {
+		return nil, err
+	}
+	own, err := *p, error(nil)
+	own.Space, err = r.in.Space(p.Space)
+	return &own, err
 }
 
 // drawTerm returns b, or zeros. What it is drawn for is the gradient of the rows,
@@ -111,7 +123,8 @@ func objectiveSlopes(ctx context.Context, m engine.Margins, p *Problem, s *Sizes
 func (r *Rows) objectiveSurface(ctx context.Context, p *Problem, s *Sizes,
 	b []float64) func(w []float64) (optimize.Point, error) {
 	return func(w []float64) (optimize.Point, error) {
-		sums, err := r.table.MarginSums(ctx, p.Space, p.Loss, r.rowShape(p), w)
+		sums, err := statistic.Losses{Space: p.Space, Loss: p.Loss, Rows: r.rowShape(p), Coef: w, Value: true,
+			Hess: true}.Floats(ctx, r.table)
 		if err != nil {
 			return optimize.Point{}, err
 		}
@@ -147,7 +160,8 @@ type Cuts = engine.Cuts
 // of the features that p has, the intercept's last. Rows must count once each.
 func (r *Rows) ChooseCut(ctx context.Context, label string, eps dp.Epsilon, p *Problem, coef []float64,
 	cuts Cuts) (int, error) {
-	if err := p.check(r.table.Schema().Relation); err != nil {
+	p, err := r.own(p)
+	if err != nil {
 		return 0, err
 	}
 	if r.weights != nil {

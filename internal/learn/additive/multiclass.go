@@ -46,9 +46,9 @@ func newClassStart(rows []float64, floor float64) *classStart {
 type multiclassFit struct {
 	*fit
 	start  *classStart
-	score  *guard.ClassScore // of the model so far
-	turn   []int             // the column of each round
-	shapes []classShape      // by private column
+	score  *guard.StepScore // of the model so far
+	turn   []int            // the column of each round
+	shapes []classShape     // by private column
 }
 
 // classShape is what has been learnt about one private column.
@@ -68,7 +68,7 @@ func (f *fit) learnMulticlass(ctx context.Context) (*multiclassFit, error) {
 	if err := f.findBins(ctx, st.rows); err != nil {
 		return nil, err
 	}
-	r := &multiclassFit{fit: f, start: st, score: guard.NewClassScore(st.scores), shapes: make([]classShape, len(f.bins))}
+	r := &multiclassFit{fit: f, start: st, score: guard.NewStepScore(st.scores), shapes: make([]classShape, len(f.bins))}
 	for k := range st.shapes {
 		r.score.AddShape(&st.shapes[k], 1)
 	}

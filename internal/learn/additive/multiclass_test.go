@@ -22,6 +22,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -482,7 +483,7 @@ func TestClassScoresAgreeWithNaiveTwin(t *testing.T) {
 	for i := range z {
 		z[i] = slices.Clone(start)
 	}
-	scores := engine.NewClassScore(start)
+	scores := statistic.NewStepScore(start)
 	ctx := context.Background()
 	for q, j := range tab.Schema.Features()[:4] {
 		sh := &feature.LevelShape{Bins: feature.NewBins(tab.Schema, j, []float64{20, 40, 60})}
@@ -493,15 +494,15 @@ func TestClassScoresAgreeWithNaiveTwin(t *testing.T) {
 			}
 		}
 		const most = 0.4
-		got, err := eng.ClassSlope(ctx, scores, sh, most)
+		got, err := statistic.ClassSlope{Under: scores, Along: sh, Most: most}.Of(ctx, eng)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rest, err := eng.ClassResiduals(ctx, scores, &sh.Bins)
+		rest, err := statistic.ClassResiduals{Under: scores, Bins: sh.Bins}.Of(ctx, eng)
 		if err != nil {
 			t.Fatal(err)
 		}
-		cells, err := eng.ClassCells(ctx, []feature.Bins{sh.Bins})
+		cells, err := statistic.ClassCells{Bins: []feature.Bins{sh.Bins}}.Of(ctx, eng)
 		if err != nil {
 			t.Fatal(err)
 		}

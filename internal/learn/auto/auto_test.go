@@ -21,7 +21,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
-	"github.com/discreet-dp/discreet/internal/table/engine/kernel"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -393,19 +393,13 @@ func TestScoreIsThatOfTheModel(t *testing.T) {
 }
 
 // slopesOfRows is the curve of each row alone.
-func slopesOfRows(t *testing.T, tab *dataset.Table, score *engine.GridScore) (out []float64) {
+func slopesOfRows(t *testing.T, tab *dataset.Table, score *statistic.StepScore) (out []float64) {
 	t.Helper()
 	one := feature.Grid{Axes: []feature.Bins{feature.NewBins(tab.Schema, tab.Schema.Features()[0], nil)}}
 	for i := range tab.Rows {
 		row := tab.Subset([]int{i})
-		s := kernel.NewGridScores(row.Cols, row.Labels, tab.Schema.Label.Positive, score.Start)
-		for k := range score.Terms {
-			if err := s.Add(context.Background(), &score.Terms[k]); err != nil {
-				t.Fatal(err)
-			}
-		}
-		sums, err := s.Slopes(context.Background(), engine.SlopeLimit{Most: most, Norm: engine.SlopesL2},
-			[]feature.Grid{one})
+		sums, err := statistic.GridSlopes{Under: score, Limit: statistic.SlopeLimit{Most: most, Norm: statistic.SlopesL2},
+			Grids: []feature.Grid{one}}.Of(t.Context(), learntest.Engine(t, row))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,7 +24,7 @@ const (
 
 // choose reports whether some product of columns says what the first fit's score does
 // not.
-func (pl *Plan) choose(ctx context.Context, g *guard.Guard, score *guard.GridScore) (bool, error) {
+func (pl *Plan) choose(ctx context.Context, g *guard.Guard, score *guard.StepScore) (bool, error) {
 	products := grids.DrawProducts(pl.s, g.Coins(), pl.products) // 1.2: drawn before the rows are asked
 	limit := guard.SlopeLimit{Most: most, Norm: guard.SlopesL2}  // 1.3: no row's slopes are longer
 	sums, err := g.GridSlopes(ctx, score, limit, products)
@@ -46,14 +46,14 @@ func (pl *Plan) choose(ctx context.Context, g *guard.Guard, score *guard.GridSco
 }
 
 // scoreOf is the score of the model of a first fit, over the columns of its table.
-func scoreOf(m *model.Model, s *schema.Schema) *guard.GridScore {
+func scoreOf(m *model.Model, s *schema.Schema) *guard.StepScore {
 	binsOf := func(column string, edges []float64) feature.Bins {
 		j := slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Name == column })
 		return feature.NewBins(s, j, edges)
 	}
 	gridOf := func(axes ...feature.Bins) feature.Grid { return feature.Grid{Axes: axes} }
 	if a, ok := m.Classifier.(*model.Additive); ok {
-		score := guard.NewGridScore([]float64{a.Intercept})
+		score := guard.NewStepScore([]float64{a.Intercept})
 		for _, sh := range a.Shapes {
 			score.AddGrid(gridOf(binsOf(sh.Column, sh.Edges)), sh.LogOdds)
 		}
@@ -64,7 +64,7 @@ func scoreOf(m *model.Model, s *schema.Schema) *guard.GridScore {
 		return score
 	}
 	a := m.Classifier.(*model.MulticlassAdditive)
-	score := guard.NewGridScore(a.Intercepts)
+	score := guard.NewStepScore(a.Intercepts)
 	for _, sh := range a.Shapes {
 		var steps []float64
 		for bin := range sh.LogShares[0] {

@@ -26,7 +26,7 @@ const (
 // leastLeadExact is how far, in rows, a product must lead where nothing is private: less
 // than any does where the first fit leaves little of several classes, told by numbers, for
 // what it leaves is then of columns together.
-func (pl *Plan) leastLeadExact(score *guard.GridScore, sums *guard.GridSums) float64 {
+func (pl *Plan) leastLeadExact(score *guard.StepScore, sums *guard.GridSums) float64 {
 	curve := int64(0) // of all rows
 	for _, x := range sums.Curves {
 		curve += x
@@ -43,7 +43,7 @@ func (pl *Plan) leastLeadExact(score *guard.GridScore, sums *guard.GridSums) flo
 }
 
 // unknownOf is the curve of one row at the scores where all rows start, of several classes.
-func unknownOf(score *guard.GridScore) float64 {
+func unknownOf(score *guard.StepScore) float64 {
 	sum, squares := 0.0, 0.0
 	for _, units := range score.Start {
 		p := math.Exp(float64(units) / feature.ScoreOne)

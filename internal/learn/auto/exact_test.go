@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -40,8 +41,8 @@ func TestLeastLeadByHand(t *testing.T) {
 			}
 		}
 		pl := &Plan{Params: Params{NotPrivate: true}, s: &s, rows: rows}
-		score := engine.NewGridScore(make([]float64, c.classes)) // all classes alike: 1 − Σ p² is .75 of four
-		sums := &engine.GridSums{Curves: []int64{int64(rows * c.curve * engine.WeightOne), 0}}
+		score := statistic.NewStepScore(make([]float64, c.classes)) // all classes alike: 1 − Σ p² is .75 of four
+		sums := &statistic.GridSums{Curves: []int64{int64(rows * c.curve * engine.WeightOne), 0}}
 		got := pl.leastLeadExact(score, sums)
 		if math.Abs(got-c.want) > 1e-3 {
 			t.Errorf("%s: %g rows, want %g", c.name, got, c.want)

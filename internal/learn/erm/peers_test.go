@@ -18,6 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -103,8 +104,8 @@ func (p *peers) table() *dataset.Table {
 func objectiveAt(t *testing.T, pl *Plan, tab engine.Table, w []float64) float64 {
 	t.Helper()
 	p := pl.problemOf(tab.Rows())
-	s, err := tab.MarginSums(context.Background(), p.Space, p.Loss,
-		engine.Rows{Scale: p.RowScale(), Norm: p.Norm, Weights: pl.s.Label.RowWeights()}, w)
+	s, err := statistic.Losses{Space: p.Space, Loss: p.Loss, Rows: engine.Rows{Scale: p.RowScale(), Norm: p.Norm, Weights: pl.s.Label.RowWeights()},
+		Coef: w, Value: true, Hess: true}.Floats(context.Background(), tab)
 	if err != nil {
 		t.Fatal(err)
 	}

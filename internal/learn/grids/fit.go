@@ -41,7 +41,7 @@ func (pl *Plan) fit(ctx context.Context, g *guard.Guard) (*fitted, error) {
 		return nil, err
 	}
 	f := &fitted{start: pl.startOf(share)}
-	score := guard.NewGridScore(f.start)
+	score := guard.NewStepScore(f.start)
 	for t := range pl.shares {
 		if err := pl.runRound(ctx, t, g, score, share, f); err != nil {
 			return nil, err
@@ -96,7 +96,7 @@ func (pl *Plan) startOf(share []float64) (start []float64) {
 }
 
 // runRound draws the grids of round t, takes the best of them and measures its cells.
-func (pl *Plan) runRound(ctx context.Context, t int, g *guard.Guard, score *guard.GridScore, share []float64,
+func (pl *Plan) runRound(ctx context.Context, t int, g *guard.Guard, score *guard.StepScore, share []float64,
 	f *fitted) error {
 	limit := guard.SlopeLimit{Most: pl.rules.most, Norm: guard.SlopesL1} // 1.2: no row's slopes are longer
 	if pl.rules.gaussian || pl.NotPrivate {

@@ -18,6 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -234,12 +235,12 @@ func TestSteps(t *testing.T) {
 // slopes of ½ each and curves of 1, as they are written; and of three classes, one row each.
 func TestGainByHand(t *testing.T) {
 	one := int64(engine.WeightOne)
-	two := &engine.GridSums{Slopes: []int64{one, -2 * one}, Curves: []int64{2 * one, 8 * one}}
+	two := &statistic.GridSums{Slopes: []int64{one, -2 * one}, Curves: []int64{2 * one, 8 * one}}
 	if got, want := gainOf(two, curveParts([]float64{0.5, 0.5}, 1)), 1/(2*0.25+ridge)+4/(8*0.25+ridge); math.Abs(
 		float64(got)/engine.WeightOne-want) > 1e-5 {
 		t.Errorf("gain %d units, want %g", got, want)
 	}
-	three := &engine.GridSums{Slopes: []int64{2 * one, -one, -one}, Curves: []int64{2 * one}}
+	three := &statistic.GridSums{Slopes: []int64{2 * one, -one, -one}, Curves: []int64{2 * one}}
 	share := []float64{0.5, 0.25, 0.25}
 	if got, want := gainOf(three, curveParts(share, 3)), 4/(2*0.4+ridge)+2/(2*0.3+ridge); math.Abs(
 		float64(got)/engine.WeightOne-want) > 1e-5 {

@@ -327,47 +327,9 @@ func (s *spy) Groups(ctx context.Context, cols []int) (*engine.Groups, error) {
 	return s.Table.Groups(ctx, cols)
 }
 
-func (s *spy) Cells(ctx context.Context, f *feature.Additive, bins []feature.Bins,
-	most engine.Caps) ([]engine.CellSums, error) {
+func (s *spy) Sum(ctx context.Context, of engine.Statistic) ([]int64, error) {
 	s.noteQuestion()
-	return s.Table.Cells(ctx, f, bins, most)
-}
-
-func (s *spy) ClassCells(ctx context.Context, bins []feature.Bins) ([]engine.ClassCells, error) {
-	s.noteQuestion()
-	return s.Table.ClassCells(ctx, bins)
-}
-
-func (s *spy) ClassSlope(
-	ctx context.Context, f *engine.ClassScore, sh *feature.LevelShape, most float64,
-) (engine.ClassSlope, error) {
-	s.noteQuestion()
-	return s.Table.ClassSlope(ctx, f, sh, most)
-}
-
-func (s *spy) ClassResiduals(
-	ctx context.Context, f *engine.ClassScore, bins *feature.Bins,
-) (engine.ClassResiduals, error) {
-	s.noteQuestion()
-	return s.Table.ClassResiduals(ctx, f, bins)
-}
-
-func (s *spy) GridSlopes(
-	ctx context.Context, f *engine.GridScore, limit engine.SlopeLimit, grids []feature.Grid,
-) ([]engine.GridSums, error) {
-	s.noteQuestion()
-	return s.Table.GridSlopes(ctx, f, limit, grids)
-}
-
-func (s *spy) LogisticSums(ctx context.Context, sp *feature.Space, coef []float64) (*engine.LossSums, error) {
-	s.noteQuestion()
-	return s.Table.LogisticSums(ctx, sp, coef)
-}
-
-func (s *spy) MarginSums(ctx context.Context, sp *feature.Space, l engine.Loss, r engine.Rows,
-	coef []float64) (*engine.LossSums, error) {
-	s.noteQuestion()
-	return s.Table.MarginSums(ctx, sp, l, r, coef)
+	return s.Table.Sum(ctx, of)
 }
 
 func (s *spy) Margins(ctx context.Context, sp *feature.Space, r engine.Rows) (engine.Margins, error) {

@@ -35,6 +35,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -125,12 +126,9 @@ func (pl *plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 
 // fitBinary is one binary fit.
 func (pl *plan) fitBinary(ctx context.Context, tab engine.Table, reg float64) (*model.Logistic, error) {
-	sums := func(coef []float64) (*engine.LossSums, error) { return tab.LogisticSums(ctx, pl.space, coef) }
-	if pl.weights != nil {
-		rows := engine.Rows{Scale: 1, Norm: math.MaxFloat64, Weights: pl.weights} // as they are
-		sums = func(coef []float64) (*engine.LossSums, error) {
-			return tab.MarginSums(ctx, pl.space, engine.Loss{}, rows, coef)
-		}
+	asIs := engine.Rows{Scale: 1, Norm: math.MaxFloat64, Weights: pl.weights}
+	sums := func(coef []float64) (*engine.LossSums, error) {
+		return statistic.Losses{Space: pl.space, Rows: asIs, Coef: coef, Value: true, Hess: true}.Floats(ctx, tab)
 	}
 	d := pl.space.Width()
 	best, err := minimiseSums(sums, float64(tab.Rows()), reg, make([]float64, d+1))

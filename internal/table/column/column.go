@@ -32,6 +32,17 @@ type Codes struct {
 // Len is the number of codes.
 func (c *Codes) Len() int { return len(c.U8) + len(c.U16) + len(c.U32) }
 
+// Run is the codes of rows from..to-1. It shares memory with c.
+func (c *Codes) Run(from, to int) Codes {
+	switch {
+	case c.U8 != nil:
+		return Codes{U8: c.U8[from:to:to]}
+	case c.U16 != nil:
+		return Codes{U16: c.U16[from:to:to]}
+	}
+	return Codes{U32: c.U32[from:to:to]}
+}
+
 // At returns the code of row i. For loops over many rows use Read.
 func (c *Codes) At(i int) uint32 {
 	switch {

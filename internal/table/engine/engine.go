@@ -16,7 +16,7 @@ import (
 
 // Table answers questions about labelled rows. Answers are sums of integers over rows: an engine
 // that holds rows in several places answers in each of them and adds up. Those about losses are
-// turned into floating-point numbers once they are added up: see ExactTable.
+// turned into floating-point numbers once they are added up: see ExactSums.
 type Table interface {
 	Schema() *schema.Schema
 	// Rows is the number of rows, n. Public under replace-one.
@@ -36,35 +36,11 @@ type Table interface {
 	// into the schema's Columns), in the order of their keys (PackKeys); what rows
 	// weigh, where persons were weighed. One pass.
 	Groups(ctx context.Context, cols []int) (*Groups, error)
-	// Cells adds up, for each of bins, the weights of the rows in each bin by
-	// label. A row weighs Weight(m), m its score under f where its label is
-	// positive, minus that where not; nil weighs every row WeightOne. A weight above the cap of
-	// its class counts for the cap. The label must be binary. The sums are exact, hence the same
-	// for any order of the rows. One pass.
-	Cells(ctx context.Context, f *feature.Additive, bins []feature.Bins, most Caps) ([]CellSums, error)
-	// ClassCells counts, for each of bins, the rows of each class in each bin, as
-	// Groups does. One pass.
-	ClassCells(ctx context.Context, bins []feature.Bins) ([]ClassCells, error)
-	// ClassSlope adds up, over the rows, the first derivative of log p(label) along sh and
-	// half its second, negated, under the score f. What a row adds is shortened so that the
-	// sizes of both together are at most most nats > 0: at most WeightOne units. The sums are
-	// exact, hence the same for any order of the rows. One pass, and one for each term that
-	// was added to f since the last question about it.
-	ClassSlope(ctx context.Context, f *ClassScore, sh *feature.LevelShape, most float64) (ClassSlope, error)
-	// ClassResiduals adds up what the labels say beyond the score f. The sums are exact.
-	// Passes as for ClassSlope.
-	ClassResiduals(ctx context.Context, f *ClassScore, bins *feature.Bins) (ClassResiduals, error)
-	// GridSlopes adds up, by the cells of each of grids, how the likelihood of the labels
-	// rises with the score f. The sums are exact. Passes as for ClassSlope, one for the slopes
-	// of every row, and one for each grid.
-	GridSlopes(ctx context.Context, f *GridScore, limit SlopeLimit, grids []feature.Grid) ([]GridSums, error)
-	// LogisticSums evaluates the logistic loss, its gradient and its Hessian,
-	// summed over the rows, at coef. The label must be binary. One pass.
-	LogisticSums(ctx context.Context, sp *feature.Space, coef []float64) (*LossSums, error)
-	// MarginSums is LogisticSums for any Loss of rows that are scaled and
-	// projected one by one as r says. One pass.
-	MarginSums(ctx context.Context, sp *feature.Space, l Loss, r Rows, coef []float64) (*LossSums, error)
-	// Margins prepares the rows for many evaluations of MarginSums. The label
+	// Sum adds up a statistic over the rows, as many numbers as its Size. The sums are exact, hence
+	// the same for any order of the rows. One pass. An engine may keep what rows score until it is
+	// asked about another Score.
+	Sum(ctx context.Context, s Statistic) ([]int64, error)
+	// Margins prepares the rows for many questions about losses. The label
 	// must be binary. One pass.
 	Margins(ctx context.Context, sp *feature.Space, r Rows) (Margins, error)
 }
@@ -76,7 +52,7 @@ type Margins interface {
 	// Sample is about so many of the rows, all where there are fewer: a row is in it or not by what
 	// its features say, wherever it lies, and equal rows are in it together.
 	Sample(rows int) Margins
-	// Sums are the gradient and, with hess, the Hessian of MarginSums at coef for
+	// Sums are the gradient and, with hess, the Hessian at coef for
 	// the loss l, and how many rows they are sums over. The value of the loss is not
 	// computed. It fails only when ctx ends or coef has the wrong length.
 	Sums(ctx context.Context, l Loss, coef []float64, hess bool) (*LossSums, error)
@@ -143,7 +119,7 @@ type Groups struct {
 
 // LossSums is a twice differentiable loss at one point, summed over rows.
 type LossSums struct {
-	Rows uint64 // how many were added up, where an ExactTable did
+	Rows uint64 // how many were added up, if they were exact
 	Loss float64
 	Grad []float64 // length d+1, the intercept last
 	Hess []float64 // (d+1)×(d+1) row-major, symmetric

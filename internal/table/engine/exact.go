@@ -3,22 +3,12 @@
 package engine
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/bits"
 
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
-
-// ExactTable answers about losses in whole numbers, so that answers about parts of a table add up
-// to that about all of it.
-type ExactTable interface {
-	// ExactLosses answers q. One pass over the rows.
-	ExactLosses(ctx context.Context, q *LossQuestion) (*ExactSums, error)
-	// ExactRight is Right of Margins, of rows that count once each.
-	ExactRight(ctx context.Context, sp *feature.Space, coef []float64, cuts Cuts) ([]int64, error)
-}
 
 // LossQuestion asks for a Loss, its gradient and its Hessian at Coef, the intercept last, summed
 // over rows of Space that are shaped by Rows. The label must be binary.
@@ -30,27 +20,6 @@ type LossQuestion struct {
 	Value, Hess bool // whether the loss itself and its Hessian are wanted
 	// Halvings picks a sample of the rows, about one of 2^Halvings: see Margins.Sample.
 	Halvings int
-}
-
-// AskLogistic is LogisticSums of Table, asked of t.
-func AskLogistic(ctx context.Context, t ExactTable, sp *feature.Space, coef []float64) (*LossSums, error) {
-	return AskMargins(ctx, t, sp, Loss{}, Rows{Scale: 1, Norm: math.MaxFloat64}, coef)
-}
-
-// AskMargins is MarginSums of Table, asked of t.
-func AskMargins(
-	ctx context.Context, t ExactTable, sp *feature.Space, l Loss, r Rows, coef []float64,
-) (*LossSums, error) {
-	return AskLosses(ctx, t, &LossQuestion{Space: sp, Loss: l, Rows: r, Coef: coef, Value: true, Hess: true})
-}
-
-// AskLosses asks t, and turns the answer into floating-point numbers.
-func AskLosses(ctx context.Context, t ExactTable, q *LossQuestion) (*LossSums, error) {
-	s, err := t.ExactLosses(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	return s.Floats(q, UnitsOf(q.Space, q.Loss, q.Rows, q.Rows.Largest())), nil
 }
 
 // ExactSums is LossSums in whole numbers: addition is exact, hence the same for any order of the

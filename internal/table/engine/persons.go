@@ -23,6 +23,9 @@ type Persons interface {
 	Ignore() Table
 }
 
+// WeightOne is how many units make the weight 1, the largest a row can have.
+const WeightOne = 1 << 20
+
 // PersonWeight is what each row of a person with so many rows weighs where the person may weigh at
 // most most rows, min(1, most/rows) in units of 1/WeightOne and rounded down: rows times that is
 // never more than most (1.1).

@@ -3,6 +3,7 @@
 package feature
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/discreet-dp/discreet/internal/table/column"
@@ -19,6 +20,18 @@ import (
 type Threshold struct {
 	Coef []float64 // length Width of its Space
 	Bias float64
+}
+
+// Check refuses a classifier that does not fit the features of sp.
+func (h *Threshold) Check(sp *Space) error {
+	ok := len(h.Coef) == sp.Width() && h.Bias >= -1 && h.Bias <= 1
+	for _, c := range h.Coef {
+		ok = ok && c >= -1 && c <= 1
+	}
+	if !ok {
+		return fmt.Errorf("feature: a classifier must have %d coefficients in [-1, 1]", sp.Width())
+	}
+	return nil
 }
 
 // fixedBits is S, chosen so that (columns+1) contributions of at most 2^S add up

@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -123,8 +124,8 @@ func TestStoreAnswersAsMemory(t *testing.T) {
 		f := &feature.Additive{Intercept: 0.5}
 		for round := range 4 {
 			for _, tables := range [][2]engine.Table{{got, want}, {got.Against(0), want.Against(0)}} {
-				g, err1 := tables[0].Cells(ctx, f, bins, engine.FullCaps)
-				w, err2 := tables[1].Cells(ctx, f, bins, engine.FullCaps)
+				g, err1 := statistic.Cells{Under: f, Bins: bins, Caps: statistic.FullCaps}.Of(ctx, tables[0])
+				w, err2 := statistic.Cells{Under: f, Bins: bins, Caps: statistic.FullCaps}.Of(ctx, tables[1])
 				if err1 != nil || err2 != nil || !reflect.DeepEqual(g, w) {
 					t.Fatalf("round %d: other cells, %v, %v", round, err1, err2)
 				}
@@ -140,7 +141,7 @@ func TestStoreAnswersAsMemory(t *testing.T) {
 		}
 		cancelled, cancel := context.WithCancel(ctx)
 		cancel()
-		if _, err := got.Cells(cancelled, f, bins, engine.FullCaps); err == nil {
+		if _, err := (statistic.Cells{Under: f, Bins: bins, Caps: statistic.FullCaps}).Of(cancelled, got); err == nil {
 			t.Error("a cancelled question is answered")
 		}
 		if err := st.Put(0, tab); err == nil {
@@ -181,15 +182,15 @@ func TestStoreReadsWhatAQuestionAdds(t *testing.T) {
 			steps[k] = float64(k) / 4
 		}
 		f.Shapes = append(f.Shapes, feature.Shape{Bins: bins, Steps: steps})
-		got, err1 := st.Table().Cells(ctx, f, []feature.Bins{bins}, engine.FullCaps)
-		want, err2 := memoryTable.Cells(ctx, f, []feature.Bins{bins}, engine.FullCaps)
+		got, err1 := statistic.Cells{Under: f, Bins: []feature.Bins{bins}, Caps: statistic.FullCaps}.Of(ctx, st.Table())
+		want, err2 := statistic.Cells{Under: f, Bins: []feature.Bins{bins}, Caps: statistic.FullCaps}.Of(ctx, memoryTable)
 		if err1 != nil || err2 != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("column %d: other cells, %v, %v", col, err1, err2)
 		}
 		damage(col)
 	}
 	f.Intercept = 0 // another score, which no row is known to have
-	if _, err := st.Table().Cells(ctx, f, nil, engine.FullCaps); err == nil {
+	if _, err := (statistic.Cells{Under: f, Caps: statistic.FullCaps}).Of(ctx, st.Table()); err == nil {
 		t.Error("damaged columns are read")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -62,7 +63,7 @@ func TestPersonsInBlocksAreThoseOfMemory(t *testing.T) {
 	draws := func() func(uint64) uint64 { return rand.New(rand.NewPCG(7, 8)).Uint64N }
 	for _, most := range []int64{0, 1 << 20} {
 		got := storePersons(t, tab, 9, most).Table()
-		if _, err := got.Cells(ctx, f, bins, engine.FullCaps); err == nil || !strings.Contains(err.Error(), "before it is settled") {
+		if _, err := (statistic.Cells{Under: f, Bins: bins, Caps: statistic.FullCaps}).Of(ctx, got); err == nil || !strings.Contains(err.Error(), "before it is settled") {
 			t.Errorf("rows count before it is settled what for: %v", err)
 		}
 		g, w := got.Persons(), want.Persons()
@@ -80,8 +81,8 @@ func TestPersonsInBlocksAreThoseOfMemory(t *testing.T) {
 				t.Errorf("%s: %d rows, want %d", name, tables[0].Rows(), tables[1].Rows())
 			}
 			for range 2 {
-				c1, err1 := tables[0].Cells(ctx, f, bins, engine.FullCaps)
-				c2, err2 := tables[1].Cells(ctx, f, bins, engine.FullCaps)
+				c1, err1 := statistic.Cells{Under: f, Bins: bins, Caps: statistic.FullCaps}.Of(ctx, tables[0])
+				c2, err2 := statistic.Cells{Under: f, Bins: bins, Caps: statistic.FullCaps}.Of(ctx, tables[1])
 				if err1 != nil || err2 != nil || !reflect.DeepEqual(c1, c2) {
 					t.Errorf("%s: other cells, %v, %v", name, err1, err2)
 				}

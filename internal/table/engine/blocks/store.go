@@ -200,15 +200,11 @@ func (st *Store) RowsOf(k int) int { return st.blocks[k].Rows }
 
 // keepsScores reports whether what rows score may be kept until the next question about them.
 func (st *Store) keepsScores(q *question.Question) bool {
-	row := int64(0) // bytes of it
-	switch {
-	case q.Score != nil:
-		row = 5
-	case q.Classes != nil:
-		row = 1 + 4*int64(len(q.Classes.Start))
-	case q.Grid != nil:
-		row = 5 + 8*int64(len(q.Grid.Start))
+	score := q.Score()
+	if score == nil {
+		return false
 	}
+	row := 1 + 4*int64(score.Width()) // bytes of it
 	if st.weights != nil {
 		row += 4
 	}
@@ -216,7 +212,7 @@ func (st *Store) keepsScores(q *question.Question) bool {
 	if st.whole != nil { // whose other parts keep scores, too
 		rows = max(rows, st.whole.Rows())
 	}
-	return row > 0 && row*int64(rows) <= st.most
+	return row*int64(rows) <= st.most
 }
 
 func (st *Store) askBlock(
@@ -229,8 +225,8 @@ func (st *Store) askBlock(
 		rows = &dataset.Table{Schema: st.s, Rows: b.Rows, Cols: make([]column.Column, len(b.Columns))}
 	}
 	scored := 0
-	if tab != nil {
-		scored = tab.ScoredTerms(q.Against, q.Score, q.Classes, q.Grid)
+	if score := q.Score(); tab != nil && score != nil {
+		scored = tab.KnownTerms(q.Against, score)
 	}
 	err := b.load(rows, q.ColumnsRead(scored), st.readAt(b), r)
 	if err != nil {

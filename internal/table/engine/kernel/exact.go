@@ -3,12 +3,8 @@
 package kernel
 
 import (
-	"context"
 	"math"
 	"math/bits"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/engine"
@@ -202,39 +198,44 @@ func sumUnits(a []int64) (sum int64) {
 // mostLoss bounds what a row can add to ExactSums.Whole.
 const mostLoss = 1 << 46
 
-// ExactLosses answers q about rows of coded columns, parallel to the schema's, that weigh at
-// most most.
-func ExactLosses(ctx context.Context, cols []column.Column, rows int, weigh Weigh, most float64,
-	q *engine.LossQuestion) (*engine.ExactSums, error) {
-	if err := engine.CheckLength(q.Space, q.Coef); err != nil {
-		return nil, err
+// ExactRows adds up what answers a question over coded rows.
+type ExactRows struct {
+	of   *exactRows // nil at coefficients that are not engine.Bounded
+	s    *marginScratch
+	into *exactStrip
+}
+
+// NewExactRows answers q about rows of cols, parallel to the schema's, whose codes may be others at
+// each Add. They weigh at most most. q's coefficients must be as many as its space has features, and
+// one more.
+func NewExactRows(cols []column.Column, weigh Weigh, most float64, q *engine.LossQuestion) *ExactRows {
+	r := &ExactRows{into: newExactStrip(len(q.Coef), q.Hess)}
+	if engine.Bounded(q.Space, q.Coef) {
+		r.of = newExactRows(cols, weigh, most, q)
+		r.s = newExactScratch(len(r.of.tables))
 	}
-	dim := len(q.Coef)
-	total := NewExactSums(dim, q.Hess)
-	if !engine.Bounded(q.Space, q.Coef) {
-		return total, ctx.Err()
+	return r
+}
+
+// Add adds the first so many rows.
+func (r *ExactRows) Add(rows int) {
+	if r.of == nil {
+		return
 	}
-	e := newExactRows(cols, weigh, most, q)
-	var next atomic.Int64
-	var mu sync.Mutex
-	var workers sync.WaitGroup
-	strips := (rows + stripWeight - 1) / stripWeight
-	for range min(runtime.GOMAXPROCS(0), strips) {
-		workers.Go(func() {
-			into, s := newExactStrip(dim, q.Hess), newExactScratch(len(e.tables))
-			for p := int(next.Add(1) - 1); p < strips && ctx.Err() == nil; p = int(next.Add(1) - 1) {
-				for at := p * stripWeight; at < min((p+1)*stripWeight, rows); at += lossBlock {
-					e.addBlock(at, min(lossBlock, rows-at), s, into)
-				}
-				into.flush(e.terms)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			total.Add(into.sums)
-		})
+	for at := 0; at < rows; at += lossBlock {
+		if r.into.rows > stripWeight-lossBlock {
+			r.into.flush(r.of.terms)
+		}
+		r.of.addBlock(at, min(lossBlock, rows-at), r.s, r.into)
 	}
-	workers.Wait()
-	return total, ctx.Err()
+}
+
+// Sums is the answer about all rows so far.
+func (r *ExactRows) Sums() *engine.ExactSums {
+	if r.of != nil {
+		r.into.flush(r.of.terms)
+	}
+	return r.into.sums
 }
 
 // exactRows is rows as they are coded, and a question about them.

@@ -3,11 +3,11 @@
 package kernel
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/table/column"
 	. "github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -19,14 +19,17 @@ var marginLosses = []Loss{{}, {Huber: 0.5}, {Huber: 2}}
 // shortened and others not.
 var marginRows = []Rows{{Scale: 1, Norm: 100}, {Scale: 0.4, Norm: 1}, {Scale: 0.4, Norm: 0.7}}
 
+// exactSums adds up all rows at once.
+func exactSums(cols []column.Column, rows int, weigh Weigh, most float64, q *LossQuestion) *ExactSums {
+	r := NewExactRows(cols, weigh, most, q)
+	r.Add(rows)
+	return r.Sums()
+}
+
 func (c *lossCase) margin(t testing.TB, l Loss, r Rows, coef []float64) *LossSums {
 	t.Helper()
 	q := &LossQuestion{Space: c.sp, Loss: l, Rows: r, Coef: coef, Value: true, Hess: true}
-	s, err := ExactLosses(context.Background(), c.cols, c.rows, GroupWeights(c.pos, c.neg), most, q)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.Floats(q, UnitsOf(c.sp, l, r, most))
+	return exactSums(c.cols, c.rows, GroupWeights(c.pos, c.neg), most, q).Floats(q, UnitsOf(c.sp, l, r, most))
 }
 
 const most = 4 // what a row weighs, see newLossCase

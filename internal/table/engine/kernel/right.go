@@ -53,34 +53,42 @@ func (m *MarginRows) Right(ctx context.Context, coef []float64, cuts engine.Cuts
 	return right, nil
 }
 
-// ExactRight is Right of rows of coded columns that count once each.
-func ExactRight(ctx context.Context, sp *feature.Space, cols []column.Column, labels []uint8, positive int,
-	coef []float64, cuts engine.Cuts) ([]int64, error) {
-	if err := cuts.Check(sp, coef); err != nil {
-		return nil, err
-	}
+// RightRows is Right of rows of coded columns that count once each.
+type RightRows struct {
+	m      *lossModel
+	s      *lossScratch
+	passed passedCuts
+	gain   []int64 // by the number of cuts that a row passes
+	sum    int64
+}
+
+// NewRightRows counts rows of cols, whose codes may be others at each Add.
+func NewRightRows(sp *feature.Space, cols []column.Column, coef []float64, cuts engine.Cuts) *RightRows {
 	m := newExactModel(sp, cols, newTerms(engine.LossUnits{Scale: 1}, engine.Loss{}, coef, reachOf(sp, coef)))
-	s, passed := newLossScratch(len(m.tables)), newPassedCuts(cuts)
-	gain, sum := make([]int64, cuts.Count+1), int64(0)
+	return &RightRows{m, newLossScratch(len(m.tables)), newPassedCuts(cuts), make([]int64, cuts.Count+1), 0}
+}
+
+// Add counts rows with these labels, the first that cols has; positive is 1 for a positive label.
+func (r *RightRows) Add(labels []uint8, positive *[1 << 8]uint8) {
 	for at := 0; at < len(labels); at += lossBlock {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
 		n := min(lossBlock, len(labels)-at)
-		m.scoreBlock(at, n, s)
-		for i, z := range s.score[:n] {
-			if int(labels[at+i]) == positive {
-				gain[passed.count(z)]++
+		r.m.scoreBlock(at, n, r.s)
+		for i, z := range r.s.score[:n] {
+			if positive[labels[at+i]] == 1 {
+				r.gain[r.passed.count(z)]++
 				continue
 			}
-			gain[passed.count(z)]--
-			sum++
+			r.gain[r.passed.count(z)]--
+			r.sum++
 		}
 	}
-	right := make([]int64, cuts.Count)
-	for k := cuts.Count - 1; k >= 0; k-- {
-		sum += gain[k+1]
-		right[k] = sum
+}
+
+// AddTo adds the counts, one for each cut, to right.
+func (r *RightRows) AddTo(right []int64) {
+	sum := r.sum
+	for k := len(right) - 1; k >= 0; k-- {
+		sum += r.gain[k+1]
+		right[k] += sum
 	}
-	return right, nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine"
 )
 
-// Against implements engine.Table. What Margins and Cells keep is shared with m. Of a
+// Against implements engine.Table. What Margins and Sum keep is shared with m. Of a
 // view it may not be asked: classes are those of the whole label.
 func (m *Table) Against(class int) engine.Table {
 	if m.schema != m.t.Schema {
@@ -19,15 +19,15 @@ func (m *Table) Against(class int) engine.Table {
 	return &view
 }
 
-// viewCode is the code in the view of a code of the whole label.
-func (m *Table) viewCode(whole int) int {
-	switch {
-	case m.schema == m.t.Schema:
-		return whole
-	case whole == m.positive:
-		return 1
+// view is how the label is asked about.
+func (m *Table) view() *engine.View {
+	against := engine.WholeLabel
+	if m.schema != m.t.Schema {
+		against = m.positive
 	}
-	return 0
+	v := engine.NewView(m.t.Schema, against)
+	v.Weighed = m.weights != nil
+	return v
 }
 
 // What a question makes of rows that weigh what their persons allow.

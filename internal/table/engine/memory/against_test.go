@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -108,11 +109,11 @@ func TestAgainstEqualsRecodedLabels(t *testing.T) {
 			!slices.Equal(groups.Counts[1], wantGroups.Counts[1]) {
 			t.Errorf("level %d: other groups than of recoded labels", level)
 		}
-		cells, err := view.Cells(ctx, nil, []feature.Bins{feature.NewBins(tab.Schema, 1, nil)}, engine.FullCaps)
+		cells, err := statistic.Cells{Bins: []feature.Bins{feature.NewBins(tab.Schema, 1, nil)}, Caps: statistic.FullCaps}.Of(ctx, view)
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantCells, err := twin.Cells(ctx, nil, []feature.Bins{feature.NewBins(tab.Schema, 1, nil)}, engine.FullCaps)
+		wantCells, err := statistic.Cells{Bins: []feature.Bins{feature.NewBins(tab.Schema, 1, nil)}, Caps: statistic.FullCaps}.Of(ctx, twin)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,11 +121,13 @@ func TestAgainstEqualsRecodedLabels(t *testing.T) {
 			!slices.Equal(cells[0].Negative, wantCells[0].Negative) {
 			t.Errorf("level %d: other cells than of recoded labels", level)
 		}
-		sums, err := view.LogisticSums(ctx, sp, coef)
+		sums, err := statistic.Losses{Space: sp, Rows: engine.Rows{Scale: 1, Norm: math.MaxFloat64}, Coef: coef,
+			Value: true, Hess: true}.Floats(ctx, view)
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantSums, err := twin.LogisticSums(ctx, sp, coef)
+		wantSums, err := statistic.Losses{Space: sp, Rows: engine.Rows{Scale: 1, Norm: math.MaxFloat64}, Coef: coef,
+			Value: true, Hess: true}.Floats(ctx, twin)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,11 +139,12 @@ func TestAgainstEqualsRecodedLabels(t *testing.T) {
 			twin := open(t, recoded(tab, level, weights))
 			for _, norm := range []float64{0.5, 0.4} {
 				r := engine.Rows{Scale: 0.5, Norm: norm, Weights: weights}
-				got, err := view.MarginSums(ctx, sp, engine.Loss{}, r, coef)
+				got, err := statistic.Losses{Space: sp, Rows: r, Coef: coef, Value: true, Hess: true}.Floats(ctx, view)
 				if err != nil {
 					t.Fatal(err)
 				}
-				want, err := twin.MarginSums(ctx, sp, engine.Loss{}, engine.Rows{Scale: 0.5, Norm: norm}, coef)
+				want, err := statistic.Losses{Space: sp, Rows: engine.Rows{Scale: 0.5, Norm: norm}, Coef: coef,
+					Value: true, Hess: true}.Floats(ctx, twin)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -173,9 +177,11 @@ func TestThreeLevelsAreNotTwo(t *testing.T) {
 	}
 	coef := []float64{0, 0}
 	_, mistakes := whole.Mistakes(ctx, sp, thresholds(1, sp, 1))
-	_, cells := whole.Cells(ctx, nil, nil, engine.FullCaps)
-	_, logistic := whole.LogisticSums(ctx, sp, coef)
-	_, sums := whole.MarginSums(ctx, sp, engine.Loss{}, engine.Rows{Scale: 1, Norm: 1}, coef)
+	_, cells := statistic.Cells{Caps: statistic.FullCaps}.Of(ctx, whole)
+	_, logistic := statistic.Losses{Space: sp, Rows: engine.Rows{Scale: 1, Norm: math.MaxFloat64}, Coef: coef,
+		Value: true, Hess: true}.Floats(ctx, whole)
+	_, sums := statistic.Losses{Space: sp, Rows: engine.Rows{Scale: 1, Norm: 1}, Coef: coef,
+		Value: true, Hess: true}.Floats(ctx, whole)
 	_, margins := whole.Margins(ctx, sp, engine.Rows{Scale: 1, Norm: 1})
 	for what, err := range map[string]error{"mistakes": mistakes, "cells": cells, "logistic sums": logistic,
 		"margin sums": sums, "margins": margins} {
@@ -228,7 +234,7 @@ func TestMarginsKeepTheRowsOnly(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, err1 := laid.Sums(ctx, engine.Loss{}, coef, false)
-			want, err2 := view.MarginSums(ctx, sp, engine.Loss{}, r, coef)
+			want, err2 := statistic.Losses{Space: sp, Rows: r, Coef: coef, Value: true, Hess: true}.Floats(ctx, view)
 			if err1 != nil || err2 != nil {
 				t.Fatal(err1, err2)
 			}

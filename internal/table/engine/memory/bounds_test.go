@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
@@ -67,14 +68,14 @@ func (a totals) addAnswers(t *testing.T, m *Table, weighed bool) {
 		f.Shapes = append(f.Shapes, sh)
 	}
 	for name, score := range map[string]*feature.Additive{"unscored": nil, "scored": f} {
-		cells, err := m.Cells(ctx, score, bins, engine.FullCaps)
+		cells, err := statistic.Cells{Under: score, Bins: bins, Caps: statistic.FullCaps}.Of(ctx, m)
 		must(err)
 		for k := range cells {
 			addAll(a, fmt.Sprint(name, k, "+"), cells[k].Positive)
 			addAll(a, fmt.Sprint(name, k, "-"), cells[k].Negative)
 		}
 	}
-	classes, err := m.ClassCells(ctx, bins[:3])
+	classes, err := statistic.ClassCells{Bins: bins[:3]}.Of(ctx, m)
 	must(err)
 	for k := range classes {
 		for label := range classes[k].Rows {
@@ -93,17 +94,16 @@ func (a totals) addAnswers(t *testing.T, m *Table, weighed bool) {
 			addAll(a, name, []uint64{g.Counts[0][i], g.Counts[1][i]})
 		}
 	}
-	score := engine.NewClassScore([]float64{0.5, -0.25})
-	score.Terms = append(score.Terms, engine.ClassTerm{Bins: bins[1], Units: [][]int64{
-		make([]int64, bins[1].Len()), slices.Repeat([]int64{feature.ScoreOne / 3}, bins[1].Len())}})
-	rest, err := m.ClassResiduals(ctx, score, &bins[2])
+	score := statistic.NewStepScore([]float64{0.5, -0.25})
+	score.AddShape(&feature.LevelShape{Bins: bins[1], Steps: [][]float64{make([]float64, bins[1].Len()),
+		slices.Repeat([]float64{1. / 3}, bins[1].Len())}}, 1)
+	rest, err := statistic.ClassResiduals{Under: score, Bins: bins[2]}.Of(ctx, m)
 	must(err)
 	steps := make([]float64, bins[2].Len())
 	for i := range steps {
 		steps[i] = math.Cos(float64(i))
 	}
-	slope, err := m.ClassSlope(ctx, score, &feature.LevelShape{Bins: bins[2], Steps: [][]float64{steps,
-		make([]float64, len(steps))}}, 0.5)
+	slope, err := statistic.ClassSlope{Under: score, Along: &feature.LevelShape{Bins: bins[2], Steps: [][]float64{steps, make([]float64, len(steps))}}, Most: 0.5}.Of(ctx, m)
 	must(err)
 	addAll(a, "slope", []int64{slope.Gain, slope.HalfCurve})
 	for label := range rest.Above {
@@ -113,9 +113,9 @@ func (a totals) addAnswers(t *testing.T, m *Table, weighed bool) {
 	if weighed {
 		return
 	}
-	grid := engine.NewGridScore([]float64{0.25})
+	grid := statistic.NewStepScore([]float64{0.25})
 	grids := []feature.Grid{{Axes: bins[:2]}, {Axes: bins[2:3]}}
-	slopes, err := m.GridSlopes(ctx, grid, engine.SlopeLimit{Most: 1, Norm: engine.SlopesL2}, grids)
+	slopes, err := statistic.GridSlopes{Under: grid, Limit: statistic.SlopeLimit{Most: 1, Norm: statistic.SlopesL2}, Grids: grids}.Of(ctx, m)
 	must(err)
 	for k := range slopes {
 		addAll(a, fmt.Sprint("slopes", k), slopes[k].Slopes)
@@ -134,13 +134,13 @@ func (a totals) addAnswers(t *testing.T, m *Table, weighed bool) {
 		}
 		coef := append(slices.Clone(thresholds(1, sp, 1)[0].Coef), 0.25)
 		q := &engine.LossQuestion{Space: sp, Rows: engine.Rows{Scale: 0.9, Norm: 1}, Coef: coef, Value: true, Hess: k == 1}
-		sums, err := m.ExactLosses(ctx, q)
+		sums, err := statistic.Losses(*q).Of(ctx, m)
 		must(err)
 		a.add(fmt.Sprint("rows", cols), new(big.Int).SetUint64(sums.Rows))
 		a.addWide(fmt.Sprint("loss", cols), []engine.Wide{sums.Whole, sums.Part})
 		a.addWide(fmt.Sprint("gradient", cols), sums.Grad)
 		a.addWide(fmt.Sprint("hessian", cols), sums.Hess)
-		right, err := m.ExactRight(ctx, sp, coef, engine.Cuts{First: -1, Step: 0.25, Count: 9})
+		right, err := statistic.Right{Space: sp, Coef: coef, Cuts: engine.Cuts{First: -1, Step: 0.25, Count: 9}}.Of(ctx, m)
 		must(err)
 		addAll(a, fmt.Sprint("right", cols), right)
 		laid, err := m.Margins(ctx, sp, q.Rows)
@@ -165,7 +165,7 @@ func (a totals) addAnswers(t *testing.T, m *Table, weighed bool) {
 // row: on either side of every size at which rows are cut into pieces, and of two that come in no
 // code.
 func TestAnswersAddUpBeyondEverySize(t *testing.T) {
-	sizes := []int{cellRows - 1, cellRows, cellRows + 1, chunkRows - 1, chunkRows, chunkRows + 1, 5001, 1<<15 - 1, 1 << 15,
+	sizes := []int{runRows - 1, runRows, runRows + 1, chunkRows - 1, chunkRows, chunkRows + 1, 5001, 1<<15 - 1, 1 << 15,
 		1<<15 + 1, 1<<16 + 1, 150_001}
 	all := personTable(11, sizes[len(sizes)-1], 40_000)
 	plain := *all
@@ -429,7 +429,7 @@ func TestEqualRowsCountAsOftenAsTheyOccur(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, coef := engine.Rows{Scale: 0.5, Norm: 1}, slices.Repeat([]float64{0.25}, sp.Width()+1)
-		want, err := m.MarginSums(t.Context(), sp, engine.Loss{}, r, coef)
+		want, err := statistic.Losses{Space: sp, Rows: r, Coef: coef, Value: true, Hess: true}.Floats(t.Context(), m)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
@@ -48,7 +49,7 @@ func TestCellsAgreeWithNaiveTwin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := m.Cells(context.Background(), f, bins, engine.FullCaps)
+	got, err := statistic.Cells{Under: f, Bins: bins, Caps: statistic.FullCaps}.Of(context.Background(), m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +86,7 @@ func TestCellsAgreeWithNaiveTwin(t *testing.T) {
 		}
 	}
 	for k := range bins {
-		for label, sums := range [][]uint64{got[k].Negative, got[k].Positive} {
+		for label, sums := range [][]int64{got[k].Negative, got[k].Positive} {
 			for b, sum := range sums {
 				if g := float64(sum) / engine.WeightOne; math.Abs(g-want[k][label][b]) > 1e-4*(1+want[k][label][b]) {
 					t.Errorf("column %d, label %d, bin %d: %g, the twin has %g", k, label, b, g, want[k][label][b])

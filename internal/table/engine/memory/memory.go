@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"sync"
 
@@ -24,8 +23,6 @@ type Table struct {
 	positive int // label code; -1 where there is none
 	laid     *laidOut
 	scored   *scored
-	classes  *classScores
-	grids    *gridScores
 	persons  *persons // nil where a row is a unit of its own
 	weights  []uint32 // by row, see engine.PersonWeight; nil where every row counts once
 }
@@ -48,7 +45,7 @@ func New(t *dataset.Table) (*Table, error) {
 
 func newTable(t *dataset.Table) *Table {
 	return &Table{t: t, schema: t.Schema, positive: t.Schema.Label.Positive,
-		laid: new(laidOut), scored: new(scored), classes: new(classScores), grids: new(gridScores)}
+		laid: new(laidOut), scored: new(scored)}
 }
 
 func (m *Table) Schema() *schema.Schema { return m.schema }
@@ -166,9 +163,10 @@ func (m *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) 
 	for c := range g.Counts {
 		g.Counts[c] = make([]uint64, len(slots))
 	}
+	view := m.view()
 	for i, s := range slots {
 		for c, n := range all.countsAt(s) {
-			g.Counts[m.viewCode(c)][i] += n
+			g.Counts[view.Label[c]][i] += n
 		}
 	}
 	return g, nil
@@ -200,23 +198,16 @@ func (m *Table) countRows(ctx context.Context, keyBits, counters int,
 // eachChunk runs fill over chunks of rows, into one T per core, at least one. keys has
 // room for words words of each row of the chunk.
 func eachChunk[T any](ctx context.Context, m *Table, words int, fresh func() T,
-	fill func(from, to int, keys []uint64, into T)) ([]T, error) {
-	chunks := (m.t.Rows + chunkRows - 1) / chunkRows
-	parts := make([]T, max(1, min(runtime.GOMAXPROCS(0), chunks)))
-	var wg sync.WaitGroup
-	for w := range parts {
-		parts[w] = fresh()
-		wg.Go(func() {
-			keys := make([]uint64, chunkRows*words)
-			for c := w; c < chunks && ctx.Err() == nil; c += len(parts) {
-				from, to := c*chunkRows, min((c+1)*chunkRows, m.t.Rows)
-				fill(from, to, keys[:(to-from)*words], parts[w])
-			}
-		})
-	}
-	wg.Wait()
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("memory: %w", err)
-	}
-	return parts, nil
+	fill func(from, to int, keys []uint64, into T)) (parts []T, err error) {
+	var all sync.Mutex // guards parts
+	err = m.eachWorker(ctx, chunkRows, func(next func() (from, to int, ok bool)) {
+		part, keys := fresh(), make([]uint64, chunkRows*words)
+		for from, to, ok := next(); ok; from, to, ok = next() {
+			fill(from, to, keys[:(to-from)*words], part)
+		}
+		all.Lock()
+		defer all.Unlock()
+		parts = append(parts, part)
+	})
+	return parts, err
 }

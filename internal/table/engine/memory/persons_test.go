@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/stattest"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -69,11 +70,11 @@ func TestWeighedAnswersEqualATwin(t *testing.T) {
 		m := open(t, tab)
 		weighed := m.Persons().Weigh(2)
 		bins := []feature.Bins{feature.NewBins(tab.Schema, 0, []float64{0}), feature.NewGroups(1, make([]uint32, 4), 1)}
-		cells, err := weighed.Cells(ctx, nil, bins, engine.FullCaps)
+		cells, err := statistic.Cells{Bins: bins, Caps: statistic.FullCaps}.Of(ctx, weighed)
 		if err != nil {
 			t.Fatal(err)
 		}
-		classes, err := weighed.ClassCells(ctx, bins)
+		classes, err := statistic.ClassCells{Bins: bins}.Of(ctx, weighed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,13 +93,13 @@ func TestWeighedAnswersEqualATwin(t *testing.T) {
 			for _, n := range groups.Counts[label] {
 				byGroup += n
 			}
-			got := []uint64{classes[0].Rows[label][0] + classes[0].Rows[label][1], classes[1].Rows[label][0], byGroup,
+			got := []int64{classes[0].Rows[label][0] + classes[0].Rows[label][1], classes[1].Rows[label][0], int64(byGroup),
 				cells[1].Positive[0]}
 			if label == 1 {
 				got[3] = cells[1].Negative[0]
 			}
 			for k := range got {
-				if got[k] != sum {
+				if got[k] != int64(sum) {
 					t.Errorf("label %d, answer %d: %d units, want %d", label, k, got[k], sum)
 				}
 			}
@@ -129,8 +130,8 @@ func TestWeightsAreThoseOfTheRowsThatAreLeft(t *testing.T) {
 func TestViewsKeepWhatPersonsAllow(t *testing.T) {
 	m := open(t, personTable(5, 50, 9))
 	bins := []feature.Bins{feature.NewBins(m.Schema(), 0, []float64{0})}
-	total := func(tab engine.Table) (sum uint64) {
-		cells, err := tab.ClassCells(t.Context(), bins)
+	total := func(tab engine.Table) (sum int64) {
+		cells, err := statistic.ClassCells{Bins: bins}.Of(t.Context(), tab)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,16 +159,17 @@ func TestNobodyCountsRowsOfPersons(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask := func(tab engine.Table) (errs []error) {
-		_, a := tab.Cells(ctx, nil, bins, engine.FullCaps)
-		_, b := tab.ClassCells(ctx, bins)
+		_, a := statistic.Cells{Bins: bins, Caps: statistic.FullCaps}.Of(ctx, tab)
+		_, b := statistic.ClassCells{Bins: bins}.Of(ctx, tab)
 		_, c := tab.Groups(ctx, []int{1})
 		_, d := tab.Mistakes(ctx, sp, []feature.Threshold{{Coef: make([]float64, sp.Width())}})
-		_, e := tab.LogisticSums(ctx, sp, make([]float64, sp.Width()+1))
+		_, e := statistic.Losses{Space: sp, Rows: engine.Rows{Scale: 1, Norm: math.MaxFloat64},
+			Coef: make([]float64, sp.Width()+1), Value: true, Hess: true}.Floats(ctx, tab)
 		_, f := tab.Margins(ctx, sp, engine.Rows{Scale: 1, Norm: 1})
-		_, g := tab.MarginSums(ctx, sp, engine.Loss{}, engine.Rows{Scale: 1, Norm: 1}, make([]float64, sp.Width()+1))
-		_, h := tab.GridSlopes(ctx, &engine.GridScore{Start: []int64{0}}, engine.SlopeLimit{Most: 1},
-			[]feature.Grid{{Axes: bins}})
-		_, i := tab.ClassResiduals(ctx, &engine.ClassScore{Start: []int64{0, 0}}, &bins[0])
+		_, g := statistic.Losses{Space: sp, Rows: engine.Rows{Scale: 1, Norm: 1}, Coef: make([]float64, sp.Width()+1),
+			Value: true, Hess: true}.Floats(ctx, tab)
+		_, h := statistic.GridSlopes{Under: &statistic.StepScore{Start: []int64{0}}, Limit: statistic.SlopeLimit{Most: 1}, Grids: []feature.Grid{{Axes: bins}}}.Of(ctx, tab)
+		_, i := statistic.ClassResiduals{Under: &statistic.StepScore{Start: []int64{0, 0}}, Bins: bins[0]}.Of(ctx, tab)
 		return []error{a, b, c, i, d, e, f, g, h}
 	}
 	for k, err := range ask(m) {

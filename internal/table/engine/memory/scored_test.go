@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
@@ -39,9 +40,9 @@ func boosted(tab *dataset.Table, shapes int) (*feature.Additive, []feature.Bins)
 	return f, all
 }
 
-func cellsOf(t *testing.T, m engine.Table, f *feature.Additive, bins []feature.Bins) []engine.CellSums {
+func cellsOf(t *testing.T, m engine.Table, f *feature.Additive, bins []feature.Bins) []statistic.CellSums {
 	t.Helper()
-	got, err := m.Cells(context.Background(), f, bins, engine.FullCaps)
+	got, err := statistic.Cells{Under: f, Bins: bins, Caps: statistic.FullCaps}.Of(context.Background(), m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +116,7 @@ func TestCellsAnswerAlikeWhateverWasAskedBefore(t *testing.T) {
 	ask("and after it", 1, whole, bins)
 
 	ask("a shorter one", 1, first(3), bins)
-	if _, err := used.Against(1).Cells(&stopping{Context: context.Background()}, first(4), bins, engine.FullCaps); err == nil {
+	if _, err := (statistic.Cells{Under: first(4), Bins: bins, Caps: statistic.FullCaps}).Of(&stopping{Context: context.Background()}, used.Against(1)); err == nil {
 		t.Error("a cancelled context was not noticed")
 	}
 	ask("after one that was stopped on its way", 1, first(4), bins)
@@ -142,7 +143,7 @@ func TestCellsOfManyAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole, bins := boosted(tab, 8)
-	want := make([][]engine.CellSums, 9)
+	want := make([][]statistic.CellSums, 9)
 	for n := 2; n < 9; n++ {
 		f := *whole
 		f.Shapes = whole.Shapes[:n]
@@ -154,7 +155,7 @@ func TestCellsOfManyAtOnce(t *testing.T) {
 			f := *whole
 			f.Shapes = whole.Shapes[:n]
 			for range 20 {
-				if got, err := m.Cells(context.Background(), &f, bins, engine.FullCaps); err != nil || !reflect.DeepEqual(got, want[n]) {
+				if got, err := (statistic.Cells{Under: &f, Bins: bins, Caps: statistic.FullCaps}).Of(context.Background(), m); err != nil || !reflect.DeepEqual(got, want[n]) {
 					t.Errorf("%d shapes: another answer than alone (error %v)", n, err)
 				}
 			}

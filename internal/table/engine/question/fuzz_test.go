@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/engine/question"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
@@ -25,31 +26,31 @@ func someQuestions(t testing.TB) (texts [][]byte) {
 	number, category := feature.NewBins(s, 0, []float64{30, 50}), feature.NewBins(s, 1, nil)
 	score := &feature.Additive{Intercept: 0.1, Shapes: []feature.Shape{{Bins: number, Steps: []float64{-1, 0, 1}}},
 		Clip: &feature.Clip{Shapes: 1, Low: -1, High: 0.5}}
-	classes := engine.NewClassScore([]float64{0.5, -0.25})
+	classes := statistic.NewStepScore([]float64{0.5, -0.25})
 	shape := &feature.LevelShape{Bins: number, Steps: [][]float64{{1, 2, 3}, {3, 2, 1}}}
 	classes.AddShape(shape, 0.5)
-	grid := engine.NewGridScore([]float64{0.5})
+	grid := statistic.NewStepScore([]float64{0.5})
 	grid.AddGrid(feature.Grid{Axes: []feature.Bins{number}}, []float64{1, 2, 3})
 	for _, q := range []question.Question{
 		{Kind: question.Mistakes, Space: sp, Thresholds: []feature.Threshold{{Coef: make([]float64, sp.Width()), Bias: 0.3}}},
 		{Kind: question.Groups, Columns: []int{1, 0}},
 		{Kind: question.Groups},
-		{Kind: question.Cells, Score: score, Bins: []feature.Bins{number, category, feature.Cross(number, category),
-			feature.CutScore(score, []float64{-0.5, 0.5})}, Caps: engine.Caps{100, 7}},
-		{Kind: question.Cells, Against: 1, Bins: []feature.Bins{number}, Caps: engine.FullCaps},
-		{Kind: question.ClassCells, Bins: []feature.Bins{number, category}},
-		{Kind: question.ClassSlope, Classes: classes, Shape: shape, Most: 2},
-		{Kind: question.ClassResiduals, Classes: classes, Bins: []feature.Bins{number}},
-		{Kind: question.GridSlopes, Grid: grid, Limit: engine.SlopeLimit{Most: 0.5},
-			Grids: []feature.Grid{{Axes: []feature.Bins{number, category}}}},
-		{Kind: question.Losses, Space: sp, Losses: &engine.LossQuestion{Space: sp, Loss: engine.Loss{Huber: 0.5},
+		{Kind: question.Sum, Statistic: statistic.Cells{Under: score, Bins: []feature.Bins{number, category,
+			feature.Cross(number, category), feature.CutScore(score, []float64{-0.5, 0.5})}, Caps: statistic.Caps{100, 7}}},
+		{Kind: question.Sum, Against: 1, Statistic: statistic.Cells{Bins: []feature.Bins{number}, Caps: statistic.FullCaps}},
+		{Kind: question.Sum, Statistic: statistic.ClassCells{Bins: []feature.Bins{number, category}}},
+		{Kind: question.Sum, Statistic: statistic.ClassSlope{Under: classes, Along: shape, Most: 2}},
+		{Kind: question.Sum, Statistic: statistic.ClassResiduals{Under: classes, Bins: number}},
+		{Kind: question.Sum, Statistic: statistic.GridSlopes{Under: grid, Limit: statistic.SlopeLimit{Most: 0.5},
+			Grids: []feature.Grid{{Axes: []feature.Bins{number, category}}}}},
+		{Kind: question.Sum, Statistic: statistic.Losses{Space: sp, Loss: engine.Loss{Huber: 0.5},
 			Rows: engine.Rows{Scale: 0.4, Norm: 0.7, Weights: []float64{1, 0.3}}, Coef: make([]float64, sp.Width()+1),
 			Value: true, Hess: true, Halvings: 2}},
-		{Kind: question.Right, Space: sp, Cuts: engine.Cuts{First: -1, Step: 0.5, Count: 9},
-			Losses: &engine.LossQuestion{Space: sp, Coef: make([]float64, sp.Width()+1)}},
+		{Kind: question.Sum, Statistic: statistic.Right{Space: sp, Cuts: engine.Cuts{First: -1, Step: 0.5, Count: 9},
+			Coef: make([]float64, sp.Width()+1)}},
 	} {
 		if q.Against == 0 {
-			q.Against = question.WholeLabel
+			q.Against = engine.WholeLabel
 		}
 		text, err := question.Encode(&q)
 		if err != nil {
@@ -124,13 +125,13 @@ func FuzzSums(f *testing.F) {
 
 // A message of another version is refused by its number.
 func TestOtherVersionsAreRefused(t *testing.T) {
-	text := bytes.Replace(someQuestions(t)[0], []byte(`"version":3`), []byte(`"version":4`), 1)
+	text := bytes.Replace(someQuestions(t)[0], []byte(`"version":4`), []byte(`"version":5`), 1)
 	if _, err := question.Decode(census.Schema(), text); err == nil ||
-		err.Error() != "question: question of version 4, this is version 3" {
+		err.Error() != "question: question of version 5, this is version 4" {
 		t.Errorf("error %v", err)
 	}
-	if _, err := question.DecodeSums([]byte{4, 0, 0, 0, 0}); err == nil ||
-		err.Error() != "question: answer of version 4, this is version 3" {
+	if _, err := question.DecodeSums([]byte{5, 0, 0, 0, 0}); err == nil ||
+		err.Error() != "question: answer of version 5, this is version 4" {
 		t.Errorf("error %v", err)
 	}
 }

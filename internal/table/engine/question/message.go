@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -21,16 +22,8 @@ type message struct {
 	Space      *spaceMessage       `json:"space,omitempty"`
 	Thresholds []feature.Threshold `json:"thresholds,omitempty"`
 	Columns    []int               `json:"columns,omitempty"`
-	Score      *feature.ScoreSpec  `json:"score,omitempty"`
-	Bins       []feature.BinsSpec  `json:"bins,omitempty"`
-	Caps       engine.Caps         `json:"caps,omitzero"`
-	Classes    *scoreMessage       `json:"classes,omitempty"`
-	Shape      *shapeMessage       `json:"shape,omitempty"`
-	Most       float64             `json:"most,omitempty"`
-	Grid       *scoreMessage       `json:"grid,omitempty"`
-	Limit      *engine.SlopeLimit  `json:"limit,omitempty"`
-	Grids      []gridMessage       `json:"grids,omitempty"`
-	Losses     *lossMessage        `json:"losses,omitempty"`
+	Of         string              `json:"of,omitempty"` // the kind of the statistic
+	Statistic  json.RawMessage     `json:"statistic,omitempty"`
 }
 
 type spaceMessage struct {
@@ -38,70 +31,20 @@ type spaceMessage struct {
 	Columns  []int            `json:"columns"`
 }
 
-type shapeMessage struct {
-	Bins  feature.BinsSpec `json:"bins"`
-	Steps [][]float64      `json:"steps"`
-}
-
-// scoreMessage is a score of classes, whose terms have bins and units, or of grids.
-type scoreMessage struct {
-	Start []int64       `json:"start"`
-	Terms []termMessage `json:"terms,omitempty"`
-}
-
-type termMessage struct {
-	Axes  gridMessage `json:"axes"`
-	Units [][]int64   `json:"units"`
-}
-
-type gridMessage []feature.BinsSpec
-
 // Encode writes q.
 func Encode(q *Question) ([]byte, error) {
-	m := message{Version: Version, Kind: q.Kind, Against: q.Against, Thresholds: q.Thresholds, Columns: q.Columns,
-		Most: q.Most, Caps: q.Caps}
+	m := message{Version: Version, Kind: q.Kind, Against: q.Against, Thresholds: q.Thresholds, Columns: q.Columns}
+	if q.Statistic != nil {
+		text, err := json.Marshal(q.Statistic.Message())
+		if err != nil {
+			return nil, err
+		}
+		m.Of, m.Statistic = q.Statistic.Kind(), text
+	}
 	if q.Space != nil {
 		m.Space = &spaceMessage{q.Space.Encoding, q.Space.Columns}
 	}
-	if q.Score != nil {
-		score := q.Score.Spec()
-		m.Score = &score
-	}
-	for k := range q.Bins {
-		m.Bins = append(m.Bins, q.Bins[k].Spec())
-	}
-	if q.Classes != nil {
-		m.Classes = &scoreMessage{Start: q.Classes.Start}
-		for k := range q.Classes.Terms {
-			t := &q.Classes.Terms[k]
-			m.Classes.Terms = append(m.Classes.Terms, termMessage{gridMessage{t.Bins.Spec()}, t.Units})
-		}
-	}
-	if q.Shape != nil {
-		m.Shape = &shapeMessage{q.Shape.Bins.Spec(), q.Shape.Steps}
-	}
-	if q.Grid != nil {
-		m.Grid = &scoreMessage{Start: q.Grid.Start}
-		for k := range q.Grid.Terms {
-			t := &q.Grid.Terms[k]
-			m.Grid.Terms = append(m.Grid.Terms, termMessage{axesOf(&t.Grid), [][]int64{t.Units}})
-		}
-		m.Limit = &q.Limit
-	}
-	for g := range q.Grids {
-		m.Grids = append(m.Grids, axesOf(&q.Grids[g]))
-	}
-	if q.Losses != nil {
-		m.Losses = encodeLosses(q)
-	}
 	return json.Marshal(m)
-}
-
-func axesOf(g *feature.Grid) (axes gridMessage) {
-	for k := range g.Axes {
-		axes = append(axes, g.Axes[k].Spec())
-	}
-	return axes
 }
 
 // Decode reads a question about a table of schema s. What no table of s can answer is refused.
@@ -117,12 +60,11 @@ func Decode(s *schema.Schema, text []byte) (*Question, error) {
 	if _, err := d.Token(); err != io.EOF {
 		return nil, fmt.Errorf("question: a question must end after its message")
 	}
-	if m.Against < WholeLabel || m.Against >= s.Classes() {
+	if m.Against < engine.WholeLabel || m.Against >= s.Classes() {
 		return nil, fmt.Errorf("question: there is no class %d among %d", m.Against, s.Classes())
 	}
-	q := &Question{Kind: m.Kind, Against: m.Against, Thresholds: m.Thresholds, Columns: m.Columns, Most: m.Most, Caps: m.Caps}
-	steps := []func(*Question, *schema.Schema) error{m.readSpace, m.readBins, m.readClasses, m.readGrids,
-		m.readLosses}
+	q := &Question{Kind: m.Kind, Against: m.Against, Thresholds: m.Thresholds, Columns: m.Columns}
+	steps := []func(*Question, *schema.Schema) error{m.readSpace, m.readStatistic}
 	for _, read := range steps {
 		if err := read(q, s); err != nil {
 			return nil, err
@@ -139,25 +81,8 @@ func (q *Question) checkParts() error {
 		ok = q.Space != nil && len(q.Thresholds) > 0
 	case Groups:
 		ok = true
-	case Cells:
-		ok = len(q.Bins) > 0 && min(q.Caps[0], q.Caps[1]) > 0 && max(q.Caps[0], q.Caps[1]) <= engine.WeightOne
-	case ClassCells:
-		ok = len(q.Bins) > 0
-	case ClassSlope:
-		ok = q.Classes != nil && q.Shape != nil && q.Most > 0
-	case ClassResiduals:
-		ok = q.Classes != nil && len(q.Bins) == 1 && q.Bins[0].OfColumn()
-	case GridSlopes:
-		ok = q.Grid != nil && len(q.Grids) > 0 && q.Limit.Most > 0 && q.Limit.Most <= 1
-	case Losses:
-		ok = q.Losses != nil
-	case Right:
-		ok = q.Losses != nil && q.Cuts.Count > 0
-	}
-	if q.Kind == ClassCells {
-		for k := range q.Bins {
-			ok = ok && q.Bins[k].OfColumn()
-		}
+	case Sum:
+		ok = q.Statistic != nil
 	}
 	if !ok {
 		return fmt.Errorf("question: a question of kind %q must have its parts", q.Kind)
@@ -181,128 +106,17 @@ func (m *message) readSpace(q *Question, s *schema.Schema) (err error) {
 	if q.Space, err = feature.NewSpace(s, m.Space.Encoding, m.Space.Columns); err != nil {
 		return err
 	}
-	for _, h := range m.Thresholds {
-		ok := len(h.Coef) == q.Space.Width() && h.Bias >= -1 && h.Bias <= 1
-		for _, c := range h.Coef {
-			ok = ok && c >= -1 && c <= 1
-		}
-		if !ok {
-			return fmt.Errorf("question: a classifier must have %d coefficients in [-1, 1]", q.Space.Width())
+	for k := range m.Thresholds {
+		if err := m.Thresholds[k].Check(q.Space); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (m *message) readBins(q *Question, s *schema.Schema) (err error) {
-	if m.Score != nil {
-		if q.Score, err = m.Score.Additive(s); err != nil {
-			return err
-		}
+func (m *message) readStatistic(q *Question, s *schema.Schema) (err error) {
+	if m.Of != "" {
+		q.Statistic, err = statistic.Decode(s, m.Of, m.Statistic)
 	}
-	for k := range m.Bins {
-		b, err := m.Bins[k].Bins(s)
-		if err != nil {
-			return err
-		}
-		q.Bins = append(q.Bins, b)
-	}
-	return nil
-}
-
-func (m *message) readClasses(q *Question, s *schema.Schema) error {
-	if m.Shape != nil {
-		b, err := m.Shape.Bins.Bins(s)
-		if err != nil {
-			return err
-		}
-		ok := b.OfColumn() && len(m.Shape.Steps) == s.Classes()
-		for _, steps := range m.Shape.Steps {
-			ok = ok && len(steps) == b.Len()
-		}
-		if !ok {
-			return fmt.Errorf("question: a shape must be of one column and have a step for each class and bin")
-		}
-		q.Shape = &feature.LevelShape{Bins: b, Steps: m.Shape.Steps}
-	}
-	if m.Classes == nil {
-		return nil
-	}
-	q.Classes = &engine.ClassScore{Start: m.Classes.Start}
-	ok := len(m.Classes.Start) == s.Classes()
-	for k := range m.Classes.Terms {
-		t := &m.Classes.Terms[k]
-		ok = ok && len(t.Axes) == 1 && len(t.Units) == s.Classes()
-		if !ok {
-			break
-		}
-		b, err := t.Axes[0].Bins(s)
-		if err != nil {
-			return err
-		}
-		for _, units := range t.Units {
-			ok = ok && len(units) == b.Len()
-		}
-		ok = ok && b.OfColumn()
-		q.Classes.Terms = append(q.Classes.Terms, engine.ClassTerm{Bins: b, Units: t.Units})
-	}
-	if !ok {
-		return fmt.Errorf("question: a score must have a step for each class and bin")
-	}
-	return nil
-}
-
-func (m *message) readGrids(q *Question, s *schema.Schema) error {
-	for _, axes := range m.Grids {
-		g, err := axes.grid(s)
-		if err != nil {
-			return err
-		}
-		q.Grids = append(q.Grids, g)
-	}
-	if m.Limit != nil {
-		q.Limit = *m.Limit
-	}
-	if m.Grid == nil {
-		return nil
-	}
-	scores := s.Classes()
-	if scores == 2 {
-		scores = 1
-	}
-	q.Grid = &engine.GridScore{Start: m.Grid.Start}
-	ok := len(m.Grid.Start) == scores
-	for _, t := range m.Grid.Terms {
-		g, err := t.Axes.grid(s)
-		if err != nil {
-			return err
-		}
-		if ok = ok && len(t.Units) == 1 && len(t.Units[0]) == scores*g.Cells(); !ok {
-			break
-		}
-		q.Grid.Terms = append(q.Grid.Terms, engine.GridTerm{Grid: g, Units: t.Units[0]})
-	}
-	if !ok {
-		return fmt.Errorf("question: a score of grids must have %d steps for each cell", scores)
-	}
-	return nil
-}
-
-// grid is a grid of columns of s.
-func (axes gridMessage) grid(s *schema.Schema) (g feature.Grid, err error) {
-	cells, ok := 1, len(axes) > 0
-	for k := range axes {
-		b, err := axes[k].Bins(s)
-		if err != nil {
-			return g, err
-		}
-		if ok = ok && b.OfColumn() && cells <= feature.MaxCells/b.Len(); !ok {
-			break
-		}
-		cells *= b.Len()
-		g.Axes = append(g.Axes, b)
-	}
-	if !ok {
-		return g, fmt.Errorf("question: a grid must have axes of columns, and at most %d cells", feature.MaxCells)
-	}
-	return g, nil
+	return err
 }

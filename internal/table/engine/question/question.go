@@ -15,45 +15,26 @@ import (
 
 // Version is the number of this form of questions and answers. Processes with different ones
 // refuse each other.
-const Version = 3
+const Version = 4
 
 // Kind names a method of engine.Table.
 type Kind string
 
 const (
-	Mistakes       Kind = "mistakes"
-	Groups         Kind = "groups"
-	Cells          Kind = "cells"
-	ClassCells     Kind = "class_cells"
-	ClassSlope     Kind = "class_slope"
-	ClassResiduals Kind = "class_residuals"
-	GridSlopes     Kind = "grid_slopes"
-	Losses         Kind = "losses" // of an engine.ExactTable
-	Right          Kind = "right"  // the same
+	Sum      Kind = "sum"
+	Mistakes Kind = "mistakes"
+	Groups   Kind = "groups"
 )
-
-// WholeLabel is the Against of a question about the whole label.
-const WholeLabel = -1
 
 // Question is one question. Fields that its kind does not need are zero; the others are the
 // arguments of the method.
 type Question struct {
 	Kind       Kind
-	Against    int // the class that Table.Against is asked for, or WholeLabel
+	Against    int // the class that Table.Against is asked for, or engine.WholeLabel
+	Statistic  engine.Statistic
 	Space      *feature.Space
 	Thresholds []feature.Threshold
 	Columns    []int
-	Score      *feature.Additive
-	Bins       []feature.Bins
-	Caps       engine.Caps
-	Classes    *engine.ClassScore
-	Shape      *feature.LevelShape
-	Most       float64
-	Grid       *engine.GridScore
-	Limit      engine.SlopeLimit
-	Grids      []feature.Grid
-	Losses     *engine.LossQuestion // its Space is the question's; of Right, Coef alone
-	Cuts       engine.Cuts
 }
 
 // ColumnsRead lists the columns, indices into the schema's, whose codes an answer needs where it is
@@ -64,60 +45,36 @@ func (q *Question) ColumnsRead(scored int) []int {
 	if q.Space != nil {
 		cols = append(cols, q.Space.Columns...)
 	}
-	if q.Score != nil {
-		for _, sh := range q.Score.Shapes[scored:] {
-			cols = appendBins(cols, sh.Spec())
-		}
+	if q.Statistic != nil {
+		cols = append(cols, q.Statistic.Columns()...)
 	}
-	for k := range q.Bins {
-		cols = appendBins(cols, q.Bins[k].Spec())
-	}
-	if q.Classes != nil {
-		for _, t := range q.Classes.Terms[scored:] {
-			cols = appendBins(cols, t.Bins.Spec())
-		}
-	}
-	if q.Shape != nil {
-		cols = appendBins(cols, q.Shape.Bins.Spec())
-	}
-	grids := q.Grids
-	if q.Grid != nil {
-		for _, t := range q.Grid.Terms[scored:] {
-			grids = append(grids[:len(grids):len(grids)], t.Grid)
-		}
-	}
-	for g := range grids {
-		for k := range grids[g].Axes {
-			cols = appendBins(cols, grids[g].Axes[k].Spec())
-		}
+	if score := q.Score(); score != nil {
+		cols = append(cols, score.TermColumns(scored)...)
 	}
 	return cols
 }
 
-func appendBins(cols []int, b feature.BinsSpec) []int {
-	if b.Score != nil {
-		for k := range b.Score.Shapes {
-			cols = appendBins(cols, b.Score.Shapes[k].Bins)
-		}
-		return cols
+// Score is what the statistic's rows score, nil if that is not kept.
+func (q *Question) Score() engine.Score {
+	if s, ok := q.Statistic.(engine.Scored); ok {
+		return s.Score()
 	}
-	cols = append(cols, b.Column)
-	if b.Second != nil {
-		cols = appendBins(cols, *b.Second)
-	}
-	return cols
+	return nil
 }
 
 // AnswerFrom asks t, a table of some of the rows, which is not a view.
 func AnswerFrom(ctx context.Context, t engine.Table, q *Question) (*Sums, error) {
 	s := t.Schema()
-	if q.Against != WholeLabel {
+	if q.Against != engine.WholeLabel {
 		if q.Against < 0 || q.Against >= s.Classes() {
 			return nil, fmt.Errorf("question: there is no class %d among %d", q.Against, s.Classes())
 		}
 		t = t.Against(q.Against)
 	}
 	switch q.Kind {
+	case Sum:
+		sums, err := t.Sum(ctx, q.Statistic)
+		return &Sums{Plain: unsigned(sums)}, err
 	case Mistakes:
 		p, err := t.Mistakes(ctx, q.Space, q.Thresholds)
 		if err != nil {
@@ -130,43 +87,6 @@ func AnswerFrom(ctx context.Context, t engine.Table, q *Question) (*Sums, error)
 			return nil, err
 		}
 		return sumsOfGroups(g, q.Columns, t.Schema().Classes()), nil
-	case Cells:
-		cells, err := t.Cells(ctx, q.Score, q.Bins, q.Caps)
-		var out Sums
-		for _, c := range cells {
-			out.Plain = append(append(out.Plain, c.Positive...), c.Negative...)
-		}
-		return &out, err
-	case ClassCells:
-		cells, err := t.ClassCells(ctx, q.Bins)
-		var out Sums
-		for _, c := range cells {
-			for _, rows := range c.Rows {
-				out.Plain = append(out.Plain, rows...)
-			}
-		}
-		return &out, err
-	case ClassSlope:
-		slope, err := t.ClassSlope(ctx, q.Classes, q.Shape, q.Most)
-		return &Sums{Plain: []uint64{uint64(slope.Gain), uint64(slope.HalfCurve)}}, err
-	case ClassResiduals:
-		rest, err := t.ClassResiduals(ctx, q.Classes, &q.Bins[0])
-		var out Sums
-		for _, sums := range append(rest.Above, rest.Below...) {
-			out.Plain = append(out.Plain, sums...)
-		}
-		return &out, err
-	case GridSlopes:
-		grids, err := t.GridSlopes(ctx, q.Grid, q.Limit, q.Grids)
-		var out Sums
-		for _, g := range grids {
-			for _, x := range append(g.Slopes, g.Curves...) {
-				out.Plain = append(out.Plain, uint64(x))
-			}
-		}
-		return &out, err
-	case Losses, Right:
-		return answerExactly(ctx, t, q)
 	}
 	return nil, fmt.Errorf("question: there is no kind %q", q.Kind)
 }

@@ -29,14 +29,11 @@ type Table struct {
 	persons engine.Persons
 }
 
-var (
-	_ engine.Table      = (*Table)(nil)
-	_ engine.ExactTable = (*Table)(nil)
-)
+var _ engine.Table = (*Table)(nil)
 
 // NewTable is a table of so many rows, about which asker is asked.
 func NewTable(s *schema.Schema, rows int, asker Asker) *Table {
-	return &Table{whole: s, schema: s, rows: rows, against: WholeLabel, asker: asker}
+	return &Table{whole: s, schema: s, rows: rows, against: engine.WholeLabel, asker: asker}
 }
 
 func (t *Table) Schema() *schema.Schema { return t.schema }
@@ -54,7 +51,7 @@ func (t *Table) WithPersons(p engine.Persons) *Table {
 
 // Against implements engine.Table. Of a view it may not be asked.
 func (t *Table) Against(class int) engine.Table {
-	if t.against != WholeLabel {
+	if t.against != engine.WholeLabel {
 		panic("question: Against must be asked of the whole table")
 	}
 	view := *t
@@ -85,6 +82,19 @@ func (t *Table) ask(ctx context.Context, q Question, plain int) (*Sums, error) {
 		return nil, fmt.Errorf("question: the answer to %q is not of the shape that was asked for", q.Kind)
 	}
 	return s, nil
+}
+
+// Sum implements engine.Table.
+func (t *Table) Sum(ctx context.Context, of engine.Statistic) ([]int64, error) {
+	size, err := of.Size(engine.NewView(t.whole, t.against))
+	if err != nil {
+		return nil, err
+	}
+	s, err := t.ask(ctx, Question{Kind: Sum, Statistic: of}, size)
+	if err != nil {
+		return nil, err
+	}
+	return signed(s.Plain), nil
 }
 
 // Mistakes implements engine.Table.
@@ -177,105 +187,12 @@ func orderOfGroups(codes [][]uint32, sizes []int, n int) []int {
 	return order
 }
 
-// Cells implements engine.Table.
-func (t *Table) Cells(ctx context.Context, f *feature.Additive, bins []feature.Bins,
-	most engine.Caps) ([]engine.CellSums, error) {
-	if err := t.checkBinary("cells"); err != nil {
-		return nil, err
+func unsigned(sums []int64) []uint64 {
+	out := make([]uint64, len(sums))
+	for i, x := range sums {
+		out[i] = uint64(x)
 	}
-	total := 0
-	for k := range bins {
-		total += 2 * bins[k].Len()
-	}
-	s, err := t.ask(ctx, Question{Kind: Cells, Score: f, Bins: bins, Caps: most}, total)
-	if err != nil {
-		return nil, err
-	}
-	out, rest := make([]engine.CellSums, len(bins)), s.Plain
-	for k := range out {
-		out[k].Positive, rest = cut(rest, bins[k].Len())
-		out[k].Negative, rest = cut(rest, bins[k].Len())
-	}
-	return out, nil
-}
-
-// cut is the first n of sums, and the others.
-func cut(sums []uint64, n int) (first, rest []uint64) { return sums[:n:n], sums[n:] }
-
-// ClassCells implements engine.Table.
-func (t *Table) ClassCells(ctx context.Context, bins []feature.Bins) ([]engine.ClassCells, error) {
-	classes, total := t.schema.Classes(), 0
-	for k := range bins {
-		total += classes * bins[k].Len()
-	}
-	s, err := t.ask(ctx, Question{Kind: ClassCells, Bins: bins}, total)
-	if err != nil {
-		return nil, err
-	}
-	out, rest := make([]engine.ClassCells, len(bins)), s.Plain
-	for k := range out {
-		out[k].Rows, rest = cutLists(rest, classes, bins[k].Len())
-	}
-	return out, nil
-}
-
-// cutLists is the first so many lists of n of sums, and the others.
-func cutLists(sums []uint64, lists, n int) (first [][]uint64, rest []uint64) {
-	for range lists {
-		var list []uint64
-		list, sums = cut(sums, n)
-		first = append(first, list)
-	}
-	return first, sums
-}
-
-// ClassSlope implements engine.Table. Of a view it may not be asked.
-func (t *Table) ClassSlope(
-	ctx context.Context, f *engine.ClassScore, sh *feature.LevelShape, most float64,
-) (engine.ClassSlope, error) {
-	s, err := t.ask(ctx, Question{Kind: ClassSlope, Classes: f, Shape: sh, Most: most}, 2)
-	if err != nil {
-		return engine.ClassSlope{}, err
-	}
-	return engine.ClassSlope{Gain: int64(s.Plain[0]), HalfCurve: int64(s.Plain[1])}, nil
-}
-
-// ClassResiduals implements engine.Table. Of a view it may not be asked.
-func (t *Table) ClassResiduals(
-	ctx context.Context, f *engine.ClassScore, bins *feature.Bins,
-) (out engine.ClassResiduals, err error) {
-	classes := len(f.Start)
-	s, err := t.ask(ctx, Question{Kind: ClassResiduals, Classes: f, Bins: []feature.Bins{*bins}},
-		2*classes*bins.Len())
-	if err != nil {
-		return out, err
-	}
-	rest := s.Plain
-	out.Above, rest = cutLists(rest, classes, bins.Len())
-	out.Below, _ = cutLists(rest, classes, bins.Len())
-	return out, nil
-}
-
-// GridSlopes implements engine.Table. Of a view it may not be asked.
-func (t *Table) GridSlopes(
-	ctx context.Context, f *engine.GridScore, limit engine.SlopeLimit, grids []feature.Grid,
-) ([]engine.GridSums, error) {
-	total := 0
-	for k := range grids {
-		total += (len(f.Start) + 1) * grids[k].Cells()
-	}
-	s, err := t.ask(ctx, Question{Kind: GridSlopes, Grid: f, Limit: limit, Grids: grids}, total)
-	if err != nil {
-		return nil, err
-	}
-	out, rest := make([]engine.GridSums, len(grids)), s.Plain
-	for k := range out {
-		var slopes, curves []uint64
-		slopes, rest = cut(rest, len(f.Start)*grids[k].Cells())
-		curves, rest = cut(rest, grids[k].Cells())
-		out[k] = engine.GridSums{Slopes: signed(slopes), Curves: signed(curves)}
-	}
-	return out, nil
+	return out
 }
 
 func signed(sums []uint64) []int64 {

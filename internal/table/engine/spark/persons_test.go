@@ -17,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/engine/question"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -144,9 +145,8 @@ func TestPersonsInAClusterAreThoseOfMemory(t *testing.T) {
 		t.Errorf("%d persons, want %d", p.Count(), whole.Persons().Count())
 	}
 
-	ask := &question.Question{Kind: question.ClassCells, Against: question.WholeLabel,
-		Bins: []feature.Bins{feature.NewBins(s, 2, []float64{3}), feature.NewBins(s, 1, nil)}}
-	asked, err := question.Encode(ask)
+	cells := statistic.ClassCells{Bins: []feature.Bins{feature.NewBins(s, 2, []float64{3}), feature.NewBins(s, 1, nil)}}
+	asked, err := question.Encode(&question.Question{Kind: question.Sum, Against: engine.WholeLabel, Statistic: cells})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestPersonsInAClusterAreThoseOfMemory(t *testing.T) {
 		"before it is settled") && !strings.Contains(answer.Error, "without column") {
 		t.Errorf("rows count before it is settled what for: %+v", answer)
 	}
-	if _, err := (&Session{s: s, persons: p}).Ask(ctx, ask); err == nil || !strings.Contains(err.Error(), "settled") {
+	if _, err := (&Session{s: s, persons: p}).Ask(ctx, &question.Question{Kind: question.Sum, Statistic: cells}); err == nil || !strings.Contains(err.Error(), "settled") {
 		t.Errorf("rows count before it is settled what for: %v", err)
 	}
 	var key memory.Lots
@@ -192,7 +192,7 @@ func TestPersonsInAClusterAreThoseOfMemory(t *testing.T) {
 		} else if c.view.Kind == "ignore" {
 			told = make([][]byte, len(of))
 		}
-		want, err := c.want.ClassCells(ctx, ask.Bins)
+		want, err := cells.Of(ctx, c.want)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,7 +217,7 @@ func TestPersonsInAClusterAreThoseOfMemory(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, err := question.NewTable(s, c.want.Rows(), answered{sums}).ClassCells(ctx, ask.Bins)
+				got, err := cells.Of(ctx, question.NewTable(s, c.want.Rows(), answered{sums}))
 				if err != nil || !reflect.DeepEqual(got, want) {
 					t.Errorf("%+v: another answer than in memory, %v", c.view, err)
 				}

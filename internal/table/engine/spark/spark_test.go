@@ -16,13 +16,15 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/engine/question"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-var aQuestion = &question.Question{Kind: question.ClassCells, Against: question.WholeLabel,
-	Bins: []feature.Bins{feature.NewBins(census.Schema(), 1, nil)}}
+var aQuestion = &question.Question{Kind: question.Sum, Against: engine.WholeLabel,
+	Statistic: statistic.ClassCells{Bins: []feature.Bins{feature.NewBins(census.Schema(), 1, nil)}}}
 
 // askPlayed asks a session of two blocks that plays these answers.
 func askPlayed(t *testing.T, v *view, play func(w io.Writer)) (*question.Sums, error) {
@@ -167,8 +169,8 @@ func TestWorkerAnswersAsMemory(t *testing.T) {
 	if answer, _ := w.call(header{Op: "ask"}, text, data[0]); answer.Error == "" {
 		t.Error("a damaged block is not refused")
 	}
-	if answer, _ := w.call(header{Op: "ask"}, bytes.Replace(text, []byte(`"version":3`), []byte(`"version":4`), 1),
-		data[0]); !strings.Contains(answer.Error, "version 4") {
+	if answer, _ := w.call(header{Op: "ask"}, bytes.Replace(text, []byte(`"version":4`), []byte(`"version":5`), 1),
+		data[0]); !strings.Contains(answer.Error, "version 5") {
 		t.Errorf("error %q", answer.Error)
 	}
 	if answer, _ := w.call(header{Op: "code", Name: "0-1"}, []byte("no Parquet")); !strings.Contains(answer.Error,

@@ -18,6 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -201,8 +202,8 @@ func compareTables(t *testing.T, s *schema.Schema, got, want engine.Table) {
 			t.Errorf("%s: %d rows, want %d", name, pair[0].Rows(), pair[1].Rows())
 		}
 		for range 2 {
-			a, err1 := pair[0].ClassCells(t.Context(), bins)
-			b, err2 := pair[1].ClassCells(t.Context(), bins)
+			a, err1 := statistic.ClassCells{Bins: bins}.Of(t.Context(), pair[0])
+			b, err2 := statistic.ClassCells{Bins: bins}.Of(t.Context(), pair[1])
 			if err1 != nil || err2 != nil || !reflect.DeepEqual(a, b) {
 				t.Errorf("%s: another answer than in memory, %v, %v", name, err1, err2)
 			}

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
@@ -67,7 +68,7 @@ func (s *smooth) projectMeasure() {
 // weightsAtLevel adds up the weights at level u, and keeps them where out is not nil.
 func (s *smooth) weightsAtLevel(u int64, out []uint64) (sum uint64) {
 	for i, m := range s.margin {
-		w := engine.Weight(m - u)
+		w := statistic.Weight(m - u)
 		sum += w * s.patterns.Count[i]
 		if out != nil {
 			out[i] = w

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package memory
+package statistic
 
 import (
 	"math"
 	"sync"
 
-	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// weights are engine.Weight by a product of two tables, exp(-a)·exp(-b) with a a
+// weights are Weight by a product of two tables, exp(-a)·exp(-b) with a a
 // multiple of 2^-9 nat and b less than one. The product is off by less than a
-// thousandth of a unit; where that could round the other way engine.Weight
+// thousandth of a unit; where that could round the other way Weight
 // itself decides, so the weights are the same to the bit.
 type weights struct {
 	high [1 << 13]uint32 // exp of minus the index·2^-9 nat, in units of 2^-31
@@ -55,7 +54,7 @@ func (t *weights) writeWeights(margins []int32, out []uint32) {
 		p := uint64(t.high[m>>lowBits%(1<<13)])*uint64(t.low[m%(1<<lowBits)]) + 1<<(unitBits-1)
 		w := uint32(p >> unitBits)
 		if (p+doubt)%(1<<unitBits) < 2*doubt {
-			w = uint32(engine.Weight(int64(m)))
+			w = uint32(Weight(int64(m)))
 		}
 		out[i] = w<<1 | uint32(x&1)
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package memory
+package statistic
 
 import (
 	"github.com/discreet-dp/discreet/internal/table/column"
@@ -11,18 +11,19 @@ import (
 // small codes, the code, which needs no looking up row by row.
 type place struct {
 	places int
+	len    int // the number of bins
 	bins   *feature.BoundBins
-	codes  []uint8  // nil where the place is the bin
-	byCode []uint32 // the bin of each of its codes
+	codes  *column.Codes // nil if the place is the bin
+	byCode []uint32      // the bin of each of its codes
 }
 
 func placeOf(b *feature.Bins, cols []column.Column) place {
 	if b.OfColumn() && cols[b.Column].Codes.U8 != nil {
 		byCode := make([]uint32, 1<<8) // codes that the column cannot hold are nobody's
 		copy(byCode, b.ByCode(&cols[b.Column]))
-		return place{places: len(byCode), codes: cols[b.Column].Codes.U8, byCode: byCode}
+		return place{places: len(byCode), len: b.Len(), codes: &cols[b.Column].Codes, byCode: byCode}
 	}
-	return place{places: b.Len(), bins: b.Bind(cols)}
+	return place{places: b.Len(), len: b.Len(), bins: b.Bind(cols)}
 }
 
 // binOf is the bin that a place lies in.

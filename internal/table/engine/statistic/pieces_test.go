@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kernel
+package statistic
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/table/column"
-	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -21,7 +19,8 @@ import (
 func TestGridsShareOnePass(t *testing.T) {
 	for _, levels := range []int{2, 3} {
 		r := rand.New(rand.NewPCG(7, uint64(levels)))
-		const rows = 2*classBlock + 77
+		const blockRows = 1 << 12
+		const rows = 2*blockRows + 77
 		var values []float64
 		for i := range 700 {
 			values = append(values, float64(i)/7)
@@ -74,14 +73,10 @@ func TestGridsShareOnePass(t *testing.T) {
 		}
 		start := make([]float64, width)
 		start[0] = 0.4
-		s := NewGridScores(cols, labels, 1, engine.NewGridScore(start).Start)
-		got, err := s.Slopes(context.Background(), engine.SlopeLimit{Most: 1, Norm: engine.SlopesL2}, grids)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s, got := slopesOf(GridSlopes{NewStepScore(start), SlopeLimit{Most: 1, Norm: SlopesL2}, grids}, cols, labels, levels)
 		cells, spare := make([]uint32, rows), make([]uint32, rows)
 		for g := range grids {
-			want := s.newSums(grids[g].Cells())
+			want := GridSums{make([]int64, grids[g].Cells()*width), make([]int64, grids[g].Cells())}
 			grids[g].Bind(cols).Read(0, cells, spare)
 			for i, c := range cells {
 				want.Curves[c] += int64(s.curve[i])

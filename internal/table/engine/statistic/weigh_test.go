@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package memory
+package statistic
 
 import (
 	"testing"
-
-	"github.com/discreet-dp/discreet/internal/table/engine"
 )
 
 // Every margin there is, on both sides.
@@ -19,7 +17,7 @@ func TestWeightsByTableAreTheEnginesToTheBit(t *testing.T) {
 	check := func() {
 		weightTables().writeWeights(margins, out)
 		for i, m := range margins {
-			if want := uint32(engine.Weight(int64(m>>1)))<<1 | uint32(m&1); out[i] != want {
+			if want := uint32(Weight(int64(m>>1)))<<1 | uint32(m&1); out[i] != want {
 				t.Fatalf("a margin of %d units, side %d, weighs %d, want %d", m>>1, m&1, out[i], want)
 			}
 		}

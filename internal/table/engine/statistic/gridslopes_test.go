@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kernel
+package statistic
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 const gridRows = 9000 // several blocks
@@ -23,6 +23,29 @@ func gridTable(levels int) (cols []column.Column, labels []uint8, a, b []uint32)
 		a[i], b[i], labels[i] = uint32(r.IntN(3)), uint32(r.IntN(5)), uint8(r.IntN(levels))
 	}
 	return []column.Column{{Codes: column.Narrow(a, 3)}, {Codes: column.Narrow(b, 5)}}, labels, a, b
+}
+
+// slopesOf adds up all rows in one run, labels of so many classes, and returns the adder.
+func slopesOf(of GridSlopes, cols []column.Column, labels []uint8, classes int) (*gridAdder, []GridSums) {
+	s := &schema.Schema{Label: schema.Label{Levels: make([]schema.Level, classes), Positive: 1}}
+	run := &engine.Run{View: engine.NewView(s, engine.WholeLabel), Cols: cols, Labels: labels,
+		Scores: make([]int32, len(labels)*len(of.Under.Start))}
+	of.Under.Scorer(run, 0)()
+	a := of.Adder(run).(*gridAdder)
+	a.Add()
+	n, err := of.Size(run.View)
+	if err != nil {
+		panic(err)
+	}
+	all := make([]int64, n)
+	a.AddTo(all)
+	var sums []GridSums
+	for k := range of.Grids {
+		var one GridSums
+		one, all = of.cutSums(all, &of.Grids[k])
+		sums = append(sums, one)
+	}
+	return a, sums
 }
 
 func identity(n int) (of []uint32) {
@@ -49,17 +72,10 @@ func TestGridSlopesAreDerivatives(t *testing.T) {
 			steps[i] = math.Round(1e3*math.Sin(float64(3*i))) / 1e3
 		}
 		g := feature.Grid{Axes: []feature.Bins{feature.NewGroups(0, identity(3), 3), feature.NewGroups(1, identity(5), 5)}}
-		f := engine.NewGridScore(start)
+		f := NewStepScore(start)
 		f.AddGrid(g, steps)
-		s := NewGridScores(cols, labels, 1, f.Start)
-		ctx := context.Background()
-		if err := s.Add(ctx, &f.Terms[0]); err != nil {
-			t.Fatal(err)
-		}
-		sums, err := s.Slopes(ctx, engine.SlopeLimit{Most: 1, Norm: engine.SlopesL2}, []feature.Grid{{Axes: g.Axes[1:]}, g})
-		if err != nil {
-			t.Fatal(err)
-		}
+		of := GridSlopes{Under: f, Limit: SlopeLimit{Most: 1, Norm: SlopesL2}, Grids: []feature.Grid{{Axes: g.Axes[1:]}, g}}
+		_, sums := slopesOf(of, cols, labels, levels)
 		want := make([]float64, len(steps))
 		for i, y := range labels {
 			c := int(a[i] + 3*b[i])
@@ -120,7 +136,7 @@ func likelihood(z []float64, y uint8) float64 {
 // keeps the direction.
 func TestGridSlopesAreShortened(t *testing.T) {
 	for _, levels := range []int{2, 5} {
-		for _, norm := range []engine.SlopeNorm{engine.SlopesL1, engine.SlopesL2} {
+		for _, norm := range []SlopeNorm{SlopesL1, SlopesL2} {
 			for _, most := range []float64{1, 0.6, 0.01} {
 				width := levels
 				if levels == 2 {
@@ -131,11 +147,9 @@ func TestGridSlopesAreShortened(t *testing.T) {
 					start := make([]float64, width)
 					start[0] = z
 					labels := identityLabels(levels)
-					s := NewGridScores([]column.Column{{Codes: column.Narrow(make([]uint32, levels), 2)}}, labels, 1,
-						engine.NewGridScore(start).Start)
-					if err := s.differentiate(context.Background(), most, norm); err != nil {
-						t.Fatal(err)
-					}
+					of := GridSlopes{Under: NewStepScore(start), Limit: SlopeLimit{most, norm},
+						Grids: []feature.Grid{{Axes: []feature.Bins{feature.NewGroups(0, identity(2), 2)}}}}
+					s, _ := slopesOf(of, []column.Column{{Codes: column.Narrow(make([]uint32, levels), 2)}}, labels, levels)
 					for i := range labels {
 						l1, l2 := 0.0, 0.0
 						for k, x := range s.slope[i*width:][:width] {
@@ -146,7 +160,7 @@ func TestGridSlopesAreShortened(t *testing.T) {
 							}
 						}
 						length := math.Sqrt(l2)
-						if norm == engine.SlopesL1 {
+						if norm == SlopesL1 {
 							length = l1
 						}
 						if !(length <= most) || s.curve[i] > engine.WeightOne {

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package statistic
+
+import (
+	"context"
+
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// ClassCells counts, for each of Bins, the rows of each class in each bin, or adds up what they weigh:
+// a row adds 1, or at most engine.WeightOne, to one cell of each.
+type ClassCells struct{ Bins []feature.Bins }
+
+// ClassCounts are the rows of a column by the class of their label and their bin.
+type ClassCounts struct {
+	Rows [][]int64 // by class, then bin
+}
+
+var classCells = register[classCellsMessage]("class_cells")
+
+type classCellsMessage struct {
+	Bins []feature.BinsSpec `json:"bins"`
+}
+
+func (m classCellsMessage) statistic(s *schema.Schema) (engine.Statistic, error) {
+	bins, err := binsOf(s, m.Bins)
+	if err == nil && len(bins) == 0 {
+		err = errParts(classCells)
+	}
+	return ClassCells{bins}, err
+}
+
+// Kind implements engine.Statistic.
+func (c ClassCells) Kind() string { return classCells }
+
+// Message implements engine.Statistic.
+func (c ClassCells) Message() any { return classCellsMessage{specsOf(c.Bins)} }
+
+// Size implements engine.Statistic.
+func (c ClassCells) Size(v *engine.View) (n int, err error) {
+	for k := range c.Bins {
+		n += v.Schema.Classes() * c.Bins[k].Len()
+	}
+	return n, nil
+}
+
+// Columns implements engine.Statistic.
+func (c ClassCells) Columns() []int { return columnsOf(c.Bins) }
+
+// Of asks t.
+func (c ClassCells) Of(ctx context.Context, t engine.Table) ([]ClassCounts, error) {
+	all, err := sum(ctx, t, c)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]ClassCounts, len(c.Bins))
+	for k := range out {
+		out[k].Rows, all = cutLists(all, t.Schema().Classes(), c.Bins[k].Len())
+	}
+	return out, nil
+}
+
+type classCellsAdder struct {
+	sums
+	run         *engine.Run
+	bins        []*feature.BoundBins
+	size        []int // by bins: the number of bins
+	read, spare []uint32
+}
+
+// Adder implements engine.Statistic.
+func (c ClassCells) Adder(run *engine.Run) engine.Adder {
+	n, _ := c.Size(run.View)
+	a := &classCellsAdder{sums: make(sums, n), run: run}
+	for k := range c.Bins {
+		a.bins, a.size = append(a.bins, c.Bins[k].Bind(run.Cols)), append(a.size, c.Bins[k].Len())
+	}
+	return a
+}
+
+// Add implements engine.Adder.
+func (a *classCellsAdder) Add() {
+	n, into := a.run.Rows(), a.sums
+	a.read, a.spare = room(a.read, n), room(a.spare, n)
+	for k, bins := range a.bins {
+		bins.Read(0, a.read, a.spare)
+		for i, label := range a.run.Labels {
+			units := int64(1)
+			if a.run.Weights != nil {
+				units = int64(min(a.run.Weights[i], engine.WeightOne))
+			}
+			into[int(a.run.Label[label])*a.size[k]+int(a.read[i])] += units
+		}
+		into = into[a.size[k]*a.run.Schema.Classes():]
+	}
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package statistic
+
+import (
+	"context"
+
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// ClassResiduals adds up, by class and bin, what the labels say beyond a score of all classes.
+type ClassResiduals struct {
+	Under *StepScore
+	Bins  feature.Bins
+}
+
+// Residuals are, by class and bin, what the labels say beyond the scores: a row
+// of class y adds 1 − p(y) to Above[y] in its bin and p(k) to Below[k] for every other
+// class k. Where the scores are right the two balance. In units of 1/engine.WeightOne; a row
+// adds at most 2·engine.WeightOne over all cells.
+type Residuals struct{ Above, Below [][]int64 }
+
+var classResiduals = register[classResidualsMessage]("class_residuals")
+
+type classResidualsMessage struct {
+	Under stepMessage      `json:"under"`
+	Bins  feature.BinsSpec `json:"bins"`
+}
+
+func (m classResidualsMessage) statistic(s *schema.Schema) (engine.Statistic, error) {
+	under, err := m.Under.score(s, s.Classes())
+	if err != nil {
+		return nil, err
+	}
+	bins, err := m.Bins.Bins(s)
+	return ClassResiduals{under, bins}, err
+}
+
+// Kind implements engine.Statistic.
+func (c ClassResiduals) Kind() string { return classResiduals }
+
+// Message implements engine.Statistic.
+func (c ClassResiduals) Message() any {
+	return classResidualsMessage{c.Under.message(), c.Bins.Spec()}
+}
+
+// Size implements engine.Statistic.
+func (c ClassResiduals) Size(v *engine.View) (int, error) {
+	return 2 * len(c.Under.Start) * c.Bins.Len(), c.Under.checkWhole(v)
+}
+
+// Columns implements engine.Statistic.
+func (c ClassResiduals) Columns() []int { return c.Bins.Columns() }
+
+// Score implements engine.Scored.
+func (c ClassResiduals) Score() engine.Score { return c.Under }
+
+// Of asks t.
+func (c ClassResiduals) Of(ctx context.Context, t engine.Table) (out Residuals, err error) {
+	all, err := sum(ctx, t, c)
+	if err != nil {
+		return out, err
+	}
+	out.Above, all = cutLists(all, len(c.Under.Start), c.Bins.Len())
+	out.Below, _ = cutLists(all, len(c.Under.Start), c.Bins.Len())
+	return out, nil
+}
+
+type classResidualsAdder struct {
+	sums        // above, then below; by class, then bin
+	run         *engine.Run
+	bins        *feature.BoundBins
+	size        int       // the number of bins
+	p           []float64 // of each class
+	read, spare []uint32
+}
+
+// Adder implements engine.Statistic.
+func (c ClassResiduals) Adder(run *engine.Run) engine.Adder {
+	classes := len(c.Under.Start)
+	return &classResidualsAdder{sums: make(sums, 2*classes*c.Bins.Len()), run: run, bins: c.Bins.Bind(run.Cols),
+		size: c.Bins.Len(), p: make([]float64, classes)}
+}
+
+// Add implements engine.Adder.
+func (a *classResidualsAdder) Add() {
+	n, classes := a.run.Rows(), len(a.p)
+	a.read, a.spare = room(a.read, n), room(a.spare, n)
+	a.bins.Read(0, a.read, a.spare)
+	weight := int64(engine.WeightOne)
+	for i, b := range a.read {
+		writeSoftmax(a.run.Scores[i*classes:][:classes], a.p)
+		if a.run.Weights != nil {
+			weight = int64(a.run.Weights[i])
+		}
+		for k, x := range a.p {
+			units := int64(x * engine.WeightOne) // rounded down, so that all of them together are at most engine.WeightOne
+			if k == int(a.run.Labels[i]) {
+				a.sums[k*a.size+int(b)] += (engine.WeightOne - units) * weight / engine.WeightOne
+			} else {
+				a.sums[(classes+k)*a.size+int(b)] += units * weight / engine.WeightOne
+			}
+		}
+	}
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package statistic
+
+import (
+	"context"
+	"math"
+
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// ClassSlope adds up the first derivative of log p(label) along a shape and half its second, negated,
+// under a score of all classes. What a row adds is shortened so that the sizes of both together are at
+// most Most nats > 0: at most engine.WeightOne units.
+type ClassSlope struct {
+	Under *StepScore
+	Along *feature.LevelShape
+	Most  float64
+}
+
+// Slope is how the log-likelihood of the labels changes when a multiple of a shape is added to the
+// scores, at none of it: a row whose class scores above the others gains, and the gain falls off by the
+// curve. Both are in units of Most/engine.WeightOne, half the curve in units of that: it counts for
+// half of what a row may say, since it is only asked how far to go.
+type Slope struct{ Gain, HalfCurve int64 }
+
+var classSlope = register[classSlopeMessage]("class_slope")
+
+type classSlopeMessage struct {
+	Under stepMessage      `json:"under"`
+	Bins  feature.BinsSpec `json:"bins"`
+	Steps [][]float64      `json:"steps"`
+	Most  float64          `json:"most"`
+}
+
+func (m classSlopeMessage) statistic(s *schema.Schema) (engine.Statistic, error) {
+	under, err := m.Under.score(s, s.Classes())
+	if err != nil {
+		return nil, err
+	}
+	b, err := m.Bins.Bins(s)
+	if err != nil {
+		return nil, err
+	}
+	ok := b.OfColumn() && len(m.Steps) == s.Classes() && m.Most > 0
+	for _, steps := range m.Steps {
+		ok = ok && len(steps) == b.Len()
+	}
+	if !ok {
+		return nil, errParts(classSlope)
+	}
+	return ClassSlope{under, &feature.LevelShape{Bins: b, Steps: m.Steps}, m.Most}, nil
+}
+
+// Kind implements engine.Statistic.
+func (c ClassSlope) Kind() string { return classSlope }
+
+// Message implements engine.Statistic.
+func (c ClassSlope) Message() any {
+	return classSlopeMessage{c.Under.message(), c.Along.Bins.Spec(), c.Along.Steps, c.Most}
+}
+
+// Size implements engine.Statistic.
+func (c ClassSlope) Size(v *engine.View) (int, error) { return 2, c.Under.checkWhole(v) }
+
+// Columns implements engine.Statistic.
+func (c ClassSlope) Columns() []int { return c.Along.Columns() }
+
+// Score implements engine.Scored.
+func (c ClassSlope) Score() engine.Score { return c.Under }
+
+// Of asks t.
+func (c ClassSlope) Of(ctx context.Context, t engine.Table) (Slope, error) {
+	all, err := sum(ctx, t, c)
+	if err != nil {
+		return Slope{}, err
+	}
+	return Slope{all[0], all[1]}, nil
+}
+
+type classSlopeAdder struct {
+	sums
+	run   *engine.Run
+	bins  *feature.BoundBins
+	steps []float64 // by bin, then class
+	p     []float64 // of each class
+	most  float64
+	read  []uint32
+}
+
+// Adder implements engine.Statistic.
+func (c ClassSlope) Adder(run *engine.Run) engine.Adder {
+	a := &classSlopeAdder{sums: make(sums, 2), run: run, bins: c.Along.Bind(run.Cols), p: make([]float64, len(c.Under.Start)),
+		most: c.Most}
+	for b := range c.Along.Len() {
+		for _, steps := range c.Along.Steps {
+			a.steps = append(a.steps, steps[b])
+		}
+	}
+	return a
+}
+
+// Add implements engine.Adder.
+func (a *classSlopeAdder) Add() {
+	classes := len(a.p)
+	a.read = room(a.read, a.run.Rows())
+	a.bins.Read(0, a.read, nil)
+	for i, b := range a.read {
+		writeSoftmax(a.run.Scores[i*classes:][:classes], a.p)
+		row := a.steps[int(b)*classes:][:classes]
+		mean, square := 0.0, 0.0
+		for k, x := range row {
+			mean += a.p[k] * x
+			square += a.p[k] * (x * x)
+		}
+		first := row[a.run.Labels[i]] - mean
+		half := math.Max(0, square-mean*mean) / 2
+		scale := 1 / math.Max(a.most, math.Abs(first)+half)
+		// Truncated, so that their sizes add up to engine.WeightOne at most.
+		one, two := int64(first*scale*engine.WeightOne), int64(half*scale*engine.WeightOne)
+		if max(one, -one)+two > engine.WeightOne || min(one+engine.WeightOne, two) < 0 {
+			one, two = 0, 0 // not numbers: steps that a learner should not have
+		}
+		if a.run.Weights != nil { // division truncates, too
+			w := int64(a.run.Weights[i])
+			one, two = one*w/engine.WeightOne, two*w/engine.WeightOne
+		}
+		a.sums[0] += one
+		a.sums[1] += two
+	}
+}

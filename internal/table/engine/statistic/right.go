@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package statistic
+
+import (
+	"context"
+
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/kernel"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Right counts, for each of Cuts, the rows that are answered rightly by calling positive whatever
+// scores at least the cut: a row adds 0 or 1 to each. Coef is as a model holds it, the intercept last.
+// The label must have two classes, and rows must count once each.
+type Right struct {
+	Space *feature.Space
+	Coef  []float64
+	Cuts  engine.Cuts
+}
+
+var right = register[rightMessage]("right")
+
+type rightMessage struct {
+	Space spaceMessage `json:"space"`
+	Coef  []float64    `json:"coef"`
+	Cuts  engine.Cuts  `json:"cuts"`
+}
+
+const maxCuts = 1 << 16
+
+func (m rightMessage) statistic(s *schema.Schema) (engine.Statistic, error) {
+	sp, err := m.Space.space(s, m.Coef)
+	if err != nil {
+		return nil, err
+	}
+	if m.Cuts.Count > maxCuts {
+		return nil, errParts(right)
+	}
+	return Right{sp, m.Coef, m.Cuts}, m.Cuts.Check(sp, m.Coef)
+}
+
+// Kind implements engine.Statistic.
+func (r Right) Kind() string { return right }
+
+// Message implements engine.Statistic.
+func (r Right) Message() any {
+	return rightMessage{spaceMessage{r.Space.Encoding, r.Space.Columns}, r.Coef, r.Cuts}
+}
+
+// Size implements engine.Statistic.
+func (r Right) Size(v *engine.View) (int, error) {
+	if err := checkCounted(right, v); err != nil {
+		return 0, err
+	}
+	return r.Cuts.Count, r.Cuts.Check(r.Space, r.Coef)
+}
+
+// Columns implements engine.Statistic.
+func (r Right) Columns() []int { return r.Space.Columns }
+
+// Of asks t.
+func (r Right) Of(ctx context.Context, t engine.Table) ([]int64, error) { return sum(ctx, t, r) }
+
+type rightAdder struct {
+	*kernel.RightRows
+	run  *engine.Run
+	side [1 << 8]uint8
+}
+
+// Adder implements engine.Statistic.
+func (r Right) Adder(run *engine.Run) engine.Adder {
+	return &rightAdder{kernel.NewRightRows(r.Space, run.Cols, r.Coef, r.Cuts), run, run.Positive()}
+}
+
+// Add implements engine.Adder.
+func (a *rightAdder) Add() { a.RightRows.Add(a.run.Labels, &a.side) }

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package statistic
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// StepScore implements engine.Score: a sum of steps by the cells of grids. If a row has one number it
+// is the log-odds of the positive one of two classes; if it has one for each class, their softmax are
+// the probabilities. Numbers are integers in units of 1/feature.ScoreOne nat, held within ±MaxScore
+// after each addition, so they depend neither on the machine nor on where a row lies. A score grows by
+// AddShape and AddGrid alone.
+type StepScore struct {
+	Start []int64
+	Terms []StepTerm
+}
+
+// StepTerm is what the cells of one grid add, by cell and then number.
+type StepTerm struct {
+	Grid  feature.Grid
+	Units []int64
+}
+
+// MaxScore bounds a number of a row, in units of 1/feature.ScoreOne nat.
+const MaxScore = 1 << 30
+
+// NewStepScore starts at the given numbers in nats.
+func NewStepScore(start []float64) *StepScore {
+	s := &StepScore{}
+	for _, x := range start {
+		s.Start = append(s.Start, feature.Units(x))
+	}
+	return s
+}
+
+// AddGrid adds steps in nats, by cell and then number. It keeps g.
+func (s *StepScore) AddGrid(g feature.Grid, steps []float64) {
+	t := StepTerm{Grid: g}
+	for _, x := range steps {
+		t.Units = append(t.Units, feature.Units(x))
+	}
+	s.Terms = append(s.Terms, t)
+}
+
+// AddShape adds times the steps of sh, of which it keeps a copy.
+func (s *StepScore) AddShape(sh *feature.LevelShape, times float64) {
+	t := StepTerm{Grid: feature.Grid{Axes: []feature.Bins{sh.Bins.Clone()}}}
+	for b := range sh.Len() {
+		for _, steps := range sh.Steps {
+			t.Units = append(t.Units, feature.Units(times*steps[b]))
+		}
+	}
+	s.Terms = append(s.Terms, t)
+}
+
+// checkWhole refuses a view in which s is not the score of all classes.
+func (s *StepScore) checkWhole(v *engine.View) error {
+	if n := v.Schema.Classes(); !v.Whole || len(s.Start) != n {
+		return fmt.Errorf("statistic: scores of classes must be asked of the whole table, for each of its classes (got %d for %d)",
+			len(s.Start), n)
+	}
+	return nil
+}
+
+// Width implements engine.Score.
+func (s *StepScore) Width() int { return len(s.Start) }
+
+// Len implements engine.Score.
+func (s *StepScore) Len() int { return len(s.Terms) }
+
+// TermColumns implements engine.Score.
+func (s *StepScore) TermColumns(from int) (columns []int) {
+	for k := range s.Terms[from:] {
+		columns = append(columns, columnsOf(s.Terms[from+k].Grid.Axes)...)
+	}
+	return columns
+}
+
+// Extends implements engine.Score.
+func (s *StepScore) Extends(old engine.Score) bool {
+	o, ok := old.(*StepScore)
+	if !ok || !slices.Equal(o.Start, s.Start) || len(o.Terms) > len(s.Terms) {
+		return false
+	}
+	for k := range o.Terms {
+		if !reflect.DeepEqual(&o.Terms[k], &s.Terms[k]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Keep implements engine.Score.
+func (s *StepScore) Keep() engine.Score { return &StepScore{s.Start, slices.Clip(s.Terms)} }
+
+// Scorer implements engine.Score.
+func (s *StepScore) Scorer(run *engine.Run, from int) func() {
+	var grids []*feature.BoundGrid
+	for k := range s.Terms[from:] {
+		grids = append(grids, s.Terms[from+k].Grid.Bind(run.Cols))
+	}
+	width := len(s.Start)
+	var cells, spare []uint32
+	return func() {
+		if from == 0 {
+			for at := 0; at < len(run.Scores); at += width {
+				for k, units := range s.Start {
+					run.Scores[at+k] = clampUnits(units)
+				}
+			}
+		}
+		n := run.Rows()
+		cells, spare = room(cells, n), room(spare, n)
+		for t, g := range grids {
+			units := s.Terms[from+t].Units
+			g.Read(0, cells, spare)
+			for i, c := range cells {
+				row := run.Scores[i*width:][:width]
+				for k, u := range units[int(c)*width:][:width] {
+					row[k] = clampUnits(int64(row[k]) + u)
+				}
+			}
+		}
+	}
+}
+
+func clampUnits(units int64) int32 { return int32(min(max(units, -MaxScore), MaxScore)) }
+
+// writeSoftmax writes the softmax of scores in units.
+func writeSoftmax(z []int32, p []float64) {
+	most := z[0]
+	for _, x := range z[1:] {
+		most = max(most, x)
+	}
+	sum := 0.0
+	for k, x := range z {
+		p[k] = math.Exp(float64(x-most) / feature.ScoreOne)
+		sum += p[k]
+	}
+	for k := range p {
+		p[k] /= sum
+	}
+}
+
+type stepMessage struct {
+	Start []int64       `json:"start"`
+	Terms []termMessage `json:"terms,omitempty"`
+}
+
+type termMessage struct {
+	Axes  gridMessage `json:"axes"`
+	Units []int64     `json:"units"`
+}
+
+func (s *StepScore) message() stepMessage {
+	m := stepMessage{Start: s.Start}
+	for k := range s.Terms {
+		m.Terms = append(m.Terms, termMessage{specsOf(s.Terms[k].Grid.Axes), s.Terms[k].Units})
+	}
+	return m
+}
+
+// score is the score of so many numbers that the message says, of rows of a table of schema s.
+func (m stepMessage) score(s *schema.Schema, width int) (*StepScore, error) {
+	out := &StepScore{Start: m.Start}
+	ok := len(m.Start) == width
+	for _, t := range m.Terms {
+		g, err := t.Axes.grid(s)
+		if err != nil {
+			return nil, err
+		}
+		ok = ok && len(t.Units) == width*g.Cells()
+		out.Terms = append(out.Terms, StepTerm{g, t.Units})
+	}
+	if !ok {
+		return nil, fmt.Errorf("statistic: a score must have %d steps for each cell", width)
+	}
+	return out, nil
+}
+
+type gridMessage []feature.BinsSpec
+
+// grid is a grid of columns of s.
+func (axes gridMessage) grid(s *schema.Schema) (g feature.Grid, err error) {
+	if g.Axes, err = binsOf(s, axes); err != nil {
+		return g, err
+	}
+	cells, ok := 1, len(axes) > 0
+	for k := range g.Axes {
+		ok = ok && g.Axes[k].OfColumn() && cells <= feature.MaxCells/g.Axes[k].Len()
+		if ok {
+			cells *= g.Axes[k].Len()
+		}
+	}
+	if !ok {
+		return g, fmt.Errorf("statistic: a grid must have axes of columns, and at most %d cells", feature.MaxCells)
+	}
+	return g, nil
+}

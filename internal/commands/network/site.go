@@ -33,11 +33,8 @@ func (a *app) newSiteCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "site",
 		Short: "add an institution's rows to trainings without showing them",
-		Long: `A site holds rows that take part in trainings across several institutions and
-stay where they are. Its officer signs a policy: who may train, with whom, at
-what price. The site checks every request against the policy, charges its own
-ledger, and adds its share of the noise. The coordinator sees noisy totals over
-all sites.`,
+		Long: `A site adds its rows to trainings across institutions, and shows none
+(docs/sites.md).`,
 		Example: `  discreet-net site init --site north --sites sites.txt --schema clinics.yaml --coordinator uni --honest 2 \
     --epsilon 1 --delta 1e-6 --lifetime-epsilon 3 --lifetime-delta 3e-6 --until 2027-12-31 --out north.yaml
   discreet-net site sign --policy north.yaml --key officer.pem --out north.signed.yaml`,
@@ -52,8 +49,8 @@ func (a *app) newSiteInitCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "write a draft of a site's policy",
-		Long: `Init writes a policy for the site's officer to read, change and sign. --sites is
-the coordinator's list of sites. Compare each key with the site that has it.`,
+		Long: `Init writes a policy for the site's officer to read, change and sign. Compare
+each key of --sites with the site that has it.`,
 		Example: `  discreet-net site init --site north --sites sites.txt --schema clinics.yaml --coordinator uni --honest 2 \
     --epsilon 1 --delta 1e-6 --lifetime-epsilon 3 --lifetime-delta 3e-6 --until 2027-12-31 --out north.yaml`,
 		Args: cobra.NoArgs,
@@ -87,13 +84,13 @@ the coordinator's list of sites. Compare each key with the site that has it.`,
 	f.StringVar(&list, "sites", "", "the `file` of sites: an address, a public key and a name on each line")
 	f.StringVar(&schemaFile, "schema", "", "the schema `file` that all sites have")
 	f.StringSliceVar(&p.Coordinators, "coordinator", nil, "the `names` of the coordinators to answer")
-	f.IntVar(&p.Honest, "honest", 0, "the smallest `number` of sites, including this one, that add noise and keep it to themselves")
+	f.IntVar(&p.Honest, "honest", 0, "the smallest `number` of honest sites, including this one")
 	f.StringVar(&p.Training.Epsilon, "epsilon", "", "the largest `ε` of a training")
 	f.StringVar(&p.Training.Delta, "delta", "0", "the largest `δ` of a training")
 	f.StringVar(&p.Lifetime.Epsilon, "lifetime-epsilon", "", "the largest `ε` of all trainings together")
 	f.StringVar(&p.Lifetime.Delta, "lifetime-delta", "0", "the largest `δ` of all trainings together")
 	f.StringVar(&p.Until, "until", "", "the last `day` of trainings, as 2027-12-31")
-	f.StringVar(&out, "out", "", "the `file` to write the draft to")
+	f.StringVar(&out, "out", "", "the draft `file`")
 	cli.Reads(c, "sites", "schema")
 	cli.Writes(c, "out")
 	cli.Require(c, "site", "sites", "schema", "coordinator", "honest", "epsilon", "lifetime-epsilon", "until", "out")
@@ -106,7 +103,7 @@ func (a *app) newSiteSignCommand() *cobra.Command {
 		Use:   "sign",
 		Short: "sign a site's policy",
 		Long: `Sign checks a policy and writes it with the officer's signature as its last
-line. A site serves only a policy that its officer has signed.`,
+line.`,
 		Example: `  discreet-net site sign --policy north.yaml --key officer.pem --out north.signed.yaml`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -119,7 +116,7 @@ line. A site serves only a policy that its officer has signed.`,
 	}
 	c.Flags().StringVar(&policy, "policy", "", "the policy `file`")
 	c.Flags().StringVar(&key, "key", "", "the officer's key `file`, as party key makes it")
-	c.Flags().StringVar(&out, "out", "", "the `file` to write the signed policy to")
+	c.Flags().StringVar(&out, "out", "", "the signed policy `file`")
 	cli.Reads(c, "policy", "key")
 	cli.Writes(c, "out")
 	cli.Require(c, "policy", "key", "out")
@@ -129,10 +126,9 @@ line. A site serves only a policy that its officer has signed.`,
 func (a *app) newSiteCheckCommand() *cobra.Command {
 	var policy, schemaFile, officer string
 	c := &cobra.Command{
-		Use:   "check",
-		Short: "print in words what a site's policy allows",
-		Long: `Check reads a policy and a schema and prints what the policy allows. With
---officer it also checks the signature.`,
+		Use:     "check",
+		Short:   "print in words what a site's policy allows",
+		Long:    `Check prints what a policy allows. With --officer it checks the signature.`,
 		Example: `  discreet-net site check --policy north.yaml --schema clinics.yaml`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -207,22 +203,16 @@ func (a *app) newSiteServeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "answer coordinators within the policy",
-		Long: `Serve reads the site's table once and answers the coordinators that the policy
-names. Every answer is a sum over the site's rows with its share of the noise,
-hidden by masks that cancel in the sum over all sites.
+		Long: `Serve reads the table once and answers the coordinators that the policy names:
+sums with the site's share of the noise, which masks hide until all sites are
+added up.
 
-A training is charged to the ledger before a row is read. The ledger gets the
-policy's data set with the policy's lifetime as its total if it does not have
-it. Answers are written to --state before they are sent, and a repeated request
-gets the same bytes. Its keys and answers are deleted when a training ends. You
-may kill the process at any moment. If the files of the table change, trainings
-that have begun are refused.
+A training is charged before a row is read. If the ledger does not have the
+policy's data set, it gets it, with the policy's lifetime. Answers are on disk
+before they are sent. You may kill the process at any moment.
 
-Never restore an old copy of --state: a training that was open then could be
-answered twice. Delete the folder instead; open trainings then end.
-
-On --page it serves metrics for Prometheus and health checks, without TLS and
-without access control.`,
+Never restore an old copy of --state, which could answer twice. Delete it: open
+trainings then end.`,
 		Example: `  discreet-net site serve --certs certs --as party/north --listen :8461 --state north --policy north.signed.yaml \
     --officer officer.key --key north.pem --schema clinics.yaml --data north.csv --ledger north.db`,
 		Args: cobra.NoArgs,
@@ -232,12 +222,12 @@ without access control.`,
 	f := c.Flags()
 	f.StringVar(&s.listen, "listen", "", "the `address` to serve at, host:port")
 	f.StringVar(&s.page, "page", "", "the `address` for metrics and health checks (default none)")
-	f.StringVar(&s.state, "state", "", "the `folder` for open trainings; created if it does not exist")
+	f.StringVar(&s.state, "state", "", "the `folder` for open trainings")
 	f.StringVar(&s.policy, "policy", "", "the signed policy `file`")
-	f.StringVar(&s.officer, "officer", "", "the `file` of the public key that must have signed the policy")
+	f.StringVar(&s.officer, "officer", "", "the `file` of the officer's public key, as party key prints it")
 	f.StringVar(&s.key, "key", "", "the site's key `file`, as party key makes it")
 	f.StringVar(&s.schema, "schema", "", "the schema `file` of the table")
-	f.StringArrayVar(&s.data, "data", nil, "a `file` of the table: CSV (also gzip, named .gz) or Parquet; may be repeated")
+	f.StringArrayVar(&s.data, "data", nil, "a `file` of the table; may be repeated")
 	s.ledger.AddFlag(c)
 	cli.AddSection(c, connection, "listen", "page")
 	cli.Reads(c, "policy", "officer", "key", "schema", "data")

@@ -40,18 +40,14 @@ func (a *app) newSiteTrainCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "train",
 		Short: "train one model over the rows of several sites",
-		Long: `Train runs the learner additive over the rows of sites, which stay there. Every
-number that the learner sees is a sum over all sites with noise. The guarantee
-of the model is that of a training on one table, for each row of each site, if
-at least --honest of the sites add their noise and keep it to themselves.
+		Long: `Train runs the learner additive over the rows of sites. The model has the
+guarantee of a training on one table, for each row of each site, if at least
+--honest of the sites add their noise and keep it to themselves. With fewer, the
+noise is larger: --plan prints by how much.
 
-With fewer honest sites than there are sites, the noise grows: --plan prints by
-how much, and asks no site.
-
-The schema must declare relation add-remove and every column private. If no
-site has answered for --wait, the training ends at all sites; its price stays
-spent. If the coordinator is killed, the same command goes on with the training
-that --state remembers.`,
+The schema must declare relation add-remove and every column private. If a site
+is absent for --wait, the training ends, and its price stays spent. A
+coordinator that was killed goes on with the same command.`,
 		Example: `  discreet-net site train --certs certs --as combiner/uni --sites sites.txt --schema clinics.yaml --epsilon 1 --delta 1e-6 \
     --honest 2 --declared-rows 10000 --state run --model m.json`,
 		Args: cobra.NoArgs,
@@ -62,10 +58,10 @@ that --state remembers.`,
 	f.StringVar(&t.sites, "sites", "", "the `file` of sites: an address, a public key and a name on each line")
 	f.StringVar(&t.schema, "schema", "", "the schema `file` that all sites have")
 	f.StringVar(&t.model, "model", "", "the `file` to write the model to")
-	f.StringVar(&t.state, "state", "", "the `folder` that remembers an interrupted training; created if it does not exist")
+	f.StringVar(&t.state, "state", "", "the `folder` for an interrupted training")
 	f.StringVar(&t.epsilon, "epsilon", "", "the `ε` of the training")
 	f.StringVar(&t.delta, "delta", "", "the `δ` of the training (default 0, a pure guarantee)")
-	f.IntVar(&t.honest, "honest", 0, "the smallest `number` of sites that add their noise and keep it to themselves")
+	f.IntVar(&t.honest, "honest", 0, "the smallest `number` of honest sites")
 	f.IntVar(&t.rows, "declared-rows", 0, "assumed number of rows of all sites together")
 	f.DurationVar(&t.wait, "wait", 10*time.Minute, "the `time` that a site may be absent")
 	f.BoolVar(&t.plan, "plan", false, "print what the training would measure, and ask no site")

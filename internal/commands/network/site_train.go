@@ -119,12 +119,9 @@ func (t *siteTrain) runTrain(ctx context.Context) error {
 		return err
 	}
 	began := time.Now()
-	m, err := c.Train(ctx, s, pl)
+	m, err := c.Train(ctx, s, pl, out.SaveUncounted)
 	if err != nil {
 		return commands.AsRefusal(err)
-	}
-	if err := out.SaveUncounted(m); err != nil {
-		return err
 	}
 	took := c.Traffic()
 	t.Say("wrote %s; %d measurements, %d bytes to each site and %d from each, %.1f s", t.model, took.Measurements,

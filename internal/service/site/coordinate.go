@@ -61,9 +61,11 @@ func (c *Coordinator) Traffic() Traffic {
 	return Traffic{c.sent.Load(), c.received.Load(), c.calls.Load(), c.measured.Load()}
 }
 
-// Train runs a plan over the sites. An interrupted training goes on when it is called again; one that a
-// site refuses ends at all sites.
-func (c *Coordinator) Train(ctx context.Context, s *schema.Schema, pl learn.Plan) (m *model.Model, err error) {
+// Train runs a plan over the sites, lets keep have the model, and ends the training at all sites. An
+// interrupted training goes on when it is called again, as long as nothing has ended; one that a site
+// refuses ends at all sites.
+func (c *Coordinator) Train(ctx context.Context, s *schema.Schema, pl learn.Plan,
+	keep func(*model.Model) error) (m *model.Model, err error) {
 	text, about, err := c.plan(s, pl)
 	if err != nil {
 		return nil, err
@@ -87,7 +89,7 @@ func (c *Coordinator) Train(ctx context.Context, s *schema.Schema, pl learn.Plan
 	m.Privacy.Unprotected = append(m.Privacy.Unprotected, fmt.Sprintf("a person with rows at k sites, who is protected at k times "+
 		"this epsilon; and anybody, if fewer than %d of the %d sites added their noise and kept it to themselves", c.Honest,
 		len(c.Peers)))
-	return m, nil
+	return m, keep(m)
 }
 
 // Check refuses what no site can take part in, before any is asked.

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/federated/sites"
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/service/identity"
@@ -73,7 +74,7 @@ func TestKillsOfSitesAndCoordinator(t *testing.T) {
 				panic(http.ErrAbortHandler)
 			}
 			c := w.coordinator(2)
-			if _, err := c.Train(t.Context(), w.schema, pl); err != nil {
+			if _, err := c.Train(t.Context(), w.schema, pl, kept); err != nil {
 				t.Errorf("killed at call %d (after: %v): %v", at, after, err)
 			}
 			if n := w.paid() - before; n != 3 {
@@ -93,7 +94,7 @@ func TestKillsOfSitesAndCoordinator(t *testing.T) {
 			}
 			return sums
 		}
-		if _, err := c.Train(ctx, w.schema, pl); err == nil && at < len(pl.Terms().Bill)-1 {
+		if _, err := c.Train(ctx, w.schema, pl, kept); err == nil && at < len(pl.Terms().Bill)-1 {
 			t.Fatal("the coordinator was not killed")
 		} else if err == nil {
 			continue
@@ -105,7 +106,7 @@ func TestKillsOfSitesAndCoordinator(t *testing.T) {
 			totals[1] = append(totals[1], sums)
 			return sums
 		}
-		_, err := again.Train(t.Context(), w.schema, pl)
+		_, err := again.Train(t.Context(), w.schema, pl, kept)
 		must(t, err)
 		for k := range totals[0] {
 			if !slices.Equal(totals[0][k], totals[1][k]) {
@@ -152,7 +153,7 @@ func asksOf(t testing.TB, w *world) (asks [][]byte) {
 		h.ServeHTTP(to, r)
 	}
 	c := w.coordinator(2)
-	_, err := c.Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60))
+	_, err := c.Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept)
 	must(t, err)
 	w.watch = nil
 	return asks
@@ -273,6 +274,42 @@ func begin2(t testing.TB, w *world, c *Coordinator) []byte {
 	return body
 }
 
+// What a kill leaves of a training that had ended is gone when the site starts again.
+func TestEndedTrainingsAreSwept(t *testing.T) {
+	w := small(t)
+	c := w.coordinator(2)
+	id := begin(t, w, c, 0)
+	at := folder(filepath.Join(w.params[0].State, "trainings", string(id)))
+	must(t, at.write(endedFile, nil)) // and killed
+	w.restart(0)
+	if !w.empty(w.params[0].State) {
+		t.Error("the site keeps keys of a training that has ended")
+	}
+}
+
+// A model that cannot be kept is made again from the answers that the sites have.
+func TestModelIsKeptBeforeTheEnd(t *testing.T) {
+	w := small(t)
+	c := w.coordinator(2)
+	var first []byte
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := c.Train(ctx, w.schema, planOf(t, w.schema, 0, 60), func(m *model.Model) error {
+		first = bytesOf(t, m)
+		cancel() // as a kill does
+		return errors.New("killed")
+	})
+	if err == nil {
+		t.Fatal("the coordinator was not killed")
+	}
+	again := w.coordinator(2)
+	again.State = c.State
+	m, err := again.Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept)
+	must(t, err)
+	if !bytes.Equal(bytesOf(t, m), first) {
+		t.Error("the model is another one")
+	}
+}
+
 // A site that does not answer ends the training at the others, which erase their keys.
 func TestAbsentSiteEndsTheTraining(t *testing.T) {
 	w := small(t)
@@ -284,7 +321,7 @@ func TestAbsentSiteEndsTheTraining(t *testing.T) {
 		}
 		h.ServeHTTP(to, r)
 	}
-	_, err := c.Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60))
+	_, err := c.Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept)
 	if err == nil || !strings.Contains(err.Error(), "site2") {
 		t.Errorf("the training ends with %v", err)
 	}

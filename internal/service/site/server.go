@@ -115,6 +115,9 @@ func New(p Params) (*Server, error) {
 	if err := os.MkdirAll(filepath.Join(p.State, "trainings"), 0o700); err != nil {
 		return nil, err
 	}
+	if err := sweep(filepath.Join(p.State, "trainings")); err != nil {
+		return nil, err
+	}
 	s := &Server{Params: p, metrics: admission.NewMetrics(admission.Ends{Of: p.Self}), open: map[sites.Digest]*training{}}
 	may := map[string][]identity.Role{}
 	places := admission.NewPlaces(callsAtOnce, 0)
@@ -245,7 +248,9 @@ func (s *Server) join(ctx context.Context, body []byte) ([]byte, error) {
 			return nil, err
 		}
 		if keys, err = sites.NewKeys(); err == nil {
-			err = errors.Join(to.write(keysFile, keys.Bytes()), to.write(trainingFile, body))
+			if err = to.write(trainingFile, body); err == nil { // keys are of a training that is known
+				err = to.write(keysFile, keys.Bytes())
+			}
 		}
 	}
 	if err != nil {

@@ -240,6 +240,9 @@ func (w *world) coordinator(honest int) *Coordinator {
 		Wait: 20 * time.Second, Say: func(string, ...any) {}}
 }
 
+// kept keeps a model nowhere.
+func kept(*model.Model) error { return nil }
+
 func planOf(t testing.TB, s *schema.Schema, delta dp.Delta, rows int) *additive.Plan {
 	t.Helper()
 	pl, err := additive.Params{Epsilon: 2 * dp.Nano, Delta: delta, Rows: rows, TakeAll: true}.Plan(s, 0)
@@ -283,7 +286,7 @@ func (*tape) Choice(string, mech.Selector, []mech.Ratio) int { panic("nothing is
 func (*tape) Report(string, response.Priced, []mech.Ratio) response.Report { return nil }
 
 // bytesOf is the model without what says how it was counted and drawn.
-func bytesOf(t *testing.T, m *model.Model) []byte {
+func bytesOf(t testing.TB, m *model.Model) []byte {
 	t.Helper()
 	m.Privacy.Counted, m.Privacy.Seeded, m.Privacy.Unprotected = false, false, []string{"what is not"}
 	b, err := model.Marshal(m)
@@ -324,7 +327,7 @@ func TestSameModelWhereverRowsLie(t *testing.T) {
 					near(t, label, sums, next)
 					return next
 				}
-				m, err := coordinator.Train(t.Context(), s, pl)
+				m, err := coordinator.Train(t.Context(), s, pl, kept)
 				must(t, err)
 				if gaussian := pl.Terms().Bill[0].Rho > 0; gaussian != (c.delta > 0) {
 					t.Errorf("the noise is Gaussian: %v", gaussian)

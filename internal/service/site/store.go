@@ -78,6 +78,9 @@ func (f folder) erase() error {
 	if err := f.write(endedFile, nil); err != nil {
 		return err
 	}
+	if err := os.Remove(filepath.Join(string(f), keysFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	files, err := os.ReadDir(string(f))
 	if err != nil {
 		return err
@@ -85,6 +88,20 @@ func (f folder) erase() error {
 	for _, e := range files {
 		if e.Name() != endedFile {
 			err = errors.Join(err, os.Remove(filepath.Join(string(f), e.Name())))
+		}
+	}
+	return err
+}
+
+// sweep erases what a kill has left of trainings that had ended.
+func sweep(dir string) error {
+	all, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range all {
+		if f := folder(filepath.Join(dir, e.Name())); f.has(endedFile) {
+			err = errors.Join(err, f.erase())
 		}
 	}
 	return err

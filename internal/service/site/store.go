@@ -35,8 +35,8 @@ type answerHead struct {
 	Sums    []byte       `json:"sums"` // masked
 }
 
-// CoordinatorNames matches the names in Coordinator.State.
-const CoordinatorNames = `training\.json|set\.json`
+// CoordinatorNames matches the names in Coordinator.State: a kill may leave a part of a file.
+const CoordinatorNames = `(training|set)\.json(\.part\d+)?`
 
 // folder is that of one training.
 type folder string
@@ -109,9 +109,11 @@ func sweep(dir string) error {
 
 // clear removes a coordinator's training.
 func (f folder) clear() (err error) {
-	for _, name := range []string{setFile, trainingFile} {
-		if e := os.Remove(filepath.Join(string(f), name)); !errors.Is(e, fs.ErrNotExist) {
-			err = errors.Join(err, e)
+	for _, pattern := range []string{setFile + "*", trainingFile + "*"} { // the training last: it is gone on with
+		names, e := filepath.Glob(filepath.Join(string(f), pattern))
+		err = errors.Join(err, e)
+		for _, name := range names {
+			err = errors.Join(err, os.Remove(name))
 		}
 	}
 	return err

@@ -30,7 +30,7 @@ const (
 	choiceShare = 0.05 // of ε, for the choice
 	// leastSignal is how many rows times ε the question needs; under replace-one, where
 	// scores move twice as far, twice as many.
-	leastSignal  = 10_000
+	leastSignal  = 20_000
 	mostProducts = 2000
 	fewProducts  = 300
 	mostVisits   = 400_000_000 // of rows, by all products
@@ -97,7 +97,7 @@ func (p Params) planGrids(s *schema.Schema, rows int, eps dp.Epsilon) (*grids.Pl
 }
 
 // takesGrids reports whether grids is taken unasked, by public things alone: without privacy, and for
-// tables of the kinds on which docs/decisions/0008-auto.md has it ahead.
+// tables of the kinds on which evidence/decisions/0008-auto.md has it ahead.
 func (pl *Plan) takesGrids() bool {
 	if pl.declares() != "" || len(pl.s.Features()) < 2 {
 		return false

@@ -12,10 +12,6 @@ import (
 // from its number, from another row or from what was added before. It is in whole numbers and of
 // bounded size, whatever the parameters are.
 type Statistic interface {
-	// Kind names the type of the statistic in messages.
-	Kind() string
-	// Message is the parameters in a form that JSON keeps: see statistic.Decode.
-	Message() any
 	// Size is the number of sums over the rows of a view. It refuses a view that the statistic is not
 	// for.
 	Size(v *View) (int, error)

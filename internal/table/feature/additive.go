@@ -14,13 +14,13 @@ import (
 // Bins cuts one column into bins: a number's lie between Edges, a category has
 // one per code or one per group of codes. Those of a pair are the cells of its two columns' bins.
 type Bins struct {
-	Column int       // index into the schema's Columns; of a pair, the first
-	Edges  []float64 // of a number, strictly increasing: bin b holds Edges[b-1] ≤ x < Edges[b]; nil for a category
-	Second *Bins     // of a pair, its second column's; else nil
-	marks  int       // of a number, bins behind those of amounts: one for each of the column's marks
-	codes  int       // bins of a category; 0 for a number
-	groups []uint32  // of a category in groups, the bin of each code
-	scored *scored   // of scores, see CutScore; else nil
+	Column int       `json:",omitempty"` // index into the schema's Columns; of a pair, the first
+	Edges  []float64 `json:",omitempty"` // of a number, strictly increasing: bin b holds Edges[b-1] ≤ x < Edges[b]; nil for a category
+	Second *Bins     `json:",omitempty"` // of a pair, its second column's; else nil
+	Marked int       `json:",omitempty"` // of a number, bins behind those of amounts: one for each of the column's marks
+	Codes  int       `json:",omitempty"` // bins of a category; 0 for a number
+	Groups []uint32  `json:",omitempty"` // of a category in groups, the bin of each code
+	Scored *Scored   `json:",omitempty"` // of scores, see CutScore; else nil
 }
 
 // NewBins cuts a column of s. edges are not used for a category. It does not
@@ -28,23 +28,23 @@ type Bins struct {
 func NewBins(s *schema.Schema, col int, edges []float64) Bins {
 	c := &s.Columns[col]
 	if c.Kind == schema.Category {
-		return Bins{Column: col, codes: c.Codes()}
+		return Bins{Column: col, Codes: c.Codes()}
 	}
-	return Bins{Column: col, Edges: edges, marks: c.Marks()}
+	return Bins{Column: col, Edges: edges, Marked: c.Marks()}
 }
 
 // Marks is the number of bins of a number's marks; they are the last ones.
-func (b *Bins) Marks() int { return b.marks }
+func (b *Bins) Marks() int { return b.Marked }
 
 // WithoutMarks puts the marked cells of a number where its default is.
 func (b Bins) WithoutMarks() Bins {
-	b.marks = 0
+	b.Marked = 0
 	return b
 }
 
 // NewGroups cuts a column, a category, into the groups 0..n-1 that its codes are
 // in. It does not copy of.
-func NewGroups(col int, of []uint32, n int) Bins { return Bins{Column: col, codes: n, groups: of} }
+func NewGroups(col int, of []uint32, n int) Bins { return Bins{Column: col, Codes: n, Groups: of} }
 
 // Cross is the bins of a pair of columns: those of the second within each of the
 // first's, so bins i and j meet in bin i·second.Len() + j.
@@ -55,12 +55,12 @@ func Cross(first, second Bins) Bins {
 
 // Len is the number of bins, at least 1.
 func (b *Bins) Len() int {
-	n := len(b.Edges) + 1 + b.marks
-	if b.scored != nil {
-		n = len(b.scored.edges) + 1
+	n := len(b.Edges) + 1 + b.Marked
+	if b.Scored != nil {
+		n = len(b.Scored.Edges) + 1
 	}
-	if b.codes > 0 {
-		n = b.codes
+	if b.Codes > 0 {
+		n = b.Codes
 	}
 	if b.Second != nil {
 		n *= b.Second.Len()
@@ -71,7 +71,7 @@ func (b *Bins) Len() int {
 // Clone copies b with all it refers to.
 func (b *Bins) Clone() Bins {
 	c := *b
-	c.Edges, c.groups = slices.Clone(b.Edges), slices.Clone(b.groups)
+	c.Edges, c.Groups = slices.Clone(b.Edges), slices.Clone(b.Groups)
 	if b.Second != nil {
 		second := b.Second.Clone()
 		c.Second = &second
@@ -81,13 +81,13 @@ func (b *Bins) Clone() Bins {
 
 // SameCuts reports whether b and c, both of a column, cut the same one in the same places.
 func (b *Bins) SameCuts(c *Bins) bool {
-	return b.Column == c.Column && b.marks == c.marks && b.codes == c.codes &&
-		slices.Equal(b.Edges, c.Edges) && slices.Equal(b.groups, c.groups)
+	return b.Column == c.Column && b.Marked == c.Marked && b.Codes == c.Codes &&
+		slices.Equal(b.Edges, c.Edges) && slices.Equal(b.Groups, c.Groups)
 }
 
 // Ordered reports whether neighbouring bins are neighbours: those of a number, but for
 // those of its marks.
-func (b *Bins) Ordered() bool { return b.codes == 0 && b.Second == nil }
+func (b *Bins) Ordered() bool { return b.Codes == 0 && b.Second == nil }
 
 // Number is the bin of a number already clamped to its bounds.
 func (b *Bins) Number(x float64) int {
@@ -99,8 +99,8 @@ func (b *Bins) Number(x float64) int {
 func (b *Bins) OfRow(row []column.Cell) int {
 	cell := &row[b.Column]
 	bin := int(cell.Code)
-	if b.codes == 0 {
-		if bin == 0 || b.marks == 0 {
+	if b.Codes == 0 {
+		if bin == 0 || b.Marked == 0 {
 			bin = b.Number(cell.Number)
 		} else {
 			bin += len(b.Edges)
@@ -115,11 +115,11 @@ func (b *Bins) OfRow(row []column.Cell) int {
 // ByCode lists the bin of each code of col, the column the bins are of. Of a pair
 // it is the first column, and what is listed are the first bins of its own.
 func (b *Bins) ByCode(col *column.Column) []uint32 {
-	if b.groups != nil {
-		return slices.Clone(b.groups)
+	if b.Groups != nil {
+		return slices.Clone(b.Groups)
 	}
-	if b.codes > 0 {
-		out := make([]uint32, b.codes)
+	if b.Codes > 0 {
+		out := make([]uint32, b.Codes)
 		for code := range out {
 			out[code] = uint32(code)
 		}
@@ -129,7 +129,7 @@ func (b *Bins) ByCode(col *column.Column) []uint32 {
 	for code, x := range col.Values {
 		out[code] = uint32(b.Number(x))
 	}
-	if b.marks > 0 {
+	if b.Marked > 0 {
 		for code, mark := range col.Marks {
 			if mark > 0 {
 				out[code] = uint32(len(b.Edges)) + uint32(mark)
@@ -155,7 +155,7 @@ func (b *Bins) ByLevel(steps []float64) []float64 {
 		return r
 	}
 	var out []float64
-	if b.groups == nil {
+	if b.Groups == nil {
 		if b.Second == nil {
 			return steps
 		}
@@ -164,7 +164,7 @@ func (b *Bins) ByLevel(steps []float64) []float64 {
 		}
 		return out
 	}
-	for _, g := range b.groups {
+	for _, g := range b.Groups {
 		out = append(out, row(g)...)
 	}
 	return out
@@ -180,8 +180,8 @@ type BoundBins struct {
 
 // Bind tabulates the bins for cols, which is parallel to the schema's Columns.
 func (b *Bins) Bind(cols []column.Column) *BoundBins {
-	if b.scored != nil {
-		return &BoundBins{scored: &boundScored{of: b.scored.of.Bind(cols), edges: b.scored.edges}}
+	if b.Scored != nil {
+		return &BoundBins{scored: &boundScored{of: b.Scored.Of.Bind(cols), edges: b.Scored.Edges}}
 	}
 	col := &cols[b.Column]
 	out := &BoundBins{codes: &col.Codes, byCode: b.ByCode(col)}

@@ -40,8 +40,8 @@ func ParseEncoding(s string) (Encoding, error) {
 // pairs as there are columns and is never widened.
 type Space struct {
 	Encoding Encoding
-	Columns  []int // indices into the schema's Columns
-	Names    []string
+	Columns  []int    // indices into the schema's Columns
+	Names    []string `json:"-"`
 	blocks   []block
 }
 

@@ -45,7 +45,7 @@ func TestGroupsOfCodes(t *testing.T) {
 	if got := b.ByLevel([]float64{5, 6, 7}); !slices.Equal(got, []float64{6, 5, 6, 7}) {
 		t.Errorf("by level: %v", got)
 	}
-	if got := (&Bins{codes: 2}).ByLevel([]float64{5, 6}); !slices.Equal(got, []float64{5, 6}) {
-		t.Errorf("without groups: %v", got)
+	if got := (&Bins{Codes: 2}).ByLevel([]float64{5, 6}); !slices.Equal(got, []float64{5, 6}) {
+		t.Errorf("without Groups: %v", got)
 	}
 }

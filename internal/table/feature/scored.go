@@ -4,25 +4,25 @@ package feature
 
 import "math/bits"
 
-// scored is a score taken for a column.
-type scored struct {
-	of    *Additive
-	edges []int64 // in units of 1/ScoreOne nat, not decreasing
+// Scored is a score taken for a column.
+type Scored struct {
+	Of    *Additive
+	Edges []int64 // in units of 1/ScoreOne nat, not decreasing
 }
 
 // CutScore cuts the scores of rows under f at edges, in nats and not decreasing, as if they were
 // the numbers of a column: bin b holds edges[b-1] ≤ score < edges[b]. A row lies in one bin, which
 // follows from its cells and f alone. It does not copy f.
 func CutScore(f *Additive, edges []float64) Bins {
-	s := &scored{of: f}
+	s := &Scored{Of: f}
 	for _, e := range edges {
-		s.edges = append(s.edges, Units(e))
+		s.Edges = append(s.Edges, Units(e))
 	}
-	return Bins{scored: s}
+	return Bins{Scored: s}
 }
 
 // OfColumn reports whether the bins are those of the cells of one column, Column.
-func (b *Bins) OfColumn() bool { return b.Second == nil && b.scored == nil }
+func (b *Bins) OfColumn() bool { return b.Second == nil && b.Scored == nil }
 
 // boundScored finds the bins of the rows of one table.
 type boundScored struct {
@@ -63,9 +63,9 @@ func ascending(z int64) uint64 { return uint64(z) ^ 1<<63 }
 
 // Columns lists the columns on which the bin of a row depends, one as often as it does.
 func (b *Bins) Columns() (columns []int) {
-	if b.scored != nil {
-		for k := range b.scored.of.Shapes {
-			columns = append(columns, b.scored.of.Shapes[k].Columns()...)
+	if b.Scored != nil {
+		for k := range b.Scored.Of.Shapes {
+			columns = append(columns, b.Scored.Of.Shapes[k].Columns()...)
 		}
 		return columns
 	}

@@ -24,8 +24,8 @@ func TestScoresLieBetweenEdges(t *testing.T) {
 	for k := range steps {
 		steps[k] = float64(random.IntN(9) - 4)
 	}
-	f := &Additive{Intercept: 0.5, Shapes: []Shape{{Bins: Bins{codes: 3}, Steps: []float64{-1, 0, 2}},
-		{Bins: Bins{Column: 1, codes: 300}, Steps: steps}}}
+	f := &Additive{Intercept: 0.5, Shapes: []Shape{{Bins: Bins{Codes: 3}, Steps: []float64{-1, 0, 2}},
+		{Bins: Bins{Column: 1, Codes: 300}, Steps: steps}}}
 	for _, edges := range [][]float64{nil, {0.5}, {-MaxStep, 0.5, 0.5, 1.5, MaxStep},
 		{-4.5, -3.5, -2.5, -1.5, -1.5, 0, 0, 0.5, 1.5, 2, 3.5, 4, 5.5, 6.5}} {
 		bins := CutScore(f, edges)

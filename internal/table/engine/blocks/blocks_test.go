@@ -190,7 +190,8 @@ func TestStoreReadsWhatAQuestionAdds(t *testing.T) {
 		damage(col)
 	}
 	f.Intercept = 0 // another score, which no row is known to have
-	if _, err := (statistic.Cells{Under: f, Caps: statistic.FullCaps}).Of(ctx, st.Table()); err == nil {
+	if _, err := (statistic.Cells{Under: f, Bins: []feature.Bins{feature.NewBins(tab.Schema, 4, nil)}, Caps: statistic.FullCaps}).Of(
+		ctx, st.Table()); err == nil {
 		t.Error("damaged columns are read")
 	}
 }

@@ -163,3 +163,42 @@ func TestCellsOfManyAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// The same of scores that grow by grids, and of another kind in between.
+func TestSlopesAnswerAlikeWhateverWasAskedBefore(t *testing.T) {
+	tab := census.Generate(5, 5_000)
+	used, err := memory.New(tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, bins := boosted(tab, 2)
+	grid := feature.Grid{Axes: bins}
+	ask := func(what string, f *statistic.StepScore) {
+		t.Helper()
+		fresh, err := memory.New(tab)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := statistic.GridSlopes{Under: f, Limit: statistic.SlopeLimit{Most: 1}, Grids: []feature.Grid{grid}}
+		got, err1 := of.Of(t.Context(), used)
+		want, err2 := of.Of(t.Context(), fresh)
+		if err1 != nil || err2 != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: other slopes than of a fresh table, %v, %v", what, err1, err2)
+		}
+	}
+	steps := make([]float64, grid.Cells())
+	for i := range steps {
+		steps[i] = math.Sin(float64(i))
+	}
+	f, g := statistic.NewStepScore([]float64{0.5}), statistic.NewStepScore([]float64{0.5})
+	for range 3 {
+		ask("a term more", f)
+		f.AddGrid(grid, steps)
+	}
+	cellsOf(t, used, &feature.Additive{Intercept: 1}, bins)
+	ask("cells in between", f)
+	ask("fewer terms", g)
+	g.AddGrid(grid, append([]float64{9}, steps[1:]...))
+	ask("another step", g)
+	ask("the first again", f)
+}

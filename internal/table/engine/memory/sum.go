@@ -26,7 +26,7 @@ func (m *Table) Sum(ctx context.Context, s engine.Statistic) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := m.checkPersons(s.Kind(), weighed); err != nil {
+	if err := m.checkPersons("sums", weighed); err != nil {
 		return nil, err
 	}
 	p := &pass{Table: m, view: view, of: s, columns: slices.Clone(s.Columns())}

@@ -125,7 +125,7 @@ func FuzzSums(f *testing.F) {
 
 // A message of another version is refused by its number.
 func TestOtherVersionsAreRefused(t *testing.T) {
-	text := bytes.Replace(someQuestions(t)[0], []byte(`"version":4`), []byte(`"version":5`), 1)
+	text := bytes.Replace(someQuestions(t)[0], []byte(`"Version":4`), []byte(`"Version":5`), 1)
 	if _, err := question.Decode(census.Schema(), text); err == nil ||
 		err.Error() != "question: question of version 5, this is version 4" {
 		t.Errorf("error %v", err)

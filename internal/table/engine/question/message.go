@@ -16,33 +16,19 @@ import (
 
 // message is a question between processes, in JSON. Numbers keep every bit.
 type message struct {
-	Version    int                 `json:"version"`
-	Kind       Kind                `json:"kind"`
-	Against    int                 `json:"against"`
-	Space      *spaceMessage       `json:"space,omitempty"`
-	Thresholds []feature.Threshold `json:"thresholds,omitempty"`
-	Columns    []int               `json:"columns,omitempty"`
-	Of         string              `json:"of,omitempty"` // the kind of the statistic
-	Statistic  json.RawMessage     `json:"statistic,omitempty"`
-}
-
-type spaceMessage struct {
-	Encoding feature.Encoding `json:"encoding"`
-	Columns  []int            `json:"columns"`
+	Version int
+	Question
+	Of   string          // the kind of the statistic; "" for none
+	Text json.RawMessage `json:",omitempty"` // the statistic
 }
 
 // Encode writes q.
-func Encode(q *Question) ([]byte, error) {
-	m := message{Version: Version, Kind: q.Kind, Against: q.Against, Thresholds: q.Thresholds, Columns: q.Columns}
+func Encode(q *Question) (text []byte, err error) {
+	m := message{Version: Version, Question: *q}
 	if q.Statistic != nil {
-		text, err := json.Marshal(q.Statistic.Message())
-		if err != nil {
+		if m.Of, m.Text, err = statistic.Encode(q.Statistic); err != nil {
 			return nil, err
 		}
-		m.Of, m.Statistic = q.Statistic.Kind(), text
-	}
-	if q.Space != nil {
-		m.Space = &spaceMessage{q.Space.Encoding, q.Space.Columns}
 	}
 	return json.Marshal(m)
 }
@@ -60,63 +46,36 @@ func Decode(s *schema.Schema, text []byte) (*Question, error) {
 	if _, err := d.Token(); err != io.EOF {
 		return nil, fmt.Errorf("question: a question must end after its message")
 	}
-	if m.Against < engine.WholeLabel || m.Against >= s.Classes() {
-		return nil, fmt.Errorf("question: there is no class %d among %d", m.Against, s.Classes())
+	q := &m.Question
+	if q.Against < engine.WholeLabel || q.Against >= s.Classes() {
+		return nil, fmt.Errorf("question: there is no class %d among %d", q.Against, s.Classes())
 	}
-	q := &Question{Kind: m.Kind, Against: m.Against, Thresholds: m.Thresholds, Columns: m.Columns}
-	steps := []func(*Question, *schema.Schema) error{m.readSpace, m.readStatistic}
-	for _, read := range steps {
-		if err := read(q, s); err != nil {
+	if m.Of != "" {
+		var err error
+		if q.Statistic, err = statistic.Decode(s, m.Of, m.Text); err != nil {
 			return nil, err
 		}
 	}
-	return q, q.checkParts()
+	return q, q.check(s)
 }
 
-// checkParts refuses a question that lacks what its kind needs.
-func (q *Question) checkParts() error {
-	ok := false
-	switch q.Kind {
-	case Mistakes:
-		ok = q.Space != nil && len(q.Thresholds) > 0
-	case Groups:
-		ok = true
-	case Sum:
-		ok = q.Statistic != nil
-	}
+// check refuses a question that lacks what its kind needs, or that no table of s can answer.
+func (q *Question) check(s *schema.Schema) error {
+	ok := q.Kind == Groups || q.Kind == Mistakes && q.Space != nil && len(q.Thresholds) > 0 ||
+		q.Kind == Sum && q.Statistic != nil
 	if !ok {
 		return fmt.Errorf("question: a question of kind %q must have its parts", q.Kind)
 	}
-	return nil
-}
-
-func (m *message) readSpace(q *Question, s *schema.Schema) (err error) {
-	columns := m.Columns
-	if m.Space != nil {
-		columns = append(columns[:len(columns):len(columns)], m.Space.Columns...)
+	if q.Space == nil {
+		return feature.CheckColumns(s, q.Columns)
 	}
-	for _, j := range columns {
-		if j < 0 || j >= len(s.Columns) || s.Columns[j].Role == schema.Ignored {
-			return fmt.Errorf("question: column %d must be among the %d of the schema, and read", j, len(s.Columns))
-		}
-	}
-	if m.Space == nil {
-		return nil
-	}
-	if q.Space, err = feature.NewSpace(s, m.Space.Encoding, m.Space.Columns); err != nil {
+	if err := q.Space.Complete(s); err != nil {
 		return err
 	}
-	for k := range m.Thresholds {
-		if err := m.Thresholds[k].Check(q.Space); err != nil {
+	for k := range q.Thresholds {
+		if err := q.Thresholds[k].Check(q.Space); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-func (m *message) readStatistic(q *Question, s *schema.Schema) (err error) {
-	if m.Of != "" {
-		q.Statistic, err = statistic.Decode(s, m.Of, m.Statistic)
-	}
-	return err
+	return feature.CheckColumns(s, q.Columns)
 }

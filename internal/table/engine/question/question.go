@@ -30,11 +30,11 @@ const (
 // arguments of the method.
 type Question struct {
 	Kind       Kind
-	Against    int // the class that Table.Against is asked for, or engine.WholeLabel
-	Statistic  engine.Statistic
-	Space      *feature.Space
-	Thresholds []feature.Threshold
-	Columns    []int
+	Against    int                 // the class that Table.Against is asked for, or engine.WholeLabel
+	Statistic  engine.Statistic    `json:"-"`
+	Space      *feature.Space      `json:",omitempty"`
+	Thresholds []feature.Threshold `json:",omitempty"`
+	Columns    []int               `json:",omitempty"`
 }
 
 // ColumnsRead lists the columns, indices into the schema's, whose codes an answer needs where it is

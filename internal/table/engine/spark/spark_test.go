@@ -169,7 +169,7 @@ func TestWorkerAnswersAsMemory(t *testing.T) {
 	if answer, _ := w.call(header{Op: "ask"}, text, data[0]); answer.Error == "" {
 		t.Error("a damaged block is not refused")
 	}
-	if answer, _ := w.call(header{Op: "ask"}, bytes.Replace(text, []byte(`"version":4`), []byte(`"version":5`), 1),
+	if answer, _ := w.call(header{Op: "ask"}, bytes.Replace(text, []byte(`"Version":4`), []byte(`"Version":5`), 1),
 		data[0]); !strings.Contains(answer.Error, "version 5") {
 		t.Errorf("error %q", answer.Error)
 	}

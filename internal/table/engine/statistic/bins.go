@@ -15,22 +15,12 @@ func columnsOf(bins []feature.Bins) (columns []int) {
 	return columns
 }
 
-// specsOf is bins as messages.
-func specsOf(bins []feature.Bins) (specs []feature.BinsSpec) {
+// checkBins refuses bins that a table of schema s cannot have.
+func checkBins(s *schema.Schema, bins []feature.Bins) error {
 	for k := range bins {
-		specs = append(specs, bins[k].Spec())
-	}
-	return specs
-}
-
-// binsOf is bins of a table of schema s.
-func binsOf(s *schema.Schema, specs []feature.BinsSpec) (bins []feature.Bins, err error) {
-	for k := range specs {
-		b, err := specs[k].Bins(s)
-		if err != nil {
-			return nil, err
+		if err := bins[k].Check(s); err != nil {
+			return err
 		}
-		bins = append(bins, b)
 	}
-	return bins, nil
+	return nil
 }

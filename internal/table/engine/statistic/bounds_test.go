@@ -3,7 +3,6 @@
 package statistic
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
@@ -13,13 +12,12 @@ import (
 )
 
 // again is a statistic that was a message.
-func again(t *testing.T, s *schema.Schema, of engine.Statistic) (engine.Statistic, error) {
-	t.Helper()
-	text, err := json.Marshal(of.Message())
+func again(s *schema.Schema, of engine.Statistic) (engine.Statistic, error) {
+	kind, text, err := Encode(of)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	return Decode(s, of.Kind(), text)
+	return Decode(s, kind, text)
 }
 
 // A message asks at up to so many cuts, is read back with all of them, and is refused with one more.
@@ -32,13 +30,13 @@ func TestCutsReachTheirNumber(t *testing.T) {
 	coef := make([]float64, sp.Width()+1)
 	for n, want := range map[int]bool{0: false, 1: true, 255: true, 256: true, maxCuts - 1: true, maxCuts: true,
 		maxCuts + 1: false} {
-		got, err := again(t, s, Right{sp, coef, engine.Cuts{First: -1, Step: 0.5, Count: n}})
+		got, err := again(s, Right{sp, coef, engine.Cuts{First: -1, Step: 0.5, Count: n}})
 		if (err == nil) != want || want && got.(Right).Cuts.Count != n {
 			t.Errorf("%d cuts: %v", n, err)
 		}
 	}
 	for n, want := range map[int]bool{-1: false, 0: true, engine.MaxHalvings: true, engine.MaxHalvings + 1: false} {
-		got, err := again(t, s, Losses{Space: sp, Coef: coef, Halvings: n})
+		got, err := again(s, Losses{Space: sp, Coef: coef, Halvings: n})
 		if (err == nil) != want || want && got.(Losses).Halvings != n {
 			t.Errorf("%d halvings: %v", n, err)
 		}

@@ -45,39 +45,18 @@ func Weight(margin int64) uint64 {
 	return uint64(math.RoundToEven(engine.WeightOne * math.Exp(-float64(margin)/feature.ScoreOne)))
 }
 
-var cells = register[cellsMessage]("cells")
+var cells = register[Cells]("cells")
 
-type cellsMessage struct {
-	Under *feature.ScoreSpec `json:"under,omitempty"`
-	Bins  []feature.BinsSpec `json:"bins"`
-	Caps  Caps               `json:"caps"`
-}
-
-func (m cellsMessage) statistic(s *schema.Schema) (_ engine.Statistic, err error) {
-	c := Cells{Caps: m.Caps}
-	if m.Under != nil {
-		if c.Under, err = m.Under.Additive(s); err != nil {
-			return nil, err
+func (c Cells) check(s *schema.Schema) error {
+	if len(c.Bins) == 0 || min(c.Caps[0], c.Caps[1]) < 1 || max(c.Caps[0], c.Caps[1]) > engine.WeightOne {
+		return errParts(cells)
+	}
+	if c.Under != nil {
+		if err := c.Under.Check(s); err != nil {
+			return err
 		}
 	}
-	c.Bins, err = binsOf(s, m.Bins)
-	if err == nil && (len(c.Bins) == 0 || min(c.Caps[0], c.Caps[1]) < 1 || max(c.Caps[0], c.Caps[1]) > engine.WeightOne) {
-		err = errParts(cells)
-	}
-	return c, err
-}
-
-// Kind implements engine.Statistic.
-func (c Cells) Kind() string { return cells }
-
-// Message implements engine.Statistic.
-func (c Cells) Message() any {
-	m := cellsMessage{Bins: specsOf(c.Bins), Caps: c.Caps}
-	if c.Under != nil {
-		under := c.Under.Spec()
-		m.Under = &under
-	}
-	return m
+	return checkBins(s, c.Bins)
 }
 
 // Size implements engine.Statistic.

@@ -19,25 +19,14 @@ type ClassCounts struct {
 	Rows [][]int64 // by class, then bin
 }
 
-var classCells = register[classCellsMessage]("class_cells")
+var classCells = register[ClassCells]("class_cells")
 
-type classCellsMessage struct {
-	Bins []feature.BinsSpec `json:"bins"`
-}
-
-func (m classCellsMessage) statistic(s *schema.Schema) (engine.Statistic, error) {
-	bins, err := binsOf(s, m.Bins)
-	if err == nil && len(bins) == 0 {
-		err = errParts(classCells)
+func (c ClassCells) check(s *schema.Schema) error {
+	if len(c.Bins) == 0 {
+		return errParts(classCells)
 	}
-	return ClassCells{bins}, err
+	return checkBins(s, c.Bins)
 }
-
-// Kind implements engine.Statistic.
-func (c ClassCells) Kind() string { return classCells }
-
-// Message implements engine.Statistic.
-func (c ClassCells) Message() any { return classCellsMessage{specsOf(c.Bins)} }
 
 // Size implements engine.Statistic.
 func (c ClassCells) Size(v *engine.View) (n int, err error) {

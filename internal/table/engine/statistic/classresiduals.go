@@ -22,28 +22,13 @@ type ClassResiduals struct {
 // adds at most 2·engine.WeightOne over all cells.
 type Residuals struct{ Above, Below [][]int64 }
 
-var classResiduals = register[classResidualsMessage]("class_residuals")
+var _ = register[ClassResiduals]("class_residuals")
 
-type classResidualsMessage struct {
-	Under stepMessage      `json:"under"`
-	Bins  feature.BinsSpec `json:"bins"`
-}
-
-func (m classResidualsMessage) statistic(s *schema.Schema) (engine.Statistic, error) {
-	under, err := m.Under.score(s, s.Classes())
-	if err != nil {
-		return nil, err
+func (c ClassResiduals) check(s *schema.Schema) error {
+	if err := c.Under.check(s, s.Classes()); err != nil {
+		return err
 	}
-	bins, err := m.Bins.Bins(s)
-	return ClassResiduals{under, bins}, err
-}
-
-// Kind implements engine.Statistic.
-func (c ClassResiduals) Kind() string { return classResiduals }
-
-// Message implements engine.Statistic.
-func (c ClassResiduals) Message() any {
-	return classResidualsMessage{c.Under.message(), c.Bins.Spec()}
+	return c.Bins.Check(s)
 }
 
 // Size implements engine.Statistic.

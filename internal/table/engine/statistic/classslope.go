@@ -26,40 +26,23 @@ type ClassSlope struct {
 // half of what a row may say, since it is only asked how far to go.
 type Slope struct{ Gain, HalfCurve int64 }
 
-var classSlope = register[classSlopeMessage]("class_slope")
+var classSlope = register[ClassSlope]("class_slope")
 
-type classSlopeMessage struct {
-	Under stepMessage      `json:"under"`
-	Bins  feature.BinsSpec `json:"bins"`
-	Steps [][]float64      `json:"steps"`
-	Most  float64          `json:"most"`
-}
-
-func (m classSlopeMessage) statistic(s *schema.Schema) (engine.Statistic, error) {
-	under, err := m.Under.score(s, s.Classes())
-	if err != nil {
-		return nil, err
+func (c ClassSlope) check(s *schema.Schema) error {
+	if c.Along == nil || !(c.Most > 0) {
+		return errParts(classSlope)
 	}
-	b, err := m.Bins.Bins(s)
-	if err != nil {
-		return nil, err
+	if err := c.Along.Check(s); err != nil {
+		return err
 	}
-	ok := b.OfColumn() && len(m.Steps) == s.Classes() && m.Most > 0
-	for _, steps := range m.Steps {
-		ok = ok && len(steps) == b.Len()
+	ok := c.Along.OfColumn() && len(c.Along.Steps) == s.Classes()
+	for _, steps := range c.Along.Steps {
+		ok = ok && len(steps) == c.Along.Len()
 	}
 	if !ok {
-		return nil, errParts(classSlope)
+		return errParts(classSlope)
 	}
-	return ClassSlope{under, &feature.LevelShape{Bins: b, Steps: m.Steps}, m.Most}, nil
-}
-
-// Kind implements engine.Statistic.
-func (c ClassSlope) Kind() string { return classSlope }
-
-// Message implements engine.Statistic.
-func (c ClassSlope) Message() any {
-	return classSlopeMessage{c.Under.message(), c.Along.Bins.Spec(), c.Along.Steps, c.Most}
+	return c.Under.check(s, s.Classes())
 }
 
 // Size implements engine.Statistic.

@@ -46,30 +46,18 @@ type GridSums struct {
 	Curves []int64 // by cell
 }
 
-var gridSlopes = register[gridSlopesMessage]("grid_slopes")
+var gridSlopes = register[GridSlopes]("grid_slopes")
 
-type gridSlopesMessage struct {
-	Under stepMessage   `json:"under"`
-	Limit SlopeLimit    `json:"limit"`
-	Grids []gridMessage `json:"grids"`
-}
-
-func (m gridSlopesMessage) statistic(s *schema.Schema) (_ engine.Statistic, err error) {
-	g := GridSlopes{Limit: m.Limit}
-	if g.Under, err = m.Under.score(s, gridScores(s)); err != nil {
-		return nil, err
-	}
-	for _, axes := range m.Grids {
-		grid, err := axes.grid(s)
-		if err != nil {
-			return nil, err
-		}
-		g.Grids = append(g.Grids, grid)
-	}
+func (g GridSlopes) check(s *schema.Schema) error {
 	if len(g.Grids) == 0 || !(g.Limit.Most > 0 && g.Limit.Most <= 1) {
-		err = errParts(gridSlopes)
+		return errParts(gridSlopes)
 	}
-	return g, err
+	for k := range g.Grids {
+		if err := checkGrid(s, &g.Grids[k]); err != nil {
+			return err
+		}
+	}
+	return g.Under.check(s, gridScores(s))
 }
 
 // gridScores is the number of scores of a row.
@@ -78,18 +66,6 @@ func gridScores(s *schema.Schema) int {
 		return n
 	}
 	return 1
-}
-
-// Kind implements engine.Statistic.
-func (g GridSlopes) Kind() string { return gridSlopes }
-
-// Message implements engine.Statistic.
-func (g GridSlopes) Message() any {
-	m := gridSlopesMessage{Under: g.Under.message(), Limit: g.Limit}
-	for k := range g.Grids {
-		m.Grids = append(m.Grids, specsOf(g.Grids[k].Axes))
-	}
-	return m
 }
 
 // Size implements engine.Statistic.

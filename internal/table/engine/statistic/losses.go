@@ -8,7 +8,6 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/kernel"
-	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -16,58 +15,21 @@ import (
 // each, or as often as the question says.
 type Losses engine.LossQuestion
 
-var losses = register[lossesMessage]("losses")
+var losses = register[Losses]("losses")
 
-type lossesMessage struct {
-	Space    spaceMessage `json:"space"`
-	Loss     engine.Loss  `json:"loss"`
-	Rows     engine.Rows  `json:"rows"`
-	Coef     []float64    `json:"coef"`
-	Value    bool         `json:"value,omitempty"`
-	Hess     bool         `json:"hess,omitempty"`
-	Halvings int          `json:"halvings,omitempty"`
-}
-
-func (m lossesMessage) statistic(s *schema.Schema) (_ engine.Statistic, err error) {
-	l := Losses{Loss: m.Loss, Rows: m.Rows, Coef: m.Coef, Value: m.Value, Hess: m.Hess, Halvings: m.Halvings}
-	if l.Space, err = m.Space.space(s, m.Coef); err != nil {
-		return nil, err
+func (l Losses) check(s *schema.Schema) error {
+	if err := l.Space.Complete(s); err != nil {
+		return err
 	}
-	ok := l.Halvings >= 0 && l.Halvings <= engine.MaxHalvings && l.Loss.Huber >= 0
+	ok := l.Halvings >= 0 && l.Halvings <= engine.MaxHalvings && l.Loss.Huber >= 0 &&
+		(l.Rows.Weights == nil || len(l.Rows.Weights) >= s.Classes())
 	for _, w := range l.Rows.Weights {
-		ok = ok && w >= 0 && w <= 1
+		ok = ok && w >= 0 && w <= engine.WeightOne
 	}
-	if !ok || l.Rows.Weights != nil && len(l.Rows.Weights) < s.Classes() {
-		return nil, errParts(losses)
+	if !ok {
+		return errParts(losses)
 	}
-	return l, nil
-}
-
-type spaceMessage struct {
-	Encoding feature.Encoding `json:"encoding"`
-	Columns  []int            `json:"columns"`
-}
-
-// space is the space of a table of schema s, of as many features as coef is for.
-func (m spaceMessage) space(s *schema.Schema, coef []float64) (*feature.Space, error) {
-	for _, j := range m.Columns {
-		if j < 0 || j >= len(s.Columns) || s.Columns[j].Role == schema.Ignored {
-			return nil, fmt.Errorf("statistic: column %d must be among the %d of the schema, and read", j, len(s.Columns))
-		}
-	}
-	sp, err := feature.NewSpace(s, m.Encoding, m.Columns)
-	if err != nil {
-		return nil, err
-	}
-	return sp, engine.CheckLength(sp, coef)
-}
-
-// Kind implements engine.Statistic.
-func (l Losses) Kind() string { return losses }
-
-// Message implements engine.Statistic.
-func (l Losses) Message() any {
-	return lossesMessage{spaceMessage{l.Space.Encoding, l.Space.Columns}, l.Loss, l.Rows, l.Coef, l.Value, l.Hess, l.Halvings}
+	return engine.CheckLength(l.Space, l.Coef)
 }
 
 // Size implements engine.Statistic.
@@ -139,8 +101,10 @@ func (l Losses) Adder(run *engine.Run) engine.Adder {
 	side := run.Positive()
 	weigh := func(from int, pos, neg []float64) {
 		for i, label := range run.Labels[from:][:len(pos)] {
-			weight := 1.0
-			if l.Rows.Weights != nil {
+			weight := 0.0
+			if l.Rows.Weights == nil {
+				weight = 1
+			} else if int(label) < len(l.Rows.Weights) {
 				weight = l.Rows.Weights[label]
 			}
 			pos[i], neg[i] = weight, 0

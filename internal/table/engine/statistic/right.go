@@ -20,33 +20,18 @@ type Right struct {
 	Cuts  engine.Cuts
 }
 
-var right = register[rightMessage]("right")
-
-type rightMessage struct {
-	Space spaceMessage `json:"space"`
-	Coef  []float64    `json:"coef"`
-	Cuts  engine.Cuts  `json:"cuts"`
-}
+var right = register[Right]("right")
 
 const maxCuts = 1 << 16
 
-func (m rightMessage) statistic(s *schema.Schema) (engine.Statistic, error) {
-	sp, err := m.Space.space(s, m.Coef)
-	if err != nil {
-		return nil, err
+func (r Right) check(s *schema.Schema) error {
+	if err := r.Space.Complete(s); err != nil {
+		return err
 	}
-	if m.Cuts.Count > maxCuts {
-		return nil, errParts(right)
+	if r.Cuts.Count > maxCuts {
+		return errParts(right)
 	}
-	return Right{sp, m.Coef, m.Cuts}, m.Cuts.Check(sp, m.Coef)
-}
-
-// Kind implements engine.Statistic.
-func (r Right) Kind() string { return right }
-
-// Message implements engine.Statistic.
-func (r Right) Message() any {
-	return rightMessage{spaceMessage{r.Space.Encoding, r.Space.Columns}, r.Coef, r.Cuts}
+	return r.Cuts.Check(r.Space, r.Coef)
 }
 
 // Size implements engine.Statistic.

@@ -10,30 +10,39 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// message is what engine.Statistic's Message returns, with its way back.
-type message interface {
-	// statistic is what the message says, refused if no table of schema s can answer it.
-	statistic(s *schema.Schema) (engine.Statistic, error)
+// checked is a statistic that JSON keeps.
+type checked interface {
+	engine.Statistic
+	// check refuses what no table of schema s can answer, and completes what a message leaves out.
+	check(s *schema.Schema) error
 }
 
 type decoder func(s *schema.Schema, text []byte) (engine.Statistic, error)
 
-var decoders = map[string]decoder{}
+var (
+	kinds    = map[reflect.Type]string{}
+	decoders = map[string]decoder{}
+)
 
-// register lets statistics of a kind be read, whose message is an M.
-func register[M message](kind string) string {
+// register lets statistics of type S be messages of a kind.
+func register[S checked](kind string) string {
+	kinds[reflect.TypeFor[S]()] = kind
 	decoders[kind] = func(s *schema.Schema, text []byte) (engine.Statistic, error) {
-		var m M
-		if err := json.Unmarshal(text, &m); err != nil {
+		var out S
+		if err := json.Unmarshal(text, &out); err != nil {
 			return nil, fmt.Errorf("statistic: malformed %s: %w", kind, err)
 		}
-		return m.statistic(s)
+		if err := out.check(s); err != nil {
+			return nil, err
+		}
+		return out, nil
 	}
 	return kind
 }
@@ -41,8 +50,16 @@ func register[M message](kind string) string {
 // Kinds lists the kinds of statistics in alphabetical order.
 func Kinds() []string { return slices.Sorted(maps.Keys(decoders)) }
 
-// Decode reads a statistic of a table of schema s from its Message in JSON. What no table of s can
-// answer is refused.
+// Encode writes a statistic in JSON. Numbers keep every bit.
+func Encode(of engine.Statistic) (kind string, text []byte, err error) {
+	if kind = kinds[reflect.TypeOf(of)]; kind == "" {
+		return "", nil, fmt.Errorf("statistic: %T is not registered", of)
+	}
+	text, err = json.Marshal(of)
+	return kind, text, err
+}
+
+// Decode reads a statistic of a table of schema s from what Encode wrote.
 func Decode(s *schema.Schema, kind string, text []byte) (engine.Statistic, error) {
 	read := decoders[kind]
 	if read == nil {
@@ -51,13 +68,13 @@ func Decode(s *schema.Schema, kind string, text []byte) (engine.Statistic, error
 	return read(s, text)
 }
 
-// sum asks t for s. What fits no table of its schema is refused before a row is read: otherwise
+// sum asks t for of. What fits no table of its schema is refused before a row is read: otherwise
 // whether a fold fails would depend on the cells that it meets.
-func sum(ctx context.Context, t engine.Table, s engine.Statistic) ([]int64, error) {
-	if _, err := s.Message().(message).statistic(t.Schema()); err != nil {
+func sum(ctx context.Context, t engine.Table, of checked) ([]int64, error) {
+	if err := of.check(t.Schema()); err != nil {
 		return nil, err
 	}
-	return t.Sum(ctx, s)
+	return t.Sum(ctx, of)
 }
 
 // errParts refuses a message that lacks what its kind needs.

@@ -150,58 +150,36 @@ func writeSoftmax(z []int32, p []float64) {
 	}
 }
 
-type stepMessage struct {
-	Start []int64       `json:"start"`
-	Terms []termMessage `json:"terms,omitempty"`
-}
-
-type termMessage struct {
-	Axes  gridMessage `json:"axes"`
-	Units []int64     `json:"units"`
-}
-
-func (s *StepScore) message() stepMessage {
-	m := stepMessage{Start: s.Start}
+// check refuses a score of which rows of a table of schema s have not so many numbers.
+func (s *StepScore) check(sch *schema.Schema, width int) error {
+	if s == nil || len(s.Start) != width {
+		return fmt.Errorf("statistic: a score must have %d numbers of a row", width)
+	}
 	for k := range s.Terms {
-		m.Terms = append(m.Terms, termMessage{specsOf(s.Terms[k].Grid.Axes), s.Terms[k].Units})
-	}
-	return m
-}
-
-// score is the score of so many numbers that the message says, of rows of a table of schema s.
-func (m stepMessage) score(s *schema.Schema, width int) (*StepScore, error) {
-	out := &StepScore{Start: m.Start}
-	ok := len(m.Start) == width
-	for _, t := range m.Terms {
-		g, err := t.Axes.grid(s)
-		if err != nil {
-			return nil, err
+		t := &s.Terms[k]
+		if err := checkGrid(sch, &t.Grid); err != nil {
+			return err
 		}
-		ok = ok && len(t.Units) == width*g.Cells()
-		out.Terms = append(out.Terms, StepTerm{g, t.Units})
+		if len(t.Units) != width*t.Grid.Cells() {
+			return fmt.Errorf("statistic: a score must have %d steps for each cell", width)
+		}
 	}
-	if !ok {
-		return nil, fmt.Errorf("statistic: a score must have %d steps for each cell", width)
-	}
-	return out, nil
+	return nil
 }
 
-type gridMessage []feature.BinsSpec
-
-// grid is a grid of columns of s.
-func (axes gridMessage) grid(s *schema.Schema) (g feature.Grid, err error) {
-	if g.Axes, err = binsOf(s, axes); err != nil {
-		return g, err
+// checkGrid refuses a grid that a table of schema s cannot have.
+func checkGrid(s *schema.Schema, g *feature.Grid) error {
+	if err := checkBins(s, g.Axes); err != nil {
+		return err
 	}
-	cells, ok := 1, len(axes) > 0
-	for k := range g.Axes {
-		ok = ok && g.Axes[k].OfColumn() && cells <= feature.MaxCells/g.Axes[k].Len()
-		if ok {
+	cells, ok := 1, len(g.Axes) > 0
+	for k := 0; ok && k < len(g.Axes); k++ {
+		if ok = g.Axes[k].OfColumn() && cells <= feature.MaxCells/g.Axes[k].Len(); ok {
 			cells *= g.Axes[k].Len()
 		}
 	}
 	if !ok {
-		return g, fmt.Errorf("statistic: a grid must have axes of columns, and at most %d cells", feature.MaxCells)
+		return fmt.Errorf("statistic: a grid must have axes of columns, and at most %d cells", feature.MaxCells)
 	}
-	return g, nil
+	return nil
 }

@@ -43,7 +43,6 @@ const (
 	OneClass    View = "class"
 	ClassesOnce View = "rows whatever the class"
 	SlopeView   View = "slope"
-	HalvesView  View = "halves"
 )
 
 // OpenAcross returns a guard of a learner whose rows lie at sites. Each site charges its own account

@@ -37,9 +37,8 @@ func (g *Guard) ClassSlope(ctx context.Context, f *StepScore, sh *feature.LevelS
 
 // ClassResiduals are sealed residuals of one column by class and bin.
 type ClassResiduals struct {
-	of    *Guard
-	rest  statistic.Residuals
-	asked any
+	of   *Guard
+	rest statistic.Residuals
 }
 
 // ClassResiduals adds up what the labels say beyond the score f: see statistic.ClassResiduals.
@@ -48,22 +47,7 @@ func (g *Guard) ClassResiduals(ctx context.Context, f *StepScore, bins *feature.
 	if err != nil {
 		return nil, err
 	}
-	return &ClassResiduals{g, rest, g.asked()}, nil
-}
-
-// Halves is half of the residuals above, by class and bin, and then of those below: a row adds 1 −
-// p(y) for its class and p(k) for every other, so at most 1 in L1 and in L2 after division by 2 (1.7).
-func (r *ClassResiduals) Halves() *Sum {
-	var values []mech.Ratio
-	for _, lists := range [][][]int64{r.rest.Above, r.rest.Below} {
-		for _, byBin := range lists {
-			for _, x := range byBin {
-				values = append(values, mech.Ratio{Num: x, Den: 2 * engine.WeightOne})
-			}
-		}
-	}
-	sum := &Sum{of: r.of, values: values, moves: OneCell(r.of.Schema().Relation).Times(r.of.most)}
-	return sum.formed(r.asked, HalvesView, 0, nil)
+	return &ClassResiduals{g, rest}, nil
 }
 
 // Distances scores columns by how far their cells are from what the scores expect, ½·Σ |rows −

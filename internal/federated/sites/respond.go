@@ -97,15 +97,6 @@ func (r *Responder) form(ctx context.Context, a *Ask, f *AskedForm) (*guard.Sum,
 		if f.View == guard.SlopeView {
 			return r.Guard.ClassSlope(ctx, of.Under, of.Along, of.Most)
 		}
-	case statistic.ClassResiduals:
-		if f.View != guard.HalvesView || !r.fits([]feature.Bins{of.Bins}) {
-			return nil, errForm
-		}
-		c, err := r.Guard.ClassResiduals(ctx, of.Under, &of.Bins)
-		if err != nil {
-			return nil, err
-		}
-		return c.Halves(), nil
 	}
 	return nil, errForm
 }

@@ -152,7 +152,8 @@ func (g *Guard) measureAcross(label string, share Share, s *Sum) (Noisy, error) 
 
 // Contribute is Measure for one site of several: s with a share of the noise, of which honest are
 // enough. It may leave as a part of the sites' sum only (G-SITES-1).
-func (g *Guard) Contribute(label string, share Share, s *Sum, honest int) ([]mech.Whole, error) {
+func (i Inside) Contribute(label string, share Share, s *Sum, honest int) ([]mech.Whole, error) {
+	g := i.g
 	if s.of != g || !g.private {
 		return nil, fmt.Errorf("guard: %s must be measured by the guard that summed it", label)
 	}
@@ -167,6 +168,6 @@ func (g *Guard) Contribute(label string, share Share, s *Sum, honest int) ([]mec
 }
 
 // Forgo pays for a contribution that was made before this guard was opened.
-func (g *Guard) Forgo(label string, share Share) error {
-	return g.purse.take(label, share.Line(label).Mechanism, share)
+func (i Inside) Forgo(label string, share Share) error {
+	return i.g.purse.take(label, share.Line(label).Mechanism, share)
 }

@@ -41,7 +41,7 @@ var sited = []mutant{
 		New:     `if old != nil && len(old) == 0 {`,
 		Package: "./internal/service/site", Test: "TestFaultsThatWouldOpenADifference"},
 	{Row: "sites 10", Bug: "a restart fills the purse", File: "internal/service/site/server.go",
-		Old:     `if err := g.Forgo(old.Label, guard.Share{Epsilon: old.Epsilon, Rho: old.Rho}); err != nil {`,
+		Old:     `if err := extend.Open(g).Forgo(old.Label, guard.Share{Epsilon: old.Epsilon, Rho: old.Rho}); err != nil {`,
 		New:     `if err := error(nil); err != nil {`,
 		Package: "./internal/service/site", Test: "TestHostileCoordinator"},
 	{Row: "sites 11", Bug: "absent sites count as honest", File: "internal/service/site/policy.go",

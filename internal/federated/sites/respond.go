@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/guard/extend"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/question"
@@ -33,7 +34,7 @@ func (r *Responder) Contribute(ctx context.Context, a *Ask) ([]mech.Whole, error
 	if err != nil {
 		return nil, err
 	}
-	return r.Guard.Contribute(a.Label, a.Share(), s, r.Honest)
+	return extend.Open(r.Guard).Contribute(a.Label, a.Share(), s, r.Honest)
 }
 
 // sum is what is measured.

@@ -21,6 +21,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/federated/sites"
 	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/guard/extend"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -455,7 +456,7 @@ func (s *Server) resume(ctx context.Context, t *training) error {
 		if old == nil {
 			break
 		}
-		if err := g.Forgo(old.Label, guard.Share{Epsilon: old.Epsilon, Rho: old.Rho}); err != nil {
+		if err := extend.Open(g).Forgo(old.Label, guard.Share{Epsilon: old.Epsilon, Rho: old.Rho}); err != nil {
 			return err
 		}
 	}

@@ -263,6 +263,13 @@ release: ## static programs for six platforms, wheels, a bill of materials and c
 NFPM = $(GO) run github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.0
 PACKAGES = out/packages
 
+# Pages as a site. Needs python3 with venv, and a package registry once.
+.PHONY: site
+site: ## the documentation as a site in out/site, every link followed
+	@test -x $(OUT)/site-tools/bin/mkdocs || { python3 -m venv --clear $(OUT)/site-tools && \
+		$(OUT)/site-tools/bin/pip install --quiet --disable-pip-version-check --no-input -r site/requirements.txt; }
+	$(OUT)/site-tools/bin/python site/build.py
+
 .PHONY: packages
 packages: ## a deb, an rpm and their checksums into out/packages; SIGNING_KEY=FILE, an ssh key, signs these
 	@rm -rf $(PACKAGES) && mkdir -p $(PACKAGES)/build/completion

@@ -15,14 +15,16 @@
 // ε is a number of nats and δ a probability; both are float64 here and are counted
 // in exact decimals (units of 1e-9 and 1e-15): 0.1 is one tenth.
 //
-// The guarantees and their proofs are under docs/guarantees of the source,
+// The guarantees and their proofs are under evidence/guarantees of the source,
 // https://github.com/discreet-dp/discreet.
 package discreet
 
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -1022,7 +1024,7 @@ func (o *EvaluationOptions) params(m *Model) (p evaluation.Params, err error) {
 type Statement struct {
 	Price       Price     // 0 where nothing is protected
 	Bill        []Release // every release, in order
-	Claim       string    // the page and claim under docs/guarantees that proves it
+	Claim       string    // the page and claim under evidence/guarantees that proves it
 	Text        string    // the guarantee in words
 	Unprotected []string  // what is NOT protected, one sentence each
 	Counted     bool      // an account was charged
@@ -1064,7 +1066,7 @@ func (m *Model) Export(w io.Writer, format string) (err error) {
 // model does not.
 type Explanation struct{ e *explain.Explanation }
 
-// Explain explains an additive or a linear model; others are refused with a
+// Explain explains an additive model, a linear one or one of grids; others are refused with a
 // *ParamError, since none of their parts means anything alone.
 func (m *Model) Explain() (_ *Explanation, err error) {
 	defer publish(&err)
@@ -1075,6 +1077,12 @@ func (m *Model) Explain() (_ *Explanation, err error) {
 	if err != nil {
 		return nil, err
 	}
+	file, err := model.Marshal(m.m)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(file)
+	e.Checksum = hex.EncodeToString(sum[:])
 	return &Explanation{e}, nil
 }
 
@@ -1084,7 +1092,9 @@ func (e *Explanation) WriteHTML(w io.Writer) (err error) {
 	if e == nil || e.e == nil || w == nil {
 		return missing("explain", "explanation or writer")
 	}
-	return e.e.WriteHTML(w)
+	dated := *e.e
+	dated.Date = time.Now().UTC().Format(time.DateOnly)
+	return dated.WriteHTML(w)
 }
 
 // MarshalJSON writes the numbers of the page, as `discreet explain --json` does.

@@ -9,6 +9,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -40,6 +41,9 @@ func main() {
 	if err := c.ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		stop()
+		if _, ok := errors.AsType[*inference.MisuseError](err); ok {
+			code = 2
+		}
 		os.Exit(code)
 	}
 	stop()

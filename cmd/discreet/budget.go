@@ -22,7 +22,7 @@ postgres://user@host/database. The password comes from PGPASSWORD or a password
 file; an address that contains a password is refused. Entries are chained by
 hashes and never change. A training that is interrupted has spent its price.`,
 		Example: `  discreet budget init --ledger l.db --dataset patients --epsilon 1.0
-  discreet train --data p.csv --schema p.yaml --learner brc --epsilon 0.1 --model m.json \
+  discreet train --data p.csv --schema p.yaml --epsilon 0.1 --model m.json \
     --ledger l.db --dataset patients
   discreet budget show --ledger l.db`,
 	}

@@ -75,6 +75,9 @@ parts of one.`,
 }
 
 func (e *evaluate) runEvaluate(ctx context.Context) error {
+	if err := cli.CheckPage("evaluate", e.out); err != nil {
+		return err
+	}
 	threshold, err := predict.ParseThreshold(e.threshold)
 	if err != nil {
 		return &cli.UsageError{Err: err}

@@ -4,14 +4,11 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
 // explainFlags is the flags of the command.
@@ -54,9 +51,8 @@ is not in the model. The page is a single file and loads nothing else.`,
 }
 
 func (e *explainFlags) runExplain() error {
-	if ext := strings.ToLower(filepath.Ext(e.out)); e.out != "" && ext != ".html" && ext != ".htm" {
-		return &cli.UsageError{Err: &dp.ParamError{Op: "explain", Param: "out",
-			Want: "must end in .html, since the page is HTML", Got: e.out}}
+	if err := cli.CheckPage("explain", e.out); err != nil {
+		return err
 	}
 	m, err := discreet.LoadModel(e.model)
 	if err != nil {

@@ -4,6 +4,8 @@ package main
 
 import (
 	"io"
+	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -37,6 +39,9 @@ row, so it costs no budget. See docs/export.md for examples.`,
   discreet export --model m.json --format sql --out score.sql`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
+			if !slices.Contains([]string{"onnx", "pmml", "sql"}, format) {
+				return cli.Refuse("export", "format", "must be onnx, pmml or sql", strconv.Quote(format))
+			}
 			m, err := discreet.LoadModel(path)
 			if err != nil {
 				return err

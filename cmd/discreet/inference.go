@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"log/slog"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,14 @@ func (a *app) newServeCommand() *cobra.Command {
 	handler := slog.NewJSONHandler(a.Stderr, &slog.HandlerOptions{Level: level})
 	opts.Log, opts.Faults, opts.Version = slog.New(handler), slog.NewLogLogger(handler, slog.LevelDebug), commands.DescribeBuild("discreet")
 	c := inference.NewCommand(opts, level)
+	serve := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		err := serve(c, args)
+		if _, ok := errors.AsType[*inference.MisuseError](err); ok {
+			return &cli.UsageError{Err: err}
+		}
+		return err
+	}
 	cli.Reads(c, "model", "tls-cert", "tls-key", "tokens", "require-signed")
 	return c
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands"
-	"github.com/discreet-dp/discreet/internal/train"
 )
 
 // app adds the commands of discreet to what every command knows.
@@ -36,7 +35,7 @@ refused. DISCREET_A_FLAG sets --a-flag. For institutions see discreet-net.`,
 			a.newReleaseCommand(), a.newVerifyCommand()}},
 		{Title: "What learners and claims are worth", Commands: []*cobra.Command{a.NewCompareCommand(), a.NewAuditCommand(),
 			a.NewAttackCommand()}},
-	}, a.NewDoctor(train.Examine))
+	}, a.newDoctorCommand())
 	commands.NameProgram(root, "discreet-net", "aggregator", "certs", "combine", "helper", "owner", "party", "simulate",
 		"task")
 	return root

@@ -117,6 +117,9 @@ func (i *schemaInit) readDialect() (d schema.Dialect, err error) {
 		return bad("columns", "must not be given if a header names the columns", i.columns,
 			"a file without a header needs --no-header")
 	}
+	if i.role != "" && i.role != string(schema.Private) {
+		return bad("role", "must be private, which protects every undecided column", i.role, "")
+	}
 	d.Header = true // schema.InitColumns declares none
 	if i.delimiter == `\t` {
 		i.delimiter = "\t"

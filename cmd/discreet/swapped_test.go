@@ -25,6 +25,15 @@ import (
 // command, with the rest of a command line that gets as far as reading it: FILE is
 // what was given by mistake, and words without a dash are commands.
 var reading = map[string]string{
+	"doctor --schema":   "doctor --schema FILE",
+	"doctor --model":    "doctor --model FILE",
+	"doctor --ledger":   "doctor --ledger FILE",
+	"doctor --anchors":  "doctor --ledger l.db --anchors FILE",
+	"doctor --tls-cert": "doctor --tls-cert FILE --tls-key FILE",
+	"doctor --tls-key":  "doctor --tls-cert FILE --tls-key FILE",
+	"doctor --tokens":   "doctor --tokens FILE",
+	"doctor --certs":    "doctor --certs FILE",
+
 	"schema init --public-sample": "schema init census.csv --public-sample FILE",
 
 	"release FILE":                  "release FILE --key key.pem --out n.zip",

@@ -18,6 +18,7 @@ func TestTutorials(t *testing.T) {
 		files map[string]string // what blocks of a kind are saved as
 		least int               // commands
 	}{
+		"../README.md": {nil, 5},
 		"tutorial.md":  {map[string]string{"yaml": "people.yaml"}, 14},
 		"verifying.md": {map[string]string{"yaml": "people.yaml"}, 11},
 		"cohorts.md":   {map[string]string{"yaml": "members.yaml", "csv": "members.csv"}, 18},

@@ -9,7 +9,7 @@
 // are independent, Report.LowerBound exceeds ε with probability at most alpha,
 // whatever was searched: the event is chosen on one half of the runs and
 // counted on the other. So "REFUTED" is wrong with probability at most alpha,
-// while "not refuted" proves nothing. Argument: docs/guarantees/audit.md.
+// while "not refuted" proves nothing. Argument: evidence/guarantees/audit.md.
 //
 // AttackMembership plays the same game with the rows of a table one has, and
 // says what an attacker who wants to know who is in it achieves (G-AUDIT-2).

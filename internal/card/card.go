@@ -162,7 +162,12 @@ func describeGuarantee(p *model.Privacy) (guarantee string, odds []string) {
 	guarantee = fmt.Sprintf("A change of %s changes the probability of any model by at most a factor of %s",
 		strings.ReplaceAll(p.Protects(), " each ", " one "), p.Factor())
 	if p.Delta > 0 {
-		return guarantee + fmt.Sprintf(", plus a probability of %s.", p.Delta), []string{
+		guarantee += fmt.Sprintf(", plus a probability of %s.", p.Delta)
+		if strings.HasPrefix(p.Guess(), "100.0") {
+			return guarantee, []string{"A reader who guesses between two possibilities that were equally likely before may " +
+				"be right almost always."}
+		}
+		return guarantee, []string{
 			"A reader who guesses between two possibilities that were equally likely before is right at most " + p.Guess() +
 				" of the time."}
 	}

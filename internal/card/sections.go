@@ -169,13 +169,17 @@ func (c *Card) describeMethod() []line {
 		if m.Rho != "" {
 			price = "rho " + m.Rho
 		}
-		noise = append(noise, fmt.Sprintf("%s: used %d times, for %s in total", m.Name, m.Releases, price))
+		times := "once, for " + price
+		if m.Releases > 1 {
+			times = fmt.Sprintf("%d times, for %s in total", m.Releases, price)
+		}
+		noise = append(noise, fmt.Sprintf("%s: used %s", m.Name, times))
 	}
 	if noise != nil {
 		lines = append(lines, line{"Noise mechanisms", noise})
 	}
 	if c.Proof != "" {
-		lines = append(lines, line{"Proof", []string{c.Proof + ", in docs/guarantees of the program's source. The " +
+		lines = append(lines, line{"Proof", []string{c.Proof + ", in evidence/guarantees of the program's source. The " +
 			"proofs have not been reviewed outside the project."}})
 	}
 	if a := c.Audit; a != nil {

@@ -32,6 +32,14 @@ const (
 	jobFlag   = "job"
 )
 
+// CheckPage refuses a name that does not end as that of a page does; an empty one names no file.
+func CheckPage(op, out string) error {
+	if ext := strings.ToLower(filepath.Ext(out)); out == "" || ext == ".html" || ext == ".htm" {
+		return nil
+	}
+	return Refuse(op, "out", "must end in .html, since the page is HTML", out)
+}
+
 // Reads marks flags of c that name files or folders to read.
 func Reads(c *cobra.Command, flags ...string) {
 	for _, name := range flags {

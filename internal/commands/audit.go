@@ -67,7 +67,7 @@ A command is run by the shell. {data} is replaced by the name of a CSV file and
 number or several. If the command also contains {runs}, it must make that many
 independent runs at once, which saves starting it for each run. The two files
 are given by --neighbours, or made from --schema.`,
-		Example: `  discreet audit --learner brc --schema adult.yaml --epsilon 2 --json
+		Example: `  discreet audit --learner additive --schema adult.yaml --epsilon 2 --json
   discreet audit --mechanism laplace --epsilon 1 --out laplace.svg
   discreet audit --model m.json --epsilon 1 --runs 10000
   discreet audit --command "./mean.py {data} {epsilon} {runs}" --neighbours a.csv,b.csv --epsilon 1`,

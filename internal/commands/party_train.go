@@ -23,7 +23,7 @@ model may be released, so it obeys the schema's max_epsilon and a ledger, like a
 model of discreet train.`,
 		Example: `  discreet-net party train --data mine.csv --schema mine.yaml --learner logistic --model m.json
   discreet-net party train --data mine.csv --schema mine.yaml --learner additive --model m.json
-  discreet-net party train --data mine.csv --schema mine.yaml --learner brc --epsilon 1 --model m.json`,
+  discreet-net party train --data mine.csv --schema mine.yaml --learner additive --epsilon 1 --model m.json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if t.choice.price.Epsilon == "" {

@@ -19,6 +19,7 @@ type plan struct {
 	choice  *choice
 	schema  string
 	rows    int
+	persons int
 	samples samples
 	json    bool
 	ledger  LedgerFlag
@@ -46,15 +47,16 @@ With --simulate it also trains on tables of --rows rows that it invents from the
 schema. The labels of these tables depend on columns by known laws. It prints
 how much of the laws is learned, and how many columns are worth their noise.
 This costs no budget.`,
-		Example: `  discreet plan --schema adult.yaml --learner brc --epsilon 0.16 --rows 20000
-  discreet plan --schema adult.yaml --learner brc --epsilon 0.16 --ledger l.db --dataset adult
+		Example: `  discreet plan --schema adult.yaml --epsilon 0.16 --rows 20000
+  discreet plan --schema adult.yaml --epsilon 0.16 --ledger l.db --dataset adult
   discreet plan --schema adult.yaml --epsilon 0.16 --rows 20000 --simulate
-  discreet plan --schema adult.yaml --learner brc --epsilon 0.16 --margin 0.1 --error 0.1 --dim 50`,
+  discreet plan --schema adult.yaml --epsilon 0.16 --margin 0.1 --error 0.1 --dim 50`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return p.runPlan(c) },
 	}
 	c.Flags().StringVar(&p.schema, "schema", "", "the schema `file` of the table")
 	c.Flags().IntVar(&p.rows, "rows", 0, "the `number` of rows, if it is known")
+	c.Flags().IntVar(&p.persons, "persons", 0, "the `number` of persons, in place of --rows if the schema declares person:")
 	c.Flags().BoolVar(&p.json, "json", false, "print one JSON object")
 	c.Flags().BoolVar(&p.invent, "simulate", false, "show what would be learned from tables invented from the schema")
 	c.Flags().Float64Var(&p.share, "simulate-positives", 0.5, "the `share` of the positive class in those tables")
@@ -77,8 +79,13 @@ func (p *plan) runPlan(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if p.rows < 0 || c.Flags().Changed("rows") && p.rows == 0 {
-		return cli.Refuse("plan", "rows", "must be at least 1", p.rows)
+	for _, count := range []struct {
+		flag  string
+		given int
+	}{{"rows", p.rows}, {"persons", p.persons}} {
+		if c.Flags().Changed(count.flag) && count.given < 1 {
+			return cli.Refuse("plan", count.flag, "must be at least 1", count.given)
+		}
 	}
 	sizes, err := p.samples.sampleSizes(c, req.Price)
 	if err != nil {
@@ -91,7 +98,11 @@ func (p *plan) runPlan(c *cobra.Command) error {
 	if err := train.CheckPart("plan", p.part, s); err != nil {
 		return AsUsageError(err)
 	}
-	pl, err := req.Plan(s, p.rows)
+	units, err := p.countUnits(s)
+	if err != nil {
+		return err
+	}
+	pl, err := req.Plan(s, units)
 	if err != nil {
 		return AsUsageError(err)
 	}
@@ -101,7 +112,7 @@ func (p *plan) runPlan(c *cobra.Command) error {
 	}
 	if p.invent {
 		report, done := p.ShowRuns("simulating")
-		o := forecast.Options{Rows: p.rows, Positives: p.share, Progress: report}
+		o := forecast.Options{Rows: units, Positives: p.share, Progress: report}
 		q.Forecast, err = forecast.Run(c.Context(), req, s, o)
 		if done(); err != nil {
 			return AsUsageError(err)
@@ -111,6 +122,22 @@ func (p *plan) runPlan(c *cobra.Command) error {
 		return cli.WriteJSON(p.Stdout, q)
 	}
 	return q.WriteText(p.Stdout)
+}
+
+// countUnits is the number of what the guarantee counts: persons if the schema declares them, else rows.
+func (p *plan) countUnits(s *schema.Schema) (int, error) {
+	switch {
+	case s.Person == nil && p.persons > 0:
+		return 0, &cli.UsageError{Err: &dp.ParamError{Op: "plan", Param: "persons",
+			Want: "must not be given: the schema declares no person", Got: p.persons, Hint: "give --rows"}}
+	case s.Person != nil && p.rows > 0:
+		return 0, &cli.UsageError{Err: &dp.ParamError{Op: "plan", Param: "rows",
+			Want: "must not be given: the schema declares persons, and noise depends on their number", Got: p.rows,
+			Hint: "give --persons"}}
+	case s.Person != nil:
+		return p.persons, nil
+	}
+	return p.rows, nil
 }
 
 // findRemainder is nil where no ledger is named.

@@ -8,6 +8,6 @@
 // a threshold by costs, and the difference between two models. Each number has an interval that
 // covers the noise, the sampling of the rows, and the width of the cells.
 //
-// Claim G-EVALUATION-1 (docs/guarantees/evaluation.md). Whatever the models are, what leaves is
+// Claim G-EVALUATION-1 (evidence/guarantees/evaluation.md). Whatever the models are, what leaves is
 // (ε, δ)-DP at the price that was charged, for the rows or persons of the table.
 package evaluation

@@ -10,7 +10,7 @@
 // (Moves), never from what the learner claims. So a learner that is wrong costs accuracy, never
 // privacy.
 //
-// Claim G-GUARD-1 (docs/guarantees/guard.md). Whatever a learner asks, in whatever order and
+// Claim G-GUARD-1 (evidence/guarantees/guard.md). Whatever a learner asks, in whatever order and
 // depending on whatever it has been given, its whole view is (ε, δ)-DP at the price that Open
 // charged, in the scope and relation of its Terms.
 //

@@ -48,7 +48,7 @@ func (s Split) Deal(labels []uint8) (judges []bool) {
 }
 
 // dealBlindly deals each row by a coin of its own, at its place in the table: whatever the other rows
-// are, and whatever the row itself holds (2.1; docs/guarantees/evaluation.md).
+// are, and whatever the row itself holds (2.1; evidence/guarantees/evaluation.md).
 //
 // Claim G-EVALUATION-2. Trainings on one side and evaluations on the other cost the dearer of both.
 func (s Split) dealBlindly(rows int) (judges []bool) {

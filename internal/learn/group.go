@@ -94,9 +94,9 @@ func (g *groupPlan) restate(p *model.Privacy, bill []dp.Event) {
 	}
 	one := *g.of
 	one.Person = nil
-	counts := unprotectedCounts(&one, p.Scope)
+	counts := UnprotectedCounts(&one, p.Scope)
 	p.Unprotected = slices.DeleteFunc(p.Unprotected, func(line string) bool { return slices.Contains(counts, line) })
-	p.Unprotected = append(unprotectedCounts(g.of, p.Scope), p.Unprotected...)
+	p.Unprotected = append(UnprotectedCounts(g.of, p.Scope), p.Unprotected...)
 	p.Epsilon, p.Bill, p.Claim = dp.Pure(bill).Epsilon, bill, p.Claim+model.PersonClaim
 	p.Statement = describeGuarantee(p.Scope, g.of, dp.Price{Epsilon: p.Epsilon})
 }

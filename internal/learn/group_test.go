@@ -63,7 +63,7 @@ func TestPersonsPayForEachRow(t *testing.T) {
 		t.Errorf("stated: epsilon %s, bill %s, claim %q", p.Epsilon, dp.Pure(p.Bill), p.Claim)
 	}
 	for _, line := range append(p.Unprotected, p.Statement) {
-		if strings.Contains(line, "somebody with k rows") || strings.Contains(line, "of one row") {
+		if strings.Contains(line, "a person with k rows") || strings.Contains(line, "of one row") {
 			t.Errorf("stated of rows: %q", line)
 		}
 	}

@@ -25,14 +25,14 @@ func CheckOneRow(op string, s *schema.Schema) error {
 		Got: got, Hint: "learner additive bounds the weight of a person's rows instead"}
 }
 
-// UnitFact says whose data a plan protects together, in words that somebody with several rows
+// UnitFact says whose data a plan protects together, in words that a person with several rows
 // should read before anything is paid.
 func UnitFact(s *schema.Schema, notPrivate bool) Fact {
 	f := Fact{Key: "unit", Value: "row"}
 	switch {
 	case notPrivate:
 	case s.Person == nil:
-		f.Text = "protects one row: somebody with k rows has k times this epsilon (person: in the schema protects " +
+		f.Text = "protects one row: a person with k rows is protected at k times this epsilon (person: in the schema protects " +
 			"all rows of one person)"
 	default:
 		f.Value = "person"

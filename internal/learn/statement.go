@@ -38,7 +38,7 @@ func State(g *guard.Guard, claim string, unprotected ...string) model.Privacy {
 	case dp.LabelOnly:
 		p.Unprotected = append(p.Unprotected, "every feature that was used: only the label of a row is protected")
 	}
-	p.Unprotected = append(p.Unprotected, unprotectedCounts(s, t.Scope)...)
+	p.Unprotected = append(p.Unprotected, UnprotectedCounts(s, t.Scope)...)
 	p.Unprotected = append(p.Unprotected, unprotected...)
 	p.Unprotected = append(p.Unprotected,
 		"what the model says about people in general, whether or not they are in the table",
@@ -56,15 +56,15 @@ func describeGuarantee(scope dp.Scope, s *schema.Schema, price dp.Price) string 
 		"factor e^%s.", scope.Words(), s.UnitWords(), price.Epsilon)
 }
 
-// unprotectedCounts says which numbers of rows and persons a guarantee leaves public.
-func unprotectedCounts(s *schema.Schema, scope dp.Scope) (out []string) {
+// UnprotectedCounts says which numbers of rows and persons a guarantee leaves public.
+func UnprotectedCounts(s *schema.Schema, scope dp.Scope) (out []string) {
 	replaced := s.Relation == dp.ReplaceOne
 	switch {
 	case s.Person == nil:
 		if replaced {
 			out = append(out, "the number of rows")
 		}
-		return append(out, "a person as a whole: somebody with k rows is protected at k times this epsilon")
+		return append(out, "a person as a whole: a person with k rows is protected at k times this epsilon")
 	case replaced && scope != dp.WholeRow:
 		return []string{"the number of persons, and which rows are one person's"}
 	case replaced:

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-const guarantees = "docs/guarantees"
+const guarantees = "evidence/guarantees"
 
 var (
 	claimID      = regexp.MustCompile(`\bG-[A-Z]+-[0-9]+\b`)

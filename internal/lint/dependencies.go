@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-const dependencyPage = "docs/decisions/0001-dependencies.md"
+const dependencyPage = "evidence/decisions/0001-dependencies.md"
 
 // dependencyRow is a line of the page's table: module, version, why, what we
 // gave up.

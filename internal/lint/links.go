@@ -21,7 +21,7 @@ const (
 var markdownLink = regexp.MustCompile(`\]\(([^()\s]+)\)`)
 
 // checkLinks wants every link between our own pages to lead somewhere, and every page
-// below docs to be found by following links from the front page, by way of the table
+// below docs and evidence to be found by following links from the front page, by way of the table
 // of contents.
 func checkLinks(m *Module) (bad []string) {
 	pages, err := listPages(m)
@@ -54,7 +54,7 @@ func checkLinks(m *Module) (bad []string) {
 		found[to[len(to)-1]] = true
 	}
 	for _, page := range pages {
-		if strings.HasPrefix(page, "docs/") && !found[page] {
+		if (strings.HasPrefix(page, "docs/") || strings.HasPrefix(page, "evidence/")) && !found[page] {
 			bad = append(bad, page+": no link leads to it from "+frontPage)
 		}
 	}

@@ -34,7 +34,7 @@ func checkNamedTests(m *Module) (bad []string) {
 			}
 		}
 	}
-	for _, pattern := range []string{pythonTests, "docs/*.md", guarantees + "/*.md"} {
+	for _, pattern := range []string{pythonTests, "docs/*.md", "evidence/*.md", guarantees + "/*.md"} {
 		pages, err := fs.Glob(m.FS, pattern)
 		if err != nil {
 			return []string{err.Error()}

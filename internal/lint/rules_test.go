@@ -454,7 +454,7 @@ func TestNamedTests(t *testing.T) {
 	try(t, checkNamedTests, []one{
 		{"one that is there", files{"docs/a.md": "sure (`TestA`)", "a_test.go": "package a\nfunc TestA(t *testing.T) {}"},
 			nil},
-		{"one that is gone", files{"docs/guarantees/a.md": "sure (`TestA/row`)",
+		{"one that is gone", files{"evidence/guarantees/a.md": "sure (`TestA/row`)",
 			"a_test.go": "package a\nfunc TestB(t *testing.T) {}"}, []string{"TestA"}},
 		{"all that begin so", files{"docs/a.md": "sure (`TestA…`, `TestC…`)",
 			"a_test.go": "package a\nfunc TestAB(t *testing.T) {}"}, []string{"TestC"}},

@@ -28,7 +28,7 @@ var forTests = []string{"internal/census/csv.go", "internal/census/parquet.go", 
 	"lab/internal/learners/all.go"}
 
 // roundedTwice are the packages in which products are rounded before they are added, on every
-// machine: docs/decisions/0006-floats.md.
+// machine: evidence/decisions/0006-floats.md.
 var roundedTwice = []string{"./internal/model", "./internal/table/feature"}
 
 // goEnv is the environment of the go command: its workspace is that of dir, whatever the user's.

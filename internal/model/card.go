@@ -11,7 +11,7 @@ import (
 )
 
 // PersonClaim ends the claim of a model whose unit of privacy is a person: the learner's own claim
-// is for one row, that of docs/guarantees/persons.md for all rows of one person.
+// is for one row, that of evidence/guarantees/persons.md for all rows of one person.
 const PersonClaim = ", persons: G-PERSONS"
 
 // Words is the statement in one paragraph, for a reader who signs it: what is
@@ -51,7 +51,7 @@ func (p *Privacy) Card() string {
 	}
 	line("one row is", p.Unit)
 	line("neighbours", fmt.Sprintf("%s: %s", p.Relation, p.neighbourWords()))
-	for i, l := range p.sumMechanisms() {
+	for i, l := range p.BillWords() {
 		line(leadingKey(i, "paid for"), l)
 	}
 	for i, u := range p.Unprotected {
@@ -59,7 +59,7 @@ func (p *Privacy) Card() string {
 	}
 	line("in words", p.Statement)
 	if p.Claim != "" {
-		line("claim", p.Claim+" (see docs/guarantees)")
+		line("claim", p.Claim+" (see evidence/guarantees)")
 	}
 	for i, f := range p.listFlags() {
 		line(leadingKey(i, "warning"), f)
@@ -100,8 +100,13 @@ func (p *Privacy) meaningWords(between, stop string) string {
 	if p.Delta == 0 {
 		return times + stop + " " + beliefWords(p.Epsilon)
 	}
+	guess := guessWords(p.Epsilon, p.Delta)
+	if guess == nearlyAll {
+		return fmt.Sprintf("%s, plus a chance of %s%s a guess between the two may be right almost always", times, p.Delta,
+			stop)
+	}
 	return fmt.Sprintf("%s, plus a chance of %s%s a guess between the two is right at most %s of the time", times,
-		p.Delta, stop, guessWords(p.Epsilon, p.Delta))
+		p.Delta, stop, guess)
 }
 
 // leadingKey is key for the first line of several, nothing for the others.
@@ -174,8 +179,8 @@ func (p *Privacy) pairWords() string {
 	return "Two tables"
 }
 
-// sumMechanisms sums the bill up by mechanism, in order of first use.
-func (p *Privacy) sumMechanisms() []string {
+// BillWords is the bill summed up by mechanism, a line each, in order of first use.
+func (p *Privacy) BillWords() []string {
 	var names []string
 	count := map[string]int{}
 	cost := map[string]dp.Epsilon{}
@@ -240,8 +245,14 @@ func factorWords(e dp.Epsilon) string {
 	return fmt.Sprintf("%.6g", math.Ceil(x/unit)*unit)
 }
 
-// beliefWords is what the factor means to somebody who suspects something.
+// nearlyAll is a share that is all after rounding up.
+const nearlyAll = "100.0 %"
+
+// beliefWords is what the factor means to a reader who suspects something.
 func beliefWords(e dp.Epsilon) string {
+	if guessWords(e, 0) == nearlyAll {
+		return "a reader who is 50 % sure of one may become almost certain"
+	}
 	return fmt.Sprintf("a reader who is 50 %% sure of one becomes at most %s sure", guessWords(e, 0))
 }
 

@@ -23,7 +23,7 @@ func TestCard(t *testing.T) {
   not protected  The label of each row.
                  The public columns: bill, ward.
   in words       The private columns of one row change the odds of any model by a factor of at most exp(0.16).
-  claim          brc: G-BRC-2 (see docs/guarantees)
+  claim          brc: G-BRC-2 (see evidence/guarantees)
 `
 	if got := voted().Privacy.Card(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -144,13 +144,19 @@ func TestFlagsAreSaid(t *testing.T) {
 
 // The stated factor and the stated certainty are never below the true ones.
 func TestNumbersAreRoundedUp(t *testing.T) {
-	for _, e := range []dp.Epsilon{0, 1, 1000, 10_000_000, 160_000_000, 693_147_181, dp.Nano, 5 * dp.Nano, 13 * dp.Nano,
+	for _, e := range []dp.Epsilon{0, 1, 1000, 10_000_000, 160_000_000, 693_147_181, 6_900_000_000, dp.Nano, 5 * dp.Nano, 13 * dp.Nano,
 		14 * dp.Nano, dp.MaxEpsilon} {
 		if f, err := strconv.ParseFloat(factorWords(e), 64); err == nil &&
 			!(f >= math.Exp(e.Float()) && f <= 1.0101*math.Exp(e.Float())) {
 			t.Errorf("epsilon %s: factor %s, e^epsilon is %g", e, factorWords(e), math.Exp(e.Float()))
 		} else if err != nil && e < 13*dp.Nano {
 			t.Errorf("epsilon %s: factor %q is not a number", e, factorWords(e))
+		}
+		if e > 6_907_755_279 { // 99.9 %
+			if want := "a reader who is 50 % sure of one may become almost certain"; beliefWords(e) != want {
+				t.Errorf("epsilon %s: %q, want %q", e, beliefWords(e), want)
+			}
+			continue
 		}
 		digits := strings.Fields(strings.TrimPrefix(beliefWords(e), "a reader who is 50 % sure of one becomes at most "))[0]
 		f, err := strconv.ParseFloat(digits, 64)

@@ -35,7 +35,7 @@ type Privacy struct {
 	// every release, in order; adds up to Epsilon, or, where Delta > 0, accounted jointly costs
 	// (Epsilon, Delta) at most
 	Bill        []dp.Event
-	Claim       string   // page and claim under docs/guarantees, e.g. "brc: G-BRC-2"
+	Claim       string   // page and claim under evidence/guarantees, e.g. "brc: G-BRC-2"
 	Statement   string   // the guarantee in words
 	PartColumn  string   // the public column by which the training read one part of the rows; "" where it read all
 	Unprotected []string // what is NOT protected, one sentence each

@@ -14,7 +14,7 @@ import (
 // RowPredictor scores single rows, to the last bit as Predictor scores tables, and
 // without allocation. Goroutines may share it. Products are rounded before they are
 // added, float64(a*b)+c, so that both agree on every machine:
-// docs/decisions/0006-floats.md.
+// evidence/decisions/0006-floats.md.
 type RowPredictor struct {
 	columns, width int
 	scorer         rowScorer

@@ -148,7 +148,7 @@ const longestRun = 5 * time.Minute
 // their tests see. It runs on request (make mutate): DISCREET_MUTATE is all or a list of
 // packages, DISCREET_MUTATE_SAMPLE how many mistakes of each, drawn by DISCREET_MUTATE_SEED
 // (17 if absent); 0 for every one. Survivors are listed, to be met by a test or judged in
-// docs/mutation.md.
+// evidence/mutation.md.
 func TestMutate(t *testing.T) {
 	asked := os.Getenv("DISCREET_MUTATE")
 	if asked == "" {

@@ -105,7 +105,7 @@ func listWalks(bins *feature.Bins, all int) (orders [][]int) {
 }
 
 // The prior of a walk. Twice as many jumps or values on the grid change nothing that could be seen
-// (docs/benchmarks/additive-choices.md).
+// (evidence/benchmarks/additive-choices.md).
 var (
 	jumps   = []float64{0.06, 0.25, 1} // mean sizes, nats
 	commons = []float64{-0.6, -0.3, 0, 0.3, 0.6}

@@ -52,7 +52,7 @@ func FuzzBlocks(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, order uint64, rows uint16, blocks, learner, kind uint8) {
 		if runtime.GOARCH != "amd64" {
-			t.Skip("equal bytes are promised to equal machines: docs/decisions/0006-floats.md")
+			t.Skip("equal bytes are promised to equal machines: evidence/decisions/0006-floats.md")
 		}
 		l := Learners()[int(learner)%len(Learners())]
 		tab := census.Generate(order, 1+int(rows)%400)

@@ -70,7 +70,7 @@ func TestLearnersReleaseTheSameBytesFromBlocks(t *testing.T) {
 func goldenLines(t *testing.T, engineOf func(*dataset.Table) engine.Table, leave ...string) [][]byte {
 	t.Helper()
 	if runtime.GOARCH != "amd64" {
-		t.Skip("equal bytes are promised to equal machines: docs/decisions/0006-floats.md")
+		t.Skip("equal bytes are promised to equal machines: evidence/decisions/0006-floats.md")
 	}
 	binary := census.Generate(7, 400)
 	tables := map[string]*dataset.Table{

@@ -86,7 +86,7 @@ func TestRowsOnDiskMakeTheSameModel(t *testing.T) {
 // of memory.
 func TestPersonsOnDiskMakeTheSameModel(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
-		t.Skip("equal bytes are promised to equal machines: docs/decisions/0006-floats.md")
+		t.Skip("equal bytes are promised to equal machines: evidence/decisions/0006-floats.md")
 	}
 	var table bytes.Buffer
 	if err := census.StreamCSV(&table, 5, 900); err != nil {

@@ -8,7 +8,7 @@
 // what all candidates protect of one row, under replacement. Claim G-TUNE-2:
 // the same where candidates are trained a random number of times and the best
 // is released, at 2+η times the price of one training. Argument:
-// docs/guarantees/tune.md; the lines it leans on carry the tags 1.1 to 1.9.
+// evidence/guarantees/tune.md; the lines it leans on carry the tags 1.1 to 1.9.
 //
 // Sources: Liu and Talwar, "Private Selection from Private Candidates" (STOC
 // 2019); Papernot and Steinke, "Hyperparameter Tuning with Renyi Differential

@@ -8,6 +8,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/guard/extend"
+	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -120,7 +121,8 @@ func (pl *Plan) privacyStatement(at int, counted bool, exit *mech.Exit) model.Pr
 	if pl.Method != All {
 		duration += ": whoever sees that can guess the number of runs, and the guarantee is towards those who do not know it"
 	}
-	p.Unprotected = append(p.Unprotected, "the number of rows",
+	p.Unprotected = append(p.Unprotected, learn.UnprotectedCounts(pl.s, pl.scope)...)
+	p.Unprotected = append(p.Unprotected,
 		"what the model says about people in general, whether or not they are in the table", duration)
 	return p
 }

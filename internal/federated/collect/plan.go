@@ -79,7 +79,7 @@ func listQuestions(p Params, bins int) (qs []wire.Question) {
 	return qs
 }
 
-// The rules of planning, measured on the project's data sets (docs/benchmarks).
+// The rules of planning, measured on the project's data sets (evidence/benchmarks).
 const (
 	// Bins of a number, and what a question must be worth for many.
 	fewBins, manyBins, worthManyBins = 4, 8, 1200

@@ -17,5 +17,5 @@
 // Ranges is the circuit that secret sums use: each number of a vector is between 0 and a
 // bound, exactly. Whoever uses the system draws joint randomness once the vector is
 // committed to and the query's once the proof is, and sees to it that the prover
-// foresees neither. Claim G-SECSUM-6; docs/guarantees/secsum.md.
+// foresees neither. Claim G-SECSUM-6; evidence/guarantees/secsum.md.
 package flp

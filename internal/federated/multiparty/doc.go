@@ -26,7 +26,7 @@
 // Claims G-MULTI-1 to G-MULTI-5: what Combine returns is (ε, 0)-DP in everything
 // one party holds, hence in each of its rows. The number of parties is public;
 // whether a party took part is not: one that did not counts as a constant vote.
-// Argument: docs/guarantees/multiparty.md; tags 1.1 to 5.3.
+// Argument: evidence/guarantees/multiparty.md; tags 1.1 to 5.3.
 //
 // Time O(parties × rows) to read votes, which are streamed, then some passes
 // over the auxiliary table; memory 4 bytes per row and level beyond the table.

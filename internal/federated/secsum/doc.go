@@ -20,5 +20,5 @@
 // What this hides are summands. That the sum itself tells little about any one
 // of them is a matter of noise in the summands: response.Addend.
 //
-// Claims G-SECSUM-1, G-SECSUM-2 and G-SECSUM-4 to 6; docs/guarantees/secsum.md.
+// Claims G-SECSUM-1, G-SECSUM-2 and G-SECSUM-4 to 6; evidence/guarantees/secsum.md.
 package secsum

@@ -13,5 +13,5 @@
 //	coordinator ── Set of all Joined ──► sites, which charge
 //	coordinator ── Ask ──► sites ── masked sums with noise ──► coordinator, which adds up
 //
-// Claim G-SITES-2; docs/guarantees/sites.md.
+// Claim G-SITES-2; evidence/guarantees/sites.md.
 package sites

@@ -7,7 +7,7 @@
 // The weight of a row starts at 1 and steps by public factors, within a public range, when a
 // classifier is wrong about it. So it is a function of the row's own cells and of what its learner
 // has been given, and the sensitivity of an error follows from the set of weights that rows can have
-// (docs/guarantees/brc.md, lemmas 1 to 4; the lines that those lean on carry the tags 1.2 to 1.9).
+// (evidence/guarantees/brc.md, lemmas 1 to 4; the lines that those lean on carry the tags 1.2 to 1.9).
 //
 // Source: Shen, Krishnaswamy, Kulkarni, Munagala, "Classification with Partially Private Features"
 // (arXiv 2312.07583), Algorithms 2 and 3.

@@ -196,7 +196,7 @@ func (r *Rows) one() int64 {
 }
 
 // errorSensitivity bounds how far replacing one row moves wrong/(wrong+right), given
-// what was released so far (1.4; docs/guarantees/brc.md, lemma 1). Where classes are weighed, the
+// what was released so far (1.4; evidence/guarantees/brc.md, lemma 1). Where classes are weighed, the
 // row that is replaced may be of the heavier class, and the others weigh together at least
 // what the public labels tell, or else as rows of the lighter class (1.9; lemma 4).
 func (r *Rows) errorSensitivity() float64 {

@@ -8,7 +8,7 @@
 //
 // A row enters as x̃ = (features, 1)/√(columns+1), so its length is at most 1 by the schema alone; a
 // smaller Norm projects longer rows. The proof at the exact minimum is carried to the computed one by
-// a certificate and its own noise (docs/guarantees/erm.md; the lines that it leans on carry the tags
+// a certificate and its own noise (evidence/guarantees/erm.md; the lines that it leans on carry the tags
 // 1.1 to 6.2). What noise a problem has follows from public numbers alone (Size).
 //
 // Source: Chaudhuri, Monteleoni, Sarwate, "Differentially private empirical risk minimization", JMLR

@@ -8,7 +8,7 @@
 // (add-remove): what Fit returns is (ε, 0)-DP in the private columns of one row, in a whole row
 // with its label, or in the presence of a row. G-ADDITIVE-4 is the same with a δ, G-ADDITIVE-5 that
 // of more than two classes, G-ADDITIVE-6 that of a private label beside public columns. Argument:
-// docs/guarantees/additive.md; the lines it leans on carry the tags 1.1 to 1.9 and 2.1.
+// evidence/guarantees/additive.md; the lines it leans on carry the tags 1.1 to 1.9 and 2.1.
 //
 //	params.go      check public choices and plan a fit: rules.go, bins.go and bill.go
 //	release.go     every release: what leaves, and by how much it moves between neighbours
@@ -34,7 +34,7 @@
 //
 // There is nothing to tune: the number of rounds, bins and the shares of ε follow from ε, the
 // schema and the number of rows by rules.go, which was settled once on public data
-// (docs/decisions/0004-additive.md).
+// (evidence/decisions/0004-additive.md).
 //
 // Time: one pass over the rows, O(n·columns), or one for each round where ε allows rounds to look
 // at what earlier ones left. Prefer it to brc unless the proof must be that of a paper.

@@ -44,8 +44,8 @@ func (pl *Plan) Facts() []learn.Fact {
 		add("weights", w, "classes count by their weights, %.4g, which moves scores alone and no release", w)
 	}
 	if enough := pl.enoughEpsilon(); !pl.assumed && !pl.NotPrivate && pl.Epsilon.Float() < enough {
-		add("epsilon_needed", enough, "TOO FEW: of so few nothing can be told from noise below an epsilon of about %.2g",
-			enough)
+		add("epsilon_needed", enough, "TOO FEW: of so few nothing can be told from noise below an epsilon of about %s",
+			learn.Digits(enough, 2))
 	}
 	add("rounds", r.rounds, "%s", pl.describeRounds())
 	private := pl.columns
@@ -71,18 +71,18 @@ func (pl *Plan) Facts() []learn.Fact {
 	}
 	if pl.protectsLabel() && !r.picks {
 		labels := math.Sqrt(pl.prices.labels.Variance(pl.labelMoves(len(pl.public))))
-		words := "noise of the positive rows of public columns: a standard deviation of %.4g rows on each bin"
+		words := "noise of the positive rows of public columns: a standard deviation of %s rows on each bin"
 		if r.gaussian {
-			words = "noise of the labels beside public columns: a standard deviation of %.4g in each direction, where " +
+			words = "noise of the labels beside public columns: a standard deviation of %s in each direction, where " +
 				"a row adds a vector of length 1 that follows from its public cells"
 		}
-		add("label_noise", labels, words, labels)
+		add("label_noise", labels, words, learn.Digits(labels, 4))
 	}
 	if r.rounds == 0 {
 		return facts
 	}
 	most := math.Sqrt(pl.prices.cells[r.rounds-1].Variance(pl.cellMoves()))
-	add("noise", most, "noise of the last round: a standard deviation of %.4g rows on each cell%s", most,
+	add("noise", most, "noise of the last round: a standard deviation of %s rows on each cell%s", learn.Digits(most, 4),
 		map[bool]string{true: ", times C"}[pl.choosesMost])
 	return facts
 }

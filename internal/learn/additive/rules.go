@@ -109,7 +109,7 @@ func countScales(p Params, relation dp.Relation, rows, columns int, rho float64)
 	return float64(rows) * p.Epsilon.Float() / s.L1, float64(rows) * 2 * math.Sqrt(rho*float64(columns)) / s.L2
 }
 
-// settleBinary derives the rules of two classes; docs/benchmarks/additive-choices.md has the
+// settleBinary derives the rules of two classes; evidence/benchmarks/additive-choices.md has the
 // sweeps. rho is what (ε, δ) buys, 0 without a δ; offset says that public columns have a score of
 // their own. useful is the part of the rows that rounds are counted by, see countUseful.
 func settleBinary(

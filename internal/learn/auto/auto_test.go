@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -321,6 +322,11 @@ func TestColumnsThatCountTogether(t *testing.T) {
 			if accuracy := float64(right) / float64(fresh.Rows); accuracy < 0.9 || m.Learner != want {
 				t.Errorf("product of %d, epsilon %s, delta %s: learner %s, accuracy %.3f, want %s and .9", len(factors),
 					p.Epsilon, p.Delta, m.Learner, accuracy, want)
+			}
+			// The last line of the bill is itemised in words.
+			if words := m.Privacy.Statement; !p.NotPrivate && !regexp.MustCompile(`^Chosen: `+want+
+				`, with [0-9]+ measurements by (laplace|gaussian), (epsilon|rho) = [0-9.]+ in total`).MatchString(words) {
+				t.Errorf("product of %d, epsilon %s, delta %s: %q", len(factors), p.Epsilon, p.Delta, words)
 			}
 		}
 	}

@@ -4,7 +4,7 @@
 // for: the default learner.
 //
 // Claim G-AUTO-1: what Fit returns is (ε, 0)-DP, or (ε, δ)-DP with a δ, in what
-// additive protects. Argument: docs/guarantees/auto.md; the lines it leans on carry
+// additive protects. Argument: evidence/guarantees/auto.md; the lines it leans on carry
 // the tags 1.1 to 1.5.
 //
 //	params.go  decide by public numbers whether the question is worth its price, and

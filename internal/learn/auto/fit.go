@@ -5,6 +5,7 @@ package auto
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
@@ -18,7 +19,12 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("auto: %w", err)
 	}
+	chosen := m.Privacy
 	m.Privacy = learn.State(g, "auto: G-AUTO-1")
+	if !pl.NotPrivate {
+		m.Privacy.Statement = fmt.Sprintf("Chosen: %s, with %s. %s", m.Learner, strings.Join(chosen.BillWords(), " and "),
+			m.Privacy.Statement)
+	}
 	return m, nil
 }
 

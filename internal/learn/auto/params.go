@@ -97,7 +97,7 @@ func (p Params) planGrids(s *schema.Schema, rows int, eps dp.Epsilon) (*grids.Pl
 }
 
 // takesGrids reports whether grids is taken unasked, by public things alone: without privacy, and for
-// tables of the kinds on which docs/decisions/0008-auto.md has it ahead.
+// tables of the kinds on which evidence/decisions/0008-auto.md has it ahead.
 func (pl *Plan) takesGrids() bool {
 	if pl.declares() != "" || len(pl.s.Features()) < 2 {
 		return false

@@ -10,7 +10,7 @@
 // G-BRC-3: the same under adding or removing a row. Claim G-BRC-4 (Algorithm 2
 // with a private label, which the paper leaves open): in the private columns and
 // the label of one row, or in its label alone, under replacement. Argument:
-// docs/guarantees/brc.md; the lines it leans on carry the tags 1.1 to 1.8.
+// evidence/guarantees/brc.md; the lines it leans on carry the tags 1.1 to 1.8.
 //
 // Time: one pass over the rows for all T classifiers, then T rounds over the
 // distinct mistake patterns. Prefer it where a linear score over many weak

@@ -100,7 +100,7 @@ const (
 )
 
 // Defaults are the paper's choices (section 5.1). They hold no ε. Where the paper is
-// silent: a fifth for the public classifier of a private label (docs/guarantees/brc.md).
+// silent: a fifth for the public classifier of a private label (evidence/guarantees/brc.md).
 func Defaults() Params {
 	return Params{Rounds: 25, C1: math.Sqrt2, C2: math.Sqrt2, Encoding: feature.OneHot, Sensitivity: Tight,
 		Intercept: InterceptUniform, Subroutine: Random, Output: Votes, Candidates: 9, PrivateLabel: Everything,

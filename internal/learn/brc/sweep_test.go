@@ -25,14 +25,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// TestSweep writes docs/benchmarks/brc-choices.tsv, the numbers behind the
-// tables of docs/guarantees/brc.md, to the file DISCREET_BRC_SWEEP: what the
+// TestSweep writes evidence/benchmarks/brc-choices.tsv, the numbers behind the
+// tables of evidence/guarantees/brc.md, to the file DISCREET_BRC_SWEEP: what the
 // choices that the paper leaves open are worth on its tables. Each repeat draws
 // a balanced subset and a tenth of it to test; a repeat is the same for all.
 func TestSweep(t *testing.T) {
 	path := os.Getenv("DISCREET_BRC_SWEEP")
 	if path == "" {
-		t.Skip("set DISCREET_BRC_SWEEP to a file to write the sweep behind the tables of docs/guarantees/brc.md")
+		t.Skip("set DISCREET_BRC_SWEEP to a file to write the sweep behind the tables of evidence/guarantees/brc.md")
 	}
 	const repeats = 20
 	var out strings.Builder

@@ -13,7 +13,7 @@
 //
 // Claim G-ERM-1 (output perturbation), G-ERM-2 (objective perturbation, mode
 // cms11) and G-ERM-3 (mode tight): what Fit returns is (ε, 0)-DP in a whole row,
-// under replacement. Argument: docs/guarantees/erm.md; the lines it leans on
+// under replacement. Argument: evidence/guarantees/erm.md; the lines it leans on
 // carry the tags 1.1 to 6.2. Noise blocks, the default, is G-ERM-5.
 //
 // Where noise is so large that a strong ridge is best, the intercept is chosen

@@ -56,7 +56,7 @@ const (
 type Mode string
 
 const (
-	// Tight takes what the proofs of docs/guarantees/erm.md allow.
+	// Tight takes what the proofs of evidence/guarantees/erm.md allow.
 	Tight Mode = "tight"
 	// CMS11 takes the constants as printed in the paper.
 	CMS11 Mode = "cms11"
@@ -137,7 +137,7 @@ func (p Params) checkAgainst(s *schema.Schema) error {
 	switch { // written so that NaN fails
 	case s.Relation != dp.ReplaceOne:
 		return &dp.ParamError{Op: "erm", Param: "relation", Want: `must be "replace-one"`, Got: s.Relation,
-			Hint: "the noise is sized by the number of rows, which add-remove keeps private; learner brc works under it"}
+			Hint: "the noise is sized by the number of rows, which add-remove keeps private; learners auto and additive work under it"}
 	case p.NotPrivate && p.Epsilon != 0:
 		return bad("epsilon", "must be inf when training without privacy", p.Epsilon)
 	case !p.NotPrivate && (p.Epsilon < 2*dp.Epsilon(countFits(s)) || p.Epsilon > dp.MaxEpsilon):

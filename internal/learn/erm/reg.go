@@ -16,7 +16,7 @@ const swamped = 0.02
 // like 40 best. On six real ones, balanced and as they come, half of that has .006
 // more accuracy on average (noise blocks; .004 with gamma), up to .03 to .10 about
 // ε = .1, and the same AUC; less ridge gains more accuracy and loses AUC
-// (docs/benchmarks/erm-ridge-real.tsv, written by TestRidgeOnRealTables).
+// (evidence/benchmarks/erm-ridge-real.tsv, written by TestRidgeOnRealTables).
 const objectiveRidge = 20
 
 // mostRidge bounds Λ of the rule, and is what it is where noise outweighs the rows under method output.
@@ -51,7 +51,7 @@ func autoMethod(crowd float64) Method {
 
 // DefaultReg is Λ where none is given: a function of the method, of the numbers
 // of rows and coefficients and of ε (0: no privacy). The constants, and swamped,
-// come from a sweep over generated tables (docs/benchmarks/erm-reg.tsv, written
+// come from a sweep over generated tables (evidence/benchmarks/erm-reg.tsv, written
 // by TestSweep), but for objectiveRidge and for the floors, on which generated
 // tables have no opinion: the change of variables shall take no more than about
 // a third of ε from the noise, and nΛ, which is 1/C of other libraries, shall

@@ -17,7 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 )
 
-// TestRidgeOnRealTables writes docs/benchmarks/erm-ridge-real.tsv to the file
+// TestRidgeOnRealTables writes evidence/benchmarks/erm-ridge-real.tsv to the file
 // DISCREET_ERM_RIDGE_REAL: accuracy and AUC of method objective on the data sets at
 // multiples of the rule's ridge, means over fits of the same rows and seeds.
 func TestRidgeOnRealTables(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// TestSweep writes docs/benchmarks/erm-reg.tsv, from which the constants of
+// TestSweep writes evidence/benchmarks/erm-reg.tsv, from which the constants of
 // DefaultReg and the switch of Auto come, to the file DISCREET_ERM_SWEEP: both
 // methods over a grid of Λ on balanced generated tables.
 func TestSweep(t *testing.T) {

@@ -23,8 +23,8 @@ const (
 	NoThreshold Threshold = "none"
 )
 
-// They come from sweeps over generated tables (docs/benchmarks/erm-threshold.tsv,
-// written by TestThresholdSweep) and real ones; docs/guarantees/erm.md has what
+// They come from sweeps over generated tables (evidence/benchmarks/erm-threshold.tsv,
+// written by TestThresholdSweep) and real ones; evidence/guarantees/erm.md has what
 // was looked at.
 const (
 	thresholdPart = 5        // the part of ε: one fifth

@@ -28,7 +28,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/sample"
 )
 
-// TestThresholdOnRealTables writes docs/benchmarks/erm-threshold-real.tsv to the
+// TestThresholdOnRealTables writes evidence/benchmarks/erm-threshold-real.tsv to the
 // file DISCREET_ERM_THRESHOLD_REAL: what choosing a threshold brings on the data
 // sets, wherever its rule has one chosen, of pairs of fits with the same seed.
 func TestThresholdOnRealTables(t *testing.T) {

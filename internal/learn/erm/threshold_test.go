@@ -161,7 +161,7 @@ func accuracyOf(t *testing.T, p Params, part dp.Epsilon, train, test *dataset.Ta
 	return rep
 }
 
-// TestThresholdSweep writes docs/benchmarks/erm-threshold.tsv, from which the
+// TestThresholdSweep writes evidence/benchmarks/erm-threshold.tsv, from which the
 // rule of thresholdPrice comes, to the file DISCREET_ERM_THRESHOLD: what a
 // threshold brings over a grid of sizes, ε and parts of it, on generated tables
 // with balanced labels and as they come.

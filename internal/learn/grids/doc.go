@@ -6,7 +6,7 @@
 //
 // Claim G-GRIDS-1: what Fit returns is (ε, 0)-DP, or (ε, δ)-DP with a δ, in whole
 // rows with their labels, under the schema's relation. Argument:
-// docs/guarantees/grids.md; the lines it leans on carry the tags 1.1 to 1.6.
+// evidence/guarantees/grids.md; the lines it leans on carry the tags 1.1 to 1.6.
 //
 // What it does, in order:
 //

@@ -37,7 +37,8 @@ func (pl *Plan) Facts() []learn.Fact {
 	}
 	noise := math.Sqrt(pl.shares[r.rounds-1].cells.Variance(pl.slopeMoves()))
 	return append(f, learn.Fact{Key: "noise", Value: noise,
-		Text: fmt.Sprintf("noise of a round: a standard deviation of %.4g rows on the slope of each cell", noise)})
+		Text: fmt.Sprintf("noise of a round: a standard deviation of %s rows on the slope of each cell",
+			learn.Digits(noise, 4))})
 }
 
 func (pl *Plan) reckoning() string {

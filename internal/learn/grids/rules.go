@@ -30,7 +30,7 @@ const (
 	curveUnit  = 0.25 // a row's curve counts for so much of a slope
 )
 
-// settle derives the rules; docs/decisions/0007-grids.md has the sweeps. rho is
+// settle derives the rules; evidence/decisions/0007-grids.md has the sweeps. rho is
 // what (ε, δ) buys, 0 without a δ.
 func settle(p Params, s *schema.Schema, rows int, rho float64) rules {
 	if p.NotPrivate {

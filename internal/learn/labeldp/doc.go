@@ -20,7 +20,7 @@
 // replacement; δ is 0 but for Gaussian noise. Claim G-LABELDP-2: the same of a
 // label of K > 2 levels, where K vectors s, one per level against the rest, leave
 // at once; a label moves two of them. Columns that the schema declares private are never read.
-// Argument: docs/guarantees/labeldp.md; tags 1.1 to 2.2.
+// Argument: evidence/guarantees/labeldp.md; tags 1.1 to 2.2.
 //
 // Rows that agree on all public columns are one group. Time: one pass over the
 // rows, then Newton steps over the groups.

@@ -3,7 +3,6 @@
 package explain
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -71,6 +70,7 @@ type drawing struct {
 	Line, Band               string // paths of a number
 	Rows                     []bar  // of a category
 	EqualWidths, Log1p       bool
+	LeftOut                  int // levels with smaller steps
 }
 
 // bar is one level of a category.
@@ -89,7 +89,9 @@ const drawingWidth = 360
 
 func drawShape(sh *Shape, c *schema.Column, s scale) *drawing {
 	if sh.Kind == schema.Category {
-		return drawLevels(sh, s)
+		d := drawLevels(largestBins(sh), s)
+		d.LeftOut = len(sh.Bins) - len(d.Rows)
+		return d
 	}
 	return drawNumber(sh, c, s)
 }
@@ -236,8 +238,11 @@ func coordinateText(x float64) string {
 
 // briefNumber writes a bin's edge with four digits.
 func briefNumber(x float64) string {
-	if math.Abs(x) >= 1e4 && math.Abs(x) < 1e15 && x == math.Trunc(x) && len(fmt.Sprintf("%.0f", x)) <= 6 {
+	if size := math.Abs(x); size >= 1e4 && size < 1e6 && x == math.Trunc(x) {
 		return minusSign(strconv.FormatFloat(x, 'f', 0, 64))
+	} else if size >= 1e4 && size < 1e9 {
+		unit := math.Pow(10, math.Floor(math.Log10(size))-3)
+		return minusSign(strconv.FormatFloat(math.Round(x/unit)*unit, 'f', 0, 64))
 	}
 	return minusSign(strconv.FormatFloat(x, 'g', 4, 64))
 }

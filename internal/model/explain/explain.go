@@ -17,6 +17,11 @@ import (
 // Explanation is what a model adds up, in nats of the log-odds of the positive
 // class, or of each of several classes.
 type Explanation struct {
+	Dataset  string `json:"data_set"`
+	Unit     string `json:"one_row_is"`
+	Checksum string `json:"model_sha256,omitempty"` // of the model's file, set by whoever has it
+	// Date is when the page was written, if that is to be on it.
+	Date     string `json:"page_date,omitempty"`
 	Learner  string `json:"learner"`
 	Label    string `json:"label"`
 	Positive string `json:"positive,omitempty"` // none where Classes is set
@@ -36,7 +41,12 @@ type Explanation struct {
 	// in the schema's order of the classes, and the most important first.
 	Starts      []Start      `json:"starts,omitempty"`
 	ClassShapes []ClassShape `json:"level_shapes,omitempty"`
-	Privacy     Privacy      `json:"privacy"`
+	// Uses, TableCount and Tables are those of a model of grids: its columns and its strongest tables,
+	// the most important first.
+	Uses       []Use   `json:"uses,omitempty"`
+	TableCount int     `json:"table_count,omitempty"`
+	Tables     []Table `json:"tables,omitempty"`
+	Privacy    Privacy `json:"privacy"`
 
 	privacy model.Privacy
 	columns []schema.Column // by shape
@@ -62,7 +72,9 @@ type Shape struct {
 	// Importance is the mean of |log-odds| over bins, each counted once: how
 	// many rows lie in a bin is not in the model.
 	Importance float64 `json:"importance"`
-	Bins       []Bin   `json:"bins"`
+	// Noise is the importance that noise alone would give, by the deviations that the model states.
+	Noise float64 `json:"importance_of_noise,omitempty"`
+	Bins  []Bin   `json:"bins"`
 }
 
 // Bin is one step.
@@ -94,7 +106,7 @@ type ClassFunction struct {
 func Of(m *model.Model) (*Explanation, error) {
 	norm := 0.0
 	switch c := m.Classifier.(type) {
-	case *model.Additive, *model.MulticlassAdditive:
+	case *model.Additive, *model.MulticlassAdditive, *model.Grids:
 	case *model.Logistic:
 		norm = c.Norm
 	case *model.Linear:
@@ -111,6 +123,7 @@ func Of(m *model.Model) (*Explanation, error) {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
 	e := &Explanation{
+		Dataset: m.Schema.Name, Unit: m.Privacy.Unit,
 		Learner: m.Learner, Label: m.Schema.Label.Name,
 		Privacy: Privacy{Scope: m.Privacy.Scope, Epsilon: m.Privacy.Epsilon.Float(), Words: m.Privacy.Words()},
 		privacy: m.Privacy,
@@ -120,6 +133,8 @@ func Of(m *model.Model) (*Explanation, error) {
 	}
 	var err error
 	switch c := m.Classifier.(type) {
+	case *model.Grids:
+		e.addGrids(m, c)
 	case *model.Additive:
 		e.addAdditive(m, c)
 	case *model.MulticlassAdditive:
@@ -136,7 +151,7 @@ func Of(m *model.Model) (*Explanation, error) {
 
 // explainError says which models can be explained.
 func explainError(op string, m *model.Model) error {
-	want := "must be additive, logistic or linear"
+	want := "must be additive, grids, logistic or linear"
 	if op != "explain" {
 		want = "must be additive"
 	}
@@ -165,6 +180,7 @@ func (e *Explanation) addAdditive(m *model.Model, a *model.Additive) {
 		for b, x := range sh.LogOdds {
 			cut := cutOf(c, sh.Edges, b)
 			bin := Bin{Level: cut.Level, From: cut.From, To: cut.To, LogOdds: x, Deviation: sh.Noise[b]}
+			out.Noise += sh.Noise[b] * math.Sqrt(2/math.Pi) / float64(len(sh.LogOdds)) // of a normal law
 			out.Bins = append(out.Bins, bin)
 		}
 		e.Shapes = append(e.Shapes, out)

@@ -208,7 +208,7 @@ func TestContributionsAddUp(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	if _, err := Of(voted(t)); err == nil ||
-		!strings.Contains(err.Error(), "model must be additive, logistic or linear") ||
+		!strings.Contains(err.Error(), "model must be additive, grids, logistic or linear") ||
 		!strings.Contains(err.Error(), "a vote of classifiers by brc") {
 		t.Errorf("a vote: %v", err)
 	}

@@ -26,6 +26,8 @@ type ClassShape struct {
 	// Importance is the mean of |log-share| over bins and classes, each counted once.
 	Importance float64    `json:"importance"`
 	Bins       []ClassBin `json:"bins"`
+
+	column *schema.Column
 }
 
 // ClassBin is one step. What it adds is centred: to a class beyond the mean of
@@ -47,19 +49,12 @@ type Start struct {
 }
 
 func (e *Explanation) addMulticlass(m *model.Model, a *model.MulticlassAdditive) {
-	e.Link = model.Softmax
-	centred, sum := centreValues(a.Intercepts), 0.0
-	for _, z := range centred {
-		sum += math.Exp(z)
-	}
-	for k, class := range m.Schema.Label.Levels {
-		e.Starts = append(e.Starts, Start{class.Value, centred[k], math.Exp(centred[k]) / sum})
-	}
+	e.addStarts(m, a.Intercepts)
 	for i := range a.Shapes {
 		sh := &a.Shapes[i]
 		c := &m.Schema.Columns[columnOf(m, sh.Column)]
 		out := ClassShape{Column: c.Name, Kind: c.Kind, Role: c.Role, Derived: c.Derived, Sources: m.Schema.Sources(c),
-			Protected: protectsRole(m.Privacy.Scope, c.Role)}
+			Protected: protectsRole(m.Privacy.Scope, c.Role), column: c}
 		for b := range sh.LogShares[0] {
 			cut := cutOf(c, sh.Edges, b)
 			bin := ClassBin{Level: cut.Level, From: cut.From, To: cut.To}
@@ -77,6 +72,18 @@ func (e *Explanation) addMulticlass(m *model.Model, a *model.MulticlassAdditive)
 	slices.SortStableFunc(e.ClassShapes, func(a, b ClassShape) int {
 		return cmp.Or(cmp.Compare(b.Importance, a.Importance), cmp.Compare(columnOf(m, a.Column), columnOf(m, b.Column)))
 	})
+}
+
+// addStarts adds the intercepts of a model of several classes.
+func (e *Explanation) addStarts(m *model.Model, intercepts []float64) {
+	e.Link = model.Softmax
+	centred, sum := centreValues(intercepts), 0.0
+	for _, z := range centred {
+		sum += math.Exp(z)
+	}
+	for k, class := range m.Schema.Label.Levels {
+		e.Starts = append(e.Starts, Start{class.Value, centred[k], math.Exp(centred[k]) / sum})
+	}
 }
 
 // centreValues takes the mean off. A softmax does not see it.
@@ -111,6 +118,9 @@ type classFigure struct {
 	Share  float64 // of the most important column's importance, percent
 	Rows   []classRow
 	Banded bool
+	Small  []smallDrawing // of a number, by class
+	Heads  []classRow     // of a category: the rows with the largest cells
+	Folded bool           // shown when it is opened: the column is none of the most important
 }
 
 type classRow struct {
@@ -152,6 +162,12 @@ func (e *Explanation) classFigures() (out []classFigure) {
 				f.Banded = f.Banded || b.Deviations[k] > 0
 			}
 			f.Rows = append(f.Rows, row)
+		}
+		f.Folded = i >= shownColumns
+		if sh.Kind == schema.Category {
+			f.Heads = largestRows(f.Rows)
+		} else {
+			f.Small = e.drawClasses(sh)
 		}
 		f.Source = e.describeSource(sh.Protected, string(sh.Role), f.Banded)
 		out = append(out, f)

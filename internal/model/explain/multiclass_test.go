@@ -118,7 +118,7 @@ func TestMulticlassPage(t *testing.T) {
 			t.Errorf("column %s is not on the page", sh.Column)
 		}
 	}
-	for _, want := range []string{"level 3</th>", "± ", "speaks for a class", `class="n up1"`, `class="n down1"`} {
+	for _, want := range []string{"level 3</th>", "± ", "adds to a class", `class="n up1"`, `class="n down1"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not on the page", want)
 		}

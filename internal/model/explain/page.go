@@ -22,13 +22,19 @@ var (
 	layout string
 	//go:embed multiclass.html.tmpl
 	multiclassLayout string
+	//go:embed tables.html.tmpl
+	tablesLayout string
 	//go:embed page.css
 	style string
 
 	page = template.Must(template.New("page").Funcs(template.FuncMap{
 		"nats": formatNats, "factor": oddsFactor, "size": formatSize, "brief": briefNumber, "at": coordinateText,
 		"percent": percentText, "words": describeBin,
-	}).Parse(layout + multiclassLayout))
+		"breakable": breakableName,
+		"heat": func(f classFigure, rows []classRow, starts []Start) map[string]any {
+			return map[string]any{"Figure": f, "Rows": rows, "Starts": starts}
+		},
+	}).Parse(layout + multiclassLayout + tablesLayout))
 )
 
 // WriteHTML writes the explanation as one page. Equal explanations have equal
@@ -50,6 +56,7 @@ func (e *Explanation) WriteHTML(w io.Writer) error {
 			v.Figures = append(v.Figures, f)
 		}
 	}
+	v.UseRanks, v.TableFigures = e.rankUses(), e.tableFigures()
 	v.ClassFigures = e.classFigures()
 	for _, f := range v.ClassFigures {
 		v.Banded = v.Banded || f.Banded
@@ -63,6 +70,11 @@ func (e *Explanation) WriteHTML(w io.Writer) error {
 		return fmt.Errorf("explain: write page: %w", err)
 	}
 	return nil
+}
+
+// breakableName lets a long name break where its words end.
+func breakableName(name string) template.HTML {
+	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(name), "_", "_<wbr>"))
 }
 
 // view is what the layout sees.
@@ -79,12 +91,15 @@ type view struct {
 	Ranks   []rank
 
 	ClassFigures []classFigure
+	UseRanks     []useRank
+	TableFigures []tableFigure
 }
 
 // rank is a line of the list of importance.
 type rank struct {
 	ID, Name   string
 	Importance float64
+	Noise      float64 // the importance that noise alone would give, 0 if none is stated
 	Share      float64 // of the most important one's, percent
 	Largest    float64 // step of the largest size
 	Protected  bool
@@ -103,7 +118,7 @@ type heatFigure struct {
 func (e *Explanation) addPairFigures(v *view) {
 	for i := range v.Figures {
 		f := &v.Figures[i]
-		v.Ranks = append(v.Ranks, rank{ID: f.ID, Name: f.Column, Importance: f.Importance, Largest: largestStep(f.Shape),
+		v.Ranks = append(v.Ranks, rank{ID: f.ID, Name: f.Column, Importance: f.Importance, Noise: f.Noise, Largest: largestStep(f.Shape),
 			Protected: f.Protected})
 	}
 	most := strongestStep(e.Pairs)
@@ -144,7 +159,7 @@ type figure struct {
 // describeStart says where the intercept comes from.
 func (e *Explanation) describeStart() string {
 	switch {
-	case len(e.Shapes)+len(e.Pairs)+len(e.ClassShapes) == 0:
+	case e.privacy.Scope != dp.Nothing && len(e.Shapes)+len(e.Pairs)+len(e.ClassShapes) == 0:
 		return "The model does not say how far noise moved it."
 	case e.privacy.Scope == dp.Nothing:
 		return "No noise was added to it."

@@ -92,7 +92,7 @@ func TestPageListsPairs(t *testing.T) {
 	text := written(t, paired(t))
 	for _, want := range []string{
 		`<a href="#pair-1">ward × age &lt;b&gt;</a>`, `id="pair-2"`, "each pair of columns below",
-		"How much each column and pair says",
+		"Importance of each column and pair",
 		"<title>intensive, 40 … 100: &#43;1.000 ± 0.100</title>", "<th scope=\"row\">general &amp; other</th>",
 	} {
 		if !strings.Contains(text, want) {

@@ -7,7 +7,7 @@
 // Every number it returns errs towards "less private". A δ or an ε is never
 // below the true one, a noise budget never above it: discretisation, truncation
 // of tails, wrap-around of the Fourier transform and float64 rounding are each
-// bounded and charged (claims G-ACC-1 to G-ACC-6, docs/guarantees/accounting.md).
+// bounded and charged (claims G-ACC-1 to G-ACC-6, evidence/guarantees/accounting.md).
 //
 // A Pair stands for one mechanism at one price, Compose for a list of them:
 //

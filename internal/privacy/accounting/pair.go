@@ -9,7 +9,7 @@ package accounting
 //
 // Claim G-ACC-1. Each constructor's pair dominates the mechanism it is named
 // after. The set of pairs is closed: each has its constructor here and its paragraph
-// in docs/guarantees/accounting.md. The zero value is refused by Compose.
+// in evidence/guarantees/accounting.md. The zero value is refused by Compose.
 type Pair struct {
 	// remove and add are the privacy losses log(P/Q) of the two orders of the
 	// neighbours; add is nil where both are the same.

@@ -74,7 +74,7 @@ func (u peerUse) pair() (Pair, error) {
 
 // TestPeer compares with Google's dp_accounting on the published grid: never
 // below its optimistic estimate, at most 1 % above its pessimistic one. With
-// DISCREET_ACCOUNTING_TABLE it writes the table of docs/benchmarks.
+// DISCREET_ACCOUNTING_TABLE it writes the table of evidence/benchmarks.
 func TestPeer(t *testing.T) {
 	name := "testdata/dp_accounting.json"
 	if fresh := os.Getenv("DISCREET_DPACCOUNTING"); fresh != "" {
@@ -217,7 +217,7 @@ are tighter. The table shows ε at δ = 1e-6 and wall-clock seconds on a shared 
 included (a third of what three of them took), theirs for composing the pessimistic estimate.
 
 The exponential mechanism's bounded range is not in dp_accounting's distributions; it is tested against its closed form
-(docs/guarantees/accounting.md). Times are measurements, not promises; ` + "`go test -bench TenThousand ./accounting`" +
+(evidence/guarantees/accounting.md). Times are measurements, not promises; ` + "`go test -bench TenThousand ./accounting`" +
 	` repeats ours.
 
 | composition | optimistic ε | ours | pessimistic ε | above pessimistic | s, ours | s, theirs |

@@ -32,7 +32,7 @@ func TestSlackCoversTheGrid(t *testing.T) {
 	}
 }
 
-// The slack of fine grids covers what docs/guarantees/accounting.md bounds: 2^20
+// The slack of fine grids covers what evidence/guarantees/accounting.md bounds: 2^20
 // coordinates, each within 128 standard deviations of 2^39 steps (tag 3.1).
 func TestSlackCoversFineGrids(t *testing.T) {
 	variance := math.Ldexp(1, 78)

@@ -5,7 +5,7 @@
 // both keep the same entries and pass the same tests.
 //
 // Claims G-LEDGER-1, G-LEDGER-2, G-LEDGER-3, G-LEDGER-4, G-LEDGER-5 and G-LEDGER-6 are argued in
-// docs/guarantees/ledger.md; tags such as 1.2 mark the lines the argument leans on.
+// evidence/guarantees/ledger.md; tags such as 1.2 mark the lines the argument leans on.
 //
 // A job goes one way:
 //

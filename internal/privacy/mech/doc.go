@@ -12,5 +12,5 @@
 // sensitivities exactly.
 //
 // All values are exact rationals, all noise is drawn in integers on a public
-// power-of-two grid. Proofs: docs/guarantees/mech.md, local.md and secsum.md.
+// power-of-two grid. Proofs: evidence/guarantees/mech.md, local.md and secsum.md.
 package mech

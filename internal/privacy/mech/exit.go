@@ -49,7 +49,7 @@ const (
 func (r Ratio) Float() float64 { return float64(r.Num) / float64(r.Den) }
 
 // Mechanism releases a vector of numbers with noise. The set of mechanisms is
-// closed: each has its file here and its proof in docs/guarantees/mech.md.
+// closed: each has its file here and its proof in evidence/guarantees/mech.md.
 type Mechanism interface {
 	Name() string
 	// Loss is the price of one release, Sensitivity the sensitivity it is sized

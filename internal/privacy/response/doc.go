@@ -9,6 +9,6 @@
 // A Law is one such way to answer, sized for ε and a number of coordinates or
 // cells. Its probabilities are quotients of integers, the same on every
 // machine, so that (ε, 0)-DP between any two truths and freedom from bias are
-// facts about integers: G-LOCAL-1 to 6, docs/guarantees/local.md. An Addend is
+// facts about integers: G-LOCAL-1 to 6, evidence/guarantees/local.md. An Addend is
 // sized for a secret sum instead of a single pair of eyes: G-SECSUM-3.
 package response

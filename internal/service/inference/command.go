@@ -11,6 +11,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/release"
 )
 
+// MisuseError is a fault of the command line itself.
+type MisuseError struct{ Err error }
+
+func (e *MisuseError) Error() string { return e.Err.Error() }
+func (e *MisuseError) Unwrap() error { return e.Err }
+
 // NewCommand returns the command that serves until its context ends. level is that of opts.Log.
 func NewCommand(opts Options, level *slog.LevelVar) *cobra.Command {
 	place, tokens, keys, verbose := Place{}, "", "", false
@@ -44,6 +50,9 @@ examples.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if verbose {
 				level.Set(slog.LevelDebug)
+			}
+			if err := place.Check(tokens != ""); err != nil {
+				return &MisuseError{err}
 			}
 			return runUntil(c.Context(), func(ctx context.Context) (err error) {
 				if opts.Tokens, err = ReadTokens(tokens); err != nil {

@@ -27,22 +27,30 @@ type Place struct {
 	Plain     bool   // beyond this machine without TLS or without tokens
 }
 
-// Listen opens the place. An address that other machines reach needs TLS and tokens,
-// or Plain.
-func (p *Place) Listen(ctx context.Context, tokens bool) (net.Listener, error) {
+// Check refuses a place that cannot be opened, whatever its files hold. An address that other
+// machines reach needs TLS and tokens, or Plain.
+func (p *Place) Check(tokens bool) error {
 	host, _, err := net.SplitHostPort(p.Address)
 	if err != nil {
-		return nil, &dp.ParamError{Op: "serve", Param: "listen", Want: "must be host:port", Got: p.Address}
+		return &dp.ParamError{Op: "serve", Param: "listen", Want: "must be host:port", Got: p.Address}
 	}
 	if (p.Cert == "") != (p.Key == "") {
-		return nil, &dp.ParamError{Op: "serve", Param: "tls", Want: "must have a certificate and a key"}
+		return &dp.ParamError{Op: "serve", Param: "tls", Want: "must have a certificate and a key"}
 	}
 	ip := net.ParseIP(host)
 	local := host == "localhost" || ip != nil && ip.IsLoopback()
 	if !local && !p.Plain && (p.Cert == "" || !tokens) {
-		return nil, &dp.ParamError{Op: "serve", Param: "listen", Got: p.Address,
+		return &dp.ParamError{Op: "serve", Param: "listen", Got: p.Address,
 			Want: "must be a local address unless TLS and tokens are given",
-			Hint: "give --tls-cert, --tls-key and --tokens, or --plain where a proxy in front sees to both"}
+			Hint: "give --tls-cert, --tls-key and --tokens, or --plain if a proxy in front handles both"}
+	}
+	return nil
+}
+
+// Listen opens a place that Check accepts.
+func (p *Place) Listen(ctx context.Context, tokens bool) (net.Listener, error) {
+	if err := p.Check(tokens); err != nil {
+		return nil, err
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", p.Address)
 	if err != nil || p.Cert == "" {

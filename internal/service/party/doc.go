@@ -13,7 +13,7 @@
 // shares of that to helpers.
 //
 // Claims G-MULTI-1, G-MULTI-5 and G-MULTI-6 hold over the network: tags 1.7, 5.4 to 5.7 and 6.2 of
-// docs/guarantees/multiparty.md.
+// evidence/guarantees/multiparty.md.
 //
 // What votes, and on what rows, is not this room's: it hands files to a function
 // and takes a votes file.

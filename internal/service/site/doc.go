@@ -6,5 +6,5 @@
 // A site may be killed at any moment. It writes each masked answer to its state before it sends it, and
 // gives the same measurement the same bytes again while its rows are the same.
 //
-// Claims G-SITES-1 and 2; docs/guarantees/sites.md.
+// Claims G-SITES-1 and 2; evidence/guarantees/sites.md.
 package site

@@ -116,7 +116,7 @@ func CheckDerived(s *schema.Schema) error {
 			}
 			private = private || file[from].Role != schema.Public
 		}
-		if private && c.Role != schema.Private { // docs/guarantees/README.md, "Derived columns"
+		if private && c.Role != schema.Private { // evidence/guarantees/README.md, "Derived columns"
 			return refuse("role", "must be private, since a source is")
 		}
 		switch {

@@ -94,7 +94,7 @@ func (sp *Space) Block(k int) (first, width int) {
 // bounds: the feature and its value in [-1, 1].
 func (sp *Space) Number(k int, x float64) (index int, value float64) {
 	b := &sp.blocks[k]
-	// Rounded before 1 is taken off: docs/decisions/0006-floats.md.
+	// Rounded before 1 is taken off: evidence/decisions/0006-floats.md.
 	return b.first, float64(2*(transformNumber(b.col.Transform, x)-b.lo)/(b.hi-b.lo)) - 1
 }
 

@@ -13,7 +13,7 @@ import (
 // for what a protected cell holds: an unpaid release. Private columns always have a
 // code for every cell; so do categories, which have the code "other". What remains
 // are public numbers and a public label without a default, where the scope protects
-// them too (docs/guarantees/README.md, "Cells that cannot be read"). It fails with a
+// them too (evidence/guarantees/README.md, "Cells that cannot be read"). It fails with a
 // *dp.ParamError of operation op.
 func (s *Schema) CheckDefaults(op string, scope dp.Scope) error {
 	const standIn = "choose it without looking at the data; such a row cannot be refused, since that would " +

@@ -108,7 +108,7 @@ func (r *reader) derivedColumn(f fields, file []Column, index map[string]int, na
 //
 // A function of cells of which one is private is private: only what follows from
 // public cells alone is public, so that neighbours have the same public columns
-// (docs/guarantees/README.md, "Derived columns").
+// (evidence/guarantees/README.md, "Derived columns").
 func (r *reader) readSources(f fields, c *Column, file []Column, index map[string]int, hint string) {
 	key := string(c.Derived)
 	entries := f.items(key, hint, MaxColumns)

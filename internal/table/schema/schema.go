@@ -218,7 +218,7 @@ type Label struct {
 }
 
 // RowWeights is Weights divided by the largest: in (0, 1], so that no row counts
-// more than once, whatever its class (4.2; docs/guarantees/erm.md). It is nil where
+// more than once, whatever its class (4.2; evidence/guarantees/erm.md). It is nil where
 // none are declared.
 func (l *Label) RowWeights() []float64 {
 	if l.Weights == nil {

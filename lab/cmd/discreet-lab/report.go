@@ -34,7 +34,7 @@ spread. What a folder lacks is said on the page.
 The page is a single file that loads nothing. Its links to raw lines are
 relative, so they work where page and folders move together.`,
 		Example: `  discreet-lab report figures --out report.html
-  discreet-lab report figures more-figures --out docs/report.html`,
+  discreet-lab report figures more-figures --out evidence/report.html`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return r.writePage(args) },
 	}

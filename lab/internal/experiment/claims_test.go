@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "write the thresholds into the page of claims")
 
-const claimsPage = "../../../docs/benchmarks/claims.md"
+const claimsPage = "../../../evidence/benchmarks/claims.md"
 
 // claim is one row of the page.
 type claim struct {

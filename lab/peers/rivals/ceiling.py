@@ -150,7 +150,7 @@ def ours_of_levels(folder, classes):
 
 
 def print_table(records):
-    """Prints the lines of docs/benchmarks/frontier.md: means ± standard deviations, differences ± standard errors."""
+    """Prints the lines of evidence/benchmarks/frontier.md: means ± standard deviations, differences ± standard errors."""
     values = collections.defaultdict(list)
     for r in map(json.loads, records.open()):
         values[r["table"], r["protocol"]].append([r[who][metric] for metric in ("auc", "accuracy") for who in ("ours", "theirs")])

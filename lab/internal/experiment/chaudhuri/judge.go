@@ -93,7 +93,7 @@ func (p panel) listNotes(s *frame.Summary) (out []string) {
 	}
 	return append(out, p.finding,
 		"The slides' axes bear no numbers: order and trend are judged. Their own noise (no Jacobian term, ε for 1 + ε) is "+
-			"not used anywhere: it does not keep its promise (docs/guarantees/erm.md).",
+			"not used anywhere: it does not keep its promise (evidence/guarantees/erm.md).",
 		"± is the standard error over repeats.")
 }
 

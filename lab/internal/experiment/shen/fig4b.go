@@ -28,7 +28,7 @@ func newFig4b() *frame.Figure {
 			"ε is spent on each vote (per-vote) or on the votes about all rows in equal parts (in-all). Under both readings " +
 			"it is NOT private: a row's own cells decide the whole vote about it, and predicting needs the teachers; its " +
 			"bill is 0 and its model says so. " +
-			"pate-repaired: teachers' classifiers are summed once, ε pays for everything (docs/guarantees/pate.md).",
+			"pate-repaired: teachers' classifiers are summed once, ε pays for everything (evidence/guarantees/pate.md).",
 		headline: "BRC and PATE", epsilons: budgets,
 		lines: []contender{
 			brcLine(brcPaper, "BRC", false),

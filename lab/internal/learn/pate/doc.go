@@ -7,7 +7,7 @@
 // public columns, what Fit returns is (ε, 0)-DP in the private columns of one
 // row, under replacement of those. Claim G-PATE-2 (form repaired, everything
 // private): in a whole row with its label, under replacement. With Gaussian noise
-// both are (ε, δ)-DP. Argument: docs/guarantees/pate.md; the lines it leans on
+// both are (ε, δ)-DP. Argument: evidence/guarantees/pate.md; the lines it leans on
 // carry the tags 1.1 to 1.7.
 //
 // The repaired form, in order:
@@ -30,5 +30,5 @@
 //
 // Source: Shen, Krishnaswamy, Kulkarni, Munagala, arXiv 2312.07583, section 7;
 // Papernot and others, ICLR 2017 (the noisy vote). What is whose:
-// docs/guarantees/pate.md.
+// evidence/guarantees/pate.md.
 package pate

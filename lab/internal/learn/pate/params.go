@@ -175,7 +175,7 @@ func (p Params) checkRanges(s *schema.Schema) error {
 
 // countTeachers is how many there are for a table of the given size. Without a wish
 // every row has its own: what a teacher of more rows knows better did not make up
-// for what its one vote weighs less against the noise (docs/guarantees/pate.md
+// for what its one vote weighs less against the noise (evidence/guarantees/pate.md
 // has the numbers).
 func (pl *Plan) countTeachers(rows int) int {
 	switch {

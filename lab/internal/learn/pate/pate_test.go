@@ -85,7 +85,7 @@ func widen(tab *dataset.Table, sp *feature.Space, i int) []float64 {
 	return x
 }
 
-// TestCoefficientsEqualTheNaiveTwin follows docs/guarantees/pate.md row by row in real numbers: one
+// TestCoefficientsEqualTheNaiveTwin follows evidence/guarantees/pate.md row by row in real numbers: one
 // teacher a row, no noise. What integers round away is below 1e-4.
 func TestCoefficientsEqualTheNaiveTwin(t *testing.T) {
 	for _, name := range []string{"partly private", "ordinal", "private label", "no public column", "gaussian"} {

@@ -22,7 +22,7 @@ import (
 // fitPrinted is section 7 as it reads: teachers of disjoint parts, each a logistic
 // regression on the private columns; for every training row the noisy winner of
 // their votes about it; a student of the public columns and that winner. What
-// the section leaves open is settled in docs/guarantees/pate.md. Nothing in this
+// the section leaves open is settled in evidence/guarantees/pate.md. Nothing in this
 // file protects anything.
 func (pl *Plan) fitPrinted(ctx context.Context, g *engine.Groups, of *guard.Guard,
 	exit *mech.Exit) (*model.Model, error) {

@@ -6,7 +6,7 @@
 // Claim G-PEOPLE-1 (partially private): with a public label and public columns,
 // what Fit returns is (ε, 0)-DP in the private columns of one row, under
 // replacement of those. Claim G-PEOPLE-2 (everything private): in a whole row
-// with its label, under replacement. Argument: docs/guarantees/people.md; the
+// with its label, under replacement. Argument: evidence/guarantees/people.md; the
 // lines it leans on carry the tags 1.1 to 1.6.
 //
 // A round weighs the rows by how wrong the votes so far are about them, no row
@@ -22,5 +22,5 @@
 // Source: Dwork, Rothblum, Vadhan, "Boosting and Differential Privacy" (FOCS
 // 2010), its boosting for people; the projection is that of Barak, Hardt, Kale
 // (SODA 2009), brought to privacy by Bun, Carmosino, Sorrell (COLT 2020).
-// docs/guarantees/people.md says what is whose.
+// evidence/guarantees/people.md says what is whose.
 package people

@@ -117,7 +117,7 @@ const (
 	pickShare = 2 // of a round's ε, in thirds: the pick's; the error gets the rest
 )
 
-// roundsFor is the number of rounds that ε pays for: T ≤ κnε/100 (docs/guarantees).
+// roundsFor is the number of rounds that ε pays for: T ≤ κnε/100 (evidence/guarantees).
 func (pl *Plan) roundsFor() int {
 	switch {
 	case pl.NotPrivate:

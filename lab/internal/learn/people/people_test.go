@@ -71,7 +71,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// TestVotesEqualTheNaiveTwin runs the algorithm of docs/guarantees/people.md row
+// TestVotesEqualTheNaiveTwin runs the algorithm of evidence/guarantees/people.md row
 // by row in real numbers: the same choices and disturbances, weights from a
 // level found by bisection. What integer weights round away is below 1e-4.
 func TestVotesEqualTheNaiveTwin(t *testing.T) {

@@ -45,7 +45,7 @@ func density(rows int, kappa float64) uint64 {
 }
 
 // sensitivity bounds how far replacing one row moves any weighted error: the
-// cap (1.3; docs/guarantees/people.md, lemma 1). An error never leaves [0, 1].
+// cap (1.3; evidence/guarantees/people.md, lemma 1). An error never leaves [0, 1].
 func sensitivity(total uint64) float64 {
 	return min(1, engine.WeightOne/float64(total)*(1+0x1p-50))
 }

@@ -238,7 +238,7 @@ func TestErrorBoundsOfTheMean(t *testing.T) {
 // the mean grows with a range declared too wide, and one declared too narrow bends it. Root mean
 // squared errors of 400 means of 1,000 owners are within six of their deviations of the closed
 // form, t²·Variance(x/t)/n and the square of what clamping takes away; a mechanism that forgot to
-// multiply by t would be 4 to 16 times off. docs/benchmarks/wangchang.md has the table.
+// multiply by t would be 4 to 16 times off. evidence/benchmarks/wangchang.md has the table.
 func TestErrorOfTheMeanByTheDeclaredRange(t *testing.T) {
 	const x, n, repeats = 0.5, 1000, 400
 	for name, make := range makers {

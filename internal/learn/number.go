@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package learn
+
+import "strconv"
+
+// Digits is x rounded to n significant digits and written without an exponent, as people read it.
+func Digits(x float64, n int) string {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', n-1, 64), 64)
+	if err != nil {
+		rounded = x // beyond the largest number after rounding up
+	}
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
+}

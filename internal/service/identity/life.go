@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package identity
+
+import (
+	"crypto/x509"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Life is how long a certificate of a folder is valid, in words, or why it cannot be used.
+type Life struct {
+	Name, Words string
+	Err         error
+}
+
+// Lives checks the certificates of a folder as of now: those of authorities, and those of callers
+// with their keys and lists if a key is there.
+func Lives(dir string, now time.Time) ([]Life, error) {
+	authorities, err := loadAuthorities(dir)
+	if err != nil {
+		return nil, err
+	}
+	var lives []Life
+	for _, cert := range authorities {
+		words, err := DescribeLife(cert, now)
+		lives = append(lives, Life{authorityName, words, err})
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("identity: %w", err)
+	}
+	for _, f := range files {
+		name, ok := strings.CutSuffix(f.Name(), ".crt")
+		role, rest, named := strings.Cut(name, "-")
+		c := Caller{Role: Role(role), Name: rest}
+		if !ok || !named || !slices.Contains(Roles(), c.Role) {
+			continue
+		}
+		l := Life{Name: c.String()}
+		var cert *x509.Certificate
+		if cert, l.Err = readCertificate(filepath.Join(dir, f.Name()), c); l.Err == nil {
+			l.Words, l.Err = DescribeLife(cert, now)
+		}
+		if _, err := os.Stat(filepath.Join(dir, name+".key")); err == nil && l.Err == nil {
+			_, l.Err = Load(dir, c)
+		}
+		lives = append(lives, l)
+	}
+	return lives, nil
+}
+
+// DescribeLife is how long a certificate is valid from now on; one that is not valid now is refused.
+func DescribeLife(cert *x509.Certificate, now time.Time) (string, error) {
+	switch {
+	case now.After(cert.NotAfter):
+		return "", fmt.Errorf("the certificate ended at %s", stamp(cert.NotAfter))
+	case now.Before(cert.NotBefore):
+		return "", fmt.Errorf("the certificate begins at %s", stamp(cert.NotBefore))
+	}
+	return fmt.Sprintf("valid until %s, %d days", stamp(cert.NotAfter), int(cert.NotAfter.Sub(now).Hours()/24)), nil
+}

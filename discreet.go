@@ -20,6 +20,7 @@
 package discreet
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -38,6 +39,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/atomicfile"
+	"github.com/discreet-dp/discreet/internal/evaluation"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/model/explain"
@@ -893,6 +895,126 @@ func (m *Model) Evaluate(t *Table) (_ *Report, err error) {
 		Rows: r.Rows, Accuracy: r.Accuracy, BalancedAccuracy: r.BalancedAccuracy, AUC: r.AUC,
 		LogLoss: r.LogLoss, CalibrationError: r.CalibrationError, Confusion: r.Confusion.Counts,
 	}, nil
+}
+
+// EvaluationOptions are the choices behind a private evaluation.
+type EvaluationOptions struct {
+	// Epsilon is the privacy loss of the evaluation, > 0 and at most 1000. It has no default.
+	Epsilon float64
+	// Delta allows Gaussian noise where that is smaller; 0 for a pure guarantee.
+	Delta float64
+	// Account is charged before anything private is used, as in Options. Held-out rows are
+	// another data set of a ledger than the rows that a model was trained on.
+	Account Account
+	// Threshold is the score in (0, 1) from which on rows are predicted positive; 0 for 1/2.
+	Threshold float64
+	// FalsePositiveCost and FalseNegativeCost are what mistakes cost: above 0 they choose the threshold.
+	FalsePositiveCost, FalseNegativeCost float64
+	// Against is a second model, whose difference is measured on the same rows; nil for none.
+	Against *Model
+	// Part is as in Options.
+	Part string
+	// Progress is told what goes on, in lines for people; nil for nobody.
+	Progress func(line string)
+}
+
+// Estimate is a number about held-out rows that was computed from a noisy histogram.
+type Estimate struct {
+	Value float64 // not a number if the noise leaves none
+	// Low and High enclose the true number 95 times in 100: they cover the noise, the choice of
+	// the rows, and the cells of the histogram.
+	Low, High float64
+}
+
+// PrivateReport is what a private evaluation found.
+type PrivateReport struct {
+	Price Price
+	// Rows is the number of rows, or of persons, where it is public; else 0.
+	Rows int
+	// Threshold is the score from which on rows are predicted positive, of two classes.
+	Threshold float64
+	// Numbers are the estimates by name: "auc", "log_loss" and "accuracy"; of two classes also
+	// "precision", "recall", "positive_rate", "predicted_rate", "pr_auc" and
+	// "lift_at_10_percent", and with costs "cost"; of two models "auc_difference",
+	// "log_loss_difference" and "accuracy_difference", the second model's less the first
+	// one's, and each model's own numbers, named "auc_first", "auc_second" and so on.
+	Numbers map[string]Estimate
+	text    string
+}
+
+// String is the report in words.
+func (r PrivateReport) String() string { return r.text }
+
+// EvaluatePrivately judges the model on private rows that were held out of training: one noisy
+// histogram of scores by label is released, and every number is computed from it. A job of a
+// ledger keeps the histogram, and returns the same numbers again for nothing.
+func (m *Model) EvaluatePrivately(ctx context.Context, t *Table, o EvaluationOptions) (_ *PrivateReport, err error) {
+	defer publish(&err)
+	if ctx == nil {
+		return nil, noContext("evaluate")
+	}
+	if m.isEmpty() || t.isEmpty() || o.Against != nil && o.Against.isEmpty() {
+		return nil, missing("evaluate", "model or table")
+	}
+	if f, ok := o.Account.(AccountFunc); o.Account == nil || ok && f == nil {
+		return nil, &dp.ParamError{Op: "evaluate", Param: "account",
+			Want: "is required: it decides who counts the cost of all evaluations on this table"}
+	}
+	run := &train.Evaluation{Training: train.Training{
+		Op: "evaluate", Schema: t.s.s, SchemaText: t.s.text, Data: t.data, Part: o.Part,
+		Read: func(context.Context) (*dataset.Table, error) { return t.t, nil },
+	}}
+	if run.Params, err = o.params(m); err != nil {
+		return nil, err
+	}
+	var costs *evaluation.Costs
+	if o.FalsePositiveCost != 0 || o.FalseNegativeCost != 0 {
+		costs = &evaluation.Costs{FalsePositive: o.FalsePositiveCost, FalseNegative: o.FalseNegativeCost}
+		if err := costs.Check(t.s.s, len(run.Params.Models)); err != nil {
+			return nil, err
+		}
+	}
+	o.Account.payFor(&run.Training)
+	if o.Progress != nil {
+		run.Say = func(format string, args ...any) { o.Progress(fmt.Sprintf(format, args...)) }
+	}
+	r, err := run.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	report, err := r.Report(costs)
+	if err != nil {
+		return nil, err
+	}
+	var text strings.Builder
+	if err := report.WriteText(&text); err != nil {
+		return nil, err
+	}
+	out := &PrivateReport{Price: priceOf(dp.Price{Epsilon: r.Epsilon, Delta: r.Delta}), Rows: r.Units,
+		Threshold: report.Threshold, Numbers: map[string]Estimate{}, text: text.String()}
+	for _, n := range report.Numbers {
+		e := Estimate{n.Value, n.Low, n.High}
+		if !n.Known {
+			e.Value = math.NaN()
+		}
+		out.Numbers[n.Name] = e
+	}
+	return out, nil
+}
+
+// params checks the options on their own.
+func (o *EvaluationOptions) params(m *Model) (p evaluation.Params, err error) {
+	p.Models, p.Threshold = []*model.Model{m.m}, cmp.Or(o.Threshold, 0.5)
+	if o.Against != nil {
+		p.Models = append(p.Models, o.Against.m)
+	}
+	if p.Epsilon, err = dp.EpsilonOf(o.Epsilon); err != nil {
+		return p, err
+	}
+	if o.Delta != 0 {
+		p.Delta, err = dp.DeltaOf(o.Delta)
+	}
+	return p, err
 }
 
 // Statement is a model's guarantee and its cost: what a privacy officer

@@ -65,6 +65,23 @@ func ExampleTableOf() {
 	// Output: better than guessing: true
 }
 
+// Judge a model on private rows that it was not trained on.
+func ExampleModel_EvaluatePrivately() {
+	ctx := context.Background()
+	schema, err := discreet.LoadSchema("examples/quickstart/census.yaml")
+	check(err)
+	table, err := discreet.ReadTable(ctx, schema, "examples/quickstart/census.csv")
+	check(err)
+	model, err := discreet.Train(ctx, table, discreet.Options{Epsilon: 1, Account: discreet.Uncounted})
+	check(err)
+	report, err := model.EvaluatePrivately(ctx, table, discreet.EvaluationOptions{ // here the same rows
+		Epsilon: 2, Account: discreet.Uncounted, FalsePositiveCost: 1, FalseNegativeCost: 3})
+	check(err)
+	auc := report.Numbers["auc"]
+	fmt.Println(report.Price, "for", report.Rows, "rows; the AUC lies in an interval:", auc.Low < auc.High)
+	// Output: epsilon = 2 for 400 rows; the AUC lies in an interval: true
+}
+
 // Train with a ledger, which counts what trainings on a data set cost together.
 func ExampleLedger() {
 	ctx := context.Background()

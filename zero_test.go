@@ -26,7 +26,8 @@ var (
 		"Label": Label{}, "Table": Table{}, "Options": Options{}, "Price": Price{}, "Release": Release{}, "Fact": Fact{},
 		"Plan": Plan{}, "Account": Uncounted, "AccountFunc": AccountFunc(nil), "ParamError": ParamError{},
 		"FaultError": FaultError{}, "Ledger": Ledger{}, "Balance": Balance{}, "Model": Model{}, "Predictions": Predictions{},
-		"Report": Report{}, "Statement": Statement{}, "Explanation": Explanation{}, "Cell": Cell{}, "Predictor": Predictor{},
+		"Report": Report{}, "EvaluationOptions": EvaluationOptions{}, "Estimate": Estimate{}, "PrivateReport": PrivateReport{},
+		"Statement": Statement{}, "Explanation": Explanation{}, "Cell": Cell{}, "Predictor": Predictor{},
 	}
 )
 

@@ -22,32 +22,43 @@ type evaluate struct {
 	json  bool
 
 	threshold, out string
+	private        privateEvaluation
 }
 
 func (a *app) newEvaluateCommand() *cobra.Command {
 	e := &evaluate{app: a}
 	c := &cobra.Command{
 		Use:   "evaluate",
-		Short: "measure a model on labelled rows (not private)",
-		Long: `Evaluate compares a model's predictions with the labels of a table. It reads the
-table with the model's own schema.
+		Short: "measure a model on labelled rows",
+		Long: `Evaluate compares a model's predictions with the labels of rows that were held
+out of training.
 
-Accuracy is shown next to the majority-class baseline. For a label with two
-classes it also prints precision, recall, the areas under the ROC and the
-precision-recall curve, and the lift of the tenth of the rows with the highest
-scores. It also prints how many rows are positive, are predicted positive, and
-are expected to be positive according to the scores. --threshold works as in
-predict. With --out it draws a page with calibration, precision and recall, and
-the share of positives among the highest scores.
+Without --epsilon the output is exact and so NOT PRIVATE: show it only to people
+who may see those rows. Accuracy is shown next to the majority-class baseline.
+For two classes it also prints precision, recall, the areas under the ROC and
+the precision-recall curve, and the lift of the tenth with the highest scores.
+--threshold works as in predict. --out draws a page of charts.
 
-The output is exact and so NOT PRIVATE: it reveals facts about these rows. Use
-rows that were held out of training, and show the output only to people who may
-see those rows.`,
+With --epsilon the output is private. One noisy histogram of scores by label is
+released. Every number is computed from it, with an interval that covers the
+noise and the sampling of the rows. --ledger charges the price first, as in
+train. Training rows and held-out rows are two data sets in the ledger, or two
+parts of one.`,
 		Example: `  discreet evaluate --model m.json --data held-out.csv
   discreet evaluate --model m.json --data adult.test.gz --json
-  discreet evaluate --model m.json --data held-out.csv --threshold costs=1:5 --out evaluation.html`,
+  discreet evaluate --model m.json --data held-out.csv --threshold costs=1:5 --out evaluation.html
+  discreet evaluate --model m.json --data held-out.csv --epsilon 0.5 --costs 1:5 --ledger l.db --dataset held-out
+  discreet evaluate --model m.json --compare n.json --data held-out.csv --epsilon 0.5`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return e.runEvaluate(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if e.private.epsilon != "" {
+				return e.runPrivately(c)
+			}
+			if err := e.private.refuseWithoutPrice(c); err != nil {
+				return err
+			}
+			return e.runEvaluate(c.Context())
+		},
 	}
 	c.Flags().StringVar(&e.model, "model", "", "the model `file`")
 	c.Flags().StringArrayVar(&e.data, "data", nil,
@@ -56,7 +67,8 @@ see those rows.`,
 	c.Flags().StringVar(&e.threshold, "threshold", "",
 		"the lowest `score` of the positive class: a number, rate=SHARE or costs=FP:FN (default 0.5)")
 	c.Flags().StringVar(&e.out, "out", "", "an HTML `file` to draw to; replaced if it is there")
-	cli.Reads(c, "model", "data")
+	e.private.addFlags(c)
+	cli.Reads(c, "model", "data", "compare", "schema", "key")
 	cli.Writes(c, "out")
 	cli.Require(c, "model", "data")
 	return c

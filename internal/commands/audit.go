@@ -3,6 +3,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -17,6 +18,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/audit/finding"
 	"github.com/discreet-dp/discreet/internal/audit/subject"
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/evaluation"
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -30,6 +33,7 @@ type auditFlags struct {
 	schema     string
 	rows       int
 	mechanism  string
+	model      string
 	command    string
 	neighbours []string
 	delta      float64
@@ -45,8 +49,8 @@ func (a *App) NewAuditCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "audit",
 		Short: "test a privacy claim from outside",
-		Long: `Audit tests a privacy claim from outside. It runs a learner, a mechanism or any
-other program many times on two neighbouring tables. It searches half of the
+		Long: `Audit tests a privacy claim from outside. It runs a learner, a mechanism, the
+private evaluation of a model or any other program many times on two neighbouring tables. It searches half of the
 runs for an event that distinguishes the tables, and counts that event in the
 other half. It prints a lower bound on the privacy loss, which holds with the
 stated confidence whatever was searched. If the bound is above the claim, the
@@ -65,6 +69,7 @@ independent runs at once, which saves starting it for each run. The two files
 are given by --neighbours, or made from --schema.`,
 		Example: `  discreet audit --learner brc --schema adult.yaml --epsilon 2 --json
   discreet audit --mechanism laplace --epsilon 1 --out laplace.svg
+  discreet audit --model m.json --epsilon 1 --runs 10000
   discreet audit --command "./mean.py {data} {epsilon} {runs}" --neighbours a.csv,b.csv --epsilon 1`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return t.runAudit(c.Context()) },
@@ -83,6 +88,7 @@ are given by --neighbours, or made from --schema.`,
 	c.Flags().IntVar(&t.rows, "rows", 0, "the `number` of rows, or persons, of these tables; 0 for 1000 (brc) or 100")
 	c.Flags().StringVar(&t.mechanism, "mechanism", "", "the mechanism to audit: "+strings.Join(audit.Mechanisms(), ", "))
 	CompleteFlag(c, "mechanism", audit.Mechanisms()...)
+	c.Flags().StringVar(&t.model, "model", "", "the model `file` whose private evaluation to audit")
 	c.Flags().StringVar(&t.command, "command", "",
 		"the `command` to audit, with {data} and, if wanted, {epsilon} and {runs}")
 	c.Flags().StringSliceVar(&t.neighbours, "neighbours", nil, "two CSV `files` for the command, separated by a comma")
@@ -92,11 +98,11 @@ are given by --neighbours, or made from --schema.`,
 	c.Flags().StringVar(&t.out, "out", "", "the .svg or .png `file` to draw the two output distributions to")
 	c.Flags().BoolVar(&t.json, "json", false, "print one JSON object")
 	cli.AddSection(c, "A command to audit", "command", "neighbours")
-	cli.Reads(c, "schema", "neighbours")
+	cli.Reads(c, "schema", "neighbours", "model")
 	cli.Writes(c, "out")
 	cli.Require(c, "epsilon")
-	c.MarkFlagsOneRequired("learner", "mechanism", "command")
-	c.MarkFlagsMutuallyExclusive("learner", "mechanism", "command")
+	c.MarkFlagsOneRequired("learner", "mechanism", "model", "command")
+	c.MarkFlagsMutuallyExclusive("learner", "mechanism", "model", "command")
 	return c
 }
 
@@ -125,6 +131,8 @@ func (t *auditFlags) runAudit(ctx context.Context) error {
 		p := subject.Program{Command: t.command, Neighbours: t.neighbours, Schema: t.schema, Rows: t.rows, Env: t.Env}
 		sub, clean, err = p.Subject(ctx, eps, src)
 		defer clean()
+	case t.model != "":
+		sub, err = t.evaluationSubject(eps, src)
 	default:
 		sub, err = t.makeSubject(ctx, src)
 	}
@@ -192,6 +200,27 @@ func (t *auditFlags) checkFlags() (dp.Epsilon, error) {
 		return bad("command", "must contain {data}, the file to read", t.command)
 	}
 	return eps, nil
+}
+
+// evaluationSubject is the evaluation of the model that --model names, at the claim.
+func (t *auditFlags) evaluationSubject(eps dp.Epsilon, src rng.Source) (sub audit.Subject, err error) {
+	m, err := model.Load(t.model)
+	if err != nil {
+		return sub, err
+	}
+	s := m.Schema
+	if t.schema != "" {
+		if s, err = schema.Load(t.schema); err != nil {
+			return sub, err
+		}
+	}
+	delta, err := dp.ParseDelta(t.choice.price.Delta)
+	if err != nil {
+		return sub, err
+	}
+	p := evaluation.Params{Epsilon: eps, Delta: delta, Models: []*model.Model{m}, Threshold: 0.5}
+	sub, err = audit.Evaluation(p, s, cmp.Or(t.rows, 100), src)
+	return sub, AsRefusal(err)
 }
 
 // makeSubject makes the subject that --learner names.

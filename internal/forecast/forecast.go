@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -136,7 +137,7 @@ func run(ctx context.Context, r *train.Request, s *schema.Schema, o Options, src
 	if s.Classes() == 2 {
 		f.Positives = &o.Positives
 	}
-	ideal, err := r.WithoutPrivacy()
+	ideal, err := withoutNoise(r)
 	if err != nil { // this learner, or this choice of its options, has none
 		ideal = nil
 	}
@@ -157,6 +158,16 @@ func run(ctx context.Context, r *train.Request, s *schema.Schema, o Options, src
 	}
 	f.Best = findBest(f.Columns)
 	return f, nil
+}
+
+// withoutNoise is the request without noise. Labels follow columns one by one, so the default's
+// request is one of additive.
+func withoutNoise(r *train.Request) (*train.Request, error) {
+	if r.Name == "auto" {
+		free := train.PriceText{Epsilon: "inf", NotPrivate: true}
+		return train.Choice{Learner: "additive", Price: free}.Request("plan")
+	}
+	return r.WithoutPrivacy()
 }
 
 // chooseCounts are the numbers of columns to try: powers of two, and all.
@@ -259,17 +270,17 @@ func (t *trial) tryCounts(ctx context.Context, counts []int) (out []Choice, err 
 			weights[j] = 1 / float64(k+1)
 		}
 		l := newLaw(t.s, weights, slices.Max(strengths), t.o.Positives, t.src)
+		tab, _, err := l.invent(ctx, t.s, t.o.Rows)
+		if err != nil {
+			return nil, err
+		}
+		judged, chances, err := l.invent(ctx, t.s, judgeRows)
+		if err != nil {
+			return nil, err
+		}
 		for i, n := range counts {
 			s := leaveOut(t.s, order[n:])
-			tab, _, err := l.invent(ctx, s, t.o.Rows)
-			if err != nil {
-				return nil, err
-			}
-			judged, chances, err := l.invent(ctx, s, judgeRows)
-			if err != nil {
-				return nil, err
-			}
-			one, err := t.measure(ctx, t.request, tab, judged, chances)
+			one, err := t.measure(ctx, t.request, under(tab, s), under(judged, s), chances)
 			if _, ok := errors.AsType[*train.RequestError](err); ok {
 				return nil, nil
 			}
@@ -284,6 +295,18 @@ func (t *trial) tryCounts(ctx context.Context, counts []int) (out []Choice, err 
 		out = append(out, Choice{Columns: n, Private: newMean(auc[i])})
 	}
 	return out, nil
+}
+
+// under is the table by a schema of leaveOut.
+func under(t *dataset.Table, s *schema.Schema) *dataset.Table {
+	out := *t
+	out.Schema, out.Cols = s, slices.Clone(t.Cols[:len(s.Columns)])
+	for j := range out.Cols {
+		if s.Columns[j].Role == schema.Ignored {
+			out.Cols[j] = column.Column{}
+		}
+	}
+	return &out
 }
 
 // leaveOut is the schema without some columns of the file, and without the columns and pairs that

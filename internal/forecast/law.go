@@ -33,7 +33,7 @@ type law struct {
 
 const (
 	settleRows = 2000 // on which a law's scale is settled
-	bisections = 30
+	bisections = 18
 	widest     = 64
 )
 

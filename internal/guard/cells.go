@@ -208,6 +208,18 @@ func (c *ClassCells) AllClasses(k, runs int, run func(bin int) int) *Sum {
 	return c.of.oneCell(values, 2, c.public[k])
 }
 
+// Rows is the counts of one of the bins whatever the class, by bin.
+func (c *ClassCells) Rows(k int) *Sum {
+	values := make([]mech.Ratio, len(c.cells[k].Rows[0]))
+	for b := range values {
+		for class := range c.cells[k].Rows {
+			values[b].Num += c.cells[k].Rows[class][b]
+		}
+		values[b].Den = c.of.rowUnits()
+	}
+	return c.of.oneCell(values, 1, c.public[k])
+}
+
 // Join puts sums of counts side by side, to be measured together.
 func (g *Guard) Join(sums ...*Sum) (*Sum, error) {
 	var values []mech.Ratio

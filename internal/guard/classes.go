@@ -49,20 +49,6 @@ func (g *Guard) ClassResiduals(ctx context.Context, f *StepScore, bins *feature.
 	return &ClassResiduals{g, rest}, nil
 }
 
-// Halves is half of the residuals above, by class and bin, and then of those below: a row adds 1 −
-// p(y) for its class and p(k) for every other, so at most 1 in L1 and in L2 after division by 2 (1.7).
-func (r *ClassResiduals) Halves() *Sum {
-	var values []mech.Ratio
-	for _, lists := range [][][]int64{r.rest.Above, r.rest.Below} {
-		for _, byBin := range lists {
-			for _, x := range byBin {
-				values = append(values, mech.Ratio{Num: x, Den: 2 * engine.WeightOne})
-			}
-		}
-	}
-	return &Sum{of: r.of, values: values, moves: OneCell(r.of.Schema().Relation).Times(r.of.most)}
-}
-
 // Distances scores columns by how far their cells are from what the scores expect, ½·Σ |rows −
 // expected rows| over bins and classes. A row adds at most 1 to a score, or takes it off, each time it
 // appears or leaves (3.4).

@@ -284,7 +284,6 @@ func (h *hostile) act() {
 		if s, err := h.g.Distances(all); err == nil && h.draw(2) == 0 {
 			h.choose(s)
 		}
-		h.measure(all[0].Halves(), nil)
 	case 4, 5:
 		h.askGroups()
 	case 6:

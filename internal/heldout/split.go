@@ -47,6 +47,21 @@ func (s Split) Deal(labels []uint8) (judges []bool) {
 	return judges
 }
 
+// dealBlindly deals each row by a coin of its own, at its place in the table: whatever the other rows
+// are, and whatever the row itself holds (2.1; docs/guarantees/evaluation.md).
+//
+// Claim G-EVALUATION-2. Trainings on one side and evaluations on the other cost the dearer of both.
+func (s Split) dealBlindly(rows int) (judges []bool) {
+	src := replay.Seeded(s.Seed, "split")
+	judges = make([]bool, rows)
+	for i := range judges {
+		judges[i] = rng.Below(src, coinSides) < uint64(s.HeldOut*coinSides)
+	}
+	return judges
+}
+
+const coinSides = 1 << 32
+
 // dealPersons is Deal by persons, whatever their classes: nobody has rows on both sides.
 func (s Split) dealPersons(t *dataset.Table) (judges []bool) {
 	judges = make([]bool, t.Rows)
@@ -66,8 +81,11 @@ func (s Split) Write(ctx context.Context, sch *schema.Schema, opts dataset.Optio
 		return counts, err
 	}
 	judges := s.Deal(t.Labels)
-	if t.Persons != nil {
+	switch {
+	case t.Persons != nil:
 		judges = s.dealPersons(t)
+	case sch.Label.Role == schema.Private: // sides that follow from labels would tell about them
+		judges = s.dealBlindly(t.Rows)
 	}
 	for _, j := range judges {
 		if j {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -77,5 +78,50 @@ columns: [{name: a, role: private, category: {levels: ["1,5", "q"]}},
 	}
 	if strings.Count(both, "a,y\n") != 2 {
 		t.Errorf("both files must have the header:\n%s", both)
+	}
+}
+
+// With a private label a row's side follows from its place alone: a neighbour's rows have the same
+// sides, whatever the labels are. With a public one the share of each class is kept.
+func TestPrivateLabelsAreDealtBlindly(t *testing.T) {
+	for role, want := range map[string]bool{"private": true, "public": false} {
+		s, err := schema.Parse([]byte(`{name: t, unit: one row, relation: replace-one,
+file: {delimiter: ",", quote: "", header: true},
+columns: [{name: a, role: public, number: {lower: 0, upper: 1000, default: 0}},
+{name: y, role: ` + role + `, label: {levels: ["0", "1"], positive: "1", default: "0"}}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		split := func(ones int) (held []string) {
+			text := "a,y\n"
+			for i := range 400 {
+				label := "0"
+				if i < ones {
+					label = "1"
+				}
+				text += strconv.Itoa(i) + "," + label + "\n"
+			}
+			path := filepath.Join(t.TempDir(), "t.csv")
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var train, judge bytes.Buffer
+			if _, err := (Split{0.25, 3}).Write(t.Context(), s, dataset.Options{}, &train, &judge,
+				[2]dataset.Format{dataset.CSV, dataset.CSV}, path); err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(judge.String()) {
+				row, _, _ := strings.Cut(line, ",")
+				held = append(held, row)
+			}
+			return held
+		}
+		a, b := split(200), split(199)
+		if slices.Equal(a, b) != want {
+			t.Errorf("label %s: equal sides: %v, want %v", role, !want, want)
+		}
+		if role == "private" && (len(a) < 60 || len(a) > 145) { // 6 standard deviations around 101
+			t.Errorf("%d of 400 rows are held out", len(a)-1)
+		}
 	}
 }

@@ -581,8 +581,8 @@ var table = []mutant{
 	{
 		Row: "A15d", Bug: "additive: rows of the finished score weigh more than their caps",
 		File: "internal/learn/additive/calibrate.go",
-		Old:  `= c.least, c.most, c.totals`,
-		New:  `= c.least+feature.ScoreOne, c.most-feature.ScoreOne, c.totals`,
+		Old:  `r.first.least, r.first.most, r.first.totals`,
+		New:  `r.first.least+feature.ScoreOne, r.first.most-feature.ScoreOne, r.first.totals`,
 
 		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
 	},

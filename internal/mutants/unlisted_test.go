@@ -535,4 +535,32 @@ var unlisted = []mutant{
 
 		Package: "./internal/table/dataset", Test: "TestParquetBombs",
 	},
+	{
+		Row: "evaluation 1", Bug: "counts of a protected class are asked for as public ones",
+		File:    "internal/evaluation/plan.go",
+		Old:     `if pl.scope == dp.PrivateFeatures { // the label is public, and so are its counts`,
+		New:     `if pl.scope != "" {`,
+		Package: "./internal/evaluation", Test: "TestNeighboursMoveTheCountsAsDeclared",
+	},
+	{
+		Row: "evaluation 2", Bug: "rows with a private label are dealt by it",
+		File:    "internal/heldout/split.go",
+		Old:     `case sch.Label.Role == schema.Private:`,
+		New:     `case sch.Label.Role == "":`,
+		Package: "./internal/heldout", Test: "TestPrivateLabelsAreDealtBlindly",
+	},
+	{
+		Row: "evaluation 3", Bug: "cells are public where private columns decide them",
+		File:    "internal/evaluation/plan.go",
+		Old:     `case private == 0:`,
+		New:     `case private >= 0:`,
+		Package: "./internal/evaluation", Test: "TestNeighboursMoveTheCountsAsDeclared",
+	},
+	{
+		Row: "evaluation 4", Bug: "a ledger is charged after the measurement, or never",
+		File:    "internal/train/evaluation.go",
+		Old:     `return guard.Train(ctx, pl, rows, acct, mech.NewExit(rng.System()))`,
+		New:     `return guard.Train(ctx, pl, rows, guard.Paid(acct.Counted()), mech.NewExit(rng.System()))`,
+		Package: "./cmd/discreet", Test: "TestScripts/evaluate_private",
+	},
 }

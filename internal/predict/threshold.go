@@ -57,6 +57,14 @@ func ParseThreshold(text string) (Threshold, error) {
 // Given reports whether the threshold is not the default one.
 func (t Threshold) Given() bool { return t.rule != "" }
 
+// Fixed is the score from which on rows are predicted positive, unless the rows decide it.
+func (t Threshold) Fixed() (score float64, ok bool) {
+	if t.needsScores() {
+		return 0, false
+	}
+	return t.At(nil), true
+}
+
 // needsScores reports whether At looks at scores.
 func (t Threshold) needsScores() bool { return t.rule == "rate" }
 

@@ -15,20 +15,14 @@ func newPosterior(bins int) posterior {
 	return posterior{mean: make([]float64, bins), square: make([]float64, bins)}
 }
 
-// withVariance is p of these variances. It overwrites them.
-func (p posterior) withVariance(variance []float64) posterior {
-	for b, m := range p.mean {
-		variance[b] += m * m
-	}
-	p.square = variance
-	return p
-}
-
 // averageByEvidence averages posteriors, at least one and all of as many bins, in proportion to
 // their evidence. It returns means and variances by bin.
 func averageByEvidence(posteriors []posterior) (mean, variance []float64) {
-	n, best, all := len(posteriors[0].mean), largestEvidence(posteriors), 0.0
+	n, best, all := len(posteriors[0].mean), math.Inf(-1), 0.0
 	mean, variance = make([]float64, n), make([]float64, n) // the latter as mean squares for now
+	for i := range posteriors {
+		best = math.Max(best, posteriors[i].evidence)
+	}
 	for i := range posteriors {
 		p := &posteriors[i]
 		weight := math.Exp(p.evidence - best)
@@ -43,14 +37,6 @@ func averageByEvidence(posteriors []posterior) (mean, variance []float64) {
 		variance[b] = math.Max(0, variance[b]/all-mean[b]*mean[b])
 	}
 	return mean, variance
-}
-
-func largestEvidence(posteriors []posterior) float64 {
-	best := math.Inf(-1)
-	for i := range posteriors {
-		best = math.Max(best, posteriors[i].evidence)
-	}
-	return best
 }
 
 // ScaleAll is each of the numbers times by, in a slice of its own.

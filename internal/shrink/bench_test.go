@@ -14,10 +14,14 @@ func BenchmarkLogOdds(b *testing.B) {
 		for i := range n {
 			c.Positive[i], c.Negative[i] = float64(i%7*50), float64(i%5*60)
 		}
-		for _, ordered := range []bool{true, false} {
-			b.Run(fmt.Sprintf("%d bins, ordered %t", n, ordered), func(b *testing.B) {
+		walk := make([]int, n)
+		for i := range walk {
+			walk[i] = i
+		}
+		for _, walks := range [][][]int{{walk}, nil} {
+			b.Run(fmt.Sprintf("%d bins, ordered %t", n, walks != nil), func(b *testing.B) {
 				for b.Loop() {
-					c.averageWalks(ordered)
+					c.averageWalks(walks)
 				}
 			})
 		}

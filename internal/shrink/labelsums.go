@@ -4,7 +4,6 @@ package shrink
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas"
 )
@@ -140,6 +139,20 @@ func invertCorrelation(n, ordered int) dense {
 	return m.invertPositive()
 }
 
+// neighbourCorrelation is the correlation of ordered bins: neighbours share what
+// exp(−distance/reach) says, but for a rough part.
+func neighbourCorrelation(reach float64) func(i, j int) float64 {
+	return func(i, j int) float64 {
+		if i == j {
+			return 1
+		}
+		return (1 - rough) * math.Exp(-math.Abs(float64(i-j))/reach)
+	}
+}
+
+// rough is the part of their spread that neighbours do not share.
+const rough = 0.1
+
 // labelCurve is what a pass goes by: how the sums hold the coefficients near those it begins with.
 type labelCurve struct {
 	low        dense     // L⁻¹, L·Lᵀ being the covariance of the sums
@@ -147,17 +160,12 @@ type labelCurve struct {
 	rest       []float64 // how far the sums are from those expected
 	covariance dense     // of the coefficients, after what was released
 	right      []float64 // what covariance is multiplied by for the coefficients sought
-	spread     []float64 // of the priors, as the pass begins
-	follows    dense     // by column, then sum: by how much their logarithms move with the sums
 }
 
 // improve makes one step of Gauss and Newton and finds the priors' spreads again. It returns by how
 // much the coefficients moved at most.
 func (f *labelFit) improve() (moved float64) {
 	c := f.solve()
-	if f.last != nil {
-		c.follows = f.followSpreads(f.last)
-	}
 	step := make([]float64, f.width+1)
 	for i := range step {
 		step[i] = -f.coef[i]
@@ -202,8 +210,7 @@ func (f *labelFit) solve() *labelCurve {
 	}
 	precision.row(d)[d] += 1 / baseVariance
 	right[d] += f.start / baseVariance
-	return &labelCurve{low: low, half: half, rest: rest, covariance: precision.invertPositive(), right: right,
-		spread: slices.Clone(f.spread), follows: newDense(len(f.Sizes), len(rest))}
+	return &labelCurve{low: low, half: half, rest: rest, covariance: precision.invertPositive(), right: right}
 }
 
 // move takes the step, or the half of it, or of that, where it would lead past the valley: columns

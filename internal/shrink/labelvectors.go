@@ -18,9 +18,7 @@ type LabelVectors struct {
 	square  dense // P
 	columns dense // L⁻¹, one column after the other
 	weights []float64
-	// perWeight is how many rows a weight of 1 is in the mean.
-	perWeight float64
-	fit       *labelFit // its bins
+	fit     *labelFit // its bins
 }
 
 const (
@@ -69,7 +67,6 @@ func (v *LabelVectors) Len() int { return v.fit.width + 1 }
 // turn. The vector is good until do returns.
 func (v *LabelVectors) Each(do func(g int, vector []float64)) {
 	out := make([]float64, v.Len())
-	rows, weight := 0.0, 0.0
 	for g := range v.weights {
 		copy(out, v.columns.row(v.fit.width))
 		for k, first := range v.fit.first {
@@ -89,31 +86,8 @@ func (v *LabelVectors) Each(do func(g int, vector []float64)) {
 			out[i] *= w
 		}
 		v.weights[g] = w
-		rows, weight = rows+v.fit.Rows[g], weight+w*v.fit.Rows[g]
 		do(g, out)
 	}
-	v.perWeight = math.Max(rows, 1) / math.Max(weight, leastRidge)
-}
-
-// TotalVariance is that of the noise on the number of all positive rows, where each number of the
-// release has noise of variance 1. Each must have run.
-func (v *LabelVectors) TotalVariance() float64 { return v.varianceAt(v.fit.width) }
-
-// BinVariances is likewise by column that on the positive rows of a bin, in the mean over rows.
-func (v *LabelVectors) BinVariances() (out []float64) {
-	for k, first := range v.fit.first {
-		sum, all := 0.0, leastRidge
-		for g, n := range v.fit.Rows {
-			sum, all = sum+n*v.varianceAt(first+int(v.fit.Bins[k][g])), all+n
-		}
-		out = append(out, sum/all)
-	}
-	return out
-}
-
-// varianceAt is that of the i-th sum, in rows of the mean weight.
-func (v *LabelVectors) varianceAt(i int) float64 {
-	return v.square.row(i)[i] * v.perWeight * v.perWeight
 }
 
 // sumsOf turns a release of vectors back into sums by bin, then of all rows, each row counted by

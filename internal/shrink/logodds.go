@@ -4,6 +4,7 @@ package shrink
 
 import (
 	"math"
+	"slices"
 
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
@@ -26,42 +27,81 @@ func (n Noise) DifferenceVariance() float64 {
 }
 
 // LogOdds turns cells into log-odds per bin beyond the score that weighed the rows, with their
-// variances: the posterior mean under a model that knows the law of the noise. Without noise, and
-// for pairs of columns, it is GaussianLogOdds.
-func LogOdds(c *Cells, bins *feature.Bins) (steps, variance []float64) {
-	if bins.Marks() > 0 {
-		return c.takeMarksApart(bins, LogOdds)
-	}
-	if c.Noise.DifferenceVariance() == 0 || bins.Second != nil {
-		return GaussianLogOdds(c, bins)
-	}
-	return c.averageWalks(bins.Ordered())
-}
-
-// averageWalks is the posterior of the log-odds θ of each bin of a column given its noisy cells. It
-// differs from GaussianLogOdds in two ways: it knows the law of the noise, so that a cell below 0
-// says that the bin is nearly empty and no more, and it expects jumps, such as between no capital
-// gain and any.
+// variances: the posterior of the log-odds θ of each bin given its noisy cells, under a model that
+// knows the law of the noise. A cell below 0 says that the bin is nearly empty and no more, and jumps
+// are expected, such as between no capital gain and any.
 //
 // A bin holds weight·σ(θ) of the positive class and weight·(1−σ(θ)) of the other, where nothing is
 // known of the weight but that it is not negative; see computeLikelihoods. The prior of θ is a walk
 // over ordered bins, with jumps that are small, by the law of Laplace, or now and then to anywhere;
-// the bins of a category lie around a common θ in the same way. How small is averaged over jumps by
-// how well each explains the cells. θ takes the values of a grid, where the sums of a chain are
+// the bins of a category lie around a common θ in the same way. A pair is walked row after row, there
+// and back, and column after column. How small jumps are, and which way a pair is walked, is averaged
+// by how well each explains the cells. θ takes the values of a grid, where the sums of a chain are
 // exact (Rabiner 1989, section III): O(bins·grid) for each of the jumps.
-func (c *Cells) averageWalks(ordered bool) (steps, variance []float64) {
-	like := c.computeLikelihoods()
+func LogOdds(c *Cells, bins *feature.Bins) (steps, variance []float64) {
+	if bins.Marks() > 0 {
+		return c.takeMarksApart(bins)
+	}
+	noisy := *c
+	noisy.Noise.Positive = math.Max(c.Noise.Positive, leastNoise)
+	noisy.Noise.Negative = math.Max(c.Noise.Negative, leastNoise)
+	return noisy.averageWalks(listWalks(bins, len(c.Positive)))
+}
+
+// averageWalks is LogOdds of bins that are walked in these orders, or have none.
+func (c *Cells) averageWalks(walks [][]int) (steps, variance []float64) {
 	var posteriors []posterior
+	like := c.computeLikelihoods()
 	for _, jump := range jumps {
-		if ordered {
-			posteriors = append(posteriors, like.posteriorOfWalk(jump))
-			continue
+		for _, order := range walks {
+			posteriors = append(posteriors, like.posteriorOfWalk(jump, order))
 		}
 		for _, common := range commons {
-			posteriors = append(posteriors, like.posteriorAround(common, jump))
+			if walks == nil {
+				posteriors = append(posteriors, like.posteriorAround(common, jump))
+			}
 		}
 	}
 	return averageByEvidence(posteriors)
+}
+
+// leastNoise is what cells without noise are taken to have, in rows.
+const leastNoise = 0.5
+
+// listWalks lists the orders in which so many bins are walked; none if they have no order.
+func listWalks(bins *feature.Bins, all int) (orders [][]int) {
+	if bins.Second == nil {
+		if !bins.Ordered() {
+			return nil
+		}
+		order := make([]int, all)
+		for b := range order {
+			order[b] = b
+		}
+		return [][]int{order}
+	}
+	first := *bins
+	first.Second = nil
+	walk := func(rows, columns, down, along int) {
+		order := make([]int, 0, rows*columns)
+		for i := range rows {
+			for j := range columns {
+				if i%2 == 1 {
+					j = columns - 1 - j
+				}
+				order = append(order, i*down+j*along)
+			}
+		}
+		orders = append(orders, order)
+	}
+	n, m := first.Len(), bins.Second.Len()
+	if bins.Second.Ordered() {
+		walk(n, m, m, 1)
+	}
+	if first.Ordered() {
+		walk(m, n, 1, m)
+	}
+	return orders
 }
 
 // The prior of a walk. Twice as many jumps or values on the grid change nothing that could be seen
@@ -73,7 +113,7 @@ var (
 
 const (
 	gridHalf     = 60   // values of θ to both sides of 0
-	gridStep     = 0.07 // nats: a step is at most 4.2 of them, as in GaussianLogOdds
+	gridStep     = 0.07 // nats: a step is at most 4.2 of them
 	gridLen      = 2*gridHalf + 1
 	anywhere     = 0.02 // of jumps
 	firstBin     = 3.0  // mean size of the log-odds of the first of ordered bins, nats
@@ -244,8 +284,8 @@ func logErfc(x float64) float64 {
 	return -x*x - math.Log(x*math.SqrtPi)
 }
 
-// posteriorOfWalk is the posterior of ordered bins whose jumps have this mean size.
-func (like likelihoods) posteriorOfWalk(jump float64) posterior {
+// posteriorOfWalk is the posterior of bins in an order whose jumps have this mean size.
+func (like likelihoods) posteriorOfWalk(jump float64, order []int) posterior {
 	n := len(like)
 	out := newPosterior(n)
 	upTo := make([]grid, n) // what the bins up to this one say
@@ -253,22 +293,22 @@ func (like likelihoods) posteriorOfWalk(jump float64) posterior {
 		upTo[0][g] = math.Exp(-math.Abs(logOddsAt(g)) / firstBin)
 	}
 	upTo[0].normalizeMass()
-	for b := range n {
-		if b > 0 {
-			upTo[b] = upTo[b-1]
-			upTo[b].spreadJump(jump)
+	for i, b := range order {
+		if i > 0 {
+			upTo[i] = upTo[i-1]
+			upTo[i].spreadJump(jump)
 		}
-		upTo[b].multiplyBy(&like[b])
-		out.evidence += math.Log(upTo[b].normalizeMass())
+		upTo[i].multiplyBy(&like[b])
+		out.evidence += math.Log(upTo[i].normalizeMass())
 	}
 	var beyond grid // what the bins beyond this one say
 	for g := range beyond {
 		beyond[g] = 1
 	}
-	for b := n - 1; b >= 0; b-- {
-		upTo[b].multiplyBy(&beyond)
-		upTo[b].normalizeMass()
-		out.addBin(b, &upTo[b])
+	for i, b := range slices.Backward(order) {
+		upTo[i].multiplyBy(&beyond)
+		upTo[i].normalizeMass()
+		out.addBin(b, &upTo[i])
 		beyond.multiplyBy(&like[b])
 		beyond.normalizeMass()
 		beyond.spreadJump(jump)

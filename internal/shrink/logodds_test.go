@@ -97,7 +97,7 @@ func TestEmptyBinsLeanToNoClass(t *testing.T) {
 			c.Positive = append(c.Positive, rows+draw(scale))
 			c.Negative = append(c.Negative, rows+draw(scale*rarer))
 		}
-		steps, _ := c.averageWalks(true)
+		steps, _ := c.averageWalks([][]int{{0, 1, 2}})
 		empty += steps[7] / 200
 	}
 	if math.Abs(empty) > 0.4 {
@@ -120,7 +120,7 @@ func TestLikelihoodsOfCertainCells(t *testing.T) {
 	}
 	for _, loud := range []bool{false, true} {
 		c := Cells{Positive: []float64{1e9, 1e9}, Negative: []float64{0, 3e8}, Noise: Noise{1, 1, loud}}
-		steps, variance := c.averageWalks(true)
+		steps, variance := c.averageWalks([][]int{{0, 1}})
 		if math.Abs(steps[0]-logOddsAt(gridLen-1)) > 0.01 || math.Abs(steps[1]-math.Log(1/.3)) > gridStep ||
 			math.IsNaN(variance[0]+variance[1]) {
 			t.Errorf("certain cells became %v ± %v", steps, variance)
@@ -156,7 +156,7 @@ func TestWalkIsTheSumOverAllPaths(t *testing.T) {
 		got   posterior
 		prior func(x, y, z int) float64
 	}{
-		"along": {like.posteriorOfWalk(jump), func(x, y, z int) float64 {
+		"along": {like.posteriorOfWalk(jump, []int{0, 1, 2}), func(x, y, z int) float64 {
 			return math.Exp(-math.Abs(logOddsAt(x))/firstBin) / first * step(x, y) * step(y, z)
 		}},
 		"around": {like.posteriorAround(0.3, jump), nil},

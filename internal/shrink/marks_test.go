@@ -3,7 +3,6 @@
 package shrink
 
 import (
-	"math"
 	"slices"
 	"testing"
 
@@ -27,17 +26,5 @@ func TestMarksAreEstimatedOnTheirOwn(t *testing.T) {
 		if !(steps[4] > 1) || !(steps[5] < -1) {
 			t.Errorf("%+v: marks have %v", noise, steps[4:])
 		}
-	}
-	rows := [][]float64{{10, 20, 30, 40, 300, 0}, {40, 30, 20, 10, 0, 300}}
-	share := []float64{0.5, 0.5}
-	steps, variance := ClassSharesOf(&bins, rows, 800, 4, share)
-	want, _ := estimateShares([][]float64{rows[0][:4], rows[1][:4]}, binRows(rows, 800, 4)[:4], 4, share, true)
-	for k := range steps {
-		if !slices.Equal(steps[k][:4], want[k]) || len(variance[k]) != 6 || math.IsNaN(variance[k][5]) {
-			t.Errorf("class %d: %v, want %v first", k, steps[k], want[k])
-		}
-	}
-	if !(steps[0][4] > 0.2) || !(steps[0][5] < -0.2) {
-		t.Errorf("marks have %v", steps[0][4:])
 	}
 }

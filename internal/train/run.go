@@ -55,18 +55,13 @@ func (t *Training) sayLine(format string, args ...any) {
 	}
 }
 
-// Check refuses whatever can be refused without rows and without a ledger.
-func (t *Training) Check() error {
+// checkSource refuses rows and ways to count them that cannot be asked for.
+func (t *Training) checkSource() error {
 	if err := CheckPart(t.Op, t.Part, t.Schema); err != nil {
 		return err
 	}
 	if err := dataset.CheckPaths(t.Data...); err != nil { // before a ledger writes them down
 		return &RequestError{err}
-	}
-	if t.Rows != nil {
-		if err := t.Rows.check(t.Op, t.Request, t.Schema, t.Part != "" || len(t.Cohorts) > 0); err != nil {
-			return err
-		}
 	}
 	t.Cohorts = SortCohorts(t.Cohorts)
 	switch {
@@ -76,6 +71,21 @@ func (t *Training) Check() error {
 	case len(t.Cohorts) > 0 && t.Part != "":
 		return &RequestError{&dp.ParamError{Op: t.Op, Param: "part", Want: "must not be given: a training reads a part or " +
 			"cohorts", Got: strconv.Quote(t.Part)}}
+	}
+	return nil
+}
+
+// Check refuses whatever can be refused without rows and without a ledger.
+func (t *Training) Check() error {
+	if err := t.checkSource(); err != nil {
+		return err
+	}
+	if t.Rows != nil {
+		if err := t.Rows.check(t.Op, t.Request, t.Schema, t.Part != "" || len(t.Cohorts) > 0); err != nil {
+			return err
+		}
+	}
+	switch {
 	case t.Job == nil:
 	case t.Request.Price.NotPrivate:
 		return &ExcessError{Op: t.Op,

@@ -117,23 +117,9 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
             what = "sample" if shape[0] == 0 else "feature"
             raise ValueError(f"0 {what}(s) (shape={tuple(shape)}) while a minimum of 1 is required.")
         labels = self._labels(y)
-        if len(labels.values) != shape[0]:
-            raise ValueError("X and y must have as many rows")
-        label = "label"
-        while label in names:
-            label += "_"
-        if isinstance(self.schema, ArraySchema):
-            document, declared = self.schema.document(names, label), self.schema.classes
-        else:
-            document, declared = load_schema(self.schema), None
-            label = next(str(c["name"]) for c in document["columns"] if "label" in c)
-        if label in names:
-            raise ValueError(f"X must not have the label's column {label!r}")
-        self._columns = {c["name"]: c for c in document["columns"]}
-        levels = Levels(self._columns[label])
+        document, levels, text = self._encode(X, labels)
+        declared = self.schema.classes if isinstance(self.schema, ArraySchema) else None
         typed = levels.classes(labels, declared)
-        columns = [self._cells(X, name, at) for at, name in enumerate(names)]
-        text = encode([*names, label], [*columns, labels.cells(levels.truths)])
         with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
             schema, out = os.path.join(folder, "schema.yaml"), os.path.join(folder, "m.json")
             with open(schema, "w", encoding="utf-8") as f:
@@ -148,6 +134,60 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         self._order = [typed.index(c) for c in sorted(typed)]  # of the levels, in the order of classes_
         self.privacy_ = self._read_json("show", positional=True)
         return self
+
+    def _encode(self, X: Any, labels: Column) -> tuple[dict[str, Any], Levels, bytes]:
+        """The schema's document, the label's levels, and the rows of X with their labels as cells."""
+        names = column_names(X)
+        if len(labels.values) != X.shape[0]:
+            raise ValueError("X and y must have as many rows")
+        label = "label"
+        while label in names:
+            label += "_"
+        if isinstance(self.schema, ArraySchema):
+            document = self.schema.document(names, label)
+        else:
+            document = load_schema(self.schema)
+            label = next(str(c["name"]) for c in document["columns"] if "label" in c)
+        if label in names:
+            raise ValueError(f"X must not have the label's column {label!r}")
+        self._columns = {c["name"]: c for c in document["columns"]}
+        levels = Levels(self._columns[label])
+        columns = [self._cells(X, name, at) for at, name in enumerate(names)]
+        return document, levels, encode([*names, label], [*columns, labels.cells(levels.truths)])
+
+    def evaluate_privately(self, X: Any, y: Any, *, epsilon: float, delta: float = 0.0,
+                           costs: tuple[float, float] | None = None, ledger: str | None = None,
+                           dataset: str | None = None, job: str | None = None) -> dict[str, Any]:
+        """What ``discreet evaluate --epsilon --json`` prints about rows that were held out of training.
+
+        Every number has an interval, such as ``auc`` and ``auc_interval``. costs, of a false positive
+        and a false negative, choose a threshold. The rows are another data set of the ledger than those
+        that fit read.
+        """
+        check_is_fitted(self, "model_")
+        if (ledger is None) != (dataset is None):
+            raise ValueError("ledger and dataset must be given together")
+        if not is_frame(X):
+            X = array_of(X)
+        document, _, text = self._encode(X, self._labels(y))
+        flags = ["--epsilon", repr(float(epsilon))]
+        if delta:
+            flags += ["--delta", repr(float(delta))]
+        if costs is not None:
+            flags += ["--costs", ":".join(repr(float(c)) for c in costs)]
+        if ledger is not None and dataset is not None:
+            flags += ["--ledger", ledger, "--dataset", dataset]
+            if job is not None:
+                flags += ["--job", job]
+        with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
+            schema, model = os.path.join(folder, "schema.yaml"), os.path.join(folder, "m.json")
+            with open(schema, "w", encoding="utf-8") as f:
+                json.dump(document, f)
+            with open(model, "wb") as m:
+                m.write(self.model_)
+            answer: dict[str, Any] = json.loads(
+                run(["evaluate", "--data", "cells:-", "--schema", schema, "--model", model, "--json", *flags], text))
+        return answer
 
     @staticmethod
     def _labels(y: Any) -> Column:

@@ -84,6 +84,32 @@ def test_the_command_line_agrees(tmp_path):
     assert np.array_equal(pd.read_csv(tmp_path / "p.csv").score, m.predict_proba(X)[:, 1])
 
 
+def test_private_evaluation(tmp_path):
+    X, y = wards()
+    held, truth = wards(seed=2)
+    m = model(epsilon=50.0).fit(X, y)
+    r = m.evaluate_privately(held, truth, epsilon=20.0, costs=(1, 2))
+    assert r["private"] and r["rows"] == 400 and r["threshold_chosen"]
+    for name in ("auc", "log_loss", "accuracy", "precision", "recall", "cost"):
+        low, high = r[name + "_interval"]
+        assert low <= r[name] <= high
+    assert r["auc"] > 0.7
+    ledger = str(tmp_path / "l.db")
+    subprocess.run([find_binary(), "budget", "init", "--ledger", ledger, "--dataset", "held-out", "--epsilon", "1"],
+                   check=True, stderr=subprocess.PIPE)
+    m.save(tmp_path / "m.json")
+    loaded = DiscreetClassifier.load(tmp_path / "m.json")
+    paid = {"epsilon": 0.6, "ledger": ledger, "dataset": "held-out"}
+    first = loaded.evaluate_privately(held, truth, job="one", **paid)
+    assert first == loaded.evaluate_privately(held, truth, job="one", **paid)
+    with pytest.raises(BudgetError):
+        loaded.evaluate_privately(held, truth, **paid)
+    with pytest.raises(ValueError, match="together"):
+        m.evaluate_privately(held, truth, epsilon=1.0, ledger=ledger)
+    with pytest.raises(UsageError):
+        m.evaluate_privately(held, truth, epsilon=0.0)
+
+
 def test_pickles_and_copies():
     X, y = wards()
     m = model().fit(X, y)

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/discreet-dp/discreet/internal/federated/wire"
-	"github.com/discreet-dp/discreet/internal/shrink"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -79,7 +78,7 @@ func (a *Aggregator) scoreCells(ask *wire.Ask, t *table, total []float64) wire.S
 			diff[c] = shares[c*K+k] - mean[c]
 			noise[c] = t.noiseVariance(mean[c], k, total)
 		}
-		for c, u := range shrink.RelativeDeviations(diff, mean, noise, ordered, float64(K-1)) {
+		for c, u := range relativeDeviations(diff, mean, noise, ordered, float64(K-1)) {
 			leaves[c*K+k] = math.Log1p(u)
 		}
 	}

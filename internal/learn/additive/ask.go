@@ -37,10 +37,13 @@ func (pl *Plan) classMoves() guard.Moves {
 // mostChoices is how many bounds there are to choose from: 1, 2, 4 and so on.
 const mostChoices = 11
 
+// sparedPart is the part of all persons that a doubled bound must spare to be worth twice the noise.
+const sparedPart = 0.25
+
 // personsForDouble is how many persons must have fewer rows than a doubled bound for it to be worth
-// the noise, about what the choice can tell apart.
+// the noise: at least what the choice can tell apart.
 func (pl *Plan) personsForDouble() int64 {
-	return int64(max(1, math.Round(4/(mostShare*pl.Epsilon.Float()))))
+	return int64(max(1, math.Round(4/(mostShare*pl.Epsilon.Float())), sparedPart*float64(pl.rows)))
 }
 
 // selectMost selects the bound on what a person counts for, and weighs the rows by it: the larger, the
@@ -127,6 +130,12 @@ func (r *binaryFit) capWeights() guard.Caps {
 	if c := r.weighing.Clip; c != nil && c.Shapes == len(r.weighing.Shapes) { // of the whole score
 		least, most = max(least, feature.Units(c.Low)), min(most, feature.Units(c.High))
 	}
+	return capScores(least, most)
+}
+
+// capScores is capWeights where scores of the positive class are at least least, those of the other
+// at most most.
+func capScores(least, most int64) guard.Caps {
 	return guard.Caps{
 		uint32(min(guard.WeightOne, guard.Weight(least)+1)),
 		uint32(min(guard.WeightOne, guard.Weight(-most)+1)),
@@ -219,26 +228,4 @@ func (r *multiclassFit) measureSlope(ctx context.Context, t, k int, most float64
 		return nil, err
 	}
 	return &columnSlope{most * out.Values[0], most * out.Values[1], most * most * out.Variance}, nil
-}
-
-// measureResiduals measures what is left over of column k, as cells for each class.
-func (r *multiclassFit) measureResiduals(ctx context.Context, t, k int) ([]shrink.Cells, error) {
-	rest, err := r.guard.ClassResiduals(ctx, r.score, &r.bins[k])
-	if err != nil {
-		return nil, err
-	}
-	half, err := r.guard.Measure(residualsLabel(t), r.plan.prices.residuals[t], rest.Halves())
-	if err != nil {
-		return nil, err
-	}
-	cells := make([]shrink.Cells, r.plan.schema.Classes())
-	out := splitClasses(half.Values, 2*len(cells))
-	deviation := 2 * math.Sqrt(half.Variance)
-	for class := range cells {
-		cells[class] = shrink.Cells{
-			Positive: shrink.ScaleAll(out[class], 2), Negative: shrink.ScaleAll(out[len(cells)+class], 2),
-			Noise: shrink.Noise{Positive: deviation, Negative: deviation},
-		}
-	}
-	return cells, nil
 }

@@ -21,7 +21,6 @@ type prices struct {
 	picks       []guard.Share // per round, where rounds pick
 	cells       []guard.Share // per round
 	weights     []guard.Share // per round where rules weigh columns
-	residuals   []guard.Share // per pass over the private columns and column
 	calibration guard.Share   // of the cells of the finished score
 }
 
@@ -44,7 +43,7 @@ func (pl *Plan) listReleases() (list []release) {
 		list = append(list, release{label, false, share, to})
 	}
 	rest := 1 - pl.counts.share - r.calibrationShare
-	if pl.scope != dp.PrivateFeatures && r.labelShare == 0 {
+	if pl.countsClasses() {
 		rest -= r.classesShare
 	}
 	if r.sharesAlone {
@@ -58,13 +57,11 @@ func (pl *Plan) listReleases() (list []release) {
 		rest -= mostShare
 		list = append(list, release{mostLabel, true, mostShare * r.totalShare() / rest, &pl.prices.most})
 	}
-	switch {
-	case r.labelShare == 1:
+	if pl.protectsLabel() && !r.picks {
 		add(labelsLabel, 1, &pl.prices.labels)
 		return list
-	case r.labelShare > 0:
-		add(labelsLabel, r.labelShare*r.totalShare()/(1-r.labelShare), &pl.prices.labels)
-	case pl.scope != dp.PrivateFeatures:
+	}
+	if pl.countsClasses() {
 		add(pl.classesLabel(), r.classesShare*r.totalShare()/rest, &pl.prices.classes)
 	}
 	if len(pl.counts.asking) > 0 {
@@ -76,10 +73,6 @@ func (pl *Plan) listReleases() (list []release) {
 		for t := range pl.prices.weights {
 			add(weightLabel(t), r.weightShare/float64(r.rounds), &pl.prices.weights[t])
 		}
-	}
-	pl.prices.residuals = make([]guard.Share, r.boosts*pl.columns)
-	for t := range pl.prices.residuals {
-		add(residualsLabel(t), r.residualShare/float64(len(pl.prices.residuals)), &pl.prices.residuals[t])
 	}
 	if r.calibrationShare > 0 {
 		add(calibrationLabel, r.calibrationShare*r.totalShare()/rest, &pl.prices.calibration)
@@ -192,7 +185,6 @@ func (pl *Plan) classesLabel() string {
 	return "number of rows by label"
 }
 
-func pickLabel(t int) string      { return fmt.Sprintf("column of round %d", t+1) }
-func cellsLabel(t int) string     { return fmt.Sprintf("weighted cells of round %d", t+1) }
-func weightLabel(t int) string    { return fmt.Sprintf("weight of the column of round %d", t+1) }
-func residualsLabel(t int) string { return fmt.Sprintf("rest of round %d", t+1) }
+func pickLabel(t int) string   { return fmt.Sprintf("column of round %d", t+1) }
+func cellsLabel(t int) string  { return fmt.Sprintf("weighted cells of round %d", t+1) }
+func weightLabel(t int) string { return fmt.Sprintf("weight of the column of round %d", t+1) }

@@ -32,18 +32,6 @@ type start struct {
 	// no longer those of the start. baseVariance is the variance of their difference.
 	expected     []float64
 	baseVariance float64
-	// rescale is the start with so much of what public columns add to the base rate in the model,
-	// and all of that in the weights; nil where there are none. publicSpread is the standard
-	// deviation of what they add, nats.
-	rescale      func(part float64) *start
-	publicSpread float64
-	publicMean   float64 // of what they add beside a private label
-	// variance is that of the model's public steps, where the label is private; else nil, for they
-	// are exact. design is then what they were fitted to.
-	variance [][]float64
-	// labelsMoved is what noise alone has of it.
-	labelsMoved [][]float64
-	design      *labelDesign
 }
 
 // binaryFit is the state of a fit of two classes. Its weighing score, with totals and bounds, takes
@@ -51,6 +39,7 @@ type start struct {
 type binaryFit struct {
 	*fit
 	start
+	first  start        // as it was before any round
 	cells  *guard.Cells // by private column, those from from on, under the weighing score; nil when that has changed
 	from   int
 	shapes []binaryShape // by private column
@@ -62,7 +51,6 @@ type binaryFit struct {
 	base, weighedBase float64
 	finished          []finishedShape // the public ones, then the private ones
 	moved             model.Moved     // what noise alone does beside the shapes
-	pastPublic        bool            // a round has taken a private column, or a public one like one
 }
 
 // binaryShape is what has been learnt about one private column.
@@ -101,15 +89,14 @@ func (f *fit) learnBinary(ctx context.Context) (*binaryFit, error) {
 		}
 	}
 	if f.plan.NotPrivate {
-		err := r.fitGreedily(ctx)
 		r.finished = append(r.finishPublic(), r.finishPrivate()...)
-		return r, err
+		return r, nil
 	}
 	return r, r.calibrate(ctx)
 }
 
 func newBinaryFit(f *fit, st *start) *binaryFit {
-	r := &binaryFit{fit: f, start: *st}
+	r := &binaryFit{fit: f, start: *st, first: *st}
 	for k := range f.bins {
 		r.shapes = append(r.shapes, newBinaryShape(f.bins[k].Len()))
 	}
@@ -118,21 +105,14 @@ func newBinaryFit(f *fit, st *start) *binaryFit {
 
 // startBinary fits the public columns, or releases the classes and starts at their log-odds.
 func (f *fit) startBinary(ctx context.Context) (*start, error) {
-	switch {
-	case f.plan.scope == dp.PrivateFeatures:
+	if f.plan.scope == dp.PrivateFeatures {
 		return f.startPublic(ctx)
-	case f.plan.rules.labelShare > 0:
-		return f.startLabels(ctx)
 	}
 	counts, err := f.measureClasses(ctx, f.plan.classesLabel(), f.plan.prices.classes)
 	if err != nil {
 		return nil, err
 	}
-	st := f.startCounts(counts, f.plan.prices.classes.Variance(f.plan.classMoves()))
-	if f.plan.protectsLabel() {
-		st.design, err = f.groupDesign(ctx)
-	}
-	return st, err
+	return f.startCounts(counts, f.plan.prices.classes.Variance(f.plan.classMoves())), nil
 }
 
 func (r *binaryFit) makeRound(ctx context.Context, t int) error {
@@ -150,10 +130,6 @@ func (r *binaryFit) makeRound(ctx context.Context, t int) error {
 		if k, spread, err = r.pickByImbalance(t); err != nil {
 			return err
 		}
-		if r.picksPublic(k) {
-			return r.learnPublic(t, k)
-		}
-		r.pastPublic = true
 		r.noteCertainty(t, k, spread)
 	}
 	cells, err := r.measureWeights(cellsLabel(t), pl.prices.cells[t], k)
@@ -283,13 +259,9 @@ type finishedShape struct {
 	moved              []float64 // what noise alone does, a deviation; nil where the steps are exact
 }
 
-// finishPublic finishes the shapes of the start, which are exact but for a private label.
+// finishPublic finishes the shapes of the start, which are exact.
 func (r *binaryFit) finishPublic() (out []finishedShape) {
 	for k := range r.model.Shapes {
-		if r.variance != nil {
-			out = append(out, r.publicShape(k))
-			continue
-		}
 		sh := &r.model.Shapes[k]
 		if sh.Second == nil {
 			amounts := len(sh.Steps) - sh.Marks()

@@ -43,10 +43,7 @@ func (pl *Plan) cutColumns(columns []int) error {
 	for k, j := range columns {
 		bins := pl.cutColumn(j, pl.rules.bins) // 1.1
 		pl.private = append(pl.private, bins)
-		if pl.protectsLabel() && k >= pl.firstPublic {
-			continue // its rows are public
-		}
-		if fine := pl.cutFine(j); fine.Len() > bins.Len() {
+		if fine := pl.cutFine(j); fine.Len() > bins.Len() && !pl.protectsLabel() {
 			pl.counts.asking = append(pl.counts.asking, countedNumber{k, fine})
 			counts += fine.Len() + fineRuns
 		}
@@ -138,7 +135,7 @@ const pairBins = 8
 // which a column is protected.
 func (pl *Plan) splitPairs() (protected [][2]int) {
 	for _, p := range pl.schema.Pairs {
-		if pl.protectsLabel() || !slices.Contains(pl.public, p[0]) || !slices.Contains(pl.public, p[1]) {
+		if !slices.Contains(pl.public, p[0]) || !slices.Contains(pl.public, p[1]) {
 			protected = append(protected, p)
 		} else {
 			pl.open = append(pl.open, pl.cutPair(p, nil))
@@ -156,9 +153,6 @@ func (pl *Plan) cutPair(p [2]int, found map[int][]float64) feature.Bins {
 			c.Edges = edges
 			return feature.NewBins(pl.schema, j, feature.Cuts(&c, pairBins))
 		}
-		if pl.NotPrivate {
-			return pl.cutColumn(j, greedyPairBins)
-		}
 		return pl.cutColumn(j, pairBins)
 	}
 	return feature.Cross(cut(p[0]).WithoutMarks(), cut(p[1]).WithoutMarks())
@@ -171,9 +165,6 @@ func (f *fit) recutPairs() {
 		found[a.fine.Column] = f.bins[a.index].Edges
 	}
 	for k := f.plan.columns; k < len(f.bins); k++ {
-		if f.bins[k].Second == nil { // a public column, looked at again
-			continue
-		}
 		f.bins[k] = f.plan.cutPair([2]int{f.bins[k].Column, f.bins[k].Second.Column}, found)
 	}
 }

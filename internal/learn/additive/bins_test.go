@@ -65,11 +65,11 @@ func TestCountsEqualTheNaiveTwin(t *testing.T) {
 }
 
 // Who asks, by name: never a column of few whole numbers, never a declared group,
-// and public columns only where their rows are protected too.
+// and public columns only where the label is private.
 func TestWhoIsCounted(t *testing.T) {
 	for name, want := range map[string]string{
 		"partly private, bins paid": "weekly_hours years_in_job capital_income",
-		"private label, bins paid":  "weekly_hours years_in_job",
+		"private label, bins paid":  "age weekly_hours years_in_job",
 		"everything, bins paid":     "age weekly_hours years_in_job",
 	} {
 		_, pl, p := counted(t, name, 50)

@@ -25,17 +25,11 @@ func (pl *Plan) forClasses(pos, neg float64) *Plan {
 	if pl.rules.gaussian {
 		return pl.leaveForAgain(useful)
 	}
-	if pl.protectsLabel() && !pl.rules.picks || pl.NotPrivate || pl.rules.pairs > 0 || pl.rules.sharesAlone {
+	if pl.NotPrivate || pl.rules.pairs > 0 || pl.rules.sharesAlone {
 		return pl
 	}
 	done := *pl
-	if pl.protectsLabel() {
-		if done.rules = pl.settleLabel(len(pl.public), pl.firstPublic, 0, 0, useful); !done.rules.picks {
-			return pl
-		}
-	} else {
-		done.rules = settleBinary(pl.Params, pl.schema.Relation, pl.unitRows(), pl.columns, 0, len(pl.public) > 0, useful)
-	}
+	done.rules = settleBinary(pl.Params, pl.schema.Relation, pl.unitRows(), pl.columns, 0, len(pl.public) > 0, useful)
 	done.rules.bins, done.rules.classesShare = pl.rules.bins, pl.rules.classesShare
 	done.rules.calibrationShare = pl.rules.calibrationShare
 	all := dp.Epsilon(0)
@@ -97,7 +91,7 @@ func (pl *Plan) classScales() float64 {
 // somewhat more of it keeps log loss below that of the classes' shares alone. With Gaussian noise
 // all columns are taken in turn all the same, so that less is left for it.
 func (pl *Plan) settleAgain(useful float64) float64 {
-	if pl.prices.classes == (guard.Share{}) || pl.protectsLabel() {
+	if pl.prices.classes == (guard.Share{}) {
 		return 0
 	}
 	// The rarer a class, the more may go to counting: its rows tell little of columns anyway.
@@ -250,7 +244,7 @@ func (r *binaryFit) centerColumn(c *shrink.Cells, steps []float64) (rows []float
 // what all cells together then say; where a fiftieth has it, all the way.
 func (r *binaryFit) centerLater(c *shrink.Cells, steps, rows []float64) {
 	all, useful := sumAll(rows), countUseful(r.classes[0], r.classes[1])
-	if !r.plan.rules.gaussian || r.plan.scope != dp.WholeRow || useful >= drowns || !(all > 0) {
+	if !r.plan.rules.gaussian || !r.plan.protectsRow() || useful >= drowns || !(all > 0) {
 		return
 	}
 	known, own := laterBalance*laterBalance*all*all, c.Noise.DifferenceVariance()*float64(len(steps))
@@ -297,15 +291,7 @@ func (r *binaryFit) calibrate(ctx context.Context) error {
 		r.finished = []finishedShape{{r.bins[0], none, none, none, nil}}
 		return nil
 	}
-	if r.plan.takesLabelsAlone() {
-		r.finished = r.finishPublic()
-		return nil
-	}
 	mean, spread := r.describeSum(func(sh *binaryShape) []float64 { return sh.steps })
-	if len(private) == 0 { // rounds took public columns alone: those are stretched
-		private, mean, spread = r.finishPublic(), r.publicMean, r.publicSpread
-		r.model.Shapes, r.variance, r.rescale = nil, nil, nil
-	}
 	sum := &feature.Additive{}
 	for _, sh := range private {
 		sum.Shapes = append(sum.Shapes, feature.Shape{Bins: sh.bins, Steps: sh.steps})
@@ -317,7 +303,7 @@ func (r *binaryFit) calibrate(ctx context.Context) error {
 	for _, m := range scoreMiddles {
 		middles = append(middles, mean+spread*m)
 	}
-	r.weighAsModel(spread)
+	r.weighAsModel()
 	cells, err := r.guard.Cells(ctx, &r.weighing, []feature.Bins{feature.CutScore(sum, edges)}, r.capWeights())
 	if err != nil {
 		return err
@@ -333,7 +319,7 @@ func (r *binaryFit) calibrate(ctx context.Context) error {
 	for k := range private {
 		private[k].stretch(line.Slope)
 	}
-	r.finished = mergeShapes(r.finishPublic(), private)
+	r.finished = append(r.finishPublic(), private...)
 	return nil
 }
 
@@ -348,19 +334,11 @@ func (sh *finishedShape) stretch(slope float64) {
 	}
 }
 
-// publicAgainst is how much the variance of the public score counts against that of the private
-// sum.
-const publicAgainst = 0.25
-
 // weighAsModel weighs rows as the model without its private shapes does, with the bounds of that
-// score (1.9). Where weights saw little of the public columns the model has less than all of them,
-// since private columns say part of it again: the less, the less those are spread.
-func (r *binaryFit) weighAsModel(spread float64) {
-	if r.rescale != nil {
-		private, public := spread*spread, r.publicSpread*r.publicSpread
-		c := r.rescale(1 - (1-r.plan.rules.modelOffset)*private/(private+publicAgainst*public))
-		r.model, r.weighing = c.model, c.weighing
-		r.least, r.most, r.totals = c.least, c.most, c.totals
+// score (1.9).
+func (r *binaryFit) weighAsModel() {
+	if r.plan.scope == dp.PrivateFeatures {
+		r.weighing, r.least, r.most, r.totals = r.first.weighing, r.first.least, r.first.most, r.first.totals
 		return
 	}
 	r.model.Intercept += r.base

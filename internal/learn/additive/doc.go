@@ -24,7 +24,6 @@
 //	               the finished score stretched to what its own cells say
 //	slopes.go      draw lines between the middles of a number's bins, free
 //	moved.go       what noise alone did to scores, from what was released
-//	greedy.go      without privacy, fit what is left and find pairs
 //
 // Package shrink turns what was released into log-odds and shares, free.
 //

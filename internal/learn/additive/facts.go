@@ -48,9 +48,13 @@ func (pl *Plan) Facts() []learn.Fact {
 			enough)
 	}
 	add("rounds", r.rounds, "%s", pl.describeRounds())
+	private := pl.columns
+	if pl.protectsLabel() {
+		private = 0
+	}
 	add("bins", r.bins, "a private number has at most %d bins, cut by the schema; %d private and %d public columns",
-		r.bins, pl.columns, len(pl.public))
-	add("pairs", pl.countPairs()+len(pl.open), "%s", pl.describePairs())
+		r.bins, private, len(pl.public))
+	add("pairs", pl.rules.pairs+len(pl.open), "%s", pl.describePairs())
 	add("bins_paid", len(pl.counts.asking), "%s", pl.describeCounts())
 	facts = slices.DeleteFunc(facts, func(f learn.Fact) bool { return f.Text == "" })
 	if pl.NotPrivate {
@@ -65,7 +69,7 @@ func (pl *Plan) Facts() []learn.Fact {
 	} else if pl.spared {
 		add("delta", 0, "no δ is spent: Laplace noise is the quieter one here, and its guarantee is pure")
 	}
-	if r.labelShare > 0 {
+	if pl.protectsLabel() && !r.picks {
 		labels := math.Sqrt(pl.prices.labels.Variance(pl.labelMoves(len(pl.public))))
 		words := "noise of the positive rows of public columns: a standard deviation of %.4g rows on each bin"
 		if r.gaussian {
@@ -88,14 +92,6 @@ func (pl *Plan) enoughEpsilon() float64 {
 	return scalesForRound * guard.OneCell(pl.schema.Relation).L1 / float64(pl.unitRows())
 }
 
-// countPairs is how many declared pairs are released.
-func (pl *Plan) countPairs() int {
-	if pl.rules.again {
-		return pl.rules.pairs - len(pl.public)
-	}
-	return pl.rules.pairs
-}
-
 // describePairs says what becomes of the declared pairs; "" where there are none.
 func (pl *Plan) describePairs() string {
 	var parts []string
@@ -104,7 +100,7 @@ func (pl *Plan) describePairs() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, words))
 		}
 	}
-	add(pl.countPairs(), "released after the columns, each at the price of one")
+	add(pl.rules.pairs, "released after the columns, each at the price of one")
 	if pl.rules.sharesAlone {
 		add(pl.waiting, "left out at this price")
 	} else {
@@ -155,7 +151,7 @@ func (pl *Plan) describeRounds() string {
 	switch {
 	case r.sharesAlone:
 		words = "no rounds: the shares of the classes take the whole price, and every row is answered with them"
-	case r.rounds == 0:
+	case pl.protectsLabel() && !r.picks:
 		words = "no rounds: positive rows of all public columns leave at once"
 	case r.picks && r.rounds == 1:
 		words = fmt.Sprintf("1 round, which picks the column that tells most, for %.0f %% of its ε", 100*r.pickShare)
@@ -164,17 +160,11 @@ func (pl *Plan) describeRounds() string {
 	case len(r.passes) > 1:
 		words = fmt.Sprintf("%d rounds, %d for each private column in turn", r.rounds, len(r.passes))
 	}
-	if r.again {
-		words += ", then one for each public column again"
-	}
-	if pl.countPairs() > 0 {
+	if pl.rules.pairs > 0 {
 		words += ", then one for each pair"
 	}
 	if r.weightShare > 0 {
 		words += fmt.Sprintf("; then how much each column counts, for %.0f %% of the price", 100*r.weightShare)
-	}
-	if r.boosts > 0 {
-		words += fmt.Sprintf("; then %d times what is left over", r.boosts)
 	}
 	return words
 }

@@ -54,9 +54,12 @@ func (pl *Plan) fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 		return nil, err
 	}
 	var r interface{ buildModel() *model.Model }
-	if pl.isMulticlass() {
+	switch {
+	case pl.protectsLabel():
+		r, err = f.learnLabels(ctx)
+	case pl.isMulticlass():
 		r, err = f.learnMulticlass(ctx)
-	} else {
+	default:
 		r, err = f.learnBinary(ctx)
 	}
 	if err != nil {

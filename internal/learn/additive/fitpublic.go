@@ -17,12 +17,10 @@ func (pl *Plan) FitPublic(ctx context.Context, g *guard.Guard) (*model.Model, er
 	if pl.scope != dp.PrivateFeatures || len(pl.public) == 0 {
 		return nil, refuseParam("schema", "must have a public label and a public column for a model without a price", nil, "")
 	}
-	whole := *pl
-	whole.rules.modelOffset = 1
 	if err := g.WeighPersons(pl.most); err != nil {
 		return nil, err
 	}
-	f := newFit(&whole, g)
+	f := newFit(pl, g)
 	if pl.isMulticlass() {
 		st, err := f.startPublicClasses(ctx)
 		if err != nil {

@@ -35,22 +35,6 @@ func (sh *binaryShape) addMoved(c *shrink.Cells, steps, variance []float64, part
 	sh.certain *= imbalance
 }
 
-// movedPicked is what noise does to the steps of the i-th public column that was picked and left as
-// its positive rows, under a fit of the label. What the fit itself says (shrink.LabelFit.Moved) is
-// too little there, for other noise picks other columns.
-func (d *labelDesign) movedPicked(i int, fit *shrink.LabelFit) []float64 {
-	q := d.released[i]
-	n := d.bins[q].Len()
-	o := &shrink.Observed{Weights: make([]float64, n), Rows: make([]float64, n), Noise: d.noise[i]}
-	for g, b := range d.codes[q] {
-		p := 1 / (1 + math.Exp(-fit.Scores[g]))
-		o.Weights[b] += d.rows[g]
-		o.Rows[b] += d.rows[g] * p * (1 - p)
-	}
-	moved, _ := o.MovedByNoise(fit.Steps[i], fit.Variance[i])
-	return shrink.ScaleAll(moved, movedTogether)
-}
-
 // noteCertainty notes by how much a unit of imbalance made it more certain that round t would take
 // column k. Permute-and-flip takes a column that says nothing in the place of one whose imbalance
 // is u with probability exp(−ε·u/spread), where it comes first (G-MECH-3).

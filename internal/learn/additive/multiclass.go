@@ -75,10 +75,7 @@ func (f *fit) learnMulticlass(ctx context.Context) (*multiclassFit, error) {
 	if err := r.learnColumns(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.measureWeights(ctx); err != nil {
-		return nil, err
-	}
-	return r, r.boostResiduals(ctx)
+	return r, r.measureWeights(ctx)
 }
 
 // startMulticlass fits the public columns, or releases the classes and starts at their shares.
@@ -94,7 +91,7 @@ func (f *fit) startMulticlass(ctx context.Context) (*classStart, error) {
 }
 
 // learnColumns makes all rounds of cells. Rows count once in each, whatever the score: a column is
-// measured alone, and what columns say twice is left to measureWeights and boostResiduals.
+// measured alone, and what columns say twice is left to measureWeights.
 func (r *multiclassFit) learnColumns(ctx context.Context) error {
 	all, err := r.guard.ClassCells(ctx, r.bins)
 	if err != nil {
@@ -112,10 +109,10 @@ func (r *multiclassFit) learnColumns(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		noise := r.plan.prices.cells[t].Variance(r.plan.cellMoves())
+		noise := math.Sqrt(r.plan.prices.cells[t].Variance(r.plan.cellMoves()))
 		sh := &r.shapes[k]
 		sh.weight = r.plan.rules.columnWeight
-		sh.steps, sh.variance = shrink.ClassSharesOf(&r.bins[k], rows, r.start.rows, noise, r.start.share)
+		sh.steps, sh.variance = shrink.ClassShares(&r.bins[k], rows, r.start.share, noise, r.plan.rules.gaussian)
 		sh.spread = measureSpread(rows, r.start.share, sh.steps)
 		r.score.AddShape(r.shapeOf(k), sh.weight)
 	}
@@ -172,34 +169,6 @@ func (r *multiclassFit) measureWeights(ctx context.Context) error {
 		change = math.Max(change, -sh.weight) // a column never speaks against what it says
 		sh.weight += change
 		r.score.AddShape(r.shapeOf(k), change)
-	}
-	return nil
-}
-
-// boostResiduals measures what is left over, column by column, and adds it.
-func (r *multiclassFit) boostResiduals(ctx context.Context) error {
-	for t := range r.plan.prices.residuals {
-		k := t % len(r.bins)
-		sh := &r.shapes[k]
-		cells, err := r.measureResiduals(ctx, t, k)
-		if err != nil {
-			return err
-		}
-		// All classes step at once, each against all others (Friedman, Hastie and Tibshirani 2000,
-		// algorithm 6), and part of the way.
-		classes := float64(len(cells))
-		part := r.plan.rules.residualStep * (classes - 1) / classes
-		change := &feature.LevelShape{Bins: r.bins[k]}
-		for class := range cells {
-			steps, variance := shrink.GaussianLogOdds(&cells[class], &r.bins[k])
-			sh.variance[class] = variance
-			change.Steps = append(change.Steps, shrink.ScaleAll(steps, part))
-			for b, s := range change.Steps[class] {
-				sh.steps[class][b] = sh.weight*sh.steps[class][b] + s
-			}
-		}
-		sh.weight = 1 // from now on they count in full
-		r.score.AddShape(change, 1)
 	}
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
@@ -50,8 +49,6 @@ func multiclassSettings() map[string]setting {
 		"private label":             {label, 2_000},
 		"shares alone":              {asked(label), 60},
 		"private label, in turn":    {label, 100_000},
-		"private label, boosted":    {label, 300_000},
-		"add-remove, boosted":       {delta(addRemove), 300_000},
 		"private label, gaussian":   {delta(label), 100_000},
 		"add-remove":                {addRemove, 2_000},
 		"add-remove, weighed":       {addRemove, 7_000},
@@ -105,9 +102,8 @@ func TestMulticlassSettingsCoverTheRules(t *testing.T) {
 		seen["picks, weighed"] = seen["picks, weighed"] || r.picks && r.weightShare > 0
 		seen["in turn"] = seen["in turn"] || !r.picks && r.weightShare > 0
 		seen["gaussian"] = seen["gaussian"] || r.gaussian
-		seen["boosted"] = seen["boosted"] || r.boosts > 0 && !pl.(*Plan).NotPrivate
 	}
-	for _, rule := range []string{"picks", "picks, weighed", "in turn", "gaussian", "boosted"} {
+	for _, rule := range []string{"picks", "picks, weighed", "in turn", "gaussian"} {
 		if !seen[rule] {
 			t.Errorf("no setting has rules that are %s", rule)
 		}
@@ -154,8 +150,7 @@ func TestMulticlassReplayNonInterference(t *testing.T) {
 func TestMulticlassDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 	reached := map[string]float64{}
 	for _, name := range []string{"private label", "private label, in turn", "add-remove", "add-remove, weighed",
-		"private label, gaussian", "add-remove, gaussian", "no public column, weighed", "private label, boosted",
-		"add-remove, boosted"} {
+		"private label, gaussian", "add-remove, gaussian", "no public column, weighed"} {
 		c := multiclassSettings()[name]
 		for seed := range uint64(12) {
 			src := replay.Seeded(seed, name)
@@ -209,14 +204,12 @@ func TestMulticlassDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 					kind = "levels"
 				case len(p.Values) == 2:
 					kind = "weight"
-				case strings.HasPrefix(p.Label, "rest"):
-					kind = "rest"
 				}
 				reached[kind] = max(reached[kind], r)
 			}
 		}
 	}
-	for kind, least := range map[string]float64{"cells": 0.999, "levels": 0.999, "weight": 0.95, "rest": 0.95,
+	for kind, least := range map[string]float64{"cells": 0.999, "levels": 0.999, "weight": 0.95,
 		"pick": 0.2} {
 		if reached[kind] < least {
 			t.Errorf("%s: moved %.3f of the declared bound only", kind, reached[kind])
@@ -273,8 +266,7 @@ func TestSettleMulticlass(t *testing.T) {
 		{42_000, 49, dp.Nano, dp.ReplaceOne, 0, rules{bins: 32, rounds: 12, picks: true, pickShare: 0.3,
 			columnWeight: 0.5, weightShare: 0.15}},
 		{22_792, 14, 4 * dp.Nano, dp.ReplaceOne, 0, rules{bins: 32, rounds: 14, columnWeight: 0.4, weightShare: 0.15}},
-		{346_000, 41, dp.Nano, dp.AddRemove, 0, rules{bins: 32, rounds: 41, columnWeight: 0.4, weightShare: 0.15,
-			boosts: 1, residualShare: 0.4, residualStep: 1}},
+		{346_000, 41, dp.Nano, dp.AddRemove, 0, rules{bins: 32, rounds: 41, columnWeight: 0.4, weightShare: 0.15}},
 		{10_000, 1, dp.Nano, dp.ReplaceOne, 0, rules{bins: 32, rounds: 1, columnWeight: 1}},
 		// Each of 49 columns is 2·42,000·√(.018·49)/49 = 1,610 Gaussian scales long.
 		{42_000, 49, dp.Nano, dp.AddRemove, 0.018, rules{bins: 32, rounds: 49, gaussian: true, columnWeight: 0.4,
@@ -353,7 +345,7 @@ func TestLevelShapeByHand(t *testing.T) {
 // rounds' steps and of the line that they draw, put together row by row.
 func TestMulticlassModelEqualsTheNaiveTwin(t *testing.T) {
 	lines := 0
-	for _, name := range []string{"partly private", "partly private, in turn", "private label, boosted",
+	for _, name := range []string{"partly private", "partly private, in turn", "private label",
 		"add-remove, weighed", "add-remove, gaussian", "gaussian, bins paid", "eps inf, everything private"} {
 		t.Run(name, func(t *testing.T) {
 			tab, plan := withClasses(multiclassSettings()[name], 700)

@@ -33,8 +33,8 @@ func TestPairsAreReleasedAtTheColumnsPrice(t *testing.T) {
 			t.Fatal(err)
 		}
 		pl := anyPlan.(*Plan)
-		if pl.countPairs() != want.released || len(pl.open) != want.open || pl.waiting != want.waiting {
-			t.Errorf("%s: %d pairs are released, %d are free, %d wait; want %+v", name, pl.countPairs(), len(pl.open),
+		if pl.rules.pairs != want.released || len(pl.open) != want.open || pl.waiting != want.waiting {
+			t.Errorf("%s: %d pairs are released, %d are free, %d wait; want %+v", name, pl.rules.pairs, len(pl.open),
 				pl.waiting, want)
 		}
 		if want.released == 0 || pl.columns == 0 {
@@ -109,37 +109,5 @@ func TestPairHoldsWhatNeitherColumnSays(t *testing.T) {
 	m.Classifier.(*model.Additive).Pairs = nil
 	if without := wrong(); with > 0.3 || without < with+0.1 {
 		t.Errorf("%.3f of the rows are misjudged, %.3f without the pair", with, without)
-	}
-}
-
-// Without privacy a pair need not be declared, and one that says nothing stays out.
-func TestGreedyFindsThePair(t *testing.T) {
-	tab, plan := either(func(p *Params, _ *schema.Schema) { p.Epsilon, p.NotPrivate = 0, true })
-	pl, err := plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := learntest.Fit(t, pl, tab, nil, 1)
-	found := false
-	for _, sh := range m.Classifier.(*model.Additive).Pairs {
-		most := 0.0
-		for _, z := range sh.LogOdds {
-			most = math.Max(most, math.Abs(z))
-		}
-		if sh.Columns == [2]string{"sex", "weekly_hours"} {
-			found = most > 1
-		} else if most > 0.5 {
-			t.Errorf("%v says %g, and there is nothing to say", sh.Columns, most)
-		}
-	}
-	if !found {
-		t.Errorf("%d pairs, and not the one there is", len(m.Classifier.(*model.Additive).Pairs))
-	}
-}
-
-// By hand: 9 against 1 is (8² / 10) − 1 beyond chance, 2 against 2 is 1 less than it.
-func TestLeftoverByHand(t *testing.T) {
-	if got, want := measureLeftover([]float64{9, 1, 2, 2, 0, 0}), 6.4-2; math.Abs(got-want) > 1e-5 {
-		t.Errorf("%g, want %g", got, want)
 	}
 }

@@ -42,8 +42,6 @@ type Plan struct {
 	public      []int          // columns of the free public part; none under dp.WholeRow
 	private     []feature.Bins // what may be released, as the schema cuts it: columns, then pairs
 	columns     int            // so many of them are columns
-	// firstPublic is where public columns begin in private, beside a private label.
-	firstPublic int
 	open        []feature.Bins // pairs of the free public part
 	waiting     int            // pairs that are not released at this price
 	rules       rules
@@ -69,7 +67,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	pl.rows, pl.assumed = cmp.Or(p.Rows, rows, assumedRows), p.Rows == 0 && rows == 0
 	private := s.ByRole(schema.Private)
 	switch pl.scope = pl.settleScope(); pl.scope {
-	case dp.WholeRow:
+	case dp.WholeRow, dp.FeaturesAndLabel: // beside a private label public columns cost what others do
 		private = s.Features()
 	default:
 		pl.public = s.ByRole(schema.Public)
@@ -91,32 +89,31 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	}
 	pairs := pl.splitPairs()
 	if pl.protectsLabel() {
-		pl.rules = pl.settleLabel(len(pl.public), len(private), len(pairs), rho, 1)
+		pl.rules = pl.settleLabel(len(pl.public), rho)
 	} else if pl.isMulticlass() {
 		pl.rules = settleMulticlass(p, s.Relation, pl.unitRows(), len(private), rho)
 	} else {
 		pl.rules = settleWithPairs(len(pairs), p, s.Relation, pl.unitRows(), len(private), rho, len(pl.public) > 0)
 	}
 	signal, joint := countScales(p, s.Relation, pl.unitRows(), 1, rho)
-	if pl.scope != dp.PrivateFeatures && pl.rules.labelShare == 0 && !p.NotPrivate {
+	if pl.countsClasses() && !p.NotPrivate {
 		pl.rules.classesShare = settleClassesShare(pl.classScales(), joint, s.Classes(), pl.rules.gaussian)
 	}
 	pl.settleSharesAlone(signal)
-	if !pl.isMulticlass() && !p.NotPrivate && !pl.takesLabelsAlone() && !pl.rules.sharesAlone {
+	if !pl.isMulticlass() && !p.NotPrivate && !pl.protectsLabel() && !pl.rules.sharesAlone {
 		pl.rules.calibrationShare = settleCalibrationShare(signal)
 	}
 	if !pl.rules.gaussian {
 		pl.spared, pl.Delta, rho = pl.Delta > 0, 0, 0
 	}
-	if err := pl.cutColumns(pl.candidates(private)); err != nil {
+	if pl.protectsLabel() && pl.rules.picks {
+		private = pl.public
+	}
+	if err := pl.cutColumns(private); err != nil {
 		return nil, err
 	}
 	pl.settleCounts(rho)
-	if pl.rules.again {
-		pl.columns = pl.firstPublic
-	}
-	repeated := len(pl.private) - pl.columns
-	if pl.waiting = len(pairs) + repeated - pl.rules.pairs; pl.waiting == 0 {
+	if pl.waiting = len(pairs) - pl.rules.pairs; pl.waiting == 0 {
 		for _, p := range pairs {
 			pl.private = append(pl.private, pl.cutPair(p, nil))
 		}
@@ -133,8 +130,17 @@ func (pl *Plan) unitRows() int {
 	return max(1, pl.rows/pl.most)
 }
 
-// settleScope is what is protected. Beside a private label of two classes public columns stay
-// public, where rows are replaced and each is its own unit.
+// protectsRow reports whether every column and the label have a price.
+func (pl *Plan) protectsRow() bool {
+	return pl.scope == dp.WholeRow || pl.scope == dp.FeaturesAndLabel
+}
+
+// countsClasses reports whether the number of rows by class is released on its own.
+func (pl *Plan) countsClasses() bool {
+	return pl.protectsRow() || pl.protectsLabel() && pl.rules.picks
+}
+
+// settleScope is what is protected, where rows are replaced and each is its own unit.
 func (pl *Plan) settleScope() dp.Scope {
 	s := pl.schema
 	public := s.ByRole(schema.Public)
@@ -145,7 +151,7 @@ func (pl *Plan) settleScope() dp.Scope {
 		return dp.PrivateFeatures
 	case len(public) == 0 || pl.isMulticlass() || s.Person != nil:
 		return dp.WholeRow
-	case len(s.ByRole(schema.Private)) == 0:
+	case len(s.ByRole(schema.Private)) == 0 && len(s.Pairs) == 0:
 		return dp.LabelOnly
 	}
 	return dp.FeaturesAndLabel

@@ -120,23 +120,9 @@ func (f *fit) startPublic(ctx context.Context) (*start, error) {
 	if err := f.addPublicPairs(ctx, &score); err != nil {
 		return nil, err
 	}
-	baseRate := math.Log(math.Max(sumAll(pos), 1) / math.Max(sumAll(neg), 1))
-	st := &start{
-		rows:     sumAll(pos, neg),
-		classes:  [2]float64{sumAll(pos), sumAll(neg)},
-		model:    scaleOffset(score, baseRate, f.plan.rules.modelOffset),
-		weighing: scaleOffset(score, baseRate, f.plan.rules.weightOffset),
-	}
-	central := f.plan.rules.central
-	st.boundScores(&g.groups.Groups, pos, neg, central)
+	st := &start{rows: sumAll(pos, neg), classes: [2]float64{sumAll(pos), sumAll(neg)}, model: score, weighing: score}
+	st.boundScores(&g.groups.Groups, pos, neg)
 	st.expected = st.totals
-	st.publicSpread = measureSpreadOf(&score, &g.groups.Groups, pos, neg)
-	st.rescale = func(part float64) *start {
-		out := &start{model: scaleOffset(score, baseRate, part)}
-		out.weighing = out.model
-		out.boundScores(&g.groups.Groups, pos, neg, central)
-		return out
-	}
 	return st, nil
 }
 
@@ -156,27 +142,18 @@ func (f *fit) addPublicPairs(ctx context.Context, score *feature.Additive) error
 		for b := 0; b < len(exact); b += 2 {
 			c.Positive, c.Negative = append(c.Positive, exact[b]), append(c.Negative, exact[b+1])
 		}
-		steps, _ := shrink.GaussianLogOdds(&c, &pair)
+		steps, _ := shrink.LogOdds(&c, &pair)
 		score.Shapes = append(score.Shapes, feature.Shape{Bins: pair, Steps: steps})
 	}
 	return nil
 }
 
-// scaleOffset is the base rate and a part of what a score adds to it.
-func scaleOffset(of feature.Additive, baseRate, part float64) feature.Additive {
-	out := feature.Additive{Intercept: baseRate + part*(of.Intercept-baseRate)}
-	for _, sh := range of.Shapes {
-		out.Shapes = append(out.Shapes, feature.Shape{Bins: sh.Bins, Steps: shrink.ScaleAll(sh.Steps, part)})
-	}
-	return out
-}
-
 // boundScores clips the score that weighs rows, and takes the extremes of the groups' scores under
 // it.
-func (st *start) boundScores(g *guard.DistinctRows, pos, neg []float64, central float64) {
+func (st *start) boundScores(g *guard.DistinctRows, pos, neg []float64) {
 	scores, scratch := make([]int64, g.Len), make([]uint32, 2*g.Len)
 	st.weighing.Bind(g.Cols).Scores(0, scores, scratch)
-	low, high := findCentral(scores, pos, neg, central)
+	low, high := findCentral(scores, pos, neg)
 	st.weighing.Clip = &feature.Clip{Shapes: len(st.weighing.Shapes), Low: low, High: high}
 	st.weighing.Bind(g.Cols).Scores(0, scores, scratch)
 	st.least, st.most, st.totals = math.MaxInt64, math.MinInt64, []float64{0, 0}
@@ -198,21 +175,13 @@ func (st *start) boundScores(g *guard.DistinctRows, pos, neg []float64, central 
 	}
 }
 
-// measureSpreadOf is the standard deviation of a score over the rows of groups, nats.
-func measureSpreadOf(of *feature.Additive, g *guard.DistinctRows, pos, neg []float64) float64 {
-	scores, scratch := make([]int64, g.Len), make([]uint32, 2*g.Len)
-	of.Bind(g.Cols).Scores(0, scores, scratch)
-	all, first, second := 1e-9, 0.0, 0.0
-	for i, z := range scores {
-		w, x := pos[i]+neg[i], float64(z)/feature.ScoreOne
-		all, first, second = all+w, first+w*x, second+w*x*x
-	}
-	return math.Sqrt(math.Max(0, second/all-first/all*(first/all)))
-}
+// central is the part of the rows within which weights see the public score: few rows lie outside, and
+// they would decide the caps.
+const central = 0.9
 
 // findCentral returns the scores below and above which equal parts of the rows lie, central of them
 // between.
-func findCentral(scores []int64, pos, neg []float64, central float64) (low, high float64) {
+func findCentral(scores []int64, pos, neg []float64) (low, high float64) {
 	order := make([]int, len(scores))
 	for i := range order {
 		order[i] = i

@@ -24,34 +24,16 @@ type rules struct {
 	// calibrationShare is the part of the price for fitting the finished score to the rows.
 	calibrationShare float64
 
-	// labelShare is the part of the price for the labels of all public columns at once, where the
-	// label is private and rounds do not pick among those.
-	labelShare float64
-	again      bool // public columns are looked at again after the private ones, as pairs are
-
-	// Of two classes. The offset is what public columns add to the base rate.
-	//
-	// weightOffset is the part of it that weights see. Less than 1 counts in part twice what public
-	// and private columns both say, and leaves more weight.
-	weightOffset float64
-	// modelOffset is the part of it that enters the model: less than 1 where weights see little of it,
-	// since private columns then say part of it again.
-	modelOffset float64
-	// Weights see the public score within this central part of its rows only: few rows lie outside,
-	// and they would decide the caps.
-	central float64
-	passes  []pass // over the columns in turn; one where rounds pick
-	pairs   int    // so many pairs have a round each, after all passes
+	// Of two classes.
+	passes []pass // over the columns in turn; one where rounds pick
+	pairs  int    // so many pairs have a round each, after all passes
 	// reach is how far weights see private columns where no public ones are: so many standard
 	// deviations of what they see, on the side where that bounds what a row can weigh. 0 is no bound.
 	reach float64
 
 	// Of more classes.
-	columnWeight  float64 // that the steps of a column have before it is measured
-	weightShare   float64 // part of the price for measuring that; 0 where it is not
-	boosts        int     // passes over the columns for residuals
-	residualShare float64 // part of the price for those
-	residualStep  float64 // part of each of their steps that is taken
+	columnWeight float64 // that the steps of a column have before it is measured
+	weightShare  float64 // part of the price for measuring that; 0 where it is not
 }
 
 // pass is what the rounds of one pass have in common.
@@ -94,7 +76,7 @@ func (r *rules) columnOf(t int) int {
 // them.
 func (r *rules) roundShare(t int) float64 {
 	if r.passes == nil {
-		return (1 - r.weightShare - r.residualShare) / float64(r.rounds)
+		return (1 - r.weightShare) / float64(r.rounds)
 	}
 	return r.passOf(t).share * float64(len(r.passes))
 }
@@ -135,30 +117,28 @@ func settleBinary(
 ) rules {
 	if p.NotPrivate {
 		third := pass{1.0 / 3, 1, 1}
-		r := rules{bins: countGreedyBins(rows), rounds: 3 * columns, weightOffset: 1, modelOffset: 1}
+		r := rules{bins: 2 * maxBins, rounds: 3 * columns}
 		r.passes = []pass{third, third, third}
 		return r
 	}
 	signal, joint := countScales(p, relation, rows, columns, rho)
 	if joint > signal && takesAllColumns(joint, columns) {
-		r := takeInTurn(joint, useful, columns, 150, 500, offset)
+		r := takeInTurn(joint, useful, columns, 500, offset)
 		r.gaussian = true
 		return r
 	}
 	switch {
 	case columns == 1:
-		return rules{bins: countBins(signal), rounds: 1, weightOffset: 1, modelOffset: 1, passes: onePass(0, 1),
-			central: settleCentral(signal)}
+		return rules{bins: countBins(signal), rounds: 1, passes: onePass(0, 1)}
 	case takesAllColumns(useful*signal, columns):
-		return takeInTurn(signal, useful, columns, 400, 3000, offset)
+		return takeInTurn(signal, useful, columns, 3000, offset)
 	}
-	r := rules{rounds: countRounds(useful * signal), picks: true, weightOffset: 0.3, modelOffset: 0.8}
+	r := rules{rounds: countRounds(useful * signal), picks: true}
 	r.passes = onePass(0.5, 1)
 	r.pickShare = 0.25 + 0.15/float64(r.rounds)
 	if !offset { // without public columns a wrong one of few is all that the model has
 		r.pickShare = 0.25 + 0.3/float64(r.rounds)
 	}
-	r.central = settleCentral(0)
 	r.bins = countBins(signal / float64(r.rounds))
 	return r
 }
@@ -187,38 +167,28 @@ func takesAllColumns(signal float64, columns int) bool {
 	return float64(countRounds(signal)) >= 0.75*float64(columns)
 }
 
-// rampWidth is how far, as a factor, around a threshold one rule turns into the next.
-const rampWidth = 1.35
-
 // scalesToReach is how many noise scales a column is long where weights see one standard deviation.
 const scalesToReach = 600
 
-// takeInTurn takes the columns in turn: twice, or once. Without public columns the weights see each
-// step, and its far ends the more the less noise there is. Beside an offset they see part of each
-// step or nothing, and more of it enters the model, where the offset would else gain weight.
-func takeInTurn(signal, useful float64, columns int, part, two float64, offset bool) rules {
+// takeInTurn takes the columns in turn: twice, or once. The weights see part of each step and, without
+// public columns, its far ends the more the less noise there is. Beside an offset more of a step enters
+// the model, where the offset would else gain weight.
+func takeInTurn(signal, useful float64, columns int, two float64, offset bool) rules {
 	each := signal / float64(columns)
-	r := rules{bins: countBins(each), rounds: columns, weightOffset: 1, modelOffset: 1, central: settleCentral(each)}
+	r := rules{bins: countBins(each), rounds: columns}
 	if !offset {
 		r.reach = useful * each / scalesToReach
 	}
 	switch {
 	case each >= two:
-		r.rounds, r.passes = 2*columns, twoPasses()
+		r.passes = twoPasses()
+		r.rounds = len(r.passes) * columns
 	case !offset:
 		r.passes = onePass(0.7, 0.8)
-	default: // no step between nothing and .7 of each
-		way := math.Min(1, math.Max(0, 0.5+math.Log(each/part)/(2*math.Log(rampWidth))))
-		r.passes = onePass(0.7*way, 0.7*(1-way)+0.9*way)
+	default:
+		r.passes = onePass(0.7, 0.9)
 	}
 	return r
-}
-
-// settleCentral is the part of the rows within which weights see the public score: the more noise
-// there is, the more it matters that few rows do not decide the caps; the less there is, that
-// private columns do not say again what the score says of those.
-func settleCentral(each float64) float64 {
-	return 0.9 + 0.08*math.Min(1, math.Max(0, math.Log(each/150)/math.Log(10)))
 }
 
 // settleClassesShare is the part of the price for the number of rows by class: the fewer noise
@@ -240,7 +210,7 @@ func settleClassesShare(signal, joint float64, classes int, gaussian bool) float
 // but noise, the classes take all, and every row is answered with their shares.
 func (pl *Plan) settleSharesAlone(signal float64) {
 	r := &pl.rules
-	if pl.scope != dp.WholeRow || r.gaussian || r.classesShare == 0 {
+	if !pl.protectsRow() || r.gaussian || r.classesShare == 0 {
 		return
 	}
 	alone := r.classesShare >= mostForClasses
@@ -278,18 +248,14 @@ const (
 const (
 	measuredShare = 0.15 // of the price, for measuring the weights of columns
 	measuredPrior = 0.4  // mean of the prior of a weight where all columns are measured
-	// A column must be so many noise scales long for its weight to be worth measuring, and for a pass
-	// over residuals.
-	scalesForWeight    = 1000
-	scalesForResiduals = 4000
+	// A column must be so many noise scales long for its weight to be worth measuring.
+	scalesForWeight = 1000
 )
 
 // settleMulticlass derives the rules of more than two classes, as settleBinary does.
 func settleMulticlass(p Params, relation dp.Relation, rows, columns int, rho float64) rules {
 	if p.NotPrivate {
-		r := rules{bins: maxBins, rounds: columns, columnWeight: measuredPrior, weightShare: measuredShare}
-		r.boosts, r.residualShare, r.residualStep = 3, 0.6, 0.6
-		return r
+		return rules{bins: maxBins, rounds: columns, columnWeight: measuredPrior, weightShare: measuredShare}
 	}
 	signal, joint := countScales(p, relation, rows, columns, rho)
 	worth := int(max(1, math.Round(math.Sqrt(signal/150)))) // so many picked columns
@@ -310,9 +276,6 @@ func settleMulticlass(p Params, relation dp.Relation, rows, columns int, rho flo
 	each := signal / float64(columns)
 	r := rules{bins: countBins(each), rounds: columns, gaussian: gaussian}
 	r.columnWeight, r.weightShare = measuredPrior, measuredShare
-	if each >= scalesForResiduals && columns > 1 {
-		r.boosts, r.residualShare, r.residualStep = 1, 0.4, 1
-	}
 	if columns == 1 {
 		r.columnWeight, r.weightShare = 1, 0
 	}

@@ -24,36 +24,32 @@ func TestSettle(t *testing.T) {
 		offset        bool
 		want          rules
 	}{
-		{100, 9, 1, dp.ReplaceOne, 0, false, rules{bins: 8, rounds: 1, picks: true, pickShare: 0.55, weightOffset: 0.3,
-			modelOffset: 0.8, passes: onePass(0.5, 1)}},
-		{100, 9, 1, dp.ReplaceOne, 0, true, rules{bins: 8, rounds: 1, picks: true, pickShare: 0.4, weightOffset: 0.3,
-			modelOffset: 0.8, passes: onePass(0.5, 1)}},
-		{21_037, 9, 40_000_000, dp.ReplaceOne, 0, false, rules{bins: 8, rounds: 2, picks: true, pickShare: 0.4,
-			weightOffset: 0.3, modelOffset: 0.8, passes: onePass(0.5, 1)}},
+		{100, 9, 1, dp.ReplaceOne, 0, false, rules{bins: 8, rounds: 1, picks: true, pickShare: 0.55, passes: onePass(0.5, 1)}},
+		{100, 9, 1, dp.ReplaceOne, 0, true, rules{bins: 8, rounds: 1, picks: true, pickShare: 0.4, passes: onePass(0.5, 1)}},
+		{21_037, 9, 40_000_000, dp.ReplaceOne, 0, false, rules{bins: 8, rounds: 2, picks: true, pickShare: 0.4, passes: onePass(0.5, 1)}},
 		{32_561, 9, 100_000_000, dp.ReplaceOne, 0, true,
-			rules{bins: 8, rounds: 9, weightOffset: 1, modelOffset: 1, passes: onePass(0, 0.7)}},
+			rules{bins: 8, rounds: 9, passes: onePass(0.7, 0.9)}},
 		{32_561, 9, 100_000_000, dp.ReplaceOne, 0, false,
-			rules{bins: 8, rounds: 9, weightOffset: 1, modelOffset: 1, passes: onePass(0.7, 0.8), reach: 0.301}},
+			rules{bins: 8, rounds: 9, passes: onePass(0.7, 0.8), reach: 0.301}},
 		{325_610, 9, 100_000_000, dp.ReplaceOne, 0, true,
-			rules{bins: 32, rounds: 9, weightOffset: 1, modelOffset: 1, passes: onePass(0.7, 0.9)}},
+			rules{bins: 32, rounds: 9, passes: onePass(0.7, 0.9)}},
 		{32_561, 12, 500_000_000, dp.AddRemove, 0, false,
-			rules{bins: 16, rounds: 12, weightOffset: 1, modelOffset: 1, passes: onePass(0.7, 0.8), reach: 2.261}},
+			rules{bins: 16, rounds: 12, passes: onePass(0.7, 0.8), reach: 2.261}},
 		{14_589, 1, 10_000_000, dp.ReplaceOne, 0, false,
-			rules{bins: 8, rounds: 1, weightOffset: 1, modelOffset: 1, passes: onePass(0, 1)}},
-		{1_000_000, 5, dp.Nano, dp.AddRemove, 0, false, rules{bins: 32, rounds: 10, weightOffset: 1, modelOffset: 1,
+			rules{bins: 8, rounds: 1, passes: onePass(0, 1)}},
+		{1_000_000, 5, dp.Nano, dp.AddRemove, 0, false, rules{bins: 32, rounds: 10,
 			passes: twoPasses(), reach: 333.333}},
 		// Each of 14 columns is 2·22,792·√.036/√(2·14) = 1,634 noise scales long.
 		{22_792, 14, dp.Nano, dp.ReplaceOne, 0.036, false,
-			rules{bins: 32, rounds: 28, weightOffset: 1, modelOffset: 1, gaussian: true, passes: twoPasses(),
+			rules{bins: 32, rounds: 28, gaussian: true, passes: twoPasses(),
 				reach: 2.724}},
 		{22_792, 14, dp.Nano / 5, dp.ReplaceOne, 0.00144, false,
-			rules{bins: 8, rounds: 14, weightOffset: 1, modelOffset: 1, gaussian: true,
+			rules{bins: 8, rounds: 14, gaussian: true,
 				passes: onePass(0.7, 0.8), reach: 0.545}},
 		{22_792, 14, dp.Nano / 100, dp.ReplaceOne, 3.6e-6, false, rules{bins: 8, rounds: 1, picks: true,
-			pickShare: 0.55, weightOffset: 0.3, modelOffset: 0.8, passes: onePass(0.5, 1)}},
+			pickShare: 0.55, passes: onePass(0.5, 1)}},
 	} {
 		got := settleBinary(Params{Epsilon: c.eps}, c.relation, c.rows, c.columns, c.rho, c.offset, 1)
-		c.want.central = got.central // see TestRampsOfRules
 		if math.Abs(got.reach-c.want.reach) < 1e-3 {
 			c.want.reach = got.reach
 		}
@@ -69,7 +65,6 @@ func TestRampsOfRules(t *testing.T) {
 		at          func(scales float64) float64
 		first, last float64
 	}{
-		"central":           {settleCentral, 0.9, 0.98},
 		"classes":           {func(x float64) float64 { return settleClassesShare(x, 1, 2, false) }, 0.97, 0.05},
 		"classes, gaussian": {func(x float64) float64 { return settleClassesShare(1, x, 2, true) }, 0.97, 0.08},
 	} {

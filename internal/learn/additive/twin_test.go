@@ -111,34 +111,28 @@ func TestFitEqualsTheNaiveTwin(t *testing.T) {
 type twin struct {
 	*fit
 	tab        *dataset.Table
-	seen, full []float64   // as weights see it, and whole
-	low, high  float64     // what the released shapes can subtract and add
-	least      float64     // weights see no score below it
-	most       float64     // nor above it
-	rows       [][]float64 // by column, the weights of its bins
-	base       []float64   // seen at the start
-	rest       [][]float64 // by column: what the model adds and weights do not see
-	totals     bool        // public totals still hold
-	start      []float64   // the model without its private columns
-	fresh      bool        // weights are those of the start
-	variance   float64     // of the balance of the start
-	again      []float64   // the second count of the classes
-	added      float64     // to the base rate
-	shown      float64     // of added, what weights see
-	mean       []float64   // by column, of its steps over the released rows
-	spread     []float64   // the same, of their squares around it
-	model      [][]float64 // by column, the steps of the model
-	rate       float64     // log-odds of the classes
-	rescale    func(float64) *start
+	seen, full []float64     // as weights see it, and whole
+	low, high  float64       // what the released shapes can subtract and add
+	least      float64       // weights see no score below it
+	most       float64       // nor above it
+	rows       [][]float64   // by column, the weights of its bins
+	base       []float64     // seen at the start
+	rest       [][]float64   // by column: what the model adds and weights do not see
+	totals     bool          // public totals still hold
+	start      []float64     // the model without its private columns
+	fresh      bool          // weights are those of the start
+	variance   float64       // of the balance of the start
+	again      []float64     // the second count of the classes
+	added      float64       // to the base rate
+	shown      float64       // of added, what weights see
+	mean       []float64     // by column, of its steps over the released rows
+	spread     []float64     // the same, of their squares around it
+	model      [][]float64   // by column, the steps of the model
+	clip       *feature.Clip // of the start
 }
 
 func newTwin(f *fit, tab *dataset.Table, st *start) *twin {
 	w := &twin{fit: f, tab: tab, totals: st.totals != nil}
-	rows := [2]float64{}
-	for i := range tab.Rows {
-		rows[tab.Labels[i]]++
-	}
-	rate := math.Log(rows[tab.Schema.Label.Positive] / rows[1-tab.Schema.Label.Positive])
 	for i := range tab.Rows {
 		z := st.model.Intercept
 		for _, sh := range st.model.Shapes {
@@ -146,15 +140,14 @@ func newTwin(f *fit, tab *dataset.Table, st *start) *twin {
 		}
 		w.full = append(w.full, z)
 		if w.totals {
-			z = math.Min(math.Max(rate+f.plan.rules.weightOffset/f.plan.rules.modelOffset*(z-rate),
-				st.weighing.Clip.Low), st.weighing.Clip.High)
+			z = math.Min(math.Max(z, st.weighing.Clip.Low), st.weighing.Clip.High)
 		}
 		w.seen = append(w.seen, z)
 	}
 	w.least, w.most, w.rows = math.Inf(-1), math.Inf(1), make([][]float64, len(f.bins))
 	w.base, w.start, w.fresh, w.variance = slices.Clone(w.seen), slices.Clone(w.full), true, st.baseVariance
 	w.model = make([][]float64, len(f.bins))
-	w.rate, w.rescale = rate, st.rescale
+	w.clip = st.weighing.Clip
 	w.mean, w.spread = make([]float64, len(f.bins)), make([]float64, len(f.bins))
 	for k := range f.bins {
 		w.rest = append(w.rest, make([]float64, f.bins[k].Len()))
@@ -448,17 +441,8 @@ func (w *twin) calibrate(t *testing.T, p mechtest.Passage, answer []float64) {
 	var caps, totals [2]float64
 	weight, label := make([]float64, w.tab.Rows), make([]int, w.tab.Rows)
 	low, high := math.Inf(-1), math.Inf(1)
-	if w.rescale != nil {
-		offset := w.plan.rules.modelOffset
-		_, public := moments(w.start, slices.Repeat([]float64{1}, len(w.start)))
-		public /= offset * offset
-		part := 1 - (1-offset)*spread*spread/(spread*spread+public/4)
-		c := w.rescale(part).weighing.Clip
-		low, high = c.Low, c.High
-		for i, z := range w.start {
-			w.start[i] = w.rate + part/offset*(z-w.rate)
-			w.full[i] += w.start[i] - z
-		}
+	if w.clip != nil {
+		low, high = w.clip.Low, w.clip.High
 	}
 	for i := range weight {
 		z := math.Min(math.Max(w.start[i], low), high) + w.added

@@ -31,16 +31,8 @@ func (pl *Plan) choose(ctx context.Context, g *guard.Guard, score *guard.StepSco
 	if err != nil {
 		return false, err
 	}
-	least := enough * float64(pl.rows)
-	if pl.NotPrivate {
-		exact, err := sums.ExactSlopes(0)
-		if err != nil {
-			return false, err
-		}
-		least = pl.leastLeadExact(score, exact)
-	}
 	leads := sums.Leads()
-	leads.Prepend(least)
+	leads.Prepend(enough * float64(pl.rows))
 	chosen, err := g.Select(choiceLabel, guard.Share{Epsilon: pl.choice}, leads)
 	return chosen > 0, err
 }
@@ -56,10 +48,6 @@ func scoreOf(m *model.Model, s *schema.Schema) *guard.StepScore {
 		score := guard.NewStepScore([]float64{a.Intercept})
 		for _, sh := range a.Shapes {
 			score.AddGrid(gridOf(binsOf(sh.Column, sh.Edges)), sh.LogOdds)
-		}
-		for _, sh := range a.Pairs { // found without privacy
-			first, second := binsOf(sh.Columns[0], sh.Edges[0]), binsOf(sh.Columns[1], sh.Edges[1])
-			score.AddGrid(gridOf(second.WithoutMarks(), first.WithoutMarks()), sh.LogOdds) // a grid's first axis is the faster
 		}
 		return score
 	}

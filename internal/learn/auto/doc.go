@@ -13,7 +13,6 @@
 //	           products of columns (permute-and-flip); spend the rest on additive, or
 //	           on grids where a product was chosen
 //	choose.go  how far what the first fit leaves over lies along a product of columns
-//	exact.go   how far is far enough where nothing is private
 //
 // Time: that of additive or of grids, and a pass over the rows for each set of columns
 // that products are of.

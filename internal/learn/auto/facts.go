@@ -17,6 +17,10 @@ func (pl *additivePlan) Facts() []learn.Fact {
 
 // Facts are those of grids, which is the learner, and why.
 func (pl *gridsPlan) Facts() []learn.Fact {
+	if pl.NotPrivate {
+		return append(pl.Plan.Facts(), learn.Fact{Key: "interactions", Value: "taken for granted",
+			Text: "grids: that columns count together is taken for granted, since nothing is private"})
+	}
 	return append(pl.Plan.Facts(), learn.Fact{Key: "interactions", Value: "taken for granted",
 		Text: "grids: that columns count together is taken for granted, since the label has more than two classes, " +
 			"rows are added or removed, a δ is given, numbers are at least half of the columns and rows times ε are at " +
@@ -32,10 +36,7 @@ func (pl *Plan) Facts() []learn.Fact {
 		{Key: "interactions", Value: "asked", Text: fmt.Sprintf("asks whether columns count together, among %d "+
 			"products of two or three%s; then additive, or grids where they do", pl.products, pl.sharesInWords())},
 	}
-	if !pl.NotPrivate {
-		f = append(f, learn.Fact{Key: "epsilon", Value: pl.Epsilon.Float(),
-			Text: fmt.Sprintf("price ε = %s in all", pl.Epsilon)})
-	}
+	f = append(f, learn.Fact{Key: "epsilon", Value: pl.Epsilon.Float(), Text: fmt.Sprintf("price ε = %s in all", pl.Epsilon)})
 	if pl.Delta > 0 {
 		f = append(f, learn.Fact{Key: "delta", Value: json.Number(pl.Delta.String()),
 			Text: fmt.Sprintf("and δ = %s, of the fit that is chosen alone", pl.Delta)})
@@ -46,9 +47,6 @@ func (pl *Plan) Facts() []learn.Fact {
 
 // sharesInWords says what the question costs, where it costs anything.
 func (pl *Plan) sharesInWords() string {
-	if pl.NotPrivate {
-		return ""
-	}
 	return fmt.Sprintf(": %.0f %% of ε for a first fit of additive, %.0f %% for the choice", 100*firstShare,
 		100*choiceShare)
 }

@@ -30,7 +30,7 @@ const (
 	choiceShare = 0.05 // of ε, for the choice
 	// leastSignal is how many rows times ε the question needs; under replace-one, where
 	// scores move twice as far, twice as many.
-	leastSignal  = 20_000
+	leastSignal  = 10_000
 	mostProducts = 2000
 	fewProducts  = 300
 	mostVisits   = 400_000_000 // of rows, by all products
@@ -72,7 +72,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
 	pl := &Plan{Params: p, s: s, rows: cmp.Or(p.Rows, rows), scope: dp.WholeRow}
 	if pl.takesGrids() {
 		g, err := p.planGrids(s, rows, p.Epsilon)
-		if err != nil || g.Delta > 0 {
+		if err != nil || g.Delta > 0 || p.NotPrivate {
 			return &gridsPlan{g}, err
 		} // else Laplace noise is the quieter, and the rule is for Gaussian noise
 	}
@@ -96,10 +96,13 @@ func (p Params) planGrids(s *schema.Schema, rows int, eps dp.Epsilon) (*grids.Pl
 	return grids.Params{Epsilon: eps, Delta: p.Delta, NotPrivate: p.NotPrivate, Rows: p.Rows}.Plan(s, rows)
 }
 
-// takesGrids reports whether grids is taken unasked, by public things alone: tables of
-// that kind are those of docs/decisions/0008-auto.md on which it is ahead.
+// takesGrids reports whether grids is taken unasked, by public things alone: without privacy, and for
+// tables of the kinds on which docs/decisions/0008-auto.md has it ahead.
 func (pl *Plan) takesGrids() bool {
-	return pl.Delta > 0 && pl.s.Classes() > 2 && pl.s.Relation == dp.AddRemove && pl.declares() == "" &&
+	if pl.declares() != "" || len(pl.s.Features()) < 2 {
+		return false
+	}
+	return pl.NotPrivate || pl.Delta > 0 && pl.s.Classes() > 2 && pl.s.Relation == dp.AddRemove &&
 		mostlyNumbers(pl.s) && pl.signal() >= gridSignal
 }
 
@@ -151,7 +154,7 @@ func (pl *Plan) refuseToAsk() string {
 		return "the label is private beside public columns"
 	case pl.rows == 0:
 		return "no number of rows was given"
-	case !pl.NotPrivate && pl.signal() < float64(need):
+	case pl.signal() < float64(need):
 		return fmt.Sprintf("%d rows times ε = %s is below %d", pl.rows, pl.Epsilon, need)
 	}
 	return ""
@@ -163,24 +166,19 @@ func (pl *Plan) divide(rows int) (err error) {
 	share := dp.Epsilon(firstShare * float64(pl.Epsilon))
 	pl.choice = dp.Epsilon(choiceShare * float64(pl.Epsilon))
 	rest := pl.Epsilon - share - pl.choice
-	first := Params{NotPrivate: pl.NotPrivate, Rows: pl.Rows} // without a δ
+	first := Params{Rows: pl.Rows} // without a δ
 	if pl.first, err = first.planAdditive(pl.s, rows, share); err != nil {
 		return err
 	}
 	// Its rounds, passes and bins are those of the whole price: nobody loses a pass to the
 	// question. What the rules reckon with moves no noise scale.
 	last := pl.Params
-	if !pl.NotPrivate {
-		last.Rows = int(float64(pl.rows) * float64(pl.Epsilon) / float64(rest))
-	}
+	last.Rows = int(float64(pl.rows) * float64(pl.Epsilon) / float64(rest))
 	if pl.additive, err = last.planAdditive(pl.s, rows, rest); err != nil {
 		return err
 	}
 	if pl.grids, err = pl.planGrids(pl.s, rows, rest); err != nil {
 		return err
-	}
-	if pl.NotPrivate {
-		return nil
 	}
 	pl.Delta = max(pl.additive.Delta, pl.grids.Delta)
 	line := dp.Event{Release: lastLabel, Mechanism: "additive or grids", Epsilon: rest, Delta: pl.Delta}
@@ -199,5 +197,5 @@ const (
 // whatever that measures.
 func (pl *Plan) Terms() guard.Terms {
 	return guard.Terms{Op: "auto", Scope: pl.scope, Price: dp.Price{Epsilon: pl.Epsilon, Delta: pl.Delta},
-		Bill: slices.Clone(pl.bill), NotPrivate: pl.NotPrivate}
+		Bill: slices.Clone(pl.bill)}
 }

@@ -38,6 +38,7 @@ ledgers are those of discreet, which reads and scores the models.`,
   discreet-lab experiment run shen/fig2a --out figures
   discreet-lab report figures --out report.html
   discreet-lab train --data t.csv --schema t.yaml --learner pate --epsilon 1 --model m.json`,
-	}, nil, a.newExperimentCommand(), a.newReportCommand(), a.NewPlanCommand(), a.NewTrainCommand(), a.NewTuneCommand(),
+	}, nil, a.newExperimentCommand(), a.newPanelCommand(), a.newReportCommand(), a.newCoverageCommand(), a.NewPlanCommand(),
+		a.NewTrainCommand(), a.NewTuneCommand(),
 		a.NewAuditCommand(), a.NewAttackCommand(), a.NewCompareCommand())
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package shrink
+package collect
 
 import (
 	"math"
@@ -17,7 +17,7 @@ func TestRelativeDeviationsAtTheirEnds(t *testing.T) {
 		for c := range diff {
 			diff[c], noise[c] = mean[c]*want[c], 1e-14
 		}
-		for c, u := range RelativeDeviations(diff, mean, noise, ordered, 1) {
+		for c, u := range relativeDeviations(diff, mean, noise, ordered, 1) {
 			if math.Abs(u-want[c]) > 1e-3 {
 				t.Errorf("ordered %v: without noise cell %d deviates by %g, want %g", ordered, c, u, want[c])
 			}
@@ -25,7 +25,7 @@ func TestRelativeDeviationsAtTheirEnds(t *testing.T) {
 		for c := range diff {
 			noise[c] = 1e6
 		}
-		for c, u := range RelativeDeviations(diff, mean, noise, ordered, 1) {
+		for c, u := range relativeDeviations(diff, mean, noise, ordered, 1) {
 			if math.Abs(u) > 1e-3 {
 				t.Errorf("ordered %v: drowned in noise cell %d deviates by %g", ordered, c, u)
 			}
@@ -44,9 +44,9 @@ func TestPosteriorsAgreeWithElimination(t *testing.T) {
 		}
 		for _, reach := range []float64{0, 1, math.Inf(1)} {
 			o := &observations{diff: diff, weight: mean, noise: noise}
-			got := o.posteriorOfExchangeable(0, 0.49).mean
+			got, _ := o.takeApart(0.49)
 			if reach > 0 {
-				got = o.posteriorUnder(newDensePrior(n, 0, 0.49, smoothCorrelation(n, reach))).mean
+				got, _ = o.takeTogether(0.49, smoothCorrelation(n, reach))
 			}
 			// u = P·(I + DP)⁻¹·D·(diff/mean), D = mean²/noise: no inverse of P.
 			var a [n][n + 1]float64

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
+	"github.com/discreet-dp/discreet/internal/evaluation"
+	"github.com/discreet-dp/discreet/internal/keyfile"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/predict"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/train"
+)
+
+// privateEvaluation is the flags of an evaluation at a price.
+type privateEvaluation struct {
+	epsilon, delta string
+	costs          string
+	compare        string
+	schema         string
+	part           string
+	cohorts        []string
+	key, purpose   string
+	commands.Charging
+}
+
+// evaluatingPrivately is the title of these flags.
+const evaluatingPrivately = "Private evaluation"
+
+// priced are the flags that need --epsilon.
+var priced = []string{"delta", "costs", "compare", "schema", "part", "cohorts", "ledger", "dataset", "job", "key", "request"}
+
+func (p *privateEvaluation) addFlags(c *cobra.Command) {
+	c.Flags().StringVar(&p.epsilon, "epsilon", "", "the privacy loss ε of a private evaluation, a `number`")
+	c.Flags().StringVar(&p.delta, "delta", "", "its δ, a `number` below 1/rows (default 0)")
+	c.Flags().StringVar(&p.costs, "costs", "",
+		"choose the threshold by `FP:FN`, the costs of a false positive and a false negative")
+	c.Flags().StringVar(&p.compare, "compare", "", "a second model `file`, to measure how it differs on the same rows")
+	c.Flags().StringVar(&p.schema, "schema", "",
+		"the schema `file` of the held-out rows (default the model's own, without persons and parts)")
+	c.Flags().StringVar(&p.part, "part", "",
+		"read one part: the rows with this `value` in the schema's column of parts")
+	c.Flags().StringSliceVar(&p.cohorts, "cohorts", nil, "read some cohorts: their `names`, in a list with commas")
+	cli.AddSection(c, evaluatingPrivately, "epsilon", "delta", "costs", "compare", "schema", "part", "cohorts")
+	p.Charging.AddFlags(c, "the `name` of the held-out rows' data set in the ledger",
+		"the evaluation's `ID` in the ledger: the same ID returns the same numbers (default a random one)")
+	c.Flags().StringVar(&p.key, "key", "", "the analyst's key `file`, if the data set has an owner")
+	c.Flags().StringVar(&p.purpose, "request", "",
+		"ask for an approval instead: the evaluation's `purpose`, on one line")
+	cli.AddSection(c, commands.Counting, "key", "request")
+}
+
+// refuseWithoutPrice refuses flags that mean nothing in an evaluation that is not private.
+func (p *privateEvaluation) refuseWithoutPrice(c *cobra.Command) error {
+	for _, name := range priced {
+		if c.Flags().Changed(name) {
+			return cli.Refuse("evaluate", name, "must be given together with --epsilon", nil)
+		}
+	}
+	return nil
+}
+
+// params checks the flags on their own.
+func (e *evaluate) params() (p evaluation.Params, costs *evaluation.Costs, err error) {
+	if p.Epsilon, err = dp.ParseEpsilon(e.private.epsilon); err != nil {
+		return p, nil, err
+	}
+	if e.private.delta != "" {
+		if p.Delta, err = dp.ParseDelta(e.private.delta); err != nil {
+			return p, nil, err
+		}
+	}
+	threshold, err := predict.ParseThreshold(e.threshold)
+	if err != nil {
+		return p, nil, err
+	}
+	score, fixed := threshold.Fixed()
+	switch {
+	case !fixed:
+		return p, nil, &dp.ParamError{Op: "evaluate", Param: "threshold", Want: "must not follow from the rows together with " +
+			"--epsilon", Got: e.threshold, Hint: "give a score, or --costs"}
+	case e.out != "":
+		return p, nil, &dp.ParamError{Op: "evaluate", Param: "out", Want: "must not be given together with --epsilon", Got: e.out}
+	case e.private.costs != "" && threshold.Given():
+		return p, nil, &dp.ParamError{Op: "evaluate", Param: "costs", Want: "must not be given together with --threshold",
+			Got: e.private.costs}
+	}
+	p.Threshold = score
+	if e.private.costs != "" {
+		costs, err = evaluation.ParseCosts(e.private.costs)
+	}
+	return p, costs, err
+}
+
+// runPrivately evaluates at a price.
+func (e *evaluate) runPrivately(c *cobra.Command) error {
+	p := &e.private
+	params, costs, err := e.params()
+	if err != nil {
+		return &cli.UsageError{Err: err}
+	}
+	if err := p.RequireTogether(c, "dataset", "job", "cohorts", "key", "request"); err != nil {
+		return err
+	}
+	for _, path := range []string{e.model, p.compare} {
+		if path == "" {
+			continue
+		}
+		m, err := model.Load(path)
+		if err != nil {
+			return err
+		}
+		params.Models = append(params.Models, m)
+	}
+	s, text, err := e.heldOutSchema(params.Models)
+	if err != nil {
+		return err
+	}
+	run := &train.Evaluation{Params: params, Training: train.Training{Op: "evaluate", Schema: s, SchemaText: text,
+		Data: e.data, Part: p.part, Cohorts: p.cohorts, Say: e.Say,
+		Read: func(ctx context.Context) (*dataset.Table, error) { return e.ReadTable(ctx, s, e.data) }}}
+	if p.Ledger.Address != "" {
+		run.Job = &train.Job{Dataset: p.Dataset, ID: p.JobID, Purpose: p.purpose}
+		if p.key != "" {
+			if run.Job.Key, err = keyfile.Read("evaluate", p.key); err != nil {
+				return err
+			}
+		}
+		if p.purpose != "" && p.JobID == "" {
+			return cli.Refuse("evaluate", "job", "must be given together with --request", nil)
+		}
+	}
+	if err := run.Check(); err != nil {
+		return commands.AsUsageError(err)
+	}
+	if costs != nil {
+		if err := costs.Check(s, len(params.Models)); err != nil {
+			return &cli.UsageError{Err: err}
+		}
+	}
+	var r *evaluation.Release
+	err = p.Ledger.WithJob(c.Context(), run.Job, func() (err error) {
+		r, err = run.Run(c.Context())
+		return err
+	})
+	if err != nil {
+		return commands.AsUsageError(err)
+	}
+	if r == nil {
+		e.Say("requested: it is evaluated by the same command without --request, once another key approves it")
+		return nil
+	}
+	report, err := r.Report(costs)
+	if err != nil {
+		return err
+	}
+	if e.json {
+		return cli.WriteJSON(e.Stdout, report)
+	}
+	return report.WriteText(e.Stdout)
+}
+
+// heldOutSchema is the schema of the held-out table, and its text. The model's own does not say whose
+// the rows are, and does not do if persons were protected in training.
+func (e *evaluate) heldOutSchema(models []*model.Model) (*schema.Schema, []byte, error) {
+	if e.private.schema != "" {
+		s, err := schema.Load(e.private.schema)
+		if err != nil {
+			return nil, nil, err
+		}
+		text, err := os.ReadFile(e.private.schema)
+		return s, text, err
+	}
+	for _, m := range models {
+		if m.Privacy.ProtectsPersons() {
+			return nil, nil, cli.Refuse("evaluate", "schema", "must be given: the model protects persons, and the held-out "+
+				"rows' schema says whose they are", nil)
+		}
+	}
+	for _, m := range models[1:] {
+		if _, err := m.Bind(models[0].Schema); err != nil {
+			return nil, nil, cli.Refuse("evaluate", "schema", "must be given: the two models do not read the same columns", nil)
+		}
+	}
+	text, err := models[0].Schema.YAML()
+	return models[0].Schema, text, err
+}

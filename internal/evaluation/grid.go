@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package evaluation
+
+import (
+	"math"
+	"sort"
+)
+
+// reach is the log-odds at which the first and the last cell end. Scores beyond it are in these cells.
+const reach = 8.0
+
+// sureScore is what scores of 0 count for in log loss, and 1 less that scores of 1 (package metrics).
+const sureScore = 1e-15
+
+// grid cuts scores into cells of equal width in log-odds. If scores may be exactly 0 or 1, as shares of
+// votes are, two cells more hold those.
+type grid struct {
+	cuts        []float64 // scores, increasing; a score at a cut is in the cell above
+	edges       []float64 // log-odds: -reach, those of cuts, reach
+	first, last int       // the cells between those of 0 and 1
+}
+
+// newGrid has so many cells, at least 2, one cut of which is the threshold in (0, 1), and with sure also
+// those of 0 and 1.
+func newGrid(cells int, threshold float64, sure bool) grid {
+	var g grid
+	at, nearest := logOdds(threshold), math.Inf(1)
+	moved := 0
+	for k := 1; k < cells; k++ {
+		z := reach * (2*float64(k)/float64(cells) - 1)
+		g.cuts = append(g.cuts, logistic(z))
+		if d := math.Abs(z - at); d < nearest {
+			moved, nearest = k-1, d
+		}
+	}
+	g.cuts[moved] = max(2*sureScore, min(1-2*sureScore, threshold))
+	if sure {
+		g.cuts = append(append([]float64{sureScore}, g.cuts...), 1-sureScore)
+	}
+	return gridOf(g.cuts)
+}
+
+// gridOf is the grid with these cuts.
+func gridOf(cuts []float64) grid {
+	g := grid{cuts: cuts, last: len(cuts)}
+	inner := cuts
+	if len(cuts) > 2 && cuts[0] == sureScore {
+		g.first, g.last, inner = 1, len(cuts)-1, cuts[1:len(cuts)-1]
+	}
+	g.edges = []float64{min(-reach, logOdds(inner[0])-1)}
+	for _, c := range inner {
+		g.edges = append(g.edges, logOdds(c))
+	}
+	g.edges = append(g.edges, max(reach, g.edges[len(inner)]+1))
+	if g.first > 0 {
+		g.edges = append(append([]float64{math.Inf(-1)}, g.edges...), math.Inf(1))
+	}
+	return g
+}
+
+// smooth reports whether scores of a cell are taken to rise or fall evenly: it has neighbours on both
+// sides that are no single score.
+func (g *grid) smooth(k int) bool { return k > g.first && k < g.last }
+
+// sure reports whether a cell holds scores of 0 or 1 alone.
+func (g *grid) sure(k int) bool { return k < g.first || k > g.last }
+
+// cells is how many cells there are.
+func (g *grid) cells() int { return len(g.cuts) + 1 }
+
+// cell is the cell of a score.
+func (g *grid) cell(score float64) int {
+	return sort.Search(len(g.cuts), func(k int) bool { return !(score >= g.cuts[k]) })
+}
+
+// width is that of a cell in log-odds.
+func (g *grid) width(k int) float64 { return g.edges[k+1] - g.edges[k] }
+
+func logistic(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
+
+func logOdds(p float64) float64 { return math.Log(p / (1 - p)) }
+
+// rowLoss is the mean log loss of scores spread over a cell, for the positive class or the other.
+func (g *grid) rowLoss(k int, positive bool) float64 {
+	loss := func(z float64) float64 {
+		if positive {
+			z = -z
+		}
+		return max(z, 0) + math.Log1p(math.Exp(-math.Abs(z)))
+	}
+	a, b := g.edges[k], g.edges[k+1]
+	if g.sure(k) {
+		return loss(max(logOdds(sureScore), min(-logOdds(sureScore), a+b)))
+	}
+	return (loss(a) + 4*loss((a+b)/2) + loss(b)) / 6 // Simpson's rule
+}
+
+// lossSlope is the derivative of the log loss at the middle of a cell of some width.
+func (g *grid) lossSlope(k int, positive bool) float64 {
+	p := logistic((g.edges[k] + g.edges[k+1]) / 2)
+	if positive {
+		return p - 1
+	}
+	return p
+}

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package evaluation
+
+import (
+	"math"
+	"slices"
+)
+
+// judge reads the noisy counts of one partition: cells of one score by whether the class is the
+// score's own, or of the scores of two models.
+type judge struct {
+	counts
+	grid   grid
+	models int
+	all    []float64 // 1 for each cell
+	own    []float64 // 1 for each cell of the score's own class
+	unit   *pairs    // all pairs of a row of the own class and another
+}
+
+// newJudge reads partition k of r.
+func newJudge(r *Release, k int) *judge {
+	j := &judge{counts: counts{n: slices.Clone(r.Cells[k]), variance: r.Variance}, grid: gridOf(r.Cuts), models: r.Models}
+	for i := range j.n {
+		j.all, j.own = append(j.all, 1), append(j.own, float64(i%2))
+	}
+	j.hold(r, k)
+	j.unit = newPairs(len(j.n), j.isOwn, func(int, int) float64 { return 1 })
+	return j
+}
+
+// hold holds the counts to the sums that are public.
+func (j *judge) hold(r *Release, k int) {
+	switch {
+	case r.Bins != nil:
+		held := make([][]int, len(r.Bins))
+		for b := range held {
+			held[b] = []int{2 * b, 2*b + 1}
+		}
+		j.holdSums(held, r.Bins)
+	case r.Classes != nil:
+		of := k // the class that the score is of
+		if len(r.Levels) == 2 {
+			of = r.Positive
+		}
+		var held [2][]int
+		for i := range j.n {
+			held[i%2] = append(held[i%2], i)
+		}
+		sums := []float64{0, r.Classes[of]}
+		for class, rows := range r.Classes {
+			if class != of {
+				sums[0] += rows
+			}
+		}
+		j.holdSums(held[:], sums)
+	case r.Units > 0:
+		every := make([]int, len(j.n))
+		for i := range every {
+			every[i] = i
+		}
+		j.holdSums([][]int{every}, []float64{float64(r.Units)})
+	}
+}
+
+func (j *judge) isOwn(cell int) bool { return cell%2 == 1 }
+
+// score is the cell of a model's score.
+func (j *judge) score(model, cell int) int {
+	cell /= 2
+	switch {
+	case j.models == 1:
+		return cell
+	case model == 0:
+		return cell / j.grid.cells()
+	}
+	return cell % j.grid.cells()
+}
+
+// eachCell makes numbers of cells from a model's score and whether the class is its own.
+func (j *judge) eachCell(model int, value func(score int, own bool) float64) []float64 {
+	out := make([]float64, len(j.n))
+	for i := range out {
+		out[i] = value(j.score(model, i), j.isOwn(i))
+	}
+	return out
+}
+
+func indicator(x bool) float64 {
+	if x {
+		return 1
+	}
+	return 0
+}
+
+// rightFrom are the rows that are predicted right if those from a cell on are predicted to be of the
+// own class, foundFrom those of them that are, predictedFrom all that are predicted so.
+func (j *judge) rightFrom(model, cell int) []float64 {
+	return j.eachCell(model, func(s int, own bool) float64 { return indicator(own == (s >= cell)) })
+}
+
+func (j *judge) foundFrom(model, cell int) []float64 {
+	return j.eachCell(model, func(s int, own bool) float64 { return indicator(own && s >= cell) })
+}
+
+func (j *judge) predictedFrom(model, cell int) []float64 {
+	return j.eachCell(model, func(s int, _ bool) float64 { return indicator(s >= cell) })
+}
+
+func (j *judge) costFrom(model, cell int, c Costs) []float64 {
+	return j.eachCell(model, func(s int, own bool) float64 {
+		switch {
+		case own && s < cell:
+			return c.FalseNegative
+		case !own && s >= cell:
+			return c.FalsePositive
+		}
+		return 0
+	})
+}
+
+// loss is each cell's log loss. Within a cell scores are spread as their density rises or falls: by
+// the slope between the neighbouring cells.
+func (j *judge) loss(model int) []float64 {
+	g := &j.grid
+	var values [2][]float64
+	for own := range values {
+		v := make([]float64, g.cells())
+		for k := range v {
+			v[k] += g.rowLoss(k, own == 1)
+			if !g.smooth(k) {
+				continue
+			}
+			w := g.width(k)
+			apart := g.width(k) + (g.width(k-1)+g.width(k+1))/2
+			moved := g.lossSlope(k, own == 1) * w * w * w / 12 / apart
+			v[k+1] += moved / g.width(k+1)
+			v[k-1] -= moved / g.width(k-1)
+		}
+		values[own] = v
+	}
+	return j.eachCell(model, func(s int, own bool) float64 {
+		if own {
+			return values[1][s]
+		}
+		return values[0][s]
+	})
+}
+
+// lossWidth is how far the log loss may be off, added up over the rows, because scores lie unevenly
+// in their cells.
+func (j *judge) lossWidth(model int) float64 {
+	sum := make([]float64, j.grid.cells())
+	for i, n := range j.n {
+		s := j.score(model, i)
+		if j.grid.sure(s) {
+			continue
+		}
+		sum[s] += n * j.grid.lossSlope(s, j.isOwn(i)) * j.grid.width(s)
+	}
+	return unevenLoss * math.Sqrt(dot(sum, sum))
+}
+
+// How unevenly scores may lie in their cells: of a cell's width the mean score may be off by so much,
+// as a standard deviation; and the share of the pairs in one cell that are ordered right.
+const (
+	unevenLoss = 0.04
+	unevenGain = 0.03
+	// Of two models cells are few.
+	unevenPairGain = 0.06
+)
+
+// maxLoss is more than any cell's log loss.
+func (j *judge) maxLoss() float64 {
+	return max(j.grid.rowLoss(0, true), j.grid.rowLoss(j.grid.cells()-1, false)) + 1
+}
+
+// order is the form of pairs that a model orders right.
+func (j *judge) order(model int) *pairs {
+	return newPairs(len(j.n), j.isOwn, func(a, b int) float64 { return j.grid.order(j.score(model, a), j.score(model, b)) })
+}
+
+// orderWidth is how far the number of pairs ordered right may be off because of the width of cells.
+func (j *judge) orderWidth(model int) float64 {
+	own, other := make([]float64, j.grid.cells()), make([]float64, j.grid.cells())
+	for i, n := range j.n {
+		if j.isOwn(i) {
+			own[j.score(model, i)] += n
+		} else {
+			other[j.score(model, i)] += n
+		}
+	}
+	sum, uneven := 0.0, unevenGain
+	if j.models == 2 {
+		uneven = unevenPairGain
+	}
+	for k, n := range own {
+		if j.grid.sure(k) {
+			continue
+		}
+		off := max(0, n) * max(0, other[k]) * uneven
+		sum += off * off
+	}
+	return math.Sqrt(sum)
+}
+
+// auc asks for the area under the ROC curve.
+func (j *judge) auc(model int) question {
+	o := j.order(model)
+	q := j.pairRatio(o, j.unit, newPairErrors(&j.counts, o, j.unit), 0, 1)
+	q.width = j.orderWidth(model)
+	return q
+}
+
+// aucGain asks for the second model's area less the first one's.
+func (j *judge) aucGain() question {
+	a, b := j.order(0), j.order(1)
+	d := newPairs(len(j.n), j.isOwn, func(x, y int) float64 { return b.s[x][y] - a.s[x][y] })
+	q := j.pairRatio(d, j.unit, newPairErrors(&j.counts, d, j.unit), -1, 1)
+	q.width = math.Hypot(j.orderWidth(0), j.orderWidth(1))
+	return q
+}
+
+// logLoss asks for the mean log loss.
+func (j *judge) logLoss(model int) question {
+	q := j.ratio(j.loss(model), j.all, 0, j.maxLoss())
+	q.width = j.lossWidth(model)
+	return q
+}
+
+// gain asks for the mean of the second of two numbers of each row less the first, within ±most.
+func (j *judge) gain(first, second []float64, most float64) question {
+	d := make([]float64, len(first))
+	for i := range d {
+		d[i] = second[i] - first[i]
+	}
+	return j.ratio(d, j.all, -most, most)
+}
+
+// smooth asks for a function of the counts that does not change if all are multiplied, by its slopes.
+func (j *judge) smooth(f func(n []float64) float64, low, high float64) question {
+	n := make([]float64, len(j.n)) // no count below 0, and the sum of each class kept
+	for class := range 2 {
+		var of []float64
+		for i := class; i < len(j.n); i += 2 {
+			of = append(of, j.n[i])
+		}
+		for k, x := range positiveParts(of) {
+			n[2*k+class] = x
+		}
+	}
+	total := dot(j.all, n)
+	slopes, step := make([]float64, len(n)), max(1e-3, 1e-5*total)
+	for i := range n {
+		moved := slices.Clone(n)
+		moved[i] += step
+		up := f(moved)
+		moved[i] = max(0, n[i]-step)
+		slopes[i] = (up - f(moved)) / (n[i] + step - moved[i])
+	}
+	of := counts{n: n, variance: j.variance, held: j.held}
+	return question{first: f(n), second: 1, noise: quadratic{j.noise(slopes, slopes)},
+		sampling: quadratic{of.sampling(slopes, slopes)}, low: low, high: high}
+}
+
+// positiveParts is the nearest vector without a number below 0 and with the same sum, if that is
+// above 0; else 0.
+func positiveParts(x []float64) []float64 {
+	out := make([]float64, len(x))
+	sorted := slices.Clone(x)
+	slices.Sort(sorted)
+	slices.Reverse(sorted)
+	total, cut, sum := 0.0, 0.0, 0.0
+	for _, v := range x {
+		total += v
+	}
+	if total <= 0 {
+		return out
+	}
+	for k, v := range sorted {
+		sum += v
+		if c := (sum - total) / float64(k+1); v > c {
+			cut = c
+		}
+	}
+	for i, v := range x {
+		out[i] = max(0, v-cut)
+	}
+	return out
+}
+
+// averagePrecision is the area under the curve of precision and recall, by cells from the highest
+// score on, straight within a cell.
+func averagePrecision(n []float64) float64 {
+	own, rows, area, total := 0.0, 0.0, 0.0, 0.0
+	for i := 1; i < len(n); i += 2 {
+		total += n[i]
+	}
+	for i := len(n) - 1; i > 0; i -= 2 {
+		o, r := n[i], n[i]+n[i-1]
+		if own+o > 0 {
+			first := 0.0
+			if rows > 0 {
+				first = own / rows
+			} else if r > 0 {
+				first = o / r
+			}
+			area += o * (first + (own+o)/(rows+r)) / 2
+		}
+		own, rows = own+o, rows+r
+	}
+	if total <= 0 {
+		return 0
+	}
+	return area / total
+}
+
+// liftOfTop is how many times as many rows of the own class there are among the tenth that scores
+// highest as among all.
+func liftOfTop(n []float64) float64 {
+	own, total := 0.0, 0.0
+	for i, x := range n {
+		total += x
+		own += x * float64(i%2)
+	}
+	if own <= 0 {
+		return 1
+	}
+	left, found := total/10, 0.0
+	for i := len(n) - 1; i > 0 && left > 0; i -= 2 {
+		if r := n[i] + n[i-1]; r > 0 {
+			part := min(1, left/r)
+			found, left = found+part*n[i], left-part*r
+		}
+	}
+	return found / own * 10
+}

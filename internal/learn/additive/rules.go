@@ -122,7 +122,7 @@ func settleBinary(
 		return r
 	}
 	signal, joint := countScales(p, relation, rows, columns, rho)
-	if joint > signal && takesAllColumns(joint, columns) {
+	if joint > signal && (p.TakeAll || takesAllColumns(joint, columns)) {
 		r := takeInTurn(joint, useful, columns, 500, offset)
 		r.gaussian = true
 		return r
@@ -130,7 +130,7 @@ func settleBinary(
 	switch {
 	case columns == 1:
 		return rules{bins: countBins(signal), rounds: 1, passes: onePass(0, 1)}
-	case takesAllColumns(useful*signal, columns):
+	case p.TakeAll || takesAllColumns(useful*signal, columns):
 		return takeInTurn(signal, useful, columns, 3000, offset)
 	}
 	r := rules{rounds: countRounds(useful * signal), picks: true}
@@ -258,8 +258,8 @@ func settleMulticlass(p Params, relation dp.Relation, rows, columns int, rho flo
 		return rules{bins: maxBins, rounds: columns, columnWeight: measuredPrior, weightShare: measuredShare}
 	}
 	signal, joint := countScales(p, relation, rows, columns, rho)
-	worth := int(max(1, math.Round(math.Sqrt(signal/150)))) // so many picked columns
-	all := float64(worth) >= 0.75*float64(columns)          // taking every column is better
+	worth := int(max(1, math.Round(math.Sqrt(signal/150))))     // so many picked columns
+	all := p.TakeAll || float64(worth) >= 0.75*float64(columns) // taking every column is better
 	// All columns with Gaussian noise are worth a few with less noise each.
 	gaussian := joint > signal && (all || joint/float64(columns) >= 0.6*signal/float64(worth))
 	switch {

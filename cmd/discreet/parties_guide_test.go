@@ -15,10 +15,41 @@ var port = regexp.MustCompile(`:84\d\d\b`)
 // TestPartiesTrials runs the commands of the page about parties as they stand
 // there, but for the ports.
 func TestPartiesTrials(t *testing.T) {
+	out := runPage(t, "../../docs/parties.md", 11, "discreet evaluate --model global.json --data sample/held-out.csv\n"+
+		"discreet evaluate --model secret.json --data sample/held-out.csv\n")
+	for _, want := range []string{"3 of 3 parties voted", "3 of 3 parties are in the secret sum", "multiparty: G-MULTI-1",
+		"multiparty: G-MULTI-5"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the trials do not say %q:\n%s", want, out)
+		}
+	}
+	if n := strings.Count(out, "\naccuracy "); n != 2 {
+		t.Errorf("%d models are evaluated, want 2:\n%s", n, out)
+	}
+}
+
+// TestSitesTrial is the same of the page about sites. Each site's ledger holds the price afterwards.
+func TestSitesTrial(t *testing.T) {
+	out := runPage(t, "../../docs/sites.md", 9, "discreet evaluate --model m.json --data sample/held-out.csv\n"+
+		"for n in north south west; do discreet budget show --ledger $n.db; done\n")
+	for _, want := range []string{"Site north adds up noisy sums with south, west.", "\naccuracy ", "claim          additive: G-"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the trial does not say %q:\n%s", want, out)
+		}
+	}
+	spent := regexp.MustCompile(`\nrows +3 +1 +0 +2\n`)
+	if n := len(spent.FindAllString(out, -1)); n != 3 {
+		t.Errorf("%d ledgers of 3 hold the price:\n%s", n, out)
+	}
+}
+
+// runPage runs the commands of a page, and some after them, and returns what they print.
+func runPage(t *testing.T, path string, want int, after string) string {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
-	page, err := os.ReadFile("../../docs/parties.md")
+	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,8 +67,8 @@ func TestPartiesTrials(t *testing.T) {
 			commands++
 		}
 	}
-	if commands != 11 {
-		t.Errorf("the page has %d commands, 11 are known", commands)
+	if commands != want {
+		t.Errorf("the page has %d commands, %d are known", commands, want)
 	}
 	free := map[string]string{}
 	script = port.ReplaceAllStringFunc(script, func(p string) string {
@@ -47,20 +78,11 @@ func TestPartiesTrials(t *testing.T) {
 		}
 		return free[p]
 	})
-	c := exec.CommandContext(t.Context(), "sh", "-c", script+"discreet evaluate --model global.json --data "+
-		"sample/held-out.csv\ndiscreet evaluate --model secret.json --data sample/held-out.csv\n")
+	c := exec.CommandContext(t.Context(), "sh", "-c", script+after)
 	c.Dir = t.TempDir()
 	out, err := c.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, want := range []string{"3 of 3 parties voted", "3 of 3 parties are in the secret sum", "multiparty: G-MULTI-1",
-		"multiparty: G-MULTI-5"} {
-		if !strings.Contains(string(out), want) {
-			t.Errorf("the trials do not say %q:\n%s", want, out)
-		}
-	}
-	if n := strings.Count(string(out), "\naccuracy "); n != 2 {
-		t.Errorf("%d models are evaluated, want 2:\n%s", n, out)
-	}
+	return string(out)
 }

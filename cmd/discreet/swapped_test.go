@@ -175,6 +175,26 @@ var reading = map[string]string{
 	"owner --anchors":           "", // opened as that of owner keys is
 	"owner --data":              "", // read as train's is, once an aggregator has told the task
 	"owner keys --book":         "owner keys --book FILE --lifetime-epsilon 1",
+	"site init --sites":         with(siteInitLine, "--sites FILE"),
+	"site init --schema":        with(siteInitLine, "--schema FILE"),
+	"site check --policy":       "site check --policy FILE --schema clinics.yaml",
+	"site check --officer":      "site check --policy signed.yaml --schema clinics.yaml --officer FILE",
+	"site check --schema":       "site check --policy signed.yaml --schema FILE",
+	"site sign --policy":        "site sign --policy FILE --key key.pem --out n.yaml",
+	"site sign --key":           "site sign --policy policy.yaml --key FILE --out n.yaml",
+	"site serve --policy":       with(siteServeLine, "--policy FILE"),
+	"site serve --officer":      with(siteServeLine, "--officer FILE"),
+	"site serve --key":          with(siteServeLine, "--key FILE"),
+	"site serve --certs":        with(siteServeLine, "--certs FILE"),
+	"site serve --schema":       with(siteServeLine, "--schema FILE"),
+	"site serve --data":         with(siteServeLine, "--data FILE"),
+	"site serve --ledger":       with(siteServeLine, "--ledger FILE"),
+	"site serve --anchors":      with(siteServeLine, "--anchors FILE"),
+	"site serve --state":        with(siteServeLine, "--state FILE"),
+	"site train --certs":        with(siteTrainLine, "--certs FILE"),
+	"site train --sites":        with(siteTrainLine, "--sites FILE"),
+	"site train --schema":       with(siteTrainLine, "--schema FILE"),
+	"site train --state":        with(siteTrainLine, "--state FILE"),
 }
 
 // Lines of commands that read several files.
@@ -201,7 +221,13 @@ const (
 	ownerLine = "owner --certs certs --as owner/x --server SERVER --task TASK --data census.csv --book b.db " +
 		"--max-epsilon 1 --lifetime-epsilon 1"
 	aggregatorLine = "aggregator --certs certs --as aggregator/x --listen NOWHERE --state s.db --max-epsilon 1"
-	helperLine     = "helper --certs certs --as helper/x --listen NOWHERE --store h.db"
+	siteInitLine   = "site init --site x --sites sites.txt --schema clinics.yaml --coordinator x --honest 1 --epsilon 1 " +
+		"--lifetime-epsilon 1 --until 2999-12-31 --out n.yaml"
+	siteServeLine = "site serve --certs certs --as party/x --listen NOWHERE --state site --policy signed.yaml --officer " +
+		"officer.key --key own.pem --schema clinics.yaml --data census.csv --ledger s.db"
+	siteTrainLine = "site train --certs certs --as combiner/x --sites sites.txt --schema clinics.yaml --epsilon 1 --honest 1 " +
+		"--declared-rows 1000000 --state run --wait 1ms --model n.json"
+	helperLine = "helper --certs certs --as helper/x --listen NOWHERE --store h.db"
 )
 
 // with is a command line in which some flags are replaced or added.
@@ -327,6 +353,22 @@ func scene(t testing.TB) string {
 	}
 	if err := os.WriteFile("peers.txt", []byte(server+" "+strings.Repeat("ab", 32)+" x\n"), 0o600); err != nil {
 		t.Fatal(err)
+	}
+	own, other := tell(t, []string{"party", "key", "--out", "own.pem"}), tell(t, []string{"party", "key", "--out", "other.pem"})
+	census, err := os.ReadFile("census.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	clinics := strings.NewReplacer("replace-one", "add-remove", "role: public", "role: private").Replace(string(census))
+	for name, text := range map[string]string{"officer.key": own, "clinics.yaml": clinics,
+		"sites.txt": server + " " + strings.TrimSpace(own) + " x\n" + server + " " + strings.TrimSpace(other) + " y\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tell(t, strings.Fields(strings.ReplaceAll(siteInitLine, "n.yaml", "policy.yaml")))
+	if said := tell(t, strings.Fields("site sign --policy policy.yaml --key own.pem --out signed.yaml")); said != "" {
+		t.Fatal(said)
 	}
 	return dir
 }

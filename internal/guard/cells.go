@@ -50,7 +50,7 @@ func (g *Guard) publicScore(f *feature.Additive) bool {
 // oneCell seals values of which a row adds at most den to one cell of each of so many vectors.
 func (g *Guard) oneCell(values []mech.Ratio, vectors int, public bool) *Sum {
 	m := OneCellOfEach(g.Schema().Relation, vectors).Times(g.most)
-	return &Sum{g, values, m, public, vectors}
+	return &Sum{of: g, values: values, moves: m, public: public, cells: vectors}
 }
 
 // Caps bound what a row of each class weighs, the positive one's first, in units of
@@ -71,6 +71,7 @@ type Cells struct {
 	of        *Guard
 	caps      Caps
 	sums      []statistic.CellSums
+	asked     any
 	public    bool // no protected cell has a part in them
 	labelOnly bool // only the label of a row is protected in them
 }
@@ -88,7 +89,7 @@ func (g *Guard) Cells(ctx context.Context, f *feature.Additive, bins []feature.B
 		return nil, err
 	}
 	open := g.publicBins(bins) && g.publicScore(f)
-	return &Cells{g, caps, sums, open && !g.protects.label, open}, nil
+	return &Cells{g, caps, sums, g.asked(), open && !g.protects.label, open}, nil
 }
 
 // Caps are those of the weights.
@@ -103,7 +104,7 @@ func (c *Cells) Part(k int) *Sum {
 		values = append(values, mech.Ratio{Num: sums.Positive[b], Den: int64(c.caps[0])},
 			mech.Ratio{Num: sums.Negative[b], Den: int64(c.caps[1])})
 	}
-	return c.of.oneCell(values, 1, c.public)
+	return c.of.oneCell(values, 1, c.public).formed(c.asked, CellsPart, k, nil)
 }
 
 // Imbalances scores some of the bins by how far their cells are from balance, Σ |positive −
@@ -139,6 +140,7 @@ type ClassCells struct {
 	of     *Guard
 	cells  []statistic.ClassCounts
 	public []bool // by column
+	asked  any
 }
 
 // ClassCells counts, for each of bins, the rows of each class in each bin. One pass.
@@ -147,7 +149,7 @@ func (g *Guard) ClassCells(ctx context.Context, bins []feature.Bins) (*ClassCell
 	if err != nil {
 		return nil, err
 	}
-	out := &ClassCells{g, cells, make([]bool, len(bins))}
+	out := &ClassCells{g, cells, make([]bool, len(bins)), g.asked()}
 	for k := range bins {
 		out.public[k] = !g.protects.label && g.publicBins(bins[k:k+1])
 	}
@@ -162,7 +164,7 @@ func (c *ClassCells) Part(k int) *Sum {
 			values = append(values, mech.Ratio{Num: rows, Den: c.of.rowUnits()})
 		}
 	}
-	return c.of.oneCell(values, 1, c.public[k])
+	return c.of.oneCell(values, 1, c.public[k]).formed(c.asked, ClassPart, k, nil)
 }
 
 // Classes is the number of rows of each class, or what they weigh. It is public if the label is.
@@ -174,13 +176,13 @@ func (c *ClassCells) Classes() *Sum {
 			values[class].Num += rows
 		}
 	}
-	return c.of.oneCell(values, 1, !c.of.protects.label)
+	return c.of.oneCell(values, 1, !c.of.protects.label).formed(c.asked, AllOfClass, 0, nil)
 }
 
 // Class is the number of rows of one class of two. If the number of all rows is public, a
 // neighbour moves it by 1.
 func (c *ClassCells) Class(class int) *Sum {
-	s := c.Classes()
+	s := c.Classes().formed(c.asked, OneClass, class, nil)
 	s.values = s.values[class : class+1]
 	if c.of.Schema().Relation == dp.ReplaceOne && c.of.most == 1 {
 		s.moves, s.cells = Moves{1, 1}, 0
@@ -192,12 +194,14 @@ func (c *ClassCells) Class(class int) *Sum {
 // and then as they are: run says which of so many runs a bin is in. Each is one cell of a row.
 func (c *ClassCells) AllClasses(k, runs int, run func(bin int) int) *Sum {
 	values := make([]mech.Ratio, runs)
+	runOf := make([]int, len(c.cells[k].Rows[0]))
 	for b := range c.cells[k].Rows[0] {
+		runOf[b] = run(b)
 		rows := int64(0)
 		for class := range c.cells[k].Rows {
 			rows += c.cells[k].Rows[class][b]
 		}
-		if r := run(b); r < runs { // else it would be counted as a bin, too
+		if r := runOf[b]; r < runs { // else it would be counted as a bin, too
 			values[r].Num += rows
 		}
 		values = append(values, mech.Ratio{Num: rows})
@@ -205,7 +209,7 @@ func (c *ClassCells) AllClasses(k, runs int, run func(bin int) int) *Sum {
 	for i := range values {
 		values[i].Den = c.of.rowUnits()
 	}
-	return c.of.oneCell(values, 2, c.public[k])
+	return c.of.oneCell(values, 2, c.public[k]).formed(c.asked, ClassesOnce, k, append(runOf, runs))
 }
 
 // Rows is the counts of one of the bins whatever the class, by bin.
@@ -224,11 +228,15 @@ func (c *ClassCells) Rows(k int) *Sum {
 func (g *Guard) Join(sums ...*Sum) (*Sum, error) {
 	var values []mech.Ratio
 	vectors, public := 0, true
+	var forms []Form
 	for _, s := range sums {
 		if s.of != g || s.cells == 0 {
 			return nil, fmt.Errorf("guard: only counts of one guard can be joined")
 		}
 		values, vectors, public = append(values, s.values...), vectors+s.cells, public && s.public
+		forms = append(forms, s.forms...)
 	}
-	return g.oneCell(values, vectors, public), nil
+	all := g.oneCell(values, vectors, public)
+	all.forms = forms
+	return all, nil
 }

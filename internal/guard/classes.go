@@ -31,7 +31,8 @@ func (g *Guard) ClassSlope(ctx context.Context, f *StepScore, sh *feature.LevelS
 		return nil, err
 	}
 	values := []mech.Ratio{{Num: slope.Gain, Den: engine.WeightOne}, {Num: slope.HalfCurve, Den: engine.WeightOne}}
-	return &Sum{of: g, values: values, moves: Signed(g.Schema().Relation).Times(g.most)}, nil
+	sum := &Sum{of: g, values: values, moves: Signed(g.Schema().Relation).Times(g.most)}
+	return sum.formed(g.asked(), SlopeView, 0, nil), nil
 }
 
 // ClassResiduals are sealed residuals of one column by class and bin.

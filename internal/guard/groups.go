@@ -48,6 +48,9 @@ func (g *Guard) Groups(ctx context.Context, cols []int) (*Groups, error) {
 	if g.private && g.protects.all {
 		return nil, fmt.Errorf("guard: rows can be grouped if their number is public only")
 	}
+	if err := g.refuseRemote("groups of rows"); err != nil {
+		return nil, err
+	}
 	all, err := g.table.Groups(ctx, cols)
 	if err != nil {
 		return nil, err

@@ -24,7 +24,8 @@ type Guard struct {
 	protects protects
 	counted  bool
 	private  bool
-	most     int // rows that a unit counts for
+	most     int    // rows that a unit counts for
+	remote   Remote // nil if rows lie here
 }
 
 // Open charges acct for a training on tab by terms t, and returns its guard. It refuses before it
@@ -142,6 +143,9 @@ func (g *Guard) Part(t Terms) (*Guard, error) { return g.part(t, g.table, 1) }
 
 // part is a guard on tab, in which a unit of g's table has so many rows (2.4, 2.5).
 func (g *Guard) part(t Terms, tab engine.Table, rows int) (*Guard, error) {
+	if err := g.refuseRemote("a training inside another"); err != nil {
+		return nil, err
+	}
 	in := &Guard{table: tab, exit: g.exit, protects: protectedBy(t.Scope, tab.Schema()), most: 1, counted: g.counted}
 	if g.protects.label && !in.protects.label || g.protects.all && !in.protects.all || g.private == t.NotPrivate || g.most != 1 {
 		return nil, &dp.ParamError{Op: t.Op, Param: "scope", Want: "must protect what the training around it does",
@@ -172,6 +176,11 @@ func Train[M interface{ Stated() dp.Statement }](
 	if err != nil {
 		return none, err
 	}
+	return fit(ctx, p, g)
+}
+
+// fit fits a plan, and holds what the model states against what was charged.
+func fit[M interface{ Stated() dp.Statement }](ctx context.Context, p Plan[M], g *Guard) (none M, err error) {
 	m, err := p.Fit(ctx, g)
 	if err != nil {
 		return none, err

@@ -17,13 +17,19 @@ type Sum struct {
 	moves  Moves
 	public bool // no protected cell has a part in it
 	cells  int  // so many vectors side by side, to one cell of each of which a row adds; 0 for another form
+	// forms and reversed are what is asked of sites, if rows lie there: values are then zeros.
+	forms    []Form
+	reversed bool
 }
 
 // Len is the number of its values.
 func (s *Sum) Len() int { return len(s.values) }
 
 // Reverse turns the order of the values round.
-func (s *Sum) Reverse() { slices.Reverse(s.values) }
+func (s *Sum) Reverse() {
+	slices.Reverse(s.values)
+	s.reversed = !s.reversed
+}
 
 // Noisy is a measured Sum.
 type Noisy struct {
@@ -37,6 +43,9 @@ type Noisy struct {
 func (g *Guard) Measure(label string, share Share, s *Sum) (Noisy, error) {
 	if s.of != g {
 		return Noisy{}, fmt.Errorf("guard: %s must be measured by the guard that summed it", label)
+	}
+	if g.remote != nil {
+		return g.measureAcross(label, share, s)
 	}
 	m := mech.Mechanism(mech.NoNoise{})
 	if g.private {
@@ -133,6 +142,9 @@ func (s *Scores) withOffsets() []mech.Ratio {
 func (g *Guard) Select(label string, share Share, s *Scores) (int, error) {
 	if s.of != g || len(s.values) == 0 {
 		return 0, fmt.Errorf("guard: %s must be selected by the guard that scored at least one candidate", label)
+	}
+	if err := g.refuseRemote("a selection"); err != nil {
+		return 0, err
 	}
 	m := mech.Selector(mech.NoNoise{})
 	if g.private {

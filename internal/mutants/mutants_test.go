@@ -22,7 +22,7 @@ func TestMutantsAreCaught(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range slices.Concat(table, unlisted, leaned, guarded) {
+	for _, m := range slices.Concat(table, unlisted, leaned, guarded, sited) {
 		t.Run("row "+m.Row, func(t *testing.T) {
 			out, err := run(t, root, m)
 			switch {
@@ -41,7 +41,7 @@ func TestMutantsAreCaught(t *testing.T) {
 
 // TestMutantsStillApply keeps the table in step with code and tests without running it.
 func TestMutantsStillApply(t *testing.T) {
-	for _, m := range slices.Concat(table, unlisted, leaned, guarded) {
+	for _, m := range slices.Concat(table, unlisted, leaned, guarded, sited) {
 		src, err := os.ReadFile(filepath.Join("../..", m.File))
 		if err != nil {
 			t.Fatal(err)

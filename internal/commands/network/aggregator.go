@@ -40,10 +40,9 @@ If a task has no list of owners, anyone can create keys for it. Therefore one
 certificate may bring at most --owners-per-certificate owners to such a task, or
 as many as --relay declares for its name.
 
-Everything that the aggregator has acknowledged is on disk. You may kill it at
-any moment, and several aggregators may share one PostgreSQL database. The
-aggregator refuses to start on an old copy of --state, because an old copy lacks
-reports that were acknowledged. The folder --anchors records the latest state.
+You may kill the aggregator at any moment, and several may share one PostgreSQL
+database. It refuses to start on an old copy of --state, which lacks reports
+that were acknowledged.
 
 On --page it serves a page with the progress of the rounds, metrics for
 Prometheus, and health checks. The page has no TLS and no access control. Choose

@@ -130,19 +130,14 @@ is protected too. --parties is the number of parties that were asked, and it is
 public. With --roster only the parties on that list may vote. Each line is a
 public key and a party's name; signatures prove who voted.
 
-With --ask combine fetches the votes from parties that serve (party serve). It
-asks all of them at once, and repeats until --wait is over. --votes is then the
-folder to keep the votes in. A party counts as absent if it does not answer, or
-answers with anything other than its votes.
+With --ask combine fetches the votes from parties that serve (party serve), until
+--wait is over. --votes is then the folder to keep the votes in.
 
-With --secure-sum (method soft, form statistic) the combiner sees no votes. Each
-party adds its share of the noise to one short vector, and the combiner learns
-only the sum. The noise is sized for --honest parties, and no sum of fewer than
---minimum parties is opened. A party takes part only if at least --honest of the
-parties in any such sum are honest, according to its operator (party serve
---peers --honest). With --ask the parties and the --helpers, who hold the
-shares, are processes elsewhere. With --votes this process simulates all of them
-as a rehearsal, and its output is what the parties would get.
+With --secure-sum (method soft, form statistic) the combiner sees no votes: it
+learns only the sum of the parties' vectors, with noise sized for --honest of
+them, of at least --minimum parties. With --ask the parties and the --helpers,
+who hold the shares, are processes elsewhere. With --votes this process
+simulates all of them.
 
 With --ledger the combination is charged to a data set whose unit is a party.
 noisy-max charges each answer, and stops when the budget is spent.`,

@@ -31,8 +31,8 @@ line, 3 refused by a privacy budget.`,
   discreet-net simulate --plan --schema adult.yaml --epsilon 1 --owners 100000
   discreet-net party plan --schema aux.yaml --parties 200 --epsilon 1`,
 	}, []commands.Group{
-		{Title: "Institutions that may not pool their tables", Commands: []*cobra.Command{a.newPartyCommand(),
-			a.newCombineCommand()}},
+		{Title: "Institutions that may not pool their tables", Commands: []*cobra.Command{a.newSiteCommand(),
+			a.newPartyCommand(), a.newCombineCommand()}},
 		{Title: "People who perturb at home", Commands: []*cobra.Command{a.newSimulateCommand(), a.newAggregatorCommand(),
 			a.newTaskCommand(), a.newOwnerCommand(), a.newHelperCommand()}},
 		{Title: "Both", Commands: []*cobra.Command{a.newCertsCommand()}},

@@ -45,13 +45,11 @@ part if an operator has signed the task and the task's ε is at most
 --max-epsilon. It refuses permanently if all its reports together would cost
 more than --lifetime-epsilon.
 
-With --mode aggregate it takes part in secret sums instead. It splits its vector
-into shares, one for each of the task's helpers, and the helpers release only
-sums. For the same ε this is far more accurate, but the owner must trust the
-helpers: with five helpers, two may collude with the aggregator; with three
-helpers, none may. It also relies on other owners to add their share of the
-noise. With --honest you declare how many of the owners on a task's list you
-believe to be honest. A task that counts on more is refused.
+With --mode aggregate it takes part in secret sums instead, which are far more
+accurate for the same ε. The owner must then trust the helpers: with five, two
+may collude with the aggregator; with three, none may. It also relies on other
+owners to add their share of the noise. A task that counts on more than --honest
+of those on its list is refused.
 
 With --owners N the rows belong to N owners, in equal parts, each with a key of
 its own in the book. Use this for trials, and for machines that hold the data of

@@ -39,15 +39,9 @@ func (a *app) newPartyServeCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "answer combiners over the network",
 		Long: `Serve waits for combiners' queries and answers them with votes, as party vote
-writes them. The model, or the command, stays on this machine.
-
-A query is answered only if all of these hold:
-
-- a combiner that --combiner names has signed it;
-- --allow names its auxiliary files;
-- its schema is the one of --schema;
-- its epsilon is at most --max-epsilon;
-- all queries together cost at most --lifetime-epsilon.
+writes them. The model, or the command, stays on this machine. A query is
+answered only if its combiner, auxiliary files, schema, kind and epsilon are
+those that the flags allow (docs/parties.md).
 
 The combiner may send files that are allowed by their SHA-256 and size in bytes,
 as sha256sum and wc -c print them; other files must be on this machine. A
@@ -55,30 +49,17 @@ command gets one file. A query that cannot be combined costs nothing. Part of
 the disk stays free.
 
 With --unit person the party protects the persons of its table instead of
-itself. The model's statement must then guarantee that all rows of one person
-are protected, at a stated epsilon. --max-epsilon bounds this epsilon, and
---lifetime-epsilon bounds the sum over all models that ever vote from this
---state. Queries cost nothing more.
+itself. --max-epsilon then bounds the epsilon of the model, and
+--lifetime-epsilon the sum over all models that ever vote from this --state.
 
 Answers are written to --state before they are sent. The same query gets the
-same votes again, until its deadline, when the votes are deleted. You may kill
-the process at any moment.
+same votes again, until its deadline. You may kill the process at any moment.
 
-With --helpers the party takes part in secret sums, in which its vote remains
-secret. The combiner gets nothing from this process; each helper gets one share
-of a short vector to which the party has added its share of the noise. Name all
-helpers of the sum, run by organisations that do not pool what they hold. Votes
-are then sent in the clear only if --kind allows it as well.
-
-The noise of a secret sum comes from its parties. --peers lists the parties that
-this party adds up with. --honest is how many of them at least, including this
-one, draw their noise and keep it to themselves. A sum with any other party is
-refused. A sum is also refused if it counts on the noise of more parties than
-are honest when all others take part. Get the keys from the parties, not from
-the combiner.
-
-On --page it serves metrics for Prometheus and health checks, without TLS and
-without access control.`,
+With --helpers the party takes part in secret sums. The combiner gets nothing
+from this process; each helper gets one share of a short vector to which the
+party has added its share of the noise. Name all helpers of the sum, run by
+organisations that do not pool what they hold. Get the keys of --peers from the
+parties, not from the combiner.`,
 		Example: `  discreet-net party serve --certs certs --as party/mary --listen :8451 --state mary \
     --model m.json --schema aux.yaml \
     --key mary.pem --combiner uni --allow shared/aux.csv --max-epsilon 1 --lifetime-epsilon 3

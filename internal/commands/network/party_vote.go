@@ -28,9 +28,8 @@ func (a *app) newPartyVoteCommand() *cobra.Command {
 		Use:   "vote",
 		Short: "vote on the rows of the auxiliary table",
 		Long: `Vote writes a party's votes on the rows of the auxiliary table: labels, or
-probabilities of every class. The file is signed, and contains the digests of
-the table and of the voter. Votes are for the combiner alone; they are as
-confidential as the model.
+probabilities of every class. The file is signed. It is as confidential as
+the model: votes are for the combiner alone.
 
 There are three ways to vote:
 

@@ -73,23 +73,14 @@ anyone can create keys, and one machine may report as many owners. The task
 contains the hash of the list. Its owners, and all others who may see the task,
 can read the list.
 
-In mode aggregate owners give shares of a secret sum to the task's helpers. The
-aggregator does not see an owner's numbers, only the sum of two thirds of a
-slot's owners or more. First the slot waits for --minimum owners who take part,
-then the same time for their shares. There must be three --helpers or more, each
-run by a different organisation. With three, one may be lost or curious. With
-five, two may also collude with the aggregator.
-
-Mode aggregate requires a --roster. --honest is the number of owners on it who
-must be honest. The others may all work for the aggregator, in one slot, and the
-noise of its sum is still complete. The more owners may be dishonest, the more
-noise is needed. Owners refuse a task that counts on more honest owners than
-they do.
+In mode aggregate owners give shares of a secret sum to three --helpers or more,
+each run by a different organisation, and the aggregator sees sums alone. This
+mode requires a --roster. --honest is the number of owners on it who must be
+honest: the fewer, the more noise is needed.
 
 In mode aggregate owners prove that each of their numbers is in range if that
-takes at most 1 MiB for each helper. With --prove-ranges they prove it in any
-case, and a task is refused if that takes more than 3.5 MiB, about 20,000 cells.
-If ranges are not proven, one owner can end the task without being identified.`,
+takes at most 1 MiB for each helper, and with --prove-ranges in any case. If
+ranges are not proven, one owner can end the task without being identified.`,
 		Example: `  discreet-net task create --certs certs --as operator/anna --server https://localhost:8443 \
     --schema adult.yaml --classifier stump --epsilon 1 --owners 30000 --minimum 100 --slot 10m --quiet 30s --ends 24h
   discreet-net task create --certs certs --as operator/anna --server https://localhost:8443 --mode aggregate \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package extend opens a guard from outside, for measurements that bring their own proof: those of
-// the laboratory's learners, of tune, and of learners with a bug that audits must refute. No learner
-// of the product may import it.
+// the laboratory's learners, of tune, of sites that share noise, and of learners with a bug that audits
+// must refute. No learner of the product may import it.
 package extend
 
 import (

@@ -22,6 +22,9 @@ type Params struct {
 	// table's own is then used, which is public; under add-remove, where it is private, assumedRows.
 	// It moves no noise scale, so a wrong number costs accuracy and never privacy.
 	Rows int
+	// TakeAll takes every column, however little each then tells, so that nothing is selected: it is for
+	// rows at several sites.
+	TakeAll bool
 }
 
 // assumedRows stands for a number of rows that nobody gave.

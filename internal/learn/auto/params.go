@@ -30,7 +30,7 @@ const (
 	choiceShare = 0.05 // of ε, for the choice
 	// leastSignal is how many rows times ε the question needs; under replace-one, where
 	// scores move twice as far, twice as many.
-	leastSignal  = 10_000
+	leastSignal  = 20_000
 	mostProducts = 2000
 	fewProducts  = 300
 	mostVisits   = 400_000_000 // of rows, by all products

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package network
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/atomicfile"
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
+	"github.com/discreet-dp/discreet/internal/edkey"
+	"github.com/discreet-dp/discreet/internal/federated/sites"
+	"github.com/discreet-dp/discreet/internal/keyfile"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	"github.com/discreet-dp/discreet/internal/service/site"
+	"github.com/discreet-dp/discreet/internal/table/engine/memory"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/train"
+)
+
+func (a *app) newSiteCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "site",
+		Short: "add an institution's rows to trainings without showing them",
+		Long: `A site adds its rows to trainings across institutions, and shows none
+(docs/sites.md).`,
+		Example: `  discreet-net site init --site north --sites sites.txt --schema clinics.yaml --coordinator uni --honest 2 \
+    --epsilon 1 --delta 1e-6 --lifetime-epsilon 3 --lifetime-delta 3e-6 --until 2027-12-31 --out north.yaml
+  discreet-net site sign --policy north.yaml --key officer.pem --out north.signed.yaml`,
+	}
+	return cli.Group(c, a.newSiteInitCommand(), a.newSiteCheckCommand(), a.newSiteSignCommand(), a.newSiteServeCommand(),
+		a.newSiteTrainCommand())
+}
+
+func (a *app) newSiteInitCommand() *cobra.Command {
+	p := site.Policy{Version: 1, Measurements: 1000, Numbers: 1 << 16, Data: "rows"}
+	var list, schemaFile, out string
+	c := &cobra.Command{
+		Use:   "init",
+		Short: "write a draft of a site's policy",
+		Long: `Init writes a policy for the site's officer to read, change and sign. Compare
+each key of --sites with the site that has it.`,
+		Example: `  discreet-net site init --site north --sites sites.txt --schema clinics.yaml --coordinator uni --honest 2 \
+    --epsilon 1 --delta 1e-6 --lifetime-epsilon 3 --lifetime-delta 3e-6 --until 2027-12-31 --out north.yaml`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			peers, err := readSites("site init", list)
+			if err != nil {
+				return err
+			}
+			s, err := schema.Load(schemaFile)
+			if err != nil {
+				return err
+			}
+			p.Sites, p.MinimumSites = map[string]string{}, len(peers)
+			for _, peer := range peers {
+				p.Sites[peer.Name] = hex.EncodeToString(peer.Key)
+			}
+			if p.Schema, err = sites.SchemaDigest(s); err != nil {
+				return err
+			}
+			if err := p.CheckDraft(); err != nil {
+				return &cli.UsageError{Err: fmt.Errorf("site init: %w", err)}
+			}
+			return atomicfile.Write(out, atomicfile.Public, func(w io.Writer) error {
+				_, err := io.WriteString(w, p.Draft())
+				return err
+			})
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&p.Site, "site", "", "the `name` of this site")
+	f.StringVar(&list, "sites", "", "the `file` of sites: an address, a public key and a name on each line")
+	f.StringVar(&schemaFile, "schema", "", "the schema `file` that all sites have")
+	f.StringSliceVar(&p.Coordinators, "coordinator", nil, "the `names` of the coordinators to answer")
+	f.IntVar(&p.Honest, "honest", 0, "the smallest `number` of honest sites, including this one")
+	f.StringVar(&p.Training.Epsilon, "epsilon", "", "the largest `ε` of a training")
+	f.StringVar(&p.Training.Delta, "delta", "0", "the largest `δ` of a training")
+	f.StringVar(&p.Lifetime.Epsilon, "lifetime-epsilon", "", "the largest `ε` of all trainings together")
+	f.StringVar(&p.Lifetime.Delta, "lifetime-delta", "0", "the largest `δ` of all trainings together")
+	f.StringVar(&p.Until, "until", "", "the last `day` of trainings, as 2027-12-31")
+	f.StringVar(&out, "out", "", "the draft `file`")
+	cli.Reads(c, "sites", "schema")
+	cli.Writes(c, "out")
+	cli.Require(c, "site", "sites", "schema", "coordinator", "honest", "epsilon", "lifetime-epsilon", "until", "out")
+	return c
+}
+
+func (a *app) newSiteSignCommand() *cobra.Command {
+	var policy, key, out string
+	c := &cobra.Command{
+		Use:   "sign",
+		Short: "sign a site's policy",
+		Long: `Sign checks a policy and writes it with the officer's signature as its last
+line.`,
+		Example: `  discreet-net site sign --policy north.yaml --key officer.pem --out north.signed.yaml`,
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			officer, err := keyfile.Read("site sign", key)
+			if err != nil {
+				return err
+			}
+			return atomicfile.Write(out, atomicfile.Public, func(w io.Writer) error { return site.SignPolicy(policy, officer, w) })
+		},
+	}
+	c.Flags().StringVar(&policy, "policy", "", "the policy `file`")
+	c.Flags().StringVar(&key, "key", "", "the officer's key `file`, as party key makes it")
+	c.Flags().StringVar(&out, "out", "", "the signed policy `file`")
+	cli.Reads(c, "policy", "key")
+	cli.Writes(c, "out")
+	cli.Require(c, "policy", "key", "out")
+	return c
+}
+
+func (a *app) newSiteCheckCommand() *cobra.Command {
+	var policy, schemaFile, officer string
+	c := &cobra.Command{
+		Use:     "check",
+		Short:   "print in words what a site's policy allows",
+		Long:    `Check prints what a policy allows. With --officer it checks the signature.`,
+		Example: `  discreet-net site check --policy north.yaml --schema clinics.yaml`,
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			key, err := readOfficer(officer)
+			if err != nil {
+				return err
+			}
+			p, err := site.ReadPolicy(policy, key)
+			if err != nil {
+				return err
+			}
+			s, err := schema.Load(schemaFile)
+			if err != nil {
+				return err
+			}
+			lines, err := p.Words(s)
+			for _, line := range lines {
+				if _, failed := fmt.Fprintln(a.Stdout, line); failed != nil {
+					return failed
+				}
+			}
+			return err
+		},
+	}
+	c.Flags().StringVar(&policy, "policy", "", "the policy `file`")
+	c.Flags().StringVar(&schemaFile, "schema", "", "the schema `file` of the site's table")
+	c.Flags().StringVar(&officer, "officer", "", "the `file` of the officer's public key, as party key prints it")
+	cli.Reads(c, "policy", "schema", "officer")
+	cli.Require(c, "policy", "schema")
+	return c
+}
+
+// readOfficer reads the officer's public key from a file, nil if none is named.
+func readOfficer(path string) (ed25519.PublicKey, error) {
+	if path == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	key, err := parseKey(string(bytes.TrimSpace(text)))
+	if err != nil {
+		return nil, fmt.Errorf("site: %s %w", path, err)
+	}
+	return key, nil
+}
+
+// parseKey reads a public key as party key prints it.
+func parseKey(text string) (ed25519.PublicKey, error) {
+	key, err := hex.DecodeString(text)
+	if err == nil {
+		err = edkey.Check(key)
+	}
+	if err != nil {
+		return nil, errors.New("must be a public key of 64 hexadecimal digits, as party key prints it")
+	}
+	return key, nil
+}
+
+// siteServe is the flags of the command.
+type siteServe struct {
+	*app
+	as
+	ledger                                            commands.LedgerFlag
+	listen, page, state, policy, officer, key, schema string
+	data                                              []string
+}
+
+func (a *app) newSiteServeCommand() *cobra.Command {
+	s := &siteServe{app: a}
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "answer coordinators within the policy",
+		Long: `Serve reads the table once and answers the coordinators that the policy names:
+sums with the site's share of the noise, which masks hide until all sites are
+added up.
+
+A training is charged before a row is read. If the ledger does not have the
+policy's data set, it gets it, with the policy's lifetime. Answers are on disk
+before they are sent. You may kill the process at any moment.
+
+Never restore an old copy of --state, which could answer twice. Delete it: open
+trainings then end.`,
+		Example: `  discreet-net site serve --certs certs --as party/north --listen :8461 --state north --policy north.signed.yaml \
+    --officer officer.key --key north.pem --schema clinics.yaml --data north.csv --ledger north.db`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return s.serveSite(c.Context()) },
+	}
+	s.as.addFlags(c, "party/north")
+	f := c.Flags()
+	f.StringVar(&s.listen, "listen", "", "the `address` to serve at, host:port")
+	f.StringVar(&s.page, "page", "", "the `address` for metrics and health checks (default none)")
+	f.StringVar(&s.state, "state", "", "the `folder` for open trainings")
+	f.StringVar(&s.policy, "policy", "", "the signed policy `file`")
+	f.StringVar(&s.officer, "officer", "", "the `file` of the officer's public key, as party key prints it")
+	f.StringVar(&s.key, "key", "", "the site's key `file`, as party key makes it")
+	f.StringVar(&s.schema, "schema", "", "the schema `file` of the table")
+	f.StringArrayVar(&s.data, "data", nil, "a `file` of the table; may be repeated")
+	s.ledger.AddFlag(c)
+	cli.AddSection(c, connection, "listen", "page")
+	cli.Reads(c, "policy", "officer", "key", "schema", "data")
+	cli.KeepsFolder(c, "state", site.StateNames)
+	cli.Require(c, "listen", "state", "policy", "officer", "key", "schema", "data", "ledger")
+	return c
+}
+
+func (s *siteServe) serveSite(ctx context.Context) (err error) {
+	officer, err := readOfficer(s.officer)
+	if err != nil {
+		return err
+	}
+	policy, err := site.ReadPolicy(s.policy, officer)
+	if err != nil {
+		return err
+	}
+	key, err := keyfile.Read("site serve", s.key)
+	if err != nil {
+		return err
+	}
+	self, err := s.loadIdentity()
+	if err != nil {
+		return err
+	}
+	sch, _, err := commands.LoadSchema(s.schema)
+	if err != nil {
+		return err
+	}
+	rows, err := digestOfFiles(s.data)
+	if err != nil {
+		return err
+	}
+	tab, err := s.ReadTable(ctx, sch, s.data)
+	if err != nil {
+		return err
+	}
+	if again, err := digestOfFiles(s.data); err != nil || again != rows {
+		return errors.Join(errors.New("site: the files of the table must not change while they are read"), err)
+	}
+	mem, err := memory.New(tab)
+	if err != nil {
+		return err
+	}
+	l, err := s.ledger.Open(ctx, ledger.Create)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	if err := policy.OpenLedger(ctx, l, sch); err != nil {
+		return commands.AsRefusal(err)
+	}
+	log := s.newLogger()
+	server, err := site.New(site.Params{
+		Self: self, Policy: policy, Key: key, State: s.state, Table: mem, Rows: rows, Log: log, Now: commands.Clock,
+		Charge: func(ctx context.Context, id sites.Digest) (site.Account, error) {
+			return l.Job(ctx, ledger.Request{Dataset: policy.Data, ID: string(id), Config: []byte(id), Terms: train.Terms(sch),
+				Worker: train.Worker()})
+		},
+	})
+	if err != nil {
+		return commands.AsRefusal(err)
+	}
+	services := []*service{{&http.Server{Handler: server.Handler(), TLSConfig: self.Server()}, s.listen, true}}
+	if s.page != "" {
+		services = append(services, &service{&http.Server{Handler: server.Page()}, s.page, false})
+	}
+	return serveAll(ctx, log, self, func(ctx context.Context) error { <-ctx.Done(); return nil }, services)
+}
+
+// digestOfFiles is one digest of the bytes of some files, in order.
+func digestOfFiles(paths []string) (sites.Digest, error) {
+	all := sha256.New()
+	for _, path := range paths {
+		f, err := os.Open(path)
+		if err != nil {
+			return "", err
+		}
+		one := sha256.New()
+		_, err = io.Copy(one, f)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return "", err
+		}
+		all.Write(one.Sum(nil))
+	}
+	return sites.Digest(hex.EncodeToString(all.Sum(nil))), nil
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sites
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
+	"github.com/discreet-dp/discreet/internal/stats"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/memory"
+	"github.com/discreet-dp/discreet/internal/table/engine/question"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+func schemaOf(t testing.TB, levels string) *schema.Schema {
+	t.Helper()
+	s, err := schema.Parse([]byte(`name: t
+unit: one row
+relation: add-remove
+file: {delimiter: ",", quote: "", header: true}
+columns:
+  - {name: x, role: private, number: {lower: 0, upper: 10, default: 5}}
+  - {name: c, role: private, category: {levels: [a, b, c]}}
+  - {name: y, role: private, label: {levels: [` + levels + `, default: n}}
+`))
+	must(t, err)
+	return s
+}
+
+func tableOf(t testing.TB, s *schema.Schema, rows []string) engine.Table {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "t.csv")
+	must(t, os.WriteFile(path, []byte("x,c,y\n"+strings.Join(rows, "")), 0o600))
+	tab, err := dataset.Read(t.Context(), s, dataset.Options{}, path)
+	must(t, err)
+	m, err := memory.New(tab)
+	must(t, err)
+	return m
+}
+
+func rowsOf(src rng.Source, n int, labels string) (rows []string) {
+	for range n {
+		rows = append(rows, fmt.Sprintf("%d,%c,%c\n", rng.Below(src, 11), 'a'+rng.Below(src, 3), labels[rng.Below(src, uint64(len(labels)))]))
+	}
+	return rows
+}
+
+// asker makes measurements of any kind, right and wrong ones.
+type asker struct {
+	s   *schema.Schema
+	src rng.Source
+}
+
+func (h *asker) draw(n int) int { return int(rng.Below(h.src, uint64(n))) }
+
+func (h *asker) number() float64 {
+	odd := []float64{0, 1, -1, 1e300, -1e300, 1e-300, 0x1p62, -1 << 40}
+	if k := h.draw(3 * len(odd)); k < len(odd) {
+		return odd[k]
+	}
+	return float64(h.draw(2001)-1000) / 100
+}
+
+func (h *asker) numbers(n int) (out []float64) {
+	for range n {
+		out = append(out, h.number())
+	}
+	return out
+}
+
+func (h *asker) bins() feature.Bins {
+	if h.draw(3) == 0 {
+		return feature.NewBins(h.s, 1, nil)
+	}
+	var edges []float64
+	for range h.draw(4) {
+		edges = append(edges, float64(h.draw(101))/10)
+	}
+	slices.Sort(edges)
+	return feature.NewBins(h.s, 0, slices.Compact(edges))
+}
+
+func (h *asker) shape() *feature.LevelShape {
+	sh := &feature.LevelShape{Bins: h.bins()}
+	for range h.s.Classes() {
+		sh.Steps = append(sh.Steps, h.numbers(sh.Bins.Len()))
+	}
+	return sh
+}
+
+func (h *asker) score() *statistic.StepScore {
+	f := statistic.NewStepScore(h.numbers(h.s.Classes()))
+	for range h.draw(3) {
+		f.AddShape(h.shape(), h.number())
+	}
+	return f
+}
+
+func (h *asker) question() *question.Question {
+	q := &question.Question{Kind: question.Sum, Against: engine.WholeLabel}
+	if h.draw(10) == 0 {
+		q.Against = h.draw(3)
+	}
+	var bins []feature.Bins
+	for range 1 + h.draw(3) {
+		bins = append(bins, h.bins())
+	}
+	switch h.draw(6) {
+	case 0, 1:
+		score := &feature.Additive{Intercept: h.number()}
+		for range h.draw(3) {
+			b := h.bins()
+			score.Shapes = append(score.Shapes, feature.Shape{Bins: b, Steps: h.numbers(b.Len())})
+		}
+		if h.draw(3) == 0 {
+			bins[0] = feature.Cross(h.bins(), h.bins())
+		}
+		q.Statistic = statistic.Cells{Under: score, Bins: bins,
+			Caps: statistic.Caps{uint32(1 + h.draw(engine.WeightOne)), uint32(1 + h.draw(engine.WeightOne+1))}}
+	case 2:
+		q.Statistic = statistic.ClassCells{Bins: bins}
+	case 3:
+		q.Statistic = statistic.ClassSlope{Under: h.score(), Along: h.shape(), Most: math.Abs(h.number())}
+	case 4:
+		q.Statistic = statistic.ClassResiduals{Under: h.score(), Bins: bins[0]}
+	case 5:
+		q.Kind = question.Groups
+	}
+	return q
+}
+
+func (h *asker) ask(t *testing.T) *Ask {
+	a := &Ask{Label: "rows", Epsilon: dp.Nano}
+	for range 1 + h.draw(2) {
+		text, err := question.Encode(h.question())
+		must(t, err)
+		if h.draw(20) == 0 {
+			text[h.draw(len(text))] = byte(h.draw(256))
+		}
+		a.Questions = append(a.Questions, text)
+	}
+	for range 1 + h.draw(3) {
+		f := AskedForm{Question: h.draw(len(a.Questions)), Part: h.draw(3), View: []guard.View{guard.CellsPart, guard.ClassPart,
+			guard.AllOfClass, guard.OneClass, guard.ClassesOnce, guard.SlopeView}[h.draw(6)]}
+		if f.View == guard.ClassesOnce || h.draw(10) == 0 {
+			runs := 1 + h.draw(3)
+			for range 2 + h.draw(4) {
+				f.Runs = append(f.Runs, h.draw(runs+h.draw(6)/5))
+			}
+			f.Runs = append(f.Runs, runs)
+		}
+		if h.draw(20) == 0 {
+			f.Question, f.Part = h.draw(5)-1, h.draw(7)-2
+		}
+		a.Forms = append(a.Forms, f)
+	}
+	if h.draw(3) > 0 {
+		a.Forms = a.Forms[:1]
+	}
+	return a
+}
+
+// Whatever is asked, neighbours answer or refuse alike, and numbers move by no more than the noise is
+// sized for.
+func TestHostileForms(t *testing.T) {
+	answered := map[guard.View]int{}
+	for trial := range 400 {
+		labels := []string{"np", "npq"}[trial%2]
+		s := schemaOf(t, strings.Join(strings.Split(labels, ""), ", ")+map[bool]string{true: "], positive: p", false: "]"}[labels == "np"])
+		src := replay.Seeded(uint64(trial), "hostile")
+		rows := rowsOf(src, 6, labels)
+		tables := []engine.Table{tableOf(t, s, rows), tableOf(t, s, rows[1:])}
+		h := &asker{s, src}
+		for range 8 {
+			a := h.ask(t)
+			var passages []mechtest.Passage
+			var words []string
+			for _, tab := range tables {
+				tape := &mechtest.Recorder{}
+				g, err := guard.Open(t.Context(), guard.Terms{Op: "test", Scope: dp.WholeRow, Price: dp.Price{Epsilon: dp.Nano},
+					Bill: pureBill}, tab, guard.Uncounted{}, mech.NewTapedExit(rng.System(), tape))
+				must(t, err)
+				r := &Responder{Guard: g, Honest: 1, Values: 60}
+				sum, err := r.sum(t.Context(), a)
+				if err == nil {
+					_, err = g.Measure("rows", guard.Share{Epsilon: dp.Nano}, sum)
+				}
+				words = append(words, fmt.Sprint(err))
+				passages = append(passages, tape.Passages...)
+			}
+			if words[0] != words[1] || len(passages)%2 == 1 {
+				t.Errorf("neighbours differ: %s, %s", words[0], words[1])
+				continue
+			}
+			if len(passages) == 0 {
+				continue
+			}
+			answered[a.Forms[0].View]++
+			if moved, bound := passages[0].Moved(passages[1]), passages[0].Bound; !(moved <= bound*(1+1e-9)) {
+				text, _ := json.Marshal(a)
+				t.Errorf("a neighbour moves %s by %g, the noise is for %g", text, moved, bound)
+			}
+		}
+	}
+	if len(answered) != 6 {
+		t.Errorf("only these views were answered: %v", answered)
+	}
+}
+
+// The view of a coordinator that has all sites but two on its side: a count over the rows of these, with
+// the noise of both. H is 2, ε is 1.
+func TestAuditOfSites(t *testing.T) {
+	const trials = 4000
+	s := schemaOf(t, "n, p], positive: p")
+	tables := [2][2]engine.Table{}
+	for side := range 2 {
+		tables[side] = [2]engine.Table{tableOf(t, s, []string{"1,a,p\n", "2,a,n\n", "3,a,p\n"}[side:]),
+			tableOf(t, s, []string{"1,a,p\n"})}
+	}
+	text, err := question.Encode(&question.Question{Kind: question.Sum, Against: engine.WholeLabel,
+		Statistic: statistic.ClassCells{Bins: []feature.Bins{feature.NewBins(s, 1, nil)}}})
+	must(t, err)
+	ask := &Ask{Label: "rows", Epsilon: dp.Nano, Questions: []json.RawMessage{text},
+		Forms: []AskedForm{{View: guard.AllOfClass}}}
+	sized, err := mech.SharedLaplace(dp.Nano, 1, 2, 2)
+	must(t, err)
+	// totals are what the coordinator knows of the label's second class; with silent, the second site
+	// draws no noise.
+	totals := func(side int, silent bool) (out []float64) {
+		for range trials {
+			var sum []mech.Whole
+			for i, tab := range tables[side] {
+				g, err := guard.Open(t.Context(), guard.Terms{Op: "test", Scope: dp.WholeRow, Price: dp.Price{Epsilon: dp.Nano},
+					Bill: pureBill}, tab, guard.Uncounted{}, mech.NewExit(rng.System()))
+				must(t, err)
+				own, err := (&Responder{Guard: g, Honest: 2, Values: 10}).Contribute(t.Context(), ask)
+				must(t, err)
+				if silent && i == 1 {
+					continue // its one row is known
+				}
+				if sum == nil {
+					sum = own
+					continue
+				}
+				for k := range sum {
+					sum[k] = sum[k].Plus(own[k])
+				}
+			}
+			out = append(out, sized.Floats(sum)[1])
+		}
+		return out
+	}
+	// bound is a lower bound on ε: the rows of one side are near its own total more often.
+	bound := func(silent bool) (most float64) {
+		a, b := totals(0, silent), totals(1, silent)
+		truth := 3.0
+		if silent {
+			truth = 2
+		}
+		for _, width := range []float64{0.03, 0.1, 0.5} {
+			inside := func(x []float64) (n int) {
+				for _, v := range x {
+					if math.Abs(v-truth) < width {
+						n++
+					}
+				}
+				return n
+			}
+			const alpha = 1e-9 / 24
+			most = max(most, math.Log(stats.Lower(inside(a), trials, alpha)/stats.Upper(inside(b), trials, alpha)))
+		}
+		return most
+	}
+	if b := bound(false); b > 1 {
+		t.Errorf("the sites lose at least ε = %g, and claim 1", b)
+	}
+	if b := bound(true); b <= 1 {
+		t.Errorf("a site without noise is not found: ε is at least %g", b)
+	}
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sites
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Version is the number of this form of messages. Processes with different ones refuse each other.
+const Version = 1
+
+// MaxSites is the largest number of sites of a training.
+const MaxSites = mech.MaxHonest
+
+// Digest is a SHA-256 in hexadecimal digits.
+type Digest string
+
+// digestOf binds a text to what it is for.
+func digestOf(purpose string, parts ...[]byte) Digest {
+	h := sha256.New()
+	fmt.Fprintf(h, "discreet sites %d %s\n", Version, purpose)
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d\n", len(p))
+		h.Write(p)
+	}
+	return Digest(hex.EncodeToString(h.Sum(nil)))
+}
+
+// SchemaDigest is that of a schema, whatever comments and order its file has.
+func SchemaDigest(s *schema.Schema) (Digest, error) {
+	text, err := s.YAML()
+	return digestOf("schema", text), err
+}
+
+// Member is a site and the key that speaks for it.
+type Member struct {
+	Name string `json:"name"`
+	Key  []byte `json:"key"` // Ed25519
+}
+
+// Training is what a coordinator offers its sites.
+type Training struct {
+	Version     int        `json:"version"`
+	ID          string     `json:"id"` // random: no two trainings are the same
+	Coordinator string     `json:"coordinator"`
+	Schema      Digest     `json:"schema"`
+	Scope       dp.Scope   `json:"scope"`
+	Epsilon     dp.Epsilon `json:"epsilon_nano"`
+	Delta       dp.Delta   `json:"delta_femto"`
+	Bill        []dp.Event `json:"bill"`
+	Sites       []Member   `json:"sites"`
+	Honest      int        `json:"honest"`
+}
+
+// Terms are what a site's guard is opened with.
+func (t *Training) Terms() guard.Terms {
+	return guard.Terms{Op: "site", Scope: t.Scope, Price: dp.Price{Epsilon: t.Epsilon, Delta: t.Delta}, Bill: t.Bill}
+}
+
+// Check refuses a training that no site can take part in.
+func (t *Training) Check() error {
+	refuse := func(param, want string, got any) error {
+		return &dp.ParamError{Op: "sites", Param: param, Want: want, Got: got}
+	}
+	switch {
+	case t.Version != Version:
+		return refuse("version", fmt.Sprintf("must be %d", Version), t.Version)
+	case len(t.ID) != 32:
+		return refuse("id", "must be 32 characters", len(t.ID))
+	case len(t.Sites) < 2 || len(t.Sites) > MaxSites:
+		return refuse("sites", fmt.Sprintf("must number 2 to %d", MaxSites), len(t.Sites))
+	case t.Honest < 1 || t.Honest > len(t.Sites):
+		return refuse("honest", "must be 1 to the number of sites", t.Honest)
+	case t.Epsilon < 1 || t.Epsilon > dp.MaxEpsilon:
+		return refuse("epsilon", "must be > 0 and at most "+dp.MaxEpsilon.String(), t.Epsilon)
+	case t.Delta < 0 || t.Delta > dp.MaxDelta:
+		return refuse("delta", "must be at least 0 and below 1", t.Delta)
+	}
+	names, keys := map[string]bool{}, map[string]bool{}
+	for _, m := range t.Sites {
+		if m.Name == "" || names[m.Name] || keys[string(m.Key)] || len(m.Key) != ed25519.PublicKeySize {
+			return refuse("sites", "must each have a name and a key of their own", fmt.Sprintf("%.80q", m.Name))
+		}
+		names[m.Name], keys[string(m.Key)] = true, true
+	}
+	return guard.CheckAcross(t.Terms(), false)
+}
+
+// Joined is a site's consent to a training, with its fresh key for masks.
+type Joined struct {
+	Site      string `json:"site"`
+	Fresh     []byte `json:"fresh"` // X25519
+	Signature []byte `json:"signature"`
+}
+
+func (j *Joined) text(training Digest) []byte {
+	return []byte(digestOf("joined", []byte(training), []byte(j.Site), j.Fresh))
+}
+
+// Set is all sites of a training with their fresh keys, in the training's order.
+type Set struct {
+	Training Digest   `json:"training"`
+	Joined   []Joined `json:"joined"`
+}
+
+// Check refuses a set that is not the training's, each member with its own signature.
+func (s *Set) Check(t *Training, training Digest) error {
+	bad := fmt.Errorf("sites: the set must be that of the training, signed by every site")
+	if s.Training != training || len(s.Joined) != len(t.Sites) {
+		return bad
+	}
+	fresh := map[string]bool{}
+	for i := range s.Joined {
+		j, m := &s.Joined[i], &t.Sites[i]
+		if j.Site != m.Name || fresh[string(j.Fresh)] || !ed25519.Verify(m.Key, j.text(training), j.Signature) {
+			return bad
+		}
+		fresh[string(j.Fresh)] = true
+	}
+	return nil
+}
+
+// Ask is one measurement.
+type Ask struct {
+	Training  Digest            `json:"training"`
+	Number    int               `json:"number"` // from 1, one after another
+	Label     string            `json:"label"`
+	Epsilon   dp.Epsilon        `json:"epsilon_nano,omitempty"`
+	Rho       dp.Rho            `json:"rho_pico,omitempty"`
+	Questions []json.RawMessage `json:"questions"`
+	Forms     []AskedForm       `json:"forms"`
+}
+
+// AskedForm is a guard.Form about one of the questions.
+type AskedForm struct {
+	Question int        `json:"question"`
+	View     guard.View `json:"view"`
+	Part     int        `json:"part"`
+	Runs     []int      `json:"runs,omitempty"`
+}
+
+// Share is the price of the measurement.
+func (a *Ask) Share() guard.Share { return guard.Share{Epsilon: a.Epsilon, Rho: a.Rho} }
+
+// Decode reads a message in JSON with no field that is not known and nothing after it.
+func Decode(text []byte, to any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(to); err != nil {
+		return fmt.Errorf("sites: malformed message: %w", err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return fmt.Errorf("sites: a message must end after its object")
+	}
+	return nil
+}
+
+// TrainingDigest is that of a training's text, SetDigest of a set's, AskDigest of a measurement's.
+func TrainingDigest(text []byte) Digest { return digestOf("training", text) }
+func SetDigest(text []byte) Digest      { return digestOf("set", text) }
+func AskDigest(text []byte) Digest      { return digestOf("ask", text) }

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sites
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/table/engine/question"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Remote is the coordinator's end of measurements: a guard.Remote.
+type Remote struct {
+	training Digest
+	honest   int
+	sites    int
+	// send gives an ask to all sites, and returns the sum of their answers.
+	send   func(ask []byte) ([]mech.Whole, error)
+	last   json.RawMessage
+	number int
+}
+
+// NewRemote asks sites by send.
+func NewRemote(t *Training, training Digest, send func(ask []byte) ([]mech.Whole, error)) *Remote {
+	return &Remote{training: training, honest: t.Honest, sites: len(t.Sites), send: send}
+}
+
+// Table is the table that a learner's questions are asked of. Its answers are zeros, which nobody sees;
+// rows is the number of rows where that is public, else 0.
+func (r *Remote) Table(s *schema.Schema, rows int) *question.Table {
+	return question.NewTable(s, rows, r)
+}
+
+// Ask remembers the question. It implements question.Asker.
+func (r *Remote) Ask(_ context.Context, q *question.Question) (*question.Sums, error) {
+	text, err := question.Encode(q)
+	r.last = text
+	return nil, err
+}
+
+// Asked is the last question.
+func (r *Remote) Asked() any { return r.last }
+
+// Honest is the number of sites whose noise is enough, of so many.
+func (r *Remote) Honest() (enough, of int) { return r.honest, r.sites }
+
+// Add sends a measurement to the sites.
+func (r *Remote) Add(label string, share guard.Share, forms []guard.Form) ([]mech.Whole, error) {
+	r.number++
+	a := Ask{Training: r.training, Number: r.number, Label: label, Epsilon: share.Epsilon, Rho: share.Rho}
+	known := map[string]int{}
+	for _, f := range forms {
+		q, ok := f.Asked.(json.RawMessage)
+		if !ok {
+			return nil, fmt.Errorf("sites: %s must follow from questions", label)
+		}
+		at, seen := known[string(q)]
+		if !seen {
+			at = len(a.Questions)
+			known[string(q)], a.Questions = at, append(a.Questions, q)
+		}
+		a.Forms = append(a.Forms, AskedForm{at, f.View, f.Part, f.Runs})
+	}
+	text, err := json.Marshal(a)
+	if err != nil {
+		return nil, err
+	}
+	return r.send(text)
+}

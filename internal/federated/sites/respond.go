@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sites
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/guard/extend"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/question"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+)
+
+// Responder answers measurements behind a site's guard.
+type Responder struct {
+	Guard  *guard.Guard
+	Honest int
+	Values int // the most numbers of one measurement
+
+	// kept is what the last question is answered with: a learner measures its parts one after another.
+	kept  string
+	cells any
+}
+
+// Contribute is the site's part of a measurement, with its share of the noise. It must be masked
+// before it leaves.
+func (r *Responder) Contribute(ctx context.Context, a *Ask) ([]mech.Whole, error) {
+	s, err := r.sum(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	return extend.Open(r.Guard).Contribute(a.Label, a.Share(), s, r.Honest)
+}
+
+// sum is what is measured.
+func (r *Responder) sum(ctx context.Context, a *Ask) (*guard.Sum, error) {
+	if len(a.Forms) == 0 || len(a.Forms) > maxForms || len(a.Questions) == 0 || len(a.Questions) > len(a.Forms) {
+		return nil, fmt.Errorf("sites: a measurement must have 1 to %d forms, and no more questions", maxForms)
+	}
+	var sums []*guard.Sum
+	numbers := 0
+	for i := range a.Forms {
+		s, err := r.form(ctx, a, &a.Forms[i])
+		if err != nil {
+			return nil, err
+		}
+		if numbers += s.Len(); numbers > r.Values {
+			return nil, fmt.Errorf("sites: a measurement must have at most %d numbers", r.Values)
+		}
+		sums = append(sums, s)
+	}
+	if len(sums) == 1 {
+		return sums[0], nil
+	}
+	return r.Guard.Join(sums...)
+}
+
+const (
+	maxForms = 1 << 10
+	maxRuns  = 1 << 10
+)
+
+// form makes the sum of one form. What is refused here follows from the message alone.
+func (r *Responder) form(ctx context.Context, a *Ask, f *AskedForm) (*guard.Sum, error) {
+	if f.Question < 0 || f.Question >= len(a.Questions) {
+		return nil, fmt.Errorf("sites: a form must name one of the questions")
+	}
+	q, err := question.Decode(r.Guard.Schema(), a.Questions[f.Question])
+	if err != nil {
+		return nil, err
+	}
+	if q.Against != engine.WholeLabel || q.Kind != question.Sum {
+		return nil, fmt.Errorf("sites: a question must be a sum over the whole label")
+	}
+	switch of := q.Statistic.(type) {
+	case statistic.Cells:
+		if f.View != guard.CellsPart || f.Part < 0 || f.Part >= len(of.Bins) || !r.fits(of.Bins) {
+			return nil, errForm
+		}
+		c, err := keep(r, a.Questions[f.Question], func() (*guard.Cells, error) {
+			return r.Guard.Cells(ctx, of.Under, of.Bins, guard.Caps(of.Caps))
+		})
+		if err != nil {
+			return nil, err
+		}
+		return c.Part(f.Part), nil
+	case statistic.ClassCells:
+		if !r.fits(of.Bins) {
+			return nil, errForm
+		}
+		return r.classForm(ctx, a, f, of.Bins)
+	case statistic.ClassSlope:
+		if f.View == guard.SlopeView {
+			return r.Guard.ClassSlope(ctx, of.Under, of.Along, of.Most)
+		}
+	}
+	return nil, errForm
+}
+
+var errForm = errors.New("sites: a form must be one of its question's, of a size that the policy allows")
+
+// fits reports whether there are no more bins than numbers of a measurement.
+func (r *Responder) fits(bins []feature.Bins) bool {
+	n := 0
+	for k := range bins {
+		n += bins[k].Len()
+	}
+	return n <= r.Values
+}
+
+// classForm is form of counts by class.
+func (r *Responder) classForm(ctx context.Context, a *Ask, f *AskedForm, bins []feature.Bins) (*guard.Sum, error) {
+	ok, part := false, f.Part >= 0 && f.Part < len(bins)
+	switch f.View {
+	case guard.ClassPart:
+		ok = part
+	case guard.AllOfClass:
+		ok = true
+	case guard.OneClass:
+		ok = f.Part >= 0 && f.Part < r.Guard.Schema().Classes()
+	case guard.ClassesOnce:
+		if ok = part && len(f.Runs) == bins[f.Part].Len()+1; ok {
+			runs := f.Runs[len(f.Runs)-1]
+			ok = runs > 0 && runs <= maxRuns
+			for _, at := range f.Runs[:len(f.Runs)-1] {
+				ok = ok && at >= 0 && at < runs
+			}
+		}
+	}
+	if !ok {
+		return nil, errForm
+	}
+	c, err := keep(r, a.Questions[f.Question], func() (*guard.ClassCells, error) { return r.Guard.ClassCells(ctx, bins) })
+	if err != nil {
+		return nil, err
+	}
+	switch f.View {
+	case guard.ClassPart:
+		return c.Part(f.Part), nil
+	case guard.AllOfClass:
+		return c.Classes(), nil
+	case guard.OneClass:
+		return c.Class(f.Part), nil
+	}
+	return c.AllClasses(f.Part, f.Runs[len(f.Runs)-1], func(b int) int { return f.Runs[b] }), nil
+}
+
+// keep returns what the question was answered with before, or asks.
+func keep[T any](r *Responder, text []byte, ask func() (T, error)) (T, error) {
+	if old, ok := r.cells.(T); ok && r.kept == string(text) {
+		return old, nil
+	}
+	c, err := ask()
+	if err == nil {
+		r.kept, r.cells = string(text), c
+	}
+	return c, err
+}

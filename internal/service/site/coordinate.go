@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package site
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/federated/sites"
+	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/problem"
+	"github.com/discreet-dp/discreet/internal/service/rpc"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Peer is a site as its coordinator knows it.
+type Peer struct {
+	Name, URL string
+	Key       ed25519.PublicKey
+}
+
+// Coordinator trains over the rows of sites. It has none itself.
+type Coordinator struct {
+	Self   *identity.Identity // a combiner's
+	Peers  []Peer
+	Honest int
+	// State is the folder that remembers the training, so that a coordinator that was killed goes on
+	// with it; it is empty before and after.
+	State string
+	Wait  time.Duration // that a site may be absent
+	Say   func(format string, args ...any)
+	// Total may replace what the sites add up to, in tests; nil: nothing does.
+	Total func(label string, sums []mech.Whole) []mech.Whole
+
+	clients         []*http.Client
+	sent, received  atomic.Int64
+	calls, measured atomic.Int64
+}
+
+// Traffic is what a training took, over all sites.
+type Traffic struct{ Sent, Received, Calls, Measurements int64 }
+
+// Traffic is that of the coordinator so far.
+func (c *Coordinator) Traffic() Traffic {
+	return Traffic{c.sent.Load(), c.received.Load(), c.calls.Load(), c.measured.Load()}
+}
+
+// Train runs a plan over the sites, lets keep have the model, and ends the training at all sites. An
+// interrupted training goes on when it is called again, as long as nothing has ended; one that a site
+// refuses ends at all sites.
+func (c *Coordinator) Train(ctx context.Context, s *schema.Schema, pl learn.Plan,
+	keep func(*model.Model) error) (m *model.Model, err error) {
+	text, about, err := c.plan(s, pl)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range c.Peers {
+		c.clients = append(c.clients, c.Self.HTTPClientOf(identity.Caller{Role: identity.Party, Name: p.Name}))
+	}
+	id := sites.TrainingDigest(text)
+	defer func() {
+		if err == nil || ctx.Err() == nil {
+			err = errors.Join(err, c.end(context.WithoutCancel(ctx), id))
+		}
+	}()
+	if err := c.assemble(ctx, about, text, id); err != nil {
+		return nil, err
+	}
+	remote := sites.NewRemote(about, id, func(ask []byte) ([]mech.Whole, error) { return c.measure(ctx, ask) })
+	if m, err = guard.TrainAcross[*model.Model](ctx, pl, remote.Table(s, 0), remote); err != nil {
+		return nil, err
+	}
+	m.Privacy.Unprotected = append(m.Privacy.Unprotected, fmt.Sprintf("a person with rows at k sites, who is protected at k times "+
+		"this epsilon; and anybody, if fewer than %d of the %d sites added their noise and kept it to themselves", c.Honest,
+		len(c.Peers)))
+	return m, keep(m)
+}
+
+// Check refuses what no site can take part in, before any is asked.
+func (c *Coordinator) Check(s *schema.Schema, pl learn.Plan) error {
+	_, err := c.describe(s, pl)
+	return err
+}
+
+// describe is a new training for a plan.
+func (c *Coordinator) describe(s *schema.Schema, pl learn.Plan) (*sites.Training, error) {
+	if s.Relation != dp.AddRemove || s.Person != nil {
+		return nil, &dp.ParamError{Op: "site train", Param: "schema", Want: "must declare relation add-remove and no persons across sites",
+			Got: string(s.Relation)}
+	}
+	terms := pl.Terms()
+	t := &sites.Training{Version: sites.Version, ID: hex.EncodeToString(randomBytes(16)), Coordinator: c.Self.Name,
+		Scope: terms.Scope, Epsilon: terms.Price.Epsilon, Delta: terms.Price.Delta, Bill: terms.Bill, Honest: c.Honest}
+	var err error
+	if t.Schema, err = sites.SchemaDigest(s); err != nil {
+		return nil, err
+	}
+	for _, p := range c.Peers {
+		t.Sites = append(t.Sites, sites.Member{Name: p.Name, Key: p.Key})
+	}
+	return t, t.Check()
+}
+
+// plan is the training: the one that was interrupted, or a new one.
+func (c *Coordinator) plan(s *schema.Schema, pl learn.Plan) (text []byte, t *sites.Training, err error) {
+	if t, err = c.describe(s, pl); err != nil {
+		return nil, nil, err
+	}
+	state := folder(c.State)
+	old, err := state.read(trainingFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	if old != nil {
+		var before sites.Training
+		if err := sites.Decode(old, &before); err != nil {
+			return nil, nil, err
+		}
+		t.ID = before.ID
+	}
+	if text, err = json.Marshal(t); err != nil {
+		return nil, nil, err
+	}
+	if old != nil {
+		if !bytes.Equal(old, text) {
+			return nil, nil, &dp.ParamError{Op: "site train", Param: "state", Want: "must be of no other training that was interrupted",
+				Got: c.State}
+		}
+		c.Say("going on with the training that was interrupted")
+		return text, t, nil
+	}
+	return text, t, state.write(trainingFile, text)
+}
+
+func randomBytes(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails
+	return b
+}
+
+// assemble lets all sites join, and then begin with the set of all.
+func (c *Coordinator) assemble(ctx context.Context, t *sites.Training, text []byte, id sites.Digest) error {
+	state := folder(c.State)
+	set, err := state.read(setFile)
+	if err != nil {
+		return err
+	}
+	if set == nil {
+		answers, err := c.callAll(ctx, joinCall, text)
+		if err != nil {
+			return err
+		}
+		all := sites.Set{Training: id, Joined: make([]sites.Joined, len(answers))}
+		for i, a := range answers {
+			if err := sites.Decode(a, &all.Joined[i]); err != nil {
+				return fmt.Errorf("site %s: %w", c.Peers[i].Name, err)
+			}
+		}
+		if err := all.Check(t, id); err != nil {
+			return err
+		}
+		if set, err = json.Marshal(all); err != nil {
+			return err
+		}
+		if err := state.write(setFile, set); err != nil {
+			return err
+		}
+	}
+	_, err = c.callAll(ctx, beginCall, set)
+	return err
+}
+
+// measure adds up what the sites answer.
+func (c *Coordinator) measure(ctx context.Context, ask []byte) (sums []mech.Whole, err error) {
+	answers, err := c.callAll(ctx, askCall, ask)
+	if err != nil {
+		return nil, err
+	}
+	for i, a := range answers {
+		if sums, err = sites.AddUp(sums, a); err != nil {
+			return nil, fmt.Errorf("site %s: %w", c.Peers[i].Name, err)
+		}
+	}
+	c.measured.Add(1)
+	if c.Total != nil {
+		var a sites.Ask
+		if err := sites.Decode(ask, &a); err != nil {
+			return nil, err
+		}
+		sums = c.Total(a.Label, sums)
+	}
+	return sums, nil
+}
+
+// end lets all sites erase their keys, and forgets the training once they have.
+func (c *Coordinator) end(ctx context.Context, id sites.Digest) error {
+	ctx, cancel := context.WithTimeout(ctx, min(c.Wait, 10*time.Second))
+	defer cancel()
+	_, err := c.callAll(ctx, endCall, []byte(id))
+	if err != nil {
+		c.Say("not every site has erased its keys of the training: %v", err)
+	}
+	return folder(c.State).clear()
+}
+
+// callAll calls all sites at once, and fails with the first that refuses or stays absent.
+func (c *Coordinator) callAll(ctx context.Context, path string, body []byte) ([][]byte, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	answers := make([][]byte, len(c.Peers))
+	var all sync.WaitGroup
+	for i := range c.Peers {
+		all.Go(func() {
+			var err error
+			if answers[i], err = c.callOne(ctx, i, path, body); err != nil {
+				cancel(fmt.Errorf("site %s: %w", c.Peers[i].Name, err))
+			}
+		})
+	}
+	all.Wait()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return answers, nil
+}
+
+const (
+	firstPause, lastPause = 50 * time.Millisecond, 2 * time.Second
+	maxAnswer             = 32 << 20
+)
+
+func (c *Coordinator) callOne(ctx context.Context, i int, path string, body []byte) (answer []byte, err error) {
+	absent := fmt.Errorf("it did not answer for %s", c.Wait)
+	ctx, stop := problem.Until(ctx, time.Now, time.Now().Add(c.Wait), absent)
+	defer stop()
+	told := false
+	retry := problem.Retry{First: firstPause, Last: lastPause, Each: longest, Say: func(_ time.Duration, err error) {
+		if !told {
+			c.Say("waiting for site %s: %v", c.Peers[i].Name, err)
+		}
+		told = true
+	}}
+	passing := func(err error) bool {
+		if p := (*problem.Problem)(nil); errors.As(err, &p) {
+			return p.Kind.Again()
+		}
+		return !errors.As(err, new(*identity.MisfitError))
+	}
+	err = retry.Do(ctx, passing, func(ctx context.Context) (err error) {
+		answer, err = c.post(ctx, i, path, body)
+		return err
+	})
+	if cause := context.Cause(ctx); err != nil && errors.Is(cause, absent) {
+		err = fmt.Errorf("%w (last: %v)", absent, err)
+	}
+	return answer, err
+}
+
+func (c *Coordinator) post(ctx context.Context, i int, path string, body []byte) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.Peers[i].URL+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "text/plain") // Connect answers for what begins with application/
+	c.calls.Add(1)
+	c.sent.Add(int64(len(body)))
+	answer, err := c.clients[i].Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	c.received.Add(int64(len(text)))
+	if err != nil {
+		return nil, err
+	}
+	if answer.StatusCode != http.StatusOK {
+		var p rpc.Problem
+		var words struct{ Type, Title, Detail string }
+		if json.Unmarshal(text, &words) != nil {
+			return nil, fmt.Errorf("it answered %s", answer.Status)
+		}
+		p.Type, p.Title, p.Detail = words.Type, words.Title, words.Detail
+		return nil, problem.FromProto(&p)
+	}
+	return text, nil
+}

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package site
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/federated/sites"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/problem"
+)
+
+// small is a world of three sites with a plan of a few measurements.
+func small(t testing.TB) *world { return newWorld(t, schemaOf(t, 2, 0), rowsOf(60, 2, 0), 3) }
+
+func (w *world) paid() (n int) {
+	w.account.mu.Lock()
+	defer w.account.mu.Unlock()
+	for _, k := range w.account.charges {
+		n += k
+	}
+	return n
+}
+
+// empty reports whether a site or a coordinator has erased its keys and answers.
+func (w *world) empty(state string) bool {
+	var left []string
+	_ = filepath.WalkDir(state, func(path string, e os.DirEntry, _ error) error {
+		if !e.IsDir() && e.Name() != endedFile {
+			left = append(left, path)
+		}
+		return nil
+	})
+	return len(left) == 0
+}
+
+// A site that is killed before or after any call, and a coordinator that is killed at any measurement,
+// go on: a measurement has one total, every site pays once, and nothing is left behind.
+func TestKillsOfSitesAndCoordinator(t *testing.T) {
+	w := small(t)
+	pl := planOf(t, w.schema, 0, 60)
+	calls := 3 + len(pl.Terms().Bill)
+	kills := 0
+	for at := range calls {
+		for _, after := range []bool{false, true} {
+			seen, before := atomic.Int64{}, w.paid()
+			w.watch = func(i int, h http.Handler, to http.ResponseWriter, r *http.Request) {
+				if i != at%3 || seen.Add(1) != int64(at+1) {
+					h.ServeHTTP(to, r)
+					return
+				}
+				if after {
+					h.ServeHTTP(httptest.NewRecorder(), r)
+				}
+				kills++
+				w.restart(i)
+				panic(http.ErrAbortHandler)
+			}
+			c := w.coordinator(2)
+			if _, err := c.Train(t.Context(), w.schema, pl, kept); err != nil {
+				t.Errorf("killed at call %d (after: %v): %v", at, after, err)
+			}
+			if n := w.paid() - before; n != 3 {
+				t.Errorf("killed at call %d (after: %v): %d sites paid", at, after, n)
+			}
+		}
+	}
+	w.watch = nil
+	for at := range pl.Terms().Bill {
+		before := w.paid()
+		c := w.coordinator(2)
+		ctx, cancel := context.WithCancel(t.Context())
+		var totals [2][][]mech.Whole
+		c.Total = func(_ string, sums []mech.Whole) []mech.Whole {
+			if totals[0] = append(totals[0], sums); len(totals[0]) == at+1 {
+				cancel()
+			}
+			return sums
+		}
+		if _, err := c.Train(ctx, w.schema, pl, kept); err == nil && at < len(pl.Terms().Bill)-1 {
+			t.Fatal("the coordinator was not killed")
+		} else if err == nil {
+			continue
+		}
+		kills++
+		again := w.coordinator(2)
+		again.State = c.State
+		again.Total = func(_ string, sums []mech.Whole) []mech.Whole {
+			totals[1] = append(totals[1], sums)
+			return sums
+		}
+		_, err := again.Train(t.Context(), w.schema, pl, kept)
+		must(t, err)
+		for k := range totals[0] {
+			if !slices.Equal(totals[0][k], totals[1][k]) {
+				t.Errorf("killed at measurement %d: measurement %d has two totals", at, k)
+			}
+		}
+		if n := w.paid() - before; n != 3 || !w.empty(c.State) {
+			t.Errorf("killed at measurement %d: %d sites paid", at, n)
+		}
+	}
+	if kills < 16 {
+		t.Errorf("only %d kills", kills)
+	}
+	for i := range w.params {
+		if !w.empty(w.params[i].State) {
+			t.Errorf("site %d keeps keys or answers of trainings that have ended", i)
+		}
+	}
+}
+
+// begin lets a coordinator begin a training, and returns its digest.
+func begin(t testing.TB, w *world, c *Coordinator, delta dp.Delta) sites.Digest {
+	t.Helper()
+	for _, p := range c.Peers {
+		c.clients = append(c.clients, c.Self.HTTPClientOf(identity.Caller{Role: identity.Party, Name: p.Name}))
+	}
+	text, about, err := c.plan(w.schema, planOf(t, w.schema, delta, 60))
+	must(t, err)
+	id := sites.TrainingDigest(text)
+	must(t, c.assemble(t.Context(), about, text, id))
+	return id
+}
+
+// asksOf are the measurements of an honest training.
+func asksOf(t testing.TB, w *world) (asks [][]byte) {
+	t.Helper()
+	w.watch = func(i int, h http.Handler, to http.ResponseWriter, r *http.Request) {
+		if i == 0 && r.URL.Path == askCall {
+			body, err := io.ReadAll(r.Body)
+			must(t, err)
+			asks = append(asks, body)
+			r.Body = io.NopCloser(bytes.NewReader(body))
+		}
+		h.ServeHTTP(to, r)
+	}
+	c := w.coordinator(2)
+	_, err := c.Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept)
+	must(t, err)
+	w.watch = nil
+	return asks
+}
+
+// of is an ask of another training, changed.
+func of(t testing.TB, ask []byte, id sites.Digest, change func(a *sites.Ask)) []byte {
+	t.Helper()
+	var a sites.Ask
+	must(t, sites.Decode(ask, &a))
+	a.Training = id
+	change(&a)
+	text, err := json.Marshal(a)
+	must(t, err)
+	return text
+}
+
+func same(*sites.Ask) {}
+
+func kindOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return problem.Of(err).Kind.String()
+}
+
+// What would open a difference is refused: other rows, another text under a number, another set.
+func TestFaultsThatWouldOpenADifference(t *testing.T) {
+	w := small(t)
+	asks := asksOf(t, w)
+	c := w.coordinator(2)
+	id := begin(t, w, c, 0)
+	send := func(path string, body []byte) ([]byte, error) { return c.post(t.Context(), 0, path, body) }
+	first, err := send(askCall, of(t, asks[0], id, same))
+	must(t, err)
+	w.restart(0)
+	again, err := send(askCall, of(t, asks[0], id, same))
+	must(t, err)
+	if !bytes.Equal(first, again) {
+		t.Error("a repeated measurement has another answer")
+	}
+	for what, text := range map[string][]byte{
+		"another text under the number":  of(t, asks[0], id, func(a *sites.Ask) { a.Label += " " }),
+		"a number ahead":                 of(t, asks[1], id, func(a *sites.Ask) { a.Number = 3 }),
+		"a number below":                 of(t, asks[1], id, func(a *sites.Ask) { a.Number = 0 }),
+		"the first once more, as second": of(t, asks[0], id, func(a *sites.Ask) { a.Number, a.Epsilon = 2, 4*dp.Nano }),
+	} {
+		if _, err := send(askCall, text); kindOf(err) != "not-allowed" {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	set, err := folder(c.State).read(setFile)
+	must(t, err)
+	if _, err := send(beginCall, append(set, ' ')); kindOf(err) != "not-allowed" {
+		t.Errorf("another set: %v", err)
+	}
+	w.params[0].Rows = "others"
+	w.restart(0)
+	for _, ask := range asks[:2] {
+		if _, err := send(askCall, of(t, ask, id, same)); kindOf(err) != "not-allowed" {
+			t.Errorf("a measurement of rows that have changed: %v", err)
+		}
+	}
+	must(t, c.end(t.Context(), id))
+	if _, err := send(askCall, of(t, asks[0], id, same)); kindOf(err) != "unknown-task" {
+		t.Errorf("a measurement after the end: %v", err)
+	}
+	if w.paid() != 6 {
+		t.Errorf("%d sites paid for two trainings", w.paid())
+	}
+}
+
+// A site that was killed between its charge and its first row ends the training, and pays once.
+func TestKillAfterTheCharge(t *testing.T) {
+	w := small(t)
+	paid := w.params[1].Charge
+	killed := false
+	w.params[1].Charge = func(ctx context.Context, id sites.Digest) (Account, error) {
+		account, err := paid(ctx, id)
+		must(t, err)
+		if !killed {
+			killed = true
+			must(t, account.Charge(ctx, dp.Price{}, nil))
+			return nil, errors.New("killed")
+		}
+		return account, err
+	}
+	w.restart(1)
+	c := w.coordinator(2)
+	id := begin2(t, w, c)
+	if _, err := c.post(t.Context(), 1, beginCall, id); err == nil {
+		t.Error("a training that was paid for and not begun goes on")
+	}
+	if w.paid() != 2 {
+		t.Errorf("it was paid %d times", w.paid())
+	}
+}
+
+// begin2 begins at site 1 alone, and returns the set.
+func begin2(t testing.TB, w *world, c *Coordinator) []byte {
+	t.Helper()
+	for _, p := range c.Peers {
+		c.clients = append(c.clients, c.Self.HTTPClientOf(identity.Caller{Role: identity.Party, Name: p.Name}))
+	}
+	text, _, err := c.plan(w.schema, planOf(t, w.schema, 0, 60))
+	must(t, err)
+	answers, err := c.callAll(t.Context(), joinCall, text)
+	must(t, err)
+	set := sites.Set{Training: sites.TrainingDigest(text), Joined: make([]sites.Joined, 3)}
+	for i := range answers {
+		must(t, json.Unmarshal(answers[i], &set.Joined[i]))
+	}
+	body, err := json.Marshal(set)
+	must(t, err)
+	if _, err := c.post(t.Context(), 1, beginCall, body); err == nil {
+		t.Error("the site was not killed")
+	}
+	return body
+}
+
+// What a kill leaves of a training that had ended is gone when the site starts again.
+func TestEndedTrainingsAreSwept(t *testing.T) {
+	w := small(t)
+	c := w.coordinator(2)
+	id := begin(t, w, c, 0)
+	at := folder(filepath.Join(w.params[0].State, "trainings", string(id)))
+	must(t, at.write(endedFile, nil)) // and killed
+	w.restart(0)
+	if !w.empty(w.params[0].State) {
+		t.Error("the site keeps keys of a training that has ended")
+	}
+}
+
+// A model that cannot be kept is made again from the answers that the sites have.
+func TestModelIsKeptBeforeTheEnd(t *testing.T) {
+	w := small(t)
+	c := w.coordinator(2)
+	var first []byte
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := c.Train(ctx, w.schema, planOf(t, w.schema, 0, 60), func(m *model.Model) error {
+		first = bytesOf(t, m)
+		cancel() // as a kill does
+		return errors.New("killed")
+	})
+	if err == nil {
+		t.Fatal("the coordinator was not killed")
+	}
+	again := w.coordinator(2)
+	again.State = c.State
+	m, err := again.Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept)
+	must(t, err)
+	if !bytes.Equal(bytesOf(t, m), first) {
+		t.Error("the model is another one")
+	}
+}
+
+// A site that does not answer ends the training at the others, which erase their keys.
+func TestAbsentSiteEndsTheTraining(t *testing.T) {
+	w := small(t)
+	c := w.coordinator(2)
+	c.Wait = 300 * time.Millisecond
+	w.watch = func(i int, h http.Handler, to http.ResponseWriter, r *http.Request) {
+		if i == 2 && r.URL.Path == askCall {
+			panic(http.ErrAbortHandler)
+		}
+		h.ServeHTTP(to, r)
+	}
+	_, err := c.Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept)
+	if err == nil || !strings.Contains(err.Error(), "site2") {
+		t.Errorf("the training ends with %v", err)
+	}
+	for i := range w.params {
+		if !w.empty(w.params[i].State) {
+			t.Errorf("site %d keeps keys or answers", i)
+		}
+	}
+}
+
+// Policies refuse what they do not allow, before anything is kept or paid.
+func TestPolicyRefuses(t *testing.T) {
+	w := small(t)
+	c := w.coordinator(2)
+	begin(t, w, c, 0)
+	text, err := folder(c.State).read(trainingFile)
+	must(t, err)
+	before := w.paid()
+	for what, change := range map[string]func(a *sites.Training){
+		"another coordinator":             func(a *sites.Training) { a.Coordinator = "else" },
+		"another schema":                  func(a *sites.Training) { a.Schema = sites.TrainingDigest(nil) },
+		"a higher epsilon":                func(a *sites.Training) { a.Epsilon = 5 * dp.Nano },
+		"a higher delta":                  func(a *sites.Training) { a.Delta = 2e12 },
+		"too few sites":                   func(a *sites.Training) { a.Sites = a.Sites[:1] },
+		"without the site":                func(a *sites.Training) { a.Sites = a.Sites[1:] },
+		"more honest sites than are left": func(a *sites.Training) { a.Sites, a.Honest = a.Sites[:2], 2 },
+		"another key":                     func(a *sites.Training) { a.Sites[1].Key = bytes.Repeat([]byte{1}, 32) },
+		"a stranger":                      func(a *sites.Training) { a.Sites[1].Name = "stranger" },
+		"public columns":                  func(a *sites.Training) { a.Scope = dp.PrivateFeatures },
+		"many measurements":               func(a *sites.Training) { a.Bill = make([]dp.Event, 301) },
+	} {
+		var a sites.Training
+		must(t, sites.Decode(text, &a))
+		change(&a)
+		body, err := json.Marshal(a)
+		must(t, err)
+		w.policies[0].Honest = 2
+		if _, err := c.post(t.Context(), 0, joinCall, body); kindOf(err) != "not-allowed" && kindOf(err) != "malformed" {
+			t.Errorf("a training with %s: %v", what, err)
+		}
+		w.policies[0].Honest = 3
+	}
+	w.policies[0].until = time.Now().Add(-time.Hour)
+	if _, err := c.post(t.Context(), 0, joinCall, text); kindOf(err) != "not-allowed" {
+		t.Errorf("a training after the policy's last day: %v", err)
+	}
+	if w.paid() != before {
+		t.Error("a refused training was paid for")
+	}
+	stranger := &Coordinator{Self: w.identity(identity.Combiner, "else"), Peers: w.peers, Say: func(string, ...any) {}}
+	stranger.clients = []*http.Client{stranger.Self.HTTPClientOf(identity.Caller{Role: identity.Party, Name: "site0"})}
+	for _, call := range []string{joinCall, beginCall, askCall, endCall} {
+		if _, err := stranger.post(t.Context(), 0, call, text); kindOf(err) != "forbidden" {
+			t.Errorf("%s of a stranger: %v", call, err)
+		}
+	}
+}
+
+// A coordinator that sends anything is answered within what was charged, and never twice for a number.
+func TestHostileCoordinator(t *testing.T) {
+	w := small(t)
+	asks := asksOf(t, w)
+	r := rand.New(rand.NewPCG(3, 4))
+	answered := 0
+	for range 6 {
+		c := w.coordinator(1 + r.IntN(3))
+		id := begin(t, w, c, 0)
+		bill := planOf(t, w.schema, 0, 60).Terms()
+		spent, given := dp.Epsilon(0), map[int][]byte{}
+		for range 150 {
+			body := of(t, asks[r.IntN(len(asks))], id, func(a *sites.Ask) {
+				a.Number = 1 + r.IntN(len(given)+2)
+				switch r.IntN(8) {
+				case 0:
+					a.Epsilon = dp.Epsilon(r.Int64N(int64(dp.Nano)))
+				case 1:
+					a.Rho, a.Epsilon = dp.Rho(r.Int64N(1e9)), 0
+				case 2:
+					a.Label = "anything"
+				case 3:
+					a.Forms[0].Part = r.IntN(40) - 2
+				case 4:
+					a.Forms = append(a.Forms, a.Forms...)
+				case 5:
+					a.Epsilon = -a.Epsilon
+				}
+			})
+			if r.IntN(4) == 0 {
+				body[r.IntN(len(body))] = byte(r.IntN(256))
+			}
+			answer, err := c.post(t.Context(), 0, askCall, body)
+			if err != nil {
+				if kind := kindOf(err); !slices.Contains([]string{"not-allowed", "malformed", "unknown-task", "too-many"}, kind) {
+					t.Errorf("a measurement fails: %v (%s)", err, body)
+				}
+				continue
+			}
+			var a sites.Ask
+			must(t, sites.Decode(body, &a))
+			if old := given[a.Number]; old != nil {
+				if !bytes.Equal(old, body) {
+					t.Errorf("number %d is answered twice", a.Number)
+				}
+				continue
+			}
+			answered++
+			given[a.Number] = body
+			if spent += a.Epsilon; a.Epsilon < 1 || a.Rho != 0 || spent > bill.Price.Epsilon || len(answer) > 16*10000 {
+				t.Errorf("%d numbers are answered at epsilon %s, of %s", len(answer)/16, spent, bill.Price.Epsilon)
+			}
+			if r.IntN(10) == 0 {
+				w.restart(0) // what is left survives
+			}
+		}
+	}
+	if answered < 20 {
+		t.Errorf("only %d measurements were answered", answered)
+	}
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package site
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/discreet-dp/discreet/internal/federated/sites"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/problem"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Policy is what a site's officer allows, in one signed file.
+type Policy struct {
+	Version      int               `yaml:"version"`
+	Site         string            `yaml:"site"`
+	Coordinators []string          `yaml:"coordinators"`
+	Sites        map[string]string `yaml:"sites"`         // public keys in hexadecimal digits, by name, this site's too
+	MinimumSites int               `yaml:"minimum_sites"` // of a training
+	Honest       int               `yaml:"honest"`        // of all Sites, this one among them
+	Schema       sites.Digest      `yaml:"schema"`
+	Data         string            `yaml:"data"` // the data set in the ledger
+	Training     Limit             `yaml:"training"`
+	Lifetime     Limit             `yaml:"lifetime"`
+	Measurements int               `yaml:"measurements"` // the most of a training
+	Numbers      int               `yaml:"numbers"`      // the most of a measurement
+	Until        string            `yaml:"until"`        // the last day, as 2027-12-31
+
+	until time.Time
+}
+
+// Limit is a price that may not be exceeded.
+type Limit struct {
+	Epsilon string `yaml:"epsilon"`
+	Delta   string `yaml:"delta"`
+}
+
+func (l Limit) price() (p dp.Price, err error) {
+	if p.Epsilon, err = dp.ParseEpsilon(l.Epsilon); err != nil {
+		return p, err
+	}
+	if l.Delta != "" && l.Delta != "0" {
+		p.Delta, err = dp.ParseDelta(l.Delta)
+	}
+	return p, err
+}
+
+const (
+	policyVersion = 1
+	maxNumbers    = 1 << 20
+	maxPolicy     = 1 << 20
+	signedBy      = "# signed by "
+)
+
+// ReadPolicy reads a policy that the officer's key has signed. Without a key it need not be signed.
+func ReadPolicy(path string, officer ed25519.PublicKey) (*Policy, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxPolicy))
+	if err != nil {
+		return nil, err
+	}
+	body, signature := cutSignature(text)
+	if officer != nil && !ed25519.Verify(officer, policyText(body), signature) {
+		return nil, fmt.Errorf("site: %s must be signed by the officer's key, and unchanged since (discreet-net site sign)", path)
+	}
+	p, err := parsePolicy(body)
+	if err != nil {
+		return nil, fmt.Errorf("site: %s: %w", path, err)
+	}
+	return p, nil
+}
+
+// SignPolicy reads a policy and writes it with the officer's signature as its last line.
+func SignPolicy(path string, officer ed25519.PrivateKey, to io.Writer) error {
+	if _, err := ReadPolicy(path, nil); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	body, _ := cutSignature(text)
+	if body = bytes.TrimRight(body, "\n"); len(body) > 0 {
+		body = append(body, '\n')
+	}
+	_, err = fmt.Fprintf(to, "%s%s%x: %x\n", body, signedBy, officer.Public(), ed25519.Sign(officer, policyText(body)))
+	return err
+}
+
+func policyText(body []byte) []byte { return append([]byte("discreet site policy 1\n"), body...) }
+
+// cutSignature splits a policy from its last line, if that is a signature.
+func cutSignature(text []byte) (body, signature []byte) {
+	at := bytes.LastIndex(bytes.TrimSuffix(text, []byte("\n")), []byte("\n")) + 1
+	_, words, ok := strings.Cut(strings.TrimSpace(string(text[at:])), ": ")
+	if !ok || !bytes.HasPrefix(text[at:], []byte(signedBy)) {
+		return text, nil
+	}
+	signature, err := hex.DecodeString(words)
+	if err != nil {
+		return text, nil
+	}
+	return text[:at], signature
+}
+
+// parsePolicy reads a policy. Its errors quote nothing: the file may be another one.
+func parsePolicy(body []byte) (*Policy, error) {
+	var p Policy
+	if err := yaml.UnmarshalWithOptions(body, &p, yaml.Strict()); err != nil {
+		return nil, errors.New("must be a site policy, with its keys and no others (docs/sites.md)")
+	}
+	bad := func(key, want string) (*Policy, error) { return nil, fmt.Errorf("%s must %s", key, want) }
+	one, err := p.Training.price()
+	if err != nil {
+		return bad("training", "have an epsilon > 0 and a delta below 1")
+	}
+	all, err := p.Lifetime.price()
+	if err != nil {
+		return bad("lifetime", "have an epsilon > 0 and a delta below 1")
+	}
+	own, ok := p.Sites[p.Site]
+	switch {
+	case p.Version != policyVersion:
+		return bad("version", fmt.Sprintf("be %d", policyVersion))
+	case !ok || own == "":
+		return bad("site", "be one of sites")
+	case len(p.Coordinators) == 0:
+		return bad("coordinators", "name at least one")
+	case len(p.Sites) < 2 || len(p.Sites) > sites.MaxSites:
+		return bad("sites", fmt.Sprintf("number 2 to %d", sites.MaxSites))
+	case p.MinimumSites < 2 || p.MinimumSites > len(p.Sites):
+		return bad("minimum_sites", "be 2 to the number of sites")
+	case p.Honest < 1 || p.Honest > len(p.Sites):
+		return bad("honest", "be 1 to the number of sites")
+	case len(p.Schema) != 64:
+		return bad("schema", "have 64 hexadecimal digits, as site check prints them")
+	case p.Data == "":
+		return bad("data", "name the data set in the ledger")
+	case one.Epsilon > all.Epsilon || one.Delta > all.Delta:
+		return bad("training", "be at most lifetime")
+	case p.Measurements < 1:
+		return bad("measurements", "be at least 1")
+	case p.Numbers < 1 || p.Numbers > maxNumbers:
+		return bad("numbers", fmt.Sprintf("be 1 to %d", maxNumbers))
+	}
+	for _, name := range p.Coordinators {
+		if (identity.Caller{Role: identity.Combiner, Name: name}).Check() != nil {
+			return bad("coordinators", "be names of certificates combiner/NAME")
+		}
+	}
+	seen := map[string]bool{}
+	for name, key := range p.Sites {
+		if b, err := hex.DecodeString(key); err != nil || len(b) != ed25519.PublicKeySize || seen[key] ||
+			(identity.Caller{Role: identity.Party, Name: name}).Check() != nil {
+			return bad("sites", "have names of certificates party/NAME, each with a key of 64 hexadecimal digits")
+		}
+		seen[key] = true
+	}
+	if p.until, err = time.Parse(time.DateOnly, p.Until); err != nil {
+		return bad("until", "be a day like 2027-12-31")
+	}
+	p.until = p.until.AddDate(0, 0, 1)
+	return &p, nil
+}
+
+// check refuses a training that the policy does not allow.
+func (p *Policy) check(t *sites.Training, caller identity.Caller, now time.Time) error {
+	refuse := func(format string, args ...any) error { return problem.New(problem.NotAllowed, format, args...) }
+	if err := t.Check(); err != nil {
+		return problem.New(problem.Malformed, "%v", err)
+	}
+	most, err := p.Training.price()
+	if err != nil {
+		return err
+	}
+	own := slices.ContainsFunc(t.Sites, func(m sites.Member) bool { return m.Name == p.Site })
+	switch {
+	case t.Coordinator != caller.Name || !slices.Contains(p.Coordinators, caller.Name):
+		return refuse("a training by coordinator %s", caller.Name)
+	case !now.Before(p.until):
+		return refuse("a training after %s", p.Until)
+	case t.Schema != p.Schema:
+		return refuse("a training with another schema")
+	case !own:
+		return refuse("a training without this site")
+	case len(t.Sites) < p.MinimumSites:
+		return refuse("a training of %d sites, which must be at least %d", len(t.Sites), p.MinimumSites)
+	case t.Honest > p.Honest-(len(p.Sites)-len(t.Sites)): // those who are absent may be the honest ones
+		return refuse("a training that counts on the noise of %d of %d sites, where %d of %d are honest", t.Honest,
+			len(t.Sites), p.Honest, len(p.Sites))
+	case t.Epsilon > most.Epsilon || t.Delta > most.Delta:
+		return refuse("a training at more than epsilon %s and delta %s", most.Epsilon, most.Delta)
+	case len(t.Bill)+1 > p.Measurements:
+		return refuse("a training of %d measurements, which must be at most %d", len(t.Bill)+1, p.Measurements)
+	}
+	for _, m := range t.Sites {
+		if p.Sites[m.Name] != hex.EncodeToString(m.Key) {
+			return refuse("a training with site %s and that key", m.Name)
+		}
+	}
+	return nil
+}
+
+// Words are what the policy allows, in sentences.
+func (p *Policy) Words(s *schema.Schema) (lines []string, err error) {
+	agreed, err := sites.SchemaDigest(s)
+	if err != nil {
+		return nil, err
+	}
+	names := slices.Sorted(maps.Keys(p.Sites))
+	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	say("Site %s adds up noisy sums with %s.", p.Site, strings.Join(slices.DeleteFunc(names, func(n string) bool { return n == p.Site }), ", "))
+	say("Trainings by %s until %s, of at least %d sites.", strings.Join(p.Coordinators, ", "), p.Until, p.MinimumSites)
+	say("One training spends at most epsilon %s and delta %s; all together %s and %s, of data set %q.", p.Training.Epsilon,
+		orZero(p.Training.Delta), p.Lifetime.Epsilon, orZero(p.Lifetime.Delta), p.Data)
+	say("A training measures at most %d times, %d numbers at a time.", p.Measurements, p.Numbers)
+	if p.Honest == 1 {
+		say("This site adds all noise that its rows need, whatever other sites do.")
+	} else {
+		say("The guarantee holds while %d of the %d sites, this one among them, add their noise and keep it to themselves.",
+			p.Honest, len(p.Sites))
+	}
+	say("The coordinator sees the noisy total of the sites and nothing else. No number of rows leaves; the time that an")
+	say("answer takes may show roughly how many there are.")
+	say("Schema %q: %d columns, relation %s, digest %s.", s.Name, len(s.Features()), s.Relation, agreed)
+	if agreed != p.Schema {
+		return lines, fmt.Errorf("site: the policy must name the schema's digest %s", agreed)
+	}
+	return lines, nil
+}
+
+func orZero(delta string) string {
+	if delta == "" {
+		return "0"
+	}
+	return delta
+}
+
+// OpenLedger declares the policy's data set in a ledger that has none of its name, with the lifetime as
+// its total, and refuses one whose total is larger.
+func (p *Policy) OpenLedger(ctx context.Context, l *ledger.Ledger, s *schema.Schema) error {
+	all, err := p.Lifetime.price()
+	if err != nil {
+		return err
+	}
+	err = l.Declare(ctx, ledger.Dataset{Name: p.Data, Epsilon: all.Epsilon, Delta: all.Delta, Unit: s.Unit,
+		Note: "lifetime of the policy of site " + p.Site})
+	if !errors.As(err, new(*ledger.Exists)) {
+		return err
+	}
+	b, err := l.Balances(ctx, p.Data)
+	if err != nil {
+		return err
+	}
+	if total := (dp.Price{Epsilon: b[0].Epsilon, Delta: b[0].Delta}); total.Epsilon > all.Epsilon || total.Delta > all.Delta {
+		return &dp.ParamError{Op: "site", Param: "lifetime", Want: "must be at least what the ledger gives, " + total.String(), Got: all}
+	}
+	return nil
+}
+
+// Draft is a policy's text, for its officer to read and change.
+func (p *Policy) Draft() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# What this site allows. Sign it with discreet-net site sign.\nversion: %d\nsite: %s\n", policyVersion, p.Site)
+	fmt.Fprintf(&b, "coordinators: [%s]\nsites: # and their keys, by hand or telephone, not from the coordinator\n",
+		strings.Join(p.Coordinators, ", "))
+	for _, name := range slices.Sorted(maps.Keys(p.Sites)) {
+		fmt.Fprintf(&b, "  %s: %q\n", name, p.Sites[name])
+	}
+	fmt.Fprintf(&b, "minimum_sites: %d # of one training\nhonest: %d # sites, this one among them, that add noise and keep it\n",
+		p.MinimumSites, p.Honest)
+	fmt.Fprintf(&b, "schema: %q\ndata: %s # in the ledger\n", p.Schema, p.Data)
+	fmt.Fprintf(&b, "training: {epsilon: %q, delta: %q} # at most\nlifetime: {epsilon: %q, delta: %q}\n", p.Training.Epsilon,
+		orZero(p.Training.Delta), p.Lifetime.Epsilon, orZero(p.Lifetime.Delta))
+	fmt.Fprintf(&b, "measurements: %d # of one training\nnumbers: %d # of one measurement\nuntil: %q\n", p.Measurements, p.Numbers,
+		p.Until)
+	return b.String()
+}
+
+// CheckDraft refuses a draft that is not a policy.
+func (p *Policy) CheckDraft() error {
+	_, err := parsePolicy([]byte(p.Draft()))
+	return err
+}

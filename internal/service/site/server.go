@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package site
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/federated/sites"
+	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/guard/extend"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/service/admission"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/problem"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+)
+
+// The calls of a site, by a coordinator.
+const (
+	joinCall  = "/discreet.site.v1/join"
+	beginCall = "/discreet.site.v1/begin"
+	askCall   = "/discreet.site.v1/ask"
+	endCall   = "/discreet.site.v1/end"
+)
+
+// Params are the decisions of a site's operator.
+type Params struct {
+	Self   *identity.Identity // a party's
+	Policy *Policy
+	Key    ed25519.PrivateKey // speaks for the site: Policy.Sites has its public half
+	State  string             // the folder of what must not be forgotten
+	Table  engine.Table
+	// Rows is a digest of the files that Table was read from.
+	Rows sites.Digest
+	// Charge opens the account of a training in the site's ledger.
+	Charge func(ctx context.Context, training sites.Digest) (Account, error)
+	Log    *slog.Logger
+	Now    func() time.Time
+}
+
+// Account is what a training is charged to.
+type Account interface {
+	guard.Account
+	// Abandon closes an account whose price stays spent.
+	Abandon(ctx context.Context, reason string) error
+}
+
+const (
+	maxBody     = 16 << 20
+	maxOpen     = 32 // trainings that were joined and have not ended
+	longest     = 10 * time.Minute
+	callsAtOnce = 8
+)
+
+// StateNames matches the names in Params.State.
+const StateNames = `trainings`
+
+// Server is a running site.
+type Server struct {
+	Params
+	gate    *admission.Gate
+	metrics *admission.Metrics
+
+	mu   sync.Mutex
+	open map[sites.Digest]*training
+}
+
+// training is one training at this site.
+type training struct {
+	mu        sync.Mutex
+	id        sites.Digest
+	folder    folder
+	about     sites.Training
+	masks     *sites.Masks
+	responder *sites.Responder // nil until the training begins, and after a failure
+	account   Account          // nil after a restart
+	next      int              // the number of the next measurement
+}
+
+// New makes a site's server.
+func New(p Params) (*Server, error) {
+	refuse := func(param, want string) (*Server, error) {
+		return nil, &dp.ParamError{Op: "site", Param: param, Want: want}
+	}
+	own, _ := p.Key.Public().(ed25519.PublicKey)
+	switch {
+	case p.Self.Role != identity.Party || p.Self.Name != p.Policy.Site:
+		return refuse("certificate", "must be party/"+p.Policy.Site)
+	case p.Policy.Sites[p.Policy.Site] != hex.EncodeToString(own):
+		return refuse("key", "must be the one of the site in the policy")
+	case p.Table.Schema().Relation != dp.AddRemove:
+		return refuse("relation", "must be add-remove: the number of rows of a site is not public")
+	case p.Table.Schema().Person != nil:
+		return refuse("person", "must be left out of the schema: a person may have rows at several sites")
+	}
+	if agreed, err := sites.SchemaDigest(p.Table.Schema()); err != nil || agreed != p.Policy.Schema {
+		return refuse("schema", "must be the one of the policy")
+	}
+	if err := os.MkdirAll(filepath.Join(p.State, "trainings"), 0o700); err != nil {
+		return nil, err
+	}
+	if err := sweep(filepath.Join(p.State, "trainings")); err != nil {
+		return nil, err
+	}
+	s := &Server{Params: p, metrics: admission.NewMetrics(admission.Ends{Of: p.Self}), open: map[sites.Digest]*training{}}
+	may := map[string][]identity.Role{}
+	places := admission.NewPlaces(callsAtOnce, 0)
+	of := map[string]*admission.Places{}
+	for _, call := range []string{joinCall, beginCall, askCall, endCall} {
+		may[call], of[call] = []identity.Role{identity.Combiner}, places
+	}
+	s.gate = &admission.Gate{Self: p.Self, May: may, Names: p.Policy.Coordinators, Body: maxBody, Places: of, Longest: longest,
+		Metrics: s.metrics, Log: p.Log, Now: p.Now}
+	return s, nil
+}
+
+// Page serves metrics and health checks.
+func (s *Server) Page() http.Handler {
+	return s.metrics.Watch(func(context.Context) error { return nil })
+}
+
+// Handler answers coordinators. It needs connections of identity.Server.
+func (s *Server) Handler() http.Handler {
+	calls := http.NewServeMux()
+	calls.HandleFunc("POST "+joinCall, s.serve(s.join))
+	calls.HandleFunc("POST "+beginCall, s.serve(s.begin))
+	calls.HandleFunc("POST "+askCall, s.serve(s.ask))
+	calls.HandleFunc("POST "+endCall, s.serve(s.end))
+	return s.gate.Handler(calls)
+}
+
+// serve reads a call, logs it and turns errors into problems.
+func (s *Server) serve(call func(ctx context.Context, body []byte) ([]byte, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx := r.Context()
+		problem.Reached(ctx)
+		who, began := admission.Caller(ctx), s.Now()
+		answer, err := func() (answer []byte, err error) {
+			defer func() {
+				if x := recover(); x != nil {
+					s.Log.Error("a call failed", "call", r.URL.Path, "fault", x, "stack", string(debug.Stack()))
+					err = problem.New(problem.Internal, "")
+				}
+			}()
+			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+			if err != nil {
+				return nil, problem.New(problem.TooLarge, "")
+			}
+			return call(ctx, body)
+		}()
+		s.metrics.Took(r.URL.Path, s.Now().Sub(began))
+		if err == nil {
+			s.Log.Info("audit", "call", r.URL.Path, "caller", who.String(), "refused", false)
+			w.Header().Set("Content-Type", "application/octet-stream")
+			_, _ = w.Write(answer) // the caller may have gone
+			return
+		}
+		p := problem.Of(err)
+		switch bad := (*dp.ParamError)(nil); {
+		case errors.Is(err, syscall.ENOSPC):
+			p = problem.New(problem.Storage, "")
+		case errors.As(err, &bad):
+			p = problem.New(problem.NotAllowed, "%v", bad)
+		case errors.As(err, new(*ledger.Exceeded)), errors.As(err, new(*ledger.Conflict)):
+			p = problem.New(problem.Spent, "") // the rest is between the site and its operator
+		}
+		s.Log.Info("audit", "call", r.URL.Path, "caller", who.String(), "refused", true, "problem", p.Kind.String(), "error", err)
+		s.metrics.Refused(r.URL.Path, p.Kind)
+		p.Write(w)
+	}
+}
+
+var digestForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// find is the training of a digest that is open here, or nil.
+func (s *Server) find(ctx context.Context, id sites.Digest) (*training, error) {
+	unknown := problem.New(problem.UnknownTask, "")
+	if !digestForm.MatchString(string(id)) {
+		return nil, unknown
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.open[id]
+	if t == nil {
+		t = &training{id: id, folder: folder(filepath.Join(s.State, "trainings", string(id))), next: 1}
+		text, err := t.folder.read(trainingFile)
+		if err != nil {
+			return nil, err
+		}
+		if text == nil || t.folder.has(endedFile) {
+			return nil, unknown
+		}
+		if err := sites.Decode(text, &t.about); err != nil {
+			return nil, err
+		}
+		s.open[id] = t
+	}
+	if t.about.Coordinator != admission.Caller(ctx).Name {
+		return nil, unknown
+	}
+	return t, nil
+}
+
+// join takes part in a training that the policy allows: nothing is spent yet.
+func (s *Server) join(ctx context.Context, body []byte) ([]byte, error) {
+	var about sites.Training
+	if err := sites.Decode(body, &about); err != nil {
+		return nil, problem.New(problem.Malformed, "a training")
+	}
+	if err := s.Policy.check(&about, admission.Caller(ctx), s.Now()); err != nil {
+		return nil, err
+	}
+	id := sites.TrainingDigest(body)
+	to := folder(filepath.Join(s.State, "trainings", string(id)))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if to.has(endedFile) {
+		return nil, problem.New(problem.TaskClosed, "")
+	}
+	var keys *sites.Keys
+	private, err := to.read(keysFile)
+	switch {
+	case err != nil:
+		return nil, err
+	case private != nil:
+		keys, err = sites.KeysOf(private)
+	default:
+		if err := s.makeRoom(); err != nil {
+			return nil, err
+		}
+		if err := os.MkdirAll(string(to), 0o700); err != nil {
+			return nil, err
+		}
+		if keys, err = sites.NewKeys(); err == nil {
+			if err = to.write(trainingFile, body); err == nil { // keys are of a training that is known
+				err = to.write(keysFile, keys.Bytes())
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(keys.Join(id, s.Policy.Site, s.Key))
+}
+
+// makeRoom refuses more trainings than can be open.
+func (s *Server) makeRoom() error {
+	dir := filepath.Join(s.State, "trainings")
+	all, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	open := 0
+	for _, e := range all {
+		f := folder(filepath.Join(dir, e.Name()))
+		if f.has(endedFile) {
+			continue
+		}
+		info, err := e.Info()
+		if err == nil && !f.has(setFile) && s.Now().Sub(info.ModTime()) > time.Hour { // joined and forgotten
+			delete(s.open, sites.Digest(e.Name()))
+			if err := os.RemoveAll(string(f)); err != nil {
+				return err
+			}
+			continue
+		}
+		open++
+	}
+	if open >= maxOpen {
+		return problem.New(problem.Overloaded, "")
+	}
+	return nil
+}
+
+// begin fixes the set of sites, and charges the training.
+func (s *Server) begin(ctx context.Context, body []byte) ([]byte, error) {
+	var set sites.Set
+	if err := sites.Decode(body, &set); err != nil {
+		return nil, problem.New(problem.Malformed, "a set")
+	}
+	t, err := s.find(ctx, set.Training)
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	old, err := t.folder.read(setFile)
+	if err != nil {
+		return nil, err
+	}
+	if old != nil && string(old) != string(body) { // 3.1
+		return nil, problem.New(problem.NotAllowed, "another set of sites, which is another training")
+	}
+	if t.folder.has(begunFile) {
+		return nil, nil
+	}
+	if err := s.Policy.check(&t.about, admission.Caller(ctx), s.Now()); err != nil { // the policy may be newer
+		return nil, err
+	}
+	t.masks = nil
+	if _, err := s.masksOf(t, body); err != nil {
+		return nil, problem.New(problem.Malformed, "%v", err)
+	}
+	if err := t.folder.write(setFile, body); err != nil {
+		return nil, err
+	}
+	account, err := s.Charge(ctx, t.id)
+	if err != nil {
+		return nil, err
+	}
+	g, err := guard.Open(ctx, t.about.Terms(), s.Table, account, mech.NewExit(rng.System())) // 3.2
+	if err != nil {
+		return nil, err
+	}
+	t.account = account
+	if err := t.folder.write(begunFile, []byte(s.Rows)); err != nil {
+		return nil, err
+	}
+	t.responder = &sites.Responder{Guard: g, Honest: t.about.Honest, Values: s.Policy.Numbers}
+	return nil, nil
+}
+
+func (s *Server) masksOf(t *training, set []byte) (*sites.Masks, error) {
+	if t.masks != nil {
+		return t.masks, nil
+	}
+	private, err := t.folder.read(keysFile)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := sites.KeysOf(private)
+	if err != nil {
+		return nil, err
+	}
+	var all sites.Set
+	if err := sites.Decode(set, &all); err != nil {
+		return nil, err
+	}
+	t.masks, err = keys.NewMasks(&t.about, t.id, &all, sites.SetDigest(set), s.Policy.Site)
+	return t.masks, err
+}
+
+// ask answers a measurement, once.
+func (s *Server) ask(ctx context.Context, body []byte) ([]byte, error) {
+	var a sites.Ask
+	if err := sites.Decode(body, &a); err != nil {
+		return nil, problem.New(problem.Malformed, "a measurement")
+	}
+	t, err := s.find(ctx, a.Training)
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	rows, err := t.folder.read(begunFile)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case rows == nil:
+		return nil, problem.New(problem.NotAllowed, "a measurement before the training began")
+	case sites.Digest(rows) != s.Rows: // 3.3: the same noise on other rows would show their difference
+		return nil, problem.New(problem.NotAllowed, "a measurement of rows that have changed since the training began")
+	}
+	digest := sites.AskDigest(body)
+	if a.Number < t.next || t.responder == nil {
+		old, err := t.folder.readAnswer(a.Number)
+		switch {
+		case err != nil:
+			return nil, err
+		case old != nil && old.Ask != digest:
+			return nil, problem.New(problem.NotAllowed, "another measurement under the same number")
+		case old != nil:
+			return old.Sums, nil
+		}
+	}
+	if t.responder == nil {
+		if err := s.resume(ctx, t); err != nil {
+			return nil, err
+		}
+	}
+	if a.Number != t.next {
+		return nil, problem.New(problem.NotAllowed, "measurement %d before measurement %d", a.Number, t.next)
+	}
+	answer, err := s.answer(ctx, t, &a, digest)
+	if err != nil { // what is left of the purse follows from the answers that are kept
+		t.responder = nil
+	}
+	return answer, err
+}
+
+// answer makes the answer to a measurement, and keeps it before it leaves.
+func (s *Server) answer(ctx context.Context, t *training, a *sites.Ask, digest sites.Digest) ([]byte, error) {
+	if a.Number > s.Policy.Measurements {
+		return nil, problem.New(problem.NotAllowed, "more than %d measurements", s.Policy.Measurements)
+	}
+	set, err := t.folder.read(setFile)
+	if err != nil {
+		return nil, err
+	}
+	masks, err := s.masksOf(t, set)
+	if err != nil {
+		return nil, err
+	}
+	sums, err := t.responder.Contribute(ctx, a)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, problem.New(problem.Timeout, "")
+		}
+		s.Log.Info("a measurement is refused", "job", t.id, "error", err)
+		return nil, problem.New(problem.NotAllowed, "a measurement that is not within the training")
+	}
+	if err := masks.Hide(digest, sums); err != nil {
+		return nil, err
+	}
+	kept := answerHead{digest, a.Label, a.Epsilon, a.Rho, sites.Encode(sums)}
+	text, err := json.Marshal(kept)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.folder.write(t.folder.answer(a.Number), text); err != nil { // 3.4
+		return nil, err
+	}
+	t.next++
+	return kept.Sums, nil
+}
+
+// resume opens the guard of a training that was charged before, with what its answers have left.
+func (s *Server) resume(ctx context.Context, t *training) error {
+	g, err := guard.Open(ctx, t.about.Terms(), s.Table, guard.Paid(true), mech.NewExit(rng.System()))
+	if err != nil {
+		return err
+	}
+	for t.next = 1; ; t.next++ {
+		old, err := t.folder.readAnswer(t.next)
+		if err != nil {
+			return err
+		}
+		if old == nil {
+			break
+		}
+		if err := extend.Open(g).Forgo(old.Label, guard.Share{Epsilon: old.Epsilon, Rho: old.Rho}); err != nil {
+			return err
+		}
+	}
+	t.responder = &sites.Responder{Guard: g, Honest: t.about.Honest, Values: s.Policy.Numbers}
+	return nil
+}
+
+// end erases a training's keys and answers. Its price stays spent.
+func (s *Server) end(ctx context.Context, body []byte) ([]byte, error) {
+	t, err := s.find(ctx, sites.Digest(body))
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.folder.erase(); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	delete(s.open, t.id)
+	s.mu.Unlock()
+	if t.account != nil {
+		err = t.account.Abandon(ctx, "the training ended")
+	}
+	t.responder, t.masks = nil, nil
+	s.Log.Info("a training ended", "job", t.id)
+	return nil, err
+}

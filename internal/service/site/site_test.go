@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package site
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/discreet-dp/discreet/internal/federated/sites"
+	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/learn/additive"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/response"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/engine/memory"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var quiet = slog.New(slog.DiscardHandler)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// schemaOf has three columns, one of which asks for bins by counts, so many that say nothing, and a label.
+// With many columns Gaussian noise pays.
+func schemaOf(t testing.TB, classes, flags int) *schema.Schema {
+	t.Helper()
+	positive := ""
+	if classes == 2 {
+		positive = `, positive: "c1"`
+	}
+	var levels []string
+	for k := range classes {
+		levels = append(levels, fmt.Sprintf("c%d", k))
+	}
+	more := ""
+	for k := range flags {
+		more += fmt.Sprintf("  - {name: f%d, role: private, category: {levels: [n, y]}}\n", k)
+	}
+	s, err := schema.Parse([]byte(`name: clinics
+unit: one patient
+relation: add-remove
+file: {delimiter: ",", quote: "", header: true}
+columns:
+  - {name: age, role: private, number: {lower: 0, upper: 100, integer: true, default: 50}}
+  - {name: dose, role: private, number: {lower: 0, upper: 10, default: 5, bins: quantiles}}
+  - {name: ward, role: private, category: {levels: ["a", "b", "c"]}}
+` + more + `  - {name: ill, role: private, label: {levels: [` + strings.Join(levels, ", ") + `]` + positive + `, default: c0}}
+`))
+	must(t, err)
+	return s
+}
+
+// rowsOf draws rows whose label follows from the columns.
+func rowsOf(n, classes, flags int) []string {
+	r := rand.New(rand.NewPCG(1, uint64(n)))
+	out := make([]string, n)
+	for i := range out {
+		age, dose, ward := r.IntN(101), 10*r.Float64(), r.IntN(3)
+		score := float64(age)/50 + dose/5 + float64(ward)/2 + r.NormFloat64()
+		out[i] = fmt.Sprintf("%d,%.3f,%c", age, dose, 'a'+ward)
+		for range flags {
+			out[i] += "," + string("ny"[r.IntN(2)])
+		}
+		out[i] += fmt.Sprintf(",c%d", min(classes-1, max(0, int(score*float64(classes)/5))))
+	}
+	return out
+}
+
+func tableOf(t testing.TB, s *schema.Schema, rows []string) *memory.Table {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	head := "age,dose,ward,"
+	for k := range len(s.Features()) - 3 {
+		head += fmt.Sprintf("f%d,", k)
+	}
+	must(t, os.WriteFile(path, []byte(head+"ill\n"+strings.Join(rows, "\n")+"\n"), 0o600))
+	tab, err := dataset.Read(t.Context(), s, dataset.Options{}, path)
+	must(t, err)
+	m, err := memory.New(tab)
+	must(t, err)
+	return m
+}
+
+// free is an account that counts in memory.
+type free struct {
+	mu      *sync.Mutex
+	charges map[sites.Digest]int
+	id      sites.Digest
+}
+
+func (f free) Charge(context.Context, dp.Price, []dp.Event) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.charges[f.id]++
+	if f.charges[f.id] > 1 {
+		return fmt.Errorf("paid twice")
+	}
+	return nil
+}
+func (free) Counted() bool                         { return true }
+func (free) Abandon(context.Context, string) error { return nil }
+
+// world is an authority, a coordinator and sites.
+type world struct {
+	t         testing.TB
+	schema    *schema.Schema
+	authority *identity.Authority
+	uni       *identity.Identity
+	policies  []*Policy
+	params    []Params
+	servers   []*httptest.Server
+	peers     []Peer
+	account   free
+
+	mu       sync.Mutex
+	handlers map[int]http.Handler
+	watch    func(i int, h http.Handler, to http.ResponseWriter, r *http.Request)
+}
+
+// newWorld splits the rows over so many sites, the first of which has one row in two.
+func newWorld(t testing.TB, s *schema.Schema, rows []string, n int) *world {
+	t.Helper()
+	a, err := identity.NewAuthority(time.Now(), 24*time.Hour)
+	must(t, err)
+	w := &world{t: t, schema: s, authority: a, handlers: map[int]http.Handler{}, account: free{mu: &sync.Mutex{}, charges: map[sites.Digest]int{}}}
+	w.uni = w.identity(identity.Combiner, "uni")
+	agreed, err := sites.SchemaDigest(s)
+	must(t, err)
+	policy := Policy{Version: 1, Coordinators: []string{"uni"}, Sites: map[string]string{}, MinimumSites: 2, Honest: n,
+		Schema: agreed, Data: "patients", Training: Limit{"4", "0.001"}, Lifetime: Limit{"40", "0.01"}, Measurements: 300,
+		Numbers: 10000, Until: "2999-12-31", until: time.Now().Add(time.Hour)}
+	parts := make([][]string, n)
+	for i, row := range rows {
+		k := 0
+		if i%2 == 1 {
+			k = 1 + (i/2)%(n-1)
+		}
+		parts[k] = append(parts[k], row)
+	}
+	for i := range n {
+		public, key, err := ed25519.GenerateKey(nil)
+		must(t, err)
+		name := fmt.Sprintf("site%d", i)
+		policy.Sites[name] = hex.EncodeToString(public)
+		own := policy
+		own.Site = name
+		w.policies = append(w.policies, &own)
+		w.params = append(w.params, Params{Self: w.identity(identity.Party, name), Policy: &own, Key: key, State: t.TempDir(),
+			Table: tableOf(t, s, parts[i]), Rows: sites.Digest(name),
+			Charge: func(_ context.Context, id sites.Digest) (Account, error) {
+				f := w.account
+				f.id = sites.Digest(name) + id
+				return f, nil
+			},
+			Log: quiet, Now: time.Now})
+		w.peers = append(w.peers, Peer{Name: name, Key: public})
+		w.servers = append(w.servers, nil)
+		w.start(i)
+	}
+	t.Cleanup(func() {
+		for _, s := range w.servers {
+			s.Close()
+		}
+	})
+	return w
+}
+
+func (w *world) identity(role identity.Role, name string) *identity.Identity {
+	w.t.Helper()
+	id, err := w.authority.Issue(identity.Caller{Role: role, Name: name}, []string{"127.0.0.1"}, time.Now(), 12*time.Hour)
+	must(w.t, err)
+	return id
+}
+
+// start serves a site, from what its state holds. What watch returns may take the place of its handler
+// for one call.
+func (w *world) start(i int) {
+	w.t.Helper()
+	w.restart(i)
+	h := httptest.NewUnstartedServer(http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) {
+		w.mu.Lock()
+		h, watch := w.handlers[i], w.watch
+		w.mu.Unlock()
+		if watch != nil {
+			watch(i, h, to, r)
+			return
+		}
+		h.ServeHTTP(to, r)
+	}))
+	h.Config.ErrorLog = log.New(io.Discard, "", 0)
+	h.EnableHTTP2, h.TLS = true, w.params[i].Self.Server()
+	h.StartTLS()
+	w.servers[i], w.peers[i].URL = h, h.URL
+}
+
+// restart forgets what a site has in memory, as a kill does.
+func (w *world) restart(i int) {
+	server, err := New(w.params[i])
+	if err != nil {
+		w.t.Error(err)
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.handlers[i] = server.Handler()
+}
+
+func (w *world) coordinator(honest int) *Coordinator {
+	return &Coordinator{Self: w.uni, Peers: w.peers, Honest: honest, State: w.t.(interface{ TempDir() string }).TempDir(),
+		Wait: 20 * time.Second, Say: func(string, ...any) {}}
+}
+
+// kept keeps a model nowhere.
+func kept(*model.Model) error { return nil }
+
+func planOf(t testing.TB, s *schema.Schema, delta dp.Delta, rows int) *additive.Plan {
+	t.Helper()
+	pl, err := additive.Params{Epsilon: 2 * dp.Nano, Delta: delta, Rows: rows, TakeAll: true}.Plan(s, 0)
+	must(t, err)
+	return pl
+}
+
+// tape lets the sites' totals leave in place of noise.
+type tape struct {
+	t      *testing.T
+	totals map[string][][]mech.Whole
+}
+
+func (p *tape) Numbers(label string, m mech.Mechanism, values []mech.Ratio) []float64 {
+	next := p.totals[label][0]
+	p.totals[label] = p.totals[label][1:]
+	var out []float64
+	deviation := 0.0
+	switch m := m.(type) {
+	case mech.Gaussian:
+		shared, err := mech.SharedGaussian(m.Rho(), m.Sensitivity(), len(values), 1)
+		must(p.t, err)
+		out, deviation = shared.Floats(next), m.Scale()
+	case mech.Laplace:
+		shared, err := mech.SharedLaplace(m.Loss(), m.Sensitivity(), len(values), 1)
+		must(p.t, err)
+		out, deviation = shared.Floats(next), m.Scale()
+	}
+	if label == "number of rows by label" { // turned round by the learner
+		slices.Reverse(out)
+	}
+	for i, v := range values { // the sites' sums are those of the union
+		if math.Abs(out[i]-v.Float()) > 40*deviation {
+			p.t.Errorf("%s: number %d is %g with noise and %g without", label, i, out[i], v.Float())
+		}
+	}
+	return out
+}
+func (*tape) Choice(string, mech.Selector, []mech.Ratio) int { panic("nothing is selected") }
+
+func (*tape) Report(string, response.Priced, []mech.Ratio) response.Report { return nil }
+
+// bytesOf is the model without what says how it was counted and drawn.
+func bytesOf(t testing.TB, m *model.Model) []byte {
+	t.Helper()
+	m.Privacy.Counted, m.Privacy.Seeded, m.Privacy.Unprotected = false, false, []string{"what is not"}
+	b, err := model.Marshal(m)
+	must(t, err)
+	return b
+}
+
+// On a tape of the noisy totals the rows of one table and of 2, 3 and 10 sites make the same model.
+func TestSameModelWhereverRowsLie(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		classes int
+		delta   dp.Delta
+	}{{"gaussian", 2, 1e12}, {"laplace", 2, 0}, {"three classes", 3, 1e12}, {"three classes, laplace", 3, 0}} {
+		t.Run(c.name, func(t *testing.T) {
+			s, rows := schemaOf(t, c.classes, 20), rowsOf(600, c.classes, 20)
+			pl := planOf(t, s, c.delta, len(rows))
+			var taken map[string][][]mech.Whole
+			var want []byte
+			for _, n := range []int{2, 3, 10} {
+				w := newWorld(t, s, rows, n)
+				coordinator := w.coordinator(n)
+				first := taken == nil
+				if first {
+					taken = map[string][][]mech.Whole{}
+				}
+				left := map[string][][]mech.Whole{}
+				for label, all := range taken {
+					left[label] = all
+				}
+				coordinator.Total = func(label string, sums []mech.Whole) []mech.Whole {
+					if first {
+						taken[label] = append(taken[label], sums)
+						return sums
+					}
+					next := left[label][0]
+					left[label] = left[label][1:]
+					near(t, label, sums, next)
+					return next
+				}
+				m, err := coordinator.Train(t.Context(), s, pl, kept)
+				must(t, err)
+				if gaussian := pl.Terms().Bill[0].Rho > 0; gaussian != (c.delta > 0) {
+					t.Errorf("the noise is Gaussian: %v", gaussian)
+				}
+				got := bytesOf(t, m)
+				if first {
+					want = got
+					all := &tape{t, map[string][][]mech.Whole{}}
+					for label, totals := range taken {
+						all.totals[label] = totals
+					}
+					m, err := guard.Train[*model.Model](t.Context(), pl, tableOf(t, s, rows), guard.Uncounted{},
+						mech.NewTapedExit(rng.System(), all))
+					must(t, err)
+					if union := bytesOf(t, m); !bytes.Equal(union, got) {
+						t.Errorf("the model of the union differs:\n%s\n%s", union, got)
+					}
+				}
+				if !bytes.Equal(got, want) {
+					t.Errorf("the model of %d sites differs", n)
+				}
+			}
+		})
+	}
+}
+
+// near holds two noisy totals of one sum against each other: unmasked, a number of 128 random bits is
+// nowhere near.
+func near(t *testing.T, label string, a, b []mech.Whole) {
+	t.Helper()
+	for i := range a {
+		if d := a[i].Minus(b[i]); d.High+1<<20 > 2<<20 {
+			t.Errorf("%s: totals differ by %v", label, d)
+		}
+	}
+}

@@ -189,7 +189,7 @@ var guarded = []mutant{
 	{Row: "guard 49", Bug: "what fits no table is folded", File: "internal/table/engine/statistic/statistic.go",
 		Old:     `if err := of.check(t.Schema()); err != nil {`,
 		New:     `if err := of.check(t.Schema()); err != nil && len(decoders) == 0 {`,
-		Package: "./internal/guard", Test: "TestHostileLearner"},
+		Package: "./internal/table/engine/statistic", Test: "TestWhatFitsNoTableIsRefused"},
 	{Row: "guard 50", Bug: "a model states what its learner likes", File: "internal/guard/guard.go",
 		Old:     `said.Price != t.Price ||`,
 		New:     ``,

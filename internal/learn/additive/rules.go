@@ -123,7 +123,7 @@ func settleBinary(
 	}
 	signal, joint := countScales(p, relation, rows, columns, rho)
 	if joint > signal && (p.TakeAll || takesAllColumns(joint, columns)) {
-		r := takeInTurn(joint, useful, columns, 500, offset)
+		r := takeInTurn(joint, useful, columns, 150, 500, offset)
 		r.gaussian = true
 		return r
 	}
@@ -131,7 +131,7 @@ func settleBinary(
 	case columns == 1:
 		return rules{bins: countBins(signal), rounds: 1, passes: onePass(0, 1)}
 	case p.TakeAll || takesAllColumns(useful*signal, columns):
-		return takeInTurn(signal, useful, columns, 3000, offset)
+		return takeInTurn(signal, useful, columns, 400, 3000, offset)
 	}
 	r := rules{rounds: countRounds(useful * signal), picks: true}
 	r.passes = onePass(0.5, 1)
@@ -170,10 +170,13 @@ func takesAllColumns(signal float64, columns int) bool {
 // scalesToReach is how many noise scales a column is long where weights see one standard deviation.
 const scalesToReach = 600
 
-// takeInTurn takes the columns in turn: twice, or once. The weights see part of each step and, without
-// public columns, its far ends the more the less noise there is. Beside an offset more of a step enters
-// the model, where the offset would else gain weight.
-func takeInTurn(signal, useful float64, columns int, two float64, offset bool) rules {
+// rampWidth is how far, as a factor, around a threshold one rule turns into the next.
+const rampWidth = 1.35
+
+// takeInTurn takes the columns in turn: twice, or once. Without public columns the weights see each
+// step, and its far ends the more the less noise there is. Beside an offset they see part of each
+// step or nothing, and more of it enters the model, where the offset would else gain weight.
+func takeInTurn(signal, useful float64, columns int, part, two float64, offset bool) rules {
 	each := signal / float64(columns)
 	r := rules{bins: countBins(each), rounds: columns}
 	if !offset {
@@ -185,8 +188,9 @@ func takeInTurn(signal, useful float64, columns int, two float64, offset bool) r
 		r.rounds = len(r.passes) * columns
 	case !offset:
 		r.passes = onePass(0.7, 0.8)
-	default:
-		r.passes = onePass(0.7, 0.9)
+	default: // no step between nothing and .7 of each
+		way := math.Min(1, math.Max(0, 0.5+math.Log(each/part)/(2*math.Log(rampWidth))))
+		r.passes = onePass(0.7*way, 0.7*(1-way)+0.9*way)
 	}
 	return r
 }

@@ -55,6 +55,7 @@ Nothing it does is private: the data are public and the seeds known.`,
 	c.Flags().StringSliceVar(&q.Scopes, "scopes", nil, "of partly, everything, label and mixed; none for all")
 	c.Flags().BoolSliceVar(&q.Deltas, "deltas", []bool{false, true}, "whether a δ of 1e-6 is given")
 	c.Flags().Float64SliceVar(&q.Epsilons, "epsilons", []float64{0.1, 1, 4}, "privacy losses")
+	cli.Reads(c, "out", "against") // it appends to what it has read, and replaces nothing
 	cli.Require(c, "out")
 	return c
 }

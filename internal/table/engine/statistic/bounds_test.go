@@ -3,6 +3,8 @@
 package statistic
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
@@ -40,5 +42,44 @@ func TestCutsReachTheirNumber(t *testing.T) {
 		if (err == nil) != want || want && got.(Losses).Halvings != n {
 			t.Errorf("%d halvings: %v", n, err)
 		}
+	}
+}
+
+// untouched is a table that must not be asked.
+type untouched struct {
+	engine.Table
+	t *testing.T
+	s *schema.Schema
+}
+
+func (u untouched) Schema() *schema.Schema { return u.s }
+
+func (u untouched) Sum(_ context.Context, of engine.Statistic) ([]int64, error) {
+	u.t.Errorf("%T that fits no table reached the rows", of)
+	return nil, errors.New("asked")
+}
+
+// What fits no table of the schema is refused before a row is read.
+func TestWhatFitsNoTableIsRefused(t *testing.T) {
+	d := draw(1, false)
+	tab, ctx := untouched{t: t, s: d.s}, t.Context()
+	foreign := feature.NewGroups(2, []uint32{0, 1}, 2) // of more codes than two
+	if _, err := (ClassCells{[]feature.Bins{foreign}}).Of(ctx, tab); err == nil {
+		t.Error("bins of another column are counted")
+	}
+	steps := &feature.Additive{Shapes: []feature.Shape{{Bins: feature.NewBins(d.s, 2, nil), Steps: []float64{1}}}}
+	if _, err := (Cells{Under: steps, Bins: []feature.Bins{d.column(0)}, Caps: FullCaps}).Of(ctx, tab); err == nil {
+		t.Error("a score without a step for each bin weighs rows")
+	}
+	score := NewStepScore(make([]float64, gridScores(d.s)))
+	if _, err := (GridSlopes{score, SlopeLimit{Most: 1}, []feature.Grid{{Axes: []feature.Bins{foreign}}}}).Of(ctx, tab); err == nil {
+		t.Error("grids of another column have slopes")
+	}
+	sp, err := feature.NewSpace(census.Schema(), feature.OneHot, []int{1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (Losses{Space: sp, Coef: make([]float64, sp.Width()+1)}).Of(ctx, tab); err == nil {
+		t.Error("features of another table have losses")
 	}
 }

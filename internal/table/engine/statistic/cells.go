@@ -133,7 +133,7 @@ func (c Cells) Adder(run *engine.Run) engine.Adder {
 // Add implements engine.Adder.
 func (a *cellsAdder) Add() {
 	n := a.run.Rows()
-	a.bins, a.spare, a.score, a.weighed = room(a.bins, n), room(a.spare, 2*n), room(a.score, n), room(a.weighed, n)
+	a.bins, a.spare, a.weighed = room(a.bins, n), room(a.spare, n), room(a.weighed, n)
 	weighed := a.weighed
 	switch {
 	case a.long != nil:
@@ -180,6 +180,8 @@ func (a *cellsAdder) sumWeights(p *place, into []uint64) {
 
 // weighLongScores weighs rows whose scores may be too long for margins.
 func (a *cellsAdder) weighLongScores() {
+	n := a.run.Rows()
+	a.spare, a.score = room(a.spare, 2*n), room(a.score, n)
 	a.long.Scores(0, a.score, a.spare)
 	for i, l := range a.run.Labels {
 		z, side := a.score[i], uint32(a.side[l])

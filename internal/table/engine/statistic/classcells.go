@@ -72,17 +72,19 @@ func (c ClassCells) Adder(run *engine.Run) engine.Adder {
 
 // Add implements engine.Adder.
 func (a *classCellsAdder) Add() {
-	n, into := a.run.Rows(), a.sums
+	n, into, weights := a.run.Rows(), a.sums, a.run.Weights
 	a.read, a.spare = room(a.read, n), room(a.spare, n)
+	read := a.read
 	for k, bins := range a.bins {
-		bins.Read(0, a.read, a.spare)
+		bins.Read(0, read, a.spare)
+		size := a.size[k]
 		for i, label := range a.run.Labels {
 			units := int64(1)
-			if a.run.Weights != nil {
-				units = int64(min(a.run.Weights[i], engine.WeightOne))
+			if weights != nil {
+				units = int64(min(weights[i], engine.WeightOne))
 			}
-			into[int(a.run.Label[label])*a.size[k]+int(a.read[i])] += units
+			into[int(a.run.Label[label])*size+int(read[i])] += units
 		}
-		into = into[a.size[k]*a.run.Schema.Classes():]
+		into = into[size*a.run.Schema.Classes():]
 	}
 }

@@ -147,6 +147,7 @@ func (a *gridAdder) Add() {
 	a.differentiate()
 	n := a.run.Rows()
 	a.piece = room(a.piece, n)
+	piece := a.piece
 	for k := range a.cut.columns {
 		if c := &a.cut.columns[k]; c.parts > 0 {
 			a.parts[k] = room(a.parts[k], n)
@@ -158,12 +159,12 @@ func (a *gridAdder) Add() {
 			step := a.steps[k][at]
 			if at == 0 {
 				for i, part := range a.parts[c] {
-					a.piece[i] = step[part]
+					piece[i] = step[part]
 				}
 				continue
 			}
 			for i, part := range a.parts[c] {
-				a.piece[i] += step[part]
+				piece[i] += step[part]
 			}
 		}
 		a.addRows(&a.pieces[k])
@@ -216,19 +217,22 @@ func (a *gridAdder) differentiateRow(i int) {
 
 // addRows adds the slopes and curves of the rows to the sums of the pieces they lie in.
 func (a *gridAdder) addRows(sums *GridSums) {
-	if a.width == 1 {
+	slopes, curves, width := sums.Slopes, sums.Curves, a.width
+	slope, curve := a.slope, a.curve[:len(a.piece)]
+	if width == 1 {
+		slope = slope[:len(curve)]
 		for i, c := range a.piece {
-			sums.Slopes[c] += int64(a.slope[i])
-			sums.Curves[c] += int64(a.curve[i])
+			slopes[c] += int64(slope[i])
+			curves[c] += int64(curve[i])
 		}
 		return
 	}
 	for i, c := range a.piece {
-		into := sums.Slopes[int(c)*a.width:][:a.width]
-		for k, x := range a.slope[i*a.width:][:a.width] {
+		into := slopes[int(c)*width:][:width]
+		for k, x := range slope[i*width:][:width] {
 			into[k] += int64(x)
 		}
-		sums.Curves[c] += int64(a.curve[i])
+		curves[c] += int64(curve[i])
 	}
 }
 

@@ -513,7 +513,7 @@ func attack(t *testing.T, seed uint64) (cost float64) {
 	t.Helper()
 	src := replay.Seeded(seed, "hostile")
 	c := settingOf(src)
-	kind, acts := rng.Below(src, 3), 4+int(rng.Below(src, 12))
+	kind, acts := rng.Below(src, 3), 6+int(rng.Below(src, 16))
 	var tapes [2]*mechtest.Recorder
 	var seen [2]string
 	for side, tab := range []*dataset.Table{c.a, c.b} {

@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// No service shows a protected cell: owners, their aggregator and their helpers, in both modes, and
-// parties, their combiner and their helpers, in both modes: not on an output, in a log, on a page or
+// No service shows a protected cell: owners, their aggregator and their helpers, in both modes,
+// parties, their combiner and their helpers, in both modes, and sites and their coordinator: not on an output, in a log, on a page or
 // in a file. Owners and parties are given tables that they cannot read, too.
 func TestNoServiceShowsAProtectedCell(t *testing.T) {
 	if testing.Short() {
@@ -131,6 +131,27 @@ func TestNoServiceShowsAProtectedCell(t *testing.T) {
 		do(1, "combiner/uni", with(line, "--aux given.txt"))
 	}
 
+	// Sites.
+	give(t, "site.yaml", strings.NewReplacer("replace-one", "add-remove", "role: public", "role: private").Replace(own))
+	list, serve := "", map[string][]string{}
+	for name := range strings.FieldsSeq("a b c") {
+		at := freeAddress(t)
+		list += fmt.Sprintf("https://%s %s %s\n", at, keys[name], name)
+		serve[name] = strings.Fields(fmt.Sprintf("site serve --listen %s --state t%s --policy %s.signed --officer d.key --key "+
+			"%s.pem --schema site.yaml --data visits.csv --ledger t%s.db", at, name, name, name, name))
+	}
+	give(t, "sites.txt", list)
+	give(t, "d.key", keys["d"]+"\n")
+	for name, args := range serve {
+		runDiscreet(t, strings.Fields("site init --site "+name+" --sites sites.txt --schema site.yaml --coordinator uni --honest "+
+			"2 --epsilon 20 --lifetime-epsilon 60 --until 2999-12-31 --out "+name+".yaml")...)
+		runDiscreet(t, strings.Fields("site sign --policy "+name+".yaml --key d.pem --out "+name+".signed")...)
+		do(1, "party/"+name, with(strings.Join(args, " "), "--data given.txt"))
+		running = append(running, tr.start("t"+name+".log", "party/"+name, args...))
+	}
+	do(0, "combiner/uni", "site train --sites sites.txt --schema site.yaml --epsilon 20 --honest 2 --declared-rows 900 --wait 1m "+
+		"--state run --model sites.json")
+
 	for _, page := range pages {
 		for _, path := range []string{"/", "/metrics", "/healthz", "/readyz"} {
 			answer, err := http.Get("http://" + page + path)
@@ -156,7 +177,7 @@ func TestNoServiceShowsAProtectedCell(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"aggregator.log", "h0.log", "a.log", "d.log", "state.db", "h0.db", "local.db", "aggregate.db",
-		"local.json", "aggregate.json", "local-c.json", "aggregate-c.json"} {
+		"local.json", "aggregate.json", "local-c.json", "aggregate-c.json", "ta.log", "ta.db", "sites.json"} {
 		if !looked[name] {
 			t.Errorf("%s is not looked at", name)
 		}

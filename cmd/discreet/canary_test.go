@@ -144,7 +144,7 @@ var (
 	finishing = []string{"attack", "compare", "evaluate", "party train", "party vote", "predict", "schema check",
 		"simulate", "split", "train", "tune"}
 	// Services are asked over the network by TestNoServiceShowsAProtectedCell.
-	askedOver = []string{"combine", "owner", "party serve"}
+	askedOver = []string{"combine", "owner", "party serve", "site serve"}
 )
 
 // streamed is what one run leaves beside its exit code: all that it says by any way, and the files.

@@ -36,7 +36,7 @@ refused. DISCREET_A_FLAG sets --a-flag. For institutions see discreet-net.`,
 		{Title: "What learners and claims are worth", Commands: []*cobra.Command{a.NewCompareCommand(), a.NewAuditCommand(),
 			a.NewAttackCommand()}},
 	}, a.newDoctorCommand())
-	commands.NameProgram(root, "discreet-net", "aggregator", "certs", "combine", "helper", "owner", "party", "simulate",
+	commands.NameProgram(root, "discreet-net", "aggregator", "certs", "combine", "helper", "owner", "party", "simulate", "site",
 		"task")
 	return root
 }

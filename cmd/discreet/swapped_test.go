@@ -149,6 +149,12 @@ var reading = map[string]string{
 	"serve --tokens":            "serve --model m.json --tokens FILE --listen NOWHERE",
 	"evaluate --model":          "evaluate --model FILE --data census.csv",
 	"evaluate --data":           "evaluate --model m.json --data FILE",
+	"evaluate --schema":         with(judgeLine, "--schema FILE"),
+	"evaluate --compare":        with(judgeLine, "--compare FILE"),
+	"evaluate --ledger":         with(judgeLine, "--ledger FILE --dataset d"),
+	"evaluate --anchors":        with(judgeLine, withLedger+" --anchors FILE"),
+	"evaluate --key":            with(judgeLine, withLedger+" --key FILE"),
+	"audit --model":             "audit --model FILE --epsilon 1 --runs 64",
 	"compare --data":            "compare --data FILE --schema census.yaml --learners logistic --epsilons 1",
 	"compare --schema":          "compare --data census.csv --schema FILE --learners logistic --epsilons 1",
 	"audit --schema":            "audit --learner brc --schema FILE --epsilon 1 --runs 64",
@@ -209,6 +215,7 @@ const (
 	voteLine       = "party vote --model m.json --aux census.csv --out v"
 	askLine        = "combine --ask peers.txt --certs certs --as combiner/x --aux census.csv --schema census.yaml " +
 		"--parties 9 --epsilon 1 --model n.json"
+	judgeLine   = "evaluate --model m.json --data census.csv --epsilon 1"
 	releaseLine = "release m.json --key key.pem --out n.zip"
 	attackLine  = "attack --data census.csv --schema census.yaml --learner erm --epsilon 1 --not-private --targets " +
 		"2 --runs 40"

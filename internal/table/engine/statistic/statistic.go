@@ -9,9 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
 
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -46,9 +44,6 @@ func register[S checked](kind string) string {
 	}
 	return kind
 }
-
-// Kinds lists the kinds of statistics in alphabetical order.
-func Kinds() []string { return slices.Sorted(maps.Keys(decoders)) }
 
 // Encode writes a statistic in JSON. Numbers keep every bit.
 func Encode(of engine.Statistic) (kind string, text []byte, err error) {

@@ -251,7 +251,7 @@ func (h *hostile) act() {
 			return
 		}
 		k := h.draw(len(bins))
-		sums := []*guard.Sum{cells.Part(k), cells.Classes(), cells.AllClasses(k, 2, func(b int) int { return b % h.length(2) })}
+		sums := []*guard.Sum{cells.Part(k), cells.Classes(), cells.AllClasses(k, 2, func(b int) int { return b % (2 + h.draw(2)) })}
 		if classes == 2 {
 			sums = append(sums, cells.Class(h.draw(2)))
 		}
@@ -357,7 +357,7 @@ func (h *hostile) askGroups() {
 	}
 	switch h.draw(3) {
 	case 0:
-		h.measure(groups.ClassBins(class, [][]uint32{bins, make([]uint32, groups.Len)}, []int{h.length(2), h.length(1)}), nil)
+		h.measure(groups.ClassBins(class, [][]uint32{bins, make([]uint32, groups.Len)}, []int{1 + h.draw(2), 1 + h.draw(2)}), nil)
 	case 1:
 		h.measure(groups.ClassVectors(class, 2, func(visit func(int, []float64)) {
 			for i := range groups.Len {
@@ -379,8 +379,8 @@ func (h *hostile) askGroups() {
 		}
 		h.measure(groups.ClassMeans(classes, 2, func(each func(int, int, float64)) {
 			for i := range groups.Len {
-				each(i, h.draw(h.length(2)), h.number()/10)
-				each(i, h.draw(h.length(2)), h.number()/10)
+				each(i, h.draw(3), h.number()/10)
+				each(i, h.draw(3), h.number()/10)
 			}
 		}))
 	}

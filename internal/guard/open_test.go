@@ -5,6 +5,7 @@ package guard_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
@@ -12,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
@@ -193,5 +195,74 @@ func TestTrainRefuses(t *testing.T) {
 		if (err == nil) != (name == "") {
 			t.Errorf("a model that states %q: %v", name, err)
 		}
+	}
+}
+
+// What lies beside its partition, its runs or its class counts as nothing, and offsets are cut together.
+func TestOutOfPlaceCountsAsNothing(t *testing.T) {
+	tab := tableOf(dp.ReplaceOne, schema.Private, 40)
+	s := tab.Schema()
+	tape := &mechtest.Recorder{}
+	line := guard.Share{Epsilon: dp.Nano}.Line("all")
+	terms := termsOf(dp.FeaturesAndLabel, dp.Price{Epsilon: 9 * dp.Nano}, line)
+	g, err := guard.Open(t.Context(), terms, tab, guard.Uncounted{}, mech.NewTapedExit(replay.Seeded(1, "open"), tape))
+	if err != nil {
+		t.Fatal(err)
+	}
+	measured := func(sum *guard.Sum, err error) []mech.Ratio {
+		if err == nil {
+			_, err = g.Measure("all", guard.Share{Epsilon: dp.Nano}, sum)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tape.Passages[len(tape.Passages)-1].Values
+	}
+	groups, err := g.Groups(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := measured(groups.ClassBins(0, [][]uint32{{1}, {1}}, []int{1, 1}), nil); v[0].Num != 0 || v[1].Num != 0 {
+		t.Errorf("bins beside their partitions count: %v", v)
+	}
+	means := func(features ...int) []mech.Ratio {
+		return measured(groups.ClassMeans([]int{0, 1}, 1, func(each func(int, int, float64)) {
+			for _, f := range features {
+				each(0, f, 0.5)
+			}
+		}))
+	}
+	if in, beside := means(0), means(0, 1); !slices.Equal(in, beside) {
+		t.Errorf("a feature beside its class counts: %v, %v", in, beside)
+	}
+	category := slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Kind == schema.Category })
+	bins := []feature.Bins{feature.NewBins(s, category, nil)}
+	cells, err := g.ClassCells(t.Context(), bins)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := int64(0)
+	for _, v := range measured(cells.AllClasses(0, 1, func(int) int { return 1 }), nil) {
+		rows += v.Num
+	}
+	if rows != 40 {
+		t.Errorf("runs beside the runs count: %d rows of 40", rows)
+	}
+	weights, err := g.Cells(t.Context(), nil, bins, guard.FullCaps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chosen := func(times int) int64 {
+		scores := weights.Imbalances([]int{0, 0})
+		for range times {
+			scores.AddOffset(1, 1<<50)
+		}
+		if _, err := g.Select("all", guard.Share{Epsilon: dp.Nano}, scores); err != nil {
+			t.Fatal(err)
+		}
+		return tape.Passages[len(tape.Passages)-1].Values[1].Num
+	}
+	if once, often := chosen(1), chosen(3); once != often {
+		t.Errorf("offsets are cut one by one: %d and %d", once, often)
 	}
 }

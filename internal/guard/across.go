@@ -164,7 +164,7 @@ func (i Inside) Contribute(label string, share Share, s *Sum, honest int) ([]mec
 	if err := g.purse.take(label, m.Name(), share); err != nil {
 		return nil, err
 	}
-	return g.exit.Share(label, m, s.values...), nil // 2.2
+	return g.exit.Share(label, m, s.values...), nil // 2.2: rows meet noise
 }
 
 // Forgo pays for a contribution that was made before this guard was opened.

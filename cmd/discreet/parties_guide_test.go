@@ -30,16 +30,19 @@ func TestPartiesTrials(t *testing.T) {
 
 // TestSitesTrial is the same of the page about sites. Each site's ledger holds the price afterwards.
 func TestSitesTrial(t *testing.T) {
-	out := runPage(t, "../../docs/sites.md", 9, "discreet evaluate --model m.json --data sample/held-out.csv\n"+
+	out := runPage(t, "../../docs/sites.md", 10, "discreet evaluate --model m.json --data sample/held-out.csv\n"+
 		"for n in north south west; do discreet budget show --ledger $n.db; done\n")
-	for _, want := range []string{"Site north adds up noisy sums with south, west.", "\naccuracy ", "claim          additive: G-"} {
+	for _, want := range []string{"Site north adds up noisy sums with south, west.", "\naccuracy ", "claim          additive: G-",
+		"An evaluation is charged to data set \"later\""} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the trial does not say %q:\n%s", want, out)
 		}
 	}
-	spent := regexp.MustCompile(`\nrows +3 +1 +0 +2\n`)
-	if n := len(spent.FindAllString(out, -1)); n != 3 {
-		t.Errorf("%d ledgers of 3 hold the price:\n%s", n, out)
+	for _, of := range []string{"rows", "later"} {
+		spent := regexp.MustCompile(`\n` + of + ` +3 +1 +0 +2\n`)
+		if n := len(spent.FindAllString(out, -1)); n != 3 {
+			t.Errorf("%d ledgers of 3 hold the price of %s:\n%s", n, of, out)
+		}
 	}
 }
 

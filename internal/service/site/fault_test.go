@@ -130,10 +130,10 @@ func TestKillsOfSitesAndCoordinator(t *testing.T) {
 // begin lets a coordinator begin a training, and returns its digest.
 func begin(t testing.TB, w *world, c *Coordinator, delta dp.Delta) sites.Digest {
 	t.Helper()
-	for _, p := range c.Peers {
-		c.clients = append(c.clients, c.Self.HTTPClientOf(identity.Caller{Role: identity.Party, Name: p.Name}))
-	}
-	text, about, err := c.plan(w.schema, planOf(t, w.schema, delta, 60))
+	c.connect()
+	about, err := c.describe(w.schema, planOf(t, w.schema, delta, 60).Terms(), nil)
+	must(t, err)
+	text, err := c.resume(about)
 	must(t, err)
 	id := sites.TrainingDigest(text)
 	must(t, c.assemble(t.Context(), about, text, id))
@@ -231,8 +231,8 @@ func TestKillAfterTheCharge(t *testing.T) {
 	w := small(t)
 	paid := w.params[1].Charge
 	killed := false
-	w.params[1].Charge = func(ctx context.Context, id sites.Digest) (Account, error) {
-		account, err := paid(ctx, id)
+	w.params[1].Charge = func(ctx context.Context, data string, id sites.Digest) (Account, error) {
+		account, err := paid(ctx, data, id)
 		must(t, err)
 		if !killed {
 			killed = true
@@ -255,10 +255,10 @@ func TestKillAfterTheCharge(t *testing.T) {
 // begin2 begins at site 1 alone, and returns the set.
 func begin2(t testing.TB, w *world, c *Coordinator) []byte {
 	t.Helper()
-	for _, p := range c.Peers {
-		c.clients = append(c.clients, c.Self.HTTPClientOf(identity.Caller{Role: identity.Party, Name: p.Name}))
-	}
-	text, _, err := c.plan(w.schema, planOf(t, w.schema, 0, 60))
+	c.connect()
+	about, err := c.describe(w.schema, planOf(t, w.schema, 0, 60).Terms(), nil)
+	must(t, err)
+	text, err := c.resume(about)
 	must(t, err)
 	answers, err := c.callAll(t.Context(), joinCall, text)
 	must(t, err)
@@ -373,7 +373,7 @@ func TestPolicyRefuses(t *testing.T) {
 	}
 	stranger := &Coordinator{Self: w.identity(identity.Combiner, "else"), Peers: w.peers, Say: func(string, ...any) {}}
 	stranger.clients = []*http.Client{stranger.Self.HTTPClientOf(identity.Caller{Role: identity.Party, Name: "site0"})}
-	for _, call := range []string{joinCall, beginCall, askCall, endCall} {
+	for _, call := range []string{joinCall, beginCall, askCall, endCall, evaluateCall} {
 		if _, err := stranger.post(t.Context(), 0, call, text); kindOf(err) != "forbidden" {
 			t.Errorf("%s of a stranger: %v", call, err)
 		}

@@ -38,6 +38,8 @@ const (
 	beginCall = "/discreet.site.v1/begin"
 	askCall   = "/discreet.site.v1/ask"
 	endCall   = "/discreet.site.v1/end"
+
+	evaluateCall = "/discreet.site.v1/evaluate"
 )
 
 // Params are the decisions of a site's operator.
@@ -49,8 +51,10 @@ type Params struct {
 	Table  engine.Table
 	// Rows is a digest of the files that Table was read from.
 	Rows sites.Digest
-	// Charge opens the account of a training in the site's ledger.
-	Charge func(ctx context.Context, training sites.Digest) (Account, error)
+	// HeldOut are rows for evaluations; nil: none are answered.
+	HeldOut *HeldOut
+	// Charge opens the account of a training in the site's ledger, for one of its data sets.
+	Charge func(ctx context.Context, data string, training sites.Digest) (Account, error)
 	Log    *slog.Logger
 	Now    func() time.Time
 }
@@ -105,6 +109,8 @@ func New(p Params) (*Server, error) {
 		return refuse("certificate", "must be party/"+p.Policy.Site)
 	case p.Policy.Sites[p.Policy.Site] != hex.EncodeToString(own):
 		return refuse("key", "must be the one of the site in the policy")
+	case (p.HeldOut != nil) != (p.Policy.HeldOut != ""):
+		return refuse("held-out", "must be given if the policy names held_out, and else not")
 	case p.Table.Schema().Relation != dp.AddRemove:
 		return refuse("relation", "must be add-remove: the number of rows of a site is not public")
 	case p.Table.Schema().Person != nil:
@@ -123,7 +129,7 @@ func New(p Params) (*Server, error) {
 	may := map[string][]identity.Role{}
 	places := admission.NewPlaces(callsAtOnce, 0)
 	of := map[string]*admission.Places{}
-	for _, call := range []string{joinCall, beginCall, askCall, endCall} {
+	for _, call := range []string{joinCall, beginCall, askCall, endCall, evaluateCall} {
 		may[call], of[call] = []identity.Role{identity.Combiner}, places
 	}
 	s.gate = &admission.Gate{Self: p.Self, May: may, Names: p.Policy.Coordinators, Body: maxBody, Places: of, Longest: longest,
@@ -143,6 +149,7 @@ func (s *Server) Handler() http.Handler {
 	calls.HandleFunc("POST "+beginCall, s.serve(s.begin))
 	calls.HandleFunc("POST "+askCall, s.serve(s.ask))
 	calls.HandleFunc("POST "+endCall, s.serve(s.end))
+	calls.HandleFunc("POST "+evaluateCall, s.serve(s.evaluateExactly))
 	return s.gate.Handler(calls)
 }
 
@@ -225,6 +232,9 @@ func (s *Server) join(ctx context.Context, body []byte) ([]byte, error) {
 		return nil, problem.New(problem.Malformed, "a training")
 	}
 	if err := s.Policy.check(&about, admission.Caller(ctx), s.Now()); err != nil {
+		return nil, err
+	}
+	if err := s.checkEvaluation(&about); err != nil {
 		return nil, err
 	}
 	id := sites.TrainingDigest(body)
@@ -321,16 +331,24 @@ func (s *Server) begin(ctx context.Context, body []byte) ([]byte, error) {
 	if err := t.folder.write(setFile, body); err != nil {
 		return nil, err
 	}
-	account, err := s.Charge(ctx, t.id)
+	data := s.Policy.Data
+	if t.about.Evaluation != nil {
+		data = s.Policy.HeldOut
+	}
+	account, err := s.Charge(ctx, data, t.id)
 	if err != nil {
 		return nil, err
 	}
-	g, err := guard.Open(ctx, t.about.Terms(), s.Table, account, mech.NewExit(rng.System())) // 3.2
+	table, err := s.tableOf(t)
+	if err != nil {
+		return nil, err
+	}
+	g, err := guard.Open(ctx, t.about.Terms(), table, account, mech.NewExit(rng.System())) // 3.2
 	if err != nil {
 		return nil, err
 	}
 	t.account = account
-	if err := t.folder.write(begunFile, []byte(s.Rows)); err != nil {
+	if err := t.folder.write(begunFile, []byte(s.rowsOf(t))); err != nil {
 		return nil, err
 	}
 	t.responder = &sites.Responder{Guard: g, Honest: t.about.Honest, Values: s.Policy.Numbers}
@@ -376,7 +394,7 @@ func (s *Server) ask(ctx context.Context, body []byte) ([]byte, error) {
 	switch {
 	case rows == nil:
 		return nil, problem.New(problem.NotAllowed, "a measurement before the training began")
-	case sites.Digest(rows) != s.Rows: // 3.3: the same noise on other rows would show their difference
+	case sites.Digest(rows) != s.rowsOf(t): // 3.3: the same noise on other rows would show their difference
 		return nil, problem.New(problem.NotAllowed, "a measurement of rows that have changed since the training began")
 	}
 	digest := sites.AskDigest(body)
@@ -444,7 +462,11 @@ func (s *Server) answer(ctx context.Context, t *training, a *sites.Ask, digest s
 
 // resume opens the guard of a training that was charged before, with what its answers have left.
 func (s *Server) resume(ctx context.Context, t *training) error {
-	g, err := guard.Open(ctx, t.about.Terms(), s.Table, guard.Paid(true), mech.NewExit(rng.System()))
+	table, err := s.tableOf(t)
+	if err != nil {
+		return err
+	}
+	g, err := guard.Open(ctx, t.about.Terms(), table, guard.Paid(true), mech.NewExit(rng.System()))
 	if err != nil {
 		return err
 	}

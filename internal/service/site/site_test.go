@@ -98,6 +98,13 @@ func rowsOf(n, classes, flags int) []string {
 
 func tableOf(t testing.TB, s *schema.Schema, rows []string) *memory.Table {
 	t.Helper()
+	m, err := memory.New(readRows(t, s, rows))
+	must(t, err)
+	return m
+}
+
+func readRows(t testing.TB, s *schema.Schema, rows []string) *dataset.Table {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	head := "age,dose,ward,"
 	for k := range len(s.Features()) - 3 {
@@ -106,9 +113,7 @@ func tableOf(t testing.TB, s *schema.Schema, rows []string) *memory.Table {
 	must(t, os.WriteFile(path, []byte(head+"ill\n"+strings.Join(rows, "\n")+"\n"), 0o600))
 	tab, err := dataset.Read(t.Context(), s, dataset.Options{}, path)
 	must(t, err)
-	m, err := memory.New(tab)
-	must(t, err)
-	return m
+	return tab
 }
 
 // free is an account that counts in memory.
@@ -141,6 +146,7 @@ type world struct {
 	servers   []*httptest.Server
 	peers     []Peer
 	account   free
+	parts     [][]string // the rows of each site
 
 	mu       sync.Mutex
 	handlers map[int]http.Handler
@@ -167,6 +173,7 @@ func newWorld(t testing.TB, s *schema.Schema, rows []string, n int) *world {
 		}
 		parts[k] = append(parts[k], row)
 	}
+	w.parts = parts
 	for i := range n {
 		public, key, err := ed25519.GenerateKey(nil)
 		must(t, err)
@@ -177,9 +184,9 @@ func newWorld(t testing.TB, s *schema.Schema, rows []string, n int) *world {
 		w.policies = append(w.policies, &own)
 		w.params = append(w.params, Params{Self: w.identity(identity.Party, name), Policy: &own, Key: key, State: t.TempDir(),
 			Table: tableOf(t, s, parts[i]), Rows: sites.Digest(name),
-			Charge: func(_ context.Context, id sites.Digest) (Account, error) {
+			Charge: func(_ context.Context, data string, id sites.Digest) (Account, error) {
 				f := w.account
-				f.id = sites.Digest(name) + id
+				f.id = sites.Digest(name+" "+data+" ") + id
 				return f, nil
 			},
 			Log: quiet, Now: time.Now})

@@ -13,6 +13,8 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -210,10 +212,9 @@ func (a *app) newSiteServeCommand() *cobra.Command {
 sums with the site's share of the noise, which masks hide until all sites are
 added up.
 
-A training is charged before a row is read, and an evaluation, of --held-out,
-too. If the ledger does not have the policy's data sets, it gets them, with the
-policy's lifetime. Answers are on disk
-before they are sent. You may kill the process at any moment.
+A training or an evaluation is charged before a row is read. A ledger without
+the policy's data sets gets them, with its lifetime. SIGHUP makes the site read
+policy, key and certificates again. You may kill it at any moment.
 
 Never restore an old copy of --state, which could answer twice. Delete it: open
 trainings then end.`,
@@ -246,11 +247,7 @@ func (s *siteServe) serveSite(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	policy, err := site.ReadPolicy(s.policy, officer)
-	if err != nil {
-		return err
-	}
-	key, err := keyfile.Read("site serve", s.key)
+	policy, key, err := s.readCharter(officer)
 	if err != nil {
 		return err
 	}
@@ -301,7 +298,36 @@ func (s *siteServe) serveSite(ctx context.Context) (err error) {
 	if s.page != "" {
 		services = append(services, &service{&http.Server{Handler: server.Page()}, s.page, false})
 	}
-	return serveAll(ctx, log, self, func(ctx context.Context) error { <-ctx.Done(); return nil }, services)
+	return serveAll(ctx, log, self, func(ctx context.Context) error {
+		again := make(chan os.Signal, 1)
+		signal.Notify(again, syscall.SIGHUP)
+		defer signal.Stop(again)
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-again:
+				policy, key, err := s.readCharter(officer)
+				if err == nil {
+					err = policy.OpenLedger(ctx, l, sch)
+				}
+				if err == nil {
+					err = server.Replace(policy, key)
+				}
+				log.Info("the policy and the key were read again", "refused", err != nil, "error", err)
+			}
+		}
+	}, services)
+}
+
+// readCharter reads the signed policy and the site's key.
+func (s *siteServe) readCharter(officer ed25519.PublicKey) (*site.Policy, ed25519.PrivateKey, error) {
+	policy, err := site.ReadPolicy(s.policy, officer)
+	if err != nil {
+		return nil, nil, err
+	}
+	key, err := keyfile.Read("site serve", s.key)
+	return policy, key, err
 }
 
 // readRows reads a table and the digest of its files.

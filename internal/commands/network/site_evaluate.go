@@ -37,11 +37,8 @@ func (a *app) newSiteEvaluateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "evaluate",
 		Short: "measure a model on the held-out rows of several sites",
-		Long: `Evaluate releases one noisy histogram of scores by label, of the held-out rows of
-all sites. Every number is computed from it, as discreet evaluate --epsilon does.
-Each site charges its own ledger.
-
-With --not-private each site sends exact numbers about its own rows, if its
+		Long: `Evaluate is discreet evaluate --epsilon for the held-out rows of all sites. Each
+charges its own ledger. With --not-private each sends exact numbers, if its
 policy has exact_evaluation.`,
 		Example: `  discreet-net site evaluate --certs certs --as combiner/uni --sites sites.txt --schema clinics.yaml --model m.json \
     --epsilon 0.5 --honest 2 --state run

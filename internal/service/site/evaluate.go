@@ -93,7 +93,7 @@ type exactly struct {
 
 // evaluateExactly answers without privacy, if the officer allows that.
 func (s *Server) evaluateExactly(_ context.Context, body []byte) ([]byte, error) {
-	if !s.Policy.ExactEvaluation || s.HeldOut == nil {
+	if !s.policy().ExactEvaluation || s.HeldOut == nil {
 		return nil, problem.New(problem.NotAllowed, "an evaluation that is not private")
 	}
 	var ask exactly

@@ -16,9 +16,11 @@ import (
 	"regexp"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/diskroom"
 	"github.com/discreet-dp/discreet/internal/federated/sites"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/guard/extend"
@@ -29,6 +31,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/admission"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/problem"
+	"github.com/discreet-dp/discreet/internal/sqldb"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 )
 
@@ -45,7 +48,7 @@ const (
 // Params are the decisions of a site's operator.
 type Params struct {
 	Self   *identity.Identity // a party's
-	Policy *Policy
+	Policy *Policy            // the first; see Server.Replace
 	Key    ed25519.PrivateKey // speaks for the site: Policy.Sites has its public half
 	State  string             // the folder of what must not be forgotten
 	Table  engine.Table
@@ -79,12 +82,24 @@ const StateNames = `trainings`
 // Server is a running site.
 type Server struct {
 	Params
-	gate    *admission.Gate
-	metrics *admission.Metrics
+	meters  *meters
+	calls   http.Handler
+	places  *admission.Places
+	charter atomic.Pointer[charter]
 
 	mu   sync.Mutex
 	open map[sites.Digest]*training
 }
+
+// charter is what an officer may change while the site runs.
+type charter struct {
+	policy *Policy
+	key    ed25519.PrivateKey
+	gate   http.Handler
+}
+
+// policy is the one in force.
+func (s *Server) policy() *Policy { return s.charter.Load().policy }
 
 // training is one training at this site.
 type training struct {
@@ -103,12 +118,9 @@ func New(p Params) (*Server, error) {
 	refuse := func(param, want string) (*Server, error) {
 		return nil, &dp.ParamError{Op: "site", Param: param, Want: want}
 	}
-	own, _ := p.Key.Public().(ed25519.PublicKey)
 	switch {
 	case p.Self.Role != identity.Party || p.Self.Name != p.Policy.Site:
 		return refuse("certificate", "must be party/"+p.Policy.Site)
-	case p.Policy.Sites[p.Policy.Site] != hex.EncodeToString(own):
-		return refuse("key", "must be the one of the site in the policy")
 	case (p.HeldOut != nil) != (p.Policy.HeldOut != ""):
 		return refuse("held-out", "must be given if the policy names held_out, and else not")
 	case p.Table.Schema().Relation != dp.AddRemove:
@@ -116,41 +128,63 @@ func New(p Params) (*Server, error) {
 	case p.Table.Schema().Person != nil:
 		return refuse("person", "must be left out of the schema: a person may have rows at several sites")
 	}
-	if agreed, err := sites.SchemaDigest(p.Table.Schema()); err != nil || agreed != p.Policy.Schema {
-		return refuse("schema", "must be the one of the policy")
-	}
 	if err := os.MkdirAll(filepath.Join(p.State, "trainings"), 0o700); err != nil {
 		return nil, err
 	}
 	if err := sweep(filepath.Join(p.State, "trainings")); err != nil {
 		return nil, err
 	}
-	s := &Server{Params: p, metrics: admission.NewMetrics(admission.Ends{Of: p.Self}), open: map[sites.Digest]*training{}}
-	may := map[string][]identity.Role{}
-	places := admission.NewPlaces(callsAtOnce, 0)
-	of := map[string]*admission.Places{}
-	for _, call := range []string{joinCall, beginCall, askCall, endCall, evaluateCall} {
-		may[call], of[call] = []identity.Role{identity.Combiner}, places
+	s := &Server{Params: p, places: admission.NewPlaces(callsAtOnce, 0), open: map[sites.Digest]*training{}}
+	s.meters = newMeters(s)
+	calls := http.NewServeMux()
+	for call, answer := range s.answers() {
+		calls.HandleFunc("POST "+call, s.serve(answer))
 	}
-	s.gate = &admission.Gate{Self: p.Self, May: may, Names: p.Policy.Coordinators, Body: maxBody, Places: of, Longest: longest,
-		Metrics: s.metrics, Log: p.Log, Now: p.Now}
-	return s, nil
+	s.calls = calls
+	return s, s.Replace(p.Policy, p.Key)
 }
 
-// Page serves metrics and health checks.
+// answers are the calls of coordinators.
+func (s *Server) answers() map[string]func(context.Context, []byte) ([]byte, error) {
+	return map[string]func(context.Context, []byte) ([]byte, error){joinCall: s.join, beginCall: s.begin, askCall: s.ask,
+		endCall: s.end, evaluateCall: s.evaluateExactly}
+}
+
+// Replace puts another policy and key of the site in force, for calls that come from then on. What it
+// refuses leaves the old ones. Trainings that have begun go on, if their coordinator is still named.
+func (s *Server) Replace(p *Policy, key ed25519.PrivateKey) error {
+	refuse := func(param, want string) error { return &dp.ParamError{Op: "site", Param: param, Want: want} }
+	own, _ := key.Public().(ed25519.PublicKey)
+	agreed, err := sites.SchemaDigest(s.Table.Schema())
+	switch {
+	case err != nil:
+		return err
+	case agreed != p.Schema:
+		return refuse("schema", "must be the one of the policy")
+	case p.Sites[p.Site] != hex.EncodeToString(own):
+		return refuse("key", "must be the one of the site in the policy")
+	case p.Site != s.Policy.Site || p.Data != s.Policy.Data || p.HeldOut != s.Policy.HeldOut:
+		return refuse("policy", "must keep site, data and held_out while the site runs")
+	}
+	may, of := map[string][]identity.Role{}, map[string]*admission.Places{}
+	for call := range s.answers() {
+		may[call], of[call] = []identity.Role{identity.Combiner}, s.places
+	}
+	gate := &admission.Gate{Self: s.Self, May: may, Names: p.Coordinators, Body: maxBody, Places: of, Longest: longest,
+		Metrics: s.meters.Metrics, Log: s.Log, Now: s.Now}
+	s.charter.Store(&charter{p, key, gate.Handler(s.calls)})
+	s.meters.replaced.Inc()
+	return nil
+}
+
+// Page serves metrics and health checks: a site is ready while its disk has room.
 func (s *Server) Page() http.Handler {
-	return s.metrics.Watch(func(context.Context) error { return nil })
+	return s.meters.Watch(func(context.Context) error { return diskroom.Check(s.State, s.roomOfAnswer()) })
 }
 
 // Handler answers coordinators. It needs connections of identity.Server.
 func (s *Server) Handler() http.Handler {
-	calls := http.NewServeMux()
-	calls.HandleFunc("POST "+joinCall, s.serve(s.join))
-	calls.HandleFunc("POST "+beginCall, s.serve(s.begin))
-	calls.HandleFunc("POST "+askCall, s.serve(s.ask))
-	calls.HandleFunc("POST "+endCall, s.serve(s.end))
-	calls.HandleFunc("POST "+evaluateCall, s.serve(s.evaluateExactly))
-	return s.gate.Handler(calls)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.charter.Load().gate.ServeHTTP(w, r) })
 }
 
 // serve reads a call, logs it and turns errors into problems.
@@ -172,7 +206,7 @@ func (s *Server) serve(call func(ctx context.Context, body []byte) ([]byte, erro
 			}
 			return call(ctx, body)
 		}()
-		s.metrics.Took(r.URL.Path, s.Now().Sub(began))
+		s.meters.Took(r.URL.Path, s.Now().Sub(began))
 		if err == nil {
 			s.Log.Info("audit", "call", r.URL.Path, "caller", who.String(), "refused", false)
 			w.Header().Set("Content-Type", "application/octet-stream")
@@ -181,7 +215,7 @@ func (s *Server) serve(call func(ctx context.Context, body []byte) ([]byte, erro
 		}
 		p := problem.Of(err)
 		switch bad := (*dp.ParamError)(nil); {
-		case errors.Is(err, syscall.ENOSPC):
+		case errors.Is(err, syscall.ENOSPC), errors.Is(err, diskroom.ErrFull), errors.Is(err, sqldb.ErrFailed):
 			p = problem.New(problem.Storage, "")
 		case errors.As(err, &bad):
 			p = problem.New(problem.NotAllowed, "%v", bad)
@@ -189,7 +223,7 @@ func (s *Server) serve(call func(ctx context.Context, body []byte) ([]byte, erro
 			p = problem.New(problem.Spent, "") // the rest is between the site and its operator
 		}
 		s.Log.Info("audit", "call", r.URL.Path, "caller", who.String(), "refused", true, "problem", p.Kind.String(), "error", err)
-		s.metrics.Refused(r.URL.Path, p.Kind)
+		s.meters.Refused(r.URL.Path, p.Kind)
 		p.Write(w)
 	}
 }
@@ -231,7 +265,7 @@ func (s *Server) join(ctx context.Context, body []byte) ([]byte, error) {
 	if err := sites.Decode(body, &about); err != nil {
 		return nil, problem.New(problem.Malformed, "a training")
 	}
-	if err := s.Policy.check(&about, admission.Caller(ctx), s.Now()); err != nil {
+	if err := s.policy().check(&about, admission.Caller(ctx), s.Now()); err != nil {
 		return nil, err
 	}
 	if err := s.checkEvaluation(&about); err != nil {
@@ -252,7 +286,7 @@ func (s *Server) join(ctx context.Context, body []byte) ([]byte, error) {
 	case private != nil:
 		keys, err = sites.KeysOf(private)
 	default:
-		if err := s.makeRoom(); err != nil {
+		if err := s.makeRoom(int64(len(body))); err != nil {
 			return nil, err
 		}
 		if err := os.MkdirAll(string(to), 0o700); err != nil {
@@ -267,11 +301,17 @@ func (s *Server) join(ctx context.Context, body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(keys.Join(id, s.Policy.Site, s.Key))
+	return json.Marshal(keys.Join(id, s.policy().Site, s.charter.Load().key))
 }
 
+// roomOfAnswer is what an answer takes on the disk, at most: 16 bytes a number, in base64.
+func (s *Server) roomOfAnswer() int64 { return int64(s.policy().Numbers)*22 + 1<<12 }
+
 // makeRoom refuses more trainings than can be open.
-func (s *Server) makeRoom() error {
+func (s *Server) makeRoom(bytes int64) error {
+	if err := diskroom.Check(s.State, 2*bytes); err != nil { // its text, and its set
+		return err
+	}
 	dir := filepath.Join(s.State, "trainings")
 	all, err := os.ReadDir(dir)
 	if err != nil {
@@ -321,7 +361,7 @@ func (s *Server) begin(ctx context.Context, body []byte) ([]byte, error) {
 	if t.folder.has(begunFile) {
 		return nil, nil
 	}
-	if err := s.Policy.check(&t.about, admission.Caller(ctx), s.Now()); err != nil { // the policy may be newer
+	if err := s.policy().check(&t.about, admission.Caller(ctx), s.Now()); err != nil { // the policy may be newer
 		return nil, err
 	}
 	t.masks = nil
@@ -331,9 +371,9 @@ func (s *Server) begin(ctx context.Context, body []byte) ([]byte, error) {
 	if err := t.folder.write(setFile, body); err != nil {
 		return nil, err
 	}
-	data := s.Policy.Data
+	data := s.policy().Data
 	if t.about.Evaluation != nil {
-		data = s.Policy.HeldOut
+		data = s.policy().HeldOut
 	}
 	account, err := s.Charge(ctx, data, t.id)
 	if err != nil {
@@ -351,7 +391,7 @@ func (s *Server) begin(ctx context.Context, body []byte) ([]byte, error) {
 	if err := t.folder.write(begunFile, []byte(s.rowsOf(t))); err != nil {
 		return nil, err
 	}
-	t.responder = &sites.Responder{Guard: g, Honest: t.about.Honest, Values: s.Policy.Numbers}
+	t.responder = &sites.Responder{Guard: g, Honest: t.about.Honest, Values: s.policy().Numbers}
 	return nil, nil
 }
 
@@ -371,7 +411,7 @@ func (s *Server) masksOf(t *training, set []byte) (*sites.Masks, error) {
 	if err := sites.Decode(set, &all); err != nil {
 		return nil, err
 	}
-	t.masks, err = keys.NewMasks(&t.about, t.id, &all, sites.SetDigest(set), s.Policy.Site)
+	t.masks, err = keys.NewMasks(&t.about, t.id, &all, sites.SetDigest(set), s.policy().Site)
 	return t.masks, err
 }
 
@@ -426,8 +466,11 @@ func (s *Server) ask(ctx context.Context, body []byte) ([]byte, error) {
 
 // answer makes the answer to a measurement, and keeps it before it leaves.
 func (s *Server) answer(ctx context.Context, t *training, a *sites.Ask, digest sites.Digest) ([]byte, error) {
-	if a.Number > s.Policy.Measurements {
-		return nil, problem.New(problem.NotAllowed, "more than %d measurements", s.Policy.Measurements)
+	if a.Number > s.policy().Measurements {
+		return nil, problem.New(problem.NotAllowed, "more than %d measurements", s.policy().Measurements)
+	}
+	if err := diskroom.Check(s.State, s.roomOfAnswer()); err != nil { // before noise is drawn
+		return nil, err
 	}
 	set, err := t.folder.read(setFile)
 	if err != nil {
@@ -457,6 +500,7 @@ func (s *Server) answer(ctx context.Context, t *training, a *sites.Ask, digest s
 		return nil, err
 	}
 	t.next++
+	s.meters.answers.Inc()
 	return kept.Sums, nil
 }
 
@@ -482,7 +526,7 @@ func (s *Server) resume(ctx context.Context, t *training) error {
 			return err
 		}
 	}
-	t.responder = &sites.Responder{Guard: g, Honest: t.about.Honest, Values: s.Policy.Numbers}
+	t.responder = &sites.Responder{Guard: g, Honest: t.about.Honest, Values: s.policy().Numbers}
 	return nil
 }
 

@@ -150,6 +150,7 @@ type world struct {
 
 	mu       sync.Mutex
 	handlers map[int]http.Handler
+	running  map[int]*Server
 	watch    func(i int, h http.Handler, to http.ResponseWriter, r *http.Request)
 }
 
@@ -158,7 +159,8 @@ func newWorld(t testing.TB, s *schema.Schema, rows []string, n int) *world {
 	t.Helper()
 	a, err := identity.NewAuthority(time.Now(), 24*time.Hour)
 	must(t, err)
-	w := &world{t: t, schema: s, authority: a, handlers: map[int]http.Handler{}, account: free{mu: &sync.Mutex{}, charges: map[sites.Digest]int{}}}
+	w := &world{t: t, schema: s, authority: a, handlers: map[int]http.Handler{}, running: map[int]*Server{},
+		account: free{mu: &sync.Mutex{}, charges: map[sites.Digest]int{}}}
 	w.uni = w.identity(identity.Combiner, "uni")
 	agreed, err := sites.SchemaDigest(s)
 	must(t, err)
@@ -239,7 +241,7 @@ func (w *world) restart(i int) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.handlers[i] = server.Handler()
+	w.handlers[i], w.running[i] = server.Handler(), server
 }
 
 func (w *world) coordinator(honest int) *Coordinator {

@@ -17,6 +17,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -34,6 +35,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/response"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/problem"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -371,5 +373,38 @@ func near(t *testing.T, label string, a, b []mech.Whole) {
 		if d := a[i].Minus(b[i]); d.High+1<<20 > 2<<20 {
 			t.Errorf("%s: totals differ by %v", label, d)
 		}
+	}
+}
+
+// What alarms and the dashboard of packaging/site ask for is what a site shows.
+func TestMonitoringAsksForWhatThereIs(t *testing.T) {
+	w := small(t)
+	_, err := w.coordinator(2).Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept)
+	must(t, err)
+	to := httptest.NewRecorder()
+	w.running[0].meters.Refused("call", problem.Storage) // there is no line before the first
+	w.running[0].Page().ServeHTTP(to, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	page := to.Body.String()
+	asked, known := 0, []problem.Kind{problem.Storage, problem.Internal, problem.NotAllowed, problem.Forbidden, problem.Malformed,
+		problem.Spent}
+	for _, name := range []string{"alerts.yaml", "dashboard.json"} {
+		text, err := os.ReadFile(filepath.Join("../../../packaging/site", name))
+		must(t, err)
+		for _, metric := range regexp.MustCompile(`\b(discreet|process)_\w+`).FindAllString(string(text), -1) {
+			asked++
+			if !strings.Contains(page, "\n"+metric) {
+				t.Errorf("%s asks for %s, which no site shows", name, metric)
+			}
+		}
+		for _, kind := range regexp.MustCompile(`kind=~?\\?"([a-z|-]+)`).FindAllStringSubmatch(string(text), -1) {
+			for k := range strings.SplitSeq(kind[1], "|") {
+				if !slices.ContainsFunc(known, func(of problem.Kind) bool { return of.String() == k }) {
+					t.Errorf("%s asks for refusals of kind %s, which there is not", name, k)
+				}
+			}
+		}
+	}
+	if asked < 12 {
+		t.Errorf("only %d metrics are asked for", asked)
 	}
 }

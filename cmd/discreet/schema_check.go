@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -45,7 +46,7 @@ may see the rows. Check never prints a cell.`,
 	c.Flags().StringArrayVar(&k.data, "data", nil, commands.TableWords+"; may be repeated")
 	cli.ReadsArguments(c)
 	cli.Reads(c, "data")
-	c.Flags().BoolVar(&k.json, "json", false, "print the schema as JSON, and check no data")
+	c.Flags().BoolVar(&k.json, "json", false, "print the schema as JSON; with --data the counts in its place")
 	c.Flags().BoolVar(&k.explain, "explain", false, "list what is missing in the order to decide it")
 	return c
 }
@@ -58,10 +59,10 @@ func (k *schemaCheck) checkFile(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	if k.json {
+	if k.json && len(k.data) == 0 {
 		return cli.WriteJSON(k.Stdout, s)
 	}
-	if len(k.data) > 0 {
+	if len(k.data) > 0 && !slices.Equal(k.data, []string{dataset.Cells}) { // which can be read once
 		faults, err := dataset.Check(ctx, s, k.data...)
 		if err != nil {
 			return err
@@ -73,6 +74,16 @@ func (k *schemaCheck) checkFile(ctx context.Context, path string) error {
 			}
 			return errors.Join(all...)
 		}
+	}
+	if k.json {
+		counts, rows, err := dataset.Tally(ctx, s, dataset.Options{Stdin: k.Stdin}, k.data...)
+		if err != nil {
+			return err
+		}
+		return cli.WriteJSON(k.Stdout, struct {
+			Rows    int                  `json:"rows"`
+			Columns []dataset.CellCounts `json:"columns"`
+		}{rows, counts})
 	}
 	derived, pairs := "", ""
 	for _, c := range s.Columns[len(s.FileColumns()):] {

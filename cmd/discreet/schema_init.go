@@ -22,7 +22,8 @@ type schemaInit struct {
 	noHeader  bool
 	columns   int
 	codebook  string
-	role      string
+	types     string
+	draft     schema.DraftOptions
 	sample    string
 }
 
@@ -51,12 +52,16 @@ it. Pass --no-header and the number of columns.`,
 	c.Flags().BoolVar(&i.noHeader, "no-header", false, "the file has no header and must not be read")
 	c.Flags().IntVar(&i.columns, "columns", 0, "`how many` columns there are, the label included; with --no-header")
 	c.Flags().StringVar(&i.codebook, "codebook", "", "a CSV `file` that describes columns: name, meaning, role, "+
-		"type,\nlower, upper, levels, special")
+		"type,\nlower, upper, levels, special, buckets")
+	c.Flags().StringVar(&i.types, "types", "", "a CSV `file` of the columns' names and types (name, type), such as those "+
+		"of\na data frame")
+	c.Flags().BoolVar(&i.draft.AcceptNames, "accept-names", false, "declare what well-known names of columns of a known type "+
+		"mean,\nin place of comments")
 	c.Flags().StringVar(&i.sample, "public-sample", "", "a CSV `file` of rows that are PUBLIC ALREADY: bounds and "+
 		"levels are read\nfrom them and written into the schema")
-	c.Flags().StringVar(&i.role, "role", "", "the `role` of each column without a role in the codebook; must be private")
+	c.Flags().StringVar(&i.draft.Role, "role", "", "the `role` of each column without a role in the codebook; must be private")
 	cli.ReadsArguments(c)
-	cli.Reads(c, "codebook", "public-sample")
+	cli.Reads(c, "codebook", "types", "public-sample")
 	return c
 }
 
@@ -89,16 +94,23 @@ func (i *schemaInit) fromHeader(path string, d schema.Dialect) ([]byte, error) {
 			return nil, err
 		}
 	}
+	if i.types != "" {
+		types, err := schema.ReadTypes(i.types)
+		if err != nil {
+			return nil, err
+		}
+		book = book.AddTypes(types)
+	}
 	if book, err = dataset.AddTypes(book, path); err != nil {
 		return nil, err
 	}
 	if i.sample == "" {
-		return schema.Draft(names, d, book, i.role)
+		return schema.Draft(names, d, book, i.draft)
 	}
 	if book, err = dataset.AddSample(book, i.sample, path, names, d); err != nil {
 		return nil, err
 	}
-	text, err := schema.Draft(names, d, book, i.role)
+	text, err := schema.Draft(names, d, book, i.draft)
 	return append([]byte(schema.SampleWarning), text...), err
 }
 
@@ -110,15 +122,15 @@ func (i *schemaInit) readDialect() (d schema.Dialect, err error) {
 	switch {
 	case i.noHeader && i.columns == 0:
 		return bad("columns", "must be given with --no-header", nil, "for example --columns 15, the label included")
-	case i.noHeader && (i.codebook != "" || i.role != "" || i.sample != ""):
-		return bad("codebook, role and public-sample", "must not be given with --no-header", nil,
+	case i.noHeader && (i.codebook != "" || i.types != "" || i.draft != schema.DraftOptions{} || i.sample != ""):
+		return bad("codebook, types, role, accept-names and public-sample", "must not be given with --no-header", nil,
 			"they are about columns with names")
 	case !i.noHeader && i.columns != 0:
 		return bad("columns", "must not be given if a header names the columns", i.columns,
 			"a file without a header needs --no-header")
 	}
-	if i.role != "" && i.role != string(schema.Private) {
-		return bad("role", "must be private, which protects every undecided column", i.role, "")
+	if i.draft.Role != "" && i.draft.Role != string(schema.Private) {
+		return bad("role", "must be private, which protects every undecided column", i.draft.Role, "")
 	}
 	d.Header = true // schema.InitColumns declares none
 	if i.delimiter == `\t` {

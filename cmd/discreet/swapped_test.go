@@ -139,6 +139,7 @@ var reading = map[string]string{
 	"card --anchors":            "card --model m.json --out c.html --ledger l.db --anchors FILE",
 	"card --audit":              "card --model m.json --out c.html --audit FILE",
 	"schema init --codebook":    "schema init census.csv --codebook FILE",
+	"schema init --types":       "schema init census.csv --types FILE",
 	"explain --model":           "explain --model FILE --out e.html",
 	"export --model":            "export --model FILE --format onnx --out m.onnx",
 	"split --data":              "split --data FILE --schema census.yaml --train a.csv --test b.csv",

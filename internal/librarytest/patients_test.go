@@ -129,7 +129,7 @@ func TestFromDraftToExplanation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	draft, err := schema.Draft(header, d, known, "private")
+	draft, err := schema.Draft(header, d, known, schema.DraftOptions{Role: "private"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,8 +47,8 @@ def find_binary() -> str:
     return found
 
 
-def run(args: Sequence[str], data: bytes | None = None) -> bytes:
-    """Runs the program on data and returns what it prints."""
+def run(args: Sequence[str], data: bytes | None = None, folder: str | None = None) -> bytes:
+    """Runs the program on data and returns what it prints. Messages do not name the temporary folder."""
     done = subprocess.run([find_binary(), *args], input=data if data is not None else b"",
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if done.returncode == 0:
@@ -57,6 +57,8 @@ def run(args: Sequence[str], data: bytes | None = None) -> bytes:
     # Errors are lines that begin so; what stands before them is progress.
     lines = [line for line in text.splitlines() if line.startswith(("error: ", "hint: "))]
     message = "\n".join(lines) or text
+    if folder is not None:
+        message = message.replace(os.path.join(folder, ""), "")
     kind = {2: UsageError, 3: BudgetError}.get(done.returncode, DiscreetError)
     raise kind(message)
 

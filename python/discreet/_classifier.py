@@ -7,15 +7,19 @@ import io
 import json
 import math
 import os
+import sys
 import tempfile
 import warnings
 import weakref
 import zipfile
+from types import FrameType
 from typing import Any, Mapping
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import DataConversionWarning
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._binary import BudgetError, RowServer, UsageError, run
@@ -25,6 +29,10 @@ from ._table import Cell, Column, array_of, column_at, column_names, column_of, 
 
 # The processes that predict, beside the estimators, which are compared, copied and pickled.
 _children: weakref.WeakKeyDictionary[DiscreetClassifier, RowServer] = weakref.WeakKeyDictionary()
+
+
+class PrivacyWarning(UserWarning):
+    """Something beside the estimator learns from private rows."""
 
 
 class DiscreetClassifier(ClassifierMixin, BaseEstimator):
@@ -102,9 +110,15 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
                 f"spend epsilon = {self.epsilon} that nobody counts. Give ledger= and dataset= so that every fit "
                 "pays, or uncounted=True to say that nobody need count")
 
-    def fit(self, X: Any, y: Any) -> "DiscreetClassifier":
+    def fit(self, X: Any, y: Any, **unsupported: Any) -> "DiscreetClassifier":
         """Trains on a table X (pandas, polars, Arrow, or an array of numbers) and its labels y."""
+        if "sample_weight" in unsupported:
+            raise UsageError("sample_weight is not supported: a row's weight would change what the row is promised. To "
+                             "weigh classes, declare weights under label in the schema")
+        if unsupported:
+            raise TypeError(f"fit takes X and y (got {', '.join(unsupported)}, too)")
         self._check_account()
+        self._warn_of_learned_steps()
         self._drop_child()
         if not is_frame(X):
             X = array_of(X)
@@ -121,10 +135,8 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         declared = self.schema.classes if isinstance(self.schema, ArraySchema) else None
         typed = levels.classes(labels, declared)
         with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
-            schema, out = os.path.join(folder, "schema.yaml"), os.path.join(folder, "m.json")
-            with open(schema, "w", encoding="utf-8") as f:
-                json.dump(document, f)
-            run(["train", "--data", "cells:-", "--schema", schema, "--model", out, *self._flags()], text)
+            schema, out = self._files(folder, document)[0], os.path.join(folder, "new.json")
+            run(["train", "--data", "cells:-", "--schema", schema, "--model", out, *self._flags()], text, folder)
             with open(out, "rb") as model:
                 self.model_ = model.read()
         kind = labels.dtype if isinstance(labels.dtype, np.dtype) and labels.dtype.kind in "biuf" else None
@@ -133,7 +145,88 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         self.classes_ = np.array(sorted(typed), dtype=kind)
         self._order = [typed.index(c) for c in sorted(typed)]  # of the levels, in the order of classes_
         self.privacy_ = self._read_json("show", positional=True)
+        if self.ledger is not None:
+            self.privacy_.update(ledger=self.ledger, dataset=self.dataset, job=self.job)
         return self
+
+    def _warn_of_learned_steps(self) -> None:
+        """Warns when a pipeline that fits this estimator has fitted other steps on the same rows before."""
+        if math.isinf(float(self.epsilon or 0)):
+            return
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None:
+            pipeline = frame.f_locals.get("self")
+            if isinstance(pipeline, Pipeline):
+                learned = [name for name, step in pipeline.steps[:-1]
+                           if step not in (None, "passthrough") and get_tags(step).requires_fit]
+                if learned:
+                    warnings.warn(f"the steps {learned} of the pipeline learn from the rows before this estimator sees them, "
+                                  "and no guarantee covers what they learn: declare bounds and levels in the schema, and "
+                                  "leave these steps out", PrivacyWarning, stacklevel=2)
+                return
+            frame = frame.f_back
+
+    def _files(self, folder: str, document: Mapping[str, Any] | None = None) -> tuple[str, str]:
+        """The schema and the model, if there is one, as files of the folder."""
+        schema, model = os.path.join(folder, "schema.yaml"), os.path.join(folder, "m.json")
+        if document is not None:
+            with open(schema, "w", encoding="utf-8") as f:
+                json.dump(document, f)
+        if hasattr(self, "model_"):
+            with open(model, "wb") as m:
+                m.write(self.model_)
+        return schema, model
+
+    def check(self, X: Any, y: Any) -> dict[str, Any]:
+        """NOT PRIVATE: exact counts of the cells that a fit would repair, by column.
+
+        ``{"rows": ..., "columns": [{"column": ..., "missing": ..., "other": ..., "clamped": ...,
+        "unreadable": ..., "respelled": ..., "not_utf8": ...}, ...]}``. Show them only to people who may see
+        the rows. Nothing is charged.
+        """
+        if not is_frame(X):
+            X = array_of(X)
+        document, _, text = self._encode(X, self._labels(y))
+        with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
+            schema, _ = self._files(folder, document)
+            answer: dict[str, Any] = json.loads(run(["schema", "check", schema, "--data", "cells:-", "--json"], text, folder))
+        return answer
+
+    def plan(self, rows: int | None = None, *, persons: int | None = None, simulate: bool = False) -> dict[str, Any]:
+        """What a fit would cost and protect, as ``discreet plan --json`` prints it. No table is read.
+
+        With simulate, ``forecast`` has the accuracy that trainings on invented tables of so many rows
+        reach, with means and standard deviations.
+        """
+        self._check_account()
+        if isinstance(self.schema, ArraySchema):
+            raise UsageError("plan needs a schema with names: an ArraySchema does not know how many columns there are")
+        flags = self._flags()
+        for name, value in (("--rows", rows), ("--persons", persons)):
+            if value is not None:
+                flags += [name, str(int(value))]
+        if "--job" in flags:
+            del flags[flags.index("--job"):flags.index("--job") + 2]
+        with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
+            schema, _ = self._files(folder, load_schema(self.schema))
+            answer: dict[str, Any] = json.loads(
+                run(["plan", "--schema", schema, "--json", *flags, *(["--simulate"] if simulate else [])], None, folder))
+        return answer
+
+    def spent(self) -> dict[str, Any]:
+        """What the data set's budget is and how much of it is spent, as ``discreet budget show --json`` prints it."""
+        if self.ledger is None or self.dataset is None:
+            raise UsageError("spent needs ledger= and dataset=: without a ledger nothing is counted")
+        answer: dict[str, Any] = json.loads(run(["budget", "show", "--ledger", self.ledger, "--dataset", self.dataset, "--json"]))
+        return answer
+
+    def card(self, path: str | os.PathLike[str]) -> None:
+        """Writes the page for the person who signs for the model: .html, .pdf or .yaml. It replaces no file."""
+        check_is_fitted(self, "model_")
+        out = os.path.abspath(os.fspath(path))
+        if os.path.exists(out):
+            raise FileExistsError(f"{path} must not exist yet")
+        self._with_model("card", "--model", "MODEL", "--out", out, *(["--ledger", self.ledger] if self.ledger else []))
 
     def _encode(self, X: Any, labels: Column) -> tuple[dict[str, Any], Levels, bytes]:
         """The schema's document, the label's levels, and the rows of X with their labels as cells."""
@@ -180,13 +273,9 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
             if job is not None:
                 flags += ["--job", job]
         with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
-            schema, model = os.path.join(folder, "schema.yaml"), os.path.join(folder, "m.json")
-            with open(schema, "w", encoding="utf-8") as f:
-                json.dump(document, f)
-            with open(model, "wb") as m:
-                m.write(self.model_)
+            schema, model = self._files(folder, document)
             answer: dict[str, Any] = json.loads(
-                run(["evaluate", "--data", "cells:-", "--schema", schema, "--model", model, "--json", *flags], text))
+                run(["evaluate", "--data", "cells:-", "--schema", schema, "--model", model, "--json", *flags], text, folder))
         return answer
 
     @staticmethod
@@ -249,10 +338,8 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
     def _with_model(self, *args: str) -> bytes:
         check_is_fitted(self, "model_")
         with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
-            path = os.path.join(folder, "m.json")
-            with open(path, "wb") as f:
-                f.write(self.model_)
-            return run([path if a == "MODEL" else a for a in args])
+            _, path = self._files(folder)
+            return run([path if a == "MODEL" else a for a in args], None, folder)
 
     def _read_json(self, command: str, positional: bool = False) -> dict[str, Any]:
         args = ["MODEL"] if positional else ["--model", "MODEL"]
@@ -314,10 +401,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         child = _children.get(self)
         if child is None or child.pid != os.getpid():
             with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
-                path = os.path.join(folder, "m.json")
-                with open(path, "wb") as f:
-                    f.write(self.model_)
-                child = RowServer(path)
+                child = RowServer(self._files(folder)[1])
             child.rules = [(name, self._rules(name)) for name in child.columns]
             _children[self] = child
         return child
@@ -334,7 +418,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         if not is_frame(X):
             X = array_of(X)
         elif missing := [n for n in child.columns if n not in column_names(X)]:
-            raise ValueError(f"X must have the columns {missing}")
+            raise ValueError(self._describe_missing("X", missing, column_names(X)))
         if not is_frame(X) or isinstance(self.schema, ArraySchema):
             validate_data(self, X, reset=False, skip_check_array=True)
         names = [str(n) for n in getattr(self, "feature_names_in_", column_names(X))]
@@ -350,6 +434,20 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
             scores = both
         return scores[:, self._order]
 
+    @staticmethod
+    def _describe_missing(what: str, missing: list[str], given: list[str]) -> str:
+        folded = {name.casefold().strip(): name for name in given}
+        near = [f"{folded[name.casefold().strip()]!r} is given, not {name!r}" for name in missing
+                if name.casefold().strip() in folded]
+        return f"{what} must have the columns {missing}" + (f": {'; '.join(near)}" if near else "")
+
+    def decision_function(self, X: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """The log-odds of ``classes_[1]``, one per row; of more than two classes the logarithms of their scores."""
+        scores = self.predict_proba(X)
+        with np.errstate(divide="ignore"):
+            logs = np.log(scores)
+        return np.asarray(logs[:, 1] - logs[:, 0]) if scores.shape[1] == 2 else logs
+
     def predict(self, X: Any) -> np.ndarray[Any, Any]:
         """The predicted classes."""
         scores = self.predict_proba(X)
@@ -362,8 +460,11 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
     def predict_row(self, row: Mapping[str, Any]) -> float | list[float]:
         """The score of one row: of two classes that of the positive one, else one per class.
 
-        The way for single rows: no table is made, about as fast as the pipe to the child.
+        The way for single rows: no table is made, about as fast as the pipe to the child. row is a dict or
+        a pandas Series with a value for every column; None and NaN are missing values.
         """
         child = self._child()
-        scores = child.score([[Column("any", None, [row.get(name)]).cells(*rules)[0] for name, rules in child.rules]])
+        if missing := [name for name in child.columns if name not in row]:
+            raise ValueError(self._describe_missing("row", missing, [str(name) for name in row.keys()]))
+        scores = child.score([[Column("any", None, [row[name]]).cells(*rules)[0] for name, rules in child.rules]])
         return scores[0] if child.width == 1 else scores

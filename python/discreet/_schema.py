@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
+import re
+import shutil
 import tempfile
 from typing import Any, Mapping, Sequence
 
@@ -118,43 +121,138 @@ class Levels:
 
 def load_schema(schema: Any) -> dict[str, Any]:
     """The schema as a document, with all that it leaves out: schema is a path, YAML text, or a document."""
-    if isinstance(schema, Mapping):
-        text = json.dumps(schema)
-    elif isinstance(schema, (str, os.PathLike)):
-        text = os.fspath(schema)
-        if "\n" not in text:
-            answer: dict[str, Any] = json.loads(run(["schema", "check", "--json", "--", text]))
-            return answer
-    else:
-        raise TypeError("schema must be a path, a text in YAML, a dict or an ArraySchema "
-                        f"(got {type(schema).__name__}); it has no default: bounds and roles are declared")
     with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
+        if isinstance(schema, Mapping):
+            text = json.dumps(_with_levels(schema, folder))
+        elif isinstance(schema, (str, os.PathLike)):
+            text = os.fspath(schema)
+            if "\n" not in text:
+                return _check_schema(text)
+        else:
+            raise TypeError("schema must be a path, a text in YAML, a dict or an ArraySchema "
+                            f"(got {type(schema).__name__}); it has no default: bounds and roles are declared")
         path = os.path.join(folder, "schema.yaml")
         with open(path, "w", encoding="utf-8") as f:
             f.write(text)
-        return load_schema(path)
+        return _check_schema(path, folder)
 
 
-def draft_schema(table: Any, label: str) -> str:
-    """A schema of the table's columns to fill in, in YAML.
+def _check_schema(path: str, folder: str | None = None) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(run(["schema", "check", "--json", "--", path], folder=folder))
+    return answer
 
-    It reads names and dtypes and no cell. Every ___ is yours to decide: whose data one row is,
-    which columns are private, where numbers lie, which values there are.
+
+def _with_levels(schema: Any, folder: str) -> Any:
+    """The document, with the files that its levels name copied into the folder."""
+    if isinstance(schema, (list, tuple)):
+        return [_with_levels(item, folder) for item in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    out = {key: _with_levels(value, folder) for key, value in schema.items()}
+    levels = out.get("levels")
+    if isinstance(levels, dict) and "file" in levels:
+        copy = f"levels-{len(os.listdir(folder))}.csv"
+        shutil.copyfile(levels["file"], os.path.join(folder, copy))
+        levels["file"] = copy
+    return out
+
+
+#: What a codebook calls the columns of each kind.
+_TYPES = {"int": "integer", "float": "number", "bool": "yes_no", "text": "category", "any": "category", "days": "date"}
+
+
+def draft_schema(table: Any, label: str, *, name: str | None = None, unit: str | None = None,
+                 relation: str | None = None, role: str | None = None,
+                 codebook: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+                 accept_names: bool = False) -> str:
+    """A schema of the table's columns, in YAML, in which each ``___`` is yours to fill in.
+
+    It reads names and dtypes and no cell, as ``discreet schema init`` does with a Parquet file.
+
+    Parameters
+    ----------
+    label : str
+        The column to predict.
+    name, unit, relation : str
+        What the table is called, whose data one row is, and ``replace-one`` or ``add-remove``.
+    role : str
+        ``"private"`` protects each column to which the codebook gives no role.
+    codebook : path or dict
+        What documentation says of columns: a CSV file, as ``discreet schema init --codebook`` reads it,
+        or a dict by column. Its values are bounds ``(0, 20)``, levels ``["A", "B"]``, a role or a type
+        (``"public"``, ``"ignored"``, ``"yes_no"``), or a dict of a codebook's keys, such as
+        ``{"buckets": 64}`` for texts of many values.
+    accept_names : bool
+        Declares what well-known names mean (``age``: 0 to 120, ``patient_id``: ignored) instead of
+        proposing it in comments.
+
+    Of a label with two levels the last one becomes the positive class; truth values are ``yes_no``.
     """
-    lines = ["name: ___", "unit: ___  # whose data one row is", "relation: replace-one",
-             'file: {delimiter: ",", quote: \'"\', header: true, missing: [""]}', "columns:"]
     names = column_names(table)
     if label not in names:
         raise ValueError(f"label must be one of the columns (got {label!r})")
-    for name in names:
-        quoted = json.dumps(name, ensure_ascii=False)
-        if name == label:
-            lines += [f"  - name: {quoted}", "    role: ___  # private or public",
-                      "    label: {levels: [___, ___], positive: ___, default: ___}"]
-        elif column_at(table[:0], name).kind in ("int", "float"):
-            lines += [f"  - name: {quoted}", "    role: ___  # private, public or ignored",
-                      "    number: {lower: ___, upper: ___, default: ___}"]
+    types = {n: _TYPES[column_at(table[:0], n).kind] for n in names if n != label}
+    args = ["--delimiter", ","] + (["--role", role] if role else []) + (["--accept-names"] if accept_names else [])
+    with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
+        table_path, types_path, book_path = (os.path.join(folder, f) for f in ("table.csv", "types.csv", "codebook.csv"))
+        if codebook is None or isinstance(codebook, Mapping):
+            _write_csv(book_path, _CODEBOOK, [_entry(n, what, types) for n, what in (
+                {label: {}, **(codebook or {})}).items()])
         else:
-            lines += [f"  - name: {quoted}", "    role: ___  # private, public or ignored",
-                      "    category: {levels: [___]}"]
-    return "\n".join(lines) + "\n"
+            with open(codebook, "rb") as source, open(book_path, "wb") as copy:
+                copy.write(source.read())
+        _write_csv(types_path, ["name", "type"], [{"name": n, "type": kind} for n, kind in types.items()])
+        _write_csv(table_path, names, [])
+        text = run(["schema", "init", table_path, "--types", types_path, "--codebook", book_path, *args],
+                   folder=folder).decode()
+    levels = codebook.get(label) if isinstance(codebook, Mapping) else None
+    levels = levels.get("levels") if isinstance(levels, Mapping) else levels
+    if (levels is None or isinstance(levels, str)) and column_at(table[:0], label).kind == "bool":
+        levels = "yes_no"
+    if levels == "yes_no" or isinstance(levels, (list, tuple)) and len(levels) == 2:
+        first, last = ("no", "yes") if isinstance(levels, str) else map(_spell, levels)
+        default = "" if re.search(r"role: public\n    label:", text) else f", default: {json.dumps(first)}"
+        text = re.sub(r"label: \{levels: (.*), positive: ___", lambda m: "label: {levels: " + (
+            "yes_no" if levels == "yes_no" else m[1]) + f", positive: {json.dumps(last)}{default}", text, count=1)
+    frame = {"trim": "false", "missing": '[""]'}  # a frame's own missing values, and no other text
+    for key, value in {**frame, "name": name, "unit": unit, "relation": relation}.items():
+        if value is not None:
+            spelt = value if key in frame else json.dumps(value, ensure_ascii=False)
+            text = re.sub(rf"^(\s*){key}: ___", lambda m: f"{m[1]}{key}: {spelt}", text, count=1, flags=re.MULTILINE)
+    return text
+
+
+_CODEBOOK = ["name", "meaning", "role", "type", "lower", "upper", "levels", "special", "buckets"]
+
+
+def _entry(name: str, what: Any, types: Mapping[str, str]) -> dict[str, Any]:
+    """A line of a codebook."""
+    if isinstance(what, Mapping):
+        entry = {key: ";".join(map(_spell, value)) if isinstance(value, (list, tuple)) else value
+                 for key, value in what.items()}
+    elif isinstance(what, str):
+        what = "" if name not in types and what == "yes_no" else what
+        entry = {"role": what} if what in ("private", "public") else {"type": what}
+    elif isinstance(what, tuple) and len(what) == 2:
+        entry = {"lower": what[0], "upper": what[1]}
+    elif isinstance(what, list):
+        entry = {"levels": ";".join(map(_spell, what))}
+    else:
+        raise TypeError(f"codebook of column {name!r} must be bounds, a list of levels, a role, a type or a dict "
+                        f"(got {type(what).__name__})")
+    if name not in types:
+        entry = {**entry, "type": "label"}
+    elif "lower" in entry or "upper" in entry:
+        entry.setdefault("type", types[name] if types[name] in ("integer", "date") else "number")
+    return {"name": name, **entry}
+
+
+def _spell(value: Any) -> str:
+    return spell(value, TRUTHS[0])
+
+
+def _write_csv(path: str, head: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
+    with open(path, "w", encoding="utf-8", newline="") as f:
+        out = csv.DictWriter(f, head)
+        out.writeheader()
+        out.writerows(rows)

@@ -4,6 +4,7 @@
 import json
 import pickle
 import subprocess
+import warnings
 import time
 
 import numpy as np
@@ -14,11 +15,11 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from discreet import (ArraySchema, BudgetError, DiscreetClassifier, DiscreetError, UsageError, draft_schema, find_binary,
-                      version)
+from discreet import (ArraySchema, BudgetError, DiscreetClassifier, DiscreetError, PrivacyWarning, UsageError,
+                      draft_schema, find_binary, version)
 
 SCHEMA = {
     "name": "wards", "unit": "one admission", "relation": "replace-one",
@@ -165,10 +166,103 @@ def test_pipelines_fit():
 
 def test_draft_reads_no_cell():
     X, _ = wards()
-    text = draft_schema(X.assign(ill="CANARY"), label="ill")
-    assert "CANARY" not in text and "upper: ___" in text and "levels: [___]" in text
-    assert draft_schema(pa.Table.from_pandas(X.assign(ill="x")), label="ill") == draft_schema(
-        pl.from_pandas(X.assign(ill="x")), label="ill") == text
+    X = X.assign(seen=np.datetime64("2024-01-01"), beds=3, ill="CANARY")
+    text = draft_schema(X, label="ill")
+    assert "CANARY" not in text and "{lower: ___, upper: ___, integer: true" in text and "levels: yes_no" in text
+    assert "date: {format: YYYY-MM-DD" in text and "category: {levels: [___, ___]" in text
+    assert draft_schema(pa.Table.from_pandas(X), label="ill") == draft_schema(pl.from_pandas(X), label="ill") == text
+    for bad in ({"age": 5}, {"nobody": (0, 1)}, {"age": (0, 1, 2)}):
+        with pytest.raises((TypeError, UsageError, DiscreetError)):
+            draft_schema(X, label="ill", codebook=bad)
+
+
+def messy(n, seed=3):
+    """A hospital's frame as it comes: 35 columns of all kinds, with holes, codes, odd spellings and outliers."""
+    r = np.random.default_rng(seed)
+    day = np.datetime64("2021-01-01")
+    X = pd.DataFrame({
+        "patient_id": r.integers(10**6, 10**7, n), "name": r.choice(["A. Novak", "B. Doe"], n), "age": r.integers(-1, 130, n),
+        "sex": r.choice(["female", "male", "F", ""], n), "admitted": day + r.integers(0, 900, n).astype("timedelta64[D]"),
+        "discharged": day + r.integers(0, 950, n).astype("timedelta64[D]"), "ward": r.choice(["A", "B", "b ", "?"], n),
+        "icd_code": r.integers(0, 900, n).astype(str), "postcode": r.integers(100, 999, n).astype(str),
+        "bmi": r.normal(27, 9, n), "temperature": r.normal(37, 1, n), "visits": r.poisson(1, n)})
+    for k in range(8):
+        X[f"has_condition_{k}"] = r.random(n) < 0.2
+    for k in range(14):
+        X[f"lab_{k}"] = np.where(r.random(n) < 0.5, np.nan, r.lognormal(1, 1, n))
+    X["month"] = r.integers(1, 13, n)
+    z = 0.03 * X.age + X.has_condition_0 + 0.2 * np.nan_to_num(X.lab_0) - 3
+    return X, pd.Series(r.random(n) < 1 / (1 + np.exp(-z)), name="readmitted")
+
+
+def test_messy_frame_needs_few_words():
+    X, y = messy(30_000)
+    assert X.shape[1] + 1 == 36
+    known = {"admitted": ("2020-01-01", "2025-01-01"), "discharged": ("2020-01-01", "2025-01-01"), "ward": ["A", "B"],
+             "icd_code": {"buckets": 32}, "postcode": "ignored", "visits": (0, 20), "readmitted": "public",
+             **{f"lab_{k}": (0, 20) for k in range(14)}}
+    text = draft_schema(X.assign(readmitted=y), "readmitted", name="admissions", unit="one admission",
+                        relation="replace-one", role="private", codebook=known, accept_names=True)
+    assert len(known) + 6 <= 30, "entries that a person makes"
+    m = model(schema=text, epsilon=1.0)
+    counts = {c["column"]: c for c in m.check(X, y)["columns"]}
+    assert counts["ward"]["respelled"] > 0 and counts["age"]["clamped"] > 0 and counts["lab_0"]["missing"] > 10_000
+    assert counts["patient_id" if "patient_id" in counts else "age"]["missing"] == 0
+    m.fit(X, y)
+    assert set(m.classes_) == {False, True} and (m.predict_proba(X)[:, 1] * y).mean() > (m.predict_proba(X)[:, 1]).mean() * y.mean()
+
+
+def test_plan_check_card_and_budget(tmp_path):
+    X, y = wards()
+    ledger = str(tmp_path / "l.db")
+    subprocess.run([find_binary(), "budget", "init", "--ledger", ledger, "--dataset", "d", "--epsilon", "10"],
+                   check=True, capture_output=True)
+    m = model(ledger=ledger, dataset="d", job="one")
+    assert m.plan(400)["epsilon_nano"] == 5 * 10**9 and m.plan(400, simulate=True)["forecast"]["signals"]
+    counts = {c["column"]: c for c in m.check(X, y)["columns"]}
+    assert counts["age"]["missing"] == sum(X.age.isna()) and counts["ward, old"]["other"] == sum(X["ward, old"] == "new\nward")
+    assert not hasattr(m, "model_") and "5000000000" not in json.dumps(m.spent()), "nothing of it was charged"
+    m.fit(X, y)
+    assert m.privacy_["ledger"] == ledger and m.privacy_["job"] == "one" and "5000000000" in json.dumps(m.spent())
+    m.card(tmp_path / "card.html")
+    assert "wards" in (tmp_path / "card.html").read_text()
+    with pytest.raises(FileExistsError):
+        m.card(tmp_path / "card.html")
+    odds, p = m.decision_function(X), m.predict_proba(X)[:, 1]
+    assert np.allclose(1 / (1 + np.exp(-odds)), p)
+    with pytest.raises(UsageError, match="sample_weight"):
+        m.fit(X, y, sample_weight=np.ones(len(y)))
+    row = X.iloc[0]
+    assert m.predict_row(row) == m.predict_row(row.to_dict()) == p[0]
+    assert m.predict_row({**row.to_dict(), "age": float("nan")}) == m.predict_row({**row.to_dict(), "age": None})
+    with pytest.raises(ValueError, match="'Age' is given, not 'age'"):
+        m.predict_row({"Age": 5, "ward, old": "A", "night": True})
+    with pytest.raises(UsageError, match="ledger="):
+        model().spent()
+
+
+def test_errors_and_files_of_levels(tmp_path, monkeypatch):
+    bad = json.loads(json.dumps(SCHEMA).replace('"upper": 100', '"upper": -1'))
+    with pytest.raises(DiscreetError, match='column "age"') as error:
+        model(schema=bad).fit(*wards())
+    assert "discreet-" not in str(error.value) and "/" not in str(error.value).split("hint")[0]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "wards.csv").write_text("code,level\nA,A\n3,A\nB*,B\n")
+    filed = json.loads(json.dumps(SCHEMA))
+    filed["columns"][1]["category"]["levels"] = {"file": "wards.csv"}
+    filed["columns"][2]["category"]["levels"] = "yes_no"
+    assert model(schema=filed).fit(*wards()).predict_proba(wards()[0]).shape == (400, 2)
+
+
+def test_steps_that_learn_are_named():
+    X, y = wards()
+    numbers, declared = X[["age"]].fillna(0).to_numpy(), ArraySchema(-3, 3, ["no", "yes"])
+    with pytest.warns(PrivacyWarning, match="standardscaler"):
+        make_pipeline(StandardScaler(), DiscreetClassifier(declared, epsilon=5.0)).fit(numbers, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PrivacyWarning)
+        make_pipeline(FunctionTransformer(), DiscreetClassifier(declared, epsilon=5.0)).fit(numbers, y)
+        make_pipeline(StandardScaler(), DiscreetClassifier(declared, epsilon=float("inf"))).fit(numbers, y)
 
 
 def test_labels_keep_their_type():

@@ -32,10 +32,9 @@ func isStdin(path string) bool { return path == "-" || path == Cells }
 // that does not follow the format is refused, whichever cells a private table has.
 func (r *reader) readCells() error {
 	in := bufio.NewReaderSize(&watchingReader{r.ctx, r.opts.Stdin}, 256<<10)
-	broken := &FaultError{File: memoryFile, Fault: "must be cells as the format has them, to their end"}
 	names, err := readCellNames(in)
 	if err != nil {
-		return orBroken(err, broken)
+		return orBroken(err, errBrokenCells)
 	}
 	plan, err := r.layoutByName(memoryFile, 0, names)
 	if err != nil {
@@ -44,11 +43,11 @@ func (r *reader) readCells() error {
 	for {
 		switch more, err := in.ReadByte(); {
 		case err != nil:
-			return orBroken(err, broken)
+			return orBroken(err, errBrokenCells)
 		case more == '.':
 			return nil
 		case more != '+':
-			return broken
+			return errBrokenCells
 		case r.rows >= r.opts.MaxRows:
 			return &FaultError{File: memoryFile, Fault: fmt.Sprintf("must not go beyond %d rows", r.opts.MaxRows)}
 		}
@@ -56,7 +55,7 @@ func (r *reader) readCells() error {
 		for _, c := range plan.coders {
 			cell, err := readCell(in)
 			if err != nil {
-				return orBroken(err, broken)
+				return orBroken(err, errBrokenCells)
 			}
 			if c == nil {
 				continue
@@ -101,24 +100,86 @@ func orBroken(err error, broken *FaultError) error {
 }
 
 func readCell(in *bufio.Reader) (coding.Cell, error) {
-	kind, err := in.ReadByte()
-	if err != nil {
+	switch kind, text, number, err := readCellParts(in); kind {
+	case 'n':
+		return coding.NumberCell(number), err
+	case 't':
+		return coding.TextCell(text), err
+	case '0', '1':
+		return coding.TruthCell(kind == '1'), err
+	default:
 		return coding.Cell{}, err
+	}
+}
+
+// readCellParts reads a cell's first byte and what follows it; a truth value is the number 0 or 1, too.
+func readCellParts(in *bufio.Reader) (kind byte, text string, number float64, err error) {
+	if kind, err = in.ReadByte(); err != nil {
+		return 0, "", 0, err
 	}
 	switch kind {
 	case '-':
-		return coding.Cell{}, nil
 	case '0', '1':
-		return coding.TruthCell(kind == '1'), nil
+		number = float64(kind - '0')
 	case 'n':
 		var b [8]byte
-		_, err := io.ReadFull(in, b[:])
-		return coding.NumberCell(math.Float64frombits(binary.LittleEndian.Uint64(b[:]))), err
+		_, err = io.ReadFull(in, b[:])
+		number = math.Float64frombits(binary.LittleEndian.Uint64(b[:]))
 	case 't':
-		text, err := readCellText(in)
-		return coding.TextCell(text), err
+		text, err = readCellText(in)
+	default:
+		err = errNoCell
 	}
-	return coding.Cell{}, errNoCell
+	return kind, text, number, err
+}
+
+// cellRows are the rows of a stream of cells.
+type cellRows struct {
+	in    *bufio.Reader
+	names []string
+	cells []cell
+}
+
+var errBrokenCells = &FaultError{File: memoryFile, Fault: "must be cells as the format has them, to their end"}
+
+func (r *reader) openCellRows() (rows, error) {
+	c := &cellRows{in: bufio.NewReaderSize(&watchingReader{r.ctx, r.opts.Stdin}, 256<<10)}
+	var err error
+	if c.names, err = readCellNames(c.in); err != nil {
+		return nil, orBroken(err, errBrokenCells)
+	}
+	c.cells = make([]cell, len(c.names))
+	_, err = r.layoutByName(memoryFile, 0, c.names)
+	return c, err
+}
+
+func (c *cellRows) columns() []string { return c.names }
+func (c *cellRows) close() error      { return nil }
+
+func (c *cellRows) next() ([]cell, error) {
+	switch more, err := c.in.ReadByte(); {
+	case err != nil:
+		return nil, orBroken(err, errBrokenCells)
+	case more == '.':
+		return nil, io.EOF
+	case more != '+':
+		return nil, errBrokenCells
+	}
+	for i := range c.cells {
+		kind, text, number, err := readCellParts(c.in)
+		switch kind {
+		case '-':
+			c.cells[i] = cell{}
+		case 't':
+			c.cells[i] = cell{form: textual, text: []byte(text)}
+		default:
+			c.cells[i] = cell{form: numeric, number: number}
+		}
+		if err != nil {
+			return nil, orBroken(err, errBrokenCells)
+		}
+	}
+	return c.cells, nil
 }
 
 // readCellText reads a length and a text, of which it keeps the first maxField bytes. Memory is

@@ -36,17 +36,7 @@ func AddTypes(book schema.Codebook, path string) (schema.Codebook, error) {
 	if err != nil {
 		return nil, err
 	}
-	says := schema.Codebook{}
-	for name, kind := range types {
-		if kind != "" {
-			says[name] = schema.TypeEntry(kind)
-		}
-	}
-	if book == nil {
-		book = schema.Codebook{}
-	}
-	book.Complete(says)
-	return book, nil
+	return book.AddTypes(types), nil
 }
 
 // readParquetTypes are the types of a file's columns, as a codebook names them.

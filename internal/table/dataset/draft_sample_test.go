@@ -27,7 +27,7 @@ func TestAddSample(t *testing.T) {
 	if book, err = AddSample(book, sample, "t.csv", names, d); err != nil {
 		t.Fatal(err)
 	}
-	draft, err := schema.Draft(names, d, book, "private")
+	draft, err := schema.Draft(names, d, book, schema.DraftOptions{Role: "private"})
 	if err != nil {
 		t.Fatal(err)
 	}

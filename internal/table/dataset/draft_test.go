@@ -35,7 +35,7 @@ func TestAddTypes(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := schema.Dialect{Delimiter: ',', Quote: '"', Header: true}
-	text, err := schema.Draft(names, d, book, "private")
+	text, err := schema.Draft(names, d, book, schema.DraftOptions{Role: "private"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,10 @@ type rows interface {
 }
 
 func (r *reader) openRows(path string) (rows, error) {
-	if FormatOf(path) == Parquet {
+	switch {
+	case path == Cells:
+		return r.openCellRows()
+	case FormatOf(path) == Parquet:
 		return r.openParquetRows(path)
 	}
 	return r.openTextRows(path)

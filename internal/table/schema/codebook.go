@@ -29,12 +29,13 @@ type Entry struct {
 	levels              [][2]string // value and meaning
 	special             []float64
 	format              string // of a date
+	buckets             int    // 0 where not said
 	guessed             bool   // from the type in a file: the column may be the label
 }
 
-// TypeEntry is the entry that follows from a column's type in its file: one of those that a codebook may name.
+// typeEntry is the entry that follows from a column's type in its file: one of those that a codebook may name.
 // Dates are then written like 2015-01-01.
-func TypeEntry(kind string) Entry {
+func typeEntry(kind string) Entry {
 	return Entry{Type: kind, lower: math.NaN(), upper: math.NaN(), format: isoDate, guessed: true}
 }
 
@@ -42,7 +43,7 @@ func TypeEntry(kind string) Entry {
 // else every value. Where values are many (over MaxSampled), not to be printed, or none, it says
 // nothing of them.
 func SampleEntry(values []string) Entry {
-	e := TypeEntry("integer")
+	e := typeEntry("integer")
 	for _, v := range values {
 		x, bad := readBound(v)
 		if bad {
@@ -92,7 +93,12 @@ const SampleWarning = `# WARNING: bounds, defaults and levels were READ FROM THE
 func (b Codebook) Complete(says Codebook) {
 	for name, more := range says {
 		e, known := b[name]
-		if known && (e.Type != "" || len(e.levels) > 0 || !math.IsNaN(e.lower) || !math.IsNaN(e.upper)) {
+		bounded := !math.IsNaN(e.lower) || !math.IsNaN(e.upper) || e.first != ""
+		if known && bounded && (e.Type == "" && more.Type == "integer" || e.Type == more.Type) {
+			e.Type, e.format = more.Type, more.format // finer than bounds alone
+			b[name] = e
+		}
+		if known && (e.Type != "" || len(e.levels) > 0 || bounded || e.buckets > 0) {
 			continue
 		}
 		more.Meaning, more.Role = e.Meaning, e.Role
@@ -100,14 +106,39 @@ func (b Codebook) Complete(says Codebook) {
 	}
 }
 
+// AddTypes takes over the types of columns, as a codebook names them, of which it does not say what they hold.
+func (b Codebook) AddTypes(types map[string]string) Codebook {
+	if b == nil {
+		b = Codebook{}
+	}
+	says := Codebook{}
+	for name, kind := range types {
+		if kind != "" {
+			says[name] = typeEntry(kind)
+		}
+	}
+	b.Complete(says)
+	return b
+}
+
+// ReadTypes reads types for AddTypes from a codebook of which only they count.
+func ReadTypes(path string) (map[string]string, error) {
+	book, err := ReadCodebook(path)
+	types := map[string]string{}
+	for name, e := range book {
+		types[name] = e.Type
+	}
+	return types, err
+}
+
 // codebookKeys are the columns of a codebook.
-var codebookKeys = []string{"name", "meaning", "role", "type", "lower", "upper", "levels", "special"}
+var codebookKeys = []string{"name", "meaning", "role", "type", "lower", "upper", "levels", "special", "buckets"}
 
 // types are the types that a codebook may give a column.
 var types = []string{"number", "integer", "date", "category", "yes_no", "label", "ignored"}
 
 // ReadCodebook reads a codebook: CSV whose header names some of the columns name, meaning, role,
-// type, lower, upper, levels and special, name among them. levels are separated by semicolons,
+// type, lower, upper, levels, special and buckets, name among them. levels are separated by semicolons,
 // each a value or value=meaning; special are numbers, likewise. A fault is a *dp.ParamError with
 // the line; nothing of the file is repeated, which may be somebody's table.
 func ReadCodebook(path string) (Codebook, error) {
@@ -196,10 +227,13 @@ func readEntry(head, record []string) (name string, e Entry, want string) {
 				x, notNumber := readBound(strings.TrimSpace(part))
 				e.special, bad = append(e.special, x), bad || notNumber
 			}
+		case "buckets":
+			n, err := strconv.Atoi(cell)
+			e.buckets, bad = n, err != nil || n < 1
 		}
 		if bad {
 			return name, e, "must have a " + head[i] + " that is known: roles are private, public, ignored; types " +
-				strings.Join(types, ", ") + "; bounds are numbers, of dates days like 2015-01-01"
+				strings.Join(types, ", ") + "; bounds are numbers, of dates days like 2015-01-01; buckets are a whole number"
 		}
 	}
 	isDate, number := e.Type == "date", !math.IsNaN(e.lower) || !math.IsNaN(e.upper)
@@ -226,12 +260,18 @@ func readBound(cell string) (x float64, bad bool) {
 	return x, err != nil || !(math.Abs(x) <= maxNumber)
 }
 
-// write writes the entry as lines of a template. role stands where the codebook says none.
-func (e *Entry) write(name, role string) string {
+// write writes the entry as lines of a template, as d asks. labelled is whether another column is known to be
+// the label.
+func (e *Entry) write(name string, d *DraftOptions, labelled bool) string {
+	role := d.Role
 	if e.Role != "" {
 		role = e.Role
 	}
-	if e.Type == "ignored" {
+	proposal := ""
+	if e.guessed {
+		proposal = propose(name)
+	}
+	if e.Type == "ignored" || proposal == identifier && d.AcceptNames {
 		role = "ignored"
 	}
 	var b strings.Builder
@@ -254,9 +294,10 @@ func (e *Entry) write(name, role string) string {
 	if len(levels.items) > 0 {
 		listed = flowText(levels)
 	}
-	if e.guessed {
-		b.WriteString(propose(name))
+	if proposal != "" && d.AcceptNames {
+		return b.String() + "    " + proposal + "  # by the name alone\n"
 	}
+	b.WriteString(commentProposal(proposal))
 	switch {
 	case e.Type == "label":
 		fmt.Fprintf(&b, "    label: {levels: %s, positive: ___}\n", listed)
@@ -264,6 +305,10 @@ func (e *Entry) write(name, role string) string {
 		b.WriteString("    " + e.date() + "\n")
 	case e.Type == "yes_no":
 		b.WriteString("    category: {levels: yes_no, missing: true}\n")
+	case e.buckets > 0 && len(levels.items) > 0:
+		fmt.Fprintf(&b, "    category: {levels: %s, buckets: %d, missing: true}\n", listed, e.buckets)
+	case e.buckets > 0:
+		fmt.Fprintf(&b, "    category: {buckets: %d, missing: true}\n", e.buckets)
 	case e.Type == "category", e.Type == "" && len(e.levels) > 0:
 		fmt.Fprintf(&b, "    category: {levels: %s, missing: true}\n", listed)
 	case e.Type != "" || !math.IsNaN(e.lower) || !math.IsNaN(e.upper):
@@ -271,7 +316,7 @@ func (e *Entry) write(name, role string) string {
 	default:
 		b.WriteString(templateKinds)
 	}
-	if e.guessed {
+	if e.guessed && !labelled {
 		b.WriteString("    # label: {levels: [___, ___], positive: ___}\n")
 	}
 	if len(meanings) > 0 {
@@ -347,12 +392,20 @@ var counted = words("last|past|prior|previous|next|per|since|within|in|of|over|b
 	"count|counts|total|sum|mean|average|avg|median|min|max|rate|ratio|days|hours|weeks|months|years|visits|admissions|" +
 	"pro|letztes|anzahl|nombre|par")
 
-// propose is a comment for a column of a well-known name; "" for others.
+// propose is what a column of a well-known name can hold; "" for others.
 func propose(name string) string {
 	for _, k := range wellKnown {
 		if k.name.MatchString(name) && (k.lines == identifier || !counted.MatchString(name)) {
-			return "    # " + k.lines + "  # proposed by the name alone: confirm, or change it\n"
+			return k.lines
 		}
 	}
 	return ""
+}
+
+// commentProposal is a proposal as a line of a template; "" if there is none.
+func commentProposal(lines string) string {
+	if lines == "" {
+		return ""
+	}
+	return "    # " + lines + "  # proposed by the name alone: confirm, or change it\n"
 }

@@ -23,7 +23,7 @@ func TestDraftFromACodebook(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := Dialect{Delimiter: ';', Quote: '"', Header: true}
-	text, err := Draft([]string{"âge", "pain", "ward", "smoker", "row no", "fever", "bmi", "ill"}, d, codes, "private")
+	text, err := Draft([]string{"âge", "pain", "ward", "smoker", "row no", "fever", "bmi", "ill"}, d, codes, DraftOptions{Role: "private"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,11 +82,11 @@ func TestCodebooksAreRefused(t *testing.T) {
 		}
 	}
 	d := Dialect{Delimiter: ',', Header: true}
-	if _, err := Draft([]string{"a", "b"}, d, Codebook{"c": {}}, ""); err == nil ||
+	if _, err := Draft([]string{"a", "b"}, d, Codebook{"c": {}}, DraftOptions{}); err == nil ||
 		!strings.Contains(err.Error(), `codebook must be about columns of the table (got "c")`) {
 		t.Errorf("error %v", err)
 	}
-	if _, err := Draft([]string{"a", "b"}, d, nil, "public"); err == nil ||
+	if _, err := Draft([]string{"a", "b"}, d, nil, DraftOptions{Role: "public"}); err == nil ||
 		!strings.Contains(err.Error(), "role must be private") {
 		t.Errorf("error %v", err)
 	}
@@ -105,7 +105,7 @@ func FuzzCodebook(f *testing.F) {
 		for name := range codes {
 			names = append(names, name)
 		}
-		out, err := Draft(append(names, "the label"), Dialect{Delimiter: ',', Quote: '"', Header: true}, codes, "")
+		out, err := Draft(append(names, "the label"), Dialect{Delimiter: ',', Quote: '"', Header: true}, codes, DraftOptions{})
 		if err != nil {
 			return // such as too many columns
 		}
@@ -145,7 +145,7 @@ func TestCodebookOfDates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := Draft([]string{"born", "seen"}, Dialect{Delimiter: ';', Quote: '"', Header: true}, codes, "private")
+	text, err := Draft([]string{"born", "seen"}, Dialect{Delimiter: ';', Quote: '"', Header: true}, codes, DraftOptions{Role: "private"})
 	if err != nil {
 		t.Fatal(err)
 	}

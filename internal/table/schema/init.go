@@ -20,11 +20,16 @@ import (
 // the text format the caller read the header with; only its delimiter, quote
 // and header matter. Names are trimmed; an empty, repeated or unprintable one
 // is refused with a *dp.ParamError.
-func Init(names []string, d Dialect) ([]byte, error) { return Draft(names, d, nil, "") }
+func Init(names []string, d Dialect) ([]byte, error) { return Draft(names, d, nil, DraftOptions{}) }
 
-// Draft is Init with what a codebook says filled in. role, where it is not "", is that of each
-// column about which the codebook says none.
-func Draft(names []string, d Dialect, book Codebook, role string) ([]byte, error) {
+// DraftOptions are decisions about all columns of a draft.
+type DraftOptions struct {
+	Role        string // of each column without a role in the codebook: private, or "" for a blank
+	AcceptNames bool   // write what well-known names mean as declarations, not as comments
+}
+
+// Draft is Init with what a codebook says filled in.
+func Draft(names []string, d Dialect, book Codebook, o DraftOptions) ([]byte, error) {
 	refuse := func(param, want string, got any, hint string) ([]byte, error) {
 		return nil, &dp.ParamError{Op: "schema init", Param: param, Want: want, Got: got, Hint: hint}
 	}
@@ -32,11 +37,12 @@ func Draft(names []string, d Dialect, book Codebook, role string) ([]byte, error
 		return refuse("columns", fmt.Sprintf("must number 2 to %d, the label included", MaxColumns), len(names),
 			"is the delimiter right?")
 	}
-	if role == "" {
-		role = blank
-	} else if role != string(Private) {
-		return refuse("role", "must be private, which protects every undecided column", role, "")
+	if o.Role == "" {
+		o.Role = blank
+	} else if o.Role != string(Private) {
+		return refuse("role", "must be private, which protects every undecided column", o.Role, "")
 	}
+	labelled := slices.ContainsFunc(slices.Collect(maps.Values(book)), func(e Entry) bool { return e.Type == "label" })
 	seen := map[string]int{}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, templateHead, quoteText(string(d.Delimiter)), yamlQuote(d.Quote), d.Header)
@@ -55,11 +61,11 @@ func Draft(names []string, d Dialect, book Codebook, role string) ([]byte, error
 		}
 		seen[name] = i + 1
 		if e, ok := book[name]; ok {
-			b.WriteString(e.write(name, role))
+			b.WriteString(e.write(name, &o, labelled))
 			continue
 		}
-		fmt.Fprintf(&b, templateColumn, flowText(textNode(name)), role)
-		b.WriteString(propose(name) + templateKinds)
+		fmt.Fprintf(&b, templateColumn, flowText(textNode(name)), o.Role)
+		b.WriteString(commentProposal(propose(name)) + templateKinds)
 	}
 	for _, name := range slices.Sorted(maps.Keys(book)) {
 		if seen[name] == 0 {

@@ -364,7 +364,7 @@ func (r *reader) readLevels(f fields, d *Dialect, least, most int, hint string) 
 	if f.requireNode("levels", hint) == nil {
 		return nil
 	}
-	if n := f.values["levels"]; n.form == plain && n.text == "yes_no" {
+	if n := f.values["levels"]; (n.form == plain || n.form == quoted) && n.text == "yes_no" {
 		f.values["levels"] = yesAndNo(n.line, d)
 	} else if n.form == mapping {
 		f.values["levels"] = r.readMapping(f, n)

@@ -26,7 +26,7 @@ func draft(t *testing.T, address string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := schema.Draft(names, d, book, "private")
+	text, err := schema.Draft(names, d, book, schema.DraftOptions{Role: "private"})
 	if err != nil {
 		t.Fatal(err)
 	}

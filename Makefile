@@ -273,7 +273,7 @@ site: ## the documentation as a site in out/site, every link followed
 .PHONY: packages
 packages: ## a deb, an rpm and their checksums into out/packages; SIGNING_KEY=FILE, an ssh key, signs these
 	@rm -rf $(PACKAGES) && mkdir -p $(PACKAGES)/build/completion
-	GOOS=linux $(STATIC) -buildvcs=false -o $(PACKAGES)/build/discreet ./cmd/discreet
+	GOOS=linux $(STATIC) -buildvcs=false -o $(PACKAGES)/build/ ./cmd/discreet ./cmd/discreet-net
 	DISCREET_MAN=$(abspath $(PACKAGES))/build/man $(GO) test -count=1 -run '^TestManPages$$' ./cmd/discreet
 	gzip -n9 $(PACKAGES)/build/man/*.1
 	cd $(PACKAGES)/build && ./discreet completion bash > completion/discreet && ./discreet completion zsh > completion/_discreet \
@@ -287,6 +287,10 @@ packages: ## a deb, an rpm and their checksums into out/packages; SIGNING_KEY=FI
 .PHONY: packages-check
 packages-check: ## what the packages hold, installed where debootstrap or rpm is here; the unit, by systemd's own check
 	packaging/check.sh $(PACKAGES)
+
+.PHONY: manifests-check
+manifests-check: ## compose file and chart of a site, by the tools that read them; needs Go's module proxy once
+	packaging/manifests.sh
 
 .PHONY: release-check
 release-check: ## build the release twice, the second time in another folder and cache: both must be equal

@@ -20,19 +20,23 @@ fi
 dpkg-deb --extract ./*.deb "$work/deb"
 root=$work/deb
 for file in usr/bin/discreet usr/share/man/man1/discreet-train.1.gz usr/share/bash-completion/completions/discreet \
-	usr/lib/systemd/system/discreet-serve.service etc/discreet/serve.env usr/share/discreet/discreet.schema.json; do
+	usr/lib/systemd/system/discreet-serve.service etc/discreet/serve.env usr/bin/discreet-net \
+	usr/lib/systemd/system/discreet-site.service etc/discreet/site.env.example usr/share/discreet/site/alerts.yaml usr/share/discreet/discreet.schema.json; do
 	[ -s "$root/$file" ] || { echo "the deb lacks $file"; exit 1; }
 done
 dpkg-deb --info ./*.deb conffiles | grep -qx /etc/discreet/serve.env
 "$root/usr/bin/discreet" version
+"$root/usr/bin/discreet-net" version
 "$root/usr/bin/discreet" schema json-schema | cmp - "$root/usr/share/discreet/discreet.schema.json"
 
-# The unit names the installed program and page: here, those of the package.
+# The units name the installed programs and pages: here, those of the package.
 if command -v systemd-analyze > /dev/null; then
-	sed "s|/usr/bin/discreet|$root/usr/bin/discreet|; s|/etc/discreet|$root/etc/discreet|; /^Documentation=/d" \
-		"$root/usr/lib/systemd/system/discreet-serve.service" > "$work/discreet-serve.service"
-	systemd-analyze verify --man=no "$work/discreet-serve.service"
-	echo "unit: systemd-analyze finds nothing"
+	for unit in discreet-serve.service discreet-site.service; do
+		sed "s|/usr/bin/discreet|$root/usr/bin/discreet|; s|/etc/discreet|$root/etc/discreet|; /^Documentation=/d" \
+			"$root/usr/lib/systemd/system/$unit" > "$work/$unit"
+		systemd-analyze verify --man=no "$work/$unit"
+	done
+	echo "units: systemd-analyze finds nothing"
 fi
 
 if [ "$(id -u)" = 0 ] && command -v debootstrap > /dev/null; then

@@ -138,19 +138,22 @@ func TestNoServiceShowsAProtectedCell(t *testing.T) {
 		at := freeAddress(t)
 		list += fmt.Sprintf("https://%s %s %s\n", at, keys[name], name)
 		serve[name] = strings.Fields(fmt.Sprintf("site serve --listen %s --state t%s --policy %s.signed --officer d.key --key "+
-			"%s.pem --schema site.yaml --data visits.csv --ledger t%s.db", at, name, name, name, name))
+			"%s.pem --schema site.yaml --data visits.csv --held-out visits.csv --ledger t%s.db", at, name, name, name, name))
 	}
 	give(t, "sites.txt", list)
 	give(t, "d.key", keys["d"]+"\n")
 	for name, args := range serve {
 		runDiscreet(t, strings.Fields("site init --site "+name+" --sites sites.txt --schema site.yaml --coordinator uni --honest "+
-			"2 --epsilon 20 --lifetime-epsilon 60 --until 2999-12-31 --out "+name+".yaml")...)
+			"2 --epsilon 20 --lifetime-epsilon 60 --held-out later --until 2999-12-31 --out "+name+".yaml")...)
 		runDiscreet(t, strings.Fields("site sign --policy "+name+".yaml --key d.pem --out "+name+".signed")...)
 		do(1, "party/"+name, with(strings.Join(args, " "), "--data given.txt"))
+		do(1, "party/"+name, with(strings.Join(args, " "), "--held-out given.txt"))
 		running = append(running, tr.start("t"+name+".log", "party/"+name, args...))
 	}
 	do(0, "combiner/uni", "site train --sites sites.txt --schema site.yaml --epsilon 20 --honest 2 --declared-rows 900 --wait 1m "+
 		"--state run --model sites.json")
+	do(0, "combiner/uni", "site evaluate --sites sites.txt --schema site.yaml --epsilon 20 --honest 2 --wait 1m --state run "+
+		"--model sites.json")
 
 	for _, page := range pages {
 		for _, path := range []string{"/", "/metrics", "/healthz", "/readyz"} {

@@ -30,16 +30,47 @@ func TestPartiesTrials(t *testing.T) {
 
 // TestSitesTrial is the same of the page about sites. Each site's ledger holds the price afterwards.
 func TestSitesTrial(t *testing.T) {
-	out := runPage(t, "../../docs/sites.md", 9, "discreet evaluate --model m.json --data sample/held-out.csv\n"+
+	out := runPage(t, "../../docs/sites.md", 10, "discreet evaluate --model m.json --data sample/held-out.csv\n"+
 		"for n in north south west; do discreet budget show --ledger $n.db; done\n")
-	for _, want := range []string{"Site north adds up noisy sums with south, west.", "\naccuracy ", "claim          additive: G-"} {
+	for _, want := range []string{"Site north adds up noisy sums with south, west.", "\naccuracy ", "claim          additive: G-",
+		"An evaluation is charged to data set \"later\""} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the trial does not say %q:\n%s", want, out)
 		}
 	}
-	spent := regexp.MustCompile(`\nrows +3 +1 +0 +2\n`)
-	if n := len(spent.FindAllString(out, -1)); n != 3 {
-		t.Errorf("%d ledgers of 3 hold the price:\n%s", n, out)
+	for _, of := range []string{"rows", "later"} {
+		spent := regexp.MustCompile(`\n` + of + ` +3 +1 +0 +2\n`)
+		if n := len(spent.FindAllString(out, -1)); n != 3 {
+			t.Errorf("%d ledgers of 3 hold the price of %s:\n%s", n, of, out)
+		}
+	}
+}
+
+// TestRestoredSite is the restore of docs/sites-protocol.md after the trial: a site whose machine was
+// lost goes on with its ledger and no state, and does not start with a ledger older than its anchor.
+func TestRestoredSite(t *testing.T) {
+	out := runPage(t, "../../docs/sites.md", 10, `
+serve() {
+	exec timeout $1 discreet-net site serve --certs certs --as party/north --listen 127.0.0.1:8461 --state north --policy north.signed.yaml \
+		--officer officer.key --key north.pem --schema clinics.yaml --data north.train.csv --held-out north.held-out.csv \
+		--ledger north.db
+}
+lose() { kill $1; wait $1 || true; rm -r north north.db; cp backup.db north.db; }
+cp north.db backup.db
+jobs -p > running
+lose $(tail -n 1 running)
+serve 60 & north=$!
+discreet-net site train --certs certs --as combiner/uni --sites sites.txt --schema clinics.yaml --epsilon 1 --delta 1e-6 --honest 2 \
+	--declared-rows 4000 --wait 20s --state run --model again.json
+discreet budget show --ledger north.db
+lose $north
+if (serve 5); then exit 1; fi
+`)
+	if n := strings.Count(out, "wrote "); n != 2 || !regexp.MustCompile(`\nrows +3 +2 +0 +1\n`).MatchString(out) {
+		t.Errorf("%d trainings ended with a model and their price:\n%s", n, out)
+	}
+	if !regexp.MustCompile(`ledger.*anchor`).MatchString(out) {
+		t.Errorf("an old ledger is not refused for its anchor:\n%s", out)
 	}
 }
 
@@ -71,14 +102,14 @@ func runPage(t *testing.T, path string, want int, after string) string {
 		t.Errorf("the page has %d commands, %d are known", commands, want)
 	}
 	free := map[string]string{}
-	script = port.ReplaceAllStringFunc(script, func(p string) string {
+	script = port.ReplaceAllStringFunc(script+after, func(p string) string {
 		if free[p] == "" {
 			a := freeAddress(t)
 			free[p] = a[strings.LastIndexByte(a, ':'):]
 		}
 		return free[p]
 	})
-	c := exec.CommandContext(t.Context(), "sh", "-c", script+after)
+	c := exec.CommandContext(t.Context(), "sh", "-c", script)
 	c.Dir = t.TempDir()
 	out, err := c.CombinedOutput()
 	if err != nil {

@@ -198,6 +198,13 @@ var reading = map[string]string{
 	"site serve --ledger":       with(siteServeLine, "--ledger FILE"),
 	"site serve --anchors":      with(siteServeLine, "--anchors FILE"),
 	"site serve --state":        with(siteServeLine, "--state FILE"),
+	"site serve --held-out":     with(siteServeLine, "--held-out FILE"),
+	"site evaluate --certs":     with(siteEvaluateLine, "--certs FILE"),
+	"site evaluate --sites":     with(siteEvaluateLine, "--sites FILE"),
+	"site evaluate --schema":    with(siteEvaluateLine, "--schema FILE"),
+	"site evaluate --model":     with(siteEvaluateLine, "--model FILE"),
+	"site evaluate --compare":   with(siteEvaluateLine, "--compare FILE"),
+	"site evaluate --state":     with(siteEvaluateLine, "--state FILE"),
 	"site train --certs":        with(siteTrainLine, "--certs FILE"),
 	"site train --sites":        with(siteTrainLine, "--sites FILE"),
 	"site train --schema":       with(siteTrainLine, "--schema FILE"),
@@ -235,6 +242,8 @@ const (
 		"officer.key --key own.pem --schema clinics.yaml --data census.csv --ledger s.db"
 	siteTrainLine = "site train --certs certs --as combiner/x --sites sites.txt --schema clinics.yaml --epsilon 1 --honest 1 " +
 		"--declared-rows 1000000 --state run --wait 1ms --model n.json"
+	siteEvaluateLine = "site evaluate --certs certs --as combiner/x --sites sites.txt --schema clinics.yaml --model m.json " +
+		"--epsilon 1 --honest 1 --state run --wait 1ms"
 	helperLine = "helper --certs certs --as helper/x --listen NOWHERE --store h.db"
 )
 

@@ -28,7 +28,7 @@ type Remote interface {
 type Form struct {
 	Asked any // as the Remote remembers it
 	View  View
-	Part  int   // of Part and Class
+	Part  int   // of Part, Class and Rows
 	Runs  []int // of AllClasses: the run of each bin
 }
 
@@ -41,7 +41,8 @@ const (
 	ClassPart   View = "classes of a column"
 	AllOfClass  View = "classes"
 	OneClass    View = "class"
-	ClassesOnce View = "rows whatever the class"
+	ClassesOnce View = "rows whatever the class, and by runs"
+	RowsPart    View = "rows whatever the class"
 	SlopeView   View = "slope"
 )
 

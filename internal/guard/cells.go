@@ -221,7 +221,7 @@ func (c *ClassCells) Rows(k int) *Sum {
 		}
 		values[b].Den = c.of.rowUnits()
 	}
-	return c.of.oneCell(values, 1, c.public[k])
+	return c.of.oneCell(values, 1, c.public[k]).formed(c.asked, RowsPart, k, nil)
 }
 
 // Join puts sums of counts side by side, to be measured together.

@@ -84,5 +84,5 @@ func (f *remote) dialTask(text string) (client *operator.Client, id wire.Digest,
 	return client, id, err
 }
 
-// newLogger writes structured lines about what a long-running process does.
-func (a *app) newLogger() *slog.Logger { return slog.New(slog.NewTextHandler(a.Stderr, nil)) }
+// newLogger writes lines of JSON about what a long-running process does.
+func (a *app) newLogger() *slog.Logger { return slog.New(slog.NewJSONHandler(a.Stderr, nil)) }

@@ -13,6 +13,8 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -24,6 +26,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/keyfile"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/service/site"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/train"
@@ -40,7 +43,7 @@ func (a *app) newSiteCommand() *cobra.Command {
   discreet-net site sign --policy north.yaml --key officer.pem --out north.signed.yaml`,
 	}
 	return cli.Group(c, a.newSiteInitCommand(), a.newSiteCheckCommand(), a.newSiteSignCommand(), a.newSiteServeCommand(),
-		a.newSiteTrainCommand())
+		a.newSiteTrainCommand(), a.newSiteEvaluateCommand())
 }
 
 func (a *app) newSiteInitCommand() *cobra.Command {
@@ -89,6 +92,8 @@ each key of --sites with the site that has it.`,
 	f.StringVar(&p.Training.Delta, "delta", "0", "the largest `δ` of a training")
 	f.StringVar(&p.Lifetime.Epsilon, "lifetime-epsilon", "", "the largest `ε` of all trainings together")
 	f.StringVar(&p.Lifetime.Delta, "lifetime-delta", "0", "the largest `δ` of all trainings together")
+	f.StringVar(&p.HeldOut, "held-out", "", "the `name` in the ledger of rows for evaluations (default none)")
+	f.BoolVar(&p.ExactEvaluation, "exact-evaluation", false, "let the coordinators see exact numbers about these rows: not private")
 	f.StringVar(&p.Until, "until", "", "the last `day` of trainings, as 2027-12-31")
 	f.StringVar(&out, "out", "", "the draft `file`")
 	cli.Reads(c, "sites", "schema")
@@ -195,7 +200,7 @@ type siteServe struct {
 	as
 	ledger                                            commands.LedgerFlag
 	listen, page, state, policy, officer, key, schema string
-	data                                              []string
+	data, heldOut                                     []string
 }
 
 func (a *app) newSiteServeCommand() *cobra.Command {
@@ -207,9 +212,9 @@ func (a *app) newSiteServeCommand() *cobra.Command {
 sums with the site's share of the noise, which masks hide until all sites are
 added up.
 
-A training is charged before a row is read. If the ledger does not have the
-policy's data set, it gets it, with the policy's lifetime. Answers are on disk
-before they are sent. You may kill the process at any moment.
+A training or an evaluation is charged before a row is read. A ledger without
+the policy's data sets gets them, with its lifetime. SIGHUP makes the site read
+policy, key and certificates again. You may kill it at any moment.
 
 Never restore an old copy of --state, which could answer twice. Delete it: open
 trainings then end.`,
@@ -228,9 +233,10 @@ trainings then end.`,
 	f.StringVar(&s.key, "key", "", "the site's key `file`, as party key makes it")
 	f.StringVar(&s.schema, "schema", "", "the schema `file` of the table")
 	f.StringArrayVar(&s.data, "data", nil, "a `file` of the table; may be repeated")
+	f.StringArrayVar(&s.heldOut, "held-out", nil, "a `file` of rows for evaluations; may be repeated")
 	s.ledger.AddFlag(c)
 	cli.AddSection(c, connection, "listen", "page")
-	cli.Reads(c, "policy", "officer", "key", "schema", "data")
+	cli.Reads(c, "policy", "officer", "key", "schema", "data", "held-out")
 	cli.KeepsFolder(c, "state", site.StateNames)
 	cli.Require(c, "listen", "state", "policy", "officer", "key", "schema", "data", "ledger")
 	return c
@@ -241,11 +247,7 @@ func (s *siteServe) serveSite(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	policy, err := site.ReadPolicy(s.policy, officer)
-	if err != nil {
-		return err
-	}
-	key, err := keyfile.Read("site serve", s.key)
+	policy, key, err := s.readCharter(officer)
 	if err != nil {
 		return err
 	}
@@ -257,20 +259,20 @@ func (s *siteServe) serveSite(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	rows, err := digestOfFiles(s.data)
+	tab, rows, err := s.readRows(ctx, sch, s.data)
 	if err != nil {
 		return err
-	}
-	tab, err := s.ReadTable(ctx, sch, s.data)
-	if err != nil {
-		return err
-	}
-	if again, err := digestOfFiles(s.data); err != nil || again != rows {
-		return errors.Join(errors.New("site: the files of the table must not change while they are read"), err)
 	}
 	mem, err := memory.New(tab)
 	if err != nil {
 		return err
+	}
+	var heldOut *site.HeldOut
+	if len(s.heldOut) > 0 {
+		heldOut = new(site.HeldOut)
+		if heldOut.Table, heldOut.Rows, err = s.readRows(ctx, sch, s.heldOut); err != nil {
+			return err
+		}
 	}
 	l, err := s.ledger.Open(ctx, ledger.Create)
 	if err != nil {
@@ -282,9 +284,10 @@ func (s *siteServe) serveSite(ctx context.Context) (err error) {
 	}
 	log := s.newLogger()
 	server, err := site.New(site.Params{
-		Self: self, Policy: policy, Key: key, State: s.state, Table: mem, Rows: rows, Log: log, Now: commands.Clock,
-		Charge: func(ctx context.Context, id sites.Digest) (site.Account, error) {
-			return l.Job(ctx, ledger.Request{Dataset: policy.Data, ID: string(id), Config: []byte(id), Terms: train.Terms(sch),
+		Self: self, Policy: policy, Key: key, State: s.state, Table: mem, Rows: rows, HeldOut: heldOut, Log: log,
+		Now: commands.Clock,
+		Charge: func(ctx context.Context, data string, id sites.Digest) (site.Account, error) {
+			return l.Job(ctx, ledger.Request{Dataset: data, ID: string(id), Config: []byte(id), Terms: train.Terms(sch),
 				Worker: train.Worker()})
 		},
 	})
@@ -295,7 +298,52 @@ func (s *siteServe) serveSite(ctx context.Context) (err error) {
 	if s.page != "" {
 		services = append(services, &service{&http.Server{Handler: server.Page()}, s.page, false})
 	}
-	return serveAll(ctx, log, self, func(ctx context.Context) error { <-ctx.Done(); return nil }, services)
+	return serveAll(ctx, log, self, func(ctx context.Context) error {
+		again := make(chan os.Signal, 1)
+		signal.Notify(again, syscall.SIGHUP)
+		defer signal.Stop(again)
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-again:
+				policy, key, err := s.readCharter(officer)
+				if err == nil {
+					err = policy.OpenLedger(ctx, l, sch)
+				}
+				if err == nil {
+					err = server.Replace(policy, key)
+				}
+				log.Info("the policy and the key were read again", "refused", err != nil, "error", err)
+			}
+		}
+	}, services)
+}
+
+// readCharter reads the signed policy and the site's key.
+func (s *siteServe) readCharter(officer ed25519.PublicKey) (*site.Policy, ed25519.PrivateKey, error) {
+	policy, err := site.ReadPolicy(s.policy, officer)
+	if err != nil {
+		return nil, nil, err
+	}
+	key, err := keyfile.Read("site serve", s.key)
+	return policy, key, err
+}
+
+// readRows reads a table and the digest of its files.
+func (s *siteServe) readRows(ctx context.Context, sch *schema.Schema, files []string) (*dataset.Table, sites.Digest, error) {
+	rows, err := digestOfFiles(files)
+	if err != nil {
+		return nil, "", err
+	}
+	tab, err := s.ReadTable(ctx, sch, files)
+	if err != nil {
+		return nil, "", err
+	}
+	if again, err := digestOfFiles(files); err != nil || again != rows {
+		return nil, "", errors.Join(errors.New("site: the files of the table must not change while they are read"), err)
+	}
+	return tab, rows, nil
 }
 
 // digestOfFiles is one digest of the bytes of some files, in order.

@@ -74,7 +74,7 @@ coordinator that was killed goes on with the same command.`,
 }
 
 func (t *siteTrain) runTrain(ctx context.Context) error {
-	price, err := t.readPrice()
+	price, err := parsePrice(t.epsilon, t.delta)
 	if err != nil {
 		return &cli.UsageError{Err: err}
 	}
@@ -128,13 +128,6 @@ func (t *siteTrain) runTrain(ctx context.Context) error {
 		took.Sent/int64(len(peers)), took.Received/int64(len(peers)), time.Since(began).Seconds())
 	_, err = io.WriteString(t.Stdout, m.Privacy.Card())
 	return err
-}
-
-func (t *siteTrain) readPrice() (p train.Price, err error) {
-	if p.Epsilon, err = dp.ParseEpsilon(t.epsilon); err == nil && t.delta != "" {
-		p.Delta, err = dp.ParseDelta(t.delta)
-	}
-	return p, err
 }
 
 // readSites reads the sites that take part.

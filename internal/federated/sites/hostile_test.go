@@ -157,7 +157,7 @@ func (h *asker) ask(t *testing.T) *Ask {
 	}
 	for range 1 + h.draw(3) {
 		f := AskedForm{Question: h.draw(len(a.Questions)), Part: h.draw(3), View: []guard.View{guard.CellsPart, guard.ClassPart,
-			guard.AllOfClass, guard.OneClass, guard.ClassesOnce, guard.SlopeView}[h.draw(6)]}
+			guard.AllOfClass, guard.OneClass, guard.ClassesOnce, guard.SlopeView, guard.RowsPart}[h.draw(7)]}
 		if f.View == guard.ClassesOnce || h.draw(10) == 0 {
 			runs := 1 + h.draw(3)
 			for range 2 + h.draw(4) {
@@ -218,7 +218,7 @@ func TestHostileForms(t *testing.T) {
 			}
 		}
 	}
-	if len(answered) != 6 {
+	if len(answered) != 7 {
 		t.Errorf("only these views were answered: %v", answered)
 	}
 }

@@ -61,6 +61,15 @@ type Training struct {
 	Bill        []dp.Event `json:"bill"`
 	Sites       []Member   `json:"sites"`
 	Honest      int        `json:"honest"`
+	// Evaluation is nil for a training. Else held-out rows are measured, by the cells of their scores.
+	Evaluation *Evaluation `json:"evaluation,omitempty"`
+}
+
+// Evaluation is what a coordinator lets sites measure in place of a training.
+type Evaluation struct {
+	Models    [][]byte `json:"models"` // files of one, or of two to compare
+	Threshold float64  `json:"threshold"`
+	Delta     dp.Delta `json:"delta_femto"` // asked for; that of the training is what is spent
 }
 
 // Terms are what a site's guard is opened with.

@@ -117,7 +117,7 @@ func (r *Responder) fits(bins []feature.Bins) bool {
 func (r *Responder) classForm(ctx context.Context, a *Ask, f *AskedForm, bins []feature.Bins) (*guard.Sum, error) {
 	ok, part := false, f.Part >= 0 && f.Part < len(bins)
 	switch f.View {
-	case guard.ClassPart:
+	case guard.ClassPart, guard.RowsPart:
 		ok = part
 	case guard.AllOfClass:
 		ok = true
@@ -142,6 +142,8 @@ func (r *Responder) classForm(ctx context.Context, a *Ask, f *AskedForm, bins []
 	switch f.View {
 	case guard.ClassPart:
 		return c.Part(f.Part), nil
+	case guard.RowsPart:
+		return c.Rows(f.Part), nil
 	case guard.AllOfClass:
 		return c.Classes(), nil
 	case guard.OneClass:

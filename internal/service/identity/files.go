@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"slices"
 	"time"
 
@@ -261,7 +260,7 @@ func readCertificates(path string) (out []*x509.Certificate, err error) {
 }
 
 func loadKey(path string) (*ecdsa.PrivateKey, error) {
-	if info, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+	if info, err := os.Stat(path); err == nil && othersMayRead(info) {
 		return nil, fmt.Errorf("identity: %s: others may read the key (mode %04o), want 0600", path, info.Mode().Perm())
 	}
 	ders, err := readBlocks(path, keyType)

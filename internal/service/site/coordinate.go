@@ -66,13 +66,31 @@ func (c *Coordinator) Traffic() Traffic {
 // refuses ends at all sites.
 func (c *Coordinator) Train(ctx context.Context, s *schema.Schema, pl learn.Plan,
 	keep func(*model.Model) error) (m *model.Model, err error) {
-	text, about, err := c.plan(s, pl)
+	about, err := c.describe(s, pl.Terms(), nil)
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range c.Peers {
-		c.clients = append(c.clients, c.Self.HTTPClientOf(identity.Caller{Role: identity.Party, Name: p.Name}))
+	return across(ctx, c, about, s, pl, func(m *model.Model) error {
+		m.Privacy.Unprotected = append(m.Privacy.Unprotected, c.Unprotected())
+		return keep(m)
+	})
+}
+
+// Unprotected is who a result across sites does not protect.
+func (c *Coordinator) Unprotected() string {
+	return fmt.Sprintf("a person with rows at k sites, who is protected at k times this epsilon; and anybody, if fewer than %d of "+
+		"the %d sites added their noise and kept it to themselves", c.Honest, len(c.Peers))
+}
+
+// across runs a plan over the rows of sites, of which s is the schema, and lets keep have what comes of
+// it.
+func across[M interface{ Stated() dp.Statement }](ctx context.Context, c *Coordinator, about *sites.Training, s *schema.Schema,
+	pl guard.Plan[M], keep func(M) error) (m M, err error) {
+	text, err := c.resume(about)
+	if err != nil {
+		return m, err
 	}
+	c.connect()
 	id := sites.TrainingDigest(text)
 	defer func() {
 		if err == nil || ctx.Err() == nil {
@@ -80,32 +98,35 @@ func (c *Coordinator) Train(ctx context.Context, s *schema.Schema, pl learn.Plan
 		}
 	}()
 	if err := c.assemble(ctx, about, text, id); err != nil {
-		return nil, err
+		return m, err
 	}
 	remote := sites.NewRemote(about, id, func(ask []byte) ([]mech.Whole, error) { return c.measure(ctx, ask) })
-	if m, err = guard.TrainAcross[*model.Model](ctx, pl, remote.Table(s, 0), remote); err != nil {
-		return nil, err
+	if m, err = guard.TrainAcross(ctx, pl, remote.Table(s, 0), remote); err != nil {
+		return m, err
 	}
-	m.Privacy.Unprotected = append(m.Privacy.Unprotected, fmt.Sprintf("a person with rows at k sites, who is protected at k times "+
-		"this epsilon; and anybody, if fewer than %d of the %d sites added their noise and kept it to themselves", c.Honest,
-		len(c.Peers)))
 	return m, keep(m)
+}
+
+// connect makes a client for each site.
+func (c *Coordinator) connect() {
+	for _, p := range c.Peers {
+		c.clients = append(c.clients, c.Self.HTTPClientOf(identity.Caller{Role: identity.Party, Name: p.Name}))
+	}
 }
 
 // Check refuses what no site can take part in, before any is asked.
 func (c *Coordinator) Check(s *schema.Schema, pl learn.Plan) error {
-	_, err := c.describe(s, pl)
+	_, err := c.describe(s, pl.Terms(), nil)
 	return err
 }
 
-// describe is a new training for a plan.
-func (c *Coordinator) describe(s *schema.Schema, pl learn.Plan) (*sites.Training, error) {
+// describe is a new training, or evaluation, by terms.
+func (c *Coordinator) describe(s *schema.Schema, terms guard.Terms, e *sites.Evaluation) (*sites.Training, error) {
 	if s.Relation != dp.AddRemove || s.Person != nil {
 		return nil, &dp.ParamError{Op: "site train", Param: "schema", Want: "must declare relation add-remove and no persons across sites",
 			Got: string(s.Relation)}
 	}
-	terms := pl.Terms()
-	t := &sites.Training{Version: sites.Version, ID: hex.EncodeToString(randomBytes(16)), Coordinator: c.Self.Name,
+	t := &sites.Training{Evaluation: e, Version: sites.Version, ID: hex.EncodeToString(randomBytes(16)), Coordinator: c.Self.Name,
 		Scope: terms.Scope, Epsilon: terms.Price.Epsilon, Delta: terms.Price.Delta, Bill: terms.Bill, Honest: c.Honest}
 	var err error
 	if t.Schema, err = sites.SchemaDigest(s); err != nil {
@@ -117,35 +138,32 @@ func (c *Coordinator) describe(s *schema.Schema, pl learn.Plan) (*sites.Training
 	return t, t.Check()
 }
 
-// plan is the training: the one that was interrupted, or a new one.
-func (c *Coordinator) plan(s *schema.Schema, pl learn.Plan) (text []byte, t *sites.Training, err error) {
-	if t, err = c.describe(s, pl); err != nil {
-		return nil, nil, err
-	}
+// resume is the text of the training: of the one that was interrupted, or of a new one.
+func (c *Coordinator) resume(t *sites.Training) (text []byte, err error) {
 	state := folder(c.State)
 	old, err := state.read(trainingFile)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if old != nil {
 		var before sites.Training
 		if err := sites.Decode(old, &before); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		t.ID = before.ID
 	}
 	if text, err = json.Marshal(t); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if old != nil {
 		if !bytes.Equal(old, text) {
-			return nil, nil, &dp.ParamError{Op: "site train", Param: "state", Want: "must be of no other training that was interrupted",
+			return nil, &dp.ParamError{Op: "site train", Param: "state", Want: "must be of no other training that was interrupted",
 				Got: c.State}
 		}
 		c.Say("going on with the training that was interrupted")
-		return text, t, nil
+		return text, nil
 	}
-	return text, t, state.write(trainingFile, text)
+	return text, state.write(trainingFile, text)
 }
 
 func randomBytes(n int) []byte {

@@ -5,13 +5,17 @@ package site
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -130,10 +134,10 @@ func TestKillsOfSitesAndCoordinator(t *testing.T) {
 // begin lets a coordinator begin a training, and returns its digest.
 func begin(t testing.TB, w *world, c *Coordinator, delta dp.Delta) sites.Digest {
 	t.Helper()
-	for _, p := range c.Peers {
-		c.clients = append(c.clients, c.Self.HTTPClientOf(identity.Caller{Role: identity.Party, Name: p.Name}))
-	}
-	text, about, err := c.plan(w.schema, planOf(t, w.schema, delta, 60))
+	c.connect()
+	about, err := c.describe(w.schema, planOf(t, w.schema, delta, 60).Terms(), nil)
+	must(t, err)
+	text, err := c.resume(about)
 	must(t, err)
 	id := sites.TrainingDigest(text)
 	must(t, c.assemble(t.Context(), about, text, id))
@@ -231,8 +235,8 @@ func TestKillAfterTheCharge(t *testing.T) {
 	w := small(t)
 	paid := w.params[1].Charge
 	killed := false
-	w.params[1].Charge = func(ctx context.Context, id sites.Digest) (Account, error) {
-		account, err := paid(ctx, id)
+	w.params[1].Charge = func(ctx context.Context, data string, id sites.Digest) (Account, error) {
+		account, err := paid(ctx, data, id)
 		must(t, err)
 		if !killed {
 			killed = true
@@ -255,10 +259,10 @@ func TestKillAfterTheCharge(t *testing.T) {
 // begin2 begins at site 1 alone, and returns the set.
 func begin2(t testing.TB, w *world, c *Coordinator) []byte {
 	t.Helper()
-	for _, p := range c.Peers {
-		c.clients = append(c.clients, c.Self.HTTPClientOf(identity.Caller{Role: identity.Party, Name: p.Name}))
-	}
-	text, _, err := c.plan(w.schema, planOf(t, w.schema, 0, 60))
+	c.connect()
+	about, err := c.describe(w.schema, planOf(t, w.schema, 0, 60).Terms(), nil)
+	must(t, err)
+	text, err := c.resume(about)
 	must(t, err)
 	answers, err := c.callAll(t.Context(), joinCall, text)
 	must(t, err)
@@ -373,7 +377,7 @@ func TestPolicyRefuses(t *testing.T) {
 	}
 	stranger := &Coordinator{Self: w.identity(identity.Combiner, "else"), Peers: w.peers, Say: func(string, ...any) {}}
 	stranger.clients = []*http.Client{stranger.Self.HTTPClientOf(identity.Caller{Role: identity.Party, Name: "site0"})}
-	for _, call := range []string{joinCall, beginCall, askCall, endCall} {
+	for _, call := range []string{joinCall, beginCall, askCall, endCall, evaluateCall} {
 		if _, err := stranger.post(t.Context(), 0, call, text); kindOf(err) != "forbidden" {
 			t.Errorf("%s of a stranger: %v", call, err)
 		}
@@ -439,5 +443,99 @@ func TestHostileCoordinator(t *testing.T) {
 	}
 	if answered < 20 {
 		t.Errorf("only %d measurements were answered", answered)
+	}
+}
+
+// What an officer signs anew holds at once: a coordinator who is left out is refused, a site's new key
+// signs, and a policy that does not fit changes nothing.
+func TestPolicyIsReplaced(t *testing.T) {
+	w := small(t)
+	c := w.coordinator(2)
+	id := begin(t, w, c, 0)
+	w.mu.Lock()
+	server := w.running[0]
+	w.mu.Unlock()
+	other := *w.policies[0]
+	other.Data = "others"
+	for what, p := range map[string]*Policy{"of other rows": &other, "with another key": {Site: "site0", Data: "patients",
+		Schema: other.Schema, Sites: w.policies[1].Sites}} {
+		key := w.params[0].Key
+		if what == "with another key" {
+			key = w.params[1].Key
+		}
+		if server.Replace(p, key) == nil {
+			t.Errorf("a policy %s is taken", what)
+		}
+	}
+	public, key, err := ed25519.GenerateKey(nil)
+	must(t, err)
+	rotated := *w.policies[0]
+	rotated.Sites = maps.Clone(rotated.Sites)
+	rotated.Sites["site0"] = hex.EncodeToString(public)
+	must(t, server.Replace(&rotated, key))
+	again := w.coordinator(2)
+	again.Peers = slices.Clone(again.Peers)
+	if _, err := again.Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept); kindOf(err) != "not-allowed" {
+		t.Errorf("the key that was replaced still signs: %v", err)
+	}
+	again.Peers[0].Key = public
+	for i := 1; i < 3; i++ { // the other sites' officers, too
+		w.policies[i].Sites = rotated.Sites
+	}
+	_, err = again.Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept)
+	must(t, err)
+	revoked := rotated
+	revoked.Coordinators = []string{"else"}
+	must(t, server.Replace(&revoked, key))
+	if _, err := c.post(t.Context(), 0, askCall, ask(t, id)); kindOf(err) != "forbidden" {
+		t.Errorf("a coordinator who was left out: %v", err)
+	}
+}
+
+// A site whose disk is full answers nothing that it cannot keep, is not ready, and goes on once there is
+// room: one total a measurement, one payment.
+func TestFullDisk(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("disks of one's own need root")
+	}
+	w := small(t)
+	disk := t.TempDir()
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk).CombinedOutput(); err != nil {
+		t.Skipf("no disks of our own here: %v %s", err, out)
+	}
+	defer exec.Command("umount", disk).Run()
+	w.params[0].State = disk
+	w.restart(0)
+	w.mu.Lock()
+	page := w.running[0].Page()
+	w.mu.Unlock()
+	ready := func() int {
+		to := httptest.NewRecorder()
+		page.ServeHTTP(to, httptest.NewRequest(http.MethodGet, "/readyz", nil))
+		return to.Code
+	}
+	filler, asked, refused := filepath.Join(disk, "filler"), 0, 0
+	w.watch = func(i int, h http.Handler, to http.ResponseWriter, r *http.Request) {
+		if i == 0 && r.URL.Path == askCall {
+			switch asked++; asked {
+			case 2:
+				must(t, os.WriteFile(filler, make([]byte, 15<<18), 0o600))
+				if ready() != http.StatusServiceUnavailable {
+					t.Error("a site whose disk is full is ready")
+				}
+				seen := httptest.NewRecorder()
+				h.ServeHTTP(seen, r)
+				refused = seen.Code
+				panic(http.ErrAbortHandler)
+			case 3:
+				must(t, os.Remove(filler))
+			}
+		}
+		h.ServeHTTP(to, r)
+	}
+	_, err := w.coordinator(2).Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept)
+	must(t, err)
+	if refused != http.StatusInsufficientStorage || ready() != http.StatusOK || w.paid() != 3 {
+		t.Errorf("a full disk answers %d; then it is ready: %d; %d sites paid", refused, ready(), w.paid())
 	}
 }

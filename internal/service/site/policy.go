@@ -36,11 +36,15 @@ type Policy struct {
 	Honest       int               `yaml:"honest"`        // of all Sites, this one among them
 	Schema       sites.Digest      `yaml:"schema"`
 	Data         string            `yaml:"data"` // the data set in the ledger
-	Training     Limit             `yaml:"training"`
-	Lifetime     Limit             `yaml:"lifetime"`
-	Measurements int               `yaml:"measurements"` // the most of a training
-	Numbers      int               `yaml:"numbers"`      // the most of a measurement
-	Until        string            `yaml:"until"`        // the last day, as 2027-12-31
+	// HeldOut is the data set, in the ledger, of the rows for evaluations; "": none are answered.
+	HeldOut string `yaml:"held_out"`
+	// ExactEvaluation lets the coordinators have exact numbers about these rows, which are not private.
+	ExactEvaluation bool   `yaml:"exact_evaluation"`
+	Training        Limit  `yaml:"training"`
+	Lifetime        Limit  `yaml:"lifetime"`
+	Measurements    int    `yaml:"measurements"` // the most of a training
+	Numbers         int    `yaml:"numbers"`      // the most of a measurement
+	Until           string `yaml:"until"`        // the last day, as 2027-12-31
 
 	until time.Time
 }
@@ -156,6 +160,10 @@ func parsePolicy(body []byte) (*Policy, error) {
 		return bad("schema", "have 64 hexadecimal digits, as site check prints them")
 	case p.Data == "":
 		return bad("data", "name the data set in the ledger")
+	case p.Data == p.HeldOut:
+		return bad("held_out", "be another data set than data")
+	case p.ExactEvaluation && p.HeldOut == "":
+		return bad("exact_evaluation", "be false without held_out")
 	case one.Epsilon > all.Epsilon || one.Delta > all.Delta:
 		return bad("training", "be at most lifetime")
 	case p.Measurements < 1:
@@ -201,6 +209,8 @@ func (p *Policy) check(t *sites.Training, caller identity.Caller, now time.Time)
 		return refuse("a training after %s", p.Until)
 	case t.Schema != p.Schema:
 		return refuse("a training with another schema")
+	case t.Evaluation != nil && p.HeldOut == "":
+		return refuse("an evaluation")
 	case !own:
 		return refuse("a training without this site")
 	case len(t.Sites) < p.MinimumSites:
@@ -233,6 +243,12 @@ func (p *Policy) Words(s *schema.Schema) (lines []string, err error) {
 	say("Trainings by %s until %s, of at least %d sites.", strings.Join(p.Coordinators, ", "), p.Until, p.MinimumSites)
 	say("One training spends at most epsilon %s and delta %s; all together %s and %s, of data set %q.", p.Training.Epsilon,
 		orZero(p.Training.Delta), p.Lifetime.Epsilon, orZero(p.Lifetime.Delta), p.Data)
+	if p.HeldOut != "" {
+		say("An evaluation is charged to data set %q, with the same limits.", p.HeldOut)
+	}
+	if p.ExactEvaluation {
+		say("The coordinators may see EXACT numbers about %q, for any model. With some models these show single rows.", p.HeldOut)
+	}
 	say("A training measures at most %d times, %d numbers at a time.", p.Measurements, p.Numbers)
 	if p.Honest == 1 {
 		say("This site adds all noise that its rows need, whatever other sites do.")
@@ -256,24 +272,33 @@ func orZero(delta string) string {
 	return delta
 }
 
-// OpenLedger declares the policy's data set in a ledger that has none of its name, with the lifetime as
-// its total, and refuses one whose total is larger.
+// OpenLedger declares the policy's data sets in a ledger that has none of their names, with the lifetime
+// as their total, and refuses one whose total is larger.
 func (p *Policy) OpenLedger(ctx context.Context, l *ledger.Ledger, s *schema.Schema) error {
 	all, err := p.Lifetime.price()
 	if err != nil {
 		return err
 	}
-	err = l.Declare(ctx, ledger.Dataset{Name: p.Data, Epsilon: all.Epsilon, Delta: all.Delta, Unit: s.Unit,
-		Note: "lifetime of the policy of site " + p.Site})
-	if !errors.As(err, new(*ledger.Exists)) {
-		return err
-	}
-	b, err := l.Balances(ctx, p.Data)
-	if err != nil {
-		return err
-	}
-	if total := (dp.Price{Epsilon: b[0].Epsilon, Delta: b[0].Delta}); total.Epsilon > all.Epsilon || total.Delta > all.Delta {
-		return &dp.ParamError{Op: "site", Param: "lifetime", Want: "must be at least what the ledger gives, " + total.String(), Got: all}
+	for _, name := range []string{p.Data, p.HeldOut} {
+		if name == "" {
+			continue
+		}
+		err = l.Declare(ctx, ledger.Dataset{Name: name, Epsilon: all.Epsilon, Delta: all.Delta, Unit: s.Unit,
+			Note: "lifetime of the policy of site " + p.Site})
+		if err == nil {
+			continue
+		}
+		if !errors.As(err, new(*ledger.Exists)) {
+			return err
+		}
+		b, err := l.Balances(ctx, name)
+		if err != nil {
+			return err
+		}
+		if total := (dp.Price{Epsilon: b[0].Epsilon, Delta: b[0].Delta}); total.Epsilon > all.Epsilon || total.Delta > all.Delta {
+			return &dp.ParamError{Op: "site", Param: "lifetime", Want: "must be at least what the ledger gives, " + total.String(),
+				Got: all}
+		}
 	}
 	return nil
 }
@@ -290,6 +315,12 @@ func (p *Policy) Draft() string {
 	fmt.Fprintf(&b, "minimum_sites: %d # of one training\nhonest: %d # sites, this one among them, that add noise and keep it\n",
 		p.MinimumSites, p.Honest)
 	fmt.Fprintf(&b, "schema: %q\ndata: %s # in the ledger\n", p.Schema, p.Data)
+	if p.HeldOut != "" {
+		fmt.Fprintf(&b, "held_out: %s # for evaluations\n", p.HeldOut)
+	}
+	if p.ExactEvaluation {
+		b.WriteString("exact_evaluation: true # NOT PRIVATE: of held_out the coordinators may see exact numbers\n")
+	}
 	fmt.Fprintf(&b, "training: {epsilon: %q, delta: %q} # at most\nlifetime: {epsilon: %q, delta: %q}\n", p.Training.Epsilon,
 		orZero(p.Training.Delta), p.Lifetime.Epsilon, orZero(p.Lifetime.Delta))
 	fmt.Fprintf(&b, "measurements: %d # of one training\nnumbers: %d # of one measurement\nuntil: %q\n", p.Measurements, p.Numbers,

@@ -16,9 +16,11 @@ import (
 	"regexp"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/diskroom"
 	"github.com/discreet-dp/discreet/internal/federated/sites"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/guard/extend"
@@ -29,6 +31,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/admission"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/problem"
+	"github.com/discreet-dp/discreet/internal/sqldb"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 )
 
@@ -38,19 +41,23 @@ const (
 	beginCall = "/discreet.site.v1/begin"
 	askCall   = "/discreet.site.v1/ask"
 	endCall   = "/discreet.site.v1/end"
+
+	evaluateCall = "/discreet.site.v1/evaluate"
 )
 
 // Params are the decisions of a site's operator.
 type Params struct {
 	Self   *identity.Identity // a party's
-	Policy *Policy
+	Policy *Policy            // the first; see Server.Replace
 	Key    ed25519.PrivateKey // speaks for the site: Policy.Sites has its public half
 	State  string             // the folder of what must not be forgotten
 	Table  engine.Table
 	// Rows is a digest of the files that Table was read from.
 	Rows sites.Digest
-	// Charge opens the account of a training in the site's ledger.
-	Charge func(ctx context.Context, training sites.Digest) (Account, error)
+	// HeldOut are rows for evaluations; nil: none are answered.
+	HeldOut *HeldOut
+	// Charge opens the account of a training in the site's ledger, for one of its data sets.
+	Charge func(ctx context.Context, data string, training sites.Digest) (Account, error)
 	Log    *slog.Logger
 	Now    func() time.Time
 }
@@ -75,12 +82,24 @@ const StateNames = `trainings`
 // Server is a running site.
 type Server struct {
 	Params
-	gate    *admission.Gate
-	metrics *admission.Metrics
+	meters  *meters
+	calls   http.Handler
+	places  *admission.Places
+	charter atomic.Pointer[charter]
 
 	mu   sync.Mutex
 	open map[sites.Digest]*training
 }
+
+// charter is what an officer may change while the site runs.
+type charter struct {
+	policy *Policy
+	key    ed25519.PrivateKey
+	gate   http.Handler
+}
+
+// policy is the one in force.
+func (s *Server) policy() *Policy { return s.charter.Load().policy }
 
 // training is one training at this site.
 type training struct {
@@ -99,19 +118,15 @@ func New(p Params) (*Server, error) {
 	refuse := func(param, want string) (*Server, error) {
 		return nil, &dp.ParamError{Op: "site", Param: param, Want: want}
 	}
-	own, _ := p.Key.Public().(ed25519.PublicKey)
 	switch {
 	case p.Self.Role != identity.Party || p.Self.Name != p.Policy.Site:
 		return refuse("certificate", "must be party/"+p.Policy.Site)
-	case p.Policy.Sites[p.Policy.Site] != hex.EncodeToString(own):
-		return refuse("key", "must be the one of the site in the policy")
+	case (p.HeldOut != nil) != (p.Policy.HeldOut != ""):
+		return refuse("held-out", "must be given if the policy names held_out, and else not")
 	case p.Table.Schema().Relation != dp.AddRemove:
 		return refuse("relation", "must be add-remove: the number of rows of a site is not public")
 	case p.Table.Schema().Person != nil:
 		return refuse("person", "must be left out of the schema: a person may have rows at several sites")
-	}
-	if agreed, err := sites.SchemaDigest(p.Table.Schema()); err != nil || agreed != p.Policy.Schema {
-		return refuse("schema", "must be the one of the policy")
 	}
 	if err := os.MkdirAll(filepath.Join(p.State, "trainings"), 0o700); err != nil {
 		return nil, err
@@ -119,31 +134,57 @@ func New(p Params) (*Server, error) {
 	if err := sweep(filepath.Join(p.State, "trainings")); err != nil {
 		return nil, err
 	}
-	s := &Server{Params: p, metrics: admission.NewMetrics(admission.Ends{Of: p.Self}), open: map[sites.Digest]*training{}}
-	may := map[string][]identity.Role{}
-	places := admission.NewPlaces(callsAtOnce, 0)
-	of := map[string]*admission.Places{}
-	for _, call := range []string{joinCall, beginCall, askCall, endCall} {
-		may[call], of[call] = []identity.Role{identity.Combiner}, places
+	s := &Server{Params: p, places: admission.NewPlaces(callsAtOnce, 0), open: map[sites.Digest]*training{}}
+	s.meters = newMeters(s)
+	calls := http.NewServeMux()
+	for call, answer := range s.answers() {
+		calls.HandleFunc("POST "+call, s.serve(answer))
 	}
-	s.gate = &admission.Gate{Self: p.Self, May: may, Names: p.Policy.Coordinators, Body: maxBody, Places: of, Longest: longest,
-		Metrics: s.metrics, Log: p.Log, Now: p.Now}
-	return s, nil
+	s.calls = calls
+	return s, s.Replace(p.Policy, p.Key)
 }
 
-// Page serves metrics and health checks.
+// answers are the calls of coordinators.
+func (s *Server) answers() map[string]func(context.Context, []byte) ([]byte, error) {
+	return map[string]func(context.Context, []byte) ([]byte, error){joinCall: s.join, beginCall: s.begin, askCall: s.ask,
+		endCall: s.end, evaluateCall: s.evaluateExactly}
+}
+
+// Replace puts another policy and key of the site in force, for calls that come from then on. What it
+// refuses leaves the old ones. Trainings that have begun go on, if their coordinator is still named.
+func (s *Server) Replace(p *Policy, key ed25519.PrivateKey) error {
+	refuse := func(param, want string) error { return &dp.ParamError{Op: "site", Param: param, Want: want} }
+	own, _ := key.Public().(ed25519.PublicKey)
+	agreed, err := sites.SchemaDigest(s.Table.Schema())
+	switch {
+	case err != nil:
+		return err
+	case agreed != p.Schema:
+		return refuse("schema", "must be the one of the policy")
+	case p.Sites[p.Site] != hex.EncodeToString(own):
+		return refuse("key", "must be the one of the site in the policy")
+	case p.Site != s.Policy.Site || p.Data != s.Policy.Data || p.HeldOut != s.Policy.HeldOut:
+		return refuse("policy", "must keep site, data and held_out while the site runs")
+	}
+	may, of := map[string][]identity.Role{}, map[string]*admission.Places{}
+	for call := range s.answers() {
+		may[call], of[call] = []identity.Role{identity.Combiner}, s.places
+	}
+	gate := &admission.Gate{Self: s.Self, May: may, Names: p.Coordinators, Body: maxBody, Places: of, Longest: longest,
+		Metrics: s.meters.Metrics, Log: s.Log, Now: s.Now}
+	s.charter.Store(&charter{p, key, gate.Handler(s.calls)})
+	s.meters.replaced.Inc()
+	return nil
+}
+
+// Page serves metrics and health checks: a site is ready while its disk has room.
 func (s *Server) Page() http.Handler {
-	return s.metrics.Watch(func(context.Context) error { return nil })
+	return s.meters.Watch(func(context.Context) error { return diskroom.Check(s.State, s.roomOfAnswer()) })
 }
 
 // Handler answers coordinators. It needs connections of identity.Server.
 func (s *Server) Handler() http.Handler {
-	calls := http.NewServeMux()
-	calls.HandleFunc("POST "+joinCall, s.serve(s.join))
-	calls.HandleFunc("POST "+beginCall, s.serve(s.begin))
-	calls.HandleFunc("POST "+askCall, s.serve(s.ask))
-	calls.HandleFunc("POST "+endCall, s.serve(s.end))
-	return s.gate.Handler(calls)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.charter.Load().gate.ServeHTTP(w, r) })
 }
 
 // serve reads a call, logs it and turns errors into problems.
@@ -165,7 +206,7 @@ func (s *Server) serve(call func(ctx context.Context, body []byte) ([]byte, erro
 			}
 			return call(ctx, body)
 		}()
-		s.metrics.Took(r.URL.Path, s.Now().Sub(began))
+		s.meters.Took(r.URL.Path, s.Now().Sub(began))
 		if err == nil {
 			s.Log.Info("audit", "call", r.URL.Path, "caller", who.String(), "refused", false)
 			w.Header().Set("Content-Type", "application/octet-stream")
@@ -174,7 +215,7 @@ func (s *Server) serve(call func(ctx context.Context, body []byte) ([]byte, erro
 		}
 		p := problem.Of(err)
 		switch bad := (*dp.ParamError)(nil); {
-		case errors.Is(err, syscall.ENOSPC):
+		case errors.Is(err, syscall.ENOSPC), errors.Is(err, diskroom.ErrFull), errors.Is(err, sqldb.ErrFailed):
 			p = problem.New(problem.Storage, "")
 		case errors.As(err, &bad):
 			p = problem.New(problem.NotAllowed, "%v", bad)
@@ -182,7 +223,7 @@ func (s *Server) serve(call func(ctx context.Context, body []byte) ([]byte, erro
 			p = problem.New(problem.Spent, "") // the rest is between the site and its operator
 		}
 		s.Log.Info("audit", "call", r.URL.Path, "caller", who.String(), "refused", true, "problem", p.Kind.String(), "error", err)
-		s.metrics.Refused(r.URL.Path, p.Kind)
+		s.meters.Refused(r.URL.Path, p.Kind)
 		p.Write(w)
 	}
 }
@@ -224,7 +265,10 @@ func (s *Server) join(ctx context.Context, body []byte) ([]byte, error) {
 	if err := sites.Decode(body, &about); err != nil {
 		return nil, problem.New(problem.Malformed, "a training")
 	}
-	if err := s.Policy.check(&about, admission.Caller(ctx), s.Now()); err != nil {
+	if err := s.policy().check(&about, admission.Caller(ctx), s.Now()); err != nil {
+		return nil, err
+	}
+	if err := s.checkEvaluation(&about); err != nil {
 		return nil, err
 	}
 	id := sites.TrainingDigest(body)
@@ -242,7 +286,7 @@ func (s *Server) join(ctx context.Context, body []byte) ([]byte, error) {
 	case private != nil:
 		keys, err = sites.KeysOf(private)
 	default:
-		if err := s.makeRoom(); err != nil {
+		if err := s.makeRoom(int64(len(body))); err != nil {
 			return nil, err
 		}
 		if err := os.MkdirAll(string(to), 0o700); err != nil {
@@ -257,11 +301,17 @@ func (s *Server) join(ctx context.Context, body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(keys.Join(id, s.Policy.Site, s.Key))
+	return json.Marshal(keys.Join(id, s.policy().Site, s.charter.Load().key))
 }
 
+// roomOfAnswer is what an answer takes on the disk, at most: 16 bytes a number, in base64.
+func (s *Server) roomOfAnswer() int64 { return int64(s.policy().Numbers)*22 + 1<<12 }
+
 // makeRoom refuses more trainings than can be open.
-func (s *Server) makeRoom() error {
+func (s *Server) makeRoom(bytes int64) error {
+	if err := diskroom.Check(s.State, 2*bytes); err != nil { // its text, and its set
+		return err
+	}
 	dir := filepath.Join(s.State, "trainings")
 	all, err := os.ReadDir(dir)
 	if err != nil {
@@ -311,7 +361,7 @@ func (s *Server) begin(ctx context.Context, body []byte) ([]byte, error) {
 	if t.folder.has(begunFile) {
 		return nil, nil
 	}
-	if err := s.Policy.check(&t.about, admission.Caller(ctx), s.Now()); err != nil { // the policy may be newer
+	if err := s.policy().check(&t.about, admission.Caller(ctx), s.Now()); err != nil { // the policy may be newer
 		return nil, err
 	}
 	t.masks = nil
@@ -321,19 +371,27 @@ func (s *Server) begin(ctx context.Context, body []byte) ([]byte, error) {
 	if err := t.folder.write(setFile, body); err != nil {
 		return nil, err
 	}
-	account, err := s.Charge(ctx, t.id)
+	data := s.policy().Data
+	if t.about.Evaluation != nil {
+		data = s.policy().HeldOut
+	}
+	account, err := s.Charge(ctx, data, t.id)
 	if err != nil {
 		return nil, err
 	}
-	g, err := guard.Open(ctx, t.about.Terms(), s.Table, account, mech.NewExit(rng.System())) // 3.2
+	table, err := s.tableOf(t)
+	if err != nil {
+		return nil, err
+	}
+	g, err := guard.Open(ctx, t.about.Terms(), table, account, mech.NewExit(rng.System())) // 3.2
 	if err != nil {
 		return nil, err
 	}
 	t.account = account
-	if err := t.folder.write(begunFile, []byte(s.Rows)); err != nil {
+	if err := t.folder.write(begunFile, []byte(s.rowsOf(t))); err != nil {
 		return nil, err
 	}
-	t.responder = &sites.Responder{Guard: g, Honest: t.about.Honest, Values: s.Policy.Numbers}
+	t.responder = &sites.Responder{Guard: g, Honest: t.about.Honest, Values: s.policy().Numbers}
 	return nil, nil
 }
 
@@ -353,7 +411,7 @@ func (s *Server) masksOf(t *training, set []byte) (*sites.Masks, error) {
 	if err := sites.Decode(set, &all); err != nil {
 		return nil, err
 	}
-	t.masks, err = keys.NewMasks(&t.about, t.id, &all, sites.SetDigest(set), s.Policy.Site)
+	t.masks, err = keys.NewMasks(&t.about, t.id, &all, sites.SetDigest(set), s.policy().Site)
 	return t.masks, err
 }
 
@@ -376,7 +434,7 @@ func (s *Server) ask(ctx context.Context, body []byte) ([]byte, error) {
 	switch {
 	case rows == nil:
 		return nil, problem.New(problem.NotAllowed, "a measurement before the training began")
-	case sites.Digest(rows) != s.Rows: // 3.3: the same noise on other rows would show their difference
+	case sites.Digest(rows) != s.rowsOf(t): // 3.3: the same noise on other rows would show their difference
 		return nil, problem.New(problem.NotAllowed, "a measurement of rows that have changed since the training began")
 	}
 	digest := sites.AskDigest(body)
@@ -408,8 +466,11 @@ func (s *Server) ask(ctx context.Context, body []byte) ([]byte, error) {
 
 // answer makes the answer to a measurement, and keeps it before it leaves.
 func (s *Server) answer(ctx context.Context, t *training, a *sites.Ask, digest sites.Digest) ([]byte, error) {
-	if a.Number > s.Policy.Measurements {
-		return nil, problem.New(problem.NotAllowed, "more than %d measurements", s.Policy.Measurements)
+	if a.Number > s.policy().Measurements {
+		return nil, problem.New(problem.NotAllowed, "more than %d measurements", s.policy().Measurements)
+	}
+	if err := diskroom.Check(s.State, s.roomOfAnswer()); err != nil { // before noise is drawn
+		return nil, err
 	}
 	set, err := t.folder.read(setFile)
 	if err != nil {
@@ -439,12 +500,17 @@ func (s *Server) answer(ctx context.Context, t *training, a *sites.Ask, digest s
 		return nil, err
 	}
 	t.next++
+	s.meters.answers.Inc()
 	return kept.Sums, nil
 }
 
 // resume opens the guard of a training that was charged before, with what its answers have left.
 func (s *Server) resume(ctx context.Context, t *training) error {
-	g, err := guard.Open(ctx, t.about.Terms(), s.Table, guard.Paid(true), mech.NewExit(rng.System()))
+	table, err := s.tableOf(t)
+	if err != nil {
+		return err
+	}
+	g, err := guard.Open(ctx, t.about.Terms(), table, guard.Paid(true), mech.NewExit(rng.System()))
 	if err != nil {
 		return err
 	}
@@ -460,7 +526,7 @@ func (s *Server) resume(ctx context.Context, t *training) error {
 			return err
 		}
 	}
-	t.responder = &sites.Responder{Guard: g, Honest: t.about.Honest, Values: s.Policy.Numbers}
+	t.responder = &sites.Responder{Guard: g, Honest: t.about.Honest, Values: s.policy().Numbers}
 	return nil
 }
 

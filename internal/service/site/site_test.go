@@ -17,6 +17,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -34,6 +35,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/response"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/problem"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -98,6 +100,13 @@ func rowsOf(n, classes, flags int) []string {
 
 func tableOf(t testing.TB, s *schema.Schema, rows []string) *memory.Table {
 	t.Helper()
+	m, err := memory.New(readRows(t, s, rows))
+	must(t, err)
+	return m
+}
+
+func readRows(t testing.TB, s *schema.Schema, rows []string) *dataset.Table {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	head := "age,dose,ward,"
 	for k := range len(s.Features()) - 3 {
@@ -106,9 +115,7 @@ func tableOf(t testing.TB, s *schema.Schema, rows []string) *memory.Table {
 	must(t, os.WriteFile(path, []byte(head+"ill\n"+strings.Join(rows, "\n")+"\n"), 0o600))
 	tab, err := dataset.Read(t.Context(), s, dataset.Options{}, path)
 	must(t, err)
-	m, err := memory.New(tab)
-	must(t, err)
-	return m
+	return tab
 }
 
 // free is an account that counts in memory.
@@ -141,9 +148,11 @@ type world struct {
 	servers   []*httptest.Server
 	peers     []Peer
 	account   free
+	parts     [][]string // the rows of each site
 
 	mu       sync.Mutex
 	handlers map[int]http.Handler
+	running  map[int]*Server
 	watch    func(i int, h http.Handler, to http.ResponseWriter, r *http.Request)
 }
 
@@ -152,7 +161,8 @@ func newWorld(t testing.TB, s *schema.Schema, rows []string, n int) *world {
 	t.Helper()
 	a, err := identity.NewAuthority(time.Now(), 24*time.Hour)
 	must(t, err)
-	w := &world{t: t, schema: s, authority: a, handlers: map[int]http.Handler{}, account: free{mu: &sync.Mutex{}, charges: map[sites.Digest]int{}}}
+	w := &world{t: t, schema: s, authority: a, handlers: map[int]http.Handler{}, running: map[int]*Server{},
+		account: free{mu: &sync.Mutex{}, charges: map[sites.Digest]int{}}}
 	w.uni = w.identity(identity.Combiner, "uni")
 	agreed, err := sites.SchemaDigest(s)
 	must(t, err)
@@ -167,6 +177,7 @@ func newWorld(t testing.TB, s *schema.Schema, rows []string, n int) *world {
 		}
 		parts[k] = append(parts[k], row)
 	}
+	w.parts = parts
 	for i := range n {
 		public, key, err := ed25519.GenerateKey(nil)
 		must(t, err)
@@ -177,9 +188,9 @@ func newWorld(t testing.TB, s *schema.Schema, rows []string, n int) *world {
 		w.policies = append(w.policies, &own)
 		w.params = append(w.params, Params{Self: w.identity(identity.Party, name), Policy: &own, Key: key, State: t.TempDir(),
 			Table: tableOf(t, s, parts[i]), Rows: sites.Digest(name),
-			Charge: func(_ context.Context, id sites.Digest) (Account, error) {
+			Charge: func(_ context.Context, data string, id sites.Digest) (Account, error) {
 				f := w.account
-				f.id = sites.Digest(name) + id
+				f.id = sites.Digest(name+" "+data+" ") + id
 				return f, nil
 			},
 			Log: quiet, Now: time.Now})
@@ -232,7 +243,7 @@ func (w *world) restart(i int) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.handlers[i] = server.Handler()
+	w.handlers[i], w.running[i] = server.Handler(), server
 }
 
 func (w *world) coordinator(honest int) *Coordinator {
@@ -362,5 +373,38 @@ func near(t *testing.T, label string, a, b []mech.Whole) {
 		if d := a[i].Minus(b[i]); d.High+1<<20 > 2<<20 {
 			t.Errorf("%s: totals differ by %v", label, d)
 		}
+	}
+}
+
+// What alarms and the dashboard of packaging/site ask for is what a site shows.
+func TestMonitoringAsksForWhatThereIs(t *testing.T) {
+	w := small(t)
+	_, err := w.coordinator(2).Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept)
+	must(t, err)
+	to := httptest.NewRecorder()
+	w.running[0].meters.Refused("call", problem.Storage) // there is no line before the first
+	w.running[0].Page().ServeHTTP(to, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	page := to.Body.String()
+	asked, known := 0, []problem.Kind{problem.Storage, problem.Internal, problem.NotAllowed, problem.Forbidden, problem.Malformed,
+		problem.Spent}
+	for _, name := range []string{"alerts.yaml", "dashboard.json"} {
+		text, err := os.ReadFile(filepath.Join("../../../packaging/site", name))
+		must(t, err)
+		for _, metric := range regexp.MustCompile(`\b(discreet|process)_\w+`).FindAllString(string(text), -1) {
+			asked++
+			if !strings.Contains(page, "\n"+metric) {
+				t.Errorf("%s asks for %s, which no site shows", name, metric)
+			}
+		}
+		for _, kind := range regexp.MustCompile(`kind=~?\\?"([a-z|-]+)`).FindAllStringSubmatch(string(text), -1) {
+			for k := range strings.SplitSeq(kind[1], "|") {
+				if !slices.ContainsFunc(known, func(of problem.Kind) bool { return of.String() == k }) {
+					t.Errorf("%s asks for refusals of kind %s, which there is not", name, k)
+				}
+			}
+		}
+	}
+	if asked < 12 {
+		t.Errorf("only %d metrics are asked for", asked)
 	}
 }

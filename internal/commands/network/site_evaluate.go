@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package network
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
+	"github.com/discreet-dp/discreet/internal/evaluation"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/service/site"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/train"
+)
+
+// siteEvaluate is the flags of the command.
+type siteEvaluate struct {
+	*app
+	as
+	sites, schema, model, compare, state string
+	epsilon, delta, costs                string
+	threshold                            float64
+	honest                               int
+	wait                                 time.Duration
+	exactly, json                        bool
+}
+
+func (a *app) newSiteEvaluateCommand() *cobra.Command {
+	e := &siteEvaluate{app: a}
+	c := &cobra.Command{
+		Use:   "evaluate",
+		Short: "measure a model on the held-out rows of several sites",
+		Long: `Evaluate is discreet evaluate --epsilon for the held-out rows of all sites. Each
+charges its own ledger. With --not-private each sends exact numbers, if its
+policy has exact_evaluation.`,
+		Example: `  discreet-net site evaluate --certs certs --as combiner/uni --sites sites.txt --schema clinics.yaml --model m.json \
+    --epsilon 0.5 --honest 2 --state run
+  discreet-net site evaluate --certs certs --as combiner/uni --sites sites.txt --schema clinics.yaml --model m.json --not-private`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return e.runEvaluate(c) },
+	}
+	e.as.addFlags(c, "combiner/uni")
+	f := c.Flags()
+	f.StringVar(&e.sites, "sites", "", "the `file` of sites: an address, a public key and a name on each line")
+	f.StringVar(&e.schema, "schema", "", "the schema `file` that all sites have")
+	f.StringVar(&e.model, "model", "", "the model `file`")
+	f.StringVar(&e.compare, "compare", "", "a second model `file`, to measure how it differs on the same rows")
+	f.StringVar(&e.state, "state", "", "the `folder` for an interrupted evaluation")
+	f.StringVar(&e.epsilon, "epsilon", "", "the `ε` of the evaluation")
+	f.StringVar(&e.delta, "delta", "", "the `δ` of the evaluation (default 0, a pure guarantee)")
+	f.Float64Var(&e.threshold, "threshold", 0.5, "the lowest `score` of the positive class")
+	f.StringVar(&e.costs, "costs", "", "choose the threshold by `FP:FN`, the costs of a false positive and a false negative")
+	f.IntVar(&e.honest, "honest", 0, "the smallest `number` of honest sites")
+	f.DurationVar(&e.wait, "wait", 10*time.Minute, "the `time` that a site may be absent")
+	f.BoolVar(&e.exactly, "not-private", false, "ask each site for exact numbers")
+	f.BoolVar(&e.json, "json", false, "print one JSON object")
+	cli.AddSection(c, connection, "wait")
+	cli.Reads(c, "sites", "schema", "model", "compare")
+	cli.KeepsFolder(c, "state", site.CoordinatorNames)
+	cli.Require(c, "sites", "schema", "model")
+	return c
+}
+
+func (e *siteEvaluate) runEvaluate(cmd *cobra.Command) error {
+	needed := []string{"epsilon", "honest", "state"}
+	if e.exactly {
+		for _, name := range append(needed, "delta", "compare", "costs") {
+			if cmd.Flags().Changed(name) {
+				return cli.Refuse("site evaluate", name, "must not be given together with --not-private", nil)
+			}
+		}
+	} else {
+		for _, name := range needed {
+			if !cmd.Flags().Changed(name) {
+				return cli.Refuse("site evaluate", name, "must be given, or --not-private", nil)
+			}
+		}
+	}
+	s, err := schema.Load(e.schema)
+	if err != nil {
+		return err
+	}
+	p := evaluation.Params{Threshold: e.threshold}
+	for _, path := range []string{e.model, e.compare} {
+		if path == "" {
+			continue
+		}
+		m, err := model.Load(path)
+		if err != nil {
+			return err
+		}
+		p.Models = append(p.Models, m)
+	}
+	peers, err := readSites("site evaluate", e.sites)
+	if err != nil {
+		return err
+	}
+	self, err := e.loadIdentity()
+	if err != nil {
+		return err
+	}
+	c := &site.Coordinator{Self: self, Peers: peers, Honest: e.honest, State: e.state, Wait: e.wait, Say: e.Say}
+	if e.exactly {
+		return e.evaluateExactly(cmd.Context(), c, s, p)
+	}
+	return e.evaluatePrivately(cmd.Context(), c, s, p)
+}
+
+// evaluateExactly prints what each site says about its own rows.
+func (e *siteEvaluate) evaluateExactly(ctx context.Context, c *site.Coordinator, s *schema.Schema, p evaluation.Params) error {
+	reports, err := c.EvaluateExactly(ctx, p.Models[0], p.Threshold)
+	if err != nil {
+		return commands.AsRefusal(err)
+	}
+	if e.json {
+		by := map[string]any{}
+		for i, r := range reports {
+			by[c.Peers[i].Name] = r
+		}
+		return cli.WriteJSON(e.Stdout, by)
+	}
+	for i, r := range reports {
+		if _, err := fmt.Fprintf(e.Stdout, "site %s\n", c.Peers[i].Name); err != nil {
+			return err
+		}
+		if err := r.WriteText(e.Stdout, s.Label.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// evaluatePrivately prints what follows from the noisy counts of all sites.
+func (e *siteEvaluate) evaluatePrivately(ctx context.Context, c *site.Coordinator, s *schema.Schema, p evaluation.Params) error {
+	price, err := parsePrice(e.epsilon, e.delta)
+	if err != nil {
+		return &cli.UsageError{Err: err}
+	}
+	p.Epsilon, p.Delta = price.Epsilon, price.Delta
+	var costs *evaluation.Costs
+	if e.costs != "" {
+		if costs, err = evaluation.ParseCosts(e.costs); err != nil {
+			return &cli.UsageError{Err: err}
+		}
+		if err := costs.Check(s, len(p.Models)); err != nil {
+			return &cli.UsageError{Err: err}
+		}
+	}
+	if excess := price.Excess(s); excess != "" {
+		return commands.AsUsageError(&train.ExcessError{Op: "site evaluate", Why: excess, Final: true})
+	}
+	if _, _, err := c.DescribeEvaluation(s, p); err != nil {
+		return commands.AsRefusal(err)
+	}
+	if err := os.MkdirAll(e.state, 0o700); err != nil {
+		return err
+	}
+	err = c.Evaluate(ctx, s, p, func(r *evaluation.Release) error {
+		report, err := r.Report(costs)
+		switch {
+		case err != nil:
+			return err
+		case e.json:
+			return cli.WriteJSON(e.Stdout, report)
+		}
+		return report.WriteText(e.Stdout)
+	})
+	if err == nil {
+		e.Say("not protected: %s", c.Unprotected())
+	}
+	return commands.AsRefusal(err)
+}
+
+// parsePrice reads flags.
+func parsePrice(epsilon, delta string) (p train.Price, err error) {
+	if p.Epsilon, err = dp.ParseEpsilon(epsilon); err == nil && delta != "" {
+		p.Delta, err = dp.ParseDelta(delta)
+	}
+	return p, err
+}

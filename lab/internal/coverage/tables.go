@@ -60,7 +60,7 @@ func sources() (out []source) {
 				t, held = t.Subset(of), t.Subset(judges)
 			}
 			m, err := fit(ctx, t)
-			return &pool{f.name, held, m}, err
+			return &pool{name: f.name, t: held, m: m}, err
 		}})
 	}
 	for _, g := range []generated{
@@ -75,6 +75,19 @@ func sources() (out []source) {
 		{"3 in 1000", 200_000, -6.5, 1.1, 1, 0, false},
 	} {
 		out = append(out, source{g.name, func(context.Context, string) (*pool, error) { return g.generate() }})
+	}
+	for name, change := range map[string]func(p *pool){ // other guarantees
+		"delta":      func(p *pool) { p.delta = 1e9 }, // 1e-6
+		"add-remove": func(p *pool) { p.t.Schema.Relation = dp.AddRemove },
+		"label only": func(p *pool) { p.t.Schema.Columns[0].Role = schema.Public },
+	} {
+		out = append(out, source{name, func(context.Context, string) (*pool, error) {
+			p, err := generated{name, 200_000, -1, 1.2, 1, 0, false}.generate()
+			if err == nil {
+				change(p)
+			}
+			return p, err
+		}})
 	}
 	return out
 }
@@ -157,5 +170,5 @@ columns:
 	if _, err := m.Bind(s); err != nil {
 		return nil, fmt.Errorf("the model of %s: %w", strconv.Quote(g.name), err)
 	}
-	return &pool{g.name, t, m}, nil
+	return &pool{name: g.name, t: t, m: m}, nil
 }

@@ -69,6 +69,7 @@ type cardFlags struct {
 	*app
 	model, out, format, audit string
 	about                     []string
+	aboutFile                 string
 	ledger                    commands.LedgerFlag
 }
 
@@ -85,10 +86,14 @@ It reads no row.
 
 The format follows the name of the file: .html, .pdf or .yaml. With --format
 registry the output is a draft record for the OpenDP Deployments Registry, in
-YAML. Use --about for what a model does not contain: curator, intended-use,
-region, author and published (a date), and optionally sector, sources and notes.`,
+YAML, which must say curator, intended-use, region, author and published.
+
+A model file does not contain who is responsible for it. Use --about, or a file
+with --about-file: curator (the controller), intended-use, recipients, retention,
+people, trained (a date), region, author, contact, published (a date), sector,
+sources and notes.`,
 		Example: `  discreet card --model m.json --out card.html --ledger l.db
-  discreet card --model m.json --out card.pdf --audit audit.json
+  discreet card --model m.json --out card.pdf --audit audit.json --about-file about.yaml
   discreet card --model m.json --out record.yaml --format registry --about curator="City hospital" \
     --about intended-use="Triage" --about region=Bohemia --about author="A. Officer" --about published=2026-05-01`,
 		Args: cobra.NoArgs,
@@ -98,9 +103,10 @@ region, author and published (a date), and optionally sector, sources and notes.
 	c.Flags().StringVar(&k.out, "out", "", "the `file` to write; replaced if it is there")
 	c.Flags().StringVar(&k.format, "format", "", "the `format`: html, pdf, yaml or registry (default by the name's ending)")
 	c.Flags().StringVar(&k.audit, "audit", "", "a `file` that audit --json or attack --json printed")
-	c.Flags().StringArrayVar(&k.about, "about", nil, "with --format registry, `NAME=TEXT` about what the model does not contain; may be repeated")
+	c.Flags().StringArrayVar(&k.about, "about", nil, "`NAME=TEXT` about what the model does not contain; may be repeated")
+	c.Flags().StringVar(&k.aboutFile, "about-file", "", "a `file` of such names and texts in YAML")
 	k.ledger.AddFlag(c)
-	cli.Reads(c, "model", "audit")
+	cli.Reads(c, "model", "audit", "about-file")
 	cli.Writes(c, "out")
 	cli.Require(c, "model", "out")
 	commands.CompleteFlag(c, "format", "html", "pdf", "yaml", "registry")
@@ -112,13 +118,14 @@ func (k *cardFlags) writeCard(c *cobra.Command) error {
 	if k.format == "" && len(filepath.Ext(k.out)) > 1 {
 		k.format = filepath.Ext(k.out)[1:]
 	}
-	if k.format == "registry" {
-		var err error
-		if about, err = card.ParseAbout(k.about); err != nil {
+	var err error
+	if k.aboutFile != "" {
+		if about, err = card.ReadAbout(k.aboutFile); err != nil {
 			return commands.AsRefusal(err)
 		}
-	} else if k.about != nil {
-		return cli.Refuse("card", "about", "requires --format registry", nil)
+	}
+	if about, err = about.Parse(k.about); err != nil {
+		return commands.AsRefusal(err)
 	}
 	m, err := loadCard(k.model)
 	if err == nil && k.audit != "" {
@@ -130,7 +137,10 @@ func (k *cardFlags) writeCard(c *cobra.Command) error {
 	if err != nil {
 		return commands.AsRefusal(err)
 	}
-	write := m.Format(k.format, about)
+	if len(about) > 0 {
+		m.About = about
+	}
+	write := m.Format(k.format)
 	if write == nil {
 		return cli.Refuse("card", "format", "must be html, pdf, yaml or registry", k.format)
 	}

@@ -138,6 +138,7 @@ var reading = map[string]string{
 	"card --ledger":             "card --model m.json --out c.html --ledger FILE",
 	"card --anchors":            "card --model m.json --out c.html --ledger l.db --anchors FILE",
 	"card --audit":              "card --model m.json --out c.html --audit FILE",
+	"card --about-file":         "card --model m.json --out c.yaml --about-file FILE",
 	"schema init --codebook":    "schema init census.csv --codebook FILE",
 	"schema init --types":       "schema init census.csv --types FILE",
 	"explain --model":           "explain --model FILE --out e.html",

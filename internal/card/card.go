@@ -49,8 +49,12 @@ type Card struct {
 	Entry   *Entry `json:"ledger,omitempty" yaml:"ledger,omitempty"`
 	Audit   *Audit `json:"audit,omitempty" yaml:"audit,omitempty"`
 
+	// About is what the organisation says; nil if nothing was given to the card.
+	About About `json:"about,omitempty" yaml:"about,omitempty"`
+
 	Program  string `json:"card_written_by" yaml:"card_written_by"`
 	Checksum string `json:"model_sha256" yaml:"model_sha256"`
+	Schema   string `json:"schema_sha256" yaml:"schema_sha256"` // of a release's schema.json
 	Date     string `json:"card_date" yaml:"card_date"`
 
 	privacy *model.Privacy
@@ -95,11 +99,14 @@ type Audit struct {
 // Of is the card of a model whose file has these bytes.
 func Of(m *model.Model, file []byte, program string, date time.Time) *Card {
 	p, s := &m.Privacy, m.Schema
-	sum := sha256.Sum256(file)
+	sum, schemaSum := sha256.Sum256(file), ""
+	if text, err := s.MarshalJSON(); err == nil { // a schema that a model holds can be written
+		schemaSum = fmt.Sprintf("%x", sha256.Sum256(append(text, '\n')))
+	}
 	c := &Card{
 		Dataset: s.Name, Unit: p.Unit, Predicts: s.Label.Name, Learner: m.Learner, LabelRole: string(s.Label.Role),
 		Epsilon: json.Number(p.Epsilon.String()), Delta: json.Number(p.Delta.String()), Counted: p.Counted,
-		NotProtected: p.Unprotected, Program: program, Checksum: hex.EncodeToString(sum[:]),
+		NotProtected: p.Unprotected, Program: program, Checksum: hex.EncodeToString(sum[:]), Schema: schemaSum,
 		Date: date.UTC().Format(time.DateOnly), Private: []string{}, Public: []string{}, Mechanisms: []Mechanism{},
 		privacy: p, weight: float64(p.Delta) / dp.Femto,
 	}

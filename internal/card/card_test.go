@@ -5,7 +5,10 @@ package card
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -91,12 +94,12 @@ func TestEveryModelHasACard(t *testing.T) {
 				}
 			}
 		}
-		a, err := ParseAbout(about)
-		if err != nil {
+		var err error
+		if c.About, err = About(nil).Parse(about); err != nil {
 			t.Fatal(err)
 		}
 		var b bytes.Buffer
-		if err := c.WriteRegistry(&b, a); (err != nil) != (c.Epsilon == "0") {
+		if err := c.WriteRegistry(&b); (err != nil) != (c.Epsilon == "0") {
 			t.Errorf("%s: registry: %v", path, err)
 		} else if err == nil {
 			checkRecord(t, path, b.Bytes())
@@ -245,22 +248,77 @@ func TestAuditFiles(t *testing.T) {
 }
 
 func TestAboutIsComplete(t *testing.T) {
-	if _, err := ParseAbout(append(slices.Clone(about), "sector=Healthcare", "notes=none")); err != nil {
+	parse := func(pairs ...string) error {
+		a, err := About(nil).Parse(pairs)
+		if err == nil {
+			err = a.checkRecord()
+		}
+		return err
+	}
+	if err := parse(append(slices.Clone(about), "sector=Healthcare", "notes=none", "retention=2 years")...); err != nil {
 		t.Error(err)
 	}
 	for i := range about {
-		if _, err := ParseAbout(slices.Delete(slices.Clone(about), i, i+1)); err == nil {
+		if parse(slices.Delete(slices.Clone(about), i, i+1)...) == nil {
 			t.Errorf("without %s: no error", about[i])
 		}
 	}
-	for _, bad := range []string{"sector=Magic", "curator=again", "mood=good", "notes"} {
-		if _, err := ParseAbout(append(slices.Clone(about), bad)); err == nil {
+	for _, bad := range []string{"sector=Magic", "curator=again", "mood=good", "notes", "trained=in May"} {
+		if parse(append(slices.Clone(about), bad)...) == nil {
 			t.Errorf("with %s: no error", bad)
 		}
 	}
-	if _, err := ParseAbout(append(slices.Clone(about[:4]), "published=May")); err == nil {
+	if parse(append(slices.Clone(about[:4]), "published=May")...) == nil {
 		t.Error("a date that is none")
 	}
+}
+
+// What the organisation says of a model stands on its card, from a file or from flags, and what it leaves open, too.
+func TestCardsNameWhoIsResponsible(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "about.yaml")
+	if err := os.WriteFile(path, []byte("curator: City hospital\nretention: two years\ntrained: 2026-04-30\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a, err := ReadAbout(path)
+	if err == nil {
+		a, err = a.Parse([]string{"recipients=the wards"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := models(t)[0]
+	c, _ := cardOf(t, m)
+	plain := write(t, c.WriteHTML)
+	c.About = a
+	full, facts := write(t, c.WriteHTML), write(t, c.WriteYAML)
+	for _, word := range []string{"Controller", "City hospital", "two years", "the wards", "2026-04-30, as the author"} {
+		if !strings.Contains(full, word) || strings.Contains(plain, word) {
+			t.Errorf("a card with what is known of it has %q, or one without has it", word)
+		}
+	}
+	if !strings.Contains(full, "purpose, number of people") || !strings.Contains(plain, "controller, purpose, recipients, retention") {
+		t.Error("what is left open is not named")
+	}
+	text, err := m.Schema.MarshalJSON()
+	if err != nil || !strings.Contains(facts, fmt.Sprintf("schema_sha256: %x", sha256.Sum256(append(text, '\n')))) ||
+		!strings.Contains(facts, "recipients: the wards") {
+		t.Errorf("the facts lack the schema's hash or what is known: %v\n%s", err, facts)
+	}
+	if err := os.WriteFile(path, []byte("- CANARY"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadAbout(path); err == nil || strings.Contains(err.Error(), "CANARY") {
+		t.Errorf("a file of something else: %v", err)
+	}
+}
+
+func write(t *testing.T, to func(io.Writer) error) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := to(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
 
 // Whoever is protected with all rows is not said to be protected less for having several.

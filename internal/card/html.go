@@ -29,11 +29,11 @@ func (c *Card) WriteHTML(w io.Writer) error {
 
 func (c *Card) title() string { return "Privacy card: " + c.Predicts + " from " + c.Dataset }
 
-// Format returns what writes the card as html, pdf, yaml or, with what no model knows, as a record
-// of the registry; nil for another name.
-func (c *Card) Format(name string, a About) func(io.Writer) error {
+// Format returns what writes the card as html, pdf, yaml or as a record of the registry; nil for another
+// name.
+func (c *Card) Format(name string) func(io.Writer) error {
 	return map[string]func(io.Writer) error{"html": c.WriteHTML, "pdf": c.WritePDF, "yaml": c.WriteYAML,
-		"registry": func(w io.Writer) error { return c.WriteRegistry(w, a) }}[name]
+		"registry": c.WriteRegistry}[name]
 }
 
 // WriteYAML writes the facts for programs.

@@ -6,65 +6,101 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/goccy/go-yaml"
+
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// About is what a record of the OpenDP Deployments Registry has to say and no model
-// knows, by name.
+// About is what an organisation knows about a model and no model file holds, by name.
 type About map[string]string
 
-// abouts are the names, and whether a record must have them.
+// abouts are the names, what a card calls them ("" for what only a record of the OpenDP Deployments
+// Registry has), and whether such a record must have them.
 var abouts = []struct {
-	name     string
-	required bool
-}{{"curator", true}, {"intended-use", true}, {"region", true}, {"author", true}, {"published", true},
-	{"sector", false}, {"sources", false}, {"notes", false}}
+	name, title string
+	required    bool
+}{{"curator", "Controller", true}, {"intended-use", "Purpose", true}, {"recipients", "Recipients", false},
+	{"retention", "Retention", false}, {"people", "Number of people", false}, {"trained", "", false},
+	{"region", "Region", true}, {"author", "Author of this card", true}, {"contact", "Contact", false},
+	{"published", "Published", true}, {"sector", "", false}, {"sources", "Sources", false}, {"notes", "Notes", false}}
 
 // sectors are those that the registry knows.
 var sectors = []string{"Technology", "Healthcare", "Education", "Government", "Energy", "Finance"}
 
-// ParseAbout reads NAME=TEXT pairs, and wants all that a record must have.
-func ParseAbout(pairs []string) (About, error) {
+func refuseAbout(want string, got any) (About, error) {
+	var names []string
+	for _, x := range abouts {
+		names = append(names, x.name)
+	}
+	return nil, &dp.ParamError{Op: "card", Param: "about", Want: want, Got: got,
+		Hint: "write --about NAME=TEXT, or NAME: TEXT in a file for --about-file, for each of " + strings.Join(names, ", ")}
+}
+
+// ReadAbout reads a file of names and texts in YAML. It does not repeat any of it: the file may be
+// somebody's table.
+func ReadAbout(path string) (About, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("card: about: %w", err)
+	}
 	a := About{}
-	refuse := func(want string, got any) (About, error) {
-		var names []string
-		for _, x := range abouts {
-			names = append(names, x.name)
-		}
-		return nil, &dp.ParamError{Op: "card", Param: "about", Want: want, Got: got,
-			Hint: "write --about NAME=TEXT for each of " + strings.Join(names, ", ")}
+	err = yaml.Unmarshal(text, &a)
+	if err == nil {
+		_, err = a.Parse(nil)
+	}
+	if err != nil {
+		return refuseAbout("must be a file of known names with texts, or dates, in YAML", nil)
+	}
+	return a, nil
+}
+
+// Parse adds NAME=TEXT pairs to a, and refuses unknown names, empty texts and dates that are none.
+func (a About) Parse(pairs []string) (About, error) {
+	if a == nil {
+		a = About{}
 	}
 	for _, pair := range pairs {
-		name, text, ok := strings.Cut(pair, "=")
-		known := false
-		for _, x := range abouts {
-			known = known || x.name == name
-		}
-		switch {
-		case !ok || !known || strings.TrimSpace(text) == "":
-			return refuse("must be a known name and a text", pair)
-		case a[name] != "":
-			return refuse("must say each name once", name)
+		name, text, _ := strings.Cut(pair, "=")
+		if a[name] != "" {
+			return refuseAbout("must say each name once", name)
 		}
 		a[name] = text
 	}
+	known := map[string]bool{}
 	for _, x := range abouts {
-		if x.required && a[x.name] == "" {
-			return refuse("must say the "+x.name, nil)
+		known[x.name] = true
+	}
+	for name, text := range a {
+		if !known[name] || strings.TrimSpace(text) == "" {
+			return refuseAbout("must be a known name and a text", name)
 		}
 	}
-	if _, err := time.Parse(time.DateOnly, a["published"]); err != nil {
-		return refuse("must have a date YYYY-MM-DD as published", a["published"])
+	for _, name := range []string{"published", "trained"} {
+		if _, err := time.Parse(time.DateOnly, a[name]); a[name] != "" && err != nil {
+			return refuseAbout("must have a date YYYY-MM-DD as "+name, a[name])
+		}
 	}
 	if s := a["sector"]; s != "" && !slices.Contains(sectors, s) {
-		return refuse("must have a sector out of "+strings.Join(sectors, ", "), s)
+		return refuseAbout("must have a sector out of "+strings.Join(sectors, ", "), s)
 	}
 	return a, nil
+}
+
+// checkRecord refuses what a record of the registry cannot go without.
+func (a About) checkRecord() error {
+	for _, x := range abouts {
+		if x.required && a[x.name] == "" {
+			_, err := refuseAbout("must say the "+x.name, nil)
+			return err
+		}
+	}
+	return nil
 }
 
 // The record's shape; github.com/opendp/deployments-registry-data,
@@ -136,7 +172,11 @@ type (
 
 // WriteRegistry writes the card as a draft record of the OpenDP Deployments Registry. A
 // model without a guarantee is no deployment and is refused.
-func (c *Card) WriteRegistry(w io.Writer, a About) error {
+func (c *Card) WriteRegistry(w io.Writer) error {
+	a := c.About
+	if err := a.checkRecord(); err != nil {
+		return err
+	}
 	if c.Epsilon == "0" {
 		return &dp.ParamError{Op: "card", Param: "format", Want: "must not be registry if the model gives no guarantee",
 			Got: "registry"}

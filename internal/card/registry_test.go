@@ -18,7 +18,7 @@ func TestRegistryTakesRecords(t *testing.T) {
 	if registry == "" {
 		t.Skip("DISCREET_REGISTRY names no checkout of the OpenDP Deployments Registry")
 	}
-	a, err := ParseAbout(append(about, "sector=Healthcare", "sources=none", "notes=none"))
+	a, err := About(nil).Parse(append(about, "sector=Healthcare", "sources=none", "notes=none"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,8 @@ func TestRegistryTakesRecords(t *testing.T) {
 			continue
 		}
 		var b bytes.Buffer
-		if err := c.WriteRegistry(&b, a); err != nil {
+		c.About = a
+		if err := c.WriteRegistry(&b); err != nil {
 			t.Fatal(err)
 		}
 		path := filepath.Join(t.TempDir(), "record.yaml")

@@ -101,6 +101,7 @@ func (c *Card) sections() []section {
 	}
 	return append(list,
 		section{"Budget ledger", c.describeCount()},
+		section{"Who is responsible", c.describeResponsible()},
 		section{"What this card does not cover", []line{
 			{"Accuracy", []string{"How well the model predicts, and for whom. The command “discreet evaluate” measures it on " +
 				"rows held out of training. Its numbers are not private."}},
@@ -159,7 +160,7 @@ func (c *Card) describeScope() []line {
 }
 
 func (c *Card) describeMethod() []line {
-	lines := []line{{"Learner", []string{c.Learner}}}
+	lines := []line{{"Learner", []string{c.Learner}}, {"Trained", []string{c.describeTraining()}}}
 	var noise []string
 	for _, m := range c.Mechanisms {
 		price := "epsilon " + m.Epsilon
@@ -188,6 +189,35 @@ func (c *Card) describeMethod() []line {
 			"settings.", a.Subject, a.Verdict, a.Runs, 100*a.Confidence, a.LowerBound, a.Claim)}})
 	}
 	return append(lines, line{"Audit", []string{"No result of an audit was given to this card."}})
+}
+
+// describeTraining is when the model was trained.
+func (c *Card) describeTraining() string {
+	switch {
+	case c.Entry != nil:
+		return "The ledger took the model in at " + readTime(c.Entry.At) + "."
+	case c.About["trained"] != "":
+		return c.About["trained"] + ", as the author of this card states."
+	}
+	return "The model file holds no date. A ledger does, if it is given to this card."
+}
+
+// describeResponsible is what the organisation says, and what it leaves open.
+func (c *Card) describeResponsible() (lines []line) {
+	var open []string
+	for _, x := range abouts {
+		switch {
+		case x.title == "":
+		case c.About[x.name] != "":
+			lines = append(lines, line{x.title, []string{c.About[x.name]}})
+		case slices.Contains([]string{"curator", "intended-use", "recipients", "retention", "people"}, x.name):
+			open = append(open, strings.ToLower(x.title))
+		}
+	}
+	if open != nil {
+		lines = append(lines, line{"Not given to this card", []string{strings.Join(open, ", ")}})
+	}
+	return lines
 }
 
 // readTime is a time of a ledger as people read it.
@@ -234,6 +264,7 @@ func (c *Card) describeCount() []line {
 func (c *Card) describePapers() []line {
 	return []line{
 		{"Model file", []string{"SHA-256 " + c.Checksum}},
+		{"Schema (schema.json of a release)", []string{"SHA-256 " + c.Schema}},
 		{"Card written by", []string{c.Program}},
 		{"Date of this card", []string{c.Date}},
 		{"Signed", []string{"Name, role, date: "}},

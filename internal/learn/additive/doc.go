@@ -2,7 +2,7 @@
 
 // Package additive fits a sum of step functions, one per column and one per declared pair of
 // columns, to the log-odds of a label, or to the log-shares of its classes where there are more
-// than two. The default learner, auto, trains it unless columns count together.
+// than two. The default learner, auto, trains it unless columns interact.
 //
 // Claims G-ADDITIVE-1 (label public), G-ADDITIVE-2 (label private, replace-one) and G-ADDITIVE-3
 // (add-remove): what Fit returns is (ε, 0)-DP in the private columns of one row, in a whole row

@@ -134,7 +134,7 @@ func (pl *Plan) describeRows() string {
 	if pl.schema.Person != nil {
 		unit = "persons"
 	}
-	words := fmt.Sprintf("reckons with %d %s", pl.rows, unit)
+	words := fmt.Sprintf("assumes %d %s", pl.rows, unit)
 	switch {
 	case pl.assumed && pl.schema.Relation == dp.AddRemove:
 		words += ", since the number of " + unit + " is private and none was declared"

@@ -141,7 +141,7 @@ func TestAddRemoveReckonsWithDeclaredRows(t *testing.T) {
 	for declared, want := range map[int]int{0: assumedRows, 500: 500} {
 		pl, err := Params{Epsilon: dp.Nano, Rows: declared}.Plan(&s, 0)
 		if err != nil || pl.rows != want {
-			t.Errorf("declared %d: reckons with %d rows (error %v)", declared, pl.rows, err)
+			t.Errorf("declared %d: assumes %d rows (error %v)", declared, pl.rows, err)
 		}
 	}
 }

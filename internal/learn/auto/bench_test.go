@@ -15,7 +15,7 @@ import (
 )
 
 // A whole training on Adult, everything private, from rows in memory to the model: at ε = 0.5 too
-// few rows to ask whether columns count together, at 1 enough.
+// few rows to ask whether columns interact, at 1 enough.
 func BenchmarkFit(b *testing.B) {
 	tab := learntest.ReadReal(b, "adult.yaml", "adult/adult.data.gz")
 	s := tab.Schema

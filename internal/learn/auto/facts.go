@@ -12,17 +12,17 @@ import (
 // Facts are those of additive, which is the learner, and why.
 func (pl *additivePlan) Facts() []learn.Fact {
 	return append(pl.Plan.Facts(), learn.Fact{Key: "interactions", Value: "not asked",
-		Text: "additive: whether columns count together is not asked, since " + pl.why})
+		Text: "additive: interactions of columns are not tested, because " + pl.why})
 }
 
 // Facts are those of grids, which is the learner, and why.
 func (pl *gridsPlan) Facts() []learn.Fact {
 	if pl.NotPrivate {
 		return append(pl.Plan.Facts(), learn.Fact{Key: "interactions", Value: "taken for granted",
-			Text: "grids: that columns count together is taken for granted, since nothing is private"})
+			Text: "grids: interactions of columns are assumed, because nothing is private"})
 	}
 	return append(pl.Plan.Facts(), learn.Fact{Key: "interactions", Value: "taken for granted",
-		Text: "grids: that columns count together is taken for granted, since the label has more than two classes, " +
+		Text: "grids: interactions of columns are assumed, because the label has more than two classes, " +
 			"rows are added or removed, a δ is given, numbers are at least half of the columns and rows times ε are at " +
 			fmt.Sprintf("least %d", gridSignal)})
 }
@@ -32,8 +32,8 @@ func (pl *Plan) Facts() []learn.Fact {
 	f := []learn.Fact{
 		{Key: "protects", Value: string(pl.scope), Text: fmt.Sprintf("protects %s of %s (%s)", pl.scope.Words(), pl.s.Unit,
 			pl.s.Neighbours())},
-		{Key: "rows", Value: pl.rows, Text: fmt.Sprintf("reckons with %d rows", pl.rows)},
-		{Key: "interactions", Value: "asked", Text: fmt.Sprintf("asks whether columns count together, among %d "+
+		{Key: "rows", Value: pl.rows, Text: fmt.Sprintf("assumes %d rows", pl.rows)},
+		{Key: "interactions", Value: "asked", Text: fmt.Sprintf("tests whether columns interact, among %d "+
 			"products of two or three%s; then additive, or grids where they do", pl.products, pl.sharesInWords())},
 	}
 	f = append(f, learn.Fact{Key: "epsilon", Value: pl.Epsilon.Float(), Text: fmt.Sprintf("price ε = %s in all", pl.Epsilon)})

@@ -189,7 +189,7 @@ func (pl *Plan) divide(rows int) (err error) {
 
 // Labels of lines of the bill.
 const (
-	choiceLabel = "additive, or columns that count together"
+	choiceLabel = "additive, or columns that interact"
 	lastLabel   = "the fit that was chosen"
 )
 

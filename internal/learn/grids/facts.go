@@ -44,11 +44,11 @@ func (pl *Plan) Facts() []learn.Fact {
 func (pl *Plan) reckoning() string {
 	switch {
 	case pl.assumed && pl.s.Relation == dp.AddRemove:
-		return fmt.Sprintf("reckons with %d rows, since the number of rows is private and none was declared", pl.rows)
+		return fmt.Sprintf("assumes %d rows, because the number of rows is private and none was declared", pl.rows)
 	case pl.assumed:
-		return fmt.Sprintf("reckons with %d rows, since none were given", pl.rows)
+		return fmt.Sprintf("assumes %d rows, because none were given", pl.rows)
 	}
-	return fmt.Sprintf("reckons with %d rows", pl.rows)
+	return fmt.Sprintf("assumes %d rows", pl.rows)
 }
 
 // plot says in words what the rounds do.

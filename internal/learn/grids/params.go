@@ -123,7 +123,7 @@ func (p Params) check(s *schema.Schema) error {
 	}
 	if len(s.Pairs) > 0 {
 		return &dp.ParamError{Op: "grids", Param: "pairs",
-			Want: "must be left out, since this learner finds columns that count together by itself", Got: len(s.Pairs),
+			Want: "must be left out, because this learner finds interactions of columns by itself", Got: len(s.Pairs),
 			Hint: "learner additive uses them"}
 	}
 	for _, c := range s.Columns {

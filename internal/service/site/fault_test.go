@@ -18,6 +18,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -385,12 +386,15 @@ func TestPolicyRefuses(t *testing.T) {
 }
 
 // A coordinator that sends anything is answered within what was charged, and never twice for a number.
+// DISCREET_SEARCH_SECONDS and DISCREET_SEARCH_SEED search longer, elsewhere.
 func TestHostileCoordinator(t *testing.T) {
 	w := small(t)
 	asks := asksOf(t, w)
-	r := rand.New(rand.NewPCG(3, 4))
-	answered := 0
-	for range 6 {
+	seed, _ := strconv.ParseUint(os.Getenv("DISCREET_SEARCH_SEED"), 10, 64)
+	seconds, _ := strconv.Atoi(os.Getenv("DISCREET_SEARCH_SECONDS"))
+	r, until := rand.New(rand.NewPCG(3, 4+seed)), time.Now().Add(time.Duration(seconds)*time.Second)
+	answered, sent := 0, 0
+	for trial := 0; trial < 6 || time.Now().Before(until); trial++ {
 		c := w.coordinator(1 + r.IntN(3))
 		id := begin(t, w, c, 0)
 		bill := planOf(t, w.schema, 0, 60).Terms()
@@ -417,6 +421,7 @@ func TestHostileCoordinator(t *testing.T) {
 				body[r.IntN(len(body))] = byte(r.IntN(256))
 			}
 			answer, err := c.post(t.Context(), 0, askCall, body)
+			sent++
 			if err != nil {
 				if kind := kindOf(err); !slices.Contains([]string{"not-allowed", "malformed", "unknown-task", "too-many"}, kind) {
 					t.Errorf("a measurement fails: %v (%s)", err, body)
@@ -440,8 +445,9 @@ func TestHostileCoordinator(t *testing.T) {
 				w.restart(0) // what is left survives
 			}
 		}
+		must(t, c.end(t.Context(), id))
 	}
-	if answered < 20 {
+	if t.Logf("%d of %d measurements were answered", answered, sent); answered < 20 {
 		t.Errorf("only %d measurements were answered", answered)
 	}
 }

@@ -427,6 +427,9 @@ type Options struct {
 	// Part names the value of the schema's parts: column whose rows are trained on,
 	// "" for all rows.
 	Part string
+	// Cohorts names the cohorts whose rows are trained on, of a data set that was declared with
+	// DeclareCohorts; nil for all rows. Account must be a job of its ledger, which charges these alone.
+	Cohorts []string
 	// ExceedMax allows a price above the schema's limits; the model records it.
 	ExceedMax bool
 	// Progress is told what goes on, in lines for people; nil for nobody.
@@ -543,7 +546,8 @@ func Train(ctx context.Context, t *Table, o Options) (_ *Model, err error) {
 		return nil, &dp.ParamError{Op: "train", Param: "table", Want: "must have labels"}
 	}
 	run := &train.Training{
-		Op: "train", Request: req, Schema: t.s.s, SchemaText: t.s.text, Data: t.data, Part: o.Part, Exceed: o.ExceedMax,
+		Op: "train", Request: req, Schema: t.s.s, SchemaText: t.s.text, Data: t.data, Part: o.Part,
+		Cohorts: o.Cohorts, Exceed: o.ExceedMax,
 		Read: func(context.Context) (*dataset.Table, error) { return t.t, nil },
 	}
 	if f, ok := o.Account.(AccountFunc); o.Account == nil || ok && f == nil {
@@ -654,7 +658,13 @@ func (l *Ledger) Close() (err error) {
 
 // Declare adds a data set and the total that all trainings on it may cost, which is
 // never changed: a data set that is there is refused.
-func (l *Ledger) Declare(ctx context.Context, dataset string, total Price) (err error) {
+func (l *Ledger) Declare(ctx context.Context, dataset string, total Price) error {
+	return l.DeclareCohorts(ctx, dataset, "", total)
+}
+
+// DeclareCohorts adds a data set as Declare does, the total being that of each cohort: rows with the same
+// value, or month of a date, in a public column. A person must have rows in one cohort alone.
+func (l *Ledger) DeclareCohorts(ctx context.Context, dataset, column string, total Price) (err error) {
 	defer publish(&err)
 	if ctx == nil {
 		return noContext("ledger")
@@ -670,7 +680,7 @@ func (l *Ledger) Declare(ctx context.Context, dataset string, total Price) (err 
 	if err != nil {
 		return err
 	}
-	return l.l.Declare(ctx, ledger.Dataset{Name: dataset, Epsilon: eps, Delta: delta})
+	return l.l.Declare(ctx, ledger.Dataset{Name: dataset, CohortBy: column, Epsilon: eps, Delta: delta})
 }
 
 // Job is the account of one training on a data set that was declared; the id names
@@ -914,8 +924,9 @@ type EvaluationOptions struct {
 	FalsePositiveCost, FalseNegativeCost float64
 	// Against is a second model, whose difference is measured on the same rows; nil for none.
 	Against *Model
-	// Part is as in Options.
-	Part string
+	// Part and Cohorts are as in Options.
+	Part    string
+	Cohorts []string
 	// Progress is told what goes on, in lines for people; nil for nobody.
 	Progress func(line string)
 }
@@ -964,7 +975,8 @@ func (m *Model) EvaluatePrivately(ctx context.Context, t *Table, o EvaluationOpt
 	}
 	run := &train.Evaluation{Training: train.Training{
 		Op: "evaluate", Schema: t.s.s, SchemaText: t.s.text, Data: t.data, Part: o.Part,
-		Read: func(context.Context) (*dataset.Table, error) { return t.t, nil },
+		Cohorts: o.Cohorts,
+		Read:    func(context.Context) (*dataset.Table, error) { return t.t, nil },
 	}}
 	if run.Params, err = o.params(m); err != nil {
 		return nil, err

@@ -14,11 +14,37 @@ const reach = 8.0
 const sureScore = 1e-15
 
 // grid cuts scores into cells of equal width in log-odds. If scores may be exactly 0 or 1, as shares of
-// votes are, two cells more hold those.
+// votes are, two cells more hold those. If a model has few scores, each has a cell of its own.
 type grid struct {
 	cuts        []float64 // scores, increasing; a score at a cut is in the cell above
 	edges       []float64 // log-odds: -reach, those of cuts, reach
 	first, last int       // the cells between those of 0 and 1
+	points      []float64 // the one score of each cell; nil if a cell has many
+}
+
+// newPointGrid has a cell for each of some increasing scores, cut between them, once at the threshold in
+// (0, 1). If all scores are on one side of it, a cell without rows is on the other.
+func newPointGrid(points []float64, threshold float64) grid {
+	above := sort.SearchFloat64s(points, threshold) // the first that is predicted positive
+	switch above {
+	case 0:
+		points, above = append([]float64{threshold / 2}, points...), 1
+	case len(points):
+		points = append(points[:len(points):len(points)], (threshold+1)/2)
+	}
+	var cuts []float64
+	for k := 1; k < len(points); k++ {
+		cuts = append(cuts, points[k-1]+(points[k]-points[k-1])/2)
+	}
+	cuts[above-1] = threshold
+	return pointGrid(cuts, points)
+}
+
+// pointGrid is the grid with these cuts and scores, which may be nil.
+func pointGrid(cuts, points []float64) grid {
+	g := gridOf(cuts)
+	g.points = points
+	return g
 }
 
 // newGrid has so many cells, at least 2, one cut of which is the threshold in (0, 1), and with sure also
@@ -61,10 +87,10 @@ func gridOf(cuts []float64) grid {
 
 // smooth reports whether scores of a cell are taken to rise or fall evenly: it has neighbours on both
 // sides that are no single score.
-func (g *grid) smooth(k int) bool { return k > g.first && k < g.last }
+func (g *grid) smooth(k int) bool { return g.points == nil && k > g.first && k < g.last }
 
-// sure reports whether a cell holds scores of 0 or 1 alone.
-func (g *grid) sure(k int) bool { return k < g.first || k > g.last }
+// single reports whether all rows of a cell have one score.
+func (g *grid) single(k int) bool { return g.points != nil || k < g.first || k > g.last }
 
 // cells is how many cells there are.
 func (g *grid) cells() int { return len(g.cuts) + 1 }
@@ -90,7 +116,10 @@ func (g *grid) rowLoss(k int, positive bool) float64 {
 		return max(z, 0) + math.Log1p(math.Exp(-math.Abs(z)))
 	}
 	a, b := g.edges[k], g.edges[k+1]
-	if g.sure(k) {
+	if g.points != nil {
+		return loss(logOdds(max(sureScore, min(1-sureScore, g.points[k]))))
+	}
+	if g.single(k) {
 		return loss(max(logOdds(sureScore), min(-logOdds(sureScore), a+b)))
 	}
 	return (loss(a) + 4*loss((a+b)/2) + loss(b)) / 6 // Simpson's rule

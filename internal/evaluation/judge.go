@@ -20,7 +20,7 @@ type judge struct {
 
 // newJudge reads partition k of r.
 func newJudge(r *Release, k int) *judge {
-	j := &judge{counts: counts{n: slices.Clone(r.Cells[k]), variance: r.Variance}, grid: gridOf(r.Cuts), models: r.Models}
+	j := &judge{counts: counts{n: slices.Clone(r.Cells[k]), variance: r.Variance}, grid: pointGrid(r.Cuts, r.Scores), models: r.Models}
 	for i := range j.n {
 		j.all, j.own = append(j.all, 1), append(j.own, float64(i%2))
 	}
@@ -153,7 +153,7 @@ func (j *judge) lossWidth(model int) float64 {
 	sum := make([]float64, j.grid.cells())
 	for i, n := range j.n {
 		s := j.score(model, i)
-		if j.grid.sure(s) {
+		if j.grid.single(s) {
 			continue
 		}
 		sum[s] += n * j.grid.lossSlope(s, j.isOwn(i)) * j.grid.width(s)
@@ -195,7 +195,7 @@ func (j *judge) orderWidth(model int) float64 {
 		uneven = unevenPairGain
 	}
 	for k, n := range own {
-		if j.grid.sure(k) {
+		if j.grid.single(k) {
 			continue
 		}
 		off := max(0, n) * max(0, other[k]) * uneven

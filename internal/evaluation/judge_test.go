@@ -33,6 +33,24 @@ func TestGrid(t *testing.T) {
 	}
 }
 
+// Each of few scores is in a cell of its own, and the threshold is a cut even if all are on one side.
+func TestFewScoresHaveCellsOfTheirOwn(t *testing.T) {
+	points := []float64{0.1, 0.25, 0.5, 0.50001, 0.9}
+	for _, threshold := range []float64{0.001, 0.1, 0.2, 0.5, 0.500001, 0.95} {
+		g := newPointGrid(points, threshold)
+		at := slices.Index(g.cuts, threshold)
+		if at < 0 || !slices.IsSorted(g.cuts) || g.cells() != len(g.points) {
+			t.Fatalf("at %g: cuts %v, scores %v", threshold, g.cuts, g.points)
+		}
+		for k, p := range g.points {
+			if g.cell(p) != k || (k > at) != (p >= threshold) || g.smooth(k) || !g.single(k) ||
+				!near(g.rowLoss(k, true), -math.Log(p), 1e-9) || !near(g.rowLoss(k, false), -math.Log1p(-p), 1e-9) {
+				t.Errorf("at %g: score %g is in cell %d of %v", threshold, p, g.cell(p), g.cuts)
+			}
+		}
+	}
+}
+
 // Scores of 0 and 1 have cells of their own, which count for their exact log loss.
 func TestSureScoresHaveTheirCells(t *testing.T) {
 	g := newGrid(8, 0.5, true)

@@ -120,6 +120,9 @@ func (pl *Plan) cutCells(rows int) {
 	}
 	cells = max(minCells, min(most, cells))
 	pl.grid = newGrid(cells, pl.Threshold, slices.ContainsFunc(pl.Models, votes))
+	if points := pl.Models[0].ListScores(2 * cells); points != nil && len(pl.Models) == 1 {
+		pl.grid = newPointGrid(points, pl.Threshold)
+	}
 	cells = pl.grid.cells()
 	if len(pl.Models) == 2 {
 		pl.parts = []part{{"scores and label", 2 * cells * cells}}
@@ -268,7 +271,7 @@ func (pl *Plan) measureLabels(ctx context.Context, g *guard.Guard, r *Release) e
 
 func (pl *Plan) newRelease(g *guard.Guard) *Release {
 	l, t := &pl.schema.Label, g.Terms()
-	r := &Release{Label: l.Name, Cuts: slices.Clone(pl.grid.cuts), Threshold: pl.Threshold, Models: len(pl.Models),
+	r := &Release{Label: l.Name, Cuts: slices.Clone(pl.grid.cuts), Scores: slices.Clone(pl.grid.points), Threshold: pl.Threshold, Models: len(pl.Models),
 		Scope: t.Scope, Relation: pl.schema.Relation, Unit: pl.schema.Unit, Persons: pl.schema.Person != nil,
 		Epsilon: t.Price.Epsilon, Delta: t.Price.Delta, Bill: t.Bill,
 		Counted: g.Counted(), Seeded: g.Seeded(), Units: g.Units()}

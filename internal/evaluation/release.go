@@ -31,6 +31,8 @@ type Release struct {
 	Units     int         `json:"units,omitempty"` // rows or persons; 0 if their number is private
 	Threshold float64     `json:"threshold"`
 	Cuts      []float64   `json:"cuts"` // of the scores
+	// Scores are the one score of each cell, if the model has few; else nil.
+	Scores []float64 `json:"scores,omitempty"`
 	// Cells are the noisy counts of each partition. Those of a score have two a cell: of the other
 	// classes, and of the class itself.
 	Cells    [][]float64 `json:"cells"`
@@ -87,6 +89,11 @@ func (r *Release) isWhole() bool {
 			return false
 		}
 		last = c
+	}
+	for k, p := range r.Scores {
+		if len(r.Scores) != cells || !(p >= 0 && p <= 1) || k > 0 && !(p >= r.Cuts[k-1]) || k < cells-1 && !(p < r.Cuts[k]) {
+			return false
+		}
 	}
 	var want []int
 	switch {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -233,5 +234,64 @@ func TestRowsInMemoryRefused(t *testing.T) {
 	}
 	if _, err := discreet.TableOf(schema, []person(nil)); err == nil {
 		t.Error("no rows are a table")
+	}
+}
+
+// A training or an evaluation on some cohorts reads their rows alone and charges them alone.
+func TestCohortsAreChargedAlone(t *testing.T) {
+	schema, err := discreet.ParseSchema([]byte(`name: members
+unit: one member
+relation: replace-one
+file: {delimiter: ",", quote: '"', header: true, trim: true, missing: []}
+columns:
+  - {name: joined, role: public, date: {format: YYYY-MM-DD, lower: 2020-01-01, upper: 2049-12-31, default: 2020-01-01}}
+  - {name: age, role: private, number: {lower: 0, upper: 120, default: 40}}
+  - {name: renewed, role: private, label: {levels: ["no", "yes"], positive: "yes", default: "no"}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows strings.Builder
+	rows.WriteString("joined,age,renewed\n")
+	for i := range 300 {
+		fmt.Fprintf(&rows, "2027-0%d-11,%d,%s\n", 1+i%3, 20+i%60, []string{"no", "yes"}[i/150])
+	}
+	table, err := discreet.ReadTableFrom(t.Context(), schema, strings.NewReader(rows.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ledger, err := discreet.OpenLedger(t.Context(), filepath.Join(t.TempDir(), "l.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ledger.Close()
+	if err := ledger.DeclareCohorts(t.Context(), "d", "joined", discreet.Price{Epsilon: 1}); err != nil {
+		t.Fatal(err)
+	}
+	train := func(job string, eps float64, cohorts ...string) (*discreet.Model, error) {
+		return discreet.Train(t.Context(), table, discreet.Options{Learner: "additive", Epsilon: eps, Cohorts: cohorts,
+			Account: ledger.Job("d", job)})
+	}
+	m, err := train("a", 0.75, "2027-01", "2027-02")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := m.Statement().String(); !strings.Contains(text, `"2027-01", "2027-02"`) {
+		t.Errorf("the statement does not name the cohorts: %s", text)
+	}
+	if _, err := train("b", 0.5, "2027-02"); !errors.Is(err, discreet.ErrBudget) {
+		t.Errorf("a cohort was charged beyond its total: %v", err)
+	}
+	report, err := m.EvaluatePrivately(t.Context(), table, discreet.EvaluationOptions{Epsilon: 0.5, Cohorts: []string{"2027-03"},
+		Account: ledger.Job("d", "c")})
+	if err != nil || report.Rows != 100 {
+		t.Errorf("an evaluation of a cohort that was not charged: %+v, %v", report, err)
+	}
+	if _, err := train("d", 0.5, "2027-03"); err != nil {
+		t.Errorf("half of a cohort's total is left: %v", err)
+	}
+	if _, err := discreet.Train(t.Context(), table, discreet.Options{Epsilon: 0.1, Cohorts: []string{"2027-03"},
+		Account: discreet.Uncounted}); err == nil {
+		t.Error("cohorts were trained on without a ledger")
 	}
 }

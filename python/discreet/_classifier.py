@@ -13,7 +13,7 @@ import warnings
 import weakref
 import zipfile
 from types import FrameType
-from typing import Any, Mapping
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -54,6 +54,8 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         The ledger to charge, and the data set in it. Every fit pays, copies too.
     job : str
         The fit's own ID in the ledger: the same ID returns the same model and costs nothing.
+    cohorts : list of str
+        The cohorts of the data set whose rows are read, and which alone are charged; None for all rows.
     uncounted : bool
         Allows copies that scikit-learn makes (grid search, cross-validation) to be fitted although no
         ledger counts what they cost together. Without it they are refused.
@@ -61,7 +63,8 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
 
     def __init__(self, schema: Any = None, epsilon: float | None = None, learner: str | None = None,
                  delta: float = 0.0, options: Mapping[str, Any] | None = None, ledger: str | None = None,
-                 dataset: str | None = None, job: str | None = None, uncounted: bool = False) -> None:
+                 dataset: str | None = None, job: str | None = None, uncounted: bool = False,
+                 cohorts: Sequence[str] | None = None) -> None:
         self.schema = schema
         self.epsilon = epsilon
         self.learner = learner
@@ -71,6 +74,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         self.dataset = dataset
         self.job = job
         self.uncounted = uncounted
+        self.cohorts = cohorts
 
     def __sklearn_clone__(self) -> "DiscreetClassifier":
         # What scikit-learn copies it fits again and again; such a copy knows that it is one.
@@ -103,6 +107,8 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError("schema must be given: bounds, values and roles are declared, never guessed from data")
         if (self.ledger is None) != (self.dataset is None):
             raise ValueError("ledger and dataset must be given together")
+        if self.cohorts is not None and self.ledger is None:
+            raise ValueError("cohorts must be given together with a ledger, which declares them")
         copied = getattr(self, "_copied", False)
         if copied and self.ledger is None and not self.uncounted and not math.isinf(self.epsilon):
             raise BudgetError(
@@ -250,7 +256,8 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
 
     def evaluate_privately(self, X: Any, y: Any, *, epsilon: float, delta: float = 0.0,
                            costs: tuple[float, float] | None = None, ledger: str | None = None,
-                           dataset: str | None = None, job: str | None = None) -> dict[str, Any]:
+                           dataset: str | None = None, job: str | None = None,
+                           cohorts: Sequence[str] | None = None) -> dict[str, Any]:
         """What ``discreet evaluate --epsilon --json`` prints about rows that were held out of training.
 
         Every number has an interval, such as ``auc`` and ``auc_interval``. costs, of a false positive
@@ -272,6 +279,8 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
             flags += ["--ledger", ledger, "--dataset", dataset]
             if job is not None:
                 flags += ["--job", job]
+            if cohorts is not None:
+                flags += ["--cohorts", ",".join(cohorts)]
         with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
             schema, model = self._files(folder, document)
             answer: dict[str, Any] = json.loads(
@@ -333,6 +342,8 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
             flags += ["--ledger", self.ledger, "--dataset", self.dataset]
             if self.job is not None:
                 flags += ["--job", self.job]
+            if self.cohorts is not None:
+                flags += ["--cohorts", ",".join(self.cohorts)]
         return flags
 
     def _with_model(self, *args: str) -> bytes:

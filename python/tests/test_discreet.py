@@ -350,3 +350,22 @@ def test_models_and_releases_are_loaded(tmp_path):
                          ("r.zip", {"require_signed": tmp_path / "theirs.pub"})):
         with pytest.raises(DiscreetError, match="must"):
             DiscreetClassifier.load(tmp_path / path, **demand)
+
+
+def test_cohorts_are_charged_alone(tmp_path):
+    X, y = wards()
+    named = json.loads(json.dumps(SCHEMA))
+    named["columns"][2]["category"]["levels"] = ["false", "true"]
+    ledger = str(tmp_path / "l.db")
+    subprocess.run([find_binary(), "budget", "init", "--ledger", ledger, "--dataset", "d", "--epsilon", "1",
+                    "--cohort-by", "night"], check=True, capture_output=True)
+    m = model(schema=named, ledger=ledger, dataset="d", epsilon=0.75, cohorts=["true"]).fit(X, y)
+    assert m.plan()["epsilon_nano"] == 75 * 10**7
+    with pytest.raises(BudgetError):
+        clone(m).fit(X, y)
+    with pytest.raises(BudgetError):
+        m.evaluate_privately(X, y, epsilon=0.5, ledger=ledger, dataset="d", cohorts=["true"])
+    report = m.evaluate_privately(X, y, epsilon=0.5, ledger=ledger, dataset="d", cohorts=["false"])
+    assert report["auc_interval"][0] <= report["auc"] <= report["auc_interval"][1]
+    with pytest.raises(ValueError, match="ledger"):
+        model(cohorts=["true"]).fit(X, y)

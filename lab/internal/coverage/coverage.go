@@ -76,9 +76,10 @@ var costs = evaluation.Costs{FalsePositive: 1, FalseNegative: 2}
 
 // pool is a table with a model.
 type pool struct {
-	name string
-	t    *dataset.Table
-	m    *model.Model
+	name  string
+	t     *dataset.Table
+	m     *model.Model
+	delta dp.Delta
 }
 
 // Run measures every point that Path has no line of.
@@ -179,8 +180,12 @@ func (l *Line) String() string {
 
 // measure draws held-out rows again and again.
 func (p *pool) measure(ctx context.Context, eps dp.Epsilon, rows int, o Options) (*Line, error) {
-	params := evaluation.Params{Epsilon: eps, Models: []*model.Model{p.m}, Threshold: 0.5}
-	pl, err := params.Plan(p.t.Schema, rows)
+	params := evaluation.Params{Epsilon: eps, Delta: p.delta, Models: []*model.Model{p.m}, Threshold: 0.5}
+	known := rows
+	if p.t.Schema.Relation == dp.AddRemove {
+		known = 0
+	}
+	pl, err := params.Plan(p.t.Schema, known)
 	if err != nil {
 		return nil, err
 	}
@@ -240,8 +245,14 @@ func exactCounts(r *evaluation.Release, held *dataset.Table) *evaluation.Release
 	exact := *r
 	exact.Variance = 0
 	exact.Cells = [][]float64{make([]float64, len(r.Cells[0]))}
-	for i := range held.Rows {
-		exact.Cells[0][held.Cols[0].Codes.At(i)]++
+	for i, y := range held.Labels {
+		cell := int(held.Cols[0].Codes.At(i))
+		if r.Bins != nil { // of public cells, without the label
+			if cell *= 2; int(y) == r.Positive {
+				cell++
+			}
+		}
+		exact.Cells[0][cell]++
 	}
 	return &exact
 }

@@ -30,13 +30,15 @@ type source struct {
 }
 
 func sources() (out []source) {
-	for _, f := range []struct{ name, schema, train, pool string }{
+	for _, f := range []struct{ name, schema, train, pool string }{ // the last two were never looked at while intervals were built
 		{"adult", "adult.yaml", "adult/adult.data.gz", "adult/adult.test.gz"},
 		{"bank", "bank.yaml", "bank/bank-full.csv.gz", ""},
 		{"bank20", "bank-additional.yaml", "bank/bank-additional-full.csv.gz", ""},
 		{"credit", "credit.yaml", "credit/UCI_Credit_Card.csv.gz", ""},
 		{"phishing", "phishing.yaml", "phishing/phishing_websites.csv.gz", ""},
 		{"sepsis", "sepsis.yaml", "sepsis/s41598-020-73558-3_sepsis_survival_primary_cohort.csv.gz", ""},
+		{"acs", "acs-employment.yaml", "acs/ACSemployment_train.csv.gz", "acs/ACSemployment_test.csv.gz"},
+		{"kdd99", "kdd99.yaml", "kdd99/kddcup.data_10_percent.gz", ""},
 	} {
 		out = append(out, source{f.name, func(ctx context.Context, datasets string) (*pool, error) {
 			w := frame.NewWorld(datasets)
@@ -58,16 +60,34 @@ func sources() (out []source) {
 				t, held = t.Subset(of), t.Subset(judges)
 			}
 			m, err := fit(ctx, t)
-			return &pool{f.name, held, m}, err
+			return &pool{name: f.name, t: held, m: m}, err
 		}})
 	}
 	for _, g := range []generated{
-		{"balanced", 200_000, 0, 1.5, 1, 0},
-		{"rare", 200_000, -5, 1.2, 1, 0},
-		{"overconfident", 200_000, -1, 1, 3, 0},
-		{"few scores", 200_000, -1, 1.5, 1, 5},
+		{"balanced", 200_000, 0, 1.5, 1, 0, false},
+		{"rare", 200_000, -5, 1.2, 1, 0, false},
+		{"overconfident", 200_000, -1, 1, 3, 0, false},
+		{"few scores", 200_000, -1, 1.5, 1, 5, false},
+		{"few steps", 200_000, -1, 1.5, 1, 5, true},
+		// Never looked at while intervals were built: scores crowded in a few cells, shy ones, a rare class.
+		{"crowded", 200_000, -1.3, 0.25, 1, 0, false},
+		{"shy", 200_000, 0.4, 1.8, 0.5, 0, false},
+		{"3 in 1000", 200_000, -6.5, 1.1, 1, 0, false},
 	} {
 		out = append(out, source{g.name, func(context.Context, string) (*pool, error) { return g.generate() }})
+	}
+	for name, change := range map[string]func(p *pool){ // other guarantees
+		"delta":      func(p *pool) { p.delta = 1e9 }, // 1e-6
+		"add-remove": func(p *pool) { p.t.Schema.Relation = dp.AddRemove },
+		"label only": func(p *pool) { p.t.Schema.Columns[0].Role = schema.Public },
+	} {
+		out = append(out, source{name, func(context.Context, string) (*pool, error) {
+			p, err := generated{name, 200_000, -1, 1.2, 1, 0, false}.generate()
+			if err == nil {
+				change(p)
+			}
+			return p, err
+		}})
 	}
 	return out
 }
@@ -96,7 +116,8 @@ type generated struct {
 	rows            int
 	mean, deviation float64
 	stretch         float64
-	levels          int // distinct scores; 0 for many
+	levels          int  // distinct scores among the rows; 0 for many
+	stepped         bool // the model has these scores alone
 }
 
 func (g generated) generate() (*pool, error) {
@@ -135,7 +156,12 @@ columns:
 		sh.Edges = append(sh.Edges, float64(i)/100-0.005)
 	}
 	for i := range len(sh.Edges) + 1 {
-		sh.LogOdds = append(sh.LogOdds, g.stretch*(-11.91+float64(i)/100))
+		z := -11.91 + float64(i)/100
+		if g.stepped {
+			step := 4 * g.deviation / float64(g.levels)
+			z = g.mean + step*math.Round((z-g.mean)/step)
+		}
+		sh.LogOdds = append(sh.LogOdds, g.stretch*z)
 		sh.Noise = append(sh.Noise, 0)
 	}
 	m := &model.Model{Learner: "additive", Schema: s, Classifier: &model.Additive{Shapes: []model.Shape{sh}},
@@ -144,5 +170,5 @@ columns:
 	if _, err := m.Bind(s); err != nil {
 		return nil, fmt.Errorf("the model of %s: %w", strconv.Quote(g.name), err)
 	}
-	return &pool{g.name, t, m}, nil
+	return &pool{name: g.name, t: t, m: m}, nil
 }

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/table/feature"
+)
+
+// ListScores are all scores that the model can give, increasing, if they are at most so many; else nil.
+// They follow from the model alone. Only models that are sums of steps, of two classes, are listed.
+// Some of the scores may be those of no row: columns are taken to vary independently.
+func (m *Model) ListScores(most int) []float64 {
+	start, parts := 0.0, [][]float64(nil)
+	switch c := m.Classifier.(type) {
+	case *Additive:
+		start = c.Intercept
+		for _, sh := range c.Shapes {
+			parts = append(parts, sh.LogOdds)
+		}
+		for _, p := range c.Pairs {
+			parts = append(parts, p.LogOdds)
+		}
+	case *Grids:
+		if len(c.Intercepts) > 1 {
+			return nil
+		}
+		start = c.Intercepts[0]
+		for _, g := range c.Grids {
+			parts = append(parts, g.Steps[0])
+		}
+	default:
+		return nil
+	}
+	sums := []int64{feature.Units(start)}
+	for _, steps := range parts {
+		units := make([]int64, len(steps))
+		for i, step := range steps {
+			units[i] = feature.Units(step)
+		}
+		if units = distinct(units); len(units) > most {
+			return nil
+		}
+		var next []int64
+		for _, z := range sums {
+			for _, u := range units {
+				next = append(next, z+u)
+			}
+		}
+		if sums = distinct(next); len(sums) > most {
+			return nil
+		}
+	}
+	out := make([]float64, len(sums))
+	for i, z := range sums {
+		out[i] = logisticFunction(float64(z) / feature.ScoreOne)
+	}
+	return slices.Compact(out)
+}
+
+func distinct(units []int64) []int64 {
+	slices.Sort(units)
+	return slices.Compact(units)
+}

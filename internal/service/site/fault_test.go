@@ -545,3 +545,55 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("a full disk answers %d; then it is ready: %d; %d sites paid", refused, ready(), w.paid())
 	}
 }
+
+// A state from a copy that does not hold an answer which was given answers nothing new: the same number
+// with other noise would open the rows. What it holds it gives again.
+func TestStateFromACopy(t *testing.T) {
+	w := small(t)
+	asks := asksOf(t, w)
+	c := w.coordinator(2)
+	id := begin(t, w, c, 0)
+	send := func(n int) ([]byte, error) { return c.post(t.Context(), 0, askCall, of(t, asks[n], id, same)) }
+	first, err := send(0)
+	must(t, err)
+	copied := filepath.Join(t.TempDir(), "copy")
+	must(t, os.CopyFS(copied, os.DirFS(w.params[0].State)))
+	_, err = send(1)
+	must(t, err)
+	w.params[0].State = copied
+	w.restart(0)
+	if _, err := send(1); err == nil {
+		t.Error("a state from a copy answers a number a second time")
+	}
+	again, err := send(0)
+	must(t, err)
+	if !bytes.Equal(first, again) {
+		t.Error("a state from a copy gives another answer")
+	}
+}
+
+// Of two processes on one state one answers a number.
+func TestTwoProcessesOnOneState(t *testing.T) {
+	w := small(t)
+	asks := asksOf(t, w)
+	c := w.coordinator(2)
+	id := begin(t, w, c, 0)
+	w.mu.Lock()
+	began := w.handlers[0]
+	w.mu.Unlock()
+	w.restart(0)
+	first := of(t, asks[0], id, same)
+	answer, err := c.post(t.Context(), 0, askCall, first)
+	must(t, err)
+	w.mu.Lock()
+	w.handlers[0] = began
+	w.mu.Unlock()
+	if _, err := c.post(t.Context(), 0, askCall, of(t, asks[0], id, func(a *sites.Ask) { a.Epsilon-- })); err == nil {
+		t.Error("a second process answers a number again")
+	}
+	again, err := c.post(t.Context(), 0, askCall, first)
+	must(t, err)
+	if !bytes.Equal(answer, again) {
+		t.Error("a second process gives another answer")
+	}
+}

@@ -45,6 +45,9 @@ func (f *AnchorsFlag) Folder() (anchor.Folder, error) {
 	return anchor.Default()
 }
 
+// Anchors is where anchors are kept.
+func (f *LedgerFlag) Anchors() (anchor.Folder, error) { return f.anchors.Folder() }
+
 // Open opens a ledger and holds it against its anchor.
 func (f *LedgerFlag) Open(ctx context.Context,
 	open func(context.Context, string) (*ledger.Ledger, error)) (*ledger.Ledger, error) {

@@ -216,8 +216,7 @@ A training or an evaluation is charged before a row is read. A ledger without
 the policy's data sets gets them, with its lifetime. SIGHUP makes the site read
 policy, key and certificates again. You may kill it at any moment.
 
-Never restore an old copy of --state, which could answer twice. Delete it: open
-trainings then end.`,
+Never restore a copy of --state. Delete it: open trainings then end.`,
 		Example: `  discreet-net site serve --certs certs --as party/north --listen :8461 --state north --policy north.signed.yaml \
     --officer officer.key --key north.pem --schema clinics.yaml --data north.csv --ledger north.db`,
 		Args: cobra.NoArgs,
@@ -274,6 +273,10 @@ func (s *siteServe) serveSite(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	anchors, err := s.ledger.Anchors()
+	if err != nil {
+		return err
+	}
 	l, err := s.ledger.Open(ctx, ledger.Create)
 	if err != nil {
 		return err
@@ -284,7 +287,7 @@ func (s *siteServe) serveSite(ctx context.Context) (err error) {
 	}
 	log := s.newLogger()
 	server, err := site.New(site.Params{
-		Self: self, Policy: policy, Key: key, State: s.state, Table: mem, Rows: rows, HeldOut: heldOut, Log: log,
+		Self: self, Policy: policy, Key: key, State: s.state, Anchors: anchors, Table: mem, Rows: rows, HeldOut: heldOut, Log: log,
 		Now: commands.Clock,
 		Charge: func(ctx context.Context, data string, id sites.Digest) (site.Account, error) {
 			return l.Job(ctx, ledger.Request{Dataset: data, ID: string(id), Config: []byte(id), Terms: train.Terms(sch),

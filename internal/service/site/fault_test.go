@@ -18,6 +18,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -385,12 +386,15 @@ func TestPolicyRefuses(t *testing.T) {
 }
 
 // A coordinator that sends anything is answered within what was charged, and never twice for a number.
+// DISCREET_SEARCH_SECONDS and DISCREET_SEARCH_SEED search longer, elsewhere.
 func TestHostileCoordinator(t *testing.T) {
 	w := small(t)
 	asks := asksOf(t, w)
-	r := rand.New(rand.NewPCG(3, 4))
-	answered := 0
-	for range 6 {
+	seed, _ := strconv.ParseUint(os.Getenv("DISCREET_SEARCH_SEED"), 10, 64)
+	seconds, _ := strconv.Atoi(os.Getenv("DISCREET_SEARCH_SECONDS"))
+	r, until := rand.New(rand.NewPCG(3, 4+seed)), time.Now().Add(time.Duration(seconds)*time.Second)
+	answered, sent := 0, 0
+	for trial := 0; trial < 6 || time.Now().Before(until); trial++ {
 		c := w.coordinator(1 + r.IntN(3))
 		id := begin(t, w, c, 0)
 		bill := planOf(t, w.schema, 0, 60).Terms()
@@ -417,6 +421,7 @@ func TestHostileCoordinator(t *testing.T) {
 				body[r.IntN(len(body))] = byte(r.IntN(256))
 			}
 			answer, err := c.post(t.Context(), 0, askCall, body)
+			sent++
 			if err != nil {
 				if kind := kindOf(err); !slices.Contains([]string{"not-allowed", "malformed", "unknown-task", "too-many"}, kind) {
 					t.Errorf("a measurement fails: %v (%s)", err, body)
@@ -440,8 +445,9 @@ func TestHostileCoordinator(t *testing.T) {
 				w.restart(0) // what is left survives
 			}
 		}
+		must(t, c.end(t.Context(), id))
 	}
-	if answered < 20 {
+	if t.Logf("%d of %d measurements were answered", answered, sent); answered < 20 {
 		t.Errorf("only %d measurements were answered", answered)
 	}
 }
@@ -537,5 +543,57 @@ func TestFullDisk(t *testing.T) {
 	must(t, err)
 	if refused != http.StatusInsufficientStorage || ready() != http.StatusOK || w.paid() != 3 {
 		t.Errorf("a full disk answers %d; then it is ready: %d; %d sites paid", refused, ready(), w.paid())
+	}
+}
+
+// A state from a copy that does not hold an answer which was given answers nothing new: the same number
+// with other noise would open the rows. What it holds it gives again.
+func TestStateFromACopy(t *testing.T) {
+	w := small(t)
+	asks := asksOf(t, w)
+	c := w.coordinator(2)
+	id := begin(t, w, c, 0)
+	send := func(n int) ([]byte, error) { return c.post(t.Context(), 0, askCall, of(t, asks[n], id, same)) }
+	first, err := send(0)
+	must(t, err)
+	copied := filepath.Join(t.TempDir(), "copy")
+	must(t, os.CopyFS(copied, os.DirFS(w.params[0].State)))
+	_, err = send(1)
+	must(t, err)
+	w.params[0].State = copied
+	w.restart(0)
+	if _, err := send(1); err == nil {
+		t.Error("a state from a copy answers a number a second time")
+	}
+	again, err := send(0)
+	must(t, err)
+	if !bytes.Equal(first, again) {
+		t.Error("a state from a copy gives another answer")
+	}
+}
+
+// Of two processes on one state one answers a number.
+func TestTwoProcessesOnOneState(t *testing.T) {
+	w := small(t)
+	asks := asksOf(t, w)
+	c := w.coordinator(2)
+	id := begin(t, w, c, 0)
+	w.mu.Lock()
+	began := w.handlers[0]
+	w.mu.Unlock()
+	w.restart(0)
+	first := of(t, asks[0], id, same)
+	answer, err := c.post(t.Context(), 0, askCall, first)
+	must(t, err)
+	w.mu.Lock()
+	w.handlers[0] = began
+	w.mu.Unlock()
+	if _, err := c.post(t.Context(), 0, askCall, of(t, asks[0], id, func(a *sites.Ask) { a.Epsilon-- })); err == nil {
+		t.Error("a second process answers a number again")
+	}
+	again, err := c.post(t.Context(), 0, askCall, first)
+	must(t, err)
+	if !bytes.Equal(answer, again) {
+		t.Error("a second process gives another answer")
 	}
 }

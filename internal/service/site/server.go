@@ -20,6 +20,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/anchor"
 	"github.com/discreet-dp/discreet/internal/diskroom"
 	"github.com/discreet-dp/discreet/internal/federated/sites"
 	"github.com/discreet-dp/discreet/internal/guard"
@@ -51,7 +52,9 @@ type Params struct {
 	Policy *Policy            // the first; see Server.Replace
 	Key    ed25519.PrivateKey // speaks for the site: Policy.Sites has its public half
 	State  string             // the folder of what must not be forgotten
-	Table  engine.Table
+	// Anchors remember, elsewhere, how far each training came: a State from a copy is noticed.
+	Anchors anchor.Folder
+	Table   engine.Table
 	// Rows is a digest of the files that Table was read from.
 	Rows sites.Digest
 	// HeldOut are rows for evaluations; nil: none are answered.
@@ -446,7 +449,7 @@ func (s *Server) ask(ctx context.Context, body []byte) ([]byte, error) {
 		case old != nil && old.Ask != digest:
 			return nil, problem.New(problem.NotAllowed, "another measurement under the same number")
 		case old != nil:
-			return old.Sums, nil
+			return old.Sums, s.Anchors.Note(string(t.id), anchor.Head{Seq: int64(a.Number), Hash: string(digest)})
 		}
 	}
 	if t.responder == nil {
@@ -496,7 +499,10 @@ func (s *Server) answer(ctx context.Context, t *training, a *sites.Ask, digest s
 	if err != nil {
 		return nil, err
 	}
-	if err := t.folder.write(t.folder.answer(a.Number), text); err != nil { // 3.4
+	if err := t.folder.keep(t.folder.answer(a.Number), text); err != nil { // 3.4
+		return nil, err
+	}
+	if err := s.Anchors.Note(string(t.id), anchor.Head{Seq: int64(a.Number), Hash: string(digest)}); err != nil {
 		return nil, err
 	}
 	t.next++
@@ -512,6 +518,12 @@ func (s *Server) resume(ctx context.Context, t *training) error {
 	}
 	g, err := guard.Open(ctx, t.about.Terms(), table, guard.Paid(true), mech.NewExit(rng.System()))
 	if err != nil {
+		return err
+	}
+	if err := s.Anchors.Check("site: the state of a training", string(t.id), func(h anchor.Head) (bool, error) { // 3.5
+		old, err := t.folder.readAnswer(int(h.Seq))
+		return old != nil && string(old.Ask) == h.Hash, err
+	}); err != nil {
 		return err
 	}
 	for t.next = 1; ; t.next++ {

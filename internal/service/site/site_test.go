@@ -26,6 +26,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/discreet-dp/discreet/internal/anchor"
 	"github.com/discreet-dp/discreet/internal/federated/sites"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/additive"
@@ -187,7 +188,8 @@ func newWorld(t testing.TB, s *schema.Schema, rows []string, n int) *world {
 		own.Site = name
 		w.policies = append(w.policies, &own)
 		w.params = append(w.params, Params{Self: w.identity(identity.Party, name), Policy: &own, Key: key, State: t.TempDir(),
-			Table: tableOf(t, s, parts[i]), Rows: sites.Digest(name),
+			Anchors: anchor.Folder(t.TempDir()),
+			Table:   tableOf(t, s, parts[i]), Rows: sites.Digest(name),
 			Charge: func(_ context.Context, data string, id sites.Digest) (Account, error) {
 				f := w.account
 				f.id = sites.Digest(name+" "+data+" ") + id

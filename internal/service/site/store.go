@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/discreet-dp/discreet/internal/atomicfile"
 	"github.com/discreet-dp/discreet/internal/federated/sites"
@@ -62,6 +63,26 @@ func (f folder) write(name string, b []byte) error {
 		_, err := w.Write(b)
 		return err
 	})
+}
+
+// keep writes a file that was not there, or fails: of two processes on one state, one answers.
+func (f folder) keep(name string, b []byte) (err error) {
+	part := fmt.Sprintf("%s.%d", name, os.Getpid())
+	if err := f.write(part, b); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.Remove(filepath.Join(string(f), part))) }()
+	if err := os.Link(filepath.Join(string(f), part), filepath.Join(string(f), name)); err != nil {
+		return err
+	}
+	if runtime.GOOS == "windows" { // which has no folders to flush
+		return nil
+	}
+	dir, err := os.Open(string(f))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }
 
 func (f folder) readAnswer(number int) (*answerHead, error) {

@@ -156,7 +156,7 @@ func (tr *trial) serve() *exec.Cmd {
 		if err != nil {
 			tr.t.Fatal(err)
 		}
-		return bytes.Count(log, []byte("tls=true")) > tr.served
+		return bytes.Count(log, []byte(`"tls":true`)) > tr.served
 	}); err != nil {
 		tr.t.Fatal(err)
 	}

@@ -187,7 +187,7 @@ func TestTenParties(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := bytes.Count(log, []byte("msg=voted")); n != 1 {
+	if n := bytes.Count(log, []byte(`"msg":"voted"`)); n != 1 {
 		t.Errorf("the party that came back has voted %d times, want once:\n%s", n, log)
 	}
 }

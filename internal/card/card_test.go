@@ -162,6 +162,7 @@ func TestWordsFollowEpsilon(t *testing.T) {
 	m.Privacy.Scope = dp.Nothing
 	b.Reset()
 	if err := Of(m, nil, "discreet test", day).WriteHTML(&b); err != nil || !strings.Contains(b.String(), "NOT PRIVATE") ||
+		strings.Count(b.String(), "<main>") != 1 ||
 		!strings.Contains(b.String(), `class="lead alarm"`) || strings.Contains(b.String(), "Protected from") {
 		t.Errorf("a model without privacy has promises on its card (%v)", err)
 	}

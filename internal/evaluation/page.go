@@ -61,9 +61,9 @@ func (r *Report) charts() []*plot.Lines {
 	}
 	var out []*plot.Lines
 	if len(found.X) > 1 {
-		out = append(out, &plot.Lines{Title: "Calibration", Subtitle: "On the dashed line scores are what they claim.",
-			XLabel: "middle of a group of scores of " + class, YLabel: "share that is so", XTicks: tenths, YTo: 1, Spread: spread,
-			Series: []plot.Series{found, {Name: "claimed", X: []float64{0, 1}, Y: []float64{0, 1}, Stroke: plot.Dashed}}})
+		out = append(out, &plot.Lines{Title: "Calibration", Subtitle: "Calibrated scores lie on the dashed line.",
+			XLabel: "middle of a group of scores of " + class, YLabel: "observed share", XTicks: tenths, YTo: 1, Spread: spread,
+			Series: []plot.Series{found, {Name: "calibrated", X: []float64{0, 1}, Y: []float64{0, 1}, Stroke: plot.Dashed}}})
 	}
 	if len(precision.X) > 1 && len(recall.X) > 1 {
 		out = append(out, &plot.Lines{Title: "Precision and recall by threshold",

@@ -3,6 +3,7 @@
 package heldout
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"strconv"
@@ -21,6 +22,7 @@ type Evaluation struct {
 	Private bool `json:"private"` // false: the numbers are exact
 	*metrics.Report
 	label, positive string
+	model           *model.Model
 }
 
 // Evaluate compares what m predicts with the labels of t, read with the model's own schema.
@@ -48,7 +50,7 @@ func Evaluate(m *model.Model, t *dataset.Table, threshold func(scores []float64)
 	if err != nil {
 		return nil, err
 	}
-	e := &Evaluation{Report: r, label: l.Name}
+	e := &Evaluation{Report: r, label: l.Name, model: m}
 	if len(classes) == 2 {
 		e.positive = classes[l.Positive]
 	}
@@ -75,20 +77,34 @@ func (e *Evaluation) charts() []*plot.Lines {
 		}
 	}
 	out := []*plot.Lines{{
-		Title: "Calibration", Subtitle: "Rows in ten bins by score. On the dashed line scores are what they claim.",
-		XLabel: "mean score " + scored, YLabel: "share that is so", XTicks: tenths, YFrom: 0, YTo: 1, Note: notPrivate,
-		Series: []plot.Series{found, {Name: "claimed", X: []float64{0, 1}, Y: []float64{0, 1}, Stroke: plot.Dashed}},
+		Title: "Calibration", Subtitle: "Rows in ten bins by score. Calibrated scores lie on the dashed line.",
+		XLabel: "mean score " + scored, YLabel: "observed share", XTicks: tenths, YFrom: 0, YTo: 1, Note: notPrivate,
+		Series: []plot.Series{found, {Name: "calibrated", X: []float64{0, 1}, Y: []float64{0, 1}, Stroke: plot.Dashed}},
 	}}
 	if e.Ranking == nil || len(e.Ranking.Points) < 2 {
 		return out
 	}
 	precision, recall, gain := plot.Series{Name: "precision"}, plot.Series{Name: "recall"}, plot.Series{Name: "found"}
+	roc := plot.Series{Name: "model", X: []float64{0}, Y: []float64{0}}
 	for i := range e.Ranking.Points {
 		p := e.Ranking.Points[len(e.Ranking.Points)-1-i]
 		precision.X, precision.Y = append(precision.X, p.Threshold), append(precision.Y, p.Precision)
 		recall.X, recall.Y = append(recall.X, p.Threshold), append(recall.Y, p.Recall)
 		q := e.Ranking.Points[i]
 		gain.X, gain.Y = append(gain.X, q.Predicted), append(gain.Y, q.Recall)
+		wrong := (q.Predicted - q.Recall*e.Ranking.PositiveRate) / (1 - e.Ranking.PositiveRate)
+		if last := len(roc.X) - 1; wrong > roc.X[last]+1e-12 {
+			roc.X, roc.Y = append(roc.X, min(wrong, 1)), append(roc.Y, q.Recall)
+		} else {
+			roc.Y[last] = q.Recall
+		}
+	}
+	if len(roc.X) > 1 { // some row is negative
+		out = append(out, &plot.Lines{
+			Title: "ROC curve", Subtitle: "Each point is a threshold. The dashed line is guessing.",
+			XLabel: "false positive rate", YLabel: "true positive rate", XTicks: tenths, YFrom: 0, YTo: 1, Note: notPrivate,
+			Series: []plot.Series{roc, {Name: "guessing", X: []float64{0, 1}, Y: []float64{0, 1}, Stroke: plot.Dashed}},
+		})
 	}
 	return append(out, &plot.Lines{
 		Title: "Precision and recall by threshold", Subtitle: "Rows that score the threshold or more are predicted " +
@@ -96,19 +112,24 @@ func (e *Evaluation) charts() []*plot.Lines {
 		XLabel: "threshold", YLabel: "share", XTicks: tenths, YFrom: 0, YTo: 1, Note: notPrivate,
 		Series: []plot.Series{precision, recall},
 	}, &plot.Lines{
-		Title: "Found among the highest scores", Subtitle: "The dashed line is rows drawn blindly.",
+		Title: "Found among the highest scores", Subtitle: "The dashed line is a random order.",
 		XLabel: "share of rows predicted " + e.positive, YLabel: "share of them found", XTicks: tenths, YFrom: 0, YTo: 1,
 		Note:   notPrivate,
-		Series: []plot.Series{gain, {Name: "blindly", X: []float64{0, 1}, Y: []float64{0, 1}, Stroke: plot.Dashed}},
+		Series: []plot.Series{gain, {Name: "random", X: []float64{0, 1}, Y: []float64{0, 1}, Stroke: plot.Dashed}},
 	})
 }
 
 // WriteHTML writes numbers and pictures as one page that loads nothing.
 func (e *Evaluation) WriteHTML(w io.Writer) error {
+	file, err := model.Marshal(e.model)
+	if err != nil {
+		return err
+	}
 	page := &sheet.Sheet{
 		Title: "Evaluation of " + e.label,
 		Alarm: "NOT PRIVATE. The numbers on this page are exact. Show it only to people who may see the rows.",
-		Lead:  fmt.Sprintf("How well a model predicts %s for %d rows that were held out of training.", e.label, e.Rows),
+		Lead: fmt.Sprintf("How well a model predicts %s for %d rows that were held out of training. Data set %s; learner %s; "+
+			"model file, SHA-256: %x.", e.label, e.Rows, e.model.Schema.Name, e.model.Learner, sha256.Sum256(file)),
 		Tables: []sheet.Table{{Title: "Numbers"}, {Title: "True classes (down) and predicted classes (across)",
 			Head: append([]string{""}, e.Confusion.Labels...)}},
 		Charts: e.charts(),

@@ -25,7 +25,7 @@ func TestPage(t *testing.T) {
 	}
 	page := text()
 	for _, want := range []string{"<title>a &lt;b&gt; &amp; c</title>", `<th scope="row">AUC</th><td>&lt;script&gt;</td>`,
-		`alt="Chart. of two points"`, "default-src &#39;none&#39;", "note", "prefers-color-scheme:dark"} {
+		`<thead><tr><td></td><th scope="col">estimate</th></tr></thead>`, `alt="Chart. of two points"`, "default-src &#39;none&#39;", "note", "prefers-color-scheme:dark"} {
 		if !strings.Contains(page, want) && !strings.Contains(page, strings.ReplaceAll(want, "&#39;", "'")) {
 			t.Errorf("the page lacks %s", want)
 		}

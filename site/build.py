@@ -15,6 +15,8 @@ import subprocess
 import sys
 import urllib.parse
 
+import python_reference
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCE, SITE = ROOT / "out" / "site-source", ROOT / "out" / "site"
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
@@ -99,6 +101,7 @@ def check_links():
 
 
 lay_out(tracked())
+(SOURCE / "docs" / "python-reference.md").write_text(python_reference.reference(ROOT / "python" / "discreet"))
 mkdocs = pathlib.Path(sys.executable).with_name("mkdocs")
 environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
 subprocess.run([mkdocs, "build", "--strict", "--quiet", "-f", ROOT / "site" / "mkdocs.yml"], check=True, env=environment)

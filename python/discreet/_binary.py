@@ -23,7 +23,7 @@ class DiscreetError(RuntimeError):
 
 
 class UsageError(DiscreetError, ValueError):
-    """What was asked for cannot be."""
+    """The request is not possible."""
 
 
 class BudgetError(DiscreetError):
@@ -64,7 +64,7 @@ def run(args: Sequence[str], data: bytes | None = None, folder: str | None = Non
 
 
 def version() -> str:
-    """What the program says of itself."""
+    """The program's name and version."""
     return run(["version"]).decode().strip()
 
 

@@ -41,17 +41,17 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     schema : path, YAML text, dict or ArraySchema
-        What is known about the table before anybody looks at it. It has no default.
+        The declared facts about the table. It has no default.
     epsilon : float
         The privacy loss that one fit may spend. It has no default; ``inf`` trains without privacy.
     learner : str
-        What to train; None is the program's default.
+        The learner's name; None is the program's default.
     delta : float
-        Spent besides by learners with an (epsilon, delta) mode.
+        Spent in addition by learners with an (epsilon, delta) mode.
     options : dict
         The learner's own options by name, as ``discreet train --help`` lists them.
     ledger, dataset : str
-        The ledger to charge, and the data set in it. Every fit pays, copies too.
+        The ledger to charge, and the data set in it. Every fit is charged, also fits of copies.
     job : str
         The fit's own ID in the ledger: the same ID returns the same model and costs nothing.
     cohorts : list of str
@@ -199,7 +199,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         return answer
 
     def plan(self, rows: int | None = None, *, persons: int | None = None, simulate: bool = False) -> dict[str, Any]:
-        """What a fit would cost and protect, as ``discreet plan --json`` prints it. No table is read.
+        """The price of a fit and what it protects, as ``discreet plan --json`` prints it. No table is read.
 
         With simulate, ``forecast`` has the accuracy that trainings on invented tables of so many rows
         reach, with means and standard deviations.
@@ -220,7 +220,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         return answer
 
     def spent(self) -> dict[str, Any]:
-        """What the data set's budget is and how much of it is spent, as ``discreet budget show --json`` prints it."""
+        """The data set's budget and how much of it is spent, as ``discreet budget show --json`` prints it."""
         if self.ledger is None or self.dataset is None:
             raise UsageError("spent needs ledger= and dataset=: without a ledger nothing is counted")
         answer: dict[str, Any] = json.loads(run(["budget", "show", "--ledger", self.ledger, "--dataset", self.dataset, "--json"]))
@@ -258,7 +258,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
                            costs: tuple[float, float] | None = None, ledger: str | None = None,
                            dataset: str | None = None, job: str | None = None,
                            cohorts: Sequence[str] | None = None) -> dict[str, Any]:
-        """What ``discreet evaluate --epsilon --json`` prints about rows that were held out of training.
+        """A private evaluation on rows that were held out of training, as ``discreet evaluate --epsilon --json`` prints it.
 
         Every number has an interval, such as ``auc`` and ``auc_interval``. costs, of a false positive
         and a false negative, choose a threshold. The rows are another data set of the ledger than those
@@ -359,7 +359,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def explain_(self) -> dict[str, Any]:
-        """What each column adds, of models that are sums; as ``discreet explain --json`` prints it."""
+        """The effect of each column on the score, as ``discreet explain --json`` prints it; for models that are sums."""
         return self._read_json("explain")
 
     def to_onnx(self) -> bytes:

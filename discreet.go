@@ -658,29 +658,32 @@ func (l *Ledger) Close() (err error) {
 
 // Declare adds a data set and the total that all trainings on it may cost, which is
 // never changed: a data set that is there is refused.
-func (l *Ledger) Declare(ctx context.Context, dataset string, total Price) error {
-	return l.DeclareCohorts(ctx, dataset, "", total)
+func (l *Ledger) Declare(ctx context.Context, dataset string, total Price) (err error) {
+	defer publish(&err)
+	return l.declare(ctx, ledger.Dataset{Name: dataset}, total)
 }
 
 // DeclareCohorts adds a data set as Declare does, the total being that of each cohort: rows with the same
 // value, or month of a date, in a public column. A person must have rows in one cohort alone.
 func (l *Ledger) DeclareCohorts(ctx context.Context, dataset, column string, total Price) (err error) {
 	defer publish(&err)
+	return l.declare(ctx, ledger.Dataset{Name: dataset, CohortBy: column}, total)
+}
+
+func (l *Ledger) declare(ctx context.Context, d ledger.Dataset, total Price) (err error) {
 	if ctx == nil {
 		return noContext("ledger")
 	}
 	if l.isEmpty() {
 		return missing("ledger", "ledger")
 	}
-	eps, err := dp.EpsilonOf(total.Epsilon)
-	if err != nil {
+	if d.Epsilon, err = dp.EpsilonOf(total.Epsilon); err != nil {
 		return err
 	}
-	delta, err := dp.DeltaOf(total.Delta)
-	if err != nil {
+	if d.Delta, err = dp.DeltaOf(total.Delta); err != nil {
 		return err
 	}
-	return l.l.Declare(ctx, ledger.Dataset{Name: dataset, CohortBy: column, Epsilon: eps, Delta: delta})
+	return l.l.Declare(ctx, d)
 }
 
 // Job is the account of one training on a data set that was declared; the id names

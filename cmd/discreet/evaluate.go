@@ -37,7 +37,7 @@ Without --epsilon the output is exact and so NOT PRIVATE: show it only to people
 who may see those rows. Accuracy is shown next to the majority-class baseline.
 For two classes it also prints precision, recall, the areas under the ROC and
 the precision-recall curve, and the lift of the tenth with the highest scores.
---threshold works as in predict. --out draws a page of charts.
+--threshold works as in predict. --out draws a page of numbers and charts.
 
 With --epsilon the output is private. One noisy histogram of scores by label is
 released. Every number is computed from it, with an interval that covers the
@@ -47,7 +47,8 @@ parts of one.`,
 		Example: `  discreet evaluate --model m.json --data held-out.csv
   discreet evaluate --model m.json --data adult.test.gz --json
   discreet evaluate --model m.json --data held-out.csv --threshold costs=1:5 --out evaluation.html
-  discreet evaluate --model m.json --data held-out.csv --epsilon 0.5 --costs 1:5 --ledger l.db --dataset held-out
+  discreet evaluate --model m.json --data held-out.csv --epsilon 0.5 --costs 1:5 --ledger l.db --dataset held-out \
+    --out evaluation.html
   discreet evaluate --model m.json --compare n.json --data held-out.csv --epsilon 0.5`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

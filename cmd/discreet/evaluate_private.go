@@ -87,8 +87,6 @@ func (e *evaluate) params() (p evaluation.Params, costs *evaluation.Costs, err e
 	case !fixed:
 		return p, nil, &dp.ParamError{Op: "evaluate", Param: "threshold", Want: "must not follow from the rows together with " +
 			"--epsilon", Got: e.threshold, Hint: "give a score, or --costs"}
-	case e.out != "":
-		return p, nil, &dp.ParamError{Op: "evaluate", Param: "out", Want: "must not be given together with --epsilon", Got: e.out}
 	case e.private.costs != "" && threshold.Given():
 		return p, nil, &dp.ParamError{Op: "evaluate", Param: "costs", Want: "must not be given together with --threshold",
 			Got: e.private.costs}
@@ -108,6 +106,9 @@ func (e *evaluate) runPrivately(c *cobra.Command) error {
 		return &cli.UsageError{Err: err}
 	}
 	if err := p.RequireTogether(c, "dataset", "job", "cohorts", "key", "request"); err != nil {
+		return err
+	}
+	if err := cli.CheckPage("evaluate", e.out); err != nil {
 		return err
 	}
 	for _, path := range []string{e.model, p.compare} {
@@ -161,6 +162,12 @@ func (e *evaluate) runPrivately(c *cobra.Command) error {
 	report, err := r.Report(costs)
 	if err != nil {
 		return err
+	}
+	if e.out != "" {
+		if err := e.WriteFile(e.out, report.WriteHTML); err != nil {
+			return err
+		}
+		e.Say("wrote %s", e.out)
 	}
 	if e.json {
 		return cli.WriteJSON(e.Stdout, report)

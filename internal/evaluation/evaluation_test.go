@@ -3,6 +3,7 @@
 package evaluation
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -329,6 +330,17 @@ func reportsExactCounts(t *testing.T, tab *dataset.Table, m *model.Model, off fl
 	report, err := r.Report(nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	var page bytes.Buffer
+	if err := report.WriteHTML(&page); err != nil {
+		t.Fatal(err)
+	}
+	auc, _ := report.Find("auc")
+	for _, word := range []string{fmt.Sprintf("<td>%.4f</td><td>%.4f</td><td>%.4f</td>", auc.Value, auc.Low, auc.High), "Calibration",
+		"Precision and recall", "score at least 0.3", "epsilon = 100 protects"} {
+		if !strings.Contains(page.String(), word) {
+			t.Errorf("the page lacks %s", word)
+		}
 	}
 	scores, err := m.Scores(tab.Cols, tab.Rows)
 	if err != nil {

@@ -92,6 +92,12 @@ func (g *grid) smooth(k int) bool { return g.points == nil && k > g.first && k <
 // single reports whether all rows of a cell have one score.
 func (g *grid) single(k int) bool { return g.points != nil || k < g.first || k > g.last }
 
+// mostOrder is how far the share of the pairs in a cell that scores order right may be from a half if the
+// scores are calibrated, however they lie in it: with log-odds within w of each other the ratio of the two
+// classes' densities is within e^w, and the share is furthest off if both classes lie at the ends of the
+// cell, tanh(w/4) more of one class at one end than of the other.
+func (g *grid) mostOrder(k int) float64 { return math.Tanh(g.width(k)/4) / 2 }
+
 // cells is how many cells there are.
 func (g *grid) cells() int { return len(g.cuts) + 1 }
 

@@ -190,15 +190,15 @@ func (j *judge) orderWidth(model int) float64 {
 			other[j.score(model, i)] += n
 		}
 	}
-	sum, uneven := 0.0, unevenGain
+	sum, least := 0.0, unevenGain
 	if j.models == 2 {
-		uneven = unevenPairGain
+		least = unevenPairGain
 	}
 	for k, n := range own {
 		if j.grid.single(k) {
 			continue
 		}
-		off := max(0, n) * max(0, other[k]) * uneven
+		off := max(0, n) * max(0, other[k]) * max(least, j.grid.mostOrder(k)/math.Sqrt(3))
 		sum += off * off
 	}
 	return math.Sqrt(sum)

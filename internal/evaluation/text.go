@@ -25,22 +25,7 @@ var titles = map[string]string{
 func (r *Report) WriteText(out io.Writer) error {
 	var b strings.Builder
 	rel := r.Release
-	unit := "one row"
-	if rel.Persons {
-		unit = "all rows of one person"
-	}
-	price := "epsilon = " + rel.Epsilon.String()
-	if rel.Delta > 0 {
-		price += ", delta = " + rel.Delta.String()
-	}
-	fmt.Fprintf(&b, "Private: %s protects %s of %s in the held-out table.\n", price, rel.Scope.Words(), unit)
-	if rel.Units > 0 {
-		what := "rows"
-		if rel.Persons {
-			what = "persons; each counts for one row"
-		}
-		fmt.Fprintf(&b, "The table has %d %s.\n", rel.Units, what)
-	}
+	b.WriteString(strings.ReplaceAll(r.describe(), ". ", ".\n") + "\n")
 	fmt.Fprintf(&b, "Intervals hold the true number about %.0f %% of the time. They cover the noise and the choice of rows.\n\n",
 		100*Confidence)
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -69,6 +54,26 @@ func (r *Report) WriteText(out io.Writer) error {
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// describe is what is protected, at which price, and how large the table is, if that is public.
+func (r *Report) describe() string {
+	rel, unit := r.Release, "one row"
+	if rel.Persons {
+		unit = "all rows of one person"
+	}
+	price := "epsilon = " + rel.Epsilon.String()
+	if rel.Delta > 0 {
+		price += ", delta = " + rel.Delta.String()
+	}
+	text := fmt.Sprintf("Private: %s protects %s of %s in the held-out table.", price, rel.Scope.Words(), unit)
+	if rel.Units > 0 && rel.Persons {
+		return text + fmt.Sprintf(" The table has %d persons; each counts for one row.", rel.Units)
+	}
+	if rel.Units > 0 {
+		return text + fmt.Sprintf(" The table has %d rows.", rel.Units)
+	}
+	return text
 }
 
 // String writes the value and its interval.

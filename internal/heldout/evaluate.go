@@ -3,15 +3,15 @@
 package heldout
 
 import (
-	"bytes"
-	"encoding/base64"
 	"fmt"
-	"html/template"
 	"io"
+	"strconv"
+	"strings"
 
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/model/metrics"
 	"github.com/discreet-dp/discreet/internal/plot"
+	"github.com/discreet-dp/discreet/internal/plot/sheet"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 )
@@ -103,37 +103,28 @@ func (e *Evaluation) charts() []*plot.Lines {
 	})
 }
 
-var evaluationPage = template.Must(template.New("evaluation").Parse(`<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{{.Title}}</title>
-<style>body{margin:0 auto;max-width:52rem;padding:1rem;font:100%/1.5 system-ui,"Liberation Sans",Arial,sans-serif}
-img{display:block;width:100%;height:auto;margin:1.5rem 0}pre{overflow-x:auto}</style></head>
-<body><h1>{{.Title}}</h1><pre>{{.Text}}</pre>
-{{range .Charts}}<img alt="{{.Alt}}" src="{{.Source}}">
-{{end}}</body></html>
-`))
-
 // WriteHTML writes numbers and pictures as one page that loads nothing.
 func (e *Evaluation) WriteHTML(w io.Writer) error {
-	var text bytes.Buffer
-	if err := e.WriteText(&text); err != nil {
-		return err
+	page := &sheet.Sheet{
+		Title: "Evaluation of " + e.label,
+		Alarm: "NOT PRIVATE. The numbers on this page are exact. Show it only to people who may see the rows.",
+		Lead:  fmt.Sprintf("How well a model predicts %s for %d rows that were held out of training.", e.label, e.Rows),
+		Tables: []sheet.Table{{Title: "Numbers"}, {Title: "True classes (down) and predicted classes (across)",
+			Head: append([]string{""}, e.Confusion.Labels...)}},
+		Charts: e.charts(),
 	}
-	type chart struct {
-		Alt    string
-		Source template.URL
+	for _, fact := range e.Facts() {
+		page.Tables[0].Rows = append(page.Tables[0].Rows, fact[:])
 	}
-	view := struct {
-		Title, Text string
-		Charts      []chart
-	}{"Evaluation of " + e.label, text.String(), nil}
-	for _, c := range e.charts() {
-		var svg bytes.Buffer
-		if err := c.WriteSVG(&svg); err != nil {
-			return fmt.Errorf("evaluate: %s: %w", c.Title, err)
+	for k, counts := range e.Confusion.Counts {
+		row := []string{e.Confusion.Labels[k]}
+		for _, n := range counts {
+			row = append(row, strconv.Itoa(n))
 		}
-		data := "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg.Bytes())
-		view.Charts = append(view.Charts, chart{c.Title, template.URL(data)})
+		page.Tables[1].Rows = append(page.Tables[1].Rows, row)
 	}
-	return evaluationPage.Execute(w, view)
+	if len(e.Unpredicted) > 0 {
+		page.Tables[1].Note = "No row is predicted " + strings.Join(e.Unpredicted, ", ") + "."
+	}
+	return page.WriteHTML(w)
 }

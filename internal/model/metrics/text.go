@@ -11,21 +11,12 @@ import (
 
 // WriteText writes the report for people; label is the name of the column.
 func (r *Report) WriteText(out io.Writer, label string) error {
-	auc := "undefined: some class has no row"
-	if r.AUC != nil {
-		auc = fmt.Sprintf("%.4f", *r.AUC)
-	}
 	var b strings.Builder
 	b.WriteString("NOT PRIVATE: exact numbers about these rows, for rows held out of training\n")
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "rows\t%d\n", r.Rows)
-	fmt.Fprintf(w, "accuracy\t%.4f\n", r.Accuracy)
-	fmt.Fprintf(w, "always %s\t%.4f\n", r.Majority, r.MajorityAccuracy)
-	fmt.Fprintf(w, "balanced accuracy\t%.4f\n", r.BalancedAccuracy)
-	fmt.Fprintf(w, "AUC\t%s\n", auc)
-	fmt.Fprintf(w, "log loss\t%.4f\n", r.LogLoss)
-	fmt.Fprintf(w, "calibration error\t%.4f\n", r.CalibrationError)
-	r.Ranking.writeText(w)
+	for _, fact := range r.Facts() {
+		fmt.Fprintf(w, "%s\t%s\n", fact[0], fact[1])
+	}
 	w.Flush()
 	for _, level := range r.Unpredicted {
 		fmt.Fprintf(&b, "no row is predicted %s\n", level)
@@ -45,23 +36,32 @@ func (r *Report) WriteText(out io.Writer, label string) error {
 	return err
 }
 
-// writeText writes the lines of a label with two levels.
-func (r *Ranking) writeText(w io.Writer) {
-	if r == nil {
-		return
+// Facts are the numbers, each with its name, as people read them.
+func (r *Report) Facts() (facts [][2]string) {
+	say := func(name, format string, args ...any) {
+		facts = append(facts, [2]string{name, fmt.Sprintf(format, args...)})
 	}
-	say := func(name string, x *float64, without string) {
+	known := func(name string, x *float64, without string) {
 		if x == nil {
-			fmt.Fprintf(w, "%s\tundefined: %s\n", name, without)
+			say(name, "undefined: %s", without)
 			return
 		}
-		fmt.Fprintf(w, "%s\t%.4f\n", name, *x)
+		say(name, "%.4f", *x)
 	}
-	say("threshold", r.Threshold, "no score reaches it")
-	say("precision", r.Precision, "nobody is predicted positive")
-	say("recall", r.Recall, "no row is positive")
-	say("PR-AUC", r.PRAUC, "no row is positive")
-	say("lift at 10 %", r.LiftTop10, "no row is positive")
-	fmt.Fprintf(w, "positive rate\t%.4f true, %.4f predicted, %.4f expected by scores\n", r.PositiveRate,
-		r.PredictedRate, r.ExpectedRate)
+	say("rows", "%d", r.Rows)
+	say("accuracy", "%.4f", r.Accuracy)
+	say("always "+r.Majority, "%.4f", r.MajorityAccuracy)
+	say("balanced accuracy", "%.4f", r.BalancedAccuracy)
+	known("AUC", r.AUC, "some class has no row")
+	say("log loss", "%.4f", r.LogLoss)
+	say("calibration error", "%.4f", r.CalibrationError)
+	if q := r.Ranking; q != nil {
+		known("threshold", q.Threshold, "no score reaches it")
+		known("precision", q.Precision, "no row is predicted positive")
+		known("recall", q.Recall, "no row is positive")
+		known("PR-AUC", q.PRAUC, "no row is positive")
+		known("lift at 10 %", q.LiftTop10, "no row is positive")
+		say("positive rate", "%.4f true, %.4f predicted, %.4f expected by scores", q.PositiveRate, q.PredictedRate, q.ExpectedRate)
+	}
+	return facts
 }

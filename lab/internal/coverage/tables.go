@@ -72,6 +72,7 @@ func sources() (out []source) {
 		// Never looked at while intervals were built: scores crowded in a few cells, shy ones, a rare class.
 		{"crowded", 200_000, -1.3, 0.25, 1, 0, false},
 		{"shy", 200_000, 0.4, 1.8, 0.5, 0, false},
+		{"close", 200_000, 0.5, 0.45, 1, 0, false}, // not looked at until widths followed from cells
 		{"3 in 1000", 200_000, -6.5, 1.1, 1, 0, false},
 	} {
 		out = append(out, source{g.name, func(context.Context, string) (*pool, error) { return g.generate() }})

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package sheet writes pages of numbers and charts that load nothing: light and dark, on screens and on
+// paper.
+package sheet
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+
+	"github.com/discreet-dp/discreet/internal/plot"
+)
+
+// Sheet is a page.
+type Sheet struct {
+	Title string
+	// Alarm is a warning in red above all else; "" for none. Lead is what a reader must know first.
+	Alarm, Lead string
+	Tables      []Table
+	Charts      []*plot.Lines
+}
+
+// Table is rows of cells below a head. The first cell of a row names it.
+type Table struct {
+	Title string
+	Head  []string
+	Rows  [][]string
+	Note  string
+}
+
+//go:embed sheet.html.tmpl
+var layout string
+
+var page = template.Must(template.New("sheet").Parse(layout))
+
+// WriteHTML writes the page.
+func (s *Sheet) WriteHTML(w io.Writer) error {
+	type chart struct {
+		Title, Subtitle string
+		Source          template.URL
+	}
+	view := struct {
+		*Sheet
+		Drawn []chart
+	}{Sheet: s}
+	for _, c := range s.Charts {
+		var svg bytes.Buffer
+		if err := c.WriteSVG(&svg); err != nil {
+			return fmt.Errorf("sheet: %s: %w", c.Title, err)
+		}
+		data := "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg.Bytes())
+		view.Drawn = append(view.Drawn, chart{c.Title, c.Subtitle, template.URL(data)})
+	}
+	return page.Execute(w, view)
+}

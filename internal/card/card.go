@@ -54,7 +54,7 @@ type Card struct {
 
 	Program  string `json:"card_written_by" yaml:"card_written_by"`
 	Checksum string `json:"model_sha256" yaml:"model_sha256"`
-	Schema   string `json:"schema_sha256" yaml:"schema_sha256"` // of a release's schema.json
+	Schema   string `json:"-" yaml:"schema_sha256"` // of a release's schema.json; JSON is what releases attest, also old ones
 	Date     string `json:"card_date" yaml:"card_date"`
 
 	privacy *model.Privacy

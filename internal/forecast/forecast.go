@@ -27,13 +27,17 @@ type Options struct {
 	Progress func(done, total int)
 }
 
-// Repeats are the tables that each figure is a mean of.
-const Repeats = 5
-
 const (
 	maxRows   = 1_000_000
 	judgeRows = 4_000
+	// Each figure is a mean of so many tables: of fewer where a fit makes many releases, which takes time.
+	fewestRepeats, mostRepeats, releasesToRepeat = 3, 5, 120
 )
+
+// countRepeats is how many tables a plan of so many releases is tried on.
+func countRepeats(releases int) int {
+	return min(mostRepeats, max(fewestRepeats, releasesToRepeat/max(1, releases)))
+}
 
 // strengths are the laws' AUC.
 var strengths = []float64{0.75, 0.85}
@@ -96,14 +100,14 @@ func newMean(x []float64) (m Mean) {
 	return m
 }
 
-// standardError is of the mean.
-func (m Mean) standardError() float64 { return m.StdDev / math.Sqrt(Repeats) }
+// standardError is of a mean of so many.
+func (m Mean) standardError(repeats int) float64 { return m.StdDev / math.Sqrt(float64(repeats)) }
 
 // judge says how much is learned of what a law has above the 0.5 of a constant.
-func judge(private Mean, law float64) (learned float64, v Verdict) {
+func judge(private Mean, law float64, repeats int) (learned float64, v Verdict) {
 	learned = max(0, private.Mean-0.5) / (law - 0.5)
 	switch {
-	case learned < 0.1 || private.Mean-2*private.standardError() <= 0.5:
+	case learned < 0.1 || private.Mean-2*private.standardError(repeats) <= 0.5:
 		return learned, Nothing
 	case learned < 0.5:
 		return learned, Little
@@ -133,7 +137,12 @@ func run(ctx context.Context, r *train.Request, s *schema.Schema, o Options, src
 	case len(columns) == 0:
 		return nil, refuse("simulate", "must not be given if the schema has no column to learn from", s.Name)
 	}
-	f := &Forecast{Rows: o.Rows, Repeats: Repeats, Role: role, Persons: s.Person != nil}
+	plan, err := r.Plan(s, o.Rows)
+	if err != nil {
+		return nil, err
+	}
+	repeats := countRepeats(len(plan.Terms().Bill))
+	f := &Forecast{Rows: o.Rows, Repeats: repeats, Role: role, Persons: s.Person != nil}
 	if s.Classes() == 2 {
 		f.Positives = &o.Positives
 	}
@@ -142,21 +151,26 @@ func run(ctx context.Context, r *train.Request, s *schema.Schema, o Options, src
 		ideal = nil
 	}
 	t := &trial{request: r, ideal: ideal, s: s, o: o, src: src, exit: mech.NewExit(src), columns: columns}
-	counts := chooseCounts(len(columns))
-	t.total = Repeats * (2*len(strengths)*min(2, len(columns)) + len(counts))
 	for _, n := range slices.Compact([]int{1, len(columns)}) {
 		for _, strength := range strengths {
-			signal, err := t.trySignal(ctx, n, strength)
-			if err != nil {
-				return nil, err
-			}
-			f.Signals = append(f.Signals, *signal)
+			t.signals = append(t.signals, signal{columns: n, strength: strength})
 		}
 	}
-	if f.Columns, err = t.tryCounts(ctx, counts); err != nil {
-		return nil, err
+	t.counts = chooseCounts(len(columns))
+	t.kept = make([][]float64, len(t.counts))
+	t.total = repeats * (2*len(t.signals) + len(t.counts))
+	for range repeats {
+		if err := t.repeat(ctx); err != nil {
+			return nil, err
+		}
 	}
-	f.Best = findBest(f.Columns)
+	for i := range t.signals {
+		f.Signals = append(f.Signals, t.signals[i].summarize(repeats))
+	}
+	for i, n := range t.counts {
+		f.Columns = append(f.Columns, Choice{Columns: n, Private: newMean(t.kept[i])})
+	}
+	f.Best = findBest(f.Columns, repeats)
 	return f, nil
 }
 
@@ -170,25 +184,25 @@ func withoutNoise(r *train.Request) (*train.Request, error) {
 	return r.WithoutPrivacy()
 }
 
-// chooseCounts are the numbers of columns to try: powers of two, and all.
+// chooseCounts are the numbers of columns to try: powers of two up to two thirds, and all.
 func chooseCounts(all int) (counts []int) {
 	if all == 1 {
 		return nil
 	}
-	for n := 1; n < all; n *= 2 {
+	for n := 1; 3*n < 2*all; n *= 2 {
 		counts = append(counts, n)
 	}
 	return append(counts, all)
 }
 
 // findBest is the smallest choice that lies within two standard errors of the best.
-func findBest(choices []Choice) int {
+func findBest(choices []Choice, repeats int) int {
 	if len(choices) == 0 {
 		return 0
 	}
 	best := slices.MaxFunc(choices, func(a, b Choice) int { return int(math.Copysign(1, a.Private.Mean-b.Private.Mean)) })
 	for _, c := range choices {
-		if c.Private.Mean >= best.Private.Mean-2*math.Hypot(best.Private.standardError(), c.Private.standardError()) {
+		if c.Private.Mean >= best.Private.Mean-2*math.Hypot(best.Private.standardError(repeats), c.Private.standardError(repeats)) {
 			return c.Columns
 		}
 	}
@@ -203,7 +217,27 @@ type trial struct {
 	src            rng.Source
 	exit           *mech.Exit
 	columns        []int // that may say something
+	signals        []signal
+	counts         []int
+	kept           [][]float64 // AUC by count, then repeat
 	done, total    int
+}
+
+// signal is a law of so many columns that say alike, and what was seen of it by repeat.
+type signal struct {
+	columns             int
+	strength            float64
+	law, ideal, private []float64 // AUC
+}
+
+func (s *signal) summarize(repeats int) Signal {
+	out := Signal{Columns: s.columns, Law: newMean(s.law).Mean, Private: newMean(s.private)}
+	if s.ideal != nil {
+		m := newMean(s.ideal)
+		out.WithoutNoise = &m
+	}
+	out.Learned, out.Verdict = judge(out.Private, out.Law, repeats)
+	return out
 }
 
 func (t *trial) tick() {
@@ -219,82 +253,69 @@ func (t *trial) shuffled() []int {
 	return out
 }
 
-// trySignal tries laws of n columns that say alike.
-func (t *trial) trySignal(ctx context.Context, n int, strength float64) (*Signal, error) {
-	var law, ideal, private []float64
-	for range Repeats {
-		weights := map[int]float64{}
-		for _, j := range t.shuffled()[:n] {
-			weights[j] = 1
-		}
-		l := newLaw(t.s, weights, strength, t.o.Positives, t.src)
-		tab, _, err := l.invent(ctx, t.s, t.o.Rows)
-		if err != nil {
-			return nil, err
-		}
-		judged, chances, err := l.invent(ctx, t.s, judgeRows)
-		if err != nil {
-			return nil, err
-		}
-		law = append(law, l.auc)
-		for _, by := range []struct {
-			r   *train.Request
-			auc *[]float64
-		}{{t.ideal, &ideal}, {t.request, &private}} {
-			if by.r != nil {
-				auc, err := t.measure(ctx, by.r, tab, judged, chances)
-				if err != nil {
-					return nil, err
-				}
-				*by.auc = append(*by.auc, auc)
-			}
-			t.tick()
+// repeat invents people, and tries all laws on them.
+func (t *trial) repeat(ctx context.Context) error {
+	people, err := inventPeople(ctx, t.s, t.src, t.o.Rows, judgeRows)
+	if err != nil {
+		return err
+	}
+	for i := range t.signals {
+		if err := t.trySignal(ctx, &t.signals[i], people); err != nil {
+			return err
 		}
 	}
-	out := &Signal{Columns: n, Law: newMean(law).Mean, Private: newMean(private)}
-	if t.ideal != nil {
-		m := newMean(ideal)
-		out.WithoutNoise = &m
-	}
-	out.Learned, out.Verdict = judge(out.Private, out.Law)
-	return out, nil
+	return t.tryCounts(ctx, people)
 }
 
-// tryCounts tries trainings on the best columns of laws in which the k-th best weighs 1/k; none
-// where the request names columns that a choice would leave out.
-func (t *trial) tryCounts(ctx context.Context, counts []int) (out []Choice, err error) {
-	auc := make([][]float64, len(counts))
-	for range Repeats {
-		order, weights := t.shuffled(), map[int]float64{}
-		for k, j := range order {
-			weights[j] = 1 / float64(k+1)
-		}
-		l := newLaw(t.s, weights, slices.Max(strengths), t.o.Positives, t.src)
-		tab, _, err := l.invent(ctx, t.s, t.o.Rows)
-		if err != nil {
-			return nil, err
-		}
-		judged, chances, err := l.invent(ctx, t.s, judgeRows)
-		if err != nil {
-			return nil, err
-		}
-		for i, n := range counts {
-			s := leaveOut(t.s, order[n:])
-			one, err := t.measure(ctx, t.request, under(tab, s), under(judged, s), chances)
-			if _, ok := errors.AsType[*train.RequestError](err); ok {
-				return nil, nil
-			}
+func (t *trial) trySignal(ctx context.Context, s *signal, people []*people) error {
+	weights := map[int]float64{}
+	for _, j := range t.shuffled()[:s.columns] {
+		weights[j] = 1
+	}
+	l := newLaw(t.s, weights, s.strength, t.o.Positives, people[1], t.src)
+	tab, _ := l.deal(people[0], t.src)
+	judged, chances := l.deal(people[1], t.src)
+	s.law = append(s.law, l.auc)
+	for _, by := range []struct {
+		r   *train.Request
+		auc *[]float64
+	}{{t.ideal, &s.ideal}, {t.request, &s.private}} {
+		if by.r != nil {
+			auc, err := t.measure(ctx, by.r, tab, judged, chances)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			auc[i] = append(auc[i], one)
-			t.tick()
+			*by.auc = append(*by.auc, auc)
 		}
+		t.tick()
 	}
-	for i, n := range counts {
-		out = append(out, Choice{Columns: n, Private: newMean(auc[i])})
+	return nil
+}
+
+// tryCounts tries trainings on the best columns of a law in which the k-th best weighs 1/k; none
+// where the request names columns that a choice would leave out.
+func (t *trial) tryCounts(ctx context.Context, people []*people) error {
+	order, weights := t.shuffled(), map[int]float64{}
+	for k, j := range order {
+		weights[j] = 1 / float64(k+1)
 	}
-	return out, nil
+	l := newLaw(t.s, weights, slices.Max(strengths), t.o.Positives, people[1], t.src)
+	tab, _ := l.deal(people[0], t.src)
+	judged, chances := l.deal(people[1], t.src)
+	for i, n := range t.counts {
+		s := leaveOut(t.s, order[n:])
+		auc, err := t.measure(ctx, t.request, under(tab, s), under(judged, s), chances)
+		if _, ok := errors.AsType[*train.RequestError](err); ok {
+			t.counts = nil
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		t.kept[i] = append(t.kept[i], auc)
+		t.tick()
+	}
+	return nil
 }
 
 // under is the table by a schema of leaveOut.

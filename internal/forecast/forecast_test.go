@@ -89,11 +89,23 @@ func TestInvent(t *testing.T) {
 	s := parse(t, kinds)
 	for _, strength := range strengths {
 		src := replay.Seeded(2, "invent")
-		l := newLaw(s, map[int]float64{1: 1, 3: 0.5}, strength, 0.2, src)
-		tab, chances, err := l.invent(t.Context(), s, 4000)
+		people, err := inventPeople(t.Context(), s, src, 4000)
 		if err != nil {
 			t.Fatal(err)
 		}
+		for j, c := range s.FileColumns() {
+			sum, codes := 0.0, people[0].places[j]
+			for i := range 4000 {
+				if c.Role != schema.Ignored {
+					sum += codes[people[0].table.Cols[j].Codes.At(i)] / 4000
+				}
+			}
+			if c.Role != schema.Ignored && math.Abs(sum-0.5) > 0.03 {
+				t.Errorf("column %s lies at %g of its range in the mean, want 0.5", c.Name, sum)
+			}
+		}
+		l := newLaw(s, map[int]float64{0: 0.5, 1: 1, 2: 0.5, 3: 0.5}, strength, 0.2, people[0], src)
+		tab, chances := l.deal(people[0], src)
 		got := meanAUC(chances, chances, s.Label.Positive)
 		if math.Abs(got-strength) > 0.02 || math.Abs(l.auc-strength) > 1e-3 {
 			t.Errorf("a law of strength %g has the AUC %g, and %g on the rows that settled it", strength, got, l.auc)
@@ -158,7 +170,7 @@ func TestForecast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rich.Signals) != 4 || len(rich.Columns) != 4 || ticks != Repeats*(8+4) {
+	if len(rich.Signals) != 4 || len(rich.Columns) != 3 || ticks != rich.Repeats*(8+3) {
 		t.Fatalf("%d signals and %d choices after %d trainings", len(rich.Signals), len(rich.Columns), ticks)
 	}
 	for _, x := range rich.Signals {
@@ -189,12 +201,17 @@ func TestJudge(t *testing.T) {
 		{0.52, 0, 0.75, Nothing}, {0.49, 0, 0.75, Nothing}, {0.56, 0.1, 0.75, Nothing}, {0.56, 0.001, 0.75, Little},
 		{0.65, 0.001, 0.75, Part}, {0.74, 0.001, 0.75, Most},
 	} {
-		if _, got := judge(Mean{c.mean, c.deviation}, c.law); got != c.want {
+		if _, got := judge(Mean{c.mean, c.deviation}, c.law, 5); got != c.want {
 			t.Errorf("judge(%g ± %g of %g) = %s, want %s", c.mean, c.deviation, c.law, got, c.want)
 		}
 	}
+	for releases, want := range map[int]int{3: 5, 24: 5, 30: 4, 40: 3, 200: 3} {
+		if got := countRepeats(releases); got != want {
+			t.Errorf("countRepeats(%d) = %d, want %d", releases, got, want)
+		}
+	}
 	choices := []Choice{{1, Mean{0.7, 0.01}}, {2, Mean{0.799, 0.01}}, {4, Mean{0.8, 0.01}}, {5, Mean{0.75, 0.01}}}
-	if got := findBest(choices); got != 2 {
+	if got := findBest(choices, 5); got != 2 {
 		t.Errorf("findBest = %d, want 2", got)
 	}
 }

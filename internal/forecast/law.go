@@ -15,26 +15,30 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// law is how an invented table comes about. All columns are independent; a number is uniform
-// within its bounds, after its transform, and a category over its levels. A class has the
-// log-odds a + scale·Σ weight·(-(u-centre)²) over the columns, where u is a column's place
-// from 0 to 1: linear functions of u but for what all classes share.
+// people are rows without labels: laws deal those. All columns are independent; a number is uniform
+// within its bounds, after its transform, and a category over its levels.
+type people struct {
+	table  *dataset.Table
+	places [][]float64 // by column of the file, then code: where it lies from 0 to 1
+}
+
+// law is how labels follow from columns. A class has the log-odds a + scale·Σ weight·(-(u-centre)²)
+// over the columns, where u is a column's place from 0 to 1: linear functions of u but for what all
+// classes share.
 type law struct {
 	s         *schema.Schema
-	src       rng.Source
-	columns   []int // those of the file that are used
-	weights   []float64
-	centres   [][]float64 // by place in columns, then class; nil where the weight is 0
-	places    [][]float64 // likewise of a category: where each level lies
+	weights   map[int]float64   // by column
+	centres   map[int][]float64 // likewise, then class
 	scale     float64
 	intercept float64 // of the positive class of two
 	auc       float64 // of the law's own probabilities
 }
 
 const (
-	settleRows = 2000 // on which a law's scale is settled
+	settleRows = 2000 // on which a law's scale is settled, at most
 	bisections = 18
 	widest     = 64
+	fineness   = 4096 // places of a number: more than a fit tells apart
 )
 
 // signalColumns are the columns whose worth is in question: the private ones of the file, or the
@@ -55,69 +59,83 @@ func signalColumns(r *train.Request, s *schema.Schema) (private []int, role sche
 	return private, schema.Private
 }
 
-// newLaw draws a law whose probabilities have the given AUC, as nearly as the columns allow, with
-// weights by the columns' indices.
-func newLaw(s *schema.Schema, weights map[int]float64, strength, positives float64, src rng.Source) *law {
-	l := &law{s: s, src: src}
+// newLaw draws a law whose probabilities have the given AUC on these people, as nearly as the
+// columns allow, with weights by the columns' indices.
+func newLaw(s *schema.Schema, weights map[int]float64, strength, positives float64, on *people, src rng.Source) *law {
+	l := &law{s: s, weights: weights, centres: map[int][]float64{}}
 	for j, c := range s.FileColumns() {
-		if c.Role == schema.Ignored {
-			continue
-		}
-		var centres, places []float64
 		if weights[j] > 0 {
-			centres = l.drawPlaces(s.Classes())
-			if c.Monotone != schema.Free && (centres[s.Label.Positive] > 0.5) != (c.Monotone == schema.Increasing) {
-				slices.Reverse(centres)
+			l.centres[j] = drawPlaces(s.Classes(), src)
+			if c.Monotone != schema.Free && (l.centres[j][s.Label.Positive] > 0.5) != (c.Monotone == schema.Increasing) {
+				slices.Reverse(l.centres[j])
 			}
 		}
-		if c.Kind == schema.Category {
-			places = l.drawPlaces(len(c.Levels))
-		}
-		l.columns, l.weights = append(l.columns, j), append(l.weights, weights[j])
-		l.centres, l.places = append(l.centres, centres), append(l.places, places)
 	}
-	l.settle(strength, positives)
+	l.settle(l.sums(on, min(settleRows, on.table.Rows)), strength, positives)
 	return l
 }
 
 // drawPlaces are the middles of n equal parts of the unit interval in random order.
-func (l *law) drawPlaces(n int) []float64 {
+func drawPlaces(n int, src rng.Source) []float64 {
 	out := make([]float64, n)
 	for i := range out {
 		out[i] = (float64(i) + 0.5) / float64(n)
 	}
-	rng.Shuffle(l.src, n, func(i, j int) { out[i], out[j] = out[j], out[i] })
+	rng.Shuffle(src, n, func(i, j int) { out[i], out[j] = out[j], out[i] })
 	return out
 }
 
-// uniform draws from the unit interval.
-func (l *law) uniform() float64 { return float64(l.src.Uint64()>>11) / (1 << 53) }
-
-// drawCell draws a cell of the k-th column and its place.
-func (l *law) drawCell(k int) (cell coding.Cell, u float64) {
-	c := &l.s.Columns[l.columns[k]]
+// drawCell draws a cell of a column.
+func drawCell(c *schema.Column, src rng.Source) coding.Cell {
 	if c.Kind == schema.Category {
-		level := int(rng.Below(l.src, uint64(len(c.Levels))))
-		return coding.TextCell(c.Levels[level].Value), l.places[k][level]
+		return coding.TextCell(c.Levels[rng.Below(src, uint64(len(c.Levels)))].Value)
 	}
 	if c.Integer || c.Date != "" {
-		n := c.Upper - c.Lower + 1
-		i := float64(rng.Below(l.src, uint64(n)))
-		return coding.NumberCell(c.Lower + i + float64(c.Since)), (i + 0.5) / n
+		return coding.NumberCell(c.Lower + float64(rng.Below(src, uint64(c.Upper-c.Lower+1))) + float64(c.Since))
 	}
-	u = l.uniform()
+	u := (float64(rng.Below(src, fineness)) + 0.5) / fineness
 	if c.Transform == schema.Log1p {
 		lower, upper := math.Log1p(c.Lower), math.Log1p(c.Upper)
-		return coding.NumberCell(math.Expm1(lower + u*(upper-lower))), u
+		return coding.NumberCell(math.Expm1(lower + u*(upper-lower)))
 	}
-	return coding.NumberCell(c.Lower + u*(c.Upper-c.Lower)), u
+	return coding.NumberCell(c.Lower + u*(c.Upper-c.Lower))
 }
 
-// sums adds to z, by class, what a column at place u says of each, before the scale.
-func (l *law) sums(z []float64, k int, u float64) {
-	for class, centre := range l.centres[k] {
-		z[class] -= l.weights[k] * (u - centre) * (u - centre)
+// placeNumber is where a number lies between a column's bounds.
+func placeNumber(c *schema.Column, x float64) float64 {
+	switch {
+	case c.Integer || c.Date != "":
+		return (x - c.Lower + 0.5) / (c.Upper - c.Lower + 1)
+	case c.Transform == schema.Log1p:
+		lower := math.Log1p(c.Lower)
+		return (math.Log1p(x) - lower) / (math.Log1p(c.Upper) - lower)
 	}
+	return (x - c.Lower) / (c.Upper - c.Lower)
+}
+
+// sums are by row, then class, what the columns say of each, before the scale.
+func (l *law) sums(p *people, rows int) [][]float64 {
+	out := make([][]float64, rows)
+	for i := range out {
+		out[i] = make([]float64, l.s.Classes())
+	}
+	for j := range l.s.FileColumns() { // in order: sums are the same bits each time
+		says := make([][]float64, len(p.places[j]))
+		for code, u := range p.places[j] {
+			for _, centre := range l.centres[j] {
+				says[code] = append(says[code], -l.weights[j]*(u-centre)*(u-centre))
+			}
+		}
+		if l.centres[j] == nil {
+			continue
+		}
+		for i, z := range out {
+			for class, x := range says[p.table.Cols[j].Codes.At(i)] {
+				z[class] += x
+			}
+		}
+	}
+	return out
 }
 
 // chances are the classes' probabilities.
@@ -142,37 +160,16 @@ func (l *law) chances(z []float64) []float64 {
 }
 
 // settle finds the scale at which the law has the strength, and of two classes the intercept.
-func (l *law) settle(strength, positives float64) {
-	rows := make([][]float64, settleRows)
-	for i := range rows {
-		rows[i] = make([]float64, l.s.Classes())
-		for k := range l.columns {
-			_, u := l.drawCell(k)
-			l.sums(rows[i], k, u)
-		}
-	}
-	positive := max(0, l.s.Label.Positive)
-	balance := func() (chances [][]float64) {
-		for low, high, step := -4.0*widest, 4.0*widest, 0; ; step++ {
-			chances, l.intercept = chances[:0], (low+high)/2
-			share := 0.0
-			for _, z := range rows {
-				p := l.chances(z)
-				chances, share = append(chances, p), share+p[positive]/settleRows
-			}
-			if len(chances[0]) > 2 || step == bisections {
-				return chances
-			}
-			if share > positives {
-				high = l.intercept
-			} else {
-				low = l.intercept
-			}
-		}
-	}
+func (l *law) settle(rows [][]float64, strength, positives float64) {
+	positive, chances := max(0, l.s.Label.Positive), make([][]float64, len(rows))
 	for low, high, step := 0.0, float64(widest), 0; step < bisections; step++ {
 		l.scale = (low + high) / 2
-		chances := balance()
+		if l.s.Classes() == 2 {
+			l.balance(rows, positive, positives)
+		}
+		for i, z := range rows {
+			chances[i] = l.chances(z)
+		}
 		if l.auc = meanAUC(chances, chances, positive); l.auc > strength {
 			high = l.scale
 		} else {
@@ -181,51 +178,84 @@ func (l *law) settle(strength, positives float64) {
 	}
 }
 
-// invent draws a table of the schema s, which is the law's or has fewer columns, and the classes'
-// probabilities of each row.
-func (l *law) invent(ctx context.Context, s *schema.Schema, rows int) (t *dataset.Table, chances [][]float64,
-	err error) {
+// balance finds the intercept at which so many are positive.
+func (l *law) balance(rows [][]float64, positive int, positives float64) {
+	for low, high, step := -4.0*widest, 4.0*widest, 0; step < bisections; step++ {
+		l.intercept = (low + high) / 2
+		share := 0.0
+		for _, z := range rows {
+			share += 1 / (1 + math.Exp(-l.scale*(z[positive]-z[1-positive])-l.intercept)) / float64(len(rows))
+		}
+		if share > positives {
+			high = l.intercept
+		} else {
+			low = l.intercept
+		}
+	}
+}
+
+// deal gives people labels by the law, and returns the classes' probabilities of each.
+func (l *law) deal(p *people, src rng.Source) (t *dataset.Table, chances [][]float64) {
+	out := *p.table
+	out.Labels, chances = make([]uint8, out.Rows), l.sums(p, out.Rows)
+	for i, z := range chances {
+		chances[i] = l.chances(z)
+		u := float64(src.Uint64()>>11) / (1 << 53)
+		for class := 0; class < len(z)-1 && u >= chances[i][class]; class++ {
+			u -= chances[i][class]
+			out.Labels[i]++
+		}
+	}
+	return &out, chances
+}
+
+// inventPeople draws tables of the schema, of so many rows each.
+func inventPeople(ctx context.Context, s *schema.Schema, src rng.Source, rows ...int) (out []*people, err error) {
 	var names []string
-	for _, j := range l.columns {
-		if s.Columns[j].Role != schema.Ignored {
-			names = append(names, s.Columns[j].Name)
+	places := make([][]float64, len(s.FileColumns()))
+	for j, c := range s.FileColumns() {
+		if c.Role != schema.Ignored {
+			names = append(names, c.Name)
+			places[j] = drawPlaces(len(c.Levels), src)
 		}
 	}
 	if s.Person != nil {
 		names = append(names, s.Person.Column)
 	}
 	names = append(names, s.Label.Name)
-	b, err := dataset.NewBuilder(ctx, s, names)
-	if err != nil {
-		return nil, nil, err
-	}
-	cells := make([]coding.Cell, 0, len(names))
-	for i := range rows {
-		cells = cells[:0]
-		z := make([]float64, s.Classes())
-		for k, j := range l.columns {
-			cell, u := l.drawCell(k)
-			l.sums(z, k, u)
-			if s.Columns[j].Role != schema.Ignored {
-				cells = append(cells, cell)
+	for _, n := range rows {
+		b, err := dataset.NewBuilder(ctx, s, names)
+		if err != nil {
+			return nil, err
+		}
+		cells := make([]coding.Cell, 0, len(names))
+		for i := range n {
+			cells = cells[:0]
+			for j := range s.FileColumns() {
+				if c := &s.Columns[j]; c.Role != schema.Ignored {
+					cells = append(cells, drawCell(c, src))
+				}
+			}
+			if s.Person != nil {
+				cells = append(cells, coding.TextCell(strconv.Itoa(i)))
+			}
+			cells = append(cells, coding.TextCell(s.Label.Levels[0].Value))
+			if err := b.Add(cells); err != nil {
+				return nil, err
 			}
 		}
-		if s.Person != nil {
-			cells = append(cells, coding.TextCell(strconv.Itoa(i)))
+		p := &people{places: slices.Clone(places)}
+		if p.table, err = b.Table(); err != nil {
+			return nil, err
 		}
-		p := l.chances(z)
-		class, u := 0, l.uniform()
-		for ; class < len(p)-1 && u >= p[class]; class++ {
-			u -= p[class]
+		for j, c := range s.FileColumns() {
+			for _, x := range p.table.Cols[j].Values {
+				p.places[j] = append(p.places[j], placeNumber(&c, x))
+			}
 		}
-		cells = append(cells, coding.TextCell(s.Label.Levels[class].Value))
-		if err := b.Add(cells); err != nil {
-			return nil, nil, err
-		}
-		chances = append(chances, p)
+		out = append(out, p)
 	}
-	t, err = b.Table()
-	return t, chances, err
+	return out, nil
 }
 
 // meanAUC is the AUC that scores have on average over labels that are drawn with the given

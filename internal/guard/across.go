@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/guard/internal/inside"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
@@ -49,8 +50,8 @@ const (
 // OpenAcross returns a guard of a learner whose rows lie at sites. Each site charges its own account
 // for t; this guard keeps to what they will answer. tab answers no question about rows.
 func OpenAcross(t Terms, tab engine.Table, r Remote) (*Guard, error) {
-	g := &Guard{table: tab, protects: protectedBy(t.Scope, tab.Schema()), most: 1, counted: true,
-		exit: mech.NewExit(rng.System()), remote: r}
+	g := &Guard{table: inside.Seal(tab), protects: protectedBy(t.Scope, tab.Schema()), most: 1, counted: true,
+		exit: inside.Seal(mech.NewExit(rng.System())), remote: r}
 	if err := CheckAcross(t, g.Schema().Person != nil); err != nil {
 		return nil, err
 	}
@@ -116,12 +117,12 @@ func (g *Guard) refuseRemote(what string) error {
 // shared is the noise that holders share for s.
 func (s Share) shared(sum *Sum, honest int) (mech.Shared, error) {
 	if s.Rho > 0 {
-		return mech.SharedGaussian(s.Rho, sum.moves.L2, len(sum.values), honest)
+		return mech.SharedGaussian(s.Rho, sum.moves.L2, len(sum.values()), honest)
 	}
 	if s.Gamma {
 		return mech.Shared{}, fmt.Errorf("guard: noise of this form cannot be shared")
 	}
-	return mech.SharedLaplace(s.Epsilon, sum.moves.L1, len(sum.values), honest)
+	return mech.SharedLaplace(s.Epsilon, sum.moves.L1, len(sum.values()), honest)
 }
 
 // measureAcross is Measure if rows lie at sites.
@@ -141,8 +142,8 @@ func (g *Guard) measureAcross(label string, share Share, s *Sum) (Noisy, error) 
 	if err != nil {
 		return Noisy{}, err
 	}
-	if len(sums) != len(s.values) {
-		return Noisy{}, fmt.Errorf("guard: the sites must add up %d numbers for %s (%d)", len(s.values), label, len(sums))
+	if len(sums) != len(s.values()) {
+		return Noisy{}, fmt.Errorf("guard: the sites must add up %d numbers for %s (%d)", len(s.values()), label, len(sums))
 	}
 	out := m.Floats(sums)
 	if s.reversed {
@@ -165,7 +166,7 @@ func (i Inside) Contribute(label string, share Share, s *Sum, honest int) ([]mec
 	if err := g.purse.take(label, m.Name(), share); err != nil {
 		return nil, err
 	}
-	return g.exit.Share(label, m, s.values...), nil // 2.2: rows meet noise
+	return g.exit().Share(label, m, s.values()...), nil // 2.2: rows meet noise
 }
 
 // Forgo pays for a contribution that was made before this guard was opened.

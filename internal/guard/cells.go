@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/discreet-dp/discreet/internal/guard/internal/inside"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/engine"
@@ -16,7 +17,7 @@ import (
 // rowUnits is how many units a whole row counts for in counts of rows: 1, or engine.WeightOne if rows
 // are weighed by persons.
 func (g *Guard) rowUnits() int64 {
-	if g.table.Schema().Person == nil {
+	if g.table().Schema().Person == nil {
 		return 1
 	}
 	return engine.WeightOne
@@ -50,7 +51,7 @@ func (g *Guard) publicScore(f *feature.Additive) bool {
 // oneCell seals values of which a row adds at most den to one cell of each of so many vectors.
 func (g *Guard) oneCell(values []mech.Ratio, vectors int, public bool) *Sum {
 	m := OneCellOfEach(g.Schema().Relation, vectors).Times(g.most)
-	return &Sum{of: g, values: values, moves: m, public: public, cells: vectors}
+	return &Sum{of: g, values: inside.Seal(values), moves: m, public: public, cells: vectors}
 }
 
 // Caps bound what a row of each class weighs, the positive one's first, in units of
@@ -70,7 +71,7 @@ var FullCaps = Caps{engine.WeightOne, engine.WeightOne}
 type Cells struct {
 	of        *Guard
 	caps      Caps
-	sums      []statistic.CellSums
+	sums      inside.Sealed[[]statistic.CellSums]
 	asked     any
 	public    bool // no protected cell has a part in them
 	labelOnly bool // only the label of a row is protected in them
@@ -84,12 +85,12 @@ func (g *Guard) Cells(ctx context.Context, f *feature.Additive, bins []feature.B
 			return nil, fmt.Errorf("guard: caps of weights must be 1 to %d", engine.WeightOne)
 		}
 	}
-	sums, err := statistic.Cells{Under: f, Bins: bins, Caps: statistic.Caps(caps)}.Of(ctx, g.table)
+	sums, err := statistic.Cells{Under: f, Bins: bins, Caps: statistic.Caps(caps)}.Of(ctx, g.table())
 	if err != nil {
 		return nil, err
 	}
 	open := g.publicBins(bins) && g.publicScore(f)
-	return &Cells{g, caps, sums, g.asked(), open && !g.protects.label, open}, nil
+	return &Cells{g, caps, inside.Seal(sums), g.asked(), open && !g.protects.label, open}, nil
 }
 
 // Caps are those of the weights.
@@ -98,7 +99,7 @@ func (c *Cells) Caps() Caps { return c.caps }
 // Part is the weights of one of the bins that were asked for, as two values a bin: the positive
 // class's and the other's, each in parts of its cap.
 func (c *Cells) Part(k int) *Sum {
-	sums := &c.sums[k]
+	sums := &c.sums()[k]
 	values := make([]mech.Ratio, 0, 2*len(sums.Positive))
 	for b := range sums.Positive {
 		values = append(values, mech.Ratio{Num: sums.Positive[b], Den: int64(c.caps[0])},
@@ -111,11 +112,11 @@ func (c *Cells) Part(k int) *Sum {
 // negative| in weight. A row moves a score by at most its weight each time it appears or leaves; if
 // only its label is protected it stays in its bin (3.3).
 func (c *Cells) Imbalances(parts []int) *Scores {
-	s := &Scores{of: c.of}
-	for _, k := range parts {
-		s.values = append(s.values, mech.Ratio{Num: sumDistances(c.sums[k].Positive, c.sums[k].Negative),
-			Den: engine.WeightOne})
+	values := make([]mech.Ratio, len(parts))
+	for i, k := range parts {
+		values[i] = mech.Ratio{Num: sumDistances(c.sums()[k].Positive, c.sums()[k].Negative), Den: engine.WeightOne}
 	}
+	s := &Scores{of: c.of, values: inside.Seal(values)}
 	switch {
 	case c.labelOnly && c.of.terms.Scope == dp.LabelOnly:
 		s.spread = 2 * float64(c.of.most) * float64(int64(c.caps[0])+int64(c.caps[1])) / engine.WeightOne
@@ -138,18 +139,18 @@ func sumDistances(a, b []int64) (sum int64) {
 // ClassCells are sealed counts of rows by column, class and bin, or what the rows weigh.
 type ClassCells struct {
 	of     *Guard
-	cells  []statistic.ClassCounts
+	cells  inside.Sealed[[]statistic.ClassCounts]
 	public []bool // by column
 	asked  any
 }
 
 // ClassCells counts, for each of bins, the rows of each class in each bin. One pass.
 func (g *Guard) ClassCells(ctx context.Context, bins []feature.Bins) (*ClassCells, error) {
-	cells, err := statistic.ClassCells{Bins: bins}.Of(ctx, g.table)
+	cells, err := statistic.ClassCells{Bins: bins}.Of(ctx, g.table())
 	if err != nil {
 		return nil, err
 	}
-	out := &ClassCells{g, cells, make([]bool, len(bins)), g.asked()}
+	out := &ClassCells{g, inside.Seal(cells), make([]bool, len(bins)), g.asked()}
 	for k := range bins {
 		out.public[k] = !g.protects.label && g.publicBins(bins[k:k+1])
 	}
@@ -159,7 +160,7 @@ func (g *Guard) ClassCells(ctx context.Context, bins []feature.Bins) (*ClassCell
 // Part is the counts of one of the bins by class, then bin.
 func (c *ClassCells) Part(k int) *Sum {
 	var values []mech.Ratio
-	for _, byBin := range c.cells[k].Rows {
+	for _, byBin := range c.cells()[k].Rows {
 		for _, rows := range byBin {
 			values = append(values, mech.Ratio{Num: rows, Den: c.of.rowUnits()})
 		}
@@ -169,8 +170,8 @@ func (c *ClassCells) Part(k int) *Sum {
 
 // Classes is the number of rows of each class, or what they weigh. It is public if the label is.
 func (c *ClassCells) Classes() *Sum {
-	values := make([]mech.Ratio, len(c.cells[0].Rows))
-	for class, byBin := range c.cells[0].Rows {
+	values := make([]mech.Ratio, len(c.cells()[0].Rows))
+	for class, byBin := range c.cells()[0].Rows {
 		values[class].Den = c.of.rowUnits()
 		for _, rows := range byBin {
 			values[class].Num += rows
@@ -183,7 +184,7 @@ func (c *ClassCells) Classes() *Sum {
 // neighbour moves it by 1.
 func (c *ClassCells) Class(class int) *Sum {
 	s := c.Classes().formed(c.asked, OneClass, class, nil)
-	s.values = s.values[class : class+1]
+	s.values = inside.Seal(s.values()[class : class+1])
 	if c.of.Schema().Relation == dp.ReplaceOne && c.of.most == 1 {
 		s.moves, s.cells = Moves{1, 1}, 0
 	}
@@ -194,12 +195,12 @@ func (c *ClassCells) Class(class int) *Sum {
 // and then as they are: run says which of so many runs a bin is in. Each is one cell of a row.
 func (c *ClassCells) AllClasses(k, runs int, run func(bin int) int) *Sum {
 	values := make([]mech.Ratio, runs)
-	runOf := make([]int, len(c.cells[k].Rows[0]))
-	for b := range c.cells[k].Rows[0] {
+	runOf := make([]int, len(c.cells()[k].Rows[0]))
+	for b := range c.cells()[k].Rows[0] {
 		runOf[b] = run(b)
 		rows := int64(0)
-		for class := range c.cells[k].Rows {
-			rows += c.cells[k].Rows[class][b]
+		for class := range c.cells()[k].Rows {
+			rows += c.cells()[k].Rows[class][b]
 		}
 		if r := runOf[b]; r < runs { // else it would be counted as a bin, too
 			values[r].Num += rows
@@ -214,10 +215,10 @@ func (c *ClassCells) AllClasses(k, runs int, run func(bin int) int) *Sum {
 
 // Rows is the counts of one of the bins whatever the class, by bin.
 func (c *ClassCells) Rows(k int) *Sum {
-	values := make([]mech.Ratio, len(c.cells[k].Rows[0]))
+	values := make([]mech.Ratio, len(c.cells()[k].Rows[0]))
 	for b := range values {
-		for class := range c.cells[k].Rows {
-			values[b].Num += c.cells[k].Rows[class][b]
+		for class := range c.cells()[k].Rows {
+			values[b].Num += c.cells()[k].Rows[class][b]
 		}
 		values[b].Den = c.of.rowUnits()
 	}
@@ -233,7 +234,7 @@ func (g *Guard) Join(sums ...*Sum) (*Sum, error) {
 		if s.of != g || s.cells == 0 {
 			return nil, fmt.Errorf("guard: only counts of one guard can be joined")
 		}
-		values, vectors, public = append(values, s.values...), vectors+s.cells, public && s.public
+		values, vectors, public = append(values, s.values()...), vectors+s.cells, public && s.public
 		forms = append(forms, s.forms...)
 	}
 	all := g.oneCell(values, vectors, public)

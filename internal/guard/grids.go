@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/discreet-dp/discreet/internal/guard/internal/inside"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/engine"
@@ -54,7 +55,7 @@ type GridSlopes struct {
 	of    *Guard
 	limit SlopeLimit
 	grids []feature.Grid
-	sums  []statistic.GridSums
+	sums  inside.Sealed[[]statistic.GridSums]
 }
 
 // GridSlopes adds up, by the cells of each of grids, how the likelihood of the labels rises with the
@@ -63,17 +64,17 @@ func (g *Guard) GridSlopes(ctx context.Context, f *StepScore, limit SlopeLimit, 
 	if !(limit.Most > 0 && limit.Most <= 1) || g.most != 1 {
 		return nil, fmt.Errorf("guard: slopes must be cut to a length in (0, 1], of rows that count once")
 	}
-	sums, err := statistic.GridSlopes{Under: f, Limit: limit, Grids: grids}.Of(ctx, g.table)
+	sums, err := statistic.GridSlopes{Under: f, Limit: limit, Grids: grids}.Of(ctx, g.table())
 	if err != nil {
 		return nil, err
 	}
-	return &GridSlopes{g, limit, grids, sums}, nil
+	return &GridSlopes{g, limit, grids, inside.Seal(sums)}, nil
 }
 
 // Part is the slopes of one grid by cell and then score, and then its curves by cell, each times
 // curve: 0, which leaves them out, or a power of two from 2^-10 to 1.
 func (s *GridSlopes) Part(grid int, curve float64) (*Sum, error) {
-	g, sums := s.of, &s.sums[grid]
+	g, sums := s.of, &s.sums()[grid]
 	if half, e := math.Frexp(curve); curve != 0 && (half != 0.5 || e < -9 || e > 1) {
 		return nil, fmt.Errorf("guard: curves must count for 0 or a power of two from 2^-10 to 1")
 	}
@@ -91,17 +92,23 @@ func (s *GridSlopes) Part(grid int, curve float64) (*Sum, error) {
 		m.L1 = math.Inf(1) // several slopes are not that short in L1
 	}
 	m.L2 *= roundUp // of the product above
-	return &Sum{of: g, values: values, moves: m}, nil
+	return &Sum{of: g, values: inside.Seal(values), moves: m}, nil
 }
 
 // Lengths scores the grids by the sum over their cells of the length of the slopes there, in the norm
 // to which they are cut.
 func (s *GridSlopes) Lengths() *Scores {
-	out := &Scores{of: s.of, spread: LengthSpread(s.of.Schema().Relation, s.limit.Most)}
-	for g := range s.sums {
-		out.values = append(out.values, mech.Ratio{Num: sumLengths(&s.sums[g], s.limit.Norm), Den: engine.WeightOne})
+	return s.scores(1, func(_ *feature.Grid, sums *statistic.GridSums) int64 { return sumLengths(sums, s.limit.Norm) })
+}
+
+// scores are those of the grids that move by so many lengths.
+func (s *GridSlopes) scores(lengths float64, of func(*feature.Grid, *statistic.GridSums) int64) *Scores {
+	values := make([]mech.Ratio, len(s.grids))
+	for g := range values {
+		values[g] = mech.Ratio{Num: of(&s.grids[g], &s.sums()[g]), Den: engine.WeightOne}
 	}
-	return out
+	spread := lengths * LengthSpread(s.of.Schema().Relation, s.limit.Most)
+	return &Scores{of: s.of, values: inside.Seal(values), spread: spread}
 }
 
 func sumLengths(sums *statistic.GridSums, norm statistic.SlopeNorm) (total int64) {
@@ -124,13 +131,7 @@ func sumLengths(sums *statistic.GridSums, norm statistic.SlopeNorm) (total int64
 // than along the product of any fewer of them, down to none. The factor of a column is 1 in its first
 // part and −1 in others. A lead is the difference of two lengths, so that the difference of two leads
 // moves twice as far as that of lengths (3.6).
-func (s *GridSlopes) Leads() *Scores {
-	out := &Scores{of: s.of, spread: 2 * LengthSpread(s.of.Schema().Relation, s.limit.Most)}
-	for g := range s.sums {
-		out.values = append(out.values, mech.Ratio{Num: leadOf(&s.grids[g], &s.sums[g]), Den: engine.WeightOne})
-	}
-	return out
-}
+func (s *GridSlopes) Leads() *Scores { return s.scores(2, leadOf) }
 
 func leadOf(g *feature.Grid, sums *statistic.GridSums) int64 {
 	all := uint(1)<<len(g.Axes) - 1
@@ -170,12 +171,12 @@ func (s *GridSlopes) ExactSlopes(grid int) (*statistic.GridSums, error) {
 	if s.of.private {
 		return nil, fmt.Errorf("guard: slopes must be measured")
 	}
-	return &s.sums[grid], nil
+	return &s.sums()[grid], nil
 }
 
 // Slopes is the number of slopes of a grid, Curves that of its curves.
-func (s *GridSlopes) Slopes(grid int) int { return len(s.sums[grid].Slopes) }
-func (s *GridSlopes) Curves(grid int) int { return len(s.sums[grid].Curves) }
+func (s *GridSlopes) Slopes(grid int) int { return len(s.sums()[grid].Slopes) }
+func (s *GridSlopes) Curves(grid int) int { return len(s.sums()[grid].Curves) }
 
 // GridSums are exact slopes and curves: see statistic.GridSums.
 type GridSums = statistic.GridSums

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/guard/internal/inside"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/engine"
@@ -20,8 +21,8 @@ type Groups struct {
 	engine.Groups
 	Rows   []float64 // by group: how many, or what they weigh, whatever the label
 	of     *Guard
-	counts [][]uint64 // by class, then group; sealed if the label is protected
-	open   bool       // the counts of classes are public
+	counts inside.Sealed[[][]uint64] // by class, then group; sealed if the label is protected
+	open   bool                      // the counts of classes are public
 }
 
 // DistinctRows are the distinct rows of some columns: see engine.Groups.
@@ -51,11 +52,11 @@ func (g *Guard) Groups(ctx context.Context, cols []int) (*Groups, error) {
 	if err := g.refuseRemote("groups of rows"); err != nil {
 		return nil, err
 	}
-	all, err := g.table.Groups(ctx, cols)
+	all, err := g.table().Groups(ctx, cols)
 	if err != nil {
 		return nil, err
 	}
-	out := &Groups{Groups: *all, Rows: make([]float64, all.Len), of: g, counts: all.Counts,
+	out := &Groups{Groups: *all, Rows: make([]float64, all.Len), of: g, counts: inside.Seal(all.Counts),
 		open: !g.private || !g.protects.label}
 	units := float64(g.rowUnits())
 	for _, counts := range all.Counts {
@@ -76,8 +77,8 @@ func (gr *Groups) Classes() ([][]float64, error) {
 		return nil, fmt.Errorf("guard: rows by class must be measured, since the label is protected")
 	}
 	units := 1 / float64(gr.of.rowUnits())
-	out := make([][]float64, len(gr.counts))
-	for class, counts := range gr.counts {
+	out := make([][]float64, len(gr.counts()))
+	for class, counts := range gr.counts() {
 		out[class] = make([]float64, len(counts))
 		for i, n := range counts {
 			out[class][i] = float64(n) * units
@@ -98,12 +99,12 @@ func (gr *Groups) ClassBins(class int, bins [][]uint32, sizes []int) *Sum {
 		}
 		for i, b := range of {
 			if int(b) < sizes[q] { // else it would be counted in another partition, too
-				values[first+int(b)].Num += int64(gr.counts[class][i])
+				values[first+int(b)].Num += int64(gr.counts()[class][i])
 			}
 		}
 	}
 	parts := float64(len(bins))
-	return &Sum{of: gr.of, values: values, moves: Toggled(parts, math.Sqrt(parts)).Times(gr.of.most), public: gr.open}
+	return &Sum{of: gr.of, values: inside.Seal(values), moves: Toggled(parts, math.Sqrt(parts)).Times(gr.of.most), public: gr.open}
 }
 
 // ClassVectors is the sum of a vector of each row of one class, whose Euclidean length is at most 1:
@@ -130,10 +131,10 @@ func (gr *Groups) ClassVectors(class, size int, each func(visit func(group int, 
 		}
 		seen[group] = true
 		for i, x := range units {
-			values[i].Num += int64(gr.counts[class][group]) * x
+			values[i].Num += int64(gr.counts()[class][group]) * x
 		}
 	})
-	return &Sum{of: gr.of, values: values, moves: Toggled(math.Inf(1), 1).Times(gr.of.most), public: gr.open}
+	return &Sum{of: gr.of, values: inside.Seal(values), moves: Toggled(math.Inf(1), 1).Times(gr.of.most), public: gr.open}
 }
 
 // FeatureBits is how many bits behind the point a feature has in ClassMeans.
@@ -162,7 +163,7 @@ func (gr *Groups) ClassMeans(classes []int, size int, visit func(each func(group
 		sizes[group] += math.Abs(q)
 		squares[group] += q * q
 		for k, class := range classes {
-			sum[k*size+f] += int64(q) * int64(gr.counts[class][group])
+			sum[k*size+f] += int64(q) * int64(gr.counts()[class][group])
 		}
 	})
 	l1, l2 := 0.0, 0.0
@@ -179,5 +180,5 @@ func (gr *Groups) ClassMeans(classes []int, size int, visit func(each func(group
 	for f, v := range sum {
 		values[f] = mech.Ratio{Num: v, Den: int64(n) << FeatureBits}
 	}
-	return &Sum{of: gr.of, values: values, moves: Toggled(mean(l1), mean(l2)), public: gr.open}, nil
+	return &Sum{of: gr.of, values: inside.Seal(values), moves: Toggled(mean(l1), mean(l2)), public: gr.open}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/guard/internal/inside"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
@@ -18,8 +19,8 @@ import (
 // goroutines at once.
 type Guard struct {
 	terms    Terms
-	table    engine.Table // settled: rows weigh what their persons allow, or count once
-	exit     *mech.Exit
+	table    inside.Sealed[engine.Table] // settled: rows weigh what their persons allow, or count once
+	exit     inside.Sealed[*mech.Exit]
 	purse    purse
 	protects protects
 	counted  bool
@@ -32,7 +33,7 @@ type Guard struct {
 // charges: a scope that is weaker than the schema's, a bill that costs more than its price, a δ at
 // which a row may be published, and a table without a row if their number is public.
 func Open(ctx context.Context, t Terms, tab engine.Table, acct Account, exit *mech.Exit) (*Guard, error) {
-	g := &Guard{table: tab, exit: exit, protects: protectedBy(t.Scope, tab.Schema()), most: 1}
+	g := &Guard{table: inside.Seal(tab), exit: inside.Seal(exit), protects: protectedBy(t.Scope, tab.Schema()), most: 1}
 	if err := g.setPurse(t); err != nil {
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func OpenPublic(op string, tab engine.Table) (*Guard, error) {
 	if err := checkScope(op, dp.PrivateFeatures, tab.Schema()); err != nil {
 		return nil, err
 	}
-	return &Guard{terms: Terms{Op: op, Scope: dp.PrivateFeatures}, table: tab, purse: &listPurse{op: op},
+	return &Guard{terms: Terms{Op: op, Scope: dp.PrivateFeatures}, table: inside.Seal(tab), purse: &listPurse{op: op},
 		protects: protectedBy(dp.PrivateFeatures, tab.Schema()), private: true, most: 1}, nil
 }
 
@@ -89,10 +90,10 @@ func CheckDelta(op string, delta dp.Delta, rows int) error {
 
 // Units is PublicUnits of the table; without privacy its number of rows or persons.
 func (g *Guard) Units() int {
-	if g.private || g.table.Persons() != nil {
-		return PublicUnits(g.table)
+	if g.private || g.table().Persons() != nil {
+		return PublicUnits(g.table())
 	}
-	return g.table.Rows()
+	return g.table().Rows()
 }
 
 // PublicUnits is the number of rows, or of persons if the schema declares those, as far as it is
@@ -115,7 +116,7 @@ func (g *Guard) Terms() Terms {
 }
 
 // Schema is that of the table.
-func (g *Guard) Schema() *schema.Schema { return g.table.Schema() }
+func (g *Guard) Schema() *schema.Schema { return g.table().Schema() }
 
 // Private reports whether measurements have noise.
 func (g *Guard) Private() bool { return g.private }
@@ -124,10 +125,10 @@ func (g *Guard) Private() bool { return g.private }
 func (g *Guard) Counted() bool { return g.counted }
 
 // Seeded reports whether what leaves can be reproduced.
-func (g *Guard) Seeded() bool { return g.exit.Seeded() }
+func (g *Guard) Seeded() bool { return g.exit().Seeded() }
 
 // Coins is the source of coin flips that do not depend on rows.
-func (g *Guard) Coins() Coins { return g.exit.Public() }
+func (g *Guard) Coins() Coins { return g.exit().Public() }
 
 // Coins is a source of random bits.
 type Coins = rng.Source
@@ -139,14 +140,14 @@ func Below(src Coins, n uint64) uint64 { return rng.Below(src, n) }
 func Shuffle(src Coins, n int, swap func(i, j int)) { rng.Shuffle(src, n, swap) }
 
 // Part is a guard on the same table for a training inside this one, whose price is set aside (2.4).
-func (g *Guard) Part(t Terms) (*Guard, error) { return g.part(t, g.table, 1) }
+func (g *Guard) Part(t Terms) (*Guard, error) { return g.part(t, g.table(), 1) }
 
 // part is a guard on tab, in which a unit of g's table has so many rows (2.4, 2.5).
 func (g *Guard) part(t Terms, tab engine.Table, rows int) (*Guard, error) {
 	if err := g.refuseRemote("a training inside another"); err != nil {
 		return nil, err
 	}
-	in := &Guard{table: tab, exit: g.exit, protects: protectedBy(t.Scope, tab.Schema()), most: 1, counted: g.counted}
+	in := &Guard{table: inside.Seal(tab), exit: g.exit, protects: protectedBy(t.Scope, tab.Schema()), most: 1, counted: g.counted}
 	if g.protects.label && !in.protects.label || g.protects.all && !in.protects.all || g.private == t.NotPrivate || g.most != 1 {
 		return nil, &dp.ParamError{Op: t.Op, Param: "scope", Want: "must protect what the training around it does",
 			Got: string(t.Scope)}

@@ -27,10 +27,10 @@ func (g *Guard) Inside(p inside.Pass) Inside {
 
 // OneRow is the table, in which a unit of privacy must have one row at most.
 func (i Inside) OneRow() (engine.Table, error) {
-	if i.g.table.Persons() != nil || i.g.most != 1 {
+	if i.g.table().Persons() != nil || i.g.most != 1 {
 		return nil, fmt.Errorf("guard: one row of each person must be drawn before rows are measured one by one")
 	}
-	return i.g.table, nil
+	return i.g.table(), nil
 }
 
 // Space is the features of the same columns, as the guard's own schema bounds them.
@@ -58,7 +58,7 @@ func (i Inside) Release(label string, m mech.Mechanism, values ...mech.Ratio) ([
 	if err := i.pay(label, m.Name(), s, exact); err != nil {
 		return nil, err
 	}
-	return i.g.exit.Release(label, m, values...), nil // rows meet noise
+	return i.g.exit().Release(label, m, values...), nil // rows meet noise
 }
 
 // Select lets the index of a high score out, for the price of m, as Release does.
@@ -70,7 +70,7 @@ func (i Inside) Select(label string, m mech.Selector, scores []mech.Ratio) (int,
 	if err := i.pay(label, m.Name(), Share{Epsilon: m.Loss()}, exact); err != nil {
 		return 0, err
 	}
-	return i.g.exit.Select(label, m, scores), nil // rows meet noise
+	return i.g.exit().Select(label, m, scores), nil // rows meet noise
 }
 
 func (i Inside) pay(label, mechanism string, s Share, exact bool) error {
@@ -81,4 +81,4 @@ func (i Inside) pay(label, mechanism string, s Share, exact bool) error {
 }
 
 // Exit is the door itself, for trainings inside whose price a proof of their own bounds.
-func (i Inside) Exit() *mech.Exit { return i.g.exit }
+func (i Inside) Exit() *mech.Exit { return i.g.exit() }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/guard/internal/inside"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 )
@@ -13,7 +14,7 @@ import (
 // Sum is a sealed vector of sums over rows. It shows nothing but its length.
 type Sum struct {
 	of     *Guard
-	values []mech.Ratio
+	values inside.Sealed[[]mech.Ratio]
 	moves  Moves
 	public bool // no protected cell has a part in it
 	cells  int  // so many vectors side by side, to one cell of each of which a row adds; 0 for another form
@@ -23,11 +24,11 @@ type Sum struct {
 }
 
 // Len is the number of its values.
-func (s *Sum) Len() int { return len(s.values) }
+func (s *Sum) Len() int { return len(s.values()) }
 
 // Reverse turns the order of the values round.
 func (s *Sum) Reverse() {
-	slices.Reverse(s.values)
+	slices.Reverse(s.values())
 	s.reversed = !s.reversed
 }
 
@@ -50,14 +51,14 @@ func (g *Guard) Measure(label string, share Share, s *Sum) (Noisy, error) {
 	m := mech.Mechanism(mech.NoNoise{})
 	if g.private {
 		var err error
-		if m, err = share.size(s.moves, len(s.values)); err != nil {
+		if m, err = share.size(s.moves, len(s.values())); err != nil {
 			return Noisy{}, err
 		}
 	}
 	if err := g.purse.take(label, m.Name(), share); err != nil {
 		return Noisy{}, err
 	}
-	out := g.exit.Release(label, m, s.values...) // 3.1: rows meet noise
+	out := g.exit().Release(label, m, s.values()...) // 3.1: rows meet noise
 	return Noisy{out, share.Variance(s.moves), share.Rho > 0}, nil
 }
 
@@ -83,8 +84,8 @@ func (g *Guard) Exact(s *Sum) ([]float64, error) {
 	if s.of != g || g.private && !s.public {
 		return nil, fmt.Errorf("guard: a sum over protected cells must be measured")
 	}
-	out := make([]float64, len(s.values))
-	for i, v := range s.values {
+	out := make([]float64, len(s.values()))
+	for i, v := range s.values() {
 		out[i] = v.Float()
 	}
 	return out, nil
@@ -93,13 +94,13 @@ func (g *Guard) Exact(s *Sum) ([]float64, error) {
 // Scores are sealed scores of candidates.
 type Scores struct {
 	of      *Guard
-	values  []mech.Ratio
+	values  inside.Sealed[[]mech.Ratio]
 	offsets []int64 // public, by candidate, within ±farthest; nil: none
 	spread  float64 // how far a neighbour moves the difference of two scores
 }
 
 // Len is the number of candidates.
-func (s *Scores) Len() int { return len(s.values) }
+func (s *Scores) Len() int { return len(s.values()) }
 
 // Spread is how far a neighbour moves the difference of two of the scores.
 func (s *Scores) Spread() float64 { return s.spread }
@@ -111,19 +112,19 @@ const farthest = 1 << 40
 // cut to ±2^40.
 func (s *Scores) AddOffset(i int, x int64) {
 	if s.offsets == nil {
-		s.offsets = make([]int64, len(s.values))
+		s.offsets = make([]int64, len(s.values()))
 	}
 	s.offsets[i] = max(-farthest, min(farthest, s.offsets[i]+max(-farthest, min(farthest, x))))
 }
 
 // Prepend puts a candidate first whose score, cut to ±2^40, no row has a part in.
 func (s *Scores) Prepend(score float64) {
-	den := s.values[0].Den
+	den := s.values()[0].Den
 	if !(score >= -farthest) {
 		score = -farthest
 	}
 	first := mech.Ratio{Num: int64(min(score, farthest) * float64(den)), Den: den}
-	s.values = append([]mech.Ratio{first}, s.values...)
+	s.values = inside.Seal(append([]mech.Ratio{first}, s.values()...))
 	if s.offsets != nil {
 		s.offsets = append([]int64{0}, s.offsets...)
 	}
@@ -131,7 +132,7 @@ func (s *Scores) Prepend(score float64) {
 
 // withOffsets is the scores with what was added to them.
 func (s *Scores) withOffsets() []mech.Ratio {
-	out := slices.Clone(s.values)
+	out := slices.Clone(s.values())
 	for i, x := range s.offsets {
 		out[i].Num += x * out[i].Den
 	}
@@ -140,7 +141,7 @@ func (s *Scores) withOffsets() []mech.Ratio {
 
 // Select returns the index of a candidate with a high score, for a share of the price.
 func (g *Guard) Select(label string, share Share, s *Scores) (int, error) {
-	if s.of != g || len(s.values) == 0 {
+	if s.of != g || len(s.values()) == 0 {
 		return 0, fmt.Errorf("guard: %s must be selected by the guard that scored at least one candidate", label)
 	}
 	if err := g.refuseRemote("a selection"); err != nil {
@@ -157,7 +158,7 @@ func (g *Guard) Select(label string, share Share, s *Scores) (int, error) {
 	if err := g.purse.take(label, m.Name(), share); err != nil {
 		return 0, err
 	}
-	return g.exit.Select(label, m, s.withOffsets()), nil // 3.2: rows meet noise
+	return g.exit().Select(label, m, s.withOffsets()), nil // 3.2: rows meet noise
 }
 
 // Price is a share's text in errors.

@@ -5,6 +5,7 @@ package guard
 import (
 	"fmt"
 
+	"github.com/discreet-dp/discreet/internal/guard/internal/inside"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/table/engine"
@@ -13,14 +14,14 @@ import (
 // WeighPersons lets a person's rows count for at most most rows, if the schema declares persons
 // (G-PERSONS-1). Every Sum after it moves most times as far.
 func (g *Guard) WeighPersons(most int) error {
-	p := g.table.Persons()
+	p := g.table().Persons()
 	if p == nil {
 		return nil
 	}
 	if most < 1 || most > mostOfPerson || g.most != 1 {
 		return fmt.Errorf("guard: persons must be weighed once, by 1 to %d rows", mostOfPerson)
 	}
-	g.table, g.most = p.Weigh(most), most
+	g.table, g.most = inside.Seal(p.Weigh(most)), most
 	return nil
 }
 
@@ -30,25 +31,25 @@ const mostOfPerson = 1 << 16
 // PersonsAbove scores bounds by how many persons have more rows than that, negated. All rows of one
 // person change each by at most 1, up or down (G-PERSONS-3).
 func (g *Guard) PersonsAbove(bounds []int) *Scores {
-	s := &Scores{of: g, spread: 2}
-	for _, above := range g.table.Persons().CountAbove(bounds) {
-		s.values = append(s.values, mech.Ratio{Num: -int64(above), Den: 1})
+	var values []mech.Ratio
+	for _, above := range g.table().Persons().CountAbove(bounds) {
+		values = append(values, mech.Ratio{Num: -int64(above), Den: 1})
 	}
-	return s
+	return &Scores{of: g, values: inside.Seal(values), spread: 2}
 }
 
 // DrawRows leaves one row of each person, drawn by fresh coins, if the schema declares persons: what
 // protects a row of that table protects all rows of a person (G-PERSONS-2).
 func (g *Guard) DrawRows() {
-	if p := g.table.Persons(); p != nil {
-		g.table = g.draw(p, 1, false)
+	if p := g.table().Persons(); p != nil {
+		g.table = inside.Seal(g.draw(p, 1, false))
 	}
 }
 
 // DrawGroup is a guard on so many rows of each person, drawn by fresh coins and again if a person has
 // fewer, for a training that protects rows: it pays as many times for a person (G-PERSONS-4).
 func (g *Guard) DrawGroup(rows int, t Terms) (*Guard, error) {
-	p := g.table.Persons()
+	p := g.table().Persons()
 	if p == nil || rows < 1 {
 		return nil, fmt.Errorf("guard: only a table of persons has so many rows of each")
 	}
@@ -56,7 +57,7 @@ func (g *Guard) DrawGroup(rows int, t Terms) (*Guard, error) {
 }
 
 func (g *Guard) draw(p engine.Persons, rows int, fill bool) engine.Table {
-	return p.Draw(rows, fill, func(n uint64) uint64 { return rng.Below(g.exit.Public(), n) })
+	return p.Draw(rows, fill, func(n uint64) uint64 { return rng.Below(g.exit().Public(), n) })
 }
 
 // IgnorePersons lets every row count once, in a training without privacy.
@@ -64,8 +65,8 @@ func (g *Guard) IgnorePersons() error {
 	if g.private {
 		return fmt.Errorf("guard: persons can be ignored without privacy only")
 	}
-	if p := g.table.Persons(); p != nil {
-		g.table = p.Ignore()
+	if p := g.table().Persons(); p != nil {
+		g.table = inside.Seal(p.Ignore())
 	}
 	return nil
 }
@@ -75,5 +76,5 @@ func (g *Guard) Table() (engine.Table, error) {
 	if err := g.IgnorePersons(); err != nil {
 		return nil, err
 	}
-	return g.table, nil
+	return g.table(), nil
 }

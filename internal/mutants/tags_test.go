@@ -375,8 +375,8 @@ var leaned = []mutant{
 	{
 		Row: "tag brc 1.9b", Bug: "the classes' share leaves with half of its noise",
 		File: "internal/guard/mistakes/rows.go",
-		Old:  `roundUp(1/float64(r.n))`,
-		New:  `roundUp(0.5/float64(r.n))`,
+		Old:  `roundUp(1/float64(r.sealed().n))`,
+		New:  `roundUp(0.5/float64(r.sealed().n))`,
 
 		Package: "./internal/learn/brc", Test: "TestReplayNonInterference",
 	},

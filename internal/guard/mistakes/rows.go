@@ -46,14 +46,19 @@ type Rows struct {
 	positive int // label code
 	question Question
 	clip     clip
-	patterns *engine.Patterns
-	n        int
-	weight   []int64 // per pattern, in clip units, without that of its class
+	sealed   inside.Sealed[*weighed]
 	reach    *reachable
 	count    int      // of classifiers
 	label    int      // the classifier whose mistakes are the negative labels; used where classes are weighed
 	units    [2]int64 // weights of the classes by label code
 	total    int64    // sum of units over all rows where labels are public, else 0
+}
+
+// weighed is the rows by pattern.
+type weighed struct {
+	patterns *engine.Patterns
+	n        int     // rows
+	weight   []int64 // per pattern, in clip units, without that of its class
 }
 
 // evenUnits count every row once.
@@ -107,11 +112,11 @@ func Read(ctx context.Context, g *guard.Guard, q Question) (*Rows, error) {
 
 // newRows is n rows of these patterns about so many classifiers and, if the question says so, the label.
 func newRows(q Question, p *engine.Patterns, n, count int) *Rows {
-	r := &Rows{question: q, clip: newClip(q.C1, q.C2), patterns: p, n: n, weight: make([]int64, len(p.Count)), count: count,
-		label: count, units: evenUnits}
+	r := &Rows{question: q, clip: newClip(q.C1, q.C2), count: count, label: count, units: evenUnits,
+		sealed: inside.Seal(&weighed{p, n, make([]int64, len(p.Count))})}
 	r.reach = newReachable(r.clip)
-	for i := range r.weight {
-		r.weight[i] = r.clip.one // Algorithm 2 line 2; 1 lies in [1/c1, c2]
+	for i := range r.sealed().weight {
+		r.sealed().weight[i] = r.clip.one // Algorithm 2 line 2; 1 lies in [1/c1, c2]
 	}
 	return r
 }
@@ -135,7 +140,7 @@ func (r *Rows) WeighClasses(units [2]int64) error {
 	}
 	r.units, r.total = units, 0
 	if r.question.Classes && !r.in.LabelProtected() { // so their numbers are public
-		for i, n := range r.patterns.Count {
+		for i, n := range r.sealed().patterns.Count {
 			r.total += units[r.classOf(i)] * int64(n)
 		}
 	}
@@ -152,7 +157,8 @@ func (r *Rows) classOf(i int) int {
 
 // isWrong reports the mistake bit of classifier k for pattern i.
 func (r *Rows) isWrong(k, i int) bool {
-	return r.patterns.Bits[i*r.patterns.Words+k/64]>>(k%64)&1 == 1
+	p := r.sealed().patterns
+	return p.Bits[i*p.Words+k/64]>>(k%64)&1 == 1
 }
 
 func (r *Rows) isEven() bool { return r.units[0] == r.units[1] }
@@ -166,9 +172,10 @@ func (r *Rows) sumWeights(k int) (wrong, right int64) {
 	}
 	var sum [2]int64
 	word, shift := k/64, k%64
-	for i, w := range r.weight {
-		bit := r.patterns.Bits[i*r.patterns.Words+word] >> shift & 1
-		sum[bit] += w * int64(r.patterns.Count[i])
+	p := r.sealed().patterns
+	for i, w := range r.sealed().weight {
+		bit := p.Bits[i*p.Words+word] >> shift & 1
+		sum[bit] += w * int64(p.Count[i])
 	}
 	return sum[1], sum[0]
 }
@@ -176,8 +183,8 @@ func (r *Rows) sumWeights(k int) (wrong, right int64) {
 // sumWeighed is sumWeights where classes are weighed.
 func (r *Rows) sumWeighed(k int) (wrong, right int64) {
 	var wrongs, rights [2]int64 // by label code
-	for i, w := range r.weight {
-		class, add := r.classOf(i), w*int64(r.patterns.Count[i])
+	for i, w := range r.sealed().weight {
+		class, add := r.classOf(i), w*int64(r.sealed().patterns.Count[i])
 		if r.isWrong(k, i) {
 			wrongs[class] += add
 		} else {
@@ -200,7 +207,7 @@ func (r *Rows) one() int64 {
 // row that is replaced may be of the heavier class, and the others weigh together at least
 // what the public labels tell, or else as rows of the lighter class (1.9; lemma 4).
 func (r *Rows) errorSensitivity() float64 {
-	n := float64(r.n)
+	n := float64(r.sealed().n)
 	if r.question.Paper {
 		return roundUp(r.question.C1 * r.question.C2 / n)
 	}
@@ -270,7 +277,7 @@ func (r *Rows) Share(label string, eps dp.Epsilon) (float64, error) {
 	}
 	neg, pos := r.sumWeights(r.label) // weights are 1 as yet, so these are counts
 	if r.relation == dp.ReplaceOne {
-		return first(r.release(label, eps, roundUp(1/float64(r.n)), mech.Ratio{Num: pos, Den: pos + neg}))
+		return first(r.release(label, eps, roundUp(1/float64(r.sealed().n)), mech.Ratio{Num: pos, Den: pos + neg}))
 	}
 	out, err := r.release(label, eps, 1, mech.Ratio{Num: neg, Den: r.clip.one}, mech.Ratio{Num: pos, Den: r.clip.one})
 	if err != nil {
@@ -340,9 +347,9 @@ func (r *Rows) Reweigh(k int, factor float64) error {
 	if err := r.checkClassifiers(k, k+1); err != nil {
 		return err
 	}
-	for i := range r.weight {
+	for i, w := range r.sealed().weight {
 		if r.isWrong(k, i) {
-			r.weight[i] = r.clip.stepWeight(r.weight[i], factor)
+			r.sealed().weight[i] = r.clip.stepWeight(w, factor)
 		}
 	}
 	r.reach.addRound(factor)

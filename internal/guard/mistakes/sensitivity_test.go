@@ -130,7 +130,7 @@ func TestDeclaredSensitivityOfWeighedClasses(t *testing.T) {
 			t.Errorf("labels %s: the climb reached %.4f of the declared sensitivity only", labels, best)
 		}
 		forgets := func(r *Rows) float64 {
-			return (&Rows{n: r.n, reach: r.reach, units: evenUnits}).errorSensitivity()
+			return (&Rows{sealed: r.sealed, reach: r.reach, units: evenUnits}).errorSensitivity()
 		}
 		if w := climb(q, 5, units, labels, 200, 1, 2500, forgets); w <= 1 {
 			t.Errorf("labels %s: the climb found %.3f of a bound that forgets the weights", labels, w)
@@ -142,8 +142,8 @@ func TestDeclaredSensitivityOfWeighedClasses(t *testing.T) {
 func TestClimbNoticesWrongSensitivities(t *testing.T) {
 	q := Question{C1: 2, C2: 2}
 	for name, wrong := range map[string]func(r *Rows) float64{
-		"c1/n": func(r *Rows) float64 { return 2 / float64(r.n) },
-		"1/n":  func(r *Rows) float64 { return 1 / float64(r.n) },
+		"c1/n": func(r *Rows) float64 { return 2 / float64(r.sealed().n) },
+		"1/n":  func(r *Rows) float64 { return 1 / float64(r.sealed().n) },
 	} {
 		worst := 0.0
 		for seed := range uint64(4) {

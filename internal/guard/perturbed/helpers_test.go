@@ -6,6 +6,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/guard/internal/inside"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -53,7 +54,7 @@ func problem(t *testing.T, name string, s *schema.Schema) *Problem {
 // rowsOf are the rows of a table, without the door of a guard.
 func rowsOf(t *testing.T, tab *dataset.Table) *Rows {
 	t.Helper()
-	return &Rows{table: learntest.Engine(t, tab), weights: tab.Schema.Label.RowWeights(), private: true}
+	return &Rows{table: inside.Seal(learntest.Engine(t, tab)), weights: tab.Schema.Label.RowWeights(), private: true}
 }
 
 // draw is the linear term, zeros if there is none.
@@ -85,7 +86,7 @@ func gradient(t *testing.T, p *Problem, tab *dataset.Table, w []float64) []float
 	t.Helper()
 	r := rowsOf(t, tab)
 	s, err := statistic.Losses{Space: p.Space, Loss: p.Loss, Rows: r.rowShape(p), Coef: w,
-		Value: true, Hess: true}.Floats(context.Background(), r.table)
+		Value: true, Hess: true}.Floats(context.Background(), r.table())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 // Rows are the rows of a guard's table with a label of two classes.
 type Rows struct {
 	in      guard.Inside
-	table   engine.Table
+	table   inside.Sealed[engine.Table]
 	weights []float64 // by the code of the label in the whole table, at most 1; nil: all rows count once
 	private bool
 }
@@ -35,7 +35,7 @@ func OneVersusRest(g *guard.Guard) ([]*Rows, error) {
 	}
 	var out []*Rows
 	for _, view := range engine.OneVersusRest(tab) {
-		out = append(out, &Rows{in, view, g.Schema().Label.RowWeights(), g.Private()})
+		out = append(out, &Rows{in, inside.Seal(view), g.Schema().Label.RowWeights(), g.Private()})
 	}
 	return out, nil
 }
@@ -47,7 +47,7 @@ func (r *Rows) Minimise(ctx context.Context, p *Problem) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := p.Size(r.table.Rows())
+	s := p.Size(r.table().Rows())
 	term, err := r.drawTerm(p, &s) // before any row is read
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (r *Rows) Minimise(ctx context.Context, p *Problem) ([]float64, error) {
 
 // own is p with the features of the table's own schema, refused if it cannot be protected.
 func (r *Rows) own(p *Problem) (*Problem, error) {
-	if err := p.check(r.table.Schema().Relation); err != nil {
+	if err := p.check(r.table().Schema().Relation); err != nil {
 		return nil, err
 	}
 	own, err := *p, error(nil)
@@ -88,12 +88,12 @@ func (r *Rows) drawTerm(p *Problem, s *Sizes) ([]float64, error) {
 
 // findMinimum is the certified minimum of J for the linear term b.
 func (r *Rows) findMinimum(ctx context.Context, p *Problem, s *Sizes, b []float64) ([]float64, error) {
-	all, err := r.table.Margins(ctx, p.Space, r.rowShape(p))
+	all, err := r.table().Margins(ctx, p.Space, r.rowShape(p))
 	if err != nil {
 		return nil, err
 	}
 	some := func(rows int) slopes { return objectiveSlopes(ctx, all.Sample(rows), p, s, b) }
-	x, done, err := minimiseQuickly(some(max(fewRows, 8*s.dim)), some(max(someRows, 20*s.dim, r.table.Rows()/8)),
+	x, done, err := minimiseQuickly(some(max(fewRows, 8*s.dim)), some(max(someRows, 20*s.dim, r.table().Rows()/8)),
 		objectiveSlopes(ctx, all, p, s, b), s.dim, s.target)
 	if done || err != nil {
 		return x, err
@@ -124,7 +124,7 @@ func (r *Rows) objectiveSurface(ctx context.Context, p *Problem, s *Sizes,
 	b []float64) func(w []float64) (optimize.Point, error) {
 	return func(w []float64) (optimize.Point, error) {
 		sums, err := statistic.Losses{Space: p.Space, Loss: p.Loss, Rows: r.rowShape(p), Coef: w, Value: true,
-			Hess: true}.Floats(ctx, r.table)
+			Hess: true}.Floats(ctx, r.table())
 		if err != nil {
 			return optimize.Point{}, err
 		}
@@ -167,7 +167,7 @@ func (r *Rows) ChooseCut(ctx context.Context, label string, eps dp.Epsilon, p *P
 	if r.weights != nil {
 		return 0, fmt.Errorf("perturbed: rows that weigh differently cannot be counted")
 	}
-	rows, err := r.table.Margins(ctx, p.Space, r.rowShape(p))
+	rows, err := r.table().Margins(ctx, p.Space, r.rowShape(p))
 	if err != nil {
 		return 0, err
 	}

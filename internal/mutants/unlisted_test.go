@@ -50,7 +50,7 @@ var unlisted = []mutant{
 	},
 	{
 		Row: "unlisted 7", Bug: "dictionaries of other parts are left in the table of one part",
-		File: "internal/train/cohorts.go",
+		File: "internal/table/dataset/selection.go",
 		Old: `	out.Forget()
 `,
 		New:     ``,

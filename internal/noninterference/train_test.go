@@ -85,10 +85,10 @@ func TestPartsAreAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		mine, own, foreign := readTable(&c, set, 0), []string{"b"}, []string{"a", "c", "?"}
-		pick := func(tab *dataset.Table) *dataset.Table { return train.RowsOf(tab, "b") }
+		pick := dataset.Selection{Column: "place", Names: []string{"b"}}
 		if attempt%2 == 1 {
 			own, foreign = []string{"b", "c"}, []string{"a", "?"}
-			pick = func(tab *dataset.Table) *dataset.Table { return train.RowsOfCohorts(tab, "place", own) }
+			pick.Names = own
 		}
 		for i := range mine {
 			mine[i][0] = own[src.IntN(len(own))]
@@ -112,7 +112,7 @@ func TestPartsAreAlone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			parts[k] = pick(tab)
+			parts[k] = pick.Of(tab)
 			if err := runs[k].fit(m, s, parts[k], func(_ int, p mechtest.Passage) []float64 {
 				return exact.answers(p, nil)
 			}); err != nil {

@@ -7,19 +7,14 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
-
-// cohortMonth is how cohorts by a date are named.
-const cohortMonth = "YYYY-MM"
 
 // SortCohorts are the named cohorts, each once, in ascending order.
 func SortCohorts(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
@@ -61,7 +56,7 @@ func CheckCohorts(op string, names []string, by string, s *schema.Schema) error 
 		if !hasCohort(c, name) {
 			want := fmt.Sprintf("must be levels of column %q", by)
 			if c.Kind != schema.Category {
-				want = fmt.Sprintf("must be months of column %q, such as %s", by, monthOf(c, c.Lower))
+				want = fmt.Sprintf("must be months of column %q, such as %s", by, c.Month(c.Lower))
 			}
 			return refuse(param, want, strconv.Quote(name), "")
 		}
@@ -75,12 +70,7 @@ func hasCohort(c *schema.Column, name string) bool {
 		return slices.ContainsFunc(c.Levels, func(l schema.Level) bool { return l.Value == name })
 	}
 	days, ok := schema.ParseDate("YYYY-MM-DD", name+"-01")
-	return ok && schema.FormatDate(cohortMonth, days) == name && monthOf(c, c.Lower) <= name && name <= monthOf(c, c.Upper)
-}
-
-// monthOf is the cohort of a cell of a column of dates.
-func monthOf(c *schema.Column, x float64) string {
-	return schema.FormatDate(cohortMonth, c.Since+int(math.Floor(x)))
+	return ok && schema.FormatDate("YYYY-MM", days) == name && c.Month(c.Lower) <= name && name <= c.Month(c.Upper)
 }
 
 // defineCohorts is a hash of whatever decides which cohort a cell of the column is in. Levels are
@@ -110,33 +100,6 @@ func defineCohorts(s *schema.Schema, by string) (string, error) {
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:]), nil
-}
-
-// RowsOfCohorts are the rows of some cohorts and nothing else, as RowsOf.
-func RowsOfCohorts(tab *dataset.Table, by string, names []string) *dataset.Table {
-	j := columnOf(tab.Schema, by)
-	c, cells := &tab.Schema.Columns[j], tab.Cols[j]
-	named := func(name string) bool { return slices.Contains(names, name) }
-	if c.Kind == schema.Category {
-		return pickRows(tab, j, func(code uint32) bool { return int(code) < len(c.Levels) && named(c.Levels[code].Value) })
-	}
-	return pickRows(tab, j, func(code uint32) bool {
-		marked := cells.Marks != nil && cells.Marks[code] != 0 // no date
-		return !marked && named(monthOf(c, cells.Values[code]))
-	})
-}
-
-// pickRows are the rows with a code of column j that is wanted.
-func pickRows(tab *dataset.Table, j int, wanted func(code uint32) bool) *dataset.Table {
-	var rows []int
-	for i := range tab.Rows {
-		if wanted(tab.Cols[j].Codes.At(i)) {
-			rows = append(rows, i)
-		}
-	}
-	out := tab.Subset(rows)
-	out.Forget()
-	return out
 }
 
 // describeCohorts says in a model's statement which cohorts the training read.

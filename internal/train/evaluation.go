@@ -129,7 +129,7 @@ func (e *Evaluation) measure(ctx context.Context, acct guard.Account) (*evaluati
 	if err := e.checkSchema(tab.Schema); err != nil {
 		return nil, err
 	}
-	tab = e.pickPart(tab)
+	tab = e.selection().Of(tab)
 	units := 0
 	if e.Schema.Relation == dp.ReplaceOne { // elsewhere the number of rows is private
 		if units, err = countUnits(tab); err != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/blocks"
 	"github.com/discreet-dp/discreet/internal/table/engine/spark"
-	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // Engines says where the rows of a table are while a learner asks about them.
@@ -60,7 +59,7 @@ func ParseBytes(op, param, text string) (int64, error) {
 }
 
 // check refuses what can be refused before files are opened.
-func (r *RowSource) check(op string, req *Request, s *schema.Schema, part bool) error {
+func (r *RowSource) check(op string) error {
 	if !slices.Contains([]string{"", EngineAuto, EngineMemory, EngineDisk, EngineSpark}, r.Engine) {
 		return &RequestError{&dp.ParamError{Op: op, Param: "engine", Want: "must be auto, memory, disk or spark",
 			Got: strconv.Quote(r.Engine)}}
@@ -81,9 +80,6 @@ func (r *RowSource) check(op string, req *Request, s *schema.Schema, part bool) 
 					"table is in a database", Got: r.Engine}}
 			}
 		}
-		if part {
-			return &RequestError{&dp.ParamError{Op: op, Param: "part", Want: "and cohorts must not be given with engine spark"}}
-		}
 	}
 	return nil
 }
@@ -102,6 +98,7 @@ func (r *RowSource) open(ctx context.Context, t *Training) (*openRows, error) {
 	if r.Engine == EngineSpark {
 		t.sayLine("starting a session of Spark; its cluster codes the rows")
 		hide := r.Cluster.ShowJobs(r.Show)
+		r.Cluster.Rows = t.selection()
 		sn, err := spark.Start(ctx, t.Schema, t.SchemaText, r.Cluster)
 		if err != nil {
 			hide()
@@ -124,7 +121,7 @@ func (r *RowSource) open(ctx context.Context, t *Training) (*openRows, error) {
 		return nil, err
 	}
 	_, err = dataset.ReadBlocks(ctx, t.Schema, r.Options, blockRows, func(k int, tab *dataset.Table) error {
-		return st.Put(k, t.pickPart(tab))
+		return st.Put(k, t.selection().Of(tab))
 	}, r.Files...)
 	if err != nil {
 		st.Close()

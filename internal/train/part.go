@@ -14,7 +14,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -70,15 +69,6 @@ func CheckPart(op, part string, s *schema.Schema) error {
 			Got: strconv.Quote(part)}}
 	}
 	return nil
-}
-
-// RowsOf are the rows of one part and nothing else: no number that only other
-// rows hold.
-func RowsOf(tab *dataset.Table, part string) *dataset.Table {
-	s := tab.Schema
-	j := columnOf(s, s.Parts)
-	code := uint32(slices.IndexFunc(s.Columns[j].Levels, func(l schema.Level) bool { return l.Value == part }))
-	return pickRows(tab, j, func(c uint32) bool { return c == code })
 }
 
 // describePart says in a model's statement that the training read one part of the

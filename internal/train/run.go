@@ -81,7 +81,7 @@ func (t *Training) Check() error {
 		return err
 	}
 	if t.Rows != nil {
-		if err := t.Rows.check(t.Op, t.Request, t.Schema, t.Part != "" || len(t.Cohorts) > 0); err != nil {
+		if err := t.Rows.check(t.Op); err != nil {
 			return err
 		}
 	}
@@ -191,20 +191,20 @@ func (t *Training) findCohorts(ctx context.Context) error {
 	return CheckCohorts(t.Op, t.Cohorts, t.cohortBy, t.Schema)
 }
 
-// pickPart are the rows that the training may read: those of its part or cohorts, or all.
-func (t *Training) pickPart(tab *dataset.Table) *dataset.Table {
+// selection is the rows that the training may read: those of its part or cohorts, or all, which is nil.
+func (t *Training) selection() *dataset.Selection {
 	switch {
 	case t.Part != "":
-		return RowsOf(tab, t.Part)
+		return &dataset.Selection{Column: t.Schema.Parts, Names: []string{t.Part}}
 	case len(t.Cohorts) > 0:
-		return RowsOfCohorts(tab, t.cohortBy, t.Cohorts)
+		return &dataset.Selection{Column: t.cohortBy, Names: t.Cohorts}
 	}
-	return tab
+	return nil
 }
 
 // openMemory asks rows where they are, of the part that is trained on.
 func (t *Training) openMemory(tab *dataset.Table) (*openRows, error) {
-	tab = t.pickPart(tab)
+	tab = t.selection().Of(tab)
 	rows, err := memory.New(tab)
 	if err != nil {
 		return nil, err

@@ -62,6 +62,9 @@ func FormatDate(format string, days int) string {
 	return WriteDate(format, time.Unix(int64(days)*secondsOfDay, 0).UTC())
 }
 
+// Month names the month of a cell of a column of dates, x days after its earliest one: YYYY-MM.
+func (c *Column) Month(x float64) string { return FormatDate("YYYY-MM", c.Since+int(math.Floor(x))) }
+
 // WriteDate writes the day of a time, in its own place, as format says.
 func WriteDate(format string, at time.Time) string {
 	layout := strings.NewReplacer("YYYY", "2006", "MM", "01", "DD", "02").Replace(format)

@@ -82,7 +82,8 @@ def begin(config):
     process = subprocess.Popen([program, "worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
     folder = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0] if task is not None else ""
     header = {"op": "begin scoring" if config.get("scoring") else "begin", "program": config["program"],
-              "rows": config["rows"], "folder": folder, "secret": config.get("secret", "")}
+              "rows": config["rows"], "folder": folder, "secret": config.get("secret", ""),
+              "keep": config.get("keep")}
     send(process.stdin, header, config["schema"].encode())
     check(receive(process.stdout)[0])
     return process

@@ -98,8 +98,8 @@ func TestPiecesAnswerAsMemory(t *testing.T) {
 			t.Fatalf("%d pieces for %d tasks at once, want %d, %v", len(made), parallel, pieces, err)
 		}
 		first, second := playWorker(t), playWorker(t)
-		first.begin()
-		second.begin()
+		first.begin(nil)
+		second.begin(nil)
 		var sum question.Adder
 		total := 0
 		for k := range made {
@@ -140,7 +140,7 @@ func TestAChangedFileIsRefused(t *testing.T) {
 	part.Path = filepath.Join(folder, "none")
 	absent := piece{"2", []dataset.ParquetPart{part}}
 	w := playWorker(t)
-	w.begin()
+	w.begin(nil)
 	for want, p := range map[string]*piece{"row groups that it has": &beyond, "no such file": &absent, "": nil} {
 		answer, _ := w.call(header{Op: "piece", Piece: p})
 		if !strings.Contains(answer.Error, want) || answer.Error == "" {

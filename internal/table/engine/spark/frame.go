@@ -12,6 +12,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/discreet-dp/discreet/internal/table/dataset"
 )
 
 // header begins a message; so many parts follow it. Every part has its length before it, in 8
@@ -38,16 +40,17 @@ type header struct {
 	Out    string   `json:"out,omitempty"`
 	Counts []Count  `json:"counts,omitempty"`
 
-	Secret  string         `json:"secret,omitempty"`
-	View    *view          `json:"view,omitempty"`
-	Told    bool           `json:"told,omitempty"` // the worker knows how rows of the piece count in the view
-	Buckets int            `json:"buckets,omitempty"`
-	Persons []personCount  `json:"persons,omitempty"`
-	Lots    string         `json:"lots,omitempty"`   // the key, in hexadecimal
-	First   int            `json:"first,omitempty"`  // the place of a block's first row
-	Firsts  map[string]int `json:"firsts,omitempty"` // the same, by block
-	Lens    []int          `json:"lens,omitempty"`   // of lists that follow each other
-	Places  []int          `json:"places,omitempty"` // of blocks' first rows
+	Keep    *dataset.Selection `json:"keep,omitempty"`
+	Secret  string             `json:"secret,omitempty"`
+	View    *view              `json:"view,omitempty"`
+	Told    bool               `json:"told,omitempty"` // the worker knows how rows of the piece count in the view
+	Buckets int                `json:"buckets,omitempty"`
+	Persons []personCount      `json:"persons,omitempty"`
+	Lots    string             `json:"lots,omitempty"`   // the key, in hexadecimal
+	First   int                `json:"first,omitempty"`  // the place of a block's first row
+	Firsts  map[string]int     `json:"firsts,omitempty"` // the same, by block
+	Lens    []int              `json:"lens,omitempty"`   // of lists that follow each other
+	Places  []int              `json:"places,omitempty"` // of blocks' first rows
 
 	Local    bool `json:"local,omitempty"`    // executors may keep blocks in files, and paths mean files
 	Parallel int  `json:"parallel,omitempty"` // tasks at once
@@ -64,7 +67,9 @@ type config struct {
 	Schema  string `json:"schema"`
 	Scoring bool   `json:"scoring,omitempty"` // rows are scored, and Schema is what OpenScorer takes
 	Rows    int    `json:"rows"`              // of a block, or a few more
-	Secret  string `json:"secret,omitempty"`  // by which identifiers are hashed, in hexadecimal
+	// Keep is which rows a worker keeps of what it reads; nil for all.
+	Keep   *dataset.Selection `json:"keep,omitempty"`
+	Secret string             `json:"secret,omitempty"` // by which identifiers are hashed, in hexadecimal
 }
 
 // maxPart bounds the parts of a message: those of a block are the longest.

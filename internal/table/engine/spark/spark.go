@@ -20,6 +20,7 @@ import (
 	"sync"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine/question"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -38,6 +39,8 @@ type Options struct {
 	Worker string
 	// Data are paths of Parquet files, or one table:NAME of a catalogue, or one query:SELECT.
 	Data []string
+	// Rows are the rows that executors keep of what they read; nil for all.
+	Rows *dataset.Selection
 	// BlockRows is how many rows a block has, or a few more; 0 for 2^18.
 	BlockRows int
 	// Report is told which job is at work, and not how many tasks it has, which follows from the
@@ -116,7 +119,7 @@ func Start(ctx context.Context, s *schema.Schema, text []byte, o Options) (_ *Se
 		return nil, err
 	}
 	defer sn.closeAfter(&err)
-	sn.s, cfg.Schema = s, string(text)
+	sn.s, cfg.Schema, cfg.Keep = s, string(text), o.Rows
 	if s.Person != nil {
 		var secret [32]byte
 		rand.Read(secret[:]) // it never fails

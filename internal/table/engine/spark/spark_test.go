@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/engine/question"
@@ -112,7 +113,7 @@ func (p *played) call(h header, parts ...[]byte) (header, [][]byte) {
 	return answer, data
 }
 
-func (p *played) begin() {
+func (p *played) begin(keep *dataset.Selection) {
 	p.t.Helper()
 	text, err := census.Schema().YAML()
 	if err != nil {
@@ -122,7 +123,7 @@ func (p *played) begin() {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	begin := header{Op: "begin", Program: program, Rows: 700, Folder: p.t.TempDir()}
+	begin := header{Op: "begin", Program: program, Rows: 700, Folder: p.t.TempDir(), Keep: keep}
 	if answer, _ := p.call(begin, text); answer.Error != "" {
 		p.t.Fatal(answer.Error)
 	}
@@ -130,7 +131,7 @@ func (p *played) begin() {
 
 func TestWorkerAnswersAsMemory(t *testing.T) {
 	w := playWorker(t)
-	w.begin()
+	w.begin(nil)
 	var file bytes.Buffer
 	if err := census.StreamParquet(&file, 3, 500); err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
@@ -180,6 +181,65 @@ func TestLostTasksCountOnce(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Of a part or of cohorts a cluster keeps their rows alone, also where a block has none.
+func TestSelectedRowsAreKept(t *testing.T) {
+	folder := writeFolder(t, 2500, "a.parquet", "b.parquet")
+	files, err := filepath.Glob(filepath.Join(folder, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := *personSchema()
+	plain.Person = nil
+	for _, s := range []*schema.Schema{&plain, personSchema()} {
+		tab, err := dataset.Read(t.Context(), s, dataset.Options{}, files...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		region := s.Columns[2]
+		for _, keep := range []*dataset.Selection{
+			{Column: region.Name, Names: []string{region.Levels[1].Value}},
+			{Column: region.Name, Names: []string{region.Levels[0].Value, region.Levels[3].Value}},
+		} {
+			t.Run(fmt.Sprintf("%d persons %v", len(keep.Names), s.Person != nil), func(t *testing.T) {
+				kept := keep.Of(tab)
+				whole, err := memory.New(kept)
+				if err != nil || kept.Rows == 0 || kept.Rows == tab.Rows {
+					t.Fatalf("%d of %d rows, %v", kept.Rows, tab.Rows, err)
+				}
+				c := newStandIn(t, "retry", folder)
+				c.o.Rows, c.o.BlockRows = keep, 20
+				sn := c.start(t, s)
+				if sn.Table().Rows() != kept.Rows {
+					t.Errorf("%d rows, want %d", sn.Table().Rows(), kept.Rows)
+				}
+				compareTables(t, s, sn.Table(), whole)
+				if err := sn.Close(); err != nil {
+					t.Error(err)
+				}
+				c.left(t)
+				if s.Person == nil { // and rows that Spark passes on
+					part := census.Generate(1, 2500)
+					w, all := playWorker(t), keep.Of(part)
+					w.begin(keep)
+					coded, _ := w.call(header{Op: "code", Name: "0-0"}, readFile(t, files[0]))
+					if coded.Error != "" || coded.Rows != all.Rows {
+						t.Errorf("a block of %d rows (%s), want %d", coded.Rows, coded.Error, all.Rows)
+					}
+				}
+			})
+		}
+	}
+}
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 // compareTables asks both tables the same, twice.

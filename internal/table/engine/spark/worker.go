@@ -79,6 +79,7 @@ type worker struct {
 	s       *schema.Schema
 	text    []byte
 	rows    int // of a block, or a few more
+	keeps   *dataset.Selection
 
 	open  OpenScorer
 	score Scorer // nil where blocks are made
@@ -139,7 +140,7 @@ func (w *worker) answer(ctx context.Context, h header, parts [][]byte, first fun
 		added, err := w.score(ctx, "partition "+h.Name+".parquet", parts[0])
 		return header{Op: "scored"}, [][]byte{added}, err
 	case "begin":
-		w.rows, w.folder = h.Rows, h.Folder
+		w.rows, w.folder, w.keeps = h.Rows, h.Folder, h.Keep
 		if w.text = parts[0]; len(w.text) > 0 { // Examine has no schema
 			if w.s, err = schema.Parse(w.text); err == nil && w.s.Person != nil {
 				w.secret, err = readKey(h.Secret)
@@ -233,6 +234,7 @@ func (w *worker) hold(ctx context.Context, p *piece, list bool) (*heldPiece, err
 	keep := func(_ int, t *dataset.Table) error {
 		k := w.stored
 		w.stored++
+		t = w.keeps.Of(t)
 		if err := w.store.Put(k, t); err != nil {
 			return err
 		}
@@ -293,6 +295,7 @@ func (w *worker) askPiece(ctx context.Context, h *header, q *question.Question, 
 
 // code makes a block, and the list of its persons, by whose places there it numbers them.
 func (w *worker) code(t *dataset.Table, keys *dataset.PersonKeys) (answer header, data [][]byte, err error) {
+	t = w.keeps.Of(t)
 	if w.secret != nil {
 		if t.Persons == nil {
 			return answer, nil, fmt.Errorf("spark: the table lacks column %q, which identifies persons", w.s.Person.Column)

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import (
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Selection is some rows of a table: those whose cell of a public column is one of the named levels
+// or, of a date, in one of the named months, as schema.Column.Month names them.
+type Selection struct {
+	Column string   `json:"column"`
+	Names  []string `json:"names"`
+}
+
+// Of returns the selected rows of t and nothing else: no number that only other rows hold. A nil
+// Selection selects all rows.
+func (s *Selection) Of(t *Table) *Table {
+	if s == nil {
+		return t
+	}
+	j := slices.IndexFunc(t.Schema.Columns, func(c schema.Column) bool { return c.Name == s.Column })
+	c, cells := &t.Schema.Columns[j], t.Cols[j]
+	var wanted []bool // by code
+	if c.Kind == schema.Category {
+		for _, l := range c.Levels {
+			wanted = append(wanted, slices.Contains(s.Names, l.Value))
+		}
+	} else {
+		for code, x := range cells.Values {
+			isDate := cells.Marks == nil || cells.Marks[code] == 0
+			wanted = append(wanted, isDate && slices.Contains(s.Names, c.Month(x)))
+		}
+	}
+	var rows []int
+	for i := range t.Rows {
+		if code := int(cells.Codes.At(i)); code < len(wanted) && wanted[code] { // what is no level has the last code
+			rows = append(rows, i)
+		}
+	}
+	out := t.Subset(rows)
+	out.Forget()
+	return out
+}

@@ -26,6 +26,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/model/metrics"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
@@ -77,7 +78,8 @@ var costs = evaluation.Costs{FalsePositive: 1, FalseNegative: 2}
 // pool is a table with a model.
 type pool struct {
 	name  string
-	t     *dataset.Table
+	t     *dataset.Table // whose rows, or persons, are drawn
+	truth *dataset.Table // whose numbers are the true ones; nil for t
 	m     *model.Model
 	delta dp.Delta
 }
@@ -172,6 +174,9 @@ func (l *Line) String() string {
 	text := fmt.Sprintf("%-12s eps %-4g n %-6d", l.Table, l.Epsilon, l.Rows)
 	for _, name := range []string{"auc", "log_loss", "accuracy", band} {
 		t := l.Numbers[name]
+		if t == nil {
+			continue
+		}
 		text += fmt.Sprintf("  %s %.1f%%/%d clip %.0f%% hw %.4f (%.4f) bias %+.4f", name, 100*float64(t.Held)/float64(l.Draws),
 			t.Below, 100*float64(t.Clipped)/float64(l.Draws), t.HalfWidth, t.Exact, t.Bias)
 	}
@@ -198,10 +203,14 @@ func (p *pool) measure(ctx context.Context, eps dp.Epsilon, rows int, o Options)
 		return nil, err
 	}
 	l := &Line{Table: p.name, Epsilon: eps.Float(), Rows: rows, Draws: o.Draws, Seed: o.Seed, True: truth,
-		Numbers: map[string]*Tally{band: {}}}
+		Numbers: map[string]*Tally{}}
 	for name := range truth {
 		l.Numbers[name] = new(Tally)
 	}
+	if costAt != nil {
+		l.Numbers[band] = new(Tally)
+	}
+	units := p.listUnits()
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	var failed error
@@ -211,11 +220,7 @@ func (p *pool) measure(ctx context.Context, eps dp.Epsilon, rows int, o Options)
 			for draw := w; draw < o.Draws && ctx.Err() == nil; draw += workers {
 				name := fmt.Sprintf("%s, %g, %d, draw %d", p.name, eps.Float(), rows, draw)
 				src := replay.Seeded(o.Seed, name)
-				of := make([]int, rows)
-				for i := range of {
-					of[i] = int(guard.Below(src, uint64(p.t.Rows)))
-				}
-				held := cut.Subset(of)
+				held := drawUnits(cut, units, rows, src)
 				tab, err := memory.New(held)
 				if err == nil {
 					var r *evaluation.Release
@@ -240,19 +245,63 @@ func (p *pool) measure(ctx context.Context, eps dp.Epsilon, rows int, o Options)
 	return l, errors.Join(failed, ctx.Err())
 }
 
+// listUnits are the rows of each person, or each row for itself.
+func (p *pool) listUnits() [][]int {
+	if p.t.Persons == nil {
+		units := make([][]int, p.t.Rows)
+		for i := range units {
+			units[i] = []int{i}
+		}
+		return units
+	}
+	rows, persons := p.t.CountPersons()
+	units := make([][]int, len(rows))
+	for i, person := range p.t.Persons {
+		units[person] = append(units[person], i)
+	}
+	return units[len(rows)-persons:] // without nobody
+}
+
+// drawUnits takes n units with replacement. A person who is taken twice becomes two.
+func drawUnits(cut *dataset.Table, units [][]int, n int, src rng.Source) *dataset.Table {
+	var of []int
+	var persons []uint32
+	for i := range n {
+		for _, row := range units[guard.Below(src, uint64(len(units)))] {
+			of, persons = append(of, row), append(persons, uint32(i+1))
+		}
+	}
+	held := cut.Subset(of)
+	if cut.Persons != nil {
+		held.Persons = persons
+	}
+	return held
+}
+
 // exactCounts is the same release without noise.
 func exactCounts(r *evaluation.Release, held *dataset.Table) *evaluation.Release {
 	exact := *r
-	exact.Variance = 0
-	exact.Cells = [][]float64{make([]float64, len(r.Cells[0]))}
-	for i, y := range held.Labels {
-		cell := int(held.Cols[0].Codes.At(i))
-		if r.Bins != nil { // of public cells, without the label
-			if cell *= 2; int(y) == r.Positive {
-				cell++
+	exact.Variance, exact.Cells = 0, nil
+	var rows []uint32
+	if held.Persons != nil {
+		rows, _ = held.CountPersons()
+	}
+	for k, cells := range r.Cells {
+		counts := make([]float64, len(cells))
+		for i, y := range held.Labels {
+			cell := int(held.Cols[k].Codes.At(i))
+			if r.Bins != nil { // of public cells, without the label
+				if cell *= 2; int(y) == r.Positive {
+					cell++
+				}
 			}
+			weight := 1.0
+			if rows != nil {
+				weight = 1 / float64(rows[held.Persons[i]])
+			}
+			counts[cell] += weight
 		}
-		exact.Cells[0][cell]++
+		exact.Cells = append(exact.Cells, counts)
 	}
 	return &exact
 }
@@ -262,7 +311,10 @@ func (l *Line) add(r, exact *evaluation.Release, truth map[string]float64, costA
 	if err != nil {
 		return err
 	}
-	all := r.CostBand(costs)
+	var all []evaluation.Estimate
+	if costAt != nil {
+		all = r.CostBand(costs)
+	}
 	mu.Lock()
 	defer mu.Unlock()
 	for name, want := range truth {
@@ -284,6 +336,9 @@ func (l *Line) add(r, exact *evaluation.Release, truth map[string]float64, costA
 		}
 	}
 	b := l.Numbers[band]
+	if b == nil {
+		return nil
+	}
 	held, clipped, width := true, false, 0.0
 	for k, n := range all {
 		held = held && n.Low <= costAt[k] && costAt[k] <= n.High
@@ -322,37 +377,44 @@ func (t *Tally) note(e evaluation.Estimate, want, low, high float64) {
 	t.Bias += e.Value - want
 }
 
-// exact is the true numbers, and the true cost at each cut.
+// exact is the true numbers, and the true cost at each cut for a label of two classes.
 func (p *pool) exact(pl *evaluation.Plan) (map[string]float64, []float64, error) {
-	predictor, err := p.m.Bind(p.t.Schema)
+	t := p.t
+	if p.truth != nil {
+		t = p.truth
+	}
+	predictor, err := p.m.Bind(t.Schema)
 	if err != nil {
 		return nil, nil, err
 	}
-	scores, err := predictor.Scores(p.t.Cols, p.t.Rows)
+	scores, err := predictor.Scores(t.Cols, t.Rows)
 	if err != nil {
 		return nil, nil, err
 	}
-	l := &p.t.Schema.Label
+	l := &t.Schema.Label
 	var levels []string
 	for _, level := range l.Levels {
 		levels = append(levels, level.Value)
 	}
-	r, err := metrics.Evaluate(p.t.Labels, scores, levels, l.Positive)
+	r, err := metrics.Evaluate(t.Labels, scores, levels, l.Positive)
 	if err != nil {
 		return nil, nil, err
 	}
-	truth := map[string]float64{"auc": *r.AUC, "log_loss": r.LogLoss, "accuracy": r.Accuracy, "pr_auc": *r.Ranking.PRAUC,
-		"lift_at_10_percent": *r.Ranking.LiftTop10}
+	truth := map[string]float64{"auc": *r.AUC, "log_loss": r.LogLoss, "accuracy": r.Accuracy}
+	if len(levels) > 2 {
+		return truth, nil, nil
+	}
+	truth["pr_auc"], truth["lift_at_10_percent"] = *r.Ranking.PRAUC, *r.Ranking.LiftTop10
 	cuts := pl.Cuts()
 	costAt := make([]float64, len(cuts))
 	for i, s := range scores {
-		own := int(p.t.Labels[i]) == l.Positive
+		own := int(t.Labels[i]) == l.Positive
 		for k, c := range cuts {
 			switch {
 			case own && s < c:
-				costAt[k] += costs.FalseNegative / float64(p.t.Rows)
+				costAt[k] += costs.FalseNegative / float64(t.Rows)
 			case !own && s >= c:
-				costAt[k] += costs.FalsePositive / float64(p.t.Rows)
+				costAt[k] += costs.FalsePositive / float64(t.Rows)
 			}
 		}
 	}

@@ -77,20 +77,7 @@ func sources() (out []source) {
 	} {
 		out = append(out, source{g.name, func(context.Context, string) (*pool, error) { return g.generate() }})
 	}
-	for name, change := range map[string]func(p *pool){ // other guarantees
-		"delta":      func(p *pool) { p.delta = 1e9 }, // 1e-6
-		"add-remove": func(p *pool) { p.t.Schema.Relation = dp.AddRemove },
-		"label only": func(p *pool) { p.t.Schema.Columns[0].Role = schema.Public },
-	} {
-		out = append(out, source{name, func(context.Context, string) (*pool, error) {
-			p, err := generated{name, 200_000, -1, 1.2, 1, 0, false}.generate()
-			if err == nil {
-				change(p)
-			}
-			return p, err
-		}})
-	}
-	return out
+	return append(out, otherSources()...)
 }
 
 // fit trains the default learner at ε = 1.

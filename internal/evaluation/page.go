@@ -46,7 +46,9 @@ func (r *Report) charts() []*plot.Lines {
 	}
 	found := plot.Series{Name: "rows"}
 	for _, g := range r.Calibration {
-		add(&found, (g.From+g.To)/2, g.Share)
+		if g.Share.High-g.Share.Low < 1 { // or nothing is known of the group
+			add(&found, (g.From+g.To)/2, g.Share)
+		}
 	}
 	precision, recall := plot.Series{Name: "precision", Band: true}, plot.Series{Name: "recall", Band: true}
 	for _, p := range r.Points {

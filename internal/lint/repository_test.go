@@ -31,7 +31,6 @@ func TestRepository(t *testing.T) {
 		{"dependencies", checkDependencies},
 		{"claims", checkClaims},
 		{"tags", checkTags},
-		{"rates", checkRates},
 		{"clients", checkClients},
 		{"logs", checkLogs},
 		{"named tests", checkNamedTests},

@@ -287,42 +287,6 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-func TestRates(t *testing.T) {
-	in := func(rates ...string) files {
-		text := "package mech\nvar claims = []Claim{"
-		for _, r := range rates {
-			text += "{FalsePositive: " + r + "},"
-		}
-		return files{"privacy/mech/a_test.go": text + "}\n"}
-	}
-	try(t, checkRates, []one{
-		{"small ones", in("1e-9", "5e-7", "1e-9 / float64(len(claims))"), nil},
-		{"too much together", in("5e-7", "4e-7", "1e-7"), []string{"add up to 1e-06"}},
-		{"a divided rate counts whole", in("1e-6 / 1000"), []string{"add up to 1e-06"}},
-		{"hidden in a name", in("rate"), []string{"privacy/mech/a_test.go:2: write"}},
-		{"multiplied", in("3 * 1e-9"), []string{"write"}},
-		{"in a loop", files{"privacy/mech/a_test.go": `package mech
-
-var c = Claim{FalsePositive: 1e-9}
-
-func f(t T) {
-	a := Claim{FalsePositive: 1e-9}
-	b := Claim{FalsePositive: 1e-9 / 3}
-	KS(t, a, nil)
-	for range 3 {
-		KS(t, b, nil)
-		stattest.Rejects(t, func(t T) { KS(t, a, nil) })
-	}
-	for i := 0; i < 3; i++ {
-		t.Run("", func(t T) { KS(t, a, nil) }) // line 14
-		KS(t, c, nil)
-		KS(t, Claim{FalsePositive: 1e-9}, nil)
-	}
-}
-`}, []string{"privacy/mech/a_test.go:14", "privacy/mech/a_test.go:15", "privacy/mech/a_test.go:16"}},
-	})
-}
-
 // The samples are put together here so that this file stays clean itself.
 func TestPlaces(t *testing.T) {
 	for _, bad := range []string{

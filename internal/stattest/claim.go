@@ -14,8 +14,7 @@ type T interface {
 // Claim is what a statistical check promises.
 type Claim struct {
 	// FalsePositive bounds the probability that the check rejects a correct
-	// sample; in (0, 0.5]. Written as a number in the test's own text, so that
-	// internal/lint can add up all of them.
+	// sample; in (0, 0.5]. Those of one run add up to less than 1e-7.
 	FalsePositive float64
 	// Detects names a defect the check is known to see, e.g. "scale off by
 	// 5%". The test shows it with Rejects.
@@ -36,9 +35,17 @@ func (c Claim) begin(t T) {
 		return // its rejections are wanted, so they are no false alarms
 	}
 	declared.Lock()
-	declared.sum += c.FalsePositive
-	declared.Unlock()
+	defer declared.Unlock()
+	sum := declared.sum + c.FalsePositive
+	if !(sum < mostOfRun) {
+		t.Fatalf("stattest: the false-positive rates of this run add up to %g; they must stay below %g", sum, mostOfRun)
+	}
+	declared.sum = sum
 }
+
+// mostOfRun bounds the false-positive rates of one run of a package's tests. Fewer than ten packages have
+// such tests: with a hundred runs a day of all of them, one false alarm in thirty years.
+const mostOfRun = 1e-7
 
 var declared struct {
 	sync.Mutex

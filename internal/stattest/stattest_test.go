@@ -164,12 +164,13 @@ func TestRejectsIsRedWhenTheSabotageGoesUnseen(t *testing.T) {
 }
 
 func TestAMisusedCheckIsNotARejection(t *testing.T) {
-	good := Claim{FalsePositive: 0.01, Detects: "anything"}
+	good := Claim{FalsePositive: 1e-10, Detects: "anything"}
 	for name, misuse := range map[string]func(T){
 		"no rate":         func(t T) { Binomial(t, Claim{Detects: "x"}, 1, 2, 0.5) },
 		"NaN rate":        func(t T) { Binomial(t, Claim{math.NaN(), "x"}, 1, 2, 0.5) },
 		"large rate":      func(t T) { Binomial(t, Claim{0.6, "x"}, 1, 2, 0.5) },
-		"no defect":       func(t T) { Binomial(t, Claim{FalsePositive: 0.01}, 1, 2, 0.5) },
+		"too many":        func(t T) { Claim{mostOfRun, "x"}.begin(t.(*recorder).T) },
+		"no defect":       func(t T) { Binomial(t, Claim{FalsePositive: 1e-10}, 1, 2, 0.5) },
 		"k above n":       func(t T) { Binomial(t, good, 3, 2, 0.5) },
 		"NaN probability": func(t T) { Binomial(t, good, 1, 2, math.NaN()) },
 		"no sample":       func(t T) { KS(t, good, nil, laplaceCDF) },

@@ -266,27 +266,6 @@ func TestTags(t *testing.T) {
 	})
 }
 
-func TestCalls(t *testing.T) {
-	page := "## G-BRC-1\n\nSo (1.1), (1.2).\n\nTags in `learn/brc`: 1.1 `fit`; 1.2 `size`.\n"
-	m := sample(t, files{guarantees + "/brc.md": page,
-		"internal/learn/brc/a.go": "package brc\n\nfunc fit() {} // 1.1\n\nconst size = 1 // 1.2\n"})
-	fit := function{"fit", "internal/learn/brc/a.go:3"}
-	here := map[string]bool{fit.at: true}
-	for name, c := range map[string]struct {
-		r              reach
-		dead, unproved []string
-	}{
-		"by the command":    {reach{[]function{fit}, here, nil}, nil, nil},
-		"by the laboratory": {reach{[]function{fit}, nil, here}, nil, []string{"tag 1.1 leans on fit"}},
-		"by nobody":         {reach{[]function{fit}, nil, nil}, []string{"fit"}, []string{"leans on fit"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			compare(t, findDead(&c.r), c.dead)
-			compare(t, findUnproved(m, &c.r), c.unproved)
-		})
-	}
-}
-
 // The samples are put together here so that this file stays clean itself.
 func TestPlaces(t *testing.T) {
 	for _, bad := range []string{

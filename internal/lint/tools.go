@@ -5,6 +5,7 @@ package lint
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,11 +22,13 @@ import (
 // What is counted by tools takes a minute of processor time, and the tools need the
 // go command and its module cache.
 
-// forTests are files whose functions tests of several packages call, and nothing else:
-// they need what their package keeps to itself. Other helpers of tests are in packages
-// of their own, whose names end in test, or in files that do.
-var forTests = []string{"internal/census/csv.go", "internal/census/parquet.go", "internal/release/names.go",
-	"lab/internal/learners/all.go"}
+// notCalled are files, or functions of one, that no program of the product calls: tests of several
+// packages do, or the laboratory, for which these need what their package keeps to itself.
+var notCalled = []string{"internal/census/csv.go", "internal/census/generate.go Parts", "internal/census/parquet.go",
+	"internal/census/vectors.go", "internal/guard/guard.go OpenPublic", "internal/learn/binary.go",
+	"internal/privacy/mech/exit.go NewTapedExit", "internal/release/names.go", "internal/table/sample/sample.go Balance",
+	"internal/train/learners.go Register", "internal/train/value.go Int", "internal/train/value.go Number",
+	"internal/train/value.go Word", "lab/internal/learners/all.go"}
 
 // roundedTwice are the packages in which products are rounded before they are added, on every
 // machine: evidence/decisions/0006-floats.md.
@@ -77,42 +80,53 @@ func goTool(dir string, env []string, read func(io.Reader) error, args ...string
 	return failed
 }
 
-// findDead lists functions that no program calls.
-func findDead(r *reach) (which []string) {
-	for _, f := range r.functions {
-		file, _, _ := strings.Cut(f.at, ":")
-		if !r.byProduct[f.at] && !r.byLab[f.at] && !slices.Contains(forTests, file) {
-			which = append(which, f.at+": "+f.name)
-		}
-	}
-	return which
-}
-
-// findUnproved lists functions that proofs lean on and that the product does not call, or, of the
-// laboratory's own, its program: what is proved would not be what runs.
-func findUnproved(m *Module, r *reach) (which []string) {
-	reached, declared := map[string]bool{}, map[string]bool{}
-	for _, f := range r.functions {
-		in := path.Dir(f.at) + " " + f.name
-		declared[in] = true
-		reached[in] = reached[in] || r.byProduct[f.at] || under(f.at, "lab") && r.byLab[f.at]
-	}
-	pages, _ := readTagPages(m)
-	for _, page := range pages {
-		for t := range page.listed {
-			for _, p := range m.production() {
-				if !slices.Contains(page.packages, p.Name) || findTags(m, p)[t] == "" {
-					continue
-				}
-				if in := p.Dir + " " + t.name; declared[in] && !reached[in] {
-					which = append(which, fmt.Sprintf("%s: tag %s leans on %s of %s, which no program calls", page.file, t.tag,
-						t.name, p.Name))
+// findDead lists functions that are called by none of the given programs and by none of the library's
+// own tests, which stand for programs that use it: so no proof of the product leans on what never runs.
+// deadcode misses calls by reflection and assembly alone.
+func findDead(dir string, programs ...string) (which []string, err error) {
+	dead := map[string]int{}
+	for times, args := range [][]string{programs, {"-test", "."}} {
+		err := goTool(dir, nil, func(r io.Reader) error {
+			var packages []struct {
+				Funcs []struct {
+					Name     string
+					Position struct{ File string }
+					Marker   bool
 				}
 			}
+			if err := json.NewDecoder(r).Decode(&packages); err != nil {
+				return err
+			}
+			for _, p := range packages {
+				for _, f := range p.Funcs {
+					if name := filepath.ToSlash(f.Position.File) + " " + f.Name; !f.Marker && dead[name] == times {
+						dead[name]++
+					}
+				}
+			}
+			return nil
+		}, append([]string{"tool", "deadcode", "-json"}, args...)...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	library := map[string]bool{} // folders of what the library imports
+	err = goTool(dir, nil, func(r io.Reader) error {
+		for lines := bufio.NewScanner(r); lines.Scan(); {
+			if name, err := filepath.Rel(dir, lines.Text()); err == nil {
+				library[filepath.ToSlash(name)] = true
+			}
+		}
+		return nil
+	}, "list", "-deps", "-f", "{{.Dir}}", ".")
+	for name, times := range dead {
+		file, _, _ := strings.Cut(name, " ")
+		if (times == 2 || !library[path.Dir(file)]) && !slices.Contains(notCalled, name) && !slices.Contains(notCalled, file) {
+			which = append(which, name)
 		}
 	}
 	slices.Sort(which)
-	return which
+	return which, err
 }
 
 // fusedMultiplication is one of arm64's instructions that multiply and add with one

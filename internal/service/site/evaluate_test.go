@@ -107,6 +107,11 @@ func TestEvaluationsThatAreRefused(t *testing.T) {
 	if err := server.checkEvaluation(about); kindOf(err) != "malformed" {
 		t.Errorf("an evaluation of no model: %v", err)
 	}
+	same := w.params[0]
+	same.HeldOut = &HeldOut{same.HeldOut.Table, same.Rows}
+	if _, err := New(same); err == nil || !strings.Contains(err.Error(), "other files") {
+		t.Errorf("the rows of trainings are held out, too: %v", err)
+	}
 	c := w.coordinator(2)
 	id := beginEvaluation(t, w, c, p)
 	w.params[0].HeldOut.Rows = "others"

@@ -126,6 +126,8 @@ func New(p Params) (*Server, error) {
 		return refuse("certificate", "must be party/"+p.Policy.Site)
 	case (p.HeldOut != nil) != (p.Policy.HeldOut != ""):
 		return refuse("held-out", "must be given if the policy names held_out, and else not")
+	case p.HeldOut != nil && p.HeldOut.Rows == p.Rows: // which would be charged to two totals
+		return refuse("held-out", "must be other files than those of trainings")
 	case p.Table.Schema().Relation != dp.AddRemove:
 		return refuse("relation", "must be add-remove: the number of rows of a site is not public")
 	case p.Table.Schema().Person != nil:

@@ -663,8 +663,8 @@ func (l *Ledger) Declare(ctx context.Context, dataset string, total Price) (err 
 	return l.declare(ctx, ledger.Dataset{Name: dataset}, total)
 }
 
-// DeclareCohorts adds a data set as Declare does, the total being that of each cohort: rows with the same
-// value, or month of a date, in a public column. A person must have rows in one cohort alone.
+// DeclareCohorts adds a data set whose total holds for each cohort. A cohort is the rows with the same value,
+// or the same month of a date, in a public column. Each person must have rows in one cohort only.
 func (l *Ledger) DeclareCohorts(ctx context.Context, dataset, column string, total Price) (err error) {
 	defer publish(&err)
 	return l.declare(ctx, ledger.Dataset{Name: dataset, CohortBy: column}, total)

@@ -53,8 +53,7 @@ it. Pass --no-header and the number of columns.`,
 	c.Flags().IntVar(&i.columns, "columns", 0, "`how many` columns there are, the label included; with --no-header")
 	c.Flags().StringVar(&i.codebook, "codebook", "", "a CSV `file` that describes columns: name, meaning, role, "+
 		"type,\nlower, upper, levels, special, buckets")
-	c.Flags().StringVar(&i.types, "types", "", "a CSV `file` of the columns' names and types (name, type), such as those "+
-		"of\na data frame")
+	c.Flags().StringVar(&i.types, "types", "", "a CSV `file` with the columns name and type, for example from the dtypes of\na data frame")
 	c.Flags().BoolVar(&i.draft.AcceptNames, "accept-names", false, "declare what well-known names of columns of a known type "+
 		"mean,\nin place of comments")
 	c.Flags().StringVar(&i.sample, "public-sample", "", "a CSV `file` of rows that are PUBLIC ALREADY: bounds and "+

@@ -42,8 +42,8 @@ func refuseAbout(want string, got any) (About, error) {
 		Hint: "write --about NAME=TEXT, or NAME: TEXT in a file for --about-file, for each of " + strings.Join(names, ", ")}
 }
 
-// ReadAbout reads a file of names and texts in YAML. It does not repeat any of it: the file may be
-// somebody's table.
+// ReadAbout reads a file of names and texts in YAML. Errors do not quote the file, because it may
+// be a private table.
 func ReadAbout(path string) (About, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -30,11 +30,11 @@ type Options struct {
 const (
 	maxRows   = 1_000_000
 	judgeRows = 4_000
-	// Each figure is a mean of so many tables: of fewer where a fit makes many releases, which takes time.
+	// Each figure is a mean over several tables: over fewer if a fit makes many releases, which takes time.
 	fewestRepeats, mostRepeats, releasesToRepeat = 3, 5, 120
 )
 
-// countRepeats is how many tables a plan of so many releases is tried on.
+// countRepeats returns the number of invented tables on which a plan with so many releases is tried.
 func countRepeats(releases int) int {
 	return min(mostRepeats, max(fewestRepeats, releasesToRepeat/max(1, releases)))
 }
@@ -100,7 +100,7 @@ func newMean(x []float64) (m Mean) {
 	return m
 }
 
-// standardError is of a mean of so many.
+// standardError returns the standard error of a mean over so many tables.
 func (m Mean) standardError(repeats int) float64 { return m.StdDev / math.Sqrt(float64(repeats)) }
 
 // judge says how much is learned of what a law has above the 0.5 of a constant.

@@ -16,8 +16,8 @@ import (
 )
 
 // No service shows a protected cell: owners, their aggregator and their helpers, in both modes,
-// parties, their combiner and their helpers, in both modes, and sites and their coordinator: not on an output, in a log, on a page or
-// in a file. Owners and parties are given tables that they cannot read, too.
+// parties, their combiner and their helpers, in both modes, and sites and their coordinator: not on an
+// output, in a log, on a page or in a file. Owners and parties are given tables that they cannot read, too.
 func TestNoServiceShowsAProtectedCell(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
@@ -133,12 +133,18 @@ func TestNoServiceShowsAProtectedCell(t *testing.T) {
 
 	// Sites.
 	give(t, "site.yaml", strings.NewReplacer("replace-one", "add-remove", "role: public", "role: private").Replace(own))
+	rows, err := os.ReadFile("visits.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	give(t, "later.csv", string(rows[:bytes.LastIndexByte(bytes.TrimSpace(rows), '\n')+1])) // all rows but one
+	given = append(given, "later.csv")
 	list, serve := "", map[string][]string{}
 	for name := range strings.FieldsSeq("a b c") {
 		at := freeAddress(t)
 		list += fmt.Sprintf("https://%s %s %s\n", at, keys[name], name)
 		serve[name] = strings.Fields(fmt.Sprintf("site serve --listen %s --state t%s --policy %s.signed --officer d.key --key "+
-			"%s.pem --schema site.yaml --data visits.csv --held-out visits.csv --ledger t%s.db", at, name, name, name, name))
+			"%s.pem --schema site.yaml --data visits.csv --held-out later.csv --ledger t%s.db", at, name, name, name, name))
 	}
 	give(t, "sites.txt", list)
 	give(t, "d.key", keys["d"]+"\n")

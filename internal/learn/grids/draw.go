@@ -105,7 +105,7 @@ func (pl *Plan) vary(src guard.Coins, before []int) []int {
 }
 
 // DrawProducts draws so many grids by coins alone, as often of two columns as of three
-// where the schema has as many, each cut in two and a part more for each of its marks:
+// if the schema has as many, each cut in two and a part more for each of its marks:
 // more often near the middle, where a cut tells most rows apart.
 func DrawProducts(s *schema.Schema, src guard.Coins, n int) []feature.Grid {
 	pl := &Plan{columns: cuttables(s, fewCuts), rules: rules{axes: []int{2, 3}}}

@@ -10,7 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// mostPieces is how many pieces grids of the same columns share at most, so that the sums
+// mostPieces is the number of pieces that grids of the same columns share at most, so that the sums
 // of all stay in a processor's cache. One grid alone may have more.
 const mostPieces = 1 << 11
 
@@ -18,7 +18,7 @@ const mostPieces = 1 << 11
 type cutColumn struct {
 	codes *column.Codes
 	part  []uint32        // of each code
-	parts int             // 0 where no grid has the column
+	parts int             // 0 if no grid has the column
 	axes  []*feature.Bins // of the grids, each once
 	bins  [][]uint32      // of each axis, the bin of each part
 }
@@ -137,7 +137,7 @@ func (b *bundle) add(c *cuts, g int, grid *feature.Grid) bool {
 	return true
 }
 
-// size is how many pieces there are.
+// size is the number of pieces.
 func (b *bundle) size() int {
 	n := 1
 	for _, pieces := range b.pieces {

@@ -22,9 +22,8 @@ func (w *world) hold() []*dataset.Table {
 	var all []*dataset.Table
 	for i := range w.params {
 		t := readRows(w.t, w.schema, w.parts[i])
-		w.policies[i].HeldOut, w.params[i].HeldOut = "held out", &HeldOut{t, "held out"}
-		w.policies[i].Training.Epsilon = "1000"
-		w.restart(i)
+		w.params[i].HeldOut = &HeldOut{t, "held out"}
+		w.change(i, func(p *Policy) { p.HeldOut, p.Training.Epsilon = "held out", "1000" })
 		all = append(all, t)
 	}
 	return all
@@ -91,11 +90,14 @@ func TestEvaluationsThatAreRefused(t *testing.T) {
 		t.Errorf("an evaluation without held-out rows: %v", err)
 	}
 	w.hold()
-	w.policies[1].HeldOut = "" // a newer policy
+	held := w.params[1].HeldOut
+	w.params[1].HeldOut = nil
+	w.change(1, func(p *Policy) { p.HeldOut = "" })
 	if err := w.coordinator(2).Evaluate(t.Context(), w.schema, p, nothing); kindOf(err) != "not-allowed" {
 		t.Errorf("an evaluation that the policy does not name: %v", err)
 	}
-	w.policies[1].HeldOut = "held out"
+	w.params[1].HeldOut = held
+	w.change(1, func(p *Policy) { p.HeldOut = "held out" })
 	if w.paid() != before {
 		t.Error("a refused evaluation was paid for")
 	}
@@ -114,7 +116,7 @@ func TestEvaluationsThatAreRefused(t *testing.T) {
 	}
 	c := w.coordinator(2)
 	id := beginEvaluation(t, w, c, p)
-	w.params[0].HeldOut.Rows = "others"
+	w.params[0].HeldOut = &HeldOut{w.params[0].HeldOut.Table, "others"}
 	w.restart(0)
 	if _, err := c.post(t.Context(), 0, askCall, ask(t, id)); kindOf(err) != "not-allowed" ||
 		!strings.Contains(err.Error(), "changed") {
@@ -131,8 +133,8 @@ func TestExactEvaluation(t *testing.T) {
 	if _, err := w.coordinator(2).EvaluateExactly(t.Context(), m, 0.5); kindOf(err) != "not-allowed" {
 		t.Errorf("exact numbers leave without the policy's word: %v", err)
 	}
-	for _, p := range w.policies {
-		p.ExactEvaluation = true
+	for i := range w.policies {
+		w.change(i, func(p *Policy) { p.ExactEvaluation = true })
 	}
 	got, err := w.coordinator(2).EvaluateExactly(t.Context(), m, 0.5)
 	must(t, err)

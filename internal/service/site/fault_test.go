@@ -363,13 +363,13 @@ func TestPolicyRefuses(t *testing.T) {
 		change(&a)
 		body, err := json.Marshal(a)
 		must(t, err)
-		w.policies[0].Honest = 2
+		w.change(0, func(p *Policy) { p.Honest = 2 })
 		if _, err := c.post(t.Context(), 0, joinCall, body); kindOf(err) != "not-allowed" && kindOf(err) != "malformed" {
 			t.Errorf("a training with %s: %v", what, err)
 		}
-		w.policies[0].Honest = 3
+		w.change(0, func(p *Policy) { p.Honest = 3 })
 	}
-	w.policies[0].until = time.Now().Add(-time.Hour)
+	w.change(0, func(p *Policy) { p.until = time.Now().Add(-time.Hour) })
 	if _, err := c.post(t.Context(), 0, joinCall, text); kindOf(err) != "not-allowed" {
 		t.Errorf("a training after the policy's last day: %v", err)
 	}
@@ -486,7 +486,7 @@ func TestPolicyIsReplaced(t *testing.T) {
 	}
 	again.Peers[0].Key = public
 	for i := 1; i < 3; i++ { // the other sites' officers, too
-		w.policies[i].Sites = rotated.Sites
+		w.change(i, func(p *Policy) { p.Sites = rotated.Sites })
 	}
 	_, err = again.Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept)
 	must(t, err)

@@ -248,6 +248,15 @@ func (w *world) restart(i int) {
 	w.handlers[i], w.running[i] = server.Handler(), server
 }
 
+// change starts a site again with a newer policy. Calls that are under way keep the old one.
+func (w *world) change(i int, what func(*Policy)) {
+	w.t.Helper()
+	p := *w.policies[i]
+	what(&p)
+	w.policies[i], w.params[i].Policy = &p, &p
+	w.restart(i)
+}
+
 func (w *world) coordinator(honest int) *Coordinator {
 	return &Coordinator{Self: w.uni, Peers: w.peers, Honest: honest, State: w.t.(interface{ TempDir() string }).TempDir(),
 		Wait: 20 * time.Second, Say: func(string, ...any) {}}

@@ -110,7 +110,7 @@ func (m *Module) namesInTests(name string) map[string]bool {
 	return names
 }
 
-// packageOf is the name of the package that a file is of, as rules call it.
+// packageOf is the name of a file's package, as rules call it.
 func (m *Module) packageOf(f *ast.File) string {
 	for _, p := range m.production() {
 		for _, of := range p.Files {

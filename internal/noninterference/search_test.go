@@ -460,7 +460,7 @@ func (m mode) family() string {
 	return m.learner
 }
 
-// Tune makes as many runs where a candidate makes no mistake as if each makes one: of
+// Tune makes as many runs where a candidate makes no mistake as when each makes one: of
 // rows that are all alike one is another, which judges or trains.
 func TestTuneGoesOnWithoutMistakes(t *testing.T) {
 	set := setting{classes: 2, relation: dp.ReplaceOne, privateLabel: true}

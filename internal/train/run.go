@@ -202,7 +202,7 @@ func (t *Training) selection() *dataset.Selection {
 	return nil
 }
 
-// openMemory asks rows if they are, of the part that is trained on.
+// openMemory asks rows where they are, of the part that is trained on.
 func (t *Training) openMemory(tab *dataset.Table) (*openRows, error) {
 	tab = t.selection().Of(tab)
 	rows, err := memory.New(tab)

@@ -75,7 +75,7 @@ func readNote(text []byte) (r results, err error) {
 }
 
 // accuracyEstimate is the one error that is an accuracy: that of the first round, whose
-// records weigh alike. nil before, and where nobody reported.
+// records weigh alike. It is nil before that round and if no one reported.
 func (r *results) accuracyEstimate() *core.Outcome {
 	if len(r.Outcomes) == 0 || !(r.Outcomes[0].ErrNoise > 0) {
 		return nil

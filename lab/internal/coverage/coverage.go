@@ -37,7 +37,7 @@ const File = "coverage.jsonl"
 
 // Options are the choices behind a run.
 type Options struct {
-	Datasets string   // the folder of data sets; "" for if they are
+	Datasets string   // the folder of data sets; "" for the usual one
 	Tables   []string // names; none for all
 	Epsilons []dp.Epsilon
 	Rows     []int

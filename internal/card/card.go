@@ -192,7 +192,7 @@ func describeGuarantee(p *model.Privacy) (guarantee string, odds []string) {
 	return guarantee + ".", odds
 }
 
-// percentOf is how sure the model can make somebody who was before, rounded up: the odds
+// percentOf is the largest certainty after seeing the model, given the certainty before, rounded up: the odds
 // grow e^ε-fold.
 func percentOf(e dp.Epsilon, before float64) string {
 	after := 1 / (1 + math.Exp(-e.Float())*(1-before)/before)

@@ -41,7 +41,7 @@ type Training struct {
 	Job    *Job   // nil: the training is charged to Account
 	// Account is charged where Job is nil; nil for one that counts nothing.
 	Account guard.Account
-	// Say is told what is going on, in lines for people; nil for nobody.
+	// Say is told what is going on, in lines for people; nil for no one.
 	Say func(format string, args ...any)
 
 	plan     learn.Plan // of Check

@@ -75,7 +75,7 @@ func (pl *Plan) cutFine(j int) feature.Bins {
 	return feature.NewBins(pl.schema, j, feature.Fine(c, fineCells)).WithoutMarks()
 }
 
-// settleCounts settles the share of the price; where that would tell too little, nobody asks any
+// settleCounts settles the share of the price; where that would tell too little, no one asks any
 // more. rho is what (ε, δ) buys where noise is Gaussian.
 func (pl *Plan) settleCounts(rho float64) {
 	c := &pl.counts

@@ -77,7 +77,7 @@ func TestSidesOfALabelAreRefused(t *testing.T) {
 	}
 }
 
-// A mapping file becomes levels; of one that is none, such as somebody's table, nothing is told.
+// A mapping file becomes levels; of one that is none, such as a person's table, nothing is told.
 func TestMappingFile(t *testing.T) {
 	dir := t.TempDir()
 	text := strings.Replace(coded, "levels: [Main], buckets: 3", "levels: {file: codes.csv}", 1)

@@ -259,7 +259,7 @@ func (p *pool) listUnits() [][]int {
 	for i, person := range p.t.Persons {
 		units[person] = append(units[person], i)
 	}
-	return units[len(rows)-persons:] // without nobody
+	return units[len(rows)-persons:] // without no one
 }
 
 // drawUnits takes n units with replacement. A person who is taken twice becomes two.

@@ -9,7 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Figure is one figure of a paper, or a part of one, that can be measured anew.
+// Figure is one figure of a paper, or a part of one, that can be measured again.
 type Figure struct {
 	Name     string // paper/figure, e.g. "shen/fig2a"
 	Paper    string // citation

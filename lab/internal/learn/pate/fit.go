@@ -48,7 +48,7 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	}
 	r := newRoll(groups, pl.private, pl.s.Label.Positive, pl.voteNorm(), score)
 	k := pl.countTeachers(len(r.rows))
-	if k < len(r.rows) { // a part of one row is the same whoever has it
+	if k < len(r.rows) { // a part of one row is the same anyone who has it
 		r.dealRows(exit.Public())
 	}
 	ans := pl.releaseAnswer(r.sumVotes(k), exit)

@@ -248,6 +248,16 @@ func (w *world) restart(i int) {
 	w.handlers[i], w.running[i] = server.Handler(), server
 }
 
+// allow puts a changed policy in force at a site. The old one stays as it is: calls that were cancelled
+// may still read it.
+func (w *world) allow(i int, change func(p *Policy)) {
+	w.t.Helper()
+	p := *w.policies[i]
+	change(&p)
+	w.policies[i], w.params[i].Policy = &p, &p
+	w.restart(i)
+}
+
 func (w *world) coordinator(honest int) *Coordinator {
 	return &Coordinator{Self: w.uni, Peers: w.peers, Honest: honest, State: w.t.(interface{ TempDir() string }).TempDir(),
 		Wait: 20 * time.Second, Say: func(string, ...any) {}}

@@ -34,7 +34,7 @@ const (
 	mostProducts = 2000
 	fewProducts  = 300
 	mostVisits   = 400_000_000 // of rows, by all products
-	// From gridSignal rows times ε on grids is taken unasked where a label of several
+	// From gridSignal rows times ε on grids is taken unasked if a label of several
 	// classes is told by numbers, under add-remove with a δ.
 	gridSignal = 2_000
 )
@@ -63,7 +63,7 @@ type additivePlan struct {
 type gridsPlan struct{ *grids.Plan }
 
 // Plan checks p against the public schema and prices one fit. rows is the number of
-// rows where that is public or declared, else 0.
+// rows if that is public or declared, else 0.
 func (p Params) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
 	alone, err := p.planAdditive(s, rows, p.Epsilon)
 	if err != nil {
@@ -137,7 +137,7 @@ func (pl *Plan) declares() string {
 	return ""
 }
 
-// refuseToAsk says, by public things alone, why the question is not asked; "" where it
+// refuseToAsk says, by public things alone, why the question is not asked; "" if it
 // is.
 func (pl *Plan) refuseToAsk() string {
 	s := pl.s

@@ -148,7 +148,7 @@ func TestFitPeople(t *testing.T) {
 	}
 }
 
-// Signed rows are the vectors with 0 replaced by -1 where they are binary.
+// Signed rows are the vectors with 0 replaced by -1 if they are binary.
 func TestSignedRows(t *testing.T) {
 	v := census.NewVectors(census.Generate(2, 200))
 	s := newSigned(v)

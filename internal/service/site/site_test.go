@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -456,6 +457,28 @@ func TestKitsThatAreRefused(t *testing.T) {
 		}
 		if err == nil && (k.Schema != "schema" || draft.Site != "site0" || draft.Honest != 3) {
 			t.Errorf("a kit %s is another one: %+v", what, k)
+		}
+	}
+}
+
+// A schema that no site can answer for is refused by its reason, before any site is asked.
+func TestSchemasThatSitesRefuse(t *testing.T) {
+	s := schemaOf(t, 2, 0)
+	text, err := s.YAML()
+	must(t, err)
+	for param, change := range map[string][2]string{
+		"relation": {"relation: add-remove", "relation: replace-one"},
+		"person":   {"relation: add-remove", "relation: add-remove\nperson: {column: id, rows: 1, persons: 60}"},
+	} {
+		changed := strings.Replace(string(text), change[0], change[1], 1)
+		if param == "person" {
+			changed = strings.Replace(changed, "columns:\n", "columns:\n  - {name: id, role: ignored}\n", 1)
+		}
+		other, err := schema.Parse([]byte(changed))
+		must(t, err)
+		bad := (*dp.ParamError)(nil)
+		if _, err := (&Coordinator{Self: &identity.Identity{}}).describe(other, guard.Terms{}, nil); !errors.As(err, &bad) || bad.Param != param {
+			t.Errorf("a schema with another %s: %v", param, err)
 		}
 	}
 }

@@ -345,6 +345,7 @@ func TestPolicyRefuses(t *testing.T) {
 	text, err := folder(c.State).read(trainingFile)
 	must(t, err)
 	before := w.paid()
+	w.allow(0, func(p *Policy) { p.Honest = 2 })
 	for what, change := range map[string]func(a *sites.Training){
 		"another coordinator":             func(a *sites.Training) { a.Coordinator = "else" },
 		"another schema":                  func(a *sites.Training) { a.Schema = sites.TrainingDigest(nil) },
@@ -363,13 +364,11 @@ func TestPolicyRefuses(t *testing.T) {
 		change(&a)
 		body, err := json.Marshal(a)
 		must(t, err)
-		w.policies[0].Honest = 2
 		if _, err := c.post(t.Context(), 0, joinCall, body); kindOf(err) != "not-allowed" && kindOf(err) != "malformed" {
 			t.Errorf("a training with %s: %v", what, err)
 		}
-		w.policies[0].Honest = 3
 	}
-	w.policies[0].until = time.Now().Add(-time.Hour)
+	w.allow(0, func(p *Policy) { p.until = time.Now().Add(-time.Hour) })
 	if _, err := c.post(t.Context(), 0, joinCall, text); kindOf(err) != "not-allowed" {
 		t.Errorf("a training after the policy's last day: %v", err)
 	}
@@ -393,8 +392,12 @@ func TestHostileCoordinator(t *testing.T) {
 	seed, _ := strconv.ParseUint(os.Getenv("DISCREET_SEARCH_SEED"), 10, 64)
 	seconds, _ := strconv.Atoi(os.Getenv("DISCREET_SEARCH_SECONDS"))
 	r, until := rand.New(rand.NewPCG(3, 4+seed)), time.Now().Add(time.Duration(seconds)*time.Second)
-	answered, sent := 0, 0
+	answered, sent, told := 0, 0, time.Now()
 	for trial := 0; trial < 6 || time.Now().Before(until); trial++ {
+		if time.Since(told) > time.Minute {
+			t.Logf("%d of %d measurements were answered", answered, sent)
+			told = time.Now()
+		}
 		c := w.coordinator(1 + r.IntN(3))
 		id := begin(t, w, c, 0)
 		bill := planOf(t, w.schema, 0, 60).Terms()
@@ -486,7 +489,7 @@ func TestPolicyIsReplaced(t *testing.T) {
 	}
 	again.Peers[0].Key = public
 	for i := 1; i < 3; i++ { // the other sites' officers, too
-		w.policies[i].Sites = rotated.Sites
+		w.allow(i, func(p *Policy) { p.Sites = rotated.Sites })
 	}
 	_, err = again.Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept)
 	must(t, err)

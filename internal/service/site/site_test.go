@@ -109,11 +109,11 @@ func tableOf(t testing.TB, s *schema.Schema, rows []string) *memory.Table {
 func readRows(t testing.TB, s *schema.Schema, rows []string) *dataset.Table {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "rows.csv")
-	head := "age,dose,ward,"
-	for k := range len(s.Features()) - 3 {
-		head += fmt.Sprintf("f%d,", k)
+	head := ""
+	for k := range s.Columns {
+		head += s.Columns[k].Name + ","
 	}
-	must(t, os.WriteFile(path, []byte(head+"ill\n"+strings.Join(rows, "\n")+"\n"), 0o600))
+	must(t, os.WriteFile(path, []byte(head+s.Label.Name+"\n"+strings.Join(rows, "\n")+"\n"), 0o600))
 	tab, err := dataset.Read(t.Context(), s, dataset.Options{}, path)
 	must(t, err)
 	return tab
@@ -160,6 +160,21 @@ type world struct {
 // newWorld splits the rows over so many sites, the first of which has one row in two.
 func newWorld(t testing.TB, s *schema.Schema, rows []string, n int) *world {
 	t.Helper()
+	parts := make([][]string, n)
+	for i, row := range rows {
+		k := 0
+		if i%2 == 1 {
+			k = 1 + (i/2)%(n-1)
+		}
+		parts[k] = append(parts[k], row)
+	}
+	return newWorldOf(t, s, parts)
+}
+
+// newWorldOf gives each site its rows.
+func newWorldOf(t testing.TB, s *schema.Schema, parts [][]string) *world {
+	t.Helper()
+	n := len(parts)
 	a, err := identity.NewAuthority(time.Now(), 24*time.Hour)
 	must(t, err)
 	w := &world{t: t, schema: s, authority: a, handlers: map[int]http.Handler{}, running: map[int]*Server{},
@@ -170,14 +185,6 @@ func newWorld(t testing.TB, s *schema.Schema, rows []string, n int) *world {
 	policy := Policy{Version: 1, Coordinators: []string{"uni"}, Sites: map[string]string{}, MinimumSites: 2, Honest: n,
 		Schema: agreed, Data: "patients", Training: Limit{"4", "0.001"}, Lifetime: Limit{"40", "0.01"}, Measurements: 300,
 		Numbers: 10000, Until: "2999-12-31", until: time.Now().Add(time.Hour)}
-	parts := make([][]string, n)
-	for i, row := range rows {
-		k := 0
-		if i%2 == 1 {
-			k = 1 + (i/2)%(n-1)
-		}
-		parts[k] = append(parts[k], row)
-	}
 	w.parts = parts
 	for i := range n {
 		public, key, err := ed25519.GenerateKey(nil)
@@ -246,6 +253,16 @@ func (w *world) restart(i int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.handlers[i], w.running[i] = server.Handler(), server
+}
+
+// allow puts a changed policy in force at a site. The old one stays as it is: calls that were cancelled
+// may still read it.
+func (w *world) allow(i int, change func(p *Policy)) {
+	w.t.Helper()
+	p := *w.policies[i]
+	change(&p)
+	w.policies[i], w.params[i].Policy = &p, &p
+	w.restart(i)
 }
 
 func (w *world) coordinator(honest int) *Coordinator {

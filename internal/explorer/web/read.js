@@ -67,12 +67,11 @@ async function whatIf() {
       figure("Why", "Points of log-odds that each column adds.", drawBars("Points of each column", parts.map(p => [`${p.feature}: ${p.value ?? ""}`, p.points, number(p.points)])), ["Column", "points"], parts.map(p => [p.feature, number(p.points)])));
   }));
   const control = f => {
-    const levels = f.steps.map(s => s.label).filter(l => l !== undefined && l !== null), amounts = f.steps.filter(s => s.from != null && s.to != null);
-    row[f.name] = amounts.length ? String(number((amounts[0].from + amounts.at(-1).to) / 2, 2)).replaceAll(",", "") : levels[0];
+    row[f.name] = f.levels?.[0] ?? String(Number(((f.lower + f.upper) / 2).toPrecision(2)));
     const change = { input: e => { row[f.name] = e.target.value; ask(); } };
-    return field(f.name, amounts.length ? el("input", { type: "text", inputmode: "decimal", value: row[f.name], autocomplete: "off", on: change }) : select(levels.map(l => [l, l]), row[f.name], { on: change }));
+    return field(f.name, f.levels ? select(f.levels.map(l => [l, l]), row[f.name], { on: change }) : el("input", { type: "text", inputmode: "decimal", value: row[f.name], autocomplete: "off", on: change }));
   };
-  const inputs = x.features.map(control);
+  const inputs = x.inputs.map(control);
   ask();
   return [el("p", { class: "lead" }, "Invent a row. The model answers as it would for a real one."), el("div", { class: "pair" }, el("form", { class: "fields", on: { submit: e => e.preventDefault() } }, inputs), answer)];
 }
@@ -91,14 +90,14 @@ async function evaluate() {
   const run = epsilon => trying(async () => {
     const value = name => form.elements[name].value.trim();
     const costs = value("by") === "costs" ? `${value("fp")}:${value("fn")}` : undefined;
-    const common = { model: m.text, yaml: m.yaml ?? app.state.yaml, name: heldOut.name, costs, threshold: costs ? undefined : "0.5" };
-    const plan = epsilon && { yaml: common.yaml, epsilon, delta: "0", use: "evaluate", model: m.name };
+    const common = { model: m.text, yaml: m.yaml, name: heldOut.name, costs, threshold: costs ? undefined : "0.5" };
+    const plan = epsilon && { yaml: m.yaml ?? "", epsilon, delta: "0", use: "evaluate", model: m.name };
     const job = plan && await charge("a private evaluation on held-out rows", plan);
     if (plan && !job) return;
     out.replaceChildren(el("p", {}, "Reading the rows…"));
     const r = await judge.call("evaluate", { ...common, bytes: await bytesOf(heldOut), ...(plan && { epsilon, delta: "0", job }) });
     if (plan) finish(plan);
-    out.replaceChildren(...judged(r));
+    out.replaceChildren(...judged(r, (await explain()).positive));
     app.changed();
   }, problem).then(() => { if (problem.textContent) out.replaceChildren(); });
   const ready = () => { for (const b of bar.children) b.disabled = !heldOut; };
@@ -109,15 +108,21 @@ async function evaluate() {
     rowsOf("Choose held-out rows", () => show()), form, bar, problem, out];
 }
 
-function judged(r) {
-  const mark = r.threshold_point && [r.threshold_point.fpr, r.threshold_point.tpr], with_ = (v, i) => v === undefined ? undefined : number(v) + (i ? ` (${number(i[0])} to ${number(i[1])})` : "");
-  const rows = [["AUC", with_(r.auc, r.auc_interval)], ["log loss", with_(r.log_loss)], ["accuracy", with_(r.accuracy, r.accuracy_interval)], ["threshold", with_(r.threshold)], ["precision", with_(r.precision, r.precision_interval)], ["recall", with_(r.recall, r.recall_interval)]].filter(x => x[1] !== undefined);
+const measures = { auc: "AUC", accuracy: "accuracy", balanced_accuracy: "balanced accuracy", log_loss: "log loss", threshold: "threshold", precision: "precision", recall: "recall" };
+
+function judged(r, positive) {
+  const between = i => i ? `${number(i[0])} to ${number(i[1])}` : "exact";
+  // Where the threshold lies on the ROC curve.
+  const { labels, counts } = r.confusion ?? {}, p = labels?.indexOf(positive), share = k => counts[k][p] / counts[k].reduce((a, b) => a + b);
+  const mark = labels?.length === 2 && p >= 0 && [share(1 - p), share(p)];
+  const groups = (r.calibration ?? []).map(g => [g.mean_score ?? (g.from + g.to) / 2, g.share, g.share_interval]);
   return [el("p", { class: r.private ? "note" : "alarm" }, r.private ? "Private: paid for, with noise. You may show this." : "NOT PRIVATE: exact numbers of these rows."),
-    list(r.notes), numbers("Measures", ["Measure", "Value"], rows),
+    numbers("Measures", ["Measure", "Value", r.private ? "In 95 of 100 cases" : "Kind"], Object.entries(measures).filter(([k]) => Number.isFinite(r[k])).map(([k, name]) => [name, number(r[k]), between(r[k + "_interval"])])),
     el("div", { class: "charts" },
-      r.roc?.length > 0 && figure("ROC", "How many positive rows are found, at the price of how many false alarms." + (mark ? " The ring is the threshold." : ""), drawSquare(`ROC curve, AUC ${number(r.auc)}`, "false positives", "true positives", r.roc.map(p => [p.fpr, p.tpr]), false, mark)),
-      r.calibration?.length > 0 && figure("Calibration", "Of the rows with this score, so many are positive.", drawSquare("Calibration", "mean score", "share of positive rows", r.calibration.map(p => [p.score, p.share]), true),
-        ["Score", "share"], r.calibration.map(p => [number(p.score), number(p.share)])))];
+      r.roc?.length > 0 && figure("ROC", "How many positive rows are found, and at how many false alarms." + (mark ? " The ring is the threshold." : ""),
+        drawSquare(`ROC curve, AUC ${number(r.auc)}`, "false positives", "true positives", r.roc.map(q => [q.fpr, q.tpr]), false, mark)),
+      groups.length > 0 && figure("Calibration", "Of the rows with about this score, so many are positive.", drawSquare("Calibration", "score", "share of positive rows", groups, true),
+        ["Score", "share", "range"], groups.map(g => [number(g[0]), number(g[1]), between(g[2])])))];
 }
 
 async function compare() {
@@ -128,18 +133,16 @@ async function compare() {
   const chosen = f => models[Number(f.querySelector("select").value)];
   const run = () => trying(async () => {
     out.replaceChildren(el("p", {}, "Reading the rows…"));
-    const r = await judge.call("compare", { models: [chosen(a).text, chosen(b).text], yaml: chosen(a).yaml ?? app.state.yaml, name: heldOut.name, bytes: await bytesOf(heldOut) });
-    const measures = ["auc", "log_loss", "accuracy"].filter(k => r.a[k] !== undefined);
+    const r = await judge.call("compare", { models: [chosen(a).text, chosen(b).text], name: heldOut.name, bytes: await bytesOf(heldOut) });
     out.replaceChildren(el("p", { class: "alarm" }, "NOT PRIVATE: exact numbers of these rows."),
-      numbers("Comparison", ["Measure", "First", "Second", "Difference"], measures.map(k => [k.replace("_", " ").replace("auc", "AUC"), number(r.a[k]), number(r.b[k]), number(r.b[k] - r.a[k])])), list(r.notes) ?? "");
+      numbers("Comparison", ["Measure", "First", "Second", "Difference"], Object.entries(measures).filter(([k]) => Number.isFinite(r.a[k])).map(([k, name]) => [name, number(r.a[k]), number(r.b[k]), number(r.b[k] - r.a[k])])));
   }).then(() => { if ($("read-error").textContent) out.replaceChildren(); });
   return [lead, rowsOf("Choose held-out rows", () => show()), el("div", { class: "fields" }, a, b), el("div", { class: "bar" }, el("button", { type: "button", disabled: !heldOut, on: { click: run } }, "Compare, not private")), out];
 }
 
 // The card is the program's own page. Its text is taken over without its style.
 function adoptCard(html) {
-  const page = new DOMParser().parseFromString(html, "text/html");
-  for (const bad of page.querySelectorAll("style, script, link, meta, title")) bad.remove();
+  const page = new DOMParser().parseFromString(html.replace(/<style>[^]*?<\/style>/g, ""), "text/html");
   const copy = (node) => node.nodeType === Node.TEXT_NODE ? node.data :
     node.nodeType !== Node.ELEMENT_NODE ? "" : el({ H1: "h3", H2: "h4", H3: "h5", MAIN: "div", HEADER: "div", FOOTER: "div", BODY: "article" }[node.nodeName] ?? node.localName, {}, [...node.childNodes].map(copy));
   return copy(page.body);

@@ -10,13 +10,17 @@ const most = 60;       // columns on one screen
 let shown = most, turn = 0;
 const drawn = new Map(); // rows of the form, with what they show
 
-const edit = async (column, set) => {
+// Edits wait for each other: each starts from the text that the one before left.
+let edits = Promise.resolve();
+const editAll = changes => edits = edits.then(async () => {
   try {
-    const { yaml } = await engine.call("edit", { yaml: app.state.yaml, column, set });
+    let { yaml } = app.state;
+    for (const [column, set] of changes) ({ yaml } = await engine.call("edit", { yaml, column, set }));
     complain($("table-error"));
     await adopt(yaml);
   } catch (problem) { complain($("table-error"), problem); drawn.clear(); show(); }
-};
+});
+const edit = (column, set) => editAll([[column, set]]);
 
 // adopt makes a text the schema, wherever it comes from.
 export async function adopt(yaml) {
@@ -38,7 +42,10 @@ export async function adopt(yaml) {
 function show() {
   const c = app.checked ?? {}, columns = c.columns ?? [];
   const todo = (c.missing ?? []).length + (c.problems ?? []).length;
+  const proposals = columns.filter(x => x.proposal).length;
   $("declare").hidden = !app.state.yaml;
+  $("propose").hidden = !proposals;
+  $("propose").textContent = `Use ${proposals} ${proposals === 1 ? "proposal" : "proposals"} for well-known names`;
   $("count").textContent = !app.state.yaml ? "" : finished() ? "Complete: nothing is missing." : `${todo} ${todo === 1 ? "thing is" : "things are"} missing.`;
   $("problems").replaceChildren(...[...(c.problems ?? []), ...(c.missing ?? [])].slice(0, 30).map(p => el("li", {},
     el("button", { type: "button", on: { click: () => goTo(p.line) } }, (p.line ? `Line ${p.line}: ` : "") + (p.column && !p.message ? p.column + ": " : "") + (p.message ?? p.what)))));
@@ -47,11 +54,12 @@ function show() {
   const some = columns.filter(x => x.name.toLowerCase().includes(find) && (!$("unfinished").checked || missing.has(x.name)));
   const rows = some.slice(0, shown).map(x => {
     const facts = JSON.stringify([x, (c.missing ?? []).filter(m => m.column === x.name), c.person]);
-    if (drawn.get(x.name)?.facts !== facts) {
-      const was = drawn.get(x.name)?.row, focus = was?.contains(document.activeElement) && document.activeElement.name;
+    const was = drawn.get(x.name), active = was?.row.contains(document.activeElement) && document.activeElement;
+    // A row in which somebody types stays until they leave it.
+    if (was?.facts !== facts && active?.type !== "text") {
       const row = rowOf(x, (c.missing ?? []).filter(m => m.column === x.name));
-      was?.replaceWith(row);
-      if (focus) row.querySelector(`[name="${focus}"]`)?.focus();
+      was?.row.replaceWith(row);
+      if (active) row.querySelector(`[name="${active.name}"]`)?.focus();
       drawn.set(x.name, { facts, row });
     }
     return drawn.get(x.name).row;
@@ -144,16 +152,13 @@ export function start() {
   on("yaml", "input", debounce(300, () => adopt($("yaml").value)));
   on("about", "submit", e => e.preventDefault());
   for (const [id, event] of [["find", "input"], ["unfinished", "change"]]) on(id, event, () => { shown = most; show(); });
-  on("all", "change", async e => {
+  on("all", "change", e => {
     const role = e.target.value, columns = app.shownColumns.filter(n => app.checked.columns.find(x => x.name === n)?.kind !== "label");
     e.target.value = "";
-    if (!role) return;
-    try {
-      let { yaml } = app.state;
-      for (const column of columns) ({ yaml } = await engine.call("edit", { yaml, column, set: { role } }));
-      await adopt(yaml);
-    } catch (problem) { complain($("table-error"), problem); }
+    if (role) editAll(columns.map(n => [n, { role }]));
   });
+  on("propose", "click", () => editAll(app.checked.columns.filter(x => x.proposal).map(x => [x.name, x.proposal.set])));
+  on("columns", "focusout", e => { if (e.target.closest("tr") !== e.relatedTarget?.closest("tr")) show(); });
 }
 
 export const same = () => [

@@ -40,6 +40,7 @@ export async function charge(what, plan) {
     el("dl", {}, facts([["For", what], ["Price", `ε = ${plan.epsilon}` + (Number(plan.delta) ? `, δ = ${plan.delta}` : "")],
       ["Paid before", paid && "Yes. The same job again is free."]])),
     el("p", {}, "Your file is read after this. Its rows stay in the page."));
+  $("agree").textContent = token ? "Yes, charge and start" : "Yes, start";
   const dialog = $("charge");
   dialog.returnValue = "";
   dialog.showModal();

@@ -2,6 +2,7 @@
 
 // Step 5: what the ledger of discreet ui says, or what this page did.
 import { $, el, numbers, number, complain } from "./dom.js";
+import { drawShare } from "./charts.js";
 import { app, budget, token } from "./app.js";
 
 const cells = (caption, rows) => rows?.length > 0 && numbers(caption, Object.keys(rows[0]).map(k => k.replaceAll("_", " ")), rows.map(r => Object.values(r).map(v => String(v ?? ""))));
@@ -10,7 +11,7 @@ function dataset(d) {
   const total = Number(d.total), spent = Number(d.spent);
   return el("section", {}, el("h3", {}, d.name),
     el("p", { class: "price" }, `ε = ${number(spent)} of ${number(total)} is spent, ${d.left ?? number(total - spent)} is left.`),
-    el("meter", { min: 0, max: total || 1, value: spent, "aria-label": `spent of ${d.name}` }),
+    drawShare(spent / total),
     cells("Cohorts", d.cohorts), cells("Requests", d.requests), cells("History", d.history));
 }
 

@@ -3,7 +3,7 @@
 // Charts as SVG. Each has a name for readers of screens and, beside it, its numbers as a table.
 import { el, svg, number, numbers } from "./dom.js";
 
-const width = 420, left = 46, right = 14, top = 10, bottom = 40;
+const width = 420, left = 46, right = 18, top = 10, bottom = 40;
 
 function steps(min, max) {
   const raw = (max - min) / 5, power = 10 ** Math.floor(Math.log10(raw || 1));
@@ -18,18 +18,20 @@ function decades(min, max) {
   return out;
 }
 
+const short = v => Math.abs(v) < 10000 ? number(v) : new Intl.NumberFormat("en", { notation: "compact" }).format(v);
+
 // A frame with axes; paint draws inside it with at(x, y).
-export function plot({ name, x, y, height = 250, wide = width, paint }) {
+export function plot({ name, x, y, height = 250, wide = width, paint, ...more }) {
   const scale = ({ min, max, log }, from, to) => v => {
     const t = log ? Math.log(v / min) / Math.log(max / min) : (v - min) / (max - min || 1);
     return Number((from + Math.max(0, Math.min(1, t)) * (to - from)).toFixed(1));
   };
   const X = scale(x, left, wide - right), Y = scale(y, height - bottom, top);
   const ticks = a => a.ticks ?? (a.log ? decades : steps)(a.min, a.max);
-  return svg("svg", { viewBox: `0 0 ${wide} ${height}`, role: "img", "aria-label": name },
+  return svg("svg", { viewBox: `0 0 ${wide} ${height}`, role: "img", "aria-label": name, ...more },
     ticks(y).map(v => [svg("line", { class: "grid", x1: left, x2: wide - right, y1: Y(v), y2: Y(v) }),
-      svg("text", { x: left - 6, y: Y(v) + 4, "text-anchor": "end" }, number(v))]),
-    ticks(x).map(v => svg("text", { x: X(v), y: height - bottom + 16, "text-anchor": "middle" }, number(v))),
+      svg("text", { x: left - 6, y: Y(v) + 4, "text-anchor": "end" }, short(v))]),
+    ticks(x).map(v => svg("text", { x: X(v), y: height - bottom + 16, "text-anchor": "middle" }, short(v))),
     svg("line", { class: "axis", x1: left, x2: wide - right, y1: Y(y.min), y2: Y(y.min) }),
     svg("text", { class: "title", x: (left + wide - right) / 2, y: height - 5, "text-anchor": "middle" }, x.label),
     svg("text", { class: "title", x: 0, y: 0, transform: `translate(11 ${(top + height - bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, y.label),
@@ -98,12 +100,16 @@ export function drawBars(name, rows) {
 // A curve of shares in the unit square, over the diagonal.
 export function drawSquare(name, x, y, points, dots, mark) {
   const one = { min: 0, max: 1, ticks: [0, 0.25, 0.5, 0.75, 1] };
-  return plot({ name, wide: 320, height: 300, x: { ...one, label: x }, y: { ...one, label: y }, paint: (X, Y) => [
+  return plot({ name, class: "square", wide: 360, height: 340, x: { ...one, label: x }, y: { ...one, label: y }, paint: (X, Y) => [
     svg("line", { class: "mark", x1: X(0), y1: Y(0), x2: X(1), y2: Y(1) }),
     svg("path", { class: "line", d: path(points.map(p => [X(p[0]), Y(p[1])])) }),
     dots && points.map(p => svg("circle", { class: "dot", cx: X(p[0]), cy: Y(p[1]), r: 3.5 })),
     mark && svg("circle", { class: "chosen", cx: X(mark[0]), cy: Y(mark[1]), r: 6 })] });
 }
+
+// A part of a whole as a bar; the words beside it say the same.
+export const drawShare = part => svg("svg", { class: "share", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" },
+  svg("rect", { class: "all", width: 100, height: 4 }), svg("rect", { class: "part", width: 100 * Math.max(0, Math.min(1, part)), height: 4 }));
 
 export function figure(title, note, chart, head, rows) {
   return el("figure", {}, el("figcaption", {}, el("b", {}, title), note && el("span", {}, note)), chart,

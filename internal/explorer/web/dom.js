@@ -27,7 +27,7 @@ export function select(options, chosen, props = {}) {
 }
 
 export function facts(pairs) {
-  return pairs.filter(([, v]) => v !== undefined && v !== "" && v !== null).flatMap(([k, v]) => [el("dt", {}, k), el("dd", {}, v)]);
+  return pairs.filter(([, v]) => v !== undefined && v !== null && v !== "" && v !== false).flatMap(([k, v]) => [el("dt", {}, k), el("dd", {}, v)]);
 }
 
 // A table of numbers. The first cell of a row names it.

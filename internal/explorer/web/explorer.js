@@ -39,9 +39,9 @@ app.changed = () => {
   const text = shell + "\0" + python;
   if ($("same").dataset.text === text) return;
   $("same").dataset.text = text;
-  $("same").replaceChildren(el("h3", {}, "The same elsewhere"), ...[["On the command line", shell], ["In Python", python]].filter(x => x[1]).map(([name, code]) => el("div", {}, el("p", { class: "note" }, name),
-    el("div", { class: "code" }, el("pre", { tabindex: 0, role: "region", "aria-label": name }, el("code", {}, code)),
-      el("button", { type: "button", "aria-label": `Copy: ${name}`, on: { click: async e => { await navigator.clipboard.writeText(code); e.target.textContent = "Copied"; } } }, "Copy")))));
+  $("same").replaceChildren(el("h3", {}, "The same elsewhere"), ...[["On the command line", shell], ["In Python", python]].filter(x => x[1]).map(([name, code]) => el("div", { class: "code" }, el("div", { class: "bar" }, el("span", { class: "note" }, name),
+    el("button", { type: "button", "aria-label": `Copy: ${name}`, on: { click: async e => { await navigator.clipboard.writeText(code); e.target.textContent = "Copied"; } } }, "Copy")),
+    el("pre", { tabindex: 0, role: "region", "aria-label": name }, el("code", {}, code)))));
 };
 
 // One file with everything so far: no row, no name of a file.

@@ -4,7 +4,7 @@
 import { $, el, list, numbers, number, percent, complain, debounce } from "./dom.js";
 import { app, engine, finished } from "./app.js";
 import { Engine } from "./engine.js";
-import { drawForecast, figure } from "./charts.js";
+import { drawForecast, drawShare, figure } from "./charts.js";
 
 const pair = [new Engine(), new Engine()]; // invented tables take seconds each: two threads beside the one that answers
 const range = [0.01, 10];
@@ -34,10 +34,11 @@ function show() {
   const { plan, state } = app;
   showForecast();
   $("odds").replaceChildren(...(plan ? oddsOf(plan.odds, Number(state.epsilon)) : []));
+  $("noise").replaceChildren(...(plan ? [el("h3", {}, "What the noise does"), list(plan.noise) ?? el("p", {}, "This learner has no one noise for all cells. The bill lists what it adds noise to.")] : []));
   $("price").replaceChildren(...(!plan ? [] : [
     el("p", { class: "price" }, `Price: ε = ${plan.epsilon}` + (Number(plan.delta) ? `, δ = ${plan.delta}` : "")),
-    el("h3", {}, "What the noise does"), list(plan.noise) ?? "",
-    ...(plan.advice ?? []).map(a => el("p", { class: "advice" }, a)),
+    ...(plan.advice ?? []).map(a => el("p", { class: "advice" }, a))]));
+  $("bill").replaceChildren(...(!plan ? [] : [
     el("div", { class: "pair" },
       el("details", {}, el("summary", {}, "The bill, line by line"), numbers("Bill", ["Release", "ε", "ρ"], (plan.bill ?? []).map(b => [b.name, b.epsilon ?? "", b.rho ?? ""]))),
       el("details", {}, el("summary", {}, "What others used"), numbers("Deployments", ["Who", "ε", "For"], (plan.others ?? []).map(o => [o.who, o.epsilon, o.unit])))),
@@ -48,8 +49,7 @@ function oddsOf(odds, epsilon) {
   const rows = odds?.odds ?? [];
   return [
     odds?.words && el("p", {}, odds.words),
-    el("div", { class: "odds" }, rows.map(o => el("div", { class: "odd" }, el("p", {}, `A suspicion of ${percent(o.from)} becomes at most `, el("b", {}, percent(o.to)), "."),
-      el("meter", { min: 0, max: 1, value: o.to, "aria-label": `at most ${percent(o.to)}` })))),
+    el("div", { class: "odds" }, rows.map(o => [el("p", {}, `A suspicion of ${percent(o.from)} becomes at most `, el("b", {}, percent(o.to)), "."), drawShare(o.to)])),
     epsilon > 3 && el("p", { class: "advice" }, "This ε promises little: a reader may become nearly certain."),
     epsilon < 0.05 && el("p", { class: "advice" }, "This ε protects strongly. Expect a model that learns little unless the table is large.")].filter(Boolean);
 }

@@ -20,9 +20,9 @@ import (
 
 // AddTypes has a codebook say what the metadata of a Parquet file, or the catalogue of a database,
 // say of columns about which it says no more. Of other files it adds nothing. No row is read.
-func AddTypes(book schema.Codebook, path string) (schema.Codebook, error) {
+func AddTypes(ctx context.Context, book schema.Codebook, path string) (schema.Codebook, error) {
 	var types map[string]string
-	ctx := Hold(context.Background())
+	ctx = Hold(ctx)
 	file, err := firstFile(ctx, path)
 	switch {
 	case err != nil:
@@ -90,7 +90,7 @@ func AddSample(book schema.Codebook, sample, path string, names []string, d sche
 	if here, err := os.Stat(path); err == nil && os.SameFile(here, there) {
 		return refuse("must be another file than the table")
 	}
-	head, err := ReadHeader(sample, d)
+	head, err := ReadHeader(context.Background(), sample, d)
 	if err != nil {
 		return nil, err
 	}

@@ -18,25 +18,29 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// AddTypes has a codebook say what the metadata of a Parquet file, or the catalogue of a database,
-// say of columns about which it says no more. Of other files it adds nothing. No row is read.
+// AddTypes has a codebook say what ColumnTypes says of columns about which it says no more.
 func AddTypes(ctx context.Context, book schema.Codebook, path string) (schema.Codebook, error) {
-	var types map[string]string
+	types, err := ColumnTypes(ctx, path)
+	if types == nil || err != nil {
+		return book, err
+	}
+	return book.AddTypes(types), nil
+}
+
+// ColumnTypes are the types of columns, as a codebook names them, by the metadata of a Parquet file or
+// the catalogue of a database; nil for other files. No row is read.
+func ColumnTypes(ctx context.Context, path string) (map[string]string, error) {
 	ctx = Hold(ctx)
 	file, err := firstFile(ctx, path)
 	switch {
 	case err != nil:
-	case IsAddress(path):
-		types, err = readSQLTypes(path)
-	case FormatOf(file) == Parquet:
-		types, err = readParquetTypes(ctx, file)
-	default:
-		return book, nil
-	}
-	if err != nil {
 		return nil, err
+	case IsAddress(path):
+		return readSQLTypes(path)
+	case FormatOf(file) == Parquet:
+		return readParquetTypes(ctx, file)
 	}
-	return book.AddTypes(types), nil
+	return nil, nil
 }
 
 // readParquetTypes are the types of a file's columns, as a codebook names them.

@@ -357,7 +357,7 @@ func commentIn(text string) int {
 			if c == in {
 				in = 0
 			}
-		case c == '"' || c == '\'':
+		case (c == '"' || c == '\'') && (i == 0 || strings.ContainsRune(" [{,:", rune(text[i-1]))): // no apostrophe
 			in = c
 		case c == '#' && (i == 0 || text[i-1] == ' '):
 			return i

@@ -166,7 +166,10 @@ func (e *editor) applyColumn(item *node, key string, v any) error {
 // completeFacts leaves a blank for what a kind cannot go without.
 func completeFacts(facts *node, kind, role string) {
 	for _, key := range required[kind] {
-		if facts.find(key).form == empty && (key != "default" || role == string(Private)) {
+		switch {
+		case facts.find(key).form != empty, key == "default" && role != string(Private),
+			key == "levels" && facts.find("buckets").form != empty, key == "positive" && len(facts.find("levels").items) > 2:
+		default:
 			facts.addPair(key, &node{form: plain, text: blank})
 		}
 	}
@@ -325,8 +328,8 @@ func (e *editor) replaceValue(line int, value string) {
 	start := keyColumn(old)
 	rest := old[start:]
 	if !strings.HasPrefix(rest, "{") { // the key goes before
-		start += keyLength(rest)
-		rest = old[start:]
+		start += strings.Index(rest, ":") + 1
+		rest, value = old[start:], " "+value
 	}
 	comment := ""
 	if at := commentIn(rest); at >= 0 {
@@ -337,15 +340,6 @@ func (e *editor) replaceValue(line int, value string) {
 		}
 	}
 	e.lines = slices.Replace(e.lines, line-1, end, old[:start]+value+comment+"\n")
-}
-
-// keyLength is the length of the key at the beginning of a text, its colon and a space.
-func keyLength(text string) int {
-	n := strings.Index(text, ":") + 1
-	for n < len(text) && text[n] == ' ' {
-		n++
-	}
-	return n
 }
 
 // commentIn is where a comment begins, outside of quotes; -1 for none.

@@ -14,7 +14,7 @@ const edited = `# kept
 name: visits  # kept, too
 unit: ___
 relation: replace-one
-file: {delimiter: ",", quote: '"', header: true, trim: ___, missing: ___}  # the file
+file: {delimiter: ",", quote: "\"", header: true, trim: ___, missing: ___}  # the file
 columns:
   # above age
   - name: age

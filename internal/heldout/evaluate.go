@@ -62,6 +62,26 @@ func (e *Evaluation) WriteText(w io.Writer) error { return e.Report.WriteText(w,
 
 const notPrivate = "Not private: exact numbers about the rows that were evaluated"
 
+// Rates are what a threshold finds, as shares of the rows of either class.
+type Rates struct {
+	FalsePositives float64 `json:"fpr"`
+	TruePositives  float64 `json:"tpr"`
+}
+
+// Curve is the ROC curve of a label of two classes, from (0, 0) on; one point where no row is negative.
+func (e *Evaluation) Curve() []Rates {
+	out := []Rates{{}}
+	for _, q := range e.Ranking.Points {
+		wrong := (q.Predicted - q.Recall*e.Ranking.PositiveRate) / (1 - e.Ranking.PositiveRate)
+		if last := len(out) - 1; wrong > out[last].FalsePositives+1e-12 {
+			out = append(out, Rates{min(wrong, 1), q.Recall})
+		} else {
+			out[last].TruePositives = q.Recall
+		}
+	}
+	return out
+}
+
 // charts are the pictures of an evaluation: calibration, and of two classes precision and
 // recall, and what is found among those who score highest.
 func (e *Evaluation) charts() []*plot.Lines {
@@ -85,19 +105,16 @@ func (e *Evaluation) charts() []*plot.Lines {
 		return out
 	}
 	precision, recall, gain := plot.Series{Name: "precision"}, plot.Series{Name: "recall"}, plot.Series{Name: "found"}
-	roc := plot.Series{Name: "model", X: []float64{0}, Y: []float64{0}}
+	roc := plot.Series{Name: "model"}
+	for _, p := range e.Curve() {
+		roc.X, roc.Y = append(roc.X, p.FalsePositives), append(roc.Y, p.TruePositives)
+	}
 	for i := range e.Ranking.Points {
 		p := e.Ranking.Points[len(e.Ranking.Points)-1-i]
 		precision.X, precision.Y = append(precision.X, p.Threshold), append(precision.Y, p.Precision)
 		recall.X, recall.Y = append(recall.X, p.Threshold), append(recall.Y, p.Recall)
 		q := e.Ranking.Points[i]
 		gain.X, gain.Y = append(gain.X, q.Predicted), append(gain.Y, q.Recall)
-		wrong := (q.Predicted - q.Recall*e.Ranking.PositiveRate) / (1 - e.Ranking.PositiveRate)
-		if last := len(roc.X) - 1; wrong > roc.X[last]+1e-12 {
-			roc.X, roc.Y = append(roc.X, min(wrong, 1)), append(roc.Y, q.Recall)
-		} else {
-			roc.Y[last] = q.Recall
-		}
 	}
 	if len(roc.X) > 1 { // some row is negative
 		out = append(out, &plot.Lines{

@@ -121,7 +121,7 @@ func TestFromDraftToExplanation(t *testing.T) {
 	path("icd.csv", "code,level\n250*,diabetes\n410*,heart\nV*,birth\n486,lung\n")
 
 	d := schema.Dialect{Delimiter: ';', Quote: '"', Header: true}
-	header, err := dataset.ReadHeader(table, d)
+	header, err := dataset.ReadHeader(t.Context(), table, d)
 	if err != nil || !slices.Equal(header, names) {
 		t.Fatalf("header %q, error %v", header, err)
 	}

@@ -25,12 +25,11 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tune: %w", err)
 	}
-	exit := in.Exit()
-	p, err := dealRows(ctx, tab, pl.HeldOut, exit.Public())
+	p, err := dealRows(ctx, tab, pl.HeldOut, g.Coins())
 	if err != nil {
 		return nil, fmt.Errorf("tune: %w", err)
 	}
-	m, err := pl.pickCandidate(ctx, p, g.Counted(), exit)
+	m, err := pl.pickCandidate(ctx, p, g.Counted(), in.SpendAll())
 	if err != nil {
 		return nil, fmt.Errorf("tune: %w", err)
 	}

@@ -11,7 +11,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
+	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
@@ -237,7 +239,8 @@ func TestFitPublicWantsPublicLabels(t *testing.T) {
 }
 
 func fitPublic(t *testing.T, pl *Plan, tab *dataset.Table) (*model.Model, error) {
-	g, err := guard.OpenPublic("test", learntest.Engine(t, tab))
+	g, err := guard.Open(t.Context(), guard.Terms{Op: "test", Scope: dp.PrivateFeatures}, learntest.Engine(t, tab),
+		guard.Uncounted{}, mech.NewExit(replay.Seeded(1, "public")))
 	if err != nil {
 		return nil, err
 	}

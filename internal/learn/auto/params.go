@@ -99,7 +99,7 @@ func (p Params) planGrids(s *schema.Schema, rows int, eps dp.Epsilon) (*grids.Pl
 // takesGrids reports whether grids is taken unasked, by public things alone: without privacy, and for
 // tables of the kinds on which evidence/decisions/0008-auto.md has it ahead.
 func (pl *Plan) takesGrids() bool {
-	if pl.declares() != "" || len(pl.s.Features()) < 2 {
+	if pl.declares() != "" || grids.CountColumns(pl.s) < 2 {
 		return false
 	}
 	return pl.NotPrivate || pl.Delta > 0 && pl.s.Classes() > 2 && pl.s.Relation == dp.AddRemove &&
@@ -148,8 +148,8 @@ func (pl *Plan) refuseToAsk() string {
 	switch why := pl.declares(); {
 	case why != "":
 		return "the schema declares " + why
-	case len(s.Features()) < 2:
-		return "there is one column"
+	case grids.CountColumns(s) < 2:
+		return "fewer than two columns can be cut"
 	case s.Relation == dp.ReplaceOne && s.Label.Role == schema.Private && len(s.ByRole(schema.Public)) > 0:
 		return "the label is private beside public columns"
 	case pl.rows == 0:

@@ -23,7 +23,7 @@ func (w *world) hold() []*dataset.Table {
 	for i := range w.params {
 		t := readRows(w.t, w.schema, w.parts[i])
 		w.params[i].HeldOut = &HeldOut{t, "held out"}
-		w.change(i, func(p *Policy) { p.HeldOut, p.Training.Epsilon = "held out", "1000" })
+		w.allow(i, func(p *Policy) { p.HeldOut, p.Training.Epsilon = "held out", "1000" })
 		all = append(all, t)
 	}
 	return all
@@ -92,12 +92,12 @@ func TestEvaluationsThatAreRefused(t *testing.T) {
 	w.hold()
 	held := w.params[1].HeldOut
 	w.params[1].HeldOut = nil
-	w.change(1, func(p *Policy) { p.HeldOut = "" })
+	w.allow(1, func(p *Policy) { p.HeldOut = "" })
 	if err := w.coordinator(2).Evaluate(t.Context(), w.schema, p, nothing); kindOf(err) != "not-allowed" {
 		t.Errorf("an evaluation that the policy does not name: %v", err)
 	}
 	w.params[1].HeldOut = held
-	w.change(1, func(p *Policy) { p.HeldOut = "held out" })
+	w.allow(1, func(p *Policy) { p.HeldOut = "held out" })
 	if w.paid() != before {
 		t.Error("a refused evaluation was paid for")
 	}
@@ -116,7 +116,7 @@ func TestEvaluationsThatAreRefused(t *testing.T) {
 	}
 	c := w.coordinator(2)
 	id := beginEvaluation(t, w, c, p)
-	w.params[0].HeldOut = &HeldOut{w.params[0].HeldOut.Table, "others"}
+	w.params[0].HeldOut.Rows = "others"
 	w.restart(0)
 	if _, err := c.post(t.Context(), 0, askCall, ask(t, id)); kindOf(err) != "not-allowed" ||
 		!strings.Contains(err.Error(), "changed") {
@@ -134,7 +134,7 @@ func TestExactEvaluation(t *testing.T) {
 		t.Errorf("exact numbers leave without the policy's word: %v", err)
 	}
 	for i := range w.policies {
-		w.change(i, func(p *Policy) { p.ExactEvaluation = true })
+		w.allow(i, func(p *Policy) { p.ExactEvaluation = true })
 	}
 	got, err := w.coordinator(2).EvaluateExactly(t.Context(), m, 0.5)
 	must(t, err)

@@ -5,7 +5,6 @@ package statistic
 import (
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/table/engine"
@@ -90,12 +89,12 @@ func (s *StepScore) Extends(old engine.Score) bool {
 	if !ok || !slices.Equal(o.Start, s.Start) || len(o.Terms) > len(s.Terms) {
 		return false
 	}
-	for k := range o.Terms {
-		if !reflect.DeepEqual(&o.Terms[k], &s.Terms[k]) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(o.Terms, s.Terms[:len(o.Terms)], StepTerm.equal)
+}
+
+func (t StepTerm) equal(u StepTerm) bool {
+	sameCuts := func(a, b feature.Bins) bool { return a.SameCuts(&b) }
+	return slices.Equal(t.Units, u.Units) && slices.EqualFunc(t.Grid.Axes, u.Grid.Axes, sameCuts)
 }
 
 // Keep implements engine.Score.

@@ -17,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/plot"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/shrink"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
@@ -408,7 +409,8 @@ func (t *calibrationTrial) scorePoint(ctx context.Context, p frame.Point) ([]flo
 	var m *model.Model
 	if p.Epsilon == 0 {
 		var g *guard.Guard
-		if g, err = guard.OpenPublic("frontier", tab); err != nil {
+		terms := guard.Terms{Op: "frontier", Scope: dp.PrivateFeatures} // nothing can be measured for no price
+		if g, err = guard.Open(ctx, terms, tab, guard.Uncounted{}, mech.NewExit(rng.System())); err != nil {
 			return nil, err
 		}
 		m, err = pl.FitPublic(ctx, g)

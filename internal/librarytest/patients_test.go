@@ -138,7 +138,7 @@ func TestFromDraftToExplanation(t *testing.T) {
 		t.Errorf("what is missing: %s", steps)
 	}
 
-	// What somebody types, line by line; a place is the first line after the column's name.
+	// What someone types, line by line; a place is the first line after the column's name.
 	lines, edited := strings.Split(string(draft), "\n"), map[int]bool{}
 	edit := func(name, begins, with string) {
 		from := 0

@@ -91,11 +91,11 @@ async function evaluate() {
     const value = name => form.elements[name].value.trim();
     const costs = value("by") === "costs" ? `${value("fp")}:${value("fn")}` : undefined;
     const common = { model: m.text, yaml: m.yaml, name: heldOut.name, costs, threshold: costs ? undefined : "0.5" };
-    const plan = epsilon && { yaml: m.yaml ?? "", epsilon, delta: "0", use: "evaluate", model: m.name };
-    const job = plan && await charge("a private evaluation on held-out rows", plan);
-    if (plan && !job) return;
+    const plan = epsilon && { yaml: m.yaml ?? app.state.yaml, epsilon, delta: "0", use: "evaluate", model: m.text };
+    const paid = plan && await charge("a private evaluation on held-out rows", plan);
+    if (plan && !paid) return;
     out.replaceChildren(el("p", {}, "Reading the rows…"));
-    const r = await judge.call("evaluate", { ...common, bytes: await bytesOf(heldOut), ...(plan && { epsilon, delta: "0", job }) });
+    const r = await judge.call("evaluate", { ...common, bytes: await bytesOf(heldOut), ...(plan && { epsilon, delta: "0", job: paid.job }) });
     if (plan) finish(plan);
     out.replaceChildren(...judged(r, (await explain()).positive));
     app.changed();

@@ -5,7 +5,6 @@ package engine
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -110,7 +109,7 @@ func explainModel(a modelArgs) (*Explained, error) {
 		f := Feature{Name: p.Columns[0] + " × " + p.Columns[1], Public: !p.Protected, Importance: p.Importance, Kind: "pair"}
 		for i, row := range p.Cells {
 			for j, c := range row {
-				f.Steps = append(f.Steps, newStep(nil, nil, nameCut(p.Bins[0][i])+" × "+nameCut(p.Bins[1][j]), c.LogOdds, c.Deviation))
+				f.Steps = append(f.Steps, newStep(nil, nil, p.Bins[0][i].String()+" × "+p.Bins[1][j].String(), c.LogOdds, c.Deviation))
 			}
 		}
 		out.Features = append(out.Features, f)
@@ -142,14 +141,6 @@ func explainModel(a modelArgs) (*Explained, error) {
 		out.Features = append(out.Features, Feature{Name: u.Column, Public: !u.Protected, Importance: u.Importance, Kind: "tables", Steps: []Step{}})
 	}
 	return out, nil
-}
-
-// nameCut is what a bin of a pair holds.
-func nameCut(c explain.Cut) string {
-	if c.Level != "" || c.From == nil || c.To == nil {
-		return c.Level
-	}
-	return fmt.Sprintf("%.4g to %.4g", *c.From, *c.To)
 }
 
 // inputsOf are the columns that a model reads of a file.

@@ -199,7 +199,7 @@ func TestSameJobIsChargedOnce(t *testing.T) {
 		t.Errorf("the same job: %s", body)
 	}
 	spent("0.6")
-	if body := charge("0.5", "two", http.StatusConflict); !strings.Contains(body, "0.4") {
+	if body := charge("0.5", "two", http.StatusConflict); !strings.Contains(body, "spent 0.6") {
 		t.Errorf("what is left must be said: %s", body)
 	}
 	charge("0.3", "one", http.StatusConflict) // the same name, another training

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Step 3: a charge, then a training in a thread of its own. Until the charge the file is a handle.
-import { $, el, list, facts, complain } from "./dom.js";
+import { $, el, facts, complain } from "./dom.js";
 import { app, charge, finish, keep, bytesOf, finished, named, token } from "./app.js";
 import { Engine } from "./engine.js";
 import { args } from "./plan.js";
@@ -49,7 +49,7 @@ async function begin() {
     app.state.models.push({ name: `${app.state.models.length + 1}: ${plan.learner}, ε = ${plan.epsilon}`, text: result.model, statement: result.statement, yaml: plan.yaml });
     app.chosen = app.state.models.length - 1;
     line.textContent = `Trained in ${result.seconds.toFixed(1)} seconds. Go on to read the model.`;
-    $("statement").replaceChildren(el("h3", {}, "The statement of the model"), list(result.statement) ?? "");
+    if (result.statement) $("statement").replaceChildren(el("h3", {}, "The statement of the model"), el("pre", { class: "words" }, result.statement.join("\n")));
   } catch (problem) {
     line.textContent = problem.cancelled ? "Cancelled. What was charged stays charged; the same training again is free." : "";
     if (!problem.cancelled) complain($("train-error"), problem);

@@ -10,7 +10,6 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/federated/wire"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -32,11 +31,11 @@ func TestPersonsAreOwners(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exit := mech.NewExit(replay.Seeded(19, "persons"))
+	coins := replay.Seeded(19, "persons")
 	for owner, person := range []uint32{3, 7} {
 		var drawn, want []int
 		for range 2000 {
-			drawn = append(drawn, o.drawRow(owner, exit))
+			drawn = append(drawn, o.drawRow(owner, coins))
 		}
 		for i, p := range tab.Persons {
 			if p == person {

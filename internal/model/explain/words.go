@@ -10,7 +10,7 @@ import (
 
 // String is what a bin holds, in words.
 func (c Cut) String() string {
-	if c.From == nil {
+	if c.Level != "" {
 		return c.Level
 	}
 	return briefNumber(*c.From) + " … " + briefNumber(*c.To)

@@ -15,7 +15,10 @@ let edits = Promise.resolve();
 const editAll = changes => edits = edits.then(async () => {
   try {
     let { yaml } = app.state;
-    for (const [column, set] of changes) ({ yaml } = await engine.call("edit", { yaml, column, set }));
+    for (const [i, [column, set]] of changes.entries()) {
+      if (i) $("count").textContent = `Changing column ${i + 1} of ${changes.length}…`;
+      ({ yaml } = await engine.call("edit", { yaml, column, set }));
+    }
     complain($("table-error"));
     await adopt(yaml);
   } catch (problem) { complain($("table-error"), problem); drawn.clear(); show(); }

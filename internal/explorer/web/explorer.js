@@ -56,7 +56,8 @@ async function load(file) {
     app.plan = undefined;
     app.chosen = app.state.models.length - 1;
     await table.adopt(app.state.yaml);
-    go(order.includes(step) && open[step]() ? step : "table");
+    const to = step === "train" ? "plan" : step; // a training needs its plan first
+    go(order.includes(to) && open[to]() ? to : "table");
   } catch { $("mode").textContent = "This file is not a download of the explorer."; }
 }
 

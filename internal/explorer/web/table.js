@@ -136,9 +136,11 @@ let codebook, names;
 // Of the file, the line of names alone reaches the schema. A Parquet file has its names at its end.
 async function open(file) {
   try {
-    const part = { bytes: await bytesOf(file.slice(0, head)) };
-    if (/\.parquet$/i.test(file.name)) part.bytes = await bytesOf(file.size <= 2 * head ? file : file.slice(-2 * head));
-    const header = await engine.call("header", { name: file.name, size: file.size, ...part });
+    const part = /\.parquet$/i.test(file.name) ? file.slice(-head) : file.slice(0, head);
+    const read = async delimiter => engine.call("header", { name: file.name, size: file.size, delimiter, bytes: await bytesOf(part) });
+    let header = await read();
+    const other = header.names.length === 1 && [";", "\t", "|"].find(d => header.names[0].includes(d));
+    if (other) header = await read(other);
     app.file = file;
     names = header.names;
     await draftFrom({ ...header, codebook });

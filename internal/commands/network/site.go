@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -28,6 +29,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/site"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
+	"github.com/discreet-dp/discreet/internal/table/mapped"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/train"
 )
@@ -42,50 +44,24 @@ func (a *app) newSiteCommand() *cobra.Command {
     --epsilon 1 --delta 1e-6 --lifetime-epsilon 3 --lifetime-delta 3e-6 --until 2027-12-31 --out north.yaml
   discreet-net site sign --policy north.yaml --key officer.pem --out north.signed.yaml`,
 	}
-	return cli.Group(c, a.newSiteInitCommand(), a.newSiteCheckCommand(), a.newSiteSignCommand(), a.newSiteServeCommand(),
-		a.newSiteTrainCommand(), a.newSiteEvaluateCommand())
+	return cli.Group(c, a.newSiteInitCommand(), a.newSiteCheckCommand(), a.newSiteSignCommand(), a.newSiteKitCommand(), a.newSiteOpenCommand(),
+		a.newSiteServeCommand(), a.newSiteTrainCommand(), a.newSiteEvaluateCommand())
 }
 
-func (a *app) newSiteInitCommand() *cobra.Command {
-	p := site.Policy{Version: 1, Measurements: 1000, Numbers: 1 << 16, Data: "rows"}
-	var list, schemaFile, out string
-	c := &cobra.Command{
-		Use:   "init",
-		Short: "write a draft of a site's policy",
-		Long: `Init writes a policy for the site's officer to read, change and sign. Compare
-each key of --sites with the site that has it.`,
-		Example: `  discreet-net site init --site north --sites sites.txt --schema clinics.yaml --coordinator uni --honest 2 \
-    --epsilon 1 --delta 1e-6 --lifetime-epsilon 3 --lifetime-delta 3e-6 --until 2027-12-31 --out north.yaml`,
-		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			peers, err := readSites("site init", list)
-			if err != nil {
-				return err
-			}
-			s, err := schema.Load(schemaFile)
-			if err != nil {
-				return err
-			}
-			p.Sites, p.MinimumSites = map[string]string{}, len(peers)
-			for _, peer := range peers {
-				p.Sites[peer.Name] = hex.EncodeToString(peer.Key)
-			}
-			if p.Schema, err = sites.SchemaDigest(s); err != nil {
-				return err
-			}
-			if err := p.CheckDraft(); err != nil {
-				return &cli.UsageError{Err: fmt.Errorf("site init: %w", err)}
-			}
-			return atomicfile.Write(out, atomicfile.Public, func(w io.Writer) error {
-				_, err := io.WriteString(w, p.Draft())
-				return err
-			})
-		},
-	}
-	f := c.Flags()
-	f.StringVar(&p.Site, "site", "", "the `name` of this site")
-	f.StringVar(&list, "sites", "", "the `file` of sites: an address, a public key and a name on each line")
-	f.StringVar(&schemaFile, "schema", "", "the schema `file` that all sites have")
+// draft are the flags of a policy's draft.
+type draft struct {
+	site.Policy
+	list, schema string
+}
+
+func newDraft() *draft {
+	return &draft{Policy: site.Policy{Version: 1, Measurements: 1000, Numbers: 1 << 16, Data: "rows"}}
+}
+
+func (d *draft) addFlags(c *cobra.Command) {
+	f, p := c.Flags(), &d.Policy
+	f.StringVar(&d.list, "sites", "", "the `file` of sites: an address, a public key and a name on each line")
+	f.StringVar(&d.schema, "schema", "", "the schema `file` that all sites have")
 	f.StringSliceVar(&p.Coordinators, "coordinator", nil, "the `names` of the coordinators to answer")
 	f.IntVar(&p.Honest, "honest", 0, "the smallest `number` of honest sites, including this one")
 	f.StringVar(&p.Training.Epsilon, "epsilon", "", "the largest `ε` of a training")
@@ -95,10 +71,64 @@ each key of --sites with the site that has it.`,
 	f.StringVar(&p.HeldOut, "held-out", "", "the `name` in the ledger of rows for evaluations (default none)")
 	f.BoolVar(&p.ExactEvaluation, "exact-evaluation", false, "let the coordinators see exact numbers about these rows: not private")
 	f.StringVar(&p.Until, "until", "", "the last `day` of trainings, as 2027-12-31")
-	f.StringVar(&out, "out", "", "the draft `file`")
 	cli.Reads(c, "sites", "schema")
+	cli.Require(c, "sites", "schema", "coordinator", "honest", "epsilon", "lifetime-epsilon", "until")
+}
+
+// complete reads the sites and the schema.
+func (d *draft) complete(op string) ([]site.Peer, error) {
+	peers, err := readSites(op, d.list)
+	if err != nil {
+		return nil, err
+	}
+	s, err := schema.Load(d.schema)
+	if err != nil {
+		return nil, err
+	}
+	d.Policy.Sites, d.MinimumSites = map[string]string{}, len(peers)
+	for _, peer := range peers {
+		d.Policy.Sites[peer.Name] = hex.EncodeToString(peer.Key)
+	}
+	d.Policy.Schema, err = sites.SchemaDigest(s)
+	return peers, err
+}
+
+func (d *draft) check(op string) error {
+	if err := d.CheckDraft(); err != nil {
+		return &cli.UsageError{Err: fmt.Errorf("%s: %w", op, err)}
+	}
+	return nil
+}
+
+func (a *app) newSiteInitCommand() *cobra.Command {
+	d := newDraft()
+	var out string
+	c := &cobra.Command{
+		Use:   "init",
+		Short: "write a draft of a site's policy",
+		Long: `Init writes a policy for the site's officer to read, change and sign. Compare
+each key of --sites with the site that has it.`,
+		Example: `  discreet-net site init --site north --sites sites.txt --schema clinics.yaml --coordinator uni --honest 2 \
+    --epsilon 1 --delta 1e-6 --lifetime-epsilon 3 --lifetime-delta 3e-6 --until 2027-12-31 --out north.yaml`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if _, err := d.complete("site init"); err != nil {
+				return err
+			}
+			if err := d.check("site init"); err != nil {
+				return err
+			}
+			return atomicfile.Write(out, atomicfile.Public, func(w io.Writer) error {
+				_, err := io.WriteString(w, d.Draft())
+				return err
+			})
+		},
+	}
+	c.Flags().StringVar(&d.Site, "site", "", "the `name` of this site")
+	d.addFlags(c)
+	c.Flags().StringVar(&out, "out", "", "the draft `file`")
 	cli.Writes(c, "out")
-	cli.Require(c, "site", "sites", "schema", "coordinator", "honest", "epsilon", "lifetime-epsilon", "until", "out")
+	cli.Require(c, "site", "out")
 	return c
 }
 
@@ -129,11 +159,12 @@ line.`,
 }
 
 func (a *app) newSiteCheckCommand() *cobra.Command {
-	var policy, schemaFile, officer string
+	var policy, schemaFile, officer, mapFile string
 	c := &cobra.Command{
-		Use:     "check",
-		Short:   "print in words what a site's policy allows",
-		Long:    `Check prints what a policy allows. With --officer it checks the signature.`,
+		Use:   "check",
+		Short: "print in words what a site's policy allows",
+		Long: `Check prints what a policy allows. With --officer it checks the signature. With
+--map it checks the map and prints what it does.`,
 		Example: `  discreet-net site check --policy north.yaml --schema clinics.yaml`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -150,6 +181,12 @@ func (a *app) newSiteCheckCommand() *cobra.Command {
 				return err
 			}
 			lines, err := p.Words(s)
+			if mapFile != "" && err == nil {
+				var own *mapped.Map
+				if own, err = mapped.Load(mapFile, s); err == nil {
+					lines = append(lines, own.Words()...)
+				}
+			}
 			for _, line := range lines {
 				if _, failed := fmt.Fprintln(a.Stdout, line); failed != nil {
 					return failed
@@ -161,7 +198,8 @@ func (a *app) newSiteCheckCommand() *cobra.Command {
 	c.Flags().StringVar(&policy, "policy", "", "the policy `file`")
 	c.Flags().StringVar(&schemaFile, "schema", "", "the schema `file` of the site's table")
 	c.Flags().StringVar(&officer, "officer", "", "the `file` of the officer's public key, as party key prints it")
-	cli.Reads(c, "policy", "schema", "officer")
+	c.Flags().StringVar(&mapFile, "map", "", "the `file` that maps the site's columns to the schema's")
+	cli.Reads(c, "policy", "schema", "officer", "map")
 	cli.Require(c, "policy", "schema")
 	return c
 }
@@ -198,9 +236,9 @@ func parseKey(text string) (ed25519.PublicKey, error) {
 type siteServe struct {
 	*app
 	as
-	ledger                                            commands.LedgerFlag
-	listen, page, state, policy, officer, key, schema string
-	data, heldOut                                     []string
+	ledger                                                     commands.LedgerFlag
+	listen, page, state, policy, officer, key, schema, mapFile string
+	data, heldOut                                              []string
 }
 
 func (a *app) newSiteServeCommand() *cobra.Command {
@@ -231,11 +269,12 @@ Never restore a copy of --state. Delete it: open trainings then end.`,
 	f.StringVar(&s.officer, "officer", "", "the `file` of the officer's public key, as party key prints it")
 	f.StringVar(&s.key, "key", "", "the site's key `file`, as party key makes it")
 	f.StringVar(&s.schema, "schema", "", "the schema `file` of the table")
+	f.StringVar(&s.mapFile, "map", "", "the `file` that maps this site's columns to the schema's (default none)")
 	f.StringArrayVar(&s.data, "data", nil, "a `file` of the table; may be repeated")
 	f.StringArrayVar(&s.heldOut, "held-out", nil, "a `file` of rows for evaluations; may be repeated")
 	s.ledger.AddFlag(c)
 	cli.AddSection(c, connection, "listen", "page")
-	cli.Reads(c, "policy", "officer", "key", "schema", "data", "held-out")
+	cli.Reads(c, "policy", "officer", "key", "schema", "map", "data", "held-out")
 	cli.KeepsFolder(c, "state", site.StateNames)
 	cli.Require(c, "listen", "state", "policy", "officer", "key", "schema", "data", "ledger")
 	return c
@@ -258,7 +297,13 @@ func (s *siteServe) serveSite(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	tab, rows, err := s.readRows(ctx, sch, s.data)
+	var own *mapped.Map
+	if s.mapFile != "" {
+		if own, err = mapped.Load(s.mapFile, sch); err != nil {
+			return err
+		}
+	}
+	tab, rows, err := s.readRows(ctx, sch, own, s.data)
 	if err != nil {
 		return err
 	}
@@ -269,7 +314,7 @@ func (s *siteServe) serveSite(ctx context.Context) (err error) {
 	var heldOut *site.HeldOut
 	if len(s.heldOut) > 0 {
 		heldOut = new(site.HeldOut)
-		if heldOut.Table, heldOut.Rows, err = s.readRows(ctx, sch, s.heldOut); err != nil {
+		if heldOut.Table, heldOut.Rows, err = s.readRows(ctx, sch, own, s.heldOut); err != nil {
 			return err
 		}
 	}
@@ -288,7 +333,7 @@ func (s *siteServe) serveSite(ctx context.Context) (err error) {
 	log := s.newLogger()
 	server, err := site.New(site.Params{
 		Self: self, Policy: policy, Key: key, State: s.state, Anchors: anchors, Table: mem, Rows: rows, HeldOut: heldOut, Log: log,
-		Now: commands.Clock,
+		Now: commands.Clock, Program: commands.BuildVersion(),
 		Charge: func(ctx context.Context, data string, id sites.Digest) (site.Account, error) {
 			return l.Job(ctx, ledger.Request{Dataset: data, ID: string(id), Config: []byte(id), Terms: train.Terms(sch),
 				Worker: train.Worker()})
@@ -333,9 +378,15 @@ func (s *siteServe) readCharter(officer ed25519.PublicKey) (*site.Policy, ed2551
 	return policy, key, err
 }
 
-// readRows reads a table and the digest of its files.
-func (s *siteServe) readRows(ctx context.Context, sch *schema.Schema, files []string) (*dataset.Table, sites.Digest, error) {
-	rows, err := digestOfFiles(files)
+// readRows reads a table and the digest of its files, that of the map among them: with another one the
+// rows are others.
+func (s *siteServe) readRows(ctx context.Context, sch *schema.Schema, own *mapped.Map, files []string) (*dataset.Table, sites.Digest,
+	error) {
+	all := slices.Clone(files)
+	if own != nil {
+		all, sch = append(all, s.mapFile), own.Files
+	}
+	rows, err := digestOfFiles(all)
 	if err != nil {
 		return nil, "", err
 	}
@@ -343,7 +394,10 @@ func (s *siteServe) readRows(ctx context.Context, sch *schema.Schema, files []st
 	if err != nil {
 		return nil, "", err
 	}
-	if again, err := digestOfFiles(files); err != nil || again != rows {
+	if own != nil {
+		tab = own.Convert(tab)
+	}
+	if again, err := digestOfFiles(all); err != nil || again != rows {
 		return nil, "", errors.Join(errors.New("site: the files of the table must not change while they are read"), err)
 	}
 	return tab, rows, nil

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -425,5 +426,59 @@ func TestMonitoringAsksForWhatThereIs(t *testing.T) {
 	}
 	if asked < 12 {
 		t.Errorf("only %d metrics are asked for", asked)
+	}
+}
+
+// A site opens the kit of the key that it knows, unchanged, if it is in it.
+func TestKitsThatAreRefused(t *testing.T) {
+	w := small(t)
+	public, key, err := ed25519.GenerateKey(nil)
+	must(t, err)
+	var b bytes.Buffer
+	must(t, WriteKit(&Kit{Sites: "sites", Schema: "schema", Authority: "a", Policies: map[string]string{"site0": w.policies[0].Draft()}},
+		key, &b))
+	for what, c := range map[string]struct {
+		text, site string
+		from       ed25519.PublicKey
+		taken      bool
+	}{
+		"as it is":        {b.String(), "site0", public, true},
+		"for another":     {b.String(), "site1", public, false},
+		"of another key":  {b.String(), "site0", w.params[0].Key.Public().(ed25519.PublicKey), false},
+		"changed":         {strings.Replace(b.String(), "honest: 3", "honest: 1", 1), "site0", public, false},
+		"without a line":  {b.String()[:strings.LastIndex(b.String(), "# signed")], "site0", public, false},
+		"with more in it": {"\n" + b.String(), "site0", public, false},
+	} {
+		path := filepath.Join(t.TempDir(), "kit")
+		must(t, os.WriteFile(path, []byte(c.text), 0o600))
+		k, draft, err := ReadKit(path, c.from, c.site)
+		if (err == nil) != c.taken {
+			t.Errorf("a kit %s: %v", what, err)
+		}
+		if err == nil && (k.Schema != "schema" || draft.Site != "site0" || draft.Honest != 3) {
+			t.Errorf("a kit %s is another one: %+v", what, k)
+		}
+	}
+}
+
+// A schema that no site can answer for is refused by its reason, before any site is asked.
+func TestSchemasThatSitesRefuse(t *testing.T) {
+	s := schemaOf(t, 2, 0)
+	text, err := s.YAML()
+	must(t, err)
+	for param, change := range map[string][2]string{
+		"relation": {"relation: add-remove", "relation: replace-one"},
+		"person":   {"relation: add-remove", "relation: add-remove\nperson: {column: id, rows: 1, persons: 60}"},
+	} {
+		changed := strings.Replace(string(text), change[0], change[1], 1)
+		if param == "person" {
+			changed = strings.Replace(changed, "columns:\n", "columns:\n  - {name: id, role: ignored}\n", 1)
+		}
+		other, err := schema.Parse([]byte(changed))
+		must(t, err)
+		bad := (*dp.ParamError)(nil)
+		if _, err := (&Coordinator{Self: &identity.Identity{}}).describe(other, guard.Terms{}, nil); !errors.As(err, &bad) || bad.Param != param {
+			t.Errorf("a schema with another %s: %v", param, err)
+		}
 	}
 }

@@ -149,7 +149,7 @@ func TestFitPeople(t *testing.T) {
 	}
 }
 
-// Signed rows are the vectors with 0 replaced by -1 where they are binary.
+// Signed rows are the vectors with 0 replaced by -1 if they are binary.
 func TestSignedRows(t *testing.T) {
 	v := vectors.New(census.Generate(2, 200))
 	s := newSigned(v)

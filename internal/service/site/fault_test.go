@@ -543,9 +543,12 @@ func TestPolicyOfHoursAndPrograms(t *testing.T) {
 	day := time.Date(2999, 1, 2, 0, 0, 0, 0, time.UTC)
 	for hours, open := range map[string][]int{"": {0, 12, 23}, "07:00-19:00": {7, 12, 18}, "22:00-06:00": {22, 23, 0, 5}} {
 		p := *w.policies[0]
-		p.Hours = hours
-		read, err := parsePolicy([]byte(p.Draft() + "hours: \"" + hours + "\"\n"))
+		p.Hours, p.Programs = hours, []string{"v1"}
+		read, err := parsePolicy([]byte(p.Draft()))
 		must(t, err)
+		if !slices.Equal(read.Programs, p.Programs) || read.Hours != hours {
+			t.Errorf("the draft of hours %q is of %q and programs %q", hours, read.Hours, read.Programs)
+		}
 		for _, h := range open {
 			must(t, read.checkHours(day.Add(time.Duration(h)*time.Hour)))
 		}

@@ -106,7 +106,7 @@ const candidates = 10
 
 func exponentialPair(eps dp.Epsilon, _ float64) (Pair, error) {
 	m, err := mech.ExponentialFor(eps, 2)
-	q := math.Exp(eps.Float() / 2) // weight of a score of 1 where 0 weighs 1
+	q := math.Exp(eps.Float() / 2) // weight of a score of 1 if 0 weighs 1
 	ahead, behind := q/(q+candidates-1), 1/(1+(candidates-1)*q)
 	return selectionPair(m, math.Log(ahead/behind)), err
 }

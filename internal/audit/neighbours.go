@@ -14,7 +14,7 @@ import (
 )
 
 // Neighbours is two tables that differ in the protected part of one row, or of all rows of one
-// person where the schema declares persons.
+// person if the schema declares persons.
 type Neighbours struct {
 	Name   string
 	Tables [2]*dataset.Table
@@ -77,7 +77,7 @@ func AllNeighbours(s *schema.Schema, rows int, scope dp.Scope, src rng.Source) (
 }
 
 // withPersons repeats row 0 of both tables, which becomes that of a person with more rows than
-// count. fewer leaves one of them on the second side, where neighbours may do that.
+// count. fewer leaves one of them on the second side, if neighbours may do that.
 func (n Neighbours) withPersons(s *schema.Schema, scope dp.Scope, fewer bool) Neighbours {
 	if s.Person == nil {
 		return n
@@ -147,7 +147,7 @@ func equalRows(s *schema.Schema, rows int, of cell) *dataset.Table {
 }
 
 // replaceProtected returns t with the protected cells of its row 0 set by of, and its
-// label where that is protected; derived cells follow.
+// label if that is protected; derived cells follow.
 func replaceProtected(t *dataset.Table, scope dp.Scope, of cell, label uint8) *dataset.Table {
 	out := t.Subset(upFrom(0, t.Rows))
 	for j := range t.Schema.Columns {

@@ -29,7 +29,7 @@ import (
 
 // loud is an ε at which half of a claim is within reach of some thousands of runs: a
 // bound is at most the logarithm of their number, and the ratio of k rounds only comes
-// near its end as often as all k of them do, which is seldom where each says little.
+// near its end as often as all k of them do, which is seldom if each says little.
 const loud dp.Epsilon = 8 * dp.Nano
 
 // wide is a schema of so many private numbers.

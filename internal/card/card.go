@@ -29,7 +29,7 @@ type Card struct {
 	Learner  string   `json:"learner" yaml:"learner"`
 
 	Guarantee  string      `json:"guarantee" yaml:"guarantee"` // in words
-	Epsilon    json.Number `json:"epsilon" yaml:"epsilon"`     // 0 where nothing is protected
+	Epsilon    json.Number `json:"epsilon" yaml:"epsilon"`     // 0 if nothing is protected
 	Delta      json.Number `json:"delta" yaml:"delta"`
 	Odds       []string    `json:"odds" yaml:"odds"`
 	Neighbours string      `json:"tables_compared" yaml:"tables_compared"`
@@ -263,7 +263,7 @@ func ReadPriceWords(text string) (p dp.Price, err error) {
 }
 
 // AddAudit adds what discreet audit --json or attack --json printed into a file. What is
-// in the file is not repeated where it is none of theirs.
+// in the file is not repeated if it is none of theirs.
 func (c *Card) AddAudit(path string) error {
 	refuse := &dp.ParamError{Op: "card", Param: "audit",
 		Want: "must be what discreet audit --json or attack --json printed", Got: path}

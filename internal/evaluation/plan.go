@@ -287,7 +287,7 @@ func (pl *Plan) newRelease(g *guard.Guard) *Release {
 // Cuts are the scores at which cells meet.
 func (pl *Plan) Cuts() []float64 { return slices.Clone(pl.grid.cuts) }
 
-// Sizes are how many counts a release has of each partition.
+// Sizes are the number of counts that a release has of each partition.
 func (pl *Plan) Sizes() (out []int) {
 	for _, p := range pl.parts {
 		out = append(out, p.cells)

@@ -51,7 +51,7 @@ type Forecast struct {
 	Signals   []Signal    `json:"signals"`
 	Persons   bool        `json:"persons"` // each has one row
 	// Columns say what a choice of columns does to a signal that falls from column to column; empty
-	// where there are no columns to choose among.
+	// if there are no columns to choose among.
 	Columns []Choice `json:"columns"`
 	// Best is the smallest number of Columns within two standard errors of the best.
 	Best int `json:"best_columns,omitempty"`
@@ -61,7 +61,7 @@ type Forecast struct {
 type Signal struct {
 	Columns      int     `json:"columns"`       // that say something, all alike
 	Law          float64 `json:"law"`           // AUC of the law's own probabilities
-	WithoutNoise *Mean   `json:"without_noise"` // AUC; null where the learner has no fit without noise
+	WithoutNoise *Mean   `json:"without_noise"` // AUC; null if the learner has no fit without noise
 	Private      Mean    `json:"private"`       // AUC of the plan
 	Learned      float64 `json:"learned"`       // share of what the law has above 0.5
 	Verdict      Verdict `json:"verdict"`

@@ -14,7 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// rowUnits is how many units a whole row counts for in counts of rows: 1, or engine.WeightOne if rows
+// rowUnits is the number of units that a whole row counts for in counts of rows: 1, or engine.WeightOne if rows
 // are weighed by persons.
 func (g *Guard) rowUnits() int64 {
 	if g.table().Schema().Person == nil {
@@ -61,7 +61,7 @@ type Caps [2]uint32
 // Weight is what a row of some margin weighs: see statistic.Weight.
 func Weight(margin int64) uint64 { return statistic.Weight(margin) }
 
-// WeightOne is how many units make the weight 1: see engine.WeightOne.
+// WeightOne is the number of units that make the weight 1: see engine.WeightOne.
 const WeightOne = engine.WeightOne
 
 // FullCaps cut nothing.

@@ -16,7 +16,7 @@ import (
 type Learner struct {
 	Name    string // in words of at most 16 characters, see plot.Series
 	Private bool   // it has an ε; others are trained without privacy
-	// Plan settles a fit, of the given ε where Private. rows is 0 where their
+	// Plan settles a fit, of the given ε where Private. rows is 0 if their
 	// number is private. It is not called concurrently.
 	Plan func(eps dp.Epsilon, s *schema.Schema, rows int) (learn.Plan, error)
 }

@@ -114,7 +114,7 @@ func ParsePublic(text []byte) (keys []ed25519.PublicKey, err error) {
 			return nil, fmt.Errorf("must hold at most %d keys", maxKeys)
 		}
 		if err := edkey.Check(key); err != nil {
-			return nil, fmt.Errorf("must hold keys that somebody holds: key %d: %w", len(keys)+1, err)
+			return nil, fmt.Errorf("must hold valid keys: key %d: %w", len(keys)+1, err)
 		}
 		keys = append(keys, key)
 	}

@@ -16,7 +16,7 @@ import (
 // A proof leans on lines of code. In its argument it numbers them, (1.3) being the
 // third of claim 1; the line bears the number in a comment, alone or before other
 // words (// 1.3: rows meet noise), or its function's comment in brackets. The page
-// lists where they are in a paragraph that begins so:
+// lists if they are in a paragraph that begins so:
 //
 //	Tags in `learn/brc`: 1.1 `subroutine.listAll`, 1.2 and 1.3 `clip.stepWeight`.
 
@@ -47,7 +47,7 @@ type tagPage struct {
 // that code on a list.
 func checkTags(m *Module) (bad []string) {
 	pages, bad := readTagPages(m)
-	found := map[string]map[tagged]string{} // by package, where each is
+	found := map[string]map[tagged]string{} // by package, if each is
 	for _, p := range m.production() {
 		if slices.ContainsFunc(pages, func(t tagPage) bool { return slices.Contains(t.packages, p.Name) }) {
 			found[p.Name] = findTags(m, p)

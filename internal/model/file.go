@@ -34,7 +34,7 @@ const (
 )
 
 // versionOf is the oldest version that holds m: whoever cannot read a newer
-// one is asked for it only where it is needed.
+// one is asked for it only if it is needed.
 func versionOf(m *Model) int {
 	switch {
 	case m.Classifier.fileVersion() == version:

@@ -66,7 +66,7 @@ func (m mode) String() string {
 var lossOf = map[tune.Method]tune.Loss{tune.All: tune.LogLoss, tune.Logarithmic: tune.AUC,
 	tune.Geometric: tune.Mistakes, tune.Root: tune.Mistakes}
 
-// request is nil where the options do not go together.
+// request is nil if the options do not go together.
 func (m mode) request() *train.Request {
 	if m.tuned != "" {
 		p := tune.Defaults()
@@ -460,7 +460,7 @@ func (m mode) family() string {
 	return m.learner
 }
 
-// Tune makes as many runs where a candidate makes no mistake as where each makes one: of
+// Tune makes as many runs where a candidate makes no mistake as if each makes one: of
 // rows that are all alike one is another, which judges or trains.
 func TestTuneGoesOnWithoutMistakes(t *testing.T) {
 	set := setting{classes: 2, relation: dp.ReplaceOne, privateLabel: true}

@@ -21,7 +21,7 @@ type Release struct {
 	Signer    ed25519.PublicKey
 }
 
-// File is the file of a name, nil where there is none.
+// File is the file of a name, nil if there is none.
 func (r *Release) File(name string) []byte {
 	for _, f := range r.Files {
 		if f.Name == name {

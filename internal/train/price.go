@@ -12,7 +12,7 @@ import (
 
 // Price is what a training may cost in privacy.
 type Price struct {
-	Epsilon    dp.Epsilon // 0 where NotPrivate, or where the learner has no price
+	Epsilon    dp.Epsilon // 0 if NotPrivate, or if the learner has no price
 	Delta      dp.Delta   // 0 for a pure guarantee
 	NotPrivate bool       // the operator's word that nothing need be protected
 }

@@ -35,7 +35,7 @@ type Request struct {
 }
 
 // Request checks the choice, before any file is opened. Its errors are
-// *RequestError, with op as the operation where it is none of the learner's.
+// *RequestError, with op as the operation if it is none of the learner's.
 func (c Choice) Request(op string) (*Request, error) {
 	r, err := c.makeRequest(op)
 	if err != nil {
@@ -87,7 +87,7 @@ func (c Choice) optionOrder() []string {
 	return append(slices.Sorted(maps.Keys(unknown)), order...)
 }
 
-// Plan checks the request against a schema and prices it. rows is 0 where the
+// Plan checks the request against a schema and prices it. rows is 0 if the
 // number of rows is not known or not public. A refused parameter is a
 // *RequestError.
 func (r *Request) Plan(s *schema.Schema, rows int) (learn.Plan, error) {

@@ -33,9 +33,9 @@ type Training struct {
 	Cohorts []string
 	Exceed  bool // the price may exceed what the schema allows; the model records it
 	// Read reads the table. It is called once, after everything that can be refused
-	// without rows, and not at all where the job has a result already.
+	// without rows, and not at all if the job has a result already.
 	Read func(ctx context.Context) (*dataset.Table, error)
-	// Rows takes the place of Read where it is not nil.
+	// Rows takes the place of Read if it is not nil.
 	Rows   *RowSource
 	Output Output // the file to write the model to
 	Job    *Job   // nil: the training is charged to Account
@@ -202,7 +202,7 @@ func (t *Training) selection() *dataset.Selection {
 	return nil
 }
 
-// openMemory asks rows where they are, of the part that is trained on.
+// openMemory asks rows if they are, of the part that is trained on.
 func (t *Training) openMemory(tab *dataset.Table) (*openRows, error) {
 	tab = t.selection().Of(tab)
 	rows, err := memory.New(tab)

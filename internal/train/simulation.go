@@ -32,7 +32,7 @@ type Simulation struct {
 	Play func(ctx context.Context, t *dataset.Table, counted bool) (*model.Model, error)
 }
 
-// describeExcess says how the price exceeds what the schema allows, "" where it does not. A
+// describeExcess says how the price exceeds what the schema allows, "" if it does not. A
 // secret sum's δ is beyond a schema that allows pure guarantees alone.
 func (s *Simulation) describeExcess() string {
 	return Price{Epsilon: s.Price.Epsilon, Delta: s.Price.Delta}.Excess(s.Schema)

@@ -85,7 +85,7 @@ func holdAnswers(t *testing.T, during func()) {
 // sparkCluster is a master and two workers on this machine, from the package of PyPI.
 type sparkCluster struct{ home, master string }
 
-// Variables of a cluster's processes: its name, and the pipe at which its workers wait where it is.
+// Variables of a cluster's processes: its name, and the pipe at which its workers wait if it is.
 const (
 	clusterName = "DISCREET_TEST_CLUSTER"
 	clusterHold = "DISCREET_TEST_HOLD"
@@ -423,7 +423,7 @@ func (c *sparkCluster) comparePersons(t *testing.T, ctx context.Context) {
 	})
 }
 
-// sameRows ends well where two tables in Parquet have the same rows, in any order. Numbers that
+// sameRows ends well if two tables in Parquet have the same rows, in any order. Numbers that
 // pass through Spark keep their types.
 const sameRows = `
 import sys, pandas

@@ -69,7 +69,7 @@ func ReadCandidates(text string) (specs []string, err error) {
 	n := 0
 	refuse := func(want string) error {
 		return &RequestError{&dp.ParamError{Op: "candidates", Param: fmt.Sprintf("line %d", n), Want: want, Got: "another",
-			Hint: "a candidate is NAME[:OPTION=VALUE]...; those of --learners are told their faults in full"}}
+			Hint: "a candidate is NAME[:OPTION=VALUE]...; with --learners the error names the option"}}
 	}
 	for line := range strings.Lines(text) {
 		n++

@@ -118,7 +118,7 @@ func (pl *Plan) privacyStatement(at int, counted bool, exit *mech.Exit) model.Pr
 	}
 	duration := "how long training took and how much memory it used"
 	if pl.Method != All {
-		duration += ": whoever sees that can guess the number of runs, and the guarantee is towards those who do not know it"
+		duration += ": anyone who sees it can guess the number of runs, and the guarantee does not hold against them"
 	}
 	p.Unprotected = append(p.Unprotected, learn.UnprotectedCounts(pl.s, pl.scope)...)
 	p.Unprotected = append(p.Unprotected,

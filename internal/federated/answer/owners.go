@@ -51,7 +51,7 @@ type Entry struct {
 type Owners struct {
 	recs  *Records
 	count int
-	rows  [][]int // by owner, where the schema declares persons; else nil
+	rows  [][]int // by owner, if the schema declares persons; else nil
 	name  func(owner int) string
 	book  Book
 	coins Coins

@@ -57,7 +57,7 @@ func (s *shamir) commitTo(owner, holder int, part []byte) [sha256.Size]byte {
 }
 
 // proveShares returns what each holder is sent, given the polynomials, by coordinate and
-// degree: blind is the first. The statement is about ranges, empty where they are not
+// degree: blind is the first. The statement is about ranges, empty if they are not
 // proven.
 func (s *shamir) proveShares(owner int, polynomials [][]group.Scalar, parts [][]byte, statement []byte) ([][]byte,
 	error) {

@@ -264,7 +264,7 @@ func (r *ranges) split(src rng.Source, owner int, values []flp.Scalar) ([][]byte
 	return shares, err
 }
 
-// bare is a share without statement and own part, where it has them.
+// bare is a share without statement and own part, if it has them.
 func (s *shamir) bare(share []byte) []byte {
 	return share[:min(len(share), proofBytes(s.task.Holders)+s.partBytes())]
 }

@@ -73,9 +73,9 @@ func (pl *Plan) leaveForAgain(useful float64) *Plan {
 	return &done
 }
 
-// classScales is how many noise scales of the number of rows by class the table is long: as many as
+// classScales is the number of noise scales of the number of rows by class the table is long: as many as
 // of cells, or twice that where the total is public, for the count of one of two classes then moves
-// by 1 where a row is replaced, and cells by 2.
+// by 1 if a row is replaced, and cells by 2.
 func (pl *Plan) classScales() float64 {
 	signal, _ := countScales(pl.Params, pl.schema.Relation, pl.unitRows(), 1, 0)
 	if pl.isMulticlass() {
@@ -131,7 +131,7 @@ func (pl *Plan) logWeight(class int) float64 {
 	return 0
 }
 
-// countUseful is the part of the rows that tell as much where classes are about equal: all where a
+// countUseful is the part of the rows that tell as much if classes are about equal: all where a
 // fifth has the rarer class, else five times those.
 func countUseful(pos, neg float64) float64 {
 	return math.Min(1, 5*math.Max(0, math.Min(pos, neg))/math.Max(pos+neg, 1))
@@ -172,7 +172,7 @@ func (f *fit) countAgain(ctx context.Context, st *start) (*start, error) {
 	return f.startCounts(counts, first*second/(first+second)), nil
 }
 
-// estimateRows is how many rows have the positive class of which so many were released with noise
+// estimateRows is the number of rows with the positive class of which so many were released with noise
 // of a variance, among all as far as they are known: at least half a row.
 func (f *fit) estimateRows(count, rows, noise float64) float64 {
 	if f.plan.NotPrivate {

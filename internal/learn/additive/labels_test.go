@@ -20,7 +20,7 @@ import (
 )
 
 // releaseLabels trains by a setting in which what the labels say of public columns leaves first,
-// and alone where no column is private; that is the passage.
+// and alone if no column is private; that is the passage.
 func releaseLabels(t *testing.T, name string) (*dataset.Table, *Plan, mechtest.Passage) {
 	t.Helper()
 	tab, plan := with(settings()[name], 300)
@@ -38,7 +38,7 @@ func releaseLabels(t *testing.T, name string) (*dataset.Table, *Plan, mechtest.P
 }
 
 // Row by row from the definition: the positive rows of each bin of each public column leave, and
-// where no column is private nothing else does.
+// if no column is private nothing else does.
 func TestPositiveRowsEqualTheNaiveTwin(t *testing.T) {
 	for _, name := range []string{"label alone"} {
 		tab, pl, p := releaseLabels(t, name)

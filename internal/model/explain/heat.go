@@ -130,7 +130,7 @@ func roundTo(x float64, digits int) float64 {
 
 // describeBin is what a bin holds.
 func describeBin(c Cut) string {
-	if c.From == nil {
+	if c.Level != "" {
 		return c.Level
 	}
 	return briefNumber(*c.From) + " … " + briefNumber(*c.To)

@@ -41,7 +41,7 @@ type ClassBin struct {
 }
 
 // Start is where every row starts for one class: the centred intercept, and the
-// probability where all else adds nothing.
+// probability if all else adds nothing.
 type Start struct {
 	Class       string  `json:"level"`
 	LogShare    float64 `json:"log_share"`
@@ -133,7 +133,7 @@ type classCell struct {
 	Tint                string // CSS class of the cell
 }
 
-// tints is how many shades there are on each side of zero; one more for each
+// tints is the number of shades on each side of zero; one more for each
 // doubling of the odds, the last for all beyond.
 const tints = 6
 

@@ -15,8 +15,8 @@ import (
 // additions, overflow and repeated rounding cannot leak.
 type Ratio struct{ Num, Den int64 }
 
-// RatioOf is x as a Ratio, exactly where x is a multiple of 2^-62 below 2^62 in
-// size, rounded to such a multiple where it is finer. It panics where |x| is
+// RatioOf is x as a Ratio, exactly if x is a multiple of 2^-62 below 2^62 in
+// size, rounded to such a multiple if it is finer. It panics where |x| is
 // larger or not a number: such a value fits no release.
 func RatioOf(x float64) Ratio {
 	_, e := math.Frexp(x)

@@ -26,10 +26,10 @@ func (v *Verdict) Words(keys string) string {
 		fmt.Sprintf("The holder states that these files belong together, and that %s made the release at %s.",
 			v.Program, v.Made), v.trainedWords())
 	section("Proved by the files themselves", v.provedWords()...)
-	section("Proved by nothing here", append(v.unprovedWords(),
+	section("Not proved here", append(v.unprovedWords(),
 		fmt.Sprintf("That the model was trained on the rows of %s, that these were the rows that the schema describes, and "+
-			"that the noise was drawn as the statement says. For this you have the word of the holder of the key.", v.Dataset),
-		"That the owner of the rows counted every training on them. For this you have the owner's ledger, if at all.",
+			"that the noise was drawn as the statement says. Only the holder of the key states this.", v.Dataset),
+		"That the owner of the rows counted every training on them. Only the owner's ledger can show this.",
 		"Who holds the key. Compare its name with one that you received in another way.")...)
 	return b.String()
 }

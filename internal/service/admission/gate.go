@@ -47,7 +47,7 @@ type Gate struct {
 	Self *identity.Identity
 	// May lists who may call what. What is not here nobody may.
 	May map[string][]identity.Role
-	// Names lists, where it is not nil, the callers' names.
+	// Names lists, if it is not nil, the callers' names.
 	Names []string
 	// Body is the most bytes of one request, and Bodies of those of some calls. What
 	// is not in Places is short.
@@ -163,7 +163,7 @@ func (g *Gate) noteRefusal(r *http.Request, p *problem.Problem) {
 	g.auditCall(call, Caller(r.Context()), p)
 }
 
-// auditCall logs what became of a call; p is nil where it was not refused. Refusals of
+// auditCall logs what became of a call; p is nil if it was not refused. Refusals of
 // one caller are logged at a rate.
 func (g *Gate) auditCall(call string, who identity.Caller, p *problem.Problem) {
 	line := []any{"call", call, "caller", who.String(), "refused", p != nil}

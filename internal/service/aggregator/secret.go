@@ -47,7 +47,7 @@ func (l *live) sharesUntil(joined time.Time) time.Time {
 }
 
 // gatherSum sees the secret sum of a sealed slot through, from wherever it is. It
-// returns nil where the slot is done or the task has ended.
+// returns nil if the slot is done or the task has ended.
 func (s *Server) gatherSum(ctx context.Context, l *live, slot int) error {
 	l.mu.RLock()
 	until := l.sharesUntil(l.deadline)

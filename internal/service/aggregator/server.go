@@ -138,7 +138,7 @@ var may = map[string][]identity.Role{
 	rpc.AggregatorCloseTaskProcedure:  {identity.Operator},
 }
 
-// findTask returns a task, asking the store where it is not in memory.
+// findTask returns a task, asking the store if it is not in memory.
 func (s *Server) findTask(ctx context.Context, id []byte) (*live, error) {
 	if len(id) != len(store.ID{}) {
 		return nil, problem.New(problem.Malformed, "a task's name has %d bytes, got %d", len(store.ID{}), len(id))

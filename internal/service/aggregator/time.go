@@ -39,7 +39,7 @@ func (l *live) noteReports(slot, fresh int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if slot == l.slot {
-		l.stored += fresh // where the store was asked in between, it is asked again
+		l.stored += fresh // if the store was asked in between, it is asked again
 		l.fresh = true
 	}
 }

@@ -70,7 +70,7 @@ func (s *Server) Upload(ctx context.Context,
 }
 
 // mostOwners is the number of owners a caller's certificate may bring to a task, whoever
-// they are; 0 where the task has a list of them.
+// they are; 0 if the task has a list of them.
 func (s *Server) mostOwners(l *live, who identity.Caller) int {
 	if l.roster != nil {
 		return 0

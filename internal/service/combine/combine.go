@@ -58,7 +58,7 @@ type Asking struct {
 	Now     func() time.Time
 }
 
-// Plan prices the combination; rows is 0 where it is not known.
+// Plan prices the combination; rows is 0 if it is not known.
 func (t *Combination) Plan(s *schema.Schema, rows int) (*multiparty.Plan, error) {
 	pl, err := t.Params.Plan(s, rows)
 	if _, ok := errors.AsType[*dp.ParamError](err); ok {

@@ -160,7 +160,7 @@ func (s *Server) loadSum(parsed *secretsum.Sum, id secretsum.ID) (*live, error) 
 	return nil, problem.New(problem.Forbidden, "%s is not one of the sum's helpers", s.Self.Caller)
 }
 
-// findSum returns a sum, from the store where it is not in memory; nil where there is
+// findSum returns a sum, from the store if it is not in memory; nil if there is
 // none.
 func (s *Server) findSum(ctx context.Context, name []byte) (*live, error) {
 	if len(name) != len(secretsum.ID{}) {

@@ -134,7 +134,7 @@ func (t *transport) judgeConnection(g httptrace.GotConnInfo) {
 
 // listenForRefusal connects and says nothing, to hear whether the server takes the caller's
 // certificate: under TLS 1.3 it says so after the handshake, when whoever has begun
-// to send may find the connection gone and nothing else. It returns nil where the
+// to send may find the connection gone and nothing else. It returns nil if the
 // server says nothing of that kind.
 func (t *transport) listenForRefusal(r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), answerTime)
@@ -160,7 +160,7 @@ func nameFailure(server string, err error) error {
 	return err
 }
 
-// findMisfit is what an error says about certificates, nil where it is something else.
+// findMisfit is what an error says about certificates, nil if it is something else.
 func findMisfit(err error) error {
 	if known := (*MisfitError)(nil); errors.As(err, &known) {
 		return known

@@ -30,7 +30,7 @@ func (i *Identity) Sign(purpose string, message []byte) (Signature, error) {
 	return Signature{h.cert.Raw, value}, nil
 }
 
-// Verify returns who signed a message, where that is somebody whom an authority of
+// Verify returns who signed a message, if that is somebody whom an authority of
 // i vouches for at the time, and has not revoked by now.
 func (i *Identity) Verify(s Signature, purpose string, message []byte, at time.Time) (Caller, error) {
 	cert, err := x509.ParseCertificate(s.Certificate)

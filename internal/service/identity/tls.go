@@ -18,7 +18,7 @@ import (
 // each handshake, each call and each signature is judged by what they hold then.
 type Identity struct {
 	Caller
-	dir string // of the files; "" where there are none
+	dir string // of the files; "" if there are none
 
 	mu    sync.Mutex
 	held  *held

@@ -19,7 +19,7 @@ const (
 )
 
 // Ends is when the caller's own certificate ends, and the first of the lists of
-// revoked certificates; zero where there is none.
+// revoked certificates; zero if there is none.
 func (i *Identity) Ends() (certificate, list time.Time) {
 	return i.currentFiles().ends()
 }
@@ -47,7 +47,7 @@ func (i *Identity) Watch(ctx context.Context, log *slog.Logger, again <-chan os.
 			return
 		case <-t.C:
 		case <-again:
-			if w.Reload() == nil { // told, also where nothing has changed
+			if w.Reload() == nil { // told, also if nothing has changed
 				w.known = nil
 			} else {
 				w.fault = ""

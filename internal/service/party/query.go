@@ -22,7 +22,7 @@ type Query struct {
 	Schema multiparty.Digest // of the bytes of the auxiliary table's schema file
 	Tables []Table           // the files of the auxiliary table, in order
 	Kind   multiparty.Kind   // what to hand in, or to add up
-	// Honest is 0 where votes are handed in. Else the parties add up in secret, and
+	// Honest is 0 if votes are handed in. Else the parties add up in secret, and
 	// it is how many of them at least add their noise as they should.
 	Honest int
 	// Deadline is until when the query is answered. Whole seconds.

@@ -101,8 +101,8 @@ func (p *Params) checkPeers() error {
 	case len(p.Helpers) == 0:
 		return nil
 	case p.Peers.Len() < 2:
-		return fault("peers", "must be at least 2, this party among them: in a sum with parties that a combiner invents "+
-			"it would hide behind nobody", p.Peers.Len())
+		return fault("peers", "must be at least 2, this party among them: in a sum with invented parties "+
+			"nothing would hide it", p.Peers.Len())
 	case !p.Peers.Has(p.ownKey()):
 		return fault("peers", "must have this party's own key", nil)
 	case p.Honest < 1 || p.Honest > p.Peers.Len():
@@ -132,7 +132,7 @@ func (s *Server) among(q *Query, announced *secretsum.Sum) error {
 	return nil
 }
 
-// rosterPlace is the party's place in the roster, -1 where it is not there.
+// rosterPlace is the party's place in the roster, -1 if it is not there.
 func (s *Server) rosterPlace(announced *secretsum.Sum) int {
 	return slices.Index(announced.Roster, s.ownKey())
 }

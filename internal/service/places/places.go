@@ -86,7 +86,7 @@ type ticket struct {
 type Place[C comparable] struct {
 	p    *Places[C]
 	who  C
-	held *ticket // nil where it has none any more
+	held *ticket // nil if it has none any more
 }
 
 // Share is the most that one caller may hold; memory 0: as much as there is.
@@ -227,7 +227,7 @@ func (p *Places[C]) grantPlaces() {
 	}
 }
 
-// leaveQueue takes a call out of the queue. It reports false where the call has got its
+// leaveQueue takes a call out of the queue. It reports false if the call has got its
 // place meanwhile. late: it has waited as long as calls wait.
 func (p *Places[C]) leaveQueue(who C, t *ticket, late bool) bool {
 	p.mu.Lock()

@@ -189,7 +189,7 @@ func TestSmallCallsPassLargeOnes(t *testing.T) {
 	}
 }
 
-// TestPlacesAreResized: a place shrinks at once, grows where there is room, and is given
+// TestPlacesAreResized: a place shrinks at once, grows if there is room, and is given
 // up while its call waits for more.
 func TestPlacesAreResized(t *testing.T) {
 	p := New[string](2, 100, 1, time.Hour)

@@ -16,7 +16,7 @@ import (
 // Handler lets calls through. What Connect refuses before a call is reached (a
 // message that is none, too large or too late, an encoding nobody knows) is
 // answered with the problem that says so, in the caller's protocol, and without
-// Connect's own words, which may quote the message; refused, where it is not nil, is
+// Connect's own words, which may quote the message; refused, if it is not nil, is
 // told of it. Interceptors of calls call Reached, and Status with the problem that a
 // call ends with.
 func Handler(calls http.Handler, refused func(*http.Request, *Problem)) http.Handler {
@@ -74,7 +74,7 @@ type heldKey struct{}
 type held struct {
 	http.ResponseWriter
 	reached bool
-	failed  int // the status of an answer that is an error, where it is known; 0: Connect's
+	failed  int // the status of an answer that is an error, if it is known; 0: Connect's
 	status  int
 	body    bytes.Buffer
 }

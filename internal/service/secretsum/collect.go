@@ -88,7 +88,7 @@ type Collection struct {
 	// has.
 	Patience time.Duration
 	// Wait waits until shares are waited for no longer; progress asks the helpers
-	// how many each has, -1 where one does not answer.
+	// how many each has, -1 if one does not answer.
 	Wait func(ctx context.Context, progress func(context.Context) []int) error
 	// Admission is what helpers want to see of an aggregator's sum; nil for others'.
 	Admission *Admission

@@ -245,7 +245,7 @@ func (p *Policy) check(t *sites.Training, caller identity.Caller, now time.Time)
 	case len(t.Sites) < p.MinimumSites:
 		return refuse("a training of %d sites, which must be at least %d", len(t.Sites), p.MinimumSites)
 	case t.Honest > p.Honest-(len(p.Sites)-len(t.Sites)): // those who are absent may be the honest ones
-		return refuse("a training that counts on the noise of %d of %d sites, where %d of %d are honest", t.Honest,
+		return refuse("a training that counts on the noise of %d of %d sites, while %d of %d are honest", t.Honest,
 			len(t.Sites), p.Honest, len(p.Sites))
 	case t.Epsilon > most.Epsilon || t.Delta > most.Delta:
 		return refuse("a training at more than epsilon %s and delta %s", most.Epsilon, most.Delta)

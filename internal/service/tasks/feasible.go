@@ -118,7 +118,7 @@ func miss(owners, minimum int, parts map[float64]int) (sum float64) {
 }
 
 // largestMinimum is the largest minimum below one that is missed too often which is
-// not, 0 where there is none.
+// not, 0 if there is none.
 func largestMinimum(owners, missed int, parts map[float64]int) int {
 	good := 0
 	for good+1 < missed {

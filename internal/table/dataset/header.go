@@ -36,7 +36,7 @@ func ReadHeader(path string, d schema.Dialect) ([]string, error) {
 	}
 	if !d.Header {
 		return nil, &dp.ParamError{Op: "dataset", Param: "header", Want: "must be declared to read column names",
-			Hint: "the first record of a file without a header is somebody's data; give the number of columns instead"}
+			Hint: "the first record of a file without a header is a person's data; give the number of columns instead"}
 	}
 	src, f, err := openFile(ctx, path)
 	if err != nil {
@@ -61,7 +61,7 @@ func readHeader(path string, text io.Reader, d schema.Dialect) ([]string, error)
 			return nil, &dp.ParamError{Op: "dataset: " + path, Param: "header",
 				Want: fmt.Sprintf("must name each column once, and field %d of line %d is what a row has", i+1, rs.line),
 				Got:  "a number, a date, a sign for a missing cell, or a field twice",
-				Hint: "give --no-header --columns N for a file without a header; also where columns are called by numbers, " +
+				Hint: "give --no-header --columns N for a file without a header, or if columns are named by numbers, " +
 					"and write their names yourself"}
 		}
 		seen[name] = true

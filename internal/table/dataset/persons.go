@@ -105,7 +105,7 @@ func (t *Table) CountPersons() (rows []uint32, persons int) {
 	return rows, persons
 }
 
-// PublicUnits is the number of rows, or persons where the schema declares those, t has, as far as that
+// PublicUnits is the number of rows, or persons if the schema declares those, t has, as far as that
 // is public: 0 under add-remove.
 func (t *Table) PublicUnits() int {
 	if t.Schema.Relation != dp.ReplaceOne {

@@ -23,7 +23,7 @@ type Persons interface {
 	Ignore() Table
 }
 
-// WeightOne is how many units make the weight 1, the largest a row can have.
+// WeightOne is the number of units that make the weight 1, the largest a row can have.
 const WeightOne = 1 << 20
 
 // PersonWeight is what each row of a person with so many rows weighs where the person may weigh at

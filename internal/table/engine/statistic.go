@@ -41,7 +41,7 @@ type Scored interface {
 // Score gives each row some numbers. It grows by terms, so an engine may keep rows' numbers from one
 // question to the next and add only what is new.
 type Score interface {
-	// Width is how many numbers a row has.
+	// Width is the number of numbers that a row has.
 	Width() int
 	// Len is the number of terms.
 	Len() int

@@ -236,7 +236,7 @@ type Shape struct {
 type Additive struct {
 	Intercept float64 // at most MaxStep in size
 	Shapes    []Shape // a column may have several
-	// Clip, where it is not nil, holds the intercept and the first Clip.Shapes
+	// Clip, if it is not nil, holds the intercept and the first Clip.Shapes
 	// shapes together within [Low, High] before the others are added.
 	Clip *Clip
 }

@@ -61,7 +61,7 @@ func TestDerivedColumnsFollowTheirSources(t *testing.T) {
 }
 
 // Whatever is private among the sources, and whichever the derivation: the column
-// is public where all of them are, and nowhere else.
+// is public if all of them are, and nowhere else.
 func TestWhatFollowsFromAPrivateColumnIsPrivate(t *testing.T) {
 	for _, how := range derivations {
 		for roles := range 8 {

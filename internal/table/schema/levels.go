@@ -48,7 +48,7 @@ func (r *reader) readMapping(f fields, n *node) *node {
 	case r.dir == "":
 		return refuse("must be named in a schema that is read from a file itself")
 	case !filepath.IsLocal(name):
-		return refuse("must lie beside the schema or below")
+		return refuse("must lie in the folder of the schema or below")
 	}
 	file, err := os.Open(filepath.Join(r.dir, name))
 	if err != nil {

@@ -277,7 +277,7 @@ func (r *reader) readQuote(f fields) rune {
 }
 
 // readMissing reads the tokens that mean "missing". The empty cell is one only
-// where it is listed.
+// if it is listed.
 func (r *reader) readMissing(f fields) (tokens []string) {
 	const hint = `write the cells that mean missing, e.g. missing: ["", "?", NA], or missing: [] if there are none`
 	seen := map[string]bool{}

@@ -43,7 +43,7 @@ func (ps problems) Unwrap() []error { return ps }
 // filling in a template sees everything that is left to do.
 type reader struct {
 	found problems
-	dir   string // of the schema's file; "" where it is none
+	dir   string // of the schema's file; "" if it is none
 }
 
 func (r *reader) refuse(line int, param, want string, got any, hint string) {
@@ -91,7 +91,7 @@ func (r *reader) openMapping(n *node, where string, keys ...string) fields {
 	return f
 }
 
-// nearestKey is the known key that was probably meant; "" where none is near.
+// nearestKey is the known key that was probably meant; "" if none is near.
 func nearestKey(key string, keys []string) string {
 	for _, k := range keys {
 		if len(key) <= len(k)+2 && 3*countEdits(key, k) <= len(key) {

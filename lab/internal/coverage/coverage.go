@@ -37,7 +37,7 @@ const File = "coverage.jsonl"
 
 // Options are the choices behind a run.
 type Options struct {
-	Datasets string   // the folder of data sets; "" for where they are
+	Datasets string   // the folder of data sets; "" for if they are
 	Tables   []string // names; none for all
 	Epsilons []dp.Epsilon
 	Rows     []int
@@ -62,7 +62,7 @@ type Line struct {
 type Tally struct {
 	Held      int     `json:"held"`    // that hold the true number
 	Below     int     `json:"below"`   // that lie wholly below it
-	Clipped   int     `json:"clipped"` // that have an end where the number cannot go beyond
+	Clipped   int     `json:"clipped"` // that have an end if the number cannot go beyond
 	HalfWidth float64 `json:"half_width"`
 	// Exact is the half-width of an interval without noise.
 	Exact float64 `json:"exact_half_width"`

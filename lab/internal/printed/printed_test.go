@@ -83,7 +83,7 @@ func TestIsSAMMEWithoutNoise(t *testing.T) {
 		if r.Vote == 0 {
 			continue
 		}
-		one := *m // the same model where only the next member votes
+		one := *m // the same model if only the next member votes
 		ballots := slices.Clone(m.Classifier.(*model.Ballots).Members)
 		for i := range ballots {
 			ballots[i].Weight = 0

@@ -12,7 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Counts equal those of a loop over widened rows, where no column joins, where
+// Counts equal those of a loop over widened rows, if no column joins, where
 // some do and where equal rows become one, and whether rows are shortened or not.
 func TestRightEqualsTheNaiveTwin(t *testing.T) {
 	for _, enc := range []feature.Encoding{feature.Ordinal, feature.OneHot} {

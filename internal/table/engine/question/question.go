@@ -37,7 +37,7 @@ type Question struct {
 	Columns    []int               `json:",omitempty"`
 }
 
-// ColumnsRead lists the columns, indices into the schema's, whose codes an answer needs where it is
+// ColumnsRead lists the columns, indices into the schema's, whose codes an answer needs if it is
 // known what rows score by the first scored shapes or terms of the question's score; a column more
 // than once where several parts of the question need it.
 func (q *Question) ColumnsRead(scored int) []int {

@@ -39,7 +39,7 @@ func NewTable(s *schema.Schema, rows int, asker Asker) *Table {
 func (t *Table) Schema() *schema.Schema { return t.schema }
 func (t *Table) Rows() int              { return t.rows }
 
-// Persons implements engine.Table: it is nil where WithPersons named nobody.
+// Persons implements engine.Table: it is nil if WithPersons named nobody.
 func (t *Table) Persons() engine.Persons { return t.persons }
 
 // WithPersons is t where p settles what a person's rows count for.

@@ -22,7 +22,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// personSchema is that of the census where all of an age are one person.
+// personSchema is that of the census if all of an age are one person.
 func personSchema() *schema.Schema {
 	s := *census.Schema()
 	s.Columns = slices.Clone(s.Columns)

@@ -31,7 +31,7 @@ type Column struct {
 	Number bool   `json:"number"`
 }
 
-// Count is how many rows have a value of the first added column, and their sum of the second.
+// Count is the number of rows that have a value of the first added column, and their sum of the second.
 type Count struct {
 	Value string  `json:"value"`
 	Rows  int     `json:"rows"`

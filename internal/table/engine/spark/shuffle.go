@@ -94,7 +94,7 @@ func countRows(lists []byte) ([]byte, error) {
 	return replies, nil
 }
 
-// personCount is how many persons have so many rows.
+// personCount is the number of persons that have so many rows.
 type personCount struct {
 	Rows    uint32 `json:"rows"`
 	Persons int    `json:"persons"`
@@ -132,7 +132,7 @@ func settleCounts(replies []byte) (totals []byte, counts []personCount, err erro
 	return totals, counts, nil
 }
 
-// readCounts is how many rows each person of a block has in all, by the place in its list, from 1
+// readCounts is the number of rows that each person of a block has in all, by the place in its list, from 1
 // on.
 func readCounts(totals []byte) (memory.PersonCounts, error) {
 	if len(totals) == 0 || totals[0] != 1 && totals[0] != 2 && totals[0] != 4 || (len(totals)-1)%int(totals[0]) != 0 {

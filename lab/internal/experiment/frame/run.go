@@ -262,7 +262,7 @@ func (r *run) judgeResult() {
 }
 
 // commitName names the checkout the program was built from, with a + where that
-// had changes; empty where unknown.
+// had changes; empty if unknown.
 func commitName() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

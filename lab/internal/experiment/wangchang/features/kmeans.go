@@ -14,7 +14,7 @@ const maxSweeps = 40
 // kMeans returns k centres of the points (len(points)/dim of them, row-major):
 // k-means++ seeding (Arthur and Vassilvitskii 2007), then Lloyd's iteration
 // until no point moves or maxSweeps are done. A centre that loses all its
-// points stays where it is. There must be at least k points.
+// points stays if it is. There must be at least k points.
 func kMeans(points []float32, dim, k int, src rng.Source) []float32 {
 	centres := seedCentres(points, dim, k, src)
 	n := len(points) / dim
@@ -51,7 +51,7 @@ func kMeans(points []float32, dim, k int, src rng.Source) []float32 {
 }
 
 // seedCentres draws each next centre with a chance that is proportional to a
-// point's squared distance to the nearest one so far, or evenly where every
+// point's squared distance to the nearest one so far, or evenly if every
 // point is a centre.
 func seedCentres(points []float32, dim, k int, src rng.Source) []float32 {
 	n := len(points) / dim

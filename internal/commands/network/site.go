@@ -135,8 +135,8 @@ func (a *app) newSiteCheckCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check",
 		Short: "print in words what a site's policy allows",
-		Long: `Check prints what a policy allows. With --officer it checks the signature. With
---map it checks the map and prints what it does.`,
+		Long: `Check prints what a policy allows, and with --map what the map does. With
+--officer it checks the signature.`,
 		Example: `  discreet-net site check --policy north.yaml --schema clinics.yaml`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -222,11 +222,8 @@ func (a *app) newSiteServeCommand() *cobra.Command {
 sums with the site's share of the noise, which masks hide until all sites are
 added up.
 
-A training or an evaluation is charged before a row is read. A ledger without
-the policy's data sets gets them, with its lifetime. SIGHUP makes the site read
-policy, key and certificates again. You may kill it at any moment.
-
-Never restore a copy of --state. Delete it: open trainings then end.`,
+SIGHUP makes the site read policy, key and certificates again. You may kill it
+at any moment. Never restore a copy of --state (docs/sites-protocol.md).`,
 		Example: `  discreet-net site serve --certs certs --as party/north --listen :8461 --state north --policy north.signed.yaml \
     --officer officer.key --key north.pem --schema clinics.yaml --data north.csv --ledger north.db`,
 		Args: cobra.NoArgs,

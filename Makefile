@@ -208,6 +208,29 @@ PLATFORM ?= $(shell python3 -c 'import sysconfig; print(sysconfig.get_platform()
 STATIC = GOWORK=off CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w -buildid= -X main.release=$(VERSION) \
 	-X github.com/discreet-dp/discreet/internal/commands.release=$(VERSION)'
 
+# The page and its engine work from any static host; discreet ui --files serves them with a budget.
+# What is packed beside serve is built into programs by the tag explorer.
+EXPLORER = $(OUT)/explorer
+PACKED = internal/explorer/serve/engine
+
+.PHONY: explorer
+explorer: ## the explorer's page and engine into out/explorer
+	@mkdir -p $(EXPLORER) $(PACKED)
+	GOWORK=off GOOS=js GOARCH=wasm $(GO) build -trimpath -buildvcs=false -ldflags='-s -w -buildid= -X main.release=$(VERSION)' \
+		-o $(EXPLORER)/explorer.wasm ./internal/explorer/worker
+	cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" internal/explorer/web/*.* $(EXPLORER)/
+	rm $(EXPLORER)/*.go
+	cp $(EXPLORER)/wasm_exec.js $(PACKED)/
+	gzip -n9 < $(EXPLORER)/explorer.wasm > $(PACKED)/explorer.wasm.gz
+
+# Needs node. Golden bytes of models, noise and random numbers as WebAssembly makes them.
+.PHONY: explorer-check
+explorer-check: ## tests of the engine, mechanisms and random numbers as WebAssembly under node
+	@if ! command -v node > /dev/null; then echo "explorer-check: skipped, there is no node here"; exit 0; fi; \
+	export GOOS=js GOARCH=wasm PATH="$$($(GO) env GOROOT)/lib/wasm:$$PATH"; \
+	$(GO) test -count=1 -short -timeout $(HANGS) ./internal/privacy/rng ./internal/privacy/mech ./internal/explorer/engine && \
+	$(GO) test -count=1 -timeout $(HANGS) -run 'SameBytes$$' ./internal/train
+
 # Needs a package registry; no part of the tests. It says how long the wheel takes to install, too.
 .PHONY: python
 python: python-wheel python-env python-check ## build the wheel of this machine, install it in a fresh environment and run its tests

@@ -72,6 +72,11 @@ func Open(ctx context.Context, address string, o Options) (*DB, error) {
 	return Connect(ctx, c, IsPostgres(address), o)
 }
 
+// IsPostgres tells a server's address from a path.
+func IsPostgres(address string) bool {
+	return strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://")
+}
+
 // Connector is what Open connects with. It makes a file; it reaches nothing
 // else by itself.
 func Connector(address string, o Options) (driver.Connector, error) {

@@ -139,7 +139,8 @@ func settleBinary(
 	if !offset { // without public columns a wrong one of few is all that the model has
 		r.pickShare = 0.25 + 0.3/float64(r.rounds)
 	}
-	r.bins = countBins(signal / float64(r.rounds))
+	// As of all columns once so many are worth a round, so that bins grow with ε where rounds do, too.
+	r.bins = countBins(signal / math.Max(1, math.Min(float64(columns), (countWorth(useful*signal)+0.5)/worthAll)))
 	return r
 }
 
@@ -157,14 +158,17 @@ func settleWithPairs(pairs int, p Params, relation dp.Relation, rows, columns in
 // scalesForRound is the number of noise scales that the table is long if one round is worth its price.
 const scalesForRound = 130
 
-// countRounds is the number of rounds that a signal is worth.
-func countRounds(signal float64) int {
-	return int(max(1, math.Round(math.Pow(signal/scalesForRound, 0.75))))
-}
+// countWorth is the number of rounds that a signal is worth, countRounds the number that it gets.
+func countWorth(signal float64) float64 { return math.Pow(signal/scalesForRound, 0.75) }
+
+func countRounds(signal float64) int { return int(max(1, math.Round(countWorth(signal)))) }
+
+// worthAll is the part of the columns that must be worth a round for all to be taken.
+const worthAll = 0.75
 
 // takesAllColumns reports whether taking every column is better than paying for picks.
 func takesAllColumns(signal float64, columns int) bool {
-	return float64(countRounds(signal)) >= 0.75*float64(columns)
+	return float64(countRounds(signal)) >= worthAll*float64(columns)
 }
 
 // scalesToReach is the number of noise scales a column is long where weights see one standard deviation.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !js
+
 package explain
 
 import (
@@ -295,17 +297,6 @@ func amountText(c *schema.Column, x float64) string {
 	return schema.FormatDate("YYYY-MM-DD", c.Since+int(math.Floor(x)))
 }
 
-// briefNumber writes a bin's edge with four digits.
-func briefNumber(x float64) string {
-	if size := math.Abs(x); size >= 1e4 && size < 1e6 && x == math.Trunc(x) {
-		return minusSign(strconv.FormatFloat(x, 'f', 0, 64))
-	} else if size >= 1e4 && size < 1e9 {
-		unit := math.Pow(10, math.Floor(math.Log10(size))-3)
-		return minusSign(strconv.FormatFloat(math.Round(x/unit)*unit, 'f', 0, 64))
-	}
-	return minusSign(strconv.FormatFloat(x, 'g', 4, 64))
-}
-
 // signedNumber writes log-odds of an axis.
 func signedNumber(z float64) string {
 	text := strconv.FormatFloat(math.Round(z*1e6)/1e6, 'g', 4, 64)
@@ -317,5 +308,3 @@ func signedNumber(z float64) string {
 	}
 	return minusSign(text)
 }
-
-func minusSign(s string) string { return strings.ReplaceAll(s, "-", "−") }

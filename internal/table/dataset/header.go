@@ -18,11 +18,11 @@ import (
 // record that looks like somebody's row, as that of a file without a header does,
 // is a *dp.ParamError: one with a field that is a number, a date, a truth value, a
 // sign for a missing cell, empty, or there twice.
-func ReadHeader(path string, d schema.Dialect) ([]string, error) {
+func ReadHeader(ctx context.Context, path string, d schema.Dialect) ([]string, error) {
 	if IsAddress(path) {
 		return readSQLNames(path)
 	}
-	ctx := Hold(context.Background())
+	ctx = Hold(ctx)
 	path, err := firstFile(ctx, path)
 	if err != nil {
 		return nil, err

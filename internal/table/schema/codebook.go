@@ -147,10 +147,11 @@ func ReadCodebook(path string) (Codebook, error) {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
 	defer f.Close()
-	return readCodebook(f)
+	return ParseCodebook(f)
 }
 
-func readCodebook(text io.Reader) (Codebook, error) {
+// ParseCodebook is ReadCodebook for a text.
+func ParseCodebook(text io.Reader) (Codebook, error) {
 	in := csv.NewReader(io.LimitReader(text, MaxBytes))
 	refuse := func(want string) (Codebook, error) {
 		line, _ := in.FieldPos(0)

@@ -14,7 +14,10 @@ import (
 
 // readSchema turns a document into a Schema, or reports everything wrong with it.
 func readSchema(root *node, dir string) (*Schema, error) {
-	r := &reader{dir: dir}
+	return (&reader{dir: dir, most: maxProblems}).readSchema(root)
+}
+
+func (r *reader) readSchema(root *node) (*Schema, error) {
 	if root.form == empty {
 		r.refuse(0, "schema", "must not be empty", nil, "discreet schema init writes a template to fill in")
 		return nil, r.found

@@ -43,11 +43,12 @@ func (ps problems) Unwrap() []error { return ps }
 // filling in a template sees everything that is left to do.
 type reader struct {
 	found problems
+	most  int    // faults to report
 	dir   string // of the schema's file; "" if it is none
 }
 
 func (r *reader) refuse(line int, param, want string, got any, hint string) {
-	if len(r.found) >= maxProblems {
+	if len(r.found) >= r.most {
 		return
 	}
 	op := "schema"

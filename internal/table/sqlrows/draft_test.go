@@ -18,11 +18,11 @@ import (
 func draft(t *testing.T, address string) string {
 	t.Helper()
 	d := schema.Dialect{Delimiter: ',', Quote: '"', Header: true}
-	names, err := dataset.ReadHeader(address, d)
+	names, err := dataset.ReadHeader(t.Context(), address, d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	book, err := dataset.AddTypes(nil, address)
+	book, err := dataset.AddTypes(t.Context(), nil, address)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !js
+
 package sqlrows
 
 import (
@@ -17,9 +19,6 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/sqldb"
 )
-
-// getter reads a cell in the binary form of its type; ok is false if it cannot be one.
-type getter func(b []byte, out *Cell) (ok bool)
 
 // postgres is a reading of a table by COPY, which runs in a goroutine of its own while rows are
 // taken apart.

@@ -200,7 +200,7 @@ func TestADatabaseHoldsTheTableOfAFile(t *testing.T) {
 		if err != nil || total != 5000 || len(blocks) != 9 || blocks[0] != 600 {
 			t.Errorf("%d rows in blocks %v, %v", total, blocks, err)
 		}
-		names, err := dataset.ReadHeader(address, s.Dialect)
+		names, err := dataset.ReadHeader(t.Context(), address, s.Dialect)
 		if err != nil || len(names) != 15 || names[0] != "age" {
 			t.Errorf("columns %v, %v", names, err)
 		}

@@ -291,7 +291,7 @@ release: ## static programs for six platforms, wheels, a bill of materials and c
 	cp python/Containerfile $(RELEASE)/
 	cd $(RELEASE) && LC_ALL=C sha256sum discreet-* Containerfile > SHA256SUMS && cat SHA256SUMS
 
-# deb and rpm of this machine's kind, with pages of the manual, completions and a unit. nfpm is a tool
+# Each program's deb and rpm of this machine's kind, with pages of the manual, completions and a unit. nfpm is a tool
 # of this target alone: it is in no module file.
 NFPM = $(GO) run github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.0
 PACKAGES = out/packages
@@ -304,16 +304,16 @@ site: ## the documentation as a site in out/site, every link followed
 	$(OUT)/site-tools/bin/python site/build.py
 
 .PHONY: packages
-packages: ## a deb, an rpm and their checksums into out/packages; SIGNING_KEY=FILE, an ssh key, signs these
+packages: ## debs, rpms and their checksums into out/packages; SIGNING_KEY=FILE, an ssh key, signs these
 	@rm -rf $(PACKAGES) && mkdir -p $(PACKAGES)/build/completion
 	GOOS=linux $(STATIC) -buildvcs=false -o $(PACKAGES)/build/ ./cmd/discreet ./cmd/discreet-net
 	DISCREET_MAN=$(abspath $(PACKAGES))/build/man $(GO) test -count=1 -run '^TestManPages$$' ./cmd/discreet
-	gzip -n9 $(PACKAGES)/build/man/*.1
-	cd $(PACKAGES)/build && ./discreet completion bash > completion/discreet && ./discreet completion zsh > completion/_discreet \
-		&& ./discreet completion fish > completion/discreet.fish
-	@for kind in deb rpm; do \
-		VERSION=$(VERSION) ARCH=$$($(GO) env GOARCH) $(NFPM) package -f packaging/nfpm.yaml -p $$kind -t $(PACKAGES); \
-	done
+	gzip -n9 $(PACKAGES)/build/man/*/*.1
+	cd $(PACKAGES)/build && for p in discreet discreet-net; do ./$$p completion bash > completion/$$p && \
+		./$$p completion zsh > completion/_$$p && ./$$p completion fish > completion/$$p.fish; done
+	@for kind in deb rpm; do for of in nfpm nfpm-net; do \
+		VERSION=$(VERSION) ARCH=$$($(GO) env GOARCH) $(NFPM) package -f packaging/$$of.yaml -p $$kind -t $(PACKAGES); \
+	done; done
 	cd $(PACKAGES) && LC_ALL=C sha256sum *.deb *.rpm > SHA256SUMS && cat SHA256SUMS
 	@[ -z "$(SIGNING_KEY)" ] || ssh-keygen -Y sign -n discreet-release -f "$(SIGNING_KEY)" $(PACKAGES)/SHA256SUMS
 

@@ -190,6 +190,7 @@ var reading = map[string]string{
 	"site init --schema":        with(siteInitLine, "--schema FILE"),
 	"site kit --sites":          with(siteKitLine, "--sites FILE"),
 	"site kit --schema":         with(siteKitLine, "--schema FILE"),
+	"site kit --policy":         with(siteKitLine, "--policy FILE"),
 	"site kit --certs":          with(siteKitLine, "--certs FILE"),
 	"site kit --key":            with(siteKitLine, "--key FILE"),
 	"site open --kit":           with(siteOpenLine, "--kit FILE"),
@@ -251,8 +252,7 @@ const (
 	aggregatorLine = "aggregator --certs certs --as aggregator/x --listen NOWHERE --state s.db --max-epsilon 1"
 	siteInitLine   = "site init --site x --sites sites.txt --schema clinics.yaml --coordinator x --honest 1 --epsilon 1 " +
 		"--lifetime-epsilon 1 --until 2999-12-31 --out n.yaml"
-	siteKitLine = "site kit --sites sites.txt --schema clinics.yaml --certs certs --coordinator x --honest 1 --epsilon 1 " +
-		"--lifetime-epsilon 1 --until 2999-12-31 --key own.pem --out n.kit"
+	siteKitLine   = "site kit --sites sites.txt --schema clinics.yaml --policy policy.yaml --certs certs --key own.pem --out n.kit"
 	siteOpenLine  = "site open --kit x.kit --from officer.key --site x --dir opened"
 	siteServeLine = "site serve --certs certs --as party/x --listen NOWHERE --state site --policy signed.yaml --officer " +
 		"officer.key --key own.pem --schema clinics.yaml --data census.csv --ledger s.db"
@@ -279,8 +279,8 @@ func with(line, flags string) string {
 // writing are the flags that name what is written.
 var writing = []string{"--model", "--out", "--train", "--test", "--answers", "--save", "--announcement", "--roster"}
 
-// A flag that names a file is in one of the two lists, so that nobody adds one
-// whose mistakes quote somebody's row.
+// A flag that names a file is in one of the two lists, so that no one adds one
+// whose mistakes quote a person's row.
 func TestEveryFileFlagIsTried(t *testing.T) {
 	file := regexp.MustCompile(`(?m)^ +(?:-\w, +)?--(\S+) (?:file|files|folder|directory) `)
 	argument := regexp.MustCompile(`^(FILE|DATA)$`)

@@ -48,61 +48,9 @@ func (a *app) newSiteCommand() *cobra.Command {
 		a.newSiteServeCommand(), a.newSiteTrainCommand(), a.newSiteEvaluateCommand())
 }
 
-// draft are the flags of a policy's draft.
-type draft struct {
-	site.Policy
-	list, schema string
-}
-
-func newDraft() *draft {
-	return &draft{Policy: site.Policy{Version: 1, Measurements: 1000, Numbers: 1 << 16, Data: "rows"}}
-}
-
-func (d *draft) addFlags(c *cobra.Command) {
-	f, p := c.Flags(), &d.Policy
-	f.StringVar(&d.list, "sites", "", "the `file` of sites: an address, a public key and a name on each line")
-	f.StringVar(&d.schema, "schema", "", "the schema `file` that all sites have")
-	f.StringSliceVar(&p.Coordinators, "coordinator", nil, "the `names` of the coordinators to answer")
-	f.IntVar(&p.Honest, "honest", 0, "the smallest `number` of honest sites, including this one")
-	f.StringVar(&p.Training.Epsilon, "epsilon", "", "the largest `ε` of a training")
-	f.StringVar(&p.Training.Delta, "delta", "0", "the largest `δ` of a training")
-	f.StringVar(&p.Lifetime.Epsilon, "lifetime-epsilon", "", "the largest `ε` of all trainings together")
-	f.StringVar(&p.Lifetime.Delta, "lifetime-delta", "0", "the largest `δ` of all trainings together")
-	f.StringVar(&p.HeldOut, "held-out", "", "the `name` in the ledger of rows for evaluations (default none)")
-	f.BoolVar(&p.ExactEvaluation, "exact-evaluation", false, "let the coordinators see exact numbers about these rows: not private")
-	f.StringVar(&p.Until, "until", "", "the last `day` of trainings, as 2027-12-31")
-	cli.Reads(c, "sites", "schema")
-	cli.Require(c, "sites", "schema", "coordinator", "honest", "epsilon", "lifetime-epsilon", "until")
-}
-
-// complete reads the sites and the schema.
-func (d *draft) complete(op string) ([]site.Peer, error) {
-	peers, err := readSites(op, d.list)
-	if err != nil {
-		return nil, err
-	}
-	s, err := schema.Load(d.schema)
-	if err != nil {
-		return nil, err
-	}
-	d.Policy.Sites, d.MinimumSites = map[string]string{}, len(peers)
-	for _, peer := range peers {
-		d.Policy.Sites[peer.Name] = hex.EncodeToString(peer.Key)
-	}
-	d.Policy.Schema, err = sites.SchemaDigest(s)
-	return peers, err
-}
-
-func (d *draft) check(op string) error {
-	if err := d.CheckDraft(); err != nil {
-		return &cli.UsageError{Err: fmt.Errorf("%s: %w", op, err)}
-	}
-	return nil
-}
-
 func (a *app) newSiteInitCommand() *cobra.Command {
-	d := newDraft()
-	var out string
+	p := site.Policy{Version: 1, Measurements: 1000, Numbers: 1 << 16, Data: "rows"}
+	var list, schemaFile, out string
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "write a draft of a site's policy",
@@ -112,23 +60,47 @@ each key of --sites with the site that has it.`,
     --epsilon 1 --delta 1e-6 --lifetime-epsilon 3 --lifetime-delta 3e-6 --until 2027-12-31 --out north.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if _, err := d.complete("site init"); err != nil {
+			peers, err := readSites("site init", list)
+			if err != nil {
 				return err
 			}
-			if err := d.check("site init"); err != nil {
+			s, err := schema.Load(schemaFile)
+			if err != nil {
 				return err
+			}
+			p.Sites, p.MinimumSites = map[string]string{}, len(peers)
+			for _, peer := range peers {
+				p.Sites[peer.Name] = hex.EncodeToString(peer.Key)
+			}
+			if p.Schema, err = sites.SchemaDigest(s); err != nil {
+				return err
+			}
+			if err := p.CheckDraft(); err != nil {
+				return &cli.UsageError{Err: fmt.Errorf("site init: %w", err)}
 			}
 			return atomicfile.Write(out, atomicfile.Public, func(w io.Writer) error {
-				_, err := io.WriteString(w, d.Draft())
+				_, err := io.WriteString(w, p.Draft())
 				return err
 			})
 		},
 	}
-	c.Flags().StringVar(&d.Site, "site", "", "the `name` of this site")
-	d.addFlags(c)
-	c.Flags().StringVar(&out, "out", "", "the draft `file`")
+	f := c.Flags()
+	f.StringVar(&p.Site, "site", "", "the `name` of this site")
+	f.StringVar(&list, "sites", "", "the `file` of sites: an address, a public key and a name on each line")
+	f.StringVar(&schemaFile, "schema", "", "the schema `file` that all sites have")
+	f.StringSliceVar(&p.Coordinators, "coordinator", nil, "the `names` of the coordinators to answer")
+	f.IntVar(&p.Honest, "honest", 0, "the smallest `number` of honest sites, including this one")
+	f.StringVar(&p.Training.Epsilon, "epsilon", "", "the largest `ε` of a training")
+	f.StringVar(&p.Training.Delta, "delta", "0", "the largest `δ` of a training")
+	f.StringVar(&p.Lifetime.Epsilon, "lifetime-epsilon", "", "the largest `ε` of all trainings together")
+	f.StringVar(&p.Lifetime.Delta, "lifetime-delta", "0", "the largest `δ` of all trainings together")
+	f.StringVar(&p.HeldOut, "held-out", "", "the `name` in the ledger of rows for evaluations (default none)")
+	f.BoolVar(&p.ExactEvaluation, "exact-evaluation", false, "let the coordinators see exact numbers about these rows: not private")
+	f.StringVar(&p.Until, "until", "", "the last `day` of trainings, as 2027-12-31")
+	f.StringVar(&out, "out", "", "the draft `file`")
+	cli.Reads(c, "sites", "schema")
 	cli.Writes(c, "out")
-	cli.Require(c, "site", "out")
+	cli.Require(c, "site", "sites", "schema", "coordinator", "honest", "epsilon", "lifetime-epsilon", "until", "out")
 	return c
 }
 
@@ -163,8 +135,8 @@ func (a *app) newSiteCheckCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check",
 		Short: "print in words what a site's policy allows",
-		Long: `Check prints what a policy allows. With --officer it checks the signature. With
---map it checks the map and prints what it does.`,
+		Long: `Check prints what a policy allows, and with --map what the map does. With
+--officer it checks the signature.`,
 		Example: `  discreet-net site check --policy north.yaml --schema clinics.yaml`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -250,11 +222,8 @@ func (a *app) newSiteServeCommand() *cobra.Command {
 sums with the site's share of the noise, which masks hide until all sites are
 added up.
 
-A training or an evaluation is charged before a row is read. A ledger without
-the policy's data sets gets them, with its lifetime. SIGHUP makes the site read
-policy, key and certificates again. You may kill it at any moment.
-
-Never restore a copy of --state. Delete it: open trainings then end.`,
+SIGHUP makes the site read policy, key and certificates again. You may kill it
+at any moment. Never restore a copy of --state (docs/sites-protocol.md).`,
 		Example: `  discreet-net site serve --certs certs --as party/north --listen :8461 --state north --policy north.signed.yaml \
     --officer officer.key --key north.pem --schema clinics.yaml --data north.csv --ledger north.db`,
 		Args: cobra.NoArgs,

@@ -3,6 +3,7 @@
 package network
 
 import (
+	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
@@ -17,28 +18,36 @@ import (
 )
 
 func (a *app) newSiteKitCommand() *cobra.Command {
-	d := newDraft()
-	var key, certs, out string
+	var list, schemaFile, policy, certs, key, out string
 	c := &cobra.Command{
 		Use:   "kit",
-		Short: "write and sign what all sites of a federation need to begin",
-		Long: `Kit puts the file of sites, the schema, the certificate of the authority and a
-draft of each site's policy into one signed file. It holds no private key. Each
-site opens it with site open.`,
-		Example: `  discreet-net site kit --sites sites.txt --schema clinics.yaml --certs certs --coordinator uni --honest 2 --epsilon 1 \
-    --delta 1e-6 --lifetime-epsilon 3 --lifetime-delta 3e-6 --until 2027-12-31 --key uni.pem --out clinics.kit`,
-		Args: cobra.NoArgs,
+		Short: "sign what sites need to begin",
+		Long: `Kit puts the sites, the schema, the authority's certificate and a draft policy
+for each site into one signed file. It holds no private key.`,
+		Example: `  discreet-net site kit --sites sites.txt --schema clinics.yaml --policy north.yaml --certs certs --key uni.pem --out clinics.kit`,
+		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			peers, err := d.complete("site kit")
-			if err != nil {
-				return err
-			}
 			signer, err := keyfile.Read("site kit", key)
 			if err != nil {
 				return err
 			}
+			draft, err := site.ReadPolicy(policy, nil)
+			if err != nil {
+				return err
+			}
+			s, err := schema.Load(schemaFile)
+			if err != nil {
+				return err
+			}
+			if _, err := draft.Words(s); err != nil { // a policy of another schema
+				return err
+			}
+			peers, err := readSites("site kit", list)
+			if err != nil {
+				return err
+			}
 			k := &site.Kit{Policies: map[string]string{}}
-			for path, to := range map[string]*string{d.list: &k.Sites, d.schema: &k.Schema,
+			for path, to := range map[string]*string{list: &k.Sites, schemaFile: &k.Schema,
 				filepath.Join(certs, "authority.crt"): &k.Authority} {
 				text, err := os.ReadFile(path)
 				if err != nil {
@@ -47,22 +56,25 @@ site opens it with site open.`,
 				*to = string(text)
 			}
 			for _, peer := range peers {
-				d.Site = peer.Name
-				if err := d.check("site kit"); err != nil {
-					return err
+				if draft.Sites[peer.Name] != hex.EncodeToString(peer.Key) {
+					return cli.Refuse("site kit", "policy", "must have the key of each of --sites", peer.Name)
 				}
-				k.Policies[peer.Name] = d.Draft()
+				draft.Site = peer.Name
+				k.Policies[peer.Name] = draft.Draft()
 			}
 			return a.WritePublicFile(out, func(w io.Writer) error { return site.WriteKit(k, signer, w) })
 		},
 	}
-	d.addFlags(c)
-	c.Flags().StringVar(&certs, "certs", "", "the `directory` with the certificate of the authority")
-	c.Flags().StringVar(&key, "key", "", "the key `file` to sign with, as party key makes it")
-	c.Flags().StringVar(&out, "out", "", "the kit `file`")
-	cli.Reads(c, "certs", "key")
+	f := c.Flags()
+	f.StringVar(&list, "sites", "", "the `file` of sites: an address, a public key and a name on each line")
+	f.StringVar(&schemaFile, "schema", "", "the schema `file` that all sites have")
+	f.StringVar(&policy, "policy", "", "the policy `file` of any site, which is that of all")
+	f.StringVar(&certs, "certs", "", "the `directory` of the authority")
+	f.StringVar(&key, "key", "", "the key `file` to sign with")
+	f.StringVar(&out, "out", "", "the kit `file`")
+	cli.Reads(c, "sites", "schema", "policy", "certs", "key")
 	cli.Writes(c, "out")
-	cli.Require(c, "certs", "key", "out")
+	cli.Require(c, "sites", "schema", "policy", "certs", "key", "out")
 	return c
 }
 
@@ -73,11 +85,9 @@ func (a *app) newSiteOpenCommand() *cobra.Command {
 	var kit, from, name, dir string
 	c := &cobra.Command{
 		Use:   "open",
-		Short: "check a kit and write a site's part of it",
-		Long: `Open checks that --from has signed the kit, writes sites.txt, schema.yaml, the
-draft policy.yaml and authority.crt into a folder, and prints in words what the
-draft allows. Compare each key of sites.txt with the site that has it. Then let
-the officer sign the policy.`,
+		Short: "check a kit and write its files",
+		Long: `Open writes sites.txt, schema.yaml, policy.yaml and authority.crt, and prints
+the policy in words. Compare each key with the site that has it.`,
 		Example: `  discreet-net site open --kit clinics.kit --from uni.key --site north --dir north`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -118,7 +128,7 @@ the officer sign the policy.`,
 	}
 	f := c.Flags()
 	f.StringVar(&kit, "kit", "", "the kit `file`")
-	f.StringVar(&from, "from", "", "the `file` of the public key that signed it, as party key prints it")
+	f.StringVar(&from, "from", "", "the `file` of the public key that signed it")
 	f.StringVar(&name, "site", "", "the `name` of this site")
 	f.StringVar(&dir, "dir", "", "the `folder` to write to")
 	cli.Reads(c, "kit", "from")

@@ -65,7 +65,7 @@ func TestKillsOfSitesAndCoordinator(t *testing.T) {
 	for k := range 2 * 3 {
 		site, after := k/2, k%2 == 1
 		seen, before := atomic.Int64{}, w.paid()
-		w.watch = func(i int, h http.Handler, to http.ResponseWriter, r *http.Request) {
+		w.observe(func(i int, h http.Handler, to http.ResponseWriter, r *http.Request) {
 			if i != site || seen.Add(1)%2 == 0 { // each call is made again
 				h.ServeHTTP(to, r)
 				return
@@ -76,7 +76,7 @@ func TestKillsOfSitesAndCoordinator(t *testing.T) {
 			kills++
 			w.restart(i)
 			panic(http.ErrAbortHandler)
-		}
+		})
 		c := w.coordinator(2)
 		if _, err := c.Train(t.Context(), w.schema, pl, kept); err != nil {
 			t.Errorf("site %d killed at each call (after: %v): %v", site, after, err)
@@ -85,7 +85,7 @@ func TestKillsOfSitesAndCoordinator(t *testing.T) {
 			t.Errorf("site %d killed at each call (after: %v): %d sites paid", site, after, n)
 		}
 	}
-	w.watch = nil
+	w.observe(nil)
 	for at := range pl.Terms().Bill {
 		before := w.paid()
 		c := w.coordinator(2)
@@ -150,7 +150,7 @@ func begin(t testing.TB, w *world, c *Coordinator, delta dp.Delta) sites.Digest 
 // asksOf are the measurements of an honest training.
 func asksOf(t testing.TB, w *world) (asks [][]byte) {
 	t.Helper()
-	w.watch = func(i int, h http.Handler, to http.ResponseWriter, r *http.Request) {
+	w.observe(func(i int, h http.Handler, to http.ResponseWriter, r *http.Request) {
 		if i == 0 && r.URL.Path == askCall {
 			body, err := io.ReadAll(r.Body)
 			must(t, err)
@@ -158,11 +158,11 @@ func asksOf(t testing.TB, w *world) (asks [][]byte) {
 			r.Body = io.NopCloser(bytes.NewReader(body))
 		}
 		h.ServeHTTP(to, r)
-	}
+	})
 	c := w.coordinator(2)
 	_, err := c.Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept)
 	must(t, err)
-	w.watch = nil
+	w.observe(nil)
 	return asks
 }
 
@@ -365,13 +365,13 @@ func TestFaultsOfLinksAndClocks(t *testing.T) {
 		seen.Store(0)
 		skew.Store(0)
 		before := w.paid()
-		w.watch = func(i int, h http.Handler, to http.ResponseWriter, r *http.Request) {
+		w.observe(func(i int, h http.Handler, to http.ResponseWriter, r *http.Request) {
 			if i == 1 {
 				fault(h, to, r)
 			} else {
 				h.ServeHTTP(to, r)
 			}
-		}
+		})
 		if _, err := w.coordinator(2).Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -379,7 +379,12 @@ func TestFaultsOfLinksAndClocks(t *testing.T) {
 			t.Errorf("%s: %d sites of 3 paid", what, n)
 		}
 	}
-	w.watch = nil
+	w.observe(nil)
+	for i := range w.params {
+		if !w.empty(w.params[i].State) {
+			t.Errorf("site %d keeps keys or answers", i)
+		}
+	}
 	skew.Store(int64(2 * time.Hour))
 	before := w.paid()
 	if _, err := w.coordinator(2).Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept); kindOf(err) != "not-allowed" ||
@@ -389,11 +394,6 @@ func TestFaultsOfLinksAndClocks(t *testing.T) {
 	skew.Store(0)
 	_, err = w.coordinator(2).Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept)
 	must(t, err)
-	for i := range w.params {
-		if !w.empty(w.params[i].State) {
-			t.Errorf("site %d keeps keys or answers", i)
-		}
-	}
 }
 
 // A site that does not answer ends the training at the others, which erase their keys.
@@ -401,12 +401,12 @@ func TestAbsentSiteEndsTheTraining(t *testing.T) {
 	w := small(t)
 	c := w.coordinator(2)
 	c.Wait = 300 * time.Millisecond
-	w.watch = func(i int, h http.Handler, to http.ResponseWriter, r *http.Request) {
+	w.observe(func(i int, h http.Handler, to http.ResponseWriter, r *http.Request) {
 		if i == 2 && r.URL.Path == askCall {
 			panic(http.ErrAbortHandler)
 		}
 		h.ServeHTTP(to, r)
-	}
+	})
 	_, err := c.Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept)
 	if err == nil || !strings.Contains(err.Error(), "site2") {
 		t.Errorf("the training ends with %v", err)
@@ -543,9 +543,12 @@ func TestPolicyOfHoursAndPrograms(t *testing.T) {
 	day := time.Date(2999, 1, 2, 0, 0, 0, 0, time.UTC)
 	for hours, open := range map[string][]int{"": {0, 12, 23}, "07:00-19:00": {7, 12, 18}, "22:00-06:00": {22, 23, 0, 5}} {
 		p := *w.policies[0]
-		p.Hours = hours
-		read, err := parsePolicy([]byte(p.Draft() + "hours: \"" + hours + "\"\n"))
+		p.Hours, p.Programs = hours, []string{"v1"}
+		read, err := parsePolicy([]byte(p.Draft()))
 		must(t, err)
+		if !slices.Equal(read.Programs, p.Programs) || read.Hours != hours {
+			t.Errorf("the draft of hours %q is of %q and programs %q", hours, read.Hours, read.Programs)
+		}
 		for _, h := range open {
 			must(t, read.checkHours(day.Add(time.Duration(h)*time.Hour)))
 		}
@@ -574,12 +577,12 @@ func TestPolicyOfHoursAndPrograms(t *testing.T) {
 		p.until = at.Add(48 * time.Hour)
 	})
 	calls := atomic.Int64{}
-	w.watch = func(i int, h http.Handler, to http.ResponseWriter, r *http.Request) {
+	w.observe(func(i int, h http.Handler, to http.ResponseWriter, r *http.Request) {
 		if i == 1 {
 			shut.Store(calls.Add(1)%3 == 0 || r.URL.Path == endCall)
 		}
 		h.ServeHTTP(to, r)
-	}
+	})
 	_, err := w.coordinator(2).Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept)
 	must(t, err)
 	if !w.empty(w.params[1].State) || w.paid() != 3 {
@@ -596,7 +599,7 @@ func TestPolicyOfHoursAndPrograms(t *testing.T) {
 	}
 }
 
-// What an officer signs anew holds at once: a coordinator who is left out is refused, a site's new key
+// What an officer signs again holds at once: a coordinator who is left out is refused, a site's new key
 // signs, and a policy that does not fit changes nothing.
 func TestPolicyIsReplaced(t *testing.T) {
 	w := small(t)
@@ -665,7 +668,7 @@ func TestFullDisk(t *testing.T) {
 		return to.Code
 	}
 	filler, asked, refused := filepath.Join(disk, "filler"), 0, 0
-	w.watch = func(i int, h http.Handler, to http.ResponseWriter, r *http.Request) {
+	w.observe(func(i int, h http.Handler, to http.ResponseWriter, r *http.Request) {
 		if i == 0 && r.URL.Path == askCall {
 			switch asked++; asked {
 			case 2:
@@ -682,7 +685,7 @@ func TestFullDisk(t *testing.T) {
 			}
 		}
 		h.ServeHTTP(to, r)
-	}
+	})
 	_, err := w.coordinator(2).Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept)
 	must(t, err)
 	if refused != http.StatusInsufficientStorage || ready() != http.StatusOK || w.paid() != 3 {

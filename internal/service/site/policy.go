@@ -363,8 +363,16 @@ func (p *Policy) Draft() string {
 		orZero(p.Training.Delta), p.Lifetime.Epsilon, orZero(p.Lifetime.Delta))
 	fmt.Fprintf(&b, "measurements: %d # of one training\nnumbers: %d # of one measurement\nuntil: %q\n", p.Measurements, p.Numbers,
 		p.Until)
-	b.WriteString("# hours: \"22:00-06:00\" # in UTC, of answers; without this line they are given at any hour\n" +
-		"# programs: [v1.0.0] # versions of the program that may answer; without this line all may\n")
+	if p.Hours == "" {
+		b.WriteString("# hours: \"22:00-06:00\" # in UTC, of answers; without this line they are given at any hour\n")
+	} else {
+		fmt.Fprintf(&b, "hours: %q # in UTC, of answers\n", p.Hours)
+	}
+	if len(p.Programs) == 0 {
+		b.WriteString("# programs: [v1.0.0] # versions of the program that may answer; without this line all may\n")
+	} else {
+		fmt.Fprintf(&b, "programs: [%s]\n", strings.Join(p.Programs, ", "))
+	}
 	return b.String()
 }
 

@@ -244,6 +244,13 @@ func (w *world) start(i int) {
 	w.servers[i], w.peers[i].URL = h, h.URL
 }
 
+// observe lets watch see the calls from now on; nil: nobody does.
+func (w *world) observe(watch func(i int, h http.Handler, to http.ResponseWriter, r *http.Request)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.watch = watch
+}
+
 // restart forgets what a site has in memory, as a kill does.
 func (w *world) restart(i int) {
 	server, err := New(w.params[i])

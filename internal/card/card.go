@@ -29,7 +29,7 @@ type Card struct {
 	Learner  string   `json:"learner" yaml:"learner"`
 
 	Guarantee  string      `json:"guarantee" yaml:"guarantee"` // in words
-	Epsilon    json.Number `json:"epsilon" yaml:"epsilon"`     // 0 where nothing is protected
+	Epsilon    json.Number `json:"epsilon" yaml:"epsilon"`     // 0 if nothing is protected
 	Delta      json.Number `json:"delta" yaml:"delta"`
 	Odds       []string    `json:"odds" yaml:"odds"`
 	Neighbours string      `json:"tables_compared" yaml:"tables_compared"`
@@ -192,13 +192,13 @@ func DescribeGuarantee(p *model.Privacy) (guarantee string, odds []string) {
 	return guarantee + ".", odds
 }
 
-// Suspect is how sure a model of a pure guarantee can make somebody who was before, both
+// Suspect is the largest certainty that a model of a pure guarantee can give, by the certainty before, both
 // probabilities: the odds grow e^ε-fold.
 func Suspect(e dp.Epsilon, before float64) float64 {
 	return 1 / (1 + math.Exp(-e.Float())*(1-before)/before)
 }
 
-// percentOf is Suspect, rounded up.
+// percentOf is Suspect in percent, rounded up.
 func percentOf(e dp.Epsilon, before float64) string {
 	return fmt.Sprintf("%.1f\u00a0%%", math.Ceil(1000*Suspect(e, before)-1e-9)/10)
 }
@@ -267,7 +267,7 @@ func ReadPriceWords(text string) (p dp.Price, err error) {
 }
 
 // AddAudit adds what discreet audit --json or attack --json printed into a file. What is
-// in the file is not repeated where it is none of theirs.
+// in the file is not repeated if it is none of theirs.
 func (c *Card) AddAudit(path string) error {
 	refuse := &dp.ParamError{Op: "card", Param: "audit",
 		Want: "must be what discreet audit --json or attack --json printed", Got: path}

@@ -65,6 +65,12 @@ var impure = []string{"os", "os/exec", "io/ioutil", "syscall", "net", "net/http"
 // beyondPure may not be imported by learners either: with them one could see what the guard seals.
 var beyondPure = []string{"runtime", "unsafe", "reflect"}
 
+// seeded are the packages that may draw what can be drawn again: whoever knows the seed subtracts the
+// noise. Heldout splits rows by it.
+var seeded = []string{"privacy/rng/replay", "census", "heldout", "lab/**"}
+
+var reproducible = []string{"math/rand", "math/rand/v2", "privacy/rng/replay"}
+
 // matches reports whether a package has one of the patterns.
 func matches(patterns []string, pkg string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
@@ -99,6 +105,8 @@ func checkImports(m *Module) (bad []string) {
 					ours && matches([]string{"learn", "learn/*"}, p.Name) && slices.Contains(besideGuard, to) && !testOnly(p.Name),
 					ours && p.Name == beforeCharge && slices.Contains(readers, to):
 					bad = append(bad, m.at(spec.Pos(), "%s may not import %s", p.Name, to))
+				case slices.Contains(reproducible, to) && !matches(seeded, p.Name) && !testOnly(p.Name):
+					bad = append(bad, m.at(spec.Pos(), "%s may not import %s: draw from rng.Source", p.Name, to))
 				case ours:
 					arrows[p.Name] = append(arrows[p.Name], to)
 				case testOnly(p.Name):

@@ -31,7 +31,7 @@ func (n Noise) DifferenceVariance() float64 {
 // knows the law of the noise. A cell below 0 says that the bin is nearly empty and no more, and jumps
 // are expected, such as between no capital gain and any.
 //
-// A bin holds weight·σ(θ) of the positive class and weight·(1−σ(θ)) of the other, where nothing is
+// A bin holds weight·σ(θ) of the positive class and weight·(1−σ(θ)) of the other, if nothing is
 // known of the weight but that it is not negative; see computeLikelihoods. The prior of θ is a walk
 // over ordered bins, with jumps that are small, by the law of Laplace, or now and then to anywhere;
 // the bins of a category lie around a common θ in the same way. A pair is walked row after row, there
@@ -219,9 +219,13 @@ func integrateLaplace(p, q cell, share, least float64) float64 {
 	from, at, sum := 0.0, exponent(0)-most, 0.0
 	level := math.Exp(at)
 	add := func(to, density float64) {
-		next := exponent(to) - most
-		nextLevel := math.Exp(next)
-		sum += density * integrateSegment(at, next, level, nextLevel, to-from)
+		next, nextLevel := exponent(to)-most, 0.0
+		if next > underflow {
+			nextLevel = math.Exp(next)
+		}
+		if level > 0 || nextLevel > 0 { // else all of it is 0, which is most of the way if noise is small
+			sum += density * integrateSegment(at, next, level, nextLevel, to-from)
+		}
 		from, at, level = to, next, nextLevel
 	}
 	for edge := least; from < top; edge = 2*edge + least {
@@ -242,6 +246,9 @@ func integrateLaplace(p, q cell, share, least float64) float64 {
 	sum += density * level / (share/b + (1-share)/c)
 	return most + math.Log(sum/(4*b*c))
 }
+
+// underflow is an exponent of which exp is 0.
+const underflow = -746
 
 // integrateSegment is the integral of exp over a length in which the exponent goes from one value
 // to another in a line, and exp with it between two levels.

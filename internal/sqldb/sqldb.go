@@ -23,7 +23,7 @@ import (
 type Options struct {
 	// Op begins the words of errors, e.g. "ledger".
 	Op string
-	// Create makes an SQLite file where there is none, for its user alone, as are
+	// Create makes an SQLite file if there is none, for its user alone, as are
 	// the log and the journal beside it; otherwise a missing file is an error that
 	// wraps fs.ErrNotExist.
 	Create bool

@@ -45,6 +45,9 @@ func cuttables(s *schema.Schema, bins int) (out []cuttable) {
 	return out
 }
 
+// CountColumns counts the columns that a grid may be of.
+func CountColumns(s *schema.Schema) int { return len(cuttables(s, fewCuts)) }
+
 // drawn is a grid with the columns it was made of, as places in Plan.columns.
 type drawn struct {
 	grid   feature.Grid
@@ -105,25 +108,69 @@ func (pl *Plan) vary(src guard.Coins, before []int) []int {
 }
 
 // DrawProducts draws so many grids by coins alone, as often of two columns as of three
-// where the schema has as many, each cut in two and a part more for each of its marks:
-// more often near the middle, where a cut tells most rows apart.
-func DrawProducts(s *schema.Schema, src guard.Coins, n int) []feature.Grid {
-	pl := &Plan{columns: cuttables(s, fewCuts), rules: rules{axes: []int{2, 3}}}
-	out := make([]feature.Grid, n)
-	for i := range out {
-		for _, at := range pl.pickAny(src) {
-			c := &pl.columns[at]
-			axis := c.marks
-			if c.groups != nil {
-				axis = c.cut(src, 2)
-			} else {
-				edges := uint64(len(c.edges))
-				axis.Edges = []float64{c.edges[(guard.Below(src, edges)+guard.Below(src, edges))/2]}
+// where there are as many. Those of a group of columns share its cuts, so that one look at
+// the rows serves them all. CountColumns must be two at least.
+func DrawProducts(s *schema.Schema, src guard.Coins, n int) (out []feature.Grid) {
+	columns := cuttables(s, fewCuts)
+	for len(out) < n {
+		axes := drawGroup(columns, src)
+		pairs, triples := choose(len(axes), 2, src), choose(len(axes), 3, src)
+		for i, pair := range pairs {
+			out = append(out, product(axes, pair))
+			if i < len(triples) {
+				out = append(out, product(axes, triples[i]))
 			}
-			out[i].Axes = append(out[i].Axes, axis)
 		}
 	}
+	return out[:n]
+}
+
+// drawGroup cuts columns, drawn without replacement, in two and a part more for each of their marks:
+// more often near the middle, where a cut tells most rows apart. There are at least two, and no more
+// than cut rows into groupPieces.
+func drawGroup(columns []cuttable, src guard.Coins) (axes []feature.Bins) {
+	order := slices.Clone(columns)
+	guard.Shuffle(src, len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	pieces := 1
+	for k := range order {
+		c := &order[k]
+		axis := c.marks
+		if c.groups != nil {
+			axis = c.cut(src, 2)
+		} else {
+			edges := uint64(len(c.edges))
+			axis.Edges = []float64{c.edges[(guard.Below(src, edges)+guard.Below(src, edges))/2]}
+		}
+		if pieces *= axis.Len(); k > 1 && pieces > groupPieces {
+			break
+		}
+		axes = append(axes, axis)
+	}
+	return axes
+}
+
+// choose lists all ways to take k, two or three, of n, in an order by coins.
+func choose(n, k int, src guard.Coins) (out [][]int) {
+	for i := range n {
+		for j := range i {
+			if k == 2 {
+				out = append(out, []int{j, i})
+				continue
+			}
+			for h := range j {
+				out = append(out, []int{h, j, i})
+			}
+		}
+	}
+	guard.Shuffle(src, len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
 	return out
+}
+
+func product(axes []feature.Bins, of []int) (g feature.Grid) {
+	for _, at := range of {
+		g.Axes = append(g.Axes, axes[at])
+	}
+	return g
 }
 
 // cut makes about so many parts of a column, at least two, and one for each of its marks.

@@ -19,6 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
+	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -200,6 +201,35 @@ func TestDrawnGridsAreWithinTheRules(t *testing.T) {
 	}
 	if len(everDrawn) != len(pl.columns) {
 		t.Errorf("%d of %d columns are ever drawn", len(everDrawn), len(pl.columns))
+	}
+}
+
+// Products are of two and of three columns as often, and few cuts serve them all: a group's cut rows
+// into no more pieces than a statistic adds up at once.
+func TestDrawProducts(t *testing.T) {
+	tab, _ := with(settings()["add-remove"], 10)
+	src := replay.Seeded(1, "draw")
+	var axes []feature.Bins // each once
+	products, pairs := DrawProducts(tab.Schema, src, 300), 0
+	for _, g := range products {
+		for _, axis := range g.Axes {
+			if !slices.ContainsFunc(axes, func(a feature.Bins) bool { return a.SameCuts(&axis) }) {
+				axes = append(axes, axis)
+			}
+		}
+		if len(g.Axes) == 2 {
+			pairs++
+		}
+	}
+	if len(products) != 300 || pairs < 145 || pairs > 155 || len(axes) > 4*len(tab.Schema.Features()) {
+		t.Errorf("%d products, %d of them pairs, by %d cuts", len(products), pairs, len(axes))
+	}
+	columns := cuttables(tab.Schema, fewCuts)
+	for range 100 {
+		g := feature.Grid{Axes: drawGroup(columns, src)}
+		if len(g.Axes) < 2 || g.Cells() > groupPieces || g.Cells() <= groupPieces/8 {
+			t.Fatalf("a group of %d columns and %d pieces", len(g.Axes), g.Cells())
+		}
 	}
 }
 

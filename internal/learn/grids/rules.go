@@ -67,7 +67,8 @@ func settle(p Params, s *schema.Schema, rows int, rho float64) rules {
 }
 
 const (
-	fewCuts                 = 64 // bins between which cuts are chosen where noise hides finer ones
+	fewCuts                 = 64      // bins between which cuts are chosen where noise hides finer ones
+	groupPieces             = 1 << 12 // into which products of one group cut rows; a statistic adds up as many at once
 	pureRounds              = 11
 	mostCells               = 256
 	leastRounds, mostRounds = 10, 200 // of two classes

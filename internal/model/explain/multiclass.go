@@ -40,7 +40,7 @@ type ClassBin struct {
 }
 
 // Start is where every row starts for one class: the centred intercept, and the
-// probability where all else adds nothing.
+// probability if all else adds nothing.
 type Start struct {
 	Class       string  `json:"level"`
 	LogShare    float64 `json:"log_share"`

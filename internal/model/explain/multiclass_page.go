@@ -34,7 +34,7 @@ type classCell struct {
 	Tint                string // CSS class of the cell
 }
 
-// tints is how many shades there are on each side of zero; one more for each
+// tints is the number of shades on each side of zero; one more for each
 // doubling of the odds, the last for all beyond.
 const tints = 6
 

@@ -276,7 +276,7 @@ func (p *postgres) next(out []Cell) error {
 
 var errRows = errors.New(op + ": the server's rows are not in the form that was asked for")
 
-// parseRow takes a row apart and returns its length, 0 where b holds less than a row.
+// parseRow takes a row apart and returns its length, 0 if b holds less than a row.
 func (p *postgres) parseRow(b []byte, out []Cell) (int, error) {
 	if len(b) < 2 {
 		return 0, nil

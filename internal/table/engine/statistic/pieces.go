@@ -10,15 +10,15 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// mostPieces is how many pieces grids of the same columns share at most, so that the sums
-// of all stay in a processor's cache. One grid alone may have more.
-const mostPieces = 1 << 11
+// mostPieces is how many pieces grids share at most, so that the sums of all stay in a
+// processor's cache. One grid alone may have more.
+const mostPieces = 1 << 12
 
 // cutColumn is a column in parts: codes that no axis of any grid tells apart are one part.
 type cutColumn struct {
 	codes *column.Codes
 	part  []uint32        // of each code
-	parts int             // 0 where no grid has the column
+	parts int             // 0 if no grid has the column
 	axes  []*feature.Bins // of the grids, each once
 	bins  [][]uint32      // of each axis, the bin of each part
 }
@@ -85,18 +85,19 @@ func splitParts(part []uint32, parts int, bin []uint32, bins int) int {
 	return max(1, int(n))
 }
 
-// bundle is some grids over the same columns. Together they cut rows into pieces, each of
-// which lies in one cell of every grid: sums over pieces add up to those of cells.
+// bundle is some grids. Together they cut rows into pieces, each of which lies in one cell of
+// every grid: sums over pieces add up to those of cells.
 type bundle struct {
-	columns []int      // ascending
+	columns []int
 	piece   [][]uint32 // by column, then by its part
 	pieces  []int      // by column
 	grids   []int
 }
 
-// bundle finds grids over the same columns.
+// bundle finds grids that share pieces: over the same columns, or one after the other.
 func (c *cuts) bundle(grids []feature.Grid) (out []*bundle) {
 	byColumns := map[string]*bundle{}
+	var last *bundle
 	for g := range grids {
 		var columns []int
 		for k := range grids[g].Axes {
@@ -104,26 +105,30 @@ func (c *cuts) bundle(grids []feature.Grid) (out []*bundle) {
 		}
 		slices.Sort(columns)
 		name := fmt.Sprint(columns)
-		b := byColumns[name]
-		if b == nil || !b.add(c, g, &grids[g]) {
-			b = &bundle{columns: columns}
-			for _, col := range columns {
-				b.piece, b.pieces = append(b.piece, make([]uint32, c.columns[col].parts)), append(b.pieces, 1)
-			}
-			b.add(c, g, &grids[g])
-			byColumns[name] = b
-			out = append(out, b)
+		if b := byColumns[name]; b != nil && b.add(c, g, &grids[g]) {
+			continue
 		}
+		if last == nil || !last.add(c, g, &grids[g]) {
+			last = &bundle{}
+			last.add(c, g, &grids[g])
+			out = append(out, last)
+		}
+		byColumns[name] = last
 	}
 	return out
 }
 
 // add adds grid g, but not one that makes too many pieces of a bundle that has others.
 func (b *bundle) add(c *cuts, g int, grid *feature.Grid) bool {
-	piece, pieces, all := slices.Clone(b.piece), slices.Clone(b.pieces), 1
+	columns, piece, pieces, all := slices.Clone(b.columns), slices.Clone(b.piece), slices.Clone(b.pieces), 1
 	for k := range grid.Axes {
 		axis := &grid.Axes[k]
-		at := slices.Index(b.columns, axis.Column)
+		at := slices.Index(columns, axis.Column)
+		if at < 0 {
+			at = len(columns)
+			columns, pieces = append(columns, axis.Column), append(pieces, 1)
+			piece = append(piece, make([]uint32, c.columns[axis.Column].parts))
+		}
 		piece[at] = slices.Clone(piece[at])
 		pieces[at] = splitParts(piece[at], pieces[at], c.columns[axis.Column].bins[c.of[g][k]], axis.Len())
 	}
@@ -133,11 +138,11 @@ func (b *bundle) add(c *cuts, g int, grid *feature.Grid) bool {
 	if len(b.grids) > 0 && all > mostPieces {
 		return false
 	}
-	b.piece, b.pieces, b.grids = piece, pieces, append(b.grids, g)
+	b.columns, b.piece, b.pieces, b.grids = columns, piece, pieces, append(b.grids, g)
 	return true
 }
 
-// size is how many pieces there are.
+// size is the number of pieces.
 func (b *bundle) size() int {
 	n := 1
 	for _, pieces := range b.pieces {
@@ -161,10 +166,12 @@ func (b *bundle) steps() [][]uint32 {
 // cellsOf is, for each piece, the cell of grid g, one of the bundle's, in which it lies.
 func (b *bundle) cellsOf(c *cuts, g int, grid *feature.Grid) []uint32 {
 	adds, every := make([][]uint32, len(b.columns)), uint32(1) // by column, then by its piece
+	for at, pieces := range b.pieces {
+		adds[at] = make([]uint32, pieces)
+	}
 	for k := range grid.Axes {
 		axis := &grid.Axes[k]
 		at := slices.Index(b.columns, axis.Column)
-		adds[at] = make([]uint32, b.pieces[at])
 		for part, bin := range c.columns[axis.Column].bins[c.of[g][k]] {
 			adds[at][b.piece[at][part]] = bin * every
 		}

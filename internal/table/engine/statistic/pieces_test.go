@@ -96,7 +96,7 @@ func TestGridsShareOnePass(t *testing.T) {
 				largest = max(largest, b.size())
 			}
 		}
-		if len(bundles) >= len(grids)/2 || len(bundles) < 16 || largest > mostPieces {
+		if len(bundles) >= len(grids)/20 || len(bundles) < 4 || largest > mostPieces {
 			t.Errorf("%d levels: %d bundles of %d grids, of up to %d pieces", levels, len(bundles), len(grids), largest)
 		}
 	}

@@ -241,7 +241,10 @@ func (q *Quick) measure(ctx context.Context, from *quickTable, all *dataset.Tabl
 	if err != nil {
 		return f, err
 	}
-	f.AUC, f.LogLoss, f.Calibration = *r.AUC, r.LogLoss, r.CalibrationError
+	f.AUC, f.LogLoss, f.Calibration = 0.5, r.LogLoss, r.CalibrationError
+	if r.AUC != nil { // unknown if none of the rows held out has some class
+		f.AUC = *r.AUC
+	}
 	f.PersonLoss, f.PersonCalibration = r.LogLoss, r.CalibrationError
 	if held.Persons != nil {
 		f.PersonLoss, f.PersonCalibration = byPerson(held, scores)

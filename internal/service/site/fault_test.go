@@ -394,6 +394,11 @@ func TestFaultsOfLinksAndClocks(t *testing.T) {
 	skew.Store(0)
 	_, err = w.coordinator(2).Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept)
 	must(t, err)
+	for i := range w.params {
+		if !w.empty(w.params[i].State) {
+			t.Errorf("site %d keeps keys of a training that was refused", i)
+		}
+	}
 }
 
 // A site that does not answer ends the training at the others, which erase their keys.

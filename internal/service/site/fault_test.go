@@ -474,6 +474,9 @@ func TestPolicyRefuses(t *testing.T) {
 // DISCREET_SEARCH_SECONDS and DISCREET_SEARCH_SEED search longer, elsewhere.
 func TestHostileCoordinator(t *testing.T) {
 	w := small(t)
+	for i := range w.policies { // longer than any search
+		w.allow(i, func(p *Policy) { p.until = p.until.Add(10 * time.Hour) })
+	}
 	asks := asksOf(t, w)
 	seed, _ := strconv.ParseUint(os.Getenv("DISCREET_SEARCH_SEED"), 10, 64)
 	seconds, _ := strconv.Atoi(os.Getenv("DISCREET_SEARCH_SECONDS"))

@@ -224,6 +224,15 @@ explorer: ## the explorer's page and engine into out/explorer
 	gzip -n9 < $(EXPLORER)/explorer.wasm > $(PACKED)/explorer.wasm.gz
 
 # Needs node. Golden bytes of models, noise and random numbers as WebAssembly makes them.
+# Needs node 20 and npm, and a package registry once; of chromium and firefox-esr (Debian's packages), what
+# is here is driven.
+SHOTS =
+.PHONY: explorer-browser
+explorer-browser: explorer build ## walk through the explorer in Chromium and Firefox, by mouse and by keyboard; SHOTS=FOLDER for pictures
+	@mkdir -p $(OUT)/explorer-browser && cp internal/explorer/browser/* $(OUT)/explorer-browser/
+	cd $(OUT)/explorer-browser && npm ci --no-audit --no-fund && \
+		node run.js $(abspath $(OUT))/discreet $(abspath $(EXPLORER)) $(and $(SHOTS),$(abspath $(SHOTS)))
+
 .PHONY: explorer-check
 explorer-check: ## tests of the engine, mechanisms and random numbers as WebAssembly under node
 	@if ! command -v node > /dev/null; then echo "explorer-check: skipped, there is no node here"; exit 0; fi; \
@@ -282,7 +291,7 @@ release: ## static programs for six platforms, wheels, a bill of materials and c
 	cp python/Containerfile $(RELEASE)/
 	cd $(RELEASE) && LC_ALL=C sha256sum discreet-* Containerfile > SHA256SUMS && cat SHA256SUMS
 
-# deb and rpm of this machine's kind, with pages of the manual, completions and a unit. nfpm is a tool
+# Each program's deb and rpm of this machine's kind, with pages of the manual, completions and a unit. nfpm is a tool
 # of this target alone: it is in no module file.
 NFPM = $(GO) run github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.0
 PACKAGES = out/packages
@@ -295,16 +304,16 @@ site: ## the documentation as a site in out/site, every link followed
 	$(OUT)/site-tools/bin/python site/build.py
 
 .PHONY: packages
-packages: ## a deb, an rpm and their checksums into out/packages; SIGNING_KEY=FILE, an ssh key, signs these
+packages: ## debs, rpms and their checksums into out/packages; SIGNING_KEY=FILE, an ssh key, signs these
 	@rm -rf $(PACKAGES) && mkdir -p $(PACKAGES)/build/completion
 	GOOS=linux $(STATIC) -buildvcs=false -o $(PACKAGES)/build/ ./cmd/discreet ./cmd/discreet-net
 	DISCREET_MAN=$(abspath $(PACKAGES))/build/man $(GO) test -count=1 -run '^TestManPages$$' ./cmd/discreet
-	gzip -n9 $(PACKAGES)/build/man/*.1
-	cd $(PACKAGES)/build && ./discreet completion bash > completion/discreet && ./discreet completion zsh > completion/_discreet \
-		&& ./discreet completion fish > completion/discreet.fish
-	@for kind in deb rpm; do \
-		VERSION=$(VERSION) ARCH=$$($(GO) env GOARCH) $(NFPM) package -f packaging/nfpm.yaml -p $$kind -t $(PACKAGES); \
-	done
+	gzip -n9 $(PACKAGES)/build/man/*/*.1
+	cd $(PACKAGES)/build && for p in discreet discreet-net; do ./$$p completion bash > completion/$$p && \
+		./$$p completion zsh > completion/_$$p && ./$$p completion fish > completion/$$p.fish; done
+	@for kind in deb rpm; do for of in nfpm nfpm-net; do \
+		VERSION=$(VERSION) ARCH=$$($(GO) env GOARCH) $(NFPM) package -f packaging/$$of.yaml -p $$kind -t $(PACKAGES); \
+	done; done
 	cd $(PACKAGES) && LC_ALL=C sha256sum *.deb *.rpm > SHA256SUMS && cat SHA256SUMS
 	@[ -z "$(SIGNING_KEY)" ] || ssh-keygen -Y sign -n discreet-release -f "$(SIGNING_KEY)" $(PACKAGES)/SHA256SUMS
 

@@ -3,7 +3,7 @@
 // Package discreet trains classifiers with differential privacy.
 //
 // Some columns of a table are private: the guarantee hides them. A [Schema] says
-// what is known about the table before anybody looks at it: columns, bounds,
+// what is known about the table before anyone looks at it: columns, bounds,
 // values, roles, the label. [Schema.Plan] says what a training will cost, before
 // any data. [Train] charges an [Account], reads the rows, adds noise, and returns a
 // [Model] that carries the statement of what it cost. Whatever is refused is
@@ -91,7 +91,7 @@ type Role string
 
 const (
 	Private Role = "private" // the guarantee protects it
-	Public  Role = "public"  // it is known to everybody, or need not be hidden
+	Public  Role = "public"  // it is known to everyone, or need not be hidden
 	Ignored Role = "ignored" // it is never read
 )
 
@@ -432,7 +432,7 @@ type Options struct {
 	Cohorts []string
 	// ExceedMax allows a price above the schema's limits; the model records it.
 	ExceedMax bool
-	// Progress is told what goes on, in lines for people; nil for nobody.
+	// Progress is told what goes on, in lines for people; nil for no one.
 	Progress func(line string)
 }
 
@@ -605,7 +605,7 @@ func releasesOf(bill []dp.Event) []Release {
 // Account pays for trainings. It is Uncounted, an AccountFunc or a job of a Ledger.
 type Account interface{ payFor(*train.Training) }
 
-// Uncounted is the account of trainings that nobody counts: models trained on the
+// Uncounted is the account of trainings that no one counts: models trained on the
 // same table add up, and each says that it was not counted.
 var Uncounted Account = uncounted{}
 
@@ -930,7 +930,7 @@ type EvaluationOptions struct {
 	// Part and Cohorts are as in Options.
 	Part    string
 	Cohorts []string
-	// Progress is told what goes on, in lines for people; nil for nobody.
+	// Progress is told what goes on, in lines for people; nil for no one.
 	Progress func(line string)
 }
 

@@ -279,8 +279,8 @@ func with(line, flags string) string {
 // writing are the flags that name what is written.
 var writing = []string{"--model", "--out", "--train", "--test", "--answers", "--save", "--announcement", "--roster"}
 
-// A flag that names a file is in one of the two lists, so that nobody adds one
-// whose mistakes quote somebody's row.
+// A flag that names a file is in one of the two lists, so that no one adds one
+// whose mistakes quote a person's row.
 func TestEveryFileFlagIsTried(t *testing.T) {
 	file := regexp.MustCompile(`(?m)^ +(?:-\w, +)?--(\S+) (?:file|files|folder|directory) `)
 	argument := regexp.MustCompile(`^(FILE|DATA)$`)

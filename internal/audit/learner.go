@@ -92,7 +92,7 @@ func modelPair(ctx context.Context, pl learn.Plan, name string, tabs [2]engine.T
 				return ctx.Err()
 			}
 			if err != nil {
-				out[0] = 1 // that training fails is something everybody sees
+				out[0] = 1 // that training fails is something everyone sees
 				return nil
 			}
 			for k, x := range listNumbers(m) {

@@ -113,7 +113,7 @@ func exponentialPair(eps dp.Epsilon, _ float64) (Pair, error) {
 
 func permuteAndFlip(eps dp.Epsilon, _ float64) (Pair, error) {
 	m, err := mech.PermuteAndFlipFor(eps, 2)
-	// The one ahead wins unless somebody visited earlier is taken, each with
+	// The one ahead wins unless someone visited earlier is taken, each with
 	// probability q; the one behind must be visited first, and be taken.
 	q := math.Exp(-eps.Float() / 2)
 	ahead := (1 - math.Pow(1-q, candidates)) / q / candidates

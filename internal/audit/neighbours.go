@@ -32,7 +32,7 @@ func Scope(s *schema.Schema) dp.Scope {
 // AllNeighbours lists pairs of tables to search: extreme rows among equal ones,
 // and random pairs drawn from src. rows is their size, at least 2. Under
 // add-remove the row is left out of the second table instead of being replaced.
-// Where the schema declares persons each row is one of its own, but for the row that
+// If the schema declares persons, each row is its own person, except the row that
 // differs: its person has several alike.
 func AllNeighbours(s *schema.Schema, rows int, scope dp.Scope, src rng.Source) (list []Neighbours) {
 	label := scope != dp.PrivateFeatures

@@ -210,7 +210,7 @@ func TestAuditsOfGaussianReleases(t *testing.T) {
 }
 
 // constant is a candidate that learns nothing: it gives every row one answer, so sure that a row is
-// the most or the least of losses, and spends its share on a number about nobody. What is left to
+// the most or the least of losses, and spends its share on a number about no one. What is left to
 // attack is the choice.
 type constant struct {
 	learn.Plan

@@ -134,7 +134,7 @@ func (w *worlds) copyProtected(to *dataset.Table, row int, from *dataset.Table, 
 }
 
 // listUnits lists the rows of each unit of privacy: each row by itself, or those of each person.
-// Rows of nobody are left out.
+// Rows of no one are left out.
 func listUnits(tab *dataset.Table) (units [][]int) {
 	if tab.Persons == nil {
 		for i := range tab.Rows {
@@ -183,7 +183,7 @@ func codeAt(c *column.Column, i int) uint32 {
 	return c.Codes.At(i)
 }
 
-// setCode changes a cell of a column whose codes nobody else holds.
+// setCode changes a cell of a column whose codes no one else holds.
 func setCode(c *column.Column, i int, code uint32) {
 	switch {
 	case c.Codes.U8 != nil:

@@ -192,13 +192,13 @@ func DescribeGuarantee(p *model.Privacy) (guarantee string, odds []string) {
 	return guarantee + ".", odds
 }
 
-// Suspect is how sure a model of a pure guarantee can make somebody who was before, both
+// Suspect is the largest certainty that a model of a pure guarantee can give, by the certainty before, both
 // probabilities: the odds grow e^ε-fold.
 func Suspect(e dp.Epsilon, before float64) float64 {
 	return 1 / (1 + math.Exp(-e.Float())*(1-before)/before)
 }
 
-// percentOf is Suspect, rounded up.
+// percentOf is Suspect in percent, rounded up.
 func percentOf(e dp.Epsilon, before float64) string {
 	return fmt.Sprintf("%.1f\u00a0%%", math.Ceil(1000*Suspect(e, before)-1e-9)/10)
 }

@@ -59,7 +59,7 @@ func (c *Card) describeLabel() string {
 	return fmt.Sprintf("The label %s is protected.", c.Predicts)
 }
 
-// protectsMore reports whether more than one row of somebody is protected together.
+// protectsMore reports whether all rows of a person or party are protected together.
 func (c *Card) protectsMore() bool { return c.privacy.Scope == dp.Party || c.privacy.ProtectsPersons() }
 
 func (c *Card) describeNeighbours() string {

@@ -289,7 +289,7 @@ const (
 	BookTable       = "discreet_book"
 )
 
-// systemNames are those in a folder that are nobody's: hidden ones, and what file systems put there.
+// systemNames are those in a folder that are no one's: hidden ones, and what file systems put there.
 const systemNames = `\..*|lost\+found`
 
 // checkFolder refuses to keep something in a folder that holds anything else.

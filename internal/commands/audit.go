@@ -76,7 +76,7 @@ are given by --neighbours, or made from --schema.`,
 		RunE: func(c *cobra.Command, _ []string) error { return t.runAudit(c.Context()) },
 	}
 	t.choice = addChoice(c)
-	// Here a learner is one of three subjects: not required, and nobody's default.
+	// Here a learner is one of three subjects: not required, and no one's default.
 	l := c.Flags().Lookup("learner")
 	l.Annotations, l.DefValue, t.choice.name = nil, "", ""
 	l.Usage = "the `name` of the learner to audit: " + strings.Join(train.LearnerNames(), ", ")

@@ -178,7 +178,7 @@ func (pl *Plan) price() error {
 	return pl.share.Check(pl.moves(), pl.values())
 }
 
-// values is how many numbers are measured.
+// values counts the numbers that are measured.
 func (pl *Plan) values() (n int) {
 	if pl.byLabel() {
 		return pl.parts[0].cells / 2

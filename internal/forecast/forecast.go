@@ -103,7 +103,7 @@ func newMean(x []float64) (m Mean) {
 // standardError returns the standard error of a mean over so many tables.
 func (m Mean) standardError(repeats int) float64 { return m.StdDev / math.Sqrt(float64(repeats)) }
 
-// judge says how much is learned of what a law has above the 0.5 of a constant.
+// judge computes how much of a law's AUC above 0.5 is learned.
 func judge(private Mean, law float64, repeats int) (learned float64, v Verdict) {
 	learned = max(0, private.Mean-0.5) / (law - 0.5)
 	switch {

@@ -68,7 +68,7 @@ func (g *Guard) setPurse(t Terms) (err error) {
 	return err
 }
 
-// CheckDelta refuses a δ that protects nobody: at δ = 1/rows the guarantee allows publishing one row
+// CheckDelta refuses a δ that protects no one: at δ = 1/rows the guarantee allows publishing one row
 // drawn at random. rows is 0 if their number is not known or not public.
 func CheckDelta(op string, delta dp.Delta, rows int) error {
 	if rows > 0 && delta >= (dp.Femto+dp.Delta(rows)-1)/dp.Delta(rows) {

@@ -53,7 +53,7 @@ func (o *Options) Check(s *schema.Schema) error {
 	}
 	switch {
 	case private == 0:
-		return &dp.ParamError{Op: "compare", Param: "learners", Want: "must name a private one", Hint: "for example brc"}
+		return &dp.ParamError{Op: "compare", Param: "learners", Want: "must name a private one", Hint: "for example additive"}
 	case len(o.Epsilons) == 0 || len(o.Epsilons) > maxEpsilons:
 		return refuse("epsilons", fmt.Sprintf("must be 1 to %d prices", maxEpsilons), len(o.Epsilons))
 	case o.Repeats < 1 || o.Repeats > maxRepeats:

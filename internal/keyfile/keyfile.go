@@ -46,7 +46,7 @@ func New(op, path string) (ed25519.PublicKey, error) {
 	return public, writeBlock(op, path, 0o600, &pem.Block{Type: privateBlock, Bytes: der})
 }
 
-// WritePublic writes a public key to a file that is not there yet and that everybody may read.
+// WritePublic writes a public key to a file that is not there yet and that everyone may read.
 func WritePublic(op, path string, key ed25519.PublicKey) error {
 	der, err := x509.MarshalPKIXPublicKey(key)
 	if err != nil {
@@ -82,7 +82,7 @@ func Read(op, path string) (ed25519.PrivateKey, error) {
 }
 
 // ReadPublic reads the public keys of a file, one PEM block each, and nothing else. A key for which
-// anybody can sign is refused.
+// anyone can sign is refused.
 func ReadPublic(op, path string) ([]ed25519.PublicKey, error) {
 	text, err := read(op, path)
 	if err != nil {

@@ -111,6 +111,10 @@ func TestImports(t *testing.T) {
 		{"a learner that opens its guard", files{
 			"learn/brc/a.go": "package brc\n" + `import _ "m.test/m/guard/extend"`,
 		}, []string{"learn/brc may not import guard/extend"}},
+		{"a plan that reads rows", files{
+			"explorer/planning/a.go": "package planning\n" + `import _ "m.test/m/table/dataset"`,
+			"table/dataset/a.go":     "package dataset",
+		}, []string{"explorer/planning may not import table/dataset"}},
 		{"a learner that opens its guard through tune", files{
 			"learn/brc/a.go":    "package brc\n" + `import _ "m.test/m/tune"`,
 			"tune/a.go":         "package tune\n" + `import _ "m.test/m/guard/extend"`,

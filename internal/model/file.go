@@ -27,7 +27,7 @@ import (
 //
 // bytes and sha256 are of the body's text, from its opening to its closing
 // brace, exactly as it stands in the file. The checksum catches damage, not
-// malice: whoever can change the body can change the sum.
+// malice: anyone who can change the body can change the sum.
 const (
 	version = 8        // the newest
 	maxFile = 64 << 20 // bytes

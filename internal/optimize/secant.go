@@ -27,7 +27,7 @@ type Secant struct {
 }
 
 // shrink is the part of the gradient's length that a step may leave. A step
-// that leaves more has the Hessian computed anew.
+// that leaves more has the Hessian computed again.
 const shrink = 0.3
 
 // Minimise steps from start, which it does not change, until the gradient is

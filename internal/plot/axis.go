@@ -27,7 +27,7 @@ func (a *axis) fractionOf(x float64) float64 {
 	return (x - a.from) / (a.to - a.from)
 }
 
-// xAxis has its ticks exactly if something was measured, and a margin of a
+// xAxis has its ticks exactly where something was measured, and a margin of a
 // twentieth on both sides.
 func (l *Lines) xAxis() axis {
 	at := slices.Clone(l.XTicks)

@@ -19,7 +19,7 @@ type Source struct {
 	Paths   []string
 	Options dataset.Options // of coding and of passing on
 	// Begin is told what begins to be done, "reading" or "writing", and gives what ends it; nil for
-	// nobody.
+	// no one.
 	Begin func(what string) (end func())
 	// BlockRows is how many rows are scored at once, or a few more; 0 for a number that suits most.
 	BlockRows int

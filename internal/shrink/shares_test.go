@@ -14,7 +14,7 @@ import (
 var oneNumber = &schema.Schema{Columns: []schema.Column{{Kind: schema.Number, Lower: 0, Upper: 4}}}
 
 // Without noise and with rows without number, the shares are those of the rows, as far as the grid has them;
-// with noise far above the rows of a class, that class stays if it is.
+// with noise far above the rows of a class, that class stays where it is.
 func TestSharesAreThoseOfTheRows(t *testing.T) {
 	share := []float64{0.6, 0.3, 0.1}
 	want := [][]float64{{0.7, 0.5}, {0.25, 0.35}, {0.05, 0.15}} // by class, then bin

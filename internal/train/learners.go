@@ -32,7 +32,7 @@ func Learners() []*Learner {
 // registered are the learners that a program adds.
 var registered []func() *Learner
 
-// Register adds learners to the table, each made anew by each call of Learners. A program
+// Register adds learners to the table, each made again by each call of Learners. A program
 // registers its own before it does anything else; the product's has none.
 func Register(learners ...func() *Learner) { registered = append(registered, learners...) }
 

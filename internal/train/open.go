@@ -36,7 +36,7 @@ type RowSource struct {
 	Memory  int64
 	Files   []string
 	Options dataset.Options
-	// Show begins to show that this is being done, until done is called; nil for nobody.
+	// Show begins to show that this is being done, until done is called; nil for no one.
 	Show func(what string) (done func())
 	// Cluster is where EngineSpark finds the rows; its Data are Files.
 	Cluster spark.Options

@@ -72,7 +72,7 @@ func CheckPart(op, part string, s *schema.Schema) error {
 }
 
 // describePart says in a model's statement that the training read one part of the
-// rows, which tells everybody the part's column of each.
+// rows, which tells everyone the part's column of each.
 func describePart(p *model.Privacy, column, part string) {
 	describeColumn(p, column)
 	p.Unprotected = append(p.Unprotected,

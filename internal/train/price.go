@@ -17,8 +17,8 @@ type Price struct {
 	NotPrivate bool       // the operator's word that nothing need be protected
 }
 
-// PriceText is a price as it was typed. There is no default: a price that nobody
-// named is a price that nobody agreed to.
+// PriceText is a price as it was typed. There is no default: a price that no one
+// named is a price that no one agreed to.
 type PriceText struct {
 	Epsilon    string // a decimal number, "inf" beside NotPrivate, or ""
 	Delta      string // a decimal number; "" is 0

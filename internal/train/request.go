@@ -30,7 +30,7 @@ type Choice struct {
 type Request struct {
 	*Learner
 	Price     Price
-	defaulted bool // nobody named the learner
+	defaulted bool // no one named the learner
 	given     map[string]string
 }
 
@@ -142,7 +142,7 @@ func (p defaultedPlan) Facts() []learn.Fact {
 	return append([]learn.Fact{said}, p.Plan.Facts()...)
 }
 
-// WithoutPrivacy is the same request without noise, for comparison on data that are nobody's.
+// WithoutPrivacy is the same request without noise, for comparison on data that are no one's.
 func (r *Request) WithoutPrivacy() (*Request, error) {
 	return Choice{Learner: r.Name, Options: r.given, Price: PriceText{Epsilon: "inf", NotPrivate: true}}.Request("plan")
 }

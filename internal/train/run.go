@@ -41,7 +41,7 @@ type Training struct {
 	Job    *Job   // nil: the training is charged to Account
 	// Account is charged where Job is nil; nil for one that counts nothing.
 	Account guard.Account
-	// Say is told what is going on, in lines for people; nil for nobody.
+	// Say is told what is going on, in lines for people; nil for no one.
 	Say func(format string, args ...any)
 
 	plan     learn.Plan // of Check
@@ -202,7 +202,7 @@ func (t *Training) selection() *dataset.Selection {
 	return nil
 }
 
-// openMemory asks rows if they are, of the part that is trained on.
+// openMemory asks rows where they are, of the part that is trained on.
 func (t *Training) openMemory(tab *dataset.Table) (*openRows, error) {
 	tab = t.selection().Of(tab)
 	rows, err := memory.New(tab)

@@ -26,7 +26,7 @@ type Simulation struct {
 	Output     Output            // the file to write the model to
 	Job        *Job              // nil: nothing is counted
 	Say        func(format string, args ...any)
-	// Read reads the table, Play trains on it; counted says that somebody charged
+	// Read reads the table, Play trains on it; counted says that someone charged
 	// the price.
 	Read func(ctx context.Context) (*dataset.Table, error)
 	Play func(ctx context.Context, t *dataset.Table, counted bool) (*model.Model, error)

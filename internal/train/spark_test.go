@@ -51,7 +51,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// heldAnswers writes answers to questions only after whoever holds them lets go: see holdAnswers.
+// heldAnswers writes answers to questions only after anyone who holds them lets go: see holdAnswers.
 type heldAnswers struct{ io.Writer }
 
 func (w heldAnswers) Write(b []byte) (int, error) {
@@ -87,7 +87,7 @@ func holdAnswers(t *testing.T, during func()) {
 // sparkCluster is a master and two workers on this machine, from the package of PyPI.
 type sparkCluster struct{ home, master string }
 
-// Variables of a cluster's processes: its name, and the pipe at which its workers wait if it is.
+// Variables of a cluster's processes: its name, and the pipe at which its workers wait where it is.
 const (
 	clusterName = "DISCREET_TEST_CLUSTER"
 	clusterHold = "DISCREET_TEST_HOLD"
@@ -346,7 +346,7 @@ func (c *sparkCluster) compareWithMemory(t *testing.T, ctx context.Context, lear
 }
 
 // writePersons writes rows of persons, of whom many have rows in all files and some none; some rows
-// are nobody's.
+// are no one's.
 func writePersons(t *testing.T, count int) (s *schema.Schema, files []string) {
 	t.Helper()
 	whole := *census.Schema()

@@ -209,7 +209,7 @@ func TestAnEmptyTableIsRefusedForNothing(t *testing.T) {
 	}
 }
 
-// unpayable is an account that nobody may charge.
+// unpayable is an account that no one may charge.
 type unpayable struct{ t *testing.T }
 
 func (a unpayable) Charge(context.Context, dp.Price, []dp.Event) error {

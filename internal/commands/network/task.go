@@ -255,7 +255,7 @@ they are the ones that the operator signed.`,
 	return c
 }
 
-// writePublic writes what could be fetched to a file that everybody may read.
+// writePublic writes what could be fetched to a file that everyone may read.
 func (a *app) writePublic(path string, text []byte, fetched error, about string) error {
 	if fetched != nil {
 		return fetched

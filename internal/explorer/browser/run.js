@@ -2,10 +2,13 @@
 
 // The explorer in real browsers, from a file to a budget.
 //
-//	node run.js ADDRESS [SHOTS]     ADDRESS as discreet ui prints it; SHOTS a folder for screenshots
+//	node run.js PROGRAM FILES [SHOTS]
+//
+// PROGRAM is discreet, FILES the folder that make explorer writes, SHOTS a folder for screenshots.
 //
 // It fails at an error of the console, a request to another place, a cell of the table in the page, a
 // request, a response or the browser's storage, a serious finding of axe, and what Tab cannot reach.
+import { execFileSync, spawn } from "node:child_process";
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import { createRequire } from "node:module";
@@ -14,7 +17,7 @@ import path from "node:path";
 import puppeteer from "puppeteer-core";
 import { Keyboard, Mouse, until } from "./hands.js";
 
-const [address, shots] = process.argv.slice(2);
+const [program, files, shots] = process.argv.slice(2);
 const axe = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "explorer-"));
 const programs = {
@@ -42,7 +45,21 @@ const patients = path.join(folder, "kanarienvogel.csv"), heldOut = path.join(fol
 fs.writeFileSync(patients, invent(6000, 1));
 fs.writeFileSync(heldOut, invent(2000, 2));
 
-async function watch(browser, name) {
+// serve starts the program: with a ledger, or as the playground.
+async function serve(counted) {
+  const state = fs.mkdtempSync(path.join(folder, "state-")), env = { ...process.env, XDG_STATE_HOME: state };
+  const ledger = ["--ledger", path.join(state, "l.db"), "--dataset", "ward"];
+  if (counted) execFileSync(program, ["budget", "init", ...ledger, "--epsilon", "4"], { env, stdio: "ignore" });
+  const child = spawn(program, ["ui", "--files", files, ...(counted ? ledger : [])], { env });
+  const address = await new Promise((found, lost) => {
+    let said = "";
+    for (const out of [child.stdout, child.stderr]) out.on("data", d => { said += d; const a = /http:\S+/.exec(said); if (a) found(a[0]); });
+    child.on("exit", () => lost(new Error("discreet ui ended: " + said)));
+  });
+  return { address, stop: () => new Promise(done => { child.removeAllListeners("exit").on("exit", done); child.kill(); }) };
+}
+
+async function watch(browser, name, address) {
   const page = await browser.newPage(), seen = { wrong: [], bodies: [] };
   const check = (where, text) => { for (const c of canaries) if (text?.includes(c)) seen.wrong.push(`${where} holds the cell ${c}`); };
   page.on("console", m => { if (["error", "warn", "warning"].includes(m.type())) seen.wrong.push("console: " + m.text()); });
@@ -62,7 +79,7 @@ async function watch(browser, name) {
     URL.createObjectURL = b => { const u = make(b); blobs.set(u, b); return u; };
     HTMLAnchorElement.prototype.click = function () { window.taken[this.download] = blobs.get(this.href); };
   });
-  return { page, seen, check };
+  return { page, seen, check, address };
 }
 
 const saved = async (page, name) => { await until(page, name + " is saved", n => window.taken[n], name); return page.evaluate(n => window.taken[n].text(), name); };
@@ -94,7 +111,7 @@ async function judge(page, name, schemes) {
 const gone = page => until(page, "the question is answered", () => !document.querySelector("dialog[open]"));
 
 async function walk(watched, Hand, schemes) {
-  const { page, check } = watched, hand = new Hand(page), began = Date.now();
+  const { page, check, address } = watched, hand = new Hand(page), began = Date.now();
   const stop = async name => { await inspect(watched, name); await judge(page, name, schemes); };
   const text = (id, want) => until(page, `${id} says ${want}`, (id, want) => document.getElementById(id).textContent.includes(want), id, want);
   const column = (name, what) => `[aria-label="${what} of ${name}"]`;
@@ -203,16 +220,17 @@ async function walk(watched, Hand, schemes) {
 }
 
 try {
-  for (const [name, Hand, schemes] of [["chromium", Mouse, ["light", "dark"]], ["chromium", Keyboard, ["light"]], ["firefox", Mouse, ["light"]]]) {
+  for (const [name, Hand, schemes, counted] of [["chromium", Mouse, ["light", "dark"], true], ["chromium", Keyboard, ["light"], false], ["firefox", Mouse, ["light"], true]]) {
     if (process.env.ONLY && process.env.ONLY !== name + Hand.name) continue;
     if (!programs[name].executablePath) { console.log(`${name}: skipped, it is not installed`); continue; }
+    const server = await serve(counted);
     const browser = await puppeteer.launch({ headless: true, protocolTimeout: 600000, timeout: 120000, ...programs[name] });
     try {
-      const watched = await watch(browser, name);
+      const watched = await watch(browser, name, server.address);
       await watched.page.setViewport({ width: 1280, height: 900 });
       const r = await walk(watched, Hand, schemes).catch(async e => { if (shots) await watched.page.screenshot({ path: path.join(shots, "failed.png") }).catch(() => {}); throw e; });
       console.log(`${name} by ${Hand.name.toLowerCase()}: fine, ${r.seconds.toFixed(1)} s; first paint ${Math.round(r.paint)} ms, engine after ${r.instantiated} ms` + (r.keys ? `; ${r.keys.length} keys` : ""));
       if (r.keys && shots) fs.writeFileSync(path.join(shots, "keys.txt"), r.keys.join(" ") + "\n");
-    } finally { await browser.close(); }
+    } finally { await browser.close(); await server.stop(); }
   }
 } finally { fs.rmSync(folder, { recursive: true }); }

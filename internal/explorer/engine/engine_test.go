@@ -119,6 +119,11 @@ func TestFromNamesToAModel(t *testing.T) {
 	if private["private"] != true || len(private["auc_interval"].([]any)) != 2 {
 		t.Errorf("private: %v", private)
 	}
+	for what, r := range map[string]args{"exact": exact, "private": private} {
+		if group := r["calibration"].([]any)[0].(args); group["score"] == nil || group["share"] == nil {
+			t.Errorf("%s: a group of scores is %v", what, group)
+		}
+	}
 	both := mustCall(t, "compare", args{"models": []string{text, text}, "name": "held.csv"}, table)
 	if a, b := both["a"].(args)["auc"], both["b"].(args)["auc"]; a != b || a != exact["auc"] {
 		t.Errorf("one model differs from itself: %v %v", a, b)

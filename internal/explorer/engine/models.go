@@ -31,6 +31,27 @@ func asMap(v any) (out map[string]any, err error) {
 	return out, err
 }
 
+// placeGroups gives each group of a calibration the score to draw it at, and leaves empty ones out.
+func placeGroups(report map[string]any) {
+	groups, _ := report["calibration"].([]any)
+	var drawn []any
+	for _, g := range groups {
+		group := g.(map[string]any)
+		if rows, counted := group["rows"].(float64); counted && rows == 0 || group["share"] == nil {
+			continue
+		}
+		if mean, ok := group["mean_score"]; ok {
+			group["score"] = mean
+		} else if from, ok := group["from"].(float64); ok {
+			group["score"] = (from + group["to"].(float64)) / 2
+		}
+		drawn = append(drawn, group)
+	}
+	if groups != nil {
+		report["calibration"] = drawn
+	}
+}
+
 type modelArgs struct {
 	Model string `json:"model"`
 }
@@ -278,6 +299,7 @@ func describeRelease(r *evaluation.Report) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	placeGroups(out)
 	positive, ok := r.Find("positive_rate")
 	if !ok || !positive.Known || !(positive.Value > 0 && positive.Value < 1) {
 		return out, nil

@@ -178,6 +178,7 @@ func evaluateModel(ctx context.Context, args []byte, file *File, tell func(any))
 		return nil, err
 	}
 	out, err := asMap(r)
+	placeGroups(out)
 	if err != nil || r.Ranking == nil {
 		return out, err
 	}

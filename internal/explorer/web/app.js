@@ -24,13 +24,15 @@ async function ask(path, body) {
 }
 
 export const budget = () => ask("budget");
+// The ledger keeps the model with its job: whoever asks for the job again gets this model.
+export const keep = (job, model) => token && ask("result", { job, model });
 
 // A charge has a job. What was paid and not finished, because the page was closed or the training was
 // cancelled, runs again under the same job for free. What is finished is a release: the next one pays.
 export const finish = plan => delete app.state.jobs[JSON.stringify(plan)];
 
-// Asks, then charges. It resolves to false if the answer is no. Only the plan, the job and the price
-// leave the page.
+// Asks, then charges. It resolves to false if the answer is no, or else to the job, which is absent in
+// the playground, and to the result of an earlier run. Only the plan, the job and the price leave the page.
 export async function charge(what, plan) {
   const job = app.state.jobs[JSON.stringify(plan)] ?? crypto.randomUUID(), paid = app.state.spent.some(s => s.job === job);
   $("charge-text").replaceChildren(
@@ -47,8 +49,8 @@ export async function charge(what, plan) {
   await new Promise(done => dialog.addEventListener("close", done, { once: true }));
   if (dialog.returnValue !== "yes") return false;
   app.state.jobs[JSON.stringify(plan)] = job;
-  if (token) await ask("charge", { ...plan, job });
+  const answer = token ? await ask("charge", { ...plan, job }) : {};
   if (!paid) app.state.spent.push({ job, for: what, epsilon: plan.epsilon, delta: plan.delta, counted: Boolean(token), at: new Date().toISOString() });
   app.changed();
-  return job;
+  return { job: token && job, result: answer.result };
 }

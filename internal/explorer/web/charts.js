@@ -3,7 +3,7 @@
 // Charts as SVG. Each has a name for readers of screens and, beside it, its numbers as a table.
 import { el, svg, number, numbers } from "./dom.js";
 
-const width = 420, left = 46, right = 18, top = 10, bottom = 40;
+const width = 420, left = 46, right = 18, top = 10;
 
 function steps(min, max) {
   const raw = (max - min) / 5, power = 10 ** Math.floor(Math.log10(raw || 1));
@@ -22,6 +22,7 @@ const short = v => Math.abs(v) < 10000 ? number(v) : new Intl.NumberFormat("en",
 
 // A frame with axes; paint draws inside it with at(x, y).
 export function plot({ name, x, y, height = 250, wide = width, paint, ...more }) {
+  const bottom = x.label ? 40 : 24;
   const scale = ({ min, max, log }, from, to) => v => {
     const t = log ? Math.log(v / min) / Math.log(max / min) : (v - min) / (max - min || 1);
     return Number((from + Math.max(0, Math.min(1, t)) * (to - from)).toFixed(1));
@@ -52,7 +53,7 @@ export function drawForecast(points, epsilon, range) {
       sorted.length > 1 && svg("path", { class: "band", d: path([...sorted.map(p => [X(p.epsilon), Y(p.high)]), ...[...sorted].reverse().map(p => [X(p.epsilon), Y(p.low)])]) + "Z" }),
       sorted.length > 1 && svg("path", { class: "line dashed", d: path(sorted.map(p => [X(p.epsilon), Y(p.auc)])) }),
       sorted.map(p => svg("circle", { class: "dot", cx: X(p.epsilon), cy: Y(p.auc), r: 3.5 })),
-      epsilon > 0 && svg("line", { class: "mark", x1: X(epsilon), x2: X(epsilon), y1: top, y2: 250 - bottom }),
+      epsilon > 0 && svg("line", { class: "mark", x1: X(epsilon), x2: X(epsilon), y1: top, y2: Y(0) }),
       epsilon > 0 && svg("text", { class: "marked", x: X(epsilon) + (X(epsilon) > 300 ? -5 : 5), y: top + 12, "text-anchor": X(epsilon) > 300 ? "end" : "start" }, "your ε"),
       !sorted.length && svg("text", { class: "title", x: width / 2, y: 120, "text-anchor": "middle" }, "not drawn yet"),
     ],
@@ -97,12 +98,13 @@ export function drawBars(name, rows) {
     }));
 }
 
-// A curve of shares in the unit square, over the diagonal.
+// A curve of shares in the unit square, over the diagonal. Points with a range have a bar instead.
 export function drawSquare(name, x, y, points, dots, mark) {
   const one = { min: 0, max: 1, ticks: [0, 0.25, 0.5, 0.75, 1] };
   return plot({ name, class: "square", wide: 360, height: 340, x: { ...one, label: x }, y: { ...one, label: y }, paint: (X, Y) => [
     svg("line", { class: "mark", x1: X(0), y1: Y(0), x2: X(1), y2: Y(1) }),
-    svg("path", { class: "line", d: path(points.map(p => [X(p[0]), Y(p[1])])) }),
+    points.some(p => p[2]) ? points.map(p => svg("line", { class: "whisker", x1: X(p[0]), x2: X(p[0]), y1: Y(p[2][0]), y2: Y(p[2][1]) })) :
+      svg("path", { class: "line", d: path(points.map(p => [X(p[0]), Y(p[1])])) }),
     dots && points.map(p => svg("circle", { class: "dot", cx: X(p[0]), cy: Y(p[1]), r: 3.5 })),
     mark && svg("circle", { class: "chosen", cx: X(mark[0]), cy: Y(mark[1]), r: 6 })] });
 }

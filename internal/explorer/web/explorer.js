@@ -34,6 +34,7 @@ app.changed = () => {
   $("back").disabled = at === 0;
   $("next").disabled = at === order.length - 1 || !open[order[at + 1]]();
   if (at > 0) $("back").textContent = `Back to ${steps[order[at - 1]][0]}`;
+  $("next").hidden = at === order.length - 1;
   if (at < order.length - 1) $("next").textContent = `Next: ${steps[order[at + 1]][0]}`;
   const [shell, python] = steps[now][1].same();
   const text = shell + "\0" + python;
@@ -55,7 +56,8 @@ async function load(file) {
     app.plan = undefined;
     app.chosen = app.state.models.length - 1;
     await table.adopt(app.state.yaml);
-    go(order.includes(step) && open[step]() ? step : "table");
+    const to = step === "train" ? "plan" : step; // a training needs its plan first
+    go(order.includes(to) && open[to]() ? to : "table");
   } catch { $("mode").textContent = "This file is not a download of the explorer."; }
 }
 

@@ -34,14 +34,13 @@ function show() {
   const { plan, state } = app;
   showForecast();
   $("odds").replaceChildren(...(plan ? oddsOf(plan.odds, Number(state.epsilon)) : []));
-  $("noise").replaceChildren(...(plan ? [el("h3", {}, "What the noise does"), list(plan.noise) ?? el("p", {}, "This learner has no one noise for all cells. The bill lists what it adds noise to.")] : []));
+  $("noise").replaceChildren(...(plan ? [el("h3", {}, "What the noise does"), list(plan.noise) ?? el("p", {}, "This learner has no one noise for all cells. The bill lists what it adds noise to."),
+    el("h3", {}, "What others used"), numbers("Deployments, as they state them", ["Who", "ε", "For"], (plan.others ?? []).map(o => [o.who, o.epsilon, o.unit]))] : []));
   $("price").replaceChildren(...(!plan ? [] : [
     el("p", { class: "price" }, `Price: ε = ${plan.epsilon}` + (Number(plan.delta) ? `, δ = ${plan.delta}` : "")),
     ...(plan.advice ?? []).map(a => el("p", { class: "advice" }, a))]));
   $("bill").replaceChildren(...(!plan ? [] : [
-    el("div", { class: "pair" },
-      el("details", {}, el("summary", {}, "The bill, line by line"), numbers("Bill", ["Release", "ε", "ρ"], (plan.bill ?? []).map(b => [b.name, b.epsilon ?? "", b.rho ?? ""]))),
-      el("details", {}, el("summary", {}, "What others used"), numbers("Deployments", ["Who", "ε", "For"], (plan.others ?? []).map(o => [o.who, o.epsilon, o.unit])))),
+    el("details", {}, el("summary", {}, "The bill, line by line"), numbers("Bill", ["Release", "ε", "ρ"], (plan.bill ?? []).map(b => [b.name, b.epsilon ?? "", b.rho ?? ""]))),
     el("details", {}, el("summary", {}, "The plan in the program's words"), list(plan.lines))]));
 }
 

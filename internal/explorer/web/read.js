@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Step 4: everything that can be read off a model, and what held-out rows say about it.
-import { $, el, field, select, list, numbers, number, percent, complain, download, debounce } from "./dom.js";
+import { $, el, field, select, numbers, number, percent, complain, download, debounce } from "./dom.js";
 import { app, engine, charge, finish, bytesOf } from "./app.js";
 import { Engine } from "./engine.js";
 import { drawShape, drawBars, drawSquare, figure } from "./charts.js";
@@ -91,11 +91,11 @@ async function evaluate() {
     const value = name => form.elements[name].value.trim();
     const costs = value("by") === "costs" ? `${value("fp")}:${value("fn")}` : undefined;
     const common = { model: m.text, yaml: m.yaml, name: heldOut.name, costs, threshold: costs ? undefined : "0.5" };
-    const plan = epsilon && { yaml: m.yaml ?? "", epsilon, delta: "0", use: "evaluate", model: m.name };
-    const job = plan && await charge("a private evaluation on held-out rows", plan);
-    if (plan && !job) return;
+    const plan = epsilon && { yaml: m.yaml ?? app.state.yaml, epsilon, delta: "0", use: "evaluate", model: m.text };
+    const paid = plan && await charge("a private evaluation on held-out rows", plan);
+    if (plan && !paid) return;
     out.replaceChildren(el("p", {}, "Reading the rows…"));
-    const r = await judge.call("evaluate", { ...common, bytes: await bytesOf(heldOut), ...(plan && { epsilon, delta: "0", job }) });
+    const r = await judge.call("evaluate", { ...common, bytes: await bytesOf(heldOut), ...(plan && { epsilon, delta: "0", job: paid.job }) });
     if (plan) finish(plan);
     out.replaceChildren(...judged(r, (await explain()).positive));
     app.changed();
@@ -159,7 +159,7 @@ async function files() {
   return [el("h3", {}, "The model's file"), el("p", {}, "It holds what was released and its privacy statement, and no row."),
     el("div", { class: "bar" }, el("button", { type: "button", class: "primary", on: { click: () => download("model.json", m.text, "application/json") } }, "Download the model"),
       ["onnx", "sql", "pmml"].map(f => el("button", { type: "button", on: { click: take(f) } }, f.toUpperCase()))),
-    m.statement && el("details", {}, el("summary", {}, "The statement of the model"), list(m.statement)),
+    m.statement && el("details", {}, el("summary", {}, "The statement of the model"), el("pre", { class: "words" }, m.statement.join("\n"))),
     el("h3", {}, "A card for the person who signs"),
     el("div", { class: "fields" }, asks.map(([key, label]) => field(label, el("input", { type: "text", autocomplete: "off", on: { change: e => { if (e.target.value) about[key] = e.target.value; else delete about[key]; } } })))),
     el("div", { class: "bar" }, el("button", { type: "button", id: "write-card", on: { click: make } }, "Write the card")), out];

@@ -15,7 +15,10 @@ let edits = Promise.resolve();
 const editAll = changes => edits = edits.then(async () => {
   try {
     let { yaml } = app.state;
-    for (const [column, set] of changes) ({ yaml } = await engine.call("edit", { yaml, column, set }));
+    for (const [i, [column, set]] of changes.entries()) {
+      if (i) $("count").textContent = `Changing column ${i + 1} of ${changes.length}…`;
+      ({ yaml } = await engine.call("edit", { yaml, column, set }));
+    }
     complain($("table-error"));
     await adopt(yaml);
   } catch (problem) { complain($("table-error"), problem); drawn.clear(); show(); }
@@ -47,8 +50,9 @@ function show() {
   $("propose").hidden = !proposals;
   $("propose").textContent = `Use ${proposals} ${proposals === 1 ? "proposal" : "proposals"} for well-known names`;
   $("count").textContent = !app.state.yaml ? "" : finished() ? "Complete: nothing is missing." : `${todo} ${todo === 1 ? "thing is" : "things are"} missing.`;
-  $("problems").replaceChildren(...[...(c.problems ?? []), ...(c.missing ?? [])].slice(0, 30).map(p => el("li", {},
-    el("button", { type: "button", on: { click: () => goTo(p.line) } }, (p.line ? `Line ${p.line}: ` : "") + (p.column && !p.message ? p.column + ": " : "") + (p.message ?? p.what)))));
+  const said = [...(c.problems ?? []), ...(c.missing ?? [])];
+  $("problems").replaceChildren(...said.slice(0, 8).map(p => el("li", {},
+    el("button", { type: "button", on: { click: () => goTo(p.line) } }, (p.line ? `Line ${p.line}: ` : "") + (p.column && !p.message ? p.column + ": " : "") + (p.message ?? p.what)))), said.length > 8 ? el("li", { class: "note" }, `and ${said.length - 8} more`) : "");
   showAbout(c);
   const find = $("find").value.toLowerCase(), missing = new Set((c.missing ?? []).map(m => m.column));
   const some = columns.filter(x => x.name.toLowerCase().includes(find) && (!$("unfinished").checked || missing.has(x.name)));
@@ -94,6 +98,9 @@ function showAbout(c) {
     field("All rows of one person are found by", select([["", "no column"], ...(c.columns ?? []).filter(x => x.role === "ignored").map(x => [x.name, x.name])], c.person, { name: "person", on: { change: e => edit("", { person: e.target.value }) } })));
 }
 
+// A proposal as its button says it.
+const inWords = ({ kind, role, levels, lower, upper }) => [role, kind, levels?.join(", "), lower !== undefined && `${lower} to ${upper}`].filter(Boolean).join(", ");
+
 function rowOf(x, missing) {
   const set = (key, value) => edit(x.name, { [key]: value });
   const text = (key, label, value, long) => el("label", { class: long ? "long" : undefined }, label + " ", el("input", { type: "text", name: key, value: value ?? "", autocomplete: "off", spellcheck: "false",
@@ -109,8 +116,8 @@ function rowOf(x, missing) {
   return el("tr", {}, el("th", { scope: "row" }, x.name),
     el("td", {}, choice("role", ["private", "public", "ignored"], x.role, "Role")),
     el("td", {}, choice("kind", ["number", "category", "date", "label"], x.kind, "Kind")),
-    el("td", {}, el("div", { class: "cells" }, cells, x.proposal && el("button", { type: "button", on: { click: () => edit(x.name, x.proposal.set) } }, `Use ${x.proposal.text}`),
-      missing.map(m => el("p", {}, m.what)))));
+    el("td", {}, el("div", { class: "cells" }, cells, x.proposal && el("button", { type: "button", on: { click: () => edit(x.name, x.proposal.set) } }, "Use " + inWords(x.proposal.set)),
+      missing.map(m => el("p", {}, m.what.split(";")[0])))));
 }
 
 async function draftFrom(args) {
@@ -129,9 +136,11 @@ let codebook, names;
 // Of the file, the line of names alone reaches the schema. A Parquet file has its names at its end.
 async function open(file) {
   try {
-    const part = { bytes: await bytesOf(file.slice(0, head)) };
-    if (/\.parquet$/i.test(file.name)) part.bytes = await bytesOf(file.size <= 2 * head ? file : file.slice(-2 * head));
-    const header = await engine.call("header", { name: file.name, size: file.size, ...part });
+    const part = /\.parquet$/i.test(file.name) ? file.slice(-head) : file.slice(0, head);
+    const read = async delimiter => engine.call("header", { name: file.name, size: file.size, delimiter, bytes: await bytesOf(part) });
+    let header = await read();
+    const other = header.names.length === 1 && [";", "\t", "|"].find(d => header.names[0].includes(d));
+    if (other) header = await read(other);
     app.file = file;
     names = header.names;
     await draftFrom({ ...header, codebook });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Step 3: a charge, then a training in a thread of its own. Until the charge the file is a handle.
-import { $, el, list, facts, complain } from "./dom.js";
-import { app, charge, finish, bytesOf, finished, named, token } from "./app.js";
+import { $, el, facts, complain } from "./dom.js";
+import { app, charge, finish, keep, bytesOf, finished, named, token } from "./app.js";
 import { Engine } from "./engine.js";
 import { args } from "./plan.js";
 
@@ -26,8 +26,8 @@ async function begin() {
   const plan = { yaml: app.state.yaml, learner: app.state.learner, epsilon: app.state.epsilon, delta: app.state.delta, use: "train" };
   const line = $("training");
   try {
-    const job = await charge(`a training of learner ${plan.learner}`, plan);
-    if (!job) return;
+    const paid = await charge(`a training of learner ${plan.learner}`, plan);
+    if (!paid) return;
     busy = true;
     show();
     $("cancel").hidden = $("running").hidden = false;
@@ -36,18 +36,20 @@ async function begin() {
     line.textContent = "Reading the file…";
     $("statement").replaceChildren();
     let said = 0;
-    const result = await trainer.call("train", { ...args(), rows: undefined, job, name: app.file.name, bytes: await bytesOf(app.file) }, p => {
+    const { job } = paid, run = async () => trainer.call("train", { ...args(), rows: undefined, job, name: app.file.name, bytes: await bytesOf(app.file) }, p => {
       $("progress").max = p.of || 1;
       $("progress").value = p.done;
       if (Date.now() - said < 1000 && p.done < p.of) return; // a reader of screens hears one line a second
       said = Date.now();
       line.textContent = `${p.what ?? "Training"}: ${p.done} of ${p.of}`;
     });
+    const result = paid.result ? { model: paid.result, seconds: 0 } : await run();
+    if (!paid.result) await keep(job, result.model);
     finish(plan);
     app.state.models.push({ name: `${app.state.models.length + 1}: ${plan.learner}, ε = ${plan.epsilon}`, text: result.model, statement: result.statement, yaml: plan.yaml });
     app.chosen = app.state.models.length - 1;
     line.textContent = `Trained in ${result.seconds.toFixed(1)} seconds. Go on to read the model.`;
-    $("statement").replaceChildren(el("h3", {}, "The statement of the model"), list(result.statement) ?? "");
+    if (result.statement) $("statement").replaceChildren(el("h3", {}, "The statement of the model"), el("pre", { class: "words" }, result.statement.join("\n")));
   } catch (problem) {
     line.textContent = problem.cancelled ? "Cancelled. What was charged stays charged; the same training again is free." : "";
     if (!problem.cancelled) complain($("train-error"), problem);

@@ -60,7 +60,7 @@ type Owners struct {
 // Coins are an owner's own randomness for one answer: a function of a secret of the
 // owner and of all that the answer depends on, so that an owner whose book was copied or
 // put back gives the same bytes again about the same cells, and about others draws
-// anew.
+// again.
 type Coins func(owner int, subject []byte) rng.Source
 
 // DrawBy has owners draw by coins instead of the exit that Report and Share are given.
@@ -87,7 +87,7 @@ func NewOwners(recs *Records, count int, name func(owner int) string, book Book)
 	return o, nil
 }
 
-// listPersons lists the rows of each person, in the order of their first rows. Rows of nobody are
+// listPersons lists the rows of each person, in the order of their first rows. Rows of no one are
 // no owner's.
 func listPersons(tab *dataset.Table) (rows [][]int) {
 	place := map[uint32]int{}

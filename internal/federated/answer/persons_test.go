@@ -16,7 +16,7 @@ import (
 )
 
 // Where the schema declares persons each of them is one owner, who reports about a row of that
-// person's and of nobody else's; rows without an identifier are no owner's.
+// person's and of no one else's; rows without an identifier are no owner's.
 func TestPersonsAreOwners(t *testing.T) {
 	_, recs := accept(t, testTask(t, wire.Stump, ""))
 	s := *recs.tab.Schema

@@ -55,9 +55,9 @@ func centredLogs(x []float64) []float64 {
 	return out
 }
 
-// scoreCells scores levels by cell: by how much each level leans to it, levels
-// counted as if they were equally frequent: by the logarithm of the level's share
-// of the cell over the mean share of all levels.
+// scoreCells scores how much each level prefers a cell, as if all levels were
+// equally frequent: the logarithm of the level's share of the cell over the mean
+// share of all levels.
 func (a *Aggregator) scoreCells(ask *wire.Ask, t *table, total []float64) wire.Shape {
 	K := t.levels
 	cells := a.task.Cells(ask.Question)

@@ -12,7 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/response"
 )
 
-// Statement is what only whoever runs the task knows.
+// Statement is what only the operator of the task knows.
 type Statement struct {
 	Counted bool // every owner keeps a ledger that was charged
 	Seeded  bool // reports can be reproduced

@@ -82,7 +82,7 @@ const (
 	Huber    Loss = "huber"    // Huber-hinge: a support vector machine
 )
 
-// Defaults are the choices of somebody who has no other. They hold no ε and no
+// Defaults are the choices of someone who has no other. They hold no ε and no
 // number of parties.
 func Defaults() Params {
 	return Params{Method: Soft, Form: Statistic, Shape: Rows, Mode: Tight, Loss: Logistic, Width: 0.5,

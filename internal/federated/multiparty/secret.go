@@ -17,14 +17,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/response"
 )
 
-// Secret is soft voting in which nobody sees a vote: each party turns its votes
+// Secret is soft voting in which no one sees a vote: each party turns its votes
 // into one short vector, adds its share of the noise, and lets it out into a
 // secret sum (local/secsum); the combiner learns the noisy statistic and which
 // parties it is of. Parties and the combiner make the same Secret from public
 // things.
 //
 // Claim G-MULTI-5: the model is (ε, δ)-DP for one party, δ below 1e-15, against
-// everybody who sees the sum, if at least so many parties as Honest says draw
+// everyone who sees the sum, if at least so many parties as Honest says draw
 // their share of the noise as they should and are in the sum.
 type Secret struct {
 	Law    response.Addend // the secret sum has Law.Dim() coordinates in 0..Law.Top()

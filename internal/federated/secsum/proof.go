@@ -28,7 +28,7 @@ import (
 // a holder able to show, by its part, that the owner has sent what contradicts it.
 
 // ErrInconsistent says that a share is bound to its owner's proof and contradicts it:
-// no honest owner makes such a share, and nobody else can make one for it.
+// no honest owner makes such a share, and no one else can make one for it.
 var ErrInconsistent = errors.New("the share contradicts its owner's proof")
 
 const partLabel = "discreet secsum part 1\x00"

@@ -301,7 +301,7 @@ func (s *shamir) checkRanges(owner, holder int, proof, part, rest []byte) error 
 	return nil
 }
 
-// errUnbound says that what follows a share is not what the share is about: nobody is
+// errUnbound says that what follows a share is not what the share is about: no one is
 // convicted by it.
 var errUnbound = errors.New("what follows a share is not what it is about")
 

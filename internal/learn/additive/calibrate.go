@@ -18,7 +18,7 @@ import (
 
 // forClasses is the plan for so many rows of either class, which are public or released. Rounds are
 // counted by how many rows there are to learn from, and where a class is rare, those are its own.
-// What the rounds of the bill cost together is divided anew among those that are made, and a second
+// What the rounds of the bill cost together is divided again among those that are made, and a second
 // count of the classes where their signal is worth that (1.9).
 func (pl *Plan) forClasses(pos, neg float64) *Plan {
 	useful := countUseful(pos, neg)
@@ -238,7 +238,7 @@ func (r *binaryFit) centerColumn(c *shrink.Cells, steps []float64) (rows []float
 
 // centerLater is centerColumn where weights see earlier columns, for Gaussian noise, with which
 // every column is taken however few rows a class has. Cells of a class that noise drowns would say
-// of each column anew that bins hold little of it, and all columns together that no row has it. How
+// of each column again that bins hold little of it, and all columns together that no row has it. How
 // far the classes are out of balance under these weights is not known: before the cells tell, by
 // laterBalance or so. Where fewer than a twentieth of the rows have the rarer class, steps move to
 // what all cells together then say; where a fiftieth has it, all the way.

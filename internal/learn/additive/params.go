@@ -27,7 +27,7 @@ type Params struct {
 	TakeAll bool
 }
 
-// assumedRows stands for a number of rows that nobody gave.
+// assumedRows stands for a number of rows that no one gave.
 const assumedRows = 10_000
 
 // Plan is a checked Params with the bill, for a label of any number of classes. It holds no data.

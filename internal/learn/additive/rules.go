@@ -9,7 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// rules are what nobody has to choose. They follow from public numbers alone: ε, δ, the relation,
+// rules are what no one has to choose. They follow from public numbers alone: ε, δ, the relation,
 // the number of columns, and a number of rows that is public or declared.
 type rules struct {
 	bins         int     // of a number without declared edges, at most

@@ -11,7 +11,7 @@ import (
 )
 
 // slopeParts is the number of steps that lead from the middle of a bin to that of the next. An odd number
-// leaves what lies in the middle if it is: a bin may be there for one value alone.
+// leaves what lies in the middle where it is: a bin may be there for one value alone.
 const slopeParts = 5
 
 // hasSlopes reports whether the steps of bins are to become slopes: those of a number cut by its

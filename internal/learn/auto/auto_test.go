@@ -276,7 +276,7 @@ func TestQuestionCostsNoPass(t *testing.T) {
 	}
 }
 
-// What additive refuses is refused, and a δ that protects nobody.
+// What additive refuses is refused, and a δ that protects no one.
 func TestPlanRefuses(t *testing.T) {
 	for _, c := range []struct {
 		param  string

@@ -170,7 +170,7 @@ func (pl *Plan) divide(rows int) (err error) {
 	if pl.first, err = first.planAdditive(pl.s, rows, share); err != nil {
 		return err
 	}
-	// Its rounds, passes and bins are those of the whole price: nobody loses a pass to the
+	// Its rounds, passes and bins are those of the whole price: no one loses a pass to the
 	// question. What the rules reckon with moves no noise scale.
 	last := pl.Params
 	last.Rows = int(float64(pl.rows) * float64(pl.Epsilon) / float64(rest))

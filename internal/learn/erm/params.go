@@ -62,7 +62,7 @@ const (
 	CMS11 Mode = "cms11"
 )
 
-// Defaults are the choices of somebody who has no other. They hold no ε.
+// Defaults are the choices of someone who has no other. They hold no ε.
 func Defaults() Params {
 	return Params{Loss: Logistic, Width: 0.5, Method: Auto, Mode: Tight, Noise: AutoNoise, Encoding: feature.OneHot,
 		Norm: 1, Threshold: AutoThreshold}

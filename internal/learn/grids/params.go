@@ -27,7 +27,7 @@ type Params struct {
 }
 
 const (
-	assumedRows = 10_000 // stands for a number of rows that nobody gave
+	assumedRows = 10_000 // stands for a number of rows that no one gave
 	maxRounds   = 2000
 )
 

@@ -47,7 +47,7 @@ const (
 	Gaussian Noise = "gaussian"
 )
 
-// Defaults are the choices of somebody who has no other. They hold no ε.
+// Defaults are the choices of someone who has no other. They hold no ε.
 func Defaults() Params { return Params{Noise: Auto, Encoding: feature.OneHot} }
 
 const (

@@ -292,7 +292,7 @@ func (s *spy) Persons() engine.Persons {
 }
 
 // personSpy notices questions about persons, and hands out tables that are watched too. The number
-// of persons is a public one, or nobody's business.
+// of persons is a public one, or no one's business.
 type personSpy struct {
 	engine.Persons
 	*notes

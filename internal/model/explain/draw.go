@@ -289,14 +289,6 @@ func coordinateText(x float64) string {
 	return strconv.FormatFloat(math.Round(x*100)/100, 'f', -1, 64)
 }
 
-// amountText writes a bin's edge: a number, or the day on which it lies.
-func amountText(c *schema.Column, x float64) string {
-	if c.Date == "" {
-		return briefNumber(x)
-	}
-	return schema.FormatDate("YYYY-MM-DD", c.Since+int(math.Floor(x)))
-}
-
 // signedNumber writes log-odds of an axis.
 func signedNumber(z float64) string {
 	text := strconv.FormatFloat(math.Round(z*1e6)/1e6, 'g', 4, 64)

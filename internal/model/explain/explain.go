@@ -19,7 +19,7 @@ import (
 type Explanation struct {
 	Dataset  string `json:"data_set"`
 	Unit     string `json:"one_row_is"`
-	Checksum string `json:"model_sha256,omitempty"` // of the model's file, set by whoever has it
+	Checksum string `json:"model_sha256,omitempty"` // of the model's file, set by anyone who has it
 	// Date is when the page was written, if that is to be on it.
 	Date     string `json:"page_date,omitempty"`
 	Learner  string `json:"learner"`

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // String is what a bin holds, in words.
@@ -25,6 +27,14 @@ func briefNumber(x float64) string {
 		return minusSign(strconv.FormatFloat(math.Round(x/unit)*unit, 'f', 0, 64))
 	}
 	return minusSign(strconv.FormatFloat(x, 'g', 4, 64))
+}
+
+// amountText writes a bin's edge: a number, or the day on which it lies.
+func amountText(c *schema.Column, x float64) string {
+	if c.Date == "" {
+		return briefNumber(x)
+	}
+	return schema.FormatDate("YYYY-MM-DD", c.Since+int(math.Floor(x)))
 }
 
 func minusSign(s string) string { return strings.ReplaceAll(s, "-", "−") }

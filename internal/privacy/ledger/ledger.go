@@ -99,7 +99,7 @@ func (l *Ledger) findTables(ctx context.Context, create bool) error {
 	if !create {
 		return err
 	}
-	if made := l.store.create(ctx); made != nil && look() != nil { // somebody else may have made them meanwhile
+	if made := l.store.create(ctx); made != nil && look() != nil { // someone else may have made them meanwhile
 		return made
 	}
 	return nil
@@ -171,7 +171,7 @@ type Dataset struct {
 	// CohortBy is the public column whose values are the data set's cohorts; "" if it has none.
 	CohortBy string
 	Note     string // the owner's note
-	// Owner is the key of the data set's owner, nil for none: then whoever writes to the ledger may
+	// Owner is the key of the data set's owner, nil for none: then anyone who writes to the ledger may
 	// charge it.
 	Owner ed25519.PrivateKey
 }

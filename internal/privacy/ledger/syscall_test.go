@@ -13,7 +13,7 @@ import (
 
 // TestFaultsOfTheSystem fails, one after another, every system call that a
 // training makes on the ledger, its journal, their folder and the result, with
-// the kernel's own errors: below SQLite, if no wrapper reaches. It needs
+// the kernel's own errors: below SQLite, where no wrapper reaches. It needs
 // strace, and the right to trace.
 func TestFaultsOfTheSystem(t *testing.T) {
 	t.Parallel()

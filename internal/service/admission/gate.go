@@ -35,7 +35,7 @@ const (
 	// Refusals are logged at this rate; the next line says how many were left out.
 	linesPerSecond = 5
 	lines          = 50
-	// manyCallers is when limits that bind nobody at the moment are forgotten.
+	// manyCallers is when limits that bind no one at the moment are forgotten.
 	manyCallers = 10_000
 	// Timeout is the longest time that a call may take.
 	Timeout = 30 * time.Second
@@ -45,7 +45,7 @@ const (
 type Gate struct {
 	// Self says whose certificates hold.
 	Self *identity.Identity
-	// May lists who may call what. What is not here nobody may.
+	// May lists who may call what. What is not here no one may.
 	May map[string][]identity.Role
 	// Names lists, if it is not nil, the callers' names.
 	Names []string

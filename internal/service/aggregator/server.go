@@ -126,7 +126,7 @@ func (s *Server) Handler() http.Handler {
 	return s.gate.Handler(calls)
 }
 
-// may lists who may call what. What is not here nobody may.
+// may lists who may call what. What is not here no one may.
 var may = map[string][]identity.Role{
 	rpc.AggregatorGetTaskProcedure:    {identity.Owner, identity.Reader, identity.Operator, identity.Helper},
 	rpc.AggregatorGetRosterProcedure:  {identity.Owner, identity.Reader, identity.Operator, identity.Helper},

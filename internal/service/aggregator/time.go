@@ -94,10 +94,10 @@ func (s *Server) moveTask(ctx context.Context, l *live, open reading, gathering 
 		return err
 	}
 	switch {
-	case now.Task != store.Open || now.Number != slot: // somebody else has moved it
+	case now.Task != store.Open || now.Number != slot: // someone else has moved it
 	case now.Round == store.Sealed && l.isSecret():
 		s.launchSum(ctx, l, slot, gathering)
-	case now.Round == store.Sealed: // somebody has closed the slot, and may have died since
+	case now.Round == store.Sealed: // someone has closed the slot, and may have died since
 		err = s.advanceTask(ctx, l, slot)
 	case what == ended:
 		err = s.endTask(ctx, l, slot)

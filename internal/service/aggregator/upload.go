@@ -148,7 +148,7 @@ func (l *live) checkReport(signed *rpc.SignedReport) (store.Report, *problem.Pro
 	return store.Report{Task: l.id, Round: rep.Slot, Owner: key, Body: raw}, nil
 }
 
-// keyOf reads an owner's key, one that stands for somebody, from its name.
+// keyOf reads an owner's key, one that stands for someone, from its name.
 func keyOf(name string) (key [ed25519.PublicKeySize]byte, ok bool) {
 	if len(name) != 2*len(key) {
 		return key, false

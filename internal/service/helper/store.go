@@ -117,7 +117,7 @@ const room = 256 << 10
 // probeStore fails if the store would not keep shares now.
 func (s *Store) probeStore(ctx context.Context) error { return s.db.Probe(ctx, room) }
 
-// checkWritable fails if the store could not keep shares and still cannot: whoever counts
+// checkWritable fails if the store could not keep shares and still cannot: anyone who counts
 // them must not take it for silence.
 func (s *Store) checkWritable(ctx context.Context) error {
 	if !s.full.Load() {

@@ -28,8 +28,8 @@ const (
 // FolderNames matches the names in a folder of certificates.
 const FolderNames = `(authority|(aggregator|combiner|helper|operator|owner|party|reader)-.+)\.(crt|key)|crl\.pem|issued\.pem`
 
-// Save writes authority.crt, which everybody needs, and authority.key, which
-// nobody else may have, into dir. It replaces nothing.
+// Save writes authority.crt, which everyone needs, and authority.key, which
+// no one else may have, into dir. It replaces nothing.
 func (a *Authority) Save(dir string) error {
 	return saveIdentity(dir, authorityName, a.cert, a.key)
 }

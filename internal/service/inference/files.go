@@ -14,7 +14,7 @@ import (
 )
 
 // readRegular reads a regular file of so many bytes at most, and one more if there are
-// more. It does not wait for anybody to write to a pipe; a network that hangs is waited
+// more. It does not wait for anyone to write to a pipe; a network that hangs is waited
 // for, by goroutines that nothing waits for.
 func readRegular(path string, most int64) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)

@@ -29,7 +29,7 @@ type Client struct {
 }
 
 // CheckAddress refuses what is not an aggregator's address: a connection without TLS
-// would say who asks for what to everybody between.
+// would say who asks for what to everyone between.
 func CheckAddress(server string) error {
 	u, err := url.Parse(server)
 	if err != nil || u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" {

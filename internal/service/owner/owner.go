@@ -94,7 +94,7 @@ type run struct {
 	terms   *core.Terms
 	owners  *core.Owners
 	keys    spending.Keys
-	roster  tasks.Roster // who may report; nil: whoever has a key
+	roster  tasks.Roster // who may report; nil: anyone who has a key
 	slots   [][]int32    // the numbers of each slot's owners
 
 	mu   sync.Mutex
@@ -407,7 +407,7 @@ type part struct {
 	owners []int32
 }
 
-// firstPart is the number of a slot's first part. Number 0 is nobody's here.
+// firstPart is the number of a slot's first part. Number 0 is no one's here.
 func (r *run) firstPart(slot int) int {
 	n := 1
 	for _, owners := range r.slots[:slot] {

@@ -141,7 +141,7 @@ func (r *run) giveShares(ctx context.Context, slot int, now *rpc.GetRoundRespons
 	switch there, err := r.awaitHelpers(ctx, slot, id, clients); {
 	case err != nil:
 		return err
-	case !there: // nobody has paid
+	case !there: // no one has paid
 		r.settleOwners(0, len(r.slots[slot]))
 		return nil
 	}

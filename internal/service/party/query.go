@@ -196,7 +196,7 @@ func (q *Query) Sign(combiner *identity.Identity) (Signed, error) {
 	return Signed{text, s}, err
 }
 
-// Open returns what a combiner has asked, and which. It refuses what anybody
+// Open returns what a combiner has asked, and which. It refuses what anyone
 // else has signed.
 func (s Signed) Open(reader *identity.Identity, at time.Time) (*Query, identity.Caller, error) {
 	who, err := reader.Verify(s.Signature, Purpose, s.Text, at)

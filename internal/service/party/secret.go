@@ -39,7 +39,7 @@ func (s *Server) Add(ctx context.Context,
 		if err != nil {
 			return q, err
 		}
-		// Each sum is one more that somebody may open: it has a price of its own.
+		// Each sum is one more that someone may open: it has a price of its own.
 		id = sha256.Sum256(slices.Concat(id[:], sumID[:]))
 		if err := s.meetHelpers(ctx, id, announced, sumID); err != nil {
 			return q, err
@@ -141,7 +141,7 @@ func (s *Server) rosterPlace(announced *secretsum.Sum) int {
 func (p *Params) ownKey() secretsum.Key { return secretsum.Key(p.Key.Public().(ed25519.PublicKey)) }
 
 // share writes the shares of what the party adds, each for one helper. They are
-// made once: split anew, they would give away the difference.
+// made once: split again, they would give away the difference.
 func (s *Server) share(ctx context.Context, w *work, to io.Writer) error {
 	votes, err := os.CreateTemp(s.votesDir(), "votes"+partial+"*")
 	if err != nil {

@@ -44,7 +44,7 @@ type Params struct {
 	Allow []string
 	Kinds []multiparty.Kind // what may be handed in, for the combiner to see
 	// Helpers are the addresses, by name, of those who hold the shares of secret
-	// sums: all of them and nobody else. None: no secret sum is taken part in.
+	// sums: all of them and no one else. None: no secret sum is taken part in.
 	Helpers map[string]string
 	// Peers are the keys of the parties that this one adds up with in secret, its own
 	// among them: its operator knows that they are of so many organisations. They are
@@ -277,7 +277,7 @@ func (s *Server) Run(ctx context.Context) error {
 }
 
 // finishWork answers those who wait. The work is forgotten first, so that a call that
-// follows a failure begins anew.
+// follows a failure begins again.
 func (s *Server) finishWork(w *work, err error) {
 	s.mu.Lock()
 	delete(s.works, w.id)

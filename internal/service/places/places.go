@@ -110,7 +110,7 @@ func (p *Places[C]) Take(ctx context.Context, who C, memory int64) (*Place[C], e
 }
 
 // Resize makes the place one of so much memory. Where there is not as much, the place
-// is given up while the call waits for one, so that nobody who holds memory waits for
+// is given up while the call waits for one, so that no one who holds memory waits for
 // more. It fails as Take does, and the call has no place then.
 func (pl *Place[C]) Resize(ctx context.Context, memory int64) error { return pl.take(ctx, memory) }
 
@@ -255,7 +255,7 @@ func (p *Places[C]) forgetCaller(who C) {
 }
 
 // WasFull reports whether a call waits, or was refused since WasFull was asked last,
-// for want of a place that its caller might hold: not everybody could be heard.
+// for want of a place that its caller might hold: not everyone could be heard.
 func (p *Places[C]) WasFull() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -95,7 +95,7 @@ func TestPlacesAreShared(t *testing.T) {
 }
 
 // TestPlacesNeverOverflow asks and leaves at random: the limits hold at every
-// moment, and nobody waits while there is room.
+// moment, and no one waits while there is room.
 func TestPlacesNeverOverflow(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 14))
 	p := New[string](7, 700, 4, time.Hour)

@@ -167,7 +167,7 @@ func Named(err error) error {
 }
 
 // Passing reports whether the same call may succeed later: a problem says so, or
-// nobody has answered. Somebody else has, where the error is an
+// no one has answered. Somebody else has, where the error is an
 // *identity.MisfitError.
 func Passing(err error) bool {
 	if errors.As(err, new(*identity.MisfitError)) {
@@ -224,5 +224,5 @@ func (p *Problem) Write(w http.ResponseWriter) {
 		w.Header().Set("Retry-After", "1")
 	}
 	w.WriteHeader(p.Kind.status)
-	_, _ = w.Write(append(body, '\n')) // the caller has gone: nobody to tell
+	_, _ = w.Write(append(body, '\n')) // the caller has gone: no one to tell
 }

@@ -132,7 +132,7 @@ func (s *Sum) Check() error {
 }
 
 // Ordered reports whether the participants ascend by the bytes of their keys: who is
-// which number is then nobody's choice. Sums of owners do, parties come as their
+// which number is then no one's choice. Sums of owners do, parties come as their
 // combiner lists them.
 func (s *Sum) Ordered() bool {
 	return slices.IsSortedFunc(s.Roster, func(a, b Key) int { return bytes.Compare(a[:], b[:]) })

@@ -607,7 +607,7 @@ func TestPolicyOfHoursAndPrograms(t *testing.T) {
 	}
 }
 
-// What an officer signs anew holds at once: a coordinator who is left out is refused, a site's new key
+// What an officer signs again holds at once: a coordinator who is left out is refused, a site's new key
 // signs, and a policy that does not fit changes nothing.
 func TestPolicyIsReplaced(t *testing.T) {
 	w := small(t)

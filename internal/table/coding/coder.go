@@ -229,7 +229,7 @@ func ReadNumber[T string | []byte](c *Coder, cell T) (x float64, ok bool) {
 	return c.markOrClamp(x), true
 }
 
-// FloatNumber is the number within the bounds that a number stands for.
+// FloatNumber clamps a number to the bounds.
 func (c *Coder) FloatNumber(x float64) (float64, bool) {
 	// Before the clamp: min and max would let NaN through.
 	if !(math.Abs(x) <= math.MaxFloat64) || c.date == "" && slices.Contains(c.tokenValues, x) {

@@ -15,7 +15,7 @@ import (
 // ReadHeader returns the column names of a file in their order: the first
 // record of a CSV file of dialect d, which must have a header, or the names in
 // a Parquet file's metadata. It reads no text behind the header's line. A first
-// record that looks like somebody's row, as that of a file without a header does,
+// record that looks like a person's row, as that of a file without a header does,
 // is a *dp.ParamError: one with a field that is a number, a date, a truth value, a
 // sign for a missing cell, empty, or there twice.
 func ReadHeader(ctx context.Context, path string, d schema.Dialect) ([]string, error) {

@@ -48,7 +48,7 @@ func TestReadHeaderStopsAtItsLine(t *testing.T) {
 	}
 }
 
-// The first record of a file without a header is somebody's row: it is not taken for
+// The first record of a file without a header is a person's row: it is not taken for
 // names, and not repeated.
 func TestReadHeaderRefusesARow(t *testing.T) {
 	d := schema.Dialect{Delimiter: ';', Quote: '"', Header: true}

@@ -93,7 +93,7 @@ func (v *View) Positive() (of [1 << 8]uint8) {
 // Run is some rows of a table, one after another. Nothing in it says where in the table they are.
 type Run struct {
 	*View
-	Cols    []column.Column // parallel to the schema's Columns; codes of columns that nobody named are not there
+	Cols    []column.Column // parallel to the schema's Columns; codes of columns that no one named are not there
 	Labels  []uint8         // as the table has them
 	Weights []uint32        // in units of 1/WeightOne; nil if every row counts once
 	Scores  []int32         // by row, then number of a Score

@@ -313,7 +313,7 @@ func bindShapes(shapes []Shape, cols []column.Column) (terms []boundShape) {
 	for k := range terms {
 		if t := &terms[k]; t.pair == nil && t.codes.U8 != nil {
 			t.short = new([1 << 8]int64)
-			copy(t.short[:], t.units) // codes that the column cannot hold are nobody's
+			copy(t.short[:], t.units) // codes that the column cannot hold are no one's
 		}
 	}
 	return terms

@@ -10,7 +10,7 @@ import (
 )
 
 // Cuts cuts a number into at most bins bins, by the schema alone: at the
-// declared edges where there are any; one bin per whole number if the column
+// declared edges if there are any; one bin per whole number if the column
 // is declared to hold whole numbers and few lie between its bounds; else in equal
 // steps on the column's scale, for a count between whole numbers. It returns nil for a
 // category.

@@ -140,7 +140,7 @@ var types = []string{"number", "integer", "date", "category", "yes_no", "label",
 // ReadCodebook reads a codebook: CSV whose header names some of the columns name, meaning, role,
 // type, lower, upper, levels, special and buckets, name among them. levels are separated by semicolons,
 // each a value or value=meaning; special are numbers, likewise. A fault is a *dp.ParamError with
-// the line; nothing of the file is repeated, which may be somebody's table.
+// the line; nothing of the file is repeated, which may be a person's table.
 func ReadCodebook(path string) (Codebook, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -59,7 +59,7 @@ func TestDraftFromACodebook(t *testing.T) {
 	}
 }
 
-// A file that is no codebook, such as somebody's table, is described and not quoted.
+// A file that is no codebook, such as a person's table, is described and not quoted.
 func TestCodebooksAreRefused(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "must be CSV with a header"},

@@ -77,7 +77,7 @@ func Draft(names []string, d Dialect, book Codebook, o DraftOptions) ([]byte, er
 }
 
 // InitColumns is Init for a file without a header, whose first line is
-// somebody's record: it names the columns column_1 to column_n.
+// a person's record: it names the columns column_1 to column_n.
 func InitColumns(n int, d Dialect) ([]byte, error) {
 	d.Header = false
 	names := make([]string, min(max(n, 0), MaxColumns+1)) // Init refuses the rest

@@ -21,7 +21,7 @@ type Person struct {
 	Rows int
 	// Persons is the number of persons that plans reckon with if it is private, 0 for none given.
 	Persons int
-	// OnePart declares that nobody has rows in two of the schema's parts.
+	// OnePart declares that no one has rows in two of the schema's parts.
 	OnePart bool
 }
 

@@ -60,7 +60,7 @@ func (r *reader) readSchema(root *node) (*Schema, error) {
 }
 
 // recogniseSchema opens a document and tells whether it is a schema at all: one that
-// has a mapping file: and a list columns:. Any other may be somebody's table, given
+// has a mapping file: and a list columns:. Any other may be a person's table, given
 // by mistake, so that nothing of it is repeated: what it lacks is told by key
 // alone. Only what is recognised has its values quoted.
 func (r *reader) recogniseSchema(root *node) (f fields, known bool) {

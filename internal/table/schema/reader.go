@@ -39,7 +39,7 @@ func (ps problems) Error() string {
 
 func (ps problems) Unwrap() []error { return ps }
 
-// reader collects faults instead of stopping at the first, so that somebody
+// reader collects faults instead of stopping at the first, so that someone
 // filling in a template sees everything that is left to do.
 type reader struct {
 	found problems

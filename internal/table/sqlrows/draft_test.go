@@ -68,7 +68,7 @@ func TestDraftOfSQLite(t *testing.T) {
 	}
 }
 
-// A draft has the types of PostgreSQL's catalogue, of a view, too, whose rows nobody can read.
+// A draft has the types of PostgreSQL's catalogue, of a view, too, whose rows no one can read.
 func TestDraftOfPostgres(t *testing.T) {
 	conn, address := postgres(t)
 	exec(t, conn, "CREATE TYPE towns AS ENUM ('Rome', 'Oslo')",

@@ -37,7 +37,7 @@ const File = "coverage.jsonl"
 
 // Options are the choices behind a run.
 type Options struct {
-	Datasets string   // the folder of data sets; "" for if they are
+	Datasets string   // the folder of data sets; "" for the usual one
 	Tables   []string // names; none for all
 	Epsilons []dp.Epsilon
 	Rows     []int
@@ -259,7 +259,7 @@ func (p *pool) listUnits() [][]int {
 	for i, person := range p.t.Persons {
 		units[person] = append(units[person], i)
 	}
-	return units[len(rows)-persons:] // without nobody
+	return units[len(rows)-persons:] // without no one
 }
 
 // drawUnits takes n units with replacement. A person who is taken twice becomes two.

@@ -51,7 +51,7 @@ type Params struct {
 	Trace func(Round)
 }
 
-// Round is what happened in one round. Exact is not released by anybody.
+// Round is what happened in one round. Exact is not released by anyone.
 type Round struct {
 	Round int
 	// Of stumps: the criterion (5) for every binary attribute, as the group's exact

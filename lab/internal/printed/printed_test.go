@@ -171,7 +171,7 @@ func TestLocalRegression(t *testing.T) {
 }
 
 // Shares of weights stay in [0, 1] whatever the votes, and none of it is promised
-// to anybody.
+// to anyone.
 func TestStatementsPromiseNothing(t *testing.T) {
 	for _, c := range []Classifier{Stump, Centroid, Logistic} {
 		m, err := Run(context.Background(), people(t, 400), Params{Classifier: c, Epsilon: 4 * dp.Nano, Rounds: 4})

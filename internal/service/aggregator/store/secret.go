@@ -108,7 +108,7 @@ func (s *Store) Total(ctx context.Context, id ID, round int, total []byte, parti
 }
 
 // GiveUp ends a task of which a round is sealed whose sum cannot be opened. It
-// returns ErrMoved if somebody has opened it meanwhile.
+// returns ErrMoved if someone has opened it meanwhile.
 func (s *Store) GiveUp(ctx context.Context, id ID, round int) error {
 	_, err := s.whenSealed(ctx, id, round, func(tx *sqldb.Tx) error {
 		if x, err := readSecret(tx, id, round); err != nil {

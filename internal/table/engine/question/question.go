@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package question is the questions of package engine as messages: what is asked and all it
-// needs, and answers that are sums of integers over rows. So whoever holds some of the rows can
+// needs, and answers that are sums of integers over rows. So anyone who holds some of the rows can
 // answer for these, and the answers of all are added up.
 package question
 

@@ -18,7 +18,7 @@ type piece struct {
 }
 
 // mostPieceRows bounds the rows of a piece, but for a few more, for clusters whose executors come
-// late, so that nobody knows how many tasks run at once.
+// late, so that no one knows how many tasks run at once.
 const mostPieceRows = 1 << 23
 
 // cutFiles cuts the files in data into pieces for so many tasks at once, of at least so many rows,

@@ -6,7 +6,7 @@ import (
 	"context"
 )
 
-// Scorer says what a model says about rows in Parquet: as many rows of the added columns, in
+// Scorer predicts rows in Parquet. It returns as many rows of the added columns, in
 // Parquet. name stands for the rows in faults.
 type Scorer func(ctx context.Context, name string, rows []byte) ([]byte, error)
 

@@ -14,7 +14,7 @@ import (
 
 // How many rows a person has depends on all blocks. Each block lists its persons in the order of
 // their keys, which a hash with the session's secret makes of identifiers, and the lists are cut
-// into buckets of neighbouring keys. Whoever gets a bucket of every list answers each with what its
+// into buckets of neighbouring keys. Anyone who gets a bucket of every list answers each with what its
 // persons have in all. Numbers in lists are little-endian.
 const (
 	recordBytes = 16 + 4    // of a person in a block: the key, the rows there
@@ -23,7 +23,7 @@ const (
 	drawnBytes  = 4         // of a row that is drawn: its place in the block
 )
 
-// countedHere marks the place in one of the replies about a person, so that everybody is counted in
+// countedHere marks the place in one of the replies about a person, so that everyone is counted in
 // one block.
 const countedHere = 1 << 31
 
@@ -191,7 +191,7 @@ func drawRows(v *view, offers []byte, firsts []int) (drawn []byte, lens []int, e
 	for at := 0; at < len(offers); at += offerBytes {
 		whose := binary.LittleEndian.Uint32(offers[at:])
 		row := binary.LittleEndian.Uint64(offers[at+12:])
-		if int(whose) >= len(offers)/offerBytes || row > math.MaxInt64 { // everybody offers a row
+		if int(whose) >= len(offers)/offerBytes || row > math.MaxInt64 { // everyone offers a row
 			return nil, nil, errMessage
 		}
 		d.Offer(whose, memory.Drawn{Lot: binary.LittleEndian.Uint64(offers[at+4:]), Row: int(row)})

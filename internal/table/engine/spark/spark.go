@@ -44,13 +44,13 @@ type Options struct {
 	// BlockRows is the number of rows that a block has, or a few more; 0 for 2^18.
 	BlockRows int
 	// Report is told which job is at work, and not how many tasks it has, which follows from the
-	// size of the files; nil for nobody.
+	// size of the files; nil for no one.
 	Report func(job string)
 
 	passesRows bool // through Java, whatever Data are
 }
 
-// ShowJobs lets show show each job, one at a time, until hide is called; nil for nobody.
+// ShowJobs lets show show each job, one at a time, until hide is called; nil for no one.
 func (o *Options) ShowJobs(show func(job string) (done func())) (hide func()) {
 	shown, done := "", func() {}
 	if show != nil {

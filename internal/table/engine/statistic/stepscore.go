@@ -15,7 +15,7 @@ import (
 // StepScore implements engine.Score: a sum of steps by the cells of grids. If a row has one number it
 // is the log-odds of the positive one of two classes; if it has one for each class, their softmax are
 // the probabilities. Numbers are integers in units of 1/feature.ScoreOne nat, held within ±MaxScore
-// after each addition, so they depend neither on the machine nor on if a row lies. A score grows by
+// after each addition, so they depend neither on the machine nor on the place of a row. A score grows by
 // AddShape and AddGrid alone.
 type StepScore struct {
 	Start []int64

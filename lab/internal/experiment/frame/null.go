@@ -33,7 +33,7 @@ func (n NullRun) IsBorneOut() bool { return n.Reproduced > nullLimit }
 
 // JudgeNull runs a figure's checks on two sabotaged series: every number is that
 // of a coin, one half but for the noise of 1,024 throws; and, if something was
-// measured, in every repeat the values of a metric are dealt anew among lines and
+// measured, in every repeat the values of a metric are dealt again among lines and
 // budgets, so that neither a learner nor ε makes a difference. Where the claim is
 // about each line by itself, or there is one line at one budget only, values are
 // dealt among the line's metrics. A nil s stands for nothing measured.

@@ -21,7 +21,7 @@ import (
 )
 
 // maliciousURLs is the paper's own table, which is not among our data: its figure
-// runs if somebody puts it there.
+// runs only if you add it.
 func maliciousURLs() *task {
 	return &task{
 		name: "url-svmlight", title: "url_svmlight",

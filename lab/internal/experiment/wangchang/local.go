@@ -43,7 +43,7 @@ func newClassifiers(f fits, test labelled) classifiers {
 	return classifiers{f, f.meanOfOwners(nil, false, nil), f.meanSquare(), test}
 }
 
-// localImages are a set of images whose owners are drawn anew in each repeat.
+// localImages are a set of images whose owners are drawn again in each repeat.
 type localImages struct{ train, test labelled }
 
 func openImages(ctx context.Context, w *frame.World, s images, words int) (localImages, error) {

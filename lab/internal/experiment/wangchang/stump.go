@@ -36,7 +36,7 @@ func bitsAbove(l labelled) bits {
 
 // crossDifferences writes, for each attribute, (s00 - s01) and (s10 - s11) of the
 // given rows to out, of length 2d: weights of class 0 less those of class 1
-// where the attribute is 0, then if it is 1 (section 3.5.3).
+// where the attribute is 0, then where it is 1 (section 3.5.3).
 func (b bits) crossDifferences(rows []int, weight, out []float64) {
 	clear(out)
 	for _, i := range rows {
@@ -86,7 +86,7 @@ func (b bits) reportedShares(order []int, owners int, weight []float64, most flo
 // stump asks for one attribute.
 type stump struct {
 	attribute int
-	leaf      [2]uint8 // the class if it is 0, and where it is 1
+	leaf      [2]uint8 // the class if it is 0, and if it is 1
 }
 
 func (s stump) predictRows(b bits) []uint8 {

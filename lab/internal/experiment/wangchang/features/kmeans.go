@@ -14,7 +14,7 @@ const maxSweeps = 40
 // kMeans returns k centres of the points (len(points)/dim of them, row-major):
 // k-means++ seeding (Arthur and Vassilvitskii 2007), then Lloyd's iteration
 // until no point moves or maxSweeps are done. A centre that loses all its
-// points stays if it is. There must be at least k points.
+// points stays where it is. There must be at least k points.
 func kMeans(points []float32, dim, k int, src rng.Source) []float32 {
 	centres := seedCentres(points, dim, k, src)
 	n := len(points) / dim

@@ -22,8 +22,9 @@ ALL = ./... ./lab/...
 export GOWORK = $(CURDIR)/go.work
 
 # Packages whose sources start goroutines or share memory between them; a value that is
-# made once (sync.OnceValue) is neither.
-RACY = $(sort $(patsubst %/,%,$(dir $(shell grep -rlE --include='*.go' --exclude-dir=$(OUT) '^[[:space:]]*go [a-z]|[^a-z]sync\.([A-NP-Z]|Once\b)|errgroup\.' .))))
+# made once (sync.OnceValue) is neither, and a cluster's test (make spark) is skipped here.
+RACY = $(sort $(patsubst %/,%,$(dir $(shell grep -rlE --include='*.go' --exclude=spark_test.go --exclude-dir=$(OUT) --exclude-dir=mutants \
+	'^[[:space:]]*go [a-z]|[^a-z]sync\.([A-NP-Z]|Once\b)|errgroup\.' .))))
 
 .PHONY: help
 help: ## list the verbs
@@ -207,6 +208,38 @@ PLATFORM ?= $(shell python3 -c 'import sysconfig; print(sysconfig.get_platform()
 STATIC = GOWORK=off CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w -buildid= -X main.release=$(VERSION) \
 	-X github.com/discreet-dp/discreet/internal/commands.release=$(VERSION)'
 
+# The page and its engine work from any static host; discreet ui --files serves them with a budget.
+# What is packed beside serve is built into programs by the tag explorer.
+EXPLORER = $(OUT)/explorer
+PACKED = internal/explorer/serve/engine
+
+.PHONY: explorer
+explorer: ## the explorer's page and engine into out/explorer
+	@mkdir -p $(EXPLORER) $(PACKED)
+	GOWORK=off GOOS=js GOARCH=wasm $(GO) build -trimpath -buildvcs=false -ldflags='-s -w -buildid= -X main.release=$(VERSION)' \
+		-o $(EXPLORER)/explorer.wasm ./internal/explorer/worker
+	cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" internal/explorer/web/*.* $(EXPLORER)/
+	rm $(EXPLORER)/*.go
+	cp $(EXPLORER)/wasm_exec.js $(PACKED)/
+	gzip -n9 < $(EXPLORER)/explorer.wasm > $(PACKED)/explorer.wasm.gz
+
+# Needs node. Golden bytes of models, noise and random numbers as WebAssembly makes them.
+# Needs node 20 and npm, and a package registry once; of chromium and firefox-esr (Debian's packages), what
+# is here is driven.
+SHOTS =
+.PHONY: explorer-browser
+explorer-browser: explorer build ## walk through the explorer in Chromium and Firefox, by mouse and by keyboard; SHOTS=FOLDER for pictures
+	@mkdir -p $(OUT)/explorer-browser && cp internal/explorer/browser/* $(OUT)/explorer-browser/
+	cd $(OUT)/explorer-browser && npm ci --no-audit --no-fund && \
+		node run.js $(abspath $(OUT))/discreet $(abspath $(EXPLORER)) $(and $(SHOTS),$(abspath $(SHOTS)))
+
+.PHONY: explorer-check
+explorer-check: ## tests of the engine, mechanisms and random numbers as WebAssembly under node
+	@if ! command -v node > /dev/null; then echo "explorer-check: skipped, there is no node here"; exit 0; fi; \
+	export GOOS=js GOARCH=wasm PATH="$$($(GO) env GOROOT)/lib/wasm:$$PATH"; \
+	$(GO) test -count=1 -short -timeout $(HANGS) ./internal/privacy/rng ./internal/privacy/mech ./internal/explorer/engine && \
+	$(GO) test -count=1 -timeout $(HANGS) -run 'SameBytes$$' ./internal/train
+
 # Needs a package registry; no part of the tests. It says how long the wheel takes to install, too.
 .PHONY: python
 python: python-wheel python-env python-check ## build the wheel of this machine, install it in a fresh environment and run its tests
@@ -258,7 +291,7 @@ release: ## static programs for six platforms, wheels, a bill of materials and c
 	cp python/Containerfile $(RELEASE)/
 	cd $(RELEASE) && LC_ALL=C sha256sum discreet-* Containerfile > SHA256SUMS && cat SHA256SUMS
 
-# deb and rpm of this machine's kind, with pages of the manual, completions and a unit. nfpm is a tool
+# Each program's deb and rpm of this machine's kind, with pages of the manual, completions and a unit. nfpm is a tool
 # of this target alone: it is in no module file.
 NFPM = $(GO) run github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.0
 PACKAGES = out/packages
@@ -271,16 +304,16 @@ site: ## the documentation as a site in out/site, every link followed
 	$(OUT)/site-tools/bin/python site/build.py
 
 .PHONY: packages
-packages: ## a deb, an rpm and their checksums into out/packages; SIGNING_KEY=FILE, an ssh key, signs these
+packages: ## debs, rpms and their checksums into out/packages; SIGNING_KEY=FILE, an ssh key, signs these
 	@rm -rf $(PACKAGES) && mkdir -p $(PACKAGES)/build/completion
 	GOOS=linux $(STATIC) -buildvcs=false -o $(PACKAGES)/build/ ./cmd/discreet ./cmd/discreet-net
 	DISCREET_MAN=$(abspath $(PACKAGES))/build/man $(GO) test -count=1 -run '^TestManPages$$' ./cmd/discreet
-	gzip -n9 $(PACKAGES)/build/man/*.1
-	cd $(PACKAGES)/build && ./discreet completion bash > completion/discreet && ./discreet completion zsh > completion/_discreet \
-		&& ./discreet completion fish > completion/discreet.fish
-	@for kind in deb rpm; do \
-		VERSION=$(VERSION) ARCH=$$($(GO) env GOARCH) $(NFPM) package -f packaging/nfpm.yaml -p $$kind -t $(PACKAGES); \
-	done
+	gzip -n9 $(PACKAGES)/build/man/*/*.1
+	cd $(PACKAGES)/build && for p in discreet discreet-net; do ./$$p completion bash > completion/$$p && \
+		./$$p completion zsh > completion/_$$p && ./$$p completion fish > completion/$$p.fish; done
+	@for kind in deb rpm; do for of in nfpm nfpm-net; do \
+		VERSION=$(VERSION) ARCH=$$($(GO) env GOARCH) $(NFPM) package -f packaging/$$of.yaml -p $$kind -t $(PACKAGES); \
+	done; done
 	cd $(PACKAGES) && LC_ALL=C sha256sum *.deb *.rpm > SHA256SUMS && cat SHA256SUMS
 	@[ -z "$(SIGNING_KEY)" ] || ssh-keygen -Y sign -n discreet-release -f "$(SIGNING_KEY)" $(PACKAGES)/SHA256SUMS
 

@@ -3,7 +3,7 @@
 // Package discreet trains classifiers with differential privacy.
 //
 // Some columns of a table are private: the guarantee hides them. A [Schema] says
-// what is known about the table before anybody looks at it: columns, bounds,
+// what is known about the table before anyone looks at it: columns, bounds,
 // values, roles, the label. [Schema.Plan] says what a training will cost, before
 // any data. [Train] charges an [Account], reads the rows, adds noise, and returns a
 // [Model] that carries the statement of what it cost. Whatever is refused is
@@ -91,7 +91,7 @@ type Role string
 
 const (
 	Private Role = "private" // the guarantee protects it
-	Public  Role = "public"  // it is known to everybody, or need not be hidden
+	Public  Role = "public"  // it is known to everyone, or need not be hidden
 	Ignored Role = "ignored" // it is never read
 )
 
@@ -116,9 +116,9 @@ type TableSpec struct {
 	Relation Relation
 	Columns  []Column // all but the label, in order; at most 4095
 	Label    Label    // the column to predict, the last of the table
-	Person   *Person  // nil where a row is a unit of its own
+	Person   *Person  // nil if a row is a unit of its own
 	// MaxEpsilon and MaxDelta are the most that one training may spend without
-	// Options.ExceedMax; 0 for no limit, where MaxEpsilon is given no δ.
+	// Options.ExceedMax; 0 for no limit, if MaxEpsilon is given no δ.
 	MaxEpsilon, MaxDelta float64
 }
 
@@ -126,7 +126,7 @@ type TableSpec struct {
 type Person struct {
 	// Column is an ignored column of the table, the cells of which tell persons apart.
 	Column string
-	// Rows is how many rows a person counts for at most, at that many times the noise,
+	// Rows is the number of rows that a person counts for at most, at that many times the noise,
 	// or AutoRows.
 	Rows int
 	// Persons is about how many there are, from public knowledge; 0 if that is not known.
@@ -217,7 +217,7 @@ type Label struct {
 	Role     Role     // Private or Public
 	Values   []string // at least 2
 	Positive string   // of two values, the one that scores are about
-	Absent   string   // what an unreadable label becomes; "" only where no guarantee protects the label
+	Absent   string   // what an unreadable label becomes; "" only if no guarantee protects the label
 }
 
 // NewSchema builds a schema from its description, by the rules of LoadSchema.
@@ -361,7 +361,7 @@ func ReadTableFrom(ctx context.Context, s *Schema, r io.Reader) (_ *Table, err e
 // TableOf makes a table of a slice of structs. A column is the exported field with
 // the tag `discreet:"name"`, else the one with its name; fields of neither are
 // refused unless tagged `discreet:"-"`. A field is a string, an integer, a float, a
-// bool, for a date a time.Time, or a pointer to one, nil where it is missing; where no field is the label
+// bool, for a date a time.Time, or a pointer to one, nil if it is missing; where no field is the label
 // the table has none, and is for prediction.
 func TableOf[T any](s *Schema, structs []T) (_ *Table, err error) {
 	defer publish(&err)
@@ -422,7 +422,7 @@ type Options struct {
 	// Account is charged before anything private is used: a job of a ledger,
 	// Uncounted, or an AccountFunc. Plan does not use it, Train refuses nil.
 	Account Account
-	// Rows is the number of rows, where Plan is to know it; Train does not use it.
+	// Rows is the number of rows, if Plan is to know it; Train does not use it.
 	Rows int
 	// Part names the value of the schema's parts: column whose rows are trained on,
 	// "" for all rows.
@@ -432,7 +432,7 @@ type Options struct {
 	Cohorts []string
 	// ExceedMax allows a price above the schema's limits; the model records it.
 	ExceedMax bool
-	// Progress is told what goes on, in lines for people; nil for nobody.
+	// Progress is told what goes on, in lines for people; nil for no one.
 	Progress func(line string)
 }
 
@@ -440,7 +440,7 @@ type Options struct {
 func Learners() []string { return train.LearnerNames() }
 
 // Price is the cost of a training: the guarantee is (Epsilon, Delta)-differential
-// privacy, pure where Delta is 0.
+// privacy, pure if Delta is 0.
 type Price struct{ Epsilon, Delta float64 }
 
 func (p Price) String() string {
@@ -455,7 +455,7 @@ func (p Price) String() string {
 type Release struct {
 	Name      string // what is released
 	Mechanism string
-	Epsilon   float64 // +Inf where only Rho tells the price
+	Epsilon   float64 // +Inf if only Rho tells the price
 	Rho       float64 // of Gaussian noise, in zero-concentrated differential privacy; 0 elsewhere
 	Delta     float64 // of a line that is (Epsilon, Delta)-private as a whole; 0 elsewhere
 }
@@ -473,7 +473,7 @@ type Plan struct {
 	Bill  []Release // every release, in order
 	Facts []Fact
 	// Refusal says how the price exceeds what the schema allows for one training;
-	// "" where it does not. Train would refuse it.
+	// "" if it does not. Train would refuse it.
 	Refusal string
 }
 
@@ -605,7 +605,7 @@ func releasesOf(bill []dp.Event) []Release {
 // Account pays for trainings. It is Uncounted, an AccountFunc or a job of a Ledger.
 type Account interface{ payFor(*train.Training) }
 
-// Uncounted is the account of trainings that nobody counts: models trained on the
+// Uncounted is the account of trainings that no one counts: models trained on the
 // same table add up, and each says that it was not counted.
 var Uncounted Account = uncounted{}
 
@@ -634,7 +634,7 @@ func (a callerAccount) Counted() bool { return true }
 type Ledger struct{ l *ledger.Ledger }
 
 // OpenLedger opens the ledger at address, a file or postgres://user@host/database,
-// and makes it where there is none. Close it.
+// and makes it if there is none. Close it.
 func OpenLedger(ctx context.Context, address string) (_ *Ledger, err error) {
 	defer publish(&err)
 	if ctx == nil {
@@ -879,7 +879,7 @@ type Report struct {
 	// BalancedAccuracy is the mean of that over the classes that occur.
 	BalancedAccuracy float64
 	// AUC is the area under the ROC curve; of more than two classes, the mean of each
-	// against the rest. It is nil where a class does not occur.
+	// against the rest. It is nil if a class does not occur.
 	AUC              *float64
 	LogLoss          float64 // mean of -ln(score of the true class), nats
 	CalibrationError float64 // expected calibration error over ten bins
@@ -916,7 +916,7 @@ func (m *Model) Evaluate(t *Table) (_ *Report, err error) {
 type EvaluationOptions struct {
 	// Epsilon is the privacy loss of the evaluation, > 0 and at most 1000. It has no default.
 	Epsilon float64
-	// Delta allows Gaussian noise where that is smaller; 0 for a pure guarantee.
+	// Delta allows Gaussian noise if that is smaller; 0 for a pure guarantee.
 	Delta float64
 	// Account is charged before anything private is used, as in Options. Held-out rows are
 	// another data set of a ledger than the rows that a model was trained on.
@@ -930,7 +930,7 @@ type EvaluationOptions struct {
 	// Part and Cohorts are as in Options.
 	Part    string
 	Cohorts []string
-	// Progress is told what goes on, in lines for people; nil for nobody.
+	// Progress is told what goes on, in lines for people; nil for no one.
 	Progress func(line string)
 }
 
@@ -945,7 +945,7 @@ type Estimate struct {
 // PrivateReport is what a private evaluation found.
 type PrivateReport struct {
 	Price Price
-	// Rows is the number of rows, or of persons, where it is public; else 0.
+	// Rows is the number of rows, or of persons, if it is public; else 0.
 	Rows int
 	// Threshold is the score from which on rows are predicted positive, of two classes.
 	Threshold float64
@@ -1037,7 +1037,7 @@ func (o *EvaluationOptions) params(m *Model) (p evaluation.Params, err error) {
 // Statement is a model's guarantee and its cost: what a privacy officer
 // signs.
 type Statement struct {
-	Price       Price     // 0 where nothing is protected
+	Price       Price     // 0 if nothing is protected
 	Bill        []Release // every release, in order
 	Claim       string    // the page and claim under evidence/guarantees that proves it
 	Text        string    // the guarantee in words
@@ -1178,7 +1178,7 @@ func (p *Predictor) Columns() []string {
 }
 
 // Predict is the predicted value of the label for a row, and its score in [0, 1]:
-// of a label of two values that of the positive one (1/2 or more where it is
+// of a label of two values that of the positive one (1/2 or more if it is
 // predicted), of more that of the predicted one. A row with another number of
 // cells, or with one that a public column cannot hold, is refused with a
 // *ParamError, which never repeats the cell.

@@ -420,7 +420,7 @@ func callWithZeros(t *testing.T, name string, f reflect.Value, given ...any) {
 	f.Call(args)
 }
 
-// TestNoContext: a program that hands over no context where all else is real has an error or a
+// TestNoContext: a program that hands over no context if all else is real has an error or a
 // result, and no panic.
 func TestNoContext(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -17,16 +17,23 @@ else
 	echo "not signed: make packages SIGNING_KEY=FILE signs"
 fi
 
-dpkg-deb --extract ./*.deb "$work/deb"
+for package in ./*.deb; do dpkg-deb --extract "$package" "$work/deb"; done
 root=$work/deb
-for file in usr/bin/discreet usr/share/man/man1/discreet-train.1.gz usr/share/bash-completion/completions/discreet \
+for file in usr/bin/discreet usr/share/man/man1/discreet-train.1.gz usr/share/man/man1/discreet-net-party.1.gz usr/share/bash-completion/completions/discreet \
 	usr/lib/systemd/system/discreet-serve.service etc/discreet/serve.env usr/bin/discreet-net \
 	usr/lib/systemd/system/discreet-site.service etc/discreet/site.env.example usr/share/discreet/site/alerts.yaml usr/share/discreet/discreet.schema.json; do
 	[ -s "$root/$file" ] || { echo "the deb lacks $file"; exit 1; }
 done
-dpkg-deb --info ./*.deb conffiles | grep -qx /etc/discreet/serve.env
+dpkg-deb --info ./discreet_*.deb conffiles | grep -qx /etc/discreet/serve.env
 "$root/usr/bin/discreet" version
 "$root/usr/bin/discreet-net" version
+if command -v man > /dev/null; then
+	for page in discreet-train discreet-net-party-serve; do
+		man --warnings --local-file "$root/usr/share/man/man1/$page.1.gz" 2> "$work/man" > "$work/page"
+		[ -s "$work/page" ] && [ ! -s "$work/man" ] || { cat "$work/man"; exit 1; }
+	done
+	echo "manual: man renders its pages without a warning"
+fi
 "$root/usr/bin/discreet" schema json-schema | cmp - "$root/usr/share/discreet/discreet.schema.json"
 
 # The units name the installed programs and pages: here, those of the package.
@@ -42,7 +49,7 @@ fi
 if [ "$(id -u)" = 0 ] && command -v debootstrap > /dev/null; then
 	debootstrap --variant=minbase stable "$work/chroot" > "$work/log"
 	cp ./*.deb "$work/chroot/"
-	chroot "$work/chroot" sh -c 'dpkg --install /*.deb && discreet version && dpkg --purge discreet'
+	chroot "$work/chroot" sh -c 'dpkg --install /*.deb && discreet version && discreet-net version && dpkg --purge discreet discreet-net'
 	echo "deb: installed and removed"
 else
 	echo "deb: not installed, since debootstrap or root is not here"
@@ -51,6 +58,7 @@ if command -v rpm > /dev/null; then
 	rpm --root "$work/rpm" --initdb
 	rpm --root "$work/rpm" --nodeps --install ./*.rpm
 	"$work/rpm/usr/bin/discreet" version
+	"$work/rpm/usr/bin/discreet-net" version
 	echo "rpm: installed"
 else
 	echo "rpm: not installed, since rpm is not here"

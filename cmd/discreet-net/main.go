@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command discreet-net trains differentially private classifiers where nobody may see all rows:
+// Command discreet-net trains differentially private classifiers if no one may see all rows:
 // among people who perturb at home, and among parties that may not pool their tables. Its exit
 // codes are those of discreet.
 package main

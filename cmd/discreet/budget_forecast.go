@@ -28,15 +28,15 @@ func (a *app) newBudgetForecastCommand() *cobra.Command {
 	b := &budgetForecast{app: a}
 	c := &cobra.Command{
 		Use:   "forecast",
-		Short: "say how long a budget lasts at a pace",
-		Long: `Forecast says what becomes of a budget if one model is trained each month on the
-people of the last months: whether that is sustainable, and until when it lasts if
-not. Without --epsilon it finds the largest ε that is sustainable. With --also one
-more model is trained each month on everyone, and forecast says until when that is
-possible without a refusal of the others. What running trainings have reserved
-counts as spent. It reads the ledger alone and spends nothing.
+		Short: "compute how long a budget lasts",
+		Long: `Forecast assumes that one model is trained each month on the people of the last
+months. It prints whether the budget sustains this, and if not, when it runs out.
+Without --epsilon it finds the largest ε that is sustainable. With --also one
+more model is trained each month on everyone, and forecast prints until when the
+budget allows both. The price of running trainings counts as spent. Forecast
+reads only the ledger and spends nothing.
 
-Where cohorts are not months, a new one stands for a month.`,
+If cohorts are not months, each new cohort counts as one month.`,
 		Example: `  discreet budget forecast --ledger l.db --dataset members --epsilon 0.5 --last 3
   discreet budget forecast --ledger l.db --dataset members --last 3 --also 0.1 --json`,
 		Args: cobra.NoArgs,

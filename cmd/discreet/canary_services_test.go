@@ -148,6 +148,8 @@ func TestNoServiceShowsAProtectedCell(t *testing.T) {
 	}
 	give(t, "sites.txt", list)
 	give(t, "d.key", keys["d"]+"\n")
+	give(t, "map.yaml", "columns: {city: {name: city}}\n")
+	serve["a"] = append(serve["a"], "--map", "map.yaml")
 	for name, args := range serve {
 		runDiscreet(t, strings.Fields("site init --site "+name+" --sites sites.txt --schema site.yaml --coordinator uni --honest "+
 			"2 --epsilon 20 --lifetime-epsilon 60 --held-out later --until 2999-12-31 --out "+name+".yaml")...)

@@ -19,7 +19,7 @@ import (
 
 // Processes that tests start go by a clock that stands until the test sets it
 // forward. So nothing that takes part in a task is late because a machine is slow,
-// and nobody waits for a slot's time or a deadline to pass.
+// and no one waits for a slot's time or a deadline to pass.
 
 // clockFile is the environment's variable that names the file with the time.
 const clockFile = "DISCREET_TEST_CLOCK"

@@ -188,8 +188,8 @@ func (e *evaluate) heldOutSchema(models []*model.Model) (*schema.Schema, []byte,
 	}
 	for _, m := range models {
 		if m.Privacy.ProtectsPersons() {
-			return nil, nil, cli.Refuse("evaluate", "schema", "must be given: the model protects persons, and the held-out "+
-				"rows' schema says whose they are", nil)
+			return nil, nil, cli.Refuse("evaluate", "schema", "must be given: the model protects persons, and only the held-out "+
+				"rows' schema names the column of persons", nil)
 		}
 	}
 	for _, m := range models[1:] {

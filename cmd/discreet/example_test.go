@@ -4,6 +4,10 @@ package main
 
 import (
 	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -45,6 +49,54 @@ func TestExamplesAreUnderstood(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", line, err)
 		}
+	}
+}
+
+// The default learner is what examples of train and hints recommend: no more than one example names each other one.
+func TestExamplesRecommendTheDefault(t *testing.T) {
+	train, _, err := newTestRoot().Find([]string{"train"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := map[string]int{}
+	for _, line := range shown(train.Example) {
+		_, rest, ok := strings.Cut(line, "--learner ")
+		if name, _, _ := strings.Cut(rest, " "); ok {
+			named[name]++
+		}
+	}
+	for name, n := range named {
+		if n > 1 {
+			t.Errorf("%d examples of train have --learner %s", n, name)
+		}
+	}
+	if hint := regexp.MustCompile(`"[^"\n]*\b(such as|example|try|use|learner) (brc|erm)\b`); len(named) > 0 {
+		walkSources(t, "../..", func(path, text string) {
+			if found := hint.FindString(text); found != "" {
+				t.Errorf("%s: %s recommends another learner than the default", path, found)
+			}
+		})
+	}
+}
+
+// walkSources gives visit each source of the product that is no test.
+func walkSources(t *testing.T, root string, visit func(path, text string)) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "out" || d.Name() == "lab"):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		visit(path, string(text))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

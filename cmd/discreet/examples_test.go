@@ -14,7 +14,7 @@ import (
 )
 
 // TestExampleCommands runs the commands at the head of each example's schema as they stand there,
-// on the table that they name, where it is on this machine.
+// on the table that they name, if it is on this machine.
 func TestExampleCommands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains on real tables")

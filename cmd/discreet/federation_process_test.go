@@ -78,7 +78,7 @@ func newTrial(t *testing.T, rows int) *trial {
 // asked counts calls of freePort.
 var asked atomic.Int64
 
-// freePort is a port of this machine that nobody uses. It lies below those that the
+// freePort is a port of this machine that no one uses. It lies below those that the
 // system hands out by itself, or the connection of another test could take it before
 // the process that it is for begins to listen.
 func freePort() (port string, err error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// setPort is the script command "port": it sets PORT to one that nobody uses.
+// setPort is the script command "port": it sets PORT to one that no one uses.
 func setPort(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: port")
@@ -23,7 +23,7 @@ func setPort(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("PORT", port)
 }
 
-// served is the script command "served ADDRESS": it waits until somebody listens
+// served is the script command "served ADDRESS": it waits until someone listens
 // there.
 func served(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {

@@ -76,7 +76,7 @@ func TestPrivateCellsDoNotShowInWords(t *testing.T) {
 
 // No flag of train lets an analyst measure what is private: with every flag at values about the
 // number of rows and of bytes, tables that differ in one row where their number is private, or in
-// one long private cell where it is public, give the same words, exit code and files.
+// one long private cell if it is public, give the same words, exit code and files.
 func TestNoFlagComparesSizes(t *testing.T) {
 	const n = 40
 	base := sampleFolder(t, n)

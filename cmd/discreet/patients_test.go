@@ -15,7 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// editLines is the script command "edit MOST EDITS DRAFT OUT": it edits a draft as somebody does,
+// editLines is the script command "edit MOST EDITS DRAFT OUT": it edits a draft as someone does,
 // by at most so many lines PLACE | BEGINS | WITH. From the column PLACE on, the first line that
 // begins so becomes WITH.
 func editLines(ts *testscript.TestScript, neg bool, args []string) {

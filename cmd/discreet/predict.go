@@ -100,7 +100,7 @@ a folder of Parquet files that must not exist.`,
 		"with --explain, the `class` to explain, of a label of more than two (default the predicted one)")
 	c.Flags().BoolVar(&p.interval, "interval", false, "also write a 95 % interval for the effect of noise on the score (additive models)")
 	c.Flags().StringVar(&p.cluster.Engine, "engine", predict.EngineMemory,
-		"`where` rows are scored: memory, of this machine, or spark (docs/scale.md)")
+		"the `engine` that scores rows: memory, of this machine, or spark (docs/scale.md)")
 	commands.AddClusterFlags(c, &p.cluster.Master, &p.cluster.Submit)
 	cli.Reads(c, "model", "data")
 	cli.Writes(c, "out")

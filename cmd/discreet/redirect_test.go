@@ -107,7 +107,7 @@ func (s *strangers) exits(args ...string) string {
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
 	var talk bytes.Buffer
-	// a combination of nobody's votes is one
+	// a combination of no one's votes is one
 	_ = cli.Run(ctx, newBoth, args, nil, strings.NewReader(""), io.Discard, &talk)
 	if ctx.Err() != nil {
 		s.t.Errorf("discreet %s does not end:\n%s", strings.Join(args, " "), &talk)
@@ -115,7 +115,7 @@ func (s *strangers) exits(args ...string) string {
 	return talk.String()
 }
 
-// calls are the commands that call somebody, by the role of whom they call.
+// calls are the commands that call someone, by the role of whom they call.
 func (s *strangers) calls(role identity.Role, url func(name string) string) map[string][]string {
 	s.t.Helper()
 	task := strings.Repeat("0", 64)

@@ -37,9 +37,9 @@ card, its schema, the ledger's entries about it, reports and exports that you as
 for, and one signed attestation over all of them (DSSE and in-toto). It reads the
 model and, if one is given, the ledger. It reads no row and costs no budget.
 
-Without --ledger the release says that no ledger is part of it.
+Without --ledger the release states that it contains no ledger.
 
-An attack's report is exact and tells about the rows. A release has one only with
+An attack's report is exact and reveals the rows. A release contains one only with
 --not-private. It is also written as a report of SACRO-ML.
 
 Readers of the archive run discreet verify. Keygen makes a key.`,
@@ -67,8 +67,8 @@ Readers of the archive run discreet verify. Keygen makes a key.`,
 
 func (r *releaseFlags) writeRelease(ctx context.Context, path string) error {
 	if r.attack != "" && !r.notPrivate {
-		return cli.Refuse("release", "not-private", "must be given with --attack: what an attack finds is exact and tells "+
-			"about the rows", nil)
+		return cli.Refuse("release", "not-private", "must be given with --attack: the results of an attack are exact and "+
+			"reveal the rows", nil)
 	}
 	key, err := keyfile.Read("release", r.key)
 	if err != nil {
@@ -107,7 +107,7 @@ func (r *releaseFlags) writeRelease(ctx context.Context, path string) error {
 		return err
 	}
 	if r.ledger.Address == "" {
-		r.Say("no ledger was given: the release says that none is part of it")
+		r.Say("no ledger was given: the release states that it contains none")
 	}
 	r.Say("wrote %s", r.out)
 	return nil

@@ -42,7 +42,7 @@ func runDiscreet(t *testing.T, args ...string) (stdout string) {
 	return out.String()
 }
 
-// stopper is a table that never ends, and calls stop when somebody has begun
+// stopper is a table that never ends, and calls stop when someone has begun
 // to read it.
 type stopper struct {
 	rest io.Reader

@@ -28,7 +28,7 @@ func (a *app) newSchemaFormCommand() *cobra.Command {
 		Short: "print the JSON Schema of schema files, for editors",
 		Long: `Json-schema prints the form of a schema file as JSON Schema. An editor with a YAML
 language server then completes keys, explains them and marks mistakes. Save it
-beside your schema, and begin the schema with the line
+in the folder of your schema, and begin the schema with the line
 
   # yaml-language-server: $schema=discreet.schema.json`,
 		Example: "  discreet schema json-schema > discreet.schema.json",

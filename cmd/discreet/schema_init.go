@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"unicode/utf8"
 
@@ -45,7 +46,7 @@ it. Pass --no-header and the number of columns.`,
   discreet schema init bank-full.csv.gz --delimiter ';' > bank.yaml
   discreet schema init adult.data.gz --no-header --columns 15 > adult.yaml`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return i.draftSchema(args[0]) },
+		RunE: func(c *cobra.Command, args []string) error { return i.draftSchema(c.Context(), args[0]) },
 	}
 	c.Flags().StringVar(&i.delimiter, "delimiter", ",", `the `+"`character`"+` between cells; \t for a tab`)
 	c.Flags().StringVar(&i.quote, "quote", `"`, "the `character` around quoted cells; empty for none")
@@ -64,7 +65,7 @@ it. Pass --no-header and the number of columns.`,
 	return c
 }
 
-func (i *schemaInit) draftSchema(path string) error {
+func (i *schemaInit) draftSchema(ctx context.Context, path string) error {
 	d, err := i.readDialect()
 	if err != nil {
 		return &cli.UsageError{Err: err}
@@ -73,7 +74,7 @@ func (i *schemaInit) draftSchema(path string) error {
 	if i.noHeader {
 		text, err = schema.InitColumns(i.columns, d)
 	} else {
-		text, err = i.fromHeader(path, d)
+		text, err = i.fromHeader(ctx, path, d)
 	}
 	if err != nil {
 		return err
@@ -82,8 +83,8 @@ func (i *schemaInit) draftSchema(path string) error {
 	return err
 }
 
-func (i *schemaInit) fromHeader(path string, d schema.Dialect) ([]byte, error) {
-	names, err := dataset.ReadHeader(path, d)
+func (i *schemaInit) fromHeader(ctx context.Context, path string, d schema.Dialect) ([]byte, error) {
+	names, err := dataset.ReadHeader(ctx, path, d)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +101,7 @@ func (i *schemaInit) fromHeader(path string, d schema.Dialect) ([]byte, error) {
 		}
 		book = book.AddTypes(types)
 	}
-	if book, err = dataset.AddTypes(book, path); err != nil {
+	if book, err = dataset.AddTypes(ctx, book, path); err != nil {
 		return nil, err
 	}
 	if i.sample == "" {

@@ -45,7 +45,7 @@ func TestInterruptEndsTraining(t *testing.T) {
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	for err == nil { // until nobody reads
+	for err == nil { // until no one reads
 		_, err = in.Write(rows)
 	}
 	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != cli.ExitFailed {

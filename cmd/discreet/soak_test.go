@@ -125,7 +125,7 @@ func (s *soak) draw(n int) int {
 	return s.rand.IntN(n)
 }
 
-// somebody is a replica that a connection goes to.
+// someone is a replica that a connection goes to.
 func (s *soak) somebody() string { return s.replicas[s.draw(len(s.replicas))].address }
 
 // replica is one process of the aggregator.

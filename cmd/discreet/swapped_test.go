@@ -145,6 +145,9 @@ var reading = map[string]string{
 	"export --model":            "export --model FILE --format onnx --out m.onnx",
 	"split --data":              "split --data FILE --schema census.yaml --train a.csv --test b.csv",
 	"split --schema":            "split --data census.csv --schema FILE --train a.csv --test b.csv",
+	"ui --files":                "ui --files FILE",
+	"ui --ledger":               "ui --ledger FILE --dataset d",
+	"ui --anchors":              "ui --ledger l.db --dataset d --anchors FILE",
 	"serve --model":             "serve --model FILE --listen NOWHERE",
 	"serve --tls-cert":          "serve --model m.json --listen NOWHERE --tls-cert FILE --tls-key FILE",
 	"serve --tls-key":           "serve --model m.json --listen NOWHERE --tls-cert FILE --tls-key FILE",
@@ -185,8 +188,17 @@ var reading = map[string]string{
 	"owner keys --book":         "owner keys --book FILE --lifetime-epsilon 1",
 	"site init --sites":         with(siteInitLine, "--sites FILE"),
 	"site init --schema":        with(siteInitLine, "--schema FILE"),
+	"site kit --sites":          with(siteKitLine, "--sites FILE"),
+	"site kit --schema":         with(siteKitLine, "--schema FILE"),
+	"site kit --policy":         with(siteKitLine, "--policy FILE"),
+	"site kit --certs":          with(siteKitLine, "--certs FILE"),
+	"site kit --key":            with(siteKitLine, "--key FILE"),
+	"site open --kit":           with(siteOpenLine, "--kit FILE"),
+	"site open --from":          with(siteOpenLine, "--from FILE"),
+	"site open --dir":           with(siteOpenLine, "--dir FILE"),
 	"site check --policy":       "site check --policy FILE --schema clinics.yaml",
 	"site check --officer":      "site check --policy signed.yaml --schema clinics.yaml --officer FILE",
+	"site check --map":          "site check --policy signed.yaml --schema clinics.yaml --map FILE",
 	"site check --schema":       "site check --policy signed.yaml --schema FILE",
 	"site sign --policy":        "site sign --policy FILE --key key.pem --out n.yaml",
 	"site sign --key":           "site sign --policy policy.yaml --key FILE --out n.yaml",
@@ -198,6 +210,7 @@ var reading = map[string]string{
 	"site serve --data":         with(siteServeLine, "--data FILE"),
 	"site serve --ledger":       with(siteServeLine, "--ledger FILE"),
 	"site serve --anchors":      with(siteServeLine, "--anchors FILE"),
+	"site serve --map":          with(siteServeLine, "--map FILE"),
 	"site serve --state":        with(siteServeLine, "--state FILE"),
 	"site serve --held-out":     with(siteServeLine, "--held-out FILE"),
 	"site evaluate --certs":     with(siteEvaluateLine, "--certs FILE"),
@@ -239,6 +252,8 @@ const (
 	aggregatorLine = "aggregator --certs certs --as aggregator/x --listen NOWHERE --state s.db --max-epsilon 1"
 	siteInitLine   = "site init --site x --sites sites.txt --schema clinics.yaml --coordinator x --honest 1 --epsilon 1 " +
 		"--lifetime-epsilon 1 --until 2999-12-31 --out n.yaml"
+	siteKitLine   = "site kit --sites sites.txt --schema clinics.yaml --policy policy.yaml --certs certs --key own.pem --out n.kit"
+	siteOpenLine  = "site open --kit x.kit --from officer.key --site x --dir opened"
 	siteServeLine = "site serve --certs certs --as party/x --listen NOWHERE --state site --policy signed.yaml --officer " +
 		"officer.key --key own.pem --schema clinics.yaml --data census.csv --ledger s.db"
 	siteTrainLine = "site train --certs certs --as combiner/x --sites sites.txt --schema clinics.yaml --epsilon 1 --honest 1 " +
@@ -264,8 +279,8 @@ func with(line, flags string) string {
 // writing are the flags that name what is written.
 var writing = []string{"--model", "--out", "--train", "--test", "--answers", "--save", "--announcement", "--roster"}
 
-// A flag that names a file is in one of the two lists, so that nobody adds one
-// whose mistakes quote somebody's row.
+// A flag that names a file is in one of the two lists, so that no one adds one
+// whose mistakes quote a person's row.
 func TestEveryFileFlagIsTried(t *testing.T) {
 	file := regexp.MustCompile(`(?m)^ +(?:-\w, +)?--(\S+) (?:file|files|folder|directory) `)
 	argument := regexp.MustCompile(`^(FILE|DATA)$`)
@@ -386,6 +401,9 @@ func scene(t testing.TB) string {
 	}
 	tell(t, strings.Fields(strings.ReplaceAll(siteInitLine, "n.yaml", "policy.yaml")))
 	if said := tell(t, strings.Fields("site sign --policy policy.yaml --key own.pem --out signed.yaml")); said != "" {
+		t.Fatal(said)
+	}
+	if said := tell(t, strings.Fields(strings.ReplaceAll(siteKitLine, "n.kit", "x.kit"))); said != "" {
 		t.Fatal(said)
 	}
 	return dir

@@ -21,13 +21,13 @@ func (a *app) newVerifyCommand() *cobra.Command {
 		Use:   "verify FILE",
 		Short: "check a release: its signature, its files and their numbers",
 		Long: `Verify reads an archive that discreet release wrote. It checks that a trusted key
-signed it, that no byte is another, and that the model, its card, its statement,
-the ledger's entries and the exports state the same. It then says what is proved
-by the signature, what by the files, and what by nothing.
+signed it, that no byte was changed, and that the model, its card, its statement,
+the ledger's entries and the exports agree. It then lists what the signature
+proves, what the files prove, and what nothing proves.
 
 It fails with exit code 1 at the first thing that is wrong. With --json it prints
 who signed and what the model states. It reads no ledger and no row. Page
-docs/verify.html checks the same in a browser, but for the texts.`,
+docs/verify.html runs the same checks in a browser, except those of the texts.`,
 		Example: `  discreet verify m.zip --keys trusted.pub`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -29,7 +29,7 @@ func TestAnchorsOnlyGrow(t *testing.T) {
 		wg.Go(func() { must(t, f.Note(identity, Head{(seq * 37) % 100, "aa"})) })
 	}
 	wg.Wait()
-	for range 2 { // nobody is under way now
+	for range 2 { // no one is under way now
 		must(t, f.Note(identity, Head{100, "bb"}))
 		must(t, f.Note(identity, Head{50, "cc"}))
 	}

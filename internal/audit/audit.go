@@ -31,13 +31,13 @@ type Pair struct {
 	// own source. An error ends the audit: a run that may fail on one side
 	// only must say so in a number.
 	Draw func(ctx context.Context, side int, src rng.Source, out []float64) error
-	// Batch is how many runs one Draw should make; 0 for 256.
+	// Batch is the number of runs that one Draw should make; 0 for 256.
 	Batch int
 	// Score, when set, orders runs by how much they speak for side 0: a
-	// likelihood ratio, where one is known.
+	// likelihood ratio, if one is known.
 	Score func(run []float64) float64
 	// Maximum is the largest bound that the pair can show when the code does
-	// what it says, in ε; 0 where that is not known.
+	// what it says, in ε; 0 if that is not known.
 	Maximum float64
 }
 
@@ -47,7 +47,7 @@ type Options struct {
 	Delta   float64    // of an (ε, δ) claim; in [0, 1)
 	// Alpha bounds the probability that a true claim is refuted; in (0, 0.5].
 	Alpha float64
-	// Runs is how many runs to make on each side, at most half of them to choose
+	// Runs is the number of runs to make on each side, at most half of them to choose
 	// the event; 0 for as many as fit into Limit, up to MaxRuns.
 	Runs int
 	// Limit is how long an audit without Runs should take.
@@ -94,12 +94,12 @@ type Report struct {
 	Likely     int     // the side on which it was expected more often
 	Counts     [2]int  // how often it happened in the measured half, by side
 	Measured   int     // runs on each side in the measured half
-	Maximum    float64 // of the pair; 0 where not known
+	Maximum    float64 // of the pair; 0 if not known
 	Verdict    string
 	Shape      Shape
 }
 
-// Run audits a subject. Time: about opts.Limit where opts.Runs is 0; the
+// Run audits a subject. Time: about opts.Limit if opts.Runs is 0; the
 // number of measured runs is fixed before the first of them, so that it cannot
 // depend on what they show.
 func Run(ctx context.Context, sub Subject, opts Options) (*Report, error) {
@@ -206,7 +206,7 @@ func (a *auditor) scoutPairs(ctx context.Context, pairs []Pair) (best *Pair, rat
 	return best, rate, nil
 }
 
-// secondsLeft is how many seconds there are until a share of Limit has passed.
+// secondsLeft is the number of seconds until a share of Limit has passed.
 func (a *auditor) secondsLeft(until float64) float64 {
 	return until*a.Limit.Seconds() - time.Since(a.began).Seconds()
 }

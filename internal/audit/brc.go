@@ -183,7 +183,7 @@ func (tr *transcript) logLikelihood(votes []float64) (sum float64) {
 	return sum
 }
 
-// largestRatio is the ratio where every noisy error lies just above the true one.
+// largestRatio is the ratio if every noisy error lies just above the true one.
 // (Far out, votes change by more and weights with them; such runs are too rare
 // to be counted.)
 func (tr *transcript) largestRatio() (sum float64) {

@@ -125,6 +125,6 @@ func estimateBound(k0, k1, n int, delta, z float64) float64 {
 	return math.Log((lower - delta) / upper)
 }
 
-// normalQuantile is how many standard deviations a normal variable exceeds
+// normalQuantile is the number of standard deviations a normal variable exceeds
 // with probability tail.
 func normalQuantile(tail float64) float64 { return math.Sqrt2 * math.Erfcinv(2*tail) }

@@ -20,7 +20,7 @@ import (
 )
 
 // Learner is any learner on small tables of the schema that differ in one row, or
-// in all rows of one person where the schema declares persons: extreme rows among
+// in all rows of one person if the schema declares persons: extreme rows among
 // equal ones, and random pairs drawn from src. Everything that a model's predictions
 // are made of is searched. rows is the size of the tables, or their number of
 // persons, at least 2. The scope of the pairs is the one that the learner's own
@@ -92,7 +92,7 @@ func modelPair(ctx context.Context, pl learn.Plan, name string, tabs [2]engine.T
 				return ctx.Err()
 			}
 			if err != nil {
-				out[0] = 1 // that training fails is something everybody sees
+				out[0] = 1 // that training fails is something everyone sees
 				return nil
 			}
 			for k, x := range listNumbers(m) {

@@ -146,7 +146,7 @@ func (b bent) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.fit(ctx, b.Plan, tab, guard.Uncounted{}, in.Exit())
+	return b.fit(ctx, b.Plan, tab, guard.Uncounted{}, in.SpendAll())
 }
 
 // Learners with bugs are refuted at the claim they were planned for.

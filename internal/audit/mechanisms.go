@@ -106,14 +106,14 @@ const candidates = 10
 
 func exponentialPair(eps dp.Epsilon, _ float64) (Pair, error) {
 	m, err := mech.ExponentialFor(eps, 2)
-	q := math.Exp(eps.Float() / 2) // weight of a score of 1 where 0 weighs 1
+	q := math.Exp(eps.Float() / 2) // weight of a score of 1 if 0 weighs 1
 	ahead, behind := q/(q+candidates-1), 1/(1+(candidates-1)*q)
 	return selectionPair(m, math.Log(ahead/behind)), err
 }
 
 func permuteAndFlip(eps dp.Epsilon, _ float64) (Pair, error) {
 	m, err := mech.PermuteAndFlipFor(eps, 2)
-	// The one ahead wins unless somebody visited earlier is taken, each with
+	// The one ahead wins unless someone visited earlier is taken, each with
 	// probability q; the one behind must be visited first, and be taken.
 	q := math.Exp(-eps.Float() / 2)
 	ahead := (1 - math.Pow(1-q, candidates)) / q / candidates

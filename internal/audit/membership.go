@@ -22,7 +22,7 @@ import (
 
 // Membership is the choices of an attack on the rows of a table.
 type Membership struct {
-	// Epsilon and Delta are the claim; Epsilon 0 where there is none.
+	// Epsilon and Delta are the claim; Epsilon 0 if there is none.
 	Epsilon dp.Epsilon
 	Delta   dp.Delta
 	Targets int // rows, or persons, of each kind that are attacked; at least 1
@@ -40,7 +40,7 @@ const MinMembershipRuns = 40
 // MembershipReport is what an attack found. It is computed from the rows of the
 // table without noise: it is not private.
 type MembershipReport struct {
-	Claim  dp.Price // Epsilon 0 where there is none
+	Claim  dp.Price // Epsilon 0 if there is none
 	Scope  dp.Scope // what of a row the worlds differ in
 	Unit   string   // whose rows those are: "a row", or "all rows of a person"
 	Runs   int      // measured trainings
@@ -49,7 +49,7 @@ type MembershipReport struct {
 	// Bound is on ε, from the most exposed row of all, and holds with Confidence.
 	Bound      float64
 	Confidence float64
-	Verdict    string // of Bound against the claim; "" where there is none
+	Verdict    string // of Bound against the claim; "" if there is none
 }
 
 // Kind is the attack on one kind of rows.

@@ -14,7 +14,7 @@ import (
 )
 
 // Neighbours is two tables that differ in the protected part of one row, or of all rows of one
-// person where the schema declares persons.
+// person if the schema declares persons.
 type Neighbours struct {
 	Name   string
 	Tables [2]*dataset.Table
@@ -32,7 +32,7 @@ func Scope(s *schema.Schema) dp.Scope {
 // AllNeighbours lists pairs of tables to search: extreme rows among equal ones,
 // and random pairs drawn from src. rows is their size, at least 2. Under
 // add-remove the row is left out of the second table instead of being replaced.
-// Where the schema declares persons each row is one of its own, but for the row that
+// If the schema declares persons, each row is its own person, except the row that
 // differs: its person has several alike.
 func AllNeighbours(s *schema.Schema, rows int, scope dp.Scope, src rng.Source) (list []Neighbours) {
 	label := scope != dp.PrivateFeatures
@@ -77,7 +77,7 @@ func AllNeighbours(s *schema.Schema, rows int, scope dp.Scope, src rng.Source) (
 }
 
 // withPersons repeats row 0 of both tables, which becomes that of a person with more rows than
-// count. fewer leaves one of them on the second side, where neighbours may do that.
+// count. fewer leaves one of them on the second side, if neighbours may do that.
 func (n Neighbours) withPersons(s *schema.Schema, scope dp.Scope, fewer bool) Neighbours {
 	if s.Person == nil {
 		return n
@@ -147,7 +147,7 @@ func equalRows(s *schema.Schema, rows int, of cell) *dataset.Table {
 }
 
 // replaceProtected returns t with the protected cells of its row 0 set by of, and its
-// label where that is protected; derived cells follow.
+// label if that is protected; derived cells follow.
 func replaceProtected(t *dataset.Table, scope dp.Scope, of cell, label uint8) *dataset.Table {
 	out := t.Subset(upFrom(0, t.Rows))
 	for j := range t.Schema.Columns {

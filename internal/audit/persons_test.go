@@ -74,7 +74,7 @@ func TestNeighboursMoveWholePersons(t *testing.T) {
 	}
 }
 
-// In an attack a coin moves all rows of a person, and nobody else's.
+// In an attack a coin moves all rows of a person, and no one else's.
 func TestWorldsMoveWholePersons(t *testing.T) {
 	for _, relation := range []dp.Relation{dp.ReplaceOne, dp.AddRemove} {
 		for _, scope := range []dp.Scope{dp.WholeRow, dp.PrivateFeatures, dp.LabelOnly} {

@@ -29,7 +29,7 @@ import (
 
 // loud is an ε at which half of a claim is within reach of some thousands of runs: a
 // bound is at most the logarithm of their number, and the ratio of k rounds only comes
-// near its end as often as all k of them do, which is seldom where each says little.
+// near its end as often as all k of them do, which is seldom if each says little.
 const loud dp.Epsilon = 8 * dp.Nano
 
 // wide is a schema of so many private numbers.
@@ -210,7 +210,7 @@ func TestAuditsOfGaussianReleases(t *testing.T) {
 }
 
 // constant is a candidate that learns nothing: it gives every row one answer, so sure that a row is
-// the most or the least of losses, and spends its share on a number about nobody. What is left to
+// the most or the least of losses, and spends its share on a number about no one. What is left to
 // attack is the choice.
 type constant struct {
 	learn.Plan

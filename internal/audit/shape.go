@@ -15,7 +15,7 @@ type Shape struct {
 }
 
 // describeEvent describes the statistic of the chosen event on the runs it was chosen
-// on: every value where there are few, else cells of one width over all but
+// on: every value if there are few, else cells of one width over all but
 // the outermost runs, which count for the first and the last cell.
 func describeEvent(ev *event, p *Pair, out [2][]float64) Shape {
 	const cells = 24

@@ -18,7 +18,7 @@ type statistic struct {
 // listStatistics lists what to look at: the pair's own score, each number, the
 // position of each number's lowest bit (where floating-point noise leaks), and
 // likelihood ratios learned from the runs, of each number alone, of all taken
-// as independent, and of each two together where there are few.
+// as independent, and of each two together if there are few.
 func listStatistics(p *Pair, out [2][]float64) (list []statistic) {
 	width := len(p.Outputs)
 	if p.Score != nil {
@@ -78,7 +78,7 @@ func lowestBit(x float64) float64 {
 	return float64(e - 53)
 }
 
-// countSeen is how many values f takes on the first runs, at most 2.
+// countSeen is the number of values that f takes on the first runs, at most 2.
 func countSeen(out [2][]float64, width, k int, f func(float64) float64) int {
 	first := f(out[0][k])
 	for side := range out {

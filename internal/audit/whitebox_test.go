@@ -21,7 +21,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// releasesOf is a learner on pairs of neighbouring tables, seen by somebody to whom every
+// releasesOf is a learner on pairs of neighbouring tables, seen by someone to whom every
 // noisy number and every choice is shown, as the proofs of learners allow (the model is
 // made of these and of public facts). A run trains on one side's table; then the same
 // releases are forced upon a training on the other side's, which shows what would have
@@ -170,7 +170,7 @@ type passage struct {
 type echoTape struct {
 	exit   *mech.Exit
 	seen   []passage
-	hidden string // a release that nobody is shown
+	hidden string // a release that no one is shown
 }
 
 func (e *echoTape) Numbers(label string, m mech.Mechanism, values []mech.Ratio) []float64 {

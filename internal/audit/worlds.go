@@ -19,11 +19,11 @@ type worlds struct {
 	scope    dp.Scope
 	leaveOut bool              // under add-remove a target is left out, not replaced
 	targets  []int             // rows of base: as they are first, then those made to stand out
-	others   [][]int           // the other rows of each target's person, where the schema declares persons
+	others   [][]int           // the other rows of each target's person, if the schema declares persons
 	versions [2]*dataset.Table // the targets with their own part (in world 1), and with the other
 }
 
-// newWorlds draws n targets of each kind, of different persons where the schema declares those.
+// newWorlds draws n targets of each kind, of different persons if the schema declares those.
 // Unprotected parts are the same in both worlds.
 func newWorlds(tab *dataset.Table, scope dp.Scope, n int, src rng.Source) *worlds {
 	units := listUnits(tab)
@@ -134,7 +134,7 @@ func (w *worlds) copyProtected(to *dataset.Table, row int, from *dataset.Table, 
 }
 
 // listUnits lists the rows of each unit of privacy: each row by itself, or those of each person.
-// Rows of nobody are left out.
+// Rows of no one are left out.
 func listUnits(tab *dataset.Table) (units [][]int) {
 	if tab.Persons == nil {
 		for i := range tab.Rows {
@@ -183,7 +183,7 @@ func codeAt(c *column.Column, i int) uint32 {
 	return c.Codes.At(i)
 }
 
-// setCode changes a cell of a column whose codes nobody else holds.
+// setCode changes a cell of a column whose codes no one else holds.
 func setCode(c *column.Column, i int, code uint32) {
 	switch {
 	case c.Codes.U8 != nil:

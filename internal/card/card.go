@@ -29,7 +29,7 @@ type Card struct {
 	Learner  string   `json:"learner" yaml:"learner"`
 
 	Guarantee  string      `json:"guarantee" yaml:"guarantee"` // in words
-	Epsilon    json.Number `json:"epsilon" yaml:"epsilon"`     // 0 where nothing is protected
+	Epsilon    json.Number `json:"epsilon" yaml:"epsilon"`     // 0 if nothing is protected
 	Delta      json.Number `json:"delta" yaml:"delta"`
 	Odds       []string    `json:"odds" yaml:"odds"`
 	Neighbours string      `json:"tables_compared" yaml:"tables_compared"`
@@ -130,7 +130,7 @@ func Of(m *model.Model, file []byte, program string, date time.Time) *Card {
 		c.Proof = p.Claim
 	}
 	c.Protected, c.Neighbours = p.Protects(), p.Compares()
-	c.Guarantee, c.Odds = describeGuarantee(p)
+	c.Guarantee, c.Odds = DescribeGuarantee(p)
 	return c
 }
 
@@ -160,9 +160,9 @@ func (c *Card) addMechanisms(bill []dp.Event) {
 	}
 }
 
-// describeGuarantee puts the price in plain words, with what it means to a reader who suspects
+// DescribeGuarantee puts the price in plain words, with what it means to a reader who suspects
 // something.
-func describeGuarantee(p *model.Privacy) (guarantee string, odds []string) {
+func DescribeGuarantee(p *model.Privacy) (guarantee string, odds []string) {
 	if p.Scope == dp.Nothing {
 		return "None. This model may reveal whatever was read of the training rows.", []string{}
 	}
@@ -192,11 +192,15 @@ func describeGuarantee(p *model.Privacy) (guarantee string, odds []string) {
 	return guarantee + ".", odds
 }
 
-// percentOf is how sure the model can make somebody who was before, rounded up: the odds
-// grow e^ε-fold.
+// Suspect is the largest certainty that a model of a pure guarantee can give, by the certainty before, both
+// probabilities: the odds grow e^ε-fold.
+func Suspect(e dp.Epsilon, before float64) float64 {
+	return 1 / (1 + math.Exp(-e.Float())*(1-before)/before)
+}
+
+// percentOf is Suspect in percent, rounded up.
 func percentOf(e dp.Epsilon, before float64) string {
-	after := 1 / (1 + math.Exp(-e.Float())*(1-before)/before)
-	return fmt.Sprintf("%.1f\u00a0%%", math.Ceil(1000*after-1e-9)/10)
+	return fmt.Sprintf("%.1f\u00a0%%", math.Ceil(1000*Suspect(e, before)-1e-9)/10)
 }
 
 // AddLedger says where l holds the model's file; a ledger that does not is refused.
@@ -263,7 +267,7 @@ func ReadPriceWords(text string) (p dp.Price, err error) {
 }
 
 // AddAudit adds what discreet audit --json or attack --json printed into a file. What is
-// in the file is not repeated where it is none of theirs.
+// in the file is not repeated if it is none of theirs.
 func (c *Card) AddAudit(path string) error {
 	refuse := &dp.ParamError{Op: "card", Param: "audit",
 		Want: "must be what discreet audit --json or attack --json printed", Got: path}

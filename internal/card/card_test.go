@@ -163,8 +163,19 @@ func TestWordsFollowEpsilon(t *testing.T) {
 	b.Reset()
 	if err := Of(m, nil, "discreet test", day).WriteHTML(&b); err != nil || !strings.Contains(b.String(), "NOT PRIVATE") ||
 		strings.Count(b.String(), "<main>") != 1 ||
-		!strings.Contains(b.String(), `class="lead alarm"`) || strings.Contains(b.String(), "Protected from") {
+		!strings.Contains(b.String(), `class="lead alarm"`) || strings.Contains(b.String(), "Protected from") ||
+		strings.Contains(b.String(), "k times epsilon") {
 		t.Errorf("a model without privacy has promises on its card (%v)", err)
+	}
+}
+
+// The fit that auto chose is a line of its bill, which the card itemises.
+func TestCardsItemiseTheChoice(t *testing.T) {
+	m := models(t)[0]
+	words := "Chosen: additive, with 19 measurements by laplace, epsilon = 0.9 in total. "
+	m.Privacy.Statement = words + m.Privacy.Statement
+	if text := write(t, Of(m, nil, "discreet test", day).WriteHTML); !strings.Contains(text, strings.TrimSpace(words)+"<") {
+		t.Errorf("the card does not itemise the fit that was chosen: %s", text)
 	}
 }
 

@@ -3,38 +3,57 @@
 package card
 
 import (
-	"bytes"
 	_ "embed"
-	"html/template"
+	"fmt"
+	"html"
 	"io"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 )
 
-//go:embed page.html.tmpl
-var layout string
-
-var page = template.Must(template.New("card").Parse(layout))
+//go:embed page.css
+var style string
 
 // WriteHTML writes the card as one page that loads nothing.
 func (c *Card) WriteHTML(w io.Writer) error {
-	var b bytes.Buffer
-	view := map[string]any{"Title": c.title(), "Lead": c.lead(), "Private": c.isPrivate(), "Sections": c.sections()}
-	if err := page.Execute(&b, view); err != nil {
-		return err
+	var b strings.Builder
+	text := html.EscapeString
+	class := "lead"
+	if !c.isPrivate() {
+		class += " alarm"
 	}
-	_, err := w.Write(b.Bytes())
+	fmt.Fprintf(&b, `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>%s</title>
+<style>
+%s</style>
+</head>
+<body>
+<main>
+<h1>%s</h1>
+<p class="%s">%s</p>
+`, text(c.title()), style, text(c.title()), class, text(c.lead()))
+	for _, s := range c.sections() {
+		fmt.Fprintf(&b, "<section>\n<h2>%s</h2>\n<dl>\n", text(s.Title))
+		for _, l := range s.Lines {
+			fmt.Fprintf(&b, "<dt>%s</dt>\n<dd>", text(l.Key))
+			for _, t := range l.Text {
+				fmt.Fprintf(&b, "<p>%s</p>", text(t))
+			}
+			b.WriteString("</dd>\n")
+		}
+		b.WriteString("</dl>\n</section>\n")
+	}
+	b.WriteString("</main>\n</body>\n</html>\n")
+	_, err := io.WriteString(w, b.String())
 	return err
 }
 
 func (c *Card) title() string { return "Privacy card: " + c.Predicts + " from " + c.Dataset }
-
-// Format returns what writes the card as html, pdf, yaml or as a record of the registry; nil for another
-// name.
-func (c *Card) Format(name string) func(io.Writer) error {
-	return map[string]func(io.Writer) error{"html": c.WriteHTML, "pdf": c.WritePDF, "yaml": c.WriteYAML,
-		"registry": c.WriteRegistry}[name]
-}
 
 // WriteYAML writes the facts for programs.
 func (c *Card) WriteYAML(w io.Writer) error { return writeYAML(w, c) }

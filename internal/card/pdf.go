@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !js
+
 package card
 
 import (
@@ -88,4 +90,11 @@ func writeSection(f *fpdf.Fpdf, s section) {
 			f.MultiCell(pageWidth-2*margin-keyWidth, leading, t, "", "L", false)
 		}
 	}
+}
+
+// Format returns what writes the card as html, pdf, yaml or as a record of the registry; nil for another
+// name.
+func (c *Card) Format(name string) func(io.Writer) error {
+	return map[string]func(io.Writer) error{"html": c.WriteHTML, "pdf": c.WritePDF, "yaml": c.WriteYAML,
+		"registry": c.WriteRegistry}[name]
 }

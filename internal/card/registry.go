@@ -212,22 +212,22 @@ func (c *Card) WriteRegistry(w io.Writer) error {
 				strings.Join(c.NotProtected, "; ")},
 			Loss: loss{c.describeUnit(), c.Neighbours + ".", parameters{eps, c.weight}, strings.Join(append([]string{c.Guarantee,
 				"Here " + variance + "."}, c.Odds...), " ")},
-			Model: trustModel{setting, "Trusted with the rows: whoever holds the training table and operates the machine that " +
-				"trains. Not trusted: everybody who gets the model or its predictions.", "One release",
+			Model: trustModel{setting, "Trusted with the rows: those who hold the training table and operate the machine that " +
+				"trains. Not trusted: everyone who gets the model or its predictions.", "One release",
 				strings.Join(counts, " "), "Static", "Non-interactive"},
 			Accounting: accounting{"Scores, labels and this record are computed from the released model and cost nothing.",
-				"The prices of all measurements of the training are added up; where delta is above 0, jointly accounted for. " +
+				"The prices of all measurements of the training are added up; if delta is above 0, they are accounted jointly. " +
 					strings.Join(counts, " ")},
 			Implementation: implementation{"Bounds, categories and roles are declared in a schema before the table is read. " +
-				"Choosing among candidates, where done, is part of the price.", strings.Join(mechanisms, " ") +
-				" Noise is exact and discrete on a public grid unless the proof says otherwise, from the system's secure " +
+				"A choice among candidates is part of the price.", strings.Join(mechanisms, " ") +
+				" Noise is exact and discrete on a public grid unless the proof states otherwise, from the system's secure " +
 				"generator. Program: " + c.Program + ".", "The proof named above states assumptions and tests."},
 			Administrative: administrative{a["sources"], a["notes"], []string{a["author"]}},
 		},
 	})
 }
 
-// asSentence ends a text with a stop, where it has none.
+// asSentence ends a text with a stop, if it has none.
 func asSentence(s string) string { return strings.TrimRight(s, ".") + "." }
 
 var notSlug = regexp.MustCompile(`[^a-z0-9]+`)

@@ -59,11 +59,11 @@ func (c *Card) describeLabel() string {
 	return fmt.Sprintf("The label %s is protected.", c.Predicts)
 }
 
-// protectsMore reports whether more than one row of somebody is protected together.
+// protectsMore reports whether all rows of a person or party are protected together.
 func (c *Card) protectsMore() bool { return c.privacy.Scope == dp.Party || c.privacy.ProtectsPersons() }
 
 func (c *Card) describeNeighbours() string {
-	if c.protectsMore() {
+	if c.protectsMore() || !c.isPrivate() {
 		return c.Neighbours + "."
 	}
 	return c.Neighbours + ". A person with several rows is protected less: for k rows, k times epsilon holds."
@@ -178,6 +178,9 @@ func (c *Card) describeMethod() []line {
 	}
 	if noise != nil {
 		lines = append(lines, line{"Noise mechanisms", noise})
+	}
+	if words, _, ok := strings.Cut(c.privacy.Statement, ". "); ok && strings.HasPrefix(words, "Chosen") {
+		lines = append(lines, line{"Choice", []string{words + "."}})
 	}
 	if c.Proof != "" {
 		lines = append(lines, line{"Proof", []string{c.Proof + ", in evidence/guarantees of the program's source. The " +

@@ -46,7 +46,7 @@
 //
 // # Why seeds are right here
 //
-// These tables protect nobody, since nobody is in them, and a benchmark or a
+// These tables protect no one, since no one is in them, and a benchmark or a
 // README must see the same table twice. So this room, unlike every other, draws
 // from a seeded generator (ChaCha8, keyed by seed and block number). What is
 // drawn never leaves as noise: it only fills cells.

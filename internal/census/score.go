@@ -42,7 +42,7 @@ func newScore() *score {
 			sc.career[e][age] = points(0.12*float64(e-4) + grown*(0.7+0.12*float64(e)))
 		}
 	}
-	// Hours pay up to 55, and most where the job pays.
+	// Hours pay up to 55, and most if the job pays.
 	for j, job := range jobs {
 		for h := range maxHours + 1 {
 			week := min(float64(h), 55) - 40

@@ -45,7 +45,7 @@ func Run(ctx context.Context, newRoot func(*App) *cobra.Command, args, env []str
 	root := newRoot(a)
 	a.prepareTree(root)
 	if args == nil {
-		args = []string{} // cobra reads os.Args where there is nil
+		args = []string{} // cobra reads os.Args if there is nil
 	}
 	root.SetArgs(args)
 	root.SetIn(stdin)

@@ -23,7 +23,7 @@ import (
 // below runs before every command.
 const (
 	readsKey  = "reads"  // of a command too, for its arguments; the values are names of files in a folder
-	writesKey = "writes" // the values are names of files in a folder; none where the flag names a file
+	writesKey = "writes" // the values are names of files in a folder; none if the flag names a file
 	resultKey = "result" // writes, and is the result of a job that may be asked for again
 	keepsKey  = "keeps"  // the value is the table that tells a database of the kind, "" for a folder
 	holdsKey  = "holds"  // the value is a regular expression of the names in a folder that is kept
@@ -204,7 +204,7 @@ func filesOf(f *pflag.Flag) (paths []string) {
 	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return p == "" })
 }
 
-// filesIn are the files of a folder, or the file itself where there are no names.
+// filesIn are the files of a folder, or the file itself if there are no names.
 func filesIn(path string, names []string) (files []string) {
 	if len(names) == 0 {
 		return []string{path}
@@ -253,7 +253,7 @@ func samePath(a, b string) bool {
 	return strings.EqualFold(resolve(a), resolve(b))
 }
 
-// liesIn holds for a path below a folder, in one of its files where they are known by name.
+// liesIn holds for a path below a folder, in one of its files if they are known by name.
 func liesIn(path string, in input) bool {
 	path = strings.ToLower(resolve(path))
 	if len(in.only) > 0 && !slices.Contains(in.only, filepath.Base(path)) {
@@ -289,7 +289,7 @@ const (
 	BookTable       = "discreet_book"
 )
 
-// systemNames are those in a folder that are nobody's: hidden ones, and what file systems put there.
+// systemNames are those in a folder that are no one's: hidden ones, and what file systems put there.
 const systemNames = `\..*|lost\+found`
 
 // checkFolder refuses to keep something in a folder that holds anything else.

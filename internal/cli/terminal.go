@@ -12,13 +12,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/plot"
 )
 
-// findTerminal returns what w writes to, where that is a terminal.
+// findTerminal returns what w writes to, if that is a terminal.
 func findTerminal(w io.Writer) (*os.File, bool) {
 	f, ok := w.(*os.File)
 	return f, ok && cwriter.IsTerminal(int(f.Fd()))
 }
 
-// Columns is the width to draw in: as the terminal, or 80 where there is none.
+// Columns is the width to draw in: as the terminal, or 80 if there is none.
 func (a *App) Columns() int {
 	if f, ok := findTerminal(a.Stdout); ok {
 		if width, _, err := cwriter.GetSize(int(f.Fd())); err == nil && width > 0 {
@@ -28,7 +28,7 @@ func (a *App) Columns() int {
 	return 80
 }
 
-// Glyphs are the characters to draw with: plain ASCII where the locale is declared and is
+// Glyphs are the characters to draw with: plain ASCII if the locale is declared and is
 // not UTF-8.
 func (a *App) Glyphs() plot.Glyphs {
 	for _, key := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {

@@ -50,10 +50,11 @@ func (a *App) NewAuditCommand() *cobra.Command {
 		Use:   "audit",
 		Short: "test a privacy claim from outside",
 		Long: `Audit tests a privacy claim from outside. It runs a learner, a mechanism, the
-private evaluation of a model or any other program many times on two neighbouring tables. It searches half of the
-runs for an event that distinguishes the tables, and counts that event in the
-other half. It prints a lower bound on the privacy loss, which holds with the
-stated confidence whatever was searched. If the bound is above the claim, the
+private evaluation of a model or any other program many times on two
+neighbouring tables. It searches half of the runs for an event that
+distinguishes the tables, and counts that event in the other half. It prints a
+lower bound on the privacy loss, which holds with the stated confidence for
+every event that was tried. If the bound is above the claim, the
 claim is REFUTED. "Not refuted" is not a proof. Audit exits with 0 whatever the
 verdict.
 
@@ -75,7 +76,7 @@ are given by --neighbours, or made from --schema.`,
 		RunE: func(c *cobra.Command, _ []string) error { return t.runAudit(c.Context()) },
 	}
 	t.choice = addChoice(c)
-	// Here a learner is one of three subjects: not required, and nobody's default.
+	// Here a learner is one of three subjects: not required, and no one's default.
 	l := c.Flags().Lookup("learner")
 	l.Annotations, l.DefValue, t.choice.name = nil, "", ""
 	l.Usage = "the `name` of the learner to audit: " + strings.Join(train.LearnerNames(), ", ")

@@ -128,7 +128,7 @@ func (l *compareFlags) runCompare(ctx context.Context) error {
 func (l *compareFlags) readOptions() (*heldout.Options, error) {
 	if !l.notPrivate {
 		return nil, &dp.ParamError{Op: "compare", Param: "not-private", Want: "is required: held-out scores are exact " +
-			"and tell about the rows, and a choice made by them is covered by no epsilon",
+			"and reveal the rows, and no epsilon covers a choice that is based on them",
 			Hint: "give --not-private for public or synthetic tables, or after the decision; discreet demo --save invents a " +
 				"table"}
 	}

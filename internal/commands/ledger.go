@@ -18,7 +18,7 @@ import (
 
 // LedgerFlag names a ledger, and where anchors are kept.
 type LedgerFlag struct {
-	Address string // "" where none is named
+	Address string // "" if none is named
 	anchors AnchorsFlag
 }
 

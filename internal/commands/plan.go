@@ -140,7 +140,7 @@ func (p *plan) countUnits(s *schema.Schema) (int, error) {
 	return p.rows, nil
 }
 
-// findRemainder is nil where no ledger is named.
+// findRemainder is nil if no ledger is named.
 func (p *plan) findRemainder(c *cobra.Command, s *schema.Schema, price dp.Price) (left *train.Remainder, err error) {
 	switch {
 	case (p.ledger.Address == "") != (p.dataset == ""):

@@ -25,7 +25,7 @@ func (f *samples) addFlags(c *cobra.Command) {
 	cli.AddSection(c, "Sample sizes of linear classifiers", "margin", "error", "dim")
 }
 
-// sampleSizes is nil where none of the flags is given.
+// sampleSizes is nil if none of the flags is given.
 func (f *samples) sampleSizes(c *cobra.Command, pr train.Price) (*train.SampleSizes, error) {
 	var given, missing []string
 	for _, name := range []string{"margin", "error", "dim"} {

@@ -58,14 +58,14 @@ With --part it reads only the rows of one part: the rows with that value in the
 column that the schema declares as parts:. The prices of trainings on different
 parts do not add up.
 
-With --cohorts only the rows of some cohorts are read and only those are
-charged: the levels, or the months, of the public column that the data set was
-declared with (budget init --cohort-by).
+With --cohorts it reads only the rows of some cohorts, and only these are
+charged. Cohorts are the levels, or the months, of the public column that the
+data set was declared with (budget init --cohort-by).
 
-Where the data set has an owner, --key is the analyst's key file, to whose
-allotment the training is charged. With --request it is filed as a request
-instead of being run: once another key has approved it (budget approve), the
-same command without --request runs it.
+If the data set has an owner, --key is the analyst's key file, and the training
+is charged to the analyst's allotment. With --request the training is not run
+but requested. Once another key has approved it (budget approve), the same
+command without --request runs it.
 
 With --ledger and --dataset the price is charged to the data set before the
 training begins. The training is refused if the price is more than what is left.
@@ -104,8 +104,8 @@ func (t *trainFlags) addFlags(c *cobra.Command) {
 	c.Flags().StringSliceVar(&t.cohorts, "cohorts", nil,
 		"train on some cohorts: their `names`, in a list with commas")
 	c.Flags().StringVar(&t.engine, "engine", train.EngineAuto,
-		"where the rows are kept meanwhile: memory, disk (in blocks, for tables larger than memory), auto, which is disk "+
-			"with --memory-limit and else memory, or spark (docs/scale.md); the model is the same")
+		"the storage of the rows during training: memory, disk (in blocks, for tables larger than memory), auto, which is "+
+			"disk with --memory-limit and otherwise memory, or spark (docs/scale.md); the model is the same")
 	c.Flags().StringVar(&t.memory, "memory-limit", "",
 		"keep the rows in blocks on disk, and at most this many `bytes` about them in memory (default 2GiB with --engine disk)")
 	AddClusterFlags(c, &t.master, &t.submit)

@@ -30,9 +30,8 @@ the commit that it was built from.`,
 
 // DescribeBuild describes a program by what the compiler stored in it.
 func DescribeBuild(program string) string {
-	version, commit := "unknown", ""
+	commit := ""
 	if info, ok := debug.ReadBuildInfo(); ok {
-		version = info.Main.Version
 		for _, s := range info.Settings {
 			switch {
 			case s.Key == "vcs.revision":
@@ -42,8 +41,16 @@ func DescribeBuild(program string) string {
 			}
 		}
 	}
+	return fmt.Sprintf("%s %s%s, %s, %s/%s", program, BuildVersion(), commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// BuildVersion is the version of the program: that of a release, or else what the compiler stored.
+func BuildVersion() string {
 	if release != "" {
-		version = release
+		return release
 	}
-	return fmt.Sprintf("%s %s%s, %s, %s/%s", program, version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Version
+	}
+	return "unknown"
 }

@@ -123,9 +123,9 @@ func (r *Result) WriteText(out io.Writer) error {
 	w.Flush()
 	// Epsilon is 1: see its text.
 	fmt.Fprintf(&b, `
-epsilon = %s means: whatever the private columns of one person say, they change
-the chance of any one model at most by a factor of e = %.2f. Whoever was 50 %% sure
-of something about them is at most %.0f %% sure after seeing the model.
+epsilon = %s means: the private columns of one person change the probability of
+any model by at most a factor of e = %.2f. A reader who was 50 %% sure of something
+about them is at most %.0f %% sure after seeing the model.
 `, Epsilon, math.E, 100*math.E/(1+math.E))
 	_, err := io.WriteString(out, b.String())
 	return err

@@ -19,11 +19,11 @@ const (
 var ErrFull = errors.New("the disk is full but for what is kept free")
 
 // measure is how many bytes of the disk at path are free for this process, and
-// how many there are; total is 0 where the system does not say. Tests replace it.
+// how many there are; total is 0 if the system does not say. Tests replace it.
 var measure = measureDisk
 
 // Check refuses to write more bytes to the disk that holds path, a file or folder
-// that is there, where less than the floor would stay free: a twentieth of the disk,
+// that is there, if less than the floor would stay free: a twentieth of the disk,
 // at most 256 MiB. A system that does not say what is free is not held to it.
 func Check(path string, more int64) error {
 	free, total, err := measure(path)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package edkey refuses Ed25519 public keys that stand for nobody.
+// Package edkey refuses Ed25519 public keys that stand for no one.
 package edkey
 
 import (

@@ -73,7 +73,7 @@ func decode(key []byte) (point, bool) {
 }
 
 // TestSmallOrder finds the points of small order by the curve's law, and checks that
-// every encoding of each is refused, and that each lets anybody sign.
+// every encoding of each is refused, and that each lets anyone sign.
 func TestSmallOrder(t *testing.T) {
 	neutral := point{big.NewInt(0), big.NewInt(1)}
 	of := func(q point) bool {

@@ -102,7 +102,7 @@ func (q *question) variance(t float64) float64 {
 }
 
 // Estimate is a number and the interval that holds the true one. The interval is [Low, High] even
-// where there is no Value: nothing is known then.
+// if there is no Value: nothing is known then.
 type Estimate struct {
 	Value, Low, High float64
 	Known            bool // there is a value

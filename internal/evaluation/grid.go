@@ -98,7 +98,7 @@ func (g *grid) single(k int) bool { return g.points != nil || k < g.first || k >
 // cell, tanh(w/4) more of one class at one end than of the other.
 func (g *grid) mostOrder(k int) float64 { return math.Tanh(g.width(k)/4) / 2 }
 
-// cells is how many cells there are.
+// cells is the number of cells.
 func (g *grid) cells() int { return len(g.cuts) + 1 }
 
 // cell is the cell of a score.

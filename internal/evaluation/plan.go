@@ -178,7 +178,7 @@ func (pl *Plan) price() error {
 	return pl.share.Check(pl.moves(), pl.values())
 }
 
-// values is how many numbers are measured.
+// values counts the numbers that are measured.
 func (pl *Plan) values() (n int) {
 	if pl.byLabel() {
 		return pl.parts[0].cells / 2
@@ -287,7 +287,7 @@ func (pl *Plan) newRelease(g *guard.Guard) *Release {
 // Cuts are the scores at which cells meet.
 func (pl *Plan) Cuts() []float64 { return slices.Clone(pl.grid.cuts) }
 
-// Sizes are how many counts a release has of each partition.
+// Sizes are the number of counts that a release has of each partition.
 func (pl *Plan) Sizes() (out []int) {
 	for _, p := range pl.parts {
 		out = append(out, p.cells)

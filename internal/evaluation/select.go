@@ -7,7 +7,7 @@ import "math"
 // Confidence is how often an interval holds the true number, at least about so.
 const Confidence = 0.95
 
-// pointwise is how many standard deviations an interval of one number reaches.
+// pointwise is the number of standard deviations an interval of one number reaches.
 var pointwise = normalCritical(func(c float64) float64 { return math.Erfc(c / math.Sqrt2) })
 
 // normalCritical is the c at which a decreasing chance of a miss is 1 - Confidence, by false position
@@ -31,7 +31,7 @@ func normalCritical(miss func(c float64) float64) float64 {
 	return high
 }
 
-// simultaneous is how many standard deviations intervals of several numbers reach so that together
+// simultaneous is the number of standard deviations intervals of several numbers reach so that together
 // they hold all true ones. The numbers are x·n for each of xs, neighbours alike: each is taken to
 // follow from its neighbour, as the steps of a normal walk do.
 func (c *counts) simultaneous(xs [][]float64) float64 {

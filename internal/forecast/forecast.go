@@ -51,7 +51,7 @@ type Forecast struct {
 	Signals   []Signal    `json:"signals"`
 	Persons   bool        `json:"persons"` // each has one row
 	// Columns say what a choice of columns does to a signal that falls from column to column; empty
-	// where there are no columns to choose among.
+	// if there are no columns to choose among.
 	Columns []Choice `json:"columns"`
 	// Best is the smallest number of Columns within two standard errors of the best.
 	Best int `json:"best_columns,omitempty"`
@@ -61,7 +61,7 @@ type Forecast struct {
 type Signal struct {
 	Columns      int     `json:"columns"`       // that say something, all alike
 	Law          float64 `json:"law"`           // AUC of the law's own probabilities
-	WithoutNoise *Mean   `json:"without_noise"` // AUC; null where the learner has no fit without noise
+	WithoutNoise *Mean   `json:"without_noise"` // AUC; null if the learner has no fit without noise
 	Private      Mean    `json:"private"`       // AUC of the plan
 	Learned      float64 `json:"learned"`       // share of what the law has above 0.5
 	Verdict      Verdict `json:"verdict"`
@@ -103,7 +103,7 @@ func newMean(x []float64) (m Mean) {
 // standardError returns the standard error of a mean over so many tables.
 func (m Mean) standardError(repeats int) float64 { return m.StdDev / math.Sqrt(float64(repeats)) }
 
-// judge says how much is learned of what a law has above the 0.5 of a constant.
+// judge computes how much of a law's AUC above 0.5 is learned.
 func judge(private Mean, law float64, repeats int) (learned float64, v Verdict) {
 	learned = max(0, private.Mean-0.5) / (law - 0.5)
 	switch {

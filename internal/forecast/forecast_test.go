@@ -146,7 +146,7 @@ func TestInvent(t *testing.T) {
 	}
 }
 
-// The private columns are what the label follows, the public ones where no others are read.
+// The private columns are what the label follows, the public ones if no others are read.
 func TestSignalColumns(t *testing.T) {
 	s := parse(t, kinds)
 	if got, _ := signalColumns(request(t, "additive", "1"), s); !slices.Equal(got, []int{0, 1, 2, 3, 4, 5}) {

@@ -42,7 +42,7 @@ const (
 )
 
 // signalColumns are the columns whose worth is in question: the private ones of the file, or the
-// public ones where the label alone is protected.
+// public ones if the label alone is protected.
 func signalColumns(r *train.Request, s *schema.Schema) (private []int, role schema.Role) {
 	var public []int
 	for j, c := range s.FileColumns() {

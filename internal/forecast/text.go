@@ -11,7 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// Quote is what a training would cost, and what it would learn; Forecast is nil where nobody asked.
+// Quote is what a training would cost, and what it would learn; Forecast is nil if no one asked.
 type Quote struct {
 	*train.Quote
 	Forecast *Forecast `json:"forecast,omitempty"`

@@ -14,7 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// rowUnits is how many units a whole row counts for in counts of rows: 1, or engine.WeightOne if rows
+// rowUnits is the number of units that a whole row counts for in counts of rows: 1, or engine.WeightOne if rows
 // are weighed by persons.
 func (g *Guard) rowUnits() int64 {
 	if g.table().Schema().Person == nil {
@@ -61,7 +61,7 @@ type Caps [2]uint32
 // Weight is what a row of some margin weighs: see statistic.Weight.
 func Weight(margin int64) uint64 { return statistic.Weight(margin) }
 
-// WeightOne is how many units make the weight 1: see engine.WeightOne.
+// WeightOne is the number of units that make the weight 1: see engine.WeightOne.
 const WeightOne = engine.WeightOne
 
 // FullCaps cut nothing.
@@ -191,38 +191,38 @@ func (c *ClassCells) Class(class int) *Sum {
 	return s
 }
 
+// rowsOf is the counts of one of the bins whatever the class, by bin.
+func (c *ClassCells) rowsOf(k int) []mech.Ratio {
+	values := make([]mech.Ratio, len(c.cells()[k].Rows[0]))
+	for b := range values {
+		values[b].Den = c.of.rowUnits()
+		for class := range c.cells()[k].Rows {
+			values[b].Num += c.cells()[k].Rows[class][b]
+		}
+	}
+	return values
+}
+
 // AllClasses is the counts of one of the bins whatever the class, by bin, once more by runs of bins
 // and then as they are: run says which of so many runs a bin is in. Each is one cell of a row.
 func (c *ClassCells) AllClasses(k, runs int, run func(bin int) int) *Sum {
-	values := make([]mech.Ratio, runs)
-	runOf := make([]int, len(c.cells()[k].Rows[0]))
-	for b := range c.cells()[k].Rows[0] {
+	rows, values := c.rowsOf(k), make([]mech.Ratio, runs)
+	for r := range values {
+		values[r].Den = c.of.rowUnits()
+	}
+	runOf := make([]int, len(rows))
+	for b := range rows {
 		runOf[b] = run(b)
-		rows := int64(0)
-		for class := range c.cells()[k].Rows {
-			rows += c.cells()[k].Rows[class][b]
-		}
 		if r := runOf[b]; r < runs { // else it would be counted as a bin, too
-			values[r].Num += rows
+			values[r].Num += rows[b].Num
 		}
-		values = append(values, mech.Ratio{Num: rows})
 	}
-	for i := range values {
-		values[i].Den = c.of.rowUnits()
-	}
-	return c.of.oneCell(values, 2, c.public[k]).formed(c.asked, ClassesOnce, k, append(runOf, runs))
+	return c.of.oneCell(append(values, rows...), 2, c.public[k]).formed(c.asked, ClassesOnce, k, append(runOf, runs))
 }
 
 // Rows is the counts of one of the bins whatever the class, by bin.
 func (c *ClassCells) Rows(k int) *Sum {
-	values := make([]mech.Ratio, len(c.cells()[k].Rows[0]))
-	for b := range values {
-		for class := range c.cells()[k].Rows {
-			values[b].Num += c.cells()[k].Rows[class][b]
-		}
-		values[b].Den = c.of.rowUnits()
-	}
-	return c.of.oneCell(values, 1, c.public[k]).formed(c.asked, RowsPart, k, nil)
+	return c.of.oneCell(c.rowsOf(k), 1, c.public[k]).formed(c.asked, RowsPart, k, nil)
 }
 
 // Join puts sums of counts side by side, to be measured together.

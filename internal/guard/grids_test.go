@@ -15,7 +15,7 @@ import (
 )
 
 // Slopes of a row: a cell's length moves by the row's own, so a choice's scores of
-// two grids may part by twice that, and by four times where a row is replaced.
+// two grids may part by twice that, and by four times if a row is replaced.
 func TestLengthSpreadIsThatOfTheScores(t *testing.T) {
 	for relation, want := range map[dp.Relation]float64{dp.AddRemove: 2, dp.ReplaceOne: 4} {
 		if got := LengthSpread(relation, 1); !(got >= want && got < want*1.001) {

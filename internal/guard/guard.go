@@ -68,17 +68,7 @@ func (g *Guard) setPurse(t Terms) (err error) {
 	return err
 }
 
-// OpenPublic returns a guard that answers what public columns and a public label say, and nothing
-// else.
-func OpenPublic(op string, tab engine.Table) (*Guard, error) {
-	if err := checkScope(op, dp.PrivateFeatures, tab.Schema()); err != nil {
-		return nil, err
-	}
-	return &Guard{terms: Terms{Op: op, Scope: dp.PrivateFeatures}, table: inside.Seal(tab), purse: &listPurse{op: op},
-		protects: protectedBy(dp.PrivateFeatures, tab.Schema()), private: true, most: 1}, nil
-}
-
-// CheckDelta refuses a δ that protects nobody: at δ = 1/rows the guarantee allows publishing one row
+// CheckDelta refuses a δ that protects no one: at δ = 1/rows the guarantee allows publishing one row
 // drawn at random. rows is 0 if their number is not known or not public.
 func CheckDelta(op string, delta dp.Delta, rows int) error {
 	if rows > 0 && delta >= (dp.Femto+dp.Delta(rows)-1)/dp.Delta(rows) {

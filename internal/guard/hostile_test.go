@@ -508,7 +508,7 @@ func settingOf(src rng.Source) setting {
 }
 
 // attack runs one hostile learner on both tables of a setting, and returns by how much the transcript
-// costs more than was charged: at most 1 where the guard holds.
+// costs more than was charged: at most 1 if the guard holds.
 func attack(t *testing.T, seed uint64) (cost float64) {
 	t.Helper()
 	src := replay.Seeded(seed, "hostile")

@@ -80,5 +80,9 @@ func (i Inside) pay(label, mechanism string, s Share, exact bool) error {
 	return i.g.purse.take(label, mechanism, s)
 }
 
-// Exit is the door itself, for trainings inside whose price a proof of their own bounds.
-func (i Inside) Exit() *mech.Exit { return i.g.exit() }
+// SpendAll is the door itself, for trainings inside whose joint price a proof of their own bounds. All
+// that is left of the price is spent by it.
+func (i Inside) SpendAll() *mech.Exit {
+	i.g.purse = &listPurse{op: i.g.terms.Op}
+	return i.g.exit()
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/guard/extend"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -80,6 +81,26 @@ type broke struct {
 }
 
 func (b broke) Charge(context.Context, dp.Price, []dp.Event) error { return b.err }
+
+// Who takes the door itself has paid all that was left: nothing else is measured, and no training is inside.
+func TestTheDoorItselfCostsTheWholePrice(t *testing.T) {
+	one, line := dp.Price{Epsilon: dp.Nano}, guard.Share{Epsilon: dp.Nano}.Line("all")
+	g, err := guard.Open(t.Context(), termsOf(dp.WholeRow, one, line), tableOf(dp.ReplaceOne, schema.Private, 9), guard.Uncounted{},
+		mech.NewExit(replay.Seeded(1, "door")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, m := extend.Open(g), mech.Sized(mech.LaplaceFor(dp.Nano, 1, 1))
+	if in.SpendAll() == nil {
+		t.Error("there is no door")
+	}
+	if _, err := in.Release("all", m, mech.Ratio{Den: 1}); err == nil {
+		t.Error("a release is paid by what is spent")
+	}
+	if _, err := g.Part(termsOf(dp.WholeRow, one, line)); err == nil {
+		t.Error("a training inside is paid by what is spent")
+	}
+}
 
 // A training inside another must not protect less, nor cost more than is left.
 func TestPartsAreWithinTheWhole(t *testing.T) {

@@ -60,21 +60,13 @@ func (g *Guard) draw(p engine.Persons, rows int, fill bool) engine.Table {
 	return p.Draw(rows, fill, func(n uint64) uint64 { return rng.Below(g.exit().Public(), n) })
 }
 
-// IgnorePersons lets every row count once, in a training without privacy.
-func (g *Guard) IgnorePersons() error {
+// Table is the table itself, in which every row counts once, for a learner without privacy.
+func (g *Guard) Table() (engine.Table, error) {
 	if g.private {
-		return fmt.Errorf("guard: persons can be ignored without privacy only")
+		return nil, fmt.Errorf("guard: rows can be seen without privacy only")
 	}
 	if p := g.table().Persons(); p != nil {
 		g.table = inside.Seal(p.Ignore())
-	}
-	return nil
-}
-
-// Table is the table itself, for a learner without privacy.
-func (g *Guard) Table() (engine.Table, error) {
-	if err := g.IgnorePersons(); err != nil {
-		return nil, err
 	}
 	return g.table(), nil
 }

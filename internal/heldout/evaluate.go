@@ -3,16 +3,10 @@
 package heldout
 
 import (
-	"crypto/sha256"
-	"fmt"
 	"io"
-	"strconv"
-	"strings"
 
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/model/metrics"
-	"github.com/discreet-dp/discreet/internal/plot"
-	"github.com/discreet-dp/discreet/internal/plot/sheet"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 )
@@ -60,92 +54,22 @@ func Evaluate(m *model.Model, t *dataset.Table, threshold func(scores []float64)
 // WriteText writes the numbers for people.
 func (e *Evaluation) WriteText(w io.Writer) error { return e.Report.WriteText(w, e.label) }
 
-const notPrivate = "Not private: exact numbers about the rows that were evaluated"
-
-// charts are the pictures of an evaluation: calibration, and of two classes precision and
-// recall, and what is found among those who score highest.
-func (e *Evaluation) charts() []*plot.Lines {
-	tenths := []float64{0, 0.2, 0.4, 0.6, 0.8, 1}
-	scored := "of the predicted class"
-	if e.positive != "" {
-		scored = "of " + e.positive
-	}
-	found := plot.Series{Name: "rows"}
-	for _, b := range e.Calibration {
-		if n := len(found.X); b.Rows > 0 && (n == 0 || b.Score > found.X[n-1]) {
-			found.X, found.Y = append(found.X, b.Score), append(found.Y, b.Share)
-		}
-	}
-	out := []*plot.Lines{{
-		Title: "Calibration", Subtitle: "Rows in ten bins by score. Calibrated scores lie on the dashed line.",
-		XLabel: "mean score " + scored, YLabel: "observed share", XTicks: tenths, YFrom: 0, YTo: 1, Note: notPrivate,
-		Series: []plot.Series{found, {Name: "calibrated", X: []float64{0, 1}, Y: []float64{0, 1}, Stroke: plot.Dashed}},
-	}}
-	if e.Ranking == nil || len(e.Ranking.Points) < 2 {
-		return out
-	}
-	precision, recall, gain := plot.Series{Name: "precision"}, plot.Series{Name: "recall"}, plot.Series{Name: "found"}
-	roc := plot.Series{Name: "model", X: []float64{0}, Y: []float64{0}}
-	for i := range e.Ranking.Points {
-		p := e.Ranking.Points[len(e.Ranking.Points)-1-i]
-		precision.X, precision.Y = append(precision.X, p.Threshold), append(precision.Y, p.Precision)
-		recall.X, recall.Y = append(recall.X, p.Threshold), append(recall.Y, p.Recall)
-		q := e.Ranking.Points[i]
-		gain.X, gain.Y = append(gain.X, q.Predicted), append(gain.Y, q.Recall)
-		wrong := (q.Predicted - q.Recall*e.Ranking.PositiveRate) / (1 - e.Ranking.PositiveRate)
-		if last := len(roc.X) - 1; wrong > roc.X[last]+1e-12 {
-			roc.X, roc.Y = append(roc.X, min(wrong, 1)), append(roc.Y, q.Recall)
-		} else {
-			roc.Y[last] = q.Recall
-		}
-	}
-	if len(roc.X) > 1 { // some row is negative
-		out = append(out, &plot.Lines{
-			Title: "ROC curve", Subtitle: "Each point is a threshold. The dashed line is guessing.",
-			XLabel: "false positive rate", YLabel: "true positive rate", XTicks: tenths, YFrom: 0, YTo: 1, Note: notPrivate,
-			Series: []plot.Series{roc, {Name: "guessing", X: []float64{0, 1}, Y: []float64{0, 1}, Stroke: plot.Dashed}},
-		})
-	}
-	return append(out, &plot.Lines{
-		Title: "Precision and recall by threshold", Subtitle: "Rows that score the threshold or more are predicted " +
-			e.positive + ".",
-		XLabel: "threshold", YLabel: "share", XTicks: tenths, YFrom: 0, YTo: 1, Note: notPrivate,
-		Series: []plot.Series{precision, recall},
-	}, &plot.Lines{
-		Title: "Found among the highest scores", Subtitle: "The dashed line is a random order.",
-		XLabel: "share of rows predicted " + e.positive, YLabel: "share of them found", XTicks: tenths, YFrom: 0, YTo: 1,
-		Note:   notPrivate,
-		Series: []plot.Series{gain, {Name: "random", X: []float64{0, 1}, Y: []float64{0, 1}, Stroke: plot.Dashed}},
-	})
+// Rates are what a threshold finds, as shares of the rows of either class.
+type Rates struct {
+	FalsePositives float64 `json:"fpr"`
+	TruePositives  float64 `json:"tpr"`
 }
 
-// WriteHTML writes numbers and pictures as one page that loads nothing.
-func (e *Evaluation) WriteHTML(w io.Writer) error {
-	file, err := model.Marshal(e.model)
-	if err != nil {
-		return err
-	}
-	page := &sheet.Sheet{
-		Title: "Evaluation of " + e.label,
-		Alarm: "NOT PRIVATE. The numbers on this page are exact. Show it only to people who may see the rows.",
-		Lead: fmt.Sprintf("How well a model predicts %s for %d rows that were held out of training. Data set %s; learner %s; "+
-			"model file, SHA-256: %x.", e.label, e.Rows, e.model.Schema.Name, e.model.Learner, sha256.Sum256(file)),
-		Tables: []sheet.Table{{Title: "Numbers"}, {Title: "True classes (down) and predicted classes (across)",
-			Head: append([]string{""}, e.Confusion.Labels...)}},
-		Charts: e.charts(),
-	}
-	for _, fact := range e.Facts() {
-		page.Tables[0].Rows = append(page.Tables[0].Rows, fact[:])
-	}
-	for k, counts := range e.Confusion.Counts {
-		row := []string{e.Confusion.Labels[k]}
-		for _, n := range counts {
-			row = append(row, strconv.Itoa(n))
+// Curve is the ROC curve of a label of two classes, from (0, 0) on; one point where no row is negative.
+func (e *Evaluation) Curve() []Rates {
+	out := []Rates{{}}
+	for _, q := range e.Ranking.Points {
+		wrong := (q.Predicted - q.Recall*e.Ranking.PositiveRate) / (1 - e.Ranking.PositiveRate)
+		if last := len(out) - 1; wrong > out[last].FalsePositives+1e-12 {
+			out = append(out, Rates{min(wrong, 1), q.Recall})
+		} else {
+			out[last].TruePositives = q.Recall
 		}
-		page.Tables[1].Rows = append(page.Tables[1].Rows, row)
 	}
-	if len(e.Unpredicted) > 0 {
-		page.Tables[1].Note = "No row is predicted " + strings.Join(e.Unpredicted, ", ") + "."
-	}
-	return page.WriteHTML(w)
+	return out
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !js
+
 package heldout
 
 import (
@@ -16,7 +18,7 @@ import (
 type Learner struct {
 	Name    string // in words of at most 16 characters, see plot.Series
 	Private bool   // it has an ε; others are trained without privacy
-	// Plan settles a fit, of the given ε where Private. rows is 0 where their
+	// Plan settles a fit, of the given ε where Private. rows is 0 if their
 	// number is private. It is not called concurrently.
 	Plan func(eps dp.Epsilon, s *schema.Schema, rows int) (learn.Plan, error)
 }
@@ -51,7 +53,7 @@ func (o *Options) Check(s *schema.Schema) error {
 	}
 	switch {
 	case private == 0:
-		return &dp.ParamError{Op: "compare", Param: "learners", Want: "must name a private one", Hint: "for example brc"}
+		return &dp.ParamError{Op: "compare", Param: "learners", Want: "must name a private one", Hint: "for example additive"}
 	case len(o.Epsilons) == 0 || len(o.Epsilons) > maxEpsilons:
 		return refuse("epsilons", fmt.Sprintf("must be 1 to %d prices", maxEpsilons), len(o.Epsilons))
 	case o.Repeats < 1 || o.Repeats > maxRepeats:

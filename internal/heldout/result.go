@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !js
+
 package heldout
 
 import (
@@ -22,7 +24,7 @@ type Point struct {
 	Learner  string
 	Epsilon  dp.Epsilon // 0 for a learner without privacy
 	Accuracy []float64  // by repeat, shares of the held-out rows
-	AUC      []*float64 // by repeat; nil where the held-out rows lack a class
+	AUC      []*float64 // by repeat; nil if the held-out rows lack a class
 	learner  *Learner
 }
 

@@ -62,7 +62,7 @@ func (s Split) dealBlindly(rows int) (judges []bool) {
 
 const coinSides = 1 << 32
 
-// dealPersons is Deal by persons, whatever their classes: nobody has rows on both sides.
+// dealPersons is Deal by persons, whatever their classes: no one has rows on both sides.
 func (s Split) dealPersons(t *dataset.Table) (judges []bool) {
 	judges = make([]bool, t.Rows)
 	_, test := sample.HoldOutUnits(t, s.HeldOut, replay.Seeded(s.Seed, "split"))

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !js
+
 package heldout
 
 import (
@@ -25,7 +27,7 @@ type pointOf struct {
 	Learner  string   `json:"learner"`
 	Epsilon  *float64 `json:"epsilon"` // null for a learner without privacy
 	Accuracy Stat     `json:"accuracy"`
-	AUC      *Stat    `json:"auc"` // null where held-out rows always lacked a class
+	AUC      *Stat    `json:"auc"` // null if held-out rows always lacked a class
 }
 
 // Numbers are the numbers of the comparison.

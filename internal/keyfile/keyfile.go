@@ -46,7 +46,7 @@ func New(op, path string) (ed25519.PublicKey, error) {
 	return public, writeBlock(op, path, 0o600, &pem.Block{Type: privateBlock, Bytes: der})
 }
 
-// WritePublic writes a public key to a file that is not there yet and that everybody may read.
+// WritePublic writes a public key to a file that is not there yet and that everyone may read.
 func WritePublic(op, path string, key ed25519.PublicKey) error {
 	der, err := x509.MarshalPKIXPublicKey(key)
 	if err != nil {
@@ -82,7 +82,7 @@ func Read(op, path string) (ed25519.PrivateKey, error) {
 }
 
 // ReadPublic reads the public keys of a file, one PEM block each, and nothing else. A key for which
-// anybody can sign is refused.
+// anyone can sign is refused.
 func ReadPublic(op, path string) ([]ed25519.PublicKey, error) {
 	text, err := read(op, path)
 	if err != nil {
@@ -114,7 +114,7 @@ func ParsePublic(text []byte) (keys []ed25519.PublicKey, err error) {
 			return nil, fmt.Errorf("must hold at most %d keys", maxKeys)
 		}
 		if err := edkey.Check(key); err != nil {
-			return nil, fmt.Errorf("must hold keys that somebody holds: key %d: %w", len(keys)+1, err)
+			return nil, fmt.Errorf("must hold valid keys: key %d: %w", len(keys)+1, err)
 		}
 		keys = append(keys, key)
 	}

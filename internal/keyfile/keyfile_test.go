@@ -51,7 +51,7 @@ func TestKeysAreReadBack(t *testing.T) {
 	}
 }
 
-// TestPublicKeysAndNothingElse: what is not a list of keys that somebody holds is refused.
+// TestPublicKeysAndNothingElse: what is not a list of keys that someone holds is refused.
 func TestPublicKeysAndNothingElse(t *testing.T) {
 	spell := func(key any) string {
 		der, err := x509.MarshalPKIXPublicKey(key)

@@ -23,11 +23,11 @@ func TwoClasses(op string, s *schema.Schema) error {
 		return nil
 	}
 	return &dp.ParamError{Op: op, Param: "label", Want: "must have 2 levels", Got: s.Classes(),
-		Hint: "learners additive, erm, labeldp and logistic know more; or make the label binary: one level " +
+		Hint: "learners additive, erm, labeldp and logistic take more; or make the label binary: one level " +
 			"with the others as its aliases"}
 }
 
-// Unweighted is Binary's refusal of weights, for a learner that knows more
+// Unweighted is Binary's refusal of weights, for a learner that takes more
 // levels.
 func Unweighted(op string, s *schema.Schema) error {
 	if s.Label.Weights == nil {

@@ -26,7 +26,7 @@ type groupPlan struct {
 
 // PlanGroup plans for a schema by which several rows of a person count, with a learner that
 // protects rows: planRows is its plan for a schema without persons, at a price, on so many rows.
-// units is the number of persons where that is public, else 0.
+// units is the number of persons if that is public, else 0.
 func PlanGroup(op string, s *schema.Schema, price dp.Price, units int,
 	planRows func(s *schema.Schema, eps dp.Epsilon, rows int) (Plan, error)) (Plan, error) {
 	count := s.Person.Rows
@@ -68,9 +68,9 @@ func (g *groupPlan) Terms() guard.Terms {
 // Facts begins with what the learner's own facts are about.
 func (g *groupPlan) Facts() []Fact {
 	bill := g.Terms().Bill
-	return append([]Fact{{Key: "person_rows", Value: g.count, Text: fmt.Sprintf("draws %d rows of each person, again "+
-		"where there are fewer, so the target is a mean over persons; a person pays %d times what a row does, epsilon "+
-		"%s in all, and what follows is said of rows", g.count, g.count, dp.Pure(bill).Epsilon)}}, g.rows.Facts()...)
+	return append([]Fact{{Key: "person_rows", Value: g.count, Text: fmt.Sprintf("draws %d rows of each person, with "+
+		"repeats if there are fewer, so the target is a mean over persons; a person pays %d times the price of a row, "+
+		"epsilon %s in total, and what follows is about rows", g.count, g.count, dp.Pure(bill).Epsilon)}}, g.rows.Facts()...)
 }
 
 // Fit draws the rows and trains on them.

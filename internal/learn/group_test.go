@@ -103,7 +103,7 @@ func (c counting) Fit(_ context.Context, g *guard.Guard) (*model.Model, error) {
 	return &model.Model{Privacy: learn.State(g, "none")}, nil
 }
 
-// How many rows somebody has does not show in the number of rows that are trained on, which
+// How many rows someone has does not show in the number of rows that are trained on, which
 // learners take for public under replace-one.
 func TestEverybodyHasAsManyRows(t *testing.T) {
 	tab := learntest.WithPersons(census.Generate(3, 300), replay.Seeded(1, "persons"), 4)

@@ -138,7 +138,7 @@ func leaks(obj types.Object) (found []string) {
 	return found
 }
 
-// newcomer is a program of somebody who knows the library only by its
+// newcomer is a program of someone who knows the library only by its
 // documentation.
 const newcomer = `package main
 

@@ -121,7 +121,7 @@ func TestFromDraftToExplanation(t *testing.T) {
 	path("icd.csv", "code,level\n250*,diabetes\n410*,heart\nV*,birth\n486,lung\n")
 
 	d := schema.Dialect{Delimiter: ';', Quote: '"', Header: true}
-	header, err := dataset.ReadHeader(table, d)
+	header, err := dataset.ReadHeader(t.Context(), table, d)
 	if err != nil || !slices.Equal(header, names) {
 		t.Fatalf("header %q, error %v", header, err)
 	}
@@ -138,7 +138,7 @@ func TestFromDraftToExplanation(t *testing.T) {
 		t.Errorf("what is missing: %s", steps)
 	}
 
-	// What somebody types, line by line; a place is the first line after the column's name.
+	// What someone types, line by line; a place is the first line after the column's name.
 	lines, edited := strings.Split(string(draft), "\n"), map[int]bool{}
 	edit := func(name, begins, with string) {
 		from := 0

@@ -3,11 +3,17 @@
 package lint
 
 import (
+	"fmt"
 	"go/ast"
 	"go/constant"
+	"go/printer"
 	"go/token"
 	"go/types"
+	"path/filepath"
 	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
 )
 
 // bounded are the packages in which a number at which something changes has a name and a test.
@@ -24,12 +30,11 @@ const countless = 4
 // to, and a test of the package that names it: where no test knows a bound, a mistake beyond it is not
 // seen. Constants of other packages are theirs to test.
 func checkBounds(m *Module, dir string) (bad []string, err error) {
-	err = m.eachTyped(dir, bounded, func(files []*ast.File, info *types.Info) {
-		name := m.packageOf(files[0])
-		if !slices.Contains(bounded, name) {
-			return
-		}
-		tested := m.namesInTests(name)
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, err
+	}
+	err = m.eachTyped(dir, bounded, func(name string, p *packages.Package) {
+		info, tested := p.TypesInfo, m.namesInTests(name)
 		look := func(bounds ...ast.Expr) {
 			for _, e := range bounds {
 				v := info.Types[e].Value
@@ -47,7 +52,7 @@ func checkBounds(m *Module, dir string) (bad []string, err error) {
 				}
 			}
 		}
-		for _, f := range files {
+		for _, f := range p.Syntax {
 			ast.Inspect(f, func(n ast.Node) bool {
 				switch n := n.(type) {
 				case *ast.BinaryExpr:
@@ -110,14 +115,42 @@ func (m *Module) namesInTests(name string) map[string]bool {
 	return names
 }
 
-// packageOf is the name of the package that a file is of, as rules call it.
-func (m *Module) packageOf(f *ast.File) string {
+// source is an expression as it is written.
+func (m *Module) source(e ast.Expr) string {
+	var b strings.Builder
+	if err := printer.Fprint(&b, token.NewFileSet(), e); err != nil {
+		return err.Error()
+	}
+	return b.String()
+}
+
+// eachTyped calls do with each package that is one of names, and its types.
+func (m *Module) eachTyped(dir string, names []string, do func(name string, p *packages.Package)) error {
+	env, err := goEnv(dir)
+	if err != nil {
+		return err
+	}
+	var patterns []string
+	parsed := map[string]*ast.File{}
 	for _, p := range m.production() {
-		for _, of := range p.Files {
-			if of.AST == f {
-				return p.Name
-			}
+		if slices.Contains(names, p.Name) {
+			patterns = append(patterns, "./"+p.Dir)
+		}
+		for _, f := range p.Files {
+			parsed[filepath.Join(dir, f.Name)] = f.AST
 		}
 	}
-	return ""
+	all, err := packages.Load(&packages.Config{Mode: packages.LoadSyntax, Dir: dir, Env: env, Fset: m.Fset,
+		ParseFile: func(_ *token.FileSet, name string, _ []byte) (*ast.File, error) { return parsed[name], nil }}, patterns...)
+	if err != nil {
+		return err
+	}
+	for _, p := range all {
+		if len(p.Errors) > 0 {
+			return fmt.Errorf("%s does not compile: %w", p.PkgPath, p.Errors[0])
+		}
+		name, _ := m.shortName(p.PkgPath)
+		do(name, p)
+	}
+	return nil
 }

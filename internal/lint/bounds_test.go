@@ -2,7 +2,10 @@
 
 package lint
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // Lines that end in want have a bound that no test knows.
 const bounding = `package heldout
@@ -45,4 +48,8 @@ func TestBounds(t *testing.T) {
 		"heldout/a_test.go": "package heldout\n\nvar sizes = []int{most - 1, most, most + 1}\n\nfunc float64(int) {}\n",
 		"tune/a.go":         "package tune\n\nconst Most = 70\n",
 		"model/a.go":        "package model\n\nfunc f(n int) bool { return n > 99 }\n"})
+	if _, err := checkBounds(onDisk(t, files{"learn/a.go": "package learn\n\nvar broken int = \"\"\n"})); err == nil ||
+		!strings.Contains(err.Error(), "learn does not compile") {
+		t.Error("a package without types passes")
+	}
 }

@@ -16,7 +16,7 @@ var (
 )
 
 // checkClaims wants a page for every claim that code names, and code for every
-// claim on a page: a guarantee nobody can find is none, and prose that no code
+// claim on a page: a guarantee no one can find is none, and prose that no code
 // leans on goes stale.
 func checkClaims(m *Module) (bad []string) {
 	named, written := map[string]string{}, map[string]string{}

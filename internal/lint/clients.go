@@ -26,7 +26,7 @@ func checkClients(m *Module) (bad []string) {
 			if f.Test {
 				continue
 			}
-			types := map[ast.Expr]bool{} // of pointers: a client that somebody else has made
+			types := map[ast.Expr]bool{} // of pointers: a client that someone else has made
 			ast.Inspect(f.AST, func(n ast.Node) bool {
 				if star, ok := n.(*ast.StarExpr); ok {
 					types[star.X] = true

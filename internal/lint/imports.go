@@ -34,6 +34,8 @@ var barriers = []barrier{
 		"an owner has none of the aggregator's code"},
 	{[]string{".", "guard", "train", "tune", "service/**", "cli", "forecast"}, []string{"privacy/rng/replay"},
 		"seeded randomness is for tests and experiments"},
+	{[]string{"explorer/planning", "explorer/engine", "explorer/worker"}, []string{"cmd/*", "cli", "service/**", "explorer/serve"},
+		"what runs in the page knows neither flags nor the network"},
 	{[]string{"train", "tune", "forecast", "heldout", "audit", "guard"}, []string{"cmd/*", "cli", "service/**"},
 		"use cases know neither flags nor the network"},
 }
@@ -46,10 +48,15 @@ var mayOpen = []string{"tune", "federated/sites", "service/site", "lab/**"}
 // besideGuard may not be imported by learners directly: the guard's answers have their noise.
 var besideGuard = []string{"privacy/mech", "privacy/rng"}
 
+// beforeCharge answers what is asked before a charge, and may not import what reads rows directly.
+const beforeCharge = "explorer/planning"
+
+var readers = []string{"table/dataset", "table/object", "table/sqlrows", "table/rows", "table/engine/memory"}
+
 // pure are packages without files, the network, the clock or other processes.
 var pure = []string{"privacy/dp", "privacy/response", "privacy/mech", "privacy/accounting", "table/column",
 	"table/feature", "table/coding", "table/engine", "table/engine/kernel", "table/engine/question", "table/engine/statistic",
-	"model/metrics",
+	"model/metrics", beforeCharge,
 	"guard", "guard/**", "learn", "learn/*", "optimize", "shrink", "federated/flp", "federated/secsum", "federated/wire",
 	"federated/answer", "federated/collect", "federated/multiparty"}
 
@@ -57,6 +64,12 @@ var impure = []string{"os", "os/exec", "io/ioutil", "syscall", "net", "net/http"
 
 // beyondPure may not be imported by learners either: with them one could see what the guard seals.
 var beyondPure = []string{"runtime", "unsafe", "reflect"}
+
+// seeded are the packages that may draw what can be drawn again: whoever knows the seed subtracts the
+// noise. Heldout splits rows by it.
+var seeded = []string{"privacy/rng/replay", "census", "heldout", "lab/**"}
+
+var reproducible = []string{"math/rand", "math/rand/v2", "privacy/rng/replay"}
 
 // matches reports whether a package has one of the patterns.
 func matches(patterns []string, pkg string) bool {
@@ -89,8 +102,11 @@ func checkImports(m *Module) (bad []string) {
 				case ours && testOnly(to) && !testOnly(p.Name):
 					bad = append(bad, m.at(spec.Pos(), "%s imports %s, which exists for tests only", p.Name, to))
 				case ours && to == sealed && !matches(mayOpen, p.Name),
-					ours && matches([]string{"learn", "learn/*"}, p.Name) && slices.Contains(besideGuard, to) && !testOnly(p.Name):
+					ours && matches([]string{"learn", "learn/*"}, p.Name) && slices.Contains(besideGuard, to) && !testOnly(p.Name),
+					ours && p.Name == beforeCharge && slices.Contains(readers, to):
 					bad = append(bad, m.at(spec.Pos(), "%s may not import %s", p.Name, to))
+				case slices.Contains(reproducible, to) && !matches(seeded, p.Name) && !testOnly(p.Name):
+					bad = append(bad, m.at(spec.Pos(), "%s may not import %s: draw from rng.Source", p.Name, to))
 				case ours:
 					arrows[p.Name] = append(arrows[p.Name], to)
 				case testOnly(p.Name):

@@ -39,7 +39,7 @@ type File struct {
 }
 
 // Load parses every Go file below root, whatever its build tags, except
-// testdata, hidden folders and nested modules that are somebody else's.
+// testdata, hidden folders and nested modules that are someone else's.
 func Load(root fs.FS) (*Module, error) {
 	own, err := readModulePath(root, ".")
 	if err != nil {

@@ -77,7 +77,7 @@ var (
 )
 
 // checkNamedPackages wants every package that a command of the Makefile or of a page names: what
-// nobody runs each day is not found to be broken otherwise.
+// no one runs each day is not found to be broken otherwise.
 func checkNamedPackages(m *Module) (bad []string) {
 	pages, err := listPages(m)
 	if err != nil {

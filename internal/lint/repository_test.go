@@ -23,8 +23,6 @@ func TestRepository(t *testing.T) {
 		check func(*Module) []string
 	}{
 		{"imports", checkImports},
-		{"randomness", checkRandomness},
-		{"seed flag", checkSeedFlag},
 		{"headers", checkHeaders},
 		{"docs", checkDocs},
 		{"output", checkOutput},
@@ -32,7 +30,6 @@ func TestRepository(t *testing.T) {
 		{"claims", checkClaims},
 		{"tags", checkTags},
 		{"clients", checkClients},
-		{"logs", checkLogs},
 		{"named tests", checkNamedTests},
 		{"named packages", checkNamedPackages},
 		{"links", checkLinks},
@@ -44,10 +41,8 @@ func TestRepository(t *testing.T) {
 		})
 	}
 	for name, check := range map[string]func() ([]string, error){
-		"order":   func() ([]string, error) { return checkOrder(m, root) },
-		"secrets": func() ([]string, error) { return checkSecrets(m, root) },
-		"bounds":  func() ([]string, error) { return checkBounds(m, root) },
-		"places":  func() ([]string, error) { return checkPlaces(root) },
+		"bounds": func() ([]string, error) { return checkBounds(m, root) },
+		"places": func() ([]string, error) { return checkPlaces(root) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			bad, err := check()

@@ -16,7 +16,7 @@ import (
 // A proof leans on lines of code. In its argument it numbers them, (1.3) being the
 // third of claim 1; the line bears the number in a comment, alone or before other
 // words (// 1.3: rows meet noise), or its function's comment in brackets. The page
-// lists where they are in a paragraph that begins so:
+// lists if they are in a paragraph that begins so:
 //
 //	Tags in `learn/brc`: 1.1 `subroutine.listAll`, 1.2 and 1.3 `clip.stepWeight`.
 
@@ -47,7 +47,7 @@ type tagPage struct {
 // that code on a list.
 func checkTags(m *Module) (bad []string) {
 	pages, bad := readTagPages(m)
-	found := map[string]map[tagged]string{} // by package, where each is
+	found := map[string]map[tagged]string{} // by package, if each is
 	for _, p := range m.production() {
 		if slices.ContainsFunc(pages, func(t tagPage) bool { return slices.Contains(t.packages, p.Name) }) {
 			found[p.Name] = findTags(m, p)
@@ -183,51 +183,41 @@ func findTags(m *Module, p *Package) map[tagged]string {
 }
 
 // declarationAt is the name of what a comment belongs to: the function that it stands
-// in or before, Recv.Name for a method, or the constant, variable, type or
+// in, before or behind the last line of, Recv.Name for a method, or the constant, variable, type or
 // Type.Field.
 func declarationAt(m *Module, file *ast.File, g *ast.CommentGroup) string {
-	within := func(n ast.Node, doc *ast.CommentGroup, line token.Pos) bool {
-		return doc == g || n.Pos() <= g.Pos() && g.End() <= n.End() || line == g.Pos()
+	lineOf := func(p token.Pos) int { return m.Fset.Position(p).Line }
+	has := func(n ast.Node, doc *ast.CommentGroup) bool {
+		return doc == g || n.Pos() <= g.Pos() && lineOf(g.Pos()) <= lineOf(n.End())
 	}
 	for _, d := range file.Decls {
-		switch d := d.(type) {
-		case *ast.FuncDecl:
-			if within(d, d.Doc, token.NoPos) {
-				return strings.TrimPrefix(receiverName(d)+"."+d.Name.Name, ".")
-			}
-		case *ast.GenDecl:
-			for _, s := range d.Specs {
-				switch s := s.(type) {
-				case *ast.ValueSpec:
-					if within(s, s.Doc, start(s.Comment)) || within(d, d.Doc, token.NoPos) && len(d.Specs) == 1 {
-						return s.Names[0].Name
-					}
-				case *ast.TypeSpec:
-					if fields, ok := s.Type.(*ast.StructType); ok {
-						for _, f := range fields.Fields.List {
-							if len(f.Names) > 0 && (f.Doc == g || f.Comment == g) {
-								return s.Name.Name + "." + f.Names[0].Name
-							}
+		if f, ok := d.(*ast.FuncDecl); ok && has(f, f.Doc) {
+			return strings.TrimPrefix(receiverName(f)+"."+f.Name.Name, ".")
+		}
+		group, ok := d.(*ast.GenDecl)
+		if !ok || !has(group, group.Doc) {
+			continue
+		}
+		for _, s := range group.Specs {
+			alone := len(group.Specs) == 1 && group.Doc == g
+			switch s := s.(type) {
+			case *ast.ValueSpec:
+				if alone || has(s, s.Doc) {
+					return s.Names[0].Name
+				}
+			case *ast.TypeSpec:
+				if fields, ok := s.Type.(*ast.StructType); ok {
+					for _, f := range fields.Fields.List {
+						if len(f.Names) > 0 && has(f, f.Doc) {
+							return s.Name.Name + "." + f.Names[0].Name
 						}
 					}
-					if within(s, s.Doc, start(s.Comment)) || within(d, d.Doc, token.NoPos) && len(d.Specs) == 1 {
-						return s.Name.Name
-					}
+				}
+				if alone || has(s, s.Doc) {
+					return s.Name.Name
 				}
 			}
 		}
 	}
-	for _, d := range file.Decls { // behind a function's last line
-		if fn, ok := d.(*ast.FuncDecl); ok && m.Fset.Position(fn.End()).Line == m.Fset.Position(g.Pos()).Line {
-			return strings.TrimPrefix(receiverName(fn)+"."+fn.Name.Name, ".")
-		}
-	}
 	return "no declaration"
-}
-
-func start(g *ast.CommentGroup) token.Pos {
-	if g == nil {
-		return token.NoPos
-	}
-	return g.Pos()
 }

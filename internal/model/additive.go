@@ -37,7 +37,7 @@ type Shape struct {
 	Edges   []float64
 	LogOdds []float64 // one per bin, nats
 	// Noise is how far, as a standard deviation, each of LogOdds may be off for
-	// the noise that was added and the rows that happened to be there; 0 where
+	// the noise that was added and the rows that happened to be there; 0 if
 	// no noise was added. It is reckoned from released numbers.
 	Noise []float64
 	// Moved is how far noise alone moves scores in each bin, as a standard deviation: what another
@@ -124,7 +124,7 @@ func (sh *Shape) checkSteps(s *schema.Schema, j int) error {
 	for b := 1; b < len(sh.LogOdds)-c.Marks(); b++ {
 		d := sh.LogOdds[b] - sh.LogOdds[b-1]
 		if c.Monotone == schema.Increasing && d < 0 || c.Monotone == schema.Decreasing && d > 0 {
-			return fmt.Errorf("log-odds of column %q must be %s, as the schema says (bin %d)", c.Name, c.Monotone, b)
+			return fmt.Errorf("log-odds of column %q must be %s, as the schema declares (bin %d)", c.Name, c.Monotone, b)
 		}
 	}
 	return nil

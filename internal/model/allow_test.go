@@ -24,7 +24,7 @@ const (
 )
 
 // allowed is every JSON path that a model file may contain. A new path fails
-// TestModelHoldsOnlyAllowedFields until somebody adds it here with its reason;
+// TestModelHoldsOnlyAllowedFields until someone adds it here with its reason;
 // "it is useful" is not one.
 var allowed = map[string]string{
 	"discreet_model": format,

@@ -88,7 +88,7 @@ func (b *Ballots) checkParts(s *schema.Schema, use *spaceUse) error {
 	return nil
 }
 
-// checkLeaves returns the size of the largest leaf, or 1 where all are smaller.
+// checkLeaves returns the size of the largest leaf, or 1 if all are smaller.
 func (s *Stump) checkLeaves(who string, link Link, classes, space int, use *spaceUse) (most float64, err error) {
 	if err := use.checkThreshold(who, space, &s.Threshold); err != nil {
 		return 0, err

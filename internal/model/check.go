@@ -67,7 +67,7 @@ func (m *Model) checkClassifier() error {
 }
 
 // checkSchemaPart refuses columns that prediction has no use for: they would
-// be asked of everybody who predicts, and say more about the training table
+// be asked of everyone who predicts, and say more about the training table
 // than they must. The sources of a derived column in use are in use.
 func (m *Model) checkSchemaPart() error {
 	used := make(map[string]bool)

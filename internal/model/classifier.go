@@ -39,7 +39,7 @@ type rowScorer interface {
 	scoreRow(row []column.Cell, out []float64)
 }
 
-// spaceUse is how many features each of a model's spaces has, and which spaces a
+// spaceUse is the number of features that each of a model's spaces has, and which spaces a
 // classifier has been found to use.
 type spaceUse struct {
 	widths []int
@@ -91,7 +91,7 @@ func logisticFunction(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
 // rows. Thresholds are added first; then bindColumns is called, once.
 type thresholdAnswers struct {
 	held  [][]feature.Threshold // by space
-	bound []*feature.Prepared   // by space; nil where it has no threshold
+	bound []*feature.Prepared   // by space; nil if it has no threshold
 	words []int                 // by space: words of answers per row
 }
 

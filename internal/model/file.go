@@ -27,14 +27,14 @@ import (
 //
 // bytes and sha256 are of the body's text, from its opening to its closing
 // brace, exactly as it stands in the file. The checksum catches damage, not
-// malice: whoever can change the body can change the sum.
+// malice: anyone who can change the body can change the sum.
 const (
 	version = 8        // the newest
 	maxFile = 64 << 20 // bytes
 )
 
 // versionOf is the oldest version that holds m: whoever cannot read a newer
-// one is asked for it only where it is needed.
+// one is asked for it only if it is needed.
 func versionOf(m *Model) int {
 	switch {
 	case m.Classifier.fileVersion() == version:

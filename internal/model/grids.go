@@ -103,7 +103,7 @@ func (g *Grid) checkCells(s *schema.Schema, index map[string]int, width int) err
 	return nil
 }
 
-// countParts is how many parts the axis has, two or more, at most MaxCells.
+// countParts is the number of parts that the axis has, two or more, at most MaxCells.
 func (a *GridAxis) countParts(c *schema.Column) (int, error) {
 	parts := len(a.Edges) + 1 + c.Marks()
 	if err := checkEdges(c, a.Edges); err != nil {

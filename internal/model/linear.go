@@ -107,7 +107,7 @@ func (l *Logistic) fileVersion() int {
 }
 
 // linearFunctions are one or more linear functions of the features of one space, of
-// rows that are shortened to norm where it is not 0.
+// rows that are shortened to norm if it is not 0.
 type linearFunctions struct {
 	space int
 	coef  [][]float64 // by function, then feature

@@ -31,13 +31,13 @@ type Privacy struct {
 	Relation dp.Relation // which tables are neighbours
 	Unit     string      // what one row is
 	Epsilon  dp.Epsilon  // total price; 0 when Scope is Nothing
-	Delta    dp.Delta    // likewise; 0 where the guarantee is pure
-	// every release, in order; adds up to Epsilon, or, where Delta > 0, accounted jointly costs
+	Delta    dp.Delta    // likewise; 0 if the guarantee is pure
+	// every release, in order; adds up to Epsilon, or, if Delta > 0, accounted jointly costs
 	// (Epsilon, Delta) at most
 	Bill        []dp.Event
 	Claim       string   // page and claim under evidence/guarantees, e.g. "brc: G-BRC-2"
 	Statement   string   // the guarantee in words
-	PartColumn  string   // the public column by which the training read one part of the rows; "" where it read all
+	PartColumn  string   // the public column by which the training read one part of the rows; "" if it read all
 	Unprotected []string // what is NOT protected, one sentence each
 	Counted     bool     // a ledger was charged
 	Seeded      bool     // randomness was reproducible: never deploy

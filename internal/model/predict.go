@@ -132,7 +132,7 @@ func (m *Model) Scores(cols []column.Column, rows int) ([]float64, error) {
 	return p.Scores(cols, rows)
 }
 
-// Width is how many numbers Scores gives per row: 1 for a label of two classes,
+// Width is the number of numbers that Scores gives per row: 1 for a label of two classes,
 // else one per class.
 func (m *Model) Width() int {
 	if classes := m.Schema.Classes(); classes > 2 {

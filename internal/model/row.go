@@ -31,7 +31,7 @@ func (m *Model) RowPredictor() (*RowPredictor, error) {
 	return &RowPredictor{len(m.Schema.Columns), m.Width(), m.Classifier.bindRows(e)}, nil
 }
 
-// Width is how many numbers Scores writes; see Model.Width.
+// Width is the number of numbers that Scores writes; see Model.Width.
 func (r *RowPredictor) Width() int { return r.width }
 
 // Scores writes the scores of one row, as Predictor.Scores does. row is parallel to

@@ -12,7 +12,7 @@ import (
 )
 
 // Votes is a weighted vote of threshold classifiers about a label of two classes:
-// F(x) = Σ Vote·h(x) with h = +1 where the threshold answers positive and -1
+// F(x) = Σ Vote·h(x) with h = +1 if the threshold answers positive and -1
 // elsewhere. The label is positive where F ≥ 0; the score, in [0, 1], is the
 // share of the votes for positive, (1 + F/Σ|Vote|)/2 (1/2 when all votes are 0).
 type Votes struct {

@@ -80,4 +80,12 @@ var sited = []mutant{
 		Old:     `t.folder.keep(t.folder.answer(a.Number), text)`,
 		New:     `t.folder.write(t.folder.answer(a.Number), text)`,
 		Package: "./internal/service/site", Test: "TestTwoProcessesOnOneState"},
+	{Row: "sites 20", Bug: "rows by another map are the same rows", File: "internal/commands/network/site.go",
+		Old:     `all, sch = append(all, s.mapFile), own.Files`,
+		New:     `sch = own.Files`,
+		Package: "./internal/commands/network", Test: "TestMapIsInTheDigestOfRows"},
+	{Row: "sites 21", Bug: "a kit needs no signature", File: "internal/service/site/kit.go",
+		Old:     `if !ed25519.Verify(from, kitText(body), signature) {`,
+		New:     `if len(signature) > 1<<10 {`,
+		Package: "./internal/service/site", Test: "TestKitsThatAreRefused"},
 }

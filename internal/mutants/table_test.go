@@ -732,9 +732,9 @@ var table = []mutant{
 	{
 		Row: "people 5", Bug: "exact vote",
 		File: "lab/internal/learn/people/fit.go",
-		Old: `	return k, werr
+		Old: `	return k, out[0], nil
 }`,
-		New: `	return k, werr + float64(wrong[k])/float64(total)
+		New: `	return k, out[0] + float64(wrong[k])/float64(total), nil
 }`,
 		Package: "./lab/internal/learn/people", Test: "TestReplayNonInterference",
 	},

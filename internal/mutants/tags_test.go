@@ -121,13 +121,13 @@ var leaned = []mutant{
 	{
 		Row: "tag pate 1.3", Bug: "the first vote leaves as it is",
 		File: "lab/internal/learn/pate/fit.go",
-		Old: `	if pl.NotPrivate {
-		return out
+		Old: `	if err != nil || pl.NotPrivate {
+		return out, err
 	}
 	variance`,
 		New: `	out[0] = values[0].Float()
-	if pl.NotPrivate {
-		return out
+	if err != nil || pl.NotPrivate {
+		return out, err
 	}
 	variance`,
 

@@ -23,7 +23,7 @@ type Faults struct {
 	// them orderly, half by a reset, each in the middle of a piece.
 	Cut    float64
 	Pieces int
-	// Cuts is how many are cut at most; 0: no limit.
+	// Cuts is the number of connections that are cut at most; 0: no limit.
 	Cuts int
 }
 
@@ -64,7 +64,7 @@ func New(to func() string, seed uint64, f Faults) (*Network, error) {
 // Address is where callers connect, host:port.
 func (n *Network) Address() string { return n.listener.Addr().String() }
 
-// Cuts is how many connections were cut by faults.
+// Cuts is the number of connections that were cut by faults.
 func (n *Network) Cuts() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -33,7 +33,7 @@ type setting struct {
 	quantiles    bool // bins of a number that are to be found
 	derived      bool
 	pairs        bool
-	persons      int // what a person's rows count for; 0 where each row is a unit of its own
+	persons      int // what a person's rows count for; 0 if each row is a unit of its own
 }
 
 func readSetting(c *choices) (s setting) {
@@ -114,7 +114,7 @@ const (
 
 var sizes = []int{1, 2, 3, 8, 24, 60}
 
-// rowsOfPerson is how many rows each person has, one after the other; the last may have fewer.
+// rowsOfPerson is the number of rows that each person has, one after the other; the last may have fewer.
 const rowsOfPerson = 2
 
 // table is the cells of a table, the label last.

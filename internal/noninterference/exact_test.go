@@ -117,7 +117,7 @@ columns:
 // domain are the rows that there can be.
 var domain = []string{"x,no", "x,yes", "y,no", "y,yes"}
 
-// exactly trains on rows of the domain. It returns nil where the mode does not take the schema.
+// exactly trains on rows of the domain. It returns nil if the mode does not take the schema.
 func exactly(t *testing.T, m mode, s *schema.Schema, rows []int, tree int) (e *exits, eps dp.Epsilon) {
 	t.Helper()
 	text := "kind,class\n"
@@ -137,7 +137,7 @@ func exactly(t *testing.T, m mode, s *schema.Schema, rows []int, tree int) (e *e
 		t.Fatal(err)
 	}
 	// Each passage is answered in one of three ways, by a digit of tree, again from the first
-	// where there are more of them: nothing, much, or the opposite.
+	// if there are more of them: nothing, much, or the opposite.
 	e = &exits{say: func(k, size int, choice bool) []float64 {
 		digit := tree
 		if k%2 > 0 {

@@ -66,7 +66,7 @@ func (m mode) String() string {
 var lossOf = map[tune.Method]tune.Loss{tune.All: tune.LogLoss, tune.Logarithmic: tune.AUC,
 	tune.Geometric: tune.Mistakes, tune.Root: tune.Mistakes}
 
-// request is nil where the options do not go together.
+// request is nil if the options do not go together.
 func (m mode) request() *train.Request {
 	if m.tuned != "" {
 		p := tune.Defaults()
@@ -226,7 +226,7 @@ func read(s *schema.Schema, t table) (*dataset.Table, error) {
 	return dataset.Read(context.Background(), s, dataset.Options{Stdin: strings.NewReader(t.text())}, "-")
 }
 
-// fit trains on a table that is read anew; what leaves is answered by script.
+// fit trains on a table that is read again; what leaves is answered by script.
 func fit(m mode, s *schema.Schema, t table, script func(k int, p mechtest.Passage) []float64) (r run) {
 	defer func() {
 		if x := recover(); x != nil { // of a learner that is wrong
@@ -426,7 +426,7 @@ func TestEveryModeOnPairs(t *testing.T) {
 	t.Logf("%d modes, %d of them without a case: %v pairs", len(modes()), none, learners)
 }
 
-const pairsPerFamily = 200
+const pairsPerFamily = 60
 
 // What learners do with what the guard shows them costs accuracy alone. internal/mutants runs this for
 // learners with mistakes (TestWrongLearners): these may fail on any table, if they fail on its
@@ -460,7 +460,7 @@ func (m mode) family() string {
 	return m.learner
 }
 
-// Tune makes as many runs where a candidate makes no mistake as where each makes one: of
+// Tune makes as many runs where a candidate makes no mistake as when each makes one: of
 // rows that are all alike one is another, which judges or trains.
 func TestTuneGoesOnWithoutMistakes(t *testing.T) {
 	set := setting{classes: 2, relation: dp.ReplaceOne, privateLabel: true}

@@ -45,7 +45,7 @@ func TestTrainingSaysTheSame(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			scope := dp.PrivateFeatures // what everybody protects
+			scope := dp.PrivateFeatures // what everyone protects
 			if len(pl.Terms().Bill) > 0 && m.learner == "labeldp" {
 				scope = dp.LabelOnly
 			}

@@ -21,7 +21,7 @@ type pair struct {
 }
 
 // Factor takes a new Hessian (d×d, row-major; the upper triangle is read) and
-// forgets what gradients said. It is false where the matrix is not positive
+// forgets what gradients said. It is false if the matrix is not positive
 // definite to working precision; the Chord must then get another.
 func (c *Chord) Factor(hess []float64, d int) bool {
 	c.pairs = c.pairs[:0]

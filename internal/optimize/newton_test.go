@@ -72,7 +72,7 @@ func TestNewtonDampsASingularHessian(t *testing.T) {
 
 func TestNewtonStopsAtItsLimitsAndSaysSo(t *testing.T) {
 	calls := 0
-	f := func(x []float64) (Point, error) { // e^-x falls for ever
+	f := func(x []float64) (Point, error) { // e^-x falls permanently
 		calls++
 		e := math.Exp(-x[0])
 		return Point{Value: e, Grad: []float64{-e}, Hess: []float64{e}}, nil

@@ -27,12 +27,12 @@ type Secant struct {
 }
 
 // shrink is the part of the gradient's length that a step may leave. A step
-// that leaves more has the Hessian computed anew.
+// that leaves more has the Hessian computed again.
 const shrink = 0.3
 
 // Minimise steps from start, which it does not change, until the gradient is
 // short enough. It never looks at values, so it has no defence against steps
-// that lead away but to give up: done is false where a full Newton step did not
+// that lead away but to give up: done is false if a full Newton step did not
 // shorten the gradient or the steps ran out; Newton can go on from the Optimum.
 // The only errors are those of f. Value stays 0.
 func (s *Secant) Minimise(f Smooth, start []float64, lim Limits) (best Optimum, done bool, err error) {
@@ -84,7 +84,7 @@ func (s *Secant) Minimise(f Smooth, start []float64, lim Limits) (best Optimum, 
 	return end(true)
 }
 
-// refreshInverse inverts the Hessian of f; inverse stays nil where that is not
+// refreshInverse inverts the Hessian of f; inverse stays nil if that is not
 // positive definite to working precision.
 func (s *Secant) refreshInverse(f Smooth) error {
 	h, err := f.Hessian()

@@ -19,7 +19,7 @@ import (
 type Lines struct {
 	Title    string // what is seen; required
 	Subtitle string // how it was measured; may be empty
-	XLabel   string // required, with the unit where there is one
+	XLabel   string // required, with the unit if there is one
 	YLabel   string // required
 	// LogX spaces x by its logarithm; every x must then be > 0.
 	LogX bool

@@ -68,7 +68,7 @@ func Answer(m *model.Model, r io.Reader, w io.Writer) error {
 	}
 }
 
-// readFrame reads one frame; io.EOF where there is no more.
+// readFrame reads one frame; io.EOF if there is no more.
 func readFrame(r *bufio.Reader) ([]byte, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

@@ -109,7 +109,7 @@ func (cl *Cluster) Check(p Params, out string) error {
 
 // WriteOnCluster writes the rows of the source, whose paths Spark opens, with what the model says
 // about each, as Write does, to a folder of Parquet files, and says what that is in one line. show
-// shows the cluster's jobs; nil for nobody.
+// shows the cluster's jobs; nil for no one.
 func (p Params) WriteOnCluster(ctx context.Context, m *model.Model, src *Source, cl *Cluster, out string,
 	show func(job string) (done func())) (summary string, err error) {
 	o := spark.Options{Master: cl.Master, Submit: cl.Submit, Data: src.Paths}

@@ -20,7 +20,7 @@ type Params struct {
 	Explain  bool   // what each column adds
 	Class    string // with Explain, of more than two: the class to explain, "" for each row's predicted one
 	Interval bool   // a 95 % interval of the score for the noise
-	// Threshold says which rows are predicted positive, where the label has two classes.
+	// Threshold says which rows are predicted positive, if the label has two classes.
 	Threshold Threshold
 }
 
@@ -49,7 +49,7 @@ func (p Params) Check(m *model.Model) error {
 	case !p.Explain:
 		return bad("must not be given without --explain")
 	case m.Schema.Classes() == 2:
-		return bad("must not be given if the label has two classes: what speaks for one speaks against the other")
+		return bad("must not be given if the label has two classes: a column that favours one counts against the other")
 	case classCode(m, p.Class) < 0:
 		var names []string
 		for _, l := range m.Schema.Label.Levels {

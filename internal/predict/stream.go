@@ -19,11 +19,11 @@ type Source struct {
 	Paths   []string
 	Options dataset.Options // of coding and of passing on
 	// Begin is told what begins to be done, "reading" or "writing", and gives what ends it; nil for
-	// nobody.
+	// no one.
 	Begin func(what string) (end func())
 	// BlockRows is how many rows are scored at once, or a few more; 0 for a number that suits most.
 	BlockRows int
-	// Rewind gives standard input from its beginning; nil where no path is "-".
+	// Rewind gives standard input from its beginning; nil if no path is "-".
 	Rewind func() io.Reader
 }
 
@@ -134,7 +134,7 @@ type stream struct {
 
 	now       *block
 	next      int    // row to be written
-	exhausted func() // is called where a row has no block
+	exhausted func() // is called if a row has no block
 	tally
 }
 
@@ -189,7 +189,7 @@ func (st *stream) columns() []dataset.Added {
 	return out
 }
 
-// reach takes blocks up to that of a row; false where there is none.
+// reach takes blocks up to that of a row; false if there is none.
 func (st *stream) reach(row int) bool {
 	for row >= st.now.to {
 		if !st.advance() {

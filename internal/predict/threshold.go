@@ -68,7 +68,7 @@ func (t Threshold) Fixed() (score float64, ok bool) {
 // needsScores reports whether At looks at scores.
 func (t Threshold) needsScores() bool { return t.rule == "rate" }
 
-// At is the score from which on rows with these scores are predicted positive; +Inf where
+// At is the score from which on rows with these scores are predicted positive; +Inf if
 // none is to be. Of rows with equal scores, all or none are.
 func (t Threshold) At(scores []float64) float64 {
 	switch t.rule {

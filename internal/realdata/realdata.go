@@ -27,7 +27,7 @@ func Folder() string {
 }
 
 // Root returns the root of the checkout that the working folder lies in, whichever of its modules
-// that is of, or the working folder where there is none above it.
+// that is of, or the working folder if there is none above it.
 func Root() string {
 	start, err := os.Getwd()
 	if err != nil {
@@ -44,7 +44,7 @@ func Root() string {
 }
 
 // File returns the path of a file or folder of the data sets, e.g.
-// "adult/adult.data.gz". It skips the test where that is absent.
+// "adult/adult.data.gz". It skips the test if that is absent.
 func File(t testing.TB, name string) string {
 	t.Helper()
 	path := filepath.Join(Folder(), filepath.FromSlash(name))

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// MaxFile is how many bytes an archive has at most, and so all its files together.
+// MaxFile is the number of bytes that an archive has at most, and so all its files together.
 const MaxFile = 256 << 20
 
 // Names of the files that a release may hold.

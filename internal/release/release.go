@@ -21,7 +21,7 @@ type Release struct {
 	Signer    ed25519.PublicKey
 }
 
-// File is the file of a name, nil where there is none.
+// File is the file of a name, nil if there is none.
 func (r *Release) File(name string) []byte {
 	for _, f := range r.Files {
 		if f.Name == name {
@@ -115,7 +115,7 @@ func ReadTrusted(op, path string) (Trusted, error) {
 	return keyfile.ReadPublic(op, path)
 }
 
-// ModelIn returns the model file that a file is, or that the release holds which it is.
+// ModelIn returns the bytes of a model file, whether the file is a model or a release that contains one.
 func (t Trusted) ModelIn(file []byte) ([]byte, error) {
 	if !IsArchive(file) {
 		if t != nil {

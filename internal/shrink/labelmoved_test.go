@@ -28,7 +28,7 @@ func TestLabelNoiseOfOneBin(t *testing.T) {
 }
 
 // What is stated of groups is what noise does, in the mean over rows: 300 draws of it on the same rows,
-// where two columns share what they say. The variance of 300 normals is off by more than .3 of itself
+// if two columns share what they say. The variance of 300 normals is off by more than .3 of itself
 // about once in 10,000 times; .15 more is left for a fit that is not linear. Of one group it may be
 // twice as much, or half. Seeds are fixed, so it never fails by chance.
 func TestLabelFitStatesWhatNoiseDoes(t *testing.T) {

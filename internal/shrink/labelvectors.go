@@ -12,7 +12,7 @@ import (
 // LabelVectors says what the label of a row adds to a release that is one vector: a function of the
 // row's public cells of length 1, whatever they are. With x the row's bins and a 1, as zeros and
 // ones, and P = L·Lᵀ the sum of x·xᵀ over rows and a ridge, it has the direction of L⁻¹·x. So what
-// columns say together takes little of the length where rows have much in common, a value that
+// columns say together takes little of the length if rows have much in common, a value that
 // nearly all rows have next to none, and what noise would drown is left out by the ridge.
 type LabelVectors struct {
 	square  dense // P
@@ -60,7 +60,7 @@ func (s *LabelSums) NewVectors(deviation float64) *LabelVectors {
 	return v
 }
 
-// Len is how many numbers a vector has.
+// Len is the number of numbers that a vector has.
 func (v *LabelVectors) Len() int { return v.fit.width + 1 }
 
 // Each calls do with the vector of each group's rows, which is no longer than 1, in the group's

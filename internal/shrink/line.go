@@ -13,7 +13,7 @@ const (
 	slopeStep      = 0.05
 	slopeValues    = 40 // from slopeStep on
 	shiftValues    = 21 // over 5 deviations
-	steepest       = 12 // nats of a line, where it is cut off
+	steepest       = 12 // nats of a line, if it is cut off
 )
 
 // Line is log-odds that are Shift + Slope·x. Noise alone moves them by what has the deviations
@@ -118,7 +118,7 @@ func BinWeights(c *Cells, steps []float64) []float64 {
 
 // CenterSteps finds what to add to all steps so that they expect balance: the mean over bins, by
 // weight, of what the positive class has more than the other, in (-1, 1). It is within ±4 nats, and
-// 0 where no bin has weight.
+// 0 if no bin has weight.
 func CenterSteps(steps, weight []float64, balance float64) float64 {
 	all := 0.0
 	for _, w := range weight {

@@ -31,7 +31,7 @@ func (n Noise) DifferenceVariance() float64 {
 // knows the law of the noise. A cell below 0 says that the bin is nearly empty and no more, and jumps
 // are expected, such as between no capital gain and any.
 //
-// A bin holds weight·σ(θ) of the positive class and weight·(1−σ(θ)) of the other, where nothing is
+// A bin holds weight·σ(θ) of the positive class and weight·(1−σ(θ)) of the other, if nothing is
 // known of the weight but that it is not negative; see computeLikelihoods. The prior of θ is a walk
 // over ordered bins, with jumps that are small, by the law of Laplace, or now and then to anywhere;
 // the bins of a category lie around a common θ in the same way. A pair is walked row after row, there

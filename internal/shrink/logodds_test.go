@@ -80,7 +80,7 @@ func TestFullCellsAreNotDrawnToTheQuieterClass(t *testing.T) {
 	}
 }
 
-// Bins where no rows are lean to neither class, though the noise of the rarer one is twelve times
+// Bins without rows lean to neither class, though the noise of the rarer one is twelve times
 // that of the other: on the mean over 200 draws within .4 of 0, where a density of the weight alone
 // had 2.3.
 func TestEmptyBinsLeanToNoClass(t *testing.T) {

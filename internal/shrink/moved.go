@@ -45,7 +45,7 @@ func (o *Observed) MovedByNoise(steps, variance []float64) (moved []float64, sho
 	}
 	moved = make([]float64, len(steps))
 	spread := (square - mean*mean/all) / all
-	if !(spread > 0) { // nor where no bin has weight
+	if !(spread > 0) { // nor if no bin has weight
 		return moved, 0
 	}
 	shown = spread / (spread + v/all)

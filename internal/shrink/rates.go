@@ -4,8 +4,8 @@ package shrink
 
 import "math"
 
-// shareDeviations are those of the logarithms of shares around equal ones, from classes that are
-// about as common as each other to some that hardly anybody has.
+// shareDeviations are standard deviations of the logarithms of classes' shares, from about equal
+// classes to very rare ones.
 var shareDeviations = []float64{0.1, 0.25, 0.5, 1, 2, 4}
 
 // Shares estimates the shares of more than two classes from their released counts among rows, as

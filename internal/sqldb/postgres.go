@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !js
+
 package sqldb
 
 import (
@@ -23,11 +25,6 @@ func postgresDialect() dialect {
 		read:     sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead},
 		check:    checkPostgres,
 	}
-}
-
-// IsPostgres tells a server's address from a path.
-func IsPostgres(address string) bool {
-	return strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://")
 }
 
 // parsePostgres refuses a password in the address: command lines are read

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !js
+
 package sqldb
 
 import (
@@ -23,7 +25,7 @@ func CheckPostgres(address, op string) error {
 	return err
 }
 
-// readBytes is how many bytes are read from a server at once, where there are as many.
+// readBytes is how many bytes are read from a server at once, if there are as many.
 const readBytes = 256 << 10
 
 // PostgresReader connects to a server for reading alone: its transactions are read-only, see one

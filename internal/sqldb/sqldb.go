@@ -23,7 +23,7 @@ import (
 type Options struct {
 	// Op begins the words of errors, e.g. "ledger".
 	Op string
-	// Create makes an SQLite file where there is none, for its user alone, as are
+	// Create makes an SQLite file if there is none, for its user alone, as are
 	// the log and the journal beside it; otherwise a missing file is an error that
 	// wraps fs.ErrNotExist.
 	Create bool
@@ -70,6 +70,11 @@ func Open(ctx context.Context, address string, o Options) (*DB, error) {
 		return nil, err
 	}
 	return Connect(ctx, c, IsPostgres(address), o)
+}
+
+// IsPostgres tells a server's address from a path.
+func IsPostgres(address string) bool {
+	return strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://")
 }
 
 // Connector is what Open connects with. It makes a file; it reaches nothing

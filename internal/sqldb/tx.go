@@ -47,7 +47,7 @@ func (t *Tx) Prepare(q string) (*sql.Stmt, error) {
 	return s, t.d.wrapError(err)
 }
 
-// Find scans the first row of a query; found is false where there is none.
+// Find scans the first row of a query; found is false if there is none.
 func (t *Tx) Find(into []any, q string, args ...any) (found bool, err error) {
 	err = t.t.QueryRowContext(t.ctx, t.d.numberParameters(q), args...).Scan(into...)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -72,8 +72,8 @@ func (t *Tx) Each(scan func(*sql.Rows) error, q string, args ...any) error {
 }
 
 // Share is what follows a SELECT whose rows no other transaction may change
-// before this one ends, though others may share them; Lock, where none may. Both
-// are empty where Update excludes other writers anyway.
+// before this one ends, though others may share them; Lock, if none may. Both
+// are empty if Update excludes other writers anyway.
 func (t *Tx) Share() string { return t.addLock(" FOR SHARE") }
 
 // Lock: see Share.
@@ -86,7 +86,7 @@ func (t *Tx) addLock(words string) string {
 	return ""
 }
 
-// numberParameters numbers a statement's parameters where the database wants that. No
+// numberParameters numbers a statement's parameters if the database wants that. No
 // statement of ours has a question mark inside a string.
 func (d *DB) numberParameters(q string) string {
 	if !d.numbered {

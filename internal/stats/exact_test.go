@@ -78,7 +78,7 @@ func TestLimitsSolveTheTailEquation(t *testing.T) {
 				if k == 0 && lo != 0 || k == n && hi != 1 {
 					t.Errorf("k=%d n=%d: limits %g %g at an end", k, n, lo, hi)
 				}
-				// Sound where they are, and no longer so a hair further in.
+				// Sound if they are, and no longer so a hair further in.
 				const hair = 1e-9
 				if k > 0 {
 					_, here := Tails(k, n, lo)

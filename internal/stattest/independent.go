@@ -9,7 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/stats"
 )
 
-// projections is how many random sets of coins Independent looks at.
+// projections is the number of random sets of coins Independent looks at.
 const projections = 64
 
 // Independent checks the joint law of some coins that were flipped together many times:

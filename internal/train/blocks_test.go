@@ -24,7 +24,7 @@ func markedTable(tab *dataset.Table) *dataset.Table {
 	codes := make([]uint32, len(age.Values))
 	for k := range codes {
 		codes[k] = uint32(k)
-		if k%20 == 3 { // one code has the mark, as where a table is read
+		if k%20 == 3 { // one code has the mark, as when a table is read
 			codes[k] = 3
 		}
 	}

@@ -41,8 +41,8 @@ func CheckCohorts(op string, names []string, by string, s *schema.Schema) error 
 		return refuse(param, fmt.Sprintf("must be by a public column of the file, and %q is %s", by, c.Role), nil,
 			"a person's cohort must not change between neighbouring tables")
 	case s.Person != nil && !s.Person.OnePart:
-		return refuse("one_part", "must be true where persons are in cohorts: one with rows in two would be charged for one",
-			false, "declare person: {one_part: true} if nobody can have rows in two cohorts")
+		return refuse("one_part", "must be true if persons are in cohorts: a person with rows in two would be charged for one",
+			false, "declare person: {one_part: true} if no person can have rows in two cohorts")
 	case c.Kind == schema.Category:
 		other := func(l schema.Level) bool { return len(l.Aliases)+len(l.Prefixes) > 0 }
 		if c.Buckets > 0 || slices.ContainsFunc(c.Levels, other) {
@@ -105,7 +105,7 @@ func defineCohorts(s *schema.Schema, by string) (string, error) {
 // describeCohorts says in a model's statement which cohorts the training read.
 func describeCohorts(p *model.Privacy, column string, names []string) {
 	describeColumn(p, column)
-	p.Unprotected = append(p.Unprotected, fmt.Sprintf("which rows the training read: those of the cohorts %s of the public "+
+	p.Unprotected = append(p.Unprotected, fmt.Sprintf("which rows the training read: the rows of the cohorts %s of the public "+
 		"column %q", quoteNames(names), column))
 }
 

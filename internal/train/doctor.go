@@ -12,7 +12,7 @@ import (
 )
 
 // Examine looks for what an engine needs of this machine and, for EngineSpark, of a cluster. It
-// tells note of each thing, and what is wanted of it, "" where nothing is missing. It reads no
+// tells note of each thing, and what is wanted of it, "" if nothing is missing. It reads no
 // table.
 func Examine(ctx context.Context, engine, submit, master string, note func(what, found, want string)) error {
 	refuse := func(want string) error {

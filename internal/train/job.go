@@ -27,7 +27,7 @@ type Job struct {
 	Ledger  *ledger.Ledger
 	Dataset string
 	ID      string // the same ID is the same training; "" for a random one
-	// Key is the key of the analyst whose allotment is charged, nil where the data set has no owner.
+	// Key is the key of the analyst whose allotment is charged, nil if the data set has no owner.
 	Key ed25519.PrivateKey
 	// Purpose, if it is not empty, files the training as a request, for another key to approve, instead
 	// of running it.
@@ -189,7 +189,7 @@ func Keep(ctx context.Context, j *ledger.Job, m *model.Model, to Output) error {
 }
 
 // Fetch is the model that an earlier run of the same job stored, published again
-// where it has a file; nil where there was none.
+// if it has a file; nil if there was none.
 func Fetch(ctx context.Context, j *ledger.Job, to Output) (*model.Model, error) {
 	if j.Stored() == nil {
 		return nil, nil

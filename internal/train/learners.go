@@ -12,7 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// DefaultLearner is trained where none is named.
+// DefaultLearner is trained if none is named.
 const DefaultLearner = "auto"
 
 // Learners is the table of what can be trained: to add a learner, write its file
@@ -32,7 +32,7 @@ func Learners() []*Learner {
 // registered are the learners that a program adds.
 var registered []func() *Learner
 
-// Register adds learners to the table, each made anew by each call of Learners. A program
+// Register adds learners to the table, each made again by each call of Learners. A program
 // registers its own before it does anything else; the product's has none.
 func Register(learners ...func() *Learner) { registered = append(registered, learners...) }
 
@@ -59,7 +59,7 @@ func unknownLearner(op, param, want, name string) error {
 type Learner struct {
 	Name    string
 	Private bool // it adds noise, so it needs a price
-	// Draws says that it draws rows of each person where the schema declares persons, instead of
+	// Draws says that it draws rows of each person if the schema declares persons, instead of
 	// weighing them.
 	Draws bool
 	// Approximate says that it has an (ε, δ) mode; others refuse a δ.
@@ -87,13 +87,13 @@ func AsPlan[P learn.Plan](pl P, err error) (learn.Plan, error) {
 	return pl, nil
 }
 
-// Plan checks the learner's options and a price against a schema. rows is 0 where
+// Plan checks the learner's options and a price against a schema. rows is 0 if
 // the number of rows is not known or not public.
 func (l *Learner) Plan(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
 	return l.Make(pr, s, rows)
 }
 
-// Option is the learner's option of that name, nil where it has none.
+// Option is the learner's option of that name, nil if it has none.
 func (l *Learner) Option(name string) *Option {
 	if i := slices.IndexFunc(l.Options, func(o Option) bool { return o.Name == name }); i >= 0 {
 		return &l.Options[i]
@@ -127,7 +127,7 @@ func ApproximateNames() (names []string) {
 	return names
 }
 
-// findLearner looks a learner up in a table of its own; nil where there is none.
+// findLearner looks a learner up in a table of its own; nil if there is none.
 func findLearner(name string) *Learner {
 	all := Learners()
 	if i := slices.IndexFunc(all, func(l *Learner) bool { return l.Name == name }); i >= 0 {

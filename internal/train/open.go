@@ -24,19 +24,19 @@ const (
 	EngineSpark  = "spark"  // in a cluster, which is told questions and answers with sums
 )
 
-// DefaultMemory is the memory limit in bytes of EngineDisk where none is given.
+// DefaultMemory is the memory limit in bytes of EngineDisk if none is given.
 const DefaultMemory = 2 << 30
 
 // RowSource is the files of a table, and where their rows are kept.
 type RowSource struct {
 	Engine string // see Engines; "" for EngineAuto
-	// Memory is how many bytes what is kept in memory about rows on disk may take; 0 for
+	// Memory is the number of bytes that what is kept in memory about rows on disk may take; 0 for
 	// DefaultMemory. That it is given has EngineAuto put them there: the size of the files would
 	// decide by what protected cells hold.
 	Memory  int64
 	Files   []string
 	Options dataset.Options
-	// Show begins to show that this is being done, until done is called; nil for nobody.
+	// Show begins to show that this is being done, until done is called; nil for no one.
 	Show func(what string) (done func())
 	// Cluster is where EngineSpark finds the rows; its Data are Files.
 	Cluster spark.Options
@@ -90,7 +90,7 @@ type openRows struct {
 	close func() error
 }
 
-// blockRows is how many rows a block has, or a few more.
+// blockRows is the number of rows that a block has, or a few more.
 const blockRows = 1 << 20
 
 // open reads the rows.

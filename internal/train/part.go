@@ -17,7 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// PartsOf are the parts that a schema declares, nil where it declares none.
+// PartsOf are the parts that a schema declares, nil if it declares none.
 func PartsOf(s *schema.Schema) (*ledger.Parts, error) {
 	if s.Parts == "" {
 		return nil, nil
@@ -72,11 +72,11 @@ func CheckPart(op, part string, s *schema.Schema) error {
 }
 
 // describePart says in a model's statement that the training read one part of the
-// rows, which tells everybody the part's column of each.
+// rows, which tells everyone the part's column of each.
 func describePart(p *model.Privacy, column, part string) {
 	describeColumn(p, column)
 	p.Unprotected = append(p.Unprotected,
-		fmt.Sprintf("which rows the training read: those of part %q of the public column %q", part, column))
+		fmt.Sprintf("which rows the training read: the rows of part %q of the public column %q", part, column))
 }
 
 // describeColumn takes the column by which rows were read out of what the statement protects.

@@ -12,13 +12,13 @@ import (
 
 // Price is what a training may cost in privacy.
 type Price struct {
-	Epsilon    dp.Epsilon // 0 where NotPrivate, or where the learner has no price
+	Epsilon    dp.Epsilon // 0 if NotPrivate, or if the learner has no price
 	Delta      dp.Delta   // 0 for a pure guarantee
 	NotPrivate bool       // the operator's word that nothing need be protected
 }
 
-// PriceText is a price as it was typed. There is no default: a price that nobody
-// named is a price that nobody agreed to.
+// PriceText is a price as it was typed. There is no default: a price that no one
+// named is a price that no one agreed to.
 type PriceText struct {
 	Epsilon    string // a decimal number, "inf" beside NotPrivate, or ""
 	Delta      string // a decimal number; "" is 0

@@ -19,12 +19,12 @@ type Quote struct {
 	Learner string         `json:"learner"`
 	Schema  string         `json:"schema"`
 	Facts   map[string]any `json:"facts"`
-	// Epsilon and Delta are what Bill costs, in units of 1e-9 and 1e-15; 0 where
-	// nothing is protected, Delta also where the guarantee is pure.
+	// Epsilon and Delta are what Bill costs, in units of 1e-9 and 1e-15; 0 if
+	// nothing is protected, Delta also if the guarantee is pure.
 	Epsilon dp.Epsilon `json:"epsilon_nano"`
 	Delta   dp.Delta   `json:"delta_femto"`
 	Bill    []dp.Event `json:"bill"`
-	// Excess says how a training would refuse the price; nil where it would not.
+	// Excess says how a training would refuse the price; nil if it would not.
 	Excess  *string      `json:"excess"`
 	Budget  *Remainder   `json:"budget,omitempty"`
 	Samples *SampleSizes `json:"samples,omitempty"`
@@ -92,11 +92,11 @@ func ShortenBill(bill []dp.Event) (lines []string) {
 // Remainder is what a training would leave of a budget.
 type Remainder struct {
 	ledger.Statement
-	Part       string         `json:"part"` // "" where the training reads all, or cohorts
+	Part       string         `json:"part"` // "" if the training reads all, or cohorts
 	Cohorts    []string       `json:"cohorts,omitempty"`
 	Asked      ledger.Decimal `json:"asked"`
 	AskedDelta dp.Delta       `json:"asked_delta_femto"`
-	// Both are null where the price exceeds what is left.
+	// Both are null if the price exceeds what is left.
 	Remains      *ledger.Decimal `json:"remains"`
 	RemainsDelta *dp.Delta       `json:"remains_delta_femto"`
 }

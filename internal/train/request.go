@@ -30,12 +30,12 @@ type Choice struct {
 type Request struct {
 	*Learner
 	Price     Price
-	defaulted bool // nobody named the learner
+	defaulted bool // no one named the learner
 	given     map[string]string
 }
 
 // Request checks the choice, before any file is opened. Its errors are
-// *RequestError, with op as the operation where it is none of the learner's.
+// *RequestError, with op as the operation if it is none of the learner's.
 func (c Choice) Request(op string) (*Request, error) {
 	r, err := c.makeRequest(op)
 	if err != nil {
@@ -87,7 +87,7 @@ func (c Choice) optionOrder() []string {
 	return append(slices.Sorted(maps.Keys(unknown)), order...)
 }
 
-// Plan checks the request against a schema and prices it. rows is 0 where the
+// Plan checks the request against a schema and prices it. rows is 0 if the
 // number of rows is not known or not public. A refused parameter is a
 // *RequestError.
 func (r *Request) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
@@ -142,7 +142,7 @@ func (p defaultedPlan) Facts() []learn.Fact {
 	return append([]learn.Fact{said}, p.Plan.Facts()...)
 }
 
-// WithoutPrivacy is the same request without noise, for comparison on data that are nobody's.
+// WithoutPrivacy is the same request without noise, for comparison on data that are no one's.
 func (r *Request) WithoutPrivacy() (*Request, error) {
 	return Choice{Learner: r.Name, Options: r.given, Price: PriceText{Epsilon: "inf", NotPrivate: true}}.Request("plan")
 }

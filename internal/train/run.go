@@ -33,15 +33,15 @@ type Training struct {
 	Cohorts []string
 	Exceed  bool // the price may exceed what the schema allows; the model records it
 	// Read reads the table. It is called once, after everything that can be refused
-	// without rows, and not at all where the job has a result already.
+	// without rows, and not at all if the job has a result already.
 	Read func(ctx context.Context) (*dataset.Table, error)
-	// Rows takes the place of Read where it is not nil.
+	// Rows takes the place of Read if it is not nil.
 	Rows   *RowSource
 	Output Output // the file to write the model to
 	Job    *Job   // nil: the training is charged to Account
 	// Account is charged where Job is nil; nil for one that counts nothing.
 	Account guard.Account
-	// Say is told what is going on, in lines for people; nil for nobody.
+	// Say is told what is going on, in lines for people; nil for no one.
 	Say func(format string, args ...any)
 
 	plan     learn.Plan // of Check

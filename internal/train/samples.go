@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
@@ -30,7 +31,7 @@ func SampleSizesFor(margin, alpha float64, dim int, eps dp.Epsilon) (s *SampleSi
 	case dim < 1:
 		return nil, "dim", "must be at least 1"
 	case eps == 0:
-		return nil, "epsilon", "must be finite where sample sizes are asked for"
+		return nil, "epsilon", "must be finite if sample sizes are asked for"
 	}
 	d, e := float64(dim), eps.Float()
 	free := 1 / (margin * margin * alpha * alpha)
@@ -53,9 +54,9 @@ func SampleSizesFor(margin, alpha float64, dim int, eps dp.Epsilon) (s *SampleSi
 func (s *SampleSizes) String() string {
 	return fmt.Sprintf(`rows to learn a linear classifier of that margin to that error, ORDER OF MAGNITUDE
 (no constants, no logarithms; not a statement about this learner)
-  %8.0e  without privacy                        1/(γ²α²)
-  %8.0e  perturbed objective (CM08, SCM09)      1/(γ²α²) + d/(γαε)
-  %8.0e  recipe of DMNS06                       d/(γ²εα^1.5)
-  %8.0e  BLR08, KLNRS08, time exponential in d  d²/(α³ε)
-`, s.NonPrivate, s.Objective, s.DMNS06, s.BLR08)
+  %12s  without privacy                        1/(γ²α²)
+  %12s  perturbed objective (CM08, SCM09)      1/(γ²α²) + d/(γαε)
+  %12s  recipe of DMNS06                       d/(γ²εα^1.5)
+  %12s  BLR08, KLNRS08, time exponential in d  d²/(α³ε)
+`, learn.Digits(s.NonPrivate, 1), learn.Digits(s.Objective, 1), learn.Digits(s.DMNS06, 1), learn.Digits(s.BLR08, 1))
 }

@@ -106,7 +106,7 @@ func newLedger(t *testing.T, ctx context.Context, folder string) (l *ledger.Ledg
 	}
 }
 
-// A job whose session fails has spent its price where a question was asked, once, and nothing where
+// A job whose session fails has spent its price if a question was asked, once, and nothing where
 // none was. No model is written, and the same job is not begun again.
 func TestAFailedSessionIsChargedByTheLedgersRules(t *testing.T) {
 	short, err := os.MkdirTemp("", "s") // the path of a socket is limited to about 100 bytes

@@ -26,13 +26,13 @@ type Simulation struct {
 	Output     Output            // the file to write the model to
 	Job        *Job              // nil: nothing is counted
 	Say        func(format string, args ...any)
-	// Read reads the table, Play trains on it; counted says that somebody charged
+	// Read reads the table, Play trains on it; counted says that someone charged
 	// the price.
 	Read func(ctx context.Context) (*dataset.Table, error)
 	Play func(ctx context.Context, t *dataset.Table, counted bool) (*model.Model, error)
 }
 
-// describeExcess says how the price exceeds what the schema allows, "" where it does not. A
+// describeExcess says how the price exceeds what the schema allows, "" if it does not. A
 // secret sum's δ is beyond a schema that allows pure guarantees alone.
 func (s *Simulation) describeExcess() string {
 	return Price{Epsilon: s.Price.Epsilon, Delta: s.Price.Delta}.Excess(s.Schema)

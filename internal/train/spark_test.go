@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !js
+
 package train
 
 import (
@@ -49,7 +51,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// heldAnswers writes answers to questions only after whoever holds them lets go: see holdAnswers.
+// heldAnswers writes answers to questions only after anyone who holds them lets go: see holdAnswers.
 type heldAnswers struct{ io.Writer }
 
 func (w heldAnswers) Write(b []byte) (int, error) {
@@ -344,7 +346,7 @@ func (c *sparkCluster) compareWithMemory(t *testing.T, ctx context.Context, lear
 }
 
 // writePersons writes rows of persons, of whom many have rows in all files and some none; some rows
-// are nobody's.
+// are no one's.
 func writePersons(t *testing.T, count int) (s *schema.Schema, files []string) {
 	t.Helper()
 	whole := *census.Schema()
@@ -423,7 +425,7 @@ func (c *sparkCluster) comparePersons(t *testing.T, ctx context.Context) {
 	})
 }
 
-// sameRows ends well where two tables in Parquet have the same rows, in any order. Numbers that
+// sameRows ends well if two tables in Parquet have the same rows, in any order. Numbers that
 // pass through Spark keep their types.
 const sameRows = `
 import sys, pandas

@@ -64,12 +64,12 @@ func parseCandidates(specs []string) (out []tune.Candidate, err error) {
 
 // ReadCandidates reads a file of candidates, one to a line; empty lines and lines
 // that begin with # are left out. A line that is none is told by its number and not
-// repeated: it may be a row of somebody's table. Its errors are *RequestError.
+// repeated: it may be a row of a person's table. Its errors are *RequestError.
 func ReadCandidates(text string) (specs []string, err error) {
 	n := 0
 	refuse := func(want string) error {
 		return &RequestError{&dp.ParamError{Op: "candidates", Param: fmt.Sprintf("line %d", n), Want: want, Got: "another",
-			Hint: "a candidate is NAME[:OPTION=VALUE]...; those of --learners are told their faults in full"}}
+			Hint: "a candidate is NAME[:OPTION=VALUE]...; with --learners the error names the option"}}
 	}
 	for line := range strings.Lines(text) {
 		n++

@@ -21,15 +21,17 @@ func (pl *Plan) Facts() []learn.Fact {
 		{Key: "loss", Value: string(pl.Loss)},
 		{Key: "epsilon_per_training", Value: share.Float()},
 		{Key: "held_out", Value: pl.HeldOut,
-			Text: fmt.Sprintf("%.4g of the rows judge, drawn at random; the rest trains", pl.HeldOut)},
+			Text: fmt.Sprintf("%s of the rows compare the candidates, drawn at random; the others train them",
+				learn.Digits(pl.HeldOut, 4))},
 	}
 	if pl.Method == All {
 		return append(f, learn.Fact{Key: "trainings", Value: len(pl.Candidates),
-			Text: fmt.Sprintf("each of %d candidates is trained once, for ε = %.4g; one is selected on other rows, for ε = "+
-				"%s, which does not add up with it", len(pl.Candidates), share.Float(), pl.Epsilon)})
+			Text: fmt.Sprintf("each of %d candidates is trained once, for ε = %s; one is selected on other rows, for ε = "+
+				"%s, which does not add up with it", len(pl.Candidates), learn.Digits(share.Float(), 4), pl.Epsilon)})
 	}
 	mean := pl.law.meanRuns(pl.Patience)
 	return append(f, learn.Fact{Key: "trainings_mean", Value: mean,
-		Text: fmt.Sprintf("each of about %.3g trainings, a random number (%s), is of one of %d candidates drawn at "+
-			"random, for ε = %.4g; the best is released", mean, pl.Method, len(pl.Candidates), share.Float())})
+		Text: fmt.Sprintf("about %s trainings, a random number (%s), each of one of %d candidates drawn at "+
+			"random, for ε = %s; the best is released", learn.Digits(mean, 3), pl.Method, len(pl.Candidates),
+			learn.Digits(share.Float(), 4))})
 }

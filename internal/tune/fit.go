@@ -25,12 +25,11 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tune: %w", err)
 	}
-	exit := in.Exit()
-	p, err := dealRows(ctx, tab, pl.HeldOut, exit.Public())
+	p, err := dealRows(ctx, tab, pl.HeldOut, g.Coins())
 	if err != nil {
 		return nil, fmt.Errorf("tune: %w", err)
 	}
-	m, err := pl.pickCandidate(ctx, p, g.Counted(), exit)
+	m, err := pl.pickCandidate(ctx, p, g.Counted(), in.SpendAll())
 	if err != nil {
 		return nil, fmt.Errorf("tune: %w", err)
 	}
@@ -119,7 +118,7 @@ func (pl *Plan) privacyStatement(at int, counted bool, exit *mech.Exit) model.Pr
 	}
 	duration := "how long training took and how much memory it used"
 	if pl.Method != All {
-		duration += ": whoever sees that can guess the number of runs, and the guarantee is towards those who do not know it"
+		duration += ": anyone who sees it can guess the number of runs, and the guarantee does not hold against them"
 	}
 	p.Unprotected = append(p.Unprotected, learn.UnprotectedCounts(pl.s, pl.scope)...)
 	p.Unprotected = append(p.Unprotected,

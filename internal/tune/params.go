@@ -16,7 +16,7 @@ import (
 // Candidate is a learner with its parameters.
 type Candidate struct {
 	Name string // in words, on one line; the chosen one's is released
-	// Plan settles a fit of the given ε. rows is 0 where their number is not
+	// Plan settles a fit of the given ε. rows is 0 if their number is not
 	// known.
 	Plan func(eps dp.Epsilon, s *schema.Schema, rows int) (learn.Plan, error)
 }
@@ -79,7 +79,7 @@ type run struct {
 }
 
 // Plan checks p and every candidate against the public schema and prices one
-// fit. rows is their number where it is known, else 0; it moves no price.
+// fit. rows is their number if it is known, else 0; it moves no price.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	pl := &Plan{Params: p, s: s}
 	if err := p.checkRanges(s); err != nil {

@@ -178,7 +178,7 @@ func (c constant) Fit(_ context.Context, g *guard.Guard) (*model.Model, error) {
 }
 
 // Of two candidates, one always right and one always wrong, the wrong one leaves
-// where every run drew it: with probability f(1/2). Fitted whole, at an ε whose
+// if every run drew it: with probability f(1/2). Fitted whole, at an ε whose
 // noise is nothing against the rows.
 func TestTheWorseLeavesAsOftenAsAllRunsDrawIt(t *testing.T) {
 	const fits = 1500

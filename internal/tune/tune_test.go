@@ -107,7 +107,7 @@ func TestConformanceOfLevels(t *testing.T) {
 	}
 }
 
-// algebra wants what the guarantee adds up: of all trainings ε where each
+// algebra wants what the guarantee adds up: of all trainings ε if each
 // candidate is trained, and of one run's training and of its judgement at most
 // ε/(2+η) each, whatever the number of runs.
 func algebra(t *testing.T, m Method, eps dp.Epsilon, bill []dp.Event, releases []mechtest.Passage) {
@@ -209,7 +209,7 @@ func TestAnEmptyTableIsRefusedForNothing(t *testing.T) {
 	}
 }
 
-// unpayable is an account that nobody may charge.
+// unpayable is an account that no one may charge.
 type unpayable struct{ t *testing.T }
 
 func (a unpayable) Charge(context.Context, dp.Price, []dp.Event) error {

@@ -16,7 +16,7 @@ import (
 // Attack is a membership attack in numbers, for programs.
 type Attack struct {
 	Learner    string       `json:"learner"`
-	Epsilon    float64      `json:"epsilon"` // of the claim; 0 where there is none
+	Epsilon    float64      `json:"epsilon"` // of the claim; 0 if there is none
 	Delta      json.Number  `json:"delta"`
 	Protects   dp.Scope     `json:"protects"`
 	Rows       int          `json:"rows"`

@@ -25,7 +25,7 @@ type Audit struct {
 	Event      string   `json:"event"`
 	Counts     [2]int   `json:"counts"` // of the event in the runs that were counted
 	Counted    int      `json:"counted_runs"`
-	Maximum    *float64 `json:"maximum"` // of the pair; null where it is not known
+	Maximum    *float64 `json:"maximum"` // of the pair; null if it is not known
 }
 
 // NewAudit is r in numbers.

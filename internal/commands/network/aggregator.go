@@ -56,7 +56,7 @@ an address that only operators can reach.`,
 	g.as.addFlags(c, "aggregator/main")
 	c.Flags().StringVar(&g.listen, "listen", "", "the `address` to serve at, host:port")
 	c.Flags().StringVar(&g.state, "state", "",
-		"where to keep tasks and reports: a `file`, or postgres://user@host/database")
+		"the store of tasks and reports: a `file`, or postgres://user@host/database")
 	c.Flags().StringVar(&g.epsilon, "max-epsilon", "", "the largest `ε` of a task to accept")
 	c.Flags().StringVar(&g.page, "page", "",
 		"the `address` for the operators' page, metrics and health checks (default none)")

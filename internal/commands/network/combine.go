@@ -85,7 +85,7 @@ func (f *combination) readFlags(op string) error {
 	return nil
 }
 
-// planVotes prices the combination; rows is 0 where it is not known.
+// planVotes prices the combination; rows is 0 if it is not known.
 func (f *combination) planVotes(s *schema.Schema, rows int) (*multiparty.Plan, error) {
 	pl, err := f.params.Plan(s, rows)
 	if _, ok := errors.AsType[*dp.ParamError](err); ok {

@@ -21,12 +21,12 @@ func NewRoot(c *cli.App) *cobra.Command { return (&app{&commands.App{App: c}}).n
 func (a *app) newRootCommand() *cobra.Command {
 	root := a.NewRoot(&cobra.Command{
 		Use:   "discreet-net",
-		Short: "train private classifiers on tables that nobody may pool",
-		Long: `Discreet-net trains differentially private classifiers where nobody may see all
-rows: people perturb their own answers or share secret sums, and parties vote on
-public rows. Ledgers, schemas and models are those of discreet, which declares
-budgets and reads the models. Exit codes: 0 done, 1 failed, 2 a wrong command
-line, 3 refused by a privacy budget.`,
+		Short: "train private classifiers on tables that may not be pooled",
+		Long: `Discreet-net trains differentially private classifiers if no one may see all rows.
+People perturb their own answers or share secret sums. Institutions vote on
+public rows, or add up noisy sums. Ledgers, schemas and models are those of
+discreet. Exit codes: 0 success, 1 error, 2 invalid command line, 3 budget
+refused.`,
 		Example: `  discreet-net certs init --dir certs --trial
   discreet-net simulate --plan --schema adult.yaml --epsilon 1 --owners 100000
   discreet-net party plan --schema aux.yaml --parties 200 --epsilon 1`,

@@ -58,7 +58,7 @@ func serveAll(ctx context.Context, log *slog.Logger, self *identity.Identity, wo
 		s.server.WriteTimeout, s.server.IdleTimeout = time.Minute, 2*time.Minute
 		s.server.MaxHeaderBytes = 1 << 16
 		// What waits for its turn waits at the sender: a thousand connections must
-		// not fill the memory with what nobody reads yet.
+		// not fill the memory with what no one reads yet.
 		s.server.HTTP2 = &http.HTTP2Config{
 			MaxConcurrentStreams: 32, MaxReceiveBufferPerConnection: 1 << 16, MaxReceiveBufferPerStream: 1 << 16,
 			SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second,

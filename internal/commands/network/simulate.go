@@ -181,7 +181,7 @@ func (s *simulateFlags) checkFlags(c *cobra.Command) error {
 	return nil
 }
 
-// trainModel plays the owners, pays for it and writes the model. Its result is nil where
+// trainModel plays the owners, pays for it and writes the model. Its result is nil if
 // an earlier run of the same job left the model.
 func (s *simulateFlags) trainModel(ctx context.Context, sch *schema.Schema, text []byte,
 	eps dp.Epsilon) (m *model.Model, out *simulate.Result, err error) {

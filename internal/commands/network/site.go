@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -28,6 +29,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/site"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
+	"github.com/discreet-dp/discreet/internal/table/mapped"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/train"
 )
@@ -42,8 +44,8 @@ func (a *app) newSiteCommand() *cobra.Command {
     --epsilon 1 --delta 1e-6 --lifetime-epsilon 3 --lifetime-delta 3e-6 --until 2027-12-31 --out north.yaml
   discreet-net site sign --policy north.yaml --key officer.pem --out north.signed.yaml`,
 	}
-	return cli.Group(c, a.newSiteInitCommand(), a.newSiteCheckCommand(), a.newSiteSignCommand(), a.newSiteServeCommand(),
-		a.newSiteTrainCommand(), a.newSiteEvaluateCommand())
+	return cli.Group(c, a.newSiteInitCommand(), a.newSiteCheckCommand(), a.newSiteSignCommand(), a.newSiteKitCommand(), a.newSiteOpenCommand(),
+		a.newSiteServeCommand(), a.newSiteTrainCommand(), a.newSiteEvaluateCommand())
 }
 
 func (a *app) newSiteInitCommand() *cobra.Command {
@@ -129,11 +131,12 @@ line.`,
 }
 
 func (a *app) newSiteCheckCommand() *cobra.Command {
-	var policy, schemaFile, officer string
+	var policy, schemaFile, officer, mapFile string
 	c := &cobra.Command{
-		Use:     "check",
-		Short:   "print in words what a site's policy allows",
-		Long:    `Check prints what a policy allows. With --officer it checks the signature.`,
+		Use:   "check",
+		Short: "print in words what a site's policy allows",
+		Long: `Check prints what a policy allows, and with --map what the map does. With
+--officer it checks the signature.`,
 		Example: `  discreet-net site check --policy north.yaml --schema clinics.yaml`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -150,6 +153,12 @@ func (a *app) newSiteCheckCommand() *cobra.Command {
 				return err
 			}
 			lines, err := p.Words(s)
+			if mapFile != "" && err == nil {
+				var own *mapped.Map
+				if own, err = mapped.Load(mapFile, s); err == nil {
+					lines = append(lines, own.Words()...)
+				}
+			}
 			for _, line := range lines {
 				if _, failed := fmt.Fprintln(a.Stdout, line); failed != nil {
 					return failed
@@ -161,7 +170,8 @@ func (a *app) newSiteCheckCommand() *cobra.Command {
 	c.Flags().StringVar(&policy, "policy", "", "the policy `file`")
 	c.Flags().StringVar(&schemaFile, "schema", "", "the schema `file` of the site's table")
 	c.Flags().StringVar(&officer, "officer", "", "the `file` of the officer's public key, as party key prints it")
-	cli.Reads(c, "policy", "schema", "officer")
+	c.Flags().StringVar(&mapFile, "map", "", "the `file` that maps the site's columns to the schema's")
+	cli.Reads(c, "policy", "schema", "officer", "map")
 	cli.Require(c, "policy", "schema")
 	return c
 }
@@ -198,9 +208,9 @@ func parseKey(text string) (ed25519.PublicKey, error) {
 type siteServe struct {
 	*app
 	as
-	ledger                                            commands.LedgerFlag
-	listen, page, state, policy, officer, key, schema string
-	data, heldOut                                     []string
+	ledger                                                     commands.LedgerFlag
+	listen, page, state, policy, officer, key, schema, mapFile string
+	data, heldOut                                              []string
 }
 
 func (a *app) newSiteServeCommand() *cobra.Command {
@@ -212,11 +222,8 @@ func (a *app) newSiteServeCommand() *cobra.Command {
 sums with the site's share of the noise, which masks hide until all sites are
 added up.
 
-A training or an evaluation is charged before a row is read. A ledger without
-the policy's data sets gets them, with its lifetime. SIGHUP makes the site read
-policy, key and certificates again. You may kill it at any moment.
-
-Never restore a copy of --state. Delete it: open trainings then end.`,
+SIGHUP makes the site read policy, key and certificates again. You may kill it
+at any moment. Never restore a copy of --state (docs/sites-protocol.md).`,
 		Example: `  discreet-net site serve --certs certs --as party/north --listen :8461 --state north --policy north.signed.yaml \
     --officer officer.key --key north.pem --schema clinics.yaml --data north.csv --ledger north.db`,
 		Args: cobra.NoArgs,
@@ -231,11 +238,12 @@ Never restore a copy of --state. Delete it: open trainings then end.`,
 	f.StringVar(&s.officer, "officer", "", "the `file` of the officer's public key, as party key prints it")
 	f.StringVar(&s.key, "key", "", "the site's key `file`, as party key makes it")
 	f.StringVar(&s.schema, "schema", "", "the schema `file` of the table")
+	f.StringVar(&s.mapFile, "map", "", "the `file` that maps this site's columns to the schema's (default none)")
 	f.StringArrayVar(&s.data, "data", nil, "a `file` of the table; may be repeated")
 	f.StringArrayVar(&s.heldOut, "held-out", nil, "a `file` of rows for evaluations; may be repeated")
 	s.ledger.AddFlag(c)
 	cli.AddSection(c, connection, "listen", "page")
-	cli.Reads(c, "policy", "officer", "key", "schema", "data", "held-out")
+	cli.Reads(c, "policy", "officer", "key", "schema", "map", "data", "held-out")
 	cli.KeepsFolder(c, "state", site.StateNames)
 	cli.Require(c, "listen", "state", "policy", "officer", "key", "schema", "data", "ledger")
 	return c
@@ -258,7 +266,13 @@ func (s *siteServe) serveSite(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	tab, rows, err := s.readRows(ctx, sch, s.data)
+	var own *mapped.Map
+	if s.mapFile != "" {
+		if own, err = mapped.Load(s.mapFile, sch); err != nil {
+			return err
+		}
+	}
+	tab, rows, err := s.readRows(ctx, sch, own, s.data)
 	if err != nil {
 		return err
 	}
@@ -269,7 +283,7 @@ func (s *siteServe) serveSite(ctx context.Context) (err error) {
 	var heldOut *site.HeldOut
 	if len(s.heldOut) > 0 {
 		heldOut = new(site.HeldOut)
-		if heldOut.Table, heldOut.Rows, err = s.readRows(ctx, sch, s.heldOut); err != nil {
+		if heldOut.Table, heldOut.Rows, err = s.readRows(ctx, sch, own, s.heldOut); err != nil {
 			return err
 		}
 	}
@@ -288,7 +302,7 @@ func (s *siteServe) serveSite(ctx context.Context) (err error) {
 	log := s.newLogger()
 	server, err := site.New(site.Params{
 		Self: self, Policy: policy, Key: key, State: s.state, Anchors: anchors, Table: mem, Rows: rows, HeldOut: heldOut, Log: log,
-		Now: commands.Clock,
+		Now: commands.Clock, Program: commands.BuildVersion(),
 		Charge: func(ctx context.Context, data string, id sites.Digest) (site.Account, error) {
 			return l.Job(ctx, ledger.Request{Dataset: data, ID: string(id), Config: []byte(id), Terms: train.Terms(sch),
 				Worker: train.Worker()})
@@ -333,9 +347,15 @@ func (s *siteServe) readCharter(officer ed25519.PublicKey) (*site.Policy, ed2551
 	return policy, key, err
 }
 
-// readRows reads a table and the digest of its files.
-func (s *siteServe) readRows(ctx context.Context, sch *schema.Schema, files []string) (*dataset.Table, sites.Digest, error) {
-	rows, err := digestOfFiles(files)
+// readRows reads a table and the digest of its files, that of the map among them: with another one the
+// rows are others.
+func (s *siteServe) readRows(ctx context.Context, sch *schema.Schema, own *mapped.Map, files []string) (*dataset.Table, sites.Digest,
+	error) {
+	all := slices.Clone(files)
+	if own != nil {
+		all, sch = append(all, s.mapFile), own.Files
+	}
+	rows, err := digestOfFiles(all)
 	if err != nil {
 		return nil, "", err
 	}
@@ -343,7 +363,10 @@ func (s *siteServe) readRows(ctx context.Context, sch *schema.Schema, files []st
 	if err != nil {
 		return nil, "", err
 	}
-	if again, err := digestOfFiles(files); err != nil || again != rows {
+	if own != nil {
+		tab = own.Convert(tab)
+	}
+	if again, err := digestOfFiles(all); err != nil || again != rows {
 		return nil, "", errors.Join(errors.New("site: the files of the table must not change while they are read"), err)
 	}
 	return tab, rows, nil

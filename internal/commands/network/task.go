@@ -59,14 +59,10 @@ prints its name. Every owner is asked once, in one slot of one round. A slot
 waits for its owners for at most --slot, or until nothing has arrived for
 --quiet. If a slot has fewer reports than --minimum, the task ends.
 
-A task that cannot succeed is refused, and the error names the number to change.
-This happens in four cases:
-
-- even if all --owners take part, chance alone leaves a slot below --minimum in
-  more than 1 of 100 draws;
-- a list has fewer owners than that;
-- the slots need longer than --ends;
-- --ends is after the operator's certificate expires.
+A task that cannot succeed is refused, and the error names the number to change:
+chance alone would leave a slot below --minimum in more than 1 of 100 draws, a
+list has fewer owners than that, the slots need longer than --ends, or --ends is
+after the operator's certificate expires.
 
 With --roster only the owners whose keys are in that file may report. Without it
 anyone can create keys, and one machine may report as many owners. The task
@@ -78,9 +74,8 @@ each run by a different organisation, and the aggregator sees sums alone. This
 mode requires a --roster. --honest is the number of owners on it who must be
 honest: the fewer, the more noise is needed.
 
-In mode aggregate owners prove that each of their numbers is in range if that
-takes at most 1 MiB for each helper, and with --prove-ranges in any case. If
-ranges are not proven, one owner can end the task without being identified.`,
+If ranges are not proven (--prove-ranges), one owner can end the task without
+being identified.`,
 		Example: `  discreet-net task create --certs certs --as operator/anna --server https://localhost:8443 \
     --schema adult.yaml --classifier stump --epsilon 1 --owners 30000 --minimum 100 --slot 10m --quiet 30s --ends 24h
   discreet-net task create --certs certs --as operator/anna --server https://localhost:8443 --mode aggregate \
@@ -260,7 +255,7 @@ they are the ones that the operator signed.`,
 	return c
 }
 
-// writePublic writes what could be fetched to a file that everybody may read.
+// writePublic writes what could be fetched to a file that everyone may read.
 func (a *app) writePublic(path string, text []byte, fetched error, about string) error {
 	if fetched != nil {
 		return fetched

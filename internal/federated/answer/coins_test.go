@@ -56,7 +56,7 @@ func answers(t *testing.T, terms *Terms, tab *dataset.Table, count int, slot int
 
 // TestCopiedBooksGiveTheSame lets owners whose books were copied, or put back, answer twice: about
 // the same cells with the same bytes. If any of an owner's cells has changed in between, it draws
-// anew: about as many bits of its report turn as do of two owners' reports, so that the two
+// again: about as many bits of its report turn as do of two owners' reports, so that the two
 // together show no more than two reports do. Another broadcast, which only a dishonest aggregator
 // sends, and another task have coins of their own, too.
 func TestCopiedBooksGiveTheSame(t *testing.T) {

@@ -51,7 +51,7 @@ type Entry struct {
 type Owners struct {
 	recs  *Records
 	count int
-	rows  [][]int // by owner, where the schema declares persons; else nil
+	rows  [][]int // by owner, if the schema declares persons; else nil
 	name  func(owner int) string
 	book  Book
 	coins Coins
@@ -60,7 +60,7 @@ type Owners struct {
 // Coins are an owner's own randomness for one answer: a function of a secret of the
 // owner and of all that the answer depends on, so that an owner whose book was copied or
 // put back gives the same bytes again about the same cells, and about others draws
-// anew.
+// again.
 type Coins func(owner int, subject []byte) rng.Source
 
 // DrawBy has owners draw by coins instead of the exit that Report and Share are given.
@@ -87,7 +87,7 @@ func NewOwners(recs *Records, count int, name func(owner int) string, book Book)
 	return o, nil
 }
 
-// listPersons lists the rows of each person, in the order of their first rows. Rows of nobody are
+// listPersons lists the rows of each person, in the order of their first rows. Rows of no one are
 // no owner's.
 func listPersons(tab *dataset.Table) (rows [][]int) {
 	place := map[uint32]int{}
@@ -141,14 +141,14 @@ func (p *Reporter) subjectOf(owner int, round [32]byte) []byte {
 }
 
 // drawRow draws the record that an owner reports about: a person's is any of that person's (2.4).
-func (o *Owners) drawRow(owner int, exit *mech.Exit) int {
+func (o *Owners) drawRow(owner int, coins rng.Source) int {
 	if o.rows != nil {
 		rows := o.rows[owner]
-		return rows[rng.Below(exit.Public(), uint64(len(rows)))] // 2.4
+		return rows[rng.Below(coins, uint64(len(rows)))] // 2.4
 	}
 	from, to := o.rowsOf(owner)
 	if to-from > 1 {
-		return from + int(rng.Below(exit.Public(), uint64(to-from)))
+		return from + int(rng.Below(coins, uint64(to-from)))
 	}
 	return from
 }
@@ -203,11 +203,14 @@ func (p *Reporter) commit(ctx context.Context, round [32]byte, owners []int32, e
 			return nil, fmt.Errorf("owner: owner %d answers in slot %d, the broadcast is for slot %d", owner, place.Slot,
 				p.Slot())
 		}
-		exit := exit
+		exit, coins := exit, rng.Source(nil)
 		if p.owners.coins != nil { // 7.1
-			exit = mech.NewExit(p.owners.coins(owner, p.subjectOf(owner, round)))
+			coins = p.owners.coins(owner, p.subjectOf(owner, round))
+			exit = mech.NewExit(coins)
+		} else {
+			coins = exit.Public()
 		}
-		report, err := draw(owner, place.Ticket, p.owners.drawRow(owner, exit), exit)
+		report, err := draw(owner, place.Ticket, p.owners.drawRow(owner, coins), exit)
 		if err != nil {
 			return nil, err
 		}

@@ -177,7 +177,7 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// tape keeps what reaches a law and answers the same for everybody.
+// tape keeps what reaches a law and answers the same for everyone.
 type tape struct{ truths [][]mech.Ratio }
 
 func (p *tape) Numbers(string, mech.Mechanism, []mech.Ratio) []float64 { panic("not a report") }

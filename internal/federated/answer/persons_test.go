@@ -10,14 +10,13 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/federated/wire"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // Where the schema declares persons each of them is one owner, who reports about a row of that
-// person's and of nobody else's; rows without an identifier are no owner's.
+// person's and of no one else's; rows without an identifier are no owner's.
 func TestPersonsAreOwners(t *testing.T) {
 	_, recs := accept(t, testTask(t, wire.Stump, ""))
 	s := *recs.tab.Schema
@@ -32,11 +31,11 @@ func TestPersonsAreOwners(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exit := mech.NewExit(replay.Seeded(19, "persons"))
+	coins := replay.Seeded(19, "persons")
 	for owner, person := range []uint32{3, 7} {
 		var drawn, want []int
 		for range 2000 {
-			drawn = append(drawn, o.drawRow(owner, exit))
+			drawn = append(drawn, o.drawRow(owner, coins))
 		}
 		for i, p := range tab.Persons {
 			if p == person {

@@ -151,7 +151,7 @@ func (p *Reporter) SumAddends(owners []int32, exit *mech.Exit) ([]uint64, error)
 	}
 	rows := make([]int, len(owners))
 	for i, owner := range owners {
-		rows[i] = p.owners.drawRow(int(owner), exit)
+		rows[i] = p.owners.drawRow(int(owner), exit.Public())
 	}
 	return exit.CellCrowd(p.addend, func(yield func([]int, float64) bool) {
 		for _, row := range rows {

@@ -27,7 +27,7 @@ func newWeigher(recs *Records, members []wire.Member) *weigher {
 
 // weight is a record's weight over W_t, in [0, 1]. Members with leaves weigh a
 // record exp(−margin), the margin being the score of its label minus the best of
-// the others; members that answer levels multiply by exp(Vote) where they are
+// the others; members that answer levels multiply by exp(Vote) if they are
 // wrong (SAMME line 7). Weights are not normalised: that would need the others'.
 func (w *weigher) weight(row int) float64 {
 	if len(w.members) == 0 {

@@ -14,8 +14,8 @@ import (
 // classes. diff is share − mean = mean·u + noise, of the variances noise, all above 0. largest is
 // the largest u there can be.
 //
-// The prior of u over the cells is normal with mean zero and covariance spread²·(1 where the cells
-// are one, and if ordered, decay where they are bins of a number), so the posterior mean shrinks
+// The prior of u over the cells is normal with mean zero and covariance spread²·(1 if the cells
+// are one, and if ordered, decay if they are bins of a number), so the posterior mean shrinks
 // each cell, and runs of neighbours, by what their noise warrants. spread, and how fast neighbours
 // decay, are averaged over a grid by how well they explain the cells.
 func relativeDeviations(diff, mean, noise []float64, ordered bool, largest float64) []float64 {
@@ -58,7 +58,7 @@ type observations struct {
 	noise        []float64 // variances
 }
 
-// takeApart is the posterior mean where cells have nothing in common, and the logarithm of the
+// takeApart is the posterior mean if cells have nothing in common, and the logarithm of the
 // evidence up to a constant. square is the prior's variance.
 func (o *observations) takeApart(square float64) (mean []float64, evidence float64) {
 	for i, x := range o.diff {

@@ -55,7 +55,7 @@ func (a *Aggregator) expectedError(err, variance float64) float64 {
 	return (err*doubt + before*variance) / (doubt + variance)
 }
 
-// sammeVote is SAMME's (line 6) for an error clamped to [1/(2n), 1 − 1/(2n)]; 0 where
+// sammeVote is SAMME's (line 6) for an error clamped to [1/(2n), 1 − 1/(2n)]; 0 if
 // the error is that of chance or more.
 func sammeVote(err float64, levels int, n float64) float64 {
 	clamp := 1 / (2 * n)

@@ -55,9 +55,9 @@ func centredLogs(x []float64) []float64 {
 	return out
 }
 
-// scoreCells scores levels by cell: by how much each level leans to it, levels
-// counted as if they were equally frequent: by the logarithm of the level's share
-// of the cell over the mean share of all levels.
+// scoreCells scores how much each level prefers a cell, as if all levels were
+// equally frequent: the logarithm of the level's share of the cell over the mean
+// share of all levels.
 func (a *Aggregator) scoreCells(ask *wire.Ask, t *table, total []float64) wire.Shape {
 	K := t.levels
 	cells := a.task.Cells(ask.Question)
@@ -201,7 +201,7 @@ func centreValues(x []float64) {
 }
 
 // listAsks are the questions of the rounds after the first: which side of a column's
-// scores so far the record is on, where there are sides, and for centroids which
+// scores so far the record is on, if there are sides, and for centroids which
 // half of a number's range. Two cells cost less
 // noise than many; later rounds correct what the first ones counted twice. Noise
 // that owners share is small: in mode aggregate all cells are asked for again.
@@ -229,7 +229,7 @@ func (a *Aggregator) listAsks() (asks []wire.Ask) {
 }
 
 // sumLeaves are the leaves of question q, summed over the members with their votes;
-// nil where none has any.
+// nil if none has any.
 func (a *Aggregator) sumLeaves(q int) (sum [][]float64) {
 	for i := range a.members {
 		m := &a.members[i]
@@ -254,7 +254,7 @@ func (a *Aggregator) sumLeaves(q int) (sum [][]float64) {
 }
 
 // splitBins groups a number's bins into low and high, of about as many records; nil
-// where one bin has most of them.
+// if one bin has most of them.
 func splitBins(marginal []float64) []int {
 	below, best, cut := 0.0, 0.5, 0
 	for c, m := range marginal {
@@ -275,7 +275,7 @@ func splitBins(marginal []float64) []int {
 	return groups
 }
 
-// groupCells groups cells by the level they speak for most; nil where all speak for
+// groupCells groups cells by the level they speak for most; nil if all speak for
 // one.
 func groupCells(leaves [][]float64) []int {
 	number := map[int]int{}

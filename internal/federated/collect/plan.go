@@ -85,7 +85,7 @@ const (
 	fewBins, manyBins, worthManyBins = 4, 8, 1200
 	// Of ten owners one measures.
 	tableShare, errorShare = 9, 1
-	// A second round pays where a question is worth so many owners, a third at
+	// A second round pays if a question is worth so many owners, a third at
 	// twice as many.
 	worthARound   = 5000
 	manyCentroids = 8

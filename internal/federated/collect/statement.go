@@ -12,13 +12,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/response"
 )
 
-// Statement is what only whoever runs the task knows.
+// Statement is what only the operator of the task knows.
 type Statement struct {
 	Counted bool // every owner keeps a ledger that was charged
 	Seeded  bool // reports can be reproduced
 }
 
-// Bill is the price that every owner of a task pays. mechanism is the task's, "" where each
+// Bill is the price that every owner of a task pays. mechanism is the task's, "" if each
 // question takes the better of two.
 func Bill(mode wire.Mode, mechanism string, eps dp.Epsilon) []dp.Event {
 	switch {
@@ -41,11 +41,11 @@ func (a *Aggregator) privacyStatement(st Statement) model.Privacy {
 		Epsilon: eps,
 		Bill:    Bill(a.task.Mode, a.task.Mechanism, eps),
 		Claim:   "localboost: G-LOCALBOOST-3",
-		Statement: fmt.Sprintf("Mode local: every data owner perturbed its one report itself, before it left. Whatever "+
+		Statement: fmt.Sprintf("Mode local: every data owner perturbed its one report before sending it. Whatever "+
 			"one owner holds, the chance of its exact report, and of this exact model, changes by at most a factor e^%s, "+
 			"whoever collected the reports and whatever they do with them.%s", eps, a.describeError()),
 		Unprotected: []string{
-			"that somebody took part, under which name, in which round and with which question",
+			"that an owner took part, under which name, in which round and with which question",
 			"the declared columns, bounds and levels",
 			fmt.Sprintf("the model from dishonest owners: one of them moves an estimate by at most what one report can (%s), "+
 				"which is more than an honest one", a.describePoison()),
@@ -66,16 +66,16 @@ func (a *Aggregator) aggregateStatement(st Statement) model.Privacy {
 		Epsilon: eps, Delta: wire.SumDelta,
 		Bill:  Bill(a.task.Mode, "", eps),
 		Claim: "localboost: G-LOCALBOOST-5",
-		Statement: fmt.Sprintf("Mode aggregate: owners showed nobody their numbers, only the sum of two thirds of them or "+
-			"more was opened, and its noise is whole where no more than %d of the owners in a sum add none. Whatever one "+
+		Statement: fmt.Sprintf("Mode aggregate: no one saw an owner's numbers. Only the sum of at least two thirds of them "+
+			"was opened. Its noise is complete if at most %d of the owners in a sum add none. Whatever one "+
 			"owner holds, the chance of these sums, and of this exact model, changes by at most a factor e^%s, but for an "+
 			"event of probability %s.%s", spare, eps, wire.SumDelta, a.describeError()),
 		Unprotected: []string{
 			"owners from a quorum of share holders who collude: they can open what an owner added",
-			fmt.Sprintf("owners from more than %d of the owners in a sum, where these add no noise", spare),
-			"that somebody took part, under which name and in which round",
+			fmt.Sprintf("owners from more than %d of the owners in a sum, if these add no noise", spare),
+			"that an owner took part, under which name and in which round",
 			"the declared columns, bounds and levels",
-			"the model from dishonest owners: nothing but the range of shares bounds what one adds",
+			"the model from dishonest owners: only the range of shares bounds what one adds",
 			"what the model says about people in general, whether or not they took part",
 		},
 		Counted: st.Counted, Seeded: st.Seeded,

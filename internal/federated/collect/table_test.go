@@ -87,7 +87,7 @@ func TestHalves(t *testing.T) {
 }
 
 // Cells that were asked about together share their mass as an earlier round has
-// it, evenly where it has nothing.
+// it, evenly if it has nothing.
 func TestMeansWithinGroups(t *testing.T) {
 	law, err := response.GRRFor(30*dp.Nano, 4)
 	if err != nil {

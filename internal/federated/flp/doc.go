@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package flp is fully linear proofs: that a vector which nobody sees as a whole
+// Package flp is fully linear proofs: that a vector which no one sees as a whole
 // satisfies an arithmetic circuit. The verifiers hold shares of the vector and of the
 // proof, each asks its own shares the same linear questions, and the sum of their
 // answers, or the polynomial through them, decides.
@@ -15,7 +15,7 @@
 // scalars of ristretto255, whose order has no roots to speak of.
 //
 // Ranges is the circuit that secret sums use: each number of a vector is between 0 and a
-// bound, exactly. Whoever uses the system draws joint randomness once the vector is
+// bound, exactly. Anyone who uses the system draws joint randomness once the vector is
 // committed to and the query's once the proof is, and sees to it that the prover
 // foresees neither. Claim G-SECSUM-6; evidence/guarantees/secsum.md.
 package flp

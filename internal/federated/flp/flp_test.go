@@ -265,7 +265,7 @@ func TestNothingElseIsProven(t *testing.T) {
 					}
 				}
 			}
-			// A forger writes 0 where the calls' values are, or everywhere.
+			// A forger writes 0 if the calls' values are, or everywhere.
 			for _, end := range []int{1 + r.calls, s.ProofLen() - s.arity} {
 				if valid, _, _ := sh.decide(src, s, bad, func(proof, _ []Scalar) { clear(proof[s.arity+1 : s.arity+end]) }); valid {
 					t.Fatalf("%s, below %d: a forged polynomial passes", sh.name, count)

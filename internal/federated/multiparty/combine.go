@@ -176,8 +176,8 @@ func (pl *Plan) statePrivacy(acct guard.Account, exit *mech.Exit) model.Privacy 
 	p.Unprotected = []string{
 		"the number of parties that were asked",
 		"the auxiliary table, which is public: its rows must not depend on any party's",
-		"votes towards whoever combines them, and what a party gives away outside of its votes",
-		"somebody whose rows lie with several parties, beyond that many times epsilon",
+		"votes from the combiner, and what a party gives away outside of its votes",
+		"a person with rows at several parties, beyond that many times epsilon",
 	}
 	if pl.Method != NoisyMax {
 		p.Unprotected = append(p.Unprotected,

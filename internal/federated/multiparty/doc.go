@@ -21,7 +21,7 @@
 // the mean of vote × row depends on votes, so its noisy copy is all that need
 // leave; or as coefficients with noise (Output), as the paper prints it.
 //
-// A Secret lets nobody see a vote: parties add up in secret.
+// A Secret lets no one see a vote: parties add up in secret.
 //
 // Claims G-MULTI-1 to G-MULTI-5: what Combine returns is (ε, 0)-DP in everything
 // one party holds, hence in each of its rows. The number of parties is public;

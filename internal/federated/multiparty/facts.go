@@ -40,11 +40,11 @@ func (pl *Plan) Facts() []learn.Fact {
 	}
 	if pl.Method != Average {
 		f = append(f, learn.Fact{Key: "reg", Value: pl.reg(),
-			Text: fmt.Sprintf("ridge %.4g on the mean loss of rows of length at most 1", pl.reg())})
+			Text: fmt.Sprintf("ridge %s on the mean loss of rows of length at most 1", learn.Digits(pl.reg(), 4))})
 	}
 	if g := pl.Gap(pl.Parties, pl.rows); !pl.NotPrivate && pl.Method != NoisyMax {
 		f = append(f, learn.Fact{Key: "noise_length", Value: g.Noise,
-			Text: fmt.Sprintf("noise of length %.4g on average in %s", g.Noise, pl.bill[0].Release)})
+			Text: fmt.Sprintf("noise of length %s on average in %s", learn.Digits(g.Noise, 4), pl.bill[0].Release)})
 	}
 	return f
 }
@@ -57,7 +57,7 @@ type Gap struct {
 	Parties  int     `json:"parties"`
 	Noise    float64 `json:"noise_length"` // mean Euclidean length
 	Privacy  float64 `json:"privacy"`      // of order ε⁻² M⁻²; without M for majority
-	Sampling float64 `json:"sampling"`     // of order N⁻¹; 0 where N is not known
+	Sampling float64 `json:"sampling"`     // of order N⁻¹; 0 if N is not known
 }
 
 // Gap evaluates the approximation for this many parties and auxiliary rows (0:

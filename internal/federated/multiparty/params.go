@@ -59,7 +59,7 @@ const (
 type Shape string
 
 const (
-	// Rows shapes it like the rows of the auxiliary table: short where they are
+	// Rows shapes it like the rows of the auxiliary table: short if they are
 	// short. It is nowhere longer than Ball.
 	Rows Shape = "rows"
 	// Ball is the same noise in every direction.
@@ -78,11 +78,11 @@ const (
 type Loss string
 
 const (
-	Logistic Loss = "logistic" // softmax where the label has more than two levels
+	Logistic Loss = "logistic" // softmax if the label has more than two levels
 	Huber    Loss = "huber"    // Huber-hinge: a support vector machine
 )
 
-// Defaults are the choices of somebody who has no other. They hold no ε and no
+// Defaults are the choices of someone who has no other. They hold no ε and no
 // number of parties.
 func Defaults() Params {
 	return Params{Method: Soft, Form: Statistic, Shape: Rows, Mode: Tight, Loss: Logistic, Width: 0.5,
@@ -120,7 +120,7 @@ const (
 
 // Plan checks p against the schema of the auxiliary table and prices one
 // combination; it fails with a *dp.ParamError. rows is the number of rows of
-// the auxiliary table where it is known, else 0; it moves no price.
+// the auxiliary table if it is known, else 0; it moves no price.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	for _, err := range []error{p.checkParams(s, rows), learn.Unweighted("combine", s),
 		learn.Unconstrained("combine", s)} {
@@ -254,7 +254,7 @@ func (pl *Plan) boundCurvature() float64 {
 	return pl.marginLoss().Curvature()
 }
 
-// DefaultReg is the ridge where none is given: a function of the number of parties, of the
+// DefaultReg is the ridge if none is given: a function of the number of parties, of the
 // coefficients (width of them per level, dim in all) and of ε (0: no privacy), through the length u
 // of the noise in the mean of votes times rows. For shape rows it is 0.5u², from a sweep over
 // generated tables, divided by the width, since so much shorter are rows in each direction. The
@@ -284,7 +284,7 @@ func (pl *Plan) reg() float64 {
 }
 
 // perVote is the largest change of a level's share by one party: 1/M, or all of
-// it where the majority counts.
+// it if the majority counts.
 func (p Params) perVote() float64 {
 	if p.Method == Majority {
 		return 1

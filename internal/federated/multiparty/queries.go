@@ -20,7 +20,7 @@ var ErrSpent = errors.New("multiparty: the budget is spent: every answer that wa
 // its price (G-MULTI-4), until the budget is gone.
 type Queries struct {
 	t    *Tally
-	acct guard.Account // nil where all answers were charged together
+	acct guard.Account // nil if all answers were charged together
 	exit *mech.Exit
 	left []dp.Event
 	said map[int]uint8

@@ -17,14 +17,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/response"
 )
 
-// Secret is soft voting in which nobody sees a vote: each party turns its votes
+// Secret is soft voting in which no one sees a vote: each party turns its votes
 // into one short vector, adds its share of the noise, and lets it out into a
 // secret sum (local/secsum); the combiner learns the noisy statistic and which
 // parties it is of. Parties and the combiner make the same Secret from public
 // things.
 //
 // Claim G-MULTI-5: the model is (ε, δ)-DP for one party, δ below 1e-15, against
-// everybody who sees the sum, if at least so many parties as Honest says draw
+// everyone who sees the sum, if at least so many parties as Honest says draw
 // their share of the noise as they should and are in the sum.
 type Secret struct {
 	Law    response.Addend // the secret sum has Law.Dim() coordinates in 0..Law.Top()
@@ -40,7 +40,7 @@ type Secret struct {
 
 // Secret prepares; honest is the least number of parties whose noise can be
 // counted on, public, in [1, Parties]. The method must be Soft, the form
-// Statistic, and ε at most 32. It fails with a *dp.ParamError where they are not.
+// Statistic, and ε at most 32. It fails with a *dp.ParamError if they are not.
 func (pl *Plan) Secret(ctx context.Context, aux *Auxiliary, honest int) (*Secret, error) {
 	bad := func(param, want string, got any) (*Secret, error) {
 		return nil, &dp.ParamError{Op: "combine", Param: param, Want: want, Got: got}
@@ -170,16 +170,16 @@ func (s *Secret) statePrivacy() model.Privacy {
 		Scope: dp.Party, Relation: dp.ReplaceOne, Unit: s.pl.s.Unit, Epsilon: price.Epsilon, Delta: price.Delta,
 		Bill:  s.listReleases(),
 		Claim: "multiparty: G-MULTI-5", Counted: s.paid.Counted(),
-		Statement: fmt.Sprintf("Nobody saw a vote. Whatever one of the %d parties holds, one row or all of its rows, the "+
+		Statement: fmt.Sprintf("No one saw a vote. Whatever one of the %d parties holds, one row or all of its rows, the "+
 			"chance of this exact model changes by at most a factor e^%s, but for a chance below 1e-15; so it does for each "+
 			"single row.", s.pl.Parties, s.pl.Epsilon),
 		Unprotected: []string{
-			"the number of parties that were asked, and towards the combiner which took part",
-			fmt.Sprintf("anybody, where fewer than %d of the parties in the sum drew their share of the noise as they should",
+			"the number of parties that were asked, and, from the combiner, which took part",
+			fmt.Sprintf("anyone, if fewer than %d of the parties in the sum drew their share of the noise as they should",
 				s.Honest),
-			"anybody, where more of those who hold shares pool them than the secret sum allows",
+			"anyone, if more holders pool their shares than the secret sum allows",
 			"the auxiliary table, which is public: its rows must not depend on any party's",
-			"somebody whose rows lie with several parties, beyond that many times epsilon",
+			"a person with rows at several parties, beyond that many times epsilon",
 			"what the model says about people in general, whether or not they are in a party's table",
 			"how long combining took and how much memory it used",
 		},

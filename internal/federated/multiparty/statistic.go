@@ -91,7 +91,7 @@ type wide struct{ hi, lo uint64 }
 
 // addProduct adds share·x; |x| < 2^63.
 func (w *wide) addProduct(share uint64, x int64) {
-	sign := uint64(x >> 63) // all ones where x < 0
+	sign := uint64(x >> 63) // all ones if x < 0
 	hi, lo := bits.Mul64(share, (uint64(x)^sign)-sign)
 	w.addWide(wide{hi ^ sign, lo ^ sign}) // -v is ^v + 1
 	w.addWide(wide{0, sign & 1})

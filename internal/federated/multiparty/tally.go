@@ -184,7 +184,7 @@ func (t *Tally) coefficients(v *Reader) error {
 	return nil
 }
 
-// clipLength shortens w to at most length bound; it keeps w where it is shorter. The
+// clipLength shortens w to at most length bound; it keeps w if it is shorter. The
 // last factor keeps rounding from making it longer.
 func clipLength(w []float64, bound float64) []float64 {
 	largest := 0.0

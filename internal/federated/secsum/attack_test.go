@@ -169,7 +169,7 @@ func TestHoldersAnswerOnce(t *testing.T) {
 	}
 }
 
-// Whoever breaks the protocol is left out where it can be told, and else no
+// Anyone who breaks the protocol is left out if it can be told, and else no
 // sum is opened; a wrong sum never is.
 func TestMalformedShares(t *testing.T) {
 	for _, b := range both {

@@ -272,7 +272,7 @@ func (c *Collector) abortAt(waiting Kind, have, need int) error {
 }
 
 // Sum returns the sum of the vectors of the listed owners. Until there is one,
-// ok is false; an error is final, and an *Abort where too few took part.
+// ok is false; an error is final, and an *Abort if too few took part.
 func (c *Collector) Sum() (total []uint64, owners []int, ok bool, err error) {
 	if !c.done || c.err != nil {
 		return nil, nil, false, c.err

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package secsum adds up vectors that nobody shows: each owner splits a vector
+// Package secsum adds up vectors that no one shows: each owner splits a vector
 // into one share for each holder, holders add up shares, and a collector learns
 // the sum of the vectors and which owners it is of, nothing else.
 //

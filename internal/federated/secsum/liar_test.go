@@ -256,7 +256,7 @@ func TestProofsAreShownAsTheyWereHeld(t *testing.T) {
 			queue = append(queue, follow...)
 		}
 		exact(t, c, values)
-		// A collector that starts anew goes on with what was found.
+		// A collector that starts again goes on with what was found.
 		again := p.NewCollector()
 		for _, h := range holders {
 			if _, err := again.Handle(h.Close()[0]); err != nil {

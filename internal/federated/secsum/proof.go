@@ -28,7 +28,7 @@ import (
 // a holder able to show, by its part, that the owner has sent what contradicts it.
 
 // ErrInconsistent says that a share is bound to its owner's proof and contradicts it:
-// no honest owner makes such a share, and nobody else can make one for it.
+// no honest owner makes such a share, and no one else can make one for it.
 var ErrInconsistent = errors.New("the share contradicts its owner's proof")
 
 const partLabel = "discreet secsum part 1\x00"
@@ -57,7 +57,7 @@ func (s *shamir) commitTo(owner, holder int, part []byte) [sha256.Size]byte {
 }
 
 // proveShares returns what each holder is sent, given the polynomials, by coordinate and
-// degree: blind is the first. The statement is about ranges, empty where they are not
+// degree: blind is the first. The statement is about ranges, empty if they are not
 // proven.
 func (s *shamir) proveShares(owner int, polynomials [][]group.Scalar, parts [][]byte, statement []byte) ([][]byte,
 	error) {

@@ -181,7 +181,7 @@ func TestProofsAreBound(t *testing.T) {
 			t.Errorf("a share for %s: %v, want it refused, and nobody convicted", name, err)
 		}
 	}
-	// Somebody else's bytes under an owner's proof convict nobody.
+	// Somebody else's bytes under an owner's proof convict no one.
 	forged := bytes.Clone(honest[0].Body)
 	forged[len(forged)-1] ^= 1
 	if _, err := fresh(t, p)[0].Handle(Message{p.tag, Share, 1, 0, forged}); !errors.Is(err, ErrRefused) ||

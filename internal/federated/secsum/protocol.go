@@ -69,7 +69,7 @@ func (p *Protocol) Bare(m Message) Message {
 func (p *Protocol) Quorum() int { return p.quorum() }
 
 // Split is all an owner does: one message to each holder. Randomness is used
-// once; a message lost is sent again as it was, never split anew.
+// once; a message lost is sent again as it was, never split again.
 func (p *Protocol) Split(src rng.Source, owner int, values []uint64) ([]Message, error) {
 	const op = "secsum"
 	if owner < 0 || owner >= p.task.Owners {
@@ -89,7 +89,7 @@ func (p *Protocol) Split(src rng.Source, owner int, values []uint64) ([]Message,
 	return out, nil
 }
 
-// checkMessage refuses messages of another task, to somebody else, or from nobody.
+// checkMessage refuses messages of another task, to someone else, or from no one.
 func (p *Protocol) checkMessage(m Message, to int) error {
 	from := p.task.Holders
 	switch m.Kind {

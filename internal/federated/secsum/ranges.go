@@ -264,7 +264,7 @@ func (r *ranges) split(src rng.Source, owner int, values []flp.Scalar) ([][]byte
 	return shares, err
 }
 
-// bare is a share without statement and own part, where it has them.
+// bare is a share without statement and own part, if it has them.
 func (s *shamir) bare(share []byte) []byte {
 	return share[:min(len(share), proofBytes(s.task.Holders)+s.partBytes())]
 }
@@ -301,7 +301,7 @@ func (s *shamir) checkRanges(owner, holder int, proof, part, rest []byte) error 
 	return nil
 }
 
-// errUnbound says that what follows a share is not what the share is about: nobody is
+// errUnbound says that what follows a share is not what the share is about: no one is
 // convicted by it.
 var errUnbound = errors.New("what follows a share is not what it is about")
 

@@ -68,7 +68,7 @@ func TestProvenSumsAreExact(t *testing.T) {
 // TestOutOfRangeIsLeftOut: an owner of five shares numbers out of range, consistently: a
 // single coordinate by one, below zero, by half the field, or all of them, and proves
 // what it can. Enough holders convict it, and the sum is that of the others. Without
-// proofs it is a deviation of nobody in particular.
+// proofs it is a deviation of no one in particular.
 func TestOutOfRangeIsLeftOut(t *testing.T) {
 	for _, holders := range []int{3, 5} {
 		task := provenTask("out of range", holders)
@@ -312,7 +312,7 @@ func FuzzRanges(f *testing.F) {
 	})
 }
 
-// TestStatementsAreBound: who bends what follows a share on its way convicts nobody; an
+// TestStatementsAreBound: who bends what follows a share on its way convicts no one; an
 // owner that signs for it is convicted, wherever it is bent.
 func TestStatementsAreBound(t *testing.T) {
 	task := provenTask("bound ranges", 3)
@@ -358,7 +358,7 @@ func TestStatementsAreBound(t *testing.T) {
 	}
 }
 
-// TestStatementsShowNothing: what one holder short of a quorum and everybody sees of two
+// TestStatementsShowNothing: what one holder short of a quorum and everyone sees of two
 // vectors at the ends of the range has the same law: chi-square of two samples in 16
 // classes, of what the wires would be without seeds, of opening, and of the pool's points
 // of the digits. By chance it fails once in 10^5.

@@ -20,7 +20,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 )
 
-// ledger is a book in memory that everybody can afford.
+// ledger is a book in memory that everyone can afford.
 type ledger struct {
 	entries map[int]answer.Entry
 	spent   map[int]dp.Epsilon
@@ -121,7 +121,7 @@ func ownersOf(t *testing.T, agg *collect.Aggregator, tab *dataset.Table, name fu
 	return terms, owners
 }
 
-// A simulation asks nobody twice.
+// A simulation asks no one twice.
 func TestMemoryRefusesASecondReport(t *testing.T) {
 	m := make(memory, 2)
 	one := []answer.Given{{Owner: 1}}

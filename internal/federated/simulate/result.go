@@ -14,7 +14,7 @@ import (
 type Numbers struct {
 	Mode       string     `json:"mode"`
 	Classifier string     `json:"classifier"`
-	Mechanism  string     `json:"mechanism"` // "" where each question takes the better of oue and grr
+	Mechanism  string     `json:"mechanism"` // "" if each question takes the better of oue and grr
 	Epsilon    dp.Epsilon `json:"epsilon_nano"`
 	Owners     int        `json:"owners"`
 	Asked      int        `json:"asked"` // owners who took part once
@@ -27,7 +27,7 @@ type Numbers struct {
 }
 
 // Round is one round for programs: its number, the weighted error and how far other
-// owners would move it, and the weight of its classifier, 0 where it was dropped.
+// owners would move it, and the weight of its classifier, 0 if it was dropped.
 type Round struct {
 	Round    int     `json:"round"`
 	Err      float64 `json:"err"`

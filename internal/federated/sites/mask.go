@@ -17,7 +17,7 @@ import (
 )
 
 // Keys are a site's fresh keys of one training. They are erased when it ends: then what was masked
-// stays so, whoever gets the site's other keys.
+// stays so, anyone who gets the site's other keys.
 type Keys struct{ private *ecdh.PrivateKey }
 
 // NewKeys draws fresh keys.

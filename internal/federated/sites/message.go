@@ -37,7 +37,7 @@ func digestOf(purpose string, parts ...[]byte) Digest {
 	return Digest(hex.EncodeToString(h.Sum(nil)))
 }
 
-// SchemaDigest is that of a schema, whatever comments and order its file has.
+// SchemaDigest hashes a schema. Comments and the order of keys in its file do not matter.
 func SchemaDigest(s *schema.Schema) (Digest, error) {
 	text, err := s.YAML()
 	return digestOf("schema", text), err

@@ -29,8 +29,8 @@ func NewRemote(t *Training, training Digest, send func(ask []byte) ([]mech.Whole
 	return &Remote{training: training, honest: t.Honest, sites: len(t.Sites), send: send}
 }
 
-// Table is the table that a learner's questions are asked of. Its answers are zeros, which nobody sees;
-// rows is the number of rows where that is public, else 0.
+// Table is the table that a learner's questions are asked of. Its answers are zeros, which no one sees;
+// rows is the number of rows if that is public, else 0.
 func (r *Remote) Table(s *schema.Schema, rows int) *question.Table {
 	return question.NewTable(s, rows, r)
 }

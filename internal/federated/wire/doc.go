@@ -6,6 +6,6 @@
 // nothing else.
 //
 // A task places every owner, by a public hash, in one slot of one round; within
-// the slot the same hash picks the question. So nobody is asked twice, and which
+// the slot the same hash picks the question. So no one is asked twice, and which
 // owner is asked what depends on no data.
 package wire

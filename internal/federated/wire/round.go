@@ -11,7 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Round asks the owners of one slot, and tells everybody the ensemble so far.
+// Round asks the owners of one slot, and tells everyone the ensemble so far.
 type Round struct {
 	Task string // the task's digest, in hexadecimal
 	Slot int

@@ -78,7 +78,7 @@ const (
 	nonceLen  = 32
 )
 
-// Column returns the index of the question's column in the schema, -1 where
+// Column returns the index of the question's column in the schema, -1 if
 // there is none to be asked about.
 func (q *Question) columnIndex(s *schema.Schema) int {
 	for j := range s.Columns {

@@ -238,7 +238,7 @@ func TestWeightBound(t *testing.T) {
 	}
 }
 
-// Names land in slots in proportion to the shares; another nonce deals anew.
+// Names land in slots in proportion to the shares; another nonce deals again.
 func TestPlaces(t *testing.T) {
 	const owners = 40_000
 	task := testTask(t, Stump)

@@ -37,7 +37,7 @@ const MaxC = 1000
 // rows are products of at most 2^21 and this, so that sums of 2^31 rows fit an int64.
 const ClassUnits = 1 << 10
 
-// Rows are how many rows share a mistake pattern, and their common weight. Rows of one pattern have
+// Rows are the number of rows that share a mistake pattern, and their common weight. Rows of one pattern have
 // been wrong about the same classifiers, so their weights are equal.
 type Rows struct {
 	in       guard.Inside
@@ -49,9 +49,9 @@ type Rows struct {
 	sealed   inside.Sealed[*weighed]
 	reach    *reachable
 	count    int      // of classifiers
-	label    int      // the classifier whose mistakes are the negative labels; used where classes are weighed
+	label    int      // the classifier whose mistakes are the negative labels; used if classes are weighed
 	units    [2]int64 // weights of the classes by label code
-	total    int64    // sum of units over all rows where labels are public, else 0
+	total    int64    // sum of units over all rows if labels are public, else 0
 }
 
 // weighed is the rows by pattern.
@@ -180,7 +180,7 @@ func (r *Rows) sumWeights(k int) (wrong, right int64) {
 	return sum[1], sum[0]
 }
 
-// sumWeighed is sumWeights where classes are weighed.
+// sumWeighed is sumWeights if classes are weighed.
 func (r *Rows) sumWeighed(k int) (wrong, right int64) {
 	var wrongs, rights [2]int64 // by label code
 	for i, w := range r.sealed().weight {
@@ -228,7 +228,7 @@ func (r *Rows) errorSensitivity() float64 {
 func roundUp(x float64) float64 { return x * (1 + 0x1p-50) }
 
 // Error is the noisy weighted error of classifier k (Algorithm 2 line 6), for eps. Under replacement
-// the ratio itself leaves; under add-remove, where the number of rows is private, the two weighted
+// the ratio itself leaves; under add-remove, if the number of rows is private, the two weighted
 // counts do and the ratio is taken afterwards.
 func (r *Rows) Error(label string, eps dp.Epsilon, k int) (float64, error) {
 	if err := r.checkClassifiers(k, k+1); err != nil {

@@ -48,7 +48,7 @@ type slopes func(x []float64, hess bool) (optimize.Point, error)
 // minimiseQuickly looks for the certificate at the price of a few gradients. A few rows
 // find the neighbourhood, a Hessian of some more serves for steps on all rows,
 // until one is worth a Hessian of theirs. It never looks at values, so done is
-// false where it went astray; minimise gets there all the same.
+// false if it went astray; minimise gets there all the same.
 func minimiseQuickly(few, some, all slopes, dim int, target float64) (x []float64, done bool, err error) {
 	var chord optimize.Chord
 	x = make([]float64, dim)

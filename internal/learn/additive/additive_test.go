@@ -96,7 +96,7 @@ func settings() map[string]setting {
 	}
 }
 
-// asked asks for bins beyond those of bounds and levels, where it can.
+// asked asks for bins beyond those of bounds and levels, if it can.
 func asked(set func(*Params, *schema.Schema)) func(*Params, *schema.Schema) {
 	return func(p *Params, s *schema.Schema) {
 		for _, name := range []string{"age", "weekly_hours", "years_in_job", "household_size"} {

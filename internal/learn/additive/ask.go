@@ -20,7 +20,7 @@ import (
 func (pl *Plan) cellMoves() guard.Moves { return guard.OneCell(pl.schema.Relation).Times(pl.most) }
 
 // knowsTotal reports whether what all rows weigh is public: under replace-one their number, or that
-// of the persons where each weighs one row.
+// of the persons if each weighs one row.
 func (pl *Plan) knowsTotal() bool {
 	return pl.schema.Relation == dp.ReplaceOne && pl.most == 1 && !pl.choosesMost
 }
@@ -34,13 +34,13 @@ func (pl *Plan) classMoves() guard.Moves {
 	return pl.cellMoves()
 }
 
-// mostChoices is how many bounds there are to choose from: 1, 2, 4 and so on.
+// mostChoices is the number of bounds to choose from: 1, 2, 4 and so on.
 const mostChoices = 11
 
 // sparedPart is the part of all persons that a doubled bound must spare to be worth twice the noise.
 const sparedPart = 0.25
 
-// personsForDouble is how many persons must have fewer rows than a doubled bound for it to be worth
+// personsForDouble is the number of persons that must have fewer rows than a doubled bound for it to be worth
 // the noise: at least what the choice can tell apart.
 func (pl *Plan) personsForDouble() int64 {
 	return int64(max(1, math.Round(4/(mostShare*pl.Epsilon.Float())), sparedPart*float64(pl.rows)))

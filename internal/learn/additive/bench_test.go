@@ -14,7 +14,7 @@ import (
 )
 
 // benchTables are plans with their rows: invented ones, as many as Adult has,
-// and Adult where the data sets are present.
+// and Adult if the data sets are present.
 func benchTables(b *testing.B, do func(b *testing.B, pl *Plan, tab engine.Table)) {
 	for _, name := range []string{"partly private, in turn", "partly private, boosted"} {
 		b.Run(name, func(b *testing.B) {

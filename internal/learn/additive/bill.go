@@ -13,14 +13,14 @@ import (
 
 // prices are those of the releases of one fit.
 type prices struct {
-	most        guard.Share   // of what a person counts for, where that is chosen
-	labels      guard.Share   // of the positive rows of public columns, where the label is private
-	classes     guard.Share   // of the number of rows by class, where that is private
+	most        guard.Share   // of what a person counts for, if that is chosen
+	labels      guard.Share   // of the positive rows of public columns, if the label is private
+	classes     guard.Share   // of the number of rows by class, if that is private
 	again       guard.Share   // of the same once more, out of what rounds cost
 	counts      guard.Share   // of the counts from which bins follow
-	picks       []guard.Share // per round, where rounds pick
+	picks       []guard.Share // per round, if rounds pick
 	cells       []guard.Share // per round
-	weights     []guard.Share // per round where rules weigh columns
+	weights     []guard.Share // per round if rules weigh columns
 	calibration guard.Share   // of the cells of the finished score
 }
 

@@ -17,18 +17,18 @@ import (
 // start is the score of two classes before any round, as it enters the model and as it weighs rows.
 type start struct {
 	model, weighing feature.Additive
-	// totals are the weights of all rows, the positive class's first, where they are public; else
+	// totals are the weights of all rows, the positive class's first, if they are public; else
 	// nil.
 	totals []float64
-	rows   float64 // how many there are, where that is public; else as released, at least 1
+	rows   float64 // how many there are, if that is public; else as released, at least 1
 	// least is a lower bound of the weighing score of rows of the positive class, most an upper one
 	// of the others, in units of 1/feature.ScoreOne nat.
 	least, most int64
 	// classes are the rows of the positive class and of the other, as far as they are public or
 	// released.
 	classes [2]float64
-	counts  []float64 // as released, where they are private
-	// expected are totals, or estimates of them where they are private; nil where the weights are
+	counts  []float64 // as released, if they are private
+	// expected are totals, or estimates of them if they are private; nil if the weights are
 	// no longer those of the start. baseVariance is the variance of their difference.
 	expected     []float64
 	baseVariance float64
@@ -57,10 +57,10 @@ type binaryFit struct {
 type binaryShape struct {
 	steps    []float64 // nats
 	weighing []float64 // of steps, what weights see
-	variance []float64 // of steps, see learnShape; nil where nothing has been learnt
+	variance []float64 // of steps, see learnShape; nil if nothing has been learnt
 	left     []float64 // what the last release said beyond steps
 	moved    []float64 // of the variance of steps, what noise alone does to a score
-	certain  float64   // where rounds pick, how certain it was that the column would be taken
+	certain  float64   // if rounds pick, how certain it was that the column would be taken
 	rows     []float64 // weight by bin, about
 }
 
@@ -256,7 +256,7 @@ func (r *binaryFit) buildModel() *model.Model {
 type finishedShape struct {
 	bins               feature.Bins
 	steps, noise, left []float64
-	moved              []float64 // what noise alone does, a deviation; nil where the steps are exact
+	moved              []float64 // what noise alone does, a deviation; nil if the steps are exact
 }
 
 // finishPublic finishes the shapes of the start, which are exact.
@@ -282,7 +282,7 @@ func (r *binaryFit) finishPrivate() (out []finishedShape) {
 	return out
 }
 
-// finishShape makes the steps of a column monotone where the schema says so, and draws lines
+// finishShape makes the steps of a column monotone if the schema says so, and draws lines
 // between the middles of bins. variance is that of the steps, moved what noise alone has of it.
 func (r *binaryFit) finishShape(bins feature.Bins, steps, variance, left, moved []float64) finishedShape {
 	s := r.plan.schema

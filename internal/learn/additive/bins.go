@@ -15,7 +15,7 @@ import (
 // the cells is then post-processing.
 type counting struct {
 	asking []countedNumber
-	vain   int     // columns that ask where counts would tell too little
+	vain   int     // columns that ask for counts, which would be too noisy
 	share  float64 // of the price
 }
 
@@ -75,7 +75,7 @@ func (pl *Plan) cutFine(j int) feature.Bins {
 	return feature.NewBins(pl.schema, j, feature.Fine(c, fineCells)).WithoutMarks()
 }
 
-// settleCounts settles the share of the price; where that would tell too little, nobody asks any
+// settleCounts settles the share of the price; where that would tell too little, no one asks any
 // more. rho is what (ε, δ) buys where noise is Gaussian.
 func (pl *Plan) settleCounts(rho float64) {
 	c := &pl.counts
@@ -127,7 +127,7 @@ func halveAt(rows []float64, bins int, fine *feature.Bins) (edges []float64) {
 	return edges
 }
 
-// pairBins is how many bins a number has in a pair, but for whole numbers, of which few have a bin
+// pairBins is the number of bins that a number has in a pair, but for whole numbers, of which few have a bin
 // each.
 const pairBins = 8
 
@@ -144,7 +144,7 @@ func (pl *Plan) splitPairs() (protected [][2]int) {
 	return protected
 }
 
-// cutPair cuts both columns of a pair: by the schema alone (1.1), or where counts found edges for
+// cutPair cuts both columns of a pair: by the schema alone (1.1), or, if counts found edges for
 // one, at some of those. A marked cell stands at the column's default.
 func (pl *Plan) cutPair(p [2]int, found map[int][]float64) feature.Bins {
 	cut := func(j int) feature.Bins {

@@ -65,7 +65,7 @@ func TestCountsEqualTheNaiveTwin(t *testing.T) {
 }
 
 // Who asks, by name: never a column of few whole numbers, never a declared group,
-// and public columns only where the label is private.
+// and public columns only if the label is private.
 func TestWhoIsCounted(t *testing.T) {
 	for name, want := range map[string]string{
 		"partly private, bins paid": "weekly_hours years_in_job capital_income",

@@ -18,7 +18,7 @@ import (
 
 // forClasses is the plan for so many rows of either class, which are public or released. Rounds are
 // counted by how many rows there are to learn from, and where a class is rare, those are its own.
-// What the rounds of the bill cost together is divided anew among those that are made, and a second
+// What the rounds of the bill cost together is divided again among those that are made, and a second
 // count of the classes where their signal is worth that (1.9).
 func (pl *Plan) forClasses(pos, neg float64) *Plan {
 	useful := countUseful(pos, neg)
@@ -73,9 +73,9 @@ func (pl *Plan) leaveForAgain(useful float64) *Plan {
 	return &done
 }
 
-// classScales is how many noise scales of the number of rows by class the table is long: as many as
+// classScales is the number of noise scales of the number of rows by class the table is long: as many as
 // of cells, or twice that where the total is public, for the count of one of two classes then moves
-// by 1 where a row is replaced, and cells by 2.
+// by 1 if a row is replaced, and cells by 2.
 func (pl *Plan) classScales() float64 {
 	signal, _ := countScales(pl.Params, pl.schema.Relation, pl.unitRows(), 1, 0)
 	if pl.isMulticlass() {
@@ -131,7 +131,7 @@ func (pl *Plan) logWeight(class int) float64 {
 	return 0
 }
 
-// countUseful is the part of the rows that tell as much where classes are about equal: all where a
+// countUseful is the part of the rows that tell as much if classes are about equal: all where a
 // fifth has the rarer class, else five times those.
 func countUseful(pos, neg float64) float64 {
 	return math.Min(1, 5*math.Max(0, math.Min(pos, neg))/math.Max(pos+neg, 1))
@@ -172,7 +172,7 @@ func (f *fit) countAgain(ctx context.Context, st *start) (*start, error) {
 	return f.startCounts(counts, first*second/(first+second)), nil
 }
 
-// estimateRows is how many rows have the positive class of which so many were released with noise
+// estimateRows is the number of rows with the positive class of which so many were released with noise
 // of a variance, among all as far as they are known: at least half a row.
 func (f *fit) estimateRows(count, rows, noise float64) float64 {
 	if f.plan.NotPrivate {
@@ -238,7 +238,7 @@ func (r *binaryFit) centerColumn(c *shrink.Cells, steps []float64) (rows []float
 
 // centerLater is centerColumn where weights see earlier columns, for Gaussian noise, with which
 // every column is taken however few rows a class has. Cells of a class that noise drowns would say
-// of each column anew that bins hold little of it, and all columns together that no row has it. How
+// of each column again that bins hold little of it, and all columns together that no row has it. How
 // far the classes are out of balance under these weights is not known: before the cells tell, by
 // laterBalance or so. Where fewer than a twentieth of the rows have the rarer class, steps move to
 // what all cells together then say; where a fiftieth has it, all the way.

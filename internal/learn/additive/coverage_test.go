@@ -188,8 +188,8 @@ func TestDeviationsCoverTheTruth(t *testing.T) {
 // What noise alone does is stated so that 95 % intervals made of it, as predict --interval makes
 // them, hold what fits to the same rows come to on the mean: 8 fits of each of 15 tables, each
 // held against the mean of the other 7, whose own noise widens the interval. Over 60 tables they
-// hold .91 to .93 here, where no column takes back the noise of another, with a deviation of at
-// most .038 between tables, and .95 and .97 with one of .018 where the label alone is private. So
+// hold .91 to .93 here, if no column takes back the noise of another, with a deviation of at
+// most .038 between tables, and .95 and .97 with one of .018 if the label alone is private. So
 // the mean of 15 leaves the band below in one of 10,000 runs with other seeds; these are fixed, so
 // it never fails by chance.
 func TestIntervalsHoldWhatNoiseDoes(t *testing.T) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package additive fits a sum of step functions, one per column and one per declared pair of
-// columns, to the log-odds of a label, or to the log-shares of its classes where there are more
+// columns, to the log-odds of a label, or to the log-shares of its classes if there are more
 // than two. The default learner, auto, trains it unless columns interact.
 //
 // Claims G-ADDITIVE-1 (label public), G-ADDITIVE-2 (label private, replace-one) and G-ADDITIVE-3
@@ -19,7 +19,7 @@
 //	binary.go      two classes: per round, pick a column where ε is scarce, and release its weighted
 //	               cells by bin and class; then the same for each declared pair, where ε allows
 //	multiclass.go  more classes: per round, release the rows of a column by bin and class; then how
-//	               much each column counts; then, where rows are plenty, what is left over
+//	               much each column counts; then, if rows are plenty, what is left over
 //	calibrate.go   two classes: rounds by the rarer class, columns that keep to the base rate, and
 //	               the finished score stretched to what its own cells say
 //	slopes.go      draw lines between the middles of a number's bins, free
@@ -30,7 +30,7 @@
 // With two classes a row weighs min(1, exp(-margin)), the margin being that of the score so far
 // (the weights of MadaBoost, Domingo and Watanabe 2000): at most 1 whatever was released, and
 // consistent for the log-odds. With more it counts once in each column, however many classes there
-// are. So a row moves a release by at most 1 where it is added, 2 where it is replaced.
+// are. So a row moves a release by at most 1 if it is added, 2 if it is replaced.
 //
 // There is nothing to tune: the number of rounds, bins and the shares of ε follow from ε, the
 // schema and the number of rows by rules.go, which was settled once on public data

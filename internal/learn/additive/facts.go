@@ -38,13 +38,13 @@ func (pl *Plan) Facts() []learn.Fact {
 	add("rows", pl.rows, "%s", pl.describeRows())
 	if pl.isMulticlass() {
 		add("levels", pl.schema.Classes(), "%d classes of the label in one release: however many there are, "+
-			"a row moves a column's cells by %g in all", pl.schema.Classes(), pl.cellMoves().L1)
+			"a row moves a column's cells by %g in total", pl.schema.Classes(), pl.cellMoves().L1)
 	}
 	if w := pl.schema.Label.RowWeights(); w != nil {
 		add("weights", w, "classes count by their weights, %.4g, which moves scores alone and no release", w)
 	}
 	if enough := pl.enoughEpsilon(); !pl.assumed && !pl.NotPrivate && pl.Epsilon.Float() < enough {
-		add("epsilon_needed", enough, "TOO FEW: of so few nothing can be told from noise below an epsilon of about %s",
+		add("epsilon_needed", enough, "TOO FEW: with so few, nothing can be distinguished from noise below an epsilon of about %s",
 			learn.Digits(enough, 2))
 	}
 	add("rounds", r.rounds, "%s", pl.describeRounds())
@@ -65,16 +65,16 @@ func (pl *Plan) Facts() []learn.Fact {
 	if pl.Delta > 0 {
 		add("delta", json.Number(pl.Delta.String()), "and δ = %s: Gaussian noise, all releases accounted jointly", pl.Delta)
 	} else if pl.spared && pl.choosesMost {
-		add("delta", 0, "no δ is spent: beside rows: auto noise is Laplace, and the guarantee is pure")
+		add("delta", 0, "no δ is spent: with rows: auto noise is Laplace, and the guarantee is pure")
 	} else if pl.spared {
-		add("delta", 0, "no δ is spent: Laplace noise is the quieter one here, and its guarantee is pure")
+		add("delta", 0, "no δ is spent: Laplace noise is smaller here, and its guarantee is pure")
 	}
 	if pl.protectsLabel() && !r.picks {
 		labels := math.Sqrt(pl.prices.labels.Variance(pl.labelMoves(len(pl.public))))
 		words := "noise of the positive rows of public columns: a standard deviation of %s rows on each bin"
 		if r.gaussian {
-			words = "noise of the labels beside public columns: a standard deviation of %s in each direction, where " +
-				"a row adds a vector of length 1 that follows from its public cells"
+			words = "noise of the labels, given public columns: a standard deviation of %s in each direction; a row " +
+				"adds a vector of length 1 that follows from its public cells"
 		}
 		add("label_noise", labels, words, learn.Digits(labels, 4))
 	}
@@ -92,7 +92,7 @@ func (pl *Plan) enoughEpsilon() float64 {
 	return scalesForRound * guard.OneCell(pl.schema.Relation).L1 / float64(pl.unitRows())
 }
 
-// describePairs says what becomes of the declared pairs; "" where there are none.
+// describePairs says what becomes of the declared pairs; "" if there are none.
 func (pl *Plan) describePairs() string {
 	var parts []string
 	add := func(n int, words string) {
@@ -113,13 +113,13 @@ func (pl *Plan) describePairs() string {
 	return "declared pairs: " + strings.Join(parts, "; ")
 }
 
-// describeCounts says what becomes of the bins that the schema asks for; "" where it asks for none.
+// describeCounts says what becomes of the bins that the schema asks for; "" if it asks for none.
 func (pl *Plan) describeCounts() string {
 	c := &pl.counts
 	switch {
 	case c.vain > 0:
-		return fmt.Sprintf("private columns that ask to be cut by counts of rows: %d; at this price those would "+
-			"tell too little, so bounds cut them", c.vain)
+		return fmt.Sprintf("private columns with bins: quantiles: %d; at this price counts of rows would be too "+
+			"noisy, so their bins follow from the bounds", c.vain)
 	case len(c.asking) == 0:
 		return ""
 	case pl.NotPrivate:
@@ -154,7 +154,7 @@ func (pl *Plan) describeRounds() string {
 	case pl.protectsLabel() && !r.picks:
 		words = "no rounds: positive rows of all public columns leave at once"
 	case r.picks && r.rounds == 1:
-		words = fmt.Sprintf("1 round, which picks the column that tells most, for %.0f %% of its ε", 100*r.pickShare)
+		words = fmt.Sprintf("1 round, which picks the column that predicts best, for %.0f %% of its ε", 100*r.pickShare)
 	case r.picks:
 		words = fmt.Sprintf("%d rounds, each picks a column, for %.0f %% of its ε", r.rounds, 100*r.pickShare)
 	case len(r.passes) > 1:

@@ -85,7 +85,7 @@ func (pl *Plan) claimID() string {
 	}
 }
 
-// findBins cuts the columns that ask for it by released counts. rows is how many rows there are, as
+// findBins cuts the columns that ask for it by released counts. rows is the number of rows, as
 // far as that is public or released.
 func (f *fit) findBins(ctx context.Context, rows float64) error {
 	if len(f.plan.counts.asking) == 0 {

@@ -11,14 +11,16 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
+	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
 // releaseLabels trains by a setting in which what the labels say of public columns leaves first,
-// and alone where no column is private; that is the passage.
+// and alone if no column is private; that is the passage.
 func releaseLabels(t *testing.T, name string) (*dataset.Table, *Plan, mechtest.Passage) {
 	t.Helper()
 	tab, plan := with(settings()[name], 300)
@@ -36,7 +38,7 @@ func releaseLabels(t *testing.T, name string) (*dataset.Table, *Plan, mechtest.P
 }
 
 // Row by row from the definition: the positive rows of each bin of each public column leave, and
-// where no column is private nothing else does.
+// if no column is private nothing else does.
 func TestPositiveRowsEqualTheNaiveTwin(t *testing.T) {
 	for _, name := range []string{"label alone"} {
 		tab, pl, p := releaseLabels(t, name)
@@ -237,7 +239,8 @@ func TestFitPublicWantsPublicLabels(t *testing.T) {
 }
 
 func fitPublic(t *testing.T, pl *Plan, tab *dataset.Table) (*model.Model, error) {
-	g, err := guard.OpenPublic("test", learntest.Engine(t, tab))
+	g, err := guard.Open(t.Context(), guard.Terms{Op: "test", Scope: dp.PrivateFeatures}, learntest.Engine(t, tab),
+		guard.Uncounted{}, mech.NewExit(replay.Seeded(1, "public")))
 	if err != nil {
 		return nil, err
 	}

@@ -19,11 +19,11 @@ type classStart struct {
 	scores []float64            // of each class, nats
 	shapes []feature.LevelShape // of the public columns
 	share  []float64            // of each class, in (0, 1), adding up to 1
-	totals []float64            // rows of each class where they are public, else nil
-	rows   float64              // how many there are, as released where that is private; at least 1
+	totals []float64            // rows of each class if they are public, else nil
+	rows   float64              // how many there are, as released if that is private; at least 1
 }
 
-// leastRows of a class are reckoned with where there are none.
+// leastRows of a class are reckoned with if there are none.
 const leastRows = 0.5
 
 // newClassStart starts at the shares of the classes; each counts for at least floor rows.
@@ -53,7 +53,7 @@ type multiclassFit struct {
 
 // classShape is what has been learnt about one private column.
 type classShape struct {
-	steps    [][]float64 // by class, then bin; nats; nil where the column is not used
+	steps    [][]float64 // by class, then bin; nats; nil if the column is not used
 	variance [][]float64 // of steps
 	weight   float64     // what they count for in the model
 	spread   float64     // how far apart the steps of a row's class and of others are, nats
@@ -208,7 +208,7 @@ func (r *multiclassFit) buildModel() *model.Model {
 // and some of many classes have a peak in some bin.
 const classSlopes = 0.5
 
-// finishShape is what the model keeps of the shape of a column. Its variance is nil where it is
+// finishShape is what the model keeps of the shape of a column. Its variance is nil if it is
 // exact.
 func (r *multiclassFit) finishShape(bins *feature.Bins, sh *classShape) model.ClassShape {
 	s, edges, classes := r.plan.schema, bins.Edges, len(sh.steps)

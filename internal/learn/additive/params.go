@@ -19,7 +19,7 @@ type Params struct {
 	Delta      dp.Delta   // δ likewise; 0 for a pure guarantee. It is spent only where that quiets the noise
 	NotPrivate bool       // no noise at all, for comparison; Epsilon must then be 0
 	// Rows is the number of rows that the rules reckon with, 0 for none given: under replace-one the
-	// table's own is then used, which is public; under add-remove, where it is private, assumedRows.
+	// table's own is then used, which is public; under add-remove, if it is private, assumedRows.
 	// It moves no noise scale, so a wrong number costs accuracy and never privacy.
 	Rows int
 	// TakeAll takes every column, however little each then tells, so that nothing is selected: it is for
@@ -27,15 +27,15 @@ type Params struct {
 	TakeAll bool
 }
 
-// assumedRows stands for a number of rows that nobody gave.
+// assumedRows stands for a number of rows that no one gave.
 const assumedRows = 10_000
 
 // Plan is a checked Params with the bill, for a label of any number of classes. It holds no data.
 type Plan struct {
 	Params
 	schema *schema.Schema
-	rows   int // what the rules reckon with; persons where the schema declares those
-	most   int // rows that a person counts for at most; 1 where a row is a unit of its own
+	rows   int // what the rules reckon with; persons if the schema declares those
+	most   int // rows that a person counts for at most; 1 if a row is a unit of its own
 	// choosesMost says that most is chosen by a release, see selectMost. Until then it is 1, with
 	// which the rules reckon.
 	choosesMost bool
@@ -143,7 +143,7 @@ func (pl *Plan) countsClasses() bool {
 	return pl.protectsRow() || pl.protectsLabel() && pl.rules.picks
 }
 
-// settleScope is what is protected, where rows are replaced and each is its own unit.
+// settleScope is what is protected, if rows are replaced and each is its own unit.
 func (pl *Plan) settleScope() dp.Scope {
 	s := pl.schema
 	public := s.ByRole(schema.Public)
@@ -176,13 +176,13 @@ func checkSchema(s *schema.Schema) error {
 		return nil
 	}
 	if len(s.Pairs) > 0 {
-		return refuseParam("pairs", "must be left out where the label has more than 2 classes", len(s.Pairs),
-			"a column that crosses the two does the same")
+		return refuseParam("pairs", "must be left out if the label has more than 2 classes", len(s.Pairs),
+			"declare a column that crosses the two instead")
 	}
 	for _, c := range s.Columns {
 		if c.Role != schema.Ignored && c.Monotone != schema.Free {
 			return refuseParam("monotone", "must be left out of column "+c.Name+
-				" where the label has more than 2 classes: up for one is down for another", string(c.Monotone), "")
+				" if the label has more than 2 classes: up for one is down for another", string(c.Monotone), "")
 		}
 	}
 	return nil

@@ -245,7 +245,7 @@ func (f *fit) startPublicClasses(ctx context.Context) (*classStart, error) {
 	return st, nil
 }
 
-// addPseudoRows adds half a row, spread over all groups: a class that nobody has is unlikely, not
+// addPseudoRows adds half a row, spread over all groups: a class that no one has is unlikely, not
 // impossible.
 func addPseudoRows(rows []float64) []float64 {
 	out := slices.Clone(rows)

@@ -9,7 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// rules are what nobody has to choose. They follow from public numbers alone: ε, δ, the relation,
+// rules are what no one has to choose. They follow from public numbers alone: ε, δ, the relation,
 // the number of columns, and a number of rows that is public or declared.
 type rules struct {
 	bins         int     // of a number without declared edges, at most
@@ -17,7 +17,7 @@ type rules struct {
 	picks        bool    // each round picks its column; else rounds take the columns in turn
 	pickShare    float64 // part of a round's ε that its pick costs
 	gaussian     bool    // Gaussian noise, which a δ pays for, in place of Laplace
-	classesShare float64 // part of the price for the number of rows by class, where that is private
+	classesShare float64 // part of the price for the number of rows by class, if that is private
 	// sharesAlone says that the numbers of rows by class take the whole price, and the model has no
 	// columns.
 	sharesAlone bool
@@ -25,15 +25,15 @@ type rules struct {
 	calibrationShare float64
 
 	// Of two classes.
-	passes []pass // over the columns in turn; one where rounds pick
+	passes []pass // over the columns in turn; one if rounds pick
 	pairs  int    // so many pairs have a round each, after all passes
-	// reach is how far weights see private columns where no public ones are: so many standard
+	// reach is how far weights see private columns if no public ones are: so many standard
 	// deviations of what they see, on the side where that bounds what a row can weigh. 0 is no bound.
 	reach float64
 
 	// Of more classes.
 	columnWeight float64 // that the steps of a column have before it is measured
-	weightShare  float64 // part of the price for measuring that; 0 where it is not
+	weightShare  float64 // part of the price for measuring that; 0 if it is not
 }
 
 // pass is what the rounds of one pass have in common.
@@ -44,7 +44,7 @@ type pass struct {
 	// columns twice in part, which bends the log-odds, and leaves more weight for later rounds, which
 	// quiets the noise.
 	weightShrinkage float64
-	// modelShrinkage is the part of it that enters the model: less than 1 where later rounds see
+	// modelShrinkage is the part of it that enters the model: less than 1 if later rounds see
 	// little of it, since correlated columns then say the same thing several times, and
 	// weightShrinkage where another pass measures what is left.
 	modelShrinkage float64
@@ -101,7 +101,7 @@ func onePass(weightShrinkage, modelShrinkage float64) []pass {
 
 func twoPasses() []pass { return []pass{{0.4, 0.4, 0.4}, {0.6, 1, 1}} }
 
-// countScales is how many noise scales of a single release the table is long, and of one release of
+// countScales is the number of noise scales of a single release that the table is long, and of one release of
 // all columns by Gaussian noise, of which the deviation is reckoned as that of Laplace noise. rho
 // is what (ε, δ) buys, 0 without a δ.
 func countScales(p Params, relation dp.Relation, rows, columns int, rho float64) (single, joint float64) {
@@ -155,10 +155,10 @@ func settleWithPairs(pairs int, p Params, relation dp.Relation, rows, columns in
 	return r
 }
 
-// scalesForRound is how many noise scales the table is long where one round is worth its price.
+// scalesForRound is the number of noise scales that the table is long if one round is worth its price.
 const scalesForRound = 130
 
-// countWorth is how many rounds a signal is worth, countRounds how many it gets.
+// countWorth is the number of rounds that a signal is worth, countRounds the number that it gets.
 func countWorth(signal float64) float64 { return math.Pow(signal/scalesForRound, 0.75) }
 
 func countRounds(signal float64) int { return int(max(1, math.Round(countWorth(signal)))) }
@@ -171,7 +171,7 @@ func takesAllColumns(signal float64, columns int) bool {
 	return float64(countRounds(signal)) >= worthAll*float64(columns)
 }
 
-// scalesToReach is how many noise scales a column is long where weights see one standard deviation.
+// scalesToReach is the number of noise scales a column is long where weights see one standard deviation.
 const scalesToReach = 600
 
 // rampWidth is how far, as a factor, around a threshold one rule turns into the next.
@@ -212,7 +212,7 @@ func settleClassesShare(signal, joint float64, classes int, gaussian bool) float
 	return math.Min(mostForClasses, leastForClasses+few*few)
 }
 
-// settleSharesAlone is what the number of rows by class takes where everything is private and rows
+// settleSharesAlone is what the number of rows by class takes if everything is private and rows
 // are few noise scales. For two classes it is at most three tenths of the price: where their count
 // says that one is rare, it is counted again (settleAgain). Where even that leaves columns nothing
 // but noise, the classes take all, and every row is answered with their shares.
@@ -255,7 +255,7 @@ const (
 // The rules of more than two classes.
 const (
 	measuredShare = 0.15 // of the price, for measuring the weights of columns
-	measuredPrior = 0.4  // mean of the prior of a weight where all columns are measured
+	measuredPrior = 0.4  // mean of the prior of a weight if all columns are measured
 	// A column must be so many noise scales long for its weight to be worth measuring.
 	scalesForWeight = 1000
 )
@@ -301,10 +301,10 @@ const (
 	countsForBin  = 2
 	mostForCounts = 0.2 // of the price; what is left is what the bins are for
 	leastCounts   = 2.5 // noise scales; below, the schema's bins are better than what could be bought
-	leastRounds   = 3   // where rounds pick: of fewer, the bins of most columns would be paid for in vain
+	leastRounds   = 3   // if rounds pick: of fewer, the bins of most columns would be paid for in vain
 )
 
-// settleCountShare is the share of the price for counts that move by moves, 0 where they are not
+// settleCountShare is the share of the price for counts that move by moves, 0 if they are not
 // worth it. The noise scale of a Gaussian is reckoned as in settleBinary.
 func settleCountShare(eps dp.Epsilon, rho float64, rows int, moves float64, bins int) float64 {
 	scales := float64(rows) * eps.Float() / moves // that rows are long, for all of the price

@@ -10,7 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// slopeParts is how many steps lead from the middle of a bin to that of the next. An odd number
+// slopeParts is the number of steps that lead from the middle of a bin to that of the next. An odd number
 // leaves what lies in the middle where it is: a bin may be there for one value alone.
 const slopeParts = 5
 

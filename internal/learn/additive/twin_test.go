@@ -381,7 +381,7 @@ func (w *twin) center(c *shrink.Cells, steps []float64) (rows []float64) {
 	return rows
 }
 
-// centerLater moves steps under weights that see earlier columns, where the label is private and
+// centerLater moves steps under weights that see earlier columns, if the label is private and
 // noise is Gaussian: towards a balance that is the mean of 0 and of what the cells have, each by
 // one over its square error.
 func (w *twin) centerLater(c *shrink.Cells, steps, rows []float64) {

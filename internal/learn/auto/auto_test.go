@@ -154,7 +154,23 @@ func TestAsksByPublicThings(t *testing.T) {
 			s.Columns[0].Role = schema.Private
 			low := s.Columns[0].Lower
 			s.Columns[0].Default = &low
-		}, "one column"},
+		}, "two columns"},
+		{"one column that can be cut", func(_ *Params, s *schema.Schema) {
+			for j := range s.Columns {
+				s.Columns[j].Role = schema.Ignored
+			}
+			for _, kind := range []schema.Kind{schema.Number, schema.Category} {
+				c := &s.Columns[slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Kind == kind })]
+				c.Role, c.Default = schema.Private, &c.Lower
+				if kind == schema.Category {
+					all := make([]int, c.Codes())
+					for code := range all {
+						all[code] = code
+					}
+					c.Groups = []schema.Group{{Levels: all}}
+				}
+			}
+		}, "two columns"},
 	} {
 		_, plan := with(setting{2, c.change}, 10)
 		pl, err := plan()
@@ -260,7 +276,7 @@ func TestQuestionCostsNoPass(t *testing.T) {
 	}
 }
 
-// What additive refuses is refused, and a δ that protects nobody.
+// What additive refuses is refused, and a δ that protects no one.
 func TestPlanRefuses(t *testing.T) {
 	for _, c := range []struct {
 		param  string

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// enough is how far, in rows for each row, a product must lead where it is to be
+	// enough is how far, in rows for each row, a product must lead if it is to be
 	// chosen before additive: evidence/decisions/0008-auto.md has what tables have.
 	enough = 0.025
 	// most is how long a row's slopes may be. Those of a row that the first fit knows
-	// nothing of are ½ where there are two classes.
+	// nothing of are ½ if there are two classes.
 	most = 0.5
 )
 

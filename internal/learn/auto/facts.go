@@ -34,9 +34,9 @@ func (pl *Plan) Facts() []learn.Fact {
 			pl.s.Neighbours())},
 		{Key: "rows", Value: pl.rows, Text: fmt.Sprintf("assumes %d rows", pl.rows)},
 		{Key: "interactions", Value: "asked", Text: fmt.Sprintf("tests whether columns interact, among %d "+
-			"products of two or three%s; then additive, or grids where they do", pl.products, pl.sharesInWords())},
+			"products of two or three%s; then trains grids if they do, else additive", pl.products, pl.sharesInWords())},
 	}
-	f = append(f, learn.Fact{Key: "epsilon", Value: pl.Epsilon.Float(), Text: fmt.Sprintf("price ε = %s in all", pl.Epsilon)})
+	f = append(f, learn.Fact{Key: "epsilon", Value: pl.Epsilon.Float(), Text: fmt.Sprintf("price ε = %s in total", pl.Epsilon)})
 	if pl.Delta > 0 {
 		f = append(f, learn.Fact{Key: "delta", Value: json.Number(pl.Delta.String()),
 			Text: fmt.Sprintf("and δ = %s, of the fit that is chosen alone", pl.Delta)})

@@ -34,7 +34,7 @@ const (
 	mostProducts = 2000
 	fewProducts  = 300
 	mostVisits   = 400_000_000 // of rows, by all products
-	// From gridSignal rows times ε on grids is taken unasked where a label of several
+	// From gridSignal rows times ε on grids is taken unasked if a label of several
 	// classes is told by numbers, under add-remove with a δ.
 	gridSignal = 2_000
 )
@@ -63,7 +63,7 @@ type additivePlan struct {
 type gridsPlan struct{ *grids.Plan }
 
 // Plan checks p against the public schema and prices one fit. rows is the number of
-// rows where that is public or declared, else 0.
+// rows if that is public or declared, else 0.
 func (p Params) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
 	alone, err := p.planAdditive(s, rows, p.Epsilon)
 	if err != nil {
@@ -99,7 +99,7 @@ func (p Params) planGrids(s *schema.Schema, rows int, eps dp.Epsilon) (*grids.Pl
 // takesGrids reports whether grids is taken unasked, by public things alone: without privacy, and for
 // tables of the kinds on which evidence/decisions/0008-auto.md has it ahead.
 func (pl *Plan) takesGrids() bool {
-	if pl.declares() != "" || len(pl.s.Features()) < 2 {
+	if pl.declares() != "" || grids.CountColumns(pl.s) < 2 {
 		return false
 	}
 	return pl.NotPrivate || pl.Delta > 0 && pl.s.Classes() > 2 && pl.s.Relation == dp.AddRemove &&
@@ -137,7 +137,7 @@ func (pl *Plan) declares() string {
 	return ""
 }
 
-// refuseToAsk says, by public things alone, why the question is not asked; "" where it
+// refuseToAsk says, by public things alone, why the question is not asked; "" if it
 // is.
 func (pl *Plan) refuseToAsk() string {
 	s := pl.s
@@ -148,8 +148,8 @@ func (pl *Plan) refuseToAsk() string {
 	switch why := pl.declares(); {
 	case why != "":
 		return "the schema declares " + why
-	case len(s.Features()) < 2:
-		return "there is one column"
+	case grids.CountColumns(s) < 2:
+		return "fewer than two columns can be cut"
 	case s.Relation == dp.ReplaceOne && s.Label.Role == schema.Private && len(s.ByRole(schema.Public)) > 0:
 		return "the label is private beside public columns"
 	case pl.rows == 0:
@@ -170,7 +170,7 @@ func (pl *Plan) divide(rows int) (err error) {
 	if pl.first, err = first.planAdditive(pl.s, rows, share); err != nil {
 		return err
 	}
-	// Its rounds, passes and bins are those of the whole price: nobody loses a pass to the
+	// Its rounds, passes and bins are those of the whole price: no one loses a pass to the
 	// question. What the rules reckon with moves no noise scale.
 	last := pl.Params
 	last.Rows = int(float64(pl.rows) * float64(pl.Epsilon) / float64(rest))

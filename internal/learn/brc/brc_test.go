@@ -227,12 +227,12 @@ func TestVotesEqualTheNaiveTwin(t *testing.T) {
 }
 
 // overheard is what left in one fit: noisy errors, the choices of the private
-// subroutine and, where the label is private, the statistic of the labels.
+// subroutine and, if the label is private, the statistic of the labels.
 type overheard struct {
 	rounds int
 	chosen []int
 	labels []float64
-	share  float64 // noisy, of the positive class; 0 where none left
+	share  float64 // noisy, of the positive class; 0 if none left
 }
 
 // script lets errors out with the next disturbance, the best candidate (the

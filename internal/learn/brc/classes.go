@@ -22,7 +22,7 @@ const (
 	Declared ClassWeights = "declared"
 	// Balanced makes both classes weigh the same. Their shares are read off a public
 	// label, follow from labeldp's classifier or from a declared share, and are paid
-	// for where none of these is at hand.
+	// for if none of these is at hand.
 	Balanced ClassWeights = "balanced"
 )
 
@@ -138,7 +138,7 @@ func (p Params) checkClasses(s *schema.Schema) error {
 	case p.ClassWeights == Balanced && w != nil:
 		return bad("class-weights", `must be "declared", since the schema declares weights of classes`, p.ClassWeights)
 	case p.Positives != 0 && !(p.Positives >= leastShare && p.Positives <= 1-leastShare):
-		return bad("positives", fmt.Sprintf("must be from %g to %g, or 0 where the share is not known", leastShare,
+		return bad("positives", fmt.Sprintf("must be from %g to %g, or 0 if the share is not known", leastShare,
 			1-leastShare), p.Positives)
 	case w != nil && slices.Max(w) > classUnits*slices.Min(w):
 		return bad("weights", fmt.Sprintf("must be at most %d times as large for one class as for the other", classUnits), w)
@@ -172,7 +172,7 @@ func (pl *Plan) heavier() (ratio, share float64) {
 }
 
 // countedRows is how many rows of the heavier class would make the same noise as n
-// rows of the table do; 0 where public choices do not tell.
+// rows of the table do; 0 if public choices do not tell.
 func (pl *Plan) countedRows(n float64) float64 {
 	ratio, share := pl.heavier()
 	switch {
@@ -201,7 +201,7 @@ const aboutEqual = 0.4
 func (pl *Plan) describeBalance() (learn.Fact, balance) {
 	how := func(value any, text string) learn.Fact { return learn.Fact{Key: "balance", Value: value, Text: text} }
 	if pl.ClassWeights == Balanced {
-		by := "by the public label, which costs nothing; noise is that of twice the rows of the rarer class"
+		by := "by the public label, which costs nothing; the noise is as for twice the rows of the rarer class"
 		switch {
 		case pl.paysForShares():
 			by = fmt.Sprintf("by their shares, released for ε = %s", pl.share)
@@ -214,8 +214,8 @@ func (pl *Plan) describeBalance() (learn.Fact, balance) {
 	}
 	ratio, share := pl.heavier()
 	if share == 0 {
-		return how(nil, "the paper balances the classes: where one is rare, every classifier errs on few rows and "+
-			"the model may answer the frequent class alone; declare the rarer one's share (--positives), weigh both alike "+
+		return how(nil, "the paper balances the classes. If one is rare, every classifier errs on few rows, and "+
+			"the model may always predict the frequent class. Declare the rarer one's share (--positives), weigh both alike "+
 			"(--class-weights balanced), or take the default learner"), unknown
 	}
 	least := ratio * share / (ratio*share + 1 - share)

@@ -13,7 +13,7 @@
 // evidence/guarantees/brc.md; the lines it leans on carry the tags 1.1 to 1.8.
 //
 // Time: one pass over the rows for all T classifiers, then T rounds over the
-// distinct mistake patterns. Prefer it where a linear score over many weak
+// distinct mistake patterns. Prefer it if a linear score over many weak
 // private columns is enough and the proof must be short.
 //
 // Source: Shen, Krishnaswamy, Kulkarni, Munagala, "Classification with

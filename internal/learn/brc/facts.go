@@ -19,8 +19,8 @@ func (pl *Plan) Facts() []learn.Fact {
 		{Key: "algorithm", Value: alg, Text: fmt.Sprintf("Algorithm %d of the paper: %s", alg, pl.why)},
 		pl.describeProtection(),
 		{Key: "rounds", Value: pl.Rounds,
-			Text: fmt.Sprintf("%d rounds, weights in [1/%.4g, %.4g], %s encoding, %d private and %d public features", pl.Rounds,
-				pl.C1, pl.C2, pl.Encoding, pl.private.Width(), pl.publicWidth())},
+			Text: fmt.Sprintf("%d rounds, weights in [1/%s, %s], %s encoding, %d private and %d public features", pl.Rounds,
+				learn.Digits(pl.C1, 4), learn.Digits(pl.C2, 4), pl.Encoding, pl.private.Width(), pl.publicWidth())},
 	}
 	if pl.Subroutine == Stump {
 		n := len(pl.newSubroutine().listAll(nil))
@@ -46,12 +46,12 @@ func (pl *Plan) Facts() []learn.Fact {
 		f = append(f, learn.Fact{Key: "epsilon_public", Value: pl.labels.Epsilon.Float(),
 			Text: fmt.Sprintf("ε of the public classifier %s, of all rounds %s", pl.labels.Epsilon, rounds)})
 	}
-	each := (rounds + dp.Epsilon(pl.Rounds) - 1) / dp.Epsilon(pl.Rounds) // of the dearest
+	each := (rounds + dp.Epsilon(pl.Rounds) - 1) / dp.Epsilon(pl.Rounds) // of the most expensive
 	f = append(f, learn.Fact{Key: "epsilon_per_round", Value: each.Float(), Text: fmt.Sprintf("ε per round %s", each)})
 	if pl.s.Relation == dp.AddRemove {
 		return append(f, learn.Fact{Key: "noise_scale_max", Value: pl.C2 / pl.shares[0].err.Float(),
-			Text: fmt.Sprintf("noise scale at most %.4g rows on each of two weighted counts per round",
-				pl.C2/pl.shares[0].err.Float())})
+			Text: fmt.Sprintf("noise scale at most %s rows on each of two weighted counts per round",
+				learn.Digits(pl.C2/pl.shares[0].err.Float(), 4))})
 	}
 	if pl.rows == 0 {
 		return append(f, learn.Fact{Key: "noise_scale", Value: nil,
@@ -65,15 +65,15 @@ func (pl *Plan) Facts() []learn.Fact {
 	c := pl.C1 * pl.C2
 	paper := c / n / e
 	f = append(f, learn.Fact{Key: "noise_scale_paper", Value: paper,
-		Text: fmt.Sprintf("noise scale of a round, paper (c1·c2/n): %.4g", paper)})
+		Text: fmt.Sprintf("noise scale of a round, paper (c1·c2/n): %s", learn.Digits(paper, 4))})
 	scale := paper
 	if pl.Sensitivity == Tight {
 		scale = c / (n - 1 + c) / e
 		f = append(f, learn.Fact{Key: "noise_scale_first", Value: 1 / n / e,
-			Text: fmt.Sprintf("noise scale of the first round, tight (1/n): %.4g", 1/n/e)})
+			Text: fmt.Sprintf("noise scale of the first round, tight (1/n): %s", learn.Digits(1/n/e, 4))})
 	}
 	f = append(f, learn.Fact{Key: "noise_scale", Value: scale,
-		Text: fmt.Sprintf("noise scale of a round, %s, at most: %.4g", pl.Sensitivity, scale)})
+		Text: fmt.Sprintf("noise scale of a round, %s, at most: %s", pl.Sensitivity, learn.Digits(scale, 4))})
 	// Section 4: T, c1, c2 should keep c1·c2·T/(εn) at a small constant, say 1/2,
 	// for the ε that errors are released with.
 	holds := paper <= 0.5*(1+1e-9) // a half that was rounded is a half
@@ -81,8 +81,8 @@ func (pl *Plan) Facts() []learn.Fact {
 	verdict := "the noise is small against the errors"
 	switch {
 	case !holds:
-		verdict = fmt.Sprintf("FAILS: expect an erratic model; about ε ≥ %.3g, n ≥ %.0f or T ≤ %.0f would satisfy it",
-			2*paper*pl.Epsilon.Float(), 2*paper*float64(pl.rows), max(1, float64(pl.Rounds)/(2*paper)))
+		verdict = fmt.Sprintf("FAILS: expect an erratic model; about ε ≥ %s, n ≥ %.0f or T ≤ %.0f would satisfy it",
+			learn.Digits(2*paper*pl.Epsilon.Float(), 3), 2*paper*float64(pl.rows), max(1, float64(pl.Rounds)/(2*paper)))
 	case even == known:
 		verdict = "holds: " + verdict
 	case even == uneven:
@@ -92,7 +92,7 @@ func (pl *Plan) Facts() []learn.Fact {
 		verdict += "; whether it holds depends on the classes, see the next line"
 	}
 	return append(f, learn.Fact{Key: "rule_of_thumb", Value: paper,
-		Text: fmt.Sprintf("rule of thumb c1·c2·T/(ε·n) ≤ 1/2: %.3g, %s", paper, verdict)},
+		Text: fmt.Sprintf("rule of thumb c1·c2·T/(ε·n) ≤ 1/2: %s, %s", learn.Digits(paper, 3), verdict)},
 		learn.Fact{Key: "rule_of_thumb_holds", Value: holds}, balance)
 }
 

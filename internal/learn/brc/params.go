@@ -27,7 +27,7 @@ type Params struct {
 	Intercept   Intercept
 	Subroutine  Subroutine
 	Output      Output
-	// Candidates, in [2, 64], is how many intercepts InterceptSelected chooses
+	// Candidates, in [2, 64], is the number of intercepts that InterceptSelected chooses
 	// from, how many thresholds of a number Stump does, and how many cuts of a number Shape has.
 	Candidates int
 	// PrivateLabel says what becomes of public columns beside a private label.
@@ -37,7 +37,7 @@ type Params struct {
 	PublicShare float64
 	// ClassWeights says how much a row of each class counts.
 	ClassWeights ClassWeights
-	// Positives is the share of rows of the positive class, where that is declared; else
+	// Positives is the share of rows of the positive class, if that is declared; else
 	// 0. Plans use it, and Balanced where it would have to pay for the share.
 	Positives float64
 	// PublicPart says what the public classifier adds in a round.
@@ -124,8 +124,8 @@ type Plan struct {
 	why     string // why this scope
 	private *feature.Space
 	public  *feature.Space // nil when everything is private
-	labels  *labeldp.Plan  // makes the public classifier where the label is private; else nil
-	share   dp.Epsilon     // of the classes' shares, where they are paid for
+	labels  *labeldp.Plan  // makes the public classifier if the label is private; else nil
+	share   dp.Epsilon     // of the classes' shares, if they are paid for
 	shares  []share        // one per round
 	bill    []dp.Event
 }
@@ -134,7 +134,7 @@ type Plan struct {
 type share struct{ pick, err dp.Epsilon }
 
 // Plan checks p against the public schema and prices one fit. rows is the
-// number of rows where that is public or declared, else 0; it moves no price.
+// number of rows if that is public or declared, else 0; it moves no price.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := learn.TwoClasses("brc", s); err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ func (pl *Plan) divideColumns() error {
 		pl.scope, pl.why = dp.WholeRow, "the label is private, so a public classifier could not be fitted for free"
 	case hidden && len(private) == 0:
 		pl.scope, pl.why = dp.LabelOnly,
-			"only the label is private; it costs a share of ε to learn from it beside public columns"
+			"only the label is private; it costs a share of ε to learn from it together with public columns"
 		private = public
 	case hidden:
 		pl.scope, pl.why = dp.FeaturesAndLabel,

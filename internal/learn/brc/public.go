@@ -27,7 +27,7 @@ type publicSide struct {
 	positive   int
 	refit      *logistic.Refit
 	classifier feature.Threshold
-	answers    []uint8   // per group: 1 where the classifier answers positive
+	answers    []uint8   // per group: 1 if the classifier answers positive
 	shares     []float64 // per group: the probability of positive, for Scores; else nil
 	err        float64
 }

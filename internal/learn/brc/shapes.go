@@ -15,7 +15,7 @@ type shapes struct {
 	pl     *Plan
 	voters []feature.Threshold // the stumps of all columns and, last, what answers positive always
 	drawn  []mistakes.Shape    // votes of a column's stumps that add up to −2 or 2: its answer, twice
-	member []int               // by voter: where it stands in the model, from 1; 0 where it does not
+	member []int               // by voter: where it stands in the model, from 1; 0 if it does not
 }
 
 func newShapes(pl *Plan) *shapes {

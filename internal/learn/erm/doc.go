@@ -30,7 +30,7 @@
 //
 // Time: three to twelve gradients over the coded rows, a Hessian over a few hundred and one over an
 // eighth of them, as many d×d factors; a table's first fit also lays its rows out, about as long
-// again. Prefer it to brc where everything is private or ε·n is large against the number of
+// again. Prefer it to brc if everything is private or ε·n is large against the number of
 // features; prefer brc for few private columns beside useful public ones.
 //
 // Source: Chaudhuri, Monteleoni, Sarwate, "Differentially private empirical

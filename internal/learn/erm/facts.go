@@ -24,8 +24,8 @@ func (pl *Plan) Facts() []learn.Fact {
 			Text: fmt.Sprintf("protects the whole row (every feature and the label) of %s (%s), whatever roles the "+
 				"schema declares", pl.s.Unit, pl.s.Neighbours())},
 		{Key: "features", Value: pl.space.Width(),
-			Text: fmt.Sprintf("%d features and the intercept, %s encoding, rows of length at most %.4g after division by √%d",
-				pl.space.Width(), pl.Encoding, pl.Norm, len(pl.space.Columns)+1)},
+			Text: fmt.Sprintf("%d features and the intercept, %s encoding, rows of length at most %s after division by √%d",
+				pl.space.Width(), pl.Encoding, learn.Digits(pl.Norm, 4), len(pl.space.Columns)+1)},
 	}
 	if pl.Loss == Huber {
 		f = append(f, learn.Fact{Key: "scores", Value: "margins",
@@ -61,18 +61,18 @@ func (pl *Plan) Facts() []learn.Fact {
 	}
 	p := pl.sizeNoise(pl.rows)
 	f = append(f, learn.Fact{Key: "reg", Value: p.Reg(),
-		Text: fmt.Sprintf("Λ = %.4g on the mean loss (nΛ = %.4g)", p.Reg(), p.SummedPenalty())})
+		Text: fmt.Sprintf("Λ = %s on the mean loss (nΛ = %s)", learn.Digits(p.Reg(), 4), learn.Digits(p.SummedPenalty(), 4))})
 	if reach := 1 / p.Reg(); !pl.NotPrivate && reach < tellingReach { // no row's slope or length is above 1
 		f = append(f, learn.Fact{Key: "reach", Value: reach,
-			Text: fmt.Sprintf("TOO FEW: against so large a ridge rows move no score by more than %.2g nats, so "+
-				"probabilities are about one half for everybody; a larger epsilon, more rows or fewer columns tell more", reach)})
+			Text: fmt.Sprintf("TOO FEW: under so large a ridge no row moves a score by more than %s nats, so all "+
+				"probabilities are about one half; use a larger epsilon, more rows or fewer columns", learn.Digits(reach, 2))})
 	}
 	if length := p.TermLength(); length > 0 {
 		f = append(f, learn.Fact{Key: "noise_length", Value: length,
-			Text: fmt.Sprintf("noise in the gradient: length about %.4g, against at most %d from the rows", length, pl.rows)})
+			Text: fmt.Sprintf("noise in the gradient: length about %s, compared with at most %d from the rows", learn.Digits(length, 4), pl.rows)})
 	} else if length := p.OutputLength(); length > 0 {
 		f = append(f, learn.Fact{Key: "noise_length", Value: length,
-			Text: fmt.Sprintf("noise in the coefficients of scaled rows: length about %.4g", length)})
+			Text: fmt.Sprintf("noise in the coefficients of scaled rows: length about %s", learn.Digits(length, 4))})
 	}
 	return f
 }

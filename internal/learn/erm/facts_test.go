@@ -12,7 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// The plan says so where rows can hardly move a score, and only there.
+// The plan says so if rows can hardly move a score, and only there.
 func TestPlanSaysWhereProbabilitiesAreAHalf(t *testing.T) {
 	for _, c := range []struct {
 		eps  dp.Epsilon

@@ -9,7 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// countFits is how many binary fits a label takes: one where it has two levels, else
+// countFits is the number of binary fits that a label takes: one if it has two levels, else
 // one per level, each against all others.
 func countFits(s *schema.Schema) int {
 	if k := s.Classes(); k > 2 {

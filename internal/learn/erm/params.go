@@ -62,7 +62,7 @@ const (
 	CMS11 Mode = "cms11"
 )
 
-// Defaults are the choices of somebody who has no other. They hold no ε.
+// Defaults are the choices of someone who has no other. They hold no ε.
 func Defaults() Params {
 	return Params{Loss: Logistic, Width: 0.5, Method: Auto, Mode: Tight, Noise: AutoNoise, Encoding: feature.OneHot,
 		Norm: 1, Threshold: AutoThreshold}
@@ -80,13 +80,13 @@ type Plan struct {
 	rest  dp.Epsilon // what the solver's certificate takes of it, under objective
 	ask   dp.Epsilon // what choosing the threshold takes of ε; 0: it is not chosen
 	of    string     // which part of a plan this is, on its bill; "" for a whole one
-	parts []*Plan    // one binary fit per level, where the label has more than two
+	parts []*Plan    // one binary fit per level, if the label has more than two
 }
 
 var _ learn.Plan = (*Plan)(nil)
 
 // Plan checks p against the schema and prices one fit; it fails with a
-// *dp.ParamError. rows is the number of rows where it is known, else 0. It moves
+// *dp.ParamError. rows is the number of rows if it is known, else 0. It moves
 // no price; under Auto it moves the names on the bill and AutoThreshold splits it
 // by them, so price and fit with one plan.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
@@ -117,7 +117,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	return pl, nil
 }
 
-// settleMethod takes the method and the threshold, where they are left open, and
+// settleMethod takes the method and the threshold, if they are left open, and
 // writes the bill.
 func (pl *Plan) settleMethod() {
 	if pl.Method == Auto {

@@ -49,7 +49,7 @@ func autoMethod(crowd float64) Method {
 	return Objective
 }
 
-// DefaultReg is Λ where none is given: a function of the method, of the numbers
+// DefaultReg is Λ if none is given: a function of the method, of the numbers
 // of rows and coefficients and of ε (0: no privacy). The constants, and swamped,
 // come from a sweep over generated tables (evidence/benchmarks/erm-reg.tsv, written
 // by TestSweep), but for objectiveRidge and for the floors, on which generated

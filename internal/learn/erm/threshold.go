@@ -35,7 +35,7 @@ const (
 
 const thresholdLabel = "threshold"
 
-// thresholdPrice is what the choice of a threshold takes of ε, 0 where there is
+// thresholdPrice is what the choice of a threshold takes of ε, 0 if there is
 // none. A ridge that outweighs the rows holds the intercept near zero too, and
 // noise moves it as far as any coefficient, so the order of scores is worth more
 // than their sign; elsewhere the fitted one is as good. Noise of the choice must

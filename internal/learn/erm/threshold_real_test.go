@@ -109,7 +109,7 @@ func splitReal(t *testing.T, all *dataset.Table, balanced bool, most int,
 	return fit, held, tab
 }
 
-// fitted is how a fit does on held-out rows, nil where p asks for a threshold
+// fitted is how a fit does on held-out rows, nil if p asks for a threshold
 // and the rule has none.
 func fitted(t *testing.T, p erm.Params, fit *dataset.Table, tab engine.Table, held *dataset.Table,
 	seed uint64) *metrics.Report {

@@ -19,7 +19,7 @@
 //	fit.go    choose the grid over whose cells slopes are furthest from balance
 //	          (permute-and-flip), and let its slopes and curves by cell out;
 //	steps.go  step as far in each cell as noise and curve allow, free
-//	exact.go  where nothing is private: choose by what a step gains, and leave out
+//	exact.go  if nothing is private: choose by what a step gains, and leave out
 //	          what is chance in the labels
 //
 // A row lies in one cell of a grid, however many columns it is of, so a release

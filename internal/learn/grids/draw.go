@@ -45,6 +45,9 @@ func cuttables(s *schema.Schema, bins int) (out []cuttable) {
 	return out
 }
 
+// CountColumns counts the columns that a grid may be of.
+func CountColumns(s *schema.Schema) int { return len(cuttables(s, fewCuts)) }
+
 // drawn is a grid with the columns it was made of, as places in Plan.columns.
 type drawn struct {
 	grid   feature.Grid
@@ -106,7 +109,7 @@ func (pl *Plan) vary(src guard.Coins, before []int) []int {
 
 // DrawProducts draws so many grids by coins alone, as often of two columns as of three
 // where there are as many. Those of a group of columns share its cuts, so that one look at
-// the rows serves them all.
+// the rows serves them all. CountColumns must be two at least.
 func DrawProducts(s *schema.Schema, src guard.Coins, n int) (out []feature.Grid) {
 	columns := cuttables(s, fewCuts)
 	for len(out) < n {

@@ -20,14 +20,14 @@ type Params struct {
 	NotPrivate bool       // no noise at all, for comparison; Epsilon must then be 0
 	// Rows is the number of rows that the rules reckon with, 0 for none given:
 	// under replace-one the table's own is then used, which is public; under
-	// add-remove, where it is private, assumedRows. It moves no noise scale, so a
+	// add-remove, if it is private, assumedRows. It moves no noise scale, so a
 	// wrong number costs accuracy and never privacy.
 	Rows   int
 	Rounds int // how many grids are released, at most maxRounds; 0 for the rule's
 }
 
 const (
-	assumedRows = 10_000 // stands for a number of rows that nobody gave
+	assumedRows = 10_000 // stands for a number of rows that no one gave
 	maxRounds   = 2000
 )
 
@@ -48,12 +48,12 @@ type Plan struct {
 
 // share is one round's part of the price.
 type share struct {
-	pick  dp.Epsilon // 0 where there is nothing to choose from
+	pick  dp.Epsilon // 0 if there is nothing to choose from
 	cells guard.Share
 }
 
 // Plan checks p against the public schema and prices one fit. rows is the number
-// of rows where that is public or declared, else 0.
+// of rows if that is public or declared, else 0.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := p.check(s); err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ const mostStep = 3
 // then score (post-processing). share is that of each class; deviation is that of
 // the noise on a slope, curveDeviation of that on a curve. Each step is Newton's,
 // with calm deviations of the noise added to the curve: where there are few rows
-// the noise moves a score by stride/calm at most, where there are many it does not
+// the noise moves a score by stride/calm at most, if there are many it does not
 // count.
 func (r *rules) stepsOf(slopes, curves, share []float64, deviation, curveDeviation float64) []float64 {
 	steps := make([]float64, len(slopes))

@@ -25,7 +25,7 @@
 // Rows that agree on all public columns are one group. Time: one pass over the
 // rows, then Newton steps over the groups.
 //
-// Prefer it where labels alone are sensitive; prefer erm or brc where features
+// Prefer it if labels alone are sensitive; prefer erm or brc where features
 // are. Source: Hamm, Cao, Belkin, "Learning privately from multiparty data"
 // (ICML 2016), section 4, turned from parties to rows.
 package labeldp

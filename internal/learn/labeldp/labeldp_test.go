@@ -119,7 +119,7 @@ func TestReplayNonInterference(t *testing.T) {
 	}
 }
 
-// A δ of one in the number of rows is no guarantee: refused where the number is
+// A δ of one in the number of rows is no guarantee: refused if the number is
 // known, in the plan or at the latest before the charge.
 func TestDeltaAgainstRows(t *testing.T) {
 	p := settings()["gaussian"]

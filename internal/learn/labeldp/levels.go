@@ -8,7 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/guard"
 )
 
-// countFits is how many binary fits a label takes: one where it has two levels, else
+// countFits is the number of binary fits that a label takes: one if it has two levels, else
 // one per level, each against the rest.
 func (pl *Plan) countFits() int {
 	if k := pl.s.Classes(); k > 2 {
@@ -25,7 +25,7 @@ func (pl *Plan) positiveLevel(fit int) int {
 	return fit
 }
 
-// statisticSize is how many numbers the statistic has.
+// statisticSize is the number of numbers that the statistic has.
 func (pl *Plan) statisticSize() int { return pl.countFits() * pl.dim() }
 
 // sensitivityNorms is by how many rows' lengths one label moves the statistic, in L1 and in

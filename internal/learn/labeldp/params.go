@@ -35,7 +35,7 @@ type Noise string
 const (
 	// Auto is Gaussian with a δ, and without one the shorter of the other two for
 	// the schema's features: Laplace where columns have many codes on average and
-	// the encoding is one-hot, Gamma where it is ordinal.
+	// the encoding is one-hot, Gamma if it is ordinal.
 	Auto Noise = "auto"
 	// Gamma is spherical noise, sized for the length of a row, in float64
 	// arithmetic.
@@ -43,11 +43,11 @@ const (
 	// Laplace is exact discrete noise, sized for the sum of a row's entries.
 	Laplace Noise = "laplace"
 	// Gaussian is exact discrete noise for a guarantee with a δ: shorter than
-	// Gamma where there are more coefficients than about 2·log(1/δ).
+	// Gamma if there are more coefficients than about 2·log(1/δ).
 	Gaussian Noise = "gaussian"
 )
 
-// Defaults are the choices of somebody who has no other. They hold no ε.
+// Defaults are the choices of someone who has no other. They hold no ε.
 func Defaults() Params { return Params{Noise: Auto, Encoding: feature.OneHot} }
 
 const (
@@ -74,7 +74,7 @@ const (
 )
 
 // Plan checks p against the schema and prices one fit; it fails with a
-// *dp.ParamError. rows is the number of rows where it is known, else 0; it
+// *dp.ParamError. rows is the number of rows if it is known, else 0; it
 // moves no price.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := learn.Unweighted("labeldp", s); err != nil {
@@ -220,11 +220,12 @@ func (pl *Plan) Facts() []learn.Fact {
 		return append(f, learn.Fact{Key: "reg", Value: nil, Text: "Λ and the noise need the number of rows: give --rows"})
 	}
 	reg := pl.ridgeFor(pl.rows)
-	f = append(f, learn.Fact{Key: "reg", Value: reg, Text: fmt.Sprintf("Λ = %.4g on the mean loss", reg)})
+	f = append(f, learn.Fact{Key: "reg", Value: reg, Text: fmt.Sprintf("Λ = %s on the mean loss", learn.Digits(reg, 4))})
 	if !pl.NotPrivate {
 		length := pl.noiseLength(pl.rows)
 		f = append(f, learn.Fact{Key: "noise_length", Value: length,
-			Text: fmt.Sprintf("%s noise in the mean of rows of length at most 1: %.4g on average, at most", pl.Noise, length)})
+			Text: fmt.Sprintf("%s noise in the mean of rows of length at most 1: at most %s on average", pl.Noise,
+				learn.Digits(length, 4))})
 	}
 	return f
 }

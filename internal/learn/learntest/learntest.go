@@ -283,7 +283,7 @@ func spyOn(tab engine.Table, acct *account) *spy { return &spy{tab, &notes{acct:
 
 func (s *spy) Against(class int) engine.Table { return &spy{s.Table.Against(class), s.notes} }
 
-// Persons is nil where the table's is: no interface around a nil one.
+// Persons is nil if the table's is: no interface around a nil one.
 func (s *spy) Persons() engine.Persons {
 	if p := s.Table.Persons(); p != nil {
 		return &personSpy{p, s.notes}
@@ -292,7 +292,7 @@ func (s *spy) Persons() engine.Persons {
 }
 
 // personSpy notices questions about persons, and hands out tables that are watched too. The number
-// of persons is a public one, or nobody's business.
+// of persons is a public one, or no one's business.
 type personSpy struct {
 	engine.Persons
 	*notes

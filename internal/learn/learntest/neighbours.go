@@ -55,7 +55,7 @@ func Interference(t testing.TB, plan func() (learn.Plan, error), a, b *dataset.T
 }
 
 // Neighbour returns a copy of tab in which the protected part of one row is
-// drawn anew: its private columns, under dp.FeaturesAndLabel its label too, under
+// drawn again: its private columns, under dp.FeaturesAndLabel its label too, under
 // dp.WholeRow everything, and under dp.LabelOnly its label. Derived cells follow.
 func Neighbour(tab *dataset.Table, src rng.Source, scope dp.Scope) *dataset.Table {
 	rows := make([]int, tab.Rows)
@@ -68,7 +68,7 @@ func Neighbour(tab *dataset.Table, src rng.Source, scope dp.Scope) *dataset.Tabl
 	return out
 }
 
-// redraw draws the protected part of row i anew.
+// redraw draws the protected part of row i again.
 func redraw(tab *dataset.Table, i int, src rng.Source, scope dp.Scope) {
 	for j := range tab.Cols {
 		c := &tab.Schema.Columns[j]

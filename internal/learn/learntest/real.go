@@ -12,7 +12,7 @@ import (
 )
 
 // ReadReal reads files of the real data sets by a shipped schema, e.g.
-// "adult.yaml". It skips the test where they are absent.
+// "adult.yaml". It skips the test if they are absent.
 func ReadReal(t testing.TB, name string, files ...string) *dataset.Table {
 	t.Helper()
 	text, err := examples.Schema(name)

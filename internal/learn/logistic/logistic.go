@@ -86,7 +86,7 @@ func (pl *plan) Terms() guard.Terms {
 func (pl *plan) Facts() []learn.Fact {
 	reg := "1/n"
 	if pl.Reg > 0 {
-		reg = fmt.Sprintf("%.4g", pl.Reg)
+		reg = learn.Digits(pl.Reg, 4)
 	}
 	return append(pl.use.Facts(),
 		learn.Fact{Key: "features", Value: pl.space.Width(),

@@ -101,7 +101,7 @@ func (p *peerCase) groups(t *testing.T) (sp *feature.Space, g *engine.Groups, po
 }
 
 // The committed cases always run; those in the directory DISCREET_SKLEARN, made
-// by make -C lab/peers/sklearn check, run where it is set.
+// by make -C lab/peers/sklearn check, run if it is set.
 func TestFitAgreesWithScikitLearn(t *testing.T) {
 	files := []string{filepath.Join("testdata", "sklearn.json")}
 	if dir := os.Getenv("DISCREET_SKLEARN"); dir != "" {

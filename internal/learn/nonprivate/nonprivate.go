@@ -65,7 +65,7 @@ func Choose(op string, s *schema.Schema, columns Columns, allow bool) (*Use, err
 		return nil, &dp.ParamError{
 			Op: op, Param: "not-private",
 			Want: "is required to train without privacy on " + strings.Join(u.private, ", "),
-			Hint: "use a private learner such as brc, or public columns and a public label only",
+			Hint: "use a private learner such as additive, or public columns and a public label only",
 		}
 	}
 	return u, nil

@@ -18,9 +18,9 @@ type Contribution struct {
 	Quantity string // what is added: "log_odds", or "log_share" beyond the mean of all classes
 	bins     feature.Bins
 	bound    *feature.BoundBins // of a table; nil in Terms
-	classes  int                // 1 where it is log-odds
+	classes  int                // 1 if it is log-odds
 	values   []float64          // by bin, then class
-	variance []float64          // of log-odds by noise alone, or, where the model states no such thing, by rows, too
+	variance []float64          // of log-odds by noise alone, or, if the model states no such thing, by rows, too
 	moved    bool               // whether noise alone is stated of it
 }
 

@@ -8,7 +8,7 @@
 // table of coefficients. A vote of random thresholds has no parts that mean
 // anything one by one, and is refused.
 //
-// The page is a single HTML file without scripts that asks nobody for anything.
+// The page is a single HTML file without scripts that asks no one for anything.
 // It reads on a phone, on paper, in light and in dark. Equal models give equal
 // bytes. Its drawings are step functions in the page's own colours, which
 // package plot (lines between measured points, on white) does not draw.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !js
+
 package explain
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -132,7 +135,11 @@ func drawNumber(sh *Shape, c *schema.Column, s scale) *drawing {
 	for _, z := range s.tickValues() {
 		d.Y = append(d.Y, tick{At: y(z), From: y(z) + 4, Text: signedNumber(z), Zero: math.Abs(z) < s.step/2})
 	}
-	d.X = edgeTicks(amounts, cuts, x)
+	if d.EqualWidths {
+		d.X = edgeTicks(c, amounts, cuts, x)
+	} else {
+		d.X = roundTicks(c, func(v float64) float64 { return x((place(v) - lo) / (hi - lo)) })
+	}
 	places := make([]float64, n+1)
 	for b, cut := range cuts {
 		places[b] = x(cut)
@@ -172,13 +179,13 @@ func (d *drawing) addSteps(bins []Bin, places []float64, y func(float64) float64
 const letter = 6.2 // units a digit is wide
 
 // edgeTicks labels the bounds and as many edges as have room.
-func edgeTicks(bins []Bin, cuts []float64, x func(float64) float64) (out []tick) {
+func edgeTicks(c *schema.Column, bins []Bin, cuts []float64, x func(float64) float64) (out []tick) {
 	n := len(bins)
-	last := briefNumber(*bins[n-1].To)
+	last := amountText(c, *bins[n-1].To)
 	end := x(1) - letter*float64(len([]rune(last))) - 8
 	free := x(0) - 1
 	for b := range n {
-		text := briefNumber(*bins[b].From)
+		text := amountText(c, *bins[b].From)
 		half := letter * float64(len([]rune(text))) / 2
 		t := tick{At: x(cuts[b]), From: x(cuts[b]), Anchor: "middle"}
 		left, right := t.At-half, t.At+half
@@ -189,10 +196,56 @@ func edgeTicks(bins []Bin, cuts []float64, x func(float64) float64) (out []tick)
 		if left >= free && right <= end {
 			t.Text = text
 			free = right + 8
+			out = append(out, t)
 		}
-		out = append(out, t)
 	}
 	return append(out, tick{At: x(1), From: x(1), Anchor: "end", Text: last})
+}
+
+// roundTicks labels round numbers within the bounds: powers of ten if the axis is a logarithm, and
+// first days of years if cells are dates.
+func roundTicks(c *schema.Column, x func(v float64) float64) (out []tick) {
+	free := 0.0
+	for _, v := range roundValues(c) {
+		text := strings.TrimSuffix(amountText(c, v), "-01-01") // a year begins
+		half := letter * float64(len([]rune(text))) / 2
+		t := tick{At: x(v), From: min(x(v), drawingWidth-half), Anchor: "middle"}
+		if t.From-half >= free {
+			t.Text, free = text, t.From+half+8
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// roundValues are the round numbers within a column's bounds, ascending.
+func roundValues(c *schema.Column) (out []float64) {
+	within := func(v float64) {
+		if c.Lower <= v && v <= c.Upper {
+			out = append(out, v)
+		}
+	}
+	switch years := (c.Upper - c.Lower) / 365.25; {
+	case c.Date != "" && years >= 2:
+		first := int(schema.DatePart(schema.Year, c.Since, c.Lower))
+		last := int(schema.DatePart(schema.Year, c.Since, c.Upper))
+		step := int(max(1, roundStep(years/6)))
+		for year := (first + step - 1) / step * step; year <= last; year += step {
+			day, _ := schema.ParseDate("YYYY-MM-DD", fmt.Sprintf("%04d-01-01", year))
+			within(float64(day - c.Since))
+		}
+	case c.Transform == schema.Log1p && c.Upper >= 100:
+		within(0)
+		for v := 1.0; v <= c.Upper; v *= 10 {
+			within(v)
+		}
+	default:
+		step := roundStep((c.Upper - c.Lower) / 6)
+		for k := math.Ceil(c.Lower / step); k <= math.Floor(c.Upper/step); k++ {
+			within(k * step)
+		}
+	}
+	return out
 }
 
 // drawLevels draws one bar per level, in the schema's order.
@@ -236,17 +289,6 @@ func coordinateText(x float64) string {
 	return strconv.FormatFloat(math.Round(x*100)/100, 'f', -1, 64)
 }
 
-// briefNumber writes a bin's edge with four digits.
-func briefNumber(x float64) string {
-	if size := math.Abs(x); size >= 1e4 && size < 1e6 && x == math.Trunc(x) {
-		return minusSign(strconv.FormatFloat(x, 'f', 0, 64))
-	} else if size >= 1e4 && size < 1e9 {
-		unit := math.Pow(10, math.Floor(math.Log10(size))-3)
-		return minusSign(strconv.FormatFloat(math.Round(x/unit)*unit, 'f', 0, 64))
-	}
-	return minusSign(strconv.FormatFloat(x, 'g', 4, 64))
-}
-
 // signedNumber writes log-odds of an axis.
 func signedNumber(z float64) string {
 	text := strconv.FormatFloat(math.Round(z*1e6)/1e6, 'g', 4, 64)
@@ -258,5 +300,3 @@ func signedNumber(z float64) string {
 	}
 	return minusSign(text)
 }
-
-func minusSign(s string) string { return strings.ReplaceAll(s, "-", "−") }

@@ -19,13 +19,13 @@ import (
 type Explanation struct {
 	Dataset  string `json:"data_set"`
 	Unit     string `json:"one_row_is"`
-	Checksum string `json:"model_sha256,omitempty"` // of the model's file, set by whoever has it
+	Checksum string `json:"model_sha256,omitempty"` // of the model's file, set by anyone who has it
 	// Date is when the page was written, if that is to be on it.
 	Date     string `json:"page_date,omitempty"`
 	Learner  string `json:"learner"`
 	Label    string `json:"label"`
-	Positive string `json:"positive,omitempty"` // none where Classes is set
-	// Intercept is what every row starts from; 0 where Classes is set.
+	Positive string `json:"positive,omitempty"` // none if Classes is set
+	// Intercept is what every row starts from; 0 if Classes is set.
 	Intercept float64 `json:"intercept"`
 	// Shapes are those of an additive model, the most important first.
 	Shapes []Shape `json:"shapes,omitempty"`
@@ -83,7 +83,7 @@ type Bin struct {
 	From    *float64 `json:"from,omitempty"`  // of a number, inclusive
 	To      *float64 `json:"to,omitempty"`    // exclusive, but for the last bin
 	LogOdds float64  `json:"log_odds"`
-	// Deviation is the posterior standard deviation of LogOdds; 0 where the
+	// Deviation is the posterior standard deviation of LogOdds; 0 if the
 	// model states none.
 	Deviation float64 `json:"posterior_sd"`
 }

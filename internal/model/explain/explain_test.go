@@ -100,7 +100,7 @@ func TestGoldenPage(t *testing.T) {
 	}
 }
 
-// Pages are well-formed and ask nobody for anything; names are text.
+// Pages are well-formed and ask no one for anything; names are text.
 func TestPagesAskNobody(t *testing.T) {
 	for _, m := range []*model.Model{summed(t), paired(t), linear(t), leveled(t)} {
 		text := written(t, m)

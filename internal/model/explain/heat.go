@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !js
+
 package explain
 
 import "math"
@@ -70,12 +72,12 @@ func drawPair(p *Pair, most float64) *heat {
 	width := (d.Right - d.Left) / float64(len(across))
 	for r := range rows {
 		top := d.Top + row*float64(r)
-		out := heatRow{Full: describeBin(rows[r]), Name: shortenName(describeBin(rows[r]), 17), Middle: top + row/2 + 4}
+		out := heatRow{Full: rows[r].String(), Name: shortenName(rows[r].String(), 17), Middle: top + row/2 + 4}
 		for c := range across {
 			cell := at(r, c)
 			t := tile{At: d.Left + float64(c)*width, Top: top, Width: width, Height: row, Up: cell.LogOdds > 0,
 				Strength: math.Abs(cell.LogOdds) / most, Doubtful: cell.Deviation > 0 && math.Abs(cell.LogOdds) <= cell.Deviation}
-			t.Text = describeBin(rows[r]) + ", " + describeBin(across[c]) + ": " + formatNats(cell.LogOdds)
+			t.Text = rows[r].String() + ", " + across[c].String() + ": " + formatNats(cell.LogOdds)
 			if cell.Deviation > 0 {
 				t.Text += " ± " + formatSize(cell.Deviation)
 			}
@@ -102,7 +104,7 @@ func drawPair(p *Pair, most float64) *heat {
 	} else {
 		longest, free := 0, math.Inf(-1)
 		for c := range across {
-			t := tick{At: d.Left + (float64(c)+0.5)*width, Text: shortenName(describeBin(across[c]), 15)}
+			t := tick{At: d.Left + (float64(c)+0.5)*width, Text: shortenName(across[c].String(), 15)}
 			if t.At-free < 11 {
 				continue
 			}
@@ -126,12 +128,4 @@ func drawPair(p *Pair, most float64) *heat {
 func roundTo(x float64, digits int) float64 {
 	p := math.Pow(10, float64(digits))
 	return math.Round(x*p) / p
-}
-
-// describeBin is what a bin holds.
-func describeBin(c Cut) string {
-	if c.From == nil {
-		return c.Level
-	}
-	return briefNumber(*c.From) + " … " + briefNumber(*c.To)
 }

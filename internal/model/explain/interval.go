@@ -9,7 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/column"
 )
 
-// deviations is how many standard deviations of a normal hold 95 % on both sides.
+// deviations is the number of standard deviations within which a normal variable lies in 95 % on both sides.
 const deviations = 1.959964
 
 // Intervals are 95 % intervals of the scores of rows for what noise alone did: the model was fitted

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !js
+
 package explain
 
 import (
@@ -29,7 +31,7 @@ var (
 
 	page = template.Must(template.New("page").Funcs(template.FuncMap{
 		"nats": formatNats, "factor": oddsFactor, "size": formatSize, "brief": briefNumber, "at": coordinateText,
-		"percent": percentText, "words": describeBin,
+		"percent": percentText, "words": Cut.String,
 		"breakable": breakableName,
 		"heat": func(f classFigure, rows []classRow, starts []Start) map[string]any {
 			return map[string]any{"Figure": f, "Rows": rows, "Starts": starts}

@@ -25,7 +25,7 @@ type Pair struct {
 
 // Cut says what a bin holds: a level, or numbers.
 type Cut struct {
-	Level string   `json:"level,omitempty"` // of a category; "(other)" and "(missing)" are those of the schema
+	Level string   `json:"level,omitempty"` // of a category; "(other)" and "(missing)" are those of the schema; of dates, the days
 	From  *float64 `json:"from,omitempty"`  // of a number, inclusive
 	To    *float64 `json:"to,omitempty"`    // exclusive, but for the last bin
 }
@@ -82,5 +82,9 @@ func cutOf(c *schema.Column, edges []float64, b int) Cut {
 	if b < len(edges) {
 		to = edges[b]
 	}
-	return Cut{From: &from, To: &to}
+	cut := Cut{From: &from, To: &to}
+	if c.Date != "" {
+		cut.Level = amountText(c, from) + " … " + amountText(c, to)
+	}
+	return cut
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !js
+
 package explain
 
 import (
@@ -68,7 +70,7 @@ func (e *Explanation) drawClasses(sh *ClassShape) (out []smallDrawing) {
 	return out
 }
 
-// largestRows are the rows with the largest cells, in their order; nil where all are few.
+// largestRows are the rows with the largest cells, in their order; nil if all are few.
 func largestRows(rows []classRow) []classRow {
 	if len(rows) <= shownLevels {
 		return rows
@@ -84,7 +86,7 @@ func largestRows(rows []classRow) []classRow {
 	return kept[:shownLevels]
 }
 
-// largestBins are the bins of a category with the largest steps; all where they are few.
+// largestBins are the bins of a category with the largest steps; all if they are few.
 func largestBins(sh *Shape) *Shape {
 	if len(sh.Bins) <= shownLevels+5 {
 		return sh

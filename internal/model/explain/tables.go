@@ -113,7 +113,7 @@ func tableOf(m *model.Model, g *model.Grid) Table {
 func partNames(c *schema.Column, a *model.GridAxis) (names []string) {
 	if c.Kind != schema.Category {
 		for p := range len(a.Edges) + 1 + c.Marks() {
-			names = append(names, describeBin(cutOf(c, a.Edges, p)))
+			names = append(names, cutOf(c, a.Edges, p).String())
 		}
 		return names
 	}

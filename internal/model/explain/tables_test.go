@@ -11,6 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // gridded is summed's schema with two tables: over ward and age, and over age alone.
@@ -86,6 +87,34 @@ func TestBriefNumbersHaveNoExponent(t *testing.T) {
 	for x, want := range map[float64]string{24500.3: "24500", 12345678: "12350000", 99999: "99999", 13.4217: "13.42", -250000: "−250000"} {
 		if got := briefNumber(x); got != want {
 			t.Errorf("%g is written %s, want %s", x, got, want)
+		}
+	}
+}
+
+// An axis has round numbers, powers of ten if it is a logarithm, or the years of dates.
+func TestTicksAreRound(t *testing.T) {
+	for _, c := range []struct {
+		column schema.Column
+		want   string
+	}{
+		{schema.Column{Lower: 17, Upper: 90}, "20 40 60 80"},
+		{schema.Column{Lower: -0.3, Upper: 0.8}, "−0.2 0 0.2 0.4 0.6 0.8"},
+		{schema.Column{Lower: 0, Upper: 9}, "0 2 4 6 8"},
+		{schema.Column{Lower: 0, Upper: 500000, Transform: schema.Log1p}, "0 1 10 100 1000 10000 100000"},
+		{schema.Column{Lower: 0, Upper: 3652, Date: "DD.MM.YYYY", Since: 16436}, "2016 2018 2020 2022 2024"}, // 2015-01-01
+		{schema.Column{Lower: 0, Upper: 300, Date: "YYYY-MM-DD", Since: 16436}, "2015 2015-04-11 2015-07-20 2015-10-28"},
+	} {
+		lo, hi := c.column.Lower, c.column.Upper
+		place := func(v float64) float64 { return v }
+		if c.column.Transform == schema.Log1p {
+			lo, hi, place = math.Log1p(lo), math.Log1p(hi), math.Log1p
+		}
+		var texts []string
+		for _, tick := range roundTicks(&c.column, func(v float64) float64 { return 40 + 308*(place(v)-lo)/(hi-lo) }) {
+			texts = append(texts, tick.Text)
+		}
+		if got := strings.Join(texts, " "); got != c.want {
+			t.Errorf("from %g to %g: %q, want %q", c.column.Lower, c.column.Upper, got, c.want)
 		}
 	}
 }

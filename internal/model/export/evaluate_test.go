@@ -353,7 +353,7 @@ func broadcast(in []*tensor, each func(at []int, into *tensor)) *tensor {
 }
 
 func TestConstantsAreUsed(t *testing.T) {
-	// Constants that nobody uses make other readers warn.
+	// Constants that no one uses make other readers warn.
 	m := loadKit(t, "v3-ballots")
 	file, err := ONNX(m)
 	if err != nil {

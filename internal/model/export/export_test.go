@@ -170,7 +170,7 @@ func sample(m *model.Model, rows int) (out [][]any) {
 	return out
 }
 
-// scoreRow is what the model says of a row; ok is false where a cell cannot be held.
+// scoreRow is what the model says of a row; ok is false if a cell cannot be held.
 func scoreRow(t *testing.T, m *model.Model, row []any) (scores []float64, ok bool) {
 	t.Helper()
 	coder, err := coding.NewRowCoder(m.Schema)

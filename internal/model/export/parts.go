@@ -29,7 +29,7 @@ type program struct {
 // inColumn is a column in use.
 type inColumn struct {
 	*schema.Column
-	coder *coding.Coder // nil where it is derived
+	coder *coding.Coder // nil if it is derived
 }
 
 // tableSum is a sum of tables over a few columns each: log-odds, or one score for
@@ -41,7 +41,7 @@ type tableSum struct {
 
 // stepTable is what the cells of some columns add.
 type stepTable struct {
-	name  string // of what it adds, "" where that is not told
+	name  string // of what it adds, "" if that is not told
 	axes  []axis
 	steps [][]float64 // by cell, then score: nats, as scores count them
 }
@@ -216,7 +216,7 @@ func (s *tableSum) add(name string, axes []axis, steps ...[]float64) {
 func prefixPattern(prefix string) string { return "^" + regexp.QuoteMeta(prefix) + `[\s\S]*$` }
 
 // fixedTerms is what each of so many codes of the k-th category of a space adds to the sum of a
-// threshold classifier, in steps of its grid; nil where none adds anything.
+// threshold classifier, in steps of its grid; nil if none adds anything.
 func fixedTerms(sp *feature.Space, coef []float64, k, codes int) (terms []float64) {
 	zero := true
 	for code := range codes {

@@ -141,7 +141,7 @@ func writeKit(t *testing.T, dir string, m *model.Model, rows int) {
 		Names   []string
 		Numbers []bool
 		Cells   [][]string // by column
-		Scores  [][]string // by row; none where the row is refused
+		Scores  [][]string // by row; none if the row is refused
 		Labels  []string
 	}
 	coder, err := coding.NewRowCoder(m.Schema)

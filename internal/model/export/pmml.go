@@ -95,7 +95,7 @@ func apply(function string, of ...string) string {
 	return `<Apply function="` + function + `">` + strings.Join(of, "") + `</Apply>`
 }
 
-// plus adds up, and is missing where one of the terms is, other than PMML's sum.
+// plus adds up, and is missing if one of the terms is, other than PMML's sum.
 func plus(terms []string) string {
 	if len(terms) == 1 {
 		return terms[0]

@@ -100,7 +100,7 @@ func checkPMML(t *testing.T, what string, doc *element, values map[string]any, w
 	}
 }
 
-// scorePMML are the scores and the label of a regression model; none where a term is missing.
+// scorePMML are the scores and the label of a regression model; none if a term is missing.
 func scorePMML(t *testing.T, model *element, values map[string]any) (scores []float64, label string) {
 	var sums []float64
 	probability := map[string]float64{}

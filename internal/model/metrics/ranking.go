@@ -10,7 +10,7 @@ import (
 // Ranking is how well scores of the positive level put its rows first; of labels with two
 // levels alone.
 type Ranking struct {
-	// Threshold is the score from which on rows are predicted positive; nil where none is.
+	// Threshold is the score from which on rows are predicted positive; nil if none is.
 	Threshold *float64 `json:"threshold"`
 	// PositiveRate is the share of rows that are positive, PredictedRate of those that are
 	// predicted so, ExpectedRate the mean score.
@@ -18,7 +18,7 @@ type Ranking struct {
 	PredictedRate float64 `json:"predicted_rate"`
 	ExpectedRate  float64 `json:"expected_rate"`
 	// Precision is the share of predicted rows that are positive, Recall the share of
-	// positive rows that are predicted; nil where there is no such row.
+	// positive rows that are predicted; nil if there is no such row.
 	Precision *float64 `json:"precision"`
 	Recall    *float64 `json:"recall"`
 	// PRAUC is the average precision: the mean, over positive rows, of the precision at the

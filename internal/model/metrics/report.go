@@ -14,7 +14,7 @@ type Report struct {
 	BalancedAccuracy float64 `json:"balanced_accuracy"`
 	// AUC is the chance that a random row of the positive level scores above a
 	// random other row, ties counting half; with more than two levels, the mean
-	// of that over the levels, each against the rest. It is nil where a level
+	// of that over the levels, each against the rest. It is nil if a level
 	// that it needs does not occur.
 	AUC *float64 `json:"auc"`
 	// LogLoss is the mean of -ln(score of the true level), in nats, each score
@@ -35,7 +35,7 @@ type Report struct {
 	MajorityAccuracy float64 `json:"majority_accuracy"`
 	// Unpredicted are the levels that no row is predicted to be.
 	Unpredicted []string `json:"unpredicted"`
-	// Ranking is nil where the label has more than two levels.
+	// Ranking is nil if the label has more than two levels.
 	Ranking *Ranking `json:"ranking,omitempty"`
 }
 
@@ -59,7 +59,7 @@ func Evaluate(truth []uint8, scores []float64, levels []string, positive int) (*
 	return EvaluateAt(truth, scores, levels, positive, 0.5)
 }
 
-// EvaluateAt is Evaluate where rows of a label with two levels are predicted positive from
+// EvaluateAt is Evaluate if rows of a label with two levels are predicted positive from
 // the score threshold on.
 func EvaluateAt(truth []uint8, scores []float64, levels []string, positive int, threshold float64) (*Report, error) {
 	if err := checkPredictions(truth, scores, levels, positive); err != nil {

@@ -12,7 +12,7 @@ package accounting
 // in evidence/guarantees/accounting.md. The zero value is refused by Compose.
 type Pair struct {
 	// remove and add are the privacy losses log(P/Q) of the two orders of the
-	// neighbours; add is nil where both are the same.
+	// neighbours; add is nil if both are the same.
 	remove, add side
 }
 

@@ -88,7 +88,7 @@ func (s *sum) epsilonAt(delta float64) float64 {
 
 // Poisson samples rows: each is taken with the same probability, independently
 // of all others. Amplification is a method of the sampler and of nothing else:
-// whoever takes rows another way (a shuffled batch, a fixed number without
+// anyone who takes rows another way (a shuffled batch, a fixed number without
 // replacement) has no Poisson to ask and pays the full price.
 //
 // Relation: add-remove only. The zero value takes no row.

@@ -71,7 +71,7 @@ func checkBill(bill []dp.Event) error {
 }
 
 // sumGaussians adds up a bill of Gaussian releases, up to just above the largest ρ
-// there is; releases is 0 where another mechanism is on the bill.
+// there is; releases is 0 if another mechanism is on the bill.
 func sumGaussians(bill []dp.Event) (rho dp.Rho, releases int) {
 	for _, e := range bill {
 		switch {

@@ -139,7 +139,7 @@ func TestWithinRefuses(t *testing.T) {
 	}
 }
 
-// The search for a price ends, at the largest that is allowed, also where that is a few units.
+// The search for a price ends, at the largest that is allowed, also if that is a few units.
 func TestSmallPricesAreFound(t *testing.T) {
 	for most := dp.Rho(1); most <= 60; most++ {
 		for want := dp.Rho(1); want <= most; want++ {

@@ -74,7 +74,7 @@ func (e Epsilon) Float() float64 {
 }
 
 // String writes ε as the shortest decimal.
-func (e Epsilon) String() string { return strconv.FormatFloat(e.Float(), 'g', -1, 64) }
+func (e Epsilon) String() string { return strconv.FormatFloat(e.Float(), 'f', -1, 64) }
 
 // Split divides e into parts that add up to e exactly: the first e mod parts
 // get one nano-unit more than the others (largest remainder). Each part must be
@@ -104,7 +104,7 @@ type Strength string
 const (
 	Strong   Strength = "strong"   // up to ε = 1
 	Moderate Strength = "moderate" // up to ε = 10
-	Weak     Strength = "weak"     // above that, where the guarantee alone rules out little
+	Weak     Strength = "weak"     // above that, if the guarantee alone rules out little
 )
 
 // Strength follows Ponomareva et al. 2023, "How to DP-fy ML", section 5.2.

@@ -13,7 +13,7 @@ type Price struct {
 }
 
 // Pure is the price of a bill whose releases all have a pure price. Its Epsilon
-// is Infinite where one has not.
+// is Infinite if one has not.
 func Pure(bill []Event) Price { return Price{Epsilon: Total(bill)} }
 
 // Statement is what a trained model says about its cost.

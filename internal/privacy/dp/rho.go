@@ -19,7 +19,7 @@ const (
 	// MaxRho is the largest ρ any mechanism accepts.
 	MaxRho Rho = 1000 * Pico
 	// Infinite is the pure loss of a release that has no finite one. Total
-	// stays there, so that whoever counts ε only can never afford it.
+	// stays there, so that anyone who counts ε only can never afford it.
 	Infinite Epsilon = math.MaxInt64
 )
 

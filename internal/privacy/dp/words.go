@@ -59,8 +59,8 @@ func (s Scope) Words() string {
 type Event struct {
 	Release   string  `json:"release"`      // what leaves, e.g. "weighted error of round 3"
 	Mechanism string  `json:"mechanism"`    // e.g. "laplace"
-	Epsilon   Epsilon `json:"epsilon_nano"` // Infinite where there is no pure price
-	// Rho is the price of a Gaussian release; 0 where Epsilon tells it all.
+	Epsilon   Epsilon `json:"epsilon_nano"` // Infinite if there is no pure price
+	// Rho is the price of a Gaussian release; 0 if Epsilon tells it all.
 	Rho Rho `json:"rho_pico,omitempty"`
 	// Delta is that of a line that is (Epsilon, Delta)-DP as a whole: a training inside another.
 	Delta Delta `json:"delta_femto,omitempty"`

@@ -100,7 +100,7 @@ func TestEditedEntriesAreRefused(t *testing.T) {
 }
 
 // TestAnchorsNeverLead stops a ledger at every point between two effects: its anchor never names an
-// entry that the ledger does not hold, so that no crash locks anybody out.
+// entry that the ledger does not hold, so that no crash locks anyone out.
 func TestAnchorsNeverLead(t *testing.T) {
 	stop := errors.New("stopped")
 	for n := 1; ; n++ {

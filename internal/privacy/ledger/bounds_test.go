@@ -117,7 +117,7 @@ func (c *crowded) create(string) (file, error) {
 	return nil, nil
 }
 
-// Parts that crashes have left stand in nobody's way, up to so many; then a file is refused, and not
+// Parts that crashes have left stand in no one's way, up to so many; then a file is refused, and not
 // searched for without end.
 func TestPartsOfCrashesReachTheirNumber(t *testing.T) {
 	for n, want := range map[int]bool{0: true, 1: true, maxLeftovers: true, maxLeftovers + 1: false, 1000: false} {

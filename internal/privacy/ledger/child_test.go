@@ -74,7 +74,7 @@ func child() {
 	os.Exit(0)
 }
 
-// logged draws a result and writes it down before anybody can use it.
+// logged draws a result and writes it down before anyone can use it.
 func logged(folder, job string) string {
 	result := rand.Text()
 	f, err := os.OpenFile(filepath.Join(folder, "draws"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)

@@ -40,7 +40,7 @@ type inode struct {
 	pending []op
 }
 
-// with is the content where some of what is pending has reached the disk: each
+// with is the content if some of what is pending has reached the disk: each
 // sector of a write for itself.
 func (n *inode) with(kept func() bool) []byte {
 	b := slices.Clone(n.synced)

@@ -83,9 +83,9 @@ type (
 	declared struct {
 		Note string `json:"note,omitempty"`
 		Unit string `json:"unit,omitempty"`
-		// Parts is nil where the data set has none.
+		// Parts is nil if the data set has none.
 		Parts *Parts `json:"parts,omitempty"`
-		// CohortBy is the public column by which rows are in cohorts; "" where they are in none.
+		// CohortBy is the public column by which rows are in cohorts; "" if they are in none.
 		CohortBy string `json:"cohort_by,omitempty"`
 	}
 	defined struct {

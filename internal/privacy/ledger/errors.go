@@ -12,7 +12,7 @@ import (
 // Exceeded refuses a price that the data set's total does not allow. Nothing
 // was charged.
 type Exceeded struct {
-	Dataset, Part       string     // Part is "" where the job reads all, or cohorts
+	Dataset, Part       string     // Part is "" if the job reads all, or cohorts
 	Cohorts             []string   // of those that the job reads, the ones with too little left
 	Analyst             string     // whose allotment it is; "" for the data set's total
 	Spent, Asked, Limit dp.Epsilon // Spent includes what running jobs have reserved
@@ -42,7 +42,7 @@ func (e *Exceeded) Error() string {
 // Spent is a failure behind the charge: its price is spent, whatever went wrong.
 type Spent struct {
 	Ledger, Dataset, Job string
-	Price                dp.Price // 0 where an earlier run of the job was charged
+	Price                dp.Price // 0 if an earlier run of the job was charged
 	Kept                 bool     // the result is stored: the same job returns it and costs nothing
 	Closed               bool     // there is no result, and will be none
 	Err                  error

@@ -276,7 +276,7 @@ func sumsAreRight(t testing.TB, l *Ledger) {
 
 // settled checks what must hold after a fault and a recovery, whatever failed:
 // what was drawn is spent; at most one draw has a result;
-// the file is that result, entire; the same ID draws again only where nothing
+// the file is that result, entire; the same ID draws again only if nothing
 // was drawn.
 func settled(t testing.TB, l *Ledger, id, out, drew string, before Balance, fresh func() string) {
 	t.Helper()

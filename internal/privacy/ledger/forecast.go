@@ -44,7 +44,7 @@ type Outlook struct {
 	Most Decimal `json:"largest_sustainable"`
 	// Rest is what the sustainable model never takes from any cohort, ε, and RestUntil the last period
 	// in which one more model, at AlsoEpsilon, can be trained on all of the data set without a refusal
-	// to come; "" where there is none.
+	// to come; "" if there is none.
 	Rest        Decimal `json:"rest"`
 	AlsoEpsilon Decimal `json:"also_epsilon,omitempty"`
 	RestUntil   string  `json:"rest_until,omitempty"`
@@ -147,7 +147,7 @@ func (c *course) coming() map[int]dp.Price {
 	}
 }
 
-// usesOf is how many periods from the first on read the cohort of a period.
+// usesOf is the number of periods, from the first on, that read the cohort of a period.
 func (c *course) usesOf(at int) int { return at + c.last - max(at, c.first) }
 
 // firstRefusal is the first period whose model is refused, -1 if none is.

@@ -80,7 +80,7 @@ func TestForecastIsWhatTwelveMonthsBring(t *testing.T) {
 
 		before, results := store.all, store.stored
 		// refused simulates from the state before: the first of the months from `from` on whose model is
-		// refused, where one more on all is trained in the first `also` months; "" for none.
+		// refused, if one more on all is trained in the first `also` months; "" for none.
 		refused := func(from int, price dp.Price, also int) string {
 			store.all, store.stored = slices.Clone(before), maps.Clone(results)
 			for m := range months {

@@ -18,7 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// histories is how many random histories each store goes through:
+// histories is the number of random histories each store goes through:
 // DISCREET_HISTORIES, 100 when not given.
 func histories(t *testing.T) int {
 	if n, err := strconv.Atoi(os.Getenv("DISCREET_HISTORIES")); err == nil && n > 0 {

@@ -31,7 +31,7 @@ type Request struct {
 	// Cohorts are the cohorts that the job reads, in ascending order, none for all of the data set;
 	// PartsBy is then the column that they are by and Definition a hash of how its cells are read.
 	Cohorts []string
-	// By is the key of the analyst whose allotment is charged, nil where the data set has no owner.
+	// By is the key of the analyst whose allotment is charged, nil if the data set has no owner.
 	By     ed25519.PrivateKey
 	Output string // the file the result goes to, as an absolute path; "" for none
 	Worker string // who runs the job, for Recover's question
@@ -47,7 +47,7 @@ type Terms struct {
 	Unit      string      `json:"unit"`
 	Relation  dp.Relation `json:"relation"`
 	Protected []string    `json:"protected"` // columns, sorted
-	// Person is the column that tells persons apart, whose rows are protected together; "" where a row
+	// Person is the column that tells persons apart, whose rows are protected together; "" if a row
 	// is a unit of its own.
 	Person string `json:"person,omitempty"`
 }
@@ -141,7 +141,7 @@ func (r *Request) names() []string {
 	return r.Cohorts
 }
 
-// Stored is the result of an earlier run of the same job, nil where there is
+// Stored is the result of an earlier run of the same job, nil if there is
 // none.
 func (j *Job) Stored() []byte { return j.stored }
 
@@ -162,7 +162,7 @@ func (j *Job) Afford(ctx context.Context, price dp.Price, bill []dp.Event) error
 	})
 }
 
-// checkSigned refuses a job with a key where the data set has no owner, and one without where it has.
+// checkSigned refuses a job with a key if the data set has no owner, and one without if it has.
 func (j *Job) checkSigned(t tx) error {
 	_, owned, err := t.first(j.req.Dataset, Appointed)
 	switch {
@@ -404,7 +404,7 @@ func (j *Job) newEntry(kind Kind, price dp.Price, d json.RawMessage) Entry {
 		Epsilon: price.Epsilon, Delta: price.Delta, Detail: d}
 }
 
-// readState is the kind of the job's newest entry, "" where it has none or was
+// readState is the kind of the job's newest entry, "" if it has none or was
 // refunded.
 func (j *Job) readState(t tx) (Kind, error) {
 	e, err := newestEntry(t, j.req.Dataset, j.req.ID)
@@ -441,7 +441,7 @@ func (j *Job) checkRepeated(t tx) error {
 	return j.checkTerms(t)
 }
 
-// newestEntry is the job's newest entry, with Kind "" where it has none.
+// newestEntry is the job's newest entry, with Kind "" if it has none.
 func newestEntry(t tx, dataset, job string) (last Entry, err error) {
 	err = t.entries(dataset, job, func(e Entry) error { last = e; return nil })
 	return last, err

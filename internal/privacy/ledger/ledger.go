@@ -43,7 +43,7 @@ func Open(ctx context.Context, address string) (*Ledger, error) {
 	return openAddress(ctx, address, false)
 }
 
-// Create opens the ledger at address, and makes it first where there is none.
+// Create opens the ledger at address, and makes it first if there is none.
 func Create(ctx context.Context, address string) (*Ledger, error) {
 	return openAddress(ctx, address, true)
 }
@@ -63,7 +63,7 @@ func openAddress(ctx context.Context, address string, create bool) (*Ledger, err
 	return l, nil
 }
 
-// databaseOptions keep a ledger one file at all times, where it is a file.
+// databaseOptions keep a ledger one file at all times, if it is a file.
 func databaseOptions(create bool) sqldb.Options { return sqldb.Options{Op: "ledger", Create: create} }
 
 func newConnector(address string, create bool) (driver.Connector, error) {
@@ -99,7 +99,7 @@ func (l *Ledger) findTables(ctx context.Context, create bool) error {
 	if !create {
 		return err
 	}
-	if made := l.store.create(ctx); made != nil && look() != nil { // somebody else may have made them meanwhile
+	if made := l.store.create(ctx); made != nil && look() != nil { // someone else may have made them meanwhile
 		return made
 	}
 	return nil
@@ -167,11 +167,11 @@ type Dataset struct {
 	Epsilon dp.Epsilon // the total that all jobs together may spend; > 0
 	Delta   dp.Delta   // likewise; 0 for pure budgets
 	Unit    string     // whose data one row is; "" lets the first job say
-	Parts   *Parts     // nil where the data set has none
-	// CohortBy is the public column whose values are the data set's cohorts; "" where it has none.
+	Parts   *Parts     // nil if the data set has none
+	// CohortBy is the public column whose values are the data set's cohorts; "" if it has none.
 	CohortBy string
 	Note     string // the owner's note
-	// Owner is the key of the data set's owner, nil for none: then whoever writes to the ledger may
+	// Owner is the key of the data set's owner, nil for none: then anyone who writes to the ledger may
 	// charge it.
 	Owner ed25519.PrivateKey
 }

@@ -13,7 +13,7 @@ import (
 // Settled is a job that Recover looked at.
 type Settled struct {
 	Dataset, Job string
-	Was, Now     Kind   // equal where the job was left alone
+	Was, Now     Kind   // equal if the job was left alone
 	Why          string // for people
 }
 

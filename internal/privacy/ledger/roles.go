@@ -171,7 +171,7 @@ type Member struct {
 	Approval bool     `json:"needs_approval,omitempty"`
 }
 
-// Members lists the keys with a role on a data set, the owner first, analysts last; none where it has
+// Members lists the keys with a role on a data set, the owner first, analysts last; none if it has
 // no owner.
 func (l *Ledger) Members(ctx context.Context, dataset string) (out []Member, err error) {
 	err = l.store.view(ctx, func(t tx) error {
@@ -210,7 +210,7 @@ func (r *roster) members() (out []Member) {
 // Account is a job in the report of a data set: who spent what on which model.
 type Account struct {
 	Job        string          `json:"job"`
-	By         string          `json:"by,omitempty"` // the analyst's name; "" where the data set has no owner
+	By         string          `json:"by,omitempty"` // the analyst's name; "" if the data set has no owner
 	Key        string          `json:"key,omitempty"`
 	State      Kind            `json:"state"`
 	Epsilon    Decimal         `json:"epsilon"` // asked for, reserved or spent, as the state is

@@ -54,7 +54,7 @@ func expired(until, at string) bool { return until != "" && at > until }
 // act is an entry that is to be added, or was: who does what, and when.
 type act struct {
 	kind               Kind
-	key                string // of who signs, "" for nobody
+	key                string // of who signs, "" for no one
 	at                 string // the latest time that any entry has up to this one
 	job, request, part string
 	price              dp.Price

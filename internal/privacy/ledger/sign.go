@@ -52,7 +52,7 @@ func (e *Entry) sign(key ed25519.PrivateKey) {
 }
 
 // unsign is the detail of an entry without its signature, and the key that signed it; "" and the detail
-// where none did. It does not check the signature.
+// if none did. It does not check the signature.
 func (e *Entry) unsign() (s signed, of json.RawMessage) {
 	if json.Unmarshal(e.Detail, &s) != nil || s.Of == nil {
 		return signed{}, e.Detail

@@ -44,7 +44,7 @@ func (s *sqlStore) create(ctx context.Context) error { return s.db.Make(ctx, tab
 func (s *sqlStore) update(ctx context.Context, f func(tx) error) error {
 	return s.db.Update(ctx, func(t *sqldb.Tx) error {
 		// With PostgreSQL writers queue for the lock of the one row of
-		// discreet_head: whoever holds it sees everything committed before.
+		// discreet_head: anyone who holds it sees everything committed before.
 		if lock := t.Lock(); lock != "" {
 			if _, err := t.Exec(`SELECT seq FROM discreet_head` + lock); err != nil {
 				return err

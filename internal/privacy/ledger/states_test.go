@@ -222,7 +222,7 @@ func (m model) step(what string, c client) (next model, granted bool) {
 }
 
 // Every order of every step of five processes, two of them with one job: each step is
-// granted where the model grants it and refused where not, from every state there is.
+// granted if the model grants it and refused otherwise, from every state there is.
 // A process may stop anywhere, take any step at any time and be settled at any time, so
 // this holds for every crash between two steps, too. In each state the prices of what
 // has begun or may begin are within the total, all that has begun is under terms that

@@ -11,7 +11,7 @@ import (
 // store keeps entries and results. Its two implementations are SQL databases
 // that differ in how a transaction excludes others and reaches the disk.
 type store interface {
-	// create makes the tables where there are none.
+	// create makes the tables if there are none.
 	create(ctx context.Context) error
 	// update runs f in a transaction that no other writer overlaps, in this
 	// process or another. After nil everything f wrote is on disk. After an
@@ -30,14 +30,14 @@ type tx interface {
 	raiseFormat(to int) error
 	// append stores e and makes it the head.
 	append(e Entry) error
-	// entries calls f in order: all of a data set where it is named, all of a
-	// job where that is named too, all of the ledger where neither is.
+	// entries calls f in order: all of a data set if it is named, all of a
+	// job if that is named too, all of the ledger if neither is.
 	entries(dataset, job string, f func(Entry) error) error
 	// ofKinds calls f in order for the entries of a data set that are of some kinds.
 	ofKinds(dataset string, f func(Entry) error, kinds ...Kind) error
-	// latest is the latest time that any entry has, "" where there is none.
+	// latest is the latest time that any entry has, "" if there is none.
 	latest() (string, error)
-	// last is the newest stored entry; found is false where there is none.
+	// last is the newest stored entry; found is false if there is none.
 	last() (e Entry, found bool, err error)
 	// entryAt is the entry of that number.
 	entryAt(seq int64) (e Entry, found bool, err error)
@@ -49,7 +49,7 @@ type tx interface {
 	// unfinished lists the newest entries of jobs that are not at their end.
 	unfinished() ([]Entry, error)
 	putResult(request string, result []byte) error
-	// result returns nil where there is none.
+	// result returns nil if there is none.
 	result(request string) ([]byte, error)
 	// results calls f for the requests that have a result.
 	results(f func(request string) error) error

@@ -12,7 +12,7 @@ import (
 // drawDuchi draws signs uniformly and turns all of them so that they mostly
 // agree with the owner's, rounded to signs, with probability
 // Inner/(Inner+Outer): each pair of opposite vectors weighs Inner+Outer. A pair
-// that agrees in exactly half weighs 2·Outer, and is else drawn anew.
+// that agrees in exactly half weighs 2·Outer, and is else drawn again.
 func drawDuchi(src rng.Source, l response.Duchi, values []float64) response.Report {
 	signs := make(response.Report, l.Words()) // the owner's, rounded
 	for j, v := range values {

@@ -15,8 +15,8 @@ import (
 // additions, overflow and repeated rounding cannot leak.
 type Ratio struct{ Num, Den int64 }
 
-// RatioOf is x as a Ratio, exactly where x is a multiple of 2^-62 below 2^62 in
-// size, rounded to such a multiple where it is finer. It panics where |x| is
+// RatioOf is x as a Ratio, exactly if x is a multiple of 2^-62 below 2^62 in
+// size, rounded to such a multiple if it is finer. It panics where |x| is
 // larger or not a number: such a value fits no release.
 func RatioOf(x float64) Ratio {
 	_, e := math.Frexp(x)
@@ -80,11 +80,11 @@ func Sized[M any](m M, err error) M {
 	return m
 }
 
-// Exit is the one door through which private numbers leave, and the source of
-// a learner's public coin flips.
+// Exit is the one door through which private numbers leave. It also has public coins.
 type Exit struct {
-	src  rng.Source
-	tape Tape
+	src   rng.Source
+	coins rng.Source // nil until somebody asks
+	tape  Tape
 }
 
 // Tape watches or replaces what passes the door. Production has none.
@@ -106,8 +106,16 @@ func NewExit(src rng.Source) *Exit { return &Exit{src: src} }
 // leaves through it is marked seeded.
 func NewTapedExit(src rng.Source, tape Tape) *Exit { return &Exit{src: src, tape: tape} }
 
-// Public is the source for coin flips that do not depend on data.
-func (e *Exit) Public() rng.Source { return e.src }
+// Public is the source for coin flips that do not depend on data. It has no word of the noise, unless
+// the exit is seeded and so protects nothing: an experiment is replayed from one stream.
+func (e *Exit) Public() rng.Source {
+	if e.coins == nil {
+		if e.coins = e.src; !e.src.Seeded() {
+			e.coins = rng.System()
+		}
+	}
+	return e.coins
+}
 
 // Seeded reports whether what leaves can be reproduced.
 func (e *Exit) Seeded() bool { return e.src.Seeded() || e.tape != nil }

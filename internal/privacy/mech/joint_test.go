@@ -36,7 +36,7 @@ func repeat(p float64, n int) (probs []float64) {
 }
 
 // signs are those of the noise that a mechanism adds to zeros, and whether each number
-// lies further out than half of all do: far is that median, 0 where numbers are
+// lies further out than half of all do: far is that median, 0 if numbers are
 // dependent by their law. Independent noise may not come twice, also with another sign.
 func signs(t *testing.T, m Mechanism, n int, far float64) battery {
 	zeros := make([]Ratio, n)

@@ -282,7 +282,7 @@ func TestRenyiLossOfDiscreteGaussian(t *testing.T) {
 	}
 }
 
-// lengthOf is a vector's in the norm of blocks, or its Euclidean length where there are none.
+// lengthOf is a vector's in the norm of blocks, or its Euclidean length if there are none.
 func lengthOf(v []*big.Rat, sizes []int) *big.Float {
 	if sizes == nil {
 		sum := new(big.Rat)

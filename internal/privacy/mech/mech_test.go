@@ -287,3 +287,20 @@ func BenchmarkLaplace(b *testing.B) {
 		m.draw(src, v)
 	}
 }
+
+// secretWords counts what is drawn of a source that is not seeded.
+type secretWords struct{ drawn int }
+
+func (s *secretWords) Uint64() uint64 { s.drawn++; return 0 }
+func (s *secretWords) Seeded() bool   { return false }
+
+func TestCoinsAreNoNoise(t *testing.T) {
+	src := &secretWords{}
+	e := NewExit(src)
+	if e.Public().Uint64() == 0 && e.Public().Uint64() == 0 || src.drawn > 0 || e.Public() != e.Public() {
+		t.Error("a learner draws coins from the source of noise, or of a source that begins again")
+	}
+	if seeded := replay.Seeded(1, "coins"); NewExit(seeded).Public() != seeded {
+		t.Error("a replay has other coins than were recorded")
+	}
+}

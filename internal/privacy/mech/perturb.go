@@ -45,7 +45,7 @@ func (e *Exit) Perturb(label string, law response.VectorLaw, values []float64) (
 	panic("mech: no sampler for " + law.Name())
 }
 
-// PerturbCell lets one owner's report about a cell out, or about none where
+// PerturbCell lets one owner's report about a cell out, or about none if
 // cell is None. A weight beyond [0, 1] counts as the nearer end. It fails, and
 // nothing leaves, where the cell is not the law's, or the weight is not a
 // number.
@@ -86,7 +86,7 @@ func clampWeight(v, lo float64) float64 { return min(max(v, lo), 1) }
 const unit = 1 << 62
 
 // toUnit maps a number of [-1, 1] to a multiple of 2^-61 in [0, 2], as a
-// fixed-point number in [0, 2^62]: exactly where it is one, else the nearest.
+// fixed-point number in [0, 2^62]: exactly if it is one, else the nearest.
 func toUnit(v float64) uint64 {
 	return uint64(unit/2 + int64(math.RoundToEven(clampWeight(v, -1)*(unit/2))))
 }

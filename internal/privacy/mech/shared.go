@@ -61,7 +61,7 @@ func SharedLaplace(eps dp.Epsilon, l1 float64, length, honest int) (Shared, erro
 	return Shared{m.Name(), m.grid, 0, uint64(honest)}, err
 }
 
-// Name is that of the mechanism whose price the sum has.
+// Name is the name of the mechanism whose price the sum has.
 func (m Shared) Name() string { return m.name }
 
 // Floats are sums of what holders let out, in the units of the values.

@@ -15,7 +15,7 @@ import (
 //
 // Claim G-SECSUM-3. The shares of noise of Survivors owners add up to discrete
 // Laplace noise of scale Scale, exactly, and two truths are at most Scale·ε
-// steps apart: the sum is (ε, Delta)-DP for each owner, against everybody who
+// steps apart: the sum is (ε, Delta)-DP for each owner, against everyone who
 // sees it and what all other owners but Survivors-1 hold.
 //
 // An addend's coordinates are steps above the lowest, which lies 96 scales below
@@ -111,7 +111,7 @@ func (l Addend) Cells() int { return l.cells }
 // Top is the largest coordinate of an addend: a secret sum's Range is Top+1.
 func (l Addend) Top() uint64 { return l.Steps + 2*cutScales*l.Scale }
 
-// Delta bounds the δ of the claim: (1+e^ε) times the probability that anybody's
+// Delta bounds the δ of the claim: (1+e^ε) times the probability that anyone's
 // noise is cut.
 func (l Addend) Delta() float64 {
 	return (1 + math.Exp(l.eps.Float())) * 2 * float64(l.owners) * float64(l.dim) * math.Exp(-cutScales)

@@ -131,7 +131,7 @@ func checkPart(op string, part dp.Epsilon) error {
 	return nil
 }
 
-// reportError is the error about a report that nobody honest sends.
+// reportError is the error about a report that no one honest sends.
 func reportError(l Law, format string, args ...any) error {
 	return fmt.Errorf("response: %s: a report %s", l.Name(), fmt.Sprintf(format, args...))
 }

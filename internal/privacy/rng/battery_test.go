@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// endless is a source's words, byte by byte, for as long as somebody reads.
+// endless is a source's words, byte by byte, for as long as someone reads.
 type endless struct{ src Source }
 
 func (e endless) Read(p []byte) (int, error) {

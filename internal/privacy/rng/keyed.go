@@ -50,5 +50,5 @@ func (s *keyed) Uint64() uint64 {
 	return w
 }
 
-// Seeded is false: nobody without the key reproduces the words.
+// Seeded is false: no one without the key reproduces the words.
 func (s *keyed) Seeded() bool { return false }

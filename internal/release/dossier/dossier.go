@@ -22,7 +22,7 @@ import (
 type predicate struct {
 	Program string `json:"program"` // that made the release
 	Made    string `json:"made"`    // RFC 3339, UTC
-	// Trained is when the ledger took the model in, RFC 3339; "" where no ledger is part of the release.
+	// Trained is when the ledger took the model in, RFC 3339; "" if no ledger is part of the release.
 	Trained string     `json:"trained,omitempty"`
 	Card    *card.Card `json:"card"`
 }
@@ -44,8 +44,8 @@ func (p *Params) Make(ctx context.Context, file []byte, private ed25519.PrivateK
 		return nil, err
 	}
 	if m.Privacy.Seeded {
-		return nil, &dp.ParamError{Op: "release", Param: "model", Want: "must not be seeded: whoever has the seed can take its " +
-			"noise off"}
+		return nil, &dp.ParamError{Op: "release", Param: "model", Want: "must not be seeded: anyone with the seed can remove its " +
+			"noise"}
 	}
 	c := card.Of(m, file, p.Program, p.Now)
 	if err := addReports(c, p.Audit, p.Attack); err != nil {

@@ -124,7 +124,7 @@ func TestEveryModelIsReleased(t *testing.T) {
 				words := v.Words("trusted.pub")
 				for want, has := range map[string]bool{"epsilon = " + string(v.Epsilon): c.epsilon != "",
 					"NOT PRIVATE": c.epsilon == "", "NOT COUNTED": !counted, "budget verify --anchor": counted,
-					"Another version": by != program, "reports of audits": true, "Proved by nothing": true, "rows": true} {
+					"Another version": by != program, "reports of audits": true, "Not proved here": true, "rows": true} {
 					if strings.Contains(words, want) != has {
 						t.Errorf("%s, counted %v: must say %q: %v\n%s", name, counted, want, has, words)
 					}

@@ -26,10 +26,10 @@ func (v *Verdict) Words(keys string) string {
 		fmt.Sprintf("The holder states that these files belong together, and that %s made the release at %s.",
 			v.Program, v.Made), v.trainedWords())
 	section("Proved by the files themselves", v.provedWords()...)
-	section("Proved by nothing here", append(v.unprovedWords(),
+	section("Not proved here", append(v.unprovedWords(),
 		fmt.Sprintf("That the model was trained on the rows of %s, that these were the rows that the schema describes, and "+
-			"that the noise was drawn as the statement says. For this you have the word of the holder of the key.", v.Dataset),
-		"That the owner of the rows counted every training on them. For this you have the owner's ledger, if at all.",
+			"that the noise was drawn as the statement says. Only the holder of the key states this.", v.Dataset),
+		"That the owner of the rows counted every training on them. Only the owner's ledger can show this.",
 		"Who holds the key. Compare its name with one that you received in another way.")...)
 	return b.String()
 }
@@ -57,7 +57,7 @@ func (v *Verdict) provedWords() (lines []string) {
 		lines = append(lines, "This program, given the model, writes the same card, statement and exports, to the last byte.")
 	} else {
 		lines = append(lines, "Another version of the program wrote the card, the statement and the exports. Their numbers were "+
-			"compared. For their words and for the exports you have the word of the holder of the key.")
+			"compared. For their words and for the exports, only the holder of the key states this.")
 	}
 	if e := v.Ledger; e != nil {
 		return append(lines, fmt.Sprintf("Entry %d of the ledger holds this model, and its training was charged %s out of %s. "+
@@ -74,8 +74,8 @@ func (v *Verdict) unprovedWords() (lines []string) {
 			"--anchor %d:%s", e.HeadSeq, e.HeadHash))
 	}
 	if slices.Contains(v.Files, release.AuditName) || slices.Contains(v.Files, release.AttackName) {
-		lines = append(lines, "That the reports of audits and attacks are of runs that were made. For this you have the word of "+
-			"the holder of the key.")
+		lines = append(lines, "That the reports of audits and attacks are of runs that were made. Only "+
+			"the holder of the key states this.")
 	}
 	return lines
 }

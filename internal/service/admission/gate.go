@@ -35,7 +35,7 @@ const (
 	// Refusals are logged at this rate; the next line says how many were left out.
 	linesPerSecond = 5
 	lines          = 50
-	// manyCallers is when limits that bind nobody at the moment are forgotten.
+	// manyCallers is when limits that bind no one at the moment are forgotten.
 	manyCallers = 10_000
 	// Timeout is the longest time that a call may take.
 	Timeout = 30 * time.Second
@@ -45,9 +45,9 @@ const (
 type Gate struct {
 	// Self says whose certificates hold.
 	Self *identity.Identity
-	// May lists who may call what. What is not here nobody may.
+	// May lists who may call what. What is not here no one may.
 	May map[string][]identity.Role
-	// Names lists, where it is not nil, the callers' names.
+	// Names lists, if it is not nil, the callers' names.
 	Names []string
 	// Body is the most bytes of one request, and Bodies of those of some calls. What
 	// is not in Places is short.
@@ -163,7 +163,7 @@ func (g *Gate) noteRefusal(r *http.Request, p *problem.Problem) {
 	g.auditCall(call, Caller(r.Context()), p)
 }
 
-// auditCall logs what became of a call; p is nil where it was not refused. Refusals of
+// auditCall logs what became of a call; p is nil if it was not refused. Refusals of
 // one caller are logged at a rate.
 func (g *Gate) auditCall(call string, who identity.Caller, p *problem.Problem) {
 	line := []any{"call", call, "caller", who.String(), "refused", p != nil}

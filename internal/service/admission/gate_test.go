@@ -319,7 +319,7 @@ func TestOneCertificateCannotShutOutOthers(t *testing.T) {
 	s := serve(t, &helper{share: func(context.Context) error { return nil }})
 	places := admission.NewPlaces(8, 0)
 	s.gate.Places[rpc.HelperShareProcedure] = places
-	s.gate.Grace = time.Hour // nobody is cut off
+	s.gate.Grace = time.Hour // no one is cut off
 	mallory := s.named(identity.Owner, "mallory")
 	for range 40 {
 		s.stall(mallory)

@@ -36,7 +36,7 @@ func NewPlaces(calls int, memory int64) *Places {
 	return places.New[identity.Caller](calls, memory, part, patience)
 }
 
-// placeProblem is the problem of a call without a place; nil where the caller has gone.
+// placeProblem is the problem of a call without a place; nil if the caller has gone.
 func placeProblem(err error) *problem.Problem {
 	switch {
 	case errors.Is(err, places.ErrTooMany):

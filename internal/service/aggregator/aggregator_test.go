@@ -60,7 +60,7 @@ type federation struct {
 	passed    atomic.Int64 // likewise of the watch that quiet time goes by, which runs by itself
 }
 
-// now is the aggregator's clock. It stands until the test sets it forward: nobody
+// now is the aggregator's clock. It stands until the test sets it forward: no one
 // is late because a machine is slow.
 func (f *federation) now() time.Time { return f.began.Add(time.Duration(f.ahead.Load())) }
 
@@ -296,7 +296,7 @@ func closeWhenFull(t *testing.T, ann *tasks.Announcement, owners int, serving []
 			if have == n {
 				break
 			}
-			if t.Failed() { // nobody will report
+			if t.Failed() { // no one will report
 				return
 			}
 			<-time.After(20 * time.Millisecond)
@@ -462,7 +462,7 @@ func TestOwnersDieAfterTheirReports(t *testing.T) {
 }
 
 // TestCopiedBooksSendTheSame copies owners' book before they answer and lets both answer: each
-// owner has one report in both, so that the second one is a repetition, which costs nobody
+// owner has one report in both, so that the second one is a repetition, which costs no one
 // anything.
 func TestCopiedBooksSendTheSame(t *testing.T) {
 	const people = 200

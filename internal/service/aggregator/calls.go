@@ -184,7 +184,7 @@ func (s *Server) judgeTask(ann *tasks.Announcement, signed tasks.Signed, roster 
 	return nil
 }
 
-// namedRoster is the list of owners that an announcement names, nil where it names none.
+// namedRoster is the list of owners that an announcement names, nil if it names none.
 func namedRoster(ann *tasks.Announcement, keys []byte) (tasks.Roster, error) {
 	if !ann.Roster.Named() {
 		if len(keys) > 0 {

@@ -39,7 +39,7 @@ type clock struct {
 	now func() time.Time // the process's own, that no operator sets back
 	// full reports whether uploads waited in vain since it was asked last.
 	full func() bool
-	// probe fails where the store would not keep so many bytes.
+	// probe fails if the store would not keep so many bytes.
 	probe func(ctx context.Context, room int) error
 
 	mu     sync.Mutex
@@ -57,7 +57,7 @@ type clock struct {
 // and for how much of that since they could not.
 type reading struct{ open, since time.Duration }
 
-// isQuiet reports whether so much quiet time is over where nothing has come since the
+// isQuiet reports whether so much quiet time is over if nothing has come since the
 // clock showed news.
 func (r reading) isQuiet(news, quiet time.Duration) bool {
 	return r.open-news >= quiet && r.since >= max(quiet, returning)
@@ -154,7 +154,7 @@ func (c *clock) healStore(ctx context.Context) {
 	}
 }
 
-// checkReady fails where the store would not keep reports now.
+// checkReady fails if the store would not keep reports now.
 func (c *clock) checkReady(ctx context.Context) error {
 	c.mu.Lock()
 	room := max(c.room, leastRoom)

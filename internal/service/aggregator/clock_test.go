@@ -137,7 +137,7 @@ func TestStoreIsTriedWithWhatItLacked(t *testing.T) {
 
 // TestHelpersAwayAreNotQuiet: owners who cannot give their shares to a quorum of
 // helpers, because these are away or full, are waited for until they can come back; one
-// helper that is gone for good keeps nobody waiting.
+// helper that is gone for good keeps no one waiting.
 func TestHelpersAwayAreNotQuiet(t *testing.T) {
 	for name, c := range map[string]struct {
 		meanwhile []int

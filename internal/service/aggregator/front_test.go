@@ -17,7 +17,7 @@ type front struct {
 	url string
 
 	mu sync.Mutex
-	to string // host:port; "" while nobody serves
+	to string // host:port; "" while no one serves
 }
 
 func newFront(t *testing.T, f *federation, faults nettest.Faults) *front {

@@ -75,7 +75,7 @@ func newAdversary(t *testing.T, f *federation, ann *tasks.Announcement, id wire.
 	return a
 }
 
-// fresh is an owner of the slot that nobody has used.
+// fresh is an owner of the slot that no one has used.
 func (a *adversary) fresh(slot int) int {
 	a.from[slot]++
 	return a.slots[slot][a.from[slot]-1]

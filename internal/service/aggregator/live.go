@@ -26,7 +26,7 @@ type live struct {
 	ann     *tasks.Announcement
 	signed  tasks.Signed
 	placing *wire.Placing
-	roster  tasks.Roster // who may report; nil: whoever has a key
+	roster  tasks.Roster // who may report; nil: anyone who has a key
 
 	mu       sync.RWMutex
 	state    store.State
@@ -55,7 +55,7 @@ type live struct {
 	retry    time.Time // of a secret sum that failed
 }
 
-// results are what everybody may know of the slots that are closed. They are stored,
+// results are what everyone may know of the slots that are closed. They are stored,
 // for every process to tell, also when the reports are gone.
 type results struct {
 	Outcomes []core.Outcome `json:"outcomes"`
@@ -75,7 +75,7 @@ func readNote(text []byte) (r results, err error) {
 }
 
 // accuracyEstimate is the one error that is an accuracy: that of the first round, whose
-// records weigh alike. nil before, and where nobody reported.
+// records weigh alike. It is nil before that round and if no one reported.
 func (r *results) accuracyEstimate() *core.Outcome {
 	if len(r.Outcomes) == 0 || !(r.Outcomes[0].ErrNoise > 0) {
 		return nil
@@ -141,7 +141,7 @@ func (l *live) refreshState(ctx context.Context, s *store.Store) error {
 	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if r.Number < l.slot { // read before somebody else refreshed
+	if r.Number < l.slot { // read before someone else refreshed
 		return nil
 	}
 	l.results = results
@@ -269,7 +269,7 @@ func (l *live) tallySlot(ctx context.Context, s *store.Store, slot int) (err err
 		l.computed = 0
 	}
 	defer func() {
-		if err != nil { // half-counted: begin anew
+		if err != nil { // half-counted: begin again
 			l.core = nil
 		}
 	}()

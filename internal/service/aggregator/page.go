@@ -75,7 +75,7 @@ func (l *live) makeCard(now time.Time) card {
 		Slot: l.slot + 1, Slots: t.Slots(), Stored: l.stored, Needed: l.ann.Minimum,
 		Percent: min(100, 100*l.stored/l.ann.Minimum), Left: max(0, l.deadline.Sub(now)).Round(time.Second),
 		Kind: "what makes a classifier",
-		Who:  "whoever has a key", What: "one report",
+		Who:  "anyone with a key", What: "one report",
 	}
 	if c.Mechanism == "" {
 		c.Mechanism = "oue or grr"

@@ -11,7 +11,7 @@ import (
 )
 
 // ParseRelays reads how many owners the certificates of relays may bring, each written as
-// NAME=NUMBER, where every other certificate may bring so many.
+// NAME=NUMBER, if every other certificate may bring so many.
 func ParseRelays(each int, texts []string) (map[string]int, error) {
 	if each < 1 {
 		return nil, &dp.ParamError{Op: "aggregator", Param: "owners per certificate", Want: "must be at least 1", Got: each}

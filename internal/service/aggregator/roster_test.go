@@ -79,7 +79,7 @@ func TestSybilsAreRefused(t *testing.T) {
 
 // TestOwnersLookForThemselves lets a machine with 300 owners meet a list of 200 of
 // them: the others spend nothing. Where the aggregator shows another list than
-// the operator has signed, nobody answers.
+// the operator has signed, no one answers.
 func TestOwnersLookForThemselves(t *testing.T) {
 	var swapped tasks.Roster
 	f := newFederation(t)

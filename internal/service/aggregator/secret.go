@@ -24,7 +24,7 @@ import (
 // roster, the broadcast and the helpers under the aggregator's signature. Owners
 // give helpers shares of their addends, and the aggregator has the sum opened.
 //
-// What is decided is stored before anybody sees it, so a process that dies here is
+// What is decided is stored before anyone sees it, so a process that dies here is
 // replaced by one that goes on: the roster before owners, whose sum before helpers.
 
 const (
@@ -47,7 +47,7 @@ func (l *live) sharesUntil(joined time.Time) time.Time {
 }
 
 // gatherSum sees the secret sum of a sealed slot through, from wherever it is. It
-// returns nil where the slot is done or the task has ended.
+// returns nil if the slot is done or the task has ended.
 func (s *Server) gatherSum(ctx context.Context, l *live, slot int) error {
 	l.mu.RLock()
 	until := l.sharesUntil(l.deadline)
@@ -151,7 +151,7 @@ func (s *Server) collectSum(ctx context.Context, l *live, slot int, x *store.Sec
 	if err != nil {
 		return err
 	}
-	if parsed.Collector != s.Self.Caller { // helpers would answer nobody else
+	if parsed.Collector != s.Self.Caller { // helpers would answer no one else
 		return errOthers
 	}
 	c := &secretsum.Collection{

@@ -415,7 +415,7 @@ func TestThirdOfSecretOwnersGone(t *testing.T) {
 				}
 			}
 			if enough {
-				f.endSlot(client, id, 0, ann.Slot) // nobody waits for the others any more
+				f.endSlot(client, id, 0, ann.Slot) // no one waits for the others any more
 				x, err := store.At(t.Context(), f.address, "")
 				must(t, err)
 				defer x.Close()
@@ -428,7 +428,7 @@ func TestThirdOfSecretOwnersGone(t *testing.T) {
 					connect.NewRequest(&rpc.CloseTaskRequest{TaskId: id[:]}))
 				must(t, err)
 			} else {
-				f.ahead.Add(int64(ann.Slot)) // nobody waits for the others any more
+				f.ahead.Add(int64(ann.Slot)) // no one waits for the others any more
 				for f.state(client, id).GetState() == rpc.State_STATE_OPEN {
 					<-time.After(20 * time.Millisecond)
 				}
@@ -490,7 +490,7 @@ func TestHelpersGoneForGood(t *testing.T) {
 	}
 }
 
-// TestSecretSumsOverABadNetwork puts a network between everybody and everybody that
+// TestSecretSumsOverABadNetwork puts a network between everyone and everyone that
 // delays, slices and cuts. Nothing is lost or counted twice.
 func TestSecretSumsOverABadNetwork(t *testing.T) {
 	f := newFederation(t)

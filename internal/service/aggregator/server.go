@@ -126,7 +126,7 @@ func (s *Server) Handler() http.Handler {
 	return s.gate.Handler(calls)
 }
 
-// may lists who may call what. What is not here nobody may.
+// may lists who may call what. What is not here no one may.
 var may = map[string][]identity.Role{
 	rpc.AggregatorGetTaskProcedure:    {identity.Owner, identity.Reader, identity.Operator, identity.Helper},
 	rpc.AggregatorGetRosterProcedure:  {identity.Owner, identity.Reader, identity.Operator, identity.Helper},
@@ -138,7 +138,7 @@ var may = map[string][]identity.Role{
 	rpc.AggregatorCloseTaskProcedure:  {identity.Operator},
 }
 
-// findTask returns a task, asking the store where it is not in memory.
+// findTask returns a task, asking the store if it is not in memory.
 func (s *Server) findTask(ctx context.Context, id []byte) (*live, error) {
 	if len(id) != len(store.ID{}) {
 		return nil, problem.New(problem.Malformed, "a task's name has %d bytes, got %d", len(store.ID{}), len(id))

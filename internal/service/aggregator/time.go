@@ -39,7 +39,7 @@ func (l *live) noteReports(slot, fresh int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if slot == l.slot {
-		l.stored += fresh // where the store was asked in between, it is asked again
+		l.stored += fresh // if the store was asked in between, it is asked again
 		l.fresh = true
 	}
 }
@@ -94,10 +94,10 @@ func (s *Server) moveTask(ctx context.Context, l *live, open reading, gathering 
 		return err
 	}
 	switch {
-	case now.Task != store.Open || now.Number != slot: // somebody else has moved it
+	case now.Task != store.Open || now.Number != slot: // someone else has moved it
 	case now.Round == store.Sealed && l.isSecret():
 		s.launchSum(ctx, l, slot, gathering)
-	case now.Round == store.Sealed: // somebody has closed the slot, and may have died since
+	case now.Round == store.Sealed: // someone has closed the slot, and may have died since
 		err = s.advanceTask(ctx, l, slot)
 	case what == ended:
 		err = s.endTask(ctx, l, slot)

@@ -70,7 +70,7 @@ func (s *Server) Upload(ctx context.Context,
 }
 
 // mostOwners is the number of owners a caller's certificate may bring to a task, whoever
-// they are; 0 where the task has a list of them.
+// they are; 0 if the task has a list of them.
 func (s *Server) mostOwners(l *live, who identity.Caller) int {
 	if l.roster != nil {
 		return 0
@@ -148,7 +148,7 @@ func (l *live) checkReport(signed *rpc.SignedReport) (store.Report, *problem.Pro
 	return store.Report{Task: l.id, Round: rep.Slot, Owner: key, Body: raw}, nil
 }
 
-// keyOf reads an owner's key, one that stands for somebody, from its name.
+// keyOf reads an owner's key, one that stands for someone, from its name.
 func keyOf(name string) (key [ed25519.PublicKeySize]byte, ok bool) {
 	if len(name) != 2*len(key) {
 		return key, false

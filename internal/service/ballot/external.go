@@ -164,7 +164,7 @@ func (v *Voter) csvVotes(from io.Reader, name string, h multiparty.Header, to io
 	})
 }
 
-// votesHeader says which level each column is of, where there is one for each.
+// votesHeader says which level each column is of, if there is one for each.
 func votesHeader(header, levels []string) (place []int, probabilities bool) {
 	if len(header) != len(levels) {
 		return nil, false

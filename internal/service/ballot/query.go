@@ -44,7 +44,7 @@ func (v *Voter) Plan(ctx context.Context, q *party.Query, files []string) (lengt
 	return secret.Law.Dim(), secret.Law.Top() + 1, nil
 }
 
-// planSum is the secret sum of a query, of public things; nil where votes are handed in.
+// planSum is the secret sum of a query, of public things; nil if votes are handed in.
 func (v *Voter) planSum(ctx context.Context, q *party.Query, files []string) (*multiparty.Secret, error) {
 	_, aux, err := ReadAuxiliary(ctx, v.Read, v.public, files)
 	if err != nil {

@@ -31,7 +31,7 @@ type Voter struct {
 	Env                 []string
 	Read                Reader
 
-	ours   *model.Model // nil where another classifier votes
+	ours   *model.Model // nil if another classifier votes
 	source multiparty.Digest
 	public *schema.Schema
 	enc    feature.Encoding
@@ -98,15 +98,15 @@ func (v *Voter) PriceOfPersons() (*party.PersonPrice, error) {
 			Hint: "train the model with person: in the schema and --epsilon, or leave the unit to be the party"}}
 	}
 	if v.ours == nil {
-		return nil, bad("must be party with a --command: nobody states what it does with a person's rows", "person")
+		return nil, bad("must be party with a --command: its use of a person's rows is unknown", "person")
 	}
 	switch p := &v.ours.Privacy; {
 	case p.Scope == dp.Nothing || p.NotPrivate || p.Seeded || p.Epsilon < 1:
-		return nil, bad("must be party where the model has no guarantee", "person")
+		return nil, bad("must be party if the model has no guarantee", "person")
 	case !p.ProtectsPersons():
-		return nil, bad("must be party where the model protects one row, not all rows of one person", "person")
+		return nil, bad("must be party if the model protects one row, not all rows of one person", "person")
 	case p.Delta > 0:
-		return nil, bad("must be party where the model has a delta: a lifetime counts epsilon alone", "person")
+		return nil, bad("must be party if the model has a delta: a lifetime counts epsilon alone", "person")
 	}
 	return &party.PersonPrice{Model: v.source, Epsilon: v.ours.Privacy.Epsilon}, nil
 }

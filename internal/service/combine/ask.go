@@ -115,7 +115,7 @@ func (t *Combination) readPeers() ([]party.Peer, error) {
 }
 
 // gatherVotes gives the folder of votes to use: the one that is named, filled by the
-// parties where they are asked, or one that is gone afterwards.
+// parties if they are asked, or one that is gone afterwards.
 func (t *Combination) gatherVotes(ctx context.Context, pl *multiparty.Plan, aux *multiparty.Auxiliary,
 	use func(folder string, allowed map[multiparty.Key]string) error) (err error) {
 	if t.Ask.Peers == "" {

@@ -31,7 +31,7 @@ type Combination struct {
 	Params        multiparty.Params
 	Schema        string   // the schema file of the auxiliary table
 	Aux           []string // its files
-	Votes, Roster string   // the folder of votes; the file of who may vote, "" for anybody
+	Votes, Roster string   // the folder of votes; the file of who may vote, "" for anyone
 	InSecret      bool     // votes are added up in secret
 	Honest        int      // in secret, how many parties' noise is counted on
 	Minimum       int      // in secret, how many parties at least are in the sum
@@ -39,7 +39,7 @@ type Combination struct {
 	Ask           Asking
 	Output        train.Output // the file to write the model to
 	ID            string       // the combination's own name; the same ID is the same combination
-	Job           *train.Job   // who counts it; nil: nobody
+	Job           *train.Job   // who counts it; nil: no one
 	Read          ballot.Reader
 	// Say is told what goes on, in lines for people, and Progress what takes long.
 	Say      func(format string, args ...any)
@@ -48,7 +48,7 @@ type Combination struct {
 
 // Asking configures the fetching of votes over the network.
 type Asking struct {
-	Peers   string // the file of whom to ask; "": nobody is asked
+	Peers   string // the file of whom to ask; "": no one is asked
 	Kind    string
 	Wait    time.Duration
 	Helpers map[string]string // name to address, of a secret sum
@@ -58,7 +58,7 @@ type Asking struct {
 	Now     func() time.Time
 }
 
-// Plan prices the combination; rows is 0 where it is not known.
+// Plan prices the combination; rows is 0 if it is not known.
 func (t *Combination) Plan(s *schema.Schema, rows int) (*multiparty.Plan, error) {
 	pl, err := t.Params.Plan(s, rows)
 	if _, ok := errors.AsType[*dp.ParamError](err); ok {
@@ -147,7 +147,7 @@ func (t *Combination) collectVotes(ctx context.Context, pl *multiparty.Plan,
 	return votes, err
 }
 
-// Tally reads a folder of votes. Where allowed is not nil, nobody else may have voted.
+// Tally reads a folder of votes. Where allowed is not nil, no one else may have voted.
 func (t *Combination) Tally(pl *multiparty.Plan, aux *multiparty.Auxiliary, folder string,
 	allowed map[multiparty.Key]string) (*multiparty.Tally, error) {
 	votes, err := pl.NewTally(aux.Rows, aux.Digest)

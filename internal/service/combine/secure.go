@@ -57,7 +57,7 @@ func (t *Combination) sumSecretly(ctx context.Context, pl *multiparty.Plan, aux 
 	t.Say("%d of %d parties are in the secret sum, of %d coordinates, over %d holders; each that is not counts as a "+
 		"constant vote", parties, pl.Parties, s.Law.Dim(), t.Holders)
 	t.Say("parties, holders and combiner were played by one process: a rehearsal, which hides nothing from " +
-		"whoever runs it")
+		"its operator")
 	return s.Combine(ctx, total, parties)
 }
 

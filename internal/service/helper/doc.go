@@ -7,7 +7,7 @@
 // Everything is in a store before it is acknowledged, and the answer to a
 // collector's one request before it leaves: a process may die at any moment, and
 // the next one gives the same answer or none. A store has a name, which every sum
-// gives; with a store that was made anew no sum of before is answered, for nobody
+// gives; with a store that was made again no sum of before is answered, for no one
 // can know what was. (A store that is restored from an old copy has forgotten in
 // secret: copies of it must not be put back.)
 //

@@ -157,7 +157,7 @@ func TestHelpersDie(t *testing.T) {
 		if kept == nil {
 			kept = held
 		}
-		if keeps++; keeps == 1 { // the collector dies before it has asked anybody
+		if keeps++; keeps == 1 { // the collector dies before it has asked anyone
 			return nil, errors.New("killed")
 		}
 		return kept, nil

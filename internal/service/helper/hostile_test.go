@@ -314,7 +314,7 @@ func TestHostileShares(t *testing.T) {
 	}
 }
 
-// TestRolesAreKept calls everything as everybody.
+// TestRolesAreKept calls everything as everyone.
 func TestRolesAreKept(t *testing.T) {
 	c := assemble(t, 3)
 	col, id, _ := c.filled(6, 4, "a")
@@ -503,7 +503,7 @@ func TestAnotherHelperAnswers(t *testing.T) {
 }
 
 // TestLiarsAreTold: a helper that claims other proofs than it was sent, or shows a share
-// that convicts nobody, is told by what it cannot show; the sum goes on without it, and
+// that convicts no one, is told by what it cannot show; the sum goes on without it, and
 // no participant is named.
 func TestLiarsAreTold(t *testing.T) {
 	for what, lie := range map[string]func(p *people, held *secsum.Message, a *rpc.HeldResponse){

@@ -71,7 +71,7 @@ func TestALyingHelperIsNamed(t *testing.T) {
 }
 
 // TestProofsOutliveTheSum: a collector that has forgotten everything asks again after the
-// sum was opened, and nobody is accused.
+// sum was opened, and no one is accused.
 func TestProofsOutliveTheSum(t *testing.T) {
 	c := assemble(t, 3)
 	col, _, p := c.filled(6, 4, "a")

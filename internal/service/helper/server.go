@@ -45,7 +45,7 @@ const (
 	maxFaults = 16                                      // shares of a sum that contradict their proofs, to be shown
 	maxFault  = maxLarge                                // bytes of these together
 	maxShown  = 2 << 20                                 // bytes of the proofs that are shown in one answer, and one more
-	inMemory  = 64                                      // sums that need not be parsed anew
+	inMemory  = 64                                      // sums that need not be parsed again
 	// longest is how far ahead the sum of a combiner may end: the longest time that
 	// parties answer a query, and an hour.
 	longest = 31 * 24 * time.Hour
@@ -98,7 +98,7 @@ func New(p Params) (*Server, error) {
 	return s, nil
 }
 
-// may lists who may call what. What is not here nobody may.
+// may lists who may call what. What is not here no one may.
 var (
 	collectors   = []identity.Role{identity.Aggregator, identity.Combiner}
 	participants = []identity.Role{identity.Owner, identity.Party}
@@ -160,7 +160,7 @@ func (s *Server) loadSum(parsed *secretsum.Sum, id secretsum.ID) (*live, error) 
 	return nil, problem.New(problem.Forbidden, "%s is not one of the sum's helpers", s.Self.Caller)
 }
 
-// findSum returns a sum, from the store where it is not in memory; nil where there is
+// findSum returns a sum, from the store if it is not in memory; nil if there is
 // none.
 func (s *Server) findSum(ctx context.Context, name []byte) (*live, error) {
 	if len(name) != len(secretsum.ID{}) {

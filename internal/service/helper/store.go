@@ -114,10 +114,10 @@ const (
 // but for large ones.
 const room = 256 << 10
 
-// probeStore fails where the store would not keep shares now.
+// probeStore fails if the store would not keep shares now.
 func (s *Store) probeStore(ctx context.Context) error { return s.db.Probe(ctx, room) }
 
-// checkWritable fails where the store could not keep shares and still cannot: whoever counts
+// checkWritable fails if the store could not keep shares and still cannot: anyone who counts
 // them must not take it for silence.
 func (s *Store) checkWritable(ctx context.Context) error {
 	if !s.full.Load() {
@@ -158,13 +158,13 @@ func (s *Store) beginSum(ctx context.Context, id secretsum.ID, collector string,
 	})
 }
 
-// stateOf is 0 where there is no such sum.
+// stateOf is 0 if there is no such sum.
 func stateOf(tx *sqldb.Tx, id secretsum.ID) (now state, err error) {
 	_, err = tx.Find([]any{&now}, `SELECT state FROM discreet_sums WHERE id = ?`, id[:])
 	return now, err
 }
 
-// sumText returns the bytes of a sum that is not over, nil where there is none.
+// sumText returns the bytes of a sum that is not over, nil if there is none.
 func (s *Store) sumText(ctx context.Context, id secretsum.ID) (text []byte, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
 		now, err := stateOf(tx, id)

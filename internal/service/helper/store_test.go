@@ -141,7 +141,7 @@ func TestFullDisks(t *testing.T) {
 	if err := s.probeStore(t.Context()); !errors.Is(err, sqldb.ErrFailed) {
 		t.Errorf("a full disk is ready: %v", err)
 	}
-	must(t, s.checkWritable(t.Context())) // it has refused nobody
+	must(t, s.checkWritable(t.Context())) // it has refused no one
 	if _, _, err := s.acceptShares(t.Context(), id,
 		[]share{{participant: 0, proof: []byte("p"), body: []byte("x"), signature: []byte("s")}}); !errors.Is(err,
 		sqldb.ErrFailed) {

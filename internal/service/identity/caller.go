@@ -62,7 +62,7 @@ func (c Caller) callerURI() *url.URL {
 	return &url.URL{Scheme: scheme, Host: string(c.Role), Path: "/" + c.Name}
 }
 
-// callerOf wants exactly one name of ours: with two, a check and a log might
+// callerOf requires exactly one name of ours: with two, a check and a log might
 // each take another one.
 func callerOf(cert *x509.Certificate) (Caller, error) {
 	var found []Caller

@@ -28,8 +28,8 @@ const (
 // FolderNames matches the names in a folder of certificates.
 const FolderNames = `(authority|(aggregator|combiner|helper|operator|owner|party|reader)-.+)\.(crt|key)|crl\.pem|issued\.pem`
 
-// Save writes authority.crt, which everybody needs, and authority.key, which
-// nobody else may have, into dir. It replaces nothing.
+// Save writes authority.crt, which everyone needs, and authority.key, which
+// no one else may have, into dir. It replaces nothing.
 func (a *Authority) Save(dir string) error {
 	return saveIdentity(dir, authorityName, a.cert, a.key)
 }
@@ -68,7 +68,7 @@ func (c Caller) fileName() string { return string(c.Role) + "-" + c.Name }
 
 // Load reads the identity of one caller from dir, with the authorities of
 // authority.crt beside it, one or more, and their lists of revoked certificates in
-// crl.pem, where there is one. It refuses a certificate that is not valid now.
+// crl.pem, if there is one. It refuses a certificate that is not valid now.
 func Load(dir string, c Caller) (*Identity, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func Load(dir string, c Caller) (*Identity, error) {
 	return i, nil
 }
 
-// currentFiles is what the files hold now, or held last where they cannot be used as they
+// currentFiles is what the files hold now, or held last if they cannot be used as they
 // are: a certificate and its key are two files, and replaced one after the other.
 func (i *Identity) currentFiles() *held {
 	i.mu.Lock()
@@ -195,7 +195,7 @@ func readOwnFiles(dir string, c Caller) (*held, error) {
 }
 
 // seen is the files of an identity as they were when they were read last, nil
-// where there was none.
+// if there was none.
 type seen [4]fs.FileInfo
 
 func statFiles(dir string, c Caller) (s seen) {

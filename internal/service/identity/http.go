@@ -34,11 +34,11 @@ const (
 	connectTime = 30 * time.Second
 	idleTime    = time.Minute
 	// A network that swallows packets says nothing: ask after so long a silence, and
-	// connect anew without an answer.
+	// connect again without an answer.
 	silence, answerTime = 10 * time.Second, 5 * time.Second
 )
 
-// HTTPClient makes the client of every call to whoever has the role. It connects as
+// HTTPClient makes the client of every call to anyone who has the role. It connects as
 // Dial does and follows no redirect: reports, votes and shares are for the process
 // whose certificate was checked. What trying again cannot mend is a *MisfitError.
 func (i *Identity) HTTPClient(server Role) *http.Client { return i.httpClient(i.Dial(server)) }
@@ -58,7 +58,7 @@ func (i *Identity) httpClient(d Dialer) *http.Client {
 // Dialer makes connections, as http.Transport.DialTLSContext does.
 type Dialer = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// Dial connects to whoever has the role: each connection with the certificate and
+// Dial connects to anyone who has the role: each connection with the certificate and
 // the authorities of its time, and none beyond the certificate's end. A server that
 // is not the one, and a certificate that has ended, are a *MisfitError.
 func (i *Identity) Dial(server Role) Dialer {
@@ -78,7 +78,7 @@ func newDialer(settings func() *tls.Config) Dialer {
 		if err != nil {
 			return nil, nameFailure(address, err)
 		}
-		// Whoever is renewed connects anew with the new certificate in time.
+		// Whoever is renewed connects again with the new certificate in time.
 		if err := conn.SetDeadline(ends); err != nil {
 			return nil, errors.Join(err, conn.Close())
 		}
@@ -133,8 +133,8 @@ func (t *transport) judgeConnection(g httptrace.GotConnInfo) {
 }
 
 // listenForRefusal connects and says nothing, to hear whether the server takes the caller's
-// certificate: under TLS 1.3 it says so after the handshake, when whoever has begun
-// to send may find the connection gone and nothing else. It returns nil where the
+// certificate: under TLS 1.3 it says so after the handshake, when anyone who has begun
+// to send may find the connection gone and nothing else. It returns nil if the
 // server says nothing of that kind.
 func (t *transport) listenForRefusal(r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), answerTime)
@@ -160,7 +160,7 @@ func nameFailure(server string, err error) error {
 	return err
 }
 
-// findMisfit is what an error says about certificates, nil where it is something else.
+// findMisfit is what an error says about certificates, nil if it is something else.
 func findMisfit(err error) error {
 	if known := (*MisfitError)(nil); errors.As(err, &known) {
 		return known

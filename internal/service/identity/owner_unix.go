@@ -16,8 +16,8 @@ func othersMayRead(info fs.FileInfo) bool {
 	return isOpen(info.Mode(), ok && s.Uid == 0 && os.Geteuid() != 0)
 }
 
-// isOpen reports whether a file is open to anybody but its owner, or, if root has put it there for a
-// process of another user, as Kubernetes does with secrets, to anybody but its group.
+// isOpen reports whether a file is open to anyone but its owner, or, if root has put it there for a
+// process of another user, as Kubernetes does with secrets, to anyone but its group.
 func isOpen(mode fs.FileMode, ofRoot bool) bool {
 	if ofRoot {
 		return mode.Perm()&0o037 != 0

@@ -172,7 +172,7 @@ func TestBetweenTwoFiles(t *testing.T) {
 }
 
 // TestAuthoritiesAreReplaced: for a while two are trusted, then the new one alone,
-// and nobody is started again.
+// and no one is started again.
 func TestAuthoritiesAreReplaced(t *testing.T) {
 	dir, _ := folder(t)
 	server, owner := load(t, dir, mainServer), load(t, dir, clinic)
@@ -506,7 +506,7 @@ func TestEndedCertificatesDoNotStart(t *testing.T) {
 }
 
 // TestConnectionsEndWithTheirCertificate: a caller that is renewed in time is not cut
-// off, because it connects anew.
+// off, because it connects again.
 func TestConnectionsEndWithTheirCertificate(t *testing.T) {
 	a := authority(t)
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())

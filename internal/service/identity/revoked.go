@@ -77,7 +77,7 @@ func addList(lists []list, l list) []list {
 	return append(lists, l)
 }
 
-// loadLists reads the lists of a directory, none where it has no such file. Each must be signed by
+// loadLists reads the lists of a directory, none if it has no such file. Each must be signed by
 // one of the authorities, be understood and be in force; fault says what is wrong with those
 // that are not. The others are there all the same, and those of an authority that is trusted
 // and whose list is out of date or not understood, so that nothing of it is taken.

@@ -30,7 +30,7 @@ func (i *Identity) Sign(purpose string, message []byte) (Signature, error) {
 	return Signature{h.cert.Raw, value}, nil
 }
 
-// Verify returns who signed a message, where that is somebody whom an authority of
+// Verify returns who signed a message, if that is someone whom an authority of
 // i vouches for at the time, and has not revoked by now.
 func (i *Identity) Verify(s Signature, purpose string, message []byte, at time.Time) (Caller, error) {
 	cert, err := x509.ParseCertificate(s.Certificate)
@@ -57,7 +57,7 @@ func (i *Identity) Verify(s Signature, purpose string, message []byte, at time.T
 }
 
 // Signer is whom the signature's certificate names and when it ends, whether or not
-// anybody vouches for it: that says Verify.
+// anyone vouches for it: that says Verify.
 func (s Signature) Signer() (who Caller, ends time.Time, err error) {
 	cert, err := x509.ParseCertificate(s.Certificate)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // each handshake, each call and each signature is judged by what they hold then.
 type Identity struct {
 	Caller
-	dir string // of the files; "" where there are none
+	dir string // of the files; "" if there are none
 
 	mu    sync.Mutex
 	held  *held
@@ -92,7 +92,7 @@ func (i *Identity) config(h *held) *tls.Config {
 }
 
 // ErrStale marks a certificate that was good when its connection began and does
-// not hold any more. Whoever shows it may connect anew with another.
+// not hold any more. Whoever shows it may connect again with another.
 var ErrStale = errors.New("identity: the certificate does not hold any more")
 
 // Peer reads the caller from a connection whose certificates TLS has verified, and

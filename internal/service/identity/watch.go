@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// lookEvery is the interval at which Watch looks at the files when nobody calls.
+	// lookEvery is the interval at which Watch looks at the files when no one calls.
 	lookEvery = time.Minute
 	// remindEvery is the interval at which the log is told of an end that draws near.
 	remindEvery = time.Hour
@@ -19,7 +19,7 @@ const (
 )
 
 // Ends is when the caller's own certificate ends, and the first of the lists of
-// revoked certificates; zero where there is none.
+// revoked certificates; zero if there is none.
 func (i *Identity) Ends() (certificate, list time.Time) {
 	return i.currentFiles().ends()
 }
@@ -33,7 +33,7 @@ func (h *held) ends() (certificate, list time.Time) {
 	return h.cert.NotAfter, list
 }
 
-// Watch tells the log, until ctx ends, when the files were read anew or could not
+// Watch tells the log, until ctx ends, when the files were read again or could not
 // be, and when the certificate or a list is about to end. What comes from again
 // makes it read them at once, whatever they look like.
 func (i *Identity) Watch(ctx context.Context, log *slog.Logger, again <-chan os.Signal) {
@@ -47,7 +47,7 @@ func (i *Identity) Watch(ctx context.Context, log *slog.Logger, again <-chan os.
 			return
 		case <-t.C:
 		case <-again:
-			if w.Reload() == nil { // told, also where nothing has changed
+			if w.Reload() == nil { // told, also if nothing has changed
 				w.known = nil
 			} else {
 				w.fault = ""

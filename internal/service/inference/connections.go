@@ -9,8 +9,8 @@ import (
 )
 
 // connections bounds how many connections are open. One too many closes the one that has
-// been without a request for longest, or itself where all have one: whoever opens many
-// and asks nothing keeps nobody out.
+// been without a request for longest, or itself if all have one: anyone who opens many
+// and asks nothing keeps no one out.
 type connections struct {
 	most int
 

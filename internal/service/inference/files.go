@@ -13,8 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// readRegular reads a regular file of so many bytes at most, and one more where there are
-// more. It does not wait for anybody to write to a pipe; a network that hangs is waited
+// readRegular reads a regular file of so many bytes at most, and one more if there are
+// more. It does not wait for anyone to write to a pipe; a network that hangs is waited
 // for, by goroutines that nothing waits for.
 func readRegular(path string, most int64) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)

@@ -45,7 +45,7 @@ const (
 // which holds more than one part, fill them all.
 func (s *Server) shares() int { return min(max(1, len(s.tokens)), mostShares) }
 
-// caller is the number of the token that a request brought; 0 where no token is needed.
+// caller is the number of the token that a request brought; 0 if no token is needed.
 type caller int
 
 type placeKey struct{}

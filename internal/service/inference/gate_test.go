@@ -101,7 +101,7 @@ func TestHeldOpenCallsHoldPlaces(t *testing.T) {
 // places, and sends no more of them. Another token's are answered at once.
 func TestOneTokenLeavesRoomForOthers(t *testing.T) {
 	s, _ := newServer(t, func(o *Options) { o.Tokens = []string{tokenA, tokenB} }, "v1-votes")
-	s.grace = time.Hour // nobody is cut off
+	s.grace = time.Hour // no one is cut off
 	s.places = places.New[caller](s.opts.Concurrency, s.opts.Memory, s.shares(), time.Hour)
 	address := listen(t, s)
 	for range 64 {

@@ -21,7 +21,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/inference/oip"
 )
 
-// discard is an answer that nobody keeps.
+// discard is an answer that no one keeps.
 type discard struct {
 	header http.Header
 	status int

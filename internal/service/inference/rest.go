@@ -67,7 +67,7 @@ func (s *tensorShape) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*[]int64)(s))
 }
 
-// readRequest reads the body of a request whose JSON has the given length, 0 where
+// readRequest reads the body of a request whose JSON has the given length, 0 if
 // nothing follows it, and which has a shape.
 func readRequest(body []byte, header int, most shape) (*call, error) {
 	c, raw := &call{size: int64(len(body))}, []byte(nil)
@@ -136,7 +136,7 @@ func (c *call) asksFor(name string) bool {
 	return slices.ContainsFunc(c.outputs, func(o output) bool { return o.name == name })
 }
 
-// writeAnswer is the body of an answer: JSON, and what follows it; nil where nothing
+// writeAnswer is the body of an answer: JSON, and what follows it; nil if nothing
 // does.
 func (s *served) writeAnswer(c *call, a *answer) (body, raw []byte) {
 	text, binaries := s.answerLength(c, a)
@@ -314,7 +314,7 @@ func readBody(r *http.Request, most int64) ([]byte, error) {
 	return nil, bodyProblem(err)
 }
 
-// headerLength is what the binary header says; 0 where there is none.
+// headerLength is what the binary header says; 0 if there is none.
 func headerLength(r *http.Request) (int, error) {
 	text := r.Header.Get(binaryHeader)
 	if text == "" {

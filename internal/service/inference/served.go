@@ -29,7 +29,7 @@ type served struct {
 	numbers []bool         // which inputs are numbers
 	classes []string
 	quoted  [][]byte  // the classes as JSON has them
-	split   *splitter // nil where scores are no sums over columns
+	split   *splitter // nil if scores are no sums over columns
 
 	fixedMemory int64 // what a request takes whatever its size and rows, in bytes
 	labelMemory int64 // what a row's label takes
@@ -92,7 +92,7 @@ type answer struct {
 	rows   int
 	labels []uint8   // by row
 	scores []float64 // by row, then score
-	parts  []float64 // what columns add to scores, where it was asked for: by row, then term, then class
+	parts  []float64 // what columns add to scores, if it was asked for: by row, then term, then class
 }
 
 // predictRows scores the rows of a request, at most most, within so much memory.

@@ -20,7 +20,7 @@ const (
 type splitter struct {
 	parts   []explain.Contribution
 	terms   []string
-	classes int // 1 where log-odds of the positive class are added up
+	classes int // 1 if log-odds of the positive class are added up
 }
 
 // newSplitter is nil for a model whose scores are no sums over columns.

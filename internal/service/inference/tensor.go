@@ -12,7 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/coding"
 )
 
-// integerCell is an integer as it is: as a number where one holds it exactly.
+// integerCell is an integer as it is: as a number if one holds it exactly.
 func integerCell(x int64) coding.Cell {
 	if f := float64(x); math.Abs(f) < 1<<53 {
 		return coding.NumberCell(f)
@@ -108,7 +108,7 @@ func readElement(datatype string, raw []byte) coding.Cell {
 	}
 }
 
-// floatCell is a number, or a missing cell where it is NaN.
+// floatCell is a number, or a missing cell if it is NaN.
 func floatCell(x float64) coding.Cell {
 	if math.IsNaN(x) {
 		return coding.Cell{}

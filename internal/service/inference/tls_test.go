@@ -71,7 +71,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // Over TLS, HTTP and gRPC answer who has a token; a replaced certificate is shown to the next
-// connection; nobody is answered in the clear.
+// connection; no one is answered in the clear.
 func TestTLS(t *testing.T) {
 	const token = "a token of the test"
 	s, dir := newServer(t, func(o *Options) {

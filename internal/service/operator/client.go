@@ -29,7 +29,7 @@ type Client struct {
 }
 
 // CheckAddress refuses what is not an aggregator's address: a connection without TLS
-// would say who asks for what to everybody between.
+// would say who asks for what to everyone between.
 func CheckAddress(server string) error {
 	u, err := url.Parse(server)
 	if err != nil || u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" {
@@ -67,7 +67,7 @@ func explainAnswer(err error) error {
 }
 
 // Create checks that an announcement can succeed, signs it and hands it to the
-// aggregator, with the list of owners it names, nil where it names none. owners is how
+// aggregator, with the list of owners it names, nil if it names none. owners is how
 // many are expected.
 func (c *Client) Create(ctx context.Context, a *tasks.Announcement, roster tasks.Roster, owners int) (
 	id []byte, err error,

@@ -57,7 +57,7 @@ type Params struct {
 	// does: parts are numbered alike on any number of connections and processors.
 	// nil: each owner's own key, with what it answers. Another one is for tests.
 	Source func(part int) rng.Source
-	// Progress is told how many owners are done, where it is not nil.
+	// Progress is told how many owners are done, if it is not nil.
 	Progress func(done, total int)
 }
 
@@ -94,7 +94,7 @@ type run struct {
 	terms   *core.Terms
 	owners  *core.Owners
 	keys    spending.Keys
-	roster  tasks.Roster // who may report; nil: whoever has a key
+	roster  tasks.Roster // who may report; nil: anyone who has a key
 	slots   [][]int32    // the numbers of each slot's owners
 
 	mu   sync.Mutex
@@ -225,7 +225,7 @@ func (r *run) enrolOwners(ctx context.Context) error {
 	return nil
 }
 
-// fetchRoster fetches the task's list of owners, nil where it has none: who is not on it
+// fetchRoster fetches the task's list of owners, nil if it has none: who is not on it
 // would pay for a report that is refused.
 func (r *run) fetchRoster(ctx context.Context) (tasks.Roster, error) {
 	if !r.ann.Roster.Named() {
@@ -393,7 +393,7 @@ func (r *run) coins(owner int, purpose string, subject []byte) rng.Source {
 	return rng.Keyed(r.keys.At(owner).Seed(), purpose, subject)
 }
 
-// exitOf is the door of a part of the owners, nil where each draws by its own coins.
+// exitOf is the door of a part of the owners, nil if each draws by its own coins.
 func (r *run) exitOf(part int) *mech.Exit {
 	if r.Source == nil {
 		return nil
@@ -407,7 +407,7 @@ type part struct {
 	owners []int32
 }
 
-// firstPart is the number of a slot's first part. Number 0 is nobody's here.
+// firstPart is the number of a slot's first part. Number 0 is no one's here.
 func (r *run) firstPart(slot int) int {
 	n := 1
 	for _, owners := range r.slots[:slot] {

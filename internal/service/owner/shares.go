@@ -141,7 +141,7 @@ func (r *run) giveShares(ctx context.Context, slot int, now *rpc.GetRoundRespons
 	switch there, err := r.awaitHelpers(ctx, slot, id, clients); {
 	case err != nil:
 		return err
-	case !there: // nobody has paid
+	case !there: // no one has paid
 		r.settleOwners(0, len(r.slots[slot]))
 		return nil
 	}
@@ -159,7 +159,7 @@ func (r *run) giveShares(ctx context.Context, slot int, now *rpc.GetRoundRespons
 }
 
 // awaitHelpers waits until as many helpers as open the sum take shares of it, for what
-// fewer hold is paid for and never opened; it returns false where the slot passes
+// fewer hold is paid for and never opened; it returns false if the slot passes
 // before.
 func (r *run) awaitHelpers(ctx context.Context, slot int, id secretsum.ID,
 	clients []*secretsum.Client) (there bool, err error) {

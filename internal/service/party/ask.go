@@ -41,14 +41,14 @@ type Asking struct {
 	Fits func(*multiparty.Header) error
 	// Dir takes the votes files, one for each party that answers, by its name.
 	Dir string
-	// AtLeast is the fewest parties that a secret sum is opened over, where that is
+	// AtLeast is the fewest parties that a secret sum is opened over, if that is
 	// more than Query.Honest: parties count on some of them to add no noise.
 	AtLeast int
 	Proofs  bool // of a secret sum; see secretsum.Sum
 	Log     *slog.Logger
 	// Now is the clock that the query's deadline is held against; nil: the system's.
 	Now func() time.Time
-	// Progress is told how many parties have answered or will not, where it is not
+	// Progress is told how many parties have answered or will not, if it is not
 	// nil.
 	Progress func(done, total int)
 
@@ -56,7 +56,7 @@ type Asking struct {
 }
 
 const (
-	callTimeout = 2 * longest // of a call's answer, its votes included where they are few
+	callTimeout = 2 * longest // of a call's answer, its votes included if they are few
 	firstPause  = 100 * time.Millisecond
 	lastPause   = 5 * time.Second
 	// atOnce bounds connections: a combiner has so many files open.
@@ -66,7 +66,7 @@ const (
 // Answer is the outcome for one party.
 type Answer struct {
 	Peer Peer
-	// Err is why there are no votes of it, nil where there are.
+	// Err is why there are no votes of it, nil if there are.
 	Err error
 }
 

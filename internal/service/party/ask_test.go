@@ -20,7 +20,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/identity"
 )
 
-// What a party says that is not its votes makes it absent, and touches nobody
+// What a party says that is not its votes makes it absent, and touches no one
 // else.
 func TestLiarsAreAbsent(t *testing.T) {
 	w := newWorld(t)

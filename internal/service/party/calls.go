@@ -160,7 +160,7 @@ func (s *Server) awaitFiles(ctx context.Context, w *work) error {
 	}
 }
 
-// enqueueWork returns the work on a query that is under way, or begins it; nil where
+// enqueueWork returns the work on a query that is under way, or begins it; nil if
 // its votes are there.
 func (s *Server) enqueueWork(w *work) (*work, error) {
 	s.mu.Lock()

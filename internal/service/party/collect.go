@@ -33,7 +33,7 @@ type Total struct {
 // name, of whom addresses says where they are, asks all parties at once, and opens
 // what is there when each has answered or will not, or the query's deadline has
 // come. length and below are the law's of the query. pay is called once, when
-// enough helpers are there and nobody has been asked for anything.
+// enough helpers are there and no one has been asked for anything.
 func (a Asking) Total(ctx context.Context, addresses map[string]string, length int, below uint64,
 	pay func() error) (*Total, error) {
 	signed, err := a.signQuery()

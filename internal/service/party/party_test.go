@@ -290,7 +290,7 @@ func TestOneCastForManyCallers(t *testing.T) {
 	}
 }
 
-// Whoever asks before the votes are ready is asked to come back, and gets them.
+// Anyone who asks before the votes are ready is asked to come back, and gets them.
 func TestSlowVotesAreWaitedFor(t *testing.T) {
 	w := newWorld(t)
 	ready := make(chan struct{})
@@ -418,7 +418,7 @@ func TestRevokedCombiners(t *testing.T) {
 	must(t, call(t, client, query))
 }
 
-// A query is what its combiner has signed, to the last bit, and nobody else's.
+// A query is what its combiner has signed, to the last bit, and no one else's.
 func TestForgeries(t *testing.T) {
 	w := newWorld(t)
 	m := w.member("mary", func(p *Params) { p.Combiners = []string{"uni", "other"} })

@@ -22,7 +22,7 @@ type Query struct {
 	Schema multiparty.Digest // of the bytes of the auxiliary table's schema file
 	Tables []Table           // the files of the auxiliary table, in order
 	Kind   multiparty.Kind   // what to hand in, or to add up
-	// Honest is 0 where votes are handed in. Else the parties add up in secret, and
+	// Honest is 0 if votes are handed in. Else the parties add up in secret, and
 	// it is how many of them at least add their noise as they should.
 	Honest int
 	// Deadline is until when the query is answered. Whole seconds.
@@ -196,7 +196,7 @@ func (q *Query) Sign(combiner *identity.Identity) (Signed, error) {
 	return Signed{text, s}, err
 }
 
-// Open returns what a combiner has asked, and which. It refuses what anybody
+// Open returns what a combiner has asked, and which. It refuses what anyone
 // else has signed.
 func (s Signed) Open(reader *identity.Identity, at time.Time) (*Query, identity.Caller, error) {
 	who, err := reader.Verify(s.Signature, Purpose, s.Text, at)

@@ -39,7 +39,7 @@ func (s *Server) Add(ctx context.Context,
 		if err != nil {
 			return q, err
 		}
-		// Each sum is one more that somebody may open: it has a price of its own.
+		// Each sum is one more that someone may open: it has a price of its own.
 		id = sha256.Sum256(slices.Concat(id[:], sumID[:]))
 		if err := s.meetHelpers(ctx, id, announced, sumID); err != nil {
 			return q, err
@@ -101,8 +101,8 @@ func (p *Params) checkPeers() error {
 	case len(p.Helpers) == 0:
 		return nil
 	case p.Peers.Len() < 2:
-		return fault("peers", "must be at least 2, this party among them: in a sum with parties that a combiner invents "+
-			"it would hide behind nobody", p.Peers.Len())
+		return fault("peers", "must be at least 2, this party among them: in a sum with invented parties "+
+			"nothing would hide it", p.Peers.Len())
 	case !p.Peers.Has(p.ownKey()):
 		return fault("peers", "must have this party's own key", nil)
 	case p.Honest < 1 || p.Honest > p.Peers.Len():
@@ -132,7 +132,7 @@ func (s *Server) among(q *Query, announced *secretsum.Sum) error {
 	return nil
 }
 
-// rosterPlace is the party's place in the roster, -1 where it is not there.
+// rosterPlace is the party's place in the roster, -1 if it is not there.
 func (s *Server) rosterPlace(announced *secretsum.Sum) int {
 	return slices.Index(announced.Roster, s.ownKey())
 }
@@ -141,7 +141,7 @@ func (s *Server) rosterPlace(announced *secretsum.Sum) int {
 func (p *Params) ownKey() secretsum.Key { return secretsum.Key(p.Key.Public().(ed25519.PublicKey)) }
 
 // share writes the shares of what the party adds, each for one helper. They are
-// made once: split anew, they would give away the difference.
+// made once: split again, they would give away the difference.
 func (s *Server) share(ctx context.Context, w *work, to io.Writer) error {
 	votes, err := os.CreateTemp(s.votesDir(), "votes"+partial+"*")
 	if err != nil {

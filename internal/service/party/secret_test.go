@@ -42,7 +42,7 @@ const (
 	// soon is how long a combiner waits for helpers before it asks them again, and
 	// how long a party that is to have none waits.
 	soon = 500 * time.Millisecond
-	// patient is how long other parties wait: nobody is slower, unless it hangs.
+	// patient is how long other parties wait: no one is slower, unless it hangs.
 	patient = 20 * time.Minute
 )
 
@@ -410,7 +410,7 @@ func TestTooFewOpenNothing(t *testing.T) {
 }
 
 // A party that dies when its shares are made and none is sent sends the same ones:
-// they are never split anew. It costs once.
+// they are never split again. It costs once.
 func TestSharesAreSplitOnce(t *testing.T) {
 	c := newCommittee(t)
 	var a *member
@@ -631,7 +631,7 @@ func TestNothingIsPaidForWhatPublicThingsDoom(t *testing.T) {
 	}
 }
 
-// A sum that cannot be, or that nobody pays for, costs nothing: no party is asked.
+// A sum that cannot be, or that no one pays for, costs nothing: no party is asked.
 func TestSumsThatAreNotBegun(t *testing.T) {
 	c := newCommittee(t)
 	a, b := c.member("a", 1, nil), c.member("b", 1, nil)
@@ -677,7 +677,7 @@ func TestSumsThatAreNotBegun(t *testing.T) {
 	}
 }
 
-// A second sum about the same query is one more that somebody opens: it is charged,
+// A second sum about the same query is one more that someone opens: it is charged,
 // and has shares of its own.
 func TestEachSumHasItsPrice(t *testing.T) {
 	c := newCommittee(t)
@@ -698,7 +698,7 @@ func TestEachSumHasItsPrice(t *testing.T) {
 }
 
 // TestVotesOfSumsKeepRoom has room for the vector of a secret sum, and none for the votes that it is
-// made of, which nobody sees: nothing is added, no part of a file is left, and the same call goes
+// made of, which no one sees: nothing is added, no part of a file is left, and the same call goes
 // through later at the same price.
 func TestVotesOfSumsKeepRoom(t *testing.T) {
 	c := newCommittee(t)

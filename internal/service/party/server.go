@@ -33,7 +33,7 @@ import (
 // Params are the decisions of a party's operator.
 type Params struct {
 	Self  *identity.Identity // a party's
-	State string             // the folder of what must not be forgotten; made where there is none
+	State string             // the folder of what must not be forgotten; made if there is none
 	// Anchors is the folder, outside of State, that remembers how far State has come; "" for none.
 	Anchors anchor.Folder
 	// Combiners are the names of those whose queries are answered: they see votes.
@@ -44,7 +44,7 @@ type Params struct {
 	Allow []string
 	Kinds []multiparty.Kind // what may be handed in, for the combiner to see
 	// Helpers are the addresses, by name, of those who hold the shares of secret
-	// sums: all of them and nobody else. None: no secret sum is taken part in.
+	// sums: all of them and no one else. None: no secret sum is taken part in.
 	Helpers map[string]string
 	// Peers are the keys of the parties that this one adds up with in secret, its own
 	// among them: its operator knows that they are of so many organisations. They are
@@ -123,7 +123,7 @@ type work struct {
 	query *Query
 	who   identity.Caller
 	text  []byte         // of the query
-	sum   *secretsum.Sum // nil where votes are handed in
+	sum   *secretsum.Sum // nil if votes are handed in
 	paid  bool           // before
 	files []string
 	done  chan struct{} // closed when err is set
@@ -210,7 +210,7 @@ func New(ctx context.Context, p Params) (*Server, error) {
 }
 
 // priceQuery is the cost of an answer. A vote is a function of the model and of public rows, so
-// where the model was charged for persons it costs them nothing more (G-MULTI-6).
+// if the model was charged for persons it costs them nothing more (G-MULTI-6).
 func (s *Server) priceQuery(q *Query) dp.Epsilon {
 	if s.Persons != nil {
 		return 0
@@ -277,7 +277,7 @@ func (s *Server) Run(ctx context.Context) error {
 }
 
 // finishWork answers those who wait. The work is forgotten first, so that a call that
-// follows a failure begins anew.
+// follows a failure begins again.
 func (s *Server) finishWork(w *work, err error) {
 	s.mu.Lock()
 	delete(s.works, w.id)

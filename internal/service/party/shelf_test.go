@@ -56,7 +56,7 @@ func TestTablesAreSent(t *testing.T) {
 	if !bytes.Equal(seen, table) {
 		t.Errorf("the party voted on %d bytes, want the table's %d", len(seen), len(table))
 	}
-	must(t, os.Remove(w.aux)) // nobody can send it again
+	must(t, os.Remove(w.aux)) // no one can send it again
 	m.kill()
 	m.start()
 	if err := call(t, client, query); err != nil {
@@ -100,7 +100,7 @@ func TestOtherTablesAreRefused(t *testing.T) {
 			}
 		})
 	}
-	// Nobody there at all, and somebody who goes away in the middle.
+	// Nobody there at all, and someone who goes away in the middle.
 	client, query := w.client(m, w.combiner, w.query(nil))
 	_, err := client.SendTable(t.Context()).CloseAndReceive()
 	w.wants(problem.Malformed, err)

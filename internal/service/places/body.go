@@ -33,7 +33,7 @@ type paced struct {
 
 // PaceBody wraps the body of a request that has so many bytes at most, a grace, and a
 // call's time in all. Reading fails with os.ErrDeadlineExceeded where the body comes too
-// slowly, and with *http.MaxBytesError where it does not end.
+// slowly, and with *http.MaxBytesError if it does not end.
 func PaceBody(w http.ResponseWriter, body io.ReadCloser, most int64, grace, longest time.Duration) io.ReadCloser {
 	return &paced{ReadCloser: body, until: http.NewResponseController(w).SetReadDeadline, now: time.Now, grace: grace,
 		most: most, longest: longest}
@@ -54,7 +54,7 @@ func (b *paced) Read(p []byte) (int, error) {
 	if left <= 0 {
 		return 0, os.ErrDeadlineExceeded
 	}
-	_ = b.until(began.Add(left)) // where there is none, the listener's holds
+	_ = b.until(began.Add(left)) // if there is none, the listener's holds
 	n, err := b.ReadCloser.Read(p)
 	b.got += int64(n)
 	ended := b.now()

@@ -72,7 +72,7 @@ func TestBodiesMustCome(t *testing.T) {
 }
 
 // TestServersOwnTimeIsNotTheCallers: a server that is slow between two reads cuts
-// nobody off.
+// no one off.
 func TestServersOwnTimeIsNotTheCallers(t *testing.T) {
 	s := &sender{now: time.Unix(1e9, 0), bytes: 1, wait: time.Millisecond, end: 100}
 	b := &paced{ReadCloser: s, until: func(at time.Time) error { s.deadline = at; return nil },

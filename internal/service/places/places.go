@@ -86,7 +86,7 @@ type ticket struct {
 type Place[C comparable] struct {
 	p    *Places[C]
 	who  C
-	held *ticket // nil where it has none any more
+	held *ticket // nil if it has none any more
 }
 
 // Share is the most that one caller may hold; memory 0: as much as there is.
@@ -110,7 +110,7 @@ func (p *Places[C]) Take(ctx context.Context, who C, memory int64) (*Place[C], e
 }
 
 // Resize makes the place one of so much memory. Where there is not as much, the place
-// is given up while the call waits for one, so that nobody who holds memory waits for
+// is given up while the call waits for one, so that no one who holds memory waits for
 // more. It fails as Take does, and the call has no place then.
 func (pl *Place[C]) Resize(ctx context.Context, memory int64) error { return pl.take(ctx, memory) }
 
@@ -227,7 +227,7 @@ func (p *Places[C]) grantPlaces() {
 	}
 }
 
-// leaveQueue takes a call out of the queue. It reports false where the call has got its
+// leaveQueue takes a call out of the queue. It reports false if the call has got its
 // place meanwhile. late: it has waited as long as calls wait.
 func (p *Places[C]) leaveQueue(who C, t *ticket, late bool) bool {
 	p.mu.Lock()
@@ -255,7 +255,7 @@ func (p *Places[C]) forgetCaller(who C) {
 }
 
 // WasFull reports whether a call waits, or was refused since WasFull was asked last,
-// for want of a place that its caller might hold: not everybody could be heard.
+// for want of a place that its caller might hold: not everyone could be heard.
 func (p *Places[C]) WasFull() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -95,7 +95,7 @@ func TestPlacesAreShared(t *testing.T) {
 }
 
 // TestPlacesNeverOverflow asks and leaves at random: the limits hold at every
-// moment, and nobody waits while there is room.
+// moment, and no one waits while there is room.
 func TestPlacesNeverOverflow(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 14))
 	p := New[string](7, 700, 4, time.Hour)
@@ -189,7 +189,7 @@ func TestSmallCallsPassLargeOnes(t *testing.T) {
 	}
 }
 
-// TestPlacesAreResized: a place shrinks at once, grows where there is room, and is given
+// TestPlacesAreResized: a place shrinks at once, grows if there is room, and is given
 // up while its call waits for more.
 func TestPlacesAreResized(t *testing.T) {
 	p := New[string](2, 100, 1, time.Hour)

@@ -14,9 +14,9 @@ import (
 )
 
 // Handler lets calls through. What Connect refuses before a call is reached (a
-// message that is none, too large or too late, an encoding nobody knows) is
+// message that is none, too large or too late, an encoding no one knows) is
 // answered with the problem that says so, in the caller's protocol, and without
-// Connect's own words, which may quote the message; refused, where it is not nil, is
+// Connect's own words, which may quote the message; refused, if it is not nil, is
 // told of it. Interceptors of calls call Reached, and Status with the problem that a
 // call ends with.
 func Handler(calls http.Handler, refused func(*http.Request, *Problem)) http.Handler {
@@ -60,7 +60,7 @@ func (p *Problem) Answer(w http.ResponseWriter, r *http.Request) {
 	Reached(r.Context())
 	e := connect.NewErrorWriter()
 	if e.IsSupported(r) && (r.Method != http.MethodGet || r.URL.Query().Has("encoding")) {
-		// the caller has gone: nobody to tell
+		// the caller has gone: no one to tell
 		_ = e.Write(&held{ResponseWriter: w, reached: true, failed: p.Kind.status}, r, p.Connect())
 		return
 	}
@@ -74,7 +74,7 @@ type heldKey struct{}
 type held struct {
 	http.ResponseWriter
 	reached bool
-	failed  int // the status of an answer that is an error, where it is known; 0: Connect's
+	failed  int // the status of an answer that is an error, if it is known; 0: Connect's
 	status  int
 	body    bytes.Buffer
 }
@@ -118,7 +118,7 @@ func (h *held) releaseHeld() {
 	h.reached = true
 	if h.status != 0 {
 		h.ResponseWriter.WriteHeader(h.status)
-		_, _ = h.ResponseWriter.Write(h.body.Bytes()) // the caller has gone: nobody to tell
+		_, _ = h.ResponseWriter.Write(h.body.Bytes()) // the caller has gone: no one to tell
 	}
 }
 

@@ -46,14 +46,14 @@ var (
 		connect.CodeUnauthenticated, 401, false)
 	Forbidden = newKind("forbidden", "the caller's role may not do this", connect.CodePermissionDenied,
 		403, false)
-	Reconnect = newKind("reconnect", "the connection's certificate does not hold any more: connect anew",
+	Reconnect = newKind("reconnect", "the connection's certificate is no longer valid: connect again",
 		connect.CodeUnavailable, 503, true)
 	UnknownTask  = newKind("unknown-task", "there is no such task here", connect.CodeNotFound, 404, false)
 	UnknownOwner = newKind("unknown-owner", "the owner is not on the task's list", connect.CodePermissionDenied,
 		403, false)
 	Crowded = newKind("too-many-owners", "the certificate has brought as many owners to the task as it may",
 		connect.CodePermissionDenied, 403, false)
-	TaskClosed = newKind("task-closed", "the task takes nothing any more", connect.CodeFailedPrecondition,
+	TaskClosed = newKind("task-closed", "the task is closed", connect.CodeFailedPrecondition,
 		410, false)
 	UnsafeTask = newKind("unsafe-task", "the task asks for what would not protect its owners",
 		connect.CodeInvalidArgument, 422, false)
@@ -73,11 +73,11 @@ var (
 		409, false)
 	Forgot = newKind("forgot", "the memory that the sum names is lost: this helper does not answer",
 		connect.CodeFailedPrecondition, 410, false)
-	NotAllowed = newKind("not-allowed", "whoever runs this process has not allowed that",
+	NotAllowed = newKind("not-allowed", "the operator of this process has not allowed that",
 		connect.CodePermissionDenied, 403, false)
 	UnknownTable = newKind("unknown-table", "the auxiliary table is not here: send it", connect.CodeNotFound,
 		404, false)
-	Spent = newKind("spent", "it would cost more than what whoever runs this process gives in all",
+	Spent = newKind("spent", "it would cost more than the lifetime budget of this process",
 		connect.CodeResourceExhausted, 409, false)
 	Unable      = newKind("unable", "the party could not vote on this", connect.CodeFailedPrecondition, 422, false)
 	UnknownCall = newKind("unknown-call", "there is no such call here", connect.CodeUnimplemented, 404, false)
@@ -155,7 +155,7 @@ func Of(err error) *Problem {
 }
 
 // Named is the problem in err without what carried it, or the *identity.MisfitError,
-// and err itself where it has neither or an internal one.
+// and err itself if it has neither or an internal one.
 func Named(err error) error {
 	if misfit := (*identity.MisfitError)(nil); errors.As(err, &misfit) {
 		return misfit
@@ -167,7 +167,7 @@ func Named(err error) error {
 }
 
 // Passing reports whether the same call may succeed later: a problem says so, or
-// nobody has answered. Somebody else has, where the error is an
+// no one has answered. Somebody else has, where the error is an
 // *identity.MisfitError.
 func Passing(err error) bool {
 	if errors.As(err, new(*identity.MisfitError)) {
@@ -224,5 +224,5 @@ func (p *Problem) Write(w http.ResponseWriter) {
 		w.Header().Set("Retry-After", "1")
 	}
 	w.WriteHeader(p.Kind.status)
-	_, _ = w.Write(append(body, '\n')) // the caller has gone: nobody to tell
+	_, _ = w.Write(append(body, '\n')) // the caller has gone: no one to tell
 }

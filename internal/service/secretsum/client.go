@@ -24,7 +24,7 @@ const (
 	lastPause   = 5 * time.Second
 )
 
-// Client reaches one helper. Its calls are made again while nobody answers, or
+// Client reaches one helper. Its calls are made again while no one answers, or
 // while the helper says that they may succeed later, until their context ends.
 // Goroutines may share it.
 type Client struct {
@@ -50,7 +50,7 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // mayMend reports whether a call that a collector makes may succeed later. Where a sum
 // has begun, people have paid for it: certificates that do not fit are waited for,
-// too, until somebody has put them right.
+// too, until someone has put them right.
 func mayMend(err error) bool {
 	return problem.Passing(err) || errors.As(err, new(*identity.MisfitError))
 }

@@ -79,7 +79,7 @@ func eachClient(clients []*Client, f func(h int, c *Client)) {
 }
 
 // Collection is a collector's way to the sum. Every step may be repeated by a
-// process that starts anew, with the same Signed and a Keep that remembers.
+// process that starts again, with the same Signed and a Keep that remembers.
 type Collection struct {
 	Sum     *Sum
 	Signed  Signed
@@ -88,12 +88,12 @@ type Collection struct {
 	// has.
 	Patience time.Duration
 	// Wait waits until shares are waited for no longer; progress asks the helpers
-	// how many each has, -1 where one does not answer.
+	// how many each has, -1 if one does not answer.
 	Wait func(ctx context.Context, progress func(context.Context) []int) error
 	// Admission is what helpers want to see of an aggregator's sum; nil for others'.
 	Admission *Admission
 	// Found is told, before anything is opened, who has been found to deviate from the
-	// protocol; nil: nobody. It may be told again by another try.
+	// protocol; nil: no one. It may be told again by another try.
 	Found func(Fault)
 	// Keep stores, before anything is opened, what decides whose sum is opened, and what
 	// their proofs determine of it, and returns what was stored: that of the first time,

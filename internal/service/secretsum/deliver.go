@@ -52,7 +52,7 @@ func Deliver(ctx context.Context, id ID, clients []*Client, shares [][]Share) De
 	return d
 }
 
-// deliverShares sends everybody's share to one helper.
+// deliverShares sends everyone's share to one helper.
 func (c *Client) deliverShares(ctx context.Context, id ID, h int,
 	shares [][]Share) (kept map[int]bool, late bool, refused []error) {
 	kept = map[int]bool{}

@@ -4,7 +4,7 @@
 // collector signs beforehand, and the calls of collectors and participants to the
 // helpers that hold shares.
 //
-// A collector, whoever it is and whatever is added up, asks each helper for the
+// A collector asks each helper for the
 // name of its memory (Meet), signs a Sum (Sum.Sign), lets participants see it, and
 // has it opened (Collection.Run). A participant checks a Sum (Signed.Open, and
 // that it is the sum it was promised), splits its vector by Sum.Protocol, signs

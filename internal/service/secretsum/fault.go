@@ -16,7 +16,7 @@ import (
 // out of the sum, which goes on without it. What is said here is proven by what the
 // participant signed, or by what the helper cannot show.
 type Fault struct {
-	Participant int    // its number in the roster; -1 where a helper is at fault
+	Participant int    // its number in the roster; -1 if a helper is at fault
 	Helper      string // who has said so, or is at fault
 	What        string
 }

@@ -38,7 +38,7 @@ func (s *Sum) Sign(collector *identity.Identity) (Signed, error) {
 	return Signed{b, sig}, err
 }
 
-// Open returns what its collector has signed. It refuses what anybody else has
+// Open returns what its collector has signed. It refuses what anyone else has
 // signed, and what has ended by the time at.
 func (s Signed) Open(reader *identity.Identity, at time.Time) (*Sum, ID, error) {
 	who, err := reader.Verify(s.Signature, Purpose, s.Bytes, at)

@@ -66,7 +66,7 @@ const (
 	// FreeProof is the number of bytes that may follow a share to show that its numbers are in
 	// range: if it takes more, participants show it only in a sum of Proofs.
 	FreeProof = 1 << 20
-	// MaxProof is how many may follow one in any sum: a message has room for it.
+	// MaxProof is the number of bytes that a proof may have in any sum: a message has room for it.
 	MaxProof = 7 << 19
 )
 
@@ -132,7 +132,7 @@ func (s *Sum) Check() error {
 }
 
 // Ordered reports whether the participants ascend by the bytes of their keys: who is
-// which number is then nobody's choice. Sums of owners do, parties come as their
+// which number is then no one's choice. Sums of owners do, parties come as their
 // combiner lists them.
 func (s *Sum) Ordered() bool {
 	return slices.IsSortedFunc(s.Roster, func(a, b Key) int { return bytes.Compare(a[:], b[:]) })
@@ -170,7 +170,7 @@ func (s *Sum) protocolFor(id ID) (*secsum.Protocol, error) {
 	return secsum.Shamir(task)
 }
 
-// ProofBytes is how many bytes follow a share to show that its numbers are in range. It needs
+// ProofBytes is the number of bytes that follow a share to show that its numbers are in range. It needs
 // helpers, length and range alone.
 func (s *Sum) ProofBytes() int {
 	return secsum.ProvenBytes(secsum.Task{Holders: len(s.Helpers), Length: s.Length, Range: s.Range})

@@ -122,9 +122,13 @@ func (c *Coordinator) Check(s *schema.Schema, pl learn.Plan) error {
 
 // describe is a new training, or evaluation, by terms.
 func (c *Coordinator) describe(s *schema.Schema, terms guard.Terms, e *sites.Evaluation) (*sites.Training, error) {
-	if s.Relation != dp.AddRemove || s.Person != nil {
-		return nil, &dp.ParamError{Op: "site train", Param: "schema", Want: "must declare relation add-remove and no persons across sites",
-			Got: string(s.Relation)}
+	switch {
+	case s.Relation != dp.AddRemove:
+		return nil, &dp.ParamError{Op: "site train", Param: "relation", Want: "must be add-remove across sites: the number of rows of a " +
+			"site is not public", Got: string(s.Relation)}
+	case s.Person != nil:
+		return nil, &dp.ParamError{Op: "site train", Param: "person", Want: "must be left out of the schema across sites: a person may " +
+			"have rows at several, and no site may learn of that"}
 	}
 	t := &sites.Training{Evaluation: e, Version: sites.Version, ID: hex.EncodeToString(randomBytes(16)), Coordinator: c.Self.Name,
 		Scope: terms.Scope, Epsilon: terms.Price.Epsilon, Delta: terms.Price.Delta, Bill: terms.Bill, Honest: c.Honest}

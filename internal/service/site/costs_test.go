@@ -23,10 +23,10 @@ func TestCostsOfSites(t *testing.T) {
 	for _, away := range []time.Duration{0, 40 * time.Millisecond} {
 		for _, n := range []int{3, 10, 25, 50} {
 			w := newWorld(t, s, rows, n)
-			w.watch = func(_ int, h http.Handler, to http.ResponseWriter, r *http.Request) {
+			w.observe(func(_ int, h http.Handler, to http.ResponseWriter, r *http.Request) {
 				time.Sleep(away)
 				h.ServeHTTP(to, r)
-			}
+			})
 			c := w.coordinator(n)
 			began := time.Now()
 			_, err := c.Train(t.Context(), s, pl, kept)

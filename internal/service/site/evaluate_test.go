@@ -22,9 +22,8 @@ func (w *world) hold() []*dataset.Table {
 	var all []*dataset.Table
 	for i := range w.params {
 		t := readRows(w.t, w.schema, w.parts[i])
-		w.policies[i].HeldOut, w.params[i].HeldOut = "held out", &HeldOut{t, "held out"}
-		w.policies[i].Training.Epsilon = "1000"
-		w.restart(i)
+		w.params[i].HeldOut = &HeldOut{t, "held out"}
+		w.allow(i, func(p *Policy) { p.HeldOut, p.Training.Epsilon = "held out", "1000" })
 		all = append(all, t)
 	}
 	return all
@@ -91,11 +90,14 @@ func TestEvaluationsThatAreRefused(t *testing.T) {
 		t.Errorf("an evaluation without held-out rows: %v", err)
 	}
 	w.hold()
-	w.policies[1].HeldOut = "" // a newer policy
+	held := w.params[1].HeldOut
+	w.params[1].HeldOut = nil
+	w.allow(1, func(p *Policy) { p.HeldOut = "" })
 	if err := w.coordinator(2).Evaluate(t.Context(), w.schema, p, nothing); kindOf(err) != "not-allowed" {
 		t.Errorf("an evaluation that the policy does not name: %v", err)
 	}
-	w.policies[1].HeldOut = "held out"
+	w.params[1].HeldOut = held
+	w.allow(1, func(p *Policy) { p.HeldOut = "held out" })
 	if w.paid() != before {
 		t.Error("a refused evaluation was paid for")
 	}
@@ -131,8 +133,8 @@ func TestExactEvaluation(t *testing.T) {
 	if _, err := w.coordinator(2).EvaluateExactly(t.Context(), m, 0.5); kindOf(err) != "not-allowed" {
 		t.Errorf("exact numbers leave without the policy's word: %v", err)
 	}
-	for _, p := range w.policies {
-		p.ExactEvaluation = true
+	for i := range w.policies {
+		w.allow(i, func(p *Policy) { p.ExactEvaluation = true })
 	}
 	got, err := w.coordinator(2).EvaluateExactly(t.Context(), m, 0.5)
 	must(t, err)

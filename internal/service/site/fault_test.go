@@ -56,38 +56,36 @@ func (w *world) empty(state string) bool {
 	return len(left) == 0
 }
 
-// A site that is killed before or after any call, and a coordinator that is killed at any measurement,
+// A site that is killed before or after each call, and a coordinator that is killed at any measurement,
 // go on: a measurement has one total, every site pays once, and nothing is left behind.
 func TestKillsOfSitesAndCoordinator(t *testing.T) {
 	w := small(t)
 	pl := planOf(t, w.schema, 0, 60)
-	calls := 3 + len(pl.Terms().Bill)
 	kills := 0
-	for at := range calls {
-		for _, after := range []bool{false, true} {
-			seen, before := atomic.Int64{}, w.paid()
-			w.watch = func(i int, h http.Handler, to http.ResponseWriter, r *http.Request) {
-				if i != at%3 || seen.Add(1) != int64(at+1) {
-					h.ServeHTTP(to, r)
-					return
-				}
-				if after {
-					h.ServeHTTP(httptest.NewRecorder(), r)
-				}
-				kills++
-				w.restart(i)
-				panic(http.ErrAbortHandler)
+	for k := range 2 * 3 {
+		site, after := k/2, k%2 == 1
+		seen, before := atomic.Int64{}, w.paid()
+		w.observe(func(i int, h http.Handler, to http.ResponseWriter, r *http.Request) {
+			if i != site || seen.Add(1)%2 == 0 { // each call is made again
+				h.ServeHTTP(to, r)
+				return
 			}
-			c := w.coordinator(2)
-			if _, err := c.Train(t.Context(), w.schema, pl, kept); err != nil {
-				t.Errorf("killed at call %d (after: %v): %v", at, after, err)
+			if after {
+				h.ServeHTTP(httptest.NewRecorder(), r)
 			}
-			if n := w.paid() - before; n != 3 {
-				t.Errorf("killed at call %d (after: %v): %d sites paid", at, after, n)
-			}
+			kills++
+			w.restart(i)
+			panic(http.ErrAbortHandler)
+		})
+		c := w.coordinator(2)
+		if _, err := c.Train(t.Context(), w.schema, pl, kept); err != nil {
+			t.Errorf("site %d killed at each call (after: %v): %v", site, after, err)
+		}
+		if n := w.paid() - before; n != 3 {
+			t.Errorf("site %d killed at each call (after: %v): %d sites paid", site, after, n)
 		}
 	}
-	w.watch = nil
+	w.observe(nil)
 	for at := range pl.Terms().Bill {
 		before := w.paid()
 		c := w.coordinator(2)
@@ -105,6 +103,10 @@ func TestKillsOfSitesAndCoordinator(t *testing.T) {
 			continue
 		}
 		kills++
+		for i := range w.params { // the sites with it
+			kills++
+			w.restart(i)
+		}
 		again := w.coordinator(2)
 		again.State = c.State
 		again.Total = func(_ string, sums []mech.Whole) []mech.Whole {
@@ -122,7 +124,7 @@ func TestKillsOfSitesAndCoordinator(t *testing.T) {
 			t.Errorf("killed at measurement %d: %d sites paid", at, n)
 		}
 	}
-	if kills < 16 {
+	if t.Logf("%d kills", kills); kills < 60 {
 		t.Errorf("only %d kills", kills)
 	}
 	for i := range w.params {
@@ -148,7 +150,7 @@ func begin(t testing.TB, w *world, c *Coordinator, delta dp.Delta) sites.Digest 
 // asksOf are the measurements of an honest training.
 func asksOf(t testing.TB, w *world) (asks [][]byte) {
 	t.Helper()
-	w.watch = func(i int, h http.Handler, to http.ResponseWriter, r *http.Request) {
+	w.observe(func(i int, h http.Handler, to http.ResponseWriter, r *http.Request) {
 		if i == 0 && r.URL.Path == askCall {
 			body, err := io.ReadAll(r.Body)
 			must(t, err)
@@ -156,11 +158,11 @@ func asksOf(t testing.TB, w *world) (asks [][]byte) {
 			r.Body = io.NopCloser(bytes.NewReader(body))
 		}
 		h.ServeHTTP(to, r)
-	}
+	})
 	c := w.coordinator(2)
 	_, err := c.Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept)
 	must(t, err)
-	w.watch = nil
+	w.observe(nil)
 	return asks
 }
 
@@ -315,17 +317,96 @@ func TestModelIsKeptBeforeTheEnd(t *testing.T) {
 	}
 }
 
+// A link that loses calls on the way there, or answers on the way back, or brings answers byte by byte,
+// delays a training. A site whose clock moves goes on with what has begun, or ends it. In any case
+// every site pays at most once.
+func TestFaultsOfLinksAndClocks(t *testing.T) {
+	w := small(t)
+	_, err := w.coordinator(2).Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept)
+	must(t, err)
+	var skew, seen atomic.Int64
+	w.params[1].Now = func() time.Time { return time.Now().Add(time.Duration(skew.Load())) }
+	w.restart(1)
+	lose := func(after bool) func(h http.Handler, to http.ResponseWriter, r *http.Request) {
+		return func(h http.Handler, to http.ResponseWriter, r *http.Request) {
+			if seen.Add(1)%4 == 0 { // after three in a row the link is there again
+				h.ServeHTTP(to, r)
+				return
+			}
+			if after {
+				h.ServeHTTP(httptest.NewRecorder(), r)
+			}
+			panic(http.ErrAbortHandler)
+		}
+	}
+	move := func(by time.Duration) func(h http.Handler, to http.ResponseWriter, r *http.Request) {
+		return func(h http.Handler, to http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == askCall && seen.Add(1) == 2 {
+				skew.Store(int64(by))
+			}
+			h.ServeHTTP(to, r)
+		}
+	}
+	for what, fault := range map[string]func(h http.Handler, to http.ResponseWriter, r *http.Request){
+		"lost calls": lose(false), "lost answers": lose(true),
+		"a slow link": func(h http.Handler, to http.ResponseWriter, r *http.Request) {
+			answer := httptest.NewRecorder()
+			h.ServeHTTP(answer, r)
+			to.WriteHeader(answer.Code)
+			for _, b := range answer.Body.Bytes()[:min(200, answer.Body.Len())] {
+				_, _ = to.Write([]byte{b})
+				to.(http.Flusher).Flush()
+			}
+			_, _ = to.Write(answer.Body.Bytes()[min(200, answer.Body.Len()):])
+		},
+		"a clock that goes back": move(-3 * time.Hour), "a clock that goes ahead": move(30 * time.Minute),
+		"a clock beyond the policy": move(2 * time.Hour),
+	} {
+		seen.Store(0)
+		skew.Store(0)
+		before := w.paid()
+		w.observe(func(i int, h http.Handler, to http.ResponseWriter, r *http.Request) {
+			if i == 1 {
+				fault(h, to, r)
+			} else {
+				h.ServeHTTP(to, r)
+			}
+		})
+		if _, err := w.coordinator(2).Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		if n := w.paid() - before; n != 3 {
+			t.Errorf("%s: %d sites of 3 paid", what, n)
+		}
+	}
+	w.observe(nil)
+	for i := range w.params {
+		if !w.empty(w.params[i].State) {
+			t.Errorf("site %d keeps keys or answers", i)
+		}
+	}
+	skew.Store(int64(2 * time.Hour))
+	before := w.paid()
+	if _, err := w.coordinator(2).Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept); kindOf(err) != "not-allowed" ||
+		w.paid() != before {
+		t.Errorf("a training that begins after the policy: %v", err)
+	}
+	skew.Store(0)
+	_, err = w.coordinator(2).Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept)
+	must(t, err)
+}
+
 // A site that does not answer ends the training at the others, which erase their keys.
 func TestAbsentSiteEndsTheTraining(t *testing.T) {
 	w := small(t)
 	c := w.coordinator(2)
 	c.Wait = 300 * time.Millisecond
-	w.watch = func(i int, h http.Handler, to http.ResponseWriter, r *http.Request) {
+	w.observe(func(i int, h http.Handler, to http.ResponseWriter, r *http.Request) {
 		if i == 2 && r.URL.Path == askCall {
 			panic(http.ErrAbortHandler)
 		}
 		h.ServeHTTP(to, r)
-	}
+	})
 	_, err := c.Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept)
 	if err == nil || !strings.Contains(err.Error(), "site2") {
 		t.Errorf("the training ends with %v", err)
@@ -345,6 +426,7 @@ func TestPolicyRefuses(t *testing.T) {
 	text, err := folder(c.State).read(trainingFile)
 	must(t, err)
 	before := w.paid()
+	w.allow(0, func(p *Policy) { p.Honest = 2 })
 	for what, change := range map[string]func(a *sites.Training){
 		"another coordinator":             func(a *sites.Training) { a.Coordinator = "else" },
 		"another schema":                  func(a *sites.Training) { a.Schema = sites.TrainingDigest(nil) },
@@ -363,13 +445,11 @@ func TestPolicyRefuses(t *testing.T) {
 		change(&a)
 		body, err := json.Marshal(a)
 		must(t, err)
-		w.policies[0].Honest = 2
 		if _, err := c.post(t.Context(), 0, joinCall, body); kindOf(err) != "not-allowed" && kindOf(err) != "malformed" {
 			t.Errorf("a training with %s: %v", what, err)
 		}
-		w.policies[0].Honest = 3
 	}
-	w.policies[0].until = time.Now().Add(-time.Hour)
+	w.allow(0, func(p *Policy) { p.until = time.Now().Add(-time.Hour) })
 	if _, err := c.post(t.Context(), 0, joinCall, text); kindOf(err) != "not-allowed" {
 		t.Errorf("a training after the policy's last day: %v", err)
 	}
@@ -393,8 +473,12 @@ func TestHostileCoordinator(t *testing.T) {
 	seed, _ := strconv.ParseUint(os.Getenv("DISCREET_SEARCH_SEED"), 10, 64)
 	seconds, _ := strconv.Atoi(os.Getenv("DISCREET_SEARCH_SECONDS"))
 	r, until := rand.New(rand.NewPCG(3, 4+seed)), time.Now().Add(time.Duration(seconds)*time.Second)
-	answered, sent := 0, 0
+	answered, sent, told := 0, 0, time.Now()
 	for trial := 0; trial < 6 || time.Now().Before(until); trial++ {
+		if time.Since(told) > time.Minute {
+			t.Logf("%d of %d measurements were answered", answered, sent)
+			told = time.Now()
+		}
 		c := w.coordinator(1 + r.IntN(3))
 		id := begin(t, w, c, 0)
 		bill := planOf(t, w.schema, 0, 60).Terms()
@@ -452,7 +536,70 @@ func TestHostileCoordinator(t *testing.T) {
 	}
 }
 
-// What an officer signs anew holds at once: a coordinator who is left out is refused, a site's new key
+// A site answers at the hours and with the program that its policy has. A training waits for the hour,
+// and ends at any.
+func TestPolicyOfHoursAndPrograms(t *testing.T) {
+	w := small(t)
+	day := time.Date(2999, 1, 2, 0, 0, 0, 0, time.UTC)
+	for hours, open := range map[string][]int{"": {0, 12, 23}, "07:00-19:00": {7, 12, 18}, "22:00-06:00": {22, 23, 0, 5}} {
+		p := *w.policies[0]
+		p.Hours, p.Programs = hours, []string{"v1"}
+		read, err := parsePolicy([]byte(p.Draft()))
+		must(t, err)
+		if !slices.Equal(read.Programs, p.Programs) || read.Hours != hours {
+			t.Errorf("the draft of hours %q is of %q and programs %q", hours, read.Hours, read.Programs)
+		}
+		for _, h := range open {
+			must(t, read.checkHours(day.Add(time.Duration(h)*time.Hour)))
+		}
+		for _, h := range map[string][]int{"07:00-19:00": {6, 19, 23}, "22:00-06:00": {6, 12, 21}}[hours] {
+			if kindOf(read.checkHours(day.Add(time.Duration(h)*time.Hour))) != "overloaded" {
+				t.Errorf("with hours %s a call is answered at %d:00", hours, h)
+			}
+		}
+	}
+	for _, hours := range []string{"7-19", "07:00", "24:00-25:00", "07:00-07:00"} {
+		if _, err := parsePolicy([]byte(w.policies[0].Draft() + "hours: \"" + hours + "\"\n")); err == nil {
+			t.Errorf("hours %s are taken", hours)
+		}
+	}
+	var shut atomic.Bool
+	w.params[1].Now = func() time.Time {
+		if shut.Load() {
+			return time.Now().Add(3 * time.Hour)
+		}
+		return time.Now()
+	}
+	at := time.Now().UTC()
+	since := at.Sub(at.Truncate(24 * time.Hour))
+	w.allow(1, func(p *Policy) {
+		p.Hours, p.from, p.to = "these", (since+23*time.Hour)%(24*time.Hour), (since+time.Hour)%(24*time.Hour)
+		p.until = at.Add(48 * time.Hour)
+	})
+	calls := atomic.Int64{}
+	w.observe(func(i int, h http.Handler, to http.ResponseWriter, r *http.Request) {
+		if i == 1 {
+			shut.Store(calls.Add(1)%3 == 0 || r.URL.Path == endCall)
+		}
+		h.ServeHTTP(to, r)
+	})
+	_, err := w.coordinator(2).Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept)
+	must(t, err)
+	if !w.empty(w.params[1].State) || w.paid() != 3 {
+		t.Errorf("a training over two evenings leaves keys, or %d sites paid", w.paid())
+	}
+	w.params[0].Program = "v2"
+	for version, taken := range map[string]bool{"v1": false, "v2": true} {
+		p := *w.policies[0]
+		p.Programs = []string{version}
+		w.params[0].Policy = &p
+		if _, err := New(w.params[0]); (err == nil) != taken {
+			t.Errorf("a policy for program %s: %v", version, err)
+		}
+	}
+}
+
+// What an officer signs again holds at once: a coordinator who is left out is refused, a site's new key
 // signs, and a policy that does not fit changes nothing.
 func TestPolicyIsReplaced(t *testing.T) {
 	w := small(t)
@@ -486,7 +633,7 @@ func TestPolicyIsReplaced(t *testing.T) {
 	}
 	again.Peers[0].Key = public
 	for i := 1; i < 3; i++ { // the other sites' officers, too
-		w.policies[i].Sites = rotated.Sites
+		w.allow(i, func(p *Policy) { p.Sites = rotated.Sites })
 	}
 	_, err = again.Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept)
 	must(t, err)
@@ -521,7 +668,7 @@ func TestFullDisk(t *testing.T) {
 		return to.Code
 	}
 	filler, asked, refused := filepath.Join(disk, "filler"), 0, 0
-	w.watch = func(i int, h http.Handler, to http.ResponseWriter, r *http.Request) {
+	w.observe(func(i int, h http.Handler, to http.ResponseWriter, r *http.Request) {
 		if i == 0 && r.URL.Path == askCall {
 			switch asked++; asked {
 			case 2:
@@ -538,7 +685,7 @@ func TestFullDisk(t *testing.T) {
 			}
 		}
 		h.ServeHTTP(to, r)
-	}
+	})
 	_, err := w.coordinator(2).Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept)
 	must(t, err)
 	if refused != http.StatusInsufficientStorage || ready() != http.StatusOK || w.paid() != 3 {

@@ -45,8 +45,14 @@ type Policy struct {
 	Measurements    int    `yaml:"measurements"` // the most of a training
 	Numbers         int    `yaml:"numbers"`      // the most of a measurement
 	Until           string `yaml:"until"`        // the last day, as 2027-12-31
+	// Hours are those in UTC at which calls are answered, as 22:00-06:00; "": at any.
+	Hours string `yaml:"hours"`
+	// Programs are the versions of the program that may answer, as discreet-net version prints them;
+	// none: any.
+	Programs []string `yaml:"programs"`
 
-	until time.Time
+	until    time.Time
+	from, to time.Duration // since midnight, if there are Hours
 }
 
 // Limit is a price that may not be exceeded.
@@ -188,7 +194,30 @@ func parsePolicy(body []byte) (*Policy, error) {
 		return bad("until", "be a day like 2027-12-31")
 	}
 	p.until = p.until.AddDate(0, 0, 1)
+	if p.Hours != "" {
+		from, to, _ := strings.Cut(p.Hours, "-")
+		a, err := time.Parse("15:04", from)
+		b, err2 := time.Parse("15:04", to)
+		if err != nil || err2 != nil || a.Equal(b) {
+			return bad("hours", "be two times in UTC like 22:00-06:00")
+		}
+		midnight := a.Truncate(24 * time.Hour)
+		p.from, p.to = a.Sub(midnight), b.Sub(midnight)
+	}
 	return &p, nil
+}
+
+// checkHours refuses a call at another time of the day, to be made again.
+func (p *Policy) checkHours(now time.Time) error {
+	if p.Hours == "" {
+		return nil
+	}
+	now = now.UTC()
+	at := now.Sub(now.Truncate(24 * time.Hour)) // Unix time has no leap seconds
+	if p.from < p.to && at >= p.from && at < p.to || p.from > p.to && (at >= p.from || at < p.to) {
+		return nil
+	}
+	return problem.New(problem.Overloaded, "this site answers from %s UTC", strings.Replace(p.Hours, "-", " to ", 1))
 }
 
 // check refuses a training that the policy does not allow.
@@ -216,7 +245,7 @@ func (p *Policy) check(t *sites.Training, caller identity.Caller, now time.Time)
 	case len(t.Sites) < p.MinimumSites:
 		return refuse("a training of %d sites, which must be at least %d", len(t.Sites), p.MinimumSites)
 	case t.Honest > p.Honest-(len(p.Sites)-len(t.Sites)): // those who are absent may be the honest ones
-		return refuse("a training that counts on the noise of %d of %d sites, where %d of %d are honest", t.Honest,
+		return refuse("a training that counts on the noise of %d of %d sites, while %d of %d are honest", t.Honest,
 			len(t.Sites), p.Honest, len(p.Sites))
 	case t.Epsilon > most.Epsilon || t.Delta > most.Delta:
 		return refuse("a training at more than epsilon %s and delta %s", most.Epsilon, most.Delta)
@@ -249,6 +278,15 @@ func (p *Policy) Words(s *schema.Schema) (lines []string, err error) {
 	if p.ExactEvaluation {
 		say("The coordinators may see EXACT numbers about %q, for any model. With some models these show single rows.", p.HeldOut)
 	}
+	if p.Hours == "" {
+		say("Calls are answered at any hour.")
+	} else {
+		say("Calls are answered from %s UTC alone.", strings.Replace(p.Hours, "-", " to ", 1))
+	}
+	if len(p.Programs) > 0 {
+		say("This site runs the program in version %s alone. What other sites run, it cannot see.", strings.Join(p.Programs, " or "))
+	}
+	say("Each call is logged: the time, the coordinator, the call, and why it was refused. The ledger has each price.")
 	say("A training measures at most %d times, %d numbers at a time.", p.Measurements, p.Numbers)
 	if p.Honest == 1 {
 		say("This site adds all noise that its rows need, whatever other sites do.")
@@ -256,8 +294,8 @@ func (p *Policy) Words(s *schema.Schema) (lines []string, err error) {
 		say("The guarantee holds while %d of the %d sites, this one among them, add their noise and keep it to themselves.",
 			p.Honest, len(p.Sites))
 	}
-	say("The coordinator sees the noisy total of the sites and nothing else. No number of rows leaves; the time that an")
-	say("answer takes may show roughly how many there are.")
+	say("The coordinator sees the noisy total of the sites and nothing else. No number of rows leaves, since relation is")
+	say("add-remove; the time that an answer takes may show roughly how many there are.")
 	say("Schema %q: %d columns, relation %s, digest %s.", s.Name, len(s.Features()), s.Relation, agreed)
 	if agreed != p.Schema {
 		return lines, fmt.Errorf("site: the policy must name the schema's digest %s", agreed)
@@ -325,6 +363,16 @@ func (p *Policy) Draft() string {
 		orZero(p.Training.Delta), p.Lifetime.Epsilon, orZero(p.Lifetime.Delta))
 	fmt.Fprintf(&b, "measurements: %d # of one training\nnumbers: %d # of one measurement\nuntil: %q\n", p.Measurements, p.Numbers,
 		p.Until)
+	if p.Hours == "" {
+		b.WriteString("# hours: \"22:00-06:00\" # in UTC, of answers; without this line they are given at any hour\n")
+	} else {
+		fmt.Fprintf(&b, "hours: %q # in UTC, of answers\n", p.Hours)
+	}
+	if len(p.Programs) == 0 {
+		b.WriteString("# programs: [v1.0.0] # versions of the program that may answer; without this line all may\n")
+	} else {
+		fmt.Fprintf(&b, "programs: [%s]\n", strings.Join(p.Programs, ", "))
+	}
 	return b.String()
 }
 

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -63,6 +64,8 @@ type Params struct {
 	Charge func(ctx context.Context, data string, training sites.Digest) (Account, error)
 	Log    *slog.Logger
 	Now    func() time.Time
+	// Program is the version of the program, which the policy may ask for.
+	Program string
 }
 
 // Account is what a training is charged to.
@@ -143,6 +146,9 @@ func New(p Params) (*Server, error) {
 	s.meters = newMeters(s)
 	calls := http.NewServeMux()
 	for call, answer := range s.answers() {
+		if call != endCall { // keys are erased at any hour
+			answer = s.inHours(answer)
+		}
 		calls.HandleFunc("POST "+call, s.serve(answer))
 	}
 	s.calls = calls
@@ -153,6 +159,16 @@ func New(p Params) (*Server, error) {
 func (s *Server) answers() map[string]func(context.Context, []byte) ([]byte, error) {
 	return map[string]func(context.Context, []byte) ([]byte, error){joinCall: s.join, beginCall: s.begin, askCall: s.ask,
 		endCall: s.end, evaluateCall: s.evaluateExactly}
+}
+
+// inHours answers at the hours of the policy.
+func (s *Server) inHours(call func(context.Context, []byte) ([]byte, error)) func(context.Context, []byte) ([]byte, error) {
+	return func(ctx context.Context, body []byte) ([]byte, error) {
+		if err := s.policy().checkHours(s.Now()); err != nil {
+			return nil, err
+		}
+		return call(ctx, body)
+	}
 }
 
 // Replace puts another policy and key of the site in force, for calls that come from then on. What it
@@ -166,6 +182,8 @@ func (s *Server) Replace(p *Policy, key ed25519.PrivateKey) error {
 		return err
 	case agreed != p.Schema:
 		return refuse("schema", "must be the one of the policy")
+	case len(p.Programs) > 0 && !slices.Contains(p.Programs, s.Program):
+		return refuse("programs", "must have this program's version, "+s.Program)
 	case p.Sites[p.Site] != hex.EncodeToString(own):
 		return refuse("key", "must be the one of the site in the policy")
 	case p.Site != s.Policy.Site || p.Data != s.Policy.Data || p.HeldOut != s.Policy.HeldOut:

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -109,11 +110,11 @@ func tableOf(t testing.TB, s *schema.Schema, rows []string) *memory.Table {
 func readRows(t testing.TB, s *schema.Schema, rows []string) *dataset.Table {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "rows.csv")
-	head := "age,dose,ward,"
-	for k := range len(s.Features()) - 3 {
-		head += fmt.Sprintf("f%d,", k)
+	head := ""
+	for k := range s.Columns {
+		head += s.Columns[k].Name + ","
 	}
-	must(t, os.WriteFile(path, []byte(head+"ill\n"+strings.Join(rows, "\n")+"\n"), 0o600))
+	must(t, os.WriteFile(path, []byte(head+s.Label.Name+"\n"+strings.Join(rows, "\n")+"\n"), 0o600))
 	tab, err := dataset.Read(t.Context(), s, dataset.Options{}, path)
 	must(t, err)
 	return tab
@@ -160,6 +161,21 @@ type world struct {
 // newWorld splits the rows over so many sites, the first of which has one row in two.
 func newWorld(t testing.TB, s *schema.Schema, rows []string, n int) *world {
 	t.Helper()
+	parts := make([][]string, n)
+	for i, row := range rows {
+		k := 0
+		if i%2 == 1 {
+			k = 1 + (i/2)%(n-1)
+		}
+		parts[k] = append(parts[k], row)
+	}
+	return newWorldOf(t, s, parts)
+}
+
+// newWorldOf gives each site its rows.
+func newWorldOf(t testing.TB, s *schema.Schema, parts [][]string) *world {
+	t.Helper()
+	n := len(parts)
 	a, err := identity.NewAuthority(time.Now(), 24*time.Hour)
 	must(t, err)
 	w := &world{t: t, schema: s, authority: a, handlers: map[int]http.Handler{}, running: map[int]*Server{},
@@ -170,14 +186,6 @@ func newWorld(t testing.TB, s *schema.Schema, rows []string, n int) *world {
 	policy := Policy{Version: 1, Coordinators: []string{"uni"}, Sites: map[string]string{}, MinimumSites: 2, Honest: n,
 		Schema: agreed, Data: "patients", Training: Limit{"4", "0.001"}, Lifetime: Limit{"40", "0.01"}, Measurements: 300,
 		Numbers: 10000, Until: "2999-12-31", until: time.Now().Add(time.Hour)}
-	parts := make([][]string, n)
-	for i, row := range rows {
-		k := 0
-		if i%2 == 1 {
-			k = 1 + (i/2)%(n-1)
-		}
-		parts[k] = append(parts[k], row)
-	}
 	w.parts = parts
 	for i := range n {
 		public, key, err := ed25519.GenerateKey(nil)
@@ -236,6 +244,13 @@ func (w *world) start(i int) {
 	w.servers[i], w.peers[i].URL = h, h.URL
 }
 
+// observe lets watch see the calls from now on; nil: nobody does.
+func (w *world) observe(watch func(i int, h http.Handler, to http.ResponseWriter, r *http.Request)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.watch = watch
+}
+
 // restart forgets what a site has in memory, as a kill does.
 func (w *world) restart(i int) {
 	server, err := New(w.params[i])
@@ -246,6 +261,16 @@ func (w *world) restart(i int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.handlers[i], w.running[i] = server.Handler(), server
+}
+
+// allow puts a changed policy in force at a site. The old one stays as it is: calls that were cancelled
+// may still read it.
+func (w *world) allow(i int, change func(p *Policy)) {
+	w.t.Helper()
+	p := *w.policies[i]
+	change(&p)
+	w.policies[i], w.params[i].Policy = &p, &p
+	w.restart(i)
 }
 
 func (w *world) coordinator(honest int) *Coordinator {
@@ -408,5 +433,59 @@ func TestMonitoringAsksForWhatThereIs(t *testing.T) {
 	}
 	if asked < 12 {
 		t.Errorf("only %d metrics are asked for", asked)
+	}
+}
+
+// A site opens the kit of the key that it knows, unchanged, if it is in it.
+func TestKitsThatAreRefused(t *testing.T) {
+	w := small(t)
+	public, key, err := ed25519.GenerateKey(nil)
+	must(t, err)
+	var b bytes.Buffer
+	must(t, WriteKit(&Kit{Sites: "sites", Schema: "schema", Authority: "a", Policies: map[string]string{"site0": w.policies[0].Draft()}},
+		key, &b))
+	for what, c := range map[string]struct {
+		text, site string
+		from       ed25519.PublicKey
+		taken      bool
+	}{
+		"as it is":        {b.String(), "site0", public, true},
+		"for another":     {b.String(), "site1", public, false},
+		"of another key":  {b.String(), "site0", w.params[0].Key.Public().(ed25519.PublicKey), false},
+		"changed":         {strings.Replace(b.String(), "honest: 3", "honest: 1", 1), "site0", public, false},
+		"without a line":  {b.String()[:strings.LastIndex(b.String(), "# signed")], "site0", public, false},
+		"with more in it": {"\n" + b.String(), "site0", public, false},
+	} {
+		path := filepath.Join(t.TempDir(), "kit")
+		must(t, os.WriteFile(path, []byte(c.text), 0o600))
+		k, draft, err := ReadKit(path, c.from, c.site)
+		if (err == nil) != c.taken {
+			t.Errorf("a kit %s: %v", what, err)
+		}
+		if err == nil && (k.Schema != "schema" || draft.Site != "site0" || draft.Honest != 3) {
+			t.Errorf("a kit %s is another one: %+v", what, k)
+		}
+	}
+}
+
+// A schema that no site can answer for is refused by its reason, before any site is asked.
+func TestSchemasThatSitesRefuse(t *testing.T) {
+	s := schemaOf(t, 2, 0)
+	text, err := s.YAML()
+	must(t, err)
+	for param, change := range map[string][2]string{
+		"relation": {"relation: add-remove", "relation: replace-one"},
+		"person":   {"relation: add-remove", "relation: add-remove\nperson: {column: id, rows: 1, persons: 60}"},
+	} {
+		changed := strings.Replace(string(text), change[0], change[1], 1)
+		if param == "person" {
+			changed = strings.Replace(changed, "columns:\n", "columns:\n  - {name: id, role: ignored}\n", 1)
+		}
+		other, err := schema.Parse([]byte(changed))
+		must(t, err)
+		bad := (*dp.ParamError)(nil)
+		if _, err := (&Coordinator{Self: &identity.Identity{}}).describe(other, guard.Terms{}, nil); !errors.As(err, &bad) || bad.Param != param {
+			t.Errorf("a schema with another %s: %v", param, err)
+		}
 	}
 }

@@ -33,7 +33,7 @@ type Announcement struct {
 	Ends time.Time
 	// Helpers hold the shares of a task in mode aggregate, in order; of no other.
 	Helpers []Helper
-	// Roster names the owners who may report; zero: whoever has a key, which no task
+	// Roster names the owners who may report; zero: anyone who has a key, which no task
 	// in mode aggregate allows.
 	Roster RosterDigest
 	// Honest is how many of the owners on the roster must be honest for the noise of
@@ -192,7 +192,7 @@ func (a *Announcement) Sign(operator *identity.Identity) (Signed, error) {
 	return Signed{text, s}, err
 }
 
-// Open returns what an operator has announced. It refuses what anybody else has
+// Open returns what an operator has announced. It refuses what anyone else has
 // signed, and what has ended by the time at.
 func (s Signed) Open(reader *identity.Identity, at time.Time) (*Announcement, error) {
 	who, err := reader.Verify(s.Signature, Purpose, s.Text, at)

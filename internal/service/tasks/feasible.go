@@ -16,8 +16,8 @@ import (
 // Circumstances are the facts, apart from an announcement, that decide whether its task can
 // succeed. All of it is public.
 type Circumstances struct {
-	Owners    int       // expected to take part; 0: nobody has said
-	Roster    Roster    // the owners who may; nil: whoever has a key
+	Owners    int       // expected to take part; 0: no one has said
+	Roster    Roster    // the owners who may; nil: anyone who has a key
 	Signature time.Time // when the operator's certificate ends
 	Now       time.Time
 }
@@ -118,7 +118,7 @@ func miss(owners, minimum int, parts map[float64]int) (sum float64) {
 }
 
 // largestMinimum is the largest minimum below one that is missed too often which is
-// not, 0 where there is none.
+// not, 0 if there is none.
 func largestMinimum(owners, missed int, parts map[float64]int) int {
 	good := 0
 	for good+1 < missed {

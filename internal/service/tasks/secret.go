@@ -14,7 +14,7 @@ import (
 )
 
 // SecretSum is the secret sum that a broadcast of a task in mode aggregate asks its
-// owners for. It is the same to whoever works it out, but for the roster, the
+// owners for. Everyone computes the same one, except the roster, the
 // helpers' memories and its end; owners hold these against the announcement by
 // CheckSum.
 func SecretSum(a *Announcement, broadcast []byte, roster []secretsum.Key, helpers []secretsum.Helper,

@@ -217,7 +217,7 @@ func TestHonestOwnersSuffice(t *testing.T) {
 }
 
 // TestListsSuitTheTask: a list that is not the announced one, or of which too many may
-// be dishonest, is refused before anybody reports.
+// be dishonest, is refused before anyone reports.
 func TestListsSuitTheTask(t *testing.T) {
 	a, list := secretTask(t), listed(t, 12)
 	for name, x := range map[string]struct {

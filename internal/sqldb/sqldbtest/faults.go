@@ -79,7 +79,7 @@ func (f *Faults) nextFault() (before, after error) {
 	return f.err, nil
 }
 
-// callWithFault is one call that may fail; undo leaves nothing open where it does.
+// callWithFault is one call that may fail; undo leaves nothing open if it does.
 func (f *Faults) callWithFault(do func() error, undo func()) error {
 	before, after := f.nextFault()
 	if before != nil {

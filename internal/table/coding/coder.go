@@ -16,7 +16,7 @@ import (
 
 // Coder says what the cells of one column mean: a number within its bounds, or the
 // code of a category or a class. It is total: a cell it cannot read becomes what the
-// schema declares. Only where the schema declares nothing, which it may for public
+// schema declares. Only if the schema declares nothing, which it may for public
 // columns alone, does a cell mean nothing; a guarantee that protects them asks for
 // schema.CheckDefaults.
 type Coder struct {
@@ -40,13 +40,13 @@ type Coder struct {
 	tokenValues  []float64 // the same as numbers
 	special      []float64
 	comma        bool   // stands before a fraction
-	date         string // how dates are written; "" where cells are none
+	date         string // how dates are written; "" if cells are none
 	since        int    // day that a date is counted from, in days since 1970-01-01
 	marksMissing bool   // missing and unreadable cells have a mark, behind those of special values
 }
 
 // New is what the cells of a column of the file mean in a table with these signs for
-// missing cells. It fails with a *dp.ParamError where no schema file can declare such
+// missing cells. It fails with a *dp.ParamError if no schema file can declare such
 // a column.
 func New(c *schema.Column, d *schema.Dialect) (*Coder, error) {
 	if c.Kind == schema.Category {
@@ -62,7 +62,7 @@ func New(c *schema.Column, d *schema.Dialect) (*Coder, error) {
 }
 
 // NewIdentifier is what the cells of a column of identifiers mean: what identify makes of them, of
-// an empty one where there is none.
+// an empty one if there is none.
 func NewIdentifier(name string, identify func(cell []byte) uint32) *Coder {
 	return &Coder{Name: name, identify: identify}
 }
@@ -170,7 +170,7 @@ func (c *Coder) Prefixes() (texts []string, codes []uint32) {
 func (c *Coder) MissingNumbers() []float64 { return slices.Clone(c.tokenValues) }
 
 // ReadCode is the code of a cell of a category or a label that is given as text,
-// already trimmed where the dialect says so.
+// already trimmed if the dialect says so.
 func ReadCode[T string | []byte](c *Coder, cell T) (code uint32, ok bool) {
 	if c.identify != nil {
 		return c.identify([]byte(cell)), true
@@ -216,7 +216,7 @@ func (c *Coder) MissingCode() (code uint32, ok bool) {
 }
 
 // ReadNumber is the number within the bounds that a text stands for, already trimmed
-// where the dialect says so, or a mark; see TakeMark.
+// if the dialect says so, or a mark; see TakeMark.
 func ReadNumber[T string | []byte](c *Coder, cell T) (x float64, ok bool) {
 	for _, token := range c.tokens {
 		if string(cell) == token {
@@ -229,7 +229,7 @@ func ReadNumber[T string | []byte](c *Coder, cell T) (x float64, ok bool) {
 	return c.markOrClamp(x), true
 }
 
-// FloatNumber is the number within the bounds that a number stands for.
+// FloatNumber clamps a number to the bounds.
 func (c *Coder) FloatNumber(x float64) (float64, bool) {
 	// Before the clamp: min and max would let NaN through.
 	if !(math.Abs(x) <= math.MaxFloat64) || c.date == "" && slices.Contains(c.tokenValues, x) {

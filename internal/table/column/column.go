@@ -80,7 +80,7 @@ func (c *Codes) Look(from int, to, out []uint32) {
 }
 
 // Mix makes out[i] out[i]·size plus the code of row from+i: a number for several
-// codes where each is below its size.
+// codes if each is below its size.
 func (c *Codes) Mix(from int, size uint32, out []uint32) {
 	switch {
 	case c.U8 != nil:

@@ -5,7 +5,7 @@ package column
 import "math"
 
 // In lists of numbers on their way, marks are numbers far beyond all bounds, which amounts never
-// are. A Column has them apart, so that nobody can take one for an amount.
+// are. A Column has them apart, so that no one can take one for an amount.
 var firstMark = math.Float64frombits(math.Float64bits(math.MaxFloat64) - math.MaxUint8)
 
 // MarkNumber is mark k, from 1 to 255, as a number on its way.

@@ -28,8 +28,8 @@ type Added struct {
 // repaired. Columns stand in the order of the first file. CSV is written in the
 // schema's dialect; white space that it trims and comments are left out, and of what
 // the schema skips stands what it takes to fit it. In
-// Parquet, the schema's numbers become doubles, null where a cell is missing or
-// no number, and all other columns strings, null where a cell is missing.
+// Parquet, the schema's numbers become doubles, null if a cell is missing or
+// no number, and all other columns strings, null if a cell is missing.
 //
 // Errors are as for Read, but cells are not looked at.
 func AppendColumns(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, format Format, added []Added,

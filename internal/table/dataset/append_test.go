@@ -107,7 +107,7 @@ func TestAppendRoundTrip(t *testing.T) {
 		for _, to := range []Format{CSV, Parquet} {
 			name := fmt.Sprintf("%s to %s", from, to)
 			out := writeFile(t, "out."+string(to), appended(t, s, Options{}, to, path))
-			names, err := ReadHeader(out, s.Dialect)
+			names, err := ReadHeader(t.Context(), out, s.Dialect)
 			if want := []string{"age", "income", "city", "rank", "note", "sick", "label", "score"}; err != nil ||
 				!reflect.DeepEqual(names, want) {
 				t.Errorf("%s: columns %q, error %v", name, names, err)

@@ -82,7 +82,7 @@ func (r *reader) waitForBlock() error {
 // window is some row groups of a file that make one block.
 type window struct {
 	pf   *parquetFile
-	at   []int // by column of the schema, the label last: the place in the file; -1 where it is not read
+	at   []int // by column of the schema, the label last: the place in the file; -1 if it is not read
 	part groupRange
 	rows int
 	done error

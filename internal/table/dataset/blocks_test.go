@@ -143,8 +143,8 @@ func TestBlocksHaveTheFaultsOfRead(t *testing.T) {
 	}
 }
 
-// Rows of one person have one number in all blocks, of files of both formats, and who is nobody in
-// one is nobody in all.
+// Rows of one person have one number in all blocks, of files of both formats, and who is no one in
+// one is no one in all.
 func TestBlocksKnowPersons(t *testing.T) {
 	s := smallSchema()
 	s.Person = &schema.Person{Column: "note", Rows: 1}

@@ -90,8 +90,8 @@ func readCellNames(in *bufio.Reader) (names []string, err error) {
 
 var errNoCell = errors.New("dataset: no cell")
 
-// orBroken is broken where the stream ends too early or does not follow the format, and else the
-// failure of the source.
+// orBroken returns broken if the stream ends too early or does not follow the format, and otherwise
+// the failure of the source.
 func orBroken(err error, broken *FaultError) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF || err == errNoCell {
 		return broken

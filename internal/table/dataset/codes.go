@@ -46,7 +46,7 @@ func newCoders(s *schema.Schema) (cols []*coder, label *coder, err error) {
 	return cols, &coder{Coder: of}, err
 }
 
-// codeText codes a cell given as text, already trimmed where the dialect says so.
+// codeText codes a cell given as text, already trimmed if the dialect says so.
 func (c *coder) codeText(cell []byte) (code uint32, ok bool) {
 	if !c.Number {
 		return coding.ReadCode(c.Coder, cell)
@@ -94,7 +94,7 @@ func (c *coder) codeCell(v coding.Cell, trim bool) (code uint32, ok bool) {
 	return c.codeNumber(c.CellNumber(v, trim))
 }
 
-// codeNumber is the code of a number within the bounds, where there is one.
+// codeNumber is the code of a number within the bounds, if there is one.
 func (c *coder) codeNumber(x float64, ok bool) (code uint32, _ bool) {
 	if !ok {
 		return 0, false

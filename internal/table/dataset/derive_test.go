@@ -206,7 +206,7 @@ func TestFilesWithoutTheDerivedColumns(t *testing.T) {
 	wantFault(t, err, path, 1, "", "must have 6 cells")
 }
 
-// Whoever reads one derived column needs its sources and nothing else.
+// Anyone who reads one derived column needs its sources and nothing else.
 func TestAPartReadsTheSourcesAlone(t *testing.T) {
 	s := monthsSchema(t)
 	part := s.Part([]int{6}) // least

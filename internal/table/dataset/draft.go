@@ -18,25 +18,29 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// AddTypes has a codebook say what the metadata of a Parquet file, or the catalogue of a database,
-// say of columns about which it says no more. Of other files it adds nothing. No row is read.
-func AddTypes(book schema.Codebook, path string) (schema.Codebook, error) {
-	var types map[string]string
-	ctx := Hold(context.Background())
+// AddTypes has a codebook say what ColumnTypes says of columns about which it says no more.
+func AddTypes(ctx context.Context, book schema.Codebook, path string) (schema.Codebook, error) {
+	types, err := ColumnTypes(ctx, path)
+	if types == nil || err != nil {
+		return book, err
+	}
+	return book.AddTypes(types), nil
+}
+
+// ColumnTypes are the types of columns, as a codebook names them, by the metadata of a Parquet file or
+// the catalogue of a database; nil for other files. No row is read.
+func ColumnTypes(ctx context.Context, path string) (map[string]string, error) {
+	ctx = Hold(ctx)
 	file, err := firstFile(ctx, path)
 	switch {
 	case err != nil:
-	case IsAddress(path):
-		types, err = readSQLTypes(path)
-	case FormatOf(file) == Parquet:
-		types, err = readParquetTypes(ctx, file)
-	default:
-		return book, nil
-	}
-	if err != nil {
 		return nil, err
+	case IsAddress(path):
+		return readSQLTypes(path)
+	case FormatOf(file) == Parquet:
+		return readParquetTypes(ctx, file)
 	}
-	return book.AddTypes(types), nil
+	return nil, nil
 }
 
 // readParquetTypes are the types of a file's columns, as a codebook names them.
@@ -90,7 +94,7 @@ func AddSample(book schema.Codebook, sample, path string, names []string, d sche
 	if here, err := os.Stat(path); err == nil && os.SameFile(here, there) {
 		return refuse("must be another file than the table")
 	}
-	head, err := ReadHeader(sample, d)
+	head, err := ReadHeader(context.Background(), sample, d)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ func TestAddTypes(t *testing.T) {
 		Tags []string `parquet:"tags"`
 	}
 	path := writeParquet(t, []row{{Age: 41, Town: canary, Born: 12000}})
-	names, err := ReadHeader(path, schema.Dialect{})
+	names, err := ReadHeader(t.Context(), path, schema.Dialect{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestAddTypes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if book, err = AddTypes(book, path); err != nil {
+	if book, err = AddTypes(t.Context(), book, path); err != nil {
 		t.Fatal(err)
 	}
 	d := schema.Dialect{Delimiter: ',', Quote: '"', Header: true}
@@ -56,7 +56,7 @@ func TestAddTypes(t *testing.T) {
 	if strings.Contains(string(text), canary) {
 		t.Error("a cell is in the draft")
 	}
-	if book, err := AddTypes(nil, writeFile(t, "a.csv", canary)); book != nil || err != nil {
+	if book, err := AddTypes(t.Context(), nil, writeFile(t, "a.csv", canary)); book != nil || err != nil {
 		t.Errorf("CSV: %v, error %v", book, err)
 	}
 	// Pages are never looked at: damaged ones do no harm, damaged metadata do.
@@ -67,10 +67,10 @@ func TestAddTypes(t *testing.T) {
 	for i := 4; i < 40; i++ {
 		whole[i] ^= 0xff
 	}
-	if _, err := AddTypes(nil, writeFile(t, "b.parquet", string(whole))); err != nil {
+	if _, err := AddTypes(t.Context(), nil, writeFile(t, "b.parquet", string(whole))); err != nil {
 		t.Errorf("damaged pages: %v", err)
 	}
 	bad := writeFile(t, "c.parquet", "PAR1"+canary+canary+"PAR1")
-	_, err = AddTypes(nil, bad)
+	_, err = AddTypes(t.Context(), nil, bad)
 	wantFault(t, err, bad, 0, "", "must be undamaged Parquet")
 }

@@ -24,7 +24,7 @@ func TestOtherFormatsAreNamed(t *testing.T) {
 		path := writeFile(t, name, text)
 		_, err := Read(t.Context(), smallSchema(), Options{}, path)
 		wantFault(t, err, path, 0, "", want)
-		if _, err := ReadHeader(path, smallSchema().Dialect); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ReadHeader(t.Context(), path, smallSchema().Dialect); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the header of %s: %v", name, err)
 		}
 		var refused *dp.ParamError

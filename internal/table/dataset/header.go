@@ -15,14 +15,14 @@ import (
 // ReadHeader returns the column names of a file in their order: the first
 // record of a CSV file of dialect d, which must have a header, or the names in
 // a Parquet file's metadata. It reads no text behind the header's line. A first
-// record that looks like somebody's row, as that of a file without a header does,
+// record that looks like a person's row, as that of a file without a header does,
 // is a *dp.ParamError: one with a field that is a number, a date, a truth value, a
 // sign for a missing cell, empty, or there twice.
-func ReadHeader(path string, d schema.Dialect) ([]string, error) {
+func ReadHeader(ctx context.Context, path string, d schema.Dialect) ([]string, error) {
 	if IsAddress(path) {
 		return readSQLNames(path)
 	}
-	ctx := Hold(context.Background())
+	ctx = Hold(ctx)
 	path, err := firstFile(ctx, path)
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func ReadHeader(path string, d schema.Dialect) ([]string, error) {
 	}
 	if !d.Header {
 		return nil, &dp.ParamError{Op: "dataset", Param: "header", Want: "must be declared to read column names",
-			Hint: "the first record of a file without a header is somebody's data; give the number of columns instead"}
+			Hint: "the first record of a file without a header is a person's data; give the number of columns instead"}
 	}
 	src, f, err := openFile(ctx, path)
 	if err != nil {
@@ -61,7 +61,7 @@ func readHeader(path string, text io.Reader, d schema.Dialect) ([]string, error)
 			return nil, &dp.ParamError{Op: "dataset: " + path, Param: "header",
 				Want: fmt.Sprintf("must name each column once, and field %d of line %d is what a row has", i+1, rs.line),
 				Got:  "a number, a date, a sign for a missing cell, or a field twice",
-				Hint: "give --no-header --columns N for a file without a header; also where columns are called by numbers, " +
+				Hint: "give --no-header --columns N for a file without a header, or if columns are named by numbers, " +
 					"and write their names yourself"}
 		}
 		seen[name] = true

@@ -17,22 +17,22 @@ func TestReadHeader(t *testing.T) {
 	text := "\xef\xbb\xbf# by hand\nage, \"full, name\" ,sick\r\n" + canary + ",\xff\x00,\"\n"
 	want := []string{"age", "full, name", "sick"}
 	for _, path := range []string{writeFile(t, "t.csv", text), writeFile(t, "t.csv.gz", string(packed(t, text)))} {
-		got, err := ReadHeader(path, d)
+		got, err := ReadHeader(t.Context(), path, d)
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q, error %v; want %q", got, err, want)
 		}
 	}
-	got, err := ReadHeader(writeParquet(t, randomRows(3)), d)
+	got, err := ReadHeader(t.Context(), writeParquet(t, randomRows(3)), d)
 	if want := []string{"age", "income", "city", "rank", "note", "sick"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("Parquet: %q, error %v; want %q", got, err, want)
 	}
 	d.Header = false
-	if got, err := ReadHeader(writeFile(t, "t.csv", text), d); !errors.As(err, new(*dp.ParamError)) {
+	if got, err := ReadHeader(t.Context(), writeFile(t, "t.csv", text), d); !errors.As(err, new(*dp.ParamError)) {
 		t.Errorf("no header declared: %q, error %v", got, err)
 	}
 	path := writeFile(t, "t.csv", "")
 	d.Header = true
-	_, err = ReadHeader(path, d)
+	_, err = ReadHeader(t.Context(), path, d)
 	wantFault(t, err, path, 0, "", "must have a header")
 }
 
@@ -48,7 +48,7 @@ func TestReadHeaderStopsAtItsLine(t *testing.T) {
 	}
 }
 
-// The first record of a file without a header is somebody's row: it is not taken for
+// The first record of a file without a header is a person's row: it is not taken for
 // names, and not repeated.
 func TestReadHeaderRefusesARow(t *testing.T) {
 	d := schema.Dialect{Delimiter: ';', Quote: '"', Header: true}
@@ -58,7 +58,7 @@ func TestReadHeaderRefusesARow(t *testing.T) {
 		"a;?", "a;NA", "a;nan", "a;TRUE", "a;;b", "a;b;a", "a; a", "a;\"7\"", "-; b",
 	} {
 		path := writeFile(t, "t.csv", row+"\n")
-		names, err := ReadHeader(path, d)
+		names, err := ReadHeader(t.Context(), path, d)
 		if names != nil || !errors.As(err, new(*dp.ParamError)) {
 			t.Errorf("%q: %q, error %v", row, names, err)
 			continue
@@ -73,7 +73,7 @@ func TestReadHeaderRefusesARow(t *testing.T) {
 	}
 	headers := []string{"age;sex", "pay_2024;1st visit", "x1;x2", "e;E", "T;Z", "%;€", "nationality;norm", "no;b"}
 	for _, header := range headers {
-		if _, err := ReadHeader(writeFile(t, "t.csv", header+"\n"), d); err != nil {
+		if _, err := ReadHeader(t.Context(), writeFile(t, "t.csv", header+"\n"), d); err != nil {
 			t.Errorf("%q: %v", header, err)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// However many persons there are, each has one number and no two have the same: somebody with two
+// However many persons there are, each has one number and no two have the same: someone with two
 // would be protected for half of their rows.
 func TestIdentifiersKeepTheirNumbers(t *testing.T) {
 	const persons = 70_000

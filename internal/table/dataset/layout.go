@@ -29,7 +29,7 @@ func (r *reader) layoutByPosition(fields int) *layout {
 //
 // A name that the schema does not have is repeated in a fault only once every
 // declared name has been found: a file without a header, read as if it had one,
-// shows somebody's record where the names should be.
+// shows a person's record where the names should be.
 func (r *reader) layoutByName(path string, line int, names []string) (*layout, error) {
 	fault := func(column, requirement string) error {
 		return &FaultError{File: path, Line: line, Column: column, Fault: requirement}

@@ -45,7 +45,7 @@ func amountAndMark(c *column.Column, i int) string {
 	return fmt.Sprint(c.Values[code], "/", c.Marks[code])
 }
 
-// A special value, wherever it lies, and a missing or unreadable cell are marks where they are
+// A special value, wherever it lies, and a missing or unreadable cell are marks if they are
 // declared; who does not look at marks finds the default. Single rows and rows in memory agree.
 func TestSpecialAndMissingCells(t *testing.T) {
 	s := parseSchema(t, markedSchema)

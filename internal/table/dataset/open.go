@@ -16,10 +16,36 @@ import (
 // another when it is read again is refused. Files of this machine are not watched.
 func Hold(ctx context.Context) context.Context { return object.Hold(ctx) }
 
+// heldFile is a file that is reached otherwise than through the system.
+type heldFile struct {
+	name string
+	file io.ReaderAt
+	size int64
+}
+
+type heldKey struct{}
+
+// WithFile makes name, under the context it returns, the name of a file of size bytes that is read
+// through file: one that a program holds, and the system does not know.
+func WithFile(ctx context.Context, name string, file io.ReaderAt, size int64) context.Context {
+	return context.WithValue(ctx, heldKey{}, &heldFile{name, file, size})
+}
+
+// findHeld is the file of WithFile by this name; nil where the system has it.
+func findHeld(ctx context.Context, name string) *heldFile {
+	if held, ok := ctx.Value(heldKey{}).(*heldFile); ok && held.name == name {
+		return held
+	}
+	return nil
+}
+
 // openFile opens the file or the object at path, to be read from its beginning. Close it.
 func openFile(ctx context.Context, path string) (io.Reader, io.Closer, error) {
 	if err := checkFormat(path); err != nil {
 		return nil, nil, err
+	}
+	if held := findHeld(ctx, path); held != nil {
+		return io.NewSectionReader(held.file, 0, held.size), io.NopCloser(nil), nil
 	}
 	if object.IsAddress(path) {
 		o, err := object.Open(ctx, path)
@@ -34,6 +60,10 @@ func openFile(ctx context.Context, path string) (io.Reader, io.Closer, error) {
 
 // openParquet opens the file or the object at path. The caller closes f.
 func openParquet(ctx context.Context, path string) (pf *parquetFile, f io.Closer, err error) {
+	if held := findHeld(ctx, path); held != nil {
+		pf, err = newParquetFile(path, held.file, held.size)
+		return pf, io.NopCloser(nil), err
+	}
 	if object.IsAddress(path) {
 		o, err := object.Open(ctx, path)
 		if err != nil {
@@ -84,6 +114,10 @@ func (pf *parquetFile) waits() int {
 func listFiles(ctx context.Context, paths []string) (files []string, err error) {
 	for _, path := range paths {
 		var inside []string
+		if findHeld(ctx, path) != nil {
+			files = append(files, path)
+			continue
+		}
 		if object.IsFolder(path) {
 			inside, err = object.List(ctx, path)
 		} else if info, statErr := os.Stat(path); !isStdin(path) && statErr == nil && info.IsDir() {

@@ -57,7 +57,7 @@ func TestFoldersAreTheirFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names, err := ReadHeader(paths[0], schema.Dialect{})
+	names, err := ReadHeader(t.Context(), paths[0], schema.Dialect{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,10 +72,10 @@ func TestFoldersAreTheirFiles(t *testing.T) {
 		if got, n, err := Tally(t.Context(), sch, Options{}, folder); err != nil || n != 300 || !slices.Equal(got, counts) {
 			t.Errorf("%s: other counts of %d rows: %v", folder, n, err)
 		}
-		if got, err := ReadHeader(folder, schema.Dialect{}); err != nil || !slices.Equal(got, names) {
+		if got, err := ReadHeader(t.Context(), folder, schema.Dialect{}); err != nil || !slices.Equal(got, names) {
 			t.Errorf("%s: %v: %v", folder, got, err)
 		}
-		if book, err := AddTypes(nil, folder); err != nil || len(book) == 0 {
+		if book, err := AddTypes(t.Context(), nil, folder); err != nil || len(book) == 0 {
 			t.Errorf("%s: no types: %v", folder, err)
 		}
 		var there, here strings.Builder

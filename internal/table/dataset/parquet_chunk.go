@@ -35,7 +35,7 @@ type chunk struct {
 
 	// The present page.
 	left    int     // rows
-	levels  *hybrid // 1 where a value is present; nil: everywhere
+	levels  *hybrid // 1 if a value is present; nil: everywhere
 	indices *hybrid // into dict; nil: plain
 	plain   *valueReader
 

@@ -11,11 +11,11 @@ import (
 )
 
 // Nobody is the person of rows without an identifier, which count for nothing: taken for one person
-// they would be several, and each for one of its own somebody with many of them would be many.
+// they would be several, and each for one of its own someone with many of them would be many.
 const Nobody = 0
 
 // identifiers numbers persons from 1 on. It holds no identifier, only what a keyed hash makes of
-// it, and the key is drawn anew for each reading: the table can be asked which rows are one
+// it, and the key is drawn again for each reading: the table can be asked which rows are one
 // person's and never whose they are.
 type identifiers struct {
 	key     [32]byte
@@ -82,7 +82,7 @@ func (ids *identifiers) renumber(part *identifiers, persons []uint32) {
 // given the same secret tell the same persons apart.
 type PersonKeys struct{ ids *identifiers }
 
-// NewPersonKeys numbers nobody yet.
+// NewPersonKeys numbers no one yet.
 func NewPersonKeys(secret [32]byte) *PersonKeys {
 	return &PersonKeys{&identifiers{key: secret, numbers: map[[16]byte]uint32{}}}
 }
@@ -105,7 +105,7 @@ func (t *Table) CountPersons() (rows []uint32, persons int) {
 	return rows, persons
 }
 
-// PublicUnits is the number of rows, or persons where the schema declares those, t has, as far as that
+// PublicUnits is the number of rows, or persons if the schema declares those, t has, as far as that
 // is public: 0 under add-remove.
 func (t *Table) PublicUnits() int {
 	if t.Schema.Relation != dp.ReplaceOne {

@@ -63,7 +63,7 @@ func TestPersonsAreNumbered(t *testing.T) {
 }
 
 // Whatever type a Parquet file or a program has identifiers in, they are the same persons; a NaN,
-// as tables of numbers write a missing cell, is nobody.
+// as tables of numbers write a missing cell, is no one.
 func TestIdentifiersOfEveryType(t *testing.T) {
 	s, err := schema.Parse([]byte(personSchema))
 	if err != nil {
@@ -97,7 +97,7 @@ func TestIdentifiersOfEveryType(t *testing.T) {
 	for _, id := range []int64{large, 7, 0, large, 0, 8, 7, large} {
 		row := integers{&id, 30, "no"}
 		x, text := float64(id), strconv.FormatInt(id, 10)
-		if id == 0 { // nobody
+		if id == 0 { // no one
 			row.ID, x, text = nil, math.NaN(), "?"
 		}
 		a, b = append(a, row), append(b, doubles{x, 30, "no"})

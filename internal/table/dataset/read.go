@@ -160,7 +160,7 @@ func newReader(ctx context.Context, s *schema.Schema, opts Options, paths []stri
 		r.label = nil
 	}
 	if at := s.PersonColumn(); at >= 0 {
-		if opts.Labels == LabelsIgnored { // nobody asks whose the rows are
+		if opts.Labels == LabelsIgnored { // no one asks whose the rows are
 			r.cols[at] = nil
 		} else if opts.Persons != nil {
 			opts.Persons.ids.missing = s.Dialect.Missing

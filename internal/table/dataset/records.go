@@ -199,7 +199,7 @@ func (rs *records) fillBuffer() {
 }
 
 // skipMark steps over a byte-order mark, which counts before no record, and returns the error that
-// ended the source where nothing is left.
+// ended the source if nothing is left.
 func (rs *records) skipMark() error {
 	const mark = "\xef\xbb\xbf"
 	if rs.hasPrefix(mark) {

@@ -175,7 +175,7 @@ func (c *coder) codeSQL(v *sqlrows.Cell, trim bool) (code uint32, ok bool) {
 type recent struct {
 	integers [recentIntegers]struct {
 		cell int64
-		code uint32 // plus 1; 0 where the place is free
+		code uint32 // plus 1; 0 if the place is free
 	}
 	texts [recentTexts]struct {
 		cell string

@@ -15,7 +15,7 @@ type Table struct {
 	Cols   []column.Column // parallel to Schema.Columns; the zero Column for ignored ones
 	Labels []uint8         // length Rows, codes of Schema.Label.Levels; nil for a table read without labels
 	// Persons says whose each row is, by numbers that mean nothing else, Nobody for a row without an
-	// identifier; nil where the schema declares no person, and in a table read for prediction.
+	// identifier; nil if the schema declares no person, and in a table read for prediction.
 	Persons []uint32
 }
 

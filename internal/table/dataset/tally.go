@@ -27,7 +27,7 @@ type CellCounts struct {
 	Other int `json:"other"`
 	// Clamped cells hold a number outside the bounds.
 	Clamped int `json:"clamped"`
-	// Unreadable cells hold no number where one is declared, or no class of the label.
+	// Unreadable cells hold no number if one is declared, or no class of the label.
 	Unreadable int `json:"unreadable"`
 	// Respelled cells, which are Other or Unreadable, are a declared value but for letter case and
 	// white space.

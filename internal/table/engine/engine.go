@@ -21,8 +21,8 @@ type Table interface {
 	Schema() *schema.Schema
 	// Rows is the number of rows, n. Public under replace-one.
 	Rows() int
-	// Persons settles what rows count for where the schema declares persons, which comes before any
-	// question below; nil where a row is a unit of its own.
+	// Persons settles what rows count for if the schema declares persons, which comes before any
+	// question below; nil if a row is a unit of its own.
 	Persons() Persons
 	// Against is the same rows, not a copy, with a label of two classes: the given
 	// one, which is positive and has code 1, and all others together, code 0. Its
@@ -49,7 +49,7 @@ type Table interface {
 // another: what an engine must know of a question once (the space, the shape of rows) it was
 // told when Margins was made. It may be used by several goroutines.
 type Margins interface {
-	// Sample is about so many of the rows, all where there are fewer: a row is in it or not by what
+	// Sample is about so many of the rows, all if there are fewer: a row is in it or not by what
 	// its features say, wherever it lies, and equal rows are in it together.
 	Sample(rows int) Margins
 	// Sums are the gradient and, with hess, the Hessian at coef for
@@ -112,7 +112,7 @@ func PackKeys(codes []int) (fields []KeyField, keyBits int) {
 // Groups is a table of distinct rows with, for each, how many rows of each
 // label it stands for.
 type Groups struct {
-	Cols   []column.Column // parallel to the schema's Columns; zero where not asked for
+	Cols   []column.Column // parallel to the schema's Columns; zero if not asked for
 	Len    int             // number of distinct rows
 	Counts [][]uint64      // Counts[label][group]
 }

@@ -30,7 +30,7 @@ type ExactSums struct {
 	Whole Wide   // of the losses
 	Part  Wide   // of the losses, what is beyond whole numbers
 	Grad  []Wide // the intercept last
-	Hess  []Wide // the upper triangle, row by row; nil where it was not asked for
+	Hess  []Wide // the upper triangle, row by row; nil if it was not asked for
 }
 
 // Add adds the sums over other rows.

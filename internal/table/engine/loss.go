@@ -9,7 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Loss is a convex loss of a margin z, the score where the label is positive
+// Loss is a convex loss of a margin z, the score if the label is positive
 // and its opposite elsewhere. Its slope lies in [-1, 0]. The zero value is the
 // logistic loss log(1+exp(-z)).
 type Loss struct {
@@ -51,7 +51,7 @@ func (l Loss) At(z float64) (value, slope, curve float64) {
 // Rows says how a row enters: as t·(features, 1), the last entry being the
 // intercept's, with t = min(Scale, Norm/‖(features, 1)‖). So no row is longer
 // than Norm. It counts Weights[code] times, by the code of its label in the
-// whole table, also where that is asked Against one class; nil: once.
+// whole table, also if that is asked Against one class; nil: once.
 type Rows struct {
 	Scale, Norm float64
 	Weights     []float64

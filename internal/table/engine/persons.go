@@ -3,7 +3,7 @@
 package engine
 
 // Persons settles what a person's rows count for, in a table whose schema declares persons. Before
-// that the table answers no question about its rows, lest somebody protect rows alone.
+// that the table answers no question about its rows, lest someone protect rows alone.
 type Persons interface {
 	// Count is the number of persons who have rows. Public under replace-one.
 	Count() int
@@ -15,15 +15,15 @@ type Persons interface {
 	Weigh(most int) Table
 	// Draw is a table of at most most rows of each person, drawn uniformly and for each person
 	// independently: below draws from 0..n-1. With fill a person with fewer rows has them again, in
-	// the order in which they were drawn, so that everybody has exactly most. Its schema declares no
+	// the order in which they were drawn, so that everyone has exactly most. Its schema declares no
 	// person: every row counts once.
 	Draw(most int, fill bool, below func(n uint64) uint64) Table
-	// Ignore is the table of all rows, each of them counting once, for whatever protects nobody. Its
+	// Ignore is the table of all rows, each of them counting once, for whatever protects no one. Its
 	// schema declares no person.
 	Ignore() Table
 }
 
-// WeightOne is how many units make the weight 1, the largest a row can have.
+// WeightOne is the number of units that make the weight 1, the largest a row can have.
 const WeightOne = 1 << 20
 
 // PersonWeight is what each row of a person with so many rows weighs where the person may weigh at

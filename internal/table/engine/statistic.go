@@ -41,7 +41,7 @@ type Scored interface {
 // Score gives each row some numbers. It grows by terms, so an engine may keep rows' numbers from one
 // question to the next and add only what is new.
 type Score interface {
-	// Width is how many numbers a row has.
+	// Width is the number of numbers that a row has.
 	Width() int
 	// Len is the number of terms.
 	Len() int
@@ -93,7 +93,7 @@ func (v *View) Positive() (of [1 << 8]uint8) {
 // Run is some rows of a table, one after another. Nothing in it says where in the table they are.
 type Run struct {
 	*View
-	Cols    []column.Column // parallel to the schema's Columns; codes of columns that nobody named are not there
+	Cols    []column.Column // parallel to the schema's Columns; codes of columns that no one named are not there
 	Labels  []uint8         // as the table has them
 	Weights []uint32        // in units of 1/WeightOne; nil if every row counts once
 	Scores  []int32         // by row, then number of a Score

@@ -236,7 +236,7 @@ type Shape struct {
 type Additive struct {
 	Intercept float64 // at most MaxStep in size
 	Shapes    []Shape // a column may have several
-	// Clip, where it is not nil, holds the intercept and the first Clip.Shapes
+	// Clip, if it is not nil, holds the intercept and the first Clip.Shapes
 	// shapes together within [Low, High] before the others are added.
 	Clip *Clip
 }
@@ -313,7 +313,7 @@ func bindShapes(shapes []Shape, cols []column.Column) (terms []boundShape) {
 	for k := range terms {
 		if t := &terms[k]; t.pair == nil && t.codes.U8 != nil {
 			t.short = new([1 << 8]int64)
-			copy(t.short[:], t.units) // codes that the column cannot hold are nobody's
+			copy(t.short[:], t.units) // codes that the column cannot hold are no one's
 		}
 	}
 	return terms

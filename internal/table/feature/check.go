@@ -9,7 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Bins, scores and spaces travel between processes in JSON. Whoever reads them checks them against the
+// Bins, scores and spaces travel between processes in JSON. Anyone who reads them checks them against the
 // schema of its table.
 
 // Check refuses bins that a table of schema s cannot have.

@@ -10,7 +10,7 @@ import (
 )
 
 // Cuts cuts a number into at most bins bins, by the schema alone: at the
-// declared edges where there are any; one bin per whole number where the column
+// declared edges if there are any; one bin per whole number if the column
 // is declared to hold whole numbers and few lie between its bounds; else in equal
 // steps on the column's scale, for a count between whole numbers. It returns nil for a
 // category.
@@ -130,7 +130,7 @@ const (
 
 // scaleOf returns the scale on which bins are equally wide, and its inverse:
 // the declared transform, the logarithm where the bounds suggest a heavy tail
-// (to both sides of 0 where they lie on both), the root of a count, else the number
+// (to both sides of 0 if they lie on both), the root of a count, else the number
 // itself. Numbers below 1 and below a bulk-th of the bounds are not told apart by the
 // logarithm. On the scale of the root a Poisson count of any mean spreads alike, so most
 // bins lie where most rows do.

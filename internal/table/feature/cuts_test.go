@@ -3,8 +3,12 @@
 package feature
 
 import (
+	"fmt"
 	"math"
+	"os"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -88,6 +92,33 @@ func TestFinerKeepsTheEdges(t *testing.T) {
 			if math.Abs(of[5*b+2]-m) > 1e-9*math.Max(1, math.Abs(m)) {
 				t.Errorf("%v: the middle of bin %d is %g, of its middle part %g", c, b, m, of[5*b+2])
 			}
+		}
+	}
+}
+
+// The page on schemas describes how whole numbers are cut, and gives the bins of one column.
+func TestSchemaPageDescribesBins(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/schema.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	few := 2.0
+	visits := schema.Column{Kind: schema.Number, Lower: 0, Upper: 60, Integer: true, Default: &few}
+	var bins []string
+	from := 0
+	for _, e := range append(Cuts(&visits, 8), 60.5)[:5] {
+		bin := strconv.Itoa(from)
+		if last := int(e); last > from {
+			bin += "–" + strconv.Itoa(last)
+		}
+		bins, from = append(bins, bin), int(e)+1
+	}
+	for _, want := range []string{
+		fmt.Sprintf("If there are at most %d values", wholeNumbers), fmt.Sprintf("in the lowest %g-th of the bounds", 1/lowestPart),
+		"from 0 to 60 in 8 bins: " + strings.Join(bins, ", ") + ", ...", "`edges` | the edges of the bins", "`quantiles`: bins with about the same number of rows",
+	} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("docs/schema.md lacks %q", want)
 		}
 	}
 }

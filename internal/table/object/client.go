@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !js
+
 package object
 
 import (
@@ -112,7 +114,7 @@ func (c *client) ask(ctx context.Context, r request, use func(*http.Response) er
 	}
 }
 
-// withoutURL leaves out what a request was.
+// withoutURL removes the address of a request from its error.
 func withoutURL(err error) error {
 	if outer := (*url.Error)(nil); errors.As(err, &outer) {
 		return outer.Err

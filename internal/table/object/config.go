@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !js
+
 package object
 
 import (
@@ -71,10 +73,10 @@ func readConfig() (*config, error) {
 
 var regionName = regexp.MustCompile(`^[a-z0-9-]+$`)
 
-// maxConfig is how many bytes a file of profiles may have.
+// maxConfig is the number of bytes that a file of profiles may have.
 const maxConfig = 1 << 20
 
-// readProfile reads the settings of one profile from a file; none where there is no such file. Its
+// readProfile reads the settings of one profile from a file; none if there is no such file. Its
 // errors hold none of the file's text.
 func readProfile(path, profile string) (map[string]string, error) {
 	info, err := os.Stat(path)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !js
+
 package object
 
 import (
@@ -11,7 +13,7 @@ import (
 	"slices"
 )
 
-// maxObjects is how many objects a folder may have.
+// maxObjects is the number of objects that a folder may have.
 const maxObjects = 100_000
 
 // listing is one page of the objects in a folder, as a store writes it.

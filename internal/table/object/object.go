@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !js
+
 package object
 
 import (
@@ -119,7 +121,7 @@ func find(ctx context.Context, address string) (v version, c *client, err error)
 	return v, c, nil
 }
 
-// Size is how many bytes it has.
+// Size is the number of bytes that it has.
 func (o *Object) Size() int64 { return o.size }
 
 // Close ends all that is being read.

@@ -200,7 +200,7 @@ func TestFoldersAreListedWhole(t *testing.T) {
 	}
 }
 
-// An object that is replaced is refused: by If-Match, by the answer's ETag where the store does not
+// An object that is replaced is refused: by If-Match, by the answer's ETag if the store does not
 // heed it, and when it is opened again in the same reading.
 func TestAChangedObjectIsRefused(t *testing.T) {
 	s := objecttest.Start(t, t.Setenv)

@@ -36,8 +36,8 @@ func HoldOut(rows []int, share float64, src rng.Source) (train, test []int) {
 	return all[n:], all[:n]
 }
 
-// HoldOutUnits is HoldOut for all rows of a table: where that knows whose they are, of the share
-// of persons, so that nobody has rows on both sides. Rows of nobody train.
+// HoldOutUnits is HoldOut for all rows of a table. If the table has persons, share is of persons,
+// and no person has rows on both sides. Rows without a person are for training.
 func HoldOutUnits(t *dataset.Table, share float64, src rng.Source) (train, test []int) {
 	all := make([]int, t.Rows)
 	for i := range all {

@@ -44,7 +44,7 @@ func TestBalanceAndHoldOut(t *testing.T) {
 func TestHoldOutUnitsKeepsPersonsTogether(t *testing.T) {
 	tab := &dataset.Table{Rows: 400}
 	for i := range tab.Rows {
-		tab.Persons = append(tab.Persons, uint32(i*i%101)) // 0 is nobody
+		tab.Persons = append(tab.Persons, uint32(i*i%101)) // 0 is no one
 	}
 	train, test := HoldOutUnits(tab, 0.25, replay.Seeded(1, "units"))
 	side := map[uint32]int{}

@@ -10,8 +10,8 @@ import (
 
 // readBins reads how a number asks to be cut.
 func (r *reader) readBins(f fields, c *Column) {
-	const hint = "write bins: quantiles to have the learner cut where about equally many rows lie between, at a price " +
-		"where the column is protected; or remove the line"
+	const hint = "write bins: quantiles for bins with about the same number of rows each, at a price if the column is " +
+		"protected; or remove the line"
 	switch text := f.text("bins", hint); {
 	case text == "":
 	case text != "quantiles":

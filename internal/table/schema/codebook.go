@@ -24,12 +24,12 @@ type Codebook map[string]Entry
 // Entry contains a codebook's facts about one column; an empty field means no fact.
 type Entry struct {
 	Meaning, Role, Type string
-	lower, upper        float64     // NaN where not said
+	lower, upper        float64     // NaN if not said
 	first, last         string      // the bounds of a date
 	levels              [][2]string // value and meaning
 	special             []float64
 	format              string // of a date
-	buckets             int    // 0 where not said
+	buckets             int    // 0 if not said
 	guessed             bool   // from the type in a file: the column may be the label
 }
 
@@ -39,7 +39,7 @@ func typeEntry(kind string) Entry {
 	return Entry{Type: kind, lower: math.NaN(), upper: math.NaN(), format: isoDate, guessed: true}
 }
 
-// SampleEntry is the entry that follows from a column's cells in a public sample: bounds where all are numbers,
+// SampleEntry is the entry that follows from a column's cells in a public sample: bounds if all are numbers,
 // else every value. Where values are many (over MaxSampled), not to be printed, or none, it says
 // nothing of them.
 func SampleEntry(values []string) Entry {
@@ -140,17 +140,18 @@ var types = []string{"number", "integer", "date", "category", "yes_no", "label",
 // ReadCodebook reads a codebook: CSV whose header names some of the columns name, meaning, role,
 // type, lower, upper, levels, special and buckets, name among them. levels are separated by semicolons,
 // each a value or value=meaning; special are numbers, likewise. A fault is a *dp.ParamError with
-// the line; nothing of the file is repeated, which may be somebody's table.
+// the line; nothing of the file is repeated, which may be a person's table.
 func ReadCodebook(path string) (Codebook, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
 	defer f.Close()
-	return readCodebook(f)
+	return ParseCodebook(f)
 }
 
-func readCodebook(text io.Reader) (Codebook, error) {
+// ParseCodebook is ReadCodebook for a text.
+func ParseCodebook(text io.Reader) (Codebook, error) {
 	in := csv.NewReader(io.LimitReader(text, MaxBytes))
 	refuse := func(want string) (Codebook, error) {
 		line, _ := in.FieldPos(0)
@@ -179,7 +180,7 @@ func readCodebook(text io.Reader) (Codebook, error) {
 		}
 		if err != nil {
 			return nil, &dp.ParamError{Op: "schema init", Param: "codebook", Want: "must have the same number of cells in " +
-				"each line, quoted where they hold commas"}
+				"each line, quoted if they contain commas"}
 		}
 		name, entry, want := readEntry(head, record)
 		if _, twice := book[name]; twice {
@@ -241,7 +242,7 @@ func readEntry(head, record []string) (name string, e Entry, want string) {
 	case name == "":
 		want = "must name its column"
 	case isDate && number, days && !isDate:
-		want = "must have bounds like 2015-01-01 where the type is date, and only there"
+		want = "must have bounds like 2015-01-01 if the type is date, and only then"
 	}
 	return name, e, want
 }

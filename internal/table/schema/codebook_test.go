@@ -18,7 +18,7 @@ const book = "\ufeffName,type,lower,upper,levels,special,meaning,role\n" +
 
 // What a codebook says stands in the template, and what it does not say is still blank.
 func TestDraftFromACodebook(t *testing.T) {
-	codes, err := readCodebook(strings.NewReader(book))
+	codes, err := ParseCodebook(strings.NewReader(book))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestDraftFromACodebook(t *testing.T) {
 	}
 }
 
-// A file that is no codebook, such as somebody's table, is described and not quoted.
+// A file that is no codebook, such as a person's table, is described and not quoted.
 func TestCodebooksAreRefused(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "must be CSV with a header"},
@@ -76,7 +76,7 @@ func TestCodebooksAreRefused(t *testing.T) {
 		{"name,meaning\nx\n", "must have the same number of cells"},
 		{"name,meaning\nx,\"a\nb\"\n", "must hold no line breaks"},
 	} {
-		_, err := readCodebook(strings.NewReader(c.text))
+		_, err := ParseCodebook(strings.NewReader(c.text))
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "canary") {
 			t.Errorf("%q: error %v", c.text, err)
 		}
@@ -97,7 +97,7 @@ func FuzzCodebook(f *testing.F) {
 	f.Add(book)
 	f.Add("name,levels\na,1=x;2\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		codes, err := readCodebook(strings.NewReader(text))
+		codes, err := ParseCodebook(strings.NewReader(text))
 		if err != nil {
 			return
 		}
@@ -141,7 +141,7 @@ func TestFaultsInTheOrderToDecide(t *testing.T) {
 
 // Dates have days for bounds, and nothing else has.
 func TestCodebookOfDates(t *testing.T) {
-	codes, err := readCodebook(strings.NewReader("name,lower,upper,type\nborn,1900-01-01,2020-12-31,date\nseen,,,date\n"))
+	codes, err := ParseCodebook(strings.NewReader("name,lower,upper,type\nborn,1900-01-01,2020-12-31,date\nseen,,,date\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestCodebookOfDates(t *testing.T) {
 	}
 	for _, bad := range []string{"a,0,9,date", "a,2020-01-01,,number", "a,2020-01-01,,", "a,2020-02-31,,date",
 		"a,2020-01-01,7,date"} {
-		if _, err := readCodebook(strings.NewReader("name,lower,upper,type\n" + bad + "\n")); err == nil {
+		if _, err := ParseCodebook(strings.NewReader("name,lower,upper,type\n" + bad + "\n")); err == nil {
 			t.Errorf("%s: taken", bad)
 		}
 	}

@@ -131,7 +131,7 @@ func (r *reader) readDate(parent fields, c *Column) {
 		}
 		c.Default = &x
 	case c.Role == Private, c.Missing:
-		f.refuse("default", "must be given for a private date, and beside missing", nil,
+		f.refuse("default", "must be given for a private date, and with missing", nil,
 			"write default: and the day that stands in for a missing or unreadable one, chosen without looking at the data")
 	}
 }

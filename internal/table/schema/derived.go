@@ -129,7 +129,7 @@ func (r *reader) readSources(f fields, c *Column, file []Column, index map[strin
 		j, found := index[name]
 		switch {
 		case !found:
-			refuse("must list columns of the file besides the label")
+			refuse("must list columns of the file other than the label")
 			continue
 		case file[j].Role == Ignored:
 			refuse("must list columns that are not ignored")

@@ -61,7 +61,7 @@ func TestDerivedColumnsFollowTheirSources(t *testing.T) {
 }
 
 // Whatever is private among the sources, and whichever the derivation: the column
-// is public where all of them are, and nowhere else.
+// is public if all of them are, and nowhere else.
 func TestWhatFollowsFromAPrivateColumnIsPrivate(t *testing.T) {
 	for _, how := range derivations {
 		for roles := range 8 {
@@ -126,11 +126,11 @@ func TestDerivedRefusals(t *testing.T) {
 		{"source twice", "[b, a]", "[b, a, b]",
 			`schema line 15: derived column "top" largest must list each column once (got "b")`},
 		{"unknown source", "[b, a]", "[b, x]",
-			`derived column "top" largest must list columns of the file besides the label (got "x")`},
-		{"the label as a source", "[b, a]", "[b, y]", `largest must list columns of the file besides the label (got "y")`},
+			`derived column "top" largest must list columns of the file other than the label (got "x")`},
+		{"the label as a source", "[b, a]", "[b, y]", `largest must list columns of the file other than the label (got "y")`},
 		{"a derived source", "mean: [c, a, b]", "mean: [c, a, top]",
-			`mean must list columns of the file besides the label (got "top")`},
-		{"itself as a source", "[b, a]", "[b, top]", `largest must list columns of the file besides the label (got "top")`},
+			`mean must list columns of the file other than the label (got "top")`},
+		{"itself as a source", "[b, a]", "[b, top]", `largest must list columns of the file other than the label (got "top")`},
 		{"an ignored source", "[b, a]", "[b, d]", `largest must list columns that are not ignored (got "d")`},
 		{"a category as a source", "[b, a]", "[b, e]", `largest must list number columns (got "e")`},
 		{"two transforms", "[b, a]", "[b, l]", `largest must list columns of one transform (got "l")`},

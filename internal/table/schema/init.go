@@ -77,7 +77,7 @@ func Draft(names []string, d Dialect, book Codebook, o DraftOptions) ([]byte, er
 }
 
 // InitColumns is Init for a file without a header, whose first line is
-// somebody's record: it names the columns column_1 to column_n.
+// a person's record: it names the columns column_1 to column_n.
 func InitColumns(n int, d Dialect) ([]byte, error) {
 	d.Header = false
 	names := make([]string, min(max(n, 0), MaxColumns+1)) // Init refuses the rest
@@ -99,14 +99,14 @@ const templateHead = `# A schema: everything discreet may know about a table bef
 # and levels from documentation, law or common knowledge, never from the rows:
 # what is written here is public, and is not covered by the privacy guarantee.
 name: ___                # what the table is called
-unit: ___                # whose data one row is, e.g. "one hospital admission"
+unit: ___                # the unit of privacy: what one row is about, e.g. "one hospital admission"
 relation: ___            # replace-one: neighbouring tables differ in the protected part of one row, and the
                          #              number of rows is public
                          # add-remove:  neighbouring tables differ by one whole row
 # max_epsilon: 1         # optional: the largest ε one training may spend
 # max_delta: 1e-7        # optional: the largest δ; without it and with max_epsilon, none
-# parts: ___             # optional: the public column whose levels part the rows (train --part)
-# pairs: [[___, ___]]    # optional: columns whose two cells together say more than each does, such as [month, day]
+# parts: ___             # optional: the public column whose levels divide the rows into parts (train --part)
+# pairs: [[___, ___]]    # optional: columns that interact, such as [month, day]
 file:
   delimiter: %s
   quote: %s
@@ -123,18 +123,18 @@ file:
 #   ignored  the column is never read
 # and keep one of the three lines below it without its "# " (an ignored column needs none):
 #   number    cells are clamped to lower and upper; default stands in for a missing or unreadable cell
-#             (a number must have one wherever the guarantee protects it). Add integer: true where cells are
-#             whole, such as counts and years: few of them then have a bin each; missing: true to give missing
+#             (a number must have one if the guarantee protects it). Add integer: true if cells are
+#             whole, such as counts and years: each value has a bin if there are few; missing: true to give missing
 #             cells a bin of their own; special: [96, 98] for codes that are no amounts; transform: log1p for log(1+x),
 #             monotone: increasing (or decreasing) to have the model follow it, bins: quantiles to have
-#             learner additive find bins in which many rows lie, at a price, where the bounds are wide.
+#             learner additive choose bins with about the same number of rows each, at a price.
 #   category  levels lists every value; any other cell counts as "other"; with missing: true a missing
 #             cell has a level of its own. {value: a, aliases: [b, c]} in place of a level: b and c mean a.
 #             groups: {NAME: [LEVEL, ...], ...} has learner additive take levels together.
-#   label     exactly one column: what is to be predicted. positive is the class that scores speak of;
-#             default is the class an unreadable label becomes; wherever the guarantee protects it there must be one.
+#   label     exactly one column: what is to be predicted. positive is the class whose probability a score is;
+#             default is the class of an unreadable label, required if the guarantee protects the label.
 #             With more than two classes there is no positive one. weights: {CLASS: NUMBER, ...}, for
-#             every level, makes rows of some levels count more, where mistakes about them cost more.
+#             every level, makes rows of some levels count more, if mistakes about them cost more.
 columns:
 `
 

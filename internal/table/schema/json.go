@@ -32,7 +32,7 @@ func (s *Schema) UnmarshalJSON(text []byte) error {
 		return fmt.Errorf("schema: not valid JSON: %w", err)
 	}
 	if err != nil {
-		return fmt.Errorf("schema: not valid JSON at byte %d", d.InputOffset()) // err quotes the text, which may be anybody's
+		return fmt.Errorf("schema: not valid JSON at byte %d", d.InputOffset()) // err quotes the text, which may be anyone's
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return errors.New("schema: not valid JSON: something follows the schema")

@@ -32,7 +32,7 @@ func yesAndNo(line int, d *Dialect) *node {
 
 // readMapping makes levels of a file that maps codes to them, of which the model then has a copy:
 // CSV with the columns code and level, in which a code that ends in * is a prefix. The file may be
-// somebody's table, given by mistake: nothing of it is repeated.
+// a person's table, given by mistake: nothing of it is repeated.
 func (r *reader) readMapping(f fields, n *node) *node {
 	const hint = "write levels: {file: codes.csv}, a CSV file with the header code,level and a code and its level in " +
 		"each line; a code that ends in * is a prefix"
@@ -48,7 +48,7 @@ func (r *reader) readMapping(f fields, n *node) *node {
 	case r.dir == "":
 		return refuse("must be named in a schema that is read from a file itself")
 	case !filepath.IsLocal(name):
-		return refuse("must lie beside the schema or below")
+		return refuse("must lie in the folder of the schema or below")
 	}
 	file, err := os.Open(filepath.Join(r.dir, name))
 	if err != nil {

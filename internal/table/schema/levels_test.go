@@ -77,7 +77,7 @@ func TestSidesOfALabelAreRefused(t *testing.T) {
 	}
 }
 
-// A mapping file becomes levels; of one that is none, such as somebody's table, nothing is told.
+// A mapping file becomes levels; of one that is none, such as a person's table, nothing is told.
 func TestMappingFile(t *testing.T) {
 	dir := t.TempDir()
 	text := strings.Replace(coded, "levels: [Main], buckets: 3", "levels: {file: codes.csv}", 1)
@@ -115,7 +115,7 @@ func TestMappingFile(t *testing.T) {
 		if err := os.WriteFile(path, []byte(strings.Replace(text, "codes.csv", outside, 1)), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Load(path); err == nil || !strings.Contains(err.Error(), "must lie beside the schema or below") {
+		if _, err := Load(path); err == nil || !strings.Contains(err.Error(), "must lie in the folder of the schema or below") {
 			t.Errorf("%s: error %v", outside, err)
 		}
 	}

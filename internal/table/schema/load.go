@@ -59,12 +59,15 @@ func parseIn(text []byte, dir string) (*Schema, error) {
 	if err := checkText(text); err != nil {
 		return nil, err
 	}
-	root, err := fromYAML(bytes.TrimPrefix(text, []byte("\ufeff")))
+	root, err := fromYAML(trimMark(text))
 	if err != nil {
 		return nil, err
 	}
 	return readSchema(root, dir)
 }
+
+// trimMark is a text without the mark that some editors begin one with.
+func trimMark(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\ufeff")) }
 
 func checkText(text []byte) error {
 	switch {

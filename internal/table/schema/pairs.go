@@ -42,7 +42,7 @@ func (r *reader) readPair(n *node, s *Schema, hint string) (pair [2]int, ok bool
 		i := slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == name })
 		switch {
 		case i < 0:
-			r.refuse(item.line, "pairs", "must name columns besides the label", strconv.Quote(name), hint)
+			r.refuse(item.line, "pairs", "must name columns other than the label", strconv.Quote(name), hint)
 		case s.Columns[i].Role == Ignored:
 			r.refuse(item.line, "pairs", "must name columns that are not ignored", strconv.Quote(name), hint)
 		case s.Columns[i].Monotone != Free:

@@ -16,12 +16,12 @@ type Person struct {
 	// Column names the ignored column of the file whose cells tell persons apart. It is never a
 	// feature and never written anywhere; rows without an identifier count for nothing.
 	Column string
-	// Rows is the contribution bound of a person, in rows: at least 1, or 0 where it is to be chosen by
+	// Rows is the contribution bound of a person, in rows: at least 1, or 0 if it is to be chosen by
 	// a release that the training pays for (auto).
 	Rows int
-	// Persons is the number of persons that plans reckon with where it is private, 0 for none given.
+	// Persons is the number of persons that plans reckon with if it is private, 0 for none given.
 	Persons int
-	// OnePart declares that nobody has rows in two of the schema's parts.
+	// OnePart declares that no one has rows in two of the schema's parts.
 	OnePart bool
 }
 
@@ -30,7 +30,7 @@ const MaxPersonRows = 1 << 20
 
 // readPerson reads the unit of privacy, once the columns are read.
 func (r *reader) readPerson(f fields, s *Schema) {
-	const hint = "write person: {column: NAME, rows: 1}, NAME being the ignored column that tells persons apart, or " +
+	const hint = "write person: {column: NAME, rows: 1}, NAME being the ignored column that identifies a person, or " +
 		"remove the line: a row is then a unit of its own"
 	n := f.requireNode("person", hint)
 	if n == nil {
@@ -59,11 +59,11 @@ func (r *reader) readPerson(f fields, s *Schema) {
 		}
 	}
 	if g.has("one_part") {
-		p.OnePart = g.boolean("one_part", "write one_part: true if nobody has rows in two parts, or remove the line")
+		p.OnePart = g.boolean("one_part", "write one_part: true if no person has rows in two parts, or remove the line")
 	}
 	if s.Parts != "" && !p.OnePart {
 		g.refuse("one_part", "must be true with parts: a person with rows in two parts would be charged for one of them",
-			p.OnePart, "declare one_part: true if nobody can have rows in two parts, or remove parts:")
+			p.OnePart, "declare one_part: true if no person can have rows in two parts, or remove parts:")
 	}
 	s.Person = p
 }
@@ -108,7 +108,7 @@ func (p *Person) personTree() *node {
 	return n
 }
 
-// PersonColumn is the index in Columns of the column that tells persons apart, -1 where a row is a
+// PersonColumn is the index in Columns of the column that tells persons apart, -1 if a row is a
 // unit of its own.
 func (s *Schema) PersonColumn() int {
 	if s.Person == nil {

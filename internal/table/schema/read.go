@@ -14,7 +14,10 @@ import (
 
 // readSchema turns a document into a Schema, or reports everything wrong with it.
 func readSchema(root *node, dir string) (*Schema, error) {
-	r := &reader{dir: dir}
+	return (&reader{dir: dir, most: maxProblems}).readSchema(root)
+}
+
+func (r *reader) readSchema(root *node) (*Schema, error) {
 	if root.form == empty {
 		r.refuse(0, "schema", "must not be empty", nil, "discreet schema init writes a template to fill in")
 		return nil, r.found
@@ -57,7 +60,7 @@ func readSchema(root *node, dir string) (*Schema, error) {
 }
 
 // recogniseSchema opens a document and tells whether it is a schema at all: one that
-// has a mapping file: and a list columns:. Any other may be somebody's table, given
+// has a mapping file: and a list columns:. Any other may be a person's table, given
 // by mistake, so that nothing of it is repeated: what it lacks is told by key
 // alone. Only what is recognised has its values quoted.
 func (r *reader) recogniseSchema(root *node) (f fields, known bool) {
@@ -277,7 +280,7 @@ func (r *reader) readQuote(f fields) rune {
 }
 
 // readMissing reads the tokens that mean "missing". The empty cell is one only
-// where it is listed.
+// if it is listed.
 func (r *reader) readMissing(f fields) (tokens []string) {
 	const hint = `write the cells that mean missing, e.g. missing: ["", "?", NA], or missing: [] if there are none`
 	seen := map[string]bool{}

@@ -50,7 +50,7 @@ func (r *reader) readColumns(f fields, s *Schema) (names map[string]bool) {
 			`give the column to be predicted, in its place among the columns, label: {levels: ["no", "yes"], positive: "yes"}`)
 	}
 	if features == 0 {
-		f.refuse("columns", "must include a public or private column besides the label", nil, "")
+		f.refuse("columns", "must include a public or private column other than the label", nil, "")
 	}
 	return names
 }
@@ -181,14 +181,14 @@ func (r *reader) readCuts(f fields, c *Column) {
 // readInteger reads whether cells are whole numbers. Nothing else tells: a ratio may have whole
 // bounds.
 func (r *reader) readInteger(f fields, c *Column) {
-	c.Integer = f.boolean("integer", "write integer: true where cells are whole numbers by their meaning, such as "+
+	c.Integer = f.boolean("integer", "write integer: true if cells are whole numbers by their meaning, such as "+
 		"counts, or remove the line")
 	for _, bound := range []struct {
 		key   string
 		value float64
 	}{{"lower", c.Lower}, {"upper", c.Upper}} {
 		if c.Integer && bound.value != math.Floor(bound.value) && !math.IsNaN(bound.value) {
-			f.refuse(bound.key, "must be whole beside integer: true", fmt.Sprintf("%g", bound.value),
+			f.refuse(bound.key, "must be whole with integer: true", fmt.Sprintf("%g", bound.value),
 				"round the bound away from the other, or remove integer: true")
 		}
 	}

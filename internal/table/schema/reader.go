@@ -39,15 +39,16 @@ func (ps problems) Error() string {
 
 func (ps problems) Unwrap() []error { return ps }
 
-// reader collects faults instead of stopping at the first, so that somebody
+// reader collects faults instead of stopping at the first, so that someone
 // filling in a template sees everything that is left to do.
 type reader struct {
 	found problems
-	dir   string // of the schema's file; "" where it is none
+	most  int    // faults to report
+	dir   string // of the schema's file; "" if it is none
 }
 
 func (r *reader) refuse(line int, param, want string, got any, hint string) {
-	if len(r.found) >= maxProblems {
+	if len(r.found) >= r.most {
 		return
 	}
 	op := "schema"
@@ -91,7 +92,7 @@ func (r *reader) openMapping(n *node, where string, keys ...string) fields {
 	return f
 }
 
-// nearestKey is the known key that was probably meant; "" where none is near.
+// nearestKey is the known key that was probably meant; "" if none is near.
 func nearestKey(key string, keys []string) string {
 	for _, k := range keys {
 		if len(key) <= len(k)+2 && 3*countEdits(key, k) <= len(key) {

@@ -24,7 +24,7 @@ type Schema struct {
 	// Parts names the public category column whose levels part the rows, so that
 	// trainings on different parts never read the same row; "" when none does.
 	Parts string
-	// Person says whose row a row is; nil where each is a unit of privacy of its own.
+	// Person says whose row a row is; nil if each is a unit of privacy of its own.
 	Person *Person
 	// Pairs are columns whose two cells together are to say more than each does:
 	// indices into Columns, no pair twice. A learner of one column at a time takes
@@ -151,7 +151,7 @@ func (c *Column) Codes() int {
 // OtherCode is the code of every undeclared level of a category.
 func (c *Column) OtherCode() int { return len(c.Levels) }
 
-// MissingCode is the code of a missing cell: the "missing" level where one is
+// MissingCode is the code of a missing cell: the "missing" level if one is
 // declared, "other" where not.
 func (c *Column) MissingCode() int {
 	if c.Missing {
@@ -161,7 +161,7 @@ func (c *Column) MissingCode() int {
 }
 
 // Marks is the number of marks the cells of a number can have in place of an amount: one for each
-// special value, then one for a missing cell where that is declared. It is 0 for categories. The
+// special value, then one for a missing cell if that is declared. It is 0 for categories. The
 // amount of a marked cell is the default, wherever an amount is asked for.
 func (c *Column) Marks() int {
 	if c.Kind != Number {
@@ -218,7 +218,7 @@ type Label struct {
 }
 
 // RowWeights is Weights divided by the largest: in (0, 1], so that no row counts
-// more than once, whatever its class (4.2; evidence/guarantees/erm.md). It is nil where
+// more than once, whatever its class (4.2; evidence/guarantees/erm.md). It is nil if
 // none are declared.
 func (l *Label) RowWeights() []float64 {
 	if l.Weights == nil {

@@ -45,7 +45,7 @@ func decisionOf(fault *dp.ParamError) int {
 }
 
 // ExplainFaults lists what is missing or wrong in a schema, which Parse said in err, in the order
-// to decide it. It returns "" where err is no list of faults.
+// to decide it. It returns "" if err is no list of faults.
 func ExplainFaults(err error) string {
 	groups := make([][]string, len(decisions))
 	n := 0

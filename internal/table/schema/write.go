@@ -191,7 +191,7 @@ func (c *Column) cutsTree(m *node) {
 	}
 }
 
-// groupsTree is nil where none are declared.
+// groupsTree is nil if none are declared.
 func (c *Column) groupsTree() *node {
 	if c.Groups == nil {
 		return nil
@@ -260,7 +260,7 @@ func textsNode(ss []string) *node {
 	return n
 }
 
-// optionalNode is text, or nil where there is none.
+// optionalNode is text, or nil if there is none.
 func optionalNode(s string) *node {
 	if s == "" {
 		return nil
@@ -272,7 +272,7 @@ func numberNode(x float64) *node {
 	return &node{form: plain, text: strconv.FormatFloat(x, 'g', -1, 64)}
 }
 
-// numbersNode is a list of numbers, or nil where there are none.
+// numbersNode is a list of numbers, or nil if there are none.
 func numbersNode(xs []float64) *node {
 	if len(xs) == 0 {
 		return nil

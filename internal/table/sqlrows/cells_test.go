@@ -24,7 +24,7 @@ columns:
   - {name: label, role: private, label: {positive: [1], negative: [0], default: 0}}
 `
 
-// heldCell is what a row's protected cells hold: a text of so many letters, or nothing where it is
+// heldCell is what a row's protected cells hold: a text of so many letters, or nothing if it is
 // below 0, and whether the amount and the label are missing, too.
 type heldCell struct {
 	letters int

@@ -18,11 +18,11 @@ import (
 func draft(t *testing.T, address string) string {
 	t.Helper()
 	d := schema.Dialect{Delimiter: ',', Quote: '"', Header: true}
-	names, err := dataset.ReadHeader(address, d)
+	names, err := dataset.ReadHeader(t.Context(), address, d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	book, err := dataset.AddTypes(nil, address)
+	book, err := dataset.AddTypes(t.Context(), nil, address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestDraftOfSQLite(t *testing.T) {
 	}
 }
 
-// A draft has the types of PostgreSQL's catalogue, of a view, too, whose rows nobody can read.
+// A draft has the types of PostgreSQL's catalogue, of a view, too, whose rows no one can read.
 func TestDraftOfPostgres(t *testing.T) {
 	conn, address := postgres(t)
 	exec(t, conn, "CREATE TYPE towns AS ENUM ('Rome', 'Oslo')",

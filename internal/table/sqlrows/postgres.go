@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !js
+
 package sqlrows
 
 import (
@@ -17,9 +19,6 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/sqldb"
 )
-
-// getter reads a cell in the binary form of its type; ok is false where it cannot be one.
-type getter func(b []byte, out *Cell) (ok bool)
 
 // postgres is a reading of a table by COPY, which runs in a goroutine of its own while rows are
 // taken apart.
@@ -277,7 +276,7 @@ func (p *postgres) next(out []Cell) error {
 
 var errRows = errors.New(op + ": the server's rows are not in the form that was asked for")
 
-// parseRow takes a row apart and returns its length, 0 where b holds less than a row.
+// parseRow takes a row apart and returns its length, 0 if b holds less than a row.
 func (p *postgres) parseRow(b []byte, out []Cell) (int, error) {
 	if len(b) < 2 {
 		return 0, nil

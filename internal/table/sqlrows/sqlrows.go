@@ -58,6 +58,9 @@ type Column struct {
 	get   getter
 }
 
+// getter reads a cell in the binary form of its type; ok is false where it cannot be one.
+type getter func(b []byte, out *Cell) (ok bool)
+
 // source is one kind of database.
 type source interface {
 	// read begins to read these columns.

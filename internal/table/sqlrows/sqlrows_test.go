@@ -24,7 +24,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/sqlrows"
 )
 
-// The server of all tests; nil where there is none, and why.
+// The server of all tests; nil if there is none, and why.
 var (
 	server *ledgertest.Server
 	why    string
@@ -114,7 +114,7 @@ func censusText(t testing.TB, rows int) []byte {
 	return []byte(strings.Join(lines, "\n"))
 }
 
-// load makes a table people of CSV, in the order of its rows: a server puts rows where it has
+// load makes a table people of CSV, in the order of its rows: a server puts rows if it has
 // room.
 func load(t testing.TB, conn *pgx.Conn, s *schema.Schema, text []byte) {
 	t.Helper()
@@ -200,7 +200,7 @@ func TestADatabaseHoldsTheTableOfAFile(t *testing.T) {
 		if err != nil || total != 5000 || len(blocks) != 9 || blocks[0] != 600 {
 			t.Errorf("%d rows in blocks %v, %v", total, blocks, err)
 		}
-		names, err := dataset.ReadHeader(address, s.Dialect)
+		names, err := dataset.ReadHeader(t.Context(), address, s.Dialect)
 		if err != nil || len(names) != 15 || names[0] != "age" {
 			t.Errorf("columns %v, %v", names, err)
 		}
@@ -352,7 +352,7 @@ func TestRowsOfAnyLength(t *testing.T) {
 			if err != nil {
 				t.Fatalf("row %d: %v", i, err)
 			}
-			k := int(cells[1].Integer) // the server may put a row where there is room
+			k := int(cells[1].Integer) // the server may put a row if there is room
 			if seen[k] || len(cells[0].Text) != k*k*40%700_000 {
 				t.Fatalf("row %d is %d, of %d bytes", i, k, len(cells[0].Text))
 			}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command discreet-lab measures the figures of the papers anew and makes a page
+// Command discreet-lab measures the figures of the papers again and makes a page
 // of them. No figure is private: the data are public, the seeds known, and every model
 // that a figure trains is marked as seeded. It also trains the papers' learners that the product
 // leaves out, under the product's contract.

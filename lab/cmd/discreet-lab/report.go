@@ -78,7 +78,7 @@ func (r *reportPage) writePage(dirs []string) error {
 	return nil
 }
 
-// linkTo is the folder as seen from the page, empty where no relative path
+// linkTo is the folder as seen from the page, empty if no relative path
 // leads there.
 func linkTo(folder, page string) string {
 	to, err := filepath.Abs(folder)

@@ -37,7 +37,7 @@ const File = "coverage.jsonl"
 
 // Options are the choices behind a run.
 type Options struct {
-	Datasets string   // the folder of data sets; "" for where they are
+	Datasets string   // the folder of data sets; "" for the usual one
 	Tables   []string // names; none for all
 	Epsilons []dp.Epsilon
 	Rows     []int
@@ -62,7 +62,7 @@ type Line struct {
 type Tally struct {
 	Held      int     `json:"held"`    // that hold the true number
 	Below     int     `json:"below"`   // that lie wholly below it
-	Clipped   int     `json:"clipped"` // that have an end where the number cannot go beyond
+	Clipped   int     `json:"clipped"` // that have an end if the number cannot go beyond
 	HalfWidth float64 `json:"half_width"`
 	// Exact is the half-width of an interval without noise.
 	Exact float64 `json:"exact_half_width"`
@@ -259,7 +259,7 @@ func (p *pool) listUnits() [][]int {
 	for i, person := range p.t.Persons {
 		units[person] = append(units[person], i)
 	}
-	return units[len(rows)-persons:] // without nobody
+	return units[len(rows)-persons:] // without no one
 }
 
 // drawUnits takes n units with replacement. A person who is taken twice becomes two.

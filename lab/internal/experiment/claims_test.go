@@ -94,7 +94,7 @@ func TestClaimsArePublished(t *testing.T) {
 			r.threshold = want
 		}
 		switch {
-		case len(r.papers) == 0 && r.figure != "wangchang/brazil": // runs only where somebody has that table
+		case len(r.papers) == 0 && r.figure != "wangchang/brazil": // runs only if someone has that table
 			t.Errorf("%s, %s: there is no such check", r.figure, r.check)
 		case r.threshold != want:
 			t.Errorf("%s, %s: the page says %q, the code %q: change the row and its last column (-update writes the "+

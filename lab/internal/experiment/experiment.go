@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package experiment lists the figures that can be measured anew and runs them.
+// Package experiment lists the figures that can be measured again and runs them.
 // One folder per paper, one file per figure; how a run works is in
 // lab/internal/experiment/frame.
 package experiment

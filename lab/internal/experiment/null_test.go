@@ -12,7 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 )
 
-// No figure's checks all hold where every classifier throws a coin: then its
+// No figure's checks all hold if every classifier throws a coin: then its
 // verdict could not fail.
 func TestNoVerdictHoldsForCoins(t *testing.T) {
 	for _, f := range All() {
@@ -25,7 +25,7 @@ func TestNoVerdictHoldsForCoins(t *testing.T) {
 }
 
 // On permuted labels nothing can be learned, and a figure run on them is not reproduced;
-// where labels are not read from files that is said.
+// if labels are not read from files that is said.
 func TestPermutedLabelsAreNotReproduced(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads a real table")

@@ -133,7 +133,7 @@ func compare(t *testing.T, f *frame.Figure, theirs map[string][]float64, metric 
 	}
 }
 
-// allowedApart is how many standard errors the means of two lists of n numbers may be apart: the
+// allowedApart is the number of standard errors that the means of two lists of n numbers may be apart: the
 // quantile of Student's law with Welch's degrees of freedom, falseAlarm divided by the comparisons.
 func allowedApart(errA, errB float64, n, comparisons int) float64 {
 	a, b := errA*errA, errB*errB

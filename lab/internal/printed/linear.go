@@ -169,7 +169,7 @@ func (l *linear) meanParameters(ctx context.Context, group []int) error {
 //	mean over records of −log softmax(Θ(w·x, 1))_y + ½·Reg·‖Θ‖²
 //
 // At its minimum Reg·Θ is a mean of (1[y=k] − p_k)·(w·x, 1), so that no entry is
-// larger than 1/Reg where w ≤ 1: a public range, which the paper does not give.
+// larger than 1/Reg if w ≤ 1: a public range, which the paper does not give.
 func (l *linear) fitLocal(o int) ([]float64, error) {
 	from, to := l.ownerRows(o)
 	n, d, K := to-from, l.space.Width(), l.classes

@@ -41,7 +41,7 @@ type Params struct {
 	Reg, Clip float64
 	// WeightCap bounds the weight of a record, in mean weights; 0: 4.
 	WeightCap float64
-	// Perturb, where it is given, takes the place of the mechanism: a vector in
+	// Perturb, if it is given, takes the place of the mechanism: a vector in
 	// [-1, 1] in, an unbiased estimate of it out. Experiments use it for the
 	// continuous mechanisms of the paper, and for none at all.
 	Perturb func(x []float64) []float64
@@ -51,7 +51,7 @@ type Params struct {
 	Trace func(Round)
 }
 
-// Round is what happened in one round. Exact is not released by anybody.
+// Round is what happened in one round. Exact is not released by anyone.
 type Round struct {
 	Round int
 	// Of stumps: the criterion (5) for every binary attribute, as the group's exact

@@ -83,7 +83,7 @@ func TestIsSAMMEWithoutNoise(t *testing.T) {
 		if r.Vote == 0 {
 			continue
 		}
-		one := *m // the same model where only the next member votes
+		one := *m // the same model if only the next member votes
 		ballots := slices.Clone(m.Classifier.(*model.Ballots).Members)
 		for i := range ballots {
 			ballots[i].Weight = 0
@@ -171,7 +171,7 @@ func TestLocalRegression(t *testing.T) {
 }
 
 // Shares of weights stay in [0, 1] whatever the votes, and none of it is promised
-// to anybody.
+// to anyone.
 func TestStatementsPromiseNothing(t *testing.T) {
 	for _, c := range []Classifier{Stump, Centroid, Logistic} {
 		m, err := Run(context.Background(), people(t, 400), Params{Classifier: c, Epsilon: 4 * dp.Nano, Rounds: 4})

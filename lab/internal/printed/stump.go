@@ -168,7 +168,7 @@ func (s *stumps) keep(vote float64) {
 }
 
 func (s *stumps) model() *model.Model {
-	if len(s.kept) == 0 { // nothing better than chance: everybody gets the first level
+	if len(s.kept) == 0 { // nothing better than chance: everyone gets the first level
 		s.kept = []member{{attr: 0, vote: 0}}
 	}
 	var cols []int

@@ -139,7 +139,7 @@ var colours = []colour{
 }
 
 // renameColours names the colours of a style. A translucent one may be off by one
-// step a channel, lost where it was multiplied with its opacity.
+// step a channel, lost if it was multiplied with its opacity.
 func renameColours(style string) string {
 	return hex.ReplaceAllStringFunc(style, func(s string) string {
 		x, _ := strconv.ParseUint(s[1:], 16, 32)

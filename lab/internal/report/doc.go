@@ -4,7 +4,7 @@
 // writes: each figure with its claim, its verdict, its chart, what the paper
 // states beside what came out, and every mean with its spread.
 //
-// The page is a single HTML file that asks nobody for anything. It reads without
+// The page is a single HTML file that asks no one for anything. It reads without
 // scripts, on a phone, on paper, in light and in dark; a script of a few lines
 // makes its tables sortable where scripts run. Equal folders give equal bytes.
 //

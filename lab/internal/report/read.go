@@ -26,14 +26,14 @@ type Figure struct {
 	Folder  string // slash-separated, within what was read
 	Link    string // the folder as seen from the page, slash-separated; empty: no links
 	Claim   string
-	Outcome string // as in verdict.json; empty where there is no verdict
+	Outcome string // as in verdict.json; empty if there is no verdict
 	Reason  string
 	Checks  []Check
 	Notes   []string
 	Data    []string // tables it was measured on
 	Repeats int
 	Seeds   []uint64
-	Commits []string // of the programs that measured it, where known
+	Commits []string // of the programs that measured it, if known
 	Tables  []Table  // one per metric
 	Missing []string // what the folder lacks, for the reader of the page
 
@@ -80,7 +80,7 @@ func Read(dir fs.FS) ([]*Figure, error) {
 	return out, nil
 }
 
-// readFigure reads one folder; nil where it is no figure's.
+// readFigure reads one folder; nil if it is no figure's.
 func readFigure(dir fs.FS, at string) (*Figure, error) {
 	f := &Figure{Folder: at}
 	text, ok, err := readContents(dir, at, verdictFile)

@@ -64,7 +64,7 @@ type Check struct {
 	Paper string `json:"paper"`
 	Ours  string `json:"ours"`
 	Holds bool   `json:"holds"`
-	Later string `json:"later"` // why it does not count; empty where it does
+	Later string `json:"later"` // why it does not count; empty if it does
 }
 
 func readVerdict(text []byte) (*verdict, error) {

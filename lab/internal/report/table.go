@@ -19,7 +19,7 @@ type Table struct {
 type Row struct {
 	Series  string
 	Details string  // encoding and parameters, for people
-	Epsilon float64 // 0 where the fit has none
+	Epsilon float64 // 0 if the fit has none
 	Mean    float64
 	StdDev  float64 // between repeats; 0 for a single one
 	N       int     // repeats measured

@@ -26,18 +26,18 @@ def fill(text):
 def digits(x):
     """Two digits, or all there are before the point; at most three behind it."""
     n = next((n for n in range(3) if x >= 10 ** (1 - n)), 3)
-    return f"{x:,.{n}f}".removeprefix("0")
+    return f"{x:,.{n}f}"
 
 
 def span(values):
-    """Least and most; one number where they look alike."""
+    """Least and most; one number if they look alike."""
     low, high = digits(min(values)), digits(max(values))
     return low if low == high else f"{low} to {high}"
 
 
 def share(values):
     """Three digits of a number from 0 to 1, least and most."""
-    low, high = (f"{v:.3f}".removeprefix("0") for v in (min(values), max(values)))
+    low, high = (f"{v:.3f}" for v in (min(values), max(values)))
     return low if low == high else f"{low} to {high}"
 
 
@@ -65,23 +65,22 @@ def main():
         return [r[key] for r in values[size, name, what]]
 
     paragraphs = [
-        "How long training and predicting take, and in how much memory, beside other libraries. Everything here is one sitting of one command, which writes this page: "
-        "`make peers PEERS=performance`. Each process it ran is a line of [performance.jsonl](benchmarks/performance.jsonl).",
-        f"*Table.* The invented census of `discreet demo` (14 columns and a label) in Parquet as pyarrow writes it: {' and '.join(f'{s:,}' for s in sizes)} people to train on, and "
-        "as many others to predict. Everything is declared private, the label included.",
-        f"*What is timed.* Whole processes, {repeats} of each kind, all kinds in turns; least and most are shown. *Fit* starts, reads the table, encodes it, trains and writes the model. "
-        "*Predict* starts, reads the model and the other table, and writes that table with a class and a score for every row, as Parquet; its rate "
-        "is rows by the time of all of that. Seconds are elapsed, and other work lengthens them (see *where*); those of processor, user's and system's, count the process alone. Memory is "
-        "the most that was resident (`wait4`). AUC, on the people predicted, says what the model is worth for its time; *reads only* is what starting "
-        "and reading take: `discreet schema check --data`, and Python with pyarrow and pandas into a data frame.",
-        f"*Who.* Each at its defaults, on one thread (GOMAXPROCS, OMP_NUM_THREADS and OPENBLAS_NUM_THREADS are 1). ε = {EPSILON} for all that are private. `additive` and `auto` are for adding or removing a row, with the number of rows declared, `brc` and `erm` for "
-        f"replacing one; DP-EBM takes δ = 1e{math.log10(DELTA):.0f} besides. diffprivlib and DP-EBM get bounds and levels as in [the comparison of accuracies](benchmarks/rivals.md), which says for "
-        "which relation each is, and of its encodings diffprivlib the ordinal one, which has fewer columns. Scikit-learn's two have no privacy; its logistic regression "
-        "gets categories as indicators, histogram boosting as such. Both logistic regressions take 100 steps at most.",
-        f"*Where.* {platform.system()}, {processor()}; {own}; Python {platform.python_version()}, {libraries}. The load average was {min(loads):.1f} to {max(loads):.1f} when processes started, the "
-        f"measured ones before them included; other work took {100 * others[len(others) // 2]:.0f} % of the processors' time during a process at the median, and at most {100 * others[-1]:.0f} %.",
+        "How long training and prediction take, and how much memory they need, compared with other libraries. `make peers PEERS=performance` measures everything here and writes this page. "
+        "Each process is one line of [performance.jsonl](performance.jsonl).",
+        f"*Table.* The invented census of `discreet demo` (14 columns and a label), in Parquet as pyarrow writes it: {' and '.join(f'{s:,}' for s in sizes)} people for training, and "
+        "as many others for prediction. Every column is private, and so is the label.",
+        f"*Measurements.* {repeats} processes of each kind ran in turns. Cells show the least and the most. *Fit* starts, reads the table, encodes it, trains and writes the model. "
+        "*Predict* starts, reads the model and the other table, and writes that table as Parquet, with a class and a score for every row. Its rate is rows divided by this time. "
+        "Seconds are elapsed time, which other work on the machine lengthens. Processor seconds are user and system time of the process alone. Memory is the largest resident set (`wait4`). "
+        "AUC is measured on the table for prediction. *Reads only* starts and reads: `discreet schema check --data`, or Python with pyarrow and pandas.",
+        f"*Settings.* Each library has its defaults and one thread. ε = {EPSILON} if private. `additive` and `auto` use add-remove with a declared number of rows; `brc` and `erm` use "
+        f"replace-one. DP-EBM also gets δ = 1e{math.log10(DELTA):.0f}. diffprivlib and DP-EBM get bounds and levels as in [the comparison of accuracies](rivals.md), which lists each relation. "
+        "diffprivlib uses the ordinal encoding, which has fewer columns. The two methods of scikit-learn have no privacy: its logistic regression gets indicators of categories, and "
+        "histogram boosting gets the categories themselves. Both logistic regressions take at most 100 steps.",
+        f"*Machine.* {platform.system()}, {processor()}; {own}; Python {platform.python_version()}, {libraries}. The load average was {min(loads):.1f} to {max(loads):.1f} when processes started, "
+        f"including the measured ones. Other work took {100 * others[len(others) // 2]:.0f} % of processor time in the median process, and at most {100 * others[-1]:.0f} %.",
     ]
-    lines = ["# Time and memory beside other libraries", ""]
+    lines = ["# Time and memory compared with other libraries", ""]
     for p in paragraphs:
         lines += [fill(p), ""]
     for size in sizes:

@@ -27,7 +27,7 @@ type Server struct {
 	n      atomic.Int64
 }
 
-// Postgres starts a server. It returns nil, and why, where none is installed
+// Postgres starts a server. It returns nil, and why, if none is installed
 // (Debian: the package postgresql). Its settings are PostgreSQL's own: fsync is
 // on. Stop it.
 func Postgres() (s *Server, why string, err error) {
@@ -105,7 +105,7 @@ func (s *Server) runProgram(program string, args ...string) error {
 	return nil
 }
 
-// findBinaries is the folder of the newest server, "" where there is none.
+// findBinaries is the folder of the newest server, "" if there is none.
 func findBinaries() string {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/pg_ctl") // Debian keeps them out of PATH
 	slices.Sort(found)

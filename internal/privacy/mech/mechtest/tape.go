@@ -20,7 +20,7 @@ import (
 type Passage struct {
 	Label  string
 	Name   string       // the mechanism
-	Loss   dp.Epsilon   // its price; dp.Infinite where only Rho tells it
+	Loss   dp.Epsilon   // its price; dp.Infinite if only Rho tells it
 	Rho    dp.Rho       // price of Gaussian noise; 0 elsewhere
 	Bound  float64      // declared sensitivity in Norm, or spread for a choice
 	Norm   mech.Norm    // of a release; empty for a choice

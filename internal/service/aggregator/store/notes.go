@@ -18,7 +18,7 @@ func (s *Store) Note(ctx context.Context, id ID, round int, note []byte) error {
 	})
 }
 
-// Noted is the note of a task's newest round that has one; nil where none has.
+// Noted is the note of a task's newest round that has one; nil if none has.
 func (s *Store) Noted(ctx context.Context, id ID) (note []byte, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
 		_, err := tx.Find([]any{&note}, `SELECT note FROM discreet_notes WHERE task = ? ORDER BY round DESC LIMIT 1`, id[:])

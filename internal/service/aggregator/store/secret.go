@@ -24,7 +24,7 @@ const secretTable = `CREATE TABLE IF NOT EXISTS discreet_secrets (task BLOB NOT 
 	`broadcast BLOB NOT NULL, sum BLOB NOT NULL, certificate BLOB NOT NULL, signature BLOB NOT NULL, held BLOB, total ` +
 	`BLOB, participants INTEGER NOT NULL, PRIMARY KEY (task, round)) STRICT`
 
-// Secret returns what is known of a round's secret sum, nil where it has not been
+// Secret returns what is known of a round's secret sum, nil if it has not been
 // assembled.
 func (s *Store) Secret(ctx context.Context, id ID, round int) (x *Secret, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
@@ -108,7 +108,7 @@ func (s *Store) Total(ctx context.Context, id ID, round int, total []byte, parti
 }
 
 // GiveUp ends a task of which a round is sealed whose sum cannot be opened. It
-// returns ErrMoved where somebody has opened it meanwhile.
+// returns ErrMoved if someone has opened it meanwhile.
 func (s *Store) GiveUp(ctx context.Context, id ID, round int) error {
 	_, err := s.whenSealed(ctx, id, round, func(tx *sqldb.Tx) error {
 		if x, err := readSecret(tx, id, round); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
 )
 
-// TestSecretIsDecidedOnce goes through a secret sum, opening the store anew at each
+// TestSecretIsDecidedOnce goes through a secret sum, opening the store again at each
 // step. Whoever decides first, decides: who is asked, whose sum is opened, and
 // what it is.
 func TestSecretIsDecidedOnce(t *testing.T) {

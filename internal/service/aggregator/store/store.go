@@ -41,7 +41,7 @@ var ErrFailed = sqldb.ErrFailed
 var Options = sqldb.Options{Op: "store", Create: true, WAL: true}
 
 // At opens the store at address, a path or postgres://user@host/database, and
-// makes it where there is none. It is held against its anchor in a folder, unless that
+// makes it if there is none. It is held against its anchor in a folder, unless that
 // is "".
 func At(ctx context.Context, address string, anchors anchor.Folder) (*Store, error) {
 	o := Options
@@ -73,7 +73,7 @@ func On(ctx context.Context, db *sqldb.DB) (*Store, error) {
 	return &Store{db}, nil
 }
 
-// Probe fails where the store would not keep so many bytes more.
+// Probe fails if the store would not keep so many bytes more.
 func (s *Store) Probe(ctx context.Context, room int) error { return s.db.Probe(ctx, room) }
 
 // Close closes the store.
@@ -222,7 +222,7 @@ func (s *Store) Now(ctx context.Context, id ID) (p Progress, err error) {
 	return p, err
 }
 
-// Model returns a finished task's model; nil where there is none.
+// Model returns a finished task's model; nil if there is none.
 func (s *Store) Model(ctx context.Context, id ID) (model []byte, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
 		found, err := tx.Find([]any{&model}, `SELECT model FROM discreet_tasks WHERE id = ?`, id[:])
@@ -274,7 +274,7 @@ func (s *Store) finishTask(tx *sqldb.Tx, id ID, state State, model []byte) error
 	return err
 }
 
-// Seal lets an open round take no more reports, where it has at least so many;
+// Seal lets an open round take no more reports, if it has at least so many;
 // else it changes nothing and returns ErrFew. It may be called again.
 func (s *Store) Seal(ctx context.Context, id ID, round, least int) error {
 	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
@@ -295,7 +295,7 @@ func (s *Store) Seal(ctx context.Context, id ID, round, least int) error {
 	})
 }
 
-// roundState is 0 where there is no such round.
+// roundState is 0 if there is no such round.
 func roundState(tx *sqldb.Tx, id ID, round int, lock string) (state State, err error) {
 	_, err = tx.Find([]any{&state}, `SELECT state FROM discreet_rounds WHERE task = ? AND round = ?`+lock, id[:], round)
 	return state, err

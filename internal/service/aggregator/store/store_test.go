@@ -94,7 +94,7 @@ func acceptReports(t *testing.T, s *store.Store, reports ...store.Report) []stor
 	return out
 }
 
-// TestLifeOfATask goes through every outcome, opening the store anew at each
+// TestLifeOfATask goes through every outcome, opening the store again at each
 // step: what one process acknowledged, the next one knows.
 func TestLifeOfATask(t *testing.T) {
 	onBoth(t, func(t *testing.T, again func() *store.Store) {

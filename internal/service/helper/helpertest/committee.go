@@ -67,7 +67,7 @@ func (c *Committee) must(err error) {
 	}
 }
 
-// Identity is a certificate for somebody.
+// Identity is a certificate for someone.
 func (c *Committee) Identity(role identity.Role, name string) *identity.Identity {
 	c.t.Helper()
 	id, err := c.authority.Issue(identity.Caller{Role: role, Name: name}, []string{"127.0.0.1"}, time.Now(), 12*time.Hour)
@@ -173,7 +173,7 @@ func (c *Committee) Meet(clients []*secretsum.Client) []secretsum.Helper {
 	}
 }
 
-// Clients reach the helpers as somebody.
+// Clients reach the helpers as someone.
 func (c *Committee) Clients(as *identity.Identity) (out []*secretsum.Client) {
 	c.t.Helper()
 	for h := range c.members {

@@ -21,7 +21,7 @@ import (
 // wants the sum to fail. It is written from docs/protocol.md, not with the code that
 // honest owners use.
 //
-// What shows that numbers are in range, where that is shown, is true, of other numbers.
+// What shows that numbers are in range, if that is shown, is true, of other numbers.
 func Forge(s *secretsum.Sum, participant, bad int) ([]secsum.Message, error) {
 	return forge(s, participant, bad, nil)
 }

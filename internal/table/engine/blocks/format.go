@@ -32,11 +32,11 @@ type header struct {
 	Rows    int          `json:"rows"`
 	Columns []columnPart `json:"columns"` // by column of the schema
 	Labels  section      `json:"labels"`
-	Persons *section     `json:"persons,omitempty"` // whose rows are, where the schema declares persons
+	Persons *section     `json:"persons,omitempty"` // whose rows are, if the schema declares persons
 }
 
 type columnPart struct {
-	Width  int     `json:"width,omitempty"` // bytes of a code; 0 where the column is not read
+	Width  int     `json:"width,omitempty"` // bytes of a code; 0 if the column is not read
 	Codes  section `json:"codes"`
 	Number bool    `json:"number,omitempty"`
 	Values section `json:"values"`
@@ -224,7 +224,7 @@ func (p *parsed) loadPersons(read reading) ([]uint32, error) {
 	return readCodes(b, 4, column.Codes{}).U32, err
 }
 
-// load reads the given columns with read, and the labels where they are not nil already. Codes may
+// load reads the given columns with read, and the labels if they are not nil already. Codes may
 // be in the memory of r.
 func (p *parsed) load(t *dataset.Table, cols []int, read reading, r *room) error {
 	if len(r.cols) < len(p.Columns) {
@@ -304,7 +304,7 @@ func readCodes(b []byte, width int, spare column.Codes) (c column.Codes) {
 	return c
 }
 
-// sized is n values, in the memory of s where there is enough; not nil.
+// sized is n values, in the memory of s if there is enough; not nil.
 func sized[T any](s []T, n int) []T {
 	if s == nil || n > cap(s) {
 		return make([]T, n)
@@ -331,7 +331,7 @@ func Decode(b []byte, s *schema.Schema, text []byte) (*Block, error) {
 // ID is the name of the block's rows.
 func (b *Block) ID() ID { return b.id }
 
-// Rows is how many rows the block has.
+// Rows is the number of rows that the block has.
 func (b *Block) Rows() int { return b.parsed.Rows }
 
 // Table is the rows, with the given columns alone. Codes that the columns cannot hold are

@@ -18,7 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Store keeps blocks in one file, which has no name from the start (where the system lets it):
+// Store keeps blocks in one file, which has no name from the start (if the system lets it):
 // no coded row outlives the process, however that ends.
 type Store struct {
 	s    *schema.Schema
@@ -29,10 +29,10 @@ type Store struct {
 	mu     sync.Mutex
 	end    int64
 	blocks map[int]*stored
-	counts memory.PersonCounts // of all blocks, where the schema declares persons
+	counts memory.PersonCounts // of all blocks, if the schema declares persons
 
 	// Of a view, in which it is settled what a person's rows count for.
-	weights []uint32 // by person; nil where rows count once
+	weights []uint32 // by person; nil if rows count once
 	failed  error    // the answer to every question
 	whole   *Store   // of which these rows are a part; nil for none
 }
@@ -108,7 +108,7 @@ func (st *Store) Put(k int, t *dataset.Table) error {
 // which the system clears, page by page.
 var bodies sync.Pool // of *[]byte
 
-// Rows is how many rows all blocks have.
+// Rows is the number of rows that all blocks have.
 func (st *Store) Rows() (rows int) {
 	for _, b := range st.blocks {
 		if b.drawn != nil {
@@ -195,7 +195,7 @@ func (st *Store) AskBlock(ctx context.Context, k int, q *question.Question) (*qu
 // ID names the rows of block k.
 func (st *Store) ID(k int) ID { return st.blocks[k].id }
 
-// RowsOf is how many rows block k has.
+// RowsOf is the number of rows that block k has.
 func (st *Store) RowsOf(k int) int { return st.blocks[k].Rows }
 
 // keepsScores reports whether what rows score may be kept until the next question about them.

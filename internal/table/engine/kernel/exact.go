@@ -129,7 +129,7 @@ type exactStrip struct {
 	sums *engine.ExactSums
 	rows int       // since the last flush
 	grad []int64   // slopes by feature, of features that are 0 or 1, and of the intercept
-	hess []float64 // upper triangle of a square, nil where it is not asked for
+	hess []float64 // upper triangle of a square, nil if it is not asked for
 }
 
 // stripWeight rows' slopes in units fit into 63 bits, and their curves into 53.
@@ -247,7 +247,7 @@ type exactRows struct {
 	value bool
 	hess  bool
 	pick  int        // samples' halvings
-	hash  [][]uint64 // by column of the space and code, where there is a sample
+	hash  [][]uint64 // by column of the space and code, if there is a sample
 }
 
 func newExactRows(cols []column.Column, weigh Weigh, most float64, q *engine.LossQuestion) *exactRows {

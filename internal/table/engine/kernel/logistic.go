@@ -23,7 +23,7 @@ import (
 type Logistic struct {
 	model    *lossModel
 	rows     int
-	index    [][]int32      // per column: the non-zero feature of each group, or nil where it has one
+	index    [][]int32      // per column: the non-zero feature of each group, or nil if it has one
 	value    [][]float64    // per column of one feature: its value in each group
 	constant [][]int32      // per column of one feature: its index, lossBlock times
 	ones     []float64      // lossBlock times 1, the value of any other column
@@ -119,7 +119,7 @@ func (l *Logistic) Hessian(ctx context.Context, pos, neg []float64) ([]float64, 
 	return sum.Hess, nil
 }
 
-// rowsWorthAWorker is how many rows a second goroutine must save to pay for
+// rowsWorthAWorker is the number of rows that a second goroutine must save to pay for
 // being woken: a gradient over fewer takes less than the waking.
 const rowsWorthAWorker = 1 << 15
 

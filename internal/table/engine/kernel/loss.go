@@ -22,7 +22,7 @@ import (
 // Several goroutines call it at once.
 type Weigh func(from int, pos, neg []float64)
 
-// LabelWeights gives every row the weight of its label's code, 1 where weights
+// LabelWeights gives every row the weight of its label's code, 1 if weights
 // is nil. labels are codes; positive is the code of the positive level, any
 // other is negative.
 func LabelWeights(labels []uint8, positive int, weights []float64) Weigh {
@@ -146,7 +146,7 @@ type lossScratch struct {
 	slope    []float64 // derivative of the loss in the score
 	curve    []float64 // second derivative
 	scaled   []float64 // curve × value of one column
-	factor   []float64 // of the whole row, where it has one
+	factor   []float64 // of the whole row, if it has one
 	index    [][]int32
 	value    [][]float64
 }

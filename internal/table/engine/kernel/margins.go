@@ -67,7 +67,7 @@ type plainColumn struct {
 
 const (
 	jointCodes    = 1 << 11 // a table of scores and one of slopes stay in the nearest cache
-	collapseShare = 4       // the same where all columns join, which makes one of equal rows
+	collapseShare = 4       // the same if all columns join, which makes one of equal rows
 	jointShare    = 16      // rows per code of a joint, or more: tables must not cost more than rows
 )
 
@@ -249,7 +249,7 @@ func (m *MarginRows) setFactors(cols []column.Column, order []int32) {
 	m.factor = inOrder(factor, order)
 }
 
-// cappedProduct of sizes, or more than most where it is more.
+// cappedProduct of sizes, or more than most if it is more.
 func cappedProduct(sizes []int, most int) int {
 	p := 1
 	for _, s := range sizes {
@@ -508,7 +508,7 @@ type marginScratch struct {
 	prob   []float64
 	fixed  []int64        // slopes in units
 	hash   []uint64       // of rows, where a sample is picked
-	cells  [][]uint32     // codes of a block, where rows are not laid out
+	cells  [][]uint32     // codes of a block, if rows are not laid out
 	tables []*jointTable  // per joint: what each code adds to a score
 	slopes []*jointSlopes // per joint: slopes added up by code
 	other  []*jointSlopes // the same for every other row
@@ -635,7 +635,7 @@ func (m *MarginRows) scoreBlock(at, n int, terms *terms, tables []*jointTable, s
 	}
 }
 
-// fillAtZero is scoreBlock and fillSlopes of the logistic loss where all scores are zero, the
+// fillAtZero is scoreBlock and fillSlopes of the logistic loss if all scores are zero, the
 // place every fit starts from.
 func (m *MarginRows) fillAtZero(at, n int, s *marginScratch) {
 	pos, neg := m.pos[at:][:n], m.neg[at:][:n]

@@ -19,7 +19,7 @@ func (c *lossCase) margins(r Rows) *MarginRows {
 	return NewMargins(c.sp, c.cols, c.rows, GroupWeights(c.pos, c.neg), r)
 }
 
-// The numbers of rows are those where no column joins, where some do and where
+// The numbers of rows are those if no column joins, if some do and if
 // all do, so that equal rows become one.
 func TestMarginsEqualTheNaiveTwin(t *testing.T) {
 	for _, enc := range []feature.Encoding{feature.Ordinal, feature.OneHot} {

@@ -12,8 +12,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Counts equal those of a loop over widened rows, where no column joins, where
-// some do and where equal rows become one, and whether rows are shortened or not.
+// Counts equal those of a loop over widened rows, if no column joins, if
+// some do and if equal rows become one, and whether rows are shortened or not.
 func TestRightEqualsTheNaiveTwin(t *testing.T) {
 	for _, enc := range []feature.Encoding{feature.Ordinal, feature.OneHot} {
 		for _, rows := range []int{1, 7, 900, 3000, 40_000} {

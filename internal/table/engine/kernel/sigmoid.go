@@ -21,7 +21,7 @@ func writeSigmoids(prob, score []float64) {
 	prob = prob[:len(score)]
 	for i, z := range score {
 		if !(math.Abs(z) < most) {
-			prob[i] = 1 / (1 + math.Exp(-z)) // 0 where exp overflows, as it should be
+			prob[i] = 1 / (1 + math.Exp(-z)) // 0 if exp overflows, as it should be
 			continue
 		}
 		whole := z*steps + rounder

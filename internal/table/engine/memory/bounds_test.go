@@ -372,7 +372,7 @@ func TestPersonsBeyondEverySize(t *testing.T) {
 	for _, n := range []int{4095, 4096, 4097, 8193} {
 		of := make([]uint32, n)
 		for i := range of {
-			of[i] = uint32(i * i % 3) // two thirds of the rows are one person's, the rest nobody's
+			of[i] = uint32(i * i % 3) // two thirds of the rows are one person's, the rest no one's
 		}
 		var rows []int
 		for i, person := range of {
@@ -416,7 +416,7 @@ func TestPersonsBeyondEverySize(t *testing.T) {
 	}
 }
 
-// Equal rows that are laid out as one, or as a few where they are very many, count as often as they
+// Equal rows that are laid out as one, or as a few if they are very many, count as often as they
 // occur.
 func TestEqualRowsCountAsOftenAsTheyOccur(t *testing.T) {
 	for _, n := range []int{1<<15 - 1, 1 << 15, 1<<15 + 1, 1<<16 - 1, 1 << 16, 1<<16 + 1, 3<<15 + 1} {

@@ -12,7 +12,7 @@ import (
 )
 
 // Lots is a key by which every row has a number that looks random, by its place in the table. A
-// person keeps the rows with the least. So nobody needs all rows, or more of them than a person may
+// person keeps the rows with the least. So no one needs all rows, or more of them than a person may
 // keep, to say which those are.
 type Lots [32]byte
 

@@ -20,11 +20,11 @@ import (
 type Table struct {
 	t        *dataset.Table
 	schema   *schema.Schema
-	positive int // label code; -1 where there is none
+	positive int // label code; -1 if there is none
 	laid     *laidOut
 	scored   *scored
-	persons  *persons // nil where a row is a unit of its own
-	weights  []uint32 // by row, see engine.PersonWeight; nil where every row counts once
+	persons  *persons // nil if a row is a unit of its own
+	weights  []uint32 // by row, see engine.PersonWeight; nil if every row counts once
 }
 
 var _ engine.Table = (*Table)(nil)
@@ -51,7 +51,7 @@ func newTable(t *dataset.Table) *Table {
 func (m *Table) Schema() *schema.Schema { return m.schema }
 func (m *Table) Rows() int              { return m.t.Rows }
 
-// chunkRows is how many rows one piece of work covers.
+// chunkRows is the number of rows that one piece of work covers.
 const chunkRows = 1 << 12
 
 // Mistakes implements engine.Table. Time O(n·columns·T/2) word additions;
@@ -62,7 +62,7 @@ func (m *Table) Mistakes(ctx context.Context, sp *feature.Space, cs []feature.Th
 	}
 	sc := feature.NewScorer(sp, cs)
 	bound, words := sc.Bind(m.t.Cols), sc.Words()
-	// A set bit says "positive", which is wrong where the label is not; where it
+	// A set bit says "positive", which is wrong if the label is not; where it
 	// is, the clear bits are. By a table: labels are too irregular to branch on.
 	var flip [256]uint64
 	flip[m.positive] = ^uint64(0)

@@ -18,7 +18,7 @@ type persons struct {
 	of []uint32 // by row
 }
 
-// PersonCounts is how many rows each person has, by the person's number.
+// PersonCounts is the number of rows that each person has, by the person's number.
 type PersonCounts []uint32
 
 // newPersons counts the persons of a table, which must know whose its rows are (1.2).
@@ -66,7 +66,7 @@ func (c PersonCounts) CountAbove(bounds []int) []uint64 {
 	return out
 }
 
-// Weights is what each row of a person weighs where a person may weigh at most most rows, by the
+// Weights is what each row of a person weighs if a person may weigh at most most rows, by the
 // person's number.
 func (c PersonCounts) Weights(most int) []uint32 {
 	out := make([]uint32, len(c))

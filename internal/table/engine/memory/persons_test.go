@@ -30,7 +30,7 @@ func open(t testing.TB, tab *dataset.Table) *Table {
 	return m
 }
 
-// personTable is a random table whose rows belong to so many persons, some to nobody.
+// personTable is a random table whose rows belong to so many persons, some to no one.
 func personTable(seed uint64, rows, persons int) *dataset.Table {
 	t := random(seed, rows)
 	s := *t.Schema
@@ -57,7 +57,7 @@ func TestPersonWeightsHoldAndReachTheirBound(t *testing.T) {
 }
 
 // Answers are those of a twin that adds up weights row by row, whatever the order of the rows, and
-// rows of nobody count for nothing.
+// rows of no one count for nothing.
 func TestWeighedAnswersEqualATwin(t *testing.T) {
 	ctx := context.Background()
 	tab := personTable(3, 5000, 700)
@@ -220,12 +220,12 @@ func TestWhoIsDrawnDoesNotDependOnOrder(t *testing.T) {
 	}
 }
 
-// Drawn to the full, everybody has as many rows: more than that are cut, fewer come again, each as
+// Drawn to the full, everyone has as many rows: more than that are cut, fewer come again, each as
 // often as any other of the person's but for one.
 func TestDrawFillsUp(t *testing.T) {
 	tab := personTable(6, 12, 1)
 	values := make([]uint32, tab.Rows)
-	for i := range values { // persons 1, 2 and 3 have 1, 2 and 8 rows, and one row is nobody's
+	for i := range values { // persons 1, 2 and 3 have 1, 2 and 8 rows, and one row is no one's
 		tab.Persons[i], values[i] = []uint32{1, 2, 2, dataset.Nobody, 3, 3, 3, 3, 3, 3, 3, 3}[i], uint32(i)
 	}
 	tab.Cols[4].Codes.U8, tab.Cols[4].Codes.U16, tab.Cols[4].Codes.U32 = nil, nil, values

@@ -113,7 +113,7 @@ func (t *tally) addWeighed(keys []uint64, counter []uint8, weights []uint32) {
 // Bits of a word of a key, and of a key that is sorted with its place in one.
 const wordBits, shortBits = 64, 32
 
-// ahead is how many rows add looks ahead.
+// ahead is the number of rows that add looks ahead.
 const ahead = 32
 
 // keyAt and count read the slot that starts at this place.
@@ -255,5 +255,5 @@ func (t *tally) byFirstWord(places []int) []int {
 	return places
 }
 
-// digit is how many bits byFirstWord sorts by at once.
+// digit is the number of bits that byFirstWord sorts by at once.
 const digit = 11

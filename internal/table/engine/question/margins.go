@@ -16,7 +16,7 @@ func (t *Table) Margins(ctx context.Context, sp *feature.Space, r engine.Rows) (
 	return &margins{t, sp, r, 0}, t.checkBinary("margins")
 }
 
-// margins asks its table anew about each point.
+// margins asks its table again about each point.
 type margins struct {
 	t        *Table
 	sp       *feature.Space

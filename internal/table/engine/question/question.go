@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package question is the questions of package engine as messages: what is asked and all it
-// needs, and answers that are sums of integers over rows. So whoever holds some of the rows can
+// needs, and answers that are sums of integers over rows. So anyone who holds some of the rows can
 // answer for these, and the answers of all are added up.
 package question
 
@@ -37,7 +37,7 @@ type Question struct {
 	Columns    []int               `json:",omitempty"`
 }
 
-// ColumnsRead lists the columns, indices into the schema's, whose codes an answer needs where it is
+// ColumnsRead lists the columns, indices into the schema's, whose codes an answer needs if it is
 // known what rows score by the first scored shapes or terms of the question's score; a column more
 // than once where several parts of the question need it.
 func (q *Question) ColumnsRead(scored int) []int {

@@ -17,7 +17,7 @@ import (
 // that addition is the same.
 type Sums struct {
 	Plain    []uint64
-	Words    int      // of a key; 0 where sums are plain
+	Words    int      // of a key; 0 if sums are plain
 	Counters int      // of a key
 	Keys     []uint64 // Words for each key; ascending, the first word first, none twice
 	Counts   []uint64 // Counters for each key
@@ -212,7 +212,7 @@ func DecodeSums(b []byte) (*Sums, error) {
 	}
 	s := &Sums{Words: sizes[1], Counters: sizes[2]}
 	keys := sizes[3]
-	// Each number takes a byte at least; the width of keys says nothing where there are none.
+	// Each number takes a byte at least; the width of keys says nothing if there are none.
 	if sizes[0] > len(b) || (s.Words == 0) != (s.Counters == 0) || s.Words == 0 && keys > 0 ||
 		s.Words > 0 && sizes[0] > 0 ||
 		keys > 0 && keys > len(b)/(s.Words+s.Counters) {

@@ -19,7 +19,7 @@ type Asker interface {
 	Ask(ctx context.Context, q *Question) (*Sums, error)
 }
 
-// Table asks whoever holds the rows, and answers as engine.Table does.
+// Table asks anyone who holds the rows, and answers as engine.Table does.
 type Table struct {
 	whole   *schema.Schema
 	schema  *schema.Schema // of a view
@@ -39,7 +39,7 @@ func NewTable(s *schema.Schema, rows int, asker Asker) *Table {
 func (t *Table) Schema() *schema.Schema { return t.schema }
 func (t *Table) Rows() int              { return t.rows }
 
-// Persons implements engine.Table: it is nil where WithPersons named nobody.
+// Persons implements engine.Table: it is nil if WithPersons named no one.
 func (t *Table) Persons() engine.Persons { return t.persons }
 
 // WithPersons is t where p settles what a person's rows count for.

@@ -52,8 +52,8 @@ func (e *examiner) noteVersion(what, version, least, where string) {
 	e.noteThing(what, version, isVersionFrom(version, least), fmt.Sprintf("version %s or later, %s", least, where))
 }
 
-// Examine looks for what a session needs on this machine and, where all of it is there, starts one
-// and looks at its executors. It tells note of each thing, and what is wanted of it, "" where
+// Examine looks for what a session needs on this machine and, if all of it is there, starts one
+// and looks at its executors. It tells note of each thing, and what is wanted of it, "" if
 // nothing is missing. It reads no table.
 func Examine(ctx context.Context, o Options, note func(what, found, want string)) {
 	e := &examiner{note: note}

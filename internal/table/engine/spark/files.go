@@ -18,12 +18,12 @@ type piece struct {
 }
 
 // mostPieceRows bounds the rows of a piece, but for a few more, for clusters whose executors come
-// late, so that nobody knows how many tasks run at once.
+// late, so that no one knows how many tasks run at once.
 const mostPieceRows = 1 << 23
 
 // cutFiles cuts the files in data into pieces for so many tasks at once, of at least so many rows,
 // or a few fewer: a piece is one task of Spark for every question, and to begin one costs as much
-// as a question about a million rows. It returns nil where Spark must say what data means.
+// as a question about a million rows. It returns nil if Spark must say what data means.
 func cutFiles(data []string, parallel, least int) (pieces []piece, err error) {
 	files, ok := listFiles(data)
 	if !ok {

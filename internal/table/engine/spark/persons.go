@@ -33,7 +33,7 @@ type persons struct {
 	counts map[uint32]int // persons, by how many rows they have
 }
 
-// bucketBlocks is how many blocks' rows a bucket of persons may have, were each somebody else's. A
+// bucketBlocks is how many blocks' rows a bucket of persons may have, were each someone else's. A
 // bucket is a task of Spark twice, and an executor that has done nothing yet takes long to begin.
 const bucketBlocks = 16
 

@@ -22,7 +22,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// personSchema is that of the census where all of an age are one person.
+// personSchema is that of the census if all of an age are one person.
 func personSchema() *schema.Schema {
 	s := *census.Schema()
 	s.Columns = slices.Clone(s.Columns)
@@ -95,7 +95,7 @@ func TestPersonsInAClusterAreThoseOfMemory(t *testing.T) {
 	if err != nil || len(pieces) != 1 {
 		t.Fatal(err)
 	}
-	for range 2 { // whoever asks for the list again gets it
+	for range 2 { // anyone who asks for the list again gets it
 		coded, data := first.call(header{Op: "piece", Piece: &pieces[0]})
 		if coded.Error != "" || coded.Rows != rows || len(data) != 1 || len(data[0])%recordBytes != 0 {
 			t.Fatalf("%+v", coded)

@@ -6,7 +6,7 @@ import (
 	"context"
 )
 
-// Scorer says what a model says about rows in Parquet: as many rows of the added columns, in
+// Scorer predicts rows in Parquet. It returns as many rows of the added columns, in
 // Parquet. name stands for the rows in faults.
 type Scorer func(ctx context.Context, name string, rows []byte) ([]byte, error)
 
@@ -31,7 +31,7 @@ type Column struct {
 	Number bool   `json:"number"`
 }
 
-// Count is how many rows have a value of the first added column, and their sum of the second.
+// Count is the number of rows that have a value of the first added column, and their sum of the second.
 type Count struct {
 	Value string  `json:"value"`
 	Rows  int     `json:"rows"`

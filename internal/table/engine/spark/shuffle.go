@@ -14,7 +14,7 @@ import (
 
 // How many rows a person has depends on all blocks. Each block lists its persons in the order of
 // their keys, which a hash with the session's secret makes of identifiers, and the lists are cut
-// into buckets of neighbouring keys. Whoever gets a bucket of every list answers each with what its
+// into buckets of neighbouring keys. Anyone who gets a bucket of every list answers each with what its
 // persons have in all. Numbers in lists are little-endian.
 const (
 	recordBytes = 16 + 4    // of a person in a block: the key, the rows there
@@ -23,7 +23,7 @@ const (
 	drawnBytes  = 4         // of a row that is drawn: its place in the block
 )
 
-// countedHere marks the place in one of the replies about a person, so that everybody is counted in
+// countedHere marks the place in one of the replies about a person, so that everyone is counted in
 // one block.
 const countedHere = 1 << 31
 
@@ -94,7 +94,7 @@ func countRows(lists []byte) ([]byte, error) {
 	return replies, nil
 }
 
-// personCount is how many persons have so many rows.
+// personCount is the number of persons that have so many rows.
 type personCount struct {
 	Rows    uint32 `json:"rows"`
 	Persons int    `json:"persons"`
@@ -132,7 +132,7 @@ func settleCounts(replies []byte) (totals []byte, counts []personCount, err erro
 	return totals, counts, nil
 }
 
-// readCounts is how many rows each person of a block has in all, by the place in its list, from 1
+// readCounts is the number of rows that each person of a block has in all, by the place in its list, from 1
 // on.
 func readCounts(totals []byte) (memory.PersonCounts, error) {
 	if len(totals) == 0 || totals[0] != 1 && totals[0] != 2 && totals[0] != 4 || (len(totals)-1)%int(totals[0]) != 0 {
@@ -191,7 +191,7 @@ func drawRows(v *view, offers []byte, firsts []int) (drawn []byte, lens []int, e
 	for at := 0; at < len(offers); at += offerBytes {
 		whose := binary.LittleEndian.Uint32(offers[at:])
 		row := binary.LittleEndian.Uint64(offers[at+12:])
-		if int(whose) >= len(offers)/offerBytes || row > math.MaxInt64 { // everybody offers a row
+		if int(whose) >= len(offers)/offerBytes || row > math.MaxInt64 { // everyone offers a row
 			return nil, nil, errMessage
 		}
 		d.Offer(whose, memory.Drawn{Lot: binary.LittleEndian.Uint64(offers[at+4:]), Row: int(row)})

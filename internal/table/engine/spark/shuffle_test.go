@@ -90,7 +90,7 @@ func exchange(t *testing.T, parts [][][]byte, answer func(list []byte, blocks []
 	return out
 }
 
-// Whatever blocks rows lie in, each block is told how many rows its persons have in all, everybody
+// Whatever blocks rows lie in, each block is told how many rows its persons have in all, everyone
 // is counted once, and the rows that are drawn are those of memory.
 func TestShuffledPersonsAreThoseOfMemory(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
@@ -201,7 +201,7 @@ func TestShuffledPersonsAreThoseOfMemory(t *testing.T) {
 	}
 }
 
-// However lists were damaged on their way, whoever reads them refuses them or says something about
+// However lists were damaged on their way, anyone who reads them refuses them or says something about
 // each, and nothing of another length.
 func FuzzLists(f *testing.F) {
 	f.Add([]byte{1, 2}, 1, 0)

@@ -41,16 +41,16 @@ type Options struct {
 	Data []string
 	// Rows are the rows that executors keep of what they read; nil for all.
 	Rows *dataset.Selection
-	// BlockRows is how many rows a block has, or a few more; 0 for 2^18.
+	// BlockRows is the number of rows that a block has, or a few more; 0 for 2^18.
 	BlockRows int
 	// Report is told which job is at work, and not how many tasks it has, which follows from the
-	// size of the files; nil for nobody.
+	// size of the files; nil for no one.
 	Report func(job string)
 
 	passesRows bool // through Java, whatever Data are
 }
 
-// ShowJobs lets show show each job, one at a time, until hide is called; nil for nobody.
+// ShowJobs lets show show each job, one at a time, until hide is called; nil for no one.
 func (o *Options) ShowJobs(show func(job string) (done func())) (hide func()) {
 	shown, done := "", func() {}
 	if show != nil {
@@ -105,7 +105,7 @@ type Session struct {
 	local    bool // executors open files of paths themselves
 	parallel int  // tasks at once
 
-	persons *persons // nil where the schema declares none
+	persons *persons // nil if the schema declares none
 	buckets int      // of persons
 	views   int
 }
@@ -342,7 +342,7 @@ func (sn *Session) Ask(ctx context.Context, q *question.Question) (*question.Sum
 	return sn.ask(ctx, q, nil)
 }
 
-// ask asks about the rows, as they count in a view where there are persons. An answer counts once
+// ask asks about the rows, as they count in a view if there are persons. An answer counts once
 // for each block, however often it comes; every block must answer, and with the rows it had when it
 // was made.
 func (sn *Session) ask(ctx context.Context, q *question.Question, v *view) (*question.Sums, error) {

@@ -272,7 +272,7 @@ func compareTables(t *testing.T, s *schema.Schema, got, want engine.Table) {
 }
 
 // The secret by which persons are told apart, and the lots by which their rows are drawn, are drawn
-// anew: no two sessions have one, and all processes of a session have the same.
+// again: no two sessions have one, and all processes of a session have the same.
 func TestSecretsOfSessionsAreDrawn(t *testing.T) {
 	s := personSchema()
 	folder := writeFolder(t, 400, "a.parquet", "b.parquet")

@@ -38,7 +38,7 @@ func programID() (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// mostScores is how many bytes about rows a worker keeps in memory from one question to the next:
+// mostScores is the number of bytes that about rows a worker keeps in memory from one question to the next:
 // containers of executors have little room beside Java.
 const mostScores = 256 << 20
 
@@ -82,9 +82,9 @@ type worker struct {
 	keeps   *dataset.Selection
 
 	open  OpenScorer
-	score Scorer // nil where blocks are made
+	score Scorer // nil if blocks are made
 
-	secret *[32]byte // by which identifiers are hashed; nil where the schema declares no persons
+	secret *[32]byte // by which identifiers are hashed; nil if the schema declares no persons
 
 	folder string // for the blocks of pieces
 	store  *blocks.Store

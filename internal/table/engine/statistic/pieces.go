@@ -18,7 +18,7 @@ const mostPieces = 1 << 12
 type cutColumn struct {
 	codes *column.Codes
 	part  []uint32        // of each code
-	parts int             // 0 where no grid has the column
+	parts int             // 0 if no grid has the column
 	axes  []*feature.Bins // of the grids, each once
 	bins  [][]uint32      // of each axis, the bin of each part
 }
@@ -142,7 +142,7 @@ func (b *bundle) add(c *cuts, g int, grid *feature.Grid) bool {
 	return true
 }
 
-// size is how many pieces there are.
+// size is the number of pieces.
 func (b *bundle) size() int {
 	n := 1
 	for _, pieces := range b.pieces {

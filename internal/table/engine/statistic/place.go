@@ -19,7 +19,7 @@ type place struct {
 
 func placeOf(b *feature.Bins, cols []column.Column) place {
 	if b.OfColumn() && cols[b.Column].Codes.U8 != nil {
-		byCode := make([]uint32, 1<<8) // codes that the column cannot hold are nobody's
+		byCode := make([]uint32, 1<<8) // codes that the column cannot hold are no one's
 		copy(byCode, b.ByCode(&cols[b.Column]))
 		return place{places: len(byCode), len: b.Len(), codes: &cols[b.Column].Codes, byCode: byCode}
 	}

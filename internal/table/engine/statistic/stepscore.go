@@ -5,7 +5,6 @@ package statistic
 import (
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/table/engine"
@@ -16,7 +15,7 @@ import (
 // StepScore implements engine.Score: a sum of steps by the cells of grids. If a row has one number it
 // is the log-odds of the positive one of two classes; if it has one for each class, their softmax are
 // the probabilities. Numbers are integers in units of 1/feature.ScoreOne nat, held within ±MaxScore
-// after each addition, so they depend neither on the machine nor on where a row lies. A score grows by
+// after each addition, so they depend neither on the machine nor on the place of a row. A score grows by
 // AddShape and AddGrid alone.
 type StepScore struct {
 	Start []int64
@@ -90,12 +89,12 @@ func (s *StepScore) Extends(old engine.Score) bool {
 	if !ok || !slices.Equal(o.Start, s.Start) || len(o.Terms) > len(s.Terms) {
 		return false
 	}
-	for k := range o.Terms {
-		if !reflect.DeepEqual(&o.Terms[k], &s.Terms[k]) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(o.Terms, s.Terms[:len(o.Terms)], StepTerm.equal)
+}
+
+func (t StepTerm) equal(u StepTerm) bool {
+	sameCuts := func(a, b feature.Bins) bool { return a.SameCuts(&b) }
+	return slices.Equal(t.Units, u.Units) && slices.EqualFunc(t.Grid.Axes, u.Grid.Axes, sameCuts)
 }
 
 // Keep implements engine.Score.

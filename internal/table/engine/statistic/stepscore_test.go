@@ -42,7 +42,9 @@ func TestKeptScoresStayAsTheyAre(t *testing.T) {
 	f.AddGrid(grid, []float64{3, 4})
 	other := NewStepScore([]float64{1})
 	other.AddGrid(grid, []float64{1, 5})
-	if kept.Len() != 1 || !f.Extends(kept) || kept.Extends(f) || other.Extends(kept) || NewStepScore([]float64{2}).Extends(kept) ||
+	elsewhere := NewStepScore([]float64{1})
+	elsewhere.AddGrid(feature.Grid{Axes: []feature.Bins{feature.NewGroups(0, []uint32{1, 0}, 2)}}, []float64{1, 2})
+	if kept.Len() != 1 || elsewhere.Extends(kept) || !f.Extends(kept) || kept.Extends(f) || other.Extends(kept) || NewStepScore([]float64{2}).Extends(kept) ||
 		f.Extends(margins{&feature.Additive{}}) || !f.Extends(NewStepScore([]float64{1})) || f.Extends(NewStepScore([]float64{2})) {
 		t.Error("a score extends another than it grew from")
 	}

@@ -9,13 +9,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Figure is one figure of a paper, or a part of one, that can be measured anew.
+// Figure is one figure of a paper, or a part of one, that can be measured again.
 type Figure struct {
 	Name     string // paper/figure, e.g. "shen/fig2a"
 	Paper    string // citation
 	Title    string // what the figure shows, short enough for a heading
 	Claim    string // what the paper says about it, one sentence
-	Protocol string // how it is measured, where the paper says so, and our choices where it does not
+	Protocol string // how it is measured, as the paper has it, and our choices if it does not
 	Data     string // the table, as records call it
 	Repeats  int    // by default; the paper's number
 	Quick    int    // of a quick run; 0: three
@@ -37,8 +37,8 @@ type Figure struct {
 // Point is one measurement of a repeat.
 type Point struct {
 	Series     string     // the line it belongs to, e.g. "brc"
-	Epsilon    dp.Epsilon // the ε of the fit; 0 where there is none
-	Encoding   string     // of categories; empty where there is none
+	Epsilon    dp.Epsilon // the ε of the fit; 0 if there is none
+	Encoding   string     // of categories; empty if there is none
 	Parameters string     // further choices that tell points apart, e.g. "sensitivity=paper"
 }
 

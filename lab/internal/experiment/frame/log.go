@@ -58,7 +58,7 @@ func openLog(path string) (*log, error) {
 	return l, nil
 }
 
-// parseRecord reads one line; ok is false where it is no record of ours.
+// parseRecord reads one line; ok is false if it is no record of ours.
 func parseRecord(line []byte) (r Record, c cell, ok bool) {
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()

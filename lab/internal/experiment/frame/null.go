@@ -17,13 +17,13 @@ import (
 type NullRun struct {
 	Name       string  `json:"name"`
 	Draws      int     `json:"draws"`      // of such numbers
-	Reproduced int     `json:"reproduced"` // draws where every check holds
+	Reproduced int     `json:"reproduced"` // draws if every check holds
 	Held       float64 `json:"held"`       // checks that hold, mean over the draws
 }
 
 const (
 	nullDraws = 40
-	// nullLimit is how many draws may pass by chance. A claim that turns on one
+	// nullLimit is the number of draws that may pass by chance. A claim that turns on one
 	// comparison passes one in twenty (miss): more than 6 of 40 in one of 300.
 	nullLimit = 6
 )
@@ -32,8 +32,8 @@ const (
 func (n NullRun) IsBorneOut() bool { return n.Reproduced > nullLimit }
 
 // JudgeNull runs a figure's checks on two sabotaged series: every number is that
-// of a coin, one half but for the noise of 1,024 throws; and, where something was
-// measured, in every repeat the values of a metric are dealt anew among lines and
+// of a coin, one half but for the noise of 1,024 throws; and, if something was
+// measured, in every repeat the values of a metric are dealt again among lines and
 // budgets, so that neither a learner nor ε makes a difference. Where the claim is
 // about each line by itself, or there is one line at one budget only, values are
 // dealt among the line's metrics. A nil s stands for nothing measured.

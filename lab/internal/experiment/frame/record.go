@@ -10,7 +10,7 @@ type Record struct {
 	Figure     string   `json:"figure"`
 	Data       string   `json:"data"`
 	Series     string   `json:"series"`
-	Epsilon    *float64 `json:"epsilon"` // null where the fit has none
+	Epsilon    *float64 `json:"epsilon"` // null if the fit has none
 	Repeat     int      `json:"repeat"`
 	Seed       uint64   `json:"seed"`
 	Encoding   string   `json:"encoding,omitempty"`
@@ -18,7 +18,7 @@ type Record struct {
 	Metric     string   `json:"metric"`
 	Value      float64  `json:"value"`
 	Bill       float64  `json:"bill"`             // ε paid; 0 for a fit without privacy
-	Commit     string   `json:"commit,omitempty"` // of the program, where it was built from a checkout
+	Commit     string   `json:"commit,omitempty"` // of the program, if it was built from a checkout
 }
 
 // cell says which point of which repeat a record belongs to.

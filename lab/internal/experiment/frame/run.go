@@ -27,7 +27,7 @@ type Options struct {
 	Seed     uint64 // every number follows from it
 	Quick    bool   // a few repeats: enough to see the shape
 	Datasets string // folder of the data sets; empty: see NewWorld
-	// PermuteLabels makes a null run: labels are dealt anew among the rows before
+	// PermuteLabels makes a null run: labels are dealt again among the rows before
 	// anything is split or trained. Its files go to a folder of their own, and its
 	// verdict says whether the claim's checks can fail.
 	PermuteLabels bool
@@ -262,7 +262,7 @@ func (r *run) judgeResult() {
 }
 
 // commitName names the checkout the program was built from, with a + where that
-// had changes; empty where unknown.
+// had changes; empty if unknown.
 func commitName() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -12,12 +12,12 @@ import (
 // Summary reads the records of one run.
 type Summary struct {
 	Repeats int
-	values  map[place][]float64 // by repeat; NaN where there is none
+	values  map[place][]float64 // by repeat; NaN if there is none
 	// invent makes up what was not measured, in null runs; nil elsewhere.
 	invent func() []float64
 }
 
-// valuesAt are the values of a place, nil where nothing was measured.
+// valuesAt are the values of a place, nil if nothing was measured.
 func (s *Summary) valuesAt(at place) []float64 {
 	if s.values[at] == nil && s.invent != nil {
 		s.values[at] = s.invent()
@@ -54,14 +54,14 @@ type Stat struct {
 }
 
 // Mean is the mean of a metric at one ε, 0 for fits that have none. N is 0
-// where nothing was measured.
+// if nothing was measured.
 func (s *Summary) Mean(series string, eps dp.Epsilon, metric string) Stat {
 	return statOf(s.valuesAt(place{series, eps, metric}))
 }
 
 // Quantile is the q-quantile, q in [0, 1], of a metric over the repeats: between
 // two of its values in proportion, as most programs have it (type 7 of Hyndman
-// and Fan 1996). It is NaN where nothing was measured.
+// and Fan 1996). It is NaN if nothing was measured.
 func (s *Summary) Quantile(series string, eps dp.Epsilon, metric string, q float64) float64 {
 	var have []float64
 	for _, v := range s.valuesAt(place{series, eps, metric}) {
@@ -95,7 +95,7 @@ func (s *Summary) Change(series string, eps dp.Epsilon, a, b string) Stat {
 	return meanDifference(s.valuesAt(place{series, eps, a}), s.valuesAt(place{series, eps, b}))
 }
 
-// meanDifference is the mean of a paired difference; N is 0 where a side is missing.
+// meanDifference is the mean of a paired difference; N is 0 if a side is missing.
 func meanDifference(va, vb []float64) Stat {
 	if va == nil || vb == nil {
 		return Stat{}

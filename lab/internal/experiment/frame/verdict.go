@@ -40,7 +40,7 @@ type Verdict struct {
 	Commits []string  `json:"commits,omitempty"` // of the programs that wrote the records
 }
 
-// leastRepeats is how many repeats a verdict needs: of fewer no spread is known.
+// leastRepeats is the number of repeats that a verdict needs: of fewer no spread is known.
 const leastRepeats = 2
 
 // judgeSummary judges what was measured, and beside it numbers that say nothing. A

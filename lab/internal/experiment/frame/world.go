@@ -23,13 +23,13 @@ type World struct {
 	// Cache is a folder that the figures of one paper share, which need not
 	// exist; empty for none. What it holds may be deleted at any time.
 	Cache string
-	// permute deals labels anew, see PermuteLabels; nil leaves them.
+	// permute deals labels again, see PermuteLabels; nil leaves them.
 	permute  func() rng.Source
 	permuted atomic.Bool
 }
 
-// PermuteLabels deals labels anew among their rows, in place, in a run that asks for
-// permuted labels, and leaves them otherwise. Whoever reads labels without Read calls it.
+// PermuteLabels deals labels again among their rows, in place, in a run that asks for
+// permuted labels, and leaves them otherwise. Anyone who reads labels without Read calls it.
 func (w *World) PermuteLabels(labels []uint8) {
 	if w.permute == nil {
 		return

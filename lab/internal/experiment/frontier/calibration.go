@@ -17,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/plot"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/shrink"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
@@ -163,7 +164,7 @@ func (c *calibrated) listSeries(do func(share float64, scope string)) {
 }
 
 // thinClass keeps so many of the rows with a class that they are the given share of all, in a
-// random choice. It is nil where fewer would be left than say anything, or where the class is as
+// random choice. It is nil if fewer would be left than say anything, or where the class is as
 // rare already.
 func thinClass(labels []uint8, rows []int, class uint8, share float64, stream frame.Repeat) []int {
 	var of, others []int
@@ -408,7 +409,8 @@ func (t *calibrationTrial) scorePoint(ctx context.Context, p frame.Point) ([]flo
 	var m *model.Model
 	if p.Epsilon == 0 {
 		var g *guard.Guard
-		if g, err = guard.OpenPublic("frontier", tab); err != nil {
+		terms := guard.Terms{Op: "frontier", Scope: dp.PrivateFeatures} // nothing can be measured for no price
+		if g, err = guard.Open(ctx, terms, tab, guard.Uncounted{}, mech.NewExit(rng.System())); err != nil {
 			return nil, err
 		}
 		m, err = pl.FitPublic(ctx, g)
@@ -458,7 +460,7 @@ func (t *calibrationTrial) scoreShares(eps dp.Epsilon, exit *mech.Exit) []float6
 }
 
 // releaseShares estimates the shares of classes from noisy counts of them, and from the number of
-// rows where that is public.
+// rows if that is public.
 func (t *calibrationTrial) releaseShares(counts []float64, eps dp.Epsilon, exit *mech.Exit) []float64 {
 	open := t.train.Schema.Relation == dp.ReplaceOne
 	moves, others := 1.0, float64(len(counts)-1)

@@ -63,7 +63,7 @@ func TestCalibrationOfAnInvention(t *testing.T) {
 	}
 }
 
-// A class is thinned to its share of what is left, or not at all where too few would be.
+// A class is thinned to its share of what is left, or not at all if too few would be.
 func TestThinClass(t *testing.T) {
 	labels := make([]uint8, 3000)
 	for i := range 1000 {

@@ -210,7 +210,7 @@ func TestOneRepeat(t *testing.T) {
 	}
 }
 
-// Half of the invented persons have one row and a little more, nobody more than the most.
+// Half of the invented persons have one row and a little more, no one more than the most.
 func TestVisitsOfPersons(t *testing.T) {
 	s, err := visitSchema()
 	if err != nil {

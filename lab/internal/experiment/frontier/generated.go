@@ -14,7 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// invention is a table that nobody has: numbers in [-4, 4], of which some repeat each other, some
+// invention is a table that no one has: numbers in [-4, 4], of which some repeat each other, some
 // lie in a small part of their bounds, and some say nothing. One column is public.
 type invention struct {
 	name    string
@@ -43,7 +43,7 @@ const (
 	inventedStep   = 0.025
 )
 
-// generate draws the table anew; equal seeds give equal tables.
+// generate draws the table again; equal seeds give equal tables.
 func (v *invention) generate(seed uint64) (*dataset.Table, error) {
 	private := v.groups*v.copies + v.silent
 	var text strings.Builder

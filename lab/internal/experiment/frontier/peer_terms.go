@@ -37,7 +37,7 @@ func searchChoices() (names []string, choices map[string]additive.Params) {
 const inHindsight = "additive, best in hindsight"
 
 // peerTerms gives our side what S-BDT's rows had: complete rows, a δ, and the
-// best of a search by test AUC that nobody pays for.
+// best of a search by test AUC that no one pays for.
 func peerTerms() *frame.Figure {
 	names, _ := searchChoices()
 	in := panel{

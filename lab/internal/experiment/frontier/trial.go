@@ -44,7 +44,7 @@ type trial struct {
 
 // heldOut readies each repeat on a random 70 % of the rows, the same ones of every
 // table, and tests on the others. Each series has its table, which several may share;
-// choices are for so many rows that train, nil where there are none.
+// choices are for so many rows that train, nil if there are none.
 func heldOut(rows []int, tables map[string]*dataset.Table,
 	choices func(rows int) map[string]additive.Params) frame.Setup {
 	return func(_ context.Context, r frame.Repeat) (frame.Measure, error) {

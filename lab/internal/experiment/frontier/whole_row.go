@@ -18,7 +18,7 @@ import (
 var (
 	wideBudgets = []dp.Epsilon{10_000_000, 20_000_000, 30_000_000, 100_000_000, 500_000_000}
 	// sbdt are S-BDT's published AUC: δ = 5e-8, the best of a search on the same
-	// data that nobody paid for.
+	// data that no one paid for.
 	sbdt = []float64{.787, .831, .849, .876, .893}
 )
 

@@ -24,7 +24,7 @@ const (
 
 var ballotLines = lines{[]string{soft, softShades, softMargins, average, averageLong}, "no noise"}
 
-// newBallots asks what averaging knows that votes do not, on the task where it is
+// newBallots asks what averaging knows that votes do not, on the task if it is
 // ahead of them.
 func newBallots() *frame.Figure {
 	t := newURLs()

@@ -28,7 +28,7 @@ func invented() *task {
 	}
 }
 
-// Every line of a figure can be measured, and learns something where it can.
+// Every line of a figure can be measured, and learns something if it can.
 func TestLines(t *testing.T) {
 	task := invented()
 	open, err := task.openData(overallAccuracy)(t.Context(), frame.NewWorld(t.TempDir()))

@@ -21,7 +21,7 @@ import (
 const harFeatures = 561
 
 // newHAR is activity recognition on the paper's own features, which are not among our
-// data: its figure runs where somebody puts them there.
+// data: its figure runs if someone puts them there.
 func newHAR() *task {
 	return &task{
 		name: "har", title: "activity recognition, UCI HAR",

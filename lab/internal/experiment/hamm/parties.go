@@ -26,7 +26,7 @@ import (
 // fitter trains one party's classifier.
 type fitter func(ctx context.Context, t *dataset.Table) (*model.Model, error)
 
-// fitRidge fits logistic regression, one class against the rest where there are
+// fitRidge fits logistic regression, one class against the rest if there are
 // more than two.
 func fitRidge(enc feature.Encoding) fitter {
 	return func(ctx context.Context, t *dataset.Table) (*model.Model, error) {

@@ -21,7 +21,7 @@ import (
 )
 
 // maliciousURLs is the paper's own table, which is not among our data: its figure
-// runs where somebody puts it there.
+// runs only if you add it.
 func maliciousURLs() *task {
 	return &task{
 		name: "url-svmlight", title: "url_svmlight",
@@ -48,7 +48,7 @@ func maliciousURLs() *task {
 	}
 }
 
-// hashed is how many numbers features are hashed to.
+// hashed is the number of numbers that features are hashed to.
 const hashed = 64
 
 // readSVMLight reads lines "label index:value ...", labels -1 and +1. Each

@@ -45,7 +45,7 @@ type panel struct {
 	repeats    int          // 0: 30; section 5.2 has ten
 	finding    string       // a further note; may be empty
 
-	// What sections 5.3 and 6 say; 0 where they say nothing.
+	// What sections 5.3 and 6 say; 0 if they say nothing.
 	nonPrivate, publicOnly float64
 	stated                 []stated
 	above                  dp.Epsilon // BRC exceeds the public baseline from here on

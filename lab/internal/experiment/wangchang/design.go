@@ -3,8 +3,8 @@
 package wangchang
 
 import (
-	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/wangchang/continuous"
+	"github.com/discreet-dp/discreet/lab/internal/experiment/wangchang/vectors"
 )
 
 // design is one owner's rows as a solver wants them: X, n×d.
@@ -62,13 +62,13 @@ func (x *dense) gram(out []float64) {
 
 // people are rows of the census, of which few numbers differ from 0.
 type people struct {
-	at    [][census.NonZeros]uint8
-	value [][census.NonZeros]float64
+	at    [][vectors.NonZeros]uint8
+	value [][vectors.NonZeros]float64
 }
 
 // newPeople reads the rows from..to-1.
-func newPeople(v *census.Vectors, from, to int) *people {
-	p := &people{make([][census.NonZeros]uint8, to-from), make([][census.NonZeros]float64, to-from)}
+func newPeople(v *vectors.People, from, to int) *people {
+	p := &people{make([][vectors.NonZeros]uint8, to-from), make([][vectors.NonZeros]float64, to-from)}
 	for i := range p.at {
 		v.Sparse(from+i, &p.at[i], &p.value[i])
 	}
@@ -101,7 +101,7 @@ func (p *people) gram(out []float64) {
 	for i, at := range p.at {
 		for k, j := range at {
 			for l := k; l < len(at); l++ {
-				out[int(j)*census.Width+int(at[l])] += p.value[i][k] * p.value[i][l]
+				out[int(j)*vectors.Width+int(at[l])] += p.value[i][k] * p.value[i][l]
 			}
 		}
 	}

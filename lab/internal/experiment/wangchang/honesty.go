@@ -42,7 +42,7 @@ func ownSeries(data string, c wire.Classifier, mode wire.Mode) string {
 	return fmt.Sprintf("%s %s %s", data, c, mode)
 }
 
-// paperSeries is one line of mode paper, whose rounds somebody has to choose.
+// paperSeries is one line of mode paper, whose rounds someone has to choose.
 func paperSeries(data string, c wire.Classifier, rounds int) string {
 	return fmt.Sprintf("%s %s %s %d", data, c, paperMode, rounds)
 }

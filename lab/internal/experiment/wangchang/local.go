@@ -43,7 +43,7 @@ func newClassifiers(f fits, test labelled) classifiers {
 	return classifiers{f, f.meanOfOwners(nil, false, nil), f.meanSquare(), test}
 }
 
-// localImages are a set of images whose owners are drawn anew in each repeat.
+// localImages are a set of images whose owners are drawn again in each repeat.
 type localImages struct{ train, test labelled }
 
 func openImages(ctx context.Context, w *frame.World, s images, words int) (localImages, error) {
@@ -72,7 +72,7 @@ func localPeople(ctx context.Context, w *frame.World, owners int) (classifiers, 
 
 // unsignedRows are people's vectors as the local classifiers see them: binary
 // dimensions in {0, 1}.
-func unsignedRows(l labelled) continuous.Rows { return l.Rows.(signed).Vectors }
+func unsignedRows(l labelled) continuous.Rows { return l.Rows.(signed).People }
 
 // budgetPoints are a mechanism's points at each ε.
 func budgetPoints(series, parameters string, budgets []dp.Epsilon) (out []frame.Point) {

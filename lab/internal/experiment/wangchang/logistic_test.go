@@ -13,15 +13,16 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/wangchang/continuous"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/wangchang/features"
+	"github.com/discreet-dp/discreet/lab/internal/experiment/wangchang/vectors"
 )
 
 // TestDesignsAgree compares both kinds of rows with products as they are
 // defined.
 func TestDesignsAgree(t *testing.T) {
-	v := census.NewVectors(census.Generate(1, 40))
+	v := vectors.New(census.Generate(1, 40))
 	own := newPeople(v, 10, 30)
 	whole := denseOf(v, upTo(40)[10:30])
-	theta, push := make([]float64, census.Width), make([]float64, 20)
+	theta, push := make([]float64, vectors.Width), make([]float64, 20)
 	for j := range theta {
 		theta[j] = math.Sin(float64(j))
 	}
@@ -29,7 +30,7 @@ func TestDesignsAgree(t *testing.T) {
 		push[i] = math.Cos(float64(i))
 	}
 	for name, x := range map[string]design{"people": own, "dense": whole} {
-		margins, back, gram := make([]float64, 20), make([]float64, census.Width), make([]float64, census.Width*census.Width)
+		margins, back, gram := make([]float64, 20), make([]float64, vectors.Width), make([]float64, vectors.Width*vectors.Width)
 		x.times(theta, margins)
 		x.back(push, back)
 		x.gram(gram)
@@ -50,13 +51,13 @@ func TestDesignsAgree(t *testing.T) {
 			if math.Abs(back[j]-want) > 1e-12 {
 				t.Errorf("%s: back %d is %g, want %g", name, j, back[j], want)
 			}
-			for k := j; k < census.Width; k++ {
+			for k := j; k < vectors.Width; k++ {
 				want := 0.0
 				for i := range 20 {
 					want += whole.row(i)[j] * whole.row(i)[k]
 				}
-				if math.Abs(gram[j*census.Width+k]-want) > 1e-12 {
-					t.Errorf("%s: gram %d, %d is %g, want %g", name, j, k, gram[j*census.Width+k], want)
+				if math.Abs(gram[j*vectors.Width+k]-want) > 1e-12 {
+					t.Errorf("%s: gram %d, %d is %g, want %g", name, j, k, gram[j*vectors.Width+k], want)
 				}
 			}
 		}
@@ -135,24 +136,24 @@ func TestOwnersAreFittedAlone(t *testing.T) {
 
 // The stand-in's owners are consecutive people.
 func TestFitPeople(t *testing.T) {
-	out := &features.Matrix{Rows: 3, Width: census.Width, Cells: make([]float32, 3*census.Width)}
+	out := &features.Matrix{Rows: 3, Width: vectors.Width, Cells: make([]float32, 3*vectors.Width)}
 	fitPeople(context.Background(), out)
 	tab := census.Generate(peopleSeed, 3*peoplePer)
-	v := census.NewVectors(tab)
-	theta, _ := newFitter(denseOf(v, upTo(tab.Rows)[2*peoplePer:]), onesOf(peoplePer), census.Width).fitSigns(
+	v := vectors.New(tab)
+	theta, _ := newFitter(denseOf(v, upTo(tab.Rows)[2*peoplePer:]), onesOf(peoplePer), vectors.Width).fitSigns(
 		classSigns(tab.Labels[2*peoplePer:], 1))
 	for j, want := range theta {
-		if got := float64(out.Cells[2*census.Width+j]); math.Abs(got-want) > 1e-3 {
+		if got := float64(out.Cells[2*vectors.Width+j]); math.Abs(got-want) > 1e-3 {
 			t.Errorf("θ[%d] = %g, want %g", j, got, want)
 		}
 	}
 }
 
-// Signed rows are the vectors with 0 replaced by -1 where they are binary.
+// Signed rows are the vectors with 0 replaced by -1 if they are binary.
 func TestSignedRows(t *testing.T) {
-	v := census.NewVectors(census.Generate(2, 200))
+	v := vectors.New(census.Generate(2, 200))
 	s := newSigned(v)
-	plain, got := make([]float64, census.Width), make([]float64, census.Width)
+	plain, got := make([]float64, vectors.Width), make([]float64, vectors.Width)
 	for i := range v.Len() {
 		v.Row(i, plain)
 		s.Row(i, got)

@@ -89,7 +89,7 @@ func closedForm(m continuous.Mechanism, meanSquare float64, n int) float64 {
 }
 
 // classifyRows answers with the class of the largest product, for a single vector
-// with class 1 where the product is positive.
+// with class 1 if the product is positive.
 func classifyRows(rows continuous.Rows, parameters []float64) []uint8 {
 	d := rows.Dim()
 	row := make([]float64, d)

@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/wangchang/features"
+	"github.com/discreet-dp/discreet/lab/internal/experiment/wangchang/vectors"
 )
 
 // The Brazilian census may not be passed on. These invented people stand in
@@ -27,11 +28,11 @@ const (
 // signed are people's vectors with binary dimensions in {-1, 1}, which fill the
 // range that mechanisms expect.
 type signed struct {
-	*census.Vectors
+	*vectors.People
 	empty []float64 // -1 for each binary dimension
 }
 
-func newSigned(v *census.Vectors) signed {
+func newSigned(v *vectors.People) signed {
 	s := signed{v, make([]float64, v.Dim())}
 	for j := range s.empty {
 		if v.Binary(j) {
@@ -42,8 +43,8 @@ func newSigned(v *census.Vectors) signed {
 }
 
 func (s signed) Row(i int, out []float64) {
-	var at [census.NonZeros]uint8
-	var value [census.NonZeros]float64
+	var at [vectors.NonZeros]uint8
+	var value [vectors.NonZeros]float64
 	s.Sparse(i, &at, &value)
 	copy(out, s.empty)
 	for k, j := range at {
@@ -55,7 +56,7 @@ func (s signed) Row(i int, out []float64) {
 func standIn(rows int) (train, test labelled) {
 	of := func(seed uint64, rows int) labelled {
 		t := census.Generate(seed, rows)
-		return labelled{newSigned(census.NewVectors(t)), t.Labels, 2}
+		return labelled{newSigned(vectors.New(t)), t.Labels, 2}
 	}
 	return of(peopleSeed, rows), of(testSeed, testPeople)
 }
@@ -66,7 +67,7 @@ func standIn(rows int) (train, test labelled) {
 func standInFits(ctx context.Context, w *frame.World, owners int) (matrix, error) {
 	m, _, err := features.Kept(w.Cache, "census-owners", []byte("1, logistic, seed 1, 120 people each"),
 		func() (*features.Matrix, error) {
-			out := &features.Matrix{Rows: standInOwners, Width: census.Width, Cells: make([]float32, standInOwners*census.Width)}
+			out := &features.Matrix{Rows: standInOwners, Width: vectors.Width, Cells: make([]float32, standInOwners*vectors.Width)}
 			fitPeople(ctx, out)
 			return out, ctx.Err()
 		})
@@ -81,14 +82,14 @@ func standInFits(ctx context.Context, w *frame.World, owners int) (matrix, error
 func fitPeople(ctx context.Context, out *features.Matrix) {
 	next := 0
 	for t := range census.Parts(peopleSeed, (standInOwners+1)*peoplePer+census.PartRows) {
-		v := census.NewVectors(t)
+		v := vectors.New(t)
 		owners := min(t.Rows/peoplePer, out.Rows-next)
 		eachInParallel(owners, func(l int) {
 			if ctx.Err() != nil {
 				return
 			}
 			from, to := l*peoplePer, (l+1)*peoplePer
-			theta, _ := newFitter(newPeople(v, from, to), onesOf(peoplePer), census.Width).fitSigns(
+			theta, _ := newFitter(newPeople(v, from, to), onesOf(peoplePer), vectors.Width).fitSigns(
 				classSigns(t.Labels[from:to], 1))
 			for j, x := range theta {
 				out.Cells[(next+l)*out.Width+j] = float32(x)

@@ -86,7 +86,7 @@ func (b bits) reportedShares(order []int, owners int, weight []float64, most flo
 // stump asks for one attribute.
 type stump struct {
 	attribute int
-	leaf      [2]uint8 // the class where it is 0, and where it is 1
+	leaf      [2]uint8 // the class if it is 0, and if it is 1
 }
 
 func (s stump) predictRows(b bits) []uint8 {
@@ -97,7 +97,7 @@ func (s stump) predictRows(b bits) []uint8 {
 	return out
 }
 
-// exactStump is that of all given rows without perturbation: class 1 where its
+// exactStump is that of all given rows without perturbation: class 1 if its
 // weights exceed those of class 0.
 func (b bits) exactStump(rows []int, weight []float64) stump {
 	all := make([]float64, 2*b.d)

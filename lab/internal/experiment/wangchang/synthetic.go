@@ -15,7 +15,7 @@ import (
 // combinations of them, in the words of scikit-learn's make_classification,
 // whose law and defaults these are: two clusters a class, centred on corners of
 // a cube of half side 1, each stretched by a random matrix; one label in a
-// hundred is drawn anew.
+// hundred is drawn again.
 const (
 	meaningful  = 10
 	dependent   = 10

@@ -23,7 +23,7 @@ func TestSyntheticLaw(t *testing.T) {
 		b.SetRow(i, x[meaningful:])
 		ones += int(class)
 	})
-	// One in a hundred is drawn anew: 200 labels, standard deviation 7.
+	// One in a hundred is drawn again: 200 labels, standard deviation 7.
 	if ones < n/2-50 || ones > n/2+50 {
 		t.Errorf("%d rows of %d are of class 1", ones, n)
 	}

@@ -26,7 +26,7 @@ var table2Values = map[string][]float64{
 	seriesName(ofCensus, pm.name):       {0.2050, 0.0100, 0.0105, 0.0034, 0.0043},
 }
 
-// printedMSE is what Table 2 has for a mechanism, nil where it has nothing. What
+// printedMSE is what Table 2 has for a mechanism, nil if it has nothing. What
 // it says of Brazil is compared with the stand-in, too.
 func printedMSE(of source, m mechanism) []float64 {
 	if of == ofBrazil {

@@ -67,7 +67,7 @@ type plan struct {
 	Params
 	use      *nonprivate.Use
 	space    *feature.Space
-	positive int       // code of the positive label; -1 where there is none
+	positive int       // code of the positive label; -1 if there is none
 	weights  []float64 // of a row, by level
 }
 

@@ -47,7 +47,7 @@ func boostWeak[C any](ctx context.Context, rounds, levels int, h weak[C]) ([]vot
 // maxVote replaces the infinite vote of a classifier without a mistake, or
 // without a right answer: log((1-err)/err) at err = 2^-40. Such a classifier
 // leaves all weights in proportion, so the rounds that follow repeat it where
-// the base is a learner, and outvotes all but a handful where it is a draw.
+// the base is a learner, and outvotes all but a handful if it is a draw.
 var maxVote = 40 * math.Ln2
 
 // voteFor is line 6; for K levels it adds log(K-1), by which a classifier right

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pate lets teachers, each of its own part of the rows, tell a public
-// student what the private columns say: PATE for partially private tables.
+// Package pate trains teachers on disjoint parts of the rows. Their votes teach a
+// public student the effect of the private columns: PATE for partially private tables.
 //
 // Claim G-PATE-1 (form repaired, partially private): with a public label and
 // public columns, what Fit returns is (ε, 0)-DP in the private columns of one
@@ -16,16 +16,16 @@
 //	teachers.go deal the rows to teachers; each makes one linear classifier of
 //	            what the student gets wrong, in at most one vote
 //	fit.go      release the sum of the votes (noisy), then, for its own price,
-//	            how much the rows' own answers by it are worth to the student
+//	            the weight of the released sum in the student's score
 //
 // No query is made of a row: teachers answer about features, not about records,
-// and whoever has the released sum can answer for new rows.
+// and anyone who has the released sum can answer for new rows.
 //
 // The printed form (printed.go) asks every teacher about every training row. It
 // is NOT private as claimed, makes models that say so, and exists to reproduce a
 // figure; it has no claim.
 //
-// Time: one pass over the rows and O(distinct rows · columns). Prefer it where
+// Time: one pass over the rows and O(distinct rows · columns). Prefer it if
 // ε is small: a linear score with two releases in all.
 //
 // Source: Shen, Krishnaswamy, Kulkarni, Munagala, arXiv 2312.07583, section 7;

@@ -24,7 +24,6 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pate: %w", err)
 	}
-	exit := in.Exit()
 	var student []float64
 	if pl.public != nil {
 		if student, err = pl.fitStudent(ctx, tab); err != nil {
@@ -36,7 +35,7 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 		return nil, fmt.Errorf("pate: %w", err)
 	}
 	if pl.Form == Printed {
-		m, err := pl.fitPrinted(ctx, groups, g, exit)
+		m, err := pl.fitPrinted(ctx, groups, g, in.SpendAll())
 		if err != nil {
 			return nil, fmt.Errorf("pate: printed form: %w", err)
 		}
@@ -49,23 +48,29 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	r := newRoll(groups, pl.private, pl.s.Label.Positive, pl.voteNorm(), score)
 	k := pl.countTeachers(len(r.rows))
 	if k < len(r.rows) { // a part of one row is the same whoever has it
-		r.dealRows(exit.Public())
+		r.dealRows(g.Coins())
 	}
-	ans := pl.releaseAnswer(r.sumVotes(k), exit)
-	coef, level := pl.weighAnswer(r, ans, k < len(r.rows), exit)
+	ans, err := pl.releaseAnswer(r.sumVotes(k), in)
+	if err != nil {
+		return nil, fmt.Errorf("pate: %w", err)
+	}
+	coef, level, err := pl.weighAnswer(r, ans, k < len(r.rows), in)
+	if err != nil {
+		return nil, fmt.Errorf("pate: %w", err)
+	}
 	return pl.buildModel(student, coef, level, g), nil
 }
 
 // releaseAnswer releases the sum of the teachers' votes, and keeps of each number what
 // stands out of its noise (a positive-part James-Stein estimate, free).
-func (pl *Plan) releaseAnswer(sum []int64, exit *mech.Exit) []float64 {
+func (pl *Plan) releaseAnswer(sum []int64, in guard.Inside) ([]float64, error) {
 	values := make([]mech.Ratio, len(sum))
 	for f, v := range sum {
 		values[f] = mech.Ratio{Num: v, Den: one}
 	}
-	out := exit.Release(votesLabel, pl.noiseFor(pl.votes, votesMove, len(values)), values...) // 1.3: rows meet noise
-	if pl.NotPrivate {
-		return out
+	out, err := in.Release(votesLabel, pl.noiseFor(pl.votes, votesMove, len(values)), values...) // 1.3: rows meet noise
+	if err != nil || pl.NotPrivate {
+		return out, err
 	}
 	variance := pl.noiseVariance()
 	for f, v := range out {
@@ -73,7 +78,7 @@ func (pl *Plan) releaseAnswer(sum []int64, exit *mech.Exit) []float64 {
 			out[f] *= max(0, 1-variance/(v*v))
 		}
 	}
-	return out
+	return out, nil
 }
 
 // voteNorm is what votes are one long in.
@@ -111,7 +116,9 @@ const (
 // Here a row is asked about itself, and here its own answer is paid for (1.3). It
 // returns what to add to the student: the coefficients of pl.private, and the
 // level.
-func (pl *Plan) weighAnswer(r *roll, ans []float64, cut bool, exit *mech.Exit) (coef []float64, level float64) {
+func (pl *Plan) weighAnswer(r *roll, ans []float64, cut bool, in guard.Inside) (
+	coef []float64, level float64, err error,
+) {
 	width := pl.private.Width()
 	coef = make([]float64, width)
 	// Half of what the coefficients allow is more than almost any row has.
@@ -147,7 +154,10 @@ func (pl *Plan) weighAnswer(r *roll, ans []float64, cut bool, exit *mech.Exit) (
 		moves, values = append(moves, slopeMove), append(values, mech.Ratio{Num: fourth, Den: one})
 	}
 	// 1.3: rows meet noise
-	out := exit.Release(worthLabel, pl.noiseFor(pl.worth, pl.addSensitivities(moves), len(values)), values...)
+	out, err := in.Release(worthLabel, pl.noiseFor(pl.worth, pl.addSensitivities(moves), len(values)), values...)
+	if err != nil {
+		return nil, 0, err
+	}
 	if cut {
 		slope = out[2]
 	}
@@ -160,7 +170,7 @@ func (pl *Plan) weighAnswer(r *roll, ans []float64, cut bool, exit *mech.Exit) (
 	for f := range coef {
 		coef[f] *= worth
 	}
-	return coef, base/room - worth*mean
+	return coef, base/room - worth*mean, nil
 }
 
 // sumSpreads is Σ p(1−p), which is public: p is what the student says of public columns.

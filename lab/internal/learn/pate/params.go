@@ -23,7 +23,7 @@ type Params struct {
 	NotPrivate bool       // nothing is protected; Epsilon must then be 0
 	Form       Form
 	Noise      Noise
-	// Teachers is how many parts the rows are dealt into; 0, or more than there are
+	// Teachers is the number of parts that the rows are dealt into; 0, or more than there are
 	// rows, is one part for each row (50 parts in the printed form).
 	Teachers int
 	Encoding feature.Encoding
@@ -87,7 +87,7 @@ type part struct {
 }
 
 // Plan checks p against the public schema and prices one fit. rows is the
-// number of rows where that is public, else 0; it moves no price.
+// number of rows if that is public, else 0; it moves no price.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := learn.Binary("pate", s); err != nil {
 		return nil, err

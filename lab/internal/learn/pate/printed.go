@@ -27,7 +27,7 @@ import (
 func (pl *Plan) fitPrinted(ctx context.Context, g *engine.Groups, of *guard.Guard,
 	exit *mech.Exit) (*model.Model, error) {
 	r := newRoll(g, pl.private, pl.s.Label.Positive, mech.L1, nil)
-	r.dealRows(exit.Public())
+	r.dealRows(of.Coins())
 	teachers, err := pl.fitTeachers(ctx, r, pl.countTeachers(len(r.rows)))
 	if err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ const rounding = 1 + 1e-9
 // part of a row: 1,000 neighbour pairs over all settings, byte for byte. With a
 // teacher for each row the same runs check that no release moved further than
 // it declared. With larger parts only the coupling of the proof keeps the other
-// rows where they are, and one stream of dealing does not: there
+// rows if they are, and one stream of dealing does not: there
 // TestAVoteIsNeverLongerThanOne stands for it.
 func TestReplayNonInterference(t *testing.T) {
 	names := []string{"partly private", "ordinal", "private label", "no public column", "parts", "parts, private label",

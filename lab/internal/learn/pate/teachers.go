@@ -13,7 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// one is how many units make a whole vote, the feature value 1 and the residual
+// one is the number of units that make a whole vote, the feature value 1 and the residual
 // 1. Integers make sums exact whatever their order.
 const one = 1 << 20
 
@@ -44,7 +44,7 @@ type row struct {
 	residual int64   // what the student leaves unexplained, twice, in [-one, one]
 }
 
-// newRoll lists the rows; student is the score of a group, nil where there is no
+// newRoll lists the rows; student is the score of a group, nil if there is no
 // student.
 func newRoll(g *engine.Groups, sp *feature.Space, positive int, norm mech.Norm, student func(g int) float64) *roll {
 	r := &roll{groups: g, space: sp, cells: tabulateCodes(sp, g.Cols), level: student == nil, norm: norm}
@@ -95,7 +95,7 @@ func (r *roll) dealRows(src rng.Source) {
 	rng.Shuffle(src, len(r.rows), func(i, j int) { r.rows[i], r.rows[j] = r.rows[j], r.rows[i] })
 }
 
-// voteLength is how many numbers a vote has: one per feature, and the level last.
+// voteLength is the number of numbers that a vote has: one per feature, and the level last.
 func (r *roll) voteLength() int {
 	if r.level {
 		return r.space.Width() + 1

@@ -15,7 +15,7 @@
 // cap is what both releases of a round are sized for.
 //
 // Time: one pass over the rows for all candidates, then for each round a pass
-// over the distinct mistake patterns and candidates. Prefer it where few
+// over the distinct mistake patterns and candidates. Prefer it if few
 // private columns tell much each; brc spends nothing on choosing and so needs
 // less of ε per round.
 //

@@ -28,8 +28,7 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("people: %w", err)
 	}
-	exit := in.Exit()
-	list := pl.listCandidates(exit.Public())
+	list := pl.listCandidates(g.Coins())
 	if pl.public != nil {
 		public, err := pl.publicClassifier(ctx, tab)
 		if err != nil {
@@ -57,7 +56,10 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("people: %w", err)
 		}
-		k, werr := pl.releaseRound(t, rows, len(list), exit)
+		k, werr, err := pl.releaseRound(t, rows, len(list), in)
+		if err != nil {
+			return nil, fmt.Errorf("people: %w", err)
+		}
 		add(k, voteOf(werr))
 	}
 	return pl.buildModel(members, g), nil
@@ -105,7 +107,9 @@ func publicError(p *engine.Patterns, k int) float64 {
 
 // releaseRound releases what round t costs: which classifier, and its noisy weighted
 // error.
-func (pl *Plan) releaseRound(t int, rows *smooth, candidates int, exit *mech.Exit) (k int, werr float64) {
+func (pl *Plan) releaseRound(t int, rows *smooth, candidates int, in guard.Inside) (
+	k int, werr float64, err error,
+) {
 	moves := sensitivity(rows.total)
 	wrong := make([]int64, candidates)
 	scores := make([]mech.Ratio, candidates)
@@ -118,10 +122,15 @@ func (pl *Plan) releaseRound(t int, rows *smooth, candidates int, exit *mech.Exi
 		scores[c] = mech.Ratio{Num: max(edge, -edge), Den: 2 * total}
 	}
 	// 1.5: rows meet noise
-	k = exit.Select(pickLabel(t), pl.selectorFor(pl.share[t].pick, 2*moves), scores)
+	if k, err = in.Select(pickLabel(t), pl.selectorFor(pl.share[t].pick, 2*moves), scores); err != nil {
+		return 0, 0, err
+	}
 	// 1.5: rows meet noise
-	werr = exit.Release(errLabel(t), pl.noiseFor(pl.share[t].err, moves), mech.Ratio{Num: wrong[k], Den: total})[0]
-	return k, werr
+	out, err := in.Release(errLabel(t), pl.noiseFor(pl.share[t].err, moves), mech.Ratio{Num: wrong[k], Den: total})
+	if err != nil {
+		return 0, 0, err
+	}
+	return k, out[0], nil
 }
 
 // surest bounds a vote: noise may carry an error out of [0, 1], and an error of

@@ -69,7 +69,7 @@ type Plan struct {
 type share struct{ pick, err dp.Epsilon }
 
 // Plan checks p against the public schema and prices one fit. rows is the
-// number of rows where that is public, else 0; it moves the rule for the number
+// number of rows if that is public, else 0; it moves the rule for the number
 // of rounds, no price.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := learn.Binary("people", s); err != nil {
@@ -110,7 +110,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 
 const (
 	mostRounds    = 25 // that the rule gives: where the paper that compares stops
-	unknownRounds = 10 // where the number of rows is not known
+	unknownRounds = 10 // if the number of rows is not known
 	// roundCost is how many rows of the smooth distribution, times ε, a round
 	// needs before its noise is small against a usual edge.
 	roundCost = 100

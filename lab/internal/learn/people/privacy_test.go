@@ -172,7 +172,7 @@ func TestWeightsAreSmooth(t *testing.T) {
 				t.Fatalf("levels with %d and %d units do not enclose %d", s.sum[0], s.sum[1], s.total)
 			}
 			whole := &engine.Patterns{Words: 1, Count: p.Count}
-			for range p.Count { // a classifier that is wrong about everybody holds all the weight
+			for range p.Count { // a classifier that is wrong about everyone holds all the weight
 				whole.Bits = append(whole.Bits, 1)
 			}
 			all := *s
@@ -220,7 +220,7 @@ func TestNormaliseThenCapIsNotTheProjection(t *testing.T) {
 		}
 	}
 	a := capped(margins, wrong)
-	margins[n-1] = -9 // one row nobody was ever right about
+	margins[n-1] = -9 // one row no one was ever right about
 	if moved := math.Abs(capped(margins, wrong)-a) * kappa * n; moved < 2 {
 		t.Errorf("moved %.2f caps: the counter-example is none", moved)
 	}

@@ -192,7 +192,7 @@ func TestVariances(t *testing.T) {
 // order √(d·log d)/(ε√n) and the Laplace mechanism's, at ε/d a coordinate, of order
 // d·√(log d)/(ε√n). Over a sixteen-fold range of each of d, ε and n the constants stay
 // within a factor of two, so that d's powers, a half and one, are told apart: the wrong
-// one would move by a factor of four, which is seen where each is held to the other's order.
+// one would move by a factor of four, which is seen if each is held to the other's order.
 func TestErrorBoundsOfTheMean(t *testing.T) {
 	bounds := map[string]func(d float64) float64{
 		"piecewise": func(d float64) float64 { return math.Sqrt(d * math.Log(d)) },

@@ -18,7 +18,7 @@ type laplace struct {
 func Laplace(d int, eps float64) Mechanism { return laplace{d, 2 * float64(d) / eps} }
 
 // Sum draws the sum of n noises at once: it has the law of the difference of
-// two Gamma variables of shape n, and nobody looks at single reports.
+// two Gamma variables of shape n, and no one looks at single reports.
 func (l laplace) Sum(rows Rows, from, to int, src rng.Source) []float64 {
 	sum, row := make([]float64, l.d), make([]float64, l.d)
 	for i := from; i < to; i++ {

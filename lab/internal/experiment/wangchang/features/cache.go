@@ -23,7 +23,7 @@ type Matrix struct {
 // Kept returns the matrix that a folder keeps under a name, or makes and keeps
 // it. The file's name ends in a digest of of, which must say everything the
 // matrix follows from; its content carries a checksum, and a file that does not
-// match is made anew. An empty folder keeps nothing. The digest comes back for
+// match is made again. An empty folder keeps nothing. The digest comes back for
 // records.
 func Kept(folder, name string, of []byte, make func() (*Matrix, error)) (m *Matrix, digest string, err error) {
 	sum := sha256.Sum256(of)

@@ -5,6 +5,6 @@
 // dictionary of visual words, of which each image is a bag.
 //
 // The dictionary is learned from unperturbed images. That release is paid for
-// by nobody, so no vector of this package comes with a privacy claim, whatever
+// by no one, so no vector of this package comes with a privacy claim, whatever
 // noise is added to it later; figures that use them say so.
 package features

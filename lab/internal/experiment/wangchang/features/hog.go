@@ -15,7 +15,7 @@ const (
 	descriptor   = 4 * orientations
 )
 
-// blocksOf is how many blocks fit on one side.
+// blocksOf is the number of blocks that fit on one side.
 func blocksOf(side int) int { return (side-blockSide)/stride + 1 }
 
 // describeBlocks appends the descriptors of all blocks of one image, row by row,

@@ -51,7 +51,7 @@ func kMeans(points []float32, dim, k int, src rng.Source) []float32 {
 }
 
 // seedCentres draws each next centre with a chance that is proportional to a
-// point's squared distance to the nearest one so far, or evenly where every
+// point's squared distance to the nearest one so far, or evenly if every
 // point is a centre.
 func seedCentres(points []float32, dim, k int, src rng.Source) []float32 {
 	n := len(points) / dim

@@ -17,7 +17,7 @@ type Dictionary struct {
 	flat  int // the word of a block without any gradient, of which digits have many
 }
 
-// sampled is how many descriptors a dictionary is learned from.
+// sampled is the number of descriptors that a dictionary is learned from.
 const sampled = 20_000
 
 // Learn finds a dictionary of so many words by k-means over descriptors drawn

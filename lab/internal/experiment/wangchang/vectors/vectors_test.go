@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package census
+package vectors
 
 import (
 	"bytes"
@@ -8,18 +8,20 @@ import (
 	"math"
 	"strconv"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/census"
 )
 
 // TestVectorsAreTheCells reads a written table back and compares cell by cell
 // with the dimensions' names.
 func TestVectorsAreTheCells(t *testing.T) {
-	tab := Generate(1, 3_000)
-	v := NewVectors(tab)
+	tab := census.Generate(1, 3_000)
+	v := New(tab)
 	if v.Len() != tab.Rows || v.Dim() != Width || len(v.layout.names) != Width {
 		t.Fatalf("%d vectors of %d numbers, %d names", v.Len(), v.Dim(), len(v.layout.names))
 	}
 	var text bytes.Buffer
-	if err := WriteCSV(&text, tab); err != nil {
+	if err := census.WriteCSV(&text, tab); err != nil {
 		t.Fatal(err)
 	}
 	lines, err := csv.NewReader(&text).ReadAll()
@@ -94,7 +96,7 @@ func scaled(t *testing.T, column, text string) float64 {
 }
 
 func TestSparseIsTheRow(t *testing.T) {
-	v := NewVectors(Generate(3, 1_000))
+	v := New(census.Generate(3, 1_000))
 	var at [NonZeros]uint8
 	var value [NonZeros]float64
 	var row, back [Width]float64

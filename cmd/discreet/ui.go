@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"io/fs"
+	"net"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
+	"github.com/discreet-dp/discreet/internal/explorer/serve"
+	"github.com/discreet-dp/discreet/internal/explorer/web"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+)
+
+// ui is the flags of the command.
+type ui struct {
+	*app
+	listen, files, dataset string
+	ledger                 commands.LedgerFlag
+}
+
+func (a *app) newUICommand() *cobra.Command {
+	u := &ui{app: a}
+	c := &cobra.Command{
+		Use:   "ui",
+		Short: "open the explorer in a browser of this machine",
+		Long: `Ui serves the explorer, a page that declares a table, plans, trains and reads a
+model. Everything runs in the page: no row reaches this program. With --ledger,
+the page sends plan, job and price, and this program charges them.`,
+		Example: `  discreet ui
+  discreet ui --ledger l.db --dataset patients`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return u.serve(c) },
+	}
+	c.Flags().StringVar(&u.listen, "listen", "127.0.0.1:0", "`address` of this machine to serve at; port 0 is any that is free")
+	c.Flags().StringVar(&u.files, "files", "", "the `folder` that make explorer wrote, if this program was built without the engine")
+	u.ledger.AddFlag(c)
+	c.Flags().StringVar(&u.dataset, "dataset", "", "the `name` of the data set in the ledger")
+	cli.AddSection(c, commands.Counting, "ledger", "dataset", "anchors")
+	cli.Reads(c, "files")
+	return c
+}
+
+func (u *ui) serve(c *cobra.Command) error {
+	if (u.ledger.Address == "") != (u.dataset == "") {
+		return cli.Refuse("ui", "ledger", "and dataset must be given together", nil)
+	}
+	host, _, err := net.SplitHostPort(u.listen)
+	if ip := net.ParseIP(host); err != nil || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return cli.Refuse("ui", "listen", "must be an address of this machine alone, such as 127.0.0.1:8080", u.listen)
+	}
+	folders := []fs.FS{web.Files}
+	if built := serve.BuiltIn(); built != nil {
+		folders = append(folders, built)
+	}
+	if u.files != "" {
+		folders = append([]fs.FS{os.DirFS(u.files)}, folders...)
+	}
+	if u.ledger.Address == "" {
+		return u.run(c.Context(), nil, folders)
+	}
+	return u.ledger.UseLedger(c.Context(), func(l *ledger.Ledger) error {
+		if _, err := l.Balances(c.Context(), u.dataset); err != nil {
+			return err
+		}
+		return u.run(c.Context(), &serve.Ledger{Ledger: l, Dataset: u.dataset}, folders)
+	})
+}
+
+func (u *ui) run(ctx context.Context, l *serve.Ledger, folders []fs.FS) error {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", u.listen)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	s, err := serve.New(listener, l, folders...)
+	if err != nil {
+		return commands.AsRefusal(err)
+	}
+	u.Say("the explorer is at %s", s.Address())
+	return s.Run(ctx, listener)
+}

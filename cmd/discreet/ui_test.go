@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/explorer/engine"
+	"github.com/discreet-dp/discreet/internal/explorer/planning"
+)
+
+// The explorer plans in the words of the command that it names.
+func TestExplorerPlansAsTheCommand(t *testing.T) {
+	const file = "../../examples/adult.yaml"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []planning.Choice{{Epsilon: "0.5"}, {Epsilon: "1", Delta: "1e-7", Learner: "additive", Rows: 30162},
+		{Epsilon: "2", Learner: "brc", Options: map[string]string{"rounds": "7"}}} {
+		c.YAML = string(text)
+		args, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		planned, err := new(engine.Engine).Call(t.Context(), "plan", args, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := planned.(*planning.Plan)
+		var out bytes.Buffer
+		root := newRoot(&cli.App{Stdin: &bytes.Buffer{}, Stdout: &out, Stderr: &bytes.Buffer{}})
+		root.SetArgs(words(strings.Replace(strings.TrimPrefix(p.Command, "discreet "), "table.yaml", file, 1)))
+		if err := root.ExecuteContext(t.Context()); err != nil {
+			t.Fatalf("%s: %v", p.Command, err)
+		}
+		if got := strings.Join(p.Lines, "\n") + "\n"; got != out.String() {
+			t.Errorf("%s prints\n%s\nthe explorer\n%s", p.Command, out.String(), got)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Two ways to operate a page: by mouse, and by keyboard alone.
+import path from "node:path";
+
+const patience = { timeout: 1000 * (process.env.PATIENCE ?? 240), polling: 100 }; // conditions end waits, slowness does not
+
+export const until = (page, what, f, ...args) => page.waitForFunction(f, patience, ...args).catch(async e => {
+  throw new Error(`waited in vain until ${what}: ${e.message}\n${await page.$$eval("[role=alert]:not(:empty), [role=status]:not(:empty)", all => all.map(x => x.textContent).join("\n"))}`);
+});
+
+const ready = (page, selector) => until(page, selector + " can be used", s => {
+  const e = document.querySelector(s);
+  return e && !e.disabled && e.getClientRects().length > 0;
+}, selector);
+
+export class Mouse {
+  constructor(page) { this.page = page; }
+  async press(selector) { await ready(this.page, selector); await this.page.$eval(selector, e => e.scrollIntoView({ block: "center" })); await this.page.click(selector); }
+  async choose(selector, value) { await ready(this.page, selector); await this.page.select(selector, value); }
+  async type(selector, text) {
+    await ready(this.page, selector);
+    await this.page.$eval(selector, e => { e.focus(); e.select(); });
+    await this.page.keyboard.type(text);
+    await this.page.$eval(selector, e => e.blur());
+  }
+  async upload(selector, file) { await this.page.waitForSelector(selector); await (await this.page.$(selector)).uploadFile(path.resolve(file)); }
+  async slide(selector, value) { await this.page.$eval(selector, (e, v) => { e.value = v; e.dispatchEvent(new Event("input", { bubbles: true })); }, value); }
+}
+
+// Every key is recorded.
+export class Keyboard {
+  constructor(page) { this.page = page; this.keys = []; }
+  async key(name) { this.keys.push(name); await this.page.keyboard.press(name); }
+  async text(t) { this.keys.push(JSON.stringify(t)); await this.page.keyboard.type(t); }
+  // Tab, as far as it takes. What cannot be reached is a finding.
+  async reach(selector) {
+    await ready(this.page, selector);
+    for (let i = 0; i < 400; i++) {
+      if (await this.page.$eval(selector, e => e === document.activeElement)) return;
+      await this.key("Tab");
+    }
+    throw new Error(`${selector} cannot be reached by Tab`);
+  }
+  async press(selector) {
+    if (/^#tab-/.test(selector)) { // tabs are one stop; arrows choose
+      await this.reach("[role=tab][aria-selected=true]");
+      while (!(await this.page.$eval(selector, e => e.getAttribute("aria-selected") === "true"))) await this.key("ArrowRight");
+      return;
+    }
+    await this.reach(selector);
+    await this.key("Space");
+  }
+  async choose(selector, value) {
+    await this.reach(selector);
+    await this.text(await this.page.$eval(selector, (e, v) => [...e.options].find(o => o.value === v).text, value));
+  }
+  async type(selector, text) {
+    await this.reach(selector);
+    await this.page.keyboard.down("Control");
+    await this.key("a");
+    await this.page.keyboard.up("Control");
+    await this.text(text);
+    await this.key("Tab");
+  }
+  async upload(selector, file) {
+    await this.reach(selector);
+    const [chooser] = await Promise.all([this.page.waitForFileChooser(), this.key("Enter")]);
+    await chooser.accept([path.resolve(file)]);
+  }
+  async slide(selector, value) {
+    await this.reach(selector);
+    await this.key("Home");
+    const steps = await this.page.$eval(selector, (e, v) => Math.round((v - e.min) / e.step), value);
+    for (let i = 0; i < steps; i++) await this.key("ArrowRight");
+  }
+}

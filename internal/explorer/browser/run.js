@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The explorer in real browsers, from a file to a budget.
+//
+//	node run.js PROGRAM FILES [SHOTS]
+//
+// PROGRAM is discreet, FILES the folder that make explorer writes, SHOTS a folder for screenshots.
+//
+// It fails at an error of the console, a request to another place, a cell of the table in the page, a
+// request, a response or the browser's storage, a serious finding of axe, and what Tab cannot reach.
+import { execFileSync, spawn } from "node:child_process";
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import { createRequire } from "node:module";
+import os from "node:os";
+import path from "node:path";
+import puppeteer from "puppeteer-core";
+import { Keyboard, Mouse, until } from "./hands.js";
+
+const [program, files, shots] = process.argv.slice(2);
+const axe = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), "explorer-"));
+const programs = {
+  chromium: { browser: "chrome", executablePath: ["/usr/bin/chromium", "/usr/bin/google-chrome"].find(fs.existsSync), args: ["--no-sandbox", "--disable-dev-shm-usage"] },
+  firefox: { browser: "firefox", executablePath: ["/usr/bin/firefox-esr", "/usr/bin/firefox"].find(fs.existsSync) },
+};
+
+// Cells that may show up nowhere.
+const canaries = ["kanarienvogel", "271828"];
+
+// An invented ward: older patients with a high lactate are referred.
+function invent(rows, seed) {
+  let s = seed;
+  const random = () => (s = (s * 48271) % 2147483647) / 2147483647;
+  const lines = ["age,ward,lactate,note,referred"];
+  for (let i = 0; i < rows; i++) {
+    const age = Math.floor(20 + 70 * random()), lactate = 10 * random();
+    const referred = random() < 1 / (1 + Math.exp(4 - 0.03 * age - 0.4 * lactate));
+    lines.push([i % 50 === 7 ? "271828" : age, i % 50 === 8 ? "kanarienvogel" : "ABC"[Math.floor(3 * random())], lactate.toFixed(2), "kanarienvogel", referred ? "yes" : "no"].join(","));
+  }
+  return lines.join("\n") + "\n";
+}
+
+const patients = path.join(folder, "kanarienvogel.csv"), heldOut = path.join(folder, "held-out.csv");
+fs.writeFileSync(patients, invent(6000, 1));
+fs.writeFileSync(heldOut, invent(2000, 2));
+
+// serve starts the program: with a ledger, or as the playground.
+async function serve(counted) {
+  const state = fs.mkdtempSync(path.join(folder, "state-")), env = { ...process.env, XDG_STATE_HOME: state };
+  const ledger = ["--ledger", path.join(state, "l.db"), "--dataset", "ward"];
+  if (counted) execFileSync(program, ["budget", "init", ...ledger, "--epsilon", "4"], { env, stdio: "ignore" });
+  const child = spawn(program, ["ui", "--files", files, ...(counted ? ledger : [])], { env });
+  const address = await new Promise((found, lost) => {
+    let said = "";
+    for (const out of [child.stdout, child.stderr]) out.on("data", d => { said += d; const a = /http:\S+/.exec(said); if (a) found(a[0]); });
+    child.on("exit", () => lost(new Error("discreet ui ended: " + said)));
+  });
+  return { address, stop: () => new Promise(done => { child.removeAllListeners("exit").on("exit", done); child.kill(); }) };
+}
+
+async function watch(browser, name, address) {
+  const page = await browser.newPage(), seen = { wrong: [], bodies: [] };
+  const check = (where, text) => { for (const c of canaries) if (text?.includes(c)) seen.wrong.push(`${where} holds the cell ${c}`); };
+  page.on("console", m => { if (["error", "warn", "warning"].includes(m.type())) seen.wrong.push("console: " + m.text()); });
+  page.on("pageerror", e => seen.wrong.push("error: " + e.message));
+  page.on("dialog", d => d.accept());
+  page.on("request", r => {
+    const there = new URL(r.url());
+    if (!["blob:", "data:"].includes(there.protocol) && there.origin !== new URL(address).origin) seen.wrong.push("request to " + r.url());
+    check("a request", r.url());
+    if (name === "chromium") check("a request", r.postData()); // Firefox does not tell
+  });
+  page.on("response", r => { if (!r.url().endsWith(".wasm")) seen.bodies.push(r.text().then(t => check("the response " + new URL(r.url()).pathname, t), () => {})); });
+  // What would be saved is kept for the test.
+  await page.evaluateOnNewDocument(() => {
+    window.taken = {};
+    const blobs = new Map(), make = URL.createObjectURL;
+    URL.createObjectURL = b => { const u = make(b); blobs.set(u, b); return u; };
+    HTMLAnchorElement.prototype.click = function () { window.taken[this.download] = blobs.get(this.href); };
+  });
+  return { page, seen, check, address };
+}
+
+const saved = async (page, name) => { await until(page, name + " is saved", n => window.taken[n], name); return page.evaluate(n => window.taken[n].text(), name); };
+
+// What the page and the browser hold, at any moment.
+async function inspect({ page, seen, check }, step) {
+  check(`the page at ${step}`, (await page.evaluate(() => document.title + location.href + [...document.querySelectorAll("body *:not(#train-name)")].map(e => [...e.childNodes].filter(n => n.nodeType === 3).map(n => n.data).join("") + (e.value ?? "")).join("\n"))));
+  assert.equal(await page.evaluate(async () => localStorage.length + sessionStorage.length + document.cookie.length + (await indexedDB.databases()).length + ((await caches?.keys?.()) ?? []).length), 0, `storage at ${step}`);
+  assert.deepEqual(seen.wrong, [], `at ${step}`);
+}
+
+async function judge(page, name, schemes) {
+  for (const scheme of schemes) {
+    if (schemes.length > 1) await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
+    await page.evaluate(axe);
+    const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+    const serious = violations.filter(v => ["serious", "critical"].includes(v.impact));
+    assert.deepEqual(serious.map(v => [v.id, v.nodes.map(n => n.target.join(" ") + ": " + n.failureSummary).slice(0, 3)]), [], `axe at ${name}, ${scheme}`);
+    for (const width of shots && schemes.length > 1 ? [390, 1280, 1920] : []) {
+      await page.setViewport({ width, height: 900 });
+      await page.screenshot({ path: path.join(shots, `${name}-${width}-${scheme}.png`), fullPage: !name.includes("charge") });
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(over <= 0, `${name} is ${over} pixels wider than ${width}`);
+    }
+  }
+  if (shots && schemes.length > 1) await page.setViewport({ width: 1280, height: 900 });
+}
+
+const gone = page => until(page, "the question is answered", () => !document.querySelector("dialog[open]"));
+
+async function walk(watched, Hand, schemes) {
+  const { page, check, address } = watched, hand = new Hand(page), began = Date.now();
+  const stop = async name => { await inspect(watched, name); await judge(page, name, schemes); };
+  const text = (id, want) => until(page, `${id} says ${want}`, (id, want) => document.getElementById(id).textContent.includes(want), id, want);
+  const column = (name, what) => `[aria-label="${what} of ${name}"]`;
+
+  await page.goto(address);
+  await until(page, "the engine answers", () => document.documentElement.dataset.engine);
+  const instantiated = Date.now() - began;
+  const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
+  await stop("0-empty");
+
+  await hand.upload("#file", patients);
+  await text("count", "missing");
+  await stop("1-draft");
+  await hand.type("#about [name=name]", "ward");
+  await hand.type("#about [name=unit]", "one visit");
+  await hand.choose("#about [name=relation]", "replace-one");
+  await hand.type("#about [name=missing]", "NA");
+  await hand.choose("#about [name=trim]", "false");
+  const set = async (name, role, kind, facts) => {
+    await hand.choose(column(name, "Role"), role);
+    if (kind) await hand.choose(column(name, "Kind"), kind);
+    for (const [key, value] of Object.entries(facts ?? {})) await hand.type(column(name, key), value);
+  };
+  await set("age", "private", "number", { From: "0", to: "120", "if missing": "50" });
+  await set("ward", "public", "category", { Levels: "A, B, C" });
+  await set("lactate", "private", "number", { From: "0", to: "20", "if missing": "1" });
+  await set("note", "ignored");
+  await set("referred", "public", "label", { Classes: "no, yes", Positive: "yes", "if missing": "no" });
+  await text("count", "Complete");
+  await stop("2-complete");
+
+  await hand.press("#next");
+  await until(page, "there is a price", () => document.querySelector("#price .price"));
+  await hand.slide("#epsilon", 0);
+  await until(page, "the price follows the slider", () => document.querySelector("#price .price").textContent.includes("= 1"));
+  await hand.type("#rows", "6000");
+  await hand.press("#draw");
+  await text("drawn", "Done");
+  await stop("3-plan");
+
+  await hand.press("#next");
+  await stop("4-train");
+  await hand.press("#begin");
+  await until(page, "the page asks", () => document.querySelector("dialog[open]"));
+  await stop("5-charge");
+  await hand.press("dialog [value=no]");
+  await gone(page);
+  await hand.press("#begin");
+  await hand.press("dialog [value=yes]");
+  await hand.press("#cancel");
+  await text("training", "Cancelled");
+  await hand.press("#begin");
+  await text("charge-text", "again is free");
+  await hand.press("dialog [value=yes]");
+  await text("training", "Trained");
+  await stop("6-trained");
+
+  await hand.press("#next");
+  await until(page, "shapes are drawn", () => document.querySelectorAll("#view figure svg").length >= 2);
+  await stop("7-shapes");
+  await hand.press("#tab-try");
+  await until(page, "the model answers", () => /%/.test(document.querySelector("#view .answer")?.textContent));
+  await stop("8-what-if");
+  await hand.press("#tab-judge");
+  await hand.upload("#view input[type=file]", heldOut);
+  await hand.press("#view .bar button:not(.primary)");
+  await until(page, "the model is judged", () => /NOT PRIVATE/.test(document.querySelector("#view .alarm")?.textContent));
+  await stop("9-evaluation");
+  await hand.press("#view .bar .primary");
+  await hand.press("dialog [value=yes]");
+  await until(page, "the model is judged privately", () => [...document.querySelectorAll("#view .note")].some(n => /^Private/.test(n.textContent)));
+  await stop("10-private");
+  await hand.press("#tab-files");
+  await hand.press("#view .primary");
+  const model = path.join(folder, "model.json");
+  fs.writeFileSync(model, await saved(page, "model.json"));
+  await hand.press("#view .primary ~ button");
+  await saved(page, "model.onnx");
+  await hand.press("#write-card");
+  await until(page, "the card is written", () => document.querySelector("#view .card dl"));
+  await stop("11-card");
+  await hand.upload("#model-file", model);
+  await hand.press("#tab-compare");
+  await hand.press("#view .bar button");
+  await until(page, "the models are compared", () => document.querySelector("#view table"));
+  await stop("12-comparison");
+
+  await hand.press("#next");
+  await until(page, "the budget is shown", () => document.querySelector("#datasets table"));
+  await stop("13-budget");
+  await hand.press("#save");
+  const everything = await saved(page, "explorer.json");
+  check("the download", everything);
+  const copy = path.join(folder, "explorer.json");
+  fs.writeFileSync(copy, everything);
+  await page.reload();
+  await until(page, "the engine answers", () => document.documentElement.dataset.engine);
+  await hand.upload("#open", copy);
+  await until(page, "the download is opened", () => !document.getElementById("budget").hidden);
+  await hand.press("#back");
+  await until(page, "the model is back", () => document.querySelectorAll("#model option").length === 2);
+  await inspect(watched, "reopened");
+  await Promise.all(watched.seen.bodies);
+  assert.deepEqual(watched.seen.wrong, []);
+  return { paint, instantiated, seconds: (Date.now() - began) / 1000, keys: hand.keys };
+}
+
+try {
+  for (const [name, Hand, schemes, counted] of [["chromium", Mouse, ["light", "dark"], true], ["chromium", Keyboard, ["light"], false], ["firefox", Mouse, ["light"], true]]) {
+    if (process.env.ONLY && process.env.ONLY !== name + Hand.name) continue;
+    if (!programs[name].executablePath) { console.log(`${name}: skipped, it is not installed`); continue; }
+    const server = await serve(counted);
+    const browser = await puppeteer.launch({ headless: true, protocolTimeout: 600000, timeout: 120000, ...programs[name] });
+    try {
+      const watched = await watch(browser, name, server.address);
+      await watched.page.setViewport({ width: 1280, height: 900 });
+      const r = await walk(watched, Hand, schemes).catch(async e => { if (shots) await watched.page.screenshot({ path: path.join(shots, "failed.png") }).catch(() => {}); throw e; });
+      console.log(`${name} by ${Hand.name.toLowerCase()}: fine, ${r.seconds.toFixed(1)} s; first paint ${Math.round(r.paint)} ms, engine after ${r.instantiated} ms` + (r.keys ? `; ${r.keys.length} keys` : ""));
+      if (r.keys && shots) fs.writeFileSync(path.join(shots, "keys.txt"), r.keys.join(" ") + "\n");
+    } finally { await browser.close(); await server.stop(); }
+  }
+} finally { fs.rmSync(folder, { recursive: true }); }

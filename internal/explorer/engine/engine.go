@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package engine answers the calls of the explorer's page: a name and JSON in, JSON out. It is plain
+// Go, so that tests call it as the page does. What a call may see is in its arguments: planning calls
+// are given no file.
+//
+//	version  {} → {version}
+//	header   {name} and a file → {names, types}
+//	draft    {names, types?, label?, codebook?, accept?, delimiter?} → {yaml}
+//	inspect  {yaml} → {problems, missing, columns, label?, name?, unit?, relation?, person?, trim?, missing_cells?}
+//	edit     {yaml, column, set} → {yaml}; column "" is the table: name, unit, relation, person, trim, missing
+//	plan     {yaml, learner, options?, epsilon, delta, rows?} → see planning.Plan
+//	forecast {yaml, learner, options?, delta, rows, positives, strength?, epsilons} → {points}; each point is told
+//	train    {yaml, learner, options?, epsilon, delta, name, job?} and a file → {model, statement, seconds}
+//	explain  {model} → see Explained
+//	score    {model, row} → {probability or probabilities, class, contributions}
+//	evaluate {model, yaml?, name, epsilon?, delta?, threshold?, costs?, job?} and a file → numbers
+//	compare  {models, name} and a file → {a, b}
+//	card     {model, about?} → {html, yaml}
+//	export   {model, format} → a file
+//
+// A file is the table of a header, a training or an evaluation. A call with a job was charged by
+// whoever served the page, and says so in what it makes.
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+
+	"github.com/discreet-dp/discreet/internal/explorer/planning"
+	"github.com/discreet-dp/discreet/internal/forecast"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// File is a file that the page holds.
+type File struct {
+	io.ReaderAt
+	Size int64
+}
+
+// Download is a file that a call makes.
+type Download struct {
+	Name  string
+	Bytes []byte
+}
+
+// Engine answers calls.
+type Engine struct {
+	// Program names the program and its version, as cards say it.
+	Program string
+}
+
+// Call answers one call. file may be nil; tell is told of progress, before Call returns.
+func (e *Engine) Call(ctx context.Context, name string, args []byte, file *File, tell func(any)) (any, error) {
+	switch name {
+	case "version":
+		return map[string]string{"version": e.Program}, nil
+	case "draft":
+		return answer(args, planning.Draft)
+	case "inspect":
+		return answer(args, func(t planning.Text) (any, error) { return planning.Inspect(t), nil })
+	case "edit":
+		return answer(args, planning.Edit)
+	case "plan":
+		return answer(args, planning.MakePlan)
+	case "forecast":
+		return answer(args, func(a planning.ForecastArgs) (any, error) {
+			return planning.Forecast(ctx, a, func(p forecast.Point) { tell(p) })
+		})
+	case "explain":
+		return answer(args, explainModel)
+	case "score":
+		return answer(args, scoreRow)
+	case "card":
+		return answer(args, e.writeCard)
+	case "export":
+		return answer(args, exportModel)
+	}
+	with := map[string]func(context.Context, []byte, *File, func(any)) (any, error){
+		"header": readHeader, "train": trainModel, "evaluate": evaluateModel, "compare": compareModels}[name]
+	if with == nil {
+		return nil, &dp.ParamError{Op: "explorer", Param: "call", Want: "must be one of those known here", Got: strconv.Quote(name)}
+	}
+	if file == nil {
+		return nil, &dp.ParamError{Op: "explorer", Param: "bytes", Want: "must be given: " + name + " reads a file"}
+	}
+	return with(ctx, args, file, tell)
+}
+
+// answer reads the arguments of a call and answers it.
+func answer[A, R any](args []byte, f func(A) (R, error)) (any, error) {
+	var a A
+	if err := readArgs(args, &a); err != nil {
+		return nil, err
+	}
+	return f(a)
+}
+
+// readArgs reads arguments. An error does not quote them: a row may be among them.
+func readArgs(args []byte, into any) error {
+	if json.NewDecoder(bytes.NewReader(args)).Decode(into) != nil {
+		return &dp.ParamError{Op: "explorer", Param: "arguments", Want: "must be of the types that the call takes"}
+	}
+	return nil
+}
+
+// Problem is an error as the page shows it.
+type Problem struct {
+	Message   string `json:"message"`
+	Parameter string `json:"parameter,omitempty"`
+}
+
+// Describe describes an error.
+func Describe(err error) Problem {
+	p := Problem{Message: err.Error()}
+	if refused, ok := errors.AsType[*dp.ParamError](err); ok {
+		p.Parameter = refused.Param
+	}
+	return p
+}

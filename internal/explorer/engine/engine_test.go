@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/forecast"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+)
+
+// call calls the engine as the page does.
+func call(t *testing.T, name string, args any, file []byte) (map[string]any, error) {
+	t.Helper()
+	text, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var f *File
+	if file != nil {
+		f = &File{bytes.NewReader(file), int64(len(file))}
+	}
+	result, err := (&Engine{Program: "discreet test"}).Call(t.Context(), name, text, f, func(any) {})
+	if err != nil {
+		return nil, err
+	}
+	if text, err = json.Marshal(result); err != nil {
+		t.Fatal(err)
+	}
+	var out map[string]any
+	if err := json.Unmarshal(text, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out, nil
+}
+
+func mustCall(t *testing.T, name string, args any, file []byte) map[string]any {
+	t.Helper()
+	out, err := call(t, name, args, file)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return out
+}
+
+type args = map[string]any
+
+// invented is a table of census and its schema.
+func invented(t *testing.T, rows int) (yaml string, table []byte) {
+	t.Helper()
+	text, err := census.Schema().YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := census.StreamCSV(&b, 1, rows); err != nil {
+		t.Fatal(err)
+	}
+	return string(text), b.Bytes()
+}
+
+func TestFromNamesToAModel(t *testing.T) {
+	yaml, table := invented(t, 2000)
+	header := mustCall(t, "header", args{"name": "people.csv", "size": len(table)}, table[:200])
+	drafted := mustCall(t, "draft", args{"names": header["names"], "label": census.Schema().Label.Name}, nil)["yaml"].(string)
+	inspected := mustCall(t, "inspect", args{"yaml": drafted}, nil)
+	if n := len(inspected["columns"].([]any)); n != len(header["names"].([]any)) || len(inspected["missing"].([]any)) < n {
+		t.Errorf("a draft has %d columns: %v", n, inspected["missing"])
+	}
+	if whole := mustCall(t, "inspect", args{"yaml": yaml}, nil); len(whole["missing"].([]any))+len(whole["problems"].([]any)) > 0 {
+		t.Errorf("a whole schema lacks %v %v", whole["missing"], whole["problems"])
+	}
+	choice := args{"yaml": yaml, "learner": "additive", "epsilon": "1", "delta": "0", "rows": 2000}
+	plan := mustCall(t, "plan", choice, nil)
+	if plan["epsilon"] != "1" || len(plan["bill"].([]any)) == 0 || len(plan["noise"].([]any)) == 0 {
+		t.Errorf("plan: %v", plan)
+	}
+	odds := plan["odds"].(args)["odds"].([]any)[0].(args)
+	if want := math.E / (1 + math.E); math.Abs(odds["to"].(float64)-want) > 1e-12 {
+		t.Errorf("a half becomes %v, not %v", odds["to"], want)
+	}
+	choice["name"] = "people.csv"
+	trained := mustCall(t, "train", choice, table)
+	text := trained["model"].(string)
+	m, err := model.Unmarshal([]byte(text))
+	if err != nil || m.Privacy.Counted || m.Privacy.Seeded || m.Privacy.Epsilon != 1e9 {
+		t.Fatalf("model: %v %+v", err, m)
+	}
+	choice["job"] = "monday"
+	if m, err := model.Unmarshal([]byte(mustCall(t, "train", choice, table)["model"].(string))); err != nil || !m.Privacy.Counted {
+		t.Errorf("a model that was charged must say so: %v", err)
+	}
+	explained := mustCall(t, "explain", args{"model": text}, nil)
+	if len(explained["features"].([]any)) == 0 || !strings.Contains(explained["banner"].(string), "NOT COUNTED") {
+		t.Errorf("explained: %v", explained["banner"])
+	}
+	scored := mustCall(t, "score", args{"model": text, "row": args{}}, nil)
+	sum := explained["intercept"].(float64)
+	for _, c := range scored["contributions"].([]any) {
+		sum += c.(args)["points"].(float64)
+	}
+	if p := scored["probability"].(float64); math.Abs(math.Log(p/(1-p))-sum) > 1e-3 {
+		t.Errorf("a score of %g is not the sum %g of its parts", p, sum)
+	}
+	exact := mustCall(t, "evaluate", args{"model": text, "name": "held.csv", "costs": "1:5"}, table)
+	if exact["private"] != false || len(exact["roc"].([]any)) < 2 || math.Abs(exact["threshold"].(float64)-1.0/6) > 1e-9 {
+		t.Errorf("exact: %v", exact)
+	}
+	private := mustCall(t, "evaluate", args{"model": text, "yaml": yaml, "name": "held.csv", "epsilon": "1", "delta": "0"}, table)
+	if private["private"] != true || len(private["auc_interval"].([]any)) != 2 {
+		t.Errorf("private: %v", private)
+	}
+	for what, r := range map[string]args{"exact": exact, "private": private} {
+		if group := r["calibration"].([]any)[0].(args); group["score"] == nil || group["share"] == nil {
+			t.Errorf("%s: a group of scores is %v", what, group)
+		}
+	}
+	both := mustCall(t, "compare", args{"models": []string{text, text}, "name": "held.csv"}, table)
+	if a, b := both["a"].(args)["auc"], both["b"].(args)["auc"]; a != b || a != exact["auc"] {
+		t.Errorf("one model differs from itself: %v %v", a, b)
+	}
+	if card := mustCall(t, "card", args{"model": text, "about": args{"curator": "A & B"}}, nil)["html"].(string); !strings.Contains(card, "A &amp; B") {
+		t.Error("the card does not say who is responsible")
+	}
+	if sql := mustCall(t, "export", args{"model": text, "format": "sql"}, nil); sql["Name"] != "model.sql" || sql["Bytes"] == "" {
+		t.Error("an export is empty")
+	}
+}
+
+func TestForecastRisesWithThePrice(t *testing.T) {
+	yaml, _ := invented(t, 1)
+	var told []forecast.Point
+	text, err := json.Marshal(args{"yaml": yaml, "delta": "0", "rows": 3000, "positives": 0.3, "epsilons": []any{0.01, "3"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := new(Engine).Call(t.Context(), "forecast", text, nil, func(p any) { told = append(told, p.(forecast.Point)) }); err != nil {
+		t.Fatal(err)
+	}
+	if len(told) != 2 || !(told[0].AUC < 0.81 && told[1].AUC > 0.82 && told[1].AUC < 0.88 && told[1].Low < told[1].AUC) {
+		t.Errorf("forecast: %v", told)
+	}
+}
+
+// No cell of a file is in what the page is shown before a charge, or in any error.
+func TestNoCellIsShown(t *testing.T) {
+	yaml, table := invented(t, 50)
+	lines := strings.Split(strings.TrimSpace(string(table)), "\n")
+	for i := range lines[1:] {
+		lines[1+i] = strings.Repeat("CANARY"+fmt.Sprint(i)+",", strings.Count(lines[0], ",")) + "CANARY"
+	}
+	planted := []byte(strings.Join(lines, "\n"))
+	show := func(what string, out any, err error) {
+		t.Helper()
+		if text := fmt.Sprint(out, err); strings.Contains(text, "CANARY") {
+			t.Errorf("%s shows a cell: %.200s", what, text)
+		}
+	}
+	header, err := call(t, "header", args{"name": "t.csv"}, planted)
+	show("header", header, err)
+	headless, err := call(t, "header", args{"name": "t.csv"}, []byte(strings.Join(lines[1:], "\n")))
+	show("header of a table without one", headless, err)
+	if err == nil {
+		t.Error("rows are taken for a header")
+	}
+	for _, name := range []string{"t.csv", "t.csv.gz", "t.parquet", "t.xlsx", "sqlite:t?table=x"} {
+		for _, data := range [][]byte{planted, []byte("CANARY"), []byte("CANARY\n\"CANARY"), append([]byte("PAR1"), "CANARYPAR1"...)} {
+			out, err := call(t, "header", args{"name": name}, data)
+			if name != "t.csv" {
+				show("header of "+name, out, err)
+			}
+			out, err = call(t, "train", args{"yaml": yaml, "learner": "additive", "epsilon": "1", "delta": "0", "name": name}, data)
+			if err != nil {
+				show("train on "+name, out, err)
+			}
+		}
+	}
+	for name, text := range map[string]string{"inspect": string(planted), "plan": string(planted), "forecast": string(planted), "explain": string(planted)} {
+		out, err := call(t, name, args{"yaml": text, "model": text, "epsilon": "1", "epsilons": []string{"1"}, "positives": 0.5}, nil)
+		show(name+" of a table", out, err)
+	}
+	for _, broken := range []string{`{"row":{"a":"CANARY"},"model":1}`, `CANARY`, `{"yaml":["CANARY"]}`} {
+		for _, name := range []string{"score", "train", "evaluate"} {
+			_, err := new(Engine).Call(t.Context(), name, []byte(broken), &File{bytes.NewReader(planted), int64(len(planted))}, func(any) {})
+			show(name, nil, err)
+			if err == nil {
+				t.Errorf("%s takes %s", name, broken)
+			}
+		}
+	}
+}
+
+// A Parquet file's names are at its end, of which alone the page reads some.
+func TestHeaderOfTheEndOfAFile(t *testing.T) {
+	yaml, table := invented(t, 3000)
+	_ = yaml
+	dir := t.TempDir()
+	in := filepath.Join(dir, "t.csv")
+	if err := os.WriteFile(in, table, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := dataset.AppendColumns(t.Context(), census.Schema(), dataset.Options{}, &out, dataset.Parquet, nil, in); err != nil {
+		t.Fatal(err)
+	}
+	whole := mustCall(t, "header", args{"name": "t.parquet"}, out.Bytes())
+	end := out.Bytes()[out.Len()*2/3:]
+	part := mustCall(t, "header", args{"name": "t.parquet", "size": out.Len()}, end)
+	if fmt.Sprint(whole) != fmt.Sprint(part) || len(part["types"].(args)) == 0 {
+		t.Errorf("of the whole file %v, of its end %v", whole, part)
+	}
+	trained := mustCall(t, "train", args{"yaml": yaml, "learner": "additive", "epsilon": "1", "delta": "0", "name": "t.parquet"}, out.Bytes())
+	if len(trained["statement"].([]any)) == 0 {
+		t.Error("a training on Parquet has no statement")
+	}
+}
+
+func TestUnknownCallsAreRefused(t *testing.T) {
+	for _, name := range []string{"", "read", "Train", "train"} {
+		_, err := call(t, name, args{}, nil)
+		if err == nil {
+			t.Errorf("%q is answered", name)
+			continue
+		}
+		if p := Describe(err); p.Parameter == "" || p.Message != err.Error() {
+			t.Errorf("%q: %+v", name, p)
+		}
+	}
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/evaluation"
+	"github.com/discreet-dp/discreet/internal/explorer/planning"
+	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/heldout"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/predict"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/train"
+)
+
+// step is progress: so many of some steps are done, and what comes next.
+type step struct {
+	Done int    `json:"done"`
+	Of   int    `json:"of"`
+	What string `json:"what"`
+}
+
+// paid is the account of a call that was charged before.
+type paid struct{}
+
+func (paid) Charge(context.Context, dp.Price, []dp.Event) error { return nil }
+func (paid) Counted() bool                                      { return true }
+
+// accountOf is who counts a call: with a job, whoever charged it.
+func accountOf(job string) guard.Account {
+	if job == "" {
+		return guard.Uncounted{}
+	}
+	return paid{}
+}
+
+// readHeader is the names of the columns of a table: of CSV the line of names alone is read, of
+// Parquet the metadata at the end. The file may hold the beginning, or of Parquet the end, of a
+// larger one of size bytes.
+func readHeader(ctx context.Context, args []byte, file *File, _ func(any)) (any, error) {
+	var a struct {
+		Name      string `json:"name"`
+		Size      int64  `json:"size"`
+		Delimiter string `json:"delimiter"`
+	}
+	if err := readArgs(args, &a); err != nil {
+		return nil, err
+	}
+	d := schema.Dialect{Delimiter: ',', Quote: '"', Header: true}
+	if runes := []rune(a.Delimiter); len(runes) == 1 {
+		d.Delimiter = runes[0]
+	}
+	size := file.Size
+	reader := file.ReaderAt
+	if dataset.FormatOf(a.Name) == dataset.Parquet && a.Size > size {
+		reader, size = &tail{file, a.Size}, a.Size
+	}
+	ctx = dataset.WithFile(ctx, a.Name, reader, size)
+	names, err := dataset.ReadHeader(ctx, a.Name, d)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]any{"names": names, "delimiter": string(d.Delimiter)}
+	if dataset.FormatOf(a.Name) == dataset.Parquet {
+		types, err := dataset.ColumnTypes(ctx, a.Name)
+		if err != nil {
+			return nil, err
+		}
+		out["types"] = types
+	}
+	return out, nil
+}
+
+// tail is a Parquet file of which the end alone is here. It begins with its mark, as all do.
+type tail struct {
+	end  *File
+	size int64
+}
+
+func (t *tail) ReadAt(b []byte, at int64) (int, error) {
+	if from := t.size - t.end.Size; at >= from {
+		return t.end.ReadAt(b, at-from)
+	}
+	clear(b)
+	if at == 0 {
+		copy(b, "PAR1")
+	}
+	return len(b), nil
+}
+
+// readTable reads the rows of a file.
+func readTable(ctx context.Context, s *schema.Schema, name string, file *File) (*dataset.Table, error) {
+	return dataset.Read(dataset.WithFile(ctx, name, file, file.Size), s, dataset.Options{}, name)
+}
+
+func trainModel(ctx context.Context, args []byte, file *File, tell func(any)) (any, error) {
+	var a struct {
+		planning.Choice
+		Name string `json:"name"`
+		Job  string `json:"job"`
+	}
+	if err := readArgs(args, &a); err != nil {
+		return nil, err
+	}
+	r, s, err := a.Read()
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	run := &train.Training{Op: "train", Request: r, Schema: s, SchemaText: []byte(a.YAML), Account: accountOf(a.Job),
+		Read: func(ctx context.Context) (*dataset.Table, error) {
+			tell(step{0, 2, "Reading the rows"})
+			t, err := readTable(ctx, s, a.Name, file)
+			tell(step{1, 2, "Training"})
+			return t, err
+		}}
+	m, err := run.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	text, err := model.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	tell(step{2, 2, "Trained"})
+	return map[string]any{"model": string(text), "statement": splitLines(m.Privacy.Card()),
+		"seconds": time.Since(began).Seconds()}, nil
+}
+
+type evaluateArgs struct {
+	Model     string `json:"model"`
+	YAML      string `json:"yaml"`
+	Name      string `json:"name"`
+	Epsilon   string `json:"epsilon"`
+	Delta     string `json:"delta"`
+	Threshold string `json:"threshold"`
+	Costs     string `json:"costs"`
+	Job       string `json:"job"`
+}
+
+func evaluateModel(ctx context.Context, args []byte, file *File, tell func(any)) (any, error) {
+	var a evaluateArgs
+	if err := readArgs(args, &a); err != nil {
+		return nil, err
+	}
+	m, err := model.Unmarshal([]byte(a.Model))
+	if err != nil {
+		return nil, err
+	}
+	tell(step{0, 1, "Reading the rows"})
+	if a.Epsilon != "" {
+		return a.evaluatePrivately(ctx, m, file)
+	}
+	text := a.Threshold
+	if a.Costs != "" {
+		text = "costs=" + a.Costs
+	}
+	threshold, err := predict.ParseThreshold(text)
+	if err != nil {
+		return nil, err
+	}
+	var from func([]float64) float64
+	if threshold.Given() && m.Width() == 1 {
+		from = threshold.At
+	}
+	t, err := readTable(ctx, m.Schema, a.Name, file)
+	if err != nil {
+		return nil, err
+	}
+	r, err := heldout.Evaluate(m, t, from)
+	if err != nil {
+		return nil, err
+	}
+	out, err := asMap(r)
+	placeGroups(out)
+	if err != nil || r.Ranking == nil {
+		return out, err
+	}
+	if x := r.Ranking.Threshold; x != nil {
+		out["threshold"], out["precision"], out["recall"] = *x, r.Ranking.Precision, r.Ranking.Recall
+	}
+	out["roc"] = r.Curve()
+	return out, nil
+}
+
+// evaluatePrivately measures at a price, which was charged where the arguments name a job.
+func (a *evaluateArgs) evaluatePrivately(ctx context.Context, m *model.Model, file *File) (any, error) {
+	p := evaluation.Params{Models: []*model.Model{m}, Threshold: 0.5}
+	var err error
+	if p.Epsilon, err = dp.ParseEpsilon(a.Epsilon); err == nil && a.Delta != "" && a.Delta != "0" {
+		p.Delta, err = dp.ParseDelta(a.Delta)
+	}
+	var costs *evaluation.Costs
+	if err == nil && a.Costs != "" {
+		costs, err = evaluation.ParseCosts(a.Costs)
+	}
+	if err != nil {
+		return nil, err
+	}
+	threshold, err := predict.ParseThreshold(a.Threshold)
+	if err != nil {
+		return nil, err
+	}
+	fixed := false
+	if p.Threshold, fixed = threshold.Fixed(); !fixed {
+		return nil, &dp.ParamError{Op: "evaluate", Param: "threshold", Want: "must not follow from the rows together with a price",
+			Got: a.Threshold}
+	}
+	s, text := m.Schema, []byte(nil)
+	if a.YAML != "" {
+		text = []byte(a.YAML)
+		if s, err = schema.Parse(text); err != nil {
+			return nil, err
+		}
+	} else if text, err = s.YAML(); err != nil {
+		return nil, err
+	}
+	if costs != nil {
+		if err := costs.Check(s, 1); err != nil {
+			return nil, err
+		}
+	}
+	run := &train.Evaluation{Params: p, Training: train.Training{Op: "evaluate", Schema: s, SchemaText: text,
+		Account: accountOf(a.Job), Read: func(ctx context.Context) (*dataset.Table, error) {
+			return readTable(ctx, s, a.Name, file)
+		}}}
+	released, err := run.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	report, err := released.Report(costs)
+	if err != nil {
+		return nil, err
+	}
+	return describeRelease(report)
+}
+
+func compareModels(ctx context.Context, args []byte, file *File, tell func(any)) (any, error) {
+	var a struct {
+		Models []string `json:"models"`
+		Name   string   `json:"name"`
+	}
+	if err := readArgs(args, &a); err != nil {
+		return nil, err
+	}
+	if len(a.Models) != 2 {
+		return nil, &dp.ParamError{Op: "compare", Param: "models", Want: "must be two", Got: len(a.Models)}
+	}
+	out := map[string]any{"private": false}
+	for i, text := range a.Models {
+		tell(step{i, 2, "Reading the rows"})
+		one, err := json.Marshal(map[string]string{"model": text, "name": a.Name})
+		if err != nil {
+			return nil, err
+		}
+		if out[string(rune('a'+i))], err = evaluateModel(ctx, one, file, func(any) {}); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}

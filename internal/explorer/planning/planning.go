@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package planning answers what can be asked before anything is charged: from names of columns, the
+// text of a schema and public choices alone. It has no way to rows: no call is given a file, and the
+// package that reads files may not be imported here (internal/lint).
+package planning
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/card"
+	"github.com/discreet-dp/discreet/internal/forecast"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/train"
+)
+
+// DraftArgs are names of columns and what is known about them.
+type DraftArgs struct {
+	Names    []string          `json:"names"`
+	Types    map[string]string `json:"types"`    // as a codebook names them
+	Label    string            `json:"label"`    // the column to predict; "" if that is open
+	Codebook string            `json:"codebook"` // CSV
+	Accept   bool              `json:"accept"`   // write what well-known names mean as declarations
+	// Delimiter is what stands between cells; "" for a comma.
+	Delimiter string `json:"delimiter"`
+}
+
+// Text is a schema as it stands in its file.
+type Text struct {
+	YAML string `json:"yaml"`
+}
+
+// Draft writes the template of a schema.
+func Draft(a DraftArgs) (*Text, error) {
+	book := schema.Codebook{}
+	var err error
+	if a.Codebook != "" {
+		if book, err = schema.ParseCodebook(strings.NewReader(a.Codebook)); err != nil {
+			return nil, err
+		}
+	}
+	d := schema.Dialect{Delimiter: ',', Quote: '"', Header: true}
+	if runes := []rune(a.Delimiter); len(runes) == 1 {
+		d.Delimiter = runes[0]
+	}
+	text, err := schema.Draft(a.Names, d, book.AddTypes(a.Types), schema.DraftOptions{AcceptNames: a.Accept})
+	if err == nil && a.Label != "" {
+		text, err = schema.Edit(text, a.Label, map[string]any{"kind": "label"})
+	}
+	return &Text{string(text)}, err
+}
+
+// Problem is a fault of a schema's text; Missing is a decision that is open.
+type (
+	Problem struct {
+		Line    int    `json:"line,omitempty"`
+		Column  string `json:"column,omitempty"`
+		Message string `json:"message"`
+	}
+	Missing struct {
+		Line   int    `json:"line,omitempty"`
+		Column string `json:"column,omitempty"`
+		What   string `json:"what"`
+	}
+)
+
+// Inspect says what a text declares so far, what is wrong with it and what is missing.
+func Inspect(t Text) map[string]any {
+	o := schema.ReadOutline([]byte(t.YAML))
+	out := o.Facts
+	bad, open, columns := []Problem{}, []Missing{}, o.Columns
+	for _, f := range o.Faults {
+		if f.Missing {
+			open = append(open, Missing{f.Line, f.Column, f.Words})
+		} else {
+			bad = append(bad, Problem{f.Line, f.Column, f.Words})
+		}
+	}
+	if columns == nil {
+		columns = []map[string]any{}
+	}
+	out["problems"], out["missing"], out["columns"] = bad, open, columns
+	for _, c := range columns {
+		if c["kind"] == "label" {
+			out["label"] = c
+		}
+	}
+	return out
+}
+
+// EditArgs change what a text says of a column, or of the table where Column is "".
+type EditArgs struct {
+	YAML   string         `json:"yaml"`
+	Column string         `json:"column"`
+	Set    map[string]any `json:"set"`
+}
+
+// Edit changes a schema's text and keeps its comments and order.
+func Edit(a EditArgs) (*Text, error) {
+	text, err := schema.Edit([]byte(a.YAML), a.Column, a.Set)
+	return &Text{string(text)}, err
+}
+
+// Choice is what to train, as it was typed, on a table of a schema.
+type Choice struct {
+	YAML    string            `json:"yaml"`
+	Learner string            `json:"learner"`
+	Options map[string]string `json:"options"`
+	Epsilon string            `json:"epsilon"`
+	Delta   string            `json:"delta"`
+	Rows    int               `json:"rows"` // 0 if their number is not known
+}
+
+// Asked is the choice for packages that train.
+func (c *Choice) Asked() train.Choice {
+	return train.Choice{Learner: c.Learner, Options: c.Options, Price: train.PriceText{Epsilon: c.Epsilon, Delta: c.Delta}}
+}
+
+// Read checks the choice and its schema.
+func (c *Choice) Read() (*train.Request, *schema.Schema, error) {
+	r, err := c.Asked().Request("plan")
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := schema.Parse([]byte(c.YAML))
+	return r, s, err
+}
+
+// Plan is what a training costs and does, in the words of the program.
+type Plan struct {
+	Lines   []string     `json:"lines"` // as discreet plan prints them
+	Epsilon string       `json:"epsilon"`
+	Delta   string       `json:"delta"`
+	Bill    []Line       `json:"bill"`
+	Noise   []string     `json:"noise"`
+	Advice  []string     `json:"advice"`
+	Odds    Odds         `json:"odds"`
+	Others  []Deployment `json:"others"`
+	Command string       `json:"command"`
+	Python  string       `json:"python"`
+}
+
+// Line is one release of a bill.
+type Line struct {
+	Name    string `json:"name"`
+	Epsilon string `json:"epsilon,omitempty"`
+	Rho     string `json:"rho,omitempty"`
+}
+
+// Odds are what a reader of the model can come to know about a person.
+type Odds struct {
+	Words string     `json:"words"`
+	Odds  []Suspects `json:"odds"`
+}
+
+// Suspects are how sure somebody is before, and at most after; as probabilities.
+type Suspects struct {
+	From float64 `json:"from"`
+	To   float64 `json:"to"`
+}
+
+// MakePlan plans a training. It reads no data.
+func MakePlan(c Choice) (*Plan, error) {
+	r, s, err := c.Read()
+	if err != nil {
+		return nil, err
+	}
+	pl, err := r.Plan(s, c.Rows)
+	if err != nil {
+		return nil, err
+	}
+	q, terms := r.Quote(s, pl, nil), pl.Terms()
+	var text strings.Builder
+	if err := q.WriteText(&text); err != nil {
+		return nil, err
+	}
+	p := &Plan{Lines: strings.Split(strings.TrimRight(text.String(), "\n"), "\n"), Epsilon: q.Epsilon.String(),
+		Delta: q.Delta.String(), Noise: []string{}, Advice: []string{}, Bill: []Line{}, Others: deployments}
+	for _, e := range terms.Bill {
+		l := Line{Name: e.Release}
+		if e.Epsilon != dp.Infinite {
+			l.Epsilon = e.Epsilon.String()
+		}
+		if e.Rho > 0 {
+			l.Rho = e.Rho.String()
+		}
+		p.Bill = append(p.Bill, l)
+	}
+	words := model.Privacy{Scope: terms.Scope, Relation: s.Relation, Unit: s.Unit, Epsilon: q.Epsilon, Delta: q.Delta}
+	if s.Person != nil {
+		words.Claim = model.PersonClaim
+	}
+	p.Odds.Words, _ = card.DescribeGuarantee(&words)
+	p.Odds.Odds = []Suspects{}
+	if q.Delta == 0 {
+		for _, before := range []float64{0.5, 0.1, 0.01} {
+			p.Odds.Odds = append(p.Odds.Odds, Suspects{before, card.Suspect(q.Epsilon, before)})
+		}
+	}
+	p.describeNoise(q.Facts)
+	if weak := q.Epsilon.Warning(); weak != "" {
+		p.Advice = append(p.Advice, weak)
+	}
+	if q.Excess != nil {
+		p.Advice = append(p.Advice, "train refuses this: "+*q.Excess)
+	}
+	for _, f := range pl.Facts() {
+		if strings.HasPrefix(f.Text, "TOO FEW") {
+			p.Advice = append(p.Advice, f.Text)
+		}
+	}
+	p.writeCode(&c, s)
+	return p, nil
+}
+
+// sure is the number of standard deviations that noise stays within in 95 of 100 cases.
+const sure = 2
+
+// describeNoise says what noise does, in rows of the table.
+func (p *Plan) describeNoise(facts map[string]any) {
+	deviation, ok := facts["noise"].(float64)
+	if !ok {
+		return
+	}
+	few := math.Ceil(sure * deviation)
+	p.Noise = append(p.Noise, fmt.Sprintf("Noise moves the count of each cell by about %.0f rows.", math.Ceil(deviation)),
+		fmt.Sprintf("A cell of fewer than %.0f rows cannot be told from an empty one.", few))
+	if rows, ok := facts["rows"].(int); ok && rows > 0 && few*10 > float64(rows) {
+		p.Advice = append(p.Advice, fmt.Sprintf("The noise is large for %d rows: leave out columns that cannot help, or pay more.", rows))
+	}
+}
+
+// writeCode writes the command and the Python that do the same.
+func (p *Plan) writeCode(c *Choice, s *schema.Schema) {
+	learner, price, options := c.Learner, "epsilon="+p.Epsilon, ""
+	p.Command = "discreet plan --schema table.yaml --epsilon " + p.Epsilon
+	if c.Delta != "" && c.Delta != "0" {
+		p.Command += " --delta " + c.Delta
+		price += ", delta=" + c.Delta
+	}
+	if learner != "" && learner != train.DefaultLearner {
+		p.Command += " --learner " + learner
+		price += fmt.Sprintf(", learner=%q", learner)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Options)) {
+		p.Command += fmt.Sprintf(" --%s %s", name, c.Options[name])
+		options += fmt.Sprintf(", %q: %q", name, c.Options[name])
+	}
+	if options != "" {
+		price += ", options={" + options[2:] + "}"
+	}
+	if c.Rows > 0 {
+		count := "rows"
+		if s.Person != nil {
+			count = "persons"
+		}
+		p.Command += fmt.Sprintf(" --%s %d", count, c.Rows)
+	}
+	p.Python = fmt.Sprintf("from discreet import DiscreetClassifier\n\nmodel = DiscreetClassifier(schema=\"table.yaml\", %s)", price)
+}
+
+// Deployment is what others promise, as they state it.
+type Deployment struct {
+	Who     string `json:"who"`
+	Epsilon string `json:"epsilon"`
+	Unit    string `json:"unit"`
+}
+
+// deployments are some of the list that D. Desfontaines keeps, "A list of real-world uses of
+// differential privacy". What one unit is decides as much as ε does.
+var deployments = []Deployment{
+	{"Apple, health types in use (noise on the device)", "2", "one day of one user"},
+	{"Google, Community Mobility Reports", "2.64", "one day of one user"},
+	{"Apple, QuickType suggestions (noise on the device)", "16", "one day of one user"},
+	{"US Census Bureau, 2020 redistricting", "19.61", "one person"},
+}
+
+// ForecastArgs are a choice, its prices and the tables to invent.
+type ForecastArgs struct {
+	Choice
+	Epsilons  []any   `json:"epsilons"` // numbers, or as they are typed
+	Positives float64 `json:"positives"`
+	Strength  float64 `json:"strength"` // 0 for DefaultStrength
+}
+
+// DefaultStrength is the AUC of a perfect model of the invented tables where nobody has a better guess.
+const DefaultStrength = 0.85
+
+// defaultRows is the size of invented tables where the number of rows is not given.
+const defaultRows = 10_000
+
+// Forecast is a curve of AUC against ε on invented tables. done is told each point.
+func Forecast(ctx context.Context, a ForecastArgs, done func(forecast.Point)) (map[string]any, error) {
+	s, err := schema.Parse([]byte(a.YAML))
+	if err != nil {
+		return nil, err
+	}
+	o := forecast.CurveOptions{Rows: a.Rows, Positives: a.Positives, Strength: a.Strength, Done: done}
+	if o.Rows == 0 {
+		o.Rows = defaultRows
+	}
+	if o.Strength == 0 {
+		o.Strength = DefaultStrength
+	}
+	for _, eps := range a.Epsilons {
+		o.Epsilons = append(o.Epsilons, fmt.Sprint(eps))
+	}
+	points, err := forecast.Curve(ctx, a.Asked(), s, o)
+	return map[string]any{"points": points, "strength": o.Strength, "rows": o.Rows}, err
+}

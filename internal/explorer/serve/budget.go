@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package serve
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"github.com/discreet-dp/discreet/internal/evaluation"
+	"github.com/discreet-dp/discreet/internal/explorer/planning"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	"github.com/discreet-dp/discreet/internal/train"
+)
+
+// Ledger is the data set that a page charges.
+type Ledger struct {
+	*ledger.Ledger
+	Dataset string
+}
+
+// budget charges jobs. Those that were charged here and have no result yet may run again: nothing of
+// them was shown. After a restart the ledger refuses them, and recovery settles them.
+type budget struct {
+	l     *Ledger
+	turn  sync.Mutex
+	began map[string]*begun // by job
+}
+
+type begun struct {
+	asked [sha256.Size]byte
+	job   *ledger.Job
+	price dp.Price
+}
+
+func newBudget(l *Ledger) *budget { return &budget{l: l, began: map[string]*begun{}} }
+
+// charged is all that a charge is told. What it does not know is refused: a row must not come along.
+type charged struct {
+	planning.Choice
+	Job string `json:"job"`
+	// Use is what is paid for: train, or evaluate.
+	Use   string `json:"use"`
+	Model string `json:"model"` // of an evaluation
+}
+
+func readBody(body []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if d.Decode(into) != nil {
+		return &dp.ParamError{Op: "ui", Param: "request", Want: "must have known keys with values of their types, and no others"}
+	}
+	return nil
+}
+
+// charge charges a job, or finds what an earlier run of it made.
+func (b *budget) charge(ctx context.Context, body []byte) (any, error) {
+	var c charged
+	if err := readBody(body, &c); err != nil {
+		return nil, err
+	}
+	if c.Job == "" {
+		return nil, &dp.ParamError{Op: "ui", Param: "job", Want: "must be given: the same job is charged once"}
+	}
+	b.turn.Lock()
+	defer b.turn.Unlock()
+	asked := sha256.Sum256(body)
+	if was := b.began[c.Job]; was != nil && was.asked == asked {
+		return map[string]any{"job": c.Job, "paid_before": true}, nil
+	}
+	job, price, err := b.begin(ctx, &c)
+	if err != nil {
+		return nil, err
+	}
+	if stored := job.Stored(); stored != nil {
+		return map[string]any{"job": c.Job, "paid_before": true, "result": string(stored)}, nil
+	}
+	b.began[c.Job] = &begun{asked, job, price}
+	return map[string]any{"job": c.Job, "paid_before": false, "epsilon": price.Epsilon.String(), "delta": price.Delta.String()}, nil
+}
+
+// begin plans again what the page planned, and charges that.
+func (b *budget) begin(ctx context.Context, c *charged) (*ledger.Job, dp.Price, error) {
+	run := train.Training{Op: "train", SchemaText: []byte(c.YAML), Job: &train.Job{Ledger: b.l.Ledger, Dataset: b.l.Dataset, ID: c.Job}}
+	r, s, err := c.Read()
+	if err != nil {
+		return nil, dp.Price{}, err
+	}
+	run.Schema = s
+	if c.Use != "evaluate" {
+		run.Request = r
+		return run.Charge(ctx, c.Rows)
+	}
+	m, err := model.Unmarshal([]byte(c.Model))
+	if err != nil {
+		return nil, dp.Price{}, &dp.ParamError{Op: "ui", Param: "model", Want: "must be the text of the model's file"}
+	}
+	run.Op = "evaluate"
+	e := train.Evaluation{Training: run, Params: evaluation.Params{Models: []*model.Model{m}, Epsilon: r.Price.Epsilon,
+		Delta: r.Price.Delta, Threshold: 0.5}}
+	return e.Charge(ctx, c.Rows)
+}
+
+// keep makes a model the result of its job.
+func (b *budget) keep(ctx context.Context, body []byte) (any, error) {
+	var c struct {
+		Job   string `json:"job"`
+		Model string `json:"model"`
+	}
+	if err := readBody(body, &c); err != nil {
+		return nil, err
+	}
+	b.turn.Lock()
+	defer b.turn.Unlock()
+	was := b.began[c.Job]
+	if was == nil {
+		return nil, &dp.ParamError{Op: "ui", Param: "job", Want: "must be one that was charged here and has no result yet"}
+	}
+	m, err := model.Unmarshal([]byte(c.Model))
+	if err != nil || m.Stated().Price != was.price || !m.Privacy.Counted || m.Privacy.Seeded {
+		return nil, &dp.ParamError{Op: "ui", Param: "model", Want: "must be the file of a model of the price that was charged"}
+	}
+	if err := was.job.Commit(ctx, []byte(c.Model)); err != nil {
+		return nil, err
+	}
+	delete(b.began, c.Job)
+	return map[string]any{"job": c.Job}, nil
+}
+
+// isBudget tells what a ledger refuses.
+func isBudget(err error) bool {
+	_, exceeded := errors.AsType[*ledger.Exceeded](err)
+	_, conflict := errors.AsType[*ledger.Conflict](err)
+	_, excess := errors.AsType[*train.ExcessError](err)
+	_, missing := errors.AsType[*ledger.Missing](err)
+	return exceeded || conflict || excess || missing
+}
+
+// show says what is spent of the data set, and for what.
+func (b *budget) show(ctx context.Context, _ []byte) (any, error) {
+	all, err := b.l.Balances(ctx, b.l.Dataset)
+	if err != nil {
+		return nil, err
+	}
+	type line map[string]string
+	cohorts, requests, history := []line{}, []line{}, []line{}
+	for _, p := range all[0].ByPart {
+		cohorts = append(cohorts, line{"name": p.Name, "spent": p.Spent.Epsilon.String(), "left": p.Left.Epsilon.String()})
+	}
+	err = b.l.History(ctx, b.l.Dataset, func(e ledger.Entry) error {
+		l := line{"at": e.At, "what": string(e.Kind), "job": e.Job, "epsilon": e.Epsilon.String(), "delta": e.Delta.String()}
+		switch e.Kind {
+		case ledger.Requested, ledger.Approved, ledger.Refused:
+			requests = append(requests, l)
+		default:
+			history = append(history, l)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := all[0].Statement()
+	return map[string]any{"datasets": []any{map[string]any{"name": s.Dataset, "total": all[0].Epsilon.String(),
+		"spent": (all[0].Epsilon - all[0].Left).String(), "left": all[0].Left.String(), "unit": s.Unit, "note": s.Note,
+		"cohorts": cohorts, "requests": requests, "history": history}}}, nil
+}

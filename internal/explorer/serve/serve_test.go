@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package serve
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/discreet-dp/discreet/internal/explorer/engine"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+)
+
+const visits = `name: visits
+unit: one visit
+relation: replace-one
+file: {delimiter: ",", quote: '"', header: true, trim: false, missing: []}
+columns:
+  - {name: age, role: private, number: {lower: 0, upper: 100, default: 50}}
+  - {name: ill, role: private, label: {levels: [a, b], positive: b, default: a}}
+`
+
+// startServer serves invented files, with a ledger in which data set visits has a total of ε = 1.
+func startServer(t *testing.T) *Server {
+	t.Helper()
+	l, err := ledger.Create(t.Context(), filepath.Join(t.TempDir(), "l.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	if err := l.Declare(t.Context(), ledger.Dataset{Name: "visits", Epsilon: dp.Nano}); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := fstest.MapFS{"index.html": {Data: []byte("<p>page")}, "explorer.wasm.gz": {Data: []byte("packed")},
+		"web.go": {Data: []byte("package web")}, "worker.js": {Data: []byte("own")}}
+	server, err := New(listener, &Ledger{l, "visits"}, files, fstest.MapFS{"worker.js": {Data: []byte("other")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go server.Run(t.Context(), listener)
+	return server
+}
+
+// request is one to the server, with what a page sends along.
+func (s *Server) request(t *testing.T, method, path, body string, change func(*http.Request)) (int, string, http.Header) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, "http://"+s.hosts[0]+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+s.token)
+	if method == http.MethodPost {
+		r.Header.Set("Origin", "http://"+s.hosts[0])
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if change != nil {
+		change(r)
+	}
+	answer, err := (&http.Transport{DisableCompression: true}).RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(text), answer.Header
+}
+
+func set(key, value string) func(*http.Request) {
+	return func(r *http.Request) { r.Header.Set(key, value) }
+}
+
+func named(host string) func(*http.Request) { return func(r *http.Request) { r.Host = host } }
+
+func chargeOf(t *testing.T, epsilon, job string) string {
+	t.Helper()
+	text, err := json.Marshal(map[string]any{"yaml": visits, "learner": "additive", "epsilon": epsilon, "delta": "0", "job": job,
+		"use": "train"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestFilesByExactPathsAlone(t *testing.T) {
+	s := startServer(t)
+	for path, want := range map[string]string{"/": "<p>page", "/index.html": "<p>page", "/worker.js": "own", "/explorer.wasm": "packed"} {
+		status, body, header := s.request(t, "GET", path, "", nil)
+		if status != 200 || body != want {
+			t.Errorf("%s: %d %q", path, status, body)
+		}
+		if got := header.Get("Content-Security-Policy"); !strings.HasPrefix(got, "default-src 'self' 'wasm-unsafe-eval';") || strings.Contains(got, "unsafe-inline") {
+			t.Errorf("%s: policy %q", path, got)
+		}
+		if path == "/explorer.wasm" && header.Get("Content-Encoding") != "gzip" {
+			t.Errorf("%s must say that it is packed", path)
+		}
+	}
+	for _, path := range []string{"/web.go", "/explorer.wasm.gz", "/../serve.go", "/%2e%2e/serve.go", "//worker.js", "/./worker.js",
+		"/worker.js/", "/WORKER.JS", "/worker.js%00", "/..%2fworker.js", "/c:/x.js", "/engine/explorer.wasm"} {
+		if status, body, _ := s.request(t, "GET", path, "", nil); status != http.StatusNotFound {
+			t.Errorf("%s: %d %q", path, status, body)
+		}
+	}
+	for _, method := range []string{"POST", "PUT", "DELETE", "OPTIONS", "PATCH"} {
+		if status, _, _ := s.request(t, method, "/worker.js", "", nil); status != http.StatusMethodNotAllowed {
+			t.Errorf("%s: %d", method, status)
+		}
+	}
+}
+
+// Whoever lacks the token, comes from another page or by another name charges nothing and learns nothing.
+func TestStrangersAreRefused(t *testing.T) {
+	s := startServer(t)
+	for name, c := range map[string]struct {
+		change func(*http.Request)
+		want   int
+	}{
+		"no token":        {func(r *http.Request) { r.Header.Del("Authorization") }, 401},
+		"another token":   {set("Authorization", "Bearer "+strings.Repeat("A", len(s.token))), 401},
+		"a part of it":    {set("Authorization", "Bearer "+s.token[1:]), 401},
+		"an empty token":  {set("Authorization", "Bearer "), 401},
+		"another origin":  {set("Origin", "http://example.com"), 403},
+		"another port":    {set("Origin", "http://127.0.0.1:1"), 403},
+		"a null origin":   {set("Origin", "null"), 403},
+		"no origin":       {func(r *http.Request) { r.Header.Del("Origin") }, 403},
+		"a site beside":   {set("Sec-Fetch-Site", "same-site"), 403},
+		"another site":    {set("Sec-Fetch-Site", "cross-site"), 403},
+		"a form":          {set("Content-Type", "text/plain"), 403},
+		"a rebound name":  {named("rebound.example.com:" + strings.Split(s.hosts[0], ":")[1]), 421},
+		"another address": {named("192.0.2.1"), 421},
+		"no port":         {named("127.0.0.1"), 421},
+	} {
+		status, body, _ := s.request(t, "POST", "/api/charge", chargeOf(t, "0.1", "monday"), c.change)
+		if status != c.want || strings.Contains(body, s.token) {
+			t.Errorf("%s: %d %s", name, status, body)
+		}
+	}
+	for name, change := range map[string]func(*http.Request){"rebound": named("evil.example"), "origin": set("Origin", "http://evil.example")} {
+		if status, body, _ := s.request(t, "GET", "/index.html", "", change); status < 400 || strings.Contains(body, "page<") {
+			t.Errorf("%s: a file is handed out with %d", name, status)
+		}
+	}
+	_, body, _ := s.request(t, "GET", "/api/budget", "", nil)
+	if !strings.Contains(body, `"spent":"0"`) {
+		t.Errorf("something was charged: %s", body)
+	}
+}
+
+func TestLongRequestsAreRefused(t *testing.T) {
+	s := startServer(t)
+	if status, _, _ := s.request(t, "POST", "/api/charge", `{"yaml":"`+strings.Repeat("x", maxBody)+`"}`, nil); status != http.StatusRequestEntityTooLarge {
+		t.Errorf("a long body: %d", status)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+s.hosts[0]+"/?"+strings.Repeat("x", 1<<20), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := http.DefaultTransport.RoundTrip(r); err == nil {
+		answer.Body.Close()
+		if answer.StatusCode < 400 {
+			t.Errorf("a long address: %d", answer.StatusCode)
+		}
+	}
+}
+
+func TestSameJobIsChargedOnce(t *testing.T) {
+	s := startServer(t)
+	charge := func(epsilon, job string, want int) string {
+		t.Helper()
+		status, body, _ := s.request(t, "POST", "/api/charge", chargeOf(t, epsilon, job), nil)
+		if status != want {
+			t.Fatalf("ε = %s as %s: %d %s", epsilon, job, status, body)
+		}
+		return body
+	}
+	spent := func(want string) {
+		t.Helper()
+		if _, body, _ := s.request(t, "GET", "/api/budget", "", nil); !strings.Contains(body, `"spent":"`+want+`"`) {
+			t.Fatalf("spent must be %s: %s", want, body)
+		}
+	}
+	charge("0.6", "one", 200)
+	spent("0.6")
+	if body := charge("0.6", "one", 200); !strings.Contains(body, `"paid_before":true`) {
+		t.Errorf("the same job: %s", body)
+	}
+	spent("0.6")
+	if body := charge("0.5", "two", http.StatusConflict); !strings.Contains(body, "spent 0.6") {
+		t.Errorf("what is left must be said: %s", body)
+	}
+	charge("0.3", "one", http.StatusConflict) // the same name, another training
+	spent("0.6")
+	charge("0", "three", http.StatusBadRequest)
+	for _, body := range []string{`{"rows":[[1]]}`, `{"job":"x","cells":1}`, `[]`, ``, `{"yaml":1}`} {
+		if status, _, _ := s.request(t, "POST", "/api/charge", body, nil); status != http.StatusBadRequest {
+			t.Errorf("%s: %d", body, status)
+		}
+	}
+	// What was trained under the job is its one result.
+	args, err := json.Marshal(map[string]any{"yaml": visits, "learner": "additive", "epsilon": "0.6", "delta": "0", "name": "v.csv", "job": "one"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := "age,ill\n" + strings.Repeat("30,a\n70,b\n", 50)
+	trained, err := (&engine.Engine{}).Call(t.Context(), "train", args, &engine.File{ReaderAt: strings.NewReader(table), Size: int64(len(table))}, func(any) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := trained.(map[string]any)["model"].(string)
+	keep := func(model string, want int) {
+		t.Helper()
+		body, err := json.Marshal(map[string]string{"job": "one", "model": model})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if status, got, _ := s.request(t, "POST", "/api/result", string(body), nil); status != want {
+			t.Fatalf("keep: %d %s", status, got)
+		}
+	}
+	keep("{}", http.StatusBadRequest)
+	keep(text, 200)
+	keep(text, http.StatusBadRequest) // it is there
+	var again struct{ Result string }
+	if err := json.Unmarshal([]byte(charge("0.6", "one", 200)), &again); err != nil || again.Result != text {
+		t.Errorf("a finished job must have its model: %v", err)
+	}
+	spent("0.6")
+}
+
+// A program without an engine says what to do.
+func TestAbsentEngineIsRefused(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	_, err = New(listener, nil, fstest.MapFS{"index.html": {}})
+	if refused, ok := errors.AsType[*dp.ParamError](err); !ok || !strings.Contains(refused.Hint, "make explorer") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What the steps share. It lives in memory alone: nothing is written to the browser's storage, and a
+// file of rows is kept as a handle, which is read only after its charge.
+import { $, el, facts } from "./dom.js";
+import { Engine } from "./engine.js";
+
+export const empty = () => ({ yaml: "", learner: "auto", epsilon: "0.5", delta: "0", rows: "10000", positives: "50", forecast: [], models: [], spent: [], jobs: {} });
+
+export const app = { state: empty(), checked: undefined, plan: undefined, file: undefined, changed: () => {} };
+export const engine = new Engine();
+export const token = new URLSearchParams(location.hash.slice(1)).get("token");
+
+export const bytesOf = async blob => new Uint8Array(await blob.arrayBuffer());
+export const named = () => app.checked?.name || "this table";
+export const finished = () => Boolean(app.checked && !app.checked.problems?.length && !app.checked.missing?.length && app.state.yaml);
+
+async function ask(path, body) {
+  const answer = await fetch("api/" + path, { method: body ? "POST" : "GET", cache: "no-store", body: body && JSON.stringify(body),
+    headers: { Authorization: "Bearer " + token, ...(body && { "Content-Type": "application/json" }) } });
+  const data = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw data.error ?? { message: "the program that serves this page answered with " + answer.status };
+  return data;
+}
+
+export const budget = () => ask("budget");
+// The ledger keeps the model with its job: whoever asks for the job again gets this model.
+export const keep = (job, model) => token && ask("result", { job, model });
+
+// A charge has a job. What was paid and not finished, because the page was closed or the training was
+// cancelled, runs again under the same job for free. What is finished is a release: the next one pays.
+export const finish = plan => delete app.state.jobs[JSON.stringify(plan)];
+
+// Asks, then charges. It resolves to false if the answer is no, or else to the job, which is absent in
+// the playground, and to the result of an earlier run. Only the plan, the job and the price leave the page.
+export async function charge(what, plan) {
+  const job = app.state.jobs[JSON.stringify(plan)] ?? crypto.randomUUID(), paid = app.state.spent.some(s => s.job === job);
+  $("charge-text").replaceChildren(
+    el("p", {}, token ? `This charges the budget of ${named()}. A charge is never given back.` :
+      "You are in the playground: this is counted nowhere. If the table is real, trainings on it add up, and nobody keeps the sum. " +
+      "With the command discreet ui, a budget does."),
+    el("dl", {}, facts([["For", what], ["Price", `ε = ${plan.epsilon}` + (Number(plan.delta) ? `, δ = ${plan.delta}` : "")],
+      ["Paid before", paid && "Yes. The same job again is free."]])),
+    el("p", {}, "Your file is read after this. Its rows stay in the page."));
+  $("agree").textContent = token ? "Yes, charge and start" : "Yes, start";
+  const dialog = $("charge");
+  dialog.returnValue = "";
+  dialog.showModal();
+  await new Promise(done => dialog.addEventListener("close", done, { once: true }));
+  if (dialog.returnValue !== "yes") return false;
+  app.state.jobs[JSON.stringify(plan)] = job;
+  const answer = token ? await ask("charge", { ...plan, job }) : {};
+  if (!paid) app.state.spent.push({ job, for: what, epsilon: plan.epsilon, delta: plan.delta, counted: Boolean(token), at: new Date().toISOString() });
+  app.changed();
+  return { job: token && job, result: answer.result };
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Step 2: price, noise, odds and a forecast, from the schema alone.
+import { $, el, list, numbers, number, percent, complain, debounce } from "./dom.js";
+import { app, engine, finished } from "./app.js";
+import { Engine } from "./engine.js";
+import { drawForecast, drawShare, figure } from "./charts.js";
+
+const pair = [new Engine(), new Engine()]; // invented tables take seconds each: two threads beside the one that answers
+const range = [0.01, 10];
+let turn = 0;
+
+// The slider is logarithmic, with two significant digits.
+const fromSlider = v => String(Number((10 ** v).toPrecision(2)));
+export const args = () => ({ yaml: app.state.yaml, learner: app.state.learner, epsilon: app.state.epsilon, delta: app.state.delta, rows: Number(app.state.rows) || undefined });
+
+const ask = debounce(60, async () => {
+  const mine = ++turn;
+  try {
+    const plan = await engine.call("plan", args());
+    if (mine !== turn) return;
+    app.plan = plan;
+    complain($("plan-error"));
+  } catch (problem) {
+    if (mine !== turn) return;
+    app.plan = undefined;
+    complain($("plan-error"), problem);
+  }
+  show();
+  app.changed();
+});
+
+function show() {
+  const { plan, state } = app;
+  showForecast();
+  $("odds").replaceChildren(...(plan ? oddsOf(plan.odds, Number(state.epsilon)) : []));
+  $("noise").replaceChildren(...(plan ? [el("h3", {}, "What the noise does"), list(plan.noise) ?? el("p", {}, "This learner has no one noise for all cells. The bill lists what it adds noise to."),
+    el("h3", {}, "What others used"), numbers("Deployments, as they state them", ["Who", "ε", "For"], (plan.others ?? []).map(o => [o.who, o.epsilon, o.unit]))] : []));
+  $("price").replaceChildren(...(!plan ? [] : [
+    el("p", { class: "price" }, `Price: ε = ${plan.epsilon}` + (Number(plan.delta) ? `, δ = ${plan.delta}` : "")),
+    ...(plan.advice ?? []).map(a => el("p", { class: "advice" }, a))]));
+  $("bill").replaceChildren(...(!plan ? [] : [
+    el("details", {}, el("summary", {}, "The bill, line by line"), numbers("Bill", ["Release", "ε", "ρ"], (plan.bill ?? []).map(b => [b.name, b.epsilon ?? "", b.rho ?? ""]))),
+    el("details", {}, el("summary", {}, "The plan in the program's words"), list(plan.lines))]));
+}
+
+function oddsOf(odds, epsilon) {
+  const rows = odds?.odds ?? [];
+  return [
+    odds?.words && el("p", {}, odds.words),
+    el("div", { class: "odds" }, rows.map(o => [el("p", {}, `A suspicion of ${percent(o.from)} becomes at most `, el("b", {}, percent(o.to)), "."), drawShare(o.to)])),
+    epsilon > 3 && el("p", { class: "advice" }, "This ε promises little: a reader may become nearly certain."),
+    epsilon < 0.05 && el("p", { class: "advice" }, "This ε protects strongly. Expect a model that learns little unless the table is large.")].filter(Boolean);
+}
+
+function showForecast() {
+  const points = app.state.forecast, sorted = [...points].sort((a, b) => a.epsilon - b.epsilon);
+  $("forecast").replaceChildren(figure("Forecast", "Made from invented tables of this schema, with the real learner. It is not your table. 0.5 is guessing.",
+    drawForecast(points, Number(app.state.epsilon), range), ["ε", "AUC", "from", "to"], sorted.map(p => [p.epsilon, p.auc, p.low, p.high].map(v => number(v)))));
+}
+
+async function draw() {
+  const around = Number(app.state.epsilon), all = [around, 1, 0.1, 0.3, 3, 0.03, 10, 0.01].filter((e, i, a) => e > 0 && a.indexOf(e) === i);
+  const common = { ...args(), positives: Number(app.state.positives) / 100, seed: 1 };
+  app.state.forecast = [];
+  $("draw").disabled = true;
+  $("stop").hidden = false;
+  $("drawn").textContent = "Inventing tables…";
+  complain($("plan-error"));
+  const add = p => {
+    if (app.state.forecast.some(q => q.epsilon === p.epsilon)) return;
+    app.state.forecast.push(p);
+    $("drawn").textContent = `${app.state.forecast.length} of ${all.length} points`;
+    showForecast();
+  };
+  const halves = [0, 1].map(h => pair[h].call("forecast", { ...common, epsilons: all.filter((_, i) => i % 2 === h) }, add).then(r => r.points.forEach(add)));
+  const done = await Promise.allSettled(halves), bad = done.find(d => d.reason && !d.reason.cancelled);
+  if (bad) complain($("plan-error"), bad.reason);
+  $("drawn").textContent = done.some(d => d.reason) ? "Stopped." : `Done: ${app.state.forecast.length} points.`;
+  $("draw").disabled = false;
+  $("stop").hidden = true;
+}
+
+// A forecast belongs to a schema, a learner and a size.
+function forget() {
+  for (const e of pair) e.cancel();
+  app.state.forecast = [];
+}
+
+export function start() {
+  const put = (key, value, stale) => { app.state[key] = value.trim(); if (stale) forget(); ask(); };
+  $("dials").addEventListener("submit", e => e.preventDefault());
+  $("epsilon").addEventListener("input", e => { const v = fromSlider(e.target.value); $("epsilon-text").value = v; e.target.setAttribute("aria-valuetext", "ε = " + v); put("epsilon", v); });
+  $("epsilon-text").addEventListener("input", e => { if (Number(e.target.value) > 0) $("epsilon").value = Math.log10(Number(e.target.value)); put("epsilon", e.target.value); });
+  $("delta").addEventListener("input", e => { const v = e.target.value === "-13" ? "0" : "1e" + e.target.value; $("delta-text").value = v; e.target.setAttribute("aria-valuetext", "δ = " + v); put("delta", v, true); });
+  $("delta-text").addEventListener("input", e => { const d = Number(e.target.value); $("delta").value = d > 0 ? Math.round(Math.log10(d)) : -13; put("delta", e.target.value, true); });
+  for (const id of ["learner", "rows", "positives"]) $(id).addEventListener("input", e => put(id, e.target.value, true));
+  $("draw").addEventListener("click", draw);
+  $("stop").addEventListener("click", () => pair.forEach(e => e.cancel()));
+}
+
+let planned;
+
+export function enter() {
+  const s = app.state;
+  if (planned !== undefined && planned !== s.yaml) forget();
+  planned = s.yaml;
+  for (const id of ["learner", "rows", "positives"]) $(id).value = s[id];
+  $("epsilon-text").value = s.epsilon;
+  $("epsilon").value = Math.log10(Number(s.epsilon) || 0.5);
+  $("delta-text").value = s.delta;
+  $("delta").value = Number(s.delta) > 0 ? Math.round(Math.log10(Number(s.delta))) : -13;
+  complain($("plan-error"), finished() ? undefined : { message: "the schema is not complete; go back to the table first" });
+  if (finished()) ask(); else { app.plan = undefined; show(); }
+}
+
+export const same = () => [app.plan?.command, app.plan?.python];

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schema
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+)
+
+// required are what a kind's mapping cannot go without, in the order to write it. A default is for
+// what is private.
+var required = map[string][]string{"number": {"lower", "upper", "default"}, "category": {"levels"},
+	"date": {"format", "lower", "upper", "default"}, "label": {"levels", "positive"}}
+
+// Edit changes what a text says of a column, or of the table where column is "", and leaves all else
+// as it is written, comments too. set has the keys of Outline, with texts, truth values and lists of
+// texts; an empty text or nil takes a fact back. What a kind cannot go without is left blank.
+func Edit(text []byte, column string, set map[string]any) ([]byte, error) {
+	for _, key := range orderKeys(set) {
+		e, err := openEditor(text)
+		if err == nil {
+			err = e.apply(column, key, set[key])
+		}
+		if err != nil {
+			return nil, err
+		}
+		text = []byte(strings.Join(e.lines, ""))
+	}
+	return text, nil
+}
+
+// orderKeys puts the role and the kind first: what else is said depends on them.
+func orderKeys(set map[string]any) []string {
+	rest := slices.DeleteFunc(slices.Sorted(maps.Keys(set)), func(k string) bool { return k == "role" || k == "kind" })
+	var first []string
+	for _, k := range []string{"role", "kind"} {
+		if _, ok := set[k]; ok {
+			first = append(first, k)
+		}
+	}
+	return append(first, rest...)
+}
+
+// editor is a text by line, each with its line break, and what it says.
+type editor struct {
+	lines []string
+	root  *node
+}
+
+func openEditor(text []byte) (*editor, error) {
+	text = trimMark(text)
+	if err := checkText(text); err != nil {
+		return nil, err
+	}
+	root, err := fromYAML(text)
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.SplitAfter(string(text), "\n")
+	if last := len(lines) - 1; lines[last] != "" && !strings.HasSuffix(lines[last], "\n") {
+		lines[last] += "\n"
+	}
+	return &editor{lines, root}, nil
+}
+
+func refuseEdit(param, want string) error {
+	return &dp.ParamError{Op: "schema", Param: param, Want: want}
+}
+
+func (e *editor) apply(column, key string, v any) error {
+	if column == "" {
+		return e.applyTable(key, v)
+	}
+	for _, item := range e.root.find("columns").items {
+		if name, _ := item.find("name").value().(string); name == column && item.form == mapping {
+			return e.applyColumn(item, key, v)
+		}
+	}
+	return refuseEdit("column", "must be one of the schema's")
+}
+
+func (e *editor) applyTable(key string, v any) error {
+	value := valueNode(key, v)
+	switch key {
+	case "name", "unit", "relation", "max_epsilon", "max_delta":
+		e.set(e.root, 0, key, value)
+	case "person":
+		if value != nil {
+			value = &node{form: mapping, pairs: []pair{{key: "column", value: value}, {key: "rows", value: numberNode(1)}}}
+		}
+		e.set(e.root, 0, key, value)
+	case "missing", "missing_cells":
+		if text, ok := v.(string); ok { // as it is typed, with commas
+			list := []string{}
+			for _, cell := range strings.Split(text, ",") {
+				if cell = strings.TrimSpace(cell); cell != "" {
+					list = append(list, strings.Trim(cell, `"`))
+				}
+			}
+			value = textsNode(list)
+		}
+		e.set(e.root.find("file"), e.lineOf(e.root, "file"), "missing", value)
+	case "trim", "delimiter", "quote", "header":
+		e.set(e.root.find("file"), e.lineOf(e.root, "file"), key, value)
+	default:
+		return refuseEdit("key", "must be name, unit, relation, person, max_epsilon, max_delta, trim or missing")
+	}
+	return nil
+}
+
+func (e *editor) applyColumn(item *node, key string, v any) error {
+	kind := ""
+	for _, k := range kinds {
+		if item.find(k).form == mapping {
+			kind = k
+		}
+	}
+	role, _ := item.find("role").value().(string)
+	switch {
+	case key == "name":
+		return refuseEdit("name", "must stay: it is the file's")
+	case key == "role" || key == "note":
+		e.set(item, item.line, key, valueNode(key, v))
+		return nil
+	case key == "kind":
+		to, _ := v.(string)
+		if !slices.Contains(kinds, to) && to != "" {
+			return refuseEdit("kind", "must be number, category, date or label")
+		}
+		facts := &node{form: mapping}
+		completeFacts(facts, to, role)
+		if to == kind {
+			return nil
+		}
+		if kind == "" && to != "" {
+			e.set(item, item.line, to, facts)
+			return nil
+		}
+		e.rename(item, kind, to, facts)
+		return nil
+	case kind == "":
+		return refuseEdit("kind", "must be given first")
+	}
+	facts := *item.find(kind)
+	facts.pairs = slices.DeleteFunc(slices.Clone(facts.pairs), func(p pair) bool { return p.key == key })
+	if value := valueNode(key, v); value != nil {
+		if key == "levels" {
+			keepSpellings(value, item.find(kind).find(key))
+		}
+		at := slices.IndexFunc(item.find(kind).pairs, func(p pair) bool { return p.key == key })
+		if at < 0 {
+			at = len(facts.pairs)
+		}
+		facts.pairs = slices.Insert(facts.pairs, at, pair{key: key, value: value})
+	}
+	completeFacts(&facts, kind, role)
+	e.set(item, item.line, kind, &facts)
+	return nil
+}
+
+// completeFacts leaves a blank for what a kind cannot go without.
+func completeFacts(facts *node, kind, role string) {
+	for _, key := range required[kind] {
+		switch {
+		case facts.find(key).form != empty, key == "default" && role != string(Private),
+			key == "levels" && facts.find("buckets").form != empty, key == "positive" && len(facts.find("levels").items) > 2:
+		default:
+			facts.addPair(key, &node{form: plain, text: blank})
+		}
+	}
+}
+
+// keepSpellings keeps the other spellings of levels that stay.
+func keepSpellings(levels, old *node) {
+	for i, level := range levels.items {
+		for _, item := range old.items {
+			if item.form == mapping && item.find("value").text == level.text {
+				levels.items[i] = item
+			}
+		}
+	}
+}
+
+// valueNode writes a value; nil takes it back.
+func valueNode(key string, v any) *node {
+	switch v := v.(type) {
+	case bool:
+		return booleanNode(v)
+	case float64:
+		return numberNode(v)
+	case string:
+		v = strings.TrimSpace(v)
+		if slices.Contains([]string{"lower", "upper", "default", "max_epsilon", "max_delta", "buckets"}, key) {
+			if _, err := strconv.ParseFloat(v, 64); err == nil {
+				return &node{form: plain, text: v}
+			}
+		}
+		if v == "true" || v == "false" {
+			return &node{form: plain, text: v}
+		}
+		return optionalNode(v)
+	case []any:
+		n := &node{form: list}
+		for _, item := range v {
+			if key == "special" || key == "edges" {
+				n.items = append(n.items, &node{form: plain, text: fmt.Sprint(item)})
+			} else {
+				n.items = append(n.items, textNode(fmt.Sprint(item)))
+			}
+		}
+		return n
+	}
+	return nil
+}
+
+func (e *editor) lineOf(n *node, key string) int {
+	for _, p := range n.pairs {
+		if p.key == key {
+			return p.line
+		}
+	}
+	return 0
+}
+
+// set gives a mapping a key's value, or takes the key out where value is nil. The mapping begins on
+// a line; 0 for the whole text.
+func (e *editor) set(m *node, line int, key string, value *node) {
+	if !e.isBlock(m) {
+		m.pairs = slices.DeleteFunc(m.pairs, func(p pair) bool { return p.key == key && value == nil })
+		at := slices.IndexFunc(m.pairs, func(p pair) bool { return p.key == key })
+		switch {
+		case at >= 0:
+			m.pairs[at].value = value
+		case value != nil:
+			m.pairs = append(m.pairs, pair{key: key, value: value})
+		}
+		e.replaceValue(line, flowText(m))
+		return
+	}
+	at := e.lineOf(m, key)
+	switch {
+	case at > 0 && value == nil:
+		e.lines = slices.Delete(e.lines, at-1, e.endOf(at))
+	case at > 0:
+		e.replaceValue(at, flowText(value))
+	case value != nil:
+		after := e.anchor(m)
+		indent := strings.Repeat(" ", keyColumn(e.lines[m.pairs[0].line-1]))
+		e.lines = slices.Insert(e.lines, e.endOf(after), indent+key+": "+flowText(value)+"\n")
+	}
+}
+
+// anchor is the line of a block mapping behind whose value a new key goes.
+func (e *editor) anchor(m *node) int {
+	for _, key := range []string{"role", "relation", "name"} {
+		if at := e.lineOf(m, key); at > 0 {
+			return at
+		}
+	}
+	return m.pairs[len(m.pairs)-1].line
+}
+
+// rename puts another kind in the place of one; "" for none.
+func (e *editor) rename(item *node, kind, to string, facts *node) {
+	if to == "" || !e.isBlock(item) {
+		for i := range item.pairs {
+			if item.pairs[i].key == kind && to != "" {
+				item.pairs[i].key = to
+			}
+		}
+		if to == "" {
+			to, facts = kind, nil
+		}
+		e.set(item, item.line, to, facts)
+		return
+	}
+	at := e.lineOf(item, kind)
+	line := e.lines[at-1]
+	e.lines[at-1] = strings.Replace(line, kind+":", to+":", 1)
+	e.replaceValue(at, flowText(facts))
+}
+
+// isBlock tells a mapping of a key a line from one in braces.
+func (e *editor) isBlock(m *node) bool {
+	if len(m.pairs) == 0 {
+		return false
+	}
+	line := e.lines[m.pairs[0].line-1]
+	return strings.HasPrefix(strings.TrimLeft(line[keyColumn(line):], `"'`), m.pairs[0].key)
+}
+
+// keyColumn is where the first key of a line begins, behind the dash of a list.
+func keyColumn(line string) int {
+	at := len(line) - len(strings.TrimLeft(line, " "))
+	if strings.HasPrefix(line[at:], "-") {
+		at++
+		at += len(line[at:]) - len(strings.TrimLeft(line[at:], " "))
+	}
+	return at
+}
+
+// endOf is the number of lines up to the end of the value that begins on a line: what is indented
+// more belongs to it.
+func (e *editor) endOf(line int) int {
+	end := line
+	for k := line; k < len(e.lines); k++ {
+		text := strings.TrimSpace(e.lines[k])
+		indent := len(e.lines[k]) - len(strings.TrimLeft(e.lines[k], " "))
+		if text == "" || strings.HasPrefix(text, "#") {
+			continue
+		}
+		if indent <= keyColumn(e.lines[line-1]) {
+			break
+		}
+		end = k + 1
+	}
+	return end
+}
+
+// replaceValue writes a value on the line where the old one begins, and keeps the comment there.
+func (e *editor) replaceValue(line int, value string) {
+	old, end := e.lines[line-1], e.endOf(line)
+	start := keyColumn(old)
+	rest := old[start:]
+	if !strings.HasPrefix(rest, "{") { // the key goes before
+		start += strings.Index(rest, ":") + 1
+		rest, value = old[start:], " "+value
+	}
+	comment := ""
+	if at := commentIn(rest); at >= 0 {
+		comment = strings.TrimRight(rest[at:], "\r\n")
+		for at > 0 && rest[at-1] == ' ' {
+			at--
+			comment = " " + comment
+		}
+	}
+	e.lines = slices.Replace(e.lines, line-1, end, old[:start]+value+comment+"\n")
+}
+
+// commentIn is where a comment begins, outside of quotes; -1 for none.
+func commentIn(text string) int {
+	var in rune
+	for i, c := range text {
+		switch {
+		case in != 0:
+			if c == in {
+				in = 0
+			}
+		case (c == '"' || c == '\'') && (i == 0 || strings.ContainsRune(" [{,:", rune(text[i-1]))): // no apostrophe
+			in = c
+		case c == '#' && (i == 0 || text[i-1] == ' '):
+			return i
+		}
+	}
+	return -1
+}

@@ -48,7 +48,7 @@ func TestPageShowsProgress(t *testing.T) {
 	for !strings.Contains(body, `class="state">done`) { // the model is in the store a moment before
 		_, body = get("/")
 	}
-	told := []string{id.String()[:12], "one report, ε = 2", "whoever has a key", "accuracy</dt><dd>about ", "95 % band",
+	told := []string{id.String()[:12], "one report, ε = 2", "anyone with a key", "accuracy</dt><dd>about ", "95 % band",
 		"weighted error", "by at most"}
 	for _, want := range told {
 		if !strings.Contains(body, want) {

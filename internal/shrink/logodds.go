@@ -219,13 +219,9 @@ func integrateLaplace(p, q cell, share, least float64) float64 {
 	from, at, sum := 0.0, exponent(0)-most, 0.0
 	level := math.Exp(at)
 	add := func(to, density float64) {
-		next, nextLevel := exponent(to)-most, 0.0
-		if next > underflow {
-			nextLevel = math.Exp(next)
-		}
-		if level > 0 || nextLevel > 0 { // else all of it is 0, which is most of the way if noise is small
-			sum += density * integrateSegment(at, next, level, nextLevel, to-from)
-		}
+		next := exponent(to) - most
+		nextLevel := math.Exp(next)
+		sum += density * integrateSegment(at, next, level, nextLevel, to-from)
 		from, at, level = to, next, nextLevel
 	}
 	for edge := least; from < top; edge = 2*edge + least {
@@ -246,9 +242,6 @@ func integrateLaplace(p, q cell, share, least float64) float64 {
 	sum += density * level / (share/b + (1-share)/c)
 	return most + math.Log(sum/(4*b*c))
 }
-
-// underflow is an exponent of which exp is 0.
-const underflow = -746
 
 // integrateSegment is the integral of exp over a length in which the exponent goes from one value
 // to another in a line, and exp with it between two levels.

@@ -218,8 +218,7 @@ explorer: ## the explorer's page and engine into out/explorer
 	@mkdir -p $(EXPLORER) $(PACKED)
 	GOWORK=off GOOS=js GOARCH=wasm $(GO) build -trimpath -buildvcs=false -ldflags='-s -w -buildid= -X main.release=$(VERSION)' \
 		-o $(EXPLORER)/explorer.wasm ./internal/explorer/worker
-	cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" internal/explorer/web/*.* $(EXPLORER)/
-	rm $(EXPLORER)/*.go
+	cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" internal/explorer/web/*.{html,css,js,svg} $(EXPLORER)/
 	cp $(EXPLORER)/wasm_exec.js $(PACKED)/
 	gzip -n9 < $(EXPLORER)/explorer.wasm > $(PACKED)/explorer.wasm.gz
 
@@ -273,14 +272,14 @@ RELEASE ?= $(OUT)/release
 
 # The same commit gives the same bytes, on every machine with the same Go (release-check).
 .PHONY: release
-release: ## static programs for six platforms, wheels, a bill of materials and checksums into out/release
+release: explorer ## static programs for six platforms, wheels, a bill of materials and checksums into out/release
 	@rm -rf $(RELEASE) && mkdir -p $(RELEASE)
 	@for t in $(TARGETS); do \
 		IFS=/ read -r os arch tag <<< "$$t"; \
 		end=$(VERSION)-$$os-$$arch; [ $$os != windows ] || end=$$end.exe; \
 		echo "release: $$os/$$arch"; \
 		for program in discreet discreet-net; do \
-			GOOS=$$os GOARCH=$$arch $(STATIC) -buildvcs=false -o "$(RELEASE)/$$program-$$end" ./cmd/$$program; \
+			GOOS=$$os GOARCH=$$arch $(STATIC) -buildvcs=false -tags explorer -o "$(RELEASE)/$$program-$$end" ./cmd/$$program; \
 		done; \
 		python3 python/wheel.py $(VERSION) "$$tag" $(RELEASE) $(RELEASE)/discreet-$$end $(RELEASE)/discreet-net-$$end; \
 		[ $$os != linux ] || GOOS=$$os GOARCH=$$arch $(STATIC) -buildvcs=false \
@@ -304,9 +303,9 @@ site: ## the documentation as a site in out/site, every link followed
 	$(OUT)/site-tools/bin/python site/build.py
 
 .PHONY: packages
-packages: ## debs, rpms and their checksums into out/packages; SIGNING_KEY=FILE, an ssh key, signs these
+packages: explorer ## debs, rpms and their checksums into out/packages; SIGNING_KEY=FILE, an ssh key, signs these
 	@rm -rf $(PACKAGES) && mkdir -p $(PACKAGES)/build/completion
-	GOOS=linux $(STATIC) -buildvcs=false -o $(PACKAGES)/build/ ./cmd/discreet ./cmd/discreet-net
+	GOOS=linux $(STATIC) -buildvcs=false -tags explorer -o $(PACKAGES)/build/ ./cmd/discreet ./cmd/discreet-net
 	DISCREET_MAN=$(abspath $(PACKAGES))/build/man $(GO) test -count=1 -run '^TestManPages$$' ./cmd/discreet
 	gzip -n9 $(PACKAGES)/build/man/*/*.1
 	cd $(PACKAGES)/build && for p in discreet discreet-net; do ./$$p completion bash > completion/$$p && \

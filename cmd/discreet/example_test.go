@@ -52,6 +52,56 @@ func TestExamplesAreUnderstood(t *testing.T) {
 	}
 }
 
+// Pages name commands and flags that exist, in blocks of commands and within sentences.
+func TestPagesNameCommandsThatExist(t *testing.T) {
+	pages, found := pagesOfCommands(t), 0
+	command := regexp.MustCompile("(?m)(?:^\\$? ?|`)(discreet(?:-net)? [a-z][^`\n]*)")
+	for page, text := range pages {
+		for _, m := range command.FindAllStringSubmatch(strings.ReplaceAll(text, "\\\n", " "), -1) {
+			line := shown(m[1])
+			if len(line) == 0 {
+				continue
+			}
+			found++
+			tokens := words(line[0])[1:]
+			c, _, err := newBoth(&cli.App{}).Find(tokens)
+			if err != nil || !c.HasParent() {
+				t.Errorf("%s: %s: no such command", page, m[1])
+				continue
+			}
+			for _, token := range tokens {
+				name, _, _ := strings.Cut(strings.TrimPrefix(token, "--"), "=")
+				if name = strings.Trim(name, ".,;:)"); name != "" && strings.HasPrefix(token, "--") && c.Flag(name) == nil {
+					t.Errorf("%s: %s: %s has no flag --%s", page, m[1], c.CommandPath(), name)
+				}
+			}
+		}
+	}
+	if len(pages) < 40 || found < 150 {
+		t.Errorf("only %d commands found on %d pages", found, len(pages))
+	}
+}
+
+// pagesOfCommands are the texts of the documentation and of the evidence, by file.
+func pagesOfCommands(t *testing.T) map[string]string {
+	t.Helper()
+	pages := map[string]string{}
+	for _, form := range []string{"../../*.md", "../../docs/*.md", "../../evidence/*.md", "../../evidence/*/*.md"} {
+		files, err := filepath.Glob(form)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pages[file] = string(text)
+		}
+	}
+	return pages
+}
+
 // The default learner is what examples of train and hints recommend: no more than one example names each other one.
 func TestExamplesRecommendTheDefault(t *testing.T) {
 	train, _, err := newTestRoot().Find([]string{"train"})

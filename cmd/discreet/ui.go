@@ -28,17 +28,16 @@ func (a *app) newUICommand() *cobra.Command {
 	u := &ui{app: a}
 	c := &cobra.Command{
 		Use:   "ui",
-		Short: "open the explorer in a browser of this machine",
-		Long: `Ui serves the explorer, a page that declares a table, plans, trains and reads a
-model. Everything runs in the page: no row reaches this program. With --ledger,
-the page sends plan, job and price, and this program charges them.`,
+		Short: "open the explorer in a browser",
+		Long: `Ui serves a page that declares a table, plans, trains and reads a model. Rows
+stay in the page. With --ledger it charges each training.`,
 		Example: `  discreet ui
   discreet ui --ledger l.db --dataset patients`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return u.serve(c) },
 	}
-	c.Flags().StringVar(&u.listen, "listen", "127.0.0.1:0", "`address` of this machine to serve at; port 0 is any that is free")
-	c.Flags().StringVar(&u.files, "files", "", "the `folder` that make explorer wrote, if this program was built without the engine")
+	c.Flags().StringVar(&u.listen, "listen", "127.0.0.1:0", "`address` of this machine; port 0 is any")
+	c.Flags().StringVar(&u.files, "files", "", "the `folder` of make explorer, if the engine is not built in")
 	u.ledger.AddFlag(c)
 	c.Flags().StringVar(&u.dataset, "dataset", "", "the `name` of the data set in the ledger")
 	cli.AddSection(c, commands.Counting, "ledger", "dataset", "anchors")

@@ -53,7 +53,7 @@ async function serve(counted) {
   const child = spawn(program, ["ui", "--files", files, ...(counted ? ledger : [])], { env });
   const address = await new Promise((found, lost) => {
     let said = "";
-    for (const out of [child.stdout, child.stderr]) out.on("data", d => { said += d; const a = /http:\S+/.exec(said); if (a) found(a[0]); });
+    for (const out of [child.stdout, child.stderr]) out.on("data", d => { said += d; const a = /http:\S+(?=\s)/.exec(said); if (a) found(a[0]); });
     child.on("exit", () => lost(new Error("discreet ui ended: " + said)));
   });
   return { address, stop: () => new Promise(done => { child.removeAllListeners("exit").on("exit", done); child.kill(); }) };

@@ -12,6 +12,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/discreet-dp/discreet/internal/card"
 	"github.com/discreet-dp/discreet/internal/forecast"
@@ -123,13 +124,33 @@ func (c *Choice) Asked() train.Choice {
 	return train.Choice{Learner: c.Learner, Options: c.Options, Price: train.PriceText{Epsilon: c.Epsilon, Delta: c.Delta}}
 }
 
+// last is the schema that was read last, and its text: a slider asks again and again about one.
+var last struct {
+	sync.Mutex
+	text string
+	read *schema.Schema
+}
+
+func readSchema(text string) (*schema.Schema, error) {
+	last.Lock()
+	defer last.Unlock()
+	if last.read == nil || last.text != text {
+		s, err := schema.Parse([]byte(text))
+		if err != nil {
+			return nil, err
+		}
+		last.text, last.read = text, s
+	}
+	return last.read, nil
+}
+
 // Read checks the choice and its schema.
 func (c *Choice) Read() (*train.Request, *schema.Schema, error) {
 	r, err := c.Asked().Request("plan")
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := schema.Parse([]byte(c.YAML))
+	s, err := readSchema(c.YAML)
 	return r, s, err
 }
 

@@ -7,5 +7,5 @@ import "embed"
 
 // Files are the page's, by name.
 //
-//go:embed *
+//go:embed *.html *.css *.js *.svg
 var Files embed.FS

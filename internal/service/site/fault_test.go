@@ -394,6 +394,11 @@ func TestFaultsOfLinksAndClocks(t *testing.T) {
 	skew.Store(0)
 	_, err = w.coordinator(2).Train(t.Context(), w.schema, planOf(t, w.schema, 0, 60), kept)
 	must(t, err)
+	for i := range w.params {
+		if !w.empty(w.params[i].State) {
+			t.Errorf("site %d keeps keys of a training that was refused", i)
+		}
+	}
 }
 
 // A site that does not answer ends the training at the others, which erase their keys.
@@ -469,6 +474,9 @@ func TestPolicyRefuses(t *testing.T) {
 // DISCREET_SEARCH_SECONDS and DISCREET_SEARCH_SEED search longer, elsewhere.
 func TestHostileCoordinator(t *testing.T) {
 	w := small(t)
+	for i := range w.policies { // longer than any search
+		w.allow(i, func(p *Policy) { p.until = p.until.Add(10 * time.Hour) })
+	}
 	asks := asksOf(t, w)
 	seed, _ := strconv.ParseUint(os.Getenv("DISCREET_SEARCH_SEED"), 10, 64)
 	seconds, _ := strconv.Atoi(os.Getenv("DISCREET_SEARCH_SECONDS"))

@@ -301,6 +301,9 @@ func (s *Server) join(ctx context.Context, body []byte) ([]byte, error) {
 	if to.has(endedFile) {
 		return nil, problem.New(problem.TaskClosed, "")
 	}
+	if ctx.Err() != nil { // the coordinator gave up, and may have ended the training: a key would stay
+		return nil, problem.New(problem.Timeout, "")
+	}
 	var keys *sites.Keys
 	private, err := to.read(keysFile)
 	switch {

@@ -212,16 +212,21 @@ func TestSameJobIsChargedOnce(t *testing.T) {
 		}
 	}
 	// What was trained under the job is its one result.
-	args, err := json.Marshal(map[string]any{"yaml": visits, "learner": "additive", "epsilon": "0.6", "delta": "0", "name": "v.csv", "job": "one"})
-	if err != nil {
-		t.Fatal(err)
+	train := func(epsilon, job string) string {
+		t.Helper()
+		args, err := json.Marshal(map[string]any{"yaml": visits, "learner": "additive", "epsilon": epsilon, "delta": "0", "name": "v.csv", "job": job})
+		if err != nil {
+			t.Fatal(err)
+		}
+		table := "age,ill\n" + strings.Repeat("30,a\n70,b\n", 50)
+		trained, err := new(engine.Engine).Call(t.Context(), "train", args,
+			&engine.File{ReaderAt: strings.NewReader(table), Size: int64(len(table))}, func(any) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return trained.(map[string]any)["model"].(string)
 	}
-	table := "age,ill\n" + strings.Repeat("30,a\n70,b\n", 50)
-	trained, err := (&engine.Engine{}).Call(t.Context(), "train", args, &engine.File{ReaderAt: strings.NewReader(table), Size: int64(len(table))}, func(any) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := trained.(map[string]any)["model"].(string)
+	text := train("0.6", "one")
 	keep := func(model string, want int) {
 		t.Helper()
 		body, err := json.Marshal(map[string]string{"job": "one", "model": model})
@@ -233,6 +238,8 @@ func TestSameJobIsChargedOnce(t *testing.T) {
 		}
 	}
 	keep("{}", http.StatusBadRequest)
+	keep(train("0.6", ""), http.StatusBadRequest) // not counted
+	keep(train("0.7", "one"), http.StatusBadRequest)
 	keep(text, 200)
 	keep(text, http.StatusBadRequest) // it is there
 	var again struct{ Result string }

@@ -20,10 +20,9 @@ func (a *app) newRootCommand() *cobra.Command {
 	root := a.NewRoot(&cobra.Command{
 		Use:   "discreet",
 		Short: "train differentially private classifiers on tables",
-		Long: `Discreet trains differentially private classifiers on tables. A schema declares
-what is public about a table, a plan what a training will cost, and a model what
-it did cost. Exit codes: 0 success, 1 error, 2 invalid command line, 3 budget
-refused. DISCREET_A_FLAG sets --a-flag. For institutions see discreet-net.`,
+		Long: `Discreet trains differentially private classifiers on tables. Institutions use
+discreet-net. Exit codes: 0 success, 1 error, 2 invalid command line, 3 budget
+refused. DISCREET_A_FLAG sets --a-flag.`,
 		Example: `  discreet schema init p.csv > p.yaml
   discreet train   --schema p.yaml --epsilon 1 --data p.csv --model m.json
   discreet predict --model m.json --data new.csv --out scores.csv`,

@@ -41,7 +41,7 @@ are as confidential as the table.`,
 	c.Flags().StringVar(&f.train, "train", "", "the `file` to write rows for training to, CSV or (.parquet) Parquet")
 	c.Flags().StringVar(&f.test, "test", "", "the `file` to write held-out rows to, likewise")
 	c.Flags().Float64Var(&f.HeldOut, "held-out", 0.25, "the `share` of each class's rows that is held out")
-	c.Flags().Uint64Var(&f.Seed, "split-seed", 1, "a `number` that determines the file of each row; it hides nothing")
+	c.Flags().Uint64Var(&f.Seed, "split-seed", 1, "a `number` that determines the side of each row; it hides nothing")
 	cli.Reads(c, "data", "schema")
 	cli.Writes(c, "train", "test")
 	cli.Require(c, "data", "schema", "train", "test")

@@ -505,14 +505,6 @@ var table = []mutant{
 		Package: "./internal/learn/auto", Test: "TestConformance/replace-one/bill_equals_releases",
 	},
 	{
-		Row: "A3", Bug: "additive: caps forget the released shapes",
-		File: "internal/learn/additive/binary.go",
-		Old:  `r.least+lo, r.most+hi, nil, nil`,
-		New:  `r.least+0*lo, r.most+0*hi, nil, nil`,
-
-		Package: "./internal/learn/additive", Test: "TestDeclaredSensitivityIsHeldAndReached",
-	},
-	{
 		Row: "A9", Bug: "additive: rows are weighed under the score of an earlier fit",
 		File: "internal/table/engine/statistic/margins.go",
 		Old:  `!ok || o.f.Intercept != m.f.Intercept ||`,
@@ -564,41 +556,6 @@ var table = []mutant{
 `,
 
 		Package: "./internal/learn/additive", Test: "TestConformance/partly_private/bill_equals_releases",
-	},
-	{
-		Row: "A15g", Bug: "additive: the finished score is cut by rows without noise",
-		File: "internal/learn/additive/calibrate.go",
-		Old: `	mean, spread := r.describeSum(func(sh *binaryShape) []float64 { return sh.steps })
-`,
-		New: `	mean, spread := r.describeSum(func(sh *binaryShape) []float64 { return sh.steps })
-	if cells, err := r.table.ClassCells(ctx, r.bins[:1]); err == nil {
-		mean += float64(cells[0].Rows[0][0])
-	}
-`,
-
-		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
-	},
-	{
-		Row: "A15d", Bug: "additive: rows of the finished score weigh more than their caps",
-		File: "internal/learn/additive/calibrate.go",
-		Old:  `r.first.least, r.first.most, r.first.totals`,
-		New:  `r.first.least+feature.ScoreOne, r.first.most-feature.ScoreOne, r.first.totals`,
-
-		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
-	},
-	{
-		Row: "A15e", Bug: "additive: columns are centred by rows without noise",
-		File: "internal/learn/additive/calibrate.go",
-		Old: `	all := sumAll(r.expected)
-`,
-		New: `	rows[0] += float64(r.table.Rows())
-	if cells, err := r.table.ClassCells(context.Background(), r.bins[:1]); err == nil {
-		rows[0] += float64(cells[0].Rows[0][0])
-	}
-	all := sumAll(r.expected)
-`,
-
-		Package: "./internal/learn/additive", Test: "TestReplayNonInterference",
 	},
 	{
 		Row: "A15f", Bug: "additive: fewer rounds cost more than the bill's",
@@ -675,19 +632,6 @@ var table = []mutant{
 `,
 
 		Package: "./internal/learn/additive", Test: "TestMulticlassConformance/add-remove,_weighed/bill_equals_releases",
-	},
-	{
-		Row: "A25", Bug: "additive, more classes: private rows of levels are taken for public totals",
-		File: "internal/learn/additive/multiclass.go",
-		Old:  `	return newClassStart(f.estimateClasses(rows, math.Max(1, sumAll(rows))), leastRows), nil`,
-		New: `	st := newClassStart(f.estimateClasses(rows, math.Max(1, sumAll(rows))), leastRows)
-	cells, err := f.table.ClassCells(ctx, f.bins[:1])
-	for _, exact := range cells[0].Rows {
-		st.totals = append(st.totals, sumAll(toFloats(exact)))
-	}
-	return st, err`,
-
-		Package: "./internal/learn/additive", Test: "TestMulticlassReplayNonInterference",
 	},
 	{
 		Row: "people 1", Bug: "noise of half the cap",

@@ -363,16 +363,6 @@ var leaned = []mutant{
 		Package: "./internal/privacy/accounting", Test: "TestSlackCoversTheSum",
 	},
 	{
-		Row: "tag brc 1.8", Bug: "the public side keeps the private labels",
-		File: "internal/learn/brc/public.go",
-		Old: `		pos[i] = size / (1 + math.Exp(-z))
-`,
-		New: `		pos[i] += 0 * z
-`,
-
-		Package: "./internal/noninterference", Test: "TestEveryModeOnPairs",
-	},
-	{
 		Row: "tag brc 1.9b", Bug: "the classes' share leaves with half of its noise",
 		File: "internal/guard/mistakes/rows.go",
 		Old:  `roundUp(1/float64(r.sealed().n))`,

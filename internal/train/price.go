@@ -43,7 +43,7 @@ func (p PriceText) parsePrice(op string, l *Learner) (Price, error) {
 		return bad("may be inf only together with --not-private", p.Epsilon, "give a finite epsilon such as 0.5")
 	case !l.Private && p.Epsilon != "" && !inf:
 		return bad(fmt.Sprintf("must be inf or left out: learner %s adds no noise and keeps no privacy", l.Name), p.Epsilon,
-			"for a private model use a private learner such as brc")
+			"for a private model use a private learner such as additive")
 	case delta > 0 && (!l.Private || inf):
 		return Price{}, &dp.ParamError{Op: op, Param: "delta", Want: "must be 0 or left out: nothing is protected",
 			Got: p.Delta}

@@ -22,11 +22,11 @@ func (a *app) newRootCommand() *cobra.Command {
 	root := a.NewRoot(&cobra.Command{
 		Use:   "discreet-net",
 		Short: "train private classifiers on tables that may not be pooled",
-		Long: `Discreet-net trains differentially private classifiers if no one may see all rows.
-People perturb their own answers or share secret sums. Institutions vote on
-public rows, or add up noisy sums. Ledgers, schemas and models are those of
-discreet. Exit codes: 0 success, 1 error, 2 invalid command line, 3 budget
-refused.`,
+		Long: `Discreet-net trains differentially private classifiers on rows that no one may
+see together. People perturb their own answers or share secret sums.
+Institutions vote on public rows, or add up noisy sums. Ledgers, schemas and
+models are those of discreet. Exit codes: 0 success, 1 error, 2 invalid command
+line, 3 budget refused.`,
 		Example: `  discreet-net certs init --dir certs --trial
   discreet-net simulate --plan --schema adult.yaml --epsilon 1 --owners 100000
   discreet-net party plan --schema aux.yaml --parties 200 --epsilon 1`,
@@ -39,6 +39,6 @@ refused.`,
 	})
 	commands.NameProgram(root, "discreet", "attack", "audit", "budget", "card", "compare", "demo", "doctor", "evaluate",
 		"explain", "export", "plan", "predict", "predict-rows", "release", "schema", "serve", "show", "split", "train", "tune",
-		"verify")
+		"ui", "verify")
 	return root
 }

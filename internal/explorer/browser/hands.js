@@ -65,7 +65,12 @@ export class Keyboard {
   }
   async upload(selector, file) {
     await this.reach(selector);
-    const [chooser] = await Promise.all([this.page.waitForFileChooser(), this.key("Enter")]);
+    let chooser;
+    for (let i = 0; !chooser && i < 5; i++) { // a busy browser may ignore the key: a person presses it again
+      const [opened] = await Promise.allSettled([this.page.waitForFileChooser({ timeout: 10000 }), this.key("Enter")]);
+      chooser = opened.value;
+    }
+    if (!chooser) throw new Error(`${selector} opens no file by Enter`);
     await chooser.accept([path.resolve(file)]);
   }
   async slide(selector, value) {

@@ -205,7 +205,8 @@ func TestSameJobIsChargedOnce(t *testing.T) {
 	charge("0.3", "one", http.StatusConflict) // the same name, another training
 	spent("0.6")
 	charge("0", "three", http.StatusBadRequest)
-	for _, body := range []string{`{"rows":[[1]]}`, `{"job":"x","cells":1}`, `[]`, ``, `{"yaml":1}`} {
+	withRow := strings.Replace(chargeOf(t, "0.1", "four"), "{", `{"cells":["47"],`, 1)
+	for _, body := range []string{withRow, `{"rows":[[1]]}`, `{"job":"x","cells":1}`, `[]`, ``, `{"yaml":1}`} {
 		if status, _, _ := s.request(t, "POST", "/api/charge", body, nil); status != http.StatusBadRequest {
 			t.Errorf("%s: %d", body, status)
 		}

@@ -5,7 +5,14 @@ import { $, el, numbers, number, complain } from "./dom.js";
 import { drawShare } from "./charts.js";
 import { app, budget, token } from "./app.js";
 
-const cells = (caption, rows) => rows?.length > 0 && numbers(caption, Object.keys(rows[0]).map(k => k.replaceAll("_", " ")), rows.map(r => Object.values(r).map(v => String(v ?? ""))));
+const heads = { name: "Name", at: "When", what: "What", epsilon: "ε", delta: "δ", spent: "Spent", left: "Left", job: "Job" };
+
+const when = at => at.slice(0, 16).replace("T", " ");
+
+function cells(caption, rows) {
+  const keys = Object.keys(heads).filter(k => rows?.[0]?.[k] !== undefined);
+  return keys.length > 0 && numbers(caption, keys.map(k => heads[k]), rows.map(r => keys.map(k => k === "at" ? when(r[k]) : k === "job" ? r[k].slice(0, 8) : r[k])));
+}
 
 function dataset(d) {
   const total = Number(d.total), spent = Number(d.spent);
@@ -19,7 +26,7 @@ export async function enter() {
   complain($("budget-error"));
   $("budget-lead").textContent = token ? "The ledger adds up every training and refuses what would exceed the total." :
     "You are in the playground: no ledger counts here. This is the list of what this page did; it is gone when you close it.";
-  const mine = app.state.spent, own = mine.length ? [numbers("In this page", ["When", "For", "ε", "δ", "Counted"], mine.map(s => [s.at.slice(0, 16).replace("T", " "), s.for, s.epsilon, s.delta, s.counted ? "yes" : "no"]))] :
+  const mine = app.state.spent, own = mine.length ? [numbers("In this page", ["When", "For", "ε", "δ", "Counted"], mine.map(s => [when(s.at), s.for, s.epsilon, s.delta, s.counted ? "yes" : "no"]))] :
     [el("p", {}, "This page has charged nothing yet.")];
   if (!token) return $("datasets").replaceChildren(...own);
   try {

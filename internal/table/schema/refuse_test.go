@@ -72,9 +72,9 @@ func TestParseRefusals(t *testing.T) {
 		{"parts by an ignored column", "max_epsilon: 1.5", "parts: id", `parts must name a public column`},
 		{"parts by a number", "max_epsilon: 1.5", "parts: pay", `parts must name a category column with at least 2 levels`},
 		{"pair with an unknown column", "max_epsilon: 1.5", "pairs: [[pay, village]]",
-			`schema line 4: pairs must name columns besides the label (got "village"); write pairs`},
+			`schema line 4: pairs must name columns other than the label (got "village"); write pairs`},
 		{"pair with the label", "max_epsilon: 1.5", "pairs: [[pay, ill]]",
-			`pairs must name columns besides the label (got "ill")`},
+			`pairs must name columns other than the label (got "ill")`},
 		{"pair with an ignored column", "max_epsilon: 1.5", "pairs: [[id, pay]]",
 			`pairs must name columns that are not ignored (got "id")`},
 		{"pair of one column", "max_epsilon: 1.5", "pairs: [[pay, pay]]",
@@ -151,7 +151,7 @@ func TestParseRefusals(t *testing.T) {
 		{"number and category", "lower: 0, upper: 100, edges: [20, 40], default: 40}",
 			"lower: 0, upper: 100, default: 40}, category: {levels: [a]}", `column "age" category must not be combined with number`},
 		{"no features", "columns:", "columns:\n  - {name: x, role: public, label: {levels: [a, b], positive: a}}\nrest:",
-			`columns must include a public or private column besides the label`},
+			`columns must include a public or private column other than the label`},
 
 		{"no lower", "lower: 0, upper: 100", "upper: 100",
 			`schema line 7: column "age" lower must be given (none given); write lower: the smallest and largest value a ` +

@@ -26,7 +26,7 @@ func TestPricesAreWrittenExactly(t *testing.T) {
 			}
 			if d := Delta(n); d <= MaxDelta {
 				texts = append(texts, unit{d.String(), Femto},
-					unit{(Price{Epsilon: 1, Delta: d}).String()[len("epsilon = 1e-09, delta = "):], Femto})
+					unit{(Price{Epsilon: 1, Delta: d}).String()[len("epsilon = 0.000000001, delta = "):], Femto})
 			}
 			if r := Rho(n); r <= MaxRho {
 				texts = append(texts, unit{r.String(), Pico})

@@ -207,7 +207,7 @@ func TestForecastOfWaves(t *testing.T) {
 	o, err := b.Forecast(Pace{Price: dp.Price{Epsilon: 5}, Last: 2, From: "2027-01"})
 	must(t, err)
 	if o.Sustainable || o.Until != "" || o.SustainableFrom != "2" ||
-		o.Words != "one model at ε 5e-09 with each new cohort on the last two cohorts' people is refused at once; "+
+		o.Words != "one model at ε 0.000000005 with each new cohort on the last two cohorts' people is refused at once; "+
 			"begun with cohort 2 from now it would be sustainable" {
 		t.Errorf("%+v", o)
 	}

@@ -294,10 +294,12 @@ type secretWords struct{ drawn int }
 func (s *secretWords) Uint64() uint64 { s.drawn++; return 0 }
 func (s *secretWords) Seeded() bool   { return false }
 
+// Public coins come from a source of their own, unless all are replayed.
 func TestCoinsAreNoNoise(t *testing.T) {
 	src := &secretWords{}
 	e := NewExit(src)
-	if e.Public().Uint64() == 0 && e.Public().Uint64() == 0 || src.drawn > 0 || e.Public() != e.Public() {
+	coins := e.Public()
+	if coins.Uint64()|coins.Uint64() == 0 || src.drawn > 0 || e.Public() != coins {
 		t.Error("a learner draws coins from the source of noise, or of a source that begins again")
 	}
 	if seeded := replay.Seeded(1, "coins"); NewExit(seeded).Public() != seeded {

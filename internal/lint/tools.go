@@ -10,9 +10,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -51,11 +51,15 @@ func goEnv(dir string) ([]string, error) {
 // goTool runs the go command in dir and gives its output to read. env is added to
 // the environment.
 func goTool(dir string, env []string, read func(io.Reader) error, args ...string) error {
+	return runTool("go", dir, env, read, args...)
+}
+
+func runTool(name, dir string, env []string, read func(io.Reader) error, args ...string) error {
 	whole, err := goEnv(dir)
 	if err != nil {
 		return err
 	}
-	c := exec.Command("go", args...)
+	c := exec.Command(name, args...)
 	c.Dir = dir
 	c.Env = append(whole, env...)
 	var said bytes.Buffer
@@ -75,58 +79,89 @@ func goTool(dir string, env []string, read func(io.Reader) error, args ...string
 	}
 	failed := read(out)
 	if err := c.Wait(); err != nil {
-		return fmt.Errorf("go %s: %w\n%s", args[0], err, said.String())
+		return fmt.Errorf("%s %s: %w\n%s", filepath.Base(name), args[0], err, said.String())
 	}
 	return failed
 }
 
-// findDead lists functions that are called by none of the given programs and by none of the library's
-// own tests, which stand for programs that use it: so no proof of the product leans on what never runs.
-// deadcode misses calls by reflection and assembly alone.
+// users stand for programs that use the library, its own tests, and are the explorer's engine, which
+// is built for browsers alone.
+var users = []struct{ environment, tests, program string }{
+	{"", "-test", "."},
+	{"GOOS=js GOARCH=wasm", "-test=false", "./internal/explorer/worker"},
+}
+
+// findDead lists functions that are called by none of the given programs and by none of the users: so no
+// proof of the product leans on what never runs. deadcode misses calls by reflection and assembly alone.
 func findDead(dir string, programs ...string) (which []string, err error) {
-	dead := map[string]int{}
-	for times, args := range [][]string{programs, {"-test", "."}} {
-		err := goTool(dir, nil, func(r io.Reader) error {
-			var packages []struct {
-				Funcs []struct {
-					Name     string
-					Position struct{ File string }
-					Marker   bool
+	dead, err := listUncalled(dir, nil, programs...)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range users {
+		environment := strings.Fields(u.environment)
+		uncalled, err := listUncalled(dir, environment, u.tests, u.program)
+		if err != nil {
+			return nil, err
+		}
+		err = goTool(dir, environment, func(r io.Reader) error {
+			built := map[string]bool{}
+			for lines := bufio.NewScanner(r); lines.Scan(); {
+				if name, err := filepath.Rel(dir, lines.Text()); err == nil {
+					built[filepath.ToSlash(name)] = true
 				}
 			}
-			if err := json.NewDecoder(r).Decode(&packages); err != nil {
-				return err
-			}
-			for _, p := range packages {
-				for _, f := range p.Funcs {
-					if name := filepath.ToSlash(f.Position.File) + " " + f.Name; !f.Marker && dead[name] == times {
-						dead[name]++
-					}
-				}
-			}
+			maps.DeleteFunc(dead, func(name string, _ bool) bool {
+				file, _, _ := strings.Cut(name, " ")
+				return built[file] && !uncalled[name]
+			})
 			return nil
-		}, append([]string{"tool", "deadcode", "-json"}, args...)...)
+		}, "list", "-deps", "-f", `{{range .GoFiles}}{{$.Dir}}/{{.}}{{"\n"}}{{end}}`, u.program)
 		if err != nil {
 			return nil, err
 		}
 	}
-	library := map[string]bool{} // folders of what the library imports
-	err = goTool(dir, nil, func(r io.Reader) error {
-		for lines := bufio.NewScanner(r); lines.Scan(); {
-			if name, err := filepath.Rel(dir, lines.Text()); err == nil {
-				library[filepath.ToSlash(name)] = true
-			}
-		}
-		return nil
-	}, "list", "-deps", "-f", "{{.Dir}}", ".")
-	for name, times := range dead {
-		file, _, _ := strings.Cut(name, " ")
-		if (times == 2 || !library[path.Dir(file)]) && !slices.Contains(notCalled, name) && !slices.Contains(notCalled, file) {
+	for name := range dead {
+		if file, _, _ := strings.Cut(name, " "); !slices.Contains(notCalled, name) && !slices.Contains(notCalled, file) {
 			which = append(which, name)
 		}
 	}
 	slices.Sort(which)
-	return which, err
+	return which, nil
+}
+
+// listUncalled runs deadcode: its names are of a file and a function.
+func listUncalled(dir string, environment []string, args ...string) (map[string]bool, error) {
+	var deadcode bytes.Buffer // its file: the go command would build it for the environment
+	err := goTool(dir, nil, func(r io.Reader) error {
+		_, err := deadcode.ReadFrom(r)
+		return err
+	}, "tool", "-n", "deadcode")
+	if err != nil {
+		return nil, err
+	}
+	uncalled := map[string]bool{}
+	err = runTool(strings.TrimSpace(deadcode.String()), dir, environment, func(r io.Reader) error {
+		var packages []struct {
+			Funcs []struct {
+				Name     string
+				Position struct{ File string }
+				Marker   bool
+			}
+		}
+		if err := json.NewDecoder(r).Decode(&packages); err != nil {
+			return err
+		}
+		for _, p := range packages {
+			for _, f := range p.Funcs {
+				if !f.Marker {
+					uncalled[filepath.ToSlash(f.Position.File)+" "+f.Name] = true
+				}
+			}
+		}
+		return nil
+	}, append([]string{"-json"}, args...)...)
+	return uncalled, err
 }
 
 // fusedMultiplication is one of arm64's instructions that multiply and add with one

@@ -299,7 +299,8 @@ func TestCoinsAreNoNoise(t *testing.T) {
 	src := &secretWords{}
 	e := NewExit(src)
 	coins := e.Public()
-	if coins.Uint64()|coins.Uint64() == 0 || src.drawn > 0 || e.Public() != coins {
+	first, second := coins.Uint64(), coins.Uint64()
+	if first|second == 0 || src.drawn > 0 || e.Public() != coins {
 		t.Error("a learner draws coins from the source of noise, or of a source that begins again")
 	}
 	if seeded := replay.Seeded(1, "coins"); NewExit(seeded).Public() != seeded {

@@ -209,7 +209,7 @@ STATIC = GOWORK=off CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w -buildid
 	-X github.com/discreet-dp/discreet/internal/commands.release=$(VERSION)'
 
 # The page and its engine work from any static host; discreet ui --files serves them with a budget.
-# What is packed beside serve is built into programs by the tag explorer.
+# The tag explorer builds the packed engine, which lies beside package serve, into programs.
 EXPLORER = $(OUT)/explorer
 PACKED = internal/explorer/serve/engine
 

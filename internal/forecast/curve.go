@@ -23,7 +23,7 @@ type CurveOptions struct {
 	// elsewhere, such as a published model of the same label.
 	Strength float64
 	Epsilons []string // as they are typed
-	// Done is told each point as soon as it is known; nil for nobody.
+	// Done is called with each point as soon as it is known. It may be nil.
 	Done func(Point)
 }
 

@@ -68,7 +68,8 @@ type Gate struct {
 	Frequent []string
 	Metrics  *Metrics
 	Log      *slog.Logger
-	Now      func() time.Time
+	// Now is the clock of rates and durations; nil: the system's, also where a task's clock is another.
+	Now func() time.Time
 
 	limits limits
 }
@@ -109,7 +110,7 @@ func (g *Gate) Handler(calls http.Handler) http.Handler {
 		}
 		roles, known := g.May[r.URL.Path]
 		switch {
-		case !g.limits.allowCall(who, g.Now()):
+		case !g.limits.allowCall(who, g.now()):
 			g.refuseRequest(w, r, problem.New(problem.TooMany, ""))
 			return
 		case !known:
@@ -168,7 +169,7 @@ func (g *Gate) noteRefusal(r *http.Request, p *problem.Problem) {
 func (g *Gate) auditCall(call string, who identity.Caller, p *problem.Problem) {
 	line := []any{"call", call, "caller", who.String(), "refused", p != nil}
 	if p != nil {
-		logged, before := g.limits.logLine(who, g.Now())
+		logged, before := g.limits.logLine(who, g.now())
 		if !logged {
 			return
 		}
@@ -199,11 +200,18 @@ func (g *Gate) Limits() connect.HandlerOption {
 		}))
 }
 
+func (g *Gate) now() time.Time {
+	if g.Now == nil {
+		return time.Now()
+	}
+	return g.Now()
+}
+
 func (g *Gate) interceptor() connect.UnaryInterceptorFunc {
 	return func(next connect.UnaryFunc) connect.UnaryFunc {
 		return func(ctx context.Context, r connect.AnyRequest) (answer connect.AnyResponse, err error) {
 			problem.Reached(ctx)
-			who, call, began := Caller(ctx), r.Spec().Procedure, g.Now()
+			who, call, began := Caller(ctx), r.Spec().Procedure, g.now()
 			ctx, cancel := context.WithTimeout(ctx, cmp.Or(g.Longest, Timeout))
 			defer cancel()
 			defer func() {
@@ -229,7 +237,7 @@ func (g *Gate) interceptor() connect.UnaryInterceptorFunc {
 					problem.Status(ctx, p)
 					err = p.Connect()
 				}
-				g.Metrics.Took(call, g.Now().Sub(began))
+				g.Metrics.Took(call, g.now().Sub(began))
 				if p != nil || r.Spec().IdempotencyLevel != connect.IdempotencyNoSideEffects && !slices.Contains(g.Frequent, call) {
 					g.auditCall(call, who, p)
 				}

@@ -97,7 +97,7 @@ func serve(t *testing.T, h *helper) *served {
 		Body: 1000, Places: map[string]*admission.Places{rpc.HelperShareProcedure: admission.NewPlaces(1, 0)},
 		Metrics: admission.NewMetrics(prometheus.NewCounter(prometheus.CounterOpts{Name: "own_total",
 			Help: "The service's own."})),
-		Log: slog.New(slog.NewTextHandler(s.log, nil)), Now: time.Now,
+		Log: slog.New(slog.NewTextHandler(s.log, nil)),
 	}
 	_, calls := rpc.NewHelperHandler(h, s.gate.Options())
 	server := httptest.NewUnstartedServer(s.gate.Handler(calls))

@@ -402,9 +402,9 @@ func TestThirdOfSecretOwnersGone(t *testing.T) {
 			f.ahead.Add(int64(ann.Slot)) // the roster is fixed
 			for _, h := range c.Clients(f.identity(identity.Aggregator, "main")) {
 				for n := 0; n < present; { // all who are here have given their shares
+					<-time.After(20 * time.Millisecond)
 					secret := f.standing(client, id).GetSum()
 					if secret == nil {
-						<-time.After(20 * time.Millisecond)
 						continue
 					}
 					var err error

@@ -97,7 +97,7 @@ func New(ctx context.Context, p Params) (*Server, error) {
 			rpc.AggregatorCreateTaskProcedure: maxTask},
 		Places: map[string]*admission.Places{rpc.AggregatorUploadProcedure: s.places,
 			rpc.AggregatorCreateTaskProcedure: admission.NewPlaces(1, 0)},
-		Frequent: []string{rpc.AggregatorUploadProcedure}, Metrics: s.metrics.Metrics, Log: p.Log, Now: p.Now,
+		Frequent: []string{rpc.AggregatorUploadProcedure}, Metrics: s.metrics.Metrics, Log: p.Log,
 	}
 	s.clock = newClock(time.Now, s.places.WasFull, p.Store.Probe)
 	s.writer = newWriter(p.Store, s.metrics, s.clock)

@@ -93,7 +93,7 @@ func New(p Params) (*Server, error) {
 		Places: map[string]*admission.Places{rpc.HelperShareProcedure: admission.NewPlaces(reading, admission.Memory),
 			rpc.HelperBeginProcedure: admission.NewPlaces(1, 0)},
 		Frequent: []string{rpc.HelperShareProcedure}, Metrics: admission.NewMetrics(admission.Ends{Of: p.Self}, s.stored,
-			s.opened), Log: p.Log, Now: p.Now,
+			s.opened), Log: p.Log,
 	}
 	return s, nil
 }

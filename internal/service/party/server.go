@@ -179,7 +179,7 @@ func New(ctx context.Context, p Params) (*Server, error) {
 		Body: maxMessage, Streams: []string{rpc.PartySendTableProcedure}, Longest: transfer,
 		Places: map[string]*admission.Places{rpc.PartyVoteProcedure: votes, rpc.PartyAddProcedure: votes,
 			rpc.PartySendTableProcedure: admission.NewPlaces(maxSending, 0)},
-		Metrics: s.metrics.Metrics, Log: p.Log, Now: p.Now,
+		Metrics: s.metrics.Metrics, Log: p.Log,
 	}
 	var err error
 	if s.shelf, err = newShelf(filepath.Join(p.State, "tables"), p.Allow); err != nil {

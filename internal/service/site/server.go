@@ -194,7 +194,7 @@ func (s *Server) Replace(p *Policy, key ed25519.PrivateKey) error {
 		may[call], of[call] = []identity.Role{identity.Combiner}, s.places
 	}
 	gate := &admission.Gate{Self: s.Self, May: may, Names: p.Coordinators, Body: maxBody, Places: of, Longest: longest,
-		Metrics: s.meters.Metrics, Log: s.Log, Now: s.Now}
+		Metrics: s.meters.Metrics, Log: s.Log}
 	s.charter.Store(&charter{p, key, gate.Handler(s.calls)})
 	s.meters.replaced.Inc()
 	return nil

@@ -75,8 +75,8 @@ func Draft(names []string, d Dialect, book Codebook, o DraftOptions) ([]byte, er
 	return b.Bytes(), nil
 }
 
-// InitColumns is Init for a file without a header, whose first line is
-// a person's record: it names the columns column_1 to column_n.
+// InitColumns is Init for a file without a header, whose first line is a person's record. It names the
+// columns column_1 to column_n.
 func InitColumns(n int, d Dialect) ([]byte, error) {
 	d.Header = false
 	names := make([]string, min(max(n, 0), MaxColumns+1)) // Init refuses the rest

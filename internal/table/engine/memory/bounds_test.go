@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/solver"
 	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
@@ -134,13 +135,13 @@ func (a totals) addAnswers(t *testing.T, m *Table, weighed bool) {
 		}
 		coef := append(slices.Clone(thresholds(1, sp, 1)[0].Coef), 0.25)
 		q := &engine.LossQuestion{Space: sp, Rows: engine.Rows{Scale: 0.9, Norm: 1}, Coef: coef, Value: true, Hess: k == 1}
-		sums, err := statistic.Losses(*q).Of(ctx, m)
+		sums, err := solver.Losses(*q).Of(ctx, m)
 		must(err)
 		a.add(fmt.Sprint("rows", cols), new(big.Int).SetUint64(sums.Rows))
 		a.addWide(fmt.Sprint("loss", cols), []engine.Wide{sums.Whole, sums.Part})
 		a.addWide(fmt.Sprint("gradient", cols), sums.Grad)
 		a.addWide(fmt.Sprint("hessian", cols), sums.Hess)
-		right, err := statistic.Right{Space: sp, Coef: coef, Cuts: engine.Cuts{First: -1, Step: 0.25, Count: 9}}.Of(ctx, m)
+		right, err := solver.Right{Space: sp, Coef: coef, Cuts: engine.Cuts{First: -1, Step: 0.25, Count: 9}}.Of(ctx, m)
 		must(err)
 		addAll(a, fmt.Sprint("right", cols), right)
 		laid, err := m.Margins(ctx, sp, q.Rows)
@@ -429,7 +430,7 @@ func TestEqualRowsCountAsOftenAsTheyOccur(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, coef := engine.Rows{Scale: 0.5, Norm: 1}, slices.Repeat([]float64{0.25}, sp.Width()+1)
-		want, err := statistic.Losses{Space: sp, Rows: r, Coef: coef, Value: true, Hess: true}.Floats(t.Context(), m)
+		want, err := solver.Losses{Space: sp, Rows: r, Coef: coef, Value: true, Hess: true}.Floats(t.Context(), m)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/stattest"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/solver"
 	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -163,10 +164,10 @@ func TestNobodyCountsRowsOfPersons(t *testing.T) {
 		_, b := statistic.ClassCells{Bins: bins}.Of(ctx, tab)
 		_, c := tab.Groups(ctx, []int{1})
 		_, d := tab.Mistakes(ctx, sp, []feature.Threshold{{Coef: make([]float64, sp.Width())}})
-		_, e := statistic.Losses{Space: sp, Rows: engine.Rows{Scale: 1, Norm: math.MaxFloat64},
+		_, e := solver.Losses{Space: sp, Rows: engine.Rows{Scale: 1, Norm: math.MaxFloat64},
 			Coef: make([]float64, sp.Width()+1), Value: true, Hess: true}.Floats(ctx, tab)
 		_, f := tab.Margins(ctx, sp, engine.Rows{Scale: 1, Norm: 1})
-		_, g := statistic.Losses{Space: sp, Rows: engine.Rows{Scale: 1, Norm: 1}, Coef: make([]float64, sp.Width()+1),
+		_, g := solver.Losses{Space: sp, Rows: engine.Rows{Scale: 1, Norm: 1}, Coef: make([]float64, sp.Width()+1),
 			Value: true, Hess: true}.Floats(ctx, tab)
 		_, h := statistic.GridSlopes{Under: &statistic.StepScore{Start: []int64{0}}, Limit: statistic.SlopeLimit{Most: 1}, Grids: []feature.Grid{{Axes: bins}}}.Of(ctx, tab)
 		_, i := statistic.ClassResiduals{Under: &statistic.StepScore{Start: []int64{0, 0}}, Bins: bins[0]}.Of(ctx, tab)

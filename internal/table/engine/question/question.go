@@ -46,21 +46,13 @@ func (q *Question) ColumnsRead(scored int) []int {
 		cols = append(cols, q.Space.Columns...)
 	}
 	if q.Statistic != nil {
-		cols = append(cols, q.Statistic.Columns()...)
-	}
-	if score := q.Score(); score != nil {
-		cols = append(cols, score.TermColumns(scored)...)
+		cols = append(cols, engine.ColumnsRead(q.Statistic, scored)...)
 	}
 	return cols
 }
 
 // Score is what the statistic's rows score, nil if that is not kept.
-func (q *Question) Score() engine.Score {
-	if s, ok := q.Statistic.(engine.Scored); ok {
-		return s.Score()
-	}
-	return nil
-}
+func (q *Question) Score() engine.Score { return engine.ScoreOf(q.Statistic) }
 
 // AnswerFrom asks t, a table of some of the rows, which is not a view.
 func AnswerFrom(ctx context.Context, t engine.Table, q *Question) (*Sums, error) {
@@ -74,7 +66,7 @@ func AnswerFrom(ctx context.Context, t engine.Table, q *Question) (*Sums, error)
 	switch q.Kind {
 	case Sum:
 		sums, err := t.Sum(ctx, q.Statistic)
-		return &Sums{Plain: unsigned(sums)}, err
+		return &Sums{Plain: sums}, err
 	case Mistakes:
 		p, err := t.Mistakes(ctx, q.Space, q.Thresholds)
 		if err != nil {

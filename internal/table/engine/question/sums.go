@@ -13,10 +13,9 @@ import (
 )
 
 // Sums is an answer: integers, each a sum over rows. Either Plain, as many as the question asks
-// for, or counts by key, in the order of the keys. Numbers below zero are in two's complement, so
-// that addition is the same.
+// for, or counts by key, in the order of the keys.
 type Sums struct {
-	Plain    []uint64
+	Plain    []int64
 	Words    int      // of a key; 0 if sums are plain
 	Counters int      // of a key
 	Keys     []uint64 // Words for each key; ascending, the first word first, none twice
@@ -68,48 +67,37 @@ func (a *Adder) mergeLast() error {
 	return err
 }
 
+// merge adds up answers, which it uses up.
 func merge(a, b *Sums) (*Sums, error) {
 	if len(a.Plain) != len(b.Plain) || a.Words != b.Words || a.Counters != b.Counters {
 		return nil, errors.New("question: answers to one question must be of one shape")
 	}
-	if a.Words == 0 {
-		for i, x := range b.Plain {
-			a.Plain[i] += x
-		}
-		return a, nil
+	for i, x := range b.Plain {
+		a.Plain[i] += x
 	}
-	out := &Sums{Words: a.Words, Counters: a.Counters, Keys: make([]uint64, 0, len(a.Keys)+len(b.Keys)),
+	out := &Sums{Plain: a.Plain, Words: a.Words, Counters: a.Counters, Keys: make([]uint64, 0, len(a.Keys)+len(b.Keys)),
 		Counts: make([]uint64, 0, len(a.Counts)+len(b.Counts))}
-	i, j := 0, 0
-	for i < a.Len() || j < b.Len() {
-		order := 0
-		switch {
-		case i == a.Len():
-			order = 1
-		case j == b.Len():
-			order = -1
-		default:
-			order = slices.Compare(a.keyAt(i), b.keyAt(j))
-		}
-		if order <= 0 {
-			out.Keys, out.Counts = append(out.Keys, a.keyAt(i)...), append(out.Counts, a.countsAt(i)...)
-			i++
-		} else {
-			out.Keys, out.Counts = append(out.Keys, b.keyAt(j)...), append(out.Counts, b.countsAt(j)...)
-		}
-		if order == 0 {
-			last := out.Counts[len(out.Counts)-a.Counters:]
-			for c, n := range b.countsAt(j) {
-				last[c] += n
+	for a.Len() > 0 && b.Len() > 0 {
+		first := a
+		switch slices.Compare(a.keyAt(0), b.keyAt(0)) {
+		case 0:
+			for c, n := range a.countsAt(0) {
+				b.Counts[c] += n
 			}
+			a.cutFirst()
+			continue
+		case 1:
+			first = b
 		}
-		if order >= 0 {
-			j++
-		}
+		out.Keys, out.Counts = append(out.Keys, first.keyAt(0)...), append(out.Counts, first.countsAt(0)...)
+		first.cutFirst()
 	}
+	out.Keys = append(append(out.Keys, a.Keys...), b.Keys...)
+	out.Counts = append(append(out.Counts, a.Counts...), b.Counts...)
 	return out, nil
 }
 
+func (s *Sums) cutFirst()               { s.Keys, s.Counts = s.Keys[s.Words:], s.Counts[s.Counters:] }
 func (s *Sums) keyAt(i int) []uint64    { return s.Keys[i*s.Words:][:s.Words] }
 func (s *Sums) countsAt(i int) []uint64 { return s.Counts[i*s.Counters:][:s.Counters] }
 
@@ -160,24 +148,22 @@ func fromOrdered(b uint64) float64 {
 
 // Encode writes an answer: the version, four lengths and the numbers, each as a variable-length
 // integer. Keys are written as what they differ by in their first word.
-func (s *Sums) Encode() []byte {
-	out := binary.AppendUvarint(nil, Version)
-	for _, n := range []int{len(s.Plain), s.Words, s.Counters, s.Len()} {
+func (s *Sums) Encode() (out []byte) {
+	for _, n := range []int{Version, len(s.Plain), s.Words, s.Counters, s.Len()} {
 		out = binary.AppendUvarint(out, uint64(n))
 	}
 	for _, x := range s.Plain {
-		out = binary.AppendVarint(out, int64(x))
+		out = binary.AppendVarint(out, x)
 	}
 	before := uint64(0)
 	for i := range s.Len() {
 		key := s.keyAt(i)
 		out = binary.AppendUvarint(out, key[0]-before)
 		before = key[0]
-		for _, word := range key[1:] {
-			out = binary.AppendUvarint(out, word)
-		}
-		for _, n := range s.countsAt(i) {
-			out = binary.AppendUvarint(out, n)
+		for _, numbers := range [][]uint64{key[1:], s.countsAt(i)} {
+			for _, n := range numbers {
+				out = binary.AppendUvarint(out, n)
+			}
 		}
 	}
 	return out
@@ -187,70 +173,39 @@ var errAnswer = errors.New("question: malformed answer")
 
 // DecodeSums reads what Encode wrote.
 func DecodeSums(b []byte) (*Sums, error) {
-	next := func() (x uint64, err error) {
+	var all []uint64
+	for len(b) > 0 {
 		x, n := binary.Uvarint(b)
 		if n <= 0 {
-			return 0, errAnswer
-		}
-		b = b[n:]
-		return x, nil
-	}
-	version, err := next()
-	if err != nil {
-		return nil, err
-	}
-	if version != Version {
-		return nil, fmt.Errorf("question: answer of version %d, this is version %d", version, Version)
-	}
-	var sizes [4]int // plain, words, counters, keys
-	for i := range sizes {
-		n, err := next()
-		if err != nil || n > math.MaxInt32 {
 			return nil, errAnswer
 		}
-		sizes[i] = int(n)
+		if all, b = append(all, x), b[n:]; all[0] != Version {
+			return nil, fmt.Errorf("question: answer of version %d, this is version %d", all[0], Version)
+		}
 	}
-	s := &Sums{Words: sizes[1], Counters: sizes[2]}
-	keys := sizes[3]
-	// Each number takes a byte at least; the width of keys says nothing if there are none.
-	if sizes[0] > len(b) || (s.Words == 0) != (s.Counters == 0) || s.Words == 0 && keys > 0 ||
-		s.Words > 0 && sizes[0] > 0 ||
-		keys > 0 && keys > len(b)/(s.Words+s.Counters) {
+	const lengths = 5 // the version among them
+	if len(all) < lengths || slices.Max(all[:lengths]) > math.MaxInt32 {
 		return nil, errAnswer
 	}
-	for range sizes[0] {
-		x, n := binary.Varint(b)
-		if n <= 0 {
-			return nil, errAnswer
-		}
-		b = b[n:]
-		s.Plain = append(s.Plain, uint64(x))
+	plain, words, counters, keys, all := all[1], all[2], all[3], all[4], all[lengths:]
+	if (words == 0) != (counters == 0) || words == 0 && keys > 0 || words > 0 && plain > 0 ||
+		uint64(len(all)) != plain+keys*(words+counters) {
+		return nil, errAnswer
+	}
+	s := &Sums{Words: int(words), Counters: int(counters)}
+	for _, x := range all[:plain] {
+		s.Plain = append(s.Plain, int64(x>>1)^-int64(x&1))
 	}
 	before := uint64(0)
-	for i := range keys {
-		for w := range s.Words + s.Counters {
-			x, err := next()
-			if err != nil {
-				return nil, err
-			}
-			switch {
-			case w == 0:
-				if before += x; before < x {
-					return nil, errAnswer
-				}
-				s.Keys = append(s.Keys, before)
-			case w < s.Words:
-				s.Keys = append(s.Keys, x)
-			default:
-				s.Counts = append(s.Counts, x)
-			}
-		}
-		if i > 0 && slices.Compare(s.keyAt(i-1), s.keyAt(i)) >= 0 {
+	for all = all[plain:]; len(all) > 0; all = all[words+counters:] {
+		if all[0] += before; all[0] < before {
 			return nil, errAnswer
 		}
-	}
-	if len(b) != 0 {
-		return nil, errAnswer
+		before = all[0]
+		s.Keys, s.Counts = append(s.Keys, all[:words]...), append(s.Counts, all[words:][:counters]...)
+		if n := s.Len(); n > 1 && slices.Compare(s.keyAt(n-2), s.keyAt(n-1)) >= 0 {
+			return nil, errAnswer
+		}
 	}
 	return s, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/solver"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -77,11 +78,16 @@ func (t *Table) ask(ctx context.Context, q Question, plain int) (*Sums, error) {
 	case plain < 0 && s == nil:
 		return &Sums{Words: 1, Counters: 1}, nil // of no rows
 	case s == nil:
-		return &Sums{Plain: make([]uint64, plain)}, nil
+		return &Sums{Plain: make([]int64, plain)}, nil
 	case plain >= 0 && len(s.Plain) != plain, plain < 0 && s.Words == 0:
 		return nil, fmt.Errorf("question: the answer to %q is not of the shape that was asked for", q.Kind)
 	}
 	return s, nil
+}
+
+// Margins implements engine.Table.
+func (t *Table) Margins(_ context.Context, sp *feature.Space, r engine.Rows) (engine.Margins, error) {
+	return solver.NewMargins(t, sp, r), t.checkBinary("margins")
 }
 
 // Sum implements engine.Table.
@@ -94,7 +100,7 @@ func (t *Table) Sum(ctx context.Context, of engine.Statistic) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return signed(s.Plain), nil
+	return s.Plain, nil
 }
 
 // Mistakes implements engine.Table.
@@ -148,26 +154,24 @@ func (t *Table) codeKeys(s *Sums, cols []int) (codes [][]uint32, values [][]floa
 		for i := range words {
 			words[i] = s.keyAt(i)[k]
 		}
-		own := make([]uint32, len(words))
+		own, size := make([]uint32, len(words)), t.schema.Columns[j].Codes()
+		var dictionary []float64
 		if t.schema.Columns[j].Kind == schema.Category {
 			for i, w := range words {
 				own[i] = uint32(w)
 			}
-			codes, values, sizes = append(codes, own), append(values, nil), append(sizes, t.schema.Columns[j].Codes())
-			continue
+		} else {
+			distinct := slices.Compact(slices.Sorted(slices.Values(words)))
+			size = len(distinct)
+			for i, w := range words {
+				at, _ := slices.BinarySearch(distinct, w)
+				own[i] = uint32(at)
+			}
+			for _, w := range distinct {
+				dictionary = append(dictionary, fromOrdered(w))
+			}
 		}
-		distinct := slices.Clone(words)
-		slices.Sort(distinct)
-		distinct = slices.Compact(distinct)
-		dictionary := make([]float64, len(distinct))
-		for i, w := range distinct {
-			dictionary[i] = fromOrdered(w)
-		}
-		for i, w := range words {
-			at, _ := slices.BinarySearch(distinct, w)
-			own[i] = uint32(at)
-		}
-		codes, values, sizes = append(codes, own), append(values, dictionary), append(sizes, len(dictionary))
+		codes, values, sizes = append(codes, own), append(values, dictionary), append(sizes, size)
 	}
 	return codes, values, sizes
 }
@@ -185,20 +189,4 @@ func orderOfGroups(codes [][]uint32, sizes []int, n int) []int {
 	}
 	slices.SortFunc(order, func(a, b int) int { return slices.Compare(keys[a*words:][:words], keys[b*words:][:words]) })
 	return order
-}
-
-func unsigned(sums []int64) []uint64 {
-	out := make([]uint64, len(sums))
-	for i, x := range sums {
-		out[i] = uint64(x)
-	}
-	return out
-}
-
-func signed(sums []uint64) []int64 {
-	out := make([]int64, len(sums))
-	for i, x := range sums {
-		out[i] = int64(x)
-	}
-	return out
 }

@@ -45,11 +45,11 @@ func Weight(margin int64) uint64 {
 	return uint64(math.RoundToEven(engine.WeightOne * math.Exp(-float64(margin)/feature.ScoreOne)))
 }
 
-var cells = register[Cells]("cells")
+var cells = Register[Cells]("cells")
 
-func (c Cells) check(s *schema.Schema) error {
+func (c Cells) Check(s *schema.Schema) error {
 	if len(c.Bins) == 0 || min(c.Caps[0], c.Caps[1]) < 1 || max(c.Caps[0], c.Caps[1]) > engine.WeightOne {
-		return errParts(cells)
+		return ErrParts(cells)
 	}
 	if c.Under != nil {
 		if err := c.Under.Check(s); err != nil {
@@ -89,7 +89,7 @@ func (c Cells) Score() engine.Score {
 
 // Of asks t.
 func (c Cells) Of(ctx context.Context, t engine.Table) ([]CellSums, error) {
-	all, err := sum(ctx, t, c)
+	all, err := Sum(ctx, t, c)
 	if err != nil {
 		return nil, err
 	}

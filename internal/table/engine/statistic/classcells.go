@@ -19,11 +19,11 @@ type ClassCounts struct {
 	Rows [][]int64 // by class, then bin
 }
 
-var classCells = register[ClassCells]("class_cells")
+var classCells = Register[ClassCells]("class_cells")
 
-func (c ClassCells) check(s *schema.Schema) error {
+func (c ClassCells) Check(s *schema.Schema) error {
 	if len(c.Bins) == 0 {
-		return errParts(classCells)
+		return ErrParts(classCells)
 	}
 	return checkBins(s, c.Bins)
 }
@@ -41,7 +41,7 @@ func (c ClassCells) Columns() []int { return columnsOf(c.Bins) }
 
 // Of asks t.
 func (c ClassCells) Of(ctx context.Context, t engine.Table) ([]ClassCounts, error) {
-	all, err := sum(ctx, t, c)
+	all, err := Sum(ctx, t, c)
 	if err != nil {
 		return nil, err
 	}

@@ -22,9 +22,9 @@ type ClassResiduals struct {
 // adds at most 2·engine.WeightOne over all cells.
 type Residuals struct{ Above, Below [][]int64 }
 
-var _ = register[ClassResiduals]("class_residuals")
+var _ = Register[ClassResiduals]("class_residuals")
 
-func (c ClassResiduals) check(s *schema.Schema) error {
+func (c ClassResiduals) Check(s *schema.Schema) error {
 	if err := c.Under.check(s, s.Classes()); err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (c ClassResiduals) Score() engine.Score { return c.Under }
 
 // Of asks t.
 func (c ClassResiduals) Of(ctx context.Context, t engine.Table) (out Residuals, err error) {
-	all, err := sum(ctx, t, c)
+	all, err := Sum(ctx, t, c)
 	if err != nil {
 		return out, err
 	}

@@ -26,11 +26,11 @@ type ClassSlope struct {
 // half of what a row may say, since it is only asked how far to go.
 type Slope struct{ Gain, HalfCurve int64 }
 
-var classSlope = register[ClassSlope]("class_slope")
+var classSlope = Register[ClassSlope]("class_slope")
 
-func (c ClassSlope) check(s *schema.Schema) error {
+func (c ClassSlope) Check(s *schema.Schema) error {
 	if c.Along == nil || !(c.Most > 0) {
-		return errParts(classSlope)
+		return ErrParts(classSlope)
 	}
 	if err := c.Along.Check(s); err != nil {
 		return err
@@ -40,7 +40,7 @@ func (c ClassSlope) check(s *schema.Schema) error {
 		ok = ok && len(steps) == c.Along.Len()
 	}
 	if !ok {
-		return errParts(classSlope)
+		return ErrParts(classSlope)
 	}
 	return c.Under.check(s, s.Classes())
 }
@@ -56,7 +56,7 @@ func (c ClassSlope) Score() engine.Score { return c.Under }
 
 // Of asks t.
 func (c ClassSlope) Of(ctx context.Context, t engine.Table) (Slope, error) {
-	all, err := sum(ctx, t, c)
+	all, err := Sum(ctx, t, c)
 	if err != nil {
 		return Slope{}, err
 	}

@@ -46,11 +46,11 @@ type GridSums struct {
 	Curves []int64 // by cell
 }
 
-var gridSlopes = register[GridSlopes]("grid_slopes")
+var gridSlopes = Register[GridSlopes]("grid_slopes")
 
-func (g GridSlopes) check(s *schema.Schema) error {
+func (g GridSlopes) Check(s *schema.Schema) error {
 	if len(g.Grids) == 0 || !(g.Limit.Most > 0 && g.Limit.Most <= 1) {
-		return errParts(gridSlopes)
+		return ErrParts(gridSlopes)
 	}
 	for k := range g.Grids {
 		if err := checkGrid(s, &g.Grids[k]); err != nil {
@@ -95,7 +95,7 @@ func (g GridSlopes) Score() engine.Score { return g.Under }
 
 // Of asks t.
 func (g GridSlopes) Of(ctx context.Context, t engine.Table) ([]GridSums, error) {
-	all, err := sum(ctx, t, g)
+	all, err := Sum(ctx, t, g)
 	if err != nil {
 		return nil, err
 	}

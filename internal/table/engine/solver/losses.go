@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package statistic
+// Package solver is the sums over rows that solvers of convex problems ask for, as package statistic has
+// them. What leaves of them is for guard/perturbed to say.
+package solver
 
 import (
 	"context"
@@ -8,6 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/kernel"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -15,9 +18,10 @@ import (
 // each, or as often as the question says.
 type Losses engine.LossQuestion
 
-var losses = register[Losses]("losses")
+var losses = statistic.Register[Losses]("losses")
 
-func (l Losses) check(s *schema.Schema) error {
+// Check implements statistic.Checked.
+func (l Losses) Check(s *schema.Schema) error {
 	if err := l.Space.Complete(s); err != nil {
 		return err
 	}
@@ -27,7 +31,7 @@ func (l Losses) check(s *schema.Schema) error {
 		ok = ok && w >= 0 && w <= engine.WeightOne
 	}
 	if !ok {
-		return errParts(losses)
+		return statistic.ErrParts(losses)
 	}
 	return engine.CheckLength(l.Space, l.Coef)
 }
@@ -44,9 +48,9 @@ func (l Losses) Size(v *engine.View) (int, error) {
 func checkCounted(kind string, v *engine.View) error {
 	switch n := v.Schema.Classes(); {
 	case n != 2:
-		return fmt.Errorf("statistic: %s need a label with 2 classes (schema %q has %d)", kind, v.Schema.Name, n)
+		return fmt.Errorf("solver: %s need a label with 2 classes (schema %q has %d)", kind, v.Schema.Name, n)
 	case v.Weighed:
-		return fmt.Errorf("statistic: %s count every row once, and these rows weigh what their persons allow", kind)
+		return fmt.Errorf("solver: %s count every row once, and these rows weigh what their persons allow", kind)
 	}
 	return nil
 }
@@ -69,7 +73,7 @@ func (l Losses) Of(ctx context.Context, t engine.Table) (*engine.ExactSums, erro
 		out.Grad, out.Hess = make([]engine.Wide, len(l.Coef)), make([]engine.Wide, l.hessSize())
 		return out, ctx.Err()
 	}
-	all, err := sum(ctx, t, l)
+	all, err := statistic.Sum(ctx, t, l)
 	if err != nil {
 		return nil, err
 	}

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package statistic
+package solver
 
 import (
 	"context"
 
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/kernel"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -20,16 +21,17 @@ type Right struct {
 	Cuts  engine.Cuts
 }
 
-var right = register[Right]("right")
+var right = statistic.Register[Right]("right")
 
 const maxCuts = 1 << 16
 
-func (r Right) check(s *schema.Schema) error {
+// Check implements statistic.Checked.
+func (r Right) Check(s *schema.Schema) error {
 	if err := r.Space.Complete(s); err != nil {
 		return err
 	}
 	if r.Cuts.Count > maxCuts {
-		return errParts(right)
+		return statistic.ErrParts(right)
 	}
 	return r.Cuts.Check(r.Space, r.Coef)
 }
@@ -46,7 +48,9 @@ func (r Right) Size(v *engine.View) (int, error) {
 func (r Right) Columns() []int { return r.Space.Columns }
 
 // Of asks t.
-func (r Right) Of(ctx context.Context, t engine.Table) ([]int64, error) { return sum(ctx, t, r) }
+func (r Right) Of(ctx context.Context, t engine.Table) ([]int64, error) {
+	return statistic.Sum(ctx, t, r)
+}
 
 type rightAdder struct {
 	*kernel.RightRows

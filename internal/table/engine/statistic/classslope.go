@@ -29,7 +29,7 @@ type Slope struct{ Gain, HalfCurve int64 }
 var classSlope = Register[ClassSlope]("class_slope")
 
 func (c ClassSlope) Check(s *schema.Schema) error {
-	if c.Along == nil || !(c.Most > 0) {
+	if c.Along == nil || !(c.Most > 0 && c.Most <= math.MaxFloat64) {
 		return ErrParts(classSlope)
 	}
 	if err := c.Along.Check(s); err != nil {

@@ -85,12 +85,10 @@ func (t *Table) ask(ctx context.Context, q Question, plain int) (*Sums, error) {
 	return s, nil
 }
 
-// Margins implements engine.Table.
 func (t *Table) Margins(_ context.Context, sp *feature.Space, r engine.Rows) (engine.Margins, error) {
 	return solver.NewMargins(t, sp, r), t.checkBinary("margins")
 }
 
-// Sum implements engine.Table.
 func (t *Table) Sum(ctx context.Context, of engine.Statistic) ([]int64, error) {
 	size, err := of.Size(engine.NewView(t.whole, t.against))
 	if err != nil {
@@ -103,7 +101,6 @@ func (t *Table) Sum(ctx context.Context, of engine.Statistic) ([]int64, error) {
 	return s.Plain, nil
 }
 
-// Mistakes implements engine.Table.
 func (t *Table) Mistakes(
 	ctx context.Context, sp *feature.Space, cs []feature.Threshold,
 ) (*engine.Patterns, error) {
@@ -117,7 +114,6 @@ func (t *Table) Mistakes(
 	return &engine.Patterns{Words: (len(cs) + 63) / 64, Bits: s.Keys, Count: s.Counts}, nil
 }
 
-// Groups implements engine.Table.
 func (t *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) {
 	g := &engine.Groups{Cols: make([]column.Column, len(t.schema.Columns)),
 		Counts: make([][]uint64, t.schema.Classes())}

@@ -20,7 +20,6 @@ type Losses engine.LossQuestion
 
 var losses = statistic.Register[Losses]("losses")
 
-// Check implements statistic.Checked.
 func (l Losses) Check(s *schema.Schema) error {
 	if err := l.Space.Complete(s); err != nil {
 		return err
@@ -36,7 +35,6 @@ func (l Losses) Check(s *schema.Schema) error {
 	return engine.CheckLength(l.Space, l.Coef)
 }
 
-// Size implements engine.Statistic.
 func (l Losses) Size(v *engine.View) (int, error) {
 	if err := checkCounted(losses, v); err != nil {
 		return 0, err
@@ -63,7 +61,6 @@ func (l Losses) hessSize() int {
 	return len(l.Coef) * (len(l.Coef) + 1) / 2
 }
 
-// Columns implements engine.Statistic.
 func (l Losses) Columns() []int { return l.Space.Columns }
 
 // Of asks t. At coefficients that are not engine.Bounded, which no message holds, it is 0.
@@ -100,7 +97,6 @@ type lossesAdder struct {
 	rows *kernel.ExactRows
 }
 
-// Adder implements engine.Statistic.
 func (l Losses) Adder(run *engine.Run) engine.Adder {
 	side := run.Positive()
 	weigh := func(from int, pos, neg []float64) {
@@ -121,10 +117,8 @@ func (l Losses) Adder(run *engine.Run) engine.Adder {
 	return &lossesAdder{run, kernel.NewExactRows(run.Cols, weigh, l.Rows.Largest(), &q)}
 }
 
-// Add implements engine.Adder.
 func (a *lossesAdder) Add() { a.rows.Add(a.run.Rows()) }
 
-// AddTo implements engine.Adder.
 func (a *lossesAdder) AddTo(all []int64) {
 	s := a.rows.Sums()
 	all[0] += int64(s.Rows)

@@ -22,14 +22,12 @@ type margins struct {
 	halvings int
 }
 
-// Sample implements engine.Margins.
 func (m *margins) Sample(rows int) engine.Margins {
 	part := *m
 	part.halvings = engine.HalvingsFor(m.t.Rows(), rows)
 	return &part
 }
 
-// Sums implements engine.Margins.
 func (m *margins) Sums(ctx context.Context, l engine.Loss, coef []float64, hess bool) (*engine.LossSums, error) {
 	return Losses{Space: m.sp, Loss: l, Rows: m.rows, Coef: coef, Hess: hess, Halvings: m.halvings}.Floats(ctx, m.t)
 }

@@ -25,7 +25,6 @@ var right = statistic.Register[Right]("right")
 
 const maxCuts = 1 << 16
 
-// Check implements statistic.Checked.
 func (r Right) Check(s *schema.Schema) error {
 	if err := r.Space.Complete(s); err != nil {
 		return err
@@ -36,7 +35,6 @@ func (r Right) Check(s *schema.Schema) error {
 	return r.Cuts.Check(r.Space, r.Coef)
 }
 
-// Size implements engine.Statistic.
 func (r Right) Size(v *engine.View) (int, error) {
 	if err := checkCounted(right, v); err != nil {
 		return 0, err
@@ -44,10 +42,8 @@ func (r Right) Size(v *engine.View) (int, error) {
 	return r.Cuts.Count, r.Cuts.Check(r.Space, r.Coef)
 }
 
-// Columns implements engine.Statistic.
 func (r Right) Columns() []int { return r.Space.Columns }
 
-// Of asks t.
 func (r Right) Of(ctx context.Context, t engine.Table) ([]int64, error) {
 	return statistic.Sum(ctx, t, r)
 }
@@ -58,10 +54,8 @@ type rightAdder struct {
 	side [1 << 8]uint8
 }
 
-// Adder implements engine.Statistic.
 func (r Right) Adder(run *engine.Run) engine.Adder {
 	return &rightAdder{kernel.NewRightRows(r.Space, run.Cols, r.Coef, r.Cuts), run, run.Positive()}
 }
 
-// Add implements engine.Adder.
 func (a *rightAdder) Add() { a.RightRows.Add(a.run.Labels, &a.side) }

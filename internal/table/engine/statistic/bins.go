@@ -15,6 +15,19 @@ func columnsOf(bins []feature.Bins) (columns []int) {
 	return columns
 }
 
+// binReader finds the bins of the rows of a run.
+type binReader struct {
+	*feature.BoundBins
+	bins, spare []uint32
+}
+
+// read is the bins of n rows, until it is called again.
+func (r *binReader) read(n int) []uint32 {
+	r.bins, r.spare = room(r.bins, n), room(r.spare, n)
+	r.Read(0, r.bins, r.spare)
+	return r.bins
+}
+
 // checkBins refuses bins that a table of schema s cannot have.
 func checkBins(s *schema.Schema, bins []feature.Bins) error {
 	for k := range bins {

@@ -31,18 +31,14 @@ func (c ClassResiduals) Check(s *schema.Schema) error {
 	return c.Bins.Check(s)
 }
 
-// Size implements engine.Statistic.
 func (c ClassResiduals) Size(v *engine.View) (int, error) {
 	return 2 * len(c.Under.Start) * c.Bins.Len(), c.Under.checkWhole(v)
 }
 
-// Columns implements engine.Statistic.
 func (c ClassResiduals) Columns() []int { return c.Bins.Columns() }
 
-// Score implements engine.Scored.
 func (c ClassResiduals) Score() engine.Score { return c.Under }
 
-// Of asks t.
 func (c ClassResiduals) Of(ctx context.Context, t engine.Table) (out Residuals, err error) {
 	all, err := Sum(ctx, t, c)
 	if err != nil {
@@ -54,28 +50,22 @@ func (c ClassResiduals) Of(ctx context.Context, t engine.Table) (out Residuals, 
 }
 
 type classResidualsAdder struct {
-	sums        // above, then below; by class, then bin
-	run         *engine.Run
-	bins        *feature.BoundBins
-	size        int       // the number of bins
-	p           []float64 // of each class
-	read, spare []uint32
+	sums // above, then below; by class, then bin
+	run  *engine.Run
+	bins binReader
+	size int       // the number of bins
+	p    []float64 // of each class
 }
 
-// Adder implements engine.Statistic.
 func (c ClassResiduals) Adder(run *engine.Run) engine.Adder {
 	classes := len(c.Under.Start)
-	return &classResidualsAdder{sums: make(sums, 2*classes*c.Bins.Len()), run: run, bins: c.Bins.Bind(run.Cols),
-		size: c.Bins.Len(), p: make([]float64, classes)}
+	return &classResidualsAdder{make(sums, 2*classes*c.Bins.Len()), run, binReader{BoundBins: c.Bins.Bind(run.Cols)},
+		c.Bins.Len(), make([]float64, classes)}
 }
 
-// Add implements engine.Adder.
 func (a *classResidualsAdder) Add() {
-	n, classes := a.run.Rows(), len(a.p)
-	a.read, a.spare = room(a.read, n), room(a.spare, n)
-	a.bins.Read(0, a.read, a.spare)
-	weight := int64(engine.WeightOne)
-	for i, b := range a.read {
+	classes, weight := len(a.p), int64(engine.WeightOne)
+	for i, b := range a.bins.read(a.run.Rows()) {
 		writeSoftmax(a.run.Scores[i*classes:][:classes], a.p)
 		if a.run.Weights != nil {
 			weight = int64(a.run.Weights[i])

@@ -75,7 +75,6 @@ func ErrParts(kind string) error { return fmt.Errorf("statistic: %s must have it
 // sums are the sums of an adder that are kept as they are asked for.
 type sums []int64
 
-// AddTo implements engine.Adder.
 func (s sums) AddTo(into []int64) {
 	for i, x := range s {
 		into[i] += x

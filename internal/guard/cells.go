@@ -122,8 +122,8 @@ func sumDistances(a, b []int64) (sum int64) {
 // ClassCells are sealed counts of rows by column, class and bin, or what the rows weigh.
 type ClassCells struct {
 	of     *Guard
-	cells  inside.Sealed[[]statistic.ClassCounts]
-	public []bool // by column
+	cells  inside.Sealed[[][][]int64] // by bins, class and bin
+	public []bool                     // by column
 	asked  any
 }
 
@@ -147,13 +147,13 @@ func (c *ClassCells) counts(rows []int64, vectors int, public bool) *Sum {
 
 // Part is the counts of one of the bins by class, then bin.
 func (c *ClassCells) Part(k int) *Sum {
-	return c.counts(slices.Concat(c.cells()[k].Rows...), 1, c.public[k]).formed(c.asked, ClassPart, k, nil)
+	return c.counts(slices.Concat(c.cells()[k]...), 1, c.public[k]).formed(c.asked, ClassPart, k, nil)
 }
 
 // Classes is the number of rows of each class, or what they weigh. It is public if the label is.
 func (c *ClassCells) Classes() *Sum {
-	rows := make([]int64, len(c.cells()[0].Rows))
-	for class, byBin := range c.cells()[0].Rows {
+	rows := make([]int64, len(c.cells()[0]))
+	for class, byBin := range c.cells()[0] {
 		for _, n := range byBin {
 			rows[class] += n
 		}
@@ -174,8 +174,8 @@ func (c *ClassCells) Class(class int) *Sum {
 
 // rowsOf is the counts of one of the bins whatever the class, by bin.
 func (c *ClassCells) rowsOf(k int) []int64 {
-	rows := make([]int64, len(c.cells()[k].Rows[0]))
-	for _, byBin := range c.cells()[k].Rows {
+	rows := make([]int64, len(c.cells()[k][0]))
+	for _, byBin := range c.cells()[k] {
 		for b, n := range byBin {
 			rows[b] += n
 		}

@@ -36,7 +36,7 @@ func (g *Guard) ClassSlope(ctx context.Context, f *StepScore, sh *feature.LevelS
 // ClassResiduals are sealed residuals of one column by class and bin.
 type ClassResiduals struct {
 	of   *Guard
-	rest inside.Sealed[statistic.Residuals]
+	rest inside.Sealed[[][]int64] // by class, then bin
 }
 
 // ClassResiduals adds up what the labels say beyond the score f: see statistic.ClassResiduals.
@@ -58,8 +58,8 @@ func (g *Guard) Distances(columns []*ClassResiduals) (*Scores, error) {
 			return nil, fmt.Errorf("guard: scores must be of one guard")
 		}
 		score := mech.Ratio{Den: 2 * engine.WeightOne}
-		for class := range r.rest().Above {
-			score.Num += sumDistances(r.rest().Above[class], r.rest().Below[class])
+		for _, byBin := range r.rest() {
+			score.Num += sumSizes(byBin)
 		}
 		values = append(values, score)
 	}
@@ -155,15 +155,22 @@ func (s *GridSlopes) scores(lengths float64, of func(*feature.Grid, *statistic.G
 
 func sumLengths(sums *statistic.GridSums, norm statistic.SlopeNorm) (total int64) {
 	width := len(sums.Slopes) / len(sums.Curves)
-	nowhere := make([]int64, width)
 	for at := 0; at < len(sums.Slopes); at += width {
 		if cell := sums.Slopes[at:][:width]; norm == statistic.SlopesL2 {
 			total += euclidean(cell)
 		} else {
-			total += sumDistances(cell, nowhere)
+			total += sumSizes(cell)
 		}
 	}
 	return total
+}
+
+// sumSizes is Σ |x|.
+func sumSizes(x []int64) (sum int64) {
+	for _, n := range x {
+		sum += max(n, -n)
+	}
+	return sum
 }
 
 // euclidean is the length of x, rounded.

@@ -79,8 +79,8 @@ func (a totals) addAnswers(t *testing.T, m *Table, weighed bool) {
 	classes, err := statistic.ClassCells{Bins: bins[:3]}.Of(ctx, m)
 	must(err)
 	for k := range classes {
-		for label := range classes[k].Rows {
-			addAll(a, fmt.Sprint("classes", k, label), classes[k].Rows[label])
+		for label := range classes[k] {
+			addAll(a, fmt.Sprint("classes", k, label), classes[k][label])
 		}
 	}
 	// Keys of 14 bits, of two fields of 9, of more than 32, and of two words.
@@ -107,9 +107,8 @@ func (a totals) addAnswers(t *testing.T, m *Table, weighed bool) {
 	slope, err := statistic.ClassSlope{Under: score, Along: &feature.LevelShape{Bins: bins[2], Steps: [][]float64{steps, make([]float64, len(steps))}}, Most: 0.5}.Of(ctx, m)
 	must(err)
 	addAll(a, "slope", []int64{slope.Gain, slope.HalfCurve})
-	for label := range rest.Above {
-		addAll(a, fmt.Sprint("above", label), rest.Above[label])
-		addAll(a, fmt.Sprint("below", label), rest.Below[label])
+	for label := range rest {
+		addAll(a, fmt.Sprint("residuals", label), rest[label])
 	}
 	if weighed {
 		return

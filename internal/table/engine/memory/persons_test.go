@@ -94,7 +94,7 @@ func TestWeighedAnswersEqualATwin(t *testing.T) {
 			for _, n := range groups.Counts[label] {
 				byGroup += n
 			}
-			got := []int64{classes[0].Rows[label][0] + classes[0].Rows[label][1], classes[1].Rows[label][0], int64(byGroup),
+			got := []int64{classes[0][label][0] + classes[0][label][1], classes[1][label][0], int64(byGroup),
 				cells[1].Positive[0]}
 			if label == 1 {
 				got[3] = cells[1].Negative[0]
@@ -136,7 +136,7 @@ func TestViewsKeepWhatPersonsAllow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, rows := range cells[0].Rows {
+		for _, rows := range cells[0] {
 			for _, x := range rows {
 				sum += x
 			}

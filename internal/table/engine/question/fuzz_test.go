@@ -126,13 +126,13 @@ func FuzzSums(f *testing.F) {
 
 // A message of another version is refused by its number.
 func TestOtherVersionsAreRefused(t *testing.T) {
-	text := bytes.Replace(someQuestions(t)[0], []byte(`"Version":4`), []byte(`"Version":5`), 1)
+	text := bytes.Replace(someQuestions(t)[0], []byte(`"Version":5`), []byte(`"Version":6`), 1)
 	if _, err := question.Decode(census.Schema(), text); err == nil ||
-		err.Error() != "question: question of version 5, this is version 4" {
+		err.Error() != "question: question of version 6, this is version 5" {
 		t.Errorf("error %v", err)
 	}
-	if _, err := question.DecodeSums([]byte{5, 0, 0, 0, 0}); err == nil ||
-		err.Error() != "question: answer of version 5, this is version 4" {
+	if _, err := question.DecodeSums([]byte{6, 0, 0, 0, 0}); err == nil ||
+		err.Error() != "question: answer of version 6, this is version 5" {
 		t.Errorf("error %v", err)
 	}
 }

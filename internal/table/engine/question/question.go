@@ -15,7 +15,7 @@ import (
 
 // Version is the number of this form of questions and answers. Processes with different ones
 // refuse each other.
-const Version = 4
+const Version = 5
 
 // Kind names a method of engine.Table.
 type Kind string

@@ -14,11 +14,6 @@ import (
 // a row adds 1, or at most engine.WeightOne, to one cell of each.
 type ClassCells struct{ Bins []feature.Bins }
 
-// ClassCounts are the rows of a column by the class of their label and their bin.
-type ClassCounts struct {
-	Rows [][]int64 // by class, then bin
-}
-
 var classCells = Register[ClassCells]("class_cells")
 
 func (c ClassCells) Check(s *schema.Schema) error {
@@ -37,14 +32,15 @@ func (c ClassCells) Size(v *engine.View) (n int, err error) {
 
 func (c ClassCells) Columns() []int { return columnsOf(c.Bins) }
 
-func (c ClassCells) Of(ctx context.Context, t engine.Table) ([]ClassCounts, error) {
+// Of is the counts by bins, class and bin.
+func (c ClassCells) Of(ctx context.Context, t engine.Table) ([][][]int64, error) {
 	all, err := Sum(ctx, t, c)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]ClassCounts, len(c.Bins))
+	out := make([][][]int64, len(c.Bins))
 	for k := range out {
-		out[k].Rows, all = cutLists(all, t.Schema().Classes(), c.Bins[k].Len())
+		out[k], all = cutLists(all, t.Schema().Classes(), c.Bins[k].Len())
 	}
 	return out, nil
 }

@@ -379,7 +379,7 @@ func checkBound(t *testing.T, d *drawn, of engine.Statistic, v *engine.View, row
 		bound("slopes", sizes <= weight && one[1] >= 0)
 	case ClassResiduals:
 		sizes, _ := lengths(one)
-		bound("residuals", sizes <= 2*weight && smallest(one) >= 0)
+		bound("residuals", sizes <= 2*weight)
 	case GridSlopes:
 		for k := range of.Grids {
 			g, rest := of.cutSums(one, &of.Grids[k])

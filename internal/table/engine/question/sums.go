@@ -183,11 +183,11 @@ func DecodeSums(b []byte) (*Sums, error) {
 			return nil, fmt.Errorf("question: answer of version %d, this is version %d", all[0], Version)
 		}
 	}
-	const lengths = 5 // the version among them
-	if len(all) < lengths || slices.Max(all[:lengths]) > math.MaxInt32 {
+	var head [5]uint64
+	if copy(head[:], all) < len(head) || slices.Max(head[:]) > math.MaxInt32 {
 		return nil, errAnswer
 	}
-	plain, words, counters, keys, all := all[1], all[2], all[3], all[4], all[lengths:]
+	plain, words, counters, keys, all := head[1], head[2], head[3], head[4], all[len(head):]
 	if (words == 0) != (counters == 0) || words == 0 && keys > 0 || words > 0 && plain > 0 ||
 		uint64(len(all)) != plain+keys*(words+counters) {
 		return nil, errAnswer

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/discreet-dp/discreet/internal/table/engine"
 )
 
 // Sums is an answer: integers, each a sum over rows. Either Plain, as many as the question asks
@@ -75,75 +73,7 @@ func merge(a, b *Sums) (*Sums, error) {
 	for i, x := range b.Plain {
 		a.Plain[i] += x
 	}
-	out := &Sums{Plain: a.Plain, Words: a.Words, Counters: a.Counters, Keys: make([]uint64, 0, len(a.Keys)+len(b.Keys)),
-		Counts: make([]uint64, 0, len(a.Counts)+len(b.Counts))}
-	for a.Len() > 0 && b.Len() > 0 {
-		first := a
-		switch slices.Compare(a.keyAt(0), b.keyAt(0)) {
-		case 0:
-			for c, n := range a.countsAt(0) {
-				b.Counts[c] += n
-			}
-			a.cutFirst()
-			continue
-		case 1:
-			first = b
-		}
-		out.Keys, out.Counts = append(out.Keys, first.keyAt(0)...), append(out.Counts, first.countsAt(0)...)
-		first.cutFirst()
-	}
-	out.Keys = append(append(out.Keys, a.Keys...), b.Keys...)
-	out.Counts = append(append(out.Counts, a.Counts...), b.Counts...)
-	return out, nil
-}
-
-func (s *Sums) cutFirst()               { s.Keys, s.Counts = s.Keys[s.Words:], s.Counts[s.Counters:] }
-func (s *Sums) keyAt(i int) []uint64    { return s.Keys[i*s.Words:][:s.Words] }
-func (s *Sums) countsAt(i int) []uint64 { return s.Counts[i*s.Counters:][:s.Counters] }
-
-// sumsOfGroups has a key word for each column: a category's code, or a number's bits such that
-// they are in the order of the numbers. So keys mean the same in every part of a table.
-func sumsOfGroups(g *engine.Groups, cols []int, classes int) *Sums {
-	words := max(1, len(cols))
-	keys := make([][]uint64, g.Len)
-	order := make([]int, g.Len)
-	for i := range keys {
-		order[i] = i
-		key := make([]uint64, words)
-		for k, j := range cols {
-			key[k] = uint64(g.Cols[j].Codes.At(i))
-			if g.Cols[j].Values != nil {
-				key[k] = orderedBits(g.Cols[j].MarkedValue(uint32(key[k])))
-			}
-		}
-		keys[i] = key
-	}
-	slices.SortFunc(order, func(a, b int) int { return slices.Compare(keys[a], keys[b]) })
-	out := &Sums{Words: words, Counters: classes}
-	for _, i := range order {
-		out.Keys = append(out.Keys, keys[i]...)
-		for class := range classes {
-			out.Counts = append(out.Counts, g.Counts[class][i])
-		}
-	}
-	return out
-}
-
-// orderedBits are bits of x, not NaN, that are in the order of the numbers.
-func orderedBits(x float64) uint64 {
-	b := math.Float64bits(x)
-	if b>>63 != 0 {
-		return ^b
-	}
-	return b | 1<<63
-}
-
-// fromOrdered is the number of these orderedBits.
-func fromOrdered(b uint64) float64 {
-	if b>>63 == 0 {
-		return math.Float64frombits(^b)
-	}
-	return math.Float64frombits(b &^ (1 << 63))
+	return mergeKeys(a, b), nil
 }
 
 // Encode writes an answer: the version, four lengths and the numbers, each as a variable-length

@@ -5,9 +5,7 @@ package question
 import (
 	"context"
 	"fmt"
-	"slices"
 
-	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/solver"
 	"github.com/discreet-dp/discreet/internal/table/feature"
@@ -99,90 +97,4 @@ func (t *Table) Sum(ctx context.Context, of engine.Statistic) ([]int64, error) {
 		return nil, err
 	}
 	return s.Plain, nil
-}
-
-func (t *Table) Mistakes(
-	ctx context.Context, sp *feature.Space, cs []feature.Threshold,
-) (*engine.Patterns, error) {
-	if err := t.checkBinary("mistakes of thresholds"); err != nil {
-		return nil, err
-	}
-	s, err := t.ask(ctx, Question{Kind: Mistakes, Space: sp, Thresholds: cs}, -1)
-	if err != nil {
-		return nil, err
-	}
-	return &engine.Patterns{Words: (len(cs) + 63) / 64, Bits: s.Keys, Count: s.Counts}, nil
-}
-
-func (t *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) {
-	g := &engine.Groups{Cols: make([]column.Column, len(t.schema.Columns)),
-		Counts: make([][]uint64, t.schema.Classes())}
-	s, err := t.ask(ctx, Question{Kind: Groups, Columns: cols}, -1)
-	if err != nil {
-		return nil, err
-	}
-	g.Len = s.Len()
-	codes, values, sizes := t.codeKeys(s, cols)
-	order := orderOfGroups(codes, sizes, g.Len)
-	for k, j := range cols {
-		sorted := make([]uint32, g.Len)
-		for i, at := range order {
-			sorted[i] = codes[k][at]
-		}
-		g.Cols[j] = column.Column{Codes: column.Narrow(sorted, sizes[k]), Values: values[k]}
-		if c := &t.schema.Columns[j]; c.Marks() > 0 {
-			g.Cols[j].TakeMarks(c.Clamp(*c.Default))
-		}
-	}
-	for class := range g.Counts {
-		g.Counts[class] = make([]uint64, g.Len)
-		for i, at := range order {
-			g.Counts[class][i] = s.countsAt(at)[class]
-		}
-	}
-	return g, nil
-}
-
-// codeKeys turns keys back into codes of columns, numbers' into those of a dictionary of all.
-func (t *Table) codeKeys(s *Sums, cols []int) (codes [][]uint32, values [][]float64, sizes []int) {
-	for k, j := range cols {
-		words := make([]uint64, s.Len())
-		for i := range words {
-			words[i] = s.keyAt(i)[k]
-		}
-		own, size := make([]uint32, len(words)), t.schema.Columns[j].Codes()
-		var dictionary []float64
-		if t.schema.Columns[j].Kind == schema.Category {
-			for i, w := range words {
-				own[i] = uint32(w)
-			}
-		} else {
-			distinct := slices.Compact(slices.Sorted(slices.Values(words)))
-			size = len(distinct)
-			for i, w := range words {
-				at, _ := slices.BinarySearch(distinct, w)
-				own[i] = uint32(at)
-			}
-			for _, w := range distinct {
-				dictionary = append(dictionary, fromOrdered(w))
-			}
-		}
-		codes, values, sizes = append(codes, own), append(values, dictionary), append(sizes, size)
-	}
-	return codes, values, sizes
-}
-
-// orderOfGroups is the order of groups by their packed keys.
-func orderOfGroups(codes [][]uint32, sizes []int, n int) []int {
-	fields, keyBits := engine.PackKeys(sizes)
-	words := (keyBits + 63) / 64
-	keys, order := make([]uint64, n*words), make([]int, n)
-	for i := range order {
-		order[i] = i
-		for k, f := range fields {
-			keys[i*words+f.Word] |= uint64(codes[k][i]) << f.Shift
-		}
-	}
-	slices.SortFunc(order, func(a, b int) int { return slices.Compare(keys[a*words:][:words], keys[b*words:][:words]) })
-	return order
 }

@@ -27,7 +27,7 @@ var sited = []mutant{
 	{Row: "sites 6", Bug: "the runs of a form may be any", File: "internal/federated/sites/respond.go",
 		Old:     `ok = ok && at >= 0 && at < runs`,
 		New:     `ok = ok && at >= 0`,
-		Package: "./internal/federated/sites", Test: "TestHostileForms"},
+		Package: "./internal/federated/sites", Test: "TestRunsBesideTheirNumberAreRefused"},
 	{Row: "sites 7", Bug: "a number may be asked with another text", File: "internal/service/site/server.go",
 		Old:     `case old != nil && old.Ask != digest:`,
 		New:     `case false:`,

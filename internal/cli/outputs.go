@@ -313,10 +313,10 @@ func checkFolder(op, flag, path, names string) error {
 // first, so their names are near the beginning.
 const maxHead = 1 << 20
 
-// checkDatabase refuses a database of another program, or of another kind. A database without tables
-// belongs to no program: a process that was killed, or one that is just starting, leaves such a file.
-// The log next to a file may hold tables that are not in the file yet. It is examined first, because
-// it disappears once the file holds them.
+// checkDatabase refuses a database of another program, or of another kind. A database without
+// tables is accepted: a process that was killed, or one that is creating it now, leaves such a file.
+// A log next to the file may hold tables that the file does not have yet. The log is looked for
+// first, because it is deleted once the file holds them.
 func checkDatabase(op, flag, path, table string) error {
 	if atomicfile.KindOf(path) != atomicfile.Database {
 		return nil

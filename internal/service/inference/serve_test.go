@@ -483,8 +483,8 @@ func TestGRPCRefusalsRepeatNothing(t *testing.T) {
 		raw = append(raw, []byte("canary"))
 	}
 	for what, r := range map[string]*oip.ModelInferRequest{
-		"a strange model":   {ModelName: "canary"},
-		"a strange version": {ModelName: "v1-votes", ModelVersion: "canary"},
+		"a strange model":       {ModelName: "canary"},
+		"a strange version":     {ModelName: "v1-votes", ModelVersion: "canary"},
 		"a strange type":        {ModelName: "v1-votes", Inputs: every},
 		"a strange binary type": {ModelName: "v1-votes", Inputs: binary, RawInputContents: raw},
 		"a strange column": {ModelName: "v1-votes", Inputs: []*tensor{{Name: "canary", Datatype: "BYTES", Shape: []int64{1},

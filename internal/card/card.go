@@ -266,11 +266,11 @@ func ReadPriceWords(text string) (p dp.Price, err error) {
 	return p, nil
 }
 
-// AddAudit adds what discreet audit --json or attack --json printed into a file. What is
+// AddAudit adds what discreet-lab audit --json or attack --json printed into a file. What is
 // in the file is not repeated if it is none of theirs.
 func (c *Card) AddAudit(path string) error {
 	refuse := &dp.ParamError{Op: "card", Param: "audit",
-		Want: "must be what discreet audit --json or attack --json printed", Got: path}
+		Want: "must be what discreet-lab audit --json or attack --json printed", Got: path}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("card: audit: %w", err)
@@ -283,7 +283,7 @@ func (c *Card) AddAudit(path string) error {
 
 // AddAuditText is AddAudit for what such a file holds.
 func (c *Card) AddAuditText(text []byte) error {
-	refuse := errors.New("card: the audit must be what discreet audit --json or attack --json printed")
+	refuse := errors.New("card: the audit must be what discreet-lab audit --json or attack --json printed")
 	var a struct {
 		Subject, Learner, Verdict string
 		LowerBound                *float64 `json:"lower_bound"`

@@ -8,8 +8,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/audit"
-	"github.com/discreet-dp/discreet/internal/plot"
+	"github.com/discreet-dp/discreet/lab/internal/audit"
+	"github.com/discreet-dp/discreet/lab/internal/plot"
 )
 
 // Audit is an audit in numbers, for programs.

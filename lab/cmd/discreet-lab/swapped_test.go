@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/cli/clitest"
 	"github.com/discreet-dp/discreet/internal/commands"
@@ -17,7 +19,7 @@ import (
 // What the tests in mistaken_test.go, a link, go by: the commands that discreet does not have. It tries
 // all others itself.
 
-var newBoth = newRoot
+func programOf(string) func(*cli.App) *cobra.Command { return newRoot }
 
 const server = "https://127.0.0.1:1"
 
@@ -37,7 +39,7 @@ const (
 )
 
 func TestEveryFileFlagIsTried(t *testing.T) {
-	for what := range namedFiles(newBoth(&cli.App{Stdout: io.Discard, Stderr: io.Discard})) {
+	for what := range namedFiles(newRoot(&cli.App{Stdout: io.Discard, Stderr: io.Discard})) {
 		command, flag, _ := strings.Cut(what, " ")
 		if slices.Contains(commands.Laboratory, command) && reading[what] == "" && flag != "--out" {
 			t.Errorf("%s names a file and is not tried", what)

@@ -43,9 +43,9 @@ func askPlayed(t *testing.T, v *view, play func(w io.Writer)) (*question.Sums, e
 	return sn.ask(context.Background(), aQuestion, v)
 }
 
-func answerOf(block, id string, n uint64) func(io.Writer) {
+func answerOf(block, id string, n int64) func(io.Writer) {
 	return func(w io.Writer) {
-		send(w, header{Op: "answer", Block: block, ID: id}, (&question.Sums{Plain: []uint64{n}}).Encode())
+		send(w, header{Op: "answer", Block: block, ID: id}, (&question.Sums{Plain: []int64{n}}).Encode())
 	}
 }
 
@@ -76,7 +76,7 @@ func TestBlocksCountOnce(t *testing.T) {
 				}
 			})
 			switch {
-			case c.want == "" && (err != nil || !reflect.DeepEqual(sums.Plain, []uint64{12})):
+			case c.want == "" && (err != nil || !reflect.DeepEqual(sums.Plain, []int64{12})):
 				t.Errorf("%s: %v, %v", c.name, sums, err)
 			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
 				t.Errorf("%s: error %v, want %q", c.name, err, c.want)

@@ -6,5 +6,5 @@ import (
 	"github.com/discreet-dp/discreet/internal/atomicfile"
 )
 
-// CheckWritable tells whether path can be written, and leaves nothing behind.
+// CheckWritable returns an error if path cannot be written. It leaves nothing behind.
 func CheckWritable(path string) error { return atomicfile.Check(path) }

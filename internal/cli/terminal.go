@@ -9,7 +9,7 @@ import (
 	"github.com/vbauerster/mpb/v8/cwriter"
 )
 
-// findTerminal returns what w writes to, if that is a terminal.
+// findTerminal returns the file that w writes to, if it is a terminal.
 func findTerminal(w io.Writer) (*os.File, bool) {
 	f, ok := w.(*os.File)
 	return f, ok && cwriter.IsTerminal(int(f.Fd()))

@@ -34,7 +34,7 @@ func (r *Report) WriteHTML(w io.Writer) error {
 	return page.WriteHTML(w)
 }
 
-// charts are the pictures of one model of two classes.
+// charts draws the charts of one model of two classes.
 func (r *Report) charts() []sheet.Chart {
 	class := r.Release.Levels[r.Release.Positive]
 	spread := fmt.Sprintf("%.0f %% intervals.", 100*Confidence)

@@ -17,8 +17,8 @@ import (
 
 const notPrivate = "Not private: exact numbers about the rows that were evaluated"
 
-// charts are the pictures of an evaluation: calibration, and of two classes precision and
-// recall, and what is found among those who score highest.
+// charts draws the charts of an evaluation: calibration and, for two classes, precision against recall
+// and the positive rows among those with the highest scores.
 func (e *Evaluation) charts() []sheet.Chart {
 	scored := "of the predicted class"
 	if e.positive != "" {
@@ -70,7 +70,7 @@ func (e *Evaluation) charts() []sheet.Chart {
 	})
 }
 
-// WriteHTML writes numbers and pictures as one page that loads nothing.
+// WriteHTML writes numbers and charts as one self-contained page.
 func (e *Evaluation) WriteHTML(w io.Writer) error {
 	file, err := model.Marshal(e.model)
 	if err != nil {

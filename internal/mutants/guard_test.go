@@ -164,7 +164,7 @@ var guarded = []mutant{
 		Package: "./internal/guard", Test: "TestHostileLearner"},
 	{Row: "guard 44", Bug: "a run may lie beside the runs", File: "internal/guard/cells.go",
 		Old:     `if r := runOf[b]; r < runs {`,
-		New:     `if r := runOf[b]; r < len(values) {`,
+		New:     `if r := runOf[b]; r < runs+len(rows) {`,
 		Package: "./internal/guard", Test: "TestOutOfPlaceCountsAsNothing"},
 	{Row: "guard 45", Bug: "a feature may lie beside its class", File: "internal/guard/groups.go",
 		Old:     `f >= size ||`,

@@ -5,6 +5,7 @@ package question_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"reflect"
 	"testing"
 
@@ -126,14 +127,16 @@ func FuzzSums(f *testing.F) {
 
 // A message of another version is refused by its number.
 func TestOtherVersionsAreRefused(t *testing.T) {
-	text := bytes.Replace(someQuestions(t)[0], []byte(`"Version":5`), []byte(`"Version":6`), 1)
-	if _, err := question.Decode(census.Schema(), text); err == nil ||
-		err.Error() != "question: question of version 6, this is version 5" {
-		t.Errorf("error %v", err)
-	}
-	if _, err := question.DecodeSums([]byte{6, 0, 0, 0, 0}); err == nil ||
-		err.Error() != "question: answer of version 6, this is version 5" {
-		t.Errorf("error %v", err)
+	for _, version := range []int{question.Version - 1, question.Version + 1} {
+		text := bytes.Replace(someQuestions(t)[0], fmt.Appendf(nil, `"Version":%d`, question.Version),
+			fmt.Appendf(nil, `"Version":%d`, version), 1)
+		want := fmt.Sprintf(" of version %d, this is version %d", version, question.Version)
+		if _, err := question.Decode(census.Schema(), text); err == nil || err.Error() != "question: question"+want {
+			t.Errorf("error %v", err)
+		}
+		if _, err := question.DecodeSums([]byte{byte(version), 0, 0, 0, 0}); err == nil || err.Error() != "question: answer"+want {
+			t.Errorf("error %v", err)
+		}
 	}
 }
 

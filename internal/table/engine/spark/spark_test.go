@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -170,8 +171,8 @@ func TestWorkerAnswersAsMemory(t *testing.T) {
 	if answer, _ := w.call(header{Op: "ask"}, text, data[0]); answer.Error == "" {
 		t.Error("a damaged block is not refused")
 	}
-	if answer, _ := w.call(header{Op: "ask"}, bytes.Replace(text, []byte(`"Version":4`), []byte(`"Version":5`), 1),
-		data[0]); !strings.Contains(answer.Error, "version 5") {
+	next := bytes.Replace(text, fmt.Appendf(nil, `"Version":%d`, question.Version), fmt.Appendf(nil, `"Version":%d`, question.Version+1), 1)
+	if answer, _ := w.call(header{Op: "ask"}, next, data[0]); !strings.Contains(answer.Error, fmt.Sprintf("version %d, this", question.Version+1)) {
 		t.Errorf("error %q", answer.Error)
 	}
 	if answer, _ := w.call(header{Op: "code", Name: "0-1"}, []byte("no Parquet")); !strings.Contains(answer.Error,

@@ -52,3 +52,21 @@ func TestWhatFitsNoTableIsRefused(t *testing.T) {
 		t.Error("grids of another column have slopes")
 	}
 }
+
+// FullCaps is a variable that anyone may write to. Caps are cut all the same.
+func TestCapsHoldWhateverFullCapsSay(t *testing.T) {
+	before := FullCaps
+	defer func() { FullCaps = before }()
+	FullCaps = Caps{1, 1}
+	d := draw(2, false)
+	d.s.Label.Levels, d.s.Label.Positive, d.weights = d.s.Label.Levels[:2], 1, nil
+	d.labels = make([]uint8, drawnRows)
+	c := Cells{Bins: []feature.Bins{d.column(2)}, Caps: Caps{1, 1}}
+	var sum int64
+	for _, x := range d.pass(c, engine.NewView(d.s, engine.WholeLabel), d.Perm(drawnRows), drawnRows, 0) {
+		sum += x
+	}
+	if sum != drawnRows {
+		t.Errorf("%d rows of a cap of 1 weigh %d", drawnRows, sum)
+	}
+}

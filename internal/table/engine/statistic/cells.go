@@ -113,7 +113,7 @@ type cellsAdder struct {
 }
 
 func (c Cells) Adder(run *engine.Run) engine.Adder {
-	a := &cellsAdder{run: run, side: run.Positive(), most: [2]uint32{c.Caps[1] << 1, c.Caps[0]<<1 | 1}, cut: c.Caps != FullCaps,
+	a := &cellsAdder{run: run, side: run.Positive(), most: [2]uint32{c.Caps[1] << 1, c.Caps[0]<<1 | 1}, cut: min(c.Caps[0], c.Caps[1]) < engine.WeightOne,
 		weights: weightTables()}
 	for k := range c.Bins {
 		a.places = append(a.places, placeOf(&c.Bins[k], run.Cols))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/question"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -30,10 +31,30 @@ func NewRemote(t *Training, training Digest, send func(ask []byte) ([]mech.Whole
 }
 
 // Table is the table that a learner's questions are asked of. Its answers are zeros, which no one sees;
-// rows is the number of rows if that is public, else 0.
-func (r *Remote) Table(s *schema.Schema, rows int) *question.Table {
-	return question.NewTable(s, rows, r)
+// units is the number of rows or persons of all sites if that is public, else 0.
+func (r *Remote) Table(s *schema.Schema, units int) *question.Table {
+	t := question.NewTable(s, units, r)
+	if s.Person == nil {
+		return t
+	}
+	p := &persons{units: units}
+	p.table = t.WithPersons(p)
+	return p.table
 }
+
+// persons are those of the sites, each of which weighs the rows of its own behind its guard, by the
+// schema. Nothing else can be asked about them: learners that draw rows are refused.
+type persons struct {
+	engine.Persons
+	units int
+	table *question.Table
+}
+
+// Count implements engine.Persons.
+func (p *persons) Count() int { return p.units }
+
+// Weigh implements engine.Persons.
+func (p *persons) Weigh(int) engine.Table { return p.table }
 
 // Ask remembers the question. It implements question.Asker.
 func (r *Remote) Ask(_ context.Context, q *question.Question) (*question.Sums, error) {

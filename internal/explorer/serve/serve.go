@@ -157,7 +157,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, origin string
 		return
 	}
 	call := map[string]func(context.Context, []byte) (any, error){"POST /api/charge": s.budget.charge,
-		"POST /api/result": s.budget.keep, "GET /api/budget": s.budget.show}[r.Method+" "+r.URL.Path]
+		"POST /api/find": s.budget.find, "POST /api/result": s.budget.keep, "GET /api/budget": s.budget.show}[r.Method+" "+r.URL.Path]
 	if call == nil {
 		refuse(w, http.StatusNotFound, "there is no such call")
 		return

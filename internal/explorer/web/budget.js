@@ -36,4 +36,4 @@ export async function enter() {
 }
 
 export const start = () => {};
-export const same = () => ["discreet budget init --ledger l.db --dataset NAME --epsilon 1\ndiscreet budget show --ledger l.db\ndiscreet budget history --ledger l.db --dataset NAME", 'model.spent()  # what the ledger says'];
+export const same = () => ["discreet budget init --ledger l.db --dataset NAME --epsilon 1\ndiscreet ui --ledger l.db --dataset NAME --held-out NAME\ndiscreet budget show --ledger l.db\ndiscreet budget history --ledger l.db --dataset NAME", 'model.spent()  # what the ledger says'];

@@ -61,7 +61,7 @@ function showForecast() {
 
 async function draw() {
   const around = Number(app.state.epsilon), all = [around, 1, 0.1, 0.3, 3, 0.03, 10, 0.01].filter((e, i, a) => e > 0 && a.indexOf(e) === i);
-  const common = { ...args(), positives: Number(app.state.positives) / 100, seed: 1 };
+  const common = { ...args(), positives: Number(app.state.positives) / 100 };
   app.state.forecast = [];
   $("draw").disabled = true;
   $("stop").hidden = false;

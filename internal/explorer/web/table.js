@@ -14,11 +14,8 @@ const drawn = new Map(); // rows of the form, with what they show
 let edits = Promise.resolve();
 const editAll = changes => edits = edits.then(async () => {
   try {
-    let { yaml } = app.state;
-    for (const [i, [column, set]] of changes.entries()) {
-      if (i) $("count").textContent = `Changing column ${i + 1} of ${changes.length}…`;
-      ({ yaml } = await engine.call("edit", { yaml, column, set }));
-    }
+    if (changes.length > 1) $("count").textContent = `Changing ${changes.length} columns…`;
+    const { yaml } = await engine.call("edit", { yaml: app.state.yaml, changes: changes.map(([column, set]) => ({ column, set })) });
     complain($("table-error"));
     await adopt(yaml);
   } catch (problem) { complain($("table-error"), problem); drawn.clear(); show(); }

@@ -48,15 +48,17 @@ fs.writeFileSync(heldOut, invent(2000, 2));
 // serve starts the program: with a ledger, or as the playground.
 async function serve(counted) {
   const state = fs.mkdtempSync(path.join(folder, "state-")), env = { ...process.env, XDG_STATE_HOME: state };
-  const ledger = ["--ledger", path.join(state, "l.db"), "--dataset", "ward"];
-  if (counted) execFileSync(program, ["budget", "init", ...ledger, "--epsilon", "4"], { env, stdio: "ignore" });
-  const child = spawn(program, ["ui", "--files", files, ...(counted ? ledger : [])], { env });
+  const ledger = ["--ledger", path.join(state, "l.db")];
+  for (const name of counted ? ["ward", "later"] : []) execFileSync(program, ["budget", "init", ...ledger, "--dataset", name, "--epsilon", "4"], { env, stdio: "ignore" });
+  const logged = [], child = spawn(program, ["ui", "--files", files, ...(counted ? [...ledger, "--dataset", "ward", "--held-out", "later"] : [])], { env });
   const address = await new Promise((found, lost) => {
     let said = "";
     for (const out of [child.stdout, child.stderr]) out.on("data", d => { said += d; const a = /http:\S+(?=\s)/.exec(said); if (a) found(a[0]); });
+    child.stdout.on("data", d => logged.push(d));
+    child.stderr.on("data", d => logged.push(d));
     child.on("exit", () => lost(new Error("discreet ui ended: " + said)));
   });
-  return { address, stop: () => new Promise(done => { child.removeAllListeners("exit").on("exit", done); child.kill(); }) };
+  return { address, log: () => Buffer.concat(logged).toString(), stop: () => new Promise(done => { child.removeAllListeners("exit").on("exit", done); child.kill(); }) };
 }
 
 async function watch(browser, name, address) {
@@ -110,7 +112,7 @@ async function judge(page, name, schemes) {
 
 const gone = page => until(page, "the question is answered", () => !document.querySelector("dialog[open]"));
 
-async function walk(watched, Hand, schemes) {
+async function walk(watched, Hand, schemes, counted) {
   const { page, check, address } = watched, hand = new Hand(page), began = Date.now();
   const stop = async name => { await inspect(watched, name); await judge(page, name, schemes); };
   const text = (id, want) => until(page, `${id} says ${want}`, (id, want) => document.getElementById(id).textContent.includes(want), id, want);
@@ -183,6 +185,7 @@ async function walk(watched, Hand, schemes) {
   await hand.press("#view .bar .primary");
   await hand.press("dialog [value=yes]");
   await until(page, "the model is judged privately", () => [...document.querySelectorAll("#view .note")].some(n => /^Private/.test(n.textContent)));
+  await until(page, "the evaluation is kept", () => [...document.querySelectorAll("#view .bar button")].some(b => /^Show private/.test(b.textContent)));
   await stop("10-private");
   await hand.press("#tab-files");
   await hand.press("#view .primary");
@@ -213,6 +216,30 @@ async function walk(watched, Hand, schemes) {
   await until(page, "the download is opened", () => !document.getElementById("budget").hidden);
   await hand.press("#back");
   await until(page, "the model is back", () => document.querySelectorAll("#model option").length === 2);
+  // A page that is closed after a charge goes on with the same job for free.
+  const begin = async () => {
+    await hand.press("#to-plan");
+    await until(page, "there is a price", () => document.querySelector("#price .price"));
+    await hand.press("#next");
+    await hand.upload("#train-file", patients);
+    await hand.press("#begin");
+  };
+  if (counted) {
+    await begin();
+    await hand.press("dialog [value=yes]");
+    await hand.press("#cancel");
+    await text("training", "Cancelled");
+    await page.reload();
+    await until(page, "the engine answers", () => document.documentElement.dataset.engine);
+    await hand.upload("#open", copy);
+    await until(page, "the download is opened", () => !document.getElementById("budget").hidden);
+    await begin();
+    await text("charge-text", "again is free");
+    await hand.press("dialog [value=no]");
+    await gone(page);
+    const spent = await page.evaluate(async () => (await (await fetch("api/budget", { headers: { Authorization: "Bearer " + new URLSearchParams(location.hash.slice(1)).get("token") } })).json()).datasets.map(d => `${d.name} ${d.spent}`));
+    assert.deepEqual(spent, ["ward 2", "later 0.5"]);
+  }
   await inspect(watched, "reopened");
   await Promise.all(watched.seen.bodies);
   assert.deepEqual(watched.seen.wrong, []);
@@ -220,7 +247,7 @@ async function walk(watched, Hand, schemes) {
 }
 
 try {
-  for (const [name, Hand, schemes, counted] of [["chromium", Mouse, ["light", "dark"], true], ["chromium", Keyboard, ["light"], false], ["firefox", Mouse, ["light"], true]]) {
+  for (const [name, Hand, schemes, counted] of [["chromium", Mouse, ["light", "dark"], true], ["chromium", Keyboard, ["light"], false], ["firefox", Mouse, ["light"], true], ["firefox", Keyboard, ["light"], false]]) {
     if (process.env.ONLY && process.env.ONLY !== name + Hand.name) continue;
     if (!programs[name].executablePath) { console.log(`${name}: skipped, it is not installed`); continue; }
     const server = await serve(counted);
@@ -228,9 +255,11 @@ try {
     try {
       const watched = await watch(browser, name, server.address);
       await watched.page.setViewport({ width: 1280, height: 900 });
-      const r = await walk(watched, Hand, schemes).catch(async e => { if (shots) await watched.page.screenshot({ path: path.join(shots, "failed.png") }).catch(() => {}); throw e; });
+      const r = await walk(watched, Hand, schemes, counted).catch(async e => { if (shots) await watched.page.screenshot({ path: path.join(shots, "failed.png") }).catch(() => {}); throw e; });
+      watched.check("the log", server.log());
+      assert.deepEqual(watched.seen.wrong, []);
       console.log(`${name} by ${Hand.name.toLowerCase()}: fine, ${r.seconds.toFixed(1)} s; first paint ${Math.round(r.paint)} ms, engine after ${r.instantiated} ms` + (r.keys ? `; ${r.keys.length} keys` : ""));
-      if (r.keys && shots) fs.writeFileSync(path.join(shots, "keys.txt"), r.keys.join(" ") + "\n");
+      if (r.keys && shots) fs.writeFileSync(path.join(shots, `keys-${name}.txt`), r.keys.join(" ") + "\n");
     } finally { await browser.close(); await server.stop(); }
   }
 } finally { fs.rmSync(folder, { recursive: true }); }

@@ -5,7 +5,7 @@
 import { $, el, facts } from "./dom.js";
 import { Engine } from "./engine.js";
 
-export const empty = () => ({ yaml: "", learner: "auto", epsilon: "0.5", delta: "0", rows: "10000", positives: "50", forecast: [], models: [], spent: [] });
+export const empty = () => ({ yaml: "", learner: "auto", epsilon: "0.5", delta: "0", rows: "10000", positives: "50", strength: "0.85", forecast: [], models: [], spent: [] });
 
 export const app = { state: empty(), checked: undefined, plan: undefined, file: undefined, changed: () => {} };
 export const engine = new Engine();

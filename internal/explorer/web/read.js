@@ -113,7 +113,7 @@ async function evaluate() {
   const earlier = el("div", { class: "bar" }), list = () => earlier.replaceChildren(...(m.evaluations ?? []).map(e =>
     el("button", { type: "button", on: { click: () => failing(async () => draw(await engine.call("released", { released: e.released, costs: e.costs }))) } }, `Show private evaluation ${e.name}`)));
   list();
-  const unnamed = token && !ledger.held_out;
+  const unnamed = Boolean(token && !ledger.held_out);
   const bar = el("div", { class: "bar" }, el("button", { type: "button", disabled: !heldOut, on: { click: () => run() } }, "Evaluate, not private"),
     el("button", { type: "button", class: "primary", disabled: !heldOut || unnamed, on: { click: () => run(form.elements.epsilon.value.trim()) } }, "Evaluate privately…"));
   return [el("p", { class: "lead" }, "Rows that were not trained on say how well the model predicts. Without a price the numbers are exact and so not private: show them only to people who may see these rows."),

@@ -312,27 +312,29 @@ func checkFolder(op, flag, path, names string) error {
 const maxHead = 1 << 20
 
 // checkDatabase refuses to keep something in another program's database or another kind of this
-// one's. A log beside it may hold tables that are not in the file yet.
+// one's. A database without tables belongs to no program: a process that was killed, or another that begins
+// it now, leaves such a file. The log beside a file may hold tables that are not in it yet, and is
+// looked for first, since it goes once the file holds them.
 func checkDatabase(op, flag, path, table string) error {
 	if atomicfile.KindOf(path) != atomicfile.Database {
 		return nil
 	}
+	_, noLog := os.Stat(path + "-wal")
 	f, err := os.Open(path)
 	if err != nil {
 		return nil // opening it says why
 	}
 	defer f.Close()
 	head, err := io.ReadAll(io.LimitReader(f, maxHead))
-	if err != nil || bytes.Contains(head, []byte("CREATE TABLE "+table)) {
+	holds := func(what string) bool { return bytes.Contains(head, []byte("CREATE "+what)) }
+	if err != nil || holds("TABLE "+table) {
 		return nil
 	}
-	_, noLog := os.Stat(path + "-wal")
+	foreign := noLog != nil && holds("")
 	for _, other := range []string{LedgerTable, AggregatorTable, HelperTable, BookTable} {
-		if bytes.Contains(head, []byte("CREATE TABLE "+other)) {
-			noLog = os.ErrExist
-		}
+		foreign = foreign || holds("TABLE "+other)
 	}
-	if noLog != nil {
+	if foreign {
 		return Refuse(op, flag, fmt.Sprintf("must be a database with the table %s, or not exist", table), path)
 	}
 	return nil

@@ -99,7 +99,8 @@ func chargeOf(t *testing.T, epsilon, job string) string {
 
 func TestFilesByExactPathsAlone(t *testing.T) {
 	s := startServer(t)
-	for path, want := range map[string]string{"/": "<p>page", "/index.html": "<p>page", "/worker.js": "own", "/explorer.wasm": "packed"} {
+	for path, want := range map[string]string{"/": "<p>page", "/index.html": "<p>page", "/worker.js": "own", "/explorer.wasm": "packed",
+		"/counted.js": "export const counted = true;\n"} {
 		status, body, header := s.request(t, "GET", path, "", nil)
 		if status != 200 || body != want {
 			t.Errorf("%s: %d %q", path, status, body)

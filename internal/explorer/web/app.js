@@ -4,12 +4,17 @@
 // file of rows is kept as a handle, which is read only after its charge.
 import { $, el, facts } from "./dom.js";
 import { Engine } from "./engine.js";
+import { counted } from "./counted.js";
 
 export const empty = () => ({ yaml: "", learner: "auto", epsilon: "0.5", delta: "0", rows: "10000", positives: "50", strength: "0.85", forecast: [], models: [], spent: [] });
 
 export const app = { state: empty(), checked: undefined, plan: undefined, file: undefined, changed: () => {} };
 export const engine = new Engine();
 export const token = new URLSearchParams(location.hash.slice(1)).get("token");
+
+// A page that was opened by another address than the one that discreet ui printed charges nothing, and so
+// trains nothing: the table has a budget.
+export const locked = counted && !token && "This page has a budget, but was opened without its token: open the address that discreet ui printed.";
 
 export const bytesOf = async blob => new Uint8Array(await blob.arrayBuffer());
 export const named = () => app.checked?.name || "this table";
@@ -35,6 +40,7 @@ export const finish = plan => begun.delete(JSON.stringify(plan));
 // Asks, then charges. It resolves to false if the answer is no, or else to the job, which is absent in
 // the playground, and to the result of an earlier run. Only the plan, the job and the price leave the page.
 export async function charge(what, plan, dataset) {
+  if (locked) throw { message: locked };
   const key = JSON.stringify(plan), found = begun.get(key) ?? (token && (await ask("find", plan)).job);
   const job = found || crypto.randomUUID();
   $("charge-text").replaceChildren(

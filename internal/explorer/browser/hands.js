@@ -17,19 +17,24 @@ const ready = (page, selector) => until(page, selector + " can be used", s => {
 // What the page redraws meanwhile is another element: each look at it is one step within the page.
 const look = (page, selector, f, ...args) => page.evaluate(`((s, ...args) => { const e = document.querySelector(s); return e ? (${f})(e, ...args) : undefined; })(${[selector, ...args].map(a => JSON.stringify(a))})`);
 
+// window.pressed is whether the next click meets what it was meant for.
+const heed = (_, s) => {
+  window.pressed = false;
+  addEventListener("click", c => { window.pressed ||= Boolean(c.target.closest(s)); }, { capture: true, once: true });
+};
+
 export class Mouse {
   constructor(page) { this.page = page; }
   // A click that meets another element, since the page was redrawn, is made again, as a person would.
   async press(selector) {
     for (let i = 0; i < 9; i++) {
       await ready(this.page, selector);
-      const at = await look(this.page, selector, (e, s) => {
-        window.pressed = false;
-        addEventListener("click", c => { window.pressed ||= Boolean(c.target.closest(s)); }, { capture: true, once: true });
+      await look(this.page, selector, heed, selector);
+      const at = await look(this.page, selector, e => {
         e.scrollIntoView({ block: "center", behavior: "instant" });
         const r = e.getBoundingClientRect();
         return [r.x + r.width / 2, r.y + r.height / 2];
-      }, selector);
+      });
       if (!at) continue;
       await this.page.mouse.click(...at);
       if (await this.page.evaluate(() => window.pressed)) return;
@@ -54,7 +59,7 @@ export class Mouse {
 // Every key is recorded.
 export class Keyboard {
   constructor(page) { this.page = page; this.keys = []; }
-  async key(name) { this.keys.push(name); await this.page.keyboard.press(name); }
+  async key(name) { this.keys.push(name); await this.page.keyboard.press(name === "Space" ? " " : name); } // as both protocols name it
   async text(t) { this.keys.push(JSON.stringify(t)); await this.page.keyboard.type(t); }
   // Tab, as far as it takes. What cannot be reached is a finding.
   async reach(selector) {
@@ -71,8 +76,14 @@ export class Keyboard {
       while (!(await look(this.page, selector, e => e.getAttribute("aria-selected") === "true"))) await this.key("ArrowRight");
       return;
     }
-    await this.reach(selector);
-    await this.key("Space");
+    // A busy browser may lose the key: a person who sees that nothing happens presses it again.
+    for (let i = 0; i < 9; i++) {
+      await this.reach(selector);
+      await look(this.page, selector, heed, selector);
+      await this.key("Space");
+      if (await this.page.waitForFunction(() => window.pressed, { timeout: 5000 }).catch(() => false)) return;
+    }
+    throw new Error(`${selector} does not heed Space`);
   }
   async choose(selector, value) {
     await this.reach(selector);

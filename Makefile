@@ -310,7 +310,7 @@ PACKAGES = out/packages
 
 # Pages as a site. Needs python3 with venv, and a package registry once.
 .PHONY: site
-site: ## the documentation as a site in out/site, every link followed
+site: explorer ## the documentation and the explorer as a site in out/site, every link followed
 	@test -x $(OUT)/site-tools/bin/mkdocs || { python3 -m venv --clear $(OUT)/site-tools && \
 		$(OUT)/site-tools/bin/pip install --quiet --disable-pip-version-check --no-input -r site/requirements.txt; }
 	$(OUT)/site-tools/bin/python site/build.py

@@ -61,12 +61,19 @@ export class Keyboard {
   constructor(page) { this.page = page; this.keys = []; }
   async key(name) { this.keys.push(name); await this.page.keyboard.press(name === "Space" ? " " : name); } // as both protocols name it
   async text(t) { this.keys.push(JSON.stringify(t)); await this.page.keyboard.type(t); }
-  // Tab, as far as it takes. What cannot be reached is a finding.
+  // Tab, or Shift and Tab to what comes before, as far as it takes. What cannot be reached is a finding. Tab
+  // beyond the end of a page leaves it for the browser's own buttons.
   async reach(selector) {
     await ready(this.page, selector);
     for (let i = 0; i < 400; i++) {
-      if (await look(this.page, selector, e => e === document.activeElement)) return;
+      const way = await look(this.page, selector, e => e === document.activeElement ? "" :
+        document.activeElement.compareDocumentPosition(e) & Node.DOCUMENT_POSITION_PRECEDING ? "Shift+Tab" : "Tab");
+      if (way === "") return;
+      if (way === "Tab") { await this.key("Tab"); continue; }
+      this.keys.push("Shift+");
+      await this.page.keyboard.down("Shift");
       await this.key("Tab");
+      await this.page.keyboard.up("Shift");
     }
     throw new Error(`${selector} cannot be reached by Tab`);
   }

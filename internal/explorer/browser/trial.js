@@ -146,5 +146,5 @@ try {
   await hand.slide("#epsilon", 0.5);
   await until(page, "the price follows", () => document.querySelector("#price .price")?.textContent === "Price: ε = 3.2");
   lap("300 columns: move the slider");
-  assert.deepEqual(watched.seen.wrong, []);
+  assert.deepEqual(watched.seen.wrong.filter(w => !/status of 409/.test(w)), []); // browsers log the refusal of the budget
 } finally { await browser.close(); await server.stop(); }

@@ -58,7 +58,7 @@ export function download(name, data, type = "application/octet-stream") {
   setTimeout(() => URL.revokeObjectURL(address), 60000);
 }
 
-// The text of a problem, and the place that the program names.
+// The text of a problem, which names its place.
 export function complain(where, problem) {
-  where.textContent = problem ? (problem.parameter ? problem.parameter + ": " : "") + (problem.message ?? problem) : "";
+  where.textContent = problem ? problem.message ?? problem : "";
 }

@@ -116,7 +116,7 @@ async function walk(watched, Hand, schemes, counted) {
   await hand.press("#begin");
   await text("charge-text", "again is free");
   await hand.press("dialog [value=yes]");
-  await text("training", "Trained");
+  await text("training", "Trained in");
   await stop("6-trained");
 
   await hand.press("#next");

@@ -98,7 +98,7 @@ try {
   await hand.press("#next");
   await hand.press("#begin");
   await hand.press("dialog [value=yes]");
-  await text("training", "Trained");
+  await text("training", "Trained in");
   lap("train for ε = 1", await page.$eval("#training", e => e.textContent));
 
   await hand.press("#next");

@@ -8,7 +8,7 @@ import { counted } from "./counted.js";
 
 export const empty = () => ({ yaml: "", learner: "auto", epsilon: "0.5", delta: "0", rows: "10000", positives: "50", strength: "0.85", forecast: [], models: [], spent: [] });
 
-export const app = { state: empty(), checked: undefined, plan: undefined, file: undefined, changed: () => {} };
+export const app = { state: empty(), checked: undefined, plan: undefined, file: undefined, changed: () => {}, trained: () => {} };
 export const engine = new Engine();
 export const token = new URLSearchParams(location.hash.slice(1)).get("token");
 

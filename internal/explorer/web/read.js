@@ -179,6 +179,9 @@ async function files() {
     el("div", { class: "bar" }, el("button", { type: "button", id: "write-card", on: { click: make } }, "Write the card")), out];
 }
 
+// Whoever looks here before the training ends sees its model as soon as it is there.
+app.trained = () => { if (!$("read").hidden) show(); };
+
 export function start() {
   $("model").addEventListener("change", e => { app.chosen = Number(e.target.value); show(); });
   $("model-file").addEventListener("change", e => trying(async () => {

@@ -60,7 +60,8 @@ async function begin() {
   show();
   if (failed) $("train-error").textContent = failed;
   app.changed();
-  ($("next").disabled ? $("begin") : $("next")).focus();
+  app.trained();
+  if (!$("train").hidden) ($("next").disabled ? $("begin") : $("next")).focus();
 }
 
 export function start() {

@@ -14,23 +14,24 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine"
 )
 
-// Remote answers measurements of sums over rows that lie at several sites, each behind a guard of its
-// own. It sees no row either: what it returns has the noise of the sites.
+// Remote measures sums over rows at several sites, each behind its own guard. It sees no row either,
+// because its results contain the noise of the sites.
 type Remote interface {
-	// Honest is the number of sites whose noise is enough, of so many.
+	// Honest returns the number of sites whose noise is sufficient, and the number of sites.
 	Honest() (enough, of int)
-	// Asked is the question that the table was asked last.
+	// Asked returns the last question to the table.
 	Asked() any
-	// Add is the sum of what the sites contribute to a measurement.
+	// Add returns the sum of the sites' contributions to a measurement.
 	Add(label string, s Share, forms []Form) ([]mech.Whole, error)
 }
 
-// Form is how a Sum follows from the answer to a question: a site's guard forms its own by it.
+// Form describes how a Sum is computed from the answer to a question, so that a site's guard can
+// compute its own part.
 type Form struct {
-	Asked any // as the Remote remembers it
+	Asked any // as stored by the Remote
 	View  View
-	Part  int   // of Part, Class and Rows
-	Runs  []int // of AllClasses: the run of each bin
+	Part  int   // for Part, Class and Rows
+	Runs  []int // for AllClasses: the run of each bin
 }
 
 // View names a method that makes a Sum.
@@ -47,12 +48,12 @@ const (
 	SlopeView   View = "slope"
 )
 
-// OpenAcross returns a guard of a learner whose rows lie at sites. Each site charges its own account
-// for t; this guard keeps to what they will answer. tab answers no question about rows.
+// OpenAcross returns a guard for a learner whose rows are at sites. Each site charges its own account
+// for t; this guard enforces the same bill. tab answers no question about rows.
 func OpenAcross(t Terms, tab engine.Table, r Remote) (*Guard, error) {
-	g := &Guard{table: inside.Seal(tab), protects: protectedBy(t.Scope, tab.Schema()), most: 1, counted: true,
-		exit: inside.Seal(mech.NewExit(rng.System())), remote: r}
-	if err := CheckAcross(t, g.Schema().Person != nil); err != nil {
+	g := newGuard(t, tab, inside.Seal(mech.NewExit(rng.System())))
+	g.counted, g.remote = true, r
+	if err := CheckAcross(t); err != nil {
 		return nil, err
 	}
 	if err := g.setPurse(t); err != nil {
@@ -61,7 +62,7 @@ func OpenAcross(t Terms, tab engine.Table, r Remote) (*Guard, error) {
 	return g, CheckDelta(t.Op, t.Price.Delta, g.Units())
 }
 
-// TrainAcross opens a guard of rows at sites for p, and fits it, as Train does.
+// TrainAcross opens a guard for rows at sites and fits p, as Train does.
 func TrainAcross[M interface{ Stated() dp.Statement }](ctx context.Context, p Plan[M], tab engine.Table, r Remote) (none M, err error) {
 	g, err := OpenAcross(p.Terms(), tab, r)
 	if err != nil {
@@ -72,7 +73,7 @@ func TrainAcross[M interface{ Stated() dp.Statement }](ctx context.Context, p Pl
 
 // CheckAcross refuses a training that sites cannot answer: they add up noisy numbers, select nothing
 // and show nothing exactly.
-func CheckAcross(t Terms, persons bool) error {
+func CheckAcross(t Terms) error {
 	refuse := func(param, want string, got any) error {
 		return &dp.ParamError{Op: t.Op, Param: param, Want: want, Got: got}
 	}
@@ -81,8 +82,6 @@ func CheckAcross(t Terms, persons bool) error {
 		return refuse("privacy", "must be given across sites", "none")
 	case t.Scope != dp.WholeRow:
 		return refuse("scope", "must be the whole row across sites: declare every column and the label private", string(t.Scope))
-	case persons:
-		return refuse("person", "must be left out of the schema across sites: a person may have rows at several", nil)
 	}
 	for _, e := range t.Bill {
 		if e.Mechanism != (mech.Laplace{}).Name() && e.Mechanism != (mech.Gaussian{}).Name() {
@@ -92,13 +91,13 @@ func CheckAcross(t Terms, persons bool) error {
 	return nil
 }
 
-// formed notes how s follows from the question that was asked last.
+// formed records how s is computed from the last question.
 func (s *Sum) formed(asked any, v View, part int, runs []int) *Sum {
 	s.forms = []Form{{asked, v, part, runs}}
 	return s
 }
 
-// asked is the last question, if rows lie at sites.
+// asked returns the last question if rows are at sites.
 func (g *Guard) asked() any {
 	if g.remote == nil {
 		return nil
@@ -106,7 +105,7 @@ func (g *Guard) asked() any {
 	return g.remote.Asked()
 }
 
-// refuseRemote refuses what sites do not answer.
+// refuseRemote refuses operations that sites do not support.
 func (g *Guard) refuseRemote(what string) error {
 	if g.remote == nil {
 		return nil
@@ -114,7 +113,7 @@ func (g *Guard) refuseRemote(what string) error {
 	return fmt.Errorf("guard: %s cannot be asked across sites", what)
 }
 
-// shared is the noise that holders share for s.
+// shared returns the noise that holders share for s.
 func (s Share) shared(sum *Sum, honest int) (mech.Shared, error) {
 	if s.Rho > 0 {
 		return mech.SharedGaussian(s.Rho, sum.moves.L2, len(sum.values()), honest)
@@ -125,7 +124,7 @@ func (s Share) shared(sum *Sum, honest int) (mech.Shared, error) {
 	return mech.SharedLaplace(s.Epsilon, sum.moves.L1, len(sum.values()), honest)
 }
 
-// measureAcross is Measure if rows lie at sites.
+// measureAcross is Measure for rows at sites.
 func (g *Guard) measureAcross(label string, share Share, s *Sum) (Noisy, error) {
 	if len(s.forms) == 0 {
 		return Noisy{}, g.refuseRemote(label)
@@ -149,11 +148,12 @@ func (g *Guard) measureAcross(label string, share Share, s *Sum) (Noisy, error) 
 	if s.reversed {
 		slices.Reverse(out)
 	}
-	return Noisy{out, share.Variance(s.moves) * float64(all) / float64(honest), share.Rho > 0}, nil
+	return Noisy{out, share.Variance(s.moves) * (float64(all) / float64(honest)), share.Rho > 0}, nil
 }
 
-// Contribute is Measure for one site of several: s with a share of the noise, of which honest are
-// enough. It may leave as a part of the sites' sum only (G-SITES-1).
+// Contribute is Measure for one of several sites: it returns s with a share of the noise, of which the
+// shares of honest sites are sufficient. It may be released only as a part of the sites' sum
+// (G-SITES-1).
 func (i Inside) Contribute(label string, share Share, s *Sum, honest int) ([]mech.Whole, error) {
 	g := i.g
 	if s.of != g || !g.private {

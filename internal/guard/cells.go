@@ -15,15 +15,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// rowUnits is the number of units that a whole row counts for in counts of rows: 1, or engine.WeightOne if rows
-// are weighed by persons.
-func (g *Guard) rowUnits() int64 {
-	if g.table().Schema().Person == nil {
-		return 1
-	}
-	return engine.WeightOne
-}
-
 // readsPublic reports whether all that a statistic reads of a row, but for its label, is public.
 func (g *Guard) readsPublic(s engine.Statistic) bool {
 	return !slices.ContainsFunc(engine.ColumnsRead(s, 0), g.protects.column)
@@ -38,9 +29,10 @@ func ratios(units []int64, den int64) []mech.Ratio {
 	return out
 }
 
-// oneCell seals values of which a row adds at most den to one cell of each of so many vectors.
+// oneCell seals values in which a row adds at most den to one cell of each of the given number of
+// vectors.
 func (g *Guard) oneCell(values []mech.Ratio, vectors int, public bool) *Sum {
-	s := g.sum(values, OneCellOfEach(g.Schema().Relation, vectors).Times(g.most), public)
+	s := g.sum(values, OneCellOfEach(g.relation, vectors).Times(g.most), public)
 	s.cells = vectors
 	return s
 }
@@ -52,10 +44,10 @@ type Caps = statistic.Caps
 // FullCaps cut nothing.
 var FullCaps = statistic.FullCaps
 
-// Weight is what a row of some margin weighs: see statistic.Weight.
+// Weight is the weight of a row with the given margin: see statistic.Weight.
 func Weight(margin int64) uint64 { return statistic.Weight(margin) }
 
-// WeightOne is the number of units that make the weight 1: see engine.WeightOne.
+// WeightOne is the number of units of the weight 1: see engine.WeightOne.
 const WeightOne = engine.WeightOne
 
 // Cells are sealed weights of rows by column, bin and label.
@@ -64,8 +56,8 @@ type Cells struct {
 	caps      Caps
 	sums      inside.Sealed[[]statistic.CellSums]
 	asked     any
-	public    bool // no protected cell has a part in them
-	labelOnly bool // only the label of a row is protected in them
+	public    bool // they depend on no protected cell
+	labelOnly bool // they protect only the label of a row
 }
 
 // Cells adds up, for each of bins, the weights of the rows in each bin by label: see statistic.Cells.
@@ -80,11 +72,11 @@ func (g *Guard) Cells(ctx context.Context, f *feature.Additive, bins []feature.B
 	return &Cells{g, caps, inside.Seal(sums), g.asked(), open && !g.protects.label, open}, nil
 }
 
-// Caps are those of the weights.
+// Caps returns the caps of the weights.
 func (c *Cells) Caps() Caps { return c.caps }
 
-// Part is the weights of one of the bins that were asked for, as two values a bin: the positive
-// class's and the other's, each in parts of its cap.
+// Part returns the weights for one of the requested bins, two values per bin: for the positive class
+// and for the other, each in units of its cap.
 func (c *Cells) Part(k int) *Sum {
 	sums := &c.sums()[k]
 	values := make([]mech.Ratio, 0, 2*len(sums.Positive))
@@ -95,22 +87,22 @@ func (c *Cells) Part(k int) *Sum {
 	return c.of.oneCell(values, 1, c.public).formed(c.asked, CellsPart, k, nil)
 }
 
-// Imbalances scores some of the bins by how far their cells are from balance, Σ |positive −
-// negative| in weight. A row moves a score by at most its weight each time it appears or leaves; if
-// only its label is protected it stays in its bin (3.3).
+// Imbalances scores some of the bins by the imbalance of their cells, Σ |positive − negative| in
+// weight. A row changes a score by at most its weight each time it appears or disappears; if only its
+// label is protected, it stays in its bin (3.3).
 func (c *Cells) Imbalances(parts []int) *Scores {
 	distances := make([]int64, len(parts))
 	for i, k := range parts {
 		distances[i] = sumDistances(c.sums()[k].Positive, c.sums()[k].Negative)
 	}
-	spread := 2 * OneCell(c.of.Schema().Relation).Times(c.of.most).L1 * float64(max(c.caps[0], c.caps[1])) / engine.WeightOne
+	spread := 2 * OneCell(c.of.relation).Times(c.of.most).L1 * float64(max(c.caps[0], c.caps[1])) / engine.WeightOne
 	if c.labelOnly && c.of.terms.Scope == dp.LabelOnly {
 		spread = 2 * float64(c.of.most) * float64(int64(c.caps[0])+int64(c.caps[1])) / engine.WeightOne
 	}
 	return c.of.scores(ratios(distances, engine.WeightOne), spread)
 }
 
-// sumDistances is Σ |a − b|.
+// sumDistances returns Σ |a − b|.
 func sumDistances(a, b []int64) (sum int64) {
 	for i := range a {
 		d := a[i] - b[i]
@@ -119,7 +111,7 @@ func sumDistances(a, b []int64) (sum int64) {
 	return sum
 }
 
-// ClassCells are sealed counts of rows by column, class and bin, or what the rows weigh.
+// ClassCells are sealed counts, or weights, of rows by column, class and bin.
 type ClassCells struct {
 	of     *Guard
 	cells  inside.Sealed[[][][]int64] // by bins, class and bin
@@ -127,7 +119,7 @@ type ClassCells struct {
 	asked  any
 }
 
-// ClassCells counts, for each of bins, the rows of each class in each bin. One pass.
+// ClassCells counts, for each of bins, the rows of each class in each bin. It takes one pass.
 func (g *Guard) ClassCells(ctx context.Context, bins []feature.Bins) (*ClassCells, error) {
 	cells, err := statistic.ClassCells{Bins: bins}.Of(ctx, g.table())
 	if err != nil {
@@ -142,7 +134,7 @@ func (g *Guard) ClassCells(ctx context.Context, bins []feature.Bins) (*ClassCell
 
 // counts seals counts of rows, of which a row is in one cell of each of so many vectors.
 func (c *ClassCells) counts(rows []int64, vectors int, public bool) *Sum {
-	return c.of.oneCell(ratios(rows, c.of.rowUnits()), vectors, public)
+	return c.of.oneCell(ratios(rows, c.of.units), vectors, public)
 }
 
 // Part is the counts of one of the bins by class, then bin.
@@ -150,7 +142,7 @@ func (c *ClassCells) Part(k int) *Sum {
 	return c.counts(slices.Concat(c.cells()[k]...), 1, c.public[k]).formed(c.asked, ClassPart, k, nil)
 }
 
-// Classes is the number of rows of each class, or what they weigh. It is public if the label is.
+// Classes returns the number, or weight, of rows of each class. It is public if the label is.
 func (c *ClassCells) Classes() *Sum {
 	rows := make([]int64, len(c.cells()[0]))
 	for class, byBin := range c.cells()[0] {
@@ -161,12 +153,12 @@ func (c *ClassCells) Classes() *Sum {
 	return c.counts(rows, 1, !c.of.protects.label).formed(c.asked, AllOfClass, 0, nil)
 }
 
-// Class is the number of rows of one class of two. If the number of all rows is public, a
-// neighbour moves it by 1.
+// Class returns the number of rows of one class of two. If the total number of rows is public, a
+// neighbour changes it by 1.
 func (c *ClassCells) Class(class int) *Sum {
 	s := c.Classes().formed(c.asked, OneClass, class, nil)
 	s.values = inside.Seal(s.values()[class : class+1])
-	if c.of.Schema().Relation == dp.ReplaceOne && c.of.most == 1 {
+	if c.of.relation == dp.ReplaceOne && c.of.most == 1 {
 		s.moves, s.cells = Moves{1, 1}, 0
 	}
 	return s
@@ -183,8 +175,8 @@ func (c *ClassCells) rowsOf(k int) []int64 {
 	return rows
 }
 
-// AllClasses is the counts of one of the bins whatever the class, by bin, once more by runs of bins
-// and then as they are: run says which of so many runs a bin is in. Each is one cell of a row.
+// AllClasses returns the counts for one of the bins over all classes twice: by runs of bins, and by
+// bin. run returns which of runs runs a bin belongs to. Each row is in one cell of both.
 func (c *ClassCells) AllClasses(k, runs int, run func(bin int) int) *Sum {
 	rows, byRun := c.rowsOf(k), make([]int64, runs)
 	runOf := make([]int, len(rows))
@@ -197,12 +189,12 @@ func (c *ClassCells) AllClasses(k, runs int, run func(bin int) int) *Sum {
 	return c.counts(append(byRun, rows...), 2, c.public[k]).formed(c.asked, ClassesOnce, k, append(runOf, runs))
 }
 
-// Rows is the counts of one of the bins whatever the class, by bin.
+// Rows returns the counts for one of the bins over all classes, by bin.
 func (c *ClassCells) Rows(k int) *Sum {
 	return c.counts(c.rowsOf(k), 1, c.public[k]).formed(c.asked, RowsPart, k, nil)
 }
 
-// Join puts sums of counts side by side, to be measured together.
+// Join concatenates sums of counts, so that they can be measured together.
 func (g *Guard) Join(sums ...*Sum) (*Sum, error) {
 	var values []mech.Ratio
 	vectors, public := 0, true

@@ -14,11 +14,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Groups are the distinct rows of public columns, and how many rows each stands for. Their Counts
-// are nil unless the label is public, too.
+// Groups are the distinct rows of public columns, and the number of rows in each. Their Counts are nil
+// unless the label is public, too.
 type Groups struct {
 	engine.Groups
-	Rows   []float64 // by group: how many, or what they weigh, whatever the label
+	Rows   []float64 // by group: number, or weight, of rows of any label
 	of     *Guard
 	counts inside.Sealed[[][]uint64] // by class, then group; sealed if the label is protected
 	open   bool                      // the counts of classes are public
@@ -27,15 +27,15 @@ type Groups struct {
 // DistinctRows are the distinct rows of some columns: see engine.Groups.
 type DistinctRows = engine.Groups
 
-// checkColumn refuses what is no column of the table.
+// checkColumn refuses an index that is not a column of the table.
 func (g *Guard) checkColumn(j int) error {
-	if s := g.Schema(); j < 0 || j >= len(s.Columns) || s.Columns[j].Role == schema.Ignored {
-		return fmt.Errorf("guard: column %d must be among the %d of the schema, and read", j, len(s.Columns))
+	if n := len(g.protects.public); j < 0 || j >= n || g.Schema().Columns[j].Role == schema.Ignored {
+		return fmt.Errorf("guard: column %d must be among the %d of the schema, and read", j, n)
 	}
 	return nil
 }
 
-// Groups counts the rows that agree on all of cols, which must be public. One pass.
+// Groups counts the rows that agree in all of cols, which must be public. It takes one pass.
 func (g *Guard) Groups(ctx context.Context, cols []int) (*Groups, error) {
 	for _, j := range cols {
 		if err := g.checkColumn(j); err != nil {
@@ -57,7 +57,7 @@ func (g *Guard) Groups(ctx context.Context, cols []int) (*Groups, error) {
 	}
 	out := &Groups{Groups: *all, Rows: make([]float64, all.Len), of: g, counts: inside.Seal(all.Counts),
 		open: !g.private || !g.protects.label}
-	units := float64(g.rowUnits())
+	units := float64(g.units)
 	for _, counts := range all.Counts {
 		for i, n := range counts {
 			out.Rows[i] += float64(n) / units
@@ -69,13 +69,13 @@ func (g *Guard) Groups(ctx context.Context, cols []int) (*Groups, error) {
 	return out, nil
 }
 
-// Classes is how many rows of each class each group has, or what they weigh. The label must be
+// Classes returns the number, or weight, of rows of each class in each group. The label must be
 // public.
 func (gr *Groups) Classes() ([][]float64, error) {
 	if !gr.open {
 		return nil, fmt.Errorf("guard: rows by class must be measured, since the label is protected")
 	}
-	units := 1 / float64(gr.of.rowUnits())
+	units := 1 / float64(gr.of.units)
 	out := make([][]float64, len(gr.counts()))
 	for class, counts := range gr.counts() {
 		out[class] = make([]float64, len(counts))
@@ -86,9 +86,9 @@ func (gr *Groups) Classes() ([][]float64, error) {
 	return out, nil
 }
 
-// ClassBins is the rows of one class by bin of each of some partitions of the groups: bins[q] is the
-// bin of each group, of sizes[q]; what is in another counts as nothing. A neighbour changes the label of one row, which moves one bin of
-// each partition by 1.
+// ClassBins returns the rows of one class by bin, for each of some partitions of the groups: bins[q]
+// holds the bin of each group, in a partition of sizes[q] bins. Groups with other numbers are not
+// counted. A neighbour changes the label of one row, and so one bin of each partition by 1.
 func (gr *Groups) ClassBins(class int, bins [][]uint32, sizes []int) *Sum {
 	var rows []int64
 	for q, of := range bins {
@@ -101,12 +101,12 @@ func (gr *Groups) ClassBins(class int, bins [][]uint32, sizes []int) *Sum {
 		}
 	}
 	parts := float64(len(bins))
-	return gr.of.sum(ratios(rows, gr.of.rowUnits()), Toggled(parts, math.Sqrt(parts)).Times(gr.of.most), gr.open)
+	return gr.of.sum(ratios(rows, gr.of.units), Toggled(parts, math.Sqrt(parts)).Times(gr.of.most), gr.open)
 }
 
-// ClassVectors is the sum of a vector of each row of one class, whose Euclidean length is at most 1:
-// each visits the groups that have one. A number is cut off towards zero after 20 bits. A vector that
-// is longer than 1 even so counts as nothing.
+// ClassVectors returns the sum of the vectors of the rows of one class, each of Euclidean length at
+// most 1: each visits the groups that have a vector. Numbers are truncated to 20 bits towards zero. A
+// vector that is still longer than 1 is not counted.
 func (gr *Groups) ClassVectors(class, size int, each func(visit func(group int, vector []float64))) *Sum {
 	sum, units := make([]int64, size), make([]int64, size)
 	seen := make([]bool, gr.Len)
@@ -128,19 +128,19 @@ func (gr *Groups) ClassVectors(class, size int, each func(visit func(group int, 
 			sum[i] += int64(gr.counts()[class][group]) * x
 		}
 	})
-	return gr.of.sum(ratios(sum, engine.WeightOne*gr.of.rowUnits()), Toggled(math.Inf(1), 1).Times(gr.of.most), gr.open)
+	return gr.of.sum(ratios(sum, engine.WeightOne*gr.of.units), Toggled(math.Inf(1), 1).Times(gr.of.most), gr.open)
 }
 
-// FeatureBits is how many bits behind the point a feature has in ClassMeans.
+// FeatureBits is the number of fractional bits of a feature in ClassMeans.
 const FeatureBits = 24
 
-// ClassMeans is, for each of some different classes, the mean over all rows of the features of the rows of that
-// class: visit lists the features of each group that are not zero, in order and of a size of at most 1;
-// others count as nothing. A neighbour changes the label of one row, and so moves the mean of one class or of two
-// by at most the longest of the groups' features.
+// ClassMeans returns, for each of some different classes, the mean over all rows of the features of
+// the rows of that class. visit lists the non-zero features of each group in order, each of size at
+// most 1; others are not counted. A neighbour changes the label of one row, and so the mean of one or
+// two classes, by at most the longest of the groups' feature vectors.
 func (gr *Groups) ClassMeans(classes []int, size int, visit func(each func(group, feature int, x float64))) (*Sum, error) {
 	n := gr.of.Units()
-	if n < 1 || gr.of.rowUnits() != 1 || gr.of.Schema().Relation != dp.ReplaceOne && gr.of.private {
+	if n < 1 || gr.of.units != 1 || gr.of.relation != dp.ReplaceOne && gr.of.private {
 		return nil, fmt.Errorf("guard: means need a public number of rows that count once")
 	}
 	if different := slices.Compact(slices.Sorted(slices.Values(classes))); len(different) < len(classes) {

@@ -15,29 +15,36 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Guard answers a learner's questions about one table, within one price. It is not for several
-// goroutines at once.
+// Guard answers a learner's questions about one table, within one price. It is not safe for concurrent
+// use.
 type Guard struct {
 	terms    Terms
-	table    inside.Sealed[engine.Table] // settled: rows weigh what their persons allow, or count once
+	table    inside.Sealed[engine.Table] // settled: rows are weighted by persons, or count once
 	exit     inside.Sealed[*mech.Exit]
 	purse    purse
 	protects protects
 	counted  bool
 	private  bool
-	most     int    // rows that a unit counts for
-	remote   Remote // nil if rows lie here
+	relation dp.Relation // the schema's when the guard was made: who holds the schema may write to it
+	most     int         // rows that a unit counts for
+	units    int64       // that a whole row counts for in counts of rows: engine.WeightOne if persons are weighed, else 1
+	remote   Remote      // nil if rows lie here
 }
 
-// Open charges acct for a training on tab by terms t, and returns its guard. It refuses before it
-// charges: a scope that is weaker than the schema's, a bill that costs more than its price, a δ at
-// which a row may be published, and a table without a row if their number is public.
+func newGuard(t Terms, tab engine.Table, exit inside.Sealed[*mech.Exit]) *Guard {
+	s := tab.Schema()
+	return &Guard{table: inside.Seal(tab), exit: exit, protects: protectedBy(t.Scope, s), relation: s.Relation, most: 1, units: 1}
+}
+
+// Open charges acct for a training on tab by the terms t, and returns its guard. It refuses the
+// following before it charges: a scope that is weaker than the schema's, a bill that costs more than
+// its price, a δ large enough to publish a row, and a table without rows if their number is public.
 func Open(ctx context.Context, t Terms, tab engine.Table, acct Account, exit *mech.Exit) (*Guard, error) {
-	g := &Guard{table: inside.Seal(tab), exit: inside.Seal(exit), protects: protectedBy(t.Scope, tab.Schema()), most: 1}
+	g := newGuard(t, tab, inside.Seal(exit))
 	if err := g.setPurse(t); err != nil {
 		return nil, err
 	}
-	if units := g.Units(); units < 1 && (!g.private || tab.Schema().Relation == dp.ReplaceOne) {
+	if units := g.Units(); units < 1 && (!g.private || g.relation == dp.ReplaceOne) {
 		return nil, fmt.Errorf("%s: the table must have at least one row", t.Op)
 	} else if err := CheckDelta(t.Op, t.Price.Delta, units); err != nil {
 		return nil, err
@@ -49,7 +56,7 @@ func Open(ctx context.Context, t Terms, tab engine.Table, acct Account, exit *me
 	return g, nil
 }
 
-// setPurse fills the purse as t says, unless that protects less than the schema declares.
+// setPurse fills the purse for t, unless t protects less than the schema declares.
 func (g *Guard) setPurse(t Terms) (err error) {
 	t.Bill = slices.Clone(t.Bill) // the learner may change its own
 	g.terms = t
@@ -68,8 +75,8 @@ func (g *Guard) setPurse(t Terms) (err error) {
 	return err
 }
 
-// CheckDelta refuses a δ that protects no one: at δ = 1/rows the guarantee allows publishing one row
-// drawn at random. rows is 0 if their number is not known or not public.
+// CheckDelta refuses a δ that protects no one: with δ = 1/rows the guarantee allows publishing one
+// random row. rows is 0 if the number is unknown or not public.
 func CheckDelta(op string, delta dp.Delta, rows int) error {
 	if rows > 0 && delta >= (dp.Femto+dp.Delta(rows)-1)/dp.Delta(rows) {
 		return &dp.ParamError{Op: op, Param: "delta",
@@ -78,19 +85,18 @@ func CheckDelta(op string, delta dp.Delta, rows int) error {
 	return nil
 }
 
-// Units is PublicUnits of the table; without privacy its number of rows or persons.
-func (g *Guard) Units() int {
-	if g.private || g.table().Persons() != nil {
-		return PublicUnits(g.table())
-	}
-	return g.table().Rows()
-}
+// Units is the number of rows, or of persons if the schema declares those, as far as it is public; without
+// privacy the number of rows, if it declares no persons.
+func (g *Guard) Units() int { return unitsOf(g.table(), g.relation, g.private) }
 
 // PublicUnits is the number of rows, or of persons if the schema declares those, as far as it is
 // public: 0 under add-remove.
-func PublicUnits(tab engine.Table) int {
-	switch p := tab.Persons(); {
-	case tab.Schema().Relation != dp.ReplaceOne:
+func PublicUnits(tab engine.Table) int { return unitsOf(tab, tab.Schema().Relation, true) }
+
+func unitsOf(tab engine.Table, relation dp.Relation, private bool) int {
+	p := tab.Persons()
+	switch {
+	case relation != dp.ReplaceOne && (private || p != nil):
 		return 0
 	case p != nil:
 		return p.Count()
@@ -98,26 +104,26 @@ func PublicUnits(tab engine.Table) int {
 	return tab.Rows()
 }
 
-// Terms are those that the guard was opened by.
+// Terms returns the terms with which the guard was opened.
 func (g *Guard) Terms() Terms {
 	t := g.terms
 	t.Bill = slices.Clone(t.Bill)
 	return t
 }
 
-// Schema is that of the table.
+// Schema returns the schema of the table.
 func (g *Guard) Schema() *schema.Schema { return g.table().Schema() }
 
 // Private reports whether measurements have noise.
 func (g *Guard) Private() bool { return g.private }
 
-// Counted reports whether what the training spends is recorded anywhere.
+// Counted reports whether the spending of the training is recorded anywhere.
 func (g *Guard) Counted() bool { return g.counted }
 
-// Seeded reports whether what leaves can be reproduced.
+// Seeded reports whether the results can be reproduced.
 func (g *Guard) Seeded() bool { return g.exit().Seeded() }
 
-// Coins is the source of coin flips that do not depend on rows.
+// Coins returns a source of randomness that does not depend on rows.
 func (g *Guard) Coins() Coins { return g.exit().Public() }
 
 // Coins is a source of random bits.
@@ -129,15 +135,17 @@ func Below(src Coins, n uint64) uint64 { return rng.Below(src, n) }
 // Shuffle permutes n items uniformly by calling swap.
 func Shuffle(src Coins, n int, swap func(i, j int)) { rng.Shuffle(src, n, swap) }
 
-// Part is a guard on the same table for a training inside this one, whose price is set aside (2.4).
+// Part returns a guard on the same table for an inner training, whose price is set aside (2.4).
 func (g *Guard) Part(t Terms) (*Guard, error) { return g.part(t, g.table(), 1) }
 
-// part is a guard on tab, in which a unit of g's table has so many rows (2.4, 2.5).
+// part returns a guard on tab, in which each unit of g's table has the given number of rows
+// (2.4, 2.5).
 func (g *Guard) part(t Terms, tab engine.Table, rows int) (*Guard, error) {
 	if err := g.refuseRemote("a training inside another"); err != nil {
 		return nil, err
 	}
-	in := &Guard{table: inside.Seal(tab), exit: g.exit, protects: protectedBy(t.Scope, tab.Schema()), most: 1, counted: g.counted}
+	in := newGuard(t, tab, g.exit)
+	in.counted = g.counted
 	if g.protects.label && !in.protects.label || g.protects.all && !in.protects.all || g.private == t.NotPrivate || g.most != 1 {
 		return nil, &dp.ParamError{Op: t.Op, Param: "scope", Want: "must protect what the training around it does",
 			Got: string(t.Scope)}
@@ -152,14 +160,14 @@ func (g *Guard) part(t Terms, tab engine.Table, rows int) (*Guard, error) {
 	return in, g.purse.part(t.Op, t.Price)
 }
 
-// Plan is a checked and priced training that returns an M, which states its cost.
+// Plan is a checked and priced training. Its result is an M, which states its cost.
 type Plan[M interface{ Stated() dp.Statement }] interface {
 	Terms() Terms
 	Fit(ctx context.Context, g *Guard) (M, error)
 }
 
-// Train opens a guard on tab for p, and fits it. It refuses an M that states another scope, price or
-// bill than was charged: a learner that is wrong about its own cost trains nothing.
+// Train opens a guard on tab for p, and fits p. It refuses an M that states another scope, price or
+// bill than was charged, so that a learner cannot misstate its cost.
 func Train[M interface{ Stated() dp.Statement }](
 	ctx context.Context, p Plan[M], tab engine.Table, acct Account, exit *mech.Exit,
 ) (none M, err error) {
@@ -170,7 +178,7 @@ func Train[M interface{ Stated() dp.Statement }](
 	return fit(ctx, p, g)
 }
 
-// fit fits a plan, and holds what the model states against what was charged.
+// fit fits a plan, and checks the model's statement against the charge.
 func fit[M interface{ Stated() dp.Statement }](ctx context.Context, p Plan[M], g *Guard) (none M, err error) {
 	m, err := p.Fit(ctx, g)
 	if err != nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Inside is a guard's table and door of noise, for measurements that are no bounded sum. How far a
-// neighbour moves a value is the claim of the package that has one; what it pays is kept here.
+// Inside is a guard's table and exit, for measurements that are not bounded sums. The package that
+// makes such a measurement must prove its sensitivity; the price is enforced here.
 type Inside struct{ g *Guard }
 
-// Inside panics without a pass, which packages below this one alone can take.
+// Inside panics without a pass, which only packages below this one can take.
 func (g *Guard) Inside(p inside.Pass) Inside {
 	if !p.Opens() {
 		panic("guard: a pass must be taken where the compiler allows it")
@@ -25,7 +25,7 @@ func (g *Guard) Inside(p inside.Pass) Inside {
 	return Inside{g}
 }
 
-// OneRow is the table, in which a unit of privacy must have one row at most.
+// OneRow returns the table. It fails if a unit of privacy may have more than one row.
 func (i Inside) OneRow() (engine.Table, error) {
 	if i.g.table().Persons() != nil || i.g.most != 1 {
 		return nil, fmt.Errorf("guard: one row of each person must be drawn before rows are measured one by one")
@@ -33,7 +33,7 @@ func (i Inside) OneRow() (engine.Table, error) {
 	return i.g.table(), nil
 }
 
-// Space is the features of the same columns, as the guard's own schema bounds them.
+// Space returns the features of the same columns, with the bounds of the guard's own schema.
 func (i Inside) Space(sp *feature.Space) (*feature.Space, error) {
 	for _, j := range sp.Columns {
 		if err := i.g.checkColumn(j); err != nil {
@@ -43,12 +43,15 @@ func (i Inside) Space(sp *feature.Space) (*feature.Space, error) {
 	return feature.NewSpace(i.g.Schema(), sp.Encoding, slices.Clone(sp.Columns))
 }
 
+// Relation is that of the schema when the guard was opened.
+func (i Inside) Relation() dp.Relation { return i.g.relation }
+
 // LabelProtected reports whether a neighbour may differ in the label of a row.
 func (i Inside) LabelProtected() bool { return i.g.protects.label }
 
-// Release lets values out with the noise of m, for the price of m. It refuses, before any noise is
-// drawn, what the purse does not hold, and a price that is not that of the training: without privacy
-// mech.NoNoise is let through alone.
+// Release releases values with the noise of m, for the price of m. Before any noise is drawn, it
+// refuses a price that exceeds the purse or does not match the training. Without privacy only
+// mech.NoNoise is allowed.
 func (i Inside) Release(label string, m mech.Mechanism, values ...mech.Ratio) ([]float64, error) {
 	s := Share{Epsilon: m.Loss()}
 	if g, ok := m.(interface{ Rho() dp.Rho }); ok {
@@ -61,7 +64,7 @@ func (i Inside) Release(label string, m mech.Mechanism, values ...mech.Ratio) ([
 	return i.g.exit().Release(label, m, values...), nil // rows meet noise
 }
 
-// Select lets the index of a high score out, for the price of m, as Release does.
+// Select releases the index of a high score, for the price of m, as Release does.
 func (i Inside) Select(label string, m mech.Selector, scores []mech.Ratio) (int, error) {
 	if len(scores) == 0 {
 		return 0, fmt.Errorf("guard: %s must be selected among at least one candidate", label)
@@ -80,8 +83,8 @@ func (i Inside) pay(label, mechanism string, s Share, exact bool) error {
 	return i.g.purse.take(label, mechanism, s)
 }
 
-// SpendAll is the door itself, for trainings inside whose joint price a proof of their own bounds. All
-// that is left of the price is spent by it.
+// SpendAll returns the exit itself, for inner trainings whose joint price is bounded by their own
+// proof. It spends all that is left of the price.
 func (i Inside) SpendAll() *mech.Exit {
 	i.g.purse = &listPurse{whole: whole{i.g.terms.Op}}
 	return i.g.exit()

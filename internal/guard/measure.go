@@ -11,14 +11,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 )
 
-// Sum is a sealed vector of sums over rows. It shows nothing but its length.
+// Sum is a sealed vector of sums over rows. Only its length is visible.
 type Sum struct {
 	of     *Guard
 	values inside.Sealed[[]mech.Ratio]
 	moves  Moves
-	public bool // no protected cell has a part in it
-	cells  int  // so many vectors side by side, to one cell of each of which a row adds; 0 for another form
-	// forms and reversed are what is asked of sites, if rows lie there: values are then zeros.
+	public bool // it depends on no protected cell
+	cells  int  // number of concatenated vectors, in each of which a row adds to one cell; 0 for other forms
+	// forms and reversed describe the request to sites, if rows are there: values are then zeros.
 	forms    []Form
 	reversed bool
 }
@@ -31,7 +31,7 @@ func (g *Guard) sum(values []mech.Ratio, m Moves, public bool) *Sum {
 // Len is the number of its values.
 func (s *Sum) Len() int { return len(s.values()) }
 
-// Reverse turns the order of the values round.
+// Reverse reverses the order of the values.
 func (s *Sum) Reverse() {
 	slices.Reverse(s.values())
 	s.reversed = !s.reversed
@@ -40,12 +40,12 @@ func (s *Sum) Reverse() {
 // Noisy is a measured Sum.
 type Noisy struct {
 	Values   []float64
-	Variance float64 // of the noise on each value, unless that is Gamma noise
-	Gaussian bool    // else the noise is Laplace
+	Variance float64 // of the noise on each value, except for Gamma noise
+	Gaussian bool    // otherwise the noise is Laplace noise
 }
 
-// Measure returns s with noise, for a share of the price. label names it on the bill. It refuses a
-// share that the purse does not hold, before any noise is drawn.
+// Measure returns s with noise, for a share of the price. label is its name on the bill. It refuses a
+// share that exceeds the purse, before any noise is drawn.
 func (g *Guard) Measure(label string, share Share, s *Sum) (Noisy, error) {
 	if s.of != g {
 		return Noisy{}, fmt.Errorf("guard: %s must be measured by the guard that summed it", label)
@@ -67,7 +67,7 @@ func (g *Guard) Measure(label string, share Share, s *Sum) (Noisy, error) {
 	return Noisy{out, share.Variance(s.moves), share.Rho > 0}, nil
 }
 
-// size is the mechanism for so many values that move by m.
+// size returns the mechanism for the given number of values with sensitivity m.
 func (s Share) size(m Moves, values int) (mech.Mechanism, error) {
 	switch {
 	case s.Rho > 0:
@@ -78,13 +78,13 @@ func (s Share) size(m Moves, values int) (mech.Mechanism, error) {
 	return mech.LaplaceFor(s.Epsilon, m.L1, values)
 }
 
-// Check refuses a share that cannot measure so many values that move by m.
+// Check refuses a share that cannot measure the given number of values with sensitivity m.
 func (s Share) Check(m Moves, values int) error {
 	_, err := s.size(m, values)
 	return err
 }
 
-// Exact returns the values of s if no protected cell has a part in them, or without privacy.
+// Exact returns the values of s if they depend on no protected cell, or without privacy.
 func (g *Guard) Exact(s *Sum) ([]float64, error) {
 	if s.of != g || g.private && !s.public {
 		return nil, fmt.Errorf("guard: a sum over protected cells must be measured")
@@ -101,7 +101,7 @@ type Scores struct {
 	of      *Guard
 	values  inside.Sealed[[]mech.Ratio]
 	offsets []int64 // public, by candidate, within ±farthest; nil: none
-	spread  float64 // how far a neighbour moves the difference of two scores
+	spread  float64 // sensitivity of the difference of two scores
 }
 
 // scores seals scores of which a neighbour moves the difference of two by spread.
@@ -112,14 +112,14 @@ func (g *Guard) scores(values []mech.Ratio, spread float64) *Scores {
 // Len is the number of candidates.
 func (s *Scores) Len() int { return len(s.values()) }
 
-// Spread is how far a neighbour moves the difference of two of the scores.
+// Spread returns the sensitivity of the difference of two of the scores.
 func (s *Scores) Spread() float64 { return s.spread }
 
-// farthest bounds public scores, so that none overflows with what rows add to it.
+// farthest bounds public scores, so that they cannot overflow when the rows' scores are added.
 const farthest = 1 << 40
 
-// AddOffset adds a public number to the score of candidate i. All that is added to one candidate is
-// cut to ±2^40.
+// AddOffset adds a public number to the score of candidate i. The total added to one candidate is
+// clamped to ±2^40.
 func (s *Scores) AddOffset(i int, x int64) {
 	if s.offsets == nil {
 		s.offsets = make([]int64, len(s.values()))
@@ -127,7 +127,8 @@ func (s *Scores) AddOffset(i int, x int64) {
 	s.offsets[i] = max(-farthest, min(farthest, s.offsets[i]+max(-farthest, min(farthest, x))))
 }
 
-// Prepend puts a candidate first whose score, cut to ±2^40, no row has a part in.
+// Prepend inserts a candidate at the front, with a score that depends on no row and is clamped to
+// ±2^40.
 func (s *Scores) Prepend(score float64) {
 	den := s.values()[0].Den
 	if !(score >= -farthest) {
@@ -140,7 +141,7 @@ func (s *Scores) Prepend(score float64) {
 	}
 }
 
-// withOffsets is the scores with what was added to them.
+// withOffsets returns the scores plus their offsets.
 func (s *Scores) withOffsets() []mech.Ratio {
 	out := slices.Clone(s.values())
 	for i, x := range s.offsets {
@@ -171,7 +172,7 @@ func (g *Guard) Select(label string, share Share, s *Scores) (int, error) {
 	return g.exit().Select(label, m, s.withOffsets()), nil // 3.2: rows meet noise
 }
 
-// Price is a share's text in errors.
+// String formats a share for errors.
 func (s Share) String() string {
 	if s.Rho > 0 {
 		return "rho = " + s.Rho.String()

@@ -10,27 +10,27 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 )
 
-// Share is the price of one measurement: Epsilon for a pure one, Rho for one with Gaussian noise,
+// Share is the price of one measurement: Epsilon for a pure one, Rho for one with Gaussian noise, or
 // neither in a training without privacy.
 type Share struct {
 	Epsilon dp.Epsilon
 	Rho     dp.Rho
-	// Gamma draws noise for Epsilon whose length alone matters, in place of Laplace noise.
+	// Gamma uses Gamma noise for Epsilon, whose length alone matters, instead of Laplace noise.
 	Gamma bool
 }
 
-// purse is what is left of a price. What a measurement takes may depend on all that was measured
-// before, but for a list.
+// purse holds what is left of a price. The price of a measurement may depend on all earlier
+// measurements, except in a listPurse.
 type purse interface {
-	// take pays for one measurement under label by the mechanism, or refuses.
+	// take pays for one measurement with this label and mechanism, or refuses.
 	take(label, mechanism string, s Share) error
-	// part sets aside the price of a training inside this one.
+	// part sets aside the price of an inner training.
 	part(label string, price dp.Price) error
 }
 
-// newPurse is the purse of a price and its bill. Three kinds cover all bills: what every line adds
-// up to in (ε, δ) (2.1); Gaussian lines alone, which add up in ρ (2.2); and a list of lines that
-// were accounted jointly, to be spent as it stands (2.3).
+// newPurse makes the purse for a price and its bill. Three kinds cover all bills: lines whose prices
+// add up in (ε, δ) (2.1); Gaussian lines only, which add up in ρ (2.2); and a list of lines that were
+// accounted jointly, which must be spent exactly as listed (2.3).
 func newPurse(op string, price dp.Price, bill []dp.Event) (purse, error) {
 	if len(bill) == 0 && price == (dp.Price{}) {
 		return &listPurse{whole: whole{op}}, nil // what is public is answered, and nothing else
@@ -59,7 +59,7 @@ func refuse(op, label, want string, got any) error {
 	return &dp.ParamError{Op: op, Param: "share of " + label, Want: want, Got: got}
 }
 
-// sumPurse is for pure measurements and for trainings inside, whose prices add up (2.1).
+// sumPurse is for pure measurements and inner trainings, whose prices add up (2.1).
 type sumPurse struct {
 	op   string
 	left dp.Price
@@ -133,7 +133,7 @@ func (p freePurse) take(label, _ string, s Share) error {
 
 func (p freePurse) part(string, dp.Price) error { return nil }
 
-// Line is the line of a bill for a measurement at s.
+// Line returns the line of a bill for a measurement at s.
 func (s Share) Line(label string) dp.Event {
 	line := dp.Event{Release: label, Mechanism: mech.Laplace{}.Name(), Epsilon: s.Epsilon, Rho: s.Rho}
 	if s.Rho > 0 {
@@ -144,7 +144,7 @@ func (s Share) Line(label string) dp.Event {
 	return line
 }
 
-// ChoiceLine is the line of a bill for a selection at s.
+// ChoiceLine returns the line of a bill for a selection at s.
 func (s Share) ChoiceLine(label string) dp.Event {
 	return dp.Event{Release: label, Mechanism: mech.PermuteAndFlip{}.Name(), Epsilon: s.Epsilon}
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Binary refuses, for a learner of labels of two levels that counts every row
-// once, a schema that declares more levels or weights of levels. To ignore what
-// was declared would be a surprise.
+// Binary refuses a schema with more than two levels of the label or with weights of levels, for a
+// learner of two levels that gives every row the same weight. Ignoring the declaration would be
+// unexpected.
 func Binary(op string, s *schema.Schema) error {
 	if err := TwoClasses(op, s); err != nil {
 		return err
@@ -27,8 +27,7 @@ func TwoClasses(op string, s *schema.Schema) error {
 			"with the others as its aliases"}
 }
 
-// Unweighted is Binary's refusal of weights, for a learner that takes more
-// levels.
+// Unweighted is Binary's refusal of weights, for a learner that supports more levels.
 func Unweighted(op string, s *schema.Schema) error {
 	if s.Label.Weights == nil {
 		return nil

@@ -7,9 +7,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// CheckDefaults refuses, for a fit that protects scope, a schema by which a protected
-// cell may have no code: the table would be refused for what that cell holds, free of
-// charge. A fit without privacy protects nothing.
+// CheckDefaults refuses, for a fit that protects scope, a schema in which a protected cell may have no
+// code: such a table would be refused because of that cell's content, which is an unpaid release. A
+// fit without privacy protects nothing.
 func CheckDefaults(op string, s *schema.Schema, scope dp.Scope, notPrivate bool) error {
 	if notPrivate {
 		return nil

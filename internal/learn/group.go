@@ -13,20 +13,20 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// maxGroup bounds how many rows of each person are drawn.
+// maxGroup is the largest number of rows drawn per person.
 const maxGroup = 64
 
-// groupPlan is a plan for rows that trains on several of each person. Between neighbours as many
-// rows of the drawn table differ, each protected at its part of the price (G-PERSONS-4).
+// groupPlan is a plan for rows that trains on several rows of each person. Neighbours differ in as
+// many rows of the drawn table, each of which is protected at its part of the price (G-PERSONS-4).
 type groupPlan struct {
-	rows  Plan // of one row, at one row's part of the price
+	rows  Plan // plan for one row, at one row's part of the price
 	of    *schema.Schema
 	count int
 }
 
-// PlanGroup plans for a schema by which several rows of a person count, with a learner that
-// protects rows: planRows is its plan for a schema without persons, at a price, on so many rows.
-// units is the number of persons if that is public, else 0.
+// PlanGroup plans for a schema in which several rows of a person are used, with a learner that
+// protects rows. planRows makes its plan for a schema without persons, given a price and a number of
+// rows. units is the number of persons if it is public, otherwise 0.
 func PlanGroup(op string, s *schema.Schema, price dp.Price, units int,
 	planRows func(s *schema.Schema, eps dp.Epsilon, rows int) (Plan, error)) (Plan, error) {
 	count := s.Person.Rows
@@ -54,7 +54,7 @@ func PlanGroup(op string, s *schema.Schema, price dp.Price, units int,
 	return &groupPlan{pl, s, count}, nil
 }
 
-// Terms are those for one row, every line count times (4.1).
+// Terms returns the terms for one row, with every line repeated count times (4.1).
 func (g *groupPlan) Terms() guard.Terms {
 	t := g.rows.Terms()
 	t.Bill = slices.Clone(t.Bill)
@@ -65,7 +65,7 @@ func (g *groupPlan) Terms() guard.Terms {
 	return t
 }
 
-// Facts begins with what the learner's own facts are about.
+// Facts begins with the unit that the learner's own facts refer to.
 func (g *groupPlan) Facts() []Fact {
 	bill := g.Terms().Bill
 	return append([]Fact{{Key: "person_rows", Value: g.count, Text: fmt.Sprintf("draws %d rows of each person, with "+
@@ -87,7 +87,7 @@ func (g *groupPlan) Fit(ctx context.Context, all *guard.Guard) (*model.Model, er
 	return m, nil
 }
 
-// restate makes the statement about a row one about a person.
+// restate changes a statement about a row to one about a person.
 func (g *groupPlan) restate(p *model.Privacy, bill []dp.Event) {
 	if p.Scope == dp.Nothing {
 		return

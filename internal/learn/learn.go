@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package learn is the contract every learner keeps: plan, charge, touch.
+// Package learn is the interface that every learner implements.
 //
-// A learner's Params.Plan checks every public choice and prices one fit without seeing data.
-// guard.Open charges what the plan's Terms say. Plan.Fit asks the guard, and post-processes what it
-// gets.
+// A learner's Params.Plan checks every public choice and prices one fit without data. guard.Open
+// charges the plan's Terms. Plan.Fit queries the guard, and post-processes its answers.
 package learn
 
 import (
@@ -16,12 +15,12 @@ import (
 
 // Plan is a checked and priced fit. It holds no data.
 type Plan interface {
-	// Terms are what one Fit protects and pays, with its bill in the order of the measurements.
+	// Terms returns what one Fit protects and its bill, in the order of the measurements.
 	Terms() guard.Terms
-	// Facts are what a person should know before paying, in reading order.
+	// Facts lists what a user should know before paying, in reading order.
 	Facts() []Fact
-	// Fit trains on what g shows, which was opened by Terms. It fails only for a fault of the engine
-	// or a cancelled context, never for a reason that depends on a value.
+	// Fit trains with the answers of g, which was opened with Terms. It fails only for a fault of the
+	// engine or a cancelled context, never for a reason that depends on a value.
 	Fit(ctx context.Context, g *guard.Guard) (*model.Model, error)
 }
 
@@ -29,5 +28,5 @@ type Plan interface {
 type Fact struct {
 	Key   string // stable name for programs, e.g. "noise_scale"
 	Value any    // number, string, bool or a list of them
-	Text  string // the line for people
+	Text  string // the line for readers
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Unconstrained refuses, for a learner that cannot promise it, a schema that
-// wants the model to follow a column up or down.
+// Unconstrained refuses, for a learner that cannot ensure it, a schema that requires the model to be
+// monotone in a column.
 func Unconstrained(op string, s *schema.Schema) error {
 	for _, c := range s.Columns {
 		if c.Monotone != schema.Free && c.Role != schema.Ignored {

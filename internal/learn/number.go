@@ -4,7 +4,7 @@ package learn
 
 import "strconv"
 
-// Digits is x rounded to n significant digits and written without an exponent, as people read it.
+// Digits formats x with n significant digits and without an exponent.
 func Digits(x float64, n int) string {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', n-1, 64), 64)
 	if err != nil {

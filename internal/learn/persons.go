@@ -10,9 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// CheckOneRow refuses, for a learner that takes one row of each person (DrawRows), a schema by
-// which more of them count; PlanGroup plans for those. Every private learner calls it or bounds
-// weights.
+// CheckOneRow refuses, for a learner that uses one row per person (DrawRows), a schema with a larger
+// contribution bound; PlanGroup plans for those. Every private learner calls it or bounds weights.
 func CheckOneRow(op string, s *schema.Schema) error {
 	if s.Person == nil || s.Person.Rows == 1 {
 		return nil
@@ -25,8 +24,8 @@ func CheckOneRow(op string, s *schema.Schema) error {
 		Got: got, Hint: "learner additive bounds the weight of a person's rows instead"}
 }
 
-// UnitFact says whose data a plan protects together, in words that a person with several rows
-// should read before anything is paid.
+// UnitFact describes the unit of privacy of a plan, in words for a user whose persons have several
+// rows, before anything is paid.
 func UnitFact(s *schema.Schema, notPrivate bool) Fact {
 	f := Fact{Key: "unit", Value: "row"}
 	switch {

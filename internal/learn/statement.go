@@ -11,9 +11,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// State writes the statement of a fit by what its guard was opened for: what is protected, the price
-// and the bill. claim is the page and number of the proof, e.g. "brc: G-BRC-1"; unprotected are
-// sentences beyond those that hold for every learner.
+// State writes the statement of a fit from its guard's terms: what is protected, the price and the
+// bill. claim is the page and number of the proof, e.g. "brc: G-BRC-1"; unprotected are sentences in
+// addition to those that hold for every learner.
 func State(g *guard.Guard, claim string, unprotected ...string) model.Privacy {
 	t, s := g.Terms(), g.Schema()
 	p := model.Privacy{
@@ -46,7 +46,7 @@ func State(g *guard.Guard, claim string, unprotected ...string) model.Privacy {
 	return p
 }
 
-// describeGuarantee says what an (ε, δ) means, in one sentence.
+// describeGuarantee explains an (ε, δ) in one sentence.
 func describeGuarantee(scope dp.Scope, s *schema.Schema, price dp.Price) string {
 	if price.Delta > 0 {
 		return fmt.Sprintf("Whatever %s of %s were, the chance of any set of models changes by at most a "+
@@ -56,7 +56,7 @@ func describeGuarantee(scope dp.Scope, s *schema.Schema, price dp.Price) string 
 		"factor e^%s.", scope.Words(), s.UnitWords(), price.Epsilon)
 }
 
-// UnprotectedCounts says which numbers of rows and persons a guarantee leaves public.
+// UnprotectedCounts lists the numbers of rows and persons that a guarantee leaves public.
 func UnprotectedCounts(s *schema.Schema, scope dp.Scope) (out []string) {
 	replaced := s.Relation == dp.ReplaceOne
 	switch {

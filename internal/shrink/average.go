@@ -4,19 +4,19 @@ package shrink
 
 import "math"
 
-// posterior is what one prior makes of the observations: the means by bin of what is estimated and
-// of its square.
+// posterior is the result of one prior: the posterior mean of the estimated quantity and of its
+// square, by bin.
 type posterior struct {
 	mean, square []float64
-	evidence     float64 // logarithm of how likely the prior makes the observations, up to a constant
+	evidence     float64 // logarithm of the probability of the observations under the prior, up to a constant
 }
 
 func newPosterior(bins int) posterior {
 	return posterior{mean: make([]float64, bins), square: make([]float64, bins)}
 }
 
-// averageByEvidence averages posteriors, at least one and all of as many bins, in proportion to
-// their evidence. It returns means and variances by bin.
+// averageByEvidence averages posteriors with the same bins, weighted by their evidence. There must be
+// at least one. It returns means and variances by bin.
 func averageByEvidence(posteriors []posterior) (mean, variance []float64) {
 	n, best, all := len(posteriors[0].mean), math.Inf(-1), 0.0
 	mean, variance = make([]float64, n), make([]float64, n) // the latter as mean squares for now
@@ -39,7 +39,7 @@ func averageByEvidence(posteriors []posterior) (mean, variance []float64) {
 	return mean, variance
 }
 
-// ScaleAll is each of the numbers times by, in a slice of its own.
+// ScaleAll returns a new slice of the numbers multiplied by by.
 func ScaleAll(of []float64, by float64) []float64 {
 	out := make([]float64, len(of))
 	for i, x := range of {

@@ -10,12 +10,12 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// panel is how many rows are taken at a time, so that most of the work is products of matrices,
-// which gonum makes block by block on all processors. Each number is added up in the order of a
-// plain loop over rows and columns, so panels and processors leave no trace in it.
+// panel is the number of rows processed at a time, so that most of the work is matrix products, which
+// gonum computes in blocks on all processors. Each number is added up in the same order as in a plain
+// loop over rows and columns, so that the results depend on neither panels nor processors.
 const panel = 64
 
-// dense is a matrix, row after row, of n columns; most are square.
+// dense is a row-major matrix of n columns; most are square.
 type dense struct {
 	n int
 	a []float64
@@ -25,20 +25,20 @@ func newDense(rows, n int) dense { return dense{n, make([]float64, rows*n)} }
 
 func (d dense) row(i int) []float64 { return d.a[i*d.n : (i+1)*d.n] }
 
-// all is the whole matrix as gonum has it.
+// all returns the whole matrix in gonum's form.
 func (d dense) all() blas64.General { return d.block(0, 0, len(d.a)/d.n, d.n) }
 
-// block is the part of the matrix that begins at row i and column j.
+// block returns the part of the matrix that begins at row i and column j.
 func (d dense) block(i, j, rows, columns int) blas64.General {
 	return blas64.General{Rows: rows, Cols: columns, Stride: d.n, Data: d.a[i*d.n+j:]}
 }
 
-// addProduct adds x·y, or where transpose says so xᵀ·y.
+// addProduct adds x·y, or xᵀ·y if transpose is set.
 func (d dense) addProduct(transpose blas.Transpose, x, y dense) {
 	blas64.Gemm(transpose, blas.NoTrans, 1, x.all(), y.all(), 1, d.all())
 }
 
-// squares is dᵀ·d.
+// squares returns dᵀ·d.
 func (d dense) squares() dense {
 	out, rows := newDense(d.n, d.n), len(d.a)/d.n
 	for i := 0; i < d.n; i += panel {
@@ -50,7 +50,7 @@ func (d dense) squares() dense {
 	return out
 }
 
-// mirror copies what is below the diagonal above it.
+// mirror copies the lower triangle to the upper one.
 func (d dense) mirror() {
 	for i := range d.n {
 		for j, x := range d.row(i)[:i] {
@@ -62,7 +62,7 @@ func (d dense) mirror() {
 // invertPositive inverts a positive definite matrix: with A = L·Lᵀ the inverse is L⁻ᵀ·L⁻¹.
 func (d dense) invertPositive() dense { return d.invertFactor().squares() }
 
-// invertFactor is L⁻¹ of A = L·Lᵀ, lower triangular.
+// invertFactor returns L⁻¹ for A = L·Lᵀ, lower triangular.
 func (d dense) invertFactor() dense {
 	factor, out := d.factor(), newDense(d.n, d.n)
 	for i := range d.n {
@@ -80,7 +80,7 @@ func (d dense) invertFactor() dense {
 	return out
 }
 
-// factor is L of A = L·Lᵀ, lower triangular.
+// factor returns L for A = L·Lᵀ, lower triangular.
 func (d dense) factor() dense {
 	out := dense{d.n, slices.Clone(d.a)}
 	factorCholesky(out.a, d.n)
@@ -90,8 +90,8 @@ func (d dense) factor() dense {
 	return out
 }
 
-// factorCholesky overwrites the lower triangle of a, which alone it reads, with its Cholesky factor
-// and returns half the logarithm of the determinant. Above the diagonal it leaves anything.
+// factorCholesky replaces the lower triangle of a by its Cholesky factor and returns half the
+// logarithm of the determinant. It reads only the lower triangle, and leaves the upper one undefined.
 func factorCholesky(a []float64, n int) (logs float64) {
 	d := dense{n, a}
 	d.mirror()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package shrink makes estimates of noisy sums that have left a mechanism: posterior means, which
-// shrink each estimate as far as its noise suggests, the projection onto the simplex, and isotonic
-// regression. All of it is post-processing, so it costs nothing.
+// Package shrink computes estimates from released noisy sums: posterior means, which shrink each
+// estimate according to its noise, the projection onto the simplex, and isotonic regression. All of
+// this is post-processing and costs nothing.
 //
 //	logodds.go     log-odds per bin from noisy sums of two classes, by the law of the noise
 //	gaussian.go    the same where noise is taken for normal: one posterior for each prior

@@ -4,9 +4,9 @@ package shrink
 
 import "github.com/discreet-dp/discreet/internal/table/schema"
 
-// MakeMonotone overwrites steps, of bins in increasing order, with the closest sequence that never
-// falls (or never rises) if the schema asks for it: isotonic regression by pooling adjacent
-// violators, in which a step weighs one over its variance. variance may be nil for equal weights.
+// MakeMonotone replaces steps, of bins in increasing order, by the closest sequence that never falls
+// (or never rises) if the schema requires it. It uses isotonic regression by pooling adjacent
+// violators, with weights of one divided by the variance. variance may be nil for equal weights.
 func MakeMonotone(m schema.Monotone, steps, variance []float64) {
 	if m == schema.Free {
 		return

@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// movedCoefficients is the covariance that noise alone has in the coefficients: K·N·Kᵀ, N being that
-// of the noise on the sums. K is how far coefficients move with the sums while the spreads stay: their
-// covariance·curve·about⁻¹.
+// movedCoefficients returns the covariance of the coefficients that is due to noise alone: K·N·Kᵀ,
+// where N is the covariance of the noise on the sums. K is the derivative of the coefficients by the
+// sums with fixed spreads: their covariance·curve·about⁻¹.
 func (f *labelFit) movedCoefficients() dense {
 	c := f.last
 	half := newDense(len(c.rest), f.width+1)
@@ -21,7 +21,7 @@ func (f *labelFit) movedCoefficients() dense {
 	return f.splitNoise(gain).squares()
 }
 
-// splitNoise is Bᵀ·of, where the noise on the sums has covariance B·Bᵀ.
+// splitNoise returns Bᵀ·of, where the noise on the sums has covariance B·Bᵀ.
 func (f *labelFit) splitNoise(of dense) dense {
 	if f.Vectors == nil {
 		for k, n := range f.Sizes {
@@ -38,7 +38,7 @@ func (f *labelFit) splitNoise(of dense) dense {
 	return split
 }
 
-// rowVariance is the variance of the score of a group's rows, where of is the coefficients'
+// rowVariance returns the variance of the score of a group's rows, where of is the coefficients'
 // covariance.
 func (f *labelFit) rowVariance(of dense, g int) (variance float64) {
 	variance = of.row(f.width)[f.width]
@@ -52,12 +52,12 @@ func (f *labelFit) rowVariance(of dense, g int) (variance float64) {
 	return math.Max(0, variance)
 }
 
-// shareGroups is how many groups of rows are enough to say how variances are shared out.
+// shareGroups is the number of groups of rows that suffices to determine how variances are divided.
 const shareGroups = 4000
 
-// Moved is what to state of each step, by column, then bin, so that over the bins of a row it adds
-// up to about the variance that noise alone has in its score: that of each step, times what makes
-// them right in the mean over rows. Columns that say the same take back each other's noise.
+// Moved returns a variance for each step, by column, then bin, so that the sum over the bins of a row
+// is about the variance of its score due to noise alone. It is the variance of each step, scaled to be
+// right on average over the rows; correlated columns cancel part of each other's noise.
 func (l *LabelFit) Moved() (out [][]float64) {
 	f := l.of
 	of := f.movedCoefficients()

@@ -8,51 +8,52 @@ import (
 	"gonum.org/v1/gonum/blas"
 )
 
-// LabelSums is what a private label leaves of a table whose other columns are public: the rows,
-// exactly, and for each bin of each column a noisy number of positive rows.
+// LabelSums is the information about a table with a private label and public columns: the exact rows,
+// and for each bin of each column a noisy number of positive rows.
 type LabelSums struct {
-	Rows  []float64  // of each group of rows that agree on all columns
-	Bins  [][]uint32 // by column, then group: the bin its rows lie in
-	Sizes []int      // by column: its bins
-	// Ordered is by column how many of its first bins are in order, so that neighbours are alike.
+	Rows  []float64  // by group of rows that agree on all columns
+	Bins  [][]uint32 // by column, then group: the bin of its rows
+	Sizes []int      // by column: number of bins
+	// Ordered is, by column, the number of its first bins that are in order, so that neighbours are
+	// correlated.
 	Ordered []int
 	Sums    [][]float64 // by column, then bin: positive rows, as released
 	Noise   []float64   // by column: the variance of the noise on each of its sums
-	// Vectors are what labels have left as in place of sums, nil for sums; Released is what has left
-	// of them, with noise of Variance on each number.
+	// Vectors are used instead of sums if they are not nil; Released is the released sum of vectors,
+	// with noise of Variance on each number.
 	Vectors  *LabelVectors
 	Released []float64
 	Variance float64
 }
 
-// LabelFit is the log-odds of the label as a sum of a step by column and an intercept, in nats.
+// LabelFit is the log-odds of the label as a sum of one step per column and an intercept, in nats.
 type LabelFit struct {
 	Intercept float64
 	Steps     [][]float64 // by column, then bin
-	Variance  [][]float64 // of steps, after what was released
-	Scores    []float64   // of each group
+	Variance  [][]float64 // posterior variance of steps
+	Scores    []float64   // by group
 	of        *labelFit
 }
 
 const (
 	labelPasses     = 8
-	labelSettled    = 1e-3 // nats; steps that move less have been found
-	firstSpread     = 0.3  // of the steps of a column before anything is known, nats
+	labelSettled    = 1e-3 // nats; a fit whose steps change less has converged
+	firstSpread     = 0.3  // prior standard deviation of the steps of a column, nats
 	leastSpread     = 0.01
 	largestSpread   = 2.0
-	baseVariance    = 1e4 // of the intercept before anything is known
+	baseVariance    = 1e4 // prior variance of the intercept
 	leastPart       = 1.0 / 64
-	labelReach      = 0.3 // of the number of bins: how far ordered bins are alike
+	labelReach      = 0.3 // correlation length of ordered bins, as a share of the number of bins
 	surelySatisfied = 1e-6
 )
 
-// Fit estimates the steps from the sums, which is post-processing: rows and bins are public, sums
-// have left. In the exact likelihood of a logistic regression the labels occur in these sums alone
-// (its sufficient statistic), so nothing is lost but to noise. Near a fit with probabilities p the
-// sums are normal about those expected, with covariance H = XᵀWX, W = p(1 − p), of the labels and
-// that of the noise beside it; a column's steps have a normal prior whose spread is found from the
-// sums themselves (MacKay 1992). Time: O(groups·columns² + bins³) for each of at most 8 passes,
-// on all processors.
+// Fit estimates the steps from the sums, which is post-processing: rows and bins are public, and sums
+// are released. In the exact likelihood of a logistic regression the labels occur only in these sums
+// (its sufficient statistic), so that information is lost only to noise. Near a fit with probabilities
+// p, the sums are normal around their expectation. Their covariance is H = XᵀWX with W = p(1 − p), due
+// to the labels, plus that of the noise. A column's steps have a normal prior whose spread is
+// estimated from the sums themselves (MacKay 1992). Time: O(groups·columns² + bins³) for each of at
+// most 8 passes, on all processors.
 func (s *LabelSums) Fit() *LabelFit {
 	f := newLabelFit(s)
 	f.readSums()
@@ -64,20 +65,20 @@ func (s *LabelSums) Fit() *LabelFit {
 	return f.result()
 }
 
-// labelFit is the state of a fit. Coefficients are those of all bins, column after column, then the
-// intercept.
+// labelFit is the state of a fit. Its coefficients are those of all bins, column after column,
+// followed by the intercept.
 type labelFit struct {
 	*LabelSums
-	first     []int // by column: where its bins begin
-	width     int   // of all bins
+	first     []int // by column: index of its first bin
+	width     int   // number of all bins
 	coef      []float64
-	inverse   []dense // by column: the inverse of the prior's correlation
+	inverse   []dense // by column: inverse of the prior's correlation
 	spread    []float64
 	start     float64
-	last      *labelCurve // of the last pass
+	last      *labelCurve // result of the last pass
 	scores    []float64
 	variances []float64
-	sums      []float64 // of all bins; where there are vectors, then of all rows
+	sums      []float64 // of all bins; with vectors, followed by that of all rows
 }
 
 func newLabelFit(s *LabelSums) *labelFit {
@@ -92,7 +93,7 @@ func newLabelFit(s *LabelSums) *labelFit {
 	return f
 }
 
-// readSums takes in what has left, and starts at the share of positive rows that it says.
+// readSums reads the releases, and starts with the share of positive rows that they imply.
 func (f *labelFit) readSums() {
 	total, rows := 0.0, 0.0
 	for g, n := range f.Rows {
@@ -114,7 +115,7 @@ func (f *labelFit) readSums() {
 	f.coef[f.width] = f.start
 }
 
-// weight is what a row of the group counts for in the sums.
+// weight returns the weight of a row of the group in the sums.
 func (f *labelFit) weight(g int) float64 {
 	if f.Vectors == nil {
 		return 1
@@ -122,8 +123,8 @@ func (f *labelFit) weight(g int) float64 {
 	return f.Vectors.weights[g]
 }
 
-// invertCorrelation inverts the correlation of the steps of a column before anything is known: the
-// first bins are in order, the others each for itself.
+// invertCorrelation inverts the prior correlation of the steps of a column: the first bins are
+// ordered, the others are independent.
 func invertCorrelation(n, ordered int) dense {
 	m := newDense(n, n)
 	correlation := neighbourCorrelation(labelReach * float64(n))
@@ -139,8 +140,8 @@ func invertCorrelation(n, ordered int) dense {
 	return m.invertPositive()
 }
 
-// neighbourCorrelation is the correlation of ordered bins: neighbours share what
-// exp(−distance/reach) says, but for a rough part.
+// neighbourCorrelation returns the correlation of ordered bins: exp(−distance/reach), minus an
+// independent part.
 func neighbourCorrelation(reach float64) func(i, j int) float64 {
 	return func(i, j int) float64 {
 		if i == j {
@@ -150,20 +151,21 @@ func neighbourCorrelation(reach float64) func(i, j int) float64 {
 	}
 }
 
-// rough is the part of their spread that neighbours do not share.
+// rough is the part of the spread that is independent between neighbours.
 const rough = 0.1
 
-// labelCurve is what a pass goes by: how the sums hold the coefficients near those it begins with.
+// labelCurve is the linear approximation in a pass: the dependence of the sums on the coefficients,
+// near the current ones.
 type labelCurve struct {
-	low        dense     // L⁻¹, L·Lᵀ being the covariance of the sums
+	low        dense     // L⁻¹, where L·Lᵀ is the covariance of the sums
 	half       dense     // L⁻¹·curve
-	rest       []float64 // how far the sums are from those expected
-	covariance dense     // of the coefficients, after what was released
-	right      []float64 // what covariance is multiplied by for the coefficients sought
+	rest       []float64 // sums minus their expectation
+	covariance dense     // posterior covariance of the coefficients
+	right      []float64 // vector that covariance is multiplied by to get the coefficients
 }
 
-// improve makes one step of Gauss and Newton and finds the priors' spreads again. It returns by how
-// much the coefficients moved at most.
+// improve makes one Gauss-Newton step and updates the priors' spreads. It returns the largest change
+// of a coefficient.
 func (f *labelFit) improve() (moved float64) {
 	c := f.solve()
 	step := make([]float64, f.width+1)
@@ -179,7 +181,8 @@ func (f *labelFit) improve() (moved float64) {
 	return moved
 }
 
-// solve is the normal equations of a step: the sums are about curve·(coef − coefficients sought).
+// solve sets up the normal equations of a step: the residual of the sums is about curve·(coef − new
+// coefficients).
 func (f *labelFit) solve() *labelCurve {
 	curve, about, rest := f.linearize()
 	d := f.width
@@ -213,9 +216,9 @@ func (f *labelFit) solve() *labelCurve {
 	return &labelCurve{low: low, half: half, rest: rest, covariance: precision.invertPositive(), right: right}
 }
 
-// move takes the step, or the half of it, or of that, where it would lead past the valley: columns
-// that say nearly the same make it long, and probabilities bend. low says how far off the sums may
-// be, rest is how far they are before the step.
+// move takes the step, or half of it repeatedly if the step would increase the misfit. Highly
+// correlated columns make it long, and probabilities are not linear. low whitens the residual, and
+// rest is the residual before the step.
 func (f *labelFit) move(step []float64, low dense, rest []float64) (moved float64) {
 	for _, x := range step {
 		moved = math.Max(moved, math.Abs(x))
@@ -233,8 +236,8 @@ func (f *labelFit) move(step []float64, low dense, rest []float64) (moved float6
 	return 0
 }
 
-// misfit is twice the negative logarithm of the posterior at the coefficients, where the sums are
-// off by rest.
+// misfit is twice the negative logarithm of the posterior at the coefficients, where rest is the
+// residual of the sums.
 func (f *labelFit) misfit(low dense, rest []float64) (sum float64) {
 	for i := range rest {
 		x := 0.0
@@ -255,7 +258,7 @@ func (f *labelFit) misfit(low dense, rest []float64) (sum float64) {
 	return sum + off*off/baseVariance
 }
 
-// leftOver is how far the sums are from those expected at the coefficients.
+// leftOver returns the sums minus their expectation at the coefficients.
 func (f *labelFit) leftOver() []float64 {
 	rest := append([]float64(nil), f.sums...)
 	f.scoreGroups()
@@ -271,8 +274,8 @@ func (f *labelFit) leftOver() []float64 {
 	return rest
 }
 
-// linearize returns XᵀWX at the coefficients, the intercept last, each row by its weight in the
-// sums; the covariance of the sums; and how far they are from those expected.
+// linearize returns XᵀWX at the coefficients, with the intercept last and each row weighted as in the
+// sums; the covariance of the sums; and their residual.
 func (f *labelFit) linearize() (curve, about dense, rest []float64) {
 	d := f.width
 	curve, rest = newDense(d+1, d+1), f.leftOver()
@@ -304,7 +307,7 @@ func (f *labelFit) linearize() (curve, about dense, rest []float64) {
 	return curve, about, rest
 }
 
-// scoreGroups works out the scores at the coefficients.
+// scoreGroups computes the scores for the coefficients.
 func (f *labelFit) scoreGroups() {
 	for g := range f.scores {
 		z := f.coef[f.width]
@@ -315,8 +318,8 @@ func (f *labelFit) scoreGroups() {
 	}
 }
 
-// findSpreads sets the spread of each column's prior to what its steps have, as far as they are
-// known, and keeps their variances.
+// findSpreads sets the spread of each column's prior to the estimated spread of its steps, and stores
+// their variances.
 func (f *labelFit) findSpreads(covariance dense) {
 	for k, n := range f.Sizes {
 		first := f.first[k]

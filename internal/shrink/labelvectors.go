@@ -9,29 +9,29 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// LabelVectors says what the label of a row adds to a release that is one vector: a function of the
-// row's public cells of length 1, whatever they are. With x the row's bins and a 1, as zeros and
-// ones, and P = L·Lᵀ the sum of x·xᵀ over rows and a ridge, it has the direction of L⁻¹·x. So what
-// columns say together takes little of the length if rows have much in common, a value that
-// nearly all rows have next to none, and what noise would drown is left out by the ridge.
+// LabelVectors defines the contribution of a row's label to a release that is one vector: a function
+// of the row's public cells, always of length 1. Let x be the row's bins and a 1, as zeros and ones,
+// and P = L·Lᵀ the sum of x·xᵀ over rows plus a ridge. The vector has the direction of L⁻¹·x. Columns
+// that are equal in most rows therefore take little of the length, a value that nearly all rows share
+// takes almost none, and the ridge removes what is below the noise.
 type LabelVectors struct {
 	square  dense // P
-	columns dense // L⁻¹, one column after the other
+	columns dense // L⁻¹, column after column
 	weights []float64
 	fit     *labelFit // its bins
 }
 
 const (
-	// vectorRidge is the ridge in units of columns·noise²/rows, noise being the standard deviation of
-	// the release.
+	// vectorRidge is the ridge in units of columns·noise²/rows, where noise is the standard deviation
+	// of the release.
 	vectorRidge = 1000
 	leastRidge  = 1e-3 // rows
-	// unitLength is a little less than 1: a length as computed is wrong by its rounding.
+	// unitLength is slightly less than 1, because a computed length has a rounding error.
 	unitLength = 1 - 0x1p-30
 )
 
-// NewVectors reads the rows and bins alone, no sums. deviation is that of the noise on each number
-// of the release.
+// NewVectors uses rows and bins only, and no sums. deviation is the standard deviation of the noise on
+// each number of the release.
 func (s *LabelSums) NewVectors(deviation float64) *LabelVectors {
 	f := newLabelFit(s)
 	d, rows := f.width, 1.0
@@ -60,11 +60,11 @@ func (s *LabelSums) NewVectors(deviation float64) *LabelVectors {
 	return v
 }
 
-// Len is the number of numbers that a vector has.
+// Len returns the length of a vector.
 func (v *LabelVectors) Len() int { return v.fit.width + 1 }
 
-// Each calls do with the vector of each group's rows, which is no longer than 1, in the group's
-// turn. The vector is good until do returns.
+// Each calls do with the vector of each group's rows, of Euclidean length at most 1, in order. The
+// vector is valid until do returns.
 func (v *LabelVectors) Each(do func(g int, vector []float64)) {
 	out := make([]float64, v.Len())
 	for g := range v.weights {
@@ -90,8 +90,8 @@ func (v *LabelVectors) Each(do func(g int, vector []float64)) {
 	}
 }
 
-// sumsOf turns a release of vectors back into sums by bin, then of all rows, each row counted by
-// its weight: with noise of L·Lᵀ = P for a noise of 1.
+// sumsOf converts a release of vectors back to sums by bin, followed by the sum of all rows, with
+// weighted rows. Noise with covariance I becomes noise with covariance L·Lᵀ = P.
 func (v *LabelVectors) sumsOf(released []float64) []float64 {
 	factor := v.square.factor()
 	out := make([]float64, v.Len())
@@ -103,8 +103,8 @@ func (v *LabelVectors) sumsOf(released []float64) []float64 {
 	return out
 }
 
-// addSquares adds x·xᵀ of each group, times its weight, with a 1 behind its bins: two columns at a
-// time, whose bins together are few, and each group in its turn.
+// addSquares adds x·xᵀ of each group, times its weight, with a 1 after its bins. It processes two
+// columns at a time, which have few bins together, and the groups in order.
 func (f *labelFit) addSquares(to dense, weights []float64) {
 	var columns sync.WaitGroup
 	last := to.row(f.width)

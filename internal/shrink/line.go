@@ -4,26 +4,26 @@ package shrink
 
 import "math"
 
-// The prior of a line: most slopes are near 1, and some are anywhere between 0 and 1, as where
-// columns say nothing.
+// The prior of a line: most slopes are near 1, and some are anywhere between 0 and 1, for example for
+// columns without information.
 const (
-	slopeDeviation = 0.35 // of the logarithm of a slope
-	slopeAnywhere  = 0.1  // part of the prior
+	slopeDeviation = 0.35 // of the logarithm of the slope
+	slopeAnywhere  = 0.1  // probability of the second part
 	shiftDeviation = 0.25 // nats
 	slopeStep      = 0.05
-	slopeValues    = 40 // from slopeStep on
-	shiftValues    = 21 // over 5 deviations
-	steepest       = 12 // nats of a line, if it is cut off
+	slopeValues    = 40 // grid values, from slopeStep on
+	shiftValues    = 21 // grid values over 5 standard deviations
+	steepest       = 12 // nats at which a line is clipped
 )
 
-// Line is log-odds that are Shift + Slope·x. Noise alone moves them by what has the deviations
-// SlopeMoved·(x − Middle) and ShiftMoved, independently. ShiftShown is which part of a true shift
-// shows.
+// Line is log-odds of the form Shift + Slope·x. Noise alone moves them by independent amounts with the
+// standard deviations SlopeMoved·(x − Middle) and ShiftMoved. ShiftShown is the part of a true shift
+// that is estimated.
 type Line struct{ Slope, Shift, SlopeMoved, ShiftMoved, Middle, ShiftShown float64 }
 
-// FitLine fits a line to cells, x by bin: the posterior mean of slope and shift under the prior
-// above. With more noise it is closer to the prior's, (1, 0). There must be noise. Time O(bins),
-// with a large constant.
+// FitLine fits a line to cells, with x by bin: the posterior mean of slope and shift under the prior
+// above. With more noise it is closer to the prior's line, (1, 0). There must be noise. Time is
+// O(bins), with a large constant.
 func FitLine(c *Cells, x []float64) Line {
 	type point struct{ slope, shift, log float64 }
 	var points []point
@@ -60,9 +60,9 @@ func FitLine(c *Cells, x []float64) Line {
 	return l
 }
 
-// findMoved finds what noise alone does to the line from what the posterior leaves open: about
-// x = Middle slope and shift are uncorrelated, each is as a normal with a normal prior (see
-// MovedByNoise), and of what is seen of it a part is noise, the more the fewer rows there are.
+// findMoved computes the effect of noise alone on the line from the posterior. At x = Middle slope and
+// shift are uncorrelated, and each is treated as normal with a normal prior (see MovedByNoise). Part
+// of the observed variance is due to noise, more if there are fewer rows.
 func (l *Line) findMoved(c *Cells, x []float64, slopes, shifts, both float64) {
 	if slopes > 0 {
 		l.Middle = -both / slopes
@@ -93,7 +93,7 @@ func (l *Line) findMoved(c *Cells, x []float64, slopes, shifts, both float64) {
 	}
 }
 
-// slopePrior is the density of a slope above 0.
+// slopePrior returns the prior density of a slope above 0.
 func slopePrior(slope float64) float64 {
 	d := math.Log(slope) / slopeDeviation
 	density := (1 - slopeAnywhere) * math.Exp(-d*d/2) / (slope * slopeDeviation * math.Sqrt(2*math.Pi))
@@ -103,8 +103,8 @@ func slopePrior(slope float64) float64 {
 	return density
 }
 
-// BinWeights estimates the weight of each bin from both of its cells, the one with less noise
-// counting more, where log-odds are steps. No weight is below 0. There must be noise.
+// BinWeights estimates the weight of each bin from both of its cells, given the log-odds steps; the
+// cell with less noise has more influence. No weight is negative. There must be noise.
 func BinWeights(c *Cells, steps []float64) []float64 {
 	out := make([]float64, len(steps))
 	p, q := c.Noise.Positive*c.Noise.Positive, c.Noise.Negative*c.Noise.Negative
@@ -116,9 +116,9 @@ func BinWeights(c *Cells, steps []float64) []float64 {
 	return out
 }
 
-// CenterSteps finds what to add to all steps so that they expect balance: the mean over bins, by
-// weight, of what the positive class has more than the other, in (-1, 1). It is within ±4 nats, and
-// 0 if no bin has weight.
+// CenterSteps finds the shift of all steps for which they imply balance: the mean over bins, by
+// weight, of the difference between the positive class and the other, in (-1, 1). It is within ±4
+// nats, and 0 if no bin has weight.
 func CenterSteps(steps, weight []float64, balance float64) float64 {
 	all := 0.0
 	for _, w := range weight {

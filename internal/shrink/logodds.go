@@ -15,10 +15,10 @@ type Cells struct {
 	Noise              Noise
 }
 
-// Noise is how far noise takes the two sums of one bin from the truth.
+// Noise is the noise on the two sums of one bin.
 type Noise struct {
 	Positive, Negative float64 // standard deviations; 0 for none
-	Gaussian           bool    // else of Laplace
+	Gaussian           bool    // otherwise Laplace
 }
 
 // DifferenceVariance is the variance of positive − negative, and of their sum.
@@ -26,18 +26,18 @@ func (n Noise) DifferenceVariance() float64 {
 	return n.Positive*n.Positive + n.Negative*n.Negative
 }
 
-// LogOdds turns cells into log-odds per bin beyond the score that weighed the rows, with their
-// variances: the posterior of the log-odds θ of each bin given its noisy cells, under a model that
-// knows the law of the noise. A cell below 0 says that the bin is nearly empty and no more, and jumps
-// are expected, such as between no capital gain and any.
+// LogOdds converts cells to log-odds per bin relative to the score that determined the weights, with
+// their variances. They are the posterior of the log-odds θ of each bin given its noisy cells, in a
+// model with the true distribution of the noise. In this model a cell below 0 only implies that the
+// bin is nearly empty, and jumps are possible, such as between no capital gain and a positive one.
 //
-// A bin holds weight·σ(θ) of the positive class and weight·(1−σ(θ)) of the other, if nothing is
-// known of the weight but that it is not negative; see computeLikelihoods. The prior of θ is a walk
-// over ordered bins, with jumps that are small, by the law of Laplace, or now and then to anywhere;
-// the bins of a category lie around a common θ in the same way. A pair is walked row after row, there
-// and back, and column after column. How small jumps are, and which way a pair is walked, is averaged
-// by how well each explains the cells. θ takes the values of a grid, where the sums of a chain are
-// exact (Rabiner 1989, section III): O(bins·grid) for each of the jumps.
+// A bin holds weight·σ(θ) of the positive class and weight·(1−σ(θ)) of the other, with a vague prior
+// on the weight ≥ 0; see computeLikelihoods. The prior of θ is a random walk over ordered bins, whose
+// jumps are small, with a Laplace distribution, or rarely go anywhere. The bins of a category are
+// distributed around a common θ in the same way. A pair is walked by rows, in alternating directions,
+// and by columns. The size of jumps and the direction of the walk are averaged by their evidence. θ
+// takes the values of a grid, for which a chain can be summed exactly (Rabiner 1989, section III):
+// O(bins·grid) for each size of jumps.
 func LogOdds(c *Cells, bins *feature.Bins) (steps, variance []float64) {
 	if bins.Marks() > 0 {
 		return c.takeMarksApart(bins)
@@ -48,7 +48,7 @@ func LogOdds(c *Cells, bins *feature.Bins) (steps, variance []float64) {
 	return noisy.averageWalks(listWalks(bins, len(c.Positive)))
 }
 
-// averageWalks is LogOdds of bins that are walked in these orders, or have none.
+// averageWalks is LogOdds for bins with the given orders, or without an order.
 func (c *Cells) averageWalks(walks [][]int) (steps, variance []float64) {
 	var posteriors []posterior
 	like := c.computeLikelihoods()
@@ -65,10 +65,10 @@ func (c *Cells) averageWalks(walks [][]int) (steps, variance []float64) {
 	return averageByEvidence(posteriors)
 }
 
-// leastNoise is what cells without noise are taken to have, in rows.
+// leastNoise is the assumed noise of cells without noise, in rows.
 const leastNoise = 0.5
 
-// listWalks lists the orders in which so many bins are walked; none if they have no order.
+// listWalks lists the orders of the walks over the given number of bins; none if they have no order.
 func listWalks(bins *feature.Bins, all int) (orders [][]int) {
 	if bins.Second == nil {
 		if !bins.Ordered() {
@@ -104,7 +104,7 @@ func listWalks(bins *feature.Bins, all int) (orders [][]int) {
 	return orders
 }
 
-// The prior of a walk. Twice as many jumps or values on the grid change nothing that could be seen
+// The prior of a walk. Twice as many sizes of jumps or grid values have no visible effect
 // (evidence/benchmarks/additive-choices.md).
 var (
 	jumps   = []float64{0.06, 0.25, 1} // mean sizes, nats
@@ -112,21 +112,21 @@ var (
 )
 
 const (
-	gridHalf     = 60   // values of θ to both sides of 0
-	gridStep     = 0.07 // nats: a step is at most 4.2 of them
+	gridHalf     = 60   // values of θ on each side of 0
+	gridStep     = 0.07 // nats: a step is at most 4.2 nats
 	gridLen      = 2*gridHalf + 1
-	anywhere     = 0.02 // of jumps
+	anywhere     = 0.02 // probability that a jump goes anywhere
 	firstBin     = 3.0  // mean size of the log-odds of the first of ordered bins, nats
 	commonSpread = 0.2  // standard deviation of the common log-odds, nats
 )
 
-// logOddsAt is value g of the grid, in nats.
+// logOddsAt returns value g of the grid, in nats.
 func logOddsAt(g int) float64 { return gridStep * float64(g-gridHalf) }
 
 // grid holds a number for each value of θ.
 type grid [gridLen]float64
 
-// normalizeMass makes the numbers add up to 1, and returns what they added up to.
+// normalizeMass scales the numbers to sum 1, and returns their sum.
 func (x *grid) normalizeMass() (sum float64) {
 	for _, m := range x {
 		sum += m
@@ -137,14 +137,14 @@ func (x *grid) normalizeMass() (sum float64) {
 	return sum
 }
 
-// multiplyBy multiplies by what y has for the same θ.
+// multiplyBy multiplies the numbers by those of y.
 func (x *grid) multiplyBy(y *grid) {
 	for g, m := range y {
 		x[g] *= m
 	}
 }
 
-// addBin notes how likely each θ is in bin b.
+// addBin records the distribution of θ in bin b.
 func (p *posterior) addBin(b int, mass *grid) {
 	for g, x := range mass {
 		p.mean[b] += x * logOddsAt(g)
@@ -152,10 +152,10 @@ func (p *posterior) addBin(b int, mass *grid) {
 	}
 }
 
-// likelihoods are, by bin, those of the released cells, up to a factor.
+// likelihoods are the likelihoods of the released cells by bin, up to a factor.
 type likelihoods []grid
 
-// computeLikelihoods is computeLogLikelihood on the grid, up to a factor by bin.
+// computeLikelihoods evaluates computeLogLikelihood on the grid, up to a factor per bin.
 func (c *Cells) computeLikelihoods() likelihoods {
 	out := make(likelihoods, len(c.Positive))
 	for b := range out {
@@ -172,13 +172,13 @@ func (c *Cells) computeLikelihoods() likelihoods {
 	return out
 }
 
-// computeLogLikelihood is the logarithm of how likely the cells of bin b are where its log-odds are
-// theta, up to a constant. It adds to the noise what sampling adds: weights are at most 1, so of a
-// weight w the variance is at most w·share·(1−share) in either cell. Before anything is known the
-// weight of a bin, measured in the noise of its cells, is spread evenly up to evenly and as its
-// logarithm beyond: most bins hold much more or much less than others. Two empty cells then say
-// nothing of the share, whichever class has the larger noise, and cells that hold something are not
-// drawn to the class of less noise.
+// computeLogLikelihood is the logarithm of the likelihood of the cells of bin b if its log-odds are
+// theta, up to a constant. It adds the sampling variance to that of the noise: weights are at most 1,
+// so that a total weight w has a variance of at most w·share·(1−share) in either cell. The prior of
+// the weight of a bin, in units of the noise of its cells, is uniform up to evenly and uniform in its
+// logarithm beyond, because most bins have much more or much less weight than others. As a result, two
+// empty cells have no influence on the share, even if the classes have different noise, and other
+// cells are not biased to the class with less noise.
 func (c *Cells) computeLogLikelihood(b int, theta float64) float64 {
 	share := 1 / (1 + math.Exp(-theta))
 	sampling := math.Max(c.Positive[b]+c.Negative[b], 0) * share * (1 - share)
@@ -191,13 +191,13 @@ func (c *Cells) computeLogLikelihood(b int, theta float64) float64 {
 	return integrateLaplace(p, q, share, least)
 }
 
-// cell is a released number and the deviation of its noise.
+// cell is a released number and the standard deviation of its noise.
 type cell struct{ value, deviation float64 }
 
-// evenly is up to which weight, in units of noise, weights are spread evenly.
+// evenly is the weight, in units of noise, up to which the prior is uniform.
 const evenly = 1
 
-// weightTop is a weight beyond which the cells leave next to nothing.
+// weightTop returns a weight above which the cells have almost no likelihood.
 func weightTop(p, q cell) float64 {
 	return math.Max(p.value, 0) + math.Max(q.value, 0) + 10*(p.deviation+q.deviation)
 }
@@ -206,7 +206,7 @@ func weightTop(p, q cell) float64 {
 //
 //	exp(−|p − w·share|/b − |q − w·(1−share)|/c) / 4bc(w + least)
 //
-// b and c being the scales of the noise. The exponent is linear between 0 and the two weights at
+// where b and c are the scales of the noise. The exponent is linear between 0 and the two weights at
 // which a cell has no noise; the density is taken as a step for each doubling of w + least.
 func integrateLaplace(p, q cell, share, least float64) float64 {
 	b, c := p.deviation/math.Sqrt2, q.deviation/math.Sqrt2
@@ -243,8 +243,8 @@ func integrateLaplace(p, q cell, share, least float64) float64 {
 	return most + math.Log(sum/(4*b*c))
 }
 
-// integrateSegment is the integral of exp over a length in which the exponent goes from one value
-// to another in a line, and exp with it between two levels.
+// integrateSegment returns the integral of exp over an interval in which the exponent is linear
+// between two values, given exp at both ends.
 func integrateSegment(from, to, level, toLevel, length float64) float64 {
 	if d := to - from; math.Abs(d) > 1e-6 {
 		return length * (toLevel - level) / d
@@ -252,8 +252,8 @@ func integrateSegment(from, to, level, toLevel, length float64) float64 {
 	return length * level
 }
 
-// integrateGaussian is the same for normal noise, up to a constant: the weight is normal where the
-// density is flat.
+// integrateGaussian is integrateLaplace for normal noise, up to a constant: where the density is flat,
+// the weight is normal.
 func integrateGaussian(p, q cell, share, least float64) float64 {
 	u, v := share/p.deviation, (1-share)/q.deviation
 	x, y := p.value/p.deviation, q.value/q.deviation
@@ -275,8 +275,8 @@ func integrateGaussian(p, q cell, share, least float64) float64 {
 	return flat + math.Log(sum+left/(from+least))
 }
 
-// logErfc is the logarithm of the complementary error function, by its asymptotic expansion where
-// that is tiny.
+// logErfc is the logarithm of the complementary error function. It uses the asymptotic expansion if
+// the function is tiny.
 func logErfc(x float64) float64 {
 	if x < 20 {
 		return math.Log(math.Erfc(x))
@@ -284,7 +284,7 @@ func logErfc(x float64) float64 {
 	return -x*x - math.Log(x*math.SqrtPi)
 }
 
-// posteriorOfWalk is the posterior of bins in an order whose jumps have this mean size.
+// posteriorOfWalk returns the posterior of bins in an order, for a mean size of jumps.
 func (like likelihoods) posteriorOfWalk(jump float64, order []int) posterior {
 	n := len(like)
 	out := newPosterior(n)
@@ -316,8 +316,8 @@ func (like likelihoods) posteriorOfWalk(jump float64, order []int) posterior {
 	return out
 }
 
-// spreadJump is one jump: what a value holds goes to others by the law of Laplace, and to anywhere.
-// Two sweeps, since that law forgets where it came from.
+// spreadJump applies one jump: the mass of a value is spread by a Laplace distribution, and partly
+// everywhere. Two sweeps suffice, because that distribution is memoryless.
 func (x *grid) spreadJump(jump float64) {
 	fall := math.Exp(-gridStep / jump)
 	all, left, right := 0.0, 0.0, 0.0
@@ -336,8 +336,7 @@ func (x *grid) spreadJump(jump float64) {
 	}
 }
 
-// posteriorAround is the posterior of bins that lie around a common value, with offsets of this
-// mean size.
+// posteriorAround returns the posterior of bins around a common value, for a mean size of offsets.
 func (like likelihoods) posteriorAround(common, jump float64) posterior {
 	var prior grid
 	for g := range prior {

@@ -8,8 +8,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// takeMarksApart estimates the bins of a number's amounts and those of its marks each on their
-// own: amounts that lie next to each other are alike, and a mark is like none of them.
+// takeMarksApart estimates the bins of a number's amounts and those of its marks separately:
+// neighbouring amounts are similar, and a mark is not similar to any amount.
 func (c *Cells) takeMarksApart(bins *feature.Bins) (steps, variance []float64) {
 	at := len(c.Positive) - bins.Marks()
 	amounts := bins.WithoutMarks()

@@ -4,14 +4,14 @@ package shrink
 
 import "math"
 
-// Observed is what was released of a column, by bin: how much it weighs, and the variances of what
-// was released, by the rows that happened to be there and by noise.
+// Observed describes the releases about a column, by bin: the weight, and the variances due to the
+// random choice of rows and due to noise.
 type Observed struct {
 	Weights, Rows []float64
 	Noise         float64
 }
 
-// Observe is what cells hold where log-odds are steps. There must be noise.
+// Observe describes cells, given the log-odds steps. There must be noise.
 func (c *Cells) Observe(steps []float64) *Observed {
 	o := &Observed{Weights: BinWeights(c, steps), Noise: c.Noise.DifferenceVariance()}
 	for b, s := range steps {
@@ -20,21 +20,20 @@ func (c *Cells) Observe(steps []float64) *Observed {
 	return o
 }
 
-// curveOf is by how much the difference of the two cells of a bin of a weight grows where its
-// log-odds, a step, grow by one nat; and about the variance of that difference by rows.
+// curveOf returns the derivative, by the log-odds, of the difference of the two cells of a bin with
+// the given weight, and the approximate variance of that difference over rows.
 func curveOf(weight, step float64) float64 {
 	share := 1 / (1 + math.Exp(-step))
 	return 2 * weight * share * (1 - share)
 }
 
-// MovedByNoise is what noise alone has in steps that are posterior means, as variances, and which
-// part of the truth the steps show. variance is the posterior's.
+// MovedByNoise returns the variances of posterior-mean steps that are due to noise alone, and the part
+// of the true steps that is estimated. variance is the posterior variance.
 //
-// Of a normal with a normal prior, the posterior mean shows the part 1 − v/p of the truth and
-// varies with what was observed by v·(1 − v/p), v being the posterior's variance and p the
-// prior's. Of the variance of what was observed the noise is a part. The priors here are no
-// normals and are averaged over how wide they are, so v and p are means over bins by their weight:
-// p is as wide as steps and their variances have it together.
+// With a normal prior of variance p and a posterior variance v, the posterior mean contains the part 1
+// − v/p of the truth, and its variance over observations is v·(1 − v/p). Noise causes part of the
+// variance of observations. The priors here are not normal and their widths are averaged, so that v
+// and p are means over bins by weight, and p is estimated from the steps and their variances together.
 func (o *Observed) MovedByNoise(steps, variance []float64) (moved []float64, shown float64) {
 	all, mean, square, v := 0.0, 0.0, 0.0, 0.0
 	for b, w := range o.Weights {

@@ -6,14 +6,15 @@ import "math"
 
 const (
 	shareValues = 400
-	shareReach  = 15  // deviations of noise
-	leastRows   = 0.5 // of a class, in the prior
+	shareReach  = 15  // standard deviations of the noise
+	leastRows   = 0.5 // of a class, under the prior
 )
 
-// Share estimates the share of a class from its released count among rows, where deviation is that
-// of the noise on count − share·rows at a share, above 0. It is the posterior mean under a prior
-// that is flat in log-odds, from half a row to all but that: the share by which predictions lose
-// least. A count below the noise then says that the class is rare, and not how rare.
+// Share estimates the share of a class from its released count among rows. deviation returns the
+// standard deviation, above 0, of the noise on count − share·rows for a share. The estimate is the
+// posterior mean under a prior that is uniform in log-odds, from half a row to all but half a row; it
+// minimises the expected loss of predictions. A count below the noise then implies that the class is
+// rare, but not how rare.
 func Share(count, rows float64, gaussian bool, deviation func(share float64) float64) float64 {
 	rows = math.Max(rows, 4*leastRows)
 	toLogOdds := func(count float64) float64 {

@@ -8,10 +8,10 @@ import "math"
 // classes to very rare ones.
 var shareDeviations = []float64{0.1, 0.25, 0.5, 1, 2, 4}
 
-// Shares estimates the shares of more than two classes from their released counts among rows, as
-// Share does of one. Classes tell of each other: how far apart the shares may lie is averaged over
-// a grid by how well it explains all counts, so that noise does not make one of many classes that
-// are about as common as each other rare. The shares add up to 1.
+// Shares estimates the shares of more than two classes from their released counts among rows, as Share
+// does for one. The classes have a common prior: the spread of the shares is averaged over a grid by
+// the evidence of all counts, so that noise does not make one of many equally common classes look
+// rare. The shares add up to 1.
 func Shares(counts []float64, rows float64, gaussian bool, deviation func(share float64) float64) []float64 {
 	rows = math.Max(rows, 2*leastRows*float64(len(counts)))
 	means, logs := make([][]float64, len(shareDeviations)), make([]float64, len(shareDeviations))
@@ -37,8 +37,8 @@ func Shares(counts []float64, rows float64, gaussian bool, deviation func(share 
 	return out
 }
 
-// estimateShare is the posterior mean of one share, of which the logarithm is normal around that of
-// equal shares, from half a row to all but that; and the logarithm of the evidence.
+// estimateShare returns the posterior mean of one share, whose logarithm has a normal prior around
+// that of equal shares, from half a row to all but half a row; and the logarithm of the evidence.
 func estimateShare(count, rows, spread, equal float64, gaussian bool, deviation func(share float64) float64) (
 	mean, evidence float64) {
 	low, high := math.Log(leastRows/rows), math.Log1p(-leastRows/rows)
@@ -60,7 +60,7 @@ func estimateShare(count, rows, spread, equal float64, gaussian bool, deviation 
 	return sum / all, best + math.Log(all*step/spread)
 }
 
-// logLikelihood is that of noise of a deviation, up to a constant.
+// logLikelihood is the log-likelihood of noise with the given standard deviation, up to a constant.
 func logLikelihood(noise, deviation float64, gaussian bool) float64 {
 	off := math.Abs(noise) / deviation
 	if gaussian {

@@ -8,13 +8,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// ClassShares turns noisy numbers of rows, by class and bin, into steps: log(share of the class in
-// the bin / its share overall), with variances. share is of each class overall, in (0, 1) and
-// adding up to 1; deviation is that of the noise on each number.
+// ClassShares converts noisy numbers of rows, by class and bin, to steps: log(share of the class in
+// the bin / its share overall), with variances. share holds each class's overall share, in (0, 1) and
+// adding up to 1; deviation is the standard deviation of the noise on each number.
 //
-// Each class against all others is a column of two classes, whose rows weigh as they would under a
-// score that knows the shares: 1 in the rarer of the two, and in the other as much less as it is
-// commoner. LogOdds of those cells is the step; shares of all classes are then made to add up to 1.
+// Each class against all others is a column of two classes, with the weights that rows have under a
+// score with the overall shares: 1 in the rarer of the two, and less in the other, in proportion to
+// its frequency. LogOdds of those cells is the step; the shares of all classes are then normalised to
+// 1.
 func ClassShares(bins *feature.Bins, rows [][]float64, share []float64, deviation float64, gaussian bool) (
 	steps, variance [][]float64) {
 	n, others := bins.Len(), math.Sqrt(float64(len(share)-1))

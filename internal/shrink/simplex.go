@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// ProjectOntoSimplex overwrites x with the closest numbers, in the sum of squares, that are at
-// least 0 and add up to sum (Duchi et al. 2008): all move by the same, but for those that end at 0.
-// A sum that is not above 0 leaves zeros. Time O(n log n).
+// ProjectOntoSimplex replaces x by the closest numbers, in the sum of squares, that are at least 0 and
+// add up to sum (Duchi et al. 2008): all change by the same amount, except those that become 0. If sum
+// is not above 0, all become 0. Time O(n log n).
 func ProjectOntoSimplex(x []float64, sum float64) {
 	if !(sum > 0) {
 		clear(x)

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package engine answers the calls of the explorer's page: a name and JSON in, JSON out. It is plain
-// Go, so that tests call it as the page does. What a call may see is in its arguments: planning calls
-// are given no file.
+// Go, so that tests call it as the page does. A call has access to its arguments only; planning calls
+// have no file.
 //
 //	version  {} → {version}
 //	header   {name} and a file → {names, types}
 //	draft    {names, types?, label?, codebook?, accept?, delimiter?} → {yaml}
 //	inspect  {yaml} → {problems, missing, columns, label?, name?, unit?, relation?, person?, trim?, missing_cells?}
-//	edit     {yaml, column, set} → {yaml}; column "" is the table: name, unit, relation, person, trim, missing
+//	edit     {yaml, changes: {column, set}…} → {yaml}; column "" is the table: name, unit, relation, person, trim, missing
 //	plan     {yaml, learner, options?, epsilon, delta, rows?} → see planning.Plan
-//	forecast {yaml, learner, options?, delta, rows, positives, strength?, epsilons} → {points}; each point is told
+//	forecast {yaml, learner, options?, delta, rows, positives, strength?, epsilons} → {points}; each point is reported
 //	train    {yaml, learner, options?, epsilon, delta, name, job?} and a file → {model, statement, seconds}
 //	explain  {model} → see Explained
 //	score    {model, row} → {probability or probabilities, class, contributions}
 //	evaluate {model, yaml?, name, epsilon?, delta?, threshold?, costs?, job?} and a file → numbers
+//	released {released, costs?} → the numbers of a private evaluation, from what it released
 //	compare  {models, name} and a file → {a, b}
 //	card     {model, about?} → {html, yaml}
 //	export   {model, format} → a file
 //
-// A file is the table of a header, a training or an evaluation. A call with a job was charged by
-// whoever served the page, and says so in what it makes.
+// A file is the table of a header, a training or an evaluation. A call with a job was charged by the
+// server of the page, and its result states so.
 package engine
 
 import (
@@ -50,11 +51,11 @@ type Download struct {
 
 // Engine answers calls.
 type Engine struct {
-	// Program names the program and its version, as cards say it.
+	// Program is the program's name and version, as cards show it.
 	Program string
 }
 
-// Call answers one call. file may be nil; tell is told of progress, before Call returns.
+// Call answers one call. file may be nil; tell receives progress before Call returns.
 func (e *Engine) Call(ctx context.Context, name string, args []byte, file *File, tell func(any)) (any, error) {
 	switch name {
 	case "version":
@@ -75,6 +76,8 @@ func (e *Engine) Call(ctx context.Context, name string, args []byte, file *File,
 		return answer(args, explainModel)
 	case "score":
 		return answer(args, scoreRow)
+	case "released":
+		return answer(args, readReleased)
 	case "card":
 		return answer(args, e.writeCard)
 	case "export":
@@ -91,7 +94,7 @@ func (e *Engine) Call(ctx context.Context, name string, args []byte, file *File,
 	return with(ctx, args, file, tell)
 }
 
-// answer reads the arguments of a call and answers it.
+// answer decodes the arguments of a call and answers it.
 func answer[A, R any](args []byte, f func(A) (R, error)) (any, error) {
 	var a A
 	if err := readArgs(args, &a); err != nil {
@@ -100,7 +103,7 @@ func answer[A, R any](args []byte, f func(A) (R, error)) (any, error) {
 	return f(a)
 }
 
-// readArgs reads arguments. An error does not quote them: a row may be among them.
+// readArgs decodes arguments. Its errors do not quote them, because they may contain a row.
 func readArgs(args []byte, into any) error {
 	if json.NewDecoder(bytes.NewReader(args)).Decode(into) != nil {
 		return &dp.ParamError{Op: "explorer", Param: "arguments", Want: "must be of the types that the call takes"}
@@ -108,13 +111,13 @@ func readArgs(args []byte, into any) error {
 	return nil
 }
 
-// Problem is an error as the page shows it.
+// Problem is an error in the form that the page shows.
 type Problem struct {
 	Message   string `json:"message"`
 	Parameter string `json:"parameter,omitempty"`
 }
 
-// Describe describes an error.
+// Describe converts an error to a Problem.
 func Describe(err error) Problem {
 	p := Problem{Message: err.Error()}
 	if refused, ok := errors.AsType[*dp.ParamError](err); ok {

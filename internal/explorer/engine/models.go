@@ -22,7 +22,7 @@ import (
 
 func splitLines(text string) []string { return strings.Split(strings.TrimRight(text, "\n"), "\n") }
 
-// asMap is a value as JSON has it, to be added to.
+// asMap converts a value to a JSON object, so that fields can be added.
 func asMap(v any) (out map[string]any, err error) {
 	text, err := json.Marshal(v)
 	if err == nil {
@@ -31,7 +31,8 @@ func asMap(v any) (out map[string]any, err error) {
 	return out, err
 }
 
-// placeGroups gives each group of a calibration the score to draw it at, and leaves empty ones out.
+// placeGroups adds to each group of a calibration the score at which to draw it, and removes empty
+// groups.
 func placeGroups(report map[string]any) {
 	groups, _ := report["calibration"].([]any)
 	var drawn []any
@@ -56,10 +57,10 @@ type modelArgs struct {
 	Model string `json:"model"`
 }
 
-// Explained is what a model adds up, for drawing.
+// Explained lists the terms that a model adds up, for drawing.
 type Explained struct {
 	Name       string    `json:"name"`
-	Banner     string    `json:"banner,omitempty"` // what a reader must not miss
+	Banner     string    `json:"banner,omitempty"` // a warning for readers
 	NotPrivate bool      `json:"notPrivate"`
 	Positive   string    `json:"positive,omitempty"`
 	Intercept  float64   `json:"intercept"`
@@ -68,7 +69,8 @@ type Explained struct {
 	Statement  []string  `json:"statement"`
 }
 
-// Feature is what a column adds, the most important first. Of more than two classes each has its own.
+// Feature is the contribution of a column, the most important first. With more than two classes, each
+// class has its own.
 type Feature struct {
 	Name       string  `json:"name"`
 	Public     bool    `json:"public"`
@@ -78,7 +80,8 @@ type Feature struct {
 	Steps      []Step  `json:"steps"`
 }
 
-// Step is what a column adds in a bin, and between what it lies in 95 of 100 cases by the model's own deviation.
+// Step is the contribution of a column in one bin, with a 95 % interval by the standard deviation that
+// the model states.
 type Step struct {
 	From  *float64 `json:"from,omitempty"`
 	To    *float64 `json:"to,omitempty"`
@@ -88,7 +91,7 @@ type Step struct {
 	High  float64  `json:"high"`
 }
 
-// Input is a column that a row to score has.
+// Input is a column of the rows to score.
 type Input struct {
 	Name   string   `json:"name"`
 	Kind   string   `json:"kind"`
@@ -97,7 +100,8 @@ type Input struct {
 	Levels []string `json:"levels,omitempty"`
 }
 
-// deviations is how many standard deviations of a normal hold 95 %.
+// deviations is the half-width of a two-sided 95 % interval of a normal variable, in standard
+// deviations.
 const deviations = 1.959964
 
 func newStep(from, to *float64, label string, value, deviation float64) Step {
@@ -164,7 +168,7 @@ func explainModel(a modelArgs) (*Explained, error) {
 	return out, nil
 }
 
-// inputsOf are the columns that a model reads of a file.
+// inputsOf returns the columns of a file that a model reads.
 func inputsOf(m *model.Model) ([]Input, error) {
 	coder, err := coding.NewRowCoder(m.Schema)
 	if err != nil {
@@ -185,7 +189,7 @@ func inputsOf(m *model.Model) ([]Input, error) {
 	return in, nil
 }
 
-// scoreRow scores a row that somebody invents. A column that is not given is missing.
+// scoreRow scores an invented row. A column that is not given is missing.
 func scoreRow(a struct {
 	modelArgs
 	Row map[string]any `json:"row"`
@@ -239,7 +243,7 @@ func scoreRow(a struct {
 	return out, nil
 }
 
-// cellOf is a cell as JSON has it; nil is a missing one.
+// cellOf converts a JSON value to a cell; nil is a missing one.
 func cellOf(v any) coding.Cell {
 	switch v := v.(type) {
 	case string:
@@ -293,12 +297,21 @@ func exportModel(a struct {
 	return &Download{"model." + a.Format, b.Bytes()}, nil
 }
 
-// describeRelease is a private evaluation, with its ROC curve.
-func describeRelease(r *evaluation.Report) (map[string]any, error) {
+// describeRelease is a private evaluation, with its ROC curve and the text that was released.
+func describeRelease(released []byte, costs *evaluation.Costs) (map[string]any, error) {
+	release, err := evaluation.Unmarshal(released)
+	if err != nil {
+		return nil, err
+	}
+	r, err := release.Report(costs)
+	if err != nil {
+		return nil, err
+	}
 	out, err := asMap(r)
 	if err != nil {
 		return nil, err
 	}
+	out["released"] = string(released)
 	placeGroups(out)
 	positive, ok := r.Find("positive_rate")
 	if !ok || !positive.Known || !(positive.Value > 0 && positive.Value < 1) {

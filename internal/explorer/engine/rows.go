@@ -19,20 +19,20 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// step is progress: so many of some steps are done, and what comes next.
+// step is the progress of a call: the number of finished steps, and the next one.
 type step struct {
 	Done int    `json:"done"`
 	Of   int    `json:"of"`
 	What string `json:"what"`
 }
 
-// paid is the account of a call that was charged before.
+// paid is the account of a call that was already charged.
 type paid struct{}
 
 func (paid) Charge(context.Context, dp.Price, []dp.Event) error { return nil }
 func (paid) Counted() bool                                      { return true }
 
-// accountOf is who counts a call: with a job, whoever charged it.
+// accountOf returns the account of a call: with a job, the caller has already charged it.
 func accountOf(job string) guard.Account {
 	if job == "" {
 		return guard.Uncounted{}
@@ -40,9 +40,9 @@ func accountOf(job string) guard.Account {
 	return paid{}
 }
 
-// readHeader is the names of the columns of a table: of CSV the line of names alone is read, of
-// Parquet the metadata at the end. The file may hold the beginning, or of Parquet the end, of a
-// larger one of size bytes.
+// readHeader returns the names of the columns of a table. From CSV it reads only the line of names,
+// and from Parquet the metadata at the end. The file may hold only the beginning, or for Parquet the
+// end, of a larger file of size bytes.
 func readHeader(ctx context.Context, args []byte, file *File, _ func(any)) (any, error) {
 	var a struct {
 		Name      string `json:"name"`
@@ -77,7 +77,8 @@ func readHeader(ctx context.Context, args []byte, file *File, _ func(any)) (any,
 	return out, nil
 }
 
-// tail is a Parquet file of which the end alone is here. It begins with its mark, as all do.
+// tail is a Parquet file of which only the end is available. Its beginning is replaced by the mark
+// that all Parquet files begin with.
 type tail struct {
 	end  *File
 	size int64
@@ -189,7 +190,7 @@ func evaluateModel(ctx context.Context, args []byte, file *File, tell func(any))
 	return out, nil
 }
 
-// evaluatePrivately measures at a price, which was charged where the arguments name a job.
+// evaluatePrivately evaluates privately. The price was already charged if the arguments name a job.
 func (a *evaluateArgs) evaluatePrivately(ctx context.Context, m *model.Model, file *File) (any, error) {
 	p := evaluation.Params{Models: []*model.Model{m}, Threshold: 0.5}
 	var err error
@@ -234,11 +235,26 @@ func (a *evaluateArgs) evaluatePrivately(ctx context.Context, m *model.Model, fi
 	if err != nil {
 		return nil, err
 	}
-	report, err := released.Report(costs)
+	kept, err := released.Marshal()
 	if err != nil {
 		return nil, err
 	}
-	return describeRelease(report)
+	return describeRelease(kept, costs)
+}
+
+// readReleased describes what an evaluation released before.
+func readReleased(a struct {
+	Released string `json:"released"`
+	Costs    string `json:"costs"`
+}) (any, error) {
+	var costs *evaluation.Costs
+	if a.Costs != "" {
+		var err error
+		if costs, err = evaluation.ParseCosts(a.Costs); err != nil {
+			return nil, err
+		}
+	}
+	return describeRelease([]byte(a.Released), costs)
 }
 
 func compareModels(ctx context.Context, args []byte, file *File, tell func(any)) (any, error) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package planning answers what can be asked before anything is charged: from names of columns, the
-// text of a schema and public choices alone. It has no way to rows: no call is given a file, and the
-// package that reads files may not be imported here (internal/lint).
+// Package planning answers calls that come before a charge, from names of columns, the text of a
+// schema and public choices alone. It has no access to rows: no call has a file, and the package that
+// reads files may not be imported here (internal/lint).
 package planning
 
 import (
@@ -25,15 +25,15 @@ import (
 // DraftArgs are names of columns and what is known about them.
 type DraftArgs struct {
 	Names    []string          `json:"names"`
-	Types    map[string]string `json:"types"`    // as a codebook names them
-	Label    string            `json:"label"`    // the column to predict; "" if that is open
+	Types    map[string]string `json:"types"`    // in the terms of a codebook
+	Label    string            `json:"label"`    // the column to predict; "" if not chosen yet
 	Codebook string            `json:"codebook"` // CSV
-	Accept   bool              `json:"accept"`   // write what well-known names mean as declarations
-	// Delimiter is what stands between cells; "" for a comma.
+	Accept   bool              `json:"accept"`   // write the proposals for well-known names as declarations
+	// Delimiter is the delimiter of cells; "" for a comma.
 	Delimiter string `json:"delimiter"`
 }
 
-// Text is a schema as it stands in its file.
+// Text is the text of a schema file.
 type Text struct {
 	YAML string `json:"yaml"`
 }
@@ -58,7 +58,7 @@ func Draft(a DraftArgs) (*Text, error) {
 	return &Text{string(text)}, err
 }
 
-// Problem is a fault of a schema's text; Missing is a decision that is open.
+// Problem is a fault of a schema's text. Missing is a choice that has not been made yet.
 type (
 	Problem struct {
 		Line    int    `json:"line,omitempty"`
@@ -72,7 +72,7 @@ type (
 	}
 )
 
-// Inspect says what a text declares so far, what is wrong with it and what is missing.
+// Inspect returns the facts that an unfinished text declares, its faults, and what is missing.
 func Inspect(t Text) map[string]any {
 	o := schema.ReadOutline([]byte(t.YAML))
 	out := o.Facts
@@ -96,16 +96,15 @@ func Inspect(t Text) map[string]any {
 	return out
 }
 
-// EditArgs change what a text says of a column, or of the table where Column is "".
+// EditArgs change what a text says of some columns.
 type EditArgs struct {
-	YAML   string         `json:"yaml"`
-	Column string         `json:"column"`
-	Set    map[string]any `json:"set"`
+	YAML    string          `json:"yaml"`
+	Changes []schema.Change `json:"changes"`
 }
 
 // Edit changes a schema's text and keeps its comments and order.
 func Edit(a EditArgs) (*Text, error) {
-	text, err := schema.Edit([]byte(a.YAML), a.Column, a.Set)
+	text, err := schema.EditAll([]byte(a.YAML), a.Changes)
 	return &Text{string(text)}, err
 }
 
@@ -116,15 +115,15 @@ type Choice struct {
 	Options map[string]string `json:"options"`
 	Epsilon string            `json:"epsilon"`
 	Delta   string            `json:"delta"`
-	Rows    int               `json:"rows"` // 0 if their number is not known
+	Rows    int               `json:"rows"` // 0 if unknown
 }
 
-// Asked is the choice for packages that train.
+// Asked returns the choice in the form of package train.
 func (c *Choice) Asked() train.Choice {
 	return train.Choice{Learner: c.Learner, Options: c.Options, Price: train.PriceText{Epsilon: c.Epsilon, Delta: c.Delta}}
 }
 
-// last is the schema that was read last, and its text: a slider asks again and again about one.
+// last caches the last schema and its text, because a slider causes many calls about the same one.
 var last struct {
 	sync.Mutex
 	text string
@@ -154,7 +153,7 @@ func (c *Choice) Read() (*train.Request, *schema.Schema, error) {
 	return r, s, err
 }
 
-// Plan is what a training costs and does, in the words of the program.
+// Plan is the cost of a training and facts about it, as the program describes them.
 type Plan struct {
 	Lines   []string     `json:"lines"` // as discreet plan prints them
 	Epsilon string       `json:"epsilon"`
@@ -175,13 +174,13 @@ type Line struct {
 	Rho     string `json:"rho,omitempty"`
 }
 
-// Odds are what a reader of the model can come to know about a person.
+// Odds describe what a reader of the model can learn about a person.
 type Odds struct {
 	Words string     `json:"words"`
 	Odds  []Suspects `json:"odds"`
 }
 
-// Suspects are how sure somebody is before, and at most after; as probabilities.
+// Suspects are the certainties of an observer before, and at most after, as probabilities.
 type Suspects struct {
 	From float64 `json:"from"`
 	To   float64 `json:"to"`
@@ -241,10 +240,10 @@ func MakePlan(c Choice) (*Plan, error) {
 	return p, nil
 }
 
-// sure is the number of standard deviations that noise stays within in 95 of 100 cases.
+// sure is the half-width of an interval that contains 95 % of the noise, in standard deviations.
 const sure = 2
 
-// describeNoise says what noise does, in rows of the table.
+// describeNoise describes the effect of noise, in rows of the table.
 func (p *Plan) describeNoise(facts map[string]any) {
 	deviation, ok := facts["noise"].(float64)
 	if !ok {
@@ -258,7 +257,7 @@ func (p *Plan) describeNoise(facts map[string]any) {
 	}
 }
 
-// writeCode writes the command and the Python that do the same.
+// writeCode writes the equivalent command and Python code.
 func (p *Plan) writeCode(c *Choice, s *schema.Schema) {
 	learner, price, options := c.Learner, "epsilon="+p.Epsilon, ""
 	p.Command = "discreet plan --schema table.yaml --epsilon " + p.Epsilon
@@ -287,15 +286,15 @@ func (p *Plan) writeCode(c *Choice, s *schema.Schema) {
 	p.Python = fmt.Sprintf("from discreet import DiscreetClassifier\n\nmodel = DiscreetClassifier(schema=\"table.yaml\", %s)", price)
 }
 
-// Deployment is what others promise, as they state it.
+// Deployment is the published guarantee of another deployment.
 type Deployment struct {
 	Who     string `json:"who"`
 	Epsilon string `json:"epsilon"`
 	Unit    string `json:"unit"`
 }
 
-// deployments are some of the list that D. Desfontaines keeps, "A list of real-world uses of
-// differential privacy". What one unit is decides as much as ε does.
+// deployments are selected from D. Desfontaines' "A list of real-world uses of differential privacy".
+// The unit of privacy matters as much as ε.
 var deployments = []Deployment{
 	{"Apple, health types in use (noise on the device)", "2", "one day of one user"},
 	{"Google, Community Mobility Reports", "2.64", "one day of one user"},
@@ -303,21 +302,21 @@ var deployments = []Deployment{
 	{"US Census Bureau, 2020 redistricting", "19.61", "one person"},
 }
 
-// ForecastArgs are a choice, its prices and the tables to invent.
+// ForecastArgs are a choice, its prices and properties of the tables to invent.
 type ForecastArgs struct {
 	Choice
-	Epsilons  []any   `json:"epsilons"` // numbers, or as they are typed
+	Epsilons  []any   `json:"epsilons"` // numbers, or texts as typed
 	Positives float64 `json:"positives"`
 	Strength  float64 `json:"strength"` // 0 for DefaultStrength
 }
 
-// DefaultStrength is the AUC of a perfect model of the invented tables where nobody has a better guess.
+// DefaultStrength is the default AUC of a perfect model on the invented tables.
 const DefaultStrength = 0.85
 
-// defaultRows is the size of invented tables where the number of rows is not given.
+// defaultRows is the size of invented tables if the number of rows is not given.
 const defaultRows = 10_000
 
-// Forecast is a curve of AUC against ε on invented tables. done is told each point.
+// Forecast computes a curve of AUC against ε on invented tables. done receives each point.
 func Forecast(ctx context.Context, a ForecastArgs, done func(forecast.Point)) (map[string]any, error) {
 	s, err := schema.Parse([]byte(a.YAML))
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 //go:embed engine
 var built embed.FS
 
-// BuiltIn is the engine that make explorer-engine wrote here; nil where the program was built without.
+// BuiltIn returns the engine that make explorer-engine wrote here; nil if the program was built
+// without it.
 func BuiltIn() fs.FS {
 	engine, err := fs.Sub(built, "engine")
 	if err != nil {

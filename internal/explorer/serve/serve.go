@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package serve hands the explorer's page to a browser of this machine, and charges what the page asks
-// to the ledger. It is told plans, jobs and prices, and models that were released; no row reaches it.
+// Package serve serves the explorer's page to a browser on this machine, and charges the page's
+// requests to the ledger. It receives plans, jobs and prices, and released models; no row reaches it.
 //
-// Whoever has the token may charge. A page of another origin is refused by its Origin, and a name that
-// was made to mean this machine by the Host that browsers send along.
+// Anyone who has the token may charge. The Origin header excludes pages of other origins, and the Host
+// header excludes other names that resolve to this machine.
 package serve
 
 import (
@@ -27,31 +27,31 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// types are the kinds of files that are handed out.
+// types are the kinds of files that are served.
 var types = map[string]string{".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
 	".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".wasm": "application/wasm"}
 
-// policy lets the page load its own files, compile its engine and nothing else.
+// policy lets the page load its own files and compile its engine, and nothing else.
 const policy = "default-src 'self' 'wasm-unsafe-eval'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
 
 // Engine is the name of the engine's file.
 const Engine = "explorer.wasm"
 
 const (
-	maxBody   = 16 << 20 // bytes of a request: a schema has at most 2 MiB, the rest is for models
+	maxBody   = 16 << 20 // bytes per request: at most 2 MiB for a schema, the rest for models
 	maxHeader = 8 << 10
 )
 
 // Server serves one page.
 type Server struct {
 	files  map[string][]byte // by path
-	hosts  []string          // that this server is called by
-	token  string            // "" where nothing can be charged
+	hosts  []string          // names of this server in requests
+	token  string            // "" if nothing can be charged
 	budget *budget
 }
 
-// New serves the files of folders; of two with one name the first counts. l may be nil: then nothing
-// is counted, and there is no token.
+// New makes a server for the files of folders; if two have the same name, the first is used. l may be
+// nil: then nothing is counted, and there is no token.
 func New(listener net.Listener, l *Ledger, folders ...fs.FS) (*Server, error) {
 	s := &Server{files: map[string][]byte{}}
 	_, port, err := net.SplitHostPort(listener.Addr().String())
@@ -84,10 +84,13 @@ func New(listener net.Listener, l *Ledger, folders ...fs.FS) (*Server, error) {
 			"built without", Hint: "make explorer writes out/explorer; releases have it built in"}
 	}
 	s.files["/"] = s.files["/index.html"]
+	if l != nil { // a page that was opened without the token must not take itself for the playground
+		s.files["/counted.js"] = []byte("export const counted = true;\n")
+	}
 	return s, nil
 }
 
-// Address is the address to open. What follows # stays in the browser.
+// Address returns the address to open. The part after # stays in the browser.
 func (s *Server) Address() string {
 	address := "http://" + s.hosts[0] + "/"
 	if s.token != "" {
@@ -130,7 +133,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveFile serves a file by its exact path: nothing is looked for in the file system.
+// serveFile serves a file by its exact path, without a lookup in the file system.
 func (s *Server) serveFile(w http.ResponseWriter, r *http.Request) {
 	file, known := s.files[r.URL.Path]
 	if !known {
@@ -149,7 +152,7 @@ func (s *Server) serveFile(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(file))
 }
 
-// serveCall answers a call of the page's, which brings the token.
+// serveCall answers a call of the page, which must have the token.
 func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, origin string) {
 	given, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if s.token == "" || !bearer || subtle.ConstantTimeCompare([]byte(given), []byte(s.token)) != 1 {
@@ -157,7 +160,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, origin string
 		return
 	}
 	call := map[string]func(context.Context, []byte) (any, error){"POST /api/charge": s.budget.charge,
-		"POST /api/result": s.budget.keep, "GET /api/budget": s.budget.show}[r.Method+" "+r.URL.Path]
+		"POST /api/find": s.budget.find, "POST /api/result": s.budget.keep, "GET /api/budget": s.budget.show}[r.Method+" "+r.URL.Path]
 	if call == nil {
 		refuse(w, http.StatusNotFound, "there is no such call")
 		return
@@ -183,7 +186,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, origin string
 	writeJSON(w, http.StatusOK, answer)
 }
 
-// statusOf is the status of a call's error.
+// statusOf returns the HTTP status for a call's error.
 func statusOf(err error) int {
 	if isBudget(err) {
 		return http.StatusConflict

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package web is the files of the explorer's page.
+// Package web contains the files of the explorer's page.
 package web
 
 import "embed"
 
-// Files are the page's, by name.
+// Files holds the page's files, by name.
 //
 //go:embed *.html *.css *.js *.svg
 var Files embed.FS

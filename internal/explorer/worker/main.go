@@ -2,8 +2,9 @@
 
 //go:build js && wasm
 
-// Command worker is the explorer's engine in a thread of the page: it answers messages {id, call, args}
-// by {id, progress} and then {id, result} or {id, error}. It reaches nothing but what messages hold.
+// Command worker is the explorer's engine in a thread of the page: it answers messages {id, call,
+// args} by {id, progress} and then {id, result} or {id, error}. It has access to the content of
+// messages only.
 package main
 
 import (
@@ -16,7 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/explorer/engine"
 )
 
-// release is the version that make builds; "" elsewhere.
+// release is the version, set by make; otherwise "".
 var release string
 
 func main() {
@@ -58,7 +59,7 @@ func answer(e *engine.Engine, message js.Value) {
 	reply("result", result)
 }
 
-// toJS is a value as the page has it.
+// toJS converts a value for the page.
 func toJS(v any) js.Value {
 	if d, ok := v.(*engine.Download); ok {
 		bytes := js.Global().Get("Uint8Array").New(len(d.Bytes))
@@ -75,7 +76,7 @@ func toJS(v any) js.Value {
 	return js.Global().Get("JSON").Call("parse", string(text))
 }
 
-// held is a file that stays with the page: what is read of it is copied.
+// held is a file that stays in the page's memory: the parts that are read are copied.
 type held struct{ bytes js.Value }
 
 func (h *held) ReadAt(b []byte, at int64) (int, error) {

@@ -14,31 +14,32 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Question is what the rows are asked once, from public choices and coins alone.
+// Question is the question that the rows answer once. It consists of public choices and coins alone.
 type Question struct {
 	Space *feature.Space
-	// List is the classifiers. If there are Shapes, those are the classifiers instead, and List is what
-	// they are made of.
+	// List is the classifiers. If there are Shapes, those are the classifiers instead, and List holds
+	// their components.
 	List   []feature.Threshold
 	Shapes []Shape
 	// C1 and C2 are the bounds of weights, which stay in [1/C1, C2]: each in [1, MaxC].
 	C1, C2 float64
-	// Paper sizes noise by C1·C2/n in every round, as printed, in place of what rows can weigh after
-	// the steps so far. It needs a public number of rows, and classes that weigh the same.
+	// Paper scales noise by C1·C2/n in every round, as printed in the paper, instead of by the largest
+	// possible weights after the steps so far. It requires a public number of rows, and equal weights
+	// of classes.
 	Paper bool
-	// Classes says that Share or WeighClasses will be asked.
+	// Classes states that Share or WeighClasses will be called.
 	Classes bool
 }
 
 // MaxC is the largest bound of weights.
 const MaxC = 1000
 
-// ClassUnits is the weight of a row of the heavier class, before any round. Weights of
-// rows are products of at most 2^21 and this, so that sums of 2^31 rows fit an int64.
+// ClassUnits is the weight of a row of the heavier class before any round. Weights of rows are at most
+// 2^21 times this, so that sums over 2^31 rows fit an int64.
 const ClassUnits = 1 << 10
 
-// Rows are the number of rows that share a mistake pattern, and their common weight. Rows of one pattern have
-// been wrong about the same classifiers, so their weights are equal.
+// Rows counts the rows by mistake pattern, with their common weight. Rows of one pattern have been
+// misclassified by the same classifiers, so that their weights are equal.
 type Rows struct {
 	in       guard.Inside
 	relation dp.Relation
@@ -49,34 +50,33 @@ type Rows struct {
 	sealed   inside.Sealed[*weighed]
 	reach    *reachable
 	count    int      // of classifiers
-	label    int      // the classifier whose mistakes are the negative labels; used if classes are weighed
-	units    [2]int64 // weights of the classes by label code
-	total    int64    // sum of units over all rows if labels are public, else 0
+	label    int      // the classifier whose mistakes are the negative labels; used if classes are weighted
+	units    [2]int64 // weights of the classes, by label code
+	total    int64    // sum of units over all rows if labels are public, otherwise 0
 }
 
-// weighed is the rows by pattern.
+// weighed holds the rows by pattern.
 type weighed struct {
 	patterns *engine.Patterns
-	n        int     // rows
-	weight   []int64 // per pattern, in clip units, without that of its class
+	n        int     // number of rows
+	weight   []int64 // by pattern, in clip units, without the weight of its class
 }
 
 // evenUnits count every row once.
 var evenUnits = [2]int64{ClassUnits, ClassUnits}
 
-// Read asks the rows of g, of which it leaves one a person. One pass.
+// Read answers the question from the rows of g, with one row per person. It takes one pass.
 func Read(ctx context.Context, g *guard.Guard, q Question) (*Rows, error) {
 	g.DrawRows() // G-PERSONS-2
-	s := g.Schema()
+	s, in := g.Schema(), g.Inside(inside.Take())
 	switch { // written so that NaN fails
 	case !(q.C1 >= 1 && q.C1 <= MaxC && q.C2 >= 1 && q.C2 <= MaxC):
 		return nil, fmt.Errorf("mistakes: bounds of weights must be 1 to %d (got %g, %g)", MaxC, q.C1, q.C2)
-	case q.Paper && s.Relation != dp.ReplaceOne:
+	case q.Paper && in.Relation() != dp.ReplaceOne:
 		return nil, fmt.Errorf("mistakes: c1·c2/n needs a public number of rows")
 	case s.Classes() != 2:
 		return nil, fmt.Errorf("mistakes: the label must have two levels")
 	}
-	in := g.Inside(inside.Take())
 	tab, err := in.OneRow()
 	if err != nil {
 		return nil, err
@@ -106,11 +106,12 @@ func Read(ctx context.Context, g *guard.Guard, q Question) (*Rows, error) {
 		patterns = answerPatterns(patterns, q.Shapes, len(q.List))
 	}
 	r := newRows(q, patterns, tab.Rows(), count)
-	r.in, r.private, r.relation, r.positive = in, g.Private(), s.Relation, s.Label.Positive
+	r.in, r.private, r.relation, r.positive = in, g.Private(), in.Relation(), s.Label.Positive
 	return r, nil
 }
 
-// newRows is n rows of these patterns about so many classifiers and, if the question says so, the label.
+// newRows makes Rows for n rows with these patterns of count classifiers and, if the question requires
+// it, the label.
 func newRows(q Question, p *engine.Patterns, n, count int) *Rows {
 	r := &Rows{question: q, clip: newClip(q.C1, q.C2), count: count, label: count, units: evenUnits,
 		sealed: inside.Seal(&weighed{p, n, make([]int64, len(p.Count))})}
@@ -121,14 +122,13 @@ func newRows(q Question, p *engine.Patterns, n, count int) *Rows {
 	return r
 }
 
-// positiveAlways is wrong about a row where its label is negative: its bit among
-// the mistakes is the label.
+// positiveAlways is wrong on exactly the negative rows: its bit among the mistakes is the label.
 func positiveAlways(sp *feature.Space) feature.Threshold {
 	return feature.Threshold{Coef: make([]float64, sp.Width()), Bias: 1}
 }
 
-// WeighClasses lets a row weigh as many units as its class, by label code: 1 to ClassUnits, a
-// function of public things and of what has left.
+// WeighClasses sets the weight of a row to the units of its class, by label code: 1 to ClassUnits.
+// They must depend only on public data and earlier releases.
 func (r *Rows) WeighClasses(units [2]int64) error {
 	for _, u := range units {
 		if u < 1 || u > ClassUnits {
@@ -147,7 +147,7 @@ func (r *Rows) WeighClasses(units [2]int64) error {
 	return nil
 }
 
-// classOf is the label code of pattern i.
+// classOf returns the label code of pattern i.
 func (r *Rows) classOf(i int) int {
 	if r.isWrong(r.label, i) {
 		return 1 - r.positive
@@ -163,9 +163,8 @@ func (r *Rows) isWrong(k, i int) bool {
 
 func (r *Rows) isEven() bool { return r.units[0] == r.units[1] }
 
-// sumWeights adds the weights of the rows classifier k is wrong and right about, in
-// clip units, times units of classes where those are weighed. n ≤ 2^31 rows of at most 2^21·2^10
-// fit an int64.
+// sumWeights adds up the weights of the rows on which classifier k is wrong and right, in clip units,
+// times the units of classes if those are weighted. n ≤ 2^31 rows of at most 2^21·2^10 fit an int64.
 func (r *Rows) sumWeights(k int) (wrong, right int64) {
 	if !r.isEven() {
 		return r.sumWeighed(k)
@@ -180,7 +179,7 @@ func (r *Rows) sumWeights(k int) (wrong, right int64) {
 	return sum[1], sum[0]
 }
 
-// sumWeighed is sumWeights if classes are weighed.
+// sumWeighed is sumWeights for weighted classes.
 func (r *Rows) sumWeighed(k int) (wrong, right int64) {
 	var wrongs, rights [2]int64 // by label code
 	for i, w := range r.sealed().weight {
@@ -194,7 +193,7 @@ func (r *Rows) sumWeighed(k int) (wrong, right int64) {
 	return r.units[0]*wrongs[0] + r.units[1]*wrongs[1], r.units[0]*rights[0] + r.units[1]*rights[1]
 }
 
-// one is a row's weight at the start, of the heavier class, in the units of sumWeights.
+// one is the initial weight of a row of the heavier class, in the units of sumWeights.
 func (r *Rows) one() int64 {
 	if r.isEven() {
 		return r.clip.one
@@ -202,10 +201,10 @@ func (r *Rows) one() int64 {
 	return r.clip.one * ClassUnits
 }
 
-// errorSensitivity bounds how far replacing one row moves wrong/(wrong+right), given
-// what was released so far (1.4; evidence/guarantees/brc.md, lemma 1). Where classes are weighed, the
-// row that is replaced may be of the heavier class, and the others weigh together at least
-// what the public labels tell, or else as rows of the lighter class (1.9; lemma 4).
+// errorSensitivity bounds the change of wrong/(wrong+right) if one row is replaced, given the releases
+// so far (1.4; evidence/guarantees/brc.md, lemma 1). If classes are weighted, the replaced row may be
+// of the heavier class. The others then weigh together at least what the public labels imply, or as
+// much as rows of the lighter class (1.9; lemma 4).
 func (r *Rows) errorSensitivity() float64 {
 	n := float64(r.sealed().n)
 	if r.question.Paper {
@@ -223,13 +222,12 @@ func (r *Rows) errorSensitivity() float64 {
 	return roundUp(hi / (hi + others*lo))
 }
 
-// roundUp rounds a quotient computed in a few float operations upwards past their
-// rounding errors.
+// roundUp rounds up a quotient of a few float operations by more than their rounding errors.
 func roundUp(x float64) float64 { return x * (1 + 0x1p-50) }
 
-// Error is the noisy weighted error of classifier k (Algorithm 2 line 6), for eps. Under replacement
-// the ratio itself leaves; under add-remove, if the number of rows is private, the two weighted
-// counts do and the ratio is taken afterwards.
+// Error releases the noisy weighted error of classifier k (Algorithm 2 line 6), for eps. Under
+// replacement it releases the ratio itself. Under add-remove, if the number of rows is private, it
+// releases the two weighted counts and computes the ratio afterwards.
 func (r *Rows) Error(label string, eps dp.Epsilon, k int) (float64, error) {
 	if err := r.checkClassifiers(k, k+1); err != nil {
 		return 0, err
@@ -249,7 +247,7 @@ func (r *Rows) Error(label string, eps dp.Epsilon, k int) (float64, error) {
 	return 0.5, nil // too few rows to tell; released values decide, not the data
 }
 
-// release lets values out with Laplace noise for eps.
+// release releases values with Laplace noise for eps.
 func (r *Rows) release(label string, eps dp.Epsilon, l1 float64, values ...mech.Ratio) ([]float64, error) {
 	m := mech.Mechanism(mech.NoNoise{})
 	if r.private {
@@ -269,8 +267,8 @@ func first(values []float64, err error) (float64, error) {
 	return values[0], nil
 }
 
-// Share is the noisy share of the positive class, for eps, before rows or classes have been
-// weighed (1.9).
+// Share releases the noisy share of the positive class, for eps. It must be called before rows or
+// classes are weighted (1.9).
 func (r *Rows) Share(label string, eps dp.Epsilon) (float64, error) {
 	if !r.question.Classes || !r.isEven() || len(r.reach.list) > 1 {
 		return 0, fmt.Errorf("mistakes: a share of classes must be asked first, if the question says so")
@@ -289,10 +287,10 @@ func (r *Rows) Share(label string, eps dp.Epsilon) (float64, error) {
 	return 0.5, nil // too few rows to tell
 }
 
-// edgeScore is the score of a candidate: |err − 1/2|, since a classifier
-// that is mostly wrong is worth as much as one mostly right. It is 1-Lipschitz
-// in err, so its sensitivity is that of err. Under add-remove the score is
-// |wrong − right|/2 in rows, whose sensitivity is half the largest weight.
+// edgeScore is the score of a candidate: |err − 1/2|, since a classifier that is mostly wrong is as
+// useful as one that is mostly right. It is 1-Lipschitz in err, so that it has the same sensitivity.
+// Under add-remove the score is |wrong − right|/2 in rows, whose sensitivity is half the largest
+// weight.
 func (r *Rows) edgeScore(wrong, right int64) mech.Ratio {
 	gap := wrong - right
 	if gap < 0 {
@@ -325,7 +323,7 @@ func (r *Rows) Choose(label string, eps dp.Epsilon, from, to int) (int, error) {
 	return from + k, err
 }
 
-// edgeSpread is how far a neighbour moves the difference of two scores.
+// edgeSpread is the sensitivity of the difference of two scores.
 func (r *Rows) edgeSpread() float64 {
 	if r.relation == dp.AddRemove {
 		return float64(r.reach.hi) / float64(r.clip.one) // within ± half the largest weight
@@ -341,8 +339,8 @@ func (r *Rows) checkClassifiers(from, to int) error {
 	return nil
 }
 
-// Reweigh applies lines 13-19 to every row that classifier k is wrong about, and the same step to
-// the set of reachable weights. The factor is a function of public things and of what has left.
+// Reweigh applies lines 13-19 to every row on which classifier k is wrong, and the same step to the
+// set of reachable weights. The factor must depend only on public data and earlier releases.
 func (r *Rows) Reweigh(k int, factor float64) error {
 	if err := r.checkClassifiers(k, k+1); err != nil {
 		return err

@@ -8,11 +8,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine"
 )
 
-// Shape is a vote of some of the listed classifiers: it answers positive if Bias and their votes,
-// each times 1 or −1 by the answer, add up to more than 0.
+// Shape is a vote of some of the listed classifiers: it answers positive if Bias plus their votes,
+// each multiplied by 1 or −1 for the answer, is larger than 0.
 type Shape struct {
-	First int   // the first of the listed classifiers that vote
-	Votes []int // of those and the next ones
+	First int   // index of the first voting classifier
+	Votes []int // of that classifier and the following ones
 	Bias  int
 }
 
@@ -25,9 +25,8 @@ func checkShapes(shapes []Shape, listed int) error {
 	return nil
 }
 
-// answerPatterns turns mistakes of listed classifiers, with the label last, into mistakes of shapes,
-// with the label last. A row's mistakes are a function of its own cells and of coins, as those of
-// any list.
+// answerPatterns converts mistakes of listed classifiers into mistakes of shapes, both with the label
+// last. As for any list, a row's mistakes are a function of its own cells and of coins.
 func answerPatterns(p *engine.Patterns, shapes []Shape, label int) *engine.Patterns {
 	out := &engine.Patterns{Words: len(shapes)/64 + 1, Count: p.Count}
 	out.Bits = make([]uint64, out.Words*len(p.Count))

@@ -4,12 +4,12 @@ package mistakes
 
 import "math"
 
-// clip is the range [1/c1, c2] a row's weight may move in, in integer units of
-// which one make the weight 1. Integers make sums exact whatever their order,
-// and the set of reachable weights finite; the range is rounded inwards.
+// clip is the range [1/c1, c2] of a row's weight, in integer units; one is the number of units of the
+// weight 1. Integers make sums exact in any order, and the set of reachable weights finite. The range
+// is rounded inwards.
 type clip struct{ one, lo, hi int64 }
 
-// mostWeights is the most weights that a range holds.
+// mostWeights is the largest number of weights in a range.
 const mostWeights = 1 << 20
 
 // newClip chooses units so that the range holds at most mostWeights: 2^-20
@@ -22,9 +22,9 @@ func newClip(c1, c2 float64) clip {
 	return clip{one, int64(math.Ceil(float64(one) / c1)), int64(math.Floor(float64(one) * c2))}
 }
 
-// stepWeight is the paper's update of one weight, Algorithm 2 line 14: w·e^α where
-// that stays in the range, w unchanged where not. A weight depends on its own
-// row and on released votes only; it is never divided by a sum (1.2).
+// stepWeight is the paper's update of one weight, Algorithm 2 line 14: w·e^α if that is in the range,
+// otherwise w unchanged. A weight depends on its own row and on released votes only; it is never
+// divided by a sum (1.2).
 func (c clip) stepWeight(w int64, factor float64) int64 {
 	// Compared before the conversion: the product may overflow an int64.
 	f := math.RoundToEven(float64(w) * factor)
@@ -34,9 +34,9 @@ func (c clip) stepWeight(w int64, factor float64) int64 {
 	return w
 }
 
-// reachable is the exact set of weights that rows can have after the votes
-// released so far. The sensitivity of a round is a function of its ends, hence
-// of released values only (1.4).
+// reachable is the exact set of weights that rows can have after the votes released so far. The
+// sensitivity of a round is a function of its smallest and largest weight, and hence of released
+// values only (1.4).
 type reachable struct {
 	clip    clip
 	present []uint64 // bit weight − clip.lo
@@ -50,8 +50,8 @@ func newReachable(c clip) *reachable {
 	return r
 }
 
-// addRound adds what a round with this factor e^α can make of each weight: every
-// row may be right (its weight stays) or wrong (it steps).
+// addRound applies a round with the factor e^α to each weight: a row may be classified correctly (its
+// weight stays) or wrongly (its weight steps).
 func (r *reachable) addRound(factor float64) {
 	for _, w := range r.list { // weights inserted meanwhile are not visited
 		r.insertWeight(r.clip.stepWeight(w, factor))

@@ -9,24 +9,24 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 )
 
-// Noise is the law of noise that is added to a computed vector.
+// Noise is the distribution of the noise that is added to a computed vector.
 type Noise string
 
 const (
-	// Blocks is noise shaped like what one row can do: every column has one
-	// non-zero feature. In float64 arithmetic, like Gamma.
+	// Blocks is noise with the shape of one row's influence: every column has one non-zero feature. It
+	// uses float64 arithmetic, like Gamma.
 	Blocks Noise = "blocks"
 	// Gamma is spherical noise, as in the paper.
 	Gamma Noise = "gamma"
-	// Laplace is exact discrete noise, about √2 times as long as Gamma; on the minimum only.
+	// Laplace is exact discrete noise, about √2 times as long as Gamma; it is for noise on the minimum
+	// only.
 	Laplace Noise = "laplace"
 )
 
-// sized is what a mechanism says of the noise it draws.
+// sized is a mechanism with a noise scale.
 type sized interface{ Scale() float64 }
 
-// noiseLength is about how long the noise of m is in d dimensions, 0 if it
-// has none.
+// noiseLength is the approximate length of the noise of m in d dimensions, 0 without noise.
 func noiseLength(m mech.Mechanism, d int) float64 {
 	switch m := m.(type) {
 	case interface{ Width() float64 }:
@@ -37,7 +37,7 @@ func noiseLength(m mech.Mechanism, d int) float64 {
 	return 0
 }
 
-// termNoise is the law of b, where the change of variables takes jacobian of eps.
+// termNoise returns the mechanism that draws b. The change of variables uses the part jacobian of eps.
 func (u units) termNoise(noise Noise, eps dp.Epsilon, jacobian float64) mech.Mechanism {
 	if noise == Blocks {
 		return mech.Sized(mech.ObjectiveBlocksFor(eps, 2*u.cell, jacobian, u.blocks)) // 5.1
@@ -45,9 +45,8 @@ func (u units) termNoise(noise Noise, eps dp.Epsilon, jacobian float64) mech.Mec
 	return mech.Sized(mech.ObjectiveFor(eps, u.rowSlopes(), jacobian, u.dim)) // 2.2
 }
 
-// outputNoise is the law of noise on a computed minimum that moves by at most
-// slope times what the rows' slopes of 1 would make of it, and by at most off
-// for reasons of rounding.
+// outputNoise returns the mechanism for noise on a computed minimum. The minimum moves by at most
+// slope times its movement for rows with slope 1, plus off for rounding.
 func (u units) outputNoise(noise Noise, eps dp.Epsilon, slope, off float64) mech.Mechanism {
 	l2 := u.rowSlopes()*slope/u.summedPenalty() + off
 	switch noise {

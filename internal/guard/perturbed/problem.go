@@ -14,35 +14,35 @@ import (
 // Loss is a loss of the margin: see engine.Loss.
 type Loss = engine.Loss
 
-// Problem is what is minimised and by which noise it is protected, from public choices alone.
+// Problem defines what is minimised and the noise that protects it, from public choices alone.
 type Problem struct {
 	Space *feature.Space
 	Loss  Loss
-	// Norm is the length R that rows, scaled to at most 1, are projected to, in (2^-20, 1].
+	// Norm is the length R to which rows, scaled to at most 1, are projected, in (2^-20, 1].
 	Norm float64
-	// Reg is Λ, the coefficient of ½‖w‖² on the mean loss of scaled rows, in [MinReg, MaxReg]. Noise in
-	// the objective raises it if ε needs it.
+	// Reg is Λ, the coefficient of ½‖w‖² on the mean loss of scaled rows, in [MinReg, MaxReg]. Noise
+	// in the objective raises it if ε requires it.
 	Reg float64
-	// Output puts the noise on the minimum, else in the objective.
+	// Output puts the noise on the minimum instead of in the objective.
 	Output bool
-	// Printed takes the constants as printed in the paper, else those that the proofs allow.
+	// Printed uses the constants as printed in the paper instead of those that the proofs allow.
 	Printed bool
 	Noise   Noise
-	// Epsilon pays for the noise, and Rest, if that is in the objective, for what the computed minimum
-	// may be off.
+	// Epsilon pays for the noise. If the noise is in the objective, Rest pays for the error of the
+	// computed minimum.
 	Epsilon, Rest dp.Epsilon
 	NotPrivate    bool
-	// Of ends the labels of what leaves, if there are several fits.
+	// Of is the suffix of the labels of releases, if there are several fits.
 	Of string
 }
 
-// Bounds of Problem's numbers.
+// Limits of Problem's numbers.
 const (
-	MinReg   = 0x1p-26 // below it rounding would rival the certificate
+	MinReg   = 0x1p-26 // below it rounding would be as large as the certificate
 	MaxReg   = 0x1p20
 	MinWidth = 0.01 // of the Huber-hinge
 	MaxWidth = 100
-	MinNorm  = 0x1p-20 // above it
+	MinNorm  = 0x1p-20 // exclusive
 )
 
 const (
@@ -50,7 +50,7 @@ const (
 	coefsLabel = "coefficients"
 )
 
-// Bill lists what a fit releases.
+// Bill lists the releases of a fit.
 func (p *Problem) Bill() []dp.Event {
 	if p.NotPrivate {
 		return nil
@@ -91,12 +91,12 @@ func (p *Problem) check(relation dp.Relation) error {
 	return nil
 }
 
-// Sizes is where noise enters and how much, from public numbers alone.
+// Sizes determines where noise is added and how much, from public numbers alone.
 type Sizes struct {
 	units
 	term   mech.Mechanism // nil: no linear term
-	after  mech.Mechanism // what the coefficients leave through
-	target float64        // the length of gradient that is asked of the solver
+	after  mech.Mechanism // the mechanism that releases the coefficients
+	target float64        // required length of the gradient
 }
 
 func (p *Problem) unitsOf(n int) units {
@@ -105,7 +105,7 @@ func (p *Problem) unitsOf(n int) units {
 		dim: p.Space.Width() + 1, blocks: p.blockSizes(), cell: p.largestEntry()}
 }
 
-// Size sizes the noise for n rows.
+// Size computes the noise for n rows.
 func (p *Problem) Size(n int) Sizes {
 	u := p.unitsOf(n)
 	s := Sizes{units: u, after: mech.NoNoise{}}
@@ -127,40 +127,40 @@ func (p *Problem) Size(n int) Sizes {
 	return s
 }
 
-// Reg is Λ as it is used.
+// Reg is the value of Λ in use.
 func (s *Sizes) Reg() float64 { return s.reg }
 
 // SummedPenalty is nΛ.
 func (s *Sizes) SummedPenalty() float64 { return s.summedPenalty() }
 
-// TermLength is about the length of the linear term, 0 without one.
+// TermLength is the approximate length of the linear term, 0 without one.
 func (s *Sizes) TermLength() float64 { return noiseLength(s.term, s.dim) }
 
-// OutputLength is about the length of the noise on the coefficients of scaled rows.
+// OutputLength is the approximate length of the noise on the coefficients for scaled rows.
 func (s *Sizes) OutputLength() float64 { return noiseLength(s.after, s.dim) }
 
-// OutputShare is OutputLength beside the coefficients: of a ridge Λ and rows of curvature c those are
-// about as long as 1/(Λ + c/d).
+// OutputShare is OutputLength relative to the coefficients, whose approximate length is 1/(Λ + c/d)
+// for a ridge Λ and rows with curvature c.
 func (s *Sizes) OutputShare() float64 {
 	return s.OutputLength() * (s.reg + s.curve*s.norm*s.norm/float64(s.dim))
 }
 
-// Crowd is about the length of the noise in the mean gradient of n rows, in halves, if all of Epsilon
-// pays for noise in the objective: d/(n·ε) of spherical noise.
+// Crowd is the approximate length, in halves, of the noise in the mean gradient of n rows if all of
+// Epsilon pays for noise in the objective: d/(n·ε) for spherical noise.
 func (p *Problem) Crowd(n int) float64 {
 	u := p.unitsOf(n)
 	return noiseLength(u.termNoise(p.Noise, p.Epsilon, 0), u.dim) / 2 / float64(n)
 }
 
-// RowScale makes rows at most 1 long, by the number of columns, each of which has one non-zero
-// feature of size at most 1, and the intercept's constant.
+// RowScale is the factor that makes rows at most 1 long. It depends on the number of columns, each of
+// which has one non-zero feature of size at most 1, and the intercept's constant.
 func (p *Problem) RowScale() float64 {
 	scale := 1 / math.Sqrt(float64(len(p.Space.Columns)+1))
 	return math.Nextafter(math.Nextafter(scale, 0), 0)
 }
 
-// blockSizes are the sizes of the blocks of a row: one a column, in each of which
-// one feature of size at most 1 is non-zero, and the intercept's constant.
+// blockSizes returns the sizes of the blocks of a row: one per column, with one non-zero feature of
+// size at most 1, and one for the intercept's constant.
 func (p *Problem) blockSizes() []int {
 	sizes := make([]int, 0, len(p.Space.Columns)+1)
 	for k := range p.Space.Columns {
@@ -170,10 +170,10 @@ func (p *Problem) blockSizes() []int {
 	return append(sizes, 1)
 }
 
-// largestEntry is the largest entry of a scaled row: no feature and not the constant is
-// larger than 1, and no row longer than Norm.
+// largestEntry bounds the entries of a scaled row: features and the constant are at most 1 before
+// scaling, and no row is longer than Norm.
 func (p *Problem) largestEntry() float64 { return min(p.RowScale(), p.Norm) }
 
-// gradientBound is the length of the gradient that the solver's answer is sure of; what
-// it is above the target covers the rounding of the sums.
+// gradientBound is a certain upper bound on the length of the gradient at the solver's result. Its
+// excess over the target covers the rounding of the sums.
 func (s *Sizes) gradientBound() float64 { return 2 * s.target }

@@ -16,16 +16,16 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine/solver"
 )
 
-// Rows are the rows of a guard's table with a label of two classes.
+// Rows are the rows of a guard's table, with a label of two classes.
 type Rows struct {
 	in      guard.Inside
 	table   inside.Sealed[engine.Table]
-	weights []float64 // by the code of the label in the whole table, at most 1; nil: all rows count once
+	weights []float64 // by the code of the label in the whole table, at most 1; nil: all rows have equal weight
 	private bool
 }
 
-// OneVersusRest is the rows of g, of which it leaves one a person: once if the label has two classes,
-// else for each class against all others, in order.
+// OneVersusRest returns the rows of g, with one row per person: once if the label has two classes,
+// otherwise once for each class against all others, in order.
 func OneVersusRest(g *guard.Guard) ([]*Rows, error) {
 	g.DrawRows() // G-PERSONS-2
 	in := g.Inside(inside.Take())
@@ -40,7 +40,7 @@ func OneVersusRest(g *guard.Guard) ([]*Rows, error) {
 	return out, nil
 }
 
-// Minimise lets the minimum of p out with its noise: coefficients of scaled rows, the intercept's
+// Minimise releases the minimum of p with its noise: coefficients for scaled rows, with the intercept
 // last. The rows are read once per gradient.
 func (r *Rows) Minimise(ctx context.Context, p *Problem) ([]float64, error) {
 	p, err := r.own(p)
@@ -63,9 +63,9 @@ func (r *Rows) Minimise(ctx context.Context, p *Problem) ([]float64, error) {
 	return r.in.Release(coefsLabel+p.Of, s.after, values...) // 1.3, 2.4
 }
 
-// own is p with the features of the table's own schema, refused if it cannot be protected.
+// own returns p with the features of the table's own schema. It refuses p if it cannot be protected.
 func (r *Rows) own(p *Problem) (*Problem, error) {
-	if err := p.check(r.table().Schema().Relation); err != nil {
+	if err := p.check(r.in.Relation()); err != nil {
 		return nil, err
 	}
 	own, err := *p, error(nil)
@@ -73,8 +73,8 @@ func (r *Rows) own(p *Problem) (*Problem, error) {
 	return &own, err
 }
 
-// drawTerm returns b, or zeros. What it is drawn for is the gradient of the rows,
-// which never leaves; the door sees zeros of the declared sensitivity.
+// drawTerm returns b, or zeros. b protects the gradient of the rows, which is never released. The exit
+// therefore receives zeros with the declared sensitivity.
 func (r *Rows) drawTerm(p *Problem, s *Sizes) ([]float64, error) {
 	if s.term == nil {
 		return make([]float64, s.dim), nil
@@ -86,7 +86,7 @@ func (r *Rows) drawTerm(p *Problem, s *Sizes) ([]float64, error) {
 	return r.in.Release(termLabel+p.Of, s.term, zeros...)
 }
 
-// findMinimum is the certified minimum of J for the linear term b.
+// findMinimum returns the certified minimum of J for the linear term b.
 func (r *Rows) findMinimum(ctx context.Context, p *Problem, s *Sizes, b []float64) ([]float64, error) {
 	all, err := r.table().Margins(ctx, p.Space, r.rowShape(p))
 	if err != nil {
@@ -101,7 +101,8 @@ func (r *Rows) findMinimum(ctx context.Context, p *Problem, s *Sizes, b []float6
 	return minimiseSurface(r.objectiveSurface(ctx, p, s, b), s.dim, s.reg, s.reg+s.curve*s.norm*s.norm, s.target)
 }
 
-// objectiveSlopes is J over the rows of m, each for several if they are a sample.
+// objectiveSlopes returns the derivatives of J over the rows of m. If these are a sample, each stands
+// for several rows.
 func objectiveSlopes(ctx context.Context, m engine.Margins, p *Problem, s *Sizes, b []float64) slopes {
 	return func(w []float64, hess bool) (optimize.Point, error) {
 		sums, err := m.Sums(ctx, p.Loss, w, hess)
@@ -119,7 +120,7 @@ func objectiveSlopes(ctx context.Context, m engine.Margins, p *Problem, s *Sizes
 	}
 }
 
-// objectiveSurface is J.
+// objectiveSurface returns the function J.
 func (r *Rows) objectiveSurface(ctx context.Context, p *Problem, s *Sizes,
 	b []float64) func(w []float64) (optimize.Point, error) {
 	return func(w []float64) (optimize.Point, error) {
@@ -132,12 +133,12 @@ func (r *Rows) objectiveSurface(ctx context.Context, p *Problem, s *Sizes,
 	}
 }
 
-// rowShape scales rows to length at most 1. No row counts more than once.
+// rowShape returns the scaling of rows to length at most 1. No row has a weight above 1.
 func (r *Rows) rowShape(p *Problem) engine.Rows {
 	return engine.Rows{Scale: p.RowScale(), Norm: p.Norm, Weights: r.weights}
 }
 
-// addTerms is J, in mean units. It overwrites s.
+// addTerms adds the other terms of J, in mean units. It overwrites s.
 func (u units) addTerms(s *engine.LossSums, b, w []float64) optimize.Point {
 	p := optimize.Point{Value: s.Loss / u.n, Grad: s.Grad, Hess: s.Hess}
 	for i := range p.Hess {
@@ -156,8 +157,8 @@ func (u units) addTerms(s *engine.LossSums, b, w []float64) optimize.Point {
 // Cuts are thresholds of a score: see engine.Cuts.
 type Cuts = engine.Cuts
 
-// ChooseCut returns one of the cuts at which many rows are answered rightly, for eps, by coefficients
-// of the features that p has, the intercept's last. Rows must count once each.
+// ChooseCut selects, for eps, one of the cuts with many correctly classified rows. coef are
+// coefficients of p's features, with the intercept last. Rows must have equal weights.
 func (r *Rows) ChooseCut(ctx context.Context, label string, eps dp.Epsilon, p *Problem, coef []float64,
 	cuts Cuts) (int, error) {
 	p, err := r.own(p)

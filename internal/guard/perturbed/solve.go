@@ -9,25 +9,24 @@ import (
 	"github.com/discreet-dp/discreet/internal/optimize"
 )
 
-// All are public.
+// All of these are public.
 const (
 	newtonSteps = 100     // five to ten are usual
-	quickSteps  = 60      // of quick; five to fifteen are usual
+	quickSteps  = 60      // steps of minimiseQuickly; five to fifteen are usual
 	fewRows     = 1 << 8  // at least
 	someRows    = 1 << 10 // at least, and an eighth of all
-	near        = 0.25    // a first step that moves no margin further is in the neighbourhood
-	rough       = 3e-3    // the gradient of a few rows that is noise
-	halvings    = 30      // of one step
-	shrink      = 0.7     // a step that leaves more of the gradient is poor
-	patience    = 3       // as many poor steps in a row call for a new Hessian
+	near        = 0.25    // a first step that changes no margin by more is close to the minimum
+	rough       = 3e-3    // noise in the gradient of a few rows
+	halvings    = 30      // per step
+	shrink      = 0.7     // a step that leaves a larger part of the gradient is poor
+	patience    = 3       // number of consecutive poor steps after which a new Hessian is computed
 )
 
-// minimiseSurface returns a point where the gradient of f is at most target long. f is
-// strongly convex (at least low) with curvature at most high. Damped Newton
-// steps get there; should they stall, which no table has been seen to cause,
-// accelerated gradient steps must get there within a number of steps that
-// depends on low, high and the start alone. So it fails only when f does, or
-// when f is not what it says.
+// minimiseSurface returns a point at which the gradient of f has length at most target. f must be
+// strongly convex (at least low) with curvature at most high. It uses damped Newton steps. If they
+// stall, which has not been observed on any table, it uses accelerated gradient steps, which reach the
+// target within a number of steps that depends on low, high and the start alone. It fails only if f
+// does, or if f does not have the stated properties.
 func minimiseSurface(
 	f func(x []float64) (optimize.Point, error), dim int, low, high, target float64,
 ) ([]float64, error) {
@@ -41,14 +40,13 @@ func minimiseSurface(
 	return minimiseAccelerated(f, dim, low, high, target)
 }
 
-// slopes is the gradient of J over some rows and, with hess, the Hessian, in
-// mean units.
+// slopes returns the gradient of J over some rows and, with hess, the Hessian, in mean units.
 type slopes func(x []float64, hess bool) (optimize.Point, error)
 
-// minimiseQuickly looks for the certificate at the price of a few gradients. A few rows
-// find the neighbourhood, a Hessian of some more serves for steps on all rows,
-// until one is worth a Hessian of theirs. It never looks at values, so done is
-// false if it went astray; minimise gets there all the same.
+// minimiseQuickly tries to reach the certificate for the cost of a few gradients. A few rows locate
+// the minimum approximately, and a Hessian of some more rows is used for steps on all rows, until a
+// Hessian of all rows is worthwhile. It does not use values, so that it may diverge; then done is
+// false, and minimiseSurface must be used.
 func minimiseQuickly(few, some, all slopes, dim int, target float64) (x []float64, done bool, err error) {
 	var chord optimize.Chord
 	x = make([]float64, dim)
@@ -69,7 +67,7 @@ func minimiseQuickly(few, some, all slopes, dim int, target float64) (x []float6
 	return walkDownhill(all, &chord, x, target)
 }
 
-// walkDownhill steps from x until the gradient of f is at most target long.
+// walkDownhill steps from x until the gradient of f has length at most target.
 func walkDownhill(f slopes, chord *optimize.Chord, x []float64, target float64) (to []float64, done bool, err error) {
 	at, err := f(x, false)
 	if err != nil {
@@ -128,9 +126,9 @@ func addStep(x, step []float64) []float64 {
 	return sum
 }
 
-// minimiseAccelerated is Nesterov's method with constant momentum, from zero. With κ =
-// high/low the value's excess falls at least as (1-1/√κ)^k, and the square of
-// the gradient is at most 2·high times the excess; hence the number of steps.
+// minimiseAccelerated is Nesterov's method with constant momentum, starting at zero. With κ = high/low
+// the excess of the value falls at least as (1-1/√κ)^k, and the squared gradient is at most 2·high
+// times the excess, which determines the number of steps.
 func minimiseAccelerated(
 	f func(x []float64) (optimize.Point, error), dim int, low, high, target float64,
 ) ([]float64, error) {

@@ -16,17 +16,17 @@ import (
 // All that a fit is given is asked for below. The guard pays for it, and holds how far it moves
 // between neighbours.
 
-// cellMoves is how far cells of which a row adds to one move, for what a person counts for.
+// cellMoves is the sensitivity of cells in which a row adds to one, for a unit's contribution bound.
 func (pl *Plan) cellMoves() guard.Moves { return guard.OneCell(pl.schema.Relation).Times(pl.most) }
 
-// knowsTotal reports whether what all rows weigh is public: under replace-one their number, or that
-// of the persons if each weighs one row.
+// knowsTotal reports whether the total weight of all rows is public: under replace-one it is, for
+// rows, or for persons if each has the weight of one row.
 func (pl *Plan) knowsTotal() bool {
 	return pl.schema.Relation == dp.ReplaceOne && pl.most == 1 && !pl.choosesMost
 }
 
-// classMoves is how far the rows of either of two classes move; of one of them if the other follows
-// from the total.
+// classMoves is the sensitivity of the row counts of two classes, or of one of them if the total
+// determines the other.
 func (pl *Plan) classMoves() guard.Moves {
 	if pl.knowsTotal() {
 		return guard.Moves{L1: 1, L2: 1}
@@ -37,17 +37,18 @@ func (pl *Plan) classMoves() guard.Moves {
 // mostChoices is the number of bounds to choose from: 1, 2, 4 and so on.
 const mostChoices = 11
 
-// sparedPart is the part of all persons that a doubled bound must spare to be worth twice the noise.
+// sparedPart is the share of all persons that must benefit from a doubled bound for it to be worth
+// twice the noise.
 const sparedPart = 0.25
 
-// personsForDouble is the number of persons that must have fewer rows than a doubled bound for it to be worth
-// the noise: at least what the choice can tell apart.
+// personsForDouble is the number of persons that must have more rows than a bound for twice the bound
+// to be worth the noise. It is at least the resolution of the choice.
 func (pl *Plan) personsForDouble() int64 {
 	return int64(max(1, math.Round(4/(mostShare*pl.Epsilon.Float())), sparedPart*float64(pl.rows)))
 }
 
-// selectMost selects the bound on what a person counts for, and weighs the rows by it: the larger, the
-// fewer persons have more rows and the more noise there is.
+// selectMost selects the contribution bound, and weights the rows by it. With a larger bound, fewer
+// persons have more rows than it, and there is more noise.
 func (f *fit) selectMost() error {
 	bounds := make([]int, mostChoices)
 	for i := range bounds {
@@ -67,8 +68,8 @@ func (f *fit) selectMost() error {
 	return f.guard.WeighPersons(chosen.most)
 }
 
-// measureClasses measures how many rows have each class, or what they weigh; of two classes the
-// positive one first. If the sum is public, the count of one of two classes gives both.
+// measureClasses measures the number, or weight, of rows of each class, the positive one first if
+// there are two. If the sum is public, the count of one of two classes gives both.
 func (f *fit) measureClasses(ctx context.Context, label string, p guard.Share) ([]float64, error) {
 	cells, err := f.guard.ClassCells(ctx, f.bins[:1])
 	if err != nil {
@@ -91,14 +92,14 @@ func (f *fit) measureClasses(ctx context.Context, label string, p guard.Share) (
 	return out.Values, err
 }
 
-// countMoves is how far the counts of all asking columns move in one vector: a row lies in one cell of
-// each column and in one run (1.8).
+// countMoves is the sensitivity of the counts of all columns with counted bins, in one vector: a row
+// is in one cell of each column and in one run (1.8).
 func (pl *Plan) countMoves() guard.Moves {
 	return guard.OneCellOfEach(pl.schema.Relation, 2*len(pl.counts.asking)).Times(pl.most)
 }
 
-// measureCounts measures, for each column that asks for bins by counts, the rows in its runs and in
-// its cells, whatever the label, all in one vector.
+// measureCounts measures, for each column with counted bins, the rows in its runs and in its cells
+// over all classes, in one vector.
 func (f *fit) measureCounts(ctx context.Context) ([]float64, error) {
 	pl := f.plan
 	fine := make([]feature.Bins, len(pl.counts.asking))
@@ -122,9 +123,9 @@ func (f *fit) measureCounts(ctx context.Context) ([]float64, error) {
 	return out.Values, err
 }
 
-// capWeights bounds what a row of each class can weigh, positive first, whatever its private cells:
-// the weight at the worst score that the released shapes allow (1.3). One unit more covers the
-// rounding of exp.
+// capWeights bounds the weight of a row by class, positive first, for any private cells: the weight at
+// the worst score that the released shapes allow (1.3). One additional unit covers the rounding of
+// exp.
 func (r *binaryFit) capWeights() guard.Caps {
 	least, most := r.least, r.most
 	if c := r.weighing.Clip; c != nil && c.Shapes == len(r.weighing.Shapes) { // of the whole score
@@ -133,7 +134,7 @@ func (r *binaryFit) capWeights() guard.Caps {
 	return capScores(least, most)
 }
 
-// capScores is capWeights where scores of the positive class are at least least, those of the other
+// capScores is capWeights if scores of the positive class are at least least, and those of the other
 // at most most.
 func capScores(least, most int64) guard.Caps {
 	return guard.Caps{
@@ -142,8 +143,8 @@ func capScores(least, most int64) guard.Caps {
 	}
 }
 
-// pickByImbalance selects a column whose cells are far from balance, Σ_bins |positive − negative| in
-// weight, and takes it off the list. spread is that of the scores.
+// pickByImbalance selects a column with a large imbalance of its cells, Σ_bins |positive − negative|
+// in weight, and removes it from the list. spread is the spread of the scores.
 func (r *binaryFit) pickByImbalance(t int) (k int, spread float64, err error) {
 	scores := r.cells.Imbalances(r.free)
 	i, err := r.guard.Select(pickLabel(t), r.plan.prices.picks[t], scores)
@@ -153,7 +154,7 @@ func (r *binaryFit) pickByImbalance(t int) (k int, spread float64, err error) {
 	return r.takeFree(i), scores.Spread(), nil
 }
 
-// measureWeights measures the weighed cells of column k.
+// measureWeights measures the weighted cells of column k.
 func (r *binaryFit) measureWeights(label string, p guard.Share, k int) (*shrink.Cells, error) {
 	out, err := r.guard.Measure(label, p, r.cells.Part(k-r.from))
 	if err != nil {
@@ -174,8 +175,8 @@ func (r *binaryFit) measureWeights(label string, p guard.Share, k int) (*shrink.
 	return c, nil
 }
 
-// pickByResiduals selects a column whose cells are far from what the scores expect, and takes it off
-// the list.
+// pickByResiduals selects a column whose cells differ much from the expectation under the scores, and
+// removes it from the list.
 func (r *multiclassFit) pickByResiduals(ctx context.Context, t int) (int, error) {
 	rest := make([]*guard.ClassResiduals, len(r.free))
 	for i, k := range r.free {
@@ -208,16 +209,17 @@ func (r *multiclassFit) measureRows(t int, cells *guard.ClassCells, k int) ([][]
 	return rows, nil
 }
 
-// splitClasses splits numbers into so many lists of one length.
+// splitClasses splits numbers into the given number of lists of equal length.
 func splitClasses(numbers []float64, lists int) [][]float64 {
 	return slices.Collect(slices.Chunk(numbers, len(numbers)/lists))
 }
 
-// columnSlope is how the likelihood of the classes changes with the weight of a column, and half of
-// how that change falls off, with the variance of the noise on either.
+// columnSlope holds the derivative of the classes' likelihood by the weight of a column, half of its
+// second derivative, negated, and the variance of the noise on either.
 type columnSlope struct{ gain, halfCurve, noise float64 }
 
-// measureSlope measures the slope of the column of round t, to which a row adds at most most nats.
+// measureSlope measures the slope of the column of round t, to which a row contributes at most most
+// nats.
 func (r *multiclassFit) measureSlope(ctx context.Context, t, k int, most float64) (*columnSlope, error) {
 	slope, err := r.guard.ClassSlope(ctx, r.score, r.shapeOf(k), most)
 	if err != nil {

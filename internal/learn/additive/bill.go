@@ -11,31 +11,31 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// prices are those of the releases of one fit.
+// prices are the prices of the releases of one fit.
 type prices struct {
-	most        guard.Share   // of what a person counts for, if that is chosen
-	labels      guard.Share   // of the positive rows of public columns, if the label is private
-	classes     guard.Share   // of the number of rows by class, if that is private
-	again       guard.Share   // of the same once more, out of what rounds cost
-	counts      guard.Share   // of the counts from which bins follow
-	picks       []guard.Share // per round, if rounds pick
-	cells       []guard.Share // per round
-	weights     []guard.Share // per round if rules weigh columns
-	calibration guard.Share   // of the cells of the finished score
+	most        guard.Share   // for the contribution bound, if it is chosen
+	labels      guard.Share   // for the positive rows of public columns, if the label is private
+	classes     guard.Share   // for the number of rows by class, if it is private
+	again       guard.Share   // for a second count of the classes, at the expense of rounds
+	counts      guard.Share   // for the counts that determine bins
+	picks       []guard.Share // by round, if rounds pick
+	cells       []guard.Share // by round
+	weights     []guard.Share // by round, if columns are weighted
+	calibration guard.Share   // for the cells of the finished score
 }
 
-// release is one line of the bill before it has a price.
+// release is one line of the bill before its price is known.
 type release struct {
 	label  string
-	choice bool    // else a measurement
-	share  float64 // of the price, up to a factor that all have in common
+	choice bool    // a selection rather than a measurement
+	share  float64 // of the price, relative to the other releases
 	price  *guard.Share
 }
 
-// mostShare is the part of the price for choosing what a person counts for.
+// mostShare is the share of the price for choosing the contribution bound.
 const mostShare = 0.05
 
-// listReleases lists the releases in charging order, with new places for their prices.
+// listReleases lists the releases in charging order, and allocates fields for their prices.
 func (pl *Plan) listReleases() (list []release) {
 	r := &pl.rules
 	pl.prices = prices{}
@@ -94,7 +94,7 @@ func (pl *Plan) listRounds() (list []release) {
 	return list
 }
 
-// writeBill splits the price. Each release is charged exactly the part its own noise is sized for
+// writeBill divides the price. Each release is charged exactly the part for which its noise is scaled
 // (1.6).
 func (pl *Plan) writeBill() error {
 	list := pl.listReleases()
@@ -122,7 +122,7 @@ func (pl *Plan) writeBill() error {
 	return split(all)
 }
 
-// Terms are what one Fit pays, in charging order.
+// Terms returns the bill of one Fit, in charging order.
 func (pl *Plan) Terms() guard.Terms {
 	return guard.Terms{Op: "additive", Scope: pl.scope, Price: dp.Price{Epsilon: pl.Epsilon, Delta: pl.Delta},
 		Bill: slices.Clone(pl.bill), NotPrivate: pl.NotPrivate}
@@ -146,8 +146,8 @@ func billReleases[N dp.Epsilon | dp.Rho](pl *Plan, list []release, all N, toPric
 	return nil
 }
 
-// dividePrice splits a price in proportion to the shares of releases, in whole units that add up to
-// it; what rounding leaves goes to the last.
+// dividePrice divides a price in proportion to the shares of releases, in whole units that add up to
+// it. The remainder of rounding goes to the last.
 func dividePrice[N dp.Epsilon | dp.Rho](all N, list []release) ([]N, error) {
 	sum := 0.0
 	for _, r := range list {
@@ -169,7 +169,7 @@ func dividePrice[N dp.Epsilon | dp.Rho](all N, list []release) ([]N, error) {
 	return out, nil
 }
 
-// Labels of releases, as they stand on the bill.
+// Labels of releases on the bill.
 const (
 	mostLabel        = "rows that a person counts for"
 	countsLabel      = "rows by fine bin"

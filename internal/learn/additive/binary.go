@@ -14,54 +14,55 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// start is the score of two classes before any round, as it enters the model and as it weighs rows.
+// start is the score of two classes before any round: the one in the model, and the one that
+// determines weights.
 type start struct {
 	model, weighing feature.Additive
-	// totals are the weights of all rows, the positive class's first, if they are public; else
+	// totals are the weights of all rows, the positive class's first, if they are public; otherwise
 	// nil.
 	totals []float64
-	rows   float64 // how many there are, if that is public; else as released, at least 1
-	// least is a lower bound of the weighing score of rows of the positive class, most an upper one
-	// of the others, in units of 1/feature.ScoreOne nat.
+	rows   float64 // number of rows if public; otherwise as released, at least 1
+	// least is a lower bound on the weighting score of rows of the positive class, and most an upper
+	// bound for the others, in units of 1/feature.ScoreOne nat.
 	least, most int64
-	// classes are the rows of the positive class and of the other, as far as they are public or
+	// classes are the row counts of the positive class and of the other, if they are public or
 	// released.
 	classes [2]float64
 	counts  []float64 // as released, if they are private
-	// expected are totals, or estimates of them if they are private; nil if the weights are
-	// no longer those of the start. baseVariance is the variance of their difference.
+	// expected are totals, or estimates of them if they are private; nil once the weights have changed
+	// since the start. baseVariance is the variance of their difference.
 	expected     []float64
 	baseVariance float64
 }
 
-// binaryFit is the state of a fit of two classes. Its weighing score, with totals and bounds, takes
-// in the weights' part of each released shape; from then on totals are private, hence nil.
+// binaryFit is the state of a fit of two classes. Its weighting score, with totals and bounds,
+// includes part of each released shape; from then on totals are private, and hence nil.
 type binaryFit struct {
 	*fit
 	start
-	first  start        // as it was before any round
-	cells  *guard.Cells // by private column, those from from on, under the weighing score; nil when that has changed
+	first  start        // the start, before any round
+	cells  *guard.Cells // by private column, from column from on, for the current weighting score; nil if that has changed
 	from   int
 	shapes []binaryShape // by private column
-	// missing is the mean over rows of what the model's shapes add and the weights do not see, in
-	// nats: later columns say it again, as a constant.
+	// missing is the mean over rows of the part of the model's shapes that is not in the weights, in
+	// nats. The cells of later columns contain it again, as a constant.
 	missing float64
-	// base is what columns have added to the released base rate, weighedBase what of it weights
-	// see.
+	// base is the sum of changes to the released base rate, and weighedBase the part of it in the
+	// weights.
 	base, weighedBase float64
 	finished          []finishedShape // the public ones, then the private ones
-	moved             model.Moved     // what noise alone does beside the shapes
+	moved             model.Moved     // effects of noise other than those stated by shapes
 }
 
-// binaryShape is what has been learnt about one private column.
+// binaryShape is the estimate for one private column.
 type binaryShape struct {
 	steps    []float64 // nats
-	weighing []float64 // of steps, what weights see
-	variance []float64 // of steps, see learnShape; nil if nothing has been learnt
-	left     []float64 // what the last release said beyond steps
-	moved    []float64 // of the variance of steps, what noise alone does to a score
-	certain  float64   // if rounds pick, how certain it was that the column would be taken
-	rows     []float64 // weight by bin, about
+	weighing []float64 // the part of steps in the weights
+	variance []float64 // of steps, see learnShape; nil if nothing was learnt
+	left     []float64 // the last release minus steps
+	moved    []float64 // the part of the variance of steps by which noise alone moves a score
+	certain  float64   // if rounds pick, how certain it was that the column would be picked
+	rows     []float64 // approximate weight by bin
 }
 
 func newBinaryShape(bins int) binaryShape {
@@ -103,7 +104,7 @@ func newBinaryFit(f *fit, st *start) *binaryFit {
 	return r
 }
 
-// startBinary fits the public columns, or releases the classes and starts at their log-odds.
+// startBinary fits the public columns, or releases the classes and starts with their log-odds.
 func (f *fit) startBinary(ctx context.Context) (*start, error) {
 	if f.plan.scope == dp.PrivateFeatures {
 		return f.startPublic(ctx)
@@ -140,8 +141,8 @@ func (r *binaryFit) makeRound(ctx context.Context, t int) error {
 	return nil
 }
 
-// sumWeights asks for the cells of round t where earlier answers do not hold them: of all columns,
-// or of the k-th alone where the score changes before the next is looked at.
+// sumWeights asks for the cells of round t unless earlier answers contain them: for all columns, or
+// only for the k-th if the score changes before the next one is needed.
 func (r *binaryFit) sumWeights(ctx context.Context, t, k int) error {
 	if r.cells != nil {
 		return nil
@@ -155,8 +156,8 @@ func (r *binaryFit) sumWeights(ctx context.Context, t, k int) error {
 	return err
 }
 
-// learnShape adds what released cells say to the shape of column k, and the weights' part of it to
-// the score. From here on everything is post-processing.
+// learnShape adds the estimate from released cells to the shape of column k, and its part for the
+// weights to the score. Everything from here on is post-processing.
 func (r *binaryFit) learnShape(k int, c *shrink.Cells, in pass) {
 	steps, variance := shrink.LogOdds(c, &r.bins[k])
 	sh := &r.shapes[k]
@@ -183,7 +184,7 @@ func (r *binaryFit) learnShape(k int, c *shrink.Cells, in pass) {
 	}
 }
 
-// weighSteps adds steps of column k to the score that weighs rows, and to its bounds.
+// weighSteps adds steps of column k to the weighting score, and to its bounds.
 func (r *binaryFit) weighSteps(k int, steps []float64) {
 	lo, hi := int64(math.MaxInt64), int64(math.MinInt64)
 	for b, s := range steps {
@@ -197,9 +198,9 @@ func (r *binaryFit) weighSteps(k int, steps []float64) {
 	r.boundWeighing()
 }
 
-// boundWeighing clips the score that weighs rows, on the sides where that bounds what a row can
-// weigh: rows that few columns put far out would else decide the noise of all. It is for a start
-// without public columns.
+// boundWeighing clips the weighting score on the sides where that bounds a row's weight. Otherwise a
+// few columns with rows far out would determine the noise for all. It is for a start without public
+// columns.
 func (r *binaryFit) boundWeighing() {
 	if r.plan.rules.reach == 0 {
 		return
@@ -220,8 +221,8 @@ func (r *binaryFit) boundWeighing() {
 	}
 }
 
-// weighAllSteps lets the weights see all that was released. What a pair adds is beyond what its
-// columns do, so nothing of them may be left in its cells.
+// weighAllSteps includes everything that was released in the weights. A pair adds to the effects of
+// its columns, so that these must not remain in its cells.
 func (r *binaryFit) weighAllSteps() {
 	for k := range r.shapes {
 		sh := &r.shapes[k]
@@ -238,7 +239,7 @@ func (r *binaryFit) weighAllSteps() {
 	r.missing, r.cells = 0, nil
 }
 
-// buildModel puts the start and the finished shapes together.
+// buildModel combines the start and the finished shapes.
 func (r *binaryFit) buildModel() *model.Model {
 	positive := r.plan.schema.Label.Positive
 	add := &model.Additive{Intercept: r.model.Intercept + r.plan.logWeight(positive) - r.plan.logWeight(1-positive)}
@@ -252,11 +253,11 @@ func (r *binaryFit) buildModel() *model.Model {
 	return &model.Model{Learner: "additive", Schema: r.plan.schema.Part(columns), Classifier: add}
 }
 
-// finishedShape is a shape as the model has it.
+// finishedShape is a shape in the form of the model.
 type finishedShape struct {
 	bins               feature.Bins
 	steps, noise, left []float64
-	moved              []float64 // what noise alone does, a deviation; nil if the steps are exact
+	moved              []float64 // effect of noise alone, as a standard deviation; nil if the steps are exact
 }
 
 // finishPublic finishes the shapes of the start, which are exact.
@@ -272,7 +273,7 @@ func (r *binaryFit) finishPublic() (out []finishedShape) {
 	return out
 }
 
-// finishPrivate finishes what has been learnt about private columns and pairs.
+// finishPrivate finishes the estimates for private columns and pairs.
 func (r *binaryFit) finishPrivate() (out []finishedShape) {
 	for k := range r.shapes {
 		if sh := &r.shapes[k]; sh.variance != nil {
@@ -282,8 +283,8 @@ func (r *binaryFit) finishPrivate() (out []finishedShape) {
 	return out
 }
 
-// finishShape makes the steps of a column monotone if the schema says so, and draws lines
-// between the middles of bins. variance is that of the steps, moved what noise alone has of it.
+// finishShape makes the steps of a column monotone if the schema requires it, and interpolates between
+// the middles of bins. variance is the variance of the steps, and moved the part due to noise alone.
 func (r *binaryFit) finishShape(bins feature.Bins, steps, variance, left, moved []float64) finishedShape {
 	s := r.plan.schema
 	f := finishedShape{bins, steps, make([]float64, len(steps)), left, make([]float64, len(steps))}
@@ -302,8 +303,7 @@ func (r *binaryFit) finishShape(bins feature.Bins, steps, variance, left, moved 
 	return f
 }
 
-// addShape adds the shape of a column, or of a pair, to a model, and returns the columns that it is
-// of.
+// addShape adds the shape of a column, or of a pair, to a model, and returns its columns.
 func (r *binaryFit) addShape(to *model.Additive, sh *finishedShape) (columns []int) {
 	s, bins := r.plan.schema, &sh.bins
 	c := &s.Columns[bins.Column]

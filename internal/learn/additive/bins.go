@@ -10,33 +10,33 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// counting is one release before the rounds, from which the bins of private numbers follow where
-// the schema asks for it: the rows in many fine cells of each number and in runs of those. Cutting
-// the cells is then post-processing.
+// counting is one release before the rounds, which determines the bins of private numbers if the
+// schema requires it. It counts the rows in many fine cells of each number, and in runs of cells.
+// Choosing bins from the counts is post-processing.
 type counting struct {
 	asking []countedNumber
-	vain   int     // columns that ask for counts, which would be too noisy
+	vain   int     // columns with counted bins whose counts would be too noisy
 	share  float64 // of the price
 }
 
-// countedNumber is a private number whose bins follow from the counts.
+// countedNumber is a private number whose bins are determined by the counts.
 type countedNumber struct {
 	index int          // into Plan.private
-	fine  feature.Bins // what is counted
+	fine  feature.Bins // the counted cells
 }
 
 const (
-	fineCells = 4096 // of a number, at most
-	fineRuns  = 16   // of them, counted too: sums over many cells would add up their noise
-	// maxCounts bounds the release, as the length of Gaussian noise is.
+	fineCells = 4096 // per number, at most
+	fineRuns  = 16   // runs of these, also counted, because sums over many cells would add up their noise
+	// maxCounts bounds the length of the release, like that of Gaussian noise.
 	maxCounts = 1 << 20
 )
 
-// runOf is the run of fine cell i of n.
+// runOf returns the run of fine cell i of n.
 func runOf(i, n int) int { return i * fineRuns / n }
 
-// cutColumns cuts columns as the schema says, and lists what would be counted for those that ask
-// for more. Declared groups are free, and so is a number of so few values that each has a bin.
+// cutColumns divides columns into bins by the schema, and lists the columns that need counts. Declared
+// groups need none, and neither does a number with a bin for each of its few values.
 func (pl *Plan) cutColumns(columns []int) error {
 	counts := 0
 	pl.columns = len(columns)
@@ -55,8 +55,8 @@ func (pl *Plan) cutColumns(columns []int) error {
 	return nil
 }
 
-// cutColumn cuts column j by the schema alone: a number into at most so many bins, a category into
-// its declared groups or its levels.
+// cutColumn divides column j by the schema alone: a number into at most bins bins, a category into its
+// declared groups or its levels.
 func (pl *Plan) cutColumn(j, bins int) feature.Bins {
 	c := &pl.schema.Columns[j]
 	if len(c.Groups) > 0 {
@@ -66,7 +66,7 @@ func (pl *Plan) cutColumn(j, bins int) feature.Bins {
 	return feature.NewBins(pl.schema, j, feature.Cuts(c, bins))
 }
 
-// cutFine cuts column j into what is counted where it asks for bins by counts, else into nothing.
+// cutFine returns the fine cells of column j if its bins are counted, otherwise no bins.
 func (pl *Plan) cutFine(j int) feature.Bins {
 	c := &pl.schema.Columns[j]
 	if !c.Quantiles || len(c.Groups) > 0 {
@@ -75,8 +75,8 @@ func (pl *Plan) cutFine(j int) feature.Bins {
 	return feature.NewBins(pl.schema, j, feature.Fine(c, fineCells)).WithoutMarks()
 }
 
-// settleCounts settles the share of the price; where that would tell too little, no one asks any
-// more. rho is what (ε, δ) buys where noise is Gaussian.
+// settleCounts computes the counts' share of the price. If they would be too noisy, no column uses
+// counted bins. rho is the ρ for (ε, δ) if noise is Gaussian.
 func (pl *Plan) settleCounts(rho float64) {
 	c := &pl.counts
 	if pl.NotPrivate {
@@ -90,8 +90,8 @@ func (pl *Plan) settleCounts(rho float64) {
 	}
 }
 
-// findEdges cuts a number into at most bins bins where about equally many rows lie between, by its
-// noisy runs and cells. rows is how many there are.
+// findEdges divides a number into at most bins bins with about equally many rows, given its noisy runs
+// and cells. rows is the number of rows.
 func (a *countedNumber) findEdges(bins int, runs, cells []float64, rows float64) (edges []float64) {
 	n := len(cells)
 	// A run is known by its own count and by the sum of its cells, which is as much noisier as it has
@@ -118,7 +118,7 @@ func (a *countedNumber) findEdges(bins int, runs, cells []float64, rows float64)
 	return halveAt(rest, bins, &a.fine)
 }
 
-// halveAt are the edges of at most bins bins of about equally many rows, given the rows in fine
+// halveAt returns the edges of at most bins bins with about equally many rows, given the rows in fine
 // ones.
 func halveAt(rows []float64, bins int, fine *feature.Bins) (edges []float64) {
 	for _, at := range feature.Halve(rows, bins) {
@@ -127,12 +127,12 @@ func halveAt(rows []float64, bins int, fine *feature.Bins) (edges []float64) {
 	return edges
 }
 
-// pairBins is the number of bins that a number has in a pair, but for whole numbers, of which few have a bin
-// each.
+// pairBins is the number of bins of a number in a pair, unless it has few whole values, which have a
+// bin each.
 const pairBins = 8
 
-// splitPairs adds the declared pairs of public columns to the free public part. It returns those of
-// which a column is protected.
+// splitPairs adds the declared pairs of public columns to the public part, which is free. It returns
+// the other pairs, which have a protected column.
 func (pl *Plan) splitPairs() (protected [][2]int) {
 	for _, p := range pl.schema.Pairs {
 		if !slices.Contains(pl.public, p[0]) || !slices.Contains(pl.public, p[1]) {
@@ -144,8 +144,8 @@ func (pl *Plan) splitPairs() (protected [][2]int) {
 	return protected
 }
 
-// cutPair cuts both columns of a pair: by the schema alone (1.1), or, if counts found edges for
-// one, at some of those. A marked cell stands at the column's default.
+// cutPair divides both columns of a pair by the schema alone (1.1) or, if counts determined edges of a
+// column, at some of those. A missing or special number counts as the column's default.
 func (pl *Plan) cutPair(p [2]int, found map[int][]float64) feature.Bins {
 	cut := func(j int) feature.Bins {
 		if edges, ok := found[j]; ok {
@@ -158,7 +158,7 @@ func (pl *Plan) cutPair(p [2]int, found map[int][]float64) feature.Bins {
 	return feature.Cross(cut(p[0]).WithoutMarks(), cut(p[1]).WithoutMarks())
 }
 
-// recutPairs cuts the private pairs again after counts found edges of columns.
+// recutPairs divides the private pairs again after counts determined edges of columns.
 func (f *fit) recutPairs() {
 	found := map[int][]float64{}
 	for _, a := range f.plan.counts.asking {

@@ -16,10 +16,10 @@ import (
 // private ones is then measured as if it were one more column, and stretched to what it says.
 // Columns that say the same thing several times say it once after that.
 
-// forClasses is the plan for so many rows of either class, which are public or released. Rounds are
-// counted by how many rows there are to learn from, and where a class is rare, those are its own.
-// What the rounds of the bill cost together is divided again among those that are made, and a second
-// count of the classes where their signal is worth that (1.9).
+// forClasses returns the plan for the given numbers of rows of the two classes, which are public or
+// released. The number of rounds depends on the number of rows to learn from, which is smaller if a
+// class is rare. The price of the bill's rounds is divided among the actual rounds and, if the signal
+// justifies it, a second count of the classes (1.9).
 func (pl *Plan) forClasses(pos, neg float64) *Plan {
 	useful := countUseful(pos, neg)
 	if pl.rules.gaussian {
@@ -49,8 +49,8 @@ func (pl *Plan) forClasses(pos, neg float64) *Plan {
 	return &done
 }
 
-// leaveForAgain is forClasses with Gaussian noise: rounds are those of the bill, and leave part of
-// what they cost to a second count of the classes (1.9).
+// leaveForAgain is forClasses for Gaussian noise: the rounds are those of the bill, and give up part
+// of their price for a second count of the classes (1.9).
 func (pl *Plan) leaveForAgain(useful float64) *Plan {
 	all := dp.Rho(0)
 	for _, p := range pl.prices.cells {
@@ -73,9 +73,9 @@ func (pl *Plan) leaveForAgain(useful float64) *Plan {
 	return &done
 }
 
-// classScales is the number of noise scales of the number of rows by class the table is long: as many as
-// of cells, or twice that where the total is public, for the count of one of two classes then moves
-// by 1 if a row is replaced, and cells by 2.
+// classScales is the number of rows divided by the noise scale of the class counts. It is the same as
+// for cells, or twice that if the total is public: the count of one of two classes then changes by 1
+// if a row is replaced, and cells by 2.
 func (pl *Plan) classScales() float64 {
 	signal, _ := countScales(pl.Params, pl.schema.Relation, pl.unitRows(), 1, 0)
 	if pl.isMulticlass() {
@@ -84,12 +84,12 @@ func (pl *Plan) classScales() float64 {
 	return signal * pl.cellMoves().L1 / pl.classMoves().L1
 }
 
-// settleAgain is which part of what the rounds cost goes to a second count of the classes: where
-// the label is private and its rarer class has few rows, the base rate takes more of the price than
-// its share by the number of all rows. What a deviation of the count costs in log loss goes with
-// its square over the rows of that class, so that noise would count by the root of their part;
-// somewhat more of it keeps log loss below that of the classes' shares alone. With Gaussian noise
-// all columns are taken in turn all the same, so that less is left for it.
+// settleAgain returns the part of the rounds' price for a second count of the classes. If the label is
+// private and its rarer class has few rows, the base rate needs more than its usual share. The cost of
+// an error of the count in log loss is proportional to its square divided by the rows of that class.
+// That alone would imply a share proportional to the square root of their part; slightly more keeps
+// log loss below that of the classes' shares alone. With Gaussian noise all columns are used in any
+// case, so that less is left for the count.
 func (pl *Plan) settleAgain(useful float64) float64 {
 	if pl.prices.classes == (guard.Share{}) {
 		return 0
@@ -114,16 +114,15 @@ func (pl *Plan) settleAgain(useful float64) float64 {
 }
 
 const (
-	leastAgain    = 0.02 // the least part that is worth a release of its own
-	scalesOfAgain = 80   // as scalesOfClasses, where a fifth of the rows has the rarer class
-	mostOfCommon  = 0.5  // of the price, for both counts, where nearly a fifth has it
+	leastAgain    = 0.02 // smallest part that is worth a separate release
+	scalesOfAgain = 80   // as scalesOfClasses, if a fifth of the rows has the rarer class
+	mostOfCommon  = 0.5  // of the price, for both counts, if nearly a fifth has it
 	jointOfAgain  = 7    // noise scales, as jointOfClasses
-	mostOfTurns   = 0.35 // of what rounds in turn cost
+	mostOfTurns   = 0.35 // of the price of rounds in turn
 )
 
-// logWeight is what the schema's weight of a class adds to its score: where each of its rows counts
-// w times its odds are w times as large, whatever the columns hold. Nothing that is released
-// depends on weights.
+// logWeight is the schema's weight of a class as an addition to its score: if each of its rows has the
+// weight w, its odds are multiplied by w for any columns. No release depends on weights.
 func (pl *Plan) logWeight(class int) float64 {
 	if weights := pl.schema.Label.RowWeights(); weights != nil {
 		return math.Log(weights[class])
@@ -131,14 +130,14 @@ func (pl *Plan) logWeight(class int) float64 {
 	return 0
 }
 
-// countUseful is the part of the rows that tell as much if classes are about equal: all where a
-// fifth has the rarer class, else five times those.
+// countUseful returns the share of rows that count for rounds: 1 if at least a fifth has the rarer
+// class, otherwise five times its share.
 func countUseful(pos, neg float64) float64 {
 	return math.Min(1, 5*math.Max(0, math.Min(pos, neg))/math.Max(pos+neg, 1))
 }
 
-// startCounts starts at the log-odds of released numbers of rows, the positive class's first, with
-// noise of a variance.
+// startCounts starts with the log-odds of released numbers of rows, the positive class's first. noise
+// is the variance of their noise.
 func (f *fit) startCounts(counts []float64, noise float64) *start {
 	rows := math.Max(1, counts[0]+counts[1])
 	pos := f.estimateRows(counts[0], rows, noise)
@@ -153,8 +152,8 @@ func (f *fit) startCounts(counts []float64, noise float64) *start {
 	return st
 }
 
-// countAgain counts the classes a second time where the plan has a price for that, and starts at
-// both counts together.
+// countAgain counts the classes a second time if the plan has a price for that, and starts from both
+// counts together.
 func (f *fit) countAgain(ctx context.Context, st *start) (*start, error) {
 	pl := f.plan
 	if pl.prices.again == (guard.Share{}) {
@@ -172,8 +171,8 @@ func (f *fit) countAgain(ctx context.Context, st *start) (*start, error) {
 	return f.startCounts(counts, first*second/(first+second)), nil
 }
 
-// estimateRows is the number of rows with the positive class of which so many were released with noise
-// of a variance, among all as far as they are known: at least half a row.
+// estimateRows estimates the number of rows with the positive class, given the released count, the
+// number of all rows as far as known, and the variance of the noise: at least half a row.
 func (f *fit) estimateRows(count, rows, noise float64) float64 {
 	if f.plan.NotPrivate {
 		return math.Min(math.Max(count, leastRows), rows-leastRows)
@@ -186,7 +185,7 @@ func (f *fit) estimateRows(count, rows, noise float64) float64 {
 	})
 }
 
-// estimateClasses is estimateRows of more than two classes.
+// estimateClasses is estimateRows for more than two classes.
 func (f *fit) estimateClasses(counts []float64, rows float64) []float64 {
 	pl, others := f.plan, float64(len(counts)-1)
 	if pl.NotPrivate {
@@ -199,8 +198,8 @@ func (f *fit) estimateClasses(counts []float64, rows float64) []float64 {
 	return shrink.ScaleAll(out, rows)
 }
 
-// expectBalance notes that rows weigh about the same in both classes under the log-odds of the
-// released numbers of rows, and how much noise of a variance leaves that open.
+// expectBalance records that rows of both classes have about equal total weight under the log-odds of
+// the released counts, and the uncertainty due to noise.
 func (st *start) expectBalance(pl *Plan, noise float64) {
 	pos, neg := st.classes[0], st.classes[1]
 	least := math.Min(pos, neg)
@@ -214,9 +213,9 @@ func (st *start) expectBalance(pl *Plan, noise float64) {
 	}
 }
 
-// centerColumn moves the steps of a column to where they keep to the base rate, while the weights
-// are those of the start, and returns the weights of its bins. Where the base rate is known by its
-// release alone, what the column says of it is taken into account once for all columns.
+// centerColumn shifts the steps of a column so that they agree with the base rate, as long as the
+// weights are those of the start, and returns the weights of its bins. If the base rate is known only
+// from its release, the column's information about it is used once for all columns.
 func (r *binaryFit) centerColumn(c *shrink.Cells, steps []float64) (rows []float64) {
 	rows = shrink.BinWeights(c, steps)
 	all := sumAll(r.expected)
@@ -236,12 +235,12 @@ func (r *binaryFit) centerColumn(c *shrink.Cells, steps []float64) (rows []float
 	return rows
 }
 
-// centerLater is centerColumn where weights see earlier columns, for Gaussian noise, with which
-// every column is taken however few rows a class has. Cells of a class that noise drowns would say
-// of each column again that bins hold little of it, and all columns together that no row has it. How
-// far the classes are out of balance under these weights is not known: before the cells tell, by
-// laterBalance or so. Where fewer than a twentieth of the rows have the rarer class, steps move to
-// what all cells together then say; where a fiftieth has it, all the way.
+// centerLater is centerColumn if weights include earlier columns, for Gaussian noise, with which every
+// column is used even if a class has few rows. The cells of a class whose rows are fewer than the
+// noise would suggest in each column that the class is rare, and in all columns together that it does
+// not occur. The imbalance of the classes under these weights is unknown; its prior standard deviation
+// is laterBalance. If fewer than a twentieth of the rows have the rarer class, steps are shifted
+// towards the estimate from all cells together, and completely so at a fiftieth.
 func (r *binaryFit) centerLater(c *shrink.Cells, steps, rows []float64) {
 	all, useful := sumAll(rows), countUseful(r.classes[0], r.classes[1])
 	if !r.plan.rules.gaussian || !r.plan.protectsRow() || useful >= drowns || !(all > 0) {
@@ -259,12 +258,12 @@ func (r *binaryFit) centerLater(c *shrink.Cells, steps, rows []float64) {
 const (
 	laterBalance = 0.25 // a standard deviation
 	mostLater    = 0.9
-	// Of the rows, see countUseful: a twentieth of them has the class, or a fiftieth.
+	// As values of countUseful: a twentieth of the rows has the class, or a fiftieth.
 	drowns, drowned = 0.25, 0.1
 )
 
-// weighBase lets weights see what has been added to the base rate, and moves their bounds with it.
-// Only a start without public columns has any, so there is no clip that it would pass by.
+// weighBase includes the changes to the base rate in the weights, and shifts the weights' bounds. Only
+// a start without public columns has such changes, so that no clip is affected.
 func (r *binaryFit) weighBase() {
 	before := feature.Units(r.weighing.Intercept)
 	r.weighing.Intercept += r.base - r.weighedBase
@@ -273,16 +272,16 @@ func (r *binaryFit) weighBase() {
 	r.least, r.most = r.least+moved, r.most+moved
 }
 
-// The score of the private columns is cut at so many spreads from its mean, as they would be were
-// the columns independent: copies of columns spread it further. scoreMiddles stand for what lies
-// between.
+// The score of the private columns is divided at these distances from its mean, in standard deviations
+// for independent columns; correlated columns spread it further. scoreMiddles represent the intervals
+// between them.
 var (
 	scoreEdges   = []float64{-16, -8, -4, -2, -1.2, -0.6, -0.2, 0.2, 0.6, 1.2, 2, 4, 8, 16}
 	scoreMiddles = []float64{-20, -11, -5.6, -2.8, -1.6, -0.9, -0.4, 0, 0.4, 0.9, 1.6, 2.8, 5.6, 11, 20}
 )
 
 // calibrate releases the cells of the sum of private shapes, as those of one more column (1.9), and
-// stretches the shapes to what they say beyond the start.
+// scales the shapes to fit them.
 func (r *binaryFit) calibrate(ctx context.Context) error {
 	private := r.finishPrivate()
 	if r.plan.rules.sharesAlone { // a model has a shape, though here it says nothing
@@ -323,7 +322,8 @@ func (r *binaryFit) calibrate(ctx context.Context) error {
 	return nil
 }
 
-// stretch multiplies the steps. What they leave out of what was released may yet be so.
+// stretch multiplies the steps by slope. It does not remove the uncertainty about what the steps leave
+// out.
 func (sh *finishedShape) stretch(slope float64) {
 	for b, step := range sh.steps {
 		sh.steps[b] = slope * step
@@ -334,8 +334,8 @@ func (sh *finishedShape) stretch(slope float64) {
 	}
 }
 
-// weighAsModel weighs rows as the model without its private shapes does, with the bounds of that
-// score (1.9).
+// weighAsModel weights rows by the model without its private shapes, with the bounds of that score
+// (1.9).
 func (r *binaryFit) weighAsModel() {
 	if r.plan.scope == dp.PrivateFeatures {
 		r.weighing, r.least, r.most, r.totals = r.first.weighing, r.first.least, r.first.most, r.first.totals
@@ -346,8 +346,8 @@ func (r *binaryFit) weighAsModel() {
 	r.weighing, r.least, r.most = feature.Additive{Intercept: r.model.Intercept}, z, z
 }
 
-// describeSum is about the mean over rows of the sum of these steps of private shapes, and its
-// standard deviation were the columns independent.
+// describeSum returns the approximate mean over rows of the sum of these steps of private shapes, and
+// its standard deviation if columns were independent.
 func (r *binaryFit) describeSum(stepsOf func(*binaryShape) []float64) (mean, spread float64) {
 	variance := 0.0
 	for k := range r.shapes {

@@ -14,7 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Facts are the plan in words and numbers, from public choices alone.
+// Facts describes the plan in words and numbers, from public choices alone.
 func (pl *Plan) Facts() []learn.Fact {
 	var facts []learn.Fact
 	add := func(key string, value any, format string, args ...any) {
@@ -87,12 +87,12 @@ func (pl *Plan) Facts() []learn.Fact {
 	return facts
 }
 
-// enoughEpsilon is the ε at which the table is as many noise scales long as one round is worth.
+// enoughEpsilon is the ε at which the table is long enough, in noise scales, for one round.
 func (pl *Plan) enoughEpsilon() float64 {
 	return scalesForRound * guard.OneCell(pl.schema.Relation).L1 / float64(pl.unitRows())
 }
 
-// describePairs says what becomes of the declared pairs; "" if there are none.
+// describePairs describes how the declared pairs are used; "" if there are none.
 func (pl *Plan) describePairs() string {
 	var parts []string
 	add := func(n int, words string) {
@@ -113,7 +113,7 @@ func (pl *Plan) describePairs() string {
 	return "declared pairs: " + strings.Join(parts, "; ")
 }
 
-// describeCounts says what becomes of the bins that the schema asks for; "" if it asks for none.
+// describeCounts describes how the counted bins are determined; "" if the schema has none.
 func (pl *Plan) describeCounts() string {
 	c := &pl.counts
 	switch {
@@ -144,7 +144,7 @@ func (pl *Plan) describeRows() string {
 	return words
 }
 
-// describeRounds says what the releases are about.
+// describeRounds describes the releases.
 func (pl *Plan) describeRounds() string {
 	r := &pl.rules
 	words := fmt.Sprintf("%d rounds, one for each private column", r.rounds)

@@ -14,12 +14,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// fit is the state of one training that both algorithms have.
+// fit is the part of a training's state that both algorithms have.
 type fit struct {
 	plan  *Plan
 	guard *guard.Guard
-	bins  []feature.Bins // Plan.private, with the bins that were found
-	free  []int          // columns, as indices into bins, that may still be picked
+	bins  []feature.Bins // Plan.private, with the counted bins
+	free  []int          // columns, as indices into bins, that can still be picked
 }
 
 func newFit(pl *Plan, g *guard.Guard) *fit {
@@ -30,9 +30,9 @@ func newFit(pl *Plan, g *guard.Guard) *fit {
 	return f
 }
 
-// Fit asks once for the start, once for the bins if those are counted, and once for all rounds, or
-// once for each round that looks at what earlier ones left. It can fail for a fault of the engine or a
-// cancelled context only (1.7): one class or one row trains like anything else.
+// Fit queries the table once for the start, once for the bins if they are counted, and once for all
+// rounds, or once for each round that uses the residuals of earlier ones. It can fail only for a fault
+// of the engine or a cancelled context (1.7): a table with one class or one row trains like any other.
 func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	m, err := pl.fit(ctx, g)
 	if err != nil {
@@ -85,8 +85,8 @@ func (pl *Plan) claimID() string {
 	}
 }
 
-// findBins cuts the columns that ask for it by released counts. rows is the number of rows, as
-// far as that is public or released.
+// findBins determines bins by released counts. rows is the number of rows, if it is public or
+// released.
 func (f *fit) findBins(ctx context.Context, rows float64) error {
 	if len(f.plan.counts.asking) == 0 {
 		return nil
@@ -108,7 +108,7 @@ func (f *fit) findBins(ctx context.Context, rows float64) error {
 	return nil
 }
 
-// takeFree takes the i-th free column off the list.
+// takeFree removes the i-th free column from the list.
 func (f *fit) takeFree(i int) int {
 	k := f.free[i]
 	f.free = slices.Delete(f.free, i, i+1)

@@ -10,9 +10,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// FitPublic returns the model of the public columns alone: what a private part is to improve on. It
-// costs nothing, asks public cells and labels only (1.5) and says nothing of a price. The label
-// and a column must be public.
+// FitPublic returns the model of the public columns alone, which a private part should improve on. It
+// costs nothing, uses public cells and labels only (1.5), and states no price. The label and a column
+// must be public.
 func (pl *Plan) FitPublic(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	if pl.scope != dp.PrivateFeatures || len(pl.public) == 0 {
 		return nil, refuseParam("schema", "must have a public label and a public column for a model without a price", nil, "")

@@ -18,17 +18,17 @@ import (
 // Gaussian noise each row adds a vector of its public cells instead, whose length is the same for
 // all rows: shrink.LabelVectors. Where ε is scarce, rounds pick the columns whose numbers leave.
 
-// protectsLabel reports whether the label alone is private.
+// protectsLabel reports whether only the label is private.
 func (pl *Plan) protectsLabel() bool { return pl.scope == dp.LabelOnly }
 
 const (
-	// Each picked column needs so many noise scales of rows.
+	// Each picked column needs a table of this many noise scales.
 	scalesForLabels = 900
-	// Beyond this part of all columns it is better to take all of them.
+	// If more than this share of all columns would be picked, it is better to use all.
 	mostPickedLabels = 0.5
 )
 
-// settleLabel settles the rules for a private label beside so many public columns.
+// settleLabel derives the rules for a private label with the given number of public columns.
 func (pl *Plan) settleLabel(public int, rho float64) rules {
 	signal := float64(pl.rows) * pl.Epsilon.Float()
 	joint := float64(pl.rows) * 2 * math.Sqrt(rho*float64(public))
@@ -40,8 +40,9 @@ func (pl *Plan) settleLabel(public int, rho float64) rules {
 	return rules{gaussian: joint > signal, bins: countBins(math.Max(signal, joint) / float64(public))}
 }
 
-// labelMoves is how far the labels of so many public columns move: replacing a row's label moves one
-// bin of each by 1, or if noise is Gaussian the sum of vectors by one of them (2.1).
+// labelMoves is the sensitivity of the labels of the given number of public columns. Replacing a row's
+// label changes one bin of each column by 1 or, if noise is Gaussian, the sum of vectors by one of
+// them (2.1).
 func (pl *Plan) labelMoves(columns int) guard.Moves {
 	if pl.rules.gaussian {
 		return guard.Toggled(math.Inf(1), 1)
@@ -88,15 +89,16 @@ func (f *fit) learnLabels(ctx context.Context) (*binaryFit, error) {
 	return r, nil
 }
 
-// labelled is public columns, as indices into the bins of a fit, and what has left of their labels.
+// labelled is a set of public columns, as indices into the bins of a fit, and the releases about their
+// labels.
 type labelled struct {
 	shrink.LabelSums
 	groups  *guard.Groups
 	columns []int
 }
 
-// pickLabels picks columns whose cells are far from balance under what has been fitted, and measures
-// those one by one.
+// pickLabels picks columns with a large imbalance of cells given the current fit, and measures them
+// one by one.
 func (f *fit) pickLabels(ctx context.Context, all *labelled) (*labelled, error) {
 	st, err := f.startBinary(ctx)
 	if err != nil {
@@ -134,7 +136,7 @@ func (f *fit) pickLabels(ctx context.Context, all *labelled) (*labelled, error) 
 	return picked, nil
 }
 
-// cutByRows cuts public column j into bins by the rows of the groups, whatever their labels.
+// cutByRows divides public column j into bins by the number of rows of the groups, over all labels.
 func (pl *Plan) cutByRows(groups *guard.Groups, j int) feature.Bins {
 	bins, fine := pl.cutColumn(j, pl.rules.bins), pl.cutFine(j)
 	if fine.Len() <= bins.Len() {
@@ -147,8 +149,8 @@ func (pl *Plan) cutByRows(groups *guard.Groups, j int) feature.Bins {
 	return feature.NewBins(pl.schema, j, halveAt(rows, pl.rules.bins, &fine))
 }
 
-// measureLabels measures how many positive rows each bin has, or the sum of the vectors of positive
-// rows, all in one vector (2.1).
+// measureLabels measures the number of positive rows in each bin, or the sum of the vectors of
+// positive rows, in one vector (2.1).
 func (f *fit) measureLabels(label string, price guard.Share, sums *labelled) error {
 	positive, groups := f.plan.schema.Label.Positive, sums.groups
 	variance := price.Variance(f.plan.labelMoves(len(sums.Bins)))

@@ -13,17 +13,17 @@ import (
 // differ. All of it is reckoned from what was released.
 
 const (
-	// A column takes back part of what noise did to those that say the same, which no release tells:
-	// of the sum of the variances of the steps so much is seen in scores.
+	// Correlated columns cancel part of each other's noise, by an amount that no release shows: this
+	// share of the sum of the steps' variances is observed in scores.
 	movedTogether = 0.65
-	// Of what a picked column adds so much is missed in fits that do not pick it. The rest others say
-	// in its place.
+	// This share of a picked column's contribution is missing in fits that do not pick it. Other
+	// columns replace the rest.
 	movedByPicks = 0.75
 )
 
-// addMoved adds to what noise does to a shape what it does to the steps of one more release, of
-// which part enters the model. What it did to earlier steps is seen again as far as the release
-// shows anything, and taken back.
+// addMoved adds the effect of noise on the steps of one more release, of which part enters the model.
+// The effect of noise on earlier steps is observed again, as far as the release is informative, and is
+// corrected.
 func (sh *binaryShape) addMoved(c *shrink.Cells, steps, variance []float64, part float64) {
 	o := c.Observe(steps)
 	moved, shown := o.MovedByNoise(steps, variance)
@@ -35,14 +35,14 @@ func (sh *binaryShape) addMoved(c *shrink.Cells, steps, variance []float64, part
 	sh.certain *= imbalance
 }
 
-// noteCertainty notes by how much a unit of imbalance made it more certain that round t would take
-// column k. Permute-and-flip takes a column that says nothing in the place of one whose imbalance
-// is u with probability exp(−ε·u/spread), where it comes first (G-MECH-3).
+// noteCertainty records how much a unit of imbalance increased the certainty that round t picks column
+// k. Permute-and-flip picks a column without information instead of one with imbalance u with
+// probability exp(−ε·u/spread), if it comes first (G-MECH-3).
 func (r *binaryFit) noteCertainty(t, k int, spread float64) {
 	r.shapes[k].certain = r.plan.prices.picks[t].Epsilon.Float() / spread
 }
 
-// noteMoved notes what noise does to all rows alike and to the stretch of the shapes.
+// noteMoved records the effect of noise on all rows alike and on the scale of the shapes.
 func (r *binaryFit) noteMoved(l *shrink.Line) {
 	// What it did to the base rate the calibration sees, and takes back as far as it shows anything.
 	base := r.baseMoved() * (1 - l.ShiftShown) * (1 - l.ShiftShown)
@@ -50,8 +50,8 @@ func (r *binaryFit) noteMoved(l *shrink.Line) {
 	r.moved.Intercept = math.Sqrt(base + l.ShiftMoved*l.ShiftMoved + r.missedPicks(l.Slope))
 }
 
-// baseMoved is the variance of a released base rate, in log-odds: both classes weigh as much as the
-// rarer one has rows.
+// baseMoved is the variance of a released base rate, in log-odds: each class has the total weight of
+// the rarer one's rows.
 func (r *binaryFit) baseMoved() float64 {
 	if r.counts == nil {
 		return 0
@@ -60,9 +60,9 @@ func (r *binaryFit) baseMoved() float64 {
 	return r.baseVariance / (least * least)
 }
 
-// missedPicks is the variance of scores because another fit may not pick the columns of this one,
-// the mean over rows: the chance of that (see noteCertainty; what it is measured by has shrunk as
-// steps do, so half of it is counted) times the square of what a column adds.
+// missedPicks is the variance of scores, averaged over rows, that arises because another fit may pick
+// other columns. It is the probability of that (see noteCertainty; it is estimated from shrunk steps,
+// so that half of it is used) times the square of a column's contribution.
 func (r *binaryFit) missedPicks(slope float64) (variance float64) {
 	if !r.plan.rules.picks {
 		return 0
@@ -81,7 +81,7 @@ func (r *binaryFit) missedPicks(slope float64) (variance float64) {
 	return variance
 }
 
-// movedByLevel is moved as a model has it.
+// movedByLevel returns moved in the layout of a model.
 func (sh *finishedShape) movedByLevel() []float64 {
 	if sh.moved == nil {
 		return nil

@@ -14,19 +14,19 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// classStart is the scores of more than two classes before any round.
+// classStart holds the scores of more than two classes before any round.
 type classStart struct {
-	scores []float64            // of each class, nats
+	scores []float64            // by class, nats
 	shapes []feature.LevelShape // of the public columns
 	share  []float64            // of each class, in (0, 1), adding up to 1
-	totals []float64            // rows of each class if they are public, else nil
-	rows   float64              // how many there are, as released if that is private; at least 1
+	totals []float64            // rows of each class if public, otherwise nil
+	rows   float64              // number of rows, as released if it is private; at least 1
 }
 
-// leastRows of a class are reckoned with if there are none.
+// leastRows is the assumed number of rows of a class without any.
 const leastRows = 0.5
 
-// newClassStart starts at the shares of the classes; each counts for at least floor rows.
+// newClassStart starts with the shares of the classes; each has at least floor rows.
 func newClassStart(rows []float64, floor float64) *classStart {
 	st := &classStart{}
 	sum := 0.0
@@ -46,17 +46,17 @@ func newClassStart(rows []float64, floor float64) *classStart {
 type multiclassFit struct {
 	*fit
 	start  *classStart
-	score  *guard.StepScore // of the model so far
+	score  *guard.StepScore // of the current model
 	turn   []int            // the column of each round
 	shapes []classShape     // by private column
 }
 
-// classShape is what has been learnt about one private column.
+// classShape is the estimate for one private column.
 type classShape struct {
 	steps    [][]float64 // by class, then bin; nats; nil if the column is not used
 	variance [][]float64 // of steps
-	weight   float64     // what they count for in the model
-	spread   float64     // how far apart the steps of a row's class and of others are, nats
+	weight   float64     // weight of the steps in the model
+	spread   float64     // distance between the steps of a row's class and of others, nats
 }
 
 // learnMulticlass makes every release of the bill.
@@ -78,7 +78,7 @@ func (f *fit) learnMulticlass(ctx context.Context) (*multiclassFit, error) {
 	return r, r.measureWeights(ctx)
 }
 
-// startMulticlass fits the public columns, or releases the classes and starts at their shares.
+// startMulticlass fits the public columns, or releases the classes and starts with their shares.
 func (f *fit) startMulticlass(ctx context.Context) (*classStart, error) {
 	if f.plan.scope == dp.PrivateFeatures {
 		return f.startPublicClasses(ctx)
@@ -90,8 +90,8 @@ func (f *fit) startMulticlass(ctx context.Context) (*classStart, error) {
 	return newClassStart(f.estimateClasses(rows, math.Max(1, sumAll(rows))), leastRows), nil
 }
 
-// learnColumns makes all rounds of cells. Rows count once in each, whatever the score: a column is
-// measured alone, and what columns say twice is left to measureWeights.
+// learnColumns makes all rounds of cells. Rows have equal weights in all of them, because each column
+// is measured separately; measureWeights corrects for correlated columns.
 func (r *multiclassFit) learnColumns(ctx context.Context) error {
 	all, err := r.guard.ClassCells(ctx, r.bins)
 	if err != nil {
@@ -119,13 +119,13 @@ func (r *multiclassFit) learnColumns(ctx context.Context) error {
 	return nil
 }
 
-// shapeOf is the steps of column k before they are weighed.
+// shapeOf returns the steps of column k before they are weighted.
 func (r *multiclassFit) shapeOf(k int) *feature.LevelShape {
 	return &feature.LevelShape{Bins: r.bins[k], Steps: r.shapes[k].steps}
 }
 
-// measureSpread is the standard deviation of the steps over the classes, by the shares that the
-// steps give them, in the mean square over the rows of the bins.
+// measureSpread is the standard deviation of the steps over the classes, weighted by the shares that
+// the steps imply, as a root mean square over the rows of the bins.
 func measureSpread(rows [][]float64, share []float64, steps [][]float64) float64 {
 	sum, all := 0.0, 1e-9
 	for b := range steps[0] {
@@ -144,15 +144,15 @@ func measureSpread(rows [][]float64, share []float64, steps [][]float64) float64
 }
 
 const (
-	// weightDeviation is that of the prior of a column's weight.
+	// weightDeviation is the standard deviation of the prior of a column's weight.
 	weightDeviation = 0.3
-	// slopeSpreads is how far one row may move a slope, in spreads of its column; what says more is
-	// shortened.
+	// slopeSpreads bounds a row's influence on a slope, in spreads of its column; larger contributions
+	// are clipped.
 	slopeSpreads = 1.5
 )
 
-// measureWeights measures, column by column, how much the steps should count: columns that say the
-// same thing share one say.
+// measureWeights measures, column by column, the weight that the steps should have: correlated columns
+// get smaller weights.
 func (r *multiclassFit) measureWeights(ctx context.Context) error {
 	for t := range r.plan.prices.weights {
 		k := r.turn[t]
@@ -173,7 +173,7 @@ func (r *multiclassFit) measureWeights(ctx context.Context) error {
 	return nil
 }
 
-// buildModel puts the start and the released shapes together.
+// buildModel combines the start and the released shapes.
 func (r *multiclassFit) buildModel() *model.Model {
 	add := &model.MulticlassAdditive{}
 	for k, score := range r.start.scores {
@@ -204,12 +204,11 @@ func (r *multiclassFit) buildModel() *model.Model {
 	return &model.Model{Learner: "additive", Schema: r.plan.schema.Part(columns), Classifier: add}
 }
 
-// classSlopes is how much of the line between the middles of bins is drawn. A line cuts peaks off,
-// and some of many classes have a peak in some bin.
+// classSlopes is the share of the interpolation between the middles of bins that is used.
+// Interpolation reduces peaks, and with many classes some have a peak in a bin.
 const classSlopes = 0.5
 
-// finishShape is what the model keeps of the shape of a column. Its variance is nil if it is
-// exact.
+// finishShape returns the shape of a column for the model. Its variance is nil if it is exact.
 func (r *multiclassFit) finishShape(bins *feature.Bins, sh *classShape) model.ClassShape {
 	s, edges, classes := r.plan.schema, bins.Edges, len(sh.steps)
 	steps, noise := make([][]float64, classes), make([][]float64, classes)

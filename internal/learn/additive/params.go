@@ -16,45 +16,45 @@ import (
 // Params are the public choices behind one fit.
 type Params struct {
 	Epsilon    dp.Epsilon // ε of the whole fit; no default
-	Delta      dp.Delta   // δ likewise; 0 for a pure guarantee. It is spent only where that quiets the noise
-	NotPrivate bool       // no noise at all, for comparison; Epsilon must then be 0
-	// Rows is the number of rows that the rules reckon with, 0 for none given: under replace-one the
-	// table's own is then used, which is public; under add-remove, if it is private, assumedRows.
-	// It moves no noise scale, so a wrong number costs accuracy and never privacy.
+	Delta      dp.Delta   // δ of the whole fit; 0 for a pure guarantee. It is spent only if that reduces the noise
+	NotPrivate bool       // without noise, for comparison; Epsilon must then be 0
+	// Rows is the number of rows that the rules assume; 0 if not given. Then it is the table's own
+	// number under replace-one, which is public, and assumedRows if the number is private. It does not
+	// affect the noise scale, so that a wrong number reduces accuracy and never privacy.
 	Rows int
-	// TakeAll takes every column, however little each then tells, so that nothing is selected: it is for
-	// rows at several sites.
+	// TakeAll uses every column, even if each then has little signal, so that nothing is selected. It
+	// is for rows at several sites.
 	TakeAll bool
 }
 
-// assumedRows stands for a number of rows that no one gave.
+// assumedRows is the number of rows if none is given.
 const assumedRows = 10_000
 
 // Plan is a checked Params with the bill, for a label of any number of classes. It holds no data.
 type Plan struct {
 	Params
 	schema *schema.Schema
-	rows   int // what the rules reckon with; persons if the schema declares those
-	most   int // rows that a person counts for at most; 1 if a row is a unit of its own
-	// choosesMost says that most is chosen by a release, see selectMost. Until then it is 1, with
-	// which the rules reckon.
+	rows   int // number assumed by the rules; persons if the schema declares them
+	most   int // contribution bound of a person in rows; 1 if each row is a unit
+	// choosesMost is set if most is chosen by a release, see selectMost. Until then it is 1, which the
+	// rules assume.
 	choosesMost bool
 	assumed     bool
-	spared      bool // a δ was given and would buy nothing
+	spared      bool // a δ was given and would not help
 	scope       dp.Scope
-	public      []int          // columns of the free public part; none under dp.WholeRow
-	private     []feature.Bins // what may be released, as the schema cuts it: columns, then pairs
-	columns     int            // so many of them are columns
-	open        []feature.Bins // pairs of the free public part
+	public      []int          // columns of the public part, which is free; none under dp.WholeRow
+	private     []feature.Bins // columns, then pairs, that may be released, with bins by the schema
+	columns     int            // number of columns among them
+	open        []feature.Bins // pairs of the public part
 	waiting     int            // pairs that are not released at this price
 	rules       rules
-	counts      counting // from which bins follow
+	counts      counting // the counts that determine bins
 	prices      prices
 	bill        []dp.Event
 }
 
-// Plan checks p against the public schema and prices one fit. rows is the number of rows where that
-// is public or declared, else 0.
+// Plan checks p against the public schema and prices one fit. rows is the number of rows if it is
+// public or declared, otherwise 0.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := checkSchema(s); err != nil {
 		return nil, err
@@ -124,8 +124,8 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	return pl, pl.writeBill()
 }
 
-// unitRows is the number of rows in units of what one person counts for, who needs as many times
-// the noise of a row.
+// unitRows is the number of rows divided by a person's contribution bound, because the noise is larger
+// by that factor.
 func (pl *Plan) unitRows() int {
 	if pl.choosesMost {
 		return pl.rows
@@ -133,17 +133,17 @@ func (pl *Plan) unitRows() int {
 	return max(1, pl.rows/pl.most)
 }
 
-// protectsRow reports whether every column and the label have a price.
+// protectsRow reports whether every column and the label are protected.
 func (pl *Plan) protectsRow() bool {
 	return pl.scope == dp.WholeRow || pl.scope == dp.FeaturesAndLabel
 }
 
-// countsClasses reports whether the number of rows by class is released on its own.
+// countsClasses reports whether the number of rows by class is a separate release.
 func (pl *Plan) countsClasses() bool {
 	return pl.protectsRow() || pl.protectsLabel() && pl.rules.picks
 }
 
-// settleScope is what is protected, if rows are replaced and each is its own unit.
+// settleScope returns what is protected if rows are replaced and each is a unit.
 func (pl *Plan) settleScope() dp.Scope {
 	s := pl.schema
 	public := s.ByRole(schema.Public)
@@ -167,7 +167,7 @@ func refuseParam(param, want string, got any, hint string) error {
 	return &dp.ParamError{Op: "additive", Param: param, Want: want, Got: got, Hint: hint}
 }
 
-// checkSchema refuses what would be ignored.
+// checkSchema refuses declarations that would be ignored.
 func checkSchema(s *schema.Schema) error {
 	if s.Classes() < 2 {
 		return refuseParam("label", "must have at least 2 classes", s.Classes(), "")

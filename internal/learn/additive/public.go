@@ -17,22 +17,22 @@ import (
 )
 
 const (
-	publicBins = 32 // of a public number: finer than private ones, since they cost nothing
+	publicBins = 32 // per public number: finer than for private ones, since they cost nothing
 	// publicRidge is the weight of ½‖coef‖² in the summed loss of the public part: three pseudo-rows
-	// to a bin keep it honest on its own rows.
+	// per bin prevent overfitting.
 	publicRidge = 3
 )
 
-// publicGroups are the distinct rows of the public columns, with how many rows have each class.
+// publicGroups are the distinct rows of the public columns, with the number of rows by class.
 type publicGroups struct {
 	groups  *guard.Groups
-	rows    [][]float64        // by class, then group: how many, or what they weigh
+	rows    [][]float64        // by class, then group: number, or weight
 	bins    []feature.Bins     // of the public columns
-	recoded guard.DistinctRows // groups, the columns coded by bin
+	recoded guard.DistinctRows // groups, with columns coded by bin
 	space   *feature.Space     // of the bins
 }
 
-// groupPublic reads public columns and a public label alone, so what follows from it is free (1.5).
+// groupPublic reads public columns and a public label only, so that its results are free (1.5).
 func (f *fit) groupPublic(ctx context.Context) (*publicGroups, error) {
 	groups, err := f.guard.Groups(ctx, f.plan.public)
 	if err != nil {
@@ -59,8 +59,8 @@ func (f *fit) groupPublic(ctx context.Context) (*publicGroups, error) {
 	return g, err
 }
 
-// fitAgainst fits the log-odds of one class against the other: steps by column, then bin, and the
-// intercept. Both are numbers of rows by group.
+// fitAgainst fits the log-odds of one class against the other, and returns steps by column, then bin,
+// and the intercept. Both arguments are numbers of rows by group.
 func (g *publicGroups) fitAgainst(ctx context.Context, one, other []float64) ([][]float64, float64, error) {
 	best, err := logistic.FitGroups(ctx, g.space, &g.recoded, one, other, publicRidge/sumAll(one, other), nil)
 	if err != nil {
@@ -85,8 +85,8 @@ func listBins(bins *feature.Bins, col *column.Column, n int) []uint32 {
 	return codes
 }
 
-// cutPublic cuts public column j. What the schema asks of its bins is counted in the groups, free
-// of charge: the column and the label are public.
+// cutPublic divides public column j. Counted bins are determined from the groups at no cost, because
+// the column and the label are public.
 func (pl *Plan) cutPublic(g *publicGroups, j int) feature.Bins {
 	bins, fine := pl.cutColumn(j, publicBins), pl.cutFine(j)
 	if fine.Len() <= bins.Len() {
@@ -126,7 +126,7 @@ func (f *fit) startPublic(ctx context.Context) (*start, error) {
 	return st, nil
 }
 
-// addPublicPairs adds what pairs of public columns say beyond the score, for free: their cells
+// addPublicPairs adds the effects of pairs of public columns beyond the score, at no cost: their cells
 // under a public score are public (1.5).
 func (f *fit) addPublicPairs(ctx context.Context, score *feature.Additive) error {
 	for _, pair := range f.plan.open {
@@ -148,8 +148,7 @@ func (f *fit) addPublicPairs(ctx context.Context, score *feature.Additive) error
 	return nil
 }
 
-// boundScores clips the score that weighs rows, and takes the extremes of the groups' scores under
-// it.
+// boundScores clips the weighting score, and finds the extremes of the groups' scores under it.
 func (st *start) boundScores(g *guard.DistinctRows, pos, neg []float64) {
 	scores, scratch := make([]int64, g.Len), make([]uint32, 2*g.Len)
 	st.weighing.Bind(g.Cols).Scores(0, scores, scratch)
@@ -175,12 +174,12 @@ func (st *start) boundScores(g *guard.DistinctRows, pos, neg []float64) {
 	}
 }
 
-// central is the part of the rows within which weights see the public score: few rows lie outside, and
-// they would decide the caps.
+// central is the share of rows within which weights use the public score: few rows are outside, and
+// they would determine the caps.
 const central = 0.9
 
-// findCentral returns the scores below and above which equal parts of the rows lie, central of them
-// between.
+// findCentral returns two scores with the share central of the rows between them, and equal shares
+// outside.
 func findCentral(scores []int64, pos, neg []float64) (low, high float64) {
 	order := make([]int, len(scores))
 	for i := range order {
@@ -202,8 +201,9 @@ func findCentral(scores []int64, pos, neg []float64) (low, high float64) {
 	return low, high
 }
 
-// startPublicClasses fits the public columns to a public label of more classes: each class against
-// the commonest on the rows of those two, which agrees with one fit of all (Begg and Gray 1984).
+// startPublicClasses fits the public columns to a public label of more than two classes: each class
+// against the most common one on the rows of those two, which agrees with a joint fit (Begg and Gray
+// 1984).
 func (f *fit) startPublicClasses(ctx context.Context) (*classStart, error) {
 	g, err := f.groupPublic(ctx)
 	if err != nil {
@@ -245,8 +245,8 @@ func (f *fit) startPublicClasses(ctx context.Context) (*classStart, error) {
 	return st, nil
 }
 
-// addPseudoRows adds half a row, spread over all groups: a class that no one has is unlikely, not
-// impossible.
+// addPseudoRows adds half a row, spread over all groups, so that a class without rows is unlikely
+// rather than impossible.
 func addPseudoRows(rows []float64) []float64 {
 	out := slices.Clone(rows)
 	for g := range out {

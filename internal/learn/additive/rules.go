@@ -9,51 +9,51 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// rules are what no one has to choose. They follow from public numbers alone: ε, δ, the relation,
-// the number of columns, and a number of rows that is public or declared.
+// rules are the choices that are made automatically. They depend on public numbers alone: ε, δ, the
+// relation, the number of columns, and a number of rows that is public or declared.
 type rules struct {
-	bins         int     // of a number without declared edges, at most
-	rounds       int     // releases of cells
-	picks        bool    // each round picks its column; else rounds take the columns in turn
-	pickShare    float64 // part of a round's ε that its pick costs
-	gaussian     bool    // Gaussian noise, which a δ pays for, in place of Laplace
-	classesShare float64 // part of the price for the number of rows by class, if that is private
-	// sharesAlone says that the numbers of rows by class take the whole price, and the model has no
+	bins         int     // per number without declared edges, at most
+	rounds       int     // number of releases of cells
+	picks        bool    // each round picks its column; otherwise rounds use the columns in turn
+	pickShare    float64 // share of a round's ε for its pick
+	gaussian     bool    // Gaussian noise, paid for by a δ, instead of Laplace noise
+	classesShare float64 // share of the price for the number of rows by class, if it is private
+	// sharesAlone is set if the numbers of rows by class use the whole price, and the model has no
 	// columns.
 	sharesAlone bool
-	// calibrationShare is the part of the price for fitting the finished score to the rows.
+	// calibrationShare is the share of the price for fitting the finished score to the rows.
 	calibrationShare float64
 
-	// Of two classes.
-	passes []pass // over the columns in turn; one if rounds pick
-	pairs  int    // so many pairs have a round each, after all passes
-	// reach is how far weights see private columns if no public ones are: so many standard
-	// deviations of what they see, on the side where that bounds what a row can weigh. 0 is no bound.
+	// For two classes.
+	passes []pass // over the columns in turn; a single one if rounds pick
+	pairs  int    // number of pairs that have a round each, after all passes
+	// reach limits the effect of private columns on weights if there are no public ones, in standard
+	// deviations of that effect, on the side where it bounds a row's weight. 0 is no limit.
 	reach float64
 
-	// Of more classes.
-	columnWeight float64 // that the steps of a column have before it is measured
-	weightShare  float64 // part of the price for measuring that; 0 if it is not
+	// For more than two classes.
+	columnWeight float64 // weight of a column's steps before it is measured
+	weightShare  float64 // share of the price for measuring it; 0 if it is not measured
 }
 
-// pass is what the rounds of one pass have in common.
+// pass holds the common parameters of the rounds of one pass.
 type pass struct {
-	share float64 // of the price; all passes add up to 1
-	// weightShrinkage is the part of a released step that the weights of later rounds see: 0 for none
-	// (rounds then share one pass over the rows), 1 for boosting. Less than 1 counts correlated
-	// columns twice in part, which bends the log-odds, and leaves more weight for later rounds, which
-	// quiets the noise.
+	share float64 // of the price; the shares of all passes add up to 1
+	// weightShrinkage is the part of a released step that enters the weights of later rounds: 0 for
+	// none (rounds then share one pass over the rows), 1 for boosting. A value below 1 partly counts
+	// correlated columns twice, which biases the log-odds, but leaves more weight for later rounds,
+	// which reduces their noise.
 	weightShrinkage float64
-	// modelShrinkage is the part of it that enters the model: less than 1 if later rounds see
-	// little of it, since correlated columns then say the same thing several times, and
-	// weightShrinkage where another pass measures what is left.
+	// modelShrinkage is the part of a released step that enters the model. It is below 1 if later
+	// rounds use little of the step, since correlated columns then have the same effect several times.
+	// It equals weightShrinkage if another pass measures the residual.
 	modelShrinkage float64
 }
 
-// wholeStep is the pass of a pair, and of what is fitted without privacy.
+// wholeStep is the pass of a pair, and of fits without privacy.
 var wholeStep = pass{share: 1, weightShrinkage: 1, modelShrinkage: 1}
 
-// passOf returns the pass of round t. A pair costs what a column does in all passes.
+// passOf returns the pass of round t. A pair costs as much as a column does in all passes.
 func (r *rules) passOf(t int) pass {
 	columns := r.rounds - r.pairs // rounds of them
 	if t >= columns {
@@ -62,8 +62,8 @@ func (r *rules) passOf(t int) pass {
 	return r.passes[t*len(r.passes)/columns]
 }
 
-// columnOf is what round t releases where columns, then pairs, are taken in turn: an index into
-// Plan.private.
+// columnOf returns the column or pair of round t, as an index into Plan.private, if columns and then
+// pairs are used in turn.
 func (r *rules) columnOf(t int) int {
 	columns := (r.rounds - r.pairs) / max(1, len(r.passes))
 	if pair := t - columns*max(1, len(r.passes)); pair >= 0 {
@@ -72,8 +72,8 @@ func (r *rules) columnOf(t int) int {
 	return t % columns
 }
 
-// roundShare is the share of round t in the price, of totalShare for all rounds and what follows
-// them.
+// roundShare is the share of round t in the price, relative to totalShare for all rounds and what
+// follows them.
 func (r *rules) roundShare(t int) float64 {
 	if r.passes == nil {
 		return (1 - r.weightShare) / float64(r.rounds)
@@ -93,25 +93,25 @@ const (
 	maxBins = 32
 )
 
-// onePass and twoPasses are the passes of rounds that take the columns in turn. The first of two
-// steps half-way; the second sees how columns overlap.
+// onePass and twoPasses are the passes of rounds that use the columns in turn. The first of two makes
+// half steps; the second corrects for correlated columns.
 func onePass(weightShrinkage, modelShrinkage float64) []pass {
 	return []pass{{1, weightShrinkage, modelShrinkage}}
 }
 
 func twoPasses() []pass { return []pass{{0.4, 0.4, 0.4}, {0.6, 1, 1}} }
 
-// countScales is the number of noise scales of a single release that the table is long, and of one release of
-// all columns by Gaussian noise, of which the deviation is reckoned as that of Laplace noise. rho
-// is what (ε, δ) buys, 0 without a δ.
+// countScales returns the number of rows divided by the noise scale, for a single release and for one
+// release of all columns with Gaussian noise, whose standard deviation is treated as that of Laplace
+// noise. rho is the ρ for (ε, δ), 0 without a δ.
 func countScales(p Params, relation dp.Relation, rows, columns int, rho float64) (single, joint float64) {
 	s := guard.OneCell(relation)
 	return float64(rows) * p.Epsilon.Float() / s.L1, float64(rows) * 2 * math.Sqrt(rho*float64(columns)) / s.L2
 }
 
-// settleBinary derives the rules of two classes; evidence/benchmarks/additive-choices.md has the
-// sweeps. rho is what (ε, δ) buys, 0 without a δ; offset says that public columns have a score of
-// their own. useful is the part of the rows that rounds are counted by, see countUseful.
+// settleBinary derives the rules for two classes; evidence/benchmarks/additive-choices.md has the
+// sweeps. rho is the ρ for (ε, δ), 0 without a δ; offset is set if public columns have their own
+// score. useful is the share of rows that count for rounds, see countUseful.
 func settleBinary(
 	p Params, relation dp.Relation, rows, columns int, rho float64, offset bool, useful float64,
 ) rules {
@@ -144,8 +144,8 @@ func settleBinary(
 	return r
 }
 
-// settleWithPairs is settleBinary where so many pairs are declared. They are for an ε at which
-// columns are taken in turn; below, rounds pick columns and pairs wait.
+// settleWithPairs is settleBinary with declared pairs. Pairs are used if ε is large enough to use
+// columns in turn; with a smaller ε, rounds pick columns only.
 func settleWithPairs(pairs int, p Params, relation dp.Relation, rows, columns int, rho float64, offset bool) rules {
 	r := settleBinary(p, relation, rows, columns+pairs, rho, offset, 1)
 	if pairs > 0 && r.picks {
@@ -155,31 +155,32 @@ func settleWithPairs(pairs int, p Params, relation dp.Relation, rows, columns in
 	return r
 }
 
-// scalesForRound is the number of noise scales that the table is long if one round is worth its price.
+// scalesForRound is the length of the table, in noise scales, at which one round is worth its price.
 const scalesForRound = 130
 
-// countWorth is the number of rounds that a signal is worth, countRounds the number that it gets.
+// countWorth is the number of rounds that a signal justifies, countRounds the number that it gets.
 func countWorth(signal float64) float64 { return math.Pow(signal/scalesForRound, 0.75) }
 
 func countRounds(signal float64) int { return int(max(1, math.Round(countWorth(signal)))) }
 
-// worthAll is the part of the columns that must be worth a round for all to be taken.
+// worthAll is the share of columns that must justify a round for all to be used.
 const worthAll = 0.75
 
-// takesAllColumns reports whether taking every column is better than paying for picks.
+// takesAllColumns reports whether using every column is better than paying for picks.
 func takesAllColumns(signal float64, columns int) bool {
 	return float64(countRounds(signal)) >= worthAll*float64(columns)
 }
 
-// scalesToReach is the number of noise scales a column is long where weights see one standard deviation.
+// scalesToReach is the length of a table, in noise scales per column, at which reach is one standard
+// deviation.
 const scalesToReach = 600
 
-// rampWidth is how far, as a factor, around a threshold one rule turns into the next.
+// rampWidth is the width, as a factor, of the transition around a threshold between two rules.
 const rampWidth = 1.35
 
-// takeInTurn takes the columns in turn: twice, or once. Without public columns the weights see each
-// step, and its far ends the more the less noise there is. Beside an offset they see part of each
-// step or nothing, and more of it enters the model, where the offset would else gain weight.
+// takeInTurn uses the columns in turn, twice or once. Without public columns the weights include each
+// step, and more of its tails if there is less noise. With an offset they include part of each step or
+// nothing, and more of it enters the model, where the offset would otherwise get too much weight.
 func takeInTurn(signal, useful float64, columns int, part, two float64, offset bool) rules {
 	each := signal / float64(columns)
 	r := rules{bins: countBins(each), rounds: columns}
@@ -199,9 +200,8 @@ func takeInTurn(signal, useful float64, columns int, part, two float64, offset b
 	return r
 }
 
-// settleClassesShare is the part of the price for the number of rows by class: the fewer noise
-// scales the rows are long, the more of it, since a base rate that is wrong costs more than what is
-// left can mend.
+// settleClassesShare is the share of the price for the number of rows by class. It is larger if the
+// table has fewer noise scales, since an error of the base rate costs more than the rest can correct.
 func settleClassesShare(signal, joint float64, classes int, gaussian bool) float64 {
 	more := math.Max(1, float64(classes)/4)
 	few := scalesOfClasses * more / signal
@@ -212,10 +212,10 @@ func settleClassesShare(signal, joint float64, classes int, gaussian bool) float
 	return math.Min(mostForClasses, leastForClasses+few*few)
 }
 
-// settleSharesAlone is what the number of rows by class takes if everything is private and rows
-// are few noise scales. For two classes it is at most three tenths of the price: where their count
-// says that one is rare, it is counted again (settleAgain). Where even that leaves columns nothing
-// but noise, the classes take all, and every row is answered with their shares.
+// settleSharesAlone computes the share of the number of rows by class if everything is private and the
+// table has few noise scales. For two classes it is at most three tenths of the price; if their count
+// shows that one is rare, it is counted again (settleAgain). If columns would be nothing but noise
+// even so, the classes use the whole price, and the model predicts their shares for every row.
 func (pl *Plan) settleSharesAlone(signal float64) {
 	r := &pl.rules
 	if !pl.protectsRow() || r.gaussian || r.classesShare == 0 {
@@ -239,9 +239,8 @@ const (
 	fewestForColumns                 = 35 // noise scales
 )
 
-// settleCalibrationShare is the part of the price for calibrating a score of two classes: little
-// where the rows are too few noise scales long to tell, and where they are so many that little is
-// enough.
+// settleCalibrationShare is the share of the price for calibrating a score of two classes. It is small
+// if the table has too few noise scales for an effect, or so many that a small share is sufficient.
 func settleCalibrationShare(signal float64) float64 {
 	return mostForCalibration / (1 + scalesToCalibrate/signal + signal/scalesForLess)
 }
@@ -252,15 +251,15 @@ const (
 	scalesForLess      = 20_000
 )
 
-// The rules of more than two classes.
+// The rules for more than two classes.
 const (
 	measuredShare = 0.15 // of the price, for measuring the weights of columns
 	measuredPrior = 0.4  // mean of the prior of a weight if all columns are measured
-	// A column must be so many noise scales long for its weight to be worth measuring.
+	// The length of a column, in noise scales, from which its weight is worth measuring.
 	scalesForWeight = 1000
 )
 
-// settleMulticlass derives the rules of more than two classes, as settleBinary does.
+// settleMulticlass derives the rules for more than two classes, as settleBinary does.
 func settleMulticlass(p Params, relation dp.Relation, rows, columns int, rho float64) rules {
 	if p.NotPrivate {
 		return rules{bins: maxBins, rounds: columns, columnWeight: measuredPrior, weightShare: measuredShare}
@@ -290,22 +289,22 @@ func settleMulticlass(p Params, relation dp.Relation, rows, columns int, rho flo
 	return r
 }
 
-// countBins is a power of two: finer bins then cut coarser ones.
+// countBins returns a power of two, so that finer bins subdivide coarser ones.
 func countBins(each float64) int {
 	return min(maxBins, max(minBins, int(math.Exp2(math.Round(math.Log2(0.6*math.Sqrt(each)))))))
 }
 
-// The rule of the counts from which bins follow. A table is to be so many noise scales long for
-// each bin of a number, which costs less of the price the more of it there is.
+// The rules for counted bins. The table should have this many noise scales per bin of a number, which
+// costs a smaller share of a larger price.
 const (
 	countsForBin  = 2
-	mostForCounts = 0.2 // of the price; what is left is what the bins are for
-	leastCounts   = 2.5 // noise scales; below, the schema's bins are better than what could be bought
-	leastRounds   = 3   // if rounds pick: of fewer, the bins of most columns would be paid for in vain
+	mostForCounts = 0.2 // of the price; the rest is for learning with the bins
+	leastCounts   = 2.5 // noise scales; with fewer, the schema's bins are better than counted ones
+	leastRounds   = 3   // if rounds pick: with fewer, the bins of most columns would not be used
 )
 
-// settleCountShare is the share of the price for counts that move by moves, 0 if they are not
-// worth it. The noise scale of a Gaussian is reckoned as in settleBinary.
+// settleCountShare is the share of the price for counts with sensitivity moves, 0 if they are not
+// worth it. The noise scale of Gaussian noise is defined as in settleBinary.
 func settleCountShare(eps dp.Epsilon, rho float64, rows int, moves float64, bins int) float64 {
 	scales := float64(rows) * eps.Float() / moves // that rows are long, for all of the price
 	share := func(of float64) float64 { return of / scales }

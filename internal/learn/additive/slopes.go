@@ -10,24 +10,24 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// slopeParts is the number of steps that lead from the middle of a bin to that of the next. An odd number
-// leaves what lies in the middle where it is: a bin may be there for one value alone.
+// slopeParts is the number of steps from the middle of a bin to that of the next. It is odd, so that
+// values in the middle of a bin are unchanged: a bin may contain a single value.
 const slopeParts = 5
 
-// hasSlopes reports whether the steps of bins are to become slopes: those of a number cut by its
-// bounds. Declared edges are meant to be edges; of bins that follow from counts of rows the rows
-// need not lie in the middle; and a bin for each whole number has no inside.
+// hasSlopes reports whether steps are to be interpolated: those of a number divided by its bounds.
+// Declared edges are intended as steps; in counted bins the rows need not be in the middle; and a bin
+// for a single whole number has no inside.
 func hasSlopes(s *schema.Schema, bins *feature.Bins) bool {
 	c := &s.Columns[bins.Column]
 	return bins.Ordered() && len(c.Edges) == 0 && !c.Quantiles && !feature.Whole(c, bins.Len()-bins.Marks())
 }
 
-// drawSlopes draws a line from the middle of each bin to that of the next, on the column's scale,
-// in steps of a fifth of a bin: what noise allows to be measured in bins seldom jumps at their
-// edges. Where part is below 1 it goes that part of the way from the bin's own value to the line,
-// and the rest is a jump. Free: post-processing. values are by bin, each list on its own;
-// deviations may be among them, since that of a point between two is at most the mean of theirs,
-// whatever they have in common.
+// drawSlopes interpolates from the middle of each bin to that of the next, on the column's scale, in
+// steps of a fifth of a bin, because most effects do not jump at the edges of bins. If part is below
+// 1, values move only that part of the way from the bin's own value to the line. It is
+// post-processing, and free. values are by bin, each list separately. They may be standard deviations,
+// because the standard deviation at a point between two is at most the mean of theirs, for any
+// correlation.
 func drawSlopes(s *schema.Schema, bins *feature.Bins, part float64, values ...[]float64) ([]float64, [][]float64) {
 	c := &s.Columns[bins.Column]
 	edges, finer := feature.Finer(c, bins.Edges, slopeParts), [][]float64(nil)

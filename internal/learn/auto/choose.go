@@ -14,16 +14,15 @@ import (
 )
 
 const (
-	// enough is how far, in rows for each row, a product must lead if it is to be
-	// chosen before additive: evidence/decisions/0008-auto.md has what tables have.
+	// enough is the lead, in rows per row, that a product needs in order to be chosen instead of
+	// additive. evidence/decisions/0008-auto.md gives the leads on tables.
 	enough = 0.025
-	// most is how long a row's slopes may be. Those of a row that the first fit knows
-	// nothing of are ½ if there are two classes.
+	// most bounds the length of a row's slopes. With two classes, a row about which the first fit has
+	// no information has slopes of length ½.
 	most = 0.5
 )
 
-// choose reports whether some product of columns says what the first fit's score does
-// not.
+// choose reports whether some product of columns explains what the first fit's score does not.
 func (pl *Plan) choose(ctx context.Context, g *guard.Guard, score *guard.StepScore) (bool, error) {
 	products := grids.DrawProducts(pl.s, g.Coins(), pl.products) // 1.2: drawn before the rows are asked
 	limit := guard.SlopeLimit{Most: most, Norm: guard.SlopesL2}  // 1.3: no row's slopes are longer
@@ -37,7 +36,7 @@ func (pl *Plan) choose(ctx context.Context, g *guard.Guard, score *guard.StepSco
 	return chosen > 0, err
 }
 
-// scoreOf is the score of the model of a first fit, over the columns of its table.
+// scoreOf returns the score of a first fit's model, over the columns of its table.
 func scoreOf(m *model.Model, s *schema.Schema) *guard.StepScore {
 	binsOf := func(column string, edges []float64) feature.Bins {
 		j := slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Name == column })

@@ -9,13 +9,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn"
 )
 
-// Facts are those of additive, which is the learner, and why.
+// Facts returns those of additive, the chosen learner, and the reason.
 func (pl *additivePlan) Facts() []learn.Fact {
 	return append(pl.Plan.Facts(), learn.Fact{Key: "interactions", Value: "not asked",
 		Text: "additive: interactions of columns are not tested, because " + pl.why})
 }
 
-// Facts are those of grids, which is the learner, and why.
+// Facts returns those of grids, the chosen learner, and the reason.
 func (pl *gridsPlan) Facts() []learn.Fact {
 	if pl.NotPrivate {
 		return append(pl.Plan.Facts(), learn.Fact{Key: "interactions", Value: "taken for granted",
@@ -27,7 +27,7 @@ func (pl *gridsPlan) Facts() []learn.Fact {
 			fmt.Sprintf("least %d", gridSignal)})
 }
 
-// Facts are the plan in words and numbers, from public choices alone.
+// Facts describes the plan in words and numbers, from public choices alone.
 func (pl *Plan) Facts() []learn.Fact {
 	f := []learn.Fact{
 		{Key: "protects", Value: string(pl.scope), Text: fmt.Sprintf("protects %s of %s (%s)", pl.scope.Words(), pl.s.Unit,
@@ -45,14 +45,14 @@ func (pl *Plan) Facts() []learn.Fact {
 	return append(f, within("grids", pl.grids)...)
 }
 
-// sharesInWords says what the question costs, where it costs anything.
+// sharesInWords describes the cost of the choice, if there is one.
 func (pl *Plan) sharesInWords() string {
 	return fmt.Sprintf(": %.0f %% of ε for a first fit of additive, %.0f %% for the choice", 100*firstShare,
 		100*choiceShare)
 }
 
-// within are the facts of one of two fits that is not known before the charge to
-// be the one: words alone, of what the whole plan has not said.
+// within returns the facts of one of two possible fits: texts only, without those that the whole plan
+// already has.
 func within(name string, pl learn.Plan) (out []learn.Fact) {
 	for _, f := range pl.Facts() {
 		if f.Key == "protects" || f.Key == "rows" {

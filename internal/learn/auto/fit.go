@@ -12,8 +12,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/model"
 )
 
-// Fit asks for the first fit, once for each product, and for the fit that was chosen. It can fail for a
-// fault of the engine or a cancelled context only (1.5).
+// Fit makes the first fit, tests each product once, and makes the chosen fit. It can fail only for a
+// fault of the engine or a cancelled context (1.5).
 func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	m, err := pl.fit(ctx, g)
 	if err != nil {
@@ -43,7 +43,7 @@ func (pl *Plan) fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	return fitPart(ctx, g, pl.additive)
 }
 
-// fitPart fits a plan inside the training that g is of.
+// fitPart fits a plan within g's training.
 func fitPart(ctx context.Context, g *guard.Guard, pl learn.Plan) (*model.Model, error) {
 	part, err := g.Part(pl.Terms())
 	if err != nil {

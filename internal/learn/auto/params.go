@@ -18,32 +18,32 @@ import (
 // Params are the public choices behind one fit.
 type Params struct {
 	Epsilon    dp.Epsilon // ε of the whole fit; no default
-	Delta      dp.Delta   // δ likewise; 0 for a pure guarantee
-	NotPrivate bool       // no noise at all, for comparison; Epsilon must then be 0
-	// Rows is the number of rows that the rules reckon with, as additive's and grids'. It
-	// moves no noise scale, so a wrong number costs accuracy and never privacy.
+	Delta      dp.Delta   // δ of the whole fit; 0 for a pure guarantee
+	NotPrivate bool       // without noise, for comparison; Epsilon must then be 0
+	// Rows is the number of rows that the rules assume, as in additive and grids. It does not affect
+	// the noise scale, so that a wrong number reduces accuracy and never privacy.
 	Rows int
 }
 
 const (
 	firstShare  = 0.05 // of ε, for the first fit
 	choiceShare = 0.05 // of ε, for the choice
-	// leastSignal is how many rows times ε the question needs; under replace-one, where
-	// scores move twice as far, twice as many.
+	// leastSignal is the smallest rows times ε for which the choice is made. Under replace-one, where
+	// scores have twice the sensitivity, it is doubled.
 	leastSignal  = 20_000
 	mostProducts = 2000
 	fewProducts  = 300
-	mostVisits   = 400_000_000 // of rows, by all products
-	// From gridSignal rows times ε on grids is taken unasked if a label of several
-	// classes is told by numbers, under add-remove with a δ.
+	mostVisits   = 400_000_000 // rows visited by all products
+	// gridSignal is the rows times ε from which on grids is chosen without a test, if the label has
+	// several classes and the columns are mostly numbers, under add-remove with a δ.
 	gridSignal = 2_000
 )
 
-// Plan is a checked Params with the bill of a fit that asks. It holds no data.
+// Plan is a checked Params with the bill of a fit that tests for interactions. It holds no data.
 type Plan struct {
 	Params
 	s        *schema.Schema
-	rows     int // what the rules reckon with
+	rows     int // number assumed by the rules
 	scope    dp.Scope
 	first    *additive.Plan
 	choice   dp.Epsilon
@@ -53,17 +53,17 @@ type Plan struct {
 	bill     []dp.Event
 }
 
-// additivePlan is the plan of a fit that does not ask.
+// additivePlan is the plan of an additive fit without a test.
 type additivePlan struct {
 	*additive.Plan
 	why string
 }
 
-// gridsPlan is the plan of a fit of grids that does not ask either.
+// gridsPlan is the plan of a grids fit without a test.
 type gridsPlan struct{ *grids.Plan }
 
-// Plan checks p against the public schema and prices one fit. rows is the number of
-// rows if that is public or declared, else 0.
+// Plan checks p against the public schema and prices one fit. rows is the number of rows if it is
+// public or declared, otherwise 0.
 func (p Params) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
 	alone, err := p.planAdditive(s, rows, p.Epsilon)
 	if err != nil {
@@ -96,8 +96,8 @@ func (p Params) planGrids(s *schema.Schema, rows int, eps dp.Epsilon) (*grids.Pl
 	return grids.Params{Epsilon: eps, Delta: p.Delta, NotPrivate: p.NotPrivate, Rows: p.Rows}.Plan(s, rows)
 }
 
-// takesGrids reports whether grids is taken unasked, by public things alone: without privacy, and for
-// tables of the kinds on which evidence/decisions/0008-auto.md has it ahead.
+// takesGrids reports whether grids is chosen without a test, by public facts alone: without privacy,
+// and for the kinds of tables on which it is better in evidence/decisions/0008-auto.md.
 func (pl *Plan) takesGrids() bool {
 	if pl.declares() != "" || grids.CountColumns(pl.s) < 2 {
 		return false
@@ -106,7 +106,7 @@ func (pl *Plan) takesGrids() bool {
 		mostlyNumbers(pl.s) && pl.signal() >= gridSignal
 }
 
-// mostlyNumbers reports whether two columns or more, and at least half of them, are numbers.
+// mostlyNumbers reports whether at least two columns, and at least half of them, are numbers.
 func mostlyNumbers(s *schema.Schema) bool {
 	numbers := 0
 	for _, j := range s.Features() {
@@ -117,10 +117,10 @@ func mostlyNumbers(s *schema.Schema) bool {
 	return numbers > 1 && 2*numbers >= len(s.Features())
 }
 
-// signal is how many rows times ε there are.
+// signal is rows times ε.
 func (pl *Plan) signal() float64 { return float64(pl.rows) * pl.Epsilon.Float() }
 
-// declares is what the schema declares that grids refuses; "" for nothing.
+// declares returns a declaration of the schema that grids refuses; "" if there is none.
 func (pl *Plan) declares() string {
 	s := pl.s
 	following := func(c schema.Column) bool { return c.Role != schema.Ignored && c.Monotone != schema.Free }
@@ -137,8 +137,7 @@ func (pl *Plan) declares() string {
 	return ""
 }
 
-// refuseToAsk says, by public things alone, why the question is not asked; "" if it
-// is.
+// refuseToAsk returns the reason, from public facts alone, why no test is made; "" if one is.
 func (pl *Plan) refuseToAsk() string {
 	s := pl.s
 	need := leastSignal
@@ -160,7 +159,7 @@ func (pl *Plan) refuseToAsk() string {
 	return ""
 }
 
-// divide splits the price. A δ is spent by the fit that is chosen alone (1.4).
+// divide divides the price. Only the chosen fit spends a δ (1.4).
 func (pl *Plan) divide(rows int) (err error) {
 	pl.products = min(max(fewProducts, mostVisits/pl.rows), mostProducts)
 	share := dp.Epsilon(firstShare * float64(pl.Epsilon))
@@ -193,8 +192,7 @@ const (
 	lastLabel   = "the fit that was chosen"
 )
 
-// Terms are what one Fit pays. The last line of the bill is the price of the fit that was chosen,
-// whatever that measures.
+// Terms returns the bill of one Fit. Its last line is the price of the chosen fit.
 func (pl *Plan) Terms() guard.Terms {
 	return guard.Terms{Op: "auto", Scope: pl.scope, Price: dp.Price{Epsilon: pl.Epsilon, Delta: pl.Delta},
 		Bill: slices.Clone(pl.bill)}

@@ -13,33 +13,33 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// ClassWeights says how much a row of each class counts before any round.
+// ClassWeights determines the weight of a row of each class before any round.
 type ClassWeights string
 
 const (
-	// Declared takes the weights that the schema declares for the label; without any,
-	// every row counts once, as printed.
+	// Declared uses the weights that the schema declares for the label; without any, all rows have
+	// equal weight, as in the paper.
 	Declared ClassWeights = "declared"
-	// Balanced makes both classes weigh the same. Their shares are read off a public
-	// label, follow from labeldp's classifier or from a declared share, and are paid
-	// for if none of these is at hand.
+	// Balanced gives both classes the same total weight. Their shares come from a public label, from
+	// labeldp's classifier or from a declared share; if none of these is available, they are released
+	// at a price.
 	Balanced ClassWeights = "balanced"
 )
 
 // classUnits is the weight of a row of the heavier class, before any round.
 const classUnits = mistakes.ClassUnits
 
-// leastShare is the smallest share of a class that Balanced believes a number that
-// is not read off a public label.
+// leastShare is the smallest share of a class that Balanced accepts, unless it comes from a public
+// label.
 const leastShare = 0.01
 
-// classUnit is a weight of each class by label code, the larger classUnits.
+// classUnit holds a weight of each class by label code; the larger one is classUnits.
 type classUnit [2]int64
 
-// evenUnits count every row once.
+// evenUnits give every row the same weight.
 var evenUnits = classUnit{classUnits, classUnits}
 
-// unitsOf rounds weights, of which one is positive, to units.
+// unitsOf rounds weights, at least one of which is positive, to units.
 func unitsOf(weights []float64) (u classUnit) {
 	most := slices.Max(weights)
 	for code := range u {
@@ -48,8 +48,8 @@ func unitsOf(weights []float64) (u classUnit) {
 	return u
 }
 
-// balancedUnits are inversely proportional to the classes' shares. A class without
-// rows needs no weight.
+// balancedUnits returns weights inversely proportional to the classes' shares. A class without rows
+// needs no weight.
 func balancedUnits(s *schema.Schema, positive float64) classUnit {
 	if !(positive > 0 && positive < 1) {
 		return evenUnits
@@ -59,7 +59,7 @@ func balancedUnits(s *schema.Schema, positive float64) classUnit {
 	return unitsOf(weights)
 }
 
-// weighsClasses reports whether rows of the two classes may count differently.
+// weighsClasses reports whether rows of the two classes may have different weights.
 func (pl *Plan) weighsClasses() bool { return pl.ClassWeights == Balanced || pl.s.Label.Weights != nil }
 
 // paysForShares reports whether the classes' shares are released for a part of ε.
@@ -81,8 +81,8 @@ func (pl *Plan) weighClasses(rows *mistakes.Rows, pub *publicSide) error {
 	return rows.WeighClasses(u)
 }
 
-// unitsOfClasses returns the weights of the classes. Only the last case asks rows that
-// are protected, and pays for it.
+// unitsOfClasses returns the weights of the classes. Only the last case uses protected rows, and pays
+// for it.
 func (pl *Plan) unitsOfClasses(rows *mistakes.Rows, pub *publicSide) (classUnit, error) {
 	switch {
 	case pl.ClassWeights == Declared && pl.s.Label.Weights != nil:
@@ -102,7 +102,7 @@ func (pl *Plan) unitsOfClasses(rows *mistakes.Rows, pub *publicSide) (classUnit,
 
 func believable(share float64) float64 { return min(1-leastShare, max(leastShare, share)) }
 
-// shareOfPositives is of the rows of the public side, before any round.
+// shareOfPositives is the positive share among the rows of the public side, before any round.
 func (p *publicSide) shareOfPositives() float64 {
 	pos, neg := p.weightsOfClasses()
 	return pos / (pos + neg)
@@ -126,7 +126,7 @@ func (p *publicSide) weighClasses(u classUnit) {
 	}
 }
 
-// checkClasses checks what weighs classes, and the declared share.
+// checkClasses checks the choice of class weights, and the declared share.
 func (p Params) checkClasses(s *schema.Schema) error {
 	bad := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "brc", Param: param, Want: want, Got: got}
@@ -148,9 +148,8 @@ func (p Params) checkClasses(s *schema.Schema) error {
 	return nil
 }
 
-// heavier returns how many times as much a row of the heavier class counts as one of
-// the other, and the heavier class's share of the rows, from public choices alone: 0
-// for what they do not tell.
+// heavier returns the weight of a row of the heavier class relative to the other, and the heavier
+// class's share of the rows, from public choices alone: 0 if unknown.
 func (pl *Plan) heavier() (ratio, share float64) {
 	positive := pl.Positives
 	w := pl.s.Label.Weights
@@ -171,8 +170,8 @@ func (pl *Plan) heavier() (ratio, share float64) {
 	return slices.Max(w) / slices.Min(w), share
 }
 
-// countedRows is how many rows of the heavier class would make the same noise as n
-// rows of the table do; 0 if public choices do not tell.
+// countedRows is the number of rows of the heavier class with the same noise as n rows of the table; 0
+// if public choices do not determine it.
 func (pl *Plan) countedRows(n float64) float64 {
 	ratio, share := pl.heavier()
 	switch {
@@ -184,7 +183,7 @@ func (pl *Plan) countedRows(n float64) float64 {
 	return n / ratio
 }
 
-// balance is what public choices tell about the classes as the rounds weigh them.
+// balance states what public choices imply about the balance of the weighted classes.
 type balance int
 
 const (
@@ -193,11 +192,11 @@ const (
 	uneven
 )
 
-// aboutEqual is the least weighed share of the lighter class that counts as about equal: a
-// constant answer then has an edge of at most a tenth.
+// aboutEqual is the smallest weighted share of the lighter class that counts as balanced: a constant
+// answer then has an edge of at most a tenth.
 const aboutEqual = 0.4
 
-// describeBalance says how the classes are weighed and what that makes of the rounds.
+// describeBalance describes the weights of the classes and their effect on the rounds.
 func (pl *Plan) describeBalance() (learn.Fact, balance) {
 	how := func(value any, text string) learn.Fact { return learn.Fact{Key: "balance", Value: value, Text: text} }
 	if pl.ClassWeights == Balanced {

@@ -9,7 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Facts are the plan in words and numbers, from public choices alone.
+// Facts describes the plan in words and numbers, from public choices alone.
 func (pl *Plan) Facts() []learn.Fact {
 	alg := 2
 	if pl.public == nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Fit reads the rows once (twice with a public part). It can fail for a fault of the engine or a cancelled context only
-// (1.7): one class, one row or an error of 1 train like anything else.
+// Fit reads the rows once (twice with a public part). It can fail only for a fault of the engine or a
+// cancelled context (1.7): a table with one class, one row or an error of 1 trains like any other.
 func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	g.DrawRows() // G-PERSONS-2
 	sub := pl.newSubroutine()
@@ -79,15 +79,15 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	return m, nil
 }
 
-// release collects what the model is made of: released values and public
-// facts. From here on everything is post-processing.
+// release collects the parts of the model: released values and public facts. Everything from here on
+// is post-processing.
 type release struct {
 	pl      *Plan
 	spaces  []*feature.Space
 	members []model.Member
 }
 
-// appendVoter appends a voter; a space enters the model with its first voter.
+// appendVoter appends a voter; a space is added to the model with its first voter.
 func (r *release) appendVoter(sp *feature.Space, h feature.Threshold, vote float64) {
 	at := slices.Index(r.spaces, sp)
 	if at < 0 {
@@ -115,8 +115,7 @@ func (r *release) buildModel(g *guard.Guard) (*model.Model, error) {
 	return m, nil
 }
 
-// sumMembers makes one linear classifier of the voters, over one space of all the
-// columns that they read.
+// sumMembers combines the voters into one linear classifier, over one space of all their columns.
 func (r *release) sumMembers(m *model.Model) error {
 	all, err := feature.NewSpace(r.pl.s, r.pl.Encoding, r.usedColumns())
 	if err != nil {
@@ -138,7 +137,7 @@ func (r *release) sumMembers(m *model.Model) error {
 	return nil
 }
 
-// usedColumns are those the voters read, in the schema's order.
+// usedColumns returns the columns that the voters read, in the schema's order.
 func (r *release) usedColumns() (cols []int) {
 	for _, sp := range r.spaces {
 		cols = append(cols, sp.Columns...)

@@ -19,88 +19,87 @@ import (
 // Params are the public choices behind one fit.
 type Params struct {
 	Epsilon     dp.Epsilon // ε of the whole fit; no default
-	NotPrivate  bool       // no noise at all, for comparison; Epsilon must then be 0
+	NotPrivate  bool       // without noise, for comparison; Epsilon must then be 0
 	Rounds      int        // T ≥ 1; the paper uses 25
-	C1, C2      float64    // weights stay in [1/C1, C2]; each in [1, 1000]; the paper uses √2
+	C1, C2      float64    // weights stay in [1/C1, C2]; C1 and C2 in [1, 1000]; the paper uses √2
 	Encoding    feature.Encoding
 	Sensitivity Sensitivity
 	Intercept   Intercept
 	Subroutine  Subroutine
 	Output      Output
-	// Candidates, in [2, 64], is the number of intercepts that InterceptSelected chooses
-	// from, how many thresholds of a number Stump does, and how many cuts of a number Shape has.
+	// Candidates, in [2, 64], is the number of intercepts that InterceptSelected chooses from, of
+	// thresholds per number for Stump, and of cuts per number for Shape.
 	Candidates int
-	// PrivateLabel says what becomes of public columns beside a private label.
+	// PrivateLabel determines how public columns are used with a private label.
 	PrivateLabel PrivateLabel
-	// PublicShare is the part of Epsilon that LabelDP spends on the public
-	// classifier, in (0, 1). It decides what ε is spent on, not how much.
+	// PublicShare is the share of Epsilon, in (0, 1), that LabelDP spends on the public classifier. It
+	// does not affect the total.
 	PublicShare float64
-	// ClassWeights says how much a row of each class counts.
+	// ClassWeights determines the weight of a row of each class.
 	ClassWeights ClassWeights
-	// Positives is the share of rows of the positive class, if that is declared; else
-	// 0. Plans use it, and Balanced where it would have to pay for the share.
+	// Positives is the share of rows of the positive class, if declared; otherwise 0. Plans use it,
+	// and so does Balanced, which would otherwise pay for the share.
 	Positives float64
-	// PublicPart says what the public classifier adds in a round.
+	// PublicPart determines the output of the public classifier in a round.
 	PublicPart PublicPart
 }
 
-// PublicPart says what the public classifier adds in a round.
+// PublicPart is the kind of output of the public classifier in a round.
 type PublicPart string
 
 const (
-	// Answers are −1 or +1, as printed.
+	// Answers are −1 or +1, as in the paper.
 	Answers PublicPart = "answers"
-	// Scores are 2p − 1 with p the probability that the public classifier gives, in its
-	// error and in the weights of its rows; what the model adds up is its log odds.
+	// Scores are 2p − 1, where p is the probability from the public classifier. They are used in its
+	// error and in the weights of its rows; the model adds up log-odds.
 	Scores PublicPart = "scores"
 )
 
-// Sensitivity says how the noise of a round is sized.
+// Sensitivity determines how the noise of a round is scaled.
 type Sensitivity string
 
 const (
-	// Tight uses the largest weight any row can have after the votes released
-	// so far: 1/n in the first round, at most c1c2/(n-1+c1c2) ever.
+	// Tight uses the largest weight that any row can have after the votes released so far: 1/n in the
+	// first round, and never more than c1c2/(n-1+c1c2).
 	Tight Sensitivity = "tight"
-	// Paper uses c1·c2/n in every round, as printed, to reproduce figures.
+	// Paper uses c1·c2/n in every round, as in the paper, to reproduce figures.
 	Paper Sensitivity = "paper"
 )
 
-// Intercept says where a random classifier's intercept comes from.
+// Intercept determines a random classifier's intercept.
 type Intercept string
 
 const (
-	InterceptUniform  Intercept = "uniform"  // drawn from [-1, 1], as printed
-	InterceptZero     Intercept = "zero"     // section 6's alternative
+	InterceptUniform  Intercept = "uniform"  // drawn from [-1, 1], as in the paper
+	InterceptZero     Intercept = "zero"     // the alternative of section 6
 	InterceptSelected Intercept = "selected" // picked privately from a public grid, for half of the round's ε
 )
 
-// Output says how the voters are added up. It is decided after the last release, so
-// it moves no price and no bit of what is released.
+// Output determines how the votes are added up. It is applied after the last release, so that it
+// affects neither the price nor the releases.
 type Output string
 
 const (
-	// Votes adds up signs: H(x) = sign(Σ α_t·sign(h_t(x))), with h_t in {-1, +1} as
-	// section 3.1 has it.
+	// Votes adds up signs: H(x) = sign(Σ α_t·sign(h_t(x))), with h_t in {-1, +1}, as in section 3.1.
 	Votes Output = "votes"
-	// Linear adds up the values of the linear functions: H(x) = sign(Σ α_t·h_t(x)),
-	// with h_t(x) real, one linear classifier as section 8 has it.
+	// Linear adds up the values of the linear functions: H(x) = sign(Σ α_t·h_t(x)), with real h_t(x),
+	// which is one linear classifier, as in section 8.
 	Linear Output = "linear"
 )
 
-// PrivateLabel says what becomes of public columns beside a private label.
+// PrivateLabel is how public columns are used with a private label.
 type PrivateLabel string
 
 const (
 	// Everything treats them as private too (Algorithm 3).
 	Everything PrivateLabel = "everything"
-	// LabelDP keeps Algorithm 2, whose public classifier then costs a share of ε:
-	// it is learnt from one noisy statistic of the labels (internal/learn/labeldp).
+	// LabelDP uses Algorithm 2, whose public classifier then costs a share of ε: it is trained on one
+	// noisy statistic of the labels (internal/learn/labeldp).
 	LabelDP PrivateLabel = "labeldp"
 )
 
-// Defaults are the paper's choices (section 5.1). They hold no ε. Where the paper is
-// silent: a fifth for the public classifier of a private label (evidence/guarantees/brc.md).
+// Defaults returns the paper's choices (section 5.1), without ε. If the label is private, which the
+// paper does not cover, a fifth of ε is for the public classifier (evidence/guarantees/brc.md).
 func Defaults() Params {
 	return Params{Rounds: 25, C1: math.Sqrt2, C2: math.Sqrt2, Encoding: feature.OneHot, Sensitivity: Tight,
 		Intercept: InterceptUniform, Subroutine: Random, Output: Votes, Candidates: 9, PrivateLabel: Everything,
@@ -119,13 +118,13 @@ const (
 type Plan struct {
 	Params
 	s       *schema.Schema
-	rows    int // declared or public number of rows; 0 when unknown
+	rows    int // declared or public number of rows; 0 if unknown
 	scope   dp.Scope
-	why     string // why this scope
+	why     string // the reason for this scope
 	private *feature.Space
-	public  *feature.Space // nil when everything is private
-	labels  *labeldp.Plan  // makes the public classifier if the label is private; else nil
-	share   dp.Epsilon     // of the classes' shares, if they are paid for
+	public  *feature.Space // nil if everything is private
+	labels  *labeldp.Plan  // makes the public classifier if the label is private; otherwise nil
+	share   dp.Epsilon     // price of the classes' shares, if they are released
 	shares  []share        // one per round
 	bill    []dp.Event
 }
@@ -133,8 +132,8 @@ type Plan struct {
 // share is one round's part of ε.
 type share struct{ pick, err dp.Epsilon }
 
-// Plan checks p against the public schema and prices one fit. rows is the
-// number of rows if that is public or declared, else 0; it moves no price.
+// Plan checks p against the public schema and prices one fit. rows is the number of rows if it is
+// public or declared, otherwise 0; it does not affect the price.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := learn.TwoClasses("brc", s); err != nil {
 		return nil, err
@@ -167,7 +166,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	return pl, pl.splitEpsilon()
 }
 
-// divideColumns decides which columns are on which side, and so what is protected.
+// divideColumns decides which columns are used by which side, and so what is protected.
 func (pl *Plan) divideColumns() error {
 	s := pl.s
 	public, private := s.ByRole(schema.Public), s.ByRole(schema.Private)
@@ -251,9 +250,8 @@ func (p Params) checkRanges(s *schema.Schema) error {
 	return nil
 }
 
-// splitEpsilon splits ε over the public classifier, where that costs, and the rounds,
-// and writes the bill. Each release is charged exactly the part its own noise is
-// sized for.
+// splitEpsilon divides ε among the public classifier, if it costs anything, and the rounds, and writes
+// the bill. Each release is charged exactly the part for which its own noise is scaled.
 func (pl *Plan) splitEpsilon() error {
 	pl.shares = make([]share, pl.Rounds)
 	rest := pl.Epsilon
@@ -294,8 +292,7 @@ func (pl *Plan) splitEpsilon() error {
 	return nil
 }
 
-// priceLabels plans the public classifier of a private label, with noise that is
-// exact, like that of the rounds.
+// priceLabels plans the public classifier of a private label, with exact noise, as in the rounds.
 func (pl *Plan) priceLabels() error {
 	p := labeldp.Params{NotPrivate: pl.NotPrivate, Noise: labeldp.Laplace, Encoding: pl.Encoding}
 	if !pl.NotPrivate {
@@ -311,7 +308,7 @@ func (pl *Plan) priceLabels() error {
 
 func errLabel(t int) string { return fmt.Sprintf("weighted error of round %d", t+1) }
 
-// Terms are what one Fit protects and pays.
+// Terms returns what one Fit protects and its bill.
 func (pl *Plan) Terms() guard.Terms {
 	return guard.Terms{Op: "brc", Scope: pl.scope, Price: dp.Pure(pl.bill), Bill: slices.Clone(pl.bill), NotPrivate: pl.NotPrivate}
 }

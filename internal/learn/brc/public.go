@@ -12,23 +12,22 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// publicSide is the public classifier of Algorithm 2 with its own weights. It
-// reads public columns and the public label only, its weights are changed by
-// its own rounds only, so everything here is free (1.5).
+// publicSide is the public classifier of Algorithm 2 with its own weights. It reads public columns and
+// the public label only, and only its own rounds change its weights, so that everything here is free
+// (1.5).
 //
-// Where the label is private, labeldp releases one noisy statistic of it, and
-// the probabilities that its classifier gives stand for the labels from then on:
-// a row is both, in these shares (1.8). So the rounds of the public side stay
-// post-processing.
+// If the label is private, labeldp releases one noisy statistic of it, and the probabilities from its
+// classifier replace the labels: a row belongs to both classes, with these shares (1.8). The rounds of
+// the public side therefore remain post-processing.
 type publicSide struct {
 	space      *feature.Space
 	groups     *guard.Groups
-	weights    [][]float64 // per label and group; un-normalised, as printed
+	weights    [][]float64 // by label and group; not normalised, as in the paper
 	positive   int
 	refit      *logistic.Refit
 	classifier feature.Threshold
-	answers    []uint8   // per group: 1 if the classifier answers positive
-	shares     []float64 // per group: the probability of positive, for Scores; else nil
+	answers    []uint8   // by group: 1 if the classifier answers positive
+	shares     []float64 // by group: the probability of positive, for Scores; otherwise nil
 	err        float64
 }
 
@@ -36,8 +35,7 @@ type publicSide struct {
 // scikit-learn's default, C = 1.
 const ridge = 1
 
-// newPublicSide returns nil when everything is private. Its first classifier is still to
-// be fitted.
+// newPublicSide returns nil if everything is private. Its first classifier is not fitted yet.
 func newPublicSide(ctx context.Context, pl *Plan, g *guard.Guard) (*publicSide, error) {
 	if pl.public == nil {
 		return nil, nil
@@ -66,9 +64,8 @@ func newPublicSide(ctx context.Context, pl *Plan, g *guard.Guard) (*publicSide, 
 	return p, nil
 }
 
-// imputeLabels replaces the labels by their probabilities under coef, the intercept
-// last. Of the labels it keeps nothing: a group's two weights are shares of its
-// size (1.8).
+// imputeLabels replaces the labels by their probabilities under coef, which has the intercept last. It
+// uses nothing of the labels: a group's two weights are shares of its size (1.8).
 func (p *publicSide) imputeLabels(coef []float64) {
 	pos, neg := p.weights[p.positive], p.weights[1-p.positive]
 	for i := range pos {
@@ -84,8 +81,8 @@ func (p *publicSide) imputeLabels(coef []float64) {
 	}
 }
 
-// fitClassifier runs line 4 and the public half of line 6. It is called again only when
-// the weights have changed.
+// fitClassifier implements line 4 and the public half of line 6. It is called again only if the
+// weights have changed.
 func (p *publicSide) fitClassifier(ctx context.Context) error {
 	pos, neg := p.weights[p.positive], p.weights[1-p.positive]
 	coef, scores, err := p.refit.Fit(ctx, pos, neg)
@@ -114,8 +111,8 @@ func (p *publicSide) fitClassifier(ctx context.Context) error {
 	return nil
 }
 
-// fillAnswers fills answers with what the classifier itself, which adds integers,
-// answers: the score decides except within its rounding of zero.
+// fillAnswers fills answers with those of the classifier itself, which adds integers. The score
+// decides, except within its rounding error of zero.
 func (p *publicSide) fillAnswers(coef, scores []float64) {
 	top := 0.0
 	for _, c := range coef {
@@ -134,8 +131,8 @@ func (p *publicSide) fillAnswers(coef, scores []float64) {
 	}
 }
 
-// reweighRows is line 9, then the next round's fit. A row that is wrong by a part, as Scores
-// have it, is stepped by that part of the vote.
+// reweighRows implements line 9, followed by the next round's fit. With Scores, a row that is partly
+// wrong is stepped by that part of the vote.
 func (p *publicSide) reweighRows(ctx context.Context, vote float64) error {
 	factor := math.Exp(vote)
 	pos, neg := p.weights[p.positive], p.weights[1-p.positive]

@@ -9,13 +9,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// shapes are one random step function of one column a round. A row is asked for its side of
-// every cut of every column, and for its label; how a shape answers follows from that.
+// shapes makes one random step function of one column per round. A row's sides of all cuts of every
+// column, and its label, are determined once; the answers of shapes follow from them.
 type shapes struct {
 	pl     *Plan
-	voters []feature.Threshold // the stumps of all columns and, last, what answers positive always
-	drawn  []mistakes.Shape    // votes of a column's stumps that add up to −2 or 2: its answer, twice
-	member []int               // by voter: where it stands in the model, from 1; 0 if it does not
+	voters []feature.Threshold // the stumps of all columns and, last, a classifier that always answers positive
+	drawn  []mistakes.Shape    // votes of a column's stumps that add up to −2 or 2: twice its answer
+	member []int               // by voter: its position in the model, from 1; 0 if it is not in it
 }
 
 func newShapes(pl *Plan) *shapes {
@@ -37,14 +37,14 @@ func (s *shapes) listAll(src guard.Coins) []feature.Threshold {
 	return s.voters[:len(s.voters)-1]
 }
 
-// hasCodes reports whether column k of the private space has a stump for each code; else
-// its stumps are cuts of a line.
+// hasCodes reports whether column k of the private space has a stump for each code; otherwise its
+// stumps are cuts of a line.
 func (pl *Plan) hasCodes(k int) bool {
 	return pl.Encoding == feature.OneHot && pl.s.Columns[pl.private.Columns[k]].Kind == schema.Category
 }
 
-// drawShape draws a sign for each bin: of a stump for each code its own, of n cuts those of the
-// n+1 bins between.
+// drawShape draws a sign for each bin: for stumps of codes one per stump, for n cuts one for each of
+// the n+1 bins between them.
 func drawShape(src guard.Coins, first, n int, codes bool) mistakes.Shape {
 	out := mistakes.Shape{First: first, Votes: make([]int, n)}
 	sign := func() int { return 2*int(guard.Below(src, 2)) - 1 }
@@ -67,8 +67,9 @@ func drawShape(src guard.Coins, first, n int, codes bool) mistakes.Shape {
 
 func (s *shapes) rangeOf(t int) (from, to int) { return t, t + 1 }
 
-// castVote adds the vote of round t's shape to those of its stumps. A stump enters the model once;
-// what answers positive always enters even if its votes are 0, since no votes are no model.
+// castVote adds the vote of round t's shape to those of its stumps. A stump is added to the model
+// once. The classifier that always answers positive is added even if its vote is 0, since a model
+// needs at least one vote.
 func (s *shapes) castVote(r *release, t int, vote float64) {
 	h := &s.drawn[t]
 	s.addVote(r, len(s.voters)-1, vote*float64(h.Bias)/2)

@@ -12,34 +12,32 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Subroutine is the private classifier of a round. The paper draws it at random
-// and lets any other take its place (section 1.2), at its price.
+// Subroutine is the kind of private classifier in a round. The paper draws it at random and allows any
+// other (section 1.2), at its own price.
 type Subroutine string
 
 const (
-	// Random is a random linear classifier, which has seen no row and is free.
+	// Random is a random linear classifier, which uses no row and is free.
 	Random Subroutine = "random"
-	// Stump asks about one column: the threshold of a number or the level of a
-	// category with the largest weighted edge, picked privately for half of the
-	// round's ε.
+	// Stump tests one column: it is the threshold of a number or the level of a category with the
+	// largest weighted edge, selected privately for half of the round's ε.
 	Stump Subroutine = "stump"
-	// Bayes is a naive Bayes classifier whose classes' laws are drawn from a declared
-	// prior. It has seen no row and is free.
+	// Bayes is a naive Bayes classifier whose class distributions are drawn from a declared prior. It
+	// uses no row and is free.
 	Bayes Subroutine = "bayes"
-	// Shape is a step function of one column, as additive's are, with a sign drawn for
-	// each bin. It has seen no row and is free.
+	// Shape is a step function of one column, as in additive, with a random sign for each bin. It uses
+	// no row and is free.
 	Shape Subroutine = "shape"
 )
 
-// subroutine trains the private classifier of each round on weighted rows. Its
-// classifiers come from a list that is written before any row is read, so
-// the rows are read once, and a row's weight stays a function of its own cells
-// and of the transcript, which the choices are part of (lemma 2).
+// subroutine trains the private classifier of each round on weighted rows. Its classifiers come from a
+// list that is drawn before any row is read, so that the rows are read once. A row's weight remains a
+// function of its own cells and of the transcript, which includes the choices (lemma 2).
 type subroutine interface {
-	// list draws every classifier of every round.
+	// listAll draws every classifier of every round.
 	listAll(src guard.Coins) []feature.Threshold
-	// of are the classifiers round t trains among: list[from:to]. Where there is
-	// one it costs nothing, else it is a selection.
+	// rangeOf returns the classifiers that round t chooses from: list[from:to]. A single one costs
+	// nothing; otherwise a selection is needed.
 	rangeOf(t int) (from, to int)
 }
 
@@ -47,7 +45,7 @@ func (p Params) selectsPrivately() bool {
 	return p.Subroutine == Stump || p.Intercept == InterceptSelected
 }
 
-// newSubroutine follows from the schema and public choices alone (1.1).
+// newSubroutine depends on the schema and public choices alone (1.1).
 func (pl *Plan) newSubroutine() subroutine {
 	switch {
 	case pl.Subroutine == Stump:
@@ -80,7 +78,7 @@ func (pl *Plan) pickLabel(t int) string {
 	return fmt.Sprintf("intercept of round %d", t+1)
 }
 
-// drawn is one random classifier a round (Algorithm 2 line 5).
+// drawn makes one random classifier per round (Algorithm 2 line 5).
 type drawn struct {
 	rounds int
 	draw   func(src guard.Coins) feature.Threshold
@@ -95,7 +93,7 @@ func (d *drawn) listAll(src guard.Coins) (all []feature.Threshold) {
 
 func (d *drawn) rangeOf(t int) (from, to int) { return t, t + 1 }
 
-// directions is one random direction a round, with a grid of intercepts.
+// directions makes one random direction per round, with a grid of intercepts.
 type directions struct {
 	space      *feature.Space
 	rounds     int
@@ -124,13 +122,13 @@ func (d *directions) listAll(src guard.Coins) (all []feature.Threshold) {
 
 func (d *directions) rangeOf(t int) (from, to int) { return t * d.candidates, (t + 1) * d.candidates }
 
-// stumps are the same in every round: the schema's, not the data's.
+// stumps are the same in every round, because they depend on the schema and not on the data.
 type stumps struct{ all []feature.Threshold }
 
 func (s *stumps) listAll(guard.Coins) []feature.Threshold { return s.all }
 func (s *stumps) rangeOf(int) (from, to int)              { return 0, len(s.all) }
 
-// allStumps are those of all columns.
+// allStumps returns the stumps of all columns.
 func allStumps(sp *feature.Space, s *schema.Schema, candidates int) (all []feature.Threshold) {
 	for k := range sp.Columns {
 		all = append(all, stumpsOf(sp, s, k, candidates)...)
@@ -138,9 +136,9 @@ func allStumps(sp *feature.Space, s *schema.Schema, candidates int) (all []featu
 	return all
 }
 
-// stumpsOf are, for a number, candidates thresholds evenly inside its declared
-// bounds, from the lowest up, and for a category one per code (one-hot) or one between
-// neighbouring levels (ordinal).
+// stumpsOf returns the stumps of column k: for a number, evenly spaced thresholds inside its declared
+// bounds, ascending; for a category, one per code (one-hot) or one between neighbouring levels
+// (ordinal).
 func stumpsOf(sp *feature.Space, s *schema.Schema, k, candidates int) (all []feature.Threshold) {
 	add := func(f int, at float64) {
 		th := feature.Threshold{Coef: make([]float64, sp.Width()), Bias: -at}
@@ -162,7 +160,7 @@ func stumpsOf(sp *feature.Space, s *schema.Schema, k, candidates int) (all []fea
 	return all
 }
 
-// visitMiddles visits the middles of n even parts of [-1, 1].
+// visitMiddles visits the middles of n equal parts of [-1, 1].
 func visitMiddles(n int, visit func(at float64)) {
 	for c := range n {
 		visit(-1 + 2*(float64(c)+0.5)/float64(n))

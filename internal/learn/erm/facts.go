@@ -8,10 +8,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn"
 )
 
-// tellingReach is how far rows must be able to move a score, nats, for probabilities that differ.
+// tellingReach is the smallest range of scores, in nats, for which probabilities differ noticeably.
 const tellingReach = 0.5
 
-// Facts are the plan in words and numbers, from public choices alone.
+// Facts describes the plan in words and numbers, from public choices alone.
 func (pl *Plan) Facts() []learn.Fact {
 	loss := string(pl.Loss)
 	if pl.Loss == Huber {

@@ -4,21 +4,21 @@ package erm
 
 import "github.com/discreet-dp/discreet/internal/guard/perturbed"
 
-// Noise is the law of noise that is added to a computed vector: see perturbed.Noise.
+// Noise is the distribution of the noise that is added to a computed vector: see perturbed.Noise.
 type Noise = perturbed.Noise
 
 const (
-	// AutoNoise is Blocks under objective; under output the one of Blocks and Gamma
-	// that is shorter beside the coefficients, by public numbers.
+	// AutoNoise is Blocks with method objective. With output it is Blocks or Gamma, whichever is
+	// shorter relative to the coefficients, by public numbers.
 	AutoNoise Noise = "auto"
 	Blocks          = perturbed.Blocks
 	Gamma           = perturbed.Gamma
 	Laplace         = perturbed.Laplace
 )
 
-// chooseNoise settles AutoNoise. Blocks pays for how far a row bends the minimum, a factor of 1 + c/Λ: on a small
-// ridge its noise can be hundreds of times as long as Gamma's. Without the number of
-// rows it is Gamma, whose length has no such factor.
+// chooseNoise resolves AutoNoise. The noise of Blocks depends on how far a row moves the minimum, a
+// factor of 1 + c/Λ: with a small ridge it can be hundreds of times as long as Gamma's, which has no
+// such factor. If the number of rows is unknown, it is Gamma.
 func (pl *Plan) chooseNoise() Noise {
 	if pl.NotPrivate || pl.Method == Objective {
 		return Blocks

@@ -9,8 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// countFits is the number of binary fits that a label takes: one if it has two levels, else
-// one per level, each against all others.
+// countFits is the number of binary fits for a label: one if it has two levels, otherwise one per
+// level, each against all others.
 func countFits(s *schema.Schema) int {
 	if k := s.Classes(); k > 2 {
 		return k
@@ -18,8 +18,8 @@ func countFits(s *schema.Schema) int {
 	return 1
 }
 
-// splitClasses makes one plan per level. Each has its own part of ε, which sizes its
-// own noise: every fit reads every row, so their prices add up (4.1).
+// splitClasses makes one plan per level. Each has its own part of ε, by which its own noise is scaled:
+// every fit reads every row, so that their prices add up (4.1).
 func (pl *Plan) splitClasses() error {
 	k := countFits(pl.s)
 	shares := make([]dp.Epsilon, k)

@@ -17,21 +17,19 @@ import (
 // Params are the public choices behind one fit.
 type Params struct {
 	Epsilon    dp.Epsilon // ε of the whole fit; no default
-	NotPrivate bool       // no noise at all, for comparison; Epsilon must then be 0
+	NotPrivate bool       // without noise, for comparison; Epsilon must then be 0
 	Loss       Loss
 	Width      float64 // half-width h of the Huber-hinge, in [0.01, 100]; unused by Logistic
 	Method     Method
 	Mode       Mode
 	Noise      Noise
-	// Reg is Λ, the coefficient of ½‖w‖² on the MEAN loss of scaled rows, in
-	// [2^-26, 2^20]; 0 means DefaultReg. Method objective raises it where ε
-	// needs it.
+	// Reg is Λ, the coefficient of ½‖w‖² on the MEAN loss of scaled rows, in [2^-26, 2^20]; 0 means
+	// DefaultReg. Method objective raises it if ε requires it.
 	Reg      float64
 	Encoding feature.Encoding
-	// Norm is the length R that rows, scaled to at most 1, are projected to, in
-	// (0, 1].
+	// Norm is the length R to which rows, scaled to at most 1, are projected, in (0, 1].
 	Norm float64
-	// Threshold says whether part of ε chooses the intercept again.
+	// Threshold determines whether part of ε is used to choose the intercept again.
 	Threshold Threshold
 }
 
@@ -43,26 +41,26 @@ const (
 	Huber    Loss = "huber" // Huber-hinge: a support vector machine
 )
 
-// Method says where the noise enters.
+// Method determines where noise is added.
 type Method string
 
 const (
 	Objective Method = "objective" // a random linear term, then the minimum
 	Output    Method = "output"    // the minimum, then noise
-	Auto      Method = "auto"      // one of the two, by the numbers of rows and features and ε
+	Auto      Method = "auto"      // one of the two, depending on the numbers of rows and features and on ε
 )
 
-// Mode says how the noise is sized.
+// Mode determines how the noise is scaled.
 type Mode string
 
 const (
-	// Tight takes what the proofs of evidence/guarantees/erm.md allow.
+	// Tight uses the constants that the proofs of evidence/guarantees/erm.md allow.
 	Tight Mode = "tight"
-	// CMS11 takes the constants as printed in the paper.
+	// CMS11 uses the constants as printed in the paper.
 	CMS11 Mode = "cms11"
 )
 
-// Defaults are the choices of someone who has no other. They hold no ε.
+// Defaults returns default choices, without ε.
 func Defaults() Params {
 	return Params{Loss: Logistic, Width: 0.5, Method: Auto, Mode: Tight, Noise: AutoNoise, Encoding: feature.OneHot,
 		Norm: 1, Threshold: AutoThreshold}
@@ -72,23 +70,23 @@ func Defaults() Params {
 type Plan struct {
 	Params
 	s     *schema.Schema
-	rows  int // public number of rows; 0 when unknown
+	rows  int // public number of rows; 0 if unknown
 	space *feature.Space
 	loss  perturbed.Loss
 	bill  []dp.Event
-	fit   dp.Epsilon // what noise takes of ε
-	rest  dp.Epsilon // what the solver's certificate takes of it, under objective
-	ask   dp.Epsilon // what choosing the threshold takes of ε; 0: it is not chosen
-	of    string     // which part of a plan this is, on its bill; "" for a whole one
+	fit   dp.Epsilon // part of ε for noise
+	rest  dp.Epsilon // part of ε for the solver's certificate, with method objective
+	ask   dp.Epsilon // part of ε for choosing the threshold; 0: it is not chosen
+	of    string     // name of this part of a plan on its bill; "" for a whole plan
 	parts []*Plan    // one binary fit per level, if the label has more than two
 }
 
 var _ learn.Plan = (*Plan)(nil)
 
-// Plan checks p against the schema and prices one fit; it fails with a
-// *dp.ParamError. rows is the number of rows if it is known, else 0. It moves
-// no price; under Auto it moves the names on the bill and AutoThreshold splits it
-// by them, so price and fit with one plan.
+// Plan checks p against the schema and prices one fit; it fails with a *dp.ParamError. rows is the
+// number of rows, or 0 if unknown. It does not affect the total price. With Auto it affects the names
+// on the bill, by which AutoThreshold divides the price, so that the same plan must be used for
+// pricing and fitting.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := p.checkAgainst(s); err != nil {
 		return nil, err
@@ -117,8 +115,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	return pl, nil
 }
 
-// settleMethod takes the method and the threshold, if they are left open, and
-// writes the bill.
+// settleMethod chooses the method and the threshold, if they are automatic, and writes the bill.
 func (pl *Plan) settleMethod() {
 	if pl.Method == Auto {
 		pl.Method = autoMethod(pl.noiseLength(pl.rows))
@@ -165,8 +162,8 @@ func (p Params) checkAgainst(s *schema.Schema) error {
 	return nil
 }
 
-// writeBill writes the bill of one binary fit. Under method objective the
-// certificate of the solver takes a hundredth of what the fit has.
+// writeBill writes the bill of one binary fit. With method objective, the solver's certificate uses a
+// hundredth of the fit's price.
 func (pl *Plan) writeBill() {
 	pl.bill, pl.rest = nil, 0
 	if pl.NotPrivate {
@@ -184,7 +181,7 @@ func (pl *Plan) writeBill() {
 	}
 }
 
-// problemOf is what n rows are asked.
+// problemOf returns the problem for n rows.
 func (pl *Plan) problemOf(n int) *perturbed.Problem {
 	reg := pl.Reg
 	if reg == 0 {
@@ -198,13 +195,13 @@ func (pl *Plan) problemWith(reg float64) *perturbed.Problem {
 		Printed: pl.Mode == CMS11, Noise: pl.Noise, Epsilon: pl.fit, Rest: pl.rest, NotPrivate: pl.NotPrivate, Of: pl.of}
 }
 
-// sizeNoise is the noise of a fit on n rows.
+// sizeNoise computes the noise of a fit on n rows.
 func (pl *Plan) sizeNoise(n int) *perturbed.Sizes {
 	s := pl.problemOf(n).Size(n)
 	return &s
 }
 
-// Terms are what one Fit protects and pays.
+// Terms returns what one Fit protects and its bill.
 func (pl *Plan) Terms() guard.Terms {
 	return guard.Terms{Op: "erm", Scope: dp.WholeRow, Price: dp.Pure(pl.bill), Bill: slices.Clone(pl.bill), NotPrivate: pl.NotPrivate}
 }

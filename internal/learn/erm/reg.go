@@ -9,22 +9,21 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// swamped is the crowd above which noise in the gradient outweighs the rows.
+// swamped is the relative noise in the gradient above which noise outweighs the rows.
 const swamped = 0.02
 
-// objectiveRidge is Λ of method objective by the square of crowd. Generated tables
-// like 40 best. On six real ones, balanced and as they come, half of that has .006
-// more accuracy on average (noise blocks; .004 with gamma), up to .03 to .10 about
-// ε = .1, and the same AUC; less ridge gains more accuracy and loses AUC
-// (evidence/benchmarks/erm-ridge-real.tsv, written by TestRidgeOnRealTables).
+// objectiveRidge is Λ of method objective divided by the square of the relative noise. On generated
+// tables 40 is best. On six real ones, balanced and unchanged, half of that has 0.006 more accuracy on
+// average (noise blocks; 0.004 with gamma), up to 0.03 to 0.10 at about ε = 0.1, and the same AUC. A
+// smaller ridge gains accuracy and loses AUC (evidence/benchmarks/erm-ridge-real.tsv, written by
+// TestRidgeOnRealTables).
 const objectiveRidge = 20
 
-// mostRidge bounds Λ of the rule, and is what it is where noise outweighs the rows under method output.
+// mostRidge bounds Λ of the rule, and is its value if noise outweighs the rows with method output.
 const mostRidge = 8
 
-// noiseLength is about the length of the noise in the mean gradient, in halves, where
-// n rows are given: d/(n·ε) of spherical noise. It is all that the rules below
-// know of a table.
+// noiseLength is the approximate length of the noise in the mean gradient, in halves, for n rows:
+// d/(n·ε) for spherical noise. The rules below use no other property of a table.
 func (pl *Plan) noiseLength(n int) float64 {
 	if n == 0 || pl.NotPrivate {
 		return 0
@@ -37,11 +36,10 @@ func (pl *Plan) noiseLength(n int) float64 {
 	return p.Crowd(n)
 }
 
-// autoMethod takes the method that has the better answers by crowd. Output
-// perturbation pays for slopes at the minimum only, so a ridge that keeps the
-// minimum near zero halves its noise; objective perturbation keeps the
-// curvature of the loss, which is worth more once the rows are heard. Without
-// the number of rows (crowd 0) it is Objective.
+// autoMethod chooses the more accurate method by the relative noise. Output perturbation pays for
+// slopes at the minimum only, so that a ridge that keeps the minimum near zero halves its noise.
+// Objective perturbation keeps the curvature of the loss, which is better if there is less noise. If
+// the number of rows is unknown (crowd 0), it is Objective.
 func autoMethod(crowd float64) Method {
 	if crowd >= swamped {
 		return Output
@@ -49,13 +47,12 @@ func autoMethod(crowd float64) Method {
 	return Objective
 }
 
-// DefaultReg is Λ if none is given: a function of the method, of the numbers
-// of rows and coefficients and of ε (0: no privacy). The constants, and swamped,
-// come from a sweep over generated tables (evidence/benchmarks/erm-reg.tsv, written
-// by TestSweep), but for objectiveRidge and for the floors, on which generated
-// tables have no opinion: the change of variables shall take no more than about
-// a third of ε from the noise, and nΛ, which is 1/C of other libraries, shall
-// not fall below a fifth.
+// DefaultReg is Λ if none is given. It depends on the method, the numbers of rows and coefficients,
+// and ε (0: no privacy). The constants, and swamped, come from a sweep over generated tables
+// (evidence/benchmarks/erm-reg.tsv, written by TestSweep). The exceptions are objectiveRidge and the
+// lower bounds, for which generated tables show no optimum: the change of variables should take at
+// most about a third of ε from the noise, and nΛ, which is 1/C in other libraries, should be at least
+// a fifth.
 func DefaultReg(m Method, n int, crowd float64, eps dp.Epsilon) float64 {
 	if eps == 0 {
 		return max(perturbed.MinReg, 0.1/float64(n))

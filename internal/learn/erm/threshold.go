@@ -12,35 +12,32 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Threshold says whether the intercept is chosen again once the other
-// coefficients are released.
+// Threshold determines whether the intercept is chosen again once the other coefficients are released.
 type Threshold string
 
 const (
-	// AutoThreshold is by a rule of public numbers, where it pays.
+	// AutoThreshold chooses it if that is worth its price, by a rule on public numbers.
 	AutoThreshold Threshold = "auto"
-	// NoThreshold leaves the intercept as fitted, and all of ε to the fit.
+	// NoThreshold keeps the fitted intercept, and uses all of ε for the fit.
 	NoThreshold Threshold = "none"
 )
 
-// They come from sweeps over generated tables (evidence/benchmarks/erm-threshold.tsv,
-// written by TestThresholdSweep) and real ones; evidence/guarantees/erm.md has what
-// was looked at.
+// Constants from sweeps over generated tables (evidence/benchmarks/erm-threshold.tsv, written by
+// TestThresholdSweep) and real ones; evidence/guarantees/erm.md describes them.
 const (
-	thresholdPart = 5        // the part of ε: one fifth
-	coarse        = 1.0 / 30 // the largest noise of a choice, in parts of the rows
+	thresholdPart = 5        // the divisor for the part of ε: one fifth
+	coarse        = 1.0 / 30 // the largest noise of a choice, as a share of the rows
 	cutCount      = 9
-	cutReach      = 1.5 // how far cuts lie from the middle, see cuts
+	cutReach      = 1.5 // range of the cuts around the middle, see planCuts
 )
 
 const thresholdLabel = "threshold"
 
-// thresholdPrice is what the choice of a threshold takes of ε, 0 if there is
-// none. A ridge that outweighs the rows holds the intercept near zero too, and
-// noise moves it as far as any coefficient, so the order of scores is worth more
-// than their sign; elsewhere the fitted one is as good. Noise of the choice must
-// be small, and well below that of the fit, or it takes away what the choice
-// brings.
+// thresholdPrice is the part of ε for choosing a threshold, 0 if it is not chosen. A ridge that
+// outweighs the rows also keeps the intercept near zero, and noise moves it as far as any coefficient:
+// the order of scores is then more reliable than their sign. Otherwise the fitted intercept is as
+// good. The noise of the choice must be small, and well below that of the fit; otherwise the choice
+// does not help.
 func (pl *Plan) thresholdPrice() dp.Epsilon {
 	switch {
 	case pl.Threshold != AutoThreshold, pl.NotPrivate, pl.Method != Output, pl.Mode != Tight, pl.Reg != 0:
@@ -55,8 +52,8 @@ func (pl *Plan) thresholdPrice() dp.Epsilon {
 	return pl.Epsilon / thresholdPart
 }
 
-// chooseThreshold moves the intercept of released coefficients to where the most rows
-// are answered rightly, or nearly so.
+// chooseThreshold moves the intercept of released coefficients to a value at which nearly the largest
+// number of rows is classified correctly.
 func (pl *Plan) chooseThreshold(ctx context.Context, rows *perturbed.Rows, p *perturbed.Problem, l *model.Logistic) error {
 	cuts := pl.planCuts(l)
 	k, err := rows.ChooseCut(ctx, thresholdLabel, pl.ask, p, append(slices.Clone(l.Coef), l.Bias), cuts)
@@ -67,9 +64,8 @@ func (pl *Plan) chooseThreshold(ctx context.Context, rows *perturbed.Rows, p *pe
 	return nil
 }
 
-// planCuts are thresholds around the middle of the scores that rows can have, as
-// far as columns that have nothing to do with each other would let scores lie
-// from it. They depend on released coefficients alone.
+// planCuts returns thresholds around the middle of the possible scores, within the distance that
+// scores can have from it if columns are independent. They depend on released coefficients alone.
 func (pl *Plan) planCuts(l *model.Logistic) perturbed.Cuts {
 	middle, square := l.Bias, 0.0
 	for k := range pl.space.Columns {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package grids fits a sum of tables over a few columns at a time, chosen one
-// after another: for labels that depend on columns together, which no sum of
-// functions of one column can follow.
+// Package grids fits a sum of tables over a few columns at a time, chosen one after another: for
+// labels that depend on interactions of columns, which a sum of functions of single columns cannot
+// represent.
 //
-// Claim G-GRIDS-1: what Fit returns is (ε, 0)-DP, or (ε, δ)-DP with a δ, in whole
-// rows with their labels, under the schema's relation. Argument:
-// evidence/guarantees/grids.md; the lines it leans on carry the tags 1.1 to 1.6.
+// Claim G-GRIDS-1: the result of Fit is (ε, 0)-DP, or (ε, δ)-DP with a δ, for whole rows with their
+// labels, under the schema's relation. The argument is in evidence/guarantees/grids.md; the lines that
+// it depends on have the tags 1.1 to 1.6.
 //
 // What it does, in order:
 //
@@ -22,14 +22,13 @@
 //	exact.go  if nothing is private: choose by what a step gains, and leave out
 //	          what is chance in the labels
 //
-// A row lies in one cell of a grid, however many columns it is of, so a release
-// costs the same for one column as for six. Its slopes are at most 1 long
-// whatever was released before.
+// A row is in one cell of a grid with any number of columns, so that a release costs the same for one
+// column as for six. A row's slopes have at most length 1 for any earlier releases.
 //
-// There is nothing to tune: rules.go derives the number of rounds, grids to choose
-// from, cells and steps from ε, δ, the schema and the number of rows.
+// There is nothing to tune: rules.go derives the number of rounds, grids to choose from, cells and
+// steps from ε, δ, the schema and the number of rows.
 //
-// Time: one pass over the rows for each grid drawn, but those of a round over the same
-// columns share one. Prefer additive where columns
-// speak for themselves: it is the more exact, and its functions can be drawn.
+// Time: one pass over the rows for each grid drawn; grids of one round with the same columns share a
+// pass. Prefer additive if columns do not interact: it is more accurate, and its functions can be
+// drawn.
 package grids

@@ -12,17 +12,17 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// cuttable is a column that grids may cut, by public things alone.
+// cuttable is a column that grids may divide, by public facts alone.
 type cuttable struct {
 	column int
-	edges  []float64    // of a number: between which cuts are chosen
-	marks  feature.Bins // of a number, uncut: a part for each of its marks
-	groups []uint32     // of a category: the declared group of each code
-	parts  int          // the most parts it can have
+	edges  []float64    // for a number: possible cuts
+	marks  feature.Bins // for a number: parts for its marks, without cuts
+	groups []uint32     // for a category: the declared group of each code
+	parts  int          // largest number of parts
 }
 
-// cuttables are the columns that a grid may be of: those that can tell two rows
-// apart. The cuts of a number are chosen between so many bins.
+// cuttables returns the columns that a grid may have: those that can distinguish two rows. The cuts of
+// a number are chosen from the edges of the given number of bins.
 func cuttables(s *schema.Schema, bins int) (out []cuttable) {
 	for _, j := range s.Features() {
 		c := &s.Columns[j]
@@ -45,19 +45,18 @@ func cuttables(s *schema.Schema, bins int) (out []cuttable) {
 	return out
 }
 
-// CountColumns counts the columns that a grid may be of.
+// CountColumns counts the columns that a grid may have.
 func CountColumns(s *schema.Schema) int { return len(cuttables(s, fewCuts)) }
 
-// drawn is a grid with the columns it was made of, as places in Plan.columns.
+// drawn is a grid with its columns, as indices into Plan.columns.
 type drawn struct {
 	grid   feature.Grid
 	places []int
 }
 
-// draw makes a grid with at most so many cells, by coins and by what was chosen
-// before: of some columns, or, as often, of those of an earlier grid with
-// perhaps one less or one more. So columns that were worth a choice together are
-// tried again, cut elsewhere.
+// draw draws a grid with at most the given number of cells, using coins and the grids chosen before.
+// Its columns are new or, equally often, those of an earlier grid with possibly one less or one more.
+// Columns that were chosen together are thus tried again with other cuts.
 func (pl *Plan) draw(src guard.Coins, chosen []drawn) drawn {
 	places := pl.pickAny(src)
 	if len(chosen) > 0 && guard.Below(src, 2) == 0 {
@@ -82,7 +81,7 @@ func (pl *Plan) draw(src guard.Coins, chosen []drawn) drawn {
 	return drawn{g, places}
 }
 
-// pickAny picks some columns.
+// pickAny draws some columns.
 func (pl *Plan) pickAny(src guard.Coins) []int {
 	order := make([]int, len(pl.columns))
 	for i := range order {
@@ -92,8 +91,7 @@ func (pl *Plan) pickAny(src guard.Coins) []int {
 	return order[:min(pl.rules.axes[guard.Below(src, uint64(len(pl.rules.axes)))], len(order))]
 }
 
-// vary takes columns that were chosen before, perhaps without one of them, perhaps
-// with another.
+// vary returns columns that were chosen before, possibly without one of them and with another.
 func (pl *Plan) vary(src guard.Coins, before []int) []int {
 	places := slices.Clone(before)
 	if len(places) > 1 && guard.Below(src, 2) == 0 {
@@ -107,9 +105,9 @@ func (pl *Plan) vary(src guard.Coins, before []int) []int {
 	return places
 }
 
-// DrawProducts draws so many grids by coins alone, as often of two columns as of three
-// where there are as many. Those of a group of columns share its cuts, so that one look at
-// the rows serves them all. CountColumns must be two at least.
+// DrawProducts draws n grids by coins alone, equally often of two columns and of three if there are
+// enough. The grids of a group of columns share its cuts, so that one pass over the rows serves them
+// all. CountColumns must be at least two.
 func DrawProducts(s *schema.Schema, src guard.Coins, n int) (out []feature.Grid) {
 	columns := cuttables(s, fewCuts)
 	for len(out) < n {
@@ -125,9 +123,9 @@ func DrawProducts(s *schema.Schema, src guard.Coins, n int) (out []feature.Grid)
 	return out[:n]
 }
 
-// drawGroup cuts columns, drawn without replacement, in two and a part more for each of their marks:
-// more often near the middle, where a cut tells most rows apart. There are at least two, and no more
-// than cut rows into groupPieces.
+// drawGroup draws columns without replacement and divides each in two, with an additional part for
+// each of its marks. Cuts near the middle are more likely, because they separate most rows. There are
+// at least two columns, and at most as many as divide rows into groupPieces.
 func drawGroup(columns []cuttable, src guard.Coins) (axes []feature.Bins) {
 	order := slices.Clone(columns)
 	guard.Shuffle(src, len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
@@ -149,7 +147,7 @@ func drawGroup(columns []cuttable, src guard.Coins) (axes []feature.Bins) {
 	return axes
 }
 
-// choose lists all ways to take k, two or three, of n, in an order by coins.
+// choose lists all ways to take k, two or three, of n, in random order.
 func choose(n, k int, src guard.Coins) (out [][]int) {
 	for i := range n {
 		for j := range i {
@@ -173,7 +171,8 @@ func product(axes []feature.Bins, of []int) (g feature.Grid) {
 	return g
 }
 
-// cut makes about so many parts of a column, at least two, and one for each of its marks.
+// cut divides a column into about the given number of parts, at least two, plus one for each of its
+// marks.
 func (c *cuttable) cut(src guard.Coins, parts int) feature.Bins {
 	if c.groups != nil {
 		return feature.NewGroups(c.column, c.deal(src, parts), parts)
@@ -200,7 +199,8 @@ func (c *cuttable) cut(src guard.Coins, parts int) feature.Bins {
 	return bins
 }
 
-// deal gives the groups of a category to so many parts, about as many to each.
+// deal distributes the groups of a category over the given number of parts, about equally many to
+// each.
 func (c *cuttable) deal(src guard.Coins, parts int) []uint32 {
 	part := make([]uint32, c.parts) // by group
 	for g := range part {

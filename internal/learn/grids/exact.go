@@ -11,11 +11,11 @@ import (
 // Where nothing is private a choice may depend on a row by any amount, and no noise keeps
 // steps from following what is chance in the labels.
 
-// ridge is added to the curve of a cell: of few rows little is concluded.
+// ridge is added to the curve of a cell, which shrinks the steps of cells with few rows.
 const ridge = 10
 
-// gainOf is by how much a whole step in each cell would raise the log-likelihood, twice, in
-// units of 1/guard.WeightOne. parts are those of curveParts.
+// gainOf is twice the increase of the log-likelihood by a whole step in each cell, in units of
+// 1/guard.WeightOne. parts are those of curveParts.
 func gainOf(sums *guard.GridSums, parts []float64) int64 {
 	gain := 0.0
 	for i, x := range sums.Slopes {
@@ -25,16 +25,16 @@ func gainOf(sums *guard.GridSums, parts []float64) int64 {
 	return int64(gain * guard.WeightOne)
 }
 
-// What part of a grid's slopes is taken for chance: chancePart of what chance brings while
-// half or more of what was unknown of the labels is left, and nothing below nearlyKnown.
+// The part of a grid's slopes that is attributed to chance: chancePart of the expected chance effect
+// while at least half of the labels' uncertainty is left, and nothing below nearlyKnown.
 const (
 	chancePart        = 0.6
 	half, nearlyKnown = 0.5, 0.35
 )
 
-// signalOf is what part of a grid's slopes is not taken for chance, from 0 to 1. Labels
-// drawn by the model's own probabilities would have slopes, too: their squares add up to
-// the curves. unknown is the curve of all rows when nothing was known of them.
+// signalOf is the share of a grid's slopes that is not attributed to chance, from 0 to 1. Labels drawn
+// from the model's own probabilities also have slopes, whose expected squares add up to the curves.
+// unknown is the curve of all rows before the first round.
 func signalOf(slopes, curves []float64, unknown float64) float64 {
 	width, unit := len(slopes)/len(curves), 1.0
 	if width == 1 {
@@ -57,8 +57,7 @@ func signalOf(slopes, curves []float64, unknown float64) float64 {
 	return math.Max(0, 1-part*chance/seen)
 }
 
-// unknownOf is the curve, as signalOf means it, of rows of which the share of each class
-// alone is known.
+// unknownOf is the curve, as in signalOf, of rows for which only the share of each class is known.
 func unknownOf(share []float64, rows int) float64 {
 	unknown := 1.0
 	for _, p := range share {

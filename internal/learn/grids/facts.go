@@ -11,7 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Facts are the plan in words and numbers, from public choices alone.
+// Facts describes the plan in words and numbers, from public choices alone.
 func (pl *Plan) Facts() []learn.Fact {
 	r := pl.rules
 	f := []learn.Fact{
@@ -51,7 +51,7 @@ func (pl *Plan) reckoning() string {
 	return fmt.Sprintf("assumes %d rows", pl.rows)
 }
 
-// plot says in words what the rounds do.
+// plot describes the rounds in words.
 func (pl *Plan) plot() string {
 	r := pl.rules
 	if r.candidates == 1 {

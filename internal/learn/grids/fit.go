@@ -16,15 +16,15 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// fitted is what was released, after post-processing.
+// fitted holds the releases after post-processing.
 type fitted struct {
 	start []float64 // of each score, nats
 	grids []drawn
 	steps [][]float64 // of each grid, by cell and then score
 }
 
-// Fit asks once for the classes, and once for each grid that is drawn. It can fail for a fault of the
-// engine or a cancelled context only (see fit).
+// Fit queries the table once for the classes, and once for each grid drawn. It can fail only for a
+// fault of the engine or a cancelled context (see fit).
 func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	f, err := pl.fit(ctx, g)
 	if err != nil {
@@ -33,7 +33,7 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	return pl.modelOf(f, g), nil
 }
 
-// fit fails for no value (1.6).
+// fit cannot fail because of a value (1.6).
 func (pl *Plan) fit(ctx context.Context, g *guard.Guard) (*fitted, error) {
 	g.DrawRows() // G-PERSONS-2
 	share, err := pl.classShares(ctx, g)
@@ -50,8 +50,7 @@ func (pl *Plan) fit(ctx context.Context, g *guard.Guard) (*fitted, error) {
 	return f, nil
 }
 
-// classShares releases how many rows have each class, and returns what part of
-// them that is, above 0.
+// classShares releases the number of rows of each class, and returns their shares, above 0.
 func (pl *Plan) classShares(ctx context.Context, g *guard.Guard) ([]float64, error) {
 	whole := feature.Bins{Column: pl.columns[0].column, Edges: []float64{}}
 	if pl.columns[0].groups != nil {
@@ -70,7 +69,7 @@ func (pl *Plan) classShares(ctx context.Context, g *guard.Guard) ([]float64, err
 	return sharesOf(out.Values, math.Max(1, math.Sqrt(out.Variance))), err
 }
 
-// sharesOf is what part of all rows each count is, taken to be at least floor.
+// sharesOf returns each count's share of all rows; counts are at least floor.
 func sharesOf(counts []float64, floor float64) []float64 {
 	sum := 0.0
 	for k := range counts {
@@ -83,7 +82,7 @@ func sharesOf(counts []float64, floor float64) []float64 {
 	return counts
 }
 
-// startOf is the scores of a row of which nothing is known.
+// startOf returns the scores of a row without information.
 func (pl *Plan) startOf(share []float64) (start []float64) {
 	if len(share) == 2 {
 		positive := share[pl.s.Label.Positive]
@@ -95,7 +94,7 @@ func (pl *Plan) startOf(share []float64) (start []float64) {
 	return start
 }
 
-// runRound draws the grids of round t, takes the best of them and measures its cells.
+// runRound draws the grids of round t, selects one and measures its cells.
 func (pl *Plan) runRound(ctx context.Context, t int, g *guard.Guard, score *guard.StepScore, share []float64,
 	f *fitted) error {
 	limit := guard.SlopeLimit{Most: pl.rules.most, Norm: guard.SlopesL1} // 1.2: no row's slopes are longer
@@ -133,7 +132,7 @@ func (pl *Plan) runRound(ctx context.Context, t int, g *guard.Guard, score *guar
 	return nil
 }
 
-// pickGrid takes the grid whose cells say most; without privacy the one that would gain most.
+// pickGrid selects the grid with the largest slopes; without privacy, the one with the largest gain.
 func (pl *Plan) pickGrid(t int, g *guard.Guard, sums *guard.GridSlopes, share []float64) (best int, err error) {
 	switch {
 	case pl.rules.candidates < 2:
@@ -179,7 +178,7 @@ func (pl *Plan) measureCells(t int, g *guard.Guard, sums *guard.GridSlopes, k, c
 	return slopes, curves, nil
 }
 
-// slopeMoves is how far the cells of a round move between neighbours.
+// slopeMoves is the sensitivity of the cells of a round.
 func (pl *Plan) slopeMoves() guard.Moves {
 	curve := 0.0
 	if pl.rules.curves {
@@ -188,12 +187,12 @@ func (pl *Plan) slopeMoves() guard.Moves {
 	return guard.SlopeMoves(pl.s.Relation, pl.scope, pl.rules.most, curve)
 }
 
-// epsilonOf is the ε of which ε²/2 is so many pico-units of ρ, at least one unit.
+// epsilonOf returns the ε for which ε²/2 is the given number of pico-units of ρ, at least one unit.
 func epsilonOf(pico float64) dp.Epsilon {
 	return max(1, dp.Epsilon(math.Sqrt(2*pico/dp.Pico)*dp.Nano))
 }
 
-// modelOf writes the model.
+// modelOf makes the model.
 func (pl *Plan) modelOf(f *fitted, g *guard.Guard) *model.Model {
 	out := &model.Grids{Intercepts: f.start}
 	used := make(map[int]bool)

@@ -16,18 +16,17 @@ import (
 // Params are the public choices behind one fit.
 type Params struct {
 	Epsilon    dp.Epsilon // ε of the whole fit; no default
-	Delta      dp.Delta   // δ likewise; 0 for a pure guarantee. It is spent only where that quiets the noise
-	NotPrivate bool       // no noise at all, for comparison; Epsilon must then be 0
-	// Rows is the number of rows that the rules reckon with, 0 for none given:
-	// under replace-one the table's own is then used, which is public; under
-	// add-remove, if it is private, assumedRows. It moves no noise scale, so a
-	// wrong number costs accuracy and never privacy.
+	Delta      dp.Delta   // δ of the whole fit; 0 for a pure guarantee. It is spent only if that reduces the noise
+	NotPrivate bool       // without noise, for comparison; Epsilon must then be 0
+	// Rows is the number of rows that the rules assume; 0 if not given. Then it is the table's own
+	// number under replace-one, which is public, and assumedRows if the number is private. It does not
+	// affect the noise scale, so that a wrong number reduces accuracy and never privacy.
 	Rows   int
-	Rounds int // how many grids are released, at most maxRounds; 0 for the rule's
+	Rounds int // number of released grids, at most maxRounds; 0 for the rule's
 }
 
 const (
-	assumedRows = 10_000 // stands for a number of rows that no one gave
+	assumedRows = 10_000 // number of rows if none is given
 	maxRounds   = 2000
 )
 
@@ -35,14 +34,14 @@ const (
 type Plan struct {
 	Params
 	s       *schema.Schema
-	rows    int // what the rules reckon with
+	rows    int // number assumed by the rules
 	assumed bool
-	spared  bool // a δ was given and would buy nothing
+	spared  bool // a δ was given and would not help
 	scope   dp.Scope
 	columns []cuttable
 	rules   rules
 	prior   guard.Share
-	shares  []share // one per round
+	shares  []share // by round
 	bill    []dp.Event
 }
 
@@ -52,8 +51,8 @@ type share struct {
 	cells guard.Share
 }
 
-// Plan checks p against the public schema and prices one fit. rows is the number
-// of rows if that is public or declared, else 0.
+// Plan checks p against the public schema and prices one fit. rows is the number of rows if it is
+// public or declared, otherwise 0.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := p.check(s); err != nil {
 		return nil, err
@@ -135,8 +134,8 @@ func (p Params) check(s *schema.Schema) error {
 	return nil
 }
 
-// divide splits the price. Each release is charged exactly the part that its own
-// noise is sized for.
+// divide divides the price. Each release is charged exactly the part for which its own noise is
+// scaled.
 func (pl *Plan) divide() error {
 	switch {
 	case pl.NotPrivate:
@@ -148,9 +147,9 @@ func (pl *Plan) divide() error {
 	return pl.affordGaussian()
 }
 
-// affordGaussian finds the ρ of all releases together. What Gaussian noise alone
-// could spend is nearly always within the price with the choices in its place, and
-// asking once is quicker than a search.
+// affordGaussian finds the total ρ of all releases. It first tries the ρ that Gaussian noise alone
+// could spend, which is nearly always within the price even with the selections; one test is faster
+// than a search.
 func (pl *Plan) affordGaussian() error {
 	all, err := accounting.GaussianRho(pl.Epsilon.Float(), pl.Delta.Float())
 	if err != nil {
@@ -171,7 +170,7 @@ func (pl *Plan) affordGaussian() error {
 	return nil
 }
 
-// dividePure hands out ε in whole units; what rounding leaves goes to the prior (1.5).
+// dividePure divides ε in whole units; the remainder of rounding goes to the prior (1.5).
 func (pl *Plan) dividePure() error {
 	r := pl.rules
 	left := pl.Epsilon
@@ -197,8 +196,8 @@ func (pl *Plan) dividePure() error {
 	return nil
 }
 
-// divideGaussian hands out ρ. A choice of ε is reckoned as ε²/2, which is what it
-// costs at most; the bill is accounted as it stands.
+// divideGaussian divides ρ. A selection with ε counts as ε²/2, which is an upper bound on its cost;
+// the bill is accounted exactly.
 func (pl *Plan) divideGaussian(all dp.Rho) {
 	r := pl.rules
 	each := (1 - pl.priorShare()) * float64(all) / float64(r.rounds)
@@ -214,8 +213,8 @@ func (pl *Plan) divideGaussian(all dp.Rho) {
 	pl.writeBill()
 }
 
-// priorShare is the part of the price for the rows of each class; where labels are
-// public it is free.
+// priorShare is the share of the price for the rows of each class, which are free if labels are
+// public.
 func (pl *Plan) priorShare() float64 {
 	if pl.scope == dp.PrivateFeatures {
 		return 0
@@ -241,7 +240,7 @@ const classesLabel = "rows of each class"
 func pickLabel(t int) string  { return fmt.Sprintf("grid of round %d", t+1) }
 func cellsLabel(t int) string { return fmt.Sprintf("slopes of round %d", t+1) }
 
-// Terms are what one Fit pays, in the order of its measurements.
+// Terms returns the bill of one Fit, in the order of its measurements.
 func (pl *Plan) Terms() guard.Terms {
 	return guard.Terms{Op: "grids", Scope: pl.scope, Price: dp.Price{Epsilon: pl.Epsilon, Delta: pl.Delta},
 		Bill: slices.Clone(pl.bill), NotPrivate: pl.NotPrivate}

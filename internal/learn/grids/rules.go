@@ -9,29 +9,29 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// rules are what follows from public numbers.
+// rules are derived from public numbers.
 type rules struct {
 	rounds     int
-	candidates int     // grids to choose from in a round; 1 for the first that is drawn
-	pickShare  float64 // part of a round's price that the choice costs
-	cells      int     // of a grid, at most
-	halves     bool    // half of the grids of one column have half as many
-	cuts       int     // bins between which the cuts of a number are chosen
-	axes       []int   // how many columns a grid may have; each is as likely
-	most       float64 // what a row's slopes are shortened to
-	curves     bool    // curves are released beside slopes
-	stride     float64 // part of each step that is taken
-	calm       float64 // noise deviations that a cell's curve is taken to be larger
-	gaussian   bool    // Gaussian noise, which a δ pays for, in place of Laplace
+	candidates int     // grids to choose from per round; 1 uses the first one drawn
+	pickShare  float64 // share of a round's price for the selection
+	cells      int     // per grid, at most
+	halves     bool    // half of the grids with one column have half as many cells
+	cuts       int     // bins at whose edges a number may be divided
+	axes       []int   // possible numbers of columns of a grid, equally likely
+	most       float64 // length to which a row's slopes are clipped
+	curves     bool    // curves are released together with slopes
+	stride     float64 // part of each step that is used
+	calm       float64 // standard deviations of the noise that are added to a cell's curve
+	gaussian   bool    // Gaussian noise, paid for by a δ, instead of Laplace noise
 }
 
 const (
 	priorShare = 0.02 // of the price, for the rows of each class
-	curveUnit  = 0.25 // a row's curve counts for so much of a slope
+	curveUnit  = 0.25 // weight of a row's curve relative to a slope
 )
 
-// settle derives the rules; evidence/decisions/0007-grids.md has the sweeps. rho is
-// what (ε, δ) buys, 0 without a δ.
+// settle derives the rules; evidence/decisions/0007-grids.md has the sweeps. rho is the ρ for (ε, δ),
+// 0 without a δ.
 func settle(p Params, s *schema.Schema, rows int, rho float64) rules {
 	if p.NotPrivate {
 		columns := len(s.Features())
@@ -67,20 +67,20 @@ func settle(p Params, s *schema.Schema, rows int, rho float64) rules {
 }
 
 const (
-	fewCuts                 = 64      // bins between which cuts are chosen where noise hides finer ones
-	groupPieces             = 1 << 12 // into which products of one group cut rows; a statistic adds up as many at once
+	fewCuts                 = 64      // bins for cuts if noise hides finer ones
+	groupPieces             = 1 << 12 // pieces into which the products of one group divide rows, as many as a statistic adds up at once
 	pureRounds              = 11
 	mostCells               = 256
-	leastRounds, mostRounds = 10, 200 // of two classes
+	leastRounds, mostRounds = 10, 200 // for two classes
 	// Without privacy.
 	freeRounds, mostFreeRounds         = 500, 1000
 	freeCandidates, mostFreeCandidates = 20, 40
 	leastCandidates                    = 10
 	mostCandidates                     = 60
-	mostVisits                         = 400_000_000 // of rows, by all grids that are drawn
+	mostVisits                         = 400_000_000 // rows visited by all grids drawn
 )
 
-// powerOfTwo is the one nearest to x in ratio, within bounds that are such.
+// powerOfTwo returns the nearest power of two in ratio, within bounds that are powers of two.
 func powerOfTwo(x float64, least, most int) int {
 	return min(max(least, int(math.Exp2(math.Round(math.Log2(x))))), most)
 }

@@ -7,12 +7,11 @@ import "math"
 // mostStep bounds a step, in nats.
 const mostStep = 3
 
-// stepsOf turns released slopes and curves of the cells into steps, by cell and
-// then score (post-processing). share is that of each class; deviation is that of
-// the noise on a slope, curveDeviation of that on a curve. Each step is Newton's,
-// with calm deviations of the noise added to the curve: where there are few rows
-// the noise moves a score by stride/calm at most, if there are many it does not
-// count.
+// stepsOf converts released slopes and curves of the cells to steps, by cell and then score
+// (post-processing). share is the share of each class. deviation is the standard deviation of the
+// noise on a slope, and curveDeviation that on a curve. Each is a Newton step, with calm standard
+// deviations of the noise added to the curve. In cells with few rows, the noise therefore moves a
+// score by at most stride/calm; in cells with many rows, the addition has no effect.
 func (r *rules) stepsOf(slopes, curves, share []float64, deviation, curveDeviation float64) []float64 {
 	steps := make([]float64, len(slopes))
 	width := len(slopes) / len(curves)
@@ -38,8 +37,7 @@ func (r *rules) stepsOf(slopes, curves, share []float64, deviation, curveDeviati
 	return steps
 }
 
-// curveParts is how much of a row's curve is that of each score: p(1−p), at the
-// shares of the classes.
+// curveParts returns the part of each score in a row's curve: p(1−p) at the shares of the classes.
 func curveParts(share []float64, width int) []float64 {
 	if width == 1 { // the curve was written as 4p(1−p)
 		return []float64{0.25}
@@ -55,5 +53,5 @@ func curveParts(share []float64, width int) []float64 {
 	return parts
 }
 
-// rounded is x to six decimals: a model's file need not hold more.
+// rounded rounds x to six decimals, which are enough for a model's file.
 func rounded(x float64) float64 { return math.Round(x*1e6) / 1e6 }

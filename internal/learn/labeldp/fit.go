@@ -14,8 +14,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine/kernel"
 )
 
-// limits are public. What is minimised is public too, once s̃ has left, so where
-// the search stops gives nothing away.
+// limits are public. After the release of s̃ the objective is public too, so that the end of the
+// search reveals nothing.
 var limits = optimize.Limits{GradNorm: 1e-10, Steps: 200}
 
 // Fit charges acct, then reads the rows once.
@@ -44,10 +44,9 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	return m, nil
 }
 
-// Coefficients is what Fit does for a learner that has these terms on its bill and needs a public
-// classifier: it measures the statistic and returns the coefficients of the public features, the
-// intercept last. groups are the rows by the public columns of the schema, whose label has two
-// levels.
+// Coefficients is Fit for a learner that has these terms on its bill and needs a public classifier: it
+// measures the statistic and returns the coefficients of the public features, with the intercept last.
+// groups are the rows by the public columns of the schema, whose label must have two levels.
 func (pl *Plan) Coefficients(ctx context.Context, g *guard.Guard, groups *guard.Groups) ([]float64, error) {
 	us, err := pl.fitAll(ctx, g, groups)
 	if err != nil {
@@ -73,9 +72,9 @@ func (pl *Plan) fitAll(ctx context.Context, g *guard.Guard, groups *guard.Groups
 	return us, nil
 }
 
-// minimiseLoss is post-processing of s̃ and of public columns (1.4): of the groups it
-// uses how many rows they have, never their labels. It works in coefficients u
-// of unscaled rows, in which (Λ/2)‖w‖² is (Λ/2)(columns+1)‖u‖².
+// minimiseLoss is post-processing of s̃ and of public columns (1.4): it uses the number of rows of the
+// groups, never their labels. Its variables are coefficients u for unscaled rows, in which (Λ/2)‖w‖²
+// is (Λ/2)(columns+1)‖u‖².
 func (pl *Plan) minimiseLoss(ctx context.Context, g *guard.Groups, n int, s []float64) ([]float64, error) {
 	half := halfCounts(g)
 	weigh := kernel.GroupWeights(half, half)
@@ -105,7 +104,7 @@ func (pl *Plan) minimiseLoss(ctx context.Context, g *guard.Groups, n int, s []fl
 	return best.X, err
 }
 
-// halfCounts is half of how many rows each group has.
+// halfCounts returns half the number of rows of each group.
 func halfCounts(g *guard.Groups) []float64 {
 	half := make([]float64, g.Len)
 	for i, rows := range g.Rows {
@@ -114,7 +113,7 @@ func halfCounts(g *guard.Groups) []float64 {
 	return half
 }
 
-// meanRow is the mean of all rows, labels aside.
+// meanRow returns the mean of all rows, regardless of labels.
 func (pl *Plan) meanRow(g *guard.Groups, half []float64, n float64) []float64 {
 	mean := make([]float64, pl.dim())
 	pl.visitFeatures(g, func(group, f int, v float64) { mean[f] += 2 * half[group] * v })

@@ -8,8 +8,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/guard"
 )
 
-// countFits is the number of binary fits that a label takes: one if it has two levels, else
-// one per level, each against the rest.
+// countFits is the number of binary fits for a label: one if it has two levels, otherwise one per
+// level, each against the rest.
 func (pl *Plan) countFits() int {
 	if k := pl.s.Classes(); k > 2 {
 		return k
@@ -17,7 +17,7 @@ func (pl *Plan) countFits() int {
 	return 1
 }
 
-// positiveLevel is the code of the label that is positive in a fit.
+// positiveLevel returns the code of the label that is positive in a fit.
 func (pl *Plan) positiveLevel(fit int) int {
 	if pl.countFits() == 1 {
 		return pl.s.Label.Positive
@@ -25,11 +25,11 @@ func (pl *Plan) positiveLevel(fit int) int {
 	return fit
 }
 
-// statisticSize is the number of numbers that the statistic has.
+// statisticSize is the length of the statistic.
 func (pl *Plan) statisticSize() int { return pl.countFits() * pl.dim() }
 
-// sensitivityNorms is by how many rows' lengths one label moves the statistic, in L1 and in
-// L2: it adds a row, or takes one out of one fit and into another.
+// sensitivityNorms is the sensitivity of the statistic, in L1 and in L2, in row lengths: a label adds
+// a row to a fit, or moves it from one fit to another.
 func (pl *Plan) sensitivityNorms() (l1, l2 float64) {
 	if pl.countFits() == 1 {
 		return 1, 1
@@ -37,7 +37,7 @@ func (pl *Plan) sensitivityNorms() (l1, l2 float64) {
 	return 2, math.Sqrt2 * (1 + 0x1p-50)
 }
 
-// releaseName names what leaves.
+// releaseName is the name of the release.
 func (pl *Plan) releaseName() string {
 	if pl.countFits() == 1 {
 		return statisticLabel
@@ -52,9 +52,9 @@ func (pl *Plan) claimName() string {
 	return "labeldp: G-LABELDP-2"
 }
 
-// splitStatistic cuts the released statistic into those of the fits. Those of all levels
-// add up to the mean row, which is public; noise does not, and what it is off is
-// shared out among them (2.2).
+// splitStatistic splits the released statistic into those of the fits. The exact statistics of all
+// levels add up to the mean row, which is public. The noisy ones do not, and the difference is divided
+// among them (2.2).
 func (pl *Plan) splitStatistic(g *guard.Groups, n int, s []float64) [][]float64 {
 	dim, fits := pl.dim(), pl.countFits()
 	parts := make([][]float64, fits)

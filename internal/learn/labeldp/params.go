@@ -19,35 +19,34 @@ import (
 // Params are the public choices behind one fit.
 type Params struct {
 	Epsilon    dp.Epsilon // ε of the whole fit; no default
-	Delta      dp.Delta   // δ likewise: > 0 with Gaussian noise, 0 with any other
-	NotPrivate bool       // no noise at all, for comparison; Epsilon must then be 0
+	Delta      dp.Delta   // δ of the whole fit: > 0 with Gaussian noise, 0 with any other
+	NotPrivate bool       // without noise, for comparison; Epsilon must then be 0
 	Noise      Noise
-	// Reg is Λ, the coefficient of ½‖w‖² on the mean loss of rows divided by
-	// √(columns+1), in [2^-26, 2^20]; 0 means a rule: a function of the number
-	// of rows and of the length of the noise, as erm's.
+	// Reg is Λ, the coefficient of ½‖w‖² on the mean loss of rows divided by √(columns+1), in [2^-26,
+	// 2^20]; 0 means a rule that depends on the number of rows and on the length of the noise, as in
+	// erm.
 	Reg      float64
 	Encoding feature.Encoding
 }
 
-// Noise is the law of the noise on s.
+// Noise is the distribution of the noise on s.
 type Noise string
 
 const (
-	// Auto is Gaussian with a δ, and without one the shorter of the other two for
-	// the schema's features: Laplace where columns have many codes on average and
-	// the encoding is one-hot, Gamma if it is ordinal.
+	// Auto is Gaussian with a δ. Without one it is the shorter of the other two for the schema's
+	// features: Laplace if columns have many codes on average and the encoding is one-hot, Gamma if it
+	// is ordinal.
 	Auto Noise = "auto"
-	// Gamma is spherical noise, sized for the length of a row, in float64
-	// arithmetic.
+	// Gamma is spherical noise, scaled for the length of a row, in float64 arithmetic.
 	Gamma Noise = "gamma"
-	// Laplace is exact discrete noise, sized for the sum of a row's entries.
+	// Laplace is exact discrete noise, scaled for the sum of a row's entries.
 	Laplace Noise = "laplace"
 	// Gaussian is exact discrete noise for a guarantee with a δ: shorter than
 	// Gamma if there are more coefficients than about 2·log(1/δ).
 	Gaussian Noise = "gaussian"
 )
 
-// Defaults are the choices of someone who has no other. They hold no ε.
+// Defaults returns default choices, without ε.
 func Defaults() Params { return Params{Noise: Auto, Encoding: feature.OneHot} }
 
 const (
@@ -60,22 +59,21 @@ const (
 type Plan struct {
 	Params
 	s     *schema.Schema
-	rows  int // public number of rows; 0 when unknown
+	rows  int // public number of rows; 0 if unknown
 	space *feature.Space
 	bill  []dp.Event
 }
 
 var _ learn.Plan = (*Plan)(nil)
 
-// The releases: of a label of two levels, and of more.
+// The releases: for a label of two levels, and for more.
 const (
 	statisticLabel = "mean of the rows with the positive label"
 	levelsLabel    = "means of the rows of each level"
 )
 
-// Plan checks p against the schema and prices one fit; it fails with a
-// *dp.ParamError. rows is the number of rows if it is known, else 0; it
-// moves no price.
+// Plan checks p against the schema and prices one fit; it fails with a *dp.ParamError. rows is the
+// number of rows, or 0 if unknown; it does not affect the price.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := learn.Unweighted("labeldp", s); err != nil {
 		return nil, err
@@ -129,7 +127,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	return pl, nil
 }
 
-// billGaussian bills the Gaussian release: the largest ρ that (ε, δ) buys (1.5).
+// billGaussian bills the Gaussian release: the largest ρ that is (ε, δ)-DP (1.5).
 func (pl *Plan) billGaussian() error {
 	if err := guard.CheckDelta("labeldp", pl.Delta, pl.rows); err != nil {
 		return err
@@ -148,23 +146,22 @@ func (pl *Plan) billGaussian() error {
 	return nil
 }
 
-// Terms are what one Fit pays.
+// Terms returns the bill of one Fit.
 func (pl *Plan) Terms() guard.Terms {
 	return guard.Terms{Op: "labeldp", Scope: dp.LabelOnly, Price: dp.Price{Epsilon: pl.Epsilon, Delta: pl.Delta},
 		Bill: slices.Clone(pl.bill), NotPrivate: pl.NotPrivate}
 }
 
-// dim is the number of coefficients of one fit, the intercept's included.
+// dim is the number of coefficients of one fit, including the intercept.
 func (pl *Plan) dim() int { return pl.space.Width() + 1 }
 
-// countEntries is the number of features of a row that are not zero, the intercept
-// included: one for each column.
+// countEntries is the number of non-zero features of a row, including the intercept: one for each
+// column.
 func (pl *Plan) countEntries() float64 { return float64(len(pl.space.Columns) + 1) }
 
-// smallerNoise is what Auto stands for. Rows have a length of at most √entries and
-// entries that add up to at most entries, so with N numbers in the release and
-// the factors of moves the mean square of the noise is N(N+1)·l2²·entries for
-// Gamma and 2N·(l1·entries)² for Laplace, in units of 1/(nε)².
+// smallerNoise resolves Auto. Rows have a length of at most √entries, and entries that add up to at
+// most entries. With N numbers in the release and the factors of sensitivityNorms, the mean square of
+// the noise is N(N+1)·l2²·entries for Gamma and 2N·(l1·entries)² for Laplace, in units of 1/(nε)².
 func (pl *Plan) smallerNoise() Noise {
 	l1, l2 := pl.sensitivityNorms()
 	switch {
@@ -176,8 +173,8 @@ func (pl *Plan) smallerNoise() Noise {
 	return Gamma
 }
 
-// noiseLength is about the mean length of the noise of one fit in rows that are
-// divided by √entries, which makes them of length 1 at most; 0 without privacy.
+// noiseLength is the approximate mean length of the noise of one fit, for rows divided by √entries,
+// which have at most length 1; 0 without privacy.
 func (pl *Plan) noiseLength(n int) float64 {
 	each := 1 / (float64(n) * pl.Epsilon.Float())
 	l1, l2 := pl.sensitivityNorms()
@@ -193,7 +190,7 @@ func (pl *Plan) noiseLength(n int) float64 {
 	}
 }
 
-// Facts are the plan in words and numbers, from public choices alone.
+// Facts describes the plan in words and numbers, from public choices alone.
 func (pl *Plan) Facts() []learn.Fact {
 	f := []learn.Fact{
 		{Key: "protects", Value: string(dp.LabelOnly),
@@ -230,8 +227,7 @@ func (pl *Plan) Facts() []learn.Fact {
 	return f
 }
 
-// ridgeFor is Λ: what was asked for, else the rule that erm has for noise of the same
-// length.
+// ridgeFor returns Λ: the given value, or else the rule of erm for noise of the same length.
 func (pl *Plan) ridgeFor(n int) float64 {
 	if pl.Reg > 0 {
 		return pl.Reg

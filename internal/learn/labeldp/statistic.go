@@ -4,9 +4,9 @@ package labeldp
 
 import "github.com/discreet-dp/discreet/internal/guard"
 
-// measureStatistic measures s of each fit, the intercept last, one fit after the other: the mean over
-// the rows of the features of those that have the fit's level. Which rows occur is public; how many
-// of each have which label is not.
+// measureStatistic measures s of each fit, with the intercept last, one fit after another: the mean
+// over the rows of the features of those that have the fit's level. Which distinct rows occur is
+// public; their labels are not.
 func (pl *Plan) measureStatistic(g *guard.Guard, groups *guard.Groups) ([]float64, error) {
 	levels := make([]int, pl.countFits())
 	for fit := range levels {
@@ -25,7 +25,7 @@ func (pl *Plan) measureStatistic(g *guard.Guard, groups *guard.Groups) ([]float6
 	return out.Values, err
 }
 
-// share is the price of the statistic.
+// share returns the price of the statistic.
 func (pl *Plan) share() guard.Share {
 	switch {
 	case pl.NotPrivate:
@@ -36,7 +36,7 @@ func (pl *Plan) share() guard.Share {
 	return guard.Share{Epsilon: pl.Epsilon, Gamma: pl.Noise == Gamma}
 }
 
-// visitFeatures visits the features that are not zero, column by column.
+// visitFeatures visits the non-zero features, column by column.
 func (pl *Plan) visitFeatures(g *guard.Groups, visit func(group, f int, v float64)) {
 	for k, j := range pl.space.Columns {
 		c := &g.Cols[j]

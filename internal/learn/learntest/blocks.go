@@ -14,9 +14,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine/question"
 )
 
-// Blocks answers from the rows of tab, shuffled and cut into so many blocks of different lengths,
-// some of which may be empty. Every question and every answer goes through its message, where
-// messages is set.
+// Blocks answers from the rows of tab, shuffled and divided into the given number of blocks of
+// different lengths, some of which may be empty. If messages is set, every question and answer is
+// encoded as a message and decoded again.
 func Blocks(t testing.TB, tab *dataset.Table, count int, seed uint64, messages bool) engine.Table {
 	t.Helper()
 	order := rand.New(rand.NewPCG(uint64(count), seed)) // of rows and blocks: nothing is to depend on it
@@ -47,7 +47,7 @@ func Blocks(t testing.TB, tab *dataset.Table, count int, seed uint64, messages b
 	return question.NewTable(tab.Schema, tab.Rows, asker)
 }
 
-// byMessage asks as another process would.
+// byMessage sends questions as another process would.
 type byMessage struct {
 	of    *dataset.Table
 	store *blocks.Store

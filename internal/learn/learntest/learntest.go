@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package learntest is the conformance suite of the learn contract: what every
-// learner, private or not, must do whatever its mathematics.
+// Package learntest is the conformance test suite for learners: it checks what every learner, private
+// or not, must do.
 package learntest
 
 import (
@@ -30,11 +30,11 @@ import (
 type Case struct {
 	Plan  func() (learn.Plan, error)
 	Table *dataset.Table
-	// OrderFree says that the bytes of a model must not depend on the order of
-	// the rows when its randomness is replayed.
+	// OrderFree states that the bytes of a model must not depend on the order of the rows if its
+	// randomness is replayed.
 	OrderFree bool
-	// Algebra replaces the check that the bill lists the releases, where what
-	// leaves is chosen among them and its price is not their sum.
+	// Algebra replaces the check that the bill lists the releases, for learners that select among
+	// releases, so that the price is not their sum.
 	Algebra func(t *testing.T, bill []dp.Event, releases []mechtest.Passage)
 }
 
@@ -172,7 +172,7 @@ func Run(t *testing.T, c Case) {
 	})
 }
 
-// wantBilled wants one event for each release, in order.
+// wantBilled requires one event for each release, in order.
 func wantBilled(t *testing.T, bill []dp.Event, releases []mechtest.Passage) {
 	t.Helper()
 	if len(bill) != len(releases) {
@@ -216,7 +216,7 @@ func Fit(t testing.TB, pl learn.Plan, tab *dataset.Table, tape *mechtest.Recorde
 	return FitFrom(t, pl, Engine(t, tab), tape, seed)
 }
 
-// FitFrom is Fit with another engine's answers.
+// FitFrom is Fit with the answers of another engine.
 func FitFrom(t testing.TB, pl learn.Plan, tab engine.Table, tape *mechtest.Recorder, seed uint64) *model.Model {
 	t.Helper()
 	exit := mech.NewExit(replay.Seeded(seed, "learntest"))
@@ -230,7 +230,7 @@ func FitFrom(t testing.TB, pl learn.Plan, tab engine.Table, tape *mechtest.Recor
 	return m
 }
 
-// Bytes is the model's file.
+// Bytes returns the bytes of the model's file.
 func Bytes(t testing.TB, m *model.Model) []byte {
 	t.Helper()
 	file, err := model.Marshal(m)
@@ -248,7 +248,7 @@ func reverseRows(tab *dataset.Table) *dataset.Table {
 	return tab.Subset(rows)
 }
 
-// account counts charges, keeps the last and refuses on demand.
+// account counts charges, stores the last one and refuses on demand.
 type account struct {
 	charges int
 	price   dp.Price
@@ -267,8 +267,7 @@ func (a *account) Charge(_ context.Context, price dp.Price, bill []dp.Event) err
 
 func (a *account) Counted() bool { return false }
 
-// spy is a table that notices questions asked before the charge, of itself and
-// of its views.
+// spy is a table that records questions asked before the charge, also of its views.
 type spy struct {
 	engine.Table
 	*notes
@@ -283,7 +282,7 @@ func spyOn(tab engine.Table, acct *account) *spy { return &spy{tab, &notes{acct:
 
 func (s *spy) Against(class int) engine.Table { return &spy{s.Table.Against(class), s.notes} }
 
-// Persons is nil if the table's is: no interface around a nil one.
+// Persons returns nil if the table's is nil, and not an interface around nil.
 func (s *spy) Persons() engine.Persons {
 	if p := s.Table.Persons(); p != nil {
 		return &personSpy{p, s.notes}
@@ -291,8 +290,8 @@ func (s *spy) Persons() engine.Persons {
 	return nil
 }
 
-// personSpy notices questions about persons, and hands out tables that are watched too. The number
-// of persons is a public one, or no one's business.
+// personSpy records questions about persons, and returns tables that are watched too. The number of
+// persons may be asked for if it is public.
 type personSpy struct {
 	engine.Persons
 	*notes
@@ -337,7 +336,7 @@ func (s *spy) Margins(ctx context.Context, sp *feature.Space, r engine.Rows) (en
 	return s.Table.Margins(ctx, sp, r)
 }
 
-// RefuseCharge is an account that must not be charged.
+// RefuseCharge returns an account that must not be charged.
 func RefuseCharge(t testing.TB) guard.Account { return uncharged{t} }
 
 type uncharged struct{ t testing.TB }
@@ -349,7 +348,7 @@ func (u uncharged) Charge(context.Context, dp.Price, []dp.Event) error {
 
 func (uncharged) Counted() bool { return false }
 
-// Open is the guard of pl on tab, uncounted.
+// Open returns the guard of pl on tab, uncounted.
 func Open(t testing.TB, pl learn.Plan, tab engine.Table, exit *mech.Exit) *guard.Guard {
 	t.Helper()
 	g, err := guard.Open(context.Background(), pl.Terms(), tab, guard.Uncounted{}, exit)

@@ -10,9 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Levels returns a copy of tab whose label has k levels, counted in training as
-// weights say (nil: all the same). A row's level follows from its old one and
-// its first category, so that a classifier has something to find.
+// Levels returns a copy of tab whose label has k levels with the given weights (nil: equal). A row's
+// level depends on its old one and its first category, so that a classifier can learn it.
 func Levels(tab *dataset.Table, k int, weights []float64) *dataset.Table {
 	rows := make([]int, tab.Rows)
 	for i := range rows {

@@ -16,11 +16,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Interference trains on two neighbours with one script in the door, so that
-// nothing they release differs, and reports what differed all the same: an
-// empty string is non-interference on this pair. It also returns the largest
-// ratio of how far a release moved to how far it declared it could, with the
-// release it happened in.
+// Interference trains on two neighbours with one script in the exit, so that their releases are equal,
+// and reports all other differences: an empty string means non-interference on this pair. It also
+// returns the largest ratio of a release's change to its declared sensitivity, and that release.
 func Interference(t testing.TB, plan func() (learn.Plan, error), a, b *dataset.Table, seed uint64,
 	script func(k int, p mechtest.Passage) []float64) (differs string, worst float64, at string) {
 	t.Helper()
@@ -54,9 +52,9 @@ func Interference(t testing.TB, plan func() (learn.Plan, error), a, b *dataset.T
 	return differs, worst, at
 }
 
-// Neighbour returns a copy of tab in which the protected part of one row is
-// drawn again: its private columns, under dp.FeaturesAndLabel its label too, under
-// dp.WholeRow everything, and under dp.LabelOnly its label. Derived cells follow.
+// Neighbour returns a copy of tab in which the protected part of one row is drawn again: its private
+// columns and, depending on the scope, its label (dp.FeaturesAndLabel), everything (dp.WholeRow), or
+// only its label (dp.LabelOnly). Derived cells are updated.
 func Neighbour(tab *dataset.Table, src rng.Source, scope dp.Scope) *dataset.Table {
 	rows := make([]int, tab.Rows)
 	for i := range rows {
@@ -86,7 +84,7 @@ func redraw(tab *dataset.Table, i int, src rng.Source, scope dp.Scope) {
 	}
 }
 
-// isProtected reports whether a column's cells are protected. Derived ones follow from others.
+// isProtected reports whether a column's cells are protected. Derived cells are computed from others.
 func isProtected(c *schema.Column, scope dp.Scope) bool {
 	return c.Role != schema.Ignored && c.Derived == schema.InFile && scope != dp.LabelOnly &&
 		(c.Role == schema.Private || scope == dp.WholeRow)
@@ -103,7 +101,7 @@ func setCode(c *column.Codes, i int, code uint32) {
 	}
 }
 
-// WithoutRow leaves a row out.
+// WithoutRow removes a row.
 func WithoutRow(tab *dataset.Table, row int) *dataset.Table {
 	var rows []int
 	for i := range tab.Rows {

@@ -9,8 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// WithPersons is tab with its rows dealt to persons, of whom half have one row and the others up to
-// eight. A person counts for at most most rows.
+// WithPersons returns tab with its rows assigned to persons: half of the persons have one row and the
+// others up to eight. The contribution bound is most rows.
 func WithPersons(tab *dataset.Table, src rng.Source, most int) *dataset.Table {
 	out := *tab
 	s := *tab.Schema
@@ -31,9 +31,9 @@ func WithPersons(tab *dataset.Table, src rng.Source, most int) *dataset.Table {
 }
 
 // PersonNeighbours returns two copies of tab that differ in the protected part of all rows of one
-// person: under add-remove in whether they are there, under replace-one in their cells and, where
-// whole rows are protected, in how many they are. By a coin, all rows of the person are alike in
-// each, which moves sums furthest.
+// person. Under add-remove the rows exist in only one of them. Under replace-one their cells differ
+// and, if whole rows are protected, also their number. With probability one half, all rows of the
+// person are equal in each copy, which changes sums most.
 func PersonNeighbours(tab *dataset.Table, src rng.Source, scope dp.Scope) (a, b *dataset.Table) {
 	count := uint64(0)
 	for _, p := range tab.Persons {

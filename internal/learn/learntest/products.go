@@ -12,8 +12,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Products is rows of ten numbers in [-1, 1] whose label says whether the product
-// of some of them is positive.
+// Products returns rows of ten numbers in [-1, 1], whose label states whether the product of some of
+// them is positive.
 func Products(seed uint64, rows int, factors ...int) *dataset.Table {
 	r := rand.New(rand.NewPCG(seed, 1))
 	s := &schema.Schema{Unit: "one person", Relation: dp.AddRemove}

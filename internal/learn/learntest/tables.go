@@ -9,7 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// OwnTable is tab with dictionaries of its own rows alone, as after every reading.
+// OwnTable returns tab with dictionaries of its own rows only, as after reading.
 func OwnTable(tab *dataset.Table) *dataset.Table {
 	own := *tab
 	own.Cols = slices.Clone(tab.Cols)
@@ -17,7 +17,7 @@ func OwnTable(tab *dataset.Table) *dataset.Table {
 	return &own
 }
 
-// PrivateLabel is tab with a private label and no other private column.
+// PrivateLabel returns tab with a private label and no other private column.
 func PrivateLabel(tab *dataset.Table) *dataset.Table {
 	s := *tab.Schema
 	s.Columns = slices.Clone(s.Columns)

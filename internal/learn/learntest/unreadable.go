@@ -16,13 +16,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// unreadable are cells that no column of numbers, categories or labels can read.
+// unreadable are cells that are invalid in every column of numbers, categories or labels.
 var unreadable = []string{"", "?", "elsewhere", "1e999", "0x10", "NaN", "12;5"}
 
-// Unreadable reads the CSV text of a table with a header, and reads it again with one
-// row whose cells of the given scope cannot be read, some or all of them. Two such
-// tables are neighbours. It fails where the second one is refused: then a guarantee
-// of that scope would not hold, whatever a learner does.
+// Unreadable reads the CSV text of a table with a header, and reads it again with one row in which
+// some or all cells of the given scope are unreadable. The two tables are neighbours. It fails if the
+// second one is refused: a guarantee of that scope would then not hold for any learner.
 func Unreadable(t testing.TB, s *schema.Schema, text []byte, src rng.Source, scope dp.Scope) (as, with *dataset.Table) {
 	t.Helper()
 	read := func(text []byte) *dataset.Table {
@@ -51,7 +50,7 @@ func Unreadable(t testing.TB, s *schema.Schema, text []byte, src rng.Source, sco
 	return read(text), read(bytes.Join(other, []byte("\n")))
 }
 
-// protectsColumn reports whether the column of this name is of the scope.
+// protectsColumn reports whether the named column is in the scope.
 func protectsColumn(s *schema.Schema, scope dp.Scope, name string) bool {
 	if name == s.Label.Name {
 		return scope != dp.PrivateFeatures

@@ -9,8 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Widen is row i of tab as package perturbed defines it: the features of sp and a constant 1, scaled
-// to length at most 1 and then shortened to norm.
+// Widen returns row i of tab as package perturbed defines it: the features of sp and a constant 1,
+// scaled to length at most 1 and then clipped to norm.
 func Widen(sp *feature.Space, norm float64, tab *dataset.Table, i int) []float64 {
 	x := make([]float64, sp.Width()+1)
 	x[len(x)-1] = 1

@@ -2,26 +2,24 @@
 
 // Package logistic fits ridge logistic regression without privacy.
 //
-// Claim: none. It is the non-private twin that private learners are compared
-// with, on all columns or on the public ones alone (the baselines of Shen et
-// al., section 5.1), and the public classifier inside brc. It refuses private
-// data unless told that nothing need be protected.
+// It has no privacy claim. It is the non-private baseline for private learners, on all columns or on
+// the public ones alone (as in Shen et al., section 5.1), and the public classifier inside brc. It
+// refuses private data unless the caller states that nothing needs protection.
 //
 // It minimises
 //
 //	(1/n) Σ_i log(1 + exp(-y_i(coef·x_i + intercept))) + ½·Reg·‖coef‖²,  y_i = ±1,
 //
-// over coefficients and an intercept that is not penalised, by damped Newton
-// steps down to a gradient of length 1e-9; scikit-learn's LogisticRegression
-// minimises the same with C = 1/(Reg·n). Each step is one pass over the rows and
-// one solve: O(n·columns² + d³), d features; memory O(d²).
+// over coefficients and an intercept that is not penalised, by damped Newton steps down to a gradient
+// of length 1e-9; scikit-learn's LogisticRegression minimises the same with C = 1/(Reg·n). Each step
+// is one pass over the rows and one solve: O(n·columns² + d³), d features; memory O(d²).
 //
-// A label of K > 2 levels takes K fits, each level against the rest. Where the
-// schema declares weights of levels, a row's term counts by its level's weight
-// over the largest; the mean still divides by n.
+// A label of K > 2 levels takes K fits, each level against the rest. If the schema declares weights of
+// levels, a row's term is multiplied by its level's weight divided by the largest; the mean still
+// divides by n.
 //
-// Prefer it to adaboost for calibrated scores; prefer adaboost over stumps when
-// the answer depends on thresholds inside the columns.
+// Prefer it to adaboost for calibrated scores; prefer adaboost with stumps if the label depends on
+// thresholds within columns.
 package logistic
 
 import (
@@ -42,13 +40,13 @@ import (
 
 // Params are the public choices behind one fit.
 type Params struct {
-	// Reg is the coefficient of ½‖coef‖² on the mean loss, finite and ≥ 0; 0
-	// means 1/n, scikit-learn's default (C = 1). There is no fit without a
-	// ridge: on rows that a hyperplane separates it would have no minimum.
+	// Reg is the coefficient of ½‖coef‖² on the mean loss, finite and ≥ 0; 0 means 1/n, scikit-learn's
+	// default (C = 1). A ridge is always needed: without one there would be no minimum if a hyperplane
+	// separates the rows.
 	Reg        float64
 	Encoding   feature.Encoding
 	Columns    nonprivate.Columns
-	NotPrivate bool // the operator's word that private data need no protection here
+	NotPrivate bool // the operator states that private data need no protection here
 }
 
 // plan is a checked Params. It holds no data.
@@ -56,11 +54,11 @@ type plan struct {
 	Params
 	use     *nonprivate.Use
 	space   *feature.Space
-	weights []float64 // of rows, by level; nil: 1 each
+	weights []float64 // of rows, by level; nil: all 1
 }
 
-// Plan checks p against the schema; it fails with a *dp.ParamError. The number
-// of rows moves nothing here and may be 0, unknown.
+// Plan checks p against the schema; it fails with a *dp.ParamError. The number of rows has no effect
+// and may be 0, unknown.
 func (p Params) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
 	switch { // written so that NaN fails
 	case !(p.Reg >= 0) || math.IsInf(p.Reg, 1):
@@ -77,12 +75,12 @@ func (p Params) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
 	return &plan{Params: p, use: use, space: sp, weights: s.Label.RowWeights()}, nil
 }
 
-// Terms are what one Fit protects and pays.
+// Terms returns what one Fit protects and its empty bill.
 func (pl *plan) Terms() guard.Terms {
 	return guard.Terms{Op: "logistic", Scope: dp.Nothing, Price: dp.Price{}, Bill: nil, NotPrivate: true}
 }
 
-// Facts are the plan in words and numbers, from public choices alone.
+// Facts describes the plan in words and numbers, from public choices alone.
 func (pl *plan) Facts() []learn.Fact {
 	reg := "1/n"
 	if pl.Reg > 0 {

@@ -13,24 +13,23 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Optimum is a fitted regression with its certificate.
+// Optimum is a fitted regression with a certificate of its accuracy.
 type Optimum struct {
 	Coef     []float64 // length Width+1, the intercept last
-	Loss     float64   // the penalised mean loss there, nats
-	GradNorm float64   // length of its gradient there; at most 1e-9 unless rounding or the step limit stopped the search
+	Loss     float64   // the penalised mean loss at the optimum, nats
+	GradNorm float64   // length of its gradient there; at most 1e-9, unless rounding or the step limit stopped the search
 	Steps    int       // Newton steps taken
 }
 
-// limits are public. From zero a fit takes five to ten steps; with one class
-// only, where the intercept runs towards infinity, about twenty.
+// limits are public. From zero a fit takes five to ten steps; with one class only, for which the
+// intercept tends to infinity, about twenty.
 var limits = optimize.Limits{GradNorm: 1e-9, Steps: 100}
 
-// FitGroups minimises the package's objective over groups, group g standing for
-// the weight pos[g] of positive and neg[g] of negative labels: finite, ≥ 0, not
-// all zero. The mean divides by the sum of the weights, so scaling them all
-// changes nothing. warm, when not nil, is where the search starts (length
-// Width+1, the intercept last); it changes the time, and the optimum only
-// within its certificate. FitGroups changes none of its arguments.
+// FitGroups minimises the package's objective over groups. Group g has the weight pos[g] of positive
+// and neg[g] of negative labels: finite, ≥ 0, not all zero. The mean divides by the sum of the
+// weights, so that scaling all weights has no effect. If warm is not nil, the search starts there
+// (length Width+1, the intercept last); that affects the time, and the optimum only within its
+// certificate. FitGroups changes none of its arguments.
 func FitGroups(ctx context.Context, sp *feature.Space, g *engine.Groups, pos, neg []float64, reg float64,
 	warm []float64) (*Optimum, error) {
 	if !(reg > 0) || math.IsInf(reg, 1) {

@@ -13,9 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Refit fits the same groups again and again, under weights that change a
-// little in between: for boosting. What a fit learns of the curvature serves
-// the next, so that one costs a few gradients.
+// Refit fits the same groups repeatedly, with weights that change slightly, for boosting. Each fit
+// reuses the curvature of earlier ones, so that it costs a few gradients.
 type Refit struct {
 	sp    *feature.Space
 	g     *engine.Groups
@@ -25,20 +24,19 @@ type Refit struct {
 	coef  []float64
 }
 
-// refitLimits are public. They are looser than those of FitGroups: a classifier
-// on the way of boosting needs no certificate. (scikit-learn stops at 1e-4.)
+// refitLimits are public. They are looser than those of FitGroups, because intermediate classifiers in
+// boosting need no certificate. (scikit-learn stops at 1e-4.)
 var refitLimits = optimize.Limits{GradNorm: 1e-6, Steps: 40}
 
-// NewRefit prepares fits of g. ridge, finite and > 0, weighs ½‖coef‖² against
-// the summed loss, whatever the sum of the weights.
+// NewRefit prepares fits of g. ridge, finite and > 0, is the coefficient of ½‖coef‖² on the summed
+// loss, for any sum of the weights.
 func NewRefit(sp *feature.Space, g *engine.Groups, ridge float64) *Refit {
 	return &Refit{sp: sp, g: g, ridge: ridge, sums: kernel.NewLogistic(sp, g), coef: make([]float64, sp.Width()+1)}
 }
 
-// Fit minimises the loss of groups with the weights pos and neg, as FitGroups
-// takes them, down to a mean gradient of length 1e-6, from where the last Fit
-// ended. It returns the coefficients, the intercept last, and every group's
-// score; both hold until the next Fit.
+// Fit minimises the loss of groups with the weights pos and neg, as in FitGroups, down to a mean
+// gradient of length 1e-6, starting at the result of the last Fit. It returns the coefficients, the
+// intercept last, and every group's score; both are valid until the next Fit.
 func (r *Refit) Fit(ctx context.Context, pos, neg []float64) (coef, scores []float64, err error) {
 	total := 0.0
 	for i := range pos {
@@ -67,7 +65,7 @@ func (r *Refit) Fit(ctx context.Context, pos, neg []float64) (coef, scores []flo
 	return r.coef, r.sums.Scores(), nil
 }
 
-// penalised is the mean loss under one choice of weights, with its ridge.
+// penalised is the mean loss for one choice of weights, with its ridge.
 type penalised struct {
 	ctx      context.Context
 	r        *Refit

@@ -8,10 +8,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Threshold is the classifier of a linear score: coef has length Width+1, the
-// intercept last. All numbers are divided by the largest magnitude among them,
-// which moves no score across zero and brings them into [-1, 1]. What can still
-// differ is a score within the rounding of feature.Threshold's grid of zero.
+// Threshold converts a linear score to a classifier: coef has length Width+1, the intercept last. All
+// numbers are divided by the largest of their absolute values, which changes no sign and brings them
+// into [-1, 1]. Its answers can differ only for scores within the rounding error of
+// feature.Threshold's grid of zero.
 func Threshold(coef []float64) feature.Threshold {
 	top := 0.0
 	for _, c := range coef {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package nonprivate is what learners without privacy have in common: they ask
-// to be told, loudly, before they touch a private column or a private label,
-// and their models say what was not protected.
+// Package nonprivate is shared by learners without privacy. They require an explicit permission before
+// they use a private column or a private label, and their models state what was not protected.
 package nonprivate
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Columns says which feature columns a learner uses.
+// Columns selects the feature columns that a learner uses.
 type Columns string
 
 const (
@@ -28,13 +27,12 @@ const (
 type Use struct {
 	Cols    []int // indices into the schema's Columns, ascending
 	schema  *schema.Schema
-	private []string // names of the private columns and of a private label in use
+	private []string // names of the private columns in use, and of a private label
 }
 
-// Choose resolves columns, for learner op. It refuses, with a *dp.ParamError,
-// an unknown choice, a choice without any column, and private columns or a
-// private label unless allow is set: the operator's explicit word that nothing
-// need be protected.
+// Choose resolves columns, for learner op. It returns a *dp.ParamError for an unknown choice and for
+// one without columns. It also refuses private columns or a private label unless allow is set, which
+// is the operator's explicit statement that nothing needs protection.
 func Choose(op string, s *schema.Schema, columns Columns, allow bool) (*Use, error) {
 	if err := learn.Unconstrained(op, s); err != nil {
 		return nil, err
@@ -71,10 +69,10 @@ func Choose(op string, s *schema.Schema, columns Columns, allow bool) (*Use, err
 	return u, nil
 }
 
-// Private reports whether the fit touches anything the schema calls private.
+// Private reports whether the fit uses anything that the schema declares private.
 func (u *Use) Private() bool { return len(u.private) > 0 }
 
-// Facts are the plan's lines about privacy.
+// Facts returns the plan's lines about privacy.
 func (u *Use) Facts() []learn.Fact {
 	return []learn.Fact{
 		{Key: "scope", Value: string(dp.Nothing), Text: u.writeStatement()},
@@ -83,7 +81,7 @@ func (u *Use) Facts() []learn.Fact {
 	}
 }
 
-// Privacy is the statement in the model: no guarantee, and why.
+// Privacy returns the statement in the model: no guarantee, and why.
 func (u *Use) Privacy(counted, seeded bool) model.Privacy {
 	p := model.Privacy{
 		Scope:       dp.Nothing,
@@ -111,10 +109,10 @@ func (u *Use) writeStatement() string {
 		"). The model may reveal them."
 }
 
-// Schema is the part of the schema that prediction needs.
+// Schema returns the part of the schema that prediction needs.
 func (u *Use) Schema() *schema.Schema { return u.schema.Part(u.Cols) }
 
-// Space is the specification of the feature space over Cols, for the model.
+// Space returns the specification of the feature space over Cols, for the model.
 func (u *Use) Space(enc feature.Encoding) model.SpaceSpec {
 	return model.SpaceSpec{Encoding: enc, Columns: u.columnNames()}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package random draws linear classifiers that have seen no data.
+// Package random draws linear classifiers without using data.
 package random
 
 import (
@@ -11,15 +11,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// grid is the number of steps between 0 and 1. Coefficients on a grid are
-// exactly uniform and print exactly; 2^-20 is far below what any answer can
-// depend on.
+// grid is the number of steps between 0 and 1. Coefficients on a grid are exactly uniform and print
+// exactly; 2^-20 is far below what affects any answer.
 const grid = 1 << 20
 
-// Threshold draws a threshold of sp: each coefficient, and the bias when intercept
-// is set (else it is 0), uniformly from the 2^21+1 numbers k/2^20 in [-1, 1]
-// (Shen et al., Algorithm 2, line 5). It draws in the order of the features,
-// the bias last.
+// Threshold draws a threshold of sp: each coefficient, and the bias if intercept is set (otherwise it
+// is 0), uniformly from the 2^21+1 numbers k/2^20 in [-1, 1] (Shen et al., Algorithm 2, line 5). It
+// draws in the order of the features, the bias last.
 func Threshold(src guard.Coins, sp *feature.Space, intercept bool) feature.Threshold {
 	th := feature.Threshold{Coef: make([]float64, sp.Width())}
 	for i := range th.Coef {
@@ -35,16 +33,16 @@ func drawUniform(src guard.Coins) float64 {
 	return float64(int64(guard.Below(src, 2*grid+1))-grid) / grid
 }
 
-// steepest is the prior's bound on the natural parameters of Bayes: a level may be up
-// to e^4 times as likely as another.
+// steepest bounds the natural parameters of Bayes under the prior: a level may be up to e^4 times as
+// likely as another.
 const steepest = 2
 
-// Bayes draws a naive Bayes classifier of two classes that are equally likely. Given a class,
-// columns are independent, and the chance (of a number: the density between its bounds) of a cell
-// is proportional to exp(θ·value) with a θ for each feature and class, drawn uniformly from
-// [-steepest, steepest]. It draws in the order of the features, the positive class first. So the
-// log odds of a row are a sum of one log ratio of each column, which is linear in the features;
-// they are divided by the largest of coefficients and bias.
+// Bayes draws a naive Bayes classifier of two classes that are equally likely. Given a class, columns
+// are independent, and the probability of a cell (for a number: the density between its bounds) is
+// proportional to exp(θ·value) with a θ for each feature and class, drawn uniformly from [-steepest,
+// steepest]. It draws in the order of the features, the positive class first. The log-odds of a row
+// are thus a sum of one log-ratio per column, which is linear in the features; they are divided by the
+// largest of coefficients and bias.
 func Bayes(src guard.Coins, sp *feature.Space, s *schema.Schema) feature.Threshold {
 	th := feature.Threshold{Coef: make([]float64, sp.Width())}
 	for k, j := range sp.Columns {
@@ -69,7 +67,7 @@ func Bayes(src guard.Coins, sp *feature.Space, s *schema.Schema) feature.Thresho
 	return th
 }
 
-// logTotal is the logarithm of what exp(θ·value) adds up to over all cells of a column.
+// logTotal is the logarithm of the sum of exp(θ·value) over all cells of a column.
 func logTotal(sp *feature.Space, c *schema.Column, k int, theta []float64) float64 {
 	if c.Kind == schema.Number {
 		if theta[0] == 0 {

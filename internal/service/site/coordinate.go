@@ -29,23 +29,25 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Peer is a site as its coordinator knows it.
+// Peer is a site in the list of its coordinator.
 type Peer struct {
 	Name, URL string
 	Key       ed25519.PublicKey
 }
 
-// Coordinator trains over the rows of sites. It has none itself.
+// Coordinator trains over the rows of sites. It has no rows itself.
 type Coordinator struct {
-	Self   *identity.Identity // a combiner's
+	Self   *identity.Identity // certificate of a combiner
 	Peers  []Peer
 	Honest int
+	// Rows is the number of rows, or persons, of all sites together that a plan of a training reckons with.
+	Rows int
 	// State is the folder that remembers the training, so that a coordinator that was killed goes on
 	// with it; it is empty before and after.
 	State string
-	Wait  time.Duration // that a site may be absent
+	Wait  time.Duration // how long a site may be absent
 	Say   func(format string, args ...any)
-	// Total may replace what the sites add up to, in tests; nil: nothing does.
+	// Total may replace the sum over sites, in tests; nil: no replacement.
 	Total func(label string, sums []mech.Whole) []mech.Whole
 
 	clients         []*http.Client
@@ -53,17 +55,17 @@ type Coordinator struct {
 	calls, measured atomic.Int64
 }
 
-// Traffic is what a training took, over all sites.
+// Traffic is the network traffic of a training, over all sites.
 type Traffic struct{ Sent, Received, Calls, Measurements int64 }
 
-// Traffic is that of the coordinator so far.
+// Traffic returns the coordinator's traffic so far.
 func (c *Coordinator) Traffic() Traffic {
 	return Traffic{c.sent.Load(), c.received.Load(), c.calls.Load(), c.measured.Load()}
 }
 
-// Train runs a plan over the sites, lets keep have the model, and ends the training at all sites. An
-// interrupted training goes on when it is called again, as long as nothing has ended; one that a site
-// refuses ends at all sites.
+// Train runs a plan over the sites, passes the model to keep, and ends the training at all sites. An
+// interrupted training continues when it is called again, as long as it has not ended. If one site
+// refuses the training, it ends at all sites.
 func (c *Coordinator) Train(ctx context.Context, s *schema.Schema, pl learn.Plan,
 	keep func(*model.Model) error) (m *model.Model, err error) {
 	about, err := c.describe(s, pl.Terms(), nil)
@@ -76,14 +78,14 @@ func (c *Coordinator) Train(ctx context.Context, s *schema.Schema, pl learn.Plan
 	})
 }
 
-// Unprotected is who a result across sites does not protect.
+// Unprotected states who is not protected by a result across sites.
 func (c *Coordinator) Unprotected() string {
-	return fmt.Sprintf("a person with rows at k sites, who is protected at k times this epsilon; and anybody, if fewer than %d of "+
-		"the %d sites added their noise and kept it to themselves", c.Honest, len(c.Peers))
+	return fmt.Sprintf("a person with rows at k sites, who is protected at k times this epsilon and, if there is a delta, "+
+		"1 + e^epsilon + ... + e^((k-1) epsilon) times it; and anybody, if fewer than %d of the %d sites added their noise and kept it "+
+		"to themselves", c.Honest, len(c.Peers))
 }
 
-// across runs a plan over the rows of sites, of which s is the schema, and lets keep have what comes of
-// it.
+// across runs a plan over the rows of sites, whose schema is s, and passes the result to keep.
 func across[M interface{ Stated() dp.Statement }](ctx context.Context, c *Coordinator, about *sites.Training, s *schema.Schema,
 	pl guard.Plan[M], keep func(M) error) (m M, err error) {
 	text, err := c.resume(about)
@@ -97,11 +99,12 @@ func across[M interface{ Stated() dp.Statement }](ctx context.Context, c *Coordi
 			err = errors.Join(err, c.end(context.WithoutCancel(ctx), id))
 		}
 	}()
-	if err := c.assemble(ctx, about, text, id); err != nil {
+	set, err := c.assemble(ctx, about, text, id)
+	if err != nil {
 		return m, err
 	}
 	remote := sites.NewRemote(about, id, func(ask []byte) ([]mech.Whole, error) { return c.measure(ctx, ask) })
-	if m, err = guard.TrainAcross(ctx, pl, remote.Table(s, 0), remote); err != nil {
+	if m, err = guard.TrainAcross(ctx, pl, remote.Table(s, set.Units()), remote); err != nil {
 		return m, err
 	}
 	return m, keep(m)
@@ -114,21 +117,16 @@ func (c *Coordinator) connect() {
 	}
 }
 
-// Check refuses what no site can take part in, before any is asked.
+// Check refuses a training that no site can take part in, before any site is asked.
 func (c *Coordinator) Check(s *schema.Schema, pl learn.Plan) error {
 	_, err := c.describe(s, pl.Terms(), nil)
 	return err
 }
 
-// describe is a new training, or evaluation, by terms.
+// describe makes a new training, or evaluation, with the given terms.
 func (c *Coordinator) describe(s *schema.Schema, terms guard.Terms, e *sites.Evaluation) (*sites.Training, error) {
-	switch {
-	case s.Relation != dp.AddRemove:
-		return nil, &dp.ParamError{Op: "site train", Param: "relation", Want: "must be add-remove across sites: the number of rows of a " +
-			"site is not public", Got: string(s.Relation)}
-	case s.Person != nil:
-		return nil, &dp.ParamError{Op: "site train", Param: "person", Want: "must be left out of the schema across sites: a person may " +
-			"have rows at several, and no site may learn of that"}
+	if err := checkSchema("site train", s); err != nil {
+		return nil, err
 	}
 	t := &sites.Training{Evaluation: e, Version: sites.Version, ID: hex.EncodeToString(randomBytes(16)), Coordinator: c.Self.Name,
 		Scope: terms.Scope, Epsilon: terms.Price.Epsilon, Delta: terms.Price.Delta, Bill: terms.Bill, Honest: c.Honest}
@@ -142,7 +140,7 @@ func (c *Coordinator) describe(s *schema.Schema, terms guard.Terms, e *sites.Eva
 	return t, t.Check()
 }
 
-// resume is the text of the training: of the one that was interrupted, or of a new one.
+// resume returns the text of the interrupted training, or of the new one if there is none.
 func (c *Coordinator) resume(t *sites.Training) (text []byte, err error) {
 	state := folder(c.State)
 	old, err := state.read(trainingFile)
@@ -177,38 +175,45 @@ func randomBytes(n int) []byte {
 }
 
 // assemble lets all sites join, and then begin with the set of all.
-func (c *Coordinator) assemble(ctx context.Context, t *sites.Training, text []byte, id sites.Digest) error {
+func (c *Coordinator) assemble(ctx context.Context, t *sites.Training, text []byte, id sites.Digest) (*sites.Set, error) {
 	state := folder(c.State)
 	set, err := state.read(setFile)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	var all sites.Set
 	if set == nil {
 		answers, err := c.callAll(ctx, joinCall, text)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		all := sites.Set{Training: id, Joined: make([]sites.Joined, len(answers))}
+		all = sites.Set{Training: id, Joined: make([]sites.Joined, len(answers))}
 		for i, a := range answers {
 			if err := sites.Decode(a, &all.Joined[i]); err != nil {
-				return fmt.Errorf("site %s: %w", c.Peers[i].Name, err)
+				return nil, fmt.Errorf("site %s: %w", c.Peers[i].Name, err)
 			}
 		}
 		if err := all.Check(t, id); err != nil {
-			return err
+			return nil, err
+		}
+		if n := all.Units(); n > 0 && t.Evaluation == nil && n != c.Rows {
+			return nil, &dp.ParamError{Op: "site train", Param: "declared-rows", Want: fmt.Sprintf("must be %d, the sum of the sites' "+
+				"public numbers", n), Got: c.Rows}
 		}
 		if set, err = json.Marshal(all); err != nil {
-			return err
+			return nil, err
 		}
 		if err := state.write(setFile, set); err != nil {
-			return err
+			return nil, err
 		}
+	} else if err := sites.Decode(set, &all); err != nil {
+		return nil, err
 	}
 	_, err = c.callAll(ctx, beginCall, set)
-	return err
+	return &all, err
 }
 
-// measure adds up what the sites answer.
+// measure adds up the sites' answers.
 func (c *Coordinator) measure(ctx context.Context, ask []byte) (sums []mech.Whole, err error) {
 	answers, err := c.callAll(ctx, askCall, ask)
 	if err != nil {
@@ -230,7 +235,7 @@ func (c *Coordinator) measure(ctx context.Context, ask []byte) (sums []mech.Whol
 	return sums, nil
 }
 
-// end lets each site erase its keys, whatever the others do, and forgets the training.
+// end lets each site erase its keys, even if another site fails, and forgets the training.
 func (c *Coordinator) end(ctx context.Context, id sites.Digest) error {
 	ctx, cancel := context.WithTimeout(ctx, min(c.Wait, 10*time.Second))
 	defer cancel()
@@ -247,7 +252,7 @@ func (c *Coordinator) end(ctx context.Context, id sites.Digest) error {
 	return folder(c.State).clear()
 }
 
-// callAll calls all sites at once, and fails with the first that refuses or stays absent.
+// callAll calls all sites at once. It fails with the first site that refuses or stays absent.
 func (c *Coordinator) callAll(ctx context.Context, path string, body []byte) ([][]byte, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

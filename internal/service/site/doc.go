@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package site is one training over the rows of several sites, on the network: the service of a site,
-// which answers measurements within its signed policy, and the coordinator, which runs the learner.
+// Package site implements a training over the rows of several sites on the network: the service of a
+// site, which answers measurements within its signed policy, and the coordinator, which runs the
+// learner.
 //
-// A site may be killed at any moment. It writes each masked answer to its state before it sends it, and
-// gives the same measurement the same bytes again while its rows are the same.
+// A site may be killed at any moment. It stores each masked answer before it sends it, and answers the
+// same measurement with the same bytes as long as its rows are unchanged.
 //
 // Claims G-SITES-1 and 2; evidence/guarantees/sites.md.
 package site

@@ -22,10 +22,10 @@ import (
 // HeldOut are a site's rows for evaluations.
 type HeldOut struct {
 	Table *dataset.Table
-	Rows  sites.Digest // of the files that Table was read from
+	Rows  sites.Digest // digest of the files from which Table was read
 }
 
-// paramsOf are what an evaluation decides.
+// paramsOf returns the parameters of an evaluation.
 func paramsOf(t *sites.Training) (p evaluation.Params, err error) {
 	p = evaluation.Params{Epsilon: t.Epsilon, Delta: t.Evaluation.Delta, Threshold: t.Evaluation.Threshold}
 	for _, text := range t.Evaluation.Models {
@@ -38,7 +38,7 @@ func paramsOf(t *sites.Training) (p evaluation.Params, err error) {
 	return p, nil
 }
 
-// checkEvaluation refuses what is no evaluation of rows with this site's schema.
+// checkEvaluation refuses anything but an evaluation of rows with this site's schema.
 func (s *Server) checkEvaluation(t *sites.Training) error {
 	if t.Evaluation == nil {
 		return nil
@@ -53,7 +53,7 @@ func (s *Server) checkEvaluation(t *sites.Training) error {
 	return nil
 }
 
-// rowsOf is the digest of the rows that a training measures.
+// rowsOf returns the digest of the rows that a training measures.
 func (s *Server) rowsOf(t *training) sites.Digest {
 	switch {
 	case t.about.Evaluation == nil:
@@ -66,11 +66,11 @@ func (s *Server) rowsOf(t *training) sites.Digest {
 
 // tableOf is the table that a training measures. That of an evaluation has the cells of each held-out
 // row, which follow from that row and the models alone.
-func (s *Server) tableOf(t *training) (engine.Table, error) {
-	if t.about.Evaluation == nil {
+func (s *Server) tableOf(about *sites.Training) (engine.Table, error) {
+	if about.Evaluation == nil {
 		return s.Table, nil
 	}
-	p, err := paramsOf(&t.about)
+	p, err := paramsOf(about)
 	if err != nil {
 		return nil, err
 	}
@@ -85,13 +85,13 @@ func (s *Server) tableOf(t *training) (engine.Table, error) {
 	return memory.New(cut)
 }
 
-// exactly asks for numbers without noise.
+// exactly requests numbers without noise.
 type exactly struct {
 	Model     []byte  `json:"model"`
 	Threshold float64 `json:"threshold"`
 }
 
-// evaluateExactly answers without privacy, if the officer allows that.
+// evaluateExactly answers without privacy, if the officer allows it.
 func (s *Server) evaluateExactly(_ context.Context, body []byte) ([]byte, error) {
 	if !s.policy().ExactEvaluation || s.HeldOut == nil {
 		return nil, problem.New(problem.NotAllowed, "an evaluation that is not private")
@@ -124,8 +124,8 @@ func (s *Server) evaluateExactly(_ context.Context, body []byte) ([]byte, error)
 	return json.Marshal(r)
 }
 
-// Evaluate measures models on the held-out rows of all sites, as Train trains, and lets keep have what
-// leaves.
+// Evaluate measures models on the held-out rows of all sites, as Train trains, and passes the release
+// to keep.
 func (c *Coordinator) Evaluate(ctx context.Context, s *schema.Schema, p evaluation.Params,
 	keep func(*evaluation.Release) error) error {
 	pl, about, err := c.DescribeEvaluation(s, p)
@@ -140,7 +140,8 @@ func (c *Coordinator) Evaluate(ctx context.Context, s *schema.Schema, p evaluati
 	return err
 }
 
-// DescribeEvaluation plans an evaluation, and refuses one that no site can answer, before any is asked.
+// DescribeEvaluation plans an evaluation, and refuses one that no site can answer, before any site is
+// asked.
 func (c *Coordinator) DescribeEvaluation(s *schema.Schema, p evaluation.Params) (*evaluation.Plan, *sites.Training, error) {
 	pl, err := p.Plan(s, 0)
 	if err != nil {
@@ -158,7 +159,7 @@ func (c *Coordinator) DescribeEvaluation(s *schema.Schema, p evaluation.Params) 
 	return pl, about, err
 }
 
-// noRows is an empty table: what Cut makes of it has the schema of the cells.
+// noRows returns an empty table, which Cut converts to a table with the schema of the cells.
 func noRows(s *schema.Schema) *dataset.Table {
 	return &dataset.Table{Schema: s, Cols: make([]column.Column, len(s.Columns)), Labels: []uint8{}}
 }

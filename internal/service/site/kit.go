@@ -13,19 +13,19 @@ import (
 	"github.com/discreet-dp/discreet/internal/federated/sites"
 )
 
-// Kit is what an institution that begins a federation proposes to its sites, in one signed file.
+// Kit is a proposal to the sites of a new federation, in one signed file.
 type Kit struct {
-	Sites     string            `json:"sites"`     // the file of sites
-	Schema    string            `json:"schema"`    // the file of the schema
+	Sites     string            `json:"sites"`     // the file that lists the sites
+	Schema    string            `json:"schema"`    // the schema file
 	Authority string            `json:"authority"` // the certificate of the authority, as PEM
-	Policies  map[string]string `json:"policies"`  // drafts, by site: each officer reads, changes and signs one
+	Policies  map[string]string `json:"policies"`  // drafts, by site, for each officer to read, change and sign
 }
 
 const maxKit = 8 << 20
 
 func kitText(body []byte) []byte { return append([]byte("discreet site kit 1\n"), body...) }
 
-// WriteKit writes a kit with the signature of who proposes it as its last line.
+// WriteKit writes a kit with the proposer's signature as its last line.
 func WriteKit(k *Kit, key ed25519.PrivateKey, to io.Writer) error {
 	body, err := json.MarshalIndent(k, "", " ")
 	if err != nil {

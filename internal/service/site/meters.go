@@ -8,7 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/admission"
 )
 
-// meters count what a site does. None follows from a row.
+// meters count a site's operations. They do not depend on rows.
 type meters struct {
 	*admission.Metrics
 	answers  prometheus.Counter

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/discreet-dp/discreet/internal/federated/sites"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/service/identity"
@@ -26,36 +28,40 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Policy is what a site's officer allows, in one signed file.
+// Policy is the permissions of a site's officer, in one signed file.
 type Policy struct {
 	Version      int               `yaml:"version"`
 	Site         string            `yaml:"site"`
 	Coordinators []string          `yaml:"coordinators"`
-	Sites        map[string]string `yaml:"sites"`         // public keys in hexadecimal digits, by name, this site's too
-	MinimumSites int               `yaml:"minimum_sites"` // of a training
-	Honest       int               `yaml:"honest"`        // of all Sites, this one among them
+	Sites        map[string]string `yaml:"sites"`         // public keys in hexadecimal digits, by name, including this site's
+	MinimumSites int               `yaml:"minimum_sites"` // per training
+	Honest       int               `yaml:"honest"`        // number of honest ones among Sites, including this one
 	Schema       sites.Digest      `yaml:"schema"`
 	Data         string            `yaml:"data"` // the data set in the ledger
-	// HeldOut is the data set, in the ledger, of the rows for evaluations; "": none are answered.
+	// HeldOut is the data set, in the ledger, of the rows for evaluations; "": no evaluations are
+	// answered.
 	HeldOut string `yaml:"held_out"`
 	// ExactEvaluation lets the coordinators have exact numbers about these rows, which are not private.
-	ExactEvaluation bool   `yaml:"exact_evaluation"`
-	Training        Limit  `yaml:"training"`
-	Lifetime        Limit  `yaml:"lifetime"`
-	Measurements    int    `yaml:"measurements"` // the most of a training
-	Numbers         int    `yaml:"numbers"`      // the most of a measurement
-	Until           string `yaml:"until"`        // the last day, as 2027-12-31
+	ExactEvaluation bool `yaml:"exact_evaluation"`
+	// PublicRows says that the number of this site's rows, or persons, is public, as it is under
+	// replace-one.
+	PublicRows   bool   `yaml:"public_rows"`
+	Training     Limit  `yaml:"training"`
+	Lifetime     Limit  `yaml:"lifetime"`
+	Measurements int    `yaml:"measurements"` // the most of a training
+	Numbers      int    `yaml:"numbers"`      // the most of a measurement
+	Until        string `yaml:"until"`        // the last day, as 2027-12-31
 	// Hours are those in UTC at which calls are answered, as 22:00-06:00; "": at any.
 	Hours string `yaml:"hours"`
-	// Programs are the versions of the program that may answer, as discreet-net version prints them;
-	// none: any.
+	// Programs are the permitted versions of the program, as discreet-net version prints them; none:
+	// all.
 	Programs []string `yaml:"programs"`
 
 	until    time.Time
-	from, to time.Duration // since midnight, if there are Hours
+	from, to time.Duration // since midnight, if Hours are given
 }
 
-// Limit is a price that may not be exceeded.
+// Limit is a price that must not be exceeded.
 type Limit struct {
 	Epsilon string `yaml:"epsilon"`
 	Delta   string `yaml:"delta"`
@@ -119,7 +125,7 @@ func SignPolicy(path string, officer ed25519.PrivateKey, to io.Writer) error {
 
 func policyText(body []byte) []byte { return append([]byte("discreet site policy 1\n"), body...) }
 
-// cutSignature splits a policy from its last line, if that is a signature.
+// cutSignature separates the last line of a policy if it is a signature.
 func cutSignature(text []byte) (body, signature []byte) {
 	at := bytes.LastIndex(bytes.TrimSuffix(text, []byte("\n")), []byte("\n")) + 1
 	_, words, ok := strings.Cut(strings.TrimSpace(string(text[at:])), ": ")
@@ -133,7 +139,7 @@ func cutSignature(text []byte) (body, signature []byte) {
 	return text[:at], signature
 }
 
-// parsePolicy reads a policy. Its errors quote nothing: the file may be another one.
+// parsePolicy parses a policy. Its errors quote nothing, because the file may be another one.
 func parsePolicy(body []byte) (*Policy, error) {
 	var p Policy
 	if err := yaml.UnmarshalWithOptions(body, &p, yaml.Strict()); err != nil {
@@ -207,7 +213,7 @@ func parsePolicy(body []byte) (*Policy, error) {
 	return &p, nil
 }
 
-// checkHours refuses a call at another time of the day, to be made again.
+// checkHours refuses a call outside of the hours; the caller may try again later.
 func (p *Policy) checkHours(now time.Time) error {
 	if p.Hours == "" {
 		return nil
@@ -260,8 +266,30 @@ func (p *Policy) check(t *sites.Training, caller identity.Caller, now time.Time)
 	return nil
 }
 
+// checkSchema refuses a schema of which no site can measure rows.
+func checkSchema(op string, s *schema.Schema) error {
+	if s.Person != nil && (s.Person.Rows < 1 || s.Person.Rows > guard.MostOfPerson) {
+		return &dp.ParamError{Op: op, Param: "person", Want: fmt.Sprintf("must have rows of 1 to %d across sites, which cannot choose "+
+			"them: auto would select", guard.MostOfPerson), Got: s.Person.Rows}
+	}
+	return nil
+}
+
+// checkRows refuses a schema whose number of rows the policy does not let out, and a policy that lets out
+// what the schema keeps private.
+func (p *Policy) checkRows(s *schema.Schema) error {
+	if p.PublicRows == (s.Relation == dp.ReplaceOne) {
+		return nil
+	}
+	return &dp.ParamError{Op: "site", Param: "public_rows", Want: "must be true in the policy if the schema's relation is replace-one, " +
+		"by which the number of rows is public, and else false", Got: p.PublicRows}
+}
+
 // Words are what the policy allows, in sentences.
 func (p *Policy) Words(s *schema.Schema) (lines []string, err error) {
+	if err := errors.Join(checkSchema("site", s), p.checkRows(s)); err != nil {
+		return nil, err
+	}
 	agreed, err := sites.SchemaDigest(s)
 	if err != nil {
 		return nil, err
@@ -294,13 +322,48 @@ func (p *Policy) Words(s *schema.Schema) (lines []string, err error) {
 		say("The guarantee holds while %d of the %d sites, this one among them, add their noise and keep it to themselves.",
 			p.Honest, len(p.Sites))
 	}
-	say("The coordinator sees the noisy total of the sites and nothing else. No number of rows leaves, since relation is")
-	say("add-remove; the time that an answer takes may show roughly how many there are.")
+	if p.PublicRows {
+		say("The coordinator sees the noisy total of the sites and, as all sites do, the number of this site's %s. It is", unitsOf(s))
+		say("public, since relation is replace-one.")
+	} else {
+		say("The coordinator sees the noisy total of the sites and nothing else. No number of %s leaves, since relation is", unitsOf(s))
+		say("add-remove; the time that an answer takes may show roughly how many there are.")
+	}
+	if s.Person != nil {
+		say("A person's rows at this site, told apart by column %q, count for at most %d and are protected together.", s.Person.Column,
+			s.Person.Rows)
+	}
+	one, err := p.Training.price()
+	if err != nil {
+		return nil, err
+	}
+	two := atSites(one, 2)
+	say("Who has rows at k sites is protected at k times this epsilon: at two sites one training costs them epsilon %s, delta %s.",
+		two.Epsilon, two.Delta)
 	say("Schema %q: %d columns, relation %s, digest %s.", s.Name, len(s.Features()), s.Relation, agreed)
 	if agreed != p.Schema {
 		return lines, fmt.Errorf("site: the policy must name the schema's digest %s", agreed)
 	}
 	return lines, nil
+}
+
+// unitsOf is what is counted.
+func unitsOf(s *schema.Schema) string {
+	if s.Person != nil {
+		return "persons"
+	}
+	return "rows"
+}
+
+// atSites is what rows at k sites cost a person, each of whose sites pays one: steps from neighbour to
+// neighbour of the guarantee.
+func atSites(one dp.Price, k int) dp.Price {
+	e, sum := one.Epsilon.Float(), 0.0
+	for j := range k {
+		sum += math.Exp(float64(j) * e)
+	}
+	delta := math.Ceil(float64(one.Delta) * sum)
+	return dp.Price{Epsilon: one.Epsilon * dp.Epsilon(k), Delta: dp.Delta(min(delta, float64(dp.Femto)))}
 }
 
 func orZero(delta string) string {
@@ -310,8 +373,8 @@ func orZero(delta string) string {
 	return delta
 }
 
-// OpenLedger declares the policy's data sets in a ledger that has none of their names, with the lifetime
-// as their total, and refuses one whose total is larger.
+// OpenLedger declares the policy's data sets in a ledger that lacks them, with the lifetime as their
+// total. It refuses an existing data set with a larger total.
 func (p *Policy) OpenLedger(ctx context.Context, l *ledger.Ledger, s *schema.Schema) error {
 	all, err := p.Lifetime.price()
 	if err != nil {
@@ -341,7 +404,7 @@ func (p *Policy) OpenLedger(ctx context.Context, l *ledger.Ledger, s *schema.Sch
 	return nil
 }
 
-// Draft is a policy's text, for its officer to read and change.
+// Draft returns a policy's text, for its officer to read and change.
 func (p *Policy) Draft() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# What this site allows. Sign it with discreet-net site sign.\nversion: %d\nsite: %s\n", policyVersion, p.Site)
@@ -358,6 +421,9 @@ func (p *Policy) Draft() string {
 	}
 	if p.ExactEvaluation {
 		b.WriteString("exact_evaluation: true # NOT PRIVATE: of held_out the coordinators may see exact numbers\n")
+	}
+	if p.PublicRows {
+		b.WriteString("public_rows: true # the coordinators and all sites see how many rows, or persons, this site has\n")
 	}
 	fmt.Fprintf(&b, "training: {epsilon: %q, delta: %q} # at most\nlifetime: {epsilon: %q, delta: %q}\n", p.Training.Epsilon,
 		orZero(p.Training.Delta), p.Lifetime.Epsilon, orZero(p.Lifetime.Delta))

@@ -37,7 +37,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine"
 )
 
-// The calls of a site, by a coordinator.
+// The calls that a coordinator makes to a site.
 const (
 	joinCall  = "/discreet.site.v1/join"
 	beginCall = "/discreet.site.v1/begin"
@@ -47,28 +47,29 @@ const (
 	evaluateCall = "/discreet.site.v1/evaluate"
 )
 
-// Params are the decisions of a site's operator.
+// Params are the options of a site's operator.
 type Params struct {
-	Self   *identity.Identity // a party's
-	Policy *Policy            // the first; see Server.Replace
-	Key    ed25519.PrivateKey // speaks for the site: Policy.Sites has its public half
-	State  string             // the folder of what must not be forgotten
-	// Anchors remember, elsewhere, how far each training came: a State from a copy is noticed.
+	Self   *identity.Identity // certificate of a party
+	Policy *Policy            // the initial policy; see Server.Replace
+	Key    ed25519.PrivateKey // the site's signing key, whose public half is in Policy.Sites
+	State  string             // the folder of the permanent state
+	// Anchors note outside of State how far each training has come, so that a restored copy of State
+	// is detected.
 	Anchors anchor.Folder
 	Table   engine.Table
-	// Rows is a digest of the files that Table was read from.
+	// Rows is a digest of the files from which Table was read.
 	Rows sites.Digest
-	// HeldOut are rows for evaluations; nil: none are answered.
+	// HeldOut are rows for evaluations; nil: no evaluations are answered.
 	HeldOut *HeldOut
 	// Charge opens the account of a training in the site's ledger, for one of its data sets.
 	Charge func(ctx context.Context, data string, training sites.Digest) (Account, error)
 	Log    *slog.Logger
 	Now    func() time.Time
-	// Program is the version of the program, which the policy may ask for.
+	// Program is the version of the program, which the policy may restrict.
 	Program string
 }
 
-// Account is what a training is charged to.
+// Account is the account to which a training is charged.
 type Account interface {
 	guard.Account
 	// Abandon closes an account whose price stays spent.
@@ -77,12 +78,12 @@ type Account interface {
 
 const (
 	maxBody     = 16 << 20
-	maxOpen     = 32 // trainings that were joined and have not ended
+	maxOpen     = 32 // trainings that have been joined and have not ended
 	longest     = 10 * time.Minute
 	callsAtOnce = 8
 )
 
-// StateNames matches the names in Params.State.
+// StateNames matches the file names in Params.State.
 const StateNames = `trainings`
 
 // Server is a running site.
@@ -104,7 +105,7 @@ type charter struct {
 	gate   http.Handler
 }
 
-// policy is the one in force.
+// policy returns the current policy.
 func (s *Server) policy() *Policy { return s.charter.Load().policy }
 
 // training is one training at this site.
@@ -131,10 +132,9 @@ func New(p Params) (*Server, error) {
 		return refuse("held-out", "must be given if the policy names held_out, and else not")
 	case p.HeldOut != nil && p.HeldOut.Rows == p.Rows: // which would be charged to two totals
 		return refuse("held-out", "must be other files than those of trainings")
-	case p.Table.Schema().Relation != dp.AddRemove:
-		return refuse("relation", "must be add-remove: the number of rows of a site is not public")
-	case p.Table.Schema().Person != nil:
-		return refuse("person", "must be left out of the schema: a person may have rows at several sites")
+	}
+	if err := checkSchema("site", p.Table.Schema()); err != nil {
+		return nil, err
 	}
 	if err := os.MkdirAll(filepath.Join(p.State, "trainings"), 0o700); err != nil {
 		return nil, err
@@ -155,13 +155,13 @@ func New(p Params) (*Server, error) {
 	return s, s.Replace(p.Policy, p.Key)
 }
 
-// answers are the calls of coordinators.
+// answers returns the calls of coordinators.
 func (s *Server) answers() map[string]func(context.Context, []byte) ([]byte, error) {
 	return map[string]func(context.Context, []byte) ([]byte, error){joinCall: s.join, beginCall: s.begin, askCall: s.ask,
 		endCall: s.end, evaluateCall: s.evaluateExactly}
 }
 
-// inHours answers at the hours of the policy.
+// inHours restricts a call to the hours of the policy.
 func (s *Server) inHours(call func(context.Context, []byte) ([]byte, error)) func(context.Context, []byte) ([]byte, error) {
 	return func(ctx context.Context, body []byte) ([]byte, error) {
 		if err := s.policy().checkHours(s.Now()); err != nil {
@@ -171,8 +171,8 @@ func (s *Server) inHours(call func(context.Context, []byte) ([]byte, error)) fun
 	}
 }
 
-// Replace puts another policy and key of the site in force, for calls that come from then on. What it
-// refuses leaves the old ones. Trainings that have begun go on, if their coordinator is still named.
+// Replace replaces the policy and the site's key for all later calls. If it refuses the new ones, the
+// old ones stay. Trainings that have begun continue if the new policy still names their coordinator.
 func (s *Server) Replace(p *Policy, key ed25519.PrivateKey) error {
 	refuse := func(param, want string) error { return &dp.ParamError{Op: "site", Param: param, Want: want} }
 	own, _ := key.Public().(ed25519.PublicKey)
@@ -182,6 +182,8 @@ func (s *Server) Replace(p *Policy, key ed25519.PrivateKey) error {
 		return err
 	case agreed != p.Schema:
 		return refuse("schema", "must be the one of the policy")
+	case p.checkRows(s.Table.Schema()) != nil:
+		return p.checkRows(s.Table.Schema())
 	case len(p.Programs) > 0 && !slices.Contains(p.Programs, s.Program):
 		return refuse("programs", "must have this program's version, "+s.Program)
 	case p.Sites[p.Site] != hex.EncodeToString(own):
@@ -200,12 +202,12 @@ func (s *Server) Replace(p *Policy, key ed25519.PrivateKey) error {
 	return nil
 }
 
-// Page serves metrics and health checks: a site is ready while its disk has room.
+// Page serves metrics and health checks: a site is ready if its disk has enough space.
 func (s *Server) Page() http.Handler {
 	return s.meters.Watch(func(context.Context) error { return diskroom.Check(s.State, s.roomOfAnswer()) })
 }
 
-// Handler answers coordinators. It needs connections of identity.Server.
+// Handler answers coordinators. It requires connections of identity.Server.
 func (s *Server) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.charter.Load().gate.ServeHTTP(w, r) })
 }
@@ -253,7 +255,7 @@ func (s *Server) serve(call func(ctx context.Context, body []byte) ([]byte, erro
 
 var digestForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// find is the training of a digest that is open here, or nil.
+// find returns the open training with this digest, or nil.
 func (s *Server) find(ctx context.Context, id sites.Digest) (*training, error) {
 	unknown := problem.New(problem.UnknownTask, "")
 	if !digestForm.MatchString(string(id)) {
@@ -282,7 +284,7 @@ func (s *Server) find(ctx context.Context, id sites.Digest) (*training, error) {
 	return t, nil
 }
 
-// join takes part in a training that the policy allows: nothing is spent yet.
+// join takes part in a training that the policy allows, without spending anything yet.
 func (s *Server) join(ctx context.Context, body []byte) ([]byte, error) {
 	var about sites.Training
 	if err := sites.Decode(body, &about); err != nil {
@@ -327,13 +329,17 @@ func (s *Server) join(ctx context.Context, body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(keys.Join(id, s.policy().Site, s.charter.Load().key))
+	table, err := s.tableOf(&about)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(keys.Join(id, s.policy().Site, guard.PublicUnits(table), s.charter.Load().key)) // 3.7
 }
 
-// roomOfAnswer is what an answer takes on the disk, at most: 16 bytes a number, in base64.
+// roomOfAnswer is the largest disk space of an answer: 16 bytes per number, in base64.
 func (s *Server) roomOfAnswer() int64 { return int64(s.policy().Numbers)*22 + 1<<12 }
 
-// makeRoom refuses more trainings than can be open.
+// makeRoom refuses more than the maximum number of open trainings.
 func (s *Server) makeRoom(bytes int64) error {
 	if err := diskroom.Check(s.State, 2*bytes); err != nil { // its text, and its set
 		return err
@@ -394,6 +400,9 @@ func (s *Server) begin(ctx context.Context, body []byte) ([]byte, error) {
 	if _, err := s.masksOf(t, body); err != nil {
 		return nil, problem.New(problem.Malformed, "%v", err)
 	}
+	if err := guard.CheckDelta("site", t.about.Delta, set.Units()); err != nil { // 3.8
+		return nil, err
+	}
 	if err := t.folder.write(setFile, body); err != nil {
 		return nil, err
 	}
@@ -405,11 +414,7 @@ func (s *Server) begin(ctx context.Context, body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	table, err := s.tableOf(t)
-	if err != nil {
-		return nil, err
-	}
-	g, err := guard.Open(ctx, t.about.Terms(), table, account, mech.NewExit(rng.System())) // 3.2
+	g, err := s.openGuard(ctx, t, account) // 3.2
 	if err != nil {
 		return nil, err
 	}
@@ -419,6 +424,24 @@ func (s *Server) begin(ctx context.Context, body []byte) ([]byte, error) {
 	}
 	t.responder = &sites.Responder{Guard: g, Honest: t.about.Honest, Values: s.policy().Numbers}
 	return nil, nil
+}
+
+// openGuard charges account for a training, and returns the guard of its rows. If the schema declares
+// persons, each counts for as many rows as it says; in an evaluation for one.
+func (s *Server) openGuard(ctx context.Context, t *training, account guard.Account) (*guard.Guard, error) {
+	table, err := s.tableOf(&t.about)
+	if err != nil {
+		return nil, err
+	}
+	g, err := guard.Open(ctx, t.about.Terms(), table, account, mech.NewExit(rng.System()))
+	if err != nil {
+		return nil, err
+	}
+	most := 1
+	if p := table.Schema().Person; p != nil && t.about.Evaluation == nil {
+		most = p.Rows
+	}
+	return g, g.WeighPersons(most) // 3.6
 }
 
 func (s *Server) masksOf(t *training, set []byte) (*sites.Masks, error) {
@@ -490,7 +513,7 @@ func (s *Server) ask(ctx context.Context, body []byte) ([]byte, error) {
 	return answer, err
 }
 
-// answer makes the answer to a measurement, and keeps it before it leaves.
+// answer makes the answer to a measurement, and stores it before it is sent.
 func (s *Server) answer(ctx context.Context, t *training, a *sites.Ask, digest sites.Digest) ([]byte, error) {
 	if a.Number > s.policy().Measurements {
 		return nil, problem.New(problem.NotAllowed, "more than %d measurements", s.policy().Measurements)
@@ -533,13 +556,10 @@ func (s *Server) answer(ctx context.Context, t *training, a *sites.Ask, digest s
 	return kept.Sums, nil
 }
 
-// resume opens the guard of a training that was charged before, with what its answers have left.
+// resume opens the guard of a training that was charged before, with the price that its answers have
+// left.
 func (s *Server) resume(ctx context.Context, t *training) error {
-	table, err := s.tableOf(t)
-	if err != nil {
-		return err
-	}
-	g, err := guard.Open(ctx, t.about.Terms(), table, guard.Paid(true), mech.NewExit(rng.System()))
+	g, err := s.openGuard(ctx, t, guard.Paid(true))
 	if err != nil {
 		return err
 	}

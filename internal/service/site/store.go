@@ -17,17 +17,17 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// The files of a training, in a folder of its digest. Each is written once, whole, and reaches the disk
-// before anything that follows from it is sent.
+// The files of a training, in a folder named by its digest. Each is written once and atomically, and
+// is on disk before anything that depends on it is sent.
 const (
-	trainingFile = "training.json" // as the coordinator sent it
-	keysFile     = "keys"          // fresh; gone once the training has ended
+	trainingFile = "training.json" // as sent by the coordinator
+	keysFile     = "keys"          // fresh keys; deleted when the training ends
 	setFile      = "set.json"
-	begunFile    = "begun" // the digest of the rows: the ledger was charged
+	begunFile    = "begun" // the digest of the rows: the ledger has been charged
 	endedFile    = "ended"
 )
 
-// answerHead is what the purse must know of an answer, and what it answers.
+// answerHead holds what the purse needs from an answer, and the answered measurement.
 type answerHead struct {
 	Ask     sites.Digest `json:"ask"`
 	Label   string       `json:"label"`
@@ -36,10 +36,11 @@ type answerHead struct {
 	Sums    []byte       `json:"sums"` // masked
 }
 
-// CoordinatorNames matches the names in Coordinator.State: a kill may leave a part of a file.
+// CoordinatorNames matches the file names in Coordinator.State. A killed process may leave a partial
+// file.
 const CoordinatorNames = `(training|set)\.json(\.part\d+)?`
 
-// folder is that of one training.
+// folder is the folder of one training.
 type folder string
 
 func (f folder) answer(number int) string { return fmt.Sprintf("answer-%06d", number) }
@@ -49,7 +50,7 @@ func (f folder) has(name string) bool {
 	return err == nil
 }
 
-// read returns nil if there is no such file.
+// read returns nil if the file does not exist.
 func (f folder) read(name string) ([]byte, error) {
 	b, err := os.ReadFile(filepath.Join(string(f), name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -65,7 +66,7 @@ func (f folder) write(name string, b []byte) error {
 	})
 }
 
-// keep writes a file that was not there, or fails: of two processes on one state, one answers.
+// keep creates a file, and fails if it exists: of two processes with the same state, only one answers.
 func (f folder) keep(name string, b []byte) (err error) {
 	part := fmt.Sprintf("%s.%d", name, os.Getpid())
 	if err := f.write(part, b); err != nil {
@@ -94,7 +95,7 @@ func (f folder) readAnswer(number int) (*answerHead, error) {
 	return &h, json.Unmarshal(b, &h)
 }
 
-// erase leaves the mark that the training ended, and nothing else.
+// erase leaves only the mark that the training has ended.
 func (f folder) erase() error {
 	if err := f.write(endedFile, nil); err != nil {
 		return err
@@ -114,7 +115,7 @@ func (f folder) erase() error {
 	return err
 }
 
-// sweep erases what a kill has left of trainings that had ended.
+// sweep erases the remains of ended trainings after a process was killed.
 func sweep(dir string) error {
 	all, err := os.ReadDir(dir)
 	if err != nil {

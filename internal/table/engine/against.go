@@ -4,7 +4,7 @@ package engine
 
 import "github.com/discreet-dp/discreet/internal/table/schema"
 
-// SchemaAgainst is the schema of a view against one class of the label of s: see Table.Against.
+// SchemaAgainst returns the schema of a view against one class of the label of s: see Table.Against.
 func SchemaAgainst(s *schema.Schema, class int) *schema.Schema {
 	view := *s
 	view.Label.Levels = []schema.Level{{Value: "(rest)"}, s.Label.Levels[class]}

@@ -10,27 +10,26 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// LossQuestion asks for a Loss, its gradient and its Hessian at Coef, the intercept last, summed
-// over rows of Space that are shaped by Rows. The label must be binary.
+// LossQuestion asks for a Loss, its gradient and its Hessian at Coef, which has the intercept last,
+// summed over rows of Space that are shaped by Rows. The label must be binary.
 type LossQuestion struct {
 	Space       *feature.Space
 	Loss        Loss
 	Rows        Rows
 	Coef        []float64
-	Value, Hess bool // whether the loss itself and its Hessian are wanted
-	// Halvings picks a sample of the rows, about one of 2^Halvings: see Margins.Sample.
+	Value, Hess bool // whether the loss itself and its Hessian are requested
+	// Halvings selects a sample of the rows, about one in 2^Halvings: see Margins.Sample.
 	Halvings int
 }
 
-// ExactSums is LossSums in whole numbers: addition is exact, hence the same for any order of the
-// rows. A row's numbers are rounded before they are added, in units that depend on the question
-// alone.
+// ExactSums is LossSums in whole numbers: addition is exact, and hence the same for any order of the
+// rows. A row's numbers are rounded before they are added, in units that depend on the question alone.
 type ExactSums struct {
-	Rows  uint64 // how many were added up
-	Whole Wide   // of the losses
-	Part  Wide   // of the losses, what is beyond whole numbers
+	Rows  uint64 // number of rows
+	Whole Wide   // of the losses, integer part
+	Part  Wide   // of the losses, fractional part
 	Grad  []Wide // the intercept last
-	Hess  []Wide // the upper triangle, row by row; nil if it was not asked for
+	Hess  []Wide // the upper triangle, row by row; nil if not requested
 }
 
 // Add adds the sums over other rows.
@@ -46,13 +45,13 @@ func (s *ExactSums) Add(t *ExactSums) {
 	}
 }
 
-// Wide is a whole number of 128 bits, High·2^64 + Low.
+// Wide is a 128-bit integer, High·2^64 + Low.
 type Wide struct {
 	High int64
 	Low  uint64
 }
 
-// WideOf is x.
+// WideOf converts x.
 func WideOf(x int64) Wide { return Wide{x >> 63, uint64(x)} }
 
 // Add adds v.
@@ -69,7 +68,7 @@ func (w *Wide) AddProduct(a, b int64) {
 	w.Add(Wide{int64(high), low})
 }
 
-// Float is w·2^exp, to a relative error of 2^-52.
+// Float returns w·2^exp, with a relative error of 2^-52.
 func (w Wide) Float(exp int) float64 {
 	sign := 1.0
 	if w.High < 0 {
@@ -80,26 +79,26 @@ func (w Wide) Float(exp int) float64 {
 	return sign * (math.Ldexp(float64(uint64(w.High)), exp+64) + math.Ldexp(float64(w.Low), exp))
 }
 
-// What rows' numbers are rounded to, as exponents of two.
+// The units to which rows' numbers are rounded, as exponents of two.
 const (
-	// FeatureExp is that of the unit of features, which lie in [-1, 1].
+	// FeatureExp is the exponent of the unit of features, which are in [-1, 1].
 	FeatureExp = -40
-	// SlopeBits is how many units of slopes make the longest that a row can have, at least.
+	// SlopeBits is the minimum number of units, as a logarithm, of the longest possible row's slopes.
 	SlopeBits = 47
-	// CurveBits is the same of second derivatives.
+	// CurveBits is the same for second derivatives.
 	CurveBits = 37
-	// PartExp is that of the unit of ExactSums.Part.
+	// PartExp is the exponent of the unit of ExactSums.Part.
 	PartExp = -47
 )
 
 // LossUnits are the units of the ExactSums of a question.
 type LossUnits struct {
-	Short        bool    // rows may be shortened one by one; else Scale is all that happens to them
-	Scale        float64 // what sums are to be multiplied by for a gradient, its square for a Hessian
+	Short        bool    // rows may be clipped one by one; otherwise they are only multiplied by Scale
+	Scale        float64 // factor of sums for a gradient; its square is the factor for a Hessian
 	Slope, Curve int     // exponents of the units of slopes and second derivatives
 }
 
-// UnitsOf are the units of losses of rows that weigh at most most.
+// UnitsOf returns the units of losses of rows with weights of at most most.
 func UnitsOf(sp *feature.Space, l Loss, r Rows, most float64) LossUnits {
 	u, longest := LossUnits{Scale: r.Scale}, 1.0
 	if u.Short = r.Scale*math.Sqrt(float64(len(sp.Columns)+1)) > r.Norm; u.Short {
@@ -111,7 +110,7 @@ func UnitsOf(sp *feature.Space, l Loss, r Rows, most float64) LossUnits {
 	return u
 }
 
-// Largest is the most that a row can weigh.
+// Largest returns the largest possible weight of a row.
 func (r Rows) Largest() float64 {
 	most := 0.0
 	for _, w := range r.Weights {
@@ -126,14 +125,14 @@ func (r Rows) Largest() float64 {
 // maxReach bounds the scores that can be added up exactly.
 const maxReach = 0x1p900
 
-// Bounded reports whether scores of these coefficients can be added up: they are finite, and so
-// is every sum.
+// Bounded reports whether scores with these coefficients can be added up: they, and all sums, are
+// finite.
 func Bounded(sp *feature.Space, coef []float64) bool {
 	d := len(coef) - 1
 	return sp.Reach(coef[:d])+math.Abs(coef[d]) < maxReach
 }
 
-// Floats are the sums that answer q, which UnitsOf(q) are of; not numbers where scores are not
+// Floats converts the sums that answer q, with units UnitsOf(q); the result is NaN if scores are not
 // Bounded.
 func (s *ExactSums) Floats(q *LossQuestion, u LossUnits) *LossSums {
 	dim := len(q.Coef)
@@ -160,8 +159,8 @@ func (s *ExactSums) Floats(q *LossQuestion, u LossUnits) *LossSums {
 	return out
 }
 
-// HalvingsFor is how often so many rows must be halved to be about as many as are wanted, or
-// more.
+// HalvingsFor returns how often the given number of rows must be halved to leave about as many as
+// wanted, or more.
 func HalvingsFor(rows, wanted int) (halvings int) {
 	for ; rows/2 >= max(1, wanted) && halvings < MaxHalvings; halvings++ {
 		rows /= 2
@@ -169,10 +168,10 @@ func HalvingsFor(rows, wanted int) (halvings int) {
 	return halvings
 }
 
-// MaxHalvings is the most that a sample can be halved.
+// MaxHalvings is the largest number of halvings of a sample.
 const MaxHalvings = 32
 
-// CheckLength refuses coefficients that are not one for each feature and the intercept.
+// CheckLength requires one coefficient for each feature, and one for the intercept.
 func CheckLength(sp *feature.Space, coef []float64) error {
 	if len(coef) != sp.Width()+1 {
 		return fmt.Errorf("engine: losses: coef must have %d numbers, one per feature and the intercept (got %d)",

@@ -9,13 +9,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Loss is a convex loss of a margin z, the score if the label is positive
-// and its opposite elsewhere. Its slope lies in [-1, 0]. The zero value is the
-// logistic loss log(1+exp(-z)).
+// Loss is a convex loss of a margin z: the score if the label is positive, otherwise its negative. Its
+// slope is in [-1, 0]. The zero value is the logistic loss log(1+exp(-z)).
 type Loss struct {
-	// Huber, where > 0, is the half-width h of the Huber-hinge: the hinge
-	// max(0, 1-z), with the parabola (1+h-z)²/(4h) in place of its corner where
-	// |1-z| ≤ h.
+	// Huber, if > 0, is the half-width h of the Huber-hinge: the hinge max(0, 1-z), with the parabola
+	// (1+h-z)²/(4h) instead of its corner if |1-z| ≤ h.
 	Huber float64
 }
 
@@ -27,7 +25,7 @@ func (l Loss) Curvature() float64 {
 	return 0.25
 }
 
-// At is the loss of one margin with its first two derivatives.
+// At returns the loss of one margin with its first two derivatives.
 func (l Loss) At(z float64) (value, slope, curve float64) {
 	if l.Huber > 0 {
 		switch h := l.Huber; {
@@ -48,10 +46,10 @@ func (l Loss) At(z float64) (value, slope, curve float64) {
 	return value, slope, e / ((1 + e) * (1 + e))
 }
 
-// Rows says how a row enters: as t·(features, 1), the last entry being the
-// intercept's, with t = min(Scale, Norm/‖(features, 1)‖). So no row is longer
-// than Norm. It counts Weights[code] times, by the code of its label in the
-// whole table, also if that is asked Against one class; nil: once.
+// Rows determines the scaling and the weight of a row. A row is t·(features, 1), with the intercept's
+// entry last and t = min(Scale, Norm/‖(features, 1)‖), so that no row is longer than Norm. Its weight
+// is Weights[code], by the code of its label in the whole table, even in a view Against one class;
+// nil: one.
 type Rows struct {
 	Scale, Norm float64
 	Weights     []float64
@@ -63,7 +61,7 @@ type Cuts struct {
 	Count       int     // at least 1
 }
 
-// At is threshold k, from 0.
+// At returns threshold k, from 0.
 func (c Cuts) At(k int) float64 { return c.First + float64(k)*c.Step }
 
 // Check refuses a question about scores that coef makes and these cuts.

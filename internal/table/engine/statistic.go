@@ -9,25 +9,25 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Statistic is a sum over rows, as a value. What a row adds follows from the codes of its own cells,
-// its label, what it weighs and the parameters of the statistic, which are fixed before the pass: not
-// from its number, from another row or from what was added before. It is in whole numbers and of
-// bounded size, whatever the parameters are.
+// Statistic is a sum over rows, as a value. A row's contribution is a function of the codes of its own
+// cells, its label, its weight and the parameters of the statistic, which are fixed before the pass.
+// It does not depend on the row's number, on other rows or on earlier sums. It consists of whole
+// numbers of bounded size, for any parameters.
 type Statistic interface {
-	// Size is the number of sums over the rows of a view. It refuses a view that the statistic is not
-	// for.
+	// Size returns the number of sums over the rows of a view. It refuses a view that the statistic
+	// does not support.
 	Size(v *View) (int, error)
-	// Columns lists the columns, indices into the schema's, whose codes are read, one as often as it
-	// is read; those of a Score are not among them.
+	// Columns lists the columns, as indices into the schema's, whose codes are read, each as often as
+	// it is read; those of a Score are not included.
 	Columns() []int
-	// Adder adds up what run holds, in one goroutine. As yet that is no row: codes have their width
-	// alone.
+	// Adder returns an adder for the content of run, for one goroutine. run has no rows yet: its codes
+	// only have their widths.
 	Adder(run *Run) Adder
 }
 
 // Adder adds up the rows of one Run after another.
 type Adder interface {
-	// Add adds the rows that the run holds now.
+	// Add adds the current rows of the run.
 	Add()
 	// AddTo adds the sums over all rows so far to sums.
 	AddTo(sums []int64)
@@ -36,7 +36,7 @@ type Adder interface {
 // Scored is a statistic of rows' scores.
 type Scored interface {
 	Statistic
-	// Score is nil if all rows score the same, or what they score cannot be kept.
+	// Score returns nil if all rows have the same score, or if scores cannot be cached.
 	Score() Score
 }
 
@@ -61,30 +61,30 @@ func ColumnsRead(s Statistic, known int) []int {
 // Score gives each row some numbers. It grows by terms, so an engine may keep rows' numbers from one
 // question to the next and add only what is new.
 type Score interface {
-	// Width is the number of numbers that a row has.
+	// Width returns how many numbers a row has.
 	Width() int
-	// Len is the number of terms.
+	// Len returns the number of terms.
 	Len() int
-	// TermColumns lists the columns that terms read, from number from on.
+	// TermColumns lists the columns that the terms from the given one on read.
 	TermColumns(from int) []int
-	// Extends reports whether the score is old with terms added to it, or with none.
+	// Extends reports whether the score consists of old and possibly more terms.
 	Extends(old Score) bool
-	// Keep is a copy that does not grow or change with the score.
+	// Keep returns a copy that does not change when the score grows.
 	Keep() Score
-	// Scorer brings the scores of the rows in run, where the terms before number from are added, to
-	// those of all terms. If from is 0 they are of no score yet.
+	// Scorer returns a function that adds the terms from the given one on to the scores of the rows in
+	// run. If from is 0, the scores are uninitialised.
 	Scorer(run *Run, from int) func()
 }
 
-// View is what the rows of a table have in common when they are asked about.
+// View describes a view of a table for questions.
 type View struct {
-	Schema  *schema.Schema // its label is the one that is asked about
+	Schema  *schema.Schema // its label is that of the view
 	Whole   bool           // the label has the classes of the table: see Table.Against
-	Weighed bool           // rows weigh what their persons allow
-	Label   [1 << 8]uint8  // the code of a label by that in the table
+	Weighed bool           // rows are weighted by persons
+	Label   [1 << 8]uint8  // the label's code in the view, by its code in the table
 }
 
-// NewView is a view of a table of schema s against a class of its label, or WholeLabel.
+// NewView returns the view of a table of schema s against a class of its label, or WholeLabel.
 func NewView(s *schema.Schema, against int) *View {
 	v := &View{Schema: s, Whole: against == WholeLabel}
 	if !v.Whole {
@@ -97,10 +97,10 @@ func NewView(s *schema.Schema, against int) *View {
 	return v
 }
 
-// WholeLabel stands for the class of a view that is not against one.
+// WholeLabel is the class of a view of the whole label.
 const WholeLabel = -1
 
-// Positive is, by a label's code in the table, 1 if the label is the positive one of two.
+// Positive returns, by a label's code in the table, 1 if the label is the positive one of two.
 func (v *View) Positive() (of [1 << 8]uint8) {
 	for code, c := range v.Label {
 		if int(c) == v.Schema.Label.Positive {
@@ -110,12 +110,12 @@ func (v *View) Positive() (of [1 << 8]uint8) {
 	return of
 }
 
-// Run is some rows of a table, one after another. Nothing in it says where in the table they are.
+// Run is some consecutive rows of a table. It does not show their position in the table.
 type Run struct {
 	*View
-	Cols    []column.Column // parallel to the schema's Columns; codes of columns that no one named are not there
-	Labels  []uint8         // as the table has them
-	Weights []uint32        // in units of 1/WeightOne; nil if every row counts once
+	Cols    []column.Column // parallel to the schema's Columns; only requested columns have codes
+	Labels  []uint8         // codes of the table
+	Weights []uint32        // in units of 1/WeightOne; nil if all rows have weight one
 	Scores  []int32         // by row, then number of a Score
 }
 

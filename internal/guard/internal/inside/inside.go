@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package inside is the pass to what a guard keeps from learners, and how it keeps that. The compiler lets packages below
-// internal/guard alone import it.
+// Package inside contains the pass that gives access to what a guard hides from learners, and the way
+// of hiding it. The compiler lets only packages below internal/guard import it.
 package inside
 
-// Pass opens guard.Guard.Inside. One that Take has not made, as the zero value that type inference
-// can make anywhere, opens nothing.
+// Pass opens guard.Guard.Inside. Only a pass made by Take does. The zero value, which type inference
+// can make anywhere, does not.
 type Pass struct{ taken bool }
 
 // Take makes a pass.
@@ -14,9 +14,9 @@ func Take() Pass { return Pass{true} }
 // Opens reports whether Take made p.
 func (p Pass) Opens() bool { return p.taken }
 
-// Sealed holds what no learner may see. Package fmt shows the fields of any struct, even those that the
-// compiler hides, but not what a function returns.
+// Sealed hides a value from learners. Package fmt shows the fields of any struct, even unexported
+// ones, but not the result of a function.
 type Sealed[T any] func() T
 
-// Seal holds x.
+// Seal hides x.
 func Seal[T any](x T) Sealed[T] { return func() T { return x } }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package blocks keeps coded rows in blocks, in a file or wherever bytes can be kept, and answers
-// questions about them block by block: only the columns that a question is about come into
-// memory, and only of as many blocks as there are processors.
+// Package blocks stores coded rows in blocks, in a file or any other byte storage, and answers
+// questions about them block by block. Only the columns that a question needs are read into memory,
+// for as many blocks at a time as there are processors.
 package blocks
 
 import (
@@ -20,29 +20,29 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// A block is magic, the length of its header in 4 bytes, the header in JSON, and the sections that
-// the header lists, which are little-endian. Every section has a checksum, so a block whose
-// header is the same holds the same rows.
+// A block consists of magic, the length of its header in 4 bytes, the header in JSON, and the sections
+// that the header lists, which are little-endian. Every section has a checksum, so that blocks with
+// the same header hold the same rows.
 const magic = "DSCBLK01"
 
 const maxHeader = 16 << 20
 
 type header struct {
-	Schema  string       `json:"schema"` // of the schema's file, SHA-256
+	Schema  string       `json:"schema"` // SHA-256 of the schema's file
 	Rows    int          `json:"rows"`
 	Columns []columnPart `json:"columns"` // by column of the schema
 	Labels  section      `json:"labels"`
-	Persons *section     `json:"persons,omitempty"` // whose rows are, if the schema declares persons
+	Persons *section     `json:"persons,omitempty"` // the persons of the rows, if the schema declares persons
 }
 
 type columnPart struct {
-	Width  int     `json:"width,omitempty"` // bytes of a code; 0 if the column is not read
+	Width  int     `json:"width,omitempty"` // bytes per code; 0 if the column is not read
 	Codes  section `json:"codes"`
 	Number bool    `json:"number,omitempty"`
 	Values section `json:"values"`
 }
 
-// section is bytes behind the header.
+// section is a range of bytes after the header.
 type section struct {
 	At  int64  `json:"at"`
 	Len int64  `json:"len"`
@@ -51,10 +51,10 @@ type section struct {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// ID names the rows of a block: two blocks have the same only if they hold the same codes.
+// ID identifies the rows of a block: two blocks have the same ID only if they hold the same codes.
 type ID [16]byte
 
-// schemaID names a schema in blocks.
+// schemaID identifies a schema in blocks.
 func schemaID(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text)) }
 
 // Encode writes a labelled table as a block. text is the schema's file.
@@ -63,8 +63,8 @@ func Encode(t *dataset.Table, text []byte) ([]byte, error) {
 	return append(head, body...), err
 }
 
-// encodeParts is Encode in two parts: what stands before the sections, and the sections, for which
-// it uses the memory of body.
+// encodeParts is Encode in two parts: the part before the sections, and the sections, for which it
+// uses the memory of body.
 func encodeParts(t *dataset.Table, text, body []byte) (head, sections []byte, err error) {
 	if t.Labels == nil {
 		return nil, nil, errors.New("blocks: the table was read without labels")
@@ -149,11 +149,11 @@ var errBlock = errors.New("blocks: damaged block")
 type parsed struct {
 	header
 	id   ID
-	body int64 // where the sections begin
+	body int64 // offset of the sections
 }
 
-// parseHeader reads the header of a block of size bytes of which head is the beginning, for a
-// table of schema s, whose file is named id.
+// parseHeader reads the header of a block of size bytes that begins with head, for a table of schema
+// s, whose file has the given id.
 func parseHeader(head []byte, size int64, s *schema.Schema, id string) (*parsed, error) {
 	if len(head) < len(magic)+4 || string(head[:len(magic)]) != magic {
 		return nil, errBlock
@@ -200,10 +200,10 @@ func (s *section) fits(size int64, want int) bool {
 	return s.Len == int64(want) && s.At >= 0 && s.At <= size-s.Len
 }
 
-// reading returns the bytes of a section, which may be in the memory of into.
+// reading returns the bytes of a section, possibly in the memory of into.
 type reading func(s section, into []byte) ([]byte, error)
 
-// checked is the bytes of a section whose checksum holds.
+// checked returns the bytes of a section after verifying its checksum.
 func (read reading) checked(s section, into []byte) ([]byte, error) {
 	b, err := read(s, into)
 	if err == nil && crc32.Checksum(b, castagnoli) != s.CRC {
@@ -212,20 +212,20 @@ func (read reading) checked(s section, into []byte) ([]byte, error) {
 	return b, err
 }
 
-// room is memory for the codes of a block, and then of another one.
+// room is memory for the codes of a block, which is reused for the next one.
 type room struct {
-	wide []byte         // codes of more than a byte, as they are in a file
+	wide []byte         // multi-byte codes, as in a file
 	cols []column.Codes // by column of the schema
 }
 
-// loadPersons reads whose rows are.
+// loadPersons reads the persons of the rows.
 func (p *parsed) loadPersons(read reading) ([]uint32, error) {
 	b, err := read.checked(*p.Persons, nil)
 	return readCodes(b, 4, column.Codes{}).U32, err
 }
 
-// load reads the given columns with read, and the labels if they are not nil already. Codes may
-// be in the memory of r.
+// load reads the given columns with read, and the labels if they are nil. Codes may use the memory of
+// r.
 func (p *parsed) load(t *dataset.Table, cols []int, read reading, r *room) error {
 	if len(r.cols) < len(p.Columns) {
 		r.cols = make([]column.Codes, len(p.Columns))
@@ -285,7 +285,7 @@ func (p *parsed) loadCodes(c *columnPart, read reading, r *room, spare *column.C
 	return *spare, nil
 }
 
-// readCodes reads codes of a width, those of more than a byte into the memory of spare.
+// readCodes reads codes of a width. Multi-byte codes use the memory of spare.
 func readCodes(b []byte, width int, spare column.Codes) (c column.Codes) {
 	switch width {
 	case 1:
@@ -304,7 +304,7 @@ func readCodes(b []byte, width int, spare column.Codes) (c column.Codes) {
 	return c
 }
 
-// sized is n values, in the memory of s if there is enough; not nil.
+// sized returns a slice of n values, in the memory of s if it is large enough; it is not nil.
 func sized[T any](s []T, n int) []T {
 	if s == nil || n > cap(s) {
 		return make([]T, n)
@@ -319,7 +319,7 @@ type Block struct {
 	bytes []byte
 }
 
-// Decode reads a block for a table of schema s, whose file is text. It keeps b.
+// Decode reads a block for a table of schema s, whose file is text. It retains b.
 func Decode(b []byte, s *schema.Schema, text []byte) (*Block, error) {
 	p, err := parseHeader(b, int64(len(b)), s, schemaID(text))
 	if err != nil {
@@ -328,14 +328,13 @@ func Decode(b []byte, s *schema.Schema, text []byte) (*Block, error) {
 	return &Block{p, s, b}, nil
 }
 
-// ID is the name of the block's rows.
+// ID returns the ID of the block's rows.
 func (b *Block) ID() ID { return b.id }
 
-// Rows is the number of rows that the block has.
+// Rows returns the number of rows in the block.
 func (b *Block) Rows() int { return b.parsed.Rows }
 
-// Table is the rows, with the given columns alone. Codes that the columns cannot hold are
-// refused.
+// Table returns the rows with the given columns only. It refuses codes that the columns cannot hold.
 func (b *Block) Table(cols []int) (*dataset.Table, error) {
 	t := &dataset.Table{Schema: b.s, Rows: b.Rows(), Cols: make([]column.Column, len(b.Columns))}
 	err := b.load(t, cols, func(s section, _ []byte) ([]byte, error) {
@@ -361,7 +360,7 @@ func (b *Block) Table(cols []int) (*dataset.Table, error) {
 	return t, nil
 }
 
-// Persons reads whose rows are, for a schema that declares persons.
+// Persons returns the persons of the rows, for a schema that declares persons.
 func (b *Block) Persons() ([]uint32, error) {
 	return b.loadPersons(func(s section, _ []byte) ([]byte, error) { return b.bytes[b.body+s.At:][:s.Len:s.Len], nil })
 }

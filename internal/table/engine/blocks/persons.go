@@ -13,19 +13,19 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// persons are the persons of all rows of a store, counted over all blocks: what a row weighs does
-// not depend on the block it lies in (1.2).
+// persons are the persons of all rows of a store, counted over all blocks: the weight of a row does
+// not depend on its block (1.2).
 type persons struct {
 	memory.PersonCounts
 	st *Store
 }
 
-// view is the same rows, to be asked in another way.
+// view returns the same rows for other questions.
 func (p *persons) view(s *schema.Schema) *Store {
 	return p.st.part(s, slices.Collect(maps.Keys(p.st.blocks)))
 }
 
-// part is the rows of some blocks, to be asked by another schema.
+// part returns the rows of some blocks, under another schema.
 func (st *Store) part(s *schema.Schema, ks []int) *Store {
 	out := &Store{s: s, text: st.text, file: st.file, most: st.most, whole: st, blocks: map[int]*stored{}}
 	for _, k := range ks {
@@ -34,7 +34,7 @@ func (st *Store) part(s *schema.Schema, ks []int) *Store {
 	return out
 }
 
-// PersonsOf reads whose the rows of block k are.
+// PersonsOf returns the persons of the rows of block k.
 func (st *Store) PersonsOf(k int) ([]uint32, error) {
 	b := st.blocks[k]
 	of, err := b.loadPersons(st.readAt(b))
@@ -44,15 +44,16 @@ func (st *Store) PersonsOf(k int) ([]uint32, error) {
 	return of, nil
 }
 
-// Weighed is the rows of some blocks, weighed by their persons. It must not outlive st.
+// Weighed returns the rows of some blocks, weighted by their persons. It must not be used after st is
+// closed.
 func (st *Store) Weighed(ks []int, byPerson []uint32) *Store {
 	v := st.part(st.s, ks)
 	v.weights = byPerson
 	return v
 }
 
-// Counted is the rows of some blocks, of each of these the given ones, ascending, or all where
-// drawn is nil. Each row counts once. It must not outlive st.
+// Counted returns the rows of some blocks: in each the given ones, ascending, or all if drawn is nil.
+// Each row has weight one. It must not be used after st is closed.
 func (st *Store) Counted(ks []int, drawn [][]int) *Store {
 	v := st.part((&persons{st: st}).withoutPersons(), ks)
 	for i, rows := range drawn {
@@ -61,22 +62,22 @@ func (st *Store) Counted(ks []int, drawn [][]int) *Store {
 	return v
 }
 
-// withoutPersons is the schema of rows that are units of their own.
+// withoutPersons returns the schema of rows that are units of their own.
 func (p *persons) withoutPersons() *schema.Schema {
 	s := *p.st.s
 	s.Person = nil
 	return &s
 }
 
-// Weigh implements engine.Persons. Memory 4 bytes per person.
+// Weigh implements engine.Persons. It needs 4 bytes per person.
 func (p *persons) Weigh(most int) engine.Table {
 	v := p.view(p.st.s)
 	v.weights = p.Weights(most)
 	return question.NewTable(v.s, v.Rows(), v).WithPersons(p)
 }
 
-// Draw implements engine.Persons: the rows that memory would draw. Memory as of a memory.Drawing,
-// and 8 bytes per drawn row afterwards.
+// Draw implements engine.Persons. It draws the same rows as package memory. It needs as much memory as
+// a memory.Drawing, and 8 bytes per drawn row afterwards.
 func (p *persons) Draw(most int, fill bool, below func(n uint64) uint64) engine.Table {
 	v := p.view(p.withoutPersons())
 	d, lots, before := memory.NewDrawing(most, fill), memory.NewLots(below), 0

@@ -18,48 +18,50 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Store keeps blocks in one file, which has no name from the start (if the system lets it):
-// no coded row outlives the process, however that ends.
+// Store stores blocks in one file, which has no name (if the system allows it), so that no coded row
+// outlives the process, however it ends.
 type Store struct {
 	s    *schema.Schema
 	text []byte
 	file *os.File
-	most int64 // bytes that scores of rows may take from one question to the next
+	most int64 // bytes for scores of rows between questions
 
 	mu     sync.Mutex
 	end    int64
 	blocks map[int]*stored
 	counts memory.PersonCounts // of all blocks, if the schema declares persons
 
+	unsettled bool // what a person's rows count for
+
 	// Of a view, in which it is settled what a person's rows count for.
 	weights []uint32 // by person; nil if rows count once
 	failed  error    // the answer to every question
-	whole   *Store   // of which these rows are a part; nil for none
+	whole   *Store   // the store of which these rows are a part; nil for none
 }
 
 type stored struct {
 	*parsed
-	at int64 // in the file
+	at int64 // offset in the file
 
-	drawn []int // the rows that count, ascending; nil for all
+	drawn []int // the rows in use, ascending; nil for all
 
 	mu   sync.Mutex
-	rows *dataset.Table // nil, or what rows' scores are kept for: its labels, and no column between questions
+	rows *dataset.Table // nil, or the rows whose scores are kept, with their labels and no columns between questions
 	tab  *memory.Table
 }
 
-// NewStore makes a store in the folder dir, "" for the system's for temporary files. text is the
-// file of schema s. Between two questions it keeps at most most bytes about rows in memory.
+// NewStore makes a store in the folder dir, "" for the system's temporary folder. text is the file of
+// schema s. Between two questions it keeps at most most bytes about rows in memory.
 func NewStore(s *schema.Schema, text []byte, dir string, most int64) (*Store, error) {
 	f, err := os.CreateTemp(dir, "discreet-blocks-*")
 	if err != nil {
 		return nil, fmt.Errorf("blocks: %w", err)
 	}
 	os.Remove(f.Name()) // else Close does
-	return &Store{s: s, text: text, file: f, most: most, blocks: map[int]*stored{}}, nil
+	return &Store{s: s, text: text, file: f, most: most, blocks: map[int]*stored{}, unsettled: s.Person != nil}, nil
 }
 
-// Close gives the file's space back.
+// Close releases the file's space.
 func (st *Store) Close() error {
 	err := st.file.Close()
 	if gone := os.Remove(st.file.Name()); gone != nil && !errors.Is(gone, os.ErrNotExist) {
@@ -68,7 +70,7 @@ func (st *Store) Close() error {
 	return err
 }
 
-// Put keeps block k. Several goroutines may call it at once.
+// Put stores block k. It is safe for concurrent use.
 func (st *Store) Put(k int, t *dataset.Table) error {
 	spare, _ := bodies.Get().(*[]byte)
 	if spare == nil {
@@ -104,11 +106,11 @@ func (st *Store) Put(k int, t *dataset.Table) error {
 	return nil
 }
 
-// bodies are what blocks are written in: memory that was used before costs less than new memory,
-// which the system clears, page by page.
+// bodies are buffers for writing blocks: reused memory costs less than new memory, which the system
+// clears page by page.
 var bodies sync.Pool // of *[]byte
 
-// Rows is the number of rows that all blocks have.
+// Rows returns the number of rows in all blocks.
 func (st *Store) Rows() (rows int) {
 	for _, b := range st.blocks {
 		if b.drawn != nil {
@@ -120,21 +122,21 @@ func (st *Store) Rows() (rows int) {
 	return rows
 }
 
-// Table answers from all blocks.
+// Table returns a table that answers from all blocks.
 func (st *Store) Table() *question.Table {
 	t := question.NewTable(st.s, st.Rows(), st)
-	if st.s.Person == nil {
+	if !st.unsettled {
 		return t
 	}
 	return t.WithPersons(&persons{st.counts, st})
 }
 
-// Ask implements question.Asker: as many blocks at once as there are processors.
+// Ask implements question.Asker. It processes as many blocks at once as there are processors.
 func (st *Store) Ask(ctx context.Context, q *question.Question) (*question.Sums, error) {
 	switch {
 	case st.failed != nil:
 		return nil, st.failed
-	case st.s.Person != nil && st.weights == nil:
+	case st.unsettled:
 		return nil, fmt.Errorf("blocks: %s cannot be asked before it is settled what a person's rows count for", q.Kind)
 	}
 	var all []*stored
@@ -175,7 +177,7 @@ func (st *Store) Ask(ctx context.Context, q *question.Question) (*question.Sums,
 	return sum.Sum()
 }
 
-// rooms are what blocks are read into, as bodies are what they are written in.
+// rooms are buffers for reading blocks, as bodies are for writing.
 var rooms sync.Pool // of *room
 
 func takeRoom() *room {
@@ -185,20 +187,20 @@ func takeRoom() *room {
 	return new(room)
 }
 
-// AskBlock is Ask about block k alone.
+// AskBlock is Ask for block k only.
 func (st *Store) AskBlock(ctx context.Context, k int, q *question.Question) (*question.Sums, error) {
 	r := takeRoom()
 	defer rooms.Put(r)
 	return st.askBlock(ctx, st.blocks[k], q, st.keepsScores(q), r)
 }
 
-// ID names the rows of block k.
+// ID returns the ID of the rows of block k.
 func (st *Store) ID(k int) ID { return st.blocks[k].id }
 
-// RowsOf is the number of rows that block k has.
+// RowsOf returns the number of rows in block k.
 func (st *Store) RowsOf(k int) int { return st.blocks[k].Rows }
 
-// keepsScores reports whether what rows score may be kept until the next question about them.
+// keepsScores reports whether the scores of rows may be kept until the next question about them.
 func (st *Store) keepsScores(q *question.Question) bool {
 	score := q.Score()
 	if score == nil {
@@ -255,7 +257,7 @@ func (st *Store) readAt(b *stored) reading {
 	}
 }
 
-// tableOf answers from the rows of a block, as they count.
+// tableOf returns a table that answers from the rows in use of a block.
 func (st *Store) tableOf(b *stored, rows *dataset.Table) (*memory.Table, error) {
 	switch {
 	case st.weights != nil:

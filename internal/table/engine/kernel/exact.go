@@ -17,8 +17,8 @@ import (
 // unit, so few that their sum is exact in any order; slopes and second derivatives are rounded
 // before they are added.
 
-// rounder added to a number and taken off again leaves the nearest multiple of its unit: the
-// unit is that of its own last bit, for numbers of at most half of it by a power of two.
+// rounder rounds a number to the nearest multiple of its unit if it is added to the number and
+// subtracted again. The unit is that of rounder's own last bit, for numbers that are small enough.
 type rounder float64
 
 // rounderTo rounds numbers of less than 2^51 units of 2^exp.
@@ -26,43 +26,43 @@ func rounderTo(exp int) rounder { return rounder(math.Ldexp(3, 51+exp)) }
 
 func (r rounder) round(x float64) float64 { return x + float64(r) - float64(r) }
 
-// units is x in units, rounded.
+// units returns x in units, rounded.
 func (r rounder) units(x float64) int64 {
 	return int64(math.Float64bits(x+float64(r)) - math.Float64bits(float64(r)))
 }
 
-// roundFeature is what a feature counts as: as near as 2^-41.
+// roundFeature returns the rounded value of a feature, with an error of at most 2^-41.
 func roundFeature(x float64) float64 { return rounderTo(engine.FeatureExp).round(x) }
 
 const featureUnits = 1 << -engine.FeatureExp
 
-// featureInUnits is a rounded feature.
+// featureInUnits returns a rounded feature in units.
 func featureInUnits(x float64) int64 { return int64(x * featureUnits) }
 
-// hashFeature is what a feature that is not zero adds to the sum that picks rows for samples.
+// hashFeature returns the contribution of a non-zero feature to the sum that selects rows for samples.
 func hashFeature(index int, value float64) uint64 {
 	return mixBits(math.Float64bits(value) + uint64(index+1)*0x9e3779b97f4a7c15)
 }
 
-// mixBits is the finaliser of SplitMix64.
+// mixBits is the finalizer of SplitMix64.
 func mixBits(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }
 
-// countHalvings is how often samples may be halved and still have a row whose features hash to
-// these sums.
+// countHalvings returns how often samples may be halved and still contain a row whose features hash to
+// this sum.
 func countHalvings(hash uint64) int {
 	return min(bits.LeadingZeros64(mixBits(hash)), engine.MaxHalvings)
 }
 
-// terms is what the rows of one question have in common.
+// terms holds what is common to the rows of one question.
 type terms struct {
 	engine.LossUnits
 	loss         engine.Loss
 	coef         []float64 // times Scale
-	score        rounder   // of what one cell adds
+	score        rounder   // by cell, its contribution
 	slope, curve rounder
 }
 
@@ -79,8 +79,8 @@ func newTerms(u engine.LossUnits, l engine.Loss, coef []float64, reach float64) 
 	return t
 }
 
-// fillSlopes fills slope and, with curves, curve of n rows from their scores, their weights and
-// their factors, if they have any; and their slopes in units.
+// fillSlopes fills slope and, with curves, curve of n rows from their scores, their weights and their
+// factors, if they have any, and then their slopes in units.
 func (t *terms) fillSlopes(n int, pos, neg, factor []float64, s *marginScratch, curves bool) {
 	pos, neg = pos[:n], neg[:n]
 	score, slope, curve := s.score[:n], s.slope[:n], s.curve[:n]
@@ -124,15 +124,16 @@ func (t *terms) fixSlopes(n int, s *marginScratch, curves bool) {
 	}
 }
 
-// exactStrip is one goroutine's sums. Its short numbers hold those of stripWeight rows.
+// exactStrip is one goroutine's sums. Its short numbers have space for stripWeight rows.
 type exactStrip struct {
 	sums *engine.ExactSums
 	rows int       // since the last flush
-	grad []int64   // slopes by feature, of features that are 0 or 1, and of the intercept
-	hess []float64 // upper triangle of a square, nil if it is not asked for
+	grad []int64   // slopes by feature, for features that are 0 or 1, and for the intercept
+	hess []float64 // upper triangle of a square, nil if not requested
 }
 
-// stripWeight rows' slopes in units fit into 63 bits, and their curves into 53.
+// stripWeight is the number of rows whose slopes in units fit into 63 bits, and whose curves fit into
+// 53.
 const stripWeight = 1 << 15
 
 func newExactStrip(dim int, hess bool) *exactStrip {
@@ -143,7 +144,7 @@ func newExactStrip(dim int, hess bool) *exactStrip {
 	return e
 }
 
-// NewExactSums are sums over no rows.
+// NewExactSums returns sums over no rows.
 func NewExactSums(dim int, hess bool) *engine.ExactSums {
 	s := &engine.ExactSums{Grad: make([]engine.Wide, dim)}
 	if hess {
@@ -173,7 +174,7 @@ func (e *exactStrip) flush(t *terms) {
 	clear(e.hess)
 }
 
-// addProducts adds Σ slope·value to the sum at feature f. sum is that of the slopes.
+// addProducts adds Σ slope·value to the sum at feature f. sum is the sum of the slopes.
 func (e *exactStrip) addProducts(f int, slope []int64, sum int64, value []float64) {
 	var high, low, carry uint64
 	value = value[:len(slope)]
@@ -195,19 +196,19 @@ func sumUnits(a []int64) (sum int64) {
 	return sum
 }
 
-// mostLoss bounds what a row can add to ExactSums.Whole.
+// mostLoss bounds a row's contribution to ExactSums.Whole.
 const mostLoss = 1 << 46
 
-// ExactRows adds up what answers a question over coded rows.
+// ExactRows computes the answer to a question over coded rows.
 type ExactRows struct {
-	of   *exactRows // nil at coefficients that are not engine.Bounded
+	of   *exactRows // nil if the coefficients are not engine.Bounded
 	s    *marginScratch
 	into *exactStrip
 }
 
-// NewExactRows answers q about rows of cols, parallel to the schema's, whose codes may be others at
-// each Add. They weigh at most most. q's coefficients must be as many as its space has features, and
-// one more.
+// NewExactRows answers q about rows of cols, parallel to the schema's, whose codes may change between
+// calls of Add. The rows' weights are at most most. q must have one coefficient per feature of its
+// space, and one more.
 func NewExactRows(cols []column.Column, weigh Weigh, most float64, q *engine.LossQuestion) *ExactRows {
 	r := &ExactRows{into: newExactStrip(len(q.Coef), q.Hess)}
 	if engine.Bounded(q.Space, q.Coef) {
@@ -217,7 +218,7 @@ func NewExactRows(cols []column.Column, weigh Weigh, most float64, q *engine.Los
 	return r
 }
 
-// Add adds the first so many rows.
+// Add adds the first rows rows.
 func (r *ExactRows) Add(rows int) {
 	if r.of == nil {
 		return
@@ -230,7 +231,7 @@ func (r *ExactRows) Add(rows int) {
 	}
 }
 
-// Sums is the answer about all rows so far.
+// Sums returns the answer for all rows so far.
 func (r *ExactRows) Sums() *engine.ExactSums {
 	if r.of != nil {
 		r.into.flush(r.of.terms)
@@ -238,7 +239,7 @@ func (r *ExactRows) Sums() *engine.ExactSums {
 	return r.into.sums
 }
 
-// exactRows is rows as they are coded, and a question about them.
+// exactRows is a question about coded rows.
 type exactRows struct {
 	*lossModel
 	terms *terms
@@ -246,8 +247,8 @@ type exactRows struct {
 	weigh Weigh
 	value bool
 	hess  bool
-	pick  int        // samples' halvings
-	hash  [][]uint64 // by column of the space and code, if there is a sample
+	pick  int        // number of halvings of the sample
+	hash  [][]uint64 // by column of the space and code, for a sample
 }
 
 func newExactRows(cols []column.Column, weigh Weigh, most float64, q *engine.LossQuestion) *exactRows {
@@ -263,7 +264,7 @@ func newExactRows(cols []column.Column, weigh Weigh, most float64, q *engine.Los
 	return e
 }
 
-// hashCodes is hashFeature by code.
+// hashCodes returns hashFeature by code.
 func (t *lossTable) hashCodes() []uint64 {
 	out := make([]uint64, len(t.index))
 	for code := range out {
@@ -272,7 +273,7 @@ func (t *lossTable) hashCodes() []uint64 {
 	return out
 }
 
-// newExactModel tabulates rounded features and what they add to scores.
+// newExactModel tabulates rounded features and their contributions to scores.
 func newExactModel(sp *feature.Space, cols []column.Column, t *terms) *lossModel {
 	m := newLossModel(sp, cols, t.coef)
 	for k := range m.tables {
@@ -295,7 +296,7 @@ func newExactScratch(columns int) *marginScratch {
 	return s
 }
 
-// addBlock adds n rows from at on, those that the sample picks.
+// addBlock adds those of the n rows from at on that are in the sample.
 func (e *exactRows) addBlock(at, n int, s *marginScratch, into *exactStrip) {
 	for k := range e.tables {
 		e.tables[k].codes.Read(at, s.cells[k][:n])
@@ -389,7 +390,7 @@ func (t *terms) addValues(n int, s *marginScratch, into *engine.ExactSums) {
 	into.Part.Add(engine.WideOf(parts))
 }
 
-// fillFactors fills t with what each row of a block is scaled by, from its features.
+// fillFactors fills t with the scaling factor of each row of a block, computed from its features.
 func fillFactors(r engine.Rows, t []float64, value [][]float64) {
 	for i := range t {
 		square := 1.0
@@ -400,7 +401,7 @@ func fillFactors(r engine.Rows, t []float64, value [][]float64) {
 	}
 }
 
-// passedCuts is how many of the cuts a score passes.
+// passedCuts returns the number of cuts that a score passes.
 type passedCuts struct{ first, inverse, most float64 }
 
 func newPassedCuts(c engine.Cuts) passedCuts {

@@ -13,23 +13,23 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Logistic is the logistic loss of groups whose weights change between many
-// evaluations: the features are laid out once, and the scores of the last place
-// are kept. Its gradient is exact to an absolute error of some 1e-13 of the
-// weights, where LogisticSums keeps the digits of tiny slopes too.
+// Logistic computes the logistic loss of groups whose weights change between many evaluations: the
+// features are laid out once, and the scores at the last coefficients are kept. Its gradient has an
+// absolute error of about 1e-13 of the weights, whereas LogisticSums also keeps the digits of tiny
+// slopes.
 //
-// Like LogisticSums it adds in strips, so answers do not depend on the number
-// of processors. It is not for several goroutines at once.
+// Like LogisticSums it adds in strips, so that answers do not depend on the number of processors. It
+// is not safe for concurrent use.
 type Logistic struct {
 	model    *lossModel
 	rows     int
-	index    [][]int32      // per column: the non-zero feature of each group, or nil if it has one
-	value    [][]float64    // per column of one feature: its value in each group
-	constant [][]int32      // per column of one feature: its index, lossBlock times
-	ones     []float64      // lossBlock times 1, the value of any other column
-	coef     []float64      // where score and prob were computed
-	score    []float64      // per group
-	prob     []float64      // per group: of the positive label
+	index    [][]int32      // by column: the non-zero feature of each group, or nil if it has one feature
+	value    [][]float64    // by column of one feature: its value in each group
+	constant [][]int32      // by column of one feature: its index, lossBlock times
+	ones     []float64      // lossBlock ones, the value of any other column
+	coef     []float64      // coefficients of score and prob
+	score    []float64      // by group
+	prob     []float64      // by group: of the positive label
 	scratch  []*lossScratch // one per goroutine
 }
 
@@ -68,14 +68,12 @@ func NewLogistic(sp *feature.Space, g *engine.Groups) *Logistic {
 	return l
 }
 
-// Scores are the groups' scores at the coefficients of the last Gradient, to be
-// read until the next.
+// Scores returns the groups' scores at the coefficients of the last Gradient, valid until the next.
 func (l *Logistic) Scores() []float64 { return l.score }
 
-// Gradient returns the gradient at coef (length Width+1, the intercept last)
-// of the loss of groups that stand for the weight pos[g] of positive and neg[g]
-// of negative labels, summed. At the coefficients of the last call it costs no
-// new scores. It fails only when ctx has ended or the lengths do not agree.
+// Gradient returns the summed gradient at coef (length Width+1, the intercept last) of the loss of
+// groups with the weights pos[g] of positive and neg[g] of negative labels. At the coefficients of the
+// last call it computes no new scores. It fails only if ctx has ended or the lengths do not match.
 func (l *Logistic) Gradient(ctx context.Context, pos, neg, coef []float64) ([]float64, error) {
 	if len(coef) != l.model.dim || len(pos) != l.rows || len(neg) != l.rows {
 		return nil, fmt.Errorf("engine: logistic: coef must have %d numbers and the weights %d (got %d, %d and %d)",
@@ -99,8 +97,8 @@ func (l *Logistic) Gradient(ctx context.Context, pos, neg, coef []float64) ([]fl
 	return sum.Grad, nil
 }
 
-// Hessian returns the (d+1)×(d+1) row-major Hessian of what Gradient last
-// evaluated, with weights pos and neg as there. The upper triangle is filled.
+// Hessian returns the (d+1)×(d+1) row-major Hessian at the coefficients of the last Gradient, with
+// weights pos and neg as there. Only the upper triangle is filled.
 func (l *Logistic) Hessian(ctx context.Context, pos, neg []float64) ([]float64, error) {
 	sum, err := l.sumStrips(ctx, func(from, to int, s *lossScratch, into *engine.LossSums) {
 		l.fillSlopes(s, pos[from:to], neg[from:to], l.prob[from:to])
@@ -119,12 +117,12 @@ func (l *Logistic) Hessian(ctx context.Context, pos, neg []float64) ([]float64, 
 	return sum.Hess, nil
 }
 
-// rowsWorthAWorker is the number of rows that a second goroutine must save to pay for
-// being woken: a gradient over fewer takes less than the waking.
+// rowsWorthAWorker is the number of rows from which a second goroutine saves more time than it costs
+// to start.
 const rowsWorthAWorker = 1 << 15
 
-// sumStrips calls add for every block of rows and returns the strips' sums, whose
-// Hessians have l.model.dim × height numbers.
+// sumStrips calls add for every block of rows and returns the strips' sums, whose Hessians have
+// l.model.dim × height numbers.
 func (l *Logistic) sumStrips(ctx context.Context, add func(from, to int, s *lossScratch, into *engine.LossSums),
 	height int) (*engine.LossSums, error) {
 	dim := l.model.dim

@@ -17,9 +17,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Weigh writes how much of each label the rows from, from+1, ... stand for: pos
-// of the positive label, neg of the other, both finite, ≥ 0 and of one length.
-// Several goroutines call it at once.
+// Weigh writes the weights of the rows from, from+1, ... to pos and neg, for the positive label and
+// the other. Weights are finite and ≥ 0, and both slices have the same length. It is called
+// concurrently.
 type Weigh func(from int, pos, neg []float64)
 
 // LabelWeights gives every row the weight of its label's code, 1 if weights
@@ -41,8 +41,7 @@ func LabelWeights(labels []uint8, positive int, weights []float64) Weigh {
 	}
 }
 
-// GroupWeights gives row g the weights positive[g] and negative[g]. It keeps
-// both slices.
+// GroupWeights gives row g the weights positive[g] and negative[g]. It retains both slices.
 func GroupWeights(positive, negative []float64) Weigh {
 	return func(from int, pos, neg []float64) {
 		copy(pos, positive[from:])
@@ -54,14 +53,13 @@ func GroupWeights(positive, negative []float64) Weigh {
 //
 //	Σ_i pos_i·log(1+exp(-z_i)) + neg_i·log(1+exp(z_i)),  z_i = coef·features_i + intercept,
 //
-// with its gradient and Hessian, over rows of coded columns; coef has length
-// Width+1, the intercept last, and cols is parallel to the schema's Columns.
-// No row is widened: a row costs columns² additions, whatever the number of
-// features. Memory: at most 64 partial Hessians, fewer when they are large.
+// with its gradient and Hessian, over rows of coded columns; coef has length Width+1, the intercept
+// last, and cols is parallel to the schema's Columns. A row costs columns² additions, regardless of
+// the number of features. Memory: at most 64 partial Hessians, fewer if they are large.
 //
-// The rows are cut into strips by their number alone and the strips' sums are
-// added in order, so the result does not depend on the number of processors.
-// It fails only when ctx ends or the lengths do not agree.
+// The rows are divided into strips by their number alone and the strips' sums are added in order, so
+// that the result does not depend on the number of processors. It fails only if ctx ends or the
+// lengths do not match.
 func LogisticSums(ctx context.Context, sp *feature.Space, cols []column.Column, rows int, weigh Weigh,
 	coef []float64) (*engine.LossSums, error) {
 	if len(coef) != sp.Width()+1 {
@@ -94,9 +92,9 @@ func LogisticSums(ctx context.Context, sp *feature.Space, cols []column.Column, 
 }
 
 const (
-	stripRows   = 1 << 11 // a shorter strip costs more in merging than it gains
+	stripRows   = 1 << 11 // a shorter strip costs more for merging than it saves
 	maxStrips   = 64
-	maxPartials = 1 << 23 // numbers in all strips' Hessians together, 64 MiB
+	maxPartials = 1 << 23 // numbers in all strips' Hessians, 64 MiB
 	lossBlock   = 256     // rows whose intermediate results stay in cache
 )
 
@@ -106,7 +104,7 @@ func stripCount(rows, dim int) int {
 	return min((rows+stripRows-1)/stripRows, maxStrips, fit)
 }
 
-// lossModel is one coefficient vector, tabulated per code of each column.
+// lossModel is one coefficient vector, tabulated by code of each column.
 type lossModel struct {
 	dim    int
 	bias   float64
@@ -115,10 +113,10 @@ type lossModel struct {
 
 type lossTable struct {
 	codes *column.Codes
-	one   bool      // the column has one feature, whatever the code
-	index []int32   // per code: the feature that is non-zero
-	value []float64 // per code: its value
-	score []float64 // per code: coefficient × value
+	one   bool      // the column has one feature for all codes
+	index []int32   // by code: the feature that is non-zero
+	value []float64 // by code: its value
+	score []float64 // by code: coefficient × value
 }
 
 func newLossModel(sp *feature.Space, cols []column.Column, coef []float64) *lossModel {
@@ -143,7 +141,7 @@ type lossScratch struct {
 	codes    []uint32
 	pos, neg []float64
 	score    []float64
-	slope    []float64 // derivative of the loss in the score
+	slope    []float64 // derivative of the loss by the score
 	curve    []float64 // second derivative
 	scaled   []float64 // curve × value of one column
 	factor   []float64 // of the whole row, if it has one
@@ -163,7 +161,7 @@ func newLossScratch(columns int) *lossScratch {
 	return s
 }
 
-// sumStrip sums rows from..to-1; what it returns is incomplete once ctx has ended.
+// sumStrip returns the sums over rows from..to-1, which are incomplete if ctx has ended.
 func (m *lossModel) sumStrip(ctx context.Context, from, to int, weigh Weigh, s *lossScratch) *engine.LossSums {
 	sum := newLossSums(m.dim)
 	for at := from; at < to && ctx.Err() == nil; at += lossBlock {
@@ -192,11 +190,10 @@ func (m *lossModel) scoreBlock(at, n int, s *lossScratch) {
 	}
 }
 
-// fillLosses fills slope and curve and returns the block's loss. Everything is
-// written in e = exp(-|z|) ≤ 1, so nothing overflows and neither tail of the
-// sigmoid is a difference of nearly equal numbers. Products stand in float64()
-// here and below because a compiler may otherwise fuse them with an addition,
-// and not every machine would.
+// fillLosses fills slope and curve and returns the block's loss. All formulas use e = exp(-|z|) ≤ 1,
+// so that nothing overflows and neither tail of the sigmoid is a difference of nearly equal numbers.
+// Products are wrapped in float64() here and below, because compilers for some machines would
+// otherwise fuse them with an addition.
 func fillLosses(s *lossScratch, n int) (sum float64) {
 	for i := range n {
 		z, pos, neg := s.score[i], s.pos[i], s.neg[i]
@@ -232,11 +229,10 @@ func (m *lossModel) scatterBlock(n int, s *lossScratch, sum *engine.LossSums) {
 	m.addCurves(n, s, sum.Hess, 0)
 }
 
-// addCurves adds the block to the upper triangle of the Hessian. Features of later
-// columns have larger indices and the intercept is last, so the triangle needs
-// no comparison. Where the place of a sum is the same for all rows it is summed
-// in registers first. A column of several features has value 1 everywhere. What is
-// added is rounded by r; 0 rounds nothing.
+// addCurves adds the block to the upper triangle of the Hessian. Features of later columns have larger
+// indices and the intercept is last, so that the triangle needs no comparison. If the position of a
+// sum is the same for all rows, it is added up in registers first. A column of several features always
+// has the value 1. Terms are rounded by r; 0 means no rounding.
 func (m *lossModel) addCurves(n int, s *lossScratch, hess []float64, r rounder) {
 	d := m.dim - 1
 	for k := range m.tables {
@@ -280,7 +276,7 @@ func (m *lossModel) addCurves(n int, s *lossScratch, hess []float64, r rounder) 
 	hess[d*m.dim+d] += sumInterleaved(s.curve[:n])
 }
 
-// addTimes is addCurves of rows that stand for so many each.
+// addTimes is addCurves for rows with multiplicities.
 func (m *lossModel) addTimes(times []int64, s *lossScratch, hess []float64, r rounder) {
 	d := m.dim - 1
 	for i, n := range times {
@@ -303,7 +299,7 @@ func (m *lossModel) addTimes(times []int64, s *lossScratch, hess []float64, r ro
 	}
 }
 
-// featureAt is the feature of row i in the k-th column that is not zero.
+// featureAt returns the non-zero feature of row i in the k-th column.
 func (m *lossModel) featureAt(k, i int, s *lossScratch) int32 {
 	if m.tables[k].one {
 		i = 0
@@ -311,7 +307,7 @@ func (m *lossModel) featureAt(k, i int, s *lossScratch) int32 {
 	return s.index[k][i]
 }
 
-// dotRounded is the sum of the rounded products.
+// dotRounded returns the sum of the rounded products.
 func dotRounded(a, b []float64, r rounder) float64 {
 	var p, q float64
 	i := 1
@@ -328,8 +324,8 @@ func dotRounded(a, b []float64, r rounder) float64 {
 // dotProduct is the scalar product of vectors of one length.
 func dotProduct(a, b []float64) float64 { return floats.Dot(a, b) }
 
-// sumInterleaved adds in four interleaved sums: one sum would wait for each addition to
-// finish before the next.
+// sumInterleaved adds in four interleaved sums, because in a single sum each addition would wait for
+// the previous one.
 func sumInterleaved(a []float64) float64 {
 	var p, q, r, s float64
 	for ; len(a) >= 4; a = a[4:] {

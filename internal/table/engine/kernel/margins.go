@@ -16,48 +16,48 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// MarginRows implements engine.Margins: MarginSums laid out for evaluation at many coefficients, of
-// one Loss after another. Columns of few codes are joined: a row has one code for several of them,
-// so that its score takes one look into a table, and its slope is added once and shared out among
-// features at the end. Where all columns join, equal rows become one.
+// MarginRows implements engine.Margins. It prepares rows for evaluation at many coefficients, for one
+// Loss after another. Columns with few codes are joined: a row has one code for several of them, so
+// that its score needs one table look-up, and its slope is added once and distributed over features at
+// the end. If all columns are joined, equal rows are merged.
 //
-// Rows are kept in an order in which every sample is a run from the first on.
+// Rows are ordered so that every sample consists of the first rows.
 //
-// It does not change once made and may be used by several goroutines.
+// It is immutable and safe for concurrent use.
 type MarginRows struct {
 	sp       *feature.Space
 	rows     engine.Rows
 	short    bool   // rows have factors
-	one      []bool // per column of the space: it has one feature
+	one      []bool // by column of the space: it has one feature
 	joints   []joint
 	plain    []plainColumn
 	pos, neg []float64
-	most     float64    // the most that a row weighs
-	times    []int64    // how many rows each one stands for, at most stripWeight; nil: 1
-	factor   []float64  // of each row, beyond what all are scaled by; nil: 1
-	total    int        // of the table these rows are all or some of
-	samples  []int      // by halvings: how many rows are in the sample
-	ends     []int      // of strips, by row
-	spare    *sync.Pool // of *marginScratch
+	most     float64    // largest weight of a row
+	times    []int64    // multiplicity of each row, at most stripWeight; nil: 1
+	factor   []float64  // of each row, in addition to the common scale; nil: 1
+	total    int        // rows of the whole table
+	samples  []int      // by halvings: number of rows in the sample
+	ends     []int      // ends of strips
+	spare    *sync.Pool // pool of *marginScratch
 }
 
 // joint is several columns with one code.
 type joint struct {
-	code  []uint16 // per row
+	code  []uint16 // by row
 	size  int
 	parts []jointPart
 }
 
-// jointPart is one column of a joint: of code c, its own is c/every%codes.
+// jointPart is one column of a joint: for code c of the joint, the column's code is c/every%codes.
 type jointPart struct {
 	k            int     // column of the space
-	every, codes int     // every is the product of the codes of the parts before
-	index        []int32 // per code of the joint: the feature that is non-zero
+	every, codes int     // product of the numbers of codes of the earlier parts
+	index        []int32 // by code of the joint: the feature that is non-zero
 	value        []float64
 }
 
-// plainColumn is a column of too many codes to be joined: of one feature, with
-// a value for each row, or of several with value 1 (index is then set).
+// plainColumn is a column with too many codes to be joined. It has either one feature, with a value
+// for each row, or several with value 1 (then index is set).
 type plainColumn struct {
 	k       int
 	feature int
@@ -66,26 +66,25 @@ type plainColumn struct {
 }
 
 const (
-	jointCodes    = 1 << 11 // a table of scores and one of slopes stay in the nearest cache
-	collapseShare = 4       // the same if all columns join, which makes one of equal rows
-	jointShare    = 16      // rows per code of a joint, or more: tables must not cost more than rows
+	jointCodes    = 1 << 11 // a table of scores and one of slopes fit into the nearest cache
+	collapseShare = 4       // the same limit if all columns join, so that equal rows are merged
+	jointShare    = 16      // minimum number of rows per code of a joint: tables must not cost more than rows
 )
 
-// NewMargins lays out rows; its arguments are those of MarginSums. Time
-// O(rows × columns), memory at most 8 bytes per row and column.
+// NewMargins prepares rows; its arguments are as for MarginSums. Time O(rows × columns), memory at
+// most 8 bytes per row and column.
 func NewMargins(sp *feature.Space, cols []column.Column, rows int, weigh Weigh, r engine.Rows) *MarginRows {
 	return Lay(sp, cols, rows, r).Weigh(weigh)
 }
 
-// Layout is rows laid out whose labels are still open: Margins of several
-// labels share one. It does not change.
+// Layout is prepared rows without labels, which Margins of several labels share. It is immutable.
 type Layout struct {
-	order []int32    // of the rows
-	hash  []uint64   // of the features of each row, in that order
+	order []int32    // the rows in their order
+	hash  []uint64   // of each row's features, in that order
 	m     MarginRows // pos and neg are nil
 }
 
-// Lay is the part of NewMargins that knows no label.
+// Lay is the part of NewMargins that does not depend on a label.
 func Lay(sp *feature.Space, cols []column.Column, rows int, r engine.Rows) *Layout {
 	l := &Layout{}
 	m := &l.m
@@ -128,8 +127,8 @@ func Lay(sp *feature.Space, cols []column.Column, rows int, r engine.Rows) *Layo
 	return l
 }
 
-// setOrder hashes the features of each row and puts those first that stay in a sample the
-// longest.
+// setOrder hashes the features of each row and orders rows by how many halvings they remain in a
+// sample.
 func (l *Layout) setOrder(sp *feature.Space, cols []column.Column, rows int) {
 	hash, codes := make([]uint64, rows), make([]uint32, rows)
 	for k, j := range sp.Columns {
@@ -159,8 +158,8 @@ func (l *Layout) setOrder(sp *feature.Space, cols []column.Column, rows int) {
 	}
 }
 
-// orderBySamples puts the rows with these hashes into an order in which every sample is a run from
-// the first on, and counts the rows of each sample.
+// orderBySamples orders the rows with these hashes so that every sample consists of the first rows,
+// and counts the rows of each sample.
 func orderBySamples(hash []uint64) (order []int32, samples []int) {
 	samples = make([]int, engine.MaxHalvings+1)
 	level := make([]uint8, len(hash))
@@ -183,7 +182,7 @@ func orderBySamples(hash []uint64) (order []int32, samples []int) {
 	return order, samples
 }
 
-// Weigh gives the rows weights. Time and memory O(rows).
+// Weigh returns the rows with weights. Time and memory O(rows).
 func (l *Layout) Weigh(weigh Weigh) *MarginRows {
 	m := l.weighRows(weigh)
 	if len(m.joints) == 1 && len(m.plain) == 0 {
@@ -196,8 +195,8 @@ func (l *Layout) Weigh(weigh Weigh) *MarginRows {
 	return m
 }
 
-// WeighLabels gives every row the weight of its label's code, as LabelWeights does. Its sums are
-// the same whatever the order of the rows and however they are laid out.
+// WeighLabels gives every row the weight of its label's code, as LabelWeights does. Its sums depend
+// neither on the order nor on the layout of the rows.
 func (l *Layout) WeighLabels(labels []uint8, positive int, weights []float64) *MarginRows {
 	m := l.weighRows(LabelWeights(labels, positive, weights))
 	m.rows.Weights = weights
@@ -218,7 +217,7 @@ func (l *Layout) weighRows(weigh Weigh) *MarginRows {
 	return &m
 }
 
-// cutStrips cuts rows into strips that stand for at most stripWeight of them.
+// cutStrips divides rows into strips with a total multiplicity of at most stripWeight.
 func (m *MarginRows) cutStrips() {
 	m.ends = nil
 	if m.times == nil {
@@ -249,7 +248,7 @@ func (m *MarginRows) setFactors(cols []column.Column, order []int32) {
 	m.factor = inOrder(factor, order)
 }
 
-// cappedProduct of sizes, or more than most if it is more.
+// cappedProduct returns the product of sizes, or a number above most if the product is above it.
 func cappedProduct(sizes []int, most int) int {
 	p := 1
 	for _, s := range sizes {
@@ -326,14 +325,14 @@ func newJoint(sp *feature.Space, ks, sizes []int, size int, cols []column.Column
 	return j
 }
 
-// entry is some of the rows with one code, which are equal, and so are their factors.
+// entry is the rows with one code, which are equal, and so are their factors.
 type entry struct {
 	row      int // one of them
 	pos, neg float64
 	times    int64
 }
 
-// collapseRows makes one row of the rows with one code.
+// collapseRows merges the rows with one code.
 func (m *MarginRows) collapseRows(l *Layout) {
 	j := &m.joints[0]
 	all := make([]entry, j.size)
@@ -345,7 +344,7 @@ func (m *MarginRows) collapseRows(l *Layout) {
 	m.times = nil
 }
 
-// countRows makes one row of the rows with one code and one label, or a few of very many.
+// countRows merges the rows with one code and one label into one row, or a few if there are very many.
 func (m *MarginRows) countRows(l *Layout, labels []uint8, positive int) {
 	j := &m.joints[0]
 	classes := 1
@@ -370,7 +369,7 @@ func (m *MarginRows) countRows(l *Layout, labels []uint8, positive int) {
 	m.keepEntries(l, short)
 }
 
-// keepEntries lays out the entries that stand for any row, in place of the rows.
+// keepEntries replaces the rows by the entries that have rows.
 func (m *MarginRows) keepEntries(l *Layout, all []entry) {
 	all = slices.DeleteFunc(all, func(e entry) bool { return e.times == 0 })
 	hash := make([]uint64, len(all))
@@ -392,8 +391,8 @@ func (m *MarginRows) keepEntries(l *Layout, all []entry) {
 	}
 }
 
-// Len is the number of rows laid out, fewer than rows where equal ones became
-// one.
+// Len returns the number of prepared rows, which is smaller than the number of rows if equal ones were
+// merged.
 func (m *MarginRows) Len() int { return len(m.pos) }
 
 // Sample implements engine.Margins. It shares memory with m.
@@ -480,7 +479,7 @@ func reachOf(sp *feature.Space, coef []float64) float64 {
 	return sp.Reach(coef[:d]) + math.Abs(coef[d])
 }
 
-// tabulateJoints writes what each code of each joint adds to a score.
+// tabulateJoints writes the contribution of each code of each joint to a score.
 func (m *MarginRows) tabulateJoints(t *terms, tables []*jointTable) {
 	for k, j := range m.joints {
 		table := tables[k][:j.size]
@@ -497,7 +496,7 @@ func (m *MarginRows) tabulateJoints(t *terms, tables []*jointTable) {
 	}
 }
 
-// jointTable is as long as any joint needs, so that no look-up need be checked.
+// jointTable has the largest length of any joint, so that look-ups need no bounds check.
 type jointTable [jointCodes]float64
 
 // jointSlopes are slopes in units, by code.
@@ -507,11 +506,11 @@ type marginScratch struct {
 	*lossScratch
 	prob   []float64
 	fixed  []int64        // slopes in units
-	hash   []uint64       // of rows, where a sample is picked
-	cells  [][]uint32     // codes of a block, if rows are not laid out
-	tables []*jointTable  // per joint: what each code adds to a score
-	slopes []*jointSlopes // per joint: slopes added up by code
-	other  []*jointSlopes // the same for every other row
+	hash   []uint64       // of rows, if a sample is selected
+	cells  [][]uint32     // codes of a block, if rows are not prepared
+	tables []*jointTable  // by joint: contribution of each code to a score
+	slopes []*jointSlopes // by joint: slopes added up by code
+	other  []*jointSlopes // the same for every second row
 }
 
 func newMarginScratch() *marginScratch {
@@ -519,7 +518,7 @@ func newMarginScratch() *marginScratch {
 		fixed: make([]int64, lossBlock), hash: make([]uint64, lossBlock)}
 }
 
-// newScratch is clear where it must be: shareGradient leaves slopes and other so.
+// newScratch returns scratch memory with slopes and other cleared, as shareGradient leaves them.
 func (m *MarginRows) newScratch(hess bool) *marginScratch {
 	s, _ := m.spare.Get().(*marginScratch)
 	if s == nil {
@@ -635,8 +634,8 @@ func (m *MarginRows) scoreBlock(at, n int, terms *terms, tables []*jointTable, s
 	}
 }
 
-// fillAtZero is scoreBlock and fillSlopes of the logistic loss if all scores are zero, the
-// place every fit starts from.
+// fillAtZero is scoreBlock and fillSlopes of the logistic loss if all scores are zero, as at the start
+// of a fit.
 func (m *MarginRows) fillAtZero(at, n int, s *marginScratch) {
 	pos, neg := m.pos[at:][:n], m.neg[at:][:n]
 	slope, curve := s.slope[:n], s.curve[:n]
@@ -654,7 +653,7 @@ func allZero(coef []float64) bool {
 	return true
 }
 
-// addGradient adds one block; the joints' part waits for shareGradient.
+// addGradient adds one block. The part of joints is added by shareGradient.
 func (m *MarginRows) addGradient(at, n int, s *marginScratch, into *exactStrip) {
 	slope := s.fixed[:n]
 	t := 0
@@ -699,7 +698,7 @@ func (m *MarginRows) addGradient(at, n int, s *marginScratch, into *exactStrip) 
 	into.grad[len(into.grad)-1] += sum
 }
 
-// shareGradient shares out the sums of the joints among features, and clears them.
+// shareGradient distributes the sums of joints over features, and clears them.
 func (m *MarginRows) shareGradient(s *marginScratch, grad []engine.Wide) {
 	for t, j := range m.joints {
 		sums, other := s.slopes[t][:j.size], s.other[t][:j.size]
@@ -724,8 +723,8 @@ func (m *MarginRows) shareGradient(s *marginScratch, grad []engine.Wide) {
 	}
 }
 
-// fetchCells fetches each cell's feature and value; of a column of one feature, the
-// first row's feature stands for all.
+// fetchCells fetches each cell's feature and value. For a column with one feature, the first row's
+// feature applies to all rows.
 func (m *MarginRows) fetchCells(at, n int, s *marginScratch) {
 	for _, j := range m.joints {
 		for _, p := range j.parts {

@@ -10,11 +10,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Right is, for each of the cuts, what the rows weigh that are answered rightly
-// by calling positive whatever scores at least the cut. The score is that of
-// features as the space has them, neither scaled nor shortened: coef as a model
-// holds it, the intercept last. A row moves each number by at most its weight.
-// One look at each row, as much as a gradient. It fails only when ctx ends, coef
+// Right returns, for each of the cuts, the total weight of the rows that are classified correctly if
+// scores of at least the cut are predicted positive. Scores use features of the space without scaling
+// or clipping: coef is as in a model, with the intercept last. A row changes each number by at most
+// its weight. It reads each row once, and costs as much as a gradient. It fails only if ctx ends, coef
 // has the wrong length or there is no cut.
 func (m *MarginRows) Right(ctx context.Context, coef []float64, cuts engine.Cuts) ([]float64, error) {
 	if err := cuts.Check(m.sp, coef); err != nil {
@@ -53,22 +52,22 @@ func (m *MarginRows) Right(ctx context.Context, coef []float64, cuts engine.Cuts
 	return right, nil
 }
 
-// RightRows is Right of rows of coded columns that count once each.
+// RightRows is Right for rows of coded columns with weight one.
 type RightRows struct {
 	m      *lossModel
 	s      *lossScratch
 	passed passedCuts
-	gain   []int64 // by the number of cuts that a row passes
+	gain   []int64 // by number of cuts that a row passes
 	sum    int64
 }
 
-// NewRightRows counts rows of cols, whose codes may be others at each Add.
+// NewRightRows counts rows of cols, whose codes may change between calls of Add.
 func NewRightRows(sp *feature.Space, cols []column.Column, coef []float64, cuts engine.Cuts) *RightRows {
 	m := newExactModel(sp, cols, newTerms(engine.LossUnits{Scale: 1}, engine.Loss{}, coef, reachOf(sp, coef)))
 	return &RightRows{m, newLossScratch(len(m.tables)), newPassedCuts(cuts), make([]int64, cuts.Count+1), 0}
 }
 
-// Add counts rows with these labels, the first that cols has; positive is 1 for a positive label.
+// Add counts the first rows of cols, with these labels; positive is 1 for a positive label.
 func (r *RightRows) Add(labels []uint8, positive *[1 << 8]uint8) {
 	for at := 0; at < len(labels); at += lossBlock {
 		n := min(lossBlock, len(labels)-at)

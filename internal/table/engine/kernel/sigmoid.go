@@ -4,13 +4,11 @@ package kernel
 
 import "math"
 
-// writeSigmoids writes 1/(1+exp(-z)) for every score z, to a relative error of some
-// 1e-13. Unlike calls of math.Exp, its rows are independent instructions that
-// the processor overlaps.
+// writeSigmoids writes 1/(1+exp(-z)) for every score z, with a relative error of about 1e-13. Unlike
+// calls of math.Exp, it consists of independent instructions that the processor overlaps.
 //
-// exp(-z) is 2^(n/256) times exp(r), where n is the whole number nearest to
-// -z·256/ln 2: a table and an exponent for the first, three terms for the
-// second, as |r| ≤ ln 2/512.
+// exp(-z) is 2^(n/256) times exp(r), where n is the whole number nearest to -z·256/ln 2: a table and
+// an exponent for the first, three terms for the second, as |r| ≤ ln 2/512.
 func writeSigmoids(prob, score []float64) {
 	const (
 		steps   = -256 / math.Ln2

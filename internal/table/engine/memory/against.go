@@ -8,8 +8,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine"
 )
 
-// Against implements engine.Table. What Margins and Sum keep is shared with m. Of a
-// view it may not be asked: classes are those of the whole label.
+// Against implements engine.Table. The result shares the caches of Margins and Sum with m. It must not
+// be called on a view, because classes are those of the whole label.
 func (m *Table) Against(class int) engine.Table {
 	if m.schema != m.t.Schema {
 		panic("memory: Against must be asked of the whole table")
@@ -19,7 +19,7 @@ func (m *Table) Against(class int) engine.Table {
 	return &view
 }
 
-// view is how the label is asked about.
+// view describes the label of this view.
 func (m *Table) view() *engine.View {
 	against := engine.WholeLabel
 	if m.schema != m.t.Schema {
@@ -30,13 +30,13 @@ func (m *Table) view() *engine.View {
 	return v
 }
 
-// What a question makes of rows that weigh what their persons allow.
+// How a question treats rows with weights.
 const (
 	weighed = false // it adds up weights
 	counted = true  // it counts every row once
 )
 
-// checkBinary refuses a label of more than two classes, and what checkPersons does.
+// checkBinary refuses a label of more than two classes, and everything that checkPersons refuses.
 func (m *Table) checkBinary(what string, counted bool) error {
 	if n := m.schema.Classes(); n != 2 {
 		return fmt.Errorf("memory: %s need a label with 2 classes (schema %q has %d)", what, m.schema.Name, n)

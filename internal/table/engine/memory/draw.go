@@ -11,9 +11,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 )
 
-// Lots is a key by which every row has a number that looks random, by its place in the table. A
-// person keeps the rows with the least. So no one needs all rows, or more of them than a person may
-// keep, to say which those are.
+// Lots is a key that gives every row a pseudorandom number, its lot, by its position in the table. A
+// person keeps the rows with the smallest lots. These can be found without having all rows at once, or
+// more rows per person than a person keeps.
 type Lots [32]byte
 
 // NewLots draws a key; below draws from 0..n-1.
@@ -24,8 +24,7 @@ func NewLots(below func(n uint64) uint64) (l Lots) {
 	return l
 }
 
-// between is the lots of the rows from one place up to another: 8 bytes for each of what AES-256
-// makes in counter mode.
+// between returns the lots of the rows in a range: 8 bytes for each from AES-256 in counter mode.
 func (l *Lots) between(from, to int) []uint64 {
 	block, err := aes.NewCipher(l[:])
 	if err != nil {
@@ -43,34 +42,33 @@ func (l *Lots) between(from, to int) []uint64 {
 	return out
 }
 
-// Drawing draws at most so many rows of each person, those with the least lots, and with fill
-// exactly so many: who has fewer has them again, in the order of their lots. Memory 8 bytes per
-// person and 24 for each row that is drawn.
+// Drawing draws at most most rows of each person, those with the smallest lots. With fill it draws
+// exactly most: a person with fewer rows gets them repeatedly, in the order of their lots. Memory is 8
+// bytes per person and 24 per drawn row.
 type Drawing struct {
 	most  int
 	fill  bool
-	first []uint32 // by person: the place in kept, plus 1, of the row with the greatest lot
+	first []uint32 // by person: index in kept, plus 1, of the row with the largest lot
 	count []uint32 // by person
 	kept  []Drawn
 }
 
-// Drawn is a row of which there may be place for.
+// Drawn is a row that may be drawn.
 type Drawn struct {
 	Lot  uint64
 	Row  int
-	next uint32 // of the same person's with lesser lots, plus 1
+	next uint32 // the same person's row with the next smaller lot, plus 1
 }
 
-// NewDrawing draws nothing yet.
+// NewDrawing returns a drawing without rows.
 func NewDrawing(most int, fill bool) *Drawing { return &Drawing{most: most, fill: fill} }
 
-// after reports whether d is to give way to other. Lots of two rows are the same with a chance of
-// 2^-64.
+// after reports whether other takes precedence over d. Two lots are equal with a probability of 2^-64.
 func (d *Drawn) after(other *Drawn) bool {
 	return d.Lot > other.Lot || d.Lot == other.Lot && d.Row > other.Row
 }
 
-// Add draws among rows of the table from row first on; of says whose each is.
+// Add draws among the rows of the table from row first on; of holds their persons.
 func (d *Drawing) Add(l *Lots, first int, of []uint32) {
 	const chunk = 1 << 12
 	for from := 0; from < len(of); from += chunk {
@@ -83,7 +81,7 @@ func (d *Drawing) Add(l *Lots, first int, of []uint32) {
 	}
 }
 
-// Offer draws among one row more of a person.
+// Offer draws among one more row of a person.
 func (d *Drawing) Offer(person uint32, row Drawn) {
 	if n := int(person) + 1 - len(d.first); n > 0 {
 		d.first = append(d.first, make([]uint32, n)...)
@@ -108,7 +106,7 @@ func (d *Drawing) Offer(person uint32, row Drawn) {
 	*at = place
 }
 
-// Of appends the rows of a person that are drawn so far to out, those with the least lots first.
+// Of appends the rows drawn so far of a person to out, those with the smallest lots first.
 func (d *Drawing) Of(person uint32, out []Drawn) []Drawn {
 	begin := len(out)
 	if int(person) >= len(d.first) {
@@ -121,7 +119,7 @@ func (d *Drawing) Of(person uint32, out []Drawn) []Drawn {
 	return out
 }
 
-// Times is how often row i, from 0, of the n that a person has drawn counts.
+// Times returns how often row i, from 0, of a person's n drawn rows counts.
 func (d *Drawing) Times(i, n int) int {
 	if !d.fill {
 		return 1
@@ -129,7 +127,7 @@ func (d *Drawing) Times(i, n int) int {
 	return (d.most-1-i)/n + 1
 }
 
-// Rows is the rows that are drawn, ascending.
+// Rows returns the drawn rows, ascending.
 func (d *Drawing) Rows() (rows []int) {
 	var of []Drawn
 	for person := range d.first {

@@ -14,9 +14,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// laidOut is the last layout that was asked for and the last labels that it got,
-// since who fits a table once often fits it again, at another price or against
-// another class.
+// laidOut caches the last layout and the last labels for it, since a table is often fitted again at
+// another price or against another class.
 type laidOut struct {
 	sync.Mutex
 	sp       *feature.Space
@@ -26,9 +25,9 @@ type laidOut struct {
 	margins  *kernel.MarginRows
 }
 
-// Margins implements engine.Table. A layout stays in memory, at most 8 bytes per
-// row and column, until another is asked for; asked for again it costs nothing,
-// and of the same rows against another class O(rows).
+// Margins implements engine.Table. It caches a layout, at most 8 bytes per row and column, until
+// another one is needed. The same layout again costs nothing, and the same rows against another class
+// O(rows).
 func (m *Table) Margins(ctx context.Context, sp *feature.Space, r engine.Rows) (engine.Margins, error) {
 	if err := m.checkBinary("margins", counted); err != nil {
 		return nil, err

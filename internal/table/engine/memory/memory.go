@@ -23,8 +23,8 @@ type Table struct {
 	positive int // label code; -1 if there is none
 	laid     *laidOut
 	scored   *scored
-	persons  *persons // nil if a row is a unit of its own
-	weights  []uint32 // by row, see engine.PersonWeight; nil if every row counts once
+	persons  *persons // nil if each row is a unit
+	weights  []uint32 // by row, see engine.PersonWeight; nil if all rows have weight one
 }
 
 var _ engine.Table = (*Table)(nil)
@@ -51,7 +51,7 @@ func newTable(t *dataset.Table) *Table {
 func (m *Table) Schema() *schema.Schema { return m.schema }
 func (m *Table) Rows() int              { return m.t.Rows }
 
-// chunkRows is the number of rows that one piece of work covers.
+// chunkRows is the number of rows per work item.
 const chunkRows = 1 << 12
 
 // Mistakes implements engine.Table. Time O(n·columns·T/2) word additions;
@@ -172,7 +172,7 @@ func (m *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) 
 	return g, nil
 }
 
-// codeCount is the number of codes column j can hold.
+// codeCount returns the number of codes that column j can have.
 func (m *Table) codeCount(j int) int {
 	if v := m.t.Cols[j].Values; v != nil {
 		return len(v)
@@ -180,8 +180,7 @@ func (m *Table) codeCount(j int) int {
 	return m.t.Schema.Columns[j].Codes()
 }
 
-// countRows runs fill over chunks of rows and merges what it counts: keys of so many
-// bits.
+// countRows runs fill over chunks of rows and merges the counts by key; keys have keyBits bits.
 func (m *Table) countRows(ctx context.Context, keyBits, counters int,
 	fill func(from, to int, keys []uint64, into *tally)) (*tally, error) {
 	fresh := func() *tally { return newTally(keyBits, counters, m.t.Rows) }
@@ -195,8 +194,8 @@ func (m *Table) countRows(ctx context.Context, keyBits, counters int,
 	return parts[0], nil
 }
 
-// eachChunk runs fill over chunks of rows, into one T per core, at least one. keys has
-// room for words words of each row of the chunk.
+// eachChunk runs fill over chunks of rows, into one T per core, at least one. keys has space for words
+// words per row of the chunk.
 func eachChunk[T any](ctx context.Context, m *Table, words int, fresh func() T,
 	fill func(from, to int, keys []uint64, into T)) (parts []T, err error) {
 	var all sync.Mutex // guards parts

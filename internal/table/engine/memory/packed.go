@@ -4,15 +4,14 @@ package memory
 
 import "slices"
 
-// packed counts keys below 2^packedBits of at most 2^32-1 rows: an open-addressing
-// hash table without deletion whose slots are single words, the key plus 1 in the
-// upper half and its count in the lower; 0 is a free slot. A third of tally's
-// memory, and so fewer waits for it.
+// packed counts keys below 2^packedBits of at most 2^32-1 rows. It is an open-addressing hash table
+// without deletion whose slots are single words: the key plus 1 in the upper half and its count in the
+// lower; 0 is a free slot. It needs a third of tally's memory, and is faster.
 type packed struct {
 	slots   []uint64
-	mask    int    // number of slots − 1; a power of two less one
+	mask    int    // number of slots − 1, which is a power of two minus one
 	len     int    // slots in use
-	touched uint64 // keeps the compiler from dropping the look ahead
+	touched uint64 // keeps the compiler from removing the prefetch
 }
 
 const packedBits = 31
@@ -51,10 +50,10 @@ func (p *packed) addCount(key, n uint64) {
 	}
 }
 
-// homeSlot is the slot where key is looked for first.
+// homeSlot returns the first slot in which key may be.
 func (p *packed) homeSlot(key uint64) int { return int(key*0x9e3779b97f4a7c15>>32) & p.mask }
 
-// makeRoom lets keys more be added and at most half of the slots be in use.
+// makeRoom grows the table so that keys more keys fit with at most half of the slots in use.
 func (p *packed) makeRoom(keys int) {
 	for 2*(p.len+keys) > p.mask {
 		old := p.slots
@@ -78,8 +77,8 @@ func (p *packed) mergeCounts(o *packed) {
 	}
 }
 
-// sortedCounts lists keys in their order, so that an answer does not show in which
-// order rows were read, and their counts.
+// sortedCounts returns the keys in order, and their counts, so that an answer does not reveal the
+// order of the rows.
 func (p *packed) sortedCounts() (keys, counts []uint64) {
 	used := make([]uint64, 0, p.len)
 	for _, slot := range p.slots {
@@ -95,8 +94,7 @@ func (p *packed) sortedCounts() (keys, counts []uint64) {
 	return keys, counts
 }
 
-// byDigits sorts words by their bits from the low-th on, a few at a time, the
-// lowest first.
+// byDigits sorts words by their bits from the low-th on, by a radix sort from the lowest digit.
 func byDigits(words []uint64, low int) []uint64 {
 	all, some := ^uint64(0), uint64(0)
 	for _, w := range words {

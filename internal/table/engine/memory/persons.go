@@ -10,18 +10,18 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine"
 )
 
-// persons are the persons of a table's rows. They are counted in the rows that the engine was
-// given, so after whatever chose those: a weight never depends on a row that is not here.
+// persons are the persons of a table's rows. They are counted in the rows that the engine has, after
+// any selection, so that a weight never depends on other rows.
 type persons struct {
 	PersonCounts
 	t  *Table
 	of []uint32 // by row
 }
 
-// PersonCounts is the number of rows that each person has, by the person's number.
+// PersonCounts is the number of rows of each person, by the person's number.
 type PersonCounts []uint32
 
-// newPersons counts the persons of a table, which must know whose its rows are (1.2).
+// newPersons counts the persons of a table, which must have them (1.2).
 func newPersons(m *Table) (*persons, error) {
 	s := m.t.Schema
 	if m.t.Persons == nil {
@@ -40,7 +40,7 @@ func (m *Table) Persons() engine.Persons {
 	return m.persons
 }
 
-// Add counts rows, of which of says whose each is.
+// Add counts rows; of holds their persons.
 func (c *PersonCounts) Add(of []uint32) {
 	for _, person := range of {
 		if n := int(person) + 1 - len(*c); n > 0 {
@@ -66,8 +66,8 @@ func (c PersonCounts) CountAbove(bounds []int) []uint64 {
 	return out
 }
 
-// Weights is what each row of a person weighs if a person may weigh at most most rows, by the
-// person's number.
+// Weights returns the weight of a row of each person, by the person's number, for a contribution bound
+// of most rows.
 func (c PersonCounts) Weights(most int) []uint32 {
 	out := make([]uint32, len(c))
 	for person, rows := range c {
@@ -78,15 +78,15 @@ func (c PersonCounts) Weights(most int) []uint32 {
 	return out
 }
 
-// Weigh implements engine.Persons. Memory 4 bytes per row.
+// Weigh implements engine.Persons. It needs 4 bytes per row.
 func (p *persons) Weigh(most int) engine.Table {
 	m := NewWeighed(p.t.t, p.Weights(most))
 	m.persons = p
 	return m
 }
 
-// NewWeighed is a table in which rows weigh what PersonCounts.Weights says, which knows of more
-// rows than those of t where t is a part of a table.
+// NewWeighed returns a table whose rows have the weights of PersonCounts.Weights. If t is part of a
+// table, the weights may depend on other rows of it.
 func NewWeighed(t *dataset.Table, byPerson []uint32) *Table {
 	m := newTable(t)
 	m.weights = make([]uint32, len(t.Persons))
@@ -110,7 +110,7 @@ func (p *persons) Ignore() engine.Table {
 	return p.withoutPersons(&t)
 }
 
-// withoutPersons makes a table of t, a copy, in which each row is a unit of its own.
+// withoutPersons returns a table of t, a copy, in which each row is a unit.
 func (p *persons) withoutPersons(t *dataset.Table) engine.Table {
 	s := *t.Schema
 	s.Person = nil
@@ -119,15 +119,13 @@ func (p *persons) withoutPersons(t *dataset.Table) engine.Table {
 	return newTable(t)
 }
 
-// checkPersons refuses questions before persons were settled; counted says that the question counts
-// every row once, which a table with weights does not.
+// checkPersons refuses questions before persons are settled. counted is set if the question gives
+// every row weight one, which a table with weights does not support.
 func (m *Table) checkPersons(what string, counted bool) error {
 	switch {
-	case m.t.Schema.Person == nil:
-		return nil
-	case m.weights == nil:
+	case m.weights == nil && m.persons != nil:
 		return fmt.Errorf("memory: %s cannot be asked before it is settled what a person's rows count for", what)
-	case counted:
+	case m.weights != nil && counted:
 		return fmt.Errorf("memory: %s count every row once, and these rows weigh what their persons allow", what)
 	}
 	return nil

@@ -14,12 +14,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine"
 )
 
-// runRows is how many rows are scored and added up at a time: what is kept of them in between stays in
-// the processor's nearest cache.
+// runRows is the number of rows that are scored and added up at a time, so that intermediate results
+// stay in the nearest cache.
 const runRows = 1 << 10
 
-// Sum implements engine.Table. Memory the size of s on each core and, if rows have scores, 4 bytes for
-// each number of a row's, which stay until another score is asked about.
+// Sum implements engine.Table. It needs memory of the size of s per core and, if rows have scores, 4
+// bytes per number of a row, which are cached until another score is needed.
 func (m *Table) Sum(ctx context.Context, s engine.Statistic) ([]int64, error) {
 	view := m.view()
 	size, err := s.Size(view)
@@ -53,14 +53,14 @@ func (m *Table) Sum(ctx context.Context, s engine.Statistic) ([]int64, error) {
 	return sums, nil
 }
 
-// pass is one statistic on its way.
+// pass is one statistic being computed.
 type pass struct {
 	*Table
 	view    *engine.View
 	of      engine.Statistic
 	columns []int
-	score   engine.Score // nil if none is kept
-	known   int          // of its terms are added
+	score   engine.Score // nil if none is cached
+	known   int          // number of its terms that are added already
 }
 
 // addRuns adds up the runs that next gives it.
@@ -93,7 +93,7 @@ func (p *pass) addRuns(next func() (from, to int, ok bool)) engine.Adder {
 	return adder
 }
 
-// scored is the last score that was asked about, and what the rows have of it.
+// scored caches the last score, and the rows' values of it.
 type scored struct {
 	sync.Mutex
 	score    engine.Score // nil: none
@@ -101,7 +101,7 @@ type scored struct {
 	rows     []int32      // by row, then number
 }
 
-// known is how many terms of s the rows have.
+// known returns how many terms of s the cached values include.
 func (k *scored) known(s engine.Score, positive int) int {
 	if k.score == nil || k.positive != positive || !s.Extends(k.score) {
 		return 0
@@ -109,7 +109,7 @@ func (k *scored) known(s engine.Score, positive int) int {
 	return k.score.Len()
 }
 
-// take gives the rows to s, and says how many terms of it they have. Until s is kept they have none.
+// take prepares the cache for s, and returns how many terms of s it includes: none until s is cached.
 func (k *scored) take(s engine.Score, positive, rows int) (known int) {
 	known = k.known(s, positive)
 	k.score, k.positive = nil, positive
@@ -119,8 +119,8 @@ func (k *scored) take(s engine.Score, positive, rows int) (known int) {
 	return known
 }
 
-// KnownTerms is how many of the first terms of score need no columns in the next question, about a
-// class: what rows have of them is kept.
+// KnownTerms returns how many of the first terms of score need no columns in the next question about a
+// class, because the rows' values are cached.
 func (m *Table) KnownTerms(against int, score engine.Score) int {
 	if against == engine.WholeLabel {
 		against = m.positive
@@ -130,8 +130,8 @@ func (m *Table) KnownTerms(against int, score engine.Score) int {
 	return m.scored.known(score, against)
 }
 
-// eachWorker calls work on every core, at least once, with a function that gives it the next so many
-// rows. It fails only when ctx ends, and the rows with it.
+// eachWorker calls work on every core, at least once, with a function that returns the next range of
+// rows. It fails only if ctx ends.
 func (m *Table) eachWorker(ctx context.Context, rows int, work func(next func() (from, to int, ok bool))) error {
 	var taken atomic.Int64
 	var workers sync.WaitGroup

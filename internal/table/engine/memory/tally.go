@@ -4,23 +4,21 @@ package memory
 
 import "slices"
 
-// tally counts keys of a fixed number of words, with several counters each: an
-// open-addressing hash table without deletion. A slot is one run of words (tag,
-// key, counters), so that a look-up touches one place in memory. The tag is the
-// key's hash, made odd; 0 marks a free slot.
+// tally counts keys of a fixed number of words, with several counters each: an open-addressing hash
+// table without deletion. A slot is one run of words (tag, key, counters), so that a look-up touches
+// one place in memory. The tag is the key's hash, made odd; 0 marks a free slot.
 //
-// Where keys are small numbers the table has a slot for each and nothing is
-// hashed or looked for.
+// If keys are small numbers, the table has a slot for each, without hashing.
 type tally struct {
 	words, counters int
 	direct          bool // the slot of key k is the k-th; its tag is 1
 	slots           []uint64
-	mask            int    // number of slots − 1; a power of two less one
+	mask            int    // number of slots − 1, which is a power of two minus one
 	len             int    // slots in use
-	touched         uint64 // keeps the compiler from dropping the look ahead
+	touched         uint64 // keeps the compiler from removing the prefetch
 }
 
-// newTally is for keys of so many bits, counted over at most so many rows.
+// newTally returns a table for keys of keyBits bits, for at most rows rows.
 func newTally(keyBits, counters, rows int) *tally {
 	t := &tally{words: (keyBits + 63) / 64, counters: counters}
 	if t.direct = keyBits <= directBits && 1<<keyBits <= 4*rows; t.direct {
@@ -41,8 +39,8 @@ func (t *tally) allocSlots(slots int) {
 
 func (t *tally) slotStride() int { return 1 + t.words + t.counters }
 
-// addKeys counts every key once: keys holds words words a row, counter says which
-// of the counters each row is for (nil: the first).
+// addKeys counts every key once. keys holds words words per row, and counter the index of each row's
+// counter (nil: 0).
 func (t *tally) addKeys(keys []uint64, counter []uint8) {
 	rows := len(keys) / t.words
 	if t.direct {
@@ -92,7 +90,7 @@ func (t *tally) addDirect(keys []uint64, counter []uint8) {
 	}
 }
 
-// addWeighed adds the weight of each row to the counter of its key that is for it.
+// addWeighed adds the weight of each row to its counter of its key.
 func (t *tally) addWeighed(keys []uint64, counter []uint8, weights []uint32) {
 	for i, w := range weights {
 		key := keys[i*t.words:][:t.words]
@@ -110,13 +108,14 @@ func (t *tally) addWeighed(keys []uint64, counter []uint8, weights []uint32) {
 	}
 }
 
-// Bits of a word of a key, and of a key that is sorted with its place in one.
+// The number of bits of a word of a key, and of a key that is sorted together with its position in one
+// word.
 const wordBits, shortBits = 64, 32
 
-// ahead is the number of rows that add looks ahead.
+// ahead is the number of rows that add prefetches.
 const ahead = 32
 
-// keyAt and count read the slot that starts at this place.
+// keyAt and count read the slot at this offset.
 func (t *tally) keyAt(at int) []uint64    { return t.slots[at+1:][:t.words] }
 func (t *tally) countsAt(at int) []uint64 { return t.slots[at+1+t.words:][:t.counters] }
 
@@ -130,11 +129,10 @@ func (t *tally) hashTag(key []uint64) uint64 {
 	return h | 1
 }
 
-// homeSlot is the slot a key with this tag is looked for first.
+// homeSlot returns the first slot in which a key with this tag may be.
 func (t *tally) homeSlot(tag uint64) int { return int(tag>>20) & t.mask }
 
-// findSlot returns the place of the key's slot, a new one where needed; there must
-// be room.
+// findSlot returns the offset of the key's slot, a new one if necessary; there must be space.
 func (t *tally) findSlot(tag uint64, key []uint64) int {
 	stride := t.slotStride()
 	for s := t.homeSlot(tag); ; s = (s + 1) & t.mask {
@@ -153,7 +151,7 @@ func (t *tally) findSlot(tag uint64, key []uint64) int {
 	}
 }
 
-// makeRoom lets keys more be added and at most half of the slots be in use.
+// makeRoom grows the table so that keys more keys fit with at most half of the slots in use.
 func (t *tally) makeRoom(keys int) {
 	for !t.direct && 2*(t.len+keys) > t.mask {
 		old := *t
@@ -169,7 +167,7 @@ func (t *tally) makeRoom(keys int) {
 	}
 }
 
-// mergeCounts adds every count of o, which is of the same kind.
+// mergeCounts adds every count of o, which must be of the same kind.
 func (t *tally) mergeCounts(o *tally) {
 	for _, at := range o.usedSlots() {
 		t.makeRoom(1)
@@ -189,7 +187,7 @@ func (t *tally) mergeCounts(o *tally) {
 	}
 }
 
-// usedSlots returns the places of the slots in use.
+// usedSlots returns the offsets of the slots in use.
 func (t *tally) usedSlots() []int {
 	places := make([]int, 0, t.len)
 	for at := 0; at < len(t.slots); at += t.slotStride() {
@@ -200,8 +198,8 @@ func (t *tally) usedSlots() []int {
 	return places
 }
 
-// sortedSlots returns the slots in use in the order of their keys, so that an
-// answer does not show in which order rows were read.
+// sortedSlots returns the slots in use in the order of their keys, so that an answer does not reveal
+// the order of the rows.
 func (t *tally) sortedSlots() []int {
 	places := t.usedSlots()
 	if t.direct {
@@ -222,8 +220,7 @@ func (t *tally) sortedSlots() []int {
 	return places
 }
 
-// byFirstWord sorts places by the first words of their keys, a few bits at a
-// time, the lowest first.
+// byFirstWord sorts offsets by the first words of their keys, by a radix sort from the lowest digit.
 func (t *tally) byFirstWord(places []int) []int {
 	all, some := ^uint64(0), uint64(0)
 	words := make([]uint64, len(places))

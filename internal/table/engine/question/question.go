@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package question is the questions of package engine as messages: what is asked and all it
-// needs, and answers that are sums of integers over rows. So anyone who holds some of the rows can
-// answer for these, and the answers of all are added up.
+// Package question converts the questions of package engine to messages, with all their parameters,
+// whose answers are sums of integers over rows. Every process that holds some of the rows can answer
+// for these, and the answers are added up.
 package question
 
 import (
@@ -29,20 +29,20 @@ const (
 	Groups   Kind = "groups"
 )
 
-// Question is one question. Fields that its kind does not need are zero; the others are the
-// arguments of the method.
+// Question is one question. Its fields are the arguments of the method; fields that its kind does not
+// need are zero.
 type Question struct {
 	Kind       Kind
-	Against    int                 // the class that Table.Against is asked for, or engine.WholeLabel
+	Against    int                 // the class for Table.Against, or engine.WholeLabel
 	Statistic  engine.Statistic    `json:"-"`
 	Space      *feature.Space      `json:",omitempty"`
 	Thresholds []feature.Threshold `json:",omitempty"`
 	Columns    []int               `json:",omitempty"`
 }
 
-// ColumnsRead lists the columns, indices into the schema's, whose codes an answer needs if it is
-// known what rows score by the first scored shapes or terms of the question's score; a column more
-// than once where several parts of the question need it.
+// ColumnsRead lists the columns, as indices into the schema's, whose codes are needed for an answer if
+// the rows' values of the first scored shapes or terms of the question's score are known. A column is
+// repeated if several parts of the question need it.
 func (q *Question) ColumnsRead(scored int) []int {
 	cols := append([]int(nil), q.Columns...)
 	if q.Space != nil {
@@ -57,7 +57,7 @@ func (q *Question) ColumnsRead(scored int) []int {
 // Score is what the statistic's rows score, nil if that is not kept.
 func (q *Question) Score() engine.Score { return engine.ScoreOf(q.Statistic) }
 
-// AnswerFrom asks t, a table of some of the rows, which is not a view.
+// AnswerFrom answers q from t, a table of some of the rows, which must not be a view.
 func AnswerFrom(ctx context.Context, t engine.Table, q *Question) (*Sums, error) {
 	s := t.Schema()
 	if q.Against != engine.WholeLabel {

@@ -44,7 +44,8 @@ func (a *Adder) Add(s *Sums) error {
 	return nil
 }
 
-// Sum is the sum of what was added, nil of nothing. The Adder is not to be used afterwards.
+// Sum returns the sum of the added answers, nil if there are none. The Adder must not be used
+// afterwards.
 func (a *Adder) Sum() (*Sums, error) {
 	for len(a.parts) > 1 {
 		if err := a.mergeLast(); err != nil {

@@ -12,13 +12,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Asker finds the answer to a question about all rows: the sum of the answers about each of
-// them. Askers fail when ctx ends.
+// Asker answers questions about all rows: with the sum of the answers for its parts. It fails if ctx
+// ends.
 type Asker interface {
 	Ask(ctx context.Context, q *Question) (*Sums, error)
 }
 
-// Table asks anyone who holds the rows, and answers as engine.Table does.
+// Table implements engine.Table by sending questions to an Asker.
 type Table struct {
 	whole   *schema.Schema
 	schema  *schema.Schema // of a view
@@ -30,7 +30,7 @@ type Table struct {
 
 var _ engine.Table = (*Table)(nil)
 
-// NewTable is a table of so many rows, about which asker is asked.
+// NewTable returns a table with the given number of rows, whose questions asker answers.
 func NewTable(s *schema.Schema, rows int, asker Asker) *Table {
 	return &Table{whole: s, schema: s, rows: rows, against: engine.WholeLabel, asker: asker}
 }
@@ -38,17 +38,17 @@ func NewTable(s *schema.Schema, rows int, asker Asker) *Table {
 func (t *Table) Schema() *schema.Schema { return t.schema }
 func (t *Table) Rows() int              { return t.rows }
 
-// Persons implements engine.Table: it is nil if WithPersons named no one.
+// Persons implements engine.Table: it is nil unless WithPersons set it.
 func (t *Table) Persons() engine.Persons { return t.persons }
 
-// WithPersons is t where p settles what a person's rows count for.
+// WithPersons returns t with p to settle the weights of persons' rows.
 func (t *Table) WithPersons(p engine.Persons) *Table {
 	out := *t
 	out.persons = p
 	return &out
 }
 
-// Against implements engine.Table. Of a view it may not be asked.
+// Against implements engine.Table. It must not be called on a view.
 func (t *Table) Against(class int) engine.Table {
 	if t.against != engine.WholeLabel {
 		panic("question: Against must be asked of the whole table")
@@ -65,7 +65,7 @@ func (t *Table) checkBinary(what string) error {
 	return nil
 }
 
-// ask asks, and wants so many plain sums, or keys where plain < 0.
+// ask asks a question, and requires the given number of plain sums, or keys if plain < 0.
 func (t *Table) ask(ctx context.Context, q Question, plain int) (*Sums, error) {
 	q.Against = t.against
 	s, err := t.asker.Ask(ctx, &q)

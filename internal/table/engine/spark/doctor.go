@@ -15,16 +15,16 @@ import (
 	"strings"
 )
 
-// Machine is what the machine of a session or of executors has; "" is what it has not.
+// Machine describes the machine of a session or of executors; "" means missing.
 type Machine struct {
 	System  string `json:"system"`
 	Python  string `json:"python"`
 	Pyarrow string `json:"pyarrow"`
 	Pandas  string `json:"pandas"`
-	Fault   string `json:"fault"` // why the worker does not run there
+	Fault   string `json:"fault"` // why the worker cannot run there
 }
 
-// What is tested, and what that needs of others by its own manual.
+// The tested versions, and the versions of other programs that they require according to their manual.
 const (
 	leastSpark   = "4"
 	leastJava    = "17"
@@ -33,7 +33,7 @@ const (
 	leastPandas  = "2"
 )
 
-// examiner notes what it looks for.
+// examiner records the results of checks.
 type examiner struct {
 	note    func(what, found, want string)
 	missing bool
@@ -47,14 +47,14 @@ func (e *examiner) noteThing(what, found string, there bool, want string) {
 	e.note(what, found, want)
 }
 
-// noteVersion notes a thing of which version least or a later one is wanted.
+// noteVersion records a component that must have version least or later.
 func (e *examiner) noteVersion(what, version, least, where string) {
 	e.noteThing(what, version, isVersionFrom(version, least), fmt.Sprintf("version %s or later, %s", least, where))
 }
 
-// Examine looks for what a session needs on this machine and, if all of it is there, starts one
-// and looks at its executors. It tells note of each thing, and what is wanted of it, "" if
-// nothing is missing. It reads no table.
+// Examine checks what a session needs on this machine and, if nothing is missing, starts a session and
+// checks its executors. It calls note for each requirement with what is missing, "" if nothing is. It
+// reads no table.
 func Examine(ctx context.Context, o Options, note func(what, found, want string)) {
 	e := &examiner{note: note}
 	e.findFolder()
@@ -66,7 +66,7 @@ func Examine(ctx context.Context, o Options, note func(what, found, want string)
 	}
 }
 
-// findFolder looks for a place for the session's files, among which is a socket.
+// findFolder checks the folder for the session's files, which include a socket.
 func (e *examiner) findFolder() {
 	folder, err := os.MkdirTemp("", "discreet-spark-*")
 	if err == nil {
@@ -105,7 +105,7 @@ func (e *examiner) findSubmit(command string) {
 		"the program of Apache Spark 4, or of the Python package pyspark, on the path or named with --spark-submit")
 }
 
-// findPython looks for the Python that the session runs in, by the variables that Spark reads.
+// findPython finds the Python for the session, by the variables that Spark reads.
 func (e *examiner) findPython(ctx context.Context) {
 	program := cmp.Or(os.Getenv("PYSPARK_DRIVER_PYTHON"), os.Getenv("PYSPARK_PYTHON"), "python3")
 	said, err := exec.CommandContext(ctx, program, "-c", "import platform; print(platform.python_version())").Output()
@@ -116,7 +116,7 @@ func (e *examiner) findPython(ctx context.Context) {
 		"on the path or in PYSPARK_DRIVER_PYTHON or PYSPARK_PYTHON")
 }
 
-// findExecutors starts a session and asks its executors.
+// findExecutors starts a session and queries its executors.
 func (e *examiner) findExecutors(ctx context.Context, o Options) {
 	h, err := examine(ctx, o)
 	if err != nil {

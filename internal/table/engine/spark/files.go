@@ -17,13 +17,13 @@ type piece struct {
 	Parts []dataset.ParquetPart `json:"parts"`
 }
 
-// mostPieceRows bounds the rows of a piece, but for a few more, for clusters whose executors come
-// late, so that no one knows how many tasks run at once.
+// mostPieceRows bounds the approximate number of rows of a piece, for clusters whose number of
+// simultaneous tasks is unknown because executors start late.
 const mostPieceRows = 1 << 23
 
-// cutFiles cuts the files in data into pieces for so many tasks at once, of at least so many rows,
-// or a few fewer: a piece is one task of Spark for every question, and to begin one costs as much
-// as a question about a million rows. It returns nil if Spark must say what data means.
+// cutFiles divides the files in data into pieces for the given number of simultaneous tasks, with at
+// least about least rows each. A piece is one Spark task per question, and starting a task costs as
+// much as a question about a million rows. It returns nil if Spark must interpret data.
 func cutFiles(data []string, parallel, least int) (pieces []piece, err error) {
 	files, ok := listFiles(data)
 	if !ok {
@@ -59,14 +59,15 @@ func cutFiles(data []string, parallel, least int) (pieces []piece, err error) {
 	return pieces, nil
 }
 
-// countPieces is as many pieces as tasks at once, or a few times as many, of about as many rows each.
+// countPieces returns the number of pieces, about equal in rows: the number of simultaneous tasks, or
+// a small multiple of it.
 func countPieces(rows, parallel, least int) int {
 	count := max(1, min(parallel, rows/least))
 	return count * (1 + (rows-1)/count/mostPieceRows)
 }
 
-// listFiles lists the files of a table that lies in files and folders of this machine's file
-// system, as Spark would; not ok where its names may mean anything else to Spark.
+// listFiles lists the files of a table in local files and folders, as Spark would; ok is false if
+// Spark may interpret a name differently.
 func listFiles(data []string) (files []string, ok bool) {
 	for _, name := range data {
 		if strings.ContainsAny(name, "=*?[]{}\\%") { // columns in names, and patterns

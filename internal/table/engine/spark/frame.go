@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package spark asks rows that lie in a cluster of Apache Spark. Executors run this program's
-// worker, which codes rows into blocks and answers questions about them with sums; a session in
-// Python, which comes with the program, passes questions on. Only sums come back, and the names
-// and lengths of blocks.
+// Package spark queries rows in a cluster of Apache Spark. Executors run this program's worker, which
+// codes rows into blocks and answers questions about them with sums. A Python session, which is part
+// of the program, forwards the questions. Only sums, and the names and lengths of blocks, come back.
 package spark
 
 import (
@@ -16,8 +15,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 )
 
-// header begins a message; so many parts follow it. Every part has its length before it, in 8
-// bytes.
+// header is the beginning of a message; Parts parts follow it. Every part is preceded by its length in
+// 8 bytes.
 type header struct {
 	Op      string   `json:"op"`
 	Parts   int      `json:"parts"`
@@ -34,8 +33,8 @@ type header struct {
 	Pieces  []piece  `json:"pieces,omitempty"`
 	Folder  string   `json:"folder,omitempty"` // where executors keep blocks
 
-	Known  []string `json:"known,omitempty"` // columns that may be there; nil: any
-	Drop   bool     `json:"drop,omitempty"`  // others, in place of refusing them
+	Known  []string `json:"known,omitempty"` // permitted columns; nil: all
+	Drop   bool     `json:"drop,omitempty"`  // drop other columns instead of refusing them
 	Added  []Column `json:"added,omitempty"`
 	Out    string   `json:"out,omitempty"`
 	Counts []Count  `json:"counts,omitempty"`
@@ -43,39 +42,39 @@ type header struct {
 	Keep    *dataset.Selection `json:"keep,omitempty"`
 	Secret  string             `json:"secret,omitempty"`
 	View    *view              `json:"view,omitempty"`
-	Told    bool               `json:"told,omitempty"` // the worker knows how rows of the piece count in the view
+	Told    bool               `json:"told,omitempty"` // the worker has the weights of the piece's rows in the view
 	Buckets int                `json:"buckets,omitempty"`
 	Persons []personCount      `json:"persons,omitempty"`
 	Lots    string             `json:"lots,omitempty"`   // the key, in hexadecimal
-	First   int                `json:"first,omitempty"`  // the place of a block's first row
+	First   int                `json:"first,omitempty"`  // position of a block's first row
 	Firsts  map[string]int     `json:"firsts,omitempty"` // the same, by block
-	Lens    []int              `json:"lens,omitempty"`   // of lists that follow each other
-	Places  []int              `json:"places,omitempty"` // of blocks' first rows
+	Lens    []int              `json:"lens,omitempty"`   // lengths of concatenated lists
+	Places  []int              `json:"places,omitempty"` // positions of blocks' first rows
 
-	Local    bool `json:"local,omitempty"`    // executors may keep blocks in files, and paths mean files
-	Parallel int  `json:"parallel,omitempty"` // tasks at once
+	Local    bool `json:"local,omitempty"`    // executors may store blocks in files, and paths are files
+	Parallel int  `json:"parallel,omitempty"` // simultaneous tasks
 
 	Spark    string    `json:"spark,omitempty"`
 	Machines []Machine `json:"machines,omitempty"`
 }
 
-// config is what every task must know.
+// config is what every task needs to know.
 type config struct {
-	Session string `json:"session"` // a name that no other session has
-	Worker  string `json:"worker"`  // the file's name among those that Spark sends to executors
+	Session string `json:"session"` // a unique name
+	Worker  string `json:"worker"`  // the file's name among the files that Spark sends to executors
 	Program string `json:"program"`
 	Schema  string `json:"schema"`
-	Scoring bool   `json:"scoring,omitempty"` // rows are scored, and Schema is what OpenScorer takes
-	Rows    int    `json:"rows"`              // of a block, or a few more
-	// Keep is which rows a worker keeps of what it reads; nil for all.
+	Scoring bool   `json:"scoring,omitempty"` // rows are scored, and Schema is the argument of OpenScorer
+	Rows    int    `json:"rows"`              // approximate number per block
+	// Keep selects the rows that a worker uses; nil for all.
 	Keep   *dataset.Selection `json:"keep,omitempty"`
-	Secret string             `json:"secret,omitempty"` // by which identifiers are hashed, in hexadecimal
+	Secret string             `json:"secret,omitempty"` // key for hashing identifiers, in hexadecimal
 }
 
-// maxPart bounds the parts of a message: those of a block are the longest.
+// maxPart bounds the parts of a message; those of a block are the longest.
 const maxPart = 1 << 31
 
-// mostAtOnce is the most bytes for which room is made before they arrive.
+// mostAtOnce is the largest number of bytes that are allocated before they arrive.
 const mostAtOnce = 1 << 20
 
 func send(w io.Writer, h header, parts ...[]byte) error {

@@ -18,27 +18,27 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine/question"
 )
 
-// view says what a person's rows count for in a question.
+// view determines the weights of persons' rows in a question.
 type view struct {
-	Name string `json:"name"` // that no other view of the session has
+	Name string `json:"name"` // unique in the session
 	Kind string `json:"kind"` // weigh, draw or ignore
 	Most int    `json:"most,omitempty"`
 	Fill bool   `json:"fill,omitempty"`
 }
 
-// persons are the persons of a session's rows. Here is known how many have how many rows, and
-// nothing of which those are.
+// persons are the persons of a session's rows. This process knows how many persons have how many rows,
+// but not which ones.
 type persons struct {
 	sn     *Session
-	counts map[uint32]int // persons, by how many rows they have
+	counts map[uint32]int // number of persons, by number of rows
 }
 
-// bucketBlocks is how many blocks' rows a bucket of persons may have, were each someone else's. A
-// bucket is a task of Spark twice, and an executor that has done nothing yet takes long to begin.
+// bucketBlocks is the maximum size of a bucket of persons: the persons of this many blocks' rows if
+// each row had another person. A bucket is a Spark task twice, and new executors start slowly.
 const bucketBlocks = 16
 
-// countPersons counts the persons over all blocks of so many rows, which one shuffle tells how many
-// rows each has.
+// countPersons counts the persons over all blocks. One shuffle determines how many rows each person
+// has.
 func (sn *Session) countPersons(blockRows int) error {
 	if sn.rows > math.MaxUint32 {
 		return sn.refused("a table whose schema declares persons must have at most 2^32-1 rows")
@@ -74,7 +74,7 @@ func (sn *Session) countPersons(blockRows int) error {
 	}
 }
 
-// checkBlock refuses what is said of a block that is none, or has other rows now.
+// checkBlock refuses a message about an unknown block, or one whose rows have changed.
 func (sn *Session) checkBlock(h *header) error {
 	switch id := sn.blocks[h.Block]; {
 	case id == "":
@@ -102,7 +102,7 @@ func (p *persons) CountAbove(bounds []int) []uint64 {
 	return out
 }
 
-// newView is the view of a kind that no question was about.
+// newView returns a new view of a kind.
 func (p *persons) newView(kind string) view {
 	p.sn.views++
 	return view{Name: strconv.Itoa(p.sn.views), Kind: kind}
@@ -118,7 +118,7 @@ func (p *persons) Weigh(most int) engine.Table {
 // Ignore implements engine.Persons.
 func (p *persons) Ignore() engine.Table { return p.rowsOf(p.newView("ignore"), p.sn.rows, nil) }
 
-// Draw implements engine.Persons: one more shuffle, of the rows that blocks offer.
+// Draw implements engine.Persons, with one more shuffle of the rows that blocks offer.
 func (p *persons) Draw(most int, fill bool, below func(n uint64) uint64) engine.Table {
 	v, lots := p.newView("draw"), memory.NewLots(below)
 	v.Most, v.Fill = most, fill
@@ -126,14 +126,14 @@ func (p *persons) Draw(most int, fill bool, below func(n uint64) uint64) engine.
 	return p.rowsOf(v, rows, err)
 }
 
-// rowsOf is a view of rows that count once.
+// rowsOf returns a view of rows with weight one.
 func (p *persons) rowsOf(v view, rows int, err error) engine.Table {
 	s := *p.sn.s
 	s.Person = nil
 	return question.NewTable(&s, rows, &viewed{p.sn, v, err})
 }
 
-// viewed asks a session about its rows as they count in a view.
+// viewed answers questions about a session's rows as weighted in a view.
 type viewed struct {
 	sn     *Session
 	view   view
@@ -148,7 +148,7 @@ func (v *viewed) Ask(ctx context.Context, q *question.Question) (*question.Sums,
 	return v.sn.ask(ctx, q, &v.view)
 }
 
-// draw has rows drawn, and says how many these are.
+// draw makes the cluster draw rows, and returns their number.
 func (sn *Session) draw(v *view, lots *memory.Lots) (rows int, err error) {
 	ask := header{Op: "draw", View: v, Lots: hex.EncodeToString(lots[:]), Buckets: sn.buckets, Firsts: map[string]int{}}
 	first := 0

@@ -6,40 +6,41 @@ import (
 	"context"
 )
 
-// Scorer predicts rows in Parquet. It returns as many rows of the added columns, in
-// Parquet. name stands for the rows in faults.
+// Scorer predicts rows in Parquet. It returns the added columns for these rows, in Parquet. name is
+// the rows' name in faults.
 type Scorer func(ctx context.Context, name string, rows []byte) ([]byte, error)
 
-// OpenScorer makes the scorer of a Scoring's Job.
+// OpenScorer makes the scorer for a Scoring's Job.
 type OpenScorer func(job []byte) (Scorer, error)
 
-// Scoring is what is added to a table in a cluster, and where the table is written.
+// Scoring describes what is added to a table in a cluster, and where the result is written.
 type Scoring struct {
-	Job     []byte   // what OpenScorer takes
-	Columns []string // that are read; the table must have them
-	Known   []string // that the table may have besides; nil for any
-	Drop    bool     // leave out columns that are not known, in place of refusing them
+	Job     []byte   // argument of OpenScorer
+	Columns []string // columns to read, which the table must have
+	Known   []string // other permitted columns; nil for all
+	Drop    bool     // drop other columns instead of refusing them
 	Added   []Column
-	// Out is the folder that Spark writes, as Parquet: one that is there is refused, and a job that
-	// fails leaves none that is whole.
+	// Out is the folder that Spark writes, in Parquet. An existing folder is refused, and a failed job
+	// leaves no complete one.
 	Out string
 }
 
-// Column is a column that is added: a number or text.
+// Column is an added column: a number or text.
 type Column struct {
 	Name   string `json:"name"`
 	Number bool   `json:"number"`
 }
 
-// Count is the number of rows that have a value of the first added column, and their sum of the second.
+// Count is the number of rows with one value of the first added column, and the sum of their second
+// added column.
 type Count struct {
 	Value string  `json:"value"`
 	Rows  int     `json:"rows"`
 	Sum   float64 `json:"sum"`
 }
 
-// Score adds columns to every row of the table that o names. Rows pass from executors to their
-// workers and back; nothing but the counts comes here.
+// Score adds columns to every row of the table that o names. Rows are passed between executors and
+// their workers; only the counts are returned.
 func Score(ctx context.Context, o Options, sc Scoring) (counts []Count, err error) {
 	if err := o.Check("predict"); err != nil {
 		return nil, err

@@ -12,22 +12,22 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 )
 
-// How many rows a person has depends on all blocks. Each block lists its persons in the order of
-// their keys, which a hash with the session's secret makes of identifiers, and the lists are cut
-// into buckets of neighbouring keys. Anyone who gets a bucket of every list answers each with what its
-// persons have in all. Numbers in lists are little-endian.
+// A person's number of rows depends on all blocks. Each block lists its persons in the order of their
+// keys, which are hashes of identifiers with the session's secret. The lists are divided into buckets
+// of neighbouring keys. The task for a bucket receives this bucket of every list, and replies to each
+// with its persons' total numbers of rows. Numbers in lists are little-endian.
 const (
-	recordBytes = 16 + 4    // of a person in a block: the key, the rows there
-	replyBytes  = 4 + 4     // the rows in all, the person's place in the bucket
-	offerBytes  = 4 + 8 + 8 // of a row that may be drawn: the person's place, the lot, the row's place
-	drawnBytes  = 4         // of a row that is drawn: its place in the block
+	recordBytes = 16 + 4    // for a person in a block: the key, and the number of rows there
+	replyBytes  = 4 + 4     // the total number of rows, and the person's index in the bucket
+	offerBytes  = 4 + 8 + 8 // for a row that may be drawn: the person's index, the lot, the row's position
+	drawnBytes  = 4         // for a drawn row: its position in the block
 )
 
-// countedHere marks the place in one of the replies about a person, so that everyone is counted in
-// one block.
+// countedHere marks the index in one of the replies about a person, so that every person is counted in
+// exactly one block.
 const countedHere = 1 << 31
 
-// keyed is something by a person's key.
+// keyed is an item with a person's key.
 type keyed struct {
 	high, low uint64
 	at        int
@@ -43,8 +43,8 @@ func sortKeyed(list []keyed) {
 	})
 }
 
-// listPersons lists the persons who have rows, of which rows says how many by the person's number,
-// and says at which place of the list, from 1 on, each is.
+// listPersons lists the persons who have rows, given the number of rows by the person's number, and
+// returns the index in the list, from 1, of each person.
 func listPersons(keys [][16]byte, rows []uint32) (list []byte, places []uint32) {
 	var order []keyed
 	for number, n := range rows {
@@ -62,7 +62,7 @@ func listPersons(keys [][16]byte, rows []uint32) (list []byte, places []uint32) 
 	return list, places
 }
 
-// countRows answers the parts of all lists in a bucket, one after the other.
+// countRows answers the parts of all lists in a bucket, one after another.
 func countRows(lists []byte) ([]byte, error) {
 	if len(lists)%recordBytes != 0 || len(lists)/recordBytes >= countedHere {
 		return nil, errMessage
@@ -94,14 +94,15 @@ func countRows(lists []byte) ([]byte, error) {
 	return replies, nil
 }
 
-// personCount is the number of persons that have so many rows.
+// personCount is the number of persons with a given number of rows.
 type personCount struct {
 	Rows    uint32 `json:"rows"`
 	Persons int    `json:"persons"`
 }
 
-// settleCounts is what a block keeps of the replies about its persons, how many rows each has in as
-// few bytes as these take, and how many persons of those who are counted here have how many.
+// settleCounts returns what a block stores of the replies about its persons: each person's total
+// number of rows, in a compact form. It also counts, by number of rows, the persons who are counted in
+// this block.
 func settleCounts(replies []byte) (totals []byte, counts []personCount, err error) {
 	if len(replies)%replyBytes != 0 {
 		return nil, nil, errMessage
@@ -132,8 +133,8 @@ func settleCounts(replies []byte) (totals []byte, counts []personCount, err erro
 	return totals, counts, nil
 }
 
-// readCounts is the number of rows that each person of a block has in all, by the place in its list, from 1
-// on.
+// readCounts returns the total number of rows of each person of a block, by the index in its list,
+// from 1.
 func readCounts(totals []byte) (memory.PersonCounts, error) {
 	if len(totals) == 0 || totals[0] != 1 && totals[0] != 2 && totals[0] != 4 || (len(totals)-1)%int(totals[0]) != 0 {
 		return nil, errMessage
@@ -148,9 +149,9 @@ func readCounts(totals []byte) (memory.PersonCounts, error) {
 	return out, nil
 }
 
-// offerRows offers what is drawn among a block's rows, so that the best of all blocks' can be
-// found. replies are those about its persons, bucket after bucket, of so many persons each; d drew
-// by the places of persons in the block's list. It says how many bytes belong to each bucket.
+// offerRows lists the rows drawn in a block, so that the best ones over all blocks can be found.
+// replies are those about its persons, bucket after bucket; d drew by the indices of persons in the
+// block's list. It returns the number of bytes per bucket.
 func offerRows(d *memory.Drawing, persons int, replies []byte, buckets []int) (offers []byte, lens []int, err error) {
 	if len(replies) != replyBytes*persons {
 		return nil, nil, errMessage
@@ -180,9 +181,9 @@ func offerRows(d *memory.Drawing, persons int, replies []byte, buckets []int) (o
 	return offers, lens, nil
 }
 
-// drawRows draws among the rows that blocks offer of the persons of a bucket. firsts are the places
-// of the blocks' first rows. It answers each block with the places there of the rows that are
-// drawn, and says how many bytes each answer has.
+// drawRows draws among the rows that blocks offer for the persons of a bucket. firsts are the
+// positions of the blocks' first rows. It answers each block with the positions of its drawn rows, and
+// returns the length of each answer.
 func drawRows(v *view, offers []byte, firsts []int) (drawn []byte, lens []int, err error) {
 	if len(offers)%offerBytes != 0 || v.Most < 1 {
 		return nil, nil, errMessage
@@ -225,7 +226,7 @@ func drawRows(v *view, offers []byte, firsts []int) (drawn []byte, lens []int, e
 	return drawn, lens, nil
 }
 
-// readDrawn is the rows of a block of so many that are drawn, ascending.
+// readDrawn returns the drawn rows of a block, ascending.
 func readDrawn(drawn []byte, rows int) ([]int, error) {
 	if len(drawn)%drawnBytes != 0 {
 		return nil, errMessage

@@ -28,29 +28,29 @@ import (
 //go:embed driver.py
 var driverSource []byte
 
-// Options say which cluster, and what to read there.
+// Options select a cluster, and the data to read there.
 type Options struct {
-	// Submit is the command that submits, with its arguments, which spaces separate: "" for
+	// Submit is the command that submits, with its arguments separated by spaces; "" for
 	// "spark-submit".
 	Submit string
-	// Master is the cluster's address as Spark writes it; "" for what Submit knows.
+	// Master is the cluster's address in Spark's form; "" for Submit's default.
 	Master string
 	// Worker is the program that executors run; "" for this one. It must be the same file.
 	Worker string
 	// Data are paths of Parquet files, or one table:NAME of a catalogue, or one query:SELECT.
 	Data []string
-	// Rows are the rows that executors keep of what they read; nil for all.
+	// Rows selects the rows that executors use; nil for all.
 	Rows *dataset.Selection
-	// BlockRows is the number of rows that a block has, or a few more; 0 for 2^18.
+	// BlockRows is the approximate number of rows of a block; 0 for 2^18.
 	BlockRows int
-	// Report is told which job is at work, and not how many tasks it has, which follows from the
-	// size of the files; nil for no one.
+	// Report receives the name of the running job. It does not receive the number of tasks, which
+	// depends on the size of the files. It may be nil.
 	Report func(job string)
 
-	passesRows bool // through Java, whatever Data are
+	passesRows bool // rows pass through Java, for any Data
 }
 
-// ShowJobs lets show show each job, one at a time, until hide is called; nil for no one.
+// ShowJobs makes show display each job, one at a time, until hide is called; show may be nil.
 func (o *Options) ShowJobs(show func(job string) (done func())) (hide func()) {
 	shown, done := "", func() {}
 	if show != nil {
@@ -84,13 +84,13 @@ func (o *Options) Check(op string) error {
 	return nil
 }
 
-// Session is rows in a cluster, in blocks that Spark keeps. It is for one goroutine.
+// Session holds rows in a cluster, in blocks that Spark stores. It must be used by one goroutine only.
 type Session struct {
 	s      *schema.Schema
 	rows   int
-	blocks map[string]string // the blocks' names, and what names their rows
+	blocks map[string]string // the blocks' names, and the IDs of their rows
 	rowsOf map[string]int    // by block
-	asked  int               // questions
+	asked  int               // number of questions
 	report func(job string)
 
 	folder  string
@@ -102,17 +102,17 @@ type Session struct {
 	closing sync.Once
 	failed  bool
 
-	local    bool // executors open files of paths themselves
-	parallel int  // tasks at once
+	local    bool // executors open the files of paths themselves
+	parallel int  // simultaneous tasks
 
 	persons *persons // nil if the schema declares none
 	buckets int      // of persons
 	views   int
 }
 
-// Start starts a session, and codes the rows into blocks there. text is the file of schema s.
-// What Spark prints goes to a file for the user alone, since it may hold cells; it is removed with
-// a session that ends well.
+// Start starts a session, and codes the rows into blocks there. text is the file of schema s. Spark's
+// output is written to a file for the user alone, since it may contain cells; the file is removed
+// after a session without errors.
 func Start(ctx context.Context, s *schema.Schema, text []byte, o Options) (_ *Session, err error) {
 	sn, cfg, err := begin(ctx, &o)
 	if err != nil {
@@ -137,7 +137,7 @@ func Start(ctx context.Context, s *schema.Schema, text []byte, o Options) (_ *Se
 	return sn, err
 }
 
-// begin starts a session, which has read nothing.
+// begin starts a session without data.
 func begin(ctx context.Context, o *Options) (_ *Session, _ *config, err error) {
 	folder, err := os.MkdirTemp("", "discreet-spark-*")
 	if err != nil {
@@ -177,8 +177,7 @@ func (sn *Session) closeAfter(err *error) {
 	}
 }
 
-// columnNames are the columns that are read, the one that tells persons apart among them, and the
-// label.
+// columnNames returns the columns to read, including the one that identifies persons, and the label.
 func columnNames(s *schema.Schema) (names []string) {
 	for _, c := range s.FileColumns() {
 		if c.Role != schema.Ignored || s.Person != nil && c.Name == s.Person.Column {
@@ -188,15 +187,15 @@ func columnNames(s *schema.Schema) (names []string) {
 	return append(names, s.Label.Name)
 }
 
-// Java takes options from a variable before those of its command, which count. A session, and
-// executors that pass on questions alone, do too little to be worth the second of Java's compilers,
-// which took half of their processor time.
+// Java also reads options from a variable, after which those of its command take precedence. A
+// session, and executors that only forward questions, do too little for Java's optimising compilers to
+// be worthwhile, which took half of their processor time.
 const (
 	javaVariable = "JDK_JAVA_OPTIONS"
 	quickJava    = "-XX:TieredStopAtLevel=1"
 )
 
-// settings are Spark's for a session.
+// settings are Spark's settings for a session.
 func settings(o *Options) []string {
 	out := []string{"spark.ui.enabled=false"}
 	if _, ok := listFiles(o.Data); ok && !o.passesRows {
@@ -252,7 +251,7 @@ func (sn *Session) submit(ctx context.Context, o *Options) (net.Listener, error)
 	return listener, nil
 }
 
-// accept waits for the session's call.
+// accept waits for the session to connect.
 func (sn *Session) accept(ctx context.Context, listener net.Listener) (err error) {
 	if sn.link, err = listener.Accept(); err != nil {
 		return sn.lost(ctx)
@@ -267,7 +266,7 @@ func (sn *Session) accept(ctx context.Context, listener net.Listener) (err error
 	return nil
 }
 
-// lost is the error of a session that ended by itself.
+// lost is the error of a session that ended unexpectedly.
 func (sn *Session) lost(ctx context.Context) error {
 	sn.failed = true
 	if err := ctx.Err(); err != nil {
@@ -276,14 +275,13 @@ func (sn *Session) lost(ctx context.Context) error {
 	return fmt.Errorf("spark: the session ended; what Spark printed, which may hold private cells, is in %s", sn.log)
 }
 
-// refused is a failure that the session reports.
+// refused is the error for a failure that the session reports.
 func (sn *Session) refused(reason string) error {
 	sn.failed = true
 	return fmt.Errorf("spark: %s (what Spark printed, which may hold private cells, is in %s)", reason, sn.log)
 }
 
-// next is the next message of the session but those of progress, which is reported as what is
-// being done.
+// next returns the next message of the session. Progress messages are reported instead.
 func (sn *Session) next(ctx context.Context, doing string) (h header, parts [][]byte, err error) {
 	for {
 		h, parts, err = receive(sn.r)
@@ -325,7 +323,7 @@ func (sn *Session) load(request header) error {
 	}
 }
 
-// Table answers from all rows.
+// Table returns a table that answers from all rows.
 func (sn *Session) Table() *question.Table {
 	t := question.NewTable(sn.s, sn.rows, sn)
 	if sn.persons == nil {
@@ -342,9 +340,9 @@ func (sn *Session) Ask(ctx context.Context, q *question.Question) (*question.Sum
 	return sn.ask(ctx, q, nil)
 }
 
-// ask asks about the rows, as they count in a view if there are persons. An answer counts once
-// for each block, however often it comes; every block must answer, and with the rows it had when it
-// was made.
+// ask asks about the rows, weighted as in a view if there are persons. An answer counts once per
+// block, even if it arrives repeatedly. Every block must answer, with the rows that it had when it was
+// made.
 func (sn *Session) ask(ctx context.Context, q *question.Question, v *view) (*question.Sums, error) {
 	text, err := question.Encode(q)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 const keyBytes = 32
 
-// readKey reads a key in hexadecimal.
+// readKey parses a key in hexadecimal.
 func readKey(text string) (*[keyBytes]byte, error) {
 	b, err := hex.DecodeString(text)
 	if err != nil || len(b) != keyBytes {
@@ -24,7 +24,7 @@ func readKey(text string) (*[keyBytes]byte, error) {
 	return (*[keyBytes]byte)(b), nil
 }
 
-// options reads rows with the session's persons.
+// options returns the options for reading rows with the session's persons.
 func (w *worker) options() (opts dataset.Options) {
 	if w.secret != nil {
 		opts.Persons = dataset.NewPersonKeys(*w.secret)
@@ -32,7 +32,7 @@ func (w *worker) options() (opts dataset.Options) {
 	return opts
 }
 
-// weightsOf is what rows of a block's persons weigh, by the place in its list, from 1 on.
+// weightsOf returns the weights of the rows of a block's persons, by the index in its list, from 1.
 func (v *view) weightsOf(totals []byte) ([]uint32, error) {
 	counts, err := readCounts(totals)
 	if err != nil || v.Most < 1 {
@@ -41,8 +41,8 @@ func (v *view) weightsOf(totals []byte) ([]uint32, error) {
 	return counts.Weights(v.Most), nil
 }
 
-// viewRows answers from rows of a block as they count in a view; told is what the block keeps for
-// it.
+// viewRows returns the table of a block's rows as weighted in a view; told is what the block stores
+// for it.
 func (w *worker) viewRows(v *view, b *blocks.Block, rows *dataset.Table, told [][]byte) (*memory.Table, error) {
 	switch {
 	case v == nil:
@@ -74,7 +74,7 @@ func (w *worker) viewRows(v *view, b *blocks.Block, rows *dataset.Table, told []
 	return memory.New(rows)
 }
 
-// personsOf is whose the rows of a block are, by places below limit.
+// personsOf returns the persons of a block's rows, which must be below limit.
 func personsOf(b *blocks.Block, limit int) ([]uint32, error) {
 	of, err := b.Persons()
 	if err == nil && len(of) > 0 && int(slices.Max(of)) >= limit {
@@ -83,7 +83,7 @@ func personsOf(b *blocks.Block, limit int) ([]uint32, error) {
 	return of, err
 }
 
-// viewPiece makes the view of a piece that a question is about the one that is asked.
+// viewPiece makes the view of a question the current one of a piece.
 func (w *worker) viewPiece(held *heldPiece, h *header, told []byte) error {
 	v := h.View
 	if w.secret == nil {

@@ -38,13 +38,13 @@ func programID() (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// mostScores is the number of bytes that about rows a worker keeps in memory from one question to the next:
-// containers of executors have little room beside Java.
+// mostScores is the number of bytes about rows that a worker keeps in memory between questions:
+// executors' containers have little memory besides Java's.
 const mostScores = 256 << 20
 
-// ServeWorker answers messages until in ends: it codes rows in Parquet into blocks, and answers
-// questions about blocks, or scores rows. Blocks of files that it opens itself it keeps in a file
-// without a name; it keeps and writes nothing else, and knows no price.
+// ServeWorker answers messages until in ends: it codes rows in Parquet into blocks, answers questions
+// about blocks, or scores rows. It stores the blocks of files that it opens itself in a file without a
+// name. It stores and writes nothing else, and knows no price.
 func ServeWorker(ctx context.Context, in io.Reader, out io.Writer, open OpenScorer) error {
 	program, err := programID()
 	if err != nil {
@@ -78,13 +78,13 @@ type worker struct {
 	program string
 	s       *schema.Schema
 	text    []byte
-	rows    int // of a block, or a few more
+	rows    int // approximate number per block
 	keeps   *dataset.Selection
 
 	open  OpenScorer
 	score Scorer // nil if blocks are made
 
-	secret *[32]byte // by which identifiers are hashed; nil if the schema declares no persons
+	secret *[32]byte // key for hashing identifiers; nil if the schema declares no persons
 
 	folder string // for the blocks of pieces
 	store  *blocks.Store
@@ -98,9 +98,9 @@ type heldPiece struct {
 	rows   int
 	id     string
 
-	places []uint32 // of persons in the piece's list, by their numbers in the blocks
-	list   []byte   // until it is asked for
-	view   string   // the name of the view that is asked
+	places []uint32 // indices of persons in the piece's list, by their numbers in the blocks
+	list   []byte   // until it is requested
+	view   string   // name of the current view
 	viewed *blocks.Store
 }
 
@@ -110,7 +110,7 @@ func (w *worker) close() {
 	}
 }
 
-// answer answers a message. Those that come before the last answer go to first.
+// answer answers a message. Answers before the last one are passed to first.
 func (w *worker) answer(ctx context.Context, h header, parts [][]byte, first func(header, [][]byte) error) (
 	answer header, data [][]byte, err error) {
 	wants := map[string]int{"begin": 1, "code": 1, "file": 1, "ask": 2, "piece": 0, "ask piece": 1,
@@ -215,9 +215,9 @@ func (w *worker) answer(ctx context.Context, h header, parts [][]byte, first fun
 	return header{Op: "answer", ID: idText(block)}, [][]byte{sums.Encode()}, nil
 }
 
-// hold codes a piece, unless this worker has done so: executors may take over each other's pieces,
-// and each of an executor's processes has a worker of its own. A list of persons is given once, and
-// again where the rows are read again.
+// hold codes a piece, unless this worker has done so already: executors may take over each other's
+// pieces, and each of an executor's processes has its own worker. A list of persons is returned once,
+// and again if the rows are read again.
 func (w *worker) hold(ctx context.Context, p *piece, list bool) (*heldPiece, error) {
 	if held := w.pieces[p.Name]; held != nil && (!list || w.secret == nil || held.list != nil) {
 		return held, nil
@@ -293,7 +293,7 @@ func (w *worker) askPiece(ctx context.Context, h *header, q *question.Question, 
 	return header{Op: "answer", ID: held.id}, [][]byte{sums.Encode()}, nil
 }
 
-// code makes a block, and the list of its persons, by whose places there it numbers them.
+// code makes a block, and the list of its persons, who are numbered by their indices there.
 func (w *worker) code(t *dataset.Table, keys *dataset.PersonKeys) (answer header, data [][]byte, err error) {
 	t = w.keeps.Of(t)
 	if w.secret != nil {

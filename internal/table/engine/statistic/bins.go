@@ -8,7 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// columnsOf lists the columns that bins cut.
+// columnsOf lists the columns of bins.
 func columnsOf(bins []feature.Bins) (columns []int) {
 	for k := range bins {
 		columns = append(columns, bins[k].Columns()...)

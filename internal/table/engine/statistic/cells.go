@@ -12,32 +12,31 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Cells adds up, for each of Bins, the weights of the rows in each bin by label, of two classes. A row
-// weighs Weight(m), m its score under Under if its label is positive and minus that if not, and
-// engine.WeightOne if Under is nil; but no more than the cap of its class. If rows weigh what their
-// persons allow, it is the product.
+// Cells adds up, for each of Bins, the weights of the rows in each bin by label, of two classes. The
+// weight of a row is Weight(m), where m is its score under Under if its label is positive, and
+// otherwise the negative of that; engine.WeightOne if Under is nil. It is at most the cap of its
+// class. If rows are weighted by persons, the two weights are multiplied.
 type Cells struct {
 	Under *feature.Additive
 	Bins  []feature.Bins
 	Caps  Caps
 }
 
-// CellSums is how much weight lies in each bin of a column, by label, in units
-// of 1/engine.WeightOne.
+// CellSums is the total weight in each bin of a column, by label, in units of 1/engine.WeightOne.
 type CellSums struct {
-	Positive, Negative []int64 // one per bin
+	Positive, Negative []int64 // by bin
 }
 
-// Caps are the most that a row may weigh, of the positive class and of the other, 1 to
+// Caps are the largest weights of a row, of the positive class and of the other, 1 to
 // engine.WeightOne.
 type Caps [2]uint32
 
-// FullCaps cut no weight.
+// FullCaps have no effect.
 var FullCaps = Caps{engine.WeightOne, engine.WeightOne}
 
-// Weight is min(1, exp(-margin)) in units of 1/engine.WeightOne: 1 for a row that a
-// score is wrong or undecided about, less the more it is right. margin is in
-// units of 1/feature.ScoreOne nat. It never increases with the margin.
+// Weight is min(1, exp(-margin)) in units of 1/engine.WeightOne: 1 for a row that the score classifies
+// wrongly or not at all, and less for larger margins. margin is in units of 1/feature.ScoreOne nat.
+// Weight never increases with the margin.
 func Weight(margin int64) uint64 {
 	if margin <= 0 {
 		return engine.WeightOne
@@ -101,11 +100,11 @@ type cellsAdder struct {
 	run     *engine.Run
 	side    [1 << 8]uint8 // by label: 1 for the positive one
 	places  []place
-	sums    [][]uint64             // by bins: of a place at twice its number and, of the positive label, one further
-	long    *feature.BoundAdditive // to score rows whose scores are not kept
+	sums    [][]uint64             // by bins: at twice the number of a place, plus one for the positive label
+	long    *feature.BoundAdditive // scores rows whose scores are not cached
 	weights *weights
-	most    [2]uint32 // by the label's bit: the cap of a weight, as writeWeights writes one
-	cut     bool      // some weight may be above its cap
+	most    [2]uint32 // by the label's bit: the cap of a weight, in the form of writeWeights
+	cut     bool      // some weight may exceed its cap
 
 	bins, spare []uint32
 	score       []int64
@@ -154,7 +153,7 @@ func (a *cellsAdder) Add() {
 	}
 }
 
-// sumWeights adds weights to the sums of the places of the rows.
+// sumWeights adds weights to the sums at the rows' places.
 func (a *cellsAdder) sumWeights(p *place, into []uint64) {
 	weighed := a.weighed
 	if p.codes != nil {
@@ -172,7 +171,7 @@ func (a *cellsAdder) sumWeights(p *place, into []uint64) {
 	}
 }
 
-// weighLongScores weighs rows whose scores may be too long for margins.
+// weighLongScores weights rows whose scores may be too large for margins.
 func (a *cellsAdder) weighLongScores() {
 	n := a.run.Rows()
 	a.spare, a.score = room(a.spare, 2*n), room(a.score, n)

@@ -10,8 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// ClassCells counts, for each of Bins, the rows of each class in each bin, or adds up what they weigh:
-// a row adds 1, or at most engine.WeightOne, to one cell of each.
+// ClassCells counts, for each of Bins, the rows of each class in each bin, or adds up their weights: a
+// row adds 1, or at most engine.WeightOne, to one cell of each.
 type ClassCells struct{ Bins []feature.Bins }
 
 var classCells = Register[ClassCells]("class_cells")

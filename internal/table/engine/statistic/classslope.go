@@ -11,19 +11,19 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// ClassSlope adds up the first derivative of log p(label) along a shape and half its second, negated,
-// under a score of all classes. What a row adds is shortened so that the sizes of both together are at
-// most Most nats > 0: at most engine.WeightOne units.
+// ClassSlope adds up the first derivative of log p(label) along a shape and half its second
+// derivative, negated, under a score of all classes. A row's contribution is clipped so that the
+// absolute values of both add up to at most Most nats > 0: at most engine.WeightOne units.
 type ClassSlope struct {
 	Under *StepScore
 	Along *feature.LevelShape
 	Most  float64
 }
 
-// Slope is how the log-likelihood of the labels changes when a multiple of a shape is added to the
-// scores, at none of it: a row whose class scores above the others gains, and the gain falls off by the
-// curve. Both are in units of Most/engine.WeightOne, half the curve in units of that: it counts for
-// half of what a row may say, since it is only asked how far to go.
+// Slope is the derivative, at 0, of the labels' log-likelihood by the multiple of a shape that is
+// added to the scores, and half of the negated second derivative. Both are in units of
+// Most/engine.WeightOne, HalfCurve in units of that: it takes only half of a row's limit, since it
+// only determines the length of a step.
 type Slope struct{ Gain, HalfCurve int64 }
 
 var classSlope = Register[ClassSlope]("class_slope")

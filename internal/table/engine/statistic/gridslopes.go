@@ -12,35 +12,35 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// GridSlopes adds up, by the cells of each of Grids, how the likelihood of the labels rises with a
-// score: of two classes the log-odds, of more one number for each. The slopes of a row are cut to
-// Limit. Rows must count once each.
+// GridSlopes adds up, by the cells of each of Grids, the derivatives of the labels' log-likelihood by
+// a score: the log-odds for two classes, one number per class for more. The slopes of a row are
+// clipped to Limit. Rows must have weight one.
 type GridSlopes struct {
 	Under *StepScore
 	Limit SlopeLimit
 	Grids []feature.Grid
 }
 
-// SlopeNorm is how the length of a row's slopes is measured.
+// SlopeNorm is the norm in which the length of a row's slopes is measured.
 type SlopeNorm bool
 
 const (
-	// SlopesL1 adds up their sizes.
+	// SlopesL1 is the sum of their absolute values.
 	SlopesL1 SlopeNorm = false
 	// SlopesL2 is their Euclidean length.
 	SlopesL2 SlopeNorm = true
 )
 
-// SlopeLimit says how long the slopes of a row may be, in (0, 1]; longer ones are shortened.
+// SlopeLimit is the maximum length of a row's slopes, in (0, 1]; longer ones are clipped.
 type SlopeLimit struct {
 	Most float64
 	Norm SlopeNorm
 }
 
-// GridSums are slopes and curves of the rows added up by the cells of one grid, in units of
-// 1/engine.WeightOne. The slopes of a row are those of the log-likelihood of its label in its scores:
-// 1 − p for the score of its own class, −p for another's. Its curve is 1 − Σ p² over the
-// classes, twice that for two of them, which is at most 1. Both are rounded towards 0.
+// GridSums are the rows' slopes and curves, added up by the cells of one grid, in units of
+// 1/engine.WeightOne. The slopes of a row are the derivatives of the log-likelihood of its label by
+// its scores: 1 − p for the score of its own class, −p for another's. Its curve is 1 − Σ p² over the
+// classes, twice that for two classes, which is at most 1. Both are rounded towards 0.
 type GridSums struct {
 	Slopes []int64 // by cell, then score
 	Curves []int64 // by cell
@@ -60,7 +60,7 @@ func (g GridSlopes) Check(s *schema.Schema) error {
 	return g.Under.check(s, gridScores(s))
 }
 
-// gridScores is the number of scores of a row.
+// gridScores returns the number of scores per row.
 func gridScores(s *schema.Schema) int {
 	if n := s.Classes(); n > 2 {
 		return n
@@ -102,7 +102,7 @@ func (g GridSlopes) Of(ctx context.Context, t engine.Table) ([]GridSums, error) 
 	return out, nil
 }
 
-// cutSums is the first sums, of a grid, and the others.
+// cutSums separates the sums of one grid from the others.
 func (g GridSlopes) cutSums(all []int64, grid *feature.Grid) (first GridSums, rest []int64) {
 	first.Slopes, all = cut(all, len(g.Under.Start)*grid.Cells())
 	first.Curves, all = cut(all, grid.Cells())
@@ -112,12 +112,12 @@ func (g GridSlopes) cutSums(all []int64, grid *feature.Grid) (first GridSums, re
 type gridAdder struct {
 	of      GridSlopes
 	run     *engine.Run
-	side    [1 << 8]uint8 // of two classes: 1 for the positive one
+	side    [1 << 8]uint8 // for two classes: 1 for the positive one
 	width   int           // scores per row
 	cut     *cuts
 	bundles []*bundle
 	pieces  []GridSums   // by bundle, then piece
-	steps   [][][]uint32 // by bundle, then its column and part: what is added to the number of a piece
+	steps   [][][]uint32 // by bundle, then its column and part: the term of a piece's number
 
 	slope []int32   // by row, then score, in units of 1/engine.WeightOne
 	curve []uint32  // by row, likewise
@@ -126,7 +126,7 @@ type gridAdder struct {
 	piece []uint32
 }
 
-// Adder implements engine.Statistic. All grids of the same columns share one look at the rows.
+// Adder implements engine.Statistic. All grids with the same columns share one pass over the rows.
 func (g GridSlopes) Adder(run *engine.Run) engine.Adder {
 	a := &gridAdder{of: g, run: run, side: run.Positive(), width: len(g.Under.Start), cut: newCuts(run.Cols, g.Grids)}
 	a.p, a.parts = make([]float64, a.width), make([][]uint32, len(a.cut.columns))
@@ -166,7 +166,7 @@ func (a *gridAdder) Add() {
 	}
 }
 
-// differentiate finds the slopes and the curve of every row.
+// differentiate computes the slopes and the curve of every row.
 func (a *gridAdder) differentiate() {
 	n, most := a.run.Rows(), a.of.Limit.Most
 	a.slope, a.curve = room(a.slope, n*a.width), room(a.curve, n)
@@ -210,7 +210,7 @@ func (a *gridAdder) differentiateRow(i int) {
 	a.curve[i] = uint32(math.Max(0, 1-squares) * engine.WeightOne)
 }
 
-// addRows adds the slopes and curves of the rows to the sums of the pieces they lie in.
+// addRows adds the slopes and curves of the rows to the sums of their pieces.
 func (a *gridAdder) addRows(sums *GridSums) {
 	slopes, curves, width := sums.Slopes, sums.Curves, a.width
 	slope, curve := a.slope, a.curve[:len(a.piece)]

@@ -12,16 +12,16 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// margins implements engine.Score: who boosts asks next about a score with one shape more, and each
-// row's margin is then one addition away. A margin is the score if the label is positive and minus it
-// if not, in units of 1/feature.ScoreOne nat; times 2, plus 1 if the label is positive, so that a loop
-// over rows needs no labels.
+// margins implements engine.Score. In boosting the next question is about a score with one more shape,
+// so that each row's margin needs one addition. A margin is the score if the label is positive,
+// otherwise its negative, in units of 1/feature.ScoreOne nat; it is stored times 2, plus 1 if the
+// label is positive, so that a loop over rows needs no labels.
 type margins struct{ f *feature.Additive }
 
-// longest is how far margins reach, in nats: an int32 holds twice as much.
+// longest is the largest margin, in nats: an int32 holds twice as much.
 const longest = math.MaxInt32 / (4 * feature.ScoreOne)
 
-// fitsUnits reports whether every partial sum of f does.
+// fitsUnits reports whether every partial sum of f fits.
 func fitsUnits(f *feature.Additive) bool {
 	sum := math.Abs(f.Intercept)
 	if f.Clip != nil {
@@ -105,10 +105,10 @@ func (m margins) Scorer(run *engine.Run, from int) func() {
 	}
 }
 
-// addend is what one shape adds to margins.
+// addend is the contribution of one shape to margins.
 type addend struct {
 	place
-	units []int32 // by twice the place, plus 1 for rows of the positive label
+	units []int32 // at twice the place, plus 1 for rows of the positive label
 }
 
 func newAddend(sh *feature.Shape, cols []column.Column) addend {
@@ -121,7 +121,7 @@ func newAddend(sh *feature.Shape, cols []column.Column) addend {
 	return a
 }
 
-// addTo adds it to the margins of rows.
+// addTo adds the contribution to the margins of rows.
 func (a *addend) addTo(margins []int32, bins, spare []uint32) {
 	if a.codes != nil {
 		units := (*[2 << 8]int32)(a.units)

@@ -10,27 +10,28 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// mostPieces is how many pieces grids share at most, so that the sums of all stay in a
-// processor's cache. One grid alone may have more.
+// mostPieces is the largest number of pieces that grids share, so that all sums stay in a processor's
+// cache. A single grid may have more.
 const mostPieces = 1 << 12
 
-// cutColumn is a column in parts: codes that no axis of any grid tells apart are one part.
+// cutColumn is a column divided into parts: codes that no axis of any grid distinguishes are in one
+// part.
 type cutColumn struct {
 	codes *column.Codes
 	part  []uint32        // of each code
 	parts int             // 0 if no grid has the column
-	axes  []*feature.Bins // of the grids, each once
-	bins  [][]uint32      // of each axis, the bin of each part
+	axes  []*feature.Bins // of the grids, without repetition
+	bins  [][]uint32      // for each axis, the bin of each part
 }
 
-// cuts is the columns of a table, cut wherever any of some grids cuts them.
+// cuts holds the columns of a table, divided wherever some grid divides them.
 type cuts struct {
 	columns []cutColumn
-	of      [][]int // by grid, which of its column's axes each of its own is
+	of      [][]int // by grid, the index among its column's axes of each of its own
 }
 
-// newCuts cuts the columns. Time grows with the codes of a column times the axes that cut
-// it in different ways.
+// newCuts divides the columns. Time grows with the number of codes of a column times the number of
+// different axes.
 func newCuts(cols []column.Column, grids []feature.Grid) *cuts {
 	out := &cuts{columns: make([]cutColumn, len(cols)), of: make([][]int, len(grids))}
 	for g := range grids {
@@ -69,8 +70,8 @@ func (c *cutColumn) split(col *column.Column) {
 	}
 }
 
-// splitParts splits parts where what lies in them has different bins. Parts without
-// anything in them are left out; it returns how many there are then, at least 1.
+// splitParts splits parts whose codes have different bins. It drops empty parts and returns the number
+// of parts, at least 1.
 func splitParts(part []uint32, parts int, bin []uint32, bins int) int {
 	ids := make([]uint32, parts*bins) // 0 for none yet
 	n := uint32(0)
@@ -85,7 +86,7 @@ func splitParts(part []uint32, parts int, bin []uint32, bins int) int {
 	return max(1, int(n))
 }
 
-// bundle is some grids. Together they cut rows into pieces, each of which lies in one cell of
+// bundle is a set of grids. Together they divide rows into pieces, each of which is in one cell of
 // every grid: sums over pieces add up to those of cells.
 type bundle struct {
 	columns []int
@@ -94,7 +95,7 @@ type bundle struct {
 	grids   []int
 }
 
-// bundle finds grids that share pieces: over the same columns, or one after the other.
+// bundle groups grids that share pieces: those with the same columns, or consecutive ones.
 func (c *cuts) bundle(grids []feature.Grid) (out []*bundle) {
 	byColumns := map[string]*bundle{}
 	var last *bundle
@@ -118,7 +119,7 @@ func (c *cuts) bundle(grids []feature.Grid) (out []*bundle) {
 	return out
 }
 
-// add adds grid g, but not one that makes too many pieces of a bundle that has others.
+// add adds grid g, unless it would make too many pieces in a bundle with other grids.
 func (b *bundle) add(c *cuts, g int, grid *feature.Grid) bool {
 	columns, piece, pieces, all := slices.Clone(b.columns), slices.Clone(b.piece), slices.Clone(b.pieces), 1
 	for k := range grid.Axes {
@@ -142,7 +143,7 @@ func (b *bundle) add(c *cuts, g int, grid *feature.Grid) bool {
 	return true
 }
 
-// size is the number of pieces.
+// size returns the number of pieces.
 func (b *bundle) size() int {
 	n := 1
 	for _, pieces := range b.pieces {
@@ -151,7 +152,7 @@ func (b *bundle) size() int {
 	return n
 }
 
-// steps is what each part of each column adds to the number of a piece.
+// steps returns the term of each part of each column in the number of a piece.
 func (b *bundle) steps() [][]uint32 {
 	out, every := make([][]uint32, len(b.columns)), uint32(1)
 	for k, piece := range b.piece {
@@ -163,7 +164,7 @@ func (b *bundle) steps() [][]uint32 {
 	return out
 }
 
-// cellsOf is, for each piece, the cell of grid g, one of the bundle's, in which it lies.
+// cellsOf returns, for each piece, its cell in grid g of the bundle.
 func (b *bundle) cellsOf(c *cuts, g int, grid *feature.Grid) []uint32 {
 	adds, every := make([][]uint32, len(b.columns)), uint32(1) // by column, then by its piece
 	for at, pieces := range b.pieces {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package statistic is the sums over rows that a table can be asked for, one a file: the columns it
-// reads, what a row adds and how that is bounded, and its message. Engines add up any of them, and
-// know none.
+// Package statistic defines the sums over rows that a table can compute, one per file: the columns it
+// reads, a row's contribution and its bound, and its message. Engines add up any of them without
+// special cases.
 package statistic
 
 import (
@@ -72,7 +72,7 @@ func Sum(ctx context.Context, t engine.Table, of Checked) ([]int64, error) {
 // ErrParts refuses a message that lacks what its kind needs.
 func ErrParts(kind string) error { return fmt.Errorf("statistic: %s must have its parts", kind) }
 
-// sums are the sums of an adder that are kept as they are asked for.
+// sums are the sums of an adder that are stored in their final form.
 type sums []int64
 
 func (s sums) AddTo(into []int64) {
@@ -81,7 +81,7 @@ func (s sums) AddTo(into []int64) {
 	}
 }
 
-// cut is the first n of sums, and the others.
+// cut returns the first n of sums, and the others.
 func cut(sums []int64, n int) (first, rest []int64) { return sums[:n:n], sums[n:] }
 
 // cutLists is the first so many lists of n of sums, and the others.

@@ -12,17 +12,17 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// StepScore implements engine.Score: a sum of steps by the cells of grids. If a row has one number it
-// is the log-odds of the positive one of two classes; if it has one for each class, their softmax are
-// the probabilities. Numbers are integers in units of 1/feature.ScoreOne nat, held within ±MaxScore
-// after each addition, so they depend neither on the machine nor on the place of a row. A score grows by
-// AddShape and AddGrid alone.
+// StepScore implements engine.Score: a sum of steps by the cells of grids. If a row has one number, it
+// is the log-odds of the positive class of two. If it has one per class, their softmax are the
+// probabilities. Numbers are integers in units of 1/feature.ScoreOne nat, clamped to ±MaxScore after
+// each addition, so that they depend neither on the machine nor on the position of a row. A score
+// grows by AddShape and AddGrid alone.
 type StepScore struct {
 	Start []int64
 	Terms []StepTerm
 }
 
-// StepTerm is what the cells of one grid add, by cell and then number.
+// StepTerm holds the contributions of the cells of one grid, by cell and then number.
 type StepTerm struct {
 	Grid  feature.Grid
 	Units []int64
@@ -31,7 +31,7 @@ type StepTerm struct {
 // MaxScore bounds a number of a row, in units of 1/feature.ScoreOne nat.
 const MaxScore = 1 << 30
 
-// NewStepScore starts at the given numbers in nats.
+// NewStepScore starts with the given numbers in nats.
 func NewStepScore(start []float64) *StepScore {
 	s := &StepScore{}
 	for _, x := range start {
@@ -40,7 +40,7 @@ func NewStepScore(start []float64) *StepScore {
 	return s
 }
 
-// AddGrid adds steps in nats, by cell and then number. It keeps g.
+// AddGrid adds steps in nats, by cell and then number. It retains g.
 func (s *StepScore) AddGrid(g feature.Grid, steps []float64) {
 	t := StepTerm{Grid: g}
 	for _, x := range steps {
@@ -49,7 +49,7 @@ func (s *StepScore) AddGrid(g feature.Grid, steps []float64) {
 	s.Terms = append(s.Terms, t)
 }
 
-// AddShape adds times the steps of sh, of which it keeps a copy.
+// AddShape adds the steps of sh multiplied by times. It copies sh.
 func (s *StepScore) AddShape(sh *feature.LevelShape, times float64) {
 	t := StepTerm{Grid: feature.Grid{Axes: []feature.Bins{sh.Bins.Clone()}}}
 	for b := range sh.Len() {
@@ -60,7 +60,7 @@ func (s *StepScore) AddShape(sh *feature.LevelShape, times float64) {
 	s.Terms = append(s.Terms, t)
 }
 
-// checkWhole refuses a view in which s is not the score of all classes.
+// checkWhole refuses a view in which s is not a score of all classes.
 func (s *StepScore) checkWhole(v *engine.View) error {
 	if n := v.Schema.Classes(); !v.Whole || len(s.Start) != n {
 		return fmt.Errorf("statistic: scores of classes must be asked of the whole table, for each of its classes (got %d for %d)",
@@ -143,7 +143,7 @@ func writeSoftmax(z []int32, p []float64) {
 	}
 }
 
-// check refuses a score of which rows of a table of schema s have not so many numbers.
+// check refuses a score whose rows do not have width numbers in tables of schema s.
 func (s *StepScore) check(sch *schema.Schema, width int) error {
 	if s == nil || len(s.Start) != width {
 		return fmt.Errorf("statistic: a score must have %d numbers of a row", width)

@@ -9,23 +9,22 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// weights are Weight by a product of two tables, exp(-a)·exp(-b) with a a
-// multiple of 2^-9 nat and b less than one. The product is off by less than a
-// thousandth of a unit; where that could round the other way Weight
-// itself decides, so the weights are the same to the bit.
+// weights computes Weight as a product of two tables, exp(-a)·exp(-b), where a is a multiple of 2^-9
+// nat and b is smaller. The error of the product is below a thousandth of a unit. If it could affect
+// the rounding, Weight itself decides, so that the weights agree exactly.
 type weights struct {
-	high [1 << 13]uint32 // exp of minus the index·2^-9 nat, in units of 2^-31
+	high [1 << 13]uint32 // exp of minus the index times 2^-9 nat, in units of 2^-31
 	low  [1 << lowBits]uint32
 }
 
 const (
 	lowBits = 11
-	// From here on a weight is 0.
+	// From this margin on a weight is 0.
 	weightless = 15 * feature.ScoreOne
-	// unit is WeightOne's in the product of the tables.
+	// The logarithm of WeightOne's unit in the product of the tables.
 	unitBits = 42
-	// doubt is how close to a half the product does not decide, in its units:
-	// twice what rounding the tables' entries to 2^-32 can do.
+	// The distance from one half, in units of the product, within which the product does not decide:
+	// twice the effect of rounding the tables' entries to 2^-32.
 	doubt = 1 << 32
 )
 
@@ -40,8 +39,8 @@ var weightTables = sync.OnceValue(func() *weights {
 	return t
 })
 
-// writeWeights writes, for each of margins as scored holds them, the weight times 2,
-// plus 1 for a row of the positive label.
+// writeWeights writes, for each of margins in their stored form, the weight times 2, plus 1 for a row
+// of the positive label.
 func (t *weights) writeWeights(margins []int32, out []uint32) {
 	out = out[:len(margins)]
 	for i, x := range margins {

@@ -64,6 +64,15 @@ func TestWordCounts(t *testing.T) {
 	}
 }
 
+// readByHand is the result of a reading, which no test can repeat.
+const readByHand = `
+Fifty doc comments outside the tests were drawn at random and read by the editor who revised them, not by
+another person. A stumble is a sentence that has to be read twice, a coined term, or a comment that does not
+say what the thing is. Before the revision (seed 11) 23 of 50 had one; after it (seed 23) 7, which were then
+mended. About 5,700 comments were in the draw, and none of lab. The pages of the documentation were revised
+once, but no sample of them was counted.
+`
+
 // countWords is the page of counts.
 func countWords(t *testing.T) string {
 	t.Helper()
@@ -114,6 +123,7 @@ func countWords(t *testing.T) string {
 		}
 	}
 	writeCounts(&b, "`go help`", help)
+	b.WriteString(readByHand)
 	return b.String()
 }
 

@@ -20,7 +20,7 @@ func (g *Guard) readsPublic(s engine.Statistic) bool {
 	return !slices.ContainsFunc(engine.ColumnsRead(s, 0), g.protects.column)
 }
 
-// ratios is units of which den make 1.
+// ratios converts units into ratios; den units make 1.
 func ratios(units []int64, den int64) []mech.Ratio {
 	out := make([]mech.Ratio, len(units))
 	for i, n := range units {

@@ -53,7 +53,7 @@ type charged struct {
 	Model string `json:"model"` // for an evaluation
 }
 
-// uses are what can be paid for.
+// These are the actions that a budget pays for.
 const (
 	training = "train"
 	judging  = "evaluate"

@@ -118,8 +118,8 @@ func (p *Reporter) fillVector(ask, row int, w float64) []float64 {
 	return v
 }
 
-// perturbAddend draws what the owner of one record adds to the slot's secret sum. It is nearly the
-// truth, and must be released as shares only (package secsum).
+// perturbAddend draws the addend of one record's owner for the slot's secret sum. The addend contains
+// little noise, so it must leave only as shares (package secsum).
 //
 // Claim G-LOCALBOOST-5.
 func (p *Reporter) perturbAddend(row int, exit *mech.Exit) ([]uint64, error) {

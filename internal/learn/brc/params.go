@@ -50,8 +50,8 @@ type PublicPart string
 const (
 	// Answers are −1 or +1, as in the paper.
 	Answers PublicPart = "answers"
-	// Scores are 2p − 1, where p is the probability from the public classifier. They are used in its
-	// error and in the weights of its rows; the model adds up log-odds.
+	// Scores stands for 2p − 1, where p is the probability from the public classifier. The public
+	// part's error and the weights of its rows use these scores; the model itself adds log-odds.
 	Scores PublicPart = "scores"
 )
 

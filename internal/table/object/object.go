@@ -13,7 +13,8 @@ import (
 	"sync"
 )
 
-// held stores the results of one reading, so that repeated requests return the same.
+// held stores the answers to requests during one reading, so that a repeated request gets the same
+// answer.
 type held struct {
 	mu      sync.Mutex
 	client  *client // nil until the first use

@@ -75,8 +75,8 @@ func lineOfTab(text []byte, last int) int {
 	return 0
 }
 
-// syntaxHints are the parser's messages that are shown, each with a correction, "" for the usual one.
-// Other messages quote the text and are not shown.
+// syntaxHints lists the parser's messages that may be shown, with a correction for each ("" stands for
+// the usual correction). Other messages quote the text, so they are not shown.
 var syntaxHints = map[string]string{
 	"',' or ']' must be specified":                                 "close each [ with one ]",
 	"',' or '}' must be specified":                                 "close each { with one }",

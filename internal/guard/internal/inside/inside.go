@@ -4,8 +4,8 @@
 // of hiding it. The compiler lets only packages below internal/guard import it.
 package inside
 
-// Pass opens guard.Guard.Inside. Only a pass made by Take does. The zero value, which type inference
-// can make anywhere, does not.
+// Pass is the permission to call guard.Guard.Inside. Only Take makes a valid one: the zero value,
+// which type inference can make anywhere, is refused.
 type Pass struct{ taken bool }
 
 // Take makes a pass.

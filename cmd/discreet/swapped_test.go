@@ -31,6 +31,10 @@ var reading = map[string]string{
 	"doctor --tokens":   "doctor --tokens FILE",
 	"doctor --certs":    "doctor --certs FILE",
 
+	"audit --model":      "audit --model FILE --epsilon 1 --runs 64",
+	"audit --schema":     "audit --learner brc --schema FILE --epsilon 1 --runs 64",
+	"audit --neighbours": "audit --command cat_{data} --neighbours FILE,FILE --epsilon 1 --runs 64",
+
 	"schema init --public-sample": "schema init census.csv --public-sample FILE",
 
 	"release FILE":                  "release FILE --key key.pem --out n.zip",

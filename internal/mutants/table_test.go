@@ -47,19 +47,6 @@ var table = []mutant{
 		Package: "./internal/guard/mistakes", Test: "TestWeightsStayInsideTheReachableSet",
 	},
 	{
-		Row: "7b", Bug: "public classifier fitted on the private weights",
-		File: "internal/learn/brc/fit.go",
-		Old:  `if pub != nil && math.Abs(0.5-pub.err) > math.Abs(vote) {`,
-		New: `if pub != nil {
-			pub.weights[0][0] += float64(rows.weight[0]) / float64(pl.clip.one)
-			if err := pub.fitClassifier(ctx); err != nil {
-				return nil, err
-			}
-		}
-		if pub != nil && math.Abs(0.5-pub.err) > math.Abs(vote) {`,
-		Package: "./internal/learn/brc", Test: "TestReplayNonInterference",
-	},
-	{
 		Row: "8", Bug: "numbers scaled by the data's own range",
 		File: "internal/table/engine/memory/memory.go",
 		Old:  `	sc := feature.NewScorer(sp, cs)`,

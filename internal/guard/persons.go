@@ -20,7 +20,7 @@ func (g *Guard) WeighPersons(most int) error {
 	if most < 1 || most > mostOfPerson || g.most != 1 {
 		return fmt.Errorf("guard: persons must be weighed once, by 1 to %d rows", mostOfPerson)
 	}
-	g.table, g.most = inside.Seal(p.Weigh(most)), most
+	g.table, g.most, g.units = inside.Seal(p.Weigh(most)), most, engine.WeightOne
 	return nil
 }
 

@@ -1906,7 +1906,7 @@ var table = []mutant{
 	{
 		Row: "persons 5", Bug: "a learner that knows no persons counts their rows",
 		File:    "internal/table/engine/memory/persons.go",
-		Old:     `	case m.weights == nil:`,
+		Old:     `	case m.weights == nil && m.persons != nil:`,
 		New:     `	case false:`,
 		Package: "./internal/table/engine/memory", Test: "TestNobodyCountsRowsOfPersons",
 	},

@@ -9,13 +9,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/commands"
 )
 
-// app adds the commands of discreet to what every command knows.
+// app adds the commands of discreet to the shared ones.
 type app struct{ *commands.App }
 
 // newRoot returns the whole command tree.
 func newRoot(c *cli.App) *cobra.Command { return (&app{&commands.App{App: c}}).newRootCommand() }
 
-// newRootCommand is the command without a name and everything below it.
+// newRootCommand returns the root command with all others below it.
 func (a *app) newRootCommand() *cobra.Command {
 	root := a.NewRoot(&cobra.Command{
 		Use:   "discreet",
@@ -32,10 +32,9 @@ refused. DISCREET_A_FLAG sets --a-flag.`,
 		{Title: "A model", Commands: []*cobra.Command{a.newPredictCommand(), a.newPredictRowsCommand(), a.newServeCommand(),
 			a.newExplainCommand(), a.newEvaluateCommand(), a.newShowCommand(), a.newCardCommand(), a.newExportCommand(),
 			a.newReleaseCommand(), a.newVerifyCommand()}},
-		{Title: "What learners and claims are worth", Commands: []*cobra.Command{a.NewCompareCommand(), a.NewAuditCommand(),
-			a.NewAttackCommand()}},
 	}, a.newDoctorCommand())
 	commands.NameProgram(root, "discreet-net", "aggregator", "certs", "combine", "helper", "owner", "party", "simulate", "site",
 		"task")
+	commands.NameProgram(root, "discreet-lab", commands.Laboratory...)
 	return root
 }

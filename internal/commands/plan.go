@@ -13,10 +13,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// plan is the flags of the command.
+// plan holds the flags of the command.
 type plan struct {
 	*App
-	choice  *choice
+	choice  *Choice
 	schema  string
 	rows    int
 	persons int
@@ -60,7 +60,7 @@ This costs no budget.`,
 	c.Flags().BoolVar(&p.json, "json", false, "print one JSON object")
 	c.Flags().BoolVar(&p.invent, "simulate", false, "show what would be learned from tables invented from the schema")
 	c.Flags().Float64Var(&p.share, "simulate-positives", 0.5, "the `share` of the positive class in those tables")
-	p.choice = addChoice(c)
+	p.choice = AddChoice(c)
 	p.samples.addFlags(c)
 	p.ledger.AddFlag(c)
 	c.Flags().StringVar(&p.dataset, "dataset", "", "the `name` of the data set in the ledger, to show what would remain")
@@ -75,7 +75,7 @@ This costs no budget.`,
 }
 
 func (p *plan) runPlan(c *cobra.Command) error {
-	req, err := p.choice.makeRequest("plan")
+	req, err := p.choice.MakeRequest("plan")
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,8 @@ func (p *plan) runPlan(c *cobra.Command) error {
 	return q.WriteText(p.Stdout)
 }
 
-// countUnits is the number of what the guarantee counts: persons if the schema declares them, else rows.
+// countUnits returns the number of units of privacy: persons if the schema declares them, otherwise
+// rows.
 func (p *plan) countUnits(s *schema.Schema) (int, error) {
 	switch {
 	case s.Person == nil && p.persons > 0:
@@ -140,7 +141,7 @@ func (p *plan) countUnits(s *schema.Schema) (int, error) {
 	return p.rows, nil
 }
 
-// findRemainder is nil if no ledger is named.
+// findRemainder returns what is left in the ledger, nil if none is named.
 func (p *plan) findRemainder(c *cobra.Command, s *schema.Schema, price dp.Price) (left *train.Remainder, err error) {
 	switch {
 	case (p.ledger.Address == "") != (p.dataset == ""):

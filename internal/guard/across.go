@@ -50,8 +50,8 @@ const (
 // OpenAcross returns a guard of a learner whose rows lie at sites. Each site charges its own account
 // for t; this guard keeps to what they will answer. tab answers no question about rows.
 func OpenAcross(t Terms, tab engine.Table, r Remote) (*Guard, error) {
-	g := &Guard{table: inside.Seal(tab), protects: protectedBy(t.Scope, tab.Schema()), most: 1, counted: true,
-		exit: inside.Seal(mech.NewExit(rng.System())), remote: r}
+	g := newGuard(t, tab, inside.Seal(mech.NewExit(rng.System())))
+	g.counted, g.remote = true, r
 	if err := CheckAcross(t); err != nil {
 		return nil, err
 	}

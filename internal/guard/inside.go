@@ -43,6 +43,9 @@ func (i Inside) Space(sp *feature.Space) (*feature.Space, error) {
 	return feature.NewSpace(i.g.Schema(), sp.Encoding, slices.Clone(sp.Columns))
 }
 
+// Relation is that of the schema when the guard was opened.
+func (i Inside) Relation() dp.Relation { return i.g.relation }
+
 // LabelProtected reports whether a neighbour may differ in the label of a row.
 func (i Inside) LabelProtected() bool { return i.g.protects.label }
 
@@ -83,6 +86,6 @@ func (i Inside) pay(label, mechanism string, s Share, exact bool) error {
 // SpendAll is the door itself, for trainings inside whose joint price a proof of their own bounds. All
 // that is left of the price is spent by it.
 func (i Inside) SpendAll() *mech.Exit {
-	i.g.purse = &listPurse{op: i.g.terms.Op}
+	i.g.purse = &listPurse{whole: whole{i.g.terms.Op}}
 	return i.g.exit()
 }

@@ -19,19 +19,19 @@ type Remote struct {
 	training Digest
 	honest   int
 	sites    int
-	// send gives an ask to all sites, and returns the sum of their answers.
+	// send sends an ask to all sites, and returns the sum of their answers.
 	send   func(ask []byte) ([]mech.Whole, error)
 	last   json.RawMessage
 	number int
 }
 
-// NewRemote asks sites by send.
+// NewRemote returns a Remote that uses send to ask sites.
 func NewRemote(t *Training, training Digest, send func(ask []byte) ([]mech.Whole, error)) *Remote {
 	return &Remote{training: training, honest: t.Honest, sites: len(t.Sites), send: send}
 }
 
-// Table is the table that a learner's questions are asked of. Its answers are zeros, which no one sees;
-// units is the number of rows or persons of all sites if that is public, else 0.
+// Table returns the table that a learner queries. Its answers are zeros, which are not used; units is
+// the number of rows or persons of all sites if that is public, otherwise 0.
 func (r *Remote) Table(s *schema.Schema, units int) *question.Table {
 	t := question.NewTable(s, units, r)
 	if s.Person == nil {
@@ -42,8 +42,8 @@ func (r *Remote) Table(s *schema.Schema, units int) *question.Table {
 	return p.table
 }
 
-// persons are those of the sites, each of which weighs the rows of its own behind its guard, by the
-// schema. Nothing else can be asked about them: learners that draw rows are refused.
+// persons are those of the sites. Each site weighs its own rows behind its guard, by the schema.
+// Nothing else can be asked about them: learners that draw rows are refused.
 type persons struct {
 	engine.Persons
 	units int
@@ -56,17 +56,17 @@ func (p *persons) Count() int { return p.units }
 // Weigh implements engine.Persons.
 func (p *persons) Weigh(int) engine.Table { return p.table }
 
-// Ask remembers the question. It implements question.Asker.
+// Ask stores the question. It implements question.Asker.
 func (r *Remote) Ask(_ context.Context, q *question.Question) (*question.Sums, error) {
 	text, err := question.Encode(q)
 	r.last = text
 	return nil, err
 }
 
-// Asked is the last question.
+// Asked returns the last question.
 func (r *Remote) Asked() any { return r.last }
 
-// Honest is the number of sites whose noise is enough, of so many.
+// Honest returns the number of sites whose noise is sufficient, and the number of sites.
 func (r *Remote) Honest() (enough, of int) { return r.honest, r.sites }
 
 // Add sends a measurement to the sites.

@@ -69,7 +69,7 @@ discreet budget show --ledger north.db
 lose $north
 if (serve 5); then exit 1; fi
 `)
-	if n := strings.Count(out, "wrote "); n != 2 || !regexp.MustCompile(`\nrows +3 +2 +0 +1\n`).MatchString(out) {
+	if n := strings.Count(out, "wrote "); n != 4 || !regexp.MustCompile(`\nrows +3 +2 +0 +1\n`).MatchString(out) {
 		t.Errorf("%d trainings ended with a model and their price:\n%s", n, out)
 	}
 	if !regexp.MustCompile(`ledger.*anchor`).MatchString(out) {

@@ -119,7 +119,7 @@ randomness: ## judge the system's random words by the tests of NIST and Marsagli
 
 .PHONY: audit
 audit: ## try to break every claim from outside, with the runs of the published figures
-	DISCREET_AUDIT=1 $(GO) test -count=1 -v -timeout 0 ./internal/audit
+	DISCREET_AUDIT=1 $(GO) test -count=1 -v -timeout 0 ./lab/internal/audit
 
 # In processes of their own, within 1 GiB: an aggregator, and LOAD owners behind
 # CONNECTIONS connections, on this machine.
@@ -294,11 +294,13 @@ release: explorer ## static programs for six platforms, wheels, a bill of materi
 		for program in discreet discreet-net; do \
 			GOOS=$$os GOARCH=$$arch $(STATIC) -buildvcs=false -tags explorer -o "$(RELEASE)/$$program-$$end" ./cmd/$$program; \
 		done; \
+		(cd lab && GOOS=$$os GOARCH=$$arch $(STATIC) -buildvcs=false -o "$(abspath $(RELEASE))/discreet-lab-$$end" ./cmd/discreet-lab); \
 		python3 python/wheel.py $(VERSION) "$$tag" $(RELEASE) $(RELEASE)/discreet-$$end $(RELEASE)/discreet-net-$$end; \
 		[ $$os != linux ] || GOOS=$$os GOARCH=$$arch $(STATIC) -buildvcs=false \
 			-o $(RELEASE)/discreet-serve-$(VERSION)-$$os-$$arch ./cmd/discreet-serve; \
 	done
-	GOWORK=off $(GO) list -deps -f '{{with .Module}}{{if .Version}}{{.Path}} {{.Version}}{{end}}{{end}}' ./cmd/discreet ./cmd/discreet-net | LC_ALL=C sort -u \
+	@list='{{with .Module}}{{if and .Version (not .Replace)}}{{.Path}} {{.Version}}{{end}}{{end}}'; export GOWORK=off; \
+		( $(GO) list -deps -f "$$list" ./cmd/discreet ./cmd/discreet-net; $(GO) list -C lab -deps -f "$$list" ./cmd/discreet-lab ) | LC_ALL=C sort -u \
 		| python3 python/sbom.py $(VERSION) > $(RELEASE)/discreet-$(VERSION).spdx.json
 	cp python/Containerfile $(RELEASE)/
 	cd $(RELEASE) && LC_ALL=C sha256sum discreet-* Containerfile > SHA256SUMS && cat SHA256SUMS

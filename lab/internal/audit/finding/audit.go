@@ -8,8 +8,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/audit"
-	"github.com/discreet-dp/discreet/internal/plot"
+	"github.com/discreet-dp/discreet/lab/internal/audit"
+	"github.com/discreet-dp/discreet/lab/internal/plot"
 )
 
 // Audit is the JSON form of an audit.

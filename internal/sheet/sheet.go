@@ -5,14 +5,9 @@
 package sheet
 
 import (
-	"bytes"
 	_ "embed"
-	"encoding/base64"
-	"fmt"
 	"html/template"
 	"io"
-
-	"github.com/discreet-dp/discreet/internal/plot"
 )
 
 // Sheet is a page.
@@ -22,7 +17,7 @@ type Sheet struct {
 	// reader.
 	Alarm, Lead string
 	Tables      []Table
-	Charts      []*plot.Lines
+	Charts      []Chart
 }
 
 // Table is a table with a head. The first cell of a row names the row.
@@ -40,21 +35,16 @@ var page = template.Must(template.New("sheet").Parse(layout))
 
 // WriteHTML writes the page.
 func (s *Sheet) WriteHTML(w io.Writer) error {
-	type chart struct {
-		Title, Subtitle string
-		Source          template.URL
-	}
 	view := struct {
 		*Sheet
-		Drawn []chart
+		Drawn []*drawnChart
 	}{Sheet: s}
-	for _, c := range s.Charts {
-		var svg bytes.Buffer
-		if err := c.WriteSVG(&svg); err != nil {
-			return fmt.Errorf("sheet: %s: %w", c.Title, err)
+	for i := range s.Charts {
+		d, err := s.Charts[i].draw()
+		if err != nil {
+			return err
 		}
-		data := "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg.Bytes())
-		view.Drawn = append(view.Drawn, chart{c.Title, c.Subtitle, template.URL(data)})
+		view.Drawn = append(view.Drawn, d)
 	}
 	return page.Execute(w, view)
 }

@@ -8,9 +8,9 @@ import (
 	"io"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/audit"
-	"github.com/discreet-dp/discreet/internal/plot"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/lab/internal/audit"
+	"github.com/discreet-dp/discreet/lab/internal/plot"
 )
 
 // Attack is the JSON form of a membership attack.

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build !js
-
-package heldout
+package compare
 
 import (
 	"fmt"
 	"io"
 
 	"github.com/discreet-dp/discreet/internal/learn"
-	"github.com/discreet-dp/discreet/internal/plot"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/lab/internal/plot"
 )
 
 // Learner is a learner that takes part in a comparison.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build !js
-
-package heldout
+package compare
 
 import (
 	"context"

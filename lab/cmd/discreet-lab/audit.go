@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package commands
+package main
 
 import (
 	"cmp"
@@ -14,22 +14,23 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/vbauerster/mpb/v8/decor"
 
-	"github.com/discreet-dp/discreet/internal/audit"
-	"github.com/discreet-dp/discreet/internal/audit/finding"
-	"github.com/discreet-dp/discreet/internal/audit/subject"
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/evaluation"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/train"
+	"github.com/discreet-dp/discreet/lab/internal/audit"
+	"github.com/discreet-dp/discreet/lab/internal/audit/finding"
+	"github.com/discreet-dp/discreet/lab/internal/audit/subject"
 )
 
 // auditFlags holds the flags of the command.
 type auditFlags struct {
-	*App
-	choice     *choice
+	*app
+	choice     *commands.Choice
 	schema     string
 	rows       int
 	mechanism  string
@@ -44,8 +45,8 @@ type auditFlags struct {
 	json       bool
 }
 
-func (a *App) NewAuditCommand() *cobra.Command {
-	t := &auditFlags{App: a}
+func (a *app) newAuditCommand() *cobra.Command {
+	t := &auditFlags{app: a}
 	c := &cobra.Command{
 		Use:   "audit",
 		Short: "test a privacy claim from outside",
@@ -68,17 +69,17 @@ A command is run by the shell. {data} is replaced by the name of a CSV file and
 number or several. If the command also contains {runs}, it must make that many
 independent runs at once, which saves starting it for each run. The two files
 are given by --neighbours, or made from --schema.`,
-		Example: `  discreet audit --learner additive --schema adult.yaml --epsilon 2 --json
-  discreet audit --mechanism laplace --epsilon 1 --out laplace.svg
-  discreet audit --model m.json --epsilon 1 --runs 10000
-  discreet audit --command "./mean.py {data} {epsilon} {runs}" --neighbours a.csv,b.csv --epsilon 1`,
+		Example: `  discreet-lab audit --learner additive --schema adult.yaml --epsilon 2 --json
+  discreet-lab audit --mechanism laplace --epsilon 1 --out laplace.svg
+  discreet-lab audit --model m.json --epsilon 1 --runs 10000
+  discreet-lab audit --command "./mean.py {data} {epsilon} {runs}" --neighbours a.csv,b.csv --epsilon 1`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return t.runAudit(c.Context()) },
 	}
-	t.choice = addChoice(c)
+	t.choice = commands.AddChoice(c)
 	// Here a learner is one of three subjects: not required, and no one's default.
 	l := c.Flags().Lookup("learner")
-	l.Annotations, l.DefValue, t.choice.name = nil, "", ""
+	l.Annotations, l.DefValue, t.choice.Name = nil, "", ""
 	l.Usage = "the `name` of the learner to audit: " + strings.Join(train.LearnerNames(), ", ")
 	c.Flags().Lookup("epsilon").Usage = "the claim: the privacy loss `ε` that must not be exceeded"
 	c.Flags().Lookup("delta").Usage = "the `δ` of an (ε, δ) claim"
@@ -88,7 +89,7 @@ are given by --neighbours, or made from --schema.`,
 	c.Flags().StringVar(&t.schema, "schema", "", "the schema `file` of the learner's or command's tables")
 	c.Flags().IntVar(&t.rows, "rows", 0, "the `number` of rows, or persons, of these tables; 0 for 1000 (brc) or 100")
 	c.Flags().StringVar(&t.mechanism, "mechanism", "", "the mechanism to audit: "+strings.Join(audit.Mechanisms(), ", "))
-	CompleteFlag(c, "mechanism", audit.Mechanisms()...)
+	commands.CompleteFlag(c, "mechanism", audit.Mechanisms()...)
 	c.Flags().StringVar(&t.model, "model", "", "the model `file` whose private evaluation to audit")
 	c.Flags().StringVar(&t.command, "command", "",
 		"the `command` to audit, with {data} and, if wanted, {epsilon} and {runs}")
@@ -151,7 +152,7 @@ func (t *auditFlags) runAudit(ctx context.Context) error {
 		return err
 	}
 	if t.out != "" {
-		if err := t.DrawChart(t.out, finding.AuditChart(r)); err != nil {
+		if err := t.drawChart(t.out, finding.AuditChart(r)); err != nil {
 			return err
 		}
 	}
@@ -166,18 +167,18 @@ func (t *auditFlags) checkFlags() (dp.Epsilon, error) {
 	bad := func(param, want string, got any) (dp.Epsilon, error) {
 		return 0, &dp.ParamError{Op: "audit", Param: param, Want: want, Got: got}
 	}
-	eps, err := dp.ParseEpsilon(t.choice.price.Epsilon)
+	eps, err := dp.ParseEpsilon(t.choice.Price.Epsilon)
 	if err != nil {
 		return 0, err
 	}
-	delta, err := dp.ParseDelta(t.choice.price.Delta)
+	delta, err := dp.ParseDelta(t.choice.Price.Delta)
 	if err != nil {
 		return 0, err
 	}
 	t.delta = delta.Float()
 	ext := filepath.Ext(t.out)
 	switch {
-	case t.choice.price.NotPrivate:
+	case t.choice.Price.NotPrivate:
 		return bad("not-private", "must not be given: an audit needs a finite claim", true)
 	case !(t.alpha > 0 && t.alpha <= 0.5):
 		return bad("alpha", "must be > 0 and at most 0.5", t.alpha)
@@ -189,7 +190,7 @@ func (t *auditFlags) checkFlags() (dp.Epsilon, error) {
 		return bad("rows", "must be at least 2, or 0", t.rows)
 	case t.out != "" && ext != ".svg" && ext != ".png":
 		return bad("out", "must end in .svg or .png", t.out)
-	case t.choice.name != "" && t.schema == "":
+	case t.choice.Name != "" && t.schema == "":
 		return bad("schema", "must be given with --learner: the tables are made from it", nil)
 	case t.neighbours != nil && t.command == "":
 		return bad("neighbours", "must not be given unless --command is given", strings.Join(t.neighbours, ","))
@@ -215,13 +216,13 @@ func (t *auditFlags) evaluationSubject(eps dp.Epsilon, src rng.Source) (sub audi
 			return sub, err
 		}
 	}
-	delta, err := dp.ParseDelta(t.choice.price.Delta)
+	delta, err := dp.ParseDelta(t.choice.Price.Delta)
 	if err != nil {
 		return sub, err
 	}
 	p := evaluation.Params{Epsilon: eps, Delta: delta, Models: []*model.Model{m}, Threshold: 0.5}
 	sub, err = audit.Evaluation(p, s, cmp.Or(t.rows, 100), src)
-	return sub, AsRefusal(err)
+	return sub, commands.AsRefusal(err)
 }
 
 // makeSubject returns the subject that --learner names.
@@ -230,9 +231,9 @@ func (t *auditFlags) makeSubject(ctx context.Context, src rng.Source) (sub audit
 	if err != nil {
 		return sub, err
 	}
-	if !subject.Private(t.choice.name) {
-		t.Say("learner %s adds no noise: expect the claim to be refuted", t.choice.name)
+	if !subject.Private(t.choice.Name) {
+		t.Say("learner %s adds no noise: expect the claim to be refuted", t.choice.Name)
 	}
-	sub, err = subject.Learner(ctx, t.choice.collectFlags(), s, t.rows, src)
-	return sub, AsUsageError(err)
+	sub, err = subject.Learner(ctx, t.choice.CollectFlags(), s, t.rows, src)
+	return sub, commands.AsUsageError(err)
 }

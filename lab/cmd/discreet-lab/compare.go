@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package commands
+package main
 
 import (
 	"context"
@@ -16,16 +16,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/heldout"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/train"
+	"github.com/discreet-dp/discreet/lab/internal/compare"
 )
 
 // compareFlags holds the flags of the command.
 type compareFlags struct {
-	*App
+	*app
 	data       []string
 	schema     string
 	learners   []string
@@ -39,8 +40,8 @@ type compareFlags struct {
 	exceed     bool
 }
 
-func (a *App) NewCompareCommand() *cobra.Command {
-	l := &compareFlags{App: a}
+func (a *app) newCompareCommand() *cobra.Command {
+	l := &compareFlags{app: a}
 	c := &cobra.Command{
 		Use:   "compare",
 		Short: "draw accuracy and AUC of learners against ε (not private)",
@@ -56,16 +57,16 @@ invents one), or after the decision. The command requires --not-private.
 Learners are named as in train, with their options after colons. The seed
 determines which splits are drawn. It has no effect on the noise, which is fresh
 in every training.`,
-		Example: `  discreet compare --data census.csv --schema census.yaml --learners brc,erm,logistic \
+		Example: `  discreet-lab compare --data census.csv --schema census.yaml --learners brc,erm,logistic \
     --epsilons 0.1,0.5,1 --not-private
-  discreet compare --data a.csv --schema s.yaml \
+  discreet-lab compare --data a.csv --schema s.yaml \
     --learners brc,brc:encoding=ordinal:rounds=50,logistic:columns=public \
     --epsilons 0.1,1 --repeats 50 --out figures --not-private`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return l.runCompare(c.Context()) },
 	}
 	c.Flags().StringArrayVar(&l.data, "data", nil,
-		TableWords+"; - is standard input; may be repeated")
+		commands.TableWords+"; - is standard input; may be repeated")
 	c.Flags().StringVar(&l.schema, "schema", "", "the schema `file` of the table")
 	c.Flags().StringSliceVar(&l.learners, "learners", nil,
 		"`names` of what to compare, each with its options: NAME[:OPTION=VALUE]...")
@@ -80,7 +81,7 @@ in every training.`,
 	cli.Reads(c, "data", "schema")
 	cli.WritesInto(c, "out", comparisonFiles...)
 	cli.Require(c, "data", "schema", "learners", "epsilons")
-	CompleteFlag(c, "learners", train.LearnerNames()...)
+	commands.CompleteFlag(c, "learners", train.LearnerNames()...)
 	return c
 }
 
@@ -108,7 +109,7 @@ func (l *compareFlags) runCompare(ctx context.Context) error {
 	}
 	report, done := l.ShowRuns("comparing")
 	o.Progress = report
-	r, err := heldout.Run(ctx, t, *o)
+	r, err := compare.Run(ctx, t, *o)
 	done()
 	if err != nil {
 		return err
@@ -121,18 +122,18 @@ func (l *compareFlags) runCompare(ctx context.Context) error {
 	if l.json {
 		return cli.WriteJSON(l.Stdout, r.Numbers())
 	}
-	return r.WriteText(l.Stdout, l.Columns(), l.Glyphs())
+	return r.WriteText(l.Stdout, l.columns(), l.glyphs())
 }
 
 // readOptions checks the flags by themselves, before any file is opened.
-func (l *compareFlags) readOptions() (*heldout.Options, error) {
+func (l *compareFlags) readOptions() (*compare.Options, error) {
 	if !l.notPrivate {
 		return nil, &dp.ParamError{Op: "compare", Param: "not-private", Want: "is required: held-out scores are exact " +
 			"and reveal the rows, and no epsilon covers a choice that is based on them",
 			Hint: "give --not-private for public or synthetic tables, or after the decision; discreet demo --save invents a " +
 				"table"}
 	}
-	o := &heldout.Options{Repeats: l.repeats, HeldOut: l.heldOut, Seed: l.splitSeed}
+	o := &compare.Options{Repeats: l.repeats, HeldOut: l.heldOut, Seed: l.splitSeed}
 	seen := map[string]bool{}
 	for _, spec := range l.learners {
 		if seen[spec] {
@@ -164,7 +165,7 @@ func (l *compareFlags) readOptions() (*heldout.Options, error) {
 var comparisonFiles = []string{"accuracy.svg", "accuracy.png", "auc.svg", "auc.png", "comparison.json"}
 
 // saveResult writes charts and numbers to the folder.
-func (l *compareFlags) saveResult(r *heldout.Result) error {
+func (l *compareFlags) saveResult(r *compare.Result) error {
 	if err := os.MkdirAll(l.out, 0o777); err != nil {
 		return err
 	}
@@ -176,7 +177,7 @@ func (l *compareFlags) saveResult(r *heldout.Result) error {
 		l.Say("wrote %s", path)
 		return nil
 	}
-	for _, m := range []heldout.Metric{heldout.Accuracy, heldout.AUC} {
+	for _, m := range []compare.Metric{compare.Accuracy, compare.AUC} {
 		if !r.Has(m) {
 			continue
 		}
@@ -189,12 +190,12 @@ func (l *compareFlags) saveResult(r *heldout.Result) error {
 }
 
 // parseContestant parses a learner with its options that takes part in a comparison.
-func parseContestant(spec string) (heldout.Learner, error) {
+func parseContestant(spec string) (compare.Learner, error) {
 	l, name, err := train.ParseLearner("compare", "learners", spec)
 	if err != nil {
-		return heldout.Learner{}, err
+		return compare.Learner{}, err
 	}
-	return heldout.Learner{
+	return compare.Learner{
 		Name: name, Private: l.Private,
 		Plan: func(eps dp.Epsilon, s *schema.Schema, rows int) (learn.Plan, error) {
 			return l.Plan(train.Price{Epsilon: eps, NotPrivate: !l.Private}, s, rows)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build !js
-
-package heldout
+package compare
 
 import (
 	"fmt"
@@ -10,7 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/discreet-dp/discreet/internal/plot"
+	"github.com/discreet-dp/discreet/lab/internal/plot"
 )
 
 // Points holds a comparison as numbers, for programs.

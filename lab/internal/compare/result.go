@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build !js
-
-package heldout
+package compare
 
 import (
 	"fmt"
 	"math"
 
-	"github.com/discreet-dp/discreet/internal/plot"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/lab/internal/plot"
 )
 
 // Result is a finished comparison.

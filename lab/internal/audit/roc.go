@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/release/dossier"
 	"github.com/discreet-dp/discreet/internal/stats"
 )
 
@@ -28,8 +29,8 @@ type Point struct {
 	FPR, TPR Interval
 }
 
-// Rates are the false positive rates at which an attack is measured.
-var Rates = []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.5}
+// Rates are the false positive rates at which an attack is measured, as releases expect them.
+var Rates = dossier.Rates
 
 // MostTPR is the largest true positive rate that an (ε, δ) guarantee allows at a false positive rate.
 func MostTPR(epsilon, delta, fpr float64) float64 {

@@ -16,11 +16,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/audit"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/lab/internal/audit"
 )
 
 // Program is another program, run by the shell. In Command, {data} is replaced by the name of a CSV
@@ -90,7 +90,7 @@ func (t *Program) Subject(ctx context.Context, eps dp.Epsilon,
 func (t *Program) pair(ctx context.Context, name string, paths [2]string, eps dp.Epsilon) (p audit.Pair, err error) {
 	many := strings.Contains(t.Command, "{runs}")
 	call := func(ctx context.Context, side, runs int) ([][]float64, error) {
-		line := strings.NewReplacer("{data}", ShellWord(paths[side]), "{epsilon}", eps.String(), "{runs}",
+		line := strings.NewReplacer("{data}", shellWord(paths[side]), "{epsilon}", eps.String(), "{runs}",
 			strconv.Itoa(runs)).Replace(t.Command)
 		var said bytes.Buffer
 		c := exec.CommandContext(ctx, "sh", "-c", line)
@@ -161,8 +161,8 @@ func readRuns(out []byte, line string, runs int) (found [][]float64, err error) 
 	return found, nil
 }
 
-// ShellWord quotes a text as one word of the shell.
-func ShellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+// shellWord quotes a text as one word of the shell.
+func shellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // writeTable writes a table in its schema's CSV dialect. Ignored columns are empty, except the one
 // that identifies persons.

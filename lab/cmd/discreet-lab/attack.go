@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package commands
+package main
 
 import (
 	"context"
@@ -10,18 +10,19 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/internal/audit"
-	"github.com/discreet-dp/discreet/internal/audit/finding"
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/train"
+	"github.com/discreet-dp/discreet/lab/internal/audit"
+	"github.com/discreet-dp/discreet/lab/internal/audit/finding"
 )
 
 // attackFlags holds the flags of the command.
 type attackFlags struct {
-	*App
-	choice  *choice
+	*app
+	choice  *commands.Choice
 	claim   string
 	data    []string
 	schema  string
@@ -32,8 +33,8 @@ type attackFlags struct {
 	exceed  bool
 }
 
-func (a *App) NewAttackCommand() *cobra.Command {
-	t := &attackFlags{App: a}
+func (a *app) newAttackCommand() *cobra.Command {
+	t := &attackFlags{app: a}
 	c := &cobra.Command{
 		Use:   "attack",
 		Short: "infer who was in the table, against what ε allows (not private)",
@@ -61,19 +62,19 @@ whether a person is in the table. The attacker then infers the columns.
 
 The output is exact and so NOT PRIVATE, and no ledger counts the trainings. Keep
 the output with people who may see the rows. The command requires --not-private.`,
-		Example: `  discreet attack --data census.csv --schema census.yaml --learner additive --epsilon 1 --not-private
-  discreet attack --data a.csv --schema s.yaml --learner logistic --targets 200 --runs 1000 \
+		Example: `  discreet-lab attack --data census.csv --schema census.yaml --learner additive --epsilon 1 --not-private
+  discreet-lab attack --data a.csv --schema s.yaml --learner logistic --targets 200 --runs 1000 \
     --out roc.svg --json --not-private`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return t.runAttack(c.Context()) },
 	}
-	t.choice = addChoice(c)
+	t.choice = commands.AddChoice(c)
 	c.Flags().Lookup("not-private").Usage = "accept output that is not private"
 	c.Flags().Lookup("epsilon").Usage = "the privacy loss `ε` of each training; not used for learners " +
 		"without privacy"
 	c.Flags().StringVar(&t.claim, "claim", "", "the `ε` to compare with (default the value of --epsilon)")
 	c.Flags().StringArrayVar(&t.data, "data", nil,
-		TableWords+"; - is standard input; may be repeated")
+		commands.TableWords+"; - is standard input; may be repeated")
 	c.Flags().StringVar(&t.schema, "schema", "", "the schema `file` of the table")
 	c.Flags().IntVar(&t.targets, "targets", 50, "the `number` of rows, or persons, of each kind to attack")
 	c.Flags().IntVar(&t.runs, "runs", 400, "the `number` of trainings; the attacker learns from half of them")
@@ -99,7 +100,7 @@ func (t *attackFlags) runAttack(ctx context.Context) error {
 		return &cli.BudgetError{Err: fmt.Errorf("attack: %s; only --exceed-max-epsilon goes beyond it", excess)}
 	}
 	if _, err := req.Plan(s, 0); err != nil { // before any row is read
-		return AsUsageError(err)
+		return commands.AsUsageError(err)
 	}
 	if t.out != "" {
 		if err := cli.CheckWritable(t.out); err != nil {
@@ -112,17 +113,17 @@ func (t *attackFlags) runAttack(ctx context.Context) error {
 	}
 	pl, err := req.Plan(s, tab.PublicUnits()) // it must not know how many are left out
 	if err != nil {
-		return AsUsageError(err)
+		return commands.AsUsageError(err)
 	}
 	progress, done := t.ShowRuns("training")
 	r, err := audit.AttackMembership(ctx, pl, tab, audit.Membership{Epsilon: claim.Epsilon, Delta: claim.Delta,
 		Targets: t.targets, Runs: t.runs, Progress: progress})
 	done()
 	if err != nil {
-		return AsRefusal(err)
+		return commands.AsRefusal(err)
 	}
 	if t.out != "" {
-		if err := t.DrawChart(t.out, finding.AttackChart(req.Name, r)); err != nil {
+		if err := t.drawChart(t.out, finding.AttackChart(req.Name, r)); err != nil {
 			return err
 		}
 	}
@@ -139,7 +140,7 @@ func (t *attackFlags) checkFlags() (req *train.Request, claim dp.Price, err erro
 	}
 	ext := filepath.Ext(t.out)
 	switch {
-	case !t.choice.price.NotPrivate:
+	case !t.choice.Price.NotPrivate:
 		return bad("not-private", "is required: the results of an attack are exact and reveal facts about the rows", nil)
 	case t.targets < 1:
 		return bad("targets", "must be at least 1", t.targets)
@@ -150,13 +151,13 @@ func (t *attackFlags) checkFlags() (req *train.Request, claim dp.Price, err erro
 	}
 	// --not-private speaks of the report; whether the training is private is for
 	// the learner and --epsilon to say.
-	t.choice.price.NotPrivate = false
+	t.choice.Price.NotPrivate = false
 	for _, l := range train.Learners() {
-		if l.Name == t.choice.name && !l.Private || strings.EqualFold(t.choice.price.Epsilon, "inf") {
-			t.choice.price.NotPrivate = true
+		if l.Name == t.choice.Name && !l.Private || strings.EqualFold(t.choice.Price.Epsilon, "inf") {
+			t.choice.Price.NotPrivate = true
 		}
 	}
-	if req, err = t.choice.makeRequest("attack"); err != nil {
+	if req, err = t.choice.MakeRequest("attack"); err != nil {
 		return nil, claim, err
 	}
 	claim = dp.Price{Epsilon: req.Price.Epsilon, Delta: req.Price.Delta}

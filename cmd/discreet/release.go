@@ -120,7 +120,7 @@ func (a *app) newReleaseKeygenCommand() *cobra.Command {
 		Short: "make a key for signing releases",
 		Long: `Keygen writes a new Ed25519 key to a file that only its owner may read, and the
 public half to a file of the same name with .pub, for those who verify. It prints
-the key's name, by which readers can compare.`,
+the key's name, so that readers can compare it.`,
 		Example: `  discreet release keygen --out k`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

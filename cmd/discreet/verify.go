@@ -26,8 +26,9 @@ the ledger's entries and the exports agree. It then lists what the signature
 proves, what the files prove, and what nothing proves.
 
 It fails with exit code 1 at the first thing that is wrong. With --json it prints
-who signed and what the model states. It reads no ledger and no row. Page
-docs/verify.html runs the same checks in a browser, except those of the texts.`,
+who signed and what the model states. It reads no ledger and no row. The page
+docs/verify.html makes the same checks in a browser, but does not compare the
+card, the statement and the exports with those that this program writes.`,
 		Example: `  discreet verify m.zip --keys trusted.pub`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -68,7 +68,7 @@ for each site into one signed file. It holds no private key.`,
 	f := c.Flags()
 	f.StringVar(&list, "sites", "", "the `file` of sites: an address, a public key and a name on each line")
 	f.StringVar(&schemaFile, "schema", "", "the schema `file` that all sites have")
-	f.StringVar(&policy, "policy", "", "the policy `file` of any site, which is that of all")
+	f.StringVar(&policy, "policy", "", "the policy `file` of any site; all sites have the same one")
 	f.StringVar(&certs, "certs", "", "the `directory` of the authority")
 	f.StringVar(&key, "key", "", "the key `file` to sign with")
 	f.StringVar(&out, "out", "", "the kit `file`")

@@ -43,10 +43,11 @@ func (a *app) newSiteTrainCommand() *cobra.Command {
 		Long: `Train runs the learner additive over the rows of sites. The model has the
 guarantee of a training on one table, for each row of each site, if at least
 --honest of the sites add their noise and keep it to themselves. With fewer, the
-noise is larger: --plan prints by how much.
+noise is larger (see --plan).
 
 If a site is absent for --wait, the training ends, and its price stays spent. A
-coordinator that was killed goes on with the same command.`,
+coordinator that was killed continues if it is started again with the same
+command.`,
 		Example: `  discreet-net site train --certs certs --as combiner/uni --sites sites.txt --schema clinics.yaml --epsilon 1 --delta 1e-6 \
     --honest 2 --declared-rows 10000 --state run --model m.json`,
 		Args: cobra.NoArgs,

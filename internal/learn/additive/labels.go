@@ -34,7 +34,7 @@ func (pl *Plan) settleLabel(public int, rho float64) rules {
 	joint := float64(pl.rows) * 2 * math.Sqrt(rho*float64(public))
 	rounds := math.Max(2, math.Round(signal/scalesForLabels))
 	if rounds < mostPickedLabels*float64(public) && joint <= signal {
-		return rules{rounds: int(rounds), picks: true, pickShare: 0.25 + 0.15/rounds, passes: onePass(0, 1),
+		return rules{rounds: int(rounds), picks: true, passes: onePass(0, 1),
 			bins: countBins(signal / rounds)}
 	}
 	return rules{gaussian: joint > signal, bins: countBins(math.Max(signal, joint) / float64(public))}

@@ -2,18 +2,17 @@
 
 // Package discreet trains classifiers with differential privacy.
 //
-// Some columns of a table are private: the guarantee hides them. A [Schema] says
-// what is known about the table before anyone looks at it: columns, bounds,
-// values, roles, the label. [Schema.Plan] says what a training will cost, before
-// any data. [Train] charges an [Account], reads the rows, adds noise, and returns a
-// [Model] that carries the statement of what it cost. Whatever is refused is
-// refused before rows are read; errors name parameters and columns, never cells.
+// The guarantee protects the private columns of a table. A [Schema] declares what is known about the
+// table before anyone looks at it: columns, bounds, values, roles and the label. [Schema.Plan]
+// computes the privacy cost of a training without any data. [Train] charges an [Account], reads the
+// rows, adds noise, and returns a [Model] with a statement of its cost. Refusals happen before rows
+// are read. Errors name parameters and columns, never cells.
 //
-// Noise is fresh in every training and cannot be seeded. What trainings on the same
-// table cost adds up; a [Ledger] counts it and refuses what would overspend.
+// Noise is fresh in every training and cannot be seeded. The costs of trainings on the same table add
+// up. A [Ledger] keeps the total and refuses a training that would exceed it.
 //
-// ε is a number of nats and δ a probability; both are float64 here and are counted
-// in exact decimals (units of 1e-9 and 1e-15): 0.1 is one tenth.
+// ε is measured in nats and δ is a probability. Both are float64 here and are counted as exact
+// decimals, in units of 1e-9 and 1e-15, so 0.1 is exactly one tenth.
 //
 // The guarantees and their proofs are under evidence/guarantees of the source,
 // https://github.com/discreet-dp/discreet.
@@ -57,15 +56,15 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// Schema declares what is known about a table before its rows are read. It is public
-// and does not change; goroutines may share it.
+// Schema declares what is known about a table before its rows are read. It is public and immutable,
+// and safe for concurrent use.
 type Schema struct {
 	s    *schema.Schema
-	text []byte // as it was read: part of a ledger job's identity
+	text []byte // the file as it was read: part of a ledger job's identity
 }
 
-// LoadSchema reads a schema file in YAML (see docs/schema.md), and reports every
-// fault in it, each as a *ParamError that says what to write on which line.
+// LoadSchema reads a schema file in YAML (see docs/schema.md), and reports every fault in it, each as
+// a *ParamError with the line and the correction.
 func LoadSchema(path string) (_ *Schema, err error) {
 	defer publish(&err)
 	s, err := schema.Load(path)
@@ -76,7 +75,7 @@ func LoadSchema(path string) (_ *Schema, err error) {
 	return &Schema{s, text}, err
 }
 
-// ParseSchema is LoadSchema for a text.
+// ParseSchema is LoadSchema for the text of a schema file.
 func ParseSchema(text []byte) (_ *Schema, err error) {
 	defer publish(&err)
 	s, err := schema.Parse(text)
@@ -86,7 +85,7 @@ func ParseSchema(text []byte) (_ *Schema, err error) {
 	return &Schema{s, slices.Clone(text)}, nil
 }
 
-// Role says whether the guarantee protects a column.
+// Role states whether the guarantee protects a column.
 type Role string
 
 const (
@@ -95,46 +94,45 @@ const (
 	Ignored Role = "ignored" // it is never read
 )
 
-// Relation says which tables the guarantee makes hard to tell apart.
+// Relation defines neighbouring tables: those that the guarantee makes hard to distinguish.
 type Relation string
 
 const (
-	// ReplaceOne: tables that differ in the protected part of one row. The number of
-	// rows is public.
+	// ReplaceOne: neighbouring tables differ in the protected part of one row. The number of rows is
+	// public.
 	ReplaceOne Relation = "replace-one"
-	// AddRemove: tables of which one has a row more, whole. The number of rows is
-	// private.
+	// AddRemove: one of two neighbouring tables has one row more. The number of rows is private.
 	AddRemove Relation = "add-remove"
 )
 
-// TableSpec describes a table in Go, for NewSchema. Nothing in it has a default but
-// what says so. A schema file can say more: transforms, groups of values, pairs and
-// derived columns, parts, formats of files.
+// TableSpec describes a table in Go, for NewSchema. A field has a default only if its comment states
+// one. Schema files can declare more: transforms, groups of values, pairs, derived columns, parts and
+// file formats.
 type TableSpec struct {
-	Name     string // what the table is called
-	Unit     string // whose data one row is, in words: "one hospital admission"
+	Name     string // the name of the table
+	Unit     string // what one row describes, in words: "one hospital admission"
 	Relation Relation
 	Columns  []Column // all but the label, in order; at most 4095
 	Label    Label    // the column to predict, the last of the table
-	Person   *Person  // nil if a row is a unit of its own
-	// MaxEpsilon and MaxDelta are the most that one training may spend without
-	// Options.ExceedMax; 0 for no limit, if MaxEpsilon is given no δ.
+	Person   *Person  // nil if each row is a unit of privacy
+	// MaxEpsilon and MaxDelta are the most that one training may spend without Options.ExceedMax. If
+	// both are 0 there is no limit; if only MaxDelta is 0, no δ is allowed.
 	MaxEpsilon, MaxDelta float64
 }
 
 // Person makes all rows of one person the unit of privacy, in place of one row.
 type Person struct {
-	// Column is an ignored column of the table, the cells of which tell persons apart.
+	// Column is an ignored column whose cells identify persons.
 	Column string
-	// Rows is the number of rows that a person counts for at most, at that many times the noise,
-	// or AutoRows.
+	// Rows is the largest number of a person's rows that are used, or AutoRows. The noise grows in
+	// proportion.
 	Rows int
-	// Persons is about how many there are, from public knowledge; 0 if that is not known.
-	// Under AddRemove plans need it.
+	// Persons is the approximate number of persons, from public knowledge; 0 if unknown. Plans under
+	// AddRemove require it.
 	Persons int
 }
 
-// AutoRows has the additive learner choose Person.Rows, for a twentieth of the price.
+// AutoRows lets the additive learner choose Person.Rows, for a twentieth of the price.
 const AutoRows = -1
 
 // Column is a column of a TableSpec; see NumberColumn, CategoryColumn, DateColumn and
@@ -146,9 +144,8 @@ type Column struct {
 	facts map[string]any
 }
 
-// NumberColumn is a column of numbers. Cells are clamped to [lower, upper], which
-// must be finite and come from documentation, not from the data; absent stands in
-// for a missing or unreadable cell.
+// NumberColumn is a column of numbers. Cells are clamped to [lower, upper], which must be finite and
+// come from documentation, not from the data; absent replaces missing and unreadable cells.
 func NumberColumn(name string, role Role, lower, upper, absent float64) Column {
 	facts := map[string]any{"lower": lower, "upper": upper, "default": absent}
 	if bad := lower - upper + absent; math.IsNaN(bad) || math.IsInf(bad, 0) {
@@ -157,22 +154,21 @@ func NumberColumn(name string, role Role, lower, upper, absent float64) Column {
 	return Column{name, role, "number", facts}
 }
 
-// IntegerColumn is a NumberColumn whose cells are whole numbers by their meaning, such
-// as counts: where they are few, learners look at each by itself. lower and upper must
-// be whole.
+// IntegerColumn is a NumberColumn for whole numbers, such as counts. If it has few values, learners
+// treat each value separately. lower and upper must be whole.
 func IntegerColumn(name string, role Role, lower, upper, absent float64) Column {
 	return NumberColumn(name, role, lower, upper, absent).with("integer", true)
 }
 
-// CategoryColumn is a column of the given values. Any other cell, and a missing
-// one, is one more value, "other".
+// CategoryColumn is a column of the given values. All other cells, missing ones included, become one
+// more value, "other".
 func CategoryColumn(name string, role Role, values ...string) Column {
 	return Column{name, role, "category", map[string]any{"levels": values}}
 }
 
-// DateColumn is a column of dates, which count as days. lower and upper bound them as
-// they bound a number, and absent stands in for a missing or unreadable cell; of a time
-// the day counts, in its own time zone. Texts are dates like 2015-01-31; see WithFormat.
+// DateColumn is a column of dates, which count as days. Dates are clamped to [lower, upper]; absent
+// replaces missing and unreadable cells. A time counts as its day in its own time zone. Text cells are
+// written like 2015-01-31 unless WithFormat changes that.
 func DateColumn(name string, role Role, lower, upper, absent time.Time) Column {
 	facts := map[string]any{"format": isoDate}
 	for key, day := range map[string]time.Time{"lower": lower, "upper": upper, "default": absent} {
@@ -185,22 +181,23 @@ func DateColumn(name string, role Role, lower, upper, absent time.Time) Column {
 
 const isoDate = "YYYY-MM-DD"
 
-// IgnoredColumn is a column that is never read, but to tell persons apart.
+// IgnoredColumn is a column that is read only to identify persons, if at all.
 func IgnoredColumn(name string) Column { return Column{name: name, role: Ignored} }
 
-// WithMissing gives missing cells a bin of their own, and unreadable ones of a number or
-// a date with them.
+// WithMissing gives missing cells a bin of their own. In number and date columns, unreadable cells
+// share it.
 func (c Column) WithMissing() Column { return c.with("missing", true) }
 
-// WithSpecial gives each of the codes, numbers that are no amounts such as 96 for
-// "refused", a bin of its own. It is for columns of numbers.
+// WithSpecial gives each of the codes a bin of its own. Codes are numbers that are not amounts, such
+// as 96 for "refused". The column must be numeric.
 func (c Column) WithSpecial(codes ...float64) Column { return c.with("special", codes) }
 
-// WithFormat is how texts of a date column are written, with YYYY, MM and DD once each:
+// WithFormat sets the format of text cells of a date column. It contains YYYY, MM and DD once each:
 // "DD.MM.YYYY".
 func (c Column) WithFormat(format string) Column { return c.with("format", format) }
 
-// with is the column with one more fact; what its kind does not have is refused by NewSchema.
+// with returns the column with one more key. NewSchema refuses keys that the kind of column does not
+// have.
 func (c Column) with(key string, value any) Column {
 	facts := maps.Clone(c.facts)
 	if facts == nil {
@@ -216,8 +213,8 @@ type Label struct {
 	Name     string
 	Role     Role     // Private or Public
 	Values   []string // at least 2
-	Positive string   // of two values, the one that scores are about
-	Absent   string   // what an unreadable label becomes; "" only if no guarantee protects the label
+	Positive string   // the value that scores refer to, if there are two
+	Absent   string   // replaces unreadable labels; may be "" only if the label is not protected
 }
 
 // NewSchema builds a schema from its description, by the rules of LoadSchema.
@@ -307,8 +304,8 @@ func (s *Schema) String() string {
 	return string(text)
 }
 
-// Table is rows in memory, coded as their schema says: about a byte per cell, never
-// changed, so that goroutines may share it.
+// Table holds rows in memory, coded by their schema in about a byte per cell. It is immutable and safe
+// for concurrent use.
 type Table struct {
 	s    *Schema
 	t    *dataset.Table
@@ -323,10 +320,9 @@ func (t *Table) Rows() int {
 	return t.t.Rows
 }
 
-// ReadTable reads labelled rows from files, CSV (plain or gzip) or Parquet
-// (.parquet), one behind the other. Columns are matched by name where the files
-// have names. A structural fault is a *FaultError; an unreadable private cell
-// becomes what the schema declares, silently.
+// ReadTable reads labelled rows from files in order, CSV (plain or gzip) or Parquet (.parquet).
+// Columns are matched by name if the files name them. A structural fault is a *FaultError; an
+// unreadable private cell is replaced as the schema declares, without a message.
 func ReadTable(ctx context.Context, s *Schema, paths ...string) (_ *Table, err error) {
 	defer publish(&err)
 	if ctx == nil {
@@ -358,11 +354,11 @@ func ReadTableFrom(ctx context.Context, s *Schema, r io.Reader) (_ *Table, err e
 	return &Table{s, t, []string{"-"}}, nil
 }
 
-// TableOf makes a table of a slice of structs. A column is the exported field with
-// the tag `discreet:"name"`, else the one with its name; fields of neither are
-// refused unless tagged `discreet:"-"`. A field is a string, an integer, a float, a
-// bool, for a date a time.Time, or a pointer to one, nil if it is missing; where no field is the label
-// the table has none, and is for prediction.
+// TableOf makes a table of a slice of structs. A column is read from the exported field with the tag
+// `discreet:"name"`, or else from the field of that name. Fields that match no column are refused
+// unless tagged `discreet:"-"`. A field is a string, an integer, a float, a bool, a time.Time (for a
+// date), or a pointer to one of these, which is nil if the cell is missing. A table without a field
+// for the label can only be predicted.
 func TableOf[T any](s *Schema, structs []T) (_ *Table, err error) {
 	defer publish(&err)
 	if s.isEmpty() {
@@ -371,8 +367,8 @@ func TableOf[T any](s *Schema, structs []T) (_ *Table, err error) {
 	return tableOf(s)(rows.OfStructs(s.s, structs))
 }
 
-// TableOfRows makes a table of rows of text, as a CSV file would spell them: a cell
-// for each of s.Columns(), in order, the label among them.
+// TableOfRows makes a table of rows of text, spelled as in a CSV file. Each row has one cell for each
+// of s.Columns(), in order, including the label.
 func TableOfRows(s *Schema, text iter.Seq[[]string]) (_ *Table, err error) {
 	defer publish(&err)
 	if s.isEmpty() || text == nil {
@@ -381,9 +377,9 @@ func TableOfRows(s *Schema, text iter.Seq[[]string]) (_ *Table, err error) {
 	return tableOf(s)(rows.OfText(s.s, text))
 }
 
-// TableFromSQL makes a table of the rest of a query's rows, and closes it; columns
-// are matched by name, NULL is a missing cell, and without the label among them the
-// table is for prediction.
+// TableFromSQL makes a table of the remaining rows of a query, and closes the query. Columns are
+// matched by name and NULL is a missing cell. Without a column for the label, the table can only be
+// predicted.
 func TableFromSQL(ctx context.Context, s *Schema, query *sql.Rows) (_ *Table, err error) {
 	defer publish(&err)
 	if ctx == nil {
@@ -395,7 +391,7 @@ func TableFromSQL(ctx context.Context, s *Schema, query *sql.Rows) (_ *Table, er
 	return tableOf(s)(rows.OfSQL(ctx, s.s, query))
 }
 
-// tableOf wraps what made a table.
+// tableOf returns a function that wraps the results of a dataset constructor.
 func tableOf(s *Schema) func(*dataset.Table, error) (*Table, error) {
 	return func(t *dataset.Table, err error) (*Table, error) {
 		if err != nil {
@@ -405,38 +401,38 @@ func tableOf(s *Schema) func(*dataset.Table, error) (*Table, error) {
 	}
 }
 
-// Options say what to train and at what price.
+// Options select what to train and the price to pay.
 type Options struct {
-	// Learner is one of Learners(); "" for the first, the default.
+	// Learner is one of Learners(); "" selects the first, the default.
 	Learner string
-	// Params are the learner's own choices by name, as text; `discreet train --help`
-	// lists them with their defaults.
+	// Params are the learner's options by name, as text; `discreet train --help` lists them with their
+	// defaults.
 	Params map[string]string
 	// Epsilon is the privacy loss that the training may cost, > 0 and at most 1000.
 	// It has no default.
 	Epsilon float64
-	// Delta is spent besides by learners with an (ε, δ) mode; 0 for a pure guarantee.
+	// Delta is the δ that learners with an (ε, δ) mode may spend in addition; 0 for a pure guarantee.
 	Delta float64
-	// NotPrivate trains without noise, and the model says so. Epsilon must be 0.
+	// NotPrivate trains without noise, and the model records that. Epsilon must be 0.
 	NotPrivate bool
-	// Account is charged before anything private is used: a job of a ledger,
-	// Uncounted, or an AccountFunc. Plan does not use it, Train refuses nil.
+	// Account is charged before anything private is used: a job of a ledger, Uncounted, or an
+	// AccountFunc. Plan does not use it; Train refuses nil.
 	Account Account
-	// Rows is the number of rows, if Plan is to know it; Train does not use it.
+	// Rows is the number of rows, for Plan. It may be 0. Train does not use it.
 	Rows int
-	// Part names the value of the schema's parts: column whose rows are trained on,
-	// "" for all rows.
+	// Part trains on the rows of one part only: a value of the column that the schema names under
+	// parts. "" selects all rows.
 	Part string
-	// Cohorts names the cohorts whose rows are trained on, of a data set that was declared with
-	// DeclareCohorts; nil for all rows. Account must be a job of its ledger, which charges these alone.
+	// Cohorts trains on the rows of these cohorts of a data set that was declared with DeclareCohorts;
+	// nil selects all rows. Account must be a job of that ledger, which charges only these cohorts.
 	Cohorts []string
 	// ExceedMax allows a price above the schema's limits; the model records it.
 	ExceedMax bool
-	// Progress is told what goes on, in lines for people; nil for no one.
+	// Progress receives progress messages, one line each; may be nil.
 	Progress func(line string)
 }
 
-// Learners are the names of what can be trained, the default first.
+// Learners returns the names of the learners, the default first.
 func Learners() []string { return train.LearnerNames() }
 
 // Price is the cost of a training: the guarantee is (Epsilon, Delta)-differential
@@ -451,33 +447,33 @@ func (p Price) String() string {
 	return s
 }
 
-// Release is one line of a bill: a number or choice that leaves with noise.
+// Release is one line of a bill: a number or choice that is released with noise.
 type Release struct {
 	Name      string // what is released
 	Mechanism string
-	Epsilon   float64 // +Inf if only Rho tells the price
-	Rho       float64 // of Gaussian noise, in zero-concentrated differential privacy; 0 elsewhere
-	Delta     float64 // of a line that is (Epsilon, Delta)-private as a whole; 0 elsewhere
+	Epsilon   float64 // +Inf if the price is stated by Rho alone
+	Rho       float64 // of Gaussian noise, in zero-concentrated differential privacy; otherwise 0
+	Delta     float64 // of a line that is (Epsilon, Delta)-private as a whole; otherwise 0
 }
 
-// Fact is something to know before paying.
+// Fact is a fact about a training to know before paying.
 type Fact struct {
 	Key   string // stable, for programs
 	Value any    // a number, string, bool or a list of them
-	Text  string // for people; may be empty
+	Text  string // for readers; may be empty
 }
 
-// Plan is a training that was checked and priced, without any data.
+// Plan is a training that was checked and priced without any data.
 type Plan struct {
 	Price Price
 	Bill  []Release // every release, in order
 	Facts []Fact
-	// Refusal says how the price exceeds what the schema allows for one training;
-	// "" if it does not. Train would refuse it.
+	// Refusal explains how the price exceeds the schema's limit for one training; "" if it does not.
+	// Train would refuse the training.
 	Refusal string
 }
 
-// String is the plan for people.
+// String returns the plan as text for readers.
 func (p *Plan) String() string {
 	if p == nil {
 		return ""
@@ -567,7 +563,7 @@ func Train(ctx context.Context, t *Table, o Options) (_ *Model, err error) {
 	return &Model{m: m}, nil
 }
 
-// makeRequest checks the options on their own.
+// makeRequest checks the options by themselves.
 func (o *Options) makeRequest(op string) (*train.Request, error) {
 	text := func(x float64) string {
 		if x == 0 {
@@ -585,7 +581,7 @@ func (o *Options) makeRequest(op string) (*train.Request, error) {
 	return c.Request(op)
 }
 
-// priceOf has the numbers that are nearest to the exact ones.
+// priceOf rounds an exact price to the nearest float64 numbers.
 func priceOf(p dp.Price) Price {
 	delta, err := strconv.ParseFloat(p.Delta.String(), 64)
 	if err != nil {
@@ -605,17 +601,17 @@ func releasesOf(bill []dp.Event) []Release {
 // Account pays for trainings. It is Uncounted, an AccountFunc or a job of a Ledger.
 type Account interface{ payFor(*train.Training) }
 
-// Uncounted is the account of trainings that no one counts: models trained on the
-// same table add up, and each says that it was not counted.
+// Uncounted is the account of trainings whose costs are not added up. Each of their models states that
+// it was not counted.
 var Uncounted Account = uncounted{}
 
 type uncounted struct{}
 
 func (uncounted) payFor(t *train.Training) { t.Account = guard.Uncounted{} }
 
-// AccountFunc is an account of the caller's own. It takes the price of the whole
-// bill, durably, and returns nil; or refuses with an error and takes nothing. It is
-// called once for each training, before anything private is used.
+// AccountFunc is an account that the caller provides. It either records the price of the whole bill
+// durably and returns nil, or returns an error and records nothing. It is called once per training,
+// before anything private is used.
 type AccountFunc func(ctx context.Context, p Price, bill []Release) error
 
 func (f AccountFunc) payFor(t *train.Training) { t.Account = callerAccount{f} }
@@ -628,13 +624,13 @@ func (a callerAccount) Charge(ctx context.Context, p dp.Price, bill []dp.Event) 
 
 func (a callerAccount) Counted() bool { return true }
 
-// Ledger counts, durably, what is spent on data sets and refuses what would
-// overspend them: a file, or a PostgreSQL database. It is the one that `discreet
-// budget` shows; processes and goroutines may share it.
+// Ledger is a durable record of what is spent on data sets: a file or a PostgreSQL database, the same
+// that `discreet budget` uses. It refuses trainings that would overspend a total. Processes and
+// goroutines may share it.
 type Ledger struct{ l *ledger.Ledger }
 
-// OpenLedger opens the ledger at address, a file or postgres://user@host/database,
-// and makes it if there is none. Close it.
+// OpenLedger opens the ledger at address, a file or postgres://user@host/database, and creates it if
+// it does not exist. The caller must close it.
 func OpenLedger(ctx context.Context, address string) (_ *Ledger, err error) {
 	defer publish(&err)
 	if ctx == nil {
@@ -656,8 +652,8 @@ func (l *Ledger) Close() (err error) {
 	return l.l.Close()
 }
 
-// Declare adds a data set and the total that all trainings on it may cost, which is
-// never changed: a data set that is there is refused.
+// Declare adds a data set and the total that all trainings on it may cost. Totals never change: a data
+// set that exists already is refused.
 func (l *Ledger) Declare(ctx context.Context, dataset string, total Price) (err error) {
 	defer publish(&err)
 	return l.declare(ctx, ledger.Dataset{Name: dataset}, total)
@@ -686,9 +682,8 @@ func (l *Ledger) declare(ctx context.Context, d ledger.Dataset, total Price) (er
 	return l.l.Declare(ctx, d)
 }
 
-// Job is the account of one training on a data set that was declared; the id names
-// the training: the same id with the same options returns the same model, and with
-// others is refused.
+// Job is the account of one training on a declared data set, named by id. The same id with the same
+// options returns the same model; with other options it is refused.
 func (l *Ledger) Job(dataset, id string) Account {
 	if l.isEmpty() {
 		return nil // Train refuses it
@@ -705,11 +700,11 @@ func (j ledgerJob) payFor(t *train.Training) {
 	t.Job = &train.Job{Ledger: j.l, Dataset: j.dataset, ID: j.id}
 }
 
-// Balance is a data set of a ledger and what became of its total.
+// Balance describes a data set of a ledger and the use of its total.
 type Balance struct {
 	Dataset string
-	Unit    string // whose data one row is; "" before the first training
-	Note    string // the owner's
+	Unit    string // what one row describes; "" before the first training
+	Note    string // the owner's note
 	Total   Price  // Spent + Reserved + Left
 	Spent   Price  // by trainings that began
 	// Reserved is held by trainings that have not yet begun.
@@ -717,7 +712,7 @@ type Balance struct {
 	Left     Price
 }
 
-// Show lists the balances of all data sets, or of the one that is named.
+// Show lists the balances of the named data sets, or of all if none is named.
 func (l *Ledger) Show(ctx context.Context, dataset ...string) (_ []Balance, err error) {
 	defer publish(&err)
 	if ctx == nil {
@@ -742,8 +737,8 @@ func (l *Ledger) Show(ctx context.Context, dataset ...string) (_ []Balance, err 
 	return out, nil
 }
 
-// Model is a trained classifier with the statement of what it cost. It does not
-// change; goroutines may share it. It holds nothing that was not paid for.
+// Model is a trained classifier with its privacy statement. It contains only what was paid for. It is
+// immutable and safe for concurrent use.
 type Model struct{ m *model.Model }
 
 // LoadModel reads a model file.
@@ -759,9 +754,8 @@ func LoadModel(path string) (_ *Model, err error) {
 	return &Model{m}, nil
 }
 
-// Save writes the model to path: whatever happens, the old file or the whole new
-// one is there. A ledger, a schema, a key and another model that was paid for are not
-// replaced: remove such a file first.
+// Save writes the model to path atomically: after a failure the old file is intact. It does not
+// replace a ledger, a schema, a key or another paid model: remove such a file first.
 func (m *Model) Save(path string) (err error) {
 	defer publish(&err)
 	file, err := m.MarshalBinary()
@@ -774,7 +768,7 @@ func (m *Model) Save(path string) (err error) {
 	return m.m.Save(path)
 }
 
-// MarshalBinary is the model as Save writes it: the same model, the same bytes.
+// MarshalBinary returns the bytes that Save writes. The same model has the same bytes.
 func (m *Model) MarshalBinary() (_ []byte, err error) {
 	defer publish(&err)
 	if m.isEmpty() {
@@ -783,8 +777,8 @@ func (m *Model) MarshalBinary() (_ []byte, err error) {
 	return model.Marshal(m.m)
 }
 
-// UnmarshalBinary reads what MarshalBinary wrote; what it allocates is bounded by
-// the length of b.
+// UnmarshalBinary reads what MarshalBinary wrote. It allocates at most in proportion to the length of
+// b.
 func (m *Model) UnmarshalBinary(b []byte) (err error) {
 	defer publish(&err)
 	if m == nil {
@@ -796,7 +790,8 @@ func (m *Model) UnmarshalBinary(b []byte) (err error) {
 	return nil
 }
 
-// Schema is the part of the table's schema in the model: the columns it reads, and the label.
+// Schema returns the part of the table's schema that the model holds: the columns it reads, and the
+// label.
 func (m *Model) Schema() *Schema {
 	if m.isEmpty() {
 		return nil
@@ -808,7 +803,7 @@ func (m *Model) Schema() *Schema {
 	return &Schema{m.m.Schema, text}
 }
 
-// Learner is the name of the learner.
+// Learner returns the name of the learner.
 func (m *Model) Learner() string {
 	if m.isEmpty() {
 		return ""
@@ -816,8 +811,8 @@ func (m *Model) Learner() string {
 	return m.m.Learner
 }
 
-// ReadTable reads rows to predict, as the function ReadTable does with the model's
-// own schema. Their label need not be there and is not read.
+// ReadTable reads rows to predict, as the function ReadTable does, with the model's own schema. The
+// label is not read and may be absent.
 func (m *Model) ReadTable(ctx context.Context, paths ...string) (_ *Table, err error) {
 	defer publish(&err)
 	if ctx == nil {
@@ -833,20 +828,19 @@ func (m *Model) ReadTable(ctx context.Context, paths ...string) (_ *Table, err e
 	return &Table{m.Schema(), t, paths}, nil
 }
 
-// Predictions are those of the rows of a table.
+// Predictions are the predictions for the rows of a table.
 type Predictions struct {
 	// Class is the predicted value of the label, one per row.
 	Class []string
-	// Scores are numbers in [0, 1]. Of a label of two values there is one per row,
-	// larger where the positive value is likelier, which is predicted from 1/2 on. Of
-	// K > 2 values there are K per row, in the order of Schema.Classes, which add up
-	// to 1; the largest is predicted.
+	// Scores are numbers in [0, 1]. If the label has two values, there is one score per row, that of
+	// the positive value, which is predicted from 1/2 on. If it has K > 2 values, there are K scores
+	// per row in the order of Schema.Classes, which add up to 1; the value with the largest is
+	// predicted.
 	Scores []float64
 }
 
-// PredictTable predicts the rows of a table, on all processors; the table may have
-// been read with another schema that has the model's columns. What it returns is as
-// private as the rows are.
+// PredictTable predicts the rows of a table on all processors. The table may have been read with
+// another schema that has the model's columns. The predictions are as private as the rows.
 func (m *Model) PredictTable(t *Table) (_ *Predictions, err error) {
 	defer publish(&err)
 	scores, err := m.scoreRows(t)
@@ -871,25 +865,24 @@ func (m *Model) scoreRows(t *Table) ([]float64, error) {
 	return p.Scores(t.t.Cols, t.t.Rows)
 }
 
-// Report says how well predictions meet the labels of some rows. Its numbers are
-// exact, and so NOT PRIVATE.
+// Report measures how well predictions match the labels of some rows. Its numbers are exact, and so
+// NOT PRIVATE.
 type Report struct {
 	Rows     int
 	Accuracy float64 // share of rows that are predicted right
-	// BalancedAccuracy is the mean of that over the classes that occur.
+	// BalancedAccuracy is the accuracy of each class that occurs, averaged over classes.
 	BalancedAccuracy float64
-	// AUC is the area under the ROC curve; of more than two classes, the mean of each
+	// AUC is the area under the ROC curve; for more than two classes, the mean area of each class
 	// against the rest. It is nil if a class does not occur.
 	AUC              *float64
 	LogLoss          float64 // mean of -ln(score of the true class), nats
 	CalibrationError float64 // expected calibration error over ten bins
-	// Confusion counts rows by true class, then predicted one, in the order of
-	// Schema.Classes.
+	// Confusion counts rows by true class and then by predicted class, in the order of Schema.Classes.
 	Confusion [][]int
 }
 
-// Evaluate compares the model's predictions with the labels of a table, which
-// should be rows that were held out of training.
+// Evaluate compares the model's predictions with the labels of a table, which should hold rows that
+// training did not use.
 func (m *Model) Evaluate(t *Table) (_ *Report, err error) {
 	defer publish(&err)
 	if m.isEmpty() || t.isEmpty() {
@@ -912,58 +905,59 @@ func (m *Model) Evaluate(t *Table) (_ *Report, err error) {
 	}, nil
 }
 
-// EvaluationOptions are the choices behind a private evaluation.
+// EvaluationOptions are the options of a private evaluation.
 type EvaluationOptions struct {
 	// Epsilon is the privacy loss of the evaluation, > 0 and at most 1000. It has no default.
 	Epsilon float64
-	// Delta allows Gaussian noise if that is smaller; 0 for a pure guarantee.
+	// Delta allows Gaussian noise if its scale is smaller; 0 for a pure guarantee.
 	Delta float64
-	// Account is charged before anything private is used, as in Options. Held-out rows are
-	// another data set of a ledger than the rows that a model was trained on.
+	// Account is charged before anything private is used, as in Options. In a ledger, held-out rows
+	// are another data set than the training rows.
 	Account Account
 	// Threshold is the score in (0, 1) from which on rows are predicted positive; 0 for 1/2.
 	Threshold float64
-	// FalsePositiveCost and FalseNegativeCost are what mistakes cost: above 0 they choose the threshold.
+	// FalsePositiveCost and FalseNegativeCost are the costs of a mistake. If they are above 0, the
+	// threshold is chosen to suit them.
 	FalsePositiveCost, FalseNegativeCost float64
-	// Against is a second model, whose difference is measured on the same rows; nil for none.
+	// Against is a second model to compare on the same rows; nil for none.
 	Against *Model
 	// Part and Cohorts are as in Options.
 	Part    string
 	Cohorts []string
-	// Progress is told what goes on, in lines for people; nil for no one.
+	// Progress receives progress messages, one line each; may be nil.
 	Progress func(line string)
 }
 
 // Estimate is a number about held-out rows that was computed from a noisy histogram.
 type Estimate struct {
-	Value float64 // not a number if the noise leaves none
-	// Low and High enclose the true number 95 times in 100: they cover the noise, the choice of
+	Value float64 // NaN if the noise leaves no estimate
+	// Low and High enclose the true number with probability 95 %: they cover the noise, the choice of
 	// the rows, and the cells of the histogram.
 	Low, High float64
 }
 
-// PrivateReport is what a private evaluation found.
+// PrivateReport is the result of a private evaluation.
 type PrivateReport struct {
 	Price Price
-	// Rows is the number of rows, or of persons, if it is public; else 0.
+	// Rows is the number of rows, or of persons, if it is public; otherwise 0.
 	Rows int
-	// Threshold is the score from which on rows are predicted positive, of two classes.
+	// Threshold is the score from which on rows are predicted positive, if the label has two values.
 	Threshold float64
-	// Numbers are the estimates by name: "auc", "log_loss" and "accuracy"; of two classes also
-	// "precision", "recall", "positive_rate", "predicted_rate", "pr_auc" and
-	// "lift_at_10_percent", and with costs "cost"; of two models "auc_difference",
-	// "log_loss_difference" and "accuracy_difference", the second model's less the first
-	// one's, and each model's own numbers, named "auc_first", "auc_second" and so on.
+	// Numbers are the estimates by name: "auc", "log_loss" and "accuracy"; for two classes also
+	// "precision", "recall", "positive_rate", "predicted_rate", "pr_auc" and "lift_at_10_percent", and
+	// with costs "cost". A comparison of two models adds "auc_difference", "log_loss_difference" and
+	// "accuracy_difference", the second model's number minus the first one's, and each model's own
+	// numbers, named "auc_first", "auc_second" and so on.
 	Numbers map[string]Estimate
 	text    string
 }
 
-// String is the report in words.
+// String returns the report in words.
 func (r PrivateReport) String() string { return r.text }
 
-// EvaluatePrivately judges the model on private rows that were held out of training: one noisy
-// histogram of scores by label is released, and every number is computed from it. A job of a
-// ledger keeps the histogram, and returns the same numbers again for nothing.
+// EvaluatePrivately evaluates the model on private rows that were held out of training. It releases
+// one noisy histogram of scores by label, and computes every number from it. A job of a ledger stores
+// the histogram; the same job again returns the same numbers at no cost.
 func (m *Model) EvaluatePrivately(ctx context.Context, t *Table, o EvaluationOptions) (_ *PrivateReport, err error) {
 	defer publish(&err)
 	if ctx == nil {
@@ -1019,7 +1013,7 @@ func (m *Model) EvaluatePrivately(ctx context.Context, t *Table, o EvaluationOpt
 	return out, nil
 }
 
-// params checks the options on their own.
+// params checks the options by themselves.
 func (o *EvaluationOptions) params(m *Model) (p evaluation.Params, err error) {
 	p.Models, p.Threshold = []*model.Model{m.m}, cmp.Or(o.Threshold, 0.5)
 	if o.Against != nil {
@@ -1034,12 +1028,11 @@ func (o *EvaluationOptions) params(m *Model) (p evaluation.Params, err error) {
 	return p, err
 }
 
-// Statement is a model's guarantee and its cost: what a privacy officer
-// signs.
+// Statement is a model's guarantee and its cost, for a privacy officer to sign.
 type Statement struct {
 	Price       Price     // 0 if nothing is protected
 	Bill        []Release // every release, in order
-	Claim       string    // the page and claim under evidence/guarantees that proves it
+	Claim       string    // the page and claim under evidence/guarantees with the proof
 	Text        string    // the guarantee in words
 	Unprotected []string  // what is NOT protected, one sentence each
 	Counted     bool      // an account was charged
@@ -1049,10 +1042,10 @@ type Statement struct {
 	card string
 }
 
-// String is the whole statement, one fact per line.
+// String returns the whole statement, one fact per line.
 func (s Statement) String() string { return s.card }
 
-// Statement is the model's privacy statement.
+// Statement returns the model's privacy statement.
 func (m *Model) Statement() Statement {
 	if m.isEmpty() {
 		return Statement{}
@@ -1066,9 +1059,9 @@ func (m *Model) Statement() Statement {
 	}
 }
 
-// Export writes the model as a program of another system, which scores rows as
-// PredictTable does: format "onnx" is a graph, "sql" a query for PostgreSQL and DuckDB. Any
-// other is a *ParamError.
+// Export writes the model as a program for another system, which scores rows as PredictTable does.
+// Format "onnx" is a graph and "sql" a query for PostgreSQL and DuckDB; other formats are refused with
+// a *ParamError.
 func (m *Model) Export(w io.Writer, format string) (err error) {
 	defer publish(&err)
 	if m.isEmpty() || w == nil {
@@ -1081,8 +1074,8 @@ func (m *Model) Export(w io.Writer, format string) (err error) {
 // model does not.
 type Explanation struct{ e *explain.Explanation }
 
-// Explain explains an additive model, a linear one or one of grids; others are refused with a
-// *ParamError, since none of their parts means anything alone.
+// Explain explains an additive, linear or grids model. Other models are refused with a *ParamError,
+// since none of their parts has a meaning by itself.
 func (m *Model) Explain() (_ *Explanation, err error) {
 	defer publish(&err)
 	if m.isEmpty() {
@@ -1101,7 +1094,7 @@ func (m *Model) Explain() (_ *Explanation, err error) {
 	return &Explanation{e}, nil
 }
 
-// WriteHTML writes one page with a drawing per column, which loads nothing.
+// WriteHTML writes a self-contained page with one drawing per column.
 func (e *Explanation) WriteHTML(w io.Writer) (err error) {
 	defer publish(&err)
 	if e == nil || e.e == nil || w == nil {
@@ -1112,7 +1105,7 @@ func (e *Explanation) WriteHTML(w io.Writer) (err error) {
 	return dated.WriteHTML(w)
 }
 
-// MarshalJSON writes the numbers of the page, as `discreet explain --json` does.
+// MarshalJSON returns the numbers of the page, as `discreet explain --json` prints them.
 func (e *Explanation) MarshalJSON() ([]byte, error) {
 	if e == nil {
 		return []byte("null"), nil
@@ -1120,19 +1113,18 @@ func (e *Explanation) MarshalJSON() ([]byte, error) {
 	return json.Marshal(e.e)
 }
 
-// Cell is one cell of a row to predict: Text, Number, or the zero Cell, which is
-// missing.
+// Cell is one cell of a row to predict: a Text, a Number, or the zero Cell for a missing one.
 type Cell struct{ c coding.Cell }
 
-// Text is a cell as a CSV file would spell it, whether a category's or a number's.
+// Text is a cell spelled as in a CSV file, of any kind of column.
 func Text(s string) Cell { return Cell{coding.TextCell(s)} }
 
-// Number is a cell that is a number.
+// Number is a numeric cell.
 func Number(x float64) Cell { return Cell{coding.NumberCell(x)} }
 
-// Predictor predicts one row at a time, to the last bit as PredictTable does and
-// without allocation: about half a microsecond for the default learner's model of 14
-// columns (BenchmarkPredictRow). Goroutines may share it.
+// Predictor predicts one row at a time without allocation, bit for bit as PredictTable does. The
+// default learner's model of 14 columns takes about half a microsecond (BenchmarkPredictRow). It is
+// safe for concurrent use.
 type Predictor struct {
 	m       *model.Model
 	coder   *coding.RowCoder
@@ -1168,8 +1160,7 @@ func (m *Model) Predictor() (_ *Predictor, err error) {
 	return p, nil
 }
 
-// Columns are the columns that a row has a cell for, in order: those that the model
-// reads.
+// Columns returns the columns that the model reads, in the order of a row's cells.
 func (p *Predictor) Columns() []string {
 	if p.isEmpty() {
 		return nil
@@ -1177,11 +1168,10 @@ func (p *Predictor) Columns() []string {
 	return append([]string(nil), p.columns...)
 }
 
-// Predict is the predicted value of the label for a row, and its score in [0, 1]:
-// of a label of two values that of the positive one (1/2 or more if it is
-// predicted), of more that of the predicted one. A row with another number of
-// cells, or with one that a public column cannot hold, is refused with a
-// *ParamError, which never repeats the cell.
+// Predict returns the predicted value of the label for a row, and a score in [0, 1]. If the label has
+// two values, the score is that of the positive value, which is predicted from 1/2 on; otherwise it is
+// that of the predicted value. A row with a wrong number of cells, or with a cell that its public
+// column cannot hold, is refused with a *ParamError, which never repeats the cell.
 func (p *Predictor) Predict(row []Cell) (class string, score float64, err error) {
 	if p.isEmpty() {
 		return "", 0, missing("predict", "predictor")
@@ -1199,10 +1189,9 @@ func (p *Predictor) Predict(row []Cell) (class string, score float64, err error)
 	return p.m.Schema.Label.Levels[code].Value, score, nil
 }
 
-// PredictMap is Predict for a row that gives each of Columns its value: a string, a
-// number, a bool, for a date a time.Time, a Cell, a pointer to one of the first four, or
-// nil if it is missing. A column without a value, and a key that is no column, are
-// refused with a *ParamError.
+// PredictMap is Predict for a row that maps each of Columns to its value: a string, a number, a bool,
+// a time.Time (for a date), a Cell, a pointer to one of the first four, or nil if it is missing. A
+// missing key and an unknown key are refused with a *ParamError.
 func (p *Predictor) PredictMap(row map[string]any) (class string, score float64, err error) {
 	if p.isEmpty() {
 		return "", 0, missing("predict", "predictor")
@@ -1232,7 +1221,8 @@ func (p *Predictor) PredictMap(row map[string]any) (class string, score float64,
 	return p.Predict(cells)
 }
 
-// describeNear says that a row has a name but for its letter case, spaces or signs.
+// describeNear returns a hint if the row has a key that differs from name only in letter case, spaces
+// or punctuation.
 func (p *Predictor) describeNear(row map[string]any, name string) string {
 	for key := range row {
 		if schema.FoldName(key) == schema.FoldName(name) {
@@ -1242,9 +1232,8 @@ func (p *Predictor) describeNear(row map[string]any, name string) string {
 	return ""
 }
 
-// PredictStruct is Predict for a struct, or a pointer to one, with a field for each of
-// Columns; its fields are found as TableOf finds them. Others, the label among them, are
-// not read.
+// PredictStruct is Predict for a struct, or a pointer to one, with a field for each of Columns. Fields
+// are matched as in TableOf. Other fields, such as the label, are not read.
 func (p *Predictor) PredictStruct(row any) (class string, score float64, err error) {
 	if p.isEmpty() {
 		return "", 0, missing("predict", "predictor")
@@ -1266,7 +1255,7 @@ func (p *Predictor) PredictStruct(row any) (class string, score float64, err err
 	return p.Predict(cells)
 }
 
-// fieldsOf finds the fields of a type, once.
+// fieldsOf finds the fields of a type, and remembers them.
 func (p *Predictor) fieldsOf(t reflect.Type) (*rows.Fields, error) {
 	if known, ok := p.fields.Load(t); ok {
 		return known.(*rows.Fields), nil
@@ -1285,7 +1274,7 @@ func (p *Predictor) fieldsOf(t reflect.Type) (*rows.Fields, error) {
 	return fields, nil
 }
 
-// Scores writes a row's scores: one number for a label of two values, else one per
+// Scores writes a row's scores to out: one number if the label has two values, otherwise one per
 // value; see Predictions.
 func (p *Predictor) Scores(row []Cell, out []float64) error {
 	if p.isEmpty() {

@@ -16,39 +16,40 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// ParamError is a parameter that was refused: the operation, the parameter, what is
-// required and what was given, which is never a private cell.
+// ParamError is a refused parameter: the operation, the parameter, the requirement and the value
+// given, which is never a private cell.
 type ParamError = dp.ParamError
 
-// FaultError is a structural fault of a table: where it is and what is required. It
-// never holds a cell.
+// FaultError is a structural fault of a table: its place and the requirement. It never holds a cell.
 type FaultError = dataset.FaultError
 
-// Errors of this package are a *ParamError, a *FaultError, an error of the system or of
-// the context, or one for which errors.Is finds one of these.
+// An error of this package is a *ParamError, a *FaultError, an error of the system or of the context,
+// or satisfies errors.Is for one of the sentinels below.
 var (
-	// ErrBudget: a schema's limit, or what is left of a ledger's total, does not allow
-	// the price. Nothing was charged.
+	// ErrBudget: the price exceeds a schema's limit, or what is left of a ledger's total. Nothing was
+	// charged.
 	ErrBudget = errors.New("discreet: the price exceeds a budget")
 	// ErrSpent: the failure came after the charge, so the price is spent.
 	ErrSpent = errors.New("discreet: the price is spent")
 	// ErrNoDataset: the ledger has no data set of this name; Declare adds one.
 	ErrNoDataset = errors.New("discreet: the ledger has no such data set")
-	// ErrDatasetExists: the ledger has a data set of this name, and totals do not change.
+	// ErrDatasetExists: the ledger already has a data set of this name, and its total cannot be
+	// changed.
 	ErrDatasetExists = errors.New("discreet: the data set is declared already")
-	// ErrJob: the job's id was used for another training, which may still be running.
+	// ErrJob: the job's id belongs to another training, which may still be running.
 	ErrJob = errors.New("discreet: the job was used before")
-	// ErrLedger: the file is no ledger, or the ledger contradicts itself.
+	// ErrLedger: the file is not a ledger, or the ledger contradicts itself.
 	ErrLedger = errors.New("discreet: not a ledger, or a damaged one")
-	// ErrModel: the file or the bytes are no model.
+	// ErrModel: the file or the bytes are not a model.
 	ErrModel = errors.New("discreet: not a model")
-	// ErrNotReplaced: the file to write is a ledger, a schema, a key or a paid model.
+	// ErrNotReplaced: the output file is a ledger, a schema, a key or a paid model, which is not
+	// replaced.
 	ErrNotReplaced = errors.New("discreet: the file is not replaced")
 	// ErrColumns: the table lacks a column that the model reads, or codes it in another way.
 	ErrColumns = errors.New("discreet: the table has other columns than the model")
 )
 
-// kindsOf are the sentinels that err satisfies by its type.
+// kindsOf returns the sentinels that err satisfies by its type.
 func kindsOf(err error) (kinds []error) {
 	add := func(found bool, kind error) {
 		if found {
@@ -71,9 +72,9 @@ func is[E error](err error) bool {
 	return ok
 }
 
-// publicError has the words of a Go program in place of those of the command, and
-// satisfies sentinels. What it wraps is found as before, but for a *ParamError, of which
-// a copy in these words comes first.
+// publicError is an error in the words of a Go program in place of those of the command. It satisfies
+// its sentinels and wraps the original error. If the original is a *ParamError, errors.As finds a copy
+// of it in these words first.
 type publicError struct {
 	text  string
 	kinds []error
@@ -84,14 +85,15 @@ func (e *publicError) Error() string        { return e.text }
 func (e *publicError) Is(target error) bool { return slices.Contains(e.kinds, target) }
 func (e *publicError) Unwrap() []error      { return e.chain }
 
-// publish makes the error of an exported function one that a Go program can branch on and read.
+// publish rewrites the error of an exported function in the words of a Go program, and makes it
+// satisfy sentinels.
 func publish(err *error, kinds ...error) {
 	if *err != nil {
 		*err = speakGo(*err, append(kinds, kindsOf(*err)...))
 	}
 }
 
-// speakGo is err in the words of a Go program, satisfying kinds.
+// speakGo returns err in the words of a Go program, satisfying kinds.
 func speakGo(err error, kinds []error) error {
 	if p, ok := err.(*dp.ParamError); ok && len(kinds) == 0 {
 		copied := *p
@@ -116,7 +118,7 @@ func speakGo(err error, kinds []error) error {
 	return out
 }
 
-// goWords puts fields and functions of this package in the place of flags and commands.
+// goWords replaces flags and commands by fields and functions of this package.
 func goWords(text string) string {
 	if !strings.Contains(text, "--") && !strings.Contains(text, "discreet ") {
 		return text

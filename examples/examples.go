@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package examples carries the schemas that ship with discreet, so that the
-// binary has them wherever it runs.
+// Package examples embeds the schemas that ship with discreet, so that the binary always has them.
 package examples
 
 import (

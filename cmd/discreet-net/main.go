@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command discreet-net trains differentially private classifiers if no one may see all rows:
-// among people who perturb at home, and among parties that may not pool their tables. Its exit
+// Command discreet-net trains differentially private classifiers if no one may see all rows: on
+// reports that people perturb at home, and on the tables of parties that may not pool them. Its exit
 // codes are those of discreet.
 package main
 

@@ -3,8 +3,7 @@
 // Command discreet-serve is `discreet serve` alone, a quarter of the size: no loader of tables, no
 // learner, no noise and no ledger is linked into it.
 //
-// It exits with 0 when it was told to stop, 1 when something failed, and 2 when the command line
-// asks for something that cannot be.
+// It exits with 0 after a signal to stop, 1 after a failure, and 2 if the command line is invalid.
 package main
 
 import (
@@ -22,7 +21,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/inference"
 )
 
-// release is the version that make release builds; "" elsewhere.
+// release is the version, set by make release; otherwise "".
 var release string
 
 func main() {

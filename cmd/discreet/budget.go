@@ -33,7 +33,7 @@ hashes and never change. A training that is interrupted has spent its price.`,
 		a.newBudgetRefuseCommand(), a.newBudgetReportCommand())
 }
 
-// datasetOf lists the flag --dataset if it is given.
+// datasetOf returns the value of --dataset as a list, which is empty if the flag is not given.
 func datasetOf(name string) []string {
 	if name == "" {
 		return nil

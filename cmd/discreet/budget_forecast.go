@@ -15,7 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
-// budgetForecast is the flags of the command.
+// budgetForecast holds the flags of the command.
 type budgetForecast struct {
 	*app
 	ledger                              commands.LedgerFlag

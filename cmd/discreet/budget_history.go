@@ -15,7 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
-// budgetHistory is the flags of the commands history and export.
+// budgetHistory holds the flags of the commands history and export.
 type budgetHistory struct {
 	*app
 	ledger  commands.LedgerFlag

@@ -19,7 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// budgetInit is the flags of the command.
+// budgetInit holds the flags of the command.
 type budgetInit struct {
 	*app
 	ledger                                    commands.LedgerFlag

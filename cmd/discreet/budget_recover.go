@@ -14,7 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// budgetRecover is the flags of the command.
+// budgetRecover holds the flags of the command.
 type budgetRecover struct {
 	*app
 	ledger commands.LedgerFlag

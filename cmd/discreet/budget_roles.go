@@ -45,7 +45,7 @@ public half to the same name with .pub, which is what others are given.`,
 	return c
 }
 
-// signedStep is the flags of commands that add a signed entry.
+// signedStep holds the flags of commands that add a signed entry.
 type signedStep struct {
 	*app
 	ledger                      commands.LedgerFlag
@@ -55,7 +55,7 @@ type signedStep struct {
 	job, reason                 string
 }
 
-// addFlags adds the flags of all such commands; who is whose key.
+// addFlags adds the flags of all such commands; who describes the owner of the signing key.
 func (s *signedStep) addFlags(c *cobra.Command, who string) {
 	c.Args = cobra.NoArgs
 	s.ledger.AddFlag(c)
@@ -66,7 +66,7 @@ func (s *signedStep) addFlags(c *cobra.Command, who string) {
 	cli.Require(c, "ledger", "dataset", "key")
 }
 
-// addMember adds the flags that say whose key gets a role.
+// addMember adds the flags that name the key which gets a role.
 func (s *signedStep) addMember(c *cobra.Command) {
 	c.Flags().StringVar(&s.public, "public", "", "the member's public key `file`, as keygen writes it")
 	c.Flags().StringVar(&s.name, "name", "", "the member's `name`")
@@ -74,7 +74,7 @@ func (s *signedStep) addMember(c *cobra.Command) {
 	cli.Require(c, "name")
 }
 
-// run opens the ledger and lets step add an entry, which says is about.
+// run opens the ledger and lets step add an entry; says describes the entry.
 func (s *signedStep) run(ctx context.Context, says string,
 	step func(*ledger.Ledger, ed25519.PrivateKey, time.Time) error) error {
 	key, err := keyfile.Read("budget", s.key)
@@ -98,7 +98,7 @@ func (s *signedStep) run(ctx context.Context, says string,
 	})
 }
 
-// member is the public key that is given a role.
+// member returns the public key that gets a role.
 func (s *signedStep) member() (ed25519.PublicKey, error) {
 	keys, err := keyfile.ReadPublic("budget", s.public)
 	if err == nil && len(keys) != 1 {
@@ -188,7 +188,7 @@ charged to it stays charged. Only the owner allots.`,
 func (a *app) newBudgetApproveCommand() *cobra.Command { return a.newDecisionCommand(true) }
 func (a *app) newBudgetRefuseCommand() *cobra.Command  { return a.newDecisionCommand(false) }
 
-// newDecisionCommand is the command that approves, or the one that refuses.
+// newDecisionCommand returns the command that approves a request, or the one that refuses it.
 func (a *app) newDecisionCommand(approve bool) *cobra.Command {
 	s := &signedStep{app: a}
 	use, done, short, long := "refuse", "refused", "refuse a request for a training",
@@ -217,7 +217,7 @@ owner's or an approver's, and not the key that asked.`,
 	return c
 }
 
-// budgetReport is the flags of the command.
+// budgetReport holds the flags of the command.
 type budgetReport struct {
 	*app
 	ledger  commands.LedgerFlag

@@ -16,7 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
-// budgetShow is the flags of the command.
+// budgetShow holds the flags of the command.
 type budgetShow struct {
 	*app
 	ledger  commands.LedgerFlag

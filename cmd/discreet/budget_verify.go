@@ -15,7 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
-// budgetVerify is the flags of the command.
+// budgetVerify holds the flags of the command.
 type budgetVerify struct {
 	*app
 	ledger commands.LedgerFlag

@@ -18,7 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/demo"
 )
 
-// demoFlags is the flags of the command.
+// demoFlags holds the flags of the command.
 type demoFlags struct {
 	*app
 	rows int
@@ -59,13 +59,13 @@ run.`,
 	return c
 }
 
-// demoSchema is the file that tells a folder of the demo's, in which it may replace what it left.
+// demoSchema is the file by which the demo recognizes its own folder, whose files it may replace.
 const demoSchema = "census.yaml"
 
-// demoFiles are the other files that the demo leaves.
+// demoFiles are the other files that the demo writes.
 var demoFiles = []string{"train.csv", "held-out.csv", "model.html", "model.json"}
 
-// checkFolder refuses a folder with files that no demo left.
+// checkFolder refuses a folder with files that the demo does not write.
 func (d *demoFlags) checkFolder() (again bool, err error) {
 	old, err := os.ReadFile(d.pathOf(demoSchema))
 	if err == nil && bytes.Equal(old, census.SchemaYAML()) {

@@ -23,7 +23,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// doctor is the flags of the command, and what it has found.
+// doctor holds the flags of the command, and its findings.
 type doctor struct {
 	*app
 	engine, submit, master string
@@ -39,7 +39,7 @@ type doctor struct {
 	found []finding
 }
 
-// finding is a line of what the command prints.
+// finding is a line of the command's output.
 type finding struct {
 	Name   string `json:"name"`
 	OK     bool   `json:"ok"`
@@ -87,7 +87,7 @@ executors, and starts this program there.`,
 	return c
 }
 
-// note adds a check whose fault is err.
+// note adds a check that failed with err, or passed if it is nil.
 func (d *doctor) note(name, detail string, err error) {
 	if err != nil {
 		detail = strings.ReplaceAll(err.Error(), "\n", "; ")
@@ -126,7 +126,7 @@ func (d *doctor) examine(ctx context.Context) error {
 	return d.report()
 }
 
-// checkTable checks files that discreet has written or read.
+// checkTable checks files that discreet wrote or reads.
 func (d *doctor) checkTable() {
 	if d.schema != "" {
 		s, err := schema.Load(d.schema)
@@ -153,7 +153,7 @@ func describeLoaded(m *model.Model) string {
 	return fmt.Sprintf(": learner %s, label %q, epsilon = %s", m.Learner, m.Schema.Label.Name, m.Privacy.Epsilon)
 }
 
-// checkNetwork checks addresses, and what proves who is there.
+// checkNetwork checks addresses and certificates.
 func (d *doctor) checkNetwork(ctx context.Context) {
 	if d.cert != "" {
 		pair, err := tls.LoadX509KeyPair(d.cert, d.key)

@@ -14,7 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/predict"
 )
 
-// evaluate is the flags of the command.
+// evaluate holds the flags of the command.
 type evaluate struct {
 	*app
 	model string

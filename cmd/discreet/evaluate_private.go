@@ -20,7 +20,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// privateEvaluation is the flags of an evaluation at a price.
+// privateEvaluation holds the flags of a private evaluation.
 type privateEvaluation struct {
 	epsilon, delta string
 	costs          string
@@ -58,7 +58,7 @@ func (p *privateEvaluation) addFlags(c *cobra.Command) {
 	cli.AddSection(c, commands.Counting, "key", "request")
 }
 
-// refuseWithoutPrice refuses flags that mean nothing in an evaluation that is not private.
+// refuseWithoutPrice refuses flags that have no meaning without --epsilon.
 func (p *privateEvaluation) refuseWithoutPrice(c *cobra.Command) error {
 	for _, name := range priced {
 		if c.Flags().Changed(name) {
@@ -68,7 +68,7 @@ func (p *privateEvaluation) refuseWithoutPrice(c *cobra.Command) error {
 	return nil
 }
 
-// params checks the flags on their own.
+// params checks the flags by themselves.
 func (e *evaluate) params() (p evaluation.Params, costs *evaluation.Costs, err error) {
 	if p.Epsilon, err = dp.ParseEpsilon(e.private.epsilon); err != nil {
 		return p, nil, err
@@ -98,7 +98,7 @@ func (e *evaluate) params() (p evaluation.Params, costs *evaluation.Costs, err e
 	return p, costs, err
 }
 
-// runPrivately evaluates at a price.
+// runPrivately runs a private evaluation.
 func (e *evaluate) runPrivately(c *cobra.Command) error {
 	p := &e.private
 	params, costs, err := e.params()
@@ -175,8 +175,8 @@ func (e *evaluate) runPrivately(c *cobra.Command) error {
 	return report.WriteText(e.Stdout)
 }
 
-// heldOutSchema is the schema of the held-out table, and its text. The model's own does not say whose
-// the rows are, and does not do if persons were protected in training.
+// heldOutSchema returns the schema of the held-out table, and its text. The model's own schema does
+// not state the unit of privacy, and cannot be used if training protected persons.
 func (e *evaluate) heldOutSchema(models []*model.Model) (*schema.Schema, []byte, error) {
 	if e.private.schema != "" {
 		s, err := schema.Load(e.private.schema)

@@ -11,7 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli"
 )
 
-// explainFlags is the flags of the command.
+// explainFlags holds the flags of the command.
 type explainFlags struct {
 	*app
 	model string

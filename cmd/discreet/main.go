@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command discreet trains classifiers that provably hide the private columns
-// of a table.
+// Command discreet trains differentially private classifiers on tables.
 //
-// Results go to standard output, talk and progress to standard error. It exits
-// with 0 when all is well, 1 when something failed, 2 when the command line
-// asks for something that cannot be, and 3 when a privacy budget refuses.
+// Results go to standard output, messages and progress to standard error. It exits with 0 on success,
+// 1 after a failure, 2 if the command line is invalid, and 3 if a privacy budget refuses.
 package main
 
 import (

@@ -78,6 +78,9 @@ func TestPrivateCellsDoNotShowInWords(t *testing.T) {
 // number of rows and of bytes, tables that differ in one row where their number is private, or in
 // one long private cell if it is public, give the same words, exit code and files.
 func TestNoFlagComparesSizes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: the race detector finds nothing in one command at a time")
+	}
 	const n = 40
 	base := sampleFolder(t, n)
 	text, err := os.ReadFile(filepath.Join(base, "census.csv"))

@@ -18,7 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 )
 
-// predictFlags is the flags of the command.
+// predictFlags holds the flags of the command.
 type predictFlags struct {
 	*app
 	model    string
@@ -153,7 +153,7 @@ func (p *predictFlags) runPredict(ctx context.Context) error {
 	return err
 }
 
-// writeOutput lets f write the output. A file takes its name only when it is whole.
+// writeOutput lets f write the output. A file gets its name only once it is complete.
 func (p *predictFlags) writeOutput(f func(io.Writer) error) error {
 	if p.out == "-" {
 		w := bufio.NewWriter(p.Stdout)

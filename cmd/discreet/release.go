@@ -18,7 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/release/dossier"
 )
 
-// releaseFlags is the flags of the command.
+// releaseFlags holds the flags of the command.
 type releaseFlags struct {
 	*app
 	key, out, audit, attack string

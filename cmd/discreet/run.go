@@ -9,13 +9,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/commands"
 )
 
-// app adds the commands of discreet to what every command knows.
+// app adds the commands of discreet to the shared ones.
 type app struct{ *commands.App }
 
 // newRoot returns the whole command tree.
 func newRoot(c *cli.App) *cobra.Command { return (&app{&commands.App{App: c}}).newRootCommand() }
 
-// newRootCommand is the command without a name and everything below it.
+// newRootCommand returns the root command with all others below it.
 func (a *app) newRootCommand() *cobra.Command {
 	root := a.NewRoot(&cobra.Command{
 		Use:   "discreet",

@@ -21,7 +21,7 @@ ever taken from the rows.`,
 	}, a.newSchemaInitCommand(), a.newSchemaCheckCommand(), a.newSchemaFormCommand())
 }
 
-// newSchemaFormCommand prints the form of schema files.
+// newSchemaFormCommand returns the command that prints the JSON Schema of schema files.
 func (a *app) newSchemaFormCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "json-schema",

@@ -16,7 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// schemaCheck is the flags of the command.
+// schemaCheck holds the flags of the command.
 type schemaCheck struct {
 	*app
 	data          []string
@@ -105,7 +105,7 @@ func (k *schemaCheck) checkFile(ctx context.Context, path string) error {
 	return dataset.WriteTally(k.Stdout, counts, rows)
 }
 
-// describeCuts says which columns ask to be cut otherwise than by bounds and levels.
+// describeCuts lists the columns whose bins are declared rather than derived from bounds and levels.
 func describeCuts(s *schema.Schema) (words string) {
 	for _, c := range s.Columns {
 		switch {

@@ -15,7 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// schemaInit is the flags of the command.
+// schemaInit holds the flags of the command.
 type schemaInit struct {
 	*app
 	delimiter string
@@ -114,7 +114,7 @@ func (i *schemaInit) fromHeader(ctx context.Context, path string, d schema.Diale
 	return append([]byte(schema.SampleWarning), text...), err
 }
 
-// readDialect is the text format that the flags describe.
+// readDialect returns the text format that the flags describe.
 func (i *schemaInit) readDialect() (d schema.Dialect, err error) {
 	bad := func(param, want string, got any, hint string) (schema.Dialect, error) {
 		return d, &dp.ParamError{Op: "schema init", Param: param, Want: want, Got: got, Hint: hint}

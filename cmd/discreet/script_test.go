@@ -45,6 +45,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("LANG", "C.UTF-8")
 			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, ".state"))
 			e.Setenv("GORACE", os.Getenv("GORACE"))
+			e.Setenv("GOGC", os.Getenv("GOGC"))
 			now := filepath.Join(e.WorkDir, ".now")
 			e.Setenv(clockFile, now)
 			return writeClock(now, time.Now())

@@ -51,7 +51,7 @@ With --json it prints the facts of the model's card.`,
 	return c
 }
 
-// loadCard says of the model of a file, or of a release, what stands in it.
+// loadCard makes the card of a model file or a release.
 func loadCard(path string) (*card.Card, error) {
 	m, err := sealed.Trusted(nil).LoadModel(path)
 	if err != nil {
@@ -64,7 +64,7 @@ func loadCard(path string) (*card.Card, error) {
 	return card.Of(m, file, commands.DescribeBuild("discreet"), commands.Clock()), nil
 }
 
-// cardFlags is the flags of the command.
+// cardFlags holds the flags of the command.
 type cardFlags struct {
 	*app
 	model, out, format, audit string

@@ -14,7 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 )
 
-// splitFlags is the flags of the command.
+// splitFlags holds the flags of the command.
 type splitFlags struct {
 	*app
 	heldout.Split

@@ -17,7 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
-// ui is the flags of the command.
+// ui holds the flags of the command.
 type ui struct {
 	*app
 	listen, files, dataset string

@@ -62,7 +62,7 @@ docs/verify.html runs the same checks in a browser, except those of the texts.`,
 	return c
 }
 
-// signedFlag demands that a model is a release which a trusted key signed.
+// signedFlag requires that a model is a release signed by a trusted key.
 type signedFlag struct{ keys string }
 
 func (f *signedFlag) addFlag(c *cobra.Command) {

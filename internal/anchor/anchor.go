@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package anchor remembers, outside of what it watches, how far a ledger or a
-// service's state has come, so that one that was put back to an earlier state is
-// noticed. An anchor is the name of a file: a number that only grows, and what stood at it.
+// Package anchor detects that a ledger or a service's state was restored to an earlier state. It
+// stores the newest known state outside of what it watches. An anchor is the name of a file: a number
+// that only grows, and a hash of the state with that number.
 package anchor
 
 import (
@@ -18,22 +18,21 @@ import (
 	"strings"
 )
 
-// Head is a state: its number, and what tells it from another of that number, in
-// hexadecimal digits.
+// Head is a state: its number, and a hash of the state in hexadecimal digits.
 type Head struct {
 	Seq  int64
 	Hash string
 }
 
-// Folder keeps the anchors of many things, each in a folder under its identity. Processes
-// may share it.
+// Folder stores the anchors of many things, each in a folder named by its identity. Processes may
+// share it.
 type Folder string
 
-// FolderNames matches the names in a Folder: identities.
+// FolderNames matches the file names in a Folder: identities.
 const FolderNames = "[0-9a-f]{32,}"
 
-// Default is where anchors are kept if nothing else is said: in the user's state, as the
-// XDG Base Directory Specification has it, or in Windows' local application data.
+// Default is the default folder of anchors: in the user's state folder of the XDG Base Directory
+// Specification, or in Windows' local application data.
 func Default() (Folder, error) {
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return Folder(filepath.Join(dir, "discreet", "anchors")), nil
@@ -50,9 +49,9 @@ func Default() (Folder, error) {
 	return Folder(filepath.Join(home, ".local", "state", "discreet", "anchors")), nil
 }
 
-// Behind says that something does not hold a state that this machine has seen it in.
+// Behind reports that something does not contain a state in which this machine has seen it.
 type Behind struct {
-	What string // it, in words
+	What string // a description of it
 	File string // the anchor
 	Head Head
 }
@@ -65,9 +64,9 @@ func (e *Behind) Error() string {
 		e.What, e.Head.Seq, e.File)
 }
 
-// Check lists the anchors of an identity and refuses, with *Behind, what does not hold one of them.
-// Without any it is seen for the first time, and trusted. holds is asked after the anchors were
-// read: nothing that they name is younger than what it sees.
+// Check reads the anchors of an identity and returns *Behind if holds is false for one of them.
+// Without anchors the thing is seen for the first time, and trusted. holds is called after the anchors
+// were read, so that it sees a state at least as new as they are.
 func (f Folder) Check(what, identity string, holds func(Head) (bool, error)) error {
 	heads, err := f.list(identity)
 	if err != nil {
@@ -107,10 +106,9 @@ func (f Folder) list(identity string) (heads []Head, err error) {
 	return heads, nil
 }
 
-// Note keeps a head that is on disk. It may be called by many processes at once, in any
-// order: the newest one stays. A process that dies on its way leaves older ones beside it, which
-// say nothing else. Nothing is flushed: after a crash of the machine an anchor may be an earlier
-// one.
+// Note stores a head that is already on disk. Many processes may call it at once, in any order: the
+// newest head stays. A process that dies may leave older anchors, which are harmless. Nothing is
+// flushed: after a crash of the machine the anchor may be an earlier one.
 func (f Folder) Note(identity string, h Head) error {
 	heads, err := f.list(identity)
 	if err != nil || len(heads) > 0 && heads[0].Seq >= h.Seq {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package atomicfile writes files whole or not at all, and says who may read them and
-// what is not to be replaced.
+// Package atomicfile writes files atomically, with the right permissions, and identifies files that
+// must not be replaced.
 package atomicfile
 
 import (
@@ -15,20 +15,20 @@ import (
 	"strings"
 )
 
-// Who may read a file that Write makes.
+// The permissions of a file that Write makes.
 const (
-	// Private files are for their user alone: whatever may derive from rows, be it a
-	// model with noise.
+	// Private files are readable by their user alone. They are for everything that may depend on rows,
+	// including models with noise.
 	Private fs.FileMode = 0o600
-	// Public files are for whom the umask lets in: what derives from no row.
+	// Public files have the permissions that the umask allows. They are for data that depend on no
+	// row.
 	Public fs.FileMode = 0o666
 )
 
-// Write lets f write the file at path, replacing a plain file that is there and who
-// could read that one. Whatever happens, path holds the old file or the whole new
-// one: the bytes go to a file beside it first, reach the disk, and then take the
-// name. Nothing is left behind when it fails. A database is never replaced; other kinds of
-// files that would be missed are for the caller to ask about (KindOf).
+// Write lets f write the file at path atomically. It replaces a plain file and keeps that file's
+// permissions. After a failure path still holds the old file, and no temporary file is left. The bytes
+// are written to a new file in the same folder and flushed to disk before the file gets its name. A
+// database is never replaced. Callers must check for other valuable files (KindOf).
 func Write(path string, mode fs.FileMode, f func(io.Writer) error) error {
 	part, err := createBeside(path, mode)
 	if err != nil {
@@ -56,7 +56,7 @@ func Write(path string, mode fs.FileMode, f func(io.Writer) error) error {
 	return errors.Join(folder.Sync(), folder.Close())
 }
 
-// Check tells whether Write can write path, and leaves nothing behind.
+// Check returns an error if Write cannot write path. It leaves nothing behind.
 func Check(path string) error {
 	part, err := createBeside(path, Private)
 	if err != nil {
@@ -65,8 +65,7 @@ func Check(path string) error {
 	return errors.Join(part.Close(), os.Remove(part.Name()))
 }
 
-// createBeside creates a new file in the folder of path that can take its place. A part
-// left by a crash does not stand in the way.
+// createBeside creates a new temporary file in the folder of path, next to any that a crash has left.
 func createBeside(path string, mode fs.FileMode) (*os.File, error) {
 	if strings.Contains(path, "://") {
 		return nil, fmt.Errorf("%s must be a path: what is written goes to files of this machine", path)
@@ -85,10 +84,10 @@ func createBeside(path string, mode fs.FileMode) (*os.File, error) {
 	}
 }
 
-// databaseEnds are what SQLite adds to a database's name for the files that belong to it.
+// databaseEnds are the suffixes of the additional files of an SQLite database.
 var databaseEnds = []string{"-wal", "-shm", "-journal"}
 
-// BesideDatabase returns the names of the files that belong to a database.
+// BesideDatabase returns the names of a database's additional files.
 func BesideDatabase(path string) (names []string) {
 	for _, end := range databaseEnds {
 		names = append(names, path+end)
@@ -96,7 +95,8 @@ func BesideDatabase(path string) (names []string) {
 	return names
 }
 
-// checkReplaceable refuses what is no plain file, a database and what belongs to one.
+// checkReplaceable refuses anything that is not a plain file, a database, and a database's additional
+// files.
 func checkReplaceable(path string) error {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s must be a plain file or not exist", path)
@@ -107,7 +107,8 @@ func checkReplaceable(path string) error {
 	return nil
 }
 
-// IsOfDatabase holds for a database and for what belongs to one, there or not.
+// IsOfDatabase reports whether a path is a database or one of its additional files, which need not
+// exist.
 func IsOfDatabase(path string) bool {
 	for _, end := range append([]string{""}, databaseEnds...) {
 		if base, ok := cutEnd(path, end); ok && KindOf(base) == Database {
@@ -117,7 +118,7 @@ func IsOfDatabase(path string) bool {
 	return false
 }
 
-// cutEnd is strings.CutSuffix for names that a file system may hold to be the same.
+// cutEnd is strings.CutSuffix for names, including case differences that a file system may ignore.
 func cutEnd(path, end string) (base string, ok bool) {
 	if n := len(path) - len(end); n >= 0 && strings.EqualFold(path[n:], end) {
 		return path[:n], true

@@ -10,10 +10,10 @@ import (
 	"regexp"
 )
 
-// Kind is what a file would be missed as if it were replaced.
+// Kind is the kind of a valuable file that should not be replaced without asking.
 type Kind string
 
-// The kinds of files that are not replaced silently.
+// The kinds of files.
 const (
 	Plain     Kind = ""
 	Database  Kind = "an SQLite database, such as a ledger"
@@ -22,8 +22,8 @@ const (
 	Key       Kind = "a key or a certificate"
 )
 
-// How the kinds begin. A schema is text, in which keys may come in any order: at the start
-// of a line of YAML, or anywhere in the outermost object of JSON.
+// The beginnings of files by kind. A schema is text whose keys may be in any order: at the start of a
+// line of YAML, or anywhere in the outermost object of JSON.
 var (
 	databaseStart = []byte("SQLite format 3\x00")
 	modelStart    = []byte("{\n  \"discreet_model\": ")
@@ -32,10 +32,12 @@ var (
 	relationKey   = regexp.MustCompile(`(?m)^["']?(relation|unit)["']?[ \t]*:`)
 )
 
-// maxLook bounds how many bytes of a file are looked at, a little more than the largest model has.
+// maxLook bounds how many bytes of a file are examined: slightly more than the size of the largest
+// model.
 const maxLook = 65 << 20
 
-// KindOf is the kind of the file at path; Plain where there is none or it cannot be read.
+// KindOf returns the kind of the file at path. It returns Plain if the file does not exist or cannot
+// be read.
 func KindOf(path string) Kind {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -68,7 +70,7 @@ func KindOf(path string) Kind {
 	return Plain
 }
 
-// Spared is a file that is not replaced since it would be missed.
+// Spared is the error for a valuable file, which is not replaced.
 type Spared struct {
 	Path string
 	Kind Kind
@@ -78,8 +80,8 @@ func (e *Spared) Error() string {
 	return e.Path + " must be another file: this one is " + string(e.Kind)
 }
 
-// CheckSpared refuses to replace a file that would be missed with other bytes than its own; nil is
-// content that is not known yet.
+// CheckSpared refuses to replace a valuable file by other content; nil means content that is not known
+// yet.
 func CheckSpared(path string, content []byte) error {
 	kind := KindOf(path)
 	if kind == Plain || content != nil && holds(path, content) {
@@ -94,7 +96,7 @@ func holds(path string, want []byte) bool {
 	return err == nil && bytes.Equal(got, want)
 }
 
-// wasPaid holds for a model that an account was charged for, and for one that cannot be asked.
+// wasPaid reports whether a model was charged to an account, and true for a model that cannot be read.
 func wasPaid(file []byte) bool {
 	var m struct {
 		Body struct {
@@ -107,8 +109,8 @@ func wasPaid(file []byte) bool {
 	return err != nil || m.Body.Privacy.Counted == nil || *m.Body.Privacy.Counted
 }
 
-// isSchema holds for a text with the keys that every schema has and that stand in no other file of
-// this program together.
+// isSchema reports whether a text has the keys that every schema has and that no other file of this
+// program has together.
 func isSchema(start []byte) bool {
 	if columnsKey.Match(start) && relationKey.Match(start) {
 		return true

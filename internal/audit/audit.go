@@ -14,8 +14,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/stats"
 )
 
-// Subject is what is audited: something that can be run again and again, and
-// the pairs of neighbours to run it on.
+// Subject is the subject of an audit: something that can be run repeatedly, and the pairs of
+// neighbours to run it on.
 type Subject struct {
 	Name  string
 	Pairs []Pair
@@ -24,54 +24,50 @@ type Subject struct {
 // Pair is two neighbouring inputs, side 0 and side 1.
 type Pair struct {
 	Name string
-	// Outputs names the numbers that one run gives, in order.
+	// Outputs names the numbers of one run, in order.
 	Outputs []string
-	// Draw makes len(out)/len(Outputs) independent runs on one side and writes
-	// their numbers one run after another. Goroutines share it, each with its
-	// own source. An error ends the audit: a run that may fail on one side
-	// only must say so in a number.
+	// Draw makes len(out)/len(Outputs) independent runs on one side and writes their numbers, one run
+	// after another. It is called concurrently, each time with its own source. An error ends the
+	// audit: if a run may fail on one side only, a number must show that.
 	Draw func(ctx context.Context, side int, src rng.Source, out []float64) error
 	// Batch is the number of runs that one Draw should make; 0 for 256.
 	Batch int
-	// Score, when set, orders runs by how much they speak for side 0: a
-	// likelihood ratio, if one is known.
+	// Score, if set, returns how strongly a run is evidence for side 0, for example a likelihood
+	// ratio.
 	Score func(run []float64) float64
-	// Maximum is the largest bound that the pair can show when the code does
-	// what it says, in ε; 0 if that is not known.
+	// Maximum is the largest bound on ε that the pair can show if the code is correct; 0 if unknown.
 	Maximum float64
 }
 
-// Options are the choices of one audit.
+// Options are the options of one audit.
 type Options struct {
 	Epsilon dp.Epsilon // the claim; required
-	Delta   float64    // of an (ε, δ) claim; in [0, 1)
+	Delta   float64    // for an (ε, δ) claim; in [0, 1)
 	// Alpha bounds the probability that a true claim is refuted; in (0, 0.5].
 	Alpha float64
-	// Runs is the number of runs to make on each side, at most half of them to choose
-	// the event; 0 for as many as fit into Limit, up to MaxRuns.
+	// Runs is the number of runs on each side, of which at most half are used to choose the event; 0
+	// for as many as fit into Limit, up to MaxRuns.
 	Runs int
 	// Limit is how long an audit without Runs should take.
 	Limit time.Duration
-	// Source supplies the randomness of one batch of runs, numbered from 0, so
-	// that a replayed audit does not depend on Workers; nil for rng.System.
+	// Source returns the randomness for a batch of runs, numbered from 0, so that a replayed audit
+	// does not depend on Workers; nil for rng.System.
 	Source func(batch uint64) rng.Source
 	// Workers is the number of goroutines; 0 for one per processor.
 	Workers int
-	// Progress, when set, is told what share of the audit is done, in [0, 1],
-	// one call at a time.
+	// Progress, if set, receives the finished share of the audit, in [0, 1], one call at a time.
 	Progress func(share float64)
 }
 
 const (
-	// DefaultAlpha makes one false alarm in ten thousand nights of a hundred
-	// audits.
+	// DefaultAlpha causes about one false alarm in ten thousand nights of a hundred audits.
 	DefaultAlpha = 1e-6
-	// MaxRuns is the most runs on each side when Runs is 0.
+	// MaxRuns is the largest number of runs on each side if Runs is 0.
 	MaxRuns = 1_600_000
-	// MinRuns is the least that can show anything at DefaultAlpha.
+	// MinRuns is the smallest number of runs that can show anything at DefaultAlpha.
 	MinRuns = 64
-	// maxSearch is the most runs on each side that an event is chosen on: more
-	// are better spent on counting.
+	// maxSearch is the largest number of runs on each side for choosing an event: more runs are better
+	// used for counting.
 	maxSearch = 150_000
 )
 
@@ -90,18 +86,17 @@ type Report struct {
 	LowerBound float64 // on ε
 	Confidence float64 // 1 − alpha
 	Runs       int     // on each side, both halves, of the measured pair
-	Event      string  // what was counted
+	Event      string  // the event that was counted
 	Likely     int     // the side on which it was expected more often
-	Counts     [2]int  // how often it happened in the measured half, by side
+	Counts     [2]int  // its frequency in the measured half, by side
 	Measured   int     // runs on each side in the measured half
-	Maximum    float64 // of the pair; 0 if not known
+	Maximum    float64 // of the pair; 0 if unknown
 	Verdict    string
 	Shape      Shape
 }
 
-// Run audits a subject. Time: about opts.Limit if opts.Runs is 0; the
-// number of measured runs is fixed before the first of them, so that it cannot
-// depend on what they show.
+// Run audits a subject. It takes about opts.Limit if opts.Runs is 0. The number of measured runs is
+// fixed before the first of them, so that it cannot depend on their results.
 func Run(ctx context.Context, sub Subject, opts Options) (*Report, error) {
 	if err := opts.checkRanges(); err != nil {
 		return nil, err
@@ -165,22 +160,22 @@ func (o *Options) checkRanges() error {
 	return nil
 }
 
-// The stages of an audit, as shares of Limit.
+// The ends of the stages of an audit, as shares of Limit.
 const (
 	scoutUntil  = 0.15
 	searchUntil = 0.4
 )
 
-// auditor is one audit under way.
+// auditor is one running audit.
 type auditor struct {
 	Options
 	began   time.Time
-	batches uint64 // given out so far
+	batches uint64 // number started so far
 }
 
-// scoutPairs runs every pair a little and returns the one that seems to show most,
-// and how many runs a second it makes on both sides together. Nothing it saw
-// is counted later, so it may look as long as it likes.
+// scoutPairs runs every pair briefly and returns the one that seems to show most, and its number of
+// runs per second on both sides together. These runs are not counted later, so that any choice is
+// valid.
 func (a *auditor) scoutPairs(ctx context.Context, pairs []Pair) (best *Pair, rate float64, err error) {
 	const enough = 1 << 15
 	most := math.Inf(-1)
@@ -206,7 +201,7 @@ func (a *auditor) scoutPairs(ctx context.Context, pairs []Pair) (best *Pair, rat
 	return best, rate, nil
 }
 
-// secondsLeft is the number of seconds until a share of Limit has passed.
+// secondsLeft returns the number of seconds until a share of Limit has passed.
 func (a *auditor) secondsLeft(until float64) float64 {
 	return until*a.Limit.Seconds() - time.Since(a.began).Seconds()
 }

@@ -22,11 +22,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// BRC is learner brc on the pair that its sensitivity is about: n rows of which
-// every classifier is right about all but one, and always wrong against always
-// right about that one. What the rows hold follows the classifiers drawn, which
-// are public and cost nothing, so the claim must hold on this pair too. The
-// pairs of Learner come after it: they go through a real engine.
+// BRC audits the learner brc on the pair with its largest sensitivity: n rows on which every
+// classifier is right, except one row on which all are wrong (side 0) or right (side 1). The content
+// of the rows is chosen for the classifiers drawn, which are public and cost nothing, so that the
+// claim must hold on this pair too. The pairs of Learner follow, which use a real engine.
 func BRC(ctx context.Context, pl *brc.Plan, s *schema.Schema, n int, src rng.Source) (Subject, error) {
 	if n < 2 {
 		return Subject{}, &dp.ParamError{Op: "audit", Param: "rows", Want: "must be at least 2", Got: n}
@@ -90,8 +89,8 @@ func mistakePair(ctx context.Context, pl *brc.Plan, s *schema.Schema, n int, src
 	return pair, nil
 }
 
-// mistaken is a table about which every classifier is right but for some rows,
-// about which every one is wrong.
+// mistaken is a table on which every classifier is right, except for some rows on which every one is
+// wrong.
 type mistaken struct {
 	engine.Table // labels and public columns
 	rows, wrong  int
@@ -124,9 +123,9 @@ func (m *mistaken) Groups(ctx context.Context, cols []int) (*engine.Groups, erro
 	return g, err
 }
 
-// transcript computes what the released errors say about the row, from the
-// paper and the guarantee page alone: an independent reading, in floating
-// point, which is good enough for a score.
+// transcript computes what the released errors reveal about the row, from the paper and the guarantee
+// page alone. It is an independent implementation in floating point, which is accurate enough for a
+// score.
 type transcript struct {
 	p   brc.Params
 	n   float64
@@ -143,7 +142,7 @@ func newTranscript(pl *brc.Plan, n int) *transcript {
 	return tr
 }
 
-// stepWeight is Algorithm 2, lines 13 to 19.
+// stepWeight implements Algorithm 2, lines 13 to 19.
 func (tr *transcript) stepWeight(w, vote float64) float64 {
 	if v := w * math.Exp(vote); v >= 1/tr.p.C1 && v <= tr.p.C2 {
 		return v
@@ -151,8 +150,8 @@ func (tr *transcript) stepWeight(w, vote float64) float64 {
 	return w
 }
 
-// walkRounds calls f for every round with the row's share of all weights, which is
-// how far the error moves, and the noise scale.
+// walkRounds calls f for every round with the row's share of all weights, which is the change of the
+// error, and the noise scale.
 func (tr *transcript) walkRounds(votes func(t int, moved float64) float64, f func(t int, moved, scale float64)) {
 	row, reach := 1.0, []float64{1}
 	for t, eps := range tr.eps {
@@ -173,8 +172,8 @@ func (tr *transcript) walkRounds(votes func(t int, moved float64) float64, f fun
 	}
 }
 
-// logLikelihood is the log-likelihood ratio of a run's votes: the error is moved on
-// side 0 and 0 on side 1, each plus Laplace noise.
+// logLikelihood returns the log-likelihood ratio of a run's votes: the error is shifted on side 0 and
+// not on side 1, each plus Laplace noise.
 func (tr *transcript) logLikelihood(votes []float64) (sum float64) {
 	tr.walkRounds(func(t int, _ float64) float64 { return votes[t] }, func(t int, moved, scale float64) {
 		noisy := 0.5 - votes[t]
@@ -183,9 +182,8 @@ func (tr *transcript) logLikelihood(votes []float64) (sum float64) {
 	return sum
 }
 
-// largestRatio is the ratio if every noisy error lies just above the true one.
-// (Far out, votes change by more and weights with them; such runs are too rare
-// to be counted.)
+// largestRatio returns the ratio if every noisy error is slightly above the true one. (For much larger
+// errors, votes and weights change by more, but such runs are too rare to be counted.)
 func (tr *transcript) largestRatio() (sum float64) {
 	tr.walkRounds(func(_ int, moved float64) float64 { return 0.5 - moved },
 		func(_ int, moved, scale float64) { sum += moved / scale })

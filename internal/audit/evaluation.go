@@ -15,8 +15,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Evaluation is a private evaluation of models on small held-out tables of the schema that differ in
-// one row, or in all rows of one person: every noisy count is searched. rows is as in Learner.
+// Evaluation audits a private evaluation of models on small held-out tables of the schema that differ
+// in one row, or in all rows of one person. It searches all noisy counts. rows is as in Learner.
 func Evaluation(params evaluation.Params, s *schema.Schema, rows int, src rng.Source) (Subject, error) {
 	if rows < 2 {
 		return Subject{}, &dp.ParamError{Op: "audit", Param: "rows", Want: "must be at least 2", Got: rows}
@@ -41,7 +41,8 @@ func Evaluation(params evaluation.Params, s *schema.Schema, rows int, src rng.So
 	return sub, nil
 }
 
-// evaluationPair is the pair of evaluating on two neighbouring tables, whose rows are cut once.
+// evaluationPair is the pair of evaluations on two neighbouring tables, whose rows are assigned to
+// cells once.
 func evaluationPair(pl *evaluation.Plan, n Neighbours) (Pair, error) {
 	var tabs [2]*memory.Table
 	for side, t := range n.Tables {

@@ -8,14 +8,14 @@ import (
 	"slices"
 )
 
-// event is something that happens in a run or not: a statistic on one side of
-// a threshold, or exactly on it.
+// event is an event that occurs in a run or not: a statistic on one side of a threshold, or exactly
+// equal to it.
 type event struct {
 	stat   statistic
 	op     string // ">=", "<=" or "=="
 	at     float64
-	likely int     // the side on which it happened more often
-	shows  float64 // the bound that the runs it was chosen on suggest
+	likely int     // the side on which it was more frequent
+	shows  float64 // the bound estimated from the runs on which it was chosen
 }
 
 func (e *event) happenedIn(run []float64) bool { return e.holdsAt(e.stat.of(run)) }
@@ -32,10 +32,9 @@ func (e *event) holdsAt(x float64) bool {
 
 func (e *event) String() string { return fmt.Sprintf("%s %s %.6g", e.stat.name, e.op, e.at) }
 
-// chooseEvent returns the event that promises the largest bound when it is counted
-// in half as many runs again: statistics are learned on one half of out and
-// thresholds tried on the other, lest a choice among many look better than it
-// is. Any choice would be sound.
+// chooseEvent returns the event with the largest expected bound when it is counted in half as many
+// further runs. It learns statistics on one half of out and tries thresholds on the other, so that a
+// choice among many does not look better than it is. Any choice is valid.
 func chooseEvent(p *Pair, out [2][]float64, opts Options) *event {
 	width := len(p.Outputs)
 	half := len(out[0]) / width / 2 * width
@@ -61,9 +60,8 @@ func chooseEvent(p *Pair, out [2][]float64, opts Options) *event {
 	return best
 }
 
-// scanThresholds tries thresholds of one statistic: about two thousand of them, evenly
-// spread over the runs, all of the outermost, and every value that many runs
-// share.
+// scanThresholds tries thresholds of one statistic: about two thousand, evenly spaced over the runs,
+// all of the outermost values, and every value that many runs share.
 func scanThresholds(st statistic, v [2][]float64, delta, z float64, best *event) {
 	n := len(v[0])
 	stride, ends := max(1, n/1000), min(n, 300)
@@ -102,15 +100,15 @@ func scanThresholds(st statistic, v [2][]float64, delta, z float64, best *event)
 	}
 }
 
-// countLargest is how many of the largest values of the sorted v are x.
+// countLargest returns how many of the largest values of the sorted v equal x.
 func countLargest(v []float64, x float64) int {
 	first, _ := slices.BinarySearch(v, x)
 	return len(v) - first
 }
 
-// estimateBound estimates the bound of an event that happened k0 times in n runs on
-// one side and k1 times on the other, by variance-stabilised limits: cheap,
-// smooth, and only used to choose.
+// estimateBound estimates the bound from an event that occurred k0 times in n runs on one side and k1
+// times on the other, by variance-stabilised limits. It is cheap and smooth, and used only to choose
+// an event.
 func estimateBound(k0, k1, n int, delta, z float64) float64 {
 	sin2 := func(x float64) float64 {
 		s := math.Sin(min(max(x, 0), math.Pi/2))
@@ -125,6 +123,6 @@ func estimateBound(k0, k1, n int, delta, z float64) float64 {
 	return math.Log((lower - delta) / upper)
 }
 
-// normalQuantile is the number of standard deviations a normal variable exceeds
-// with probability tail.
+// normalQuantile returns the number of standard deviations that a normal variable exceeds with
+// probability tail.
 func normalQuantile(tail float64) float64 { return math.Sqrt2 * math.Erfcinv(2*tail) }

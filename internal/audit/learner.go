@@ -19,12 +19,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Learner is any learner on small tables of the schema that differ in one row, or
-// in all rows of one person if the schema declares persons: extreme rows among
-// equal ones, and random pairs drawn from src. Everything that a model's predictions
-// are made of is searched. rows is the size of the tables, or their number of
-// persons, at least 2. The scope of the pairs is the one that the learner's own
-// models state; a learner that states none is held to the schema's roles.
+// Learner audits any learner on small tables of the schema that differ in one row, or in all rows of
+// one person if the schema declares persons. The pairs are extreme rows among equal ones, and random
+// pairs drawn from src. It searches every number that affects a model's predictions. rows is the
+// number of rows or persons of the tables, at least 2. The pairs have the scope that the learner's own
+// models state; for a learner without one, it is derived from the schema's roles.
 func Learner(ctx context.Context, name string, pl learn.Plan, s *schema.Schema, rows int,
 	src rng.Source) (Subject, error) {
 	if rows < 2 {
@@ -65,8 +64,7 @@ func tablePair(ctx context.Context, pl learn.Plan, n Neighbours, src rng.Source)
 	return modelPair(ctx, pl, n.Name, tabs, src)
 }
 
-// modelPair is the pair of training on two tables; its outputs are the numbers
-// of the models.
+// modelPair is the pair of trainings on two tables; its outputs are the numbers of the models.
 func modelPair(ctx context.Context, pl learn.Plan, name string, tabs [2]engine.Table, src rng.Source) (Pair, error) {
 	// The longest of a few models says how many numbers to keep.
 	var names []string
@@ -113,15 +111,15 @@ func trainOnce(ctx context.Context, pl learn.Plan, t *dataset.Table, src rng.Sou
 	return guard.Train(ctx, pl, tab, guard.Uncounted{}, mech.NewExit(src))
 }
 
-// number is one number of a model and where it stands.
+// number is one number of a model and its position.
 type number struct {
 	name  string
 	value float64
 }
 
-// listNumbers lists every number that a model's predictions are made of, by
-// walking its exported fields, so that a new kind of model is covered too.
-// What the schema and the plan fix is left out.
+// listNumbers lists every number that affects a model's predictions. It walks the model's exported
+// fields, so that new kinds of models are included. It omits numbers that the schema and the plan
+// determine.
 func listNumbers(m *model.Model) (list []number) {
 	var walk func(name string, v reflect.Value)
 	walk = func(name string, v reflect.Value) {

@@ -16,14 +16,13 @@ import (
 // e^ε times as likely on one side: the maximum is ε, up to the rounding of
 // probabilities to quotients of integers.
 
-// piecewisePair reports on 1 against -1: the window of the one holds no cell of the
-// other's.
+// piecewisePair reports on 1 against -1, whose windows have no cell in common.
 func piecewisePair(eps dp.Epsilon, _ float64) (Pair, error) {
 	law, err := response.PiecewiseFor(eps, 1)
 	return vectorPair(law, "1 against -1", [2][]float64{{1}, {-1}}), err
 }
 
-// piecewiseOfTwo tells two coordinates at ε/2 each.
+// piecewiseOfTwo reports two coordinates at ε/2 each.
 func piecewiseOfTwo(eps dp.Epsilon, _ float64) (Pair, error) {
 	law, err := response.PiecewiseTelling(eps, 2, 2)
 	return vectorPair(law, "(1, 1) against (-1, -1)", [2][]float64{{1, 1}, {-1, -1}}), err
@@ -34,15 +33,14 @@ func hybridPair(eps dp.Epsilon, _ float64) (Pair, error) {
 	return vectorPair(law, "1 against -1", [2][]float64{{1}, {-1}}), err
 }
 
-// duchiPair changes one of two signs. In even dimensions there are ties, which the
-// published mechanism draws too often.
+// duchiPair changes one of two signs. In even dimensions there are ties, which the published mechanism
+// draws too often.
 func duchiPair(eps dp.Epsilon, _ float64) (Pair, error) {
 	law, err := response.DuchiFor(eps, 2)
 	return vectorPair(law, "(1, 1) against (-1, 1)", [2][]float64{{1, 1}, {-1, 1}}), err
 }
 
-// vectorPair is the pair of a law for vectors: what a report says of each
-// coordinate.
+// vectorPair is the pair of a law for vectors; its outputs are a report's values for each coordinate.
 func vectorPair(law response.VectorLaw, name string, truths [2][]float64) Pair {
 	width := len(truths[0])
 	p := Pair{Name: name, Maximum: law.Loss().Float()}
@@ -70,8 +68,8 @@ func grrPair(eps dp.Epsilon, _ float64) (Pair, error) {
 	return reportedCell(law), err
 }
 
-// reportedCell is the pair of a law for cells: what a report says of the two
-// cells that differ.
+// reportedCell is the pair of a law for cells; its outputs are a report's values for the two cells
+// that differ.
 func reportedCell(law response.CellLaw) Pair {
 	return Pair{
 		Name: "the first cell against the second", Outputs: []string{"first cell", "second cell"},

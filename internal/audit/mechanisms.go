@@ -15,7 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 )
 
-// mechanisms are the rows of the table: what can be audited by name.
+// mechanisms is the table of mechanisms that can be audited by name.
 var mechanisms = []struct {
 	name string
 	pair func(eps dp.Epsilon, delta float64) (Pair, error)
@@ -33,7 +33,7 @@ var mechanisms = []struct {
 	{"grr", grrPair},
 }
 
-// Mechanisms lists the mechanisms that Mechanism knows.
+// Mechanisms lists the names that Mechanism accepts.
 func Mechanisms() (names []string) {
 	for _, m := range mechanisms {
 		names = append(names, m.name)
@@ -41,8 +41,8 @@ func Mechanisms() (names []string) {
 	return names
 }
 
-// Mechanism is a mechanism of package mech, sized for (ε, δ), on a worst pair.
-// All but gaussian keep ε alone, whatever δ is.
+// Mechanism returns a mechanism of package mech, scaled for (ε, δ), on a worst-case pair. All except
+// gaussian ignore δ.
 func Mechanism(name string, eps dp.Epsilon, delta float64) (Subject, error) {
 	for _, m := range mechanisms {
 		if m.name == name {
@@ -54,15 +54,14 @@ func Mechanism(name string, eps dp.Epsilon, delta float64) (Subject, error) {
 		Want: "must be one of " + strings.Join(Mechanisms(), ", "), Got: fmt.Sprintf("%q", name)}
 }
 
-// laplacePair releases 0 against 1 at sensitivity 1. Where the output lies at or
-// below 0, each value is e^ε times as likely for 0.
+// laplacePair releases 0 against 1 at sensitivity 1. Each output ≤ 0 is e^ε times as likely for 0.
 func laplacePair(eps dp.Epsilon, _ float64) (Pair, error) {
 	m, err := mech.LaplaceFor(eps, 1, 1)
 	return releasePair(m, "0 against 1", [2][]mech.Ratio{{{Num: 0, Den: 1}}, {{Num: 1, Den: 1}}}, eps.Float()), err
 }
 
-// gammaPair releases (0, 0) against (1, 0) at sensitivity 1. Far out on the side of
-// the first, each value is nearly e^ε times as likely for it.
+// gammaPair releases (0, 0) against (1, 0) at sensitivity 1. Far out on the side of the first, each
+// value is nearly e^ε times as likely for it.
 func gammaPair(eps dp.Epsilon, _ float64) (Pair, error) {
 	m, err := mech.GammaFor(eps, 1, 2)
 	zero, one := mech.Ratio{Num: 0, Den: 1}, mech.Ratio{Num: 1, Den: 1}
@@ -71,8 +70,8 @@ func gammaPair(eps dp.Epsilon, _ float64) (Pair, error) {
 	return p, err
 }
 
-// gaussianPair releases 0 against 1 at the largest ρ that keeps (ε, δ). The bound
-// of the best event then is ε itself, however rare that event is.
+// gaussianPair releases 0 against 1 at the largest ρ that is (ε, δ)-DP. The bound from the best event
+// is then ε itself, although the event may be rare.
 func gaussianPair(eps dp.Epsilon, delta float64) (Pair, error) {
 	if !(delta > 0) {
 		return Pair{}, &dp.ParamError{Op: "audit", Param: "delta",
@@ -100,8 +99,8 @@ func releasePair(m mech.Mechanism, name string, values [2][]mech.Ratio, maximum 
 	return p
 }
 
-// candidates is K of the selectors' pair: one candidate ahead of K-1 equal ones
-// against the same one behind, scores of sensitivity 1 and so a spread of 2.
+// candidates is K in the selectors' pair. One candidate is ahead of K-1 equal ones on one side and
+// behind them on the other. Scores have sensitivity 1, and so a spread of 2.
 const candidates = 10
 
 func exponentialPair(eps dp.Epsilon, _ float64) (Pair, error) {

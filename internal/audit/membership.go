@@ -20,36 +20,36 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 )
 
-// Membership is the choices of an attack on the rows of a table.
+// Membership holds the options of an attack on the rows of a table.
 type Membership struct {
 	// Epsilon and Delta are the claim; Epsilon 0 if there is none.
 	Epsilon dp.Epsilon
 	Delta   dp.Delta
-	Targets int // rows, or persons, of each kind that are attacked; at least 1
-	Runs    int // trainings; half of them teach the attacker, half are measured
-	// Source supplies the randomness of one training and its coins, numbered from
-	// 0; nil for rng.System.
+	Targets int // number of attacked rows, or persons, of each kind; at least 1
+	Runs    int // number of trainings; the attacker learns from half of them, and the others are measured
+	// Source returns the randomness for one training and its coins, numbered from 0; nil for
+	// rng.System.
 	Source func(run uint64) rng.Source
-	// Progress, when set, is told how many trainings are done, one call at a time.
+	// Progress, if set, receives the number of finished trainings, one call at a time.
 	Progress func(done, of int)
 }
 
-// MinMembershipRuns is the least number of trainings that can teach and measure.
+// MinMembershipRuns is the smallest number of trainings from which to learn and measure.
 const MinMembershipRuns = 40
 
-// MembershipReport is what an attack found. It is computed from the rows of the
-// table without noise: it is not private.
+// MembershipReport is the result of an attack. It is computed from the rows of the table without
+// noise, and is not private.
 type MembershipReport struct {
 	Claim  dp.Price // Epsilon 0 if there is none
-	Scope  dp.Scope // what of a row the worlds differ in
-	Unit   string   // whose rows those are: "a row", or "all rows of a person"
+	Scope  dp.Scope // the part of a row in which the worlds differ
+	Unit   string   // unit of the targets: "a row", or "all rows of a person"
 	Runs   int      // measured trainings
-	Taught int      // trainings that taught the attacker
-	Kinds  []Kind   // rows as they are, then rows made to stand out
-	// Bound is on ε, from the most exposed row of all, and holds with Confidence.
+	Taught int      // trainings from which the attacker learned
+	Kinds  []Kind   // unchanged rows, then rows made to stand out
+	// Bound is a lower bound on ε from the most exposed row. It holds with probability Confidence.
 	Bound      float64
 	Confidence float64
-	Verdict    string // of Bound against the claim; "" if there is none
+	Verdict    string // Bound compared with the claim; "" if there is none
 }
 
 // Kind is the attack on one kind of rows.
@@ -61,32 +61,30 @@ type Kind struct {
 	Bound   float64
 }
 
-// AttackMembership asks of each target, after every training, whether its
-// protected part was in the table. A coin decides it before the training: the
-// row's own part stays (world 1), or gives way to another (world 0); under
-// add-remove the row is there or left out. The coins of all targets fall
-// independently, so one training serves every target, and for each the claim
-// bounds what the attacker can do:
+// AttackMembership guesses for each target, after every training, whether its protected part was in
+// the table. A coin decides that before the training: the row keeps its own part (world 1), or gets
+// another one (world 0); under add-remove the row is present or left out. The coins of all targets are
+// independent, so that one training serves every target. For each target the claim bounds the
+// attacker's success:
 //
 //	TPR ≤ e^ε·FPR + δ and TPR ≤ 1 − e^(−ε)·(1 − δ − FPR)
 //
-// The attacker sees the model, knows every row, both parts of every target and
-// the coins of half of the trainings: he learns from these how the model's
-// confidence in the row with either part is distributed in either world, as
-// normal laws of one covariance, and judges the other half by their likelihood
-// ratio (Carlini et al., "Membership inference attacks from first principles",
-// 2022, with two confidences instead of one).
+// The attacker sees the model, and knows every row, both parts of every target and the coins of half
+// of the trainings. From these it learns the distribution, in each world, of the model's confidences
+// in the row with either part, as normal distributions with a common covariance. It attacks the other
+// half by their likelihood ratio (Carlini et al., "Membership inference attacks from first
+// principles", 2022, with two confidences instead of one).
 //
-// Where the schema declares persons a target is all rows of one: the coin moves them together, a
-// person who gives way has another's protected part in each row, and the attacker asks the model
-// about the first of them.
+// If the schema declares persons, a target is all rows of one person: the coin applies to all of them,
+// each row gets another person's protected part in world 0, and the attacker queries the model about
+// the first of them.
 //
-// Targets are rows drawn at random from tab, and as many rows that are made to stand out: a random
-// corner of the table, each cell at one end of its column, against the opposite corner, with one of
-// two labels against the other. Neither the table nor what comes back is private.
+// Targets are random rows of tab, and equally many rows that are made to stand out: a random corner of
+// the table, with each cell at one end of its column, against the opposite corner with another label.
+// Neither the table nor the result is private.
 //
-// Claim G-AUDIT-2. Where the training is (ε, δ)-DP, Bound exceeds ε with
-// probability at most DefaultAlpha.
+// Claim G-AUDIT-2. If the training is (ε, δ)-DP, Bound exceeds ε with probability at most
+// DefaultAlpha.
 func AttackMembership(ctx context.Context, pl learn.Plan, tab *dataset.Table, o Membership) (*MembershipReport, error) {
 	bad := func(param, want string, got any) (*MembershipReport, error) {
 		return nil, &dp.ParamError{Op: "attack", Param: param, Want: want, Got: got}
@@ -145,13 +143,13 @@ func AttackMembership(ctx context.Context, pl learn.Plan, tab *dataset.Table, o 
 	return r, nil
 }
 
-// sighting is what the attacker sees of one target after one training.
+// sighting is what the attacker observes about one target after one training.
 type sighting struct {
 	member bool       // the coin
 	seen   [2]float64 // confidence in the row with its own part, and with the other
 }
 
-// collectSightings trains and looks: a sighting of each target for every run.
+// collectSightings trains and observes: it returns a sighting of each target for every run.
 func (o *Membership) collectSightings(ctx context.Context, pl learn.Plan, w *worlds) ([][]sighting, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -184,7 +182,7 @@ func (o *Membership) collectSightings(ctx context.Context, pl learn.Plan, w *wor
 	return out, context.Cause(ctx)
 }
 
-// trainAndLook tosses the coins, trains and asks the model about every target.
+// trainAndLook draws the coins, trains and queries the model about every target.
 func (w *worlds) trainAndLook(ctx context.Context, pl learn.Plan, src rng.Source) ([]sighting, error) {
 	seen := make([]sighting, len(w.targets))
 	for i := range seen {
@@ -210,8 +208,8 @@ func (w *worlds) trainAndLook(ctx context.Context, pl learn.Plan, src rng.Source
 	return seen, nil
 }
 
-// logOddsOfLabels are the log-odds that m gives to the rows' own labels, within
-// reason: a score of 0 or 1 has none.
+// logOddsOfLabels returns the log-odds that m gives to the rows' own labels, clamped because a score
+// of 0 or 1 has none.
 func logOddsOfLabels(m *model.Model, t *dataset.Table) ([]float64, error) {
 	b, err := m.Bind(t.Schema)
 	if err != nil {

@@ -20,8 +20,7 @@ type Neighbours struct {
 	Tables [2]*dataset.Table
 }
 
-// Scope is what of a row a claim about the schema's tables protects when
-// nothing else is said.
+// Scope is the default for the part of a row that a claim about the schema's tables protects.
 func Scope(s *schema.Schema) dp.Scope {
 	if s.Label.Role == schema.Private || s.Relation == dp.AddRemove || len(s.ByRole(schema.Public)) == 0 {
 		return dp.WholeRow
@@ -76,8 +75,8 @@ func AllNeighbours(s *schema.Schema, rows int, scope dp.Scope, src rng.Source) (
 	return list
 }
 
-// withPersons repeats row 0 of both tables, which becomes that of a person with more rows than
-// count. fewer leaves one of them on the second side, if neighbours may do that.
+// withPersons repeats row 0 of both tables as the rows of a person with more rows than the
+// contribution bound. fewer leaves one of them out on the second side, if the relation allows that.
 func (n Neighbours) withPersons(s *schema.Schema, scope dp.Scope, fewer bool) Neighbours {
 	if s.Person == nil {
 		return n
@@ -97,7 +96,7 @@ func (n Neighbours) withPersons(s *schema.Schema, scope dp.Scope, fewer bool) Ne
 	return n
 }
 
-// upFrom are the numbers from a to below b.
+// upFrom returns the numbers from a to below b.
 func upFrom(a, b int) (out []int) {
 	for i := a; i < b; i++ {
 		out = append(out, i)
@@ -111,8 +110,8 @@ type cell func(codes int) uint32
 func lowestCode(int) uint32        { return 0 }
 func highestCode(codes int) uint32 { return uint32(codes - 1) }
 
-// codeValues are the codes that a table here can hold: a number's declared bounds
-// and middle, a category's declared levels. Derived cells follow from the others.
+// codeValues returns the codes that a table here can hold: a number's declared bounds and middle, a
+// category's declared levels. Derived cells are computed from the others.
 func codeValues(c *schema.Column) (values []float64, codes int) {
 	switch {
 	case c.Role == schema.Ignored || c.Derived != schema.InFile:
@@ -123,8 +122,8 @@ func codeValues(c *schema.Column) (values []float64, codes int) {
 	return nil, len(c.Levels)
 }
 
-// equalRows is a table of equal rows with labels in turn, each of another person, and no derived
-// cells.
+// equalRows returns a table of equal rows with alternating labels, each of a different person, and no
+// derived cells.
 func equalRows(s *schema.Schema, rows int, of cell) *dataset.Table {
 	t := &dataset.Table{Schema: s, Rows: rows, Cols: make([]column.Column, len(s.Columns)), Labels: make([]uint8, rows)}
 	for j := range s.Columns {
@@ -146,8 +145,8 @@ func equalRows(s *schema.Schema, rows int, of cell) *dataset.Table {
 	return t
 }
 
-// replaceProtected returns t with the protected cells of its row 0 set by of, and its
-// label if that is protected; derived cells follow.
+// replaceProtected returns t with the protected cells of its row 0 set by of, and its label if that is
+// protected. Derived cells are updated.
 func replaceProtected(t *dataset.Table, scope dp.Scope, of cell, label uint8) *dataset.Table {
 	out := t.Subset(upFrom(0, t.Rows))
 	for j := range t.Schema.Columns {

@@ -10,20 +10,19 @@ import (
 	"github.com/discreet-dp/discreet/internal/stats"
 )
 
-// Interval is a number with an interval of about 95 % around it, over trainings.
+// Interval is a number with an interval of about 95 %, over trainings.
 type Interval struct{ Value, Low, High float64 }
 
-// Curve is how well one way of judging told members from others, in trainings
-// that it did not learn from.
+// Curve measures how well one method distinguishes members from others, in trainings from which it did
+// not learn.
 type Curve struct {
 	AUC Interval
-	// Advantage is TPR − FPR at the threshold that was best while learning.
+	// Advantage is TPR − FPR at the threshold that was best in the learning runs.
 	Advantage Interval
 	Points    []Point // in the order of Rates
 }
 
-// Point is one threshold, set where the false positive rate was Rate while
-// learning.
+// Point is one threshold, chosen so that the false positive rate in the learning runs was Rate.
 type Point struct {
 	Rate     float64
 	FPR, TPR Interval
@@ -32,8 +31,7 @@ type Point struct {
 // Rates are the false positive rates at which an attack is measured.
 var Rates = []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.5}
 
-// MostTPR is the largest true positive rate that an (ε, δ) guarantee allows an
-// attacker of a false positive rate.
+// MostTPR is the largest true positive rate that an (ε, δ) guarantee allows at a false positive rate.
 func MostTPR(epsilon, delta, fpr float64) float64 {
 	return min(math.Exp(epsilon)*fpr+delta, 1-math.Exp(-epsilon)*(1-delta-fpr), 1)
 }
@@ -43,22 +41,22 @@ func MostAdvantage(epsilon, delta float64) float64 {
 	return (math.Expm1(epsilon) + 2*delta) / (math.Exp(epsilon) + 1)
 }
 
-// MostAUC is the largest area under the curve of TPR against FPR that it allows:
-// under the line from (0, δ) by the diagonal to (1 − δ, 1).
+// MostAUC is the largest area under the curve of TPR against FPR that it allows: under the polygon
+// from (0, δ) by the diagonal to (1 − δ, 1).
 func MostAUC(epsilon, delta float64) float64 {
 	f := (1 - delta) / (1 + math.Exp(epsilon)) // where the two lines of MostTPR meet, at TPR 1 − f
 	return f*(delta+1-f)/2 + (1-delta-f)*(2-f)/2 + delta
 }
 
-// judged is one sighting turned into a number: larger speaks for a member.
+// judged is one sighting reduced to a number: a larger number is evidence for a member.
 type judged struct {
 	run    int
 	member bool
 	score  float64
 }
 
-// attackTargets attacks the targets from to until with the first runs as teachers. alpha
-// is what the bounds of all its targets may fail with.
+// attackTargets attacks the targets from from to until, and learns from the first runs. alpha is the
+// total failure probability of the bounds of all its targets.
 func attackTargets(runs [][]sighting, taught, from, until int, delta, alpha float64) Kind {
 	k := Kind{Targets: until - from}
 	var loss, ratio [2][]judged // of teachers, and measured
@@ -81,9 +79,9 @@ func attackTargets(runs [][]sighting, taught, from, until int, delta, alpha floa
 	return k
 }
 
-// learnRatios judges a run by what the runs that taught say about target i: a
-// measured run by all of them, one that taught by those of other folds, so that
-// thresholds set by its score are not flattered.
+// learnRatios scores a run by what the learning runs show about target i. A measured run is scored by
+// all of them, and a learning run by those of other folds, so that thresholds chosen by its score are
+// not too optimistic.
 func learnRatios(runs [][]sighting, taught, i int) func(run int, seen [2]float64) float64 {
 	const folds = 5
 	var by [folds + 1]func([2]float64) float64
@@ -98,8 +96,8 @@ func learnRatios(runs [][]sighting, taught, i int) func(run int, seen [2]float64
 	}
 }
 
-// learnRatio is the log-likelihood ratio of two normal laws of one covariance,
-// fitted to what was seen of target i as a member and as none in some runs.
+// learnRatio returns the log-likelihood ratio of two normal distributions with a common covariance,
+// fitted to the sightings of target i as a member and as a non-member in some runs.
 func learnRatio(all [][]sighting, i int, use func(run int) bool) func([2]float64) float64 {
 	var mean [2][2]float64
 	var n [2]float64
@@ -149,8 +147,7 @@ func worldIndex(member bool) int {
 	return 0
 }
 
-// measureCurve sets thresholds by what was seen while learning and counts in the
-// measured runs.
+// measureCurve chooses thresholds by the learning runs and counts in the measured runs.
 func measureCurve(taught, measured []judged) (c Curve) {
 	c.AUC = blockAUC(measured)
 	steps := listThresholds(taught)
@@ -195,9 +192,9 @@ func listThresholds(all []judged) (steps []step) {
 	return steps
 }
 
-// shareAbove is the share of members, or of others, with a score of at least at. Its
-// interval is the wider of the exact binomial one and the normal one that takes
-// the targets of one training as dependent.
+// shareAbove is the share of members, or of others, with a score of at least at. Its interval is the
+// wider of the exact binomial one and a normal one that treats the targets of one training as
+// dependent.
 func shareAbove(all []judged, at float64, members bool) Interval {
 	hits, of := map[int]float64{}, map[int]float64{}
 	var k, n float64
@@ -225,7 +222,7 @@ func shareAbove(all []judged, at float64, members bool) Interval {
 	return Interval{p, max(min(low, p-wide), 0), min(max(high, p+wide), 1)}
 }
 
-// rankProbability is the probability that a member scores higher than another, ties half.
+// rankProbability is the probability that a member scores higher than a non-member; ties count half.
 func rankProbability(all []judged) float64 {
 	var area, fpr, tpr float64
 	for _, s := range listThresholds(all) {
@@ -235,8 +232,8 @@ func rankProbability(all []judged) float64 {
 	return area
 }
 
-// blockAUC is the mean over ten blocks of trainings, with Student's interval:
-// trainings are independent, targets of one training are not.
+// blockAUC is the mean over ten blocks of trainings, with Student's interval. It uses blocks because
+// trainings are independent, but targets of one training are not.
 func blockAUC(all []judged) Interval {
 	const blocks, student = 10, 2.262 // t at 97.5 % with 9 degrees of freedom
 	parts := make([][]judged, blocks)
@@ -254,9 +251,9 @@ func blockAUC(all []judged) Interval {
 	return Interval{mean, max(mean-half, 0), min(mean+half, 1)}
 }
 
-// exposedBound is the bound on ε that one target proves: of the thresholds, in both
-// directions, the one that promised most while learning, counted in the measured
-// runs, which are independent of each other.
+// exposedBound is the lower bound on ε from one target. Of the thresholds in both directions it uses
+// the most promising one in the learning runs, and counts in the measured runs, which are independent
+// of each other.
 func exposedBound(taught, measured []judged, delta, alpha float64) float64 {
 	count := func(all []judged, at float64) (k, n [2]int) {
 		for _, j := range all {

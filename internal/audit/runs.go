@@ -10,8 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 )
 
-// collectRuns makes n runs on each side and keeps their numbers, side by side.
-// from and to are the shares of the audit that this covers, for Progress.
+// collectRuns makes n runs on each side and returns their numbers. from and to are the shares of the
+// audit that it covers, for Progress.
 func (a *auditor) collectRuns(ctx context.Context, p *Pair, n int, from, to float64) (out [2][]float64, err error) {
 	width := len(p.Outputs)
 	for side := range out {
@@ -23,7 +23,7 @@ func (a *auditor) collectRuns(ctx context.Context, p *Pair, n int, from, to floa
 	return out, err
 }
 
-// countEvent makes n runs on each side and counts those in which ev happened.
+// countEvent makes n runs on each side and counts those in which ev occurred.
 func (a *auditor) countEvent(ctx context.Context, p *Pair, ev *event, n int) (counts [2]int, err error) {
 	var total [2]atomic.Int64
 	width := len(p.Outputs)
@@ -88,7 +88,7 @@ func (a *auditor) eachBatch(ctx context.Context, p *Pair, n int, from, to float6
 	return context.Cause(ctx)
 }
 
-// Each turns one run into many, for Pair.Draw.
+// Each turns a function for one run into one for many, for Pair.Draw.
 func Each(width int, run func(ctx context.Context, side int, src rng.Source, out []float64) error) func(context.Context,
 	int, rng.Source, []float64) error {
 	return func(ctx context.Context, side int, src rng.Source, out []float64) error {

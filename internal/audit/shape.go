@@ -7,16 +7,16 @@ import (
 	"slices"
 )
 
-// Shape is how a statistic was distributed on the two sides, for a picture.
+// Shape is the distribution of a statistic on the two sides, for a chart.
 type Shape struct {
 	Statistic string
-	At        []float64    // values, or middles of cells of one width
+	At        []float64    // values, or middles of cells of equal width
 	Share     [2][]float64 // of the runs of a side, parallel to At
 }
 
-// describeEvent describes the statistic of the chosen event on the runs it was chosen
-// on: every value if there are few, else cells of one width over all but
-// the outermost runs, which count for the first and the last cell.
+// describeEvent describes the statistic of the chosen event on the runs on which it was chosen: every
+// value if there are few, otherwise cells of equal width. The outermost runs are counted in the first
+// and the last cell.
 func describeEvent(ev *event, p *Pair, out [2][]float64) Shape {
 	const cells = 24
 	width := len(p.Outputs)

@@ -8,17 +8,16 @@ import (
 	"slices"
 )
 
-// statistic turns a run into one number. It may have been learned on the runs
-// that the event is chosen on. It never returns NaN.
+// statistic reduces a run to one number. It may have been learned on the runs on which the event is
+// chosen. It never returns NaN.
 type statistic struct {
 	name string
 	of   func(run []float64) float64
 }
 
-// listStatistics lists what to look at: the pair's own score, each number, the
-// position of each number's lowest bit (where floating-point noise leaks), and
-// likelihood ratios learned from the runs, of each number alone, of all taken
-// as independent, and of each two together if there are few.
+// listStatistics lists the statistics to search: the pair's own score; each number; the position of
+// each number's lowest bit, where floating-point noise leaks; and likelihood ratios learned from the
+// runs, for each number alone, for all as if independent, and for each two together if there are few.
 func listStatistics(p *Pair, out [2][]float64) (list []statistic) {
 	width := len(p.Outputs)
 	if p.Score != nil {
@@ -56,7 +55,7 @@ func listStatistics(p *Pair, out [2][]float64) (list []statistic) {
 	return list
 }
 
-// orderedFloat gives NaN a place among the numbers.
+// orderedFloat replaces NaN so that all values are ordered.
 func orderedFloat(x float64) float64 {
 	if math.IsNaN(x) {
 		return math.Inf(-1)
@@ -64,8 +63,8 @@ func orderedFloat(x float64) float64 {
 	return x
 }
 
-// lowestBit is the exponent of the lowest bit set in x. A value rounded to a
-// grid that does not depend on data has it at or above the grid's.
+// lowestBit is the exponent of the lowest bit set in x. In a value rounded to a grid that does not
+// depend on data, it is not below the grid's.
 func lowestBit(x float64) float64 {
 	if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
 		return math.Inf(1)
@@ -78,7 +77,7 @@ func lowestBit(x float64) float64 {
 	return float64(e - 53)
 }
 
-// countSeen is the number of values that f takes on the first runs, at most 2.
+// countSeen returns the number of distinct values that f has on the first runs, at most 2.
 func countSeen(out [2][]float64, width, k int, f func(float64) float64) int {
 	first := f(out[0][k])
 	for side := range out {
@@ -91,8 +90,8 @@ func countSeen(out [2][]float64, width, k int, f func(float64) float64) int {
 	return 1
 }
 
-// bins cuts one number's range into cells that hold about as many runs each.
-// A value that many runs share has a cell of its own.
+// bins divides one number's range into cells that hold about equally many runs. A value that many runs
+// share has its own cell.
 type bins struct {
 	number int
 	edges  []float64 // ascending; cell i holds edges[i-1] <= x < edges[i]

@@ -12,19 +12,19 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// worlds are the tables that a membership attack trains on: one for every way
-// the targets' coins can fall.
+// worlds makes the tables that a membership attack trains on: one for every outcome of the targets'
+// coins.
 type worlds struct {
 	base     *dataset.Table
 	scope    dp.Scope
 	leaveOut bool              // under add-remove a target is left out, not replaced
-	targets  []int             // rows of base: as they are first, then those made to stand out
+	targets  []int             // rows of base: unchanged ones first, then those made to stand out
 	others   [][]int           // the other rows of each target's person, if the schema declares persons
 	versions [2]*dataset.Table // the targets with their own part (in world 1), and with the other
 }
 
-// newWorlds draws n targets of each kind, of different persons if the schema declares those.
-// Unprotected parts are the same in both worlds.
+// newWorlds draws n targets of each kind, of different persons if the schema declares them.
+// Unprotected parts are equal in both worlds.
 func newWorlds(tab *dataset.Table, scope dp.Scope, n int, src rng.Source) *worlds {
 	units := listUnits(tab)
 	rng.Shuffle(src, len(units), func(i, j int) { units[i], units[j] = units[j], units[i] })
@@ -70,7 +70,7 @@ func newWorlds(tab *dataset.Table, scope dp.Scope, n int, src rng.Source) *world
 	return w
 }
 
-// tableOf is the table of one training.
+// tableOf returns the table of one training.
 func (w *worlds) tableOf(coins []sighting) *dataset.Table {
 	keep := make([]int, 0, w.base.Rows)
 	place := make([]int, w.base.Rows)
@@ -133,8 +133,8 @@ func (w *worlds) copyProtected(to *dataset.Table, row int, from *dataset.Table, 
 	}
 }
 
-// listUnits lists the rows of each unit of privacy: each row by itself, or those of each person.
-// Rows of no one are left out.
+// listUnits lists the rows of each unit of privacy: single rows, or the rows of each person. Rows
+// without a person are left out.
 func listUnits(tab *dataset.Table) (units [][]int) {
 	if tab.Persons == nil {
 		for i := range tab.Rows {
@@ -157,8 +157,8 @@ func listUnits(tab *dataset.Table) (units [][]int) {
 	return units
 }
 
-// endCode is the code at one end of column j: of the numbers that occur, or of the
-// declared levels.
+// endCode returns the code at one end of column j: of the numbers that occur, or of the declared
+// levels.
 func endCode(t *dataset.Table, j int, upper bool) uint32 {
 	c := &t.Cols[j]
 	if c.Values == nil {
@@ -183,7 +183,7 @@ func codeAt(c *column.Column, i int) uint32 {
 	return c.Codes.At(i)
 }
 
-// setCode changes a cell of a column whose codes no one else holds.
+// setCode changes a cell of a column whose codes are not shared.
 func setCode(c *column.Column, i int, code uint32) {
 	switch {
 	case c.Codes.U8 != nil:

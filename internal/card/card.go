@@ -20,7 +20,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Card is a model's facts, as the YAML and JSON forms have them.
+// Card holds the facts about a model that its YAML and JSON forms contain.
 type Card struct {
 	Dataset  string   `json:"data_set" yaml:"data_set"`
 	Unit     string   `json:"one_row_is" yaml:"one_row_is"`
@@ -36,7 +36,7 @@ type Card struct {
 
 	Protected    string   `json:"protected" yaml:"protected"`
 	NotProtected []string `json:"not_protected" yaml:"not_protected"`
-	Private      []string `json:"private_columns" yaml:"private_columns"` // of those the model reads
+	Private      []string `json:"private_columns" yaml:"private_columns"` // the private columns that the model reads
 	Public       []string `json:"public_columns" yaml:"public_columns"`
 	LabelRole    string   `json:"label_is" yaml:"label_is"`
 
@@ -49,19 +49,19 @@ type Card struct {
 	Entry   *Entry `json:"ledger,omitempty" yaml:"ledger,omitempty"`
 	Audit   *Audit `json:"audit,omitempty" yaml:"audit,omitempty"`
 
-	// About is what the organisation says; nil if nothing was given to the card.
+	// About is what the organisation states about the model; nil if it gave nothing.
 	About About `json:"about,omitempty" yaml:"about,omitempty"`
 
 	Program  string `json:"card_written_by" yaml:"card_written_by"`
 	Checksum string `json:"model_sha256" yaml:"model_sha256"`
-	Schema   string `json:"-" yaml:"schema_sha256"` // of a release's schema.json; JSON is what releases attest, also old ones
+	Schema   string `json:"-" yaml:"schema_sha256"` // digest of a release's schema.json; not in JSON, which old releases attest
 	Date     string `json:"card_date" yaml:"card_date"`
 
 	privacy *model.Privacy
 	weight  float64 // δ, as a number
 }
 
-// Mechanism is one kind of random noise and what it was paid.
+// Mechanism is one kind of random noise and its share of the price.
 type Mechanism struct {
 	Name     string `json:"name" yaml:"name"`
 	Releases int    `json:"releases" yaml:"releases"`
@@ -70,7 +70,7 @@ type Mechanism struct {
 	Delta    string `json:"delta,omitempty" yaml:"delta,omitempty"`
 }
 
-// Entry is where a ledger holds the model.
+// Entry identifies the model in a ledger.
 type Entry struct {
 	Dataset  string `json:"data_set" yaml:"data_set"`
 	Job      string `json:"job" yaml:"job"`
@@ -86,7 +86,7 @@ type Entry struct {
 	Note     string `json:"owners_note,omitempty" yaml:"owners_note,omitempty"`
 }
 
-// Audit is what an attempt to break the claim found.
+// Audit is the result of an attempt to break the claim.
 type Audit struct {
 	Subject    string  `json:"subject" yaml:"subject"`
 	LowerBound float64 `json:"lower_bound" yaml:"lower_bound"` // on ε
@@ -96,7 +96,7 @@ type Audit struct {
 	Verdict    string  `json:"verdict" yaml:"verdict"`
 }
 
-// Of is the card of a model whose file has these bytes.
+// Of returns the card of a model whose file has these bytes.
 func Of(m *model.Model, file []byte, program string, date time.Time) *Card {
 	p, s := &m.Privacy, m.Schema
 	sum, schemaSum := sha256.Sum256(file), ""
@@ -160,7 +160,7 @@ func (c *Card) addMechanisms(bill []dp.Event) {
 	}
 }
 
-// DescribeGuarantee puts the price in plain words, with what it means to a reader who suspects
+// DescribeGuarantee describes the price in plain words, and what it means for an observer who suspects
 // something.
 func DescribeGuarantee(p *model.Privacy) (guarantee string, odds []string) {
 	if p.Scope == dp.Nothing {
@@ -192,18 +192,19 @@ func DescribeGuarantee(p *model.Privacy) (guarantee string, odds []string) {
 	return guarantee + ".", odds
 }
 
-// Suspect is the largest certainty that a model of a pure guarantee can give, by the certainty before, both
-// probabilities: the odds grow e^ε-fold.
+// Suspect returns the largest certainty that a model with a pure guarantee can give to an observer,
+// who had the certainty before without it. Both are probabilities. The odds grow at most by the factor
+// e^ε.
 func Suspect(e dp.Epsilon, before float64) float64 {
 	return 1 / (1 + math.Exp(-e.Float())*(1-before)/before)
 }
 
-// percentOf is Suspect in percent, rounded up.
+// percentOf returns Suspect in percent, rounded up.
 func percentOf(e dp.Epsilon, before float64) string {
 	return fmt.Sprintf("%.1f\u00a0%%", math.Ceil(1000*Suspect(e, before)-1e-9)/10)
 }
 
-// AddLedger says where l holds the model's file; a ledger that does not is refused.
+// AddLedger adds the entry of l that holds the model's file. It refuses a ledger without one.
 func (c *Card) AddLedger(ctx context.Context, l *ledger.Ledger) error {
 	var e Entry
 	declared := map[string]string{}
@@ -239,7 +240,7 @@ func (c *Card) AddLedger(ctx context.Context, l *ledger.Ledger) error {
 	return nil
 }
 
-// PriceWords is a price as Entry has it.
+// PriceWords formats a price as in Entry.
 func PriceWords(eps dp.Epsilon, delta dp.Delta) string {
 	if delta == 0 {
 		return "epsilon " + eps.String()
@@ -247,7 +248,7 @@ func PriceWords(eps dp.Epsilon, delta dp.Delta) string {
 	return fmt.Sprintf("epsilon %s and delta %s", eps, delta)
 }
 
-// ReadPriceWords is PriceWords backwards.
+// ReadPriceWords parses what PriceWords formats.
 func ReadPriceWords(text string) (p dp.Price, err error) {
 	eps, delta, both := strings.Cut(strings.TrimPrefix(text, "epsilon "), " and delta ")
 	if eps != "0" { // which is no price, but may be what is left
@@ -266,8 +267,8 @@ func ReadPriceWords(text string) (p dp.Price, err error) {
 	return p, nil
 }
 
-// AddAudit adds what discreet audit --json or attack --json printed into a file. What is
-// in the file is not repeated if it is none of theirs.
+// AddAudit adds the output of discreet audit --json or attack --json, read from a file. Errors do not
+// quote other files.
 func (c *Card) AddAudit(path string) error {
 	refuse := &dp.ParamError{Op: "card", Param: "audit",
 		Want: "must be what discreet audit --json or attack --json printed", Got: path}
@@ -281,7 +282,7 @@ func (c *Card) AddAudit(path string) error {
 	return nil
 }
 
-// AddAuditText is AddAudit for what such a file holds.
+// AddAuditText is AddAudit for the content of such a file.
 func (c *Card) AddAuditText(text []byte) error {
 	refuse := errors.New("card: the audit must be what discreet audit --json or attack --json printed")
 	var a struct {
@@ -306,7 +307,7 @@ func (c *Card) AddAuditText(text []byte) error {
 	return nil
 }
 
-// Statement is the model's statement as train printed it, with where it stands.
+// Statement returns the model's statement as train printed it, with its place in the ledger.
 func (c *Card) Statement() string {
 	return c.privacy.Card() + fmt.Sprintf("  %-14s %s, for label %q of %q\n  %-14s sha256 %s\n", "model", c.Learner,
 		c.Predicts, c.Dataset, "file", c.Checksum)

@@ -15,7 +15,7 @@ import (
 //go:embed page.css
 var style string
 
-// WriteHTML writes the card as one page that loads nothing.
+// WriteHTML writes the card as one self-contained page.
 func (c *Card) WriteHTML(w io.Writer) error {
 	var b strings.Builder
 	text := html.EscapeString

@@ -14,7 +14,7 @@ import (
 	"codeberg.org/go-pdf/fpdf"
 )
 
-// Sizes of the paper form, in millimetres and points.
+// Dimensions of the PDF, in millimetres and points.
 const (
 	margin    = 18.0
 	pageWidth = 210.0
@@ -92,8 +92,8 @@ func writeSection(f *fpdf.Fpdf, s section) {
 	}
 }
 
-// Format returns what writes the card as html, pdf, yaml or as a record of the registry; nil for another
-// name.
+// Format returns the function that writes the card as html, pdf, yaml or a record of the registry; nil
+// for another name.
 func (c *Card) Format(name string) func(io.Writer) error {
 	return map[string]func(io.Writer) error{"html": c.WriteHTML, "pdf": c.WritePDF, "yaml": c.WriteYAML,
 		"registry": c.WriteRegistry}[name]

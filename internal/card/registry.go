@@ -17,11 +17,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// About is what an organisation knows about a model and no model file holds, by name.
+// About holds what an organisation knows about a model and model files do not hold, by name.
 type About map[string]string
 
-// abouts are the names, what a card calls them ("" for what only a record of the OpenDP Deployments
-// Registry has), and whether such a record must have them.
+// abouts lists the names, the heading of each on a card ("" if only a record of the OpenDP Deployments
+// Registry has it), and whether such a record requires it.
 var abouts = []struct {
 	name, title string
 	required    bool
@@ -30,7 +30,7 @@ var abouts = []struct {
 	{"region", "Region", true}, {"author", "Author of this card", true}, {"contact", "Contact", false},
 	{"published", "Published", true}, {"sector", "", false}, {"sources", "Sources", false}, {"notes", "Notes", false}}
 
-// sectors are those that the registry knows.
+// sectors are the sectors that the registry accepts.
 var sectors = []string{"Technology", "Healthcare", "Education", "Government", "Energy", "Finance"}
 
 func refuseAbout(want string, got any) (About, error) {
@@ -60,7 +60,7 @@ func ReadAbout(path string) (About, error) {
 	return a, nil
 }
 
-// Parse adds NAME=TEXT pairs to a, and refuses unknown names, empty texts and dates that are none.
+// Parse adds NAME=TEXT pairs to a, and refuses unknown names, empty texts and invalid dates.
 func (a About) Parse(pairs []string) (About, error) {
 	if a == nil {
 		a = About{}
@@ -92,7 +92,7 @@ func (a About) Parse(pairs []string) (About, error) {
 	return a, nil
 }
 
-// checkRecord refuses what a record of the registry cannot go without.
+// checkRecord refuses facts that lack what a record of the registry requires.
 func (a About) checkRecord() error {
 	for _, x := range abouts {
 		if x.required && a[x.name] == "" {
@@ -103,8 +103,8 @@ func (a About) checkRecord() error {
 	return nil
 }
 
-// The record's shape; github.com/opendp/deployments-registry-data,
-// schemas/deployments-schema.yaml, says what each field is.
+// The types of a record. Its fields are described in github.com/opendp/deployments-registry-data,
+// schemas/deployments-schema.yaml.
 type (
 	record struct {
 		Slug       string     `yaml:"url_slug"`
@@ -170,8 +170,8 @@ type (
 	}
 )
 
-// WriteRegistry writes the card as a draft record of the OpenDP Deployments Registry. A
-// model without a guarantee is no deployment and is refused.
+// WriteRegistry writes the card as a draft record of the OpenDP Deployments Registry. A model without
+// a guarantee is refused, since it is not a deployment of differential privacy.
 func (c *Card) WriteRegistry(w io.Writer) error {
 	a := c.About
 	if err := a.checkRecord(); err != nil {
@@ -227,12 +227,12 @@ func (c *Card) WriteRegistry(w io.Writer) error {
 	})
 }
 
-// asSentence ends a text with a stop, if it has none.
+// asSentence ends a text with exactly one full stop.
 func asSentence(s string) string { return strings.TrimRight(s, ".") + "." }
 
 var notSlug = regexp.MustCompile(`[^a-z0-9]+`)
 
-// slugOf is a name in small letters, digits and hyphens.
+// slugOf returns a name in lower-case letters, digits and hyphens.
 func slugOf(s string) string {
 	return strings.Trim(notSlug.ReplaceAllString(strings.ToLower(s), "-"), "-")
 }

@@ -17,16 +17,16 @@ type section struct {
 	Lines []line
 }
 
-// line is a fact: a few words on what it is about, and sentences.
+// line is a fact: a short heading, and sentences.
 type line struct {
 	Key  string
 	Text []string
 }
 
-// isPrivate reports whether the model promises anything.
+// isPrivate reports whether the model has a guarantee.
 func (c *Card) isPrivate() bool { return c.privacy.Scope != dp.Nothing }
 
-// lead is the answer in a few sentences, which follow epsilon.
+// lead is the summary in a few sentences, whose wording depends on ε.
 func (c *Card) lead() string {
 	if !c.isPrivate() {
 		return "NOT PRIVATE. This model gives no privacy guarantee: it may reveal whatever was read of the rows it was " +
@@ -51,7 +51,7 @@ func (c *Card) lead() string {
 		"privacy is %s.", c.Predicts, c.Protected, strength, price, meaning, c.describeLabel(), c.describeUnit())
 }
 
-// describeLabel is a sentence on the status of the label.
+// describeLabel returns a sentence on the status of the label.
 func (c *Card) describeLabel() string {
 	if c.privacy.Scope == dp.PrivateFeatures {
 		return fmt.Sprintf("The label %s is public and not protected.", c.Predicts)
@@ -69,7 +69,7 @@ func (c *Card) describeNeighbours() string {
 	return c.Neighbours + ". A person with several rows is protected less: for k rows, k times epsilon holds."
 }
 
-// describeUnit is whose data are protected together, in words.
+// describeUnit describes the unit of privacy in words.
 func (c *Card) describeUnit() string {
 	switch {
 	case c.privacy.Scope == dp.Party:
@@ -194,7 +194,7 @@ func (c *Card) describeMethod() []line {
 	return append(lines, line{"Audit", []string{"No result of an audit was given to this card."}})
 }
 
-// describeTraining is when the model was trained.
+// describeTraining states when the model was trained.
 func (c *Card) describeTraining() string {
 	switch {
 	case c.Entry != nil:
@@ -205,7 +205,7 @@ func (c *Card) describeTraining() string {
 	return "The model file holds no date. A ledger does, if it is given to this card."
 }
 
-// describeResponsible is what the organisation says, and what it leaves open.
+// describeResponsible lists what the organisation stated, and what it left out.
 func (c *Card) describeResponsible() (lines []line) {
 	var open []string
 	for _, x := range abouts {
@@ -223,7 +223,7 @@ func (c *Card) describeResponsible() (lines []line) {
 	return lines
 }
 
-// readTime is a time of a ledger as people read it.
+// readTime formats a time of a ledger for readers.
 func readTime(at string) string {
 	t, err := time.Parse(time.RFC3339, at)
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 )
 
-// WriteCSV writes a table of this package as Schema() describes it: a header,
-// then a line per person, the label last.
+// WriteCSV writes a table of this package in the format of Schema(): a header, then one line per
+// person, with the label last.
 func WriteCSV(w io.Writer, t *dataset.Table) error {
 	return writeCSV(w, func(yield func(*dataset.Table) bool) { yield(t) })
 }
 
-// StreamCSV writes what WriteCSV(w, Generate(seed, rows)) writes, without ever
-// holding more than PartRows people.
+// StreamCSV writes the same bytes as WriteCSV(w, Generate(seed, rows)), with at most PartRows people
+// in memory.
 func StreamCSV(w io.Writer, seed uint64, rows int) error {
 	return writeCSV(w, Parts(seed, rows))
 }

@@ -14,24 +14,22 @@ import (
 )
 
 const (
-	// blockRows people share one random stream. Part of what a seed means:
-	// changing it changes every table.
+	// blockRows people share one random stream. Changing it changes the table of every seed.
 	blockRows = 1 << 14
-	// PartRows is the most rows a table yielded by Parts has.
+	// PartRows is the largest number of rows of a table that Parts yields.
 	PartRows = 64 * blockRows
 )
 
-// Generate draws a table of rows people with Schema(). A person takes 17 bytes.
-// Equal seeds give equal tables, and a shorter table is the beginning of a
-// longer one. It panics when rows is negative.
+// Generate draws a table of rows people with Schema(). A person takes 17 bytes. Equal seeds give equal
+// tables, and a shorter table is the beginning of a longer one. It panics if rows is negative.
 func Generate(seed uint64, rows int) *dataset.Table {
 	checkRows(rows)
 	return generateRows(Schema(), seed, 0, rows)
 }
 
-// Parts yields the table Generate(seed, rows) as consecutive tables of PartRows
-// rows (the last may be shorter), for tables too large to hold. They share one
-// schema. Each is the caller's to keep. It panics when rows is negative.
+// Parts yields the table Generate(seed, rows) as consecutive tables of PartRows rows (the last may be
+// shorter), for tables that do not fit into memory. They share one schema. The caller may retain each
+// table. It panics if rows is negative.
 func Parts(seed uint64, rows int) iter.Seq[*dataset.Table] {
 	checkRows(rows)
 	return func(yield func(*dataset.Table) bool) {
@@ -50,7 +48,7 @@ func checkRows(rows int) {
 	}
 }
 
-// generateRows draws rows people from the first one on, a multiple of blockRows.
+// generateRows draws rows people, starting with the person first, a multiple of blockRows.
 func generateRows(s *schema.Schema, seed uint64, first, rows int) *dataset.Table {
 	m := sharedWorld()
 	t := &dataset.Table{Schema: s, Rows: rows, Cols: make([]column.Column, columns), Labels: make([]uint8, rows)}
@@ -81,12 +79,12 @@ func generateRows(s *schema.Schema, seed uint64, first, rows int) *dataset.Table
 	return t
 }
 
-// world is everything that is fixed: laws, score and number dictionaries.
+// world holds everything that is fixed: probabilities, the score and number dictionaries.
 type world struct {
 	laws   *laws
 	score  *score
 	shift  [nRegion][nSettlement]int // of the sampling weight
-	values [columns][]float64        // what the codes of a number column stand for
+	values [columns][]float64        // the values of a number column's codes
 }
 
 var sharedWorld = sync.OnceValue(func() *world {
@@ -116,7 +114,7 @@ func spanSteps(from, to, step int) (out []float64) {
 	return out
 }
 
-// fillRows draws the people from..to-1, cause before effect.
+// fillRows draws the people from..to-1, causes before effects.
 func (m *world) fillRows(t *dataset.Table, from, to int, st *stream) {
 	var (
 		age, sex, region = t.Cols[colAge].Codes.U8, t.Cols[colSex].Codes.U8, t.Cols[colRegion].Codes.U8

@@ -10,18 +10,18 @@ import (
 	"slices"
 )
 
-// law is a distribution over 0..len-1, drawn from in constant time (Walker's
-// alias method, set up in Vose's order).
+// law is a distribution over 0..len-1 from which outcomes are drawn in constant time (Walker's alias
+// method, built in Vose's order).
 type law []aliased
 
 type aliased struct {
-	cut   uint32 // keep this outcome for a fraction below cut·2^-32
-	other uint16 // else take this one
+	cut   uint32 // this outcome is kept for a fraction below cut·2^-32
+	other uint16 // the outcome otherwise
 }
 
-// newLaw builds the law with the given relative weights, in whole numbers so
-// that it is the same on every machine. At most 2^16 weights, each below 2^31
-// with a positive sum below 2^47.
+// newLaw builds the distribution with the given relative weights, in whole numbers so that it is the
+// same on every machine. There are at most 2^16 weights, each below 2^31, with a positive sum below
+// 2^47.
 func newLaw(weights []uint64) law {
 	n := uint64(len(weights))
 	var sum uint64
@@ -61,9 +61,9 @@ func newLaw(weights []uint64) law {
 	return l
 }
 
-// softLaw is the law with probabilities proportional to exp(logits); a logit of
-// never has none. Weights are rounded to whole numbers, so the last digits of a
-// machine's exp do not show.
+// softLaw builds the distribution with probabilities proportional to exp(logits); a logit of never
+// means probability 0. Weights are rounded to whole numbers, so that differences in the last digits of
+// exp between machines have no effect.
 func softLaw(logits []float64) law {
 	w := make([]uint64, len(logits))
 	top := slices.Max(logits)
@@ -75,7 +75,7 @@ func softLaw(logits []float64) law {
 
 const never = -1000
 
-// drawOutcome turns 32 uniform bits into an outcome.
+// drawOutcome converts 32 uniform bits to an outcome.
 func (l law) drawOutcome(word uint32) int {
 	at := uint64(word) * uint64(len(l))
 	i := at >> 32
@@ -92,7 +92,7 @@ type stream struct {
 	half bool
 }
 
-// openBlock starts the stream of one block. Distinct (seed, block) are distinct keys.
+// openBlock starts the stream of one block. Different (seed, block) give different keys.
 func (s *stream) openBlock(seed, block uint64) {
 	key := [32]byte([]byte("................discreet: census"))
 	binary.LittleEndian.PutUint64(key[0:], seed)
@@ -111,7 +111,7 @@ func (s *stream) nextWord() uint32 {
 	return uint32(s.word)
 }
 
-// drawBelow draws from 0..n-1 with a bias of at most n·2^-32, which no table shows.
+// drawBelow draws from 0..n-1 with a bias of at most n·2^-32, which is not visible in any table.
 func (s *stream) drawBelow(n int) int {
 	return int(uint64(s.nextWord()) * uint64(n) >> 32)
 }

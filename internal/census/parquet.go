@@ -30,8 +30,8 @@ func WriteParquet(w io.Writer, t *dataset.Table) error {
 	})
 }
 
-// StreamParquet writes what WriteParquet(w, Generate(seed, rows)) writes,
-// holding PartRows people at a time.
+// StreamParquet writes the same bytes as WriteParquet(w, Generate(seed, rows)), with at most PartRows
+// people in memory.
 func StreamParquet(w io.Writer, seed uint64, rows int) error {
 	return writeParquet(w, func(yield func(group) bool) {
 		for t := range Parts(seed, rows) {
@@ -67,8 +67,8 @@ func writeParquet(w io.Writer, groups iter.Seq[group]) error {
 	return nil
 }
 
-// writeColumns writes the columns of one row group side by side: dictionary,
-// encoding and compression of a column are its own.
+// writeColumns writes the columns of one row group concurrently, because their dictionaries, encodings
+// and compression are independent.
 func writeColumns(to []*parquet.ColumnWriter, g group, cells [][]parquet.Value) error {
 	errs := make([]error, len(to))
 	next := make(chan int)
@@ -136,7 +136,7 @@ func parquetSchema(s *schema.Schema) *parquet.Schema {
 	return parquet.NewSchema("person", parquet.SchemaOf(reflect.New(reflect.StructOf(fields)).Interface()))
 }
 
-// parquetCells is what is written for each code of each column and the label.
+// parquetCells returns the value to write for each code of each column and of the label.
 func parquetCells(s *schema.Schema) [][]parquet.Value {
 	cells := make([][]parquet.Value, columns+1)
 	for j := range s.Columns {

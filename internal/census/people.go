@@ -4,14 +4,14 @@ package census
 
 import "math"
 
-// Sizes of the parents' code ranges; bands are of age.
+// Numbers of codes of parent columns; bands are age bands.
 const (
 	nSex, nRegion, nSettlement, nOrigin = 2, 9, 3, 3
 	nEducation, nWork, nJob, nMarital   = 9, 6, 14, 5
 	nBand                               = 8
 )
 
-// Codes that the laws single out.
+// Codes with a special role in the distributions.
 const (
 	female, male       = 0, 1
 	notWorking         = 0
@@ -26,7 +26,7 @@ const (
 // bandStart is the first age of each band.
 var bandStart = [nBand]int{minAge, 20, 25, 35, 45, 55, 65, 75}
 
-// laws are the laws of the people, each indexed by its parents.
+// laws are the conditional distributions of columns, each indexed by its parents.
 type laws struct {
 	band       [maxAge + 1]uint8
 	region     law
@@ -76,8 +76,8 @@ func (l *laws) setPlaces() {
 	}
 }
 
-// setAges is a population pyramid: level to 60, then falling. People from abroad
-// are mostly of working age. Age then says who is how likely a woman.
+// setAges sets a population pyramid: constant up to 60, then falling. People from abroad are mostly of
+// working age. The share of women depends on age.
 func (l *laws) setAges() {
 	for o := range nOrigin {
 		w := make([]uint64, maxAge-minAge+1)
@@ -99,9 +99,8 @@ func (l *laws) setAges() {
 	}
 }
 
-// setSchooling leans on when and where one grew up: a lean of 1 shifts the odds of
-// the highest against the lowest education by a factor e². A degree takes years
-// one must have lived.
+// setSchooling makes education depend on when and where a person grew up: a lean of 1 changes the odds
+// of the highest against the lowest education by a factor e². A degree requires a minimum age.
 func (l *laws) setSchooling() {
 	base := [nEducation]float64{-3.6, -2.3, -1.0, 0.2, 0.1, -0.3, -0.2, -1.1, -2.9}
 	youngest := [nEducation]int{17, 17, 17, 17, 20, 20, 20, 25, 25} // by first age of the band
@@ -161,15 +160,15 @@ func (l *laws) setWorking() {
 
 // job describes one occupation. The names are those of occupations.
 type job struct {
-	size   float64 // log of its share, before the rest
-	school float64 // the education most at home in it
-	spread float64 // how far from there people still do it
-	men    float64 // lean to men, in log odds; negative: to women
-	own    float64 // lean to people working for themselves
-	state  float64 // lean to public service
+	size   float64 // log of its share, before other effects
+	school float64 // the most typical education
+	spread float64 // spread of education around it
+	men    float64 // log odds towards men; negative: towards women
+	own    float64 // log odds towards self-employment
+	state  float64 // log odds towards public service
 	full   float64 // usual weekly hours
-	part   float64 // lean to part time
-	pay    float64 // what it adds to the score
+	part   float64 // log odds towards part time
+	pay    float64 // contribution to the score
 }
 
 var jobs = [nJob]job{
@@ -213,8 +212,8 @@ func (l *laws) setJobs() {
 	}
 }
 
-// weeklyHours mixes the usual hours of the occupation, a spike at 40, part time
-// and a long tail of long weeks.
+// weeklyHours is a mixture of the usual hours of the occupation, a peak at 40, part time, and a long
+// tail of long weeks.
 func (l *laws) weeklyHours() {
 	apart := [nBand]float64{2.2, 0.9, 0.1, 0, 0, 0.3, 1.9, 2.5} // part time by age
 	for j, job := range jobs {
@@ -283,8 +282,8 @@ func (l *laws) setFamilies() {
 	}
 }
 
-// capitals: most have none; the others' amounts are log-normal with a Pareto
-// tail above its 1.5 standard deviations.
+// setCapitals sets capital income: most people have none; the others' amounts are log-normal with a
+// Pareto tail above 1.5 standard deviations.
 func (l *laws) setCapitals() {
 	has := [nBand]float64{-4.6, -4.2, -3.4, -2.8, -2.4, -2.1, -1.7, -1.6}
 	own := [nWork]float64{0.2, 0, 0.5, 0, 0, 1.3}

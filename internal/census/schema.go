@@ -26,8 +26,8 @@ const (
 	columns
 )
 
-// Levels in code order. Ordered notions stand in their order and occupations by
-// usual pay, so that the ordinal encoding makes sense too.
+// Levels in code order. Ordered categories are in their order and occupations are by usual pay, so
+// that the ordinal encoding makes sense too.
 var (
 	sexes       = []string{"female", "male"}
 	regions     = []string{"islands", "border", "hills", "north", "plains", "south", "lakes", "coast", "capital"}
@@ -48,7 +48,7 @@ const (
 	maxTenure      = 60
 	minCapital     = 200     // the smallest capital income that is not 0
 	maxCapital     = 500_000 // the largest
-	capitalSteps   = 1024    // amounts, 0 included, evenly spaced on a log scale
+	capitalSteps   = 1024    // number of amounts, 0 included, evenly spaced on a log scale
 	minWeight      = 40
 	weightStep     = 5
 	weightSteps    = 4096
@@ -56,9 +56,8 @@ const (
 	notAnswering   = 1 << 32 / 25
 )
 
-// Schema returns the schema of every table of this package, valid as it is:
-// 14 feature columns, the first five of them public, and the public label
-// high_income. Each call builds a new one.
+// Schema returns the schema of every table of this package: 14 feature columns, the first five of them
+// public, and the public label high_income. It is valid unchanged. Each call builds a new one.
 func Schema() *schema.Schema {
 	return &schema.Schema{
 		Name:     "invented census",
@@ -93,7 +92,7 @@ func Schema() *schema.Schema {
 	}
 }
 
-// SchemaYAML is Schema() as the text of a schema file.
+// SchemaYAML returns the text of a schema file for Schema().
 func SchemaYAML() []byte {
 	text, err := Schema().YAML()
 	if err != nil {
@@ -106,7 +105,7 @@ func categoryColumn(name string, role schema.Role, values []string) schema.Colum
 	return schema.Column{Name: name, Role: role, Kind: schema.Category, Levels: levelsOf(values)}
 }
 
-// answeredColumn is a private category that people may leave blank.
+// answeredColumn returns a private category that people may leave blank.
 func answeredColumn(name string, values []string) schema.Column {
 	c := categoryColumn(name, schema.Private, values)
 	c.Missing = true

@@ -5,18 +5,18 @@ package census
 import "math"
 
 const (
-	milli      = 1000 // scores count thousandths of a nat
+	milli      = 1000 // scores are in thousandths of a nat
 	scoreLimit = 12 * milli
-	scoreStep  = 8 // scores this close share a chance
+	scoreStep  = 8 // scores within this distance share a probability
 
-	// steepness scales every cause: it sets how much of the label can be
-	// learned at all. base then sets the share of yes.
+	// steepness scales every effect: it determines how well the label can be learned. base then
+	// determines the share of yes.
 	steepness = 1.45
 	base      = -3.15
 )
 
-// score holds what the causes add to the score, jointly where they act jointly,
-// and the chance of a yes for each score.
+// score holds the contributions of causes to the score, joint ones for interactions, and the
+// probability of a yes for each score.
 type score struct {
 	career [nEducation][maxAge + 1]int
 	job    [nJob][maxHours + 1]int
@@ -97,7 +97,7 @@ func newScore() *score {
 	return sc
 }
 
-// chanceOf is the chance of yes, times 2^-32.
+// chanceOf returns the probability of yes, times 2^32.
 func (sc *score) chanceOf(points int) uint32 {
 	points += int(math.Round(milli * base))
 	at := (max(-scoreLimit, min(scoreLimit, points)) + scoreLimit) / scoreStep

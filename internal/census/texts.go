@@ -8,10 +8,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// neverDrawn stands for the code of undeclared levels.
+// neverDrawn is the text for the code of undeclared levels.
 const neverDrawn = "other: never drawn"
 
-// cellTexts is how each code of the j-th column is written. None needs quotes.
+// cellTexts returns the text of each code of the j-th column. None needs quotes.
 func cellTexts(s *schema.Schema, j int) (out []string) {
 	for _, x := range sharedWorld().values[j] {
 		out = append(out, strconv.Itoa(int(x)))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cli contains what the programs share: exit codes, error and hint lines, progress, files
-// written whole or not at all.
+// Package cli contains what the programs share: exit codes, error and hint lines, progress, and atomic
+// writing of files.
 package cli
 
 import (
@@ -19,12 +19,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
-// App is a command's environment.
+// App is the environment of a command.
 type App struct {
 	Env            []string // KEY=value
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	running        bool // the command line was understood and a command has begun
+	running        bool // the command line was valid and a command has begun
 	outputs        *guard
 }
 
@@ -66,8 +66,7 @@ func Run(ctx context.Context, newRoot func(*App) *cobra.Command, args, env []str
 	return exitCode(err)
 }
 
-// prepareTree adds cobra's own commands to the tree and makes it refuse what is no
-// command of a group.
+// prepareTree adds cobra's own commands to the tree and makes groups refuse unknown commands.
 func (a *App) prepareTree(root *cobra.Command) {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.InitDefaultHelpCmd()
@@ -86,9 +85,8 @@ func (a *App) prepareTree(root *cobra.Command) {
 	a.noticeStart(root)
 }
 
-// noticeStart makes every command below c record that it has begun: whatever
-// fails before that is a fault of the command line. It also refuses outputs that would
-// destroy inputs.
+// noticeStart makes every command below c record that it has begun: a failure before that is a fault
+// of the command line. It also refuses outputs that would destroy inputs.
 func (a *App) noticeStart(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		a.noticeStart(sub)
@@ -119,7 +117,7 @@ func Group(c *cobra.Command, subs ...*cobra.Command) *cobra.Command {
 	return c
 }
 
-// Require marks flags that have no default. It panics where c lacks one.
+// Require marks flags that have no default. It panics if c lacks one of them.
 func Require(c *cobra.Command, names ...string) {
 	for _, name := range names {
 		if err := c.MarkFlagRequired(name); err != nil {
@@ -128,12 +126,12 @@ func Require(c *cobra.Command, names ...string) {
 	}
 }
 
-// Say writes a line for people to standard error.
+// Say writes a message for the user to standard error.
 func (a *App) Say(format string, args ...any) {
 	fmt.Fprintf(a.Stderr, format+"\n", args...)
 }
 
-// Getenv returns the last value of a variable, "" when it is not set.
+// Getenv returns the last value of a variable, "" if it is not set.
 func (a *App) Getenv(key string) (value string) {
 	for _, kv := range a.Env {
 		if v, ok := strings.CutPrefix(kv, key+"="); ok {

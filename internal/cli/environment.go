@@ -11,14 +11,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// variablePrefix begins the name of the environment variable of a flag.
+// variablePrefix is the prefix of the environment variables of flags.
 const variablePrefix = "DISCREET_"
 
-// onlyTyped are flags that give up a protection or a file. They count on the command line alone,
-// which says so for one run; a variable would say so for every run of a shell.
+// onlyTyped are flags that give up a protection or a file. They can be set only on the command line,
+// for one run. An environment variable would set them for every run of a shell.
 var onlyTyped = []string{"not-private", "force", "exceed-max-epsilon", "plain", "help", "version"}
 
-// VariableOf is the environment variable that sets a flag, "" if none does.
+// VariableOf returns the environment variable that sets a flag, "" if there is none.
 func VariableOf(f *pflag.Flag) string {
 	if f.Hidden || slices.Contains(onlyTyped, f.Name) {
 		return ""
@@ -26,8 +26,8 @@ func VariableOf(f *pflag.Flag) string {
 	return variablePrefix + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 }
 
-// setFromEnvironment sets the flags of c that the command line does not, and reports which. A value
-// is never repeated in an error, for it may be a secret under a wrong name.
+// setFromEnvironment sets flags of c that are absent from the command line, and reports which. Errors
+// never repeat a value, since it may be a secret under a wrong name.
 func (a *App) setFromEnvironment(c *cobra.Command) (err error) {
 	var taken []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {
@@ -50,7 +50,7 @@ func (a *App) setFromEnvironment(c *cobra.Command) (err error) {
 	return err
 }
 
-// lookupEnv is the last value of a variable; given is false if it is not set or empty.
+// lookupEnv returns the last value of a variable; given is false if it is not set or empty.
 func (a *App) lookupEnv(key string) (value string, given bool) {
 	value = a.Getenv(key)
 	return value, value != ""

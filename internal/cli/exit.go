@@ -26,12 +26,12 @@ type UsageError struct{ Err error }
 func (e *UsageError) Error() string { return e.Err.Error() }
 func (e *UsageError) Unwrap() error { return e.Err }
 
-// Refuse is the fault of a flag of the command op: what is wanted and what was given.
+// Refuse returns the error for a flag of the command op: the requirement and the value given.
 func Refuse(op, flag, want string, got any) error {
 	return &UsageError{Err: &dp.ParamError{Op: op, Param: flag, Want: want, Got: got}}
 }
 
-// BudgetError is a price that the owner of the table does not allow.
+// BudgetError is a price that exceeds what the owner of the table allows.
 type BudgetError struct{ Err error }
 
 func (e *BudgetError) Error() string { return e.Err.Error() }
@@ -40,7 +40,8 @@ func (e *BudgetError) Unwrap() error { return e.Err }
 // ErrInterrupted is the error of a command that a signal ended.
 var ErrInterrupted = errors.New("interrupted")
 
-// interrupt is how a command fails that a signal ended, with err: what is spent by then is said.
+// interrupt is the error of a command that failed with err after a signal. It states what has been
+// spent.
 func interrupt(err error) error {
 	if spent, ok := errors.AsType[*ledger.Spent](err); ok {
 		said := *spent
@@ -66,8 +67,8 @@ func exitCode(err error) int {
 	return ExitFailed
 }
 
-// writeError writes each fault in err as an error line and, where the cure is
-// known, a hint line. command is the one to ask for help.
+// writeError writes an error line for each fault in err and, if the fix is known, a hint line. command
+// is named as the source of more help.
 func writeError(w io.Writer, err error, command string) {
 	if spent, ok := errors.AsType[*ledger.Spent](err); ok {
 		writeError(w, spent.Err, command)
@@ -96,13 +97,13 @@ func writeError(w io.Writer, err error, command string) {
 	}
 }
 
-// several is a list of faults that were found together.
+// several is a list of faults found together.
 type several interface {
 	error
 	Unwrap() []error
 }
 
-// splitFaults takes a list of faults apart; where is what was said about all of them.
+// splitFaults splits a list of faults; where is their common prefix.
 func splitFaults(err error) (where string, all []error) {
 	if list, ok := errors.AsType[several](err); ok && strings.Contains(list.Error(), "\n") {
 		return strings.TrimSuffix(err.Error(), list.Error()), list.Unwrap()

@@ -9,7 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/plot"
 )
 
-// CheckWritable tells whether path can be written, and leaves nothing behind.
+// CheckWritable returns an error if path cannot be written. It leaves nothing behind.
 func CheckWritable(path string) error { return atomicfile.Check(path) }
 
 // DrawChart writes a chart to an .svg or .png file.

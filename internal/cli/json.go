@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// WriteJSON writes v for another program, and for people in a hurry.
+// WriteJSON writes v as indented JSON.
 func WriteJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

@@ -18,21 +18,21 @@ import (
 	"github.com/discreet-dp/discreet/internal/atomicfile"
 )
 
-// Keys of annotations: what a command does with the file that a flag names. Every flag
-// that names a file or a folder has one, so that no command writes over what it reads: the guard
-// below runs before every command.
+// Keys of annotations that state how a command uses the file a flag names. Every flag that names a
+// file or a folder has one. The guard below reads them before every command, so that no command
+// overwrites its inputs.
 const (
-	readsKey  = "reads"  // of a command too, for its arguments; the values are names of files in a folder
+	readsKey  = "reads"  // also of a command, for its arguments; the values are names of files in a folder
 	writesKey = "writes" // the values are names of files in a folder; none if the flag names a file
-	resultKey = "result" // writes, and is the result of a job that may be asked for again
-	keepsKey  = "keeps"  // the value is the table that tells a database of the kind, "" for a folder
-	holdsKey  = "holds"  // the value is a regular expression of the names in a folder that is kept
-	newKey    = "new"    // writes, and replaces nothing whatever it is
+	resultKey = "result" // writes; the result of a job that may be requested again
+	keepsKey  = "keeps"  // the value is a table by which the kind of database is recognized, "" for a folder
+	holdsKey  = "holds"  // the value is a regular expression that matches the names in the folder
+	newKey    = "new"    // writes, and never replaces anything
 	forceFlag = "force"
 	jobFlag   = "job"
 )
 
-// CheckPage refuses a name that does not end as that of a page does; an empty one names no file.
+// CheckPage refuses the name of a page without the ending of a page; "" is accepted and names no file.
 func CheckPage(op, out string) error {
 	if ext := strings.ToLower(filepath.Ext(out)); out == "" || ext == ".html" || ext == ".htm" {
 		return nil
@@ -47,8 +47,8 @@ func Reads(c *cobra.Command, flags ...string) {
 	}
 }
 
-// ReadsArguments marks the arguments of c as files to read, or as folders, in which only files of
-// the given names are read.
+// ReadsArguments marks the arguments of c as files to read, or as folders in which only files with the
+// given names are read.
 func ReadsArguments(c *cobra.Command, names ...string) {
 	if c.Annotations == nil {
 		c.Annotations = map[string]string{}
@@ -64,30 +64,31 @@ func Writes(c *cobra.Command, flags ...string) {
 	addForce(c)
 }
 
-// WritesNew marks a flag of c that names a file which must not be there yet.
+// WritesNew marks a flag of c that names a file to create, which must not exist yet.
 func WritesNew(c *cobra.Command, flag string) {
 	markFlag(c, flag, writesKey, nil)
 	markFlag(c, flag, newKey, nil)
 }
 
-// WritesInto marks a flag of c that names a folder in which files of the given names are written.
+// WritesInto marks a flag of c that names a folder, in which the command writes files with the given
+// names.
 func WritesInto(c *cobra.Command, flag string, names ...string) {
 	markFlag(c, flag, writesKey, names)
 	addForce(c)
 }
 
-// WritesResult is Writes for the result of the job that --job names: who asks for it again has it
-// already. What it replaces is then for the job to look at.
+// WritesResult is Writes for the result of the job that --job names. The same job may be asked for its
+// result twice, so the job itself decides what the file may replace.
 func WritesResult(c *cobra.Command, flag string) {
 	Writes(c, flag)
 	markFlag(c, flag, resultKey, nil)
 }
 
-// Keeps marks a flag of c that names a database, which has the given table, to read and to write.
+// Keeps marks a flag of c that names a database to read and write, which has the given table.
 func Keeps(c *cobra.Command, flag, table string) { markFlag(c, flag, keepsKey, []string{table}) }
 
-// KeepsFolder marks a flag of c that names a folder which is the program's own: it holds nothing
-// but files and folders whose whole names the regular expression matches.
+// KeepsFolder marks a flag of c that names a folder which belongs to the program: every name in it
+// must match the regular expression.
 func KeepsFolder(c *cobra.Command, flag, names string) {
 	markFlag(c, flag, keepsKey, []string{""})
 	markFlag(c, flag, holdsKey, []string{names})
@@ -108,10 +109,10 @@ func addForce(c *cobra.Command) {
 	}
 }
 
-// FileUse is the use that a command makes of a flag's file.
+// FileUse is how a command uses the file of a flag.
 type FileUse struct{ Reads, Writes, Keeps bool }
 
-// UseOf is the mark of a flag.
+// UseOf returns how the file of a flag is used.
 func UseOf(f *pflag.Flag) FileUse {
 	has := func(key string) bool { return f.Annotations[key] != nil }
 	return FileUse{Reads: has(readsKey), Writes: has(writesKey), Keeps: has(keepsKey)}
@@ -120,18 +121,18 @@ func UseOf(f *pflag.Flag) FileUse {
 // input is a file that a command reads or keeps.
 type input struct {
 	path     string
-	database bool     // or is one as soon as the command runs
+	database bool     // is a database, or becomes one when the command runs
 	only     []string // of a folder, the names of files in it that are read; empty for all
 }
 
-// guard is the inputs of a command, which no output may be.
+// guard holds the inputs of a command, which an output must not replace.
 type guard struct {
 	op     string
 	inputs []input
 	force  bool
 }
 
-// guardOutputs refuses outputs of c that are its inputs, and outputs that would be missed.
+// guardOutputs refuses outputs of c that are inputs of c, and outputs that replace files of value.
 func (a *App) guardOutputs(c *cobra.Command, args []string) error {
 	g := &guard{op: c.Name()}
 	if f := c.Flags().Lookup(forceFlag); f != nil {
@@ -195,7 +196,7 @@ func (a *App) guardOutputs(c *cobra.Command, args []string) error {
 	return failed
 }
 
-// filesOf are the paths that a flag names.
+// filesOf returns the paths that a flag names.
 func filesOf(f *pflag.Flag) (paths []string) {
 	paths = []string{f.Value.String()}
 	if list, ok := f.Value.(pflag.SliceValue); ok {
@@ -204,7 +205,7 @@ func filesOf(f *pflag.Flag) (paths []string) {
 	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return p == "" })
 }
 
-// filesIn are the files of a folder, or the file itself if there are no names.
+// filesIn returns the files with these names in a folder, or the path itself if no names are given.
 func filesIn(path string, names []string) (files []string) {
 	if len(names) == 0 {
 		return []string{path}
@@ -215,8 +216,7 @@ func filesIn(path string, names []string) (files []string) {
 	return files
 }
 
-// check refuses an output. A model that was paid for is passed over if the job looks at it
-// later.
+// check refuses an output. It accepts a paid model if the job checks it later.
 func (g *guard) check(flag, out string, later bool) error {
 	for _, in := range g.inputs {
 		names := []string{in.path}
@@ -242,7 +242,7 @@ func (g *guard) check(flag, out string, later bool) error {
 	return nil
 }
 
-// samePath holds for two names of one file, there or not.
+// samePath reports whether two names denote the same file, which need not exist.
 func samePath(a, b string) bool {
 	if x, err := os.Stat(a); err == nil {
 		if y, err := os.Stat(b); err == nil {
@@ -253,7 +253,7 @@ func samePath(a, b string) bool {
 	return strings.EqualFold(resolve(a), resolve(b))
 }
 
-// liesIn holds for a path below a folder, in one of its files if they are known by name.
+// liesIn reports whether a path is below a folder, and is one of its known files if it has a list.
 func liesIn(path string, in input) bool {
 	path = strings.ToLower(resolve(path))
 	if len(in.only) > 0 && !slices.Contains(in.only, filepath.Base(path)) {
@@ -263,7 +263,7 @@ func liesIn(path string, in input) bool {
 	return strings.HasPrefix(path, below)
 }
 
-// resolve is the path without links, as far as there is a file or a folder.
+// resolve returns the path without links, as far as it exists.
 func resolve(path string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -281,7 +281,7 @@ func resolve(path string) string {
 	}
 }
 
-// Tables that tell the databases of this program, for Keeps.
+// Tables by which the databases of this program are recognized, for Keeps.
 const (
 	LedgerTable     = "discreet_head"
 	AggregatorTable = "discreet_tasks"
@@ -289,10 +289,11 @@ const (
 	BookTable       = "discreet_book"
 )
 
-// systemNames are those in a folder that are no one's: hidden ones, and what file systems put there.
+// systemNames matches names that a folder of ours may also contain: hidden ones, and those that file
+// systems create.
 const systemNames = `\..*|lost\+found`
 
-// checkFolder refuses to keep something in a folder that holds anything else.
+// checkFolder refuses a folder of the program that contains anything else.
 func checkFolder(op, flag, path, names string) error {
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -308,45 +309,46 @@ func checkFolder(op, flag, path, names string) error {
 	return nil
 }
 
-// maxHead is the number of bytes of a database that are searched for the names of its tables: they are made first.
+// maxHead is the number of bytes of a database that are searched for table names. Tables are created
+// first, so their names are near the beginning.
 const maxHead = 1 << 20
 
-// checkDatabase refuses to keep something in another program's database or another kind of this
-// one's. A log beside it may hold tables that are not in the file yet.
+// checkDatabase refuses a database of another program, or of another kind. A database without
+// tables is accepted: a process that was killed, or one that is creating it now, leaves such a file.
+// A log next to the file may hold tables that the file does not have yet. The log is looked for
+// first, because it is deleted once the file holds them.
 func checkDatabase(op, flag, path, table string) error {
 	if atomicfile.KindOf(path) != atomicfile.Database {
 		return nil
 	}
+	_, noLog := os.Stat(path + "-wal")
 	f, err := os.Open(path)
 	if err != nil {
 		return nil // opening it says why
 	}
 	defer f.Close()
 	head, err := io.ReadAll(io.LimitReader(f, maxHead))
-	if err != nil || bytes.Contains(head, []byte("CREATE TABLE "+table)) {
+	holds := func(what string) bool { return bytes.Contains(head, []byte("CREATE "+what)) }
+	if err != nil || holds("TABLE "+table) {
 		return nil
 	}
-	_, noLog := os.Stat(path + "-wal")
+	foreign := noLog != nil && holds("")
 	for _, other := range []string{LedgerTable, AggregatorTable, HelperTable, BookTable} {
-		if bytes.Contains(head, []byte("CREATE TABLE "+other)) {
-			noLog = os.ErrExist
-		}
+		foreign = foreign || holds("TABLE "+other)
 	}
-	if noLog != nil {
+	if foreign {
 		return Refuse(op, flag, fmt.Sprintf("must be a database with the table %s, or not exist", table), path)
 	}
 	return nil
 }
 
-// WriteFile lets f write the file at path, which holds what it held before, or nothing, until all
-// of it has been written. It is for its user alone. What the command reads is not replaced,
-// whatever has become of the names since it began.
+// WriteFile lets f write the file at path atomically, readable by the user alone. It does not replace
+// an input of the command, even if names have changed since the command began.
 func (a *App) WriteFile(path string, f func(io.Writer) error) error {
 	return a.writeFile(path, atomicfile.Private, f)
 }
 
-// WritePublicFile is WriteFile for what derives from no row: others may read it as
-// the umask says.
+// WritePublicFile is WriteFile for output that depends on no row; its permissions follow the umask.
 func (a *App) WritePublicFile(path string, f func(io.Writer) error) error {
 	return a.writeFile(path, atomicfile.Public, f)
 }
@@ -358,5 +360,5 @@ func (a *App) writeFile(path string, mode os.FileMode, f func(io.Writer) error) 
 	return atomicfile.Write(path, mode, f)
 }
 
-// Force tells whether --force was given.
+// Force reports whether --force was given.
 func (a *App) Force() bool { return a.outputs.force }

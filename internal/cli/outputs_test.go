@@ -41,8 +41,9 @@ func TestOutputsThatWouldBeMissed(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{
 		"t.csv": "a,b\n1,2\n", "s.yaml": "name: t\nunit: x\ncolumns:\n", "s.json": `{"unit": "x", "columns": [{"unit": 1}]}`,
-		"l.db":      "SQLite format 3\x00CREATE TABLE discreet_head",
-		"store.db":  "SQLite format 3\x00CREATE TABLE discreet_tasks",
+		"l.db":     "SQLite format 3\x00CREATE TABLE discreet_head",
+		"store.db": "SQLite format 3\x00CREATE TABLE discreet_tasks",
+		"begun.db": "SQLite format 3\x00", "notes.db": "SQLite format 3\x00CREATE VIRTUAL TABLE notes",
 		"paid.json": "{\n  \"discreet_model\": 1, \"body\": {\"privacy\": {\"counted\": true}}}",
 		"free.json": "{\n  \"discreet_model\": 1, \"body\": {\"privacy\": {\"counted\": false}}}",
 		"cut.json":  "{\n  \"discreet_model\": 1, \"body\": {\"pri",
@@ -72,6 +73,7 @@ func TestOutputsThatWouldBeMissed(t *testing.T) {
 		{"--in sqlite:l.db?table=t --out l.db-journal", false}, {"--in sqlite:n.db?table=t --out n.db", false},
 		{"--out new --result ./new", false}, {"--result paid.json", false}, {"--result paid.json --job j", true},
 		{"--result s.yaml --job j", false}, {"--keep l.db --out new", true}, {"--keep store.db --out new", false},
+		{"--keep begun.db --out new", true}, {"--keep notes.db --out new", false},
 		{"--keep postgres://me@host/l --out new", true}, {"--out -", true},
 	} {
 		began := false

@@ -7,9 +7,8 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
-// ShowBusy shows that something is being done to rows, on a terminal only, until done is called.
-// How much of it is done, or is to be done, would tell how many rows there are and how long their
-// cells are.
+// ShowBusy shows on a terminal that rows are being processed, until done is called. It shows no share
+// of the work, because that would reveal the number of rows and the length of their cells.
 func (a *App) ShowBusy(what string) (done func()) {
 	f, ok := findTerminal(a.Stderr)
 	if !ok {
@@ -23,14 +22,14 @@ func (a *App) ShowBusy(what string) (done func()) {
 	}
 }
 
-// ShowRuns shows how many runs of how many are done, on a terminal only.
+// ShowRuns shows on a terminal how many of the runs are done.
 func (a *App) ShowRuns(what string) (report func(done, total int), done func()) {
 	wide, done := a.ShowProgress(what, decor.CountersNoUnit("%d of %d"))
 	return func(n, of int) { wide(int64(n), int64(of)) }, done
 }
 
-// ShowProgress shows a bar with the given counters and the time left, as long as all before, on a
-// terminal only.
+// ShowProgress shows on a terminal a bar with the given counters and the time left, which it estimates
+// from the time so far.
 func (a *App) ShowProgress(what string, counters decor.Decorator) (report func(done, total int64), done func()) {
 	f, ok := findTerminal(a.Stderr)
 	if !ok {

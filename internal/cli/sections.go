@@ -10,14 +10,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Section is a part of the list of flags in a command's help.
+// Section is a group of flags in a command's help.
 type Section struct {
 	Title string
 	Flags *pflag.FlagSet
 }
 
-// Keys of annotations: the titles of a command's sections in order, and what a flag
-// is called in one of them.
+// Keys of annotations: the titles of a command's sections in order, and the description of a flag in a
+// section.
 const (
 	sectionsKey = "sections"
 	sectionKey  = "section "
@@ -37,15 +37,15 @@ func init() {
 	})
 }
 
-// AddSection lists flags of c under a title of their own, after the sections there
-// are; a flag may stand in several.
+// AddSection lists flags of c under a title, after the existing sections. A flag may be in several
+// sections.
 func AddSection(c *cobra.Command, title string, flags ...string) {
 	for _, name := range flags {
 		AddToSection(c, title, name, c.Flags().Lookup(name).Usage)
 	}
 }
 
-// AddToSection is AddSection for one flag, which is described by usage there.
+// AddToSection is AddSection for one flag, with its own description in this section.
 func AddToSection(c *cobra.Command, title, flag, usage string) {
 	if c.Annotations == nil {
 		c.Annotations = map[string]string{}
@@ -61,8 +61,8 @@ func AddToSection(c *cobra.Command, title, flag, usage string) {
 	f.Annotations[sectionKey+title] = []string{usage}
 }
 
-// FlagSections are the sections of a command's help, that of the flags which are in
-// no other first.
+// FlagSections returns the sections of a command's help. The first one has the flags that are in no
+// other.
 func FlagSections(c *cobra.Command) (sections []Section) {
 	rest := pflag.NewFlagSet(c.Name(), pflag.ContinueOnError)
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {

@@ -12,13 +12,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/plot"
 )
 
-// findTerminal returns what w writes to, if that is a terminal.
+// findTerminal returns the file that w writes to, if it is a terminal.
 func findTerminal(w io.Writer) (*os.File, bool) {
 	f, ok := w.(*os.File)
 	return f, ok && cwriter.IsTerminal(int(f.Fd()))
 }
 
-// Columns is the width to draw in: as the terminal, or 80 if there is none.
+// Columns returns the width of the terminal, or 80 if there is none.
 func (a *App) Columns() int {
 	if f, ok := findTerminal(a.Stdout); ok {
 		if width, _, err := cwriter.GetSize(int(f.Fd())); err == nil && width > 0 {
@@ -28,8 +28,7 @@ func (a *App) Columns() int {
 	return 80
 }
 
-// Glyphs are the characters to draw with: plain ASCII if the locale is declared and is
-// not UTF-8.
+// Glyphs returns the characters to draw with: plain ASCII if the locale is set and is not UTF-8.
 func (a *App) Glyphs() plot.Glyphs {
 	for _, key := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if locale := strings.ToLower(a.Getenv(key)); locale != "" {

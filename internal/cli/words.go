@@ -2,7 +2,7 @@
 
 package cli
 
-// Words returns names as plain strings, for completion.
+// Words converts names to plain strings, for completion.
 func Words[T ~string](names []T) []string {
 	out := make([]string, len(names))
 	for i, n := range names {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// NewWorker is the command that executors of a cluster run for --engine spark; no one types
+// NewWorker returns the command that executors of a cluster run for --engine spark; users do not type
 // it. serve answers messages from in on out until in ends.
 func NewWorker(serve func(ctx context.Context, in io.Reader, out io.Writer) error, in io.Reader,
 	out io.Writer) *cobra.Command {

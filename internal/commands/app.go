@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package commands is what the programs' commands share: the flags that name a learner and its
-// price, a table, and the budget to charge, and the commands about learners themselves.
+// Package commands contains the commands and flags that the programs share: the flags for a learner
+// and its price, a table and the budget to charge, and the commands about learners.
 package commands
 
 import (
@@ -15,20 +15,20 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// App adds the shared commands to what every command knows.
+// App adds the shared commands to the environment of a command.
 type App struct{ *cli.App }
 
-// Clock is what services and deadlines go by. Tests put another one in its place.
+// Clock is the time that services and deadlines use. Tests replace it.
 var Clock = time.Now
 
-// Group is commands that a program lists together.
+// Group is a set of commands that a program lists together.
 type Group struct {
 	Title    string
 	Commands []*cobra.Command
 }
 
-// NewRoot makes root the command without a name of a program, with its groups and what every
-// program has. more are commands that stand in no group.
+// NewRoot completes the root command of a program with its groups and the commands that every program
+// has. more are commands outside the groups.
 func (a *App) NewRoot(root *cobra.Command, groups []Group, more ...*cobra.Command) *cobra.Command {
 	for i, g := range groups {
 		id := strconv.Itoa(i)
@@ -45,7 +45,7 @@ func (a *App) NewRoot(root *cobra.Command, groups []Group, more ...*cobra.Comman
 	return root
 }
 
-// NameProgram makes root refuse commands that another program has, and name it.
+// NameProgram makes root refuse the commands named, and point to the program that has them.
 func NameProgram(root *cobra.Command, program string, names ...string) {
 	for _, name := range names {
 		root.AddCommand(&cobra.Command{

@@ -18,7 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// attackFlags is the flags of the command.
+// attackFlags holds the flags of the command.
 type attackFlags struct {
 	*App
 	choice  *choice
@@ -132,7 +132,7 @@ func (t *attackFlags) runAttack(ctx context.Context) error {
 	return finding.WriteAttack(t.Stdout, req.Name, tab.Rows, r)
 }
 
-// checkFlags reads the flags: what to train, and the claim to compare with.
+// checkFlags returns what to train, and the claim to compare with.
 func (t *attackFlags) checkFlags() (req *train.Request, claim dp.Price, err error) {
 	bad := func(param, want string, got any) (*train.Request, dp.Price, error) {
 		return nil, claim, cli.Refuse("attack", param, want, got)

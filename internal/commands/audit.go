@@ -26,7 +26,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// auditFlags is the flags of the command.
+// auditFlags holds the flags of the command.
 type auditFlags struct {
 	*App
 	choice     *choice
@@ -161,7 +161,7 @@ func (t *auditFlags) runAudit(ctx context.Context) error {
 	return finding.WriteAudit(t.Stdout, r)
 }
 
-// checkFlags reads the flags that every kind of subject has.
+// checkFlags checks the flags that all subjects of an audit share.
 func (t *auditFlags) checkFlags() (dp.Epsilon, error) {
 	bad := func(param, want string, got any) (dp.Epsilon, error) {
 		return 0, &dp.ParamError{Op: "audit", Param: param, Want: want, Got: got}
@@ -203,7 +203,7 @@ func (t *auditFlags) checkFlags() (dp.Epsilon, error) {
 	return eps, nil
 }
 
-// evaluationSubject is the evaluation of the model that --model names, at the claim.
+// evaluationSubject returns the evaluation of the model that --model names, at the claimed ε.
 func (t *auditFlags) evaluationSubject(eps dp.Epsilon, src rng.Source) (sub audit.Subject, err error) {
 	m, err := model.Load(t.model)
 	if err != nil {
@@ -224,7 +224,7 @@ func (t *auditFlags) evaluationSubject(eps dp.Epsilon, src rng.Source) (sub audi
 	return sub, AsRefusal(err)
 }
 
-// makeSubject makes the subject that --learner names.
+// makeSubject returns the subject that --learner names.
 func (t *auditFlags) makeSubject(ctx context.Context, src rng.Source) (sub audit.Subject, err error) {
 	s, err := schema.Load(t.schema)
 	if err != nil {

@@ -8,16 +8,16 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli"
 )
 
-// Counting is the title of these flags.
+// Counting is the title of the flags of Charging.
 const Counting = "Counting what is spent"
 
-// Charging is the flags that name the budget to charge.
+// Charging holds the flags that name the budget to charge.
 type Charging struct {
 	Ledger         LedgerFlag
 	Dataset, JobID string
 }
 
-// AddFlags adds the flags; dataset and job say what they are.
+// AddFlags adds the flags; dataset and job are their descriptions.
 func (f *Charging) AddFlags(c *cobra.Command, dataset, job string) {
 	f.Ledger.AddFlag(c)
 	c.Flags().StringVar(&f.Dataset, "dataset", "", dataset)
@@ -25,8 +25,7 @@ func (f *Charging) AddFlags(c *cobra.Command, dataset, job string) {
 	cli.AddSection(c, Counting, "ledger", "dataset", "job", "anchors")
 }
 
-// RequireTogether refuses a ledger without a data set, and flags that mean nothing without
-// a ledger.
+// RequireTogether refuses a ledger without a data set, and flags that require a ledger without one.
 func (f *Charging) RequireTogether(c *cobra.Command, flags ...string) error {
 	bad := func(param, other string) error {
 		return cli.Refuse(c.Name(), param, "must be given together with --"+other, nil)

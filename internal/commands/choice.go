@@ -16,17 +16,17 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// choice is a learner, its options and its price as flags: what to train, shared
-// by the commands that do.
+// choice holds the flags that select a learner, its options and its price. Commands that train share
+// them.
 type choice struct {
 	name  string
 	price train.PriceText
 	given map[string]*option
-	named []string // options as NAME=VALUE, which can be no other flag
+	named []string // options as NAME=VALUE
 }
 
-// option is a learner's option as it was typed: which learner it goes to, and so
-// what it may be, is known only once all flags have been read.
+// option is a learner's option as it was typed. It is checked once all flags have been read, because
+// only then is its learner known.
 type option struct {
 	text, kind string
 	set        bool
@@ -67,8 +67,7 @@ func addChoice(c *cobra.Command) *choice {
 	return ch
 }
 
-// nameLaboratory adds to the refusal of an option that only learners of the laboratory have who
-// has them.
+// nameLaboratory names the program that has an option, if only learners of the laboratory have it.
 func nameLaboratory(c *cobra.Command, err error) error {
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok || !slices.Contains(train.LaboratoryOptions, unknown.GetSpecifiedName()) {
@@ -78,13 +77,13 @@ func nameLaboratory(c *cobra.Command, err error) error {
 		Hint: train.LaboratoryHint}
 }
 
-// makeRequest checks the flags on their own, before any file is opened.
+// makeRequest checks the flags by themselves, before any file is opened.
 func (ch *choice) makeRequest(op string) (*train.Request, error) {
 	req, err := ch.collectFlags().Request(op)
 	return req, AsUsageError(err)
 }
 
-// collectFlags is the choice as it was typed.
+// collectFlags returns the choice as it was typed.
 func (ch *choice) collectFlags() train.Choice {
 	asked := train.Choice{Learner: ch.name, Options: map[string]string{}, Price: ch.price}
 	for name, o := range ch.given {
@@ -99,7 +98,7 @@ func (ch *choice) collectFlags() train.Choice {
 	return asked
 }
 
-// CompleteFlag offers words to the shell for a flag.
+// CompleteFlag sets the words that the shell offers for a flag.
 func CompleteFlag(c *cobra.Command, flag string, words ...string) {
 	if err := c.RegisterFlagCompletionFunc(flag,
 		cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {

@@ -23,7 +23,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// compareFlags is the flags of the command.
+// compareFlags holds the flags of the command.
 type compareFlags struct {
 	*App
 	data       []string
@@ -124,7 +124,7 @@ func (l *compareFlags) runCompare(ctx context.Context) error {
 	return r.WriteText(l.Stdout, l.Columns(), l.Glyphs())
 }
 
-// readOptions checks the flags on their own, before any file is opened.
+// readOptions checks the flags by themselves, before any file is opened.
 func (l *compareFlags) readOptions() (*heldout.Options, error) {
 	if !l.notPrivate {
 		return nil, &dp.ParamError{Op: "compare", Param: "not-private", Want: "is required: held-out scores are exact " +
@@ -160,7 +160,7 @@ func (l *compareFlags) readOptions() (*heldout.Options, error) {
 	return o, nil
 }
 
-// comparisonFiles are what saveResult writes.
+// comparisonFiles are the files that saveResult writes.
 var comparisonFiles = []string{"accuracy.svg", "accuracy.png", "auc.svg", "auc.png", "comparison.json"}
 
 // saveResult writes charts and numbers to the folder.
@@ -188,7 +188,7 @@ func (l *compareFlags) saveResult(r *heldout.Result) error {
 	return write("comparison.json", func(w io.Writer) error { return cli.WriteJSON(w, r.Numbers()) })
 }
 
-// parseContestant is a configured learner that takes part in a comparison.
+// parseContestant parses a learner with its options that takes part in a comparison.
 func parseContestant(spec string) (heldout.Learner, error) {
 	l, name, err := train.ParseLearner("compare", "learners", spec)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// LedgerFlag names a ledger, and where anchors are kept.
+// LedgerFlag holds the flags that name a ledger and the folder of its anchors.
 type LedgerFlag struct {
 	Address string // "" if none is named
 	anchors AnchorsFlag
@@ -28,7 +28,7 @@ func (f *LedgerFlag) AddFlag(c *cobra.Command) {
 	f.anchors.AddFlag(c)
 }
 
-// AnchorsFlag is the folder of anchors.
+// AnchorsFlag holds the flag that names the folder of anchors.
 type AnchorsFlag struct{ dir string }
 
 func (f *AnchorsFlag) AddFlag(c *cobra.Command) {
@@ -37,7 +37,7 @@ func (f *AnchorsFlag) AddFlag(c *cobra.Command) {
 	cli.KeepsFolder(c, "anchors", anchor.FolderNames)
 }
 
-// Folder is where anchors are kept.
+// Folder returns the folder of anchors.
 func (f *AnchorsFlag) Folder() (anchor.Folder, error) {
 	if f.dir != "" {
 		return anchor.Folder(f.dir), nil
@@ -45,10 +45,10 @@ func (f *AnchorsFlag) Folder() (anchor.Folder, error) {
 	return anchor.Default()
 }
 
-// Anchors is where anchors are kept.
+// Anchors returns the folder of anchors.
 func (f *LedgerFlag) Anchors() (anchor.Folder, error) { return f.anchors.Folder() }
 
-// Open opens a ledger and holds it against its anchor.
+// Open opens a ledger and checks it against its anchor.
 func (f *LedgerFlag) Open(ctx context.Context,
 	open func(context.Context, string) (*ledger.Ledger, error)) (*ledger.Ledger, error) {
 	folder, err := f.anchors.Folder()
@@ -65,7 +65,7 @@ func (f *LedgerFlag) Open(ctx context.Context,
 	return l, nil
 }
 
-// UseLedger opens the ledger that is there, lets f use it and closes it.
+// UseLedger opens an existing ledger, calls use with it and closes it.
 func (f *LedgerFlag) UseLedger(ctx context.Context, use func(*ledger.Ledger) error) error {
 	l, err := f.Open(ctx, ledger.Open)
 	if err != nil {
@@ -74,7 +74,7 @@ func (f *LedgerFlag) UseLedger(ctx context.Context, use func(*ledger.Ledger) err
 	return errors.Join(use(l), l.Close())
 }
 
-// WithJob gives j the ledger while use runs; where j is nil there is none.
+// WithJob gives j the ledger while use runs. If j is nil, no ledger is opened.
 func (f *LedgerFlag) WithJob(ctx context.Context, j *train.Job, use func() error) error {
 	if j == nil {
 		return use()
@@ -82,8 +82,8 @@ func (f *LedgerFlag) WithJob(ctx context.Context, j *train.Job, use func() error
 	return f.UseLedger(ctx, func(l *ledger.Ledger) error { j.Ledger = l; return use() })
 }
 
-// AsUsageError turns a refusal of what was asked for into a fault of the command line, and
-// a price that the schema does not allow into one of the budget.
+// AsUsageError turns a refused parameter into a fault of the command line, and a price above the
+// schema's limit into a budget error.
 func AsUsageError(err error) error {
 	if e, ok := errors.AsType[*train.ExcessError](err); ok {
 		if !e.Final {

@@ -13,7 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// plan is the flags of the command.
+// plan holds the flags of the command.
 type plan struct {
 	*App
 	choice  *choice
@@ -124,7 +124,8 @@ func (p *plan) runPlan(c *cobra.Command) error {
 	return q.WriteText(p.Stdout)
 }
 
-// countUnits is the number of what the guarantee counts: persons if the schema declares them, else rows.
+// countUnits returns the number of units of privacy: persons if the schema declares them, otherwise
+// rows.
 func (p *plan) countUnits(s *schema.Schema) (int, error) {
 	switch {
 	case s.Person == nil && p.persons > 0:
@@ -140,7 +141,7 @@ func (p *plan) countUnits(s *schema.Schema) (int, error) {
 	return p.rows, nil
 }
 
-// findRemainder is nil if no ledger is named.
+// findRemainder returns what is left in the ledger, nil if none is named.
 func (p *plan) findRemainder(c *cobra.Command, s *schema.Schema, price dp.Price) (left *train.Remainder, err error) {
 	switch {
 	case (p.ledger.Address == "") != (p.dataset == ""):

@@ -10,8 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// samples are the flags that ask how many rows it takes to learn a linear
-// classifier, which separates the labels with a margin when it is found.
+// samples holds the flags of the question how many rows are needed to learn a linear classifier whose
+// classes are separated by a margin.
 type samples struct {
 	margin float64 // γ, in (0, 1]
 	err    float64 // α, in (0, 1)
@@ -25,7 +25,7 @@ func (f *samples) addFlags(c *cobra.Command) {
 	cli.AddSection(c, "Sample sizes of linear classifiers", "margin", "error", "dim")
 }
 
-// sampleSizes is nil if none of the flags is given.
+// sampleSizes returns nil if none of the flags is given.
 func (f *samples) sampleSizes(c *cobra.Command, pr train.Price) (*train.SampleSizes, error) {
 	var given, missing []string
 	for _, name := range []string{"margin", "error", "dim"} {

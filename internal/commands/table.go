@@ -10,7 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// TableWords say what --data may be.
+// TableWords describes the values of --data.
 const TableWords = "a `file` of the table: CSV (also gzip, named .gz) or Parquet, a folder of Parquet files, or " +
 	"an address (docs/scale.md)"
 
@@ -20,7 +20,7 @@ func (a *App) ReadTable(ctx context.Context, s *schema.Schema, paths []string) (
 	return dataset.Read(ctx, s, dataset.Options{Stdin: a.Stdin}, paths...)
 }
 
-// LoadSchema reads a schema file, and returns its text too.
+// LoadSchema reads a schema file, and returns the schema and its text.
 func LoadSchema(path string) (*schema.Schema, []byte, error) {
 	s, err := schema.Load(path)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// trainFlags is the flags of the command.
+// trainFlags holds the flags of the command.
 type trainFlags struct {
 	*App
 	choice  *choice
@@ -32,7 +32,7 @@ type trainFlags struct {
 	memory  string
 	master  string
 	submit  string
-	party   bool // all that the table holds is to be protected, whatever is trained
+	party   bool // everything in the table is to be protected
 	Charging
 }
 
@@ -91,7 +91,7 @@ on the same table still add up, and each model records that it was not counted.`
 	return c
 }
 
-// addFlags adds the flags that say from what, to where and on whose account.
+// addFlags adds the flags for the input, the output and the account.
 func (t *trainFlags) addFlags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&t.data, "data", nil,
 		TableWords+"; - is standard input; may be repeated")
@@ -121,7 +121,7 @@ func (t *trainFlags) addFlags(c *cobra.Command) {
 	cli.Require(c, "data", "schema", "model")
 }
 
-// AddClusterFlags adds the flags that say which cluster of Spark.
+// AddClusterFlags adds the flags that select a Spark cluster.
 func AddClusterFlags(c *cobra.Command, master, submit *string) {
 	c.Flags().StringVar(master, "master", "",
 		"with --engine spark, the cluster's `address`, such as spark://host:7077 or yarn")
@@ -137,7 +137,7 @@ func (t *trainFlags) runTrain(c *cobra.Command) error {
 	return t.trainRequest(c, req)
 }
 
-// trainRequest trains what req asks for, whichever command asked.
+// trainRequest trains what req asks for. Several commands use it.
 func (t *trainFlags) trainRequest(c *cobra.Command, req *train.Request) error {
 	if err := t.RequireTogether(c, "dataset", "job", "cohorts", "key", "request"); err != nil {
 		return err

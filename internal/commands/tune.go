@@ -13,7 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/tune"
 )
 
-// tuneFlags is the flags of the command: those of train, with candidates in place
+// tuneFlags holds the flags of the command: those of train, with candidates in place
 // of a learner.
 type tuneFlags struct {
 	trainFlags
@@ -91,7 +91,7 @@ func (t *tuneFlags) runTune(c *cobra.Command) error {
 	return t.trainRequest(c, req)
 }
 
-// readCandidates are the candidates as they were typed, or as the file has them.
+// readCandidates returns the candidates from the command line or from the file.
 func (t *tuneFlags) readCandidates() (specs []string, err error) {
 	if t.candidates == "" {
 		return t.learners, nil

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// release is the version that make release builds; "" elsewhere.
+// release is the version, set by make release; otherwise "".
 var release string
 
 func (a *App) newVersionCommand(program string) *cobra.Command {
@@ -28,7 +28,7 @@ the commit that it was built from.`,
 	}
 }
 
-// DescribeBuild describes a program by what the compiler stored in it.
+// DescribeBuild describes a program by the information that the compiler stored in it.
 func DescribeBuild(program string) string {
 	commit := ""
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -44,7 +44,8 @@ func DescribeBuild(program string) string {
 	return fmt.Sprintf("%s %s%s, %s, %s/%s", program, BuildVersion(), commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// BuildVersion is the version of the program: that of a release, or else what the compiler stored.
+// BuildVersion returns the version of the program: that of a release, or else the one that the
+// compiler stored.
 func BuildVersion() string {
 	if release != "" {
 		return release

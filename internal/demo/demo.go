@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package demo shows on a table what privacy costs: the default learner and BRC at
-// one ε between a model without the private columns and one without privacy.
+// Package demo shows the cost of privacy on a table. It compares the default learner and BRC at one ε
+// with a model without the private columns and a model without privacy.
 package demo
 
 import (
@@ -19,12 +19,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// Epsilon is what the private models of the demonstration cost.
+// Epsilon is the price of each private model in the demo.
 const Epsilon = "1"
 
-// Result is what the models are worth on rows they were not trained on.
+// Result holds the quality of the models on held-out rows.
 type Result struct {
-	Rows   int // trained on
+	Rows   int // training rows
 	Model  *model.Model
 	trials []trial
 }
@@ -45,8 +45,8 @@ type trial struct {
 	auc           float64
 }
 
-// Run trains the models on one table and judges them on another. progress is told
-// how many are done.
+// Run trains the models on one table and evaluates them on another. progress receives the number of
+// finished models.
 func Run(ctx context.Context, learn, judge *dataset.Table, progress func(done, total int)) (*Result, error) {
 	private := train.PriceText{Epsilon: Epsilon}
 	r := &Result{Rows: learn.Rows, trials: []trial{
@@ -111,7 +111,7 @@ func (t *trial) trainAndJudge(ctx context.Context, learn, judge *dataset.Table) 
 	return m, nil
 }
 
-// WriteText writes what was found in plain words.
+// WriteText writes the results in plain words.
 func (r *Result) WriteText(out io.Writer) error {
 	var b strings.Builder
 	b.WriteString("How well does a model tell the two labels apart? AUC on people it was not\n" +

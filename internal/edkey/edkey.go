@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package edkey refuses Ed25519 public keys that stand for no one.
+// Package edkey refuses Ed25519 public keys that do not identify a signer.
 package edkey
 
 import (
@@ -10,17 +10,17 @@ import (
 	"slices"
 )
 
-// What Check refuses.
+// The reasons of Check.
 var (
 	ErrLength    = errors.New("a public key has 32 bytes")
 	ErrCanonical = errors.New("the public key is not in canonical form: two names for one owner")
 	ErrOrder     = errors.New("the public key is of small order: anyone can sign for it")
 )
 
-// prime is 2^255 - 19, lowest byte first.
+// prime is 2^255 - 19, little-endian.
 var prime = append(append([]byte{0xed}, slices.Repeat([]byte{0xff}, 30)...), 0x7f)
 
-// small are the y-coordinates of the eight points whose order divides 8.
+// small holds the y-coordinates of the eight points whose order divides 8.
 var small = [][]byte{
 	make([]byte, 32),                       // order 4, both signs
 	append([]byte{1}, make([]byte, 31)...), // the neutral element
@@ -37,8 +37,8 @@ func unhex(s string) []byte {
 	return b
 }
 
-// Check refuses a key that is not the one encoding of its point, or whose point is of
-// small order. A key that is no point at all passes: nothing is ever signed by it.
+// Check refuses a key that is not the only encoding of its point, or whose point has a small order. A
+// key that is not a point is accepted, because it can never verify a signature.
 func Check(key []byte) error {
 	if len(key) != ed25519.PublicKeySize {
 		return ErrLength

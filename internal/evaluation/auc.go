@@ -2,13 +2,14 @@
 
 package evaluation
 
-// pairs is a quadratic form of counts, Σ S[i][j]·n[i]·n[j]/2: a sum over pairs of a positive row and
-// another.
+// pairs is a quadratic form of counts, Σ S[i][j]·n[i]·n[j]/2: a sum over all pairs of a positive row
+// and a row of another class.
 type pairs struct {
 	s [][]float64 // symmetric; 0 for cells of one class
 }
 
-// newPairs has the value of a pair by the cells of its positive row and its other row.
+// newPairs makes the form from the value of a pair, given the cells of its positive row and its other
+// row.
 func newPairs(cells int, positive func(cell int) bool, value func(i, j int) float64) *pairs {
 	p := &pairs{make([][]float64, cells)}
 	for i := range p.s {
@@ -25,7 +26,7 @@ func newPairs(cells int, positive func(cell int) bool, value func(i, j int) floa
 	return p
 }
 
-// gradient is S·n.
+// gradient returns S·n.
 func (p *pairs) gradient(n []float64) []float64 {
 	out := make([]float64, len(n))
 	for i, row := range p.s {
@@ -34,7 +35,7 @@ func (p *pairs) gradient(n []float64) []float64 {
 	return out
 }
 
-// crossed are S with each row projected: S·M, M the projection of c.
+// crossed returns S with each row projected: S·M, where M is the projection of c.
 func (p *pairs) crossed(c *counts) [][]float64 {
 	out := make([][]float64, len(p.s))
 	for i, row := range p.s {
@@ -43,7 +44,7 @@ func (p *pairs) crossed(c *counts) [][]float64 {
 	return out
 }
 
-// trace is the trace of A·B.
+// trace returns the trace of A·B.
 func trace(a, b [][]float64) (sum float64) {
 	for i, row := range a {
 		for j, x := range row {
@@ -53,7 +54,7 @@ func trace(a, b [][]float64) (sum float64) {
 	return sum
 }
 
-// pairErrors is what noise does to two forms of pairs, in terms of the form a - θ·b.
+// pairErrors holds the errors that noise causes in two forms of pairs, for the form a - θ·b.
 type pairErrors struct {
 	bias   [2]float64   // of a and of b
 	square quadratic    // of noise alone, tr(SMSM)
@@ -73,9 +74,9 @@ func newPairErrors(c *counts, a, b *pairs) pairErrors {
 	return e
 }
 
-// pairRatio asks for the form a over the form b. Noise on both rows of a pair adds to the form and to
-// its variance what e says, which is taken off again: on average over the noise the variance is right,
-// however few the rows are.
+// pairRatio asks for the form a over the form b. Noise on both rows of a pair adds the amounts in e to
+// the form and to its variance. They are subtracted again, so that on average over the noise the
+// variance is right for any number of rows.
 func (c *counts) pairRatio(a, b *pairs, e pairErrors, low, high float64) question {
 	ga, gb := a.gradient(c.n), b.gradient(c.n)
 	v := c.variance
@@ -88,11 +89,11 @@ func (c *counts) pairRatio(a, b *pairs, e pairErrors, low, high float64) questio
 	return q
 }
 
-// order is what a pair of a positive row in cell i and another row in cell j adds to the number of pairs
-// that the score orders right. Rows in one cell are ordered right by half, and beyond that as the
-// densities of both classes rise in it: with straight densities 1 + s·u and 1 + t·u, u from -1/2 to 1/2,
-// by 1/2 + (s - t)/12. The slopes are those between the neighbouring cells, so that the number of pairs
-// stays a sum over pairs of cells.
+// order is the contribution of a pair, with the positive row in cell i and the other row in cell j, to
+// the number of pairs that the score orders correctly. For two rows in one cell it is one half,
+// corrected by how the densities of both classes rise in the cell: with linear densities 1 + s·u and 1
+// + t·u, u from -1/2 to 1/2, it is 1/2 + (s - t)/12. The slopes are measured between the neighbouring
+// cells, so that the number of pairs stays a sum over pairs of cells.
 func (g *grid) order(i, j int) float64 {
 	switch {
 	case i == j:
@@ -107,7 +108,7 @@ func (g *grid) order(i, j int) float64 {
 	return -g.slope(j, i) - g.slope(i, j)
 }
 
-// slope is the part of a twelfth that the rows of the neighbour of cell k add to k's slope.
+// slope is the contribution of the rows of a neighbour of cell k to k's slope, divided by twelve.
 func (g *grid) slope(k, neighbour int) float64 {
 	if !g.smooth(k) {
 		return 0

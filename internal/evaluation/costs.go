@@ -11,10 +11,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Costs are what mistakes cost.
+// Costs are the costs of a mistake.
 type Costs struct{ FalsePositive, FalseNegative float64 }
 
-// ParseCosts reads FP:FN.
+// ParseCosts parses FP:FN.
 func ParseCosts(text string) (*Costs, error) {
 	left, right, _ := strings.Cut(text, ":")
 	fp, err := strconv.ParseFloat(left, 64)
@@ -30,7 +30,8 @@ func (c *Costs) valid() bool {
 	return c.FalsePositive > 0 && c.FalseNegative > 0 && c.FalsePositive+c.FalseNegative < math.Inf(1)
 }
 
-// Check refuses costs that are none, and costs where they choose nothing: of several classes or models.
+// Check refuses costs that are not positive numbers, and costs that choose no threshold: for several
+// classes or models.
 func (c *Costs) Check(s *schema.Schema, models int) error {
 	if !c.valid() {
 		return &dp.ParamError{Op: op, Param: "costs", Want: "must be above 0 and finite", Got: *c}

@@ -4,14 +4,15 @@ package evaluation
 
 import "math"
 
-// counts are noisy numbers of rows by cell, and what is known of their errors.
+// counts are noisy numbers of rows by cell, and what is known about their errors.
 type counts struct {
 	n        []float64
-	variance float64 // of the noise on each, before the sums below were held
+	variance float64 // of the noise on each count, before sums were fixed
 	held     [][]int // cells whose sum is public
 }
 
-// holdSums moves the counts to the nearest ones whose sums over each of held are what they should be.
+// holdSums moves the counts to the nearest ones that have the given sums over each set of cells in
+// held.
 func (c *counts) holdSums(held [][]int, sums []float64) {
 	c.held = held
 	for q, cells := range held {
@@ -25,8 +26,8 @@ func (c *counts) holdSums(held [][]int, sums []float64) {
 	}
 }
 
-// project takes from x what noise on sums that are held would add: the noise on x·n has the variance
-// c.variance times the squared length of what is left.
+// project removes from x the part that the fixed sums determine. The noise on x·n has the variance
+// c.variance times the squared length of the result.
 func (c *counts) project(x []float64) []float64 {
 	out := append([]float64(nil), x...)
 	for _, cells := range c.held {
@@ -48,10 +49,11 @@ func dot(a, b []float64) (sum float64) {
 	return sum
 }
 
-// noise is the covariance of x·n and y·n that comes from noise.
+// noise returns the covariance of x·n and y·n due to noise.
 func (c *counts) noise(x, y []float64) float64 { return c.variance * dot(c.project(x), y) }
 
-// sampling is the covariance of x·n and y·n that comes from drawing the rows, if both are near 0.
+// sampling returns the covariance of x·n and y·n due to the drawing of rows, if both have a mean near
+// 0.
 func (c *counts) sampling(x, y []float64) (sum float64) {
 	for i, n := range c.n {
 		sum += n * x[i] * y[i]
@@ -64,19 +66,19 @@ type quadratic [3]float64
 
 func (q quadratic) at(t float64) float64 { return q[0] + t*(q[1]+t*q[2]) }
 
-// spread is the quadratic form of a covariance at a - θ·b.
+// spread returns the quadratic form of a covariance at a - θ·b.
 func spread(cov func(x, y []float64) float64, a, b []float64) quadratic {
 	return quadratic{cov(a, a), -2 * cov(a, b), cov(b, b)}
 }
 
-// question asks for θ from two noisy numbers of which the first is θ times the second in truth:
-// first - θ·second has the variance noise(θ) + sampling(θ) + width².
+// question asks for θ, given two noisy numbers whose true values satisfy first = θ·second. The
+// variance of first - θ·second is noise(θ) + sampling(θ) + width².
 type question struct {
 	first, second   float64
 	noise, sampling quadratic
-	width           float64 // of first, from the width of cells, as a standard deviation
+	width           float64 // standard deviation of first due to the width of cells
 	share           bool    // first counts some of second's rows
-	low, high       float64 // of θ, in any case
+	low, high       float64 // bounds of θ
 }
 
 // ratio asks for a·n / b·n.
@@ -85,14 +87,15 @@ func (c *counts) ratio(a, b []float64, low, high float64) question {
 		sampling: spread(c.sampling, a, b), low: low, high: high}
 }
 
-// shareOf asks which share of the rows in b those in a are. All numbers are 0 or 1, a's where b's are.
+// shareOf asks for the share of the rows in b that are also in a. All numbers are 0 or 1, and a is 1
+// only if b is.
 func (c *counts) shareOf(a, b []float64) question {
 	q := c.ratio(a, b, 0, 1)
 	q.share = true
 	return q
 }
 
-// variance is that of first - θ·second.
+// variance returns the variance of first - θ·second.
 func (q *question) variance(t float64) float64 {
 	sampled := max(0, q.sampling.at(t))
 	if q.share { // as if θ were true, so that a share of 0 or 1 is not taken for sure
@@ -101,15 +104,15 @@ func (q *question) variance(t float64) float64 {
 	return max(0, q.noise.at(t)) + sampled + q.width*q.width
 }
 
-// Estimate is a number and the interval that holds the true one. The interval is [Low, High] even
-// if there is no Value: nothing is known then.
+// Estimate is a number and the interval that contains the true one. If there is no Value, nothing is
+// known, and the interval is all of [Low, High].
 type Estimate struct {
 	Value, Low, High float64
 	Known            bool // there is a value
 }
 
-// estimate is θ, and every θ that is at most critical standard deviations from the counts (Fieller
-// 1954), from the lowest to the highest.
+// estimate returns θ, with the interval of every θ that is at most critical standard deviations from
+// the counts (Fieller 1954).
 func (q *question) estimate(critical float64) Estimate {
 	e := Estimate{Low: q.low, High: q.high}
 	if q.second > 0 {
@@ -142,7 +145,7 @@ func (q *question) estimate(critical float64) Estimate {
 	return e
 }
 
-// border is where accepted ends between in, which is accepted, and out.
+// border finds the point between in, which is accepted, and out, at which accepted changes.
 func border(accepted func(float64) bool, in, out float64) float64 {
 	if accepted(out) {
 		return out

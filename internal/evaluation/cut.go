@@ -12,8 +12,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Cut puts each row into its cells. The new table has a row for each row of t, which follows from
-// that row alone: its label, its person, and for each partition the cell that it is in (1.1).
+// Cut assigns each row to its cells. The new table has one row for each row of t, which depends on
+// that row alone: its label, its person, and its cell in each partition (1.1).
 func (pl *Plan) Cut(t *dataset.Table) (*dataset.Table, error) {
 	if t.Labels == nil {
 		return nil, fmt.Errorf("evaluate: the table must have labels")
@@ -50,7 +50,7 @@ func (pl *Plan) Cut(t *dataset.Table) (*dataset.Table, error) {
 	return cut, nil
 }
 
-// cutRow writes the cells of one row, from each model's scores and the label.
+// cutRow writes the cells of one row, given each model's scores and the label.
 func (pl *Plan) cutRow(scores [][]float64, y int, out []uint32) {
 	bit := func(x bool) int {
 		if x {
@@ -76,8 +76,8 @@ func (pl *Plan) cutRow(scores [][]float64, y int, out []uint32) {
 	}
 }
 
-// cellSchema is the schema of the table that Cut makes. Its columns are public only if a cell follows
-// from public columns (1.2).
+// cellSchema returns the schema of the table that Cut makes. Its columns are public only if a cell
+// follows from public columns (1.2).
 func (pl *Plan) cellSchema() *schema.Schema {
 	s := &schema.Schema{Name: pl.schema.Name, Unit: pl.schema.Unit, Relation: pl.schema.Relation,
 		Person: pl.schema.Person, Label: pl.schema.Label}

@@ -7,23 +7,27 @@ import (
 	"sort"
 )
 
-// reach is the log-odds at which the first and the last cell end. Scores beyond it are in these cells.
+// reach is the log-odds at which the first and the last cell end. Scores beyond it belong to these
+// cells.
 const reach = 8.0
 
-// sureScore is what scores of 0 count for in log loss, and 1 less that scores of 1 (package metrics).
+// sureScore replaces scores of 0 in log loss, and 1 - sureScore replaces scores of 1 (package
+// metrics).
 const sureScore = 1e-15
 
-// grid cuts scores into cells of equal width in log-odds. If scores may be exactly 0 or 1, as shares of
-// votes are, two cells more hold those. If a model has few scores, each has a cell of its own.
+// grid divides scores into cells of equal width in log-odds. If scores may be exactly 0 or 1, like
+// shares of votes, two additional cells hold these. If a model has few distinct scores, each has its
+// own cell.
 type grid struct {
 	cuts        []float64 // scores, increasing; a score at a cut is in the cell above
-	edges       []float64 // log-odds: -reach, those of cuts, reach
+	edges       []float64 // log-odds: -reach, those of the cuts, reach
 	first, last int       // the cells between those of 0 and 1
-	points      []float64 // the one score of each cell; nil if a cell has many
+	points      []float64 // the only score of each cell; nil if cells have several
 }
 
-// newPointGrid has a cell for each of some increasing scores, cut between them, once at the threshold in
-// (0, 1). If all scores are on one side of it, a cell without rows is on the other.
+// newPointGrid makes a cell for each of some increasing scores, with cuts between them and one cut at
+// the threshold in (0, 1). If all scores are on one side of the threshold, the cell on the other side
+// has no rows.
 func newPointGrid(points []float64, threshold float64) grid {
 	above := sort.SearchFloat64s(points, threshold) // the first that is predicted positive
 	switch above {
@@ -40,15 +44,15 @@ func newPointGrid(points []float64, threshold float64) grid {
 	return pointGrid(cuts, points)
 }
 
-// pointGrid is the grid with these cuts and scores, which may be nil.
+// pointGrid makes the grid with these cuts and scores, which may be nil.
 func pointGrid(cuts, points []float64) grid {
 	g := gridOf(cuts)
 	g.points = points
 	return g
 }
 
-// newGrid has so many cells, at least 2, one cut of which is the threshold in (0, 1), and with sure also
-// those of 0 and 1.
+// newGrid makes a grid of the given number of cells, at least 2, with one cut at the threshold in (0,
+// 1). If sure is set, it adds cells for 0 and 1.
 func newGrid(cells int, threshold float64, sure bool) grid {
 	var g grid
 	at, nearest := logOdds(threshold), math.Inf(1)
@@ -67,7 +71,7 @@ func newGrid(cells int, threshold float64, sure bool) grid {
 	return gridOf(g.cuts)
 }
 
-// gridOf is the grid with these cuts.
+// gridOf makes the grid with these cuts.
 func gridOf(cuts []float64) grid {
 	g := grid{cuts: cuts, last: len(cuts)}
 	inner := cuts
@@ -85,35 +89,36 @@ func gridOf(cuts []float64) grid {
 	return g
 }
 
-// smooth reports whether scores of a cell are taken to rise or fall evenly: it has neighbours on both
-// sides that are no single score.
+// smooth reports whether the density of scores in a cell is assumed to be linear: the cell has
+// neighbours on both sides that hold more than one score.
 func (g *grid) smooth(k int) bool { return g.points == nil && k > g.first && k < g.last }
 
 // single reports whether all rows of a cell have one score.
 func (g *grid) single(k int) bool { return g.points != nil || k < g.first || k > g.last }
 
-// mostOrder is how far the share of the pairs in a cell that scores order right may be from a half if the
-// scores are calibrated, however they lie in it: with log-odds within w of each other the ratio of the two
-// classes' densities is within e^w, and the share is furthest off if both classes lie at the ends of the
-// cell, tanh(w/4) more of one class at one end than of the other.
+// mostOrder bounds how far the share of correctly ordered pairs in a cell can differ from one half, if
+// scores are calibrated. The log-odds in a cell differ by at most w, so that the ratio of the two
+// classes' densities varies by a factor of at most e^w. The share differs most if both classes lie at
+// the ends of the cell, with tanh(w/4) more of one class at one end than of the other.
 func (g *grid) mostOrder(k int) float64 { return math.Tanh(g.width(k)/4) / 2 }
 
 // cells is the number of cells.
 func (g *grid) cells() int { return len(g.cuts) + 1 }
 
-// cell is the cell of a score.
+// cell returns the cell of a score.
 func (g *grid) cell(score float64) int {
 	return sort.Search(len(g.cuts), func(k int) bool { return !(score >= g.cuts[k]) })
 }
 
-// width is that of a cell in log-odds.
+// width returns the width of a cell in log-odds.
 func (g *grid) width(k int) float64 { return g.edges[k+1] - g.edges[k] }
 
 func logistic(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
 
 func logOdds(p float64) float64 { return math.Log(p / (1 - p)) }
 
-// rowLoss is the mean log loss of scores spread over a cell, for the positive class or the other.
+// rowLoss is the mean log loss of scores spread evenly over a cell, for the positive class or the
+// other.
 func (g *grid) rowLoss(k int, positive bool) float64 {
 	loss := func(z float64) float64 {
 		if positive {
@@ -131,7 +136,7 @@ func (g *grid) rowLoss(k int, positive bool) float64 {
 	return (loss(a) + 4*loss((a+b)/2) + loss(b)) / 6 // Simpson's rule
 }
 
-// lossSlope is the derivative of the log loss at the middle of a cell of some width.
+// lossSlope is the derivative of the log loss at the middle of a cell, times the cell's width.
 func (g *grid) lossSlope(k int, positive bool) float64 {
 	p := logistic((g.edges[k] + g.edges[k+1]) / 2)
 	if positive {

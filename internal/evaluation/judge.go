@@ -7,18 +7,18 @@ import (
 	"slices"
 )
 
-// judge reads the noisy counts of one partition: cells of one score by whether the class is the
-// score's own, or of the scores of two models.
+// judge evaluates the noisy counts of one partition. Cells are those of one score, divided by whether
+// the row's class is the score's own, or those of the scores of two models.
 type judge struct {
 	counts
 	grid   grid
 	models int
 	all    []float64 // 1 for each cell
 	own    []float64 // 1 for each cell of the score's own class
-	unit   *pairs    // all pairs of a row of the own class and another
+	unit   *pairs    // all pairs of a row of its own class and another row
 }
 
-// newJudge reads partition k of r.
+// newJudge evaluates partition k of r.
 func newJudge(r *Release, k int) *judge {
 	j := &judge{counts: counts{n: slices.Clone(r.Cells[k]), variance: r.Variance}, grid: pointGrid(r.Cuts, r.Scores), models: r.Models}
 	for i := range j.n {
@@ -29,7 +29,7 @@ func newJudge(r *Release, k int) *judge {
 	return j
 }
 
-// hold holds the counts to the sums that are public.
+// hold adjusts the counts to the sums that are public.
 func (j *judge) hold(r *Release, k int) {
 	switch {
 	case r.Bins != nil:
@@ -65,7 +65,7 @@ func (j *judge) hold(r *Release, k int) {
 
 func (j *judge) isOwn(cell int) bool { return cell%2 == 1 }
 
-// score is the cell of a model's score.
+// score returns the cell of one model's score.
 func (j *judge) score(model, cell int) int {
 	cell /= 2
 	switch {
@@ -77,7 +77,8 @@ func (j *judge) score(model, cell int) int {
 	return cell % j.grid.cells()
 }
 
-// eachCell makes numbers of cells from a model's score and whether the class is its own.
+// eachCell makes a vector over the cells, from a function of a model's score and of whether the class
+// is its own.
 func (j *judge) eachCell(model int, value func(score int, own bool) float64) []float64 {
 	out := make([]float64, len(j.n))
 	for i := range out {
@@ -93,8 +94,9 @@ func indicator(x bool) float64 {
 	return 0
 }
 
-// rightFrom are the rows that are predicted right if those from a cell on are predicted to be of the
-// own class, foundFrom those of them that are, predictedFrom all that are predicted so.
+// rightFrom marks the rows that are predicted correctly if the rows from a cell on are predicted to be
+// of its own class. foundFrom marks those of its own class among them, predictedFrom all that are
+// predicted so.
 func (j *judge) rightFrom(model, cell int) []float64 {
 	return j.eachCell(model, func(s int, own bool) float64 { return indicator(own == (s >= cell)) })
 }
@@ -119,8 +121,8 @@ func (j *judge) costFrom(model, cell int, c Costs) []float64 {
 	})
 }
 
-// loss is each cell's log loss. Within a cell scores are spread as their density rises or falls: by
-// the slope between the neighbouring cells.
+// loss returns each cell's log loss. Within a cell the density of scores is linear, with the slope
+// between the neighbouring cells.
 func (j *judge) loss(model int) []float64 {
 	g := &j.grid
 	var values [2][]float64
@@ -147,8 +149,8 @@ func (j *judge) loss(model int) []float64 {
 	})
 }
 
-// lossWidth is how far the log loss may be off, added up over the rows, because scores lie unevenly
-// in their cells.
+// lossWidth is the standard error of the total log loss that is due to the uneven distribution of
+// scores within cells.
 func (j *judge) lossWidth(model int) float64 {
 	sum := make([]float64, j.grid.cells())
 	for i, n := range j.n {
@@ -161,26 +163,28 @@ func (j *judge) lossWidth(model int) float64 {
 	return unevenLoss * math.Sqrt(dot(sum, sum))
 }
 
-// How unevenly scores may lie in their cells: of a cell's width the mean score may be off by so much,
-// as a standard deviation; and the share of the pairs in one cell that are ordered right.
+// How unevenly scores may be distributed within their cells, as standard deviations: of the mean
+// score, as a share of the cell's width, and of the share of the pairs within one cell that are
+// ordered correctly.
 const (
 	unevenLoss = 0.04
 	unevenGain = 0.03
-	// Of two models cells are few.
+	// For two models, which have fewer cells.
 	unevenPairGain = 0.06
 )
 
-// maxLoss is more than any cell's log loss.
+// maxLoss is larger than any cell's log loss.
 func (j *judge) maxLoss() float64 {
 	return max(j.grid.rowLoss(0, true), j.grid.rowLoss(j.grid.cells()-1, false)) + 1
 }
 
-// order is the form of pairs that a model orders right.
+// order is the form that counts the pairs a model orders correctly.
 func (j *judge) order(model int) *pairs {
 	return newPairs(len(j.n), j.isOwn, func(a, b int) float64 { return j.grid.order(j.score(model, a), j.score(model, b)) })
 }
 
-// orderWidth is how far the number of pairs ordered right may be off because of the width of cells.
+// orderWidth is the standard error of the number of correctly ordered pairs that is due to the width
+// of cells.
 func (j *judge) orderWidth(model int) float64 {
 	own, other := make([]float64, j.grid.cells()), make([]float64, j.grid.cells())
 	for i, n := range j.n {
@@ -212,7 +216,7 @@ func (j *judge) auc(model int) question {
 	return q
 }
 
-// aucGain asks for the second model's area less the first one's.
+// aucGain asks for the second model's area minus the first one's.
 func (j *judge) aucGain() question {
 	a, b := j.order(0), j.order(1)
 	d := newPairs(len(j.n), j.isOwn, func(x, y int) float64 { return b.s[x][y] - a.s[x][y] })
@@ -228,7 +232,8 @@ func (j *judge) logLoss(model int) question {
 	return q
 }
 
-// gain asks for the mean of the second of two numbers of each row less the first, within ±most.
+// gain asks for the mean difference of two numbers of each row, the second minus the first, within
+// ±most.
 func (j *judge) gain(first, second []float64, most float64) question {
 	d := make([]float64, len(first))
 	for i := range d {
@@ -237,7 +242,8 @@ func (j *judge) gain(first, second []float64, most float64) question {
 	return j.ratio(d, j.all, -most, most)
 }
 
-// smooth asks for a function of the counts that does not change if all are multiplied, by its slopes.
+// smooth asks for a smooth function of the counts that does not change if all counts are multiplied by
+// a factor. It uses the function's derivatives.
 func (j *judge) smooth(f func(n []float64) float64, low, high float64) question {
 	n := make([]float64, len(j.n)) // no count below 0, and the sum of each class kept
 	for class := range 2 {
@@ -263,8 +269,8 @@ func (j *judge) smooth(f func(n []float64) float64, low, high float64) question 
 		sampling: quadratic{of.sampling(slopes, slopes)}, low: low, high: high}
 }
 
-// positiveParts is the nearest vector without a number below 0 and with the same sum, if that is
-// above 0; else 0.
+// positiveParts returns the nearest vector of numbers ≥ 0 with the same sum, if that is above 0;
+// otherwise 0.
 func positiveParts(x []float64) []float64 {
 	out := make([]float64, len(x))
 	sorted := slices.Clone(x)
@@ -289,8 +295,7 @@ func positiveParts(x []float64) []float64 {
 	return out
 }
 
-// averagePrecision is the area under the curve of precision and recall, by cells from the highest
-// score on, straight within a cell.
+// averagePrecision is the area under the curve of precision and recall, linear within a cell.
 func averagePrecision(n []float64) float64 {
 	own, rows, area, total := 0.0, 0.0, 0.0, 0.0
 	for i := 1; i < len(n); i += 2 {
@@ -315,8 +320,8 @@ func averagePrecision(n []float64) float64 {
 	return area / total
 }
 
-// liftOfTop is how many times as many rows of the own class there are among the tenth that scores
-// highest as among all.
+// liftOfTop is the share of rows of its own class among the tenth with the highest scores, divided by
+// their share among all rows.
 func liftOfTop(n []float64) float64 {
 	own, total := 0.0, 0.0
 	for i, x := range n {

@@ -35,7 +35,7 @@ func (r *Report) WriteHTML(w io.Writer) error {
 	return page.WriteHTML(w)
 }
 
-// charts are the pictures of one model of two classes.
+// charts draws the charts of one model of two classes.
 func (r *Report) charts() []*plot.Lines {
 	class := r.Release.Levels[r.Release.Positive]
 	tenths := []float64{0, 0.2, 0.4, 0.6, 0.8, 1}

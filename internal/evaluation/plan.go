@@ -18,14 +18,14 @@ import (
 
 const op = "evaluate"
 
-// label names the measurement on a bill.
+// label is the name of the measurement on a bill.
 const label = "rows by score and label"
 
 // Params are the public choices behind one evaluation.
 type Params struct {
 	Epsilon dp.Epsilon
 	Delta   dp.Delta // 0 for a pure guarantee
-	// Models are the model, or the two that are compared on the same rows.
+	// Models holds the model, or two models to compare on the same rows.
 	Models []*model.Model
 	// Threshold is the score in (0, 1) from which on rows are predicted positive.
 	Threshold float64
@@ -48,8 +48,8 @@ type part struct {
 	cells int
 }
 
-// Plan checks p for held-out rows of schema s, and prices it. rows is their number, or the number of
-// persons, if it is public; else 0.
+// Plan checks p for held-out rows of schema s, and prices it. rows is the number of rows, or of
+// persons, if it is public; otherwise 0.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	refuse := func(param, want string, got any) (*Plan, error) {
 		return nil, &dp.ParamError{Op: op, Param: param, Want: want, Got: got}
@@ -79,7 +79,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	return pl, pl.price()
 }
 
-// scopeOf is what the schema's declarations protect.
+// scopeOf returns what the schema protects.
 func scopeOf(s *schema.Schema) dp.Scope {
 	private, public := len(s.ByRole(schema.Private)), len(s.ByRole(schema.Public))
 	switch {
@@ -93,18 +93,19 @@ func scopeOf(s *schema.Schema) dp.Scope {
 	return dp.FeaturesAndLabel
 }
 
-// nominalRows is the number of rows by which cells are chosen if the true one is private.
+// nominalRows is the number of rows for which cells are chosen if the true number is private.
 const nominalRows = 10000
 
-// Bounds of how many cells a score is cut into.
+// Bounds of the number of cells of a score.
 const (
 	minCells     = 8
 	maxCells     = 64
-	maxPairCells = 16 // of each of two models
+	maxPairCells = 16 // for each of two models
 )
 
-// cutCells chooses the cells from public numbers alone (1.3): more of them if the noise is small compared
-// with the rows. The width of cells is an error of order cells^-2, noise one of cells^0.5/(rows·ε).
+// cutCells chooses the number of cells from public numbers alone (1.3): it grows if the noise is small
+// compared with the number of rows. The width of cells causes an error of order cells^-2, and noise
+// one of order cells^0.5/(rows·ε).
 func (pl *Plan) cutCells(rows int) {
 	if rows < 1 {
 		rows = nominalRows
@@ -147,10 +148,10 @@ func votes(m *model.Model) bool {
 	return false
 }
 
-// byLabel reports whether the label alone is measured, within public cells of scores.
+// byLabel reports whether only the label is measured, within public cells of scores.
 func (pl *Plan) byLabel() bool { return pl.scope == dp.LabelOnly && pl.schema.Classes() == 2 }
 
-// moves is how far a neighbour moves the counts.
+// moves bounds the difference between the counts of two neighbours.
 func (pl *Plan) moves() guard.Moves {
 	if pl.byLabel() {
 		return guard.Toggled(1, 1)
@@ -158,7 +159,7 @@ func (pl *Plan) moves() guard.Moves {
 	return guard.OneCellOfEach(pl.schema.Relation, len(pl.parts))
 }
 
-// price chooses the noise: Laplace's, or with a δ Gauss's if its variance is smaller.
+// price chooses the noise: Laplace noise, or with a δ Gaussian noise if its variance is smaller.
 func (pl *Plan) price() error {
 	pl.share = guard.Share{Epsilon: pl.Epsilon}
 	price := dp.Price{Epsilon: pl.Epsilon}
@@ -233,7 +234,7 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*Release, error) {
 	return r, nil
 }
 
-// allCodes are bins of a category's declared levels, 0 to n-1.
+// allCodes makes one bin for each of a category's declared levels, 0 to n-1.
 func allCodes(col, n int) feature.Bins {
 	of := make([]uint32, n+1) // the last is "other", which no row has
 	for i := range n {
@@ -242,8 +243,8 @@ func allCodes(col, n int) feature.Bins {
 	return feature.NewGroups(col, of, n)
 }
 
-// measureLabels measures the positive rows of each public cell. Its other rows are what is left of
-// its public number of rows.
+// measureLabels measures the positive rows of each public cell. The number of its other rows is the
+// remainder of its public number of rows.
 func (pl *Plan) measureLabels(ctx context.Context, g *guard.Guard, r *Release) error {
 	groups, err := g.Groups(ctx, []int{0})
 	if err != nil {
@@ -284,10 +285,10 @@ func (pl *Plan) newRelease(g *guard.Guard) *Release {
 	return r
 }
 
-// Cuts are the scores at which cells meet.
+// Cuts returns the scores at the borders between cells.
 func (pl *Plan) Cuts() []float64 { return slices.Clone(pl.grid.cuts) }
 
-// Sizes are the number of counts that a release has of each partition.
+// Sizes returns the number of counts that a release has for each partition.
 func (pl *Plan) Sizes() (out []int) {
 	for _, p := range pl.parts {
 		out = append(out, p.cells)

@@ -11,41 +11,41 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Release is what leaves: the noisy counts, and what is needed to read them. A ledger keeps it as the
+// Release holds the noisy counts, and what is needed to interpret them. A ledger stores it as the
 // result of the job.
 type Release struct {
 	Version   int         `json:"discreet_evaluation"`
 	Label     string      `json:"label"`
 	Levels    []string    `json:"levels"`
-	Positive  int         `json:"positive"` // of two classes, the code of the positive one
-	Models    int         `json:"models"`   // 1, or 2 that are compared
+	Positive  int         `json:"positive"` // code of the positive class, if there are two
+	Models    int         `json:"models"`   // 1, or 2 to compare
 	Scope     dp.Scope    `json:"scope"`
 	Relation  dp.Relation `json:"relation"`
 	Unit      string      `json:"unit"`
-	Persons   bool        `json:"persons,omitempty"` // persons count for one row each
+	Persons   bool        `json:"persons,omitempty"` // each person counts as one row
 	Epsilon   dp.Epsilon  `json:"epsilon_nano"`
 	Delta     dp.Delta    `json:"delta_femto,omitempty"`
 	Bill      []dp.Event  `json:"bill"`
 	Counted   bool        `json:"counted"`
 	Seeded    bool        `json:"seeded,omitempty"`
-	Units     int         `json:"units,omitempty"` // rows or persons; 0 if their number is private
+	Units     int         `json:"units,omitempty"` // rows or persons; 0 if private
 	Threshold float64     `json:"threshold"`
 	Cuts      []float64   `json:"cuts"` // of the scores
-	// Scores are the one score of each cell, if the model has few; else nil.
+	// Scores holds the only score of each cell, if the model has few; otherwise nil.
 	Scores []float64 `json:"scores,omitempty"`
-	// Cells are the noisy counts of each partition. Those of a score have two a cell: of the other
-	// classes, and of the class itself.
+	// Cells holds the noisy counts of each partition. A partition of one score has two counts per
+	// cell: the rows of other classes, and those of the class itself.
 	Cells    [][]float64 `json:"cells"`
 	Variance float64     `json:"variance"` // of the noise on each count
-	// Classes are the rows of each class if the label is public, Bins those of each cell of scores if
-	// only the label is protected.
+	// Classes holds the number of rows of each class if the label is public. Bins holds the number of
+	// rows of each cell of scores if only the label is protected.
 	Classes []float64 `json:"classes,omitempty"`
 	Bins    []float64 `json:"bins,omitempty"`
 }
 
 const version = 1
 
-// Stated is what the release says about its cost.
+// Stated returns the statement of the release about its cost.
 func (r *Release) Stated() dp.Statement {
 	return dp.Statement{Scope: r.Scope, Price: dp.Price{Epsilon: r.Epsilon, Delta: r.Delta}, Bill: r.Bill,
 		Counted: r.Counted, Seeded: r.Seeded}

@@ -11,38 +11,39 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Report is what the noisy counts say.
+// Report holds the numbers that follow from the noisy counts.
 type Report struct {
 	Release *Release
-	// Threshold is the score from which on rows are predicted positive. It is chosen if costs were
-	// given: then what depends on it is held by intervals that are right together for all cuts.
+	// Threshold is the score from which on rows are predicted positive. If costs were given it is
+	// chosen by them, and the numbers that depend on it have intervals that are valid for all cuts
+	// together.
 	Threshold float64
 	Chosen    bool
 	Numbers   []Number
-	// Points are the numbers at each cut of the scores, Calibration at groups of cells.
+	// Points holds the numbers at each cut of the scores, Calibration those of groups of cells.
 	Points      []Point
 	Calibration []Group
 }
 
-// Number is a named estimate, as JSON names it.
+// Number is an estimate under its JSON name.
 type Number struct {
 	Name string
 	Estimate
 }
 
-// Point is what a threshold would give.
+// Point holds the results at one threshold.
 type Point struct {
 	Threshold float64
 	Numbers   []Number
 }
 
-// Group is some neighbouring cells of scores, from From on and below To.
+// Group is a group of neighbouring cells of scores, from From to below To.
 type Group struct {
 	From, To float64
 	Share    Estimate // of rows of the positive class
 }
 
-// Find is the number with a name.
+// Find returns the number with the given name.
 func (r *Report) Find(name string) (Estimate, bool) {
 	for _, n := range r.Numbers {
 		if n.Name == name {
@@ -52,7 +53,7 @@ func (r *Report) Find(name string) (Estimate, bool) {
 	return Estimate{}, false
 }
 
-// Report reads the counts. costs may be nil; they choose a threshold for a label of two classes.
+// Report computes the numbers. costs chooses the threshold for a label of two classes, and may be nil.
 func (r *Release) Report(costs *Costs) (*Report, error) {
 	if costs != nil && (len(r.Levels) > 2 || r.Models > 1) {
 		return nil, &dp.ParamError{Op: op, Param: "costs", Want: "must be for one model of two classes", Got: len(r.Levels)}
@@ -76,10 +77,10 @@ func (r *Report) add(name string, q question, critical float64) {
 	r.Numbers = append(r.Numbers, Number{name, q.estimate(critical)})
 }
 
-// firstPredicted is the first cell of scores that is predicted positive by the threshold.
+// firstPredicted returns the first cell of scores that the threshold predicts to be positive.
 func (r *Release) firstPredicted() int { return sort.SearchFloat64s(r.Cuts, r.Threshold) + 1 }
 
-// judgeOne judges one model of two classes.
+// judgeOne evaluates one model of two classes.
 func (r *Report) judgeOne(costs *Costs) {
 	j := newJudge(r.Release, 0)
 	from := r.Release.firstPredicted()
@@ -102,7 +103,7 @@ func (r *Report) judgeOne(costs *Costs) {
 	r.calibrate(j)
 }
 
-// cutAt is the score at which a cell begins; 1 is beyond the last.
+// cutAt returns the score at which a cell begins; 1 beyond the last cell.
 func cutAt(cuts []float64, cell int) float64 {
 	switch {
 	case cell == 0:
@@ -113,8 +114,8 @@ func cutAt(cuts []float64, cell int) float64 {
 	return cuts[cell-1]
 }
 
-// criticals are how far intervals of numbers that depend on a threshold reach, by name; pointwise for
-// those without one.
+// criticals holds the number of standard deviations of an interval, for the names of numbers that
+// depend on a threshold. Numbers without an entry have pointwise intervals.
 type criticals map[string]float64
 
 func (c criticals) of(name string) float64 {
@@ -124,8 +125,8 @@ func (c criticals) of(name string) float64 {
 	return pointwise
 }
 
-// thresholdCells are what depends on the threshold, each by name: the cells of what is counted or
-// paid, and of the rows among which it is.
+// thresholdCells returns the numbers that depend on the threshold, each as a name, the cells that are
+// counted or paid, and the cells of the rows among which they are.
 func (j *judge) thresholdCells(from int, costs *Costs) (names []string, a, b [][]float64) {
 	found, predicted := j.foundFrom(0, from), j.predictedFrom(0, from)
 	names = []string{"accuracy", "precision", "recall", "predicted_rate"}
@@ -137,7 +138,7 @@ func (j *judge) thresholdCells(from int, costs *Costs) (names []string, a, b [][
 	return names, a, b
 }
 
-// atCell asks for these numbers.
+// atCell estimates these numbers for a threshold.
 func (j *judge) atCell(from int, costs *Costs, critical criticals) (out []Number) {
 	names, a, b := j.thresholdCells(from, costs)
 	for i, name := range names {
@@ -151,7 +152,7 @@ func (j *judge) atCell(from int, costs *Costs, critical criticals) (out []Number
 	return out
 }
 
-// cheapest is the first cell that is predicted positive at the lowest cost.
+// cheapest returns the cell from which on predicting positive costs least.
 func (j *judge) cheapest(c Costs) (best int) {
 	lowest := math.Inf(1)
 	for k := range j.grid.cells() + 1 {
@@ -162,7 +163,7 @@ func (j *judge) cheapest(c Costs) (best int) {
 	return best
 }
 
-// criticalOf makes the intervals at all thresholds right together, for each number that is named.
+// criticalOf makes the intervals of each named number valid at all thresholds together.
 func (j *judge) criticalOf(costs *Costs, named ...string) criticals {
 	paths := map[string][][]float64{}
 	for k := range j.grid.cells() + 1 {
@@ -180,7 +181,7 @@ func (j *judge) criticalOf(costs *Costs, named ...string) criticals {
 	return out
 }
 
-// deviation is what a deviates by from its share of b.
+// deviation is the deviation of a from its share of b.
 func (j *judge) deviation(a, b []float64) []float64 {
 	t := 0.0
 	if second := dot(b, j.n); second > 0 {
@@ -193,7 +194,7 @@ func (j *judge) deviation(a, b []float64) []float64 {
 	return out
 }
 
-// CostBand is the cost of a row at each cut, with intervals that hold the true costs together.
+// CostBand returns the cost per row at each cut, with intervals that are valid together.
 func (r *Release) CostBand(costs Costs) []Estimate {
 	j := newJudge(r, 0)
 	critical := j.criticalOf(&costs, costName).of(costName)
@@ -211,7 +212,7 @@ func (j *judge) costAt(from int, c Costs, critical float64) Estimate {
 	return q.estimate(critical)
 }
 
-// calibrationGroups is how many groups of cells calibration is shown by, at most.
+// calibrationGroups is the largest number of groups of cells in a calibration.
 const calibrationGroups = 10
 
 func (r *Report) calibrate(j *judge) {
@@ -226,7 +227,7 @@ func (r *Report) calibrate(j *judge) {
 	}
 }
 
-// judgePair judges two models on the same rows.
+// judgePair evaluates two models on the same rows.
 func (r *Report) judgePair() {
 	j := newJudge(r.Release, 0)
 	from := r.Release.firstPredicted()
@@ -243,7 +244,7 @@ func (r *Report) judgePair() {
 	}
 }
 
-// judgeClasses judges one model of more than two classes.
+// judgeClasses evaluates one model of more than two classes.
 func (r *Report) judgeClasses() {
 	k := len(r.Release.Levels)
 	judges := make([]*judge, k)

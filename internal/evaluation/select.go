@@ -4,14 +4,14 @@ package evaluation
 
 import "math"
 
-// Confidence is how often an interval holds the true number, at least about so.
+// Confidence is the approximate probability that an interval contains the true number.
 const Confidence = 0.95
 
-// pointwise is the number of standard deviations an interval of one number reaches.
+// pointwise is the half-width of a single number's interval, in standard deviations.
 var pointwise = normalCritical(func(c float64) float64 { return math.Erfc(c / math.Sqrt2) })
 
-// normalCritical is the c at which a decreasing chance of a miss is 1 - Confidence, by false position
-// in the logarithm.
+// normalCritical finds the c at which a decreasing probability of a miss equals 1 - Confidence, by
+// false position in the logarithm.
 func normalCritical(miss func(c float64) float64) float64 {
 	off := func(c float64) float64 { return math.Log(max(miss(c), 1e-15) / (1 - Confidence)) }
 	low, high := 1.9, 6.0
@@ -31,9 +31,9 @@ func normalCritical(miss func(c float64) float64) float64 {
 	return high
 }
 
-// simultaneous is the number of standard deviations intervals of several numbers reach so that together
-// they hold all true ones. The numbers are x·n for each of xs, neighbours alike: each is taken to
-// follow from its neighbour, as the steps of a normal walk do.
+// simultaneous is the half-width, in standard deviations, of intervals that contain all of several
+// numbers together. The numbers are x·n for each of xs, of which neighbours are similar: each is
+// assumed to depend on the others only through its neighbours, as in a Gaussian random walk.
 func (c *counts) simultaneous(xs [][]float64) float64 {
 	var steps []float64 // the correlation of each number with the one before
 	last, lastVar := []float64(nil), 0.0
@@ -54,15 +54,15 @@ func (c *counts) simultaneous(xs [][]float64) float64 {
 	return normalCritical(func(z float64) float64 { return 1 - stayWithin(z, steps) })
 }
 
-// walkStep is the least deviation of a step that is looked at, and walkGrid the distance of the points
-// by which a walk's density is followed.
+// walkStep is the smallest standard deviation of a step that is simulated, and walkGrid the spacing of
+// the points at which a walk's density is computed.
 const (
 	walkStep = 0.15
 	walkGrid = 0.12
 )
 
-// stayWithin is the chance that a walk of standard normal numbers with these correlations of neighbours
-// stays within ±z, by the trapezoidal rule.
+// stayWithin is the probability that a walk of standard normal numbers stays within ±z, given the
+// correlations between neighbours. It uses the trapezoidal rule.
 func stayWithin(z float64, correlations []float64) float64 {
 	points := int(math.Ceil(2*z/walkGrid)) + 1
 	h := 2 * z / float64(points-1)

@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 )
 
-// titles are the names of numbers for people.
+// titles are the names of numbers in the text of a report.
 var titles = map[string]string{
 	"auc": "AUC", "log_loss": "log loss", "accuracy": "accuracy", "positive_rate": "positive rate",
 	"precision": "precision", "recall": "recall", "predicted_rate": "predicted positive", "cost": "cost per row",
@@ -21,7 +21,7 @@ var titles = map[string]string{
 	"accuracy_first": "accuracy, first model", "accuracy_second": "accuracy, second model",
 }
 
-// WriteText writes the report for people.
+// WriteText writes the report as text for readers.
 func (r *Report) WriteText(out io.Writer) error {
 	var b strings.Builder
 	rel := r.Release
@@ -56,7 +56,7 @@ func (r *Report) WriteText(out io.Writer) error {
 	return err
 }
 
-// describe is what is protected, at which price, and how large the table is, if that is public.
+// describe describes what is protected, the price, and the size of the table if it is public.
 func (r *Report) describe() string {
 	rel, unit := r.Release, "one row"
 	if rel.Persons {

@@ -15,20 +15,20 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// CurveOptions are the choices behind a curve.
+// CurveOptions are the options of a curve.
 type CurveOptions struct {
 	Rows      int     // of each invented table, 1 to 1,000,000
-	Positives float64 // the share of the positive class, of a label with two
-	// Strength is the AUC of the law, in (0.5, 1): what a perfect model would have. It is a guess from
-	// elsewhere, such as a published model of the same label.
+	Positives float64 // share of the positive class, if the label has two classes
+	// Strength is the AUC of a perfect model under the law, in (0.5, 1). It is a guess from public
+	// knowledge, such as a published model of the same label.
 	Strength float64
 	Epsilons []string // as they are typed
 	// Done is called with each point as soon as it is known. It may be nil.
 	Done func(Point)
 }
 
-// Point is a mean AUC at one price, and between what single trainings lie in 95 of 100 cases if
-// they are normal.
+// Point is a mean AUC at one price, with the range that contains 95 % of single trainings if they are
+// normally distributed.
 type Point struct {
 	Epsilon float64 `json:"epsilon"`
 	AUC     float64 `json:"auc"`
@@ -37,12 +37,12 @@ type Point struct {
 }
 
 const (
-	curveRepeats = 5 // invented tables behind each point
+	curveRepeats = 5 // invented tables per point
 	maxPoints    = 50
 )
 
-// Curve trains the choice at several prices on tables that are invented from the schema, in which the
-// k-th best column weighs 1/k. All prices see the same tables. It reads no data and spends nothing.
+// Curve trains the choice at several prices on tables invented from the schema, in which the k-th best
+// column has the weight 1/k. All prices use the same tables. Curve reads no data and spends nothing.
 func Curve(ctx context.Context, choice train.Choice, s *schema.Schema, o CurveOptions) ([]Point, error) {
 	refuse := func(param, want string, got any) error {
 		return &train.RequestError{Err: &dp.ParamError{Op: "plan", Param: param, Want: want, Got: got}}
@@ -99,13 +99,13 @@ func Curve(ctx context.Context, choice train.Choice, s *schema.Schema, o CurveOp
 	return points, nil
 }
 
-// task is a table to train on, and another to judge by.
+// task is a table to train on, and another to evaluate on.
 type task struct {
 	rows, judged *dataset.Table
-	chances      [][]float64 // of the classes, by row of judged
+	chances      [][]float64 // probabilities of the classes, by row of judged
 }
 
-// inventTask invents a table in which every column that may say something does.
+// inventTask invents a table whose label depends on every column that can influence it.
 func inventTask(ctx context.Context, r *train.Request, s *schema.Schema, o CurveOptions, src rng.Source) (*task, error) {
 	var columns []int
 	for j, c := range s.FileColumns() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package forecast says what a plan can learn: it invents tables from a schema alone, whose labels
-// follow a law of a stated strength, trains on them, and compares with what the law allows.
+// Package forecast estimates how much a plan can learn. It invents tables from a schema alone, with
+// labels that follow a law of a stated strength, trains on them, and compares the result with the law.
 package forecast

@@ -19,24 +19,25 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// Options are the choices behind a forecast.
+// Options are the options of a forecast.
 type Options struct {
 	Rows      int     // of each invented table, 1 to 1,000,000
-	Positives float64 // the share of the positive class, of a label with two
-	// Progress is told how many trainings of how many are done; nil for none.
+	Positives float64 // share of the positive class, if the label has two classes
+	// Progress receives the number of finished trainings and their total; may be nil.
 	Progress func(done, total int)
 }
 
 const (
 	maxRows   = 1_000_000
 	judgeRows = 4_000
-	// Each figure is a mean over several tables: over fewer if a fit makes many releases, which takes time.
+	// Each figure is a mean over several tables. There are fewer tables if a fit makes many releases,
+	// because that takes longer.
 	fewestRepeats, mostRepeats, releasesToRepeat = 3, 5, 120
-	// Fits without noise take most of the time, and differ least from table to table.
+	// Fits without noise take most of the time, and their results vary least between tables.
 	idealRepeats = 2
 )
 
-// countRepeats returns the number of invented tables on which a plan with so many releases is tried.
+// countRepeats returns the number of invented tables for a plan with the given number of releases.
 func countRepeats(releases int) int {
 	return min(mostRepeats, max(fewestRepeats, releasesToRepeat/max(1, releases)))
 }
@@ -44,32 +45,33 @@ func countRepeats(releases int) int {
 // strengths are the laws' AUC.
 var strengths = []float64{0.75, 0.85}
 
-// Forecast is what a plan learned on invented tables.
+// Forecast holds the results of a plan on invented tables.
 type Forecast struct {
 	Rows      int         `json:"rows"`
 	Repeats   int         `json:"repeats"`
-	Positives *float64    `json:"positives"` // null of more than two classes
-	Role      schema.Role `json:"role"`      // of the columns that the labels follow
+	Positives *float64    `json:"positives"` // null for more than two classes
+	Role      schema.Role `json:"role"`      // of the columns that determine the labels
 	Signals   []Signal    `json:"signals"`
 	Persons   bool        `json:"persons"` // each has one row
-	// Columns say what a choice of columns does to a signal that falls from column to column; empty
-	// if there are no columns to choose among.
+	// Columns shows the effect of choosing columns if their influence falls from column to column;
+	// empty if there is nothing to choose.
 	Columns []Choice `json:"columns"`
-	// Best is the smallest number of Columns within two standard errors of the best.
+	// Best is the smallest number of columns in Columns whose result is within two standard errors of
+	// the best.
 	Best int `json:"best_columns,omitempty"`
 }
 
-// Signal is one law.
+// Signal holds the results for one law.
 type Signal struct {
-	Columns      int     `json:"columns"`       // that say something, all alike
+	Columns      int     `json:"columns"`       // that influence the label, all equally
 	Law          float64 `json:"law"`           // AUC of the law's own probabilities
-	WithoutNoise *Mean   `json:"without_noise"` // AUC on two of the tables; null if the learner has no fit without noise
+	WithoutNoise *Mean   `json:"without_noise"` // AUC without noise on two of the tables; null if the learner has no such fit
 	Private      Mean    `json:"private"`       // AUC of the plan
-	Learned      float64 `json:"learned"`       // share of what the law has above 0.5
+	Learned      float64 `json:"learned"`       // share of the law's AUC above 0.5
 	Verdict      Verdict `json:"verdict"`
 }
 
-// Choice is a training on so many of the columns, the best ones.
+// Choice is a training on the given number of best columns.
 type Choice struct {
 	Columns int  `json:"columns"`
 	Private Mean `json:"private"` // AUC
@@ -81,7 +83,7 @@ type Mean struct {
 	StdDev float64 `json:"deviation"`
 }
 
-// Verdict is how much of a signal a plan learns.
+// Verdict describes how much of a signal a plan learns.
 type Verdict string
 
 const (
@@ -102,7 +104,7 @@ func newMean(x []float64) (m Mean) {
 	return m
 }
 
-// standardError returns the standard error of a mean over so many tables.
+// standardError returns the standard error of a mean over the given number of tables.
 func (m Mean) standardError(repeats int) float64 { return m.StdDev / math.Sqrt(float64(repeats)) }
 
 // judge computes how much of a law's AUC above 0.5 is learned.
@@ -176,8 +178,8 @@ func run(ctx context.Context, r *train.Request, s *schema.Schema, o Options, src
 	return f, nil
 }
 
-// withoutNoise is the request without noise. Labels follow columns one by one, so the default's
-// request is one of additive.
+// withoutNoise returns the request without noise. The label depends on columns separately, so the
+// default learner is replaced by additive.
 func withoutNoise(r *train.Request) (*train.Request, error) {
 	if r.Name == "auto" {
 		free := train.PriceText{Epsilon: "inf", NotPrivate: true}
@@ -186,7 +188,7 @@ func withoutNoise(r *train.Request) (*train.Request, error) {
 	return r.WithoutPrivacy()
 }
 
-// chooseCounts are the numbers of columns to try: powers of two up to two thirds, and all.
+// chooseCounts returns the numbers of columns to try: powers of two up to two thirds, and all.
 func chooseCounts(all int) (counts []int) {
 	if all == 1 {
 		return nil
@@ -197,7 +199,7 @@ func chooseCounts(all int) (counts []int) {
 	return append(counts, all)
 }
 
-// findBest is the smallest choice that lies within two standard errors of the best.
+// findBest returns the smallest choice within two standard errors of the best.
 func findBest(choices []Choice, repeats int) int {
 	if len(choices) == 0 {
 		return 0
@@ -218,14 +220,14 @@ type trial struct {
 	o              Options
 	src            rng.Source
 	exit           *mech.Exit
-	columns        []int // that may say something
+	columns        []int // that may influence the label
 	signals        []signal
 	counts         []int
 	kept           [][]float64 // AUC by count, then repeat
 	done, total    int
 }
 
-// signal is a law of so many columns that say alike, and what was seen of it by repeat.
+// signal is a law of some equally influential columns, and its results by repeat.
 type signal struct {
 	columns             int
 	strength            float64
@@ -248,14 +250,14 @@ func (t *trial) tick() {
 	}
 }
 
-// shuffled are the columns in random order.
+// shuffled returns the columns in random order.
 func (t *trial) shuffled() []int {
 	out := slices.Clone(t.columns)
 	rng.Shuffle(t.src, len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
 	return out
 }
 
-// repeat invents people, and tries all laws on them.
+// repeat invents people, and tries all laws with them.
 func (t *trial) repeat(ctx context.Context) error {
 	people, err := inventPeople(ctx, t.s, t.src, t.o.Rows, judgeRows)
 	if err != nil {
@@ -294,8 +296,8 @@ func (t *trial) trySignal(ctx context.Context, s *signal, people []*people) erro
 	return nil
 }
 
-// tryCounts tries trainings on the best columns of a law in which the k-th best weighs 1/k; none
-// where the request names columns that a choice would leave out.
+// tryCounts trains on the best columns of a law in which the k-th best has the weight 1/k. It tries
+// nothing if the request names columns that a choice would leave out.
 func (t *trial) tryCounts(ctx context.Context, people []*people) error {
 	order, weights := t.shuffled(), map[int]float64{}
 	for k, j := range order {
@@ -320,7 +322,7 @@ func (t *trial) tryCounts(ctx context.Context, people []*people) error {
 	return nil
 }
 
-// under is the table by a schema of leaveOut.
+// under returns the table as read with a schema of leaveOut.
 func under(t *dataset.Table, s *schema.Schema) *dataset.Table {
 	out := *t
 	out.Schema, out.Cols = s, slices.Clone(t.Cols[:len(s.Columns)])
@@ -332,8 +334,8 @@ func under(t *dataset.Table, s *schema.Schema) *dataset.Table {
 	return &out
 }
 
-// leaveOut is the schema without some columns of the file, and without the columns and pairs that
-// follow from any.
+// leaveOut returns the schema without some columns of the file, and without the columns and pairs
+// derived from them.
 func leaveOut(s *schema.Schema, columns []int) *schema.Schema {
 	if len(columns) == 0 {
 		return s
@@ -349,7 +351,7 @@ func leaveOut(s *schema.Schema, columns []int) *schema.Schema {
 	return &out
 }
 
-// measure trains on one table and judges on another.
+// measure trains on one table and evaluates on another.
 func (t *trial) measure(ctx context.Context, r *train.Request, tab, judged *dataset.Table, chances [][]float64) (
 	float64, error) {
 	rows, err := memory.New(tab)

@@ -15,34 +15,34 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// people are rows without labels: laws deal those. All columns are independent; a number is uniform
-// within its bounds, after its transform, and a category over its levels.
+// people are rows without labels, which a law assigns. All columns are independent. A number is
+// uniform within its bounds after its transform, and a category uniform over its levels.
 type people struct {
 	table  *dataset.Table
-	places [][]float64 // by column of the file, then code: where it lies from 0 to 1
+	places [][]float64 // position from 0 to 1, by column of the file, then code
 }
 
-// law is how labels follow from columns. A class has the log-odds a + scale·Σ weight·(-(u-centre)²)
-// over the columns, where u is a column's place from 0 to 1: linear functions of u but for what all
-// classes share.
+// law determines how labels depend on columns. A class has the log-odds a + scale·Σ
+// weight·(-(u-centre)²) over the columns, where u is the position of a column's value from 0 to 1.
+// Apart from terms that all classes share, these are linear functions of u.
 type law struct {
 	s         *schema.Schema
 	weights   map[int]float64   // by column
-	centres   map[int][]float64 // likewise, then class
+	centres   map[int][]float64 // by column, then class
 	scale     float64
-	intercept float64 // of the positive class of two
+	intercept float64 // of the positive class, if there are two
 	auc       float64 // of the law's own probabilities
 }
 
 const (
-	settleRows = 2000 // on which a law's scale is settled, at most
+	settleRows = 2000 // maximum number of rows used to find a law's scale
 	bisections = 18
 	widest     = 64
-	fineness   = 4096 // places of a number: more than a fit tells apart
+	fineness   = 4096 // distinct values of a number: more than a fit distinguishes
 )
 
-// signalColumns are the columns whose worth is in question: the private ones of the file, or the
-// public ones if the label alone is protected.
+// signalColumns returns the columns whose influence is tested: the private ones of the file, or the
+// public ones if only the label is protected.
 func signalColumns(r *train.Request, s *schema.Schema) (private []int, role schema.Role) {
 	var public []int
 	for j, c := range s.FileColumns() {
@@ -59,8 +59,8 @@ func signalColumns(r *train.Request, s *schema.Schema) (private []int, role sche
 	return private, schema.Private
 }
 
-// newLaw draws a law whose probabilities have the given AUC on these people, as nearly as the
-// columns allow, with weights by the columns' indices.
+// newLaw draws a law whose probabilities have the given AUC on these people, as closely as the columns
+// allow. weights maps column indices to weights.
 func newLaw(s *schema.Schema, weights map[int]float64, strength, positives float64, on *people, src rng.Source) *law {
 	l := &law{s: s, weights: weights, centres: map[int][]float64{}}
 	for j, c := range s.FileColumns() {
@@ -75,7 +75,7 @@ func newLaw(s *schema.Schema, weights map[int]float64, strength, positives float
 	return l
 }
 
-// drawPlaces are the middles of n equal parts of the unit interval in random order.
+// drawPlaces returns the midpoints of n equal parts of the unit interval in random order.
 func drawPlaces(n int, src rng.Source) []float64 {
 	out := make([]float64, n)
 	for i := range out {
@@ -101,7 +101,7 @@ func drawCell(c *schema.Column, src rng.Source) coding.Cell {
 	return coding.NumberCell(c.Lower + u*(c.Upper-c.Lower))
 }
 
-// placeNumber is where a number lies between a column's bounds.
+// placeNumber returns the position of a number between a column's bounds, from 0 to 1.
 func placeNumber(c *schema.Column, x float64) float64 {
 	switch {
 	case c.Integer || c.Date != "":
@@ -113,7 +113,7 @@ func placeNumber(c *schema.Column, x float64) float64 {
 	return (x - c.Lower) / (c.Upper - c.Lower)
 }
 
-// sums are by row, then class, what the columns say of each, before the scale.
+// sums returns the columns' contributions to each class before scaling, by row, then class.
 func (l *law) sums(p *people, rows int) [][]float64 {
 	out := make([][]float64, rows)
 	for i := range out {
@@ -138,7 +138,7 @@ func (l *law) sums(p *people, rows int) [][]float64 {
 	return out
 }
 
-// chances are the classes' probabilities.
+// chances converts log-odds to the classes' probabilities.
 func (l *law) chances(z []float64) []float64 {
 	out, most := make([]float64, len(z)), math.Inf(-1)
 	for k := range z {
@@ -159,7 +159,7 @@ func (l *law) chances(z []float64) []float64 {
 	return out
 }
 
-// settle finds the scale at which the law has the strength, and of two classes the intercept.
+// settle finds the scale at which the law has the given strength and, for two classes, the intercept.
 func (l *law) settle(rows [][]float64, strength, positives float64) {
 	positive, chances := max(0, l.s.Label.Positive), make([][]float64, len(rows))
 	for low, high, step := 0.0, float64(widest), 0; step < bisections; step++ {
@@ -178,7 +178,7 @@ func (l *law) settle(rows [][]float64, strength, positives float64) {
 	}
 }
 
-// balance finds the intercept at which so many are positive.
+// balance finds the intercept at which the given share of rows is positive.
 func (l *law) balance(rows [][]float64, positive int, positives float64) {
 	for low, high, step := -4.0*widest, 4.0*widest, 0; step < bisections; step++ {
 		l.intercept = (low + high) / 2
@@ -194,7 +194,7 @@ func (l *law) balance(rows [][]float64, positive int, positives float64) {
 	}
 }
 
-// deal gives people labels by the law, and returns the classes' probabilities of each.
+// deal draws labels for people, and returns the table and each row's class probabilities.
 func (l *law) deal(p *people, src rng.Source) (t *dataset.Table, chances [][]float64) {
 	out := *p.table
 	out.Labels, chances = make([]uint8, out.Rows), l.sums(p, out.Rows)
@@ -209,7 +209,7 @@ func (l *law) deal(p *people, src rng.Source) (t *dataset.Table, chances [][]flo
 	return &out, chances
 }
 
-// inventPeople draws tables of the schema, of so many rows each.
+// inventPeople draws tables of the schema with the given numbers of rows.
 func inventPeople(ctx context.Context, s *schema.Schema, src rng.Source, rows ...int) (out []*people, err error) {
 	var names []string
 	places := make([][]float64, len(s.FileColumns()))
@@ -258,8 +258,8 @@ func inventPeople(ctx context.Context, s *schema.Schema, src rng.Source, rows ..
 	return out, nil
 }
 
-// meanAUC is the AUC that scores have on average over labels that are drawn with the given
-// probabilities: of two classes the positive one's, else the mean of each against the others.
+// meanAUC is the expected AUC of scores if labels are drawn with the given probabilities: the AUC of
+// the positive class of two, or else the mean over the classes, each against the others.
 func meanAUC(chances, scores [][]float64, positive int) float64 {
 	if len(chances[0]) == 2 {
 		return expectedAUC(chances, scores, positive)

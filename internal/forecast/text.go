@@ -11,13 +11,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// Quote is what a training would cost, and what it would learn; Forecast is nil if no one asked.
+// Quote is the cost of a training, and a forecast of what it would learn, which is nil unless
+// requested.
 type Quote struct {
 	*train.Quote
 	Forecast *Forecast `json:"forecast,omitempty"`
 }
 
-// WriteText writes the quote for people.
+// WriteText writes the quote as text for readers.
 func (q *Quote) WriteText(w io.Writer) error {
 	if err := q.Quote.WriteText(w); err != nil || q.Forecast == nil {
 		return err
@@ -25,7 +26,7 @@ func (q *Quote) WriteText(w io.Writer) error {
 	return q.Forecast.WriteText(w)
 }
 
-// WriteText writes the forecast for people.
+// WriteText writes the forecast as text for readers.
 func (f *Forecast) WriteText(out io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, `
@@ -71,7 +72,7 @@ alone; columns are independent and uniform%s, and the label follows
 	return err
 }
 
-// shareText says of the rows what the schema does not.
+// shareText states the share of positive rows that was assumed.
 func (f *Forecast) shareText() string {
 	text := ""
 	if f.Persons {
@@ -83,5 +84,5 @@ func (f *Forecast) shareText() string {
 	return text
 }
 
-// String is the mean and how far single trainings lie from it.
+// String returns the mean and the standard deviation of single trainings.
 func (m Mean) String() string { return fmt.Sprintf("%.3f +- %.3f", m.Mean, m.StdDev) }

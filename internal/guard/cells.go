@@ -5,6 +5,7 @@ package guard
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/discreet-dp/discreet/internal/guard/internal/inside"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -23,49 +24,39 @@ func (g *Guard) rowUnits() int64 {
 	return engine.WeightOne
 }
 
-// publicBins reports whether bins cut public columns alone.
-func (g *Guard) publicBins(bins []feature.Bins) bool {
-	for k := range bins {
-		for _, j := range bins[k].Columns() {
-			if g.protects.column(j) {
-				return false
-			}
-		}
-	}
-	return true
+// readsPublic reports whether all that a statistic reads of a row, but for its label, is public.
+func (g *Guard) readsPublic(s engine.Statistic) bool {
+	return !slices.ContainsFunc(engine.ColumnsRead(s, 0), g.protects.column)
 }
 
-// publicScore reports whether a score is of public columns alone.
-func (g *Guard) publicScore(f *feature.Additive) bool {
-	if f == nil {
-		return true
+// ratios is units of which den make 1.
+func ratios(units []int64, den int64) []mech.Ratio {
+	out := make([]mech.Ratio, len(units))
+	for i, n := range units {
+		out[i] = mech.Ratio{Num: n, Den: den}
 	}
-	for k := range f.Shapes {
-		if !g.publicBins([]feature.Bins{f.Shapes[k].Bins}) {
-			return false
-		}
-	}
-	return true
+	return out
 }
 
 // oneCell seals values of which a row adds at most den to one cell of each of so many vectors.
 func (g *Guard) oneCell(values []mech.Ratio, vectors int, public bool) *Sum {
-	m := OneCellOfEach(g.Schema().Relation, vectors).Times(g.most)
-	return &Sum{of: g, values: inside.Seal(values), moves: m, public: public, cells: vectors}
+	s := g.sum(values, OneCellOfEach(g.Schema().Relation, vectors).Times(g.most), public)
+	s.cells = vectors
+	return s
 }
 
-// Caps bound what a row of each class weighs, the positive one's first, in units of
-// 1/engine.WeightOne. A row that weighs more counts for its cap (1.6).
-type Caps [2]uint32
+// Caps bound what a row of each class weighs, and a row that weighs more counts for its cap (1.6): see
+// statistic.Caps.
+type Caps = statistic.Caps
+
+// FullCaps cut nothing.
+var FullCaps = statistic.FullCaps
 
 // Weight is what a row of some margin weighs: see statistic.Weight.
 func Weight(margin int64) uint64 { return statistic.Weight(margin) }
 
 // WeightOne is the number of units that make the weight 1: see engine.WeightOne.
 const WeightOne = engine.WeightOne
-
-// FullCaps cut nothing.
-var FullCaps = Caps{engine.WeightOne, engine.WeightOne}
 
 // Cells are sealed weights of rows by column, bin and label.
 type Cells struct {
@@ -78,18 +69,14 @@ type Cells struct {
 }
 
 // Cells adds up, for each of bins, the weights of the rows in each bin by label: see statistic.Cells.
-// Each weight is at most the cap of its class, which is 1 to engine.WeightOne. One pass.
+// Each weight is at most the cap of its class. One pass.
 func (g *Guard) Cells(ctx context.Context, f *feature.Additive, bins []feature.Bins, caps Caps) (*Cells, error) {
-	for _, c := range caps {
-		if c < 1 || c > engine.WeightOne {
-			return nil, fmt.Errorf("guard: caps of weights must be 1 to %d", engine.WeightOne)
-		}
-	}
-	sums, err := statistic.Cells{Under: f, Bins: bins, Caps: statistic.Caps(caps)}.Of(ctx, g.table())
+	of := statistic.Cells{Under: f, Bins: bins, Caps: caps}
+	sums, err := of.Of(ctx, g.table())
 	if err != nil {
 		return nil, err
 	}
-	open := g.publicBins(bins) && g.publicScore(f)
+	open := g.readsPublic(of)
 	return &Cells{g, caps, inside.Seal(sums), g.asked(), open && !g.protects.label, open}, nil
 }
 
@@ -112,19 +99,15 @@ func (c *Cells) Part(k int) *Sum {
 // negative| in weight. A row moves a score by at most its weight each time it appears or leaves; if
 // only its label is protected it stays in its bin (3.3).
 func (c *Cells) Imbalances(parts []int) *Scores {
-	values := make([]mech.Ratio, len(parts))
+	distances := make([]int64, len(parts))
 	for i, k := range parts {
-		values[i] = mech.Ratio{Num: sumDistances(c.sums()[k].Positive, c.sums()[k].Negative), Den: engine.WeightOne}
+		distances[i] = sumDistances(c.sums()[k].Positive, c.sums()[k].Negative)
 	}
-	s := &Scores{of: c.of, values: inside.Seal(values)}
-	switch {
-	case c.labelOnly && c.of.terms.Scope == dp.LabelOnly:
-		s.spread = 2 * float64(c.of.most) * float64(int64(c.caps[0])+int64(c.caps[1])) / engine.WeightOne
-	default:
-		l1 := OneCell(c.of.Schema().Relation).Times(c.of.most).L1
-		s.spread = 2 * l1 * float64(max(c.caps[0], c.caps[1])) / engine.WeightOne
+	spread := 2 * OneCell(c.of.Schema().Relation).Times(c.of.most).L1 * float64(max(c.caps[0], c.caps[1])) / engine.WeightOne
+	if c.labelOnly && c.of.terms.Scope == dp.LabelOnly {
+		spread = 2 * float64(c.of.most) * float64(int64(c.caps[0])+int64(c.caps[1])) / engine.WeightOne
 	}
-	return s
+	return c.of.scores(ratios(distances, engine.WeightOne), spread)
 }
 
 // sumDistances is Σ |a − b|.
@@ -139,8 +122,8 @@ func sumDistances(a, b []int64) (sum int64) {
 // ClassCells are sealed counts of rows by column, class and bin, or what the rows weigh.
 type ClassCells struct {
 	of     *Guard
-	cells  inside.Sealed[[]statistic.ClassCounts]
-	public []bool // by column
+	cells  inside.Sealed[[][][]int64] // by bins, class and bin
+	public []bool                     // by column
 	asked  any
 }
 
@@ -152,32 +135,30 @@ func (g *Guard) ClassCells(ctx context.Context, bins []feature.Bins) (*ClassCell
 	}
 	out := &ClassCells{g, inside.Seal(cells), make([]bool, len(bins)), g.asked()}
 	for k := range bins {
-		out.public[k] = !g.protects.label && g.publicBins(bins[k:k+1])
+		out.public[k] = !g.protects.label && g.readsPublic(statistic.ClassCells{Bins: bins[k : k+1]})
 	}
 	return out, nil
 }
 
+// counts seals counts of rows, of which a row is in one cell of each of so many vectors.
+func (c *ClassCells) counts(rows []int64, vectors int, public bool) *Sum {
+	return c.of.oneCell(ratios(rows, c.of.rowUnits()), vectors, public)
+}
+
 // Part is the counts of one of the bins by class, then bin.
 func (c *ClassCells) Part(k int) *Sum {
-	var values []mech.Ratio
-	for _, byBin := range c.cells()[k].Rows {
-		for _, rows := range byBin {
-			values = append(values, mech.Ratio{Num: rows, Den: c.of.rowUnits()})
-		}
-	}
-	return c.of.oneCell(values, 1, c.public[k]).formed(c.asked, ClassPart, k, nil)
+	return c.counts(slices.Concat(c.cells()[k]...), 1, c.public[k]).formed(c.asked, ClassPart, k, nil)
 }
 
 // Classes is the number of rows of each class, or what they weigh. It is public if the label is.
 func (c *ClassCells) Classes() *Sum {
-	values := make([]mech.Ratio, len(c.cells()[0].Rows))
-	for class, byBin := range c.cells()[0].Rows {
-		values[class].Den = c.of.rowUnits()
-		for _, rows := range byBin {
-			values[class].Num += rows
+	rows := make([]int64, len(c.cells()[0]))
+	for class, byBin := range c.cells()[0] {
+		for _, n := range byBin {
+			rows[class] += n
 		}
 	}
-	return c.of.oneCell(values, 1, !c.of.protects.label).formed(c.asked, AllOfClass, 0, nil)
+	return c.counts(rows, 1, !c.of.protects.label).formed(c.asked, AllOfClass, 0, nil)
 }
 
 // Class is the number of rows of one class of two. If the number of all rows is public, a
@@ -192,37 +173,33 @@ func (c *ClassCells) Class(class int) *Sum {
 }
 
 // rowsOf is the counts of one of the bins whatever the class, by bin.
-func (c *ClassCells) rowsOf(k int) []mech.Ratio {
-	values := make([]mech.Ratio, len(c.cells()[k].Rows[0]))
-	for b := range values {
-		values[b].Den = c.of.rowUnits()
-		for class := range c.cells()[k].Rows {
-			values[b].Num += c.cells()[k].Rows[class][b]
+func (c *ClassCells) rowsOf(k int) []int64 {
+	rows := make([]int64, len(c.cells()[k][0]))
+	for _, byBin := range c.cells()[k] {
+		for b, n := range byBin {
+			rows[b] += n
 		}
 	}
-	return values
+	return rows
 }
 
 // AllClasses is the counts of one of the bins whatever the class, by bin, once more by runs of bins
 // and then as they are: run says which of so many runs a bin is in. Each is one cell of a row.
 func (c *ClassCells) AllClasses(k, runs int, run func(bin int) int) *Sum {
-	rows, values := c.rowsOf(k), make([]mech.Ratio, runs)
-	for r := range values {
-		values[r].Den = c.of.rowUnits()
-	}
+	rows, byRun := c.rowsOf(k), make([]int64, runs)
 	runOf := make([]int, len(rows))
 	for b := range rows {
 		runOf[b] = run(b)
 		if r := runOf[b]; r < runs { // else it would be counted as a bin, too
-			values[r].Num += rows[b].Num
+			byRun[r] += rows[b]
 		}
 	}
-	return c.of.oneCell(append(values, rows...), 2, c.public[k]).formed(c.asked, ClassesOnce, k, append(runOf, runs))
+	return c.counts(append(byRun, rows...), 2, c.public[k]).formed(c.asked, ClassesOnce, k, append(runOf, runs))
 }
 
 // Rows is the counts of one of the bins whatever the class, by bin.
 func (c *ClassCells) Rows(k int) *Sum {
-	return c.of.oneCell(c.rowsOf(k), 1, c.public[k]).formed(c.asked, RowsPart, k, nil)
+	return c.counts(c.rowsOf(k), 1, c.public[k]).formed(c.asked, RowsPart, k, nil)
 }
 
 // Join puts sums of counts side by side, to be measured together.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/guard/internal/inside"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -91,30 +90,25 @@ func (gr *Groups) Classes() ([][]float64, error) {
 // bin of each group, of sizes[q]; what is in another counts as nothing. A neighbour changes the label of one row, which moves one bin of
 // each partition by 1.
 func (gr *Groups) ClassBins(class int, bins [][]uint32, sizes []int) *Sum {
-	var values []mech.Ratio
+	var rows []int64
 	for q, of := range bins {
-		first := len(values)
-		for range sizes[q] {
-			values = append(values, mech.Ratio{Den: gr.of.rowUnits()})
-		}
+		first := len(rows)
+		rows = append(rows, make([]int64, sizes[q])...)
 		for i, b := range of {
 			if int(b) < sizes[q] { // else it would be counted in another partition, too
-				values[first+int(b)].Num += int64(gr.counts()[class][i])
+				rows[first+int(b)] += int64(gr.counts()[class][i])
 			}
 		}
 	}
 	parts := float64(len(bins))
-	return &Sum{of: gr.of, values: inside.Seal(values), moves: Toggled(parts, math.Sqrt(parts)).Times(gr.of.most), public: gr.open}
+	return gr.of.sum(ratios(rows, gr.of.rowUnits()), Toggled(parts, math.Sqrt(parts)).Times(gr.of.most), gr.open)
 }
 
 // ClassVectors is the sum of a vector of each row of one class, whose Euclidean length is at most 1:
 // each visits the groups that have one. A number is cut off towards zero after 20 bits. A vector that
 // is longer than 1 even so counts as nothing.
 func (gr *Groups) ClassVectors(class, size int, each func(visit func(group int, vector []float64))) *Sum {
-	values, units := make([]mech.Ratio, size), make([]int64, size)
-	for i := range values {
-		values[i].Den = engine.WeightOne * gr.of.rowUnits()
-	}
+	sum, units := make([]int64, size), make([]int64, size)
 	seen := make([]bool, gr.Len)
 	each(func(group int, vector []float64) {
 		length := 0.0
@@ -131,10 +125,10 @@ func (gr *Groups) ClassVectors(class, size int, each func(visit func(group int, 
 		}
 		seen[group] = true
 		for i, x := range units {
-			values[i].Num += int64(gr.counts()[class][group]) * x
+			sum[i] += int64(gr.counts()[class][group]) * x
 		}
 	})
-	return &Sum{of: gr.of, values: inside.Seal(values), moves: Toggled(math.Inf(1), 1).Times(gr.of.most), public: gr.open}
+	return gr.of.sum(ratios(sum, engine.WeightOne*gr.of.rowUnits()), Toggled(math.Inf(1), 1).Times(gr.of.most), gr.open)
 }
 
 // FeatureBits is how many bits behind the point a feature has in ClassMeans.
@@ -176,9 +170,5 @@ func (gr *Groups) ClassMeans(classes []int, size int, visit func(each func(group
 	mean := func(units float64) float64 { // the factor is past the rounding of a few operations
 		return math.Ldexp(units, -FeatureBits) / float64(n) * (1 + 0x1p-39)
 	}
-	values := make([]mech.Ratio, len(sum))
-	for f, v := range sum {
-		values[f] = mech.Ratio{Num: v, Den: int64(n) << FeatureBits}
-	}
-	return &Sum{of: gr.of, values: inside.Seal(values), moves: Toggled(mean(l1), mean(l2)), public: gr.open}, nil
+	return gr.of.sum(ratios(sum, int64(n)<<FeatureBits), Toggled(mean(l1), mean(l2)), gr.open), nil
 }

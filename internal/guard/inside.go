@@ -83,6 +83,6 @@ func (i Inside) pay(label, mechanism string, s Share, exact bool) error {
 // SpendAll is the door itself, for trainings inside whose joint price a proof of their own bounds. All
 // that is left of the price is spent by it.
 func (i Inside) SpendAll() *mech.Exit {
-	i.g.purse = &listPurse{op: i.g.terms.Op}
+	i.g.purse = &listPurse{whole: whole{i.g.terms.Op}}
 	return i.g.exit()
 }

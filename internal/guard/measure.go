@@ -23,6 +23,11 @@ type Sum struct {
 	reversed bool
 }
 
+// sum seals values that move by m.
+func (g *Guard) sum(values []mech.Ratio, m Moves, public bool) *Sum {
+	return &Sum{of: g, values: inside.Seal(values), moves: m, public: public}
+}
+
 // Len is the number of its values.
 func (s *Sum) Len() int { return len(s.values()) }
 
@@ -97,6 +102,11 @@ type Scores struct {
 	values  inside.Sealed[[]mech.Ratio]
 	offsets []int64 // public, by candidate, within ±farthest; nil: none
 	spread  float64 // how far a neighbour moves the difference of two scores
+}
+
+// scores seals scores of which a neighbour moves the difference of two by spread.
+func (g *Guard) scores(values []mech.Ratio, spread float64) *Scores {
+	return &Scores{of: g, values: inside.Seal(values), spread: spread}
 }
 
 // Len is the number of candidates.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet/internal/guard/internal/inside"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 )
@@ -31,11 +30,11 @@ const mostOfPerson = 1 << 16
 // PersonsAbove scores bounds by how many persons have more rows than that, negated. All rows of one
 // person change each by at most 1, up or down (G-PERSONS-3).
 func (g *Guard) PersonsAbove(bounds []int) *Scores {
-	var values []mech.Ratio
+	var negated []int64
 	for _, above := range g.table().Persons().CountAbove(bounds) {
-		values = append(values, mech.Ratio{Num: -int64(above), Den: 1})
+		negated = append(negated, -int64(above))
 	}
-	return &Scores{of: g, values: inside.Seal(values), spread: 2}
+	return g.scores(ratios(negated, 1), 2)
 }
 
 // DrawRows leaves one row of each person, drawn by fresh coins, if the schema declares persons: what

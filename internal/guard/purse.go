@@ -33,7 +33,7 @@ type purse interface {
 // were accounted jointly, to be spent as it stands (2.3).
 func newPurse(op string, price dp.Price, bill []dp.Event) (purse, error) {
 	if len(bill) == 0 && price == (dp.Price{}) {
-		return &listPurse{op: op}, nil // what is public is answered, and nothing else
+		return &listPurse{whole: whole{op}}, nil // what is public is answered, and nothing else
 	}
 	enough, err := accounting.Within(bill, price)
 	if err != nil {
@@ -48,11 +48,11 @@ func newPurse(op string, price dp.Price, bill []dp.Event) (purse, error) {
 	all := dp.Rho(0)
 	for _, e := range bill {
 		if e.Rho == 0 {
-			return &listPurse{op, bill}, nil
+			return &listPurse{whole{op}, bill}, nil
 		}
 		all += e.Rho
 	}
-	return &gaussianPurse{op, all, len(bill) + 1}, nil
+	return &gaussianPurse{whole{op}, all, len(bill) + 1}, nil
 }
 
 func refuse(op, label, want string, got any) error {
@@ -81,10 +81,17 @@ func (p *sumPurse) part(label string, price dp.Price) error {
 	return nil
 }
 
+// whole is the part of no purse that pays for a training inside.
+type whole struct{ op string }
+
+func (p whole) part(label string, price dp.Price) error {
+	return refuse(p.op, label, "must not be an (epsilon, delta) among measurements that are accounted jointly", price)
+}
+
 // gaussianPurse is for measurements with Gaussian noise, as many as were billed and one more (2.2):
 // a plan may see by what it has measured that a line is better measured twice.
 type gaussianPurse struct {
-	op    string
+	whole
 	left  dp.Rho
 	count int
 }
@@ -98,30 +105,20 @@ func (p *gaussianPurse) take(label, _ string, s Share) error {
 	return nil
 }
 
-func (p *gaussianPurse) part(label string, price dp.Price) error {
-	return refuse(p.op, label, "must not be an (epsilon, delta) among measurements that add up in rho", price)
-}
-
 // listPurse is for lines that were accounted jointly (2.3).
 type listPurse struct {
-	op   string
+	whole
 	left []dp.Event
 }
 
 func (p *listPurse) take(label, mechanism string, s Share) error {
-	want := dp.Event{Release: label, Mechanism: mechanism, Epsilon: s.Epsilon, Rho: s.Rho}
-	if s.Rho > 0 {
-		want.Epsilon = dp.Infinite
-	}
+	want := s.Line(label)
+	want.Mechanism = mechanism
 	if len(p.left) == 0 || p.left[0] != want {
 		return refuse(p.op, label, "must be the next line of the bill", s)
 	}
 	p.left = p.left[1:]
 	return nil
-}
-
-func (p *listPurse) part(label string, price dp.Price) error {
-	return refuse(p.op, label, "must not be an (epsilon, delta) among lines that were accounted jointly", price)
 }
 
 // freePurse is that of a training without privacy.
@@ -138,13 +135,13 @@ func (p freePurse) part(string, dp.Price) error { return nil }
 
 // Line is the line of a bill for a measurement at s.
 func (s Share) Line(label string) dp.Event {
+	line := dp.Event{Release: label, Mechanism: mech.Laplace{}.Name(), Epsilon: s.Epsilon, Rho: s.Rho}
 	if s.Rho > 0 {
-		return dp.Event{Release: label, Mechanism: mech.Gaussian{}.Name(), Epsilon: dp.Infinite, Rho: s.Rho}
+		line.Mechanism, line.Epsilon = mech.Gaussian{}.Name(), dp.Infinite
+	} else if s.Gamma {
+		line.Mechanism = mech.Gamma{}.Name()
 	}
-	if s.Gamma {
-		return dp.Event{Release: label, Mechanism: mech.Gamma{}.Name(), Epsilon: s.Epsilon}
-	}
-	return dp.Event{Release: label, Mechanism: mech.Laplace{}.Name(), Epsilon: s.Epsilon}
+	return line
 }
 
 // ChoiceLine is the line of a bill for a selection at s.

@@ -53,16 +53,9 @@ func checkScope(op string, scope dp.Scope, s *schema.Schema) error {
 	return &dp.ParamError{Op: op, Param: "scope", Want: "must protect what the schema declares private", Got: string(scope)}
 }
 
-// Uncounted is the account of a training that nothing counts: it takes every bill and records none.
-// What the training adds to others on the same table is for its caller to keep, and its model says
-// so.
-type Uncounted struct{}
-
-// Charge takes the bill.
-func (Uncounted) Charge(context.Context, dp.Price, []dp.Event) error { return nil }
-
-// Counted is false.
-func (Uncounted) Counted() bool { return false }
+// Uncounted is the account of a training that nothing counts: what it adds to others on the same table
+// is for its caller to keep, and its model says so.
+type Uncounted struct{ Paid }
 
 // Paid is the account of a fit inside another that has charged for all of it; true if that is
 // recorded.

@@ -11,7 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 )
 
-// Evaluation is how one model does on rows it did not see.
+// Evaluation holds one model's results on held-out rows.
 type Evaluation struct {
 	Private bool `json:"private"` // false: the numbers are exact
 	*metrics.Report
@@ -19,9 +19,9 @@ type Evaluation struct {
 	model           *model.Model
 }
 
-// Evaluate compares what m predicts with the labels of t, read with the model's own schema.
-// threshold gives the score from which on rows of a label with two classes are predicted
-// positive; nil for one half.
+// Evaluate compares the predictions of m with the labels of t, read with the model's own schema.
+// threshold returns the score from which on rows are predicted positive if the label has two classes;
+// nil means one half.
 func Evaluate(m *model.Model, t *dataset.Table, threshold func(scores []float64) float64) (*Evaluation, error) {
 	scores, err := m.Scores(t.Cols, t.Rows)
 	if err != nil {
@@ -51,16 +51,17 @@ func Evaluate(m *model.Model, t *dataset.Table, threshold func(scores []float64)
 	return e, nil
 }
 
-// WriteText writes the numbers for people.
+// WriteText writes the numbers as text for readers.
 func (e *Evaluation) WriteText(w io.Writer) error { return e.Report.WriteText(w, e.label) }
 
-// Rates are what a threshold finds, as shares of the rows of either class.
+// Rates are the shares of the positive rows and of the negative rows that a threshold selects.
 type Rates struct {
 	FalsePositives float64 `json:"fpr"`
 	TruePositives  float64 `json:"tpr"`
 }
 
-// Curve is the ROC curve of a label of two classes, from (0, 0) on; one point where no row is negative.
+// Curve is the ROC curve of a label of two classes, starting at (0, 0). It is a single point if no row
+// is negative.
 func (e *Evaluation) Curve() []Rates {
 	out := []Rates{{}}
 	for _, q := range e.Ranking.Points {

@@ -14,24 +14,23 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Learner is one that takes part.
+// Learner is a learner that takes part in a comparison.
 type Learner struct {
-	Name    string // in words of at most 16 characters, see plot.Series
-	Private bool   // it has an ε; others are trained without privacy
-	// Plan settles a fit, of the given ε where Private. rows is 0 if their
-	// number is private. It is not called concurrently.
+	Name    string // at most 16 characters, see plot.Series
+	Private bool   // it has an ε; otherwise it trains without privacy
+	// Plan makes the plan of a fit, with the given ε if Private. rows is 0 if the number of rows is
+	// private. It is not called concurrently.
 	Plan func(eps dp.Epsilon, s *schema.Schema, rows int) (learn.Plan, error)
 }
 
-// Options are the choices behind one comparison.
+// Options are the options of a comparison.
 type Options struct {
 	Learners []Learner    // 1 to 6 private ones, and up to 3 others
 	Epsilons []dp.Epsilon // increasing, 1 to 20; each private learner is trained at each
 	Repeats  int          // random splits, 1 to 1000
-	HeldOut  float64      // share of the rows that judge, in [0.01, 0.99]
-	Seed     uint64       // of the splits; says nothing about noise
-	// Progress is told how many fits of how many are done, one call at a time;
-	// nil for none.
+	HeldOut  float64      // share of held-out rows, in [0.01, 0.99]
+	Seed     uint64       // of the splits; does not affect noise
+	// Progress receives the number of finished fits and their total, one call at a time; may be nil.
 	Progress func(done, total int)
 }
 
@@ -74,7 +73,7 @@ func (o *Options) Check(s *schema.Schema) error {
 	return o.tryCharts()
 }
 
-// tryCharts tries the charts out before hours are spent on their numbers.
+// tryCharts draws the charts with sample numbers, so that an error shows before hours of training.
 func (o *Options) tryCharts() error {
 	r := &Result{Options: o, Points: o.listPoints(), Train: 1, Test: 1}
 	for _, p := range r.Points {
@@ -86,7 +85,7 @@ func (o *Options) tryCharts() error {
 	return r.Chart(Accuracy).WriteText(io.Discard, 80, plot.Unicode)
 }
 
-// listPoints are what each repeat measures: learners in order, ε ascending.
+// listPoints lists what each repeat measures: learners in order, ε ascending.
 func (o *Options) listPoints() (out []*Point) {
 	for i := range o.Learners {
 		l := &o.Learners[i]

@@ -18,8 +18,8 @@ import (
 
 const notPrivate = "Not private: exact numbers about the rows that were evaluated"
 
-// charts are the pictures of an evaluation: calibration, and of two classes precision and
-// recall, and what is found among those who score highest.
+// charts draws the charts of an evaluation: calibration and, for two classes, precision against recall
+// and the positive rows among those with the highest scores.
 func (e *Evaluation) charts() []*plot.Lines {
 	tenths := []float64{0, 0.2, 0.4, 0.6, 0.8, 1}
 	scored := "of the predicted class"
@@ -72,7 +72,7 @@ func (e *Evaluation) charts() []*plot.Lines {
 	})
 }
 
-// WriteHTML writes numbers and pictures as one page that loads nothing.
+// WriteHTML writes numbers and charts as one self-contained page.
 func (e *Evaluation) WriteHTML(w io.Writer) error {
 	file, err := model.Marshal(e.model)
 	if err != nil {

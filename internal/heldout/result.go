@@ -28,7 +28,7 @@ type Point struct {
 	learner  *Learner
 }
 
-// Metric is a number that judges a model.
+// Metric names a measure of a model's quality.
 type Metric string
 
 const (
@@ -40,10 +40,10 @@ const (
 type Stat struct {
 	Mean   float64 `json:"mean"`
 	StdDev float64 `json:"deviation"` // between splits; 0 for a single one
-	N      int     `json:"splits"`    // those where the metric exists
+	N      int     `json:"splits"`    // number of splits in which the metric exists
 }
 
-// Stat is the mean of a metric over the splits where it exists.
+// Stat returns the mean of a metric over the splits in which it exists.
 func (p *Point) Stat(m Metric) (s Stat) {
 	var x []float64
 	if m == Accuracy {
@@ -80,8 +80,8 @@ func (r *Result) Has(m Metric) bool {
 	return true
 }
 
-// Chart draws a metric that exists at every point against ε. Learners without
-// privacy are levels.
+// Chart draws a metric that exists at every point against ε. Learners without privacy are horizontal
+// lines.
 func (r *Result) Chart(m Metric) *plot.Lines {
 	o := r.Options
 	l := &plot.Lines{

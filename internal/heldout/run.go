@@ -51,8 +51,7 @@ func Run(ctx context.Context, t *dataset.Table, o Options) (*Result, error) {
 	return r, nil
 }
 
-// splitSource returns the random words of one split. They decide which rows are
-// held out and nothing else.
+// splitSource returns the random words of one split. They determine only which rows are held out.
 func splitSource(seed uint64, repeat int) rng.Source {
 	return replay.Seeded(seed, fmt.Sprintf(", repeat %d, hold out", repeat))
 }

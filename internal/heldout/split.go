@@ -14,13 +14,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Split says how a table's files are divided into rows to train on and rows to judge by.
+// Split determines how a table's files are divided into training rows and held-out rows.
 type Split struct {
-	HeldOut float64 // share of each class's rows that judge, in [0.01, 0.99]
-	Seed    uint64  // the same seed divides the same table alike; it hides nothing
+	HeldOut float64 // share of each class's rows that is held out, in [0.01, 0.99]
+	Seed    uint64  // the same seed divides the same table equally; it is not secret
 }
 
-// Check refuses a share that is none.
+// Check refuses a share out of range.
 func (s Split) Check() error {
 	if !(s.HeldOut >= 0.01 && s.HeldOut <= 0.99) {
 		return &dp.ParamError{Op: "split", Param: "held-out", Want: "must be a share from 0.01 to 0.99", Got: s.HeldOut}
@@ -28,8 +28,8 @@ func (s Split) Check() error {
 	return nil
 }
 
-// Deal says of each row whether it judges: of every class the share HeldOut, rounded to
-// whole rows, drawn at random.
+// Deal reports for each row whether it is held out. In every class, the share HeldOut of the rows,
+// rounded to whole rows, is drawn at random.
 func (s Split) Deal(labels []uint8) (judges []bool) {
 	judges = make([]bool, len(labels))
 	rows := map[uint8][]int{}
@@ -47,10 +47,11 @@ func (s Split) Deal(labels []uint8) (judges []bool) {
 	return judges
 }
 
-// dealBlindly deals each row by a coin of its own, at its place in the table: whatever the other rows
-// are, and whatever the row itself holds (2.1; evidence/guarantees/evaluation.md).
+// dealBlindly decides each row by an independent random draw that depends only on its position in the
+// table, not on its content or on other rows (2.1; evidence/guarantees/evaluation.md).
 //
-// Claim G-EVALUATION-2. Trainings on one side and evaluations on the other cost the dearer of both.
+// Claim G-EVALUATION-2. Trainings on one side and evaluations on the other cost the more expensive of
+// the two.
 func (s Split) dealBlindly(rows int) (judges []bool) {
 	src := replay.Seeded(s.Seed, "split")
 	judges = make([]bool, rows)
@@ -62,7 +63,7 @@ func (s Split) dealBlindly(rows int) (judges []bool) {
 
 const coinSides = 1 << 32
 
-// dealPersons is Deal by persons, whatever their classes: no one has rows on both sides.
+// dealPersons is Deal by persons, regardless of their classes: no person has rows on both sides.
 func (s Split) dealPersons(t *dataset.Table) (judges []bool) {
 	judges = make([]bool, t.Rows)
 	_, test := sample.HoldOutUnits(t, s.HeldOut, replay.Seeded(s.Seed, "split"))
@@ -72,8 +73,8 @@ func (s Split) dealPersons(t *dataset.Table) (judges []bool) {
 	return judges
 }
 
-// Write divides the table in the files and writes its rows as they stand, quotes included:
-// those that judge to judge, the others to train. It returns how many went where.
+// Write divides the table in the files and copies its rows unchanged, quotes included: held-out rows
+// to judge, the others to train. It returns the number of rows written to each.
 func (s Split) Write(ctx context.Context, sch *schema.Schema, opts dataset.Options, train, judge io.Writer,
 	formats [2]dataset.Format, paths ...string) (counts [2]int, err error) {
 	t, err := dataset.Read(ctx, sch, opts, paths...)

@@ -13,7 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/plot"
 )
 
-// Points is a comparison in numbers, for programs.
+// Points holds a comparison as numbers, for programs.
 type Points struct {
 	Private   bool      `json:"private"` // false: the numbers are exact
 	Train     int       `json:"train"`
@@ -30,7 +30,7 @@ type pointOf struct {
 	AUC      *Stat    `json:"auc"` // null if held-out rows always lacked a class
 }
 
-// Numbers are the numbers of the comparison.
+// Numbers returns the numbers of the comparison.
 func (r *Result) Numbers() Points {
 	out := Points{Train: r.Train, HeldOut: r.Test, Repeats: r.Options.Repeats, SplitSeed: r.Options.Seed}
 	for _, p := range r.Points {
@@ -47,7 +47,7 @@ func (r *Result) Numbers() Points {
 	return out
 }
 
-// WriteText writes the comparison for a terminal of so many columns.
+// WriteText writes the comparison for a terminal with the given number of columns.
 func (r *Result) WriteText(out io.Writer, columns int, g plot.Glyphs) error {
 	var b strings.Builder
 	b.WriteString("NOT PRIVATE: exact numbers about rows of this table; a choice made by them is\ncovered by no ε\n\n")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package keyfile keeps Ed25519 keys in files: private ones in PKCS #8, public ones in PKIX, both as
-// PEM, which OpenSSL and its like read too.
+// Package keyfile stores Ed25519 keys in PEM files: private keys in PKCS #8 and public keys in PKIX,
+// which OpenSSL and similar programs can read.
 package keyfile
 
 import (
@@ -32,8 +32,8 @@ const (
 	maxKeys = 1000    // public keys in one file
 )
 
-// New writes a new Ed25519 key to a file that is not there yet and that only its owner may
-// read, and returns the public half. Op begins the errors.
+// New creates a file with a new Ed25519 key that only its owner may read, and returns the public half.
+// The file must not exist. Errors begin with op.
 func New(op, path string) (ed25519.PublicKey, error) {
 	public, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -46,7 +46,7 @@ func New(op, path string) (ed25519.PublicKey, error) {
 	return public, writeBlock(op, path, 0o600, &pem.Block{Type: privateBlock, Bytes: der})
 }
 
-// WritePublic writes a public key to a file that is not there yet and that everyone may read.
+// WritePublic creates a file with a public key that everyone may read. The file must not exist.
 func WritePublic(op, path string, key ed25519.PublicKey) error {
 	der, err := x509.MarshalPKIXPublicKey(key)
 	if err != nil {
@@ -81,8 +81,8 @@ func Read(op, path string) (ed25519.PrivateKey, error) {
 	return key, nil
 }
 
-// ReadPublic reads the public keys of a file, one PEM block each, and nothing else. A key for which
-// anyone can sign is refused.
+// ReadPublic reads the public keys of a file, one PEM block each. It refuses other content, and a key
+// for which anyone can sign.
 func ReadPublic(op, path string) ([]ed25519.PublicKey, error) {
 	text, err := read(op, path)
 	if err != nil {
@@ -124,8 +124,8 @@ func ParsePublic(text []byte) (keys []ed25519.PublicKey, err error) {
 	return keys, nil
 }
 
-// ID names a public key: the SHA-256 of its PKIX form, in hexadecimal, as
-// openssl pkey -pubin -outform DER | sha256sum prints it.
+// ID identifies a public key: the SHA-256 of its PKIX form, in hexadecimal, as openssl pkey -pubin
+// -outform DER | sha256sum prints it.
 func ID(key ed25519.PublicKey) string {
 	der, err := x509.MarshalPKIXPublicKey(key)
 	if err != nil {

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package librarytest holds the library to what it promises, from outside.
+// Package librarytest tests the promises of the library from outside.
 package librarytest

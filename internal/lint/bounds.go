@@ -16,19 +16,19 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// bounded are the packages in which a number at which something changes has a name and a test.
+// bounded are the packages in which every threshold needs a name and a test.
 var bounded = []string{"federated/answer", "federated/collect", "federated/flp", "federated/multiparty",
 	"federated/secsum", "federated/wire", "heldout", "learn", "learn/brc", "learn/erm", "learn/grids", "learn/labeldp",
 	"privacy/accounting", "privacy/ledger", "table/engine/blocks", "table/engine/kernel", "table/engine/memory",
 	"table/engine/question", "table/engine/spark", "table/engine/statistic", "tune"}
 
-// countless is the largest number that needs none: up to there numbers are of classes, words, bytes
-// of a code.
+// countless is the largest number that needs no name: numbers up to it are counts of classes, words or
+// bytes of a code.
 const countless = 4
 
-// checkBounds wants a name for every number above countless that something is compared with or held
-// to, and a test of the package that names it: where no test knows a bound, a mistake beyond it is not
-// seen. Constants of other packages are theirs to test.
+// checkBounds requires a name for every number above countless with which something is compared or to
+// which it is limited, and a test of the package that mentions the name. Without a test that knows the
+// bound, a mistake beyond it is not found. Constants of other packages are exempt.
 func checkBounds(m *Module, dir string) (bad []string, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
@@ -75,8 +75,8 @@ func checkBounds(m *Module, dir string) (bad []string, err error) {
 	return slices.Compact(bad), err
 }
 
-// constantsOf are the constants that a constant expression is made of, or the arrays whose length it
-// is; ours if all are of its own package.
+// constantsOf returns the constants in a constant expression, or the arrays whose length it is; ours
+// is true if all are of its own package.
 func constantsOf(info *types.Info, e ast.Expr) (names []string, ours bool) {
 	ours = true
 	ast.Inspect(e, func(n ast.Node) bool {
@@ -97,7 +97,7 @@ func constantsOf(info *types.Info, e ast.Expr) (names []string, ours bool) {
 	return names, ours
 }
 
-// namesInTests are the identifiers of a package's tests.
+// namesInTests returns the identifiers in a package's tests.
 func (m *Module) namesInTests(name string) map[string]bool {
 	names := map[string]bool{}
 	for _, p := range m.Packages {
@@ -115,7 +115,7 @@ func (m *Module) namesInTests(name string) map[string]bool {
 	return names
 }
 
-// source is an expression as it is written.
+// source returns the source text of an expression.
 func (m *Module) source(e ast.Expr) string {
 	var b strings.Builder
 	if err := printer.Fprint(&b, token.NewFileSet(), e); err != nil {
@@ -124,7 +124,7 @@ func (m *Module) source(e ast.Expr) string {
 	return b.String()
 }
 
-// eachTyped calls do with each package that is one of names, and its types.
+// eachTyped calls do with each of the named packages, and its types.
 func (m *Module) eachTyped(dir string, names []string, do func(name string, p *packages.Package)) error {
 	env, err := goEnv(dir)
 	if err != nil {

@@ -15,9 +15,8 @@ var (
 	claimHeading = regexp.MustCompile(`(?m)^#{2,3} (G-[A-Z]+-[0-9]+)\b`)
 )
 
-// checkClaims wants a page for every claim that code names, and code for every
-// claim on a page: a guarantee no one can find is none, and prose that no code
-// leans on goes stale.
+// checkClaims requires a page for every claim that code names, and code for every claim on a page. A
+// claim without a page cannot be checked, and a claim without code becomes out of date.
 func checkClaims(m *Module) (bad []string) {
 	named, written := map[string]string{}, map[string]string{}
 	for _, p := range m.Packages {

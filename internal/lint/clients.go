@@ -7,16 +7,16 @@ import (
 	"slices"
 )
 
-// clientMakers are the packages that make HTTP clients: the one for parties, who know each other by
-// certificates, and the one for stores of objects. Neither follows redirects.
+// clientMakers are the packages that make HTTP clients: one for federations, whose members identify
+// each other by certificates, and one for object stores. Neither follows redirects.
 var clientMakers = []string{"service/identity", "table/object"}
 
-// clientNames are what makes or is another HTTP client.
+// clientNames are identifiers of package http that make or are another HTTP client.
 var clientNames = []string{"Client", "Transport", "DefaultClient", "DefaultTransport", "Get", "Head",
 	"Post", "PostForm"}
 
-// checkClients keeps network clients in these places: one that is made elsewhere
-// follows redirects, and carries what it sends to whoever a server names.
+// checkClients restricts network clients to these packages. Other clients would follow redirects, and
+// send their data to any server that a response names.
 func checkClients(m *Module) (bad []string) {
 	for _, p := range m.production() {
 		if slices.Contains(clientMakers, p.Name) || testOnly(p.Name) {

@@ -13,12 +13,11 @@ import (
 
 const dependencyPage = "evidence/decisions/0001-dependencies.md"
 
-// dependencyRow is a line of the page's table: module, version, why, what we
-// gave up.
+// dependencyRow is a row of the page's table: module, version, reason, drawbacks.
 var dependencyRow = regexp.MustCompile("(?m)^\\| *`([^`]+)` *\\| *([^|]*?) *\\| *([^|]*?) *\\| *([^|]*?) *\\|")
 
-// checkDependencies compares what the sources import, and the pinned tools,
-// with the page that gives each dependency its reason.
+// checkDependencies compares the imports of the sources, and the pinned tools, with the page that
+// gives the reason for each dependency.
 func checkDependencies(m *Module) (bad []string) {
 	versions, tools := map[string]string{}, []string{}
 	for _, dir := range append([]string{"."}, m.Nested...) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lint holds this repository's rules as Go tests. Each rule is a
-// function from the parsed module to complaints; each has a test that feeds it
-// a bad sample. The rules read sources, not builds, so they see every build tag
-// and work on a tree that does not compile (bounds excepted: they need types).
+// Package lint contains this repository's rules as Go tests. Each rule is a function from the parsed
+// module to complaints, and has a test with a bad sample. The rules read sources and not builds, so
+// that they see every build tag and work on a tree that does not compile (except the rule for bounds,
+// which needs types).
 //
-// Run with -count=1: the test cache does not notice every edit to what a test
-// inspects.
+// Run with -count=1, because the test cache does not notice every change to the files that a test
+// reads.
 package lint

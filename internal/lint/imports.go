@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// barrier keeps packages apart: no package that matches of may reach one that matches never, directly
-// or through others. In patterns * stands for one name, and ** for any number of them.
+// barrier separates packages: no package that matches of may import one that matches never, directly
+// or indirectly. In patterns * stands for one name, and ** for any number of them.
 type barrier struct {
 	of, never []string
 	why       string
@@ -25,7 +25,7 @@ var barriers = []barrier{
 	{[]string{"table/dataset", "table/rows", "table/object", "table/engine/*"}, []string{"privacy/mech", "privacy/rng", "privacy/ledger", "learn", "guard"},
 		"rows and their sums know neither noise nor prices"},
 	{[]string{"table/schema", "table/column", "table/feature", "table/coding", "table/engine", "table/engine/kernel",
-		"table/engine/question", "table/engine/statistic"}, []string{"table/dataset", "table/engine/memory", "census"}, "they do not know where rows are"},
+		"table/engine/question", "table/engine/solver", "table/engine/statistic"}, []string{"table/dataset", "table/engine/memory", "census"}, "they do not know where rows are"},
 	{[]string{"model", "model/**", "card"}, []string{"privacy/mech", "privacy/rng", "learn", "guard", "table/engine"},
 		"what is released is read without noise, learners or training rows"},
 	{[]string{"federated/collect", "service/aggregator", "service/helper"}, []string{"federated/answer", "service/owner",
@@ -40,38 +40,41 @@ var barriers = []barrier{
 		"use cases know neither flags nor the network"},
 }
 
-// sealed opens a guard; mayOpen alone import it.
+// sealed is the package that opens a guard; only the packages in mayOpen may import it.
 const sealed = "guard/extend"
 
 var mayOpen = []string{"tune", "federated/sites", "service/site", "lab/**"}
 
-// besideGuard may not be imported by learners directly: the guard's answers have their noise.
+// besideGuard are packages that learners may not import directly, because the guard's answers already
+// have noise.
 var besideGuard = []string{"privacy/mech", "privacy/rng"}
 
-// beforeCharge answers what is asked before a charge, and may not import what reads rows directly.
+// beforeCharge is the package that runs before a charge. It may not import packages that read rows
+// directly.
 const beforeCharge = "explorer/planning"
 
 var readers = []string{"table/dataset", "table/object", "table/sqlrows", "table/rows", "table/engine/memory"}
 
-// pure are packages without files, the network, the clock or other processes.
+// pure are packages that use no files, network, clock or other processes.
 var pure = []string{"privacy/dp", "privacy/response", "privacy/mech", "privacy/accounting", "table/column",
-	"table/feature", "table/coding", "table/engine", "table/engine/kernel", "table/engine/question", "table/engine/statistic",
+	"table/feature", "table/coding", "table/engine", "table/engine/kernel", "table/engine/question", "table/engine/solver", "table/engine/statistic",
 	"model/metrics", beforeCharge,
 	"guard", "guard/**", "learn", "learn/*", "optimize", "shrink", "federated/flp", "federated/secsum", "federated/wire",
 	"federated/answer", "federated/collect", "federated/multiparty"}
 
 var impure = []string{"os", "os/exec", "io/ioutil", "syscall", "net", "net/http", "log", "log/slog", "time"}
 
-// beyondPure may not be imported by learners either: with them one could see what the guard seals.
+// beyondPure are packages that learners may not import either, because they could reveal what the
+// guard seals.
 var beyondPure = []string{"runtime", "unsafe", "reflect"}
 
-// seeded are the packages that may draw what can be drawn again: whoever knows the seed subtracts the
-// noise. Heldout splits rows by it.
+// seeded are the packages that may use reproducible randomness. Elsewhere it is forbidden, because
+// anyone who knows the seed can subtract the noise. Heldout uses it to split rows.
 var seeded = []string{"privacy/rng/replay", "census", "heldout", "lab/**"}
 
 var reproducible = []string{"math/rand", "math/rand/v2", "privacy/rng/replay"}
 
-// matches reports whether a package has one of the patterns.
+// matches reports whether a package matches one of the patterns.
 func matches(patterns []string, pkg string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		if root, deep := strings.CutSuffix(p, "/**"); deep {
@@ -82,12 +85,13 @@ func matches(patterns []string, pkg string) bool {
 	})
 }
 
-// testOnly reports whether a package exists for tests: production cannot reach it.
+// testOnly reports whether a package is for tests only, so that production code may not import it.
 func testOnly(pkg string) bool {
 	return strings.HasSuffix(pkg, "test") || under(pkg, "lint") || slices.Contains([]string{"mutants", "realdata"}, pkg)
 }
 
-// checkImports holds production code to the barriers. Tests may import any package.
+// checkImports checks the imports of production code against the barriers. Tests may import any
+// package.
 func checkImports(m *Module) (bad []string) {
 	arrows := map[string][]string{}
 	for _, p := range m.production() {
@@ -133,8 +137,8 @@ func checkImports(m *Module) (bad []string) {
 	return bad
 }
 
-// reachablePaths lists a shortest path from a package to every package it imports, directly
-// or through others.
+// reachablePaths lists a shortest path from a package to every package it imports, directly or
+// indirectly.
 func reachablePaths(arrows map[string][]string, from string) (paths [][]string) {
 	seen := map[string]bool{from: true}
 	todo := [][]string{{from}}

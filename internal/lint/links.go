@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// frontPage is where readers begin; contents lists the pages below docs.
+// frontPage is the first page for readers; contents lists the pages in docs.
 const (
 	frontPage = "README.md"
 	contents  = "docs/README.md"
@@ -20,9 +20,8 @@ const (
 
 var markdownLink = regexp.MustCompile(`\]\(([^()\s]+)\)`)
 
-// checkLinks wants every link between our own pages to lead somewhere, and every page
-// below docs and evidence to be found by following links from the front page, by way of the table
-// of contents.
+// checkLinks requires that every link between our own pages has a target, and that every page in docs
+// and evidence can be reached by links from the front page through the table of contents.
 func checkLinks(m *Module) (bad []string) {
 	pages, err := listPages(m)
 	if err != nil {
@@ -61,7 +60,7 @@ func checkLinks(m *Module) (bad []string) {
 	return bad
 }
 
-// listPages are the project's own pages.
+// listPages lists the project's own pages.
 func listPages(m *Module) (pages []string, err error) {
 	err = fs.WalkDir(m.FS, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -78,8 +77,8 @@ func listPages(m *Module) (pages []string, err error) {
 	return pages, err
 }
 
-// localTarget is the file that a link of a page means; ok is false for addresses and
-// for places on the page itself.
+// localTarget returns the file that a link points to; ok is false for addresses and for links within
+// the page.
 func localTarget(page, link string) (to string, ok bool) {
 	u, err := url.Parse(link)
 	if err != nil || u.Scheme != "" || u.Path == "" {

@@ -14,7 +14,8 @@ import (
 	"strings"
 )
 
-// Module is the sources of one Go module, and of the modules that are nested in it under its path.
+// Module holds the sources of one Go module, and of the modules nested in it whose paths begin with
+// its own.
 type Module struct {
 	Path     string   // as in go.mod
 	Nested   []string // folders of the nested modules
@@ -38,8 +39,8 @@ type File struct {
 	Test bool
 }
 
-// Load parses every Go file below root, whatever its build tags, except
-// testdata, hidden folders and nested modules that are someone else's.
+// Load parses every Go file below root with any build tags, except testdata, hidden folders and nested
+// modules of others.
 func Load(root fs.FS) (*Module, error) {
 	own, err := readModulePath(root, ".")
 	if err != nil {
@@ -120,7 +121,7 @@ func (m *Module) at(pos token.Pos, format string, args ...any) string {
 	return fmt.Sprintf("%s:%d: %s", p.Filename, p.Line, fmt.Sprintf(format, args...))
 }
 
-// shortName leaves "internal" out of a folder: everything but the library is internal.
+// shortName removes "internal" from a folder, since everything except the library is internal.
 func shortName(dir string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(dir, "internal/"), "/internal/", "/")
 }
@@ -135,7 +136,7 @@ func (m *Module) shortName(importPath string) (name string, ours bool) {
 	return shortName(dir), ours
 }
 
-// importPath is the unquoted path of an import.
+// importPath returns the unquoted path of an import.
 func importPath(spec *ast.ImportSpec) string {
 	p, err := strconv.Unquote(spec.Path.Value)
 	if err != nil {
@@ -153,8 +154,8 @@ func standard(importPath string) bool {
 // under reports whether path is root or lies below it.
 func under(path, root string) bool { return path == root || strings.HasPrefix(path, root+"/") }
 
-// qualified returns the import path and name of an expression like pkg.Name,
-// judged by the file's imports.
+// qualified returns the import path and the name of an expression like pkg.Name, using the file's
+// imports.
 func (f *File) qualified(e ast.Expr) (pkg, name string) {
 	sel, ok := e.(*ast.SelectorExpr)
 	if !ok {

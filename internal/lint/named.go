@@ -20,9 +20,9 @@ var (
 
 const pythonTests = "python/tests/*.py"
 
-// checkNamedTests wants every test that a page names: a promise that leans on a
-// test which is gone leans on nothing. TestX… names all that begin so, and TestScripts/x a script
-// of the commands.
+// checkNamedTests requires that every test named on a page exists, because a promise that refers to a
+// deleted test is unsupported. TestX… names all tests with this prefix, and TestScripts/x a script of
+// the commands.
 func checkNamedTests(m *Module) (bad []string) {
 	there := map[string]bool{}
 	for _, p := range m.Packages {
@@ -69,15 +69,15 @@ func checkNamedTests(m *Module) (bad []string) {
 	return bad
 }
 
-// goCommand is what the Makefile and pages call Go with, up to the end of the line. Folders
-// are the module's, or below the page's own.
+// goCommand matches a call of Go in the Makefile and on pages, up to the end of the line. Folders are
+// relative to the module, or to the page.
 var (
 	goCommand = regexp.MustCompile("(?:go|\\$\\(GO\\)) (?:test|run|build|generate) [^`\n]*")
 	goFolder  = regexp.MustCompile(`(?:^| )\./([a-z0-9_/-]+)`)
 )
 
-// checkNamedPackages wants every package that a command of the Makefile or of a page names: what
-// no one runs each day is not found to be broken otherwise.
+// checkNamedPackages requires that every package in a command of the Makefile or of a page exists.
+// Commands that are rarely run would otherwise break unnoticed.
 func checkNamedPackages(m *Module) (bad []string) {
 	pages, err := listPages(m)
 	if err != nil {

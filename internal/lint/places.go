@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// places are things that exist on one machine or in one network only. The
-// letter in brackets keeps each pattern from finding itself.
+// places match names that exist only on one machine or in one network. The letter in brackets prevents
+// each pattern from matching itself.
 var places = []*regexp.Regexp{
 	regexp.MustCompile(`(^|[^A-Za-z0-9_.~-])/(wor[k]\b|roo[t]\b|hom[e]/\w|User[s]/\w|mn[t]/)`),
 	regexp.MustCompile(`\b(prox[y]|su[m]|inde[x])\.golang\.org\b`),
@@ -23,9 +23,8 @@ var places = []*regexp.Regexp{
 	regexp.MustCompile(`\bshared/(guid[e]|paper[s])\b`),
 }
 
-// checkPlaces looks through every text file that is, or is about to be, under
-// version control in dir. A tree without its history (a release archive) is
-// checked whole.
+// checkPlaces searches every text file in dir that is, or is about to be, under version control. A
+// tree without its history (a release archive) is searched as a whole.
 func checkPlaces(dir string) (bad []string, err error) {
 	cmd := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	cmd.Dir = dir

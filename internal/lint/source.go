@@ -11,7 +11,7 @@ import (
 
 const spdx = "// SPDX-License-Identifier: Apache-2.0\n\n"
 
-// checkHeaders wants the licence line first and gofmt's layout.
+// checkHeaders requires the licence line at the top and gofmt's layout.
 func checkHeaders(m *Module) (bad []string) {
 	for _, p := range m.Packages {
 		for _, f := range p.Files {
@@ -26,7 +26,7 @@ func checkHeaders(m *Module) (bad []string) {
 	return bad
 }
 
-// checkDocs wants one package doc per package.
+// checkDocs requires exactly one package comment per package.
 func checkDocs(m *Module) (bad []string) {
 	for _, p := range m.production() {
 		var docs []string
@@ -42,8 +42,8 @@ func checkDocs(m *Module) (bad []string) {
 	return bad
 }
 
-// checkOutput keeps libraries silent: a print or a log line in them is an
-// unpaid release, and an exit skips deferred calls.
+// checkOutput forbids output in libraries: a printed or logged line may be an unpaid release, and an
+// exit skips deferred calls.
 func checkOutput(m *Module) (bad []string) {
 	for _, p := range m.production() {
 		if isCommand(p) {
@@ -75,13 +75,13 @@ func checkOutput(m *Module) (bad []string) {
 	return bad
 }
 
-// isCommand reports whether the package is a program or what only programs use:
-// it may print and exit.
+// isCommand reports whether the package is a program, or is used by programs only: it may print and
+// exit.
 func isCommand(p *Package) bool {
 	return under(p.Name, "cmd") || under(p.Name, "commands") || under(p.Name, "lab/cmd")
 }
 
-// receiverName is the name of the type that a method is of, "" for a function.
+// receiverName returns the name of a method's receiver type, "" for a function.
 func receiverName(d *ast.FuncDecl) string {
 	if d.Recv == nil {
 		return ""

@@ -32,19 +32,19 @@ var (
 	claimNumber = regexp.MustCompile(`(?m)^#{2,3} G-[A-Z]+-([0-9]+)\b`)
 )
 
-// tagged is a number that a declaration bears.
+// tagged is a tag together with the declaration that has it.
 type tagged struct{ tag, name string }
 
-// tagPage is what one page of guarantees says of tags.
+// tagPage holds the tags on one page of guarantees.
 type tagPage struct {
 	file     string
 	packages []string
 	listed   map[tagged]bool
 }
 
-// checkTags wants every number in a proof's argument on its list, every one on the
-// list in the argument and in the code of the function it names, and every one in
-// that code on a list.
+// checkTags requires that the tags in a proof's argument, in the page's list and in the code agree:
+// every tag in the argument is on the list; every tag on the list is in the argument and in the code
+// of the function it names; and every tag in that code is on a list.
 func checkTags(m *Module) (bad []string) {
 	pages, bad := readTagPages(m)
 	found := map[string]map[tagged]string{} // by package, if each is
@@ -83,7 +83,7 @@ func checkTags(m *Module) (bad []string) {
 	return bad
 }
 
-// readTagPages reads the lists, and holds each against its page's argument.
+// readTagPages reads the lists, and checks each against its page's argument.
 func readTagPages(m *Module) (out []tagPage, bad []string) {
 	files, err := fs.Glob(m.FS, guarantees+"/*.md")
 	if err != nil {
@@ -132,7 +132,7 @@ func readTagPages(m *Module) (out []tagPage, bad []string) {
 	return out, bad
 }
 
-// readTagList reads tags and the functions that bear them: 1.1, 1.2 `f` and `g`.
+// readTagList reads tags and the functions that have them: 1.1, 1.2 `f` and `g`.
 func readTagList(text string) map[tagged]bool {
 	out := map[tagged]bool{}
 	var tags []string
@@ -153,7 +153,7 @@ func readTagList(text string) map[tagged]bool {
 	return out
 }
 
-// findTags lists the tags that a package's declarations bear, and where.
+// findTags lists the tags of a package's declarations, with their positions.
 func findTags(m *Module, p *Package) map[tagged]string {
 	out := map[tagged]string{}
 	for _, f := range p.Files {
@@ -182,8 +182,8 @@ func findTags(m *Module, p *Package) map[tagged]string {
 	return out
 }
 
-// declarationAt is the name of what a comment belongs to: the function that it stands
-// in, before or behind the last line of, Recv.Name for a method, or the constant, variable, type or
+// declarationAt returns the name of the declaration that a comment belongs to: the function around,
+// below or on the line before it (Recv.Name for a method), or the constant, variable, type or
 // Type.Field.
 func declarationAt(m *Module, file *ast.File, g *ast.CommentGroup) string {
 	lineOf := func(p token.Pos) int { return m.Fset.Position(p).Line }

@@ -22,19 +22,19 @@ import (
 // What is counted by tools takes a minute of processor time, and the tools need the
 // go command and its module cache.
 
-// notCalled are files, or functions of one, that no program of the product calls: tests of several
-// packages do, or the laboratory, for which these need what their package keeps to itself.
+// notCalled are files, or functions in them, that no program of the product calls. They are used by
+// tests of several packages, or by the laboratory, and need unexported parts of their package.
 var notCalled = []string{"internal/census/csv.go", "internal/census/generate.go Parts", "internal/census/parquet.go",
 	"internal/learn/binary.go",
 	"internal/privacy/mech/exit.go NewTapedExit", "internal/release/names.go", "internal/table/sample/sample.go Balance",
 	"internal/train/learners.go Register", "internal/train/value.go Int", "internal/train/value.go Number",
 	"internal/train/value.go Word", "lab/internal/learners/all.go"}
 
-// roundedTwice are the packages in which products are rounded before they are added, on every
-// machine: evidence/decisions/0006-floats.md.
+// roundedTwice are the packages that must round products before adding them, on every machine:
+// evidence/decisions/0006-floats.md.
 var roundedTwice = []string{"./internal/model", "./internal/table/feature"}
 
-// goEnv is the environment of the go command: its workspace is that of dir, whatever the user's.
+// goEnv returns the environment of the go command, with the workspace of dir instead of the user's.
 func goEnv(dir string) ([]string, error) {
 	work, err := filepath.Abs(filepath.Join(dir, "go.work"))
 	if err != nil {
@@ -48,8 +48,7 @@ func goEnv(dir string) ([]string, error) {
 	return append(os.Environ(), "GOWORK="+work), nil
 }
 
-// goTool runs the go command in dir and gives its output to read. env is added to
-// the environment.
+// goTool runs the go command in dir and passes its output to read. env is added to the environment.
 func goTool(dir string, env []string, read func(io.Reader) error, args ...string) error {
 	return runTool("go", dir, env, read, args...)
 }
@@ -84,15 +83,15 @@ func runTool(name, dir string, env []string, read func(io.Reader) error, args ..
 	return failed
 }
 
-// users stand for programs that use the library, its own tests, and are the explorer's engine, which
-// is built for browsers alone.
+// users represent programs that use the library: its own tests, and the explorer's engine, which is
+// built only for browsers.
 var users = []struct{ environment, tests, program string }{
 	{"", "-test", "."},
 	{"GOOS=js GOARCH=wasm", "-test=false", "./internal/explorer/worker"},
 }
 
-// findDead lists functions that are called by none of the given programs and by none of the users: so no
-// proof of the product leans on what never runs. deadcode misses calls by reflection and assembly alone.
+// findDead lists functions that neither the given programs nor the users call, so that no proof
+// depends on code that never runs. deadcode misses only calls by reflection and from assembly.
 func findDead(dir string, programs ...string) (which []string, err error) {
 	dead, err := listUncalled(dir, nil, programs...)
 	if err != nil {
@@ -130,7 +129,7 @@ func findDead(dir string, programs ...string) (which []string, err error) {
 	return which, nil
 }
 
-// listUncalled runs deadcode: its names are of a file and a function.
+// listUncalled runs deadcode and returns names that consist of a file and a function.
 func listUncalled(dir string, environment []string, args ...string) (map[string]bool, error) {
 	var deadcode bytes.Buffer // its file: the go command would build it for the environment
 	err := goTool(dir, nil, func(r io.Reader) error {
@@ -164,12 +163,11 @@ func listUncalled(dir string, environment []string, args ...string) (map[string]
 	return uncalled, err
 }
 
-// fusedMultiplication is one of arm64's instructions that multiply and add with one
-// rounding, in the compiler's listing, and the line of source that it is for.
+// fusedMultiplication matches, in the compiler's listing, one of arm64's instructions that multiply
+// and add with a single rounding, and its source line.
 var fusedMultiplication = regexp.MustCompile(`\(([^()]*:\d+)\)\tFN?M(?:ADD|SUB)[SD]\t`)
 
-// findFused lists the lines of some packages that arm64 computes with one rounding where amd64 has
-// two.
+// findFused lists the lines of some packages that arm64 computes with one rounding instead of two.
 func findFused(dir string, packages ...string) (which []string, err error) {
 	whole, err := filepath.Abs(dir)
 	if err != nil {

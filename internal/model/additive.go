@@ -11,38 +11,37 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Additive is a sum of step functions, each of one column or of a pair: the
-// log-odds of the positive class.
+// Additive is a sum of step functions, each of one column or of a pair. The sum is the log-odds of the
+// positive class.
 type Additive struct {
 	Intercept float64
-	Moved     *Moved // nil in models of before version 8
+	Moved     *Moved // nil in models of versions before 8
 	Shapes    []Shape
 	Pairs     []PairShape
 }
 
-// Moved is how far noise alone may have moved a score, in standard deviations, beside what each
-// shape states of itself: all rows by Intercept, and those whose steps of shapes that state it add
-// up to z by Slope·(z − Middle).
+// Moved states how far noise alone may have moved scores, in standard deviations, in addition to what
+// each shape states: by Intercept for all rows, and by Slope·(z − Middle) for a row whose steps add up
+// to z, over the shapes that state their own part.
 type Moved struct {
 	Intercept float64 `json:"intercept"`
 	Slope     float64 `json:"slope"`
 	Middle    float64 `json:"middle"`
 }
 
-// Shape is what one column adds to the log-odds.
+// Shape is the contribution of one column to the log-odds.
 type Shape struct {
 	Column string
-	// of a number, strictly increasing inside its bounds; empty for a category, which has one bin per
-	// code
+	// Edges are strictly increasing and inside the bounds of a number; empty for a category, which has
+	// one bin per code.
 	Edges   []float64
 	LogOdds []float64 // one per bin, nats
-	// Noise is how far, as a standard deviation, each of LogOdds may be off for
-	// the noise that was added and the rows that happened to be there; 0 if
-	// no noise was added. It is reckoned from released numbers.
+	// Noise is the standard error of each of LogOdds that is due to noise and to the random choice of
+	// rows; 0 if no noise was added. It is computed from released numbers.
 	Noise []float64
-	// Moved is how far noise alone moves scores in each bin, as a standard deviation: what another
-	// fit to the same rows would differ by. Empty where the shape is exact, or of a model without
-	// Additive.Moved.
+	// Moved is the standard deviation by which noise alone moves scores in each bin: the difference to
+	// expect from another fit to the same rows. It is empty if the shape is exact, or if the model has
+	// no Additive.Moved.
 	Moved []float64
 }
 
@@ -51,7 +50,7 @@ const maxShapes = 1 << 16
 // Describe implements Classifier.
 func (a *Additive) Describe() string { return "an additive model" }
 
-// checkParts uses no space.
+// checkParts implements Classifier. It uses no space.
 func (a *Additive) checkParts(s *schema.Schema, _ *spaceUse) error {
 	if err := checkTwoClasses(s); err != nil {
 		return err
@@ -89,7 +88,7 @@ func checkShapeCount(n int) error {
 	return nil
 }
 
-// shapePlaces finds the columns of shapes, each of which may have one.
+// shapePlaces finds the columns of shapes, and refuses two shapes of one column.
 type shapePlaces struct {
 	index map[string]int
 	taken map[string]bool
@@ -99,7 +98,7 @@ func newShapePlaces(s *schema.Schema) *shapePlaces {
 	return &shapePlaces{indexColumns(s), make(map[string]bool)}
 }
 
-// takeColumn is where the k-th shape's column is.
+// takeColumn returns the index of the k-th shape's column.
 func (p *shapePlaces) takeColumn(k int, name string) (int, error) {
 	j, ok := p.index[name]
 	if !ok {
@@ -155,7 +154,7 @@ func (m *Moved) check() error {
 	return nil
 }
 
-// checkMoved wants one number for each of so many bins, or none.
+// checkMoved requires one number per bin, or none.
 func (a *Additive) checkMoved(moved []float64, bins int) error {
 	if len(moved) > 0 && (a.Moved == nil || len(moved) != bins) {
 		return fmt.Errorf("moved must be empty, or number %d, one per bin, in a model that states it beside its shapes "+
@@ -169,7 +168,7 @@ func (a *Additive) checkMoved(moved []float64, bins int) error {
 	return nil
 }
 
-// checkSteps wants one log-odds and one noise for each of so many bins.
+// checkSteps requires one log-odds and one noise per bin.
 func checkSteps(bins int, logOdds, noise []float64) error {
 	if len(logOdds) != bins || len(noise) != bins {
 		return fmt.Errorf("log-odds and noise must number %d, one per bin (got %d and %d)", bins, len(logOdds), len(noise))
@@ -269,14 +268,14 @@ type stepRows struct {
 type rowShape struct {
 	bins   rowBins
 	second *rowBins // of a pair
-	units  []int64  // by bin, of a pair the second's within the first's, then class
+	units  []int64  // by bin (of a pair, the second column's within the first's), then class
 }
 
-// rowBins finds the bin of a cell.
+// rowBins finds the bin of one column's cell.
 type rowBins struct {
 	column   int
 	category bool
-	marked   bool // a number whose marks have bins of their own
+	marked   bool // a number with bins for missing cells or special codes
 	edges    []float64
 	count    int
 }
@@ -310,7 +309,7 @@ func newRowBins(s *schema.Schema, bins *feature.Bins) rowBins {
 		marked: bins.Marks() > 0, edges: bins.Edges, count: bins.Len()}
 }
 
-// binOf is the bin of the row's cell.
+// binOf returns the bin of the row's cell.
 func (b *rowBins) binOf(row []column.Cell) int {
 	c := &row[b.column]
 	if b.category {

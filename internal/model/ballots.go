@@ -11,17 +11,16 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Ballots is a weighted vote of classifiers about a label of K classes: the sum
-// of class k is Σ Weight·ballot_k over the members, and Link makes K numbers of
-// the sums that add up to 1.
+// Ballots is a weighted vote of classifiers on a label of K classes. The sum of class k is Σ
+// Weight·ballot_k over the members, and Link turns the sums into K numbers that add up to 1.
 type Ballots struct {
-	// Link is Share, the default of whoever votes for one class each, or Softmax
-	// where the leaves of stumps are logarithms of odds.
+	// Link is Share, the default, if each member votes for one class, or Softmax if the leaves of
+	// stumps are log-odds.
 	Link    Link
 	Members []Ballot
 }
 
-// Ballot is one voter. Exactly one of Stump and Argmax is set.
+// Ballot is one member. Exactly one of Stump and Argmax is set.
 type Ballot struct {
 	Space  int     // index into Spaces
 	Weight float64 // finite, ≥ 0
@@ -29,17 +28,17 @@ type Ballot struct {
 	Argmax *Argmax
 }
 
-// Stump asks one question and gives every class a score by the answer.
+// Stump tests one condition, and scores every class by the outcome.
 type Stump struct {
 	feature.Threshold
-	// Yes and No hold K numbers each, for the two answers: 1 and zeros for a vote
-	// for one class, any numbers ≥ 0 under Share, any finite ones under Softmax.
+	// Yes and No hold K numbers each, for the two outcomes: a 1 and zeros for a vote for one class;
+	// any numbers ≥ 0 under Share; any finite numbers under Softmax.
 	Yes, No []float64
 }
 
-// Argmax votes for the class whose linear function is largest, the first of
-// several: ballot 1 there and 0 elsewhere. A nearest centroid under any
-// quadratic norm is one.
+// Argmax votes for the class with the largest linear function, the first if several are equal: its
+// ballot is 1 for that class and 0 for the others. A nearest centroid under any quadratic norm is an
+// Argmax.
 type Argmax struct {
 	Coef [][]float64 // K rows, one number per feature
 	Bias []float64   // K

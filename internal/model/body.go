@@ -12,17 +12,16 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// body is what a file holds (version 2 is version 1 with additive models, version
-// 3 that with linear ones, ballots, norms, a delta and weights of classes, version 4
-// that with pairs and with additive models of more classes, version 5 that with derived
-// columns, version 6 that with grids, version 7 that with marks, dates and buckets, version
-// 8 that with what noise alone did to additive models), apart from the memory layout of
-// Model so that either may change without the other. The statement comes first: it is what
-// a person opens the file for.
+// body is the content of a file, separate from the memory layout of Model so that each may change
+// without the other. The statement comes first, because it is what people open the file for.
+//
+// Version 2 added additive models; 3 linear models, ballots, norms, a delta and class weights; 4 pairs
+// and additive models of more than two classes; 5 derived columns; 6 grids; 7 marks, dates and
+// buckets; 8 the effect of noise alone on additive models.
 type body struct {
 	Learner  string          `json:"learner"`
 	Privacy  privacyBody     `json:"privacy"`
-	Schema   json.RawMessage `json:"schema"` // package schema's own JSON
+	Schema   json.RawMessage `json:"schema"` // in the JSON form of package schema
 	Spaces   []spaceBody     `json:"spaces"`
 	Votes    *votesBody      `json:"votes,omitempty"`
 	Logistic *logisticBody   `json:"logistic,omitempty"`
@@ -34,14 +33,14 @@ type body struct {
 	Grids              *gridsBody      `json:"grids,omitempty"`
 }
 
-// classifierBody is a classifier as a file holds it.
+// classifierBody is a classifier in the form that files have.
 type classifierBody interface {
 	readClassifier() Classifier
-	// fillLists turns lists that are nil into empty ones.
+	// fillLists replaces nil lists by empty ones.
 	fillLists()
 }
 
-// listClassifiers lists those that the body holds; a right one holds one.
+// listClassifiers lists the classifiers in the body; a valid body has one.
 func (b *body) listClassifiers() (given []classifierBody) {
 	given = appendGiven(given, b.Votes)
 	given = appendGiven(given, b.Logistic)
@@ -66,9 +65,9 @@ type privacyBody struct {
 	Scope       dp.Scope    `json:"scope"`
 	Relation    dp.Relation `json:"relation"`
 	Unit        string      `json:"unit"`
-	Epsilon     float64     `json:"epsilon"` // for people; epsilon_nano is exact
+	Epsilon     float64     `json:"epsilon"` // for readers; epsilon_nano is exact
 	EpsilonNano dp.Epsilon  `json:"epsilon_nano"`
-	Delta       json.Number `json:"delta,omitempty"` // for people; delta_femto is exact
+	Delta       json.Number `json:"delta,omitempty"` // for readers; delta_femto is exact
 	DeltaFemto  dp.Delta    `json:"delta_femto,omitempty"`
 	Statement   string      `json:"statement"`
 	PartColumn  string      `json:"part_column,omitempty"`
@@ -86,7 +85,7 @@ type spaceBody struct {
 	Columns  []string         `json:"columns"`
 }
 
-// toBody needs a checked model.
+// toBody converts a model, which must have been checked.
 func toBody(m *Model) (*body, error) {
 	s, err := m.Schema.MarshalJSON()
 	if err != nil {
@@ -112,7 +111,7 @@ func toBody(m *Model) (*body, error) {
 	return b, nil
 }
 
-// deltaText is δ as its exact decimal; a pure guarantee leaves it out.
+// deltaText returns δ as an exact decimal, or nothing for a pure guarantee.
 func deltaText(d dp.Delta) json.Number {
 	if d == 0 {
 		return ""
@@ -120,7 +119,7 @@ func deltaText(d dp.Delta) json.Number {
 	return json.Number(d.String())
 }
 
-// readModel is toBody backwards. The result is not checked yet.
+// readModel reverses toBody. The result is not checked yet.
 func (b *body) readModel() (*Model, error) {
 	p := &b.Privacy
 	if p.Epsilon != p.EpsilonNano.Float() {
@@ -169,7 +168,7 @@ func (b *body) encodeText() ([]byte, error) {
 	return layOut(bytes.TrimSuffix(compact.Bytes(), []byte("\n")), 1, maxFile), nil
 }
 
-// fillLists turns lists that are nil into empty ones: in a file both are [].
+// fillLists replaces nil lists by empty ones: in a file both are [].
 func (b *body) fillLists() {
 	fillEmpty(&b.Privacy.Unprotected)
 	fillEmpty(&b.Privacy.Overrides)
@@ -189,11 +188,10 @@ func fillEmpty[T any](s *[]T) {
 	}
 }
 
-// decodeBody accepts exactly what encodeText writes. Two comparisons stand for a
-// list of rules: no unknown, missing, doubled or misspelt field, no null, no
-// trailing data, no second spelling of a number or a text. The first, of the
-// white space alone, also bounds the memory of the rest: laid out, no value is
-// so short that what it decodes to is much longer.
+// decodeBody accepts exactly what encodeText writes. Two comparisons replace a list of rules: no
+// unknown, missing, repeated or misspelt field, no null, no trailing data, and only one spelling of a
+// number or a text. The first comparison, of the white space, also bounds the memory of the second: in
+// the canonical layout, every value is long enough to bound the size of what it decodes to.
 func decodeBody(raw []byte) (*body, error) {
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, raw); err != nil {

@@ -10,12 +10,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// PersonClaim ends the claim of a model whose unit of privacy is a person: the learner's own claim
-// is for one row, that of evidence/guarantees/persons.md for all rows of one person.
+// PersonClaim is the suffix of the claim of a model whose unit of privacy is a person. The learner's
+// own claim is for one row; evidence/guarantees/persons.md extends it to all rows of one person.
 const PersonClaim = ", persons: G-PERSONS"
 
-// Words is the statement in one paragraph, for a reader who signs it: what is
-// protected, against what, at which price, and whether it may be deployed.
+// Words returns the statement in one paragraph for a reader who signs it: what is protected, against
+// what, at which price, and whether it may be deployed.
 func (p *Privacy) Words() string {
 	var w []string
 	switch {
@@ -36,8 +36,8 @@ func (p *Privacy) Words() string {
 	return strings.Join(w, " ")
 }
 
-// Card is the whole statement, one fact per line, the bill summed up by
-// mechanism. It ends in a line break.
+// Card returns the whole statement, one fact per line, with the bill summed up by mechanism. It ends
+// with a line break.
 func (p *Privacy) Card() string {
 	var b strings.Builder
 	b.WriteString("Privacy statement\n")
@@ -67,24 +67,24 @@ func (p *Privacy) Card() string {
 	return b.String()
 }
 
-// Protects names what is protected of whom, "the private columns of each row" for instance.
+// Protects describes what is protected, for example "the private columns of each row".
 func (p *Privacy) Protects() string { return p.protectedWords() }
 
-// Compares says which tables the guarantee makes hard to tell apart.
+// Compares describes the neighbouring tables of the guarantee.
 func (p *Privacy) Compares() string {
 	return fmt.Sprintf("%s count as neighbours when %s", p.pairWords(), p.neighbourWords())
 }
 
-// Factor is how much likelier an outcome can be in one of two neighbours, rounded up.
+// Factor returns the largest ratio of an outcome's probabilities under two neighbours, rounded up.
 func (p *Privacy) Factor() string { return factorWords(p.Epsilon) }
 
-// Guess is how often the best guess between two neighbours is right, rounded up.
+// Guess returns the probability that the best guess between two neighbours is right, rounded up.
 func (p *Privacy) Guess() string { return guessWords(p.Epsilon, p.Delta) }
 
-// Flags are what a reader must not miss, each as a sentence without its stop.
+// Flags returns warnings, each as a sentence without its full stop.
 func (p *Privacy) Flags() []string { return p.listFlags() }
 
-// priceWords is ε, or ε and δ as the literature writes them.
+// priceWords returns ε, or ε and δ as in the literature.
 func (p *Privacy) priceWords() string {
 	if p.Delta == 0 {
 		return p.Epsilon.String()
@@ -92,9 +92,9 @@ func (p *Privacy) priceWords() string {
 	return fmt.Sprintf("(%s, %s)", p.Epsilon, p.Delta)
 }
 
-// meaningWords says how much likelier an outcome can be, and what that is worth in a
-// bet. A δ is a chance on top; with it no single outcome bounds a belief, only
-// how often guesses are right.
+// meaningWords states how much more likely an outcome can be under a neighbour, and the effect on a
+// guess. A δ adds a probability. With a δ, no single outcome bounds a belief; only the rate of right
+// guesses is bounded.
 func (p *Privacy) meaningWords(between, stop string) string {
 	times := fmt.Sprintf("at most %s times as likely%s", factorWords(p.Epsilon), between)
 	if p.Delta == 0 {
@@ -109,7 +109,7 @@ func (p *Privacy) meaningWords(between, stop string) string {
 		p.Delta, stop, guess)
 }
 
-// leadingKey is key for the first line of several, nothing for the others.
+// leadingKey returns key for the first of several lines, and nothing for the others.
 func leadingKey(i int, key string) string {
 	if i > 0 {
 		return ""
@@ -171,7 +171,7 @@ func (p *Privacy) neighbourWords() string {
 	return fmt.Sprintf("they have the same number of %s and differ in %s at most", same, what)
 }
 
-// pairWords is what neighbours are.
+// pairWords describes two neighbours.
 func (p *Privacy) pairWords() string {
 	if p.Scope == dp.Party {
 		return "Two collections of parties' tables"
@@ -179,7 +179,7 @@ func (p *Privacy) pairWords() string {
 	return "Two tables"
 }
 
-// BillWords is the bill summed up by mechanism, a line each, in order of first use.
+// BillWords returns the bill summed up by mechanism, one line each, in order of first use.
 func (p *Privacy) BillWords() []string {
 	var names []string
 	count := map[string]int{}
@@ -213,7 +213,7 @@ func (p *Privacy) BillWords() []string {
 	return lines
 }
 
-// listFlags are what a reader must not miss, each as a sentence without its stop.
+// listFlags returns warnings, each as a sentence without its full stop.
 func (p *Privacy) listFlags() (out []string) {
 	if p.NotPrivate {
 		out = append(out,
@@ -235,7 +235,7 @@ func (p *Privacy) listFlags() (out []string) {
 	return out
 }
 
-// factorWords is e^ε, rounded up to three digits.
+// factorWords returns e^ε, rounded up to three digits.
 func factorWords(e dp.Epsilon) string {
 	x := math.Exp(e.Float())
 	if x >= 1e6 {
@@ -245,10 +245,10 @@ func factorWords(e dp.Epsilon) string {
 	return fmt.Sprintf("%.6g", math.Ceil(x/unit)*unit)
 }
 
-// nearlyAll is a share that is all after rounding up.
+// nearlyAll is a share that rounds up to 100 %.
 const nearlyAll = "100.0 %"
 
-// beliefWords is what the factor means to a reader who suspects something.
+// beliefWords states what the factor means for an observer who suspects something.
 func beliefWords(e dp.Epsilon) string {
 	if guessWords(e, 0) == nearlyAll {
 		return "a reader who is 50 % sure of one may become almost certain"
@@ -256,8 +256,8 @@ func beliefWords(e dp.Epsilon) string {
 	return fmt.Sprintf("a reader who is 50 %% sure of one becomes at most %s sure", guessWords(e, 0))
 }
 
-// guessWords is (e^ε + δ)/(e^ε + 1) in percent, rounded up: how often the best guess
-// between two neighbours, each as likely before, is right.
+// guessWords returns (e^ε + δ)/(e^ε + 1) in percent, rounded up: the probability that the best guess
+// between two equally likely neighbours is right.
 func guessWords(e dp.Epsilon, d dp.Delta) string {
 	odds := math.Exp(-e.Float())
 	return fmt.Sprintf("%.1f %%", math.Ceil(1000*(1+odds*float64(d)/dp.Femto)/(1+odds))/10)

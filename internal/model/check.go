@@ -13,8 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Caps on what one model may hold. They bound what a hostile file can make a
-// reader allocate; no sensible training comes near.
+// Limits on the content of one model. They bound what a hostile file can make a reader allocate, and
+// are far above what real trainings need.
 const (
 	maxSpaces  = 1 << 12
 	maxMembers = 1 << 16
@@ -23,8 +23,8 @@ const (
 	maxNames   = 1 << 28 // bytes of feature names over all spaces
 )
 
-// checkAll refuses a model that is not complete, finite and consistent. Both
-// Marshal and Unmarshal call it, so nothing is written that cannot be read.
+// checkAll refuses a model that is not complete, finite and consistent. Both Marshal and Unmarshal
+// call it, so that every written model can be read.
 func (m *Model) checkAll() error {
 	if !isName(m.Learner) {
 		return fmt.Errorf("model: learner must be a name of at most 64 lower-case letters, digits and hyphens (got %.100q)",
@@ -39,7 +39,7 @@ func (m *Model) checkAll() error {
 	return m.Privacy.checkStatement()
 }
 
-// checkClassifier is the part of checkAll that predicting relies on.
+// checkClassifier is the part of checkAll that prediction depends on.
 func (m *Model) checkClassifier() error {
 	if m.Schema == nil {
 		return fmt.Errorf("model: schema must be given")
@@ -66,9 +66,9 @@ func (m *Model) checkClassifier() error {
 	return nil
 }
 
-// checkSchemaPart refuses columns that prediction has no use for: they would
-// be asked of everyone who predicts, and say more about the training table
-// than they must. The sources of a derived column in use are in use.
+// checkSchemaPart refuses columns that prediction does not use: everyone who predicts would have to
+// provide them, and they would reveal more about the training table than necessary. A source of a used
+// derived column counts as used.
 func (m *Model) checkSchemaPart() error {
 	used := make(map[string]bool)
 	for _, sp := range m.Spaces {
@@ -107,9 +107,8 @@ func (m *Model) checkSchemaPart() error {
 	return nil
 }
 
-// countFeatures checks the spaces against the schema and returns how many features
-// each has, by arithmetic: nothing is built before the coefficients that must
-// match it have been counted.
+// countFeatures checks the spaces against the schema and computes the number of features of each.
+// Nothing is built before the coefficients, which must match it, have been counted.
 func (m *Model) countFeatures() ([]int, error) {
 	if len(m.Spaces) > maxSpaces {
 		return nil, fmt.Errorf("model: spaces must number at most %d (got %d)", maxSpaces, len(m.Spaces))
@@ -151,7 +150,7 @@ func (m *Model) countFeatures() ([]int, error) {
 	return widths, nil
 }
 
-// isName holds for names of learners, which people type and programs compare.
+// isName accepts names of learners, which people type and programs compare.
 func isName(s string) bool {
 	for _, c := range s {
 		if !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-') {
@@ -161,9 +160,8 @@ func isName(s string) bool {
 	return 0 < len(s) && len(s) <= 64
 }
 
-// isPlain holds for text that prints as it reads: valid, on one line, without
-// control characters or marks that reorder or hide what follows. The statement
-// is shown on terminals, whoever wrote the file.
+// isPlain accepts text that prints as it reads: valid UTF-8 on one line, without control characters or
+// characters that reorder or hide text. Terminals show the statement of files from any source.
 func isPlain(s string) bool {
 	for _, c := range s {
 		if c == utf8.RuneError || !unicode.IsGraphic(c) || c == '\u2028' || c == '\u2029' {
@@ -235,7 +233,7 @@ func (p *Privacy) checkStatement() error {
 	return nil
 }
 
-// indexColumns maps the names of the columns that are read to their indices.
+// indexColumns maps the names of the columns in use to their indices.
 func indexColumns(s *schema.Schema) map[string]int {
 	index := make(map[string]int, len(s.Columns))
 	for _, j := range s.Features() {

@@ -11,25 +11,25 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Classifier is the part of a model that answers: one of *Votes, *Logistic, *Additive,
+// Classifier is the predicting part of a model: one of *Votes, *Logistic, *Additive,
 // *MulticlassAdditive, *Linear, *Ballots and *Grids. The set is closed, as the file format is.
 type Classifier interface {
 	// Describe names the kind of classifier for messages: "a logistic model".
 	Describe() string
 
-	// checkParts refuses what is not finite or does not fit the label and the columns
-	// of s, and marks the feature spaces in use.
+	// checkParts refuses a classifier that is not finite or does not fit the label and the columns of
+	// s. It marks the feature spaces in use.
 	checkParts(s *schema.Schema, use *spaceUse) error
-	// listColumns names the columns that are read directly, not by a feature space.
+	// listColumns names the columns that are read directly rather than through a feature space.
 	listColumns() []string
 	// fileVersion is the oldest version of the file format that holds the classifier.
 	fileVersion() int
 	// writeBody puts the classifier into the body of a file.
 	writeBody(b *body)
-	// bindTable returns a function that scores the rows from, from+1, ... of cols into
-	// out, Model.Width numbers a row.
+	// bindTable returns a function that scores the rows from, from+1, ... of cols into out, with
+	// Model.Width numbers per row.
 	bindTable(p *Predictor, cols []column.Column) func(from int, out []float64)
-	// bindRows returns what scores single rows.
+	// bindRows returns a scorer of single rows.
 	bindRows(e *rowEncoder) rowScorer
 }
 
@@ -39,14 +39,14 @@ type rowScorer interface {
 	scoreRow(row []column.Cell, out []float64)
 }
 
-// spaceUse is the number of features that each of a model's spaces has, and which spaces a
-// classifier has been found to use.
+// spaceUse holds the number of features of each of a model's spaces, and which spaces a classifier
+// uses.
 type spaceUse struct {
 	widths []int
 	used   []bool
 }
 
-// checkCoef wants a coefficient for each feature of a space, and marks it as used.
+// checkCoef requires one coefficient per feature of a space, and marks the space as used.
 func (u *spaceUse) checkCoef(who string, space int, coef []float64) error {
 	if space < 0 || space >= len(u.widths) {
 		return fmt.Errorf("model: %s: space must be one of the model's %d (got %d)", who, len(u.widths), space)
@@ -59,7 +59,7 @@ func (u *spaceUse) checkCoef(who string, space int, coef []float64) error {
 	return nil
 }
 
-// checkThreshold wants coefficients and bias of a threshold classifier in [-1, 1].
+// checkThreshold requires that the coefficients and the bias of a threshold classifier are in [-1, 1].
 func (u *spaceUse) checkThreshold(who string, space int, t *feature.Threshold) error {
 	if err := u.checkCoef(who, space, t.Coef); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (u *spaceUse) checkThreshold(who string, space int, t *feature.Threshold) e
 	return nil
 }
 
-// checkTwoClasses refuses a label of more, for a classifier that knows two alone.
+// checkTwoClasses refuses a label of more than two classes.
 func checkTwoClasses(s *schema.Schema) error {
 	if n := s.Classes(); n != 2 {
 		return fmt.Errorf("model: the label must have 2 classes, or the classifier must be linear, ballots, additive "+
@@ -84,18 +84,18 @@ func checkTwoClasses(s *schema.Schema) error {
 	return nil
 }
 
-// logisticFunction is the probability that log-odds of z stand for.
+// logisticFunction converts log-odds to a probability.
 func logisticFunction(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
 
-// thresholdAnswers answers the threshold classifiers of several spaces for blocks of
-// rows. Thresholds are added first; then bindColumns is called, once.
+// thresholdAnswers evaluates the threshold classifiers of several spaces for blocks of rows. All
+// thresholds are added first; then bindColumns is called once.
 type thresholdAnswers struct {
 	held  [][]feature.Threshold // by space
 	bound []*feature.Prepared   // by space; nil if it has no threshold
 	words []int                 // by space: words of answers per row
 }
 
-// answerPlace is where a threshold's answers are found.
+// answerPlace locates a threshold's answers.
 type answerPlace struct {
 	space, word int
 	bit         uint
@@ -120,7 +120,7 @@ func (a *thresholdAnswers) bindColumns(spaces []*feature.Space, cols []column.Co
 	}
 }
 
-// answerBlock answers all thresholds for rows from, from+1, ...
+// answerBlock evaluates all thresholds for the rows from, from+1, ...
 func (a *thresholdAnswers) answerBlock(from, rows int) answerBlock {
 	out := answerBlock{words: a.words, bits: make([][]uint64, len(a.bound))}
 	for k, b := range a.bound {
@@ -132,7 +132,7 @@ func (a *thresholdAnswers) answerBlock(from, rows int) answerBlock {
 	return out
 }
 
-// answerBlock is the answers of all thresholds for some rows.
+// answerBlock holds the answers of all thresholds for some rows.
 type answerBlock struct {
 	words []int
 	bits  [][]uint64 // by space; by row, then word

@@ -33,8 +33,8 @@ const (
 	maxFile = 64 << 20 // bytes
 )
 
-// versionOf is the oldest version that holds m: whoever cannot read a newer
-// one is asked for it only if it is needed.
+// versionOf returns the oldest version that can hold m, so that older programs can read every file
+// that does not need a newer version.
 func versionOf(m *Model) int {
 	switch {
 	case m.Classifier.fileVersion() == version:
@@ -66,9 +66,8 @@ const (
 	frameEnd     = "\n}\n"
 )
 
-// Marshal writes m as a model file. The same model always gives the same bytes.
-// A model that is incomplete, not finite or inconsistent is refused: what
-// Marshal writes has been read back.
+// Marshal writes m as a model file. The same model always gives the same bytes. It refuses a model
+// that is incomplete, not finite or inconsistent, and reads the result back to check it.
 func Marshal(m *Model) ([]byte, error) {
 	if err := m.checkAll(); err != nil {
 		return nil, err
@@ -93,9 +92,9 @@ func writeFrame(version int, raw []byte) []byte {
 		sha256.Sum256(raw), frameBody, raw, frameEnd)
 }
 
-// Unmarshal reads a model file. It accepts exactly what Marshal writes, or what
-// Marshal of an older version wrote. The checksum is verified before anything
-// of the body is decoded, and what is allocated is bounded by len(file).
+// Unmarshal reads a model file. It accepts exactly what Marshal writes, or wrote in an older version.
+// It verifies the checksum before it decodes the body, and allocates at most in proportion to
+// len(file).
 func Unmarshal(file []byte) (*Model, error) {
 	v, raw, err := readFrame(file)
 	if err != nil {
@@ -118,7 +117,7 @@ func Unmarshal(file []byte) (*Model, error) {
 	return m, nil
 }
 
-// readFrame returns the version and the body's text after checking the frame around it.
+// readFrame checks the frame around the body, and returns the version and the body's text.
 func readFrame(file []byte) (v int, raw []byte, err error) {
 	if len(file) > maxFile {
 		return 0, nil, fmt.Errorf("model: a model file must have at most %d bytes", maxFile)
@@ -156,8 +155,8 @@ func readFrame(file []byte) (v int, raw []byte, err error) {
 	return v, raw, nil
 }
 
-// readNumber reads a whole number in its only spelling, and returns the text that
-// follows after.
+// readNumber parses a whole number in its only valid spelling, followed by after, and returns the rest
+// of the text.
 func readNumber(s []byte, after string) (n int, rest []byte, ok bool) {
 	digits, rest, ok := bytes.Cut(s, []byte(after))
 	if !ok || len(digits) > 9 {

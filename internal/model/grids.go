@@ -11,26 +11,26 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Grids is a sum of tables over a few columns each. Of two classes it is the
-// log-odds of the positive one, with one intercept; of K > 2 it is a sum for each,
-// whose softmax are the probabilities.
+// Grids is a sum of tables over a few columns each. For two classes the sum is the log-odds of the
+// positive class, with one intercept. For K > 2 classes there is one sum per class, and their softmax
+// gives the probabilities.
 type Grids struct {
 	Intercepts []float64 // 1 or K, nats
 	Grids      []Grid
 }
 
-// Grid is what the cells of some columns add.
+// Grid holds the contributions of the cells of some columns.
 type Grid struct {
 	Axes []GridAxis
-	// Steps are by class, of two by the positive one alone, then cell: nats. Cells
-	// count the parts of the first axis fastest.
+	// Steps holds nats by class (only the positive one of two), then cell. Among cells, the part of
+	// the first axis varies fastest.
 	Steps [][]float64
 }
 
-// GridAxis cuts one column into two parts or more.
+// GridAxis divides one column into two or more parts.
 type GridAxis struct {
 	Column string
-	Edges  []float64 // of a number, as Shape's
+	Edges  []float64 // of a number, as in Shape
 	Parts  []int     // of a category, by code: the parts 0, 1, ...
 }
 
@@ -42,7 +42,7 @@ const (
 // Describe implements Classifier.
 func (g *Grids) Describe() string { return "a sum of tables over several columns" }
 
-// checkParts uses no space.
+// checkParts implements Classifier. It uses no space.
 func (g *Grids) checkParts(s *schema.Schema, _ *spaceUse) error {
 	width := s.Classes()
 	if width == 2 {
@@ -103,7 +103,7 @@ func (g *Grid) checkCells(s *schema.Schema, index map[string]int, width int) err
 	return nil
 }
 
-// countParts is the number of parts that the axis has, two or more, at most MaxCells.
+// countParts returns the number of parts of the axis, which must be from 2 to MaxCells.
 func (a *GridAxis) countParts(c *schema.Column) (int, error) {
 	parts := len(a.Edges) + 1 + c.Marks()
 	if err := checkEdges(c, a.Edges); err != nil {
@@ -139,7 +139,7 @@ func (g *Grids) listColumns() (names []string) {
 
 func (g *Grids) fileVersion() int { return 6 }
 
-// rebuildGrid is the grid over the columns of the model's schema.
+// rebuildGrid rebuilds the grid over the columns of the model's schema.
 func (g *Grid) rebuildGrid(s *schema.Schema, index map[string]int) (out feature.Grid) {
 	for _, a := range g.Axes {
 		j := index[a.Column]
@@ -186,8 +186,8 @@ func (g *Grids) bindTable(p *Predictor, cols []column.Column) func(from int, out
 	}
 }
 
-// bindSums returns a function that adds up the tables for the rows from, from+1,
-// ..., one number per row or one per class. The sums are of integers.
+// bindSums returns a function that adds up the tables for the rows from, from+1, ..., with one number
+// per row or one per class. It adds integers.
 func (g *Grids) bindSums(s *schema.Schema, cols []column.Column) func(from int, sums []float64) {
 	index, start := indexColumns(s), g.startUnits()
 	var bound []*feature.BoundGrid

@@ -4,10 +4,9 @@ package model
 
 import "bytes"
 
-// layOut breaks compact JSON into lines of two-space indent, starting depth
-// levels in, and leaves a list of plain values on one line: a thousand
-// coefficients are one line to skip, not a thousand to scroll. It stops once it
-// has written more than most bytes.
+// layOut breaks compact JSON into lines with an indent of two spaces, starting at the given depth. A
+// list of plain values stays on one line, so that a thousand coefficients take one line and not a
+// thousand. It stops once it has written more than most bytes.
 func layOut(compact []byte, depth, most int) []byte {
 	var out bytes.Buffer
 	line := func() {
@@ -45,8 +44,8 @@ func layOut(compact []byte, depth, most int) []byte {
 	return out.Bytes()
 }
 
-// flatLength returns the length of the string or the list of plain values at the
-// start of compact, 0 when something else starts there.
+// flatLength returns the length of the string or the list of plain values at the start of compact, or
+// 0 if something else starts there.
 func flatLength(compact []byte) int {
 	switch {
 	case compact[0] == '"':
@@ -69,7 +68,7 @@ func flatLength(compact []byte) int {
 	return 0
 }
 
-// writeSpaced writes what flatLength found, with a space after the commas of a list.
+// writeSpaced writes a value that flatLength found, with a space after the commas of a list.
 func writeSpaced(out *bytes.Buffer, s []byte) {
 	for i := 0; i < len(s); {
 		n := 1

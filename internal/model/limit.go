@@ -4,8 +4,8 @@ package model
 
 import "github.com/discreet-dp/discreet/internal/table/feature"
 
-// Limit brings what noise has made too large into the range that a file holds: at so small an ε a
-// score says nothing either way, and a model that was paid for must be written.
+// Limit clamps the numbers that noise made too large for a file. With so small an ε, scores carry no
+// information anyway, and a paid model must be written.
 func (a *Additive) Limit() {
 	limit(&a.Intercept)
 	if m := a.Moved; m != nil {
@@ -19,7 +19,7 @@ func (a *Additive) Limit() {
 	}
 }
 
-// Limit is that of Additive.
+// Limit is as in Additive.
 func (a *MulticlassAdditive) Limit() {
 	limitAll(a.Intercepts)
 	for k := range a.Shapes {
@@ -28,7 +28,7 @@ func (a *MulticlassAdditive) Limit() {
 	}
 }
 
-// Limit is that of Additive.
+// Limit is as in Additive.
 func (g *Grids) Limit() {
 	limitAll(g.Intercepts)
 	for k := range g.Grids {

@@ -16,25 +16,25 @@ type Logistic struct {
 	Space int
 	Coef  []float64
 	Bias  float64
-	// Norm, where > 0, is the Euclidean length to which a row (features, 1) that
-	// is longer is shortened before it is scored. It moves no answer, but the
-	// probabilities of long rows towards 1/2.
+	// Norm is 0, or the largest Euclidean length of a row (features, 1): a longer row is scaled to it
+	// before it is scored. That changes no predicted class, but moves the probabilities of long rows
+	// towards 1/2.
 	Norm float64
 }
 
-// Linear is one linear function of the features per class, K in all:
-// z_k = Coef[k]·features + Bias[k]. Link makes probabilities of them.
+// Linear is one linear function of the features per class, K in total: z_k = Coef[k]·features +
+// Bias[k]. Link converts them to probabilities.
 type Linear struct {
 	Space int
 	Link  Link        // Softmax or OneVersusRest
 	Coef  [][]float64 // K rows, one number per feature
 	Bias  []float64   // K
-	Norm  float64     // as Logistic's
+	Norm  float64     // as in Logistic
 }
 
-// OneVersusRestOf is the classifier of several models of the same rows' features, one
-// per class, each of that class against all others together; one alone is of two
-// classes and stays as it is. They have one space and one norm.
+// OneVersusRestOf combines models of the same features, one per class, each for that class against all
+// others together. They share one space and one norm. A single model is for two classes and is
+// returned unchanged.
 func OneVersusRestOf(parts []*Logistic) Classifier {
 	if len(parts) == 1 {
 		return parts[0]
@@ -83,7 +83,7 @@ func checkNorm(who string, norm float64) error {
 	return nil
 }
 
-// checkFinite wants a linear function whose value no row makes infinite.
+// checkFinite requires that a linear function is finite for every row.
 func checkFinite(who string, coef []float64, bias float64) error {
 	sum := math.Abs(bias)
 	for _, c := range coef {
@@ -106,8 +106,8 @@ func (l *Logistic) fileVersion() int {
 	return 1
 }
 
-// linearFunctions are one or more linear functions of the features of one space, of
-// rows that are shortened to norm if it is not 0.
+// linearFunctions are one or more linear functions of the features of one space, for rows that are
+// scaled to length norm at most, unless it is 0.
 type linearFunctions struct {
 	space int
 	coef  [][]float64 // by function, then feature
@@ -123,7 +123,7 @@ func (l *Linear) toFunctions() linearFunctions {
 	return linearFunctions{l.Space, l.Coef, l.Bias, l.Norm}
 }
 
-// checkPerClass wants one finite function for each class.
+// checkPerClass requires one finite function for each class.
 func (f *linearFunctions) checkPerClass(who string, classes int, use *spaceUse) error {
 	if len(f.coef) != classes || len(f.bias) != classes {
 		return fmt.Errorf("model: %s: coefficients and biases must be given for each of %d classes (got %d and %d)",
@@ -188,8 +188,8 @@ func (f *linearFunctions) bindTable(spaces []*feature.Space, cols []column.Colum
 	}
 }
 
-// bindNorm returns a function that writes, for the rows from, from+1, ..., what
-// a row (features, 1) is multiplied with to be at most norm long.
+// bindNorm returns a function that writes, for the rows from, from+1, ..., the factor that scales a
+// row (features, 1) to length norm at most.
 func bindNorm(sp *feature.Space, cols []column.Column, norm float64) func(from int, factor []float64) {
 	squares := make([][]float64, len(sp.Columns)) // by column of the space, then code
 	for k, j := range sp.Columns {

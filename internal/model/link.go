@@ -9,22 +9,21 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Link turns the sums of a classifier of K classes, one per class, into K
-// numbers in [0, 1] that add up to 1.
+// Link converts the sums of a classifier of K classes, one per class, to K numbers in [0, 1] that add
+// up to 1.
 type Link string
 
 const (
-	// Share takes each sum, all of them ≥ 0, as a part of their total; 1/K each
-	// where the total is 0.
+	// Share divides each sum, which must be ≥ 0, by their total; each score is 1/K if the total is 0.
 	Share Link = "share"
-	// Softmax takes the sums as logarithms of the classes' odds: exp(z_k)/Σ exp(z_j).
+	// Softmax treats the sums as logarithms of the classes' odds: exp(z_k)/Σ exp(z_j).
 	Softmax Link = "softmax"
-	// OneVersusRest takes each sum as the log-odds of its class against all
-	// others together: σ(z_k)/Σ σ(z_j).
+	// OneVersusRest treats each sum as the log-odds of its class against all others together: σ(z_k)/Σ
+	// σ(z_j).
 	OneVersusRest Link = "one-vs-rest"
 )
 
-// checkKnown refuses a link that is not one of those the classifier knows.
+// checkKnown refuses a link that the classifier does not support.
 func (l Link) checkKnown(who string, known ...Link) error {
 	for _, k := range known {
 		if l == k {
@@ -34,8 +33,8 @@ func (l Link) checkKnown(who string, known ...Link) error {
 	return fmt.Errorf("model: %s: link %q is not known", who, l)
 }
 
-// applyTo overwrites the finite sums z. None of it overflows: softmax divides by
-// its largest term first, and the sigmoids do so in logarithms.
+// applyTo replaces the finite sums z by scores. It cannot overflow: softmax divides by its largest
+// term first, and the sigmoids are computed in logarithms.
 func (l Link) applyTo(z []float64) {
 	switch l {
 	case OneVersusRest:
@@ -70,7 +69,7 @@ func overwriteShares(z []float64) {
 	}
 }
 
-// bindTable makes a function that scores rows of one that writes K sums for each.
+// bindTable turns a function that writes K sums per row into one that writes scores.
 func (l Link) bindTable(m *Model, sum func(from int, sums []float64)) func(from int, out []float64) {
 	classes, width := m.Schema.Classes(), m.Width()
 	return func(from int, out []float64) {
@@ -85,7 +84,7 @@ func (l Link) bindTable(m *Model, sum func(from int, sums []float64)) func(from 
 	}
 }
 
-// writeScores makes the scores of one row of its sums, which it overwrites.
+// writeScores converts the sums of one row to scores. It overwrites the sums.
 func (l Link) writeScores(m *Model, sums, out []float64) {
 	l.applyTo(sums)
 	if len(out) == 1 {

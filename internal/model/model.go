@@ -8,7 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Model is a trained classifier with the statement of what it cost.
+// Model is a trained classifier with its privacy statement.
 type Model struct {
 	Learner string // e.g. "brc"
 	// Schema is the part of the training schema that prediction needs: the
@@ -19,33 +19,33 @@ type Model struct {
 	Classifier Classifier
 }
 
-// SpaceSpec names a feature space; feature.NewSpace rebuilds it from Schema.
+// SpaceSpec describes a feature space, which feature.NewSpace rebuilds from Schema.
 type SpaceSpec struct {
 	Encoding feature.Encoding
 	Columns  []string // by name, in the space's order
 }
 
-// Privacy is the statement a privacy officer signs.
+// Privacy is the statement that a privacy officer signs.
 type Privacy struct {
-	Scope    dp.Scope    // what of a row is protected
+	Scope    dp.Scope    // the protected part of a row
 	Relation dp.Relation // which tables are neighbours
-	Unit     string      // what one row is
+	Unit     string      // what one row describes
 	Epsilon  dp.Epsilon  // total price; 0 when Scope is Nothing
 	Delta    dp.Delta    // likewise; 0 if the guarantee is pure
-	// every release, in order; adds up to Epsilon, or, if Delta > 0, accounted jointly costs
-	// (Epsilon, Delta) at most
+	// Bill lists every release in order. It adds up to Epsilon; if Delta > 0, its joint cost is at
+	// most (Epsilon, Delta).
 	Bill        []dp.Event
 	Claim       string   // page and claim under evidence/guarantees, e.g. "brc: G-BRC-2"
 	Statement   string   // the guarantee in words
-	PartColumn  string   // the public column by which the training read one part of the rows; "" if it read all
+	PartColumn  string   // the public column that selected one part of the rows; "" if all were read
 	Unprotected []string // what is NOT protected, one sentence each
 	Counted     bool     // a ledger was charged
 	Seeded      bool     // randomness was reproducible: never deploy
 	NotPrivate  bool     // trained without noise
-	Overrides   []string // refusals the operator overrode, e.g. the declared maximum ε
+	Overrides   []string // limits that the operator exceeded on purpose, e.g. the declared maximum ε
 }
 
-// Stated is what the model says about its cost.
+// Stated returns the model's statement about its cost.
 func (m *Model) Stated() dp.Statement {
 	p := &m.Privacy
 	return dp.Statement{Scope: p.Scope, Price: dp.Price{Epsilon: p.Epsilon, Delta: p.Delta}, Bill: p.Bill,

@@ -19,20 +19,20 @@ type MulticlassAdditive struct {
 	Shapes     []ClassShape
 }
 
-// ClassShape is what one column adds for each class.
+// ClassShape is the contribution of one column to each class.
 type ClassShape struct {
 	Column    string
-	Edges     []float64   // as Shape's
-	LogShares [][]float64 // by class, then bin: nats by which the bin speaks for the class
-	// Noise is as Shape's, by class, then bin: the standard deviation of what the
-	// column's own cells say, for the noise and the rows that were there.
+	Edges     []float64   // as in Shape
+	LogShares [][]float64 // by class, then bin: nats that the bin adds to the class
+	// Noise is as in Shape, by class, then bin: the standard error from the column's own cells that is
+	// due to noise and to the random choice of rows.
 	Noise [][]float64
 }
 
 // Describe implements Classifier.
 func (a *MulticlassAdditive) Describe() string { return "an additive model of more than two classes" }
 
-// checkParts uses no space.
+// checkParts implements Classifier. It uses no space.
 func (a *MulticlassAdditive) checkParts(s *schema.Schema, _ *spaceUse) error {
 	classes := s.Classes()
 	if classes < 3 {
@@ -89,8 +89,8 @@ func (a *MulticlassAdditive) bindTable(p *Predictor, cols []column.Column) func(
 	return Softmax.bindTable(p.m, a.bindSums(p.m.Schema, cols))
 }
 
-// bindSums returns a function that adds up the functions of the rows from,
-// from+1, ..., K numbers per row. Like those of Additive the sums are of integers.
+// bindSums returns a function that adds up the step functions for the rows from, from+1, ..., K
+// numbers per row. As in Additive, it adds integers.
 func (a *MulticlassAdditive) bindSums(s *schema.Schema, cols []column.Column) func(from int, sums []float64) {
 	classes, index := len(a.Intercepts), indexColumns(s)
 	type term struct {

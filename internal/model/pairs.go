@@ -9,19 +9,19 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// PairShape is what two columns together add to the log-odds, beyond what each
-// of them adds. It has a bin for each bin of the first column with each of the
-// second.
+// PairShape is the contribution of two columns together to the log-odds, in addition to the
+// contribution of each. It has one bin for each combination of a bin of the first column and a bin of
+// the second.
 type PairShape struct {
 	Columns [2]string
-	Edges   [2][]float64 // as a Shape's
-	LogOdds []float64    // those of the second column's bins, for each of the first's in turn; nats
-	Noise   []float64    // as a Shape's
-	Moved   []float64    // as a Shape's
+	Edges   [2][]float64 // as in Shape
+	LogOdds []float64    // for each bin of the first column, the bins of the second; nats
+	Noise   []float64    // as in Shape
+	Moved   []float64    // as in Shape
 }
 
-// Bins are the bins of the pair, whose columns are cols of s. A marked cell of a number stands at
-// the number's default: marks have no bins in a pair.
+// Bins returns the bins of the pair, whose columns are cols of s. In a pair, missing and special
+// numbers have no bins of their own: they count as the column's default.
 func (sh *PairShape) Bins(s *schema.Schema, cols [2]int) feature.Bins {
 	return feature.Cross(feature.NewBins(s, cols[0], sh.Edges[0]).WithoutMarks(),
 		feature.NewBins(s, cols[1], sh.Edges[1]).WithoutMarks())

@@ -13,18 +13,16 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Predictor is a model bound to the columns of one schema. It is read-only, so
-// goroutines may share it.
+// Predictor is a model bound to the columns of one schema. It is safe for concurrent use.
 type Predictor struct {
 	m      *Model
-	cols   []int // for each of the model's columns, its index in the bound schema; -1 for ignored ones
+	cols   []int // index in the bound schema of each of the model's columns; -1 for ignored ones
 	spaces []*feature.Space
 }
 
-// Bind prepares prediction for tables read with s. Columns are found by name,
-// whatever their order and however many more there are; one whose cells would
-// mean something else than they did in training is refused by name, and so is a
-// model that is not consistent.
+// Bind prepares prediction for tables read with s. Columns are found by name, in any order and among
+// any others. It refuses a column whose cells have another meaning than in training, and names it, and
+// refuses a model that is not consistent.
 func (m *Model) Bind(s *schema.Schema) (*Predictor, error) {
 	if err := m.checkClassifier(); err != nil {
 		return nil, err
@@ -63,13 +61,13 @@ func (m *Model) Bind(s *schema.Schema) (*Predictor, error) {
 	return p, nil
 }
 
-// Mismatch is what a table's schema must have for a model to read its rows.
+// Mismatch describes what a table's schema lacks for a model to read its rows.
 type Mismatch struct{ Want string }
 
 func (e *Mismatch) Error() string { return "model: bind: " + e.Want }
 
-// nameDifference is the property by which a and b code the same cell differently, ""
-// if none.
+// nameDifference returns the property by which a and b code the same cell differently, "" if there is
+// none.
 func nameDifference(a, b *schema.Column) string {
 	switch {
 	case a.Kind != b.Kind:
@@ -109,8 +107,8 @@ func nameLabelDifference(a, b *schema.Label) string {
 	return ""
 }
 
-// equalValues compares levels by value. Aliases are how a cell was spelt, which
-// no longer matters once it is coded.
+// equalValues compares levels by value. Aliases are spellings of a cell, which do not matter once it
+// is coded.
 func equalValues(a, b []schema.Level) bool {
 	if len(a) != len(b) {
 		return false
@@ -132,8 +130,7 @@ func (m *Model) Scores(cols []column.Column, rows int) ([]float64, error) {
 	return p.Scores(cols, rows)
 }
 
-// Width is the number of numbers that Scores gives per row: 1 for a label of two classes,
-// else one per class.
+// Width returns the number of scores per row: 1 if the label has two classes, otherwise one per class.
 func (m *Model) Width() int {
 	if classes := m.Schema.Classes(); classes > 2 {
 		return classes
@@ -141,9 +138,8 @@ func (m *Model) Width() int {
 	return 1
 }
 
-// Labels turns scores into label codes. Of two classes it is the positive one
-// where the score is at least 1/2, the other elsewhere; of more, the first that
-// scores highest.
+// Labels converts scores to label codes. For two classes, the positive one is predicted if the score
+// is at least 1/2. For more, the class with the highest score is, the first if several are equal.
 func (m *Model) Labels(scores []float64) []uint8 {
 	width := m.Width()
 	out := make([]uint8, len(scores)/width)
@@ -165,13 +161,11 @@ func (m *Model) Label(scores []float64) uint8 {
 	return 1 - positive
 }
 
-// Scores returns numbers in [0, 1], shares of votes or probabilities. Of a label
-// with two classes it returns one per row, larger where the positive class is
-// likelier; of one with K > 2 classes it returns K per row, rows × K row-major in
-// the order of the classes, each row adding up to 1 but for rounding. cols is
-// parallel to the bound schema's Columns, each with rows cells. A row's scores
-// depend on that row alone, to the last bit, whatever the number of rows or
-// cores.
+// Scores returns numbers in [0, 1], shares of votes or probabilities. If the label has two classes, it
+// returns one per row, which is larger if the positive class is more likely. If it has K > 2 classes,
+// it returns K per row, rows × K row-major in the order of the classes, and each row adds up to 1
+// except for rounding. cols is parallel to the bound schema's Columns, each with rows cells. A row's
+// scores depend only on that row, bit for bit, whatever the number of rows or cores.
 func (p *Predictor) Scores(cols []column.Column, rows int) ([]float64, error) {
 	own := make([]column.Column, len(p.cols))
 	for j, at := range p.cols {
@@ -196,8 +190,8 @@ func (p *Predictor) Scores(cols []column.Column, rows int) ([]float64, error) {
 	return out, nil
 }
 
-// scoreChunks fills out, width numbers per row, on all cores. Rows are scored one
-// by one, so where the chunks lie does not show.
+// scoreChunks fills out, width numbers per row, on all cores. Rows are scored one by one, so the
+// result does not depend on the chunks.
 func scoreChunks(out []float64, width int, score func(from int, out []float64)) {
 	const chunk = 1 << 13
 	rows := len(out) / width

@@ -11,10 +11,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// RowPredictor scores single rows, to the last bit as Predictor scores tables, and
-// without allocation. Goroutines may share it. Products are rounded before they are
-// added, float64(a*b)+c, so that both agree on every machine:
-// evidence/decisions/0006-floats.md.
+// RowPredictor scores single rows without allocation, bit for bit as Predictor scores tables. It is
+// safe for concurrent use. Products are rounded before they are added, float64(a*b)+c, so that both
+// agree on every machine: evidence/decisions/0006-floats.md.
 type RowPredictor struct {
 	columns, width int
 	scorer         rowScorer
@@ -31,12 +30,12 @@ func (m *Model) RowPredictor() (*RowPredictor, error) {
 	return &RowPredictor{len(m.Schema.Columns), m.Width(), m.Classifier.bindRows(e)}, nil
 }
 
-// Width is the number of numbers that Scores writes; see Model.Width.
+// Width returns the number of scores that Scores writes; see Model.Width.
 func (r *RowPredictor) Width() int { return r.width }
 
-// Scores writes the scores of one row, as Predictor.Scores does. row is parallel to
-// the columns of the model's schema, derived ones included; cells of ignored ones
-// are not read. It panics where a code is none of its column's.
+// Scores writes the scores of one row, as Predictor.Scores does. row is parallel to the columns of the
+// model's schema, derived ones included. Cells of ignored columns are not read. It panics if a code is
+// invalid for its column.
 func (r *RowPredictor) Scores(row []column.Cell, out []float64) error {
 	if len(row) != r.columns || len(out) != r.width {
 		return fmt.Errorf("model: a row must have %d cells and %d scores", r.columns, r.width)
@@ -49,15 +48,15 @@ func (r *RowPredictor) Scores(row []column.Cell, out []float64) error {
 type rowEncoder struct {
 	m      *Model
 	spaces []*feature.Space
-	spare  sync.Pool // of *rowScratch
+	spare  sync.Pool // pool of *rowScratch
 }
 
-// rowScratch is what the scoring of one row writes to.
+// rowScratch is the working memory for scoring one row.
 type rowScratch struct {
 	index [][]int     // by space, then column of the space: the feature that is not 0
 	value [][]float64 // likewise: its value
 	sums  []float64   // one per class
-	votes []float64   // likewise, of one member
+	votes []float64   // likewise, for one member
 }
 
 func (e *rowEncoder) newScratch() *rowScratch {

@@ -9,8 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/atomicfile"
 )
 
-// Save writes m to path, for its user alone, replacing a plain file that is there.
-// Whatever happens, path holds the old file or the whole new one.
+// Save writes m to path atomically, readable by its user alone. It replaces a plain file. After a
+// failure the old file is intact.
 func (m *Model) Save(path string) error {
 	file, err := Marshal(m)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// ListScores are all scores that the model can give, increasing, if they are at most so many; else nil.
-// They follow from the model alone. Only models that are sums of steps, of two classes, are listed.
-// Some of the scores may be those of no row: columns are taken to vary independently.
+// ListScores returns all scores that the model can give, increasing, or nil if there are more than
+// most. It uses the model alone. Only models of two classes that are sums of steps are supported. Some
+// of the scores may belong to no row, because columns are assumed to vary independently.
 func (m *Model) ListScores(most int) []float64 {
 	start, parts := 0.0, [][]float64(nil)
 	switch c := m.Classifier.(type) {

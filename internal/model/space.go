@@ -7,7 +7,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// SpecOf names the space sp of schema s.
+// SpecOf describes the space sp of schema s.
 func SpecOf(s *schema.Schema, sp *feature.Space) SpaceSpec {
 	spec := SpaceSpec{Encoding: sp.Encoding}
 	for _, j := range sp.Columns {

@@ -11,15 +11,15 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Votes is a weighted vote of threshold classifiers about a label of two classes:
-// F(x) = Σ Vote·h(x) with h = +1 if the threshold answers positive and -1
-// elsewhere. The label is positive where F ≥ 0; the score, in [0, 1], is the
-// share of the votes for positive, (1 + F/Σ|Vote|)/2 (1/2 when all votes are 0).
+// Votes is a weighted vote of threshold classifiers on a label of two classes: F(x) = Σ Vote·h(x), in
+// which h = +1 if the threshold answers positive and -1 otherwise. The label is positive if F ≥ 0. The
+// score, in [0, 1], is the share of the votes for positive, (1 + F/Σ|Vote|)/2, or 1/2 if all votes are
+// 0.
 type Votes struct {
 	Members []Member
 }
 
-// Member is one voter.
+// Member is one classifier of the vote.
 type Member struct {
 	Space int // index into Spaces
 	feature.Threshold
@@ -85,7 +85,7 @@ func (v *Votes) bindTable(p *Predictor, cols []column.Column) func(from int, out
 	}
 }
 
-// voteShare is (1 + sum/all)/2, on the side of 1/2 where sum is of 0 even when the
+// voteShare returns (1 + sum/all)/2. The result is on the same side of 1/2 as sum is of 0, even if the
 // division rounds.
 func voteShare(sum, all float64) float64 {
 	if all == 0 {

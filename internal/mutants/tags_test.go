@@ -400,7 +400,7 @@ var leaned = []mutant{
 		Package: "./lab/internal/learn/pate", Test: "TestConformance",
 	},
 	{
-		Row: "tag people 1.4", Bug: "the public classifier groups rows by private columns, too",
+		Row: "tag people 1.4 groups", Bug: "the public classifier groups rows by private columns, too",
 		File: "lab/internal/learn/people/fit.go",
 		Old:  `groups, err := tab.Groups(ctx, pl.public)`,
 		New:  `groups, err := tab.Groups(ctx, pl.space.Columns)`,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package nettest puts a network between a service and its callers that is as bad
-// as a test wants it: bytes come late and in slices, connections are cut, orderly
-// or not, and the server behind it may be another one from one moment to the next.
+// Package nettest puts an unreliable network between a service and its callers: bytes are delayed and
+// split, connections are closed or reset, and the server behind it may change at any moment.
 package nettest
 
 import (
@@ -13,22 +12,20 @@ import (
 	"time"
 )
 
-// Faults are what becomes of connections. The zero Faults carries everything as it
-// comes.
+// Faults are the faults of connections. The zero Faults forwards everything unchanged.
 type Faults struct {
-	// Slice is the most bytes of a piece, Late the longest that one waits.
+	// Slice is the largest size of a piece in bytes, Late the longest delay of one.
 	Slice int
 	Late  time.Duration
-	// Cut is the chance of a connection to be cut after 1 to Pieces pieces: half of
-	// them orderly, half by a reset, each in the middle of a piece.
+	// Cut is the probability that a connection is cut after 1 to Pieces pieces: half of them are
+	// closed and half are reset, each in the middle of a piece.
 	Cut    float64
 	Pieces int
-	// Cuts is the number of connections that are cut at most; 0: no limit.
+	// Cuts is the largest number of connections to cut; 0: no limit.
 	Cuts int
 }
 
-// Network carries TCP connections from its own address to a server's: what a load
-// balancer does.
+// Network forwards TCP connections from its own address to a server, like a load balancer.
 type Network struct {
 	listener net.Listener
 	faults   Faults
@@ -41,8 +38,8 @@ type Network struct {
 	carry sync.WaitGroup
 }
 
-// New begins to carry connections to wherever to says, "" nowhere. Its faults are
-// drawn from the seed.
+// New starts to forward connections to the address that to returns; "" means to no server. Its faults
+// are drawn from the seed.
 func New(to func() string, seed uint64, f Faults) (*Network, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -61,17 +58,17 @@ func New(to func() string, seed uint64, f Faults) (*Network, error) {
 	return n, nil
 }
 
-// Address is where callers connect, host:port.
+// Address returns the address for callers, host:port.
 func (n *Network) Address() string { return n.listener.Addr().String() }
 
-// Cuts is the number of connections that were cut by faults.
+// Cuts returns the number of connections that were cut by faults.
 func (n *Network) Cuts() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.cuts
 }
 
-// Drop cuts all connections that there are.
+// Drop cuts all current connections.
 func (n *Network) Drop() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -80,7 +77,7 @@ func (n *Network) Drop() {
 	}
 }
 
-// Close ends the network and waits for what it carries.
+// Close stops the network and waits for its connections.
 func (n *Network) Close() error {
 	err := n.listener.Close()
 	n.Drop()
@@ -124,7 +121,7 @@ func (n *Network) drawFate() (pieces int, reset bool) {
 	return 1 + n.rand.IntN(n.faults.Pieces), n.rand.IntN(2) == 0
 }
 
-// drawPiece draws the size of the next piece and how late it is.
+// drawPiece draws the size and the delay of the next piece.
 func (n *Network) drawPiece() (size int, late time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -138,10 +135,10 @@ func (n *Network) drawPiece() (size int, late time.Duration) {
 	return size, late
 }
 
-// whole is a piece on a good network.
+// whole is the size of a piece on a network without faults.
 const whole = 1 << 15
 
-// copyPieces carries from one end to the other until one of them or fate ends it.
+// copyPieces forwards from one end to the other until one of them ends, or the connection is cut.
 func (n *Network) copyPieces(to, from net.Conn, pieces int, reset bool) {
 	defer to.Close()
 	defer from.Close()

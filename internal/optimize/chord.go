@@ -4,31 +4,30 @@ package optimize
 
 import "gonum.org/v1/gonum/mat"
 
-// Chord minimises smooth convex functions by steps through one Cholesky factor
-// of a Hessian, computed at some earlier place or of a similar function, and
-// corrects it by what the gradients said since (L-BFGS: Nocedal and Wright,
-// Numerical Optimization, 2nd ed., Algorithm 7.4, with the factor in place of
-// the initial scaling). A step costs one gradient and O(d²).
+// Chord minimises smooth convex functions by steps with one Cholesky factor of a Hessian, computed at
+// an earlier point or for a similar function. It corrects the factor by the gradients since then
+// (L-BFGS: Nocedal and Wright, Numerical Optimization, 2nd ed., Algorithm 7.4, with the factor in
+// place of the initial scaling). A step costs one gradient and O(d²).
 type Chord struct {
 	chol  mat.Cholesky
 	pairs []pair
 }
 
-// pair is a step, what it did to the gradient, and 1 over their product.
+// pair is a step, the change of the gradient, and 1 divided by their product.
 type pair struct {
 	step, change []float64
 	curve        float64
 }
 
-// Factor takes a new Hessian (d×d, row-major; the upper triangle is read) and
-// forgets what gradients said. It is false if the matrix is not positive
-// definite to working precision; the Chord must then get another.
+// Factor sets a new Hessian (d×d, row-major; the upper triangle is read) and forgets past gradients.
+// It returns false if the matrix is not positive definite to working precision; the Chord then needs
+// another one.
 func (c *Chord) Factor(hess []float64, d int) bool {
 	c.pairs = c.pairs[:0]
 	return c.chol.Factorize(mat.NewSymDense(d, hess))
 }
 
-// Step is -(corrected Hessian)⁻¹·grad.
+// Step returns -(corrected Hessian)⁻¹·grad.
 func (c *Chord) Step(grad []float64) []float64 {
 	q := append([]float64(nil), grad...)
 	part := make([]float64, len(c.pairs))
@@ -54,7 +53,7 @@ func (c *Chord) Step(grad []float64) []float64 {
 	return q
 }
 
-// Correct remembers that step led from the gradient was to the gradient is.
+// Correct records that step changed the gradient from was to is.
 func (c *Chord) Correct(step, was, is []float64) {
 	change := make([]float64, len(was))
 	for i := range change {

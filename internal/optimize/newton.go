@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package optimize minimises smooth convex functions and says how well it did.
+// Package optimize minimises smooth convex functions and certifies the results.
 package optimize
 
 import (
@@ -9,22 +9,21 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Point is a twice differentiable function at one place.
+// Point is the value and the derivatives of a function at one point.
 type Point struct {
 	Value float64
 	Grad  []float64 // length d
 	Hess  []float64 // d×d, row-major; the upper triangle is read
 }
 
-// Limits say when to stop. Both are public numbers.
+// Limits determine when to stop. Both are public numbers.
 type Limits struct {
 	GradNorm float64 // stop at a gradient no longer than this (Euclidean); > 0
 	Steps    int     // stop after this many steps; ≥ 0
 }
 
-// Optimum is where a search ended. GradNorm is its certificate: the gradient
-// there was computed, not hoped for. A GradNorm above the limit means that the
-// steps ran out or that rounding stops any further descent.
+// Optimum is the end of a search. GradNorm is its certificate, computed from the gradient at that
+// point. If it is above the limit, the steps were used up or rounding prevented further descent.
 type Optimum struct {
 	X        []float64
 	Value    float64
@@ -33,8 +32,8 @@ type Optimum struct {
 }
 
 const (
-	armijo     = 1e-4 // part of the promised descent a step must deliver
-	maxHalves  = 40   // a step 2^-40 as long no longer moves anything
+	armijo     = 1e-4 // minimum ratio of a step's decrease to the predicted one
+	maxHalves  = 40   // a step shorter by 2^-40 has no effect
 	roundOff   = 1e-13
 	minDamping = 1e-12 // relative to the mean curvature
 	maxDamping = 1e+12
@@ -69,7 +68,7 @@ func Newton(f func(x []float64) (Point, error), start []float64, lim Limits) (Op
 	return Optimum{X: x, Value: at.Value, GradNorm: euclideanNorm(at.Grad), Steps: steps}, nil
 }
 
-// newtonDirection returns -(H + τI)⁻¹g for the smallest τ tried that makes the matrix
+// newtonDirection returns -(H + τI)⁻¹g for the smallest τ in its sequence that makes the matrix
 // positive definite.
 func newtonDirection(at Point) []float64 {
 	d := len(at.Grad)
@@ -105,8 +104,8 @@ func newtonDirection(at Point) []float64 {
 	return out
 }
 
-// halveSteps returns the first of x+step, x+step/2, x+step/4, ... that is enough
-// of an improvement, or nil when none is.
+// halveSteps returns the first of x+step, x+step/2, x+step/4, ... that is a sufficient improvement, or
+// nil if none is.
 func halveSteps(f func(x []float64) (Point, error), x []float64, at Point, step []float64) ([]float64, Point, error) {
 	slope := 0.0 // promised change of the value for a full step, negative
 	for i, s := range step {

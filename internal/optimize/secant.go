@@ -8,32 +8,30 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Smooth is a convex function whose Hessian costs several gradients.
+// Smooth is a convex function whose Hessian costs as much as several gradients.
 type Smooth interface {
-	// Gradient returns the gradient at x. Its caller keeps it.
+	// Gradient returns the gradient at x. The caller may retain it.
 	Gradient(x []float64) ([]float64, error)
-	// Hessian returns the Hessian where Gradient was last asked, d×d, row-major;
-	// the upper triangle is read.
+	// Hessian returns the Hessian at the last argument of Gradient, d×d, row-major; the upper triangle
+	// is read.
 	Hessian() ([]float64, error)
 }
 
-// Secant minimises functions that change a little from one call to the next. It
-// remembers an inverse Hessian and corrects it after each step by what the
-// gradients said (the BFGS formula: Nocedal and Wright, Numerical Optimization,
-// 2nd ed., equation 6.17), so that most steps cost one gradient. The zero Secant
-// is ready to use.
+// Secant minimises functions that change slightly from one call to the next. It stores an inverse
+// Hessian and corrects it after each step by the gradients (the BFGS formula: Nocedal and Wright,
+// Numerical Optimization, 2nd ed., equation 6.17), so that most steps cost one gradient. The zero
+// Secant is ready to use.
 type Secant struct {
 	inverse *mat.SymDense // nil: to be computed
 }
 
-// shrink is the part of the gradient's length that a step may leave. A step
-// that leaves more has the Hessian computed again.
+// shrink is the largest ratio of the gradient's length after a step to that before. If a step leaves
+// more, the Hessian is computed again.
 const shrink = 0.3
 
-// Minimise steps from start, which it does not change, until the gradient is
-// short enough. It never looks at values, so it has no defence against steps
-// that lead away but to give up: done is false if a full Newton step did not
-// shorten the gradient or the steps ran out; Newton can go on from the Optimum.
+// Minimise steps from start, which it does not change, until the gradient is short enough. It does not
+// use values, so that it cannot detect divergence and gives up instead: done is false if a full Newton
+// step did not shorten the gradient or the steps are used up. Newton can continue from the Optimum.
 // The only errors are those of f. Value stays 0.
 func (s *Secant) Minimise(f Smooth, start []float64, lim Limits) (best Optimum, done bool, err error) {
 	x := append([]float64(nil), start...)
@@ -84,8 +82,8 @@ func (s *Secant) Minimise(f Smooth, start []float64, lim Limits) (best Optimum, 
 	return end(true)
 }
 
-// refreshInverse inverts the Hessian of f; inverse stays nil if that is not
-// positive definite to working precision.
+// refreshInverse inverts the Hessian of f; inverse stays nil if the Hessian is not positive definite
+// to working precision.
 func (s *Secant) refreshInverse(f Smooth) error {
 	h, err := f.Hessian()
 	if err != nil {
@@ -100,7 +98,7 @@ func (s *Secant) refreshInverse(f Smooth) error {
 	return nil
 }
 
-// takeStep returns -inverse·grad and the gradient there.
+// takeStep takes the step -inverse·grad and returns the new point.
 func (s *Secant) takeStep(f Smooth, x, grad []float64) (next, step []float64, err error) {
 	step = multiplyVector(s.inverse, grad)
 	to := make([]float64, len(x))
@@ -112,8 +110,8 @@ func (s *Secant) takeStep(f Smooth, x, grad []float64) (next, step []float64, er
 	return next, step, err
 }
 
-// correctInverse makes inverse map the change of the gradient to the step that caused
-// it. With a curvature along the step that is not positive it forgets instead.
+// correctInverse updates inverse so that it maps the change of the gradient to the step that caused
+// it. If the curvature along the step is not positive, it discards inverse instead.
 func (s *Secant) correctInverse(step, was, is []float64) {
 	change := make([]float64, len(was))
 	curve := 0.0

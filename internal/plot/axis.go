@@ -27,8 +27,7 @@ func (a *axis) fractionOf(x float64) float64 {
 	return (x - a.from) / (a.to - a.from)
 }
 
-// xAxis has its ticks exactly where something was measured, and a margin of a
-// twentieth on both sides.
+// xAxis has ticks exactly at the measured points, and a margin of a twentieth on both sides.
 func (l *Lines) xAxis() axis {
 	at := slices.Clone(l.XTicks)
 	lo, hi := math.Inf(1), math.Inf(-1)
@@ -102,8 +101,8 @@ func (l *Lines) yAxis() axis {
 	return a
 }
 
-// roundStep is the smallest of 1, 2, 2.5, 5 times a power of ten that is at
-// least x > 0, and the decimals its multiples need.
+// roundStep returns the smallest of 1, 2, 2.5, 5 times a power of ten that is at least x > 0, and the
+// number of decimals of its multiples.
 func roundStep(x float64) (step float64, decimals int) {
 	power := math.Floor(math.Log10(x))
 	for {

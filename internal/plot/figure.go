@@ -24,9 +24,9 @@ const (
 	figureWidth  vg.Length = 390
 	figureHeight vg.Length = 330
 	margin       vg.Length = 12
-	labelWidth   vg.Length = 92 // of the names at the right, at most
-	// sink is how far the library's vertical centre of a text lies below the
-	// middle of its digits, for text of 11 points.
+	labelWidth   vg.Length = 92 // largest width of the names at the right
+	// sink is the distance between the library's vertical centre of a text and the middle of its
+	// digits, for text of 11 points.
 	sink vg.Length = 1.2
 )
 
@@ -44,7 +44,7 @@ func colourOf(x uint32) color.RGBA {
 	return color.RGBA{uint8(x >> 16), uint8(x >> 8), uint8(x), 0xff}
 }
 
-// paintOn draws the chart, which has been checked, on the whole of c.
+// paintOn draws the chart, which must have been checked, on the whole of c.
 func (l *Lines) paintOn(c draw.Canvas) {
 	f := &figure{Lines: l, c: c, x: l.xAxis(), y: l.yAxis()}
 	c.FillPolygon(color.White, []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}})
@@ -71,7 +71,7 @@ type figure struct {
 	*Lines
 	c                        draw.Canvas
 	x, y                     axis
-	left, right, bottom, top vg.Length // the rectangle of the data
+	left, right, bottom, top vg.Length // the rectangle for the data
 	labels                   []endLabel
 }
 
@@ -79,8 +79,8 @@ type figure struct {
 type endLabel struct {
 	lines  []string
 	colour color.Color
-	from   vg.Length // height of the line's end
-	at     vg.Length // height of the label's middle
+	from   vg.Length // vertical position of the line's end
+	at     vg.Length // vertical position of the label's middle
 }
 
 func (f *figure) atX(x float64) vg.Length {
@@ -91,7 +91,7 @@ func (f *figure) atY(y float64) vg.Length {
 	return f.bottom + vg.Length(f.y.fractionOf(y))*(f.top-f.bottom)
 }
 
-// layOut writes what stands around the data and keeps the rectangle left for it.
+// layOut draws everything around the data and stores the rectangle left for them.
 func (f *figure) layOut() {
 	width := f.c.Max.X - f.c.Min.X - 2*margin
 	at := f.c.Max.Y - margin
@@ -196,7 +196,7 @@ func (f *figure) drawSpread(s *Series, colour color.RGBA) {
 	}
 }
 
-// drawBox is a box from q1 to q3, crossed at mid, with whiskers to lo and hi.
+// drawBox draws a box from q1 to q3, crossed at mid, with whiskers to lo and hi.
 func (f *figure) drawBox(at, lo, q1, mid, q3, hi vg.Length, colour color.RGBA, whisker draw.LineStyle) {
 	const half = 8
 	corners := []vg.Point{{X: at - half, Y: q1}, {X: at + half, Y: q1}, {X: at + half, Y: q3}, {X: at - half, Y: q3}}
@@ -207,7 +207,7 @@ func (f *figure) drawBox(at, lo, q1, mid, q3, hi vg.Length, colour color.RGBA, w
 	f.c.StrokeLine2(draw.LineStyle{Color: colour, Width: 2.4}, at-half, mid, at+half, mid)
 }
 
-// clampY keeps a spread inside a y axis whose range was given.
+// clampY clamps a spread to a y axis whose range was given.
 func (f *figure) clampY(y float64) vg.Length {
 	return min(max(f.atY(y), f.bottom), f.top)
 }
@@ -232,8 +232,7 @@ func (f *figure) drawSeries(s *Series, colour color.RGBA, shape int) {
 	}
 }
 
-// drawMarker draws one marker with a thin white rim, which keeps it apart from lines
-// that cross it.
+// drawMarker draws one marker with a thin white rim, which separates it from lines that cross it.
 func drawMarker(c draw.Canvas, at vg.Point, shape int, colour color.Color, filled bool) {
 	corners := [maxColours][]vg.Point{
 		nil, // a circle
@@ -272,8 +271,8 @@ func drawMarker(c draw.Canvas, at vg.Point, shape int, colour color.Color, fille
 	}
 }
 
-// placeNames writes each name beside the end of its line, moved up or down just far
-// enough not to touch another.
+// placeNames writes each name next to the end of its line, moved up or down as little as necessary to
+// avoid overlaps.
 func (f *figure) placeNames() {
 	bold := textStyle(11, true, ink)
 	height := lineHeight(bold)
@@ -321,8 +320,8 @@ func (f *figure) placeNames() {
 	}
 }
 
-// separateLabels moves labels, given from low to high, until none overlap: runs of
-// touching labels are spread around the mean of where they want to be.
+// separateLabels moves labels, given from low to high, until none overlap. Each run of touching labels
+// is spread around the mean of the preferred positions.
 func separateLabels(order []int, half func(int) vg.Length, bottom, top vg.Length, labels []endLabel) {
 	type run struct {
 		members []int
@@ -365,8 +364,8 @@ var (
 	heavy   = font.Font{Typeface: "Liberation", Variant: "Sans", Weight: imagefont.WeightBold}
 )
 
-// handler sets type in the two faces the figures use. (The library's own
-// collection would add all twelve to the program.)
+// handler renders text in the two typefaces of the figures. (The library's own collection would add
+// all twelve to the program.)
 var handler = sync.OnceValue(func() text.Handler {
 	var faces font.Collection
 	for _, f := range []struct {
@@ -393,7 +392,7 @@ func textStyle(size vg.Length, bold bool, colour color.Color) draw.TextStyle {
 
 func lineHeight(s draw.TextStyle) vg.Length { return s.Font.Size * 1.25 }
 
-// writeParagraph writes text from the height at downwards and returns where it ends.
+// writeParagraph writes text from a height downwards and returns the height of its end.
 func (f *figure) writeParagraph(s draw.TextStyle, text string, at, width vg.Length) vg.Length {
 	for _, line := range wrapText(s, text, width) {
 		at -= lineHeight(s)
@@ -402,8 +401,8 @@ func (f *figure) writeParagraph(s draw.TextStyle, text string, at, width vg.Leng
 	return at
 }
 
-// wrapText breaks text between words into lines at most width wide; a longer word
-// keeps a line of its own.
+// wrapText breaks text between words into lines of at most width; a longer word is on a line of its
+// own.
 func wrapText(s draw.TextStyle, text string, width vg.Length) (lines []string) {
 	line := ""
 	for _, word := range strings.Fields(text) {

@@ -34,8 +34,8 @@ func (l *Lines) WriteSVG(w io.Writer) error {
 	return nil
 }
 
-// dressSVG gives the document what the canvas does not: a title and description
-// for those who listen to it, and fonts that most machines have.
+// dressSVG adds to the document what the canvas does not provide: a title and a description for screen
+// readers, and fonts that most machines have.
 func (l *Lines) dressSVG(svg []byte) []byte {
 	head, body, _ := bytes.Cut(svg, []byte("xmlns:xlink=\"http://www.w3.org/1999/xlink\">\n"))
 	var b bytes.Buffer
@@ -47,7 +47,7 @@ func (l *Lines) dressSVG(svg []byte) []byte {
 	return b.Bytes()
 }
 
-// describeNumbers says the figure's numbers in a sentence per series.
+// describeNumbers lists the figure's numbers in one sentence per series.
 func (l *Lines) describeNumbers() string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s by %s.", l.YLabel, l.XLabel)

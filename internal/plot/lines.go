@@ -12,26 +12,25 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Lines is a chart of a few series over one shared axis. Every text is one line
-// of characters and short enough to leave room for the data: a title of at most
-// 100, a note of at most 240, a name of at most 60 in words of at most 16.
-// Numbers lie between -1e12 and 1e12.
+// Lines is a chart of a few series over one shared axis. Every text is one line of characters and
+// short enough to leave space for the data: a title of at most 100, a note of at most 240, a name of
+// at most 60 in words of at most 16. Numbers are between -1e12 and 1e12.
 type Lines struct {
-	Title    string // what is seen; required
-	Subtitle string // how it was measured; may be empty
+	Title    string // describes the content; required
+	Subtitle string // describes the measurement; may be empty
 	XLabel   string // required, with the unit if there is one
 	YLabel   string // required
 	// LogX spaces x by its logarithm; every x must then be > 0.
 	LogX bool
-	// XTicks are the labelled x; empty: exactly the x of the series.
+	// XTicks are the labelled values of x; if empty, exactly the x of the series.
 	XTicks []float64
-	// YFrom and YTo bound the y axis and must hold every y and reference
-	// (spreads are cut); both 0: round numbers around everything.
+	// YFrom and YTo bound the y axis and must enclose every y and reference (spreads are cut off);
+	// both 0: round numbers around all of them.
 	YFrom, YTo float64
-	// Spread says what Low to High is, e.g. "one standard deviation of 10
-	// runs"; required as soon as a series has them.
+	// Spread explains Low to High, e.g. "one standard deviation of 10 runs"; required if a series has
+	// them.
 	Spread     string
-	Note       string // stands below the figure; may be empty
+	Note       string // written below the figure; may be empty
 	Series     []Series
 	References []Reference
 }
@@ -73,7 +72,7 @@ const (
 	maxReferences = 3 // each has its own dashes
 )
 
-// checkDrawable refuses a chart that cannot be drawn or would mislead.
+// checkDrawable refuses a chart that cannot be drawn or would be misleading.
 func (l *Lines) checkDrawable() error {
 	refuse := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "plot", Param: param, Want: want, Got: got}
@@ -198,7 +197,7 @@ func (l *Lines) checkSeries(s *Series) error {
 
 const (
 	nameRunes = 60
-	wordRunes = 16 // what fits beside the data
+	wordRunes = 16 // longest word that fits next to the data
 
 	wantNumber = "must be a number between -1e12 and 1e12"
 )
@@ -216,8 +215,8 @@ func checkName(param, name string) error {
 	return checkText(param, name, nameRunes)
 }
 
-// checkText keeps out what would break a line, a terminal or an SVG, or leave
-// no room for the data.
+// checkText refuses texts that would break a line, a terminal or an SVG, or leave no space for the
+// data.
 func checkText(param, text string, most int) error {
 	want := ""
 	switch {
@@ -233,11 +232,10 @@ func checkText(param, text string, most int) error {
 	return &dp.ParamError{Op: "plot", Param: param, Want: want, Got: fmt.Sprintf("%q", text)}
 }
 
-// isDrawable keeps out NaN, infinities and what would not leave room for its
-// digits.
+// isDrawable refuses NaN, infinities and numbers with too many digits.
 func isDrawable(x float64) bool { return math.Abs(x) <= 1e12 }
 
-// footText is what stands below the figure.
+// footText returns the text below the figure.
 func (l *Lines) footText() string {
 	if l.Spread == "" {
 		return l.Note

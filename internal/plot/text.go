@@ -12,7 +12,7 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// Glyphs says what a terminal can show.
+// Glyphs is the set of characters that a terminal can show.
 type Glyphs int
 
 const (
@@ -22,10 +22,10 @@ const (
 
 const (
 	minColumns, maxColumns = 40, 100
-	chartRows              = 13 // about
+	chartRows              = 13 // approximate height in lines
 )
 
-// terminal is what to draw with.
+// terminal describes the output and its capabilities.
 type terminal struct {
 	glyphs  Glyphs
 	columns int
@@ -36,7 +36,7 @@ func newTerminal(columns int, g Glyphs) *terminal {
 	return &terminal{glyphs: g, columns: max(minColumns, min(columns, maxColumns))}
 }
 
-// pickSpelling returns the spelling the terminal can show.
+// pickSpelling returns the spelling that the terminal can show.
 func (t *terminal) pickSpelling(unicode, ascii string) string {
 	if t.glyphs == ASCII {
 		return ascii
@@ -59,7 +59,7 @@ func (t *terminal) asText(s string) string {
 	}, spell.Replace(s))
 }
 
-// writeLine writes one line, without the spaces at its end.
+// writeLine writes one line, without trailing spaces.
 func (t *terminal) writeLine(s string) {
 	t.WriteString(strings.TrimRight(s, " ") + "\n")
 }
@@ -81,8 +81,8 @@ func (t *terminal) writeParagraph(text string) {
 	}
 }
 
-// displayWidth is the width of s on a terminal. Ambiguous characters such as ε count
-// one, whatever the locale, so that output does not depend on it.
+// displayWidth is the width of s on a terminal. Ambiguous characters such as ε have width one in any
+// locale, so that output does not depend on it.
 func displayWidth(s string) int {
 	return (&runewidth.Condition{}).StringWidth(s)
 }
@@ -103,9 +103,8 @@ var (
 	asciiHollow = []rune("OHA+VX")
 )
 
-// WriteText draws the chart for a terminal of the given width, which is kept
-// within 40 to 100 columns. Spreads are not drawn. Equal charts have equal
-// bytes.
+// WriteText draws the chart for a terminal of the given width, which is clamped to 40 to 100 columns.
+// Spreads are not drawn. Equal charts have equal bytes.
 func (l *Lines) WriteText(w io.Writer, columns int, g Glyphs) error {
 	if err := l.checkDrawable(); err != nil {
 		return err
@@ -128,8 +127,8 @@ func (l *Lines) WriteText(w io.Writer, columns int, g Glyphs) error {
 	return nil
 }
 
-// screen is the area of the data: a character per cell, and below the
-// characters fine dots, 2 across and 4 down per cell, as Braille has them.
+// screen is the area of the data: one character per cell, and fine dots below the characters, 2 across
+// and 4 down per cell, as in Braille.
 type screen struct {
 	wide, high int
 	char       [][]rune
@@ -260,7 +259,7 @@ func (s *Series) traceOn(on *screen, xs, ys *axis) {
 	}
 }
 
-// markOf is the character of the points of the i-th series.
+// markOf returns the character for the points of the i-th series.
 func (l *Lines) markOf(t *terminal, i, colour int) rune {
 	switch filled := l.Series[i].Stroke == Solid; {
 	case filled && t.glyphs == ASCII:

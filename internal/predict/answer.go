@@ -15,22 +15,23 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/column"
 )
 
-// maxFrame bounds a request, so that four bytes cannot ask for any amount of memory.
+// maxFrame bounds the size of a request, so that a length of four bytes cannot demand any amount of
+// memory.
 const maxFrame = 64 << 20
 
 // greeting is the first frame that Answer writes.
 type greeting struct {
 	Columns  []string `json:"columns"` // of a row, in order
 	Classes  []string `json:"classes"`
-	Positive int      `json:"positive"` // of two classes, the one that scores are about
+	Positive int      `json:"positive"` // the class that scores refer to, if there are two
 	Width    int      `json:"width"`    // scores per row
 }
 
-// Answer answers requests of a long-lived parent process until r ends. A frame is the
-// length of its text as four bytes, the lowest first, and JSON. The first frame out greets;
-// then each request {"rows": [[cell, ...], ...]}, whose cells are texts, numbers, truth
-// values or null in the order of the greeting's columns, is answered by {"scores": [...]},
-// width numbers a row, or by {"error": "..."}, which never repeats a cell.
+// Answer answers requests of a long-lived parent process until r ends. A frame consists of the length
+// of its text in four bytes, little-endian, and JSON. The first frame out is the greeting. Each
+// request {"rows": [[cell, ...], ...]} has cells in the order of the greeting's columns: texts,
+// numbers, booleans or null. It is answered by {"scores": [...]}, width numbers per row, or by
+// {"error": "..."}, which never repeats a cell.
 func Answer(m *model.Model, r io.Reader, w io.Writer) error {
 	coder, err := coding.NewRowCoder(m.Schema)
 	if err != nil {
@@ -68,7 +69,7 @@ func Answer(m *model.Model, r io.Reader, w io.Writer) error {
 	}
 }
 
-// readFrame reads one frame; io.EOF if there is no more.
+// readFrame reads one frame; it returns io.EOF at the end.
 func readFrame(r *bufio.Reader) ([]byte, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -105,7 +106,7 @@ type answerer struct {
 	coder  *coding.RowCoder
 	scorer *model.RowPredictor
 	cells  []column.Cell
-	width  int // of a row
+	width  int // scores per row
 }
 
 func (a *answerer) scoreRequest(text []byte) ([]float64, error) {

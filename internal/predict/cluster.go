@@ -19,7 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// job is what a worker must know to score rows.
+// job holds what a worker needs to score rows.
 type job struct {
 	Model    []byte  `json:"model"` // the file
 	Explain  bool    `json:"explain,omitempty"`
@@ -35,7 +35,7 @@ type scorer struct {
 	from float64
 }
 
-// ServeWorker is what executors of a cluster run for train and predict.
+// ServeWorker is the work of the executors of a cluster in train and predict.
 func ServeWorker(ctx context.Context, in io.Reader, out io.Writer) error {
 	return spark.ServeWorker(ctx, in, out, func(text []byte) (spark.Scorer, error) {
 		var j job
@@ -51,7 +51,7 @@ func ServeWorker(ctx context.Context, in io.Reader, out io.Writer) error {
 	})
 }
 
-// columns are the columns that are added to the rows in a Parquet file.
+// columns returns the columns to add to the rows in a Parquet file.
 func (sc *scorer) columns(ctx context.Context, name string, rows []byte) (*dataset.Table, []dataset.Added, error) {
 	t, err := dataset.ReadParquet(ctx, sc.m.Schema, dataset.Options{Labels: dataset.LabelsIgnored}, name, rows)
 	if err != nil {
@@ -75,19 +75,19 @@ func (sc *scorer) score(ctx context.Context, name string, rows []byte) ([]byte, 
 	return out.Bytes(), err
 }
 
-// Where rows are scored.
+// The places in which rows can be scored.
 const (
 	EngineMemory = "memory" // on this machine
 	EngineSpark  = "spark"  // by a cluster, which writes the result
 )
 
-// Cluster says where rows are scored.
+// Cluster selects where rows are scored.
 type Cluster struct {
 	Engine         string // "" for EngineMemory
 	Master, Submit string // see spark.Options
 }
 
-// Check refuses, with a *dp.ParamError, what can be refused before the model is read.
+// Check returns a *dp.ParamError for what can be refused before the model is read.
 func (cl *Cluster) Check(p Params, out string) error {
 	bad := func(param, want, got string) error {
 		return &dp.ParamError{Op: "predict", Param: param, Want: want, Got: strconv.Quote(got)}
@@ -107,9 +107,9 @@ func (cl *Cluster) Check(p Params, out string) error {
 	return nil
 }
 
-// WriteOnCluster writes the rows of the source, whose paths Spark opens, with what the model says
-// about each, as Write does, to a folder of Parquet files, and says what that is in one line. show
-// shows the cluster's jobs; nil for no one.
+// WriteOnCluster writes the rows of the source, whose paths Spark opens, with the model's predictions
+// for each, as Write does, to a folder of Parquet files. It returns a summary in one line. show
+// displays the cluster's jobs, and may be nil.
 func (p Params) WriteOnCluster(ctx context.Context, m *model.Model, src *Source, cl *Cluster, out string,
 	show func(job string) (done func())) (summary string, err error) {
 	o := spark.Options{Master: cl.Master, Submit: cl.Submit, Data: src.Paths}

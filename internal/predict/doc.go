@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package predict adds what a model says of the rows of a table to the table:
-// labels, scores, and on request what each column adds and how far noise may have
-// moved a score.
+// Package predict adds a model's predictions to a table: labels, scores and, on request, the
+// contribution of each column and an interval for the effect of noise on a score.
 package predict

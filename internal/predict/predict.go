@@ -15,16 +15,16 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Params say what to add to a table besides labels and scores.
+// Params select what to add to a table in addition to labels and scores.
 type Params struct {
-	Explain  bool   // what each column adds
-	Class    string // with Explain, of more than two: the class to explain, "" for each row's predicted one
-	Interval bool   // a 95 % interval of the score for the noise
-	// Threshold says which rows are predicted positive, if the label has two classes.
+	Explain  bool   // the contribution of each column
+	Class    string // with Explain and more than two classes: the class to explain, "" for each row's predicted one
+	Interval bool   // a 95 % interval of the score for the effect of noise
+	// Threshold determines which rows are predicted positive, if the label has two classes.
 	Threshold Threshold
 }
 
-// Check refuses what the model cannot say, with a *dp.ParamError.
+// Check returns a *dp.ParamError for what the model does not support.
 func (p Params) Check(m *model.Model) error {
 	if p.Explain {
 		if err := explain.CanSplit("predict --explain", m); err != nil {
@@ -64,7 +64,8 @@ func classCode(m *model.Model, name string) int {
 	return slices.IndexFunc(m.Schema.Label.Levels, func(l schema.Level) bool { return l.Value == name })
 }
 
-// labelsOf are the predicted classes of rows, of two the positive one from a score of from on.
+// labelsOf returns the predicted classes of rows. Of two classes, the positive one is predicted from
+// the score from on.
 func (p Params) labelsOf(m *model.Model, scores []float64, from float64) []uint8 {
 	if m.Width() > 1 {
 		return m.Labels(scores)
@@ -80,13 +81,13 @@ func (p Params) labelsOf(m *model.Model, scores []float64, from float64) []uint8
 	return labels
 }
 
-// tally counts what is predicted.
+// tally counts the predictions.
 type tally struct {
 	m      *model.Model
 	from   float64 // of a score, see labelsOf
 	rows   int
 	counts []int   // by class
-	sum    float64 // of scores, of two classes
+	sum    float64 // of scores, for two classes
 }
 
 func newTally(m *model.Model, from float64) tally {
@@ -104,8 +105,8 @@ func (t *tally) addBlock(scores []float64, labels []uint8) {
 	}
 }
 
-// summary says how many rows of each class are predicted and, of two classes, how many
-// the scores expect.
+// summary states how many rows of each class are predicted and, for two classes, the number of
+// positive rows that the scores imply.
 func (t *tally) summary() string {
 	classes := t.m.Schema.Label.Levels
 	share := func(n float64) string { return fmt.Sprintf("%.1f %%", 100*n/float64(max(1, t.rows))) }
@@ -125,7 +126,7 @@ func (t *tally) summary() string {
 		t.rows, share(float64(t.counts[at])), from, share(t.sum))
 }
 
-// columnsOf are the columns that hold these scores and labels.
+// columnsOf returns the columns that hold these scores and labels.
 func (p Params) columnsOf(m *model.Model, t *dataset.Table, scores []float64, labels []uint8) ([]dataset.Added, error) {
 	classes, width := m.Schema.Label.Levels, m.Width()
 	added := []dataset.Added{{Name: "label", Text: func(row int) string { return classes[labels[row]].Value }}}

@@ -14,20 +14,20 @@ import (
 
 const blockRows = 1 << 18
 
-// Source is files of a table that are read again and again.
+// Source is a set of table files that may be read several times.
 type Source struct {
 	Paths   []string
-	Options dataset.Options // of coding and of passing on
-	// Begin is told what begins to be done, "reading" or "writing", and gives what ends it; nil for
-	// no one.
+	Options dataset.Options // of coding and copying
+	// Begin is called at the start of "reading" or "writing", and returns a function for its end; may
+	// be nil.
 	Begin func(what string) (end func())
-	// BlockRows is how many rows are scored at once, or a few more; 0 for a number that suits most.
+	// BlockRows is the approximate number of rows to score at once; 0 for a default.
 	BlockRows int
-	// Rewind gives standard input from its beginning; nil if no path is "-".
+	// Rewind returns standard input from its beginning; nil if no path is "-".
 	Rewind func() io.Reader
 }
 
-// open is the options of one more reading.
+// open returns the options for one more pass over the files.
 func (s *Source) open(what string) (dataset.Options, func()) {
 	opts, end := s.Options, func() {}
 	opts.Ordered = true
@@ -40,10 +40,10 @@ func (s *Source) open(what string) (dataset.Options, func()) {
 	return opts, end
 }
 
-// Write writes the rows of the source with what the model says about each, and says what that is
-// in one line. It reads a block of rows, scores it, passes it on and forgets it, so that memory
-// does not grow with the rows; a threshold by the share of rows takes 8 bytes of each row in
-// addition. Errors are as for dataset.Read; what was written until then stays in w.
+// Write writes the rows of the source with the model's predictions for each, and returns a summary in
+// one line. It reads, scores and writes a block of rows at a time, so that memory does not grow with
+// the number of rows, except that a threshold by the share of rows takes 8 bytes per row. Errors are
+// as for dataset.Read; rows that were written before an error stay in w.
 func (p Params) Write(ctx context.Context, m *model.Model, src *Source, w io.Writer, format dataset.Format) (
 	summary string, err error) {
 	ctx = dataset.Hold(ctx) // which is read up to three times
@@ -83,7 +83,7 @@ func (p Params) Write(ctx context.Context, m *model.Model, src *Source, w io.Wri
 	return st.summary(), err
 }
 
-// writeNothing writes a table without rows, whose columns an empty one names.
+// writeNothing writes a table without rows, with the same columns.
 func (p Params) writeNothing(
 	ctx context.Context, m *model.Model, src *Source, opts dataset.Options, w io.Writer, format dataset.Format,
 ) error {
@@ -99,7 +99,7 @@ func (p Params) writeNothing(
 	return dataset.AppendColumns(ctx, m.Schema, opts, w, format, added, src.Paths...)
 }
 
-// findThreshold is the score from which on rows are predicted positive.
+// findThreshold returns the score from which on rows are predicted positive.
 func (p Params) findThreshold(ctx context.Context, m *model.Model, src *Source) (from float64, err error) {
 	if !p.Threshold.needsScores() {
 		return p.Threshold.At(nil), nil
@@ -116,7 +116,7 @@ func (p Params) findThreshold(ctx context.Context, m *model.Model, src *Source) 
 	return p.Threshold.At(scores), err
 }
 
-// block is rows from..to-1 of the source with what is added to them.
+// block holds rows from..to-1 of the source with the columns that are added.
 type block struct {
 	from, to int
 	added    []dataset.Added
@@ -124,7 +124,7 @@ type block struct {
 	scores   []float64
 }
 
-// stream hands blocks from the goroutine that reads and scores them to the one that writes.
+// stream passes blocks from the goroutine that reads and scores them to the one that writes.
 type stream struct {
 	p      Params
 	m      *model.Model
@@ -133,8 +133,8 @@ type stream struct {
 	failed error         // of reading, once it has ended
 
 	now       *block
-	next      int    // row to be written
-	exhausted func() // is called if a row has no block
+	next      int    // the next row to write
+	exhausted func() // called if a row has no block
 	tally
 }
 
@@ -175,7 +175,7 @@ func (st *stream) advance() bool {
 	return ok
 }
 
-// columns are those of all blocks, asked about the row that was reached last.
+// columns returns the columns added to all blocks. A value is that of the row reached last.
 func (st *stream) columns() []dataset.Added {
 	out := make([]dataset.Added, len(st.now.added))
 	for i, a := range st.now.added {
@@ -189,7 +189,7 @@ func (st *stream) columns() []dataset.Added {
 	return out
 }
 
-// reach takes blocks up to that of a row; false if there is none.
+// reach advances to the block of a row; false if there is none.
 func (st *stream) reach(row int) bool {
 	for row >= st.now.to {
 		if !st.advance() {

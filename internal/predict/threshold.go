@@ -11,15 +11,15 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Threshold says from which score on a row of two classes is predicted positive. The zero
-// Threshold is a score of one half.
+// Threshold determines the score from which on a row is predicted positive if there are two classes.
+// The zero Threshold is a score of one half.
 type Threshold struct {
 	rule  string // "", "score", "rate" or "costs"
 	value float64
 }
 
-// ParseThreshold reads a threshold: a score from 0 to 1; rate=R, at most the share R of the
-// rows, those that score highest; costs=FP:FN, the one that costs least where a false
+// ParseThreshold parses a threshold: a score from 0 to 1; rate=R, which selects at most the share R of
+// the rows, those with the highest scores; or costs=FP:FN, which minimizes the cost if a false
 // positive costs FP, a false negative FN, and scores are probabilities.
 func ParseThreshold(text string) (Threshold, error) {
 	refuse := func(want string) (Threshold, error) {
@@ -57,7 +57,7 @@ func ParseThreshold(text string) (Threshold, error) {
 // Given reports whether the threshold is not the default one.
 func (t Threshold) Given() bool { return t.rule != "" }
 
-// Fixed is the score from which on rows are predicted positive, unless the rows decide it.
+// Fixed returns the score from which on rows are predicted positive, unless it depends on the rows.
 func (t Threshold) Fixed() (score float64, ok bool) {
 	if t.needsScores() {
 		return 0, false
@@ -65,11 +65,11 @@ func (t Threshold) Fixed() (score float64, ok bool) {
 	return t.At(nil), true
 }
 
-// needsScores reports whether At looks at scores.
+// needsScores reports whether At uses the scores.
 func (t Threshold) needsScores() bool { return t.rule == "rate" }
 
-// At is the score from which on rows with these scores are predicted positive; +Inf if
-// none is to be. Of rows with equal scores, all or none are.
+// At returns the score from which on rows with these scores are predicted positive, or +Inf if none
+// is. Rows with equal scores are all predicted positive or none of them.
 func (t Threshold) At(scores []float64) float64 {
 	switch t.rule {
 	case "":

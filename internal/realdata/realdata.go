@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package realdata finds the real data sets for tests and benchmarks. They are no
-// part of the project: DISCREET_DATASETS names their folder, by default
-// ../shared/datasets beside the checkout.
+// Package realdata finds the real data sets for tests and benchmarks. They are not part of the
+// project: DISCREET_DATASETS names their folder, by default ../shared/datasets next to the checkout.
 package realdata
 
 import (
@@ -12,10 +11,10 @@ import (
 	"testing"
 )
 
-// product begins the go.mod of the checkout's root.
+// product is the beginning of the go.mod in the checkout's root.
 var product = []byte("module github.com/discreet-dp/discreet\n")
 
-// Folder returns the folder of the data sets, whether it exists or not.
+// Folder returns the folder of the data sets, which need not exist.
 func Folder() string {
 	if folder := os.Getenv("DISCREET_DATASETS"); folder != "" {
 		if abs, err := filepath.Abs(folder); err == nil {
@@ -26,8 +25,8 @@ func Folder() string {
 	return filepath.Join(Root(), "..", "shared", "datasets")
 }
 
-// Root returns the root of the checkout that the working folder lies in, whichever of its modules
-// that is of, or the working folder if there is none above it.
+// Root returns the root of the checkout that contains the working folder, in any of its modules, or
+// the working folder if there is none.
 func Root() string {
 	start, err := os.Getwd()
 	if err != nil {

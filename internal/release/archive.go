@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// MaxFile is the number of bytes that an archive has at most, and so all its files together.
+// MaxFile is the largest size of an archive in bytes, and so of all its files together.
 const MaxFile = 256 << 20
 
 // Names of the files that a release may hold.
@@ -32,10 +32,10 @@ const (
 var names = append([]string{AttestationName, ModelName, StatementName, CardName, SchemaName, LedgerName, AuditName,
 	AttackName, SacroName}, exportNames()...)
 
-// ExportFormats are the formats of models for other systems that a release may hold.
+// ExportFormats lists the formats for other systems in which a release may hold the model.
 func ExportFormats() []string { return []string{"onnx", "pmml", "sql"} }
 
-// ExportName is the name of the model in a format.
+// ExportName returns the file name of the model in a format.
 func ExportName(format string) string { return "model." + format }
 
 func exportNames() (names []string) {
@@ -45,7 +45,7 @@ func exportNames() (names []string) {
 	return names
 }
 
-// start is how an archive begins: the header of its first file.
+// start is the first bytes of an archive: the header of its first file.
 var start = []byte("PK\x03\x04")
 
 // File is one file of a release.
@@ -54,7 +54,7 @@ type File struct {
 	Data []byte
 }
 
-// IsArchive reports whether a file is one, a release or another.
+// IsArchive reports whether a file is an archive, which may or may not be a release.
 func IsArchive(file []byte) bool { return bytes.HasPrefix(file, start) }
 
 // pack writes files, which are sorted by name, as an archive.
@@ -81,8 +81,8 @@ func pack(files []File) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// unpack reads what pack wrote, and nothing else. What it allocates is bounded by the archive's
-// length.
+// unpack reads archives that pack writes, and refuses others. It allocates at most in proportion to
+// the archive's length.
 func unpack(archive []byte) ([]File, error) {
 	if len(archive) > MaxFile {
 		return nil, fmt.Errorf("release: the archive must have at most %d bytes", MaxFile)
@@ -125,7 +125,8 @@ func unpack(archive []byte) ([]File, error) {
 	return files, nil
 }
 
-// checkEntry refuses what no release holds: folders, links, paths, compressed and encrypted files.
+// checkEntry refuses entries that no release has: folders, links, paths, compressed and encrypted
+// files.
 func checkEntry(e *zip.File, at int) error {
 	switch {
 	case !slices.Contains(names, e.Name): // what is not known is not quoted
@@ -143,7 +144,7 @@ func checkEntry(e *zip.File, at int) error {
 	return nil
 }
 
-// readEntry reads a file that is stored as it is, and checks its sum.
+// readEntry reads an uncompressed file and verifies its checksum.
 func readEntry(e *zip.File) ([]byte, error) {
 	r, err := e.Open()
 	if err != nil {

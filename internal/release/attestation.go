@@ -23,13 +23,13 @@ import (
 )
 
 const (
-	// PayloadType is the type of what the envelope holds.
+	// PayloadType is the type of the envelope's payload.
 	PayloadType = "application/vnd.in-toto+json"
-	// PredicateType is the type of what the Statement says of the files.
+	// PredicateType is the type of the Statement's predicate.
 	PredicateType = "https://github.com/discreet-dp/discreet/release/v1"
 )
 
-// statement is an in-toto Statement in the one form that a release has.
+// statement is an in-toto Statement in the single form that releases use.
 type statement struct {
 	Type          string          `json:"_type"`
 	Subject       []subject       `json:"subject"`
@@ -46,7 +46,7 @@ type digest struct {
 	SHA256 string `json:"sha256"`
 }
 
-// key signs and verifies as package dsse asks.
+// key implements the signer and the verifier of package dsse.
 type key struct {
 	public  ed25519.PublicKey
 	private ed25519.PrivateKey
@@ -68,7 +68,7 @@ func (k key) Verify(_ context.Context, data, sig []byte) error {
 func (k key) KeyID() (string, error)   { return keyfile.ID(k.public), nil }
 func (k key) Public() crypto.PublicKey { return k.public }
 
-// attest signs what predicate, which is JSON, says of the files.
+// attest signs predicate, JSON about the files, together with their digests.
 func attest(files []File, predicate []byte, private ed25519.PrivateKey) ([]byte, error) {
 	s := statement{Type: intoto.StatementTypeUri, PredicateType: PredicateType, Predicate: predicate}
 	for _, f := range files {
@@ -92,7 +92,7 @@ func attest(files []File, predicate []byte, private ed25519.PrivateKey) ([]byte,
 	return encode(envelope)
 }
 
-// readEnvelope reads what attest wrote, in its only spelling.
+// readEnvelope reads an envelope that attest wrote, in its only valid spelling.
 func readEnvelope(text []byte) (e *dsse.Envelope, payload []byte, err error) {
 	e = new(dsse.Envelope)
 	if err := decode(text, e); err != nil {
@@ -116,7 +116,7 @@ func readEnvelope(text []byte) (e *dsse.Envelope, payload []byte, err error) {
 	return e, payload, nil
 }
 
-// strict reads base64 in its only spelling.
+// strict decodes base64 in its only valid spelling.
 func strict(text string) ([]byte, error) {
 	b, err := base64.StdEncoding.Strict().DecodeString(text)
 	if err == nil && base64.StdEncoding.EncodeToString(b) != text {
@@ -125,7 +125,7 @@ func strict(text string) ([]byte, error) {
 	return b, err
 }
 
-// checkSignature returns the one of the trusted keys that signed.
+// checkSignature returns the trusted key that made the signature.
 func checkSignature(e *dsse.Envelope, trusted []ed25519.PublicKey) (ed25519.PublicKey, error) {
 	var verifiers []dsse.Verifier
 	known := false
@@ -148,7 +148,7 @@ func checkSignature(e *dsse.Envelope, trusted []ed25519.PublicKey) (ed25519.Publ
 	return accepted[0].Public.(ed25519.PublicKey), nil
 }
 
-// readStatement reads a statement in its only spelling.
+// readStatement reads a statement in its only valid spelling.
 func readStatement(payload []byte) (*statement, error) {
 	var known intoto.Statement
 	s := new(statement)
@@ -162,7 +162,7 @@ func readStatement(payload []byte) (*statement, error) {
 	return s, nil
 }
 
-// checkDigests refuses files that the statement does not list as they are.
+// checkDigests refuses files that differ from the list in the statement.
 func (s *statement) checkDigests(files []File) error {
 	listed := map[string]string{}
 	for _, one := range s.Subject {
@@ -189,7 +189,7 @@ func (s *statement) checkDigests(files []File) error {
 	return nil
 }
 
-// encode writes JSON in the one form of a release: on one line, with nothing escaped that need not be.
+// encode writes JSON in the single form that releases use: on one line, with no unnecessary escapes.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -200,7 +200,7 @@ func encode(v any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// decode reads what encode wrote, and refuses every other spelling.
+// decode reads JSON that encode wrote, and refuses every other spelling.
 func decode(text []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()

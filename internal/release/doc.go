@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package release is a model in an archive that others can verify: the files of the release, and one
-// signed attestation that lists each with its SHA-256. What the files say is for package dossier.
+// Package release puts a model in an archive that others can verify: the files of the release, and one
+// signed attestation that lists each with its SHA-256. Package dossier makes and judges the contents
+// of the files.
 //
-// The archive is a ZIP file in one form only: nothing is compressed, the files stand in the order
-// of their names, and no field has a choice. An archive is read, written again and compared, so
-// that no byte of it can be another. The attestation is a DSSE envelope with one signature, about a
-// Statement of in-toto, in one form as well.
+// A release has only one valid sequence of bytes. In its ZIP file nothing is compressed, files are
+// sorted by name, and no header field has a choice. Open writes an archive again and compares, so that
+// it accepts no other bytes. The attestation is a DSSE envelope with one signature over an in-toto
+// Statement, also in one form only.
 package release

@@ -4,5 +4,5 @@ package release
 
 import "slices"
 
-// Names are the names of all files that a release may hold, sorted.
+// Names returns the names of all files that a release may hold, sorted.
 func Names() []string { return slices.Sorted(slices.Values(names)) }

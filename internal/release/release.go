@@ -14,14 +14,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/model"
 )
 
-// Release is an archive that was read and whose files are those that the attestation lists.
+// Release is an archive whose files have been checked against its attestation.
 type Release struct {
 	Files     []File // sorted by name, without the attestation
-	Predicate []byte // what the attestation says of them, JSON
+	Predicate []byte // the attestation's information about the files, JSON
 	Signer    ed25519.PublicKey
 }
 
-// File is the file of a name, nil if there is none.
+// File returns the content of the named file, nil if there is none.
 func (r *Release) File(name string) []byte {
 	for _, f := range r.Files {
 		if f.Name == name {
@@ -31,8 +31,8 @@ func (r *Release) File(name string) []byte {
 	return nil
 }
 
-// Write makes an archive of files and of what predicate says of them, signed. A name that no
-// release may have is refused.
+// Write makes a signed archive of files and of predicate, which describes them. It refuses a name that
+// no release may have.
 func Write(files []File, predicate any, private ed25519.PrivateKey) ([]byte, error) {
 	files = append([]File{}, files...)
 	for _, f := range files {
@@ -59,8 +59,9 @@ func Write(files []File, predicate any, private ed25519.PrivateKey) ([]byte, err
 	return archive, err
 }
 
-// Open reads an archive, holds its files to the attestation and the attestation's signature to
-// the trusted keys. Without trusted keys the signature is not looked at, and Signer is nil.
+// Open reads an archive. It checks its files against the attestation, and the attestation's signature
+// against the trusted keys. If there are no trusted keys, the signature is not checked and Signer is
+// nil.
 func Open(archive []byte, trusted []ed25519.PublicKey) (*Release, error) {
 	files, err := unpack(archive)
 	if err != nil {
@@ -95,7 +96,7 @@ func Open(archive []byte, trusted []ed25519.PublicKey) (*Release, error) {
 	return r, s.checkDigests(r.Files)
 }
 
-// DecodePredicate reads what the attestation says, in its only spelling.
+// DecodePredicate decodes the predicate, in its only valid spelling.
 func (r *Release) DecodePredicate(v any) error {
 	if err := decode(append(r.Predicate[:len(r.Predicate):len(r.Predicate)], '\n'), v); err != nil {
 		return fmt.Errorf("release: the attestation must say of the files what discreet release writes")
@@ -103,11 +104,11 @@ func (r *Release) DecodePredicate(v any) error {
 	return nil
 }
 
-// Trusted is what a reader of models demands: releases signed by one of these keys. Nil demands
+// Trusted is a requirement on models: they must be releases signed by one of these keys. Nil requires
 // nothing.
 type Trusted []ed25519.PublicKey
 
-// ReadTrusted reads a file of public keys; "" demands nothing. Op begins the errors.
+// ReadTrusted reads a file of public keys; "" requires nothing. Errors begin with op.
 func ReadTrusted(op, path string) (Trusted, error) {
 	if path == "" {
 		return nil, nil
@@ -115,7 +116,7 @@ func ReadTrusted(op, path string) (Trusted, error) {
 	return keyfile.ReadPublic(op, path)
 }
 
-// ModelIn returns the bytes of a model file, whether the file is a model or a release that contains one.
+// ModelIn returns the bytes of a model file, given a model file or a release that contains one.
 func (t Trusted) ModelIn(file []byte) ([]byte, error) {
 	if !IsArchive(file) {
 		if t != nil {

@@ -10,14 +10,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/anchor"
 )
 
-// headsTable numbers the states that a database has been in: each Update that writes adds one, with
-// a random token, since two histories of one database have the same numbers. Number 0 names the
-// database.
+// headsTable numbers the states of a database: each Update that writes adds one, with a random token,
+// since two histories of one database have the same numbers. Number 0 identifies the database.
 const headsTable = `CREATE TABLE IF NOT EXISTS discreet_heads (seq INTEGER PRIMARY KEY, token BLOB NOT NULL CHECK ` +
 	`(length(token) = 16)) STRICT`
 
-// anchor has the database keep the newest of its states in a folder outside of it, and refuses
-// one that was never in a state that is kept there. One that was never seen here is trusted.
+// anchor makes the database store its newest state in a folder outside of it. It refuses a database
+// that was never in a state stored there. A database without a stored state is trusted.
 func (d *DB) anchor(ctx context.Context, folder anchor.Folder) error {
 	if err := d.Make(ctx, headsTable); err != nil {
 		return err
@@ -53,7 +52,7 @@ func (d *DB) anchor(ctx context.Context, folder anchor.Folder) error {
 	return folder.Note(d.identity, anchor.Head{Seq: seq, Hash: hex.EncodeToString(newest)})
 }
 
-// Close closes the database. It fails where an anchor could not be kept.
+// Close closes the database. It fails if an anchor could not be stored.
 func (d *DB) Close() error {
 	err := d.DB.Close()
 	if unnoted := d.unnoted.Load(); err == nil && unnoted != nil {
@@ -62,8 +61,8 @@ func (d *DB) Close() error {
 	return err
 }
 
-// addHead numbers the state that this transaction makes. It is the last that it does: whoever else
-// does the same waits no longer than it takes to commit.
+// addHead numbers the state that this transaction makes. It is the last statement of the transaction,
+// so that others wait for it no longer than a commit takes.
 func (t *Tx) addHead() (h anchor.Head, err error) {
 	var last int64
 	if _, err := t.Find([]any{&last}, `SELECT seq FROM discreet_heads WHERE seq = 0`+t.Lock()); err != nil {

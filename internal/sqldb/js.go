@@ -10,7 +10,7 @@ import (
 	"errors"
 )
 
-// A page in a browser reaches neither files nor servers, and carries no database.
+// A page in a browser has no access to files or servers, and contains no database.
 var errPage = errors.New("there are no databases in a browser's page: run discreet outside of it")
 
 func sqliteDialect() dialect   { return dialect{} }
@@ -19,8 +19,8 @@ func postgresDialect() dialect { return dialect{} }
 func sqliteConnector(string, Options) (driver.Connector, error)   { return nil, errPage }
 func postgresConnector(string, Options) (driver.Connector, error) { return nil, errPage }
 
-// SQLiteReader opens no file here.
+// SQLiteReader refuses every file.
 func SQLiteReader(_, _ string) (*sql.DB, error) { return nil, errPage }
 
-// CheckPostgres refuses every server here.
+// CheckPostgres refuses every server.
 func CheckPostgres(_, _ string) error { return errPage }

@@ -27,8 +27,8 @@ func postgresDialect() dialect {
 	}
 }
 
-// parsePostgres refuses a password in the address: command lines are read
-// by every process and kept in shell histories.
+// parsePostgres refuses a password in the address, because command lines are visible to other
+// processes and are stored in shell histories.
 func parsePostgres(address, op string) (*pgx.ConnConfig, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -61,7 +61,7 @@ func postgresConnector(address string, o Options) (driver.Connector, error) {
 	return stdlib.GetConnector(*c), nil
 }
 
-// checkPostgres refuses a server that acknowledges before the disk has it.
+// checkPostgres refuses a server that acknowledges data before they are on disk.
 func checkPostgres(ctx context.Context, db *sql.DB, _ Options) error {
 	for _, name := range []string{"fsync", "full_page_writes", "synchronous_commit"} {
 		var value string

@@ -19,17 +19,17 @@ import (
 	"modernc.org/sqlite"
 )
 
-// CheckPostgres refuses an address that is none, or holds a password, without calling the server.
+// CheckPostgres refuses an invalid address, or one with a password, without calling the server.
 func CheckPostgres(address, op string) error {
 	_, err := parsePostgres(address, op)
 	return err
 }
 
-// readBytes is how many bytes are read from a server at once, if there are as many.
+// readBytes is the number of bytes to read from a server at once.
 const readBytes = 256 << 10
 
-// PostgresReader connects to a server for reading alone: its transactions are read-only, see one
-// state of the database, and hand out rows in one order.
+// PostgresReader opens a read-only connection to a server. Its transactions see one state of the
+// database, and return rows in a fixed order.
 func PostgresReader(ctx context.Context, address, op string) (*pgx.Conn, error) {
 	c, err := parsePostgres(address, op)
 	if err != nil {
@@ -53,7 +53,7 @@ func PostgresReader(ctx context.Context, address, op string) (*pgx.Conn, error) 
 	return conn, nil
 }
 
-// SQLiteReader opens an SQLite file for reading alone.
+// SQLiteReader opens an SQLite file read-only.
 func SQLiteReader(path, op string) (*sql.DB, error) {
 	info, err := os.Stat(path)
 	if err != nil {

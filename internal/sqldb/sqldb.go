@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sqldb opens a database that keeps what it acknowledged: an SQLite file
-// or a PostgreSQL server, told apart by the address. Both speak the SQL that is
-// written for SQLite; this package spells it for the other.
+// Package sqldb opens a durable database: an SQLite file or a PostgreSQL server, depending on the
+// address. Statements are written for SQLite; this package adapts them to PostgreSQL.
 package sqldb
 
 import (
@@ -19,23 +18,21 @@ import (
 	"github.com/discreet-dp/discreet/internal/diskroom"
 )
 
-// Options are what the user of a database decides.
+// Options are the options for opening a database.
 type Options struct {
-	// Op begins the words of errors, e.g. "ledger".
+	// Op is the prefix of errors, e.g. "ledger".
 	Op string
-	// Create makes an SQLite file if there is none, for its user alone, as are
-	// the log and the journal beside it; otherwise a missing file is an error that
-	// wraps fs.ErrNotExist.
+	// Create creates an SQLite file if it does not exist, readable by its user alone, as are its log
+	// and journal. Without it a missing file is an error that wraps fs.ErrNotExist.
 	Create bool
-	// WAL keeps an SQLite database as a file with a log beside it: a commit costs
-	// one write to the disk, and readers do not wait. Without it the database is
-	// one file at all times.
+	// WAL uses a write-ahead log in a second file for SQLite: a commit costs one write to the disk,
+	// and readers do not wait. Without it the database is a single file at all times.
 	WAL bool
 	// Room refuses to write more bytes to a file's disk; nil: diskroom.Check.
 	Room func(path string, more int64) error
-	// Anchors is the folder in which the database's newest state is kept; "" for none. One that
-	// does not hold the state that is kept there is refused with *anchor.Behind: it was put back,
-	// and has forgotten what it acknowledged since.
+	// Anchors is the folder for the database's newest state; "" for none. A database that does not
+	// contain the stored state is refused with *anchor.Behind: it was restored to an earlier state,
+	// and has lost data that it acknowledged.
 	Anchors anchor.Folder
 }
 
@@ -44,22 +41,22 @@ type DB struct {
 	*sql.DB
 	dialect
 	op   string
-	file string // of SQLite; "" for a server
+	file string // for SQLite; "" for a server
 	room func(path string, more int64) error
 
 	anchors  anchor.Folder // "" for none
 	identity string
-	unnoted  atomic.Pointer[error] // why an anchor could not be kept
+	unnoted  atomic.Pointer[error] // why an anchor could not be stored
 }
 
-// dialect is where two databases differ.
+// dialect holds the differences between two databases.
 type dialect struct {
-	words    *strings.Replacer // types and what follows a table's columns
+	words    *strings.Replacer // types and the text after a table's columns
 	numbered bool              // parameters are $1, $2 instead of ?
-	// alone runs before tables are made: two makers must not meet.
+	// alone runs before tables are created, to exclude another creator.
 	alone string
 	read  sql.TxOptions
-	// check refuses a database that does not keep what it acknowledged.
+	// check refuses a database that is not durable.
 	check func(ctx context.Context, db *sql.DB, o Options) error
 }
 
@@ -72,13 +69,13 @@ func Open(ctx context.Context, address string, o Options) (*DB, error) {
 	return Connect(ctx, c, IsPostgres(address), o)
 }
 
-// IsPostgres tells a server's address from a path.
+// IsPostgres reports whether address is that of a server rather than a path.
 func IsPostgres(address string) bool {
 	return strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://")
 }
 
-// Connector is what Open connects with. It makes a file; it reaches nothing
-// else by itself.
+// Connector returns the connector that Open uses. It creates a file, and connects to nothing by
+// itself.
 func Connector(address string, o Options) (driver.Connector, error) {
 	if IsPostgres(address) {
 		return postgresConnector(address, o)
@@ -86,7 +83,7 @@ func Connector(address string, o Options) (driver.Connector, error) {
 	return sqliteConnector(address, o)
 }
 
-// Connect opens a database by a connector, of PostgreSQL or of SQLite.
+// Connect opens a database with a connector of PostgreSQL or of SQLite.
 func Connect(ctx context.Context, c driver.Connector, postgres bool, o Options) (*DB, error) {
 	d := sqliteDialect()
 	if postgres {
@@ -112,8 +109,8 @@ func Connect(ctx context.Context, c driver.Connector, postgres bool, o Options) 
 	return out, nil
 }
 
-// Make runs statements that make tables, all or none. INTEGER, BLOB and STRICT
-// are spelled as the database has them.
+// Make runs statements that create tables, all or none. It replaces INTEGER, BLOB and STRICT by the
+// database's own words.
 func (d *DB) Make(ctx context.Context, statements ...string) error {
 	return d.runTransaction(ctx, nil, func(t *Tx) error {
 		if d.alone != "" {
@@ -128,16 +125,15 @@ func (d *DB) Make(ctx context.Context, statements ...string) error {
 	})
 }
 
-// Update runs f in a transaction. After nil everything f wrote is on disk. After
-// an error all of it is stored or none: the caller cannot know which. With SQLite
-// no other writer overlaps it, in this process or another; with PostgreSQL f
-// locks what it must not share.
+// Update runs f in a transaction. Once it has returned nil, everything that f wrote is on disk. After
+// an error either all of it is stored or nothing is; the caller cannot know which. SQLite excludes
+// other writers, in this process and others. With PostgreSQL, f must lock what it cannot share.
 func (d *DB) Update(ctx context.Context, f func(*Tx) error) error {
 	return d.runTransaction(ctx, nil, f)
 }
 
-// Take is Update for what others send, of about so many bytes: it is refused where too
-// little of an SQLite file's disk would stay free. A server's disk is the server's.
+// Take is Update for about bytes bytes that another machine has sent. It is refused if too little
+// space would stay free on an SQLite file's disk. For a server it is the same as Update.
 func (d *DB) Take(ctx context.Context, bytes int, f func(*Tx) error) error {
 	if err := d.checkRoom(bytes); err != nil {
 		return err
@@ -152,7 +148,7 @@ func (d *DB) checkRoom(bytes int) error {
 	return d.wrapError(d.room(d.file, int64(bytes)))
 }
 
-// View runs f on one state of the database.
+// View runs f on one consistent state of the database.
 func (d *DB) View(ctx context.Context, f func(*Tx) error) error {
 	return d.runTransaction(ctx, &d.read, f)
 }
@@ -184,13 +180,12 @@ func (d *DB) runTransaction(ctx context.Context, o *sql.TxOptions, f func(*Tx) e
 	return nil
 }
 
-// ProbeTable makes the table that Probe writes to.
+// ProbeTable creates the table that Probe writes to.
 const ProbeTable = `CREATE TABLE IF NOT EXISTS discreet_probe (one INTEGER PRIMARY KEY CHECK (one = 1), room BLOB ` +
 	`NOT NULL) STRICT`
 
-// Probe writes so many bytes and deletes them again, each on the disk: it fails where
-// the database would not keep, or Take, what it is given now. The database must have a
-// ProbeTable.
+// Probe writes room bytes to disk and deletes them again. It fails if the database could not store
+// data now, or Take would refuse them. The database must have a ProbeTable.
 func (d *DB) Probe(ctx context.Context, room int) error {
 	b := make([]byte, room)
 	rand.Read(b) // nothing makes them fewer
@@ -210,7 +205,7 @@ func (d *DB) Probe(ctx context.Context, room int) error {
 	})
 }
 
-// ErrFailed is in every error of a database, as apart from errors of its users.
+// ErrFailed is wrapped by every error of the database itself, as opposed to errors of its users.
 var ErrFailed = errors.New("the database failed")
 
 // wrapError marks an error of the database.

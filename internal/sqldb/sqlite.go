@@ -19,13 +19,13 @@ import (
 	"modernc.org/sqlite"
 )
 
-// sqliteDialect relies on BEGIN IMMEDIATE to exclude other writers.
+// sqliteDialect uses BEGIN IMMEDIATE to exclude other writers.
 func sqliteDialect() dialect {
 	return dialect{words: strings.NewReplacer(), read: sql.TxOptions{ReadOnly: true}, check: checkSQLite}
 }
 
-// chooseModes are how SQLite reaches the disk: one file with a rollback journal whose
-// removal is synced too, or a log that is synced at every commit.
+// chooseModes returns how SQLite writes to the disk: one file with a rollback journal whose removal is
+// synced too, or a log that is synced at every commit.
 func (o Options) chooseModes() (journal string, synchronous int) {
 	if o.WAL {
 		return "wal", 2 // FULL
@@ -63,8 +63,8 @@ func sqliteConnector(path string, o Options) (driver.Connector, error) {
 	return sqlite.NewConnector((&url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: q.Encode()}).String())
 }
 
-// checkSQLite refuses versions before 3.51.3, which could lose committed pages,
-// and settings that do not hold.
+// checkSQLite refuses versions before 3.51.3, which could lose committed pages, and settings that did
+// not take effect.
 func checkSQLite(ctx context.Context, db *sql.DB, o Options) error {
 	var version, journal string
 	var major, minor, patch, synchronous int

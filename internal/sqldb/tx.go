@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// Tx is a database inside a transaction. Parameters are written as ?.
+// Tx is a transaction of a database. Parameters are written as ?.
 type Tx struct {
 	ctx    context.Context
 	t      *sql.Tx
 	d      *DB
-	wrote  bool // something that an anchor is about
-	unseen bool // what is written is not
+	wrote  bool // something that anchors cover
+	unseen bool // what is written is not covered by anchors
 }
 
 // Exec runs a statement and returns how many rows it wrote.
@@ -40,7 +40,7 @@ func (t *Tx) One(q string, args ...any) error {
 	return err
 }
 
-// Prepare readies a statement that runs many times in this transaction.
+// Prepare prepares a statement that runs many times in this transaction.
 func (t *Tx) Prepare(q string) (*sql.Stmt, error) {
 	t.wrote = true
 	s, err := t.t.PrepareContext(t.ctx, t.d.numberParameters(q))
@@ -71,9 +71,9 @@ func (t *Tx) Each(scan func(*sql.Rows) error, q string, args ...any) error {
 	return t.d.wrapError(rows.Err())
 }
 
-// Share is what follows a SELECT whose rows no other transaction may change
-// before this one ends, though others may share them; Lock, if none may. Both
-// are empty if Update excludes other writers anyway.
+// Share returns the suffix of a SELECT whose rows no other transaction may change before this one
+// ends, though others may share them. Lock returns the suffix if no other may share them. Both are
+// empty if Update excludes other writers anyway.
 func (t *Tx) Share() string { return t.addLock(" FOR SHARE") }
 
 // Lock: see Share.
@@ -86,8 +86,8 @@ func (t *Tx) addLock(words string) string {
 	return ""
 }
 
-// numberParameters numbers a statement's parameters if the database wants that. No
-// statement of ours has a question mark inside a string.
+// numberParameters numbers a statement's parameters if the database requires that. Our statements have
+// no question mark inside a string.
 func (d *DB) numberParameters(q string) string {
 	if !d.numbered {
 		return q

@@ -4,25 +4,25 @@ package stattest
 
 import "sync"
 
-// T is the part of *testing.T and *testing.B a check needs.
+// T is the part of *testing.T and *testing.B that a check needs.
 type T interface {
 	Helper()
 	Errorf(format string, args ...any)
 	Fatalf(format string, args ...any)
 }
 
-// Claim is what a statistical check promises.
+// Claim states the error rates of a statistical check.
 type Claim struct {
-	// FalsePositive bounds the probability that the check rejects a correct
-	// sample; in (0, 0.5]. Those of one run add up to less than 1e-7.
+	// FalsePositive bounds the probability that the check rejects a correct sample; in (0, 0.5]. The
+	// rates of one run must add up to less than 1e-7.
 	FalsePositive float64
-	// Detects names a defect the check is known to see, e.g. "scale off by
-	// 5%". The test shows it with Rejects.
+	// Detects names a defect that the check detects, e.g. "scale off by 5%". The test demonstrates it
+	// with Rejects.
 	Detects string
 }
 
-// begin enters c into the run's account. A claim without both errors is a
-// fault of the test, not of the sample, so it stops the test.
+// begin adds c to the run's total rate. A claim without both errors is a fault of the test, not of the
+// sample, so that it stops the test.
 func (c Claim) begin(t T) {
 	t.Helper()
 	if !(c.FalsePositive > 0 && c.FalsePositive <= 0.5) {
@@ -43,8 +43,9 @@ func (c Claim) begin(t T) {
 	declared.sum = sum
 }
 
-// mostOfRun bounds the false-positive rates of one run of a package's tests. Fewer than ten packages have
-// such tests: with a hundred runs a day of all of them, one false alarm in thirty years.
+// mostOfRun bounds the false-positive rate of one run of a package's tests. Fewer than ten packages
+// have such tests: with a hundred runs of all of them per day, that is one false alarm in thirty
+// years.
 const mostOfRun = 1e-7
 
 var declared struct {
@@ -52,16 +53,16 @@ var declared struct {
 	sum float64
 }
 
-// Declared is the sum of the rates of all checks made so far in this process:
-// a bound on the probability that any of them was a false alarm.
+// Declared returns the sum of the rates of all checks so far in this process, which bounds the
+// probability that any of them was a false alarm.
 func Declared() float64 {
 	declared.Lock()
 	defer declared.Unlock()
 	return declared.sum
 }
 
-// Rejects fails t unless check, run over a sabotaged sample, reports at least
-// one error. It is how a test shows that its claim detects what it says.
+// Rejects fails t unless check, run on a sabotaged sample, reports at least one error. Tests use it to
+// demonstrate that a claim detects its defect.
 func Rejects(t T, check func(T)) {
 	t.Helper()
 	r := &recorder{T: t}
@@ -71,8 +72,8 @@ func Rejects(t T, check func(T)) {
 	}
 }
 
-// recorder notes a rejection and keeps quiet about it. Fatalf passes through
-// to the real test: a misused check must not look like a rejection.
+// recorder records a rejection without reporting it. It passes Fatalf on to the real test, because an
+// incorrect use of a check must not look like a rejection.
 type recorder struct {
 	T
 	rejected bool

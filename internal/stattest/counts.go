@@ -8,8 +8,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/stats"
 )
 
-// Binomial checks that k successes in n trials fit success probability p, by
-// the exact tails of the binomial law at half the rate each.
+// Binomial checks that k successes in n trials fit the success probability p, by the exact tails of
+// the binomial distribution at half the rate each.
 func Binomial(t T, c Claim, k, n int, p float64) {
 	t.Helper()
 	c.begin(t)
@@ -22,14 +22,12 @@ func Binomial(t T, c Claim, k, n int, p float64) {
 	}
 }
 
-// Cells checks a discrete law: counts[i] draws fell into cell i, whose claimed
-// probability is probs[i]. Each count is binomial, so each cell is checked by
-// exact tails at 1/(2·cells) of the rate; no cell is too small. The cells must
-// be the whole law: probs adds up to 1 within 1e-9.
+// Cells checks a discrete distribution: counts[i] draws fell into cell i, whose claimed probability is
+// probs[i]. Each count is binomial, so that each cell is checked by exact tails at 1/(2·cells) of the
+// rate, regardless of its size. The cells must cover the distribution: probs adds up to 1 within 1e-9.
 //
-// Prefer few cells of similar probability, plus the tails of the law: power is
-// lost with the number of cells only logarithmically, but a small shift spread
-// over many cells is better seen by KS.
+// Prefer few cells of similar probability, plus the tails. The number of cells reduces power only
+// logarithmically, but KS detects a small shift spread over many cells better.
 func Cells(t T, c Claim, counts []int, probs []float64) {
 	t.Helper()
 	c.begin(t)

@@ -9,15 +9,15 @@ import (
 	"github.com/discreet-dp/discreet/internal/stats"
 )
 
-// projections is the number of random sets of coins Independent looks at.
+// projections is the number of random sets of coins that Independent checks.
 const projections = 64
 
-// Independent checks the joint law of some coins that were flipped together many times:
-// in flip i coin k showed flips[i][k]. Claimed is that coin k shows true with probability
-// probs[k], and that all coins of a flip are independent, as flips are. Each coin is
-// checked, each pair by how often its two agree, and random sets of coins, which are
-// projections of the whole law, by how often an odd number shows true. All counts are
-// binomial, and checked by exact tails at equal parts of the rate.
+// Independent checks the joint distribution of coins that were flipped together many times:
+// flips[i][k] is coin k in flip i. The claim is that coin k is true with probability probs[k], and
+// that all coins and all flips are independent. It checks each coin, each pair by how often the two
+// agree, and random sets of coins, which are projections of the joint distribution, by how often an
+// odd number is true. All counts are binomial, and are checked by exact tails at equal parts of the
+// rate.
 func Independent(t T, c Claim, flips [][]bool, probs []float64) {
 	t.Helper()
 	c.begin(t)

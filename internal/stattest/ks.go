@@ -7,10 +7,9 @@ import (
 	"slices"
 )
 
-// KS checks that independent draws follow the law with distribution function
-// cdf (right-continuous; jumps are welcome). The empirical distribution
-// function must stay within Band of it everywhere. Memory and time: one sorted
-// copy of sample, which is left as it is.
+// KS checks that independent draws follow the distribution function cdf (right-continuous; jumps are
+// allowed). The empirical distribution function must stay within Band of it everywhere. Memory and
+// time: one sorted copy of sample, which is not changed.
 func KS(t T, c Claim, sample []float64, cdf func(x float64) float64) {
 	t.Helper()
 	c.begin(t)

@@ -4,9 +4,9 @@ package stattest
 
 import "math"
 
-// Mean checks that independent draws between lo and hi have the claimed mean,
-// by Hoeffding's inequality: the average strays by more than (hi-lo) times
-// Band with probability at most the rate, at every sample size.
+// Mean checks that independent draws between lo and hi have the claimed mean, by Hoeffding's
+// inequality: the average differs by more than (hi-lo) times Band with probability at most the rate,
+// at every sample size.
 func Mean(t T, c Claim, sample []float64, lo, hi, mean float64) {
 	t.Helper()
 	c.begin(t)

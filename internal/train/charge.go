@@ -9,9 +9,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
-// Charge charges the training to its Job for somebody else, who holds the rows and trains on them:
-// rows is how many there are, 0 if that is not known or not public. The job that it returns is to be
-// committed; where it has a result already, nothing is charged.
+// Charge charges the training to its Job for a caller who holds the rows and trains on them. rows is 0
+// if the number is unknown or not public. The caller must commit the job that it returns. If the job
+// already has a result, nothing is charged.
 func (t *Training) Charge(ctx context.Context, rows int) (*ledger.Job, dp.Price, error) {
 	if err := t.Check(); err != nil {
 		return nil, dp.Price{}, err
@@ -23,7 +23,7 @@ func (t *Training) Charge(ctx context.Context, rows int) (*ledger.Job, dp.Price,
 	return t.chargeTerms(ctx, pl.Terms().Price, pl.Terms().Bill)
 }
 
-// Charge is that of a Training, for an evaluation.
+// Charge is as in Training, for an evaluation.
 func (e *Evaluation) Charge(ctx context.Context, rows int) (*ledger.Job, dp.Price, error) {
 	if err := e.Check(); err != nil {
 		return nil, dp.Price{}, err

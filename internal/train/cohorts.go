@@ -16,12 +16,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// SortCohorts are the named cohorts, each once, in ascending order.
+// SortCohorts returns the named cohorts without repetitions, in ascending order.
 func SortCohorts(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
 
-// CheckCohorts refuses cohorts that column by of the schema does not have: the column must be public
-// and stand in the file, be a category whose levels are the cohorts, each by its own name alone, or a
-// date whose months are. Persons must be declared to be in one cohort each.
+// CheckCohorts refuses cohorts that column by of the schema does not have. The column must be public
+// and in the file: either a category whose levels are the cohorts, without aliases, or a date whose
+// months are the cohorts. The schema must declare that each person is in one cohort only.
 func CheckCohorts(op string, names []string, by string, s *schema.Schema) error {
 	refuse := func(param, want string, got any, hint string) error {
 		return &RequestError{&dp.ParamError{Op: op, Param: param, Want: want, Got: got, Hint: hint}}
@@ -64,7 +64,7 @@ func CheckCohorts(op string, names []string, by string, s *schema.Schema) error 
 	return nil
 }
 
-// hasCohort reports whether a column that cohorts are by has one of that name.
+// hasCohort reports whether the column that defines cohorts has one of that name.
 func hasCohort(c *schema.Column, name string) bool {
 	if c.Kind == schema.Category {
 		return slices.ContainsFunc(c.Levels, func(l schema.Level) bool { return l.Value == name })
@@ -73,8 +73,9 @@ func hasCohort(c *schema.Column, name string) bool {
 	return ok && schema.FormatDate("YYYY-MM", days) == name && c.Month(c.Lower) <= name && name <= c.Month(c.Upper)
 }
 
-// defineCohorts is a hash of whatever decides which cohort a cell of the column is in. Levels are
-// not part of it: each is the cell's own text, so that new ones move no row.
+// defineCohorts hashes everything that determines the cohort of a cell in the column. Levels are not
+// part of it: each level is the cell's own text, so that new levels do not move any row to another
+// cohort.
 func defineCohorts(s *schema.Schema, by string) (string, error) {
 	c := &s.Columns[columnOf(s, by)]
 	place := -1
@@ -102,7 +103,7 @@ func defineCohorts(s *schema.Schema, by string) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// describeCohorts says in a model's statement which cohorts the training read.
+// describeCohorts adds the cohorts that the training read to a model's statement.
 func describeCohorts(p *model.Privacy, column string, names []string) {
 	describeColumn(p, column)
 	p.Unprotected = append(p.Unprotected, fmt.Sprintf("which rows the training read: the rows of the cohorts %s of the public "+

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package train is what it takes to train a model: the table of learners and
-// their options, the price of a request, and the order in which a training is
-// checked, charged, fitted, kept and published. The library and the command line
-// are two ways to ask for it.
+// Package train trains models on request. It contains the table of learners and their options and the
+// pricing of a request, and fixes the order in which a training is checked, charged, fitted, stored
+// and published. The library and the command line both use it.
 package train

@@ -11,9 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine/spark"
 )
 
-// Examine looks for what an engine needs of this machine and, for EngineSpark, of a cluster. It
-// tells note of each thing, and what is wanted of it, "" if nothing is missing. It reads no
-// table.
+// Examine checks what an engine needs on this machine and, for EngineSpark, in a cluster. It calls
+// note for each requirement with what is missing, "" if nothing is. It reads no table.
 func Examine(ctx context.Context, engine, submit, master string, note func(what, found, want string)) error {
 	refuse := func(want string) error {
 		return &dp.ParamError{Op: "doctor", Param: "engine", Want: want, Got: strconv.Quote(engine)}

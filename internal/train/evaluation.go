@@ -21,7 +21,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 )
 
-// Evaluation is one private evaluation: which rows, who counts it, and what of. To a ledger it is a
+// Evaluation is one private evaluation: the rows, the account and the models. A ledger treats it as a
 // job like a training. Request, Rows and Output of its Training are not used.
 type Evaluation struct {
 	Training
@@ -52,8 +52,9 @@ func (e *Evaluation) planFor(units int) (*evaluation.Plan, error) {
 	return pl, nil
 }
 
-// Run evaluates, or fetches what an earlier run of the same job released. With a Job it goes: afford,
-// read, charge, measure, commit. A Job with a purpose is filed as a request, and nothing is released.
+// Run evaluates, or fetches the release of an earlier run of the same job. With a Job the order is:
+// afford, read, charge, measure, commit. A Job with a purpose is filed as a request, and nothing is
+// released.
 func (e *Evaluation) Run(ctx context.Context) (*evaluation.Release, error) {
 	if err := e.Check(); err != nil {
 		return nil, err
@@ -104,7 +105,7 @@ func (e *Evaluation) Run(ctx context.Context) (*evaluation.Release, error) {
 	return r, j.Explain(j.Commit(ctx, text))
 }
 
-// nameModels writes what is evaluated into the job's configuration.
+// nameModels adds the models to the job's configuration.
 func (e *Evaluation) nameModels() error {
 	var sums []string
 	for _, m := range e.Params.Models {
@@ -120,7 +121,7 @@ func (e *Evaluation) nameModels() error {
 	return nil
 }
 
-// measure reads the table and measures it; acct is charged in between.
+// measure reads the table, charges acct and then measures.
 func (e *Evaluation) measure(ctx context.Context, acct guard.Account) (*evaluation.Release, error) {
 	tab, err := e.Read(ctx)
 	if err != nil {
@@ -154,7 +155,7 @@ func (e *Evaluation) measure(ctx context.Context, acct guard.Account) (*evaluati
 	return guard.Train(ctx, pl, rows, acct, mech.NewExit(rng.System()))
 }
 
-// countUnits is the public number of rows or persons.
+// countUnits returns the public number of rows or persons.
 func countUnits(t *dataset.Table) (int, error) {
 	rows, err := memory.New(t)
 	if err != nil {

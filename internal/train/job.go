@@ -22,11 +22,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Job says which budget a training is charged to.
+// Job names the budget to which a training is charged.
 type Job struct {
 	Ledger  *ledger.Ledger
 	Dataset string
-	ID      string // the same ID is the same training; "" for a random one
+	ID      string // the same ID means the same training; "" for a random one
 	// Key is the key of the analyst whose allotment is charged, nil if the data set has no owner.
 	Key ed25519.PrivateKey
 	// Purpose, if it is not empty, files the training as a request, for another key to approve, instead
@@ -34,8 +34,8 @@ type Job struct {
 	Purpose string
 }
 
-// configuration is what makes two trainings the same: every public choice, as it
-// was typed. Its spelling is part of a job's identity in the ledgers there are.
+// configuration identifies a training: every public choice, as it was typed. Its spelling is part of a
+// job's identity in existing ledgers.
 type configuration struct {
 	Learner string            `json:"learner"`
 	Epsilon dp.Epsilon        `json:"epsilon_nano"`
@@ -58,7 +58,7 @@ func (t *Training) openJob(ctx context.Context) (*ledger.Job, error) {
 	})
 }
 
-// jobRequest is what a job is about; its configuration is completed by open.
+// jobRequest describes the subject of a job; open completes its configuration.
 type jobRequest struct {
 	config   configuration
 	cohortBy string // the column of config.Cohorts
@@ -111,7 +111,7 @@ func (j *Job) openJob(ctx context.Context, r jobRequest) (*ledger.Job, error) {
 	return opened, nil
 }
 
-// asUsage makes a refused parameter a refused request.
+// asUsage turns a refused parameter into a refused request.
 func asUsage(err error) error {
 	if _, ok := errors.AsType[*dp.ParamError](err); ok {
 		return &RequestError{err}
@@ -119,8 +119,8 @@ func asUsage(err error) error {
 	return err
 }
 
-// Terms are what the prices of a data set are about. What is derived from cells
-// is protected with them, and is no more to protect.
+// Terms are what the prices of a data set refer to. Derived columns are protected together with their
+// sources, and are not listed.
 func Terms(s *schema.Schema) ledger.Terms {
 	m := ledger.Terms{Unit: s.Unit, Relation: s.Relation}
 	if s.Person != nil {
@@ -138,15 +138,15 @@ func Terms(s *schema.Schema) ledger.Terms {
 	return m
 }
 
-// Output is the file that a model goes to.
+// Output is the file to which a model is written.
 type Output struct {
 	Path string // "" for none
-	// Force allows to replace a schema, a key or a model that was paid for.
+	// Force allows replacing a schema, a key or a paid model.
 	Force bool
 }
 
-// check refuses a file that would be missed, before anything is paid and again before it is
-// replaced. stored is the result of the job that there is already.
+// check refuses to overwrite a file of value, before anything is paid and again before the file is
+// replaced. stored is the result that the job already has.
 func (o Output) check(stored []byte) error {
 	if o.Path == "" || o.Force {
 		return nil
@@ -157,7 +157,7 @@ func (o Output) check(stored []byte) error {
 	return nil
 }
 
-// publish gives a result its file.
+// publish writes a result to its file.
 func (o Output) publish(ctx context.Context, j *ledger.Job) error {
 	if o.Path == "" {
 		return nil
@@ -168,7 +168,7 @@ func (o Output) publish(ctx context.Context, j *ledger.Job) error {
 	return j.Publish(ctx, o.Path)
 }
 
-// SaveUncounted writes a model that no ledger keeps.
+// SaveUncounted writes a model that is not stored in a ledger.
 func (o Output) SaveUncounted(m *model.Model) error {
 	if err := o.check(nil); err != nil || o.Path == "" {
 		return err
@@ -176,7 +176,7 @@ func (o Output) SaveUncounted(m *model.Model) error {
 	return m.Save(o.Path)
 }
 
-// Keep makes the model the job's one result, and gives it its file.
+// Keep stores the model as the job's only result, and writes it to its file.
 func Keep(ctx context.Context, j *ledger.Job, m *model.Model, to Output) error {
 	b, err := model.Marshal(m)
 	if err != nil {
@@ -188,8 +188,8 @@ func Keep(ctx context.Context, j *ledger.Job, m *model.Model, to Output) error {
 	return to.publish(ctx, j)
 }
 
-// Fetch is the model that an earlier run of the same job stored, published again
-// if it has a file; nil if there was none.
+// Fetch returns the model that an earlier run of the same job stored, and writes it to the output file
+// if there is one. It returns nil if there is no such model.
 func Fetch(ctx context.Context, j *ledger.Job, to Output) (*model.Model, error) {
 	if j.Stored() == nil {
 		return nil, nil

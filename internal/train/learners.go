@@ -12,12 +12,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// DefaultLearner is trained if none is named.
+// DefaultLearner is the learner if none is named.
 const DefaultLearner = "auto"
 
-// Learners is the table of what can be trained: to add a learner, write its file
-// and name it here. Each call returns a table of its own, since options are set in
-// place.
+// Learners returns the table of learners. To add a learner, write its file and name it here. Each call
+// returns a new table, because options are set in place.
 func Learners() []*Learner {
 	all := []*Learner{
 		autoLearner(), additiveLearner(), gridsLearner(), brcLearner(), ermLearner(), labeldpLearner(),
@@ -32,21 +31,21 @@ func Learners() []*Learner {
 // registered are the learners that a program adds.
 var registered []func() *Learner
 
-// Register adds learners to the table, each made again by each call of Learners. A program
-// registers its own before it does anything else; the product's has none.
+// Register adds learners to the table. Each call of Learners makes them again. A program registers its
+// learners first of all. The product registers none.
 func Register(learners ...func() *Learner) { registered = append(registered, learners...) }
 
-// The laboratory's program registers learners of its own. Their models are read and scored by any.
+// The laboratory's program registers additional learners. All programs read and score their models.
 var (
 	laboratory = []string{"people", "pate", "adaboost"}
-	// LaboratoryOptions are the options that only they have.
+	// LaboratoryOptions are the options that only those learners have.
 	LaboratoryOptions = []string{"base", "classifiers", "kappa", "form", "teachers", "vote-epsilon"}
 )
 
-// LaboratoryHint names who trains them.
+// LaboratoryHint names the program that trains them.
 const LaboratoryHint = "learners people, pate and adaboost are trained by discreet-lab"
 
-// unknownLearner refuses a name that the table has not.
+// unknownLearner is the error for a name that is not in the table.
 func unknownLearner(op, param, want, name string) error {
 	err := &dp.ParamError{Op: op, Param: param, Want: want + strings.Join(LearnerNames(), ", "), Got: strconv.Quote(name)}
 	if slices.Contains(laboratory, name) {
@@ -55,31 +54,30 @@ func unknownLearner(op, param, want, name string) error {
 	return err
 }
 
-// Learner makes one learner's parameters out of text.
+// Learner makes the parameters of one learner from text.
 type Learner struct {
 	Name    string
-	Private bool // it adds noise, so it needs a price
-	// Draws says that it draws rows of each person if the schema declares persons, instead of
-	// weighing them.
+	Private bool // it adds noise, and so needs a price
+	// Draws is set if the learner draws rows of each person, instead of weighting them, when the
+	// schema declares persons.
 	Draws bool
-	// Approximate says that it has an (ε, δ) mode; others refuse a δ.
+	// Approximate is set if the learner has an (ε, δ) mode; others refuse a δ.
 	Approximate bool
-	// PublicOnly says that it reads public columns and no private ones.
+	// PublicOnly is set if the learner reads public columns and no private ones.
 	PublicOnly bool
 	Options    []Option
 	// Make checks the options and the price against the schema.
 	Make func(pr Price, s *schema.Schema, rows int) (learn.Plan, error)
 }
 
-// Option is a choice that some learners have. Learners that share its name share
-// its meaning; each has its own default, the value at the start.
+// Option is an option of one or more learners. An option of the same name means the same in each
+// learner, but may have another default, which is its initial value.
 type Option struct {
 	Name, Usage string
 	Value       Value
 }
 
-// AsPlan passes on what a learner's Plan returns: a nil *X in a learn.Plan would
-// not be nil.
+// AsPlan converts the results of a learner's Plan. It turns a nil *X into a nil learn.Plan.
 func AsPlan[P learn.Plan](pl P, err error) (learn.Plan, error) {
 	if err != nil {
 		return nil, err
@@ -87,13 +85,13 @@ func AsPlan[P learn.Plan](pl P, err error) (learn.Plan, error) {
 	return pl, nil
 }
 
-// Plan checks the learner's options and a price against a schema. rows is 0 if
-// the number of rows is not known or not public.
+// Plan checks the learner's options and a price against a schema. rows is 0 if the number of rows is
+// unknown or not public.
 func (l *Learner) Plan(pr Price, s *schema.Schema, rows int) (learn.Plan, error) {
 	return l.Make(pr, s, rows)
 }
 
-// Option is the learner's option of that name, nil if it has none.
+// Option returns the learner's option of that name, nil if there is none.
 func (l *Learner) Option(name string) *Option {
 	if i := slices.IndexFunc(l.Options, func(o Option) bool { return o.Name == name }); i >= 0 {
 		return &l.Options[i]
@@ -101,7 +99,7 @@ func (l *Learner) Option(name string) *Option {
 	return nil
 }
 
-// setOption reads an option's value.
+// setOption parses an option's value.
 func (l *Learner) setOption(o *Option, text string) error {
 	if err := o.Value.Set(text); err != nil {
 		return &dp.ParamError{Op: l.Name, Param: o.Name, Want: err.Error(), Got: strconv.Quote(text)}
@@ -109,7 +107,7 @@ func (l *Learner) setOption(o *Option, text string) error {
 	return nil
 }
 
-// LearnerNames are the names of the table.
+// LearnerNames returns the names in the table.
 func LearnerNames() (names []string) {
 	for _, l := range Learners() {
 		names = append(names, l.Name)
@@ -117,7 +115,7 @@ func LearnerNames() (names []string) {
 	return names
 }
 
-// ApproximateNames are the learners with an (ε, δ) mode.
+// ApproximateNames returns the names of the learners with an (ε, δ) mode.
 func ApproximateNames() (names []string) {
 	for _, l := range Learners() {
 		if l.Approximate {
@@ -127,7 +125,7 @@ func ApproximateNames() (names []string) {
 	return names
 }
 
-// findLearner looks a learner up in a table of its own; nil if there is none.
+// findLearner finds a learner in a new table; nil if there is none.
 func findLearner(name string) *Learner {
 	all := Learners()
 	if i := slices.IndexFunc(all, func(l *Learner) bool { return l.Name == name }); i >= 0 {
@@ -136,8 +134,8 @@ func findLearner(name string) *Learner {
 	return nil
 }
 
-// ParseLearner reads NAME[:OPTION=VALUE]... into a learner with those options, and
-// its name in words. param is where op read it from.
+// ParseLearner parses NAME[:OPTION=VALUE]... and returns a learner with those options, and its name in
+// words. Errors name param of op.
 func ParseLearner(op, param, spec string) (l *Learner, name string, err error) {
 	parts := strings.Split(spec, ":")
 	if l = findLearner(parts[0]); l == nil {

@@ -16,33 +16,33 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine/spark"
 )
 
-// Engines says where the rows of a table are while a learner asks about them.
+// Engines are the places that hold the rows of a table while a learner queries them.
 const (
-	EngineAuto   = "auto"   // disk where a memory limit is given, else memory
-	EngineMemory = "memory" // all at once
+	EngineAuto   = "auto"   // disk if a memory limit is given, else memory
+	EngineMemory = "memory" // all rows at once
 	EngineDisk   = "disk"   // in blocks, in a temporary file
-	EngineSpark  = "spark"  // in a cluster, which is told questions and answers with sums
+	EngineSpark  = "spark"  // in a cluster, which answers questions with sums
 )
 
 // DefaultMemory is the memory limit in bytes of EngineDisk if none is given.
 const DefaultMemory = 2 << 30
 
-// RowSource is the files of a table, and where their rows are kept.
+// RowSource describes the files of a table and the engine for their rows.
 type RowSource struct {
 	Engine string // see Engines; "" for EngineAuto
-	// Memory is the number of bytes that what is kept in memory about rows on disk may take; 0 for
-	// DefaultMemory. That it is given has EngineAuto put them there: the size of the files would
-	// decide by what protected cells hold.
+	// Memory limits the bytes of memory that an engine on disk uses for rows; 0 for DefaultMemory. If
+	// it is given, EngineAuto selects the disk. It does not use the size of the files, because that
+	// depends on protected cells.
 	Memory  int64
 	Files   []string
 	Options dataset.Options
-	// Show begins to show that this is being done, until done is called; nil for no one.
+	// Show displays an activity until done is called; may be nil.
 	Show func(what string) (done func())
-	// Cluster is where EngineSpark finds the rows; its Data are Files.
+	// Cluster describes the cluster of EngineSpark; its Data are Files.
 	Cluster spark.Options
 }
 
-// ParseBytes reads a number of bytes: digits, and KiB, MiB, GiB or nothing.
+// ParseBytes parses a number of bytes: digits, optionally followed by KiB, MiB or GiB.
 func ParseBytes(op, param, text string) (int64, error) {
 	digits, unit := strings.TrimSpace(text), int64(1)
 	for k, name := range []string{"KiB", "MiB", "GiB"} {
@@ -84,13 +84,13 @@ func (r *RowSource) check(op string) error {
 	return nil
 }
 
-// openRows is a table that answers, and the function that gives its space back.
+// openRows is a table that can be queried, and the function that releases its storage.
 type openRows struct {
 	engine.Table
 	close func() error
 }
 
-// blockRows is the number of rows that a block has, or a few more.
+// blockRows is the approximate number of rows per block.
 const blockRows = 1 << 20
 
 // open reads the rows.

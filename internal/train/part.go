@@ -17,7 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// PartsOf are the parts that a schema declares, nil if it declares none.
+// PartsOf returns the parts that a schema declares, nil if there are none.
 func PartsOf(s *schema.Schema) (*ledger.Parts, error) {
 	if s.Parts == "" {
 		return nil, nil
@@ -71,15 +71,16 @@ func CheckPart(op, part string, s *schema.Schema) error {
 	return nil
 }
 
-// describePart says in a model's statement that the training read one part of the
-// rows, which tells everyone the part's column of each.
+// describePart adds to a model's statement that the training read one part of the rows. The statement
+// thereby reveals the value of the part's column for each of them.
 func describePart(p *model.Privacy, column, part string) {
 	describeColumn(p, column)
 	p.Unprotected = append(p.Unprotected,
 		fmt.Sprintf("which rows the training read: the rows of part %q of the public column %q", part, column))
 }
 
-// describeColumn takes the column by which rows were read out of what the statement protects.
+// describeColumn removes the column by which rows were selected from the columns that the statement
+// protects.
 func describeColumn(p *model.Privacy, column string) {
 	p.PartColumn = column
 	p.Statement = strings.Replace(p.Statement, dp.WholeRow.Words(),

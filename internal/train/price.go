@@ -10,17 +10,17 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Price is what a training may cost in privacy.
+// Price is the privacy cost that a training may have.
 type Price struct {
 	Epsilon    dp.Epsilon // 0 if NotPrivate, or if the learner has no price
 	Delta      dp.Delta   // 0 for a pure guarantee
-	NotPrivate bool       // the operator's word that nothing need be protected
+	NotPrivate bool       // the operator states that nothing needs protection
 }
 
-// PriceText is a price as it was typed. There is no default: a price that no one
-// named is a price that no one agreed to.
+// PriceText is a price as it was typed. It has no default, because a price must be chosen
+// deliberately.
 type PriceText struct {
-	Epsilon    string // a decimal number, "inf" beside NotPrivate, or ""
+	Epsilon    string // a decimal number, "inf" together with NotPrivate, or ""
 	Delta      string // a decimal number; "" is 0
 	NotPrivate bool
 }
@@ -64,17 +64,15 @@ func (p PriceText) parsePrice(op string, l *Learner) (Price, error) {
 	return Price{Epsilon: eps, Delta: delta}, err
 }
 
-// ExcessError is a price beyond what the owner of the table allows for one
-// training.
+// ExcessError is a price above the owner's limit for one training.
 type ExcessError struct {
 	Op, Why string
-	Final   bool // no override goes beyond it
+	Final   bool // the limit cannot be overridden
 }
 
 func (e *ExcessError) Error() string { return e.Op + ": " + e.Why }
 
-// Excess says in words how pr exceeds what the owner of the table allows for one
-// training, "" when it does not.
+// Excess describes how pr exceeds the owner's limit for one training, "" if it does not.
 func (pr Price) Excess(s *schema.Schema) string {
 	switch {
 	case s.MaxEpsilon > 0 && pr.NotPrivate:

@@ -14,25 +14,25 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Quote is what a training would cost, and do, as far as can be said without data.
+// Quote is the cost of a training, and facts about it that need no data.
 type Quote struct {
 	Learner string         `json:"learner"`
 	Schema  string         `json:"schema"`
 	Facts   map[string]any `json:"facts"`
-	// Epsilon and Delta are what Bill costs, in units of 1e-9 and 1e-15; 0 if
-	// nothing is protected, Delta also if the guarantee is pure.
+	// Epsilon and Delta are the cost of Bill, in units of 1e-9 and 1e-15. Both are 0 if nothing is
+	// protected, and Delta is 0 if the guarantee is pure.
 	Epsilon dp.Epsilon `json:"epsilon_nano"`
 	Delta   dp.Delta   `json:"delta_femto"`
 	Bill    []dp.Event `json:"bill"`
-	// Excess says how a training would refuse the price; nil if it would not.
+	// Excess explains why a training would refuse the price; nil if it would not.
 	Excess  *string      `json:"excess"`
 	Budget  *Remainder   `json:"budget,omitempty"`
 	Samples *SampleSizes `json:"samples,omitempty"`
 
-	text []string // the facts for people
+	text []string // the facts for readers
 }
 
-// Quote is what training by a plan of the request would cost. sizes may be nil.
+// Quote returns the cost of a training by a plan of the request. sizes may be nil.
 func (r *Request) Quote(s *schema.Schema, pl learn.Plan, sizes *SampleSizes) *Quote {
 	price := pl.Terms().Price
 	q := &Quote{Learner: r.Name, Schema: s.Name, Facts: map[string]any{}, Bill: append([]dp.Event{}, pl.Terms().Bill...),
@@ -49,7 +49,7 @@ func (r *Request) Quote(s *schema.Schema, pl learn.Plan, sizes *SampleSizes) *Qu
 	return q
 }
 
-// WriteText writes the quote for people.
+// WriteText writes the quote as text for readers.
 func (q *Quote) WriteText(w io.Writer) error {
 	var b strings.Builder
 	for _, line := range q.text {
@@ -75,7 +75,7 @@ func (q *Quote) WriteText(w io.Writer) error {
 	return err
 }
 
-// ShortenBill lists the releases of a bill, leaving out the middle of a long one.
+// ShortenBill lists the releases of a bill, and omits the middle of a long one.
 func ShortenBill(bill []dp.Event) (lines []string) {
 	const ends = 3
 	for i, e := range bill {
@@ -89,10 +89,10 @@ func ShortenBill(bill []dp.Event) (lines []string) {
 	return lines
 }
 
-// Remainder is what a training would leave of a budget.
+// Remainder is what would be left of a budget after a training.
 type Remainder struct {
 	ledger.Statement
-	Part       string         `json:"part"` // "" if the training reads all, or cohorts
+	Part       string         `json:"part"` // "" if the training reads all rows, or cohorts
 	Cohorts    []string       `json:"cohorts,omitempty"`
 	Asked      ledger.Decimal `json:"asked"`
 	AskedDelta dp.Delta       `json:"asked_delta_femto"`
@@ -101,8 +101,8 @@ type Remainder struct {
 	RemainsDelta *dp.Delta       `json:"remains_delta_femto"`
 }
 
-// FindRemainder asks a ledger what would be left of a data set, for one part of it where part is
-// not empty or for cohorts that the schema reads, after a price were paid. It spends nothing.
+// FindRemainder asks a ledger what would be left of a data set after paying a price, for one part if
+// part is not empty, or for cohorts of the schema. It spends nothing.
 func FindRemainder(ctx context.Context, l *ledger.Ledger, dataset, part string, cohorts []string, s *schema.Schema,
 	price dp.Price) (*Remainder, error) {
 	t := &Training{Op: "plan", Schema: s, Cohorts: SortCohorts(cohorts), Job: &Job{Ledger: l, Dataset: dataset}}

@@ -12,14 +12,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// RequestError is a request that cannot be granted as it was made: a fault of what
-// was asked for, not of a table or a machine.
+// RequestError is a fault in a request itself, not in a table or a machine.
 type RequestError struct{ Err error }
 
 func (e *RequestError) Error() string { return e.Err.Error() }
 func (e *RequestError) Unwrap() error { return e.Err }
 
-// Choice is what to train, as it was typed.
+// Choice is a learner with its options and price, as they were typed.
 type Choice struct {
 	Learner string            // "": DefaultLearner
 	Options map[string]string // by name
@@ -30,12 +29,12 @@ type Choice struct {
 type Request struct {
 	*Learner
 	Price     Price
-	defaulted bool // no one named the learner
+	defaulted bool // the learner was not named
 	given     map[string]string
 }
 
-// Request checks the choice, before any file is opened. Its errors are
-// *RequestError, with op as the operation if it is none of the learner's.
+// Request checks the choice, before any file is opened. Its errors are *RequestError, with op as the
+// operation unless the error is the learner's own.
 func (c Choice) Request(op string) (*Request, error) {
 	r, err := c.makeRequest(op)
 	if err != nil {
@@ -71,8 +70,7 @@ func (c Choice) makeRequest(op string) (*Request, error) {
 	return &Request{l, pr, c.Learner == "", c.Options}, nil
 }
 
-// optionOrder lists the options that were given in the order of the table, those
-// that no learner has first.
+// optionOrder lists the given options in the order of the table, after those that no learner has.
 func (c Choice) optionOrder() []string {
 	unknown := maps.Clone(c.Options)
 	var order []string
@@ -87,9 +85,8 @@ func (c Choice) optionOrder() []string {
 	return append(slices.Sorted(maps.Keys(unknown)), order...)
 }
 
-// Plan checks the request against a schema and prices it. rows is 0 if the
-// number of rows is not known or not public. A refused parameter is a
-// *RequestError.
+// Plan checks the request against a schema and prices it. rows is 0 if the number of rows is unknown
+// or not public. A refused parameter is a *RequestError.
 func (r *Request) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
 	pl, err := r.planUnits(s, rows)
 	if _, ok := errors.AsType[*dp.ParamError](err); ok {
@@ -105,8 +102,8 @@ func (r *Request) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
 	return pl, nil
 }
 
-// planUnits plans for what the schema says is one unit: a learner that protects rows, and not what
-// they weigh, pays for each row of a person that counts.
+// planUnits plans for the schema's unit of privacy. A learner that protects single rows, without
+// weighting them, pays for each of a person's rows that are used.
 func (r *Request) planUnits(s *schema.Schema, rows int) (learn.Plan, error) {
 	if !r.Draws || s.Person == nil || s.Person.Rows < 2 {
 		return r.Make(r.Price, s, rows)
@@ -119,21 +116,21 @@ func (r *Request) planUnits(s *schema.Schema, rows int) (learn.Plan, error) {
 		})
 }
 
-// unitPlan is a plan that says whose data it protects together.
+// unitPlan is a plan with its unit of privacy.
 type unitPlan struct {
 	learn.Plan
 	unit learn.Fact
 }
 
-// Unwrap is the learner's own plan.
+// Unwrap returns the learner's own plan.
 func (p unitPlan) Unwrap() learn.Plan { return p.Plan }
 
 func (p unitPlan) Facts() []learn.Fact { return append(p.Plan.Facts(), p.unit) }
 
-// defaultedPlan is a plan that says which learner it is of.
+// defaultedPlan is a plan of the default learner, which adds the learner's name to the facts.
 type defaultedPlan struct{ learn.Plan }
 
-// Unwrap is the plan without that.
+// Unwrap returns the learner's own plan.
 func (p defaultedPlan) Unwrap() learn.Plan { return p.Plan }
 
 func (p defaultedPlan) Facts() []learn.Fact {
@@ -142,7 +139,8 @@ func (p defaultedPlan) Facts() []learn.Fact {
 	return append([]learn.Fact{said}, p.Plan.Facts()...)
 }
 
-// WithoutPrivacy is the same request without noise, for comparison on data that are no one's.
+// WithoutPrivacy returns the same request without noise, for comparison on data that belong to no
+// person.
 func (r *Request) WithoutPrivacy() (*Request, error) {
 	return Choice{Learner: r.Name, Options: r.given, Price: PriceText{Epsilon: "inf", NotPrivate: true}}.Request("plan")
 }

@@ -21,32 +21,32 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Training is one training: what is asked for, on which rows, and who counts it.
+// Training is one training: the request, the rows and the account.
 type Training struct {
-	Op         string // who asks, for errors
+	Op         string // the operation named in errors
 	Request    *Request
 	Schema     *schema.Schema
 	SchemaText []byte   // as it stands in its file
 	Data       []string // the names of the table's files as they were typed
-	Part       string   // the part of the rows that is read, "" for all
-	// Cohorts are the cohorts of the data set in the ledger whose rows are read, none for all rows.
+	Part       string   // the part of the rows to read, "" for all
+	// Cohorts are the cohorts of the ledger's data set to read; none for all rows.
 	Cohorts []string
-	Exceed  bool // the price may exceed what the schema allows; the model records it
-	// Read reads the table. It is called once, after everything that can be refused
-	// without rows, and not at all if the job has a result already.
+	Exceed  bool // the price may exceed the schema's limits; the model records it
+	// Read reads the table. It is called once, after every check that needs no rows, and not at all if
+	// the job already has a result.
 	Read func(ctx context.Context) (*dataset.Table, error)
-	// Rows takes the place of Read if it is not nil.
+	// Rows is used instead of Read if it is not nil.
 	Rows   *RowSource
 	Output Output // the file to write the model to
 	Job    *Job   // nil: the training is charged to Account
-	// Account is charged where Job is nil; nil for one that counts nothing.
+	// Account is charged if Job is nil; a nil Account counts nothing.
 	Account guard.Account
-	// Say is told what is going on, in lines for people; nil for no one.
+	// Say receives progress messages, one line each; may be nil.
 	Say func(format string, args ...any)
 
-	plan     learn.Plan // of Check
+	plan     learn.Plan // made by Check
 	excess   string
-	cohortBy string // the column that the ledger declares; "" without Cohorts
+	cohortBy string // the column of cohorts that the ledger declares; "" without Cohorts
 }
 
 func (t *Training) sayLine(format string, args ...any) {
@@ -55,7 +55,7 @@ func (t *Training) sayLine(format string, args ...any) {
 	}
 }
 
-// checkSource refuses rows and ways to count them that cannot be asked for.
+// checkSource refuses invalid combinations of rows and accounts.
 func (t *Training) checkSource() error {
 	if err := CheckPart(t.Op, t.Part, t.Schema); err != nil {
 		return err
@@ -104,9 +104,9 @@ func (t *Training) Check() error {
 	return nil
 }
 
-// Run trains the model, or fetches it from the ledger, and writes its file. With a
-// Job it goes: afford, read, charge, fit, commit, publish; a model leaves only when
-// the ledger holds its bytes. A Job with a purpose is filed as a request, and there is no model.
+// Run trains the model, or fetches it from the ledger, and writes its file. With a Job the order is:
+// afford, read, charge, fit, commit, publish. A model is released only after the ledger has stored its
+// bytes. A Job with a purpose is filed as a request, and there is no model.
 func (t *Training) Run(ctx context.Context) (*model.Model, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
@@ -142,9 +142,9 @@ func (t *Training) Run(ctx context.Context) (*model.Model, error) {
 		func() (*model.Model, error) { return t.fitModel(ctx, j) })
 }
 
-// RunJob returns the result that a job has already, or lets fit make it: afford,
-// fit (which charges the job), commit, publish to its file. A
-// model leaves only when the ledger holds its bytes.
+// RunJob returns the result that a job already has, or else lets fit make it. The order is: afford,
+// fit (which charges the job), commit, publish to its file. A model is released only after the ledger
+// has stored its bytes.
 func RunJob(ctx context.Context, j *ledger.Job, price dp.Price, bill []dp.Event, to Output,
 	say func(string, ...any), fit func() (*model.Model, error)) (*model.Model, error) {
 	if err := to.check(j.Stored()); err != nil {
@@ -165,7 +165,7 @@ func RunJob(ctx context.Context, j *ledger.Job, price dp.Price, bill []dp.Event,
 	return m, j.Explain(Keep(ctx, j, m, to))
 }
 
-// openTable reads the table to where it is asked about.
+// openTable reads the table into its engine.
 func (t *Training) openTable(ctx context.Context) (*openRows, error) {
 	if t.Rows != nil {
 		return t.Rows.open(ctx, t)
@@ -177,8 +177,8 @@ func (t *Training) openTable(ctx context.Context) (*openRows, error) {
 	return t.openMemory(tab)
 }
 
-// findCohorts finds the column by which the ledger has the data set's cohorts, and refuses cohorts
-// that the schema does not read by it.
+// findCohorts finds the column that defines the data set's cohorts in the ledger, and refuses cohorts
+// that the schema does not have in that column.
 func (t *Training) findCohorts(ctx context.Context) error {
 	b, err := t.Job.Ledger.Balances(ctx, t.Job.Dataset)
 	if err != nil {
@@ -191,7 +191,7 @@ func (t *Training) findCohorts(ctx context.Context) error {
 	return CheckCohorts(t.Op, t.Cohorts, t.cohortBy, t.Schema)
 }
 
-// selection is the rows that the training may read: those of its part or cohorts, or all, which is nil.
+// selection returns the rows that the training may read: those of its part or cohorts, or nil for all.
 func (t *Training) selection() *dataset.Selection {
 	switch {
 	case t.Part != "":
@@ -202,7 +202,7 @@ func (t *Training) selection() *dataset.Selection {
 	return nil
 }
 
-// openMemory asks rows where they are, of the part that is trained on.
+// openMemory queries the rows in memory, limited to the part to train on.
 func (t *Training) openMemory(tab *dataset.Table) (*openRows, error) {
 	tab = t.selection().Of(tab)
 	rows, err := memory.New(tab)
@@ -212,8 +212,8 @@ func (t *Training) openMemory(tab *dataset.Table) (*openRows, error) {
 	return &openRows{rows, func() error { return nil }}, nil
 }
 
-// checkSchema refuses a table that was read by another schema than the plan's: noise that is sized
-// by one schema's bounds does not cover cells that were held to another's.
+// checkSchema refuses a table that was read with another schema than the plan's: noise scaled to one
+// schema's bounds does not cover cells clamped to another's.
 func (t *Training) checkSchema(s *schema.Schema) error {
 	if s == t.Schema {
 		return nil
@@ -229,7 +229,7 @@ func (t *Training) checkSchema(s *schema.Schema) error {
 	return err
 }
 
-// fitModel reads the table and trains on it; acct is charged in between.
+// fitModel reads the table, charges acct and then trains.
 func (t *Training) fitModel(ctx context.Context, acct guard.Account) (*model.Model, error) {
 	rows, err := t.openTable(ctx)
 	if err != nil {

@@ -20,8 +20,8 @@ type SampleSizes struct {
 	Meaning    string  `json:"meaning"`
 }
 
-// SampleSizesFor says how many rows it takes to learn a linear classifier of margin γ in
-// (0, 1], to error α in (0, 1), in so many dimensions. param names what is refused.
+// SampleSizesFor computes how many rows are needed to learn a linear classifier of margin γ in (0, 1],
+// to error α in (0, 1), in dim dimensions. param names a refused parameter.
 func SampleSizesFor(margin, alpha float64, dim int, eps dp.Epsilon) (s *SampleSizes, param, want string) {
 	switch { // written so that NaN fails
 	case !(margin > 0 && margin <= 1):

@@ -13,27 +13,26 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Simulation trains on owners that are played on a table's rows. The model may be
-// released, so it is checked, charged and kept in the order of a Training.
+// Simulation trains on simulated owners, who hold a table's rows. The model may be released, so that
+// it is checked, charged and stored in the order of a Training.
 type Simulation struct {
 	Schema     *schema.Schema
 	SchemaText []byte // as it stands in its file
 	Data       []string
 	Options    map[string]string // the public choices, as they were typed
 	Price      dp.Price          // of one owner's part
-	Bill       []dp.Event        // what every owner pays, as the model states it
-	Exceed     bool              // the price may exceed what the schema allows; the model records it
+	Bill       []dp.Event        // cost of each owner, as the model states it
+	Exceed     bool              // the price may exceed the schema's limits; the model records it
 	Output     Output            // the file to write the model to
 	Job        *Job              // nil: nothing is counted
 	Say        func(format string, args ...any)
-	// Read reads the table, Play trains on it; counted says that someone charged
-	// the price.
+	// Read reads the table and Play trains on it; counted is set if the price was charged.
 	Read func(ctx context.Context) (*dataset.Table, error)
 	Play func(ctx context.Context, t *dataset.Table, counted bool) (*model.Model, error)
 }
 
-// describeExcess says how the price exceeds what the schema allows, "" if it does not. A
-// secret sum's δ is beyond a schema that allows pure guarantees alone.
+// describeExcess describes how the price exceeds the schema's limits, "" if it does not. A secret sum
+// has a δ, which exceeds the limit of a schema that allows only pure guarantees.
 func (s *Simulation) describeExcess() string {
 	return Price{Epsilon: s.Price.Epsilon, Delta: s.Price.Delta}.Excess(s.Schema)
 }

@@ -14,9 +14,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/tune"
 )
 
-// Tune is the request to choose among candidates, each NAME[:OPTION=VALUE]..., at
-// one price: to whatever trains, tuning is one learner. It sets p.Candidates. Its
-// errors are *RequestError.
+// Tune makes a request to choose among candidates, each NAME[:OPTION=VALUE]..., at one price. Tuning
+// is treated as one learner. It sets p.Candidates. Its errors are *RequestError.
 func Tune(p tune.Params, candidates []string, epsilon string) (*Request, error) {
 	eps, err := dp.ParseEpsilon(epsilon)
 	if err != nil {
@@ -39,7 +38,7 @@ func Tune(p tune.Params, candidates []string, epsilon string) (*Request, error) 
 	}}, nil
 }
 
-// parseCandidates reads configured private learners, no two of them the same.
+// parseCandidates parses private learners with their options, and refuses duplicates.
 func parseCandidates(specs []string) (out []tune.Candidate, err error) {
 	seen := map[string]bool{}
 	for _, spec := range specs {
@@ -62,9 +61,9 @@ func parseCandidates(specs []string) (out []tune.Candidate, err error) {
 	return out, nil
 }
 
-// ReadCandidates reads a file of candidates, one to a line; empty lines and lines
-// that begin with # are left out. A line that is none is told by its number and not
-// repeated: it may be a row of a person's table. Its errors are *RequestError.
+// ReadCandidates reads a file of candidates, one per line. It skips empty lines and lines that begin
+// with #. An error gives the number of an invalid line and does not repeat it, because the line may be
+// a row of a person's table. Its errors are *RequestError.
 func ReadCandidates(text string) (specs []string, err error) {
 	n := 0
 	refuse := func(want string) error {

@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// Value is an option that is read from text, as a flag is.
+// Value is an option that is parsed from text, like a flag.
 type Value interface {
 	String() string
 	Set(string) error
@@ -39,18 +39,18 @@ func (v decimal) Set(s string) (err error) {
 	return nil
 }
 
-// word is one of a few names; who uses it says which.
+// word is one of a few names, which its user checks.
 type word[T ~string] struct{ p *T }
 
 func (v word[T]) String() string     { return string(*v.p) }
 func (v word[T]) Type() string       { return "name" }
 func (v word[T]) Set(s string) error { *v.p = T(s); return nil }
 
-// Int is an option that is a whole number.
+// Int is a whole-number option.
 func Int(p *int) Value { return integer{p} }
 
-// Number is an option that is a number.
+// Number is a numeric option.
 func Number(p *float64) Value { return decimal{p} }
 
-// Word is an option that is one of a few names.
+// Word is an option with a few possible names.
 func Word[T ~string](p *T) Value { return word[T]{p} }

@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// Worker names this process, so that recover can ask whether it still runs.
+// Worker identifies this process, so that recover can find out whether it still runs.
 func Worker() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -20,9 +20,9 @@ func Worker() string {
 	return fmt.Sprintf("%s/%d", host, os.Getpid())
 }
 
-// Ended reports whether a worker is a process of this machine that has ended.
-// elsewhere is the answer for those of other machines. A number that another
-// process has by now counts as running, which is the safe mistake.
+// Ended reports whether a worker is a process of this machine that has ended. For workers of other
+// machines it returns elsewhere. If another process has the same number by now, the worker counts as
+// running, which is the safe error.
 func Ended(name string, elsewhere bool) bool {
 	host, number, _ := strings.Cut(name, "/")
 	mine, err := os.Hostname()

@@ -8,7 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn"
 )
 
-// Facts are the plan in words and numbers, from public choices alone.
+// Facts describes the plan in words and numbers, from public choices alone.
 func (pl *Plan) Facts() []learn.Fact {
 	share := pl.runs[len(pl.runs)-1].share // the smallest
 	f := []learn.Fact{

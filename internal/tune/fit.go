@@ -15,9 +15,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 )
 
-// Fit parts the rows, trains candidates on one part and judges them on the other. Only the chosen
-// model leaves, with the name of its candidate; how many runs there were is not told. Nothing else
-// about the runs may be watched either: not how long they took.
+// Fit divides the rows, trains candidates on one part and evaluates them on the other. It releases
+// only the selected model, with the name of its candidate, and not the number of runs. No other
+// property of the runs may be observable, including their duration.
 func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	g.DrawRows() // G-PERSONS-2: a person trains or judges
 	in := extend.Open(g)
@@ -36,7 +36,7 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	return m, nil
 }
 
-// pickCandidate is Fit on rows that have been dealt.
+// pickCandidate is Fit on rows that have been divided.
 func (pl *Plan) pickCandidate(ctx context.Context, p *parts, counted bool, exit *mech.Exit) (
 	m *model.Model, err error,
 ) {
@@ -68,8 +68,8 @@ func (pl *Plan) selectOne(ctx context.Context, p *parts, exit *mech.Exit) (at in
 	return at, models[at], nil
 }
 
-// stopAtRandom makes a random number of runs and keeps the best: the first of
-// those with the least noisy loss.
+// stopAtRandom makes a random number of runs and returns the best one: the first with the smallest
+// noisy loss.
 func (pl *Plan) stopAtRandom(ctx context.Context, p *parts, exit *mech.Exit) (at int, m *model.Model, err error) {
 	least := 0.0
 	for range pl.law.drawRuns(exit.Public(), pl.Patience) {
@@ -86,7 +86,7 @@ func (pl *Plan) stopAtRandom(ctx context.Context, p *parts, exit *mech.Exit) (at
 	return at, m, nil
 }
 
-// tryCandidate trains candidate i and judges it; its loss is private.
+// tryCandidate trains candidate i and evaluates it; its loss is private.
 func (pl *Plan) tryCandidate(ctx context.Context, p *parts, i int, exit *mech.Exit) (
 	m *model.Model, loss mech.Ratio, err error,
 ) {

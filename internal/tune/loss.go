@@ -12,26 +12,26 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Loss says by what held-out rows judge a model. Each is a sum that one row moves by at most one.
+// Loss is the measure by which held-out rows evaluate a model. One row changes it by at most one.
 type Loss string
 
 const (
-	// LogLoss is the sum of −log₂ of the true class's score, at most 8 bits a row, in units of
-	// 8 bits: the mean is proper for scores from 1/256 to 255/256.
+	// LogLoss is the sum of −log₂ of the true class's score, in units of 8 bits, with at most 8 bits
+	// per row. It is a proper score for probabilities from 1/256 to 255/256.
 	LogLoss Loss = "log-loss"
-	// AUC is the pairs of a positive and a negative row that scores order wrongly, ties counting
-	// half, divided by the number of rows; of labels with two classes alone.
+	// AUC is the number of pairs of a positive and a negative row that scores order wrongly, with ties
+	// counting half, divided by the number of rows. It exists for two classes only.
 	AUC Loss = "auc"
-	// Mistakes is the rows whose class is predicted wrongly. Where one class is rare, all models
-	// may predict the other.
+	// Mistakes is the number of rows whose class is predicted wrongly. If one class is rare, all
+	// models may predict the other.
 	Mistakes Loss = "mistakes"
 )
 
-// Losses are the known ones.
+// Losses lists all losses.
 func Losses() []Loss { return []Loss{LogLoss, AUC, Mistakes} }
 
-// judgeModel returns the loss of m on the judging rows. A row's score depends on that row alone,
-// so one row moves the loss by at most one.
+// judgeModel returns the loss of m on the evaluation rows. A row's score depends on that row alone, so
+// one row changes the loss by at most one.
 func (p *parts) judgeModel(m *model.Model, by Loss) (mech.Ratio, error) {
 	b, err := m.Bind(p.judge.Schema)
 	if err != nil {
@@ -50,8 +50,7 @@ func (p *parts) judgeModel(m *model.Model, by Loss) (mech.Ratio, error) {
 	return countMistakes(m.Labels(scores), p.judge.Labels), nil
 }
 
-// lossSteps is the number of steps of a row's loss: it is rounded to their grid, so that sums are
-// exact.
+// lossSteps is the number of steps to which a row's loss is rounded, so that sums are exact.
 const lossSteps = 1 << 16
 
 // sumLogLosses adds the rows' losses.
@@ -70,7 +69,7 @@ func sumLogLosses(scores []float64, labels []uint8, label *schema.Label) mech.Ra
 	return mech.Ratio{Num: sum, Den: lossSteps}
 }
 
-// stepsOfLoss is the loss of a row whose true class has score p, from 0 to lossSteps (1.8).
+// stepsOfLoss returns the loss of a row whose true class has score p, from 0 to lossSteps (1.8).
 func stepsOfLoss(p float64) int64 {
 	const bits = 8
 	if !(p > 1.0/(1<<bits)) { // so that NaN has the greatest loss
@@ -80,7 +79,7 @@ func stepsOfLoss(p float64) int64 {
 }
 
 // countWrongPairs counts, in halves, the pairs of a positive and another row that the scores order
-// wrongly or tie. A row is in fewer pairs than there are rows (1.9).
+// wrongly (2) or tie (1). A row is in fewer pairs than there are rows (1.9).
 func countWrongPairs(scores []float64, labels []uint8, positive int) mech.Ratio {
 	order := make([]int, len(labels))
 	for i := range order {
@@ -102,7 +101,7 @@ func countWrongPairs(scores []float64, labels []uint8, positive int) mech.Ratio 
 	return mech.Ratio{Num: halves, Den: 2 * max(1, int64(len(labels)))}
 }
 
-// countMistakes counts the rows that are predicted wrongly.
+// countMistakes counts the wrongly predicted rows.
 func countMistakes(predicted, labels []uint8) mech.Ratio {
 	wrong := int64(0)
 	for i, l := range predicted {

@@ -15,9 +15,8 @@ import (
 
 // Candidate is a learner with its parameters.
 type Candidate struct {
-	Name string // in words, on one line; the chosen one's is released
-	// Plan settles a fit of the given ε. rows is 0 if their number is not
-	// known.
+	Name string // in words, on one line; that of the selected candidate is released
+	// Plan makes the plan of a fit with the given ε. rows is 0 if unknown.
 	Plan func(eps dp.Epsilon, s *schema.Schema, rows int) (learn.Plan, error)
 }
 
@@ -27,30 +26,30 @@ type Params struct {
 	Candidates []Candidate // 2 to 1000, public: made without looking at the table
 	Method     Method
 	Loss       Loss
-	HeldOut    float64 // share of the rows that judge, in [0.01, 0.99]
-	// Patience is 1/γ of the random stopping, in [2, 10000]: the larger, the
-	// more runs. It moves no price. Unused by All.
+	HeldOut    float64 // share of evaluation rows, in [0.01, 0.99]
+	// Patience is 1/γ of the random stopping, in [2, 10000]. A larger value means more runs. It does
+	// not affect the price. All does not use it.
 	Patience int
 }
 
-// Method says how many trainings there are and what each may cost.
+// Method determines the number of trainings and the price of each.
 type Method string
 
 const (
 	// All trains every candidate once, for an equal share of ε, and selects by
 	// permute-and-flip.
 	All Method = "all"
-	// The others train candidates drawn at random, a random number of times:
-	// truncated negative binomial with η = 1, 0, -1/2.
-	Geometric   Method = "geometric"   // ε/3 a training
+	// The other methods train randomly drawn candidates a random number of times, which has a
+	// truncated negative binomial distribution with η = 1, 0, -1/2.
+	Geometric   Method = "geometric"   // ε/3 per training
 	Logarithmic Method = "logarithmic" // ε/2
 	Root        Method = "root"        // 2ε/3
 )
 
-// Methods are the known ones.
+// Methods lists all methods.
 func Methods() []Method { return []Method{All, Geometric, Logarithmic, Root} }
 
-// Defaults hold no ε and no candidates.
+// Defaults returns defaults for all choices but ε and the candidates.
 func Defaults() Params { return Params{Method: All, Loss: LogLoss, HeldOut: 0.25, Patience: 10} }
 
 // Limits on public choices.
@@ -71,15 +70,15 @@ type Plan struct {
 	bill   []dp.Event
 }
 
-// run is one candidate, planned.
+// run is one planned candidate.
 type run struct {
 	plan  learn.Plan
 	share dp.Epsilon
 	scope dp.Scope
 }
 
-// Plan checks p and every candidate against the public schema and prices one
-// fit. rows is their number if it is known, else 0; it moves no price.
+// Plan checks p and every candidate against the public schema and prices one fit. rows is 0 if
+// unknown; it does not affect the price.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	pl := &Plan{Params: p, s: s}
 	if err := p.checkRanges(s); err != nil {
@@ -137,12 +136,12 @@ func (p Params) checkRanges(s *schema.Schema) error {
 	return nil
 }
 
-// splitPrice says what each candidate may spend in one training, sizes the judgement
-// and writes the bill.
+// splitPrice computes what each candidate may spend in one training, the noise of the evaluation, and
+// the bill.
 //
-// A row either trains or judges, so the two do not add up (1.2). All: the
-// trainings share ε and the selection, on other rows, has all of it. Stopping:
-// training and judgement of one run have ε/(2+η) each.
+// A row is used either for training or for evaluation, so that the two prices do not add up (1.2).
+// With All, the trainings share ε, and the selection, which uses other rows, has all of ε. With random
+// stopping, training and evaluation of one run have ε/(2+η) each.
 func (pl *Plan) splitPrice() (shares []dp.Epsilon, err error) {
 	n := len(pl.Candidates)
 	if pl.Method == All {
@@ -168,8 +167,8 @@ func (pl *Plan) splitPrice() (shares []dp.Epsilon, err error) {
 	return shares, nil
 }
 
-// planTraining plans one training, and holds the candidate to what the argument uses of
-// it: a pure price, exactly its share, and a scope.
+// planTraining plans one training, and checks the properties that the argument requires: a pure price
+// that is exactly its share, and a scope.
 func (c Candidate) planTraining(s *schema.Schema, share dp.Epsilon, rows int) (run, error) {
 	pl, err := c.Plan(share, s, rows)
 	if err != nil {
@@ -183,7 +182,7 @@ func (c Candidate) planTraining(s *schema.Schema, share dp.Epsilon, rows int) (r
 	return run{pl, share, pl.Terms().Scope}, nil
 }
 
-// commonScope is what two guarantees have in common.
+// commonScope returns the protection that two guarantees have in common.
 func commonScope(a, b dp.Scope) (dp.Scope, error) {
 	switch {
 	case a == "" || scopeContains(a, b):
@@ -200,9 +199,9 @@ func scopeContains(a, b dp.Scope) bool {
 	return a == b || a == dp.WholeRow || a == dp.FeaturesAndLabel && (b == dp.PrivateFeatures || b == dp.LabelOnly)
 }
 
-// Terms are what a choice pays. The bill has one line, because what leaves is one model. The
-// measurements of the trainings it was chosen from do not add up to its price (see the guarantee),
-// and how many there were must not be told.
+// Terms is the cost of the selection. The bill has one line, because only one model is released. The
+// measurements in the trainings do not add up to its price (see the guarantee), and their number must
+// not be revealed.
 func (pl *Plan) Terms() guard.Terms {
 	return guard.Terms{Op: "tune", Scope: pl.scope, Price: dp.Pure(pl.bill), Bill: append([]dp.Event(nil), pl.bill...)}
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 )
 
-// parts are the rows, each in one of two tables.
+// parts holds the rows, divided into two tables.
 type parts struct {
 	train engine.Table
 	judge *dataset.Table // may have no rows
 }
 
-// countJudges is how many of so many rows judge: fewer than all of them.
+// countJudges returns the number of evaluation rows, which is smaller than rows.
 func countJudges(rows int, share float64) int { return int(float64(rows) * share) }
 
-// dealRows parts the rows uniformly at random into judges and the rest. The order
-// in which a table lists them depends on cells, so all of them are shuffled:
-// the law of the parts does not depend on that order (1.1).
+// dealRows divides the rows uniformly at random into evaluation rows and training rows. The order in
+// which a table lists them depends on cells, so all of them are shuffled. The distribution of the
+// parts then does not depend on that order (1.1).
 func dealRows(ctx context.Context, tab engine.Table, share float64, src rng.Source) (*parts, error) {
 	s := tab.Schema()
 	g, err := tab.Groups(ctx, s.Features())
@@ -52,8 +52,8 @@ func dealRows(ctx context.Context, tab engine.Table, share float64, src rng.Sour
 	return assembleParts(part(at, len(rows)), part(0, at))
 }
 
-// assembleParts makes parts of two tables. The training table forgets numbers that
-// only other rows hold: it is a function of its own rows (1.2).
+// assembleParts makes parts of two tables. The training table drops numbers that only other rows have,
+// so that it is a function of its own rows (1.2).
 func assembleParts(train, judge *dataset.Table) (*parts, error) {
 	train.Forget()
 	t, err := memory.New(train)

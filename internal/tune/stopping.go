@@ -9,21 +9,21 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 )
 
-// stopping is the law of the number of runs: truncated negative binomial with
-// η = num/den in (-1, 1] and γ = 1/patience,
+// stopping is the distribution of the number of runs, a truncated negative binomial with η = num/den
+// in (-1, 1] and γ = 1/patience,
 //
 //	P[K = k] ∝ (1-γ)^(k-1) · Π_{j=1}^{k-1} (j+η)/(j+1),  k = 1, 2, ...
 type stopping struct{ num, den int64 }
 
 var laws = map[Method]stopping{Geometric: {1, 1}, Logarithmic: {0, 1}, Root: {-1, 2}}
 
-// shareOf is the largest ε₁ with (2+η)·ε₁ ≤ eps.
+// shareOf returns the largest ε₁ with (2+η)·ε₁ ≤ eps.
 func (l stopping) shareOf(eps dp.Epsilon) dp.Epsilon {
 	return dp.Epsilon(int64(eps) * l.den / (2*l.den + l.num))
 }
 
-// drawRuns draws the number of runs, exactly: a geometric proposal, kept with the
-// probability of the product above, factor by factor.
+// drawRuns draws the number of runs exactly: a geometric proposal is accepted with the probability of
+// the product above, factor by factor.
 func (l stopping) drawRuns(src rng.Source, patience int) (runs int64) {
 	for {
 		runs = 1

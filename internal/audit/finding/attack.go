@@ -13,7 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Attack is a membership attack in numbers, for programs.
+// Attack is the JSON form of a membership attack.
 type Attack struct {
 	Learner    string       `json:"learner"`
 	Epsilon    float64      `json:"epsilon"` // of the claim; 0 if there is none
@@ -25,7 +25,7 @@ type Attack struct {
 	LowerBound float64      `json:"lower_bound"` // on ε
 	Confidence float64      `json:"confidence"`
 	Verdict    string       `json:"verdict"`
-	Private    bool         `json:"private"` // always false: these numbers tell about the rows
+	Private    bool         `json:"private"` // always false: these numbers reveal information about the rows
 	Kinds      []attackKind `json:"kinds"`
 }
 
@@ -54,7 +54,7 @@ type interval struct {
 	High  float64 `json:"high"`
 }
 
-// NewAttack is r, of a learner on so many rows.
+// NewAttack converts r, for a learner and a number of rows.
 func NewAttack(learner string, rows int, r *audit.MembershipReport) Attack {
 	out := Attack{Learner: learner, Epsilon: r.Claim.Epsilon.Float(), Delta: json.Number(r.Claim.Delta.String()),
 		Protects: r.Scope,
@@ -79,7 +79,7 @@ func newAttackCurve(c audit.Curve, claim dp.Price) attackCurve {
 	return out
 }
 
-// WriteAttack writes a membership attack for people.
+// WriteAttack writes a membership attack as text for readers.
 func WriteAttack(w io.Writer, learner string, rows int, r *audit.MembershipReport) error {
 	var b strings.Builder
 	eps, delta := r.Claim.Epsilon.Float(), r.Claim.Delta.Float()
@@ -124,7 +124,7 @@ func WriteAttack(w io.Writer, learner string, rows int, r *audit.MembershipRepor
 	return err
 }
 
-// AttackChart draws what the likelihood ratio finds, and what the claim allows.
+// AttackChart draws the results of the likelihood ratio, and the limits of the claim.
 func AttackChart(learner string, r *audit.MembershipReport) *plot.Lines {
 	fig := &plot.Lines{
 		Title:    fmt.Sprintf("Membership inference against %s", learner),

@@ -12,7 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/plot"
 )
 
-// Audit is an audit in numbers, for programs.
+// Audit is the JSON form of an audit.
 type Audit struct {
 	Subject    string   `json:"subject"`
 	Claim      float64  `json:"claim"` // ε
@@ -23,12 +23,12 @@ type Audit struct {
 	Verdict    string   `json:"verdict"`
 	Pair       string   `json:"pair"`
 	Event      string   `json:"event"`
-	Counts     [2]int   `json:"counts"` // of the event in the runs that were counted
+	Counts     [2]int   `json:"counts"` // of the event in the measured runs
 	Counted    int      `json:"counted_runs"`
-	Maximum    *float64 `json:"maximum"` // of the pair; null if it is not known
+	Maximum    *float64 `json:"maximum"` // of the pair; null if unknown
 }
 
-// NewAudit is r in numbers.
+// NewAudit converts r.
 func NewAudit(r *audit.Report) Audit {
 	out := Audit{
 		Subject: r.Subject, Claim: r.Claim, Delta: r.Delta, LowerBound: r.LowerBound, Confidence: r.Confidence,
@@ -40,7 +40,7 @@ func NewAudit(r *audit.Report) Audit {
 	return out
 }
 
-// WriteAudit writes an audit for people.
+// WriteAudit writes an audit as text for readers.
 func WriteAudit(w io.Writer, r *audit.Report) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", r.Subject)
@@ -60,8 +60,7 @@ func WriteAudit(w io.Writer, r *audit.Report) error {
 	return err
 }
 
-// AuditChart draws how the statistic that was chosen is distributed on the two
-// neighbours.
+// AuditChart draws the distribution of the chosen statistic on the two neighbours.
 func AuditChart(r *audit.Report) *plot.Lines {
 	const most = 60 // characters of a text of the figure
 	short := func(s string) string {
@@ -93,7 +92,7 @@ func AuditChart(r *audit.Report) *plot.Lines {
 	return fig
 }
 
-// roundTo keeps the digits of x that matter on an axis of that length.
+// roundTo keeps the digits of x that are visible on an axis of that length.
 func roundTo(x, length float64) float64 {
 	unit := math.Pow(10, math.Floor(math.Log10(length))-1)
 	return math.Round(x/unit) * unit

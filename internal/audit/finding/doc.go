@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package finding writes what audits and attacks found: numbers for programs, lines
-// for people, and charts.
+// Package finding writes the results of audits and attacks, as JSON, as text and as charts.
 package finding

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package subject makes subjects of audits: of learners by name, and of other
-// programs.
+// Package subject makes subjects of audits: from learners by name, and from other programs.
 package subject

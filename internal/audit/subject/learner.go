@@ -15,9 +15,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// Learner is what a choice trains, on tables of a schema, as the subject of an
-// audit. rows is 0 for 1000 (brc) or 100. A learner without privacy is held to the
-// claim, too; Private tells.
+// Learner makes the subject that trains a choice on tables of a schema. rows is 0 for 1000 (brc) or
+// 100. A learner without privacy is also audited against the claim; see Private.
 func Learner(ctx context.Context, c train.Choice, s *schema.Schema, rows int,
 	src rng.Source) (sub audit.Subject, err error) {
 	if c.Learner == "brc" { // few rounds and a large loss a round show most
@@ -58,7 +57,7 @@ func Learner(ctx context.Context, c train.Choice, s *schema.Schema, rows int,
 	return audit.Learner(ctx, req.Name, pl, s, rows, src)
 }
 
-// Private reports whether the learner of that name adds noise.
+// Private reports whether the named learner adds noise.
 func Private(learner string) bool {
 	return !slices.ContainsFunc(train.Learners(), func(l *train.Learner) bool { return l.Name == learner && !l.Private })
 }

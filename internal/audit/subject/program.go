@@ -23,9 +23,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Program is another program, run by the shell: in Command {data} stands for the
-// name of a CSV file, {epsilon} for the claim, and {runs} for how many runs are
-// wanted at once. It prints one line of numbers a run.
+// Program is another program, run by the shell. In Command, {data} is replaced by the name of a CSV
+// file, {epsilon} by the claim, and {runs} by the number of runs to make at once. It must print one
+// line of numbers per run.
 type Program struct {
 	Command    string
 	Neighbours []string // two CSV files; nil: made from Schema
@@ -34,8 +34,7 @@ type Program struct {
 	Env        []string
 }
 
-// Subject is the program as the subject of an audit. clean removes the files it
-// made; it is never nil.
+// Subject makes the subject of an audit. clean removes the files it made; it is never nil.
 func (t *Program) Subject(ctx context.Context, eps dp.Epsilon,
 	src rng.Source) (sub audit.Subject, clean func(), err error) {
 	clean = func() {}
@@ -139,7 +138,7 @@ func (t *Program) pair(ctx context.Context, name string, paths [2]string, eps dp
 	return p, nil
 }
 
-// readRuns reads one line of numbers a run.
+// readRuns reads one line of numbers per run.
 func readRuns(out []byte, line string, runs int) (found [][]float64, err error) {
 	for text := range strings.Lines(string(out)) {
 		var run []float64
@@ -162,11 +161,11 @@ func readRuns(out []byte, line string, runs int) (found [][]float64, err error) 
 	return found, nil
 }
 
-// ShellWord makes a word of the shell out of any text.
+// ShellWord quotes a text as one word of the shell.
 func ShellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// writeTable writes a table in its schema's CSV dialect; ignored columns are
-// empty but for the one that tells persons apart.
+// writeTable writes a table in its schema's CSV dialect. Ignored columns are empty, except the one
+// that identifies persons.
 func writeTable(w io.Writer, t *dataset.Table) error {
 	s := t.Schema
 	out := csv.NewWriter(w)

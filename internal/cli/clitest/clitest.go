@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package clitest holds what the script tests of the programs share.
+// Package clitest contains code shared by the script tests of the programs.
 package clitest
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/census"
 )
 
-// Exits is the script command "exits CODE COMMAND...": a failure with that exit
-// code, an error line, and neither a crash nor a result.
+// Exits is the script command "exits CODE COMMAND...". It checks that the command fails with that exit
+// code and an error line, without a crash or a result.
 func Exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND...")
@@ -64,7 +64,7 @@ func WriteCensus(dir string, rows int) error {
 	)
 }
 
-// WritePrivate writes a file as commands do.
+// WritePrivate writes a file in the way that commands do.
 func WritePrivate(path string, f func(io.Writer) error) error {
 	return atomicfile.Write(path, atomicfile.Private, f)
 }

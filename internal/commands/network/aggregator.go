@@ -16,7 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
 )
 
-// aggregatorFlags is the flags of the command.
+// aggregatorFlags holds the flags of the command.
 type aggregatorFlags struct {
 	*app
 	as

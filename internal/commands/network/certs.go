@@ -40,7 +40,7 @@ from a certificate.`,
 		a.newCertsRevokeCommand())
 }
 
-// certsFlags are what both commands need.
+// certsFlags holds the flags that both commands have.
 type certsFlags struct {
 	*app
 	dir  string
@@ -203,7 +203,7 @@ func addCaller(c *cobra.Command, who *identity.Caller) {
 	c.Flags().StringVar(&who.Name, "name", "", "the `name` of the process among those of its role")
 }
 
-// here is how a process on the same machine reaches one.
+// here are the host names by which a process on the same machine is reached.
 var here = []string{"localhost", "127.0.0.1"}
 
 func roleNames() string { return strings.Join(cli.Words(identity.Roles()), ", ") }

@@ -20,7 +20,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// combination is the flags that say how to combine, of combine and party plan.
+// combination holds the flags of combine and party plan that state how to combine.
 type combination struct {
 	public  string // schema of the auxiliary table
 	epsilon string
@@ -85,7 +85,7 @@ func (f *combination) readFlags(op string) error {
 	return nil
 }
 
-// planVotes prices the combination; rows is 0 if it is not known.
+// planVotes prices the combination; rows is 0 if unknown.
 func (f *combination) planVotes(s *schema.Schema, rows int) (*multiparty.Plan, error) {
 	pl, err := f.params.Plan(s, rows)
 	if _, ok := errors.AsType[*dp.ParamError](err); ok {
@@ -94,7 +94,7 @@ func (f *combination) planVotes(s *schema.Schema, rows int) (*multiparty.Plan, e
 	return pl, err
 }
 
-// combiner is the flags of the command.
+// combiner holds the flags of the command.
 type combiner struct {
 	*app
 	combination
@@ -266,7 +266,7 @@ func (t *combiner) runCombine(c *cobra.Command) error {
 	})
 }
 
-// checkPaying refuses flags that contradict each other.
+// checkPaying refuses flags for payment that contradict each other.
 func (t *combiner) checkPaying(c *cobra.Command) error {
 	if err := t.RequireTogether(c, "dataset"); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/combine"
 )
 
-// asking is the flags of combine that fetch votes from parties over the network.
+// asking holds the flags of combine that fetch votes from parties over the network.
 type asking struct {
 	as
 	*combine.Asking
@@ -38,7 +38,7 @@ func (f *asking) addFlags(c *cobra.Command) {
 	c.MarkFlagsRequiredTogether("ask", "certs", "as")
 }
 
-// checkFlags refuses flags that contradict each other.
+// checkFlags refuses flags for fetching votes that contradict each other.
 func (f *asking) checkFlags(c *cobra.Command, method multiparty.Method, inSecret bool) error {
 	bad := func(param, want string, got any) error {
 		return cli.Refuse("combine", param, want, got)

@@ -23,7 +23,7 @@ const (
 	secretSums = "Secret sums"
 )
 
-// as is who a process of a federation is.
+// as holds the identity of a process of a federation: its folder and its name.
 type as struct{ dir, caller string }
 
 func (f *as) addFlags(c *cobra.Command, example string) {
@@ -40,7 +40,7 @@ func (f *as) loadIdentity() (*identity.Identity, error) {
 	return id, commands.AsRefusal(err)
 }
 
-// watchCertificate tells the log what becomes of a certificate until done is called.
+// watchCertificate logs the renewal and the expiry of a certificate until done is called.
 func watchCertificate(ctx context.Context, self *identity.Identity, log *slog.Logger) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
@@ -51,7 +51,7 @@ func watchCertificate(ctx context.Context, self *identity.Identity, log *slog.Lo
 	}
 }
 
-// remote is an aggregator that a command talks to.
+// remote holds the flags of a command that calls an aggregator.
 type remote struct {
 	as
 	server string
@@ -84,5 +84,5 @@ func (f *remote) dialTask(text string) (client *operator.Client, id wire.Digest,
 	return client, id, err
 }
 
-// newLogger writes lines of JSON about what a long-running process does.
+// newLogger returns the logger of a long-running process, which writes lines of JSON.
 func (a *app) newLogger() *slog.Logger { return slog.New(slog.NewJSONHandler(a.Stderr, nil)) }

@@ -14,7 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/helper"
 )
 
-// helperFlags is the flags of the command.
+// helperFlags holds the flags of the command.
 type helperFlags struct {
 	*app
 	as

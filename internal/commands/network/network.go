@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package network is the commands of discreet-net: people who perturb at home, parties that vote,
-// and the institutions between them.
+// Package network contains the commands of discreet-net: for people who perturb at home, parties that
+// vote, and the institutions between them.
 package network
 
 import (
@@ -11,13 +11,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/commands"
 )
 
-// app adds the commands of discreet-net to what programs share.
+// app adds the commands of discreet-net to the shared ones.
 type app struct{ *commands.App }
 
 // NewRoot returns the whole command tree.
 func NewRoot(c *cli.App) *cobra.Command { return (&app{&commands.App{App: c}}).newRootCommand() }
 
-// newRootCommand is the command without a name and everything below it.
+// newRootCommand returns the root command with all others below it.
 func (a *app) newRootCommand() *cobra.Command {
 	root := a.NewRoot(&cobra.Command{
 		Use:   "discreet-net",

@@ -22,7 +22,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// ownerFlags is the flags of the command.
+// ownerFlags holds the flags of the command.
 type ownerFlags struct {
 	*app
 	remote

@@ -16,7 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// partyPlan is the flags of the command.
+// partyPlan holds the flags of the command.
 type partyPlan struct {
 	*app
 	combination
@@ -24,7 +24,7 @@ type partyPlan struct {
 	json bool
 }
 
-// combinationQuote is what party plan prints for programs.
+// combinationQuote is the JSON output of party plan.
 type combinationQuote struct {
 	Schema  string           `json:"schema"`
 	Facts   map[string]any   `json:"facts"`

@@ -18,7 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/tasks"
 )
 
-// partyServe is the flags of the command.
+// partyServe holds the flags of the command.
 type partyServe struct {
 	voter
 	as
@@ -170,7 +170,8 @@ func (s *partyServe) serveVotes(ctx context.Context) (err error) {
 	return serveAll(ctx, log, self, server.Run, services)
 }
 
-// pricePersons is what a person pays for the model that votes, nil if the party is the unit.
+// pricePersons returns a person's price for the model that votes, or nil if the party is the unit of
+// privacy.
 func (s *partyServe) pricePersons() (*party.PersonPrice, error) {
 	switch s.unit {
 	case "party":
@@ -186,7 +187,7 @@ func (s *partyServe) pricePersons() (*party.PersonPrice, error) {
 	return nil, cli.Refuse("party", "unit", "must be party or person", s.unit)
 }
 
-// readPeers reads whom the party adds up with in secret, nil if it does not.
+// readPeers reads the parties with which this one adds up votes in secret, or nil if it does not.
 func (s *partyServe) readPeers() (tasks.Roster, error) {
 	if inSecret := len(s.helpers) > 0; inSecret != (s.peers != "") || inSecret != (s.honest != 0) {
 		return nil, &cli.UsageError{Err: &dp.ParamError{

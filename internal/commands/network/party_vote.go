@@ -15,7 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
 )
 
-// vote is the flags of the command.
+// vote holds the flags of the command.
 type vote struct {
 	voter
 	aux              []string

@@ -14,7 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// voter is the flags of party vote and party serve that say what votes.
+// voter holds the flags of party vote and party serve that select the model which votes.
 type voter struct {
 	*app
 	ballot.Voter

@@ -24,7 +24,7 @@ type service struct {
 	tls     bool
 }
 
-// drain is how long calls may take to end when a process is asked to.
+// drain is how long open calls may take to finish when a process stops.
 const drain = 10 * time.Second
 
 // serveAll listens at all addresses and runs the work behind them until ctx ends

@@ -24,7 +24,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// simulateFlags is the flags of the command.
+// simulateFlags holds the flags of the command.
 type simulateFlags struct {
 	*app
 	data       []string
@@ -49,7 +49,7 @@ const (
 	modeAggregate = "aggregate"
 )
 
-// mechanisms maps the names of the command line to those of laws.
+// mechanisms maps the names on the command line to the names of laws.
 var mechanisms = map[string]string{"pm": "piecewise", "duchi": "duchi", "laplace": "laplace", "hybrid": "hybrid",
 	"oue": "oue", "grr": "grr"}
 
@@ -143,7 +143,7 @@ func (s *simulateFlags) runSimulate(c *cobra.Command) error {
 	return out.WriteText(s.Stdout)
 }
 
-// checkFlags refuses what can be refused without a schema.
+// checkFlags refuses flags that are wrong under any schema.
 func (s *simulateFlags) checkFlags(c *cobra.Command) error {
 	fault := func(param, want string, got any, hint string) error {
 		return &dp.ParamError{Op: "simulate", Param: param, Want: want, Got: got, Hint: hint}
@@ -181,8 +181,8 @@ func (s *simulateFlags) checkFlags(c *cobra.Command) error {
 	return nil
 }
 
-// trainModel plays the owners, pays for it and writes the model. Its result is nil if
-// an earlier run of the same job left the model.
+// trainModel simulates the owners, charges for the model and writes it. It returns nil if an earlier
+// run of the same job wrote the model.
 func (s *simulateFlags) trainModel(ctx context.Context, sch *schema.Schema, text []byte,
 	eps dp.Epsilon) (m *model.Model, out *simulate.Result, err error) {
 	run := &train.Simulation{
@@ -225,7 +225,7 @@ func (s *simulateFlags) trainModel(ctx context.Context, sch *schema.Schema, text
 	return m, out, err
 }
 
-// printPlan prints what reports will be worth.
+// printPlan prints the expected error of the reports.
 func (s *simulateFlags) printPlan(sch *schema.Schema, eps dp.Epsilon) error {
 	o, err := simulate.Foresee(collect.Params{
 		Schema: sch, Classifier: wire.Classifier(s.classifier), Mechanism: mechanisms[s.mechanism], Epsilon: eps,

@@ -176,7 +176,7 @@ func (a *app) newSiteCheckCommand() *cobra.Command {
 	return c
 }
 
-// readOfficer reads the officer's public key from a file, nil if none is named.
+// readOfficer reads the officer's public key from a file, or returns nil if none is named.
 func readOfficer(path string) (ed25519.PublicKey, error) {
 	if path == "" {
 		return nil, nil
@@ -204,7 +204,7 @@ func parseKey(text string) (ed25519.PublicKey, error) {
 	return key, nil
 }
 
-// siteServe is the flags of the command.
+// siteServe holds the flags of the command.
 type siteServe struct {
 	*app
 	as
@@ -347,8 +347,8 @@ func (s *siteServe) readCharter(officer ed25519.PublicKey) (*site.Policy, ed2551
 	return policy, key, err
 }
 
-// readRows reads a table and the digest of its files, that of the map among them: with another one the
-// rows are others.
+// readRows reads a table and the digest of its files. The map is one of them, because another map
+// would give other rows.
 func (s *siteServe) readRows(ctx context.Context, sch *schema.Schema, own *mapped.Map, files []string) (*dataset.Table, sites.Digest,
 	error) {
 	all := slices.Clone(files)
@@ -372,7 +372,7 @@ func (s *siteServe) readRows(ctx context.Context, sch *schema.Schema, own *mappe
 	return tab, rows, nil
 }
 
-// digestOfFiles is one digest of the bytes of some files, in order.
+// digestOfFiles returns one digest of the bytes of some files, in order.
 func digestOfFiles(paths []string) (sites.Digest, error) {
 	all := sha256.New()
 	for _, path := range paths {

@@ -20,7 +20,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// siteEvaluate is the flags of the command.
+// siteEvaluate holds the flags of the command.
 type siteEvaluate struct {
 	*app
 	as
@@ -113,7 +113,7 @@ func (e *siteEvaluate) runEvaluate(cmd *cobra.Command) error {
 	return e.evaluatePrivately(cmd.Context(), c, s, p)
 }
 
-// evaluateExactly prints what each site says about its own rows.
+// evaluateExactly prints the exact numbers that each site reports about its own rows.
 func (e *siteEvaluate) evaluateExactly(ctx context.Context, c *site.Coordinator, s *schema.Schema, p evaluation.Params) error {
 	reports, err := c.EvaluateExactly(ctx, p.Models[0], p.Threshold)
 	if err != nil {
@@ -137,7 +137,7 @@ func (e *siteEvaluate) evaluateExactly(ctx context.Context, c *site.Coordinator,
 	return nil
 }
 
-// evaluatePrivately prints what follows from the noisy counts of all sites.
+// evaluatePrivately prints the numbers that follow from the noisy counts of all sites.
 func (e *siteEvaluate) evaluatePrivately(ctx context.Context, c *site.Coordinator, s *schema.Schema, p evaluation.Params) error {
 	price, err := parsePrice(e.epsilon, e.delta)
 	if err != nil {
@@ -178,7 +178,7 @@ func (e *siteEvaluate) evaluatePrivately(ctx context.Context, c *site.Coordinato
 	return commands.AsRefusal(err)
 }
 
-// parsePrice reads flags.
+// parsePrice parses the flags of a price.
 func parsePrice(epsilon, delta string) (p train.Price, err error) {
 	if p.Epsilon, err = dp.ParseEpsilon(epsilon); err == nil && delta != "" {
 		p.Delta, err = dp.ParseDelta(delta)

@@ -78,7 +78,7 @@ for each site into one signed file. It holds no private key.`,
 	return c
 }
 
-// kitFiles are what site open writes.
+// kitFiles are the files that site open writes.
 var kitFiles = []string{"sites.txt", "schema.yaml", "policy.yaml", "authority.crt"}
 
 func (a *app) newSiteOpenCommand() *cobra.Command {

@@ -24,7 +24,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// siteTrain is the flags of the command.
+// siteTrain holds the flags of the command.
 type siteTrain struct {
 	*app
 	as
@@ -129,7 +129,7 @@ func (t *siteTrain) runTrain(ctx context.Context) error {
 	return err
 }
 
-// readSites reads the sites that take part.
+// readSites reads the list of sites that take part.
 func readSites(op, file string) (peers []site.Peer, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -37,7 +37,7 @@ owners take part in nothing else.`,
 	return cli.Group(c, a.newTaskCreateCommand(), a.newTaskListCommand(), a.newTaskShowCommand(), a.newTaskCloseCommand())
 }
 
-// taskCreateFlags is the flags of task create.
+// taskCreateFlags holds the flags of task create.
 type taskCreateFlags struct {
 	*app
 	remote
@@ -255,7 +255,7 @@ they are the ones that the operator signed.`,
 	return c
 }
 
-// writePublic writes what could be fetched to a file that everyone may read.
+// writePublic writes a fetched text to a file that everyone may read, if it could be fetched.
 func (a *app) writePublic(path string, text []byte, fetched error, about string) error {
 	if fetched != nil {
 		return fetched
@@ -270,7 +270,7 @@ func (a *app) writePublic(path string, text []byte, fetched error, about string)
 	return nil
 }
 
-// fetchModel writes the model of a task that is done.
+// fetchModel fetches the model of a finished task and writes it.
 func (a *app) fetchModel(ctx context.Context, client *operator.Client, id wire.Digest, path string) error {
 	m, err := client.Model(ctx, id)
 	if err != nil {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package answer is the side that holds data: it decides whether to take part,
-// computes its own weight from what was broadcast, and lets one perturbed
-// report out.
+// Package answer is the owner's side of a task: it decides whether to take part, computes its own
+// weight from the broadcast, and releases one perturbed report.
 //
-// An owner trusts no one. The task's ε must be within its own cap; ranges,
-// weights and the question it is asked follow from the task's bytes and its own
-// name, and a broadcast that reaches for more is refused; what it has reported
-// once for a task it repeats, and nothing else, so no server can ask it twice.
+// An owner trusts no one. It refuses a task whose ε exceeds its own limit. Ranges, weights and the
+// question that it answers follow from the task's bytes and its own name, and it refuses a broadcast
+// that demands more. Once it has reported for a task, it repeats the same report and gives no other,
+// so that no server can query it twice.
 package answer

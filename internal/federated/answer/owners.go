@@ -17,13 +17,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 )
 
-// Book is the memory of owners: what each has given for which task. It must
-// survive whatever their machine does.
+// Book records what each owner has given for which task. It must be durable.
 type Book interface {
-	// Commit charges what different owners are about to give for one task and keeps
-	// it: all of it is safe when Commit returns nil. What an owner has given for the
-	// task already stays: given is changed to it, and nothing is charged. Where the
-	// cost does not fit what an owner has left, its Refused is set.
+	// Commit charges and stores what different owners are about to give for one task: everything is
+	// durable once Commit returns nil. If an owner has already given something for the task, given is
+	// changed to that, and nothing is charged. If an owner cannot afford the cost, its Refused is set.
 	Commit(ctx context.Context, given []Given) error
 }
 
@@ -33,44 +31,42 @@ type Given struct {
 	Task  wire.Digest
 	Cost  dp.Epsilon
 	Entry
-	// Refused says why a book has not taken this one: it must not leave. The others
+	// Refused is the reason why a book did not accept this one, which must not be released. The others
 	// are not affected.
 	Refused error
 }
 
 // Entry is one release of an owner and its purpose.
 type Entry struct {
-	Round  [32]byte // SHA-256 of the broadcast that was answered; in mode aggregate the secret sum's
-	Report []byte   // in mode aggregate all shares of one addend
+	Round  [32]byte // SHA-256 of the broadcast that was answered; in mode aggregate, the ID of the secret sum
+	Report []byte   // in mode aggregate, all shares of one addend
 }
 
-// Owners take part in one task, each under a name of its own. They share the rows
-// of one table evenly, in order; where the schema declares persons, each is one of
-// those, with that person's rows. An owner of several reports about one that it
-// draws. Goroutines may share them.
+// Owners take part in one task, each under its own name. They share the rows of one table evenly, in
+// order. If the schema declares persons, each owner is one person with that person's rows. An owner
+// with several records reports about one that it draws. Owners are safe for concurrent use.
 type Owners struct {
 	recs  *Records
 	count int
-	rows  [][]int // by owner, if the schema declares persons; else nil
+	rows  [][]int // by owner, if the schema declares persons; otherwise nil
 	name  func(owner int) string
 	book  Book
 	coins Coins
 }
 
-// Coins are an owner's own randomness for one answer: a function of a secret of the
-// owner and of all that the answer depends on, so that an owner whose book was copied or
-// put back gives the same bytes again about the same cells, and about others draws
-// again.
+// Coins is an owner's randomness for one answer: a function of the owner's secret and of everything
+// that the answer depends on. An owner whose book was copied or restored therefore gives the same
+// bytes again for the same cells, and new random bytes for others.
 type Coins func(owner int, subject []byte) rng.Source
 
-// DrawBy has owners draw by coins instead of the exit that Report and Share are given.
+// DrawBy makes owners draw from coins instead of from the exit that Report and Share are given.
 //
 // Claim G-LOCAL-7.
 func (o *Owners) DrawBy(coins Coins) { o.coins = coins }
 
-// NewOwners makes count owners of some records, at least 1 and at most one for
-// each row; where the schema declares persons, exactly one for each of those. Owner
-// i is called name(i), which must pass wire.CheckOwner.
+// NewOwners makes count owners of some records, at least 1 and at most one per row. If the schema
+// declares persons, count must be the number of persons. Owner i has the name name(i), which must pass
+// wire.CheckOwner.
 func NewOwners(recs *Records, count int, name func(owner int) string, book Book) (*Owners, error) {
 	o := &Owners{recs: recs, count: count, name: name, book: book}
 	if recs.tab.Schema.Person != nil {
@@ -87,8 +83,8 @@ func NewOwners(recs *Records, count int, name func(owner int) string, book Book)
 	return o, nil
 }
 
-// listPersons lists the rows of each person, in the order of their first rows. Rows of no one are
-// no owner's.
+// listPersons lists the rows of each person, in the order of their first rows. Rows without a person
+// belong to no owner.
 func listPersons(tab *dataset.Table) (rows [][]int) {
 	place := map[uint32]int{}
 	for i, person := range tab.Persons {
@@ -105,16 +101,17 @@ func listPersons(tab *dataset.Table) (rows [][]int) {
 	return rows
 }
 
-// Place is the one slot in which an owner answers, and its ticket there.
+// Place returns the one slot in which an owner answers, and its ticket there.
 func (o *Owners) Place(owner int) wire.Place { return o.recs.terms.Place(o.name(owner)) }
 
-// rowsOf is the rows of an owner: owner i has those from i·rows/count to the next owner's first.
+// rowsOf returns the rows of an owner: owner i has the rows from i·rows/count to the next owner's
+// first.
 func (o *Owners) rowsOf(owner int) (from, to int) {
 	return owner * o.recs.tab.Rows / o.count, (owner + 1) * o.recs.tab.Rows / o.count
 }
 
-// subjectOf is all that an owner's answer follows from but its coins: task, broadcast, in mode
-// aggregate the sum, and the owner's cells, by value.
+// subjectOf returns everything that an owner's answer depends on, except its coins: the task, the
+// broadcast, in mode aggregate the sum, and the owner's cells, by value.
 func (p *Reporter) subjectOf(owner int, round [32]byte) []byte {
 	out := slices.Concat(p.terms.digest[:], p.digest[:], round[:])
 	add := func(row int) {
@@ -140,7 +137,8 @@ func (p *Reporter) subjectOf(owner int, round [32]byte) []byte {
 	return out
 }
 
-// drawRow draws the record that an owner reports about: a person's is any of that person's (2.4).
+// drawRow draws the record that an owner reports about. For a person, it is any of the person's
+// records (2.4).
 func (o *Owners) drawRow(owner int, coins rng.Source) int {
 	if o.rows != nil {
 		rows := o.rows[owner]
@@ -153,10 +151,9 @@ func (o *Owners) drawRow(owner int, coins rng.Source) int {
 	return from
 }
 
-// Report lets owners of the round's slot answer its broadcast, in mode local. It
-// returns what may leave: owners who have answered the same broadcast before give
-// the same bytes again; those who have answered another one, or cannot afford it,
-// give nothing.
+// Report lets owners of the round's slot answer its broadcast, in mode local. It returns what may be
+// released. Owners who have answered the same broadcast before give the same bytes again. Owners who
+// have answered another one, or cannot afford the price, give nothing.
 func (p *Reporter) Report(ctx context.Context, owners []int32, exit *mech.Exit) ([]Given, error) {
 	return p.commit(ctx, p.digest, owners, exit, func(owner int, ticket uint64, row int, exit *mech.Exit) ([]byte, error) {
 		name := p.owners.name(owner)
@@ -171,9 +168,8 @@ func (p *Reporter) Report(ctx context.Context, owners []int32, exit *mech.Exit) 
 	})
 }
 
-// Share lets owners of the round's slot give shares to the secret sum of that ID,
-// in mode aggregate; split makes the shares of an owner's addend. It returns what
-// may leave, as Report does.
+// Share lets owners of the round's slot give shares to the secret sum with that ID, in mode aggregate;
+// split makes the shares of an owner's addend. It returns what may be released, as Report does.
 func (p *Reporter) Share(ctx context.Context, sum [32]byte, owners []int32, exit *mech.Exit,
 	split func(owner int, addend []uint64) ([]byte, error)) ([]Given, error) {
 	return p.commit(ctx, sum, owners, exit, func(owner int, _ uint64, row int, exit *mech.Exit) ([]byte, error) {
@@ -185,11 +181,11 @@ func (p *Reporter) Share(ctx context.Context, sum [32]byte, owners []int32, exit
 	})
 }
 
-// commit draws what owners are about to give, writes it into their book, and
-// returns what the book lets out.
+// commit draws what owners are about to give, writes it to their book, and returns what the book
+// allows to release.
 //
-// Claim G-LOCALBOOST-2. All that an owner gives for a task, whatever is broadcast,
-// is one (ε, 0)-DP report, or the shares of one addend.
+// Claim G-LOCALBOOST-2. Everything that an owner gives for a task, for any broadcasts, is one (ε,
+// 0)-DP report, or the shares of one addend.
 func (p *Reporter) commit(ctx context.Context, round [32]byte, owners []int32, exit *mech.Exit,
 	draw func(owner int, ticket uint64, row int, exit *mech.Exit) ([]byte, error)) ([]Given, error) {
 	if p.recs.terms != p.terms {

@@ -16,14 +16,13 @@ type Round struct {
 	terms  *Terms
 	round  *wire.Round
 	digest [32]byte       // SHA-256 of the broadcast
-	laws   []response.Law // per ask; one in an error slot; nil in mode aggregate
-	// In mode aggregate: how owners add, and where the table of each ask begins.
+	laws   []response.Law // by ask; one in an error slot; nil in mode aggregate
+	// In mode aggregate: the mechanism of addends, and the offset of the table of each ask.
 	addend response.Addend
 	starts []int
 }
 
-// Read reads a broadcast of the task and refuses one that the task does not
-// allow.
+// Read reads a broadcast of the task and refuses one that violates the task.
 func (t *Terms) Read(round []byte) (*Round, error) {
 	r, err := wire.ParseRound(t.task, round)
 	if err != nil {
@@ -52,7 +51,7 @@ func (t *Terms) Read(round []byte) (*Round, error) {
 // Slot is the slot of the round.
 func (r *Round) Slot() int { return r.round.Slot }
 
-// Reporter answers a round for owners. It is not for several goroutines at once.
+// Reporter answers a round for owners. It is not safe for concurrent use.
 type Reporter struct {
 	*Round
 	owners *Owners
@@ -69,11 +68,11 @@ func (r *Round) Reporter(owners *Owners) *Reporter {
 		z: make([]float64, r.terms.task.Schema.Classes())}
 }
 
-// perturbReport is the answer of the owner of that name about one record. It draws fresh
-// noise at each call: who calls twice for one owner has spent twice.
+// perturbReport returns the answer of the named owner about one record. It draws fresh noise in each
+// call, so that two calls for one owner cost twice.
 //
-// Claim G-LOCALBOOST-1. Whatever the record, the report is (ε, 0)-DP: cell,
-// weight and label reach it through the law alone.
+// Claim G-LOCALBOOST-1. For any record, the report is (ε, 0)-DP: cell, weight and label affect it
+// through the law alone.
 func (p *Reporter) perturbReport(name string, ticket uint64, row int, exit *mech.Exit) (*wire.Report, error) {
 	if p.laws == nil {
 		return nil, errSecret
@@ -94,7 +93,7 @@ func (p *Reporter) perturbReport(name string, ticket uint64, row int, exit *mech
 	return &wire.Report{Task: p.terms.digest, Owner: name, Slot: p.round.Slot, Ask: ask, Words: words}, nil
 }
 
-// findCell is the cell that is asked for.
+// findCell returns the record's cell for an ask.
 func (p *Reporter) findCell(ask, row int) int {
 	if p.round.IsError() {
 		return p.recs.memberAnswer(&p.round.Members[len(p.round.Members)-1], row, p.z)
@@ -107,8 +106,7 @@ func (p *Reporter) findCell(ask, row int) int {
 	return cell
 }
 
-// fillVector is the record's weight laid out over the cells, for laws that answer
-// with a vector.
+// fillVector writes the record's weight into a vector over the cells, for laws on vectors.
 func (p *Reporter) fillVector(ask, row int, w float64) []float64 {
 	n := p.laws[ask].Dim()
 	if cap(p.vector) < n {
@@ -120,8 +118,8 @@ func (p *Reporter) fillVector(ask, row int, w float64) []float64 {
 	return v
 }
 
-// perturbAddend draws what the owner of one record adds to the slot's secret sum. It is
-// nearly the truth: it may leave as shares only (package secsum).
+// perturbAddend draws what the owner of one record adds to the slot's secret sum. It is nearly the
+// truth, and must be released as shares only (package secsum).
 //
 // Claim G-LOCALBOOST-5.
 func (p *Reporter) perturbAddend(row int, exit *mech.Exit) ([]uint64, error) {
@@ -132,8 +130,8 @@ func (p *Reporter) perturbAddend(row int, exit *mech.Exit) ([]uint64, error) {
 	return exit.CellAddend("addend", p.addend, cells, w)
 }
 
-// findCells is the record's cell in each of the slot's tables, laid end to end, and
-// its weight.
+// findCells returns the record's cell in each of the slot's tables, as positions in the concatenated
+// tables, and its weight.
 func (p *Reporter) findCells(row int) ([]int, float64) {
 	K, y := len(p.z), int(p.recs.tab.Labels[row])
 	w := p.weigh.weight(row)
@@ -144,7 +142,7 @@ func (p *Reporter) findCells(row int) ([]int, float64) {
 	return cells, w
 }
 
-// SumAddends is the sum of what some owners add, drawn at once: for simulations.
+// SumAddends draws the sum of the addends of some owners at once, for simulations.
 func (p *Reporter) SumAddends(owners []int32, exit *mech.Exit) ([]uint64, error) {
 	if p.laws != nil {
 		return nil, errOpen

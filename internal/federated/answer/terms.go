@@ -12,22 +12,22 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Caps are an owner's limits, whatever a task asks for.
+// Caps are an owner's limits for all tasks.
 type Caps struct {
 	Epsilon dp.Epsilon // the largest ε of a task it takes part in
 }
 
-// Terms is a task that an owner, or many of them, accepts. It is read-only.
+// Terms is a task that one or more owners accept. It is read-only.
 type Terms struct {
 	task    *wire.Task
 	digest  wire.Digest
 	placing *wire.Placing
 	space   *feature.Space
-	cols    []int          // per question: the column it is about
-	bins    []feature.Bins // per question
+	cols    []int          // by question: its column
+	bins    []feature.Bins // by question
 }
 
-// Accept reads a task and holds it against an owner's caps.
+// Accept reads a task and checks it against an owner's limits.
 func Accept(task []byte, caps Caps) (*Terms, error) {
 	t, err := wire.ParseTask(task)
 	if err != nil {
@@ -54,13 +54,13 @@ func Accept(task []byte, caps Caps) (*Terms, error) {
 	return terms, nil
 }
 
-// Task is the accepted task. It must not be changed.
+// Task returns the accepted task, which must not be changed.
 func (t *Terms) Task() *wire.Task { return t.task }
 
 // Place returns an owner's place in the task.
 func (t *Terms) Place(name string) wire.Place { return t.placing.Of(name) }
 
-// Records are rows laid out for the questions of a task.
+// Records are rows prepared for the questions of a task.
 type Records struct {
 	terms *Terms
 	tab   *dataset.Table
@@ -71,8 +71,8 @@ type Records struct {
 	value   [][]float64
 }
 
-// Bind lays out rows that were read with the task's schema. Time and memory are
-// linear in the number of distinct cells.
+// Bind prepares rows that were read with the task's schema. Time and memory are linear in the number
+// of distinct cells.
 func (t *Terms) Bind(tab *dataset.Table) (*Records, error) {
 	if tab.Labels == nil {
 		return nil, fmt.Errorf("owner: the records must have labels")

@@ -9,8 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// weigher computes record weights under some members. It is not for several
-// goroutines at once.
+// weigher computes record weights for given members. It is not safe for concurrent use.
 type weigher struct {
 	recs    *Records
 	members []wire.Member
@@ -25,10 +24,10 @@ func newWeigher(recs *Records, members []wire.Member) *weigher {
 	return &weigher{recs, members, t.WeightBound(members), make([]float64, K), make([]float64, K)}
 }
 
-// weight is a record's weight over W_t, in [0, 1]. Members with leaves weigh a
-// record exp(−margin), the margin being the score of its label minus the best of
-// the others; members that answer levels multiply by exp(Vote) if they are
-// wrong (SAMME line 7). Weights are not normalised: that would need the others'.
+// weight returns a record's weight divided by W_t, in [0, 1]. Members with leaves give a record the
+// weight exp(−margin): the margin is the score of its label minus the highest other score. Members
+// that answer levels multiply the weight by exp(Vote) if they are wrong (SAMME line 7). Weights are
+// not normalised, because that would need the other owners' weights.
 func (w *weigher) weight(row int) float64 {
 	if len(w.members) == 0 {
 		return 1
@@ -70,7 +69,7 @@ func (r *Records) addShapes(m *wire.Member, vote float64, row int, scores []floa
 	}
 }
 
-// linearArgMax is a linear member's answer for a row; z is scratch.
+// linearArgMax returns a linear member's answer for a row; z is scratch.
 func (r *Records) linearArgMax(a *wire.Argmax, row int, z []float64) int {
 	copy(z, a.Bias)
 	for q := range r.feature {
@@ -87,7 +86,7 @@ func (r *Records) codeAt(q, row int) uint32 {
 	return r.tab.Cols[r.terms.cols[q]].Codes.At(row)
 }
 
-// memberAnswer is a member's answer for a row.
+// memberAnswer returns a member's answer for a row.
 func (r *Records) memberAnswer(m *wire.Member, row int, z []float64) int {
 	if m.Argmax != nil {
 		return r.linearArgMax(m.Argmax, row, z)

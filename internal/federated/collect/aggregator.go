@@ -11,42 +11,42 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/response"
 )
 
-// Aggregator runs one task: reports in, broadcasts out. It is not for several
-// goroutines at once.
+// Aggregator runs one task: it receives reports and sends broadcasts. It is not safe for concurrent
+// use.
 type Aggregator struct {
 	task    *wire.Task
 	text    []byte
 	digest  wire.Digest
 	placing *wire.Placing
 
-	round   *wire.Round // nil when the task is done
+	round   *wire.Round // nil if the task is done
 	tallies []response.Tally
 	laws    []response.Law
 	addend  response.Addend       // mode aggregate, instead of laws and tallies
-	total   []float64             // its estimate, nil before it has come
-	added   int                   // owners in it
-	spares  []int                 // per slot: how many of those in its sum may be dishonest
-	seen    map[[16]byte][16]byte // of the slot: owner to report
+	total   []float64             // estimate of the slot's sum, nil until it has arrived
+	added   int                   // number of owners in it
+	spares  []int                 // by slot: how many of the owners in its sum may be dishonest
+	seen    map[[16]byte][16]byte // reports of the slot, by owner
 
 	members []wire.Member // with their votes
-	// marginals are the shares of all cells of each question, levels counted alike,
-	// as its first round has them; nil before.
+	// marginals are the shares of all cells of each question in its first round, averaged over levels;
+	// nil before that round.
 	marginals [][]float64
 	prior     []float64 // logarithm of each level's share, centred; nil before round 1
-	tables    []table   // of the round that waits for its error
-	margin    float64   // of its candidate, as its tables have it, nats
+	tables    []table   // of the round whose error is not known yet
+	margin    float64   // of its candidate, according to its tables, in nats
 	done      []Outcome
-	reach     []float64 // per closed slot: what one report can do to a share of all records
+	reach     []float64 // per closed slot: the largest influence of one report on a share of all records
 }
 
-// Outcome is the result of one round's reports. All of it is released.
+// Outcome is the result of one round's reports. It is released as a whole.
 type Outcome struct {
 	Round    int     `json:"round"`  // from 1
 	Tables   int64   `json:"tables"` // reports of the two slots, or owners in their sums
 	Errors   int64   `json:"errors"`
-	Err      float64 `json:"err"`       // estimated weighted error, each level of the label counting alike
+	Err      float64 `json:"err"`       // estimated weighted error, averaged over the levels of the label
 	ErrNoise float64 `json:"err_noise"` // its standard deviation
-	Vote     float64 `json:"vote"`      // 0: the member was dropped; its owners' budget stays spent
+	Vote     float64 `json:"vote"`      // 0: the member was dropped; the budget of its owners stays spent
 }
 
 // New starts a task.
@@ -72,11 +72,11 @@ func New(task *wire.Task) (*Aggregator, error) {
 	return a, a.openSlot(&wire.Round{Slot: 0, Asks: asks})
 }
 
-// Task is the task's bytes, for owners to accept.
+// Task returns the task's bytes, for owners to accept.
 func (a *Aggregator) Task() []byte { return a.text }
 
-// Broadcast is the bytes of the round that is open, nil when the task is done, or
-// in mode aggregate before the slot is assembled.
+// Broadcast returns the bytes of the open round. It returns nil if the task is done, and in mode
+// aggregate until the slot is assembled.
 func (a *Aggregator) Broadcast() ([]byte, error) {
 	if a.round == nil || a.task.Mode == wire.Aggregate && a.round.Crowd == nil {
 		return nil, nil
@@ -84,7 +84,7 @@ func (a *Aggregator) Broadcast() ([]byte, error) {
 	return a.round.Text(a.task)
 }
 
-// openSlot starts collecting for a slot.
+// openSlot begins to collect reports for a slot.
 func (a *Aggregator) openSlot(r *wire.Round) error {
 	r.Task = a.digest.String()
 	a.round, a.laws, a.tallies, a.seen = r, nil, nil, map[[16]byte][16]byte{}
@@ -103,7 +103,7 @@ func (a *Aggregator) openSlot(r *wire.Round) error {
 	return r.Check(a.task)
 }
 
-// What Receive refuses.
+// Reasons for which Receive refuses a report.
 var (
 	ErrDone      = errors.New("aggregator: the task takes no more reports")
 	ErrOtherTask = errors.New("aggregator: the report is of another task")
@@ -112,10 +112,9 @@ var (
 	ErrTwice     = errors.New("aggregator: the owner has reported something else already")
 )
 
-// Receive counts a report. The same bytes again count once and are no error. It
-// trusts nothing: a report of another task, slot or question than its owner's, a
-// second one of its owner, and words that the law does not know are refused and
-// change nothing.
+// Receive counts a report. Receiving the same bytes again has no effect and is not an error. It
+// assumes nothing about a report: it refuses one for another task, slot or question than its owner's,
+// a second one of its owner, and words that the law does not have, and changes nothing.
 func (a *Aggregator) Receive(report []byte) error {
 	if a.round == nil || a.task.Mode == wire.Aggregate {
 		return ErrDone
@@ -149,13 +148,13 @@ func (a *Aggregator) Receive(report []byte) error {
 	return nil
 }
 
-// shortID tells owners and reports apart; 2^64 tries would find two that agree.
+// shortID identifies owners and reports; it takes 2^64 attempts to find two that collide.
 func shortID(b []byte) [16]byte {
 	h := sha256.Sum256(b)
 	return [16]byte(h[:16])
 }
 
-// Received is the number of reports counted in the open slot.
+// Received returns the number of reports counted in the open slot.
 func (a *Aggregator) Received() (n int64) {
 	for _, t := range a.tallies {
 		n += t.Reports
@@ -163,9 +162,9 @@ func (a *Aggregator) Received() (n int64) {
 	return n + int64(a.added)
 }
 
-// Close ends the open slot, however many reports came, and opens the next. The
-// task is done after the last. Owners whose slot has passed are never asked
-// again: a round that taught nothing has spent their budget.
+// Close closes the open slot, regardless of the number of reports, and opens the next. After the last
+// slot the task is done. Owners of closed slots are never asked again, even if the round taught
+// nothing: their budget is spent.
 func (a *Aggregator) Close() error {
 	if a.round == nil {
 		return ErrDone
@@ -191,5 +190,5 @@ func (a *Aggregator) Close() error {
 	return a.openSlot(r)
 }
 
-// Outcomes are the rounds that are over.
+// Outcomes returns the outcomes of the finished rounds.
 func (a *Aggregator) Outcomes() []Outcome { return a.done }

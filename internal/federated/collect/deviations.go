@@ -9,15 +9,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// relativeDeviations estimates, for each cell, by how much one class deviates from the mean of all
-// classes: u such that its share of the cell is mean·(1+u), mean being the average share over the
-// classes. diff is share − mean = mean·u + noise, of the variances noise, all above 0. largest is
-// the largest u there can be.
+// relativeDeviations estimates, for each cell, the relative deviation u of one class from the mean of
+// all classes: the class has the share mean·(1+u) of the cell, and mean is the average share over the
+// classes. diff is share − mean = mean·u plus noise with the variances noise, all above 0. largest is
+// the largest possible u.
 //
-// The prior of u over the cells is normal with mean zero and covariance spread²·(1 if the cells
-// are one, and if ordered, decay if they are bins of a number), so the posterior mean shrinks
-// each cell, and runs of neighbours, by what their noise warrants. spread, and how fast neighbours
-// decay, are averaged over a grid by how well they explain the cells.
+// The prior of u is normal with mean zero and variance spread². Cells are independent, unless ordered
+// is set: then they are bins of a number, and their correlation decays with their distance. The
+// posterior mean thus shrinks each cell, and runs of neighbours, according to their noise. The spread
+// and the decay are averaged over a grid, weighted by the evidence.
 func relativeDeviations(diff, mean, noise []float64, ordered bool, largest float64) []float64 {
 	n := len(diff)
 	o := &observations{diff: make([]float64, n), weight: make([]float64, n), noise: make([]float64, n)}
@@ -52,14 +52,14 @@ func relativeDeviations(diff, mean, noise []float64, ordered bool, largest float
 	return u
 }
 
-// observations are, by cell, diff = weight·u + noise, of which u is to be estimated.
+// observations holds, by cell, diff = weight·u + noise, from which u is estimated.
 type observations struct {
 	diff, weight []float64
 	noise        []float64 // variances
 }
 
-// takeApart is the posterior mean if cells have nothing in common, and the logarithm of the
-// evidence up to a constant. square is the prior's variance.
+// takeApart returns the posterior mean for independent cells, and the logarithm of the evidence up to
+// a constant. square is the prior's variance.
 func (o *observations) takeApart(square float64) (mean []float64, evidence float64) {
 	for i, x := range o.diff {
 		d := square*o.weight[i]*o.weight[i] + o.noise[i]
@@ -69,7 +69,7 @@ func (o *observations) takeApart(square float64) (mean []float64, evidence float
 	return mean, evidence
 }
 
-// takeTogether is the same under a prior of a correlation.
+// takeTogether is the same for a prior with a correlation.
 func (o *observations) takeTogether(square float64, correlation func(i, j int) float64) (mean []float64, evidence float64) {
 	n := len(o.diff)
 	prior, seen := mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
@@ -100,18 +100,18 @@ func (o *observations) takeTogether(square float64, correlation func(i, j int) f
 	return mean, evidence - 0.5*factor.LogDet()
 }
 
-// The prior. Its grid is wide enough for a column that says nothing and for one that decides.
+// The prior. Its grid covers columns without influence and columns that determine the class.
 var deviationSpreads = []float64{0.03, 0.06, 0.12, 0.25, 0.5, 1}
 
-var deviationReaches = []float64{0.3, 1, math.Inf(1)} // times the number of bins
+var deviationReaches = []float64{0.3, 1, math.Inf(1)} // as multiples of the number of bins
 
 const (
-	roughDeviation = 0.005 // part of spread² that neighbouring bins do not share
-	mostDeviation  = 0.97  // of what is possible: a logarithm of 1+u stays finite
+	roughDeviation = 0.005 // part of spread² that is independent between neighbouring bins
+	mostDeviation  = 0.97  // share of the largest possible deviation, to keep the logarithm of 1+u finite
 )
 
-// smoothCorrelation is the correlation of two of n bins: by their distance, or where reach is
-// infinite, of a straight line of any slope through about the middle.
+// smoothCorrelation returns the correlation of two of n bins. It depends on their distance; if reach
+// is infinite, it is that of a straight line of random slope through about the middle.
 func smoothCorrelation(n int, reach float64) func(i, j int) float64 {
 	return func(i, j int) float64 {
 		k := math.Exp(-math.Abs(float64(j-i)) / reach)

@@ -11,17 +11,18 @@ import (
 // Forecast is the expected accuracy of the first round's reports on one question.
 type Forecast struct {
 	Column    string `json:"column"`
-	Cells     int    `json:"cells"` // levels of the label counted
+	Cells     int    `json:"cells"` // number of cells, by level of the label
 	Mechanism string `json:"mechanism"`
-	Owners    int    `json:"owners"` // expected to be asked
-	// Noise is the standard deviation that the mechanism gives to the estimated
-	// share of all records in one cell.
+	Owners    int    `json:"owners"` // expected number of owners asked
+	// Noise is the standard deviation, due to the mechanism, of the estimated share of all records in
+	// one cell.
 	Noise float64 `json:"noise"`
-	// Reach is the most that one dishonest owner can move that share.
+	// Reach is the largest change of that share that one dishonest owner can cause.
 	Reach float64 `json:"reach"`
 }
 
-// Forecasts foresees the questions of a task for so many owners, without data.
+// Forecasts computes the expected accuracy of a task's questions for the given number of owners,
+// without data.
 func Forecasts(t *wire.Task, owners int) ([]Forecast, error) {
 	out := make([]Forecast, len(t.Questions))
 	for q := range out {
@@ -40,8 +41,8 @@ func Forecasts(t *wire.Task, owners int) ([]Forecast, error) {
 	return out, nil
 }
 
-// OwnersFor is the number of owners that a task needs for a Noise of at most this in every
-// question of its first round, for noise in (0, 1].
+// OwnersFor returns the number of owners for which Noise is at most noise, in (0, 1], in every
+// question of a task's first round.
 func OwnersFor(t *wire.Task, noise float64) (int, error) {
 	need := 0.0
 	for q := range t.Questions {
@@ -54,7 +55,7 @@ func OwnersFor(t *wire.Task, noise float64) (int, error) {
 	return int(math.Ceil(need * float64(len(t.Questions)) / tablesOf(t))), nil
 }
 
-// tablesOf is the part of all owners in the first round's tables.
+// tablesOf returns the share of all owners in the first round's tables.
 func tablesOf(t *wire.Task) float64 {
 	sum := 0.0
 	for _, r := range t.Rounds {

@@ -8,12 +8,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/federated/wire"
 )
 
-// judgeCandidate gives the candidate its vote by what the owners of the error slot, who
-// had no part in it, reported, or drops it.
+// judgeCandidate gives the candidate its vote, or drops it, by the reports of the error slot's owners,
+// who did not contribute to it.
 //
-// The error of SAMME (line 5) is taken for each level of the label apart and
-// averaged: the candidate says nothing about how frequent levels are, the prior
-// does. The estimate is noisy and is clamped before its logarithm is taken.
+// The error of SAMME (line 5) is computed for each level of the label separately and averaged, because
+// frequencies of levels are in the prior and not in the candidate. The estimate is noisy and is
+// clamped before its logarithm is taken.
 func (a *Aggregator) judgeCandidate() {
 	K := a.task.Schema.Classes()
 	t := a.collectTables()[0] // cells: answers
@@ -46,8 +46,8 @@ func (a *Aggregator) judgeCandidate() {
 	a.done = append(a.done, o)
 }
 
-// expectedError is the error that the estimate and the candidate's own margin make
-// likely. Where few owners measured, chance alone would drop good candidates.
+// expectedError combines the estimated error with the one that the candidate's own margin implies. If
+// few owners measured the error, chance alone would otherwise drop good candidates.
 func (a *Aggregator) expectedError(err, variance float64) float64 {
 	rivals := float64(a.task.Schema.Classes() - 1)
 	before := rivals / (rivals + math.Exp(a.margin/typicalMargin)) // whose vote is the margin's
@@ -55,8 +55,8 @@ func (a *Aggregator) expectedError(err, variance float64) float64 {
 	return (err*doubt + before*variance) / (doubt + variance)
 }
 
-// sammeVote is SAMME's (line 6) for an error clamped to [1/(2n), 1 − 1/(2n)]; 0 if
-// the error is that of chance or more.
+// sammeVote is the vote of SAMME (line 6) for an error clamped to [1/(2n), 1 − 1/(2n)]; 0 if the error
+// is that of chance or larger.
 func sammeVote(err float64, levels int, n float64) float64 {
 	clamp := 1 / (2 * n)
 	err = math.Min(math.Max(err, clamp), 1-clamp)

@@ -10,7 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// learnCandidate turns the tables of the open slot into a candidate, the last member.
+// learnCandidate makes a candidate, the last member, from the tables of the open slot.
 func (a *Aggregator) learnCandidate() error {
 	a.tables = a.collectTables()
 	total := estimateTotals(a.tables)
@@ -55,9 +55,8 @@ func centredLogs(x []float64) []float64 {
 	return out
 }
 
-// scoreCells scores how much each level prefers a cell, as if all levels were
-// equally frequent: the logarithm of the level's share of the cell over the mean
-// share of all levels.
+// scoreCells scores the preference of each level for a cell as if all levels were equally frequent:
+// the logarithm of the level's share in the cell divided by the mean share of all levels.
 func (a *Aggregator) scoreCells(ask *wire.Ask, t *table, total []float64) wire.Shape {
 	K := t.levels
 	cells := a.task.Cells(ask.Question)
@@ -92,8 +91,8 @@ func (a *Aggregator) scoreCells(ask *wire.Ask, t *table, total []float64) wire.S
 	return out
 }
 
-// noiseVariance is the variance of share − mean of level k in a cell of that mean: of
-// what the law adds, and of which owners happened to be asked.
+// noiseVariance returns the variance of share − mean of level k in a cell with that mean, due to the
+// law and to the random choice of owners.
 func (t *table) noiseVariance(mean float64, k int, total []float64) (sum float64) {
 	K := float64(t.levels)
 	for l := range t.levels {
@@ -107,10 +106,9 @@ func (t *table) noiseVariance(mean float64, k int, total []float64) (sum float64
 	return sum + 1e-15
 }
 
-// cellMeans are the cells' shares, levels counted alike, for every cell of the
-// question that ask is about. Cells that were asked about together share in
-// proportion to marginal, what an earlier round made of them, evenly where that
-// is nothing.
+// cellMeans returns the cells' shares, averaged over levels, for every cell of ask's question. Cells
+// that ask combines are separated in proportion to marginal, the estimate of an earlier round, or
+// evenly if that is 0.
 func (t *table) cellMeans(total []float64, ask *wire.Ask, marginal []float64) []float64 {
 	mean := t.averageLevels(t.cellShares(total))
 	if len(ask.Groups) == 0 {
@@ -135,8 +133,8 @@ func (a *Aggregator) isNumber(q int) bool {
 	return a.task.Schema.Columns[a.task.Column(q)].Kind == schema.Number
 }
 
-// centreScores centres scores over the levels in each cell, and over the cells for
-// each level: a shape says nothing about how frequent levels are.
+// centreScores centres scores over the levels in each cell, and over the cells for each level, so that
+// a shape does not depend on the frequencies of levels.
 func centreScores(s *wire.Shape, mean []float64) {
 	for _, leaf := range s.Leaves {
 		centreValues(leaf)
@@ -152,14 +150,12 @@ func centreScores(s *wire.Shape, mean []float64) {
 	}
 }
 
-// scaleShapes scales settled shapes so that the margin of their sum is typicalMargin, by
-// root mean square and as if columns were independent, and returns the margin it
-// had.
+// scaleShapes scales shapes so that the root mean square margin of their sum is typicalMargin,
+// assuming that columns are independent. It returns the margin before scaling.
 //
-// SAMME's vote ln((1−e)/e) is the log-odds of a member whose margin never varies.
-// One whose margins are normal with standard deviation d about ±d²/2, as log-odds
-// summed over columns nearly are, errs with probability e = Φ(−d/2), and d is
-// about 1.2 times that vote for any e from .1 to .5.
+// SAMME's vote ln((1−e)/e) is the log-odds of a member with constant margin. Log-odds summed over
+// columns are nearly normal with mean ±d²/2 and standard deviation d. A member with such margins has
+// the error e = Φ(−d/2), and d is about 1.2 times the vote for any e from 0.1 to 0.5.
 func scaleShapes(shapes []wire.Shape, means [][]float64) float64 {
 	square := 0.0
 	for i, s := range shapes {
@@ -187,7 +183,7 @@ func scaleShapes(shapes []wire.Shape, means [][]float64) float64 {
 
 const (
 	typicalMargin = 1.2 // nats, for a vote of 1
-	mostLeaf      = 16  // nats; larger is certainty
+	mostLeaf      = 16  // nats; larger values mean certainty
 )
 
 func centreValues(x []float64) {
@@ -200,11 +196,11 @@ func centreValues(x []float64) {
 	}
 }
 
-// listAsks are the questions of the rounds after the first: which side of a column's
-// scores so far the record is on, if there are sides, and for centroids which
-// half of a number's range. Two cells cost less
-// noise than many; later rounds correct what the first ones counted twice. Noise
-// that owners share is small: in mode aggregate all cells are asked for again.
+// listAsks lists the questions of the rounds after the first. A question is on which side of a
+// column's current scores the record is, if there are two sides, and for centroids in which half of a
+// number's range. Two cells cost less noise than many; later rounds correct effects that the first
+// ones counted twice. In mode aggregate owners share the noise, which is small, so that all cells are
+// asked for again.
 func (a *Aggregator) listAsks() (asks []wire.Ask) {
 	for q := range a.task.Questions {
 		ask := wire.Ask{Question: q}
@@ -228,8 +224,8 @@ func (a *Aggregator) listAsks() (asks []wire.Ask) {
 	return asks
 }
 
-// sumLeaves are the leaves of question q, summed over the members with their votes;
-// nil if none has any.
+// sumLeaves returns the leaves of question q, summed over the members with their votes; nil if no
+// member has any.
 func (a *Aggregator) sumLeaves(q int) (sum [][]float64) {
 	for i := range a.members {
 		m := &a.members[i]
@@ -253,8 +249,8 @@ func (a *Aggregator) sumLeaves(q int) (sum [][]float64) {
 	return sum
 }
 
-// splitBins groups a number's bins into low and high, of about as many records; nil
-// if one bin has most of them.
+// splitBins groups a number's bins into low and high ones with about equally many records; nil if one
+// bin has most of the records.
 func splitBins(marginal []float64) []int {
 	below, best, cut := 0.0, 0.5, 0
 	for c, m := range marginal {
@@ -275,8 +271,8 @@ func splitBins(marginal []float64) []int {
 	return groups
 }
 
-// groupCells groups cells by the level they speak for most; nil if all speak for
-// one.
+// groupCells groups cells by the level with the highest score; nil if it is the same level in all
+// cells.
 func groupCells(leaves [][]float64) []int {
 	number := map[int]int{}
 	groups := make([]int, len(leaves))

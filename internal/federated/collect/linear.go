@@ -9,9 +9,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// nearestCentroid is the nearest centroid (3.5.1) in the space of all questions: of a
-// category a level's centroid has the shares of its codes, of a number the mean of
-// its bins' middles.
+// nearestCentroid returns the nearest-centroid classifier (3.5.1) in the space of all questions. For a
+// category, a level's centroid consists of the shares of the codes; for a number, it is the mean of
+// the bins' middles.
 func (a *Aggregator) nearestCentroid(shapes []wire.Shape, means [][]float64) (*wire.Argmax, error) {
 	sp, err := a.task.Space()
 	if err != nil {
@@ -51,9 +51,8 @@ func (a *Aggregator) nearestCentroid(shapes []wire.Shape, means [][]float64) (*w
 	return out, nil
 }
 
-// fitLine replaces the scores of a number's bins by those of the straight
-// line through them that fits best, bins weighted by mean: what a linear
-// function of the features can say.
+// fitLine replaces the scores of a number's bins by those of the best straight line through them, with
+// bins weighted by mean. Only this part can be represented by a linear function of the features.
 func (a *Aggregator) fitLine(s *wire.Shape, mean []float64) {
 	if !a.isNumber(s.Question) {
 		return
@@ -71,8 +70,8 @@ func (a *Aggregator) fitLine(s *wire.Shape, mean []float64) {
 	}
 }
 
-// weightedLine is the weighted least squares line through points: its slope, and its
-// height at 0. Where the points do not tell a slope it is 0.
+// weightedLine returns the weighted least squares line through points: its slope, and its value at 0.
+// If the points do not determine a slope, it is 0.
 func weightedLine(x, y, weight []float64) (slope, at float64) {
 	var w, wx, wy, wxx, wxy float64
 	for c := range x {
@@ -94,7 +93,7 @@ func weightedLine(x, y, weight []float64) (slope, at float64) {
 	return slope, my - slope*mx
 }
 
-// binCentres are the middles of a number's bins, encoded.
+// binCentres returns the middles of a number's bins, encoded.
 func (a *Aggregator) binCentres(q int) []float64 {
 	col := &a.task.Schema.Columns[a.task.Column(q)]
 	sp, err := feature.NewSpace(a.task.Schema, feature.OneHot, []int{a.task.Column(q)})

@@ -11,8 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Model is the classifier, once the task is done. Statement is the part of its
-// privacy statement that the aggregator cannot know.
+// Model returns the classifier, once the task is done. st is the part of its privacy statement that
+// the aggregator cannot know.
 func (a *Aggregator) Model(st Statement) (*model.Model, error) {
 	if a.round != nil {
 		return nil, fmt.Errorf("aggregator: the task is not done")
@@ -43,9 +43,9 @@ func (a *Aggregator) spaceOf(m *model.Model, cols []int) (*feature.Space, int, e
 	return sp, len(m.Spaces) - 1, nil
 }
 
-// writeStumps writes the sum of all members' leaves as stumps: of a number one per
-// edge, which adds the step from the bin below, of a category one per code. The
-// prior is a stump that always answers yes.
+// writeStumps writes the sum of all members' leaves as stumps. A number has one stump per edge, which
+// adds the step from the bin below; a category has one per code. The prior is a stump that always
+// answers yes.
 func (a *Aggregator) writeStumps(m *model.Model) error {
 	K := a.task.Schema.Classes()
 	zero := make([]float64, K)
@@ -131,8 +131,8 @@ func (a *Aggregator) writeLogistic(m *model.Model) error {
 	return nil
 }
 
-// writeCentroids writes one centroid as the linear functions it compares, several as
-// votes.
+// writeCentroids writes a single centroid member as the linear functions that it compares, and several
+// as votes.
 func (a *Aggregator) writeCentroids(m *model.Model) error {
 	sp, at, err := a.spaceOf(m, a.modelColumns())
 	if err != nil {
@@ -168,8 +168,8 @@ func (a *Aggregator) modelColumns() []int {
 	return cols
 }
 
-// leafColumns are the columns that the ensemble has leaves for; the first one where
-// it has none, for the stump of the prior.
+// leafColumns returns the columns for which the ensemble has leaves. If there are none, it returns the
+// first column, for the stump of the prior.
 func (a *Aggregator) leafColumns() (cols []int) {
 	for q, j := range a.modelColumns() {
 		if a.sumLeaves(q) != nil {

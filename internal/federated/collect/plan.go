@@ -14,17 +14,17 @@ type Params struct {
 	Schema     *schema.Schema
 	Mode       wire.Mode // "" for local
 	Classifier wire.Classifier
-	Mechanism  string // a name of package response, or "" for the better of oue and grr
+	Mechanism  string // a name of package response, or "" for the more accurate of oue and grr
 	Epsilon    dp.Epsilon
 	// Owners is the expected number of participants; it need not be exact.
 	Owners int
-	// Rounds of boosting, 1 to wire.MaxRounds; 0 takes as many as the owners are
-	// worth.
+	// Rounds is the number of boosting rounds, 1 to wire.MaxRounds; 0 chooses it by the number of
+	// owners.
 	Rounds int
 	Nonce  string // see wire.Task
 }
 
-// Plan makes a task of public choices.
+// Plan makes a task from public choices.
 func Plan(p Params) (*wire.Task, error) {
 	const op = "local"
 	switch {
@@ -66,7 +66,7 @@ func Plan(p Params) (*wire.Task, error) {
 	return t, t.Check()
 }
 
-// listQuestions asks about every column that is not ignored.
+// listQuestions makes a question for every column that is not ignored.
 func listQuestions(p Params, bins int) (qs []wire.Question) {
 	for _, j := range p.Schema.Features() {
 		c := &p.Schema.Columns[j]
@@ -81,23 +81,24 @@ func listQuestions(p Params, bins int) (qs []wire.Question) {
 
 // The rules of planning, measured on the project's data sets (evidence/benchmarks).
 const (
-	// Bins of a number, and what a question must be worth for many.
+	// The numbers of bins of a number, and the effective owners per question from which many bins are
+	// used.
 	fewBins, manyBins, worthManyBins = 4, 8, 1200
-	// Of ten owners one measures.
+	// One owner in ten measures the error.
 	tableShare, errorShare = 9, 1
-	// A second round pays if a question is worth so many owners, a third at
-	// twice as many.
+	// The effective owners per question from which a second round is used; a third needs twice as
+	// many.
 	worthARound   = 5000
 	manyCentroids = 8
-	// The same of a secret sum, in owners times ε over questions.
+	// The same for a secret sum, as owners times ε divided by questions.
 	worthASum = 2000
-	// A record that centroids get wrong weighs at most this many right ones.
+	// The largest weight of a record that centroids get wrong, relative to a right one.
 	centroidCap = 8
 )
 
-// roundsFor is the number of rounds that this number of owners allows: of stumps a few, for a
-// round of fewer owners hears more noise; of centroids many, once they are worth
-// any, for it takes many to correct each other.
+// roundsFor returns the number of rounds for this number of owners. Stumps get few rounds, because
+// each round has fewer owners and so more noise. Centroids get many once there are enough owners,
+// because many are needed to correct each other.
 func roundsFor(t *wire.Task, owners int) int {
 	if t.Mode == wire.Aggregate { // an owner is in all tables: noise grows with their number
 		return min(1+int(float64(owners)*t.Epsilon.Float()/float64(len(t.Questions)*worthASum)), 3)
@@ -109,9 +110,8 @@ func roundsFor(t *wire.Task, owners int) int {
 	return min(1+more, 3)
 }
 
-// effectiveOwners is the number of owners who would reveal as much about a question if they told the
-// truth: those who are asked it, over the variance of a report and of who is
-// asked.
+// effectiveOwners is the number of owners who would reveal as much about a question without noise: the
+// number asked, divided by the variance of a report and of the choice of owners.
 func effectiveOwners(t *wire.Task, owners int) float64 {
 	worst := 0.0
 	for q := range t.Questions {

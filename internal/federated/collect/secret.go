@@ -10,12 +10,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/response"
 )
 
-// ErrCrowd refuses a secret sum that is not the open slot's.
+// ErrCrowd refuses a secret sum that does not belong to the open slot.
 var ErrCrowd = errors.New("aggregator: there is no such secret sum in the open slot")
 
-// Assemble says how many owners may take part in the open slot of a task in mode
-// aggregate, 2 or more, and for how many honest ones among those in the sum its noise
-// is sized, 1 to wire.AtLeastOf(owners). Broadcast has its bytes from then on.
+// Assemble sets the number of owners, 2 or more, that may take part in the open slot of a task in mode
+// aggregate. It also sets the number of honest ones, 1 to wire.AtLeastOf(owners), for which the noise
+// is scaled. From then on Broadcast returns the slot's bytes.
 func (a *Aggregator) Assemble(owners, honest int) error {
 	if a.round == nil || a.task.Mode != wire.Aggregate || a.round.Crowd != nil {
 		return ErrCrowd
@@ -34,7 +34,7 @@ func (a *Aggregator) Assemble(owners, honest int) error {
 	return nil
 }
 
-// ReceiveSum takes the slot's secret sum, opened, and how many owners it is of.
+// ReceiveSum receives the slot's opened secret sum, and the number of owners in it.
 func (a *Aggregator) ReceiveSum(sums []uint64, owners int) error {
 	switch {
 	case a.round == nil || a.round.Crowd == nil || a.total != nil:
@@ -47,8 +47,7 @@ func (a *Aggregator) ReceiveSum(sums []uint64, owners int) error {
 	return nil
 }
 
-// collectTables are the tables of the open slot, one per ask: of reports, or cut out
-// of the secret sum.
+// collectTables returns the tables of the open slot, one per ask, from reports or from the secret sum.
 func (a *Aggregator) collectTables() (tables []table) {
 	K := a.task.Schema.Classes()
 	if a.task.Mode == wire.Local {

@@ -12,14 +12,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/response"
 )
 
-// Statement is what only the operator of the task knows.
+// Statement holds facts that only the operator of the task knows.
 type Statement struct {
-	Counted bool // every owner keeps a ledger that was charged
+	Counted bool // every owner's ledger was charged
 	Seeded  bool // reports can be reproduced
 }
 
-// Bill is the price that every owner of a task pays. mechanism is the task's, "" if each
-// question takes the better of two.
+// Bill is the price that every owner of a task pays. mechanism is the task's, or "" if each question
+// uses the more accurate of two.
 func Bill(mode wire.Mode, mechanism string, eps dp.Epsilon) []dp.Event {
 	switch {
 	case mode == wire.Aggregate:
@@ -82,8 +82,8 @@ func (a *Aggregator) aggregateStatement(st Statement) model.Privacy {
 	}
 }
 
-// describeError says how right the first round's classifier is, whose error is measured
-// on records that weigh alike; later rounds' are not. It is computed from what is
+// describeError states the accuracy of the first round's classifier, whose error is measured on
+// records of equal weight; those of later rounds are not. It is computed from numbers that are
 // released anyway.
 func (a *Aggregator) describeError() string {
 	if len(a.done) == 0 || !(a.done[0].ErrNoise > 0) {
@@ -96,15 +96,15 @@ func (a *Aggregator) describeError() string {
 		percent(1-o.Err), percent(1-o.Err-1.96*o.ErrNoise), percent(1-o.Err+1.96*o.ErrNoise))
 }
 
-// describePoison says what one owner, honest or not, can do to an estimated share of all
+// describePoison states how much one owner, honest or not, can change an estimated share of all
 // records (G-LOCALBOOST-4).
 func (a *Aggregator) describePoison() string {
 	return fmt.Sprintf("a share of all records by up to %.2g", a.Reach())
 }
 
-// Reach is the most that one report has been able to move the estimated share of
-// all records in a cell: the reach of the law over the reports to its question,
-// at worst over the questions that were asked. A share is at most 1.
+// Reach is the largest change of the estimated share of all records in a cell that one report could
+// have caused: the reach of the law divided by the number of reports, at worst over the questions. A
+// share is at most 1.
 func (a *Aggregator) Reach() (worst float64) {
 	for _, r := range a.reach {
 		worst = max(worst, r)

@@ -14,7 +14,7 @@ type table struct {
 	cells, levels int
 	reports       float64
 	sums          []float64 // cells × levels, estimated sums of weights
-	variance      float64   // of each of sums, of the noise alone
+	variance      float64   // of each of sums, due to noise alone
 }
 
 func newTable(law response.Law, t response.Tally, levels int) table {
@@ -23,9 +23,9 @@ func newTable(law response.Law, t response.Tally, levels int) table {
 	return out
 }
 
-// estimateTotals estimates what one report weighs, on average, by level. All tables are
-// about the same population, so each tells it, the smaller ones with less noise.
-// No level weighs less than a public floor.
+// estimateTotals estimates the average weight of one report, by level. All tables describe the same
+// population, so that each gives an estimate, and smaller tables have less noise. The estimates have a
+// public lower bound.
 func estimateTotals(tables []table) []float64 {
 	K := tables[0].levels
 	sum, precision := make([]float64, K), 0.0
@@ -48,13 +48,13 @@ func estimateTotals(tables []table) []float64 {
 	return sum
 }
 
-// least is the smallest share of an even one that a level is taken to have: what
-// a rare level's cells are divided by.
+// least is the smallest assumed share of a level, relative to an even share. It bounds the division in
+// a rare level's cells.
 const least = 0.05
 
-// cellShares are the cells' shares within each level: cells × K, each level's column
-// non-negative with sum 1, the point nearest to the estimates (whose noise is
-// alike in all cells) with these properties. Of no reports they are even.
+// cellShares returns the cells' shares within each level: cells × K. Each level's column is
+// non-negative with sum 1, and is the nearest such point to the estimates, whose noise is equal in all
+// cells. Without reports the shares are even.
 func (t *table) cellShares(total []float64) []float64 {
 	K := t.levels
 	out := make([]float64, len(t.sums))
@@ -75,7 +75,7 @@ func (t *table) cellShares(total []float64) []float64 {
 	return out
 }
 
-// averageLevels are the means over the levels of the cells' shares.
+// averageLevels averages the cells' shares over the levels.
 func (t *table) averageLevels(shares []float64) []float64 {
 	mean := make([]float64, t.cells)
 	for c := range mean {

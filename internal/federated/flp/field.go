@@ -8,8 +8,8 @@ import (
 	"filippo.io/edwards25519"
 )
 
-// Field is a pointer to an element of a prime field. Those of
-// circl/vdaf/prio3/arith are such, VDAF's Field64 and Field128.
+// Field is a pointer to an element of a prime field. The fields of circl/vdaf/prio3/arith implement
+// it, for example VDAF's Field64 and Field128.
 type Field[E any] interface {
 	*E
 	Add(x, y *E)
@@ -35,7 +35,7 @@ func (z *Scalar) Mul(x, y *Scalar) { z.s.Multiply(&x.s, &y.s) }
 // Inv sets z to 1/x, and to 0 for 0.
 func (z *Scalar) Inv(x *Scalar) { z.s.Invert(&x.s) }
 
-// SetUint64 sets z to x. It returns no error.
+// SetUint64 sets z to x. It always returns nil.
 func (z *Scalar) SetUint64(x uint64) error {
 	var b [ScalarBytes]byte
 	for i := range 8 {
@@ -55,7 +55,7 @@ func (z *Scalar) SetUniform(b *[64]byte) {
 	}
 }
 
-// SetBytes sets z to 32 bytes, little-endian, below the order; it refuses any other.
+// SetBytes sets z to 32 bytes, little-endian. It refuses a number that is not below the order.
 func (z *Scalar) SetBytes(b []byte) error {
 	if _, err := z.s.SetCanonicalBytes(b); err != nil {
 		return errors.New("flp: the bytes are not a scalar")

@@ -2,33 +2,33 @@
 
 package flp
 
-// Circuit says which vectors are valid: those for which its outputs are all 0. But for
-// the calls of its one gadget all it does is linear in the input, so that it may be
-// given a share and a share of each call's value.
+// Circuit defines which vectors are valid: those for which all its outputs are 0. It may call one
+// gadget; all its other operations are linear in the input, so that it can be evaluated on a share,
+// given a share of each call's value.
 type Circuit[E any] interface {
 	// Inputs, Joint and Outputs are the numbers of elements that Evaluate takes and returns.
 	Inputs() int
 	Joint() int
 	Outputs() int
-	// Shape is the gadget's number of inputs, its degree and how often it is called.
+	// Shape returns the gadget's number of inputs, its degree and the number of calls.
 	Shape() (arity, degree, calls int)
-	// Gadget is the gadget's value on its inputs.
+	// Gadget returns the gadget's value on its inputs.
 	Gadget(wires, joint []E) E
-	// Evaluate returns the outputs; one is the caller's share of the number 1. The gadget
-	// must not keep the wires it is called with.
+	// Evaluate returns the outputs; one is the caller's share of the number 1. The gadget must not
+	// retain its wires.
 	Evaluate(input, joint []E, one *E, gadget func(wires []E) E) []E
 }
 
-// System proves and verifies for one circuit. Goroutines may share it.
+// System proves and verifies for one circuit. It is safe for concurrent use.
 type System[E any, F Field[E]] struct {
 	circuit              Circuit[E]
 	arity, degree, calls int
 	wires, gadget        lagrange[E, F]
-	extend               [][]E // the wires at the gadget's points, by their own
-	outputs              [][]E // the gadget at the wires' points after the first, by its own
+	extend               [][]E // computes the wires at the gadget's points from those at their own
+	outputs              [][]E // computes the gadget at the wires' points, except the first, from its own points
 }
 
-// New makes a system, with n²·degree multiplications for n the degree times the calls.
+// New makes a system, with n²·degree multiplications, where n is the degree times the number of calls.
 func New[E any, F Field[E]](c Circuit[E], g Grid[E]) *System[E, F] {
 	s := &System[E, F]{circuit: c}
 	s.arity, s.degree, s.calls = c.Shape()
@@ -43,8 +43,8 @@ func New[E any, F Field[E]](c Circuit[E], g Grid[E]) *System[E, F] {
 	return s
 }
 
-// Seeds is how much randomness Prove takes, ProofLen how long a proof is, Queries how
-// much randomness Query takes, and VerifierLen how long its answer is.
+// Seeds is the amount of randomness that Prove needs, ProofLen the length of a proof, Queries the
+// amount of randomness that Query needs, and VerifierLen the length of its answer.
 func (s *System[E, F]) Seeds() int       { return s.arity }
 func (s *System[E, F]) ProofLen() int    { return s.arity + len(s.gadget.points) }
 func (s *System[E, F]) VerifierLen() int { return 1 + s.arity + 1 }
@@ -55,9 +55,8 @@ func (s *System[E, F]) Queries() int {
 	return 1
 }
 
-// Prove returns the proof that an input is valid: the seeds, uniform elements that hide
-// the input, and the values of the gadget's polynomial. Of an input that is not valid
-// it proves nothing.
+// Prove returns the proof that an input is valid: the seeds, uniform elements that hide the input, and
+// the values of the gadget's polynomial. For an invalid input the result proves nothing.
 func (s *System[E, F]) Prove(input, joint, seeds []E) []E {
 	values := make([][]E, s.arity) // of each wire, at its points
 	for w := range values {
@@ -83,10 +82,10 @@ func (s *System[E, F]) Prove(input, joint, seeds []E) []E {
 	return proof
 }
 
-// Query asks a share of the input and of the proof: what it returns is the same share of
-// the circuit's output, of the wires at the query's point, and of the gadget there. one
-// is the share of 1. A query's last element is that point, and lies on the grid with
-// negligible probability only: there it would show the input.
+// Query applies a query to a share of the input and of the proof. It returns the same share of the
+// circuit's output, of the wires at the query's point, and of the gadget at that point. one is the
+// share of 1. A query's last element is that point. It is on the grid, where it would reveal the
+// input, with negligible probability only.
 func (s *System[E, F]) Query(input, proof, joint, query []E, one *E) []E {
 	seeds, poly := proof[:s.arity], proof[s.arity:]
 	row := s.wires.rowAt(&query[len(query)-1])
@@ -116,15 +115,14 @@ func (s *System[E, F]) Query(input, proof, joint, query []E, one *E) []E {
 	return append(answer, dot[E, F](s.gadget.rowAt(&query[len(query)-1]), poly))
 }
 
-// Complete returns the one verifier's message with these values of the wires that
-// Decide takes (6.2).
+// Complete returns the only verifier's message with these values of the wires that Decide accepts
+// (6.2).
 func (s *System[E, F]) Complete(wires, joint []E) []E {
 	answer := append(make([]E, 1, s.VerifierLen()), wires...)
 	return append(answer, s.circuit.Gadget(wires, joint))
 }
 
-// Decide reports whether a verifier's message, put together from shares, is that of a
-// valid input.
+// Decide reports whether a verifier's message, assembled from shares, belongs to a valid input.
 func (s *System[E, F]) Decide(verifier, joint []E) bool {
 	if len(verifier) != s.VerifierLen() || !F(&verifier[0]).IsZero() {
 		return false

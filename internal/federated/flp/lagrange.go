@@ -2,15 +2,14 @@
 
 package flp
 
-// Grid gives the points at which polynomials are known.
+// Grid supplies the points at which polynomials are known.
 type Grid[E any] interface {
-	// Points returns the points of a gadget's wires, the seed's first and then one a
-	// call, and the points of the gadget's own polynomial, degree·(wires − 1) + 1. Wires
-	// beyond the calls are 0.
+	// Points returns the points of a gadget's wires, one for the seed followed by one per call, and
+	// the points of the gadget's own polynomial, degree·(wires − 1) + 1. Wires beyond the calls are 0.
 	Points(calls, degree int) (wires, gadget []E)
 }
 
-// Consecutive is the grid 0, 1, 2, ..., which every large field has.
+// Consecutive is the grid 0, 1, 2, ..., which exists in every large field.
 type Consecutive[E any, F Field[E]] struct{}
 
 // Points implements Grid.
@@ -22,7 +21,7 @@ func (Consecutive[E, F]) Points(calls, degree int) (wires, gadget []E) {
 	return gadget[:calls+1], gadget
 }
 
-// number is a small number in the field.
+// number returns a small number as an element of the field.
 func number[E any, F Field[E]](n uint64) (z E) {
 	if err := F(&z).SetUint64(n); err != nil {
 		panic(err) // no field here is so small
@@ -30,13 +29,13 @@ func number[E any, F Field[E]](n uint64) (z E) {
 	return z
 }
 
-// lagrange interpolates polynomials that are known at points.
+// lagrange interpolates polynomials given by their values at points.
 type lagrange[E any, F Field[E]] struct {
 	points  []E
 	weights []E // 1/∏(x_i − x_j), j ≠ i
 }
 
-// interpolateAt prepares points, all different: n² multiplications.
+// interpolateAt prepares interpolation at distinct points: n² multiplications.
 func interpolateAt[E any, F Field[E]](points []E) lagrange[E, F] {
 	l := lagrange[E, F]{points, make([]E, len(points))}
 	for i := range points {
@@ -53,7 +52,7 @@ func interpolateAt[E any, F Field[E]](points []E) lagrange[E, F] {
 	return l
 }
 
-// rowAt returns the weights of the values at the points in the value at x: 4n multiplications.
+// rowAt returns the weights of the values at the points for the value at x: 4n multiplications.
 func (l lagrange[E, F]) rowAt(x *E) []E {
 	row := make([]E, len(l.points))
 	before := number[E, F](1)
@@ -73,7 +72,7 @@ func (l lagrange[E, F]) rowAt(x *E) []E {
 	return row
 }
 
-// dot is Σ x_i·y_i over the shorter of the two.
+// dot returns Σ x_i·y_i, up to the length of the shorter vector.
 func dot[E any, F Field[E]](x, y []E) (sum E) {
 	var p E
 	for i := range min(len(x), len(y)) {

@@ -2,25 +2,22 @@
 
 package flp
 
-// Digit is one of a number's digits: a whole number from 0 to Values − 1, which counts
-// Weight times.
+// Digit is one digit of a number: a whole number from 0 to Values − 1, multiplied by Weight.
 type Digit struct {
 	Values int
 	Weight uint64
 }
 
 const (
-	// base is the most values that a digit has: the gadget's degree. A larger one makes
-	// fewer digits and longer polynomials; 16 is about the smallest in all.
+	// base is the largest number of values of a digit, which is the gadget's degree. A larger base
+	// gives fewer digits and longer polynomials; 16 gives about the smallest proofs.
 	base = 16
-	// mostCalls bounds the gadget's calls, and so the time of a proof, which grows with
-	// them for the same input.
+	// mostCalls bounds the gadget's calls, and so the time of a proof, which grows with them.
 	mostCalls = 16
 )
 
-// DigitsFor returns digits of which any sum of values is below count, and which have one
-// for each number from 0 to count − 1: the range is exact, whatever its end (6.1). It
-// needs count at least 2 and at most 2^63.
+// DigitsFor returns digits with which exactly the numbers from 0 to count − 1 can be written, for any
+// count from 2 to 2^63 (6.1).
 func DigitsFor(count uint64) (digits []Digit) {
 	for count > base {
 		w := count / base
@@ -30,18 +27,18 @@ func DigitsFor(count uint64) (digits []Digit) {
 	return append(digits, Digit{int(count), 1})
 }
 
-// Ranges is the circuit that takes the digits of a vector of numbers and is valid if
-// each is one of the values it may have.
+// Ranges is the circuit for the digits of a vector of numbers. It is valid if each digit has one of
+// its permitted values.
 type Ranges[E any, F Field[E]] struct {
 	digits  []Digit
 	weights []E
 	small   []E // 0, 1, 2, ..., for vanish
 	length  int
-	group   int // numbers to a call of the gadget
+	group   int // numbers per call of the gadget
 	calls   int
 }
 
-// NewRanges is the circuit of a vector of length numbers below count; see DigitsFor.
+// NewRanges returns the circuit of a vector of length numbers below count; see DigitsFor.
 func NewRanges[E any, F Field[E]](length int, count uint64) *Ranges[E, F] {
 	r := &Ranges[E, F]{digits: DigitsFor(count), length: length}
 	for _, d := range r.digits {
@@ -72,7 +69,7 @@ func (r *Ranges[E, F]) Shape() (arity, degree, calls int) {
 	return r.group * len(r.digits), degree, r.calls
 }
 
-// Encode writes the digits of numbers that are in range.
+// Encode returns the digits of numbers, which must be in range.
 func (r *Ranges[E, F]) Encode(numbers []uint64) []E {
 	out := make([]E, 0, r.Inputs())
 	for _, v := range numbers {
@@ -85,7 +82,7 @@ func (r *Ranges[E, F]) Encode(numbers []uint64) []E {
 	return out
 }
 
-// Decode returns the numbers of which the digits, or shares of them, are given.
+// Decode returns the numbers, or shares of them, given their digits, or shares of these.
 func (r *Ranges[E, F]) Decode(digits []E) []E {
 	out := make([]E, r.length)
 	for i := range out {
@@ -94,7 +91,7 @@ func (r *Ranges[E, F]) Decode(digits []E) []E {
 	return out
 }
 
-// Evaluate implements Circuit: a call for each group of numbers, and a call's value is
+// Evaluate implements Circuit: it calls the gadget for each group of numbers, and each call's value is
 // an output.
 func (r *Ranges[E, F]) Evaluate(input, _ []E, _ *E, gadget func(wires []E) E) (outputs []E) {
 	wires := make([]E, r.group*len(r.digits))
@@ -107,8 +104,7 @@ func (r *Ranges[E, F]) Evaluate(input, _ []E, _ *E, gadget func(wires []E) E) (o
 	return outputs
 }
 
-// Gadget implements Circuit: Σ r^i·∏(y_i − v) over digits i and the values v that they
-// may have.
+// Gadget implements Circuit: Σ r^i·∏(y_i − v) over digits i and the permitted values v.
 func (r *Ranges[E, F]) Gadget(wires, joint []E) (sum E) {
 	for i := len(wires) - 1; i >= 0; i-- {
 		p := r.vanish(&wires[i], r.digits[i%len(r.digits)].Values)
@@ -118,8 +114,8 @@ func (r *Ranges[E, F]) Gadget(wires, joint []E) (sum E) {
 	return sum
 }
 
-// vanish is ∏(y − v) for v = 0 to n − 1, n at least 2: of v and n − 1 − v at once, which
-// is y·(y − n + 1) + v·(n − 1 − v).
+// vanish returns ∏(y − v) for v = 0 to n − 1, n ≥ 2. It combines the factors of v and n − 1 − v to
+// y·(y − n + 1) + v·(n − 1 − v).
 func (r *Ranges[E, F]) vanish(y *E, n int) E {
 	var pair, factor E
 	F(&pair).Sub(y, &r.small[n-1])

@@ -11,7 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Levels are the values of a label in code order, as a Header has them.
+// Levels returns the values of a label in code order, as in a Header.
 func Levels(s *schema.Schema) (names []string) {
 	for _, l := range s.Label.Levels {
 		names = append(names, l.Value)
@@ -19,11 +19,10 @@ func Levels(s *schema.Schema) (names []string) {
 	return names
 }
 
-// CoefficientsOf writes a logistic model as Average wants it: for all columns of
-// the combiner's schema s in encoding enc, of scaled rows, the intercept last,
-// and the names that a Header's Layout has. Columns that the model does not use
-// count 0. The model must be logistic, in the same encoding, of columns that s
-// codes alike.
+// CoefficientsOf returns a logistic model in the form that Average requires: coefficients for all
+// columns of the combiner's schema s in encoding enc, for scaled rows, with the intercept last; and
+// the names for a Header's Layout. Columns that the model does not use have the coefficient 0. The
+// model must be logistic, in the same encoding, with columns that s codes equally.
 func CoefficientsOf(m *model.Model, s *schema.Schema,
 	enc feature.Encoding) (coef []float64, layout []string, err error) {
 	l, ok := m.Classifier.(*model.Logistic)

@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	searchTarget = 1e-9 // of a search that only public numbers steer
+	searchTarget = 1e-9 // for a search that only public numbers influence
 	searchSteps  = 300
 	sureTarget   = 1e-10
-	sureSteps    = 1 << 20 // steps of a search that must arrive; tens are usual
+	sureSteps    = 1 << 20 // limit for a search that must converge; tens of steps are usual
 )
 
-// Combine charges acct and makes the classifier of what was tallied. After the
-// charge it fails only for a cancelled context or for a public reason.
+// Combine charges acct and makes the classifier from the tally. After the charge it fails only for a
+// cancelled context or for a public reason.
 func (pl *Plan) Combine(ctx context.Context, aux *Auxiliary, t *Tally, acct guard.Account,
 	exit *mech.Exit) (*model.Model, error) {
 	if t.pl != pl || t.rows != aux.Rows || t.aux != aux.Digest {
@@ -41,7 +41,7 @@ func (pl *Plan) Combine(ctx context.Context, aux *Auxiliary, t *Tally, acct guar
 	return m, nil
 }
 
-// fit returns coefficients of scaled rows, one row per coordinate of the shares.
+// fit returns coefficients for scaled rows, one row per coordinate of the shares.
 func (pl *Plan) fit(ctx context.Context, p *public, t *Tally, exit *mech.Exit) ([]float64, error) {
 	switch pl.Method {
 	case Average:
@@ -67,7 +67,7 @@ func (pl *Plan) fit(ctx context.Context, p *public, t *Tally, exit *mech.Exit) (
 	return w, err
 }
 
-// output is Algorithms 1 and 2 as printed: the minimum, then noise.
+// output is Algorithms 1 and 2 as printed in the paper: the minimum plus noise.
 func (pl *Plan) output(ctx context.Context, p *public, g *mat.SymDense, t *Tally, exit *mech.Exit) ([]float64, error) {
 	o := p.newObjective(g)
 	if pl.Loss == Huber {
@@ -95,9 +95,9 @@ func (pl *Plan) output(ctx context.Context, p *public, g *mat.SymDense, t *Tally
 		values...), nil
 }
 
-// outputSensitivity is the largest change of the search's result by one party: the
-// gradient moves by at most slope/M, the minimum of a λ-strongly convex function
-// by that over λ (2.1), and the search ends within target/λ of it, twice (2.2).
+// outputSensitivity is the largest change of the search's result by one party. The gradient changes by
+// at most slope/M, and the minimum of a λ-strongly convex function by that divided by λ (2.1). The
+// search ends within target/λ of the minimum, for both neighbours (2.2).
 func (pl *Plan) outputSensitivity(t *transform) float64 {
 	slope := 2.0
 	if pl.Mode == Tight {
@@ -109,7 +109,7 @@ func (pl *Plan) outputSensitivity(t *transform) float64 {
 	return (pl.perVote()*slope + 2*2*sureTarget) / pl.reg() * (1 + 0x1p-40)
 }
 
-// average is the mean of clipped coefficients.
+// average returns the noisy mean of clipped coefficients.
 func (pl *Plan) average(t *Tally, exit *mech.Exit) []float64 {
 	values := make([]mech.Ratio, len(t.coefs))
 	for f, sum := range t.coefs {
@@ -120,8 +120,8 @@ func (pl *Plan) average(t *Tally, exit *mech.Exit) []float64 {
 	return exit.Release(averageLabel, pl.noiseFor(l2, len(values)), values...)
 }
 
-// assembleModel turns coefficients of scaled rows into coefficients of features; the
-// model has no statement yet.
+// assembleModel converts coefficients for scaled rows to coefficients of features. The model has no
+// statement yet.
 func (pl *Plan) assembleModel(w []float64) *model.Model {
 	m := &model.Model{
 		Learner: "multiparty",
@@ -158,7 +158,7 @@ func (pl *Plan) assembleModel(w []float64) *model.Model {
 	return m
 }
 
-// statePrivacy is the statement of one combination.
+// statePrivacy returns the statement of one combination.
 func (pl *Plan) statePrivacy(acct guard.Account, exit *mech.Exit) model.Privacy {
 	p := model.Privacy{
 		Scope: dp.Party, Relation: dp.ReplaceOne, Unit: pl.s.Unit, Epsilon: pl.Epsilon, Bill: pl.Events(),

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package multiparty makes one classifier of many parties' votes, private for
-// everything that one party holds.
+// Package multiparty makes one classifier from many parties' votes. It protects all data of a party
+// together.
 //
-// Each party trains what it likes on its own rows and votes on the rows of one
-// public table without labels, the auxiliary table. The combiner reads the
-// votes and learns from the auxiliary table what the parties together think.
+// Each party trains any model on its own rows, and votes on the rows of one public table without
+// labels, the auxiliary table. The combiner reads the votes and trains on the auxiliary table.
 //
 //   - Soft: each row counts for every level by the share of parties that voted
 //     for it (Hamm, Cao, Belkin 2016, Algorithm 2).
@@ -17,19 +16,19 @@
 //   - NoisyMax: single rows are answered by a noisy vote, each for a price
 //     (Report Noisy Max, Dwork and Roth 2013, section 3.3).
 //
-// Soft and majority leave as a statistic (Statistic): of the logistic loss only
-// the mean of vote × row depends on votes, so its noisy copy is all that need
-// leave; or as coefficients with noise (Output), as the paper prints it.
+// Soft and Majority release either a statistic (Statistic) or noisy coefficients (Output), as in the
+// paper. Only the mean of vote × row in the logistic loss depends on votes, so that its noisy copy is
+// sufficient.
 //
-// A Secret lets no one see a vote: parties add up in secret.
+// With a Secret, no one sees a party's votes: parties compute a secret sum.
 //
-// Claims G-MULTI-1 to G-MULTI-5: what Combine returns is (ε, 0)-DP in everything
-// one party holds, hence in each of its rows. The number of parties is public;
-// whether a party took part is not: one that did not counts as a constant vote.
-// Argument: evidence/guarantees/multiparty.md; tags 1.1 to 5.3.
+// Claims G-MULTI-1 to G-MULTI-5: the result of Combine is (ε, 0)-DP for all data of one party
+// together, and hence for each of its rows. The number of parties is public. Participation is not: a
+// party that did not take part counts as a constant vote. Argument: evidence/guarantees/multiparty.md;
+// tags 1.1 to 5.3.
 //
-// Time O(parties × rows) to read votes, which are streamed, then some passes
-// over the auxiliary table; memory 4 bytes per row and level beyond the table.
+// Reading votes takes time O(parties × rows), in a stream, followed by several passes over the
+// auxiliary table. Memory is 4 bytes per row and level in addition to the table.
 //
 //	paper                ours
 //	M, N                 Parties, rows of the auxiliary table

@@ -10,7 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Facts are the plan in words and numbers, from public choices alone.
+// Facts describes the plan in words and numbers, from public choices alone.
 func (pl *Plan) Facts() []learn.Fact {
 	what := map[Method]string{
 		Soft: "soft votes", Majority: "majority votes", Average: "the mean of the parties' coefficients",
@@ -49,19 +49,18 @@ func (pl *Plan) Facts() []learn.Fact {
 	return f
 }
 
-// Gap is the cost of privacy and of a finite auxiliary table for the combined
-// classifier, in nats of mean loss, to a first approximation for rows that
-// extend alike in all directions: Theorem 4 of the paper with its constants
-// filled in.
+// Gap estimates the cost of privacy and of a finite auxiliary table for the combined classifier, in
+// nats of mean loss. It is a first approximation for rows with equal variance in all directions:
+// Theorem 4 of the paper with its constants filled in.
 type Gap struct {
 	Parties  int     `json:"parties"`
 	Noise    float64 `json:"noise_length"` // mean Euclidean length
 	Privacy  float64 `json:"privacy"`      // of order ε⁻² M⁻²; without M for majority
-	Sampling float64 `json:"sampling"`     // of order N⁻¹; 0 if N is not known
+	Sampling float64 `json:"sampling"`     // of order N⁻¹; 0 if N is unknown
 }
 
-// Gap evaluates the approximation for this many parties and auxiliary rows (0:
-// not known). It is not for method NoisyMax and needs ε > 0; else it is 0.
+// Gap evaluates the approximation for these numbers of parties and auxiliary rows (0: unknown). It is
+// 0 for method NoisyMax and for ε = 0.
 func (pl *Plan) Gap(parties, rows int) Gap {
 	g := Gap{Parties: parties}
 	if rows > 0 {

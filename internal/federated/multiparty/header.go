@@ -24,28 +24,26 @@ const (
 	Coefficients  Kind = "coefficients"  // of a logistic regression, for Average
 )
 
-// One is the number of units that make a whole vote. The units of one row's vote add up
-// to it.
+// One is the number of units of a whole vote. The units of one row's vote add up to it.
 const One = 1<<16 - 1
 
-// Header says whose votes follow, about which table, by which model.
+// Header identifies the party of the votes that follow, the table and the model.
 //
-// A votes file is the line "discreet votes 1", the header as one line of JSON,
-// the body, and an Ed25519ph signature (RFC 8032, section 5.1, over SHA-512) of
-// all bytes before it. There is one way to write a file: unknown, missing or
-// respelt fields are refused.
+// A votes file is the line "discreet votes 1", the header as one line of JSON, the body, and an
+// Ed25519ph signature (RFC 8032, section 5.1, over SHA-512) of all bytes before it. There is one way
+// to write a file: unknown, missing or respelt fields are refused.
 //
-// The body has, for labels, one byte a row: the code of the level; for
-// probabilities, 2·(K-1) bytes a row: the units of One of all levels but the
-// last, which has the rest, little-endian; for coefficients, 8 bytes each: the
-// IEEE 754 doubles of Layout, then the intercept's, little-endian.
+// The body has, for labels, one byte per row: the code of the level. For probabilities, it has 2·(K-1)
+// bytes per row, little-endian: the units of all levels except the last, which has the rest of One.
+// For coefficients, it has 8 bytes each, little-endian: the IEEE 754 doubles of Layout, then the
+// intercept.
 type Header struct {
 	Party   string   `json:"party"`
 	Kind    Kind     `json:"kind"`
 	Levels  []string `json:"levels"` // of the label, in code order
 	Rows    int      `json:"rows"`   // of the auxiliary table
-	Aux     Digest   `json:"aux"`    // of its files
-	Model   Digest   `json:"model"`  // of what voted
+	Aux     Digest   `json:"aux"`    // digest of its files
+	Model   Digest   `json:"model"`  // digest of the voting model
 	Encoder string   `json:"encoding,omitempty"`
 	Layout  []string `json:"layout,omitempty"` // names of features, coefficients only
 	Key     Key      `json:"key"`
@@ -62,7 +60,7 @@ const (
 // Digest is a SHA-256.
 type Digest [32]byte
 
-// Key is the public key that a file is signed with.
+// Key is the public key for a file's signature.
 type Key [ed25519.PublicKeySize]byte
 
 // MarshalText writes hexadecimal digits.
@@ -98,7 +96,7 @@ func decodeHex(to, from []byte) error {
 
 func hexDigit(c byte) int { return bytes.IndexByte([]byte("0123456789abcdef"), c) }
 
-// checkFields refuses a header that no writer makes.
+// checkFields refuses a header that no Writer can make.
 func (h *Header) checkFields() error {
 	switch {
 	case !isName(h.Party):
@@ -119,7 +117,7 @@ func (h *Header) checkFields() error {
 	return nil
 }
 
-// isName holds for names that print as they read.
+// isName accepts names that print as they read.
 func isName(s string) bool {
 	for _, c := range s {
 		if c == utf8.RuneError || !unicode.IsGraphic(c) || c == '\u2028' || c == '\u2029' {
@@ -129,7 +127,7 @@ func isName(s string) bool {
 	return 0 < len(s) && len(s) <= maxName
 }
 
-// itemBytes is the bytes of the body per row, or per coefficient.
+// itemBytes returns the number of bytes of the body per row, or per coefficient.
 func (h *Header) itemBytes() int {
 	switch h.Kind {
 	case Labels:
@@ -140,7 +138,7 @@ func (h *Header) itemBytes() int {
 	return 8
 }
 
-// countItems is the number of rows, or coefficients, the body has.
+// countItems returns the number of rows, or coefficients, in the body.
 func (h *Header) countItems() int {
 	if h.Kind == Coefficients {
 		return len(h.Layout) + 1
@@ -158,7 +156,7 @@ func (h *Header) encodeText() ([]byte, error) {
 	return b.Bytes(), nil // Encode ends the line
 }
 
-// parseHeader reads the line without its end.
+// parseHeader parses the line without its line end.
 func parseHeader(line []byte) (*Header, error) {
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()

@@ -14,20 +14,20 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine/kernel"
 )
 
-// gradient is that of the objective at w.
+// gradient returns the gradient of the objective at w.
 type gradient func(w []float64) ([]float64, error)
 
-// objective is the function that is minimised over the public rows:
+// objective is the function to minimise over the public rows:
 //
 //	(1/N) Σ_i φ(w·x_i) - w·s + ½·ridge·‖w‖²
 //
-// with φ = softplus for two levels, the logarithm of summed exponentials for
-// more; s is a statistic, exact or released.
+// with φ = softplus for two levels, the logarithm of summed exponentials for more; s is a statistic,
+// exact or released.
 type objective struct {
 	*public
 	g     *mat.SymDense
 	ridge float64
-	slope func(ctx context.Context, w []float64) ([]float64, error) // of the first two terms
+	slope func(ctx context.Context, w []float64) ([]float64, error) // bound on the gradient of the first two terms
 }
 
 func (p *public) newObjective(g *mat.SymDense) *objective {
@@ -66,7 +66,7 @@ func (o *objective) setStatistic(s []float64) {
 	}
 }
 
-// setMargins sets the shares themselves, for a loss without a statistic.
+// setMargins sets the shares themselves, for a loss that does not depend on a statistic alone.
 func (o *objective) setMargins(t *Tally) {
 	pos, neg := make([]float64, o.rows), make([]float64, o.rows)
 	share := make([]uint64, 2)
@@ -88,7 +88,7 @@ func (o *objective) setMargins(t *Tally) {
 	}
 }
 
-// addRidge adds the ridge's.
+// addRidge adds the gradient of the ridge.
 func (o *objective) addRidge(ctx context.Context) gradient {
 	return func(w []float64) ([]float64, error) {
 		grad, err := o.slope(ctx, w)
@@ -99,8 +99,8 @@ func (o *objective) addRidge(ctx context.Context) gradient {
 	}
 }
 
-// boundHessian bounds the Hessian from above, whatever w: one block for each
-// coordinate of the shares.
+// boundHessian returns an upper bound on the Hessian for every w: one block for each coordinate of the
+// shares.
 func (o *objective) boundHessian() []float64 {
 	d, dim := o.pl.countCoefficients(), o.pl.outputLength()
 	block := mat.NewSymDense(d, nil)
@@ -120,19 +120,18 @@ func (o *objective) boundHessian() []float64 {
 	return h
 }
 
-// findMinimum walks to a gradient no longer than target, or for so many steps.
+// findMinimum descends until the gradient is no longer than target, or for the given number of steps.
 func (o *objective) findMinimum(ctx context.Context, target float64, steps int) (w []float64, length float64,
 	err error) {
 	return descendGradient(o.addRidge(ctx), o.boundHessian(), o.pl.outputLength(), target, steps)
 }
 
-// memory is the number of steps that descend learns from.
+// memory is the number of past steps that descendGradient uses.
 const memory = 30
 
-// descendGradient minimises a convex function whose Hessian is nowhere above bend
-// (dim×dim, positive definite). A step through bend alone always lowers the
-// value; steps corrected by what the gradients said are taken where they shorten
-// the gradient.
+// descendGradient minimises a convex function whose Hessian is bounded by bend (dim×dim, positive
+// definite) everywhere. A step with bend alone always decreases the value. Steps that use past
+// gradients are taken if they shorten the gradient.
 func descendGradient(f gradient, bend []float64, dim int, target float64, steps int) (x []float64,
 	length float64, err error) {
 	var chord optimize.Chord

@@ -17,9 +17,8 @@ const (
 	maxStrips = 64
 )
 
-// mapStrips runs f on parts of n rows cut by their number alone, several at once,
-// and returns what they gave in order: sums over it do not depend on the number
-// of processors.
+// mapStrips runs f on parts of n rows, several at once, and returns the results in order. The parts
+// depend on n alone, so that sums over the results do not depend on the number of processors.
 func mapStrips[T any](ctx context.Context, n int, f func(from, to int) T) ([]T, error) {
 	out := make([]T, min(maxStrips, max(1, n/stripRows)))
 	var next atomic.Int64
@@ -35,8 +34,8 @@ func mapStrips[T any](ctx context.Context, n int, f func(from, to int) T) ([]T, 
 	return out, ctx.Err()
 }
 
-// computeMoments is G = (1/N) Σ x xᵀ of the rows as the statistic takes them, in float64,
-// off by a symmetric matrix of Frobenius norm offBy(N) at most.
+// computeMoments returns G = (1/N) Σ x xᵀ of the rows as the statistic uses them, in float64. Its
+// error is a symmetric matrix of Frobenius norm at most offBy(N).
 func (p *public) computeMoments(ctx context.Context) (*mat.SymDense, error) {
 	d := p.pl.countCoefficients()
 	parts, err := mapStrips(ctx, p.rows, func(from, to int) []float64 { return p.momentsOf(d, from, to) })
@@ -58,16 +57,15 @@ func (p *public) computeMoments(ctx context.Context) (*mat.SymDense, error) {
 	return g, nil
 }
 
-// offBy bounds the rounding of moments: an entry's terms lose at most as many
-// units in the last place as there are additions, those of a strip and then of
-// the strips; and the means of |x_f·x_h| have a Frobenius norm of at most the
-// mean of ‖x‖², which is 1.
+// offBy bounds the rounding error of moments. An entry's terms lose at most one unit in the last place
+// per addition, within a strip and then over the strips. The means of |x_f·x_h| have a Frobenius norm
+// of at most the mean of ‖x‖², which is at most 1.
 func offBy(rows int) float64 {
 	return float64(max(rows/maxStrips, 2*stripRows)+maxStrips+4) * 0x1p-52
 }
 
-// offDiagonal is what the other triangle holds: columns of a space need not be
-// in the order of their features.
+// offDiagonal returns the value for the other triangle: columns of a space need not be in the order of
+// their features.
 func offDiagonal(x float64, diagonal bool) float64 {
 	if diagonal {
 		return 0
@@ -75,7 +73,7 @@ func offDiagonal(x float64, diagonal bool) float64 {
 	return x
 }
 
-const momentRows = 256 // rows whose features stay in cache
+const momentRows = 256 // rows whose features fit into the cache
 
 func (p *public) momentsOf(d, from, to int) []float64 {
 	k := len(p.cells) + 1

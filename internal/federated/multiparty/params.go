@@ -15,29 +15,28 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Params are the public choices behind one combination.
+// Params are the public choices of one combination.
 type Params struct {
-	Epsilon    dp.Epsilon `json:"epsilon_nano"`          // ε of all that leaves, per party; no default
-	NotPrivate bool       `json:"not_private,omitempty"` // no noise at all, for comparison; Epsilon must then be 0
-	Parties    int        `json:"parties"`               // M, public: those that were asked, in [1, 65536]
+	Epsilon    dp.Epsilon `json:"epsilon_nano"`          // ε of all releases, per party; no default
+	NotPrivate bool       `json:"not_private,omitempty"` // without noise, for comparison; Epsilon must then be 0
+	Parties    int        `json:"parties"`               // M, public: the number of parties asked, in [1, 65536]
 	Method     Method     `json:"method"`
 	Form       Form       `json:"form"`  // Soft and Majority
 	Shape      Shape      `json:"shape"` // Statistic
 	Mode       Mode       `json:"mode"`  // Output
 	Loss       Loss       `json:"loss"`  // Huber with Output and two levels only
 	Width      float64    `json:"width"` // half-width h of the Huber-hinge, in [0.01, 100]; unused by Logistic
-	// Reg is the coefficient of ½‖w‖² on the mean loss of rows of length at most
-	// 1, in [2^-26, 2^20]; 0 means the rule of DefaultReg. Average does not use it.
+	// Reg is the coefficient of ½‖w‖² on the mean loss of rows of length at most 1, in [2^-26, 2^20];
+	// 0 means DefaultReg. Average does not use it.
 	Reg      float64          `json:"reg"`
 	Encoding feature.Encoding `json:"encoding"`
-	// Queries is the number of rows that NoisyMax answers, each for ε/Queries; 0 elsewhere.
+	// Queries is the number of rows that NoisyMax answers, each for ε/Queries; 0 for other methods.
 	Queries int `json:"queries"`
-	// Bound is the length B that Average clips coefficients of scaled rows to,
-	// in [2^-10, 2^10].
+	// Bound is the length B to which Average clips the coefficients for scaled rows, in [2^-10, 2^10].
 	Bound float64 `json:"bound"`
 }
 
-// Method says how votes become a classifier.
+// Method is the way in which votes are combined to a classifier.
 type Method string
 
 const (
@@ -47,7 +46,7 @@ const (
 	NoisyMax Method = "noisy-max"
 )
 
-// Form says what leaves.
+// Form is the form of the release.
 type Form string
 
 const (
@@ -55,23 +54,23 @@ const (
 	Output    Form = "output"    // the minimum, as printed in the paper
 )
 
-// Shape is the shape of the noise of a statistic.
+// Shape is the covariance of a statistic's noise.
 type Shape string
 
 const (
-	// Rows shapes it like the rows of the auxiliary table: short if they are
-	// short. It is nowhere longer than Ball.
+	// Rows gives the noise the shape of the rows in the auxiliary table: it is small in directions in
+	// which rows are. It is in no direction larger than Ball.
 	Rows Shape = "rows"
-	// Ball is the same noise in every direction.
+	// Ball gives the same noise in every direction.
 	Ball Shape = "ball"
 )
 
-// Mode says how the noise of Output is sized.
+// Mode is the way in which the noise of Output is scaled.
 type Mode string
 
 const (
-	Tight   Mode = "tight"   // by the loss and the auxiliary table
-	Printed Mode = "printed" // by the paper's constants, 2/(Mλ) and 2/λ
+	Tight   Mode = "tight"   // from the loss and the auxiliary table
+	Printed Mode = "printed" // from the paper's constants, 2/(Mλ) and 2/λ
 )
 
 // Loss is a loss of the margin.
@@ -82,8 +81,7 @@ const (
 	Huber    Loss = "huber"    // Huber-hinge: a support vector machine
 )
 
-// Defaults are the choices of someone who has no other. They hold no ε and no
-// number of parties.
+// Defaults returns default choices, without ε and the number of parties.
 func Defaults() Params {
 	return Params{Method: Soft, Form: Statistic, Shape: Rows, Mode: Tight, Loss: Logistic, Width: 0.5,
 		Encoding: feature.OneHot, Bound: 8}
@@ -94,19 +92,19 @@ const (
 	maxDim     = 1 << 12
 	minReg     = 0x1p-26
 	maxReg     = 0x1p20
-	mostRidge  = 8 // of the rule
+	mostRidge  = 8 // largest value of DefaultReg
 	minWidth   = 0.01
 	maxWidth   = 100
 	minBound   = 0x1p-10
 	maxBound   = 0x1p10
-	maxVotes   = 0x1p46 // of all parties, rows and levels
+	maxVotes   = 0x1p46 // votes of all parties, rows and levels
 )
 
 // Plan is a checked Params with the bill. It holds no votes.
 type Plan struct {
 	Params
 	s     *schema.Schema
-	rows  int // of the auxiliary table; 0 when unknown
+	rows  int // of the auxiliary table; 0 if unknown
 	space *feature.Space
 	bill  []dp.Event
 }
@@ -118,9 +116,9 @@ const (
 	answerLabel    = "answer to a query"
 )
 
-// Plan checks p against the schema of the auxiliary table and prices one
-// combination; it fails with a *dp.ParamError. rows is the number of rows of
-// the auxiliary table if it is known, else 0; it moves no price.
+// Plan checks p against the schema of the auxiliary table and prices one combination; it fails with a
+// *dp.ParamError. rows is the number of rows of the auxiliary table, or 0 if unknown; it does not
+// affect the price.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	for _, err := range []error{p.checkParams(s, rows), learn.Unweighted("combine", s),
 		learn.Unconstrained("combine", s)} {
@@ -215,14 +213,13 @@ func (pl *Plan) price() error {
 	return nil
 }
 
-// Events is the bill of one combination.
+// Events returns the bill of one combination.
 func (pl *Plan) Events() []dp.Event { return slices.Clone(pl.bill) }
 
-// Levels is K.
+// Levels returns K.
 func (pl *Plan) Levels() int { return pl.s.Classes() }
 
-// Inputs is the kind of votes file the method reads; Probabilities stands for
-// Labels, too.
+// Inputs returns the kind of votes file that the method reads; Probabilities includes Labels.
 func (pl *Plan) Inputs() Kind {
 	if pl.Method == Average {
 		return Coefficients
@@ -230,14 +227,14 @@ func (pl *Plan) Inputs() Kind {
 	return Probabilities
 }
 
-// countCoefficients is the coefficients per level, the intercept's included.
+// countCoefficients returns the number of coefficients per level, including the intercept.
 func (pl *Plan) countCoefficients() int { return pl.space.Width() + 1 }
 
-// outputLength is the length of what leaves: the coefficients of all levels but one,
-// since only differences between levels matter.
+// outputLength returns the length of the release: the coefficients of all levels except one, since
+// only differences between levels matter.
 func (pl *Plan) outputLength() int { return pl.countCoefficients() * (pl.Levels() - 1) }
 
-// marginLoss is the loss of a margin, for two levels.
+// marginLoss returns the loss of a margin, for two levels.
 func (pl *Plan) marginLoss() engine.Loss {
 	if pl.Loss == Huber {
 		return engine.Loss{Huber: pl.Width}
@@ -245,8 +242,8 @@ func (pl *Plan) marginLoss() engine.Loss {
 	return engine.Loss{}
 }
 
-// boundCurvature bounds the second derivative of the loss in the coordinates of
-// dim: of softmax it is ½ (Böhning 1992).
+// boundCurvature bounds the second derivative of the loss in the coordinates of toHelmert. For softmax
+// it is ½ (Böhning 1992).
 func (pl *Plan) boundCurvature() float64 {
 	if pl.Levels() > 2 {
 		return 0.5
@@ -254,11 +251,11 @@ func (pl *Plan) boundCurvature() float64 {
 	return pl.marginLoss().Curvature()
 }
 
-// DefaultReg is the ridge if none is given: a function of the number of parties, of the
-// coefficients (width of them per level, dim in all) and of ε (0: no privacy), through the length u
-// of the noise in the mean of votes times rows. For shape rows it is 0.5u², from a sweep over
-// generated tables, divided by the width, since so much shorter are rows in each direction. The
-// rules of the other forms are those of learners with the same noise (labeldp, erm).
+// DefaultReg is the ridge if none is given. It depends on the number of parties, the coefficients
+// (width per level, dim in total) and ε (0: no privacy), through the length u of the noise in the mean
+// of votes times rows. For shape Rows it is 0.5u² (from a sweep over generated tables) divided by the
+// width, because the variance of rows per direction is smaller by that factor. The rules of the other
+// forms are those of learners with the same noise (labeldp, erm).
 func (p Params) DefaultReg(width, dim int) float64 {
 	u := float64(dim) * p.perVote() / p.Epsilon.Float()
 	reg := 0.0
@@ -283,8 +280,7 @@ func (pl *Plan) reg() float64 {
 	return pl.DefaultReg(pl.countCoefficients(), pl.outputLength())
 }
 
-// perVote is the largest change of a level's share by one party: 1/M, or all of
-// it if the majority counts.
+// perVote is the largest change of a level's share by one party: 1/M, or 1 if the majority counts.
 func (p Params) perVote() float64 {
 	if p.Method == Majority {
 		return 1
@@ -292,9 +288,8 @@ func (p Params) perVote() float64 {
 	return 1 / float64(p.Parties)
 }
 
-// largestChange is the length of the largest change of one row's shares, in the
-// coordinates of dim, that a whole vote makes: from one level to another it is
-// 1 in the share of two, √2 in the shares of more.
+// largestChange is the length, in the coordinates of toHelmert, of the change in one row's shares if a
+// whole vote moves from one level to another: 1 for two levels, √2 for more.
 func (pl *Plan) largestChange() float64 {
 	if pl.Levels() > 2 {
 		return math.Sqrt2

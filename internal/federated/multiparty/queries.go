@@ -13,11 +13,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 )
 
-// ErrSpent refuses a query because the budget is gone.
+// ErrSpent refuses a query because the budget is used up.
 var ErrSpent = errors.New("multiparty: the budget is spent: every answer that was paid for has been given")
 
-// Queries answers single rows of the auxiliary table by a noisy vote, each for
-// its price (G-MULTI-4), until the budget is gone.
+// Queries answers single rows of the auxiliary table by a noisy vote, each for its price (G-MULTI-4),
+// until the budget is used up.
 type Queries struct {
 	t    *Tally
 	acct guard.Account // nil if all answers were charged together
@@ -26,8 +26,8 @@ type Queries struct {
 	said map[int]uint8
 }
 
-// Ask begins to answer; acct is charged for each new answer, before it is given.
-// The method must be NoisyMax.
+// Ask starts answering; acct is charged for each new answer, before it is given. The method must be
+// NoisyMax.
 func (pl *Plan) Ask(t *Tally, acct guard.Account, exit *mech.Exit) (*Queries, error) {
 	if pl.Method != NoisyMax || t.pl != pl {
 		return nil, fmt.Errorf("multiparty: queries need a plan of method %q and its tally", NoisyMax)
@@ -43,12 +43,12 @@ func (pl *Plan) newQueries(t *Tally, acct guard.Account, exit *mech.Exit) *Queri
 	return q
 }
 
-// Left is the number of answers that are paid for and not given.
+// Left returns the number of answers that are paid for and not yet given.
 func (q *Queries) Left() int { return len(q.left) }
 
-// Answer is the code of a level for one row. The same row has the same answer
-// again, for nothing. Beyond the budget it fails with ErrSpent, and where the
-// account refuses, with that.
+// Answer returns the code of a level for one row. The same row gets the same answer again at no cost.
+// It fails with ErrSpent when the budget is used up, and with the account's error if the account
+// refuses.
 func (q *Queries) Answer(ctx context.Context, row int) (uint8, error) {
 	if row < 0 || row >= q.t.rows {
 		return 0, fmt.Errorf("multiparty: a query must name a row below %d (got %d)", q.t.rows, row)
@@ -81,8 +81,7 @@ func (q *Queries) Answer(ctx context.Context, row int) (uint8, error) {
 	return code, nil
 }
 
-// Recall takes over an answer that was given, and paid for, in an earlier run of
-// the same queries.
+// Recall restores an answer that was given, and paid for, in an earlier run of the same queries.
 func (q *Queries) Recall(row int, code uint8) error {
 	if _, ok := q.said[row]; ok {
 		return nil
@@ -97,7 +96,7 @@ func (q *Queries) Recall(row int, code uint8) error {
 	return nil
 }
 
-// fitAnswers asks about the first rows and fits what was answered.
+// fitAnswers queries the first rows and fits the answers.
 func (pl *Plan) fitAnswers(ctx context.Context, p *public, t *Tally, exit *mech.Exit) ([]float64, error) {
 	q := pl.newQueries(t, nil, exit)
 	p = p.firstRows(pl.Queries)

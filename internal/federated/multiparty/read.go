@@ -14,8 +14,8 @@ import (
 	"math"
 )
 
-// Reader reads one votes file. What its header says is to be believed once Rest
-// has returned nil: only then is the signature checked.
+// Reader reads one votes file. Its header can be trusted only after Rest has returned nil, which
+// checks the signature.
 type Reader struct {
 	Header Header
 	r      *bufio.Reader
@@ -27,8 +27,7 @@ type Reader struct {
 // readRows is the largest number of rows that Next returns.
 const readRows = 1 << 14
 
-// NewReader reads the header. What it allocates is bounded by the header's
-// own length.
+// NewReader reads the header. It allocates at most in proportion to the header's own length.
 func NewReader(r io.Reader) (*Reader, error) {
 	v := &Reader{r: bufio.NewReaderSize(r, 1<<16), sum: sha512.New()}
 	start := make([]byte, len(magic))
@@ -66,7 +65,7 @@ func (v *Reader) readLine() (line []byte, err error) {
 	}
 }
 
-// Rest reads the file to its end, and refuses what no writer makes.
+// Rest reads the file to its end, and refuses everything that no Writer can make.
 func (v *Reader) Rest() error {
 	for {
 		if _, _, err := v.nextPart(); err == io.EOF {
@@ -77,8 +76,8 @@ func (v *Reader) Rest() error {
 	}
 }
 
-// nextPart returns the bytes of the next rows, checked, or io.EOF when the whole
-// file has been read and its signature holds.
+// nextPart returns the checked bytes of the next rows, or io.EOF once the whole file has been read and
+// its signature is valid.
 func (v *Reader) nextPart() (body []byte, rows int, err error) {
 	if v.left == 0 {
 		return nil, 0, v.checkEnd()
@@ -93,7 +92,7 @@ func (v *Reader) nextPart() (body []byte, rows int, err error) {
 	return body, rows, v.Header.checkBody(body)
 }
 
-// checkBody refuses what no writer makes.
+// checkBody refuses bytes that no Writer can make.
 func (h *Header) checkBody(body []byte) error {
 	switch h.Kind {
 	case Labels:

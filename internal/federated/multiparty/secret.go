@@ -17,15 +17,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/response"
 )
 
-// Secret is soft voting in which no one sees a vote: each party turns its votes
-// into one short vector, adds its share of the noise, and lets it out into a
-// secret sum (local/secsum); the combiner learns the noisy statistic and which
-// parties it is of. Parties and the combiner make the same Secret from public
-// things.
+// Secret is soft voting in which no one sees a party's votes. Each party converts its votes to one
+// short vector, adds its share of the noise, and releases it into a secret sum (federated/secsum). The
+// combiner learns only the noisy statistic and which parties are in it. Parties and the combiner make
+// the same Secret from public data.
 //
-// Claim G-MULTI-5: the model is (ε, δ)-DP for one party, δ below 1e-15, against
-// everyone who sees the sum, if at least so many parties as Honest says draw
-// their share of the noise as they should and are in the sum.
+// Claim G-MULTI-5: the model is (ε, δ)-DP for one party, with δ below 1e-15, against everyone who sees
+// the sum. This requires that at least Honest parties draw their share of the noise correctly and are
+// in the sum.
 type Secret struct {
 	Law    response.Addend // the secret sum has Law.Dim() coordinates in 0..Law.Top()
 	Honest int
@@ -38,9 +37,9 @@ type Secret struct {
 	paid   guard.Account // nil before Charge
 }
 
-// Secret prepares; honest is the least number of parties whose noise can be
-// counted on, public, in [1, Parties]. The method must be Soft, the form
-// Statistic, and ε at most 32. It fails with a *dp.ParamError if they are not.
+// Secret prepares the secret sum. honest is the smallest number of parties whose noise can be relied
+// on, public, in [1, Parties]. It fails with a *dp.ParamError unless the method is Soft, the form
+// Statistic, and ε at most 32.
 func (pl *Plan) Secret(ctx context.Context, aux *Auxiliary, honest int) (*Secret, error) {
 	bad := func(param, want string, got any) (*Secret, error) {
 		return nil, &dp.ParamError{Op: "combine", Param: param, Want: want, Got: got}
@@ -74,22 +73,22 @@ func (pl *Plan) Secret(ctx context.Context, aux *Auxiliary, honest int) (*Secret
 	return s, err
 }
 
-// forOneParty is the plan of one party.
+// forOneParty returns the plan of one party.
 func (pl *Plan) forOneParty() *Plan {
 	one := *pl
 	one.Parties = 1
 	return &one
 }
 
-// withParties is p for another number of parties.
+// withParties returns p for another number of parties.
 func (p *public) withParties(pl *Plan) *public {
 	q := *p
 	q.pl = pl
 	return &q
 }
 
-// Addend is one party's term of the sum, for the votes file that it would have handed
-// in. exit must be its own, and the vector goes nowhere but into the secret sum.
+// Addend returns one party's term of the sum, given the votes file that the party would otherwise hand
+// in. exit must be its own, and the vector must be released only into the secret sum.
 func (s *Secret) Addend(ctx context.Context, votes io.Reader, exit *mech.Exit) ([]uint64, error) {
 	one, err := s.pl.forOneParty().NewTally(s.aux.Rows, s.aux.Digest)
 	if err != nil {
@@ -113,8 +112,8 @@ func (s *Secret) Addend(ctx context.Context, votes io.Reader, exit *mech.Exit) (
 	return exit.Addend(statisticLabel, s.Law, out) // 5.2: votes meet noise
 }
 
-// Charge charges acct for the sum, which the combiner learns whether or not a
-// model is made of it: before the parties are asked.
+// Charge charges acct for the sum, before the parties are asked. The combiner learns the sum whether
+// or not a model is made from it.
 func (s *Secret) Charge(ctx context.Context, acct guard.Account) error {
 	if !(s.Law.Delta() < 1e-15) {
 		return fmt.Errorf("multiparty: the noise of so many parties and coordinates must be cut less often than 1e-15")
@@ -128,11 +127,11 @@ func (s *Secret) Charge(ctx context.Context, acct guard.Account) error {
 
 func (s *Secret) listReleases() []dp.Event { return []dp.Event{response.Event(statisticLabel, s.Law)} }
 
-// price is the cost of an addend: Law.Delta is far below a unit (5.3).
+// price returns the cost of an addend: Law.Delta is far below one unit (5.3).
 func (s *Secret) price() dp.Price { return dp.Price{Epsilon: s.pl.Epsilon, Delta: 1} }
 
-// Combine makes the model of a secret sum over so many parties' addends. Parties
-// that are not in it count as constant votes. The sum must have been charged.
+// Combine makes the model from a secret sum of the given number of parties' addends. Other parties
+// count as constant votes. The sum must have been charged.
 func (s *Secret) Combine(ctx context.Context, sum []uint64, parties int) (*model.Model, error) {
 	switch {
 	case s.paid == nil:

@@ -10,20 +10,20 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// transform is a public linear map A of the statistic: what leaves is A·s, and
-// its inverse is applied to what has left.
+// transform is a public linear map A of the statistic: the release is A·s plus noise, to which the
+// inverse is applied.
 type transform struct {
-	a, inverse *mat.TriDense // lower; nil: the identity
+	a, inverse *mat.TriDense // lower triangular; nil: the identity
 	g          *mat.SymDense // moments of the rows
-	ridge      float64       // τ: inverse·inverseᵀ = g + τI; of the identity 0
-	// reach bounds ‖A·m‖ over all means m of rows, each weighed in [-1, 1].
+	ridge      float64       // τ: inverse·inverseᵀ = g + τI; 0 for the identity
+	// reach bounds ‖A·m‖ over all means m of rows with weights in [-1, 1].
 	reach float64
-	// slip bounds how far the computed A·s lies from the exact one.
+	// slip bounds the distance of the computed A·s from the exact one.
 	slip float64
 }
 
-// minor is τ as a part of the mean eigenvalue of g: directions in which rows
-// hardly extend get no noise shorter than that.
+// minor is τ relative to the mean eigenvalue of g. It is a lower bound on the noise in directions in
+// which rows hardly vary.
 const minor = 0x1p-14
 
 func newTransform(shape Shape, g *mat.SymDense, rows int) *transform {
@@ -52,10 +52,10 @@ func newTransform(shape Shape, g *mat.SymDense, rows int) *transform {
 	return t
 }
 
-// measureReach fills reach and slip; off bounds the rounding in G. For rows x_i weighed by δ_i in
-// [-1, 1] and any unit vector u, u·A·(1/N)Σ δ_i x_i ≤ (1/N) Σ |u·A·x_i| ≤ √(uᵀ A G Aᵀ u) by Cauchy
-// and Schwarz (1.2), so reach² is the largest eigenvalue of A G Aᵀ, bounded from above by a
-// Cholesky factor that exists, with what rounding can hide added.
+// measureReach fills reach and slip; off bounds the rounding in G. For rows x_i with weights δ_i in
+// [-1, 1] and any unit vector u, u·A·(1/N)Σ δ_i x_i ≤ (1/N) Σ |u·A·x_i| ≤ √(uᵀ A G Aᵀ u) by Cauchy and
+// Schwarz (1.2), so reach² is the largest eigenvalue of A G Aᵀ, bounded from above by the existence of
+// a Cholesky factor, plus a bound on rounding.
 func (t *transform) measureReach(off float64) {
 	d, _ := t.g.Dims()
 	b, hidden, size := t.g, 0.0, 1.0
@@ -89,9 +89,9 @@ func absoluteValues(m mat.Matrix) *mat.Dense {
 	return out
 }
 
-// boundEigenvalue is an upper bound on the largest eigenvalue of a positive semidefinite
-// b, closer than a part in 2^12 of the trace: the end of a bisection at which a
-// Cholesky factor of end·I − b exists.
+// boundEigenvalue returns an upper bound on the largest eigenvalue of a positive semidefinite b,
+// within 2^-12 of the trace. It bisects for the smallest end for which a Cholesky factor of end·I − b
+// exists.
 func boundEigenvalue(b *mat.SymDense) float64 {
 	d, _ := b.Dims()
 	lo, hi := 0.0, mat.Trace(b)
@@ -117,10 +117,10 @@ func boundEigenvalue(b *mat.SymDense) float64 {
 	return hi * (1 + float64(d)*float64(d)*0x1p-50)
 }
 
-// multiplyBy is A·s.
+// multiplyBy returns A·s.
 func (t *transform) multiplyBy(s []float64) []float64 { return multiplyLower(t.a, s) }
 
-// multiplyInverse is A⁻¹·s.
+// multiplyInverse returns A⁻¹·s.
 func (t *transform) multiplyInverse(s []float64) []float64 { return multiplyLower(t.inverse, s) }
 
 func multiplyLower(m *mat.TriDense, s []float64) []float64 {

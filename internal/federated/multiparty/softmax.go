@@ -7,8 +7,8 @@ import (
 	"math"
 )
 
-// softmaxGradient is the gradient at w of (1/N) Σ log Σ_k exp(z_k), in the K-1 coordinates
-// of the levels (helmert), row-major.
+// softmaxGradient returns the gradient at w of (1/N) Σ log Σ_k exp(z_k), in the K-1 coordinates of the
+// levels (toHelmert), row-major.
 func (p *public) softmaxGradient(ctx context.Context, w []float64) ([]float64, error) {
 	d, levels := p.pl.countCoefficients(), p.pl.Levels()
 	coef := p.spreadByFeature(w)
@@ -31,7 +31,7 @@ func (p *public) softmaxGradient(ctx context.Context, w []float64) ([]float64, e
 	return grad, nil
 }
 
-// spreadByFeature is the coefficients by feature and then level.
+// spreadByFeature rearranges the coefficients by feature and then level.
 func (p *public) spreadByFeature(w []float64) []float64 {
 	d, levels := p.pl.countCoefficients(), p.pl.Levels()
 	coef, at := make([]float64, d*levels), make([]float64, levels-1)
@@ -44,7 +44,7 @@ func (p *public) spreadByFeature(w []float64) []float64 {
 	return coef
 }
 
-// softmaxOf is Σ probability·row of some rows, by feature and then level.
+// softmaxOf returns Σ probability·row over some rows, by feature and then level.
 func (p *public) softmaxOf(coef []float64, from, to int) []float64 {
 	d, levels := p.pl.countCoefficients(), p.pl.Levels()
 	sum := make([]float64, d*levels)
@@ -80,7 +80,7 @@ func (p *public) softmaxOf(coef []float64, from, to int) []float64 {
 	return sum
 }
 
-// visitFeatures visits the features, but the intercept's, of n rows from a row on.
+// visitFeatures visits the features, except the intercept's, of n rows from a row on.
 func (p *public) visitFeatures(from, n int, codes []uint32, visit func(i, f int, x float64)) {
 	for c, j := range p.pl.space.Columns {
 		p.cols[j].Codes.Read(from, codes[:n])
@@ -91,7 +91,7 @@ func (p *public) visitFeatures(from, n int, codes []uint32, visit func(i, f int,
 	}
 }
 
-// toProbabilities overwrites scores.
+// toProbabilities replaces scores by probabilities.
 func toProbabilities(z []float64) {
 	top := math.Inf(-1)
 	for _, x := range z {

@@ -11,9 +11,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 )
 
-// computeStatistic is S = (1/N) Σ c_i xᵢᵀ, one row of it per coordinate of the shares c_i:
-// for two levels the share of the positive one; for more, K-1 coordinates of
-// the plane in which shares that add up to 1 lie (helmert). Row-major.
+// computeStatistic returns S = (1/N) Σ c_i xᵢᵀ, row-major, with one row per coordinate of the shares
+// c_i. For two levels the coordinate is the share of the positive one. For more there are K-1
+// coordinates in the plane of shares that add up to 1 (toHelmert).
 func (p *public) computeStatistic(ctx context.Context, t *Tally) ([]float64, error) {
 	sums, err := p.sumShares(ctx, t)
 	if err != nil {
@@ -44,7 +44,7 @@ func (p *public) computeStatistic(ctx context.Context, t *Tally) ([]float64, err
 	return s, nil
 }
 
-// sumShares are Σ share·row in units, levels × width.
+// sumShares returns Σ share·row in units, levels × width.
 func (p *public) sumShares(ctx context.Context, t *Tally) ([]wide, error) {
 	d, levels := p.pl.countCoefficients(), p.pl.Levels()
 	parts, err := mapStrips(ctx, p.rows, func(from, to int) []wide {
@@ -109,8 +109,8 @@ func (w wide) toFloat() *big.Float {
 	return new(big.Float).SetPrec(200).SetInt(x)
 }
 
-// toHelmert writes a vector of K numbers in K-1 orthonormal coordinates of the
-// plane through 0 in which numbers add up to 0; what is constant in it is lost.
+// toHelmert writes a vector of K numbers in K-1 orthonormal coordinates of the plane of vectors with
+// sum 0. Its constant part is dropped.
 func toHelmert(of []float64) []float64 {
 	out := make([]float64, len(of)-1)
 	sum := 0.0
@@ -122,7 +122,7 @@ func toHelmert(of []float64) []float64 {
 	return out
 }
 
-// fromHelmert is the vector of the plane with these coordinates.
+// fromHelmert returns the vector of the plane with these coordinates.
 func fromHelmert(at []float64) []float64 {
 	out := make([]float64, len(at)+1)
 	for c, x := range at {
@@ -143,7 +143,7 @@ func (pl *Plan) sensitivity(t *transform) float64 {
 	return l2*(1+0x1p-40) + 2*math.Sqrt(float64(pl.Levels()-1))*t.slip
 }
 
-// release lets the statistic out and returns it as it was before A.
+// release releases the transformed statistic and applies the inverse of A to the result.
 func (p *public) release(t *transform, s []float64, exit *mech.Exit) []float64 {
 	d := p.pl.countCoefficients()
 	values := make([]mech.Ratio, 0, len(s))
@@ -161,7 +161,7 @@ func (p *public) release(t *transform, s []float64, exit *mech.Exit) []float64 {
 	return out
 }
 
-// noiseFor is spherical and sized for one party.
+// noiseFor returns spherical noise scaled for one party.
 func (pl *Plan) noiseFor(l2 float64, length int) mech.Mechanism {
 	if pl.NotPrivate {
 		return mech.NoNoise{}

@@ -9,20 +9,20 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine"
 )
 
-// Auxiliary is the public table without labels, parallel to the schema's
-// columns. Its rows must not depend on any party's.
+// Auxiliary is the public table without labels, parallel to the schema's columns. Its rows must not
+// depend on any party's data.
 type Auxiliary struct {
 	Cols   []column.Column
 	Rows   int
-	Digest Digest // of the files it was read from
+	Digest Digest // of the files from which it was read
 }
 
-// unitBits is the fineness of features in the statistic: they enter as
-// multiples of 2^-unitBits, so sums are exact whatever their order.
+// unitBits is the precision of features in the statistic: they are multiples of 2^-unitBits, so that
+// sums are exact in any order.
 const unitBits = 40
 
-// public is the auxiliary table as the plan sees it: each row scaled to length
-// at most 1, a constant for the intercept last.
+// public is the auxiliary table in the form that the plan uses: each row scaled to length at most 1,
+// with a constant for the intercept at the end.
 type public struct {
 	pl    *Plan
 	cols  []column.Column
@@ -58,10 +58,10 @@ func newPublic(pl *Plan, aux *Auxiliary) *public {
 // roundValue rounds towards zero, so that no row becomes longer than 1.
 func (p *public) roundValue(x float64) int64 { return int64(math.Ldexp(p.scale*x, unitBits)) }
 
-// rowShape says the same to the engine.
+// rowShape describes the same scaling to the engine.
 func (p *public) rowShape() engine.Rows { return engine.Rows{Scale: p.scale, Norm: 1} }
 
-// firstRows are the first n rows.
+// firstRows returns the first n rows.
 func (p *public) firstRows(n int) *public {
 	rows := make([]int, n)
 	for i := range rows {

@@ -10,9 +10,8 @@ import (
 	"slices"
 )
 
-// Tally adds up what the parties of one combination hand in, file by file, none
-// of which it keeps. It is not for several goroutines at once, and of no use
-// after an error.
+// Tally adds up the files of the parties of one combination, without storing them. It is not safe for
+// concurrent use, and must not be used after an error.
 type Tally struct {
 	pl      *Plan
 	rows    int
@@ -24,10 +23,10 @@ type Tally struct {
 	shared  bool     // by several plans
 }
 
-// coefBits is the fineness of coefficients in Average.
+// coefBits is the precision of coefficients in Average.
 const coefBits = 32
 
-// NewTally begins with no party. rows and aux are those of the auxiliary table.
+// NewTally returns a tally without parties. rows and aux are those of the auxiliary table.
 func (pl *Plan) NewTally(rows int, aux Digest) (*Tally, error) {
 	if err := pl.Params.checkParams(pl.s, rows); err != nil {
 		return nil, err
@@ -44,9 +43,9 @@ func (pl *Plan) NewTally(rows int, aux Digest) (*Tally, error) {
 	return t, nil
 }
 
-// For is the same hand-ins under other choices: a plan of the same schema, number
-// of parties and kind of hand-in. It shares them with t, so t takes no more
-// files. Each combination has its own price.
+// For returns the same files' tally for another plan with the same schema, number of parties and kind
+// of file. It shares the sums with t, so that t accepts no more files. Each combination has its own
+// price.
 func (t *Tally) For(pl *Plan) (*Tally, error) {
 	average := pl.Method == Average
 	if pl.s != t.pl.s || pl.Parties != t.pl.Parties || average != (t.pl.Method == Average) ||
@@ -58,11 +57,11 @@ func (t *Tally) For(pl *Plan) (*Tally, error) {
 	return &out, nil
 }
 
-// Present is the number of parties that were added.
+// Present returns the number of parties that were added.
 func (t *Tally) Present() int { return len(t.parties) }
 
-// Add reads one party's file to its end. It refuses a file about another table,
-// of a party or key that was added before, or of a party too many.
+// Add reads one party's file to its end. It refuses a file about another table, of a party or key that
+// was already added, or from more parties than planned.
 func (t *Tally) Add(r io.Reader) (*Header, error) {
 	if t.shared {
 		return nil, fmt.Errorf("multiparty: a tally that serves several plans takes no more files")
@@ -82,8 +81,8 @@ func (t *Tally) Add(r io.Reader) (*Header, error) {
 	return &v.Header, err
 }
 
-// Fits refuses a header that is not of a hand-in that pl reads, about the table
-// of so many rows.
+// Fits refuses a header of a file that pl does not read, or about another table than that with the
+// given rows and digest.
 func (pl *Plan) Fits(h *Header, rows int, aux Digest) error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("multiparty: votes: "+format, args...)
@@ -162,8 +161,8 @@ func addProbabilities(into []uint32, body []byte, rows, levels int) {
 	}
 }
 
-// coefficients adds one party's, clipped to length Bound (3.1). They are rounded
-// towards zero, which makes none longer.
+// coefficients adds one party's coefficients, clipped to length Bound (3.1). They are rounded towards
+// zero, so that rounding does not increase the length.
 func (t *Tally) coefficients(v *Reader) error {
 	coef := make([]float64, 0, t.pl.countCoefficients())
 	for {
@@ -184,8 +183,8 @@ func (t *Tally) coefficients(v *Reader) error {
 	return nil
 }
 
-// clipLength shortens w to at most length bound; it keeps w if it is shorter. The
-// last factor keeps rounding from making it longer.
+// clipLength scales w to length at most bound, and returns w if it is shorter. The last factor
+// prevents rounding from exceeding bound.
 func clipLength(w []float64, bound float64) []float64 {
 	largest := 0.0
 	for _, x := range w {
@@ -209,8 +208,8 @@ func clipLength(w []float64, bound float64) []float64 {
 	return out
 }
 
-// share are the votes for every level of a row, in units of 1/(K·One): the
-// parties that are absent count 1/K for each (1.3). Their sum is K·One·M.
+// share writes the votes for every level of a row, in units of 1/(K·One). An absent party counts 1/K
+// for each level (1.3). The sum is K·One·M.
 func (t *Tally) share(row int, out []uint64) {
 	levels := t.pl.Levels()
 	constant := uint64(t.pl.Parties-len(t.parties)) * One
@@ -229,5 +228,5 @@ func (t *Tally) share(row int, out []uint64) {
 	}
 }
 
-// totalUnits is the sum of every row's shares.
+// totalUnits returns the sum of every row's shares.
 func (t *Tally) totalUnits() uint64 { return uint64(t.pl.Levels()) * One * uint64(t.pl.Parties) }

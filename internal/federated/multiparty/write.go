@@ -70,8 +70,8 @@ func (v *Writer) Labels(codes []uint8) error {
 	return v.writeBytes(codes)
 }
 
-// Probabilities writes the next rows: K numbers each, of any scale. A row whose
-// numbers are not finite, not ≥ 0 or all 0 becomes the constant vote.
+// Probabilities writes the next rows, K numbers each, on any scale. A row with numbers that are
+// negative or not finite, or that are all 0, becomes the constant vote.
 func (v *Writer) Probabilities(p []float64) error {
 	levels := len(v.h.Levels)
 	if len(p)%levels != 0 {
@@ -88,8 +88,8 @@ func (v *Writer) Probabilities(p []float64) error {
 	return v.writeBytes(v.buf)
 }
 
-// roundToUnits rounds a row's shares to units that add up to One: down, and what is
-// left over goes to the largest fractions, the first of equal ones.
+// roundToUnits rounds a row's shares to units that add up to One: it rounds down and gives the
+// remaining units to the largest fractions, the first of equal ones.
 func roundToUnits(p []float64) []uint16 {
 	total := 0.0
 	for _, x := range p {
@@ -126,7 +126,7 @@ func roundToUnits(p []float64) []uint16 {
 	return out
 }
 
-// Coefficients writes all of them: those of Layout, then the intercept.
+// Coefficients writes all coefficients: those of Layout, then the intercept.
 func (v *Writer) Coefficients(coef []float64) error {
 	if err := v.takeItems(Coefficients, len(coef)); err != nil {
 		return err
@@ -140,7 +140,7 @@ func (v *Writer) Coefficients(coef []float64) error {
 	return v.writeBytes(v.buf)
 }
 
-// Close signs the file. It does not close what it writes to.
+// Close signs the file. It does not close the underlying writer.
 func (v *Writer) Close() error {
 	if v.left != 0 {
 		return fmt.Errorf("multiparty: votes: %d items are missing", v.left)

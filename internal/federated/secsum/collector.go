@@ -12,36 +12,36 @@ import (
 	"slices"
 )
 
-// Collector learns which owners each holder has, chooses whose sum to open, and
-// puts the sum together. It is not safe for concurrent use.
+// Collector receives from each holder the set of its owners, chooses the owners whose sum to open, and
+// computes the sum. It is not safe for concurrent use.
 type Collector struct {
 	p      *Protocol
 	held   map[int]held
-	roster []byte // the request's body, once it was decided
-	owners []int  // whose sum
-	from   []int  // the holders that are asked
-	shower int    // the place in from of who is asked for the owners' proofs
-	bound  []byte // what these proofs determine of the sums
+	roster []byte // the request's body, once chosen
+	owners []int  // owners in the sum
+	from   []int  // the holders asked for sums
+	shower int    // index in from of the holder asked for the owners' proofs
+	bound  []byte // the part of the sums that these proofs determine
 	sums   map[int][]byte
 	liars  []int
 	total  []uint64
-	err    error // why there is no sum
+	err    error // the reason why there is no sum
 	done   bool
 }
 
-// ErrWrongSum says that a holder's answer is not the sum of its shares, which the proofs
-// of their owners determine. No honest holder gives such an answer, and no other party
-// can have one seem to.
+// ErrWrongSum reports that a holder's answer is not the sum of its shares, which the proofs of their
+// owners determine. No honest holder gives such an answer, and no other party can cause this error for
+// an honest holder.
 var ErrWrongSum = errors.New("the answer is not the sum of the holder's shares")
 
-// NewCollector starts the collector.
+// NewCollector returns a new collector.
 func (p *Protocol) NewCollector() *Collector {
 	return &Collector{p: p, held: map[int]held{}, sums: map[int][]byte{}}
 }
 
-// Handle takes a message and returns the messages that follow from it. An error
-// wraps ErrRefused and leaves the collector as it was, or is the error of Sum. Where it
-// wraps ErrWrongSum, its sender is one of the Liars, and counts no longer.
+// Handle processes a message and returns the messages that follow from it. An error wraps ErrRefused
+// and leaves the collector unchanged, or is the error of Sum. If it wraps ErrWrongSum, the sender
+// becomes one of the Liars and is excluded.
 func (c *Collector) Handle(m Message) ([]Message, error) {
 	if err := c.p.checkMessage(m, ToCollector); err != nil {
 		return nil, err
@@ -94,11 +94,11 @@ func (c *Collector) addSum(m Message) error {
 	return err
 }
 
-// Liars are the holders whose answers were no sums of their shares (ErrWrongSum).
+// Liars returns the holders whose answers were not sums of their shares (ErrWrongSum).
 func (c *Collector) Liars() []int { return c.liars }
 
-// keepProofs adds up what owners have committed to, as a holder shows it. Where that is
-// not what holders have said (Held), the next one is asked.
+// keepProofs adds up the owners' commitments in a holder's message. If they do not match what holders
+// reported (Held), the next holder is asked.
 func (c *Collector) keepProofs(m Message) ([]Message, error) {
 	if c.roster == nil || c.bound != nil || c.done || c.from[c.shower] != m.From {
 		return nil, refuseMessage("no proofs are awaited from holder %d", m.From)
@@ -132,14 +132,13 @@ func (c *Collector) askProofs() []Message {
 	return []Message{{c.p.tag, Show, ToCollector, c.from[c.shower], bytes.Clone(c.roster)}}
 }
 
-// Owners are those whose sum is to be opened, nil before they are chosen.
+// Owners returns the owners in the sum to open, nil before they are chosen.
 func (c *Collector) Owners() []int { return c.owners }
 
-// Bound is the part of holders' sums that the owners' proofs determine: nil
-// before it is known.
+// Bound returns the part of holders' sums that the owners' proofs determine: nil until it is known.
 func (c *Collector) Bound() []byte { return c.bound }
 
-// Bind goes on with what another collector that heard the same has found to be Bound.
+// Bind continues with the Bound that another collector computed from the same messages.
 func (c *Collector) Bind(bound []byte) (out []Message, err error) {
 	if c.roster == nil || c.bound != nil || c.done {
 		return nil, refuseMessage("no owners are chosen, or their proofs are known")
@@ -151,8 +150,8 @@ func (c *Collector) Bind(bound []byte) (out []Message, err error) {
 	return out, nil
 }
 
-// Close ends the present wait, for what holders have, for proofs or for sums, with
-// those that came. It returns the messages that follow, and the error of Sum.
+// Close ends the current wait, for holders' sets, proofs or sums, with the messages that have arrived.
+// It returns the messages that follow, and the error of Sum.
 func (c *Collector) Close() ([]Message, error) {
 	switch {
 	case c.done:
@@ -165,9 +164,9 @@ func (c *Collector) Close() ([]Message, error) {
 	return nil, c.openSum()
 }
 
-// chooseOwners chooses holders and owners: all holders that answered, and the owners
-// that each of them has. Where that leaves too few owners, the holders with
-// the fewest are left out while a quorum remains.
+// chooseOwners chooses holders and owners: all holders that answered, and the owners that all of them
+// have. If these are too few owners, it drops the holders with the fewest owners, as long as a quorum
+// remains.
 func (c *Collector) chooseOwners() ([]Message, error) {
 	has := c.agreedEvidence()
 	for i := range c.held {
@@ -193,9 +192,9 @@ func (c *Collector) chooseOwners() ([]Message, error) {
 	return c.askProofs(), nil
 }
 
-// agreedEvidence is each holder's evidence about the owners it has, but for those about whom
-// more holders say something else: it cannot be told whether an owner has told two
-// tales or a holder lies, and a holder that lies about all must not outweigh them.
+// agreedEvidence returns each holder's evidence about its owners, except if more holders have other
+// evidence about the same owner. Either the owner gave different shares or a holder lies, which cannot
+// be distinguished; a holder that lies about all owners must not outweigh the others.
 func (c *Collector) agreedEvidence() map[int]map[int][]byte {
 	has := map[int]map[int][]byte{}
 	for i := range c.held {
@@ -220,8 +219,8 @@ func (c *Collector) agreedEvidence() map[int]map[int][]byte {
 	return has
 }
 
-// Disputed lists the owners about whom holders' words differ. Their shares are
-// consistent among the holders who were told alike, and count there.
+// Disputed lists the owners about whom holders disagree. Their shares are consistent among the holders
+// with equal evidence, and count for these.
 func (c *Collector) Disputed() (owners []int) {
 	has := c.agreedEvidence()
 	for o := range c.p.task.Owners {
@@ -235,10 +234,10 @@ func (c *Collector) Disputed() (owners []int) {
 	return owners
 }
 
-// Evidence is a holder's evidence about an owner's share, nil if it has none.
+// Evidence returns a holder's evidence about an owner's share, nil if it has none.
 func (c *Collector) Evidence(holder, owner int) []byte { return c.held[holder].evidence[owner] }
 
-// commonOwners lists the owners that all chosen holders have, with valid shares.
+// commonOwners lists the owners for whom all chosen holders have valid shares.
 func (c *Collector) commonOwners(has map[int]map[int][]byte) (owners []int) {
 	for o := range c.p.task.Owners {
 		var evidence [][]byte

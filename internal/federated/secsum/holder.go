@@ -9,19 +9,18 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Holder keeps shares, and adds up those of the owners that the collector
-// names, once. A holder whose memory is lost must not begin again on the same
-// task, for it has forgotten whether it answered. It is not safe for concurrent
-// use.
+// Holder stores shares, and adds up those of the owners that the collector names, once. A holder that
+// has lost its memory must not begin again on the same task, because it does not know whether it has
+// answered. It is not safe for concurrent use.
 type Holder struct {
 	p      *Protocol
 	index  int
 	keeper keeper
-	shares map[int][32]byte // hash of the share that was taken from an owner
+	shares map[int][32]byte // hashes of the accepted shares, by owner
 	proofs map[int][]byte   // its evidence
 	closed bool
-	answer []Message // to the one request that is ever answered
-	asked  []byte    // that request's body
+	answer []Message // to the only request that is ever answered
+	asked  []byte    // body of that request
 }
 
 // held is a parsed Held message.
@@ -30,7 +29,7 @@ type held struct {
 	evidence map[int][]byte
 }
 
-// NewHolder starts holder number index.
+// NewHolder returns the holder number index.
 func (p *Protocol) NewHolder(index int) (*Holder, error) {
 	if index < 0 || index >= p.task.Holders {
 		return nil, &dp.ParamError{Op: "secsum", Param: "holder", Want: "must be one of the task's", Got: index}
@@ -38,10 +37,9 @@ func (p *Protocol) NewHolder(index int) (*Holder, error) {
 	return &Holder{p: p, index: index, keeper: p.keeper(index), shares: map[int][32]byte{}, proofs: map[int][]byte{}}, nil
 }
 
-// Handle takes a message and returns the messages that follow from it. An error
-// wraps ErrRefused and leaves the holder as it was, or is an *Abort: the
-// request names fewer owners than the task allows. A share that convicts its owner
-// is refused with ErrInconsistent as well.
+// Handle processes a message and returns the messages that follow from it. An error wraps ErrRefused
+// and leaves the holder unchanged, or is an *Abort if the request names fewer owners than the task
+// allows. The error for a share that convicts its owner also wraps ErrInconsistent.
 func (h *Holder) Handle(m Message) ([]Message, error) {
 	if err := h.p.checkMessage(m, h.index); err != nil {
 		return nil, err
@@ -57,8 +55,8 @@ func (h *Holder) Handle(m Message) ([]Message, error) {
 	return nil, refuseMessage("a holder expects shares and requests")
 }
 
-// Restore takes a share that was taken before, from where this holder has kept it: it
-// is not verified again.
+// Restore restores a share that this holder accepted before and has stored. It does not verify the
+// share again.
 func (h *Holder) Restore(m Message) error {
 	if err := h.p.checkMessage(m, h.index); err != nil {
 		return err
@@ -88,8 +86,8 @@ func (h *Holder) keepShare(m Message, take func(owner int, share []byte) ([]byte
 	return nil
 }
 
-// Close ends the wait for owners: what the holder has is told to the collector.
-// Later calls say the same.
+// Close ends the wait for owners, and returns the message that reports the holder's owners to the
+// collector. Later calls return the same.
 func (h *Holder) Close() []Message {
 	h.closed = true
 	owners := newSet(h.p.task.Owners)
@@ -103,8 +101,8 @@ func (h *Holder) Close() []Message {
 	return []Message{{h.p.tag, Held, h.index, ToCollector, body}}
 }
 
-// request answers the collector's one request. Answering two would let it
-// subtract one sum from the other.
+// request answers the collector's only request. With answers to two, the collector could subtract one
+// sum from the other.
 func (h *Holder) request(m Message) ([]Message, error) {
 	if h.answer != nil {
 		if !bytes.Equal(h.asked, m.Body) {
@@ -149,8 +147,8 @@ func (h *Holder) readRequest(body []byte) ([]int, error) {
 	return list, nil
 }
 
-// showProofs shows what owners have told all holders alike, as often as it is asked for:
-// it hides everything.
+// showProofs returns what owners have sent to all holders alike. It may be requested any number of
+// times, because it reveals nothing.
 func (h *Holder) showProofs(m Message) ([]Message, error) {
 	list, err := h.readRequest(m.Body)
 	if err != nil {

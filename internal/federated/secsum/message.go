@@ -9,23 +9,23 @@ import (
 	"math"
 )
 
-// Kind says which step of the protocol a message is.
+// Kind is the step of the protocol that a message belongs to.
 type Kind uint8
 
 const (
 	Share Kind = 1 + iota // owner to holder: the owner's share
-	Held                  // holder to collector: whose shares it has, and the evidence
-	Open                  // collector to holder: whose shares to add up
+	Held                  // holder to collector: the owners whose shares it has, and the evidence
+	Open                  // collector to holder: the owners whose shares to add up
 	Sum                   // holder to collector: the sum of these shares
-	Show                  // collector to a holder, before Open: whose proofs to show
+	Show                  // collector to a holder, before Open: the owners whose proofs to show
 	Shown                 // holder to collector: these proofs
 )
 
 // ToCollector is the address of the collector.
 const ToCollector = -1
 
-// Message is a message between owners, holders and the collector. From and To
-// are numbers of owners or holders, as Kind says.
+// Message is a message between owners, holders and the collector. From and To are numbers of owners or
+// holders, depending on Kind.
 type Message struct {
 	Task     Tag
 	Kind     Kind
@@ -38,7 +38,7 @@ const (
 	headerBytes    = 1 + 1 + len(Tag{}) + 4 + 4 + 4
 )
 
-// MarshalBinary writes the one canonical form of a message.
+// MarshalBinary writes the canonical form of a message.
 func (m Message) MarshalBinary() ([]byte, error) {
 	if uint64(len(m.Body)) > math.MaxUint32 {
 		return nil, fmt.Errorf("secsum: a body of %d bytes exceeds %d", len(m.Body), uint32(math.MaxUint32))
@@ -51,7 +51,7 @@ func (m Message) MarshalBinary() ([]byte, error) {
 	return append(b, m.Body...), nil
 }
 
-// UnmarshalBinary reads the canonical form and no other. It keeps no part of b.
+// UnmarshalBinary reads the canonical form only. It retains no part of b.
 func (m *Message) UnmarshalBinary(b []byte) error {
 	switch {
 	case len(b) < headerBytes:
@@ -73,18 +73,18 @@ func (m *Message) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// ErrRefused is wrapped by every refusal of a message: the message counts for nothing,
-// and the state machine goes on as if it had not come.
+// ErrRefused is wrapped by every error for a refused message. The message has no effect, and the state
+// machine continues as if it had not arrived.
 var ErrRefused = errors.New("message refused")
 
 func refuseMessage(format string, args ...any) error {
 	return fmt.Errorf("secsum: %w: %s", ErrRefused, fmt.Sprintf(format, args...))
 }
 
-// Abort ends a sum that cannot be opened. Nothing about any vector has left.
+// Abort ends a sum that cannot be opened. Nothing about any vector has been revealed.
 type Abort struct {
-	Waiting    Kind // the step that did not come from enough
-	Have, Need int  // parties
+	Waiting    Kind // the step that too few parties have completed
+	Have, Need int  // number of these parties
 }
 
 func (a *Abort) Error() string {
@@ -95,7 +95,7 @@ func (a *Abort) Error() string {
 	return fmt.Sprintf("secsum: too few %s to open the sum: %d of the %d that it takes", who, a.Have, a.Need)
 }
 
-// set is a set of owners, one bit each, owner 0 the lowest of the first byte.
+// set is a set of owners with one bit each; owner 0 is the lowest bit of the first byte.
 type set []byte
 
 func newSet(owners int) set { return make(set, (owners+7)/8) }
@@ -113,8 +113,7 @@ func (s set) listMembers() (list []int) {
 	return list
 }
 
-// readSet takes a set from the front of a body, and refuses bits of owners that
-// do not exist.
+// readSet reads a set from the beginning of a body, and refuses bits of owners that do not exist.
 func readSet(owners int, body []byte) (s set, rest []byte, err error) {
 	n := (owners + 7) / 8
 	if len(body) < n {

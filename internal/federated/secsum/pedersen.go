@@ -16,7 +16,7 @@ import (
 
 const generatorLabel = "discreet secsum generator 1\x00"
 
-// generators are the same for all sums; so many are kept as the largest had use for.
+// generators are the same for all sums. As many are stored as the largest sum needed.
 var generators struct {
 	sync.Mutex
 	list []group.Element
@@ -34,9 +34,9 @@ func listGenerators(n int) []group.Element {
 	return generators.list[:n:n]
 }
 
-// addMultiples is the sum of points, each times its scalar, by Pippenger's method. How
-// many additions it makes depends on the number of points alone: a digit of 0 has a
-// bucket as well.
+// addMultiples returns the sum of points, each multiplied by its scalar, by Pippenger's method. The
+// number of additions depends on the number of points alone, because a digit of 0 has a bucket as
+// well.
 func addMultiples(scalars []group.Scalar, points []group.Element) (group.Element, error) {
 	digits := make([][]byte, len(scalars)) // of base 256, lowest first
 	for i, s := range scalars {
@@ -68,11 +68,11 @@ func addMultiples(scalars []group.Scalar, points []group.Element) (group.Element
 	return sum, nil
 }
 
-// mostDigit is the most bits of a digit: digitAt reads three bytes.
+// mostDigit is the largest number of bits in a digit: digitAt reads three bytes.
 const mostDigit = 16
 
-// windowFor is the number of bits of a digit with which so many points take the fewest
-// additions.
+// windowFor returns the number of bits per digit that minimises the additions for this number of
+// points.
 func windowFor(points int) (width int) {
 	cost := func(w int) int { return (scalarBits/w + 1) * (points + 2<<w + w) }
 	for width = 1; width < mostDigit && cost(width+1) < cost(width); width++ {
@@ -80,7 +80,7 @@ func windowFor(points int) (width int) {
 	return width
 }
 
-// digitAt is the number in so many bits, at most mostDigit, from bit at on.
+// digitAt returns the number in width bits, at most mostDigit, from bit at on.
 func digitAt(b []byte, at, width int) int {
 	v := 0
 	for i := range 3 {
@@ -91,7 +91,7 @@ func digitAt(b []byte, at, width int) int {
 	return v >> (at % 8) & (1<<width - 1)
 }
 
-// readElements parses elements of the group in their canonical form.
+// readElements parses group elements in canonical form.
 func readElements(b []byte) ([]group.Element, error) {
 	out := make([]group.Element, len(b)/elementBytes)
 	for i := range out {

@@ -27,8 +27,8 @@ import (
 // points of f_1 to f_n, 32 bytes each. What an owner signs is the proof: the hashes make
 // a holder able to show, by its part, that the owner has sent what contradicts it.
 
-// ErrInconsistent says that a share is bound to its owner's proof and contradicts it:
-// no honest owner makes such a share, and no one else can make one for it.
+// ErrInconsistent reports that a share matches its owner's commitment but contradicts its proof. No
+// honest owner makes such a share, and no one else can make one in its name.
 var ErrInconsistent = errors.New("the share contradicts its owner's proof")
 
 const partLabel = "discreet secsum part 1\x00"
@@ -36,8 +36,8 @@ const partLabel = "discreet secsum part 1\x00"
 // quorumOf is two thirds of Shamir's holders, rounded up.
 func quorumOf(holders int) int { return holders - holders/3 }
 
-// ProofOf returns the front of a share's body that all holders are told alike, and
-// the part that is one holder's alone.
+// ProofOf splits a share's body into the part that all holders receive and the part for one holder
+// alone.
 func ProofOf(body []byte) (proof, part []byte, err error) {
 	if len(body) > 0 {
 		if n := proofBytes(int(body[0])); len(body) >= n {
@@ -51,14 +51,13 @@ func proofBytes(holders int) int {
 	return 1 + sha256.Size*(holders+1) + elementBytes*quorumOf(holders)
 }
 
-// commitTo binds an owner to one holder's part.
+// commitTo is an owner's commitment to one holder's part.
 func (s *shamir) commitTo(owner, holder int, part []byte) [sha256.Size]byte {
 	return s.hashFor(partLabel, owner, holder, part)
 }
 
-// proveShares returns what each holder is sent, given the polynomials, by coordinate and
-// degree: blind is the first. The statement is about ranges, empty if they are not
-// proven.
+// proveShares returns the bytes for each holder, given the polynomials by coordinate and degree; the
+// first polynomial is the blinding one. statement is about ranges, and empty if they are not proven.
 func (s *shamir) proveShares(owner int, polynomials [][]group.Scalar, parts [][]byte, statement []byte) ([][]byte,
 	error) {
 	proof := []byte{byte(len(parts))}
@@ -90,7 +89,7 @@ func (s *shamir) proveShares(owner int, polynomials [][]group.Scalar, parts [][]
 	return out, nil
 }
 
-// verify returns the points in a share, blind's first, and its proof.
+// verify returns the points in a share, the blinding one first, and its proof.
 func (s *shamir) verify(owner, holder int, body []byte) (points []group.Scalar, proof []byte, err error) {
 	bare := s.bare(body)
 	proof, part, err := s.parseShare(owner, holder, bare)
@@ -107,7 +106,7 @@ func (s *shamir) verify(owner, holder int, body []byte) (points []group.Scalar, 
 	return points, proof, s.checkRanges(owner, holder, proof, part, body[len(bare):])
 }
 
-// parseShare returns a share's proof and a holder's part, which the proof is about.
+// parseShare returns a share's proof and the holder's part, after checking that they match.
 func (s *shamir) parseShare(owner, holder int, body []byte) (proof, part []byte, err error) {
 	proof, part, err = ProofOf(body)
 	if err != nil {
@@ -123,16 +122,16 @@ func (s *shamir) parseShare(owner, holder int, body []byte) (proof, part []byte,
 	return proof, part, nil
 }
 
-// coefficientsIn is the part of a proof that commits to the polynomials.
+// coefficientsIn returns the part of a proof that commits to the polynomials.
 func (s *shamir) coefficientsIn(proof []byte) []byte { return proof[1+sha256.Size*(s.task.Holders+1):] }
 
-// statedIn is the SHA-256 of the statement about ranges that a proof goes with.
+// statedIn returns the SHA-256 of the statement about ranges that belongs to a proof.
 func (s *shamir) statedIn(proof []byte) []byte {
 	return proof[1+sha256.Size*s.task.Holders:][:sha256.Size]
 }
 
-// opensAt reports whether points, blind's first, open what commitments to coefficients
-// are to at a holder: whether Σ point_i·G_i - Σ x^k·C_k is nothing.
+// opensAt reports whether points, the blinding one first, open the commitments to coefficients at a
+// holder: whether Σ point_i·G_i - Σ x^k·C_k is the identity.
 func (s *shamir) opensAt(coefficients []byte, holder int, points []group.Scalar) (bool, error) {
 	committed, err := readElements(coefficients)
 	if err != nil {
@@ -151,7 +150,7 @@ func (s *shamir) opensAt(coefficients []byte, holder int, points []group.Scalar)
 	return err == nil && rest.IsIdentity(), err
 }
 
-// bindSums adds up what owners' proofs commit to, degree by degree.
+// bindSums adds up the commitments in owners' proofs, degree by degree.
 func (s *shamir) bindSums(proofs [][]byte) ([]byte, error) {
 	sum := make([]group.Element, s.quorum())
 	for k := range sum {
@@ -172,8 +171,8 @@ func (s *shamir) bindSums(proofs [][]byte) ([]byte, error) {
 	return writeElements(sum)
 }
 
-// isBound reports whether a holder's sum of shares is the one that owners' commitments
-// determine (5.1).
+// isBound reports whether a holder's sum of shares is the one determined by the owners' commitments
+// (5.1).
 func (s *shamir) isBound(bound []byte, holder int, sum []byte) (bool, error) {
 	points, err := s.parseScalars(sum)
 	if err != nil {
@@ -186,8 +185,7 @@ func inconsistentShare(owner int, how error) error {
 	return fmt.Errorf("secsum: %w: %w: owner %d", ErrRefused, how, owner)
 }
 
-// evaluatePolynomial is the value at x of the polynomial that has these coefficients, lowest
-// first.
+// evaluatePolynomial evaluates a polynomial at x; coefficients start with the lowest degree.
 func evaluatePolynomial(coefficients []group.Scalar, x group.Scalar) group.Scalar {
 	y := group.Ristretto255.NewScalar()
 	for i := len(coefficients) - 1; i >= 0; i-- {

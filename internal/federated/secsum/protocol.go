@@ -16,38 +16,35 @@ type Protocol struct {
 
 // scheme is a way to split vectors.
 type scheme interface {
-	// quorum is the number of holders it takes to open a sum.
+	// quorum is the number of holders required to open a sum.
 	quorum() int
 	// split makes each holder's share.
 	split(src rng.Source, owner int, values []uint64) ([][]byte, error)
 	keeper(holder int) keeper
-	// bare is a share without what need not be kept once it is verified.
+	// bare removes from a share what need not be stored once it is verified.
 	bare(share []byte) []byte
-	// evidence is the size of what a holder shows of a share for it to be judged
-	// valid.
+	// evidence is the size of the evidence that a holder sends about a share.
 	evidence() int
-	// alike is the part of evidence that is the same at all holders, if an owner is
-	// honest.
+	// alike is the part of evidence that is equal at all holders if the owner is honest.
 	alike(evidence []byte) []byte
-	// judge decides by the evidence of all holders who are asked whether an owner's
-	// shares are valid.
+	// judge decides whether an owner's shares are valid, given the evidence of all holders asked.
 	judge(evidence [][]byte) (valid bool)
-	// proof is the size of what an owner tells all holders alike.
+	// proof is the size of the part of a share that all holders receive.
 	proof() int
-	// bindSums returns what the proofs of owners determine of holders' sums.
+	// bindSums returns what the owners' proofs determine about holders' sums.
 	bindSums(proofs [][]byte) ([]byte, error)
-	// isBound reports whether a holder's sum is the one that is determined.
+	// isBound reports whether a holder's sum is the determined one.
 	isBound(bound []byte, holder int, sum []byte) (bool, error)
-	// open returns the sum of the vectors of so many owners. sums has at least
-	// quorum entries, by holder, all of which are bound.
+	// open returns the sum of the vectors of the given number of owners. sums has at least quorum
+	// entries, by holder, which have all passed isBound.
 	open(sums map[int][]byte, owners int) ([]uint64, error)
 }
 
-// keeper is one holder's shares.
+// keeper stores one holder's shares.
 type keeper interface {
-	// take keeps an owner's share and returns its evidence.
+	// take stores an owner's share and returns its evidence.
 	take(owner int, share []byte) (evidence []byte, err error)
-	// retake is take, of a share that was taken before.
+	// retake is take for a share that was verified before.
 	retake(owner int, share []byte) (evidence []byte, err error)
 	// show returns the proof that came with an owner's share.
 	show(owner int) (proof []byte)
@@ -58,18 +55,17 @@ type keeper interface {
 // Task returns the task.
 func (p *Protocol) Task() Task { return p.task }
 
-// Bare is a share that a holder has taken, as Restore takes it: without what proves its
-// ranges.
+// Bare returns an accepted share in the form that Restore requires: without the proof of its ranges.
 func (p *Protocol) Bare(m Message) Message {
 	m.Body = p.bare(m.Body)
 	return m
 }
 
-// Quorum is the number of holders it takes to open the sum.
+// Quorum returns the number of holders required to open the sum.
 func (p *Protocol) Quorum() int { return p.quorum() }
 
-// Split is all an owner does: one message to each holder. Randomness is used
-// once; a message lost is sent again as it was, never split again.
+// Split is all that an owner does: it makes one message for each holder. The randomness may be used
+// once only: a lost message must be sent again unchanged, never split again.
 func (p *Protocol) Split(src rng.Source, owner int, values []uint64) ([]Message, error) {
 	const op = "secsum"
 	if owner < 0 || owner >= p.task.Owners {
@@ -89,7 +85,7 @@ func (p *Protocol) Split(src rng.Source, owner int, values []uint64) ([]Message,
 	return out, nil
 }
 
-// checkMessage refuses messages of another task, to someone else, or from no one.
+// checkMessage refuses messages of another task, with another recipient, or without a valid sender.
 func (p *Protocol) checkMessage(m Message, to int) error {
 	from := p.task.Holders
 	switch m.Kind {
@@ -111,7 +107,7 @@ func (p *Protocol) checkMessage(m Message, to int) error {
 	return nil
 }
 
-// reader makes a source of random bits an io.Reader, eight bytes to a word.
+// reader turns a source of random bits into an io.Reader, with eight bytes per word.
 type reader struct{ src rng.Source }
 
 func (r reader) Read(p []byte) (int, error) {

@@ -36,19 +36,19 @@ const (
 	rangeLabel    = "discreet secsum range 1\x00"
 )
 
-// What is drawn from an owner's commitments, and in this order.
+// The challenges that are derived from an owner's commitments, in this order.
 const (
-	forDigits  = iota // how a gadget adds up digits, from the hashes of digits
-	forPoint          // where polynomials are compared, from both hashes, like the next
-	forOutputs        // how outputs are added up
-	forOpening        // how answers are added up, from the wires as well
+	forDigits  = iota // weights of digits in a gadget, from the hashes of digits
+	forPoint          // point at which polynomials are compared, from both hashes, like the next
+	forOutputs        // weights of outputs
+	forOpening        // weights of answers, also from the wires
 )
 
-// ErrOutOfRange says that a share is bound to its owner's proof and does not show that
-// what is shared is in range. It is an ErrInconsistent.
+// ErrOutOfRange reports that a share matches its owner's commitment, but that the proof does not show
+// its numbers to be in range. It is an ErrInconsistent.
 var ErrOutOfRange = fmt.Errorf("%w: its numbers are not shown to be in range", ErrInconsistent)
 
-// ranges proves for one task.
+// ranges proves the ranges of one task.
 type ranges struct {
 	*shamir
 	circuit *flp.Ranges[flp.Scalar, *flp.Scalar]
@@ -56,7 +56,7 @@ type ranges struct {
 	shift   flp.Scalar // 2^lane
 }
 
-// rangesOf prepares a task's proofs when they are first needed.
+// rangesOf prepares a task's proofs on first use.
 func rangesOf(s *shamir) func() *ranges {
 	return sync.OnceValue(func() *ranges {
 		r := &ranges{shamir: s, circuit: flp.NewRanges[flp.Scalar](s.task.Length, s.task.Range)}
@@ -73,7 +73,7 @@ func smallScalar(n uint64) (z flp.Scalar) {
 	return z
 }
 
-// statementBytes and ownBytes are the sizes of what follows a share.
+// statementBytes and ownBytes are the sizes of the data that follow a share.
 func (r *ranges) statementBytes() int {
 	arity, _, _ := r.circuit.Shape()
 	return 2*sha256.Size*r.task.Holders + scalarBytes*(r.quorum()-1+arity)
@@ -96,10 +96,10 @@ func drawScalars(src rng.Source, n int) []flp.Scalar {
 	return out
 }
 
-// shared is vectors of polynomials: coefficients by degree, then by place.
+// shared is a vector of polynomials: coefficients by degree, then by coordinate.
 type shared [][]flp.Scalar
 
-// share makes uniform polynomials whose values at 0 are given (6.3).
+// share draws uniform polynomials with the given values at 0 (6.3).
 func (r *ranges) share(src rng.Source, values []flp.Scalar) shared {
 	out := shared{values}
 	for len(out) < r.quorum() {
@@ -108,7 +108,7 @@ func (r *ranges) share(src rng.Source, values []flp.Scalar) shared {
 	return out
 }
 
-// at is the values at a holder's point.
+// at returns the values at a holder's point.
 func (f shared) at(holder int) []flp.Scalar {
 	x := smallScalar(uint64(holder + 1))
 	out := append([]flp.Scalar(nil), f[len(f)-1]...)
@@ -121,7 +121,7 @@ func (f shared) at(holder int) []flp.Scalar {
 	return out
 }
 
-// pointsOf is the values at each holder's point.
+// pointsOf returns the values at each holder's point.
 func (r *ranges) pointsOf(f shared) (points [][]flp.Scalar) {
 	for h := range r.task.Holders {
 		points = append(points, f.at(h))
@@ -129,7 +129,7 @@ func (r *ranges) pointsOf(f shared) (points [][]flp.Scalar) {
 	return points
 }
 
-// horner is the value at x of the polynomial with these coefficients, lowest first.
+// horner evaluates a polynomial at x; coefficients start with the lowest degree.
 func horner(coefficients []flp.Scalar, x *flp.Scalar) (y flp.Scalar) {
 	for i := len(coefficients) - 1; i >= 0; i-- {
 		y.Mul(&y, x)
@@ -138,8 +138,8 @@ func horner(coefficients []flp.Scalar, x *flp.Scalar) (y flp.Scalar) {
 	return y
 }
 
-// packDigits is the scalars that hold the numbers of which digits, or points of them, are
-// given: a linear function.
+// packDigits returns the scalars that pack the numbers whose digits are given. It is linear, so that
+// it also applies to points.
 func (r *ranges) packDigits(digits []flp.Scalar) []flp.Scalar {
 	numbers := r.circuit.Decode(digits)
 	out := make([]flp.Scalar, 0, r.countScalars())
@@ -149,7 +149,7 @@ func (r *ranges) packDigits(digits []flp.Scalar) []flp.Scalar {
 	return out
 }
 
-// draw is a challenge of one owner.
+// draw derives a challenge for one owner.
 func (r *ranges) draw(owner int, what byte, committed []byte) (z flp.Scalar) {
 	b := append(r.tag[:len(r.tag):len(r.tag)], binary.BigEndian.AppendUint32(nil, uint32(owner))...)
 	c, err := group.Ristretto255.HashToScalar(append(append(b, what), committed...), []byte(rangeLabel)).MarshalBinary()
@@ -162,10 +162,11 @@ func (r *ranges) draw(owner int, what byte, committed []byte) (z flp.Scalar) {
 	return z
 }
 
-// challenges are the verifiers' random numbers, drawn once the hashes of a statement are known.
+// challenges are the verifiers' random numbers, derived from the hashes of a statement.
 type challenges struct{ joint, query []flp.Scalar }
 
-// drawQuery draws from hashes what an owner cannot foresee when it makes them (6.4).
+// drawQuery derives challenges from hashes. An owner cannot predict them when it makes the hashes
+// (6.4).
 func (r *ranges) drawQuery(owner int, hashes []byte) (c challenges) {
 	c.joint = []flp.Scalar{r.draw(owner, forDigits, hashes[:sha256.Size*r.task.Holders])}
 	one, weight := smallScalar(1), r.draw(owner, forOutputs, hashes)
@@ -177,13 +178,13 @@ func (r *ranges) drawQuery(owner int, hashes []byte) (c challenges) {
 	return c
 }
 
-// query asks points, or coefficients of one degree, all that a verifier asks.
+// query applies all queries of a verifier to points, or to the coefficients of one degree.
 func (r *ranges) query(c challenges, digits, proof []flp.Scalar) []flp.Scalar {
 	one := smallScalar(1) // of which this circuit makes no use
 	return r.system.Query(digits, proof, c.joint, c.query, &one)
 }
 
-// hashFor binds an owner to what it gives a holder, beneath a salt.
+// hashFor is an owner's salted commitment to the data for a holder.
 func (s *shamir) hashFor(label string, owner, holder int, salted ...[]byte) [sha256.Size]byte {
 	h := sha256.New()
 	h.Write([]byte(label))
@@ -203,8 +204,8 @@ func appendScalars(b []byte, s []flp.Scalar) []byte {
 	return b
 }
 
-// prove returns the statement about digits that are shared by these points, and each
-// holder's own part.
+// prove returns the statement about digits, given the points that share them, and each holder's own
+// part.
 func (r *ranges) prove(src rng.Source, owner int, digits shared,
 	points [][]flp.Scalar) (statement []byte, own [][]byte, err error) {
 	n := r.task.Holders
@@ -238,8 +239,8 @@ func (r *ranges) prove(src rng.Source, owner int, digits shared,
 	return statement, own, nil
 }
 
-// split shares numbers by their digits: the polynomials of the packed scalars follow from
-// those of the digits.
+// split shares numbers by their digits: the polynomials of the packed scalars are computed from those
+// of the digits.
 func (r *ranges) split(src rng.Source, owner int, values []flp.Scalar) ([][]byte, error) {
 	digits := r.share(src, values)
 	polynomials := make([][]group.Scalar, 1+r.countScalars())
@@ -264,7 +265,7 @@ func (r *ranges) split(src rng.Source, owner int, values []flp.Scalar) ([][]byte
 	return shares, err
 }
 
-// bare is a share without statement and own part, if it has them.
+// bare removes the statement and the own part from a share, if it has them.
 func (s *shamir) bare(share []byte) []byte {
 	return share[:min(len(share), proofBytes(s.task.Holders)+s.partBytes())]
 }
@@ -272,8 +273,8 @@ func (s *shamir) bare(share []byte) []byte {
 // partBytes is the size of a holder's part.
 func (s *shamir) partBytes() int { return scalarBytes * (2 + s.countScalars()) }
 
-// checkRanges verifies what follows a share, of which the part is the one that its proof
-// is about.
+// checkRanges verifies the data that follow a share. part must be the one that the share's proof is
+// about.
 func (s *shamir) checkRanges(owner, holder int, proof, part, rest []byte) error {
 	want := 0
 	if s.task.Proven {
@@ -301,13 +302,11 @@ func (s *shamir) checkRanges(owner, holder int, proof, part, rest []byte) error 
 	return nil
 }
 
-// errUnbound says that what follows a share is not what the share is about: no one is
-// convicted by it.
+// errUnbound reports that the data after a share do not belong to it, which convicts no one.
 var errUnbound = errors.New("what follows a share is not what it is about")
 
-// verify reports whether a holder's own part and the statement show that the packed
-// scalars of which it has points hold numbers in range: errUnbound, or ErrOutOfRange
-// where the owner is to blame.
+// verify checks that a holder's own part and the statement prove that the packed scalars, whose points
+// it has, hold numbers in range. It returns errUnbound, or ErrOutOfRange if the owner is at fault.
 func (r *ranges) verify(owner, holder int, statement, own, packed []byte) error {
 	hashes := statement[:2*sha256.Size*r.task.Holders]
 	salt, rest := own[:sha256.Size], own[sha256.Size:]
@@ -355,7 +354,7 @@ func parsePoints(b []byte) ([]flp.Scalar, error) {
 	return out, nil
 }
 
-// ProvenBytes is the number of bytes that follow each share of a task that is Proven.
+// ProvenBytes is the number of bytes that follow each share of a Proven task.
 func ProvenBytes(t Task) int {
 	c := flp.NewRanges[flp.Scalar](max(1, t.Length), max(2, t.Range))
 	arity, degree, calls := c.Shape()

@@ -18,19 +18,19 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 )
 
-// shamir shares vectors among holders of whom a quorum of two thirds, rounded
-// up, opens sums. Shares are points of random polynomials of degree quorum-1
-// over the scalars of ristretto255, and so are sums of shares. A scalar holds
-// several coordinates side by side, each with room for the sum of all owners.
+// shamir shares vectors among holders; a quorum of two thirds of them, rounded up, can open sums.
+// Shares are points of random polynomials of degree quorum-1 over the scalars of ristretto255, and so
+// are sums of shares. A scalar packs several coordinates, each with enough bits for the sum over all
+// owners.
 //
-// With two thirds, two disjoint sets of holders cannot answer two different
-// requests unless 2·quorum - Holders of them answer both.
+// With two thirds, two disjoint sets of holders cannot answer two different requests unless 2·quorum -
+// Holders of them answer both.
 type shamir struct {
 	task  Task
 	tag   Tag
 	lane  int // bits of a coordinate's sum
-	lanes int // coordinates to a scalar
-	// ranges proves a Proven task's ranges, when it is first needed.
+	lanes int // coordinates per scalar
+	// ranges proves a Proven task's ranges. It is made on first use.
 	ranges func() *ranges
 }
 
@@ -40,9 +40,9 @@ const (
 	scalarBits   = 252 // the order of the group exceeds 2^252
 )
 
-// Shamir shares among 3 to 255 holders; up to a third of them may drop out. An
-// owner's shares belong together, or it is left out, and so do numbers out of range if
-// the task is Proven; else only what exceeds the range of the whole sum is noticed.
+// Shamir shares among 3 to 255 holders; up to a third of them may drop out. An owner with inconsistent
+// shares is excluded. In a Proven task, so is an owner with numbers out of range; otherwise only
+// numbers that exceed the range of the whole sum are detected.
 func Shamir(t Task) (*Protocol, error) {
 	if err := t.checkTask("shamir", 3, 255); err != nil {
 		return nil, err
@@ -56,8 +56,8 @@ func Shamir(t Task) (*Protocol, error) {
 func (s *shamir) quorum() int       { return quorumOf(s.task.Holders) }
 func (s *shamir) countScalars() int { return (s.task.Length + s.lanes - 1) / s.lanes }
 
-// Holders judge a share alone. That all were shown the same proof is seen by its
-// hash.
+// A holder verifies a share by itself. The hash of the proof shows whether all holders received the
+// same one.
 func (s *shamir) evidence() int                { return sha256.Size }
 func (s *shamir) proof() int                   { return proofBytes(s.task.Holders) }
 func (s *shamir) alike(evidence []byte) []byte { return evidence }
@@ -81,7 +81,7 @@ func (s *shamir) split(src rng.Source, owner int, values []uint64) ([][]byte, er
 	return s.sharePolynomials(src, owner, polynomials, nil)
 }
 
-// drawPolynomial is uniform among those with this value at 0.
+// drawPolynomial draws a uniform polynomial with the given value at 0.
 func (s *shamir) drawPolynomial(src rng.Source, secret group.Scalar) []group.Scalar {
 	f := []group.Scalar{secret}
 	for range s.quorum() - 1 {
@@ -90,7 +90,7 @@ func (s *shamir) drawPolynomial(src rng.Source, secret group.Scalar) []group.Sca
 	return f
 }
 
-// sharePolynomials makes each holder's share of polynomials, blind's first.
+// sharePolynomials makes each holder's share of polynomials, the blinding one first.
 func (s *shamir) sharePolynomials(src rng.Source, owner int, polynomials [][]group.Scalar,
 	statement []byte) ([][]byte, error) {
 	parts := make([][]byte, s.task.Holders)
@@ -118,7 +118,7 @@ func (s *shamir) keeper(holder int) keeper {
 type shamirKeeper struct {
 	s      *shamir
 	holder int
-	shares map[int][]group.Scalar // points of each owner, blind's first
+	shares map[int][]group.Scalar // points of each owner, the blinding one first
 	proofs map[int][]byte
 }
 
@@ -166,7 +166,7 @@ func (k *shamirKeeper) sum(owners []int) (out []byte, err error) {
 	return out, nil
 }
 
-// parseScalars parses a sum of shares: blind's point, and those of the vectors.
+// parseScalars parses a sum of shares: the point of the blinding polynomial, and those of the vectors.
 func (s *shamir) parseScalars(b []byte) ([]group.Scalar, error) {
 	if want := scalarBytes * (1 + s.countScalars()); len(b) != want {
 		return nil, refuseMessage("a sum has %d bytes, not %d", len(b), want)
@@ -174,8 +174,8 @@ func (s *shamir) parseScalars(b []byte) ([]group.Scalar, error) {
 	return readScalars(b)
 }
 
-// ErrDeviation is final: the sum that was opened is no sum of vectors in range. An owner
-// has shared other numbers, and which one cannot be told.
+// ErrDeviation is final: the opened sum is not a sum of vectors in range. An owner has shared other
+// numbers, and it is impossible to find out which one.
 var ErrDeviation = errors.New("secsum: shamir: what was opened is no sum of vectors in range: a participant deviated " +
 	"from the protocol")
 
@@ -214,8 +214,8 @@ func (s *shamir) open(sums map[int][]byte, owners int) ([]uint64, error) {
 	return out, nil
 }
 
-// recoverScalar recovers a scalar from the first quorum of points: further ones, bound as
-// these are, lie on the same polynomial.
+// recoverScalar recovers a scalar from the first quorum of points. Further points have also passed
+// isBound, and so are on the same polynomial.
 func (s *shamir) recoverScalar(points []secretsharing.Share) (*big.Int, error) {
 	q := s.quorum()
 	secret, err := secretsharing.Recover(uint(q-1), points[:q])

@@ -11,18 +11,18 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Task contains the public facts about one secret sum before it begins.
+// Task contains the public facts about a secret sum.
 type Task struct {
-	Round   string // names this sum among all others, 1 to 255 bytes
-	Owners  int    // how many may take part, numbered from 0; 2 to 2^24
-	AtLeast int    // the fewest owners whose sum is opened; 2 to Owners
-	Holders int    // how many hold shares, numbered from 0; see Shamir
-	Length  int    // coordinates of a vector; 1 to 2^20
-	Range   uint64 // an owner's coordinates are 0..Range-1; at least 2, and Owners·(Range-1) < 2^63
-	Proven  bool   // owners show that their coordinates are in range; see ProvenBytes
+	Round   string // identifies this sum among all others, 1 to 255 bytes
+	Owners  int    // maximum number of owners, numbered from 0; 2 to 2^24
+	AtLeast int    // minimum number of owners in an opened sum; 2 to Owners
+	Holders int    // number of holders, numbered from 0; see Shamir
+	Length  int    // number of coordinates of a vector; 1 to 2^20
+	Range   uint64 // a coordinate of an owner is in 0..Range-1; at least 2, and Owners·(Range-1) < 2^63
+	Proven  bool   // owners prove that their coordinates are in range; see ProvenBytes
 }
 
-// Limits of a task: what an untrusted peer can make us allocate.
+// Limits of a task, which bound the memory that an untrusted peer can make us allocate.
 const (
 	maxRound  = 255 // bytes
 	maxOwners = 1 << 24
@@ -55,8 +55,7 @@ func (t Task) checkTask(op string, minHolders, maxHolders int) error {
 	return nil
 }
 
-// Tag identifies a task and the way it is split: messages of another are
-// refused.
+// Tag identifies a task and its scheme: messages with another tag are refused.
 type Tag [sha256.Size]byte
 
 func (t Task) makeTag(scheme string) Tag {
@@ -74,7 +73,7 @@ func (t Task) makeTag(scheme string) Tag {
 	return sha256.Sum256(b)
 }
 
-// checkVector checks an owner's vector. What it says names no value.
+// checkVector checks an owner's vector. Its errors contain no value.
 func (t Task) checkVector(op string, values []uint64) error {
 	if len(values) != t.Length {
 		return &dp.ParamError{Op: op, Param: "values", Want: fmt.Sprintf("must have %d coordinates", t.Length),

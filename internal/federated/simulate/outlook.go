@@ -17,15 +17,14 @@ type Outlook struct {
 	Epsilon    dp.Epsilon `json:"epsilon_nano"`
 	Owners     int        `json:"owners"`
 	Rounds     int        `json:"rounds"`
-	// Noise is the standard deviation of an estimated share of all records that is
-	// wanted, and Needed how many owners bring it about.
+	// Noise is the target standard deviation of an estimated share of all records, and Needed the
+	// number of owners that achieves it.
 	Noise     float64            `json:"noise"`
 	Needed    int                `json:"needed"`
 	Questions []collect.Forecast `json:"questions"`
 }
 
-// Foresee plans a task of mode local, which is not posed. What is refused is a
-// *dp.ParamError.
+// Foresee plans a task of mode local without posing it. Its errors are *dp.ParamError.
 func Foresee(p collect.Params, noise float64) (*Outlook, error) {
 	p.Nonce = strings.Repeat("0", 32)
 	task, err := collect.Plan(p)
@@ -42,7 +41,7 @@ func Foresee(p collect.Params, noise float64) (*Outlook, error) {
 	return o, err
 }
 
-// WriteText writes the outlook for people.
+// WriteText writes the outlook as text for readers.
 func (o *Outlook) WriteText(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d owners, one report of epsilon %s each, rounds: %d\n\n", o.Owners, o.Epsilon, o.Rounds)

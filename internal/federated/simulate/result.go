@@ -10,24 +10,24 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Numbers are a simulation's result for programs.
+// Numbers is the JSON form of a simulation's result.
 type Numbers struct {
 	Mode       string     `json:"mode"`
 	Classifier string     `json:"classifier"`
-	Mechanism  string     `json:"mechanism"` // "" if each question takes the better of oue and grr
+	Mechanism  string     `json:"mechanism"` // "" if each question uses the more accurate of oue and grr
 	Epsilon    dp.Epsilon `json:"epsilon_nano"`
 	Owners     int        `json:"owners"`
-	Asked      int        `json:"asked"` // owners who took part once
+	Asked      int        `json:"asked"` // number of owners who took part once
 	Private    bool       `json:"private"`
 	// Rounds are the results of the owners' reports.
 	Rounds []Round `json:"rounds"`
-	// Reach is the most that one dishonest owner could move an estimated share of
-	// all records.
+	// Reach is the largest change of an estimated share of all records that one dishonest owner could
+	// cause.
 	Reach float64 `json:"reach"`
 }
 
-// Round is one round for programs: its number, the weighted error and how far other
-// owners would move it, and the weight of its classifier, 0 if it was dropped.
+// Round describes one round: its number, the weighted error with its standard deviation over other
+// owners, and the weight of its classifier, 0 if it was dropped.
 type Round struct {
 	Round    int     `json:"round"`
 	Err      float64 `json:"err"`
@@ -35,7 +35,7 @@ type Round struct {
 	Vote     float64 `json:"vote"`
 }
 
-// Numbers lists what programs read.
+// Numbers returns the result for programs.
 func (r *Result) Numbers() Numbers {
 	n := Numbers{Mode: string(r.params.Mode), Classifier: string(r.params.Classifier), Mechanism: r.params.Mechanism,
 		Epsilon: r.params.Epsilon, Owners: r.params.Owners, Asked: r.Asked, Private: true, Reach: r.Reach}
@@ -45,7 +45,7 @@ func (r *Result) Numbers() Numbers {
 	return n
 }
 
-// WriteText writes the rounds and the model's statement for people.
+// WriteText writes the rounds and the model's statement as text for readers.
 func (r *Result) WriteText(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "mode %s, %d owners\n", r.params.Mode, r.params.Owners)

@@ -26,24 +26,23 @@ type Params struct {
 	Classifier wire.Classifier
 	Mechanism  string // see collect.Params
 	Epsilon    dp.Epsilon
-	// Owners share the rows evenly, in order; 0: every row is an owner. Where the schema
-	// declares persons each of them is an owner, and no other number is taken. An owner
-	// of several rows reports about one that it draws.
+	// Owners is the number of owners, who share the rows evenly, in order; 0: every row is an owner.
+	// If the schema declares persons, each person is an owner, and no other number is allowed. An
+	// owner of several rows reports about one that it draws.
 	Owners int
 	Rounds int // see collect.Params
-	// Nonce is the task's; "": drawn. Name is what owner i is called; nil: its
-	// number. With those of a task that was announced, its owners' randomness makes
-	// its model here.
+	// Nonce is the task's nonce; "": a random one. Name returns the name of owner i; nil: its number.
+	// With the nonce and the names of an announced task, and its owners' randomness, the simulation
+	// makes the same model.
 	Nonce string
 	Name  func(i int) string
-	// Source makes the randomness of one part of a simulation; several may be asked
-	// for at once. Parts are numbered alike on any number of processors, so a
-	// function of the number makes a simulation that can be repeated. nil: the
-	// system's.
+	// Source makes the randomness for one part of a simulation; it may be called concurrently. The
+	// numbers of parts do not depend on the number of processors, so that a function of the number
+	// makes the simulation reproducible. nil: the system's randomness.
 	Source func(part int) rng.Source
-	// Counted says that a budget was charged, which the model then states.
+	// Counted is set if a budget was charged, which the model then states.
 	Counted bool
-	// Progress is told how many owners have been asked, one call at a time.
+	// Progress receives the number of owners asked so far, one call at a time.
 	Progress func(done, total int)
 }
 
@@ -53,7 +52,7 @@ type Result struct {
 	Task   *wire.Task
 	Rounds []collect.Outcome
 	Owners int
-	Asked  int     // owners who reported
+	Asked  int     // number of owners who reported
 	Reach  float64 // see collect.Reach
 	params Params
 }
@@ -135,11 +134,11 @@ type crowd struct {
 	owners *answer.Owners
 	slots  [][]int32 // the owners of each slot
 	asked  int
-	parts  int // begun so far
+	parts  int // number of parts begun so far
 	p      Params
 }
 
-// memory is the owners' book while a simulation runs: whether each has given.
+// memory is the owners' book during a simulation: whether each has reported.
 type memory []bool
 
 func (m memory) Commit(_ context.Context, given []answer.Given) error {
@@ -152,18 +151,18 @@ func (m memory) Commit(_ context.Context, given []answer.Given) error {
 	return nil
 }
 
-// batch is the number of owners in a part.
+// batch is the number of owners per part.
 const batch = 1024
 
-// part is owners who answer with one source of randomness.
+// part is a group of owners who answer with the same source of randomness.
 type part struct {
 	number int
 	ids    []int32
 }
 
-// answerSlot lets the owners of a slot answer its broadcast and the aggregator count.
-// In mode aggregate their addends are added up here, in clear: what package
-// secsum computes without showing them.
+// answerSlot lets the owners of a slot answer its broadcast, and the aggregator count the answers. In
+// mode aggregate the addends are added up here in the clear. Package secsum computes the same sum
+// without revealing them.
 func (c *crowd) answerSlot(ctx context.Context, slot int, agg *collect.Aggregator) error {
 	ids := c.slots[slot]
 	secret := c.p.Mode == wire.Aggregate

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sites is one training over the rows of several sites, none of which shows any: the messages,
-// the masks, and the two ends of a measurement.
+// Package sites implements one training over the rows of several sites, without revealing any row: the
+// messages, the masks, and both ends of a measurement.
 //
-// A coordinator runs a learner behind a guard.OpenAcross. Each measurement becomes an Ask, which names
-// questions to a table, how the numbers follow from their answers, and the share of the price. A site
-// forms the same numbers behind its own guard, which bounds what a row counts for and keeps to the bill
-// that was charged, and adds its share of the noise. Masks that each two sites have in common hide all
-// but the total.
+// A coordinator runs a learner behind a guard.OpenAcross. Each measurement becomes an Ask, which
+// contains questions to a table, the way to compute numbers from their answers, and the share of the
+// price. A site computes the same numbers behind its own guard, which bounds the influence of a row
+// and enforces the charged bill, and adds its share of the noise. Masks shared by each pair of sites
+// hide everything but the total.
 //
 //	coordinator ── Training ──► sites ── Joined (fresh key, signed) ──► coordinator
 //	coordinator ── Set of all Joined ──► sites, which charge

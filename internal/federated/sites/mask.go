@@ -16,8 +16,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 )
 
-// Keys are a site's fresh keys of one training. They are erased when it ends: then what was masked
-// stays so, anyone who gets the site's other keys.
+// Keys are a site's fresh keys for one training. They are erased when it ends: after that, masked
+// values stay hidden even from an attacker who gets the site's other keys.
 type Keys struct{ private *ecdh.PrivateKey }
 
 // NewKeys draws fresh keys.
@@ -26,35 +26,36 @@ func NewKeys() (*Keys, error) {
 	return &Keys{k}, err
 }
 
-// KeysOf are those that Bytes wrote.
+// KeysOf restores keys from Bytes.
 func KeysOf(b []byte) (*Keys, error) {
 	k, err := ecdh.X25519().NewPrivateKey(b)
 	return &Keys{k}, err
 }
 
-// Bytes are the private keys.
+// Bytes returns the private keys.
 func (k *Keys) Bytes() []byte { return k.private.Bytes() }
 
-// Join consents to a training, of whose text training is the digest.
+// Join consents to a training; training is the digest of its text.
 func (k *Keys) Join(training Digest, site string, key ed25519.PrivateKey) Joined {
 	j := Joined{Site: site, Fresh: k.private.PublicKey().Bytes()}
 	j.Signature = ed25519.Sign(key, j.text(training))
 	return j
 }
 
-// Masks hide a site's answers from all but the sum of a set.
+// Masks hide a site's answers. Only the sum over a set of sites is revealed.
 type Masks struct {
 	set    Digest
 	common []pair
 }
 
-// pair is the secret that this site has in common with another, which adds what this one takes off.
+// pair is the secret that this site shares with another one. One of the two adds the mask and the
+// other subtracts it.
 type pair struct {
 	secret []byte
 	adds   bool
 }
 
-// NewMasks are the masks of a site in a set, whose text has the digest set.
+// NewMasks returns the masks of a site in a set; set is the digest of the set's text.
 func (k *Keys) NewMasks(t *Training, training Digest, s *Set, set Digest, site string) (*Masks, error) {
 	if err := s.Check(t, training); err != nil {
 		return nil, err
@@ -86,8 +87,8 @@ func (k *Keys) NewMasks(t *Training, training Digest, s *Set, set Digest, site s
 	return m, nil
 }
 
-// Hide adds to the values the masks of one ask, whose text has the digest ask. Those of a set cancel
-// in the sum of all its answers to the same text, and in no other (2.1).
+// Hide adds the masks of one ask to the values; ask is the digest of its text. The masks of a set
+// cancel in the sum of all its answers to the same text, and in no other sum (2.1).
 func (m *Masks) Hide(ask Digest, values []mech.Whole) error {
 	for _, p := range m.common {
 		key, err := hkdf.Key(sha256.New, p.secret, []byte(m.set), "discreet sites mask of "+string(ask), 32)
@@ -121,7 +122,7 @@ func Encode(values []mech.Whole) []byte {
 	return out
 }
 
-// AddUp adds the numbers that Encode wrote to sums, which are nil at first.
+// AddUp adds the numbers that Encode wrote to sums, which may be nil at first.
 func AddUp(sums []mech.Whole, b []byte) ([]mech.Whole, error) {
 	if sums == nil {
 		sums = make([]mech.Whole, len(b)/16)

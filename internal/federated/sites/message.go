@@ -17,16 +17,16 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Version is the number of this form of messages. Processes with different ones refuse each other.
+// Version is the version of these messages. Processes with different versions refuse each other.
 const Version = 1
 
-// MaxSites is the largest number of sites of a training.
+// MaxSites is the largest number of sites in a training.
 const MaxSites = mech.MaxHonest
 
 // Digest is a SHA-256 in hexadecimal digits.
 type Digest string
 
-// digestOf binds a text to what it is for.
+// digestOf hashes a text together with its purpose.
 func digestOf(purpose string, parts ...[]byte) Digest {
 	h := sha256.New()
 	fmt.Fprintf(h, "discreet sites %d %s\n", Version, purpose)
@@ -43,16 +43,16 @@ func SchemaDigest(s *schema.Schema) (Digest, error) {
 	return digestOf("schema", text), err
 }
 
-// Member is a site and the key that speaks for it.
+// Member is a site and its signing key.
 type Member struct {
 	Name string `json:"name"`
 	Key  []byte `json:"key"` // Ed25519
 }
 
-// Training is what a coordinator offers its sites.
+// Training is a coordinator's offer to its sites.
 type Training struct {
 	Version     int        `json:"version"`
-	ID          string     `json:"id"` // random: no two trainings are the same
+	ID          string     `json:"id"` // random and unique
 	Coordinator string     `json:"coordinator"`
 	Schema      Digest     `json:"schema"`
 	Scope       dp.Scope   `json:"scope"`
@@ -61,18 +61,19 @@ type Training struct {
 	Bill        []dp.Event `json:"bill"`
 	Sites       []Member   `json:"sites"`
 	Honest      int        `json:"honest"`
-	// Evaluation is nil for a training. Else held-out rows are measured, by the cells of their scores.
+	// Evaluation is nil for a training. Otherwise held-out rows are measured, by the cells of their
+	// scores.
 	Evaluation *Evaluation `json:"evaluation,omitempty"`
 }
 
-// Evaluation is what a coordinator lets sites measure in place of a training.
+// Evaluation is a measurement of models that a coordinator offers in place of a training.
 type Evaluation struct {
-	Models    [][]byte `json:"models"` // files of one, or of two to compare
+	Models    [][]byte `json:"models"` // files of one model, or of two to compare
 	Threshold float64  `json:"threshold"`
-	Delta     dp.Delta `json:"delta_femto"` // asked for; that of the training is what is spent
+	Delta     dp.Delta `json:"delta_femto"` // as requested; the training's δ is what is spent
 }
 
-// Terms are what a site's guard is opened with.
+// Terms returns the terms with which a site's guard is opened.
 func (t *Training) Terms() guard.Terms {
 	return guard.Terms{Op: "site", Scope: t.Scope, Price: dp.Price{Epsilon: t.Epsilon, Delta: t.Delta}, Bill: t.Bill}
 }
@@ -117,13 +118,13 @@ func (j *Joined) text(training Digest) []byte {
 	return []byte(digestOf("joined", []byte(training), []byte(j.Site), j.Fresh))
 }
 
-// Set is all sites of a training with their fresh keys, in the training's order.
+// Set lists all sites of a training with their fresh keys, in the training's order.
 type Set struct {
 	Training Digest   `json:"training"`
 	Joined   []Joined `json:"joined"`
 }
 
-// Check refuses a set that is not the training's, each member with its own signature.
+// Check refuses a set whose members are not exactly the training's, each with a valid signature.
 func (s *Set) Check(t *Training, training Digest) error {
 	bad := fmt.Errorf("sites: the set must be that of the training, signed by every site")
 	if s.Training != training || len(s.Joined) != len(t.Sites) {
@@ -143,7 +144,7 @@ func (s *Set) Check(t *Training, training Digest) error {
 // Ask is one measurement.
 type Ask struct {
 	Training  Digest            `json:"training"`
-	Number    int               `json:"number"` // from 1, one after another
+	Number    int               `json:"number"` // consecutive from 1
 	Label     string            `json:"label"`
 	Epsilon   dp.Epsilon        `json:"epsilon_nano,omitempty"`
 	Rho       dp.Rho            `json:"rho_pico,omitempty"`
@@ -159,10 +160,10 @@ type AskedForm struct {
 	Runs     []int      `json:"runs,omitempty"`
 }
 
-// Share is the price of the measurement.
+// Share returns the price of the measurement.
 func (a *Ask) Share() guard.Share { return guard.Share{Epsilon: a.Epsilon, Rho: a.Rho} }
 
-// Decode reads a message in JSON with no field that is not known and nothing after it.
+// Decode reads a message in JSON. It refuses unknown fields and trailing data.
 func Decode(text []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
@@ -175,7 +176,8 @@ func Decode(text []byte, to any) error {
 	return nil
 }
 
-// TrainingDigest is that of a training's text, SetDigest of a set's, AskDigest of a measurement's.
+// TrainingDigest returns the digest of a training's text, SetDigest that of a set's, and AskDigest
+// that of a measurement's.
 func TrainingDigest(text []byte) Digest { return digestOf("training", text) }
 func SetDigest(text []byte) Digest      { return digestOf("set", text) }
 func AskDigest(text []byte) Digest      { return digestOf("ask", text) }

@@ -18,34 +18,34 @@ type Remote struct {
 	training Digest
 	honest   int
 	sites    int
-	// send gives an ask to all sites, and returns the sum of their answers.
+	// send sends an ask to all sites, and returns the sum of their answers.
 	send   func(ask []byte) ([]mech.Whole, error)
 	last   json.RawMessage
 	number int
 }
 
-// NewRemote asks sites by send.
+// NewRemote returns a Remote that uses send to ask sites.
 func NewRemote(t *Training, training Digest, send func(ask []byte) ([]mech.Whole, error)) *Remote {
 	return &Remote{training: training, honest: t.Honest, sites: len(t.Sites), send: send}
 }
 
-// Table is the table that a learner's questions are asked of. Its answers are zeros, which no one sees;
-// rows is the number of rows if that is public, else 0.
+// Table returns the table that a learner queries. Its answers are zeros, which are not used; rows is
+// the number of rows if that is public, otherwise 0.
 func (r *Remote) Table(s *schema.Schema, rows int) *question.Table {
 	return question.NewTable(s, rows, r)
 }
 
-// Ask remembers the question. It implements question.Asker.
+// Ask stores the question. It implements question.Asker.
 func (r *Remote) Ask(_ context.Context, q *question.Question) (*question.Sums, error) {
 	text, err := question.Encode(q)
 	r.last = text
 	return nil, err
 }
 
-// Asked is the last question.
+// Asked returns the last question.
 func (r *Remote) Asked() any { return r.last }
 
-// Honest is the number of sites whose noise is enough, of so many.
+// Honest returns the number of sites whose noise is sufficient, and the number of sites.
 func (r *Remote) Honest() (enough, of int) { return r.honest, r.sites }
 
 // Add sends a measurement to the sites.

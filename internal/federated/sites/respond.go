@@ -20,15 +20,16 @@ import (
 type Responder struct {
 	Guard  *guard.Guard
 	Honest int
-	Values int // the most numbers of one measurement
+	Values int // largest number of values in one measurement
 
-	// kept is what the last question is answered with: a learner measures its parts one after another.
+	// kept is the answer to the last question. It is reused because a learner measures its parts one
+	// after another.
 	kept  string
 	cells any
 }
 
-// Contribute is the site's part of a measurement, with its share of the noise. It must be masked
-// before it leaves.
+// Contribute returns the site's part of a measurement, with its share of the noise. It must be masked
+// before it is sent.
 func (r *Responder) Contribute(ctx context.Context, a *Ask) ([]mech.Whole, error) {
 	s, err := r.sum(ctx, a)
 	if err != nil {
@@ -37,7 +38,7 @@ func (r *Responder) Contribute(ctx context.Context, a *Ask) ([]mech.Whole, error
 	return extend.Open(r.Guard).Contribute(a.Label, a.Share(), s, r.Honest)
 }
 
-// sum is what is measured.
+// sum returns the sum to be measured.
 func (r *Responder) sum(ctx context.Context, a *Ask) (*guard.Sum, error) {
 	if len(a.Forms) == 0 || len(a.Forms) > maxForms || len(a.Questions) == 0 || len(a.Questions) > len(a.Forms) {
 		return nil, fmt.Errorf("sites: a measurement must have 1 to %d forms, and no more questions", maxForms)
@@ -65,7 +66,7 @@ const (
 	maxRuns  = 1 << 10
 )
 
-// form makes the sum of one form. What is refused here follows from the message alone.
+// form makes the sum of one form. Its refusals depend on the message alone.
 func (r *Responder) form(ctx context.Context, a *Ask, f *AskedForm) (*guard.Sum, error) {
 	if f.Question < 0 || f.Question >= len(a.Questions) {
 		return nil, fmt.Errorf("sites: a form must name one of the questions")
@@ -104,7 +105,7 @@ func (r *Responder) form(ctx context.Context, a *Ask, f *AskedForm) (*guard.Sum,
 
 var errForm = errors.New("sites: a form must be one of its question's, of a size that the policy allows")
 
-// fits reports whether there are no more bins than numbers of a measurement.
+// fits reports whether there are no more bins than a measurement may have values.
 func (r *Responder) fits(bins []feature.Bins) bool {
 	n := 0
 	for k := range bins {
@@ -113,7 +114,7 @@ func (r *Responder) fits(bins []feature.Bins) bool {
 	return n <= r.Values
 }
 
-// classForm is form of counts by class.
+// classForm is form for counts by class.
 func (r *Responder) classForm(ctx context.Context, a *Ask, f *AskedForm, bins []feature.Bins) (*guard.Sum, error) {
 	ok, part := false, f.Part >= 0 && f.Part < len(bins)
 	switch f.View {
@@ -152,7 +153,7 @@ func (r *Responder) classForm(ctx context.Context, a *Ask, f *AskedForm, bins []
 	return c.AllClasses(f.Part, f.Runs[len(f.Runs)-1], func(b int) int { return f.Runs[b] }), nil
 }
 
-// keep returns what the question was answered with before, or asks.
+// keep returns the stored answer to a question, or asks it.
 func keep[T any](r *Responder, text []byte, ask func() (T, error)) (T, error) {
 	if old, ok := r.cells.(T); ok && r.kept == string(text) {
 		return old, nil

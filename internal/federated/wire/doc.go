@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package wire is what data owners and an aggregator say to each other: the
-// task that all of them agree on, the round that asks, the report that answers.
-// Each message has one canonical sequence of bytes; parsing accepts that and
-// nothing else.
+// Package wire defines the messages between data owners and an aggregator: the task that all of them
+// agree on, the round that asks, and the report that answers. Each message has one canonical sequence
+// of bytes; parsers accept no other.
 //
-// A task places every owner, by a public hash, in one slot of one round; within
-// the slot the same hash picks the question. So no one is asked twice, and which
-// owner is asked what depends on no data.
+// A public hash of its name assigns every owner to one slot of one round, and to one question within
+// the slot. Therefore no owner is asked twice, and the choice of an owner's question does not depend
+// on data.
 package wire

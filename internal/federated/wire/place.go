@@ -8,17 +8,17 @@ import (
 	"math/bits"
 )
 
-// Place is an owner's place in a task: the one slot in which it answers, and the
-// ticket that picks its question there.
+// Place is an owner's place in a task: the only slot in which it answers, and the ticket that selects
+// its question there.
 type Place struct {
 	Slot   int
 	Ticket uint64
 }
 
-// Placing tells places.
+// Placing computes places.
 type Placing struct {
 	digest Digest
-	upTo   []uint64 // shares of the slots up to and including each
+	upTo   []uint64 // cumulative shares of the slots
 }
 
 // Placing prepares the places of a task.
@@ -33,8 +33,7 @@ func (t *Task) Placing() (*Placing, error) {
 	return p, err
 }
 
-// Part is a slot's share of all places: the probability that an owner who is
-// drawn at random is in it.
+// Part returns a slot's share of all places: the probability that a random owner is in it.
 func (p *Placing) Part(slot int) float64 {
 	before := uint64(0)
 	if slot > 0 {
@@ -43,8 +42,8 @@ func (p *Placing) Part(slot int) float64 {
 	return float64(p.upTo[slot]-before) / float64(p.upTo[len(p.upTo)-1])
 }
 
-// Of is the place of an owner: a function of the task's bytes, its nonce among
-// them, and of the owner's name (1.2). Any name has exactly one.
+// Of returns the place of an owner, as a function of the task's bytes, which include its nonce, and of
+// the owner's name (1.2). Any name has exactly one place.
 func (p *Placing) Of(owner string) Place {
 	const salt = "discreet local place 1\x00"
 	buf := make([]byte, 0, len(salt)+len(p.digest)+MaxOwner)

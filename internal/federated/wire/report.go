@@ -10,11 +10,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/response"
 )
 
-// Report is the one answer of one owner.
+// Report is the only answer of an owner.
 //
-// Its bytes: "DLR1", the digest (32), slot and ask (2 each), the length of the
-// owner's name (1) and the name, the number of words (4), the words (4 each).
-// Integers are little-endian.
+// Its bytes: "DLR1", the digest (32), slot and ask (2 each), the length of the owner's name (1) and
+// the name, the number of words (4), the words (4 each). Integers are little-endian.
 type Report struct {
 	Task  Digest
 	Owner string // 1 to MaxOwner bytes of valid UTF-8
@@ -33,7 +32,7 @@ const (
 	MaxReport = reportFixed + MaxOwner + 8*maxCells
 )
 
-// CheckOwner refuses what cannot be the name of an owner.
+// CheckOwner refuses an invalid owner's name.
 func CheckOwner(name string) error {
 	if len(name) < 1 || len(name) > MaxOwner || !utf8.ValidString(name) {
 		return fmt.Errorf("report: an owner's name must have 1 to %d bytes of valid UTF-8", MaxOwner)
@@ -55,8 +54,8 @@ func (r *Report) Append(b []byte) []byte {
 	return b
 }
 
-// ParseReport accepts exactly what Append writes. What it allocates is bounded
-// by len(b). Whether the words answer the question is for the law to say.
+// ParseReport accepts exactly what Append writes. It allocates at most in proportion to len(b). The
+// law must check whether the words are a valid answer.
 func ParseReport(b []byte) (*Report, error) {
 	if len(b) < reportFixed || len(b) > MaxReport || string(b[:len(reportMagic)]) != reportMagic {
 		return nil, fmt.Errorf("report: must begin with %q and have %d to %d bytes", reportMagic, reportFixed, MaxReport)

@@ -11,37 +11,38 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Round asks the owners of one slot, and tells everyone the ensemble so far.
+// Round asks the owners of one slot, and publishes the current ensemble.
 type Round struct {
 	Task string // the task's digest, in hexadecimal
 	Slot int
-	// Asks are what a table slot asks; an owner's ticket picks one. An error slot
-	// has none: it asks for the label and what the last of Members answers.
+	// Asks are the asks of a table slot; an owner's ticket selects one. An error slot has none: it
+	// asks for the label and the answer of the last of Members.
 	Asks []Ask
 	// Crowd is the number of participants in the slot's secret sum; nil in mode local.
 	Crowd *Crowd
-	// Members are the ensemble so far, in order. In an error slot the last one is
-	// a candidate without a vote, which does not weigh records yet.
+	// Members are the current ensemble, in order. In an error slot the last one is a candidate without
+	// a vote, which does not affect weights yet.
 	Members []Member
 }
 
-// Crowd is who stands behind the secret sum of one slot (package secsum): the noise
-// of the sum is in the owners' addends.
+// Crowd describes the owners in the secret sum of one slot (package secsum). The noise of the sum is
+// in the owners' addends.
 type Crowd struct {
-	Owners  int `json:"owners"`   // who may take part
-	AtLeast int `json:"at_least"` // the fewest whose sum the holders open
-	// Honest is the number of owners' shares that make all of the noise: of those in an
-	// opened sum, AtLeast - Honest may add none.
+	Owners  int `json:"owners"`   // maximum number of owners
+	AtLeast int `json:"at_least"` // minimum number of owners in a sum that the holders open
+	// Honest is the number of owners whose shares are sufficient noise: in an opened sum, up to
+	// AtLeast - Honest owners may add none.
 	Honest int `json:"honest"`
 }
 
-// AtLeastOf is the fewest owners whose sum may be opened, of so many.
+// AtLeastOf returns the minimum number of owners in an opened sum, given their maximum number.
 func AtLeastOf(owners int) int { return (2*owners + 2) / 3 }
 
 // Ask is a question, possibly about groups of cells instead of cells.
 type Ask struct {
 	Question int `json:"question"`
-	// Groups joins cells: cell b is reported as Groups[b]. Empty: as it is.
+	// Groups combines cells: cell b is reported as Groups[b]. If it is empty, cells are reported
+	// unchanged.
 	Groups []int `json:"groups,omitempty"`
 }
 
@@ -58,22 +59,22 @@ type Shape struct {
 	Leaves   [][]float64 `json:"leaves"` // cells × K, nats
 }
 
-// Argmax answers the level whose linear function of Space's features is largest,
-// the first of several.
+// Argmax answers the level with the largest linear function of Space's features, the first if several
+// are equal.
 type Argmax struct {
 	Coef [][]float64 `json:"coef"` // K × features
 	Bias []float64   `json:"bias"` // K
 }
 
-// What a broadcast may hold.
+// Limits of a broadcast.
 const (
-	maxScore = 64 // of a vote, and of a leaf; larger is certainty
+	maxScore = 64 // of a vote, and of a leaf; larger values mean certainty
 	maxCoef  = 1 << 20
 	maxCrowd = 1 << 24 // owners of a secret sum
 )
 
-// Space is what linear members read: the columns of all questions, in order, a
-// category as one feature per code.
+// Space returns the features that linear members use: the columns of all questions, in order, with one
+// feature per code for categories.
 func (t *Task) Space() (*feature.Space, error) {
 	cols := make([]int, len(t.Questions))
 	for q := range cols {
@@ -82,7 +83,7 @@ func (t *Task) Space() (*feature.Space, error) {
 	return feature.NewSpace(t.Schema, feature.OneHot, cols)
 }
 
-// Cells is the number of cells that an ask distinguishes.
+// Cells returns the number of cells that an ask distinguishes.
 func (a *Ask) Cells(t *Task) int {
 	if len(a.Groups) == 0 {
 		return t.Cells(a.Question)
@@ -97,7 +98,7 @@ func (a *Ask) Cells(t *Task) int {
 // IsError reports whether the slot measures an error.
 func (r *Round) IsError() bool { return r.Slot%2 == 1 }
 
-// Weighing are the members that weigh records: all but a candidate.
+// Weighing returns the members that affect weights: all except a candidate.
 func (r *Round) Weighing() []Member {
 	if r.IsError() {
 		return r.Members[:len(r.Members)-1]
@@ -105,8 +106,8 @@ func (r *Round) Weighing() []Member {
 	return r.Members
 }
 
-// Cells is the number of cells that ask number a of the round distinguishes: those of the
-// ask, or in an error slot the levels that can be answered.
+// Cells returns the number of cells for ask number a of the round: the cells of the ask or, in an
+// error slot, the levels that can be answered.
 func (r *Round) Cells(t *Task, a int) int {
 	if r.IsError() {
 		return t.Schema.Classes()
@@ -114,7 +115,7 @@ func (r *Round) Cells(t *Task, a int) int {
 	return r.Asks[a].Cells(t)
 }
 
-// Ask is which of the round's asks a ticket picks; 0 in an error slot (1.2).
+// Ask returns which of the round's asks a ticket selects; 0 in an error slot (1.2).
 func (r *Round) Ask(ticket uint64) int {
 	if r.IsError() {
 		return 0
@@ -122,9 +123,8 @@ func (r *Round) Ask(ticket uint64) int {
 	return int(ticket % uint64(len(r.Asks))) // at most 4096 asks: the bias is below 2^-51
 }
 
-// Addend is how an owner adds to the slot's secret sum: the tables of all asks,
-// or in an error slot the one table, are laid end to end, and an owner is in one
-// cell of each.
+// Addend returns the mechanism of an owner's addend in the slot's secret sum. The vector concatenates
+// the tables of all asks, or in an error slot the only table, and an owner is in one cell of each.
 func (r *Round) Addend(t *Task) (response.Addend, error) {
 	dim, most := 0, max(1, len(r.Asks))
 	for a := range most {
@@ -138,10 +138,10 @@ func (r *Round) Addend(t *Task) (response.Addend, error) {
 	return l, err
 }
 
-// SumDelta is the δ of a secret sum: that of its addends is smaller by far.
+// SumDelta is the δ stated for a secret sum: one unit, which is much larger than the δ of its addends.
 const SumDelta dp.Delta = 1
 
-// boundExponent bounds what a member adds to the logarithm of a weight.
+// boundExponent bounds a member's contribution to the logarithm of a weight.
 func (m *Member) boundExponent(t *Task) float64 {
 	if m.Argmax != nil {
 		return m.Vote
@@ -161,8 +161,8 @@ func (m *Member) boundExponent(t *Task) float64 {
 	return m.Vote * sum
 }
 
-// Check refuses a round that is not one of the task's: wherever a broadcast
-// reaches for more than the task allows, no owner answers.
+// Check refuses a round that is not one of the task's. If a broadcast demands more than the task
+// allows, no owner answers.
 func (r *Round) Check(t *Task) error {
 	fault := func(format string, args ...any) error {
 		return fmt.Errorf("round: "+format, args...)

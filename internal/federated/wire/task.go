@@ -13,15 +13,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Mode says who has to be trusted with what.
+// Mode determines who must be trusted.
 type Mode string
 
 const (
-	// Local: every owner sends one report that is ε-DP on its own; all else is
-	// computed from reports.
+	// Local: every owner sends one report that is ε-DP by itself; everything else is computed from
+	// reports.
 	Local Mode = "local"
-	// Aggregate: owners send nothing but shares of a secure sum, which holds the
-	// noise of an ε-DP release.
+	// Aggregate: owners send only shares of a secret sum, which includes the noise of an ε-DP release.
 	Aggregate Mode = "aggregate"
 )
 
@@ -34,29 +33,29 @@ const (
 	Logistic Classifier = "logistic" // a linear function of the features per level
 )
 
-// Task contains everything that all participants agree on before the first answer. Nothing of it
-// depends on data.
+// Task contains everything that all participants agree on before the first answer. It does not depend
+// on data.
 type Task struct {
 	// Nonce is 32 lower-case hexadecimal digits, fresh for each task.
 	Nonce      string
 	Mode       Mode
 	Classifier Classifier
-	// Mechanism is the name of a response.Law; "" takes the better of oue and grr
-	// for each question.
+	// Mechanism is the name of a response.Law; "" uses the more accurate of oue and grr for each
+	// question.
 	Mechanism string
-	Epsilon   dp.Epsilon // of the one report of each owner
-	// Schema says what the columns mean. Its roles play no part: every column that
-	// is not ignored, and the label, is private.
+	Epsilon   dp.Epsilon // of the only report of each owner
+	// Schema describes the columns. Its roles are not used: every column that is not ignored, and the
+	// label, is private.
 	Schema    *schema.Schema
-	Questions []Question // what the first round asks, one of them per owner
+	Questions []Question // questions of the first round, one per owner
 	Rounds    []Shares
-	// WeightCap bounds W, the largest weight of a record, at least 1. Reports carry
-	// the weight over min(WeightCap, the largest weight the ensemble allows).
+	// WeightCap bounds W, the largest weight of a record, and is at least 1. Reports carry the weight
+	// divided by min(WeightCap, the largest possible weight under the ensemble).
 	WeightCap float64
 }
 
-// Shares says how many parts of all owners are in the two slots of a round: those
-// whose reports make a classifier, and those whose reports measure its error.
+// Shares gives the relative numbers of owners in the two slots of a round: those whose reports make a
+// classifier, and those whose reports measure its error.
 type Shares struct {
 	Table uint32 `json:"table"`
 	Error uint32 `json:"error"`
@@ -65,21 +64,20 @@ type Shares struct {
 // Question asks for the cell of one column.
 type Question struct {
 	Column string `json:"column"`
-	// Edges cut a number into bins, strictly increasing inside its bounds.
+	// Edges divide a number into bins, strictly increasing inside its bounds.
 	Edges []float64 `json:"edges,omitempty"`
 }
 
-// What a task may hold: the bounds are on what an untrusted peer can make us
-// allocate.
+// Limits of a task, which bound the memory that an untrusted peer can make us allocate.
 const (
 	MaxRounds = 1000
-	maxCells  = 1 << 16 // of one question, levels of the label counted
+	maxCells  = 1 << 16 // per question, multiplied by the levels of the label
 	maxCap    = 1 << 20
 	nonceLen  = 32
 )
 
-// Column returns the index of the question's column in the schema, -1 if
-// there is none to be asked about.
+// columnIndex returns the index of the question's column in the schema, -1 if there is no such column
+// to ask about.
 func (q *Question) columnIndex(s *schema.Schema) int {
 	for j := range s.Columns {
 		if s.Columns[j].Name == q.Column && s.Columns[j].Role != schema.Ignored {
@@ -89,22 +87,22 @@ func (q *Question) columnIndex(s *schema.Schema) int {
 	return -1
 }
 
-// Bins cuts the question's column.
+// Bins returns the bins of the question's column.
 func (t *Task) Bins(q int) feature.Bins {
 	ask := &t.Questions[q]
 	return feature.NewBins(t.Schema, ask.columnIndex(t.Schema), ask.Edges)
 }
 
-// Column is the index of the column that question q is about.
+// Column returns the index of the column of question q.
 func (t *Task) Column(q int) int { return t.Questions[q].columnIndex(t.Schema) }
 
-// Cells is the number of cells of question q, the label aside.
+// Cells returns the number of cells of question q, without the label.
 func (t *Task) Cells(q int) int {
 	b := t.Bins(q)
 	return b.Len()
 }
 
-// Check refuses a task that no aggregator may pose.
+// Check refuses an invalid task.
 func (t *Task) Check() error {
 	fault := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "task", Param: param, Want: want, Got: got}
@@ -189,7 +187,7 @@ func (t *Task) Check() error {
 	return err
 }
 
-// Law is the mechanism by which an owner reports one of cells cells together with its label. The
+// Law returns the mechanism by which an owner reports one of cells cells together with its label. The
 // cell of the law is cell·K + label.
 func (t *Task) Law(cells int) (response.Law, error) {
 	n := cells * t.Schema.Classes()
@@ -202,7 +200,7 @@ func (t *Task) Law(cells int) (response.Law, error) {
 	return response.VectorLawFor(t.Mechanism, t.Epsilon, n)
 }
 
-// Slots is the number of slots, two per round: table, error.
+// Slots returns the number of slots: two per round, for tables and for the error.
 func (t *Task) Slots() int { return 2 * len(t.Rounds) }
 
 func (t *Task) slotShare(slot int) uint32 {
@@ -213,8 +211,8 @@ func (t *Task) slotShare(slot int) uint32 {
 	}
 }
 
-// WeightBound is W_t: no record's weight, as an owner computes it from members,
-// exceeds it. It is at least 1.
+// WeightBound is W_t, an upper bound on a record's weight as an owner computes it from members. It is
+// at least 1.
 func (t *Task) WeightBound(members []Member) float64 {
 	log := 0.0
 	for i := range members {

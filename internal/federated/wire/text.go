@@ -13,19 +13,19 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// version is that of all messages. A change of any byte's meaning raises it.
+// version is the version of all messages. It changes with the meaning of any byte.
 const version = 1
 
 // MaxText is the size of the largest task or round.
 const MaxText = 64 << 20
 
-// Digest names a task: the SHA-256 of its bytes.
+// Digest identifies a task: the SHA-256 of its bytes.
 type Digest [32]byte
 
 func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
-// taskBody is a task's text, apart from the layout of Task so that either may
-// change without the other.
+// taskBody is a task's text, separate from the layout of Task so that each may change without the
+// other.
 type taskBody struct {
 	Discreet   string          `json:"discreet"` // "local task"
 	Version    int             `json:"version"`
@@ -37,7 +37,7 @@ type taskBody struct {
 	WeightCap  float64         `json:"weight_cap"`
 	Rounds     []Shares        `json:"rounds"`
 	Questions  []Question      `json:"questions"`
-	Schema     json.RawMessage `json:"schema"` // package schema's own JSON
+	Schema     json.RawMessage `json:"schema"` // in the JSON form of package schema
 }
 
 type roundBody struct {
@@ -55,7 +55,7 @@ const (
 	roundTitle = "local round"
 )
 
-// Text is the task's bytes. It refuses a task that Check refuses.
+// Text returns the task's bytes. It fails for a task that Check refuses.
 func (t *Task) Text() ([]byte, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (t *Task) encodeText() ([]byte, error) {
 		t.Rounds, t.Questions, s})
 }
 
-// Digest is the task's name.
+// Digest returns the task's digest.
 func (t *Task) Digest() (Digest, error) {
 	text, err := t.encodeText()
 	return sha256.Sum256(text), err
@@ -103,7 +103,7 @@ func ParseTask(text []byte) (*Task, error) {
 	return t, checkCanonical("task", again, text)
 }
 
-// Text is the round's bytes. It refuses a round that is not the task's.
+// Text returns the round's bytes. It fails for a round that is not the task's.
 func (r *Round) Text(t *Task) ([]byte, error) {
 	if err := r.Check(t); err != nil {
 		return nil, err
@@ -165,8 +165,8 @@ func decodeJSON(what string, text []byte, into any) error {
 	return nil
 }
 
-// checkCanonical stands for a list of rules: no missing, doubled or misspelt field, no
-// second spelling of a number or a text, nothing after the end.
+// checkCanonical replaces a list of rules: no missing, repeated or misspelt field, only one spelling
+// of a number or a text, no trailing data.
 func checkCanonical(what string, canonical, text []byte) error {
 	if !bytes.Equal(canonical, text) {
 		return fmt.Errorf("%s: must be in canonical form", what)

@@ -14,7 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
-	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
+	"github.com/discreet-dp/discreet/internal/table/engine/solver"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -85,7 +85,7 @@ func lineOf(label *schema.Schema, xs []float64, labels []uint8) *dataset.Table {
 func gradient(t *testing.T, p *Problem, tab *dataset.Table, w []float64) []float64 {
 	t.Helper()
 	r := rowsOf(t, tab)
-	s, err := statistic.Losses{Space: p.Space, Loss: p.Loss, Rows: r.rowShape(p), Coef: w,
+	s, err := solver.Losses{Space: p.Space, Loss: p.Loss, Rows: r.rowShape(p), Coef: w,
 		Value: true, Hess: true}.Floats(context.Background(), r.table())
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/engine"
-	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
+	"github.com/discreet-dp/discreet/internal/table/engine/solver"
 )
 
 // Rows are the rows of a guard's table with a label of two classes.
@@ -123,7 +123,7 @@ func objectiveSlopes(ctx context.Context, m engine.Margins, p *Problem, s *Sizes
 func (r *Rows) objectiveSurface(ctx context.Context, p *Problem, s *Sizes,
 	b []float64) func(w []float64) (optimize.Point, error) {
 	return func(w []float64) (optimize.Point, error) {
-		sums, err := statistic.Losses{Space: p.Space, Loss: p.Loss, Rows: r.rowShape(p), Coef: w, Value: true,
+		sums, err := solver.Losses{Space: p.Space, Loss: p.Loss, Rows: r.rowShape(p), Coef: w, Value: true,
 			Hess: true}.Floats(ctx, r.table())
 		if err != nil {
 			return optimize.Point{}, err

@@ -535,10 +535,9 @@ func TestClassScoresAgreeWithNaiveTwin(t *testing.T) {
 		near("curve", got.HalfCurve, half)
 		for k := range start {
 			for b := range sh.Len() {
-				near("above", int64(rest.Above[k][b]), up[k][b])
-				near("below", int64(rest.Below[k][b]), down[k][b])
-				if float64(cells[0].Rows[k][b]) != rows[k][b] {
-					t.Errorf("column %d, level %d, bin %d: %d rows, the twin has %g", q, k, b, cells[0].Rows[k][b], rows[k][b])
+				near("residual", rest[k][b], up[k][b]-down[k][b])
+				if float64(cells[0][k][b]) != rows[k][b] {
+					t.Errorf("column %d, level %d, bin %d: %d rows, the twin has %g", q, k, b, cells[0][k][b], rows[k][b])
 				}
 			}
 		}

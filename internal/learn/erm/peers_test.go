@@ -18,7 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
-	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
+	"github.com/discreet-dp/discreet/internal/table/engine/solver"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -104,7 +104,7 @@ func (p *peers) table() *dataset.Table {
 func objectiveAt(t *testing.T, pl *Plan, tab engine.Table, w []float64) float64 {
 	t.Helper()
 	p := pl.problemOf(tab.Rows())
-	s, err := statistic.Losses{Space: p.Space, Loss: p.Loss, Rows: engine.Rows{Scale: p.RowScale(), Norm: p.Norm, Weights: pl.s.Label.RowWeights()},
+	s, err := solver.Losses{Space: p.Space, Loss: p.Loss, Rows: engine.Rows{Scale: p.RowScale(), Norm: p.Norm, Weights: pl.s.Label.RowWeights()},
 		Coef: w, Value: true, Hess: true}.Floats(context.Background(), tab)
 	if err != nil {
 		t.Fatal(err)

@@ -116,7 +116,7 @@ func (pl *Plan) runRound(ctx context.Context, t int, g *guard.Guard, score *guar
 	if err != nil {
 		return err
 	}
-	slopes, curves, err := pl.measureCells(t, g, sums, best)
+	slopes, curves, err := pl.measureCells(t, g, sums, best, asked[best].Cells())
 	if err != nil {
 		return err
 	}
@@ -154,25 +154,25 @@ func (pl *Plan) pickGrid(t int, g *guard.Guard, sums *guard.GridSlopes, share []
 	return best, nil
 }
 
-// measureCells measures the slopes and the curves of grid k.
-func (pl *Plan) measureCells(t int, g *guard.Guard, sums *guard.GridSlopes, k int) (slopes, curves []float64, err error) {
+// measureCells measures the slopes and the curves of grid k, which has so many cells.
+func (pl *Plan) measureCells(t int, g *guard.Guard, sums *guard.GridSlopes, k, cells int) (slopes, curves []float64, err error) {
 	curve := 0.0
 	if pl.rules.curves {
 		curve = curveUnit
 	}
-	cells, err := sums.Part(k, curve)
+	part, err := sums.Part(k, curve)
 	if err != nil {
 		return nil, nil, err
 	}
-	out, err := g.Measure(cellsLabel(t), pl.shares[t].cells, cells)
+	out, err := g.Measure(cellsLabel(t), pl.shares[t].cells, part)
 	if err != nil {
 		return nil, nil, err
 	}
-	n := sums.Slopes(k)
-	slopes, curves = out.Values[:n], out.Values[n:]
 	if !pl.rules.curves {
-		return slopes, make([]float64, sums.Curves(k)), nil
+		return out.Values, make([]float64, cells), nil
 	}
+	n := len(out.Values) - cells
+	slopes, curves = out.Values[:n], out.Values[n:]
 	for i := range curves {
 		curves[i] /= curveUnit
 	}

@@ -35,7 +35,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/engine"
-	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
+	"github.com/discreet-dp/discreet/internal/table/engine/solver"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -128,7 +128,7 @@ func (pl *plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 func (pl *plan) fitBinary(ctx context.Context, tab engine.Table, reg float64) (*model.Logistic, error) {
 	asIs := engine.Rows{Scale: 1, Norm: math.MaxFloat64, Weights: pl.weights}
 	sums := func(coef []float64) (*engine.LossSums, error) {
-		return statistic.Losses{Space: pl.space, Rows: asIs, Coef: coef, Value: true, Hess: true}.Floats(ctx, tab)
+		return solver.Losses{Space: pl.space, Rows: asIs, Coef: coef, Value: true, Hess: true}.Floats(ctx, tab)
 	}
 	d := pl.space.Width()
 	best, err := minimiseSums(sums, float64(tab.Rows()), reg, make([]float64, d+1))

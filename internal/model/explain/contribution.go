@@ -11,27 +11,26 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Contribution is what one column or pair adds to each row's log-odds of the
-// positive class, or to its score of each of several classes.
+// Contribution is the part of each row's log-odds of the positive class that one column or pair adds.
+// With more than two classes it is the part of each class's score.
 type Contribution struct {
-	Column   string // of a pair, what schema.PairName makes of both
-	Quantity string // what is added: "log_odds", or "log_share" beyond the mean of all classes
+	Column   string // for a pair, the name that schema.PairName makes
+	Quantity string // "log_odds", or "log_share" relative to the mean of all classes
 	bins     feature.Bins
-	bound    *feature.BoundBins // of a table; nil in Terms
-	classes  int                // 1 if it is log-odds
+	bound    *feature.BoundBins // to a table; nil in Terms
+	classes  int                // 1 for log-odds
 	values   []float64          // by bin, then class
-	variance []float64          // of log-odds by noise alone, or, if the model states no such thing, by rows, too
-	moved    bool               // whether noise alone is stated of it
+	variance []float64          // of log-odds by noise alone or, if the model does not state that, also by the choice of rows
+	moved    bool               // whether the model states the effect of noise alone
 }
 
-// At is the contribution to a row, in nats, with steps rounded as scores are. Of
-// log-odds, whatever the class, those of all columns and the intercept add up to the
-// logit of the row's score. Of log-shares, those for a class and its centred intercept
-// add up to the logarithm of the class's score beyond the mean logarithm of all
-// classes' scores.
+// At returns the contribution to a row in nats, with steps rounded as in scores. For log-odds it does
+// not depend on the class: all columns and the intercept add up to the logit of the row's score. For
+// log-shares, the columns and the centred intercept of a class add up to the logarithm of the class's
+// score minus the mean logarithm of all classes' scores.
 func (c *Contribution) At(row int, class uint8) float64 { return c.valueOf(c.bound.At(row), class) }
 
-// Of is At of a row of coded cells, parallel to the columns of the model's schema.
+// Of is At for a row of coded cells, parallel to the columns of the model's schema.
 func (c *Contribution) Of(row []column.Cell, class uint8) float64 {
 	return c.valueOf(c.bins.OfRow(row), class)
 }
@@ -43,8 +42,8 @@ func (c *Contribution) valueOf(bin int, class uint8) float64 {
 	return c.values[bin*c.classes+int(class)]
 }
 
-// CanSplit refuses, for what was asked for, a model whose scores are no sums over
-// columns.
+// CanSplit refuses a model whose scores are not sums over columns, with an error about the operation
+// op.
 func CanSplit(op string, m *model.Model) error {
 	switch m.Classifier.(type) {
 	case *model.Additive, *model.MulticlassAdditive:
@@ -53,9 +52,9 @@ func CanSplit(op string, m *model.Model) error {
 	return explainError(op, m)
 }
 
-// Contributions takes the scores of an additive model apart, in the order of
-// the model's schema, pairs last. cols are those of a table read with that schema. Any
-// other model is refused.
+// Contributions splits the scores of an additive model into its columns' contributions, in the order
+// of the model's schema, pairs last. cols are the columns of a table read with that schema. Other
+// models are refused.
 func Contributions(m *model.Model, cols []column.Column) ([]Contribution, error) {
 	out, err := Terms(m)
 	for k := range out {
@@ -105,7 +104,7 @@ func Terms(m *model.Model) ([]Contribution, error) {
 	return out, nil
 }
 
-// splitClasses is Terms of an additive model of more than two classes.
+// splitClasses is Terms for an additive model of more than two classes.
 func splitClasses(m *model.Model, a *model.MulticlassAdditive) (out []Contribution) {
 	for j := range m.Schema.Columns {
 		for i := range a.Shapes {
@@ -128,5 +127,5 @@ func splitClasses(m *model.Model, a *model.MulticlassAdditive) (out []Contributi
 	return out
 }
 
-// roundToScore is a step as scores count it.
+// roundToScore rounds a step as scores do.
 func roundToScore(step float64) float64 { return float64(feature.Units(step)) / feature.ScoreOne }

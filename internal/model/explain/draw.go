@@ -13,11 +13,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// scale is the log-odds of every drawing of a page, so that they compare.
+// scale is the range of log-odds that all drawings of a page share, so that they can be compared.
 type scale struct{ low, high, step float64 }
 
-// scaleOf holds every step and zero. Bands may widen it by a sixth on each side;
-// what of them lies further out is cut.
+// scaleOf makes a scale that holds every step and zero. Bands may widen it by a sixth on each side;
+// the rest of a band is cut off.
 func scaleOf(shapes []Shape) scale {
 	var low, high, bandLow, bandHigh float64
 	for i := range shapes {
@@ -44,7 +44,7 @@ func roundStep(x float64) float64 {
 	return 10 * power
 }
 
-// placeOf is a place between 0 (low) and 1 (high); what lies outside is cut.
+// placeOf maps log-odds to a position between 0 (low) and 1 (high); values outside are cut off.
 func (s scale) placeOf(z float64) float64 {
 	return min(max((z-s.low)/(s.high-s.low), 0), 1)
 }
@@ -56,22 +56,22 @@ func (s scale) tickValues() (out []float64) {
 	return out
 }
 
-// tick is a labelled place of an axis.
+// tick is a labelled position on an axis.
 type tick struct {
-	At, From float64 // units of the drawing; From is where a label stands
+	At, From float64 // units of the drawing; From is the position of the label
 	Text     string
 	Anchor   string
 	Zero     bool
 }
 
-// drawing is what the page needs to draw one shape.
+// drawing holds what the page needs to draw one shape.
 type drawing struct {
 	Width, Height            float64
 	Left, Right, Top, Bottom float64
 	LabelX                   float64
 	X, Y                     []tick
-	Line, Band               string // paths of a number
-	Rows                     []bar  // of a category
+	Line, Band               string // paths, for a number
+	Rows                     []bar  // for a category
 	EqualWidths, Log1p       bool
 	LeftOut                  int // levels with smaller steps
 }
@@ -83,7 +83,7 @@ type bar struct {
 	From, Length          float64 // of the bar
 	Value                 float64
 	BandFrom, BandLength  float64
-	BandMiddle, BandUpper float64 // heights of the whisker's line and ends
+	BandMiddle, BandUpper float64 // vertical positions of the whisker's line and ends
 	BandLower             float64
 	Band                  bool
 }
@@ -99,8 +99,8 @@ func drawShape(sh *Shape, c *schema.Column, s scale) *drawing {
 	return drawNumber(sh, c, s)
 }
 
-// drawNumber draws steps over the column's bounds, and those of its marks at their right. Where
-// bins would be too narrow to see, all are drawn equally wide.
+// drawNumber draws steps over the column's bounds, and the steps of missing cells and special codes to
+// the right of them. If some bins would be too narrow to see, all are drawn equally wide.
 func drawNumber(sh *Shape, c *schema.Column, s scale) *drawing {
 	d := &drawing{Width: drawingWidth, Height: 210, Left: 40, Right: 348, Top: 10, Bottom: 176}
 	n := len(sh.Bins) - c.Marks()
@@ -154,7 +154,8 @@ func drawNumber(sh *Shape, c *schema.Column, s scale) *drawing {
 	return d
 }
 
-// addSteps draws a line of steps between places, one more than steps, and the band around it.
+// addSteps draws a line of steps between positions, of which there is one more than steps, and the
+// band around it.
 func (d *drawing) addSteps(bins []Bin, places []float64, y func(float64) float64) {
 	var line, back []string
 	banded := false
@@ -176,9 +177,9 @@ func (d *drawing) addSteps(bins []Bin, places []float64, y func(float64) float64
 	d.Band += "M" + strings.Join(append(upper, back...), "L") + "Z"
 }
 
-const letter = 6.2 // units a digit is wide
+const letter = 6.2 // width of a digit in units
 
-// edgeTicks labels the bounds and as many edges as have room.
+// edgeTicks labels the bounds and as many edges as fit.
 func edgeTicks(c *schema.Column, bins []Bin, cuts []float64, x func(float64) float64) (out []tick) {
 	n := len(bins)
 	last := amountText(c, *bins[n-1].To)
@@ -202,8 +203,8 @@ func edgeTicks(c *schema.Column, bins []Bin, cuts []float64, x func(float64) flo
 	return append(out, tick{At: x(1), From: x(1), Anchor: "end", Text: last})
 }
 
-// roundTicks labels round numbers within the bounds: powers of ten if the axis is a logarithm, and
-// first days of years if cells are dates.
+// roundTicks labels round numbers within the bounds: powers of ten on a logarithmic axis, and the
+// first days of years for dates.
 func roundTicks(c *schema.Column, x func(v float64) float64) (out []tick) {
 	free := 0.0
 	for _, v := range roundValues(c) {
@@ -218,7 +219,7 @@ func roundTicks(c *schema.Column, x func(v float64) float64) (out []tick) {
 	return out
 }
 
-// roundValues are the round numbers within a column's bounds, ascending.
+// roundValues returns the round numbers within a column's bounds, ascending.
 func roundValues(c *schema.Column) (out []float64) {
 	within := func(v float64) {
 		if c.Lower <= v && v <= c.Upper {
@@ -274,7 +275,7 @@ func drawLevels(sh *Shape, s scale) *drawing {
 	return d
 }
 
-// shortenName shortens a name to so many characters.
+// shortenName shortens a name to at most the given number of characters.
 func shortenName(name string, most int) string {
 	if r := []rune(name); len(r) > most {
 		return string(r[:most-1]) + "…"
@@ -284,12 +285,12 @@ func shortenName(name string, most int) string {
 
 func pointText(x, y float64) string { return coordinateText(x) + "," + coordinateText(y) }
 
-// coordinateText has a hundredth of a unit.
+// coordinateText formats a coordinate with two decimals.
 func coordinateText(x float64) string {
 	return strconv.FormatFloat(math.Round(x*100)/100, 'f', -1, 64)
 }
 
-// signedNumber writes log-odds of an axis.
+// signedNumber formats log-odds for an axis.
 func signedNumber(z float64) string {
 	text := strconv.FormatFloat(math.Round(z*1e6)/1e6, 'g', 4, 64)
 	switch {

@@ -14,35 +14,35 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Explanation is what a model adds up, in nats of the log-odds of the positive
-// class, or of each of several classes.
+// Explanation lists the terms that a model adds up, in nats of the log-odds of the positive class, or
+// of each of several classes.
 type Explanation struct {
 	Dataset  string `json:"data_set"`
 	Unit     string `json:"one_row_is"`
-	Checksum string `json:"model_sha256,omitempty"` // of the model's file, set by anyone who has it
-	// Date is when the page was written, if that is to be on it.
+	Checksum string `json:"model_sha256,omitempty"` // of the model's file, if the caller has it
+	// Date is the date of the page, if the page shall have one.
 	Date     string `json:"page_date,omitempty"`
 	Learner  string `json:"learner"`
 	Label    string `json:"label"`
-	Positive string `json:"positive,omitempty"` // none if Classes is set
-	// Intercept is what every row starts from; 0 if Classes is set.
+	Positive string `json:"positive,omitempty"` // "" if Classes is set
+	// Intercept is the starting value of every row; 0 if Classes is set.
 	Intercept float64 `json:"intercept"`
-	// Shapes are those of an additive model, the most important first.
+	// Shapes are the step functions of an additive model, the most important first.
 	Shapes []Shape `json:"shapes,omitempty"`
-	// Pairs are what pairs of columns add beyond that, the most important first.
+	// Pairs are the additional terms of pairs of columns, the most important first.
 	Pairs []Pair `json:"pairs,omitempty"`
-	// Coefficients are those of a logistic model, in the order of its features.
+	// Coefficients are the coefficients of a logistic model, in the order of its features.
 	Coefficients []Coefficient `json:"coefficients,omitempty"`
-	// Classes are the functions of a model that has one per class, in the schema's
-	// order, and Link says what their values become.
+	// Classes are the functions of a model that has one per class, in the schema's order. Link
+	// converts their values to probabilities.
 	Classes []ClassFunction `json:"levels,omitempty"`
 	Link    model.Link      `json:"link,omitempty"`
-	// Starts and ClassShapes are those of an additive model of more than two classes:
-	// in the schema's order of the classes, and the most important first.
+	// Starts and ClassShapes describe an additive model of more than two classes. Starts are in the
+	// schema's order of the classes, ClassShapes from the most important.
 	Starts      []Start      `json:"starts,omitempty"`
 	ClassShapes []ClassShape `json:"level_shapes,omitempty"`
-	// Uses, TableCount and Tables are those of a model of grids: its columns and its strongest tables,
-	// the most important first.
+	// Uses, TableCount and Tables describe a model of grids: its columns and its strongest tables, the
+	// most important first.
 	Uses       []Use   `json:"uses,omitempty"`
 	TableCount int     `json:"table_count,omitempty"`
 	Tables     []Table `json:"tables,omitempty"`
@@ -52,7 +52,7 @@ type Explanation struct {
 	columns []schema.Column // by shape
 }
 
-// Privacy is the model's statement.
+// Privacy is the model's privacy statement.
 type Privacy struct {
 	Scope   dp.Scope `json:"scope"`
 	Epsilon float64  `json:"epsilon"`
@@ -64,31 +64,32 @@ type Shape struct {
 	Column string      `json:"column"`
 	Kind   schema.Kind `json:"kind"`
 	Role   schema.Role `json:"role"`
-	// Derived and Sources tell what a column that is in no file follows from.
+	// Derived and Sources state how a column that is not in the file is derived.
 	Derived schema.Derivation `json:"derived,omitempty"`
 	Sources []string          `json:"sources,omitempty"`
-	// Protected tells whether the model's guarantee covers the column.
+	// Protected reports whether the model's guarantee covers the column.
 	Protected bool `json:"protected"`
-	// Importance is the mean of |log-odds| over bins, each counted once: how
-	// many rows lie in a bin is not in the model.
+	// Importance is the mean of |log-odds| over bins, each counted once. The model does not contain
+	// the number of rows in a bin.
 	Importance float64 `json:"importance"`
-	// Noise is the importance that noise alone would give, by the deviations that the model states.
+	// Noise is the importance that noise alone would give, computed from the standard deviations that
+	// the model states.
 	Noise float64 `json:"importance_of_noise,omitempty"`
 	Bins  []Bin   `json:"bins"`
 }
 
 // Bin is one step.
 type Bin struct {
-	Level   string   `json:"level,omitempty"` // of a category; "(other)" and "(missing)" are those of the schema
-	From    *float64 `json:"from,omitempty"`  // of a number, inclusive
-	To      *float64 `json:"to,omitempty"`    // exclusive, but for the last bin
+	Level   string   `json:"level,omitempty"` // of a category; "(other)" and "(missing)" are the schema's
+	From    *float64 `json:"from,omitempty"`  // of a number; inclusive
+	To      *float64 `json:"to,omitempty"`    // exclusive, except in the last bin
 	LogOdds float64  `json:"log_odds"`
 	// Deviation is the posterior standard deviation of LogOdds; 0 if the
 	// model states none.
 	Deviation float64 `json:"posterior_sd"`
 }
 
-// Coefficient is what one feature of a linear function adds at the value 1.
+// Coefficient is the contribution of one feature of a linear function at the value 1.
 type Coefficient struct {
 	Feature string  `json:"feature"`
 	LogOdds float64 `json:"log_odds"`
@@ -101,8 +102,8 @@ type ClassFunction struct {
 	Coefficients []Coefficient `json:"coefficients"`
 }
 
-// Of explains an additive, a logistic or a linear model. Any other, and one that
-// is not consistent, is refused.
+// Of explains an additive, a logistic or a linear model. It refuses other models, and inconsistent
+// ones.
 func Of(m *model.Model) (*Explanation, error) {
 	norm := 0.0
 	switch c := m.Classifier.(type) {
@@ -149,7 +150,7 @@ func Of(m *model.Model) (*Explanation, error) {
 	return e, err
 }
 
-// explainError says which models can be explained.
+// explainError is the error for a model that cannot be explained, and lists those that can.
 func explainError(op string, m *model.Model) error {
 	want := "must be additive, grids, logistic or linear"
 	if op != "explain" {
@@ -189,7 +190,7 @@ func (e *Explanation) addAdditive(m *model.Model, a *model.Additive) {
 	e.addPairs(m, a)
 }
 
-// meanSize is the mean size of the steps.
+// meanSize is the mean absolute value of the steps.
 func meanSize(steps []float64) (mean float64) {
 	for _, x := range steps {
 		mean += math.Abs(x) / float64(len(steps))
@@ -226,7 +227,7 @@ func nameCoefficients(m *model.Model, space int, coef []float64) (out []Coeffici
 	return out, nil
 }
 
-// columnOf is the index of a column that the model has been checked to have.
+// columnOf returns the index of a column, which the model must have.
 func columnOf(m *model.Model, name string) int {
 	return slices.IndexFunc(m.Schema.Columns, func(c schema.Column) bool { return c.Name == name })
 }

@@ -6,15 +6,14 @@ package explain
 
 import "math"
 
-// heat is what the page needs to draw one pair: a row for each bin of the column
-// that has more of them.
+// heat holds what the page needs to draw one pair: one row for each bin of the column with more bins.
 type heat struct {
 	Width, Height            float64
 	Left, Right, Top, Bottom float64
 	LabelX, TitleY           float64
 	Across, Down             string // the columns' names
 	Rows                     []heatRow
-	X                        []tick // of a number, at the edges of cells
+	X                        []tick // of a number, at the edges between cells
 	Names                    []tick // of a category, under its cells
 	Key                      []key
 	KeyY, KeySize            float64
@@ -26,16 +25,16 @@ type heatRow struct {
 	Tiles      []tile
 }
 
-// tile is a cell, coloured for its step.
+// tile is a cell with the colour of its step.
 type tile struct {
 	At, Top, Width, Height float64
-	Up                     bool    // speaks for the positive level
+	Up                     bool    // the step is for the positive level
 	Strength               float64 // 0 to 1
-	Doubtful               bool    // no further from zero than a standard deviation
+	Doubtful               bool    // within one standard deviation of zero
 	Text                   string
 }
 
-// key is a colour of the legend.
+// key is a colour in the legend.
 type key struct {
 	At, Middle float64
 	Up         bool
@@ -43,8 +42,8 @@ type key struct {
 	Text       string
 }
 
-// strongestStep is the largest step of all pairs, so that their colours compare; at
-// least one hundredth of a nat.
+// strongestStep is the largest step of all pairs, which makes their colours comparable; at least one
+// hundredth of a nat.
 func strongestStep(pairs []Pair) float64 {
 	most := 0.01
 	for i := range pairs {
@@ -124,7 +123,7 @@ func drawPair(p *Pair, most float64) *heat {
 	return d
 }
 
-// roundTo rounds to so many digits after the point.
+// roundTo rounds to the given number of decimals.
 func roundTo(x float64, digits int) float64 {
 	p := math.Pow(10, float64(digits))
 	return math.Round(x*p) / p

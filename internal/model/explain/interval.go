@@ -9,26 +9,27 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/column"
 )
 
-// deviations is the number of standard deviations within which a normal variable lies in 95 % on both sides.
+// deviations is the half-width of a two-sided 95 % interval of a normal variable, in standard
+// deviations.
 const deviations = 1.959964
 
-// Intervals are 95 % intervals of the scores of rows for what noise alone did: the model was fitted
-// to certain rows, and 95 % are said to hold what fits to the same rows come to on the mean over
-// the noise. What the model states of that (model.Moved) is added up in squares, as if it were
-// independent, and the sum is taken for normal.
+// Intervals are 95 % intervals of the scores of rows for the effect of noise. They cover the mean,
+// over the noise, of fits to the same rows as the model. The standard deviations that the model states
+// (model.Moved) are added in squares, as if they were independent, and the sum is assumed to be
+// normal.
 //
-// An interval does not cover which rows happened to be there, what a sum of step functions cannot
-// say, or what noise does to every fit alike, such as steps that are drawn to 0. A model of before
-// version 8 of the file states no noise alone: its intervals are those of the deviations of its
-// shapes, which are for the rows that happened to be there as well, and are wider.
+// An interval does not cover the random choice of rows, what a sum of step functions cannot represent,
+// or effects of noise that all fits share, such as steps that are shrunk to 0. A model of a file
+// version before 8 does not state the effect of noise alone. Its intervals use the standard deviations
+// of its shapes, which also cover the random choice of rows and are wider.
 type Intervals struct {
 	intercept float64
 	moved     model.Moved
 	parts     []Contribution
 }
 
-// NewIntervals is for tables read with the model's schema. A model that is not
-// additive is refused.
+// NewIntervals makes the intervals for a table read with the model's schema. It refuses a model that
+// is not additive.
 func NewIntervals(m *model.Model, cols []column.Column) (*Intervals, error) {
 	parts, err := Contributions(m, cols)
 	if err != nil {
@@ -42,8 +43,8 @@ func NewIntervals(m *model.Model, cols []column.Column) (*Intervals, error) {
 	return iv, nil
 }
 
-// At is the interval of a row's score, as probabilities of the positive level:
-// 0 ≤ low ≤ score ≤ high ≤ 1.
+// At returns the interval of a row's score, as probabilities of the positive level: 0 ≤ low ≤ score ≤
+// high ≤ 1.
 func (iv *Intervals) At(row int) (low, high float64) {
 	z, variance, stretched := iv.intercept, iv.moved.Intercept*iv.moved.Intercept, 0.0
 	for k := range iv.parts {

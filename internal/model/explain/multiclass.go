@@ -13,12 +13,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// ClassShape is the step functions of one column, one per class.
+// ClassShape holds the step functions of one column, one per class.
 type ClassShape struct {
 	Column string      `json:"column"`
 	Kind   schema.Kind `json:"kind"`
 	Role   schema.Role `json:"role"`
-	// These are as Shape's.
+	// These are as in Shape.
 	Derived   schema.Derivation `json:"derived,omitempty"`
 	Sources   []string          `json:"sources,omitempty"`
 	Protected bool              `json:"protected"`
@@ -29,18 +29,18 @@ type ClassShape struct {
 	column *schema.Column
 }
 
-// ClassBin is one step. What it adds is centred: to a class beyond the mean of
-// all classes, so that the numbers of a bin add up to 0.
+// ClassBin is one step. Its contributions are centred: each is relative to the mean over all classes,
+// so that the numbers of a bin add up to 0.
 type ClassBin struct {
-	Level      string    `json:"level,omitempty"` // of a category, as Bin's
+	Level      string    `json:"level,omitempty"` // of a category, as in Bin
 	From       *float64  `json:"from,omitempty"`
 	To         *float64  `json:"to,omitempty"`
 	LogShares  []float64 `json:"log_shares"`   // one per class
-	Deviations []float64 `json:"posterior_sd"` // as Bin's
+	Deviations []float64 `json:"posterior_sd"` // as in Bin
 }
 
-// Start is where every row starts for one class: the centred intercept, and the
-// probability if all else adds nothing.
+// Start is the starting value of every row for one class: the centred intercept, and the probability
+// if all other contributions are 0.
 type Start struct {
 	Class       string  `json:"level"`
 	LogShare    float64 `json:"log_share"`
@@ -85,7 +85,7 @@ func (e *Explanation) addStarts(m *model.Model, intercepts []float64) {
 	}
 }
 
-// centreValues takes the mean off. A softmax does not see it.
+// centreValues subtracts the mean, which does not change a softmax.
 func centreValues(z []float64) []float64 {
 	mean := 0.0
 	for _, x := range z {

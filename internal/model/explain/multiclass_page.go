@@ -11,17 +11,17 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// classFigure is a column of the page, one cell per bin and class.
+// classFigure is the figure of one column on the page, with one cell per bin and class.
 type classFigure struct {
 	*ClassShape
 	ID     string
 	Source string
-	Share  float64 // of the most important column's importance, percent
+	Share  float64 // in percent of the most important column's importance
 	Rows   []classRow
 	Banded bool
-	Small  []smallDrawing // of a number, by class
-	Heads  []classRow     // of a category: the rows with the largest cells
-	Folded bool           // shown when it is opened: the column is none of the most important
+	Small  []smallDrawing // for a number, by class
+	Heads  []classRow     // for a category: the rows with the largest cells
+	Folded bool           // shown only when opened: the column is not among the most important
 }
 
 type classRow struct {
@@ -34,8 +34,8 @@ type classCell struct {
 	Tint                string // CSS class of the cell
 }
 
-// tints is the number of shades on each side of zero; one more for each
-// doubling of the odds, the last for all beyond.
+// tints is the number of shades on each side of zero. Each stands for one more doubling of the odds,
+// the last for everything beyond.
 const tints = 6
 
 func tintOf(z float64) string {

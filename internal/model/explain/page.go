@@ -74,19 +74,19 @@ func (e *Explanation) WriteHTML(w io.Writer) error {
 	return nil
 }
 
-// breakableName lets a long name break where its words end.
+// breakableName allows line breaks in a long name between its words.
 func breakableName(name string) template.HTML {
 	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(name), "_", "_<wbr>"))
 }
 
-// view is what the layout sees.
+// view is the data of the page's template.
 type view struct {
 	*Explanation
 	Style   template.CSS
 	Card    string
 	Start   string
 	Chance  string
-	Private bool // the model promises something
+	Private bool // the model has a guarantee
 	Banded  bool // some figure has a band
 	Figures []figure
 	Heats   []heatFigure
@@ -97,17 +97,17 @@ type view struct {
 	TableFigures []tableFigure
 }
 
-// rank is a line of the list of importance.
+// rank is a line in the list of importance.
 type rank struct {
 	ID, Name   string
 	Importance float64
-	Noise      float64 // the importance that noise alone would give, 0 if none is stated
-	Share      float64 // of the most important one's, percent
-	Largest    float64 // step of the largest size
+	Noise      float64 // the importance that noise alone would give, 0 if not stated
+	Share      float64 // in percent of the largest importance
+	Largest    float64 // the step with the largest absolute value
 	Protected  bool
 }
 
-// heatFigure is a pair of the page.
+// heatFigure is the figure of a pair on the page.
 type heatFigure struct {
 	*Pair
 	ID      string
@@ -116,7 +116,7 @@ type heatFigure struct {
 	Banded  bool
 }
 
-// addPairFigures adds the pairs, and the list of importance of all.
+// addPairFigures adds the figures of pairs, and the list of importance of all terms.
 func (e *Explanation) addPairFigures(v *view) {
 	for i := range v.Figures {
 		f := &v.Figures[i]
@@ -149,7 +149,7 @@ func (e *Explanation) addPairFigures(v *view) {
 	}
 }
 
-// figure is a shape of the page.
+// figure is the figure of a shape on the page.
 type figure struct {
 	*Shape
 	ID      string
@@ -158,7 +158,7 @@ type figure struct {
 	Banded  bool
 }
 
-// describeStart says where the intercept comes from.
+// describeStart describes the source of the intercept.
 func (e *Explanation) describeStart() string {
 	switch {
 	case e.privacy.Scope != dp.Nothing && len(e.Shapes)+len(e.Pairs)+len(e.ClassShapes) == 0:
@@ -172,7 +172,7 @@ func (e *Explanation) describeStart() string {
 	return "It comes from noisy counts of the labels. The model does not say how far noise moved it."
 }
 
-// describeSource says where a shape comes from.
+// describeSource describes the source of a shape.
 func (e *Explanation) describeSource(protected bool, role string, banded bool) string {
 	switch {
 	case e.privacy.Scope == dp.Nothing:
@@ -194,7 +194,7 @@ func largestStep(sh *Shape) (z float64) {
 	return z
 }
 
-// formatNats writes log-odds with three decimals and a sign.
+// formatNats formats log-odds with three decimals and a sign.
 func formatNats(z float64) string {
 	text := strconv.FormatFloat(z, 'f', 3, 64)
 	if text == "0.000" || text == "-0.000" {
@@ -208,7 +208,7 @@ func formatNats(z float64) string {
 
 func formatSize(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
 
-// oddsFactor is what the odds are multiplied with.
+// oddsFactor formats the factor by which the odds are multiplied.
 func oddsFactor(z float64) string {
 	x := math.Exp(z)
 	if x >= 0.01 && x < 1000 {
@@ -217,7 +217,7 @@ func oddsFactor(z float64) string {
 	return "×\u00a0" + minusSign(strconv.FormatFloat(x, 'g', 3, 64))
 }
 
-// chanceText is a probability in percent.
+// chanceText formats log-odds as a probability in percent.
 func chanceText(z float64) string { return percentText(1 / (1 + math.Exp(-z))) }
 
 func percentText(p float64) string { return strconv.FormatFloat(100*p, 'f', 1, 64) + "\u00a0%" }

@@ -11,32 +11,31 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Pair is what two columns together add, beyond what each of them adds.
+// Pair is the contribution of two columns together, in addition to the contributions of each.
 type Pair struct {
 	Columns   [2]string `json:"columns"`
 	Protected bool      `json:"protected"` // whether the model's guarantee covers one of them
-	// Importance is the mean of |log-odds| over cells, as a Shape's.
+	// Importance is the mean of |log-odds| over cells, as in Shape.
 	Importance float64  `json:"importance"`
 	Bins       [2][]Cut `json:"bins"`
-	// Cells has a row for each bin of the first column, with one cell for each of
-	// the second's.
+	// Cells has one row for each bin of the first column, with one cell for each bin of the second.
 	Cells [][]Cell `json:"cells"`
 }
 
-// Cut says what a bin holds: a level, or numbers.
+// Cut describes the content of a bin: a level, or numbers.
 type Cut struct {
-	Level string   `json:"level,omitempty"` // of a category; "(other)" and "(missing)" are those of the schema; of dates, the days
-	From  *float64 `json:"from,omitempty"`  // of a number, inclusive
-	To    *float64 `json:"to,omitempty"`    // exclusive, but for the last bin
+	Level string   `json:"level,omitempty"` // of a category; "(other)" and "(missing)" are the schema's; for dates, the days
+	From  *float64 `json:"from,omitempty"`  // of a number; inclusive
+	To    *float64 `json:"to,omitempty"`    // exclusive, except in the last bin
 }
 
 // Cell is one step of a pair.
 type Cell struct {
 	LogOdds   float64 `json:"log_odds"`
-	Deviation float64 `json:"posterior_sd"` // as a Bin's
+	Deviation float64 `json:"posterior_sd"` // as in Bin
 }
 
-// Name is what the pair is called.
+// Name returns the name of the pair.
 func (p *Pair) Name() string { return schema.PairName(p.Columns[0], p.Columns[1]) }
 
 // addPairs explains the pairs of an additive model, the most important first.
@@ -67,7 +66,7 @@ func (e *Explanation) addPairs(m *model.Model, a *model.Additive) {
 	})
 }
 
-// cutOf is bin b of a column.
+// cutOf describes bin b of a column.
 func cutOf(c *schema.Column, edges []float64, b int) Cut {
 	if c.Kind == schema.Category {
 		return Cut{Level: c.CodeName(b)}

@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	shownColumns = 15 // of several classes, drawn without being asked for
-	shownClasses = 6  // drawings of a number: of the classes that it moves most
-	shownLevels  = 15 // of a category, the largest
+	shownColumns = 15 // of a model of several classes, drawn without being opened
+	shownClasses = 6  // drawings per number: of the classes that it affects most
+	shownLevels  = 15 // levels per category, the largest
 )
 
-// smallDrawing is a number's steps for one class, without an axis: all classes of a page share one
+// smallDrawing draws a number's steps for one class, without an axis: all classes of a page share one
 // scale.
 type smallDrawing struct {
 	Class, Line, Low, High string
 	From, To               string
-	Zero                   float64 // height of the line at 0
+	Zero                   float64 // vertical position of the line at 0
 }
 
 const (
@@ -29,7 +29,7 @@ const (
 	smallHeight = 56.0
 )
 
-// drawClasses draws a number for the classes that it moves most, in the schema's order.
+// drawClasses draws a number for the classes that it affects most, in the schema's order.
 func (e *Explanation) drawClasses(sh *ClassShape) (out []smallDrawing) {
 	low, high := 0.0, 0.0
 	for i := range e.ClassShapes {
@@ -70,7 +70,8 @@ func (e *Explanation) drawClasses(sh *ClassShape) (out []smallDrawing) {
 	return out
 }
 
-// largestRows are the rows with the largest cells, in their order; nil if all are few.
+// largestRows returns the rows with the largest cells, in their order; nil if there are only a few
+// rows.
 func largestRows(rows []classRow) []classRow {
 	if len(rows) <= shownLevels {
 		return rows
@@ -86,7 +87,7 @@ func largestRows(rows []classRow) []classRow {
 	return kept[:shownLevels]
 }
 
-// largestBins are the bins of a category with the largest steps; all if they are few.
+// largestBins returns the bins of a category with the largest steps; all if there are only a few.
 func largestBins(sh *Shape) *Shape {
 	if len(sh.Bins) <= shownLevels+5 {
 		return sh

@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	shownTables = 15 // of a model of grids, the strongest
-	shownCells  = 5  // of a table, the strongest
-	namedLevels = 4  // of a part of a category
+	shownTables = 15 // per model of grids, the strongest
+	shownCells  = 5  // per table, the strongest
+	namedLevels = 4  // named for each part of a category
 )
 
-// Use is how much the tables of a model of grids that read a column add together.
+// Use is the total contribution of the tables of a model of grids that read a column.
 type Use struct {
 	Column    string `json:"column"`
 	Protected bool   `json:"protected"` // whether the model's guarantee covers the column
@@ -45,8 +45,8 @@ type TableCell struct {
 	LogOdds float64  `json:"log_odds"`
 }
 
-// addGrids explains a model of grids by its strongest tables, and by how much is added by those that
-// read a column.
+// addGrids explains a model of grids by its strongest tables, and by the total contribution of the
+// tables that read each column.
 func (e *Explanation) addGrids(m *model.Model, g *model.Grids) {
 	if len(g.Intercepts) == 1 {
 		e.Intercept = g.Intercepts[0]
@@ -109,7 +109,7 @@ func tableOf(m *model.Model, g *model.Grid) Table {
 	return t
 }
 
-// partNames is what each part of an axis holds.
+// partNames describes the content of each part of an axis.
 func partNames(c *schema.Column, a *model.GridAxis) (names []string) {
 	if c.Kind != schema.Category {
 		for p := range len(a.Edges) + 1 + c.Marks() {
@@ -132,7 +132,7 @@ func partNames(c *schema.Column, a *model.GridAxis) (names []string) {
 	return names
 }
 
-// useRank is a line of the list of importance of a model of grids.
+// useRank is a line in the list of importance of a model of grids.
 type useRank struct {
 	Use
 	Share float64
@@ -149,7 +149,7 @@ func (e *Explanation) rankUses() (out []useRank) {
 	return out
 }
 
-// tableFigure is a table of the page.
+// tableFigure is the figure of a table on the page.
 type tableFigure struct {
 	*Table
 	ID, Title string

@@ -10,7 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// String is what a bin holds, in words.
+// String describes the content of a bin in words.
 func (c Cut) String() string {
 	if c.Level != "" {
 		return c.Level
@@ -18,7 +18,7 @@ func (c Cut) String() string {
 	return briefNumber(*c.From) + " … " + briefNumber(*c.To)
 }
 
-// briefNumber writes a bin's edge with four digits.
+// briefNumber formats a bin's edge with four digits.
 func briefNumber(x float64) string {
 	if size := math.Abs(x); size >= 1e4 && size < 1e6 && x == math.Trunc(x) {
 		return minusSign(strconv.FormatFloat(x, 'f', 0, 64))
@@ -29,7 +29,7 @@ func briefNumber(x float64) string {
 	return minusSign(strconv.FormatFloat(x, 'g', 4, 64))
 }
 
-// amountText writes a bin's edge: a number, or the day on which it lies.
+// amountText formats a bin's edge: a number, or a date.
 func amountText(c *schema.Column, x float64) string {
 	if c.Date == "" {
 		return briefNumber(x)

@@ -10,10 +10,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Formats names the formats of Write.
+// Formats lists the formats of Write.
 const Formats = "onnx, pmml or sql"
 
-// Write writes the model in a format, by its name.
+// Write writes the model in the named format.
 func Write(w io.Writer, m *model.Model, format string) error {
 	write, ok := map[string]func(*model.Model) ([]byte, error){"onnx": ONNX, "pmml": PMML, "sql": SQL}[format]
 	if !ok {

@@ -14,19 +14,18 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// MissingText is the text by which an ONNX input of a category says that a cell is
-// missing, unless the schema declares that spelling for something else.
+// MissingText marks a missing cell in an ONNX input of a category, unless the schema gives that
+// spelling another meaning.
 const MissingText = "(missing)"
 
 // ONNX writes the model as a file in the Open Neural Network Exchange format.
 //
-// It has one input of shape [rows, 1] for each column that the model reads from a
-// file, under the column's name: doubles of a number, where NaN is missing, and
-// strings of a category, trimmed, where MissingText is missing. Outputs are "label",
-// strings of shape [rows]; "score", doubles of shape [rows, 1] of a label of two
-// classes, else [rows, classes]; and of an additive model what each column adds, as
-// predict --explain does, of the shape of the scores. A row with a cell that a public
-// column cannot hold has the label "" and the scores NaN.
+// It has one input of shape [rows, 1] for each column that the model reads from a file, under the
+// column's name: doubles for a number, in which NaN is missing, and trimmed strings for a category, in
+// which MissingText is missing. Outputs are "label", strings of shape [rows]; "score", doubles of
+// shape [rows, 1] for a label of two classes and [rows, classes] otherwise; and for an additive model
+// the contribution of each column, as in predict --explain, in the shape of the scores. A row with a
+// cell that a public column cannot hold has the label "" and the scores NaN.
 func ONNX(m *model.Model) ([]byte, error) {
 	p, err := takeApart(m)
 	if err != nil {
@@ -67,9 +66,9 @@ func ONNX(m *model.Model) ([]byte, error) {
 type onnxWriter struct {
 	*program
 	g      onnx.Graph
-	values []string // by column: the number, or the code, of shape [rows, 1]
-	marks  []string // by column: the mark of a number that can have one, else 0
-	bad    []string // rows with a cell that nothing stands for
+	values []string // by column: the number or the code, of shape [rows, 1]
+	marks  []string // by column: the mark of a missing or special number if there are any, else 0
+	bad    []string // rows with a cell that cannot be coded
 	taken  []string // names of outputs
 }
 
@@ -85,12 +84,12 @@ func (w *onnxWriter) double(x float64) string {
 	return w.g.Const(onnx.Tensor{Shape: []int{1}, Doubles: []float64{x}})
 }
 
-// row is a constant that is added or compared to every row.
+// row adds a constant that is added to or compared with every row.
 func (w *onnxWriter) row(x ...float64) string {
 	return w.g.Const(onnx.Tensor{Shape: []int{1, len(x)}, Doubles: x})
 }
 
-// matrix is a constant with one row per cell or code.
+// matrix adds a constant with one row per cell or code.
 func (w *onnxWriter) matrix(rows [][]float64) string {
 	return w.g.Const(onnx.Tensor{Shape: []int{len(rows), len(rows[0])}, Doubles: slices.Concat(rows...)})
 }
@@ -154,8 +153,8 @@ func (w *onnxWriter) encodeCategory(c *inColumn) string {
 	return w.op("Where", w.op("GreaterOrEqual", listed, w.g.Const(onnx.Ints(0))), listed, begins)
 }
 
-// clampNumber puts what stands for a cell that is no number in its place, and holds
-// all cells within the bounds. It tells which cells are marked, where any can be.
+// clampNumber replaces cells that are not numbers by the declared default, and clamps all cells to the
+// bounds. mark identifies missing and special cells if the column can have any.
 func (w *onnxWriter) clampNumber(c *inColumn) (number, mark string) {
 	bad := w.op("Or", w.op("IsNaN", c.Name), w.op("IsInf", c.Name))
 	for _, x := range c.coder.MissingNumbers() {
@@ -201,10 +200,10 @@ func (w *onnxWriter) derive(c *schema.Column) string {
 	return w.clamp(c, w.op("Div", w.op("Sum", from...), w.double(float64(len(from)))))
 }
 
-// flat is a value of shape [rows, 1] as one of shape [rows].
+// flat reshapes a value of shape [rows, 1] to [rows].
 func (w *onnxWriter) flat(x string) string { return w.op("Reshape", x, w.g.Const(onnx.Ints(-1))) }
 
-// part is the part of an axis that a row is in, of shape [rows, 1].
+// part computes each row's part of an axis, of shape [rows, 1].
 func (w *onnxWriter) part(a *axis) string {
 	x := w.values[a.column]
 	switch {
@@ -263,7 +262,7 @@ func (w *onnxWriter) writeTables(s *tableSum) string {
 	return w.op("Sum", terms...)
 }
 
-// centreRows takes the mean over classes off, which a softmax does not notice.
+// centreRows subtracts the mean over classes, which does not change a softmax.
 func centreRows(rows [][]float64) (out [][]float64) {
 	for _, row := range rows {
 		mean := 0.0
@@ -279,8 +278,8 @@ func centreRows(rows [][]float64) (out [][]float64) {
 	return out
 }
 
-// writeValue makes a value an output, under a name that no column has: as predict
-// calls its columns.
+// writeValue makes a value an output. Its name is that of the column that predict would add, made
+// different from all names of columns.
 func (w *onnxWriter) writeValue(name string, t onnx.Type, columns int, value string) {
 	free := name
 	for n := 2; slices.Contains(w.taken, free) || w.columnOf(free) >= 0; n++ {
@@ -291,7 +290,7 @@ func (w *onnxWriter) writeValue(name string, t onnx.Type, columns int, value str
 	w.g.AddOutput(free, t, columns)
 }
 
-// number is the feature of a number, as feature.Space.Number makes it.
+// number computes the feature of a number, as feature.Space.Number does.
 func (w *onnxWriter) number(c *schema.Column, x string) string {
 	lower, upper := c.Lower, c.Upper
 	if c.Transform == schema.Log1p {
@@ -301,8 +300,8 @@ func (w *onnxWriter) number(c *schema.Column, x string) string {
 	return w.op("Sub", w.op("Div", twice, w.double(upper-lower)), w.double(1))
 }
 
-// log1p is exact to a few units in the last place where log(1+x) alone is not:
-// x·log(u)/(u-1) with u = 1+x rounded (Kahan).
+// log1p computes log(1+x) accurately to a few units in the last place for small x, as x·log(u)/(u-1)
+// with u = 1+x rounded (Kahan).
 func (w *onnxWriter) log1p(x string) string {
 	one := w.double(1)
 	u := w.op("Add", x, one)
@@ -310,8 +309,8 @@ func (w *onnxWriter) log1p(x string) string {
 	return w.op("Where", w.op("Equal", u, one), x, exact)
 }
 
-// writeFunctions evaluates linear functions of the features of a space, of shape
-// [rows, functions], in the order of additions that the model has.
+// writeFunctions evaluates linear functions of the features of a space, of shape [rows, functions]. It
+// adds terms in the same order as the model.
 func (w *onnxWriter) writeFunctions(space int, coef [][]float64, bias []float64, norm float64) string {
 	sp := w.spaces[space]
 	terms, squares := []string{w.row(bias...)}, []string(nil)
@@ -352,7 +351,7 @@ func (w *onnxWriter) writeFunctions(space int, coef [][]float64, bias []float64,
 	return w.op("Mul", sum, w.op("Min", w.double(1), w.op("Div", w.double(norm), length)))
 }
 
-// writeThresholds answers threshold classifiers of one space, of shape [rows, thresholds].
+// writeThresholds evaluates threshold classifiers of one space, of shape [rows, thresholds].
 func (w *onnxWriter) writeThresholds(space int, of []feature.Threshold) string {
 	sp := w.spaces[space]
 	one := float64(sp.Fixed(1, 1)) // steps of the grid that make 1
@@ -386,11 +385,11 @@ func (w *onnxWriter) writeThresholds(space int, of []feature.Threshold) string {
 	return w.op("GreaterOrEqual", w.op("Sum", terms...), w.double(0))
 }
 
-// thresholds answers those of all spaces together; what it returns picks the answer
-// of the next one in the order in which they were added.
+// thresholds evaluates the threshold classifiers of all spaces together. Adding one returns its
+// position among the answers.
 type thresholds struct {
 	held [][]feature.Threshold // by space
-	at   [][2]int              // by threshold: its space and its place there
+	at   [][2]int              // by threshold: its space and its position there
 }
 
 func (t *thresholds) add(space int, one feature.Threshold) {
@@ -401,7 +400,7 @@ func (t *thresholds) add(space int, one feature.Threshold) {
 	t.held[space] = append(t.held[space], one)
 }
 
-// write lists the answers, each of shape [rows, 1].
+// write returns the answers, each of shape [rows, 1].
 func (t *thresholds) write(w *onnxWriter) (answers []string) {
 	all := make([]string, len(t.held))
 	for space, held := range t.held {
@@ -437,7 +436,7 @@ func (w *onnxWriter) writeVotes(v *model.Votes) string {
 	return w.op("Where", rounded, w.double(math.Nextafter(0.5, 0)), score)
 }
 
-// writeBallots adds the ballots up in the order of the members, of shape [rows, classes].
+// writeBallots adds up the ballots in the order of the members, of shape [rows, classes].
 func (w *onnxWriter) writeBallots(b *model.Ballots) string {
 	var answers thresholds
 	for i := range b.Members {
@@ -473,7 +472,7 @@ func weigh(weight float64, leaf []float64) (out []float64) {
 	return out
 }
 
-// writeLink makes scores of one sum per class.
+// writeLink converts one sum per class to scores.
 func (w *onnxWriter) writeLink(l model.Link, z string) string {
 	switch l {
 	case model.OneVersusRest: // the logarithms of logistic functions

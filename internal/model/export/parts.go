@@ -13,10 +13,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// program is a model taken apart into what every format writes in its own way.
+// program is a model split into the parts that each format writes in its own way.
 type program struct {
 	m       *model.Model
-	columns []*inColumn      // parallel to the schema's; nil: not read
+	columns []*inColumn      // parallel to the schema's; nil if not read
 	spaces  []*feature.Space // parallel to the model's
 
 	// Exactly one is set.
@@ -29,7 +29,7 @@ type program struct {
 // inColumn is a column in use.
 type inColumn struct {
 	*schema.Column
-	coder *coding.Coder // nil if it is derived
+	coder *coding.Coder // nil if the column is derived
 }
 
 // tableSum is a sum of tables over a few columns each: log-odds, or one score for
@@ -39,19 +39,19 @@ type tableSum struct {
 	tables []stepTable
 }
 
-// stepTable is what the cells of some columns add.
+// stepTable holds the contributions of the cells of some columns.
 type stepTable struct {
-	name  string // of what it adds, "" if that is not told
+	name  string // of the contribution; "" if it is not an output
 	axes  []axis
-	steps [][]float64 // by cell, then score: nats, as scores count them
+	steps [][]float64 // by cell, then score: nats, rounded as in scores
 }
 
-// axis cuts one column; cell = Σ part·stride over the axes.
+// axis divides one column into parts; cell = Σ part·stride over the axes.
 type axis struct {
 	column int
 	edges  []float64 // of a number
 	parts  []int     // of a category, by code; nil: the code itself
-	marked bool      // missing and special cells of a number have parts of their own, behind those of the edges
+	marked bool      // missing and special cells of a number have parts of their own, after those of the edges
 	stride int
 }
 
@@ -61,10 +61,10 @@ type linear struct {
 	coef  [][]float64 // by function, then feature
 	bias  []float64
 	norm  float64
-	link  model.Link // "" of a single function, whose logistic function is the score
+	link  model.Link // "" for a single function, whose logistic function is the score
 }
 
-// takeApart checks the model and finds its kind.
+// takeApart checks the model and splits it.
 func takeApart(m *model.Model) (*program, error) {
 	if _, err := m.RowPredictor(); err != nil { // checks all of it
 		return nil, err
@@ -130,7 +130,7 @@ func (p *program) columnOf(name string) int {
 	return slices.IndexFunc(p.m.Schema.Columns, func(c schema.Column) bool { return c.Name == name })
 }
 
-// axisOf cuts a column.
+// axisOf divides a column.
 func (p *program) axisOf(name string, edges []float64, parts []int) (a axis, count int) {
 	j := p.columnOf(name)
 	marks := p.m.Schema.Columns[j].Marks()
@@ -211,12 +211,12 @@ func (s *tableSum) add(name string, axes []axis, steps ...[]float64) {
 	s.tables = append(s.tables, t)
 }
 
-// prefixPattern matches all of a text that begins so, whether a system looks for a pattern within a
-// text or wants all of it.
+// prefixPattern matches every text with this prefix, in systems that search for a pattern within a
+// text and in systems that match the whole text.
 func prefixPattern(prefix string) string { return "^" + regexp.QuoteMeta(prefix) + `[\s\S]*$` }
 
-// fixedTerms is what each of so many codes of the k-th category of a space adds to the sum of a
-// threshold classifier, in steps of its grid; nil if none adds anything.
+// fixedTerms returns the terms that the codes of the k-th category of a space add to the sum of a
+// threshold classifier, in steps of its grid; nil if all are 0.
 func fixedTerms(sp *feature.Space, coef []float64, k, codes int) (terms []float64) {
 	zero := true
 	for code := range codes {
@@ -230,5 +230,5 @@ func fixedTerms(sp *feature.Space, coef []float64, k, codes int) (terms []float6
 	return terms
 }
 
-// roundToScore is a step as scores count it: sums of such numbers are exact.
+// roundToScore rounds a step as scores do, so that sums are exact.
 func roundToScore(step float64) float64 { return float64(feature.Units(step)) / feature.ScoreOne }

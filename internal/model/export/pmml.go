@@ -16,10 +16,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// PMML writes the model as a document of version 4.4: derived fields code the cells, and a
-// regression model of them gives the scores. A missing cell is a missing value. Its outputs are
-// label and score, or of more than two classes label, score_1, score_2, ... in the order of the
-// schema. A row with a cell that a public column cannot hold has none.
+// PMML writes the model as a document of version 4.4: derived fields code the cells, and a regression
+// model of these fields gives the scores. A missing cell is a missing value. The outputs are label and
+// score or, for more than two classes, label, score_1, score_2, ... in the order of the schema. A row
+// with a cell that a public column cannot hold has no outputs.
 func PMML(m *model.Model) ([]byte, error) {
 	p, err := takeApart(m)
 	if err != nil {
@@ -45,18 +45,18 @@ func PMML(m *model.Model) ([]byte, error) {
 	return w.writeDocument(), nil
 }
 
-// pmmlWriter collects the derived fields, and the sums that the scores are made of.
+// pmmlWriter collects the derived fields, and the sums from which scores are computed.
 type pmmlWriter struct {
 	*program
-	prefix  string // of the names of derived fields: no column's name begins so
+	prefix  string // of the names of derived fields: no column's name begins with it
 	named   int
 	derived bytes.Buffer
 	marks   map[int]string // by column: the field of its mark
-	method  string         // that makes scores of the sums: logit, softmax or none
-	sums    []pmmlSum      // by class; of method logit the positive one alone
+	method  string         // converts sums to scores: logit, softmax or none
+	sums    []pmmlSum      // by class; with method logit only the positive class
 }
 
-// pmmlSum is a constant and the sum of fields, each times a number.
+// pmmlSum is a constant plus fields, each multiplied by a number.
 type pmmlSum struct {
 	constant float64
 	terms    []pmmlTerm
@@ -69,7 +69,7 @@ type pmmlTerm struct {
 
 func (w *pmmlWriter) isPrefixed(c schema.Column) bool { return strings.HasPrefix(c.Name, w.prefix) }
 
-// xmlText is s as text or as the value of an attribute.
+// xmlText escapes s for a text or the value of an attribute.
 func xmlText(s string) string {
 	var b bytes.Buffer
 	if err := xml.EscapeText(&b, []byte(s)); err != nil {
@@ -90,12 +90,12 @@ func whole(n int) string { return fmt.Sprintf(`<Constant dataType="integer">%d</
 
 func reference(field string) string { return `<FieldRef field="` + xmlText(field) + `"/>` }
 
-// apply is a function of expressions.
+// apply writes a call of a function with the given expressions.
 func apply(function string, of ...string) string {
 	return `<Apply function="` + function + `">` + strings.Join(of, "") + `</Apply>`
 }
 
-// plus adds up, and is missing if one of the terms is, other than PMML's sum.
+// plus adds up terms. Unlike PMML's sum, it is missing if one of the terms is.
 func plus(terms []string) string {
 	if len(terms) == 1 {
 		return terms[0]
@@ -117,7 +117,7 @@ func (w *pmmlWriter) defineAs(name, kind, expression string) {
 		xmlText(name), kind, expression)
 }
 
-// table maps texts or whole numbers to numbers; more are further attributes.
+// table maps texts or whole numbers to numbers; more holds further attributes.
 func (w *pmmlWriter) table(kind, field string, from, to []string, more string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<MapValues outputColumn="to" dataType="%s"%s><FieldColumnPair field="%s" column="from"/>`, kind, more,
@@ -129,7 +129,7 @@ func (w *pmmlWriter) table(kind, field string, from, to []string, more string) s
 	return w.define(kind, b.String()+"</InlineTable></MapValues>")
 }
 
-// pick is the element of a list that a field names, from 0.
+// pick selects the element of a list whose index, from 0, a field holds.
 func (w *pmmlWriter) pick(field string, list []float64) string {
 	var from, to []string
 	for i, x := range list {
@@ -241,7 +241,7 @@ func (w *pmmlWriter) derive(c *schema.Column) string {
 	return apply("if", apply("isMissing", all), noValue, clampPMML(c, x))
 }
 
-// part is the part of an axis that a row is in.
+// part computes a row's part of an axis.
 func (w *pmmlWriter) part(a *axis) string {
 	x := w.coded(a.column)
 	if w.columns[a.column].Kind == schema.Category {
@@ -303,8 +303,8 @@ func (w *pmmlWriter) writeTables(s *tableSum) {
 	}
 }
 
-// writeNumbers defines the features of the numbers of all spaces: their fields, by space, then
-// column of the space; "" of a category.
+// writeNumbers defines the features of the numbers of all spaces. It returns the names of their
+// fields, by space, then column of the space; "" for a category.
 func (w *pmmlWriter) writeNumbers() (features [][]string) {
 	for _, sp := range w.spaces {
 		var names []string
@@ -325,7 +325,7 @@ func (w *pmmlWriter) writeNumbers() (features [][]string) {
 	return features
 }
 
-// function is a linear function of the features of a space.
+// function makes a linear function of the features of a space.
 func (w *pmmlWriter) function(features [][]string, space int, coef []float64, bias float64) pmmlSum {
 	sp := w.spaces[space]
 	sum := pmmlSum{constant: bias}
@@ -345,7 +345,7 @@ func (w *pmmlWriter) function(features [][]string, space int, coef []float64, bi
 	return sum
 }
 
-// expression is the sum as one expression.
+// expression writes the sum as one expression.
 func (s *pmmlSum) expression() string {
 	terms := []string{constant(s.constant)}
 	for _, t := range s.terms {
@@ -371,7 +371,7 @@ func (w *pmmlWriter) writeFunctions(l *linear) {
 	}
 }
 
-// length is the square of the length of a row (features, 1).
+// length computes the squared length of a row (features, 1).
 func (w *pmmlWriter) length(features [][]string, space int) string {
 	sp := w.spaces[space]
 	terms := []string{constant(1)}
@@ -390,12 +390,12 @@ func (w *pmmlWriter) length(features [][]string, space int) string {
 	return plus(terms)
 }
 
-// setSum makes an expression the sum of a class.
+// setSum makes an expression the sum of class k.
 func (w *pmmlWriter) setSum(k int, expression string) {
 	w.sums[k] = pmmlSum{terms: []pmmlTerm{{w.define("double", expression), 1}}}
 }
 
-// threshold is whether a threshold classifier answers positive; rint rounds halves to even.
+// threshold computes whether a threshold classifier answers positive; rint rounds halves to even.
 func (w *pmmlWriter) threshold(features [][]string, space int, t *feature.Threshold) string {
 	sp := w.spaces[space]
 	one := constant(float64(sp.Fixed(1, 1)))
@@ -474,7 +474,7 @@ func (w *pmmlWriter) writeBallots(b *model.Ballots) {
 	w.writeLink(b.Link)
 }
 
-// firstPMML is what stands for the first of the largest values.
+// firstPMML returns is(k) for the first k with the largest value.
 func firstPMML(values []string, is func(k int) string) string {
 	out := is(len(values) - 1)
 	for k := len(values) - 2; k >= 0; k-- {
@@ -483,7 +483,7 @@ func firstPMML(values []string, is func(k int) string) string {
 	return out
 }
 
-// writeLink says how the sums become scores.
+// writeLink declares how the sums are converted to scores.
 func (w *pmmlWriter) writeLink(l model.Link) {
 	w.method = "softmax"
 	switch l {
@@ -563,7 +563,7 @@ func (w *pmmlWriter) writeDocument() []byte {
 	return b.Bytes()
 }
 
-// writeReadable is nothing to add, and missing of a row that cannot be read.
+// writeReadable returns a term of 0, which is missing for a row with an unreadable cell.
 func (w *pmmlWriter) writeReadable() []pmmlTerm {
 	var zeros []string
 	for j, c := range w.columns {

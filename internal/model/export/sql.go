@@ -15,18 +15,17 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// maxSQL is how long a query may be, in bytes: database systems plan longer ones for
-// minutes.
+// maxSQL is the largest length of a query in bytes: database systems need minutes to plan longer ones.
 const maxSQL = 8 << 20
 
-// SQL writes the model as one SELECT for PostgreSQL and DuckDB. It scores the rows of a
-// table called input, which has a column id and the model's columns: numbers of any
-// type of numbers, and texts. NULL is missing. Its columns are id, label, and score, or
-// of more than two classes score_1, score_2, ... in the order of the schema. A row with
-// a cell that a public column cannot hold has NULL for both.
+// SQL writes the model as one SELECT for PostgreSQL and DuckDB. It scores the rows of a table called
+// input, which has a column id and the model's columns: numbers of any numeric type, and texts. NULL
+// is missing. The columns of the result are id, label, and score or, for more than two classes,
+// score_1, score_2, ... in the order of the schema. A row with a cell that a public column cannot hold
+// has NULL for both.
 //
-// Each step is a subquery with OFFSET 0, which keeps PostgreSQL from writing the
-// expressions of one into the next, where they would be as many as their product.
+// Each step is a subquery with OFFSET 0, which prevents PostgreSQL from inlining the expressions of
+// one step into the next, since their number would multiply.
 func SQL(m *model.Model) ([]byte, error) {
 	p, err := takeApart(m)
 	if err != nil {
@@ -55,7 +54,8 @@ func SQL(m *model.Model) ([]byte, error) {
 	return file, nil
 }
 
-// sqlWriter writes steps, each of named expressions over the names of those before.
+// sqlWriter writes steps. Each step is a list of named expressions, which use the names of the steps
+// before.
 type sqlWriter struct {
 	*program
 	steps [][]string
@@ -65,21 +65,21 @@ type sqlWriter struct {
 // begin begins a step.
 func (w *sqlWriter) begin() { w.steps = append(w.steps, nil) }
 
-// set gives an expression a name in the step begun last.
+// set adds a named expression to the current step.
 func (w *sqlWriter) set(name, expression string) string {
 	at := len(w.steps) - 1
 	w.steps[at] = append(w.steps[at], expression+" AS "+name)
 	return name
 }
 
-// newName is a name that no step has.
+// newName returns a name that no step uses.
 func (w *sqlWriter) newName(what string) string {
 	w.named++
 	return what + strconv.Itoa(w.named)
 }
 
-// sqlNumber is a number as both systems read it to the last bit: with an exponent it
-// is no decimal fraction in DuckDB.
+// sqlNumber formats a number so that both systems read it exactly. DuckDB reads it as a double, not a
+// decimal fraction, because it has an exponent.
 func sqlNumber(x float64) string {
 	text := strconv.FormatFloat(x, 'e', -1, 64)
 	if x < 0 {
@@ -94,7 +94,7 @@ func sqlText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + 
 
 func sqlName(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
 
-// pick is the element of a list that an index from 0 names.
+// pick selects the element of a list at an index from 0.
 func pick(list []float64, index string) string {
 	var b strings.Builder
 	b.WriteString("(ARRAY[" + sqlDouble(sqlNumber(list[0])))
@@ -141,7 +141,7 @@ func (w *sqlWriter) writeCells() {
 	}
 }
 
-// coded is the name of a coded cell.
+// coded returns the name of a coded cell.
 func coded(j int) string { return "coded_" + strconv.Itoa(j) }
 
 func (w *sqlWriter) codeCategory(c *inColumn, cell string) string {
@@ -210,7 +210,7 @@ func (w *sqlWriter) derive(c *schema.Column) string {
 	return sqlDouble("CASE WHEN " + strings.Join(bad, " OR ") + " THEN NULL ELSE " + clampSQL(c, x) + " END")
 }
 
-// part is the part of an axis that a row is in.
+// part computes a row's part of an axis.
 func (w *sqlWriter) part(a *axis) string {
 	x := coded(a.column)
 	if w.columns[a.column].Kind == schema.Category {
@@ -268,11 +268,12 @@ func (w *sqlWriter) writeTables(s *tableSum) {
 	w.writeLink(model.Softmax, sums)
 }
 
-// sigmoid keeps exp within its range, where PostgreSQL would fail.
+// sigmoid computes the logistic function. It keeps the argument of EXP within the range in which
+// PostgreSQL does not fail.
 func sigmoid(z string) string { return "1e0 / (1e0 + EXP(LEAST(-(" + z + "), 7e2)))" }
 
-// writeNumbers names the features of the numbers of all spaces: their names, by space,
-// then column of the space; "" of a category.
+// writeNumbers defines the features of the numbers of all spaces. It returns their names, by space,
+// then column of the space; "" for a category.
 func (w *sqlWriter) writeNumbers() (features [][]string) {
 	w.begin()
 	for _, sp := range w.spaces {
@@ -296,8 +297,8 @@ func (w *sqlWriter) writeNumbers() (features [][]string) {
 	return features
 }
 
-// function is a linear function of the features of a space, in the order of additions
-// that the model has.
+// function makes a linear function of the features of a space. It adds terms in the same order as the
+// model.
 func (w *sqlWriter) function(features [][]string, space int, coef []float64, bias float64) string {
 	sp := w.spaces[space]
 	terms := []string{sqlDouble(sqlNumber(bias))}
@@ -341,7 +342,7 @@ func (w *sqlWriter) writeFunctions(l *linear) {
 	w.writeLink(l.link, sums)
 }
 
-// length is the square of the length of a row (features, 1).
+// length computes the squared length of a row (features, 1).
 func (w *sqlWriter) length(features [][]string, space int) string {
 	sp := w.spaces[space]
 	terms := []string{"1e0"}
@@ -360,8 +361,8 @@ func (w *sqlWriter) length(features [][]string, space int) string {
 	return strings.Join(terms, " + ")
 }
 
-// threshold is whether a threshold classifier answers positive. What is added and taken
-// off again rounds to a whole number, halves to even.
+// threshold computes whether a threshold classifier answers positive. Adding and subtracting a large
+// number rounds to a whole number, halves to even.
 func (w *sqlWriter) threshold(features [][]string, space int, t *feature.Threshold) string {
 	sp := w.spaces[space]
 	one, round := sqlNumber(float64(sp.Fixed(1, 1))), sqlNumber(3<<51)
@@ -447,7 +448,7 @@ func (w *sqlWriter) writeBallots(b *model.Ballots) error {
 	return nil
 }
 
-// first is what stands for the first of the largest values.
+// first returns is(k) for the first k with the largest value.
 func first(values []string, is func(k int) string) string {
 	if len(values) == 1 {
 		return is(0)
@@ -460,7 +461,7 @@ func first(values []string, is func(k int) string) string {
 	return b.String() + " END"
 }
 
-// writeLink makes scores of one sum per class.
+// writeLink converts one sum per class to scores.
 func (w *sqlWriter) writeLink(l model.Link, sums []string) {
 	if l == model.OneVersusRest {
 		w.begin()
@@ -490,7 +491,7 @@ func (w *sqlWriter) writeLink(l model.Link, sums []string) {
 	w.writeScores(scores...)
 }
 
-// writeScores names the scores, which are NULL of a row that cannot be read.
+// writeScores names the scores, which are NULL for a row that cannot be read.
 func (w *sqlWriter) writeScores(scores ...string) {
 	var bad []string
 	for j, c := range w.columns {

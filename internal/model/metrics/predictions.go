@@ -14,8 +14,7 @@ type predictions struct {
 	truth    []uint8
 	scores   []float64
 	positive int
-	// threshold is the score from which on rows of a label with two levels are predicted
-	// positive.
+	// threshold is the score from which on rows are predicted positive if the label has two levels.
 	threshold float64
 }
 
@@ -90,8 +89,8 @@ func (p *predictions) computeAUC() *float64 {
 	return &mean
 }
 
-// aucOf counts, in whole numbers, the pairs of a row of the level and another
-// row that the scores order right, a tie counting half (Mann and Whitney's U).
+// aucOf counts, in whole numbers, the pairs of a row of the level and another row that the scores
+// order correctly. A tie counts half (Mann and Whitney's U).
 func (p *predictions) aucOf(level int) *float64 {
 	type row struct {
 		score float64
@@ -133,7 +132,7 @@ func (p *predictions) logLoss() float64 {
 	return sum / float64(len(p.truth))
 }
 
-// calibrate is the calibration error, and the bins it is of.
+// calibrate returns the calibration error, and its bins.
 func (p *predictions) calibrate() (expected float64, curve []Bin) {
 	curve = make([]Bin, bins)
 	// Of each bin, the sum of the scores less the rows they should amount to.

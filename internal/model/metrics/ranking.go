@@ -7,32 +7,32 @@ import (
 	"slices"
 )
 
-// Ranking is how well scores of the positive level put its rows first; of labels with two
-// levels alone.
+// Ranking measures how well scores order rows by whether they are positive. It exists for labels with
+// two levels only.
 type Ranking struct {
 	// Threshold is the score from which on rows are predicted positive; nil if none is.
 	Threshold *float64 `json:"threshold"`
-	// PositiveRate is the share of rows that are positive, PredictedRate of those that are
-	// predicted so, ExpectedRate the mean score.
+	// PositiveRate is the share of rows that are positive, PredictedRate the share of rows that are
+	// predicted positive, and ExpectedRate the mean score.
 	PositiveRate  float64 `json:"positive_rate"`
 	PredictedRate float64 `json:"predicted_rate"`
 	ExpectedRate  float64 `json:"expected_rate"`
-	// Precision is the share of predicted rows that are positive, Recall the share of
-	// positive rows that are predicted; nil if there is no such row.
+	// Precision is the share of rows predicted positive that are positive, Recall the share of
+	// positive rows that are predicted positive; nil if the denominator is 0.
 	Precision *float64 `json:"precision"`
 	Recall    *float64 `json:"recall"`
-	// PRAUC is the average precision: the mean, over positive rows, of the precision at the
-	// row's score, rows of equal scores together; nil without positive rows.
+	// PRAUC is the average precision: the mean, over positive rows, of the precision at the row's
+	// score. Rows of equal scores are taken together. It is nil without positive rows.
 	PRAUC *float64 `json:"pr_auc"`
-	// LiftTop10 is how many times as many positive rows there are among the tenth that
-	// scores highest as among as many random ones. Of rows that tie at the border each
-	// counts for the same part. Nil without positive rows.
+	// LiftTop10 is the number of positive rows in the tenth with the highest scores, divided by the
+	// number expected in a random tenth. Rows that tie at the border count for equal fractions. It is
+	// nil without positive rows.
 	LiftTop10 *float64 `json:"lift_at_10_percent"`
-	// Points are precision and recall by threshold, at most 50 of them.
+	// Points holds precision and recall by threshold, for at most 50 thresholds.
 	Points []Point `json:"points"`
 }
 
-// Point is what another threshold would give.
+// Point holds the results at another threshold.
 type Point struct {
 	Threshold float64 `json:"threshold"`
 	Predicted float64 `json:"predicted_rate"`
@@ -40,21 +40,20 @@ type Point struct {
 	Recall    float64 `json:"recall"`
 }
 
-// Bin is the rows whose scores fall into one of ten equal parts of [0, 1].
+// Bin describes the rows whose scores are in one of ten equal parts of [0, 1].
 type Bin struct {
 	Rows  int     `json:"rows"`
 	Score float64 `json:"mean_score"`
-	Share float64 `json:"share"` // of rows that are of the scored level
+	Share float64 `json:"share"` // share of rows that have the scored level
 }
 
-// step is all rows of one score: how many rows score that or more, and how many of those
-// are positive.
+// step counts the rows with one score or a higher one, and the positive rows among them.
 type step struct {
 	score     float64
 	rows, hit int
 }
 
-// countSteps are the distinct scores, highest first.
+// countSteps returns a step for each distinct score, highest first.
 func (p *predictions) countSteps() (steps []step) {
 	order := make([]int, len(p.truth))
 	for i := range order {
@@ -74,7 +73,7 @@ func (p *predictions) countSteps() (steps []step) {
 	return steps
 }
 
-// rankRows is the ranking of a label with two levels.
+// rankRows computes the ranking of a label with two levels.
 func (p *predictions) rankRows() *Ranking {
 	steps, n := p.countSteps(), float64(len(p.truth))
 	positive := float64(steps[len(steps)-1].hit)
@@ -113,7 +112,7 @@ func (p *predictions) rankRows() *Ranking {
 	return r
 }
 
-// pointsOf are at most 50 of the steps, evenly spread over the rows.
+// pointsOf selects at most 50 of the steps, evenly spread over the rows.
 func pointsOf(steps []step, n, positive float64) (out []Point) {
 	const most = 50
 	next := 0.0
@@ -127,7 +126,7 @@ func pointsOf(steps []step, n, positive float64) (out []Point) {
 	return out
 }
 
-// findMajority is the level with most rows and its share.
+// findMajority returns the level with the most rows and its share.
 func (c *Confusion) findMajority() (level string, share float64) {
 	rows, most := 0, -1
 	for k, counts := range c.Counts {
@@ -142,7 +141,7 @@ func (c *Confusion) findMajority() (level string, share float64) {
 	return level, float64(most) / float64(rows)
 }
 
-// listUnpredicted are the levels that no row is predicted to be.
+// listUnpredicted lists the levels that are predicted for no row.
 func (c *Confusion) listUnpredicted() []string {
 	out := []string{}
 	for k, level := range c.Labels {

@@ -9,31 +9,29 @@ type Report struct {
 	Rows int `json:"rows"`
 	// Accuracy is the share of rows whose predicted level is the true one.
 	Accuracy float64 `json:"accuracy"`
-	// BalancedAccuracy is the mean, over the levels that occur, of the share of
-	// a level's rows that are predicted right.
+	// BalancedAccuracy is the share of a level's rows that are predicted correctly, averaged over the
+	// levels that occur.
 	BalancedAccuracy float64 `json:"balanced_accuracy"`
-	// AUC is the chance that a random row of the positive level scores above a
-	// random other row, ties counting half; with more than two levels, the mean
-	// of that over the levels, each against the rest. It is nil if a level
-	// that it needs does not occur.
+	// AUC is the probability that a random positive row has a higher score than a random other row,
+	// with ties counting half. With more than two levels, it is the mean over the levels, each against
+	// the rest. It is nil if a level that it needs does not occur.
 	AUC *float64 `json:"auc"`
-	// LogLoss is the mean of -ln(score of the true level), in nats, each score
-	// clipped to [1e-15, 1 - 1e-15] so that one sure mistake is not infinite.
+	// LogLoss is the mean of -ln(score of the true level), in nats. Scores are clipped to [1e-15, 1 -
+	// 1e-15], so that a single certain mistake does not make it infinite.
 	LogLoss float64 `json:"log_loss"`
-	// CalibrationError is the expected calibration error over ten bins of equal
-	// width: the mean over rows of the distance, in the row's bin, between the
-	// mean score and the share it should equal. With two levels scores of the
-	// positive level are binned and the share is of positive rows; with more,
-	// the highest score of each row, and the share is of right predictions.
+	// CalibrationError is the expected calibration error over ten bins of equal width: the distance in
+	// a row's bin between the mean score and the observed share, averaged over rows. With two levels,
+	// the scores are those of the positive level and the share is that of positive rows. With more,
+	// the score is each row's highest, and the share is that of correct predictions.
 	CalibrationError float64 `json:"calibration_error"`
-	// Calibration is those ten bins.
+	// Calibration holds those ten bins.
 	Calibration []Bin     `json:"calibration"`
 	Confusion   Confusion `json:"confusion"`
-	// Majority is the level with most rows, MajorityAccuracy the accuracy of predicting it
-	// always: what a model that learnt nothing reaches.
+	// Majority is the level with the most rows. MajorityAccuracy is the accuracy of always predicting
+	// it: the baseline of a model that learnt nothing.
 	Majority         string  `json:"majority"`
 	MajorityAccuracy float64 `json:"majority_accuracy"`
-	// Unpredicted are the levels that no row is predicted to be.
+	// Unpredicted lists the levels that are predicted for no row.
 	Unpredicted []string `json:"unpredicted"`
 	// Ranking is nil if the label has more than two levels.
 	Ranking *Ranking `json:"ranking,omitempty"`
@@ -50,17 +48,16 @@ const (
 	bins = 10    // calibration
 )
 
-// Evaluate compares scores with truth, the codes of levels, K of them. With two
-// levels scores has one number in [0, 1] per row, the score of the level coded
-// positive, which is predicted from 1/2 on. With more, scores is n×K row-major,
-// positive is not used and the highest score, the first of equal ones, is the
-// prediction. Time is O(n K log n).
+// Evaluate compares scores with truth, which holds codes of the K levels. If there are two levels,
+// scores has one number in [0, 1] per row: the score of the level coded positive, which is predicted
+// from 1/2 on. Otherwise scores is n×K row-major, positive is not used, and the highest score, the
+// first of equal ones, is the prediction. Time is O(n K log n).
 func Evaluate(truth []uint8, scores []float64, levels []string, positive int) (*Report, error) {
 	return EvaluateAt(truth, scores, levels, positive, 0.5)
 }
 
-// EvaluateAt is Evaluate if rows of a label with two levels are predicted positive from
-// the score threshold on.
+// EvaluateAt is Evaluate with another threshold: if the label has two levels, rows are predicted
+// positive from that score on.
 func EvaluateAt(truth []uint8, scores []float64, levels []string, positive int, threshold float64) (*Report, error) {
 	if err := checkPredictions(truth, scores, levels, positive); err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 )
 
-// WriteText writes the report for people; label is the name of the column.
+// WriteText writes the report as text for readers; label is the name of the column.
 func (r *Report) WriteText(out io.Writer, label string) error {
 	var b strings.Builder
 	b.WriteString("NOT PRIVATE: exact numbers about these rows, for rows held out of training\n")
@@ -36,7 +36,7 @@ func (r *Report) WriteText(out io.Writer, label string) error {
 	return err
 }
 
-// Facts are the numbers, each with its name, as people read them.
+// Facts returns the numbers as pairs of a name and a formatted value.
 func (r *Report) Facts() (facts [][2]string) {
 	say := func(name, format string, args ...any) {
 		facts = append(facts, [2]string{name, fmt.Sprintf(format, args...)})

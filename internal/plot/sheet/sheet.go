@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sheet writes pages of numbers and charts that load nothing: light and dark, on screens and on
-// paper.
+// Package sheet writes self-contained pages of numbers and charts: in light and dark colours, for
+// screens and for paper.
 package sheet
 
 import (
@@ -18,13 +18,14 @@ import (
 // Sheet is a page.
 type Sheet struct {
 	Title string
-	// Alarm is a warning in red above all else; "" for none. Lead is what a reader must know first.
+	// Alarm is a red warning at the top; "" for none. Lead is the most important information for a
+	// reader.
 	Alarm, Lead string
 	Tables      []Table
 	Charts      []*plot.Lines
 }
 
-// Table is rows of cells below a head. The first cell of a row names it.
+// Table is a table with a head. The first cell of a row names the row.
 type Table struct {
 	Title string
 	Head  []string

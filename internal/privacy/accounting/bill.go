@@ -8,11 +8,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Bill composes the releases of a bill. One by the mechanism "gaussian" costs
-// what Gaussian noise of its ρ costs, one by "exponential" what a bounded range
-// costs, any other what the worst mechanism of its ε costs (Pure): a bill does
-// not say how many numbers a Laplace release holds, and a ρ alone does not make
-// its noise Gaussian. Releases that cost nothing are left out.
+// Bill composes the releases of a bill. A release by the mechanism "gaussian" costs as much as
+// Gaussian noise of its ρ, one by "exponential" as much as a bounded range, and any other as much as
+// the worst mechanism of its ε (Pure). The reasons are that a bill does not state how many numbers a
+// Laplace release holds, and that a ρ alone does not imply Gaussian noise. Releases that cost nothing
+// are omitted.
 func Bill(bill []dp.Event) (*Composition, error) {
 	type price struct {
 		mechanism string // only where it matters

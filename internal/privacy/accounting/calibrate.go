@@ -8,17 +8,16 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// GaussianDelta is δ(ε) of Gaussian noise of price ρ, by the closed form
-// Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ), μ = √(2ρ) (Balle and Wang 2018, Theorem 8).
-// A release and a composition of any number of Gaussian releases cost the same
-// when their ρ add up to the same. It covers one release by mech.Gaussian, and
+// GaussianDelta is δ(ε) of Gaussian noise of price ρ, by the closed form Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 −
+// ε/μ), μ = √(2ρ) (Balle and Wang 2018, Theorem 8). A single Gaussian release and a composition of
+// several cost the same if the sums of their ρ are equal. It covers one release by mech.Gaussian, and
 // Within any number.
 //
 // Claim G-ACC-4. It is never below the closed form.
 func GaussianDelta(rho dp.Rho, epsilon float64) float64 { return gaussianDelta(rho, epsilon, 1) }
 
-// gaussianDelta allows for the grids of so many releases: each may move a loss,
-// and by as much, relatively, a probability.
+// gaussianDelta also allows for the rounding to grids in each of the releases, which may change a
+// loss, and a probability relatively, by the same amount.
 func gaussianDelta(rho dp.Rho, epsilon float64, releases int) float64 {
 	slack := float64(releases) * gridSlack
 	if !(rho >= 0 && epsilon >= 0) {
@@ -40,8 +39,8 @@ func gaussianDelta(rho dp.Rho, epsilon float64, releases int) float64 {
 }
 
 const (
-	farOut   = 20 // deviations, above which a tail is below every δ
-	nearTail = 5  // below which e^(x²) is exact enough
+	farOut   = 20 // standard deviations beyond which a tail is below every δ
+	nearTail = 5  // below this, e^(x²) is accurate enough
 )
 
 // scaledTail is e^(x²)·erfc(x) for x ≥ 0.
@@ -57,8 +56,8 @@ func scaledTail(x float64) float64 {
 	return 1 / (x + f) / math.Sqrt(math.Pi)
 }
 
-// GaussianRho is the largest ρ that Gaussian releases may cost together to be
-// (ε, δ)-DP: the analytic calibration. Noise of price ρ has σ = sensitivity/√(2ρ).
+// GaussianRho returns the largest ρ that Gaussian releases may cost together and still be (ε, δ)-DP:
+// the analytic calibration. Noise of price ρ has σ = sensitivity/√(2ρ).
 func GaussianRho(epsilon, delta float64) (dp.Rho, error) {
 	if err := checkTarget("gaussian", epsilon, delta); err != nil {
 		return 0, err
@@ -68,8 +67,8 @@ func GaussianRho(epsilon, delta float64) (dp.Rho, error) {
 	})
 }
 
-// findLargest finds the largest price that is allowed, to within one part in 2^20
-// or one unit, whichever is more; what it returns was itself allowed.
+// findLargest finds the largest allowed price, to within one part in 2^20 or one unit, whichever is
+// larger. The returned price itself was allowed.
 func findLargest[N dp.Epsilon | dp.Rho](op string, most N, allowed func(N) (bool, error)) (N, error) {
 	if ok, err := allowed(most); ok || err != nil {
 		return most, err

@@ -14,7 +14,7 @@ type Use struct {
 	Times int
 }
 
-// maxUses keeps error bounds small: of them each grows with the number of uses.
+// maxUses keeps error bounds small, because each grows with the number of uses.
 const maxUses = 1 << 30
 
 // Composition is the joint cost of a list of uses, in any order, each chosen
@@ -23,11 +23,11 @@ const maxUses = 1 << 30
 // Claim G-ACC-2. Delta and Epsilon are never below those of the product of the
 // uses' pairs.
 type Composition struct {
-	orders []*sum // one, or one for each order of the neighbours
+	orders []*sum // one, or one for each order of the two neighbours
 }
 
-// Compose prices uses together. It takes memory for a few million numbers at
-// most, whatever Times is.
+// Compose prices uses together. It needs memory for a few million numbers at most, regardless of
+// Times.
 func Compose(uses ...Use) (*Composition, error) {
 	total := 0
 	for i, u := range uses {
@@ -72,12 +72,12 @@ func (c *Composition) Delta(epsilon float64) float64 {
 	return worst
 }
 
-// sum is the loss of a composition, in parts.
+// sum is the loss of a composition, with its parts.
 type sum struct {
 	h     float64
 	parts []part
-	// A finite loss is first + j·h for whole j from 0 to last, give or take
-	// slack; infinite is the mass without a finite loss.
+	// A finite loss is first + j·h for a whole j from 0 to last, up to an error of slack. infinite is
+	// the mass without a finite loss.
 	first, slack, infinite float64
 	last                   int64
 }
@@ -87,15 +87,15 @@ type part struct {
 	times int
 }
 
-// The grid: pointsPerDeviation steps to the root mean square deviation of one
-// use, and at least leastPoints to what matters of the sum. Rounding to it adds
-// about h²/6 to the variance of a use: one part in 25,000.
+// The grid has pointsPerDeviation steps per root mean square deviation of one use, and at least
+// leastPoints over the relevant range of the sum. Rounding to it adds about h²/6 to the variance of a
+// use: one part in 25,000.
 const (
 	pointsPerDeviation = 64
 	leastPoints        = 1 << 13
 	mostPoints         = 1 << 20
 	mostPointsOfOne    = 1 << 17
-	window             = 16 // deviations of the sum that matter
+	window             = 16 // standard deviations of the sum that are relevant
 )
 
 func addUp(uses []Use, sides []side) *sum {
@@ -173,14 +173,14 @@ func (s *sum) deltaAt(epsilon float64) float64 {
 	return min(s.tiltBy(theta).boundDelta(e), 1)
 }
 
-// solveTheta returns about the largest θ ≥ 0 for which more holds, more being true
-// below some point and false above.
+// solveTheta returns approximately the largest θ ≥ 0 for which more is true. more must be true below
+// some point and false above it.
 //
-// It is asked for the θ at which the bound
+// It is used to find the θ at which the bound
 //
 //	δ(ε) ≤ max over l of (1 − e^(ε−l))·e^(−θl) · e^Λ = θ^θ/(1+θ)^(1+θ) · e^(Λ − θε)
 //
-// is smallest: there ε = Λ' − log(1 + 1/θ) and log δ = Λ − θΛ' − log(1+θ).
+// is smallest. At that θ, ε = Λ' − log(1 + 1/θ) and log δ = Λ − θΛ' − log(1+θ).
 func (s *sum) solveTheta(more func(theta, value, mean float64) bool) float64 {
 	holds := func(theta float64) bool {
 		v, m, _ := s.logMoments(theta)

@@ -18,28 +18,28 @@ func Gaussian(rho dp.Rho) (Pair, error) {
 	return Pair{remove: normals{mu: meanShift(rho), rate: 1, inclusive: true}}, nil
 }
 
-// gridSlack bounds, for at most 2^20 numbers on a grid of at least 2^39 steps
-// to σ, how far the discrete law moves a loss and, relatively, a probability.
+// gridSlack bounds the difference between the discrete and the continuous distribution, for at most
+// 2^20 numbers on a grid of at least 2^39 steps per σ: the change of a loss, and the relative change
+// of a probability.
 const gridSlack = 0x1p-46 // 3.1
 
-// meanShift is μ = √(2ρ), the distance of the means in standard deviations, not
-// below the true one.
+// meanShift returns μ = √(2ρ), the distance of the means in standard deviations, rounded up.
 func meanShift(rho dp.Rho) float64 {
 	return math.Sqrt(2*rho.Float()) * (1 + 4*unit)
 }
 
-// normals is the loss between N(0, 1) and the mixture (1−rate)·N(0, 1) +
-// rate·N(mu, 1): of the mixture against the normal where inclusive, of the
-// normal against the mixture otherwise.
+// normals is the loss between N(0, 1) and the mixture (1−rate)·N(0, 1) + rate·N(mu, 1): of the mixture
+// against the normal if inclusive is set, otherwise of the normal against the mixture.
 type normals struct {
 	mu, rate  float64
 	inclusive bool
 }
 
-// tailReach is the point at which tails are cut, in standard deviations: 1e-44 lies beyond.
+// tailReach is the point at which tails are cut, in standard deviations: a mass of 1e-44 lies beyond
+// it.
 const tailReach = 14
 
-// logRatio is log(mixture/normal) at z, and point its inverse.
+// logRatio returns log(mixture/normal) at z; point is its inverse.
 func (n normals) logRatio(z float64) float64 {
 	if n.rate == 1 {
 		return n.mu * (z - n.mu/2)
@@ -60,7 +60,8 @@ func (n normals) inverseRatio(l float64) float64 {
 	return (math.Log(x)-math.Log(n.rate))/n.mu + n.mu/2
 }
 
-// mostSquare keeps the exponential of a square finite; a mean shift beyond is the smaller bound.
+// mostSquare limits a square so that its exponential is finite. For a mean shift beyond it, the shift
+// itself is the smaller bound.
 const mostSquare = 100
 
 func (n normals) lossShape() (deviation, length, gap float64) {
@@ -111,7 +112,7 @@ func (n normals) discretise(h float64) loss {
 	return s.lossOf(lost * (1 + 2*gridSlack))
 }
 
-// curveBound bounds how much a rounding error of e^l near log(1−rate) moves l.
+// curveBound bounds the effect on l of a rounding error of e^l near log(1−rate).
 func (n normals) curveBound() float64 {
 	if n.rate == 1 {
 		return 0
@@ -121,7 +122,7 @@ func (n normals) curveBound() float64 {
 
 type tail struct{ from, to float64 }
 
-// normalBounds bounds the mass of N(0, 1) between two points from below and above.
+// normalBounds bounds the mass of N(0, 1) between two points, from below and above.
 func normalBounds(from, to float64) (low, high float64) { return normalMass(from, to, 0) }
 
 // mixtureBounds bounds the mass of the mixture between two points.
@@ -134,9 +135,8 @@ func (n normals) mixtureBounds(from, to float64) (low, high float64) {
 	return ((1-n.rate)*l0 + n.rate*l1) * (1 - 8*unit), ((1-n.rate)*h0 + n.rate*h1) * (1 + 8*unit)
 }
 
-// normalMass bounds the mass of N(mean, 1) between two points. A difference of
-// tails is taken on the side where the tails are small; its error is that of
-// each tail, relative error a few units times 1 + x².
+// normalMass bounds the mass of N(mean, 1) between two points. It subtracts tails on the side on which
+// they are small. The relative error of a tail is a few units times 1 + x².
 func normalMass(from, to, mean float64) (low, high float64) {
 	a, b := (from-mean)/math.Sqrt2, (to-mean)/math.Sqrt2
 	if b <= 0 {

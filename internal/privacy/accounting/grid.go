@@ -4,21 +4,19 @@ package accounting
 
 import "math"
 
-// unit is the largest relative error of one float64 operation; a few of them
-// bound each formula below. The standard library's exp, log and erfc stay
-// within two units.
+// unit is the largest relative error of one float64 operation. A few units bound the error of each
+// formula below. The standard library's exp, log and erfc are accurate to two units.
 const unit = 0x1p-53
 
-// underflow is more than what float64 drops at its lower end.
+// underflow exceeds anything that float64 loses to underflow.
 const underflow = 1e-300
 
 // spread collects a loss on the grid anchor + i·h, i = low..high.
 //
-// What falls between two grid points is moved to both, so that the masses under
-// P and under Q are kept: the ratio Q/P undergoes a mean-preserving spread, and
-// δ(ε) = E_P[(1 − e^ε·Q/P)⁺], convex in Q/P, can only grow, alone and in every
-// composition ("connect the dots", Doroshenko et al. 2022). Rounding errors are
-// resolved by more mass, or mass further up, which δ never rewards.
+// Mass between two grid points is moved to both of them, so that the masses under P and under Q are
+// preserved: the ratio Q/P undergoes a mean-preserving spread, and δ(ε) = E_P[(1 − e^ε·Q/P)⁺], convex
+// in Q/P, can only grow, alone and in every composition ("connect the dots", Doroshenko et al. 2022).
+// Rounding errors are resolved by adding mass or moving it up, which can only increase δ.
 type spread struct {
 	anchor, h float64
 	low       int
@@ -36,8 +34,7 @@ func (s *spread) gridPoint(i int) float64 { return s.anchor + float64(i)*s.h }
 // addAt adds mass p at grid point i.
 func (s *spread) addAt(i int, p float64) { s.mass[i-s.low] += p * (1 + 4*unit) }
 
-// addAtom adds mass p at a loss l between the grid's ends, itself known to within
-// its slack.
+// addAtom adds mass p at a loss l between the grid's ends. l itself is known up to the grid's slack.
 func (s *spread) addAtom(l, p float64) {
 	i := int(math.Floor((l - s.anchor) / s.h))
 	i = min(max(i, s.low), s.low+len(s.mass)-2)
@@ -46,7 +43,7 @@ func (s *spread) addAtom(l, p float64) {
 	s.addBetween(i, p, math.Expm1(-t)/math.Expm1(-s.h)+s.slack/s.h)
 }
 
-// addBetween adds mass p, the fraction up of it to point i+1 and the rest to i.
+// addBetween adds mass p: the fraction up of it at point i+1 and the rest at i.
 func (s *spread) addBetween(i int, p, up float64) { // 1.2
 	up = min(max(up+8*unit, 0), 1)
 	s.mass[i+1-s.low] += p * up * (1 + 4*unit)
@@ -56,8 +53,7 @@ func (s *spread) addBetween(i int, p, up float64) { // 1.2
 // mostPoint is a loss whose exponential is finite.
 const mostPoint = 600
 
-// addBucket adds what lies between points i and i+1: at most p under P, at least q
-// under Q.
+// addBucket adds the mass between points i and i+1: at most p under P, at least q under Q.
 func (s *spread) addBucket(i int, p, q float64) {
 	if !(p > 0) {
 		return

@@ -22,8 +22,8 @@ func Exponential(eps dp.Epsilon) (Pair, error) {
 	return Pair{remove: ramp{top: e, density: math.Exp(-e/2) / 2 / -math.Expm1(-e)}}, nil
 }
 
-// ramp is a loss of density·e^(l/2) for |l| < top, with atoms at the two ends.
-// Under Q it is mirrored.
+// ramp is a loss with density density·e^(l/2) for |l| < top and atoms at both ends. Under Q it is
+// mirrored.
 type ramp struct{ top, density, head, foot float64 }
 
 func (r ramp) lossShape() (deviation, length, gap float64) {

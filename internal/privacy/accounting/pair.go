@@ -18,11 +18,11 @@ type Pair struct {
 
 // side is the distribution of one loss L = log(P/Q) under P.
 type side interface {
-	// shape is a rough size of L, for the choice of a grid: its standard
-	// deviation, the length of the range that matters, and the distance of its
-	// extreme atoms, 0 without atoms. Errors in it cost tightness, never truth.
+	// lossShape roughly describes L, for the choice of a grid: its standard deviation, the length of
+	// the relevant range, and the distance of its extreme atoms, 0 without atoms. Errors in it make
+	// the bounds less tight, never wrong.
 	lossShape() (deviation, length, gap float64)
-	// onto rounds L to the grid of step h, pessimistically.
+	// discretise rounds L to the grid of step h, pessimistically.
 	discretise(h float64) loss
 }
 

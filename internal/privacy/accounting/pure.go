@@ -9,13 +9,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Pure is the pair of any (ε, 0)-DP mechanism: binary randomised response
-// (Kairouz, Oh, Viswanath 2015). It fits a permute-and-flip choice, and Laplace
-// noise on a vector of which nothing more is known.
+// Pure is the pair of any (ε, 0)-DP mechanism: binary randomised response (Kairouz, Oh, Viswanath
+// 2015). It fits permute-and-flip selection, and Laplace noise on a vector of unknown length.
 func Pure(eps dp.Epsilon) (Pair, error) { return Approximate(eps, 0) }
 
-// Approximate is the pair of any (ε, δ)-DP mechanism: with probability δ
-// everything is revealed, else it is Pure.
+// Approximate is the pair of any (ε, δ)-DP mechanism: with probability δ everything is revealed,
+// otherwise it is Pure.
 func Approximate(eps dp.Epsilon, delta float64) (Pair, error) {
 	if err := checkEpsilon("approximate", eps); err != nil {
 		return Pair{}, err
@@ -31,7 +30,7 @@ func Approximate(eps dp.Epsilon, delta float64) (Pair, error) {
 // atom is a mass p at the loss l.
 type atom struct{ l, p float64 }
 
-// coins is a loss with few values, the largest of which is top.
+// coins is a loss with few values; top is the largest.
 type coins struct {
 	top      float64
 	atoms    []atom
@@ -64,10 +63,11 @@ func (c coins) discretise(h float64) loss {
 	return s.lossOf(c.infinite)
 }
 
-// stepsFor is the number of grid steps that cover a length, forgiving rounding; at least 1.
+// stepsFor returns the number of grid steps that cover a length, tolerating rounding errors; at least
+// 1.
 func stepsFor(length, h float64) int { return max(int(math.Ceil(length/h*(1-0x1p-40))), 1) }
 
-// floatAbove is ε as a float64 that is not below it.
+// floatAbove returns ε as a float64, rounded up.
 func floatAbove(eps dp.Epsilon) float64 { return math.Nextafter(eps.Float(), math.Inf(1)) }
 
 func checkEpsilon(op string, eps dp.Epsilon) error {
@@ -78,5 +78,5 @@ func checkEpsilon(op string, eps dp.Epsilon) error {
 	return nil
 }
 
-// maxPairEpsilon keeps e^ε inside float64.
+// maxPairEpsilon keeps e^ε within the range of float64.
 const maxPairEpsilon = 300 * dp.Epsilon(dp.Nano)

@@ -9,13 +9,12 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 )
 
-// tilted is a composed loss under exponential tilting: the measure of which
-// each loss l weighs e^(θl − Λ(θ)) times as much. The tail that decides δ(ε)
-// becomes the bulk, where the transform is accurate, so errors of float64 are
-// relative to δ and not to 1.
+// tilted is a composed loss under exponential tilting: each loss l is weighted by e^(θl − Λ(θ)). The
+// tail that determines δ(ε) becomes the bulk, in which the transform is accurate, so that float64
+// errors are relative to δ and not to 1.
 //
-// The true measure is at most e^(Λ − θ·l)·(mass[j] ± err), l = centre + (j−mid)·h,
-// where err bounds the Euclidean norm of all errors together.
+// The true measure is at most e^(Λ − θ·l)·(mass[j] ± err), l = centre + (j−mid)·h, where err bounds
+// the Euclidean norm of all errors together.
 type tilted struct {
 	sum       *sum
 	theta     float64
@@ -26,7 +25,7 @@ type tilted struct {
 	mass      []float64
 	err       float64
 	over      float64 // bounds the tilted mass above the window
-	below     float64 // and below it
+	below     float64 // bounds the tilted mass below it
 }
 
 // transformError bounds the relative error, in the Euclidean norm, of one
@@ -34,11 +33,11 @@ type tilted struct {
 // plus the error of its twiddle factors, 14 units (Higham 2002, Theorem 24.2).
 func transformError(n int) float64 { return 64 * unit * float64(bits.Len(uint(n))) }
 
-// negligible is the weight at which a sum of falling terms is cut; what is left
-// of it, at most so much of the mass, is added.
+// negligible is the weight at which a sum of decreasing terms is truncated. A bound on the rest, at
+// most this share of the mass, is added.
 const negligible = 1e-24
 
-// beyond is the tilted mass that may lie on one side of the window.
+// beyond bounds the tilted mass on one side of the window.
 const beyond = 1e-13
 
 func (s *sum) tiltBy(theta float64) *tilted {
@@ -103,8 +102,8 @@ func (s *sum) tiltBy(theta float64) *tilted {
 	return t
 }
 
-// gridReach returns grid indices outside of which little of the tilted mass lies,
-// and notes how much (Chernoff's bound, at tilts near θ).
+// gridReach returns grid indices outside of which little of the tilted mass lies, and stores a bound
+// on that mass (Chernoff's bound, at tilts near θ).
 func (s *sum) gridReach(t *tilted, value, mean float64) (from, to int64) {
 	from, to = 0, s.last
 	d := max(t.deviation, s.h)
@@ -125,7 +124,7 @@ func (s *sum) gridReach(t *tilted, value, mean float64) (from, to int64) {
 	return from, max(to, from)
 }
 
-// multiplyPower multiplies product by the k-th power of base, number by number.
+// multiplyPower multiplies product by the k-th power of base, element by element.
 func multiplyPower(product, base []complex128, k int) {
 	for i, b := range base {
 		p := product[i]
@@ -139,7 +138,7 @@ func multiplyPower(product, base []complex128, k int) {
 	}
 }
 
-// boundDelta bounds δ(ε) from above, for the losses of the grid.
+// boundDelta bounds δ(ε) from above for the losses on the grid.
 func (t *tilted) boundDelta(e float64) float64 {
 	h := t.sum.h
 	// The first point above ε; one too low costs nothing, its term is 0.

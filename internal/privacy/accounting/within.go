@@ -10,13 +10,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Within reports whether a bill costs at most price: for a pure price, whether
-// its Total is at most Epsilon; else whether the releases, accounted jointly,
-// are (Epsilon, Delta)-DP. Where all are Gaussian that is the closed form of
-// their ρ together, else the privacy-loss distribution of Bill.
+// Within reports whether a bill costs at most price: for a pure price, whether its Total is at most
+// Epsilon; otherwise whether the releases, accounted jointly, are (Epsilon, Delta)-DP. If all are
+// Gaussian, it uses the closed form for the sum of their ρ, otherwise the privacy-loss distribution of
+// Bill.
 //
-// Claim G-ACC-6. Where it reports true, releases that cost what the bill says
-// are (Epsilon, Delta)-DP together, adaptively chosen or not.
+// Claim G-ACC-6. If it reports true, releases that cost what the bill states are (Epsilon, Delta)-DP
+// together, adaptively chosen or not.
 func Within(bill []dp.Event, price dp.Price) (bool, error) {
 	if price.Epsilon < 1 || price.Epsilon > dp.MaxEpsilon || price.Delta < 0 || price.Delta > dp.MaxDelta {
 		return false, &dp.ParamError{Op: "accounting", Param: "price",
@@ -45,10 +45,9 @@ func Within(bill []dp.Event, price dp.Price) (bool, error) {
 	return c.Delta(epsilon) <= price.Delta.Float(), nil
 }
 
-// Afford is the largest price of a part, in nano-units of ε or pico-units of ρ
-// and at most most, for which the bill it leads to is Within price. bill must
-// cost more where the part does. It is how a learner turns a target (ε, δ) into
-// the sizes of its noises.
+// Afford returns the largest part for which the resulting bill is Within price, in nano-units of ε or
+// pico-units of ρ and at most most. The cost of bill must increase with the part. Learners use it to
+// turn a target (ε, δ) into the scales of their noise.
 //
 // Claim G-ACC-5. The bill at the part returned is Within price.
 func Afford[N dp.Epsilon | dp.Rho](price dp.Price, most N, bill func(part N) []dp.Event) (N, error) {
@@ -70,8 +69,8 @@ func checkBill(bill []dp.Event) error {
 	return nil
 }
 
-// sumGaussians adds up a bill of Gaussian releases, up to just above the largest ρ
-// there is; releases is 0 if another mechanism is on the bill.
+// sumGaussians adds up the ρ of a bill of Gaussian releases, up to just above the largest possible ρ.
+// releases is 0 if another mechanism is on the bill.
 func sumGaussians(bill []dp.Event) (rho dp.Rho, releases int) {
 	for _, e := range bill {
 		switch {

@@ -17,7 +17,7 @@ type Delta int64
 const (
 	// Femto is the number of Delta units in δ = 1.
 	Femto = 1_000_000_000_000_000
-	// MaxDelta is the largest δ that anything accepts: all but certainty.
+	// MaxDelta is the largest δ that is accepted: just below 1.
 	MaxDelta Delta = Femto - 1
 )
 
@@ -60,8 +60,8 @@ func DeltaOf(f float64) (Delta, error) {
 	return ParseDelta(strconv.FormatFloat(f, 'g', -1, 64))
 }
 
-// Float returns δ as a float64 that is never above it: whoever keeps to it keeps
-// to δ.
+// Float returns δ as a float64, rounded down, so that a mechanism with that δ also keeps to the exact
+// one.
 func (d Delta) Float() float64 {
 	if d <= 0 {
 		return 0

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dp is the vocabulary every other room speaks: what a unit of privacy
-// loss is, which tables count as neighbours, what one private release is
-// called on a bill, and how a refused parameter is reported.
+// Package dp defines the terms that all other packages share: units of privacy loss, neighbouring
+// tables, the lines of a bill, and errors for refused parameters.
 package dp

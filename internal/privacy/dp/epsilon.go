@@ -10,24 +10,22 @@ import (
 	"strings"
 )
 
-// Epsilon is a pure privacy loss ε counted in whole nano-units (1e-9). Integers
-// keep bills exact: thirty thirtieths are one, and no order of additions can
-// lose a unit. The zero value means "nothing is released".
+// Epsilon is a pure privacy loss ε counted in whole nano-units (1e-9). Integers keep bills exact: sums
+// do not depend on the order of additions. The zero value means "nothing is released".
 type Epsilon int64
 
 const (
 	// Nano is the number of Epsilon units in ε = 1.
 	Nano = 1_000_000_000
-	// MaxEpsilon is the largest ε any learner accepts, declared cap or not. A
-	// larger number promises nothing a reader would recognise as privacy.
+	// MaxEpsilon is the largest ε that any learner accepts, even if the owner sets no limit. A larger
+	// ε would be no meaningful protection.
 	MaxEpsilon Epsilon = 1000 * Nano
 )
 
-// ParseEpsilon reads a decimal ε > 0 and rounds it up once, to a whole
-// nano-unit: "0.16" is exactly 160,000,000 units. Rounding up means the ledger
-// is charged, and the noise is sized, for at least what was asked; the excess
-// is below 1e-9. Zero, negative, NaN, infinite, sub-nano and oversized values
-// are refused with a *ParamError naming epsilon.
+// ParseEpsilon reads a decimal ε > 0 and rounds it up once, to a whole nano-unit: "0.16" is exactly
+// 160,000,000 units. It rounds up so that the ledger is charged at least what was requested; the
+// excess is below 1e-9. Zero, negative, NaN, infinite, sub-nano and oversized values are refused with
+// a *ParamError naming epsilon.
 func ParseEpsilon(s string) (Epsilon, error) {
 	// The float parse settles the grammar and the range (so that the exact
 	// rational below cannot be made to grow); the rational settles the value.
@@ -59,8 +57,8 @@ func ParseEpsilon(s string) (Epsilon, error) {
 	return Epsilon(up.Int64()), nil
 }
 
-// EpsilonOf is ParseEpsilon for a float64, read as its shortest decimal: 0.16
-// the float means 0.16 the number, not its binary neighbour.
+// EpsilonOf is ParseEpsilon for a float64, read as its shortest decimal: 0.16 means exactly 0.16, not
+// the nearest binary fraction.
 func EpsilonOf(f float64) (Epsilon, error) {
 	return ParseEpsilon(strconv.FormatFloat(f, 'g', -1, 64))
 }
@@ -76,9 +74,9 @@ func (e Epsilon) Float() float64 {
 // String writes ε as the shortest decimal.
 func (e Epsilon) String() string { return strconv.FormatFloat(e.Float(), 'f', -1, 64) }
 
-// Split divides e into parts that add up to e exactly: the first e mod parts
-// get one nano-unit more than the others (largest remainder). Each part must be
-// used for its own noise scale. It is an error when a part would be zero.
+// Split divides e into parts that add up to e exactly: the first e mod parts get one nano-unit more
+// than the others (largest remainder). Each part must be used for its own noise scale. It is an error
+// if a part would be zero.
 func (e Epsilon) Split(parts int) ([]Epsilon, error) {
 	if parts < 1 {
 		return nil, &ParamError{Op: "split epsilon", Param: "parts", Want: "must be at least 1", Got: parts}
@@ -98,7 +96,7 @@ func (e Epsilon) Split(parts int) ([]Epsilon, error) {
 	return out, nil
 }
 
-// Strength is how much a guarantee with one price promises by itself.
+// Strength classifies how much a guarantee with one price promises by itself.
 type Strength string
 
 const (
@@ -107,7 +105,7 @@ const (
 	Weak     Strength = "weak"     // above that, if the guarantee alone rules out little
 )
 
-// Strength follows Ponomareva et al. 2023, "How to DP-fy ML", section 5.2.
+// Strength uses the classes of Ponomareva et al. 2023, "How to DP-fy ML", section 5.2.
 func (e Epsilon) Strength() Strength {
 	switch {
 	case e <= 1*Nano:
@@ -118,7 +116,7 @@ func (e Epsilon) Strength() Strength {
 	return Weak
 }
 
-// Warning is what to read before paying a price that promises little; "" for others.
+// Warning returns a warning about a price that promises little; "" for others.
 func (e Epsilon) Warning() string {
 	if e.Strength() != Weak {
 		return ""

@@ -7,10 +7,9 @@ import (
 	"strconv"
 )
 
-// Rho is a zero-concentrated privacy loss ρ (Bun and Steinke 2016) counted in
-// whole pico-units (1e-12): ρ is about ε²/2, so its unit is finer than that of
-// Epsilon. It is the price of a mechanism with Gaussian noise, which has no
-// finite ε. Like Epsilon it adds up exactly.
+// Rho is a zero-concentrated privacy loss ρ (Bun and Steinke 2016) counted in whole pico-units
+// (1e-12): ρ is about ε²/2, so its unit is smaller than that of Epsilon. It is the price of a
+// mechanism with Gaussian noise, which has no finite ε. Like Epsilon it adds up exactly.
 type Rho int64
 
 const (
@@ -18,8 +17,8 @@ const (
 	Pico = 1_000_000_000_000
 	// MaxRho is the largest ρ any mechanism accepts.
 	MaxRho Rho = 1000 * Pico
-	// Infinite is the pure loss of a release that has no finite one. Total
-	// stays there, so that anyone who counts ε only can never afford it.
+	// Infinite is the pure loss of a release that has no finite one. Total stays Infinite, so that a
+	// budget in ε alone can never afford it.
 	Infinite Epsilon = math.MaxInt64
 )
 

@@ -4,24 +4,23 @@ package dp
 
 import "fmt"
 
-// Relation says which two tables count as neighbours.
+// Relation defines which two tables are neighbours.
 type Relation string
 
 const (
-	// ReplaceOne: same number of rows, the protected part of one row differs.
-	// The number of rows is public.
+	// ReplaceOne: both tables have the same number of rows, and differ in the protected part of one
+	// row. The number of rows is public.
 	ReplaceOne Relation = "replace-one"
-	// AddRemove: one whole row is in one table and not in the other. The number
-	// of rows is private.
+	// AddRemove: one table has one row that the other lacks. The number of rows is private.
 	AddRemove Relation = "add-remove"
 )
 
-// Scope says which part of a row the guarantee protects.
+// Scope is the part of a row that the guarantee protects.
 type Scope string
 
 const (
-	// PrivateFeatures: the private columns of a row; label and public columns
-	// are not protected (Shen et al., Algorithm 2).
+	// PrivateFeatures: the private columns of a row; the label and public columns are not protected
+	// (Shen et al., Algorithm 2).
 	PrivateFeatures Scope = "private features"
 	// WholeRow: every feature and the label (Shen et al., Algorithm 3).
 	WholeRow Scope = "whole row"
@@ -30,14 +29,14 @@ const (
 	FeaturesAndLabel Scope = "private features and label"
 	// LabelOnly: the label of a row; every feature in use is public.
 	LabelOnly Scope = "label"
-	// Party: everything one party holds, any number of rows at once. Neighbours
-	// are two sets of as many parties that differ in one party's table.
+	// Party: the whole table of one party, with any number of rows. Neighbours are two collections of
+	// party tables that differ in one party's table.
 	Party Scope = "party"
 	// Nothing: a learner without privacy.
 	Nothing Scope = "nothing"
 )
 
-// Words names the protected part of a row in a sentence.
+// Words describes the protected part of a row, for use in a sentence.
 func (s Scope) Words() string {
 	switch s {
 	case PrivateFeatures:
@@ -54,19 +53,19 @@ func (s Scope) Words() string {
 	return "nothing"
 }
 
-// Event is one private release on a bill: what left, by which mechanism, at
-// which price. A bill lists events in the order they happen and adds up.
+// Event is one private release on a bill: what was released, by which mechanism, at which price. A
+// bill lists events in order, and their prices add up.
 type Event struct {
-	Release   string  `json:"release"`      // what leaves, e.g. "weighted error of round 3"
+	Release   string  `json:"release"`      // what is released, e.g. "weighted error of round 3"
 	Mechanism string  `json:"mechanism"`    // e.g. "laplace"
 	Epsilon   Epsilon `json:"epsilon_nano"` // Infinite if there is no pure price
-	// Rho is the price of a Gaussian release; 0 if Epsilon tells it all.
+	// Rho is the price of a Gaussian release; 0 if Epsilon is the whole price.
 	Rho Rho `json:"rho_pico,omitempty"`
-	// Delta is that of a line that is (Epsilon, Delta)-DP as a whole: a training inside another.
+	// Delta is the δ of a line that is (Epsilon, Delta)-DP as a whole: a training inside another.
 	Delta Delta `json:"delta_femto,omitempty"`
 }
 
-// Price is the line's price in words: an epsilon, a rho, or an epsilon and a delta.
+// Price formats the line's price: an epsilon, a rho, or an epsilon and a delta.
 func (e Event) Price() string {
 	switch {
 	case e.Rho > 0:
@@ -77,8 +76,8 @@ func (e Event) Price() string {
 	return e.Epsilon.String()
 }
 
-// Sum adds up the lines of a bill whose prices are an epsilon and a delta: together they are as
-// private (basic composition). ok is false if a line has neither, or a sum does not fit.
+// Sum adds up the lines of a bill whose prices are an epsilon, with or without a delta (basic
+// composition). ok is false if a line has another price, or if the sum overflows.
 func Sum(bill []Event) (sum Price, ok bool) {
 	for _, e := range bill {
 		if e.Epsilon > Infinite-1-sum.Epsilon || e.Delta > Femto-sum.Delta {
@@ -90,8 +89,8 @@ func Sum(bill []Event) (sum Price, ok bool) {
 	return sum, true
 }
 
-// Total adds up the pure prices of a bill. It is Infinite when a release has no
-// pure price or the sum does not fit; package accounting prices such bills.
+// Total adds up the pure prices of a bill. It is Infinite if a release has no pure price or the sum
+// overflows; package accounting prices such bills.
 func Total(bill []Event) (sum Epsilon) {
 	for _, e := range bill {
 		if e.Epsilon > Infinite-sum || e.Delta > 0 {
@@ -102,14 +101,14 @@ func Total(bill []Event) (sum Epsilon) {
 	return sum
 }
 
-// ParamError is a refused public choice. Its text names the operation, the
-// parameter, the requirement and the value, and never comes from a row.
+// ParamError is a refused public choice. Its text names the operation, the parameter, the requirement
+// and the value, and never contains data of a row.
 type ParamError struct {
 	Op    string // the operation, e.g. "brc"
 	Param string // as the user spells it, e.g. "rounds"
 	Want  string // the requirement, e.g. "must be at least 1"
-	Got   any    // the public value that was refused; nil when it is missing
-	Hint  string // what to do about it, when known
+	Got   any    // the refused public value; nil if it is missing
+	Hint  string // how to fix it, if known
 }
 
 func (e *ParamError) Error() string {

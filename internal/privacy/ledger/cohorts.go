@@ -16,22 +16,22 @@ import (
 // the cohorts that it reads and is charged to each of them; so people who enter later come with a
 // budget that nothing was taken from (claim G-LEDGER-5).
 
-// Bounds of what a job may name.
+// Limits on the names in a job.
 const (
 	maxCohortNames = 2000 // bytes of the names of one job's cohorts, with commas; an index of PostgreSQL holds 2,704
 	maxCohortName  = 100  // bytes of a cohort's name
 )
 
-// cohortComma separates the names of cohorts in an entry's part; no name holds one.
+// cohortComma separates the names of cohorts in an entry's part; no name may contain it.
 const cohortComma = ","
 
-// isCohort holds for names that cohorts may have.
+// isCohort reports whether a cohort may have this name.
 func isCohort(name string) bool {
 	return name != "" && len(name) <= maxCohortName && isPlain(name) && !strings.Contains(name, cohortComma) &&
 		strings.TrimSpace(name) == name
 }
 
-// checkCohorts refuses names that are not those of a set of cohorts, in ascending order.
+// checkCohorts refuses a list that is not a set of cohort names in ascending order.
 func checkCohorts(names []string) error {
 	bad := func(want string, got any) error {
 		return &dp.ParamError{Op: "ledger", Param: "cohorts", Want: want, Got: got}
@@ -52,10 +52,9 @@ func checkCohorts(names []string) error {
 }
 
 // checkCohortRequest refuses a job on cohorts unless the data set was declared with cohorts by the
-// same public column, whose cells the job reads as the first job on cohorts did: by is
-// the declared column, and definition how that first job read it, "" before there is one. Whether
-// the column is public under add-remove is not asked of Terms, which list private columns: it must
-// be none of them under either relation.
+// same public column, and the job reads the column's cells as the first job on cohorts did. by is the
+// declared column. definition is how the first job read it, or "" if there was none. The column must
+// not be private under either relation; Terms, which list only protected columns, do not show that.
 func checkCohortRequest(req *Request, by, definition string) error {
 	refuse := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "ledger", Param: param, Want: want, Got: got,
@@ -84,8 +83,8 @@ func checkCohortRequest(req *Request, by, definition string) error {
 	return nil
 }
 
-// partsOf are the parts that an entry of a data set with these cohorts or parts is charged to, by
-// the entry's part: none for a job on all.
+// partsOf returns the parts or cohorts to which an entry is charged, given the entry's part: none for
+// a job on all of the data set.
 func (d *declared) partsOf(part string) ([]string, error) {
 	switch {
 	case part == "":
@@ -99,8 +98,8 @@ func (d *declared) partsOf(part string) ([]string, error) {
 	return nil, &dp.ParamError{Op: "ledger", Param: "part", Want: "must be declared", Got: fmt.Sprintf("%.200q", part)}
 }
 
-// usesByPart adds up the entries of the parts and cohorts that were charged. It reports whether the
-// sums are possible.
+// usesByPart adds up the entries by part or cohort, for those that were charged. It reports whether
+// the sums are possible.
 func (s sums) usesByPart(d *declared) (uses map[string]Use, sound bool) {
 	uses, sound = map[string]Use{}, true
 	where := map[string]bool{}
@@ -122,7 +121,7 @@ func addPrices(p, q dp.Price) dp.Price {
 	return dp.Price{Epsilon: p.Epsilon + q.Epsilon, Delta: p.Delta + q.Delta}
 }
 
-// shortOf are the cohorts that have less left than price, of those that are named.
+// shortOf returns the named cohorts that have less left than price.
 func (b *Balance) shortOf(names []string, price dp.Price) (short []string) {
 	for _, name := range names {
 		if left, err := b.LeftFor(name); err != nil || price.Epsilon > left.Epsilon || price.Delta > left.Delta {

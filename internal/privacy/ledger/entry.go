@@ -11,22 +11,22 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Kind says what an entry records.
+// Kind is the kind of step that an entry records.
 type Kind string
 
 const (
 	Created   Kind = "created"   // the ledger itself
 	Declared  Kind = "declared"  // a data set and its total
 	Defined   Kind = "defined"   // how the cells of a data set's cohort column are read
-	Reserved  Kind = "reserved"  // a job asked, and was granted, its price
-	Began     Kind = "began"     // from here on private data may have been read: spent
-	Refunded  Kind = "refunded"  // reading never began: the price is free again
+	Reserved  Kind = "reserved"  // a job's price was requested and granted
+	Began     Kind = "began"     // private data may have been read from here on: the price is spent
+	Refunded  Kind = "refunded"  // reading never began: the price is available again
 	Committed Kind = "committed" // the result's bytes are in the ledger
-	Published Kind = "published" // the result has its file
-	Closed    Kind = "closed"    // spent, and there will be no result
+	Published Kind = "published" // the result was written to its file
+	Closed    Kind = "closed"    // the price is spent, and there will be no result
 	Appointed Kind = "appointed" // a key has a role
 	Allotted  Kind = "allotted"  // an analyst's key has a part of the total
-	Requested Kind = "requested" // an analyst asks for an approval of a job
+	Requested Kind = "requested" // an analyst requests approval of a job
 	Approved  Kind = "approved"  // the job may be charged
 	Refused   Kind = "refused"   // the job will not be charged
 )
@@ -34,21 +34,21 @@ const (
 // Entry is one line of the ledger. Entries are never changed or removed.
 type Entry struct {
 	Seq     int64           `json:"seq"` // 1, 2, 3, ...
-	At      string          `json:"at"`  // RFC 3339, UTC; information only, clocks go backwards
+	At      string          `json:"at"`  // RFC 3339, UTC; information only, since clocks can go backwards
 	Kind    Kind            `json:"kind"`
 	Dataset string          `json:"dataset,omitempty"`
-	Part    string          `json:"part,omitempty"`    // of the data set that the job reads, or cohorts; "" for all of it
+	Part    string          `json:"part,omitempty"`    // the part or cohorts that the job reads; "" for all of the data set
 	Job     string          `json:"job,omitempty"`     // as the operator spells it
 	Request string          `json:"request,omitempty"` // hash of data set identity, configuration and Job
 	Epsilon dp.Epsilon      `json:"epsilon_nano"`      // the total, or the job's price
 	Delta   dp.Delta        `json:"delta_femto"`       // likewise, in units of 1e-15
 	Detail  json.RawMessage `json:"detail"`
-	Prev    string          `json:"prev"` // hash of the entry before, "" for the first
+	Prev    string          `json:"prev"` // hash of the previous entry, "" for the first
 	Hash    string          `json:"hash"` // of everything above
 }
 
-// hashEntry is the entry's hash. Every field is preceded by its length, so that no
-// two entries have the same encoding.
+// hashEntry returns the entry's hash. Every field is preceded by its length, so that no two entries
+// have the same encoding.
 func (e *Entry) hashEntry() string {
 	h := sha256.New()
 	field := func(s string) {
@@ -74,18 +74,19 @@ func (e *Entry) hashEntry() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// What the entries of each kind say in Detail.
+// The contents of Detail for each kind of entry.
 type (
 	created struct {
 		Format int    `json:"format"`
-		ID     string `json:"id"` // random: two ledgers never share an entry
+		ID     string `json:"id"` // random: no two ledgers share an entry
 	}
 	declared struct {
 		Note string `json:"note,omitempty"`
 		Unit string `json:"unit,omitempty"`
 		// Parts is nil if the data set has none.
 		Parts *Parts `json:"parts,omitempty"`
-		// CohortBy is the public column by which rows are in cohorts; "" if they are in none.
+		// CohortBy is the public column that determines the cohort of a row; "" if there are no
+		// cohorts.
 		CohortBy string `json:"cohort_by,omitempty"`
 	}
 	defined struct {
@@ -94,7 +95,7 @@ type (
 	reserved struct {
 		Terms  Terms  `json:"terms"`
 		Bill   []line `json:"bill"`        // by mechanism, in order of first use
-		Sum    string `json:"bill_sha256"` // of the whole bill as JSON
+		Sum    string `json:"bill_sha256"` // hash of the whole bill as JSON
 		Output string `json:"output,omitempty"`
 		Worker string `json:"worker,omitempty"`
 	}
@@ -117,7 +118,7 @@ type (
 	}
 )
 
-// encodeDetail encodes what our own types hold: strings and integers, which always
+// encodeDetail encodes our own types, which contain strings and integers only and cannot fail to
 // encode.
 func encodeDetail(v any) json.RawMessage {
 	b, err := json.Marshal(v)
@@ -127,8 +128,9 @@ func encodeDetail(v any) json.RawMessage {
 	return b
 }
 
-// Head names the newest entry, and with it all entries before: whoever keeps a
-// head elsewhere notices a ledger that was cut short or put back.
+// Head identifies the newest entry, and through its hash all entries before it. A copy of the head
+// outside the ledger makes it possible to detect a ledger that was truncated or restored to an older
+// state.
 type Head struct {
 	Seq  int64  `json:"seq"`
 	Hash string `json:"hash"`

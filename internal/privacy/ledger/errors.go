@@ -12,10 +12,10 @@ import (
 // Exceeded refuses a price that the data set's total does not allow. Nothing
 // was charged.
 type Exceeded struct {
-	Dataset, Part       string     // Part is "" if the job reads all, or cohorts
-	Cohorts             []string   // of those that the job reads, the ones with too little left
-	Analyst             string     // whose allotment it is; "" for the data set's total
-	Spent, Asked, Limit dp.Epsilon // Spent includes what running jobs have reserved
+	Dataset, Part       string     // Part is "" if the job reads all rows, or cohorts
+	Cohorts             []string   // those of the job's cohorts with too little left
+	Analyst             string     // the analyst whose allotment is exceeded; "" for the data set's total
+	Spent, Asked, Limit dp.Epsilon // Spent includes the reservations of running jobs
 	SpentDelta          dp.Delta
 	AskedDelta          dp.Delta
 	LimitDelta          dp.Delta
@@ -39,12 +39,12 @@ func (e *Exceeded) Error() string {
 	return s + "; nothing was charged"
 }
 
-// Spent is a failure behind the charge: its price is spent, whatever went wrong.
+// Spent is a failure after the charge. Its price is spent.
 type Spent struct {
 	Ledger, Dataset, Job string
 	Price                dp.Price // 0 if an earlier run of the job was charged
-	Kept                 bool     // the result is stored: the same job returns it and costs nothing
-	Closed               bool     // there is no result, and will be none
+	Kept                 bool     // the result is stored: the same job returns it at no cost
+	Closed               bool     // there is no result, and there will be none
 	Err                  error
 }
 
@@ -55,7 +55,7 @@ func (e *Spent) Error() string {
 	return e.Err.Error()
 }
 
-// Words describe what was spent; "" if this run of the job was not charged.
+// Words describes what was spent; "" if this run of the job was not charged.
 func (e *Spent) Words() string {
 	if e.Price == (dp.Price{}) {
 		return ""
@@ -65,7 +65,7 @@ func (e *Spent) Words() string {
 
 func (e *Spent) Unwrap() error { return e.Err }
 
-// Hint is advice on how to continue.
+// Hint advises how to continue.
 func (e *Spent) Hint() string {
 	switch {
 	case e.Kept:
@@ -78,12 +78,12 @@ func (e *Spent) Hint() string {
 		"keep it, and says so if not", e.Job)
 }
 
-// Missing says that a ledger, data set or anchor is not there.
+// Missing is a ledger, data set or anchor that does not exist.
 type Missing struct{ What, Hint string }
 
 func (e *Missing) Error() string { return "ledger: " + e.What + " must exist; " + e.Hint }
 
-// Exists refuses a data set that was declared before.
+// Exists refuses to declare a data set that already exists.
 type Exists struct{ Dataset string }
 
 func (e *Exists) Error() string {
@@ -98,7 +98,7 @@ func (e *Unreadable) Error() string {
 }
 func (e *Unreadable) Unwrap() error { return e.Err }
 
-// Conflict refuses a step that the job's past does not allow.
+// Conflict refuses a step that the job's earlier steps do not allow.
 type Conflict struct {
 	Dataset, Job string
 	State        Kind
@@ -109,8 +109,7 @@ func (e *Conflict) Error() string {
 	return fmt.Sprintf("ledger: data set %q: job %q %s (it is %s)", e.Dataset, e.Job, e.Want, e.State)
 }
 
-// Damaged says where the ledger contradicts itself. A damaged ledger grants
-// nothing.
+// Damaged describes a contradiction in the ledger. A damaged ledger grants nothing.
 type Damaged struct {
 	Seq int64
 	Why string

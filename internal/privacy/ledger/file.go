@@ -10,8 +10,7 @@ import (
 	"path/filepath"
 )
 
-// files are the operations of a file system that publishing needs. A file that create returns
-// is new.
+// files are the file system operations that publishing needs. A file that create returns is new.
 type files interface {
 	create(path string) (file, error)
 	rename(from, to string) error
@@ -26,8 +25,8 @@ type file interface {
 	Close() error
 }
 
-// replaceFile gives path the content b, durably: path holds what it held before or
-// all of b, and b once replace has returned nil.
+// replaceFile durably replaces the content of path by b. At any time path holds either its old content
+// or all of b, and it holds b once replaceFile has returned nil.
 func (l *Ledger) replaceFile(path string, b []byte) error {
 	part, f, err := l.createBeside(path)
 	if err != nil {
@@ -48,11 +47,10 @@ func (l *Ledger) replaceFile(path string, b []byte) error {
 	return errors.Join(l.pass("publish: renamed"), l.files.syncFolder(filepath.Dir(path)))
 }
 
-// maxLeftovers bounds the parts that crashes have left.
+// maxLeftovers bounds the number of temporary files that crashes have left.
 const maxLeftovers = 100
 
-// createBeside creates a new file in the folder of path. A part left by a crash does
-// not stand in the way.
+// createBeside creates a new temporary file in the folder of path, next to any that a crash has left.
 func (l *Ledger) createBeside(path string) (part string, f file, err error) {
 	for i := 0; ; i++ {
 		part = fmt.Sprintf("%s.part%d", path, i)
@@ -63,7 +61,7 @@ func (l *Ledger) createBeside(path string) (part string, f file, err error) {
 	}
 }
 
-// disk is the file system.
+// disk implements files on the real file system.
 type disk struct{}
 
 func (disk) create(path string) (file, error) {

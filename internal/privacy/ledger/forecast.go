@@ -14,37 +14,37 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Pace is what is to be trained in every period: a month, or the time between two cohorts where
-// cohorts are not named as months.
+// Pace is a plan of trainings for every period. A period is a month, or the time between two cohorts
+// if cohorts are not named as months.
 type Pace struct {
-	Price dp.Price // of one model on the last cohorts, or on all of a data set without cohorts; ε 0 for the most
-	Last  int      // how many cohorts that model reads, the period's own among them; at least 1
-	Also  dp.Price // of one more model on all of the data set; 0 for none
-	From  string   // the first period, as 2027-01; used where cohorts are months
+	Price dp.Price // of one model on the last cohorts, or on all of a data set without cohorts; ε 0 asks for the largest
+	Last  int      // number of cohorts that the model reads, the current one included; at least 1
+	Also  dp.Price // price of one more model on all of the data set; 0 for none
+	From  string   // the first period, such as 2027-01; used if cohorts are months
 }
 
 // maxLast bounds Pace.Last: a century of months.
 const maxLast = 1200
 
-// Outlook is what becomes of a pace. Periods are named as cohorts are, or, where those are not months,
-// by their number from now: 1 for the next.
+// Outlook is the result of following a pace. Periods have the names of cohorts or, if those are not
+// months, numbers from now: 1 for the next.
 type Outlook struct {
 	Dataset string   `json:"dataset"`
-	Epsilon Decimal  `json:"epsilon"` // of the pace, or the most that is sustainable
+	Epsilon Decimal  `json:"epsilon"` // of the pace, or the largest sustainable one
 	Delta   dp.Delta `json:"delta_femto"`
 	Last    int      `json:"last"`
 	From    string   `json:"from"`
 	// Sustainable reports whether the model on the last cohorts can be trained in every period from
-	// From on. Else Until is the last period before the first refusal, "" if there is none, and
-	// SustainableFrom the first from which it could be trained in every period, "" if there is none.
+	// From on. If not, Until is the last period before the first refusal, and SustainableFrom the
+	// first period from which on it can be trained in every period. Each is "" if there is none.
 	Sustainable     bool   `json:"sustainable"`
 	Until           string `json:"until,omitempty"`
 	SustainableFrom string `json:"sustainable_from,omitempty"`
 	// Most is the largest ε at which the model is sustainable from From on.
 	Most Decimal `json:"largest_sustainable"`
-	// Rest is what the sustainable model never takes from any cohort, ε, and RestUntil the last period
-	// in which one more model, at AlsoEpsilon, can be trained on all of the data set without a refusal
-	// to come; "" if there is none.
+	// Rest is the ε that the sustainable model leaves in every cohort. RestUntil is the last period in
+	// which one more model, at AlsoEpsilon, can be trained on all of the data set without causing a
+	// later refusal; "" if there is none.
 	Rest        Decimal `json:"rest"`
 	AlsoEpsilon Decimal `json:"also_epsilon,omitempty"`
 	RestUntil   string  `json:"rest_until,omitempty"`
@@ -53,7 +53,7 @@ type Outlook struct {
 	months, cohorts bool
 }
 
-// Forecast says what becomes of a pace. It counts what running jobs have reserved as spent.
+// Forecast computes the outlook of a pace. It counts the reservations of running jobs as spent.
 func (b *Balance) Forecast(p Pace) (*Outlook, error) {
 	bad := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "forecast", Param: param, Want: want, Got: got}
@@ -106,17 +106,18 @@ func (b *Balance) Forecast(p Pace) (*Outlook, error) {
 	return o, nil
 }
 
-// course is a data set on its way: where its cohorts are among the periods.
+// course is the state of a data set during a forecast, with the positions of its cohorts among the
+// periods.
 type course struct {
 	balance     *Balance
-	at          map[int]dp.Price // what is left of the cohorts that were charged, by period
+	at          map[int]dp.Price // what is left of each charged cohort, by period
 	first, last int
 }
 
-// forever is more periods than any budget lasts: an ε has at most 1e12 units.
+// forever is more periods than any budget can last: an ε has at most 1e12 units.
 const forever = 1 << 50
 
-// timesIn is how often price can be taken from room.
+// timesIn returns how many times price fits into available.
 func timesIn(room, price dp.Price) int {
 	n := forever
 	if price.Epsilon > 0 {
@@ -128,8 +129,9 @@ func timesIn(room, price dp.Price) int {
 	return n
 }
 
-// coming is what is left of the cohorts that a model will read, by period: of those that were charged,
-// and of those that were not up to the first that is read in all of its periods. Later ones fare like it.
+// coming returns what is left of the cohorts that a model will read, by period. These are the charged
+// cohorts, and the uncharged ones up to the first that is read in all of its periods. Later cohorts
+// are used equally.
 func (c *course) coming() map[int]dp.Price {
 	out := map[int]dp.Price{}
 	for at, left := range c.at {
@@ -147,10 +149,10 @@ func (c *course) coming() map[int]dp.Price {
 	}
 }
 
-// usesOf is the number of periods, from the first on, that read the cohort of a period.
+// usesOf returns the number of periods, from the first on, that read the cohort of a period.
 func (c *course) usesOf(at int) int { return at + c.last - max(at, c.first) }
 
-// firstRefusal is the first period whose model is refused, -1 if none is.
+// firstRefusal returns the first period whose model is refused, or -1 if none is.
 func (c *course) firstRefusal(price dp.Price) int {
 	if c.balance.CohortBy == "" {
 		return c.first + timesIn(dp.Price{Epsilon: c.balance.Left, Delta: c.balance.LeftDelta}, price)
@@ -166,7 +168,8 @@ func (c *course) firstRefusal(price dp.Price) int {
 	return refused
 }
 
-// sustainableFrom is the first period from which on no model would be refused, -1 if there is none.
+// sustainableFrom returns the first period from which on no model would be refused, or -1 if there is
+// none.
 func (c *course) sustainableFrom(price dp.Price) int {
 	if c.balance.CohortBy == "" || timesIn(c.balance.ForNew, price) < c.last {
 		return -1
@@ -180,7 +183,8 @@ func (c *course) sustainableFrom(price dp.Price) int {
 	return from
 }
 
-// mostSustainable is the largest ε of a model with this δ that is never refused, 0 for none.
+// mostSustainable returns the largest ε of a model with this δ that is never refused, or 0 if there is
+// none.
 func (c *course) mostSustainable(delta dp.Delta) dp.Epsilon {
 	if c.balance.CohortBy == "" {
 		return 0
@@ -195,7 +199,8 @@ func (c *course) mostSustainable(delta dp.Delta) dp.Epsilon {
 	return most
 }
 
-// restOf is what a sustainable model leaves of every cohort, those that it no longer reads included.
+// restOf returns what a sustainable model leaves of every cohort, including those that it no longer
+// reads.
 func (c *course) restOf(price dp.Price) dp.Price {
 	rest := dp.Price{Epsilon: c.balance.Left, Delta: c.balance.LeftDelta}
 	for at, left := range c.coming() {
@@ -206,8 +211,8 @@ func (c *course) restOf(price dp.Price) dp.Price {
 	return rest
 }
 
-// placeCohorts says at which period each charged cohort is: its month, or where any is not a month its
-// place in the order of the names, the last one being the period before the first.
+// placeCohorts assigns a period to each charged cohort: its month or, if some cohort is not a month,
+// its rank in the order of names, with the last cohort in the period before the first.
 func (b *Balance) placeCohorts(from string, months *bool) (map[int]dp.Price, error) {
 	at := map[int]dp.Price{}
 	if *months = true; b.CohortBy == "" {
@@ -232,7 +237,7 @@ func (b *Balance) placeCohorts(from string, months *bool) (map[int]dp.Price, err
 	return at, nil
 }
 
-// compareNatural orders names with numbers in them by the numbers.
+// compareNatural orders names, comparing the numbers in them as numbers.
 func compareNatural(a, b string) int {
 	for a != "" && b != "" {
 		x, restA, numberA := cutNumber(a)
@@ -252,7 +257,7 @@ func compareNatural(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// cutNumber cuts a name behind its leading digits, or before the first digit.
+// cutNumber splits a name after its leading digits, or before the first digit.
 func cutNumber(s string) (head, rest string, number bool) {
 	number = unicode.IsDigit(rune(s[0]))
 	end := strings.IndexFunc(s, func(r rune) bool { return ('0' <= r && r <= '9') != number })
@@ -262,7 +267,7 @@ func cutNumber(s string) (head, rest string, number bool) {
 	return s[:end], s[end:], number
 }
 
-// month is how cohorts by a date are named.
+// month is the format of the names of cohorts by date.
 const month = "2006-01"
 
 func monthIndex(name string) (int, error) {
@@ -274,10 +279,10 @@ func monthIndex(name string) (int, error) {
 	return at.Year()*12 + int(at.Month()) - 1, nil
 }
 
-// lastMonth is the last that four digits of a year name.
+// lastMonth is the last month of the largest year with four digits.
 const lastMonth = 9999*12 + 11
 
-// indexMonth names a month; one too far away is not named exactly.
+// indexMonth returns the name of a month; one beyond the last is replaced by the last.
 func indexMonth(i int) string {
 	if i > lastMonth {
 		return "9999-12"

@@ -11,7 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// describe says an outlook in words.
+// describe describes an outlook in words.
 func (o *Outlook) describe(b *Balance) string {
 	if o.Epsilon == 0 {
 		if !o.cohorts {
@@ -67,7 +67,7 @@ func (o *Outlook) describe(b *Balance) string {
 	return s.String()
 }
 
-// lastWords are the cohorts that a model reads: three months'.
+// lastWords describes the cohorts that a model reads, for example as three months.
 func (o *Outlook) lastWords() string {
 	unit := "cohort"
 	if o.months {
@@ -84,7 +84,7 @@ func (o *Outlook) lastWords() string {
 	return fmt.Sprintf("%s %ss'", n, unit)
 }
 
-// periodWords is a period as people write it.
+// periodWords formats a period for readers.
 func (o *Outlook) periodWords(name string) string {
 	if at, err := time.Parse(month, name); o.months && err == nil {
 		return at.Format("January 2006")

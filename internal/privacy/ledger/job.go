@@ -19,41 +19,40 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Request is a job before it is paid for.
+// Request is a job that has not been paid for yet.
 type Request struct {
 	Dataset string
 	ID      string // the operator's name for the job; the same ID is the same job
-	Config  []byte // every public choice behind the result, in one spelling
+	Config  []byte // every public choice that determines the result, in one spelling
 	Terms   Terms
-	// Part is the part of the data set that the job reads, "" for all of it;
-	// PartsBy and Definition are then those of the job's own schema (see Parts).
+	// Part is the part of the data set that the job reads, "" for all of it. If it is given, PartsBy
+	// and Definition are those of the job's own schema (see Parts).
 	Part, PartsBy, Definition string
-	// Cohorts are the cohorts that the job reads, in ascending order, none for all of the data set;
-	// PartsBy is then the column that they are by and Definition a hash of how its cells are read.
+	// Cohorts are the cohorts that the job reads, in ascending order; none for all of the data set. If
+	// they are given, PartsBy is the column of the cohorts and Definition a hash of how its cells are
+	// read.
 	Cohorts []string
 	// By is the key of the analyst whose allotment is charged, nil if the data set has no owner.
 	By     ed25519.PrivateKey
 	Output string // the file the result goes to, as an absolute path; "" for none
-	Worker string // who runs the job, for Recover's question
+	Worker string // the process that runs the job, for Recover
 }
 
 // unitPerson is the unit of a data set whose jobs protect all rows of each person together.
 const unitPerson = "person"
 
-// Terms say what the prices of a data set's jobs are about. Prices add up only
-// where the terms agree: the same unit and relation, and at least the columns
-// that the first job protected.
+// Terms describe what the prices of a data set's jobs protect. Prices add up only if the terms agree:
+// the same unit and relation, and at least the columns that the first job protected.
 type Terms struct {
 	Unit      string      `json:"unit"`
 	Relation  dp.Relation `json:"relation"`
 	Protected []string    `json:"protected"` // columns, sorted
-	// Person is the column that tells persons apart, whose rows are protected together; "" if a row
-	// is a unit of its own.
+	// Person is the column that identifies persons, whose rows are protected together; "" if each row
+	// is a unit.
 	Person string `json:"person,omitempty"`
 }
 
-// Job is one request on its way through the ledger. A Job belongs to one
-// goroutine.
+// Job is one request and its progress in the ledger. A Job must be used by one goroutine only.
 type Job struct {
 	l       *Ledger
 	req     Request
@@ -64,9 +63,9 @@ type Job struct {
 	stored  []byte
 }
 
-// Job looks a request up. Where its ID has a result, Stored has the bytes and
-// nothing is to be done but Publish. Where its ID was used for another
-// configuration, or was interrupted, it is refused with *Conflict.
+// Job looks up a request. If its ID already has a result, Stored returns the bytes, and only Publish
+// is left to do. If its ID was used with another configuration, or its job was interrupted, it is
+// refused with *Conflict.
 func (l *Ledger) Job(ctx context.Context, req Request) (*Job, error) {
 	switch {
 	case !isWord(req.ID):
@@ -108,8 +107,7 @@ func (l *Ledger) Job(ctx context.Context, req Request) (*Job, error) {
 	return j, nil
 }
 
-// jobIdentity is the job's identity: the same request gives the same hash, and
-// another data set, configuration or ID another.
+// jobIdentity returns the job's identity, a hash of the data set, the configuration and the ID.
 func jobIdentity(dataset string, req Request) string {
 	h := sha256.New()
 	fields := []string{"discreet job 2", dataset, req.where(), string(req.Config), req.ID}
@@ -125,7 +123,7 @@ func jobIdentity(dataset string, req Request) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// where is what the entries of the job name as their part.
+// where returns the part that the entries of the job name.
 func (r *Request) where() string {
 	if len(r.Cohorts) > 0 {
 		return strings.Join(r.Cohorts, cohortComma)
@@ -133,7 +131,7 @@ func (r *Request) where() string {
 	return r.Part
 }
 
-// names are the parts or cohorts that the job is charged to.
+// names returns the parts or cohorts that the job is charged to.
 func (r *Request) names() []string {
 	if r.Part != "" {
 		return []string{r.Part}
@@ -141,15 +139,14 @@ func (r *Request) names() []string {
 	return r.Cohorts
 }
 
-// Stored is the result of an earlier run of the same job, nil if there is
-// none.
+// Stored returns the result of an earlier run of the same job, or nil if there is none.
 func (j *Job) Stored() []byte { return j.stored }
 
-// Counted tells learners that spending is recorded.
+// Counted implements guard.Account: spending is recorded.
 func (j *Job) Counted() bool { return true }
 
-// Afford refuses what Charge would refuse now, and reserves nothing: it spares
-// reading a table in vain.
+// Afford refuses what Charge would refuse now, without reserving anything, so that no table is read
+// for a job that cannot be paid.
 func (j *Job) Afford(ctx context.Context, price dp.Price, bill []dp.Event) error {
 	if err := checkPrice(price, bill); err != nil {
 		return err
@@ -162,7 +159,8 @@ func (j *Job) Afford(ctx context.Context, price dp.Price, bill []dp.Event) error
 	})
 }
 
-// checkSigned refuses a job with a key if the data set has no owner, and one without if it has.
+// checkSigned refuses a job with a key if the data set has no owner, and a job without a key if it has
+// one.
 func (j *Job) checkSigned(t tx) error {
 	_, owned, err := t.first(j.req.Dataset, Appointed)
 	switch {
@@ -210,8 +208,8 @@ func (j *Job) checkAllotment(t tx, price dp.Price) error {
 	return r.checkNow(t, j.req.By, e)
 }
 
-// Charge reserves price for the whole bill or refuses it: *Exceeded where the
-// total does not allow it. After nil, private data may be read.
+// Charge reserves price for the whole bill or refuses it, with *Exceeded if the total does not allow
+// it. Once it has returned nil, private data may be read.
 func (j *Job) Charge(ctx context.Context, price dp.Price, bill []dp.Event) error {
 	if err := checkPrice(price, bill); err != nil {
 		return err
@@ -232,9 +230,9 @@ func (j *Job) Charge(ctx context.Context, price dp.Price, bill []dp.Event) error
 	return nil
 }
 
-// checkPrice refuses a price that is not the bill's: a pure one that differs
-// from its total, another that joint accounting does not find enough (1.5). A
-// bill without a price is no business of a ledger.
+// checkPrice refuses a price that does not match the bill: a pure price other than the bill's total,
+// or another price that joint accounting finds too small (1.5). It does not accept a bill without a
+// price.
 func checkPrice(price dp.Price, bill []dp.Event) error {
 	enough, err := accounting.Within(bill, price)
 	switch total := dp.Total(bill); {
@@ -288,7 +286,7 @@ func (j *Job) reservePrice(ctx context.Context, price dp.Price, bill []dp.Event)
 	return err
 }
 
-// describeCharge is the detail of an entry that asks for the price of a bill.
+// describeCharge makes the detail of an entry that requests the price of a bill.
 func (j *Job) describeCharge(bill []dp.Event) (d reserved, err error) {
 	text, err := json.Marshal(bill)
 	if err != nil {
@@ -310,7 +308,7 @@ func (j *Job) describeCharge(bill []dp.Event) (d reserved, err error) {
 	return d, nil
 }
 
-// beginReading is the last step before private data are read.
+// beginReading records the last step before private data are read.
 func (j *Job) beginReading(ctx context.Context) error {
 	return j.l.runStep(ctx, "begin", func(t tx) error {
 		if err := j.expectState(t, Reserved); err != nil {
@@ -326,7 +324,7 @@ func (j *Job) beginReading(ctx context.Context) error {
 	})
 }
 
-// defineCohorts writes down how the first job on cohorts reads their column.
+// defineCohorts records how the first job on cohorts reads their column.
 func (j *Job) defineCohorts(t tx) error {
 	if len(j.req.Cohorts) == 0 {
 		return nil
@@ -337,9 +335,8 @@ func (j *Job) defineCohorts(t tx) error {
 	return j.l.addEntry(t, Entry{Kind: Defined, Dataset: j.req.Dataset, Detail: encodeDetail(defined{j.req.Definition})})
 }
 
-// Commit stores the result: from here on it is the job's only one. A result
-// that is not committed must not leave. Committing the same bytes twice is the
-// same as once.
+// Commit stores the result, which from then on is the job's only one. A result must not be released
+// before it is committed. Committing the same bytes again has no effect.
 func (j *Job) Commit(ctx context.Context, result []byte) error {
 	err := j.l.runStep(context.WithoutCancel(ctx), "commit", func(t tx) error {
 		state, err := j.readState(t)
@@ -368,7 +365,7 @@ func (j *Job) Commit(ctx context.Context, result []byte) error {
 	return err
 }
 
-// Publish writes the committed bytes, and no others, to path.
+// Publish writes exactly the committed bytes to path.
 func (j *Job) Publish(ctx context.Context, path string) error {
 	if j.stored == nil {
 		return errors.New("ledger: a result must be committed before it is published")
@@ -390,7 +387,7 @@ func (j *Job) Abandon(ctx context.Context, reason string) error {
 	return err
 }
 
-// Explain adds to what a charged job failed with what became of its price; nil stays nil.
+// Explain adds to the error of a charged job what happened to its price; nil stays nil.
 func (j *Job) Explain(err error) error {
 	if err == nil || !j.began && j.stored == nil {
 		return err
@@ -404,8 +401,7 @@ func (j *Job) newEntry(kind Kind, price dp.Price, d json.RawMessage) Entry {
 		Epsilon: price.Epsilon, Delta: price.Delta, Detail: d}
 }
 
-// readState is the kind of the job's newest entry, "" if it has none or was
-// refunded.
+// readState returns the kind of the job's newest entry, "" if it has none or was refunded.
 func (j *Job) readState(t tx) (Kind, error) {
 	e, err := newestEntry(t, j.req.Dataset, j.req.ID)
 	if err != nil || e.Kind == "" || e.Kind == Refunded {
@@ -418,8 +414,8 @@ func (j *Job) readState(t tx) (Kind, error) {
 	return e.Kind, nil
 }
 
-// checkRepeated refuses to repeat a job under other terms than it was charged under: its identity
-// names them only as far as its configuration does.
+// checkRepeated refuses to repeat a job under other terms than those of its charge: the job's identity
+// covers them only as far as its configuration does.
 func (j *Job) checkRepeated(t tx) error {
 	var own reserved
 	state := Committed
@@ -441,7 +437,7 @@ func (j *Job) checkRepeated(t tx) error {
 	return j.checkTerms(t)
 }
 
-// newestEntry is the job's newest entry, with Kind "" if it has none.
+// newestEntry returns the job's newest entry, with Kind "" if it has none.
 func newestEntry(t tx, dataset, job string) (last Entry, err error) {
 	err = t.entries(dataset, job, func(e Entry) error { last = e; return nil })
 	return last, err
@@ -474,7 +470,7 @@ func (j *Job) conflictError(state Kind) error {
 	return &Conflict{j.req.Dataset, j.req.ID, state, want}
 }
 
-// readResult is the stored bytes, checked against their entry.
+// readResult returns the stored bytes after checking them against their entry.
 func (j *Job) readResult(t tx) ([]byte, error) {
 	return checkResult(t, j.req.Dataset, j.req.ID, j.request)
 }
@@ -501,7 +497,7 @@ func checkResult(t tx, dataset, job, request string) ([]byte, error) {
 	return b, nil
 }
 
-// checkTerms refuses terms under which prices of this data set do not add up.
+// checkTerms refuses terms whose prices do not add up with those of earlier jobs.
 func (j *Job) checkTerms(t tx) error {
 	refuse := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "ledger", Param: param, Want: want, Got: got,

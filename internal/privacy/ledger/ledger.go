@@ -30,20 +30,20 @@ type Ledger struct {
 	now      func() time.Time
 	files    files
 	anchors  anchor.Folder // "" for none
-	identity string        // hash of the first entry, under which anchors are kept; "" while there is none
+	identity string        // hash of the first entry, under which anchors are stored; "" until there is one
 	noting   sync.Mutex
-	unnoted  error // why an anchor could not be kept
-	// pass is called at every point between two effects; tests stop there.
+	unnoted  error // why an anchor could not be stored
+	// pass is called at every point between two effects; tests use it to stop there.
 	pass func(point string) error
 }
 
-// Open opens the ledger at address: a file, or postgres://user@host/database.
-// A ledger that is not there is refused with *Missing.
+// Open opens the ledger at address: a file, or postgres://user@host/database. If the ledger does not
+// exist, the error is *Missing.
 func Open(ctx context.Context, address string) (*Ledger, error) {
 	return openAddress(ctx, address, false)
 }
 
-// Create opens the ledger at address, and makes it first if there is none.
+// Create opens the ledger at address, and creates it if it does not exist.
 func Create(ctx context.Context, address string) (*Ledger, error) {
 	return openAddress(ctx, address, true)
 }
@@ -63,7 +63,7 @@ func openAddress(ctx context.Context, address string, create bool) (*Ledger, err
 	return l, nil
 }
 
-// databaseOptions keep a ledger one file at all times, if it is a file.
+// databaseOptions are the options that keep a ledger in a single file at all times, if it is a file.
 func databaseOptions(create bool) sqldb.Options { return sqldb.Options{Op: "ledger", Create: create} }
 
 func newConnector(address string, create bool) (driver.Connector, error) {
@@ -74,7 +74,7 @@ func newConnector(address string, create bool) (driver.Connector, error) {
 	return c, err
 }
 
-// connectLedger builds a ledger on a database.
+// connectLedger makes a ledger on a database.
 func connectLedger(ctx context.Context, c driver.Connector, postgres, create bool) (*Ledger, error) {
 	db, err := sqldb.Connect(ctx, c, postgres, databaseOptions(create))
 	if err != nil {
@@ -87,7 +87,7 @@ func connectLedger(ctx context.Context, c driver.Connector, postgres, create boo
 	return l, nil
 }
 
-// findTables finds the tables, or makes them.
+// findTables finds the tables, or creates them.
 func (l *Ledger) findTables(ctx context.Context, create bool) error {
 	look := func() error {
 		return l.store.view(ctx, func(t tx) error { _, err := t.head(); return err })
@@ -105,17 +105,17 @@ func (l *Ledger) findTables(ctx context.Context, create bool) error {
 	return nil
 }
 
-// Close releases the files or connections. It fails where an anchor could not be kept.
+// Close releases the files or connections. It fails if an anchor could not be stored.
 func (l *Ledger) Close() error {
 	l.noting.Lock()
 	defer l.noting.Unlock()
 	return errors.Join(l.store.close(), l.unnoted)
 }
 
-// Anchor has the ledger keep its newest head in a folder outside of it, and refuses with
-// *anchor.Behind a ledger that does not hold one that is kept there: it was put back to an earlier
-// state and would give spent budget a second time. One that was never seen here is trusted. It is
-// to be called once, before anything else.
+// Anchor makes the ledger store its newest head in a folder outside of it. If the folder holds a head
+// that the ledger does not contain, it returns *anchor.Behind: the ledger was restored to an earlier
+// state, and would grant spent budget again. A ledger without a stored head is trusted. Anchor must be
+// called once, before anything else.
 func (l *Ledger) Anchor(ctx context.Context, folder anchor.Folder) error {
 	var h Head
 	look := func() error {
@@ -149,8 +149,8 @@ func (l *Ledger) Anchor(ctx context.Context, folder anchor.Folder) error {
 	return folder.Note(l.identity, anchor.Head(h))
 }
 
-// noteHead keeps the head of a step that is on disk. If that fails, the anchor stays behind, and
-// Close returns why.
+// noteHead stores the head of a step that is on disk. If that fails, the anchor stays behind, and
+// Close returns the reason.
 func (l *Ledger) noteHead(first string, h Head) {
 	if l.anchors == "" || h.Seq == 0 {
 		return
@@ -166,18 +166,18 @@ type Dataset struct {
 	Name    string
 	Epsilon dp.Epsilon // the total that all jobs together may spend; > 0
 	Delta   dp.Delta   // likewise; 0 for pure budgets
-	Unit    string     // whose data one row is; "" lets the first job say
+	Unit    string     // what one row describes; "" lets the first job decide
 	Parts   *Parts     // nil if the data set has none
 	// CohortBy is the public column whose values are the data set's cohorts; "" if it has none.
 	CohortBy string
 	Note     string // the owner's note
-	// Owner is the key of the data set's owner, nil for none: then anyone who writes to the ledger may
-	// charge it.
+	// Owner is the key of the data set's owner. Without one, everyone who can write to the ledger may
+	// charge the data set.
 	Owner ed25519.PrivateKey
 }
 
-// Declare adds a data set with its total. One that is there is refused: a total
-// is never changed.
+// Declare adds a data set with its total. It refuses a data set that exists already, because totals
+// never change.
 func (l *Ledger) Declare(ctx context.Context, d Dataset) error {
 	switch {
 	case !isWord(d.Name):
@@ -221,15 +221,15 @@ func (l *Ledger) Declare(ctx context.Context, d Dataset) error {
 	})
 }
 
-// Balance is a data set and what became of its total: Spent + Reserved + Left.
-// Parts do not add up: of them the one with the most counts, ε and δ apart.
+// Balance is a data set and the use of its total: Spent + Reserved + Left. Parts do not add up: only
+// the part with the largest spending counts, separately for ε and δ.
 type Balance struct {
 	Dataset
 	Spent, Reserved, Left                dp.Epsilon
 	SpentDelta, ReservedDelta, LeftDelta dp.Delta
-	// ByPart says what each part has spent and reserved itself, in the order of
-	// Dataset.Parts, and what is left for a job on it; or each cohort that a job has
-	// named, in the order of the names.
+	// ByPart lists the spending and reservations of each part, in the order of Dataset.Parts, and what
+	// is left for a job on it. For cohorts, it lists each cohort that a job has named, in the order of
+	// names.
 	ByPart []PartBalance
 	// ForNew is what is left for a job on a cohort that no job has named yet.
 	ForNew dp.Price
@@ -242,11 +242,11 @@ type PartBalance struct {
 	Left dp.Price
 }
 
-// Retired reports whether nothing is left for a job on the part: every job has a price in ε.
+// Retired reports whether no job on the part is possible any more, because every job has a price in ε.
 func (p *PartBalance) Retired() bool { return p.Left.Epsilon == 0 }
 
-// LeftFor is the most that a job on a part, on all of some cohorts, or without a name on all of the data
-// set, may cost.
+// LeftFor returns the largest price of a job on the named part, on all of the named cohorts, or on all
+// of the data set if no name is given.
 func (b *Balance) LeftFor(names ...string) (dp.Price, error) {
 	if len(names) == 0 {
 		return dp.Price{Epsilon: b.Left, Delta: b.LeftDelta}, nil
@@ -265,8 +265,7 @@ func (b *Balance) LeftFor(names ...string) (dp.Price, error) {
 	return left, nil
 }
 
-// Balances are all data sets in the order of their declaration, or the named
-// one.
+// Balances returns the balances of the named data sets, or of all in the order of their declaration.
 func (l *Ledger) Balances(ctx context.Context, names ...string) (out []Balance, err error) {
 	err = l.store.view(ctx, func(t tx) error {
 		if len(names) == 0 {
@@ -287,7 +286,7 @@ func (l *Ledger) Balances(ctx context.Context, names ...string) (out []Balance, 
 	return out, err
 }
 
-// readBalance adds up a data set. Sums that contradict each other are damage.
+// readBalance adds up a data set. Sums that contradict each other are reported as damage.
 func readBalance(t tx, name string) (b Balance, err error) {
 	e, found, err := t.first(name, Declared)
 	if err != nil {
@@ -312,8 +311,8 @@ func readBalance(t tx, name string) (b Balance, err error) {
 	return b, nil
 }
 
-// addSums adds up s: what was charged for all of the data set, and of the parts or cohorts the
-// most of any one (4.3). It reports whether the sums are possible.
+// addSums computes the balance from s: what was charged on all of the data set, and the largest sum of
+// any part or cohort (4.3). It reports whether the sums are possible.
 func (b *Balance) addSums(s sums, d *declared) bool {
 	all, sound := s.useOfPart("")
 	uses, ok := s.usesByPart(d)
@@ -339,13 +338,12 @@ func (b *Balance) addSums(s sums, d *declared) bool {
 	return sound && b.Left >= 0 && b.LeftDelta >= 0
 }
 
-// largerPrice is the larger of two, ε and δ apart.
+// largerPrice returns the maximum of two prices, separately for ε and δ.
 func largerPrice(p, q dp.Price) dp.Price {
 	return dp.Price{Epsilon: max(p.Epsilon, q.Epsilon), Delta: max(p.Delta, q.Delta)}
 }
 
-// History calls f for every entry, oldest first, of one data set or, for "", of
-// the ledger.
+// History calls f for every entry of a data set, or of the whole ledger for "", oldest first.
 func (l *Ledger) History(ctx context.Context, dataset string, f func(Entry) error) error {
 	return l.store.view(ctx, func(t tx) error {
 		if dataset != "" {
@@ -357,7 +355,7 @@ func (l *Ledger) History(ctx context.Context, dataset string, f func(Entry) erro
 	})
 }
 
-// runStep is one step: everything f decides and adds, or nothing.
+// runStep runs one step: either everything that f adds is stored, or nothing is.
 func (l *Ledger) runStep(ctx context.Context, step string, f func(tx) error) error {
 	if err := l.pass(step + ": before"); err != nil {
 		return err
@@ -388,7 +386,7 @@ func (l *Ledger) runStep(ctx context.Context, step string, f func(tx) error) err
 	return nil
 }
 
-// addEntry chains e to the newest entry, which must be the one the head names.
+// addEntry chains e to the newest entry, which must match the head.
 func (l *Ledger) addEntry(t tx, e Entry) error { return l.addSigned(t, e, nil) }
 
 // addSigned is addEntry with the signature of a key, nil for none.
@@ -428,13 +426,13 @@ func (l *Ledger) chainEntry(t tx, h Head, e Entry, key ed25519.PrivateKey) (Head
 	return Head{e.Seq, e.Hash}, t.append(e)
 }
 
-// What names and other texts hold at most, in bytes.
+// Maximum lengths of names and other texts, in bytes.
 const (
 	maxWord  = 128
 	maxPlain = 1000
 )
 
-// isWord holds for names that people type and shells leave alone.
+// isWord accepts names that people can type and that shells do not interpret.
 func isWord(s string) bool {
 	for _, c := range s {
 		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '-' || c == '_') {
@@ -444,7 +442,7 @@ func isWord(s string) bool {
 	return 0 < len(s) && len(s) <= maxWord
 }
 
-// isPlain holds for text that prints as it reads, on one line.
+// isPlain accepts text that prints as it reads, on one line.
 func isPlain(s string) bool {
 	for _, c := range s {
 		if c == utf8.RuneError || !unicode.IsGraphic(c) || c == '\u2028' || c == '\u2029' {

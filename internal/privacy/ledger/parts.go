@@ -9,18 +9,18 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Parts are disjoint parts of a data set. A row is in at most one of them, and
-// which one does not differ between neighbours; so trainings on different parts
-// do not add up: the data set spends the most that any one part does (claim
-// G-LEDGER-4).
+// Parts are disjoint parts of a data set. A row is in at most one part, the same one in neighbouring
+// tables. Trainings on different parts therefore do not add up: the spending of the data set is the
+// largest spending of any one part (claim G-LEDGER-4).
 type Parts struct {
-	By    string   `json:"by"`    // the column that says which part a row is in
-	Names []string `json:"names"` // its levels, one a part
-	// Definition is a hash of how cells become levels: jobs must read parts alike.
+	By    string   `json:"by"`    // the column that determines the part of a row
+	Names []string `json:"names"` // its levels, one per part
+	// Definition is a hash of how cells are mapped to levels: all jobs must read parts in the same
+	// way.
 	Definition string `json:"definition"`
 }
 
-// maxParts bounds what a balance lists.
+// maxParts bounds the number of parts in a balance.
 const maxParts = 10_000
 
 func (p *Parts) checkParts() error {
@@ -45,11 +45,10 @@ func (p *Parts) checkParts() error {
 	return nil
 }
 
-// checkRequest refuses a job on a part unless the data set was declared with that
-// part, read in the same way (4.1), and the job's neighbours keep rows in their
-// parts (4.2): one whole row more or less is in one part; under replace-one the
-// column must not be one that the job protects, for then a neighbour's row may
-// be in another part, and the number of rows of a part would be private.
+// checkRequest refuses a job on a part unless the data set was declared with that part, read in the
+// same way (4.1), and neighbours of the job keep rows in their parts (4.2). One row more or less is in
+// one part. Under replace-one, the job must not protect the column: otherwise a neighbour's row may be
+// in another part, and the number of rows of a part would be private.
 func (p *Parts) checkRequest(req *Request) error {
 	refuse := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "ledger", Param: param, Want: want, Got: got,
@@ -72,8 +71,7 @@ func (p *Parts) checkRequest(req *Request) error {
 	return nil
 }
 
-// Use is the spending of a total in one place: a part, or the jobs that read
-// all of the data set.
+// Use is the spending in one place: a part, or the jobs that read all of the data set.
 type Use struct {
 	Spent, Reserved dp.Price
 }

@@ -2,5 +2,5 @@
 
 package ledger
 
-// HoldsTogether reports whether an entry is what its hash says, whoever hands it over.
+// HoldsTogether reports whether an entry matches its hash. The entry may come from any source.
 func (e *Entry) HoldsTogether() bool { return e.hashEntry() == e.Hash }

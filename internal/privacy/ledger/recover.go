@@ -10,11 +10,11 @@ import (
 	"io/fs"
 )
 
-// Settled is a job that Recover looked at.
+// Settled is a job that Recover examined.
 type Settled struct {
 	Dataset, Job string
 	Was, Now     Kind   // equal if the job was left alone
-	Why          string // for people
+	Why          string // the reason, for readers
 }
 
 // Recover settles interrupted jobs, in the order they were started:
@@ -23,10 +23,9 @@ type Settled struct {
 //	began      closed: something may have been drawn and must not be drawn again
 //	committed  published: the stored bytes get the file they were meant for
 //
-// gone tells whether a worker, as written in Request.Worker, has ended. Jobs of
-// workers that have not are left alone; settling one nevertheless would be safe
-// for privacy, since its next step would be refused. A file that is there and
-// differs is not replaced.
+// gone reports whether a worker, as written in Request.Worker, has ended. Jobs of running workers are
+// left alone. Settling one would still be safe for privacy, since its next step would be refused. An
+// existing file with other content is not replaced.
 func (l *Ledger) Recover(ctx context.Context, gone func(worker string) bool) (out []Settled, err error) {
 	var open []Entry
 	// As a writer, so as to wait for a step that a killed process had sent to its
@@ -110,8 +109,8 @@ func (l *Ledger) finishJob(ctx context.Context, e Entry, path string, b []byte, 
 	return s, l.notePublished(ctx, e.Dataset, e.Job, e.Request)
 }
 
-// refundJob frees the price of a job that provably never began (1.4): it has no
-// began entry, and cannot get one afterwards.
+// refundJob releases the price of a job that provably never began (1.4): it has no began entry, and
+// cannot get one later.
 func (l *Ledger) refundJob(ctx context.Context, dataset, job, request string) error {
 	return l.moveJob(ctx, "refund", dataset, job, request, Reserved, func(now Entry) Entry {
 		return Entry{Kind: Refunded, Epsilon: now.Epsilon, Delta: now.Delta}
@@ -124,8 +123,8 @@ func (l *Ledger) closeJob(ctx context.Context, dataset, job, request, reason str
 	})
 }
 
-// notePublished notes that the result has its file. A job that had one before
-// stays as it is.
+// notePublished records that the result was written to its file. It leaves a job that is already
+// published unchanged.
 func (l *Ledger) notePublished(ctx context.Context, dataset, job, request string) error {
 	err := l.moveJob(ctx, "publish", dataset, job, request, Committed, func(Entry) Entry { return Entry{Kind: Published} })
 	if c := (*Conflict)(nil); errors.As(err, &c) && c.State == Published {
@@ -134,7 +133,7 @@ func (l *Ledger) notePublished(ctx context.Context, dataset, job, request string
 	return err
 }
 
-// moveJob takes a job from one state to the next, in one step.
+// moveJob moves a job from one state to the next, in one step.
 func (l *Ledger) moveJob(ctx context.Context, step, dataset, job, request string, from Kind,
 	to func(now Entry) Entry) error {
 	return l.runStep(ctx, step, func(t tx) error {

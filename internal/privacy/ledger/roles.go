@@ -21,17 +21,18 @@ type Appointment struct {
 	Role    Role
 	Name    string
 	Key     ed25519.PublicKey
-	Until   time.Time // zero for good; an owner's is
+	Until   time.Time // zero for no expiry, as for an owner
 }
 
-// Allotment gives an analyst's key a part of a data set's total: what all of its jobs may cost, parts
-// and cohorts counted as for the data set. A later one takes the place of an earlier one.
+// Allotment gives an analyst's key a share of a data set's total, which limits the price of all its
+// jobs together; parts and cohorts count as for the data set. A later allotment replaces an earlier
+// one.
 type Allotment struct {
 	Dataset  string
 	Name     string
 	Key      ed25519.PublicKey
-	Price    dp.Price  // 0 to take the rest of an allotment back
-	Until    time.Time // zero for good
+	Price    dp.Price  // 0 to withdraw the rest of an allotment
+	Until    time.Time // zero for no expiry
 	Approval bool      // each job must be approved by another key
 }
 
@@ -39,7 +40,7 @@ type Allotment struct {
 type Decision struct {
 	Dataset, Job string
 	Approve      bool
-	Until        time.Time // of an approval; zero for good
+	Until        time.Time // expiry of an approval; zero for none
 	Reason       string
 }
 
@@ -50,8 +51,8 @@ func formatUntil(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// Appoint gives a key a role. The first appointment of a data set is its owner's, signed by the owner;
-// all others are signed by the owner too.
+// Appoint gives a key a role. The first appointment of a data set is that of its owner. The owner
+// signs all appointments.
 func (l *Ledger) Appoint(ctx context.Context, key ed25519.PrivateKey, a Appointment) error {
 	return l.runStep(ctx, "appoint", func(t tx) error { return l.appoint(t, key, a) })
 }
@@ -64,7 +65,7 @@ func (l *Ledger) appoint(t tx, key ed25519.PrivateKey, a Appointment) error {
 		Detail: encodeDetail(appointed{a.Role, a.Name, hex.EncodeToString(a.Key), formatUntil(a.Until)})})
 }
 
-// Allot gives an analyst an allotment; key is the owner's.
+// Allot gives an analyst an allotment; key must be the owner's.
 func (l *Ledger) Allot(ctx context.Context, key ed25519.PrivateKey, a Allotment) error {
 	if a.Price.Epsilon < 0 || a.Price.Epsilon > dp.MaxEpsilon || a.Price.Delta < 0 || a.Price.Delta >= dp.Femto {
 		return &dp.ParamError{Op: "ledger", Param: "epsilon", Want: "must be at least 0 and no more than a total may be",
@@ -76,7 +77,8 @@ func (l *Ledger) Allot(ctx context.Context, key ed25519.PrivateKey, a Allotment)
 	})
 }
 
-// Decide approves or refuses a request; key is the owner's or an approver's, and not the analyst's.
+// Decide approves or refuses a request. key must be the owner's or an approver's, and not the
+// requesting analyst's.
 func (l *Ledger) Decide(ctx context.Context, key ed25519.PrivateKey, d Decision) error {
 	if !isPlain(d.Reason) {
 		return &dp.ParamError{Op: "ledger", Param: "reason",
@@ -99,7 +101,7 @@ func (l *Ledger) Decide(ctx context.Context, key ed25519.PrivateKey, d Decision)
 	})
 }
 
-// File files the job as a request, with its purpose and its plan, instead of charging it.
+// File records the job as a request, with its purpose and its plan, instead of charging it.
 func (j *Job) File(ctx context.Context, price dp.Price, bill []dp.Event, purpose string) error {
 	if purpose == "" || !isPlain(purpose) {
 		return &dp.ParamError{Op: "ledger", Param: "request",
@@ -127,8 +129,8 @@ func (j *Job) File(ctx context.Context, price dp.Price, bill []dp.Event, purpose
 	})
 }
 
-// addAct signs an entry and adds it, if its key may do that now. What "now" is follows the clock, but
-// no time that any entry has is later: an expiry that has passed once stays passed.
+// addAct signs an entry and adds it, if its key may do so now. "Now" is the clock's time, or the
+// latest time in any entry if that is later, so that an expiry that has once passed stays passed.
 func (l *Ledger) addAct(t tx, key ed25519.PrivateKey, e Entry) error {
 	if key == nil {
 		return &dp.ParamError{Op: "ledger", Param: "key", Want: "must be given: this step is signed"}
@@ -144,7 +146,8 @@ func (l *Ledger) addAct(t tx, key ed25519.PrivateKey, e Entry) error {
 	return l.addSigned(t, e, key)
 }
 
-// checkNow refuses an entry that is not signed yet, at its time or the latest one that any entry has.
+// checkNow refuses an entry that is not permitted now: at its own time, or at the latest time in any
+// entry if that is later. The entry need not be signed yet.
 func (r *roster) checkNow(t tx, key ed25519.PrivateKey, e Entry) error {
 	latest, err := t.latest()
 	if err != nil {
@@ -162,16 +165,16 @@ func (r *roster) checkNow(t tx, key ed25519.PrivateKey, e Entry) error {
 type Member struct {
 	Name  string `json:"name"`
 	Role  string `json:"role"` // owner, approver or analyst
-	Key   string `json:"key"`  // in hexadecimal digits
+	Key   string `json:"key"`  // as hexadecimal digits
 	Until string `json:"until,omitempty"`
-	// Of an analyst:
+	// For an analyst:
 	Allotted *Decimal `json:"allotted,omitempty"`
 	Charged  *Decimal `json:"charged,omitempty"` // spent and reserved, parts counted as for the data set
 	Delta    dp.Delta `json:"allotted_delta_femto,omitempty"`
 	Approval bool     `json:"needs_approval,omitempty"`
 }
 
-// Members lists the keys with a role on a data set, the owner first, analysts last; none if it has
+// Members lists the keys with a role on a data set: the owner first, analysts last, or none if it has
 // no owner.
 func (l *Ledger) Members(ctx context.Context, dataset string) (out []Member, err error) {
 	err = l.store.view(ctx, func(t tx) error {
@@ -207,22 +210,22 @@ func (r *roster) members() (out []Member) {
 	return out
 }
 
-// Account is a job in the report of a data set: who spent what on which model.
+// Account is a job in the report of a data set: the analyst, the model and the amount.
 type Account struct {
 	Job        string          `json:"job"`
 	By         string          `json:"by,omitempty"` // the analyst's name; "" if the data set has no owner
 	Key        string          `json:"key,omitempty"`
 	State      Kind            `json:"state"`
-	Epsilon    Decimal         `json:"epsilon"` // asked for, reserved or spent, as the state is
+	Epsilon    Decimal         `json:"epsilon"` // requested, reserved or spent, depending on the state
 	Delta      dp.Delta        `json:"delta_femto"`
 	Part       string          `json:"part,omitempty"`
 	Purpose    string          `json:"purpose,omitempty"`
 	Plan       json.RawMessage `json:"plan,omitempty"`
 	DecidedBy  string          `json:"decided_by,omitempty"`
 	DecidedKey string          `json:"decided_key,omitempty"`
-	Until      string          `json:"until,omitempty"` // of the approval
+	Until      string          `json:"until,omitempty"` // expiry of the approval
 	Reason     string          `json:"reason,omitempty"`
-	Model      string          `json:"model,omitempty"` // the file it was meant for
+	Model      string          `json:"model,omitempty"` // the file for the model
 	SHA256     string          `json:"model_sha256,omitempty"`
 	At         string          `json:"at"` // of the newest step
 }
@@ -250,7 +253,7 @@ func (l *Ledger) Report(ctx context.Context, dataset string) (out []Account, err
 	return out, err
 }
 
-// addEntry takes the next step of the job.
+// addEntry updates the account by the next step of the job.
 func (a *Account) addEntry(e *Entry, r *roster) error {
 	s, _ := e.unsign()
 	a.State, a.At, a.Part = e.Kind, e.At, e.Part

@@ -14,15 +14,15 @@ import (
 // it, each up to its allotment and, if the owner says so, only jobs that another key has approved. All
 // of that is entries that are signed (claim G-LEDGER-6).
 
-// Role is what a key was appointed to.
+// Role is what a key may do on a data set.
 type Role string
 
 const (
-	Owner    Role = "owner"    // appoints, allots and approves; one for good
+	Owner    Role = "owner"    // appoints, allots and approves; there is one, for good
 	Approver Role = "approver" // approves and refuses requests
 )
 
-// What the entries of roles say in Detail.
+// The contents of Detail for entries about roles.
 type (
 	appointed struct {
 		Role  Role   `json:"role"`
@@ -35,7 +35,7 @@ type (
 		Name     string `json:"name"`
 		Key      string `json:"key"`
 		Until    string `json:"until,omitempty"`
-		Approval bool   `json:"approval,omitempty"` // each job needs one
+		Approval bool   `json:"approval,omitempty"` // each job requires an approval
 	}
 	requested struct {
 		reserved
@@ -43,19 +43,20 @@ type (
 		Plan    json.RawMessage `json:"plan,omitempty"` // the job's configuration
 	}
 	decided struct {
-		Until  string `json:"until,omitempty"` // of an approval
+		Until  string `json:"until,omitempty"` // expiry of an approval
 		Reason string `json:"reason,omitempty"`
 	}
 )
 
-// expired reports whether a time, "" for never, has passed at another. Both are as entries have them.
+// expired reports whether the time until, "" for never, has passed at the time at. Both are in the
+// format of entries.
 func expired(until, at string) bool { return until != "" && at > until }
 
-// act is an entry that is to be added, or was: who does what, and when.
+// act is an entry that was added or is to be added: the key, the action and the time.
 type act struct {
 	kind               Kind
-	key                string // of who signs, "" for no one
-	at                 string // the latest time that any entry has up to this one
+	key                string // of the signer, "" for none
+	at                 string // the latest time in any entry up to this one
 	job, request, part string
 	price              dp.Price
 	detail             json.RawMessage
@@ -65,28 +66,28 @@ type act struct {
 type member struct {
 	name, until string
 	approval    bool
-	used        account // of an analyst: the allotment, and what was charged to it
+	used        account // for an analyst: the allotment, and what was charged to it
 }
 
-// filed is what the roster keeps of a job.
+// filed is a job in the roster.
 type filed struct {
-	by       string // who reserved it last, or asked
-	charged  string // the key it was charged to, "" for none
+	by       string // the key that last reserved or requested it
+	charged  string // the key to which it was charged, "" for none
 	asked    bool
 	approved bool
-	until    string // of the approval
+	until    string // expiry of the approval
 	request  string
 	price    dp.Price
 }
 
-// roster is who may do what on a data set, told from its entries in their order.
+// roster holds the permissions on a data set, derived from its entries in order.
 type roster struct {
 	data      declared
 	total     dp.Price
 	owner     string
 	approvers map[string]*member
 	analysts  map[string]*member
-	others    account // what was charged before there was an owner
+	others    account // charges from before there was an owner
 	jobs      map[string]*filed
 }
 
@@ -101,10 +102,10 @@ func (r *roster) newAccount(limit dp.Price) account {
 	return account{declared: r.data, limit: limit, charged: map[string]dp.Price{}}
 }
 
-// ofRoles are the kinds of entries that a roster is told from.
+// ofRoles are the kinds of entries from which a roster is derived.
 var ofRoles = []Kind{Appointed, Allotted, Requested, Approved, Refused, Reserved, Refunded}
 
-// readRoster tells the roster of a data set from the entries that are stored.
+// readRoster derives the roster of a data set from its stored entries.
 func readRoster(t tx, dataset string) (*roster, error) {
 	e, found, err := t.first(dataset, Declared)
 	if err != nil {
@@ -127,7 +128,7 @@ func readRoster(t tx, dataset string) (*roster, error) {
 	}, ofRoles...)
 }
 
-// addEntry takes an entry, or refuses one that could not have been granted at that time.
+// addEntry applies an entry, and refuses one that was not permitted at that time.
 func (r *roster) addEntry(e *Entry, at string) error {
 	key, err := e.signer()
 	if err != nil {
@@ -142,14 +143,14 @@ func (r *roster) addEntry(e *Entry, at string) error {
 	return r.take(a)
 }
 
-// Denied refuses what a key may not do. Nothing was charged.
+// Denied refuses an action that a key is not permitted. Nothing was charged.
 type Denied struct{ Why string }
 
 func (e *Denied) Error() string { return "ledger: " + e.Why + "; nothing was charged" }
 
 func denied(format string, args ...any) error { return &Denied{fmt.Sprintf(format, args...)} }
 
-// check refuses an act that its key may not do.
+// check refuses an action that its key is not permitted.
 func (r *roster) check(a act) error {
 	switch a.kind {
 	case Appointed:
@@ -167,7 +168,7 @@ func (r *roster) check(a act) error {
 	return nil
 }
 
-// ownersAct refuses an act that is the owner's alone (6.1).
+// ownersAct refuses an action that only the owner may take, by another key (6.1).
 func (r *roster) ownersAct(a act) error {
 	switch {
 	case r.owner == "":
@@ -178,7 +179,7 @@ func (r *roster) ownersAct(a act) error {
 	return nil
 }
 
-// checkName refuses a name or a key that cannot be a member's, and a name that another key has.
+// checkName refuses a name or a key that cannot be a member's, and the name of another key.
 func (r *roster) checkName(name, key, until string, members map[string]*member) error {
 	_, err := parseKey(key)
 	switch {
@@ -223,8 +224,8 @@ func (r *roster) checkAppointment(a act) error {
 	return r.ownersAct(a)
 }
 
-// checkAllotment refuses an allotment unless all that are promised, and what was charged outside of
-// them, fit into the total together.
+// checkAllotment refuses an allotment unless all allotments, and what was charged outside of them, fit
+// into the total together.
 func (r *roster) checkAllotment(a act) error {
 	var d allotted
 	if err := json.Unmarshal(a.detail, &d); err != nil {
@@ -257,7 +258,7 @@ func (r *roster) checkAllotment(a act) error {
 	return nil
 }
 
-// activeAnalyst is the analyst whose key does it, if it has an allotment that has not expired (6.2).
+// activeAnalyst returns the analyst whose key acts, if it has an allotment that has not expired (6.2).
 func (r *roster) activeAnalyst(a act) (*member, error) {
 	m := r.analysts[a.key]
 	switch {
@@ -273,7 +274,8 @@ func (r *roster) activeAnalyst(a act) (*member, error) {
 	return m, nil
 }
 
-// checkDecision refuses a decision that is not of the owner or an approver, or on the own request (6.3).
+// checkDecision refuses a decision that is not by the owner or an approver, or that is about the key's
+// own request (6.3).
 func (r *roster) checkDecision(a act) error {
 	if r.owner == "" {
 		return denied("the data set has no owner, and needs no approvals")
@@ -300,8 +302,8 @@ func (r *roster) checkDecision(a act) error {
 	return nil
 }
 
-// checkCharge refuses a job beyond its analyst's allotment (6.4), and one that was requested, or has to
-// be, unless it is approved as it stands (6.5).
+// checkCharge refuses a job that exceeds its analyst's allotment (6.4). It also refuses a job that was
+// requested, or requires a request, unless exactly this job was approved (6.5).
 func (r *roster) checkCharge(a act) error {
 	if r.owner == "" && a.key == "" {
 		return nil
@@ -331,7 +333,7 @@ func (r *roster) checkCharge(a act) error {
 	return nil
 }
 
-// take keeps an act that was checked.
+// take applies an action that was checked.
 func (r *roster) take(a act) error {
 	job := func() *filed {
 		if r.jobs[a.job] == nil {
@@ -376,7 +378,7 @@ func (r *roster) take(a act) error {
 	return nil
 }
 
-// accountOf is what a key's jobs are charged to.
+// accountOf returns the account to which a key's jobs are charged.
 func (r *roster) accountOf(key string) *account {
 	if m := r.analysts[key]; m != nil {
 		return &m.used

@@ -11,14 +11,15 @@ import (
 	"github.com/discreet-dp/discreet/internal/edkey"
 )
 
-// signed is the detail of an entry that a key has signed: Of is what the entry would say without it.
+// signed is the detail of an entry that a key has signed. Of is the detail that the entry would have
+// without the signature.
 type signed struct {
-	Key       string          `json:"key"`       // public, in hexadecimal digits
-	Signature string          `json:"signature"` // of signedText, in hexadecimal digits
+	Key       string          `json:"key"`       // public, as hexadecimal digits
+	Signature string          `json:"signature"` // of signedText, as hexadecimal digits
 	Of        json.RawMessage `json:"of"`
 }
 
-// keyName is a key as entries name it, "" for none.
+// keyName returns the name of a key in entries, "" for none.
 func keyName(key ed25519.PrivateKey) string {
 	if key == nil {
 		return ""
@@ -26,7 +27,7 @@ func keyName(key ed25519.PrivateKey) string {
 	return hex.EncodeToString(key.Public().(ed25519.PublicKey))
 }
 
-// parseKey is the public key of a name.
+// parseKey returns the public key of a name.
 func parseKey(name string) (ed25519.PublicKey, error) {
 	key, err := hex.DecodeString(name)
 	if err == nil {
@@ -38,21 +39,21 @@ func parseKey(name string) (ed25519.PublicKey, error) {
 	return key, err
 }
 
-// signedText is what the signature of an entry is of: all of the entry but the signature, its place
-// in the ledger included, so that no signature fits anywhere else.
+// signedText is the text that the signature of an entry covers: all of the entry except the signature.
+// It includes the position in the ledger, so that the signature is valid nowhere else.
 func (e Entry) signedText(of json.RawMessage) []byte {
 	e.Detail = of
 	return []byte("discreet ledger signature 1\n" + e.hashEntry())
 }
 
-// sign signs an entry that has its place.
+// sign signs an entry whose position is fixed.
 func (e *Entry) sign(key ed25519.PrivateKey) {
 	s := signed{Key: keyName(key), Signature: hex.EncodeToString(ed25519.Sign(key, e.signedText(e.Detail))), Of: e.Detail}
 	e.Detail = encodeDetail(s)
 }
 
-// unsign is the detail of an entry without its signature, and the key that signed it; "" and the detail
-// if none did. It does not check the signature.
+// unsign returns the detail of an entry without its signature, and the key that signed it. For an
+// unsigned entry it returns "" and the detail. It does not check the signature.
 func (e *Entry) unsign() (s signed, of json.RawMessage) {
 	if json.Unmarshal(e.Detail, &s) != nil || s.Of == nil {
 		return signed{}, e.Detail
@@ -60,7 +61,7 @@ func (e *Entry) unsign() (s signed, of json.RawMessage) {
 	return s, s.Of
 }
 
-// decode reads the detail of an entry, signed or not.
+// decode decodes the detail of an entry, signed or not.
 func (e *Entry) decode(into any) error {
 	_, of := e.unsign()
 	if json.Unmarshal(of, into) != nil {
@@ -69,8 +70,8 @@ func (e *Entry) decode(into any) error {
 	return nil
 }
 
-// signer is the key that signed an entry, "" for none. A signature that is not of the entry, in its
-// place, is an error.
+// signer returns the key that signed an entry, "" for none. It returns an error if the signature is
+// not valid for the entry at its position.
 func (e *Entry) signer() (string, error) {
 	s, of := e.unsign()
 	if s.Of == nil {

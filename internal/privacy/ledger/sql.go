@@ -13,9 +13,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/sqldb"
 )
 
-// Versions of the tables, 3 for cohorts and roles. Version 3 has the tables of version 2, and entries that a program which
-// knows version 2 alone would count wrongly. A ledger has it once it holds such an entry. Other
-// versions are refused.
+// Versions of the tables. Version 3 adds cohorts and roles. It has the tables of version 2, but
+// contains entries that a program for version 2 would count wrongly. A ledger gets version 3 with its
+// first such entry. Other versions are refused.
 const (
 	format        = 2
 	formatCohorts = 3
@@ -24,7 +24,7 @@ const (
 // sqlStore is a store in a SQL database.
 type sqlStore struct{ db *sqldb.DB }
 
-// tables make an empty ledger.
+// tables are the statements that create an empty ledger.
 var tables = []string{
 	`CREATE TABLE discreet_head (one INTEGER PRIMARY KEY CHECK (one = 1), format INTEGER NOT NULL, seq INTEGER NOT ` +
 		`NULL, hash TEXT NOT NULL) STRICT`,

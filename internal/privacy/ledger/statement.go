@@ -4,8 +4,8 @@ package ledger
 
 import "github.com/discreet-dp/discreet/internal/privacy/dp"
 
-// Statement is a data set's balance for programs. The plain numbers are for
-// display; the nano and femto ones are what is counted.
+// Statement is a data set's balance for programs. The plain numbers are for display; the nano and
+// femto numbers are exact.
 type Statement struct {
 	Dataset  string  `json:"dataset"`
 	Total    Decimal `json:"total"`
@@ -25,8 +25,8 @@ type Statement struct {
 		Left     dp.Delta `json:"left"`
 	} `json:"delta_femto"`
 	Parts []partStatement `json:"parts,omitempty"`
-	// CohortBy is the column that cohorts are by; Parts are then the cohorts, and ForNew is what is left
-	// for trainings on new ones.
+	// CohortBy is the column of the cohorts. If it is given, Parts are the cohorts, and ForNew is what
+	// is left for trainings on new ones.
 	CohortBy string   `json:"cohort_by,omitempty"`
 	ForNew   *Decimal `json:"left_for_new,omitempty"`
 	Unit     string   `json:"unit"`
@@ -46,12 +46,12 @@ type partStatement struct {
 	} `json:"delta_femto"`
 }
 
-// Decimal is an ε written as its exact decimal.
+// Decimal is an ε that is formatted as an exact decimal.
 type Decimal dp.Epsilon
 
 func (d Decimal) MarshalJSON() ([]byte, error) { return []byte(dp.Epsilon(d).String()), nil }
 
-// Statement is the balance for programs.
+// Statement returns the balance for programs.
 func (b *Balance) Statement() Statement {
 	a := Statement{
 		Dataset: b.Name, Unit: b.Unit, Note: b.Note,

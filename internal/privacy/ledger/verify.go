@@ -11,12 +11,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Verify reads the whole ledger and refuses, with *Damaged, one that
-// contradicts itself: a broken chain, a step out of order, a total exceeded, a
-// result that is not the one committed, a newest entry that is missing. It
-// returns the head. Where anchor is not nil it must be a head that this ledger
-// once had: only so is a ledger noticed that was put back to an older state as
-// a whole.
+// Verify reads the whole ledger and returns *Damaged if it contradicts itself: a broken chain, a step
+// out of order, an exceeded total, a result other than the committed one, or a missing newest entry.
+// It returns the head. If anchor is not nil, it must be an earlier head of this ledger. Only an anchor
+// can detect a ledger that was restored to an older state as a whole.
 func (l *Ledger) Verify(ctx context.Context, anchor *Head) (h Head, err error) {
 	err = l.store.view(ctx, func(t tx) error {
 		h, err = t.head()
@@ -39,7 +37,7 @@ func (l *Ledger) Verify(ctx context.Context, anchor *Head) (h Head, err error) {
 	return h, err
 }
 
-// books is the ledger told again from its entries.
+// books is the state of the ledger, computed again from its entries.
 type books struct {
 	seq      int64
 	hash     string
@@ -54,9 +52,9 @@ type books struct {
 
 type account struct {
 	declared
-	defined bool // how cohorts are read
+	defined bool // how cells of the cohort column are read
 	limit   dp.Price
-	charged map[string]dp.Price // by part or cohort, "" for jobs on all
+	charged map[string]dp.Price // by part or cohort, "" for jobs on all of the data set
 }
 
 type past struct {
@@ -66,8 +64,8 @@ type past struct {
 	price   dp.Price
 }
 
-// chargePrice adds a price, which may be negative, and reports whether the total
-// allows what is charged now. It refuses a part that an entry cannot name.
+// chargePrice adds a price, which may be negative, and reports whether the total allows the new sum.
+// It refuses a part that an entry cannot name.
 func (a *account) chargePrice(part string, p dp.Price) bool {
 	names, err := a.partsOf(part)
 	if part == "" {
@@ -80,7 +78,7 @@ func (a *account) chargePrice(part string, p dp.Price) bool {
 	return err == nil && u.Epsilon >= 0 && u.Epsilon <= a.limit.Epsilon && u.Delta >= 0 && u.Delta <= a.limit.Delta
 }
 
-// used is what is charged: for all, and of the parts or cohorts the most of any one.
+// used returns the amount charged: on all of the data set, plus the largest sum of any part or cohort.
 func (a *account) used() dp.Price {
 	var parts dp.Price
 	for name, p := range a.charged {
@@ -208,8 +206,8 @@ func (v *books) checkJob(e Entry, a *account, bad func(string) error) error {
 	return nil
 }
 
-// checkResults compares the stored results with the entries: each is there,
-// unchanged, and no other is.
+// checkResults compares the stored results with the entries: each result must exist unchanged, and
+// there must be no others.
 func (v *books) checkResults(t tx) error {
 	var stored []string
 	if err := t.results(func(request string) error { stored = append(stored, request); return nil }); err != nil {

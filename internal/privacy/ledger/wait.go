@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// patience is the longest time that a ledger may be locked before its user is told.
+// patience is how long a ledger may be locked before its user is informed.
 const patience = time.Second
 
-// waits tells a user that a ledger is locked. The zero value tells none.
+// waits informs a user that a ledger is locked. The zero value does nothing.
 type waits struct {
 	say     func(line string)
 	after   func(time.Duration, func()) (stop func() bool)
@@ -20,8 +20,8 @@ type waits struct {
 
 type waitsKey struct{}
 
-// TellWaits makes ledgers that are opened with the context say when another process has locked them
-// for a second.
+// TellWaits makes ledgers that are opened with the context call say when another process has locked
+// them for a second.
 func TellWaits(ctx context.Context, say func(line string)) context.Context {
 	return context.WithValue(ctx, waitsKey{}, waits{say: say, after: func(d time.Duration, f func()) func() bool {
 		return time.AfterFunc(d, f).Stop
@@ -34,7 +34,7 @@ func waitsOf(ctx context.Context, address string) waits {
 	return w
 }
 
-// begin begins a wait, which ends when done is called.
+// begin marks the start of a wait, which ends when done is called.
 func (w waits) begin() (done func()) {
 	if w.say == nil {
 		return func() {}
@@ -45,7 +45,7 @@ func (w waits) begin() (done func()) {
 	return func() { stop() }
 }
 
-// noticedStore tells of waits until a step has the database, and again when it is stored.
+// noticedStore informs the user of waits: until a step has the lock, and until it is stored.
 type noticedStore struct {
 	store
 	waits waits

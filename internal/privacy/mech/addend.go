@@ -13,8 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 )
 
-// Addend lets one owner's vector out into a secret sum, and nowhere else: alone
-// it is nearly the truth. Coordinates beyond [-1, 1] count as the nearer end.
+// Addend releases one owner's vector into a secret sum. It must be released nowhere else, because by
+// itself it is nearly the true vector. Coordinates outside [-1, 1] are clamped.
 func (e *Exit) Addend(label string, l response.Addend, values []float64) ([]uint64, error) {
 	switch {
 	case l.Cells() > 0:
@@ -40,8 +40,8 @@ func (e *Exit) Addend(label string, l response.Addend, values []float64) ([]uint
 	return drawAddend(e.src, l, func(j int) float64 { return values[j] }), nil
 }
 
-// CellAddend lets the cells that one owner is in out into a secret sum, with one
-// weight for all; weights beyond [0, 1] count as the nearer end. Cells ascend.
+// CellAddend releases the cells of one owner, all with the same weight, into a secret sum. A weight
+// outside [0, 1] is clamped. Cells must ascend.
 func (e *Exit) CellAddend(label string, l response.Addend, cells []int, weight float64) ([]uint64, error) {
 	switch {
 	case l.Cells() == 0:
@@ -95,20 +95,20 @@ func drawAddend(src rng.Source, l response.Addend, at func(j int) float64) []uin
 	return out
 }
 
-// noiseShare draws one of parts independent integers whose sum has the discrete
-// Laplace law of the scale: the difference of two Pólya variables, the negative
-// binomial law with shape 1/parts.
+// noiseShare draws one of parts independent integers whose sum has the discrete Laplace distribution
+// with the given scale. It is the difference of two variables with a Pólya distribution: the negative
+// binomial distribution with shape 1/parts.
 func noiseShare(src rng.Source, parts, scale uint64) int64 {
 	up := drawPolya(src, drawGeometric(src, scale), 1, parts)
 	down := drawPolya(src, drawGeometric(src, scale), 1, parts)
 	return int64(up) - int64(down) // 3.2
 }
 
-// drawPolya draws what some of parts equal shares of a geometric total come to: given
-// their sum, independent negative binomial variables of shape 1/parts each have
-// the law of colours drawn from Pólya's urn that begins with 1/parts of each.
-// After j draws of which x were of some of the colours, the next is with
-// probability (some/parts + x)/(1 + j), a quotient of integers: exact.
+// drawPolya draws the sum of some of parts equal shares, given their total, which is geometric. Given
+// their sum, independent negative binomial variables of shape 1/parts each are distributed like the
+// colours in Pólya's urn that begins with 1/parts of each. After j draws, x of which were among the
+// selected colours, the next is too with probability (some/parts + x)/(1 + j). This is a quotient of
+// integers, so the draw is exact.
 func drawPolya(src rng.Source, total, some, parts uint64) (x uint64) {
 	p := places{src: src}
 	for j := range total {
@@ -119,16 +119,16 @@ func drawPolya(src rng.Source, total, some, parts uint64) (x uint64) {
 	return x
 }
 
-// places spends random words twelve binary places at a time: an urn takes
-// hundreds of coins, and the first places decide nearly all.
+// places uses random words twelve bits at a time. An urn needs hundreds of Bernoulli draws, and the
+// first bits decide nearly all of them.
 type places struct {
 	src  rng.Source
 	word uint64
-	left int // places of word that are not spent
+	left int // bits of word that are not used
 }
 
-// drawBelow is true with probability num/den ≤ 1, exactly: it compares a uniform
-// binary fraction with the expansion of num/den. den is at most 2^52.
+// drawBelow is true with probability num/den ≤ 1, exactly: it compares a uniform binary fraction with
+// the binary expansion of num/den. den is at most 2^52.
 func (p *places) drawBelow(num, den uint64) bool {
 	const width = 12
 	for num < den {

@@ -9,26 +9,24 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 )
 
-// Blocks adds one noise vector to a vector of numbers that is made of blocks,
-// in each of which neighbours move little in L1: the K-norm mechanism (Hardt and
-// Talwar 2010; Awan and Slavković 2021) for ‖x‖ = the largest L1 length of a
-// block. Its density is proportional to exp(-‖η‖/scale).
+// Blocks adds one noise vector to a vector that consists of blocks, if neighbours differ little within
+// each block in L1. It is the K-norm mechanism (Hardt and Talwar 2010; Awan and Slavković 2021) for
+// ‖x‖ = the largest L1 length of a block. Its density is proportional to exp(-‖η‖/scale).
 //
-// It is what one cell in each of many columns calls for: L1 of the whole and L2
-// both allow for moves that no row can make. Beside Gamma, for the L2 length
-// that the moves can have, its noise is √3 times shorter for blocks of one
-// number and √(m/2) times for blocks of many, m.
+// It suits data with one cell in each of many columns: L1 and L2 of the whole vector both allow for
+// changes that no row can cause. Compared with Gamma for the largest L2 length of a change, its noise
+// is √3 times shorter for blocks of one number, and √(m/2) times shorter for blocks of m numbers if m
+// is large.
 //
-// Claim G-MECH-8. A release of values whose blocks each move by at most
-// Sensitivity in L1 between neighbours is (Loss, 0)-DP for real-valued noise;
-// it is drawn and snapped like Gamma's.
+// Claim G-MECH-8. A release of values whose blocks each move by at most Sensitivity in L1 between
+// neighbours is (Loss, 0)-DP for real-valued noise; it is drawn and snapped like Gamma's.
 type Blocks struct {
 	vector
 	sizes []int
 }
 
-// BlocksFor sizes the noise for one release of blocks of the given sizes, in
-// their order in the vector; it keeps sizes.
+// BlocksFor makes the noise for one release of blocks of the given sizes, in their order in the
+// vector. It keeps a reference to sizes.
 func BlocksFor(eps dp.Epsilon, sens float64, sizes []int) (Blocks, error) {
 	v, err := vectorFor("blocks", eps, eps.Float(), sens, sumSizes(sizes), releaseBits)
 	return Blocks{v, sizes}, err
@@ -39,15 +37,15 @@ func (Blocks) Norm() Norm       { return BlockL1 }
 func (b Blocks) Blocks() []int  { return b.sizes }
 func (b Blocks) Width() float64 { return rootMeanSquare(b.sizes) * b.scale }
 
-// ObjectiveBlocks is Objective with the noise of Blocks, where in the statement
-// of G-MECH-5 the norm of Blocks takes the place of L2.
+// ObjectiveBlocks is Objective with the noise of Blocks: in the statement of G-MECH-5, L2 is replaced
+// by the norm of Blocks.
 type ObjectiveBlocks struct {
 	vector
 	sizes []int
 }
 
-// ObjectiveBlocksFor sizes the noise. It fails unless jacobian is in [0, ε). It
-// keeps sizes.
+// ObjectiveBlocksFor makes the noise. It fails unless jacobian is in [0, ε). It keeps a reference to
+// sizes.
 func ObjectiveBlocksFor(eps dp.Epsilon, sens, jacobian float64, sizes []int) (ObjectiveBlocks, error) {
 	left, err := afterJacobian(eps, jacobian)
 	if err != nil {
@@ -70,9 +68,9 @@ func (b ObjectiveBlocks) draw(src rng.Source, values []Ratio) []float64 {
 	return b.addOnGrid(inBlocks(src, b.sizes), values)
 }
 
-// inBlocks draws a vector of density proportional to exp(-‖x‖), ‖x‖ the largest
-// L1 length of a block: a uniform point of the unit ball times a length of the
-// gamma law of shape d+1.
+// inBlocks draws a vector with density proportional to exp(-‖x‖), where ‖x‖ is the largest L1 length
+// of a block: a uniform point of the unit ball times a length with the gamma distribution of shape
+// d+1.
 func inBlocks(src rng.Source, sizes []int) []float64 {
 	x := drawBall(src, sizes)
 	length := drawExponential(src)
@@ -85,9 +83,9 @@ func inBlocks(src rng.Source, sizes []int) []float64 {
 	return x
 }
 
-// drawBall draws a uniform point of the unit ball, the product of its blocks' L1
-// balls. In one of dimension m, m of m+1 exponentials over their sum, with
-// random signs, are a uniform point.
+// drawBall draws a uniform point of the unit ball, the product of its blocks' L1 balls. For an L1 ball
+// of dimension m, it divides m of m+1 exponential variables by the sum of all and gives them random
+// signs.
 func drawBall(src rng.Source, sizes []int) []float64 {
 	x := make([]float64, 0, sumSizes(sizes))
 	for _, m := range sizes {
@@ -107,7 +105,7 @@ func drawBall(src rng.Source, sizes []int) []float64 {
 	return x
 }
 
-// rootMeanSquare is the root of the mean square of the Euclidean length of inBlocks.
+// rootMeanSquare is the root mean square of the Euclidean length of inBlocks.
 func rootMeanSquare(sizes []int) float64 {
 	square := 0.0 // of a uniform point of the ball
 	for _, m := range sizes {

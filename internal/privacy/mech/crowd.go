@@ -11,10 +11,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/response"
 )
 
-// CellCrowd is the sum of the addends of several owners, drawn at once for a
-// process that plays them all: of the same law as what Exit.CellAddend draws for
-// each, added up, at the cost of one. It is no private number before the sum
-// holds all survivors' addends.
+// CellCrowd draws the sum of the addends of several owners at once, for a process that simulates them
+// all. The sum has the same distribution as adding up what Exit.CellAddend draws for each, but costs
+// as much as one draw. It is not private until it includes the addends of all surviving owners.
 func (e *Exit) CellCrowd(l response.Addend, owners iter.Seq2[[]int, float64]) ([]uint64, error) {
 	if l.Cells() == 0 {
 		return nil, &dp.ParamError{Op: l.Name(), Param: "cells", Want: "must be a vector: these addends are sized for one"}

@@ -9,10 +9,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 )
 
-// drawDuchi draws signs uniformly and turns all of them so that they mostly
-// agree with the owner's, rounded to signs, with probability
-// Inner/(Inner+Outer): each pair of opposite vectors weighs Inner+Outer. A pair
-// that agrees in exactly half weighs 2·Outer, and is else drawn again.
+// drawDuchi draws uniform signs, and then flips all of them together if necessary: with probability
+// Inner/(Inner+Outer) the majority agrees with the owner's values, rounded to signs. Each pair of
+// opposite vectors has the weight Inner+Outer. A pair in which exactly half agree should have the
+// weight 2·Outer, so it is accepted with a smaller probability and otherwise drawn again.
 func drawDuchi(src rng.Source, l response.Duchi, values []float64) response.Report {
 	signs := make(response.Report, l.Words()) // the owner's, rounded
 	for j, v := range values {
@@ -41,7 +41,7 @@ func drawDuchi(src rng.Source, l response.Duchi, values []float64) response.Repo
 	}
 }
 
-// usedBits is the bits that a report of n bits uses of its i-th word.
+// usedBits returns the bits that a report of n bits uses in its i-th word.
 func usedBits(n, i int) uint32 {
 	if left := n - 32*i; left < 32 {
 		return 1<<left - 1

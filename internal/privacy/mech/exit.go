@@ -10,14 +10,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 )
 
-// Ratio is an exact private number, Num/Den with Den > 0. Sums of integer
-// weights stay integers until they reach a mechanism, so the order of
-// additions, overflow and repeated rounding cannot leak.
+// Ratio is an exact private number, Num/Den with Den > 0. Sums of integer weights stay integers until
+// they reach a mechanism, so that neither the order of additions nor overflow nor repeated rounding
+// can leak information.
 type Ratio struct{ Num, Den int64 }
 
-// RatioOf is x as a Ratio, exactly if x is a multiple of 2^-62 below 2^62 in
-// size, rounded to such a multiple if it is finer. It panics where |x| is
-// larger or not a number: such a value fits no release.
+// RatioOf converts x to a Ratio. Multiples of 2^-62 with |x| < 2^62 are exact; other values are
+// rounded to such a multiple. It panics if |x| is larger or NaN.
 func RatioOf(x float64) Ratio {
 	_, e := math.Frexp(x)
 	if !(math.Abs(x) < 0x1p62) {
@@ -27,33 +26,33 @@ func RatioOf(x float64) Ratio {
 	return Ratio{int64(math.RoundToEven(math.Ldexp(x, shift))), 1 << shift}
 }
 
-// Norm is what a mechanism's declared sensitivity measures.
+// Norm is the norm in which a mechanism's sensitivity is declared.
 type Norm string
 
 const (
-	L1 Norm = "L1" // the sum of the coordinates' moves
-	L2 Norm = "L2" // the Euclidean length of the move
-	// BlockL1 is the largest L1 of a block; the mechanism lists its blocks'
-	// sizes (method Blocks).
+	L1 Norm = "L1" // the sum of the coordinates' changes
+	L2 Norm = "L2" // the Euclidean length of the change
+	// BlockL1 is the largest L1 norm of a block; the mechanism lists its blocks' sizes (method
+	// Blocks).
 	BlockL1 Norm = "largest L1 of a block"
-	// Certified: the Euclidean distance of the values from a vector that
-	// earlier releases have paid for, times two. What neighbours move is no
-	// measure of it; the certificate that came with the values is.
+	// Certified is twice the Euclidean distance between the values and a vector that earlier releases
+	// have paid for. The difference between neighbours is not bounded by it; the certificate that
+	// comes with the values is.
 	Certified Norm = "certified"
-	// AnyTwo: a report of an owner. Its price covers any two truths, so there
-	// is no distance to measure.
+	// AnyTwo is for the report of an owner. Its price covers any two true values, so that no distance
+	// needs to be bounded.
 	AnyTwo Norm = "any two"
 )
 
-// Float is the nearest float64, for tests and displays of public ratios.
+// Float returns the nearest float64, for tests and displays of public ratios.
 func (r Ratio) Float() float64 { return float64(r.Num) / float64(r.Den) }
 
 // Mechanism releases a vector of numbers with noise. The set of mechanisms is
 // closed: each has its file here and its proof in evidence/guarantees/mech.md.
 type Mechanism interface {
 	Name() string
-	// Loss is the price of one release, Sensitivity the sensitivity it is sized
-	// for: neighbours may move the values by at most that, measured in Norm.
+	// Loss is the price of one release. Sensitivity is the sensitivity that the noise is scaled for:
+	// neighbours may change the values by at most that, measured in Norm.
 	Loss() dp.Epsilon
 	Sensitivity() float64
 	Norm() Norm
@@ -64,15 +63,15 @@ type Mechanism interface {
 // Selector releases the index of a candidate with a high score.
 type Selector interface {
 	Name() string
-	// Loss is the price of one selection, Spread the bound on max − min over
-	// the candidates of how far a neighbour moves their scores.
+	// Loss is the price of one selection. A neighbour changes each candidate's score by some amount;
+	// Spread bounds the difference between the largest and the smallest of these changes.
 	Loss() dp.Epsilon
 	Spread() float64
 	pick(src rng.Source, scores []Ratio) int
 }
 
-// Sized unwraps a mechanism that was sized by numbers a plan has checked. It
-// panics where the plan let something impossible pass.
+// Sized unwraps a mechanism whose parameters a plan has checked. It panics if they are invalid after
+// all.
 func Sized[M any](m M, err error) M {
 	if err != nil {
 		panic("mech: a checked plan sized an impossible mechanism: " + err.Error())
@@ -80,34 +79,35 @@ func Sized[M any](m M, err error) M {
 	return m
 }
 
-// Exit is the one door through which private numbers leave. It also has public coins.
+// Exit is the only way to release private numbers. It also has public random coins.
 type Exit struct {
 	src   rng.Source
-	coins rng.Source // nil until somebody asks
+	coins rng.Source // nil until the first use
 	tape  Tape
 }
 
-// Tape watches or replaces what passes the door. Production has none.
+// Tape records or replaces what passes an Exit. Production uses none.
 type Tape interface {
-	// Numbers sees a release before its noise. Where it returns a non-nil
-	// slice, those numbers leave instead and no noise is drawn.
+	// Numbers receives a release before its noise. If it returns a non-nil slice, those numbers are
+	// released instead and no noise is drawn.
 	Numbers(label string, m Mechanism, values []Ratio) []float64
-	// Choice sees a selection; an index ≥ 0 replaces the choice.
+	// Choice receives a selection; an index ≥ 0 replaces the choice.
 	Choice(label string, m Selector, scores []Ratio) int
-	// Report sees what an owner reports on before it is perturbed: the vector,
-	// or the cell and its weight. A non-nil report leaves instead.
+	// Report receives an owner's true values before they are perturbed: the vector, or the cell and
+	// its weight. A non-nil report is released instead.
 	Report(label string, l response.Priced, values []Ratio) response.Report
 }
 
-// NewExit returns a door that draws from src.
+// NewExit returns an exit that draws from src.
 func NewExit(src rng.Source) *Exit { return &Exit{src: src} }
 
-// NewTapedExit returns a door with a tape, for tests and audits; whatever
-// leaves through it is marked seeded.
+// NewTapedExit returns an exit with a tape, for tests and audits. Everything released through it is
+// marked as seeded.
 func NewTapedExit(src rng.Source, tape Tape) *Exit { return &Exit{src: src, tape: tape} }
 
-// Public is the source for coin flips that do not depend on data. It has no word of the noise, unless
-// the exit is seeded and so protects nothing: an experiment is replayed from one stream.
+// Public returns a source for random choices that do not depend on data. It shares no random word with
+// the noise, unless the exit is seeded and so protects nothing: an experiment is replayed from one
+// stream.
 func (e *Exit) Public() rng.Source {
 	if e.coins == nil {
 		if e.coins = e.src; !e.src.Seeded() {
@@ -117,10 +117,10 @@ func (e *Exit) Public() rng.Source {
 	return e.coins
 }
 
-// Seeded reports whether what leaves can be reproduced.
+// Seeded reports whether releases can be reproduced.
 func (e *Exit) Seeded() bool { return e.src.Seeded() || e.tape != nil }
 
-// Release lets noisy values out.
+// Release releases values with noise.
 func (e *Exit) Release(label string, m Mechanism, values ...Ratio) []float64 {
 	if e.tape != nil {
 		if out := e.tape.Numbers(label, m, values); out != nil {
@@ -130,7 +130,7 @@ func (e *Exit) Release(label string, m Mechanism, values ...Ratio) []float64 {
 	return m.draw(e.src, values)
 }
 
-// Select lets the index of a good candidate out.
+// Select releases the index of a candidate with a high score.
 func (e *Exit) Select(label string, m Selector, scores []Ratio) int {
 	if e.tape != nil {
 		if i := e.tape.Choice(label, m, scores); i >= 0 {

@@ -13,9 +13,9 @@ import (
 
 // Gaussian adds independent discrete Gaussian noise to each number of a vector.
 //
-// Claim G-MECH-7. A release of values whose Euclidean (L2) distance between
-// neighbours is at most Sensitivity is Rho-zCDP, exactly: no real-number
-// idealisation. It has no finite pure price: Loss is dp.Infinite.
+// Claim G-MECH-7. A release of values whose Euclidean (L2) distance between neighbours is at most
+// Sensitivity is Rho-zCDP, exactly, without a real-number idealisation. It has no finite pure price:
+// Loss is dp.Infinite.
 type Gaussian struct {
 	rho  dp.Rho
 	sens float64
@@ -23,12 +23,12 @@ type Gaussian struct {
 	dev  uint64 // σ in steps, a whole number
 }
 
-// maxGaussianLength keeps the price that package accounting states for the fine
-// grid: its slack counts that many numbers.
+// maxGaussianLength is the largest vector for which the price of package accounting is valid: its
+// slack for the fine grid covers that many numbers.
 const maxGaussianLength = 1 << 20
 
-// GaussianFor sizes the noise for one release of a vector of the given length,
-// at most 2^20, with L2 sensitivity l2, in the units of the values.
+// GaussianFor makes the noise for one release of a vector of the given length, at most 2^20, with L2
+// sensitivity l2, in the units of the values.
 func GaussianFor(rho dp.Rho, l2 float64, length int) (Gaussian, error) {
 	switch {
 	case rho < 1 || rho > dp.MaxRho:
@@ -54,7 +54,7 @@ func GaussianFor(rho dp.Rho, l2 float64, length int) (Gaussian, error) {
 	return m, nil
 }
 
-// ceilRoot is ⌈√n⌉ for n ≥ 0.
+// ceilRoot returns ⌈√n⌉ for n ≥ 0.
 func ceilRoot(n *big.Int) *big.Int {
 	r := new(big.Int).Sqrt(n)
 	if new(big.Int).Mul(r, r).Cmp(n) < 0 {
@@ -75,7 +75,7 @@ func (m Gaussian) Rho() dp.Rho { return m.rho }
 // of the values. It exceeds sens/√(2ρ) by about √length parts in 2^40.
 func (m Gaussian) Scale() float64 { return float64(m.dev) * m.Grid() }
 
-// Grid is the public step of which every output is an integer multiple.
+// Grid is the public step: every output is an integer multiple of it.
 func (m Gaussian) Grid() float64 { return math.Ldexp(1, m.exp) }
 
 func (m Gaussian) draw(src rng.Source, values []Ratio) []float64 {
@@ -88,10 +88,9 @@ func (m Gaussian) draw(src rng.Source, values []Ratio) []float64 {
 	return out
 }
 
-// discreteGaussian draws an integer x with probability proportional to
-// exp(-x²/(2σ²)), exactly: discrete Laplace of scale σ, kept with probability
-// exp(-(|x|-σ)²/(2σ²)) (Canonne, Kamath, Steinke 2020, Algorithm 3, where the
-// scale is any integer).
+// discreteGaussian draws an integer x with probability proportional to exp(-x²/(2σ²)), exactly. It
+// draws a discrete Laplace variable of scale σ and accepts it with probability exp(-(|x|-σ)²/(2σ²))
+// (Canonne, Kamath, Steinke 2020, Algorithm 3, which allows any integer scale).
 func discreteGaussian(src rng.Source, dev uint64) *big.Int {
 	s := new(big.Int).SetUint64(dev)
 	for {
@@ -105,9 +104,8 @@ func discreteGaussian(src rng.Source, dev uint64) *big.Int {
 	}
 }
 
-// bernoulliHalfSquare flips a coin that shows true with probability
-// exp(-(m + r/s)²/2), r < s, exactly and in 64 bits:
-// (m + r/s)²/2 = m·(m/2) + m·(r/s) + (r/s)·(r/(2s)).
+// bernoulliHalfSquare returns true with probability exp(-(m + r/s)²/2), r < s, exactly and in 64-bit
+// arithmetic: (m + r/s)²/2 = m·(m/2) + m·(r/s) + (r/s)·(r/(2s)).
 func bernoulliHalfSquare(src rng.Source, m, r, s uint64) bool {
 	for range m {
 		if !bernoulliExp(src, m, 2) || !bernoulliExp(src, r, s) {

@@ -11,11 +11,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 )
 
-// A grid fixes, from public numbers alone, the lattice a mechanism works on:
-// steps of g = 2^exp with about 2^40 of them to one noise scale. Values are
-// rounded to it once, noise is an integer number of steps, and so every output
-// is an integer multiple of g whatever the data were: low-order bits carry
-// nothing (Mironov 2012).
+// A grid is the lattice on which a mechanism works. It is derived from public numbers alone: steps of
+// g = 2^exp, about 2^40 of them per noise scale. Values are rounded to it once and noise is a whole
+// number of steps, so that every output is an integer multiple of g for any data. Low-order bits
+// therefore carry no information (Mironov 2012).
 type grid struct {
 	exp   int
 	scale uint64 // noise scale in steps, rounded up
@@ -24,11 +23,11 @@ type grid struct {
 // gridBits sets g = 2^(⌈log2(sens/ε)⌉ - gridBits).
 const gridBits = 40
 
-// gridFor sizes a grid for noise of scale sens/ε, where rounding to the grid
-// can move what is compared by at most slack steps.
+// gridFor makes a grid for noise of scale sens/ε. slack bounds, in steps, how much rounding to the
+// grid can change a difference between neighbours.
 //
-// scale = ⌈(⌈sens/g⌉ + slack)·1e9/ε_nano⌉: both roundings are upwards, so the
-// loss actually caused, (⌈sens/g⌉+slack)/scale, is at most ε.
+// scale = ⌈(⌈sens/g⌉ + slack)·1e9/ε_nano⌉: it rounds up twice, so that the actual loss,
+// (⌈sens/g⌉+slack)/scale, is at most ε.
 func gridFor(eps dp.Epsilon, sens float64, slack uint64) grid {
 	_, e := math.Frexp(sens / eps.Float()) // sens/ε in [2^(e-1), 2^e)
 	g := grid{exp: e - gridBits}
@@ -45,7 +44,7 @@ func gridFor(eps dp.Epsilon, sens float64, slack uint64) grid {
 // stepSize returns g.
 func (g grid) stepSize() float64 { return math.Ldexp(1, g.exp) }
 
-// roundToGrid returns the integer nearest to v/g, halves upwards, exactly.
+// roundToGrid returns the integer nearest to v/g, exactly; halves are rounded up.
 func (g grid) roundToGrid(v Ratio) *big.Int {
 	num, den := big.NewInt(v.Num), big.NewInt(v.Den)
 	if g.exp < 0 {
@@ -64,8 +63,8 @@ func (g grid) nearestFloat(k *big.Int) float64 {
 	return math.Ldexp(f, g.exp)
 }
 
-// bernoulliExp flips a coin that shows true with probability exp(-a/b), for
-// any a ≥ 0 and b > 0, exactly (Canonne, Kamath, Steinke 2020, Algorithm 1).
+// bernoulliExp returns true with probability exp(-a/b), for any a ≥ 0 and b > 0, exactly (Canonne,
+// Kamath, Steinke 2020, Algorithm 1).
 func bernoulliExp(src rng.Source, a, b uint64) bool {
 	for ; a > b; a -= b { // exp(-a/b) = exp(-1)·exp(-(a-b)/b)
 		if !bernoulliExp(src, 1, 1) {
@@ -109,8 +108,8 @@ func shortLaplace(src rng.Source, scale uint64) int64 {
 	}
 }
 
-// geometricParts draws the x = v·scale + u ≥ 0 of probability proportional to
-// exp(-x/scale), exactly: u below scale, and v, are independent.
+// geometricParts draws x = v·scale + u ≥ 0 with probability proportional to exp(-x/scale), exactly. u
+// < scale and v are independent.
 func geometricParts(src rng.Source, scale uint64) (u, v uint64) {
 	for u = rng.Below(src, scale); !bernoulliExp(src, u, scale); u = rng.Below(src, scale) {
 	}
@@ -120,7 +119,7 @@ func geometricParts(src rng.Source, scale uint64) (u, v uint64) {
 	return u, v
 }
 
-// drawGeometric is the same number in one, for scales of at most 2^32.
+// drawGeometric draws the same x as one number, for scales of at most 2^32.
 func drawGeometric(src rng.Source, scale uint64) uint64 {
 	u, v := geometricParts(src, scale)
 	return v*scale + u

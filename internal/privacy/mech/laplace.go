@@ -12,16 +12,16 @@ import (
 
 // Laplace adds independent discrete Laplace noise to each number of a vector.
 //
-// Claim G-MECH-1. A release of values whose L1 distance between neighbours is
-// at most Sensitivity is (Loss, 0)-DP, exactly: no real-number idealisation.
+// Claim G-MECH-1. A release of values whose L1 distance between neighbours is at most Sensitivity is
+// (Loss, 0)-DP, exactly, without a real-number idealisation.
 type Laplace struct {
 	eps  dp.Epsilon
 	sens float64
 	grid grid
 }
 
-// LaplaceFor sizes the noise for one release of a vector of the given length
-// with L1 sensitivity l1, in the units of the values.
+// LaplaceFor makes the noise for one release of a vector of the given length with L1 sensitivity l1,
+// in the units of the values.
 func LaplaceFor(eps dp.Epsilon, l1 float64, length int) (Laplace, error) {
 	if err := checkSize("laplace", eps, l1, length); err != nil {
 		return Laplace{}, err
@@ -41,7 +41,7 @@ func (m Laplace) Norm() Norm           { return L1 }
 // for ε ≥ 0.001.
 func (m Laplace) Scale() float64 { return float64(m.grid.scale) * m.grid.stepSize() }
 
-// Grid is the public step of which every output is an integer multiple.
+// Grid is the public step: every output is an integer multiple of it.
 func (m Laplace) Grid() float64 { return m.grid.stepSize() }
 
 func (m Laplace) draw(src rng.Source, values []Ratio) []float64 {
@@ -53,8 +53,8 @@ func (m Laplace) draw(src rng.Source, values []Ratio) []float64 {
 	return out
 }
 
-// NoNoise lets exact numbers out. It exists for twins without privacy; a model
-// that used it says so.
+// NoNoise releases exact numbers. It exists for counterparts of learners without privacy; a model that
+// used it states so.
 type NoNoise struct{}
 
 func (NoNoise) Name() string         { return "none" }

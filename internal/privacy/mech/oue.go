@@ -25,9 +25,9 @@ func drawOUE(src rng.Source, l response.OUE, cell int) response.Report {
 	return r
 }
 
-// flipCoins flips 64 coins at once, each set with probability p/2^62: every bit of
-// a column of random words is one coin's binary fraction, compared with that of
-// p from the highest place down until all 64 are decided. About eight words.
+// flipCoins draws 64 Bernoulli variables at once, each true with probability p/2^62. Bit i of every
+// random word belongs to the binary fraction of coin i, which is compared with that of p from the
+// highest bit down until all 64 are decided. It uses about eight words.
 func flipCoins(src rng.Source, p uint64) (set uint64) {
 	open := ^uint64(0) // coins whose fraction equals p's so far
 	for place := 61; place >= 0 && open != 0; place-- {

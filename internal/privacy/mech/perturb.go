@@ -11,10 +11,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 )
 
-// Perturb lets one owner's report about a vector out; coordinates beyond
-// [-1, 1] count as the nearer end. It fails, and nothing leaves, where the
-// vector is not the law's, or a coordinate is not a number. The bill's line is
-// response.Event.
+// Perturb releases one owner's report about a vector. Coordinates outside [-1, 1] are clamped. It
+// fails, and releases nothing, if the vector's length does not match the law or a coordinate is NaN.
+// The bill's line is response.Event.
 func (e *Exit) Perturb(label string, law response.VectorLaw, values []float64) (response.Report, error) {
 	if len(values) != law.Dim() {
 		return nil, &dp.ParamError{Op: law.Name(), Param: "values", Want: fmt.Sprintf("must have %d coordinates", law.Dim()),
@@ -45,10 +44,9 @@ func (e *Exit) Perturb(label string, law response.VectorLaw, values []float64) (
 	panic("mech: no sampler for " + law.Name())
 }
 
-// PerturbCell lets one owner's report about a cell out, or about none if
-// cell is None. A weight beyond [0, 1] counts as the nearer end. It fails, and
-// nothing leaves, where the cell is not the law's, or the weight is not a
-// number.
+// PerturbCell releases one owner's report about a cell, or about no cell if cell is None. A weight
+// outside [0, 1] is clamped. It fails, and releases nothing, if the cell does not exist or the weight
+// is NaN.
 func (e *Exit) PerturbCell(label string, law response.CellLaw, cell int, weight float64) (response.Report, error) {
 	switch {
 	case cell < None || cell >= law.Dim():
@@ -72,27 +70,27 @@ func (e *Exit) PerturbCell(label string, law response.CellLaw, cell int, weight 
 	panic("mech: no sampler for " + law.Name())
 }
 
-// None is the cell of an owner whose truth is none of the cells.
+// None is the cell of an owner who is in none of the cells.
 const None = -1
 
-// notANumber says nothing about which value, for that is private.
+// notANumber does not identify the value, because it is private.
 func notANumber(l response.Priced) error {
 	return &dp.ParamError{Op: l.Name(), Param: "values", Want: "must be numbers: encode missing ones first"}
 }
 
 func clampWeight(v, lo float64) float64 { return min(max(v, lo), 1) }
 
-// unit is 2^62, the 1 of the fixed-point numbers that coins are flipped with.
+// unit is 2^62, which represents 1 in the fixed-point probabilities of coins.
 const unit = 1 << 62
 
-// toUnit maps a number of [-1, 1] to a multiple of 2^-61 in [0, 2], as a
-// fixed-point number in [0, 2^62]: exactly if it is one, else the nearest.
+// toUnit maps a number in [-1, 1] to the nearest multiple of 2^-61 in [0, 2], as a fixed-point number
+// in [0, 2^62].
 func toUnit(v float64) uint64 {
 	return uint64(unit/2 + int64(math.RoundToEven(clampWeight(v, -1)*(unit/2))))
 }
 
-// roundToPoint rounds a number of [-1, 1] to one of steps+1 points at random, without
-// bias; steps is a power of two, 2^bits.
+// roundToPoint rounds a number in [-1, 1] at random, without bias, to one of steps+1 points; steps is
+// 2^bits.
 func roundToPoint(src rng.Source, v float64, bits int) uint64 {
 	u := toUnit(v)
 	j := u >> (62 - bits)
@@ -102,11 +100,11 @@ func roundToPoint(src rng.Source, v float64, bits int) uint64 {
 	return j
 }
 
-// flipCoin shows true with probability p/2^62.
+// flipCoin is true with probability p/2^62.
 func flipCoin(src rng.Source, p uint64) bool { return src.Uint64()>>2 < p }
 
-// thinCell keeps a cell with the probability that is its weight: rounding the
-// weight to 0 or 1 at random, so that cells are counted in proportion.
+// thinCell keeps a cell with a probability equal to its weight, and otherwise returns None. The
+// expected count of a cell is therefore the sum of weights.
 func thinCell(src rng.Source, cell int, weight float64) int {
 	if keep := uint64(clampWeight(weight, 0) * unit); !flipCoin(src, keep) { // 2^62·weight ≤ 2^62 is exact
 		return None

@@ -37,8 +37,8 @@ func drawLine(src rng.Source, l response.Line, v float64) uint64 {
 	return j + u/l.Inner
 }
 
-// drawSubset draws k of n numbers, every set equally likely, and returns them
-// ascending (Floyd's algorithm).
+// drawSubset draws k of n numbers and returns them ascending (Floyd's algorithm). All sets are equally
+// likely.
 func drawSubset(src rng.Source, n, k int) []int {
 	if k == n {
 		all := make([]int, n)

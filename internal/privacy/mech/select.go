@@ -9,15 +9,15 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 )
 
-// Exponential is the exponential mechanism: candidate i leaves with probability
-// proportional to exp(ε·score_i/spread).
+// Exponential is the exponential mechanism: candidate i is released with probability proportional to
+// exp(ε·score_i/spread).
 //
-// Claim G-MECH-2. If a neighbour moves every score by an amount in one common
-// interval of length Spread, a selection is (Loss, 0)-DP. Scores of sensitivity
-// Δ move within [-Δ, Δ]: spread = 2Δ, the textbook form exp(ε·u/(2Δ)).
+// Claim G-MECH-2. If a neighbour changes every score by an amount in one common interval of length
+// Spread, a selection is (Loss, 0)-DP. Scores of sensitivity Δ change within [-Δ, Δ], so that spread =
+// 2Δ, the textbook form exp(ε·u/(2Δ)).
 type Exponential struct{ choice }
 
-// ExponentialFor sizes the mechanism; spread is in the units of the scores.
+// ExponentialFor makes the mechanism; spread is in the units of the scores.
 func ExponentialFor(eps dp.Epsilon, spread float64) (Exponential, error) {
 	c, err := choiceFor("exponential", eps, spread)
 	return Exponential{c}, err
@@ -25,8 +25,8 @@ func ExponentialFor(eps dp.Epsilon, spread float64) (Exponential, error) {
 
 func (m Exponential) Name() string { return "exponential" }
 
-// pick proposes candidates uniformly and accepts one with probability
-// exp(-(best - score)/scale): the accepted one has exactly the law above.
+// pick proposes candidates uniformly and accepts a candidate with probability exp(-(best -
+// score)/scale). The accepted candidate has exactly the distribution above.
 func (m Exponential) pick(src rng.Source, scores []Ratio) int {
 	gap := m.gapsBelowBest(scores)
 	for {
@@ -36,14 +36,14 @@ func (m Exponential) pick(src rng.Source, scores []Ratio) int {
 	}
 }
 
-// PermuteAndFlip visits the candidates in random order and takes each with
-// probability exp(-ε·(best − score)/spread) until one is taken (McKenna and
-// Sheldon 2020). Its expected score is never below Exponential's.
+// PermuteAndFlip visits the candidates in random order and accepts each with probability exp(-ε·(best
+// − score)/spread), until one is accepted (McKenna and Sheldon 2020). Its expected score is never
+// below Exponential's.
 //
 // Claim G-MECH-3. Under the condition of G-MECH-2 a selection is (Loss, 0)-DP.
 type PermuteAndFlip struct{ choice }
 
-// PermuteAndFlipFor sizes the mechanism; spread is in the units of the scores.
+// PermuteAndFlipFor makes the mechanism; spread is in the units of the scores.
 func PermuteAndFlipFor(eps dp.Epsilon, spread float64) (PermuteAndFlip, error) {
 	c, err := choiceFor("permute-and-flip", eps, spread)
 	return PermuteAndFlip{c}, err
@@ -66,7 +66,7 @@ func (m PermuteAndFlip) pick(src rng.Source, scores []Ratio) int {
 	panic("mech: permute-and-flip passed its best candidate, whose coin always shows true")
 }
 
-// choice is what the two selectors share.
+// choice is the common part of the two selectors.
 type choice struct {
 	eps    dp.Epsilon
 	spread float64
@@ -85,8 +85,8 @@ func choiceFor(op string, eps dp.Epsilon, spread float64) (choice, error) {
 func (c choice) Loss() dp.Epsilon { return c.eps }
 func (c choice) Spread() float64  { return c.spread }
 
-// gapsBelowBest returns how many grid steps each score lies below the best. A gap that
-// does not fit 64 bits is 2^23 noise scales or more below and stays so.
+// gapsBelowBest returns the distance of each score from the best, in grid steps. A gap that does not
+// fit 64 bits is at least 2^23 noise scales, and is replaced by the largest that fits.
 func (c choice) gapsBelowBest(scores []Ratio) []uint64 {
 	k := make([]*big.Int, len(scores))
 	best := 0

@@ -12,19 +12,19 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 )
 
-// Shared is noise that the holders of several tables add in shares, each to the sums over its own
-// rows. The shares of any honest of them are enough.
+// Shared is noise to which the holders of several tables contribute: each adds a share of it to the
+// sums over its own rows. The shares of any Honest holders are sufficient.
 //
-// Claim G-SITES-1. The sum of what at least honest holders add, of values whose distance between
-// neighbours is at most the sensitivity, costs what one Gaussian or Laplace release does.
+// Claim G-SITES-1. The sum over at least honest holders, of values whose distance between neighbours
+// is at most the sensitivity, costs as much as one Gaussian or Laplace release.
 type Shared struct {
 	name   string
-	grid   grid   // scale is that of the whole noise in steps, 0 for Gaussian noise
-	dev    uint64 // σ of a share in steps, 0 for Laplace noise
+	grid   grid   // its scale is that of the whole noise in steps; 0 for Gaussian noise
+	dev    uint64 // σ of one share in steps; 0 for Laplace noise
 	honest uint64
 }
 
-// MaxHonest bounds how many holders share noise.
+// MaxHonest bounds the number of holders that share noise.
 const MaxHonest = 64
 
 func checkHonest(honest int) error {
@@ -34,7 +34,7 @@ func checkHonest(honest int) error {
 	return nil
 }
 
-// SharedGaussian sizes shares of GaussianFor.
+// SharedGaussian makes shares of the noise of GaussianFor.
 func SharedGaussian(rho dp.Rho, l2 float64, length, honest int) (Shared, error) {
 	if err := checkHonest(honest); err != nil {
 		return Shared{}, err
@@ -49,7 +49,7 @@ func SharedGaussian(rho dp.Rho, l2 float64, length, honest int) (Shared, error) 
 	return Shared{m.Name(), grid{exp: m.exp}, ceilRoot(square).Uint64(), uint64(honest)}, nil // 1.1
 }
 
-// SharedLaplace sizes shares of LaplaceFor.
+// SharedLaplace makes shares of the noise of LaplaceFor.
 func SharedLaplace(eps dp.Epsilon, l1 float64, length, honest int) (Shared, error) {
 	if err := checkHonest(honest); err != nil {
 		return Shared{}, err
@@ -61,10 +61,10 @@ func SharedLaplace(eps dp.Epsilon, l1 float64, length, honest int) (Shared, erro
 	return Shared{m.Name(), m.grid, 0, uint64(honest)}, err
 }
 
-// Name is the name of the mechanism whose price the sum has.
+// Name is the name of the mechanism with the same price as the sum.
 func (m Shared) Name() string { return m.name }
 
-// Floats are sums of what holders let out, in the units of the values.
+// Floats converts sums over holders to the units of the values.
 func (m Shared) Floats(sums []Whole) []float64 {
 	out := make([]float64, len(sums))
 	for i, s := range sums {
@@ -81,14 +81,15 @@ func (m Shared) drawNoise(src rng.Source) *big.Int {
 	return up.Sub(up, down) // 1.2
 }
 
-// beyondScale bounds what polyaShare adds up, as 2^beyondScale scales.
+// beyondScale is the exponent of the limit, 2^beyondScale scales, at which polyaShare truncates.
 const beyondScale = 12
 
-// polyaShare draws a negative binomial variable of shape 1/parts: parts of them add up to the x ≥ 0 of
-// probability proportional to exp(-x/scale). It is the sum of the points k ≥ 1 of a Poisson process of
-// intensity exp(-k/scale)/(k·parts), without those beyond 2^12 scales: there is one with a probability
-// below e^-4096. Each octave from 2^j has Poisson(1) points at uniform places, which are kept with
-// probability 1/parts, 2^j/k and exp(-k/scale). So it takes some coins an octave, whatever the scale.
+// polyaShare draws a negative binomial variable of shape 1/parts. The sum of parts of them is an x ≥ 0
+// with probability proportional to exp(-x/scale). It is the sum of the points k ≥ 1 of a Poisson
+// process with intensity exp(-k/scale)/(k·parts). Points beyond 2^12 scales, of which there is one
+// with a probability below e^-4096, are left out. Each octave from 2^j has Poisson(1) points at
+// uniform positions, which are accepted with probability 1/parts, 2^j/k and exp(-k/scale). Therefore
+// it needs a few coins per octave, regardless of the scale.
 func polyaShare(src rng.Source, parts, scale uint64) *big.Int {
 	sum, point := new(big.Int), new(big.Int)
 	for j := range bits.Len64(scale) + beyondScale {
@@ -106,8 +107,8 @@ func polyaShare(src rng.Source, parts, scale uint64) *big.Int {
 	return sum
 }
 
-// poissonOne draws a Poisson variable of mean 1, exactly: a k of probability 2^-(k+1) is kept with
-// probability 2^(k-1)/k!.
+// poissonOne draws a Poisson variable of mean 1, exactly: it proposes k with probability 2^-(k+1) and
+// accepts it with probability 2^(k-1)/k!.
 func poissonOne(src rng.Source) int {
 	for {
 		k := bits.TrailingZeros64(src.Uint64())
@@ -121,8 +122,8 @@ func poissonOne(src rng.Source) int {
 	}
 }
 
-// Share lets a holder's values out into a sum over all holders, and nowhere else: with a share of the
-// noise they are not yet private.
+// Share releases a holder's values into a sum over all holders. They must be released nowhere else:
+// with only a share of the noise they are not private yet.
 func (e *Exit) Share(label string, m Shared, values ...Ratio) []Whole {
 	out := make([]Whole, len(values))
 	for i, v := range values {
@@ -152,14 +153,14 @@ func (w Whole) big() *big.Int {
 	return k
 }
 
-// Plus is w + v.
+// Plus returns w + v.
 func (w Whole) Plus(v Whole) Whole {
 	low, carry := bits.Add64(w.Low, v.Low, 0)
 	high, _ := bits.Add64(w.High, v.High, carry)
 	return Whole{high, low}
 }
 
-// Minus is w − v.
+// Minus returns w − v.
 func (w Whole) Minus(v Whole) Whole {
 	low, borrow := bits.Sub64(w.Low, v.Low, 0)
 	high, _ := bits.Sub64(w.High, v.High, borrow)

@@ -10,35 +10,33 @@ import (
 )
 
 // Addend is one owner's term of a secret sum (package secsum): a vector, or a few of many cells,
-// rounded at random to Steps+1 points, plus a share of noise. It is not a Law: alone it is nearly
-// the truth, and only the sum of at least Survivors honest owners' addends may be seen.
+// rounded at random to Steps+1 points, plus a share of noise. It is not a Law: by itself it is nearly
+// the truth, and only the sum of the addends of at least Survivors honest owners may be revealed.
 //
-// Claim G-SECSUM-3. The shares of noise of Survivors owners add up to discrete
-// Laplace noise of scale Scale, exactly, and two truths are at most Scale·ε
-// steps apart: the sum is (ε, Delta)-DP for each owner, against everyone who
-// sees it and what all other owners but Survivors-1 hold.
+// Claim G-SECSUM-3. The shares of noise of Survivors owners add up to discrete Laplace noise of scale
+// Scale, exactly, and two truths are at most Scale·ε steps apart: the sum is (ε, Delta)-DP for each
+// owner, against everyone who knows it and the data of all other owners except Survivors-1.
 //
-// An addend's coordinates are steps above the lowest, which lies 96 scales below
-// the truth's range: 0..Top. What falls beyond is cut.
+// The coordinates of an addend are numbers of steps in 0..Top. Zero stands for 96 scales below the
+// range of true values. Values outside are clamped.
 type Addend struct {
 	eps       dp.Epsilon
 	dim       int
 	owners    int
-	cells     int // that one owner may be in; 0 for vectors
+	cells     int // largest number of cells of one owner; 0 for vectors
 	Survivors int
-	Steps     uint64 // of a coordinate's range, a power of two
+	Steps     uint64 // number of steps in a coordinate's range, a power of two
 	Scale     uint64 // of the noise, in steps
 }
 
-// cutScales is the point, in scales, at which a share of noise is cut: beyond lies a probability of less
-// than 2·e^-96, the whole of what Delta is made of.
+// cutScales is the point, in scales, at which a share of noise is clamped. It exceeds this with a
+// probability of less than 2·e^-96, which is the only contribution to Delta.
 const cutScales = 96
 
-// ShortAddendFor sizes the addends of vectors in [-1, 1]^dim of which any two
-// that one owner may have lie at most l1 apart, summed over coordinates. Of the
-// owners, at least survivors are honest and not left out of the sum. For example, short
-// vectors, of length r, lie at most 2r√dim apart, where the range allows 2·dim.
-// That an owner's vector is one of those is for the owner to see to.
+// ShortAddendFor makes the addends of vectors in [-1, 1]^dim, if any two possible vectors of one owner
+// have an L1 distance of at most l1. At least survivors of the owners must be honest and included in
+// the sum. For example, vectors of length at most r have an L1 distance of at most 2r√dim, compared
+// with 2·dim for all vectors in the range. The owner must ensure that its vector is among those.
 func ShortAddendFor(eps dp.Epsilon, dim int, l1 float64, owners, survivors int) (Addend, error) {
 	if !(l1 > 0 && l1 <= 2*float64(dim)) {
 		return Addend{}, &dp.ParamError{Op: "addend", Param: "l1",
@@ -51,9 +49,9 @@ func ShortAddendFor(eps dp.Epsilon, dim int, l1 float64, owners, survivors int) 
 	})
 }
 
-// CellAddendFor sizes the addends of owners who are each in at most most of dim
-// cells, with one weight in [0, 1]: one cell in each of several tables, say,
-// laid end to end.
+// CellAddendFor makes the addends of owners who are each in at most most of dim cells, with one weight
+// in [0, 1]. The cells may be those of several tables, one after another, with one cell per owner in
+// each.
 func CellAddendFor(eps dp.Epsilon, dim, most, owners, survivors int) (Addend, error) {
 	if most < 1 || most > dim {
 		return Addend{}, &dp.ParamError{Op: "addend", Param: "most",
@@ -64,11 +62,11 @@ func CellAddendFor(eps dp.Epsilon, dim, most, owners, survivors int) (Addend, er
 	})
 }
 
-// addendFor chooses the coarsest grid whose rounding adds less than a hundredth
-// to the variance of the sum: a coordinate's rounding adds at most owners/4
-// steps², its noise 2·Scale², and Scale ≥ 4√owners; and whose steps add less than
-// a fifteenth to what two truths lie apart. A share of noise takes about
-// 2·Scale coins, hence no finer one. apart is this distance in steps.
+// addendFor chooses the coarsest grid for which rounding adds less than a hundredth to the variance of
+// the sum, and less than a fifteenth to the distance of two true values. A coordinate's rounding has a
+// variance of at most owners/4 steps², its noise one of 2·Scale², and Scale ≥ 4√owners. A finer grid
+// would be slow, because a share of noise takes about 2·Scale coins. apart returns the distance in
+// steps.
 func addendFor(eps dp.Epsilon, dim, owners, survivors, cells int, apart func(steps uint64) uint64) (Addend, error) {
 	const op, widest, finest = "addend", 1 << 20, 1 << 16
 	if err := checkSize(op, eps, "dim", dim, maxDim); err != nil {
@@ -105,19 +103,18 @@ func (l Addend) Name() string     { return "shared laplace" }
 func (l Addend) Loss() dp.Epsilon { return l.eps }
 func (l Addend) Dim() int         { return l.dim }
 
-// Cells is the number of cells one owner may be in, 0 for addends of vectors.
+// Cells is the largest number of cells of one owner, 0 for addends of vectors.
 func (l Addend) Cells() int { return l.cells }
 
 // Top is the largest coordinate of an addend: a secret sum's Range is Top+1.
 func (l Addend) Top() uint64 { return l.Steps + 2*cutScales*l.Scale }
 
-// Delta bounds the δ of the claim: (1+e^ε) times the probability that anyone's
-// noise is cut.
+// Delta bounds the δ of the claim: (1+e^ε) times the probability that any owner's noise is clamped.
 func (l Addend) Delta() float64 {
 	return (1 + math.Exp(l.eps.Float())) * 2 * float64(l.owners) * float64(l.dim) * math.Exp(-cutScales)
 }
 
-// Total is a secret sum of so many owners' addends as a tally.
+// Total turns a secret sum of the addends of the given number of owners into a tally.
 func Total(sums []uint64, owners int) Tally {
 	t := Tally{Reports: int64(owners), Sums: make([]int64, len(sums))}
 	for j, s := range sums {
@@ -126,7 +123,7 @@ func Total(sums []uint64, owners int) Tally {
 	return t
 }
 
-// Sum implements Estimator, of a Total.
+// Sum implements Estimator, for a Total.
 func (l Addend) Sum(t Tally) []float64 {
 	out := make([]float64, len(t.Sums))
 	for j, s := range t.Sums {
@@ -147,16 +144,16 @@ func (l Addend) gridStep() float64 {
 	return 2 / float64(l.Steps)
 }
 
-// Variance implements Estimator: that of one owner's share of the noise,
-// 1/Survivors of discrete Laplace noise, and of its rounding.
+// Variance implements Estimator. It is the variance of one owner's share of the noise, 1/Survivors of
+// discrete Laplace noise, and of its rounding.
 func (l Addend) Variance(x float64) float64 {
 	r, gap := math.Exp(-1/float64(l.Scale)), -math.Expm1(-1/float64(l.Scale))
 	_, f := math.Modf((x + 1) / l.gridStep())
 	return l.gridStep() * l.gridStep() * (2*r/(gap*gap)/float64(l.Survivors) + f*(1-f))
 }
 
-// Reach implements Estimator. It is the room that a proof of range would leave;
-// without one nothing bounds what one owner can do.
+// Reach implements Estimator. It is the influence that a proof of range would allow; without a proof
+// the influence of one owner is unbounded.
 func (l Addend) Reach() float64 {
 	highest := Tally{1, []int64{1<<bits.Len64(l.Top()) - 1}}
 	return max(l.Sum(highest)[0], -l.Sum(Tally{1, []int64{0}})[0])

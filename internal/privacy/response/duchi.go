@@ -9,16 +9,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Duchi answers with a sign for each coordinate (Duchi, Jordan, Wainwright
-// 2018). The vector is rounded at random, without bias, to signs v; a sign
-// vector that agrees with v in more than half of the coordinates is reported
-// with weight Inner, any other with weight Outer. Report: the signs as bits, 1
-// for plus, 32 to a word, coordinate 0 the lowest.
+// Duchi answers with a sign for each coordinate (Duchi, Jordan, Wainwright 2018). The vector is
+// rounded at random, without bias, to signs v; a sign vector that agrees with v in more than half of
+// the coordinates is reported with weight Inner, any other with weight Outer. Report: the signs as
+// bits, 1 for plus, 32 to a word, coordinate 0 the lowest.
 //
-// Claim G-LOCAL-3. Inner/Outer ≤ e^ε, and by symmetry the weights add up to the
-// same whatever v is: a report is (ε, 0)-DP. In even dimensions the published
-// mechanism draws ties from either half, at a loss of ln(1+e^ε); here a tie
-// weighs Outer.
+// Claim G-LOCAL-3. Inner/Outer ≤ e^ε, and by symmetry the weights add up to the same whatever v is: a
+// report is (ε, 0)-DP. In even dimensions the published mechanism draws ties from either half, at a
+// loss of ln(1+e^ε); here a tie has the weight Outer.
 type Duchi struct {
 	eps          dp.Epsilon
 	dim          int
@@ -26,10 +24,10 @@ type Duchi struct {
 	scale        float64 // B: the estimate is B·sign
 }
 
-// maxSigns bounds the dimension: beyond, sampling coordinates is as good.
+// maxSigns bounds the dimension. In higher dimensions, sampling coordinates is as accurate.
 const maxSigns = 1 << 13
 
-// DuchiFor sizes the mechanism.
+// DuchiFor makes the mechanism.
 func DuchiFor(eps dp.Epsilon, dim int) (Duchi, error) {
 	const op = "duchi"
 	if err := checkSize(op, eps, "dim", dim, maxSigns); err != nil {
@@ -55,9 +53,9 @@ func (l Duchi) totalWeight() *big.Int {
 	return agree.Mul(agree, bigOf(l.Inner-l.Outer)).Add(agree, all.Mul(all, bigOf(l.Outer)))
 }
 
-// meanGain is total times the mean of v_j·report_j, the same for every j: over the
-// vectors that mostly agree, Σ_m C(d,m)·(2m-d)/d = C(d-1, ⌊d/2⌋); the others
-// cancel it but for their weight.
+// meanGain is total times the mean of v_j·report_j, which is the same for every j. Over the vectors
+// that agree in more than half, Σ_m C(d,m)·(2m-d)/d = C(d-1, ⌊d/2⌋). The other vectors contribute the
+// negative of it, with the smaller weight.
 func (l Duchi) meanGain() *big.Int {
 	g := new(big.Int).Binomial(int64(l.dim-1), int64(l.dim/2))
 	return g.Mul(g, bigOf(l.Inner-l.Outer)) // 3.3
@@ -88,10 +86,10 @@ func (l Duchi) Sum(t Tally) []float64 {
 	return out
 }
 
-// wordCount is the number of words that hold so many bits.
+// wordCount returns the number of words that hold n bits.
 func wordCount(n int) int { return (n + 31) / 32 }
 
-// checkBits wants one bit for each of a law's coordinates and no other set.
+// checkBits requires that only bits of the law's coordinates are set.
 func checkBits(l Law, r Report) error {
 	if len(r) != l.Words() {
 		return reportError(l, "has %d words, not %d", len(r), l.Words())

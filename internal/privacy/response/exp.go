@@ -8,13 +8,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// expBits is the number of binary places of expFixed.
+// expBits is the number of fractional bits of expFixed.
 const expBits = 160
 
-// expFixed returns an integer a little below 2^expBits·e^{ε/div}: the terms of
-// the exponential series are positive and each is rounded down. Integers, not
-// math.Exp, because owner and collector must agree to the last bit on machines
-// of different make.
+// expFixed returns an integer slightly below 2^expBits·e^{ε/div}: the terms of the exponential series
+// are positive and each is rounded down. It uses integers and not math.Exp, because owner and
+// collector must agree exactly on different machines.
 func expFixed(eps dp.Epsilon, div int64) *big.Int {
 	term := new(big.Int).Lsh(big.NewInt(1), expBits)
 	sum := new(big.Int).Set(term)
@@ -29,16 +28,16 @@ func expFixed(eps dp.Epsilon, div int64) *big.Int {
 	}
 }
 
-// weightsFor returns weights whose quotient a/b is at most e^ε, and within 2^-12 parts
-// of it: how every law of cells keeps its promise. b is a power of two, and a,
-// b·e^ε and b·2^others stay below 2^60.
+// weightsFor returns weights whose quotient a/b is at most e^ε, and at most a relative 2^-12 below it.
+// All laws for cells get their guarantee from it. b is a power of two, and a, b·e^ε and b·2^others are
+// below 2^60.
 func weightsFor(eps dp.Epsilon, others int) (a, b uint64) {
 	e := expFixed(eps, 1)
 	shift := 60 - max(e.BitLen()-expBits, others)
 	return new(big.Int).Rsh(e, uint(expBits-shift)).Uint64(), 1 << shift
 }
 
-// whole is the denominator 2^62 of the probabilities of coins.
+// whole is 2^62, the denominator of the probabilities of coins.
 const whole = 1 << 62
 
 // lieCoin returns the least p with (2^62 - p)/p ≤ e^ε.
@@ -52,7 +51,8 @@ func lieCoin(eps dp.Epsilon) uint64 {
 	return p.Uint64()
 }
 
-// nearestRatio is a/b as the nearest float64: one rounding, the same everywhere.
+// nearestRatio returns a/b as the nearest float64, with a single rounding that is the same on every
+// machine.
 func nearestRatio(a, b *big.Int) float64 {
 	f, _ := new(big.Rat).SetFrac(a, b).Float64()
 	return f

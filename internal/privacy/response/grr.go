@@ -8,20 +8,19 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// GRR is generalised randomised response among the cells and the answer "none":
-// the truth has weight Inner, each of the Dim others weight Outer. A weight
-// below 1 is the probability of the cell being the truth rather than none.
-// Report: one word, the cell, or Dim for none.
+// GRR is generalised randomised response over the cells and the answer "none": the true answer has
+// weight Inner, and each of the Dim others weight Outer. An owner with a weight below 1 reports on its
+// cell with that probability, and otherwise on "none". Report: one word, the cell, or Dim for none.
 //
-// Claim G-LOCAL-6. Inner/Outer ≤ e^ε, and the weights add up to Total whatever
-// the truth: a report is (ε, 0)-DP.
+// Claim G-LOCAL-6. Inner/Outer ≤ e^ε, and the weights add up to Total for any true answer: a report is
+// (ε, 0)-DP.
 type GRR struct {
 	eps          dp.Epsilon
 	dim          int
 	Inner, Outer uint64
 }
 
-// GRRFor sizes the mechanism.
+// GRRFor makes the mechanism.
 func GRRFor(eps dp.Epsilon, cells int) (GRR, error) {
 	const op = "grr"
 	if err := checkSize(op, eps, "cells", cells, maxDim); err != nil {

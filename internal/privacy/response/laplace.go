@@ -9,15 +9,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Laplace answers with every coordinate plus noise, the baseline of the papers:
-// ε is shared by all coordinates, so the variance grows with Dim². Each
-// coordinate is rounded at random, without bias, to one of Steps+1 points, and
-// discrete Laplace noise of scale Scale is added, in steps. Report: for each
-// coordinate the sum, in steps above the lowest that is reported, which lies 64
-// scales below the range of the truth; what falls beyond is reported as the end.
+// Laplace reports every coordinate with noise. It is the baseline in the papers: ε is divided among
+// all coordinates, so that the variance grows with Dim². Each coordinate is rounded at random, without
+// bias, to one of Steps+1 points, and discrete Laplace noise of scale Scale is added, in steps.
+// Report: for each coordinate the sum in steps, counted from 64 scales below the range of true values
+// and clamped to 64 scales above it.
 //
-// Claim G-LOCAL-4. Two vectors are at most Dim·Steps steps apart, and Scale ≥
-// Dim·Steps/ε: a report is (ε, 0)-DP.
+// Claim G-LOCAL-4. Two vectors are at most Dim·Steps steps apart, and Scale ≥ Dim·Steps/ε: a report is
+// (ε, 0)-DP.
 type Laplace struct {
 	eps   dp.Epsilon
 	dim   int
@@ -25,12 +24,12 @@ type Laplace struct {
 	Scale uint64
 }
 
-// tailScales is the point, in scales, at which noise is cut: it moves an expectation by less than
-// e^-64 scales.
+// tailScales is the point, in scales, at which noise is clamped: that changes an expectation by less
+// than e^-64 scales.
 const tailScales = 64
 
-// LaplaceFor sizes the mechanism. The input grid is as fine as keeps the
-// reported numbers within 32 bits.
+// LaplaceFor makes the mechanism. The input grid is the finest for which the reported numbers fit 32
+// bits.
 func LaplaceFor(eps dp.Epsilon, dim int) (Laplace, error) {
 	const op, most = "laplace", 1 << 24 // of Scale: 2·65·2^24 < 2^32
 	if err := checkSize(op, eps, "dim", dim, maxDim); err != nil {
@@ -49,8 +48,7 @@ func LaplaceFor(eps dp.Epsilon, dim int) (Laplace, error) {
 	return Laplace{}, &dp.ParamError{Op: op, Param: "epsilon", Want: "must be at least 6e-8 for each coordinate", Got: eps}
 }
 
-// Top is the largest number that can be reported; a coordinate of 0 without
-// noise is reported as Top/2.
+// Top is the largest reportable number; a coordinate of 0 without noise is reported as Top/2.
 func (l Laplace) Top() uint64 { return l.Steps + 2*tailScales*l.Scale }
 
 func (l Laplace) Name() string     { return "laplace" }
@@ -60,15 +58,15 @@ func (l Laplace) Words() int       { return l.dim }
 func (l Laplace) vector()          {}
 func (l Laplace) tally() int       { return l.dim }
 
-// inputStep is the distance of neighbouring points of the input grid on [-1, 1].
+// inputStep is the distance between neighbouring points of the input grid on [-1, 1].
 func (l Laplace) inputStep() float64 { return 2 / float64(l.Steps) }
 
-// Bias implements Law: cut noise, and nothing else, is biased.
+// Bias implements Law. The only bias comes from clamping the noise.
 func (l Laplace) Bias() float64 {
 	return l.inputStep() * float64(l.Scale+1) * math.Exp(-tailScales)
 }
 
-// Variance implements Law; the cut can only lower it.
+// Variance implements Law. Clamping can only lower the variance.
 func (l Laplace) Variance(x float64) float64 {
 	r := math.Exp(-1 / float64(l.Scale))
 	gap := -math.Expm1(-1 / float64(l.Scale))

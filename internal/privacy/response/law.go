@@ -8,47 +8,47 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Report is the message of an owner: a few small integers, whose meaning is the
-// law's. Two reports that say the same are equal word by word.
+// Report is the message of an owner: a few small integers, whose meaning depends on the law. Two
+// reports with the same meaning are equal word by word.
 type Report []uint32
 
 // Priced is an owner's mechanism with its price.
 type Priced interface {
 	Name() string
-	// Loss is the price of one answer, for everything it says about its owner.
+	// Loss is the price of one answer, for all information about its owner.
 	Loss() dp.Epsilon
 }
 
-// Estimator reads what the answers of many owners add up to.
+// Estimator estimates sums over many owners from their answers.
 type Estimator interface {
 	Priced
-	// Dim is the number of coordinates of the truth, or of its cells.
+	// Dim is the number of coordinates, or of cells.
 	Dim() int
-	// Sum estimates, coordinate by coordinate, the sum of what the owners of the
-	// counted answers hold.
+	// Sum estimates, for each coordinate, the sum of the true values of the owners whose answers are
+	// counted.
 	Sum(Tally) []float64
-	// Variance is that of a coordinate's estimate by one answer, where the truth
-	// is x: a coordinate in [-1, 1], or the weight in [0, 1] of a cell. The
-	// choice of which coordinates are told is part of the variance.
+	// Variance is the variance of a coordinate's estimate from one answer if the true value is x: a
+	// coordinate in [-1, 1], or the weight in [0, 1] of a cell. It includes the random choice of the
+	// reported coordinates.
 	Variance(x float64) float64
-	// Reach is the largest size of a coordinate of Sum for one answer: what one
-	// owner, honest or not, can do to it.
+	// Reach is the largest absolute value of a coordinate of Sum for one answer. It bounds the
+	// influence of one owner, honest or not.
 	Reach() float64
 }
 
-// Law is one way to answer privately. A report about any truth is nearly as
-// likely, within e^ε, for any other. The set of laws is closed.
+// Law is one way to answer privately: the probabilities of a report under any two true values differ
+// by at most a factor e^ε. The set of laws is closed.
 type Law interface {
 	Estimator
 	// Words bounds the length of a report.
 	Words() int
-	// Check refuses what no owner who follows the protocol sends. It trusts
-	// nothing about the report.
+	// Check refuses reports that an owner who follows the protocol cannot send. It assumes nothing
+	// about the report.
 	Check(Report) error
-	// Add counts a report that passed Check. The tally is NewTally's.
+	// Add counts a report that passed Check. The tally must come from NewTally.
 	Add(*Tally, Report)
-	// Bias bounds the distance of a coordinate's expected estimate from the
-	// truth, for one report: 0 for all laws but laplace.
+	// Bias bounds the difference between a coordinate's expected estimate and the true value, for one
+	// report: 0 for all laws except laplace.
 	Bias() float64
 
 	tally() (sums int)
@@ -60,22 +60,21 @@ type VectorLaw interface {
 	vector()
 }
 
-// CellLaw answers for one of Dim cells with a weight in [0, 1], or for none: a
-// vector that is zero but in one place.
+// CellLaw answers for one of Dim cells with a weight in [0, 1], or for none: a vector with at most one
+// non-zero coordinate.
 type CellLaw interface {
 	Law
 	cells()
 }
 
-// Tally is the sum of reports: integers, so that neither the order of
-// reports nor the way they were divided among machines matters. It holds 2^31
-// reports without overflow.
+// Tally is the sum of reports. It holds integers, so that neither the order of reports nor their
+// distribution over machines matters. It holds 2^31 reports without overflow.
 type Tally struct {
 	Reports int64
 	Sums    []int64
 }
 
-// NewTally is the tally of no reports.
+// NewTally returns the tally of no reports.
 func NewTally(l Law) Tally { return Tally{Sums: make([]int64, l.tally())} }
 
 // Merge adds another tally of the same law.
@@ -86,7 +85,7 @@ func (t *Tally) Merge(o Tally) {
 	}
 }
 
-// Decode is the unbiased estimate that one report alone gives.
+// Decode returns the unbiased estimate from a single report.
 func Decode(l Law, r Report) []float64 {
 	t := NewTally(l)
 	l.Add(&t, r)
@@ -95,17 +94,17 @@ func Decode(l Law, r Report) []float64 {
 
 var _ Estimator = Addend{}
 
-// Event is an answer's line on its owner's bill.
+// Event returns the line of an answer on its owner's bill.
 func Event(release string, l Priced) dp.Event {
 	return dp.Event{Release: release, Mechanism: l.Name(), Epsilon: l.Loss()}
 }
 
-// maxDim bounds coordinates and cells: what an untrusted peer can make us
-// allocate.
+// maxDim bounds the number of coordinates and cells, and so the memory that an untrusted peer can make
+// us allocate.
 const maxDim = 1 << 20
 
-// maxPart is the largest ε that one coordinate, or one choice, is told at:
-// beyond, the lie has a chance of 1e-14 and the report is the truth.
+// maxPart is the largest ε for one coordinate or one choice. Beyond it, a false answer has a
+// probability of 1e-14 and the report is the truth.
 const maxPart = 32 * dp.Nano
 
 func checkSize(op string, eps dp.Epsilon, param string, dim, most int) error {
@@ -131,7 +130,7 @@ func checkPart(op string, part dp.Epsilon) error {
 	return nil
 }
 
-// reportError is the error about a report that no one honest sends.
+// reportError is the error for a report that no honest owner sends.
 func reportError(l Law, format string, args ...any) error {
 	return fmt.Errorf("response: %s: a report %s", l.Name(), fmt.Sprintf(format, args...))
 }

@@ -9,28 +9,25 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Line is the law of a report about one number in [-1, 1]. The number is first
-// rounded at random, without bias, to one of Steps+1 points, j = 0..Steps. Then
-// one of Steps+Width cells is reported: each cell of the window j..j+Width-1
-// with weight Inner, each other with weight Outer.
+// Line is the law of a report about one number in [-1, 1]. The number is first rounded at random,
+// without bias, to one of Steps+1 points, j = 0..Steps. Then one of Steps+Width cells is reported:
+// each cell of the window j..j+Width-1 has the weight Inner, and each other cell the weight Outer.
 //
-// Claim G-LOCAL-1. Inner/Outer ≤ e^ε, and the weights of all cells add up to
-// Total whatever j is: any two numbers give any cell with probabilities within
-// a factor e^ε. Half·(2·cell - Cells + 1) has the number as its mean, exactly.
+// Claim G-LOCAL-1. Inner/Outer ≤ e^ε, and the weights of all cells add up to Total for any j: the
+// probabilities of a cell under any two numbers differ by at most a factor e^ε. The mean of
+// Half·(2·cell - Cells + 1) is exactly the number.
 type Line struct {
 	Steps, Width uint64
 	Inner, Outer uint64
 }
 
-// inputBits: the input grid of the piecewise mechanism has 2^inputBits steps.
-// What rounding to it adds to a variance, at most 2^-32, vanishes beside that
-// of any report worth the name.
+// inputBits is the logarithm of the number of steps of the piecewise mechanism's input grid. Rounding
+// to it adds at most 2^-32 to a variance, which is negligible.
 const inputBits = 16
 
-// piecewiseLine is the piecewise mechanism (Wang et al. ICDE 2019, Algorithm 2;
-// Wang and Chang Alg. 3) on cells: the window has the width that minimises
-// the variance, a share 1/E of the steps, E = e^{ε/2}, and then holds the
-// report with probability E/(E+1).
+// piecewiseLine is the piecewise mechanism (Wang et al. ICDE 2019, Algorithm 2; Wang and Chang Alg. 3)
+// on cells. The window has the width that minimises the variance, a share 1/E of the steps with E =
+// e^{ε/2}, and contains the report with probability E/(E+1).
 func piecewiseLine(eps dp.Epsilon) Line {
 	e := expFixed(eps, 2)
 	n := e.BitLen() - expBits // E < 2^n
@@ -55,24 +52,23 @@ func (l Line) Total() uint64 { return l.Width*l.Inner + l.Steps*l.Outer }
 
 // Half is half the distance between neighbouring cells' values.
 //
-// The cells' offsets 2·cell - Cells + 1 add up to 0, so only the window's
-// surplus Inner-Outer shows in the mean: its Width cells are centred on
-// 2j - Steps, which is Steps times the rounded number.
+// The cells' offsets 2·cell - Cells + 1 add up to 0, so only the window's surplus weight Inner-Outer
+// affects the mean. Its Width cells are centred on 2j - Steps, which is Steps times the rounded
+// number.
 func (l Line) Half() float64 { return nearestRatio(bigOf(l.Total()), l.meanGain()) } // 1.3
 
-// meanGain is (Inner-Outer)·Width·Steps: the mean offset is the number times
-// gain/Total.
+// meanGain is (Inner-Outer)·Width·Steps. The mean offset is the number times meanGain/Total.
 func (l Line) meanGain() *big.Int {
 	g := bigOf(l.Inner - l.Outer)
 	return g.Mul(g, bigOf(l.Width)).Mul(g, bigOf(l.Steps))
 }
 
-// cellOffset is the weight of a cell, in halves.
+// cellOffset is the value of a cell, in units of Half.
 func (l Line) cellOffset(cell uint64) int64 { return 2*int64(cell) - int64(l.Cells()) + 1 }
 
-// meanSquare is the mean of the squared value where the truth is x: the variance is
-// square(x) - x². Over all cells offsets squared add up to N(N²-1)/3, over the
-// window to W(W²-1)/3 + W(2j-Steps)².
+// meanSquare is the mean of the squared value if the true number is x: the variance is meanSquare(x) -
+// x². The sum of squared offsets is N(N²-1)/3 over all cells, and W(W²-1)/3 + W(2j-Steps)² over the
+// window.
 func (l Line) meanSquare(x float64) float64 {
 	n, w, total, half := float64(l.Cells()), float64(l.Width), float64(l.Total()), l.Half()
 	inner, outer, steps := float64(l.Inner), float64(l.Outer), float64(l.Steps)

@@ -4,22 +4,20 @@ package response
 
 import "github.com/discreet-dp/discreet/internal/privacy/dp"
 
-// OUE is optimised unary encoding (Wang et al. USENIX Security 2017) of one
-// cell, or none: the truth's bit is set with probability 1/2, each other with
-// probability Lie/2^62, independently. A weight below 1 is the probability of
-// the cell being the truth rather than none. Report: the bits, 32 to a word,
-// cell 0 the lowest.
+// OUE is optimised unary encoding (Wang et al. USENIX Security 2017) of one cell, or none: the bit of
+// the true cell is set with probability 1/2, each other with probability Lie/2^62, independently. An
+// owner with a weight below 1 reports on its cell with that probability, and otherwise on none.
+// Report: the bits, 32 to a word, cell 0 the lowest.
 //
-// Claim G-LOCAL-5. (1-p)/p ≤ e^ε for p = Lie/2^62. Two cells differ in two bits,
-// at a loss of at most ln((1-p)/p); a cell and none in one, at less: a report is
-// (ε, 0)-DP.
+// Claim G-LOCAL-5. (1-p)/p ≤ e^ε for p = Lie/2^62. Two cells differ in two bits, at a loss of at most
+// ln((1-p)/p); a cell and none differ in one bit, at a smaller loss: a report is (ε, 0)-DP.
 type OUE struct {
 	eps dp.Epsilon
 	dim int
 	Lie uint64
 }
 
-// OUEFor sizes the mechanism.
+// OUEFor makes the mechanism.
 func OUEFor(eps dp.Epsilon, cells int) (OUE, error) {
 	const op = "oue"
 	if err := checkSize(op, eps, "cells", cells, maxDim); err != nil {
@@ -41,8 +39,8 @@ func (l OUE) tally() int       { return l.dim }
 
 func (l OUE) lieProbability() float64 { return float64(l.Lie) / whole }
 
-// truthGain is the factor by which a bit is more likely set if it is the truth's: exact, for
-// both terms are multiples of 2^-62 and the difference is that of integers.
+// truthGain is the difference of the probabilities that a bit is set for the true cell and for
+// another. It is exact, because both are multiples of 2^-62 and are subtracted as integers.
 func (l OUE) truthGain() float64 { return float64(whole/2-l.Lie) / whole }
 
 // Check implements Law.
@@ -60,11 +58,11 @@ func (l OUE) Variance(x float64) float64 {
 	return p * (1 - p) / (l.truthGain() * l.truthGain())
 }
 
-// Reach implements Law: a set bit counts (1-p)/(1/2-p), the more of the two.
+// Reach implements Law. A set bit contributes (1-p)/(1/2-p), which is more than an unset bit does.
 func (l OUE) Reach() float64 { return (1 - l.lieProbability()) / l.truthGain() }
 
-// excessCounts estimates sums of weights from counts: a report counts for a cell with
-// probability base, plus gain where the cell is the truth.
+// excessCounts estimates sums of weights from counts. A report is counted for a cell with probability
+// base, plus gain if the cell is the true one.
 func excessCounts(t Tally, base, gain float64) []float64 {
 	out := make([]float64, len(t.Sums))
 	for j, n := range t.Sums {

@@ -9,33 +9,32 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Sampled tells a few coordinates of a vector, chosen at random, each by a Line
-// at an equal part of ε, and estimates each by Dim/Told times what it heard.
-// Report: Told pairs of a coordinate and a cell, coordinates ascending.
+// Sampled reports a few coordinates of a vector, chosen at random, each by a Line at an equal part of
+// ε. The estimate of a reported coordinate is multiplied by Dim/Told. Report: Told pairs of a
+// coordinate and a cell, coordinates ascending.
 //
-// Claim G-LOCAL-2. Which coordinates are told does not depend on the vector and
-// each costs at most ε/Told, so a report is (ε, 0)-DP for the whole vector.
+// Claim G-LOCAL-2. The choice of the reported coordinates does not depend on the vector, and each
+// costs at most ε/Told, so that a report is (ε, 0)-DP for the whole vector.
 type Sampled struct {
 	name string
 	eps  dp.Epsilon
 	dim  int
 	Told int // k of the papers
-	// A coordinate is told by the first line with probability First/2^62, else
-	// by the second, whose cells are numbered after the first's. With one line,
-	// First is 2^62.
+	// A coordinate is reported by the first line with probability First/2^62, otherwise by the second,
+	// whose cells are numbered after the first's. With one line, First is 2^62.
 	Lines []Line
 	First uint64
 	half  []float64 // of the lines
 }
 
-// PiecewiseFor is the piecewise mechanism for a vector (Wang et al. 2019
-// Algorithm 4; Wang and Chang Alg. 4) with the number of told coordinates that
-// minimises the worst variance, k = max(1, min(dim, ⌊ε/2.5⌋)).
+// PiecewiseFor is the piecewise mechanism for a vector (Wang et al. 2019 Algorithm 4; Wang and Chang
+// Alg. 4) with the number of reported coordinates that minimises the worst variance, k = max(1,
+// min(dim, ⌊ε/2.5⌋)).
 func PiecewiseFor(eps dp.Epsilon, dim int) (Sampled, error) {
 	return PiecewiseTelling(eps, dim, toldFor(eps, dim))
 }
 
-// PiecewiseTelling tells the given number of coordinates.
+// PiecewiseTelling reports the given number of coordinates.
 func PiecewiseTelling(eps dp.Epsilon, dim, told int) (Sampled, error) {
 	s, part, err := newSampled("piecewise", eps, dim, told)
 	if err != nil {
@@ -44,14 +43,14 @@ func PiecewiseTelling(eps dp.Epsilon, dim, told int) (Sampled, error) {
 	return s.withFirst(whole, piecewiseLine(part)), nil
 }
 
-// HybridFor mixes Duchi's mechanism and the piecewise one coordinate by
-// coordinate (Wang et al. 2019, section III-C), which is never worse at its
-// worst than either; the coin does not depend on the vector.
+// HybridFor mixes Duchi's mechanism and the piecewise one for each coordinate (Wang et al. 2019,
+// section III-C). Its worst variance never exceeds that of either. The random choice does not depend
+// on the vector.
 func HybridFor(eps dp.Epsilon, dim int) (Sampled, error) {
 	return HybridTelling(eps, dim, toldFor(eps, dim))
 }
 
-// HybridTelling tells the given number of coordinates.
+// HybridTelling reports the given number of coordinates.
 func HybridTelling(eps dp.Epsilon, dim, told int) (Sampled, error) {
 	s, part, err := newSampled("hybrid", eps, dim, told)
 	switch {
@@ -65,15 +64,15 @@ func HybridTelling(eps dp.Epsilon, dim, told int) (Sampled, error) {
 	return s.withFirst(coin.Quo(coin, expFixed(part, 2)).Uint64(), duchiLine(part), piecewiseLine(part)), nil
 }
 
-// hybridFloor is ε*, up to which Duchi's mechanism alone has the smaller worst
-// variance: ln((-5 + 2·∛(6353 - 405√241) + 2·∛(6353 + 405√241))/27) = 0.60935….
+// hybridFloor is ε*: at a smaller ε, Duchi's mechanism alone has the smallest worst variance. ln((-5 +
+// 2·∛(6353 - 405√241) + 2·∛(6353 + 405√241))/27) = 0.60935….
 const hybridFloor dp.Epsilon = 609_352_493
 
 func toldFor(eps dp.Epsilon, dim int) int {
 	return max(1, min(dim, int(eps/(5*dp.Nano/2))))
 }
 
-// newSampled checks sizes and finds a coordinate's part of ε, rounded down.
+// newSampled checks the parameters and returns a coordinate's part of ε, rounded down.
 func newSampled(name string, eps dp.Epsilon, dim, told int) (Sampled, dp.Epsilon, error) {
 	if err := checkSize(name, eps, "dim", dim, maxDim); err != nil {
 		return Sampled{}, 0, err
@@ -151,7 +150,7 @@ func (l Sampled) Sum(t Tally) []float64 {
 	return out
 }
 
-// untoldFactor makes up for the coordinates that are not told.
+// untoldFactor corrects for the coordinates that are not reported.
 func (l Sampled) untoldFactor() float64 { return float64(l.dim) / float64(l.Told) }
 
 // Variance implements Law.

@@ -9,7 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// vectorLaws are the laws for vectors by name; cellLaws those for cells.
+// vectorLaws are the laws for vectors by name; cellLaws are those for cells.
 var (
 	vectorLaws = []struct {
 		name string
@@ -29,7 +29,7 @@ var (
 	}
 )
 
-// VectorLaws lists the names that VectorLawFor knows.
+// VectorLaws lists the names that VectorLawFor accepts.
 func VectorLaws() (names []string) {
 	for _, l := range vectorLaws {
 		names = append(names, l.name)
@@ -37,7 +37,7 @@ func VectorLaws() (names []string) {
 	return names
 }
 
-// CellLaws lists the names that CellLawFor knows.
+// CellLaws lists the names that CellLawFor accepts.
 func CellLaws() (names []string) {
 	for _, l := range cellLaws {
 		names = append(names, l.name)
@@ -45,7 +45,7 @@ func CellLaws() (names []string) {
 	return names
 }
 
-// VectorLawFor sizes a law by name.
+// VectorLawFor makes the law with the given name.
 func VectorLawFor(name string, eps dp.Epsilon, dim int) (VectorLaw, error) {
 	for _, l := range vectorLaws {
 		if l.name == name {
@@ -55,7 +55,7 @@ func VectorLawFor(name string, eps dp.Epsilon, dim int) (VectorLaw, error) {
 	return nil, unknownLaw(name, VectorLaws())
 }
 
-// CellLawFor sizes a law by name.
+// CellLawFor makes the law with the given name.
 func CellLawFor(name string, eps dp.Epsilon, cells int) (CellLaw, error) {
 	for _, l := range cellLaws {
 		if l.name == name {
@@ -65,8 +65,8 @@ func CellLawFor(name string, eps dp.Epsilon, cells int) (CellLaw, error) {
 	return nil, unknownLaw(name, CellLaws())
 }
 
-// BestCellLaw is OUE or GRR, whichever estimates an empty cell better; GRR where
-// there are fewer than about 3e^ε + 1 cells.
+// BestCellLaw returns OUE or GRR, whichever estimates an empty cell more accurately: GRR if there are
+// fewer than about 3e^ε + 1 cells.
 func BestCellLaw(eps dp.Epsilon, cells int) (CellLaw, error) {
 	oue, err := OUEFor(eps, cells)
 	if err != nil {

@@ -7,16 +7,17 @@ import (
 	"encoding/binary"
 )
 
-// Health tests as in NIST SP 800-90B, section 4.4, over every buffer before a word of it
-// is used, for samples that are claimed to be uniform. They notice a generator that is
-// stuck, that begins again, or whose buffer is not filled; nothing finer. Of a sound
-// generator they refuse a buffer with a probability of less than 2^-54.
+// Health tests as in NIST SP 800-90B, section 4.4, for samples that are claimed to be uniform. Every
+// buffer is tested before a word of it is used. They detect a generator that is stuck, that repeats
+// itself, or whose buffer is not filled, but no subtler fault. A sound generator is refused with a
+// probability of less than 2^-54 per buffer.
 const (
-	// A window's first byte may stand in it so often, itself included: of 511 uniform
-	// bytes, 28 or more equal a given one with a probability of less than 2^-68.
+	// Limit on how often a window's first byte may occur in it, itself included: of 511 uniform bytes,
+	// 28 or more equal a given one with a probability of less than 2^-68.
 	windowBytes  = 512
 	mostInWindow = 28
-	// tagBytes of each filling are never served, but compared with the next filling's.
+	// tagBytes bytes of each filling are never used as output, but compared with those of the next
+	// filling.
 	tagBytes = 8
 )
 

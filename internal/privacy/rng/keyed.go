@@ -10,11 +10,11 @@ import (
 	"encoding/binary"
 )
 
-// Keyed returns a Source whose words follow from a secret key and what they are drawn
-// for: AES-256 in counter mode, under a key that HKDF with SHA-256 (RFC 5869) derives of
-// both. The same key, purpose and subject give the same words; for who does not know the
-// key, words of different subjects are independent and uniform, as far as HKDF and AES
-// are pseudorandom functions. The key must have 32 bytes at least, drawn by the system.
+// Keyed returns a Source whose words are determined by a secret key, a purpose and a subject: AES-256
+// in counter mode, under a key that HKDF with SHA-256 (RFC 5869) derives from these. The same key,
+// purpose and subject give the same words. Without knowledge of the key, words of different subjects
+// are independent and uniform, as far as HKDF and AES are pseudorandom functions. The key must have at
+// least 32 bytes from the system's generator.
 func Keyed(key []byte, purpose string, subject []byte) Source {
 	if len(key) < 32 {
 		panic("rng: a key must have 32 bytes at least")
@@ -50,5 +50,5 @@ func (s *keyed) Uint64() uint64 {
 	return w
 }
 
-// Seeded is false: no one without the key reproduces the words.
+// Seeded is false, because the words cannot be reproduced without the key.
 func (s *keyed) Seeded() bool { return false }

@@ -11,16 +11,15 @@ import (
 // Source yields uniform 64-bit words. A Source is not safe for concurrent use.
 type Source interface {
 	Uint64() uint64
-	// Seeded reports whether the words can be reproduced. A model drawn from a
-	// seeded source is marked and must not be deployed.
+	// Seeded reports whether the words can be reproduced. A model that used a seeded source is marked
+	// and must not be deployed.
 	Seeded() bool
 }
 
-// System returns a Source over the operating system's generator (crypto/rand),
-// buffered: a word costs a few nanoseconds. Reading cannot fail: crypto/rand
-// ends the process if the system has no randomness to give. System panics, before
-// anything is drawn or charged, where what it reads fails a health test, and so does
-// the Source, then and ever after, where a later buffer does.
+// System returns a Source over the operating system's generator (crypto/rand), buffered: a word costs
+// a few nanoseconds. Reading cannot fail: crypto/rand ends the process if the system has no randomness
+// to give. If the first buffer fails a health test, System panics, before anything is drawn or
+// charged. If a later buffer fails, the Source panics in that call and in all later ones.
 func System() Source { return newSystem(func(b []byte) { rand.Read(b) }) }
 
 const bufferBytes = 1 << 12
@@ -28,7 +27,7 @@ const bufferBytes = 1 << 12
 type system struct {
 	fill func(b []byte)
 	buf  [bufferBytes + tagBytes]byte
-	tag  uint64 // of the filling before
+	tag  uint64 // of the previous filling
 	next int
 }
 

@@ -4,8 +4,7 @@ package rng
 
 import "math/bits"
 
-// Below draws uniformly from 0..n-1, exactly (Lemire's multiply-and-reject).
-// It panics when n is 0.
+// Below draws uniformly from 0..n-1, exactly (Lemire's multiply-and-reject). It panics if n is 0.
 func Below(src Source, n uint64) uint64 {
 	if n == 0 {
 		panic("rng: Below needs n > 0")

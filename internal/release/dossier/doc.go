@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dossier is what the files of a release say: it makes them of a model, a ledger and reports,
-// and judges whether what a release holds fits together. It reads no row.
+// Package dossier makes the files of a release from a model, a ledger and reports, and checks that the
+// files of a release are consistent. It reads no row.
 package dossier

@@ -18,26 +18,27 @@ import (
 	"github.com/discreet-dp/discreet/internal/release"
 )
 
-// predicate is what the attestation says of the files.
+// predicate is the attestation's information about the files.
 type predicate struct {
-	Program string `json:"program"` // that made the release
+	Program string `json:"program"` // the program that made the release
 	Made    string `json:"made"`    // RFC 3339, UTC
-	// Trained is when the ledger took the model in, RFC 3339; "" if no ledger is part of the release.
+	// Trained is the time at which the ledger stored the model, RFC 3339; "" if the release has no
+	// ledger.
 	Trained string     `json:"trained,omitempty"`
 	Card    *card.Card `json:"card"`
 }
 
-// Params say what a release holds besides the model.
+// Params are the contents of a release in addition to the model.
 type Params struct {
 	Program string         // describes the program
 	Now     time.Time      // when the release is made
 	Ledger  *ledger.Ledger // that holds the model; nil for none
-	Audit   []byte         // what audit --json printed; nil for none
-	Attack  []byte         // what attack --json printed; nil for none
+	Audit   []byte         // output of audit --json; nil for none
+	Attack  []byte         // output of attack --json; nil for none
 	Exports []string       // formats
 }
 
-// Make makes a release of a model file, signed.
+// Make makes a signed release of a model file.
 func (p *Params) Make(ctx context.Context, file []byte, private ed25519.PrivateKey) ([]byte, error) {
 	m, err := model.Unmarshal(file)
 	if err != nil {
@@ -92,7 +93,7 @@ func (p *Params) Make(ctx context.Context, file []byte, private ed25519.PrivateK
 	return archive, err
 }
 
-// addReports adds what attempts to break the claim found to the card: the audit, or else the attack.
+// addReports adds the result of an audit to the card or, if there is none, the result of an attack.
 func addReports(c *card.Card, auditText, attackText []byte) error {
 	for _, text := range [][]byte{attackText, auditText} {
 		if text == nil {
@@ -106,7 +107,7 @@ func addReports(c *card.Card, auditText, attackText []byte) error {
 	return nil
 }
 
-// write makes the files that follow from the model and its card alone.
+// write makes the files that depend only on the model and its card.
 func write(m *model.Model, c *card.Card, formats []string) ([]release.File, error) {
 	files := []release.File{{Name: release.StatementName, Data: []byte(c.Statement())}}
 	s, err := m.Schema.MarshalJSON()
@@ -137,7 +138,7 @@ func write(m *model.Model, c *card.Card, formats []string) ([]release.File, erro
 	return files, nil
 }
 
-// notFitting is a release whose files contradict each other.
+// notFitting is the error for a release whose files contradict each other.
 func notFitting(format string, args ...any) error {
 	return fmt.Errorf("verify: "+format, args...)
 }

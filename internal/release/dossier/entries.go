@@ -14,9 +14,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
-// readEntries takes three entries out of a ledger: the total of the data set, the price of the
-// training when it began, and the model's bytes. The entry that reserved the price is left out: it
-// names the operator's folders and machine.
+// readEntries copies three entries from a ledger: the total of the data set, the price of the training
+// when it began, and the model's bytes. The entry that reserved the price is left out: it names the
+// operator's folders and machine.
 func readEntries(ctx context.Context, l *ledger.Ledger, at *card.Entry) ([]byte, error) {
 	var declared, began, committed ledger.Entry
 	err := l.History(ctx, at.Dataset, func(e ledger.Entry) error {
@@ -36,7 +36,7 @@ func readEntries(ctx context.Context, l *ledger.Ledger, at *card.Entry) ([]byte,
 	return writeEntries([]ledger.Entry{declared, began, committed})
 }
 
-// writeEntries writes entries as budget export does.
+// writeEntries writes entries in the format of budget export.
 func writeEntries(entries []ledger.Entry) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -49,8 +49,7 @@ func writeEntries(entries []ledger.Entry) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// checkEntries holds the entries of a release against its model and against what its card says of
-// them.
+// checkEntries checks the entries of a release against its model and its card.
 func checkEntries(text []byte, m *model.Model, file []byte, c *card.Card) error {
 	refuse := func(format string, args ...any) error { return notFitting("the ledger's entries "+format, args...) }
 	var entries []ledger.Entry
@@ -98,8 +97,9 @@ func checkEntries(text []byte, m *model.Model, file []byte, c *card.Card) error 
 	return checkCardEntry(declared, committed, dp.Price{Epsilon: p.Epsilon, Delta: p.Delta}, c.Entry, refuse)
 }
 
-// checkCardEntry holds what the card says of the ledger against its entries. What is spent and left
-// and the head are of other entries too: they must be possible, and more cannot be checked here.
+// checkCardEntry checks the card's facts about the ledger against the ledger's entries. The amounts
+// spent and left and the head hash also depend on entries outside the release, so it can only check
+// that they are possible.
 func checkCardEntry(declared, committed *ledger.Entry, price dp.Price, said *card.Entry,
 	refuse func(string, ...any) error) error {
 	var d struct {
@@ -128,5 +128,5 @@ func checkCardEntry(declared, committed *ledger.Entry, price dp.Price, said *car
 	return nil
 }
 
-// hash is a hash as entries have it.
+// hash matches a hash in an entry.
 var hash = regexp.MustCompile(`^[0-9a-f]{64}$`)

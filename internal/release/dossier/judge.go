@@ -15,9 +15,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/release"
 )
 
-// Verdict is what was checked of a release whose files fit together.
+// Verdict lists what was checked in a release whose files are consistent.
 type Verdict struct {
-	Verified  bool        `json:"verified"` // always true: what does not fit has no verdict
+	Verified  bool        `json:"verified"` // always true: an inconsistent release has no verdict
 	Signer    string      `json:"signed_by"`
 	Program   string      `json:"made_by"`
 	Made      string      `json:"made_at"`
@@ -30,15 +30,15 @@ type Verdict struct {
 	Protected string      `json:"protected"`
 	Checksum  string      `json:"model_sha256"`
 	Ledger    *card.Entry `json:"ledger,omitempty"`
-	Rewritten bool        `json:"texts_rewritten"` // this program wrote the texts and exports again, and they are the same
+	Rewritten bool        `json:"texts_rewritten"` // this program made the same texts and exports again
 	Files     []string    `json:"files"`
 
 	m *model.Model
 }
 
-// Judge refuses a release whose files contradict each other. It makes again what follows from the
-// model, the ledger's entries and the reports, and compares. Texts and exports have the words of
-// the program that wrote them: by another version, only their numbers are compared. program
+// Judge refuses a release whose files contradict each other. It makes everything that follows from the
+// model, the ledger's entries and the reports again, and compares. Texts and exports depend on the
+// version of the program: if another version wrote them, only their numbers are compared. program
 // describes this one.
 func Judge(r *release.Release, program string) (*Verdict, error) {
 	var said predicate
@@ -90,15 +90,14 @@ func Judge(r *release.Release, program string) (*Verdict, error) {
 	return v, checkTexts(r, m, c, v.Rewritten)
 }
 
-// sameVersion reports whether two descriptions are of one version of the program, on
-// whatever machine.
+// sameVersion reports whether two descriptions are of the same version of the program, on any machine.
 func sameVersion(a, b string) bool {
 	x, _, _ := strings.Cut(a, ",")
 	y, _, _ := strings.Cut(b, ",")
 	return x == y
 }
 
-// checkFacts refuses a card that says other facts than want, which is made of the model.
+// checkFacts refuses a card whose facts differ from want, which is made from the model.
 func checkFacts(want, said *card.Card, words bool) error {
 	a, b := *want, *said
 	if !words {
@@ -127,8 +126,8 @@ func checkFacts(want, said *card.Card, words bool) error {
 	return nil
 }
 
-// checkTexts refuses texts and exports that are not those of the model: by the same version of the
-// program each byte, by another one the numbers.
+// checkTexts refuses texts and exports that are not of the model. If the same version of the program
+// wrote them, every byte is compared, otherwise the numbers.
 func checkTexts(r *release.Release, m *model.Model, c *card.Card, words bool) error {
 	var formats []string
 	for _, format := range release.ExportFormats() {
@@ -165,10 +164,10 @@ func checkTexts(r *release.Release, m *model.Model, c *card.Card, words bool) er
 	return nil
 }
 
-// firstPrice finds the price that a card or a statement begins with.
+// firstPrice finds the price at the beginning of a card or a statement.
 var firstPrice = regexp.MustCompile(`epsilon = ([0-9.]*[0-9])`)
 
-// saysNumbers reports whether a text of another version names the model and its price.
+// saysNumbers reports whether a text of another version contains the model's digest and its price.
 func saysNumbers(text string, c *card.Card) bool {
 	found := firstPrice.FindStringSubmatch(text)
 	return strings.Contains(text, c.Checksum) && (c.Epsilon == "0" || found != nil && found[1] == string(c.Epsilon))

@@ -10,7 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// attack is what is taken of the JSON of an attack.
+// attack is the part of an attack's JSON that is used.
 type attack struct {
 	Runs   int
 	Taught int
@@ -25,11 +25,11 @@ type attack struct {
 
 type figure struct{ Value float64 }
 
-// rates are the false positive rates of an attack's points, in their order.
+// rates are the false positive rates at which an attack reports points, in order.
 var rates = []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.5}
 
-// writeSacro writes an attack's report in the form of SACRO-ML's reports: one experiment, one
-// instance for each kind of target. Numbers that the attack does not measure are left out.
+// writeSacro writes an attack's report in the form of SACRO-ML's reports: one experiment, one instance
+// for each kind of target. It omits numbers that the attack does not measure.
 func writeSacro(c *card.Card, report []byte) ([]byte, error) {
 	var a attack
 	if err := json.Unmarshal(report, &a); err != nil || len(a.Kinds) == 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/release"
 )
 
-// Words says what of a release is proved by its signature, by the files themselves and by nothing.
-// keys names the file of trusted keys.
+// Words states which parts of a release are proved by its signature, which by the files themselves,
+// and which not at all. keys is the name of the file of trusted keys.
 func (v *Verdict) Words(keys string) string {
 	var b strings.Builder
 	section := func(title string, lines ...string) {
@@ -67,7 +67,7 @@ func (v *Verdict) provedWords() (lines []string) {
 		"same rows cost.")
 }
 
-// unprovedWords says what else depends on what is in the release.
+// unprovedWords lists claims in the release that are not proved.
 func (v *Verdict) unprovedWords() (lines []string) {
 	if e := v.Ledger; e != nil {
 		lines = append(lines, fmt.Sprintf("That the ledger still has this entry. Its holder shows it with discreet budget verify "+

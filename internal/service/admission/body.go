@@ -15,8 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// unpacker unpacks a message of up to most bytes, and stops there: what follows is
-// not even looked at.
+// unpacker decompresses a message up to most bytes, and does not read any further.
 type unpacker struct {
 	gzip.Reader
 	most, left int64
@@ -36,8 +35,8 @@ func (u *unpacker) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A message has at most one part for each bytesPerPart bytes, and some: a part costs
-// memory however short it is, and no honest one is shorter.
+// A message may have at most one part per bytesPerPart bytes, plus a constant. Even a short part costs
+// memory, and parts of honest messages are not shorter.
 const (
 	bytesPerPart = 128
 	fewParts     = 100
@@ -76,8 +75,8 @@ func (protobuf) Unmarshal(b []byte, to any) error {
 	return proto.Unmarshal(b, to.(proto.Message))
 }
 
-// text is the JSON codec, by one of its names. Bytes are base64 in it: a brace
-// begins an object.
+// text is the JSON codec under one of its names. Bytes are base64, so that every brace begins an
+// object.
 type text struct{ name string }
 
 func (t text) Name() string { return t.name }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package admission stands before the calls of a service: it says who calls, whether
-// they may, and how much they may ask for, and notes what became of it.
+// Package admission handles a request before the calls of a service: it identifies the caller, checks
+// its permission and rate limits, and logs the result.
 package admission
 
 import (
@@ -27,15 +27,15 @@ import (
 	"github.com/discreet-dp/discreet/internal/sqldb"
 )
 
-// What one certificate may ask for. A relay that sends for many sends much in a
+// Rate limits of one certificate. A relay that sends for many owners puts many reports into one
 // request.
 const (
 	perSecond = 500
 	burst     = 2000
-	// Refusals are logged at this rate; the next line says how many were left out.
+	// Refusals are logged at this rate; the next line gives the number of omitted ones.
 	linesPerSecond = 5
 	lines          = 50
-	// manyCallers is when limits that bind no one at the moment are forgotten.
+	// manyCallers is the number of callers from which on limits that are not in use are forgotten.
 	manyCallers = 10_000
 	// Timeout is the longest time that a call may take.
 	Timeout = 30 * time.Second
@@ -43,32 +43,31 @@ const (
 
 // Gate decides which calls a service accepts.
 type Gate struct {
-	// Self says whose certificates hold.
+	// Self determines which certificates are valid.
 	Self *identity.Identity
-	// May lists who may call what. What is not here no one may.
+	// May lists the roles that may make each call. Other calls are forbidden.
 	May map[string][]identity.Role
-	// Names lists, if it is not nil, the callers' names.
+	// Names lists the permitted callers' names, if it is not nil.
 	Names []string
-	// Body is the most bytes of one request, and Bodies of those of some calls. What
-	// is not in Places is short.
+	// Body is the largest size of a request in bytes, and Bodies holds the sizes for some calls. Calls
+	// that are not in Places must be short.
 	Body   int64
 	Bodies map[string]int64
-	// Streams are calls of many messages, each of Body bytes at most; together they
-	// have no bound of their own.
+	// Streams are calls of many messages, each of at most Body bytes, with no bound on their total.
 	Streams []string
-	// Places bounds what is read at a time of some calls; the others wait.
+	// Places bounds how many requests of some calls are read at a time; the others wait.
 	Places map[string]*Places
-	// Grace is the longest time that a body may keep its reader waiting before it must come at a
-	// rate; 0: ten seconds.
+	// Grace is how long a body may keep its reader waiting before a minimum rate is required; 0: ten
+	// seconds.
 	Grace time.Duration
-	// Longest is the longest time that a call may take; 0: Timeout.
+	// Longest is the longest duration of a call; 0: Timeout.
 	Longest time.Duration
-	// Frequent calls are left out of the audit log, as are those without effects;
-	// what is refused of them is not.
+	// Frequent calls are left out of the audit log, like calls without effects, unless they are
+	// refused.
 	Frequent []string
 	Metrics  *Metrics
 	Log      *slog.Logger
-	// Now is the clock of rates and durations; nil: the system's, also where a task's clock is another.
+	// Now is the clock for rates and durations; nil: the system's, even if tasks use another clock.
 	Now func() time.Time
 
 	limits limits
@@ -76,18 +75,17 @@ type Gate struct {
 
 type callerKey struct{}
 
-// Caller is the caller in a context.
+// Caller returns the caller in a context.
 func Caller(ctx context.Context) identity.Caller {
 	who, _ := ctx.Value(callerKey{}).(identity.Caller)
 	return who
 }
 
-// Handler lets requests through to calls, which must be made with Options. Before a
-// byte of a message is read, it checks the caller's role and bounds what callers
-// cost: each caller's requests per second, and the places of calls that have some.
-// Those that wait are held back by their connection's window, and those that are
-// read must come in time. Whatever is refused, by whom ever, is a problem, counted
-// and logged with its caller. It needs connections of identity.Server.
+// Handler passes requests on to calls, which must be made with Options. Before any byte of a message
+// is read, it checks the caller's role and limits its cost: the caller's requests per second, and the
+// places of some calls. Waiting requests are held back by the flow control of their connection, and
+// requests being read must arrive in time. Every refusal, from any layer, is a problem that is counted
+// and logged with its caller. It requires connections of identity.Server.
 func (g *Gate) Handler(calls http.Handler) http.Handler {
 	calls = problem.Handler(calls, g.noteRefusal)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -141,7 +139,7 @@ func (g *Gate) Handler(calls http.Handler) http.Handler {
 	})
 }
 
-// mostBytes is the most bytes of a call's request.
+// mostBytes returns the largest size of a call's request in bytes.
 func (g *Gate) mostBytes(call string) int64 {
 	if n, ok := g.Bodies[call]; ok {
 		return n
@@ -154,7 +152,7 @@ func (g *Gate) refuseRequest(w http.ResponseWriter, r *http.Request, p *problem.
 	p.Answer(w, r)
 }
 
-// noteRefusal counts and logs a request that is refused before its call is reached.
+// noteRefusal counts and logs a request that is refused before its call.
 func (g *Gate) noteRefusal(r *http.Request, p *problem.Problem) {
 	call := r.URL.Path
 	if g.May[call] == nil { // callers choose paths, not the words of metrics and logs
@@ -164,8 +162,8 @@ func (g *Gate) noteRefusal(r *http.Request, p *problem.Problem) {
 	g.auditCall(call, Caller(r.Context()), p)
 }
 
-// auditCall logs what became of a call; p is nil if it was not refused. Refusals of
-// one caller are logged at a rate.
+// auditCall logs the result of a call; p is nil if it was not refused. Refusals of one caller are
+// logged at a limited rate.
 func (g *Gate) auditCall(call string, who identity.Caller, p *problem.Problem) {
 	line := []any{"call", call, "caller", who.String(), "refused", p != nil}
 	if p != nil {
@@ -181,8 +179,8 @@ func (g *Gate) auditCall(call string, who identity.Caller, p *problem.Problem) {
 	g.Log.Info("audit", line...)
 }
 
-// Options are the options of a service's calls: Limits, and what bounds the
-// time of a call, writes the audit log and turns errors into problems.
+// Options returns the options of a service's calls: Limits, and interceptors that bound the time of a
+// call, write the audit log and turn errors into problems.
 func (g *Gate) Options() connect.HandlerOption {
 	return connect.WithHandlerOptions(g.Limits(), connect.WithInterceptors(g.interceptor()))
 }
@@ -247,8 +245,8 @@ func (g *Gate) interceptor() connect.UnaryInterceptorFunc {
 	}
 }
 
-// streams are calls whose errors are problems already, but for what Connect refuses by
-// itself: that is counted, logged and answered as such.
+// streams handles calls whose errors are already problems. It counts, logs and answers the errors that
+// Connect creates itself.
 type streams struct{ g *Gate }
 
 func (streams) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc { return next }
@@ -270,19 +268,19 @@ func (s streams) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect
 	}
 }
 
-// limits are the callers' rates.
+// limits holds the callers' rates.
 type limits struct {
 	mu sync.Mutex
 	of map[identity.Caller]*limit
 }
 
-// limit is one caller's: of calls, and of lines about those that are refused.
+// limit holds one caller's rates: of calls, and of log lines about refused calls.
 type limit struct {
 	calls, lines *rate.Limiter
 	unlogged     int
 }
 
-// limitOf is a caller's limits. l.mu is held.
+// limitOf returns a caller's limits. l.mu must be held.
 func (l *limits) limitOf(who identity.Caller, now time.Time) *limit {
 	if l.of == nil || len(l.of) > manyCallers {
 		kept := map[identity.Caller]*limit{}
@@ -301,14 +299,14 @@ func (l *limits) limitOf(who identity.Caller, now time.Time) *limit {
 	return one
 }
 
-// allowCall reports whether a caller may make another call now.
+// allowCall reports whether a caller may make a call now.
 func (l *limits) allowCall(who identity.Caller, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.limitOf(who, now).calls.AllowN(now, 1)
 }
 
-// logLine reports whether a refusal is logged, and how many were not since the last.
+// logLine reports whether to log a refusal, and how many were not logged since the last line.
 func (l *limits) logLine(who identity.Caller, now time.Time) (logged bool, before int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

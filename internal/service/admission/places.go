@@ -13,30 +13,29 @@ import (
 )
 
 const (
-	// part of all places, and of their memory, is the most that one certificate
-	// holds: the others' calls never wait for it alone.
+	// part is the divisor for the largest share of places, and of their memory, that one certificate
+	// can hold. Calls of other certificates therefore never wait for it alone.
 	part = 4
-	// Memory is the memory that the calls of a service's places take together, in bytes: four
-	// certificates' largest messages of 4 MiB.
+	// Memory is the total memory in bytes for the calls in a service's places: four certificates'
+	// largest messages of 4 MiB.
 	Memory = part * cost * 4 << 20
-	// cost is the number of bytes of memory a byte of a message takes at most while it
-	// is read, parsed and answered; see bytesPerPart.
+	// cost bounds the bytes of memory per byte of a message while it is read, parsed and answered; see
+	// bytesPerPart.
 	cost = 8
 	// patience is the longest time that a call waits for a place.
 	patience = 10 * time.Second
 )
 
-// Places are those of certificates.
+// Places are places that certificates hold.
 type Places = places.Places[identity.Caller]
 
-// NewPlaces makes places for so many calls at a time, at least one, that take so
-// many bytes of memory together; 0: as many as there are. No certificate holds more
-// than a quarter.
+// NewPlaces makes places for the given number of simultaneous calls, at least one, with the given
+// total memory in bytes; 0: no limit. No certificate holds more than a quarter.
 func NewPlaces(calls int, memory int64) *Places {
 	return places.New[identity.Caller](calls, memory, part, patience)
 }
 
-// placeProblem is the problem of a call without a place; nil if the caller has gone.
+// placeProblem is the problem of a call that got no place; nil if the caller has disconnected.
 func placeProblem(err error) *problem.Problem {
 	switch {
 	case errors.Is(err, places.ErrTooMany):
@@ -47,8 +46,8 @@ func placeProblem(err error) *problem.Problem {
 	return nil
 }
 
-// memoryOf is the memory that a call takes at most whose message has up to most
-// bytes: known by what it announces, unless it is packed or does not say.
+// memoryOf bounds the memory of a call whose message has up to most bytes. It uses the announced
+// length, unless the message is compressed or announces none.
 func memoryOf(r *http.Request, most int64) int64 {
 	if r.ContentLength < 0 || isCompressed(r) {
 		return cost * most

@@ -22,8 +22,7 @@ type Metrics struct {
 	calls    *prometheus.HistogramVec
 }
 
-// NewMetrics makes the metrics of calls and of the process, and takes a service's
-// own among them.
+// NewMetrics makes the metrics of calls and of the process, and includes a service's own.
 func NewMetrics(own ...prometheus.Collector) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
@@ -37,7 +36,7 @@ func NewMetrics(own ...prometheus.Collector) *Metrics {
 	return m
 }
 
-// Ends tell when a process's certificate and its lists of revoked ones end.
+// Ends reports when a process's certificate and its revocation lists expire.
 type Ends struct{ Of *identity.Identity }
 
 var (
@@ -62,19 +61,18 @@ func (e Ends) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// Refused counts a refusal, of a call or of one thing among those it carried.
+// Refused counts a refusal, of a call or of one item in it.
 func (m *Metrics) Refused(call string, k problem.Kind) {
 	m.refusals.WithLabelValues(call, k.String()).Inc()
 }
 
-// Took counts a call.
+// Took records the duration of a call.
 func (m *Metrics) Took(call string, d time.Duration) {
 	m.calls.WithLabelValues(call).Observe(d.Seconds())
 }
 
-// Watch answers operators: metrics, and whether the service is alive and ready.
-// It is served without TLS, at an address that they alone reach, and changes
-// nothing.
+// Watch serves metrics, and whether the service is alive and ready. It is served without TLS, at an
+// address that only operators can reach, and changes nothing.
 func (m *Metrics) Watch(ready func(context.Context) error) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))

@@ -17,7 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/tasks"
 )
 
-// askAgain is the shortest time that a caller should wait.
+// askAgain is the shortest time that callers should wait.
 const askAgain = 500 * time.Millisecond
 
 // GetTask implements rpc.AggregatorHandler.
@@ -67,8 +67,8 @@ func (s *Server) GetRound(ctx context.Context,
 	return connect.NewResponse(answer), nil
 }
 
-// askAgain is the time that a caller should wait for a slot: a small part of a slot,
-// and of the silence that closes one.
+// askAgain returns how long a caller should wait for a slot: a small part of the slot's time, and of
+// the quiet time that closes it.
 func (l *live) askAgain() time.Duration {
 	d := l.ann.Slot / 50
 	if q := l.ann.Quiet / 2; q > 0 {
@@ -77,8 +77,8 @@ func (l *live) askAgain() time.Duration {
 	return max(askAgain, min(d, time.Minute))
 }
 
-// currentRound is the public state of a task: its progress, and what the owners
-// of the open slot are told.
+// currentRound returns the public state of a task: its progress, and the broadcast for the owners of
+// the open slot.
 func (l *live) currentRound() *rpc.GetRoundResponse {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -184,7 +184,7 @@ func (s *Server) judgeTask(ann *tasks.Announcement, signed tasks.Signed, roster 
 	return nil
 }
 
-// namedRoster is the list of owners that an announcement names, nil if it names none.
+// namedRoster returns the list of owners that an announcement names, nil if it names none.
 func namedRoster(ann *tasks.Announcement, keys []byte) (tasks.Roster, error) {
 	if !ann.Roster.Named() {
 		if len(keys) > 0 {

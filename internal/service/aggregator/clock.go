@@ -9,73 +9,72 @@ import (
 	"time"
 )
 
-// A task's quiet time runs only while reports could have been accepted, or owners
-// would pay for a store that was away. So it is not taken from a watch, but from the
-// time that this process was open.
+// A task's quiet time runs only while reports can be accepted; otherwise owners would lose because the
+// store was unavailable. It is therefore measured by the time during which this process was open for
+// reports, and not by a watch.
 const (
-	// step is the most that counts between two looks: whoever was not looked at,
-	// or not able to look, was not open.
+	// step is the most time that counts between two updates: a process that was not updated, or could
+	// not update, was not open.
 	step = time.Second
-	// slow is the longest time that the store may take for reports before it counts as away.
+	// slow is how long the store may take to store reports before it counts as unavailable.
 	slow = 2 * time.Second
-	// returning is the shortest quiet time after reports could not be
-	// accepted: twice as long as owners wait between two tries.
+	// returning is the shortest quiet time after an outage: twice the interval at which owners retry.
 	returning = 10 * time.Second
-	// probing is the interval at which a store that failed is tried.
+	// probing is the interval at which a failed store is tried again.
 	probing = time.Second
-	// A store is ready that has room for leastRoom bytes; one that has failed, for as
-	// many reports as it could not keep, each on a page of its own and of its index,
-	// though not for more than mostRoom.
+	// A store is ready if it has space for leastRoom bytes. A store that has failed must have space
+	// for the reports that it could not store, each with a page of its own and of its index, up to
+	// mostRoom.
 	leastRoom = 4 << 10
 	perReport = 8 << 10
 	mostRoom  = 4 << 20
 )
 
-// never is before all times of a clock.
+// never is earlier than all times of a clock.
 const never time.Duration = math.MinInt64 / 2
 
-// clock tells for how long reports could have been accepted.
+// clock measures how long reports could be accepted.
 type clock struct {
-	now func() time.Time // the process's own, that no operator sets back
-	// full reports whether uploads waited in vain since it was asked last.
+	now func() time.Time // monotonic clock of the process, which operators cannot set back
+	// full reports whether uploads failed for lack of space since its last call.
 	full func() bool
-	// probe fails if the store would not keep so many bytes.
+	// probe fails if the store could not store the given number of bytes.
 	probe func(ctx context.Context, room int) error
 
 	mu     sync.Mutex
-	last   time.Time     // looked at
-	open   time.Duration // for so long reports could have been accepted
-	shut   time.Duration // what open was when they last could not
-	missed bool          // since last
-	away   bool          // the store failed, and has not been seen to work since
-	tried  time.Time     // the store, since then
-	room   int           // that it lacked
-	began  time.Time     // of the reports that are being stored; zero: none are
+	last   time.Time     // time of the last update
+	open   time.Duration // total time in which reports could be accepted
+	shut   time.Duration // value of open when they last could not
+	missed bool          // reports have been refused since last
+	away   bool          // the store failed, and has not worked since
+	tried  time.Time     // time of the last attempt since then
+	room   int           // bytes that it lacked
+	began  time.Time     // start times of stores in progress
 }
 
-// reading is what the clock shows: for how long reports could have been accepted,
-// and for how much of that since they could not.
+// reading is a reading of the clock: how long reports could be accepted in total, and since the last
+// outage.
 type reading struct{ open, since time.Duration }
 
-// isQuiet reports whether so much quiet time is over if nothing has come since the
-// clock showed news.
+// isQuiet reports whether the quiet time is over if the last report arrived when the clock showed
+// news.
 func (r reading) isQuiet(news, quiet time.Duration) bool {
 	return r.open-news >= quiet && r.since >= max(quiet, returning)
 }
 
-// newClock is a clock that was never shut.
+// newClock returns a clock without an outage.
 func newClock(now func() time.Time, full func() bool, probe func(context.Context, int) error) *clock {
 	return &clock{now: now, full: full, probe: probe, shut: never}
 }
 
-// lastReading is the latest reading of the clock.
+// lastReading returns the latest reading of the clock.
 func (c *clock) lastReading() reading {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.readClock()
 }
 
-// moveClock moves the clock on.
+// moveClock updates the clock.
 func (c *clock) moveClock(ctx context.Context) reading {
 	c.healStore(ctx)
 	full := c.full()
@@ -93,11 +92,11 @@ func (c *clock) moveClock(ctx context.Context) reading {
 	return c.readClock()
 }
 
-// readClock returns the reading of the clock. c.mu is held.
+// readClock returns the reading of the clock. c.mu must be held.
 func (c *clock) readClock() reading { return reading{c.open, c.open - c.shut} }
 
-// noteStoring notes that the store is given reports, until the returned function is
-// called with what became of them.
+// noteStoring records that the store is given reports, until the returned function is called with the
+// result.
 func (c *clock) noteStoring(room int) func(error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,14 +114,14 @@ func (c *clock) noteStoring(room int) func(error) {
 	}
 }
 
-// noteFailed notes that the store has failed otherwise.
+// noteFailed records another failure of the store.
 func (c *clock) noteFailed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.failRoom(0)
 }
 
-// failRoom notes a failure. c.mu is held.
+// failRoom records a failure. c.mu must be held.
 func (c *clock) failRoom(room int) {
 	if !c.away {
 		c.tried = c.now()
@@ -130,15 +129,15 @@ func (c *clock) failRoom(room int) {
 	c.away, c.missed, c.room = true, true, max(c.room, room, leastRoom)
 }
 
-// noteMissing notes that reports were refused for want of room, or that the process begins
-// where another has ended: their owners have to come back.
+// noteMissing records that reports were refused for lack of space, or that this process continues for
+// one that has ended: the owners must send them again.
 func (c *clock) noteMissing() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.missed = true
 }
 
-// healStore tries a store that has failed, once in a while.
+// healStore tries a failed store again, at intervals.
 func (c *clock) healStore(ctx context.Context) {
 	c.mu.Lock()
 	now, room := c.now(), c.room
@@ -154,7 +153,7 @@ func (c *clock) healStore(ctx context.Context) {
 	}
 }
 
-// checkReady fails if the store would not keep reports now.
+// checkReady fails if the store could not store reports now.
 func (c *clock) checkReady(ctx context.Context) error {
 	c.mu.Lock()
 	room := max(c.room, leastRoom)

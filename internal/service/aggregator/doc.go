@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package aggregator serves the side that asks: it takes signed tasks from
-// operators and signed reports from owners, keeps both, moves tasks from slot to
-// slot, and gives the finished model to readers.
+// Package aggregator serves the collector's side of tasks: it receives signed tasks from operators and
+// signed reports from owners, stores both, moves tasks from slot to slot, and serves the finished
+// model.
 //
-// All that it must not forget is in a store: a process may die at any moment and
-// another one goes on from there, or several may serve the same store. What a
-// broadcast says is computed from stored reports alone, so it comes out the same
-// whoever computes it. In mode aggregate it sees no owner's numbers: it fixes who is
-// in a slot's secret sum, has helpers open it, and computes from that.
+// Everything that must persist is in a store: if a process dies, another one can continue, and several
+// may serve the same store. A broadcast is computed from stored reports alone, so that every process
+// computes the same one. In mode aggregate the aggregator sees no owner's numbers: it decides which
+// owners are in a slot's secret sum, has helpers open it, and continues from the sum.
 package aggregator

@@ -8,7 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
 )
 
-// gauges tell how far open tasks are, by the first digits of their names.
+// gauges report the progress of open tasks, labelled by the first digits of their names.
 type gauges struct{ s *Server }
 
 func newGauge(name, help string) *prometheus.Desc {
@@ -37,8 +37,7 @@ func (g gauges) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector. Tasks that are over are left out: their
-// number has no bound.
+// Collect implements prometheus.Collector. It omits finished tasks, whose number is unbounded.
 func (g gauges) Collect(to chan<- prometheus.Metric) {
 	for _, l := range g.s.allTasks() {
 		l.mu.RLock()
@@ -51,7 +50,7 @@ func (g gauges) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// measureTask tells the gauges' values. l.mu is held.
+// measureTask reports the gauges' values. l.mu must be held.
 func (l *live) measureTask(tell func(*prometheus.Desc, float64)) {
 	tell(gaugeEpsilon, l.ann.Task.Epsilon.Float())
 	tell(gaugeSlot, float64(l.slot+1))

@@ -19,14 +19,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/tasks"
 )
 
-// live is a task in memory. What it says of the open slot is what the store said
-// last; the store decides.
+// live is a task in memory. Its state of the open slot is a copy of the store's, which is
+// authoritative.
 type live struct {
 	id      store.ID
 	ann     *tasks.Announcement
 	signed  tasks.Signed
 	placing *wire.Placing
-	roster  tasks.Roster // who may report; nil: anyone who has a key
+	roster  tasks.Roster // owners who may report; nil: any owner with a key
 
 	mu       sync.RWMutex
 	state    store.State
@@ -34,12 +34,11 @@ type live struct {
 	asked    *wire.Round // of the open slot, once there is a broadcast
 	laws     []response.Law
 	text     []byte        // the broadcast
-	secret   *store.Secret // of the open slot, in mode aggregate once it is sealed
-	shares   int           // that a quorum of helpers has, when asked last
+	secret   *store.Secret // of the open slot, in mode aggregate once sealed
+	shares   int           // number that a quorum of helpers has, at the last check
 	deadline time.Time
-	// Reports of the open slot: how many, what the clock showed when it was looked
-	// at after the last had come or the slot had begun, whether some have come since,
-	// and when the store was asked last.
+	// Reports of the open slot: their number, the clock's reading at the first check after the last
+	// one arrived or the slot began, whether some have arrived since, and the time of the last check.
 	stored  int
 	news    time.Duration
 	fresh   bool
@@ -47,22 +46,22 @@ type live struct {
 
 	results
 
-	gathering atomic.Bool // a goroutine sees a secret sum through
+	gathering atomic.Bool // a goroutine is collecting a secret sum
 
-	// Of the goroutine that moves the task alone.
+	// Used only by the goroutine that moves the task.
 	core     *core.Aggregator
-	computed int       // slots that core has closed
-	retry    time.Time // of a secret sum that failed
+	computed int       // number of slots that core has closed
+	retry    time.Time // time for the next attempt at a failed secret sum
 }
 
-// results are what everyone may know of the slots that are closed. They are stored,
-// for every process to tell, also when the reports are gone.
+// results are the public results of the closed slots. They are stored, so that every process can
+// report them, even after the reports have been deleted.
 type results struct {
 	Outcomes []core.Outcome `json:"outcomes"`
 	Reach    float64        `json:"reach"` // see core.Aggregator.Reach; 0 before the first slot is closed
 }
 
-// noteCore is what core can tell, as text.
+// noteCore returns the results of core as text.
 func (l *live) noteCore() ([]byte, error) {
 	return json.Marshal(results{l.core.Outcomes(), l.core.Reach()})
 }
@@ -74,8 +73,8 @@ func readNote(text []byte) (r results, err error) {
 	return r, err
 }
 
-// accuracyEstimate is the one error that is an accuracy: that of the first round, whose
-// records weigh alike. It is nil before that round and if no one reported.
+// accuracyEstimate returns the only error that corresponds to an accuracy: that of the first round, in
+// which all records have equal weight. It is nil before that round and if no owner reported.
 func (r *results) accuracyEstimate() *core.Outcome {
 	if len(r.Outcomes) == 0 || !(r.Outcomes[0].ErrNoise > 0) {
 		return nil
@@ -83,7 +82,7 @@ func (r *results) accuracyEstimate() *core.Outcome {
 	return &r.Outcomes[0]
 }
 
-// loadTask makes a task of what the store holds about it.
+// loadTask makes a task from its data in the store.
 func loadTask(t store.Task) (*live, error) {
 	signed := tasks.Signed{Text: t.Bytes, Signature: identity.Signature{Certificate: t.Certificate, Value: t.Signature}}
 	ann, err := tasks.Parse(t.Bytes)
@@ -95,7 +94,7 @@ func loadTask(t store.Task) (*live, error) {
 	return l, err
 }
 
-// readRoster reads the list of the task's owners, or shares it with another task.
+// readRoster reads the list of the task's owners, or reuses that of another task.
 func (l *live) readRoster(ctx context.Context, s *store.Store, others []*live) error {
 	if !l.ann.Roster.Named() {
 		return nil
@@ -114,7 +113,7 @@ func (l *live) readRoster(ctx context.Context, s *store.Store, others []*live) e
 	return err
 }
 
-// refreshState takes over what the store says.
+// refreshState copies the state from the store.
 func (l *live) refreshState(ctx context.Context, s *store.Store) error {
 	t, r, err := s.Task(ctx, l.id)
 	if err != nil {
@@ -166,10 +165,10 @@ func (l *live) refreshState(ctx context.Context, s *store.Store) error {
 	return nil
 }
 
-// isSecret reports whether owners give nothing but shares.
+// isSecret reports whether owners send only shares.
 func (l *live) isSecret() bool { return l.ann.Task.Mode == wire.Aggregate }
 
-// showBroadcast takes the broadcast of the open slot. l.mu is held.
+// showBroadcast sets the broadcast of the open slot. l.mu must be held.
 func (l *live) showBroadcast(broadcast []byte) error {
 	asked, err := wire.ParseRound(l.ann.Task, broadcast)
 	if err != nil {
@@ -188,8 +187,7 @@ func (l *live) showBroadcast(broadcast []byte) error {
 	return nil
 }
 
-// recountReports takes over how many reports of the open slot the store holds. l.mu is
-// held.
+// recountReports sets the number of stored reports in the open slot. l.mu must be held.
 func (l *live) recountReports(n int, now time.Time) {
 	l.counted = now
 	if n != l.stored {
@@ -197,8 +195,8 @@ func (l *live) recountReports(n int, now time.Time) {
 	}
 }
 
-// countReports asks the store how many reports the slot has. It reports whether others
-// than this process have stored some.
+// countReports reads the number of reports in a slot from the store. It reports whether other
+// processes have stored some.
 func (l *live) countReports(ctx context.Context, s *store.Store, slot int) (news bool, err error) {
 	n, err := s.Count(ctx, l.id, slot)
 	if err != nil {
@@ -214,17 +212,17 @@ func (l *live) countReports(ctx context.Context, s *store.Store, slot int) (news
 	return news, nil
 }
 
-// due is what time it is for a task.
+// due is the reason why a task can move on.
 type due int
 
 const (
 	waiting due = iota
-	quiet       // nothing has come for long enough, and the minimum is there
-	overdue     // the slot's time is up
-	ended       // the task's is
+	quiet       // no report has arrived for long enough, and the minimum is reached
+	overdue     // the slot's time is over
+	ended       // the task's time is over
 )
 
-// dueNow says what time it is, by both clocks, and for which slot.
+// dueNow returns whether a task can move on, by both clocks, and for which slot.
 func (l *live) dueNow(now time.Time, open reading) (int, due) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -242,8 +240,8 @@ func (l *live) dueNow(now time.Time, open reading) (int, due) {
 	return l.slot, waiting
 }
 
-// computeNext counts the reports of every slot up to the sealed one, and returns what
-// follows: the next broadcast, or the model.
+// computeNext counts the reports of every slot up to the sealed one, and returns the next broadcast or
+// the model.
 func (l *live) computeNext(ctx context.Context, s *store.Store, sealed int) (broadcast, file []byte, err error) {
 	if err := l.tallySlot(ctx, s, sealed+1); err != nil {
 		return nil, nil, err
@@ -260,7 +258,7 @@ func (l *live) computeNext(ctx context.Context, s *store.Store, sealed int) (bro
 	return nil, file, err
 }
 
-// tallySlot brings core to the slot: it counts what the slots before have brought.
+// tallySlot brings core to the slot by counting the reports of all slots before it.
 func (l *live) tallySlot(ctx context.Context, s *store.Store, slot int) (err error) {
 	if l.core == nil {
 		if l.core, err = core.New(l.ann.Task); err != nil {
@@ -289,7 +287,7 @@ func (l *live) tallySlot(ctx context.Context, s *store.Store, slot int) (err err
 	return nil
 }
 
-// slotDeadline is when a slot that opens now closes at the latest.
+// slotDeadline returns the latest time at which a slot that opens now closes.
 func (l *live) slotDeadline(now time.Time) time.Time {
 	if d := now.Add(l.ann.Slot); d.Before(l.ann.Ends) {
 		return d

@@ -8,7 +8,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/admission"
 )
 
-// metrics count what the service does. None tells what a report says.
+// metrics count the service's operations. They do not reveal the content of reports.
 type metrics struct {
 	*admission.Metrics
 	accepted prometheus.Counter

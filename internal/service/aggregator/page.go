@@ -19,20 +19,20 @@ var pageText string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
-// card is a task as the page shows it: nothing that a reader may not know.
+// card is a task as shown on the page, with public facts only.
 type card struct {
 	ID, State, Classifier, Mechanism, Epsilon string
 	Slot, Slots, Stored, Needed               int
-	Kind                                      string // what the open slot asks for
-	Percent                                   int    // of the minimum, at most 100
+	Kind                                      string // the content of the open slot's question
+	Percent                                   int    // of the minimum number of reports, at most 100
 	Left                                      time.Duration
 	Rounds                                    []cardRound
 	Accuracy, AccuracyBand                    string // "" before the first round is over
 	Reach                                     string // "" before the first slot is closed
-	Who                                       string // may report
-	What                                      string // each owner gives
-	// In mode aggregate: whether owners give shares, whether those of the open slot
-	// are known, and of how many of them a quorum of helpers has shares.
+	Who                                       string // who may report
+	What                                      string // what each owner sends
+	// In mode aggregate: whether owners send shares, whether the owners of the open slot are known,
+	// and for how many of them a quorum of helpers has shares.
 	Secret, Sharing bool
 	Shares          int
 }
@@ -40,12 +40,12 @@ type card struct {
 type cardRound struct {
 	Round          int
 	Reports        int64
-	Error, Low, Up string // of the weighted error, in per cent, and its 95 % band
+	Error, Low, Up string // weighted error in percent, and its 95 % band
 	Vote           string
 }
 
-// Page answers operators: how tasks go, metrics, health. It is served without
-// TLS, at an address that they alone reach, and changes nothing.
+// Page serves the progress of tasks, metrics and health to operators. It is served without TLS, at an
+// address that only they can reach, and changes nothing.
 func (s *Server) Page() http.Handler {
 	mux := s.metrics.Watch(s.clock.checkReady)
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
@@ -123,5 +123,5 @@ func (l *live) makeCard(now time.Time) card {
 
 func formatNumber(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
 
-// formatPercent is a number in [0, 1] in per cent.
+// formatPercent formats a number in [0, 1] in percent.
 func formatPercent(x float64) string { return formatNumber(100 * min(1, max(0, x))) }

@@ -10,8 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/identity"
 )
 
-// ParseRelays reads how many owners the certificates of relays may bring, each written as
-// NAME=NUMBER, if every other certificate may bring so many.
+// ParseRelays parses how many owners the certificates of relays may bring, each as NAME=NUMBER. Every
+// other certificate may bring each owners.
 func ParseRelays(each int, texts []string) (map[string]int, error) {
 	if each < 1 {
 		return nil, &dp.ParamError{Op: "aggregator", Param: "owners per certificate", Want: "must be at least 1", Got: each}

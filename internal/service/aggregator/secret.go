@@ -28,17 +28,17 @@ import (
 // replaced by one that goes on: the roster before owners, whose sum before helpers.
 
 const (
-	// patience is the time that helpers are waited for that do not answer, once as many
-	// have as open a sum.
+	// patience is how long to wait for helpers that do not answer, once enough of them have answered
+	// to open a sum.
 	patience = 5 * time.Second
-	// pollShares is the interval at which helpers are asked how many shares they have.
+	// pollShares is the interval at which helpers are asked for their numbers of shares.
 	pollShares = 250 * time.Millisecond
-	// rest is the time between two tries of a sum that failed.
+	// rest is the time between two attempts at a failed sum.
 	rest = 2 * time.Second
 )
 
-// sharesUntil is when a sealed slot takes no more shares; its sum must be opened
-// within another slot's time.
+// sharesUntil is when a sealed slot stops accepting shares; its sum must be opened within another
+// slot's time.
 func (l *live) sharesUntil(joined time.Time) time.Time {
 	if d := joined.Add(l.ann.Slot); d.Before(l.ann.Ends) {
 		return d
@@ -46,8 +46,8 @@ func (l *live) sharesUntil(joined time.Time) time.Time {
 	return l.ann.Ends
 }
 
-// gatherSum sees the secret sum of a sealed slot through, from wherever it is. It
-// returns nil if the slot is done or the task has ended.
+// gatherSum completes the secret sum of a sealed slot, from any state. It returns nil if the slot is
+// done or the task has ended.
 func (s *Server) gatherSum(ctx context.Context, l *live, slot int) error {
 	l.mu.RLock()
 	until := l.sharesUntil(l.deadline)
@@ -85,11 +85,11 @@ func (s *Server) gatherSum(ctx context.Context, l *live, slot int) error {
 	return err
 }
 
-// errOver says that a sum has taken too long.
+// errOver reports that a sum has taken too long.
 var errOver = errors.New("the time for the sum is over")
 
-// errOthers says that another aggregator on the same store, with a certificate of
-// its own, has begun the sum.
+// errOthers reports that another aggregator on the same store, with its own certificate, has begun the
+// sum.
 var errOthers = errors.New("another aggregator collects the sum")
 
 // assembleSum makes and stores the slot's secret sum, and returns the one that was
@@ -144,7 +144,7 @@ func (l *live) assembleSlot(owners, honest int) error {
 	return l.core.Assemble(owners, honest)
 }
 
-// collectSum has the sum opened and stores it.
+// collectSum lets helpers open the sum, and stores it.
 func (s *Server) collectSum(ctx context.Context, l *live, slot int, x *store.Secret, clients []*secretsum.Client,
 	until time.Time) error {
 	parsed, err := secretsum.Parse(x.Sum)
@@ -187,9 +187,8 @@ func (s *Server) collectSum(ctx context.Context, l *live, slot int, x *store.Sec
 	return s.Store.Total(ctx, l.id, slot, encodeNumbers(total), len(owners))
 }
 
-// awaitShares waits until every helper that takes part has every owner's share,
-// until a quorum has enough and nothing new has come for the task's quiet time, or
-// until the time is up.
+// awaitShares waits until one of these holds: every participating helper has every owner's share; a
+// quorum has enough of them and none has arrived for the task's quiet time; the time is over.
 func (s *Server) awaitShares(ctx context.Context, l *live, x *secretsum.Sum, progress func(context.Context) []int,
 	until time.Time) error {
 	t := time.NewTicker(pollShares)
@@ -234,7 +233,7 @@ func (s *Server) giveUp(ctx context.Context, l *live, slot int) error {
 	return err
 }
 
-// receiveSum counts the stored sum of core's open slot.
+// receiveSum passes the stored sum of the open slot to core.
 func (l *live) receiveSum(ctx context.Context, s *store.Store) error {
 	x, err := s.Secret(ctx, l.id, l.computed)
 	if err != nil {
@@ -257,7 +256,7 @@ func (l *live) receiveSum(ctx context.Context, s *store.Store) error {
 	return l.core.ReceiveSum(total, x.Participants)
 }
 
-// encodeNumbers lays out a sum, eight bytes to a number.
+// encodeNumbers encodes a sum with eight bytes per number.
 func encodeNumbers(total []uint64) (b []byte) {
 	for _, v := range total {
 		b = binary.LittleEndian.AppendUint64(b, v)

@@ -20,18 +20,17 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/tasks"
 )
 
-// DefaultOwnersEach is a clinic's patients.
+// DefaultOwnersEach suffices for the patients of a clinic.
 const DefaultOwnersEach = 10_000
 
-// Params are the decisions of the service's operator.
+// Params are the options of the service's operator.
 type Params struct {
-	Self  *identity.Identity // an aggregator's
+	Self  *identity.Identity // certificate of an aggregator
 	Store *store.Store
-	// MaxEpsilon is the largest ε of a task that is taken; there is no default.
+	// MaxEpsilon is the largest ε of an accepted task; it has no default.
 	MaxEpsilon dp.Epsilon
-	// OwnersEach is the number of owners one certificate may bring to a task that has no
-	// list of them; 0: DefaultOwnersEach. Relays are other numbers of owners, by the
-	// certificate's name.
+	// OwnersEach is the number of owners that one certificate may bring to a task without a list of
+	// owners; 0: DefaultOwnersEach. Relays holds other numbers, by the certificate's name.
 	OwnersEach int
 	Relays     map[string]int
 	Log        *slog.Logger
@@ -39,18 +38,17 @@ type Params struct {
 	Now func() time.Time
 }
 
-// The limits of the service. What exceeds them is refused, never queued without
-// end.
+// The limits of the service. Requests beyond them are refused, never queued without bound.
 const (
-	maxUpload   = 4 << 20  // bytes of one request with reports
-	maxTask     = 80 << 20 // of one that makes a task, with its list of owners
-	maxBody     = 64 << 10 // of any other
-	maxReports  = 10_000   // of one request
-	maxInFlight = 128      // uploads at a time
-	maxWaiting  = 60_000   // reports that wait for the disk
+	maxUpload   = 4 << 20  // bytes of a request with reports
+	maxTask     = 80 << 20 // bytes of a request that creates a task, with its list of owners
+	maxBody     = 64 << 10 // bytes of any other request
+	maxReports  = 10_000   // per request
+	maxInFlight = 128      // simultaneous uploads
+	maxWaiting  = 60_000   // reports waiting to be stored
 	tick        = 100 * time.Millisecond
-	// What other processes on the same store have done is looked up more rarely:
-	// it costs as much as there is.
+	// Changes by other processes on the same store are looked up less often, because the cost grows
+	// with the number of tasks.
 	ticksToDiscover = 10
 	recount         = time.Second
 )
@@ -60,7 +58,7 @@ type Server struct {
 	Params
 	writer  *writer
 	gate    *admission.Gate
-	places  *admission.Places // of uploads
+	places  *admission.Places // for uploads
 	clock   *clock
 	metrics *metrics
 
@@ -68,7 +66,7 @@ type Server struct {
 	tasks map[store.ID]*live
 }
 
-// New makes a server and reads its tasks from the store. Run moves them.
+// New makes a server and reads its tasks from the store. Run advances them.
 func New(ctx context.Context, p Params) (*Server, error) {
 	switch {
 	case p.Self == nil || p.Self.Role != identity.Aggregator:
@@ -110,8 +108,7 @@ func New(ctx context.Context, p Params) (*Server, error) {
 	return s, nil
 }
 
-// Run moves tasks and stores reports until ctx ends. Uploads are answered only
-// while it runs.
+// Run advances tasks and stores reports until ctx ends. Uploads are answered only while it runs.
 func (s *Server) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	wg.Go(func() { s.writer.runWriter(ctx) })
@@ -120,13 +117,13 @@ func (s *Server) Run(ctx context.Context) error {
 	return nil
 }
 
-// Handler answers calls. It needs connections of identity.Server.
+// Handler answers calls. It requires connections of identity.Server.
 func (s *Server) Handler() http.Handler {
 	_, calls := rpc.NewAggregatorHandler(s, s.gate.Options())
 	return s.gate.Handler(calls)
 }
 
-// may lists who may call what. What is not here no one may.
+// may lists the roles that may make each call. Other calls are forbidden.
 var may = map[string][]identity.Role{
 	rpc.AggregatorGetTaskProcedure:    {identity.Owner, identity.Reader, identity.Operator, identity.Helper},
 	rpc.AggregatorGetRosterProcedure:  {identity.Owner, identity.Reader, identity.Operator, identity.Helper},
@@ -138,7 +135,7 @@ var may = map[string][]identity.Role{
 	rpc.AggregatorCloseTaskProcedure:  {identity.Operator},
 }
 
-// findTask returns a task, asking the store if it is not in memory.
+// findTask returns a task, from memory or else from the store.
 func (s *Server) findTask(ctx context.Context, id []byte) (*live, error) {
 	if len(id) != len(store.ID{}) {
 		return nil, problem.New(problem.Malformed, "a task's name has %d bytes, got %d", len(store.ID{}), len(id))
@@ -160,7 +157,7 @@ func (s *Server) findTask(ctx context.Context, id []byte) (*live, error) {
 	return s.addTask(ctx, t)
 }
 
-// addTask takes a stored task into memory.
+// addTask adds a stored task to the tasks in memory.
 func (s *Server) addTask(ctx context.Context, t store.Task) (*live, error) {
 	l, err := loadTask(t)
 	if err == nil {
@@ -181,7 +178,7 @@ func (s *Server) addTask(ctx context.Context, t store.Task) (*live, error) {
 	return l, nil
 }
 
-// discoverTasks takes the tasks of the store into memory that are not there.
+// discoverTasks adds tasks of the store that are not in memory.
 func (s *Server) discoverTasks(ctx context.Context) error {
 	ids, err := s.Store.Tasks(ctx)
 	if err != nil {
@@ -206,7 +203,7 @@ func (s *Server) allTasks() (out []*live) {
 	return out
 }
 
-// openTask opens a signed task as the service accepts it.
+// openTask verifies a signed task by the rules of the service.
 func (s *Server) openTask(signed tasks.Signed) (*tasks.Announcement, error) {
 	ann, err := signed.Open(s.Self, s.Now())
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/tasks"
 )
 
-// firstBroadcast is the broadcast of a task's first slot; in mode aggregate that waits for
-// who takes part, and is tried here with as few as the task allows.
+// firstBroadcast returns the broadcast of a task's first slot. In mode aggregate the real one depends
+// on the participants; a trial with the smallest permitted number is made here.
 func firstBroadcast(ann *tasks.Announcement) ([]byte, error) {
 	c, err := core.New(ann.Task)
 	if err != nil {
@@ -31,7 +31,7 @@ func firstBroadcast(ann *tasks.Announcement) ([]byte, error) {
 	return []byte{}, nil
 }
 
-// noteReports notes reports of a slot that this process has stored.
+// noteReports records reports of a slot that this process has stored.
 func (l *live) noteReports(slot, fresh int) {
 	if fresh == 0 {
 		return
@@ -44,8 +44,7 @@ func (l *live) noteReports(slot, fresh int) {
 	}
 }
 
-// keepTime moves the tasks until ctx ends. Whatever fails is tried again: the
-// store holds all there is.
+// keepTime advances the tasks until ctx ends. Failures are retried, because all state is in the store.
 func (s *Server) keepTime(ctx context.Context) {
 	t := time.NewTicker(tick)
 	defer t.Stop()
@@ -78,8 +77,8 @@ func (s *Server) keepTime(ctx context.Context) {
 	}
 }
 
-// moveTask does what is due for a task. The store decides whether it is: this
-// process may not have heard of all reports, or may have counted some twice.
+// moveTask does what is due for a task. The store has the final decision, because this process may
+// have missed some reports or counted some twice.
 func (s *Server) moveTask(ctx context.Context, l *live, open reading, gathering *sync.WaitGroup) error {
 	l.mu.RLock()
 	state, counted := l.state, l.counted
@@ -124,8 +123,7 @@ func (s *Server) moveTask(ctx context.Context, l *live, open reading, gathering 
 	return errors.Join(err, l.refreshState(ctx, s.Store))
 }
 
-// launchSum sees a secret sum through beside everything else. It may be called again
-// when it has failed.
+// launchSum starts collecting a secret sum in the background. It may be called again after a failure.
 func (s *Server) launchSum(ctx context.Context, l *live, slot int, gathering *sync.WaitGroup) {
 	if time.Now().Before(l.retry) {
 		return
@@ -146,7 +144,7 @@ func (s *Server) launchSum(ctx context.Context, l *live, slot int, gathering *sy
 	})
 }
 
-// endTask ends a task of which a slot is still open.
+// endTask ends a task with an open slot.
 func (s *Server) endTask(ctx context.Context, l *live, slot int) error {
 	err := s.Store.End(ctx, l.id, slot)
 	if err == nil {
@@ -155,8 +153,8 @@ func (s *Server) endTask(ctx context.Context, l *live, slot int) error {
 	return err
 }
 
-// advanceTask stores what follows from the reports of a slot that takes no more. Two
-// processes may do this at once: both compute the same.
+// advanceTask stores the result of a sealed slot. Two processes may do this at once, because both
+// compute the same.
 func (s *Server) advanceTask(ctx context.Context, l *live, slot int) error {
 	broadcast, file, err := l.computeNext(ctx, s.Store, slot)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/tasks"
 )
 
-// Upload implements rpc.AggregatorHandler. It answers when what it does not
-// refuse is on disk.
+// Upload implements rpc.AggregatorHandler. It answers once all reports that it does not refuse are on
+// disk.
 func (s *Server) Upload(ctx context.Context,
 	r *connect.Request[rpc.UploadRequest]) (*connect.Response[rpc.UploadResponse], error) {
 	reports := r.Msg.GetReports()
@@ -69,8 +69,8 @@ func (s *Server) Upload(ctx context.Context,
 	return connect.NewResponse(answer), nil
 }
 
-// mostOwners is the number of owners a caller's certificate may bring to a task, whoever
-// they are; 0 if the task has a list of them.
+// mostOwners returns the number of owners that a caller's certificate may bring to a task; 0 if the
+// task has a list of owners.
 func (s *Server) mostOwners(l *live, who identity.Caller) int {
 	if l.roster != nil {
 		return 0
@@ -81,7 +81,7 @@ func (s *Server) mostOwners(l *live, who identity.Caller) int {
 	return s.OwnersEach
 }
 
-// outcomeProblem is the problem that the sender of a report gets for an outcome of the store.
+// outcomeProblem converts an outcome of the store to the problem for the sender of a report.
 func outcomeProblem(o store.Outcome) *problem.Problem {
 	switch o {
 	case store.Stored, store.Again:
@@ -97,8 +97,8 @@ func outcomeProblem(o store.Outcome) *problem.Problem {
 	}
 }
 
-// checkReport holds a report against the task. One for a slot that has passed goes to
-// the store all the same: it may be a repetition, and only the store knows.
+// checkReport checks a report against the task. A report for a past slot is passed to the store,
+// because only the store knows whether it is a repetition.
 func (l *live) checkReport(signed *rpc.SignedReport) (store.Report, *problem.Problem) {
 	none := store.Report{}
 	raw := signed.GetReport()
@@ -148,7 +148,7 @@ func (l *live) checkReport(signed *rpc.SignedReport) (store.Report, *problem.Pro
 	return store.Report{Task: l.id, Round: rep.Slot, Owner: key, Body: raw}, nil
 }
 
-// keyOf reads an owner's key, one that stands for someone, from its name.
+// keyOf returns the key in an owner's name, and whether it is a valid one.
 func keyOf(name string) (key [ed25519.PublicKeySize]byte, ok bool) {
 	if len(name) != 2*len(key) {
 		return key, false

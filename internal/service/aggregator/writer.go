@@ -11,8 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/problem"
 )
 
-// writer gathers the reports of many uploads into one transaction: the disk is
-// waited for once for all that came while it was busy.
+// writer collects the reports of many uploads in one transaction, so that reports that arrive during a
+// write share the next one.
 type writer struct {
 	store   *store.Store
 	metrics *metrics
@@ -28,14 +28,14 @@ type job struct {
 	done     chan struct{}
 }
 
-// mostAtOnce is the number of reports one transaction takes.
+// mostAtOnce is the largest number of reports per transaction.
 const mostAtOnce = 5000
 
 func newWriter(s *store.Store, m *metrics, c *clock) *writer {
 	return &writer{store: s, metrics: m, clock: c, jobs: make(chan *job, maxInFlight)}
 }
 
-// storeReports stores reports and says what became of each.
+// storeReports stores reports and returns an outcome for each.
 func (w *writer) storeReports(ctx context.Context, reports []store.Report) ([]store.Outcome, error) {
 	if len(reports) == 0 {
 		return nil, nil
@@ -72,7 +72,7 @@ func (w *writer) runWriter(ctx context.Context) {
 	}
 }
 
-// gatherJobs takes what else is waiting.
+// gatherJobs collects the other waiting jobs.
 func (w *writer) gatherJobs(first *job) []*job {
 	jobs, n := []*job{first}, len(first.reports)
 	for n < mostAtOnce {

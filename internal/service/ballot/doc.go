@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ballot casts a party's votes about the rows of a public table: those of a
-// model of ours, of another program, which it runs, or of a file.
+// Package ballot casts a party's votes on the rows of a public table. The votes come from a discreet
+// model, from another program, which it runs, or from a file.
 package ballot

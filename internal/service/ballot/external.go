@@ -20,7 +20,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
 )
 
-// voteExternally hands in the votes of another classifier about one auxiliary file.
+// voteExternally writes the votes of another classifier on one auxiliary file.
 func (v *Voter) voteExternally(ctx context.Context, aux string, h multiparty.Header, to io.Writer) error {
 	if v.CSV != "" {
 		f, err := os.Open(v.CSV)
@@ -69,10 +69,10 @@ func (v *Voter) voteExternally(ctx context.Context, aux string, h multiparty.Hea
 	return err
 }
 
-// grace is the longest time that a command that was killed may leave its output open.
+// grace is how long a killed command may leave its output open.
 const grace = 5 * time.Second
 
-// ending is a reader whose end is a check of its own.
+// ending is a reader with an additional check at its end.
 type ending struct {
 	io.Reader
 	wait  func() error
@@ -95,7 +95,7 @@ func (e *ending) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// csvVotes turns votes as CSV into a votes file. Errors name lines, never cells.
+// csvVotes converts votes in CSV to a votes file. Errors name lines, never cells.
 func (v *Voter) csvVotes(from io.Reader, name string, h multiparty.Header, to io.Writer) error {
 	r := csv.NewReader(from)
 	r.ReuseRecord = true
@@ -164,7 +164,7 @@ func (v *Voter) csvVotes(from io.Reader, name string, h multiparty.Header, to io
 	})
 }
 
-// votesHeader says which level each column is of, if there is one for each.
+// votesHeader returns the level of each column, if there is one column for each level.
 func votesHeader(header, levels []string) (place []int, probabilities bool) {
 	if len(header) != len(levels) {
 		return nil, false
@@ -179,7 +179,7 @@ func votesHeader(header, levels []string) (place []int, probabilities bool) {
 	return place, true
 }
 
-// bestClass is the first level that scores highest.
+// bestClass returns the level with the highest score, the first if several are equal.
 func bestClass(p []float64) uint8 {
 	most := 0
 	for k := range p {

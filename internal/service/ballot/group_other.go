@@ -6,5 +6,5 @@ package ballot
 
 import "os/exec"
 
-// inGroup leaves c as it is: only it is ended early, not what it has started.
+// inGroup leaves c unchanged: killing it does not kill the processes that it has started.
 func inGroup(*exec.Cmd) {}

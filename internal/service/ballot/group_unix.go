@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// inGroup makes c, when it is ended early, end with all that it has started: the
-// shell's child would go on voting.
+// inGroup makes sure that killing c also kills the processes that it has started. Otherwise the
+// shell's child would continue to vote.
 func inGroup(c *exec.Cmd) {
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }

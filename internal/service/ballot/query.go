@@ -25,8 +25,8 @@ func (v *Voter) Answer(name string) func(context.Context, *party.Query, []string
 	}
 }
 
-// Plan works out what a query combines, and refuses what cannot be combined: it reads the public
-// table and nothing that votes. length and below are those of a secret sum about it.
+// Plan checks a query, and refuses one that cannot be combined. It reads the public table and not the
+// voting model. length and below describe the vector of a secret sum for the query.
 func (v *Voter) Plan(ctx context.Context, q *party.Query, files []string) (length int, below uint64, err error) {
 	bad := func(param, want string, got any) (int, uint64, error) {
 		return 0, 0, &dp.ParamError{Op: "party", Param: param, Want: want, Got: got}
@@ -44,7 +44,7 @@ func (v *Voter) Plan(ctx context.Context, q *party.Query, files []string) (lengt
 	return secret.Law.Dim(), secret.Law.Top() + 1, nil
 }
 
-// planSum is the secret sum of a query, of public things; nil if votes are handed in.
+// planSum prepares the secret sum of a query from public data; nil if votes are handed in.
 func (v *Voter) planSum(ctx context.Context, q *party.Query, files []string) (*multiparty.Secret, error) {
 	_, aux, err := ReadAuxiliary(ctx, v.Read, v.public, files)
 	if err != nil {
@@ -57,8 +57,7 @@ func (v *Voter) planSum(ctx context.Context, q *party.Query, files []string) (*m
 	return pl.Secret(ctx, aux, q.Honest)
 }
 
-// Addend makes what the party adds to a secret sum: its own Secret, of public
-// things, says how.
+// Addend computes the party's term of a secret sum, by its own Secret made from public data.
 func (v *Voter) Addend(ctx context.Context, q *party.Query, files []string, votes io.Reader) ([]uint64, error) {
 	secret, err := v.planSum(ctx, q, files)
 	if err != nil {

@@ -21,12 +21,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// Voter is what votes for a party: a model of ours, another program, or a file of
-// votes. Exactly one of Model, Command and CSV is set.
+// Voter casts votes for a party, by a discreet model, another program, or a file of votes. Exactly one
+// of Model, Command and CSV is set.
 type Voter struct {
 	Model, Command, CSV string
 	Schema              string // the schema file of the auxiliary table; "" for the model's own
-	Key                 string // the key file to sign with; "" for a key for this file alone
+	Key                 string // the key file for signatures; "" for a new key for this file alone
 	Encoding            string // of categories, for coefficients
 	Env                 []string
 	Read                Reader
@@ -38,10 +38,10 @@ type Voter struct {
 	signer ed25519.PrivateKey
 }
 
-// Signer is the key that votes are signed with.
+// Signer returns the key that signs the votes.
 func (v *Voter) Signer() ed25519.PrivateKey { return v.signer }
 
-// Open reads what votes, the schema and the key.
+// Open reads the model, the schema and the key.
 func (v *Voter) Open() (err error) {
 	if v.enc, err = feature.ParseEncoding(v.Encoding); err != nil {
 		return &train.RequestError{Err: err}
@@ -76,7 +76,7 @@ func (v *Voter) Open() (err error) {
 	return err
 }
 
-// CheckKind refuses what the party has nothing to hand in of.
+// CheckKind refuses a kind of votes that this voter cannot make.
 func (v *Voter) CheckKind(kind multiparty.Kind) error {
 	bad := func(want string, got any) error {
 		return &train.RequestError{Err: &dp.ParamError{Op: "party", Param: "kind", Want: want, Got: got}}
@@ -90,8 +90,8 @@ func (v *Voter) CheckKind(kind multiparty.Kind) error {
 	return nil
 }
 
-// PriceOfPersons is the price at which what votes protects all rows of one person, as its own
-// statement says (6.1). It refuses what no statement says that of.
+// PriceOfPersons returns the price at which the voting model protects all rows of one person,
+// according to its own statement (6.1). It refuses a model without such a statement.
 func (v *Voter) PriceOfPersons() (*party.PersonPrice, error) {
 	bad := func(want string, got any) error {
 		return &train.RequestError{Err: &dp.ParamError{Op: "party", Param: "unit", Want: want, Got: got,
@@ -111,10 +111,10 @@ func (v *Voter) PriceOfPersons() (*party.PersonPrice, error) {
 	return &party.PersonPrice{Model: v.source, Epsilon: v.ours.Privacy.Epsilon}, nil
 }
 
-// ProtectedWords says what the model that votes protects of whom.
+// ProtectedWords describes what the voting model protects.
 func (v *Voter) ProtectedWords() string { return v.ours.Privacy.Protects() }
 
-// Cast writes the votes file about the auxiliary table in the files.
+// Cast writes the votes file on the auxiliary table in the files.
 func (v *Voter) Cast(ctx context.Context, name string, kind multiparty.Kind, files []string,
 	to io.Writer) (multiparty.Header, error) {
 	t, aux, err := ReadAuxiliary(ctx, v.Read, v.public, files)
@@ -164,7 +164,7 @@ func (v *Voter) writeVotes(h multiparty.Header, to io.Writer, body func(*multipa
 	return votes.Close()
 }
 
-// fromModel votes with a model of ours.
+// fromModel votes with a discreet model.
 func (v *Voter) fromModel(t *dataset.Table, h multiparty.Header, to io.Writer) error {
 	m := v.ours
 	if h.Kind == multiparty.Coefficients {

@@ -43,7 +43,7 @@ func (t *Combination) newQuery(pl *multiparty.Plan) (*party.Query, error) {
 	return q, refuseRequest(q.Check())
 }
 
-// askPeers asks the peers by what use does with an Asking, and says who is absent.
+// askPeers calls use with an Asking of the peers, and reports which peers are absent.
 func (t *Combination) askPeers(ctx context.Context, pl *multiparty.Plan, peers []party.Peer,
 	use func(party.Asking) ([]party.Answer, error)) error {
 	q, err := t.newQuery(pl)
@@ -63,7 +63,7 @@ func (t *Combination) askPeers(ctx context.Context, pl *multiparty.Plan, peers [
 	return errors.Join(refuseRequest(err), ctx.Err())
 }
 
-// readPeers reads whom to ask.
+// readPeers reads the list of peers to ask.
 func (t *Combination) readPeers() ([]party.Peer, error) {
 	f, err := os.Open(t.Ask.Peers)
 	if err != nil {
@@ -114,8 +114,8 @@ func (t *Combination) readPeers() ([]party.Peer, error) {
 	return out, nil
 }
 
-// gatherVotes gives the folder of votes to use: the one that is named, filled by the
-// parties if they are asked, or one that is gone afterwards.
+// gatherVotes returns the folder of votes to use: the named folder, to which peers' votes are added if
+// they are asked, or else a temporary one.
 func (t *Combination) gatherVotes(ctx context.Context, pl *multiparty.Plan, aux *multiparty.Auxiliary,
 	use func(folder string, allowed map[multiparty.Key]string) error) (err error) {
 	if t.Ask.Peers == "" {
@@ -151,7 +151,7 @@ func (t *Combination) gatherVotes(ctx context.Context, pl *multiparty.Plan, aux 
 	return use(folder, allowed)
 }
 
-// askInSecret makes the model of a secret sum among parties and helpers.
+// askInSecret makes the model from a secret sum among parties and helpers.
 func (t *Combination) askInSecret(ctx context.Context, pl *multiparty.Plan, aux *multiparty.Auxiliary,
 	acct guard.Account) (*model.Model, error) {
 	peers, err := t.readPeers()
@@ -181,7 +181,7 @@ func (t *Combination) askInSecret(ctx context.Context, pl *multiparty.Plan, aux 
 	return s.Combine(ctx, total.Sum, total.Parties)
 }
 
-// CheckHelpers refuses what is no committee.
+// CheckHelpers refuses a list of helpers that cannot form a committee.
 func CheckHelpers(op string, helpers map[string]string) error {
 	bad := func(want string, got any) error {
 		return &train.RequestError{Err: &dp.ParamError{Op: op, Param: "helpers", Want: want, Got: got}}
@@ -200,13 +200,13 @@ func CheckHelpers(op string, helpers map[string]string) error {
 	return nil
 }
 
-// IsAddress holds for https://host:port.
+// IsAddress reports whether text has the form https://host:port.
 func IsAddress(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && u.Scheme == "https" && u.Host != "" && strings.Trim(u.Path, "/") == "" && u.RawQuery == ""
 }
 
-// refuseRequest makes a refused parameter a refused request.
+// refuseRequest turns a refused parameter into a refused request.
 func refuseRequest(err error) error {
 	if _, ok := errors.AsType[*dp.ParamError](err); ok {
 		return &train.RequestError{Err: err}

@@ -26,39 +26,39 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// Combination is one classifier, or some answers, to be made of many parties' votes.
+// Combination describes one classifier, or some answers, to make from many parties' votes.
 type Combination struct {
 	Params        multiparty.Params
 	Schema        string   // the schema file of the auxiliary table
 	Aux           []string // its files
-	Votes, Roster string   // the folder of votes; the file of who may vote, "" for anyone
+	Votes, Roster string   // the folder of votes; Allowed is the file of permitted voters, "" for all
 	InSecret      bool     // votes are added up in secret
-	Honest        int      // in secret, how many parties' noise is counted on
-	Minimum       int      // in secret, how many parties at least are in the sum
-	Holders       int      // in a rehearsal of the sum, who hold shares
+	Honest        int      // for a secret sum: number of parties whose noise is relied on
+	Minimum       int      // for a secret sum: minimum number of parties in it
+	Holders       int      // for a rehearsal of the sum: number of holders of shares
 	Ask           Asking
 	Output        train.Output // the file to write the model to
-	ID            string       // the combination's own name; the same ID is the same combination
-	Job           *train.Job   // who counts it; nil: no one
+	ID            string       // the name of the combination; the same ID means the same combination
+	Job           *train.Job   // the job to charge; nil: not counted
 	Read          ballot.Reader
-	// Say is told what goes on, in lines for people, and Progress what takes long.
+	// Say receives progress messages, one line each, and Progress the state of long steps.
 	Say      func(format string, args ...any)
 	Progress func(what string) (report func(done, total int), end func())
 }
 
 // Asking configures the fetching of votes over the network.
 type Asking struct {
-	Peers   string // the file of whom to ask; "": no one is asked
+	Peers   string // the file of peers to ask; "": none
 	Kind    string
 	Wait    time.Duration
-	Helpers map[string]string // name to address, of a secret sum
-	Proofs  bool              // parties prove their numbers' range whatever that takes; see secretsum.Sum
+	Helpers map[string]string // for a secret sum, name to address
+	Proofs  bool              // parties prove their numbers' range even if that is slow; see secretsum.Sum
 	Self    *identity.Identity
 	Log     *slog.Logger
 	Now     func() time.Time
 }
 
-// Plan prices the combination; rows is 0 if it is not known.
+// Plan prices the combination; rows is 0 if unknown.
 func (t *Combination) Plan(s *schema.Schema, rows int) (*multiparty.Plan, error) {
 	pl, err := t.Params.Plan(s, rows)
 	if _, ok := errors.AsType[*dp.ParamError](err); ok {
@@ -67,8 +67,7 @@ func (t *Combination) Plan(s *schema.Schema, rows int) (*multiparty.Plan, error)
 	return pl, err
 }
 
-// produceModel makes the model of what the parties hand in; acct is charged in
-// between.
+// produceModel makes the model from the parties' votes, and charges acct before it.
 func (t *Combination) produceModel(ctx context.Context, s *schema.Schema, acct guard.Account) (m *model.Model,
 	err error) {
 	_, aux, err := ballot.ReadAuxiliary(ctx, t.Read, s, t.Aux)
@@ -93,7 +92,7 @@ func (t *Combination) produceModel(ctx context.Context, s *schema.Schema, acct g
 	return pl.Combine(ctx, aux, votes, acct, mech.NewExit(rng.System()))
 }
 
-// tellFacts says what the combination is about to do.
+// tellFacts prints what the combination is about to do.
 func (t *Combination) tellFacts(pl *multiparty.Plan, counted bool) {
 	for _, f := range pl.Facts() {
 		t.Say("  %s", f.Text)
@@ -103,8 +102,8 @@ func (t *Combination) tellFacts(pl *multiparty.Plan, counted bool) {
 	}
 }
 
-// Answers answers the first rows instead of making a model, a column "row" and the
-// label for each, which write puts into a file of that name.
+// Answers answers the first rows instead of making a model: a column "row" and the label for each.
+// write writes the result to the named file.
 func (t *Combination) Answers(ctx context.Context, s *schema.Schema, file string,
 	write func(func(io.Writer) error) error) error {
 	_, aux, err := ballot.ReadAuxiliary(ctx, t.Read, s, t.Aux)
@@ -137,7 +136,7 @@ func (t *Combination) Answers(ctx context.Context, s *schema.Schema, file string
 	return err
 }
 
-// collectVotes adds up what the parties hand in.
+// collectVotes adds up the parties' votes.
 func (t *Combination) collectVotes(ctx context.Context, pl *multiparty.Plan,
 	aux *multiparty.Auxiliary) (votes *multiparty.Tally, err error) {
 	err = t.gatherVotes(ctx, pl, aux, func(folder string, allowed map[multiparty.Key]string) error {
@@ -147,7 +146,7 @@ func (t *Combination) collectVotes(ctx context.Context, pl *multiparty.Plan,
 	return votes, err
 }
 
-// Tally reads a folder of votes. Where allowed is not nil, no one else may have voted.
+// Tally reads a folder of votes. If allowed is not nil, votes of other parties are refused.
 func (t *Combination) Tally(pl *multiparty.Plan, aux *multiparty.Auxiliary, folder string,
 	allowed map[multiparty.Key]string) (*multiparty.Tally, error) {
 	votes, err := pl.NewTally(aux.Rows, aux.Digest)

@@ -36,10 +36,10 @@ type combined struct {
 	Roster string            `json:"roster,omitempty"`
 	Kind   string            `json:"kind,omitempty"`
 	Honest int               `json:"honest,omitempty"`
-	Row    int               `json:"row,omitempty"` // the one that is answered, from 1; 0 for a model
+	Row    int               `json:"row,omitempty"` // number of the answered row, from 1; 0 for a model
 }
 
-// lookUp finds a job in the ledger: that of the model, or of one answer.
+// lookUp finds a job in the ledger: for the model, or for one answer.
 func (t *Combination) lookUp(ctx context.Context, row int) (*ledger.Job, error) {
 	text, err := os.ReadFile(t.Schema)
 	if err != nil {
@@ -66,8 +66,8 @@ func (t *Combination) lookUp(ctx context.Context, row int) (*ledger.Job, error) 
 	return j, refuseRequest(err)
 }
 
-// Model makes the model, or fetches it from the ledger, and writes its file. pl is a
-// plan that knows no rows.
+// Model makes the model, or fetches it from the ledger, and writes its file. pl is a plan without a
+// number of rows.
 func (t *Combination) Model(ctx context.Context, s *schema.Schema, pl *multiparty.Plan) (*model.Model, error) {
 	if t.Job == nil {
 		m, err := t.produceModel(ctx, s, guard.Uncounted{})
@@ -85,7 +85,7 @@ func (t *Combination) Model(ctx context.Context, s *schema.Schema, pl *multipart
 		func() (*model.Model, error) { return t.produceModel(ctx, s, j) })
 }
 
-// cashier charges each answer to a job of its own.
+// cashier charges each answer to its own job.
 type cashier struct{ now guard.Account }
 
 func (c *cashier) Charge(ctx context.Context, price dp.Price, bill []dp.Event) error {
@@ -94,8 +94,7 @@ func (c *cashier) Charge(ctx context.Context, price dp.Price, bill []dp.Event) e
 
 func (c *cashier) Counted() bool { return c.now.Counted() }
 
-// answerRows answers the first rows, one after another, and writes what was answered
-// also where the budget ends before the rows do.
+// answerRows answers the first rows in order. If the budget ends first, it writes the answers so far.
 func (t *Combination) answerRows(ctx context.Context, q *multiparty.Queries, till *cashier, s *schema.Schema,
 	write func(func(io.Writer) error) error) error {
 	var spent error
@@ -123,7 +122,7 @@ func (t *Combination) answerRows(ctx context.Context, q *multiparty.Queries, til
 	return errors.Join(err, spent)
 }
 
-// answerOne answers one row, or gives the answer that the ledger has.
+// answerOne answers one row, or returns the answer that the ledger has.
 func (t *Combination) answerOne(ctx context.Context, row int, q *multiparty.Queries, till *cashier,
 	s *schema.Schema) (string, error) {
 	value := func() (string, error) {

@@ -19,8 +19,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// sumSecretly plays a secret sum in this process: each votes file is read by what
-// stands for its party, and what stands for the combiner sees the sum alone.
+// sumSecretly simulates a secret sum in this process. Each votes file is read by the simulation of its
+// party only, and the simulated combiner sees only the sum.
 func (t *Combination) sumSecretly(ctx context.Context, pl *multiparty.Plan, aux *multiparty.Auxiliary,
 	acct guard.Account) (*model.Model, error) {
 	s, err := pl.Secret(ctx, aux, t.Honest)
@@ -61,7 +61,7 @@ func (t *Combination) sumSecretly(ctx context.Context, pl *multiparty.Plan, aux 
 	return s.Combine(ctx, total, parties)
 }
 
-// addInSecret is one party's turn.
+// addInSecret simulates one party.
 func (t *Combination) addInSecret(ctx context.Context, s *multiparty.Secret, sum *secretSum, party int,
 	path string) error {
 	f, err := os.Open(path)
@@ -118,7 +118,7 @@ func (s *secretSum) deliverMessages(messages []secsum.Message) error {
 	return nil
 }
 
-// openSum ends the waits and returns the sum and over how many parties it is.
+// openSum ends the waits and returns the sum and its number of parties.
 func (s *secretSum) openSum() ([]uint64, int, error) {
 	for _, h := range s.holders {
 		if err := s.deliverMessages(h.Close()); err != nil {

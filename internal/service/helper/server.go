@@ -23,31 +23,30 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/secretsum"
 )
 
-// Params are what an operator of a helper decides.
+// Params are the options of a helper's operator.
 type Params struct {
-	Self  *identity.Identity // a helper's
+	Self  *identity.Identity // certificate of a helper
 	Store *Store
 	Log   *slog.Logger
 	// Now is the clock; nil: the system's.
 	Now func() time.Time
 }
 
-// The limits of the service. What exceeds them is refused, never queued without
-// end.
+// The limits of the service. Requests beyond them are refused, never queued without bound.
 const (
 	maxLarge  = secretsum.MaxBytes + 1<<16              // bytes of a request with shares
-	maxBegin  = maxLarge + 2<<20 + 32*secretsum.MaxList // of one with a sum, its task and the list of owners
-	maxBody   = 64 << 10                                // of any other
-	maxShares = 10_000                                  // of one request
-	reading   = 32                                      // requests with shares at a time
-	maxSums   = 32                                      // of one collector that are begun and not opened
+	maxBegin  = maxLarge + 2<<20 + 32*secretsum.MaxList // bytes of a request with a sum, its task and the list of owners
+	maxBody   = 64 << 10                                // bytes of any other request
+	maxShares = 10_000                                  // per request
+	reading   = 32                                      // simultaneous requests with shares
+	maxSums   = 32                                      // per collector, begun and not opened
 	maxKept   = 256 << 20                               // bytes of the sums and answers of one collector
-	maxFaults = 16                                      // shares of a sum that contradict their proofs, to be shown
-	maxFault  = maxLarge                                // bytes of these together
-	maxShown  = 2 << 20                                 // bytes of the proofs that are shown in one answer, and one more
-	inMemory  = 64                                      // sums that need not be parsed again
-	// longest is how far ahead the sum of a combiner may end: the longest time that
-	// parties answer a query, and an hour.
+	maxFaults = 16                                      // reported shares per sum that contradict their proofs
+	maxFault  = maxLarge                                // total bytes of these
+	maxShown  = 2 << 20                                 // bytes of proofs in one answer, exceeded by at most one proof
+	inMemory  = 64                                      // parsed sums in memory
+	// longest is how far in the future a combiner's sum may end: the longest time that parties answer
+	// a query, plus an hour.
 	longest = 31 * 24 * time.Hour
 	forgets = time.Minute
 )
@@ -58,13 +57,13 @@ type Server struct {
 	gate   *admission.Gate
 	stored prometheus.Counter
 	opened prometheus.Counter
-	heavy  sync.Mutex // one sum's shares in memory at a time
+	heavy  sync.Mutex // allows the shares of one sum in memory at a time
 
 	mu   sync.Mutex
 	sums map[secretsum.ID]*live
 }
 
-// live is a sum in memory; it does not change.
+// live is a sum in memory; it is immutable.
 type live struct {
 	id secretsum.ID
 	*secretsum.Sum
@@ -98,7 +97,7 @@ func New(p Params) (*Server, error) {
 	return s, nil
 }
 
-// may lists who may call what. What is not here no one may.
+// may lists the roles that may make each call. Other calls are forbidden.
 var (
 	collectors   = []identity.Role{identity.Aggregator, identity.Combiner}
 	participants = []identity.Role{identity.Owner, identity.Party}
@@ -112,16 +111,16 @@ var (
 	}
 )
 
-// Handler answers calls. It needs connections of identity.Server.
+// Handler answers calls. It requires connections of identity.Server.
 func (s *Server) Handler() http.Handler {
 	_, calls := rpc.NewHelperHandler(s, s.gate.Options())
 	return s.gate.Handler(calls)
 }
 
-// Page answers operators; see admission.Metrics.Watch.
+// Page serves operators; see admission.Metrics.Watch.
 func (s *Server) Page() http.Handler { return s.gate.Metrics.Watch(s.Store.probeStore) }
 
-// Run forgets sums that have ended, until ctx ends.
+// Run deletes sums that have ended, until ctx ends.
 func (s *Server) Run(ctx context.Context) error {
 	t := time.NewTicker(forgets)
 	defer t.Stop()
@@ -142,7 +141,7 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 }
 
-// loadSum prepares a sum that this helper holds shares of.
+// loadSum prepares a sum for which this helper holds shares.
 func (s *Server) loadSum(parsed *secretsum.Sum, id secretsum.ID) (*live, error) {
 	p, err := parsed.Protocol()
 	if err != nil {
@@ -160,8 +159,7 @@ func (s *Server) loadSum(parsed *secretsum.Sum, id secretsum.ID) (*live, error) 
 	return nil, problem.New(problem.Forbidden, "%s is not one of the sum's helpers", s.Self.Caller)
 }
 
-// findSum returns a sum, from the store if it is not in memory; nil if there is
-// none.
+// findSum returns a sum, from the store if it is not in memory; nil if it does not exist.
 func (s *Server) findSum(ctx context.Context, name []byte) (*live, error) {
 	if len(name) != len(secretsum.ID{}) {
 		return nil, problem.New(problem.Malformed, "a sum's name has %d bytes, got %d", len(secretsum.ID{}), len(name))
@@ -242,8 +240,7 @@ func (s *Server) Begin(ctx context.Context,
 	return connect.NewResponse(new(rpc.BeginResponse)), nil
 }
 
-// Share implements rpc.HelperHandler. It answers when what it does not refuse is on
-// disk.
+// Share implements rpc.HelperHandler. It answers once all shares that it does not refuse are on disk.
 func (s *Server) Share(ctx context.Context,
 	r *connect.Request[rpc.ShareRequest]) (*connect.Response[rpc.ShareResponse], error) {
 	sent := r.Msg.GetShares()
@@ -298,7 +295,7 @@ func (s *Server) Share(ctx context.Context,
 	return connect.NewResponse(answer), nil
 }
 
-// checkShare reads a share, and who has signed it.
+// checkShare parses a share and verifies its signature.
 func (l *live) checkShare(sent secretsum.Share) (share, *problem.Problem) {
 	var m secsum.Message
 	if err := m.UnmarshalBinary(sent.Message); err != nil || m.Kind != secsum.Share {
@@ -318,9 +315,8 @@ func (l *live) checkShare(sent secretsum.Share) (share, *problem.Problem) {
 	return share{m.From, proof.Bytes, sent.Message, sent.Signature, kept}, nil
 }
 
-// verifyShare holds a share against its sum and its own proof: of each participant one,
-// as this is the work of milliseconds. Others, of a participant who is known, are only
-// compared.
+// verifyShare verifies a share against its sum and its own proof. That takes milliseconds, so that
+// only one share per participant is verified. Further shares of a known participant are only compared.
 func (l *live) verifyShare(one share, known bool) *problem.Problem {
 	var m secsum.Message
 	h, err := l.newHolder()
@@ -343,12 +339,11 @@ func (l *live) verifyShare(one share, known bool) *problem.Problem {
 	return nil
 }
 
-// newHolder is a state machine that has seen nothing yet. Shamir's holders share no
-// key.
+// newHolder returns a new state machine without shares.
 func (l *live) newHolder() (*secsum.Holder, error) { return l.protocol.NewHolder(l.self) }
 
-// replayShares is a state machine that has seen all stored shares, and the end of the
-// wait; and what it says then.
+// replayShares returns a state machine that has processed all stored shares and the end of the wait,
+// and its messages.
 func (s *Server) replayShares(ctx context.Context, l *live) (*secsum.Holder, []secsum.Message, error) {
 	h, err := l.newHolder()
 	if err != nil {
@@ -418,7 +413,7 @@ func (s *Server) Held(ctx context.Context,
 	return connect.NewResponse(answer), nil
 }
 
-// listFaults are shares that contradict their own proofs, for the collector to see.
+// listFaults returns shares that contradict their own proofs, as evidence for the collector.
 func (s *Server) listFaults(ctx context.Context, l *live) (out []*rpc.SignedShare, err error) {
 	stored, err := s.Store.storedFaults(ctx, l.id)
 	for _, f := range stored {
@@ -427,8 +422,8 @@ func (s *Server) listFaults(ctx context.Context, l *live) (out []*rpc.SignedShar
 	return out, err
 }
 
-// listProofs are what participants have signed, without their shares: of the first of
-// them, as many as fit. The list ends before one whose share is not here.
+// listProofs returns what participants have signed, without their shares, for the first participants,
+// as many as fit. The list ends before a participant whose share is missing.
 func (s *Server) listProofs(ctx context.Context, l *live, of []uint32) (out []*rpc.SignedProof, err error) {
 	proofs, err := s.Store.proofsOf(ctx, l.id, of, maxShown)
 	for _, p := range proofs {
@@ -437,8 +432,8 @@ func (s *Server) listProofs(ctx context.Context, l *live, of []uint32) (out []*r
 	return out, err
 }
 
-// Open implements rpc.HelperHandler. The answer is on disk before it leaves, and is
-// the only one that ever leaves.
+// Open implements rpc.HelperHandler. The answer is on disk before it is sent, and no other answer is
+// ever sent.
 func (s *Server) Open(ctx context.Context,
 	r *connect.Request[rpc.OpenRequest]) (*connect.Response[rpc.OpenResponse], error) {
 	l, err := s.findOwnSum(ctx, r.Msg.GetSumId())
@@ -470,7 +465,7 @@ func (s *Server) Open(ctx context.Context,
 	return connect.NewResponse(&rpc.OpenResponse{Message: answer}), nil
 }
 
-// addShares is the sum that a request asks for.
+// addShares computes the sum that a request asks for.
 func (s *Server) addShares(ctx context.Context, l *live, request []byte) ([]byte, error) {
 	var m secsum.Message
 	if err := m.UnmarshalBinary(request); err != nil || m.Kind != secsum.Open {

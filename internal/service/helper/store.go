@@ -20,20 +20,20 @@ import (
 	"github.com/discreet-dp/discreet/internal/sqldb"
 )
 
-// Store is what a helper must not forget. Goroutines may share it.
+// Store durably stores a helper's state. It is safe for concurrent use.
 type Store struct {
 	db     *sqldb.DB
 	memory secretsum.Memory
-	full   atomic.Bool // it could not keep shares, and has not been seen to keep some since
+	full   atomic.Bool // storing shares failed, and has not succeeded since
 }
 
-// Options are how a store's database is opened.
+// Options are the options for opening a store's database.
 var Options = sqldb.Options{Op: "helper", Create: true, WAL: true}
 
-// At opens the store at path, or makes it, for the helper of that name; another
-// one's is refused.
+// At opens the store at path, or creates it, for the helper with that name. The store of another
+// helper is refused.
 //
-// It is held against its anchor in a folder, unless that is "".
+// It is checked against its anchor in a folder, unless that is "".
 func At(ctx context.Context, path, name string, anchors anchor.Folder) (*Store, error) {
 	if sqldb.IsPostgres(path) {
 		return nil, &dp.ParamError{Op: "helper", Param: "store", Want: "must be a file of the helper's own", Got: path}
@@ -47,7 +47,7 @@ func At(ctx context.Context, path, name string, anchors anchor.Folder) (*Store, 
 	return On(ctx, db, name)
 }
 
-// On is the store in a database, which it closes.
+// On opens the store in a database. Close also closes the database.
 func On(ctx context.Context, db *sqldb.DB, name string) (*Store, error) {
 	s := &Store{db: db}
 	err := db.Make(ctx,
@@ -100,25 +100,25 @@ func On(ctx context.Context, db *sqldb.DB, name string) (*Store, error) {
 // Close closes the store.
 func (s *Store) Close() error { return s.db.Close() }
 
-// state is what has become of a sum.
+// state is the state of a sum.
 type state int
 
 const (
-	open   state = 1 + iota // takes shares
-	closed                  // takes no more
+	open   state = 1 + iota // accepts shares
+	closed                  // accepts no more shares
 	opened                  // one request was answered
-	over                    // nothing of it is left but its name
+	over                    // everything but its name is deleted
 )
 
-// room is the number of bytes the store must have room for to be ready: a request's shares,
-// but for large ones.
+// room is the free space in bytes that a ready store must have: enough for a request's shares, except
+// large ones.
 const room = 256 << 10
 
-// probeStore fails if the store would not keep shares now.
+// probeStore fails if the store could not store shares now.
 func (s *Store) probeStore(ctx context.Context) error { return s.db.Probe(ctx, room) }
 
-// checkWritable fails if the store could not keep shares and still cannot: anyone who counts
-// them must not take it for silence.
+// checkWritable fails if storing shares has failed and still does, so that a caller who counts shares
+// does not mistake the failure for a lack of shares.
 func (s *Store) checkWritable(ctx context.Context) error {
 	if !s.full.Load() {
 		return nil
@@ -128,9 +128,9 @@ func (s *Store) checkWritable(ctx context.Context) error {
 	return err
 }
 
-// beginSum stores a collector's sum. The same one again changes nothing. A collector has
-// at most most sums that are not opened, and at most bytes bytes of all that are not
-// forgotten: none of them takes another's place.
+// beginSum stores a collector's sum. Storing the same sum again has no effect. A collector may have at
+// most most sums that are not opened, and at most bytes bytes in all its sums that are not deleted. A
+// new sum never replaces another.
 func (s *Store) beginSum(ctx context.Context, id secretsum.ID, collector string, text []byte, ends time.Time,
 	most, size int) error {
 	return s.db.Take(ctx, len(text), func(tx *sqldb.Tx) error {
@@ -158,13 +158,13 @@ func (s *Store) beginSum(ctx context.Context, id secretsum.ID, collector string,
 	})
 }
 
-// stateOf is 0 if there is no such sum.
+// stateOf returns 0 if the sum does not exist.
 func stateOf(tx *sqldb.Tx, id secretsum.ID) (now state, err error) {
 	_, err = tx.Find([]any{&now}, `SELECT state FROM discreet_sums WHERE id = ?`, id[:])
 	return now, err
 }
 
-// sumText returns the bytes of a sum that is not over, nil if there is none.
+// sumText returns the bytes of a sum that is not over, nil if it does not exist.
 func (s *Store) sumText(ctx context.Context, id secretsum.ID) (text []byte, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
 		now, err := stateOf(tx, id)
@@ -179,18 +179,17 @@ func (s *Store) sumText(ctx context.Context, id secretsum.ID) (text []byte, err 
 	return text, err
 }
 
-// share is one participant's, as it was sent.
+// share is one participant's share, as it was sent.
 type share struct {
 	participant int
-	proof       []byte // that it shows all helpers alike
+	proof       []byte // the part that all helpers receive
 	body        []byte // of the message
 	signature   []byte // of its proof
-	kept        []byte // of the message's bytes, once it is verified
+	kept        []byte // size of the message once it is verified
 }
 
-// storeFault stores a share that contradicts its own proof: its participant is left out.
-// Of each participant one is kept, and of a sum no more than most with their bytes, and
-// maxFault bytes of these.
+// storeFault stores a share that contradicts its own proof; its participant is excluded. It stores one
+// per participant. Per sum it stores the bytes of at most most of them, and at most maxFault bytes.
 func (s *Store) storeFault(ctx context.Context, id secretsum.ID, sh share, most int) error {
 	return s.db.Take(ctx, len(sh.body), func(tx *sqldb.Tx) error {
 		switch now, err := stateOf(tx, id); {
@@ -214,7 +213,7 @@ func (s *Store) storeFault(ctx context.Context, id secretsum.ID, sh share, most 
 	})
 }
 
-// storedFaults are the stored shares that contradict their own proofs.
+// storedFaults returns the stored shares that contradict their own proofs.
 func (s *Store) storedFaults(ctx context.Context, id secretsum.ID) (out []share, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
 		out = nil
@@ -229,9 +228,8 @@ func (s *Store) storedFaults(ctx context.Context, id secretsum.ID) (out []share,
 	return out, err
 }
 
-// proofsOf returns the proofs of participants, in their order, and the signatures, until
-// there are so many bytes of them. It ends before a participant of whom no share was
-// stored.
+// proofsOf returns the participants' proofs and signatures in order, up to a number of bytes. It stops
+// before a participant without a stored share.
 func (s *Store) proofsOf(ctx context.Context, id secretsum.ID, participants []uint32,
 	size int) (out []share, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
@@ -251,8 +249,8 @@ func (s *Store) proofsOf(ctx context.Context, id secretsum.ID, participants []ui
 	return out, err
 }
 
-// knowsSender reports whether a share of a participant was stored, or one that convicts it:
-// no other share of that participant is.
+// knowsSender reports whether a participant's share, or a share that convicts it, is stored. If so, no
+// other share of that participant will be stored.
 func (s *Store) knowsSender(ctx context.Context, id secretsum.ID, participant int) (known bool, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
 		var n int
@@ -264,8 +262,8 @@ func (s *Store) knowsSender(ctx context.Context, id secretsum.ID, participant in
 	return known, err
 }
 
-// acceptShares stores shares, all in one transaction, and says which are refused. When
-// it returns without an error, what is not refused is on disk.
+// acceptShares stores shares in one transaction, and returns which are refused. When it returns
+// without an error, all others are on disk.
 func (s *Store) acceptShares(ctx context.Context, id secretsum.ID,
 	shares []share) (refused map[int]problem.Kind, fresh int, err error) {
 	size := 0
@@ -322,7 +320,7 @@ func (s *Store) acceptShares(ctx context.Context, id secretsum.ID,
 	return refused, fresh, err
 }
 
-// countShares returns the number of shares, and whether more are taken.
+// countShares returns the number of shares, and whether the sum accepts no more.
 func (s *Store) countShares(ctx context.Context, id secretsum.ID) (stored int, ended bool, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
 		now, err := stateOf(tx, id)
@@ -336,7 +334,7 @@ func (s *Store) countShares(ctx context.Context, id secretsum.ID) (stored int, e
 	return stored, ended, err
 }
 
-// endSum lets a sum take no more shares. It may be called again.
+// endSum makes a sum accept no more shares. It may be called again.
 func (s *Store) endSum(ctx context.Context, id secretsum.ID) error {
 	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(`UPDATE discreet_sums SET state = ? WHERE id = ? AND state = ?`, closed, id[:], open)
@@ -344,9 +342,8 @@ func (s *Store) endSum(ctx context.Context, id secretsum.ID) error {
 	})
 }
 
-// eachShare calls f for every share of a sum that takes no more, in order, but for those
-// of participants who were convicted. After the sum was opened there are none; f must
-// not keep body.
+// eachShare calls f for every share of a closed sum, in order, except those of convicted participants.
+// An opened sum has no shares. f must not retain body.
 func (s *Store) eachShare(ctx context.Context, id secretsum.ID, f func(participant int, body []byte) error) error {
 	return s.db.View(ctx, func(tx *sqldb.Tx) error {
 		return tx.Each(func(r *sql.Rows) error {
@@ -361,7 +358,7 @@ func (s *Store) eachShare(ctx context.Context, id secretsum.ID, f func(participa
 	})
 }
 
-// shownHeld returns what was said to be held, nil before; show stores it first.
+// shownHeld returns the reported set of held shares, nil if none was reported; show stores it first.
 func (s *Store) shownHeld(ctx context.Context, id secretsum.ID) (held []byte, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
 		_, err := tx.Find([]any{&held}, `SELECT held FROM discreet_sums WHERE id = ?`, id[:])
@@ -377,7 +374,7 @@ func (s *Store) keepHeld(ctx context.Context, id secretsum.ID, held []byte) erro
 	})
 }
 
-// answeredRequest returns the request that was answered and the answer, nil before.
+// answeredRequest returns the answered request and the answer, nil if there is none.
 func (s *Store) answeredRequest(ctx context.Context, id secretsum.ID) (asked, answer []byte, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
 		_, err := tx.Find([]any{&asked, &answer}, `SELECT asked, answer FROM discreet_sums WHERE id = ?`, id[:])
@@ -386,8 +383,8 @@ func (s *Store) answeredRequest(ctx context.Context, id secretsum.ID) (asked, an
 	return asked, answer, err
 }
 
-// keepAnswer stores the answer to a request, and drops the shares, unless a request was
-// answered before; it returns the one that was answered, and its answer, for good.
+// keepAnswer stores the answer to a request and deletes the shares, unless a request was answered
+// before. It returns the request that was answered for good, and its answer.
 func (s *Store) keepAnswer(ctx context.Context, id secretsum.ID, request, sum []byte) (asked, answer []byte,
 	err error) {
 	err = s.db.Update(ctx, func(tx *sqldb.Tx) error {
@@ -407,7 +404,7 @@ func (s *Store) keepAnswer(ctx context.Context, id secretsum.ID, request, sum []
 	return asked, answer, err
 }
 
-// forgetSums drops all but the names of sums that ended before a time.
+// forgetSums deletes everything but the names of sums that ended before a time.
 func (s *Store) forgetSums(ctx context.Context, before time.Time) (n int64, err error) {
 	err = s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		if _, err := tx.Exec(`DELETE FROM discreet_shares WHERE sum IN (SELECT id FROM discreet_sums WHERE ends < ? AND `+

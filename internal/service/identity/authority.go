@@ -20,8 +20,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// skew is the largest difference of two machines' clocks before a fresh certificate
-// seems to be of the future.
+// skew is the largest difference between two machines' clocks at which a new certificate is still
+// accepted.
 const skew = 2 * time.Hour
 
 // Authority signs certificates.
@@ -30,7 +30,7 @@ type Authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-// NewAuthority makes an authority with a fresh key, valid for life from now on.
+// NewAuthority makes an authority with a new key, valid for life from now on.
 func NewAuthority(now time.Time, life time.Duration) (*Authority, error) {
 	t, err := newTemplate(now, life)
 	if err != nil {
@@ -50,9 +50,8 @@ func NewAuthority(now time.Time, life time.Duration) (*Authority, error) {
 	return &Authority{cert, key}, nil
 }
 
-// Issue makes a certificate with a fresh key for one caller, valid for life from
-// now on but not longer than the authority. hosts are the names and addresses
-// at which a caller that serves is reached.
+// Issue makes a certificate with a new key for one caller. It is valid for life from now on, but not
+// longer than the authority. hosts are the names and addresses of a caller that is a server.
 func (a *Authority) Issue(c Caller, hosts []string, now time.Time, life time.Duration) (*Identity, error) {
 	key, err := newKey()
 	if err != nil {
@@ -65,9 +64,9 @@ func (a *Authority) Issue(c Caller, hosts []string, now time.Time, life time.Dur
 	return &Identity{Caller: c, held: &held{cert: cert, key: key, authorities: []*x509.Certificate{a.cert}}}, nil
 }
 
-// Renew signs a caller's certificate in dir again, for the same key and hosts, valid
-// for life from now on, and returns its end. The key need not be there. Only what
-// one of the authorities of authority.crt has signed before is signed again.
+// Renew signs a caller's certificate in dir again, with the same key and hosts, valid for life from
+// now on, and returns its end. The key file is not needed. It renews only certificates that one of the
+// authorities in authority.crt has signed.
 func (a *Authority) Renew(dir string, c Caller, now time.Time, life time.Duration) (time.Time, error) {
 	if err := c.Check(); err != nil {
 		return time.Time{}, err
@@ -133,7 +132,7 @@ func (a *Authority) issueCertificate(c Caller, hosts []string, key any, now time
 	return signCertificate(t, a.cert, key, a.key)
 }
 
-// newTemplate returns the part that all certificates have in common.
+// newTemplate returns the common part of all certificates.
 func newTemplate(now time.Time, life time.Duration) (*x509.Certificate, error) {
 	if !(life > 0) {
 		return nil, &dp.ParamError{Op: "identity", Param: "life", Want: "must be > 0", Got: life.String()}
@@ -145,7 +144,7 @@ func newTemplate(now time.Time, life time.Duration) (*x509.Certificate, error) {
 	return &x509.Certificate{SerialNumber: serial, NotBefore: now.Add(-skew), NotAfter: now.Add(life)}, nil
 }
 
-// newKey is of the curve that browsers and every TLS library know.
+// newKey uses a curve that browsers and all TLS libraries support.
 func newKey() (*ecdsa.PrivateKey, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -162,8 +161,8 @@ func signCertificate(t, parent *x509.Certificate, key any, parentKey *ecdsa.Priv
 	return x509.ParseCertificate(der)
 }
 
-// IssueTrial makes the certificates of a trial on one machine and saves them: those of the
-// aggregator main, the helpers one, two and three, and an operator, an owner and a reader me.
+// IssueTrial makes the certificates for a trial on one machine and saves them: for the aggregator
+// main, the helpers one, two and three, and an operator, an owner and a reader named me.
 func (a *Authority) IssueTrial(dir string, hosts []string, now time.Time, valid time.Duration) error {
 	trial := []Caller{{Role: Aggregator, Name: "main"}, {Role: Helper, Name: "one"}, {Role: Helper, Name: "two"},
 		{Role: Helper, Name: "three"}, {Role: Operator, Name: "me"}, {Role: Owner, Name: "me"}, {Role: Reader, Name: "me"}}

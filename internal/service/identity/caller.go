@@ -16,18 +16,18 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Role is the set of calls that a caller may make.
+// Role determines which calls a caller may make.
 type Role string
 
 // The roles of a federation.
 const (
 	Aggregator Role = "aggregator" // the data user's service
 	Combiner   Role = "combiner"   // asks parties for votes
-	Helper     Role = "helper"     // a member of a secure sum's committee
+	Helper     Role = "helper"     // a member of a secret sum's committee
 	Operator   Role = "operator"   // creates and closes tasks
 	Owner      Role = "owner"      // uploads reports, its own or those of the owners it relays
-	Party      Role = "party"      // votes with a model that stays with it
-	Reader     Role = "reader"     // sees progress and models
+	Party      Role = "party"      // votes with a model that it keeps private
+	Reader     Role = "reader"     // reads progress and models
 )
 
 // Roles lists every role.
@@ -39,14 +39,14 @@ type Caller struct {
 	Name string // letters, digits, dots, dashes and underscores, at most 64
 }
 
-// String is "role/name", as logs show it.
+// String returns "role/name", as logs show it.
 func (c Caller) String() string { return string(c.Role) + "/" + c.Name }
 
 const scheme = "discreet"
 
 var plainName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// Check refuses a caller that no certificate can name.
+// Check refuses a caller that no certificate can contain.
 func (c Caller) Check() error {
 	if !slices.Contains(Roles(), c.Role) {
 		return &dp.ParamError{Op: "identity", Param: "role", Want: "must be one of " + roleList(), Got: string(c.Role)}
@@ -62,8 +62,8 @@ func (c Caller) callerURI() *url.URL {
 	return &url.URL{Scheme: scheme, Host: string(c.Role), Path: "/" + c.Name}
 }
 
-// callerOf requires exactly one name of ours: with two, a check and a log might
-// each take another one.
+// callerOf requires exactly one of our names. If there were two, a check and a log could use different
+// ones.
 func callerOf(cert *x509.Certificate) (Caller, error) {
 	var found []Caller
 	for _, u := range cert.URIs {
@@ -86,9 +86,9 @@ func callerOf(cert *x509.Certificate) (Caller, error) {
 	return found[0], nil
 }
 
-// checkUse refuses a certificate that is not for a caller's use: a key of another kind than ECDSA
-// on P-256 or P-384, which every reader's TLS knows and signatures are made with, or no word that
-// it is for clients and, where it serves, for servers.
+// checkUse refuses a certificate that is not suitable for a caller. The key must be ECDSA on P-256 or
+// P-384, which every TLS library supports and signatures use. The certificate must be for clients and,
+// if the caller is a server, for servers.
 func checkUse(cert *x509.Certificate, uses ...x509.ExtKeyUsage) error {
 	key, ok := cert.PublicKey.(*ecdsa.PublicKey)
 	if !ok || key.Curve != elliptic.P256() && key.Curve != elliptic.P384() {

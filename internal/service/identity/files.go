@@ -25,17 +25,17 @@ const (
 	keyType       = "PRIVATE KEY"
 )
 
-// FolderNames matches the names in a folder of certificates.
+// FolderNames matches the file names in a folder of certificates.
 const FolderNames = `(authority|(aggregator|combiner|helper|operator|owner|party|reader)-.+)\.(crt|key)|crl\.pem|issued\.pem`
 
-// Save writes authority.crt, which everyone needs, and authority.key, which
-// no one else may have, into dir. It replaces nothing.
+// Save writes authority.crt, which everyone needs, and authority.key, which must be kept private, to
+// dir. It replaces no file.
 func (a *Authority) Save(dir string) error {
 	return saveIdentity(dir, authorityName, a.cert, a.key)
 }
 
-// LoadAuthority reads what Save wrote. Where authority.crt holds several, it is the
-// one of the key.
+// LoadAuthority reads what Save wrote. If authority.crt holds several certificates, it uses the one
+// with the key.
 func LoadAuthority(dir string) (*Authority, error) {
 	key, err := loadKey(filepath.Join(dir, authorityName+".key"))
 	if err != nil {
@@ -54,8 +54,8 @@ func LoadAuthority(dir string) (*Authority, error) {
 		filepath.Join(dir, authorityName+".crt"))
 }
 
-// Save writes ROLE-NAME.crt and ROLE-NAME.key into dir, and lists the certificate
-// among those that were issued there. It replaces nothing.
+// Save writes ROLE-NAME.crt and ROLE-NAME.key to dir, and adds the certificate to the list of
+// certificates issued there. It replaces no file.
 func (i *Identity) Save(dir string) error {
 	h := i.currentFiles()
 	if err := saveIdentity(dir, i.fileName(), h.cert, h.key); err != nil {
@@ -66,9 +66,8 @@ func (i *Identity) Save(dir string) error {
 
 func (c Caller) fileName() string { return string(c.Role) + "-" + c.Name }
 
-// Load reads the identity of one caller from dir, with the authorities of
-// authority.crt beside it, one or more, and their lists of revoked certificates in
-// crl.pem, if there is one. It refuses a certificate that is not valid now.
+// Load reads the identity of one caller from dir, with the authorities of authority.crt, and their
+// revocation lists in crl.pem if it exists. It refuses a certificate that is not valid now.
 func Load(dir string, c Caller) (*Identity, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -101,8 +100,8 @@ func Load(dir string, c Caller) (*Identity, error) {
 	return i, nil
 }
 
-// currentFiles is what the files hold now, or held last if they cannot be used as they
-// are: a certificate and its key are two files, and replaced one after the other.
+// currentFiles returns the current content of the files, or the previous content if the current one
+// cannot be used: a certificate and its key are two files, which are replaced one after the other.
 func (i *Identity) currentFiles() *held {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -116,8 +115,8 @@ func (i *Identity) currentFiles() *held {
 	return i.held
 }
 
-// Reload reads the files even where they look as they did. What cannot be used is
-// refused, and what was read before stays.
+// Reload reads the files even if they seem unchanged. If they cannot be used, it returns an error and
+// keeps the previous content.
 func (i *Identity) Reload() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -129,9 +128,9 @@ func (i *Identity) Reload() error {
 	return i.fault
 }
 
-// rereadFiles reads the files. i.mu is held. The certificate, its key and the authorities are taken
-// together or stay those of before; lists are taken whatever becomes of the others, so that nothing
-// that is wrong beside a list keeps a revoked certificate in use. No list is given up.
+// rereadFiles reads the files. i.mu must be held. The certificate, its key and the authorities are
+// replaced together or not at all. Revocation lists are read independently, so that a fault in another
+// file cannot keep a revoked certificate in use. No list is ever dropped.
 func (i *Identity) rereadFiles() {
 	now := time.Now()
 	h, err := readOwnFiles(i.dir, i.Caller)
@@ -155,13 +154,13 @@ func (i *Identity) rereadFiles() {
 	}
 }
 
-// sameAs reports whether two hold the same.
+// sameAs reports whether two contents are equal.
 func (h *held) sameAs(o *held) bool {
 	return h.cert.Equal(o.cert) && slices.EqualFunc(h.authorities, o.authorities, (*x509.Certificate).Equal) &&
 		reflect.DeepEqual(h.lists, o.lists)
 }
 
-// readFiles reads the files of a process that starts: all of them must be sound.
+// readFiles reads the files when a process starts: all of them must be valid.
 func readFiles(dir string, c Caller, now time.Time) (*held, error) {
 	h, err := readOwnFiles(dir, c)
 	if err == nil {
@@ -170,7 +169,7 @@ func readFiles(dir string, c Caller, now time.Time) (*held, error) {
 	return h, err
 }
 
-// readOwnFiles reads the files but for the lists.
+// readOwnFiles reads all files except revocation lists.
 func readOwnFiles(dir string, c Caller) (*held, error) {
 	key, err := loadKey(filepath.Join(dir, c.fileName()+".key"))
 	if err != nil {
@@ -194,8 +193,7 @@ func readOwnFiles(dir string, c Caller) (*held, error) {
 	return &held{cert: cert, key: key, authorities: authorities}, nil
 }
 
-// seen is the files of an identity as they were when they were read last, nil
-// if there was none.
+// seen is the state of an identity's files when they were last read; nil for a missing file.
 type seen [4]fs.FileInfo
 
 func statFiles(dir string, c Caller) (s seen) {
@@ -207,7 +205,7 @@ func statFiles(dir string, c Caller) (s seen) {
 	return s
 }
 
-// sameFiles reports whether no file was written or replaced in between.
+// sameFiles reports whether no file has been written or replaced since.
 func (s seen) sameFiles(o seen) bool {
 	return slices.EqualFunc(s[:], o[:], func(a, b fs.FileInfo) bool {
 		if a == nil || b == nil {
@@ -229,7 +227,7 @@ func loadAuthorities(dir string) ([]*x509.Certificate, error) {
 	return all, nil
 }
 
-// readCertificate reads the one certificate of a caller.
+// readCertificate reads the only certificate of a caller.
 func readCertificate(path string, c Caller) (*x509.Certificate, error) {
 	all, err := readCertificates(path)
 	if err != nil {
@@ -280,7 +278,7 @@ func loadKey(path string) (*ecdsa.PrivateKey, error) {
 	return nil, fmt.Errorf("identity: %s: want an elliptic-curve key, got %T", path, key)
 }
 
-// readBlocks reads a file that holds nothing but blocks of the type, at least one.
+// readBlocks reads a file that consists of at least one PEM block, all of the given type.
 func readBlocks(path, kind string) (out [][]byte, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -316,14 +314,14 @@ func saveIdentity(dir, name string, cert *x509.Certificate, key *ecdsa.PrivateKe
 		pem.EncodeToMemory(&pem.Block{Type: certType, Bytes: cert.Raw}))
 }
 
-// recordIssued lists a certificate among those that were issued in dir: all of a caller
-// can be revoked, also those that were renewed since or taken elsewhere.
+// recordIssued adds a certificate to the list of those issued in dir. With it, all certificates of a
+// caller can be revoked, including renewed ones and ones moved elsewhere.
 func recordIssued(dir string, cert *x509.Certificate) error {
 	return writeFile(filepath.Join(dir, issuedName), os.O_APPEND, 0o644,
 		pem.EncodeToMemory(&pem.Block{Type: certType, Bytes: cert.Raw}))
 }
 
-// replaceFile gives path new content at once: who reads it reads the old or the new.
+// replaceFile replaces the content of path atomically.
 func replaceFile(path string, text []byte) error {
 	if err := atomicfile.Write(path, atomicfile.Public, func(w io.Writer) error {
 		_, err := w.Write(text)

@@ -17,9 +17,9 @@ import (
 	"time"
 )
 
-// MisfitError is why two processes cannot work together, now or later: the server
-// or the caller is not who the other end wants, or the server sends the caller
-// elsewhere. Somebody must change a certificate, an address or a clock first.
+// MisfitError is the reason why two processes cannot work together, now or later: the server or the
+// caller has the wrong identity, or the server redirects the caller. A certificate, an address or a
+// clock must be changed first.
 type MisfitError struct {
 	Server string // host:port
 	Err    error
@@ -30,20 +30,20 @@ func (e *MisfitError) Error() string { return e.Server + ": " + e.Err.Error() }
 func (e *MisfitError) Unwrap() error { return e.Err }
 
 const (
-	// connectTime is the longest time that a connection may take to stand, its handshake included.
+	// connectTime is the longest time for establishing a connection, including its handshake.
 	connectTime = 30 * time.Second
 	idleTime    = time.Minute
-	// A network that swallows packets says nothing: ask after so long a silence, and
-	// connect again without an answer.
+	// A network may drop packets without notice: a connection is probed after this silence, and
+	// replaced if there is no answer.
 	silence, answerTime = 10 * time.Second, 5 * time.Second
 )
 
-// HTTPClient makes the client of every call to anyone who has the role. It connects as
-// Dial does and follows no redirect: reports, votes and shares are for the process
-// whose certificate was checked. What trying again cannot mend is a *MisfitError.
+// HTTPClient makes a client for calls to any server with the role. It connects as Dial does and
+// follows no redirect: reports, votes and shares are for the process whose certificate was checked.
+// Failures that retries cannot fix are *MisfitError.
 func (i *Identity) HTTPClient(server Role) *http.Client { return i.httpClient(i.Dial(server)) }
 
-// HTTPClientOf is HTTPClient for one server among those of its role.
+// HTTPClientOf is HTTPClient for one particular server.
 func (i *Identity) HTTPClientOf(server Caller) *http.Client {
 	return i.httpClient(newDialer(func() *tls.Config { return i.ClientOf(server) }))
 }
@@ -58,9 +58,9 @@ func (i *Identity) httpClient(d Dialer) *http.Client {
 // Dialer makes connections, as http.Transport.DialTLSContext does.
 type Dialer = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// Dial connects to anyone who has the role: each connection with the certificate and
-// the authorities of its time, and none beyond the certificate's end. A server that
-// is not the one, and a certificate that has ended, are a *MisfitError.
+// Dial connects to any server with the role. Each connection uses the current certificate and
+// authorities, and ends no later than the certificate. A wrong server and an expired certificate are
+// *MisfitError.
 func (i *Identity) Dial(server Role) Dialer {
 	return newDialer(func() *tls.Config { return i.Client(server) })
 }
@@ -86,11 +86,11 @@ func newDialer(settings func() *tls.Config) Dialer {
 	}
 }
 
-// transport refuses what leads to another process than the one that was checked.
+// transport refuses redirects to another process than the one that was checked.
 type transport struct {
 	self     *Identity
 	dial     Dialer
-	answered atomic.Bool // the server has taken the caller's certificate
+	answered atomic.Bool // the server has accepted the caller's certificate
 	*http.Transport
 }
 
@@ -121,8 +121,8 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// judgeConnection ends a connection whose server was revoked while it stood. The call goes over
-// another, whose handshake says why it cannot.
+// judgeConnection closes a connection whose server has been revoked since it was opened. The call uses
+// a new connection, whose handshake gives the reason for the failure.
 func (t *transport) judgeConnection(g httptrace.GotConnInfo) {
 	if c, ok := g.Conn.(*tls.Conn); ok && g.Reused {
 		s := c.ConnectionState()
@@ -132,10 +132,9 @@ func (t *transport) judgeConnection(g httptrace.GotConnInfo) {
 	}
 }
 
-// listenForRefusal connects and says nothing, to hear whether the server takes the caller's
-// certificate: under TLS 1.3 it says so after the handshake, when anyone who has begun
-// to send may find the connection gone and nothing else. It returns nil if the
-// server says nothing of that kind.
+// listenForRefusal connects and sends nothing, to find out whether the server accepts the caller's
+// certificate. Under TLS 1.3 a server refuses it after the handshake, and a client that has begun to
+// send may see only a closed connection. It returns nil if the server does not refuse.
 func (t *transport) listenForRefusal(r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), answerTime)
 	defer cancel()
@@ -152,7 +151,7 @@ func (t *transport) listenForRefusal(r *http.Request) error {
 	return err
 }
 
-// nameFailure makes of a failed handshake what it says about certificates.
+// nameFailure extracts from a failed handshake the cause related to certificates.
 func nameFailure(server string, err error) error {
 	if why := findMisfit(err); why != nil && !errors.As(err, new(*MisfitError)) {
 		return &MisfitError{server, why}
@@ -160,7 +159,7 @@ func nameFailure(server string, err error) error {
 	return err
 }
 
-// findMisfit is what an error says about certificates, nil if it is something else.
+// findMisfit returns the cause of an error if it is related to certificates, nil otherwise.
 func findMisfit(err error) error {
 	if known := (*MisfitError)(nil); errors.As(err, &known) {
 		return known
@@ -188,7 +187,7 @@ func findMisfit(err error) error {
 	return nil
 }
 
-// certificateAlerts are the words of TLS's alerts about a certificate (RFC 8446, 6.2).
+// certificateAlerts are the texts of TLS's alerts about certificates (RFC 8446, 6.2).
 var certificateAlerts = func() (words []string) {
 	const bad, unsupported, revoked, expired, unknown, unknownAuthority, denied, required = 42, 43, 44, 45, 46, 48, 49, 116
 	for _, a := range []tls.AlertError{bad, unsupported, revoked, expired, unknown, unknownAuthority, denied, required} {
@@ -197,7 +196,7 @@ var certificateAlerts = func() (words []string) {
 	return words
 }()
 
-// wrongServerError is a server of our authority that is another than was called.
+// wrongServerError reports a server of our authority that is not the one called.
 type wrongServerError struct{ err error }
 
 func (e *wrongServerError) Error() string { return e.err.Error() }

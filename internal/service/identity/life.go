@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// Life is how long a certificate of a folder is valid, in words, or why it cannot be used.
+// Life describes how long a certificate in a folder is valid, or why it cannot be used.
 type Life struct {
 	Name, Words string
 	Err         error
 }
 
-// Lives checks the certificates of a folder as of now: those of authorities, and those of callers
-// with their keys and lists if a key is there.
+// Lives checks the certificates in a folder: those of authorities, and those of callers with their
+// keys and revocation lists if a key exists.
 func Lives(dir string, now time.Time) ([]Life, error) {
 	authorities, err := loadAuthorities(dir)
 	if err != nil {
@@ -54,7 +54,8 @@ func Lives(dir string, now time.Time) ([]Life, error) {
 	return lives, nil
 }
 
-// DescribeLife is how long a certificate is valid from now on; one that is not valid now is refused.
+// DescribeLife describes how long a certificate is still valid. A certificate that is not valid now is
+// refused.
 func DescribeLife(cert *x509.Certificate, now time.Time) (string, error) {
 	switch {
 	case now.After(cert.NotAfter):

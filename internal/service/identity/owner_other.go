@@ -6,5 +6,5 @@ package identity
 
 import "io/fs"
 
-// othersMayRead cannot be told from a file's mode here.
+// othersMayRead returns false, because a file's mode does not show permissions on this system.
 func othersMayRead(fs.FileInfo) bool { return false }

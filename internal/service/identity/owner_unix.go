@@ -10,14 +10,14 @@ import (
 	"syscall"
 )
 
-// othersMayRead reports whether more than this process may read a private key.
+// othersMayRead reports whether users other than this process's can read a private key.
 func othersMayRead(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return isOpen(info.Mode(), ok && s.Uid == 0 && os.Geteuid() != 0)
 }
 
-// isOpen reports whether a file is open to anyone but its owner, or, if root has put it there for a
-// process of another user, as Kubernetes does with secrets, to anyone but its group.
+// isOpen reports whether users other than the owner can read a file. If root has put it there for a
+// process of another user, as Kubernetes does with secrets, the group may also read it.
 func isOpen(mode fs.FileMode, ofRoot bool) bool {
 	if ofRoot {
 		return mode.Perm()&0o037 != 0

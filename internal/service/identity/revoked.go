@@ -25,21 +25,22 @@ import (
 const (
 	listName = "crl.pem"
 	listType = "X509 CRL"
-	// issuedName lists what an authority has issued, to revoke all of a caller.
+	// issuedName is the file that lists what an authority has issued, which makes it possible to
+	// revoke all certificates of a caller.
 	issuedName = "issued.pem"
 )
 
-// list contains the certificates that one authority has revoked. While a list is there it must be in
-// force: an old one says nothing about what was revoked since.
+// list contains the certificates that one authority has revoked. If a list exists, it must be current,
+// because an old one lacks later revocations.
 type list struct {
-	by           []*x509.Certificate // the authorities that it is signed by: one, or one with two certificates
+	by           []*x509.Certificate // certificates of the authority that signed it: one or two
 	revoked      map[string]bool     // serial numbers
 	begins, ends time.Time
-	unreadable   error // it is the authority's, and says more than is understood here
+	unreadable   error // the authority's list has content that this program does not support
 }
 
-// checkRevoked refuses a certificate of the list's authority that is on the list, or any
-// where the list is out of date or not understood.
+// checkRevoked refuses a revoked certificate of the list's authority. If the list is out of date or
+// not understood, it refuses all of them.
 func (l *list) checkRevoked(cert, issuer *x509.Certificate, at time.Time) error {
 	switch {
 	case !slices.ContainsFunc(l.by, issuer.Equal):
@@ -54,13 +55,13 @@ func (l *list) checkRevoked(cert, issuer *x509.Certificate, at time.Time) error 
 	return nil
 }
 
-// ofSame reports whether two lists are of one authority.
+// ofSame reports whether two lists are from the same authority.
 func (l *list) ofSame(o *list) bool {
 	return slices.ContainsFunc(l.by, func(a *x509.Certificate) bool { return slices.ContainsFunc(o.by, a.Equal) })
 }
 
-// addList adds a list to others. What an authority has once called back stays called back, in
-// whichever of its lists it stood; they are in force until the last of them ends.
+// addList adds a list to others. A certificate stays revoked if any list of its authority contains it.
+// Lists are valid until the last of them expires.
 func addList(lists []list, l list) []list {
 	for k := range lists {
 		if o := &lists[k]; o.ofSame(&l) {
@@ -77,10 +78,10 @@ func addList(lists []list, l list) []list {
 	return append(lists, l)
 }
 
-// loadLists reads the lists of a directory, none if it has no such file. Each must be signed by
-// one of the authorities, be understood and be in force; fault says what is wrong with those
-// that are not. The others are there all the same, and those of an authority that is trusted
-// and whose list is out of date or not understood, so that nothing of it is taken.
+// loadLists reads the revocation lists of a directory; none if the file does not exist. Each must be
+// signed by one of the authorities, understood and current; fault describes those that are not. The
+// result contains the valid lists. It also contains lists of trusted authorities that are out of date
+// or not understood, so that no certificate of these authorities is accepted.
 func loadLists(dir string, authorities []*x509.Certificate, now time.Time) (lists []list, fault error) {
 	path := filepath.Join(dir, listName)
 	text, err := os.ReadFile(path)
@@ -122,8 +123,8 @@ func loadLists(dir string, authorities []*x509.Certificate, now time.Time) (list
 	return lists, fault
 }
 
-// readList reads one list. Of an authority that is not trusted here it is refused; where it is of
-// one and not understood, it says so itself.
+// readList reads one list. It refuses a list of an unknown authority. A list that is not understood is
+// marked as such.
 func readList(der []byte, authorities []*x509.Certificate) (list, error) {
 	crl, err := x509.ParseRevocationList(der)
 	if err != nil {
@@ -153,10 +154,10 @@ func readList(der []byte, authorities []*x509.Certificate) (list, error) {
 	return l, nil
 }
 
-// Revoke adds every certificate that was issued for the callers in dir to the list
-// of revoked ones there, and signs the list for life from now on; for no callers it
-// only signs it again. It returns how many certificates are on the list. Callers
-// of whom no certificate is known are refused: nothing would be revoked.
+// Revoke adds every certificate issued for the callers in dir to the revocation list there, and signs
+// the list for life from now on. Without callers it only signs it again. It returns the number of
+// certificates on the list. It refuses callers without a known certificate, since nothing would be
+// revoked.
 func (a *Authority) Revoke(dir string, callers []Caller, now time.Time, life time.Duration) (int, error) {
 	if !(life > 0) {
 		return 0, &dp.ParamError{Op: "identity", Param: "life", Want: "must be > 0", Got: life.String()}
@@ -203,8 +204,8 @@ func (a *Authority) Revoke(dir string, callers []Caller, now time.Time, life tim
 	return len(entries), replaceFile(filepath.Join(dir, listName), text)
 }
 
-// listed is what the authority's list in dir holds already, the number of the next
-// one, and the lists of other authorities beside it.
+// listed returns the entries of the authority's list in dir, the number of the next list, and the
+// lists of other authorities in the file.
 func (a *Authority) listed(dir string) (entries []x509.RevocationListEntry, next *big.Int, others [][]byte, err error) {
 	next = big.NewInt(1)
 	path := filepath.Join(dir, listName)
@@ -227,7 +228,7 @@ func (a *Authority) listed(dir string) (entries []x509.RevocationListEntry, next
 	return entries, next, others, err
 }
 
-// issued are the certificates that the authority has made, as far as dir knows.
+// issued returns the certificates that the authority has issued, as far as dir lists them.
 func (a *Authority) issued(dir string) (out []*x509.Certificate, err error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.crt"))
 	if err != nil {

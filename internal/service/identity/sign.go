@@ -12,15 +12,14 @@ import (
 	"time"
 )
 
-// Signature says who stands behind a message, to whoever trusts the same
-// authority.
+// Signature authenticates a message to everyone who trusts the same authority.
 type Signature struct {
 	Certificate []byte // DER
 	Value       []byte // ECDSA over SHA-256, ASN.1
 }
 
-// Sign signs a message. Purpose separates kinds of messages: a signature of one
-// kind is none of another.
+// Sign signs a message. The purpose separates kinds of messages: a signature for one kind is invalid
+// for another.
 func (i *Identity) Sign(purpose string, message []byte) (Signature, error) {
 	h := i.currentFiles()
 	value, err := ecdsa.SignASN1(rand.Reader, h.key, digest(purpose, message))
@@ -30,8 +29,8 @@ func (i *Identity) Sign(purpose string, message []byte) (Signature, error) {
 	return Signature{h.cert.Raw, value}, nil
 }
 
-// Verify returns who signed a message, if that is someone whom an authority of
-// i vouches for at the time, and has not revoked by now.
+// Verify returns the signer of a message, if an authority of i vouches for the signer at the given
+// time and has not revoked the certificate by now.
 func (i *Identity) Verify(s Signature, purpose string, message []byte, at time.Time) (Caller, error) {
 	cert, err := x509.ParseCertificate(s.Certificate)
 	if err != nil {
@@ -56,8 +55,8 @@ func (i *Identity) Verify(s Signature, purpose string, message []byte, at time.T
 	return callerOf(cert)
 }
 
-// Signer is whom the signature's certificate names and when it ends, whether or not
-// anyone vouches for it: that says Verify.
+// Signer returns the name in the signature's certificate and the certificate's end. It does not verify
+// either; Verify does.
 func (s Signature) Signer() (who Caller, ends time.Time, err error) {
 	cert, err := x509.ParseCertificate(s.Certificate)
 	if err != nil {

@@ -13,17 +13,17 @@ import (
 	"time"
 )
 
-// Identity is one caller's certificate and key, with the authorities it trusts and
-// the certificates they have called back. What Load has read follows its files:
-// each handshake, each call and each signature is judged by what they hold then.
+// Identity is one caller's certificate and key, with the authorities it trusts and their revocation
+// lists. After Load it follows its files: each handshake, call and signature uses their current
+// content.
 type Identity struct {
 	Caller
-	dir string // of the files; "" if there are none
+	dir string // folder of the files; "" if there are none
 
 	mu    sync.Mutex
 	held  *held
-	seen  seen  // the files when they were read last
-	fault error // why what the files hold now was not taken
+	seen  seen  // state of the files when they were last read
+	fault error // why the current content of the files is not used
 }
 
 // held is the content of an identity's files. It is read-only.
@@ -34,8 +34,8 @@ type held struct {
 	lists       []list
 }
 
-// Server is the settings of a listener: every client shows a certificate of an
-// authority that names one role.
+// Server returns the TLS configuration of a listener: every client must have a certificate of an
+// authority with exactly one role.
 func (i *Identity) Server() *tls.Config {
 	c := i.config(i.currentFiles())
 	// A listener keeps its settings; each connection gets those of its time.
@@ -53,13 +53,13 @@ func (i *Identity) Server() *tls.Config {
 	return c
 }
 
-// Client is the settings of a connection to the server that has the role: another
-// certificate of the same authority, say an owner's, does not serve in its place.
+// Client returns the TLS configuration of connections to servers with the role. A certificate of the
+// same authority with another role, such as an owner's, is refused.
 func (i *Identity) Client(server Role) *tls.Config {
 	return i.client(func(who Caller) bool { return who.Role == server }, "the role "+string(server))
 }
 
-// ClientOf is Client for one server among those of its role.
+// ClientOf is Client for one particular server.
 func (i *Identity) ClientOf(server Caller) *tls.Config {
 	return i.client(func(who Caller) bool { return who == server }, server.String())
 }
@@ -91,13 +91,13 @@ func (i *Identity) config(h *held) *tls.Config {
 	}
 }
 
-// ErrStale marks a certificate that was good when its connection began and does
-// not hold any more. Whoever shows it may connect again with another.
+// ErrStale marks a certificate that was valid when its connection began and is no longer. The caller
+// may connect again with another certificate.
 var ErrStale = errors.New("identity: the certificate does not hold any more")
 
-// Peer reads the caller from a connection whose certificates TLS has verified, and
-// holds its certificate against the time, the authorities and the lists of revoked
-// certificates as they are now, not as they were when the connection began.
+// Peer returns the caller of a connection whose certificates TLS has verified. It checks the
+// certificate against the time, the authorities and the revocation lists of now, not those from the
+// beginning of the connection.
 func (i *Identity) Peer(s *tls.ConnectionState) (Caller, error) {
 	if s == nil || len(s.VerifiedChains) == 0 {
 		return Caller{}, errors.New("identity: the connection shows no certificate of the authority")
@@ -115,7 +115,7 @@ func (i *Identity) Peer(s *tls.ConnectionState) (Caller, error) {
 	return who, nil
 }
 
-// holds refuses a certificate unless one of its chains is good at a time.
+// holds refuses a certificate unless one of its chains is valid at a time.
 func (h *held) holds(chains [][]*x509.Certificate, at time.Time) (err error) {
 	for _, chain := range chains {
 		if err = h.good(chain, at); err == nil {

@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// lookEvery is the interval at which Watch looks at the files when no one calls.
+	// lookEvery is the interval at which Watch checks the files if there are no calls.
 	lookEvery = time.Minute
-	// remindEvery is the interval at which the log is told of an end that draws near.
+	// remindEvery is the interval of log messages about a certificate that expires soon.
 	remindEvery = time.Hour
-	// lastPart of a life is when it draws near: a quarter.
+	// lastPart is the divisor for the part of its life in which a certificate expires soon: a quarter.
 	lastPart = 4
 )
 
-// Ends is when the caller's own certificate ends, and the first of the lists of
-// revoked certificates; zero if there is none.
+// Ends returns when the caller's own certificate expires, and the first of the revocation lists; zero
+// if there is none.
 func (i *Identity) Ends() (certificate, list time.Time) {
 	return i.currentFiles().ends()
 }
@@ -33,9 +33,9 @@ func (h *held) ends() (certificate, list time.Time) {
 	return h.cert.NotAfter, list
 }
 
-// Watch tells the log, until ctx ends, when the files were read again or could not
-// be, and when the certificate or a list is about to end. What comes from again
-// makes it read them at once, whatever they look like.
+// Watch logs, until ctx ends, when the files have been read again or could not be read, and when the
+// certificate or a list is about to expire. A signal from again makes it read the files at once, even
+// if they seem unchanged.
 func (i *Identity) Watch(ctx context.Context, log *slog.Logger, again <-chan os.Signal) {
 	w := watch{Identity: i, log: log, known: i.currentFiles()}
 	t := time.NewTicker(lookEvery)

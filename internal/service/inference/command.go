@@ -17,7 +17,7 @@ type MisuseError struct{ Err error }
 func (e *MisuseError) Error() string { return e.Err.Error() }
 func (e *MisuseError) Unwrap() error { return e.Err }
 
-// NewCommand returns the command that serves until its context ends. level is that of opts.Log.
+// NewCommand returns the command that serves until its context ends. level is the level of opts.Log.
 func NewCommand(opts Options, level *slog.LevelVar) *cobra.Command {
 	place, tokens, keys, verbose := Place{}, "", "", false
 	c := &cobra.Command{

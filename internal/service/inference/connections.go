@@ -8,29 +8,29 @@ import (
 	"sync"
 )
 
-// connections bounds how many connections are open. One too many closes the one that has
-// been without a request for longest, or itself if all have one: anyone who opens many
-// and asks nothing keeps no one out.
+// connections bounds the number of open connections. If there is one too many, it closes the
+// connection that has been without a request for longest, or the new one if all have a request. A
+// client that opens many idle connections therefore cannot keep others out.
 type connections struct {
 	most int
 
 	mu    sync.Mutex
 	all   map[net.Conn]struct{}
-	quiet []net.Conn // those without a request, in order
+	quiet []net.Conn // connections without a request, in order
 }
 
 func newConnections(most int) *connections {
 	return &connections{most: most, all: map[net.Conn]struct{}{}}
 }
 
-// note is for http.Server.ConnState.
+// note implements http.Server.ConnState.
 func (c *connections) note(conn net.Conn, state http.ConnState) {
 	if closed := c.noteState(conn, state); closed != nil {
 		closed.Close()
 	}
 }
 
-// noteState returns the connection that is to be closed, if there is one.
+// noteState returns the connection to close, if there is one.
 func (c *connections) noteState(conn net.Conn, state http.ConnState) (closed net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package inference serves models by the Open Inference Protocol, version 2, over HTTP
-// and gRPC at one address. It holds models alone: no loader of tables, no learner and
-// no noise is linked into it, and what it logs and counts never has a cell in it.
+// Package inference serves models by the Open Inference Protocol, version 2, over HTTP and gRPC at one
+// address. It handles models only: no loader of tables, no learner and no noise is linked into it. Its
+// logs and metrics never contain a cell.
 package inference

@@ -13,9 +13,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// readRegular reads a regular file of so many bytes at most, and one more if there are
-// more. It does not wait for anyone to write to a pipe; a network that hangs is waited
-// for, by goroutines that nothing waits for.
+// readRegular reads a regular file of at most most bytes, and returns one more byte if it is longer.
+// It does not wait for a writer to a pipe. If a network file system hangs, only goroutines that
+// nothing waits for are blocked.
 func readRegular(path string, most int64) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -32,16 +32,16 @@ func readRegular(path string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most+1))
 }
 
-// certificate is what its files held when they could be read last.
+// certificate is the content of its files when they could last be read.
 type certificate struct {
 	read     func() (*tls.Certificate, error)
-	patience time.Duration // how long a connection waits for them
+	patience time.Duration // how long a connection waits for the files
 	last     atomic.Pointer[tls.Certificate]
 	reading  atomic.Bool
 }
 
-// get reads the files again, in case they were replaced, unless they are being read. Where
-// that fails or takes too long it is the certificate of before.
+// get reads the files again, since they may have been replaced, unless they are being read. If that
+// fails or takes too long, it returns the previous certificate.
 func (c *certificate) get() *tls.Certificate {
 	if c.reading.CompareAndSwap(false, true) {
 		done := make(chan struct{})
@@ -62,7 +62,7 @@ func (c *certificate) get() *tls.Certificate {
 	return c.last.Load()
 }
 
-// maxCertificate is how large a file of a certificate or key may be, in bytes.
+// maxCertificate is the largest size of a certificate or key file in bytes.
 const maxCertificate = 1 << 20
 
 func readCertificate(cert, key string) (*tls.Certificate, error) {

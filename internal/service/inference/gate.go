@@ -24,33 +24,33 @@ import (
 const (
 	// patience is the longest time that a request waits for a place.
 	patience = 2 * time.Second
-	// grace is the longest time that a body or a reader of an answer may keep the server waiting
-	// before it must keep to a rate, and longest how long a body may take in all.
+	// grace is how long a body, or a reader of an answer, may keep the server waiting before a minimum
+	// rate is required. longest is the longest time for a whole body.
 	grace   = 5 * time.Second
 	longest = 30 * time.Second
-	// answerRate is how fast an answer must be read, in bytes per second.
+	// answerRate is the minimum rate at which an answer must be read, in bytes per second.
 	answerRate = 16 << 10
-	// mostAhead is how much of a body of no stated length is read, in bytes, before there
-	// is memory for all that it may have.
+	// mostAhead is how many bytes of a body of unknown length are read before memory is reserved for
+	// its largest size.
 	mostAhead = 16 << 10
-	// waitingPerPlace is the number of requests that may wait for each of the places, and leastRoom how
-	// many do at the least. What has come of one is in the buffer of its connection.
+	// waitingPerPlace is the number of requests that may wait for each place, and leastRoom the
+	// minimum for all places. The received part of a waiting request is in its connection's buffer.
 	waitingPerPlace = 8
 	leastRoom       = 64
-	// mostShares is into how many parts places and memory are divided at most.
+	// mostShares is the largest number of parts into which places and memory are divided.
 	mostShares = 4
 )
 
-// shares is into how many parts places and memory are divided: so many tokens, none of
-// which holds more than one part, fill them all.
+// shares returns the number of parts into which places and memory are divided. No token can hold more
+// than one part, and as many tokens as parts can use all of them.
 func (s *Server) shares() int { return min(max(1, len(s.tokens)), mostShares) }
 
-// caller is the number of the token that a request brought; 0 if no token is needed.
+// caller is the number of a request's token; 0 if no token is needed.
 type caller int
 
 type placeKey struct{}
 
-// memoryOf is the memory that the place of a request is for; all there is without one.
+// memoryOf returns the memory reserved by a request's place, or all memory without a place.
 func (s *Server) memoryOf(ctx context.Context) int64 {
 	if p, ok := ctx.Value(placeKey{}).(*places.Place[caller]); ok {
 		return p.Memory()
@@ -58,9 +58,9 @@ func (s *Server) memoryOf(ctx context.Context) int64 {
 	return s.opts.Memory
 }
 
-// admit lets a request through to next when it has a place: one of the calls that are
-// answered at a time, over any protocol, and memory for all that a body of its length can
-// become. Nothing of a body is read before, and it must come in time then.
+// admit passes a request to next once it has a place: one of the simultaneous calls, over any
+// protocol, and the memory for the largest request with a body of its length. It reads nothing of a
+// body before, and after that the body must arrive in time.
 func (s *Server) admit(w http.ResponseWriter, r *http.Request, who caller, next http.Handler) {
 	if err := checkKind(r); err != nil {
 		s.refuseRequest(w, r, err)
@@ -95,8 +95,8 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request, who caller, next 
 	next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), placeKey{}, place)))
 }
 
-// readAhead reads the beginning of a body of no stated length: all of a short one, or what
-// states the length of gRPC's, and makes the place one for what follows.
+// readAhead reads the beginning of a body of unknown length: all of a short one, or the length of a
+// gRPC message. It then changes the place to the one that the rest needs.
 func (s *Server) readAhead(r *http.Request, place *places.Place[caller]) error {
 	want := mostAhead
 	if isEnveloped(r) {
@@ -132,14 +132,14 @@ func (s *Server) readAhead(r *http.Request, place *places.Place[caller]) error {
 	return nil
 }
 
-// envelope is what gRPC puts before a message: a flag and its length, in bytes.
+// envelope is the number of bytes before a gRPC message: a flag and its length.
 const envelope = 5
 
-// callTypes are the media types of the protocol's calls.
+// callTypes are the media types of gRPC calls.
 var callTypes = []string{"application/grpc", "application/grpc+proto", "application/grpc-web",
 	"application/grpc-web+proto", "application/proto"}
 
-// mediaTypes are those of other bodies. The last is what curl -d says, whatever the body.
+// mediaTypes are the media types of other bodies. curl -d uses the last one for every body.
 var mediaTypes = []string{"application/json", "application/octet-stream", "application/x-www-form-urlencoded"}
 
 func isCall(r *http.Request) bool {
@@ -150,7 +150,7 @@ func isEnveloped(r *http.Request) bool {
 	return isCall(r) && strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc")
 }
 
-// checkKind refuses a body that is none of those that can be read.
+// checkKind refuses a body whose media type is not supported.
 func checkKind(r *http.Request) error {
 	unread := func(text string) error { return &problem{http.StatusUnsupportedMediaType, errors.New(text)} }
 	for _, name := range []string{"Content-Encoding", "Connect-Content-Encoding", "Grpc-Encoding"} {
@@ -172,7 +172,7 @@ func checkKind(r *http.Request) error {
 	return nil
 }
 
-// bodyProblem is why a body could not be read.
+// bodyProblem returns the reason why a body could not be read.
 func bodyProblem(err error) error {
 	var over *http.MaxBytesError
 	switch {
@@ -184,7 +184,7 @@ func bodyProblem(err error) error {
 	return refuse("the body must arrive whole")
 }
 
-// refuseRequest answers a request that has not come to its call, as its protocol has it.
+// refuseRequest answers a request that did not reach its call, in the form of its protocol.
 func (s *Server) refuseRequest(w http.ResponseWriter, r *http.Request, err error) {
 	protocol := "rest"
 	if isCall(r) {
@@ -194,7 +194,7 @@ func (s *Server) refuseRequest(w http.ResponseWriter, r *http.Request, err error
 	answerProblem(w, r, err)
 }
 
-// answerProblem answers a request with an error, as its protocol has it.
+// answerProblem answers a request with an error, in the form of its protocol.
 func answerProblem(w http.ResponseWriter, r *http.Request, err error) {
 	if e := connect.NewErrorWriter(); statusOf(err) != http.StatusUnsupportedMediaType && isCall(r) && e.IsSupported(r) {
 		if statusOf(err) == http.StatusTooManyRequests {
@@ -220,7 +220,7 @@ func (w *pacedWriter) Write(b []byte) (int, error) {
 	return w.ResponseWriter.Write(b)
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap supports http.ResponseController.
 func (w *pacedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // Flush implements http.Flusher.

@@ -13,7 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/coding"
 )
 
-// calls answers the calls of gRPC.
+// calls implements the calls of gRPC.
 type calls struct{ *Server }
 
 func (c calls) ServerLive(context.Context, *connect.Request[oip.ServerLiveRequest]) (
@@ -76,7 +76,7 @@ func (c calls) ModelInfer(ctx context.Context, r *connect.Request[oip.ModelInfer
 	return connect.NewResponse(out), nil
 }
 
-// callError is an error as gRPC has it.
+// callError converts an error to one of gRPC.
 func callError(err error) error {
 	status, said := describeError(err)
 	return connect.NewError(codeOf(status), errors.New(said))
@@ -112,7 +112,7 @@ func readMessage(r *oip.ModelInferRequest) (*call, error) {
 	return c, checkOutputs(c.outputs)
 }
 
-// readContents reads the contents of the field that the data type names, one per row.
+// readContents reads the contents of the field for the data type, one per row.
 func readContents(datatype string, c *oip.InferTensorContents, rows int) ([]coding.Cell, error) {
 	switch datatype {
 	case "BYTES":
@@ -146,7 +146,7 @@ func listCells[T any](of []T, rows int, cell func(T) coding.Cell) ([]coding.Cell
 	return out, nil
 }
 
-// writeMessage is an answer of gRPC, raw where the request was.
+// writeMessage makes an answer of gRPC, in raw form if the request was raw.
 func (s *served) writeMessage(c *call, a *answer, raw bool) *oip.ModelInferResponse {
 	out := &oip.ModelInferResponse{ModelName: s.name, ModelVersion: s.version, Id: c.id}
 	for _, o := range c.outputs {

@@ -12,24 +12,24 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// What a request allocates at most while it is read, answered and written, in bytes;
-// TestRequestsStayWithinTheirShare searches for one that takes more.
+// The largest amounts that a request allocates while it is read, answered and written, in bytes.
+// TestRequestsStayWithinTheirShare searches for a request that takes more.
 const (
-	callMemory  = 128 << 10 // whatever it asks for
-	byteMemory  = 8         // for a byte of its body, which is held, unpacked and copied into texts
-	partMemory  = 512       // for an input, output, name or parameter of its body
-	cellMemory  = 144       // for a cell, read and coded
-	scoreMemory = 48        // for a number of the answer: computed, then written in up to 25 bytes
-	labelMemory = 96        // for a text of the answer, and four times its length
+	callMemory  = 128 << 10 // for any request
+	byteMemory  = 8         // per byte of its body, which is stored, decompressed and copied into texts
+	partMemory  = 512       // per input, output, name or parameter of its body
+	cellMemory  = 144       // per cell, read and coded
+	scoreMemory = 48        // per number of the answer: computed, then written in up to 25 bytes
+	labelMemory = 96        // per text of the answer, plus four times its length
 )
 
-// A request has at most so many parts that are not cells.
+// The largest number of parts of a request that are not cells.
 const (
 	partsPerInput = 16
 	fewParts      = 128
 )
 
-// memoryFor is the most memory that a request of this many bytes and rows takes.
+// memoryFor returns the largest amount of memory for a request with this many bytes and rows.
 func (s *served) memoryFor(size, rows int64, splits bool) int64 {
 	row := int64(len(s.columns))*cellMemory + int64(s.scorer.Width())*scoreMemory + s.labelMemory
 	if splits {
@@ -38,7 +38,7 @@ func (s *served) memoryFor(size, rows int64, splits bool) int64 {
 	return s.fixedMemory + byteMemory*size + rows*row
 }
 
-// measure sets what does not depend on a request.
+// measure computes everything that does not depend on a request.
 func (s *served) measure() {
 	s.fixedMemory = callMemory + partMemory*int64(mostParts(len(s.columns)))
 	if s.split != nil {
@@ -54,8 +54,8 @@ func (s *served) measure() {
 // mostParts is the largest number of parts in a request with this number of columns.
 func mostParts(columns int) int { return fewParts + partsPerInput*columns }
 
-// memoryFor is what a request of so many bytes takes at most, whatever the model and
-// whatever is in it: a cell has a byte, at the least.
+// memoryFor returns the largest amount of memory for a request of size bytes with any model and any
+// content: a cell has at least one byte.
 func (s *Server) memoryFor(size int64) (most int64) {
 	for _, slot := range s.models {
 		m := slot.now.Load()
@@ -65,11 +65,11 @@ func (s *Server) memoryFor(size int64) (most int64) {
 	return most
 }
 
-// shape is the number of cells and parts a request may have.
+// shape is the number of cells and parts that a request may have.
 type shape struct{ cells, parts int }
 
-// largestShape is that of any request: as many cells as the widest model's rows have,
-// if a caller's share of the memory holds them.
+// largestShape is the shape of the largest request: as many cells as the rows of the widest model
+// have, if a caller's share of the memory is large enough.
 func (s *Server) largestShape() (most shape) {
 	_, share := s.places.Share()
 	for _, slot := range s.models {
@@ -81,7 +81,7 @@ func (s *Server) largestShape() (most shape) {
 	return most
 }
 
-// checkMemory refuses a memory whose shares hold no request of the largest body.
+// checkMemory refuses an amount of memory whose shares cannot hold a request with the largest body.
 func (s *Server) checkMemory() error {
 	_, share := s.places.Share()
 	for _, slot := range s.models {
@@ -97,7 +97,7 @@ func (s *Server) checkMemory() error {
 var errTooMuch = &problem{http.StatusRequestEntityTooLarge, fmt.Errorf("the request must take less memory than this " +
 	"server gives to one caller: send fewer rows at a time")}
 
-// check refuses a request that has more than it may.
+// check refuses a request that exceeds the shape.
 func (s shape) check(of shape) error {
 	if of.cells > s.cells || of.parts > s.parts {
 		return refuse("the request must have at most %d cells, and %d names and parameters", s.cells, s.parts)
@@ -105,13 +105,12 @@ func (s shape) check(of shape) error {
 	return nil
 }
 
-// partsDepth is how deep in a request's JSON its inputs' fields are; what is deeper are
-// the contents of one.
+// partsDepth is the depth in a request's JSON of its inputs' fields; deeper levels are their contents.
 const partsDepth = 3
 
-// checkJSON refuses a body that would be decoded into more than it may: all of a list or
-// object but its first has a comma before it. What is not JSON may count for anything,
-// and is not decoded.
+// checkJSON refuses a body that would be decoded into more cells or parts than permitted. It counts
+// commas, because every element of a list or object except the first follows one. Invalid JSON may be
+// counted in any way, since it is not decoded.
 func (s shape) checkJSON(body []byte) error {
 	var has shape
 	depth := 0
@@ -137,7 +136,7 @@ func (s shape) checkJSON(body []byte) error {
 	return s.check(has)
 }
 
-// messages reads the calls' messages, within a shape.
+// messages decodes the calls' messages within a shape.
 type messages struct{ s *Server }
 
 // Name implements connect.Codec.
@@ -146,7 +145,7 @@ func (messages) Name() string { return "proto" }
 // Marshal implements connect.Codec.
 func (messages) Marshal(m any) ([]byte, error) { return proto.Marshal(m.(proto.Message)) }
 
-// Unmarshal implements connect.Codec. What the protocol does not know is not kept.
+// Unmarshal implements connect.Codec. It drops unknown fields.
 func (c messages) Unmarshal(b []byte, to any) error {
 	var has shape
 	if err := has.count(b, requestLevel); err != nil {
@@ -167,7 +166,7 @@ const (
 	contentsLevel
 )
 
-// Fields of those messages that have a level of their own, or are many.
+// Numbers of the fields of those messages that have their own level or can be repeated.
 const (
 	inputsField   = 5 // of a request
 	shapeField    = 3 // of an input
@@ -177,8 +176,8 @@ const (
 	bytesField    = 8
 )
 
-// count adds what a message is decoded into. It counts those of other calls as if
-// they were ModelInferRequest, which they have less of.
+// count adds the cells and parts into which a message is decoded. It counts messages of other calls as
+// if they were ModelInferRequest, which only overestimates them.
 func (s *shape) count(b []byte, at level) error {
 	for len(b) > 0 {
 		number, kind, n := protowire.ConsumeTag(b)
@@ -216,8 +215,8 @@ func (s *shape) count(b []byte, at level) error {
 	return nil
 }
 
-// countElements is the number of elements that a field of a list has: one, or those that are
-// packed into its bytes.
+// countElements returns the number of elements in a repeated field: one, or the number packed into its
+// bytes.
 func countElements(field int, packed []byte, isPacked bool) (n int) {
 	switch {
 	case !isPacked || field == bytesField:

@@ -10,16 +10,16 @@ import (
 	"connectrpc.com/connect"
 )
 
-// problem is why a request is not answered. It never repeats a cell, nor a name that
-// is not the model's.
+// problem is the reason why a request is not answered. It never repeats a cell, nor a name that the
+// model does not have.
 type problem struct {
-	status int // of HTTP
+	status int // HTTP status
 	error
 }
 
 func (p *problem) Unwrap() error { return p.error }
 
-// refuse is the problem of a request that is not what it should be.
+// refuse is the problem of an invalid request.
 func refuse(format string, args ...any) error {
 	return &problem{http.StatusBadRequest, fmt.Errorf(format, args...)}
 }
@@ -34,7 +34,7 @@ var (
 	errToken = &problem{http.StatusUnauthorized, errors.New("a known token must be given: Authorization: Bearer TOKEN")}
 )
 
-// statusOf is the HTTP status of an error.
+// statusOf returns the HTTP status of an error.
 func statusOf(err error) int {
 	var p *problem
 	switch {
@@ -46,7 +46,7 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// describeError is the status of an error and what a caller may know of it.
+// describeError returns the status of an error, and the text that a caller may see.
 func describeError(err error) (status int, said string) {
 	if status = statusOf(err); status == http.StatusInternalServerError {
 		return status, "the server failed; its log says why"
@@ -54,7 +54,7 @@ func describeError(err error) (status int, said string) {
 	return status, err.Error()
 }
 
-// codeOf is the code of gRPC that says what an HTTP status says.
+// codeOf returns the gRPC code that corresponds to an HTTP status.
 func codeOf(status int) connect.Code {
 	switch status {
 	case http.StatusBadRequest, http.StatusUnsupportedMediaType:

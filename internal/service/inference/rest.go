@@ -15,10 +15,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/coding"
 )
 
-// binaryHeader says how long the JSON before the binary data is.
+// binaryHeader gives the length of the JSON before the binary data.
 const binaryHeader = "Inference-Header-Content-Length"
 
-// parameters are those of the binary extension; others are not for this server.
+// parameters are those of the binary extension; others are ignored.
 type parameters struct {
 	Size         *int  `json:"binary_data_size"`
 	Binary       *bool `json:"binary_data"`
@@ -41,13 +41,13 @@ type restRequest struct {
 	} `json:"outputs"`
 }
 
-// output is an output that was asked for.
+// output is a requested output.
 type output struct {
 	name   string
 	binary bool
 }
 
-// call is a request whose parts are read, whatever they came in.
+// call is a parsed request, from any protocol.
 type call struct {
 	id      string
 	size    int64 // of the request, in bytes
@@ -55,7 +55,7 @@ type call struct {
 	outputs []output
 }
 
-// tensorShape is the shape of an input; a longer one than an input may have is cut.
+// tensorShape is the shape of an input; a shape longer than permitted is truncated.
 type tensorShape []int64
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -67,8 +67,8 @@ func (s *tensorShape) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*[]int64)(s))
 }
 
-// readRequest reads the body of a request whose JSON has the given length, 0 if
-// nothing follows it, and which has a shape.
+// readRequest parses the body of a request. header is the length of its JSON, 0 if nothing follows the
+// JSON. most limits its cells and parts.
 func readRequest(body []byte, header int, most shape) (*call, error) {
 	c, raw := &call{size: int64(len(body))}, []byte(nil)
 	if header > 0 {
@@ -131,13 +131,13 @@ func checkOutputs(outputs []output) error {
 	return nil
 }
 
-// asksFor reports whether an output was asked for.
+// asksFor reports whether an output was requested.
 func (c *call) asksFor(name string) bool {
 	return slices.ContainsFunc(c.outputs, func(o output) bool { return o.name == name })
 }
 
-// writeAnswer is the body of an answer: JSON, and what follows it; nil if nothing
-// does.
+// writeAnswer returns the body of an answer: JSON, and the binary data after it; nil if there are
+// none.
 func (s *served) writeAnswer(c *call, a *answer) (body, raw []byte) {
 	text, binaries := s.answerLength(c, a)
 	if binaries > 0 {
@@ -206,7 +206,7 @@ func (s *served) writeAnswer(c *call, a *answer) (body, raw []byte) {
 	return append(b, "]}"...), raw
 }
 
-// answerLength is the largest number of bytes in an answer, in JSON and after it.
+// answerLength returns the largest lengths of an answer's JSON and of the binary data after it.
 func (s *served) answerLength(c *call, a *answer) (text, raw int) {
 	const number, frame = 25, 256 // a number's longest text, and what stands around an output
 	text = frame + 6*(len(s.name)+len(s.version)+len(c.id))
@@ -243,7 +243,7 @@ func datatypeOf(output string) string {
 	return "FP64"
 }
 
-// shapeOf is the shape of an output about so many rows.
+// shapeOf returns the shape of an output for this number of rows.
 func (s *served) shapeOf(output string, rows int64) []int64 {
 	switch output {
 	case scoreOutput:
@@ -260,7 +260,7 @@ func (s *served) shapeOf(output string, rows int64) []int64 {
 	return []int64{rows}
 }
 
-// contentsOf are an output's texts, or else its numbers.
+// contentsOf returns an output's texts or its numbers.
 func (s *served) contentsOf(output string, a *answer) (texts []string, numbers []float64) {
 	switch output {
 	case scoreOutput:
@@ -277,7 +277,7 @@ func (s *served) contentsOf(output string, a *answer) (texts []string, numbers [
 	return texts, nil
 }
 
-// appendRaw appends an output as the binary extension lays it out.
+// appendRaw appends an output in the format of the binary extension.
 func (s *served) appendRaw(raw []byte, output string, a *answer) []byte {
 	texts, numbers := s.contentsOf(output, a)
 	for _, text := range texts {
@@ -314,7 +314,7 @@ func readBody(r *http.Request, most int64) ([]byte, error) {
 	return nil, bodyProblem(err)
 }
 
-// headerLength is what the binary header says; 0 if there is none.
+// headerLength returns the value of the binary header; 0 if there is none.
 func headerLength(r *http.Request) (int, error) {
 	text := r.Header.Get(binaryHeader)
 	if text == "" {
@@ -327,7 +327,7 @@ func headerLength(r *http.Request) (int, error) {
 	return n, nil
 }
 
-// metadata is what a model takes and gives.
+// metadata describes a model's inputs and outputs.
 type metadata struct {
 	Name     string           `json:"name"`
 	Versions []string         `json:"versions"`

@@ -20,15 +20,15 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Place is where a server listens and how it is protected there.
+// Place is the address at which a server listens, and its protection.
 type Place struct {
 	Address   string // host:port
-	Cert, Key string // files in PEM; both or neither
-	Plain     bool   // beyond this machine without TLS or without tokens
+	Cert, Key string // PEM files; both or neither
+	Plain     bool   // allows other machines without TLS or without tokens
 }
 
-// Check refuses a place that cannot be opened, whatever its files hold. An address that other
-// machines reach needs TLS and tokens, or Plain.
+// Check refuses an invalid place, without reading its files. An address that other machines can reach
+// requires TLS and tokens, or Plain.
 func (p *Place) Check(tokens bool) error {
 	host, _, err := net.SplitHostPort(p.Address)
 	if err != nil {
@@ -70,8 +70,8 @@ func (p *Place) Listen(ctx context.Context, tokens bool) (net.Listener, error) {
 	}), nil
 }
 
-// ReadTokens reads a file of tokens, one a line; lines that are empty or begin with #
-// do not count. A token has 16 characters at the least.
+// ReadTokens reads a file of tokens, one per line. It skips lines that are empty or begin with #. A
+// token must have at least 16 characters.
 func ReadTokens(path string) (tokens []string, err error) {
 	if path == "" {
 		return nil, nil
@@ -102,9 +102,9 @@ func ReadTokens(path string) (tokens []string, err error) {
 	return tokens, nil
 }
 
-// Run reads the models and serves them at a place until ctx ends; see Serve. It looks
-// for replaced files every second, and keeps the process's memory to what there was
-// before the first request and what requests may take.
+// Run reads the models and serves them at a place until ctx ends; see Serve. It checks for replaced
+// files every second, and limits the process's memory to what it used before the first request plus
+// the memory for requests.
 func Run(ctx context.Context, o Options, p Place) error {
 	s, err := New(o)
 	if err != nil {
@@ -126,22 +126,22 @@ func Run(ctx context.Context, o Options, p Place) error {
 }
 
 const (
-	// drain is the longest time that requests may take to end when the server is asked to, and
-	// leave how long all else, before it ends without waiting.
+	// drain is how long requests may take to finish when the server stops. leave is the limit for
+	// everything else, before the process ends without waiting.
 	drain = 10 * time.Second
 	leave = 2 * time.Second
-	// maxConnections is the number of connections that may be open, and maxHeader how many bytes of
-	// headers a request may have.
+	// maxConnections is the largest number of open connections, and maxHeader the largest size of a
+	// request's headers in bytes.
 	maxConnections = 1024
 	maxHeader      = 8 << 10
-	// maxStreams is the number of calls one connection of HTTP/2 carries at a time, and
-	// streamBuffer how many bytes of each come before they are read.
+	// maxStreams is the largest number of simultaneous calls per HTTP/2 connection, and streamBuffer
+	// how many bytes of each are received before they are read.
 	maxStreams   = 64
 	streamBuffer = 32 << 10
 )
 
-// Serve answers on l until ctx ends, then lets requests end and returns nil. It looks
-// for replaced models at each tick, and waits for no file.
+// Serve answers on l until ctx ends, then lets requests finish and returns nil. It checks for replaced
+// models at each tick, and never waits for a file.
 func (s *Server) Serve(ctx context.Context, l net.Listener, ticks <-chan time.Time) error {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -180,7 +180,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, ticks <-chan time.Ti
 	}
 }
 
-// runUntil runs work, and waits for it only so long when ctx has ended.
+// runUntil runs work. Once ctx has ended, it waits for work at most for patience.
 func runUntil(ctx context.Context, work func(context.Context) error, patience time.Duration) error {
 	ended := make(chan error, 1)
 	go func() { ended <- work(ctx) }()

@@ -17,7 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// served is one model as it is served: read-only.
+// served is one model in the form for serving: read-only.
 type served struct {
 	name    string
 	version string // the beginning of the file's SHA-256
@@ -26,13 +26,13 @@ type served struct {
 	scorer  *model.RowPredictor
 	columns []string       // the inputs
 	index   map[string]int // of each input
-	numbers []bool         // which inputs are numbers
+	numbers []bool         // whether each input is a number
 	classes []string
-	quoted  [][]byte  // the classes as JSON has them
-	split   *splitter // nil if scores are no sums over columns
+	quoted  [][]byte  // the classes in JSON
+	split   *splitter // nil if scores are not sums over columns
 
-	fixedMemory int64 // what a request takes whatever its size and rows, in bytes
-	labelMemory int64 // what a row's label takes
+	fixedMemory int64 // memory of any request, in bytes
+	labelMemory int64 // memory of a row's label
 }
 
 // loadServed reads the file of a model, or a release. A seeded model is refused.
@@ -87,17 +87,16 @@ type input struct {
 	cells func(rows int) ([]coding.Cell, error) // reads them, if they are one per row
 }
 
-// answer is what the model says of the rows of a request.
+// answer is the model's results for the rows of a request.
 type answer struct {
 	rows   int
 	labels []uint8   // by row
 	scores []float64 // by row, then score
-	parts  []float64 // what columns add to scores, if it was asked for: by row, then term, then class
+	parts  []float64 // contributions of columns to scores, if requested: by row, then term, then class
 }
 
-// predictRows scores the rows of a request, at most most, within so much memory.
-// Nothing is kept from one request to the next: what they are written into is a request's
-// own.
+// predictRows scores the rows of a request, at most most, within the given memory. It shares no
+// buffers between requests.
 func (s *served) predictRows(c *call, most int, memory int64) (*answer, error) {
 	splits := c.asksFor(contributionsOutput)
 	if s.split == nil && (splits || c.asksFor(termsOutput)) {
@@ -144,7 +143,7 @@ func (s *served) predictRows(c *call, most int, memory int64) (*answer, error) {
 	return out, nil
 }
 
-// orderInputs finds the input of each column, and how many rows they have, at most most.
+// orderInputs finds the input of each column, and the number of rows, at most most.
 func (s *served) orderInputs(inputs []input, most int) (at []*input, rows int, err error) {
 	if len(inputs) == 0 {
 		return nil, 0, refuse("inputs must be given, one for each of the model's %d columns; see the model's metadata",
@@ -175,8 +174,8 @@ func (s *served) orderInputs(inputs []input, most int) (at []*input, rows int, e
 	return at, rows, nil
 }
 
-// refuseInput is the fault of an input, the k-th from 0, of no column's name, which it does not
-// repeat: a caller may have put a cell there.
+// refuseInput is the error for input k, from 0, whose name is not a column's. It does not repeat the
+// name, because a caller may have put a cell there.
 func (s *served) refuseInput(k int, name string) error {
 	for _, column := range s.columns {
 		if schema.FoldName(column) == schema.FoldName(name) {

@@ -31,28 +31,28 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/places"
 )
 
-// Options say what is served, to whom, and how much of it.
+// Options determine what is served, to whom, and within which limits.
 type Options struct {
 	Models []string // "file", named after the file, or "name=file"; at least one
-	Tokens []string // of which each request must bring one; none: no request needs one
-	// Trusted is whose releases are served; nil: any model.
+	Tokens []string // each request must have one of them; none: requests need no token
+	// Trusted are the keys whose releases are served; nil: any model.
 	Trusted     release.Trusted
-	MaxBody     int64  // bytes of a request
-	MaxRows     int    // of a request
-	Concurrency int    // requests that are answered at a time; more wait a little, then are refused
-	Memory      int64  // bytes that requests take together
+	MaxBody     int64  // bytes per request
+	MaxRows     int    // per request
+	Concurrency int    // simultaneous requests; further ones wait briefly, then are refused
+	Memory      int64  // bytes for all requests together
 	Version     string // of the program
 	Log         *slog.Logger
-	Faults      *log.Logger // of connections; nil: standard error
+	Faults      *log.Logger // receives errors of connections; nil: standard error
 	Clock       func() time.Time
 }
 
-// DefaultOptions are limits for one machine.
+// DefaultOptions returns limits that suit one machine.
 func DefaultOptions() Options {
 	return Options{MaxBody: 4 << 20, MaxRows: 10_000, Concurrency: 64, Memory: 256 << 20, Clock: time.Now}
 }
 
-// Server answers requests about models. Its methods may be called by many goroutines.
+// Server answers requests about models. It is safe for concurrent use.
 type Server struct {
 	opts    Options
 	tokens  [][sha256.Size]byte
@@ -64,17 +64,17 @@ type Server struct {
 	counts  *counts
 }
 
-// slot is a model's place: the file may be replaced while it is served.
+// slot holds a model, whose file may be replaced while it is served.
 type slot struct {
 	name, path string
 	now        atomic.Pointer[served]
-	file       os.FileInfo // as it was read; of who reads it
-	reading    atomic.Bool // the file
+	file       os.FileInfo // its content; used by the goroutine that reads it
+	reading    atomic.Bool // the file is being read
 }
 
 var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// New reads the models. It refuses limits that are no limits with a *dp.ParamError.
+// New reads the models. It refuses invalid limits with a *dp.ParamError.
 func New(o Options) (*Server, error) {
 	bad := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "serve", Param: param, Want: want, Got: got}
@@ -121,7 +121,7 @@ func New(o Options) (*Server, error) {
 	return s, s.checkMemory()
 }
 
-// load reads the file of a model unless it is the one that was read last.
+// load reads the file of a model unless it is unchanged.
 func (s *Server) load(m *slot) (changed bool, err error) {
 	info, err := os.Stat(m.path)
 	if err != nil {
@@ -144,9 +144,8 @@ func (s *Server) load(m *slot) (changed bool, err error) {
 	return true, nil
 }
 
-// Reload takes over the files that were replaced, and returns when all of them were read.
-// A file that cannot be served leaves the model as it is; one that is being read, for an
-// earlier call, is left to that.
+// Reload loads the files that were replaced, and returns when all of them have been read. If a file
+// cannot be served, the previous model stays. A file that an earlier call is still reading is skipped.
 func (s *Server) Reload() {
 	var all sync.WaitGroup
 	for _, m := range s.models {
@@ -171,12 +170,12 @@ func (s *Server) reloadModel(m *slot) {
 	}
 }
 
-// Stop makes the server say that it is not ready, so that no new requests are sent to it.
+// Stop makes the server report that it is not ready, so that it gets no new requests.
 func (s *Server) Stop() { s.stopped.Store(true) }
 
 func (s *Server) isReady() bool { return !s.stopped.Load() }
 
-// find is the model of a name and version; any where version is "".
+// find returns the model with a name and version; any version if version is "".
 func (s *Server) find(name, version string) (*served, error) {
 	for _, m := range s.models {
 		if m.name == name {
@@ -190,7 +189,7 @@ func (s *Server) find(name, version string) (*served, error) {
 
 var extensions = []string{"binary_tensor_data"}
 
-// Handler is the whole service: the protocol over HTTP and gRPC, and metrics.
+// Handler returns the handler of the whole service: the protocol over HTTP and gRPC, and metrics.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v2/health/live", func(w http.ResponseWriter, _ *http.Request) {
@@ -230,10 +229,10 @@ func (s *Server) Handler() http.Handler {
 	return mux
 }
 
-// metricsAtOnce is the number of requests for metrics that are answered at a time.
+// metricsAtOnce is the largest number of simultaneous requests for metrics.
 const metricsAtOnce = 4
 
-// demandToken lets those pass who bring a token that is known.
+// demandToken passes on requests that have a valid token.
 func (s *Server) demandToken(next func(http.ResponseWriter, *http.Request, caller)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -300,7 +299,7 @@ func (s *Server) infer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answerCall finds the model, counts and logs; work returns how many rows it answered.
+// answerCall finds the model, counts and logs; work returns the number of rows it answered.
 func (s *Server) answerCall(ctx context.Context, protocol, name, version string,
 	work func(*served) (int, error)) error {
 	begin := s.opts.Clock()
@@ -316,7 +315,7 @@ func (s *Server) answerCall(ctx context.Context, protocol, name, version string,
 	return err
 }
 
-// note counts and logs what became of a request.
+// note counts and logs the result of a request.
 func (s *Server) note(ctx context.Context, protocol, name, version string, scored int, took time.Duration, err error) {
 	status := statusOf(err)
 	s.counts.add(protocol, name, status, scored, took)
@@ -350,7 +349,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(append(text, '\n'))
 }
 
-// counts are what operators read.
+// counts are the metrics for operators.
 type counts struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec

@@ -8,22 +8,22 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/column"
 )
 
-// The outputs of a request. The last two are of models alone whose scores are sums over columns.
+// The outputs of a request. The last two exist only for models whose scores are sums over columns.
 const (
 	labelOutput         = "label"
 	scoreOutput         = "score"
 	contributionsOutput = "contributions"
-	termsOutput         = "terms" // what each contribution is of: a column, or a pair of them
+	termsOutput         = "terms" // the column or pair of columns of each contribution
 )
 
-// splitter takes the scores of a model apart, by what its columns and pairs add.
+// splitter splits the scores of a model into the contributions of its columns and pairs.
 type splitter struct {
 	parts   []explain.Contribution
 	terms   []string
-	classes int // 1 if log-odds of the positive class are added up
+	classes int // 1 if the sum is the log-odds of the positive class
 }
 
-// newSplitter is nil for a model whose scores are no sums over columns.
+// newSplitter returns nil for a model whose scores are not sums over columns.
 func newSplitter(m *model.Model) (*splitter, error) {
 	if explain.CanSplit("serve", m) != nil {
 		return nil, nil
@@ -39,7 +39,7 @@ func newSplitter(m *model.Model) (*splitter, error) {
 	return s, nil
 }
 
-// splitRow appends what predict --explain writes of the row: by term, then class.
+// splitRow appends a row's contributions, as predict --explain writes them: by term, then class.
 func (s *splitter) splitRow(out []float64, row []column.Cell) []float64 {
 	for k := range s.parts {
 		for class := range s.classes {

@@ -12,7 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/coding"
 )
 
-// integerCell is an integer as it is: as a number if one holds it exactly.
+// integerCell returns the cell of an integer without loss: a number if a float64 holds it exactly.
 func integerCell(x int64) coding.Cell {
 	if f := float64(x); math.Abs(f) < 1<<53 {
 		return coding.NumberCell(f)
@@ -27,15 +27,14 @@ func unsignedCell(x uint64) coding.Cell {
 	return coding.TextCell(strconv.FormatUint(x, 10))
 }
 
-// sizes are the bytes of an element of each type but BYTES.
+// sizes are the bytes per element of each type except BYTES.
 var sizes = map[string]int{"BOOL": 1, "INT8": 1, "UINT8": 1, "INT16": 2, "UINT16": 2, "INT32": 4, "UINT32": 4,
 	"INT64": 8, "UINT64": 8, "FP32": 4, "FP64": 8}
 
 func knownType(datatype string) bool { return datatype == "BYTES" || sizes[datatype] > 0 }
 
-// readBinary reads the cells of a tensor as the protocol's binary extension lays them
-// out: little endian, and texts after their lengths of four bytes. They must be one per
-// row.
+// readBinary reads the cells of a tensor in the format of the protocol's binary extension:
+// little-endian, with a length of four bytes before each text. There must be one per row.
 func readBinary(datatype string, raw []byte, rows int) ([]coding.Cell, error) {
 	if datatype == "BYTES" {
 		cells := make([]coding.Cell, 0, min(rows, len(raw)/4))
@@ -108,7 +107,7 @@ func readElement(datatype string, raw []byte) coding.Cell {
 	}
 }
 
-// floatCell is a number, or a missing cell if it is NaN.
+// floatCell returns the cell of a number; NaN is a missing cell.
 func floatCell(x float64) coding.Cell {
 	if math.IsNaN(x) {
 		return coding.Cell{}
@@ -116,9 +115,8 @@ func floatCell(x float64) coding.Cell {
 	return coding.NumberCell(x)
 }
 
-// readData reads the cells of a tensor in JSON: a list, also of lists, of texts,
-// numbers, truth values and null, which is missing. They must be one per row. data is
-// valid JSON.
+// readData reads the cells of a tensor in JSON: a list, possibly nested, of texts, numbers, booleans
+// and null, which is missing. There must be one per row. data must be valid JSON.
 func readData(datatype string, data []byte, rows int) ([]coding.Cell, error) {
 	if !knownType(datatype) {
 		return nil, refuse("the data type of an input must be BYTES, BOOL, FP64, FP32 or an integer's")
@@ -159,7 +157,7 @@ func readData(datatype string, data []byte, rows int) ([]coding.Cell, error) {
 	return cells, checkCells(cells, rows)
 }
 
-// textEnd is the length of the JSON text at the start of data.
+// textEnd returns the length of the JSON string at the start of data.
 func textEnd(data []byte) int {
 	for i := 1; i < len(data); i++ {
 		switch data[i] {

@@ -22,14 +22,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/tasks"
 )
 
-// Client talks to one aggregator under one identity.
+// Client calls one aggregator under one identity.
 type Client struct {
 	calls rpc.AggregatorClient
 	self  *identity.Identity
 }
 
-// CheckAddress refuses what is not an aggregator's address: a connection without TLS
-// would say who asks for what to everyone between.
+// CheckAddress refuses an invalid address of an aggregator. It requires TLS, because otherwise
+// everyone on the network could see who requests what.
 func CheckAddress(server string) error {
 	u, err := url.Parse(server)
 	if err != nil || u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" {
@@ -48,7 +48,7 @@ func NewClient(server string, self *identity.Identity) (*Client, error) {
 	return &Client{rpc.NewAggregatorClient(h, server, connect.WithReadMaxBytes(2*wire.MaxText)), self}, nil
 }
 
-// ParseTaskID reads a task's name: the hexadecimal digits that Create returns.
+// ParseTaskID parses a task's ID: the hexadecimal digits that Create returns.
 func ParseTaskID(text string) (id wire.Digest, err error) {
 	b, err := hex.DecodeString(text)
 	if err != nil || len(b) != len(id) {
@@ -58,7 +58,7 @@ func ParseTaskID(text string) (id wire.Digest, err error) {
 	return wire.Digest(b), nil
 }
 
-// explainAnswer turns a refusal of the aggregator into words.
+// explainAnswer converts a refusal of the aggregator to an error in words.
 func explainAnswer(err error) error {
 	if p := problem.Of(err); p.Kind != problem.Internal {
 		return fmt.Errorf("the aggregator refuses: %w", p)
@@ -66,9 +66,8 @@ func explainAnswer(err error) error {
 	return fmt.Errorf("asking the aggregator: %w", problem.Named(err))
 }
 
-// Create checks that an announcement can succeed, signs it and hands it to the
-// aggregator, with the list of owners it names, nil if it names none. owners is how
-// many are expected.
+// Create checks that an announcement can succeed, signs it and sends it to the aggregator, with the
+// list of owners that it names, nil if it names none. owners is the expected number of owners.
 func (c *Client) Create(ctx context.Context, a *tasks.Announcement, roster tasks.Roster, owners int) (
 	id []byte, err error,
 ) {
@@ -108,7 +107,7 @@ type Status struct {
 	Reports  uint64    `json:"reports"` // of the open slot
 	Needed   uint64    `json:"needed"`
 	Deadline time.Time `json:"deadline"` // of the open slot
-	Sharing  bool      `json:"sharing"`  // the open slot's owners are known: helpers take their shares
+	Sharing  bool      `json:"sharing"`  // the open slot's owners are known: helpers accept their shares
 }
 
 func describeState(s *rpc.TaskState) Status {
@@ -119,7 +118,7 @@ func describeState(s *rpc.TaskState) Status {
 	}
 }
 
-// Line is the status for people, a line.
+// Line returns the status in one line.
 func (s Status) Line() string {
 	if s.State != "open" {
 		return fmt.Sprintf("%s  %s\n", s.Task, s.State)
@@ -132,7 +131,7 @@ func (s Status) Line() string {
 		s.Needed, s.Deadline.Format(time.RFC3339))
 }
 
-// List returns how far every task of the aggregator is.
+// List returns the status of every task of the aggregator.
 func (c *Client) List(ctx context.Context) ([]Status, error) {
 	r, err := c.calls.ListTasks(ctx, connect.NewRequest(&rpc.ListTasksRequest{}))
 	if err != nil {
@@ -145,7 +144,7 @@ func (c *Client) List(ctx context.Context) ([]Status, error) {
 	return all, nil
 }
 
-// Await returns how far a task is; with wait, once it is done or closed.
+// Await returns the status of a task; with wait, it returns once the task is done or closed.
 func (c *Client) Await(ctx context.Context, id wire.Digest, wait bool) (Status, error) {
 	for {
 		r, err := c.calls.GetRound(ctx, connect.NewRequest(&rpc.GetRoundRequest{TaskId: id[:]}))
@@ -162,7 +161,7 @@ func (c *Client) Await(ctx context.Context, id wire.Digest, wait bool) (Status, 
 	}
 }
 
-// Announcement fetches what an operator has signed, and says who that was.
+// Announcement fetches the signed announcement of a task, and returns its signer.
 func (c *Client) Announcement(ctx context.Context, id wire.Digest) (
 	text []byte, ann *tasks.Announcement, who identity.Caller, err error,
 ) {
@@ -185,7 +184,7 @@ func (c *Client) Announcement(ctx context.Context, id wire.Digest) (
 	return t.GetAnnouncement(), ann, who, nil
 }
 
-// Roster fetches a task's list of owners, which must be the one its announcement names.
+// Roster fetches a task's list of owners, and checks that it is the one in the announcement.
 func (c *Client) Roster(ctx context.Context, id wire.Digest) (r tasks.Roster, who identity.Caller, err error) {
 	_, ann, who, err := c.Announcement(ctx, id)
 	if err != nil {
@@ -207,7 +206,7 @@ func (c *Client) Roster(ctx context.Context, id wire.Digest) (r tasks.Roster, wh
 	return r, who, nil
 }
 
-// Model fetches the model of a task that is done.
+// Model fetches the model of a finished task.
 func (c *Client) Model(ctx context.Context, id wire.Digest) (*model.Model, error) {
 	r, err := c.calls.GetModel(ctx, connect.NewRequest(&rpc.GetModelRequest{TaskId: id[:]}))
 	if err != nil {
@@ -219,7 +218,7 @@ func (c *Client) Model(ctx context.Context, id wire.Digest) (*model.Model, error
 	return model.Unmarshal(r.Msg.GetModel())
 }
 
-// Close ends a task without a model. Only the operator who signed it may.
+// Close ends a task without a model. Only the operator who signed it can do so.
 func (c *Client) Close(ctx context.Context, id wire.Digest) error {
 	if _, err := c.calls.CloseTask(ctx, connect.NewRequest(&rpc.CloseTaskRequest{TaskId: id[:]})); err != nil {
 		return explainAnswer(err)

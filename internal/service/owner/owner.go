@@ -30,62 +30,62 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Params are what an owner decides.
+// Params are an owner's options.
 type Params struct {
-	Self   *identity.Identity // an owner's
+	Self   *identity.Identity // certificate of an owner
 	Server string             // the aggregator's address, https://host:port
 	Book   *spending.Book
-	// Read reads the owner's rows as the task's schema describes them.
+	// Read reads the owner's rows with the task's schema.
 	Read func(*schema.Schema) (*dataset.Table, error)
-	// Owners share the rows evenly, in order, each with its own key; 1 for one
-	// owner of all rows, who reports about one that it draws.
+	// Owners is the number of owners, who share the rows evenly, in order, each with its own key. 1
+	// means one owner of all rows, who reports about one that it draws.
 	Owners int
-	// Connections is how many of them are kept to the aggregator, each with one
-	// upload at a time; 0: one.
+	// Connections is the number of connections to the aggregator, each with one upload at a time; 0:
+	// one.
 	Connections int
-	Cap         dp.Epsilon // the largest ε of a task that is answered
-	// Mode is that of the tasks that are answered: what an owner is promised differs;
-	// "" for local.
+	Cap         dp.Epsilon // the largest ε of an accepted task
+	// Mode is the mode of accepted tasks, because the modes differ in their promises to owners; "" for
+	// local.
 	Mode wire.Mode
-	// Honest is, in mode aggregate, how many owners on a task's list are counted on to
-	// be honest at least: a task that needs more of them is not answered.
+	// Honest is, in mode aggregate, the minimum number of honest owners to rely on in a task's list: a
+	// task that needs more is refused.
 	Honest int
 	Log    *slog.Logger
 	// Now is the clock; nil: the system's.
 	Now func() time.Time
-	// Source makes the randomness of one part of the owners, as local/simulate's
-	// does: parts are numbered alike on any number of connections and processors.
-	// nil: each owner's own key, with what it answers. Another one is for tests.
+	// Source makes the randomness for one part of the owners, as in federated/simulate. The numbers of
+	// parts do not depend on the number of connections and processors. nil: each owner's own key, with
+	// the subject of its answer. Others are for tests.
 	Source func(part int) rng.Source
-	// Progress is told how many owners are done, if it is not nil.
+	// Progress receives the number of finished owners, if it is not nil.
 	Progress func(done, total int)
 }
 
-// Summary is what became of the owners.
+// Summary counts the owners by result.
 type Summary struct {
 	Owners   int `json:"owners"`
 	Accepted int `json:"accepted"` // reports that the aggregator has stored
-	Missed   int `json:"missed"`   // owners whose slot had been closed
-	Refused  int `json:"refused"`  // reports refused for another reason
+	Missed   int `json:"missed"`   // owners whose slot was already closed
+	Refused  int `json:"refused"`  // reports refused for other reasons
 	Strange  int `json:"strange"`  // owners who are not on the task's list
-	Silent   int `json:"silent"`   // owners that answered another broadcast of the task before, or cannot afford it
-	// How long uploads took that were answered, in milliseconds.
+	Silent   int `json:"silent"`   // owners who have answered another broadcast of the task, or cannot afford it
+	// Durations of the answered uploads in milliseconds.
 	UploadMedianMs int64 `json:"upload_median_ms"`
 	UploadP99Ms    int64 `json:"upload_p99_ms"`
 }
 
 const (
 	callTimeout = 30 * time.Second
-	partSize    = 1024 // owners who go into the book together
+	partSize    = 1024 // owners who are written to the book together
 	firstPause  = 100 * time.Millisecond
 	lastPause   = 5 * time.Second
-	// Reports of one request, and of all requests under way: what is sent costs
-	// memory at both ends, and more connections do not make a disk faster.
+	// Limits of the number of reports in one request, and in all running requests: reports cost memory
+	// at both ends, and more connections do not make a disk faster.
 	leastBatch, mostBatch = 30, 500
 	underWay              = 30_000
 )
 
-// run is one task on its way.
+// run is one task in progress.
 type run struct {
 	Params
 	clients []rpc.AggregatorClient // each its own connection
@@ -94,16 +94,15 @@ type run struct {
 	terms   *core.Terms
 	owners  *core.Owners
 	keys    spending.Keys
-	roster  tasks.Roster // who may report; nil: anyone who has a key
+	roster  tasks.Roster // owners who may report; nil: any owner with a key
 	slots   [][]int32    // the numbers of each slot's owners
 
 	mu   sync.Mutex
 	sum  Summary
-	took []time.Duration // of each upload
+	took []time.Duration // duration of each upload
 }
 
-// Run takes part in the task of that name until every owner has answered or
-// cannot any more.
+// Run takes part in the task with the given ID until every owner has answered or no longer can.
 func (p Params) Run(ctx context.Context, id wire.Digest) (*Summary, error) {
 	if p.Self == nil || p.Self.Role != identity.Owner {
 		return nil, &dp.ParamError{Op: "owner", Param: "certificate", Want: "must be an owner's"}
@@ -139,7 +138,7 @@ func (p Params) Run(ctx context.Context, id wire.Digest) (*Summary, error) {
 	return &r.sum, err
 }
 
-// acceptTask fetches the task and holds it against what the owner is ready for.
+// acceptTask fetches the task and checks it against the owner's limits.
 func (r *run) acceptTask(ctx context.Context) error {
 	var t *rpc.SignedTask
 	var most uint64 // owners of this certificate; 0: no bound
@@ -225,8 +224,8 @@ func (r *run) enrolOwners(ctx context.Context) error {
 	return nil
 }
 
-// fetchRoster fetches the task's list of owners, nil if it has none: who is not on it
-// would pay for a report that is refused.
+// fetchRoster fetches the task's list of owners, nil if it has none. An owner who is not on it would
+// pay for a report that is refused.
 func (r *run) fetchRoster(ctx context.Context) (tasks.Roster, error) {
 	if !r.ann.Roster.Named() {
 		return nil, nil
@@ -254,7 +253,7 @@ func (r *run) fetchRoster(ctx context.Context) (tasks.Roster, error) {
 	return roster, err
 }
 
-// followSlots waits for slots and answers for the owners whose turn has come.
+// followSlots waits for slots and answers for the owners of each.
 func (r *run) followSlots(ctx context.Context) error {
 	for at := 0; at < len(r.slots); {
 		if len(r.slots[at]) == 0 {
@@ -299,9 +298,9 @@ func (r *run) followSlots(ctx context.Context) error {
 	return nil
 }
 
-// settlePassed notes what became of the owners of a slot that has passed. Some may have
-// answered before a process died: what the book let out then is sent again, and the
-// aggregator says whether it has it.
+// settlePassed determines the result for the owners of a past slot. Some may have answered before the
+// process died: their reports in the book are sent again, and the aggregator replies whether it has
+// them.
 func (r *run) settlePassed(ctx context.Context, owners []int32) error {
 	if len(owners) == 0 {
 		return nil
@@ -327,8 +326,8 @@ func (r *run) settlePassed(ctx context.Context, owners []int32) error {
 	return nil
 }
 
-// answerSlot lets the owners of a slot answer a broadcast, a part at a time: first
-// into the book, then over the wire.
+// answerSlot lets the owners of a slot answer a broadcast, one part at a time: each part is written to
+// the book and then sent.
 func (r *run) answerSlot(ctx context.Context, slot int, broadcast []byte) error {
 	round, err := r.terms.Read(broadcast)
 	if err != nil {
@@ -388,12 +387,12 @@ feed:
 	return context.Cause(ctx)
 }
 
-// coins are an owner's words for one purpose: its key's, and the subject's.
+// coins returns an owner's random words for a purpose and a subject, derived from its key.
 func (r *run) coins(owner int, purpose string, subject []byte) rng.Source {
 	return rng.Keyed(r.keys.At(owner).Seed(), purpose, subject)
 }
 
-// exitOf is the door of a part of the owners, nil if each draws by its own coins.
+// exitOf returns the exit for a part of the owners, nil if each draws from its own coins.
 func (r *run) exitOf(part int) *mech.Exit {
 	if r.Source == nil {
 		return nil
@@ -401,13 +400,13 @@ func (r *run) exitOf(part int) *mech.Exit {
 	return mech.NewExit(r.Source(part))
 }
 
-// part is owners of a slot who answer with one source of randomness.
+// part is a group of a slot's owners who answer with the same source of randomness.
 type part struct {
 	number int
 	owners []int32
 }
 
-// firstPart is the number of a slot's first part. Number 0 is no one's here.
+// firstPart returns the number of a slot's first part. Number 0 is not used here.
 func (r *run) firstPart(slot int) int {
 	n := 1
 	for _, owners := range r.slots[:slot] {
@@ -419,7 +418,7 @@ func (r *run) firstPart(slot int) int {
 // batchSize is the number of reports in a request.
 func (r *run) batchSize() int { return min(max(underWay/len(r.clients), leastBatch), mostBatch) }
 
-// noteSilent notes that some owners send nothing.
+// noteSilent counts owners who send nothing.
 func (r *run) noteSilent(n int) {
 	if n < 1 {
 		return
@@ -430,7 +429,7 @@ func (r *run) noteSilent(n int) {
 	r.mu.Unlock()
 }
 
-// sendReports uploads reports until the aggregator has said what became of each.
+// sendReports uploads reports until the aggregator has replied about each.
 func (r *run) sendReports(ctx context.Context, client rpc.AggregatorClient, given []core.Given) error {
 	for len(given) > 0 {
 		upload := &rpc.UploadRequest{TaskId: r.id[:]}
@@ -467,7 +466,7 @@ func (r *run) sendReports(ctx context.Context, client rpc.AggregatorClient, give
 	return nil
 }
 
-// countRefusals notes what became of reports and returns those to send again.
+// countRefusals counts the results of reports and returns the reports to send again.
 func (r *run) countRefusals(given []core.Given, refusals []*rpc.Refusal) (again []core.Given, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -501,8 +500,8 @@ func (r *run) reportProgress() {
 	}
 }
 
-// callAgain makes a call until it is answered: what is asked here may be asked twice.
-// Problems that trying again cannot mend are returned.
+// callAgain repeats a call until it is answered; the calls made here may be repeated. It returns
+// problems that retries cannot fix.
 func (r *run) callAgain(ctx context.Context, once func(context.Context) error) error {
 	again := problem.Retry{First: firstPause, Last: lastPause, Each: callTimeout,
 		Say: func(after time.Duration, err error) {

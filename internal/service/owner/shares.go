@@ -27,8 +27,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/tasks"
 )
 
-// takePart lets the owners of a slot of mode aggregate say that they take part,
-// waits for the roster, and gives their shares to the helpers.
+// takePart announces the participation of a slot's owners in mode aggregate, waits for the roster, and
+// sends their shares to the helpers.
 func (r *run) takePart(ctx context.Context, slot int, now *rpc.GetRoundResponse) error {
 	for joined := false; ; {
 		if now.GetSum() != nil {
@@ -55,7 +55,7 @@ func (r *run) takePart(ctx context.Context, slot int, now *rpc.GetRoundResponse)
 	}
 }
 
-// askRound asks how far the task is, and what the owners of a slot are told.
+// askRound fetches the status of the task, and the broadcast for the owners of a slot.
 func (r *run) askRound(ctx context.Context, slot int) (now *rpc.GetRoundResponse, err error) {
 	want := uint32(slot)
 	err = r.callAgain(ctx, func(ctx context.Context) error {
@@ -73,8 +73,8 @@ func slotPassed(now *rpc.GetRoundResponse, slot int) bool {
 	return now.GetState().GetState() != rpc.State_STATE_OPEN || int(now.GetState().GetSlot()) > slot
 }
 
-// joinSlot says that a slot's owners take part: reports without words. Who has said so
-// before may say it again. Those who come too late find out from the roster.
+// joinSlot announces that a slot's owners take part, by reports without words. Announcing twice has no
+// effect. Owners who are too late find out from the roster.
 func (r *run) joinSlot(ctx context.Context, slot int) error {
 	for some := range slices.Chunk(r.slots[slot], mostBatch) {
 		for len(some) > 0 {
@@ -110,9 +110,8 @@ func (r *run) joinSlot(ctx context.Context, slot int) error {
 	return nil
 }
 
-// giveShares holds a slot's sum against the task and the announcement, writes the
-// shares of owners in its roster into the book, and sends them until the helpers
-// have them or the slot has passed.
+// giveShares checks a slot's sum against the task and the announcement, writes the shares of owners in
+// its roster to the book, and sends them until the helpers have them or the slot is over.
 func (r *run) giveShares(ctx context.Context, slot int, now *rpc.GetRoundResponse) error {
 	round, err := r.terms.Read(now.GetBroadcast())
 	if err != nil {
@@ -158,9 +157,8 @@ func (r *run) giveShares(ctx context.Context, slot int, now *rpc.GetRoundRespons
 	return r.deliverShares(ctx, slot, id, clients, shares)
 }
 
-// awaitHelpers waits until as many helpers as open the sum take shares of it, for what
-// fewer hold is paid for and never opened; it returns false if the slot passes
-// before.
+// awaitHelpers waits until enough helpers to open the sum accept its shares; with fewer, shares would
+// be paid for and never opened. It returns false if the slot ends first.
 func (r *run) awaitHelpers(ctx context.Context, slot int, id secretsum.ID,
 	clients []*secretsum.Client) (there bool, err error) {
 	asking, stop := context.WithCancel(ctx)
@@ -195,9 +193,9 @@ func (r *run) awaitHelpers(ctx context.Context, slot int, id secretsum.ID,
 	return missing <= 0, ctx.Err()
 }
 
-// untilGone calls stop when the slot has passed, or when that cannot be asked any
-// more; what it returns waits for it to end, which the end of ctx brings about, and
-// says why it could not be asked.
+// untilGone calls stop when the slot is over, or when its status cannot be fetched any more. The
+// returned function waits for that, once ctx has ended, and returns why the status could not be
+// fetched.
 func (r *run) untilGone(ctx context.Context, slot int, stop func()) (failed func() error) {
 	var err error
 	var watching sync.WaitGroup
@@ -221,9 +219,8 @@ func (r *run) untilGone(ctx context.Context, slot int, stop func()) (failed func
 	}
 }
 
-// splitAddends draws what the owners in a sum's roster add to it, splits it and writes
-// the shares into the book. It returns what the book lets out, and the owners'
-// numbers in the roster.
+// splitAddends draws the addends of the owners in a sum's roster, splits them and writes the shares to
+// the book. It returns what the book releases, and the owners' numbers in the roster.
 func (r *run) splitAddends(ctx context.Context, round *core.Round, owners []int32, secret *secretsum.Sum,
 	id secretsum.ID) ([]core.Given, map[int]int, error) {
 	proto, err := secret.Protocol()
@@ -287,8 +284,8 @@ feed:
 	return all, places, context.Cause(ctx)
 }
 
-// splitter makes the words that an owner's addend is split by: of one addend to one sum they are
-// always the same, so that it is not split twice, and of another one independent.
+// splitter returns the random words for splitting an owner's addend. They are determined by the addend
+// and the sum, so that an addend is never split in two ways, and are independent for others.
 func (r *run) splitter(part int, id secretsum.ID) func(owner int, addend []uint64) rng.Source {
 	if r.Source != nil {
 		src := r.Source(part)
@@ -303,7 +300,7 @@ func (r *run) splitter(part int, id secretsum.ID) func(owner int, addend []uint6
 	}
 }
 
-// packShares is one owner's shares as its book keeps them.
+// packShares encodes one owner's shares for its book.
 func packShares(shares []secsum.Message) ([]byte, error) {
 	bodies := make([][]byte, len(shares))
 	for i, m := range shares {
@@ -315,7 +312,7 @@ func packShares(shares []secsum.Message) ([]byte, error) {
 	return secretsum.Pack(bodies), nil
 }
 
-// signShares signs the shares that the book let out.
+// signShares signs the shares that the book has released.
 func signShares(entry []byte, place, helpers int, key ed25519.PrivateKey) ([]secretsum.Share, error) {
 	bodies, err := secretsum.Unpack(entry)
 	if err != nil {
@@ -337,8 +334,8 @@ func signShares(entry []byte, place, helpers int, key ed25519.PrivateKey) ([]sec
 	return out, nil
 }
 
-// deliverShares sends shares to the helpers that take part, and gives up on those that
-// do not answer when the slot has passed.
+// deliverShares sends shares to the participating helpers, and gives up on helpers that do not answer
+// once the slot is over.
 func (r *run) deliverShares(ctx context.Context, slot int, id secretsum.ID, clients []*secretsum.Client,
 	shares [][]secretsum.Share) error {
 	sending, stop := context.WithCancel(ctx)
@@ -365,7 +362,7 @@ func (r *run) deliverShares(ctx context.Context, slot int, id secretsum.ID, clie
 	return errors.Join(err, ctx.Err())
 }
 
-// settleOwners notes what became of some owners.
+// settleOwners counts the results of some owners.
 func (r *run) settleOwners(accepted, missed int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

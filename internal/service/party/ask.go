@@ -25,55 +25,52 @@ import (
 // Peer is the address of one party and the key that identifies it.
 type Peer struct {
 	URL  string         // https://host:port
-	Name string         // of its certificate, party/NAME, and in its votes files
-	Key  multiparty.Key // that its votes are signed with
+	Name string         // as in its certificate, party/NAME, and in its votes files
+	Key  multiparty.Key // public key for its votes' signatures
 }
 
 // Asking is one query to many parties.
 type Asking struct {
-	Self  *identity.Identity // a combiner's
+	Self  *identity.Identity // certificate of a combiner
 	Peers []Peer
 	Query *Query
-	// Files are the query's tables, for parties that allow them and do not have
-	// them.
+	// Files are the files of the query's tables, to send to parties that allow but lack them.
 	Files []string
-	// Fits refuses votes files that the combination does not read.
+	// Fits refuses votes files that do not suit the combination.
 	Fits func(*multiparty.Header) error
-	// Dir takes the votes files, one for each party that answers, by its name.
+	// Dir receives the votes files, one for each party that answers, under its name.
 	Dir string
-	// AtLeast is the fewest parties that a secret sum is opened over, if that is
-	// more than Query.Honest: parties count on some of them to add no noise.
+	// AtLeast is the minimum number of parties in an opened secret sum, if larger than Query.Honest:
+	// parties may assume that some of them add no noise.
 	AtLeast int
-	Proofs  bool // of a secret sum; see secretsum.Sum
+	Proofs  bool // for a secret sum; see secretsum.Sum
 	Log     *slog.Logger
-	// Now is the clock that the query's deadline is held against; nil: the system's.
+	// Now is the clock for the query's deadline; nil: the system's.
 	Now func() time.Time
-	// Progress is told how many parties have answered or will not, if it is not
-	// nil.
+	// Progress receives the number of parties that have answered or will not answer, if it is not nil.
 	Progress func(done, total int)
 
-	patience time.Duration // with helpers; 0: as the constant
+	patience time.Duration // with helpers; 0: the constant
 }
 
 const (
-	callTimeout = 2 * longest // of a call's answer, its votes included if they are few
+	callTimeout = 2 * longest // for a call, including a small number of votes
 	firstPause  = 100 * time.Millisecond
 	lastPause   = 5 * time.Second
-	// atOnce bounds connections: a combiner has so many files open.
+	// atOnce bounds the number of connections, because a combiner can only open so many files.
 	atOnce = 256
 )
 
-// Answer is the outcome for one party.
+// Answer is the result for one party.
 type Answer struct {
 	Peer Peer
-	// Err is why there are no votes of it, nil if there are.
+	// Err is the reason why there are no votes of the party; nil if there are.
 	Err error
 }
 
-// Votes asks all parties at once and returns when each has answered or will not,
-// or the query's deadline has come. A party that gives no votes, or a file that is
-// not its votes about this table, is absent: what the others give does not depend
-// on it.
+// Votes asks all parties at once. It returns when each has answered or will not answer, or at the
+// query's deadline. A party that gives no votes, or a file that does not contain its votes on this
+// table, is absent. That does not affect the other parties' votes.
 func (a Asking) Votes(ctx context.Context) ([]Answer, error) {
 	signed, err := a.signQuery()
 	if err != nil {
@@ -84,7 +81,7 @@ func (a Asking) Votes(ctx context.Context) ([]Answer, error) {
 	return a.askEach(ctx, signed, func(ctx context.Context, one *asked) error { return one.askVotes(ctx) }), nil
 }
 
-// untilDeadline is ctx until the query's deadline.
+// untilDeadline returns a context that ends at the query's deadline.
 func (a *Asking) untilDeadline(ctx context.Context) (context.Context, func()) {
 	now := a.Now
 	if now == nil {
@@ -125,24 +122,23 @@ func (a Asking) askEach(ctx context.Context, query *rpc.SignedQuery, ask func(co
 	return out
 }
 
-// asked is one party that is being asked.
+// asked is the state of one party that is being asked.
 type asked struct {
 	*Asking
 	peer   Peer
-	turns  chan struct{} // one token per call at a time
+	turns  chan struct{} // one token per simultaneous call
 	query  *rpc.SignedQuery
 	client rpc.PartyClient
 }
 
-// openClient opens a client of the party alone; close ends its connections.
+// openClient makes a client for this party only; close ends its connections.
 func (a *asked) openClient() (close func()) {
 	c := a.Self.HTTPClientOf(identity.Caller{Role: identity.Party, Name: a.peer.Name})
 	a.client = rpc.NewPartyClient(c, a.peer.URL, connect.WithReadMaxBytes(maxMessage))
 	return c.CloseIdleConnections
 }
 
-// askVotes asks until the party has given its votes, or refuses for good, or the
-// time is over.
+// askVotes asks until the party has given its votes, refuses for good, or the time is over.
 func (a *asked) askVotes(ctx context.Context) error {
 	return a.callAgain(ctx, func(ctx context.Context) error {
 		err := a.fetch(ctx)
@@ -155,7 +151,7 @@ func (a *asked) askVotes(ctx context.Context) error {
 	})
 }
 
-// callAgain makes a call until it is answered: what is asked here may be asked twice.
+// callAgain repeats a call until it is answered; the calls made here may be repeated.
 func (a *asked) callAgain(ctx context.Context, once func(context.Context) error) error {
 	again := problem.Retry{First: firstPause, Last: lastPause, Say: func(after time.Duration, err error) {
 		a.Log.Debug("trying again", "party", a.peer.Name, "after", after, "error", err)
@@ -168,8 +164,8 @@ func (a *asked) callAgain(ctx context.Context, once func(context.Context) error)
 	return err
 }
 
-// mayPass reports whether another try may end otherwise: not where what the party
-// answered is not its votes, or our own disk fails.
+// mayPass reports whether a retry may have another result. It cannot if the party answered something
+// other than its votes, or if the local disk fails.
 func mayPass(err error) bool {
 	if errors.As(err, new(*identity.MisfitError)) {
 		return false
@@ -187,11 +183,11 @@ func (a *asked) tryOnce(ctx context.Context, once func(context.Context) error) e
 	}
 }
 
-// errOther is in errors about a party that answered something else than its votes.
+// errOther is wrapped by errors about a party that answered something other than its votes.
 var errOther = errors.New("must answer with its votes about this table")
 
-// fetch takes the party's votes file, if it is one. Whether it is depends on what
-// this party sent alone.
+// fetch receives the party's votes file and checks it. The result of the check depends only on this
+// party's bytes.
 func (a *asked) fetch(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, transfer)
 	defer cancel()
@@ -225,7 +221,7 @@ func (a *asked) fetch(ctx context.Context) error {
 	})
 }
 
-// checkHeader refuses votes that are not those that were asked for.
+// checkHeader refuses votes other than the requested ones.
 func (a *asked) checkHeader(h *multiparty.Header) error {
 	if h.Party != a.peer.Name || h.Key != a.peer.Key {
 		return fmt.Errorf("%w, under its name and key", errOther)
@@ -263,7 +259,7 @@ func (p *parts) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// sendFiles brings the auxiliary files to a party that does not have them.
+// sendFiles sends the auxiliary files to a party that lacks them.
 func (a *asked) sendFiles(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, transfer)
 	defer cancel()

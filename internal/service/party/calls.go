@@ -96,7 +96,7 @@ func (s *Server) SendTable(ctx context.Context,
 	return connect.NewResponse(new(rpc.SendTableResponse)), nil
 }
 
-// openQuery reads a signed query and holds it against what the operator has allowed.
+// openQuery reads a signed query and checks it against the operator's permissions.
 func (s *Server) openQuery(m *rpc.SignedQuery, who identity.Caller) (*Query, ID, error) {
 	now := s.Now()
 	q, signer, err := Signed{m.GetQuery(), identity.Signature{Certificate: m.GetCertificate(),
@@ -125,8 +125,8 @@ func (s *Server) openQuery(m *rpc.SignedQuery, who identity.Caller) (*Query, ID,
 	return q, id, err
 }
 
-// awaitFiles waits until what a query is answered with is on disk. It is charged before
-// it is made, once; without its table the query costs nothing.
+// awaitFiles waits until the answer to a query is on disk. The query is charged once, before the
+// answer is made; without its table it costs nothing.
 func (s *Server) awaitFiles(ctx context.Context, w *work) error {
 	q := w.query
 	w.files, w.done = make([]string, len(q.Tables)), make(chan struct{})
@@ -160,8 +160,7 @@ func (s *Server) awaitFiles(ctx context.Context, w *work) error {
 	}
 }
 
-// enqueueWork returns the work on a query that is under way, or begins it; nil if
-// its votes are there.
+// enqueueWork returns the running work on a query, or starts it; it returns nil if the votes exist.
 func (s *Server) enqueueWork(w *work) (*work, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,22 +18,21 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/secretsum"
 )
 
-// afterwards is the time that helpers keep a sum after the query's deadline, for a
-// combiner that opens it late.
+// afterwards is how long helpers keep a sum after the query's deadline, for a combiner that opens it
+// late.
 const afterwards = time.Hour
 
 // Total is an opened secret sum.
 type Total struct {
 	Sum     []uint64
-	Parties int      // whose vectors it is the sum of
-	Answers []Answer // a party without an error may be missing all the same
+	Parties int      // the parties in the sum
+	Answers []Answer // a party without an error may still be missing
 }
 
-// Total has the parties add up in secret: it announces the sum to the helpers, by
-// name, of whom addresses says where they are, asks all parties at once, and opens
-// what is there when each has answered or will not, or the query's deadline has
-// come. length and below are the law's of the query. pay is called once, when
-// enough helpers are there and no one has been asked for anything.
+// Total makes a secret sum with the parties. It announces the sum to the helpers, whose addresses are
+// given by name, asks all parties at once, and opens the sum when each party has answered or will not
+// answer, or at the query's deadline. length and below describe the vector of the query. pay is called
+// once, when enough helpers are available and no party has been asked for anything.
 func (a Asking) Total(ctx context.Context, addresses map[string]string, length int, below uint64,
 	pay func() error) (*Total, error) {
 	signed, err := a.signQuery()
@@ -93,8 +92,8 @@ func (a Asking) Total(ctx context.Context, addresses map[string]string, length i
 	return out, nil
 }
 
-// askAddend asks the party to add until its shares are with the helpers, or it refuses
-// for good, or the time is over.
+// askAddend asks the party to add its vector until its shares are with the helpers, it refuses for
+// good, or the time is over.
 func (a *asked) askAddend(ctx context.Context, announced secretsum.Signed) error {
 	once := func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, callTimeout)

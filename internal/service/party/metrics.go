@@ -12,7 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/identity"
 )
 
-// metrics count what a party does. None tells what a vote says.
+// metrics count a party's operations. They do not reveal the content of votes.
 type metrics struct {
 	*admission.Metrics
 	answers  prometheus.Counter
@@ -40,7 +40,7 @@ func (m *metrics) noteVotes(took time.Duration, well bool) {
 	}
 }
 
-// Page answers operators; see admission.Metrics.Watch.
+// Page serves operators; see admission.Metrics.Watch.
 func (s *Server) Page() http.Handler {
 	return s.metrics.Watch(s.record.probeRecord)
 }

@@ -17,15 +17,15 @@ import (
 
 // Query is a combiner's request, the same for every party.
 type Query struct {
-	Job    string // the combination's name among those of its combiner
+	Job    string // the combination's name, unique for its combiner
 	Params multiparty.Params
-	Schema multiparty.Digest // of the bytes of the auxiliary table's schema file
+	Schema multiparty.Digest // digest of the auxiliary table's schema file
 	Tables []Table           // the files of the auxiliary table, in order
 	Kind   multiparty.Kind   // what to hand in, or to add up
-	// Honest is 0 if votes are handed in. Else the parties add up in secret, and
-	// it is how many of them at least add their noise as they should.
+	// Honest is 0 if votes are handed in. Otherwise the parties make a secret sum, and Honest is the
+	// minimum number of parties that add their noise correctly.
 	Honest int
-	// Deadline is until when the query is answered. Whole seconds.
+	// Deadline is the end of the query, in whole seconds.
 	Deadline time.Time
 }
 
@@ -50,13 +50,13 @@ const (
 	maxBytes  = 1 << 40
 	// maxText is the longest query.
 	maxText = 1 << 16
-	// maxAhead is the largest time until a deadline.
+	// maxAhead is how far in the future a deadline may be.
 	maxAhead = 30 * 24 * time.Hour
 )
 
 var jobName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
-// Aux is the digest of the auxiliary table, as votes files have it.
+// Aux returns the digest of the auxiliary table, as in votes files.
 func (q *Query) Aux() (d multiparty.Digest) {
 	h := sha256.New()
 	for _, t := range q.Tables {
@@ -66,7 +66,7 @@ func (q *Query) Aux() (d multiparty.Digest) {
 	return d
 }
 
-// Check refuses what no combiner may ask.
+// Check refuses an invalid query.
 func (q *Query) Check() error {
 	fault := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "query", Param: param, Want: want, Got: got}
@@ -125,7 +125,7 @@ const (
 	version = 1
 )
 
-// encodeText is the query's bytes, whatever it holds.
+// encodeText returns the query's bytes, without checking it.
 func (q *Query) encodeText(deadline int64) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -134,7 +134,7 @@ func (q *Query) encodeText(deadline int64) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Text is the query's bytes. It refuses what Check refuses.
+// Text returns the query's bytes. It fails for a query that Check refuses.
 func (q *Query) Text() ([]byte, error) {
 	if err := q.Check(); err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func ParseQuery(text []byte) (*Query, error) {
 	return q, nil
 }
 
-// ID names a query of one combiner. With another deadline it is the same query.
+// ID identifies a query of one combiner. It does not depend on the deadline.
 type ID [sha256.Size]byte
 
 func (i ID) String() string { return fmt.Sprintf("%x", i[:]) }
@@ -177,7 +177,7 @@ func (q *Query) queryID(who identity.Caller) (ID, error) {
 	return sha256.Sum256(append([]byte(who.String()+"\n"), text...)), err
 }
 
-// Purpose sets signatures of queries apart from others.
+// Purpose separates signatures of queries from others.
 const Purpose = "discreet votes query 1"
 
 // Signed is a query's bytes under a combiner's signature.
@@ -196,8 +196,7 @@ func (q *Query) Sign(combiner *identity.Identity) (Signed, error) {
 	return Signed{text, s}, err
 }
 
-// Open returns what a combiner has asked, and which. It refuses what anyone
-// else has signed.
+// Open verifies a signed query and returns it with its combiner. It refuses signatures of other roles.
 func (s Signed) Open(reader *identity.Identity, at time.Time) (*Query, identity.Caller, error) {
 	who, err := reader.Verify(s.Signature, Purpose, s.Text, at)
 	if err != nil {

@@ -14,8 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/sqldb"
 )
 
-// record is the permanent state of a party: which queries it answers, and what
-// that costs in all.
+// record is the permanent state of a party: the queries it has answered, and their total cost.
 type record struct {
 	db       *sqldb.DB
 	lifetime dp.Epsilon
@@ -23,18 +22,17 @@ type record struct {
 
 // The states of a query.
 const (
-	given     = 1 // charged: its votes may have left
+	given     = 1 // charged: its votes may have been sent
 	forgotten = 2 // charged, and its votes were deleted after the deadline
 )
 
-// The units of a record: whose data its prices protect.
+// The units of privacy of a record.
 const (
 	unitParty  = "party"
 	unitPerson = "person"
 )
 
-// openRecord opens the record at path, or begins one. A record keeps the
-// lifetime and the unit that it was begun with.
+// openRecord opens the record at path, or creates it. A record keeps its initial lifetime and unit.
 func openRecord(ctx context.Context, path string, lifetime dp.Epsilon, unit string,
 	anchors anchor.Folder) (*record, error) {
 	db, err := sqldb.Open(ctx, path, sqldb.Options{Op: "party", Create: true, WAL: true, Anchors: anchors})
@@ -76,10 +74,10 @@ func openRecord(ctx context.Context, path string, lifetime dp.Epsilon, unit stri
 	return r, nil
 }
 
-// room is the number of bytes a record must have room for to be ready.
+// room is the free space in bytes that a ready record must have.
 const room = 64 << 10
 
-// probeRecord fails where a query could not be noted now.
+// probeRecord fails if a query could not be recorded now.
 func (r *record) probeRecord(ctx context.Context) error { return r.db.Probe(ctx, room) }
 
 // hasQuery reports whether a query was charged before.
@@ -92,9 +90,9 @@ func (r *record) hasQuery(ctx context.Context, id ID) (paid bool, err error) {
 	return paid, err
 }
 
-// findQuery reports whether a query was charged before, and keeps its votes until the
-// deadline at least. It refuses one whose votes were deleted, and a new one that would
-// cost more than is left now.
+// findQuery reports whether a query was charged before, and keeps its votes at least until the
+// deadline. It refuses a query whose votes were deleted, and a new query that costs more than what is
+// left.
 func (r *record) findQuery(ctx context.Context, id ID, deadline time.Time, eps dp.Epsilon) (paid bool, err error) {
 	err = r.db.Update(ctx, func(tx *sqldb.Tx) error {
 		var state int
@@ -114,7 +112,7 @@ func (r *record) findQuery(ctx context.Context, id ID, deadline time.Time, eps d
 	return paid, err
 }
 
-// checkLeft refuses a query that costs more than is left.
+// checkLeft refuses a query that costs more than what is left.
 func (r *record) checkLeft(tx *sqldb.Tx, eps dp.Epsilon) error {
 	spent, err := r.spentIn(tx)
 	if err == nil && eps > r.lifetime-spent {
@@ -123,7 +121,7 @@ func (r *record) checkLeft(tx *sqldb.Tx, eps dp.Epsilon) error {
 	return err
 }
 
-// chargeQuery notes a query, once. It refuses one that costs more than is left.
+// chargeQuery records a query, once. It refuses a query that costs more than what is left.
 func (r *record) chargeQuery(ctx context.Context, id ID, combiner string, text []byte, eps dp.Epsilon,
 	deadline time.Time) error {
 	return r.db.Update(ctx, func(tx *sqldb.Tx) error {
@@ -141,7 +139,7 @@ func (r *record) chargeQuery(ctx context.Context, id ID, combiner string, text [
 	})
 }
 
-// chargeModel notes a model that votes for persons, once: all that it ever votes is paid for (6.2).
+// chargeModel records a model that votes for persons, once: that pays for all its votes (6.2).
 func (r *record) chargeModel(ctx context.Context, p PersonPrice) error {
 	return r.db.Update(ctx, func(tx *sqldb.Tx) error {
 		var paid dp.Epsilon
@@ -161,15 +159,16 @@ func (r *record) chargeModel(ctx context.Context, p PersonPrice) error {
 	})
 }
 
-// spentIn adds up queries or models: one of them costs nothing, by the record's unit.
+// spentIn adds up the costs of queries and models. Depending on the record's unit, one of the two
+// costs nothing.
 func (r *record) spentIn(tx *sqldb.Tx) (spent dp.Epsilon, err error) {
 	_, err = tx.Find([]any{&spent}, `SELECT (SELECT COALESCE(SUM(epsilon), 0) FROM discreet_queries) + `+
 		`(SELECT COALESCE(SUM(epsilon), 0) FROM discreet_models)`)
 	return spent, err
 }
 
-// forgetQueries marks the queries whose deadline has passed, and lists those that are
-// not: only their votes may be kept.
+// forgetQueries marks the queries whose deadline has passed, and returns the others, whose votes may
+// be kept.
 func (r *record) forgetQueries(ctx context.Context, now time.Time) (kept map[ID]bool, err error) {
 	kept = map[ID]bool{}
 	err = r.db.Update(ctx, func(tx *sqldb.Tx) error {

@@ -23,7 +23,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/secretsum"
 )
 
-// patience is the time that helpers are waited for that do not answer.
+// patience is how long to wait for helpers that do not answer.
 const patience = 5 * time.Second
 
 // Add implements rpc.PartyHandler.
@@ -59,7 +59,7 @@ func (s *Server) Add(ctx context.Context,
 	return connect.NewResponse(new(rpc.AddResponse)), nil
 }
 
-// agreeToSum holds an announced sum against the query and what the operator allows.
+// agreeToSum checks an announced sum against the query and the operator's permissions.
 func (s *Server) agreeToSum(q *Query, text []byte, who identity.Caller,
 	signed secretsum.Signed) (*secretsum.Sum, secretsum.ID, error) {
 	refuse := func(format string, args ...any) (*secretsum.Sum, secretsum.ID, error) {
@@ -90,7 +90,7 @@ func (s *Server) agreeToSum(q *Query, text []byte, who identity.Caller,
 	return announced, id, s.among(q, announced)
 }
 
-// checkPeers refuses a party that would add up with whomever a combiner names.
+// checkPeers refuses parameters that let a combiner name any parties for a secret sum.
 func (p *Params) checkPeers() error {
 	fault := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "party", Param: param, Want: want, Got: got}
@@ -112,10 +112,9 @@ func (p *Params) checkPeers() error {
 	return nil
 }
 
-// among refuses a sum in which fewer parties may draw their share of the noise than
-// the query counts on. All who are in it are on the operator's list, of whom at most
-// Peers-Honest do not; the combiner chooses which of them are in the sum, so all
-// those may be.
+// among refuses a sum in which fewer parties may draw their share of the noise than the query assumes.
+// All parties in it are on the operator's list, of which at most Peers-Honest do not draw it. The
+// combiner chooses the parties in the sum, so that all of those may be among them.
 func (s *Server) among(q *Query, announced *secretsum.Sum) error {
 	for i, k := range announced.Roster {
 		if !s.Peers.Has(k) { // 5.7
@@ -132,16 +131,16 @@ func (s *Server) among(q *Query, announced *secretsum.Sum) error {
 	return nil
 }
 
-// rosterPlace is the party's place in the roster, -1 if it is not there.
+// rosterPlace returns the party's index in the roster, -1 if it is not in it.
 func (s *Server) rosterPlace(announced *secretsum.Sum) int {
 	return slices.Index(announced.Roster, s.ownKey())
 }
 
-// ownKey is the public half of the party's key.
+// ownKey returns the public half of the party's key.
 func (p *Params) ownKey() secretsum.Key { return secretsum.Key(p.Key.Public().(ed25519.PublicKey)) }
 
-// share writes the shares of what the party adds, each for one helper. They are
-// made once: split again, they would give away the difference.
+// share writes the shares of the party's vector, one for each helper. They are made only once:
+// splitting the vector again would reveal the difference.
 func (s *Server) share(ctx context.Context, w *work, to io.Writer) error {
 	votes, err := os.CreateTemp(s.votesDir(), "votes"+partial+"*")
 	if err != nil {
@@ -176,8 +175,8 @@ func (s *Server) share(ctx context.Context, w *work, to io.Writer) error {
 	return json.NewEncoder(to).Encode(shares)
 }
 
-// dialHelpers makes clients of a sum's helpers, nil for those that take no part, and
-// counts the others.
+// dialHelpers makes clients of a sum's helpers, nil for those that do not take part, and counts the
+// others.
 func (s *Server) dialHelpers(announced *secretsum.Sum) (clients []*secretsum.Client, there int, hangUp func()) {
 	clients = make([]*secretsum.Client, len(announced.Helpers))
 	for i, h := range announced.Helpers {
@@ -196,8 +195,8 @@ func (s *Server) dialHelpers(announced *secretsum.Sum) (clients []*secretsum.Cli
 	}
 }
 
-// meetHelpers refuses a sum that is not paid for yet and that fewer helpers take shares of than
-// open it: what they hold would be paid for and never opened.
+// meetHelpers refuses an unpaid sum if too few helpers to open it accept its shares, because they
+// would be paid for and never opened.
 func (s *Server) meetHelpers(ctx context.Context, id ID, announced *secretsum.Sum, sumID secretsum.ID) error {
 	if paid, err := s.record.hasQuery(ctx, id); paid || err != nil {
 		return err
@@ -234,8 +233,8 @@ func (s *Server) meetHelpers(ctx context.Context, id ID, announced *secretsum.Su
 	return nil
 }
 
-// deliverShares sends the stored shares. It is done when all helpers have theirs, or
-// when so many have as it takes and the others have not answered for a while.
+// deliverShares sends the stored shares. It is done when all helpers have theirs, or when enough
+// helpers have them and the others have not answered for a while.
 func (s *Server) deliverShares(ctx context.Context, id ID, announced *secretsum.Sum, sumID secretsum.ID) error {
 	text, err := os.ReadFile(s.votesPath(id))
 	if err != nil {

@@ -30,72 +30,70 @@ import (
 	"github.com/discreet-dp/discreet/internal/sqldb"
 )
 
-// Params are the decisions of a party's operator.
+// Params are the options of a party's operator.
 type Params struct {
-	Self  *identity.Identity // a party's
-	State string             // the folder of what must not be forgotten; made if there is none
-	// Anchors is the folder, outside of State, that remembers how far State has come; "" for none.
+	Self  *identity.Identity // certificate of a party
+	State string             // the folder of the permanent state; created if it does not exist
+	// Anchors is the folder, outside of State, in which the newest state of State is noted; "" for
+	// none.
 	Anchors anchor.Folder
-	// Combiners are the names of those whose queries are answered: they see votes.
+	// Combiners are the names of the combiners whose queries are answered. They see votes.
 	Combiners []string
-	Schema    multiparty.Digest // of the bytes of the schema file that was agreed on
-	// Allow names the auxiliary files that are voted on: SHA-256s in hexadecimal digits
-	// with sizes, as SHA256:BYTES, which may be sent, files, and folders.
+	Schema    multiparty.Digest // digest of the agreed schema file
+	// Allow lists the auxiliary files to vote on: SHA256:BYTES, a SHA-256 in hexadecimal digits and a
+	// size, for files that may be sent; paths of files; and folders.
 	Allow []string
-	Kinds []multiparty.Kind // what may be handed in, for the combiner to see
-	// Helpers are the addresses, by name, of those who hold the shares of secret
-	// sums: all of them and no one else. None: no secret sum is taken part in.
+	Kinds []multiparty.Kind // kinds of votes to hand in, which the combiner sees
+	// Helpers are the names and addresses of the helpers that hold the shares of secret sums; no
+	// others may. Without helpers, the party takes part in no secret sum.
 	Helpers map[string]string
-	// Peers are the keys of the parties that this one adds up with in secret, its own
-	// among them: its operator knows that they are of so many organisations. They are
-	// given with Helpers, and there only.
+	// Peers are the keys of the parties with which this one makes secret sums, including its own. The
+	// operator has checked that they belong to different organisations. They must be given together
+	// with Helpers.
 	Peers tasks.Roster
-	// Honest is how many of Peers at least, this party among them, add their noise as
-	// they should and do not tell what they added. In [1, Peers].
+	// Honest is the minimum number of Peers, including this party, that add their noise correctly and
+	// keep their vectors secret. In [1, Peers].
 	Honest int
 	// Key signs shares, and votes files.
 	Key ed25519.PrivateKey
-	// MaxEpsilon is the largest ε of a query, Lifetime that of all together; there
-	// is no default. Where Persons is given they are of models instead: a query costs
-	// nothing more.
+	// MaxEpsilon is the largest ε of a query, and Lifetime the largest total; neither has a default.
+	// If Persons is given, they limit models instead, and queries cost nothing more.
 	MaxEpsilon, Lifetime dp.Epsilon
-	// Persons says that the party's unit is a person, and at which price what votes
-	// protects all rows of one. nil: the unit is the party.
+	// Persons is the price at which the voting model protects all rows of one person, if a person is
+	// the party's unit of privacy. nil: the unit is the party.
 	Persons *PersonPrice
-	// Plan works out of a query and the files of its table, which are public, what is
-	// combined, and refuses with a *dp.ParamError what cannot be. It is asked before
-	// the charge. length and below are those of a secret sum about the query.
+	// Plan checks a query and the files of its table, which are public, and refuses what cannot be
+	// combined with a *dp.ParamError. It is called before the charge. length and below describe the
+	// vector of a secret sum for the query.
 	Plan func(ctx context.Context, q *Query, files []string) (length int, below uint64, err error)
-	// Cast writes the party's votes file about the files, in order, that make up
-	// the query's table.
+	// Cast writes the party's votes file on the files, in order, of the query's table.
 	Cast func(ctx context.Context, q *Query, files []string, to io.Writer) error
-	// Add makes of a votes file what the party adds to the query's secret sum.
+	// Add computes the party's term of the query's secret sum from a votes file.
 	Add func(ctx context.Context, q *Query, files []string, votes io.Reader) (addend []uint64, err error)
 	Log *slog.Logger
 	// Now is the clock; nil: the system's.
 	Now func() time.Time
 }
 
-// PersonPrice is a voter and the ε at which it protects all rows of one person.
+// PersonPrice is a voting model and the ε at which it protects all rows of one person.
 type PersonPrice struct {
 	Model   multiparty.Digest
 	Epsilon dp.Epsilon
 }
 
-// The limits of the service. What exceeds them is refused, never queued without
-// end.
+// The limits of the service. Requests beyond them are refused, never queued without bound.
 const (
-	maxInFlight = 64 // calls for votes at a time
-	maxSending  = 8  // tables that are sent
-	maxQueued   = 16 // queries that wait for their turn
+	maxInFlight = 64 // simultaneous calls for votes
+	maxSending  = 8  // simultaneous uploads of tables
+	maxQueued   = 16 // waiting queries
 	maxMessage  = 1 << 20
-	partBytes   = 1 << 16 // of one message of a file
-	// longest is the longest time that a call waits for votes before it asks to be asked again.
+	partBytes   = 1 << 16 // of a file per message
+	// longest is how long a call waits for votes before it asks the caller to repeat it.
 	longest = 20 * time.Second
-	// transfer is the longest time that a file may take on its way.
+	// transfer is the longest time for sending a file.
 	transfer = 15 * time.Minute
-	// voting is the longest time that a model or command may take, where the query's deadline is
-	// not before: others wait.
+	// voting is the longest time for a model or command, or until the query's deadline if that is
+	// earlier, because other queries wait.
 	voting = time.Hour
 	// cleaning is the interval at which votes past their deadline are deleted.
 	cleaning = time.Minute
@@ -109,24 +107,24 @@ type Server struct {
 	metrics *metrics
 	gate    *admission.Gate
 	queue   chan *work
-	wait    time.Duration // of a call for votes
-	// patience is with helpers.
+	wait    time.Duration // in a call for votes
+	// patience is how long to wait for helpers.
 	patience time.Duration
 
 	mu    sync.Mutex
-	works map[ID]*work // queued or under way
+	works map[ID]*work // queued or running
 }
 
-// work is a query whose votes are being made.
+// work is the making of a query's votes.
 type work struct {
 	id    ID
 	query *Query
 	who   identity.Caller
 	text  []byte         // of the query
 	sum   *secretsum.Sum // nil if votes are handed in
-	paid  bool           // before
+	paid  bool           // paid for before
 	files []string
-	done  chan struct{} // closed when err is set
+	done  chan struct{} // closed once err is set
 	err   error
 }
 
@@ -209,8 +207,8 @@ func New(ctx context.Context, p Params) (*Server, error) {
 	return s, nil
 }
 
-// priceQuery is the cost of an answer. A vote is a function of the model and of public rows, so
-// if the model was charged for persons it costs them nothing more (G-MULTI-6).
+// priceQuery returns the cost of an answer. Votes are a function of the model and of public rows. If
+// the model was charged for persons, they therefore cost nothing more (G-MULTI-6).
 func (s *Server) priceQuery(q *Query) dp.Epsilon {
 	if s.Persons != nil {
 		return 0
@@ -221,14 +219,14 @@ func (s *Server) priceQuery(q *Query) dp.Epsilon {
 // Close closes the record.
 func (s *Server) Close() error { return s.record.closeRecord() }
 
-// StateNames matches the names in Params.State.
+// StateNames matches the file names in Params.State.
 const StateNames = `tables|votes|party\.db(-.+)?`
 
 func (s *Server) votesDir() string { return filepath.Join(s.State, "votes") }
 
 func (s *Server) votesPath(id ID) string { return filepath.Join(s.votesDir(), id.String()) }
 
-// sweepFolder deletes the files of a folder that are to go.
+// sweepFolder deletes the files of a folder for which goes is true.
 func sweepFolder(dir string, goes func(name string) bool) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -244,8 +242,8 @@ func sweepFolder(dir string, goes func(name string) bool) error {
 	return nil
 }
 
-// forgetVotes deletes the votes of queries whose deadline has passed: first they are
-// marked, so that none is given after it is deleted.
+// forgetVotes deletes the votes of queries whose deadline has passed. It marks the queries first, so
+// that no votes are given after they have been deleted.
 func (s *Server) forgetVotes(ctx context.Context) error {
 	kept, err := s.record.forgetQueries(ctx, s.Now())
 	if err != nil {
@@ -276,8 +274,8 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 }
 
-// finishWork answers those who wait. The work is forgotten first, so that a call that
-// follows a failure begins again.
+// finishWork answers the waiting calls. It removes the work first, so that a call after a failure
+// starts again.
 func (s *Server) finishWork(w *work, err error) {
 	s.mu.Lock()
 	delete(s.works, w.id)
@@ -319,9 +317,9 @@ func (s *Server) makeVotes(ctx context.Context, w *work) (err error) {
 	return nil
 }
 
-// chargeWork charges a query once, when all that needs no vote has been checked: a
-// query that cannot be combined, a sum that is not the query's, and votes that the disk
-// has no room for cost nothing.
+// chargeWork charges a query once, after all checks that need no votes. A query that cannot be
+// combined, a sum that does not match it, and a lack of disk space for the votes therefore cost
+// nothing.
 func (s *Server) chargeWork(ctx context.Context, w *work) error {
 	if w.paid {
 		return nil
@@ -343,8 +341,7 @@ func (s *Server) chargeWork(ctx context.Context, w *work) error {
 	return s.record.chargeQuery(ctx, w.id, w.who.String(), w.text, s.priceQuery(w.query), w.query.Deadline)
 }
 
-// Handler answers calls, of combiners of the operator's choice. It needs connections of
-// identity.Server.
+// Handler answers calls of the permitted combiners. It requires connections of identity.Server.
 func (s *Server) Handler() http.Handler {
 	_, calls := rpc.NewPartyHandler(s, s.gate.Limits())
 	return s.gate.Handler(calls)

@@ -22,25 +22,25 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/problem"
 )
 
-// shelf is the auxiliary files that the operator has allowed: by digest and size, by
-// name, or all of a folder. Those allowed by digest may be sent, and are kept in dir.
+// shelf holds the auxiliary files that the operator has allowed: by digest and size, by name, or by
+// folder. Files allowed by digest may be sent, and are stored in dir.
 type shelf struct {
 	dir   string
-	sizes map[multiparty.Digest]int64 // in bytes, of files that may be sent
+	sizes map[multiparty.Digest]int64 // in bytes, for files that may be sent
 	paths []string
 
 	mu    sync.Mutex
 	known map[string]seen
 }
 
-// seen is a file as it was when its digest was computed.
+// seen is the state of a file when its digest was computed.
 type seen struct {
 	size   int64
 	at     time.Time
 	digest multiparty.Digest
 }
 
-// newShelf reads what is allowed: digests with sizes, as SHA256:BYTES, files and folders.
+// newShelf parses the permissions: digests with sizes, as SHA256:BYTES, files and folders.
 func newShelf(dir string, allow []string) (*shelf, error) {
 	s := &shelf{dir: dir, sizes: map[multiparty.Digest]int64{}, known: map[string]seen{}}
 	for _, a := range allow {
@@ -70,8 +70,8 @@ func newShelf(dir string, allow []string) (*shelf, error) {
 	return s, nil
 }
 
-// findFile is the path of an allowed file. What is not allowed, or not here, is a
-// problem.
+// findFile returns the path of an allowed file. It returns a problem if the file is not allowed, or
+// does not exist.
 func (s *shelf) findFile(t Table) (string, error) {
 	if s.maySend(t) {
 		path := s.sentPath(t)
@@ -91,19 +91,18 @@ func (s *shelf) findFile(t Table) (string, error) {
 	return "", problem.New(problem.NotAllowed, "the auxiliary file %x", t.Digest[:])
 }
 
-// maySend reports whether a file is one that the operator lets combiners send: its size
-// is the operator's word, not theirs.
+// maySend reports whether combiners may send a file. The operator, not the combiner, has set its size.
 func (s *shelf) maySend(t Table) bool {
 	size, allowed := s.sizes[t.Digest]
 	return allowed && size == t.Bytes
 }
 
-// sentPath is the path of a file that was sent.
+// sentPath returns the path of a sent file.
 func (s *shelf) sentPath(t Table) string {
 	return filepath.Join(s.dir, fmt.Sprintf("%x.%s", t.Digest[:], t.Format))
 }
 
-// lookIn looks for a file in a folder, or at a name.
+// lookIn searches for a file in a folder, or at a path.
 func (s *shelf) lookIn(root string, t Table) (string, error) {
 	info, err := os.Stat(root)
 	if err != nil {
@@ -140,7 +139,7 @@ func (s *shelf) lookIn(root string, t Table) (string, error) {
 	return "", nil
 }
 
-// FormatOf tells a file's format by its suffix, as readers of rows do.
+// FormatOf determines a file's format by its suffix, as readers of rows do.
 func FormatOf(path string) Format {
 	if strings.HasSuffix(path, ".parquet") {
 		return Parquet
@@ -148,7 +147,7 @@ func FormatOf(path string) Format {
 	return CSV
 }
 
-// digestFile hashes a file, once for each time that it was written.
+// digestFile hashes a file, once for each version of it.
 func (s *shelf) digestFile(path string, info fs.FileInfo) (multiparty.Digest, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,8 +173,8 @@ func DigestOf(path string) (d multiparty.Digest, err error) {
 	return d, errors.Join(err, f.Close())
 }
 
-// receiveFile keeps a file that is sent, if it is the one that was announced. next
-// returns its parts, and io.EOF after the last.
+// receiveFile stores a file that is sent, if it matches its announced digest. next returns its parts,
+// and io.EOF after the last.
 func (s *shelf) receiveFile(ctx context.Context, t Table, next func() ([]byte, error)) (err error) {
 	if !s.maySend(t) {
 		return problem.New(problem.NotAllowed, "the auxiliary file %x", t.Digest[:])
@@ -211,16 +210,17 @@ func (s *shelf) receiveFile(ctx context.Context, t Table, next func() ([]byte, e
 	})
 }
 
-// partial is in the names of files that are being written.
+// partial is part of the names of unfinished files.
 const partial = ".part"
 
-// checkRoom refuses to write so many bytes to the disk of a folder. Tests replace it.
+// checkRoom refuses to write the given number of bytes to a folder's disk if too little space would be
+// left. Tests replace it.
 var checkRoom = diskroom.Check
 
-// roomy writes to a file while what must stay free of its disk is.
+// roomy writes to a file as long as enough space is left on its disk.
 type roomy struct {
 	*os.File
-	err error // why it does not
+	err error // why it stopped
 }
 
 func (r *roomy) Write(b []byte) (n int, err error) {
@@ -231,8 +231,8 @@ func (r *roomy) Write(b []byte) (n int, err error) {
 	return n, r.err
 }
 
-// keepFile writes a file that is there whole, on disk and for its owner alone, or
-// not at all; not at all where too little of the disk would stay free.
+// keepFile writes a file atomically, readable by its owner alone. It fails if too little disk space
+// would be left.
 func keepFile(path string, write func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+partial+"*")
 	if err != nil {
@@ -255,7 +255,7 @@ func keepFile(path string, write func(io.Writer) error) (err error) {
 	return syncDir(filepath.Dir(path))
 }
 
-// syncDir puts names on disk.
+// syncDir flushes a folder's names to disk.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -10,20 +10,18 @@ import (
 	"time"
 )
 
-// A body may keep its reader waiting for a grace, and then for a second per minRate
-// bytes that it has brought; no longer than its call's time in all. Grace is what
-// calls have that need no other.
+// A body may keep its reader waiting for a grace period, plus one second per minRate bytes received,
+// but not longer than its call's total time. Grace is the default period.
 const (
 	Grace   = 10 * time.Second
 	minRate = 16 << 10 // bytes per second
 )
 
-// paced is a request's body that must not end its reader's patience, nor be longer
-// than it may.
+// paced is a request's body with a minimum rate and a maximum length.
 type paced struct {
 	io.ReadCloser
 	until   func(time.Time) error // sets the deadline of the next read
-	now     func() time.Time      // never set back
+	now     func() time.Time      // monotonic clock
 	grace   time.Duration
 	most    int64 // bytes
 	longest time.Duration
@@ -31,21 +29,21 @@ type paced struct {
 	waited  time.Duration
 }
 
-// PaceBody wraps the body of a request that has so many bytes at most, a grace, and a
-// call's time in all. Reading fails with os.ErrDeadlineExceeded where the body comes too
-// slowly, and with *http.MaxBytesError if it does not end.
+// PaceBody wraps the body of a request, given its largest number of bytes, a grace period, and its
+// call's total time. Reading fails with os.ErrDeadlineExceeded if the body arrives too slowly, and
+// with *http.MaxBytesError if it is too long.
 func PaceBody(w http.ResponseWriter, body io.ReadCloser, most int64, grace, longest time.Duration) io.ReadCloser {
 	return &paced{ReadCloser: body, until: http.NewResponseController(w).SetReadDeadline, now: time.Now, grace: grace,
 		most: most, longest: longest}
 }
 
-// timeLeft is the longest time that the body may keep its reader waiting from now on.
+// timeLeft returns how long the body may still keep its reader waiting.
 func (b *paced) timeLeft() time.Duration {
 	return min(b.grace+time.Duration(b.got)*time.Second/minRate, b.longest) - b.waited
 }
 
-// Read implements io.Reader. Only waiting counts: what the server does between two
-// reads is not the caller's fault.
+// Read implements io.Reader. Only the time spent waiting counts: callers are not responsible for what
+// the server does between reads.
 func (b *paced) Read(p []byte) (int, error) {
 	if b.got > b.most+envelope {
 		return 0, &http.MaxBytesError{Limit: b.most}

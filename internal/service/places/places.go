@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package places bounds what callers hold of a service at a time: calls, memory, and
-// the patience of who reads a body.
+// Package places limits the simultaneous use of a service by callers: calls, memory, and the time for
+// reading bodies.
 package places
 
 import (
@@ -12,28 +12,28 @@ import (
 	"time"
 )
 
-// mostWaiting is the number of calls that wait for a place, if nothing else is said; a quarter of
-// them may be one caller's.
+// mostWaiting is the default number of calls that may wait for a place; one caller may have a quarter
+// of them.
 const (
 	mostWaiting = 2048
 	waitingPart = 4
 )
 
 var (
-	// ErrTooMany refuses a call if too many calls of its caller wait already.
+	// ErrTooMany refuses a call if its caller already has too many waiting calls.
 	ErrTooMany = errors.New("as many calls of this caller wait as may")
-	// ErrBusy refuses a call that found no place in time.
+	// ErrBusy refuses a call that did not get a place in time.
 	ErrBusy = errors.New("there is no place for this call now")
 )
 
-// Places bounds what is read and worked on at a time of some calls: how many, and
-// how much memory they take together. The next free place goes to the caller that
-// holds the fewest, to its first call that fits; no caller holds more than its share.
+// Places limits the simultaneous calls of some kinds: their number, and their total memory. The next
+// free place goes to the caller with the fewest places, for its first call that fits. No caller holds
+// more than its share.
 type Places[C comparable] struct {
 	calls    int
 	memory   int64
 	part     int
-	room     int // how many calls wait at most
+	room     int // maximum number of waiting calls
 	patience time.Duration
 
 	mu      sync.Mutex
@@ -43,19 +43,18 @@ type Places[C comparable] struct {
 	full    bool // see WasFull
 }
 
-// New makes places for so many calls at a time, at least one, that take so many bytes
-// of memory together; 0: as many as there are. A caller holds at most one part-th of
-// both, so that the calls of others never wait for it alone. A call waits for patience
-// before it is refused.
+// New makes places for the given number of simultaneous calls, at least one, with the given total
+// memory in bytes; 0: unlimited. A caller holds at most one part-th of both, so that the calls of
+// others never wait for it alone. A call that has waited for patience is refused.
 func New[C comparable](calls int, memory int64, part int, patience time.Duration) *Places[C] {
 	return &Places[C]{calls: calls, memory: memory, part: part, room: mostWaiting, patience: patience,
 		of: map[C]*holder{}}
 }
 
-// LimitWaiting makes room for so many calls that wait. It is for before the first call.
+// LimitWaiting sets the maximum number of waiting calls. It must be called before the first call.
 func (p *Places[C]) LimitWaiting(room int) { p.room = room }
 
-// load is calls, and the memory they take.
+// load is a number of calls, and their memory.
 type load struct {
 	calls  int
 	memory int64
@@ -64,60 +63,59 @@ type load struct {
 func (l *load) addCall(memory int64)    { l.calls++; l.memory += memory }
 func (l *load) removeCall(memory int64) { l.calls--; l.memory -= memory }
 
-// fitsBelow reports whether there is room for one more below the limits.
+// fitsBelow reports whether one more call fits below the limits.
 func (l load) fitsBelow(memory int64, calls int, most int64) bool {
 	return l.calls < calls && (most == 0 || l.memory+memory <= most)
 }
 
-// holder is a caller that holds places or waits for them.
+// holder is a caller that holds or waits for places.
 type holder struct {
 	load
 	waiting []*ticket // in order
 }
 
-// ticket is a call that waits.
+// ticket is a waiting call.
 type ticket struct {
 	memory  int64
 	since   time.Time
 	granted chan struct{}
 }
 
-// Place is a call's place, until it leaves. It is for one goroutine.
+// Place is a call's place, until it leaves. It must be used by one goroutine only.
 type Place[C comparable] struct {
 	p    *Places[C]
 	who  C
-	held *ticket // nil if it has none any more
+	held *ticket // nil if the call no longer has a place
 }
 
-// Share is the most that one caller may hold; memory 0: as much as there is.
+// Share returns the most that one caller may hold; memory 0 means unlimited.
 func (p *Places[C]) Share() (calls int, memory int64) {
 	return max(1, p.calls/p.part), p.memory / int64(p.part)
 }
 
-// Standing returns the numbers of calls that hold a place and that wait for one.
+// Standing returns the numbers of calls that hold a place and of calls that wait for one.
 func (p *Places[C]) Standing() (held, waiting int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.taken.calls, p.waiting
 }
 
-// Take waits for a place for a call that takes so much memory. It fails with
-// ErrTooMany, ErrBusy or ctx's error. A call of more memory than a caller's share
-// takes all of that share.
+// Take waits for a place for a call with the given memory. It fails with ErrTooMany, ErrBusy or ctx's
+// error. A call with more memory than a caller's share takes all of that share.
 func (p *Places[C]) Take(ctx context.Context, who C, memory int64) (*Place[C], error) {
 	place := &Place[C]{p: p, who: who}
 	return place, place.take(ctx, memory)
 }
 
-// Resize makes the place one of so much memory. Where there is not as much, the place
-// is given up while the call waits for one, so that no one who holds memory waits for
-// more. It fails as Take does, and the call has no place then.
+// Resize changes the memory of the place. If too little is free, the call gives up its place while it
+// waits for another, so that no caller holds memory while waiting for more. It fails as Take does, and
+// the call then has no place.
 func (pl *Place[C]) Resize(ctx context.Context, memory int64) error { return pl.take(ctx, memory) }
 
-// Memory is the memory that the place is for.
+// Memory returns the memory of the place.
 func (pl *Place[C]) Memory() int64 { return pl.held.memory }
 
-// Leave gives the place back, if there is one.
+// Leave releases the place, if there is one.
 func (pl *Place[C]) Leave() {
 	pl.p.mu.Lock()
 	defer pl.p.mu.Unlock()
@@ -126,7 +124,7 @@ func (pl *Place[C]) Leave() {
 	pl.p.grantPlaces()
 }
 
-// drop gives the place up, if there is one. p.mu is held.
+// drop releases the place, if there is one. p.mu must be held.
 func (pl *Place[C]) drop() {
 	if pl.held == nil {
 		return
@@ -200,7 +198,7 @@ func (pl *Place[C]) queueCall(t *ticket) error {
 	return nil
 }
 
-// grantPlaces gives free places to those who wait. p.mu is held.
+// grantPlaces gives free places to waiting calls. p.mu must be held.
 func (p *Places[C]) grantPlaces() {
 	calls, memory := p.Share()
 	for p.waiting > 0 {
@@ -227,8 +225,8 @@ func (p *Places[C]) grantPlaces() {
 	}
 }
 
-// leaveQueue takes a call out of the queue. It reports false if the call has got its
-// place meanwhile. late: it has waited as long as calls wait.
+// leaveQueue removes a call from the queue. It returns false if the call has got its place meanwhile.
+// late is set if the call has waited for the full patience.
 func (p *Places[C]) leaveQueue(who C, t *ticket, late bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -247,15 +245,15 @@ func (p *Places[C]) leaveQueue(who C, t *ticket, late bool) bool {
 	return true
 }
 
-// forgetCaller drops a caller that holds nothing and waits for nothing. p.mu is held.
+// forgetCaller removes a caller without held places and waiting calls. p.mu must be held.
 func (p *Places[C]) forgetCaller(who C) {
 	if h := p.of[who]; h != nil && h.calls == 0 && len(h.waiting) == 0 {
 		delete(p.of, who)
 	}
 }
 
-// WasFull reports whether a call waits, or was refused since WasFull was asked last,
-// for want of a place that its caller might hold: not everyone could be heard.
+// WasFull reports whether a call is waiting, or was refused since the last call of WasFull, for lack
+// of a place that its caller might hold.
 func (p *Places[C]) WasFull() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

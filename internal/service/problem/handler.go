@@ -13,12 +13,11 @@ import (
 	"connectrpc.com/connect"
 )
 
-// Handler lets calls through. What Connect refuses before a call is reached (a
-// message that is none, too large or too late, an encoding no one knows) is
-// answered with the problem that says so, in the caller's protocol, and without
-// Connect's own words, which may quote the message; refused, if it is not nil, is
-// told of it. Interceptors of calls call Reached, and Status with the problem that a
-// call ends with.
+// Handler passes calls on. Some requests are refused by Connect before their call is reached, for
+// example if the message is invalid, too large or too late, or has an unknown encoding. Handler
+// answers these with a problem in the caller's protocol, without Connect's own text, which may quote
+// the message. If refused is not nil, it is called with the problem. Interceptors must call Reached,
+// and Status with the problem that a call ends with.
 func Handler(calls http.Handler, refused func(*http.Request, *Problem)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := &held{ResponseWriter: w}
@@ -39,23 +38,23 @@ func Handler(calls http.Handler, refused func(*http.Request, *Problem)) http.Han
 	})
 }
 
-// Reached notes that a call has come to code of ours: its errors are problems.
+// Reached records that a call has reached our code, whose errors are problems.
 func Reached(ctx context.Context) {
 	if h, ok := ctx.Value(heldKey{}).(*held); ok {
 		h.releaseHeld()
 	}
 }
 
-// Status notes the problem that the call of ctx ends with: the HTTP status of its
-// answer is the problem's, where Connect has one status for many of its codes.
+// Status records the problem with which the call of ctx ends. The HTTP status of the answer is then
+// the problem's own, whereas Connect uses one status for several codes.
 func Status(ctx context.Context, p *Problem) {
 	if h, ok := ctx.Value(heldKey{}).(*held); ok {
 		h.failed = p.Kind.status
 	}
 }
 
-// Answer answers a request with the problem, as its protocol has it: plainly where
-// it has none.
+// Answer answers a request with the problem in the request's protocol, or in plain HTTP if it has
+// none.
 func (p *Problem) Answer(w http.ResponseWriter, r *http.Request) {
 	Reached(r.Context())
 	e := connect.NewErrorWriter()
@@ -69,17 +68,16 @@ func (p *Problem) Answer(w http.ResponseWriter, r *http.Request) {
 
 type heldKey struct{}
 
-// held keeps back an answer until a call is reached. What Connect answers by
-// itself is small.
+// held holds back an answer until its call is reached. Answers of Connect itself are small.
 type held struct {
 	http.ResponseWriter
 	reached bool
-	failed  int // the status of an answer that is an error, if it is known; 0: Connect's
+	failed  int // HTTP status of an error answer, if known; 0: Connect's
 	status  int
 	body    bytes.Buffer
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap supports http.ResponseController.
 func (h *held) Unwrap() http.ResponseWriter { return h.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter.
@@ -110,7 +108,7 @@ func (h *held) Flush() {
 	}
 }
 
-// releaseHeld sends what was kept back, and keeps nothing back any more.
+// releaseHeld sends what was held back, and holds back nothing from then on.
 func (h *held) releaseHeld() {
 	if h.reached {
 		return
@@ -122,7 +120,7 @@ func (h *held) releaseHeld() {
 	}
 }
 
-// dropHeld forgets what was kept back, but for what tells which requests are taken.
+// dropHeld discards what was held back, except the headers that list the accepted requests.
 func (h *held) dropHeld() {
 	for name := range h.Header() {
 		if name != "Allow" && name != "Accept-Post" {
@@ -131,8 +129,7 @@ func (h *held) dropHeld() {
 	}
 }
 
-// refusalKind is the reason of Connect's refusal; the zero Kind where the answer is none of
-// Connect's refusals.
+// refusalKind returns the kind of Connect's refusal, or the zero Kind if the answer is not one.
 func (h *held) refusalKind() Kind {
 	switch h.status {
 	case http.StatusNotFound:
@@ -149,8 +146,8 @@ func (h *held) refusalKind() Kind {
 	return refusalKind(code)
 }
 
-// OfLibrary is the problem in an error that a stream ended with: where it has none, what
-// Connect refused by itself, without its words.
+// OfLibrary returns the problem in the error that ended a stream. If there is none, it returns a
+// problem for Connect's own refusal, without its text.
 func OfLibrary(err error) *Problem {
 	if p := Of(err); p.Kind != Internal {
 		return p
@@ -161,7 +158,7 @@ func OfLibrary(err error) *Problem {
 	return New(Internal, "")
 }
 
-// refusalKind is the kind of a refusal by Connect with a code.
+// refusalKind returns the kind of Connect's refusal with the given code.
 func refusalKind(code connect.Code) Kind {
 	switch code {
 	case connect.CodeInvalidArgument:
@@ -176,7 +173,7 @@ func refusalKind(code connect.Code) Kind {
 	return Internal
 }
 
-// refusalCode reads the code of Connect's own refusal, of any protocol.
+// refusalCode returns the code of Connect's own refusal, in any protocol.
 func (h *held) refusalCode() (code connect.Code, failed bool) {
 	for _, name := range []string{"Grpc-Status", http.TrailerPrefix + "Grpc-Status"} {
 		if v := h.Header()[name]; len(v) > 0 && v[0] != "0" {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package problem is how a federation's processes say no, and when to ask again:
-// RFC 9457's problem details, as the body of a plain answer, as a detail of a
-// Connect error, or beside one report of many, and the loop of those who are
-// answered so.
+// Package problem defines refusals in a federation. It uses RFC 9457's problem details: as the body of
+// a plain answer, as a detail of a Connect error, or for one report among many. It also contains the
+// retry loop of clients.
 //
-// A problem names a kind that programs act on and tells people what it is about.
-// It never holds anything of a report's content.
+// A problem has a kind for programs and a text for readers. It never contains any content of a report.
 package problem
 
 import (
@@ -21,7 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/rpc"
 )
 
-// urn is the prefix of the names of our kinds.
+// urn is the prefix of the names of kinds.
 const urn = "urn:discreet:problem:"
 
 // Kind is one kind of problem. Kinds are compared with ==; the list is Kinds.
@@ -34,7 +32,7 @@ type kind struct {
 	again       bool
 }
 
-// The kinds. Only those whose title says so are worth trying again.
+// The kinds. A retry can help only if the title says so.
 var (
 	Malformed = newKind("malformed", "the bytes are not a message of this protocol", connect.CodeInvalidArgument,
 		400, false)
@@ -105,13 +103,14 @@ func newKind(name, title string, code connect.Code, status int, again bool) Kind
 	return Kind{&kind{name, title, code, status, again}}
 }
 
-// String is the kind's name, e.g. "too-late".
+// String returns the kind's name, e.g. "too-late".
 func (k Kind) String() string { return k.name }
 
-// Title says in words what kind it is.
+// Title describes the kind in words.
 func (k Kind) Title() string { return k.title }
 
-// Status is the HTTP status of an answer, but in gRPC, which has one for all.
+// Status returns the HTTP status of an answer. It does not apply to gRPC, which always uses the same
+// one.
 func (k Kind) Status() int { return k.status }
 
 // Again reports whether the same request may succeed later.
@@ -120,7 +119,7 @@ func (k Kind) Again() bool { return k.again }
 // Problem is one refusal. It is an error.
 type Problem struct {
 	Kind   Kind
-	Detail string // what it is about, e.g. "round 3, the open one is 4"; nothing of a report's content
+	Detail string // the subject, e.g. "round 3, the open one is 4"; no content of a report
 }
 
 // New makes a problem.
@@ -136,8 +135,8 @@ func (p *Problem) Error() string {
 	return p.Kind.title + ": " + p.Detail
 }
 
-// Of finds the problem in err. What has none is an internal one, without the
-// error's words: they may name what only the service may know.
+// Of finds the problem in err. If there is none, it returns an internal problem without the error's
+// text, which may contain internal information.
 func Of(err error) *Problem {
 	if p := (*Problem)(nil); errors.As(err, &p) {
 		return p
@@ -154,8 +153,8 @@ func Of(err error) *Problem {
 	return &Problem{Kind: Internal}
 }
 
-// Named is the problem in err without what carried it, or the *identity.MisfitError,
-// and err itself if it has neither or an internal one.
+// Named returns the problem or the *identity.MisfitError in err, without its wrappers. It returns err
+// itself if it has neither, or has an internal problem.
 func Named(err error) error {
 	if misfit := (*identity.MisfitError)(nil); errors.As(err, &misfit) {
 		return misfit
@@ -166,9 +165,8 @@ func Named(err error) error {
 	return err
 }
 
-// Passing reports whether the same call may succeed later: a problem says so, or
-// no one has answered. Somebody else has, where the error is an
-// *identity.MisfitError.
+// Passing reports whether the same call may succeed later: because the problem's kind allows it, or
+// because there was no answer. A *identity.MisfitError counts as an answer.
 func Passing(err error) bool {
 	if errors.As(err, new(*identity.MisfitError)) {
 		return false
@@ -188,8 +186,8 @@ func (p *Problem) Proto() *rpc.Problem {
 	return &rpc.Problem{Type: urn + p.Kind.name, Title: p.Kind.title, Status: int32(p.Kind.status), Detail: p.Detail}
 }
 
-// FromProto reads what Proto made. A kind this version does not know is an
-// internal problem that keeps its words.
+// FromProto reads the message of Proto. A kind unknown to this version becomes an internal problem
+// with the same text.
 func FromProto(m *rpc.Problem) *Problem {
 	for _, k := range kinds {
 		if m.GetType() == urn+k.name {
@@ -199,7 +197,7 @@ func FromProto(m *rpc.Problem) *Problem {
 	return New(Internal, "%s: %s", m.GetTitle(), m.GetDetail())
 }
 
-// Connect is the problem as an error of a call, with the same problem as detail.
+// Connect returns the problem as an error of a call, with the problem as its detail.
 func (p *Problem) Connect() *connect.Error {
 	e := connect.NewError(p.Kind.code, p)
 	if d, err := connect.NewErrorDetail(p.Proto()); err == nil {

@@ -8,18 +8,17 @@ import (
 	"time"
 )
 
-// Retry is when to make a call again that may be made twice.
+// Retry determines when to repeat a call. The call must be safe to repeat.
 type Retry struct {
-	First, Last time.Duration // pauses: each is twice the one before, up to Last
-	Each        time.Duration // that one try may take; 0: as long as it likes
-	// Say is told about each try that failed and is made again after a pause, where
-	// it is not nil.
+	First, Last time.Duration // pauses: each is twice the previous one, up to Last
+	Each        time.Duration // timeout of one attempt; 0: none
+	// Say is called for each failed attempt that is repeated after a pause, if it is not nil.
 	Say func(after time.Duration, err error)
 }
 
-// Do calls once until it succeeds, fails with an error that is not passing, which
-// is returned as it is, or ctx ends: then the error wraps ctx's and says what the
-// last try's was. Where the answer is a problem or none, passing is Passing.
+// Do calls once until it succeeds, fails with an error that is not passing, which it returns
+// unchanged, or ctx ends. In the last case, the error wraps ctx's and contains the last attempt's. For
+// errors that are problems or missing answers, passing should be Passing.
 func (r Retry) Do(ctx context.Context, passing func(error) bool, once func(context.Context) error) error {
 	for wait := r.First; ; wait = min(2*wait, r.Last) {
 		err := r.tryOnce(ctx, once)
@@ -44,11 +43,11 @@ func (r Retry) tryOnce(ctx context.Context, once func(context.Context) error) er
 	return once(ctx)
 }
 
-// ticking is the interval at which a clock that is not the system's is asked.
+// ticking is the interval at which a clock other than the system's is read.
 const ticking = 100 * time.Millisecond
 
-// Until is ctx until a clock shows a time, where its cause becomes the given one.
-// stop releases what that takes.
+// Until returns a context that ends, with the given cause, when a clock reaches a time. stop releases
+// its resources.
 func Until(ctx context.Context, clock func() time.Time, end time.Time,
 	cause error) (until context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -68,7 +67,7 @@ func Until(ctx context.Context, clock func() time.Time, end time.Time,
 	return ctx, func() { cancel(nil) }
 }
 
-// Pause waits so long, or until ctx ends: then it returns ctx's error.
+// Pause waits for d, or until ctx ends: then it returns ctx's error.
 func Pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -18,20 +18,20 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/rpc"
 )
 
-// Admission is what an aggregator shows a helper before its sum is begun: the task as
-// an operator announced it, and the list of owners that the announcement names. A
-// helper reads of the task whom its sums may be of, and not what is asked.
+// Admission is what an aggregator must show a helper before its sum begins: the task as announced by
+// an operator, and the list of owners that the announcement names. A helper uses the task to find out
+// whose sums it permits, and does not interpret its questions.
 type Admission struct {
 	Announcement []byte
-	Signature    identity.Signature // an operator's
+	Signature    identity.Signature // of an operator
 	List         []byte             // the owners' keys, in ascending order
 }
 
-// MaxList is the largest number of owners on the list of a task with secret sums.
+// MaxList is the largest number of owners in the list of a task with secret sums.
 const MaxList = 250_000
 
-// announced is the part of an announcement that concerns sums. An operator has signed
-// its bytes, so nothing is gained by bending them.
+// announced is the part of an announcement that concerns sums. An operator has signed its bytes, so
+// that it cannot be altered.
 type announced struct {
 	Discreet string `json:"discreet"`
 	Minimum  int    `json:"minimum"`
@@ -45,11 +45,11 @@ type announced struct {
 	Task json.RawMessage `json:"task"`
 }
 
-// Purpose of an operator's signature: package announce's.
+// announcementPurpose is the purpose of operators' signatures, as in package tasks.
 const announcementPurpose = "discreet announcement 1"
 
-// Check refuses a sum that is not one of the announced task's, of listed owners alone,
-// as many as announced, among the announced helpers, and ending when it should.
+// Check refuses a sum that does not match the announced task: one with owners who are not listed, with
+// too few or too many owners, with other helpers, or with another end.
 func (a *Admission) Check(reader *identity.Identity, s *Sum, at time.Time) error {
 	refuse := func(format string, args ...any) error { return fmt.Errorf("sum: "+format, args...) }
 	switch who, err := reader.Verify(a.Signature, announcementPurpose, a.Announcement, at); {
@@ -104,7 +104,7 @@ func isListed(list []byte, k Key) bool {
 	return i < n && bytes.Equal(at(i), k[:])
 }
 
-// AdmissionOf reads what a helper is shown.
+// AdmissionOf reads an admission from a request.
 func AdmissionOf(r *rpc.BeginRequest) *Admission {
 	t := r.GetTask()
 	return &Admission{t.GetAnnouncement(), identity.Signature{Certificate: t.GetCertificate(), Value: t.GetSignature()},

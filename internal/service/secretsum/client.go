@@ -24,9 +24,8 @@ const (
 	lastPause   = 5 * time.Second
 )
 
-// Client reaches one helper. Its calls are made again while no one answers, or
-// while the helper says that they may succeed later, until their context ends.
-// Goroutines may share it.
+// Client calls one helper. Calls are repeated until their context ends, as long as there is no answer
+// or the helper replies that they may succeed later. It is safe for concurrent use.
 type Client struct {
 	name  string
 	log   *slog.Logger
@@ -34,29 +33,26 @@ type Client struct {
 	calls rpc.HelperClient
 }
 
-// Dial makes a client of the helper of that name at an address, https://host:port.
-// Nothing is sent yet. Another process at the address, even another helper, is
-// refused.
+// Dial makes a client of the named helper at an address, https://host:port. It sends nothing. A
+// process with another identity at the address is refused, even if it is a helper.
 func Dial(self *identity.Identity, name, address string, log *slog.Logger) *Client {
 	c := self.HTTPClientOf(identity.Caller{Role: identity.Helper, Name: name})
 	return &Client{name, log, c, rpc.NewHelperClient(c, address, connect.WithReadMaxBytes(2*MaxBytes))}
 }
 
-// Name is the helper's.
+// Name returns the helper's name.
 func (c *Client) Name() string { return c.name }
 
 // Close closes the connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// mayMend reports whether a call that a collector makes may succeed later. Where a sum
-// has begun, people have paid for it: certificates that do not fit are waited for,
-// too, until someone has put them right.
+// mayMend reports whether a collector's call may succeed later. Once a sum has begun, people have paid
+// for it. The collector therefore also waits until an operator has fixed invalid certificates.
 func mayMend(err error) bool {
 	return problem.Passing(err) || errors.As(err, new(*identity.MisfitError))
 }
 
-// callAgain makes a call until it is answered: what is asked of helpers may be asked
-// twice.
+// callAgain repeats a call until it is answered; calls of helpers may be repeated.
 func (c *Client) callAgain(ctx context.Context, passing func(error) bool, once func(context.Context) error) error {
 	again := problem.Retry{First: firstPause, Last: lastPause, Each: callTimeout,
 		Say: func(after time.Duration, err error) {
@@ -68,7 +64,7 @@ func (c *Client) callAgain(ctx context.Context, passing func(error) bool, once f
 	return nil
 }
 
-// Self asks for the name of the helper's memory.
+// Self fetches the name of the helper's store.
 func (c *Client) Self(ctx context.Context) (m Memory, err error) {
 	err = c.callAgain(ctx, problem.Passing, func(ctx context.Context) error {
 		a, err := c.calls.GetSelf(ctx, connect.NewRequest(new(rpc.GetSelfRequest)))
@@ -83,7 +79,7 @@ func (c *Client) Self(ctx context.Context) (m Memory, err error) {
 	return m, err
 }
 
-// Begin gives the helper a signed sum, with the admission that an aggregator's needs.
+// Begin sends a signed sum to the helper, with the admission that an aggregator's sum requires.
 func (c *Client) Begin(ctx context.Context, s Signed, why *Admission) error {
 	request := &rpc.BeginRequest{Sum: s.Proto()}
 	if why != nil {
@@ -97,15 +93,15 @@ func (c *Client) Begin(ctx context.Context, s Signed, why *Admission) error {
 	})
 }
 
-// Takes waits until the helper takes shares of a sum: its collector has begun it there
-// and the helper has accepted it.
+// Takes waits until the helper accepts shares of a sum: the collector has begun it there and the
+// helper has agreed.
 func (c *Client) Takes(ctx context.Context, id ID) error {
 	_, err := c.Share(ctx, id, nil)
 	return err
 }
 
-// Share sends shares once and returns the problem of each that was refused. What
-// is not refused is on the helper's disk.
+// Share sends shares once and returns the problem of each refused one. All others are on the helper's
+// disk.
 func (c *Client) Share(ctx context.Context, id ID, some []Share) (map[int]*problem.Problem, error) {
 	request := &rpc.ShareRequest{SumId: id[:]}
 	for _, s := range some {
@@ -127,8 +123,7 @@ func (c *Client) Share(ctx context.Context, id ID, some []Share) (map[int]*probl
 	return refused, err
 }
 
-// Progress asks, as the collector, how many shares the helper has, and whether it
-// takes more.
+// Progress asks, as the collector, how many shares the helper has, and whether it accepts more.
 func (c *Client) Progress(ctx context.Context, id ID) (stored int, closed bool, err error) {
 	err = c.callAgain(ctx, mayMend, func(ctx context.Context) error {
 		a, err := c.calls.GetProgress(ctx, connect.NewRequest(&rpc.GetProgressRequest{SumId: id[:]}))
@@ -140,13 +135,13 @@ func (c *Client) Progress(ctx context.Context, id ID) (stored int, closed bool, 
 	return stored, closed, err
 }
 
-// Held is what a helper has when its wait is over.
+// Held is what a helper has when its wait for shares ends.
 type Held struct {
 	Message secsum.Message
-	Faults  []Share // which contradict their own proofs
+	Faults  []Share // shares that contradict their own proofs
 }
 
-// Held ends, as the collector, the helper's wait for shares, and returns whose it has.
+// Held ends, as the collector, the helper's wait for shares, and returns their participants.
 func (c *Client) Held(ctx context.Context, id ID) (h Held, err error) {
 	err = c.callAgain(ctx, mayMend, func(ctx context.Context) error {
 		a, err := c.calls.Held(ctx, connect.NewRequest(&rpc.HeldRequest{SumId: id[:]}))
@@ -162,12 +157,12 @@ func (c *Client) Held(ctx context.Context, id ID) (h Held, err error) {
 	return h, err
 }
 
-// maxShow is for how many proofs one request asks.
+// maxShow is the largest number of proofs per request.
 const maxShow = 10_000
 
-// Proofs asks, as the collector of a sum with this tag, for the signed proofs of
-// participants whose shares the helper has. It returns those that the helper has shown,
-// by participant, whatever they are. Each answer has so long.
+// Proofs fetches, as the collector of a sum with this tag, the signed proofs of participants whose
+// shares the helper has. It returns the received proofs by participant, without verifying them. each
+// is the timeout per answer.
 func (c *Client) Proofs(ctx context.Context, id ID, tag secsum.Tag, of []int,
 	each time.Duration) (map[int]Proof, error) {
 	shown := map[int]Proof{}
@@ -197,7 +192,7 @@ func (c *Client) Proofs(ctx context.Context, id ID, tag secsum.Tag, of []int,
 	return shown, nil
 }
 
-// Open sends the collector's one request and returns the answer.
+// Open sends the collector's only request and returns the answer.
 func (c *Client) Open(ctx context.Context, id ID, request secsum.Message) (m secsum.Message, err error) {
 	body, err := request.MarshalBinary()
 	if err != nil {

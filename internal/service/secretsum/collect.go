@@ -16,9 +16,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/problem"
 )
 
-// meetHelpers asks helpers, at once, for the names of their memories. It returns when all
-// have answered, or when ctx ends: those that have not are in the list with the
-// zero Memory, and take no part; why is returned beside, in their order.
+// meetHelpers asks all helpers at once for the names of their stores. It returns when all have
+// answered, or when ctx ends. Helpers that have not answered have the zero Memory in the list, and do
+// not take part; the reasons are returned in the same order.
 func meetHelpers(ctx context.Context, clients []*Client) ([]Helper, []error) {
 	out, errs := make([]Helper, len(clients)), make([]error, len(clients))
 	eachClient(clients, func(h int, c *Client) {
@@ -30,10 +30,9 @@ func meetHelpers(ctx context.Context, clients []*Client) ([]Helper, []error) {
 	return out, errs
 }
 
-// MeetQuorum meets helpers until as many have answered as can open a sum. Each time
-// those that do not answer are waited for as long as patience. Where ctx ends
-// first, the error wraps its cause. Where so many are not who they should be that
-// the others are too few, it wraps their *identity.MisfitErrors.
+// MeetQuorum meets helpers until enough have answered to open a sum. In each attempt it waits for the
+// others for patience. If ctx ends first, the error wraps its cause. If too many have a wrong
+// identity, the error wraps their *identity.MisfitErrors.
 func MeetQuorum(ctx context.Context, clients []*Client, patience time.Duration, log *slog.Logger) ([]Helper, error) {
 	need := len(clients) - len(clients)/3 // secsum's quorum
 	for wait := firstPause; ; wait = min(2*wait, lastPause) {
@@ -59,7 +58,7 @@ func MeetQuorum(ctx context.Context, clients []*Client, patience time.Duration, 
 	}
 }
 
-// Present is the number of helpers that have a memory.
+// Present returns the number of helpers that take part.
 func Present(helpers []Helper) (n int) {
 	for _, h := range helpers {
 		if h.Memory != (Memory{}) {
@@ -69,7 +68,7 @@ func Present(helpers []Helper) (n int) {
 	return n
 }
 
-// eachClient calls f for every client at once, and waits.
+// eachClient calls f for every client concurrently, and waits.
 func eachClient(clients []*Client, f func(h int, c *Client)) {
 	var wg sync.WaitGroup
 	for h, c := range clients {
@@ -78,34 +77,32 @@ func eachClient(clients []*Client, f func(h int, c *Client)) {
 	wg.Wait()
 }
 
-// Collection is a collector's way to the sum. Every step may be repeated by a
-// process that starts again, with the same Signed and a Keep that remembers.
+// Collection is a collector's process of opening a sum. Every step may be repeated by a process that
+// starts again with the same Signed and a durable Keep.
 type Collection struct {
 	Sum     *Sum
 	Signed  Signed
 	Clients []*Client // of Sum.Helpers, in order
-	// Patience is the time that helpers are waited for that do not answer, once a quorum
-	// has.
+	// Patience is how long to wait for helpers that do not answer, once a quorum has.
 	Patience time.Duration
-	// Wait waits until shares are waited for no longer; progress asks the helpers
-	// how many each has, -1 if one does not answer.
+	// Wait returns when the collector should stop waiting for shares. progress asks the helpers for
+	// their numbers of shares, -1 if one does not answer.
 	Wait func(ctx context.Context, progress func(context.Context) []int) error
-	// Admission is what helpers want to see of an aggregator's sum; nil for others'.
+	// Admission is what helpers require for an aggregator's sum; nil for other collectors.
 	Admission *Admission
-	// Found is told, before anything is opened, who has been found to deviate from the
-	// protocol; nil: no one. It may be told again by another try.
+	// Found is called, before anything is opened, with each participant or helper that has deviated
+	// from the protocol; may be nil. Another attempt may repeat a call.
 	Found func(Fault)
-	// Keep stores, before anything is opened, what decides whose sum is opened, and what
-	// their proofs determine of it, and returns what was stored: that of the first time,
-	// if there was one. nil: a process that dies loses the sum.
+	// Keep durably stores, before anything is opened, the data that determine the owners in the sum
+	// and what their proofs determine about it. It returns the data that were stored first. nil: a
+	// process that dies loses the sum.
 	Keep func(ctx context.Context, held [][]byte) ([][]byte, error)
 }
 
-// Run begins the sum at the helpers, waits for shares, ends the wait, and opens
-// the sum. It returns the sum of the listed participants' vectors. Where too few
-// helpers or participants are left it returns a *secsum.Abort, and nothing has
-// been opened; other errors, ctx's end among them, leave everything as it is for
-// another try.
+// Run begins the sum at the helpers, waits for shares, ends the wait, and opens the sum. It returns
+// the sum of the listed participants' vectors. If too few helpers or participants are left, it returns
+// a *secsum.Abort, and nothing has been opened. After any other error, including the end of ctx,
+// another attempt is possible.
 func (c *Collection) Run(ctx context.Context) (total []uint64, participants []int, err error) {
 	p, err := c.Sum.Protocol()
 	if err != nil {
@@ -142,7 +139,7 @@ func (c *Collection) Run(ctx context.Context) (total []uint64, participants []in
 	return c.openSum(ctx, p, id, held)
 }
 
-// gatherHeld begins the sum everywhere, waits, and ends the wait.
+// gatherHeld begins the sum at all helpers, waits, and ends the wait.
 func (c *Collection) gatherHeld(ctx context.Context, p *secsum.Protocol, id ID) (held [][]byte, err error) {
 	beginning, stop := context.WithCancel(ctx)
 	defer stop()
@@ -195,9 +192,8 @@ func (c *Collection) gatherHeld(ctx context.Context, p *secsum.Protocol, id ID) 
 	return held, err
 }
 
-// askHelpers asks all helpers that take part at once. Once a quorum has answered, the
-// others have Patience. Where so many refuse for good that a quorum never will, the
-// step aborts.
+// askHelpers asks all participating helpers at once. Once a quorum has answered, the others have
+// Patience. If so many refuse for good that no quorum is possible, the step aborts.
 func (c *Collection) askHelpers(ctx context.Context, step secsum.Kind, quorum int,
 	call func(context.Context, int, *Client) (secsum.Message, error)) ([][]byte, error) {
 	waiting, stop := context.WithCancel(ctx)
@@ -243,7 +239,8 @@ func (c *Collection) askHelpers(ctx context.Context, step secsum.Kind, quorum in
 	return nil, failed
 }
 
-// replayHeld is a collector that has heard what helpers hold, and what it asks for then.
+// replayHeld returns a collector that has processed the helpers' reports of held shares, and its next
+// requests.
 func (c *Collection) replayHeld(p *secsum.Protocol, held [][]byte) (*secsum.Collector, []secsum.Message, error) {
 	collector := p.NewCollector()
 	var ask []secsum.Message
@@ -265,8 +262,8 @@ func (c *Collection) replayHeld(p *secsum.Protocol, held [][]byte) (*secsum.Coll
 	return collector, ask, err
 }
 
-// openSum replays what helpers hold, sends the requests that follow, and adds up what
-// helpers answer that are bound to it. held ends with what the owners' proofs determine.
+// openSum replays the helpers' reports, sends the requests that follow, and adds up the answers that
+// pass verification. The last element of held is what the owners' proofs determine.
 func (c *Collection) openSum(ctx context.Context, p *secsum.Protocol, id ID, held [][]byte) ([]uint64, []int, error) {
 	last := len(held) - 1
 	collector, _, err := c.replayHeld(p, held[:max(0, last)])
@@ -311,5 +308,5 @@ func (c *Collection) openSum(ctx context.Context, p *secsum.Protocol, id ID, hel
 	return total, participants, err
 }
 
-// errLeftOut stands for the answer of a helper who has too few shares to be asked.
+// errLeftOut replaces the answer of a helper that has too few shares to be asked.
 var errLeftOut = errors.New("sum: the helper is not asked")

@@ -9,24 +9,23 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/problem"
 )
 
-// Delivery is what became of participants' shares.
+// Delivery is the result of sending participants' shares.
 type Delivery struct {
 	// Kept is the number of helpers that have each participant's share on their disk.
 	Kept []int
-	// Late says that a helper had ended its wait before all shares were there.
+	// Late reports that a helper had ended its wait before it had all shares.
 	Late bool
-	// Refused are the problems that sending again cannot mend, but for lateness.
+	// Refused lists the problems that sending again cannot fix, except lateness.
 	Refused []error
 }
 
-// batchBytes is about how much one request carries.
+// batchBytes is the approximate size of a request.
 const batchBytes = 1 << 20
 
-// Deliver sends shares: shares[p][h] is what participant p gives to helper h,
-// which clients[h] reaches; nil clients are left out, as are those of a memory
-// that the sum does not name. It returns when every helper has all, has refused,
-// or ended its wait, or when ctx ends. Call it again with the same shares as often
-// as needed.
+// Deliver sends shares: shares[p][h] is participant p's share for helper h, which clients[h] calls. It
+// skips nil clients, and helpers whose store is not the one that the sum names. It returns when every
+// helper has all shares, has refused, or has ended its wait, or when ctx ends. It may be called again
+// with the same shares as often as needed.
 func Deliver(ctx context.Context, id ID, clients []*Client, shares [][]Share) Delivery {
 	d := Delivery{Kept: make([]int, len(shares))}
 	var mu sync.Mutex
@@ -52,7 +51,7 @@ func Deliver(ctx context.Context, id ID, clients []*Client, shares [][]Share) De
 	return d
 }
 
-// deliverShares sends everyone's share to one helper.
+// deliverShares sends all participants' shares to one helper.
 func (c *Client) deliverShares(ctx context.Context, id ID, h int,
 	shares [][]Share) (kept map[int]bool, late bool, refused []error) {
 	kept = map[int]bool{}

@@ -12,12 +12,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/federated/secsum"
 )
 
-// Fault is one participant or helper who has deviated from the protocol. It is left
-// out of the sum, which goes on without it. What is said here is proven by what the
-// participant signed, or by what the helper cannot show.
+// Fault describes a participant or helper that has deviated from the protocol. It is excluded from the
+// sum, which continues without it. The evidence is a participant's signature, or a helper's failure to
+// show what it claimed.
 type Fault struct {
 	Participant int    // its number in the roster; -1 if a helper is at fault
-	Helper      string // who has said so, or is at fault
+	Helper      string // the helper that reported it, or that is at fault
 	What        string
 }
 
@@ -28,9 +28,9 @@ func (f Fault) String() string {
 	return fmt.Sprintf("participant %d %s", f.Participant, f.What)
 }
 
-// accuseDeviants tells Found who has deviated, by what the helpers said. Helpers are asked once
-// more about participants on whom they differ; those that do not answer in time are
-// not found to have lied.
+// accuseDeviants calls Found for everyone who has deviated, according to the helpers' reports. Helpers
+// are asked once more about participants on whom they disagree; helpers that do not answer in time are
+// not accused of lying.
 func (c *Collection) accuseDeviants(ctx context.Context, p *secsum.Protocol, id ID, said []Held) {
 	collector := p.NewCollector()
 	for h, one := range said {
@@ -89,15 +89,15 @@ func (c *Collection) accuseDeviants(ctx context.Context, p *secsum.Protocol, id 
 	}
 }
 
-// What helpers do who are at fault.
+// The faults of helpers.
 const (
 	unshown = "claims a share whose proof it cannot show"
 	lied    = "has answered with another sum than that of its shares"
 )
 
-// showProofs has the collector, which has chosen owners, shown what they have proven to
-// all helpers alike, under their signatures. Of helpers one is enough that shows what it
-// has claimed; who does not is told to Found.
+// showProofs fetches the signed proofs of the collector's chosen owners, which are equal for all
+// helpers. One helper that shows what it has claimed is sufficient; Found is called for each that does
+// not.
 func (c *Collection) showProofs(ctx context.Context, collector *secsum.Collector, id ID, ask []secsum.Message) error {
 	var unanswered error
 	for collector.Bound() == nil {
@@ -136,8 +136,8 @@ func (c *Collection) found(f Fault) {
 	}
 }
 
-// findContradiction reports whose share it is that a helper shows, and how it contradicts
-// what that participant has signed: a secsum.ErrInconsistent, or nothing that convicts.
+// findContradiction returns whose share a helper shows, and how it contradicts what that participant
+// has signed: secsum.ErrInconsistent, or nil if it convicts no one.
 func (c *Collection) findContradiction(p *secsum.Protocol, h int, f Share) (participant int, how error) {
 	var m secsum.Message
 	if m.UnmarshalBinary(f.Message) != nil || m.From < 0 || m.From >= len(c.Sum.Roster) || !f.By(c.Sum.Roster[m.From]) {

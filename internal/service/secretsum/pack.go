@@ -7,8 +7,7 @@ import (
 	"errors"
 )
 
-// Pack joins messages into what a book or a store keeps: each after its length, in
-// four bytes.
+// Pack joins messages for storage: each follows its length in four bytes.
 func Pack(messages [][]byte) (b []byte) {
 	for _, m := range messages {
 		b = append(binary.LittleEndian.AppendUint32(b, uint32(len(m))), m...)
@@ -16,7 +15,7 @@ func Pack(messages [][]byte) (b []byte) {
 	return b
 }
 
-// Unpack parts what Pack joined. The messages share b's memory.
+// Unpack splits what Pack joined. The messages share b's memory.
 func Unpack(b []byte) (messages [][]byte, err error) {
 	for len(b) > 0 {
 		if len(b) < 4 || uint64(binary.LittleEndian.Uint32(b)) > uint64(len(b)-4) {

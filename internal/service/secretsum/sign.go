@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// Purpose sets signatures of sums apart from others.
+	// Purpose separates signatures of sums from others.
 	Purpose = "discreet sum 1"
-	// shares sets signatures of shares apart from others.
+	// shares separates signatures of shares from others.
 	shares = "discreet share 3\x00"
 )
 
@@ -27,7 +27,7 @@ type Signed struct {
 	Signature identity.Signature
 }
 
-// Sign signs a sum, of which the signer becomes the collector.
+// Sign signs a sum. The signer becomes the collector.
 func (s *Sum) Sign(collector *identity.Identity) (Signed, error) {
 	s.Collector = collector.Caller
 	b, err := s.Bytes()
@@ -38,8 +38,8 @@ func (s *Sum) Sign(collector *identity.Identity) (Signed, error) {
 	return Signed{b, sig}, err
 }
 
-// Open returns what its collector has signed. It refuses what anyone else has
-// signed, and what has ended by the time at.
+// Open verifies a signed sum and returns it. It refuses a sum that is not signed by its collector, or
+// that has ended at the time at.
 func (s Signed) Open(reader *identity.Identity, at time.Time) (*Sum, ID, error) {
 	who, err := reader.Verify(s.Signature, Purpose, s.Bytes, at)
 	if err != nil {
@@ -67,15 +67,15 @@ func FromProto(m *rpc.SignedSum) Signed {
 	return Signed{m.GetSum(), identity.Signature{Certificate: m.GetCertificate(), Value: m.GetSignature()}}
 }
 
-// Share is one share of a participant, signed and ready to be sent.
+// Share is one signed share of a participant.
 type Share struct {
 	Message   []byte // canonical bytes of a secsum.Message
 	Signature []byte // Ed25519
 }
 
-// Seal signs a share with its participant's key. What is signed is the proof, which is
-// the same for all helpers and has a commitment to the share of each: it can be shown
-// to others without the share.
+// Seal signs a share with its participant's key. The signature covers the proof, which is equal for
+// all helpers and has a commitment to the share of each. The proof can be shown to others without the
+// share.
 func Seal(m secsum.Message, key ed25519.PrivateKey) (Share, error) {
 	b, err := m.MarshalBinary()
 	if err != nil {
@@ -88,8 +88,8 @@ func Seal(m secsum.Message, key ed25519.PrivateKey) (Share, error) {
 	return Share{b, ed25519.Sign(key, p.signable())}, nil
 }
 
-// By reports whether the key has signed the proof in the share. That the rest of the
-// share is what the proof is about is for a secsum.Holder to check.
+// By reports whether the key has signed the proof in the share. A secsum.Holder must check that the
+// rest of the share matches the proof.
 func (s Share) By(k Key) bool {
 	var m secsum.Message
 	if m.UnmarshalBinary(s.Message) != nil {
@@ -100,7 +100,7 @@ func (s Share) By(k Key) bool {
 	return err == nil && p.By(k)
 }
 
-// Proof is what one participant told helpers alike.
+// Proof is the part of a participant's message that is equal for all helpers.
 type Proof struct {
 	Tag         secsum.Tag
 	Participant int
@@ -108,13 +108,13 @@ type Proof struct {
 	Signature   []byte
 }
 
-// ProofIn is the proof of a share, without the signature.
+// ProofIn returns the proof of a share, without the signature.
 func ProofIn(m secsum.Message) (Proof, error) {
 	proof, _, err := secsum.ProofOf(m.Body)
 	return Proof{Tag: m.Task, Participant: m.From, Bytes: proof}, err
 }
 
-// Digest is what holders say of a proof.
+// Digest returns the hash by which holders report a proof.
 func (p Proof) Digest() [sha256.Size]byte { return sha256.Sum256(p.Bytes) }
 
 // By reports whether the key has signed the proof.

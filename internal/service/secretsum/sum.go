@@ -23,9 +23,9 @@ import (
 // Key is a participant's Ed25519 public key.
 type Key [ed25519.PublicKeySize]byte
 
-// Memory names what a helper remembers. A helper that has lost it has another one
-// and answers no sum that names the first: it cannot know what it has answered.
-// The zero Memory is that of a helper who could not be asked: it takes no part.
+// Memory is the name of a helper's store. A helper that has lost its store gets a new one, and answers
+// no sum that names the old one, because it does not know what it has answered. The zero Memory
+// belongs to a helper that could not be asked and does not take part.
 type Memory [16]byte
 
 // Helper is one holder of shares.
@@ -34,60 +34,58 @@ type Helper struct {
 	Memory Memory
 }
 
-// ID names a sum: the SHA-256 of its bytes.
+// ID identifies a sum: the SHA-256 of its bytes.
 type ID [sha256.Size]byte
 
 func (id ID) String() string { return hex.EncodeToString(id[:]) }
 
-// Sum is one secret sum before it begins: all that its participants and helpers
-// need to know of it.
+// Sum describes one secret sum, with all information that its participants and helpers need.
 type Sum struct {
-	Round     string          // what it is for, in its collector's words; 1 to 255 bytes
-	Topic     [32]byte        // SHA-256 of what participants are asked
-	Collector identity.Caller // who alone may have it opened
+	Round     string          // the purpose, in its collector's words; 1 to 255 bytes
+	Topic     [32]byte        // SHA-256 of the question to participants
+	Collector identity.Caller // the only caller that may open it
 	Helpers   []Helper        // in order, 3 to 255
 	Length    int             // see secsum.Task
 	Range     uint64          // see secsum.Task
 	AtLeast   int             // see secsum.Task
-	Proofs    bool            // participants prove their numbers' range also if that takes more than FreeProof
-	Ends      time.Time       // when helpers may forget it, by their clocks; whole seconds
-	Roster    []Key           // the participants, in order, each once
+	Proofs    bool            // participants prove their numbers' range even if that takes more than FreeProof
+	Ends      time.Time       // when helpers may delete it, by their clocks; whole seconds
+	Roster    []Key           // the participants, in order, without repetition
 }
 
-// The bounds of a sum: what a collector can make others keep.
+// The limits of a sum, which bound what a collector can make others store.
 const (
 	// MaxRoster is the largest number of participants.
 	MaxRoster = 100_000
-	// MaxNumbers bounds participants times coordinates: at most 256 MiB of shares
-	// at a helper.
+	// MaxNumbers bounds participants times coordinates: at most 256 MiB of shares per helper.
 	MaxNumbers = 1 << 25
 	// MaxBytes is the size of the largest sum.
 	MaxBytes = 4 << 20
-	// FreeProof is the number of bytes that may follow a share to show that its numbers are in
-	// range: if it takes more, participants show it only in a sum of Proofs.
+	// FreeProof is the number of bytes up to which participants always prove that their numbers are in
+	// range. A longer proof is given only in a sum with Proofs.
 	FreeProof = 1 << 20
-	// MaxProof is the number of bytes that a proof may have in any sum: a message has room for it.
+	// MaxProof is the largest size of a proof in any sum; it fits into a message.
 	MaxProof = 7 << 19
 )
 
 const (
-	// Keep is the time that helpers keep a task's sum beyond its last use.
+	// Keep is how long helpers keep a task's sum after its last use.
 	Keep = 24 * time.Hour
-	// Skew is how far clocks may be apart.
+	// Skew is the largest tolerated difference between clocks.
 	Skew = 2 * time.Hour
 )
 
-// Latest is the latest end of a sum of a task whose slots wait so long, if it is begun
-// now: one slot may be left to join, one is for shares and one for opening.
+// Latest returns the latest end of a sum that is begun now, for a task with the given slot time: up to
+// one slot may be left to join, one is for shares and one for opening.
 func Latest(now time.Time, slot time.Duration) time.Time { return now.Add(3*slot + Keep + Skew) }
 
-// How a sum begins: whether it has Proofs is in its first bytes.
+// The first bytes of a sum, which state whether it has Proofs.
 const (
 	magic       = "DSS2"
 	magicProofs = "DSS3"
 )
 
-// Check refuses what no collector may begin.
+// Check refuses an invalid sum.
 func (s *Sum) Check() error {
 	fault := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "sum", Param: param, Want: want, Got: got}
@@ -131,15 +129,14 @@ func (s *Sum) Check() error {
 	return err
 }
 
-// Ordered reports whether the participants ascend by the bytes of their keys: who is
-// which number is then no one's choice. Sums of owners do, parties come as their
-// combiner lists them.
+// Ordered reports whether the participants ascend by the bytes of their keys, so that no one can
+// choose their numbers. Sums of owners are ordered; parties are listed by their combiner.
 func (s *Sum) Ordered() bool {
 	return slices.IsSortedFunc(s.Roster, func(a, b Key) int { return bytes.Compare(a[:], b[:]) })
 }
 
-// Protocol is the sum's way to split vectors: Shamir's, so that a third of the
-// helpers may be lost.
+// Protocol returns the protocol that splits vectors: Shamir's, so that a third of the helpers may be
+// lost.
 func (s *Sum) Protocol() (*secsum.Protocol, error) {
 	id, err := s.ID()
 	if err != nil {
@@ -170,8 +167,8 @@ func (s *Sum) protocolFor(id ID) (*secsum.Protocol, error) {
 	return secsum.Shamir(task)
 }
 
-// ProofBytes is the number of bytes that follow a share to show that its numbers are in range. It needs
-// helpers, length and range alone.
+// ProofBytes returns the number of bytes after a share that prove that its numbers are in range. It
+// depends on helpers, length and range only.
 func (s *Sum) ProofBytes() int {
 	return secsum.ProvenBytes(secsum.Task{Holders: len(s.Helpers), Length: s.Length, Range: s.Range})
 }
@@ -182,13 +179,13 @@ func (s *Sum) ID() (ID, error) {
 	return sha256.Sum256(b), err
 }
 
-// Bytes is the one canonical form of a sum. It refuses what Check refuses.
+// Bytes returns the canonical form of a sum. It fails for a sum that Check refuses.
 //
-// "DSS2", or "DSS3" of a sum with Proofs, the round and the collector (one byte of length each, then the text),
-// the topic (32), coordinates (4), range (8), the fewest participants (4), the end
-// in seconds (8), the number of helpers (1) and of each its name (length and text)
-// and memory (16), the number of participants (4) and their keys (32 each).
-// Integers are little-endian.
+// The form is: "DSS2", or "DSS3" for a sum with Proofs; the round and the collector (one byte of
+// length each, then the text); the topic (32 bytes); coordinates (4), range (8), the minimum number of
+// participants (4), and the end in seconds (8); the number of helpers (1) and for each its name
+// (length and text) and memory (16); the number of participants (4) and their keys (32 each). Integers
+// are little-endian.
 func (s *Sum) Bytes() ([]byte, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -251,7 +248,7 @@ func Parse(b []byte) (*Sum, error) {
 	return s, s.Check()
 }
 
-// cursor reads bytes from the front. Past the end it reads zeros and says so.
+// cursor reads bytes from the front. After the end it reads zeros and records the fault.
 type cursor struct {
 	rest  []byte
 	short bool

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tasks is a task as an operator announces it: what owners are asked,
-// when, and under whose signature.
+// Package tasks defines the signed announcement of a task by an operator: the questions to owners and
+// the timetable.
 package tasks
 
 import (
@@ -18,42 +18,41 @@ import (
 // Announcement is a task and its timetable.
 type Announcement struct {
 	Task *wire.Task
-	// Minimum is the number of reports a slot must have, or in mode aggregate owners who
-	// take part. A slot that has fewer at its deadline ends the task: what few
-	// owners say teaches little, and an aggregator that may ask a handful could
-	// single them out.
+	// Minimum is the minimum number of reports per slot or, in mode aggregate, of participating
+	// owners. A slot with fewer at its deadline ends the task. Few reports teach little, and an
+	// aggregator that may ask a handful of owners could single them out.
 	Minimum int
-	// Slot is the longest time that a slot waits for its owners; in mode aggregate, first
-	// for those who take part and then as long for their shares.
+	// Slot is the longest time that a slot waits for its owners. In mode aggregate it waits that long
+	// for participants, and again for their shares.
 	Slot time.Duration
-	// Quiet closes a slot early, once it has the minimum and nothing new has come
-	// for so long; 0 never.
+	// Quiet closes a slot early, once it has the minimum and no report has arrived for this time; 0
+	// never.
 	Quiet time.Duration
 	// Ends is when the task ends, with or without a model. Whole seconds.
 	Ends time.Time
-	// Helpers hold the shares of a task in mode aggregate, in order; of no other.
+	// Helpers hold the shares of a task in mode aggregate, in order; other tasks have none.
 	Helpers []Helper
-	// Roster names the owners who may report; zero: anyone who has a key, which no task
-	// in mode aggregate allows.
+	// Roster identifies the list of owners who may report; zero: any owner with a key, which mode
+	// aggregate does not allow.
 	Roster RosterDigest
-	// Honest is how many of the owners on the roster must be honest for the noise of
-	// every sum to be whole, in mode aggregate; 0 in any other. The others may all be
-	// in one sum: what its noise leans on is the fewest owners whose sum is opened,
-	// less these (Leaned).
+	// Honest is, in mode aggregate, the number of owners on the roster that must be honest for the
+	// noise of every sum to be complete; 0 in other modes. All other owners may be in the same sum.
+	// The noise is scaled for the minimum number of owners in an opened sum, minus the dishonest ones
+	// (Leaned).
 	Honest int
-	// Proofs has owners prove the range of their numbers whatever that takes, in mode
-	// aggregate; without it only if that takes at most secretsum.FreeProof bytes a share.
+	// Proofs makes owners in mode aggregate always prove the range of their numbers. Without it they
+	// do so only if a proof takes at most secretsum.FreeProof bytes per share.
 	Proofs bool
 }
 
-// The bounds of a timetable.
+// The limits of a timetable.
 const (
 	minBatch = 2
 	minSlot  = time.Second
 	maxSlot  = 90 * 24 * time.Hour
 )
 
-// Check refuses what no operator may announce.
+// Check refuses an invalid announcement.
 func (a *Announcement) Check() error {
 	fault := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "announcement", Param: param, Want: want, Got: got}
@@ -104,7 +103,7 @@ type body struct {
 	Honest   int             `json:"honest,omitempty"`
 	Proofs   bool            `json:"proofs,omitempty"`
 	Helpers  []Helper        `json:"helpers,omitempty"`
-	Task     json.RawMessage `json:"task"` // package wire's own text, without its line break
+	Task     json.RawMessage `json:"task"` // package wire's text, without its line break
 }
 
 const (
@@ -112,7 +111,7 @@ const (
 	version = 1
 )
 
-// Text is the announcement's bytes. It refuses what Check refuses.
+// Text returns the announcement's bytes. It fails for an announcement that Check refuses.
 func (a *Announcement) Text() ([]byte, error) {
 	if err := a.Check(); err != nil {
 		return nil, err
@@ -173,7 +172,7 @@ func Parse(text []byte) (*Announcement, error) {
 	return a, nil
 }
 
-// Purpose sets signatures of announcements apart from others.
+// Purpose separates signatures of announcements from others.
 const Purpose = "discreet announcement 1"
 
 // Signed is an announcement's bytes under an operator's signature.
@@ -192,8 +191,8 @@ func (a *Announcement) Sign(operator *identity.Identity) (Signed, error) {
 	return Signed{text, s}, err
 }
 
-// Open returns what an operator has announced. It refuses what anyone else has
-// signed, and what has ended by the time at.
+// Open verifies a signed announcement and returns it. It refuses one that is not signed by an
+// operator, or that has ended at the time at.
 func (s Signed) Open(reader *identity.Identity, at time.Time) (*Announcement, error) {
 	who, err := reader.Verify(s.Signature, Purpose, s.Text, at)
 	if err != nil {

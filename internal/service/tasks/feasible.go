@@ -13,21 +13,21 @@ import (
 	"github.com/discreet-dp/discreet/internal/stats"
 )
 
-// Circumstances are the facts, apart from an announcement, that decide whether its task can
-// succeed. All of it is public.
+// Circumstances are public facts outside of an announcement that determine whether its task can
+// succeed.
 type Circumstances struct {
-	Owners    int       // expected to take part; 0: no one has said
-	Roster    Roster    // the owners who may; nil: anyone who has a key
-	Signature time.Time // when the operator's certificate ends
+	Owners    int       // expected number of owners; 0: unknown
+	Roster    Roster    // the permitted owners; nil: any owner with a key
+	Signature time.Time // expiry of the operator's certificate
 	Now       time.Time
 }
 
-// maxMiss is the probability with which chance alone, that puts owners into slots,
-// may leave some slot below its minimum though every owner takes part.
+// maxMiss is the largest accepted probability that the random assignment of owners to slots leaves
+// some slot below its minimum, if every owner takes part.
 const maxMiss = 0.01
 
-// CheckFeasible refuses a task that cannot succeed, whatever its owners say: they
-// would pay for nothing. It looks at public numbers alone.
+// CheckFeasible refuses a task that cannot succeed for any reports, so that owners do not pay in vain.
+// It uses public numbers only.
 //
 //   - Owners refuse a task once its operator's certificate has ended.
 //   - Every slot lasts for its quiet time or, without one, as long as it may.
@@ -104,8 +104,7 @@ func (a *Announcement) CheckFeasible(c Circumstances) error {
 		most, mean), a.Minimum)
 }
 
-// miss bounds the probability that some slot has fewer than minimum of so many
-// owners.
+// miss bounds the probability that some slot has fewer than minimum of the owners.
 func miss(owners, minimum int, parts map[float64]int) (sum float64) {
 	if minimum > owners {
 		return 1
@@ -117,8 +116,8 @@ func miss(owners, minimum int, parts map[float64]int) (sum float64) {
 	return sum
 }
 
-// largestMinimum is the largest minimum below one that is missed too often which is
-// not, 0 if there is none.
+// largestMinimum returns the largest minimum that is not missed too often, below one that is; 0 if
+// there is none.
 func largestMinimum(owners, missed int, parts map[float64]int) int {
 	good := 0
 	for good+1 < missed {
@@ -131,7 +130,7 @@ func largestMinimum(owners, missed int, parts map[float64]int) int {
 	return good
 }
 
-// fewest is the slot with the fewest listed owners, and how many it has.
+// fewest returns the slot with the fewest listed owners, and their number.
 func fewest(placing *wire.Placing, slots int, r Roster) (slot, owners int) {
 	counts := make([]int, slots)
 	for i := range r.Len() {

@@ -17,13 +17,13 @@ type Helper struct {
 	Address string `json:"address"` // https://host:port
 }
 
-// The bounds of a list of helpers.
+// The limits of a list of helpers.
 const (
 	minHelpers = 3
 	maxHelpers = 255
 )
 
-// checkHelpers refuses a list in which one helper could stand for two.
+// checkHelpers refuses a list in which one helper could appear twice.
 func checkHelpers(helpers []Helper) error {
 	fault := func(want string, got any) error {
 		return &dp.ParamError{Op: "announcement", Param: "helpers", Want: want, Got: got}

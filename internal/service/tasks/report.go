@@ -2,8 +2,9 @@
 
 package tasks
 
-// reports sets signatures of reports apart from others.
+// reports separates signatures of reports from others.
 const reports = "discreet report 1\x00"
 
-// Signable is the text that an owner signs with its Ed25519 key: the report, named as one.
+// Signable returns the text that an owner signs with its Ed25519 key: the report after a prefix for
+// reports.
 func Signable(report []byte) []byte { return append([]byte(reports), report...) }

@@ -15,15 +15,15 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Roster is the keys of the owners who are admitted to a task: Ed25519 public
-// keys, 32 bytes each, in ascending order, none twice. Keys are free to make, so
-// without a roster one machine may report as many owners.
+// Roster holds the keys of the owners admitted to a task: Ed25519 public keys, 32 bytes each, in
+// ascending order, without repetition. Anyone can make keys, so that without a roster one machine may
+// report as many owners.
 type Roster []byte
 
 // MaxRoster is the largest number of owners on a roster.
 const MaxRoster = 2_000_000
 
-// LoadRoster reads a file of public keys, one a line.
+// LoadRoster reads a file of public keys, one per line.
 func LoadRoster(path string) (Roster, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -56,9 +56,9 @@ func RosterOf(keys []byte) (Roster, error) {
 	return r, nil
 }
 
-// ParseRoster reads a roster from text: one key a line, in 64 hexadecimal digits,
-// in any order. Empty lines, and lines that begin with #, are skipped. A key that
-// comes twice is refused: its owner would be counted on twice.
+// ParseRoster parses a roster: one key per line, as 64 hexadecimal digits, in any order. Empty lines,
+// and lines that begin with #, are skipped. A repeated key is refused, because its owner would count
+// twice.
 func ParseRoster(text []byte) (Roster, error) {
 	var keys [][]byte
 	lines := map[string]int{}
@@ -88,7 +88,7 @@ func ParseRoster(text []byte) (Roster, error) {
 	return RosterOf(bytes.Join(keys, nil))
 }
 
-// Text is the roster as ParseRoster reads it, a key a line.
+// Text returns the roster in the format of ParseRoster, one key per line.
 func (r Roster) Text() []byte {
 	out := make([]byte, 0, r.Len()*(2*ed25519.PublicKeySize+1))
 	for i := range r.Len() {
@@ -97,7 +97,7 @@ func (r Roster) Text() []byte {
 	return out
 }
 
-// Len is the number of owners that it admits.
+// Len returns the number of admitted owners.
 func (r Roster) Len() int { return len(r) / ed25519.PublicKeySize }
 
 func (r Roster) at(i int) []byte { return r[i*ed25519.PublicKeySize:][:ed25519.PublicKeySize] }
@@ -108,17 +108,16 @@ func (r Roster) Has(key [ed25519.PublicKeySize]byte) bool {
 	return i < r.Len() && bytes.Equal(r.at(i), key[:])
 }
 
-// RosterDigest names a roster: the SHA-256 of its bytes. The zero digest names
-// none.
+// RosterDigest identifies a roster: the SHA-256 of its bytes. The zero digest means no roster.
 type RosterDigest [sha256.Size]byte
 
-// Digest is the roster's name.
+// Digest returns the roster's digest.
 func (r Roster) Digest() RosterDigest { return sha256.Sum256(r) }
 
-// Named reports whether it names a roster.
+// Named reports whether the digest is not zero.
 func (d RosterDigest) Named() bool { return d != RosterDigest{} }
 
-// MarshalText is the digest in hexadecimal.
+// MarshalText returns the digest in hexadecimal.
 func (d RosterDigest) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, d[:]), nil }
 
 // UnmarshalText reads what MarshalText writes.

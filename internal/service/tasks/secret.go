@@ -13,10 +13,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/secretsum"
 )
 
-// SecretSum is the secret sum that a broadcast of a task in mode aggregate asks its
-// owners for. Everyone computes the same one, except the roster, the
-// helpers' memories and its end; owners hold these against the announcement by
-// CheckSum.
+// SecretSum returns the secret sum that belongs to a broadcast of a task in mode aggregate. Everyone
+// computes the same one, except for the roster, the helpers' stores and its end, which owners check
+// against the announcement by CheckSum.
 func SecretSum(a *Announcement, broadcast []byte, roster []secretsum.Key, helpers []secretsum.Helper,
 	ends time.Time) (*secretsum.Sum, error) {
 	round, err := wire.ParseRound(a.Task, broadcast)
@@ -37,8 +36,8 @@ func SecretSum(a *Announcement, broadcast []byte, roster []secretsum.Key, helper
 	}, nil
 }
 
-// CheckRoster refuses a list of owners that is not the announcement's, or with which
-// no sum of the task could be what it promises.
+// CheckRoster refuses a list of owners other than the announcement's, or one with which no sum of the
+// task can keep its promise.
 func (a *Announcement) CheckRoster(r Roster) error {
 	fault := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "announcement", Param: param, Want: want, Got: got}
@@ -57,16 +56,15 @@ func (a *Announcement) CheckRoster(r Roster) error {
 	return nil
 }
 
-// Leaned is the number of owners' shares that make the noise of a sum whole that so
-// many owners of a list of that length may take part in: whichever of the list the
-// aggregator lets in, so many of those in the opened sum are honest.
+// Leaned returns the number of owners whose shares of noise are sufficient in a sum of at most owners
+// of a list with the given length. Whichever owners the aggregator admits, at least that many of those
+// in the opened sum are honest.
 func (a *Announcement) Leaned(owners, listed int) int {
 	return wire.AtLeastOf(owners) - (listed - a.Honest)
 }
 
-// CheckSum refuses a sum that is not the one a broadcast asks for, and that is not of
-// owners on the list alone: an owner gives no share to it. The list must have passed
-// CheckRoster.
+// CheckSum refuses a sum that does not belong to a broadcast, or with owners who are not on the list.
+// An owner gives no share to such a sum. The list must have passed CheckRoster.
 func (a *Announcement) CheckSum(s *secretsum.Sum, broadcast []byte, list Roster, now time.Time) error {
 	round, err := wire.ParseRound(a.Task, broadcast)
 	if err != nil {
@@ -112,7 +110,7 @@ func (a *Announcement) CheckSum(s *secretsum.Sum, broadcast []byte, list Roster,
 	return nil
 }
 
-// MostOwners is the number of owners that fit into one secret sum of the task.
+// MostOwners returns the largest number of owners in one secret sum of the task.
 func MostOwners(t *wire.Task) int {
 	K := t.Schema.Classes()
 	cells := K
@@ -122,9 +120,9 @@ func MostOwners(t *wire.Task) int {
 	return max(2, min(secretsum.MaxRoster, secretsum.MaxNumbers/(cells*K)))
 }
 
-// largestProof bounds how many bytes follow a share of so many owners' sums to show that its
-// numbers are in range: the more questions a slot asks, the more numbers there are, and the fewer,
-// the finer may be their grid.
+// largestProof bounds the number of bytes that prove the range of a share's numbers in sums of up to
+// owners owners. The more questions a slot has, the more numbers there are; and the fewer questions,
+// the finer their grid may be.
 func (a *Announcement) largestProof(owners int) (most int, err error) {
 	asks := make([]wire.Ask, len(a.Task.Questions))
 	for q := range asks {

@@ -8,10 +8,10 @@ import (
 	"github.com/discreet-dp/discreet/internal/diskroom"
 )
 
-// Disk is a disk with room for so many bytes more, for sqldb's Options.Room.
+// Disk is a disk with a given number of free bytes, for sqldb's Options.Room.
 type Disk struct{ Left atomic.Int64 }
 
-// Room refuses more than is left. What is written does not make it less.
+// Room refuses more bytes than are left. Writing does not reduce them.
 func (d *Disk) Room(_ string, more int64) error {
 	if d.Left.Load() < more {
 		return diskroom.ErrFull

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sqldbtest puts faults between a database and its user: a full disk, a
-// failed sync, a commit whose answer was lost.
+// Package sqldbtest injects faults between a database and its user: a full disk, a failed sync, a
+// commit whose answer is lost.
 package sqldbtest
 
 import (
@@ -11,34 +11,33 @@ import (
 	"sync"
 )
 
-// Faults decides which calls fail. The zero value lets all succeed. Goroutines
-// may share it.
+// Faults decides which calls fail. The zero value lets all succeed. It is safe for concurrent use.
 type Faults struct {
 	mu       sync.Mutex
 	n        int
 	happened bool
 	all      bool
-	writes   bool // all, of those that write
+	writes   bool // all writing calls fail
 	err      error
 }
 
-// Fail lets the n-th call from now on fail, 1 the next, with err: before anything
-// has happened, or after all of it has.
+// Fail makes the n-th call from now on, 1 for the next, fail with err: before it has any effect, or
+// after it has taken effect if happened is set.
 func (f *Faults) Fail(n int, happened bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.n, f.happened, f.all, f.writes, f.err = n, happened, false, false, err
 }
 
-// FailAll lets every call fail with err before anything has happened, until Mend.
+// FailAll makes every call fail with err before it has any effect, until Mend.
 func (f *Faults) FailAll(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.n, f.all, f.writes, f.err = 0, true, false, err
 }
 
-// FailWrites lets every transaction that may write fail with err, until Mend: what is
-// there can be read, as on a full disk.
+// FailWrites makes every writing transaction fail with err until Mend: as on a full disk, existing
+// data can still be read.
 func (f *Faults) FailWrites(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -57,7 +56,7 @@ func (f *Faults) failWrite() error {
 // Mend lets all calls succeed.
 func (f *Faults) Mend() { f.Fail(0, false, nil) }
 
-// Fired reports whether the call that was to fail has come.
+// Fired reports whether the planned failure has occurred.
 func (f *Faults) Fired() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -79,7 +78,7 @@ func (f *Faults) nextFault() (before, after error) {
 	return f.err, nil
 }
 
-// callWithFault is one call that may fail; undo leaves nothing open if it does.
+// callWithFault makes one call that may fail; undo releases its result if it does.
 func (f *Faults) callWithFault(do func() error, undo func()) error {
 	before, after := f.nextFault()
 	if before != nil {
@@ -93,8 +92,8 @@ func (f *Faults) callWithFault(do func() error, undo func()) error {
 	return nil
 }
 
-// Connector is c with the faults: every connection, transaction, statement and
-// row that database/sql asks for is a call.
+// Connector returns c with the faults: every connection, transaction, statement and row that
+// database/sql requests is a call.
 func (f *Faults) Connector(c driver.Connector) driver.Connector { return connector{c, f} }
 
 type (
@@ -172,8 +171,7 @@ func (c conn) QueryContext(ctx context.Context, q string, args []driver.NamedVal
 	return rows{in, c.f}, nil
 }
 
-// Commit that fails before anything has happened rolls back, as a database does
-// whose connection breaks.
+// Commit rolls back if it fails before taking effect, as a database does if its connection breaks.
 func (t tx) Commit() error {
 	before, after := t.f.nextFault()
 	if before != nil {

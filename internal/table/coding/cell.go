@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package coding says what cells mean by the schema: a number within its bounds, or
-// a category's code. It knows no file: the loader of tables and the server of models
-// share it.
+// Package coding interprets cells by the schema: as a number within its bounds, or as a category's
+// code. It does not depend on files: the loader of tables and the server of models share it.
 package coding
 
-// Cell is a cell that comes from no file: text, a number, a truth value, or the
-// zero Cell, which is missing.
+// Cell is a cell that does not come from a file: text, a number, a boolean, or the zero Cell, which is
+// missing.
 type Cell struct {
 	kind   cellKind
 	text   string
@@ -22,13 +21,13 @@ const (
 	truthCell
 )
 
-// TextCell is a cell as a CSV file would spell it.
+// TextCell is a cell spelled as in a CSV file.
 func TextCell(s string) Cell { return Cell{kind: textCell, text: s} }
 
-// NumberCell is a cell that is a number.
+// NumberCell is a numeric cell.
 func NumberCell(x float64) Cell { return Cell{kind: numberCell, number: x} }
 
-// TruthCell is a number 0 or 1, or a category "false" or "true".
+// TruthCell is the number 0 or 1 in a number column, and "false" or "true" in a category.
 func TruthCell(b bool) Cell {
 	c := Cell{kind: truthCell}
 	if b {
@@ -37,8 +36,7 @@ func TruthCell(b bool) Cell {
 	return c
 }
 
-// CellNumber is the number that a cell of a number column stands for, or a mark; see
-// TakeMark.
+// CellNumber returns the number that a cell of a number column stands for, or a mark; see TakeMark.
 func (c *Coder) CellNumber(v Cell, trim bool) (x float64, ok bool) {
 	switch v.kind {
 	case textCell:
@@ -55,7 +53,7 @@ func (c *Coder) CellNumber(v Cell, trim bool) (x float64, ok bool) {
 	return c.MissingNumber()
 }
 
-// CellCode is the code of a cell of a category column or of a label.
+// CellCode returns the code of a cell of a category column or of a label.
 func (c *Coder) CellCode(v Cell, trim bool) (code uint32, ok bool) {
 	switch v.kind {
 	case textCell:
@@ -72,7 +70,7 @@ func (c *Coder) CellCode(v Cell, trim bool) (code uint32, ok bool) {
 	return c.MissingCode()
 }
 
-// Trim is text without the spaces and tabs around it.
+// Trim removes the spaces and tabs around a text.
 func Trim[T string | []byte](text T) T {
 	for len(text) > 0 && (text[0] == ' ' || text[0] == '\t') {
 		text = text[1:]

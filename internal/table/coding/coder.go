@@ -14,40 +14,38 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Coder says what the cells of one column mean: a number within its bounds, or the
-// code of a category or a class. It is total: a cell it cannot read becomes what the
-// schema declares. Only if the schema declares nothing, which it may for public
-// columns alone, does a cell mean nothing; a guarantee that protects them asks for
-// schema.CheckDefaults.
+// Coder interprets the cells of one column: as a number within its bounds, or as the code of a
+// category or a class. An unreadable cell becomes what the schema declares. If the schema declares
+// nothing, which only public columns may do, the cell is refused. A guarantee that protects such a
+// column requires schema.CheckDefaults.
 type Coder struct {
 	Name   string
-	Number bool   // else its cells have codes
-	Want   string // what a cell that means nothing should have been
+	Number bool   // otherwise its cells have codes
+	Want   string // the requirement that a refused cell violates
 
-	// Categories and labels.
+	// For categories and labels.
 	levels   map[string]uint32
 	prefixes []prefix // the longest first
-	buckets  int      // undeclared values fall into so many codes, the last ones before "other"
-	missing  int      // code of a missing cell; -1: none
-	unknown  int      // code of any other undeclared cell; -1: none
+	buckets  int      // number of codes for undeclared values, the last codes before "other"
+	missing  int      // code of a missing cell; -1 if there is none
+	unknown  int      // code of any other undeclared cell; -1 if there is none
 
-	identify func(cell []byte) uint32 // of identifiers: the code of a cell
+	identify func(cell []byte) uint32 // for identifiers: the code of a cell
 
-	// Numbers.
+	// For numbers.
 	lower, upper float64
 	fallback     *float64
-	tokens       []string  // cells that read as numbers and mean "missing"
+	tokens       []string  // cells that read as numbers and mean a missing value
 	tokenValues  []float64 // the same as numbers
 	special      []float64
-	comma        bool   // stands before a fraction
-	date         string // how dates are written; "" if cells are none
-	since        int    // day that a date is counted from, in days since 1970-01-01
-	marksMissing bool   // missing and unreadable cells have a mark, behind those of special values
+	comma        bool   // the decimal separator is a comma
+	date         string // format of dates; "" if cells are not dates
+	since        int    // day from which a date is counted, in days since 1970-01-01
+	marksMissing bool   // missing and unreadable cells have a mark, after those of special values
 }
 
-// New is what the cells of a column of the file mean in a table with these signs for
-// missing cells. It fails with a *dp.ParamError if no schema file can declare such
-// a column.
+// New returns the coder of a column of the file, in a table with the dialect's signs for missing
+// cells. It fails with a *dp.ParamError if no schema file can declare such a column.
 func New(c *schema.Column, d *schema.Dialect) (*Coder, error) {
 	if c.Kind == schema.Category {
 		return &Coder{
@@ -61,8 +59,8 @@ func New(c *schema.Column, d *schema.Dialect) (*Coder, error) {
 	return newNumberCoder(c, d)
 }
 
-// NewIdentifier is what the cells of a column of identifiers mean: what identify makes of them, of
-// an empty one if there is none.
+// NewIdentifier returns the coder of a column of identifiers. identify returns the code of a cell; a
+// missing cell counts as empty.
 func NewIdentifier(name string, identify func(cell []byte) uint32) *Coder {
 	return &Coder{Name: name, identify: identify}
 }
@@ -70,7 +68,7 @@ func NewIdentifier(name string, identify func(cell []byte) uint32) *Coder {
 // IsDate reports whether its cells are dates.
 func (c *Coder) IsDate() bool { return c.date != "" }
 
-// NewDerived holds the cells of a derived column within its bounds.
+// NewDerived returns a coder that clamps a derived column to its bounds.
 func NewDerived(c *schema.Column) *Coder {
 	return &Coder{Name: c.Name, Number: true, lower: c.Lower, upper: c.Upper}
 }
@@ -130,9 +128,8 @@ func NewLabel(l *schema.Label) (*Coder, error) {
 	}, nil
 }
 
-// levelCodes maps every spelling to its code. A level declared under a spelling
-// that is also a missing token stays that level: the column says more about
-// its cells than the file does.
+// levelCodes maps every spelling to its code. If a level's spelling is also a sign for a missing cell,
+// the cell is that level: the column's declaration takes precedence over the file's.
 func levelCodes(levels []schema.Level, missing []string, missingCode int) map[string]uint32 {
 	codes := map[string]uint32{}
 	for _, token := range missing {
@@ -147,8 +144,8 @@ func levelCodes(levels []schema.Level, missing []string, missingCode int) map[st
 	return codes
 }
 
-// Spellings lists every text that has a code of its own in a category or a label, in
-// the order of the texts, and the codes; any other text has the code of "other".
+// Spellings lists every text that has its own code in a category or a label, sorted, and the codes.
+// All other texts have the code of "other".
 func (c *Coder) Spellings() (texts []string, codes []uint32) {
 	texts = slices.Sorted(maps.Keys(c.levels))
 	for _, text := range texts {
@@ -157,8 +154,8 @@ func (c *Coder) Spellings() (texts []string, codes []uint32) {
 	return texts, codes
 }
 
-// Prefixes lists how further texts begin that have a level's code, the ones that count before
-// others first, and the codes.
+// Prefixes lists the prefixes of further texts that have a level's code, and the codes. Earlier
+// prefixes take precedence.
 func (c *Coder) Prefixes() (texts []string, codes []uint32) {
 	for _, p := range c.prefixes {
 		texts, codes = append(texts, p.text), append(codes, p.code)
@@ -166,11 +163,11 @@ func (c *Coder) Prefixes() (texts []string, codes []uint32) {
 	return texts, codes
 }
 
-// MissingNumbers are the numbers that mean "missing" in a number column.
+// MissingNumbers returns the numbers that mean a missing value in a number column.
 func (c *Coder) MissingNumbers() []float64 { return slices.Clone(c.tokenValues) }
 
-// ReadCode is the code of a cell of a category or a label that is given as text,
-// already trimmed if the dialect says so.
+// ReadCode returns the code of a cell of a category or a label that is given as text. The text must
+// already be trimmed if the dialect requires it.
 func ReadCode[T string | []byte](c *Coder, cell T) (code uint32, ok bool) {
 	if c.identify != nil {
 		return c.identify([]byte(cell)), true
@@ -189,7 +186,7 @@ func ReadCode[T string | []byte](c *Coder, cell T) (code uint32, ok bool) {
 	return orNone(c.unknown)
 }
 
-// FloatCode is the code of a cell of a category that is given as a number.
+// FloatCode returns the code of a category's cell that is given as a number.
 func (c *Coder) FloatCode(x float64) (code uint32, ok bool) {
 	if c.identify != nil && !(math.Abs(x) <= math.MaxFloat64) { // what tables of numbers have for no cell
 		return c.MissingCode()
@@ -197,17 +194,17 @@ func (c *Coder) FloatCode(x float64) (code uint32, ok bool) {
 	return ReadCode(c, AppendDecimal(make([]byte, 0, 24), x))
 }
 
-// IntegerCode is the code of a cell of a category that is given as an integer.
+// IntegerCode returns the code of a category's cell that is given as an integer.
 func (c *Coder) IntegerCode(x int64) (code uint32, ok bool) {
 	return ReadCode(c, strconv.AppendInt(make([]byte, 0, 20), x, 10))
 }
 
-// TruthCode is the code of a Boolean in a category, spelt "false" or "true".
+// TruthCode returns the code of a boolean in a category, spelled "false" or "true".
 func (c *Coder) TruthCode(x bool) (code uint32, ok bool) {
 	return ReadCode(c, strconv.AppendBool(make([]byte, 0, 5), x))
 }
 
-// MissingCode is the code of a missing cell of a category or a label.
+// MissingCode returns the code of a missing cell of a category or a label.
 func (c *Coder) MissingCode() (code uint32, ok bool) {
 	if c.identify != nil {
 		return c.identify(nil), true
@@ -215,8 +212,8 @@ func (c *Coder) MissingCode() (code uint32, ok bool) {
 	return orNone(c.missing)
 }
 
-// ReadNumber is the number within the bounds that a text stands for, already trimmed
-// if the dialect says so, or a mark; see TakeMark.
+// ReadNumber returns the number within the bounds that a text stands for, or a mark; see TakeMark. The
+// text must already be trimmed if the dialect requires it.
 func ReadNumber[T string | []byte](c *Coder, cell T) (x float64, ok bool) {
 	for _, token := range c.tokens {
 		if string(cell) == token {
@@ -241,7 +238,7 @@ func (c *Coder) FloatNumber(x float64) (float64, bool) {
 	return c.markOrClamp(x), true
 }
 
-// markOrClamp is the mark of a special value, else the number within the bounds.
+// markOrClamp returns the mark of a special value, or else the number clamped to the bounds.
 func (c *Coder) markOrClamp(x float64) float64 {
 	if k := slices.Index(c.special, x); k >= 0 {
 		return column.MarkNumber(uint8(k + 1))
@@ -249,8 +246,8 @@ func (c *Coder) markOrClamp(x float64) float64 {
 	return c.Clamp(x)
 }
 
-// MissingNumber is the code of a missing or unreadable number: its mark where one
-// is declared, else the default.
+// MissingNumber returns the value of a missing or unreadable number: its mark if one is declared,
+// otherwise the default.
 func (c *Coder) MissingNumber() (x float64, ok bool) {
 	if c.marksMissing {
 		return column.MarkNumber(uint8(len(c.special) + 1)), true
@@ -261,8 +258,8 @@ func (c *Coder) MissingNumber() (x float64, ok bool) {
 // HasMarks reports whether cells can have marks.
 func (c *Coder) HasMarks() bool { return c.marksMissing || len(c.special) > 0 }
 
-// TakeMark tells a mark from an amount: mark is 0 and amount x, or else amount is
-// the default.
+// TakeMark separates marks from amounts: it returns either mark 0 and the amount x, or a mark and the
+// default as the amount.
 func (c *Coder) TakeMark(x float64) (mark uint8, amount float64) {
 	if mark = column.MarkOf(x); mark == 0 {
 		return 0, x
@@ -271,7 +268,7 @@ func (c *Coder) TakeMark(x float64) (mark uint8, amount float64) {
 	return mark, amount
 }
 
-// TruthNumber is 0 or 1 within the bounds.
+// TruthNumber returns a boolean as 0 or 1, clamped to the bounds.
 func (c *Coder) TruthNumber(x bool) (float64, bool) {
 	if x {
 		return c.FloatNumber(1)
@@ -279,7 +276,7 @@ func (c *Coder) TruthNumber(x bool) (float64, bool) {
 	return c.FloatNumber(0)
 }
 
-// StandIn is the number that stands for one that is not there.
+// StandIn returns the number that replaces a missing one.
 func (c *Coder) StandIn() (x float64, ok bool) {
 	if c.fallback == nil {
 		return 0, false
@@ -287,7 +284,7 @@ func (c *Coder) StandIn() (x float64, ok bool) {
 	return c.Clamp(*c.fallback), true
 }
 
-// Clamp is the number of the declared bounds that is nearest to x, which is not NaN.
+// Clamp returns the number within the declared bounds that is nearest to x. x must not be NaN.
 func (c *Coder) Clamp(x float64) float64 {
 	x = max(c.lower, min(x, c.upper))
 	if x == 0 {

@@ -11,9 +11,8 @@ import (
 //
 //	[+-] digits [. digits] [e [+-] digits]
 //
-// with at least one digit before or after the point. It refuses all else that
-// strconv would take (hexadecimal, underscores, inf, nan) and numbers beyond
-// the range of float64. The result is finite.
+// with at least one digit before or after the point. It refuses other forms that strconv accepts
+// (hexadecimal, underscores, inf, nan) and numbers beyond the range of float64. The result is finite.
 func ParseDecimal[T string | []byte](text T) (x float64, ok bool) {
 	if !isDecimal(text) {
 		return 0, false
@@ -59,8 +58,8 @@ func countDigits[T string | []byte](text T) (n int) {
 	return n
 }
 
-// AppendDecimal writes a number as people do, in full unless it is very large
-// or small, with as many digits as it takes to read the same number back.
+// AppendDecimal formats a number in plain decimal notation, unless it is very large or small, with as
+// many digits as are needed to read back the same number.
 func AppendDecimal(to []byte, x float64) []byte {
 	format := byte('f')
 	if size := math.Abs(x); size != 0 && (size < 1e-6 || size >= 1e21) {

@@ -10,7 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// prefix is the text with which values of a level begin.
+// prefix is the prefix of the values of a level.
 type prefix struct {
 	text string
 	code uint32
@@ -27,7 +27,7 @@ func listPrefixes(levels []schema.Level) (out []prefix) {
 	return out
 }
 
-// bucketOf is the bucket, from 0, of a value among n: FNV-1a of 64 bits over the text's bytes,
+// bucketOf returns the bucket, from 0, of a value among n: FNV-1a of 64 bits over the text's bytes,
 // modulo n. It is public, and no secret depends on it.
 func bucketOf[T string | []byte](value T, n int) int {
 	h := uint64(14695981039346656037)
@@ -37,7 +37,7 @@ func bucketOf[T string | []byte](value T, n int) int {
 	return int(h % uint64(n))
 }
 
-// parseNumber reads a number as the dialect of the file writes it, or a date.
+// parseNumber parses a date, or a number in the format of the file's dialect.
 func parseNumber[T string | []byte](c *Coder, cell T) (x float64, ok bool) {
 	if c.date != "" {
 		days, ok := schema.ParseDate(c.date, cell)
@@ -49,8 +49,8 @@ func parseNumber[T string | []byte](c *Coder, cell T) (x float64, ok bool) {
 	return ParseComma(cell)
 }
 
-// ParseComma is ParseDecimal of a text with a comma for the point, of at most 64 bytes.
-// A point is refused: it may be one that parts thousands.
+// ParseComma is ParseDecimal for a text of at most 64 bytes with a decimal comma. A point is refused,
+// since it may separate thousands.
 func ParseComma[T string | []byte](text T) (x float64, ok bool) {
 	var room [64]byte
 	b := append(room[:0], text...)

@@ -11,16 +11,16 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// RowCoder codes the cells of single rows, by the rules of Read, without labels. It
-// is read-only, so goroutines may share it.
+// RowCoder codes the cells of single rows, by the rules of Read, without labels. It is safe for
+// concurrent use.
 type RowCoder struct {
 	s       *schema.Schema
-	order   []int // of the cells of a row: indices into the schema's columns
+	order   []int // of a row's cells: indices into the schema's columns
 	cols    []*Coder
-	derived int // the first derived column
+	derived int // index of the first derived column
 }
 
-// NewRowCoder codes rows of the columns of s that are read from files.
+// NewRowCoder returns a coder of rows that have the columns of s which are in files.
 func NewRowCoder(s *schema.Schema) (*RowCoder, error) {
 	if err := CheckDerived(s); err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func NewRowCoder(s *schema.Schema) (*RowCoder, error) {
 	return out, nil
 }
 
-// Names are the columns of a row, in order.
+// Names returns the columns of a row, in order.
 func (rc *RowCoder) Names() (names []string) {
 	for _, j := range rc.order {
 		names = append(names, rc.s.Columns[j].Name)
@@ -71,14 +71,14 @@ func (rc *RowCoder) Code(i int, cell Cell, row []column.Cell) error {
 	return nil
 }
 
-// Derive computes the derived cells of a row whose others are coded.
+// Derive computes the derived cells of a row whose other cells are coded.
 func (rc *RowCoder) Derive(row []column.Cell) {
 	for j := rc.derived; j < len(row); j++ {
 		row[j].Number = rc.deriveCell(j, row)
 	}
 }
 
-// deriveCell is a derived cell of the row whose cells of the file are coded.
+// deriveCell computes one derived cell of a row whose other cells are coded.
 func (rc *RowCoder) deriveCell(j int, row []column.Cell) float64 {
 	c := &rc.s.Columns[j]
 	x := row[c.From[0]].Number

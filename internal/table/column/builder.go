@@ -2,13 +2,12 @@
 
 package column
 
-// Builder appends codes, widening its storage when a code needs it. The zero
-// Builder is ready to use.
+// Builder appends codes and widens its storage if a code needs it. The zero Builder is ready to use.
 type Builder struct {
 	codes Codes
 }
 
-// Grow makes room for n codes in all at the present width.
+// Grow reserves capacity for n codes in total at the present width.
 func (b *Builder) Grow(n int) {
 	switch c := &b.codes; {
 	case c.U32 != nil:
@@ -20,7 +19,7 @@ func (b *Builder) Grow(n int) {
 	}
 }
 
-// Append adds codes. It does not keep the slice.
+// Append adds codes. It does not retain the slice.
 func (b *Builder) Append(codes []uint32) {
 	var bits uint32
 	for _, code := range codes {
@@ -45,7 +44,7 @@ func (b *Builder) Append(codes []uint32) {
 	}
 }
 
-// Codes returns what was appended. The Builder is not to be used afterwards.
+// Codes returns what was appended. The Builder must not be used afterwards.
 func (b *Builder) Codes() Codes { return b.codes }
 
 func growBy[T any](s []T, n int) []T {
@@ -55,8 +54,7 @@ func growBy[T any](s []T, n int) []T {
 	return append(make([]T, 0, n), s...)
 }
 
-// rewiden keeps the capacity, so that room made by Grow stays made. The result
-// is not nil.
+// rewiden keeps the capacity, so that what Grow reserved stays reserved. The result is not nil.
 func rewiden[T uint8 | uint16, W uint16 | uint32](s []T) []W {
 	out := make([]W, len(s), max(cap(s), 1))
 	for i, c := range s {

@@ -3,26 +3,26 @@
 // Package column holds cells as small integer codes.
 package column
 
-// Column is the cells of one column of a table.
+// Column holds the cells of one column of a table.
 type Column struct {
 	Codes Codes
 	// Values is a number column's dictionary: the cell with code c is
 	// Values[c], already clamped to the declared bounds and not yet
 	// transformed. It is nil for categories, whose codes are the schema's.
 	Values []float64
-	// Marks are, by code, the marks of a number column that declares some: 0 for an
-	// amount. The value of a marked code is the column's default. Who takes no notice
-	// of marks takes a marked cell for that.
+	// Marks holds the mark of each code in a number column that declares marks; 0 is an amount. The
+	// value of a marked code is the column's default, so that code which ignores marks treats a marked
+	// cell as the default.
 	Marks []uint8
 }
 
-// Pick is the column of the given rows, in the given order, with c's dictionary.
+// Pick returns the column of the given rows, in the given order, with c's dictionary.
 func (c *Column) Pick(rows []int) Column {
 	return Column{Codes: c.Codes.Pick(rows), Values: c.Values, Marks: c.Marks}
 }
 
-// Codes holds one unsigned integer per row in the narrowest width that fits.
-// At most one slice is set.
+// Codes holds one unsigned integer per row, in the narrowest width that fits. At most one slice is
+// set.
 type Codes struct {
 	U8  []uint8
 	U16 []uint16
@@ -32,7 +32,7 @@ type Codes struct {
 // Len is the number of codes.
 func (c *Codes) Len() int { return len(c.U8) + len(c.U16) + len(c.U32) }
 
-// Run is the codes of rows from..to-1. It shares memory with c.
+// Run returns the codes of rows from..to-1. It shares memory with c.
 func (c *Codes) Run(from, to int) Codes {
 	switch {
 	case c.U8 != nil:
@@ -43,7 +43,7 @@ func (c *Codes) Run(from, to int) Codes {
 	return Codes{U32: c.U32[from:to:to]}
 }
 
-// At returns the code of row i. For loops over many rows use Read.
+// At returns the code of row i. For loops over many rows, use Read.
 func (c *Codes) At(i int) uint32 {
 	switch {
 	case c.U8 != nil:
@@ -67,7 +67,7 @@ func (c *Codes) Read(from int, out []uint32) {
 	}
 }
 
-// Look writes to[c] for the codes c of rows from, from+1, ... into out.
+// Look writes to[c] to out for the codes c of rows from, from+1, ...
 func (c *Codes) Look(from int, to, out []uint32) {
 	switch {
 	case c.U8 != nil:
@@ -79,8 +79,8 @@ func (c *Codes) Look(from int, to, out []uint32) {
 	}
 }
 
-// Mix makes out[i] out[i]·size plus the code of row from+i: a number for several
-// codes if each is below its size.
+// Mix replaces out[i] by out[i]·size plus the code of row from+i. It thereby combines several codes
+// into one number, if each is below its size.
 func (c *Codes) Mix(from int, size uint32, out []uint32) {
 	switch {
 	case c.U8 != nil:
@@ -92,8 +92,8 @@ func (c *Codes) Mix(from int, size uint32, out []uint32) {
 	}
 }
 
-// Recode replaces each code c by to[c], in place. No code may become wider than
-// the codes are stored.
+// Recode replaces each code c by to[c], in place. No new code may need a larger width than the storage
+// has.
 func (c *Codes) Recode(to []uint32) {
 	switch {
 	case c.U8 != nil:
@@ -172,9 +172,9 @@ func pickRows[T any](from []T, rows []int) []T {
 	return out
 }
 
-// Cell is one cell of a single row as a classifier takes it: a category's code, or
-// a number clamped to its declared bounds.
+// Cell is one cell of a single row in the form that classifiers use: a category's code, or a number
+// clamped to its declared bounds.
 type Cell struct {
-	Code   uint32 // of a number, its mark; 0 for an amount
+	Code   uint32 // for a number, its mark; 0 for an amount
 	Number float64
 }

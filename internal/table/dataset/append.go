@@ -12,39 +12,37 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Added is a column that AppendColumns puts behind the others. Exactly one of
-// Text and Number is set; it is called for rows 0, 1, 2, ... of all files
-// together, in order.
+// Added is a column that AppendColumns adds after the others. Exactly one of Text and Number is set.
+// It is called for rows 0, 1, 2, ... of all files together, in order.
 type Added struct {
-	Name   string // "_2", "_3", ... is put behind a name that a column of the file or a derived one has
+	Name   string // gets the suffix "_2", "_3", ... if another column has this name
 	Text   func(row int) string
 	Number func(row int) float64
 }
 
-// AppendColumns writes the tables in the files to w, one behind the other, with
-// columns added. It streams: memory does not grow with the rows.
+// AppendColumns writes the tables in the files to w, one after another, with columns added. It
+// streams: memory does not grow with the rows.
 //
-// Cells are passed on as they are, private ones included, nothing clamped or
-// repaired. Columns stand in the order of the first file. CSV is written in the
-// schema's dialect; white space that it trims and comments are left out, and of what
-// the schema skips stands what it takes to fit it. In
-// Parquet, the schema's numbers become doubles, null if a cell is missing or
-// no number, and all other columns strings, null if a cell is missing.
+// Cells are copied unchanged, private ones included; nothing is clamped or repaired. Columns are in
+// the order of the first file. CSV is written in the schema's dialect, without comments and without
+// the white space that the dialect trims. Lines that the schema skips are written as far as the output
+// needs them to match the schema. In Parquet, the schema's numbers become doubles, null if a cell is
+// missing or not a number. All other columns become strings, null if a cell is missing.
 //
-// Errors are as for Read, but cells are not looked at.
+// Errors are as for Read, but the content of cells is not checked.
 func AppendColumns(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, format Format, added []Added,
 	paths ...string) error {
 	return PassOn(ctx, s, opts, w, format, added, func(int) bool { return true }, paths...)
 }
 
-// CopyRows writes those rows of the tables in the files that keep names by their place among
-// all, counted from 0, as AppendColumns does.
+// CopyRows writes the rows for which keep is true, as AppendColumns does. keep receives the position
+// of a row among all rows, counted from 0.
 func CopyRows(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, format Format, keep func(row int) bool,
 	paths ...string) error {
 	return PassOn(ctx, s, opts, w, format, nil, keep, paths...)
 }
 
-// PassOn is both: added is asked about a row after keep was.
+// PassOn combines both: for each row it calls keep first, and added afterwards.
 func PassOn(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, format Format, added []Added,
 	keep func(row int) bool, paths ...string) error {
 	r, err := newReader(ctx, s, opts, paths)
@@ -91,7 +89,7 @@ func PassOn(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, fo
 	return out.close()
 }
 
-// namesToWrite are the columns of a file that are passed on.
+// namesToWrite returns the columns of a file that are copied.
 func (r *reader) namesToWrite(names []string) []string {
 	if r.opts.Extra != ExtraDropped {
 		return names
@@ -109,7 +107,7 @@ type sink interface {
 	close() error
 }
 
-// copyRows copies the rows of in, its cells put in the order of names.
+// copyRows copies the rows of in, with its cells in the order of names.
 func copyRows(in rows, out sink, names []string, added []Added, keep func(row int) bool, row *int) error {
 	from := make([]int, len(names))
 	for i, name := range names {
@@ -143,7 +141,7 @@ func copyRows(in rows, out sink, names []string, added []Added, keep func(row in
 	}
 }
 
-// addCells are the cells of added columns in a row.
+// addCells appends the cells of added columns for one row.
 func addCells(cells []cell, added []Added, row int) {
 	for i, a := range added {
 		if a.Number != nil {
@@ -154,7 +152,7 @@ func addCells(cells []cell, added []Added, row int) {
 	}
 }
 
-// uniqueNames is added with names that no other column has.
+// uniqueNames gives the added columns names that no other column has.
 func uniqueNames(taken []string, added []Added) []Added {
 	taken, added = slices.Clone(taken), slices.Clone(added)
 	for i := range added {

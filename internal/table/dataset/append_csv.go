@@ -11,7 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// textSink writes CSV of a dialect.
+// textSink writes CSV in a dialect.
 type textSink struct {
 	w       *bufio.Writer
 	d       schema.Dialect

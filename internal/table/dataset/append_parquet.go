@@ -18,10 +18,10 @@ type parquetSink struct {
 	pending []parquet.Row
 }
 
-// sinkGroup is the number of rows in a row group: as many are in memory.
+// sinkGroup is the number of rows per row group, which are held in memory.
 const sinkGroup = 1 << 20
 
-// sinkBatch is the number of rows that are handed to the Parquet library at once.
+// sinkBatch is the number of rows that are passed to the Parquet library at once.
 const sinkBatch = 256
 
 func newParquetSink(w io.Writer, s *schema.Schema, names []string, added []Added) (*parquetSink, error) {
@@ -52,7 +52,7 @@ func newParquetSink(w io.Writer, s *schema.Schema, names []string, added []Added
 	return out, nil
 }
 
-// WriteAdded writes a Parquet file of so many rows of added columns alone.
+// WriteAdded writes a Parquet file with the added columns only.
 func WriteAdded(w io.Writer, s *schema.Schema, rows int, added []Added) error {
 	out, err := newParquetSink(w, s, nil, added)
 	if err != nil {
@@ -68,7 +68,7 @@ func WriteAdded(w io.Writer, s *schema.Schema, rows int, added []Added) error {
 	return out.close()
 }
 
-// WriteEmpty writes a Parquet file of these columns of a schema and no rows.
+// WriteEmpty writes a Parquet file with these columns of a schema and no rows.
 func WriteEmpty(w io.Writer, s *schema.Schema, names []string) error {
 	out, err := newParquetSink(w, s, names, nil)
 	if err != nil {

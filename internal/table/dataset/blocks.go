@@ -14,12 +14,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// ReadBlocks reads the table in the files by the rules of Read, a block of rows at a time: each
-// goes to keep with its number, from 0, as a table with dictionaries of its own and the persons of
-// all blocks. A block has rows rows or a few more, where it comes of a Parquet file those of whole
-// row groups. Blocks in all are the rows in order; keep is called by several goroutines at once, in
-// any order (but see Options.Ordered). As many blocks are in memory as there are processors, and
-// one more. It returns how many rows there are in all.
+// ReadBlocks reads the table in the files by the rules of Read, one block of rows at a time. It calls
+// keep with each block and its number, from 0. A block is a table with its own dictionaries and with
+// the persons of all blocks. It has rows rows or a few more; a block from a Parquet file consists of
+// whole row groups. The blocks together are the rows in order. Several goroutines call keep at once,
+// in any order (but see Options.Ordered). At most one more block than there are processors is in
+// memory. It returns the total number of rows.
 func ReadBlocks(ctx context.Context, s *schema.Schema, opts Options, rows int,
 	keep func(block int, t *Table) error, paths ...string) (total int, err error) {
 	if rows < 1 {
@@ -43,7 +43,7 @@ func ReadBlocks(ctx context.Context, s *schema.Schema, opts Options, rows int,
 	return r.rows, nil
 }
 
-// endFullBlock ends the block that is being read, once it has all its rows.
+// endFullBlock ends the current block if it has all its rows.
 func (r *reader) endFullBlock() error {
 	if r.keep == nil || r.rows-r.kept < r.blockRows {
 		return nil
@@ -51,7 +51,7 @@ func (r *reader) endFullBlock() error {
 	return r.endBlock()
 }
 
-// endBlock hands on the rows that were read since the last block, while reading goes on.
+// endBlock passes on the rows read since the last block, while reading continues.
 func (r *reader) endBlock() error {
 	t := r.makeTable()
 	r.kept = r.rows
@@ -69,7 +69,7 @@ func (r *reader) handOn(t *Table) error {
 	return nil
 }
 
-// waitForBlock waits until the block that is handed on is kept.
+// waitForBlock waits until the block that was passed on is stored.
 func (r *reader) waitForBlock() error {
 	if r.handing == nil {
 		return nil
@@ -79,17 +79,17 @@ func (r *reader) waitForBlock() error {
 	return err
 }
 
-// window is some row groups of a file that make one block.
+// window is a set of row groups of a file that make one block.
 type window struct {
 	pf   *parquetFile
-	at   []int // by column of the schema, the label last: the place in the file; -1 if it is not read
+	at   []int // by column of the schema, the label last: its position in the file; -1 if it is not read
 	part groupRange
 	rows int
 	done error
 }
 
-// readWindows hands on the rows of Parquet files. Blocks are independent: each processor takes
-// the next.
+// readWindows passes on the rows of Parquet files. Blocks are independent: each processor takes the
+// next one.
 func (r *reader) readWindows(paths []string) error {
 	if r.rows > r.kept { // of a CSV file before them
 		if err := r.endBlock(); err != nil {
@@ -148,7 +148,7 @@ func (r *reader) readWindows(paths []string) error {
 	return nil
 }
 
-// readInOrder hands on one window after another, while the next one is read.
+// readInOrder passes on one window after another, while the next one is read.
 func (r *reader) readInOrder(windows []*window) error {
 	var mu sync.Mutex
 	for _, w := range windows {
@@ -164,7 +164,7 @@ func (r *reader) readInOrder(windows []*window) error {
 	return nil
 }
 
-// appendWindows cuts row groups of a file into windows.
+// appendWindows divides row groups of a file into windows.
 func (r *reader) appendWindows(windows []*window, pf *parquetFile, which groupRange) ([]*window, error) {
 	layout, err := r.layOut(pf)
 	if err != nil {
@@ -211,7 +211,7 @@ func (r *reader) appendWindows(windows []*window, pf *parquetFile, which groupRa
 	return windows, nil
 }
 
-// readWindow reads the columns of a window, so many at once.
+// readWindow reads the columns of a window, procs of them at once.
 func (r *reader) readWindow(w *window, procs int, mu *sync.Mutex) (*Table, error) {
 	part := &reader{ctx: r.ctx, s: r.s, opts: r.opts, paths: r.paths, rows: w.rows}
 	var err error
@@ -262,8 +262,8 @@ func (r *reader) readWindow(w *window, procs int, mu *sync.Mutex) (*Table, error
 	return t, nil
 }
 
-// ReadParquet reads a table from the bytes of one Parquet file, by the rules of Read. name stands
-// for the file in faults.
+// ReadParquet reads a table from the bytes of one Parquet file, by the rules of Read. name is the
+// file's name in faults.
 func ReadParquet(ctx context.Context, s *schema.Schema, opts Options, name string,
 	data []byte) (*Table, error) {
 	pf, err := newParquetFile(name, bytes.NewReader(data), int64(len(data)))
@@ -281,8 +281,8 @@ func ReadParquet(ctx context.Context, s *schema.Schema, opts Options, name strin
 	return r.makeTable(), nil
 }
 
-// ReadParquetBlocks reads a labelled table from the bytes of one Parquet file as ReadBlocks does,
-// one block at a time. name stands for the file in faults.
+// ReadParquetBlocks reads a labelled table from the bytes of one Parquet file as ReadBlocks does, one
+// block at a time. name is the file's name in faults.
 func ReadParquetBlocks(ctx context.Context, s *schema.Schema, opts Options, name string, data []byte, rows int,
 	keep func(block int, t *Table) error) error {
 	pf, err := newParquetFile(name, bytes.NewReader(data), int64(len(data)))

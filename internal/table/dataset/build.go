@@ -12,18 +12,18 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// memoryFile is the name in faults of rows that come from no file.
+// memoryFile is the file name in faults for rows that do not come from a file.
 const memoryFile = "rows in memory"
 
-// Builder makes a Table of rows that come from no file, by the rules of Read.
+// Builder makes a Table of rows that do not come from a file, by the rules of Read.
 type Builder struct {
 	r    *reader
 	plan *layout
 }
 
-// NewBuilder begins a table of schema s whose rows have cells of these names, in
-// this order: names of columns and of the label, by the same rules as in a header.
-// Where the label is not among them the table has no labels.
+// NewBuilder begins a table of schema s whose rows have cells with these names in this order. They are
+// names of columns and of the label, by the same rules as in a header. Without the label, the table
+// has no labels.
 func NewBuilder(ctx context.Context, s *schema.Schema, names []string) (*Builder, error) {
 	opts := Options{Stdin: strings.NewReader("")} // no file is read
 	if !slices.Contains(names, s.Label.Name) {
@@ -40,8 +40,8 @@ func NewBuilder(ctx context.Context, s *schema.Schema, names []string) (*Builder
 	return &Builder{r, plan}, nil
 }
 
-// Add appends a row, which has a cell for each name. A structural fault is a
-// *FaultError with the number of the row, from 1. It does not keep the slice.
+// Add appends a row, which has a cell for each name. A structural fault is a *FaultError with the
+// number of the row, from 1. It does not retain the slice.
 func (b *Builder) Add(row []coding.Cell) error {
 	r := b.r
 	fault := func(column, want string) error {
@@ -72,7 +72,7 @@ func (b *Builder) Add(row []coding.Cell) error {
 	return nil
 }
 
-// Table is the rows that were added, at least one under replace-one. The Builder is not to be used
+// Table returns the added rows, at least one under replace-one. The Builder must not be used
 // afterwards.
 func (b *Builder) Table() (*Table, error) {
 	if err := b.r.checkRows(memoryFile); err != nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/coding"
 )
 
-// Cells in the place of a path reads rows from standard input as another program hands them over:
-// no cell has to be quoted, and none can end a row. First comes the number of columns, then their
-// names, each a length in bytes and the bytes, then the rows, each a + and a cell for each column.
-// A full stop ends the rows. Numbers of columns and lengths are four bytes, the lowest first. A
-// cell is one byte and what it announces:
+// Cells in place of a path reads rows that another program writes to standard input. No cell needs
+// quotes, and none can end a row. The stream begins with the number of columns and their names, each a
+// length in bytes followed by the bytes. Each row is a + and one cell per column. A full stop ends the
+// rows. The number of columns and lengths are four bytes, little-endian. A cell is one byte, followed
+// by what the byte announces:
 //
 //   - missing
 //     t  a text: its length, and bytes of any value, of which the first MiB count
@@ -28,8 +28,8 @@ const Cells = "cells:-"
 
 func isStdin(path string) bool { return path == "-" || path == Cells }
 
-// readCells appends the rows of a stream of cells. What cells hold decides nothing here: a stream
-// that does not follow the format is refused, whichever cells a private table has.
+// readCells appends the rows of a stream of cells. It does not depend on the content of cells: a
+// stream that violates the format is refused for any content.
 func (r *reader) readCells() error {
 	in := bufio.NewReaderSize(&watchingReader{r.ctx, r.opts.Stdin}, 256<<10)
 	names, err := readCellNames(in)
@@ -90,8 +90,8 @@ func readCellNames(in *bufio.Reader) (names []string, err error) {
 
 var errNoCell = errors.New("dataset: no cell")
 
-// orBroken returns broken if the stream ends too early or does not follow the format, and otherwise
-// the failure of the source.
+// orBroken returns broken if the stream ends too early or violates the format, and otherwise the error
+// of the source.
 func orBroken(err error, broken *FaultError) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF || err == errNoCell {
 		return broken
@@ -112,7 +112,8 @@ func readCell(in *bufio.Reader) (coding.Cell, error) {
 	}
 }
 
-// readCellParts reads a cell's first byte and what follows it; a truth value is the number 0 or 1, too.
+// readCellParts reads a cell's first byte and what follows it. A boolean is also returned as the
+// number 0 or 1.
 func readCellParts(in *bufio.Reader) (kind byte, text string, number float64, err error) {
 	if kind, err = in.ReadByte(); err != nil {
 		return 0, "", 0, err
@@ -182,8 +183,8 @@ func (c *cellRows) next() ([]cell, error) {
 	return c.cells, nil
 }
 
-// readCellText reads a length and a text, of which it keeps the first maxField bytes. Memory is
-// made for what is there.
+// readCellText reads a length and a text, and keeps the first maxField bytes. It allocates memory only
+// for bytes that exist.
 func readCellText(in *bufio.Reader) (string, error) {
 	n, err := readLength(in)
 	if err != nil {

@@ -8,23 +8,23 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// coder turns the cells of one column into codes and keeps them.
+// coder converts the cells of one column into codes and stores them.
 type coder struct {
 	*coding.Coder
 	dictionary numbers // of a number column
 	pending    []uint32
 	out        column.Builder
-	ids        *identifiers // of the column that tells persons apart
-	recent     *recent      // of a table in a database
+	ids        *identifiers // for the column that identifies persons
+	recent     *recent      // for a table in a database
 }
 
-// newPersonCoder codes the column that tells persons apart.
+// newPersonCoder returns the coder of the column that identifies persons.
 func newPersonCoder(name string, ids *identifiers) *coder {
 	return &coder{Coder: coding.NewIdentifier(name, ids.numberOf), ids: ids}
 }
 
-// newCoders returns a coder for each column, nil for ignored and derived ones but the one that
-// tells persons apart, and one for the label.
+// newCoders returns a coder for each column, and one for the label. Ignored and derived columns have
+// nil, except the column that identifies persons.
 func newCoders(s *schema.Schema) (cols []*coder, label *coder, err error) {
 	cols = make([]*coder, len(s.Columns))
 	for j := range s.Columns {
@@ -46,7 +46,7 @@ func newCoders(s *schema.Schema) (cols []*coder, label *coder, err error) {
 	return cols, &coder{Coder: of}, err
 }
 
-// codeText codes a cell given as text, already trimmed if the dialect says so.
+// codeText codes a cell given as text, already trimmed if the dialect requires it.
 func (c *coder) codeText(cell []byte) (code uint32, ok bool) {
 	if !c.Number {
 		return coding.ReadCode(c.Coder, cell)
@@ -70,7 +70,7 @@ func (c *coder) codeInteger(x int64) (code uint32, ok bool) {
 	return c.codeFloat(float64(x))
 }
 
-// codeTruth codes a Boolean: a number 0 or 1, a category "false" or "true".
+// codeTruth codes a boolean: as the number 0 or 1, or as the category "false" or "true".
 func (c *coder) codeTruth(x bool) (code uint32, ok bool) {
 	if !c.Number {
 		return c.TruthCode(x)
@@ -86,7 +86,7 @@ func (c *coder) codeMissing() (code uint32, ok bool) {
 	return c.codeNumber(c.MissingNumber())
 }
 
-// codeCell codes a cell that comes from no file.
+// codeCell codes a cell that does not come from a file.
 func (c *coder) codeCell(v coding.Cell, trim bool) (code uint32, ok bool) {
 	if !c.Number {
 		return c.CellCode(v, trim)
@@ -94,7 +94,7 @@ func (c *coder) codeCell(v coding.Cell, trim bool) (code uint32, ok bool) {
 	return c.codeNumber(c.CellNumber(v, trim))
 }
 
-// codeNumber is the code of a number within the bounds, if there is one.
+// codeNumber returns the code of a number within the bounds, if there is one.
 func (c *coder) codeNumber(x float64, ok bool) (code uint32, _ bool) {
 	if !ok {
 		return 0, false
@@ -104,7 +104,7 @@ func (c *coder) codeNumber(x float64, ok bool) (code uint32, _ bool) {
 
 func (c *coder) codeClamped(x float64) uint32 { return c.dictionary.codeOf(c.Clamp(x)) }
 
-// batch is the number of codes that are gathered before they are stored.
+// batch is the number of codes collected before they are stored.
 const batch = 1024
 
 func (c *coder) keepCode(code uint32) {
@@ -118,7 +118,7 @@ func (c *coder) flushCodes() {
 	c.pending = c.pending[:0]
 }
 
-// takeColumn returns what was kept, and keeps nothing of it.
+// takeColumn returns the stored cells, and forgets them.
 func (c *coder) takeColumn() column.Column {
 	c.flushCodes()
 	c.pending = nil
@@ -139,7 +139,7 @@ func (c *coder) takeColumn() column.Column {
 	return col
 }
 
-// takePersons is takeColumn of the column that tells persons apart.
+// takePersons is takeColumn for the column that identifies persons.
 func (c *coder) takePersons() []uint32 {
 	codes := c.takeColumn().Codes
 	out := make([]uint32, codes.Len())

@@ -29,7 +29,7 @@ func (r *reader) openSource(path string) (io.Reader, func() error, error) {
 	return src, f.Close, nil
 }
 
-// openText begins to read the text of a CSV file, and its header if it has one.
+// openText begins to read the text of a CSV file, with its header if there is one.
 func (r *reader) openText(path string, src io.Reader) (rs *records, plan *layout, names []string, err error) {
 	rs, err = openRecords(path, &watchingReader{ctx: r.ctx, r: src}, r.s.Dialect, 256<<10)
 	if err != nil {

@@ -10,27 +10,27 @@ import (
 
 var errDelta = errors.New("dataset: malformed deltas")
 
-// deltas decodes DELTA_BINARY_PACKED a batch at a time. The Parquet library's decoder makes room
-// for as many values as the header claims, of which a few bytes can hold 2^26; this one makes no
-// room at all. A copy is a decoder of its own, at the same place.
+// deltas decodes DELTA_BINARY_PACKED one batch at a time. The Parquet library's decoder allocates
+// memory for as many values as the header claims, and a few bytes can claim 2^26; this one allocates
+// nothing. A copy is an independent decoder at the same position.
 type deltas struct {
-	data []byte // blocks and miniblocks not yet begun
-	left int    // values not yet handed out
-	size int    // values of a miniblock
-	many int    // miniblocks of a block
-	last uint64 // the value before; of the first value itself
-	head bool   // the first value, which stands in the header, is not yet handed out
-	step uint64 // the least delta of the block
+	data []byte // blocks and miniblocks that have not begun
+	left int    // values not yet returned
+	size int    // values per miniblock
+	many int    // miniblocks per block
+	last uint64 // the previous value; before the first value, the value itself
+	head bool   // the first value, which is in the header, has not been returned yet
+	step uint64 // smallest delta of the block
 
-	widths []byte // of the block's miniblocks not yet begun
-	width  uint   // bits of a value of the present miniblock
-	bits   []byte // from the present miniblock to the end of data
+	widths []byte // of the block's miniblocks that have not begun
+	width  uint   // bits per value in the current miniblock
+	bits   []byte // data from the current miniblock to the end
 	bit    uint   // offset of its next value in bits
-	packed int    // its values left
+	packed int    // values left in the miniblock
 }
 
-// newDeltas reads at most most values from data. No bytes are no values: some writers say so of a
-// page of nulls.
+// newDeltas reads at most most values from data. Empty data have no values: some writers encode a page
+// of nulls so.
 func newDeltas(data []byte, most int) (d deltas, err error) {
 	if len(data) == 0 {
 		return d, nil
@@ -53,7 +53,7 @@ func newDeltas(data []byte, most int) (d deltas, err error) {
 	}, nil
 }
 
-// read fills out with the next values. Sums wrap, and values of 32 bits are their lowest ones.
+// read fills out with the next values. Sums wrap around; 32-bit values are their lowest 32 bits.
 func (d *deltas) read(out []int64) error {
 	if len(out) > d.left {
 		return errDelta
@@ -81,7 +81,7 @@ func (d *deltas) read(out []int64) error {
 	return nil
 }
 
-// skip steps over all values that are left and returns the bytes behind them.
+// skip skips all remaining values and returns the bytes after them.
 func (d *deltas) skip() ([]byte, error) {
 	if d.head && d.left > 0 {
 		d.head = false
@@ -95,7 +95,7 @@ func (d *deltas) skip() ([]byte, error) {
 	return d.data, nil
 }
 
-// beginMiniblock begins the next miniblock, of which at most left values count.
+// beginMiniblock begins the next miniblock, in which at most left values are used.
 func (d *deltas) beginMiniblock(left int) error {
 	if len(d.widths) == 0 {
 		step, n := binary.Varint(d.data)
@@ -116,7 +116,7 @@ func (d *deltas) beginMiniblock(left int) error {
 	return nil
 }
 
-// takeBits is the width bits, at most 64, from an offset on.
+// takeBits returns width bits, at most 64, starting at an offset.
 func takeBits(bits []byte, bit, width uint) uint64 {
 	bits = bits[min(bit>>3, uint(len(bits))):]
 	if len(bits) < 9 {
@@ -129,22 +129,23 @@ func takeBits(bits []byte, bit, width uint) uint64 {
 	return word & (1<<width - 1)
 }
 
-// maxJoined is the number of bytes of room for cells that share prefixes, at a time, if the
-// longest cell of their page takes no more: a prefix can be repeated at no cost.
+// maxJoined is the number of bytes reserved at a time for cells that share prefixes, unless the
+// longest cell of their page needs more. The limit is needed because a prefix can be repeated at no
+// cost.
 const maxJoined = 16 << 20
 
-// joined decodes DELTA_BYTE_ARRAY: of each cell how much of the one before it begins with, and what
-// comes behind that. No cell is longer than the page, whose bytes its parts lie in.
+// joined decodes DELTA_BYTE_ARRAY, in which a cell is a prefix of the previous cell and a suffix. No
+// cell is longer than the page, which contains its parts.
 type joined struct {
 	prefixes, suffixes deltas
-	text               []byte // suffixes not yet handed out
-	last               []byte // the cell before, in room
+	text               []byte // suffixes not yet returned
+	last               []byte // the previous cell, in room
 	room               []byte
-	longest            int // cell of the page
+	longest            int // length of the page's longest cell
 	lengths            [2][]int64
 }
 
-// newJoined also returns how many cells may be asked for at a time.
+// newJoined also returns how many cells may be read at a time.
 func newJoined(data []byte, cells int) (j *joined, most int, err error) {
 	j = new(joined)
 	if j.prefixes, err = newDeltas(data, cells); err != nil {
@@ -168,8 +169,7 @@ func newJoined(data []byte, cells int) (j *joined, most int, err error) {
 	return j, max(1, min(batch, maxJoined/max(1, j.longest))), err
 }
 
-// findLongest returns the length of the page's longest cell. It refuses lengths of which there is
-// no text.
+// findLongest returns the length of the page's longest cell. It refuses lengths that exceed the text.
 func (j *joined) findLongest() (longest int, err error) {
 	ahead := joined{prefixes: j.prefixes, suffixes: j.suffixes}
 	last, text := 0, len(j.text)
@@ -201,8 +201,8 @@ func (j *joined) readLengths(n int) (prefixes, suffixes []int64, err error) {
 	return j.lengths[0], j.lengths[1], nil
 }
 
-// read fills out with the next cells, valid until the next call. A cell that is no more than a
-// prefix takes no room.
+// read fills out with the next cells, valid until the next call. A cell that is only a prefix needs no
+// memory.
 func (j *joined) read(out [][]byte) error {
 	prefixes, suffixes, err := j.readLengths(len(out))
 	if err != nil {

@@ -8,9 +8,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Derive computes the derived columns of t from their sources, in place. A cell
-// is a function of cells of its own row. Time is linear in the rows times the
-// sources.
+// Derive computes the derived columns of t from their sources, in place. A cell is a function of cells
+// in its own row. The time is linear in the number of rows times the number of sources.
 func (t *Table) Derive() {
 	for j := range t.Schema.Columns {
 		if c := &t.Schema.Columns[j]; c.Derived != schema.InFile {
@@ -43,8 +42,8 @@ func (t *Table) deriveColumn(c *schema.Column) column.Column {
 	return out.takeColumn()
 }
 
-// foldSource takes the cells of one more source in. Sums are in the order of the
-// sources and have no products, so they are the same on every machine.
+// foldSource adds the cells of one more source. Sums are in the order of the sources and contain no
+// products, so that they are equal on every machine.
 func foldSource(how schema.Derivation, first bool, cells, values []float64, codes []uint32) {
 	switch {
 	case first:

@@ -18,7 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// AddTypes has a codebook say what ColumnTypes says of columns about which it says no more.
+// AddTypes completes a codebook with the types of ColumnTypes, for columns whose type it lacks.
 func AddTypes(ctx context.Context, book schema.Codebook, path string) (schema.Codebook, error) {
 	types, err := ColumnTypes(ctx, path)
 	if types == nil || err != nil {
@@ -27,8 +27,8 @@ func AddTypes(ctx context.Context, book schema.Codebook, path string) (schema.Co
 	return book.AddTypes(types), nil
 }
 
-// ColumnTypes are the types of columns, as a codebook names them, by the metadata of a Parquet file or
-// the catalogue of a database; nil for other files. No row is read.
+// ColumnTypes returns the types of columns, in the terms of a codebook, from the metadata of a Parquet
+// file or the catalogue of a database; nil for other files. It reads no row.
 func ColumnTypes(ctx context.Context, path string) (map[string]string, error) {
 	ctx = Hold(ctx)
 	file, err := firstFile(ctx, path)
@@ -43,7 +43,7 @@ func ColumnTypes(ctx context.Context, path string) (map[string]string, error) {
 	return nil, nil
 }
 
-// readParquetTypes are the types of a file's columns, as a codebook names them.
+// readParquetTypes returns the types of a file's columns, in the terms of a codebook.
 func readParquetTypes(ctx context.Context, path string) (map[string]string, error) {
 	pf, f, err := openParquet(ctx, path)
 	if err != nil {
@@ -56,7 +56,7 @@ func readParquetTypes(ctx context.Context, path string) (map[string]string, erro
 	return types, f.Close()
 }
 
-// typeOf is the type of a column as a codebook names it; "" for what none is like.
+// typeOf returns the type of a column in the terms of a codebook; "" if there is no similar type.
 func typeOf(leaf *parquet.Column) string {
 	t, ok := cellTypeOf(leaf)
 	switch {
@@ -76,9 +76,9 @@ func typeOf(leaf *parquet.Column) string {
 	return "category"
 }
 
-// AddSample has a codebook say what the rows of a public sample of the table at path, a CSV file of
-// dialect d with the table's names, say of columns about which it says no more. It refuses the
-// table itself, and names of columns that the table lacks.
+// AddSample completes a codebook from the rows of a public sample of the table at path, a CSV file of
+// dialect d with the table's names. It refuses the table itself, and a sample with columns that the
+// table lacks.
 func AddSample(book schema.Codebook, sample, path string, names []string, d schema.Dialect) (schema.Codebook, error) {
 	refuse := func(want string) (schema.Codebook, error) {
 		return nil, &dp.ParamError{Op: "schema init", Param: "public-sample", Want: want,
@@ -121,7 +121,7 @@ func AddSample(book schema.Codebook, sample, path string, names []string, d sche
 	return book, nil
 }
 
-// sampleValues are the cells of each column that are no sign for a missing one.
+// sampleValues returns the cells of each column, without signs for missing cells.
 func sampleValues(path string, columns int, d schema.Dialect) ([][]string, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// FaultError is a structural fault of a file. Its text says where and what was
-// required, and never holds a cell.
+// FaultError is a structural fault of a file. Its text states the place and the requirement, and never
+// holds a cell.
 type FaultError struct {
 	File   string
-	Column string // as the schema or a verified header spells it; "" when the fault is not in one column
-	Line   int    // CSV: line of the record, from 1, not counting line ends inside cells; else row; 0 when unknown
+	Column string // as in the schema or a verified header; "" if the fault is not in one column
+	Line   int    // CSV: line of the record, from 1, not counting line ends inside cells; otherwise the row; 0 if unknown
 	Fault  string
 }
 
@@ -33,17 +33,17 @@ func (e *FaultError) Error() string {
 	return b.String()
 }
 
-// faults decides what a structural fault does: a Read stops at the first one,
-// a Check goes on until it has enough of them.
+// faults decides the effect of a structural fault: a Read stops at the first one, a Check continues up
+// to its limit.
 type faults struct {
 	limit int // 0: stop at the first
 	found []FaultError
 }
 
-// errEnough ends a Check that has found its limit.
+// errEnough ends a Check that has reached its limit.
 var errEnough = fmt.Errorf("dataset: enough faults found")
 
-// addFault returns nil when reading may go on.
+// addFault records a fault. It returns nil if reading may continue.
 func (f *faults) addFault(e *FaultError) error {
 	if f.limit == 0 {
 		return e

@@ -9,10 +9,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/column"
 )
 
-// Forget drops from t's number dictionaries what no row of t holds, and sorts
-// them: after it a Subset is a function of its own rows, which a proof about
-// training on some of the rows needs. Time and memory are linear in the rows,
-// and a little more in the distinct numbers.
+// Forget removes numbers that no row of t holds from t's dictionaries, and sorts these. After it, a
+// Subset is a function of its own rows, which proofs about training on some of the rows need. Time and
+// memory are linear in the rows, and slightly more than linear in the distinct numbers.
 func (t *Table) Forget() {
 	for j, c := range t.Cols {
 		if c.Values != nil {
@@ -21,7 +20,7 @@ func (t *Table) Forget() {
 	}
 }
 
-// ownDictionary is a number column with the dictionary of its own cells, ascending.
+// ownDictionary returns a number column with the dictionary of its own cells, ascending.
 func ownDictionary(c column.Column) column.Column {
 	codes := make([]uint32, c.Codes.Len())
 	c.Codes.Read(0, codes)

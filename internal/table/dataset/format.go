@@ -14,11 +14,11 @@ import (
 type Format string
 
 const (
-	CSV     Format = "csv" // of the schema's Dialect, plain or gzip
+	CSV     Format = "csv" // in the schema's Dialect, plain or gzip
 	Parquet Format = "parquet"
 )
 
-// FormatOf tells a file's format by its suffix: ".parquet"; all else is CSV.
+// FormatOf determines a file's format by its suffix: ".parquet", or CSV for all others.
 func FormatOf(path string) Format {
 	if !IsAddress(path) && strings.HasSuffix(path, ".parquet") {
 		return Parquet
@@ -26,8 +26,8 @@ func FormatOf(path string) Format {
 	return CSV
 }
 
-// CheckOutput refuses the name of a file to write, the parameter param of the operation op, that
-// promises another format than is written.
+// CheckOutput refuses an output file whose suffix belongs to another format than is written. Errors
+// name the parameter param of the operation op.
 func CheckOutput(op, param, file string) error {
 	refused := &dp.ParamError{Op: op, Param: param, Got: file}
 	fault, ok := errors.AsType[*FaultError](checkFormat(file))
@@ -43,7 +43,7 @@ func CheckOutput(op, param, file string) error {
 	return refused
 }
 
-// checkFormat refuses a file with a name that promises another format than FormatOf has.
+// checkFormat refuses a file whose suffix belongs to another format than FormatOf returns.
 func checkFormat(file string) error {
 	if IsAddress(file) || isStdin(file) {
 		return nil
@@ -58,7 +58,7 @@ func checkFormat(file string) error {
 	return nil
 }
 
-// otherFormats are formats of tables and archives that are not read, by the ends of names.
+// otherFormats are formats of tables and archives that cannot be read, by suffix.
 var otherFormats = map[string]string{
 	".xlsx": workbook, ".xls": workbook, ".xlsm": workbook, ".xlsb": workbook, ".ods": workbook, ".numbers": workbook,
 	".sav": statistics, ".zsav": statistics, ".por": statistics, ".dta": statistics, ".sas7bdat": statistics,
@@ -76,8 +76,8 @@ const (
 	archive    = "an archive: unpack it; of packed files only gzip is read, under a name that ends in .gz"
 )
 
-// describeForeign is the fault of a file whose header begins like another format does; "" if it
-// begins like none that is known.
+// describeForeign describes the fault of a file whose header begins like another format; "" if no
+// known format begins so.
 func describeForeign(first string) string {
 	for mark, format := range map[string]string{
 		"PK\x03\x04": workbook, "\xd0\xcf\x11\xe0": workbook, "PAR1": "Parquet: give it a name that ends in .parquet",

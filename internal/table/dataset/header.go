@@ -12,12 +12,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// ReadHeader returns the column names of a file in their order: the first
-// record of a CSV file of dialect d, which must have a header, or the names in
-// a Parquet file's metadata. It reads no text behind the header's line. A first
-// record that looks like a person's row, as that of a file without a header does,
-// is a *dp.ParamError: one with a field that is a number, a date, a truth value, a
-// sign for a missing cell, empty, or there twice.
+// ReadHeader returns the column names of a file in their order: the first record of a CSV file of
+// dialect d, which must have a header, or the names in a Parquet file's metadata. It reads no text
+// after the header's line. A first record that looks like data is a *dp.ParamError, because the file
+// may have no header and the record may be about a person. That is a record with a field that is a
+// number, a date, a boolean, a sign for a missing cell, empty, or repeated.
 func ReadHeader(ctx context.Context, path string, d schema.Dialect) ([]string, error) {
 	if IsAddress(path) {
 		return readSQLNames(path)
@@ -69,7 +68,7 @@ func readHeader(path string, text io.Reader, d schema.Dialect) ([]string, error)
 	return names, nil
 }
 
-// looksLikeCell holds for what rows have and headers do not.
+// looksLikeCell reports whether a field is typical of data and not of a header.
 func looksLikeCell(field string) bool {
 	switch strings.ToLower(field) {
 	case "", "?", "-", ".", "na", "n/a", "nan", "null", "none", "nil", "true", "false", "inf", "-inf":
@@ -80,7 +79,7 @@ func looksLikeCell(field string) bool {
 	return digits == "" && strings.ContainsAny(field, "0123456789")
 }
 
-// byteByByte keeps a records from asking for more text than it needs.
+// byteByByte prevents records from reading more text than they need.
 type byteByByte struct{ r io.Reader }
 
 func (b byteByByte) Read(p []byte) (int, error) {

@@ -10,21 +10,21 @@ import (
 
 var errHybrid = errors.New("dataset: malformed runs")
 
-// hybrid decodes Parquet's RLE/bit-packing hybrid a batch at a time. The
-// Parquet library's decoder writes out whole pages and makes room for whatever
-// a run claims to hold; this one makes no room at all.
+// hybrid decodes Parquet's RLE/bit-packing hybrid one batch at a time. The Parquet library's decoder
+// decodes whole pages and allocates memory for as many values as a run claims to hold; this one
+// allocates nothing.
 type hybrid struct {
-	data  []byte // runs not yet begun
-	width uint   // bits of one value, at most 32
+	data  []byte // runs that have not begun
+	width uint   // bits per value, at most 32
 
 	repeats int // values left in a repeated run
 	value   uint32
 
 	packed int    // values left in a bit-packed run
-	bits   []byte // from the bit-packed run to the end of data
+	bits   []byte // data from the bit-packed run to the end
 	bit    int    // offset of its next value in bits
 
-	empty bool // no runs at all: some writers mean zeros by that
+	empty bool // no runs: some writers mean zeros by that
 }
 
 func newHybrid(data []byte, width uint) (*hybrid, error) {
@@ -34,7 +34,7 @@ func newHybrid(data []byte, width uint) (*hybrid, error) {
 	return &hybrid{data: data, width: width, empty: len(data) == 0}, nil
 }
 
-// read fills out.
+// read fills out with the next values.
 func (h *hybrid) read(out []uint32) error {
 	for len(out) > 0 {
 		if err := h.beginRun(); err != nil {
@@ -56,8 +56,8 @@ func (h *hybrid) read(out []uint32) error {
 	return nil
 }
 
-// allOne steps over n values and returns true when the present run makes them
-// all 1; otherwise it does nothing.
+// allOne skips n values and returns true if the current run makes all of them 1; otherwise it does
+// nothing.
 func (h *hybrid) allOne(n int) (bool, error) {
 	if err := h.beginRun(); err != nil {
 		return false, err
@@ -69,7 +69,7 @@ func (h *hybrid) allOne(n int) (bool, error) {
 	return true, nil
 }
 
-// beginRun makes sure that a run with values left is at hand.
+// beginRun ensures that the current run has values left.
 func (h *hybrid) beginRun() error {
 	for h.repeats == 0 && h.packed == 0 {
 		if h.empty {

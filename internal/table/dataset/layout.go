@@ -9,14 +9,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// layout says which coder reads each column of a file; nil: not read.
+// layout assigns a coder to each column of a file; nil: not read.
 type layout struct {
 	coders []*coder
 }
 
-// layoutByPosition is the layout of a file without names: every column of the
-// schema in its order but the derived ones, and the label at its position unless
-// labels are ignored and the file has one column less.
+// layoutByPosition returns the layout of a file without names. It has every column of the schema in
+// order, except derived ones, and the label at its position. The label is absent if labels are ignored
+// and the file has one column less.
 func (r *reader) layoutByPosition(fields int) *layout {
 	coders := slices.Clone(r.cols[:len(r.s.FileColumns())])
 	if r.opts.Labels == LabelsIgnored && fields == len(coders) {
@@ -25,11 +25,10 @@ func (r *reader) layoutByPosition(fields int) *layout {
 	return &layout{slices.Insert(coders, r.s.Label.Position, r.label)}
 }
 
-// layoutByName is the layout of a file whose columns have names.
+// layoutByName returns the layout of a file whose columns have names.
 //
-// A name that the schema does not have is repeated in a fault only once every
-// declared name has been found: a file without a header, read as if it had one,
-// shows a person's record where the names should be.
+// A fault quotes a name that the schema lacks only if every declared name has been found. Otherwise
+// the file may have no header, and its first record may be a person's.
 func (r *reader) layoutByName(path string, line int, names []string) (*layout, error) {
 	fault := func(column, requirement string) error {
 		return &FaultError{File: path, Line: line, Column: column, Fault: requirement}

@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// numbers gives distinct finite numbers codes 0, 1, 2, ... in the order of
-// their first appearance. It is a hash table of open addressing: a Go map takes
-// several times as long per cell, and cells of plain columns are many.
+// numbers assigns codes 0, 1, 2, ... to distinct finite numbers in the order of their first
+// appearance. It is a hash table with open addressing, because a Go map takes several times as long
+// per cell.
 type numbers struct {
 	values []float64
 	slots  []uint32 // code+1, or 0 for a free slot; length a power of two
@@ -36,8 +36,8 @@ func (t *numbers) codeOf(x float64) uint32 {
 	}
 }
 
-// slotOf mixes all bits of x into the top ones: small integers differ only in a
-// few bits in the middle.
+// slotOf mixes all bits of x into the top bits, because small integers differ only in a few middle
+// bits.
 func (t *numbers) slotOf(x float64) uint32 {
 	h := math.Float64bits(x)
 	h ^= h >> 32
@@ -61,7 +61,7 @@ func (t *numbers) rehash() {
 	}
 }
 
-// sortValues returns the values, ascending, and the place among them of each code.
+// sortValues returns the values, ascending, and the new code of each old code.
 func (t *numbers) sortValues() (values []float64, to []uint32) {
 	codes := make([]uint32, len(t.values))
 	for i := range codes {

@@ -12,11 +12,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/object"
 )
 
-// Hold makes what is read under the context it returns one reading: an object of a store that is
-// another when it is read again is refused. Files of this machine are not watched.
+// Hold returns a context under which all reads of one store object must return the same version: an
+// object that has changed when it is read again is refused. Local files are not watched.
 func Hold(ctx context.Context) context.Context { return object.Hold(ctx) }
 
-// heldFile is a file that is reached otherwise than through the system.
+// heldFile is a file that is not opened through the operating system.
 type heldFile struct {
 	name string
 	file io.ReaderAt
@@ -25,13 +25,13 @@ type heldFile struct {
 
 type heldKey struct{}
 
-// WithFile makes name, under the context it returns, the name of a file of size bytes that is read
-// through file: one that a program holds, and the system does not know.
+// WithFile returns a context in which name denotes a file of size bytes that is read through file. The
+// file belongs to the program and need not exist in the operating system.
 func WithFile(ctx context.Context, name string, file io.ReaderAt, size int64) context.Context {
 	return context.WithValue(ctx, heldKey{}, &heldFile{name, file, size})
 }
 
-// findHeld is the file of WithFile by this name; nil where the system has it.
+// findHeld returns the file of WithFile with this name; nil if there is none.
 func findHeld(ctx context.Context, name string) *heldFile {
 	if held, ok := ctx.Value(heldKey{}).(*heldFile); ok && held.name == name {
 		return held
@@ -39,7 +39,8 @@ func findHeld(ctx context.Context, name string) *heldFile {
 	return nil
 }
 
-// openFile opens the file or the object at path, to be read from its beginning. Close it.
+// openFile opens the file or the object at path for reading from its beginning. The caller must close
+// it.
 func openFile(ctx context.Context, path string) (io.Reader, io.Closer, error) {
 	if err := checkFormat(path); err != nil {
 		return nil, nil, err
@@ -58,7 +59,7 @@ func openFile(ctx context.Context, path string) (io.Reader, io.Closer, error) {
 	return f, f, err
 }
 
-// openParquet opens the file or the object at path. The caller closes f.
+// openParquet opens the file or the object at path. The caller must close f.
 func openParquet(ctx context.Context, path string) (pf *parquetFile, f io.Closer, err error) {
 	if held := findHeld(ctx, path); held != nil {
 		pf, err = newParquetFile(path, held.file, held.size)
@@ -92,7 +93,7 @@ func openParquet(ctx context.Context, path string) (pf *parquetFile, f io.Closer
 	return pf, file, nil
 }
 
-// section is n bytes of the file from a place on, to be read in order.
+// section returns n bytes of the file from an offset, for sequential reading.
 func (pf *parquetFile) section(from, n int64) io.Reader {
 	if o, ok := pf.file.(*object.Object); ok {
 		return o.Section(from, n)
@@ -100,7 +101,8 @@ func (pf *parquetFile) section(from, n int64) io.Reader {
 	return io.NewSectionReader(pf.file, from, n)
 }
 
-// waits is the number of columns that are read at once for each processor: more where a store is waited for.
+// waits returns the number of columns to read at once per processor: more than one if reads wait for a
+// store.
 func (pf *parquetFile) waits() int {
 	if _, ok := pf.file.(*object.Object); ok {
 		return 4
@@ -108,9 +110,9 @@ func (pf *parquetFile) waits() int {
 	return 1
 }
 
-// listFiles puts the Parquet files of a folder in its place, in the order of their names. Names
-// that begin with _ or . are left out, as other readers of such folders do; whatever else is no
-// Parquet file is refused, so that no rows are left out unseen.
+// listFiles replaces a folder by its Parquet files, in the order of their names. As in other readers
+// of such folders, names that begin with _ or . are skipped. Any other file that is not Parquet is
+// refused, so that no rows are skipped without notice.
 func listFiles(ctx context.Context, paths []string) (files []string, err error) {
 	for _, path := range paths {
 		var inside []string
@@ -148,7 +150,7 @@ func listFiles(ctx context.Context, paths []string) (files []string, err error) 
 	return files, nil
 }
 
-// listFolder lists a folder of this machine by the order of names; a folder in it ends in a slash.
+// listFolder lists a local folder in the order of names; names of folders in it end in a slash.
 func listFolder(path string) (files []string, err error) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -164,7 +166,7 @@ func listFolder(path string) (files []string, err error) {
 	return files, nil
 }
 
-// firstFile is the file at path, or the first one of a folder's.
+// firstFile returns the file at path, or the first file of a folder.
 func firstFile(ctx context.Context, path string) (string, error) {
 	files, err := listFiles(ctx, []string{path})
 	if err != nil {

@@ -28,9 +28,8 @@ func (r *reader) readParquet(paths []string) error {
 	return r.readParquetFiles(files)
 }
 
-// readParquetFiles appends the rows of open files. Columns are independent, so
-// each processor takes the next column of the schema and reads it through all
-// the files.
+// readParquetFiles appends the rows of open files. Columns are independent: each processor takes the
+// next column of the schema and reads it from all files.
 func (r *reader) readParquetFiles(files []*parquetFile) error {
 	var jobs []*columnJob
 	rows := r.rows
@@ -114,7 +113,7 @@ func (r *reader) readColumns(jobs []*columnJob, rows int) {
 	workers.Wait()
 }
 
-// gatherFaults puts the faults of the columns in the order of the rows.
+// gatherFaults sorts the faults of the columns by row.
 func (r *reader) gatherFaults(jobs []*columnJob) error {
 	var found []FaultError
 	for _, j := range jobs {
@@ -141,11 +140,11 @@ func (r *reader) gatherFaults(jobs []*columnJob) error {
 	return nil
 }
 
-// columnJob reads one column through files.
+// columnJob reads one column from files.
 type columnJob struct {
 	coder  *coder
 	files  []*parquetFile
-	at     []int // the column's place in each file
+	at     []int // the column's position in each file
 	bytes  int64
 	faults faults
 	err    error
@@ -172,7 +171,7 @@ func (j *columnJob) readColumn(ctx context.Context, rows int) error {
 	return nil
 }
 
-// groupRange is row groups from..to-1 of a file, of which row is the first row.
+// groupRange is row groups from..to-1 of a file; row is their first row.
 type groupRange struct{ from, to, row int }
 
 func (j *columnJob) readGroups(ctx context.Context, pf *parquetFile, at int, which groupRange) (err error) {

@@ -15,35 +15,36 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/object"
 )
 
-// usualPageHeader is the size of a page's header in bytes, unless its statistics contain a long cell.
+// usualPageHeader is the largest size of a page's header in bytes, unless its statistics contain a
+// long cell.
 const usualPageHeader = 64 << 10
 
-// chunk reads the pages of one column of one row group. Room is made for one page at a
-// time, as its bytes come, and a page has less than 2 GiB by the format: a smaller bound would be
-// one on what a cell may hold.
+// chunk reads the pages of one column of one row group. It allocates memory for one page at a time, as
+// its bytes arrive. By the format, a page has less than 2 GiB. A smaller limit would be a limit on the
+// content of cells.
 type chunk struct {
 	file   *parquetFile
 	t      cellType
 	codec  format.CompressionCodec
 	src    *bufio.Reader
-	bytes  int64 // left of the chunk in the file
-	rows   int64 // left to hand out
+	bytes  int64 // bytes of the chunk left in the file
+	rows   int64 // rows not yet returned
 	dict   *values
 	n      int // length of dict
 	packed []byte
 	page   []byte
 
-	// The present page.
+	// The current page.
 	left    int     // rows
-	levels  *hybrid // 1 if a value is present; nil: everywhere
-	indices *hybrid // into dict; nil: plain
+	levels  *hybrid // 1 if a value is present; nil: all are present
+	indices *hybrid // into dict; nil: plain values
 	plain   *valueReader
 
 	present []uint32
 	index   []uint32
 }
 
-// run is some rows in order. Values stand for the present rows only.
+// run is some consecutive rows. It has values for the present rows only.
 type run struct {
 	n       int
 	present []uint32 // 1 or 0 per row; nil: all present
@@ -51,8 +52,7 @@ type run struct {
 	values  *values
 }
 
-// newChunk prepares column at of row group g. It returns errEncoding for a
-// codec it does not know.
+// newChunk prepares column at of row group g. It returns errEncoding for an unknown codec.
 func newChunk(pf *parquetFile, g, at int, t cellType) (*chunk, error) {
 	group := &pf.groups[g]
 	if at >= len(group.Columns) {
@@ -158,7 +158,7 @@ func (c *chunk) nextPage() error {
 	return nil // an index page: nothing in it is needed
 }
 
-// decodeHeader decodes the page header at hand and returns its length.
+// decodeHeader decodes the next page header and returns its length.
 func (c *chunk) decodeHeader() (head *format.PageHeader, n int, err error) {
 	if c.bytes <= 0 {
 		return nil, 0, io.EOF
@@ -182,7 +182,7 @@ func (c *chunk) decodeHeader() (head *format.PageHeader, n int, err error) {
 	return nil, 0, err
 }
 
-// unpackPage returns the page's bytes in memory that lasts until the next page.
+// unpackPage decompresses a page. The result is valid until the next page.
 func (c *chunk) unpackPage(packed []byte, size int64) ([]byte, error) {
 	if c.codec == format.Uncompressed {
 		if int64(len(packed)) != size {
@@ -200,8 +200,8 @@ func (c *chunk) unpackPage(packed []byte, size int64) ([]byte, error) {
 	return c.page, unpackInto(c.page, packed, c.codec)
 }
 
-// plainDictionary is what old writers call a dictionary and the pages that use
-// it; format has the name too, marked as not to be written any more.
+// plainDictionary is the encoding that old writers use for a dictionary and its pages. The library
+// also defines it, but marks it as deprecated.
 const plainDictionary format.Encoding = 2
 
 func (c *chunk) readDictionary(head *format.DictionaryPageHeader, size int64) error {
@@ -274,7 +274,7 @@ func (c *chunk) pageV2(head *format.DataPageHeaderV2, size int64) (err error) {
 	return c.beginPage(head.NumValues, head.Encoding, data)
 }
 
-// beginPage makes data the values of the present page.
+// beginPage sets data as the values of the current page.
 func (c *chunk) beginPage(rows int32, encoding format.Encoding, data []byte) (err error) {
 	if rows < 0 || int64(rows) > c.rows {
 		return errValues
@@ -296,7 +296,7 @@ func (c *chunk) beginPage(rows int32, encoding format.Encoding, data []byte) (er
 	return err
 }
 
-// chunkFault words an error of a chunk.
+// chunkFault converts an error of a chunk to a fault.
 func chunkFault(path, column string, err error) error {
 	if unread := (*object.Error)(nil); errors.As(err, &unread) || errors.Is(err, context.Canceled) {
 		return err // of a store, not of the file

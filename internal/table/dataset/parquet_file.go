@@ -13,9 +13,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/object"
 )
 
-// maxGroup bounds the rows of a row group: runs of one value take next to no room, so that a few
-// bytes could stand for any number of rows. It leaves what cells hold alone, as a bound by the
-// file's size would not.
+// maxGroup bounds the rows of a row group: runs of one value take almost no space, so that a few bytes
+// could stand for any number of rows. Unlike a bound by the file's size, it does not depend on the
+// content of cells.
 const maxGroup = 1 << 26
 
 // parquetFile is an open Parquet file of flat columns. Its metadata come from
@@ -25,7 +25,7 @@ type parquetFile struct {
 	file   io.ReaderAt
 	size   int64
 	names  []string
-	leaves []*parquet.Column // parallel to names; nil: not a flat column
+	leaves []*parquet.Column // parallel to names; nil: the column is not flat
 	groups []format.RowGroup
 	rows   int64
 }
@@ -54,7 +54,7 @@ func newParquetFile(path string, file io.ReaderAt, size int64) (pf *parquetFile,
 	return pf, pf.checkRows()
 }
 
-// checkFooter walks the metadata before the library decodes them.
+// checkFooter checks the metadata before the library decodes them.
 func (pf *parquetFile) checkFooter() error {
 	const tail = 8 // the metadata's length and the magic word
 	if pf.size < 4+tail {
@@ -93,8 +93,7 @@ func damagedFile(path string) *FaultError {
 	return &FaultError{File: path, Fault: "must be undamaged Parquet, not encrypted"}
 }
 
-// recoverDamage turns a panic of a decoder into a fault: what it would say
-// may hold cells.
+// recoverDamage turns a panic of a decoder into a fault, because the panic's text may contain cells.
 func recoverDamage(path string, err *error) {
 	if recover() != nil {
 		*err = damagedFile(path)

@@ -21,11 +21,12 @@ type ParquetPart struct {
 	From int    `json:"from"`
 	To   int    `json:"to"`
 	Rows int    `json:"rows"`
-	// Footer names the file's metadata: where its row groups are, and how long they are.
+	// Footer identifies the file's metadata, which contain the positions and lengths of its row
+	// groups.
 	Footer string `json:"footer"`
 }
 
-// CutParquet cuts a Parquet file into parts of rows rows each or a few more, but whole row groups.
+// CutParquet divides a Parquet file into parts of whole row groups, with rows rows or a few more.
 func CutParquet(path string, rows int) (parts []ParquetPart, err error) {
 	pf, f, err := openParquet(context.Background(), path)
 	if err != nil {
@@ -48,7 +49,7 @@ func CutParquet(path string, rows int) (parts []ParquetPart, err error) {
 	return parts, nil
 }
 
-// footerID is the SHA-256 of the file's metadata and their length.
+// footerID returns the SHA-256 of the file's metadata and their length.
 func (pf *parquetFile) footerID() (string, error) {
 	const tail = 8
 	var end [tail]byte
@@ -64,8 +65,8 @@ func (pf *parquetFile) footerID() (string, error) {
 }
 
 // ReadParquetPart reads a part of a Parquet file as ReadBlocks reads files, one block at a time. It
-// refuses a file that is another than the one that was cut, or that is written to meanwhile: its
-// other parts would be of other rows.
+// refuses a file other than the one that was divided, or one that is modified meanwhile, because the
+// other parts would then come from other rows.
 func ReadParquetPart(ctx context.Context, s *schema.Schema, opts Options, part ParquetPart, rows int,
 	keep func(block int, t *Table) error) (err error) {
 	changed := &FaultError{File: part.Path, Fault: "must not change while it is read"}

@@ -13,17 +13,17 @@ import (
 
 var errValues = errors.New("dataset: malformed values")
 
-// values are cells as Parquet stores them. Exactly one slice is in use, by the
-// column's type.
+// values are cells in Parquet's own types. Exactly one slice is in use, depending on the column's
+// type.
 type values struct {
 	ints   []int64
 	floats []float64
-	texts  [][]byte // valid as long as their page
+	texts  [][]byte // valid until the next page
 	truths []uint32 // 0 or 1
 	kind   kind
 }
 
-// slice is the values from to to, exclusive.
+// slice returns the values from from to to, exclusive.
 func (v *values) slice(from, to int) values {
 	out := values{kind: v.kind}
 	switch v.kind {
@@ -69,7 +69,7 @@ func (t cellType) kind() kind {
 	return texts
 }
 
-// size is the size of an integer or a float in bytes.
+// size returns the size of an integer or a float in bytes.
 func (t cellType) size() int {
 	if t.physical == format.Int32 || t.physical == format.Float {
 		return 4
@@ -77,8 +77,8 @@ func (t cellType) size() int {
 	return 8
 }
 
-// cellTypeOf refuses types whose stored number is not what it means (decimals,
-// times) and types that are no single cell. Dates are for columns of dates alone.
+// cellTypeOf refuses types whose stored number is not their meaning (decimals, times) and types that
+// are not a single cell. Dates are accepted in columns of dates only.
 func cellTypeOf(column *parquet.Column) (t cellType, ok bool) {
 	if column == nil {
 		return t, false
@@ -114,19 +114,18 @@ func cellTypeOf(column *parquet.Column) (t cellType, ok bool) {
 	return t, !t.date || t.physical == format.Int32
 }
 
-// valueReader decodes the values of one page, or a dictionary, a batch at a
-// time.
+// valueReader decodes the values of one page, or of a dictionary, one batch at a time.
 type valueReader struct {
 	t      cellType
-	most   int      // values that may be asked for at a time
-	plain  []byte   // not yet decoded: PLAIN, or texts whose lengths are in deltas
-	bit    int      // offset into plain of the next Boolean
-	runs   *hybrid  // RLE Booleans
+	most   int      // largest number of values to read at once
+	plain  []byte   // not yet decoded: PLAIN values, or texts whose lengths are in deltas
+	bit    int      // offset into plain of the next boolean
+	runs   *hybrid  // RLE booleans
 	deltas deltas   // DELTA_BINARY_PACKED integers, or lengths of texts
 	joined *joined  // DELTA_BYTE_ARRAY texts
 	split  [][]byte // BYTE_STREAM_SPLIT: the first bytes of the values, the second bytes, and so on
-	whole  []byte   // values of split put together
-	ints   []int64  // lengths of the texts handed out
+	whole  []byte   // values assembled from split
+	ints   []int64  // lengths of the returned texts
 	out    values
 	mode   format.Encoding
 }
@@ -303,7 +302,7 @@ func (v *valueReader) int32(bits uint32) int64 {
 	return int64(int32(bits))
 }
 
-// int64 takes what is beyond int64 for the largest one.
+// int64 replaces values beyond the range of int64 by its largest value.
 func (v *valueReader) int64(bits uint64) int64 {
 	if v.t.unsigned {
 		return int64(min(bits, math.MaxInt64))

@@ -10,17 +10,17 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Nobody is the person of rows without an identifier, which count for nothing: taken for one person
-// they would be several, and each for one of its own someone with many of them would be many.
+// Nobody is the person of rows without an identifier, which are not used. They could not be treated as
+// one person, because they may belong to several, nor as one person each, because one person could
+// then have many of them.
 const Nobody = 0
 
-// identifiers numbers persons from 1 on. It holds no identifier, only what a keyed hash makes of
-// it, and the key is drawn again for each reading: the table can be asked which rows are one
-// person's and never whose they are.
+// identifiers numbers persons from 1. It stores only keyed hashes of identifiers, with a new key for
+// each reading. The table therefore shows which rows belong to the same person, but not to whom.
 type identifiers struct {
 	key     [32]byte
 	numbers map[[16]byte]uint32
-	missing []string // cells that are no identifier
+	missing []string // cells that count as missing identifiers
 	text    []byte
 }
 
@@ -30,7 +30,7 @@ func newIdentifiers(missing []string) *identifiers {
 	return ids
 }
 
-// numberOf is the person with this identifier.
+// numberOf returns the person with this identifier.
 func (ids *identifiers) numberOf(cell []byte) uint32 {
 	if len(cell) == 0 || slices.Contains(ids.missing, string(cell)) {
 		return Nobody
@@ -41,7 +41,7 @@ func (ids *identifiers) numberOf(cell []byte) uint32 {
 	return ids.numberKey(key)
 }
 
-// numberKey is the person of whose identifier the hash makes key.
+// numberKey returns the person whose identifier has the hash key.
 func (ids *identifiers) numberKey(key [16]byte) uint32 {
 	number, ok := ids.numbers[key]
 	if !ok {
@@ -51,12 +51,12 @@ func (ids *identifiers) numberKey(key [16]byte) uint32 {
 	return number
 }
 
-// fork returns identifiers for some of the rows: the same key, and numbers of their own.
+// fork returns identifiers for some of the rows, with the same key and separate numbers.
 func (ids *identifiers) fork() *identifiers {
 	return &identifiers{key: ids.key, numbers: map[[16]byte]uint32{}, missing: ids.missing}
 }
 
-// byNumber is what the hash makes of identifiers, by the number of the person; Nobody's is 0.
+// byNumber returns the hashes of identifiers by the number of the person; Nobody's is 0.
 func (ids *identifiers) byNumber() [][16]byte {
 	keys := make([][16]byte, len(ids.numbers)+1)
 	for key, number := range ids.numbers {
@@ -65,8 +65,8 @@ func (ids *identifiers) byNumber() [][16]byte {
 	return keys
 }
 
-// renumber turns numbers that part, a fork, has given into those of ids: persons whom ids does not
-// know are numbered in part's order.
+// renumber converts numbers that part, a fork, has assigned into those of ids. Persons unknown to ids
+// are numbered in part's order.
 func (ids *identifiers) renumber(part *identifiers, persons []uint32) {
 	keys := part.byNumber()
 	to := make([]uint32, len(keys)) // Nobody stays
@@ -78,21 +78,21 @@ func (ids *identifiers) renumber(part *identifiers, persons []uint32) {
 	}
 }
 
-// PersonKeys numbers persons where parts of a table are read in several processes: those that are
-// given the same secret tell the same persons apart.
+// PersonKeys numbers persons if parts of a table are read in several processes: with the same secret,
+// they identify the same persons.
 type PersonKeys struct{ ids *identifiers }
 
-// NewPersonKeys numbers no one yet.
+// NewPersonKeys returns a numbering without persons.
 func NewPersonKeys(secret [32]byte) *PersonKeys {
 	return &PersonKeys{&identifiers{key: secret, numbers: map[[16]byte]uint32{}}}
 }
 
-// ByNumber is what a hash with the secret makes of the identifiers that were read, by the number of
-// the person in tables; Nobody's is 0.
+// ByNumber returns the keyed hashes of the identifiers that were read, by the number of the person in
+// tables; Nobody's is 0.
 func (p *PersonKeys) ByNumber() [][16]byte { return p.ids.byNumber() }
 
-// CountPersons counts the rows of each person that t knows of, by number, and the persons who have
-// rows in t. t must know whose its rows are.
+// CountPersons counts the rows of each known person, by number, and the persons who have rows in t. t
+// must have persons.
 func (t *Table) CountPersons() (rows []uint32, persons int) {
 	for _, p := range t.Persons {
 		if int(p) >= len(rows) {
@@ -105,8 +105,8 @@ func (t *Table) CountPersons() (rows []uint32, persons int) {
 	return rows, persons
 }
 
-// PublicUnits is the number of rows, or persons if the schema declares those, t has, as far as that
-// is public: 0 under add-remove.
+// PublicUnits returns the number of rows of t, or of persons if the schema declares them, if that is
+// public; under add-remove it returns 0.
 func (t *Table) PublicUnits() int {
 	if t.Schema.Relation != dp.ReplaceOne {
 		return 0

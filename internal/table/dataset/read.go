@@ -16,7 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Labels says what a reader does about the label column.
+// Labels determines how a reader treats the label column.
 type Labels int
 
 const (
@@ -26,20 +26,19 @@ const (
 	LabelsIgnored
 )
 
-// Extra says what becomes of columns that a file with names has and the schema does
-// not know.
+// Extra determines how to treat columns of a file that the schema lacks, in files with names.
 type Extra int
 
 const (
-	// ExtraRefused makes one a structural fault: it may be a column under a wrong name.
+	// ExtraRefused treats one as a structural fault, since it may be a column under a wrong name.
 	ExtraRefused Extra = iota
-	// ExtraDropped does not read them, and leaves them out of what AppendColumns writes.
+	// ExtraDropped neither reads them nor copies them in AppendColumns.
 	ExtraDropped
-	// ExtraKept does not read them either; AppendColumns passes them on.
+	// ExtraKept does not read them, but AppendColumns copies them.
 	ExtraKept
 )
 
-// ParseExtra reads refuse, drop or keep.
+// ParseExtra parses refuse, drop or keep.
 func ParseExtra(text string) (Extra, error) {
 	i := slices.Index([]string{"refuse", "drop", "keep"}, text)
 	if i < 0 {
@@ -49,32 +48,30 @@ func ParseExtra(text string) (Extra, error) {
 	return Extra(i), nil
 }
 
-// Options are the choices of one reading. The zero Options reads a labelled
-// table of any size.
+// Options are the options of one reading. The zero Options reads a labelled table of any size.
 type Options struct {
 	Labels Labels
 	Extra  Extra
-	// MaxRows refuses a longer table; 0 means 2^31-1, which is also the most.
+	// MaxRows refuses a longer table; 0 means 2^31-1, the largest limit.
 	MaxRows int
-	// Persons tells persons apart, for one reading; nil for a secret and numbers of the reading's
-	// own.
+	// Persons identifies persons in this reading; nil for a new secret and new numbers.
 	Persons *PersonKeys
-	// Ordered makes ReadBlocks hand on one block at a time, the first one first, and share out its
-	// columns among the processors.
+	// Ordered makes ReadBlocks pass on one block at a time in order, and divide its columns among the
+	// processors.
 	Ordered bool
 	// Stdin is the input for the path "-", as CSV, or Cells.
 	Stdin io.Reader
 }
 
-// Read reads the table in the files, one after another in the given order, into
-// memory: about the bytes of its codes and, for a number, 8 bytes per distinct
-// value. The file's format is told by FormatOf; CSV whose name ends in ".gz" is gzip; a path may
-// also be the address of a table in a database (package sqlrows). With a header, in Parquet and in
-// a database, columns are matched by name in any order; a column that the schema ignores may be
-// absent, one that it derives must be.
+// Read reads the table in the files, one after another in the given order, into memory. It takes about
+// as many bytes as its codes and, for numbers, 8 bytes per distinct value. FormatOf determines a
+// file's format; CSV whose name ends in ".gz" is gzip. A path may also be the address of a table in a
+// database (package sqlrows). With a header, in Parquet and in a database, columns are matched by name
+// in any order. A column that the schema ignores may be absent; a column that it derives must be
+// absent.
 //
-// A structural fault is a *FaultError. It does not depend on what a private cell, a private label,
-// or any cell with a default holds (G-READ-1).
+// A structural fault is a *FaultError. It does not depend on the content of a private cell, a private
+// label, or any cell with a default (G-READ-1).
 func Read(ctx context.Context, s *schema.Schema, opts Options, paths ...string) (*Table, error) {
 	r, err := newReader(ctx, s, opts, paths)
 	if err != nil {
@@ -89,10 +86,9 @@ func Read(ctx context.Context, s *schema.Schema, opts Options, paths ...string) 
 // maxFaults is the largest number of faults that a Check reports.
 const maxFaults = 100
 
-// Check reads the labelled table in the files as Read does and returns the
-// structural faults, up to 100 of them, in the order of the files. It reports
-// nothing about private cells. The error is for what is no fault of the table,
-// such as a file that cannot be opened.
+// Check reads the labelled table in the files as Read does and returns the structural faults, up to
+// 100 of them, in the order of the files. It reports nothing about private cells. The error is for
+// failures that are not faults of the table, such as a file that cannot be opened.
 func Check(ctx context.Context, s *schema.Schema, paths ...string) ([]FaultError, error) {
 	r, err := newReader(ctx, s, Options{}, paths)
 	if err != nil {
@@ -115,16 +111,16 @@ type reader struct {
 	faults faults
 
 	cols    []*coder // parallel to the schema's Columns; nil: ignored or derived
-	persons *coder   // one of cols: whose the rows are; nil: not read
+	persons *coder   // one of cols: the persons of the rows; nil: not read
 	label   *coder   // nil: not read
 	rows    int
 
-	// Where a table is read in blocks, see ReadBlocks.
+	// For a table that is read in blocks, see ReadBlocks.
 	blockRows int
-	blocks    int // so many are begun
-	kept      int // rows of those that were handed on
+	blocks    int // number of blocks begun
+	kept      int // rows in the blocks passed on
 	keep      func(block int, t *Table) error
-	handing   chan error // of the block that is handed on; nil: there is none
+	handing   chan error // result of the block being passed on; nil: there is none
 }
 
 func newReader(ctx context.Context, s *schema.Schema, opts Options, paths []string) (*reader, error) {
@@ -171,8 +167,8 @@ func newReader(ctx context.Context, s *schema.Schema, opts Options, paths []stri
 	return r, nil
 }
 
-// readFiles reads all files in order. Neighbouring Parquet files are read together,
-// so that columns, not files, are shared out among the processors.
+// readFiles reads all files in order. Consecutive Parquet files are read together, so that their
+// columns, and not the files, are divided among the processors.
 func (r *reader) readFiles() error {
 	for from := 0; from < len(r.paths); {
 		to := from + 1
@@ -204,8 +200,8 @@ func (r *reader) readFiles() error {
 	return r.checkRows(r.paths[0])
 }
 
-// checkRows refuses a table without rows under replace-one. Under add-remove it neighbours one of
-// one row: refusing it would tell them apart.
+// checkRows refuses a table without rows under replace-one. Under add-remove, such a table is a
+// neighbour of a table with one row, and refusing it would distinguish the two.
 func (r *reader) checkRows(file string) error {
 	if r.rows == 0 && r.s.Relation == dp.ReplaceOne {
 		return r.faults.addFault(&FaultError{File: file, Fault: "must have at least one row (all files together)"})

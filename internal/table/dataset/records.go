@@ -16,45 +16,45 @@ import (
 )
 
 const (
-	maxRecord = 16 << 20 // bytes that are kept of one CSV record
-	maxField  = 1 << 20  // bytes that are kept of one cell
+	maxRecord = 16 << 20 // bytes stored per CSV record
+	maxField  = 1 << 20  // bytes stored per cell
 )
 
-// records splits CSV text into records and cells. encoding/csv cannot: it has
-// no dialect without quotes, skips blank lines, and has no bound on a record.
+// records splits CSV text into records and cells. It replaces encoding/csv, which requires quotes,
+// skips blank lines, and does not bound the length of a record.
 //
-// G-READ-1: splitting is total. From the first row on, nothing but the delimiter, a line feed and,
-// in a dialect with quotes, a quote that begins a cell means anything; a quote is ordinary
-// elsewhere. A correct writer puts these three inside a cell between quotes only, so a record has
-// the cells that were written, whatever they hold: bytes of no text, marks of comments, magic words
-// of other formats, any length. Only two things are refused, and no cell that such a writer wrote
-// causes either: a record with another number of cells than a row, and a quote that is never
-// closed. A blank line is a record of one empty cell.
+// G-READ-1: splitting is defined for every text. From the first row on, only three things have a
+// meaning: the delimiter, a line feed and, in a dialect with quotes, a quote at the beginning of a
+// cell. Other quotes are ordinary characters. A correct writer puts these three inside a cell only
+// between quotes. A record then has exactly the cells that were written, of any length and content:
+// invalid text, comment marks, or magic words of other formats. Only two things are refused: a record
+// with a wrong number of cells, and a quote that is never closed. No cell from a correct writer can
+// cause either. A blank line is a record of one empty cell.
 type records struct {
 	file string
 	src  io.Reader
 	d    schema.Dialect
 
 	buf  []byte
-	r, w int // buf[r:w] is read from src and not yet split
+	r, w int // buf[r:w] has been read from src and not yet split
 	end  error
 
 	line   int      // line on which the current record starts, from 1, not counting line ends inside cells
-	next   int      // line on which the next record starts: counted so, a message does not tell of cells
-	broken bool     // a cell of the current record holds a line end
-	count  int      // cells of the current record
-	fields [][]byte // the cells, unquoted and trimmed; those beyond a row's number are not kept
-	text   []byte   // backs fields
-	ends   []int    // of the cells in text
+	next   int      // line on which the next record starts; line ends in cells are not counted, so that a message reveals nothing about cells
+	broken bool     // a cell of the current record contains a line end
+	count  int      // number of cells in the current record
+	fields [][]byte // the cells, unquoted and trimmed; surplus cells are not stored
+	text   []byte   // storage of fields
+	ends   []int    // ends of the cells in text
 
-	cells, orCells int  // a row has as many, or as many; 0: not known yet
-	begun          bool // a header or a row was read
+	cells, orCells int  // valid numbers of cells in a row; 0: not known yet
+	begun          bool // a header or a row has been read
 
-	lost bool // a fault hides where the next record starts
+	lost bool // the start of the next record is unknown because of a fault
 }
 
-// openRecords reads the text of a CSV file of dialect d from src, unpacked where the file's name
-// says that it is gzip. Everything before the header or the first row is skipped.
+// openRecords reads the text of a CSV file of dialect d from src, and decompresses it if the file's
+// name ends in .gz. It skips everything before the header or the first row.
 func openRecords(file string, src io.Reader, d schema.Dialect, buffer int) (*records, error) {
 	switch {
 	case !plainRune(d.Delimiter):
@@ -81,7 +81,7 @@ func plainRune(r rune) bool {
 	return r > 0 && r < utf8.RuneSelf && r != '\n' && r != '\r'
 }
 
-// skipPreamble skips the lines that the dialect skips, quotes or not.
+// skipPreamble skips as many lines as the dialect declares, regardless of quotes.
 func (rs *records) skipPreamble() error {
 	for skipping := rs.d.SkipUntil != ""; skipping; {
 		line, err := rs.skipLine()
@@ -101,15 +101,15 @@ func (rs *records) skipPreamble() error {
 	return nil
 }
 
-// expectCells says that a row has n cells, or, where or is not 0, as many as that.
+// expectCells sets the number of cells in a row to n or, if or is not 0, to n or or.
 func (rs *records) expectCells(n, or int) { rs.cells, rs.orCells = n, or }
 
-// readRecord splits the next row, or the header. It returns io.EOF after the last one. Every
-// other error is a *FaultError or comes from the source.
+// readRecord splits the next row, or the header. It returns io.EOF after the last one. Every other
+// error is a *FaultError or comes from the source.
 //
-// A line that starts with the mark of comments is skipped before the header, and elsewhere if it
-// has another number of cells than a row: it may be a row otherwise. Blank lines behind the last
-// row are skipped if a row has several cells.
+// A line that starts with the comment mark is skipped before the header. After it, such a line is
+// skipped only if it has a wrong number of cells, since it may otherwise be a row. Blank lines after
+// the last row are skipped if a row has several cells.
 func (rs *records) readRecord() error {
 	blank := 0
 	for {
@@ -150,8 +150,8 @@ const wantText = `must be text in UTF-8 whose lines end in line feeds (of Latin-
 	`-t UTF-8 makes it, of UTF-16, iconv -f UTF-16 -t UTF-8; the name of a Parquet file ends in ".parquet", that of a ` +
 	`packed file in ".gz")`
 
-// readNames reads the next record as a header. Its cells are public, so it may be refused for what
-// they hold.
+// readNames reads the next record as a header. Its cells are public, so that it may be refused because
+// of their content.
 func (rs *records) readNames() ([]string, error) {
 	switch err := rs.readRecord(); {
 	case err == io.EOF:
@@ -169,8 +169,7 @@ func (rs *records) readNames() ([]string, error) {
 	return names, nil
 }
 
-// hasPrefix reports whether the next bytes are text, and reads no byte behind the first one that
-// differs.
+// hasPrefix reports whether the next bytes are text, and reads no byte after the first difference.
 func (rs *records) hasPrefix(text string) bool {
 	for i := range len(text) {
 		if !rs.has(i+1) || rs.buf[rs.r+i] != text[i] {
@@ -180,7 +179,7 @@ func (rs *records) hasPrefix(text string) bool {
 	return true
 }
 
-// has reports whether n more bytes are there, which it reads.
+// has reports whether at least n more bytes exist, and reads them.
 func (rs *records) has(n int) bool {
 	for rs.w-rs.r < n && rs.end == nil {
 		rs.fillBuffer()
@@ -198,8 +197,8 @@ func (rs *records) fillBuffer() {
 	rs.w += n
 }
 
-// skipMark steps over a byte-order mark, which counts before no record, and returns the error that
-// ended the source if nothing is left.
+// skipMark skips a byte-order mark, which does not belong to a record. If nothing is left, it returns
+// the error that ended the source.
 func (rs *records) skipMark() error {
 	const mark = "\xef\xbb\xbf"
 	if rs.hasPrefix(mark) {
@@ -210,13 +209,13 @@ func (rs *records) skipMark() error {
 	return nil
 }
 
-// failRead is the error that ended the source.
+// failRead returns the error that ended the source.
 func (rs *records) failRead() error {
 	rs.lost = true
 	return rs.end
 }
 
-// skipLine takes the next line and returns the beginning of it, valid until the next call.
+// skipLine skips the next line and returns the beginning of it, valid until the next call.
 func (rs *records) skipLine() ([]byte, error) {
 	if err := rs.skipMark(); err != nil {
 		return nil, err
@@ -226,7 +225,7 @@ func (rs *records) skipLine() ([]byte, error) {
 	return rs.text, err
 }
 
-// splitRecord takes the next record apart.
+// splitRecord splits the next record into cells.
 func (rs *records) splitRecord() error {
 	rs.fields, rs.text, rs.ends, rs.count, rs.broken = rs.fields[:0], rs.text[:0], rs.ends[:0], 0, false
 	most := max(rs.cells, rs.orCells)
@@ -262,8 +261,8 @@ func (rs *records) splitRecord() error {
 	return nil
 }
 
-// takeCell puts the next cell behind text, at most room bytes of it, and steps over the delimiter
-// or the line end behind it. more is false at the end of the record.
+// takeCell appends the next cell to text, at most room bytes of it, and skips the delimiter or the
+// line end after it. more is false at the end of the record.
 func (rs *records) takeCell(room int) (more bool, err error) {
 	from := len(rs.text)
 	delimiter := byte(rs.d.Delimiter)
@@ -282,8 +281,8 @@ func (rs *records) takeCell(room int) (more bool, err error) {
 	return rs.takeText(delimiter, from, room)
 }
 
-// takeQuoted takes what a quoted cell, which begins in text at from, holds up to the quote that
-// closes it.
+// takeQuoted appends the content of a quoted cell up to its closing quote. The cell begins in text at
+// from.
 func (rs *records) takeQuoted(quote byte, from, room int) error {
 	for {
 		rest := rs.buf[rs.r:rs.w]
@@ -313,8 +312,8 @@ func (rs *records) takeQuoted(quote byte, from, room int) error {
 	}
 }
 
-// takeText takes bytes up to a delimiter or a line end, over which it steps. more is false at a
-// line end and at the end of the file.
+// takeText appends bytes up to a delimiter or a line end, which it skips. more is false at a line end
+// and at the end of the file.
 func (rs *records) takeText(delimiter byte, from, room int) (more bool, err error) {
 	bare := len(rs.text)
 	for {
@@ -353,7 +352,7 @@ func (rs *records) fault(requirement string) *FaultError {
 	return &FaultError{File: rs.file, Line: rs.line, Fault: requirement}
 }
 
-// loseRecords reports a fault after which the file cannot be read on.
+// loseRecords returns a fault after which the rest of the file cannot be read.
 func (rs *records) loseRecords(requirement string) *FaultError {
 	rs.lost = true
 	return rs.fault(requirement)

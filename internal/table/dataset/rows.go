@@ -12,12 +12,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// cell is one cell of a row that is passed on as it is.
+// cell is one cell of a row that is copied unchanged.
 type cell struct {
 	form   form
-	text   []byte // valid until the next row; of an absent cell the sign that stood there
+	text   []byte // valid until the next row; for a missing cell, its sign
 	number float64
-	comma  bool // stands before the fraction of a number
+	comma  bool // the decimal separator is a comma
 }
 
 type form int
@@ -28,7 +28,7 @@ const (
 	numeric
 )
 
-// bytes is the cell as text in memory of its own.
+// bytes returns the cell as text in newly allocated memory.
 func (c *cell) bytes() []byte {
 	if c.form == numeric {
 		return coding.AppendDecimal(nil, c.number)
@@ -36,7 +36,7 @@ func (c *cell) bytes() []byte {
 	return slices.Clone(c.text)
 }
 
-// float is the cell as a number, if it is one.
+// float returns the cell as a number, if it is one.
 func (c *cell) float() (float64, bool) {
 	if c.form == numeric {
 		return c.number, true
@@ -47,9 +47,9 @@ func (c *cell) float() (float64, bool) {
 	return coding.ParseDecimal(c.text)
 }
 
-// rows hands out the rows of one file.
+// rows iterates over the rows of one file.
 type rows interface {
-	// columns are the names of the cells of a row.
+	// columns returns the names of a row's cells.
 	columns() []string
 	// next returns the cells of the next row, valid until the next call, and
 	// io.EOF after the last one.
@@ -72,7 +72,7 @@ type textRows struct {
 	shut   func() error
 	rs     *records
 	names  []string
-	ahead  bool // rs holds the first row already
+	ahead  bool // rs already holds the first row
 	tokens []string
 	cells  []cell
 }
@@ -104,8 +104,8 @@ func (r *reader) openTextRows(path string) (_ rows, err error) {
 	return t, nil
 }
 
-// positionNames are the names of a file without a header, as layoutByPosition
-// lays it out.
+// positionNames returns the names of the columns of a file without a header, in the order of
+// layoutByPosition.
 func (r *reader) positionNames(fields int) []string {
 	var names []string
 	for _, c := range r.s.FileColumns() {
@@ -139,8 +139,8 @@ func (t *textRows) next() ([]cell, error) {
 	return t.cells, nil
 }
 
-// parquetRows are the rows of a Parquet file. Columns that are no flat column
-// of a supported type, which the schema must ignore, are left out.
+// parquetRows are the rows of a Parquet file. Columns that are not flat or have an unsupported type
+// are omitted; the schema must ignore them.
 type parquetRows struct {
 	r       *reader
 	pf      *parquetFile
@@ -152,14 +152,14 @@ type parquetRows struct {
 	cells   []cell
 }
 
-// cursor walks the cells of one column.
+// cursor iterates over the cells of one column.
 type cursor struct {
-	at    int // place in the file
+	at    int // position in the file
 	t     cellType
 	chunk *chunk
 	run   run
-	row   int // of the run, next
-	value int // of the run's values, next
+	row   int // next row of the run
+	value int // next of the run's values
 	text  []byte
 }
 
@@ -251,7 +251,7 @@ func (c *cursor) next(out *cell) (err error) {
 	return nil
 }
 
-// isNumber reports whether the schema declares a number of this name.
+// isNumber reports whether the schema declares a number with this name.
 func isNumber(s *schema.Schema, name string) bool {
 	i := slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Name == name })
 	return i >= 0 && s.Columns[i].Kind == schema.Number && s.Columns[i].Role != schema.Ignored

@@ -8,14 +8,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Selection is some rows of a table: those whose cell of a public column is one of the named levels
-// or, of a date, in one of the named months, as schema.Column.Month names them.
+// Selection selects the rows of a table whose cell in a public column is one of the named levels or,
+// for a date, is in one of the named months (see schema.Column.Month).
 type Selection struct {
 	Column string   `json:"column"`
 	Names  []string `json:"names"`
 }
 
-// Of returns the selected rows of t and nothing else: no number that only other rows hold. A nil
+// Of returns the selected rows of t. The result contains no number that only other rows hold. A nil
 // Selection selects all rows.
 func (s *Selection) Of(t *Table) *Table {
 	if s == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/object"
 )
 
-// watchingReader stops when the context ends.
+// watchingReader stops reading when its context ends.
 type watchingReader struct {
 	ctx context.Context
 	r   io.Reader
@@ -26,9 +26,9 @@ func (c *watchingReader) Read(b []byte) (int, error) {
 	return c.r.Read(b)
 }
 
-// unpackText is the text of a file of gzip. Its name says so and not its first bytes, which in a
-// file without a header may be a cell's. How far it expands is not bounded but by the format, 1,032
-// times: a bound by its size would depend on cells.
+// unpackText decompresses a gzip file. The file's name decides that it is gzip, and not its first
+// bytes, which may belong to a cell if there is no header. The expansion is bounded by the format
+// only, 1,032 times: another bound would depend on cells.
 func unpackText(file string, src io.Reader, buffer int) (io.Reader, error) {
 	z, err := gzip.NewReader(bufio.NewReaderSize(src, buffer))
 	if err != nil {
@@ -50,8 +50,8 @@ func (g *gzipText) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// gzipFault tells damage of the file from failures of the disk. The text of an
-// error of package gzip is not passed on: it is not ours to vouch for.
+// gzipFault distinguishes damage of the file from disk errors. It does not include the text of an
+// error from package gzip, which may be unsafe to show.
 func gzipFault(file string, err error) error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):

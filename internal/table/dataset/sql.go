@@ -12,11 +12,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/sqlrows"
 )
 
-// IsAddress tells the address of a table in a database from a path.
+// IsAddress reports whether path is the address of a table in a database.
 func IsAddress(path string) bool { return sqlrows.IsAddress(path) }
 
-// CheckPaths refuses what is no path and cannot be the address of a table or of an object: one
-// without the table's name, or with a password. Nothing is opened.
+// CheckPaths refuses an invalid address of a table or of an object: one without the table's name, or
+// with a password. It opens nothing.
 func CheckPaths(paths ...string) error {
 	for _, path := range paths {
 		check := func(string) error { return nil }
@@ -170,8 +170,8 @@ func (c *coder) codeSQL(v *sqlrows.Cell, trim bool) (code uint32, ok bool) {
 	return c.codeMissing()
 }
 
-// recent is the codes of cells that a column had lately, at places that follow from the cells:
-// finding one again takes less than coding it.
+// recent caches the codes of a column's latest cells, at positions that depend on the cells. A lookup
+// is faster than coding.
 type recent struct {
 	integers [recentIntegers]struct {
 		cell int64
@@ -186,10 +186,10 @@ type recent struct {
 const (
 	recentIntegers = 1 << 10
 	recentTexts    = 1 << 6
-	recentText     = 32 // bytes of a longest one
+	recentText     = 32 // longest cached text in bytes
 )
 
-// readSQLNames are the names of a table's columns.
+// readSQLNames returns the names of a table's columns.
 func readSQLNames(address string) ([]string, error) {
 	t, err := sqlrows.Open(context.Background(), address)
 	if err != nil {
@@ -198,8 +198,8 @@ func readSQLNames(address string) ([]string, error) {
 	return namesOf(t.Columns), t.Close()
 }
 
-// readSQLTypes are the types of a table's columns, as a codebook names them. They are in the
-// database's catalogue: no row is read.
+// readSQLTypes returns the types of a table's columns, in the terms of a codebook. It reads them from
+// the database's catalogue, and no row.
 func readSQLTypes(address string) (map[string]string, error) {
 	t, err := sqlrows.Open(context.Background(), address)
 	if err != nil {

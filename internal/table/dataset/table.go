@@ -7,19 +7,20 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Table is a table in memory, one column.Column per feature of the schema and
-// the label, all of one length. It is read-only once built.
+// Table is a table in memory: one column.Column per feature of the schema, and the label, all of the
+// same length. It is read-only once built.
 type Table struct {
 	Schema *schema.Schema
 	Rows   int
 	Cols   []column.Column // parallel to Schema.Columns; the zero Column for ignored ones
 	Labels []uint8         // length Rows, codes of Schema.Label.Levels; nil for a table read without labels
-	// Persons says whose each row is, by numbers that mean nothing else, Nobody for a row without an
-	// identifier; nil if the schema declares no person, and in a table read for prediction.
+	// Persons holds the person of each row, as a number without further meaning, or Nobody for a row
+	// without an identifier. It is nil if the schema declares no person, and in a table read for
+	// prediction.
 	Persons []uint32
 }
 
-// Halves parts a table of independent rows.
+// Halves divides a table of independent rows.
 func (t *Table) Halves() (first, second *Table) {
 	rows := make([]int, t.Rows)
 	for i := range rows {

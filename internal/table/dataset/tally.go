@@ -16,8 +16,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// CellCounts say how many cells of a column are not taken as they stand. They are exact
-// and NOT PRIVATE.
+// CellCounts counts the cells of a column that a training would change. The counts are exact and NOT
+// PRIVATE.
 type CellCounts struct {
 	Column string      `json:"column"`
 	Role   schema.Role `json:"role"`
@@ -27,18 +27,18 @@ type CellCounts struct {
 	Other int `json:"other"`
 	// Clamped cells hold a number outside the bounds.
 	Clamped int `json:"clamped"`
-	// Unreadable cells hold no number if one is declared, or no class of the label.
+	// Unreadable cells are not numbers in a number column, or not classes in the label.
 	Unreadable int `json:"unreadable"`
-	// Respelled cells, which are Other or Unreadable, are a declared value but for letter case and
-	// white space.
+	// Respelled cells, which are Other or Unreadable, differ from a declared value only in letter case
+	// and white space.
 	Respelled int `json:"respelled"`
 	// NotUTF8 cells hold bytes of another encoding, such as Latin-1.
 	NotUTF8 int `json:"not_utf8"`
 }
 
-// Tally reads the labelled table in the files as Read does and counts, for the label and
-// every column that is read, the cells that a training would repair. Its numbers tell
-// about private cells.
+// Tally reads the labelled table in the files as Read does and counts, for the label and every column
+// that is read, the cells that a training would repair. Its numbers reveal information about private
+// cells.
 func Tally(ctx context.Context, s *schema.Schema, opts Options, paths ...string) (counts []CellCounts, n int,
 	err error) {
 	r, err := newReader(ctx, s, opts, paths)
@@ -79,27 +79,27 @@ type tallied struct {
 	number, label bool
 	lower, upper  float64
 	declared      map[string]bool // spellings of categories and classes
-	folded        map[string]bool // the same by schema.FoldText; made when it is needed
+	folded        map[string]bool // the same by schema.FoldText; made on first use
 	of            *schema.Column  // nil for the label
-	known         map[string]fate // of texts that were met
+	known         map[string]fate // results for texts that have occurred
 }
 
-// fate is a training's treatment of a cell.
+// fate is what a training does with a cell.
 type fate int
 
 const (
-	takenCell fate = iota // as it stands
+	takenCell fate = iota // used unchanged
 	missingCell
 	otherCell
 	clampedCell
 	unreadableCell
 
-	// Remarks on a cell, added to what becomes of it.
+	// Remarks on a cell, added to its fate.
 	respelled fate = 1 << 4
 	notUTF8   fate = 1 << 5
 )
 
-// add counts so many cells of one fate.
+// add counts the given number of cells with one fate.
 func (n *CellCounts) add(f fate, cells int) {
 	if f&respelled != 0 {
 		n.Respelled += cells
@@ -119,17 +119,17 @@ func (n *CellCounts) add(f fate, cells int) {
 	}
 }
 
-// maxKnown is the number of texts of a column that are remembered.
+// maxKnown is the number of texts per column that are remembered.
 const maxKnown = 1 << 16
 
-// hasPrefix reports whether a value begins like those of some level.
+// hasPrefix reports whether a value begins with the prefix of some level.
 func hasPrefix(levels []schema.Level, value string) bool {
 	return slices.ContainsFunc(levels, func(l schema.Level) bool {
 		return slices.ContainsFunc(l.Prefixes, func(p string) bool { return strings.HasPrefix(value, p) })
 	})
 }
 
-// spellings are all that levels may be written as.
+// spellings returns all spellings of levels.
 func spellings(levels []schema.Level) map[string]bool {
 	all := map[string]bool{}
 	for _, l := range levels {
@@ -167,7 +167,7 @@ func (r *reader) tallyFile(path string, columns []*tallied, counts []CellCounts)
 	}
 }
 
-// fateOf is judgeCell, which it asks about each of the first texts once.
+// fateOf returns the result of judgeCell, and remembers it for the first texts.
 func (c *tallied) fateOf(cell *cell, tokens []string) fate {
 	if cell.form != textual {
 		return c.judgeCell(cell, tokens)
@@ -186,7 +186,7 @@ func (c *tallied) fateOf(cell *cell, tokens []string) fate {
 	return f
 }
 
-// remark is what is noted of a text that a training may not take as it stands.
+// remark returns the remarks on a text that a training may change.
 func (c *tallied) remark(cell *cell) (f fate) {
 	if !utf8.Valid(cell.text) {
 		f |= notUTF8
@@ -206,7 +206,7 @@ func (c *tallied) remark(cell *cell) (f fate) {
 	return f
 }
 
-// judgeCell says what a training makes of a cell; tokens are the file's signs for a missing one.
+// judgeCell returns what a training does with a cell; tokens are the file's signs for a missing cell.
 func (c *tallied) judgeCell(cell *cell, tokens []string) fate {
 	x, isNumber := cell.float()
 	if c.of != nil && c.of.Date != "" {
@@ -240,7 +240,7 @@ func (c *tallied) judgeCell(cell *cell, tokens []string) fate {
 	return takenCell
 }
 
-// WriteTally writes counts of n rows for people.
+// WriteTally writes the counts for n rows as text for readers.
 func WriteTally(w io.Writer, counts []CellCounts, n int) error {
 	var b strings.Builder
 	b.WriteString("NOT PRIVATE: exact counts, also of private cells, for people who may see these rows\n")
@@ -279,7 +279,7 @@ func WriteTally(w io.Writer, counts []CellCounts, n int) error {
 	return err
 }
 
-// sharePercent is k > 0 of n in percent, with two digits. Only all of them are 100 %.
+// sharePercent returns k > 0 of n in percent with two digits. It is 100 % only if k = n.
 func sharePercent(k, n int) string {
 	share := 100 * float64(k) / float64(n)
 	switch {

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 )
 
-// tallyParquet is tallyFile of a Parquet file, a column at a time: an entry of a dictionary is
-// judged once.
+// tallyParquet is tallyFile for a Parquet file. It reads one column at a time, and judges each entry
+// of a dictionary once.
 func (r *reader) tallyParquet(path string, columns []*tallied, counts []CellCounts) (n int, err error) {
 	pf, f, err := openParquet(r.ctx, path)
 	if err != nil {

@@ -9,17 +9,16 @@ import (
 
 var errThrift = errors.New("dataset: malformed thrift")
 
-// thriftLength returns how many bytes the compact-protocol struct at the start
-// of data takes. It is walked before the Parquet library decodes it, because
-// the library makes room for as many list elements as a list says it has: a
-// list may not claim more than its bytes can hold.
+// thriftLength returns the length in bytes of the compact-protocol struct at the start of data. The
+// struct is checked before the Parquet library decodes it, because the library allocates memory for as
+// many elements as a list claims to have. A list may not claim more elements than its bytes can hold.
 func thriftLength(data []byte) (int, error) {
 	w := thriftWalker{data: data}
 	err := w.walkStructure(0)
 	return w.at, err
 }
 
-// Types of the compact protocol, as thrift-compact-protocol.md numbers them.
+// Types of the compact protocol, numbered as in thrift-compact-protocol.md.
 const (
 	thriftStop   = 0
 	thriftTrue   = 1
@@ -35,8 +34,8 @@ const (
 	thriftStruct = 12
 
 	maxThriftDepth = 16
-	// minListedStruct is the least encoding of a struct that a list of a Parquet
-	// footer holds: a ColumnOrder.
+	// minListedStruct is the smallest encoding of a struct in a list of a Parquet footer: a
+	// ColumnOrder.
 	minListedStruct = 3
 )
 

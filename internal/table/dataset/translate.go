@@ -3,22 +3,21 @@
 package dataset
 
 const (
-	unseen  = ^uint32(0)     // an entry of the dictionary not met yet
+	unseen  = ^uint32(0)     // an entry of the dictionary that has not occurred yet
 	uncoded = ^uint32(0) - 1 // a cell or an entry that has no code
 )
 
-// translator turns the runs of a chunk into codes. It codes an entry of the
-// chunk's dictionary once, when it is first met, so that a number's codes are
-// in the order of first appearance whatever the format of the file.
+// translator converts the runs of a chunk into codes. It codes an entry of the chunk's dictionary when
+// it first occurs, so that a number's codes are in the order of first appearance in every file format.
 type translator struct {
 	coder   *coder
 	chunk   *chunk
 	entries []uint32 // code of each entry of the chunk's dictionary
 	codes   []uint32
-	faulty  bool // codes holds an uncoded one
+	faulty  bool // codes contains an uncoded cell
 }
 
-// appendCodes keeps the codes of a run. It calls fault for each row that has none.
+// appendCodes stores the codes of a run. It calls fault for each row that has none.
 func (t *translator) appendCodes(r *run, fault func(row int) error) error {
 	t.codes = resizeSlice(t.codes, r.n)
 	t.faulty = false
@@ -41,7 +40,7 @@ func (t *translator) appendCodes(r *run, fault func(row int) error) error {
 	return nil
 }
 
-// translateSparse takes the stretches of present and missing cells in turn.
+// translateSparse codes the alternating stretches of present and missing cells.
 func (t *translator) translateSparse(r *run) error {
 	value := 0
 	for from := 0; from < r.n; {
@@ -65,7 +64,7 @@ func (t *translator) translateSparse(r *run) error {
 	return nil
 }
 
-// translateRun codes the values of r from the given one on.
+// translateRun codes the values of r, beginning with the given one.
 func (t *translator) translateRun(r *run, from int, out []uint32) error {
 	if r.indices == nil {
 		cells := r.values.slice(from, from+len(out))

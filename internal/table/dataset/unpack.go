@@ -19,9 +19,9 @@ import (
 
 var errUnpack = errors.New("dataset: malformed compressed page")
 
-// unpackInto fills dst with what src holds, compressed by codec. It fails
-// unless src holds exactly len(dst) bytes, and never makes room for more: the
-// Parquet library's codecs grow their output as long as the input says so.
+// unpackInto decompresses src into dst with codec. It fails unless the result has exactly len(dst)
+// bytes, and never allocates more. The Parquet library's codecs let their output grow as long as the
+// input demands.
 func unpackInto(dst, src []byte, codec format.CompressionCodec) error {
 	switch codec {
 	case format.Snappy:
@@ -57,11 +57,11 @@ func unpackInto(dst, src []byte, codec format.CompressionCodec) error {
 	return errEncoding
 }
 
-// largePage is the number of bytes of a page for which the file's claim is trusted.
+// largePage is the largest size of a page in bytes for which the file's claim is trusted.
 const largePage = 64 << 20
 
-// unpackLarge is what src holds, size bytes. It makes room as the bytes come, or after it has seen
-// that src may hold so many.
+// unpackLarge decompresses src to size bytes. It allocates memory as the bytes arrive, or after
+// checking that src can hold so many.
 func unpackLarge(src []byte, size int, codec format.CompressionCodec) ([]byte, error) {
 	var from io.Reader
 	switch codec {
@@ -102,7 +102,7 @@ func canUnpack(codec format.CompressionCodec) bool {
 	return false // LZO, and the LZ4 that Parquet has given up
 }
 
-// zstdDecoders holds *zstd.Decoder: one keeps buffers worth reusing.
+// zstdDecoders holds *zstd.Decoder, whose buffers are worth reusing.
 var zstdDecoders = sync.Pool{New: func() any {
 	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
 	if err != nil {

@@ -3,6 +3,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -36,6 +38,24 @@ type Scored interface {
 	Statistic
 	// Score is nil if all rows score the same, or what they score cannot be kept.
 	Score() Score
+}
+
+// ScoreOf is what rows score, nil if that is not kept.
+func ScoreOf(s Statistic) Score {
+	if scored, ok := s.(Scored); ok {
+		return scored.Score()
+	}
+	return nil
+}
+
+// ColumnsRead lists the columns, indices into the schema's, whose codes a pass reads if rows have the
+// first terms of the score, so many; one as often as it is read.
+func ColumnsRead(s Statistic, known int) []int {
+	columns := slices.Clone(s.Columns())
+	if score := ScoreOf(s); score != nil {
+		columns = append(columns, score.TermColumns(known)...)
+	}
+	return columns
 }
 
 // Score gives each row some numbers. It grows by terms, so an engine may keep rows' numbers from one

@@ -11,20 +11,19 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Bins cuts one column into bins: a number's lie between Edges, a category has
-// one per code or one per group of codes. Those of a pair are the cells of its two columns' bins.
+// Bins divides one column into bins. The bins of a number lie between Edges; a category has one bin
+// per code or per group of codes. The bins of a pair are the combinations of its two columns' bins.
 type Bins struct {
-	Column int       `json:",omitempty"` // index into the schema's Columns; of a pair, the first
-	Edges  []float64 `json:",omitempty"` // of a number, strictly increasing: bin b holds Edges[b-1] ≤ x < Edges[b]; nil for a category
-	Second *Bins     `json:",omitempty"` // of a pair, its second column's; else nil
-	Marked int       `json:",omitempty"` // of a number, bins behind those of amounts: one for each of the column's marks
-	Codes  int       `json:",omitempty"` // bins of a category; 0 for a number
-	Groups []uint32  `json:",omitempty"` // of a category in groups, the bin of each code
-	Scored *Scored   `json:",omitempty"` // of scores, see CutScore; else nil
+	Column int       `json:",omitempty"` // index into the schema's Columns; for a pair, the first column
+	Edges  []float64 `json:",omitempty"` // for a number, strictly increasing: bin b holds Edges[b-1] ≤ x < Edges[b]; nil for a category
+	Second *Bins     `json:",omitempty"` // for a pair, the bins of its second column; otherwise nil
+	Marked int       `json:",omitempty"` // for a number, the number of bins for the column's marks, after those of amounts
+	Codes  int       `json:",omitempty"` // number of bins of a category; 0 for a number
+	Groups []uint32  `json:",omitempty"` // for a category in groups, the bin of each code
+	Scored *Scored   `json:",omitempty"` // for scores, see CutScore; otherwise nil
 }
 
-// NewBins cuts a column of s. edges are not used for a category. It does not
-// copy them.
+// NewBins divides a column of s. edges are not used for a category. It does not copy them.
 func NewBins(s *schema.Schema, col int, edges []float64) Bins {
 	c := &s.Columns[col]
 	if c.Kind == schema.Category {
@@ -33,21 +32,21 @@ func NewBins(s *schema.Schema, col int, edges []float64) Bins {
 	return Bins{Column: col, Edges: edges, Marked: c.Marks()}
 }
 
-// Marks is the number of bins of a number's marks; they are the last ones.
+// Marks returns the number of bins for a number's marks, which are the last bins.
 func (b *Bins) Marks() int { return b.Marked }
 
-// WithoutMarks puts the marked cells of a number where its default is.
+// WithoutMarks returns bins in which the marked cells of a number count as its default.
 func (b Bins) WithoutMarks() Bins {
 	b.Marked = 0
 	return b
 }
 
-// NewGroups cuts a column, a category, into the groups 0..n-1 that its codes are
-// in. It does not copy of.
+// NewGroups divides a category into groups 0..n-1; of holds the group of each code. It does not copy
+// of.
 func NewGroups(col int, of []uint32, n int) Bins { return Bins{Column: col, Codes: n, Groups: of} }
 
-// Cross is the bins of a pair of columns: those of the second within each of the
-// first's, so bins i and j meet in bin i·second.Len() + j.
+// Cross returns the bins of a pair of columns: bin i of the first and bin j of the second make bin
+// i·second.Len() + j.
 func Cross(first, second Bins) Bins {
 	first.Second = &second
 	return first
@@ -68,7 +67,7 @@ func (b *Bins) Len() int {
 	return n
 }
 
-// Clone copies b with all it refers to.
+// Clone copies b with everything it refers to.
 func (b *Bins) Clone() Bins {
 	c := *b
 	c.Edges, c.Groups = slices.Clone(b.Edges), slices.Clone(b.Groups)
@@ -79,23 +78,24 @@ func (b *Bins) Clone() Bins {
 	return c
 }
 
-// SameCuts reports whether b and c, both of a column, cut the same one in the same places.
+// SameCuts reports whether b and c divide the same column in the same way. Both must be bins of a
+// single column.
 func (b *Bins) SameCuts(c *Bins) bool {
 	return b.Column == c.Column && b.Marked == c.Marked && b.Codes == c.Codes &&
 		slices.Equal(b.Edges, c.Edges) && slices.Equal(b.Groups, c.Groups)
 }
 
-// Ordered reports whether neighbouring bins are neighbours: those of a number, but for
-// those of its marks.
+// Ordered reports whether consecutive bins are neighbours: the bins of a number are, except those of
+// its marks.
 func (b *Bins) Ordered() bool { return b.Codes == 0 && b.Second == nil }
 
-// Number is the bin of a number already clamped to its bounds.
+// Number returns the bin of a number, which must be clamped to its bounds.
 func (b *Bins) Number(x float64) int {
 	return sort.Search(len(b.Edges), func(i int) bool { return x < b.Edges[i] })
 }
 
-// OfRow is the bin of one row of coded cells, parallel to the schema's Columns. Bins of
-// groups and of scores are not for single rows.
+// OfRow returns the bin of one row of coded cells, parallel to the schema's Columns. It does not
+// support bins of groups and of scores.
 func (b *Bins) OfRow(row []column.Cell) int {
 	cell := &row[b.Column]
 	bin := int(cell.Code)
@@ -112,8 +112,8 @@ func (b *Bins) OfRow(row []column.Cell) int {
 	return bin
 }
 
-// ByCode lists the bin of each code of col, the column the bins are of. Of a pair
-// it is the first column, and what is listed are the first bins of its own.
+// ByCode lists the bin of each code of col, the column of the bins. For a pair, col is the first
+// column, and it lists the number of the first bin in the pair.
 func (b *Bins) ByCode(col *column.Column) []uint32 {
 	if b.Groups != nil {
 		return slices.Clone(b.Groups)
@@ -139,9 +139,8 @@ func (b *Bins) ByCode(col *column.Column) []uint32 {
 	return out
 }
 
-// ByLevel is steps, one per bin, laid out as a model keeps them: one per code
-// where the bins are groups of codes, else as they are. Of a pair this holds for
-// both columns.
+// ByLevel returns steps, one per bin, in the layout of a model: one per code if the bins are groups of
+// codes, otherwise unchanged. For a pair this applies to both columns.
 func (b *Bins) ByLevel(steps []float64) []float64 {
 	width := 1
 	if b.Second != nil {
@@ -174,8 +173,8 @@ func (b *Bins) ByLevel(steps []float64) []float64 {
 type BoundBins struct {
 	codes  *column.Codes
 	byCode []uint32
-	second *BoundBins   // of a pair; byCode then counts in rows of its cells
-	scored *boundScored // of scores; else nil
+	second *BoundBins   // for a pair, whose byCode then holds first bins
+	scored *boundScored // for scores; otherwise nil
 }
 
 // Bind tabulates the bins for cols, which is parallel to the schema's Columns.
@@ -194,8 +193,8 @@ func (b *Bins) Bind(cols []column.Column) *BoundBins {
 	return out
 }
 
-// Read writes the bins of rows from, from+1, ... into out. scratch is of the
-// same length, and used for a pair alone.
+// Read writes the bins of rows from, from+1, ... to out. scratch has the same length, and is used for
+// pairs only.
 func (b *BoundBins) Read(from int, out, scratch []uint32) {
 	if b.scored != nil {
 		b.scored.read(from, out)
@@ -212,7 +211,7 @@ func (b *BoundBins) Read(from int, out, scratch []uint32) {
 	}
 }
 
-// At is the bin of one row.
+// At returns the bin of one row.
 func (b *BoundBins) At(row int) int {
 	bin := b.byCode[b.codes.At(row)]
 	if b.second != nil {
@@ -227,17 +226,16 @@ type Shape struct {
 	Steps []float64 // one per bin, in nats; at most MaxStep in size
 }
 
-// Additive is a sum of step functions: the log-odds of the positive label are
-// Intercept + Σ Steps[bin of the cell], in nats.
+// Additive is a sum of step functions. The log-odds of the positive label are Intercept + Σ Steps[bin
+// of the cell], in nats.
 //
-// Like those of a Threshold its scores are integers: each step is rounded to a
-// multiple of 1/ScoreOne before it is added, so a score depends neither on the
-// order of additions nor on the machine.
+// As in a Threshold, scores are integers: each step is rounded to a multiple of 1/ScoreOne before it
+// is added, so that a score depends neither on the order of additions nor on the machine.
 type Additive struct {
-	Intercept float64 // at most MaxStep in size
+	Intercept float64 // at most MaxStep in absolute value
 	Shapes    []Shape // a column may have several
-	// Clip, if it is not nil, holds the intercept and the first Clip.Shapes
-	// shapes together within [Low, High] before the others are added.
+	// Clip, if it is not nil, clamps the sum of the intercept and the first Clip.Shapes shapes to
+	// [Low, High] before the other shapes are added.
 	Clip *Clip
 }
 
@@ -248,31 +246,30 @@ type Clip struct {
 }
 
 const (
-	// ScoreOne is the number of units of a score in one nat.
+	// ScoreOne is the number of units per nat in a score.
 	ScoreOne = 1 << 20
-	// MaxStep bounds what a score is made of, so that no sum of a schema's
-	// columns overflows.
+	// MaxStep bounds the terms of a score, so that no sum over a schema's columns overflows.
 	MaxStep = 1 << 20
 )
 
 // Units rounds a step to units of 1/ScoreOne nat.
 func Units(step float64) int64 { return int64(math.RoundToEven(step * ScoreOne)) }
 
-// BoundAdditive is an Additive tabulated for the codes of one table. It is
-// read-only, so goroutines may share it.
+// BoundAdditive is an Additive tabulated for the codes of one table. It is read-only and safe for
+// concurrent use.
 type BoundAdditive struct {
 	start   int64
-	clipped []boundShape // before the clip
+	clipped []boundShape // added before clamping
 	low     int64
 	high    int64
 	terms   []boundShape
 }
 
 type boundShape struct {
-	codes *column.Codes // of one column; nil for a pair
+	codes *column.Codes // for one column; nil for a pair
 	pair  *BoundBins
-	units []int64        // by code, of a pair by bin
-	short *[1 << 8]int64 // the same, where codes are of a byte; else nil
+	units []int64        // by code, or by bin for a pair
+	short *[1 << 8]int64 // the same if codes are bytes; otherwise nil
 }
 
 // Bind tabulates f for cols, which is parallel to the schema's Columns.
@@ -286,7 +283,7 @@ func (f *Additive) Bind(cols []column.Column) *BoundAdditive {
 	return b
 }
 
-// bindShapes makes one table of all shapes of a column, and one of each pair.
+// bindShapes makes one table for all shapes of a column, and one for each pair.
 func bindShapes(shapes []Shape, cols []column.Column) (terms []boundShape) {
 	at := map[int]int{}
 	for k := range shapes {
@@ -319,8 +316,8 @@ func bindShapes(shapes []Shape, cols []column.Column) (terms []boundShape) {
 	return terms
 }
 
-// Scores writes the scores of rows from, from+1, ..., in units of 1/ScoreOne
-// nat. scratch is of twice the length of out.
+// Scores writes the scores of rows from, from+1, ..., in units of 1/ScoreOne nat. scratch must be
+// twice as long as out.
 func (b *BoundAdditive) Scores(from int, out []int64, scratch []uint32) {
 	for i := range out {
 		out[i] = b.start

@@ -2,8 +2,8 @@
 
 package feature
 
-// ArgMax is the index of the largest of z, the first of several: how every
-// classifier here answers with one of its classes. It is 0 if z is empty.
+// ArgMax returns the index of the largest element of z, the first if several are equal. All
+// classifiers select a class in this way. It is 0 if z is empty.
 func ArgMax(z []float64) int {
 	at := 0
 	for k, x := range z {

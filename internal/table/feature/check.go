@@ -37,7 +37,7 @@ func (b *Bins) Check(s *schema.Schema) error {
 // MaxPairs bounds the bins of a pair in a message.
 const MaxPairs = 1 << 24
 
-// CheckColumns refuses columns that tables of schema s do not have, or do not read.
+// CheckColumns refuses columns that tables of schema s lack or do not read.
 func CheckColumns(s *schema.Schema, columns []int) error {
 	for _, j := range columns {
 		if j < 0 || j >= len(s.Columns) || s.Columns[j].Role == schema.Ignored {
@@ -47,7 +47,7 @@ func CheckColumns(s *schema.Schema, columns []int) error {
 	return nil
 }
 
-// checkColumn refuses bins of the first column that no table of schema s has.
+// checkColumn refuses bins of the first column that no table of schema s can have.
 func (b *Bins) checkColumn(s *schema.Schema) error {
 	if err := CheckColumns(s, []int{b.Column}); err != nil {
 		return err
@@ -94,11 +94,11 @@ func (f *Additive) Check(s *schema.Schema) error {
 	return nil
 }
 
-// isStep reports whether x may be a part of a score; NaN may not.
+// isStep reports whether x may be a term of a score; NaN may not.
 func isStep(x float64) bool { return x >= -MaxStep && x <= MaxStep }
 
-// Complete makes a space whose encoding and columns came in a message one of a table of schema s. One
-// that is complete must have the features that it would have of s.
+// Complete restores a space whose encoding and columns came in a message, for tables of schema s. A
+// space that is already complete must have the same features as a new one for s.
 func (sp *Space) Complete(s *schema.Schema) error {
 	if sp == nil {
 		return fmt.Errorf("feature: a space must have an encoding and columns")

@@ -9,11 +9,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Cuts cuts a number into at most bins bins, by the schema alone: at the
-// declared edges if there are any; one bin per whole number if the column
-// is declared to hold whole numbers and few lie between its bounds; else in equal
-// steps on the column's scale, for a count between whole numbers. It returns nil for a
-// category.
+// Cuts divides a number into at most bins bins, by the schema alone. It uses the declared edges if
+// there are any. A column of few whole numbers gets one bin for each. Otherwise bins are equally wide
+// on the column's scale; those of a count end between whole numbers. It returns nil for a category.
 func Cuts(c *schema.Column, bins int) []float64 {
 	switch {
 	case c.Kind == schema.Category:
@@ -24,11 +22,11 @@ func Cuts(c *schema.Column, bins int) []float64 {
 	return cutSteps(c, bins, heavyBulk)
 }
 
-// Fine cuts a number without declared edges into many cells, as Cuts does; but
-// where the tail is heavy it spends as many on each order of magnitude, from 1 on.
+// Fine divides a number without declared edges into many cells, as Cuts does, but gives each order of
+// magnitude from 1 on equally many cells if the tail is heavy.
 func Fine(c *schema.Column, cells int) []float64 { return cutSteps(c, cells, math.Inf(1)) }
 
-// cutSteps cuts between whole numbers or in equal steps on the column's scale.
+// cutSteps divides between whole numbers, or in equal steps on the column's scale.
 func cutSteps(c *schema.Column, bins int, bulk float64) []float64 {
 	if Whole(c, bins) {
 		var out []float64
@@ -48,21 +46,21 @@ func cutSteps(c *schema.Column, bins int, bulk float64) []float64 {
 	return edges
 }
 
-// isCount reports whether a number counts something that is rare: a whole number from 0 or more
-// whose default lies in the lowest part of its bounds. Visits and late payments are like that.
+// isCount reports whether a number counts rare events: a whole number ≥ 0 whose default is in the
+// lowest part of its bounds. Visits and late payments are examples.
 func isCount(c *schema.Column) bool {
 	return c.Integer && c.Lower >= 0 && c.Default != nil && *c.Default-c.Lower <= (c.Upper-c.Lower)*lowestPart
 }
 
-// Whole reports whether a number without declared edges, cut into at most so many
-// bins, has one for each whole number.
+// Whole reports whether a number without declared edges gets one bin for each whole number if it is
+// divided into at most bins bins.
 func Whole(c *schema.Column, bins int) bool {
 	span := c.Upper - c.Lower
 	return c.Integer && c.Transform == schema.Identity && span >= 2 && span < max(wholeNumbers, float64(bins))
 }
 
-// appendEdges appends the edges of so many equal steps from lo to hi on a scale, as
-// far as they lie inside the bounds and apart.
+// appendEdges appends the edges of equal steps from lo to hi on a scale, if they are inside the bounds
+// and different.
 func appendEdges(edges []float64, c *schema.Column, from func(float64) float64, lo, hi float64, bins int) []float64 {
 	for k := 1; k < bins; k++ {
 		e := from(lo + (hi-lo)*float64(k)/float64(bins))
@@ -73,8 +71,8 @@ func appendEdges(edges []float64, c *schema.Column, from func(float64) float64, 
 	return edges
 }
 
-// Finer cuts each of a number's bins into parts, as wide as each other on the
-// column's scale. The middle of a bin lies within a part where parts is odd.
+// Finer divides each of a number's bins into parts of equal width on the column's scale. If parts is
+// odd, the middle of a bin is inside a part.
 func Finer(c *schema.Column, edges []float64, parts int) (finer []float64) {
 	to, from := scaleOf(c, heavyBulk)
 	last := c.Lower
@@ -88,7 +86,7 @@ func Finer(c *schema.Column, edges []float64, parts int) (finer []float64) {
 	return finer
 }
 
-// Middles are those of a number's bins, on the column's scale.
+// Middles returns the middles of a number's bins, on the column's scale.
 func Middles(c *schema.Column, edges []float64) []float64 {
 	to, _ := scaleOf(c, heavyBulk)
 	out := make([]float64, 0, len(edges)+1)
@@ -100,7 +98,7 @@ func Middles(c *schema.Column, edges []float64) []float64 {
 	return out
 }
 
-// thinEdges keeps at most bins-1 edges, evenly by their place in the list.
+// thinEdges keeps at most bins-1 edges, evenly spaced in the list.
 func thinEdges(edges []float64, bins int) []float64 {
 	n := len(edges)
 	if n < bins {
@@ -114,26 +112,26 @@ func thinEdges(edges []float64, bins int) []float64 {
 }
 
 const (
-	// A column that can be this many times as large as its least size, or as 1,
-	// is taken to have a heavy tail: money, durations, counts of packets.
+	// A column is assumed to have a heavy tail if it can be this many times as large as its smallest
+	// size or as 1: money, durations, counts of packets.
 	heavyRatio = 256
-	// The same for a column that can be negative: by its range.
+	// The limit on the range of a column that can be negative.
 	heavyRange = 1000
-	// The bulk of a heavy tail seldom lies below a thousandth of its bound, where
-	// the logarithm of 1 + x alone would spend half of the bins.
+	// The bulk of a heavy-tailed column is rarely below a thousandth of its bound, where the logarithm
+	// of 1 + x alone would use half of the bins.
 	heavyBulk = 1000
-	// So few whole numbers are kept apart at any ε: counts, grades, months late.
+	// Up to this many whole numbers have separate bins at any ε: counts, grades, months late.
 	wholeNumbers = 13
-	// The default of a count lies within this part of its bounds, from the lower one on.
+	// The default of a count is within this lowest part of its bounds.
 	lowestPart = 1. / 16
 )
 
-// scaleOf returns the scale on which bins are equally wide, and its inverse:
-// the declared transform, the logarithm where the bounds suggest a heavy tail
-// (to both sides of 0 if they lie on both), the root of a count, else the number
-// itself. Numbers below 1 and below a bulk-th of the bounds are not told apart by the
-// logarithm. On the scale of the root a Poisson count of any mean spreads alike, so most
-// bins lie where most rows do.
+// scaleOf returns the scale on which bins are equally wide, and its inverse. It is the declared
+// transform if there is one. Otherwise it is the logarithm if the bounds suggest a heavy tail (on both
+// sides of 0 if the bounds are), the square root for a count, and the identity for other numbers. The
+// logarithm does not separate numbers below 1 or below one bulk-th of the bounds. On the scale of the
+// square root, Poisson counts of any mean have the same variance, so that most bins are where most
+// rows are.
 func scaleOf(c *schema.Column, bulk float64) (to, from func(float64) float64) {
 	switch {
 	case c.Transform == schema.Log1p:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package feature turns coded cells into numbers in [-1, 1] or {0, 1}, by the
-// schema alone.
+// Package feature converts coded cells to numbers in [-1, 1] or {0, 1}, by the schema alone.
 package feature
 
 import (
@@ -13,19 +12,18 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Encoding is the way to turn a category into numbers.
+// Encoding is a way to convert a category to numbers.
 type Encoding string
 
 const (
-	// Ordinal is the paper's label coding: one feature per category, its
-	// declared levels spread evenly over [-1, 1] in their declared order.
-	// "Other" and "missing" have no place in that order and sit at 0.
+	// Ordinal is the paper's label coding: one feature per category, its declared levels spread evenly
+	// over [-1, 1] in their declared order. "Other" and "missing" are not in that order and are 0.
 	Ordinal Encoding = "ordinal"
 	// OneHot is one 0/1 feature per code, "other" and "missing" included.
 	OneHot Encoding = "onehot"
 )
 
-// ParseEncoding accepts the two names above.
+// ParseEncoding accepts the names of the encodings.
 func ParseEncoding(s string) (Encoding, error) {
 	switch e := Encoding(s); e {
 	case Ordinal, OneHot:
@@ -34,10 +32,9 @@ func ParseEncoding(s string) (Encoding, error) {
 	return "", &dp.ParamError{Op: "feature", Param: "encoding", Want: `must be "ordinal" or "onehot"`, Got: s}
 }
 
-// Space maps some columns of a schema to features. Exactly one feature of each
-// column is non-zero at a time (a number's or ordinal category's only one, the
-// one-hot feature of the cell's code), so a row is as many (feature, value)
-// pairs as there are columns and is never widened.
+// Space maps some columns of a schema to features. Exactly one feature of each column is non-zero at a
+// time (the only feature of a number or an ordinal category, or the one-hot feature of the cell's
+// code). A row is therefore stored as one (feature, value) pair per column.
 type Space struct {
 	Encoding Encoding
 	Columns  []int    // indices into the schema's Columns
@@ -77,11 +74,11 @@ func NewSpace(s *schema.Schema, enc Encoding, cols []int) (*Space, error) {
 	return sp, nil
 }
 
-// Width is the number of features, d.
+// Width returns the number of features, d.
 func (sp *Space) Width() int { return len(sp.Names) }
 
-// Block returns the index of the first feature of the k-th column of the space
-// and how many it has.
+// Block returns the index of the first feature of the k-th column of the space, and the number of its
+// features.
 func (sp *Space) Block(k int) (first, width int) {
 	b := &sp.blocks[k]
 	if b.col.Kind == schema.Category && sp.Encoding == OneHot {
@@ -90,15 +87,15 @@ func (sp *Space) Block(k int) (first, width int) {
 	return b.first, 1
 }
 
-// Number encodes a cell of the k-th column, a number already clamped to its
-// bounds: the feature and its value in [-1, 1].
+// Number encodes a cell of the k-th column, a number that is already clamped to its bounds. It returns
+// the feature and its value in [-1, 1].
 func (sp *Space) Number(k int, x float64) (index int, value float64) {
 	b := &sp.blocks[k]
 	// Rounded before 1 is taken off: evidence/decisions/0006-floats.md.
 	return b.first, float64(2*(transformNumber(b.col.Transform, x)-b.lo)/(b.hi-b.lo)) - 1
 }
 
-// Code encodes a cell of the k-th column, a category: the feature and its value.
+// Code encodes a cell of the k-th column, a category. It returns the feature and its value.
 func (sp *Space) Code(k, code int) (index int, value float64) {
 	b := &sp.blocks[k]
 	if sp.Encoding == OneHot {
@@ -111,7 +108,7 @@ func (sp *Space) Code(k, code int) (index int, value float64) {
 	return b.first, float64(2*float64(code)/float64(levels-1)) - 1
 }
 
-// Codes is the number of codes col can hold as the k-th column of the space.
+// Codes returns the number of codes that col can have as the k-th column of the space.
 func (sp *Space) Codes(k int, col *column.Column) int {
 	if col.Values != nil {
 		return len(col.Values)
@@ -119,8 +116,8 @@ func (sp *Space) Codes(k int, col *column.Column) int {
 	return sp.blocks[k].col.Codes()
 }
 
-// Cell encodes the cells of the k-th column that have this code, whether a
-// number's or a category's: the feature and its value.
+// Cell encodes the cells of the k-th column, a number or a category, that have this code. It returns
+// the feature and its value.
 func (sp *Space) Cell(k int, col *column.Column, code int) (index int, value float64) {
 	if col.Values != nil {
 		return sp.Number(k, col.Values[code])
@@ -128,8 +125,7 @@ func (sp *Space) Cell(k int, col *column.Column, code int) (index int, value flo
 	return sp.Code(k, code)
 }
 
-// Reach is the largest |Σ coef·feature| the declared bounds and levels allow:
-// the reach of the box in the direction coef.
+// Reach returns the largest |Σ coef·feature| that the declared bounds and levels allow.
 func (sp *Space) Reach(coef []float64) (reach float64) {
 	for k := range sp.blocks {
 		first, width := sp.Block(k)

@@ -7,13 +7,12 @@ import "github.com/discreet-dp/discreet/internal/table/column"
 // MaxCells bounds the cells of a grid.
 const MaxCells = 1 << 16
 
-// Grid cuts rows into cells by several columns at once: a cell is one bin of each
-// of its axes, which are of different columns and no pairs. A grid has at least
-// one axis and at most MaxCells cells.
+// Grid divides rows into cells by several columns at once. A cell is a combination of one bin of each
+// axis. The axes have different columns and are not pairs. A grid has at least one axis and at most
+// MaxCells cells.
 type Grid struct{ Axes []Bins }
 
-// Cells is the number of cells. Cell numbers count the bins of the first axis
-// fastest.
+// Cells returns the number of cells. In cell numbers, the bin of the first axis varies fastest.
 func (g *Grid) Cells() int {
 	n := 1
 	for k := range g.Axes {
@@ -27,7 +26,7 @@ type BoundGrid struct{ axes []boundAxis }
 
 type boundAxis struct {
 	codes *column.Codes
-	adds  []uint32 // by code, to the number of the cell
+	adds  []uint32 // by code, the term of the cell's number
 }
 
 // Bind tabulates the grid for cols, which is parallel to the schema's Columns.
@@ -46,8 +45,7 @@ func (g *Grid) Bind(cols []column.Column) *BoundGrid {
 	return b
 }
 
-// Read writes the cells of rows from, from+1, ... into out. scratch is of the same
-// length.
+// Read writes the cells of rows from, from+1, ... to out. scratch must have the same length.
 func (b *BoundGrid) Read(from int, out, scratch []uint32) {
 	scratch = scratch[:len(out)]
 	for k, axis := range b.axes {

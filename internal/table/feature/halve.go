@@ -4,11 +4,11 @@ package feature
 
 import "math"
 
-// Halve cuts cells in a row, with so many rows each, into at most bins runs: near
-// the median, the halves near theirs, and so on. It returns the first cell of each
-// run but the first. A cell of many rows is a run of its own, and the rows beside
-// it are then halved fewer times: n equal quantiles would give them no cut at all.
-// Among equally good places it takes the middle one. Time O(cells·log bins).
+// Halve divides consecutive cells, with the given numbers of rows, into at most bins runs: near the
+// median, then each half near its median, and so on. It returns the first cell of each run except the
+// first run. A cell with many rows becomes a run of its own, and the rows next to it are then halved
+// fewer times; n equal quantiles would not separate them at all. Among equally good positions it
+// chooses the middle one. Time O(cells·log bins).
 func Halve(rows []float64, bins int) []int {
 	if bins < 2 {
 		return nil

@@ -6,10 +6,10 @@ package feature
 
 import "simd/archsimd"
 
-// hasVectors says whether sixteen lanes can be added at once.
+// hasVectors reports whether sixteen lanes can be added at once.
 var hasVectors = archsimd.X86.AVX512()
 
-// score is answer by whole lanes, which vectors add as fast as halves.
+// score is answer by whole lanes, which vector instructions add as fast as half lanes.
 func (p *Prepared) score(offsets []uint32, b int, bits []uint32) {
 	if !hasVectors {
 		p.answer(offsets, b, bits)

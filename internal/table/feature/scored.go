@@ -4,15 +4,15 @@ package feature
 
 import "math/bits"
 
-// Scored is a score taken for a column.
+// Scored is a score that is used as a column.
 type Scored struct {
 	Of    *Additive
 	Edges []int64 // in units of 1/ScoreOne nat, not decreasing
 }
 
-// CutScore cuts the scores of rows under f at edges, in nats and not decreasing, as if they were
-// the numbers of a column: bin b holds edges[b-1] ≤ score < edges[b]. A row lies in one bin, which
-// follows from its cells and f alone. It does not copy f.
+// CutScore divides the scores of rows under f at edges, in nats and not decreasing, like the numbers
+// of a column: bin b holds edges[b-1] ≤ score < edges[b]. The bin of a row depends only on its cells
+// and f. CutScore does not copy f.
 func CutScore(f *Additive, edges []float64) Bins {
 	s := &Scored{Of: f}
 	for _, e := range edges {
@@ -21,7 +21,7 @@ func CutScore(f *Additive, edges []float64) Bins {
 	return Bins{Scored: s}
 }
 
-// OfColumn reports whether the bins are those of the cells of one column, Column.
+// OfColumn reports whether the bins are those of the single column Column.
 func (b *Bins) OfColumn() bool { return b.Second == nil && b.Scored == nil }
 
 // boundScored finds the bins of the rows of one table.
@@ -30,10 +30,10 @@ type boundScored struct {
 	edges []int64
 }
 
-// scoredBatch is the number of rows that are scored at a time, in memory of the stack.
+// scoredBatch is the number of rows that are scored at a time, in stack memory.
 const scoredBatch = 256
 
-// read writes the bins of rows from, from+1, ... into out.
+// read writes the bins of rows from, from+1, ... to out.
 func (b *boundScored) read(from int, out []uint32) {
 	var scores [scoredBatch]int64
 	var spare [2 * scoredBatch]uint32
@@ -47,7 +47,8 @@ func (b *boundScored) read(from int, out []uint32) {
 	}
 }
 
-// binOf is the number of edges that are at most z, found by halves: rows are too irregular to branch on.
+// binOf returns the number of edges that are at most z. The binary search has no branches, because
+// rows are too irregular to predict.
 func (b *boundScored) binOf(z int64) uint32 {
 	at := 0
 	for n := len(b.edges); n > 0; n /= 2 {
@@ -58,10 +59,10 @@ func (b *boundScored) binOf(z int64) uint32 {
 	return uint32(at)
 }
 
-// ascending keeps the order of integers.
+// ascending maps signed to unsigned integers in the same order.
 func ascending(z int64) uint64 { return uint64(z) ^ 1<<63 }
 
-// Columns lists the columns on which the bin of a row depends, one as often as it does.
+// Columns lists the columns that the bin of a row depends on, each as often as it is used.
 func (b *Bins) Columns() (columns []int) {
 	if b.Scored != nil {
 		for k := range b.Scored.Of.Shapes {

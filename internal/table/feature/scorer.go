@@ -9,21 +9,20 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/column"
 )
 
-// Scorer answers many thresholds of one space for rows of coded columns. It is
-// read-only after NewScorer, so goroutines may share it.
+// Scorer evaluates many thresholds of one space for rows of coded columns. It is read-only after
+// NewScorer and safe for concurrent use.
 //
-// Each threshold has a 32-bit lane, 32 lanes are a block. A lane holds its
-// score plus 2^31, so that its top bit is the answer. Contributions are stored
-// plus 2^S and the lane starts that much lower: all addends are then
-// non-negative and no lane ever carries into its neighbour.
+// Each threshold has a 32-bit lane, and 32 lanes form a block. A lane holds its score plus 2^31, so
+// that its top bit is the answer. 2^S is added to each stored contribution, and the lane starts lower
+// to compensate. All addends are therefore non-negative and no lane carries into its neighbour.
 //
-// The upper halves of a block's lanes, four in a 64-bit word, are added first.
-// What the lower halves would carry into them is at most one from each addend:
-// where that cannot change an answer the lower halves are never looked at.
+// The upper halves of a block's lanes, four per 64-bit word, are added first. The lower halves would
+// carry at most one per addend into them. If that cannot change an answer, the lower halves are not
+// read.
 type Scorer struct {
 	sp    *Space
 	cs    []Threshold
-	start []uint64 // blockWords per block
+	start []uint64 // blockWords words per block
 	upper []upper  // one per block
 }
 
@@ -32,8 +31,8 @@ const (
 	blockWords = blockLanes / 2 // lanes 2w and 2w+1 are the low and the high half of word w
 )
 
-// upper are the upper halves of a block's lanes: those of lanes w, w+8, w+16 and
-// w+24 are word w, from its low end.
+// upper holds the upper halves of a block's lanes. Word w holds those of lanes w, w+8, w+16 and w+24,
+// from its low end.
 type upper [blockLanes / 4]uint64
 
 // NewScorer prepares the thresholds cs of space sp.
@@ -48,7 +47,7 @@ func NewScorer(sp *Space, cs []Threshold) *Scorer {
 	return s
 }
 
-// upperHalves are those of the lanes of some blocks.
+// upperHalves returns the upper halves of the lanes of some blocks.
 func upperHalves(lanes []uint64) []upper {
 	out := make([]upper, len(lanes)/blockWords)
 	for i, word := range lanes {
@@ -61,7 +60,7 @@ func upperHalves(lanes []uint64) []upper {
 	return out
 }
 
-// Words is the number of 64-bit words Answers writes per row.
+// Words returns the number of 64-bit words that Answers writes per row.
 func (s *Scorer) Words() int { return (len(s.cs) + 63) / 64 }
 
 func (s *Scorer) blockCount() int { return (len(s.cs) + blockLanes - 1) / blockLanes }
@@ -71,19 +70,19 @@ type Prepared struct {
 	s      *Scorer
 	joints []joint
 	flat   []uint64 // the tables of all joints, blocks·blockWords words per entry
-	upper  []upper  // the same of upper halves
+	upper  []upper  // the upper halves of flat
 }
 
-// joint is some columns looked up as one: its table has an entry for every
-// combination of their codes.
+// joint is a set of columns that are looked up as one: its table has an entry for every combination of
+// their codes.
 type joint struct {
 	cols  []*column.Codes
 	sizes []uint32
 	base  uint32 // of its first entry in flat
 }
 
-// jointEntries bounds a joint table of several columns, so that tables stay in
-// the processor's caches.
+// jointEntries bounds a joint table of several columns, so that tables fit into the processor's
+// caches.
 const jointEntries = 1 << 10
 
 // Bind tabulates the contribution of every code of cols, which is parallel to
@@ -155,9 +154,8 @@ func (p *Prepared) tabulateJoint(cols []column.Column, ks []int, entries int) {
 // batchRows is the number of rows that are scored between two reads of codes.
 const batchRows = 256
 
-// Answers writes, for rows from, from+1, ..., the packed answers of every
-// threshold: bit t%64 of word t/64 is set where threshold t answers positive.
-// len(out) is rows × Words().
+// Answers writes, for rows from, from+1, ..., the packed answers of every threshold: bit t%64 of word
+// t/64 is set if threshold t answers positive. len(out) is rows × Words().
 func (p *Prepared) Answers(from int, out []uint64) {
 	s := p.s
 	blocks, words := s.blockCount(), s.Words()
@@ -183,7 +181,7 @@ func (p *Prepared) Answers(from int, out []uint64) {
 	}
 }
 
-// writeOffsets writes the place of each row's entry in flat, counted in blocks.
+// writeOffsets writes the position of each row's entry in flat, counted in blocks.
 func (j *joint) writeOffsets(from int, out []uint32, blocks uint32) {
 	clear(out)
 	for k := range j.cols {
@@ -194,7 +192,7 @@ func (j *joint) writeOffsets(from int, out []uint32, blocks uint32) {
 	}
 }
 
-// answerBlock sets bit t of bits[i] where lane t of block b of row i answers positive.
+// answerBlock sets bit t of bits[i] if lane t of block b of row i answers positive.
 func (p *Prepared) answerBlock(offsets []uint32, b int, bits []uint32) {
 	// without columns there is no table
 	start, table, joints := &p.s.upper[b], p.upper[min(b, len(p.upper)):], len(p.joints)
@@ -233,10 +231,10 @@ func (p *Prepared) answerBlock(offsets []uint32, b int, bits []uint32) {
 	}
 }
 
-// tops are the top bits of the upper halves in a word.
+// tops selects the top bits of the upper halves in a word.
 const tops = 0x8000800080008000
 
-// answerRow is answer of one row by whole lanes.
+// answerRow evaluates one row by whole lanes.
 func (p *Prepared) answerRow(offsets []uint32, b int) (answers uint32) {
 	lanes := ([blockWords]uint64)(p.s.start[b*blockWords:])
 	for _, o := range offsets {

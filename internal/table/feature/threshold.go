@@ -9,14 +9,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/column"
 )
 
-// Threshold is the classifier that answers the positive label where
-// Σ Coef·feature + Bias ≥ 0. Coefficients and bias lie in [-1, 1]. (Any linear
-// classifier can be scaled so without changing an answer.)
+// Threshold is the classifier that answers the positive label if Σ Coef·feature + Bias ≥ 0.
+// Coefficients and bias lie in [-1, 1]. (Any linear classifier can be scaled so without changing an
+// answer.)
 //
-// Scores are integers: each column's contribution is rounded to the space's
-// grid before it is added (Space.Fixed). An answer therefore does not depend
-// on the order of additions, the machine, or whether one row or a million are
-// scored, and a trained model answers exactly as it was trained.
+// Scores are integers: each column's contribution is rounded to the space's grid before it is added
+// (Space.Fixed). An answer therefore does not depend on the order of additions, the machine, or
+// whether one row or a million are scored, and a trained model answers exactly as it was trained.
 type Threshold struct {
 	Coef []float64 // length Width of its Space
 	Bias float64
@@ -34,8 +33,8 @@ func (h *Threshold) Check(sp *Space) error {
 	return nil
 }
 
-// fixedBits is S, chosen so that (columns+1) contributions of at most 2^S add up
-// to at most 2^30 (scorer.go says what the spare bits are for).
+// fixedBits returns S, chosen so that (columns+1) contributions of at most 2^S add up to at most 2^30
+// (scorer.go explains the spare bits).
 func (sp *Space) fixedBits() uint {
 	s := uint(30)
 	for n := len(sp.Columns); n > 0; n >>= 1 {
@@ -44,16 +43,16 @@ func (sp *Space) fixedBits() uint {
 	return s
 }
 
-// Fixed rounds coef·value, a number in [-1, 1], to the grid 2^-S on which
-// contributions are added; it returns the number of grid steps.
+// Fixed rounds coef·value, a number in [-1, 1], to the grid 2^-S on which contributions are added. It
+// returns the number of grid steps.
 func (sp *Space) Fixed(coef, value float64) int32 {
 	x := math.RoundToEven(float64(coef*value) * float64(int64(1)<<sp.fixedBits()))
 	return int32(x)
 }
 
-// Slack is the distance from zero, in units of c's own scores, that a score computed in
-// floating point must be for its sign to be c's answer: twice what the rounding
-// of the contributions to the grid can move it.
+// Slack is the distance from zero, in units of c's own scores, beyond which the sign of a
+// floating-point score is c's answer. It is twice the largest effect of rounding the contributions to
+// the grid.
 func (sp *Space) Slack() float64 {
 	return float64(len(sp.Columns)+1) / float64(int64(1)<<sp.fixedBits())
 }

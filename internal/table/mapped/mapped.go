@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mapped reads tables whose files have other names, spellings, units and formats than a schema
-// that several institutions share. Each row is translated on its own, so that guarantees are untouched.
+// Package mapped reads tables whose files differ in names, spellings, units and formats from a schema
+// that several institutions share. Each row is translated separately, so that guarantees are
+// unaffected.
 package mapped
 
 import (
@@ -24,22 +25,22 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Map says what a site's files have in place of what the shared schema declares.
+// Map describes how a site's files differ from the shared schema.
 type Map struct {
-	// Files is the schema by which the files are read.
+	// Files is the schema for reading the files.
 	Files *schema.Schema
 
 	shared *schema.Schema
 	of     form
 }
 
-// form is the file of a map.
+// form is the file format of a map.
 type form struct {
 	File    *dialect       `yaml:"file"`
-	Columns map[string]own `yaml:"columns"` // by the shared names, that of the label too
+	Columns map[string]own `yaml:"columns"` // by their shared names, including the label's
 }
 
-// dialect is how the site's files are written, which have a header.
+// dialect is the text format of the site's files, which have a header.
 type dialect struct {
 	Delimiter string   `yaml:"delimiter"`
 	Quote     string   `yaml:"quote"`
@@ -48,18 +49,18 @@ type dialect struct {
 	Missing   []string `yaml:"missing"`
 }
 
-// own is a column of the site.
+// own describes a column of the site.
 type own struct {
 	Name   string            `yaml:"name"`   // in the files
-	Levels map[string]string `yaml:"levels"` // the shared level of each spelling
+	Levels map[string]string `yaml:"levels"` // from the site's spelling to the shared level
 	Format string            `yaml:"format"` // of dates
-	Divide float64           `yaml:"divide"` // > 0: a cell divided by it is in the shared unit
+	Divide float64           `yaml:"divide"` // > 0: a cell divided by it has the shared unit
 }
 
 const maxBytes = 1 << 20
 
-// Load reads a map to a shared schema. Its errors quote nothing of it but what the schema has: the file
-// may be another one.
+// Load reads a map to a shared schema. Its errors quote only words of the schema, because the file may
+// be another one.
 func Load(path string, shared *schema.Schema) (*Map, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -80,7 +81,7 @@ func Load(path string, shared *schema.Schema) (*Map, error) {
 	return m, nil
 }
 
-// derive makes Files of the shared schema.
+// derive makes Files from the shared schema.
 func (m *Map) derive() error {
 	s, err := m.copyShared()
 	if err != nil {
@@ -165,7 +166,8 @@ func first(text string) rune {
 	return c
 }
 
-// respell gives levels the site's spellings. A level without one keeps the shared ones.
+// respell replaces the spellings of levels by the site's. A level without one keeps the shared
+// spellings.
 func respell(levels []schema.Level, as map[string]string) ([]schema.Level, error) {
 	if as == nil {
 		return levels, nil
@@ -196,7 +198,7 @@ func respell(levels []schema.Level, as map[string]string) ([]schema.Level, error
 	return out, nil
 }
 
-// widen makes a number's bounds so wide that Convert clamps to the shared ones exactly.
+// widen makes a number's bounds so wide that Convert clamps exactly to the shared bounds.
 func widen(c *schema.Column, by float64) {
 	c.Lower, c.Upper = c.Lower*by, c.Upper*by
 	for range 4 { // more than two roundings
@@ -209,8 +211,8 @@ func widen(c *schema.Column, by float64) {
 	c.Integer, c.Transform, c.Edges, c.Quantiles = false, schema.Identity, nil, false
 }
 
-// Convert makes of what was read by Files the table of the shared schema: the one that files in shared
-// terms have.
+// Convert converts a table that was read with Files to the table of the shared schema. The result is
+// the same as from files in shared terms.
 func (m *Map) Convert(t *dataset.Table) *dataset.Table {
 	out := *t
 	out.Schema, out.Cols = m.shared, slices.Clone(t.Cols)
@@ -222,7 +224,7 @@ func (m *Map) Convert(t *dataset.Table) *dataset.Table {
 	return &out
 }
 
-// divide puts a column in the shared unit. Codes stay in the order of their first appearance.
+// divide converts a column to the shared unit. Codes stay in the order of their first appearance.
 func divide(of *column.Column, c *schema.Column, by float64) {
 	type cell struct {
 		value float64
@@ -257,7 +259,7 @@ func divide(of *column.Column, c *schema.Column, by float64) {
 	*of = column.Column{Codes: column.Narrow(read, len(values)), Values: values, Marks: marks}
 }
 
-// quotient is the number that the quotient of two decimal numbers is read as.
+// quotient returns the float64 nearest to the quotient of two decimal numbers.
 func quotient(x, by float64) float64 {
 	a, _ := new(big.Rat).SetString(strconv.FormatFloat(x, 'g', -1, 64)) // finite, like by, which is not 0
 	b, _ := new(big.Rat).SetString(strconv.FormatFloat(by, 'g', -1, 64))
@@ -265,7 +267,7 @@ func quotient(x, by float64) float64 {
 	return out
 }
 
-// Words say what the map does, one sentence a column.
+// Words describes the map, one sentence per column.
 func (m *Map) Words() (lines []string) {
 	for _, name := range slices.Sorted(maps.Keys(m.of.Columns)) {
 		as := m.of.Columns[name]

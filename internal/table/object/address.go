@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package object reads objects of stores that speak the protocol of Amazon S3, in pieces, by signed
-// requests: s3://BUCKET/KEY, and s3://BUCKET/FOLDER/ for the objects that lie there. It never
-// writes. Endpoint, region and keys come from the environment and the configuration files that
-// other programs for such stores read, and are in no address and in no error.
+// Package object reads objects from stores with the protocol of Amazon S3, in pieces, by signed
+// requests: s3://BUCKET/KEY for an object, and s3://BUCKET/FOLDER/ for the objects in a folder. It
+// never writes. Endpoint, region and keys come from the environment and the usual configuration files
+// for such stores, and appear in no address or error.
 //
-// What a store answers is trusted for the bytes of objects alone: no text of it is passed on, and
-// redirections are not followed.
+// A store is trusted only for the bytes of objects: none of its texts are shown, and redirections are
+// not followed.
 package object
 
 import (
@@ -21,23 +21,23 @@ const (
 	prefix = "s3://"
 )
 
-// IsAddress tells the address of an object, or of a folder of them, from a path.
+// IsAddress reports whether path is the address of an object or of a folder of objects.
 func IsAddress(path string) bool { return strings.HasPrefix(path, prefix) }
 
-// IsFolder tells the address of a folder, which ends in a slash, from that of an object.
+// IsFolder reports whether an address is that of a folder, which ends in a slash.
 func IsFolder(address string) bool { return IsAddress(address) && strings.HasSuffix(address, "/") }
 
-// Check refuses what cannot be an address, without opening anything.
+// Check refuses an invalid address, without opening anything.
 func Check(address string) error {
 	_, _, err := split(address)
 	return err
 }
 
-// bucketName is wider than what Amazon allows today, as names once were.
+// bucketName accepts more than Amazon allows today, because old names may be longer.
 var bucketName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$`)
 
-// split is the bucket and the key of an address. Its errors do not repeat the address, which may
-// hold a password.
+// split returns the bucket and the key of an address. Its errors do not repeat the address, which may
+// contain a password.
 func split(address string) (bucket, key string, err error) {
 	bucket, key, _ = strings.Cut(strings.TrimPrefix(address, prefix), "/")
 	wrong := func(want, hint string) (string, string, error) {
@@ -59,10 +59,10 @@ func split(address string) (bucket, key string, err error) {
 	return bucket, key, nil
 }
 
-// Error is what kept an object from being read.
+// Error is the reason why an object could not be read.
 type Error struct {
 	Address string
-	Why     string // without keys, and without the store's own words
+	Why     string // without keys and without text from the store
 }
 
 func (e *Error) Error() string { return op + ": " + e.Address + ": " + e.Why }

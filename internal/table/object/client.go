@@ -16,18 +16,18 @@ import (
 	"time"
 )
 
-// firstWait is before the second attempt; each other waits thrice as long.
+// firstWait is the wait before the second attempt; each further wait is three times as long.
 var firstWait = 200 * time.Millisecond
 
 const (
 	attempts = 4
-	// oneRequest is how long a request may take with its answer, of at most mostPiece bytes.
+	// oneRequest is the timeout of a request with its answer, of at most mostPiece bytes.
 	oneRequest = 5 * time.Minute
 	maxAtOnce  = 16 // requests
 	maxAnswer  = 16 << 20
 )
 
-// transport is shared by all clients, which keeps connections open between readings.
+// transport is shared by all clients, so that connections stay open between readings.
 var transport = func() http.RoundTripper {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = maxAtOnce
@@ -36,11 +36,11 @@ var transport = func() http.RoundTripper {
 	return t
 }()
 
-// client asks one store.
+// client sends requests to one store.
 type client struct {
 	config
 	http  http.Client
-	slots chan struct{} // taken by requests on their way
+	slots chan struct{} // one per running request
 	now   func() time.Time
 }
 
@@ -55,8 +55,8 @@ func newClient() (*client, error) {
 		}}}, nil
 }
 
-// urlOf is where an object is, or a bucket for the key "": by the bucket's own host at Amazon where
-// certificates allow it, and behind the endpoint's path elsewhere.
+// urlOf returns the URL of an object, or of a bucket for the key "". At Amazon it uses the bucket's
+// own host if certificates allow it, and otherwise a path after the endpoint.
 func (c *client) urlOf(bucket, key string) *url.URL {
 	u := &url.URL{Scheme: "https", Host: "s3." + c.region + ".amazonaws.com"}
 	if strings.HasPrefix(c.region, "cn-") {
@@ -75,7 +75,7 @@ func (c *client) urlOf(bucket, key string) *url.URL {
 	return u
 }
 
-// request is one question about the object, or the bucket, at an address.
+// request is one request about the object or the bucket at an address.
 type request struct {
 	method, address string
 	bucket, key     string
@@ -83,8 +83,8 @@ type request struct {
 	header          map[string]string
 }
 
-// ask sends a request, again where that may help, until use has read its answer, which has status
-// 200 or 206. use is called again when the connection breaks.
+// ask sends a request, and repeats it if that may help, until use has read its answer, which has
+// status 200 or 206. use is called again if the connection breaks.
 func (c *client) ask(ctx context.Context, r request, use func(*http.Response) error) error {
 	select {
 	case c.slots <- struct{}{}:
@@ -143,12 +143,12 @@ func (c *client) askOnce(ctx context.Context, r request, use func(*http.Response
 	return c.refusal(r.address, a)
 }
 
-// tryAgain is an answer that may be another a little later.
+// tryAgain is an answer that may be different after a short wait.
 type tryAgain struct{ status int }
 
 func (e *tryAgain) Error() string { return fmt.Sprintf("the store answers HTTP %d", e.status) }
 
-// codes are the refusals of stores that are told apart; another one's text is not passed on.
+// codes are the error codes of stores with texts of our own. Other errors have a general text.
 var codes = map[string]string{
 	"AccessDenied":          "must be readable with these keys",
 	"ExpiredToken":          "must be read with keys that have not expired",
@@ -164,7 +164,7 @@ var codes = map[string]string{
 
 const changed = "must not change while it is read"
 
-// refusal says what an answer without content means.
+// refusal converts an answer without content to an error.
 func (c *client) refusal(address string, a *http.Response) error {
 	var body struct{ Code string }
 	if text, err := io.ReadAll(io.LimitReader(a.Body, 64<<10)); err == nil {

@@ -17,15 +17,15 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// config is where a store is, and who asks it.
+// config holds the address of a store, and the credentials.
 type config struct {
 	keys     keys
 	region   string
 	endpoint *url.URL // nil for Amazon's own
 }
 
-// readConfig reads the environment and the two files of profiles, as other programs for such stores
-// do: keys of the environment come before those of files.
+// readConfig reads the environment and the two usual files of profiles. Keys from the environment take
+// precedence over those from files.
 func readConfig() (*config, error) {
 	home, _ := os.UserHomeDir()
 	profile := cmp.Or(os.Getenv("AWS_PROFILE"), os.Getenv("AWS_DEFAULT_PROFILE"), "default")
@@ -73,11 +73,11 @@ func readConfig() (*config, error) {
 
 var regionName = regexp.MustCompile(`^[a-z0-9-]+$`)
 
-// maxConfig is the number of bytes that a file of profiles may have.
+// maxConfig is the largest size of a file of profiles in bytes.
 const maxConfig = 1 << 20
 
-// readProfile reads the settings of one profile from a file; none if there is no such file. Its
-// errors hold none of the file's text.
+// readProfile reads the settings of one profile from a file; none if the file does not exist. Its
+// errors contain none of the file's text.
 func readProfile(path, profile string) (map[string]string, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -96,8 +96,8 @@ func readProfile(path, profile string) (map[string]string, error) {
 	return parseProfile(string(text), profile), nil
 }
 
-// parseProfile picks the settings of [NAME] and [profile NAME] out of a file's text. Lines that
-// are indented belong to a setting of their own, of which none is needed.
+// parseProfile finds the settings of [NAME] and [profile NAME] in a file's text. It skips indented
+// lines, which belong to nested settings that are not needed.
 func parseProfile(text, profile string) map[string]string {
 	settings := map[string]string{}
 	here := false

@@ -10,19 +10,19 @@ import (
 	"io"
 )
 
-// A page in a browser asks nobody for anything.
+// A page in a browser has no access to stores.
 var errPage = errors.New(op + ": there are no stores of objects in a browser's page: run discreet outside of it")
 
-// Object is none here: Open refuses them all.
+// Object does not exist in browsers: Open refuses every address.
 type Object struct{ io.ReaderAt }
 
-// Hold has nothing to hold here.
+// Hold returns ctx unchanged.
 func Hold(ctx context.Context) context.Context { return ctx }
 
-// Open refuses.
+// Open refuses every address.
 func Open(context.Context, string) (*Object, error) { return nil, errPage }
 
-// List refuses.
+// List refuses every address.
 func List(context.Context, string) ([]string, error) { return nil, errPage }
 
 func (*Object) Size() int64                    { return 0 }

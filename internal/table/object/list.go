@@ -13,7 +13,7 @@ import (
 	"slices"
 )
 
-// maxObjects is the number of objects that a folder may have.
+// maxObjects is the largest number of objects in a folder.
 const maxObjects = 100_000
 
 // listing is one page of the objects in a folder, as a store writes it.
@@ -29,8 +29,8 @@ type listing struct {
 	CommonPrefixes []struct{ Prefix string }
 }
 
-// List lists what lies in the folder at an address, in the order of bytes: objects, and folders,
-// which end in a slash.
+// List lists the objects and folders in the folder at an address, in the order of bytes. Addresses of
+// folders end in a slash.
 func List(ctx context.Context, folder string) (addresses []string, err error) {
 	bucket, key, err := split(folder)
 	if err != nil {

@@ -13,15 +13,15 @@ import (
 	"sync"
 )
 
-// held is what one reading found, and finds again.
+// held stores the results of one reading, so that repeated requests return the same.
 type held struct {
 	mu      sync.Mutex
-	client  *client // nil until it is needed
+	client  *client // nil until the first use
 	objects map[string]version
 	folders map[string][]string
 }
 
-// version names the bytes of an object.
+// version identifies the bytes of an object.
 type version struct {
 	size int64
 	tag  string
@@ -29,8 +29,8 @@ type version struct {
 
 type heldKey struct{}
 
-// Hold makes all that is read under the context it returns one reading: an object that is opened
-// again must be the one it was, and a folder has the objects it had.
+// Hold returns a context in which all reads belong to one reading: an object that is opened again must
+// have the same version, and a folder the same objects.
 func Hold(ctx context.Context) context.Context {
 	if ctx.Value(heldKey{}) != nil {
 		return ctx
@@ -38,7 +38,7 @@ func Hold(ctx context.Context) context.Context {
 	return context.WithValue(ctx, heldKey{}, &held{objects: map[string]version{}, folders: map[string][]string{}})
 }
 
-// begin is the reading of a context, and its client.
+// begin returns the reading of a context, and its client.
 func begin(ctx context.Context) (*held, *client, error) {
 	h := Hold(ctx).Value(heldKey{}).(*held)
 	h.mu.Lock()
@@ -53,8 +53,8 @@ func begin(ctx context.Context) (*held, *client, error) {
 	return h, h.client, nil
 }
 
-// Object is an object whose bytes stay as they were when it was found: a store that has others
-// meanwhile is refused.
+// Object is an object whose bytes must stay as they were when it was opened: if they change meanwhile,
+// reading fails.
 type Object struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -64,10 +64,10 @@ type Object struct {
 	fetches sync.WaitGroup
 
 	mu   sync.Mutex
-	tail []byte // its last bytes, once ReadAt was asked for some of them
+	tail []byte // its last bytes, after ReadAt has read some of them
 }
 
-// Open finds the object at an address. Close it.
+// Open opens the object at an address. The caller must close it.
 func Open(ctx context.Context, address string) (*Object, error) {
 	v, c, err := find(ctx, address)
 	if err != nil {
@@ -78,7 +78,7 @@ func Open(ctx context.Context, address string) (*Object, error) {
 	return o, nil
 }
 
-// find asks for the version of the object at an address, once in a reading.
+// find requests the version of the object at an address, once per reading.
 func find(ctx context.Context, address string) (v version, c *client, err error) {
 	bucket, key, err := split(address)
 	if err != nil {
@@ -121,17 +121,17 @@ func find(ctx context.Context, address string) (v version, c *client, err error)
 	return v, c, nil
 }
 
-// Size is the number of bytes that it has.
+// Size returns the number of bytes.
 func (o *Object) Size() int64 { return o.size }
 
-// Close ends all that is being read.
+// Close ends all running reads.
 func (o *Object) Close() error {
 	o.cancel()
 	o.fetches.Wait()
 	return nil
 }
 
-// fetch asks for n bytes from a place on.
+// fetch reads n bytes from an offset.
 func (o *Object) fetch(from, n int64) (data []byte, err error) {
 	bucket, key, err := split(o.address)
 	if err != nil {
@@ -160,12 +160,12 @@ func (o *Object) fetch(from, n int64) (data []byte, err error) {
 }
 
 const (
-	firstTail = 256 << 10 // which most Parquet files' metadata fit into
+	firstTail = 256 << 10 // holds the metadata of most Parquet files
 	mostTail  = 17 << 20
 )
 
-// ReadAt reads some bytes. Those near the object's end are kept until Forget: they are read in bits
-// and more than once.
+// ReadAt reads some bytes. It caches those near the object's end until Forget, because they are read
+// in small pieces and repeatedly.
 func (o *Object) ReadAt(p []byte, off int64) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -201,7 +201,7 @@ func (o *Object) ReadAt(p []byte, off int64) (int, error) {
 	return int(n), nil
 }
 
-// Forget gives back what ReadAt kept.
+// Forget releases the cache of ReadAt.
 func (o *Object) Forget() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -214,27 +214,27 @@ const (
 	section    = 1 << 20
 )
 
-// Reader reads the object from its beginning, in pieces that grow to 8 MiB, of which the next two
-// are on their way while one is used. Little is asked for until more than the first is wanted.
+// Reader reads the object from its beginning, in pieces that grow to 8 MiB. While one piece is used,
+// the next two are requested. It requests little before more than the first piece is needed.
 func (o *Object) Reader() io.Reader {
 	return &stream{o: o, end: o.size, piece: firstPiece, most: mostPiece, ahead: 2, after: 1}
 }
 
-// Section reads n bytes from a place on, in pieces of 1 MiB. The first one is asked for at once,
-// and each other while the one before it is used.
+// Section reads n bytes from an offset, in pieces of 1 MiB. It requests the first piece at once, and
+// each further piece while the previous one is used.
 func (o *Object) Section(from, n int64) io.Reader {
 	s := &stream{o: o, next: from, end: from + n, piece: section, most: section, ahead: 1}
 	s.beginPiece()
 	return s
 }
 
-// stream is pieces of an object one behind the other.
+// stream reads consecutive pieces of an object.
 type stream struct {
 	o           *Object
-	next, end   int64 // of what is not yet asked for
+	next, end   int64 // the range not yet requested
 	piece, most int64
-	ahead       int // so many pieces are on their way while one is used,
-	after       int // once so many were
+	ahead       int // number of pieces to request ahead,
+	after       int // once this many have been read
 	taken       int
 	coming      []chan fetched // in order
 	now         []byte
@@ -246,7 +246,7 @@ type fetched struct {
 	err  error
 }
 
-// beginPiece asks for the next piece.
+// beginPiece requests the next piece.
 func (s *stream) beginPiece() {
 	from, n := s.next, min(s.piece, s.end-s.next)
 	s.next += n

@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// keys are who asks.
+// keys are the credentials of the client.
 type keys struct{ id, secret, token string }
 
-// emptyHash is the SHA-256 of the body of a request, which has none.
+// emptyHash is the SHA-256 of an empty request body.
 var emptyHash = hashHex("")
 
-// sign signs a request without a body by version 4 of Amazon's signatures: the path as
-// encodePath has it, the query as encodeQuery, and all headers that are there.
+// sign signs a request without a body by version 4 of Amazon's signatures. It covers the path in the
+// form of encodePath, the query in the form of encodeQuery, and all headers that are set.
 func sign(r *http.Request, k keys, region string, now time.Time) {
 	r.Header.Set("X-Amz-Date", now.UTC().Format("20060102T150405Z"))
 	r.Header.Set("X-Amz-Content-Sha256", emptyHash)
@@ -67,7 +67,7 @@ func authenticate(key []byte, text string) []byte {
 	return mac.Sum(nil)
 }
 
-// encode writes all bytes but letters, digits, - . _ ~ and those of also as %XX.
+// encode writes as %XX all bytes other than letters, digits, - . _ ~ and the bytes in also.
 func encode(text, also string) string {
 	const digits = "0123456789ABCDEF"
 	var b strings.Builder
@@ -85,7 +85,7 @@ func encode(text, also string) string {
 
 func encodePath(path string) string { return encode(path, "/") }
 
-// encodeQuery writes parameters sorted by their names.
+// encodeQuery writes parameters sorted by name.
 func encodeQuery(query map[string]string) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(query)) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rows makes tables of rows that a program holds: structs, text, or the rows
-// of a query.
+// Package rows makes tables from rows in a program: structs, text, or the rows of a query.
 package rows
 
 import (
@@ -20,7 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Names are the columns of a table's files in order, the label among them.
+// Names returns the columns of a table's files in order, the label included.
 func Names(s *schema.Schema) []string {
 	var names []string
 	for _, c := range s.FileColumns() {
@@ -29,22 +28,22 @@ func Names(s *schema.Schema) []string {
 	return slices.Insert(names, s.Label.Position, s.Label.Name)
 }
 
-// Fields are the fields of a struct that are columns.
+// Fields describes the fields of a struct that are columns.
 type Fields struct {
 	Names []string // the columns' names
-	at    [][]int  // of each field in the struct
-	dates []string // the format of the column's dates; "" if it has none
+	at    [][]int  // index of each field in the struct
+	dates []string // format of the column's dates; "" if it has none
 }
 
-// Cells puts the cells of a struct, one for each of Names, into cells.
+// Cells writes the cells of a struct, one for each of Names, to cells.
 func (f *Fields) Cells(v reflect.Value, cells []coding.Cell) {
 	for k, at := range f.at {
 		cells[k] = cellOf(v.FieldByIndex(at), f.dates[k])
 	}
 }
 
-// OfStructs is a table of a slice of structs. A column is the exported field with the
-// tag `discreet:"name"`, else the one with its name.
+// OfStructs makes a table from a slice of structs. A column is read from the exported field with the
+// tag `discreet:"name"`, or else from the field of that name.
 func OfStructs[T any](s *schema.Schema, rows []T) (*dataset.Table, error) {
 	fields, err := FieldsOf(s, reflect.TypeFor[T](), false)
 	if err != nil {
@@ -64,7 +63,7 @@ func OfStructs[T any](s *schema.Schema, rows []T) (*dataset.Table, error) {
 	return b.Table()
 }
 
-// OfText is a table of rows of text, with a cell for each of Names(s).
+// OfText makes a table from rows of text, with a cell for each of Names(s).
 func OfText(s *schema.Schema, rows iter.Seq[[]string]) (*dataset.Table, error) {
 	b, err := dataset.NewBuilder(context.Background(), s, Names(s))
 	if err != nil {
@@ -83,7 +82,7 @@ func OfText(s *schema.Schema, rows iter.Seq[[]string]) (*dataset.Table, error) {
 	return b.Table()
 }
 
-// OfSQL is a table of the rest of a query's rows, which it closes.
+// OfSQL makes a table from the remaining rows of a query, and closes the query.
 func OfSQL(ctx context.Context, s *schema.Schema, rows *sql.Rows) (_ *dataset.Table, err error) {
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	names, err := rows.Columns()
@@ -118,11 +117,11 @@ func OfSQL(ctx context.Context, s *schema.Schema, rows *sql.Rows) (_ *dataset.Ta
 	return b.Table()
 }
 
-// errQuery stands for errors while rows are read, whose words may hold a cell.
+// errQuery replaces errors during the reading of rows, whose text may contain a cell.
 var errQuery = errors.New("table: the query failed while its rows were read")
 
-// FieldsOf finds the field of each column of s in a struct type. Fields of no column are refused
-// unless others are allowed.
+// FieldsOf finds the field of each column of s in a struct type. Fields that match no column are
+// refused unless others is set.
 func FieldsOf(s *schema.Schema, t reflect.Type, others bool) (*Fields, error) {
 	refuse := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "table", Param: param, Want: want, Got: got}
@@ -167,7 +166,7 @@ func FieldsOf(s *schema.Schema, t reflect.Type, others bool) (*Fields, error) {
 
 var timeType = reflect.TypeFor[time.Time]()
 
-// DateFormat is how the cells of a column of dates are written; "" for any other column.
+// DateFormat returns the format of a date column's cells; "" for other columns.
 func DateFormat(s *schema.Schema, name string) string {
 	for i := range s.Columns {
 		if s.Columns[i].Name == name {
@@ -177,8 +176,8 @@ func DateFormat(s *schema.Schema, name string) string {
 	return ""
 }
 
-// CellOf is the cell of a value, date being the column's DateFormat; ok is false for a value of a
-// type that no cell has.
+// CellOf converts a value to a cell; date is the column's DateFormat. ok is false if the value's type
+// has no cell.
 func CellOf(value any, date string) (cell coding.Cell, ok bool) {
 	if value == nil {
 		return coding.Cell{}, true
@@ -229,8 +228,8 @@ func cellOf(v reflect.Value, date string) coding.Cell {
 	return coding.NumberCell(v.Float())
 }
 
-// integerCell keeps all digits of integers that a float64 does not hold: they may
-// be a category's.
+// integerCell keeps all digits of integers that a float64 cannot represent: they may be values of a
+// category.
 func integerCell(x int64) coding.Cell {
 	if f := float64(x); int64(f) == x {
 		return coding.NumberCell(f)
@@ -238,8 +237,9 @@ func integerCell(x int64) coding.Cell {
 	return coding.TextCell(strconv.FormatInt(x, 10))
 }
 
-// cellOfSQL is the cell of a value. One of a type that no cell has is missing: some databases have
-// types for values and not for columns, so that to refuse it would tell of a cell.
+// cellOfSQL converts a value to a cell. If the value's type has no cell, the cell is missing. It is
+// not refused, because some databases have a type per value and not per column, so that an error would
+// reveal something about a cell.
 func cellOfSQL(v any) coding.Cell {
 	switch v := v.(type) {
 	case string:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sample draws rows of a table for training and testing: balanced, held
-// out. It is for experiments and comparisons; what is drawn hides nothing.
+// Package sample draws rows of a table for training and testing: balanced or held out. It is for
+// experiments and comparisons; the drawn rows are not protected.
 package sample
 
 import (
@@ -28,7 +28,7 @@ func Balance(t *dataset.Table, src rng.Source) []int {
 	return rows
 }
 
-// HoldOut shuffles rows and parts off ⌊share·len⌋ of them for testing.
+// HoldOut shuffles rows and separates ⌊share·len⌋ of them for testing.
 func HoldOut(rows []int, share float64, src rng.Source) (train, test []int) {
 	all := slices.Clone(rows)
 	shuffle(all, src)
@@ -36,8 +36,8 @@ func HoldOut(rows []int, share float64, src rng.Source) (train, test []int) {
 	return all[n:], all[:n]
 }
 
-// HoldOutUnits is HoldOut for all rows of a table. If the table has persons, share is of persons,
-// and no person has rows on both sides. Rows without a person are for training.
+// HoldOutUnits is HoldOut for all rows of a table. If the table has persons, share is the share of
+// persons, and no person has rows on both sides. Rows without a person are for training.
 func HoldOutUnits(t *dataset.Table, share float64, src rng.Source) (train, test []int) {
 	all := make([]int, t.Rows)
 	for i := range all {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// readBins reads how a number asks to be cut.
+// readBins reads how to divide a number into bins.
 func (r *reader) readBins(f fields, c *Column) {
 	const hint = "write bins: quantiles for bins with about the same number of rows each, at a price if the column is " +
 		"protected; or remove the line"
@@ -23,7 +23,7 @@ func (r *reader) readBins(f fields, c *Column) {
 	}
 }
 
-// readGroups reads which levels share a bin.
+// readGroups reads the groups of levels that share a bin.
 func (r *reader) readGroups(f fields, c *Column) {
 	const hint = "write groups: {NAME: [LEVEL, ...], ...} from common knowledge, not from the data; or remove the line"
 	n := f.requireNode("groups", hint)
@@ -50,10 +50,10 @@ func (r *reader) readGroups(f fields, c *Column) {
 	}
 }
 
-// maxGroupName is well below the length of a key that YAML allows.
+// maxGroupName is far below the largest length of a YAML key.
 const maxGroupName = 200
 
-// readGroup reads the levels of one group; taken are those of all before.
+// readGroup reads the levels of one group; taken holds the levels of all groups before it.
 func (r *reader) readGroup(f fields, p pair, levels []Level, taken map[int]bool, hint string) (codes []int) {
 	if p.value.form != list || len(p.value.items) == 0 {
 		r.refuse(p.line, f.where+"groups "+p.key, "must list at least one level", describeNode(p.value), hint)
@@ -84,9 +84,8 @@ func (r *reader) readGroup(f fields, p pair, levels []Level, taken map[int]bool,
 	return codes
 }
 
-// Grouping is the group of each of a category's codes, and how many there are:
-// declared groups first, in their order, then every code that is in none by
-// itself.
+// Grouping returns the group of each of a category's codes, and the number of groups. Declared groups
+// are first, in their order. Every other code has its own group.
 func (c *Column) Grouping() (of []uint32, groups int) {
 	const alone = ^uint32(0)
 	of = make([]uint32, c.Codes())

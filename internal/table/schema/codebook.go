@@ -17,31 +17,31 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Codebook contains facts from documentation about columns, by name. It comes from the maker of the
-// table, never from its rows.
+// Codebook contains facts about columns from documentation, by name. The facts come from the publisher
+// of the table, never from its rows.
 type Codebook map[string]Entry
 
 // Entry contains a codebook's facts about one column; an empty field means no fact.
 type Entry struct {
 	Meaning, Role, Type string
-	lower, upper        float64     // NaN if not said
+	lower, upper        float64     // NaN if not given
 	first, last         string      // the bounds of a date
-	levels              [][2]string // value and meaning
+	levels              [][2]string // values and meanings
 	special             []float64
-	format              string // of a date
-	buckets             int    // 0 if not said
-	guessed             bool   // from the type in a file: the column may be the label
+	format              string // format of dates
+	buckets             int    // 0 if not given
+	guessed             bool   // from the column's type in a file: the column may be the label
 }
 
-// typeEntry is the entry that follows from a column's type in its file: one of those that a codebook may name.
-// Dates are then written like 2015-01-01.
+// typeEntry returns the entry for a column's type in its file, one of the types of codebooks. It
+// assumes dates like 2015-01-01.
 func typeEntry(kind string) Entry {
 	return Entry{Type: kind, lower: math.NaN(), upper: math.NaN(), format: isoDate, guessed: true}
 }
 
-// SampleEntry is the entry that follows from a column's cells in a public sample: bounds if all are numbers,
-// else every value. Where values are many (over MaxSampled), not to be printed, or none, it says
-// nothing of them.
+// SampleEntry returns the entry for a column's cells in a public sample: bounds if all are numbers,
+// otherwise every value. It has no levels if there are too many values (over MaxSampled), none, or
+// values that cannot be printed.
 func SampleEntry(values []string) Entry {
 	e := typeEntry("integer")
 	for _, v := range values {
@@ -79,17 +79,17 @@ func SampleEntry(values []string) Entry {
 	return e
 }
 
-// MaxSampled is the largest number of levels that a sample proposes.
+// MaxSampled is the largest number of levels that a sample can propose.
 const MaxSampled = 100
 
-// SampleWarning goes before a draft in which values of a sample stand.
+// SampleWarning is written before a draft that contains values of a sample.
 const SampleWarning = `# WARNING: bounds, defaults and levels were READ FROM THE ROWS of a sample.
 # (--public-sample) They are published with this schema and no guarantee covers them. Go on only if every row of the
 # sample is public already; else delete this file. Values that the sample lacks are missing here.
 #
 `
 
-// Complete takes over what says about columns of which the codebook does not say what they hold.
+// Complete adds the entries of says for columns whose content the codebook does not describe.
 func (b Codebook) Complete(says Codebook) {
 	for name, more := range says {
 		e, known := b[name]
@@ -106,7 +106,8 @@ func (b Codebook) Complete(says Codebook) {
 	}
 }
 
-// AddTypes takes over the types of columns, as a codebook names them, of which it does not say what they hold.
+// AddTypes adds types, in the terms of a codebook, for columns whose content the codebook does not
+// describe.
 func (b Codebook) AddTypes(types map[string]string) Codebook {
 	if b == nil {
 		b = Codebook{}
@@ -121,7 +122,7 @@ func (b Codebook) AddTypes(types map[string]string) Codebook {
 	return b
 }
 
-// ReadTypes reads types for AddTypes from a codebook of which only they count.
+// ReadTypes reads types for AddTypes from a codebook. It ignores the codebook's other facts.
 func ReadTypes(path string) (map[string]string, error) {
 	book, err := ReadCodebook(path)
 	types := map[string]string{}
@@ -134,13 +135,13 @@ func ReadTypes(path string) (map[string]string, error) {
 // codebookKeys are the columns of a codebook.
 var codebookKeys = []string{"name", "meaning", "role", "type", "lower", "upper", "levels", "special", "buckets"}
 
-// types are the types that a codebook may give a column.
+// types are the types of columns in a codebook.
 var types = []string{"number", "integer", "date", "category", "yes_no", "label", "ignored"}
 
-// ReadCodebook reads a codebook: CSV whose header names some of the columns name, meaning, role,
-// type, lower, upper, levels, special and buckets, name among them. levels are separated by semicolons,
-// each a value or value=meaning; special are numbers, likewise. A fault is a *dp.ParamError with
-// the line; nothing of the file is repeated, which may be a person's table.
+// ReadCodebook reads a codebook: CSV with a header of some of the columns name, meaning, role, type,
+// lower, upper, levels, special and buckets. name is required. levels are separated by semicolons,
+// each a value or value=meaning; special holds numbers in the same form. A fault is a *dp.ParamError
+// with the line. It quotes nothing of the file, which may be a person's table.
 func ReadCodebook(path string) (Codebook, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -150,7 +151,7 @@ func ReadCodebook(path string) (Codebook, error) {
 	return ParseCodebook(f)
 }
 
-// ParseCodebook is ReadCodebook for a text.
+// ParseCodebook is ReadCodebook for the text of a codebook.
 func ParseCodebook(text io.Reader) (Codebook, error) {
 	in := csv.NewReader(io.LimitReader(text, MaxBytes))
 	refuse := func(want string) (Codebook, error) {
@@ -193,7 +194,7 @@ func ParseCodebook(text io.Reader) (Codebook, error) {
 	}
 }
 
-// readEntry reads one line of a codebook; want is what it lacks.
+// readEntry reads one line of a codebook; want describes a fault.
 func readEntry(head, record []string) (name string, e Entry, want string) {
 	e.lower, e.upper = math.NaN(), math.NaN()
 	for i, cell := range record {
@@ -247,7 +248,7 @@ func readEntry(head, record []string) (name string, e Entry, want string) {
 	return name, e, want
 }
 
-// readEdge reads a bound: a number, or a day as schemas write it.
+// readEdge reads a bound: a number, or a day in the format of schemas.
 func readEdge(cell string) (x float64, day string, bad bool) {
 	if _, ok := ParseDate(isoDate, cell); ok && len(cell) == len(isoDate) {
 		return math.NaN(), cell, false
@@ -261,8 +262,8 @@ func readBound(cell string) (x float64, bad bool) {
 	return x, err != nil || !(math.Abs(x) <= maxNumber)
 }
 
-// write writes the entry as lines of a template, as d asks. labelled is whether another column is known to be
-// the label.
+// write writes the entry as lines of a template, with the options d. labelled is set if another column
+// is known to be the label.
 func (e *Entry) write(name string, d *DraftOptions, labelled bool) string {
 	role := d.Role
 	if e.Role != "" {
@@ -326,7 +327,7 @@ func (e *Entry) write(name string, d *DraftOptions, labelled bool) string {
 	return b.String()
 }
 
-// number is the declaration of a number, whose default is the middle of the bounds.
+// number writes the declaration of a number, with the middle of the bounds as its default.
 func (e *Entry) number() string {
 	text := func(x float64) string {
 		if math.IsNaN(x) {
@@ -347,7 +348,7 @@ func (e *Entry) number() string {
 		text(middle), marks)
 }
 
-// date is the declaration of a date, whose default is the middle of the bounds.
+// date writes the declaration of a date, with the middle of the bounds as its default.
 func (e *Entry) date() string {
 	text := func(s string) string {
 		if s == "" {
@@ -365,8 +366,8 @@ func (e *Entry) date() string {
 		text(e.first), text(e.last), text(middle))
 }
 
-// wellKnown are columns that many tables have, by a word of their names, and what they can hold.
-// They are proposals, to be confirmed.
+// wellKnown lists columns that many tables have, by words in their names, with their possible content.
+// They are proposals, which the user must confirm.
 var wellKnown = []struct {
 	name  *regexp.Regexp
 	lines string
@@ -387,13 +388,13 @@ func words(alternatives string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(^|[^\pL])(` + alternatives + `)($|[^\pL])`)
 }
 
-// counted are words of names of counts, means and periods, which a well-known word only qualifies: the
-// admissions of a year are no year.
+// counted matches words in names of counts, means and periods, in which a well-known word is only a
+// modifier: the admissions of a year are not a year.
 var counted = words("last|past|prior|previous|next|per|since|within|in|of|over|before|after|during|number|num|no|n|" +
 	"count|counts|total|sum|mean|average|avg|median|min|max|rate|ratio|days|hours|weeks|months|years|visits|admissions|" +
 	"pro|letztes|anzahl|nombre|par")
 
-// propose is what a column of a well-known name can hold; "" for others.
+// propose returns the possible content of a column with a well-known name; "" for others.
 func propose(name string) string {
 	for _, k := range wellKnown {
 		if k.name.MatchString(name) && (k.lines == identifier || !counted.MatchString(name)) {
@@ -403,7 +404,7 @@ func propose(name string) string {
 	return ""
 }
 
-// commentProposal is a proposal as a line of a template; "" if there is none.
+// commentProposal writes a proposal as a comment in a template; "" if there is none.
 func commentProposal(lines string) string {
 	if lines == "" {
 		return ""

@@ -12,7 +12,7 @@ import (
 
 // A date is a number of days since a declared one.
 
-// The parts of a date that a derived column may be.
+// The parts of a date that a derived column may contain.
 const (
 	Year    Derivation = "year"
 	Month   Derivation = "month"   // 1 to 12
@@ -24,11 +24,11 @@ var dateParts = []Derivation{Year, Month, Weekday}
 // isoDate is the format of dates in a schema.
 const isoDate = "YYYY-MM-DD"
 
-// secondsOfDay are those of a day of the calendar, which knows no leap seconds.
+// secondsOfDay is the number of seconds of a day, without leap seconds.
 const secondsOfDay = 24 * 60 * 60
 
-// ParseDate reads a date as format writes it, in which YYYY, MM and DD stand for digits and all
-// else for itself, as days since 1970-01-01. A time of day may follow after a space or a T.
+// ParseDate parses a date into days since 1970-01-01. In format, YYYY, MM and DD stand for digits, and
+// all other characters for themselves. A time of day may follow after a space or a T.
 func ParseDate[T string | []byte](format string, cell T) (days int, ok bool) {
 	if len(cell) < len(format) || len(cell) > len(format) && cell[len(format)] != ' ' && cell[len(format)] != 'T' {
 		return 0, false
@@ -57,22 +57,22 @@ func ParseDate[T string | []byte](format string, cell T) (days int, ok bool) {
 	return int(at.Unix() / secondsOfDay), at.Day() == day && int(at.Month()) == month && year > 0
 }
 
-// FormatDate writes a number of days since 1970-01-01 as format says.
+// FormatDate formats a number of days since 1970-01-01.
 func FormatDate(format string, days int) string {
 	return WriteDate(format, time.Unix(int64(days)*secondsOfDay, 0).UTC())
 }
 
-// Month names the month of a cell of a column of dates, x days after its earliest one: YYYY-MM.
+// Month returns the month, as YYYY-MM, of a cell of a date column, x days after its earliest date.
 func (c *Column) Month(x float64) string { return FormatDate("YYYY-MM", c.Since+int(math.Floor(x))) }
 
-// WriteDate writes the day of a time, in its own place, as format says.
+// WriteDate formats the day of a time, in the time's own zone.
 func WriteDate(format string, at time.Time) string {
 	layout := strings.NewReplacer("YYYY", "2006", "MM", "01", "DD", "02").Replace(format)
 	return at.Format(layout)
 }
 
-// DatePart is the part that a derived column takes of a date that is x days after since, itself in days
-// since 1970-01-01.
+// DatePart returns the part of a date that a derived column contains. The date is x days after since,
+// which is in days since 1970-01-01.
 func DatePart(part Derivation, since int, x float64) float64 {
 	at := time.Unix(int64(since+int(math.Floor(x)))*secondsOfDay, 0).UTC()
 	switch part {
@@ -84,7 +84,7 @@ func DatePart(part Derivation, since int, x float64) float64 {
 	return float64((at.Weekday()+6)%7 + 1)
 }
 
-// IsDatePart reports whether the column follows from a date alone.
+// IsDatePart reports whether the column is derived from a date alone.
 func (c *Column) IsDatePart() bool { return slices.Contains(dateParts, c.Derived) }
 
 // readDate reads a column of dates.
@@ -136,7 +136,7 @@ func (r *reader) readDate(parent fields, c *Column) {
 	}
 }
 
-// isDateFormat reports whether ParseDate and FormatDate understand a format.
+// isDateFormat reports whether ParseDate and FormatDate support a format.
 func isDateFormat(format string) bool {
 	rest := format
 	for _, part := range []string{"YYYY", "MM", "DD"} {
@@ -166,7 +166,7 @@ func (c *Column) dateTree() *node {
 	return m
 }
 
-// boundPart sets the bounds of what is taken of a date.
+// boundPart sets the bounds of a part of a date.
 func (c *Column) boundPart(from *Column) {
 	c.Integer = true
 	switch c.Derived {

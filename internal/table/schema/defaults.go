@@ -8,13 +8,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// CheckDefaults refuses, for a guarantee of the given scope, a schema by which some
-// cell of the protected part of a row has no code, so that a table would be refused
-// for what a protected cell holds: an unpaid release. Private columns always have a
-// code for every cell; so do categories, which have the code "other". What remains
-// are public numbers and a public label without a default, where the scope protects
-// them too (evidence/guarantees/README.md, "Cells that cannot be read"). It fails with a
-// *dp.ParamError of operation op.
+// CheckDefaults refuses, for a guarantee of the given scope, a schema in which some cell of the
+// protected part of a row has no code. Such a table would be refused because of the content of a
+// protected cell, which is an unpaid release. Private columns always have a code for every cell; so do
+// categories, which have the code "other". The remaining cases are public numbers and a public label
+// without a default, if the scope protects them too (evidence/guarantees/README.md, "Cells that cannot
+// be read"). It fails with a *dp.ParamError of operation op.
 func (s *Schema) CheckDefaults(op string, scope dp.Scope) error {
 	const standIn = "choose it without looking at the data; such a row cannot be refused, since that would " +
 		"reveal it, nor dropped, since that would change their number"

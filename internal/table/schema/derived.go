@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// Derivation is the rule by which a derived column's cell follows from its sources' cells of
-// the same row, clamped and with defaults in place of what is missing.
+// Derivation is the rule that computes a derived column's cell from its sources' cells in the same
+// row. Source cells are clamped first, and missing ones replaced by defaults.
 type Derivation string
 
 const (
-	InFile   Derivation = "" // not derived: the column is one of the file
+	InFile   Derivation = "" // not derived: the column is in the file
 	Largest  Derivation = "largest"
 	Smallest Derivation = "smallest"
 	Mean     Derivation = "mean"
@@ -23,8 +23,8 @@ const (
 
 var derivations = []Derivation{Largest, Smallest, Mean}
 
-// FileColumns are the columns that a file has besides the label, in its order:
-// all but the derived ones, which follow them in Columns.
+// FileColumns returns the columns of a file except the label, in order. Derived columns follow them in
+// Columns.
 func (s *Schema) FileColumns() []Column {
 	n := slices.IndexFunc(s.Columns, func(c Column) bool { return c.Derived != InFile })
 	if n < 0 {
@@ -33,7 +33,7 @@ func (s *Schema) FileColumns() []Column {
 	return s.Columns[:n:n]
 }
 
-// Sources are the names of the columns that a derived column follows from.
+// Sources returns the names of the columns from which a column is derived.
 func (s *Schema) Sources(c *Column) (names []string) {
 	for _, j := range c.From {
 		names = append(names, s.Columns[j].Name)
@@ -41,8 +41,8 @@ func (s *Schema) Sources(c *Column) (names []string) {
 	return names
 }
 
-// readDerived reads the derived columns, once the file's are read; names are those
-// taken, trimmed.
+// readDerived reads the derived columns, after the file's columns. names holds the names in use,
+// trimmed.
 func (r *reader) readDerived(f fields, s *Schema, names map[string]bool) {
 	const hint = "write what follows from several numbers of a row, e.g. derived: [{name: worst delay, largest: [delay " +
 		"1, delay 2]}], or remove the line"
@@ -103,12 +103,11 @@ func (r *reader) derivedColumn(f fields, file []Column, index map[string]int, na
 	return c
 }
 
-// readSources reads what a derived column follows from, and with it everything that
-// the sources decide: role, bounds and transform.
+// readSources reads the sources of a derived column, and sets its role, bounds and transform from
+// them.
 //
-// A function of cells of which one is private is private: only what follows from
-// public cells alone is public, so that neighbours have the same public columns
-// (evidence/guarantees/README.md, "Derived columns").
+// A column is private if one of its sources is, and public only if all of them are, so that neighbours
+// have the same public columns (evidence/guarantees/README.md, "Derived columns").
 func (r *reader) readSources(f fields, c *Column, file []Column, index map[string]int, hint string) {
 	key := string(c.Derived)
 	entries := f.items(key, hint, MaxColumns)
@@ -161,8 +160,8 @@ func (r *reader) readSources(f fields, c *Column, file []Column, index map[strin
 	}
 }
 
-// columnName reads a name that no other column may have and puts it in
-// names and in what f calls itself.
+// columnName reads a name that no other column may have. It adds the name to names, and to the prefix
+// of f's parameters.
 func (r *reader) columnName(f *fields, what string, names map[string]bool, hint string) string {
 	name := f.text("name", hint)
 	if name == "" {
@@ -179,13 +178,13 @@ func (r *reader) columnName(f *fields, what string, names map[string]bool, hint 
 	return name
 }
 
-// followsSome says whether c is derived from some of the first file columns.
+// followsSome reports whether c is derived from some of the first file columns.
 func (c *Column) followsSome(file int) bool {
 	several := slices.Contains(derivations, c.Derived) && len(c.From) >= 2
 	return (several || c.IsDatePart() && len(c.From) == 1) && slices.Min(c.From) >= 0 && slices.Max(c.From) < file
 }
 
-// derivedTree is a derived column as derived reads it.
+// derivedTree writes a derived column in the form that readDerived reads.
 func (s *Schema) derivedTree(c *Column) *node {
 	n := &node{form: mapping}
 	n.addPair("name", textNode(c.Name))

@@ -12,14 +12,15 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// required are what a kind's mapping cannot go without, in the order to write it. A default is for
-// what is private.
+// required are the keys that each kind of column must have, in the order in which they are written. A
+// default is required for private columns only.
 var required = map[string][]string{"number": {"lower", "upper", "default"}, "category": {"levels"},
 	"date": {"format", "lower", "upper", "default"}, "label": {"levels", "positive"}}
 
-// Edit changes what a text says of a column, or of the table where column is "", and leaves all else
-// as it is written, comments too. set has the keys of Outline, with texts, truth values and lists of
-// texts; an empty text or nil takes a fact back. What a kind cannot go without is left blank.
+// Edit changes the facts about a column in a text, or about the table if column is "", and leaves
+// everything else unchanged, comments included. set has the keys of Outline, with texts, booleans and
+// lists of texts; an empty text or nil removes a fact. Required facts that are not given are left
+// blank.
 func Edit(text []byte, column string, set map[string]any) ([]byte, error) {
 	for _, key := range orderKeys(set) {
 		e, err := openEditor(text)
@@ -34,7 +35,7 @@ func Edit(text []byte, column string, set map[string]any) ([]byte, error) {
 	return text, nil
 }
 
-// orderKeys puts the role and the kind first: what else is said depends on them.
+// orderKeys sorts the role and the kind first, because other facts depend on them.
 func orderKeys(set map[string]any) []string {
 	rest := slices.DeleteFunc(slices.Sorted(maps.Keys(set)), func(k string) bool { return k == "role" || k == "kind" })
 	var first []string
@@ -46,7 +47,7 @@ func orderKeys(set map[string]any) []string {
 	return append(first, rest...)
 }
 
-// editor is a text by line, each with its line break, and what it says.
+// editor holds a text as lines, each with its line break, and its parsed content.
 type editor struct {
 	lines []string
 	root  *node
@@ -163,7 +164,7 @@ func (e *editor) applyColumn(item *node, key string, v any) error {
 	return nil
 }
 
-// completeFacts leaves a blank for what a kind cannot go without.
+// completeFacts adds a blank for each required fact that is missing.
 func completeFacts(facts *node, kind, role string) {
 	for _, key := range required[kind] {
 		switch {
@@ -175,7 +176,7 @@ func completeFacts(facts *node, kind, role string) {
 	}
 }
 
-// keepSpellings keeps the other spellings of levels that stay.
+// keepSpellings keeps the aliases of levels that are not removed.
 func keepSpellings(levels, old *node) {
 	for i, level := range levels.items {
 		for _, item := range old.items {
@@ -186,7 +187,7 @@ func keepSpellings(levels, old *node) {
 	}
 }
 
-// valueNode writes a value; nil takes it back.
+// valueNode makes a node of a value; nil removes the value.
 func valueNode(key string, v any) *node {
 	switch v := v.(type) {
 	case bool:
@@ -227,8 +228,8 @@ func (e *editor) lineOf(n *node, key string) int {
 	return 0
 }
 
-// set gives a mapping a key's value, or takes the key out where value is nil. The mapping begins on
-// a line; 0 for the whole text.
+// set sets a key of a mapping to a value, or removes the key if value is nil. line is the line on
+// which the mapping begins; 0 for the whole text.
 func (e *editor) set(m *node, line int, key string, value *node) {
 	if !e.isBlock(m) {
 		m.pairs = slices.DeleteFunc(m.pairs, func(p pair) bool { return p.key == key && value == nil })
@@ -255,7 +256,7 @@ func (e *editor) set(m *node, line int, key string, value *node) {
 	}
 }
 
-// anchor is the line of a block mapping behind whose value a new key goes.
+// anchor returns the line of the key of a block mapping after which a new key is inserted.
 func (e *editor) anchor(m *node) int {
 	for _, key := range []string{"role", "relation", "name"} {
 		if at := e.lineOf(m, key); at > 0 {
@@ -265,7 +266,7 @@ func (e *editor) anchor(m *node) int {
 	return m.pairs[len(m.pairs)-1].line
 }
 
-// rename puts another kind in the place of one; "" for none.
+// rename replaces one kind by another; "" means none.
 func (e *editor) rename(item *node, kind, to string, facts *node) {
 	if to == "" || !e.isBlock(item) {
 		for i := range item.pairs {
@@ -285,7 +286,7 @@ func (e *editor) rename(item *node, kind, to string, facts *node) {
 	e.replaceValue(at, flowText(facts))
 }
 
-// isBlock tells a mapping of a key a line from one in braces.
+// isBlock distinguishes a mapping with one key per line from one in braces.
 func (e *editor) isBlock(m *node) bool {
 	if len(m.pairs) == 0 {
 		return false
@@ -294,7 +295,7 @@ func (e *editor) isBlock(m *node) bool {
 	return strings.HasPrefix(strings.TrimLeft(line[keyColumn(line):], `"'`), m.pairs[0].key)
 }
 
-// keyColumn is where the first key of a line begins, behind the dash of a list.
+// keyColumn returns the position of a line's first key, after the dash of a list.
 func keyColumn(line string) int {
 	at := len(line) - len(strings.TrimLeft(line, " "))
 	if strings.HasPrefix(line[at:], "-") {
@@ -304,8 +305,8 @@ func keyColumn(line string) int {
 	return at
 }
 
-// endOf is the number of lines up to the end of the value that begins on a line: what is indented
-// more belongs to it.
+// endOf returns the number of lines up to the end of the value that begins on a line. Lines with a
+// larger indent belong to it.
 func (e *editor) endOf(line int) int {
 	end := line
 	for k := line; k < len(e.lines); k++ {
@@ -322,7 +323,7 @@ func (e *editor) endOf(line int) int {
 	return end
 }
 
-// replaceValue writes a value on the line where the old one begins, and keeps the comment there.
+// replaceValue replaces a value on its line, and keeps the comment there.
 func (e *editor) replaceValue(line int, value string) {
 	old, end := e.lines[line-1], e.endOf(line)
 	start := keyColumn(old)
@@ -342,7 +343,7 @@ func (e *editor) replaceValue(line int, value string) {
 	e.lines = slices.Replace(e.lines, line-1, end, old[:start]+value+comment+"\n")
 }
 
-// commentIn is where a comment begins, outside of quotes; -1 for none.
+// commentIn returns the position of a comment, outside of quotes; -1 if there is none.
 func commentIn(text string) int {
 	var in rune
 	for i, c := range text {

@@ -14,21 +14,20 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Init writes a commented schema template for a file whose header names these
-// columns. It knows names only, so every fact about the cells is left blank
-// ("___") and Parse refuses the template until each blank is filled in. d is
-// the text format the caller read the header with; only its delimiter, quote
-// and header matter. Names are trimmed; an empty, repeated or unprintable one
-// is refused with a *dp.ParamError.
+// Init writes a commented schema template for a file whose header has these columns. Only names are
+// known, so every fact about the cells is left blank ("___"), and Parse refuses the template until all
+// blanks are filled in. d is the text format with which the caller read the header; only its
+// delimiter, quote and header are used. Names are trimmed; an empty, repeated or unprintable name is
+// refused with a *dp.ParamError.
 func Init(names []string, d Dialect) ([]byte, error) { return Draft(names, d, nil, DraftOptions{}) }
 
-// DraftOptions are decisions about all columns of a draft.
+// DraftOptions are choices for all columns of a draft.
 type DraftOptions struct {
-	Role        string // of each column without a role in the codebook: private, or "" for a blank
-	AcceptNames bool   // write what well-known names mean as declarations, not as comments
+	Role        string // role of columns without one in the codebook: private, or "" for a blank
+	AcceptNames bool   // write the proposals for well-known names as declarations rather than comments
 }
 
-// Draft is Init with what a codebook says filled in.
+// Draft is Init with the facts of a codebook filled in.
 func Draft(names []string, d Dialect, book Codebook, o DraftOptions) ([]byte, error) {
 	refuse := func(param, want string, got any, hint string) ([]byte, error) {
 		return nil, &dp.ParamError{Op: "schema init", Param: param, Want: want, Got: got, Hint: hint}
@@ -76,8 +75,8 @@ func Draft(names []string, d Dialect, book Codebook, o DraftOptions) ([]byte, er
 	return b.Bytes(), nil
 }
 
-// InitColumns is Init for a file without a header, whose first line is
-// a person's record: it names the columns column_1 to column_n.
+// InitColumns is Init for a file without a header, whose first line is a person's record. It names the
+// columns column_1 to column_n.
 func InitColumns(n int, d Dialect) ([]byte, error) {
 	d.Header = false
 	names := make([]string, min(max(n, 0), MaxColumns+1)) // Init refuses the rest

@@ -10,7 +10,7 @@ import (
 	"io"
 )
 
-// MarshalJSON writes the document YAML writes, in JSON.
+// MarshalJSON writes the document of YAML in JSON.
 func (s *Schema) MarshalJSON() ([]byte, error) {
 	root, err := s.schemaTree()
 	if err != nil {
@@ -19,8 +19,8 @@ func (s *Schema) MarshalJSON() ([]byte, error) {
 	return toJSON(nil, root), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. It refuses whatever Parse
-// refuses: unknown and duplicate keys, missing facts, sizes above the limits.
+// UnmarshalJSON reads a document of MarshalJSON. It refuses everything that Parse refuses: unknown and
+// duplicate keys, missing facts, sizes above the limits.
 func (s *Schema) UnmarshalJSON(text []byte) error {
 	if err := checkText(text); err != nil {
 		return err
@@ -120,7 +120,7 @@ func toJSON(b []byte, n *node) []byte {
 	return append(b, n.text...)
 }
 
-// quoteText writes text as a JSON string, which is also a YAML one.
+// quoteText writes text as a JSON string, which is also valid YAML.
 func quoteText(text string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

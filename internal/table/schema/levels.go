@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// yesAndNo are the levels of a column that says yes or no, in the spellings of programs and
-// people. One that means a missing cell in this file is left out.
+// yesAndNo returns the levels of a yes-or-no column, in the spellings of programs and people. It omits
+// spellings that mean a missing cell in this file.
 func yesAndNo(line int, d *Dialect) *node {
 	levels := &node{form: list, line: line}
 	for _, words := range [][]string{
@@ -30,9 +30,9 @@ func yesAndNo(line int, d *Dialect) *node {
 	return levels
 }
 
-// readMapping makes levels of a file that maps codes to them, of which the model then has a copy:
-// CSV with the columns code and level, in which a code that ends in * is a prefix. The file may be
-// a person's table, given by mistake: nothing of it is repeated.
+// readMapping reads levels from a file that maps codes to levels, which are then stored in models. The
+// file is CSV with the columns code and level; a code that ends in * is a prefix. Errors quote nothing
+// of the file, which may be a person's table given by mistake.
 func (r *reader) readMapping(f fields, n *node) *node {
 	const hint = "write levels: {file: codes.csv}, a CSV file with the header code,level and a code and its level in " +
 		"each line; a code that ends in * is a prefix"
@@ -95,11 +95,11 @@ func (r *reader) readMapping(f fields, n *node) *node {
 	return levels
 }
 
-// FoldText is text without white space and in small letters: two texts that differ otherwise look
-// alike to a reader.
+// FoldText removes white space and letter case from a text. Readers may confuse two texts that are
+// equal after it.
 func FoldText(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), "")) }
 
-// FoldName is FoldText without the signs that separate the words of a name.
+// FoldName is FoldText, also without the characters that separate the words of a name.
 func FoldName(name string) string { return separators.Replace(FoldText(name)) }
 
 var separators = strings.NewReplacer("_", "", "-", "", ".", "")

@@ -11,19 +11,19 @@ import (
 	"unicode/utf8"
 )
 
-// What a schema may hold at most. The limits bound the memory that reading a
-// hostile file can take; no table this program is meant for comes near them.
+// Limits on the content of a schema. They bound the memory for reading a hostile file, and are far
+// above what real tables need.
 const (
 	MaxBytes   = 2 << 20 // size of a schema in either notation
 	MaxColumns = 4096    // the label included
 	MaxLevels  = 65536   // levels of one category, bin edges of one number
-	MaxMissing = 64      // tokens that mean "missing"
+	MaxMissing = 64      // tokens that mean a missing cell
 	MaxClasses = 256     // of the label: tables keep a label in one byte
 	MaxGroups  = 256     // declared groups of one category
 	MaxPairs   = 64      // declared pairs
 	MaxSpecial = 64      // declared special values of one number
-	// MaxPairCells bounds the cells of a pair: a category has one per code, a
-	// number PairBins at most.
+	// MaxPairCells bounds the cells of a pair: a category has one bin per code, a number at most
+	// PairBins.
 	MaxPairCells = 4096
 	PairBins     = 16
 )
@@ -46,15 +46,13 @@ func Load(path string) (*Schema, error) {
 	return s, nil
 }
 
-// Parse reads a schema in YAML and checks it whole: what it returns is
-// complete and valid. Nothing that carries privacy has a default. Every fault
-// found is reported, up to a couple of dozen, each as a *dp.ParamError that
-// says on which line to write what; errors.As reaches them. Unknown and
-// duplicate keys are faults. Time and memory
-// are linear in the text.
+// Parse reads a schema in YAML and checks it completely: the result is complete and valid. Facts that
+// affect privacy have no default. It reports every fault, up to a limit, each as a *dp.ParamError with
+// the line and the correction, which errors.As finds. Unknown and duplicate keys are faults. Time and
+// memory are linear in the text.
 func Parse(text []byte) (*Schema, error) { return parseIn(text, "") }
 
-// parseIn is Parse of a text whose files lie in dir.
+// parseIn is Parse for a text that refers to files in dir.
 func parseIn(text []byte, dir string) (*Schema, error) {
 	if err := checkText(text); err != nil {
 		return nil, err
@@ -66,7 +64,7 @@ func parseIn(text []byte, dir string) (*Schema, error) {
 	return readSchema(root, dir)
 }
 
-// trimMark is a text without the mark that some editors begin one with.
+// trimMark removes a byte-order mark, which some editors write.
 func trimMark(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\ufeff")) }
 
 func checkText(text []byte) error {

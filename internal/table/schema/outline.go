@@ -11,26 +11,27 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Outline is what a text says of a table so far, for an editor: it need not be a schema yet.
+// Outline holds the facts in an unfinished schema text, for an editor.
 type Outline struct {
-	// Facts are what the text says of the table: name, unit, relation, person (the column), trim and missing_cells.
+	// Facts are the facts about the table: name, unit, relation, person (the column), trim and
+	// missing_cells.
 	Facts map[string]any
-	// Columns are in the order of the text: name, role, kind and what the kind's mapping says, where it
-	// is said; proposal is what a well-known name may hold.
+	// Columns are in the order of the text, each with the facts that are given: name, role, kind and
+	// the keys of the kind. proposal is the possible content of a column with a well-known name.
 	Columns []map[string]any
 	Faults  []Fault
-	Schema  *Schema // nil where there are faults
+	Schema  *Schema // nil if there are faults
 }
 
-// Fault is what Parse finds wrong at a place of the text.
+// Fault is a fault that Parse found, with its place in the text.
 type Fault struct {
-	Line    int // 0 where it is about all
+	Line    int // 0 if it concerns the whole text
 	Column  string
-	Missing bool // a decision that is not made yet
+	Missing bool // a choice that has not been made yet
 	Words   string
 }
 
-// ReadOutline reads what is there of a schema. Every fault is in the outline.
+// ReadOutline reads an unfinished schema. The outline lists all faults.
 func ReadOutline(text []byte) *Outline {
 	o := &Outline{Facts: map[string]any{}}
 	var err error
@@ -46,7 +47,7 @@ func ReadOutline(text []byte) *Outline {
 	return o
 }
 
-// maxOutline is the largest number of faults in an outline: some for each column.
+// maxOutline is the largest number of faults in an outline, several per column.
 const maxOutline = 4 * MaxColumns
 
 func (n *node) find(key string) *node {
@@ -58,7 +59,7 @@ func (n *node) find(key string) *node {
 	return &node{}
 }
 
-// value is what a node says, for programs; nil for nothing or a blank.
+// value returns the value of a node, for programs; nil for an empty node or a blank.
 func (n *node) value() any {
 	switch {
 	case n.form == empty || isBlank(n):
@@ -82,7 +83,7 @@ func (n *node) value() any {
 	return n.text
 }
 
-// kinds are the keys that say what cells of a column can be.
+// kinds are the keys that declare the kind of a column's cells.
 var kinds = []string{"number", "category", "date", "label"}
 
 func put(into map[string]any, key string, v any) {
@@ -119,7 +120,8 @@ func (o *Outline) describe(root *node) {
 	}
 }
 
-// proposalOf is what a column of a well-known name can hold, in words and as Edit takes it; nil for others.
+// proposalOf returns the possible content of a column with a well-known name, in words and in the form
+// of Edit; nil for others.
 func proposalOf(name string) any {
 	lines := propose(name)
 	switch lines {
@@ -143,7 +145,7 @@ var (
 	faultColumn = regexp.MustCompile(`^column ("(?:[^"\\]|\\.)*") `)
 )
 
-// addFaults takes the faults of Parse apart.
+// addFaults adds the separate faults of an error of Parse.
 func (o *Outline) addFaults(err error) {
 	if many, ok := err.(problems); ok {
 		for _, e := range many {

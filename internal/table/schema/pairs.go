@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// readPairs reads the declared pairs, once the columns are read.
+// readPairs reads the declared pairs, after the columns.
 func (r *reader) readPairs(f fields, s *Schema) {
 	const hint = "write pairs of columns whose two cells together say more than each does, e.g. pairs: [[month, day]], " +
 		"from common knowledge, not from the data; or remove the line"
@@ -78,7 +78,7 @@ func (c *Column) pairBins() int {
 	return PairBins
 }
 
-// PairName is the name of a pair of columns: the two names with a cross between.
+// PairName returns the name of a pair of columns: both names with a cross between them.
 func PairName(first, second string) string { return first + " × " + second }
 
 func pairNames(s *Schema, pair [2]int) string {

@@ -10,25 +10,26 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Person says that the unit of privacy is a person with any number of rows: neighbours differ in
+// Person declares that the unit of privacy is a person with any number of rows: neighbours differ in
 // all rows of one person, not in one row.
 type Person struct {
-	// Column names the ignored column of the file whose cells tell persons apart. It is never a
-	// feature and never written anywhere; rows without an identifier count for nothing.
+	// Column is the ignored column of the file whose cells identify persons. It is never a feature and
+	// is never written anywhere. Rows without an identifier are not used.
 	Column string
-	// Rows is the contribution bound of a person, in rows: at least 1, or 0 if it is to be chosen by
-	// a release that the training pays for (auto).
+	// Rows is the contribution bound of a person in rows: at least 1, or 0 to let the training choose
+	// it by a release that it pays for (auto).
 	Rows int
-	// Persons is the number of persons that plans reckon with if it is private, 0 for none given.
+	// Persons is the number of persons that plans assume if the true number is private; 0 if not
+	// given.
 	Persons int
-	// OnePart declares that no one has rows in two of the schema's parts.
+	// OnePart declares that each person has rows in one of the schema's parts only.
 	OnePart bool
 }
 
 // MaxPersonRows bounds Person.Rows.
 const MaxPersonRows = 1 << 20
 
-// readPerson reads the unit of privacy, once the columns are read.
+// readPerson reads the unit of privacy, after the columns.
 func (r *reader) readPerson(f fields, s *Schema) {
 	const hint = "write person: {column: NAME, rows: 1}, NAME being the ignored column that identifies a person, or " +
 		"remove the line: a row is then a unit of its own"
@@ -68,7 +69,7 @@ func (r *reader) readPerson(f fields, s *Schema) {
 	s.Person = p
 }
 
-// readPersonRows reads a bound, 0 for auto.
+// readPersonRows reads a contribution bound, 0 for auto.
 func (r *reader) readPersonRows(f fields) int {
 	const hint = "write rows: 1 to let a person count for one row however many they have, a larger number C to let " +
 		"them count for up to C rows at C times the noise, or rows: auto to have C chosen at a price"
@@ -108,8 +109,8 @@ func (p *Person) personTree() *node {
 	return n
 }
 
-// PersonColumn is the index in Columns of the column that tells persons apart, -1 if a row is a
-// unit of its own.
+// PersonColumn returns the index in Columns of the column that identifies persons, -1 if each row is a
+// unit.
 func (s *Schema) PersonColumn() int {
 	if s.Person == nil {
 		return -1
@@ -117,7 +118,7 @@ func (s *Schema) PersonColumn() int {
 	return slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == s.Person.Column })
 }
 
-// UnitWords says whose data are protected together: one row, or all rows of one person.
+// UnitWords describes the unit of privacy: one row, or all rows of one person.
 func (s *Schema) UnitWords() string {
 	if s.Person == nil {
 		return "one row"
@@ -125,7 +126,7 @@ func (s *Schema) UnitWords() string {
 	return "all rows of one person"
 }
 
-// Neighbours says in words which tables the guarantee makes hard to tell apart.
+// Neighbours describes the neighbouring tables of the guarantee in words.
 func (s *Schema) Neighbours() string {
 	switch {
 	case s.Person == nil:

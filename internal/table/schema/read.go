@@ -59,10 +59,10 @@ func (r *reader) readSchema(root *node) (*Schema, error) {
 	return s, nil
 }
 
-// recogniseSchema opens a document and tells whether it is a schema at all: one that
-// has a mapping file: and a list columns:. Any other may be a person's table, given
-// by mistake, so that nothing of it is repeated: what it lacks is told by key
-// alone. Only what is recognised has its values quoted.
+// recogniseSchema opens a document and reports whether it is a schema at all: one that has a mapping
+// file: and a list columns:. Any other document may be a person's table given by mistake, so that
+// errors do not quote it: they name missing keys only. Values are quoted only if the document is
+// recognised.
 func (r *reader) recogniseSchema(root *node) (f fields, known bool) {
 	if root.form != mapping {
 		r.refuse(root.line, "schema", "must be a mapping", root.form.String(),
@@ -136,7 +136,7 @@ func (r *reader) readMaxDelta(f fields) dp.Delta {
 	return 0
 }
 
-// readParts reads the column that parts the rows, once the columns are read.
+// readParts reads the column that divides the rows into parts, after the columns.
 func (r *reader) readParts(f fields, s *Schema) {
 	const hint = "name the public column with levels in which rows of different parts differ, or remove the line"
 	s.Parts = f.prose("parts", hint)
@@ -191,7 +191,7 @@ func (r *reader) readDialect(n *node) Dialect {
 	return d
 }
 
-// readDecimal reads what stands before the fraction of a number.
+// readDecimal reads the decimal separator.
 func (r *reader) readDecimal(f fields, d *Dialect) {
 	const hint = `write decimal: "," where cells are written like 1,5, or remove the line where they are like 1.5`
 	switch text := f.text("decimal", hint); {
@@ -206,7 +206,7 @@ func (r *reader) readDecimal(f fields, d *Dialect) {
 	}
 }
 
-// readIgnored reads patterns of names of columns that are never read.
+// readIgnored reads patterns for names of columns that are never read.
 func (r *reader) readIgnored(f fields, s *Schema) {
 	const hint = `write names of columns in which * stands for any text, e.g. ignored: ["*_id", "name*"], or remove ` +
 		`the line`
@@ -229,7 +229,7 @@ func (r *reader) readIgnored(f fields, s *Schema) {
 	}
 }
 
-// matchPattern reports whether a name is a pattern's text with any text for each *.
+// matchPattern reports whether a name matches a pattern, in which * stands for any text.
 func matchPattern(pattern, name string) bool {
 	parts := strings.Split(pattern, "*")
 	last := len(parts) - 1
@@ -279,8 +279,8 @@ func (r *reader) readQuote(f fields) rune {
 	return 0
 }
 
-// readMissing reads the tokens that mean "missing". The empty cell is one only
-// if it is listed.
+// readMissing reads the tokens that mean a missing cell. The empty cell is missing only if it is
+// listed.
 func (r *reader) readMissing(f fields) (tokens []string) {
 	const hint = `write the cells that mean missing, e.g. missing: ["", "?", NA], or missing: [] if there are none`
 	seen := map[string]bool{}

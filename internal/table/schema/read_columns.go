@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// readColumns reads the file's columns in order, the label among them, into s and
-// returns their names, trimmed.
+// readColumns reads the file's columns in order, the label included, into s. It returns their names,
+// trimmed.
 func (r *reader) readColumns(f fields, s *Schema) (names map[string]bool) {
 	entries := f.items("columns", "write one entry per column, in file order", MaxColumns)
 	if entries == nil {
@@ -128,7 +128,7 @@ func (r *reader) readNumber(parent fields, c *Column) {
 	}
 }
 
-// readMarks reads which cells of a number are no amounts.
+// readMarks reads which cells of a number are not amounts.
 func (r *reader) readMarks(f fields, c *Column) {
 	if f.has("missing") {
 		c.Missing = f.boolean("missing", "write missing: true to give missing and unreadable cells a bin of their own, "+
@@ -151,8 +151,7 @@ func (r *reader) readMarks(f fields, c *Column) {
 	}
 }
 
-// readCuts reads what is asked of a model about a number: its direction and how it
-// is cut into bins.
+// readCuts reads the requirements on a model about a number: its direction and its bins.
 func (r *reader) readCuts(f fields, c *Column) {
 	if f.has("monotone") {
 		const hint = "write monotone: increasing or monotone: decreasing, or remove the line"
@@ -178,8 +177,8 @@ func (r *reader) readCuts(f fields, c *Column) {
 	}
 }
 
-// readInteger reads whether cells are whole numbers. Nothing else tells: a ratio may have whole
-// bounds.
+// readInteger reads whether cells are whole numbers. This must be declared, since a ratio may also
+// have whole bounds.
 func (r *reader) readInteger(f fields, c *Column) {
 	c.Integer = f.boolean("integer", "write integer: true if cells are whole numbers by their meaning, such as "+
 		"counts, or remove the line")
@@ -229,7 +228,7 @@ func (r *reader) readCategory(parent fields, c *Column, d *Dialect) {
 	}
 }
 
-// readBuckets reads into how many levels undeclared values fall.
+// readBuckets reads the number of levels among which undeclared values are distributed.
 func (r *reader) readBuckets(f fields, c *Column) {
 	const hint = "write into how many levels values that are not listed fall, by a public hash of their text, e.g. " +
 		"buckets: 64; or remove the line"
@@ -287,8 +286,8 @@ func (r *reader) readLabel(f fields, name string, d *Dialect) Label {
 	return l
 }
 
-// readSides makes levels of a label whose values are listed on two sides. The first value of a
-// side is the class, the others are its aliases.
+// readSides makes the levels of a label whose values are listed on two sides. The first value of a
+// side is the class, and the others are its aliases.
 func (r *reader) readSides(f fields) {
 	const hint = `write the values of both sides, e.g. positive: ["<30"], negative: [">30", "NO"], and no levels:`
 	if f.has("levels") {
@@ -324,7 +323,7 @@ const (
 	maxWeight = 1e6
 )
 
-// readWeights reads how much rows of each class count.
+// readWeights reads the weights of the classes' rows.
 func (r *reader) readWeights(f fields, classes []Level) (weights []float64) {
 	const hint = `give every class a number, from what a mistake costs or from documentation, not from counts of the ` +
 		`data, e.g. weights: {"no": 1, "yes": 5}; remove the line to count all rows the same`
@@ -343,7 +342,7 @@ func (r *reader) readWeights(f fields, classes []Level) (weights []float64) {
 	return weights
 }
 
-// findClass returns the code of the class that a key names; -1 after a report.
+// findClass returns the code of the class that is the value of a key; -1 after a report.
 func (r *reader) findClass(f fields, key string, classes []Level, hint string) int {
 	want := f.text(key, hint)
 	if want == "" || classes == nil {
@@ -357,9 +356,9 @@ func (r *reader) findClass(f fields, key string, classes []Level, hint string) i
 	return code
 }
 
-// readLevels reads declared levels with their aliases. No spelling may occur
-// twice, within a level or across them, or among the missing tokens: a cell
-// means one thing. It returns nil after a report.
+// readLevels reads declared levels with their aliases. No spelling may occur twice, in the same or
+// different levels, or be a sign for a missing cell, so that every cell has one meaning. It returns
+// nil after a report.
 func (r *reader) readLevels(f fields, d *Dialect, least, most int, hint string) []Level {
 	if f.requireNode("levels", hint) == nil {
 		return nil

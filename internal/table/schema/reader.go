@@ -13,13 +13,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// blank marks a decision in a template.
+// blank marks a choice to make in a template.
 const blank = "___"
 
 // maxProblems is the largest number of faults in a report.
 const maxProblems = 24
 
-// problems is every fault found in one schema.
+// problems holds every fault found in one schema.
 type problems []error
 
 func (ps problems) Error() string {
@@ -39,12 +39,12 @@ func (ps problems) Error() string {
 
 func (ps problems) Unwrap() []error { return ps }
 
-// reader collects faults instead of stopping at the first, so that someone
-// filling in a template sees everything that is left to do.
+// reader collects all faults instead of stopping at the first one, so that a user who fills in a
+// template sees everything that is left to do.
 type reader struct {
 	found problems
-	most  int    // faults to report
-	dir   string // of the schema's file; "" if it is none
+	most  int    // maximum number of faults to report
+	dir   string // folder of the schema's file; "" if there is none
 }
 
 func (r *reader) refuse(line int, param, want string, got any, hint string) {
@@ -61,13 +61,13 @@ func (r *reader) refuse(line int, param, want string, got any, hint string) {
 // fields is a mapping being read.
 type fields struct {
 	r      *reader
-	where  string // begins every parameter's name, e.g. `column "age" `
+	where  string // prefix of every parameter's name, e.g. `column "age" `
 	line   int
 	values map[string]*node
 }
 
-// openMapping opens a mapping and refuses keys it must not have. It does not repeat
-// them: a key that no schema has may be a cell of a table.
+// openMapping opens a mapping and refuses unknown keys. Errors do not quote them, because an unknown
+// key may be a cell of a table.
 func (r *reader) openMapping(n *node, where string, keys ...string) fields {
 	f := fields{r, where, n.line, map[string]*node{}}
 	list := strings.Join(keys, ", ")
@@ -92,7 +92,7 @@ func (r *reader) openMapping(n *node, where string, keys ...string) fields {
 	return f
 }
 
-// nearestKey is the known key that was probably meant; "" if none is near.
+// nearestKey returns the known key that was probably meant; "" if none is similar.
 func nearestKey(key string, keys []string) string {
 	for _, k := range keys {
 		if len(key) <= len(k)+2 && 3*countEdits(key, k) <= len(key) {
@@ -102,7 +102,7 @@ func nearestKey(key string, keys []string) string {
 	return ""
 }
 
-// countEdits is the number of letters to insert, remove or replace that turns a into b.
+// countEdits returns the number of letters to insert, remove or replace to turn a into b.
 func countEdits(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -123,7 +123,7 @@ func countEdits(a, b string) int {
 	return row[len(b)]
 }
 
-// has says whether the key was written at all.
+// has reports whether the key is present.
 func (f fields) has(key string) bool { return f.values[key] != nil }
 
 func (f fields) lineOf(key string) int {
@@ -138,8 +138,8 @@ func (f fields) refuse(key, want string, got any, hint string) {
 	f.r.refuse(f.lineOf(key), f.where+key, want, got, hint)
 }
 
-// requireNode returns the node of a key that must be there, or nil after reporting
-// that it is not. The hint says what to write.
+// requireNode returns the node of a required key, or nil after reporting that it is missing. The hint
+// describes what to write.
 func (f fields) requireNode(key, hint string) *node {
 	n := f.values[key]
 	switch {
@@ -157,7 +157,7 @@ func (f fields) requireNode(key, hint string) *node {
 
 func isBlank(n *node) bool { return n.form == plain && n.text == blank }
 
-// text returns the text of a key that must be there; "" after a report.
+// text returns the text of a required key; "" after a report.
 func (f fields) text(key, hint string) string {
 	n := f.requireNode(key, hint)
 	if n == nil {
@@ -171,7 +171,7 @@ func (f fields) text(key, hint string) string {
 	return s
 }
 
-// prose is text in which the amount of white space means nothing.
+// prose returns a text in which runs of white space are equal to one space.
 func (f fields) prose(key, hint string) string {
 	n := f.requireNode(key, hint)
 	if n == nil {
@@ -183,7 +183,7 @@ func (f fields) prose(key, hint string) string {
 	return f.text(key, hint)
 }
 
-// boolean returns the truth value of a key that must be there.
+// boolean returns the boolean value of a required key.
 func (f fields) boolean(key, hint string) bool {
 	n := f.requireNode(key, hint)
 	if n == nil {
@@ -195,8 +195,7 @@ func (f fields) boolean(key, hint string) bool {
 	return n.text == "true"
 }
 
-// number returns the finite number of a key that must be there; NaN after a
-// report.
+// number returns the finite number of a required key; NaN after a report.
 func (f fields) number(key, hint string) float64 {
 	n := f.requireNode(key, hint)
 	if n == nil {
@@ -205,7 +204,7 @@ func (f fields) number(key, hint string) float64 {
 	return f.r.parseNumber(n, f.where+key)
 }
 
-// maxNumber keeps the width of any two bounds, and twice that, finite.
+// maxNumber keeps the distance of any two bounds, and twice that, finite.
 const maxNumber = 1e300
 
 func (r *reader) parseNumber(n *node, param string) float64 {
@@ -229,8 +228,8 @@ func (r *reader) parseNumber(n *node, param string) float64 {
 var unpoint = strings.NewReplacer(".inf", "inf", ".Inf", "inf", ".INF", "inf", ".nan", "nan", ".NaN", "nan",
 	".NAN", "nan")
 
-// items returns the entries of a key that, if there, must be a list: nil when
-// the key is absent or after a report, not nil for an empty list.
+// items returns the entries of an optional key whose value must be a list. It returns nil if the key
+// is absent or after a report, and a non-nil slice for an empty list.
 func (f fields) items(key, hint string, most int) []*node {
 	n := f.values[key]
 	if n == nil {
@@ -271,13 +270,13 @@ func (r *reader) scalarText(n *node, param, hint string) (s string, ok bool) {
 	return n.text, true
 }
 
-// isHidden reports whether a character makes two texts look alike that are not, or breaks the
-// lines of errors and reports.
+// isHidden reports whether a character can make two different texts look alike, or breaks the lines of
+// errors and reports.
 func isHidden(c rune) bool {
 	return unicode.IsControl(c) || c == '\ufeff' || c == unicode.ReplacementChar || c == '\u2028' || c == '\u2029'
 }
 
-// describeNode says what was found in place of something else, on one short line.
+// describeNode describes a node of the wrong kind, on one short line.
 func describeNode(n *node) string {
 	if n.form != plain && n.form != quoted {
 		return n.form.String()
@@ -289,8 +288,8 @@ func describeNode(n *node) string {
 	return strconv.Quote(s)
 }
 
-// refuseSpace refuses white space around a text that cells or names are compared
-// with after trimming.
+// refuseSpace refuses white space around a text, because cells or names are trimmed before they are
+// compared with it.
 func (r *reader) refuseSpace(n *node, param, s string) {
 	if s != strings.TrimSpace(s) {
 		r.refuse(n.line, param, "must not begin or end with white space", strconv.Quote(s),

@@ -9,38 +9,37 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// Schema describes one table. A Schema returned by Parse or Load is complete
-// and valid; its fields are not to be changed.
+// Schema describes one table. A Schema returned by Parse or Load is complete and valid; its fields
+// must not be changed.
 type Schema struct {
-	Name     string      // what the data set is called
-	Unit     string      // whose data one row is, in words, e.g. "one hospital admission"
-	Relation dp.Relation // which tables count as neighbours
-	// MaxEpsilon is the largest ε this table's owner lets one training spend
-	// without an explicit override; 0 when none is declared.
+	Name     string      // name of the data set
+	Unit     string      // what one row describes, in words, e.g. "one hospital admission"
+	Relation dp.Relation // which tables are neighbours
+	// MaxEpsilon is the largest ε that the table's owner allows for one training without an explicit
+	// override; 0 if none is declared.
 	MaxEpsilon dp.Epsilon
-	// MaxDelta is the same for δ. Where MaxEpsilon is declared and MaxDelta is
-	// not, guarantees must be pure.
+	// MaxDelta is the same limit for δ. If MaxEpsilon is declared and MaxDelta is not, guarantees must
+	// be pure.
 	MaxDelta dp.Delta
-	// Parts names the public category column whose levels part the rows, so that
-	// trainings on different parts never read the same row; "" when none does.
+	// Parts names the public category column whose levels divide the rows into parts, so that
+	// trainings on different parts never read the same row; "" if there are no parts.
 	Parts string
-	// Person says whose row a row is; nil if each is a unit of privacy of its own.
+	// Person declares that all rows of a person are one unit of privacy; nil if each row is.
 	Person *Person
-	// Pairs are columns whose two cells together are to say more than each does:
-	// indices into Columns, no pair twice. A learner of one column at a time takes
-	// no notice of them.
+	// Pairs lists pairs of columns whose joint effect may exceed the sum of their effects: indices
+	// into Columns, no pair twice. Learners that use single columns ignore it.
 	Pairs [][2]int
-	// Ignored are patterns of names, in which * stands for any text: columns of a file that the
-	// schema does not name, and one of these does, are never read.
+	// Ignored holds patterns of names, in which * stands for any text. Columns of a file that match a
+	// pattern and that the schema does not name are never read.
 	Ignored []string
 	Dialect Dialect
-	// Columns are those of the file in its order, ignored ones included, the label
-	// excluded, and then the derived ones.
+	// Columns are the columns of the file in order, ignored ones included and the label excluded,
+	// followed by the derived columns.
 	Columns []Column
 	Label   Label
 }
 
-// Role says whether the guarantee protects a column.
+// Role states whether the guarantee protects a column.
 type Role string
 
 const (
@@ -62,11 +61,11 @@ type Transform string
 
 const (
 	Identity Transform = ""
-	Log1p    Transform = "log1p" // log(1+x); needs lower > -1
+	Log1p    Transform = "log1p" // log(1+x); requires lower > -1
 )
 
-// Monotone is the direction in which the positive class's probability may move as a number grows,
-// all else equal. A learner that cannot promise it refuses the schema.
+// Monotone is the direction in which the positive class's probability may change as a number grows and
+// all other cells stay the same. A learner that cannot ensure it refuses the schema.
 type Monotone string
 
 const (
@@ -80,63 +79,62 @@ type Column struct {
 	Name string
 	Role Role
 	Kind Kind
-	Note string // free text shown beside the column, e.g. "leak: known only after the outcome"
+	Note string // free text shown with the column, e.g. "leak: known only after the outcome"
 
-	// Numbers only.
+	// For numbers.
 	Lower, Upper float64 // cells are clamped to [Lower, Upper]; finite, Lower < Upper
 	Integer      bool    // cells are whole numbers, and so are the bounds
 	Transform    Transform
-	Monotone     Monotone  // asked of the model, not of the data
+	Monotone     Monotone  // a requirement on the model, not a fact about the data
 	Edges        []float64 // declared bin edges, strictly increasing inside the bounds; may be empty
-	Quantiles    bool      // bins of about equally many rows, which a learner may have to pay for; never beside Edges
-	// stands in for a missing or unreadable cell; nil: such a cell is a structural fault (public
-	// columns only)
+	Quantiles    bool      // number of bins with about equally many rows, for which a learner may have to pay; never together with Edges
+	// replaces a missing or unreadable cell; nil: such a cell is a structural fault (public columns
+	// only)
 	Default *float64
 
-	// Date is the format of date cells, e.g. "DD.MM.YYYY"; "" if cells are not dates. The
-	// number is then that of days since the day Since, itself in days since 1970-01-01, and a cell
-	// that is a number counts days since 1970-01-01.
+	// Date is the format of date cells, e.g. "DD.MM.YYYY"; "" if cells are not dates. The column's
+	// numbers are days since the day Since, which is itself in days since 1970-01-01. A cell that is a
+	// number counts days since 1970-01-01.
 	Date  string
 	Since int
 
-	// Special are numbers that are codes, such as 96 for "does not apply", and no amounts.
+	// Special are numbers that are codes rather than amounts, such as 96 for "does not apply".
 	Special []float64
 
-	// Derived columns only, which are numbers. Their bounds are the hull of those
-	// of their sources, whose transform they have; they are public only where
-	// all sources are, and have no Default. A part of a date has one source.
+	// For derived columns, which are numbers. Their bounds are the hull of the bounds of their
+	// sources, and they have the transform of their sources. They are public only if all sources are,
+	// and have no Default. A part of a date has one source.
 	Derived Derivation
-	From    []int // the sources: else at least two, no two equal, indices into the columns of the file
+	From    []int // the sources, as indices into the columns of the file; unless Derived is a part of a date, at least two different ones
 
-	// Missing: a missing cell is something of its own. It is a category's last code, or a mark of
-	// a number, whose unreadable cells have it too.
+	// Missing declares that a missing cell is a value of its own. In a category it is the last code.
+	// In a number it is a mark, which unreadable cells also get.
 	Missing bool
 
-	// Categories only.
+	// For categories.
 	Levels []Level // codes 0..len(Levels)-1, in this order
-	// Buckets are how many of the levels, the last ones, are what undeclared values fall into, by
-	// a public hash. Then no value is "other".
+	// Buckets is the number of levels, the last ones, among which a public hash distributes undeclared
+	// values. If it is > 0, no value is "other".
 	Buckets int
-	Groups  []Group // levels that share a bin; no level is in two. Those in none have one each
+	Groups  []Group // disjoint sets of levels that share a bin; other levels have their own bins
 }
 
-// Group is some levels of a category that a learner of bins takes together. A
-// learner without bins takes no notice, as of Edges.
+// Group is a set of levels of a category that learners with bins treat as one. Learners without bins
+// ignore it, as they ignore Edges.
 type Group struct {
 	Name   string
 	Levels []int // codes
 }
 
-// Level is one declared value of a category, with the other spellings that
-// mean the same.
+// Level is one declared value of a category, with its aliases.
 type Level struct {
 	Value    string
 	Aliases  []string
-	Prefixes []string // so begin other values that mean the same; of several levels the longest counts
+	Prefixes []string // other values with these prefixes mean the same; the longest matching prefix of all levels decides
 }
 
-// Codes returns the number of codes a category column has: one per declared
-// level, then "other", then "missing" where declared. It is 0 for numbers.
+// Codes returns the number of codes of a category column: one per declared level, then "other", then
+// "missing" if declared. It is 0 for numbers.
 func (c *Column) Codes() int {
 	if c.Kind != Category {
 		return 0
@@ -148,11 +146,11 @@ func (c *Column) Codes() int {
 	return n
 }
 
-// OtherCode is the code of every undeclared level of a category.
+// OtherCode returns the code of every undeclared level of a category.
 func (c *Column) OtherCode() int { return len(c.Levels) }
 
-// MissingCode is the code of a missing cell: the "missing" level if one is
-// declared, "other" where not.
+// MissingCode returns the code of a missing cell: the "missing" level if one is declared, otherwise
+// "other".
 func (c *Column) MissingCode() int {
 	if c.Missing {
 		return len(c.Levels) + 1
@@ -160,9 +158,9 @@ func (c *Column) MissingCode() int {
 	return c.OtherCode()
 }
 
-// Marks is the number of marks the cells of a number can have in place of an amount: one for each
-// special value, then one for a missing cell if that is declared. It is 0 for categories. The
-// amount of a marked cell is the default, wherever an amount is asked for.
+// Marks returns the number of marks that a number's cells can have in place of an amount: one for each
+// special value, and one for a missing cell if that is declared. It is 0 for categories. If an amount
+// is needed for a marked cell, it is the default.
 func (c *Column) Marks() int {
 	if c.Kind != Number {
 		return 0
@@ -174,7 +172,7 @@ func (c *Column) Marks() int {
 	return n
 }
 
-// Clamp is the number of the declared bounds that is nearest to x, which is not NaN.
+// Clamp returns the number within the declared bounds that is nearest to x. x must not be NaN.
 func (c *Column) Clamp(x float64) float64 {
 	x = max(c.Lower, min(x, c.Upper))
 	if x == 0 {
@@ -183,7 +181,7 @@ func (c *Column) Clamp(x float64) float64 {
 	return x
 }
 
-// MarkName is mark k of a number, from 1, in words: the special value, or "(missing)".
+// MarkName describes mark k of a number, from 1: the special value, or "(missing)".
 func (c *Column) MarkName(k int) string {
 	if k <= len(c.Special) {
 		return strconv.FormatFloat(c.Special[k-1], 'g', -1, 64)
@@ -191,8 +189,7 @@ func (c *Column) MarkName(k int) string {
 	return "(missing)"
 }
 
-// CodeName is a category's code in words: the level's value, "(other)" or
-// "(missing)".
+// CodeName describes a category's code: the level's value, "(other)" or "(missing)".
 func (c *Column) CodeName(code int) string {
 	switch {
 	case code < len(c.Levels):
@@ -204,22 +201,21 @@ func (c *Column) CodeName(code int) string {
 	}
 }
 
-// Label is the column a classifier predicts.
+// Label is the column that a classifier predicts.
 type Label struct {
 	Name     string
-	Position int     // index of the label among the file's columns, ignored ones counted
+	Position int     // index of the label among the file's columns, including ignored ones
 	Role     Role    // Public or Private
 	Levels   []Level // label codes 0..len(Levels)-1, at least two
-	Positive int     // code of the positive class of a binary label; -1 when there are more than two classes
-	Default  int     // code an unreadable label becomes; -1: such a label is a structural fault (a public label only)
-	// Weights says how much a row of each class counts in training, relative to
-	// the others; each in [1e-6, 1e6]. nil: all count the same.
+	Positive int     // code of the positive class of a binary label; -1 if there are more than two classes
+	Default  int     // code for an unreadable label; -1: such a label is a structural fault (public labels only)
+	// Weights are the weights in training of the rows of each class, relative to each other; each in
+	// [1e-6, 1e6]. nil: all are equal.
 	Weights []float64
 }
 
-// RowWeights is Weights divided by the largest: in (0, 1], so that no row counts
-// more than once, whatever its class (4.2; evidence/guarantees/erm.md). It is nil if
-// none are declared.
+// RowWeights returns Weights divided by the largest: in (0, 1], so that no row of any class has a
+// weight above 1 (4.2; evidence/guarantees/erm.md). It is nil if none are declared.
 func (l *Label) RowWeights() []float64 {
 	if l.Weights == nil {
 		return nil
@@ -234,22 +230,21 @@ func (l *Label) RowWeights() []float64 {
 // Classes returns the number of classes, K.
 func (s *Schema) Classes() int { return len(s.Label.Levels) }
 
-// Dialect is the text format of the table's CSV files. Parquet files use the
-// column names and the missing tokens only.
+// Dialect is the text format of the table's CSV files. For Parquet files, only the column names and
+// the missing tokens are used.
 type Dialect struct {
 	Delimiter   rune     // ',' ';' '\t' or another single character
-	Quote       rune     // '"', or 0 when quotes are ordinary characters
+	Quote       rune     // '"', or 0 if quotes are ordinary characters
 	Header      bool     // the first record names the columns
-	Decimal     rune     // ',' where it stands before the fraction of a number; 0 for a point
-	Trim        bool     // white space around a cell does not count
-	Missing     []string // cells that mean "missing", after trimming
+	Decimal     rune     // ',' for a decimal comma; 0 for a point
+	Trim        bool     // white space around a cell is ignored
+	Missing     []string // cells that mean a missing value, after trimming
 	Comment     string   // records starting with it are skipped; "" for none
-	SkipRecords int      // records before the header or the first row to skip unread
+	SkipRecords int      // number of records before the header or the first row to skip unread
 	SkipUntil   string   // skip everything up to and including the line that equals this, e.g. "@data"; "" for none
 }
 
-// IsIgnored reports whether a column of a file that the schema does not name is
-// never read, by the patterns of names.
+// IsIgnored reports whether a column that the schema does not name matches a pattern of ignored names.
 func (s *Schema) IsIgnored(name string) bool {
 	return slices.ContainsFunc(s.Ignored, func(pattern string) bool { return matchPattern(pattern, name) })
 }

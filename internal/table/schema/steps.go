@@ -10,8 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// decisions are the decisions of a schema's author, in the order in which to make them: what is
-// protected first, since roles and bounds follow from it.
+// decisions are the choices of a schema's author, in a suitable order: what is protected comes first,
+// since roles and bounds follow from it.
 var decisions = []struct{ what, why string }{
 	{"what one row is, and which tables are neighbours", "the guarantee is about that"},
 	{"the text of the files", "then they can be read: schema check --data"},
@@ -21,7 +21,7 @@ var decisions = []struct{ what, why string }{
 	{"the rest", ""},
 }
 
-// decisionOf is the place in decisions of a fault.
+// decisionOf returns the index in decisions that a fault belongs to.
 func decisionOf(fault *dp.ParamError) int {
 	words := strings.Fields(fault.Param)
 	last := ""
@@ -44,8 +44,8 @@ func decisionOf(fault *dp.ParamError) int {
 	return 5
 }
 
-// ExplainFaults lists what is missing or wrong in a schema, which Parse said in err, in the order
-// to decide it. It returns "" if err is no list of faults.
+// ExplainFaults lists what is missing or wrong in a schema, in the order in which to decide it. err is
+// the error of Parse. It returns "" if err is not a list of faults.
 func ExplainFaults(err error) string {
 	groups := make([][]string, len(decisions))
 	n := 0

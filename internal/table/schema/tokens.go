@@ -10,12 +10,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// maxKeys is as many keys as a mapping of a schema may need: one per class.
+// maxKeys is the largest number of keys in a mapping of a schema: one per class.
 const maxKeys = MaxClasses
 
-// checkTokens runs before the parser, which recurses into nested values and
-// takes quadratic time over the keys of a mapping and over documents: no text
-// may make it do much of either.
+// checkTokens runs before the parser, which recurses into nested values and takes quadratic time in
+// the number of keys of a mapping and of documents. It refuses texts that would take too much of
+// either.
 func checkTokens(tokens token.Tokens) error {
 	type block struct{ column, keys int }
 	var blocks []block // the open block mappings and lists, outermost first
@@ -77,7 +77,7 @@ func checkTokens(tokens token.Tokens) error {
 	return nil
 }
 
-// refuseForm is the fault of a text's form in a line of it; 0 if the line is not known.
+// refuseForm returns the fault of a text's form on a line; 0 if the line is unknown.
 func refuseForm(line int, want, got, hint string) error {
 	op := "schema"
 	if line > 0 {

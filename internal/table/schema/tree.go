@@ -6,25 +6,24 @@ package schema
 type form int
 
 const (
-	empty  form = iota // nothing was written
+	empty  form = iota // nothing is written
 	plain              // a scalar without quotes: a word, a number, true, false
-	quoted             // a scalar in quotes: always text
+	quoted             // a scalar in quotes, which is always text
 	list
 	mapping
 )
 
-// String says what a node is, and nothing of what it holds.
+// String names the kind of a node, without its content.
 func (f form) String() string {
 	return [...]string{"an empty value", "a text", "a text", "a list", "a mapping"}[f]
 }
 
-// node is a schema document as both notations write it: YAML, which people
-// edit, and JSON, which model files embed. Scalars keep the spelling they were
-// written with, so a level spelled 010 or 1.50 stays that text.
+// node is a schema document in either notation: YAML, which people edit, and JSON, which model files
+// embed. Scalars keep their spelling, so that a level spelled 010 or 1.50 stays that text.
 type node struct {
 	form  form
-	line  int    // 1-based line in the YAML text; 0 when there is none
-	text  string // scalars
+	line  int    // 1-based line in the YAML text; 0 if there is none
+	text  string // for scalars
 	items []*node
 	pairs []pair
 }
@@ -35,14 +34,13 @@ type pair struct {
 	value *node
 }
 
-// addPair appends a pair to a mapping; a nil value stands for "not declared" and
-// is left out.
+// addPair appends a pair to a mapping; a nil value means "not declared" and is omitted.
 func (n *node) addPair(key string, value *node) {
 	if value != nil {
 		n.pairs = append(n.pairs, pair{key: key, value: value})
 	}
 }
 
-// maxDepth is more nesting than a schema has (columns, column, category,
-// levels, level, aliases). It keeps the recursive readers shallow.
+// maxDepth exceeds the nesting of schemas (columns, column, category, levels, level, aliases). It
+// bounds the recursion of readers.
 const maxDepth = 8

@@ -8,9 +8,9 @@ import (
 	"strconv"
 )
 
-// YAML writes s in its one canonical form: Parse(s.YAML()) is s again, and
-// equal schemas have equal bytes. Comments are not part of a Schema. It is an
-// error when s did not come from this package and its label points nowhere.
+// YAML writes s in its one canonical form: Parse(s.YAML()) is s again, and equal schemas have equal
+// bytes. Comments are not part of a Schema. It is an error if s did not come from this package and its
+// label is invalid.
 func (s *Schema) YAML() ([]byte, error) {
 	root, err := s.schemaTree()
 	if err != nil {
@@ -19,16 +19,14 @@ func (s *Schema) YAML() ([]byte, error) {
 	return toYAML(root), nil
 }
 
-// Part returns s with the given columns, indices into s.Columns, as they are,
-// the sources of those that are derived with them, and every other column of
-// the file ignored, only its name kept. It is what a model file stores: the facts
-// of the columns a model reads and no others. The ignored names stay because
-// they keep the layout: Label.Position and the places of a headerless file mean
-// what they meant, and a file that still has the other columns is still this
-// table. Derived columns that are not given have no place in a file and are left
-// out; columns are matched by name, and those of the file have the same indices
-// in s and in the part. How columns ask to be cut into bins is left out: the
-// model's are settled. The part shares levels, edges and sources with s.
+// Part returns s with the given columns, indices into s.Columns, and the sources of those that are
+// derived. All other columns of the file are ignored, with only their names kept. A model file stores
+// this part: the facts of the columns that a model reads and no others. The ignored names preserve the
+// layout: Label.Position and the positions in a file without a header keep their meaning, and a file
+// that still has the other columns can still be read. Derived columns that are not given are omitted,
+// since no file contains them. Columns are matched by name, and file columns have the same indices in
+// s and in the part. Declared bins are omitted, because the model has its own. The part shares levels,
+// edges and sources with s.
 func (s *Schema) Part(columns []int) *Schema {
 	keep := make([]bool, len(s.Columns))
 	for _, j := range columns {
@@ -182,7 +180,7 @@ func (c *Column) columnTree() *node {
 	return n
 }
 
-// cutsTree adds what cuts reads.
+// cutsTree adds the keys that readCuts reads.
 func (c *Column) cutsTree(m *node) {
 	m.addPair("monotone", optionalNode(string(c.Monotone)))
 	m.addPair("edges", numbersNode(c.Edges))
@@ -191,7 +189,7 @@ func (c *Column) cutsTree(m *node) {
 	}
 }
 
-// groupsTree is nil if none are declared.
+// groupsTree returns nil if no groups are declared.
 func (c *Column) groupsTree() *node {
 	if c.Groups == nil {
 		return nil
@@ -260,7 +258,7 @@ func textsNode(ss []string) *node {
 	return n
 }
 
-// optionalNode is text, or nil if there is none.
+// optionalNode returns a node of a text, or nil if there is none.
 func optionalNode(s string) *node {
 	if s == "" {
 		return nil
@@ -272,7 +270,7 @@ func numberNode(x float64) *node {
 	return &node{form: plain, text: strconv.FormatFloat(x, 'g', -1, 64)}
 }
 
-// numbersNode is a list of numbers, or nil if there are none.
+// numbersNode returns a list of numbers, or nil if there are none.
 func numbersNode(xs []float64) *node {
 	if len(xs) == 0 {
 		return nil

@@ -19,9 +19,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// fromYAML reads one YAML document of mappings, lists and scalars. Anchors,
-// aliases, tags, merge keys and directives are refused: what a line of a
-// schema says must not depend on another line.
+// fromYAML reads one YAML document of mappings, lists and scalars. Anchors, aliases, tags, merge keys
+// and directives are refused: the meaning of a line in a schema must not depend on another line.
 func fromYAML(text []byte) (*node, error) {
 	tokens := lexer.Tokenize(string(text))
 	if err := checkTokens(tokens); err != nil {
@@ -38,8 +37,8 @@ func fromYAML(text []byte) (*node, error) {
 	return fromAST(body)
 }
 
-// describeSyntax is the fault of a text that is no YAML: where it is and how to mend it, without
-// the text itself, which need not be a schema's: it may be a table.
+// describeSyntax returns the fault of a text that is not valid YAML, with the place and the
+// correction. It does not quote the text, which may be a table and not a schema.
 func describeSyntax(text []byte, fault error) error {
 	out := &dp.ParamError{Op: "schema", Param: "text", Want: "is not valid YAML", Got: "another form", Hint: "lines of one " +
 		"mapping begin in one column, and a value that holds any of : # , [ ] { } or begins with @, `, > or | stands in " +
@@ -64,7 +63,7 @@ func describeSyntax(text []byte, fault error) error {
 	return out
 }
 
-// lineOfTab is the last line, from 1 to the given one, that is indented with a tab; 0 if none is.
+// lineOfTab returns the last line, from 1 to last, that is indented with a tab; 0 if none is.
 func lineOfTab(text []byte, last int) int {
 	lines := bytes.Split(text, []byte("\n"))
 	for i := min(last, len(lines)) - 1; i >= 0; i-- {
@@ -76,8 +75,8 @@ func lineOfTab(text []byte, last int) int {
 	return 0
 }
 
-// syntaxHints are the parser's messages that are passed on, each with its cure, "" for the usual
-// one. Other messages quote the text.
+// syntaxHints are the parser's messages that are shown, each with a correction, "" for the usual one.
+// Other messages quote the text and are not shown.
 var syntaxHints = map[string]string{
 	"',' or ']' must be specified":                                 "close each [ with one ]",
 	"',' or '}' must be specified":                                 "close each { with one }",
@@ -190,8 +189,8 @@ func flowText(n *node) string {
 	return n.text
 }
 
-// bareWord is text that every YAML reader takes as text without quotes, unless
-// it is one of the words of notText, in any YAML version.
+// bareWord matches text that every YAML reader of any version reads as text without quotes, unless it
+// is one of the words of notText.
 var bareWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9.-]*([ _][A-Za-z0-9.-]+)*$`)
 
 var notText = map[string]bool{

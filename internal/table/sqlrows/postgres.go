@@ -20,8 +20,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/sqldb"
 )
 
-// postgres is a reading of a table by COPY, which runs in a goroutine of its own while rows are
-// taken apart.
+// postgres reads a table by COPY, which runs in its own goroutine while rows are parsed.
 type postgres struct {
 	ctx    context.Context
 	conn   *pgx.Conn
@@ -30,17 +29,16 @@ type postgres struct {
 	cancel context.CancelFunc
 
 	full, empty chan []byte
-	done        error // of COPY, once full is closed
+	done        error // error of COPY, once full is closed
 	buf         []byte
 	at          int
 	begun       bool
 }
 
 const (
-	// chunkBytes is the number of bytes of rows that are handed on at once.
+	// chunkBytes is the number of bytes of rows that are passed on at once.
 	chunkBytes = 256 << 10
-	// maxRow bounds a row. Of texts the server sends no more characters than half of it has room
-	// for.
+	// maxRow bounds a row. The server sends no more characters of a text than fit into half of it.
 	maxRow = 16 << 20
 )
 
@@ -74,7 +72,7 @@ func openPostgres(ctx context.Context, server string, table []string) (_ *Table,
 	return t, nil
 }
 
-// columnOf says how a column of this type is asked for and read.
+// columnOf determines how to request and read a column of this type.
 func (p *postgres) columnOf(f pgconn.FieldDescription) (Column, error) {
 	name := pgx.Identifier{f.Name}.Sanitize()
 	c := Column{Name: f.Name, Kind: Texts, read: name + "::text", get: getText}
@@ -176,7 +174,7 @@ func (p *postgres) read(columns []Column) error {
 	return nil
 }
 
-// chunkWriter hands on what is written to it.
+// chunkWriter passes on what is written to it.
 type chunkWriter struct {
 	ctx         context.Context
 	full, empty chan []byte
@@ -210,7 +208,7 @@ func (w *chunkWriter) flush() error {
 	}
 }
 
-// more makes more bytes follow those that are not read yet, which it may move.
+// more appends bytes to those that have not been read yet, which it may move.
 func (p *postgres) more() error {
 	chunk, ok := <-p.full
 	if !ok {
@@ -240,7 +238,7 @@ func (p *postgres) more() error {
 	return nil
 }
 
-// copySignature begins what COPY writes; flags and the length of an extension follow.
+// copySignature is the beginning of the output of COPY; flags and the length of an extension follow.
 var copySignature = []byte("PGCOPY\n\xff\r\n\x00")
 
 func (p *postgres) next(out []Cell) error {
@@ -276,7 +274,7 @@ func (p *postgres) next(out []Cell) error {
 
 var errRows = errors.New(op + ": the server's rows are not in the form that was asked for")
 
-// parseRow takes a row apart and returns its length, 0 if b holds less than a row.
+// parseRow parses a row and returns its length, or 0 if b holds less than a row.
 func (p *postgres) parseRow(b []byte, out []Cell) (int, error) {
 	if len(b) < 2 {
 		return 0, nil
@@ -325,8 +323,8 @@ func (p *postgres) close() error {
 	return p.conn.Close(context.WithoutCancel(p.ctx))
 }
 
-// serverError is an error of a server that has begun to read rows: its words may hold a cell, its
-// code does not.
+// serverError converts an error of a server that has begun to read rows. The error's text may contain
+// a cell; its code does not.
 func serverError(err error) error {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return fmt.Errorf("%s: PostgreSQL failed with code %s (see its log)", op, e.Code)

@@ -67,8 +67,8 @@ func openSQLite(ctx context.Context, path, table string) (_ *Table, err error) {
 	return t, nil
 }
 
-// declaredOf reads a declared type as SQLite does, by what is in its name, and knows truth values
-// and days, too.
+// declaredOf interprets a declared type by words in its name, as SQLite does. It also recognizes
+// booleans and dates.
 func declaredOf(declared string) string {
 	declared = strings.ToUpper(declared)
 	for _, rule := range [][2]string{{"BOOL", "yes_no"}, {"DATE", "date"}, {"TIMESTAMP", "date"}, {"INT", "integer"},
@@ -81,7 +81,7 @@ func declaredOf(declared string) string {
 	return ""
 }
 
-// quote writes a name as SQL has it.
+// quote writes a name in the syntax of SQL.
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 func (l *sqlite) read(columns []Column) (err error) {
@@ -99,7 +99,7 @@ func (l *sqlite) read(columns []Column) (err error) {
 	return nil
 }
 
-// errSQLite stands for errors while rows are read, whose words may hold a cell.
+// errSQLite replaces errors during the reading of rows, whose text may contain a cell.
 var errSQLite = errors.New(op + ": SQLite could not read the table")
 
 func (l *sqlite) next(out []Cell) error {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sqlrows reads the rows of a table in a database, one after another, in a transaction that
-// reads alone: postgres://user@host/database?table=NAME, by COPY in its binary form, and
-// sqlite:FILE?table=NAME. Memory does not grow with the rows.
+// Package sqlrows reads the rows of a table in a database, one after another, in a read-only
+// transaction: postgres://user@host/database?table=NAME, by COPY in its binary form, and
+// sqlite:FILE?table=NAME. Memory does not grow with the number of rows.
 package sqlrows
 
 import (
@@ -19,11 +19,11 @@ import (
 type Cell struct {
 	Form    Form
 	Text    []byte // valid until the next row
-	Integer int64  // a truth value is 0 or 1
+	Integer int64  // a boolean is 0 or 1
 	Float   float64
 }
 
-// Form says which field of a Cell holds it.
+// Form states which field of a Cell holds its value.
 type Form uint8
 
 const (
@@ -40,32 +40,32 @@ type Kind uint8
 const (
 	Numbers Kind = iota + 1
 	Truths
-	Texts // also what has a type of its own and is read as text: a date, a UUID, a value of an enumeration
-	Any   // each cell has a form of its own
-	Other // what no schema declares: bytes, lists, records
+	Texts // also special types that are read as text: a date, a UUID, a value of an enumeration
+	Any   // each cell has its own form
+	Other // types that no schema declares: bytes, lists, records
 )
 
 // Column is a column of a table.
 type Column struct {
 	Name string
 	Kind Kind
-	// Declared is what the catalogue says that cells are, as a codebook names it: yes_no, integer,
-	// number, date or category; "" for what none is like.
+	// Declared is the declared type in the terms of a codebook: yes_no, integer, number, date or
+	// category; "" if there is no similar type.
 	Declared string
-	// Spelt reports a type of its own that is read as text: it is never a number.
+	// Spelt reports that cells have a special type that is read as text, and are never numbers.
 	Spelt bool
-	read  string // how the database is asked for it
+	read  string // the expression that selects it
 	get   getter
 }
 
-// getter reads a cell in the binary form of its type; ok is false where it cannot be one.
+// getter reads a cell in the binary form of its type; ok is false if the bytes are invalid.
 type getter func(b []byte, out *Cell) (ok bool)
 
 // source is one kind of database.
 type source interface {
-	// read begins to read these columns.
+	// read begins reading these columns.
 	read(columns []Column) error
-	// next has the cells of the next row, and fails with io.EOF after the last.
+	// next returns the cells of the next row, and io.EOF after the last one.
 	next(out []Cell) error
 	close() error
 }
@@ -79,14 +79,14 @@ type Table struct {
 
 const op = "data"
 
-// IsAddress tells the address of a table from a path.
+// IsAddress reports whether a path is the address of a table.
 func IsAddress(address string) bool {
 	return sqldb.IsPostgres(address) || strings.HasPrefix(address, sqlitePrefix)
 }
 
 const sqlitePrefix = "sqlite:"
 
-// Check refuses an address that names no table, or holds a password, without opening anything.
+// Check refuses an address that does not name a table or contains a password. It opens nothing.
 func Check(address string) error {
 	server, _, err := splitAddress(address)
 	if err == nil && sqldb.IsPostgres(address) {
@@ -95,8 +95,8 @@ func Check(address string) error {
 	return err
 }
 
-// splitAddress takes the table's name out of an address: what is left is a server's address or a
-// path. Its errors do not repeat the address, which may hold a password.
+// splitAddress splits an address into the server's address, or a path, and the table's name. Its
+// errors do not repeat the address, which may contain a password.
 func splitAddress(address string) (server string, table []string, err error) {
 	path, query, _ := strings.Cut(address, "?")
 	values, err := url.ParseQuery(query)
@@ -122,7 +122,7 @@ func splitAddress(address string) (server string, table []string, err error) {
 	return path, strings.Split(names[0], "."), nil
 }
 
-// Open opens the table at an address and lists its columns. Close it.
+// Open opens the table at an address and lists its columns. The caller must close it.
 func Open(ctx context.Context, address string) (*Table, error) {
 	server, table, err := splitAddress(address)
 	if err != nil {
@@ -134,7 +134,7 @@ func Open(ctx context.Context, address string) (*Table, error) {
 	return openSQLite(ctx, server, table[0])
 }
 
-// Read begins to read the rows: the cells of these of Columns, in this order. It is called once.
+// Read begins reading the rows: the cells of the given Columns, in this order. It must be called once.
 func (t *Table) Read(columns []int) error {
 	chosen := make([]Column, len(columns))
 	for i, k := range columns {
@@ -152,5 +152,5 @@ func (t *Table) Next() ([]Cell, error) {
 	return t.cells, nil
 }
 
-// Close ends the reading, wherever it is.
+// Close ends the reading at any point.
 func (t *Table) Close() error { return t.close() }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package onnx writes files in the Open Neural Network Exchange format, as much of it
-// as a graph over rows needs: nodes, constants and the shapes of inputs and outputs.
-// It knows nothing of models. Field numbers are those of the format's onnx.proto.
+// Package onnx writes files in the Open Neural Network Exchange format. It covers what a graph over
+// rows needs: nodes, constants and the shapes of inputs and outputs. It does not depend on models.
+// Field numbers are those of the format's onnx.proto.
 package onnx
 
 import (
@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Type is what the elements of a tensor are.
+// Type is the type of the elements of a tensor.
 type Type int
 
 const (
@@ -27,28 +27,28 @@ const (
 const (
 	irVersion  = 9  // onnx 1.14 and newer read it
 	opset      = 18 // of the standard operators
-	opsetTexts = 20 // likewise, which brings RegexFullMatch
-	opsetML    = 4  // of ai.onnx.ml, which brings LabelEncoder of any type
+	opsetTexts = 20 // likewise; provides RegexFullMatch
+	opsetML    = 4  // of ai.onnx.ml; provides LabelEncoder for any type
 	mlDomain   = "ai.onnx.ml"
 )
 
-// Graph is a graph under construction. Values are named; a value is made by one node,
-// is an input, or is a constant.
+// Graph is a graph under construction. Every value has a name and is the output of one node, an input,
+// or a constant.
 type Graph struct {
 	Name     string // of the graph
 	Producer string // program and version that writes the file
-	Doc      string // for people
-	Prefix   string // of the names that Const and Op give; no input or output begins so
+	Doc      string // a description for readers
+	Prefix   string // of the names that Const and Op assign; no input or output begins with it
 	nodes    [][]byte
 	consts   [][]byte
 	inputs   [][]byte
 	outputs  [][]byte
 	metadata [][]byte
-	made     int // names given so far
+	made     int // number of names assigned
 	opset    int64
 }
 
-// Tensor is a constant. Exactly one of its lists is not nil; Shape multiplies to its
+// Tensor is a constant. Exactly one of its lists is not nil, and the product of Shape is the list's
 // length.
 type Tensor struct {
 	Shape   []int
@@ -63,13 +63,13 @@ func Ints(x ...int64) Tensor { return Tensor{Shape: []int{len(x)}, Ints: x} }
 // Strings is a constant of one dimension.
 func Strings(x ...string) Tensor { return Tensor{Shape: []int{len(x)}, Strings: x} }
 
-// AddInput declares an input of any number of rows and so many columns.
+// AddInput declares an input with any number of rows and the given number of columns.
 func (g *Graph) AddInput(name string, t Type, columns int) {
 	g.inputs = append(g.inputs, valueInfo(name, t, columns))
 }
 
-// AddOutput declares that a value is an output, of any number of rows and so many
-// columns; 0 columns mean that rows are the only dimension.
+// AddOutput declares that a value is an output, with any number of rows and the given number of
+// columns. With 0 columns, rows are the only dimension.
 func (g *Graph) AddOutput(name string, t Type, columns int) {
 	g.outputs = append(g.outputs, valueInfo(name, t, columns))
 }
@@ -129,7 +129,7 @@ func (g *Graph) OpTo(op string, inputs, outputs []string, attrs ...Attr) {
 	g.nodes = append(g.nodes, b)
 }
 
-// Marshal is the file.
+// Marshal returns the bytes of the file.
 func (g *Graph) Marshal() []byte {
 	var graph []byte
 	for _, n := range g.nodes {

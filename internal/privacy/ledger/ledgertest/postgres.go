@@ -18,8 +18,8 @@ import (
 	"testing"
 )
 
-// Server is a PostgreSQL server of its own, without a network port, gone when
-// the test ends.
+// Server is a PostgreSQL server of its own, without a network port, that is removed when the test
+// ends.
 type Server struct {
 	folder string
 	as     *syscall.SysProcAttr
@@ -27,9 +27,8 @@ type Server struct {
 	n      atomic.Int64
 }
 
-// Postgres starts a server. It returns nil, and why, if none is installed
-// (Debian: the package postgresql). Its settings are PostgreSQL's own: fsync is
-// on. Stop it.
+// Postgres starts a server. If none is installed (Debian: the package postgresql), it returns nil and
+// the reason. Settings are PostgreSQL's defaults: fsync is on. The caller must call Stop.
 func Postgres() (s *Server, why string, err error) {
 	bin := findBinaries()
 	if bin == "" {
@@ -59,7 +58,7 @@ func Postgres() (s *Server, why string, err error) {
 	return s, "", nil
 }
 
-// Stop ends the server and removes what it kept.
+// Stop ends the server and removes its files.
 func (s *Server) Stop() error {
 	return errors.Join(s.runProgram("pg_ctl", "-D", s.dataFolder(), "-m", "immediate", "stop"), os.RemoveAll(s.folder))
 }
@@ -70,8 +69,8 @@ func (s *Server) connectOptions() string {
 
 func (s *Server) dataFolder() string { return filepath.Join(s.folder, "data") }
 
-// Database returns the address of an empty database (in fact a schema of its
-// own, which is quicker to make).
+// Database returns the address of an empty database (in fact a new schema, which is quicker to
+// create).
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
 	name := fmt.Sprintf("ledger%d", s.n.Add(1))
@@ -82,7 +81,7 @@ func (s *Server) Database(t testing.TB) string {
 	return fmt.Sprintf("postgres://discreet@/postgres?host=%s&search_path=%s", s.folder, name)
 }
 
-// Restart ends the server as a crash would, and starts it again.
+// Restart kills the server as a crash would, and starts it again.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
 	if err := s.runProgram("pg_ctl", "-D", s.dataFolder(), "-m", "immediate", "-w", "-t", "120", "-l",
@@ -105,7 +104,7 @@ func (s *Server) runProgram(program string, args ...string) error {
 	return nil
 }
 
-// findBinaries is the folder of the newest server, "" if there is none.
+// findBinaries returns the folder of the newest server, "" if there is none.
 func findBinaries() string {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/pg_ctl") // Debian keeps them out of PATH
 	slices.Sort(found)
@@ -120,7 +119,7 @@ func findBinaries() string {
 	return ""
 }
 
-// someoneElse gives folder to an account that may run a server.
+// someoneElse gives folder to an account that is allowed to run a server.
 func someoneElse(folder string) *syscall.SysProcAttr {
 	for _, name := range []string{"postgres", "nobody"} {
 		u, err := user.Lookup(name)

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mechtest puts tapes into a mech.Exit: a Recorder that writes down
-// what passes, and a Script that replaces it. With them the privacy of a
-// learner is checked without statistics: run it on two neighbours under one
-// script and compare what comes out (non-interference) and what was about to
-// leave (sensitivity).
+// Package mechtest provides tapes for a mech.Exit: a Recorder that records what passes, and a Script
+// that replaces it. They make it possible to check the privacy of a learner without statistics: run it
+// on two neighbours under one script, and compare the results (non-interference) and the values before
+// noise (sensitivity).
 package mechtest
 
 import (
@@ -16,23 +15,23 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/response"
 )
 
-// Passage is one private number or choice on its way out.
+// Passage is one private number or choice at the exit.
 type Passage struct {
 	Label  string
 	Name   string       // the mechanism
-	Loss   dp.Epsilon   // its price; dp.Infinite if only Rho tells it
-	Rho    dp.Rho       // price of Gaussian noise; 0 elsewhere
-	Bound  float64      // declared sensitivity in Norm, or spread for a choice
+	Loss   dp.Epsilon   // its price; dp.Infinite if the price is only in Rho
+	Rho    dp.Rho       // price of Gaussian noise; otherwise 0
+	Bound  float64      // declared sensitivity in Norm, or the spread of a choice
 	Norm   mech.Norm    // of a release; empty for a choice
 	Blocks []int        // sizes of the blocks under mech.BlockL1
-	Values []mech.Ratio // what was about to leave, before noise
-	Choice bool         // Values are scores
+	Values []mech.Ratio // the values to be released, before noise
+	Choice bool         // Values are the scores of a choice
 }
 
-// Moved is how far a neighbour's passage moved the values, in the terms the
-// declared Bound is about: the distance of numbers in Norm, the spread of score
-// changes of a choice. It is 0 under mech.Certified and mech.AnyTwo, whose
-// prices are not about distances. It panics when the two are not the same release.
+// Moved is the change of the values between neighbours, in the measure of the declared Bound: the
+// distance of numbers in Norm, or the spread of the score changes of a choice. It is 0 under
+// mech.Certified and mech.AnyTwo, whose prices do not depend on distances. It panics if q is not the
+// same release.
 func (p Passage) Moved(q Passage) float64 {
 	if p.Label != q.Label || len(p.Values) != len(q.Values) || p.Choice != q.Choice || p.Norm != q.Norm {
 		panic(fmt.Sprintf("mechtest: passages %q and %q are not the same release", p.Label, q.Label))
@@ -63,12 +62,11 @@ func (p Passage) Moved(q Passage) float64 {
 	return sum
 }
 
-// Recorder writes passages down and, where Numbers or Choices are scripted,
-// replaces what leaves.
+// Recorder records passages and, if Numbers or Choices are scripted, replaces what is released.
 type Recorder struct {
 	Passages []Passage
-	// Script, when set, answers the k-th passage (k from 0): numbers for a
-	// release or report, a single index for a choice.
+	// Script, if set, replaces the k-th passage (k from 0): by numbers for a release or report, by a
+	// single index for a choice.
 	Script func(k int, p Passage) []float64
 }
 
@@ -93,7 +91,7 @@ func (r *Recorder) Choice(label string, m mech.Selector, scores []mech.Ratio) in
 	return int(out[0])
 }
 
-// Report implements mech.Tape: the words of a scripted report are its numbers.
+// Report implements mech.Tape. The words of a scripted report are the script's numbers.
 func (r *Recorder) Report(label string, l response.Priced, values []mech.Ratio) response.Report {
 	out := r.pass(Passage{Label: label, Name: l.Name(), Loss: l.Loss(), Norm: mech.AnyTwo, Values: values})
 	if out == nil {
@@ -116,7 +114,7 @@ func (r *Recorder) pass(p Passage) []float64 {
 	return r.Script(k, p)
 }
 
-// Bill is what passed, as a bill.
+// Bill returns the recorded passages as a bill.
 func (r *Recorder) Bill() (bill []dp.Event) {
 	for _, p := range r.Passages {
 		bill = append(bill, dp.Event{Release: p.Label, Mechanism: p.Name, Epsilon: p.Loss, Rho: p.Rho})

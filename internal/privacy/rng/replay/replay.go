@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package replay supplies reproducible random bits for tests and experiments.
-// Whatever it touches is marked seeded.
+// Package replay supplies reproducible random bits for tests and experiments. Results that depend on
+// them are marked as seeded.
 package replay
 
 import (
@@ -12,9 +12,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 )
 
-// Seeded returns a reproducible Source. Equal seeds and streams give equal
-// words; distinct streams of one seed are independent for all practical
-// purposes (the ChaCha8 key is a hash of both).
+// Seeded returns a reproducible Source. Equal seeds and streams give equal words; different streams of
+// one seed are practically independent (the ChaCha8 key is a hash of both).
 func Seeded(seed uint64, stream string) rng.Source {
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], seed)

@@ -8,8 +8,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/sqldb"
 )
 
-// Note keeps what may be told of a task once a round's reports are counted. The
-// first note of a round stays.
+// Note stores a task's public results once a round's reports are counted. The first note of a round is
+// final.
 func (s *Store) Note(ctx context.Context, id ID, round int, note []byte) error {
 	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(`INSERT INTO discreet_notes (task, round, note) VALUES (?, ?, ?) ON CONFLICT (task, round) `+
@@ -18,7 +18,7 @@ func (s *Store) Note(ctx context.Context, id ID, round int, note []byte) error {
 	})
 }
 
-// Noted is the note of a task's newest round that has one; nil if none has.
+// Noted returns the note of the newest round of a task that has one; nil if none has.
 func (s *Store) Noted(ctx context.Context, id ID) (note []byte, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
 		_, err := tx.Find([]any{&note}, `SELECT note FROM discreet_notes WHERE task = ? ORDER BY round DESC LIMIT 1`, id[:])

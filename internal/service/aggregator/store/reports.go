@@ -22,8 +22,8 @@ type Report struct {
 	Round int
 	Owner [32]byte // its key
 	Body  []byte
-	// Via is the certificate that sent it, and Most how many owners that one may
-	// bring to the task in all, over all rounds; 0: as many as there are.
+	// Via is the certificate that sent it. Most is the number of owners that this certificate may
+	// bring to the task, over all rounds; 0: no limit.
 	Via  string
 	Most int
 }
@@ -33,23 +33,22 @@ type Outcome int
 
 // The outcomes of Accept.
 const (
-	Stored   Outcome = 1 + iota // on disk, now
-	Again                       // on disk already, the same bytes
-	Replayed                    // the owner's other report is on disk
+	Stored   Outcome = 1 + iota // now on disk
+	Again                       // already on disk, with the same bytes
+	Replayed                    // another report of the owner is on disk
 	Early                       // the round has not been opened, or there is no such task
-	Late                        // the round was sealed before
-	Crowded                     // the certificate has brought as many owners as it may
+	Late                        // the round was already sealed
+	Crowded                     // the certificate has brought its maximum number of owners
 )
 
-// chunk is the number of reports one statement stores.
+// chunk is the number of reports per statement.
 const chunk = 200
 
-// viaTable counts the owners that certificates have brought to tasks.
+// viaTable counts the owners that each certificate has brought to a task.
 const viaTable = `CREATE TABLE IF NOT EXISTS discreet_via (task BLOB NOT NULL, via BLOB NOT NULL, owners INTEGER ` +
 	`NOT NULL, PRIMARY KEY (task, via)) STRICT`
 
-// group is the reports that are stored together: of one round, by one certificate
-// that may bring so many owners.
+// group is the reports that are stored together: those of one round and certificate.
 type group struct {
 	task  ID
 	round int
@@ -62,9 +61,9 @@ func (g group) compareGroup(o group) int {
 		cmp.Compare(g.most, o.most))
 }
 
-// Accept stores reports, all in one transaction, and says what became of each.
-// When it returns without an error, what it calls Stored or Again is on disk. An
-// owner belongs to one round of a task: that is the caller's to check.
+// Accept stores reports in one transaction, and returns an outcome for each. When it returns without
+// an error, reports with the outcome Stored or Again are on disk. The caller must check that an owner
+// belongs to the round.
 func (s *Store) Accept(ctx context.Context, reports []Report) ([]Outcome, error) {
 	out := make([]Outcome, len(reports))
 	groups := map[group][]int{}
@@ -114,8 +113,8 @@ func (s *Store) Accept(ctx context.Context, reports []Report) ([]Outcome, error)
 	return out, nil
 }
 
-// roomLeft is the number of further owners that the certificate may bring. Nobody else changes it
-// before the transaction ends.
+// roomLeft returns the number of further owners that the certificate may bring. No one else can change
+// it before the transaction ends.
 func (g group) roomLeft(tx *sqldb.Tx) (int, error) {
 	if _, err := tx.Exec(`INSERT INTO discreet_via (task, via, owners) VALUES (?, ?, 0) ON CONFLICT (task, via) `+
 		`DO NOTHING`, g.task[:], []byte(g.via)); err != nil {
@@ -127,8 +126,8 @@ func (g group) roomLeft(tx *sqldb.Tx) (int, error) {
 	return max(0, g.most-owners), err
 }
 
-// acceptReports handles the reports at the given places, all of one round, and takes those
-// it stores from room.
+// acceptReports handles the reports at the given indices, all of one round, and subtracts those it
+// stores from room.
 func acceptReports(tx *sqldb.Tx, reports []Report, at []int, out []Outcome, state State, room *int) error {
 	added := map[[32]byte]bool{}
 	if state == Open && *room > 0 {
@@ -192,7 +191,7 @@ func scanOwner(r *sql.Rows) (owner [32]byte, err error) {
 	return owner, err
 }
 
-// Count returns how many reports of a round are stored.
+// Count returns the number of stored reports of a round.
 func (s *Store) Count(ctx context.Context, id ID, round int) (n int, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
 		n, err = countReports(tx, id, round)
@@ -206,8 +205,8 @@ func countReports(tx *sqldb.Tx, id ID, round int) (n int, err error) {
 	return n, err
 }
 
-// Reports calls f for every report of a round that takes no more, in the order of
-// owners' keys, while the task is open. f must not keep body.
+// Reports calls f for every report of a sealed round of an open task, in the order of owners' keys. f
+// must not retain body.
 func (s *Store) Reports(ctx context.Context, id ID, round int, f func(owner [32]byte, body []byte) error) error {
 	return s.db.View(ctx, func(tx *sqldb.Tx) error {
 		state, err := roundState(tx, id, round, "")

@@ -9,23 +9,21 @@ import (
 	"github.com/discreet-dp/discreet/internal/sqldb"
 )
 
-// Secret is a round whose sealed reports say who takes part in a secret sum: what
-// these are told, and how far the sum is.
+// Secret is the state of a round's secret sum: the sealed reports name its participants.
 type Secret struct {
 	Broadcast              []byte
 	Sum                    []byte // as the aggregator signed it
 	Certificate, Signature []byte
-	Held                   []byte // what decides whose sum is opened; nil before
-	Total                  []byte // nil before it is opened
-	Participants           int    // in Total
+	Held                   []byte // determines the owners in the opened sum; nil until decided
+	Total                  []byte // nil until it is opened
+	Participants           int    // number in Total
 }
 
 const secretTable = `CREATE TABLE IF NOT EXISTS discreet_secrets (task BLOB NOT NULL, round INTEGER NOT NULL, ` +
 	`broadcast BLOB NOT NULL, sum BLOB NOT NULL, certificate BLOB NOT NULL, signature BLOB NOT NULL, held BLOB, total ` +
 	`BLOB, participants INTEGER NOT NULL, PRIMARY KEY (task, round)) STRICT`
 
-// Secret returns what is known of a round's secret sum, nil if it has not been
-// assembled.
+// Secret returns the state of a round's secret sum, nil if it has not been assembled.
 func (s *Store) Secret(ctx context.Context, id ID, round int) (x *Secret, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
 		x, err = readSecret(tx, id, round)
@@ -45,8 +43,7 @@ func readSecret(tx *sqldb.Tx, id ID, round int) (*Secret, error) {
 	return x, nil
 }
 
-// whenSealed runs f where the round is sealed and its task open, and returns what the
-// store holds afterwards.
+// whenSealed runs f if the round is sealed and its task open, and returns the state afterwards.
 func (s *Store) whenSealed(ctx context.Context, id ID, round int, f func(*sqldb.Tx) error) (x *Secret, err error) {
 	err = s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		state, err := roundState(tx, id, round, tx.Lock())
@@ -69,8 +66,8 @@ func (s *Store) whenSealed(ctx context.Context, id ID, round int, f func(*sqldb.
 	return x, err
 }
 
-// Assemble stores the secret sum of a sealed round, unless there is one, and
-// returns the one there is: owners must not be shown two.
+// Assemble stores the secret sum of a sealed round, unless one is stored, and returns the stored one:
+// owners must not see two.
 func (s *Store) Assemble(ctx context.Context, id ID, round int, x Secret) (*Secret, error) {
 	return s.whenSealed(ctx, id, round, func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(`INSERT INTO discreet_secrets (task, round, broadcast, sum, certificate, signature, `+
@@ -80,8 +77,7 @@ func (s *Store) Assemble(ctx context.Context, id ID, round int, x Secret) (*Secr
 	})
 }
 
-// Hold stores what decides whose sum is opened, unless that is decided, and
-// returns the decision.
+// Hold stores the decision on the owners in the sum, unless one is stored, and returns the stored one.
 func (s *Store) Hold(ctx context.Context, id ID, round int, held []byte) ([]byte, error) {
 	x, err := s.whenSealed(ctx, id, round, func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(`UPDATE discreet_secrets SET held = ? WHERE task = ? AND round = ? AND held IS NULL`, held,
@@ -97,7 +93,7 @@ func (s *Store) Hold(ctx context.Context, id ID, round int, held []byte) ([]byte
 	return x.Held, nil
 }
 
-// Total stores the opened sum, unless there is one.
+// Total stores the opened sum, unless one is stored.
 func (s *Store) Total(ctx context.Context, id ID, round int, total []byte, participants int) error {
 	_, err := s.whenSealed(ctx, id, round, func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(`UPDATE discreet_secrets SET total = ?, participants = ? WHERE task = ? AND round = ? AND `+
@@ -107,8 +103,8 @@ func (s *Store) Total(ctx context.Context, id ID, round int, total []byte, parti
 	return err
 }
 
-// GiveUp ends a task of which a round is sealed whose sum cannot be opened. It
-// returns ErrMoved if someone has opened it meanwhile.
+// GiveUp ends a task with a sealed round whose sum cannot be opened. It returns ErrMoved if the sum
+// has been opened meanwhile.
 func (s *Store) GiveUp(ctx context.Context, id ID, round int) error {
 	_, err := s.whenSealed(ctx, id, round, func(tx *sqldb.Tx) error {
 		if x, err := readSecret(tx, id, round); err != nil {

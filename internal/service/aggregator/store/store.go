@@ -15,34 +15,32 @@ import (
 	"github.com/discreet-dp/discreet/internal/sqldb"
 )
 
-// ID names a task: the hash of its bytes.
+// ID identifies a task: the hash of its bytes.
 type ID [sha256.Size]byte
 
-// Store is an open store. Goroutines may share it.
+// Store is an open store. It is safe for concurrent use.
 type Store struct{ db *sqldb.DB }
 
-// ErrUnknown says that there is no such task.
+// ErrUnknown reports that the task does not exist.
 var ErrUnknown = errors.New("store: there is no such task")
 
-// ErrMoved says that the round is not in the state that the call is about: it
-// was sealed, advanced or ended in the meantime.
+// ErrMoved reports that the round is not in the state that the call requires: it was sealed, advanced
+// or ended meanwhile.
 var ErrMoved = errors.New("store: the round has moved on")
 
-// ErrFew says that a round has fewer reports than it must have.
+// ErrFew reports that a round has fewer reports than its minimum.
 var ErrFew = errors.New("store: the round has too few reports")
 
-// ErrFailed is in every error that is the database's own: the same call may
-// succeed later.
+// ErrFailed is wrapped by every error of the database itself: the same call may succeed later.
 var ErrFailed = sqldb.ErrFailed
 
-// Options are how a store's database is opened.
+// Options are the options for opening a store's database.
 //
-// A log beside the file: reports arrive in many small commits.
+// It uses a write-ahead log, because reports arrive in many small commits.
 var Options = sqldb.Options{Op: "store", Create: true, WAL: true}
 
-// At opens the store at address, a path or postgres://user@host/database, and
-// makes it if there is none. It is held against its anchor in a folder, unless that
-// is "".
+// At opens the store at address, a path or postgres://user@host/database, and creates it if it does
+// not exist. It is checked against its anchor in a folder, unless that is "".
 func At(ctx context.Context, address string, anchors anchor.Folder) (*Store, error) {
 	o := Options
 	o.Anchors = anchors
@@ -53,7 +51,7 @@ func At(ctx context.Context, address string, anchors anchor.Folder) (*Store, err
 	return On(ctx, db)
 }
 
-// On is the store in a database, which it closes.
+// On opens the store in a database. Close also closes the database.
 func On(ctx context.Context, db *sqldb.DB) (*Store, error) {
 	err := db.Make(ctx,
 		`CREATE TABLE IF NOT EXISTS discreet_tasks (id BLOB PRIMARY KEY, made INTEGER NOT NULL, bytes BLOB NOT NULL, `+
@@ -73,18 +71,17 @@ func On(ctx context.Context, db *sqldb.DB) (*Store, error) {
 	return &Store{db}, nil
 }
 
-// Probe fails if the store would not keep so many bytes more.
+// Probe fails if the store could not store the given number of bytes.
 func (s *Store) Probe(ctx context.Context, room int) error { return s.db.Probe(ctx, room) }
 
 // Close closes the store.
 func (s *Store) Close() error { return s.db.Close() }
 
-// State is what has become of a task or a round.
+// State is the state of a task or a round.
 type State int
 
-// The states. A task is Open, Done (its model is there) or Ended (without one).
-// A round is Open, Sealed (it takes no more reports) or Done (what follows from
-// it is stored).
+// The states. A task is Open, Done (it has its model) or Ended (without a model). A round is Open,
+// Sealed (it accepts no more reports) or Done (its result is stored).
 const (
 	Open State = 1 + iota
 	Sealed
@@ -101,7 +98,7 @@ type Task struct {
 	State                  State
 }
 
-// Keep stores a list of owners under its hash. The same again changes nothing.
+// Keep stores a list of owners under its hash. Storing the same list again has no effect.
 func (s *Store) Keep(ctx context.Context, roster []byte) error {
 	digest := sha256.Sum256(roster)
 	return s.db.Take(ctx, len(roster), func(tx *sqldb.Tx) error {
@@ -111,7 +108,7 @@ func (s *Store) Keep(ctx context.Context, roster []byte) error {
 	})
 }
 
-// Roster returns the list of owners of that hash.
+// Roster returns the list of owners with that hash.
 func (s *Store) Roster(ctx context.Context, digest [sha256.Size]byte) (roster []byte, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
 		found, err := tx.Find([]any{&roster}, `SELECT keys FROM discreet_rosters WHERE digest = ?`, digest[:])
@@ -125,14 +122,13 @@ func (s *Store) Roster(ctx context.Context, digest [sha256.Size]byte) (roster []
 
 // Round is one round of a task.
 type Round struct {
-	Number    int // from 0 on
+	Number    int // from 0
 	State     State
-	Broadcast []byte // what its owners are told
+	Broadcast []byte // sent to its owners
 	Deadline  time.Time
 }
 
-// Create stores a task and opens its first round. The same task again changes
-// nothing.
+// Create stores a task and opens its first round. Creating the same task again has no effect.
 func (s *Store) Create(ctx context.Context, t Task, first Round) error {
 	return s.db.Take(ctx, len(t.Bytes)+len(first.Broadcast), func(tx *sqldb.Tx) error {
 		n, err := tx.Exec(`INSERT INTO discreet_tasks (id, made, bytes, certificate, signature, state) VALUES (?, ?, ?, `+
@@ -152,7 +148,7 @@ func openRound(tx *sqldb.Tx, id ID, r Round) error {
 
 const taskColumns = `SELECT id, made, bytes, certificate, signature, state FROM discreet_tasks `
 
-// Tasks lists the names of all tasks, the newest first.
+// Tasks lists the IDs of all tasks, the newest first.
 func (s *Store) Tasks(ctx context.Context) (ids []ID, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
 		return tx.Each(func(r *sql.Rows) error {
@@ -201,14 +197,14 @@ func (s *Store) Task(ctx context.Context, id ID) (t Task, r Round, err error) {
 	return t, r, err
 }
 
-// Progress is how far a task is.
+// Progress is the progress of a task.
 type Progress struct {
 	Task   State
 	Number int // of the newest round
 	Round  State
 }
 
-// Now returns how far a task is, at less cost than Task.
+// Now returns a task's progress, at less cost than Task.
 func (s *Store) Now(ctx context.Context, id ID) (p Progress, err error) {
 	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
 		found, err := tx.Find([]any{&p.Task, &p.Number, &p.Round},
@@ -234,11 +230,11 @@ func (s *Store) Model(ctx context.Context, id ID) (model []byte, err error) {
 	return model, err
 }
 
-// Any round of a task, to End.
+// Any means any round of a task, for End.
 const Any = -1
 
-// End ends a task without a model. A task that is done or ended stays so. Where
-// round is not Any, the task is ended only while that round takes reports.
+// End ends a task without a model. A task that is done or ended stays so. If round is not Any, the
+// task is ended only while that round accepts reports.
 func (s *Store) End(ctx context.Context, id ID, round int) error {
 	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		var state State
@@ -265,7 +261,7 @@ func (s *Store) End(ctx context.Context, id ID, round int) error {
 	})
 }
 
-// finishTask gives a task its end and drops the bodies of its reports.
+// finishTask sets a task's final state and deletes the bodies of its reports.
 func (s *Store) finishTask(tx *sqldb.Tx, id ID, state State, model []byte) error {
 	if err := tx.One(`UPDATE discreet_tasks SET state = ?, model = ? WHERE id = ?`, state, model, id[:]); err != nil {
 		return err
@@ -274,8 +270,8 @@ func (s *Store) finishTask(tx *sqldb.Tx, id ID, state State, model []byte) error
 	return err
 }
 
-// Seal lets an open round take no more reports, if it has at least so many;
-// else it changes nothing and returns ErrFew. It may be called again.
+// Seal makes an open round accept no more reports, if it has at least least of them; otherwise it
+// changes nothing and returns ErrFew. It may be called again.
 func (s *Store) Seal(ctx context.Context, id ID, round, least int) error {
 	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		state, err := roundState(tx, id, round, tx.Lock())
@@ -295,15 +291,15 @@ func (s *Store) Seal(ctx context.Context, id ID, round, least int) error {
 	})
 }
 
-// roundState is 0 if there is no such round.
+// roundState returns 0 if the round does not exist.
 func roundState(tx *sqldb.Tx, id ID, round int, lock string) (state State, err error) {
 	_, err = tx.Find([]any{&state}, `SELECT state FROM discreet_rounds WHERE task = ? AND round = ?`+lock, id[:], round)
 	return state, err
 }
 
-// Advance stores what follows from a sealed round: the next one, or the model
-// where next is nil. Storing the same again changes nothing; something else is
-// refused, for two answers to the same reports would tell more than one.
+// Advance stores the result of a sealed round: the next round, or the model if next is nil. Storing
+// the same result again has no effect. A different one is refused, because two answers to the same
+// reports would reveal more than one.
 func (s *Store) Advance(ctx context.Context, id ID, round int, next *Round, model []byte) error {
 	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
 		state, err := roundState(tx, id, round, tx.Lock())

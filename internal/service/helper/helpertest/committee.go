@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package helpertest is committees of helpers for tests: on loopback, over mutual
-// TLS, to be killed and started again.
+// Package helpertest provides committees of helpers for tests. They run on loopback over mutual TLS,
+// and can be killed and started again.
 package helpertest
 
 import (
@@ -23,24 +23,23 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/secretsum"
 )
 
-// Committee is helpers h0, h1, ..., each with a store and an address of its own.
+// Committee is a set of helpers h0, h1, ..., each with its own store and address.
 type Committee struct {
 	t         testing.TB
 	log       *slog.Logger
 	authority *identity.Authority
 	members   []*member
-	Ahead     atomic.Int64 // how far the helpers' clocks are before the system's
-	// Wrap is put around what a helper serves when it is started; nil: nothing.
+	Ahead     atomic.Int64 // how far the helpers' clocks are ahead of the system's
+	// Wrap wraps a helper's handler when it is started; nil: no wrapping.
 	Wrap func(helper int, h http.Handler) http.Handler
 }
 
 type member struct {
 	name, store, address string
-	stop                 func() // nil while it is down
+	stop                 func() // nil while it is not running
 }
 
-// New starts helpers whose certificates the authority signs. They end with the
-// test.
+// New starts helpers whose certificates the authority signs. They stop at the end of the test.
 func New(t testing.TB, log *slog.Logger, authority *identity.Authority, helpers int) *Committee {
 	t.Helper()
 	c := &Committee{t: t, log: log, authority: authority}
@@ -67,7 +66,7 @@ func (c *Committee) must(err error) {
 	}
 }
 
-// Identity is a certificate for someone.
+// Identity returns a certificate with a role and a name.
 func (c *Committee) Identity(role identity.Role, name string) *identity.Identity {
 	c.t.Helper()
 	id, err := c.authority.Issue(identity.Caller{Role: role, Name: name}, []string{"127.0.0.1"}, time.Now(), 12*time.Hour)
@@ -75,16 +74,16 @@ func (c *Committee) Identity(role identity.Role, name string) *identity.Identity
 	return id
 }
 
-// Name is what a helper is called.
+// Name returns the name of a helper.
 func (c *Committee) Name(h int) string { return c.members[h].name }
 
-// Address is where a helper serves, https://host:port.
+// Address returns the address of a helper, https://host:port.
 func (c *Committee) Address(h int) string { return "https://" + c.members[h].address }
 
-// Store is the path of a helper's store.
+// Store returns the path of a helper's store.
 func (c *Committee) Store(h int) string { return c.members[h].store }
 
-// Start serves a helper that is down, on its store and at its address.
+// Start starts a stopped helper with its store and address.
 func (c *Committee) Start(h int) {
 	c.t.Helper()
 	m := c.members[h]
@@ -116,8 +115,7 @@ func (c *Committee) Start(h int) {
 	}
 }
 
-// Kill stops a helper and cuts off the calls under way. What it acknowledged is on
-// its disk.
+// Kill stops a helper and aborts its running calls. Everything that it acknowledged is on its disk.
 func (c *Committee) Kill(h int) {
 	if m := c.members[h]; m.stop != nil {
 		m.stop()
@@ -125,7 +123,7 @@ func (c *Committee) Kill(h int) {
 	}
 }
 
-// Lose takes a helper's memory away. It must be down.
+// Lose deletes the store of a helper, which must be stopped.
 func (c *Committee) Lose(h int) {
 	c.t.Helper()
 	for _, end := range []string{"", "-wal", "-shm"} {
@@ -135,7 +133,7 @@ func (c *Committee) Lose(h int) {
 	}
 }
 
-// Up is the number of helpers that serve.
+// Up returns the number of running helpers.
 func (c *Committee) Up() (n int) {
 	for _, m := range c.members {
 		if m.stop != nil {
@@ -145,7 +143,7 @@ func (c *Committee) Up() (n int) {
 	return n
 }
 
-// Meet asks helpers for their memories, once; those that do not answer have none.
+// Meet asks helpers for the names of their stores, once; helpers that do not answer have none.
 func Meet(ctx context.Context, clients []*secretsum.Client) []secretsum.Helper {
 	out := make([]secretsum.Helper, len(clients))
 	var asking sync.WaitGroup
@@ -159,7 +157,7 @@ func Meet(ctx context.Context, clients []*secretsum.Client) []secretsum.Helper {
 	return out
 }
 
-// Meet asks all helpers for their memories until those that serve have answered.
+// Meet asks all helpers for the names of their stores until the running ones have answered.
 func (c *Committee) Meet(clients []*secretsum.Client) []secretsum.Helper {
 	c.t.Helper()
 	for {
@@ -173,7 +171,7 @@ func (c *Committee) Meet(clients []*secretsum.Client) []secretsum.Helper {
 	}
 }
 
-// Clients reach the helpers as someone.
+// Clients returns clients that call the helpers with an identity.
 func (c *Committee) Clients(as *identity.Identity) (out []*secretsum.Client) {
 	c.t.Helper()
 	for h := range c.members {

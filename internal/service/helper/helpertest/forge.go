@@ -16,18 +16,17 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/secretsum"
 )
 
-// Forge makes a participant's shares of random numbers, of which the one for the bad
-// helper is off its polynomials, with commitments to them all: what an owner sends who
-// wants the sum to fail. It is written from docs/protocol.md, not with the code that
-// honest owners use.
+// Forge makes a participant's shares of random numbers with commitments to all of them. The share for
+// the bad helper is not on the polynomials. An owner who wants the sum to fail sends such shares.
+// Forge is written from docs/protocol.md, without the code of honest owners.
 //
-// What shows that numbers are in range, if that is shown, is true, of other numbers.
+// If the task requires proofs of range, they are valid proofs for other numbers.
 func Forge(s *secretsum.Sum, participant, bad int) ([]secsum.Message, error) {
 	return forge(s, participant, bad, nil)
 }
 
-// ForgeNumber makes a participant's shares of zeros and, in its first coordinate, of
-// another number, of the field: what an owner sends who wants the sum to leave its range.
+// ForgeNumber makes a participant's shares of zeros, except that the first coordinate is any number of
+// the field. An owner who wants the sum to exceed its range sends such shares.
 func ForgeNumber(s *secretsum.Sum, participant int, first *big.Int) ([]secsum.Message, error) {
 	return forge(s, participant, -1, first)
 }

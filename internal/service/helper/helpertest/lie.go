@@ -14,9 +14,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/rpc"
 )
 
-// Lie has one helper answer requests for sums with what lie makes of its honest answer,
-// while another one, -1 for none, is silent on that call until the channel is closed.
-// Both are started again.
+// Lie makes one helper answer requests for sums with its honest answer as changed by lie. Another
+// helper (-1 for none) does not answer that call until the channel is closed. Both are started again.
 func (c *Committee) Lie(liar, silent int, until <-chan struct{}, lie func(*secsum.Message) error) {
 	c.t.Helper()
 	c.Wrap = func(h int, next http.Handler) http.Handler {
@@ -62,9 +61,8 @@ func (c *Committee) Lie(liar, silent int, until <-chan struct{}, lie func(*secsu
 	c.Wrap = nil
 }
 
-// AddOne makes a helper's honest answer one with which the sum that is opened has one more
-// in a coordinate, if these helpers, itself among them, are a quorum and the others are
-// honest.
+// AddOne changes a helper's honest answer so that the opened sum is larger by one in a coordinate, if
+// the given helpers, which include this one, are the quorum and the others are honest.
 func AddOne(answering ...int) func(*secsum.Message) error {
 	return func(m *secsum.Message) error {
 		g := group.Ristretto255

@@ -9,8 +9,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/secretsum"
 )
 
-// Play plays the helpers and the collector of a sum in this process, on shares as
-// their participants kept them, and returns the sum and whose it is.
+// Play simulates the helpers and the collector of a sum in this process, with shares as their
+// participants stored them. It returns the sum and its participants.
 func Play(secret *secretsum.Sum, shares [][]byte) (total []uint64, of []int, err error) {
 	p, err := secret.Protocol()
 	if err != nil {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package spending is an owner's memory: its key, what it has reported, or given in
-// shares, for which task, and how much privacy that has cost in all. One SQLite file holds the
-// memory of one owner, or of the many whose data one machine keeps.
+// Package spending stores the state of owners: keys, the reports or shares given for each task, and
+// the total privacy cost. One SQLite file holds the state of one owner, or of many whose data one
+// machine holds.
 package spending
 
 import (
@@ -25,22 +25,22 @@ import (
 	"github.com/discreet-dp/discreet/internal/sqldb"
 )
 
-// Book is an open book. Goroutines may share it.
+// Book is an open book. It is safe for concurrent use.
 type Book struct {
 	db      *sqldb.DB
 	cap     dp.Epsilon
-	writing sync.Mutex // in line here: the database's own waiters poll
+	writing sync.Mutex // queue of writers, because the database's own waiting polls
 }
 
-// ErrSpent says that a report would cost more than what is left.
+// ErrSpent reports that a report would cost more than what is left.
 var ErrSpent = errors.New("book: the report would exceed the owner's lifetime epsilon")
 
-// Options are how a book's database is opened.
+// Options are the options for opening a book's database.
 var Options = sqldb.Options{Op: "book", Create: true, WAL: true}
 
-// Open opens the book at path, or begins one. lifetime is how much all reports
-// of one owner may cost together; a book keeps the one it was begun with. It is held
-// against its anchor in a folder, unless that is "".
+// Open opens the book at path, or creates it. lifetime is the largest total cost of one owner's
+// reports; a book keeps its initial lifetime. It is checked against its anchor in a folder, unless
+// that is "".
 func Open(ctx context.Context, path string, lifetime dp.Epsilon, anchors anchor.Folder) (*Book, error) {
 	if lifetime < 1 || lifetime > dp.MaxEpsilon {
 		return nil, &dp.ParamError{Op: "book", Param: "lifetime epsilon", Want: "must be > 0 and at most " +
@@ -58,7 +58,7 @@ func Open(ctx context.Context, path string, lifetime dp.Epsilon, anchors anchor.
 	return On(ctx, db, lifetime)
 }
 
-// On is the book in a database, which it closes.
+// On opens the book in a database. Close also closes the database.
 func On(ctx context.Context, db *sqldb.DB, lifetime dp.Epsilon) (*Book, error) {
 	err := db.Make(ctx,
 		`CREATE TABLE IF NOT EXISTS discreet_book (one INTEGER PRIMARY KEY CHECK (one = 1), lifetime INTEGER NOT `+
@@ -99,8 +99,8 @@ type Keys []byte
 // Len is the number of keys.
 func (k Keys) Len() int { return len(k) / ed25519.PrivateKeySize }
 
-// At is the key of one owner, a copy: crypto/ed25519 keeps what it computes of a
-// key beside its memory, and is slow where many keys lie in one piece.
+// At returns a copy of one owner's key. crypto/ed25519 caches values by a key's address, and is slow
+// if many keys are in one block of memory.
 func (k Keys) At(owner int) ed25519.PrivateKey {
 	return bytes.Clone(k.at(owner))
 }
@@ -109,12 +109,12 @@ func (k Keys) at(owner int) []byte {
 	return k[owner*ed25519.PrivateKeySize:][:ed25519.PrivateKeySize]
 }
 
-// Public is the public half of one owner's key.
+// Public returns the public half of one owner's key.
 func (k Keys) Public(owner int) [ed25519.PublicKeySize]byte {
 	return [ed25519.PublicKeySize]byte(k.at(owner)[ed25519.SeedSize:])
 }
 
-// Name is what one owner is called.
+// Name returns the name of one owner.
 func (k Keys) Name(owner int) string {
 	key := k.Public(owner)
 	return hex.EncodeToString(key[:])
@@ -123,7 +123,7 @@ func (k Keys) Name(owner int) string {
 // chunk is the number of rows in one statement.
 const chunk = 200
 
-// Keys returns the keys of the first n owners, making those that are missing.
+// Keys returns the keys of the first n owners, and makes those that do not exist yet.
 func (b *Book) Keys(ctx context.Context, n int) (keys Keys, err error) {
 	err = b.db.Update(ctx, func(tx *sqldb.Tx) error {
 		keys = make(Keys, 0, n*ed25519.PrivateKeySize)
@@ -160,9 +160,8 @@ func (b *Book) Keys(ctx context.Context, n int) (keys Keys, err error) {
 	return keys, err
 }
 
-// Broke returns which of the first n owners have not reported for the task before
-// and cannot afford what it costs. Where that is all of them the error wraps
-// ErrSpent.
+// Broke returns which of the first n owners have not reported for the task before and cannot afford
+// its cost. If that is all of them, the error wraps ErrSpent.
 func (b *Book) Broke(ctx context.Context, task wire.Digest, cost dp.Epsilon, n int) (broke map[int]bool, err error) {
 	var least dp.Epsilon
 	err = b.db.View(ctx, func(tx *sqldb.Tx) error {
@@ -189,9 +188,8 @@ func (b *Book) tooMuch(spent, cost dp.Epsilon) error {
 	return fmt.Errorf("%w: spent %s, asked %s, limit %s", ErrSpent, spent, cost, b.cap)
 }
 
-// Commit keeps the promise of answer.Book, all in one transaction: all of it is on
-// disk when Commit returns nil, and none, as far as the caller can know, where it
-// fails. Refused wraps ErrSpent.
+// Commit implements answer.Book in one transaction: everything is on disk when Commit returns nil;
+// after an error the caller must assume that nothing is. Refused wraps ErrSpent.
 func (b *Book) Commit(ctx context.Context, given []answer.Given) error {
 	b.writing.Lock()
 	defer b.writing.Unlock()
@@ -257,7 +255,7 @@ func (b *Book) commit(tx *sqldb.Tx, given []answer.Given) error {
 	return err
 }
 
-// For returns what owners have given for a task, by their numbers.
+// For returns what owners have given for a task, by owner.
 func (b *Book) For(ctx context.Context, task wire.Digest) (given map[int]answer.Entry, err error) {
 	err = b.db.View(ctx, func(tx *sqldb.Tx) error {
 		given = map[int]answer.Entry{}

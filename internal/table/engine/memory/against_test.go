@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/solver"
 	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -121,12 +122,12 @@ func TestAgainstEqualsRecodedLabels(t *testing.T) {
 			!slices.Equal(cells[0].Negative, wantCells[0].Negative) {
 			t.Errorf("level %d: other cells than of recoded labels", level)
 		}
-		sums, err := statistic.Losses{Space: sp, Rows: engine.Rows{Scale: 1, Norm: math.MaxFloat64}, Coef: coef,
+		sums, err := solver.Losses{Space: sp, Rows: engine.Rows{Scale: 1, Norm: math.MaxFloat64}, Coef: coef,
 			Value: true, Hess: true}.Floats(ctx, view)
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantSums, err := statistic.Losses{Space: sp, Rows: engine.Rows{Scale: 1, Norm: math.MaxFloat64}, Coef: coef,
+		wantSums, err := solver.Losses{Space: sp, Rows: engine.Rows{Scale: 1, Norm: math.MaxFloat64}, Coef: coef,
 			Value: true, Hess: true}.Floats(ctx, twin)
 		if err != nil {
 			t.Fatal(err)
@@ -139,11 +140,11 @@ func TestAgainstEqualsRecodedLabels(t *testing.T) {
 			twin := open(t, recoded(tab, level, weights))
 			for _, norm := range []float64{0.5, 0.4} {
 				r := engine.Rows{Scale: 0.5, Norm: norm, Weights: weights}
-				got, err := statistic.Losses{Space: sp, Rows: r, Coef: coef, Value: true, Hess: true}.Floats(ctx, view)
+				got, err := solver.Losses{Space: sp, Rows: r, Coef: coef, Value: true, Hess: true}.Floats(ctx, view)
 				if err != nil {
 					t.Fatal(err)
 				}
-				want, err := statistic.Losses{Space: sp, Rows: engine.Rows{Scale: 0.5, Norm: norm}, Coef: coef,
+				want, err := solver.Losses{Space: sp, Rows: engine.Rows{Scale: 0.5, Norm: norm}, Coef: coef,
 					Value: true, Hess: true}.Floats(ctx, twin)
 				if err != nil {
 					t.Fatal(err)
@@ -178,9 +179,9 @@ func TestThreeLevelsAreNotTwo(t *testing.T) {
 	coef := []float64{0, 0}
 	_, mistakes := whole.Mistakes(ctx, sp, thresholds(1, sp, 1))
 	_, cells := statistic.Cells{Caps: statistic.FullCaps}.Of(ctx, whole)
-	_, logistic := statistic.Losses{Space: sp, Rows: engine.Rows{Scale: 1, Norm: math.MaxFloat64}, Coef: coef,
+	_, logistic := solver.Losses{Space: sp, Rows: engine.Rows{Scale: 1, Norm: math.MaxFloat64}, Coef: coef,
 		Value: true, Hess: true}.Floats(ctx, whole)
-	_, sums := statistic.Losses{Space: sp, Rows: engine.Rows{Scale: 1, Norm: 1}, Coef: coef,
+	_, sums := solver.Losses{Space: sp, Rows: engine.Rows{Scale: 1, Norm: 1}, Coef: coef,
 		Value: true, Hess: true}.Floats(ctx, whole)
 	_, margins := whole.Margins(ctx, sp, engine.Rows{Scale: 1, Norm: 1})
 	for what, err := range map[string]error{"mistakes": mistakes, "cells": cells, "logistic sums": logistic,
@@ -234,7 +235,7 @@ func TestMarginsKeepTheRowsOnly(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, err1 := laid.Sums(ctx, engine.Loss{}, coef, false)
-			want, err2 := statistic.Losses{Space: sp, Rows: r, Coef: coef, Value: true, Hess: true}.Floats(ctx, view)
+			want, err2 := solver.Losses{Space: sp, Rows: r, Coef: coef, Value: true, Hess: true}.Floats(ctx, view)
 			if err1 != nil || err2 != nil {
 				t.Fatal(err1, err2)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/solver"
 	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
@@ -78,8 +79,8 @@ func (a totals) addAnswers(t *testing.T, m *Table, weighed bool) {
 	classes, err := statistic.ClassCells{Bins: bins[:3]}.Of(ctx, m)
 	must(err)
 	for k := range classes {
-		for label := range classes[k].Rows {
-			addAll(a, fmt.Sprint("classes", k, label), classes[k].Rows[label])
+		for label := range classes[k] {
+			addAll(a, fmt.Sprint("classes", k, label), classes[k][label])
 		}
 	}
 	// Keys of 14 bits, of two fields of 9, of more than 32, and of two words.
@@ -106,9 +107,8 @@ func (a totals) addAnswers(t *testing.T, m *Table, weighed bool) {
 	slope, err := statistic.ClassSlope{Under: score, Along: &feature.LevelShape{Bins: bins[2], Steps: [][]float64{steps, make([]float64, len(steps))}}, Most: 0.5}.Of(ctx, m)
 	must(err)
 	addAll(a, "slope", []int64{slope.Gain, slope.HalfCurve})
-	for label := range rest.Above {
-		addAll(a, fmt.Sprint("above", label), rest.Above[label])
-		addAll(a, fmt.Sprint("below", label), rest.Below[label])
+	for label := range rest {
+		addAll(a, fmt.Sprint("residuals", label), rest[label])
 	}
 	if weighed {
 		return
@@ -134,13 +134,13 @@ func (a totals) addAnswers(t *testing.T, m *Table, weighed bool) {
 		}
 		coef := append(slices.Clone(thresholds(1, sp, 1)[0].Coef), 0.25)
 		q := &engine.LossQuestion{Space: sp, Rows: engine.Rows{Scale: 0.9, Norm: 1}, Coef: coef, Value: true, Hess: k == 1}
-		sums, err := statistic.Losses(*q).Of(ctx, m)
+		sums, err := solver.Losses(*q).Of(ctx, m)
 		must(err)
 		a.add(fmt.Sprint("rows", cols), new(big.Int).SetUint64(sums.Rows))
 		a.addWide(fmt.Sprint("loss", cols), []engine.Wide{sums.Whole, sums.Part})
 		a.addWide(fmt.Sprint("gradient", cols), sums.Grad)
 		a.addWide(fmt.Sprint("hessian", cols), sums.Hess)
-		right, err := statistic.Right{Space: sp, Coef: coef, Cuts: engine.Cuts{First: -1, Step: 0.25, Count: 9}}.Of(ctx, m)
+		right, err := solver.Right{Space: sp, Coef: coef, Cuts: engine.Cuts{First: -1, Step: 0.25, Count: 9}}.Of(ctx, m)
 		must(err)
 		addAll(a, fmt.Sprint("right", cols), right)
 		laid, err := m.Margins(ctx, sp, q.Rows)
@@ -429,7 +429,7 @@ func TestEqualRowsCountAsOftenAsTheyOccur(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, coef := engine.Rows{Scale: 0.5, Norm: 1}, slices.Repeat([]float64{0.25}, sp.Width()+1)
-		want, err := statistic.Losses{Space: sp, Rows: r, Coef: coef, Value: true, Hess: true}.Floats(t.Context(), m)
+		want, err := solver.Losses{Space: sp, Rows: r, Coef: coef, Value: true, Hess: true}.Floats(t.Context(), m)
 		if err != nil {
 			t.Fatal(err)
 		}

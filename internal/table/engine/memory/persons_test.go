@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/stattest"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/solver"
 	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -93,7 +94,7 @@ func TestWeighedAnswersEqualATwin(t *testing.T) {
 			for _, n := range groups.Counts[label] {
 				byGroup += n
 			}
-			got := []int64{classes[0].Rows[label][0] + classes[0].Rows[label][1], classes[1].Rows[label][0], int64(byGroup),
+			got := []int64{classes[0][label][0] + classes[0][label][1], classes[1][label][0], int64(byGroup),
 				cells[1].Positive[0]}
 			if label == 1 {
 				got[3] = cells[1].Negative[0]
@@ -135,7 +136,7 @@ func TestViewsKeepWhatPersonsAllow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, rows := range cells[0].Rows {
+		for _, rows := range cells[0] {
 			for _, x := range rows {
 				sum += x
 			}
@@ -163,10 +164,10 @@ func TestNobodyCountsRowsOfPersons(t *testing.T) {
 		_, b := statistic.ClassCells{Bins: bins}.Of(ctx, tab)
 		_, c := tab.Groups(ctx, []int{1})
 		_, d := tab.Mistakes(ctx, sp, []feature.Threshold{{Coef: make([]float64, sp.Width())}})
-		_, e := statistic.Losses{Space: sp, Rows: engine.Rows{Scale: 1, Norm: math.MaxFloat64},
+		_, e := solver.Losses{Space: sp, Rows: engine.Rows{Scale: 1, Norm: math.MaxFloat64},
 			Coef: make([]float64, sp.Width()+1), Value: true, Hess: true}.Floats(ctx, tab)
 		_, f := tab.Margins(ctx, sp, engine.Rows{Scale: 1, Norm: 1})
-		_, g := statistic.Losses{Space: sp, Rows: engine.Rows{Scale: 1, Norm: 1}, Coef: make([]float64, sp.Width()+1),
+		_, g := solver.Losses{Space: sp, Rows: engine.Rows{Scale: 1, Norm: 1}, Coef: make([]float64, sp.Width()+1),
 			Value: true, Hess: true}.Floats(ctx, tab)
 		_, h := statistic.GridSlopes{Under: &statistic.StepScore{Start: []int64{0}}, Limit: statistic.SlopeLimit{Most: 1}, Grids: []feature.Grid{{Axes: bins}}}.Of(ctx, tab)
 		_, i := statistic.ClassResiduals{Under: &statistic.StepScore{Start: []int64{0, 0}}, Bins: bins[0]}.Of(ctx, tab)

@@ -29,18 +29,13 @@ func (m *Table) Sum(ctx context.Context, s engine.Statistic) ([]int64, error) {
 	if err := m.checkPersons("sums", weighed); err != nil {
 		return nil, err
 	}
-	p := &pass{Table: m, view: view, of: s, columns: slices.Clone(s.Columns())}
-	if scored, ok := s.(engine.Scored); ok {
-		p.score = scored.Score()
-	}
+	p := &pass{Table: m, view: view, of: s, score: engine.ScoreOf(s)}
 	if p.score != nil {
 		m.scored.Lock()
 		defer m.scored.Unlock()
 		p.known = m.scored.take(p.score, m.positive, m.t.Rows)
-		p.columns = append(p.columns, p.score.TermColumns(p.known)...)
 	}
-	slices.Sort(p.columns)
-	p.columns = slices.Compact(p.columns)
+	p.columns = slices.Compact(slices.Sorted(slices.Values(engine.ColumnsRead(s, p.known))))
 	sums := make([]int64, size)
 	var all sync.Mutex // guards sums
 	err = m.eachWorker(ctx, runRows, func(next func() (from, to int, ok bool)) {

@@ -5,6 +5,7 @@ package question_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"reflect"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/engine/question"
+	"github.com/discreet-dp/discreet/internal/table/engine/solver"
 	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
@@ -43,10 +45,10 @@ func someQuestions(t testing.TB) (texts [][]byte) {
 		{Kind: question.Sum, Statistic: statistic.ClassResiduals{Under: classes, Bins: number}},
 		{Kind: question.Sum, Statistic: statistic.GridSlopes{Under: grid, Limit: statistic.SlopeLimit{Most: 0.5},
 			Grids: []feature.Grid{{Axes: []feature.Bins{number, category}}}}},
-		{Kind: question.Sum, Statistic: statistic.Losses{Space: sp, Loss: engine.Loss{Huber: 0.5},
+		{Kind: question.Sum, Statistic: solver.Losses{Space: sp, Loss: engine.Loss{Huber: 0.5},
 			Rows: engine.Rows{Scale: 0.4, Norm: 0.7, Weights: []float64{1, 0.3}}, Coef: make([]float64, sp.Width()+1),
 			Value: true, Hess: true, Halvings: 2}},
-		{Kind: question.Sum, Statistic: statistic.Right{Space: sp, Cuts: engine.Cuts{First: -1, Step: 0.5, Count: 9},
+		{Kind: question.Sum, Statistic: solver.Right{Space: sp, Cuts: engine.Cuts{First: -1, Step: 0.5, Count: 9},
 			Coef: make([]float64, sp.Width()+1)}},
 	} {
 		if q.Against == 0 {
@@ -125,14 +127,16 @@ func FuzzSums(f *testing.F) {
 
 // A message of another version is refused by its number.
 func TestOtherVersionsAreRefused(t *testing.T) {
-	text := bytes.Replace(someQuestions(t)[0], []byte(`"Version":4`), []byte(`"Version":5`), 1)
-	if _, err := question.Decode(census.Schema(), text); err == nil ||
-		err.Error() != "question: question of version 5, this is version 4" {
-		t.Errorf("error %v", err)
-	}
-	if _, err := question.DecodeSums([]byte{5, 0, 0, 0, 0}); err == nil ||
-		err.Error() != "question: answer of version 5, this is version 4" {
-		t.Errorf("error %v", err)
+	for _, version := range []int{question.Version - 1, question.Version + 1} {
+		text := bytes.Replace(someQuestions(t)[0], fmt.Appendf(nil, `"Version":%d`, question.Version),
+			fmt.Appendf(nil, `"Version":%d`, version), 1)
+		want := fmt.Sprintf(" of version %d, this is version %d", version, question.Version)
+		if _, err := question.Decode(census.Schema(), text); err == nil || err.Error() != "question: question"+want {
+			t.Errorf("error %v", err)
+		}
+		if _, err := question.DecodeSums([]byte{byte(version), 0, 0, 0, 0}); err == nil || err.Error() != "question: answer"+want {
+			t.Errorf("error %v", err)
+		}
 	}
 }
 
@@ -141,7 +145,7 @@ func TestAnswersOfFewRows(t *testing.T) {
 	for _, want := range []*question.Sums{
 		{Words: 9, Counters: 5},
 		{Words: 9, Counters: 1, Keys: make([]uint64, 9), Counts: []uint64{1}},
-		{Plain: []uint64{3}},
+		{Plain: []int64{3}},
 		{},
 	} {
 		if got, err := question.DecodeSums(want.Encode()); err != nil || !reflect.DeepEqual(got, want) {

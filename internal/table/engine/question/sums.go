@@ -8,15 +8,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/discreet-dp/discreet/internal/table/engine"
 )
 
 // Sums is an answer: integers, each a sum over rows. Either Plain, as many as the question asks
-// for, or counts by key, in the order of the keys. Numbers below zero are in two's complement, so
-// that addition is the same.
+// for, or counts by key, in the order of the keys.
 type Sums struct {
-	Plain    []uint64
+	Plain    []int64
 	Words    int      // of a key; 0 if sums are plain
 	Counters int      // of a key
 	Keys     []uint64 // Words for each key; ascending, the first word first, none twice
@@ -68,116 +65,35 @@ func (a *Adder) mergeLast() error {
 	return err
 }
 
+// merge adds up answers, which it uses up.
 func merge(a, b *Sums) (*Sums, error) {
 	if len(a.Plain) != len(b.Plain) || a.Words != b.Words || a.Counters != b.Counters {
 		return nil, errors.New("question: answers to one question must be of one shape")
 	}
-	if a.Words == 0 {
-		for i, x := range b.Plain {
-			a.Plain[i] += x
-		}
-		return a, nil
+	for i, x := range b.Plain {
+		a.Plain[i] += x
 	}
-	out := &Sums{Words: a.Words, Counters: a.Counters, Keys: make([]uint64, 0, len(a.Keys)+len(b.Keys)),
-		Counts: make([]uint64, 0, len(a.Counts)+len(b.Counts))}
-	i, j := 0, 0
-	for i < a.Len() || j < b.Len() {
-		order := 0
-		switch {
-		case i == a.Len():
-			order = 1
-		case j == b.Len():
-			order = -1
-		default:
-			order = slices.Compare(a.keyAt(i), b.keyAt(j))
-		}
-		if order <= 0 {
-			out.Keys, out.Counts = append(out.Keys, a.keyAt(i)...), append(out.Counts, a.countsAt(i)...)
-			i++
-		} else {
-			out.Keys, out.Counts = append(out.Keys, b.keyAt(j)...), append(out.Counts, b.countsAt(j)...)
-		}
-		if order == 0 {
-			last := out.Counts[len(out.Counts)-a.Counters:]
-			for c, n := range b.countsAt(j) {
-				last[c] += n
-			}
-		}
-		if order >= 0 {
-			j++
-		}
-	}
-	return out, nil
-}
-
-func (s *Sums) keyAt(i int) []uint64    { return s.Keys[i*s.Words:][:s.Words] }
-func (s *Sums) countsAt(i int) []uint64 { return s.Counts[i*s.Counters:][:s.Counters] }
-
-// sumsOfGroups has a key word for each column: a category's code, or a number's bits such that
-// they are in the order of the numbers. So keys mean the same in every part of a table.
-func sumsOfGroups(g *engine.Groups, cols []int, classes int) *Sums {
-	words := max(1, len(cols))
-	keys := make([][]uint64, g.Len)
-	order := make([]int, g.Len)
-	for i := range keys {
-		order[i] = i
-		key := make([]uint64, words)
-		for k, j := range cols {
-			key[k] = uint64(g.Cols[j].Codes.At(i))
-			if g.Cols[j].Values != nil {
-				key[k] = orderedBits(g.Cols[j].MarkedValue(uint32(key[k])))
-			}
-		}
-		keys[i] = key
-	}
-	slices.SortFunc(order, func(a, b int) int { return slices.Compare(keys[a], keys[b]) })
-	out := &Sums{Words: words, Counters: classes}
-	for _, i := range order {
-		out.Keys = append(out.Keys, keys[i]...)
-		for class := range classes {
-			out.Counts = append(out.Counts, g.Counts[class][i])
-		}
-	}
-	return out
-}
-
-// orderedBits are bits of x, not NaN, that are in the order of the numbers.
-func orderedBits(x float64) uint64 {
-	b := math.Float64bits(x)
-	if b>>63 != 0 {
-		return ^b
-	}
-	return b | 1<<63
-}
-
-// fromOrdered is the number of these orderedBits.
-func fromOrdered(b uint64) float64 {
-	if b>>63 == 0 {
-		return math.Float64frombits(^b)
-	}
-	return math.Float64frombits(b &^ (1 << 63))
+	return mergeKeys(a, b), nil
 }
 
 // Encode writes an answer: the version, four lengths and the numbers, each as a variable-length
 // integer. Keys are written as what they differ by in their first word.
-func (s *Sums) Encode() []byte {
-	out := binary.AppendUvarint(nil, Version)
-	for _, n := range []int{len(s.Plain), s.Words, s.Counters, s.Len()} {
+func (s *Sums) Encode() (out []byte) {
+	for _, n := range []int{Version, len(s.Plain), s.Words, s.Counters, s.Len()} {
 		out = binary.AppendUvarint(out, uint64(n))
 	}
 	for _, x := range s.Plain {
-		out = binary.AppendVarint(out, int64(x))
+		out = binary.AppendVarint(out, x)
 	}
 	before := uint64(0)
 	for i := range s.Len() {
 		key := s.keyAt(i)
 		out = binary.AppendUvarint(out, key[0]-before)
 		before = key[0]
-		for _, word := range key[1:] {
-			out = binary.AppendUvarint(out, word)
-		}
-		for _, n := range s.countsAt(i) {
-			out = binary.AppendUvarint(out, n)
+		for _, numbers := range [][]uint64{key[1:], s.countsAt(i)} {
+			for _, n := range numbers {
+				out = binary.AppendUvarint(out, n)
+			}
 		}
 	}
 	return out
@@ -187,70 +103,39 @@ var errAnswer = errors.New("question: malformed answer")
 
 // DecodeSums reads what Encode wrote.
 func DecodeSums(b []byte) (*Sums, error) {
-	next := func() (x uint64, err error) {
+	var all []uint64
+	for len(b) > 0 {
 		x, n := binary.Uvarint(b)
 		if n <= 0 {
-			return 0, errAnswer
-		}
-		b = b[n:]
-		return x, nil
-	}
-	version, err := next()
-	if err != nil {
-		return nil, err
-	}
-	if version != Version {
-		return nil, fmt.Errorf("question: answer of version %d, this is version %d", version, Version)
-	}
-	var sizes [4]int // plain, words, counters, keys
-	for i := range sizes {
-		n, err := next()
-		if err != nil || n > math.MaxInt32 {
 			return nil, errAnswer
 		}
-		sizes[i] = int(n)
+		if all, b = append(all, x), b[n:]; all[0] != Version {
+			return nil, fmt.Errorf("question: answer of version %d, this is version %d", all[0], Version)
+		}
 	}
-	s := &Sums{Words: sizes[1], Counters: sizes[2]}
-	keys := sizes[3]
-	// Each number takes a byte at least; the width of keys says nothing if there are none.
-	if sizes[0] > len(b) || (s.Words == 0) != (s.Counters == 0) || s.Words == 0 && keys > 0 ||
-		s.Words > 0 && sizes[0] > 0 ||
-		keys > 0 && keys > len(b)/(s.Words+s.Counters) {
+	var head [5]uint64
+	if copy(head[:], all) < len(head) || slices.Max(head[:]) > math.MaxInt32 {
 		return nil, errAnswer
 	}
-	for range sizes[0] {
-		x, n := binary.Varint(b)
-		if n <= 0 {
-			return nil, errAnswer
-		}
-		b = b[n:]
-		s.Plain = append(s.Plain, uint64(x))
+	plain, words, counters, keys, all := head[1], head[2], head[3], head[4], all[len(head):]
+	if (words == 0) != (counters == 0) || words == 0 && keys > 0 || words > 0 && plain > 0 ||
+		uint64(len(all)) != plain+keys*(words+counters) {
+		return nil, errAnswer
+	}
+	s := &Sums{Words: int(words), Counters: int(counters)}
+	for _, x := range all[:plain] {
+		s.Plain = append(s.Plain, int64(x>>1)^-int64(x&1))
 	}
 	before := uint64(0)
-	for i := range keys {
-		for w := range s.Words + s.Counters {
-			x, err := next()
-			if err != nil {
-				return nil, err
-			}
-			switch {
-			case w == 0:
-				if before += x; before < x {
-					return nil, errAnswer
-				}
-				s.Keys = append(s.Keys, before)
-			case w < s.Words:
-				s.Keys = append(s.Keys, x)
-			default:
-				s.Counts = append(s.Counts, x)
-			}
-		}
-		if i > 0 && slices.Compare(s.keyAt(i-1), s.keyAt(i)) >= 0 {
+	for all = all[plain:]; len(all) > 0; all = all[words+counters:] {
+		if all[0] += before; all[0] < before {
 			return nil, errAnswer
 		}
-	}
-	if len(b) != 0 {
-		return nil, errAnswer
+		before = all[0]
+		s.Keys, s.Counts = append(s.Keys, all[:words]...), append(s.Counts, all[words:][:counters]...)
+		if n := s.Len(); n > 1 && slices.Compare(s.keyAt(n-2), s.keyAt(n-1)) >= 0 {
+			return nil, errAnswer
+		}
 	}
 	return s, nil
 }

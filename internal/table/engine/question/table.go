@@ -5,10 +5,9 @@ package question
 import (
 	"context"
 	"fmt"
-	"slices"
 
-	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/solver"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -77,14 +76,17 @@ func (t *Table) ask(ctx context.Context, q Question, plain int) (*Sums, error) {
 	case plain < 0 && s == nil:
 		return &Sums{Words: 1, Counters: 1}, nil // of no rows
 	case s == nil:
-		return &Sums{Plain: make([]uint64, plain)}, nil
+		return &Sums{Plain: make([]int64, plain)}, nil
 	case plain >= 0 && len(s.Plain) != plain, plain < 0 && s.Words == 0:
 		return nil, fmt.Errorf("question: the answer to %q is not of the shape that was asked for", q.Kind)
 	}
 	return s, nil
 }
 
-// Sum implements engine.Table.
+func (t *Table) Margins(_ context.Context, sp *feature.Space, r engine.Rows) (engine.Margins, error) {
+	return solver.NewMargins(t, sp, r), t.checkBinary("margins")
+}
+
 func (t *Table) Sum(ctx context.Context, of engine.Statistic) ([]int64, error) {
 	size, err := of.Size(engine.NewView(t.whole, t.against))
 	if err != nil {
@@ -94,111 +96,5 @@ func (t *Table) Sum(ctx context.Context, of engine.Statistic) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return signed(s.Plain), nil
-}
-
-// Mistakes implements engine.Table.
-func (t *Table) Mistakes(
-	ctx context.Context, sp *feature.Space, cs []feature.Threshold,
-) (*engine.Patterns, error) {
-	if err := t.checkBinary("mistakes of thresholds"); err != nil {
-		return nil, err
-	}
-	s, err := t.ask(ctx, Question{Kind: Mistakes, Space: sp, Thresholds: cs}, -1)
-	if err != nil {
-		return nil, err
-	}
-	return &engine.Patterns{Words: (len(cs) + 63) / 64, Bits: s.Keys, Count: s.Counts}, nil
-}
-
-// Groups implements engine.Table.
-func (t *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) {
-	g := &engine.Groups{Cols: make([]column.Column, len(t.schema.Columns)),
-		Counts: make([][]uint64, t.schema.Classes())}
-	s, err := t.ask(ctx, Question{Kind: Groups, Columns: cols}, -1)
-	if err != nil {
-		return nil, err
-	}
-	g.Len = s.Len()
-	codes, values, sizes := t.codeKeys(s, cols)
-	order := orderOfGroups(codes, sizes, g.Len)
-	for k, j := range cols {
-		sorted := make([]uint32, g.Len)
-		for i, at := range order {
-			sorted[i] = codes[k][at]
-		}
-		g.Cols[j] = column.Column{Codes: column.Narrow(sorted, sizes[k]), Values: values[k]}
-		if c := &t.schema.Columns[j]; c.Marks() > 0 {
-			g.Cols[j].TakeMarks(c.Clamp(*c.Default))
-		}
-	}
-	for class := range g.Counts {
-		g.Counts[class] = make([]uint64, g.Len)
-		for i, at := range order {
-			g.Counts[class][i] = s.countsAt(at)[class]
-		}
-	}
-	return g, nil
-}
-
-// codeKeys turns keys back into codes of columns, numbers' into those of a dictionary of all.
-func (t *Table) codeKeys(s *Sums, cols []int) (codes [][]uint32, values [][]float64, sizes []int) {
-	for k, j := range cols {
-		words := make([]uint64, s.Len())
-		for i := range words {
-			words[i] = s.keyAt(i)[k]
-		}
-		own := make([]uint32, len(words))
-		if t.schema.Columns[j].Kind == schema.Category {
-			for i, w := range words {
-				own[i] = uint32(w)
-			}
-			codes, values, sizes = append(codes, own), append(values, nil), append(sizes, t.schema.Columns[j].Codes())
-			continue
-		}
-		distinct := slices.Clone(words)
-		slices.Sort(distinct)
-		distinct = slices.Compact(distinct)
-		dictionary := make([]float64, len(distinct))
-		for i, w := range distinct {
-			dictionary[i] = fromOrdered(w)
-		}
-		for i, w := range words {
-			at, _ := slices.BinarySearch(distinct, w)
-			own[i] = uint32(at)
-		}
-		codes, values, sizes = append(codes, own), append(values, dictionary), append(sizes, len(dictionary))
-	}
-	return codes, values, sizes
-}
-
-// orderOfGroups is the order of groups by their packed keys.
-func orderOfGroups(codes [][]uint32, sizes []int, n int) []int {
-	fields, keyBits := engine.PackKeys(sizes)
-	words := (keyBits + 63) / 64
-	keys, order := make([]uint64, n*words), make([]int, n)
-	for i := range order {
-		order[i] = i
-		for k, f := range fields {
-			keys[i*words+f.Word] |= uint64(codes[k][i]) << f.Shift
-		}
-	}
-	slices.SortFunc(order, func(a, b int) int { return slices.Compare(keys[a*words:][:words], keys[b*words:][:words]) })
-	return order
-}
-
-func unsigned(sums []int64) []uint64 {
-	out := make([]uint64, len(sums))
-	for i, x := range sums {
-		out[i] = uint64(x)
-	}
-	return out
-}
-
-func signed(sums []uint64) []int64 {
-	out := make([]int64, len(sums))
-	for i, x := range sums {
-		out[i] = int64(x)
-	}
-	return out
+	return s.Plain, nil
 }

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -43,9 +44,9 @@ func askPlayed(t *testing.T, v *view, play func(w io.Writer)) (*question.Sums, e
 	return sn.ask(context.Background(), aQuestion, v)
 }
 
-func answerOf(block, id string, n uint64) func(io.Writer) {
+func answerOf(block, id string, n int64) func(io.Writer) {
 	return func(w io.Writer) {
-		send(w, header{Op: "answer", Block: block, ID: id}, (&question.Sums{Plain: []uint64{n}}).Encode())
+		send(w, header{Op: "answer", Block: block, ID: id}, (&question.Sums{Plain: []int64{n}}).Encode())
 	}
 }
 
@@ -76,7 +77,7 @@ func TestBlocksCountOnce(t *testing.T) {
 				}
 			})
 			switch {
-			case c.want == "" && (err != nil || !reflect.DeepEqual(sums.Plain, []uint64{12})):
+			case c.want == "" && (err != nil || !reflect.DeepEqual(sums.Plain, []int64{12})):
 				t.Errorf("%s: %v, %v", c.name, sums, err)
 			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
 				t.Errorf("%s: error %v, want %q", c.name, err, c.want)
@@ -170,8 +171,8 @@ func TestWorkerAnswersAsMemory(t *testing.T) {
 	if answer, _ := w.call(header{Op: "ask"}, text, data[0]); answer.Error == "" {
 		t.Error("a damaged block is not refused")
 	}
-	if answer, _ := w.call(header{Op: "ask"}, bytes.Replace(text, []byte(`"Version":4`), []byte(`"Version":5`), 1),
-		data[0]); !strings.Contains(answer.Error, "version 5") {
+	next := bytes.Replace(text, fmt.Appendf(nil, `"Version":%d`, question.Version), fmt.Appendf(nil, `"Version":%d`, question.Version+1), 1)
+	if answer, _ := w.call(header{Op: "ask"}, next, data[0]); !strings.Contains(answer.Error, fmt.Sprintf("version %d, this", question.Version+1)) {
 		t.Errorf("error %q", answer.Error)
 	}
 	if answer, _ := w.call(header{Op: "code", Name: "0-1"}, []byte("no Parquet")); !strings.Contains(answer.Error,

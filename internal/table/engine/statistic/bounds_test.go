@@ -7,7 +7,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -20,29 +19,6 @@ func again(s *schema.Schema, of engine.Statistic) (engine.Statistic, error) {
 		return nil, err
 	}
 	return Decode(s, kind, text)
-}
-
-// A message asks at up to so many cuts, is read back with all of them, and is refused with one more.
-func TestCutsReachTheirNumber(t *testing.T) {
-	s := census.Schema()
-	sp, err := feature.NewSpace(s, feature.OneHot, s.Features())
-	if err != nil {
-		t.Fatal(err)
-	}
-	coef := make([]float64, sp.Width()+1)
-	for n, want := range map[int]bool{0: false, 1: true, 255: true, 256: true, maxCuts - 1: true, maxCuts: true,
-		maxCuts + 1: false} {
-		got, err := again(s, Right{sp, coef, engine.Cuts{First: -1, Step: 0.5, Count: n}})
-		if (err == nil) != want || want && got.(Right).Cuts.Count != n {
-			t.Errorf("%d cuts: %v", n, err)
-		}
-	}
-	for n, want := range map[int]bool{-1: false, 0: true, engine.MaxHalvings: true, engine.MaxHalvings + 1: false} {
-		got, err := again(s, Losses{Space: sp, Coef: coef, Halvings: n})
-		if (err == nil) != want || want && got.(Losses).Halvings != n {
-			t.Errorf("%d halvings: %v", n, err)
-		}
-	}
 }
 
 // untouched is a table that must not be asked.
@@ -75,11 +51,22 @@ func TestWhatFitsNoTableIsRefused(t *testing.T) {
 	if _, err := (GridSlopes{score, SlopeLimit{Most: 1}, []feature.Grid{{Axes: []feature.Bins{foreign}}}}).Of(ctx, tab); err == nil {
 		t.Error("grids of another column have slopes")
 	}
-	sp, err := feature.NewSpace(census.Schema(), feature.OneHot, []int{1, 2})
-	if err != nil {
-		t.Fatal(err)
+}
+
+// FullCaps is a variable that anyone may write to. Caps are cut all the same.
+func TestCapsHoldWhateverFullCapsSay(t *testing.T) {
+	before := FullCaps
+	defer func() { FullCaps = before }()
+	FullCaps = Caps{1, 1}
+	d := draw(2, false)
+	d.s.Label.Levels, d.s.Label.Positive, d.weights = d.s.Label.Levels[:2], 1, nil
+	d.labels = make([]uint8, drawnRows)
+	c := Cells{Bins: []feature.Bins{d.column(2)}, Caps: Caps{1, 1}}
+	var sum int64
+	for _, x := range d.pass(c, engine.NewView(d.s, engine.WholeLabel), d.Perm(drawnRows), drawnRows, 0) {
+		sum += x
 	}
-	if _, err := (Losses{Space: sp, Coef: make([]float64, sp.Width()+1)}).Of(ctx, tab); err == nil {
-		t.Error("features of another table have losses")
+	if sum != drawnRows {
+		t.Errorf("%d rows of a cap of 1 weigh %d", drawnRows, sum)
 	}
 }

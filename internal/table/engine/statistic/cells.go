@@ -45,11 +45,11 @@ func Weight(margin int64) uint64 {
 	return uint64(math.RoundToEven(engine.WeightOne * math.Exp(-float64(margin)/feature.ScoreOne)))
 }
 
-var cells = register[Cells]("cells")
+var cells = Register[Cells]("cells")
 
-func (c Cells) check(s *schema.Schema) error {
+func (c Cells) Check(s *schema.Schema) error {
 	if len(c.Bins) == 0 || min(c.Caps[0], c.Caps[1]) < 1 || max(c.Caps[0], c.Caps[1]) > engine.WeightOne {
-		return errParts(cells)
+		return ErrParts(cells)
 	}
 	if c.Under != nil {
 		if err := c.Under.Check(s); err != nil {
@@ -59,7 +59,6 @@ func (c Cells) check(s *schema.Schema) error {
 	return checkBins(s, c.Bins)
 }
 
-// Size implements engine.Statistic.
 func (c Cells) Size(v *engine.View) (n int, err error) {
 	if classes := v.Schema.Classes(); classes != 2 {
 		return 0, fmt.Errorf("statistic: cells need a label with 2 classes (schema %q has %d)", v.Schema.Name, classes)
@@ -70,7 +69,6 @@ func (c Cells) Size(v *engine.View) (n int, err error) {
 	return n, nil
 }
 
-// Columns implements engine.Statistic.
 func (c Cells) Columns() []int {
 	columns := columnsOf(c.Bins)
 	if c.Under != nil && c.Score() == nil {
@@ -79,7 +77,6 @@ func (c Cells) Columns() []int {
 	return columns
 }
 
-// Score implements engine.Scored.
 func (c Cells) Score() engine.Score {
 	if c.Under == nil || !fitsUnits(c.Under) {
 		return nil
@@ -87,9 +84,8 @@ func (c Cells) Score() engine.Score {
 	return margins{c.Under}
 }
 
-// Of asks t.
 func (c Cells) Of(ctx context.Context, t engine.Table) ([]CellSums, error) {
-	all, err := sum(ctx, t, c)
+	all, err := Sum(ctx, t, c)
 	if err != nil {
 		return nil, err
 	}
@@ -116,9 +112,8 @@ type cellsAdder struct {
 	weighed     []uint32 // weights times 2, plus 1 for a row of the positive label
 }
 
-// Adder implements engine.Statistic.
 func (c Cells) Adder(run *engine.Run) engine.Adder {
-	a := &cellsAdder{run: run, side: run.Positive(), most: [2]uint32{c.Caps[1] << 1, c.Caps[0]<<1 | 1}, cut: c.Caps != FullCaps,
+	a := &cellsAdder{run: run, side: run.Positive(), most: [2]uint32{c.Caps[1] << 1, c.Caps[0]<<1 | 1}, cut: min(c.Caps[0], c.Caps[1]) < engine.WeightOne,
 		weights: weightTables()}
 	for k := range c.Bins {
 		a.places = append(a.places, placeOf(&c.Bins[k], run.Cols))
@@ -130,7 +125,6 @@ func (c Cells) Adder(run *engine.Run) engine.Adder {
 	return a
 }
 
-// Add implements engine.Adder.
 func (a *cellsAdder) Add() {
 	n := a.run.Rows()
 	a.bins, a.spare, a.weighed = room(a.bins, n), room(a.spare, n), room(a.weighed, n)
@@ -192,7 +186,6 @@ func (a *cellsAdder) weighLongScores() {
 	}
 }
 
-// AddTo implements engine.Adder.
 func (a *cellsAdder) AddTo(sums []int64) {
 	for k := range a.places {
 		p := &a.places[k]

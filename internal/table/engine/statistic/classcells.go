@@ -14,21 +14,15 @@ import (
 // a row adds 1, or at most engine.WeightOne, to one cell of each.
 type ClassCells struct{ Bins []feature.Bins }
 
-// ClassCounts are the rows of a column by the class of their label and their bin.
-type ClassCounts struct {
-	Rows [][]int64 // by class, then bin
-}
+var classCells = Register[ClassCells]("class_cells")
 
-var classCells = register[ClassCells]("class_cells")
-
-func (c ClassCells) check(s *schema.Schema) error {
+func (c ClassCells) Check(s *schema.Schema) error {
 	if len(c.Bins) == 0 {
-		return errParts(classCells)
+		return ErrParts(classCells)
 	}
 	return checkBins(s, c.Bins)
 }
 
-// Size implements engine.Statistic.
 func (c ClassCells) Size(v *engine.View) (n int, err error) {
 	for k := range c.Bins {
 		n += v.Schema.Classes() * c.Bins[k].Len()
@@ -36,48 +30,41 @@ func (c ClassCells) Size(v *engine.View) (n int, err error) {
 	return n, nil
 }
 
-// Columns implements engine.Statistic.
 func (c ClassCells) Columns() []int { return columnsOf(c.Bins) }
 
-// Of asks t.
-func (c ClassCells) Of(ctx context.Context, t engine.Table) ([]ClassCounts, error) {
-	all, err := sum(ctx, t, c)
+// Of is the counts by bins, class and bin.
+func (c ClassCells) Of(ctx context.Context, t engine.Table) ([][][]int64, error) {
+	all, err := Sum(ctx, t, c)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]ClassCounts, len(c.Bins))
+	out := make([][][]int64, len(c.Bins))
 	for k := range out {
-		out[k].Rows, all = cutLists(all, t.Schema().Classes(), c.Bins[k].Len())
+		out[k], all = cutLists(all, t.Schema().Classes(), c.Bins[k].Len())
 	}
 	return out, nil
 }
 
 type classCellsAdder struct {
 	sums
-	run         *engine.Run
-	bins        []*feature.BoundBins
-	size        []int // by bins: the number of bins
-	read, spare []uint32
+	run  *engine.Run
+	of   []feature.Bins
+	bins []binReader
 }
 
-// Adder implements engine.Statistic.
 func (c ClassCells) Adder(run *engine.Run) engine.Adder {
 	n, _ := c.Size(run.View)
-	a := &classCellsAdder{sums: make(sums, n), run: run}
+	a := &classCellsAdder{make(sums, n), run, c.Bins, nil}
 	for k := range c.Bins {
-		a.bins, a.size = append(a.bins, c.Bins[k].Bind(run.Cols)), append(a.size, c.Bins[k].Len())
+		a.bins = append(a.bins, binReader{BoundBins: c.Bins[k].Bind(run.Cols)})
 	}
 	return a
 }
 
-// Add implements engine.Adder.
 func (a *classCellsAdder) Add() {
-	n, into, weights := a.run.Rows(), a.sums, a.run.Weights
-	a.read, a.spare = room(a.read, n), room(a.spare, n)
-	read := a.read
-	for k, bins := range a.bins {
-		bins.Read(0, read, a.spare)
-		size := a.size[k]
+	into, weights := a.sums, a.run.Weights
+	for k := range a.bins {
+		read, size := a.bins[k].read(a.run.Rows()), a.of[k].Len()
 		for i, label := range a.run.Labels {
 			units := int64(1)
 			if weights != nil {

@@ -10,72 +10,58 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// ClassResiduals adds up, by class and bin, what the labels say beyond a score of all classes.
+// ClassResiduals adds up, by class and bin, what the labels say beyond a score of all classes: a row of
+// class y adds 1 − p(y) to y in its bin, and takes p(k) from every other class k. If the scores are right,
+// the sums are about 0. In units of 1/engine.WeightOne; the sizes of what a row adds are together at most
+// 2·engine.WeightOne.
 type ClassResiduals struct {
 	Under *StepScore
 	Bins  feature.Bins
 }
 
-// Residuals are, by class and bin, what the labels say beyond the scores: a row
-// of class y adds 1 − p(y) to Above[y] in its bin and p(k) to Below[k] for every other
-// class k. Where the scores are right the two balance. In units of 1/engine.WeightOne; a row
-// adds at most 2·engine.WeightOne over all cells.
-type Residuals struct{ Above, Below [][]int64 }
+var _ = Register[ClassResiduals]("class_residuals")
 
-var _ = register[ClassResiduals]("class_residuals")
-
-func (c ClassResiduals) check(s *schema.Schema) error {
+func (c ClassResiduals) Check(s *schema.Schema) error {
 	if err := c.Under.check(s, s.Classes()); err != nil {
 		return err
 	}
 	return c.Bins.Check(s)
 }
 
-// Size implements engine.Statistic.
 func (c ClassResiduals) Size(v *engine.View) (int, error) {
-	return 2 * len(c.Under.Start) * c.Bins.Len(), c.Under.checkWhole(v)
+	return len(c.Under.Start) * c.Bins.Len(), c.Under.checkWhole(v)
 }
 
-// Columns implements engine.Statistic.
 func (c ClassResiduals) Columns() []int { return c.Bins.Columns() }
 
-// Score implements engine.Scored.
 func (c ClassResiduals) Score() engine.Score { return c.Under }
 
-// Of asks t.
-func (c ClassResiduals) Of(ctx context.Context, t engine.Table) (out Residuals, err error) {
-	all, err := sum(ctx, t, c)
+func (c ClassResiduals) Of(ctx context.Context, t engine.Table) (byClass [][]int64, err error) {
+	all, err := Sum(ctx, t, c)
 	if err != nil {
-		return out, err
+		return nil, err
 	}
-	out.Above, all = cutLists(all, len(c.Under.Start), c.Bins.Len())
-	out.Below, _ = cutLists(all, len(c.Under.Start), c.Bins.Len())
-	return out, nil
+	byClass, _ = cutLists(all, len(c.Under.Start), c.Bins.Len())
+	return byClass, nil
 }
 
 type classResidualsAdder struct {
-	sums        // above, then below; by class, then bin
-	run         *engine.Run
-	bins        *feature.BoundBins
-	size        int       // the number of bins
-	p           []float64 // of each class
-	read, spare []uint32
+	sums // by class, then bin
+	run  *engine.Run
+	bins binReader
+	size int       // the number of bins
+	p    []float64 // of each class
 }
 
-// Adder implements engine.Statistic.
 func (c ClassResiduals) Adder(run *engine.Run) engine.Adder {
 	classes := len(c.Under.Start)
-	return &classResidualsAdder{sums: make(sums, 2*classes*c.Bins.Len()), run: run, bins: c.Bins.Bind(run.Cols),
-		size: c.Bins.Len(), p: make([]float64, classes)}
+	return &classResidualsAdder{make(sums, classes*c.Bins.Len()), run, binReader{BoundBins: c.Bins.Bind(run.Cols)},
+		c.Bins.Len(), make([]float64, classes)}
 }
 
-// Add implements engine.Adder.
 func (a *classResidualsAdder) Add() {
-	n, classes := a.run.Rows(), len(a.p)
-	a.read, a.spare = room(a.read, n), room(a.spare, n)
-	a.bins.Read(0, a.read, a.spare)
-	weight := int64(engine.WeightOne)
-	for i, b := range a.read {
+	classes, weight := len(a.p), int64(engine.WeightOne)
+	for i, b := range a.bins.read(a.run.Rows()) {
 		writeSoftmax(a.run.Scores[i*classes:][:classes], a.p)
 		if a.run.Weights != nil {
 			weight = int64(a.run.Weights[i])
@@ -83,10 +69,9 @@ func (a *classResidualsAdder) Add() {
 		for k, x := range a.p {
 			units := int64(x * engine.WeightOne) // rounded down, so that all of them together are at most engine.WeightOne
 			if k == int(a.run.Labels[i]) {
-				a.sums[k*a.size+int(b)] += (engine.WeightOne - units) * weight / engine.WeightOne
-			} else {
-				a.sums[(classes+k)*a.size+int(b)] += units * weight / engine.WeightOne
+				units -= engine.WeightOne
 			}
+			a.sums[k*a.size+int(b)] -= units * weight / engine.WeightOne
 		}
 	}
 }

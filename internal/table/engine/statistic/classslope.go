@@ -26,11 +26,11 @@ type ClassSlope struct {
 // half of what a row may say, since it is only asked how far to go.
 type Slope struct{ Gain, HalfCurve int64 }
 
-var classSlope = register[ClassSlope]("class_slope")
+var classSlope = Register[ClassSlope]("class_slope")
 
-func (c ClassSlope) check(s *schema.Schema) error {
-	if c.Along == nil || !(c.Most > 0) {
-		return errParts(classSlope)
+func (c ClassSlope) Check(s *schema.Schema) error {
+	if c.Along == nil || !(c.Most > 0 && c.Most <= math.MaxFloat64) {
+		return ErrParts(classSlope)
 	}
 	if err := c.Along.Check(s); err != nil {
 		return err
@@ -40,23 +40,19 @@ func (c ClassSlope) check(s *schema.Schema) error {
 		ok = ok && len(steps) == c.Along.Len()
 	}
 	if !ok {
-		return errParts(classSlope)
+		return ErrParts(classSlope)
 	}
 	return c.Under.check(s, s.Classes())
 }
 
-// Size implements engine.Statistic.
 func (c ClassSlope) Size(v *engine.View) (int, error) { return 2, c.Under.checkWhole(v) }
 
-// Columns implements engine.Statistic.
 func (c ClassSlope) Columns() []int { return c.Along.Columns() }
 
-// Score implements engine.Scored.
 func (c ClassSlope) Score() engine.Score { return c.Under }
 
-// Of asks t.
 func (c ClassSlope) Of(ctx context.Context, t engine.Table) (Slope, error) {
-	all, err := sum(ctx, t, c)
+	all, err := Sum(ctx, t, c)
 	if err != nil {
 		return Slope{}, err
 	}
@@ -66,17 +62,15 @@ func (c ClassSlope) Of(ctx context.Context, t engine.Table) (Slope, error) {
 type classSlopeAdder struct {
 	sums
 	run   *engine.Run
-	bins  *feature.BoundBins
+	bins  binReader
 	steps []float64 // by bin, then class
 	p     []float64 // of each class
 	most  float64
-	read  []uint32
 }
 
-// Adder implements engine.Statistic.
 func (c ClassSlope) Adder(run *engine.Run) engine.Adder {
-	a := &classSlopeAdder{sums: make(sums, 2), run: run, bins: c.Along.Bind(run.Cols), p: make([]float64, len(c.Under.Start)),
-		most: c.Most}
+	a := &classSlopeAdder{sums: make(sums, 2), run: run, bins: binReader{BoundBins: c.Along.Bind(run.Cols)},
+		p: make([]float64, len(c.Under.Start)), most: c.Most}
 	for b := range c.Along.Len() {
 		for _, steps := range c.Along.Steps {
 			a.steps = append(a.steps, steps[b])
@@ -85,12 +79,9 @@ func (c ClassSlope) Adder(run *engine.Run) engine.Adder {
 	return a
 }
 
-// Add implements engine.Adder.
 func (a *classSlopeAdder) Add() {
 	classes := len(a.p)
-	a.read = room(a.read, a.run.Rows())
-	a.bins.Read(0, a.read, nil)
-	for i, b := range a.read {
+	for i, b := range a.bins.read(a.run.Rows()) {
 		writeSoftmax(a.run.Scores[i*classes:][:classes], a.p)
 		row := a.steps[int(b)*classes:][:classes]
 		mean, square := 0.0, 0.0

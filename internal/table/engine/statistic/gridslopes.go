@@ -46,11 +46,11 @@ type GridSums struct {
 	Curves []int64 // by cell
 }
 
-var gridSlopes = register[GridSlopes]("grid_slopes")
+var gridSlopes = Register[GridSlopes]("grid_slopes")
 
-func (g GridSlopes) check(s *schema.Schema) error {
+func (g GridSlopes) Check(s *schema.Schema) error {
 	if len(g.Grids) == 0 || !(g.Limit.Most > 0 && g.Limit.Most <= 1) {
-		return errParts(gridSlopes)
+		return ErrParts(gridSlopes)
 	}
 	for k := range g.Grids {
 		if err := checkGrid(s, &g.Grids[k]); err != nil {
@@ -68,7 +68,6 @@ func gridScores(s *schema.Schema) int {
 	return 1
 }
 
-// Size implements engine.Statistic.
 func (g GridSlopes) Size(v *engine.View) (n int, err error) {
 	switch scores := gridScores(v.Schema); {
 	case !v.Whole || len(g.Under.Start) != scores:
@@ -82,7 +81,6 @@ func (g GridSlopes) Size(v *engine.View) (n int, err error) {
 	return n, nil
 }
 
-// Columns implements engine.Statistic.
 func (g GridSlopes) Columns() (columns []int) {
 	for k := range g.Grids {
 		columns = append(columns, columnsOf(g.Grids[k].Axes)...)
@@ -90,12 +88,10 @@ func (g GridSlopes) Columns() (columns []int) {
 	return columns
 }
 
-// Score implements engine.Scored.
 func (g GridSlopes) Score() engine.Score { return g.Under }
 
-// Of asks t.
 func (g GridSlopes) Of(ctx context.Context, t engine.Table) ([]GridSums, error) {
-	all, err := sum(ctx, t, g)
+	all, err := Sum(ctx, t, g)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +138,6 @@ func (g GridSlopes) Adder(run *engine.Run) engine.Adder {
 	return a
 }
 
-// Add implements engine.Adder.
 func (a *gridAdder) Add() {
 	a.differentiate()
 	n := a.run.Rows()
@@ -236,7 +231,6 @@ func (a *gridAdder) addRows(sums *GridSums) {
 	}
 }
 
-// AddTo implements engine.Adder.
 func (a *gridAdder) AddTo(all []int64) {
 	out := make([]GridSums, len(a.of.Grids))
 	for g := range out {

@@ -37,13 +37,10 @@ func fitsUnits(f *feature.Additive) bool {
 	return sum < longest
 }
 
-// Width implements engine.Score.
 func (m margins) Width() int { return 1 }
 
-// Len implements engine.Score.
 func (m margins) Len() int { return len(m.f.Shapes) }
 
-// TermColumns implements engine.Score.
 func (m margins) TermColumns(from int) []int { return shapeColumns(m.f.Shapes[from:]) }
 
 func shapeColumns(shapes []feature.Shape) (columns []int) {
@@ -53,7 +50,6 @@ func shapeColumns(shapes []feature.Shape) (columns []int) {
 	return columns
 }
 
-// Extends implements engine.Score.
 func (m margins) Extends(old engine.Score) bool {
 	o, ok := old.(margins)
 	if !ok || o.f.Intercept != m.f.Intercept || !reflect.DeepEqual(o.f.Clip, m.f.Clip) || len(o.f.Shapes) > len(m.f.Shapes) {
@@ -67,7 +63,6 @@ func (m margins) Extends(old engine.Score) bool {
 	return true
 }
 
-// Keep implements engine.Score.
 func (m margins) Keep() engine.Score {
 	g := *m.f
 	if g.Clip != nil {
@@ -82,7 +77,6 @@ func (m margins) Keep() engine.Score {
 	return margins{&g}
 }
 
-// Scorer implements engine.Score.
 func (m margins) Scorer(run *engine.Run, from int) func() {
 	var bins, spare []uint32
 	if from == 0 {

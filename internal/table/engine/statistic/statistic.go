@@ -15,11 +15,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// checked is a statistic that JSON keeps.
-type checked interface {
+// Checked is a statistic that JSON keeps.
+type Checked interface {
 	engine.Statistic
-	// check refuses what no table of schema s can answer, and completes what a message leaves out.
-	check(s *schema.Schema) error
+	// Check refuses what no table of schema s can answer, and completes what a message leaves out.
+	Check(s *schema.Schema) error
 }
 
 type decoder func(s *schema.Schema, text []byte) (engine.Statistic, error)
@@ -29,18 +29,15 @@ var (
 	decoders = map[string]decoder{}
 )
 
-// register lets statistics of type S be messages of a kind.
-func register[S checked](kind string) string {
+// Register lets statistics of type S be messages of a kind.
+func Register[S Checked](kind string) string {
 	kinds[reflect.TypeFor[S]()] = kind
 	decoders[kind] = func(s *schema.Schema, text []byte) (engine.Statistic, error) {
 		var out S
 		if err := json.Unmarshal(text, &out); err != nil {
 			return nil, fmt.Errorf("statistic: malformed %s: %w", kind, err)
 		}
-		if err := out.check(s); err != nil {
-			return nil, err
-		}
-		return out, nil
+		return out, out.Check(s)
 	}
 	return kind
 }
@@ -63,22 +60,21 @@ func Decode(s *schema.Schema, kind string, text []byte) (engine.Statistic, error
 	return read(s, text)
 }
 
-// sum asks t for of. What fits no table of its schema is refused before a row is read: otherwise
+// Sum asks t for of. What fits no table of its schema is refused before a row is read: otherwise
 // whether a fold fails would depend on the cells that it meets.
-func sum(ctx context.Context, t engine.Table, of checked) ([]int64, error) {
-	if err := of.check(t.Schema()); err != nil {
+func Sum(ctx context.Context, t engine.Table, of Checked) ([]int64, error) {
+	if err := of.Check(t.Schema()); err != nil {
 		return nil, err
 	}
 	return t.Sum(ctx, of)
 }
 
-// errParts refuses a message that lacks what its kind needs.
-func errParts(kind string) error { return fmt.Errorf("statistic: %s must have its parts", kind) }
+// ErrParts refuses a message that lacks what its kind needs.
+func ErrParts(kind string) error { return fmt.Errorf("statistic: %s must have its parts", kind) }
 
 // sums are the sums of an adder that are kept as they are asked for.
 type sums []int64
 
-// AddTo implements engine.Adder.
 func (s sums) AddTo(into []int64) {
 	for i, x := range s {
 		into[i] += x
@@ -88,14 +84,6 @@ func (s sums) AddTo(into []int64) {
 // cut is the first n of sums, and the others.
 func cut(sums []int64, n int) (first, rest []int64) { return sums[:n:n], sums[n:] }
 
-// room is scratch of n numbers, s if there is enough.
-func room[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
-}
-
 // cutLists is the first so many lists of n of sums, and the others.
 func cutLists(sums []int64, lists, n int) (first [][]int64, rest []int64) {
 	for range lists {
@@ -104,4 +92,12 @@ func cutLists(sums []int64, lists, n int) (first [][]int64, rest []int64) {
 		first = append(first, list)
 	}
 	return first, sums
+}
+
+// room is scratch of n numbers, s if there is enough.
+func room[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
 }

@@ -69,13 +69,10 @@ func (s *StepScore) checkWhole(v *engine.View) error {
 	return nil
 }
 
-// Width implements engine.Score.
 func (s *StepScore) Width() int { return len(s.Start) }
 
-// Len implements engine.Score.
 func (s *StepScore) Len() int { return len(s.Terms) }
 
-// TermColumns implements engine.Score.
 func (s *StepScore) TermColumns(from int) (columns []int) {
 	for k := range s.Terms[from:] {
 		columns = append(columns, columnsOf(s.Terms[from+k].Grid.Axes)...)
@@ -83,7 +80,6 @@ func (s *StepScore) TermColumns(from int) (columns []int) {
 	return columns
 }
 
-// Extends implements engine.Score.
 func (s *StepScore) Extends(old engine.Score) bool {
 	o, ok := old.(*StepScore)
 	if !ok || !slices.Equal(o.Start, s.Start) || len(o.Terms) > len(s.Terms) {
@@ -97,10 +93,8 @@ func (t StepTerm) equal(u StepTerm) bool {
 	return slices.Equal(t.Units, u.Units) && slices.EqualFunc(t.Grid.Axes, u.Grid.Axes, sameCuts)
 }
 
-// Keep implements engine.Score.
 func (s *StepScore) Keep() engine.Score { return &StepScore{s.Start, slices.Clip(s.Terms)} }
 
-// Scorer implements engine.Score.
 func (s *StepScore) Scorer(run *engine.Run, from int) func() {
 	var grids []*feature.BoundGrid
 	for k := range s.Terms[from:] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package objecttest starts stores of objects in the test's own process, which may be slow, refuse
+// Package objecttest starts object stores in the test's own process. They can be slow, refuse requests
 // and break connections.
 package objecttest
 
@@ -22,7 +22,7 @@ import (
 // Bucket is the bucket of a Store.
 const Bucket = "tables"
 
-// Keys of a Store, which no output may hold.
+// Keys of a Store, which no output may contain.
 const (
 	KeyID  = "AKIDOFTHESTORE"
 	Secret = "secretofthestore"
@@ -39,17 +39,18 @@ type Store struct {
 	fault Fault
 }
 
-// Fault decides what becomes of a request, which is the n-th, from 0, since Break.
+// Fault decides the answer to a request; n is its number, from 0, since Break.
 type Fault func(n int, r *http.Request) Answer
 
-// Answer is what a Fault makes of a request.
+// Answer is how a Fault changes the answer to a request.
 type Answer struct {
-	Status int // in place of the right answer, without a body; 0: none
+	Status int // replaces the right answer, without a body; 0: no change
 	Body   string
 	Cut    bool // the connection breaks in the middle of the right answer
 }
 
-// Start starts a store, and lets the environment name it and its keys. It heeds If-Match.
+// Start starts a store, and sets the environment variables with its address and keys. It supports
+// If-Match.
 func Start(t testing.TB, setenv func(name, value string)) *Store {
 	s := &Store{t: t, inside: gofakes3.New(s3mem.New()).Server()}
 	server := httptest.NewServer(s)
@@ -69,7 +70,7 @@ func Start(t testing.TB, setenv func(name, value string)) *Store {
 	return s
 }
 
-// Put keeps an object, in place of one of the same key, and is its address.
+// Put stores an object, replacing one with the same key, and returns its address.
 func (s *Store) Put(key string, data []byte) (address string) {
 	s.t.Helper()
 	r := httptest.NewRequest(http.MethodPut, (&url.URL{Path: "/" + Bucket + "/" + key}).String(), bytes.NewReader(data))
@@ -81,14 +82,14 @@ func (s *Store) Put(key string, data []byte) (address string) {
 	return "s3://" + Bucket + "/" + key
 }
 
-// Break lets f decide about requests from now on; nil for none.
+// Break lets f decide on requests from now on; nil restores normal answers.
 func (s *Store) Break(f Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault, s.asked = f, nil
 }
 
-// Asked are the requests since Break, each with its range.
+// Asked lists the requests since Break, each with its range.
 func (s *Store) Asked() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

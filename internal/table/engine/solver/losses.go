@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package statistic
+// Package solver is the sums over rows that solvers of convex problems ask for, as package statistic has
+// them. What leaves of them is for guard/perturbed to say.
+package solver
 
 import (
 	"context"
@@ -8,6 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/kernel"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -15,9 +18,9 @@ import (
 // each, or as often as the question says.
 type Losses engine.LossQuestion
 
-var losses = register[Losses]("losses")
+var losses = statistic.Register[Losses]("losses")
 
-func (l Losses) check(s *schema.Schema) error {
+func (l Losses) Check(s *schema.Schema) error {
 	if err := l.Space.Complete(s); err != nil {
 		return err
 	}
@@ -27,12 +30,11 @@ func (l Losses) check(s *schema.Schema) error {
 		ok = ok && w >= 0 && w <= engine.WeightOne
 	}
 	if !ok {
-		return errParts(losses)
+		return statistic.ErrParts(losses)
 	}
 	return engine.CheckLength(l.Space, l.Coef)
 }
 
-// Size implements engine.Statistic.
 func (l Losses) Size(v *engine.View) (int, error) {
 	if err := checkCounted(losses, v); err != nil {
 		return 0, err
@@ -44,9 +46,9 @@ func (l Losses) Size(v *engine.View) (int, error) {
 func checkCounted(kind string, v *engine.View) error {
 	switch n := v.Schema.Classes(); {
 	case n != 2:
-		return fmt.Errorf("statistic: %s need a label with 2 classes (schema %q has %d)", kind, v.Schema.Name, n)
+		return fmt.Errorf("solver: %s need a label with 2 classes (schema %q has %d)", kind, v.Schema.Name, n)
 	case v.Weighed:
-		return fmt.Errorf("statistic: %s count every row once, and these rows weigh what their persons allow", kind)
+		return fmt.Errorf("solver: %s count every row once, and these rows weigh what their persons allow", kind)
 	}
 	return nil
 }
@@ -59,7 +61,6 @@ func (l Losses) hessSize() int {
 	return len(l.Coef) * (len(l.Coef) + 1) / 2
 }
 
-// Columns implements engine.Statistic.
 func (l Losses) Columns() []int { return l.Space.Columns }
 
 // Of asks t. At coefficients that are not engine.Bounded, which no message holds, it is 0.
@@ -69,7 +70,7 @@ func (l Losses) Of(ctx context.Context, t engine.Table) (*engine.ExactSums, erro
 		out.Grad, out.Hess = make([]engine.Wide, len(l.Coef)), make([]engine.Wide, l.hessSize())
 		return out, ctx.Err()
 	}
-	all, err := sum(ctx, t, l)
+	all, err := statistic.Sum(ctx, t, l)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +97,6 @@ type lossesAdder struct {
 	rows *kernel.ExactRows
 }
 
-// Adder implements engine.Statistic.
 func (l Losses) Adder(run *engine.Run) engine.Adder {
 	side := run.Positive()
 	weigh := func(from int, pos, neg []float64) {
@@ -117,10 +117,8 @@ func (l Losses) Adder(run *engine.Run) engine.Adder {
 	return &lossesAdder{run, kernel.NewExactRows(run.Cols, weigh, l.Rows.Largest(), &q)}
 }
 
-// Add implements engine.Adder.
 func (a *lossesAdder) Add() { a.rows.Add(a.run.Rows()) }
 
-// AddTo implements engine.Adder.
 func (a *lossesAdder) AddTo(all []int64) {
 	s := a.rows.Sums()
 	all[0] += int64(s.Rows)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package statistic
+package solver
 
 import (
 	"context"
 
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/kernel"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -20,21 +21,20 @@ type Right struct {
 	Cuts  engine.Cuts
 }
 
-var right = register[Right]("right")
+var right = statistic.Register[Right]("right")
 
 const maxCuts = 1 << 16
 
-func (r Right) check(s *schema.Schema) error {
+func (r Right) Check(s *schema.Schema) error {
 	if err := r.Space.Complete(s); err != nil {
 		return err
 	}
 	if r.Cuts.Count > maxCuts {
-		return errParts(right)
+		return statistic.ErrParts(right)
 	}
 	return r.Cuts.Check(r.Space, r.Coef)
 }
 
-// Size implements engine.Statistic.
 func (r Right) Size(v *engine.View) (int, error) {
 	if err := checkCounted(right, v); err != nil {
 		return 0, err
@@ -42,11 +42,11 @@ func (r Right) Size(v *engine.View) (int, error) {
 	return r.Cuts.Count, r.Cuts.Check(r.Space, r.Coef)
 }
 
-// Columns implements engine.Statistic.
 func (r Right) Columns() []int { return r.Space.Columns }
 
-// Of asks t.
-func (r Right) Of(ctx context.Context, t engine.Table) ([]int64, error) { return sum(ctx, t, r) }
+func (r Right) Of(ctx context.Context, t engine.Table) ([]int64, error) {
+	return statistic.Sum(ctx, t, r)
+}
 
 type rightAdder struct {
 	*kernel.RightRows
@@ -54,10 +54,8 @@ type rightAdder struct {
 	side [1 << 8]uint8
 }
 
-// Adder implements engine.Statistic.
 func (r Right) Adder(run *engine.Run) engine.Adder {
 	return &rightAdder{kernel.NewRightRows(r.Space, run.Cols, r.Coef, r.Cuts), run, run.Positive()}
 }
 
-// Add implements engine.Adder.
 func (a *rightAdder) Add() { a.RightRows.Add(a.run.Labels, &a.side) }

@@ -15,6 +15,57 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
+// StepScore is some numbers of every row that grow by steps: see statistic.StepScore.
+type StepScore = statistic.StepScore
+
+// NewStepScore starts at the given numbers in nats.
+func NewStepScore(start []float64) *StepScore { return statistic.NewStepScore(start) }
+
+// ClassSlope is how the log-likelihood of the labels changes along a shape, and half of how that
+// change falls off, each divided by most nats: see statistic.ClassSlope. What a row adds to both is shortened
+// to 1 in L1, of either sign.
+func (g *Guard) ClassSlope(ctx context.Context, f *StepScore, sh *feature.LevelShape, most float64) (*Sum, error) {
+	slope, err := statistic.ClassSlope{Under: f, Along: sh, Most: most}.Of(ctx, g.table())
+	if err != nil {
+		return nil, err
+	}
+	values := ratios([]int64{slope.Gain, slope.HalfCurve}, engine.WeightOne)
+	return g.sum(values, Signed(g.Schema().Relation).Times(g.most), false).formed(g.asked(), SlopeView, 0, nil), nil
+}
+
+// ClassResiduals are sealed residuals of one column by class and bin.
+type ClassResiduals struct {
+	of   *Guard
+	rest inside.Sealed[[][]int64] // by class, then bin
+}
+
+// ClassResiduals adds up what the labels say beyond the score f: see statistic.ClassResiduals.
+func (g *Guard) ClassResiduals(ctx context.Context, f *StepScore, bins *feature.Bins) (*ClassResiduals, error) {
+	rest, err := statistic.ClassResiduals{Under: f, Bins: *bins}.Of(ctx, g.table())
+	if err != nil {
+		return nil, err
+	}
+	return &ClassResiduals{g, inside.Seal(rest)}, nil
+}
+
+// Distances scores columns by how far their cells are from what the scores expect, ½·Σ |rows −
+// expected rows| over bins and classes. A row adds at most 1 to a score, or takes it off, each time it
+// appears or leaves (3.4).
+func (g *Guard) Distances(columns []*ClassResiduals) (*Scores, error) {
+	var values []mech.Ratio
+	for _, r := range columns {
+		if r.of != g {
+			return nil, fmt.Errorf("guard: scores must be of one guard")
+		}
+		score := mech.Ratio{Den: 2 * engine.WeightOne}
+		for _, byBin := range r.rest() {
+			score.Num += sumSizes(byBin)
+		}
+		values = append(values, score)
+	}
+	return g.scores(values, 2*OneCell(g.Schema().Relation).Times(g.most).L1), nil
+}
+
 // SlopeLimit is how long the slopes of a row may be: see statistic.SlopeLimit.
 type SlopeLimit = statistic.SlopeLimit
 
@@ -59,11 +110,8 @@ type GridSlopes struct {
 }
 
 // GridSlopes adds up, by the cells of each of grids, how the likelihood of the labels rises with the
-// score f: see statistic.GridSlopes.
+// score f: see statistic.GridSlopes, which refuses rows that do not count once.
 func (g *Guard) GridSlopes(ctx context.Context, f *StepScore, limit SlopeLimit, grids []feature.Grid) (*GridSlopes, error) {
-	if !(limit.Most > 0 && limit.Most <= 1) || g.most != 1 {
-		return nil, fmt.Errorf("guard: slopes must be cut to a length in (0, 1], of rows that count once")
-	}
 	sums, err := statistic.GridSlopes{Under: f, Limit: limit, Grids: grids}.Of(ctx, g.table())
 	if err != nil {
 		return nil, err
@@ -78,21 +126,16 @@ func (s *GridSlopes) Part(grid int, curve float64) (*Sum, error) {
 	if half, e := math.Frexp(curve); curve != 0 && (half != 0.5 || e < -9 || e > 1) {
 		return nil, fmt.Errorf("guard: curves must count for 0 or a power of two from 2^-10 to 1")
 	}
-	var values []mech.Ratio
-	for _, x := range sums.Slopes {
-		values = append(values, mech.Ratio{Num: x, Den: engine.WeightOne})
-	}
+	values := ratios(sums.Slopes, engine.WeightOne)
 	if curve > 0 {
-		for _, x := range sums.Curves {
-			values = append(values, mech.Ratio{Num: x, Den: int64(engine.WeightOne / curve)})
-		}
+		values = append(values, ratios(sums.Curves, int64(engine.WeightOne/curve))...)
 	}
 	m := SlopeMoves(g.Schema().Relation, g.terms.Scope, s.limit.Most, curve)
 	if s.limit.Norm == SlopesL2 && len(sums.Slopes) > len(sums.Curves) {
 		m.L1 = math.Inf(1) // several slopes are not that short in L1
 	}
 	m.L2 *= roundUp // of the product above
-	return &Sum{of: g, values: inside.Seal(values), moves: m}, nil
+	return g.sum(values, m, false), nil
 }
 
 // Lengths scores the grids by the sum over their cells of the length of the slopes there, in the norm
@@ -103,28 +146,40 @@ func (s *GridSlopes) Lengths() *Scores {
 
 // scores are those of the grids that move by so many lengths.
 func (s *GridSlopes) scores(lengths float64, of func(*feature.Grid, *statistic.GridSums) int64) *Scores {
-	values := make([]mech.Ratio, len(s.grids))
-	for g := range values {
-		values[g] = mech.Ratio{Num: of(&s.grids[g], &s.sums()[g]), Den: engine.WeightOne}
+	units := make([]int64, len(s.grids))
+	for g := range units {
+		units[g] = of(&s.grids[g], &s.sums()[g])
 	}
-	spread := lengths * LengthSpread(s.of.Schema().Relation, s.limit.Most)
-	return &Scores{of: s.of, values: inside.Seal(values), spread: spread}
+	return s.of.scores(ratios(units, engine.WeightOne), lengths*LengthSpread(s.of.Schema().Relation, s.limit.Most))
 }
 
 func sumLengths(sums *statistic.GridSums, norm statistic.SlopeNorm) (total int64) {
 	width := len(sums.Slopes) / len(sums.Curves)
 	for at := 0; at < len(sums.Slopes); at += width {
-		sizes, squares := int64(0), 0.0
-		for _, x := range sums.Slopes[at : at+width] {
-			sizes += max(x, -x)
-			squares += float64(x) * float64(x)
+		if cell := sums.Slopes[at:][:width]; norm == statistic.SlopesL2 {
+			total += euclidean(cell)
+		} else {
+			total += sumSizes(cell)
 		}
-		if norm == statistic.SlopesL2 && width > 1 {
-			sizes = int64(math.Round(math.Sqrt(squares)))
-		}
-		total += sizes
 	}
 	return total
+}
+
+// sumSizes is Σ |x|.
+func sumSizes(x []int64) (sum int64) {
+	for _, n := range x {
+		sum += max(n, -n)
+	}
+	return sum
+}
+
+// euclidean is the length of x, rounded.
+func euclidean(x []int64) int64 {
+	squares := 0.0
+	for _, n := range x {
+		squares += float64(n) * float64(n)
+	}
+	return int64(math.Round(math.Sqrt(squares)))
 }
 
 // Leads scores the grids by how much the slopes along the product of all columns of a grid are longer
@@ -159,11 +214,7 @@ func lengthAlong(g *feature.Grid, sums *statistic.GridSums, columns uint) int64 
 			along[k] += factor * sums.Slopes[cell*len(along)+k]
 		}
 	}
-	squares := 0.0
-	for _, x := range along {
-		squares += float64(x) * float64(x)
-	}
-	return int64(math.Round(math.Sqrt(squares)))
+	return euclidean(along)
 }
 
 // ExactSlopes are those of one grid, without privacy.
@@ -173,10 +224,6 @@ func (s *GridSlopes) ExactSlopes(grid int) (*statistic.GridSums, error) {
 	}
 	return &s.sums()[grid], nil
 }
-
-// Slopes is the number of slopes of a grid, Curves that of its curves.
-func (s *GridSlopes) Slopes(grid int) int { return len(s.sums()[grid].Slopes) }
-func (s *GridSlopes) Curves(grid int) int { return len(s.sums()[grid].Curves) }
 
 // GridSums are exact slopes and curves: see statistic.GridSums.
 type GridSums = statistic.GridSums

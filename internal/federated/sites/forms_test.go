@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sites
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/engine/question"
+	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+)
+
+// The runs of a form are as many as it says, and a bin is in one of them.
+func TestRunsBesideTheirNumberAreRefused(t *testing.T) {
+	s := schemaOf(t, "n, p], positive: p")
+	g, err := guard.Open(t.Context(), guard.Terms{Op: "test", Scope: dp.WholeRow, Price: dp.Price{Epsilon: dp.Nano},
+		Bill: pureBill}, tableOf(t, s, []string{"1,a,p\n"}), guard.Uncounted{}, mech.NewExit(rng.System()))
+	must(t, err)
+	text, err := question.Encode(&question.Question{Kind: question.Sum, Against: engine.WholeLabel,
+		Statistic: statistic.ClassCells{Bins: []feature.Bins{feature.NewBins(s, 0, []float64{5})}}})
+	must(t, err)
+	r := &Responder{Guard: g, Honest: 1, Values: 2 * maxRuns}
+	for _, c := range []struct {
+		first, second, runs int
+		ok                  bool
+	}{{0, 1, 2, true}, {1, 0, 2, true}, {0, 0, 1, true}, {0, 2, 2, false}, {-1, 0, 2, false}, {0, 1, 1, false}, {0, 0, 0, false},
+		{0, 0, maxRuns, true}, {0, 0, maxRuns + 1, false}} {
+		_, err := r.sum(t.Context(), &Ask{Questions: []json.RawMessage{text}, Forms: []AskedForm{{View: guard.ClassesOnce,
+			Runs: []int{c.first, c.second, c.runs}}}})
+		if (err == nil) != c.ok {
+			t.Errorf("runs %d and %d of %d: %v", c.first, c.second, c.runs, err)
+		}
+	}
+}

@@ -6,7 +6,7 @@
 //
 //	logodds.go      log-odds per bin from noisy sums of two classes, by the law of the noise
 //	shares.go       shares of any number of classes per bin, as logarithms
-//	rate.go         the share of a class; rates.go those of several
+//	rates.go        the shares of classes in all rows
 //	line.go         slope and shift of a score from its own cells
 //	labelsums.go    steps of public columns from what a private label left; labelvectors.go what leaves
 //	moved.go        what noise alone did to steps; labelmoved.go the same of a private label

@@ -75,13 +75,7 @@ func countUseful(pos, neg float64) float64 {
 // noise of a variance.
 func (f *fit) startCounts(counts []float64, noise float64) *start {
 	rows := math.Max(1, counts[0]+counts[1])
-	pos := f.estimateRows(counts[0], rows, noise)
-	if !f.plan.NotPrivate && !f.plan.rules.sharesAlone {
-		// Towards equal classes by half a deviation: a rare class that is taken for rarer still leaves the
-		// other's rows no weight, and no column would tell; what is too much the calibration sees.
-		off := math.Sqrt(noise) / 2
-		pos += math.Max(-off, math.Min(rows/2-pos, off))
-	}
+	pos := f.estimateClasses(counts, rows, noise)[0]
 	z := math.Log(pos / (rows - pos))
 	score := feature.Additive{Intercept: z}
 	st := &start{
@@ -98,28 +92,20 @@ func (f *fit) startCounts(counts []float64, noise float64) *start {
 	return st
 }
 
-// estimateRows is the number of rows with the positive class of which so many were released with noise
-// of a variance, among all as far as they are known: at least half a row.
-func (f *fit) estimateRows(count, rows, noise float64) float64 {
-	if f.plan.NotPrivate {
-		return math.Min(math.Max(count, leastRows), rows-leastRows)
-	}
-	return rows * shrink.Share(count, rows, f.plan.rules.gaussian, func(share float64) float64 {
-		if f.plan.knowsTotal() { // their number is public
-			return math.Sqrt(noise)
-		}
-		return math.Sqrt(noise * ((1-share)*(1-share) + share*share))
-	})
-}
-
-// estimateClasses is estimateRows of more than two classes.
-func (f *fit) estimateClasses(counts []float64, rows float64) []float64 {
+// estimateClasses is the number of rows of each class, as released with noise of a variance, among all
+// as far as they are known: at least half a row.
+func (f *fit) estimateClasses(counts []float64, rows, noise float64) []float64 {
 	pl, others := f.plan, float64(len(counts)-1)
 	if pl.NotPrivate {
+		for k, n := range counts {
+			counts[k] = math.Min(math.Max(n, leastRows), math.Max(rows-leastRows, leastRows))
+		}
 		return counts
 	}
-	noise := pl.prices.classes.Variance(pl.cellMoves())
 	out := shrink.Shares(counts, rows, pl.rules.gaussian, func(share float64) float64 {
+		if len(counts) == 2 && pl.knowsTotal() { // their number is public
+			return math.Sqrt(noise)
+		}
 		return math.Sqrt(noise * ((1-share)*(1-share) + others*share*share))
 	})
 	return shrink.ScaleAll(out, rows)

@@ -60,7 +60,7 @@ func (f *fit) learnLabels(ctx context.Context) (*binaryFit, error) {
 	f.bins = nil
 	all := &labelled{groups: groups}
 	for k, j := range pl.public {
-		cut := pl.cutByRows(groups, j)
+		cut := pl.cutByRows(groups, j, pl.rules.bins)
 		n, ordered := cut.Len(), 0
 		if cut.Ordered() {
 			ordered = n - cut.Marks()
@@ -132,19 +132,6 @@ func (f *fit) pickLabels(ctx context.Context, all *labelled) (*labelled, error) 
 		}
 	}
 	return picked, nil
-}
-
-// cutByRows cuts public column j into bins by the rows of the groups, whatever their labels.
-func (pl *Plan) cutByRows(groups *guard.Groups, j int) feature.Bins {
-	bins, fine := pl.cutColumn(j, pl.rules.bins), pl.cutFine(j)
-	if fine.Len() <= bins.Len() {
-		return bins
-	}
-	rows := make([]float64, fine.Len())
-	for g, b := range listBins(&fine, &groups.Cols[j], groups.Len) {
-		rows[b] += groups.Rows[g]
-	}
-	return feature.NewBins(pl.schema, j, halveAt(rows, pl.rules.bins, &fine))
 }
 
 // measureLabels measures how many positive rows each bin has, or the sum of the vectors of positive

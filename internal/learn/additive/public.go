@@ -45,7 +45,7 @@ func (f *fit) groupPublic(ctx context.Context) (*publicGroups, error) {
 	s := *f.plan.schema // with categories of bins
 	s.Columns = slices.Clone(s.Columns)
 	for _, j := range f.plan.public {
-		bins := f.plan.cutPublic(g, j)
+		bins := f.plan.cutByRows(groups, j, publicBins)
 		g.bins = append(g.bins, bins)
 		if c := &s.Columns[j]; c.Kind == schema.Category && c.Groups == nil {
 			g.recoded.Cols[j] = groups.Cols[j]
@@ -84,20 +84,18 @@ func listBins(bins *feature.Bins, col *column.Column, n int) []uint32 {
 	return codes
 }
 
-// cutPublic cuts public column j. What the schema asks of its bins is counted in the groups, free
-// of charge: the column and the label are public.
-func (pl *Plan) cutPublic(g *publicGroups, j int) feature.Bins {
-	bins, fine := pl.cutColumn(j, publicBins), pl.cutFine(j)
+// cutByRows cuts public column j into so many bins. What the schema asks of them is counted in the
+// groups, free of charge: the column is public.
+func (pl *Plan) cutByRows(groups *guard.Groups, j, most int) feature.Bins {
+	bins, fine := pl.cutColumn(j, most), pl.cutFine(j)
 	if fine.Len() <= bins.Len() {
 		return bins
 	}
 	rows := make([]float64, fine.Len())
-	for i, b := range listBins(&fine, &g.groups.Cols[j], g.groups.Len) {
-		for class := range g.rows {
-			rows[b] += g.rows[class][i]
-		}
+	for g, b := range listBins(&fine, &groups.Cols[j], groups.Len) {
+		rows[b] += groups.Rows[g]
 	}
-	return feature.NewBins(pl.schema, j, halveAt(rows, publicBins, &fine))
+	return feature.NewBins(pl.schema, j, halveAt(rows, most, &fine))
 }
 
 // startPublic fits the public columns to a public label of two classes.

@@ -119,7 +119,7 @@ randomness: ## judge the system's random words by the tests of NIST and Marsagli
 
 .PHONY: audit
 audit: ## try to break every claim from outside, with the runs of the published figures
-	DISCREET_AUDIT=1 $(GO) test -count=1 -v -timeout 0 ./internal/audit
+	DISCREET_AUDIT=1 $(GO) test -count=1 -v -timeout 0 ./lab/internal/audit
 
 # In processes of their own, within 1 GiB: an aggregator, and LOAD owners behind
 # CONNECTIONS connections, on this machine.
@@ -226,16 +226,25 @@ explorer: ## the explorer's page and engine into out/explorer
 	cp $(EXPLORER)/wasm_exec.js $(PACKED)/
 	gzip -n9 < $(EXPLORER)/explorer.wasm > $(PACKED)/explorer.wasm.gz
 
-# Needs node. Golden bytes of models, noise and random numbers as WebAssembly makes them.
 # Needs node 20 and npm, and a package registry once; of chromium and firefox-esr (Debian's packages), what
 # is here is driven.
 SHOTS =
+WALKS = $(OUT)/explorer-browser
 .PHONY: explorer-browser
-explorer-browser: explorer build ## walk through the explorer in Chromium and Firefox, by mouse and by keyboard; SHOTS=FOLDER for pictures
-	@mkdir -p $(OUT)/explorer-browser && cp internal/explorer/browser/* $(OUT)/explorer-browser/
-	cd $(OUT)/explorer-browser && npm ci --no-audit --no-fund && \
-		node run.js $(abspath $(OUT))/discreet $(abspath $(EXPLORER)) $(and $(SHOTS),$(abspath $(SHOTS)))
+explorer-browser: explorer-browser-env explorer-browser-check ## walk through the explorer in Chromium and Firefox, by mouse and by keyboard; SHOTS=FOLDER for pictures
 
+.PHONY: explorer-browser-env
+explorer-browser-env:
+	@mkdir -p $(WALKS) && cp internal/explorer/browser/* $(WALKS)/
+	cd $(WALKS) && npm ci --no-audit --no-fund
+
+.PHONY: explorer-browser-check
+explorer-browser-check: explorer
+	GOWORK=off $(GO) build -trimpath -o $(OUT)/ ./cmd/discreet
+	cp internal/explorer/browser/*.js $(WALKS)/
+	cd $(WALKS) && node run.js $(abspath $(OUT))/discreet $(abspath $(EXPLORER)) $(and $(SHOTS),$(abspath $(SHOTS)))
+
+# Needs node. Golden bytes of models, noise and random numbers as WebAssembly makes them.
 .PHONY: explorer-check
 explorer-check: ## tests of the engine, mechanisms and random numbers as WebAssembly under node
 	@if ! command -v node > /dev/null; then echo "explorer-check: skipped, there is no node here"; exit 0; fi; \
@@ -285,11 +294,13 @@ release: explorer ## static programs for six platforms, wheels, a bill of materi
 		for program in discreet discreet-net; do \
 			GOOS=$$os GOARCH=$$arch $(STATIC) -buildvcs=false -tags explorer -o "$(RELEASE)/$$program-$$end" ./cmd/$$program; \
 		done; \
+		(cd lab && GOOS=$$os GOARCH=$$arch $(STATIC) -buildvcs=false -o "$(abspath $(RELEASE))/discreet-lab-$$end" ./cmd/discreet-lab); \
 		python3 python/wheel.py $(VERSION) "$$tag" $(RELEASE) $(RELEASE)/discreet-$$end $(RELEASE)/discreet-net-$$end; \
 		[ $$os != linux ] || GOOS=$$os GOARCH=$$arch $(STATIC) -buildvcs=false \
 			-o $(RELEASE)/discreet-serve-$(VERSION)-$$os-$$arch ./cmd/discreet-serve; \
 	done
-	GOWORK=off $(GO) list -deps -f '{{with .Module}}{{if .Version}}{{.Path}} {{.Version}}{{end}}{{end}}' ./cmd/discreet ./cmd/discreet-net | LC_ALL=C sort -u \
+	@list='{{with .Module}}{{if and .Version (not .Replace)}}{{.Path}} {{.Version}}{{end}}{{end}}'; export GOWORK=off; \
+		( $(GO) list -deps -f "$$list" ./cmd/discreet ./cmd/discreet-net; $(GO) list -C lab -deps -f "$$list" ./cmd/discreet-lab ) | LC_ALL=C sort -u \
 		| python3 python/sbom.py $(VERSION) > $(RELEASE)/discreet-$(VERSION).spdx.json
 	cp python/Containerfile $(RELEASE)/
 	cd $(RELEASE) && LC_ALL=C sha256sum discreet-* Containerfile > SHA256SUMS && cat SHA256SUMS
@@ -301,7 +312,7 @@ PACKAGES = out/packages
 
 # Pages as a site. Needs python3 with venv, and a package registry once.
 .PHONY: site
-site: ## the documentation as a site in out/site, every link followed
+site: explorer ## the documentation and the explorer as a site in out/site, every link followed
 	@test -x $(OUT)/site-tools/bin/mkdocs || { python3 -m venv --clear $(OUT)/site-tools && \
 		$(OUT)/site-tools/bin/pip install --quiet --disable-pip-version-check --no-input -r site/requirements.txt; }
 	$(OUT)/site-tools/bin/python site/build.py

@@ -28,7 +28,7 @@ def tracked():
     names = subprocess.check_output(
         ["git", "ls-files", "*.md", "docs", "evidence", "examples/*.yaml"], cwd=ROOT, text=True
     ).split("\n")
-    keep = re.compile(r"^(docs|evidence)/.*\.(md|svg|png|html)$|^examples/[^/]+\.(yaml|md)$|^[A-Z]+\.md$")
+    keep = re.compile(r"^(docs|evidence)/.*\.(md|svg|png|webp|html)$|^examples/[^/]+\.(yaml|md)$|^[A-Z]+\.md$")
     return {n for n in names if keep.match(n)}
 
 
@@ -56,6 +56,11 @@ def lay_out(files):
         parts = FENCE.split((ROOT / name).read_text())
         parts[::2] = [LINK.sub(follow, p) for p in parts[::2]]
         to.write_text("".join(parts))
+
+
+def lay_explorer():
+    """The explorer as a playground: the page and its engine, which make explorer wrote."""
+    shutil.copytree(ROOT / "out" / "explorer", SOURCE / "explorer")
 
 
 class Page(html.parser.HTMLParser):
@@ -101,6 +106,7 @@ def check_links():
 
 
 lay_out(tracked())
+lay_explorer()
 (SOURCE / "docs" / "python-reference.md").write_text(python_reference.reference(ROOT / "python" / "discreet"))
 mkdocs = pathlib.Path(sys.executable).with_name("mkdocs")
 environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/commands/network"
 )
 
@@ -29,6 +30,11 @@ func newBoth(c *cli.App) *cobra.Command {
 		net.RemoveCommand(c)
 		c.GroupID = ""
 		root.AddCommand(c)
+	}
+	for _, name := range commands.Laboratory {
+		if stub, _, err := root.Find([]string{name}); err == nil {
+			root.RemoveCommand(stub)
+		}
 	}
 	return root
 }
@@ -53,6 +59,11 @@ func TestProgramsNameEachOther(t *testing.T) {
 			found, _, err := c.root.Find([]string{name})
 			if err != nil || !found.Hidden || found.Short != "a command of "+c.program {
 				t.Errorf("%s %s: %v; want it to name %s", c.root.Name(), name, err, c.program)
+			}
+		}
+		for _, name := range commands.Laboratory {
+			if found, _, err := c.root.Find([]string{name}); err != nil || found.Short != "a command of discreet-lab" {
+				t.Errorf("%s %s: %v; want it to name discreet-lab", c.root.Name(), name, err)
 			}
 		}
 	}

@@ -32,10 +32,9 @@ refused. DISCREET_A_FLAG sets --a-flag.`,
 		{Title: "A model", Commands: []*cobra.Command{a.newPredictCommand(), a.newPredictRowsCommand(), a.newServeCommand(),
 			a.newExplainCommand(), a.newEvaluateCommand(), a.newShowCommand(), a.newCardCommand(), a.newExportCommand(),
 			a.newReleaseCommand(), a.newVerifyCommand()}},
-		{Title: "What learners and claims are worth", Commands: []*cobra.Command{a.NewCompareCommand(), a.NewAuditCommand(),
-			a.NewAttackCommand()}},
 	}, a.newDoctorCommand())
 	commands.NameProgram(root, "discreet-net", "aggregator", "certs", "combine", "helper", "owner", "party", "simulate", "site",
 		"task")
+	commands.NameProgram(root, "discreet-lab", commands.Laboratory...)
 	return root
 }

@@ -3,18 +3,13 @@
 package main
 
 import (
-	"bytes"
-	"compress/gzip"
-	"context"
 	"io"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -161,13 +156,6 @@ var reading = map[string]string{
 	"evaluate --ledger":         with(judgeLine, "--ledger FILE --dataset d"),
 	"evaluate --anchors":        with(judgeLine, withLedger+" --anchors FILE"),
 	"evaluate --key":            with(judgeLine, withLedger+" --key FILE"),
-	"audit --model":             "audit --model FILE --epsilon 1 --runs 64",
-	"compare --data":            "compare --data FILE --schema census.yaml --learners logistic --epsilons 1",
-	"compare --schema":          "compare --data census.csv --schema FILE --learners logistic --epsilons 1",
-	"audit --schema":            "audit --learner brc --schema FILE --epsilon 1 --runs 64",
-	"audit --neighbours":        "audit --command cat_{data} --neighbours FILE,FILE --epsilon 1 --runs 64",
-	"attack --data":             with(attackLine, "--data FILE"),
-	"attack --schema":           with(attackLine, "--schema FILE"),
 	"certs init --dir":          "certs init --dir FILE",
 	"certs renew --dir":         "certs renew --dir FILE --role owner --name x",
 	"certs revoke --dir":        "certs revoke --dir FILE --role owner --name x",
@@ -241,9 +229,7 @@ const (
 		"--parties 9 --epsilon 1 --model n.json"
 	judgeLine   = "evaluate --model m.json --data census.csv --epsilon 1"
 	releaseLine = "release m.json --key key.pem --out n.zip"
-	attackLine  = "attack --data census.csv --schema census.yaml --learner erm --epsilon 1 --not-private --targets " +
-		"2 --runs 40"
-	serveLine = "party serve --certs certs --as party/x --listen NOWHERE --state state --model m.json --schema " +
+	serveLine   = "party serve --certs certs --as party/x --listen NOWHERE --state state --model m.json --schema " +
 		"census.yaml --key key.pem --combiner x --allow census.csv --max-epsilon 1 --lifetime-epsilon 1"
 	combineLine = "combine --votes votes --aux census.csv --schema census.yaml --parties 9 --epsilon 1 --model " +
 		"n.json"
@@ -265,44 +251,13 @@ const (
 	helperLine = "helper --certs certs --as helper/x --listen NOWHERE --store h.db"
 )
 
-// with is a command line in which some flags are replaced or added.
-func with(line, flags string) string {
-	words, change := strings.Fields(line), strings.Fields(flags)
-	for ; len(change) > 0; change = change[2:] {
-		if at := slices.Index(words, change[0]); at >= 0 {
-			words[at+1] = change[1]
-		} else {
-			words = append(words, change[0], change[1])
-		}
-	}
-	return strings.Join(words, " ")
-}
-
 // writing are the flags that name what is written.
 var writing = []string{"--model", "--out", "--train", "--test", "--answers", "--save", "--announcement", "--roster"}
 
 // A flag that names a file is in one of the two lists, so that no one adds one
 // whose mistakes quote a person's row.
 func TestEveryFileFlagIsTried(t *testing.T) {
-	file := regexp.MustCompile(`(?m)^ +(?:-\w, +)?--(\S+) (?:file|files|folder|directory) `)
-	argument := regexp.MustCompile(`^(FILE|DATA)$`)
-	named := map[string]bool{}
-	var walk func(c *cobra.Command)
-	walk = func(c *cobra.Command) {
-		for _, sub := range c.Commands() {
-			walk(sub)
-		}
-		name := strings.TrimPrefix(c.CommandPath(), "discreet ")
-		for _, m := range file.FindAllStringSubmatch(c.Flags().FlagUsages(), -1) {
-			named[name+" --"+m[1]] = true
-		}
-		for _, word := range strings.Fields(c.Use)[1:] {
-			if argument.MatchString(word) {
-				named[name+" "+word] = true
-			}
-		}
-	}
-	walk(newBoth(&cli.App{Stdout: io.Discard, Stderr: io.Discard}))
+	named := namedFiles(newBoth(&cli.App{Stdout: io.Discard, Stderr: io.Discard}))
 	for what := range named {
 		flag := what[strings.LastIndexByte(what, ' ')+1:]
 		if _, tried := reading[what]; !tried && !slices.Contains(writing, flag) {
@@ -315,49 +270,6 @@ func TestEveryFileFlagIsTried(t *testing.T) {
 		}
 	}
 }
-
-// mistaken are files that are not what they should be: tables, for the most part,
-// as they are given by mistake. What would be a cell begins with CANARY or is the
-// number 7700131.
-var mistaken = []string{
-	"7700131,CANARY-female,border,CANARY village,native\n31,CANARY-male,inner,town,7700131\n",
-	"CANARYa,CANARYb,CANARYc\nCANARYd,CANARYe,CANARYf\n",
-	"CANARYa,CANARYa\nCANARYa,CANARYb\n",
-	"id,ward,note\n7700131,CANARY-ward,\"CANARY, said she\"\n7700131,CANARY\n",
-	"CANARY-a;CANARY: b;7700131\nCANARY-c;CANARY: d;7700131\n",
-	"CANARY-a: CANARY-b\nCANARY-c: 7700131\n",
-	"CANARY: a\nCANARY: b\n",
-	"\tCANARY\t7700131\n\tCANARY\t7700131\n",
-	"CANARY\n7700131\nCANARY two\n# CANARY\nCANARY three words\n",
-	`{"CANARY-k":"CANARY-v","n":7700131}` + "\n" + `{"CANARY-k":"CANARY-w","n":7700131}` + "\n",
-	`[{"name":"CANARY","unit":"CANARY","relation":"CANARY","epsilon":7700131}]`,
-	`{"name":"CANARY","unit":"CANARY","relation":"CANARY","columns":"CANARY","file":"CANARY","max_epsilon":"CANARY"}`,
-	`{"columns":["CANARY-a","CANARY-b"],"index":["CANARY"],"data":[["CANARY",7700131]]}`,
-	"name: CANARY\nunit: CANARY ward\nrelation: CANARY\ncolumns: CANARY\n",
-	"name: CANARY\nfile: CANARY\ncolumns:\n  - CANARY\n" +
-		"  - {name: CANARY, role: CANARY, number: {lower: CANARY, upper: 7700131}}\n",
-	"@relation CANARY\n@attribute CANARY {CANARY}\n@data\nCANARY,7700131\n",
-	"\"CANARY\n", "'CANARY\n", "[CANARY\n", "{CANARY\n", "[CANARY, {CANARY: ]\n", "*CANARY\n",
-	"&CANARY x\n", "!CANARY x\n", "%CANARY\n", "%YAML CANARY\n---\nCANARY\n", "? CANARY\n: CANARY\n",
-	"<<: CANARY\n", "- CANARY\nCANARY: x\n", "a: |\nCANARY\n", "CANARY: [a\n",
-	"CANARY: \"a\\CANARY\"\n",
-	"brc:CANARY=1\n", "CANARY:rounds=1\n", "brc:rounds=CANARY\n", "brc:rounds=7700131\n", "logistic:CANARY\nbrc\n",
-	"-----BEGIN CANARY-----\nQ0FOQVJZ\n-----END CANARY-----\n",
-	"-----BEGIN PRIVATE KEY-----\nCANARY\n-----END PRIVATE KEY-----\n",
-	"-----BEGIN CERTIFICATE-----\nQ0FOQVJZ\n-----END CERTIFICATE-----\n",
-	strings.Repeat("ab", 32) + " CANARY\n" + strings.Repeat("ab", 32) + " CANARY\n",
-	strings.Repeat("ab", 32) + "\n" + strings.Repeat("cd", 31) + "CANARY\n",
-	"https://127.0.0.1:1 " + strings.Repeat("ab", 32) + " CANARY/\n", "https://CANARY\n",
-	"{\n  \"discreet_model\": 1,\n  \"bytes\": 7700131\n}\n", "{\n  \"discreet_model\": CANARY",
-	"discreet votes CANARY\nCANARY\n", "label\nCANARY\n", "no,yes\nCANARY,7700131\n",
-	"CANARY\x00\xff\xfeCANARY", "\xff\xfeC\x00A\x00N\x00A\x00R\x00Y\x00",
-	"PAR1CANARYCANARYCANARY\x10\x00\x00\x00PAR1", "SQLite format 3\x00CANARYCANARY",
-	"",
-}
-
-var canaries = regexp.MustCompile(`(?i)canary|Q0FOQVJZ|7700131`)
-
-var roles = []string{"aggregator", "combiner", "helper", "operator", "owner", "party", "reader"}
 
 // scene is a folder with everything that the lines of reading need.
 func scene(t testing.TB) string {
@@ -421,113 +333,12 @@ var networkCommands = sync.OnceValue(func() (names []string) {
 	return names
 })
 
-// tell runs the program in this process and returns all that it says.
-func tell(t testing.TB, line []string) string {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // of a server that starts
-	defer cancel()
-	said := make(chan string, 1)
-	program := newRoot // one tree is made in half the time of both
-	if slices.Contains(networkCommands(), line[0]) {
-		program = network.NewRoot
+// programOf is the tree of the program that has a command: it is made in half the time of both.
+func programOf(command string) func(*cli.App) *cobra.Command {
+	if slices.Contains(networkCommands(), command) {
+		return network.NewRoot
 	}
-	go func() {
-		var out bytes.Buffer
-		cli.Run(ctx, program, line, []string{"PATH=" + os.Getenv("PATH")}, strings.NewReader(""), &out, &out)
-		said <- out.String()
-	}()
-	select {
-	case out := <-said:
-		return out
-	case <-time.After(2 * time.Minute): // of one that waits for a pipe
-		t.Fatalf("%q does not end", line)
-		return ""
-	}
-}
-
-// forms are what a text is given as: as such, packed, with the suffix of a Parquet
-// file, and as every file of a folder.
-var forms = []string{"given.txt", "given.gz", "given.parquet", "folder"}
-
-// give writes a text in a form.
-func give(t testing.TB, name, text string) {
-	t.Helper()
-	names := []string{name}
-	if name == "folder" {
-		names = nil
-		for _, n := range []string{"authority.crt", "authority.key", "crl.pem", "votes"} {
-			names = append(names, filepath.Join(name, n))
-		}
-		for _, role := range roles {
-			names = append(names, filepath.Join(name, role+"-x.crt"), filepath.Join(name, role+"-x.key"))
-		}
-		os.RemoveAll(name)
-		if err := os.Mkdir(name, 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if filepath.Ext(name) == ".gz" {
-		var packed bytes.Buffer
-		z := gzip.NewWriter(&packed)
-		if _, err := z.Write([]byte(text)); err != nil {
-			t.Fatal(err)
-		}
-		if err := z.Close(); err != nil {
-			t.Fatal(err)
-		}
-		text = packed.String()
-	}
-	for _, n := range names {
-		if err := os.WriteFile(n, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// swap runs a line of reading with text in place of its file.
-func swap(t testing.TB, what, text string, forms ...string) {
-	t.Helper()
-	for _, name := range forms {
-		give(t, name, text)
-	}
-	for _, name := range forms {
-		line := strings.Fields(reading[what])
-		fill := strings.NewReplacer("FILE", name, "SERVER", server, "NOWHERE", "127.0.0.1:-1", "TASK",
-			strings.Repeat("0", 64), "_", " ")
-		for i := range line {
-			line[i] = fill.Replace(line[i])
-		}
-		said := tell(t, line)
-		if strings.Contains(said, "required flag") || strings.Contains(said, "unknown flag") {
-			t.Fatalf("%s: reads no file: %s", what, said)
-		}
-		if what == "schema init DATA" && strings.HasPrefix(said, "# A schema") {
-			continue // words in the first line are taken for names: that is what it is for
-		}
-		if canaries.MatchString(said) {
-			t.Errorf("%s given %q (%s): says\n%s", what, text, name, said)
-		}
-	}
-}
-
-// No message quotes a file that was given in place of another.
-func TestSwappedFilesAreNotQuoted(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: the race detector finds nothing in one command at a time")
-	}
-	scene(t)
-	for what, line := range reading {
-		if line == "" {
-			continue
-		}
-		for i, text := range mistaken {
-			if i == 0 {
-				swap(t, what, text, forms...)
-			} else {
-				swap(t, what, text, "given.txt")
-			}
-		}
-	}
+	return newRoot
 }
 
 // FuzzSwappedFiles is the same for any text, each word of which is a canary but

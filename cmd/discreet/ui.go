@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io/fs"
 	"net"
@@ -20,8 +21,8 @@ import (
 // ui holds the flags of the command.
 type ui struct {
 	*app
-	listen, files, dataset string
-	ledger                 commands.LedgerFlag
+	listen, files, dataset, heldOut string
+	ledger                          commands.LedgerFlag
 }
 
 func (a *app) newUICommand() *cobra.Command {
@@ -30,9 +31,9 @@ func (a *app) newUICommand() *cobra.Command {
 		Use:   "ui",
 		Short: "open the explorer in a browser",
 		Long: `Ui serves a page that declares a table, plans, trains and reads a model. Rows
-stay in the page. With --ledger it charges each training.`,
+stay in the page. With --ledger it charges each training, and each private evaluation to --held-out.`,
 		Example: `  discreet ui
-  discreet ui --ledger l.db --dataset patients`,
+  discreet ui --ledger l.db --dataset patients --held-out patients-2027`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return u.serve(c) },
 	}
@@ -40,7 +41,8 @@ stay in the page. With --ledger it charges each training.`,
 	c.Flags().StringVar(&u.files, "files", "", "the `folder` of make explorer, if the engine is not built in")
 	u.ledger.AddFlag(c)
 	c.Flags().StringVar(&u.dataset, "dataset", "", "the `name` of the data set in the ledger")
-	cli.AddSection(c, commands.Counting, "ledger", "dataset", "anchors")
+	c.Flags().StringVar(&u.heldOut, "held-out", "", "the `name` of the held-out rows' data set in the ledger, which evaluations charge")
+	cli.AddSection(c, commands.Counting, "ledger", "dataset", "held-out", "anchors")
 	cli.Reads(c, "files")
 	return c
 }
@@ -48,6 +50,9 @@ stay in the page. With --ledger it charges each training.`,
 func (u *ui) serve(c *cobra.Command) error {
 	if (u.ledger.Address == "") != (u.dataset == "") {
 		return cli.Refuse("ui", "ledger", "and dataset must be given together", nil)
+	}
+	if u.heldOut != "" && (u.ledger.Address == "" || u.heldOut == u.dataset) {
+		return cli.Refuse("ui", "held-out", "must be another data set of the ledger", nil)
 	}
 	host, _, err := net.SplitHostPort(u.listen)
 	if ip := net.ParseIP(host); err != nil || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
@@ -64,10 +69,12 @@ func (u *ui) serve(c *cobra.Command) error {
 		return u.run(c.Context(), nil, folders)
 	}
 	return u.ledger.UseLedger(c.Context(), func(l *ledger.Ledger) error {
-		if _, err := l.Balances(c.Context(), u.dataset); err != nil {
-			return err
+		for _, name := range []string{u.dataset, cmp.Or(u.heldOut, u.dataset)} {
+			if _, err := l.Balances(c.Context(), name); err != nil {
+				return err
+			}
 		}
-		return u.run(c.Context(), &serve.Ledger{Ledger: l, Dataset: u.dataset}, folders)
+		return u.run(c.Context(), &serve.Ledger{Ledger: l, Dataset: u.dataset, HeldOut: u.heldOut}, folders)
 	})
 }
 

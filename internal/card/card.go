@@ -267,11 +267,11 @@ func ReadPriceWords(text string) (p dp.Price, err error) {
 	return p, nil
 }
 
-// AddAudit adds the output of discreet audit --json or attack --json, read from a file. Errors do not
-// quote other files.
+// AddAudit adds the output of discreet-lab audit --json or attack --json, read from a file. Errors do
+// not quote other files.
 func (c *Card) AddAudit(path string) error {
 	refuse := &dp.ParamError{Op: "card", Param: "audit",
-		Want: "must be what discreet audit --json or attack --json printed", Got: path}
+		Want: "must be what discreet-lab audit --json or attack --json printed", Got: path}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("card: audit: %w", err)
@@ -284,7 +284,7 @@ func (c *Card) AddAudit(path string) error {
 
 // AddAuditText is AddAudit for the content of such a file.
 func (c *Card) AddAuditText(text []byte) error {
-	refuse := errors.New("card: the audit must be what discreet audit --json or attack --json printed")
+	refuse := errors.New("card: the audit must be what discreet-lab audit --json or attack --json printed")
 	var a struct {
 		Subject, Learner, Verdict string
 		LowerBound                *float64 `json:"lower_bound"`

@@ -45,6 +45,9 @@ func (a *App) NewRoot(root *cobra.Command, groups []Group, more ...*cobra.Comman
 	return root
 }
 
+// Laboratory are commands of discreet-lab that were commands of discreet.
+var Laboratory = []string{"attack", "audit", "compare"}
+
 // NameProgram makes root refuse the commands named, and point to the program that has them.
 func NameProgram(root *cobra.Command, program string, names ...string) {
 	for _, name := range names {

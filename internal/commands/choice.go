@@ -16,11 +16,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// choice holds the flags that select a learner, its options and its price. Commands that train share
+// Choice holds the flags that select a learner, its options and its price. Commands that train share
 // them.
-type choice struct {
-	name  string
-	price train.PriceText
+type Choice struct {
+	Name  string
+	Price train.PriceText
 	given map[string]*option
 	named []string // options as NAME=VALUE
 }
@@ -36,18 +36,18 @@ func (o *option) String() string     { return o.text }
 func (o *option) Set(s string) error { o.text, o.set = s, true; return nil }
 func (o *option) Type() string       { return o.kind }
 
-func addChoice(c *cobra.Command) *choice {
-	ch := &choice{given: map[string]*option{}}
+func AddChoice(c *cobra.Command) *Choice {
+	ch := &Choice{given: map[string]*option{}}
 	f, names, all := c.Flags(), train.LearnerNames(), train.Learners()
-	f.StringVar(&ch.name, "learner", "",
+	f.StringVar(&ch.Name, "learner", "",
 		"the `name` of what to train: "+strings.Join(names, ", ")+" (default "+train.DefaultLearner+")")
 	CompleteFlag(c, "learner", names...)
-	f.StringVar(&ch.price.Epsilon, "epsilon", "",
+	f.StringVar(&ch.Price.Epsilon, "epsilon", "",
 		"the privacy loss `ε` that a private learner may spend; inf only with --not-private")
-	f.StringVar(&ch.price.Delta, "delta", "0",
+	f.StringVar(&ch.Price.Delta, "delta", "0",
 		"the `δ` that a learner with an (ε, δ) mode ("+strings.Join(train.ApproximateNames(),
 			", ")+") may spend in addition")
-	f.BoolVar(&ch.price.NotPrivate, "not-private", false, "train without privacy although the schema has private columns")
+	f.BoolVar(&ch.Price.NotPrivate, "not-private", false, "train without privacy although the schema has private columns")
 	f.StringArrayVar(&ch.named, "option", nil, "an option of the learner as `NAME=VALUE`, for programs; may be repeated")
 	f.MarkHidden("option")
 	c.SetFlagErrorFunc(nameLaboratory)
@@ -77,15 +77,15 @@ func nameLaboratory(c *cobra.Command, err error) error {
 		Hint: train.LaboratoryHint}
 }
 
-// makeRequest checks the flags by themselves, before any file is opened.
-func (ch *choice) makeRequest(op string) (*train.Request, error) {
-	req, err := ch.collectFlags().Request(op)
+// MakeRequest checks the flags by themselves, before any file is opened.
+func (ch *Choice) MakeRequest(op string) (*train.Request, error) {
+	req, err := ch.CollectFlags().Request(op)
 	return req, AsUsageError(err)
 }
 
-// collectFlags returns the choice as it was typed.
-func (ch *choice) collectFlags() train.Choice {
-	asked := train.Choice{Learner: ch.name, Options: map[string]string{}, Price: ch.price}
+// CollectFlags returns the choice as it was typed.
+func (ch *Choice) CollectFlags() train.Choice {
+	asked := train.Choice{Learner: ch.Name, Options: map[string]string{}, Price: ch.Price}
 	for name, o := range ch.given {
 		if o.set {
 			asked.Options[name] = o.text

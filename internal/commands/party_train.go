@@ -26,15 +26,15 @@ model of discreet train.`,
   discreet-net party train --data mine.csv --schema mine.yaml --learner additive --epsilon 1 --model m.json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if t.choice.price.Epsilon == "" {
-				t.choice.price.Epsilon, t.choice.price.NotPrivate = "inf", true
+			if t.choice.Price.Epsilon == "" {
+				t.choice.Price.Epsilon, t.choice.Price.NotPrivate = "inf", true
 				t.exceed = true // this model stays, and says so
 			}
 			return t.runTrain(c)
 		},
 	}
 	t.addFlags(c)
-	t.choice = addChoice(c)
+	t.choice = AddChoice(c)
 	for _, name := range []string{"not-private", "delta"} {
 		if err := c.Flags().MarkHidden(name); err != nil {
 			panic(err)

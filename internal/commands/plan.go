@@ -16,7 +16,7 @@ import (
 // plan holds the flags of the command.
 type plan struct {
 	*App
-	choice  *choice
+	choice  *Choice
 	schema  string
 	rows    int
 	persons int
@@ -60,7 +60,7 @@ This costs no budget.`,
 	c.Flags().BoolVar(&p.json, "json", false, "print one JSON object")
 	c.Flags().BoolVar(&p.invent, "simulate", false, "show what would be learned from tables invented from the schema")
 	c.Flags().Float64Var(&p.share, "simulate-positives", 0.5, "the `share` of the positive class in those tables")
-	p.choice = addChoice(c)
+	p.choice = AddChoice(c)
 	p.samples.addFlags(c)
 	p.ledger.AddFlag(c)
 	c.Flags().StringVar(&p.dataset, "dataset", "", "the `name` of the data set in the ledger, to show what would remain")
@@ -75,7 +75,7 @@ This costs no budget.`,
 }
 
 func (p *plan) runPlan(c *cobra.Command) error {
-	req, err := p.choice.makeRequest("plan")
+	req, err := p.choice.MakeRequest("plan")
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 // trainFlags holds the flags of the command.
 type trainFlags struct {
 	*App
-	choice  *choice
+	choice  *Choice
 	data    []string
 	schema  string
 	model   string
@@ -87,7 +87,7 @@ on the same table still add up, and each model records that it was not counted.`
 		RunE: func(c *cobra.Command, _ []string) error { return t.runTrain(c) },
 	}
 	t.addFlags(c)
-	t.choice = addChoice(c)
+	t.choice = AddChoice(c)
 	return c
 }
 
@@ -130,7 +130,7 @@ func AddClusterFlags(c *cobra.Command, master, submit *string) {
 }
 
 func (t *trainFlags) runTrain(c *cobra.Command) error {
-	req, err := t.choice.makeRequest("train")
+	req, err := t.choice.MakeRequest("train")
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/discreet-dp/discreet/internal/plot"
-	"github.com/discreet-dp/discreet/internal/plot/sheet"
+	"github.com/discreet-dp/discreet/internal/sheet"
 )
 
 // WriteHTML writes the report as a page of numbers and charts, each with its intervals.
@@ -36,23 +35,22 @@ func (r *Report) WriteHTML(w io.Writer) error {
 }
 
 // charts draws the charts of one model of two classes.
-func (r *Report) charts() []*plot.Lines {
+func (r *Report) charts() []sheet.Chart {
 	class := r.Release.Levels[r.Release.Positive]
-	tenths := []float64{0, 0.2, 0.4, 0.6, 0.8, 1}
-	spread := fmt.Sprintf("%.0f %% intervals", 100*Confidence)
-	add := func(s *plot.Series, x float64, e Estimate) {
+	spread := fmt.Sprintf("%.0f %% intervals.", 100*Confidence)
+	add := func(s *sheet.Line, x float64, e Estimate) {
 		if e.Known && (len(s.X) == 0 || x > s.X[len(s.X)-1]) {
 			s.X, s.Y = append(s.X, x), append(s.Y, e.Value)
 			s.Low, s.High = append(s.Low, e.Low), append(s.High, e.High)
 		}
 	}
-	found := plot.Series{Name: "rows"}
+	found := sheet.Line{Name: "rows"}
 	for _, g := range r.Calibration {
 		if g.Share.High-g.Share.Low < 1 { // or nothing is known of the group
 			add(&found, (g.From+g.To)/2, g.Share)
 		}
 	}
-	precision, recall := plot.Series{Name: "precision", Band: true}, plot.Series{Name: "recall", Band: true}
+	precision, recall := sheet.Line{Name: "precision", Band: true}, sheet.Line{Name: "recall", Band: true}
 	for _, p := range r.Points {
 		for _, n := range p.Numbers {
 			switch n.Name {
@@ -63,16 +61,16 @@ func (r *Report) charts() []*plot.Lines {
 			}
 		}
 	}
-	var out []*plot.Lines
+	var out []sheet.Chart
 	if len(found.X) > 1 {
-		out = append(out, &plot.Lines{Title: "Calibration", Subtitle: "Calibrated scores lie on the dashed line.",
-			XLabel: "middle of a group of scores of " + class, YLabel: "observed share", XTicks: tenths, YTo: 1, Spread: spread,
-			Series: []plot.Series{found, {Name: "calibrated", X: []float64{0, 1}, Y: []float64{0, 1}, Stroke: plot.Dashed}}})
+		out = append(out, sheet.Chart{Title: "Calibration", Subtitle: "Calibrated scores lie on the dashed line.",
+			XLabel: "middle of a group of scores of " + class, YLabel: "observed share", Note: "Bars: " + spread,
+			Lines: []sheet.Line{found, {Name: "calibrated", X: []float64{0, 1}, Y: []float64{0, 1}, Dashed: true}}})
 	}
 	if len(precision.X) > 1 && len(recall.X) > 1 {
-		out = append(out, &plot.Lines{Title: "Precision and recall by threshold",
+		out = append(out, sheet.Chart{Title: "Precision and recall by threshold",
 			Subtitle: "Rows that score the threshold or more are predicted " + class + ".", XLabel: "threshold", YLabel: "share",
-			XTicks: tenths, YTo: 1, Spread: spread, Series: []plot.Series{precision, recall}})
+			Note: "Bands: " + spread, Lines: []sheet.Line{precision, recall}})
 	}
 	return out
 }

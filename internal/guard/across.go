@@ -50,9 +50,9 @@ const (
 // OpenAcross returns a guard of a learner whose rows lie at sites. Each site charges its own account
 // for t; this guard keeps to what they will answer. tab answers no question about rows.
 func OpenAcross(t Terms, tab engine.Table, r Remote) (*Guard, error) {
-	g := &Guard{table: inside.Seal(tab), protects: protectedBy(t.Scope, tab.Schema()), most: 1, counted: true,
-		exit: inside.Seal(mech.NewExit(rng.System())), remote: r}
-	if err := CheckAcross(t, g.Schema().Person != nil); err != nil {
+	g := newGuard(t, tab, inside.Seal(mech.NewExit(rng.System())))
+	g.counted, g.remote = true, r
+	if err := CheckAcross(t); err != nil {
 		return nil, err
 	}
 	if err := g.setPurse(t); err != nil {
@@ -72,7 +72,7 @@ func TrainAcross[M interface{ Stated() dp.Statement }](ctx context.Context, p Pl
 
 // CheckAcross refuses a training that sites cannot answer: they add up noisy numbers, select nothing
 // and show nothing exactly.
-func CheckAcross(t Terms, persons bool) error {
+func CheckAcross(t Terms) error {
 	refuse := func(param, want string, got any) error {
 		return &dp.ParamError{Op: t.Op, Param: param, Want: want, Got: got}
 	}
@@ -81,8 +81,6 @@ func CheckAcross(t Terms, persons bool) error {
 		return refuse("privacy", "must be given across sites", "none")
 	case t.Scope != dp.WholeRow:
 		return refuse("scope", "must be the whole row across sites: declare every column and the label private", string(t.Scope))
-	case persons:
-		return refuse("person", "must be left out of the schema across sites: a person may have rows at several", nil)
 	}
 	for _, e := range t.Bill {
 		if e.Mechanism != (mech.Laplace{}).Name() && e.Mechanism != (mech.Gaussian{}).Name() {
@@ -149,7 +147,7 @@ func (g *Guard) measureAcross(label string, share Share, s *Sum) (Noisy, error) 
 	if s.reversed {
 		slices.Reverse(out)
 	}
-	return Noisy{out, share.Variance(s.moves) * float64(all) / float64(honest), share.Rho > 0}, nil
+	return Noisy{out, share.Variance(s.moves) * (float64(all) / float64(honest)), share.Rho > 0}, nil
 }
 
 // Contribute is Measure for one site of several: s with a share of the noise, of which honest are

@@ -15,15 +15,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// rowUnits is the number of units that a whole row counts for in counts of rows: 1, or engine.WeightOne if rows
-// are weighed by persons.
-func (g *Guard) rowUnits() int64 {
-	if g.table().Schema().Person == nil {
-		return 1
-	}
-	return engine.WeightOne
-}
-
 // readsPublic reports whether all that a statistic reads of a row, but for its label, is public.
 func (g *Guard) readsPublic(s engine.Statistic) bool {
 	return !slices.ContainsFunc(engine.ColumnsRead(s, 0), g.protects.column)
@@ -40,7 +31,7 @@ func ratios(units []int64, den int64) []mech.Ratio {
 
 // oneCell seals values of which a row adds at most den to one cell of each of so many vectors.
 func (g *Guard) oneCell(values []mech.Ratio, vectors int, public bool) *Sum {
-	s := g.sum(values, OneCellOfEach(g.Schema().Relation, vectors).Times(g.most), public)
+	s := g.sum(values, OneCellOfEach(g.relation, vectors).Times(g.most), public)
 	s.cells = vectors
 	return s
 }
@@ -103,7 +94,7 @@ func (c *Cells) Imbalances(parts []int) *Scores {
 	for i, k := range parts {
 		distances[i] = sumDistances(c.sums()[k].Positive, c.sums()[k].Negative)
 	}
-	spread := 2 * OneCell(c.of.Schema().Relation).Times(c.of.most).L1 * float64(max(c.caps[0], c.caps[1])) / engine.WeightOne
+	spread := 2 * OneCell(c.of.relation).Times(c.of.most).L1 * float64(max(c.caps[0], c.caps[1])) / engine.WeightOne
 	if c.labelOnly && c.of.terms.Scope == dp.LabelOnly {
 		spread = 2 * float64(c.of.most) * float64(int64(c.caps[0])+int64(c.caps[1])) / engine.WeightOne
 	}
@@ -142,7 +133,7 @@ func (g *Guard) ClassCells(ctx context.Context, bins []feature.Bins) (*ClassCell
 
 // counts seals counts of rows, of which a row is in one cell of each of so many vectors.
 func (c *ClassCells) counts(rows []int64, vectors int, public bool) *Sum {
-	return c.of.oneCell(ratios(rows, c.of.rowUnits()), vectors, public)
+	return c.of.oneCell(ratios(rows, c.of.units), vectors, public)
 }
 
 // Part is the counts of one of the bins by class, then bin.
@@ -166,7 +157,7 @@ func (c *ClassCells) Classes() *Sum {
 func (c *ClassCells) Class(class int) *Sum {
 	s := c.Classes().formed(c.asked, OneClass, class, nil)
 	s.values = inside.Seal(s.values()[class : class+1])
-	if c.of.Schema().Relation == dp.ReplaceOne && c.of.most == 1 {
+	if c.of.relation == dp.ReplaceOne && c.of.most == 1 {
 		s.moves, s.cells = Moves{1, 1}, 0
 	}
 	return s

@@ -29,8 +29,8 @@ type DistinctRows = engine.Groups
 
 // checkColumn refuses what is no column of the table.
 func (g *Guard) checkColumn(j int) error {
-	if s := g.Schema(); j < 0 || j >= len(s.Columns) || s.Columns[j].Role == schema.Ignored {
-		return fmt.Errorf("guard: column %d must be among the %d of the schema, and read", j, len(s.Columns))
+	if n := len(g.protects.public); j < 0 || j >= n || g.Schema().Columns[j].Role == schema.Ignored {
+		return fmt.Errorf("guard: column %d must be among the %d of the schema, and read", j, n)
 	}
 	return nil
 }
@@ -57,7 +57,7 @@ func (g *Guard) Groups(ctx context.Context, cols []int) (*Groups, error) {
 	}
 	out := &Groups{Groups: *all, Rows: make([]float64, all.Len), of: g, counts: inside.Seal(all.Counts),
 		open: !g.private || !g.protects.label}
-	units := float64(g.rowUnits())
+	units := float64(g.units)
 	for _, counts := range all.Counts {
 		for i, n := range counts {
 			out.Rows[i] += float64(n) / units
@@ -75,7 +75,7 @@ func (gr *Groups) Classes() ([][]float64, error) {
 	if !gr.open {
 		return nil, fmt.Errorf("guard: rows by class must be measured, since the label is protected")
 	}
-	units := 1 / float64(gr.of.rowUnits())
+	units := 1 / float64(gr.of.units)
 	out := make([][]float64, len(gr.counts()))
 	for class, counts := range gr.counts() {
 		out[class] = make([]float64, len(counts))
@@ -101,7 +101,7 @@ func (gr *Groups) ClassBins(class int, bins [][]uint32, sizes []int) *Sum {
 		}
 	}
 	parts := float64(len(bins))
-	return gr.of.sum(ratios(rows, gr.of.rowUnits()), Toggled(parts, math.Sqrt(parts)).Times(gr.of.most), gr.open)
+	return gr.of.sum(ratios(rows, gr.of.units), Toggled(parts, math.Sqrt(parts)).Times(gr.of.most), gr.open)
 }
 
 // ClassVectors is the sum of a vector of each row of one class, whose Euclidean length is at most 1:
@@ -128,7 +128,7 @@ func (gr *Groups) ClassVectors(class, size int, each func(visit func(group int, 
 			sum[i] += int64(gr.counts()[class][group]) * x
 		}
 	})
-	return gr.of.sum(ratios(sum, engine.WeightOne*gr.of.rowUnits()), Toggled(math.Inf(1), 1).Times(gr.of.most), gr.open)
+	return gr.of.sum(ratios(sum, engine.WeightOne*gr.of.units), Toggled(math.Inf(1), 1).Times(gr.of.most), gr.open)
 }
 
 // FeatureBits is how many bits behind the point a feature has in ClassMeans.
@@ -140,7 +140,7 @@ const FeatureBits = 24
 // by at most the longest of the groups' features.
 func (gr *Groups) ClassMeans(classes []int, size int, visit func(each func(group, feature int, x float64))) (*Sum, error) {
 	n := gr.of.Units()
-	if n < 1 || gr.of.rowUnits() != 1 || gr.of.Schema().Relation != dp.ReplaceOne && gr.of.private {
+	if n < 1 || gr.of.units != 1 || gr.of.relation != dp.ReplaceOne && gr.of.private {
 		return nil, fmt.Errorf("guard: means need a public number of rows that count once")
 	}
 	if different := slices.Compact(slices.Sorted(slices.Values(classes))); len(different) < len(classes) {

@@ -25,19 +25,26 @@ type Guard struct {
 	protects protects
 	counted  bool
 	private  bool
-	most     int    // rows that a unit counts for
-	remote   Remote // nil if rows lie here
+	relation dp.Relation // the schema's when the guard was made: who holds the schema may write to it
+	most     int         // rows that a unit counts for
+	units    int64       // that a whole row counts for in counts of rows: engine.WeightOne if persons are weighed, else 1
+	remote   Remote      // nil if rows lie here
+}
+
+func newGuard(t Terms, tab engine.Table, exit inside.Sealed[*mech.Exit]) *Guard {
+	s := tab.Schema()
+	return &Guard{table: inside.Seal(tab), exit: exit, protects: protectedBy(t.Scope, s), relation: s.Relation, most: 1, units: 1}
 }
 
 // Open charges acct for a training on tab by terms t, and returns its guard. It refuses before it
 // charges: a scope that is weaker than the schema's, a bill that costs more than its price, a δ at
 // which a row may be published, and a table without a row if their number is public.
 func Open(ctx context.Context, t Terms, tab engine.Table, acct Account, exit *mech.Exit) (*Guard, error) {
-	g := &Guard{table: inside.Seal(tab), exit: inside.Seal(exit), protects: protectedBy(t.Scope, tab.Schema()), most: 1}
+	g := newGuard(t, tab, inside.Seal(exit))
 	if err := g.setPurse(t); err != nil {
 		return nil, err
 	}
-	if units := g.Units(); units < 1 && (!g.private || tab.Schema().Relation == dp.ReplaceOne) {
+	if units := g.Units(); units < 1 && (!g.private || g.relation == dp.ReplaceOne) {
 		return nil, fmt.Errorf("%s: the table must have at least one row", t.Op)
 	} else if err := CheckDelta(t.Op, t.Price.Delta, units); err != nil {
 		return nil, err
@@ -78,19 +85,18 @@ func CheckDelta(op string, delta dp.Delta, rows int) error {
 	return nil
 }
 
-// Units is PublicUnits of the table; without privacy its number of rows or persons.
-func (g *Guard) Units() int {
-	if g.private || g.table().Persons() != nil {
-		return PublicUnits(g.table())
-	}
-	return g.table().Rows()
-}
+// Units is the number of rows, or of persons if the schema declares those, as far as it is public; without
+// privacy the number of rows, if it declares no persons.
+func (g *Guard) Units() int { return unitsOf(g.table(), g.relation, g.private) }
 
 // PublicUnits is the number of rows, or of persons if the schema declares those, as far as it is
 // public: 0 under add-remove.
-func PublicUnits(tab engine.Table) int {
-	switch p := tab.Persons(); {
-	case tab.Schema().Relation != dp.ReplaceOne:
+func PublicUnits(tab engine.Table) int { return unitsOf(tab, tab.Schema().Relation, true) }
+
+func unitsOf(tab engine.Table, relation dp.Relation, private bool) int {
+	p := tab.Persons()
+	switch {
+	case relation != dp.ReplaceOne && (private || p != nil):
 		return 0
 	case p != nil:
 		return p.Count()
@@ -137,7 +143,8 @@ func (g *Guard) part(t Terms, tab engine.Table, rows int) (*Guard, error) {
 	if err := g.refuseRemote("a training inside another"); err != nil {
 		return nil, err
 	}
-	in := &Guard{table: inside.Seal(tab), exit: g.exit, protects: protectedBy(t.Scope, tab.Schema()), most: 1, counted: g.counted}
+	in := newGuard(t, tab, g.exit)
+	in.counted = g.counted
 	if g.protects.label && !in.protects.label || g.protects.all && !in.protects.all || g.private == t.NotPrivate || g.most != 1 {
 		return nil, &dp.ParamError{Op: t.Op, Param: "scope", Want: "must protect what the training around it does",
 			Got: string(t.Scope)}

@@ -517,6 +517,10 @@ func attack(t *testing.T, seed uint64) (cost float64) {
 	var tapes [2]*mechtest.Recorder
 	var seen [2]string
 	for side, tab := range []*dataset.Table{c.a, c.b} {
+		declared, own := tab.Schema, *tab.Schema
+		own.Columns = slices.Clone(own.Columns)
+		asked := *tab
+		asked.Schema, tab = &own, &asked
 		var eng engine.Table
 		if kind == 0 && tab.Rows > 0 && tab.Schema.Person == nil {
 			eng = learntest.Blocks(t, tab, 2, seed, seed%2 == 0)
@@ -541,8 +545,17 @@ func attack(t *testing.T, seed uint64) (cost float64) {
 			seen[side] = err.Error()
 			continue
 		}
-		h := &hostile{ctx: t.Context(), g: g, s: tab.Schema, src: replay.Seeded(seed, "acts"), bill: terms.Bill}
-		if tab.Schema.Person != nil && h.draw(20) > 0 {
+		if seed%4 == 1 { // it writes to the schema of its table
+			own.Relation, own.Label.Role = map[dp.Relation]dp.Relation{dp.AddRemove: dp.ReplaceOne, dp.ReplaceOne: dp.AddRemove}[own.Relation], schema.Public
+			for j := range own.Columns {
+				if own.Columns[j].Role != schema.Ignored {
+					own.Columns[j].Role = schema.Public
+				}
+			}
+			own.Person = nil
+		}
+		h := &hostile{ctx: t.Context(), g: g, s: declared, src: replay.Seeded(seed, "acts"), bill: terms.Bill}
+		if declared.Person != nil && h.draw(20) > 0 {
 			h.note("weighed", g.WeighPersons(1+h.draw(3)))
 		}
 		for range acts {

@@ -43,6 +43,9 @@ func (i Inside) Space(sp *feature.Space) (*feature.Space, error) {
 	return feature.NewSpace(i.g.Schema(), sp.Encoding, slices.Clone(sp.Columns))
 }
 
+// Relation is that of the schema when the guard was opened.
+func (i Inside) Relation() dp.Relation { return i.g.relation }
+
 // LabelProtected reports whether a neighbour may differ in the label of a row.
 func (i Inside) LabelProtected() bool { return i.g.protects.label }
 

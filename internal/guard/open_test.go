@@ -179,6 +179,54 @@ func TestSpreadOfPersons(t *testing.T) {
 	}
 }
 
+// What a learner writes into the schema loosens nothing: neither what is protected nor how far rows move a sum.
+func TestSchemaWrittenLaterLoosensNothing(t *testing.T) {
+	tape := &mechtest.Recorder{}
+	tab := learntest.WithPersons(census.Generate(1, 40), replay.Seeded(1, "persons"), 3)
+	s := *tab.Schema
+	s.Relation, s.Label.Role, s.Columns = dp.ReplaceOne, schema.Private, slices.Clone(s.Columns)
+	for _, j := range s.Features() {
+		s.Columns[j].Role = schema.Private
+	}
+	tab.Schema = &s
+	g, err := guard.Open(t.Context(), termsOf(dp.FeaturesAndLabel, dp.Price{Epsilon: dp.Nano}, guard.Share{Epsilon: dp.Nano}.Line("all")),
+		learntest.Engine(t, tab), guard.Uncounted{}, mech.NewTapedExit(replay.Seeded(1, "open"), tape))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bins := []feature.Bins{feature.NewBins(&s, s.Features()[0], nil)}
+	own := g.Schema()
+	own.Relation, own.Label.Role, own.Person = dp.AddRemove, schema.Public, nil
+	for j := range own.Columns {
+		own.Columns[j].Role = schema.Public
+	}
+	if _, err := g.ClassCells(t.Context(), bins); err == nil {
+		t.Error("rows are counted whatever their persons have")
+	}
+	if err := g.WeighPersons(3); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Groups(t.Context(), s.Features()[:1]); err == nil {
+		t.Error("private columns are grouped")
+	}
+	cells, err := g.ClassCells(t.Context(), bins)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Exact(cells.Part(0)); err == nil {
+		t.Error("private cells are shown")
+	}
+	if _, err := g.Measure("all", guard.Share{Epsilon: dp.Nano}, cells.Part(0)); err != nil {
+		t.Fatal(err)
+	}
+	if p := tape.Passages[0]; p.Bound != 2*3 || p.Values[0].Den != guard.WeightOne {
+		t.Errorf("noise is for %g of 1/%d, not for 6 of 1/%d", p.Bound, p.Values[0].Den, guard.WeightOne)
+	}
+	if g.Units() == 0 {
+		t.Error("the number of persons, which is public, is lost")
+	}
+}
+
 // said is a plan of one measurement whose model states what it likes.
 type said struct {
 	terms guard.Terms

@@ -17,15 +17,15 @@ func (g *Guard) WeighPersons(most int) error {
 	if p == nil {
 		return nil
 	}
-	if most < 1 || most > mostOfPerson || g.most != 1 {
-		return fmt.Errorf("guard: persons must be weighed once, by 1 to %d rows", mostOfPerson)
+	if most < 1 || most > MostOfPerson || g.most != 1 {
+		return fmt.Errorf("guard: persons must be weighed once, by 1 to %d rows", MostOfPerson)
 	}
-	g.table, g.most = inside.Seal(p.Weigh(most)), most
+	g.table, g.most, g.units = inside.Seal(p.Weigh(most)), most, engine.WeightOne
 	return nil
 }
 
-// mostOfPerson bounds what a person may count for: n·most·engine.WeightOne stays below 2^62.
-const mostOfPerson = 1 << 16
+// MostOfPerson bounds what a person may count for: n·most·engine.WeightOne stays below 2^62.
+const MostOfPerson = 1 << 16
 
 // PersonsAbove scores bounds by how many persons have more rows than that, negated. All rows of one
 // person change each by at most 1, up or down (G-PERSONS-3).

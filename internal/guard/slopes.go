@@ -30,7 +30,7 @@ func (g *Guard) ClassSlope(ctx context.Context, f *StepScore, sh *feature.LevelS
 		return nil, err
 	}
 	values := ratios([]int64{slope.Gain, slope.HalfCurve}, engine.WeightOne)
-	return g.sum(values, Signed(g.Schema().Relation).Times(g.most), false).formed(g.asked(), SlopeView, 0, nil), nil
+	return g.sum(values, Signed(g.relation).Times(g.most), false).formed(g.asked(), SlopeView, 0, nil), nil
 }
 
 // ClassResiduals are sealed residuals of one column by class and bin.
@@ -63,7 +63,7 @@ func (g *Guard) Distances(columns []*ClassResiduals) (*Scores, error) {
 		}
 		values = append(values, score)
 	}
-	return g.scores(values, 2*OneCell(g.Schema().Relation).Times(g.most).L1), nil
+	return g.scores(values, 2*OneCell(g.relation).Times(g.most).L1), nil
 }
 
 // SlopeLimit is how long the slopes of a row may be: see statistic.SlopeLimit.
@@ -130,7 +130,7 @@ func (s *GridSlopes) Part(grid int, curve float64) (*Sum, error) {
 	if curve > 0 {
 		values = append(values, ratios(sums.Curves, int64(engine.WeightOne/curve))...)
 	}
-	m := SlopeMoves(g.Schema().Relation, g.terms.Scope, s.limit.Most, curve)
+	m := SlopeMoves(g.relation, g.terms.Scope, s.limit.Most, curve)
 	if s.limit.Norm == SlopesL2 && len(sums.Slopes) > len(sums.Curves) {
 		m.L1 = math.Inf(1) // several slopes are not that short in L1
 	}
@@ -150,7 +150,7 @@ func (s *GridSlopes) scores(lengths float64, of func(*feature.Grid, *statistic.G
 	for g := range units {
 		units[g] = of(&s.grids[g], &s.sums()[g])
 	}
-	return s.of.scores(ratios(units, engine.WeightOne), lengths*LengthSpread(s.of.Schema().Relation, s.limit.Most))
+	return s.of.scores(ratios(units, engine.WeightOne), lengths*LengthSpread(s.of.relation, s.limit.Most))
 }
 
 func sumLengths(sums *statistic.GridSums, norm statistic.SlopeNorm) (total int64) {

@@ -29,19 +29,22 @@ type Account interface {
 // protects is which cells of a row a scope protects in tables of one schema.
 type protects struct {
 	label, all bool
-	columns    []schema.Column
+	public     []bool // by column, as the schema declares it now
 }
 
 func protectedBy(scope dp.Scope, s *schema.Schema) protects {
-	return protects{
-		label:   scope != dp.PrivateFeatures,
-		all:     scope != dp.PrivateFeatures && scope != dp.FeaturesAndLabel && scope != dp.LabelOnly,
-		columns: s.Columns,
+	p := protects{
+		label: scope != dp.PrivateFeatures,
+		all:   scope != dp.PrivateFeatures && scope != dp.FeaturesAndLabel && scope != dp.LabelOnly,
 	}
+	for k := range s.Columns {
+		p.public = append(p.public, s.Columns[k].Role == schema.Public)
+	}
+	return p
 }
 
 // column reports whether the cells of column j are protected.
-func (p *protects) column(j int) bool { return p.all || p.columns[j].Role != schema.Public }
+func (p *protects) column(j int) bool { return p.all || !p.public[j] }
 
 // checkScope refuses a scope that is weaker than what the schema declares.
 func checkScope(op string, scope dp.Scope, s *schema.Schema) error {

@@ -12,36 +12,34 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/plot"
-	"github.com/discreet-dp/discreet/internal/plot/sheet"
+	"github.com/discreet-dp/discreet/internal/sheet"
 )
 
 const notPrivate = "Not private: exact numbers about the rows that were evaluated"
 
 // charts draws the charts of an evaluation: calibration and, for two classes, precision against recall
 // and the positive rows among those with the highest scores.
-func (e *Evaluation) charts() []*plot.Lines {
-	tenths := []float64{0, 0.2, 0.4, 0.6, 0.8, 1}
+func (e *Evaluation) charts() []sheet.Chart {
 	scored := "of the predicted class"
 	if e.positive != "" {
 		scored = "of " + e.positive
 	}
-	found := plot.Series{Name: "rows"}
+	found := sheet.Line{Name: "rows"}
 	for _, b := range e.Calibration {
 		if n := len(found.X); b.Rows > 0 && (n == 0 || b.Score > found.X[n-1]) {
 			found.X, found.Y = append(found.X, b.Score), append(found.Y, b.Share)
 		}
 	}
-	out := []*plot.Lines{{
+	out := []sheet.Chart{{
 		Title: "Calibration", Subtitle: "Rows in ten bins by score. Calibrated scores lie on the dashed line.",
-		XLabel: "mean score " + scored, YLabel: "observed share", XTicks: tenths, YFrom: 0, YTo: 1, Note: notPrivate,
-		Series: []plot.Series{found, {Name: "calibrated", X: []float64{0, 1}, Y: []float64{0, 1}, Stroke: plot.Dashed}},
+		XLabel: "mean score " + scored, YLabel: "observed share", Note: notPrivate,
+		Lines: []sheet.Line{found, {Name: "calibrated", X: []float64{0, 1}, Y: []float64{0, 1}, Dashed: true}},
 	}}
 	if e.Ranking == nil || len(e.Ranking.Points) < 2 {
 		return out
 	}
-	precision, recall, gain := plot.Series{Name: "precision"}, plot.Series{Name: "recall"}, plot.Series{Name: "found"}
-	roc := plot.Series{Name: "model"}
+	precision, recall, gain := sheet.Line{Name: "precision"}, sheet.Line{Name: "recall"}, sheet.Line{Name: "found"}
+	roc := sheet.Line{Name: "model"}
 	for _, p := range e.Curve() {
 		roc.X, roc.Y = append(roc.X, p.FalsePositives), append(roc.Y, p.TruePositives)
 	}
@@ -53,22 +51,22 @@ func (e *Evaluation) charts() []*plot.Lines {
 		gain.X, gain.Y = append(gain.X, q.Predicted), append(gain.Y, q.Recall)
 	}
 	if len(roc.X) > 1 { // some row is negative
-		out = append(out, &plot.Lines{
+		out = append(out, sheet.Chart{
 			Title: "ROC curve", Subtitle: "Each point is a threshold. The dashed line is guessing.",
-			XLabel: "false positive rate", YLabel: "true positive rate", XTicks: tenths, YFrom: 0, YTo: 1, Note: notPrivate,
-			Series: []plot.Series{roc, {Name: "guessing", X: []float64{0, 1}, Y: []float64{0, 1}, Stroke: plot.Dashed}},
+			XLabel: "false positive rate", YLabel: "true positive rate", Note: notPrivate,
+			Lines: []sheet.Line{roc, {Name: "guessing", X: []float64{0, 1}, Y: []float64{0, 1}, Dashed: true}},
 		})
 	}
-	return append(out, &plot.Lines{
+	return append(out, sheet.Chart{
 		Title: "Precision and recall by threshold", Subtitle: "Rows that score the threshold or more are predicted " +
 			e.positive + ".",
-		XLabel: "threshold", YLabel: "share", XTicks: tenths, YFrom: 0, YTo: 1, Note: notPrivate,
-		Series: []plot.Series{precision, recall},
-	}, &plot.Lines{
+		XLabel: "threshold", YLabel: "share", Note: notPrivate,
+		Lines: []sheet.Line{precision, recall},
+	}, sheet.Chart{
 		Title: "Found among the highest scores", Subtitle: "The dashed line is a random order.",
-		XLabel: "share of rows predicted " + e.positive, YLabel: "share of them found", XTicks: tenths, YFrom: 0, YTo: 1,
-		Note:   notPrivate,
-		Series: []plot.Series{gain, {Name: "random", X: []float64{0, 1}, Y: []float64{0, 1}, Stroke: plot.Dashed}},
+		XLabel: "share of rows predicted " + e.positive, YLabel: "share of them found",
+		Note:  notPrivate,
+		Lines: []sheet.Line{gain, {Name: "random", X: []float64{0, 1}, Y: []float64{0, 1}, Dashed: true}},
 	})
 }
 

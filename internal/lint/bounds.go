@@ -18,7 +18,7 @@ import (
 
 // bounded are the packages in which every threshold needs a name and a test.
 var bounded = []string{"federated/answer", "federated/collect", "federated/flp", "federated/multiparty",
-	"federated/secsum", "federated/wire", "heldout", "learn", "learn/brc", "learn/erm", "learn/grids", "learn/labeldp",
+	"federated/secsum", "federated/wire", "heldout", "lab/compare", "learn", "learn/brc", "learn/erm", "learn/grids", "learn/labeldp",
 	"privacy/accounting", "privacy/ledger", "table/engine/blocks", "table/engine/kernel", "table/engine/memory",
 	"table/engine/question", "table/engine/spark", "table/engine/statistic", "tune"}
 

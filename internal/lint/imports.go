@@ -36,7 +36,7 @@ var barriers = []barrier{
 		"seeded randomness is for tests and experiments"},
 	{[]string{"explorer/planning", "explorer/engine", "explorer/worker"}, []string{"cmd/*", "cli", "service/**", "explorer/serve"},
 		"what runs in the page knows neither flags nor the network"},
-	{[]string{"train", "tune", "forecast", "heldout", "audit", "guard"}, []string{"cmd/*", "cli", "service/**"},
+	{[]string{"train", "tune", "forecast", "heldout", "guard"}, []string{"cmd/*", "cli", "service/**"},
 		"use cases know neither flags nor the network"},
 }
 

@@ -340,19 +340,19 @@ var table = []mutant{
 	},
 	{
 		Row: "attack 1", Bug: "thresholds are set on the runs that taught the ratio",
-		File: "internal/audit/roc.go",
+		File: "lab/internal/audit/roc.go",
 		Old:  `return f == folds || run%folds != f`,
 		New:  `return f >= 0 || run < 0`,
 
-		Package: "./internal/audit", Test: "TestCurvesOfKnownLaws",
+		Package: "./lab/internal/audit", Test: "TestCurvesOfKnownLaws",
 	},
 	{
 		Row: "attack 2", Bug: "worlds differ in a label that is not protected",
-		File: "internal/audit/worlds.go",
+		File: "lab/internal/audit/worlds.go",
 		Old:  `case scope == dp.PrivateFeatures:`,
 		New:  `case scope == dp.Nothing:`,
 
-		Package: "./internal/audit", Test: "TestWorldsAreNeighbours",
+		Package: "./lab/internal/audit", Test: "TestWorldsAreNeighbours",
 	},
 	{
 		Row: "30b", Bug: "ledger refunds after the draw",
@@ -433,7 +433,7 @@ var table = []mutant{
 		Old:  `eps, err := rest.Split(parts*pl.Rounds + paid)`,
 		New:  `eps, err := (rest * dp.Epsilon(pl.Rounds) / dp.Epsilon(pl.Rounds-1)).Split(parts*pl.Rounds + paid)`,
 
-		Package: "./internal/audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
+		Package: "./lab/internal/audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
 	},
 	{
 		Row: "3 audited", Bug: "sensitivity misses c2",
@@ -441,7 +441,7 @@ var table = []mutant{
 		Old:  `hi, lo := float64(r.reach.hi), float64(r.reach.lo)`,
 		New:  `hi, lo := float64(r.clip.one), float64(r.reach.lo)`,
 
-		Package: "./internal/audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
+		Package: "./lab/internal/audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
 	},
 	{
 		Row: "4 audited", Bug: "sensitivity 1/n",
@@ -449,7 +449,7 @@ var table = []mutant{
 		Old:  `return roundUp(hi / (hi + others*lo))`,
 		New:  `return roundUp(hi / hi / (lo / lo * (others + 1)))`,
 
-		Package: "./internal/audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
+		Package: "./lab/internal/audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
 	},
 	{
 		Row: "11b audited", Bug: "Laplace draws 5% small",
@@ -457,7 +457,7 @@ var table = []mutant{
 		Old:  `discreteLaplace(src, m.grid.scale)`,
 		New:  `discreteLaplace(src, m.grid.scale/100*95)`,
 
-		Package: "./internal/audit", Test: "TestAuditsOfCorrectMechanisms/laplace_at_1",
+		Package: "./lab/internal/audit", Test: "TestAuditsOfCorrectMechanisms/laplace_at_1",
 	},
 	{
 		Row: "12 audited", Bug: "floating-point Laplace noise",
@@ -470,7 +470,7 @@ var table = []mutant{
 			e = -e
 		}
 		out[i] = v.Float() + e`,
-		Package: "./internal/audit", Test: "TestAuditsOfCorrectMechanisms/laplace_at_1",
+		Package: "./lab/internal/audit", Test: "TestAuditsOfCorrectMechanisms/laplace_at_1",
 	},
 	{
 		Row: "G3", Bug: "grids: slopes of many classes are not shortened",
@@ -844,7 +844,7 @@ var table = []mutant{
 		Old:  `	a, b := weightsFor(eps, max(inputBits+n, 2*n))`,
 		New:  `	a, b := weightsFor(eps+eps/2, max(inputBits+n, 2*n)+n)`,
 
-		Package: "./internal/audit", Test: "TestAuditsOfCorrectMechanisms/piecewise_at_1",
+		Package: "./lab/internal/audit", Test: "TestAuditsOfCorrectMechanisms/piecewise_at_1",
 	},
 	{
 		Row: "23", Bug: "cells beyond the window overlap it",
@@ -876,7 +876,7 @@ var table = []mutant{
 		Old:  `	part := eps / dp.Epsilon(told) // 2.1`,
 		New:  `	part := eps // 2.1`,
 
-		Package: "./internal/audit", Test: "TestAuditsOfCorrectMechanisms/piecewise-k2_at_1",
+		Package: "./lab/internal/audit", Test: "TestAuditsOfCorrectMechanisms/piecewise-k2_at_1",
 	},
 	{
 		Row: "26", Bug: "estimates without the factor d/k",
@@ -892,7 +892,7 @@ var table = []mutant{
 		Old:  `		case rng.Below(src, l.Inner+l.Outer) < 2*l.Outer: // 3.2`,
 		New:  `		default: // 3.2`,
 
-		Package: "./internal/audit", Test: "TestAuditsOfCorrectMechanisms/duchi_at_1",
+		Package: "./lab/internal/audit", Test: "TestAuditsOfCorrectMechanisms/duchi_at_1",
 	},
 	{
 		Row: "local 2", Bug: "odds rounded up",
@@ -916,7 +916,7 @@ var table = []mutant{
 		Old:  `r[cell/32]&^(1<<at) | half<<at`,
 		New:  `r[cell/32] | half<<at`,
 
-		Package: "./internal/audit", Test: "TestAuditsOfCorrectMechanisms/oue_at_1",
+		Package: "./lab/internal/audit", Test: "TestAuditsOfCorrectMechanisms/oue_at_1",
 	},
 	{
 		Row: "local 5", Bug: "noise of one coordinate on each of several",
@@ -1898,7 +1898,7 @@ var table = []mutant{
 	{
 		Row: "persons 5", Bug: "a learner that knows no persons counts their rows",
 		File:    "internal/table/engine/memory/persons.go",
-		Old:     `	case m.weights == nil:`,
+		Old:     `	case m.weights == nil && m.persons != nil:`,
 		New:     `	case false:`,
 		Package: "./internal/table/engine/memory", Test: "TestNobodyCountsRowsOfPersons",
 	},
@@ -1911,10 +1911,10 @@ var table = []mutant{
 	},
 	{
 		Row: "persons 9", Bug: "an audit moves one row of a person",
-		File:    "internal/audit/worlds.go",
+		File:    "lab/internal/audit/worlds.go",
 		Old:     "		for _, other := range w.others[i] {\n			w.copyProtected",
 		New:     "		for _, other := range w.others[i][:0] {\n			w.copyProtected",
-		Package: "./internal/audit", Test: "TestWorldsMoveWholePersons",
+		Package: "./lab/internal/audit", Test: "TestWorldsMoveWholePersons",
 	},
 	{
 		Row: "persons 11", Bug: "a row weighs what the rows of its block alone allow",

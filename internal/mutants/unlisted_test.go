@@ -358,7 +358,7 @@ var unlisted = []mutant{
 	{
 		Row: "unlisted 39", Bug: "rows of persons in blocks are asked before it is settled what they count for",
 		File: "internal/table/engine/blocks/store.go",
-		Old:  `	case st.s.Person != nil && st.weights == nil:`,
+		Old:  `	case st.unsettled:`,
 		New:  `	case false:`,
 
 		Package: "./internal/table/engine/blocks", Test: "TestPersonsInBlocksAreThoseOfMemory",

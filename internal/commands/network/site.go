@@ -25,6 +25,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/edkey"
 	"github.com/discreet-dp/discreet/internal/federated/sites"
 	"github.com/discreet-dp/discreet/internal/keyfile"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/service/site"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
@@ -75,8 +76,12 @@ each key of --sites with the site that has it.`,
 			if p.Schema, err = sites.SchemaDigest(s); err != nil {
 				return err
 			}
+			p.PublicRows = s.Relation == dp.ReplaceOne // which the officer reads in the draft
 			if err := p.CheckDraft(); err != nil {
 				return &cli.UsageError{Err: fmt.Errorf("site init: %w", err)}
+			}
+			if _, err := p.Words(s); err != nil {
+				return commands.AsRefusal(err)
 			}
 			return atomicfile.Write(out, atomicfile.Public, func(w io.Writer) error {
 				_, err := io.WriteString(w, p.Draft())

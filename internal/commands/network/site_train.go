@@ -61,7 +61,7 @@ coordinator that was killed goes on with the same command.`,
 	f.StringVar(&t.epsilon, "epsilon", "", "the `ε` of the training")
 	f.StringVar(&t.delta, "delta", "", "the `δ` of the training (default 0, a pure guarantee)")
 	f.IntVar(&t.honest, "honest", 0, "the smallest `number` of honest sites")
-	f.IntVar(&t.rows, "declared-rows", 0, "assumed number of rows of all sites together")
+	f.IntVar(&t.rows, "declared-rows", 0, "the assumed `number` of rows or persons of all sites together; under replace-one the public one")
 	f.DurationVar(&t.wait, "wait", 10*time.Minute, "the `time` that a site may be absent")
 	f.BoolVar(&t.plan, "plan", false, "print what the training would measure, and ask no site")
 	cli.AddSection(c, connection, "wait")
@@ -96,7 +96,7 @@ func (t *siteTrain) runTrain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c := &site.Coordinator{Self: self, Peers: peers, Honest: t.honest, State: t.state, Wait: t.wait, Say: t.Say}
+	c := &site.Coordinator{Self: self, Peers: peers, Honest: t.honest, Rows: t.rows, State: t.state, Wait: t.wait, Say: t.Say}
 	if err := c.Check(s, pl); err != nil {
 		return commands.AsRefusal(err)
 	}

@@ -8,25 +8,14 @@
 //
 // It fails at an error of the console, a request to another place, a cell of the table in the page, a
 // request, a response or the browser's storage, a serious finding of axe, and what Tab cannot reach.
-import { execFileSync, spawn } from "node:child_process";
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import { createRequire } from "node:module";
-import os from "node:os";
 import path from "node:path";
-import puppeteer from "puppeteer-core";
 import { Keyboard, Mouse, until } from "./hands.js";
+import { answers, folder, open, saved, serve, shots, watch } from "./stage.js";
 
-const [program, files, shots] = process.argv.slice(2);
 const axe = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), "explorer-"));
-const programs = {
-  chromium: { browser: "chrome", executablePath: ["/usr/bin/chromium", "/usr/bin/google-chrome"].find(fs.existsSync), args: ["--no-sandbox", "--disable-dev-shm-usage"] },
-  firefox: { browser: "firefox", executablePath: ["/usr/bin/firefox-esr", "/usr/bin/firefox"].find(fs.existsSync) },
-};
-
-// Cells that may show up nowhere.
-const canaries = ["kanarienvogel", "271828"];
 
 // An invented ward: older patients with a high lactate are referred.
 function invent(rows, seed) {
@@ -44,45 +33,6 @@ function invent(rows, seed) {
 const patients = path.join(folder, "kanarienvogel.csv"), heldOut = path.join(folder, "held-out.csv");
 fs.writeFileSync(patients, invent(6000, 1));
 fs.writeFileSync(heldOut, invent(2000, 2));
-
-// serve starts the program: with a ledger, or as the playground.
-async function serve(counted) {
-  const state = fs.mkdtempSync(path.join(folder, "state-")), env = { ...process.env, XDG_STATE_HOME: state };
-  const ledger = ["--ledger", path.join(state, "l.db"), "--dataset", "ward"];
-  if (counted) execFileSync(program, ["budget", "init", ...ledger, "--epsilon", "4"], { env, stdio: "ignore" });
-  const child = spawn(program, ["ui", "--files", files, ...(counted ? ledger : [])], { env });
-  const address = await new Promise((found, lost) => {
-    let said = "";
-    for (const out of [child.stdout, child.stderr]) out.on("data", d => { said += d; const a = /http:\S+(?=\s)/.exec(said); if (a) found(a[0]); });
-    child.on("exit", () => lost(new Error("discreet ui ended: " + said)));
-  });
-  return { address, stop: () => new Promise(done => { child.removeAllListeners("exit").on("exit", done); child.kill(); }) };
-}
-
-async function watch(browser, name, address) {
-  const page = await browser.newPage(), seen = { wrong: [], bodies: [] };
-  const check = (where, text) => { for (const c of canaries) if (text?.includes(c)) seen.wrong.push(`${where} holds the cell ${c}`); };
-  page.on("console", m => { if (["error", "warn", "warning"].includes(m.type())) seen.wrong.push("console: " + m.text()); });
-  page.on("pageerror", e => seen.wrong.push("error: " + e.message));
-  page.on("dialog", d => d.accept());
-  page.on("request", r => {
-    const there = new URL(r.url());
-    if (!["blob:", "data:"].includes(there.protocol) && there.origin !== new URL(address).origin) seen.wrong.push("request to " + r.url());
-    check("a request", r.url());
-    if (name === "chromium") check("a request", r.postData()); // Firefox does not tell
-  });
-  page.on("response", r => { if (!r.url().endsWith(".wasm")) seen.bodies.push(r.text().then(t => check("the response " + new URL(r.url()).pathname, t), () => {})); });
-  // What would be saved is kept for the test.
-  await page.evaluateOnNewDocument(() => {
-    window.taken = {};
-    const blobs = new Map(), make = URL.createObjectURL;
-    URL.createObjectURL = b => { const u = make(b); blobs.set(u, b); return u; };
-    HTMLAnchorElement.prototype.click = function () { window.taken[this.download] = blobs.get(this.href); };
-  });
-  return { page, seen, check, address };
-}
-
-const saved = async (page, name) => { await until(page, name + " is saved", n => window.taken[n], name); return page.evaluate(n => window.taken[n].text(), name); };
 
 // What the page and the browser hold, at any moment.
 async function inspect({ page, seen, check }, step) {
@@ -110,14 +60,14 @@ async function judge(page, name, schemes) {
 
 const gone = page => until(page, "the question is answered", () => !document.querySelector("dialog[open]"));
 
-async function walk(watched, Hand, schemes) {
+async function walk(watched, Hand, schemes, counted) {
   const { page, check, address } = watched, hand = new Hand(page), began = Date.now();
   const stop = async name => { await inspect(watched, name); await judge(page, name, schemes); };
   const text = (id, want) => until(page, `${id} says ${want}`, (id, want) => document.getElementById(id).textContent.includes(want), id, want);
   const column = (name, what) => `[aria-label="${what} of ${name}"]`;
 
   await page.goto(address);
-  await until(page, "the engine answers", () => document.documentElement.dataset.engine);
+  await answers(page);
   const instantiated = Date.now() - began;
   const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
   await stop("0-empty");
@@ -166,7 +116,7 @@ async function walk(watched, Hand, schemes) {
   await hand.press("#begin");
   await text("charge-text", "again is free");
   await hand.press("dialog [value=yes]");
-  await text("training", "Trained");
+  await text("training", "Trained in");
   await stop("6-trained");
 
   await hand.press("#next");
@@ -183,6 +133,7 @@ async function walk(watched, Hand, schemes) {
   await hand.press("#view .bar .primary");
   await hand.press("dialog [value=yes]");
   await until(page, "the model is judged privately", () => [...document.querySelectorAll("#view .note")].some(n => /^Private/.test(n.textContent)));
+  await until(page, "the evaluation is kept", () => [...document.querySelectorAll("#view .bar button")].some(b => /^Show private/.test(b.textContent)));
   await stop("10-private");
   await hand.press("#tab-files");
   await hand.press("#view .primary");
@@ -208,29 +159,68 @@ async function walk(watched, Hand, schemes) {
   const copy = path.join(folder, "explorer.json");
   fs.writeFileSync(copy, everything);
   await page.reload();
-  await until(page, "the engine answers", () => document.documentElement.dataset.engine);
+  await answers(page);
   await hand.upload("#open", copy);
   await until(page, "the download is opened", () => !document.getElementById("budget").hidden);
   await hand.press("#back");
   await until(page, "the model is back", () => document.querySelectorAll("#model option").length === 2);
+  // A page that is closed after a charge goes on with the same job for free.
+  const begin = async () => {
+    await hand.press("#to-plan");
+    await until(page, "there is a price", () => document.querySelector("#price .price"));
+    await hand.press("#next");
+    await hand.upload("#train-file", patients);
+    await hand.press("#begin");
+  };
+  if (counted) {
+    await begin();
+    await hand.press("dialog [value=yes]");
+    await hand.press("#cancel");
+    await text("training", "Cancelled");
+    await page.reload();
+    await answers(page);
+    await hand.upload("#open", copy);
+    await until(page, "the download is opened", () => !document.getElementById("budget").hidden);
+    await begin();
+    await text("charge-text", "again is free");
+    await hand.press("dialog [value=no]");
+    await gone(page);
+    const spent = await page.evaluate(async () => (await (await fetch("api/budget", { headers: { Authorization: "Bearer " + new URLSearchParams(location.hash.slice(1)).get("token") } })).json()).datasets.map(d => `${d.name} ${d.spent}`));
+    assert.deepEqual(spent, ["ward 2", "later 0.5"]);
+    await page.goto("about:blank"); // the same page without the token is no playground
+    await page.goto(address.split("#")[0]);
+    await answers(page);
+    assert.match(await page.$eval("#mode", e => e.textContent), /without its token/);
+  }
   await inspect(watched, "reopened");
   await Promise.all(watched.seen.bodies);
   assert.deepEqual(watched.seen.wrong, []);
   return { paint, instantiated, seconds: (Date.now() - began) / 1000, keys: hand.keys };
 }
 
-try {
-  for (const [name, Hand, schemes, counted] of [["chromium", Mouse, ["light", "dark"], true], ["chromium", Keyboard, ["light"], false], ["firefox", Mouse, ["light"], true]]) {
-    if (process.env.ONLY && process.env.ONLY !== name + Hand.name) continue;
-    if (!programs[name].executablePath) { console.log(`${name}: skipped, it is not installed`); continue; }
-    const server = await serve(counted);
-    const browser = await puppeteer.launch({ headless: true, protocolTimeout: 600000, timeout: 120000, ...programs[name] });
-    try {
-      const watched = await watch(browser, name, server.address);
-      await watched.page.setViewport({ width: 1280, height: 900 });
-      const r = await walk(watched, Hand, schemes).catch(async e => { if (shots) await watched.page.screenshot({ path: path.join(shots, "failed.png") }).catch(() => {}); throw e; });
-      console.log(`${name} by ${Hand.name.toLowerCase()}: fine, ${r.seconds.toFixed(1)} s; first paint ${Math.round(r.paint)} ms, engine after ${r.instantiated} ms` + (r.keys ? `; ${r.keys.length} keys` : ""));
-      if (r.keys && shots) fs.writeFileSync(path.join(shots, "keys.txt"), r.keys.join(" ") + "\n");
-    } finally { await browser.close(); await server.stop(); }
-  }
-} finally { fs.rmSync(folder, { recursive: true }); }
+// One picture of a step: three widths, light above dark.
+async function sheet(browser, name, step) {
+  const page = await browser.newPage(), all = ["light", "dark"].map(scheme => [[1920, 45], [1280, 36], [390, 16]].map(([width, share]) =>
+    `<img style="width:${share}%" src="data:image/png;base64,${fs.readFileSync(path.join(shots, `${step}-${width}-${scheme}.png`)).toString("base64")}">`).join(" "));
+  await page.setViewport({ width: 1600, height: 900 });
+  await page.setContent(`<style>body{margin:8px;background:#8a929b}div{display:flex;gap:1.4%;align-items:start;margin-bottom:8px}img{object-fit:cover;object-position:top;max-height:880px}</style>` + all.map(a => `<div>${a}</div>`).join(""));
+  await page.screenshot({ path: path.join(shots, name + ".webp"), type: "webp", quality: 55, fullPage: true });
+  await page.close();
+}
+
+for (const [name, Hand, schemes, counted] of [["chromium", Mouse, ["light", "dark"], true], ["chromium", Keyboard, ["light"], false], ["firefox", Mouse, ["light"], true], ["firefox", Keyboard, ["light"], false]]) {
+  if (process.env.ONLY && process.env.ONLY !== name + Hand.name) continue;
+  const browser = await open(name);
+  if (!browser) { console.log(`${name}: skipped, it is not installed`); continue; }
+  const server = await serve(counted);
+  try {
+    const watched = await watch(browser, name, server.address);
+    await watched.page.setViewport({ width: 1280, height: 900 });
+    const r = await walk(watched, Hand, schemes, counted).catch(async e => { if (shots) await watched.page.screenshot({ path: path.join(shots, "failed.png") }).catch(() => {}); throw e; });
+    watched.check("the log", server.log());
+    assert.deepEqual(watched.seen.wrong, []);
+    console.log(`${name} by ${Hand.name.toLowerCase()}: fine, ${r.seconds.toFixed(1)} s; first paint ${Math.round(r.paint)} ms, engine after ${r.instantiated} ms` + (r.keys ? `; ${r.keys.length} keys` : ""));
+    if (shots && schemes.length > 1) for (const [to, step] of Object.entries({ table: "2-complete", plan: "3-plan", train: "5-charge", read: "7-shapes", budget: "13-budget" })) await sheet(browser, to, step);
+    if (r.keys && shots) fs.writeFileSync(path.join(shots, `keys-${name}.txt`), r.keys.join(" ") + "\n");
+  } finally { await browser.close(); await server.stop(); }
+}

@@ -8,13 +8,14 @@
 //	header   {name} and a file → {names, types}
 //	draft    {names, types?, label?, codebook?, accept?, delimiter?} → {yaml}
 //	inspect  {yaml} → {problems, missing, columns, label?, name?, unit?, relation?, person?, trim?, missing_cells?}
-//	edit     {yaml, column, set} → {yaml}; column "" is the table: name, unit, relation, person, trim, missing
+//	edit     {yaml, changes: {column, set}…} → {yaml}; column "" is the table: name, unit, relation, person, trim, missing
 //	plan     {yaml, learner, options?, epsilon, delta, rows?} → see planning.Plan
 //	forecast {yaml, learner, options?, delta, rows, positives, strength?, epsilons} → {points}; each point is told
 //	train    {yaml, learner, options?, epsilon, delta, name, job?} and a file → {model, statement, seconds}
 //	explain  {model} → see Explained
 //	score    {model, row} → {probability or probabilities, class, contributions}
 //	evaluate {model, yaml?, name, epsilon?, delta?, threshold?, costs?, job?} and a file → numbers
+//	released {released, costs?} → the numbers of a private evaluation, from what it released
 //	compare  {models, name} and a file → {a, b}
 //	card     {model, about?} → {html, yaml}
 //	export   {model, format} → a file
@@ -75,6 +76,8 @@ func (e *Engine) Call(ctx context.Context, name string, args []byte, file *File,
 		return answer(args, explainModel)
 	case "score":
 		return answer(args, scoreRow)
+	case "released":
+		return answer(args, readReleased)
 	case "card":
 		return answer(args, e.writeCard)
 	case "export":

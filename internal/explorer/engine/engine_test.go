@@ -119,6 +119,10 @@ func TestFromNamesToAModel(t *testing.T) {
 	if private["private"] != true || len(private["auc_interval"].([]any)) != 2 {
 		t.Errorf("private: %v", private)
 	}
+	again := mustCall(t, "released", args{"released": private["released"]}, nil)
+	if fmt.Sprint(again) != fmt.Sprint(private) {
+		t.Errorf("what was released says something else: %v", again)
+	}
 	for what, r := range map[string]args{"exact": exact, "private": private} {
 		if group := r["calibration"].([]any)[0].(args); group["score"] == nil || group["share"] == nil {
 			t.Errorf("%s: a group of scores is %v", what, group)

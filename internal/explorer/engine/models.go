@@ -293,12 +293,21 @@ func exportModel(a struct {
 	return &Download{"model." + a.Format, b.Bytes()}, nil
 }
 
-// describeRelease is a private evaluation, with its ROC curve.
-func describeRelease(r *evaluation.Report) (map[string]any, error) {
+// describeRelease is a private evaluation, with its ROC curve and the text that was released.
+func describeRelease(released []byte, costs *evaluation.Costs) (map[string]any, error) {
+	release, err := evaluation.Unmarshal(released)
+	if err != nil {
+		return nil, err
+	}
+	r, err := release.Report(costs)
+	if err != nil {
+		return nil, err
+	}
 	out, err := asMap(r)
 	if err != nil {
 		return nil, err
 	}
+	out["released"] = string(released)
 	placeGroups(out)
 	positive, ok := r.Find("positive_rate")
 	if !ok || !positive.Known || !(positive.Value > 0 && positive.Value < 1) {

@@ -234,11 +234,26 @@ func (a *evaluateArgs) evaluatePrivately(ctx context.Context, m *model.Model, fi
 	if err != nil {
 		return nil, err
 	}
-	report, err := released.Report(costs)
+	kept, err := released.Marshal()
 	if err != nil {
 		return nil, err
 	}
-	return describeRelease(report)
+	return describeRelease(kept, costs)
+}
+
+// readReleased describes what an evaluation released before.
+func readReleased(a struct {
+	Released string `json:"released"`
+	Costs    string `json:"costs"`
+}) (any, error) {
+	var costs *evaluation.Costs
+	if a.Costs != "" {
+		var err error
+		if costs, err = evaluation.ParseCosts(a.Costs); err != nil {
+			return nil, err
+		}
+	}
+	return describeRelease([]byte(a.Released), costs)
 }
 
 func compareModels(ctx context.Context, args []byte, file *File, tell func(any)) (any, error) {

@@ -96,16 +96,15 @@ func Inspect(t Text) map[string]any {
 	return out
 }
 
-// EditArgs change what a text says of a column, or of the table where Column is "".
+// EditArgs change what a text says of some columns.
 type EditArgs struct {
-	YAML   string         `json:"yaml"`
-	Column string         `json:"column"`
-	Set    map[string]any `json:"set"`
+	YAML    string          `json:"yaml"`
+	Changes []schema.Change `json:"changes"`
 }
 
 // Edit changes a schema's text and keeps its comments and order.
 func Edit(a EditArgs) (*Text, error) {
-	text, err := schema.Edit([]byte(a.YAML), a.Column, a.Set)
+	text, err := schema.EditAll([]byte(a.YAML), a.Changes)
 	return &Text{string(text)}, err
 }
 

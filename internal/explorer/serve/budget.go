@@ -8,6 +8,8 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/discreet-dp/discreet/internal/evaluation"
@@ -18,10 +20,11 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// Ledger is the data set that a page charges.
+// Ledger is what a page charges: trainings to Dataset, and evaluations to HeldOut, the data set of rows
+// that no training reads; "" for none.
 type Ledger struct {
 	*ledger.Ledger
-	Dataset string
+	Dataset, HeldOut string
 }
 
 // budget charges jobs. Those that were charged here and have no result yet may run again: nothing of
@@ -36,6 +39,7 @@ type begun struct {
 	asked [sha256.Size]byte
 	job   *ledger.Job
 	price dp.Price
+	use   string
 }
 
 func newBudget(l *Ledger) *budget { return &budget{l: l, began: map[string]*begun{}} }
@@ -49,6 +53,19 @@ type charged struct {
 	Model string `json:"model"` // of an evaluation
 }
 
+// uses are what can be paid for.
+const (
+	training = "train"
+	judging  = "evaluate"
+)
+
+// sum is the same for the same choices, whatever the job.
+func (c charged) sum() (sum [sha256.Size]byte, err error) {
+	c.Job = ""
+	text, err := json.Marshal(c)
+	return sha256.Sum256(text), err
+}
+
 func readBody(body []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
@@ -56,6 +73,28 @@ func readBody(body []byte, into any) error {
 		return &dp.ParamError{Op: "ui", Param: "request", Want: "must have known keys with values of their types, and no others"}
 	}
 	return nil
+}
+
+// find finds the job that was charged for the same choices and has no result yet: whoever closed the page
+// meanwhile goes on with it.
+func (b *budget) find(_ context.Context, body []byte) (any, error) {
+	var c charged
+	if err := readBody(body, &c); err != nil {
+		return nil, err
+	}
+	asked, err := c.sum()
+	if err != nil {
+		return nil, err
+	}
+	b.turn.Lock()
+	defer b.turn.Unlock()
+	out := map[string]any{}
+	for _, job := range slices.Sorted(maps.Keys(b.began)) {
+		if b.began[job].asked == asked {
+			out["job"] = job
+		}
+	}
+	return out, nil
 }
 
 // charge charges a job, or finds what an earlier run of it made.
@@ -67,9 +106,12 @@ func (b *budget) charge(ctx context.Context, body []byte) (any, error) {
 	if c.Job == "" {
 		return nil, &dp.ParamError{Op: "ui", Param: "job", Want: "must be given: the same job is charged once"}
 	}
+	asked, err := c.sum()
+	if err != nil {
+		return nil, err
+	}
 	b.turn.Lock()
 	defer b.turn.Unlock()
-	asked := sha256.Sum256(body)
 	if was := b.began[c.Job]; was != nil && was.asked == asked {
 		return map[string]any{"job": c.Job, "paid_before": true}, nil
 	}
@@ -80,37 +122,44 @@ func (b *budget) charge(ctx context.Context, body []byte) (any, error) {
 	if stored := job.Stored(); stored != nil {
 		return map[string]any{"job": c.Job, "paid_before": true, "result": string(stored)}, nil
 	}
-	b.began[c.Job] = &begun{asked, job, price}
+	b.began[c.Job] = &begun{asked, job, price, c.Use}
 	return map[string]any{"job": c.Job, "paid_before": false, "epsilon": price.Epsilon.String(), "delta": price.Delta.String()}, nil
 }
 
 // begin plans again what the page planned, and charges that.
 func (b *budget) begin(ctx context.Context, c *charged) (*ledger.Job, dp.Price, error) {
-	run := train.Training{Op: "train", SchemaText: []byte(c.YAML), Job: &train.Job{Ledger: b.l.Ledger, Dataset: b.l.Dataset, ID: c.Job}}
+	run := train.Training{Op: c.Use, SchemaText: []byte(c.YAML), Job: &train.Job{Ledger: b.l.Ledger, Dataset: b.l.Dataset, ID: c.Job}}
 	r, s, err := c.Read()
 	if err != nil {
 		return nil, dp.Price{}, err
 	}
 	run.Schema = s
-	if c.Use != "evaluate" {
+	switch c.Use {
+	case training:
 		run.Request = r
 		return run.Charge(ctx, c.Rows)
+	case judging:
+	default:
+		return nil, dp.Price{}, &dp.ParamError{Op: "ui", Param: "use", Want: "must be train or evaluate"}
+	}
+	if run.Job.Dataset = b.l.HeldOut; run.Job.Dataset == "" {
+		return nil, dp.Price{}, &dp.ParamError{Op: "ui", Param: "held-out", Want: "must be given to charge an evaluation: held-out rows " +
+			"are a data set of their own in the ledger", Hint: "start discreet ui with --held-out NAME"}
 	}
 	m, err := model.Unmarshal([]byte(c.Model))
 	if err != nil {
 		return nil, dp.Price{}, &dp.ParamError{Op: "ui", Param: "model", Want: "must be the text of the model's file"}
 	}
-	run.Op = "evaluate"
 	e := train.Evaluation{Training: run, Params: evaluation.Params{Models: []*model.Model{m}, Epsilon: r.Price.Epsilon,
 		Delta: r.Price.Delta, Threshold: 0.5}}
 	return e.Charge(ctx, c.Rows)
 }
 
-// keep makes a model the result of its job.
+// keep makes a model, or the release of an evaluation, the result of its job.
 func (b *budget) keep(ctx context.Context, body []byte) (any, error) {
 	var c struct {
-		Job   string `json:"job"`
-		Model string `json:"model"`
+		Job    string `json:"job"`
+		Result string `json:"result"`
 	}
 	if err := readBody(body, &c); err != nil {
 		return nil, err
@@ -121,15 +170,30 @@ func (b *budget) keep(ctx context.Context, body []byte) (any, error) {
 	if was == nil {
 		return nil, &dp.ParamError{Op: "ui", Param: "job", Want: "must be one that was charged here and has no result yet"}
 	}
-	m, err := model.Unmarshal([]byte(c.Model))
-	if err != nil || m.Stated().Price != was.price || !m.Privacy.Counted || m.Privacy.Seeded {
-		return nil, &dp.ParamError{Op: "ui", Param: "model", Want: "must be the file of a model of the price that was charged"}
+	if s, err := was.read([]byte(c.Result)); err != nil || s.Price != was.price || !s.Counted || s.Seeded {
+		return nil, &dp.ParamError{Op: "ui", Param: "result", Want: "must be a model or an evaluation as it was charged, of that price"}
 	}
-	if err := was.job.Commit(ctx, []byte(c.Model)); err != nil {
+	if err := was.job.Commit(ctx, []byte(c.Result)); err != nil {
 		return nil, err
 	}
 	delete(b.began, c.Job)
 	return map[string]any{"job": c.Job}, nil
+}
+
+// read is what a result says that it cost.
+func (was *begun) read(result []byte) (dp.Statement, error) {
+	if was.use == judging {
+		r, err := evaluation.Unmarshal(result)
+		if err != nil {
+			return dp.Statement{}, err
+		}
+		return r.Stated(), nil
+	}
+	m, err := model.Unmarshal(result)
+	if err != nil {
+		return dp.Statement{}, err
+	}
+	return m.Stated(), nil
 }
 
 // isBudget tells what a ledger refuses.
@@ -141,9 +205,24 @@ func isBudget(err error) bool {
 	return exceeded || conflict || excess || missing
 }
 
-// show says what is spent of the data set, and for what.
+// show says what is spent of the data sets, and for what.
 func (b *budget) show(ctx context.Context, _ []byte) (any, error) {
-	all, err := b.l.Balances(ctx, b.l.Dataset)
+	var all []any
+	for _, name := range []string{b.l.Dataset, b.l.HeldOut} {
+		if name == "" {
+			continue
+		}
+		one, err := b.showDataset(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return map[string]any{"datasets": all, "held_out": b.l.HeldOut}, nil
+}
+
+func (b *budget) showDataset(ctx context.Context, name string) (any, error) {
+	all, err := b.l.Balances(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +231,7 @@ func (b *budget) show(ctx context.Context, _ []byte) (any, error) {
 	for _, p := range all[0].ByPart {
 		cohorts = append(cohorts, line{"name": p.Name, "spent": p.Spent.Epsilon.String(), "left": p.Left.Epsilon.String()})
 	}
-	err = b.l.History(ctx, b.l.Dataset, func(e ledger.Entry) error {
+	err = b.l.History(ctx, name, func(e ledger.Entry) error {
 		l := line{"at": e.At, "what": string(e.Kind), "job": e.Job, "epsilon": e.Epsilon.String(), "delta": e.Delta.String()}
 		switch e.Kind {
 		case ledger.Requested, ledger.Approved, ledger.Refused:
@@ -166,7 +245,7 @@ func (b *budget) show(ctx context.Context, _ []byte) (any, error) {
 		return nil, err
 	}
 	s := all[0].Statement()
-	return map[string]any{"datasets": []any{map[string]any{"name": s.Dataset, "total": all[0].Epsilon.String(),
+	return map[string]any{"name": s.Dataset, "total": all[0].Epsilon.String(),
 		"spent": (all[0].Epsilon - all[0].Left).String(), "left": all[0].Left.String(), "unit": s.Unit, "note": s.Note,
-		"cohorts": cohorts, "requests": requests, "history": history}}}, nil
+		"cohorts": cohorts, "requests": requests, "history": history}, nil
 }

@@ -27,7 +27,7 @@ columns:
   - {name: ill, role: private, label: {levels: [a, b], positive: b, default: a}}
 `
 
-// startServer serves invented files, with a ledger in which data set visits has a total of ε = 1.
+// startServer serves invented files, with a ledger in which data sets visits and later have a total of ε = 1 each.
 func startServer(t *testing.T) *Server {
 	t.Helper()
 	l, err := ledger.Create(t.Context(), filepath.Join(t.TempDir(), "l.db"))
@@ -35,8 +35,10 @@ func startServer(t *testing.T) *Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	if err := l.Declare(t.Context(), ledger.Dataset{Name: "visits", Epsilon: dp.Nano}); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"visits", "later"} {
+		if err := l.Declare(t.Context(), ledger.Dataset{Name: name, Epsilon: dp.Nano}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -44,7 +46,7 @@ func startServer(t *testing.T) *Server {
 	}
 	files := fstest.MapFS{"index.html": {Data: []byte("<p>page")}, "explorer.wasm.gz": {Data: []byte("packed")},
 		"web.go": {Data: []byte("package web")}, "worker.js": {Data: []byte("own")}}
-	server, err := New(listener, &Ledger{l, "visits"}, files, fstest.MapFS{"worker.js": {Data: []byte("other")}})
+	server, err := New(listener, &Ledger{l, "visits", "later"}, files, fstest.MapFS{"worker.js": {Data: []byte("other")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +99,8 @@ func chargeOf(t *testing.T, epsilon, job string) string {
 
 func TestFilesByExactPathsAlone(t *testing.T) {
 	s := startServer(t)
-	for path, want := range map[string]string{"/": "<p>page", "/index.html": "<p>page", "/worker.js": "own", "/explorer.wasm": "packed"} {
+	for path, want := range map[string]string{"/": "<p>page", "/index.html": "<p>page", "/worker.js": "own", "/explorer.wasm": "packed",
+		"/counted.js": "export const counted = true;\n"} {
 		status, body, header := s.request(t, "GET", path, "", nil)
 		if status != 200 || body != want {
 			t.Errorf("%s: %d %q", path, status, body)
@@ -211,6 +214,21 @@ func TestSameJobIsChargedOnce(t *testing.T) {
 			t.Errorf("%s: %d", body, status)
 		}
 	}
+	// A page that was closed meanwhile finds the job of the same choices, and no other.
+	find := func(epsilon string) string {
+		t.Helper()
+		status, body, _ := s.request(t, "POST", "/api/find", chargeOf(t, epsilon, ""), nil)
+		if status != 200 {
+			t.Fatalf("find: %d %s", status, body)
+		}
+		return strings.TrimSpace(body)
+	}
+	if got := find("0.6"); got != `{"job":"one"}` {
+		t.Errorf("the job that is open: %s", got)
+	}
+	if got := find("0.5"); got != `{}` {
+		t.Errorf("a job that was refused: %s", got)
+	}
 	// What was trained under the job is its one result.
 	train := func(epsilon, job string) string {
 		t.Helper()
@@ -229,7 +247,7 @@ func TestSameJobIsChargedOnce(t *testing.T) {
 	text := train("0.6", "one")
 	keep := func(model string, want int) {
 		t.Helper()
-		body, err := json.Marshal(map[string]string{"job": "one", "model": model})
+		body, err := json.Marshal(map[string]string{"job": "one", "result": model})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -247,7 +265,67 @@ func TestSameJobIsChargedOnce(t *testing.T) {
 		t.Errorf("a finished job must have its model: %v", err)
 	}
 	spent("0.6")
+	if got := find("0.6"); got != `{}` {
+		t.Errorf("a job that is finished is found: %s", got)
+	}
+	judgeOnce(t, s, text, train)
 }
+
+// judgeOnce pays for an evaluation of a model on held-out rows, which are another data set.
+func judgeOnce(t *testing.T, s *Server, text string, train func(epsilon, job string) string) {
+	t.Helper()
+	post := func(call string, body args, want int) string {
+		t.Helper()
+		text, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		status, got, _ := s.request(t, "POST", "/api/"+call, string(text), nil)
+		if status != want {
+			t.Fatalf("%s: %d %s", call, status, got)
+		}
+		return got
+	}
+	plan := args{"yaml": visits, "epsilon": "0.7", "delta": "0", "job": "judged", "use": "evaluate", "model": text}
+	post("charge", plan, 200)
+	_, body, _ := s.request(t, "GET", "/api/budget", "", nil)
+	var shown struct {
+		Datasets []struct{ Name, Spent string }
+	}
+	if err := json.Unmarshal([]byte(body), &shown); err != nil || len(shown.Datasets) != 2 ||
+		shown.Datasets[0].Spent != "0.6" || shown.Datasets[1].Name != "later" || shown.Datasets[1].Spent != "0.7" {
+		t.Errorf("an evaluation is charged to the held-out rows: %v %s", err, body)
+	}
+	evaluate := func(epsilon string) string {
+		asked, err := json.Marshal(args{"model": text, "yaml": visits, "name": "v.csv", "epsilon": epsilon, "delta": "0", "job": "judged"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		table := "age,ill\n" + strings.Repeat("20,a\n80,b\n", 50)
+		r, err := new(engine.Engine).Call(t.Context(), "evaluate", asked,
+			&engine.File{ReaderAt: strings.NewReader(table), Size: int64(len(table))}, func(any) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.(map[string]any)["released"].(string)
+	}
+	released := evaluate("0.7")
+	post("result", args{"job": "judged", "result": train("0.7", "judged")}, http.StatusBadRequest) // a model
+	post("result", args{"job": "judged", "result": evaluate("0.6")}, http.StatusBadRequest)
+	post("result", args{"job": "judged", "result": released}, 200)
+	var again struct{ Result string }
+	if err := json.Unmarshal([]byte(post("charge", plan, 200)), &again); err != nil || again.Result != released {
+		t.Errorf("a finished evaluation must have its numbers: %v", err)
+	}
+	plan["job"], plan["use"] = "other", "look"
+	post("charge", plan, http.StatusBadRequest)
+	plan["use"], s.budget.l.HeldOut = "evaluate", ""
+	if got := post("charge", plan, http.StatusBadRequest); !strings.Contains(got, "held-out") {
+		t.Errorf("without a data set of held-out rows: %s", got)
+	}
+}
+
+type args = map[string]any
 
 // A program without an engine says what to do.
 func TestAbsentEngineIsRefused(t *testing.T) {

@@ -4,12 +4,17 @@
 // file of rows is kept as a handle, which is read only after its charge.
 import { $, el, facts } from "./dom.js";
 import { Engine } from "./engine.js";
+import { counted } from "./counted.js";
 
-export const empty = () => ({ yaml: "", learner: "auto", epsilon: "0.5", delta: "0", rows: "10000", positives: "50", forecast: [], models: [], spent: [], jobs: {} });
+export const empty = () => ({ yaml: "", learner: "auto", epsilon: "0.5", delta: "0", rows: "10000", positives: "50", strength: "0.85", forecast: [], models: [], spent: [] });
 
-export const app = { state: empty(), checked: undefined, plan: undefined, file: undefined, changed: () => {} };
+export const app = { state: empty(), checked: undefined, plan: undefined, file: undefined, changed: () => {}, trained: () => {} };
 export const engine = new Engine();
 export const token = new URLSearchParams(location.hash.slice(1)).get("token");
+
+// A page that was opened by another address than the one that discreet ui printed charges nothing, and so
+// trains nothing: the table has a budget.
+export const locked = counted && !token && "This page has a budget, but was opened without its token: open the address that discreet ui printed.";
 
 export const bytesOf = async blob => new Uint8Array(await blob.arrayBuffer());
 export const named = () => app.checked?.name || "this table";
@@ -24,23 +29,26 @@ async function ask(path, body) {
 }
 
 export const budget = () => ask("budget");
-// The ledger keeps the model with its job: whoever asks for the job again gets this model.
-export const keep = (job, model) => token && ask("result", { job, model });
+// The ledger keeps what a job released: whoever asks for the job again gets that.
+export const keep = (job, result) => token && ask("result", { job, result });
 
 // A charge has a job. What was paid and not finished, because the page was closed or the training was
 // cancelled, runs again under the same job for free. What is finished is a release: the next one pays.
-export const finish = plan => delete app.state.jobs[JSON.stringify(plan)];
+const begun = new Map();
+export const finish = plan => begun.delete(JSON.stringify(plan));
 
 // Asks, then charges. It resolves to false if the answer is no, or else to the job, which is absent in
 // the playground, and to the result of an earlier run. Only the plan, the job and the price leave the page.
-export async function charge(what, plan) {
-  const job = app.state.jobs[JSON.stringify(plan)] ?? crypto.randomUUID(), paid = app.state.spent.some(s => s.job === job);
+export async function charge(what, plan, dataset) {
+  if (locked) throw { message: locked };
+  const key = JSON.stringify(plan), found = begun.get(key) ?? (token && (await ask("find", plan)).job);
+  const job = found || crypto.randomUUID();
   $("charge-text").replaceChildren(
-    el("p", {}, token ? `This charges the budget of ${named()}. A charge is never given back.` :
+    el("p", {}, token ? `This charges ${dataset ? `data set ${dataset}` : `the budget of ${named()}`}. A charge is never given back.` :
       "You are in the playground: this is counted nowhere. If the table is real, trainings on it add up, and nobody keeps the sum. " +
       "With the command discreet ui, a budget does."),
     el("dl", {}, facts([["For", what], ["Price", `ε = ${plan.epsilon}` + (Number(plan.delta) ? `, δ = ${plan.delta}` : "")],
-      ["Paid before", paid && "Yes. The same job again is free."]])),
+      ["Paid before", found && "Yes. The same job again is free."]])),
     el("p", {}, "Your file is read after this. Its rows stay in the page."));
   $("agree").textContent = token ? "Yes, charge and start" : "Yes, start";
   const dialog = $("charge");
@@ -48,9 +56,10 @@ export async function charge(what, plan) {
   dialog.showModal();
   await new Promise(done => dialog.addEventListener("close", done, { once: true }));
   if (dialog.returnValue !== "yes") return false;
-  app.state.jobs[JSON.stringify(plan)] = job;
+  begun.delete(key); // a job that is refused now is refused for good
   const answer = token ? await ask("charge", { ...plan, job }) : {};
-  if (!paid) app.state.spent.push({ job, for: what, epsilon: plan.epsilon, delta: plan.delta, counted: Boolean(token), at: new Date().toISOString() });
+  begun.set(key, job);
+  if (!found) app.state.spent.push({ job, for: what, epsilon: plan.epsilon, delta: plan.delta, counted: Boolean(token), at: new Date().toISOString() });
   app.changed();
   return { job: token && job, result: answer.result };
 }

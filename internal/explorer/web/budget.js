@@ -3,7 +3,7 @@
 // Step 5: what the ledger of discreet ui says, or what this page did.
 import { $, el, numbers, number, complain } from "./dom.js";
 import { drawShare } from "./charts.js";
-import { app, budget, token } from "./app.js";
+import { app, budget, locked, token } from "./app.js";
 
 const heads = { name: "Name", at: "When", what: "What", epsilon: "ε", delta: "δ", spent: "Spent", left: "Left", job: "Job" };
 
@@ -24,7 +24,7 @@ function dataset(d) {
 
 export async function enter() {
   complain($("budget-error"));
-  $("budget-lead").textContent = token ? "The ledger adds up every training and refuses what would exceed the total." :
+  $("budget-lead").textContent = token ? "The ledger adds up every training and refuses what would exceed the total." : locked ||
     "You are in the playground: no ledger counts here. This is the list of what this page did; it is gone when you close it.";
   const mine = app.state.spent, own = mine.length ? [numbers("In this page", ["When", "For", "ε", "δ", "Counted"], mine.map(s => [when(s.at), s.for, s.epsilon, s.delta, s.counted ? "yes" : "no"]))] :
     [el("p", {}, "This page has charged nothing yet.")];
@@ -36,4 +36,4 @@ export async function enter() {
 }
 
 export const start = () => {};
-export const same = () => ["discreet budget init --ledger l.db --dataset NAME --epsilon 1\ndiscreet budget show --ledger l.db\ndiscreet budget history --ledger l.db --dataset NAME", 'model.spent()  # what the ledger says'];
+export const same = () => ["discreet budget init --ledger l.db --dataset NAME --epsilon 1\ndiscreet ui --ledger l.db --dataset NAME --held-out NAME\ndiscreet budget show --ledger l.db\ndiscreet budget history --ledger l.db --dataset NAME", 'model.spent()  # what the ledger says'];

@@ -114,6 +114,6 @@ export const drawShare = part => svg("svg", { class: "share", viewBox: "0 0 100 
   svg("rect", { class: "all", width: 100, height: 4 }), svg("rect", { class: "part", width: 100 * Math.max(0, Math.min(1, part)), height: 4 }));
 
 export function figure(title, note, chart, head, rows) {
-  return el("figure", {}, el("figcaption", {}, el("b", {}, title), note && el("span", {}, note)), chart,
-    rows?.length > 0 && el("details", {}, el("summary", {}, "Numbers"), numbers(title, head, rows)));
+  return el("figure", {}, el("figcaption", {}, title && el("b", {}, title), note && el("span", {}, note)), chart,
+    rows?.length > 0 && el("details", {}, el("summary", {}, "Numbers"), numbers(title || note, head, rows)));
 }

@@ -6,7 +6,7 @@ const space = "http://www.w3.org/2000/svg";
 
 function fill(node, props, children) {
   for (const [name, value] of Object.entries(props)) {
-    if (value === undefined || value === false) continue;
+    if (value === undefined || value === null || value === false) continue;
     if (name === "on") for (const [event, f] of Object.entries(value)) node.addEventListener(event, f);
     else if (name === "value") node.value = value;
     else node.setAttribute(name, value === true ? "" : value);
@@ -58,7 +58,7 @@ export function download(name, data, type = "application/octet-stream") {
   setTimeout(() => URL.revokeObjectURL(address), 60000);
 }
 
-// The text of a problem, and the place that the program names.
+// The text of a problem, which names its place.
 export function complain(where, problem) {
-  where.textContent = problem ? (problem.parameter ? problem.parameter + ": " : "") + (problem.message ?? problem) : "";
+  where.textContent = problem ? problem.message ?? problem : "";
 }

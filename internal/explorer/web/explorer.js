@@ -2,7 +2,7 @@
 
 // The explorer: five steps over one state. See app.js for what is kept, and where not.
 import { $, el, download } from "./dom.js";
-import { app, empty, engine, finished, token } from "./app.js";
+import { app, empty, engine, finished, locked, token } from "./app.js";
 import * as table from "./table.js";
 import * as plan from "./plan.js";
 import * as train from "./train.js";
@@ -62,7 +62,8 @@ async function load(file) {
 }
 
 $("steps").append(...order.map((s, i) => el("li", {}, el("button", { type: "button", id: "to-" + s, on: { click: () => go(s) } }, `${i + 1} ${steps[s][0]}`))));
-$("mode").textContent = token ? "Your table stays in this page. Trainings are charged to a budget." : "Playground: your table stays in this page, and nothing is counted.";
+$("mode").classList.toggle("alarm", Boolean(locked));
+$("mode").textContent = locked ? locked : token ? "Your table stays in this page. Trainings are charged to a budget." : "Playground: your table stays in this page, and nothing is counted.";
 for (const [, step] of Object.values(steps)) step.start();
 $("save").addEventListener("click", save);
 $("open").addEventListener("change", e => { const file = e.target.files[0]; e.target.value = ""; if (file) load(file); });

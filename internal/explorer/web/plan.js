@@ -35,7 +35,7 @@ function show() {
   showForecast();
   $("odds").replaceChildren(...(plan ? oddsOf(plan.odds, Number(state.epsilon)) : []));
   $("noise").replaceChildren(...(plan ? [el("h3", {}, "What the noise does"), list(plan.noise) ?? el("p", {}, "This learner has no one noise for all cells. The bill lists what it adds noise to."),
-    el("h3", {}, "What others used"), numbers("Deployments, as they state them", ["Who", "ε", "For"], (plan.others ?? []).map(o => [o.who, o.epsilon, o.unit]))] : []));
+    el("h3", {}, "What others used"), el("div", { class: "words" }, numbers("Deployments, as they state them", ["Who", "ε", "For"], (plan.others ?? []).map(o => [o.who, o.epsilon, o.unit])))] : []));
   $("price").replaceChildren(...(!plan ? [] : [
     el("p", { class: "price" }, `Price: ε = ${plan.epsilon}` + (Number(plan.delta) ? `, δ = ${plan.delta}` : "")),
     ...(plan.advice ?? []).map(a => el("p", { class: "advice" }, a))]));
@@ -55,13 +55,13 @@ function oddsOf(odds, epsilon) {
 
 function showForecast() {
   const points = app.state.forecast, sorted = [...points].sort((a, b) => a.epsilon - b.epsilon);
-  $("forecast").replaceChildren(figure("Forecast", "Made from invented tables of this schema, with the real learner. It is not your table. 0.5 is guessing.",
+  $("forecast").replaceChildren(figure("", "A forecast, made from invented tables of this schema with the real learner. It is not your table. 0.5 is guessing.",
     drawForecast(points, Number(app.state.epsilon), range), ["ε", "AUC", "from", "to"], sorted.map(p => [p.epsilon, p.auc, p.low, p.high].map(v => number(v)))));
 }
 
 async function draw() {
   const around = Number(app.state.epsilon), all = [around, 1, 0.1, 0.3, 3, 0.03, 10, 0.01].filter((e, i, a) => e > 0 && a.indexOf(e) === i);
-  const common = { ...args(), positives: Number(app.state.positives) / 100, seed: 1 };
+  const common = { ...args(), positives: Number(app.state.positives) / 100, strength: Number(app.state.strength) };
   app.state.forecast = [];
   $("draw").disabled = true;
   $("stop").hidden = false;
@@ -94,7 +94,7 @@ export function start() {
   $("epsilon-text").addEventListener("input", e => { if (Number(e.target.value) > 0) $("epsilon").value = Math.log10(Number(e.target.value)); put("epsilon", e.target.value); });
   $("delta").addEventListener("input", e => { const v = e.target.value === "-13" ? "0" : "1e" + e.target.value; $("delta-text").value = v; e.target.setAttribute("aria-valuetext", "δ = " + v); put("delta", v, true); });
   $("delta-text").addEventListener("input", e => { const d = Number(e.target.value); $("delta").value = d > 0 ? Math.round(Math.log10(d)) : -13; put("delta", e.target.value, true); });
-  for (const id of ["learner", "rows", "positives"]) $(id).addEventListener("input", e => put(id, e.target.value, true));
+  for (const id of ["learner", "rows", "positives", "strength"]) $(id).addEventListener("input", e => put(id, e.target.value, true));
   $("draw").addEventListener("click", draw);
   $("stop").addEventListener("click", () => pair.forEach(e => e.cancel()));
 }
@@ -105,7 +105,7 @@ export function enter() {
   const s = app.state;
   if (planned !== undefined && planned !== s.yaml) forget();
   planned = s.yaml;
-  for (const id of ["learner", "rows", "positives"]) $(id).value = s[id];
+  for (const id of ["learner", "rows", "positives", "strength"]) $(id).value = s[id];
   $("epsilon-text").value = s.epsilon;
   $("epsilon").value = Math.log10(Number(s.epsilon) || 0.5);
   $("delta-text").value = s.delta;

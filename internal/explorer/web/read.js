@@ -2,7 +2,7 @@
 
 // Step 4: everything that can be read off a model, and what held-out rows say about it.
 import { $, el, field, select, numbers, number, percent, complain, download, debounce } from "./dom.js";
-import { app, engine, charge, finish, bytesOf } from "./app.js";
+import { app, engine, budget, charge, finish, keep, bytesOf, token } from "./app.js";
 import { Engine } from "./engine.js";
 import { drawShape, drawBars, drawSquare, figure } from "./charts.js";
 
@@ -83,29 +83,43 @@ function rowsOf(text, then) {
 
 async function evaluate() {
   const m = model(), out = el("div", { "aria-live": "polite" }), problem = el("p", { role: "alert" });
+  const ledger = token ? await budget() : {};
   const input = (label, name, value) => field(label, el("input", { type: "text", name, value, inputmode: "decimal", autocomplete: "off" }));
   const form = el("form", { class: "fields", on: { submit: e => e.preventDefault() } },
     field("Threshold", select([["0.5", "a score of 0.5"], ["costs", "by what mistakes cost"]], "0.5", { name: "by" })),
     input("A false positive costs", "fp", "1"), input("A false negative costs", "fn", "5"), input("ε of a private evaluation", "epsilon", "0.5"));
-  const run = epsilon => trying(async () => {
+  const draw = async r => out.replaceChildren(...judged(r, (await explain()).positive));
+  const failing = f => trying(f, problem).then(() => { if (problem.textContent) out.replaceChildren(); });
+  const run = epsilon => failing(async () => {
     const value = name => form.elements[name].value.trim();
     const costs = value("by") === "costs" ? `${value("fp")}:${value("fn")}` : undefined;
     const common = { model: m.text, yaml: m.yaml, name: heldOut.name, costs, threshold: costs ? undefined : "0.5" };
     const plan = epsilon && { yaml: m.yaml ?? app.state.yaml, epsilon, delta: "0", use: "evaluate", model: m.text };
-    const paid = plan && await charge("a private evaluation on held-out rows", plan);
+    const paid = plan && await charge("a private evaluation on held-out rows", plan, ledger.held_out);
     if (plan && !paid) return;
     out.replaceChildren(el("p", {}, "Reading the rows…"));
-    const r = await judge.call("evaluate", { ...common, bytes: await bytesOf(heldOut), ...(plan && { epsilon, delta: "0", job: paid.job }) });
-    if (plan) finish(plan);
-    out.replaceChildren(...judged(r, (await explain()).positive));
+    const r = paid?.result ? await engine.call("released", { released: paid.result, costs }) :
+      await judge.call("evaluate", { ...common, bytes: await bytesOf(heldOut), ...(plan && { epsilon, delta: "0", job: paid.job }) });
+    if (plan) {
+      if (!paid.result) await keep(paid.job, r.released);
+      finish(plan);
+      (m.evaluations ??= []).push({ released: r.released, costs, name: `${m.evaluations.length + 1}: ε = ${epsilon}` });
+      list();
+    }
+    await draw(r);
     app.changed();
-  }, problem).then(() => { if (problem.textContent) out.replaceChildren(); });
-  const ready = () => { for (const b of bar.children) b.disabled = !heldOut; };
-  const bar = el("div", { class: "bar" }, el("button", { type: "button", on: { click: () => run() } }, "Evaluate, not private"),
-    el("button", { type: "button", class: "primary", on: { click: () => run(form.elements.epsilon.value.trim()) } }, "Evaluate privately…"));
-  ready();
+  });
+  // What was paid for stays with its model, and can be looked at again for free.
+  const earlier = el("div", { class: "bar" }), list = () => earlier.replaceChildren(...(m.evaluations ?? []).map(e =>
+    el("button", { type: "button", on: { click: () => failing(async () => draw(await engine.call("released", { released: e.released, costs: e.costs }))) } }, `Show private evaluation ${e.name}`)));
+  list();
+  const unnamed = Boolean(token && !ledger.held_out);
+  const bar = el("div", { class: "bar" }, el("button", { type: "button", disabled: !heldOut, on: { click: () => run() } }, "Evaluate, not private"),
+    el("button", { type: "button", class: "primary", disabled: !heldOut || unnamed, on: { click: () => run(form.elements.epsilon.value.trim()) } }, "Evaluate privately…"));
   return [el("p", { class: "lead" }, "Rows that were not trained on say how well the model predicts. Without a price the numbers are exact and so not private: show them only to people who may see these rows."),
-    rowsOf("Choose held-out rows", () => show()), form, bar, problem, out];
+    token && el("p", {}, unnamed ? "Held-out rows are a data set of their own in the ledger. If discreet ui is started with --held-out NAME, a private evaluation is charged to it." :
+      `A private evaluation is charged to data set ${ledger.held_out}.`),
+    rowsOf("Choose held-out rows", () => show()), form, bar, earlier, problem, out];
 }
 
 const measures = { auc: "AUC", accuracy: "accuracy", balanced_accuracy: "balanced accuracy", log_loss: "log loss", threshold: "threshold", precision: "precision", recall: "recall" };
@@ -164,6 +178,9 @@ async function files() {
     el("div", { class: "fields" }, asks.map(([key, label]) => field(label, el("input", { type: "text", autocomplete: "off", on: { change: e => { if (e.target.value) about[key] = e.target.value; else delete about[key]; } } })))),
     el("div", { class: "bar" }, el("button", { type: "button", id: "write-card", on: { click: make } }, "Write the card")), out];
 }
+
+// Whoever looks here before the training ends sees its model as soon as it is there.
+app.trained = () => { if (!$("read").hidden) show(); };
 
 export function start() {
   $("model").addEventListener("change", e => { app.chosen = Number(e.target.value); show(); });

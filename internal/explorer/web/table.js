@@ -14,11 +14,8 @@ const drawn = new Map(); // rows of the form, with what they show
 let edits = Promise.resolve();
 const editAll = changes => edits = edits.then(async () => {
   try {
-    let { yaml } = app.state;
-    for (const [i, [column, set]] of changes.entries()) {
-      if (i) $("count").textContent = `Changing column ${i + 1} of ${changes.length}…`;
-      ({ yaml } = await engine.call("edit", { yaml, column, set }));
-    }
+    if (changes.length > 1) $("count").textContent = `Changing ${changes.length} columns…`;
+    const { yaml } = await engine.call("edit", { yaml: app.state.yaml, changes: changes.map(([column, set]) => ({ column, set })) });
     complain($("table-error"));
     await adopt(yaml);
   } catch (problem) { complain($("table-error"), problem); drawn.clear(); show(); }
@@ -52,19 +49,25 @@ function show() {
   $("count").textContent = !app.state.yaml ? "" : finished() ? "Complete: nothing is missing." : `${todo} ${todo === 1 ? "thing is" : "things are"} missing.`;
   const said = [...(c.problems ?? []), ...(c.missing ?? [])];
   $("problems").replaceChildren(...said.slice(0, 8).map(p => el("li", {},
-    el("button", { type: "button", on: { click: () => goTo(p.line) } }, (p.line ? `Line ${p.line}: ` : "") + (p.column && !p.message ? p.column + ": " : "") + (p.message ?? p.what)))), said.length > 8 ? el("li", { class: "note" }, `and ${said.length - 8} more`) : "");
+    el("button", { type: "button", on: { click: () => goTo(p.line) } }, (p.line ? `Line ${p.line}: ` : "") + (p.column ? p.column + ": " : "") + (p.message ?? p.what)))), said.length > 8 ? el("li", { class: "note" }, `and ${said.length - 8} more`) : "");
   showAbout(c);
-  const find = $("find").value.toLowerCase(), missing = new Set((c.missing ?? []).map(m => m.column));
-  const some = columns.filter(x => x.name.toLowerCase().includes(find) && (!$("unfinished").checked || missing.has(x.name)));
+  const find = $("find").value.toLowerCase(), faults = [...(c.missing ?? []), ...(c.problems ?? [])], unfinished = new Set(faults.map(f => f.column));
+  const some = columns.filter(x => x.name.toLowerCase().includes(find) && (!$("unfinished").checked || unfinished.has(x.name)));
   const rows = some.slice(0, shown).map(x => {
-    const facts = JSON.stringify([x, (c.missing ?? []).filter(m => m.column === x.name), c.person]);
+    const own = faults.filter(f => f.column === x.name), facts = JSON.stringify([x, own, c.person]);
     const was = drawn.get(x.name), active = was?.row.contains(document.activeElement) && document.activeElement;
-    // A row in which somebody types stays until they leave it.
+    // A row in which somebody types stays until they leave it. A choice that has the focus stays, too, while
+    // the rest of its row follows: letters that are typed into it must not meet another one.
     if (was?.facts !== facts && active?.type !== "text") {
-      const row = rowOf(x, (c.missing ?? []).filter(m => m.column === x.name));
-      was?.row.replaceWith(row);
-      if (active) row.querySelector(`[name="${active.name}"]`)?.focus();
-      drawn.set(x.name, { facts, row });
+      const row = rowOf(x, own), kept = active?.localName === "select";
+      if (kept) {
+        for (const s of was.row.querySelectorAll("select")) if (s !== active) s.value = row.querySelector(`[name="${s.name}"]`).value;
+        was.row.lastChild.replaceWith(row.lastChild);
+      } else {
+        was?.row.replaceWith(row);
+        if (active) row.querySelector(`[name="${active.name}"]`)?.focus();
+      }
+      drawn.set(x.name, { facts, row: kept ? was.row : row });
     }
     return drawn.get(x.name).row;
   });
@@ -101,7 +104,7 @@ function showAbout(c) {
 // A proposal as its button says it.
 const inWords = ({ kind, role, levels, lower, upper }) => [role, kind, levels?.join(", "), lower !== undefined && `${lower} to ${upper}`].filter(Boolean).join(", ");
 
-function rowOf(x, missing) {
+function rowOf(x, faults) {
   const set = (key, value) => edit(x.name, { [key]: value });
   const text = (key, label, value, long) => el("label", { class: long ? "long" : undefined }, label + " ", el("input", { type: "text", name: key, value: value ?? "", autocomplete: "off", spellcheck: "false",
     "aria-label": `${label} of ${x.name}`, on: { change: e => set(key, long ? e.target.value.split(",").map(t => t.trim()).filter(Boolean) : e.target.value) } }));
@@ -117,7 +120,7 @@ function rowOf(x, missing) {
     el("td", {}, choice("role", ["private", "public", "ignored"], x.role, "Role")),
     el("td", {}, choice("kind", ["number", "category", "date", "label"], x.kind, "Kind")),
     el("td", {}, el("div", { class: "cells" }, cells, x.proposal && el("button", { type: "button", on: { click: () => edit(x.name, x.proposal.set) } }, "Use " + inWords(x.proposal.set)),
-      missing.map(m => el("p", {}, m.what.split(";")[0])))));
+      faults.map(f => el("p", {}, (f.what ?? f.message).split(";")[0])))));
 }
 
 async function draftFrom(args) {

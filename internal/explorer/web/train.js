@@ -2,7 +2,7 @@
 
 // Step 3: a charge, then a training in a thread of its own. Until the charge the file is a handle.
 import { $, el, facts, complain } from "./dom.js";
-import { app, charge, finish, keep, bytesOf, finished, named, token } from "./app.js";
+import { app, charge, finish, keep, bytesOf, finished, named, locked, token } from "./app.js";
 import { Engine } from "./engine.js";
 import { args } from "./plan.js";
 
@@ -15,10 +15,10 @@ function show() {
   $("about-training").replaceChildren(...facts([
     ["Table", named()], ["Protected", `${c.unit ?? "one row"}, ${c.relation ?? ""}`], ["Columns", `${counted("private")} private, ${counted("public")} public`],
     ["Learner", s.learner], ["Price", `ε = ${s.epsilon}` + (Number(s.delta) ? `, δ = ${s.delta}` : "")],
-    ["Counted", token ? "yes, by the program that serves this page" : "no: this is the playground"]]));
+    ["Counted", token ? "yes, by the program that serves this page" : locked || "no: this is the playground"]]));
   $("train-name").textContent = app.file ? app.file.name : "No table is chosen yet.";
   $("train-file-label").firstChild.textContent = app.file ? "Choose another file" : "Choose the table";
-  $("begin").disabled = busy || !app.file || !app.plan || !finished();
+  $("begin").disabled = busy || locked || !app.file || !app.plan || !finished();
   complain($("train-error"), finished() && app.plan ? undefined : { message: "a plan is needed first; go back one step" });
 }
 
@@ -60,7 +60,8 @@ async function begin() {
   show();
   if (failed) $("train-error").textContent = failed;
   app.changed();
-  ($("next").disabled ? $("begin") : $("next")).focus();
+  app.trained();
+  if (!$("train").hidden) ($("next").disabled ? $("begin") : $("next")).focus();
 }
 
 export function start() {

@@ -35,9 +35,10 @@ func KeysOf(b []byte) (*Keys, error) {
 // Bytes returns the private keys.
 func (k *Keys) Bytes() []byte { return k.private.Bytes() }
 
-// Join consents to a training; training is the digest of its text.
-func (k *Keys) Join(training Digest, site string, key ed25519.PrivateKey) Joined {
-	j := Joined{Site: site, Fresh: k.private.PublicKey().Bytes()}
+// Join consents to a training; training is the digest of its text. units is the number of the site's
+// rows or persons if that is public, otherwise 0.
+func (k *Keys) Join(training Digest, site string, units int, key ed25519.PrivateKey) Joined {
+	j := Joined{Site: site, Fresh: k.private.PublicKey().Bytes(), Units: units}
 	j.Signature = ed25519.Sign(key, j.text(training))
 	return j
 }

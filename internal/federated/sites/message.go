@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -104,18 +105,19 @@ func (t *Training) Check() error {
 		}
 		names[m.Name], keys[string(m.Key)] = true, true
 	}
-	return guard.CheckAcross(t.Terms(), false)
+	return guard.CheckAcross(t.Terms())
 }
 
 // Joined is a site's consent to a training, with its fresh key for masks.
 type Joined struct {
 	Site      string `json:"site"`
 	Fresh     []byte `json:"fresh"` // X25519
+	Units     int    `json:"units"` // the site's rows or persons, if their number is public; else 0
 	Signature []byte `json:"signature"`
 }
 
 func (j *Joined) text(training Digest) []byte {
-	return []byte(digestOf("joined", []byte(training), []byte(j.Site), j.Fresh))
+	return []byte(digestOf("joined", []byte(training), []byte(j.Site), j.Fresh, []byte(strconv.Itoa(j.Units))))
 }
 
 // Set lists all sites of a training with their fresh keys, in the training's order.
@@ -133,12 +135,23 @@ func (s *Set) Check(t *Training, training Digest) error {
 	fresh := map[string]bool{}
 	for i := range s.Joined {
 		j, m := &s.Joined[i], &t.Sites[i]
-		if j.Site != m.Name || fresh[string(j.Fresh)] || !ed25519.Verify(m.Key, j.text(training), j.Signature) {
+		if j.Site != m.Name || fresh[string(j.Fresh)] || j.Units < 0 || j.Units > maxUnits || !ed25519.Verify(m.Key, j.text(training), j.Signature) {
 			return bad
 		}
 		fresh[string(j.Fresh)] = true
 	}
 	return nil
+}
+
+// maxUnits is the most rows or persons of a site: the sum over MaxSites stays an int.
+const maxUnits = 1 << 40
+
+// Units is the number of rows or persons of all sites, if each site's is public; else 0.
+func (s *Set) Units() (all int) {
+	for i := range s.Joined {
+		all += s.Joined[i].Units
+	}
+	return all
 }
 
 // Ask is one measurement.

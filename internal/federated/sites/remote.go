@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/question"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -29,11 +30,31 @@ func NewRemote(t *Training, training Digest, send func(ask []byte) ([]mech.Whole
 	return &Remote{training: training, honest: t.Honest, sites: len(t.Sites), send: send}
 }
 
-// Table returns the table that a learner queries. Its answers are zeros, which are not used; rows is
-// the number of rows if that is public, otherwise 0.
-func (r *Remote) Table(s *schema.Schema, rows int) *question.Table {
-	return question.NewTable(s, rows, r)
+// Table returns the table that a learner queries. Its answers are zeros, which are not used; units is
+// the number of rows or persons of all sites if that is public, otherwise 0.
+func (r *Remote) Table(s *schema.Schema, units int) *question.Table {
+	t := question.NewTable(s, units, r)
+	if s.Person == nil {
+		return t
+	}
+	p := &persons{units: units}
+	p.table = t.WithPersons(p)
+	return p.table
 }
+
+// persons are those of the sites. Each site weighs its own rows behind its guard, by the schema.
+// Nothing else can be asked about them: learners that draw rows are refused.
+type persons struct {
+	engine.Persons
+	units int
+	table *question.Table
+}
+
+// Count implements engine.Persons.
+func (p *persons) Count() int { return p.units }
+
+// Weigh implements engine.Persons.
+func (p *persons) Weigh(int) engine.Table { return p.table }
 
 // Ask stores the question. It implements question.Asker.
 func (r *Remote) Ask(_ context.Context, q *question.Question) (*question.Sums, error) {

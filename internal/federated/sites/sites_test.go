@@ -45,7 +45,7 @@ func assemble(t testing.TB, n, honest int, bill []dp.Event, price dp.Price) (abo
 	id = TrainingDigest(text)
 	set = &Set{Training: id}
 	for _, p := range parties {
-		set.Joined = append(set.Joined, p.keys.Join(id, p.name, p.key))
+		set.Joined = append(set.Joined, p.keys.Join(id, p.name, 0, p.key))
 	}
 	return about, id, parties, set
 }
@@ -115,9 +115,11 @@ func TestSetsThatAreRefused(t *testing.T) {
 		"sites in another order":   func(s *Set) { s.Joined[0], s.Joined[1] = s.Joined[1], s.Joined[0] },
 		"a site twice":             func(s *Set) { s.Joined[1] = s.Joined[0] },
 		"a key of the coordinator": func(s *Set) { s.Joined[1].Fresh = stranger.private.PublicKey().Bytes() },
-		"a key signed by another":  func(s *Set) { s.Joined[1] = stranger.Join(id, parties[1].name, parties[0].key) },
+		"another number of rows":   func(s *Set) { s.Joined[1].Units++ },
+		"fewer rows than none":     func(s *Set) { s.Joined[1] = parties[1].keys.Join(id, parties[1].name, -1, parties[1].key) },
+		"a key signed by another":  func(s *Set) { s.Joined[1] = stranger.Join(id, parties[1].name, 0, parties[0].key) },
 		"a key of another training": func(s *Set) {
-			s.Joined[1] = parties[1].keys.Join(TrainingDigest(text), parties[1].name, parties[1].key)
+			s.Joined[1] = parties[1].keys.Join(TrainingDigest(text), parties[1].name, 0, parties[1].key)
 		},
 	} {
 		wrong := Set{set.Training, append([]Joined(nil), set.Joined...)}
@@ -127,7 +129,7 @@ func TestSetsThatAreRefused(t *testing.T) {
 		}
 	}
 	own := Set{set.Training, append([]Joined(nil), set.Joined...)}
-	own.Joined[0] = stranger.Join(id, parties[0].name, parties[0].key)
+	own.Joined[0] = stranger.Join(id, parties[0].name, 0, parties[0].key)
 	must(t, own.Check(about, id))
 	if _, err := parties[0].keys.NewMasks(about, id, &own, "", parties[0].name); err == nil {
 		t.Error("a set without the site's own fresh key is taken")

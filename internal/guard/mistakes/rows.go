@@ -67,16 +67,15 @@ var evenUnits = [2]int64{ClassUnits, ClassUnits}
 // Read asks the rows of g, of which it leaves one a person. One pass.
 func Read(ctx context.Context, g *guard.Guard, q Question) (*Rows, error) {
 	g.DrawRows() // G-PERSONS-2
-	s := g.Schema()
+	s, in := g.Schema(), g.Inside(inside.Take())
 	switch { // written so that NaN fails
 	case !(q.C1 >= 1 && q.C1 <= MaxC && q.C2 >= 1 && q.C2 <= MaxC):
 		return nil, fmt.Errorf("mistakes: bounds of weights must be 1 to %d (got %g, %g)", MaxC, q.C1, q.C2)
-	case q.Paper && s.Relation != dp.ReplaceOne:
+	case q.Paper && in.Relation() != dp.ReplaceOne:
 		return nil, fmt.Errorf("mistakes: c1·c2/n needs a public number of rows")
 	case s.Classes() != 2:
 		return nil, fmt.Errorf("mistakes: the label must have two levels")
 	}
-	in := g.Inside(inside.Take())
 	tab, err := in.OneRow()
 	if err != nil {
 		return nil, err
@@ -106,7 +105,7 @@ func Read(ctx context.Context, g *guard.Guard, q Question) (*Rows, error) {
 		patterns = answerPatterns(patterns, q.Shapes, len(q.List))
 	}
 	r := newRows(q, patterns, tab.Rows(), count)
-	r.in, r.private, r.relation, r.positive = in, g.Private(), s.Relation, s.Label.Positive
+	r.in, r.private, r.relation, r.positive = in, g.Private(), in.Relation(), s.Label.Positive
 	return r, nil
 }
 

@@ -65,7 +65,7 @@ func (r *Rows) Minimise(ctx context.Context, p *Problem) ([]float64, error) {
 
 // own is p with the features of the table's own schema, refused if it cannot be protected.
 func (r *Rows) own(p *Problem) (*Problem, error) {
-	if err := p.check(r.table().Schema().Relation); err != nil {
+	if err := p.check(r.in.Relation()); err != nil {
 		return nil, err
 	}
 	own, err := *p, error(nil)

@@ -25,23 +25,23 @@ type attack struct {
 
 type figure struct{ Value float64 }
 
-// rates are the false positive rates at which an attack reports points, in order.
-var rates = []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.5}
+// Rates are the false positive rates at which an attack reports points, in order.
+var Rates = []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.5}
 
 // writeSacro writes an attack's report in the form of SACRO-ML's reports: one experiment, one instance
 // for each kind of target. It omits numbers that the attack does not measure.
 func writeSacro(c *card.Card, report []byte) ([]byte, error) {
 	var a attack
 	if err := json.Unmarshal(report, &a); err != nil || len(a.Kinds) == 0 {
-		return nil, &dp.ParamError{Op: "release", Param: "attack", Want: "must be what discreet attack --json printed"}
+		return nil, &dp.ParamError{Op: "release", Param: "attack", Want: "must be what discreet-lab attack --json printed"}
 	}
 	instances := map[string]any{}
 	for i, k := range a.Kinds {
 		one := map[string]any{"targets": k.Name, "AUC": k.Ratio.AUC.Value, "Advantage": k.Ratio.Advantage.Value,
 			"ACC": (1 + k.Ratio.Advantage.Value) / 2} // as many members as others
 		for j, p := range k.Ratio.Points {
-			if j < len(rates) {
-				one[fmt.Sprintf("TPR@%g%%", 100*rates[j])] = p.TPR.Value
+			if j < len(Rates) {
+				one[fmt.Sprintf("TPR@%g%%", 100*Rates[j])] = p.TPR.Value
 			}
 		}
 		instances[fmt.Sprintf("instance_%d", i)] = one

@@ -16,7 +16,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/audit/subject"
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
 )
 
@@ -35,7 +34,7 @@ func (v *Voter) voteExternally(ctx context.Context, aux string, h multiparty.Hea
 		return err
 	}
 	defer in.Close()
-	line := strings.ReplaceAll(v.Command, "{data}", subject.ShellWord(aux))
+	line := strings.ReplaceAll(v.Command, "{data}", shellWord(aux))
 	ctx, cancel := context.WithCancel(ctx) // whatever ends this ends the command
 	defer cancel()
 	c := exec.CommandContext(ctx, "sh", "-c", line)
@@ -68,6 +67,9 @@ func (v *Voter) voteExternally(ctx context.Context, aux string, h multiparty.Hea
 	}
 	return err
 }
+
+// shellWord quotes a text as one word of the shell.
+func shellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // grace is how long a killed command may leave its output open.
 const grace = 5 * time.Second

@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/audit/subject"
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
@@ -36,7 +35,7 @@ func TestCommandsEndWithTheirChildren(t *testing.T) {
 	}
 	child := filepath.Join(dir, "child")
 	v := &Voter{Env: os.Environ(), Read: readRows, Encoding: "onehot", Command: "sleep 1000 & echo $! > " +
-		subject.ShellWord(child) + ".new; mv " + subject.ShellWord(child) + ".new " + subject.ShellWord(child) + "; wait"}
+		shellWord(child) + ".new; mv " + shellWord(child) + ".new " + shellWord(child) + "; wait"}
 	if err := v.Open(); err != nil {
 		t.Fatal(err)
 	}

@@ -475,20 +475,25 @@ func TestGRPCRefusalsRepeatNothing(t *testing.T) {
 	s, _ := newServer(t, nil, "v1-votes")
 	type tensor = oip.ModelInferRequest_InferInputTensor
 	text := &oip.InferTensorContents{BytesContents: [][]byte{[]byte("canary")}}
+	var every, binary []*tensor // of all columns, or the lack of one is told first
+	var raw [][]byte
+	for _, in := range s.models[0].now.Load().describe().Inputs {
+		every = append(every, &tensor{Name: in.Name, Datatype: "canary", Shape: []int64{1}, Contents: text})
+		binary = append(binary, &tensor{Name: in.Name, Datatype: "canary", Shape: []int64{1}})
+		raw = append(raw, []byte("canary"))
+	}
 	for what, r := range map[string]*oip.ModelInferRequest{
-		"a strange model":   {ModelName: "canary"},
-		"a strange version": {ModelName: "v1-votes", ModelVersion: "canary"},
-		"a strange type": {ModelName: "v1-votes", Inputs: []*tensor{{Name: "age", Datatype: "canary", Shape: []int64{1},
-			Contents: text}}},
-		"a strange binary type": {ModelName: "v1-votes", RawInputContents: [][]byte{[]byte("canary")},
-			Inputs: []*tensor{{Name: "age", Datatype: "canary", Shape: []int64{1}}}},
+		"a strange model":       {ModelName: "canary"},
+		"a strange version":     {ModelName: "v1-votes", ModelVersion: "canary"},
+		"a strange type":        {ModelName: "v1-votes", Inputs: every},
+		"a strange binary type": {ModelName: "v1-votes", Inputs: binary, RawInputContents: raw},
 		"a strange column": {ModelName: "v1-votes", Inputs: []*tensor{{Name: "canary", Datatype: "BYTES", Shape: []int64{1},
 			Contents: text}}},
 		"a strange output": {ModelName: "v1-votes",
 			Outputs: []*oip.ModelInferRequest_InferRequestedOutputTensor{{Name: "canary"}}},
 	} {
 		_, err := calls{s}.ModelInfer(t.Context(), connect.NewRequest(r))
-		if err == nil || strings.Contains(err.Error(), "canary") {
+		if err == nil || strings.Contains(err.Error(), "canary") || strings.Contains(what, "type") != strings.Contains(err.Error(), "type") {
 			t.Errorf("%s: error %v", what, err)
 		}
 	}

@@ -40,6 +40,8 @@ type Coordinator struct {
 	Self   *identity.Identity // a combiner's
 	Peers  []Peer
 	Honest int
+	// Rows is the number of rows, or persons, of all sites together that a plan of a training reckons with.
+	Rows int
 	// State is the folder that remembers the training, so that a coordinator that was killed goes on
 	// with it; it is empty before and after.
 	State string
@@ -78,8 +80,9 @@ func (c *Coordinator) Train(ctx context.Context, s *schema.Schema, pl learn.Plan
 
 // Unprotected is who a result across sites does not protect.
 func (c *Coordinator) Unprotected() string {
-	return fmt.Sprintf("a person with rows at k sites, who is protected at k times this epsilon; and anybody, if fewer than %d of "+
-		"the %d sites added their noise and kept it to themselves", c.Honest, len(c.Peers))
+	return fmt.Sprintf("a person with rows at k sites, who is protected at k times this epsilon and, if there is a delta, "+
+		"1 + e^epsilon + ... + e^((k-1) epsilon) times it; and anybody, if fewer than %d of the %d sites added their noise and kept it "+
+		"to themselves", c.Honest, len(c.Peers))
 }
 
 // across runs a plan over the rows of sites, of which s is the schema, and lets keep have what comes of
@@ -97,11 +100,12 @@ func across[M interface{ Stated() dp.Statement }](ctx context.Context, c *Coordi
 			err = errors.Join(err, c.end(context.WithoutCancel(ctx), id))
 		}
 	}()
-	if err := c.assemble(ctx, about, text, id); err != nil {
+	set, err := c.assemble(ctx, about, text, id)
+	if err != nil {
 		return m, err
 	}
 	remote := sites.NewRemote(about, id, func(ask []byte) ([]mech.Whole, error) { return c.measure(ctx, ask) })
-	if m, err = guard.TrainAcross(ctx, pl, remote.Table(s, 0), remote); err != nil {
+	if m, err = guard.TrainAcross(ctx, pl, remote.Table(s, set.Units()), remote); err != nil {
 		return m, err
 	}
 	return m, keep(m)
@@ -122,13 +126,8 @@ func (c *Coordinator) Check(s *schema.Schema, pl learn.Plan) error {
 
 // describe is a new training, or evaluation, by terms.
 func (c *Coordinator) describe(s *schema.Schema, terms guard.Terms, e *sites.Evaluation) (*sites.Training, error) {
-	switch {
-	case s.Relation != dp.AddRemove:
-		return nil, &dp.ParamError{Op: "site train", Param: "relation", Want: "must be add-remove across sites: the number of rows of a " +
-			"site is not public", Got: string(s.Relation)}
-	case s.Person != nil:
-		return nil, &dp.ParamError{Op: "site train", Param: "person", Want: "must be left out of the schema across sites: a person may " +
-			"have rows at several, and no site may learn of that"}
+	if err := checkSchema("site train", s); err != nil {
+		return nil, err
 	}
 	t := &sites.Training{Evaluation: e, Version: sites.Version, ID: hex.EncodeToString(randomBytes(16)), Coordinator: c.Self.Name,
 		Scope: terms.Scope, Epsilon: terms.Price.Epsilon, Delta: terms.Price.Delta, Bill: terms.Bill, Honest: c.Honest}
@@ -177,35 +176,42 @@ func randomBytes(n int) []byte {
 }
 
 // assemble lets all sites join, and then begin with the set of all.
-func (c *Coordinator) assemble(ctx context.Context, t *sites.Training, text []byte, id sites.Digest) error {
+func (c *Coordinator) assemble(ctx context.Context, t *sites.Training, text []byte, id sites.Digest) (*sites.Set, error) {
 	state := folder(c.State)
 	set, err := state.read(setFile)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	var all sites.Set
 	if set == nil {
 		answers, err := c.callAll(ctx, joinCall, text)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		all := sites.Set{Training: id, Joined: make([]sites.Joined, len(answers))}
+		all = sites.Set{Training: id, Joined: make([]sites.Joined, len(answers))}
 		for i, a := range answers {
 			if err := sites.Decode(a, &all.Joined[i]); err != nil {
-				return fmt.Errorf("site %s: %w", c.Peers[i].Name, err)
+				return nil, fmt.Errorf("site %s: %w", c.Peers[i].Name, err)
 			}
 		}
 		if err := all.Check(t, id); err != nil {
-			return err
+			return nil, err
+		}
+		if n := all.Units(); n > 0 && t.Evaluation == nil && n != c.Rows {
+			return nil, &dp.ParamError{Op: "site train", Param: "declared-rows", Want: fmt.Sprintf("must be %d, the sum of the sites' "+
+				"public numbers", n), Got: c.Rows}
 		}
 		if set, err = json.Marshal(all); err != nil {
-			return err
+			return nil, err
 		}
 		if err := state.write(setFile, set); err != nil {
-			return err
+			return nil, err
 		}
+	} else if err := sites.Decode(set, &all); err != nil {
+		return nil, err
 	}
 	_, err = c.callAll(ctx, beginCall, set)
-	return err
+	return &all, err
 }
 
 // measure adds up what the sites answer.

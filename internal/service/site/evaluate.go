@@ -66,11 +66,11 @@ func (s *Server) rowsOf(t *training) sites.Digest {
 
 // tableOf is the table that a training measures. That of an evaluation has the cells of each held-out
 // row, which follow from that row and the models alone.
-func (s *Server) tableOf(t *training) (engine.Table, error) {
-	if t.about.Evaluation == nil {
+func (s *Server) tableOf(about *sites.Training) (engine.Table, error) {
+	if about.Evaluation == nil {
 		return s.Table, nil
 	}
-	p, err := paramsOf(&t.about)
+	p, err := paramsOf(about)
 	if err != nil {
 		return nil, err
 	}

@@ -158,7 +158,8 @@ func beginEvaluation(t *testing.T, w *world, c *Coordinator, p evaluation.Params
 	must(t, err)
 	c.connect()
 	id := sites.TrainingDigest(text)
-	must(t, c.assemble(t.Context(), about, text, id))
+	_, err = c.assemble(t.Context(), about, text, id)
+	must(t, err)
 	return id
 }
 

@@ -143,7 +143,8 @@ func begin(t testing.TB, w *world, c *Coordinator, delta dp.Delta) sites.Digest 
 	text, err := c.resume(about)
 	must(t, err)
 	id := sites.TrainingDigest(text)
-	must(t, c.assemble(t.Context(), about, text, id))
+	_, err = c.assemble(t.Context(), about, text, id)
+	must(t, err)
 	return id
 }
 

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/discreet-dp/discreet/internal/federated/sites"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/service/identity"
@@ -39,12 +41,15 @@ type Policy struct {
 	// HeldOut is the data set, in the ledger, of the rows for evaluations; "": none are answered.
 	HeldOut string `yaml:"held_out"`
 	// ExactEvaluation lets the coordinators have exact numbers about these rows, which are not private.
-	ExactEvaluation bool   `yaml:"exact_evaluation"`
-	Training        Limit  `yaml:"training"`
-	Lifetime        Limit  `yaml:"lifetime"`
-	Measurements    int    `yaml:"measurements"` // the most of a training
-	Numbers         int    `yaml:"numbers"`      // the most of a measurement
-	Until           string `yaml:"until"`        // the last day, as 2027-12-31
+	ExactEvaluation bool `yaml:"exact_evaluation"`
+	// PublicRows says that the number of this site's rows, or persons, is public, as it is under
+	// replace-one.
+	PublicRows   bool   `yaml:"public_rows"`
+	Training     Limit  `yaml:"training"`
+	Lifetime     Limit  `yaml:"lifetime"`
+	Measurements int    `yaml:"measurements"` // the most of a training
+	Numbers      int    `yaml:"numbers"`      // the most of a measurement
+	Until        string `yaml:"until"`        // the last day, as 2027-12-31
 	// Hours are those in UTC at which calls are answered, as 22:00-06:00; "": at any.
 	Hours string `yaml:"hours"`
 	// Programs are the versions of the program that may answer, as discreet-net version prints them;
@@ -260,8 +265,30 @@ func (p *Policy) check(t *sites.Training, caller identity.Caller, now time.Time)
 	return nil
 }
 
+// checkSchema refuses a schema of which no site can measure rows.
+func checkSchema(op string, s *schema.Schema) error {
+	if s.Person != nil && (s.Person.Rows < 1 || s.Person.Rows > guard.MostOfPerson) {
+		return &dp.ParamError{Op: op, Param: "person", Want: fmt.Sprintf("must have rows of 1 to %d across sites, which cannot choose "+
+			"them: auto would select", guard.MostOfPerson), Got: s.Person.Rows}
+	}
+	return nil
+}
+
+// checkRows refuses a schema whose number of rows the policy does not let out, and a policy that lets out
+// what the schema keeps private.
+func (p *Policy) checkRows(s *schema.Schema) error {
+	if p.PublicRows == (s.Relation == dp.ReplaceOne) {
+		return nil
+	}
+	return &dp.ParamError{Op: "site", Param: "public_rows", Want: "must be true in the policy if the schema's relation is replace-one, " +
+		"by which the number of rows is public, and else false", Got: p.PublicRows}
+}
+
 // Words are what the policy allows, in sentences.
 func (p *Policy) Words(s *schema.Schema) (lines []string, err error) {
+	if err := errors.Join(checkSchema("site", s), p.checkRows(s)); err != nil {
+		return nil, err
+	}
 	agreed, err := sites.SchemaDigest(s)
 	if err != nil {
 		return nil, err
@@ -294,13 +321,48 @@ func (p *Policy) Words(s *schema.Schema) (lines []string, err error) {
 		say("The guarantee holds while %d of the %d sites, this one among them, add their noise and keep it to themselves.",
 			p.Honest, len(p.Sites))
 	}
-	say("The coordinator sees the noisy total of the sites and nothing else. No number of rows leaves, since relation is")
-	say("add-remove; the time that an answer takes may show roughly how many there are.")
+	if p.PublicRows {
+		say("The coordinator sees the noisy total of the sites and, as all sites do, the number of this site's %s. It is", unitsOf(s))
+		say("public, since relation is replace-one.")
+	} else {
+		say("The coordinator sees the noisy total of the sites and nothing else. No number of %s leaves, since relation is", unitsOf(s))
+		say("add-remove; the time that an answer takes may show roughly how many there are.")
+	}
+	if s.Person != nil {
+		say("A person's rows at this site, told apart by column %q, count for at most %d and are protected together.", s.Person.Column,
+			s.Person.Rows)
+	}
+	one, err := p.Training.price()
+	if err != nil {
+		return nil, err
+	}
+	two := atSites(one, 2)
+	say("Who has rows at k sites is protected at k times this epsilon: at two sites one training costs them epsilon %s, delta %s.",
+		two.Epsilon, two.Delta)
 	say("Schema %q: %d columns, relation %s, digest %s.", s.Name, len(s.Features()), s.Relation, agreed)
 	if agreed != p.Schema {
 		return lines, fmt.Errorf("site: the policy must name the schema's digest %s", agreed)
 	}
 	return lines, nil
+}
+
+// unitsOf is what is counted.
+func unitsOf(s *schema.Schema) string {
+	if s.Person != nil {
+		return "persons"
+	}
+	return "rows"
+}
+
+// atSites is what rows at k sites cost a person, each of whose sites pays one: steps from neighbour to
+// neighbour of the guarantee.
+func atSites(one dp.Price, k int) dp.Price {
+	e, sum := one.Epsilon.Float(), 0.0
+	for j := range k {
+		sum += math.Exp(float64(j) * e)
+	}
+	delta := math.Ceil(float64(one.Delta) * sum)
+	return dp.Price{Epsilon: one.Epsilon * dp.Epsilon(k), Delta: dp.Delta(min(delta, float64(dp.Femto)))}
 }
 
 func orZero(delta string) string {
@@ -358,6 +420,9 @@ func (p *Policy) Draft() string {
 	}
 	if p.ExactEvaluation {
 		b.WriteString("exact_evaluation: true # NOT PRIVATE: of held_out the coordinators may see exact numbers\n")
+	}
+	if p.PublicRows {
+		b.WriteString("public_rows: true # the coordinators and all sites see how many rows, or persons, this site has\n")
 	}
 	fmt.Fprintf(&b, "training: {epsilon: %q, delta: %q} # at most\nlifetime: {epsilon: %q, delta: %q}\n", p.Training.Epsilon,
 		orZero(p.Training.Delta), p.Lifetime.Epsilon, orZero(p.Lifetime.Delta))

@@ -131,10 +131,9 @@ func New(p Params) (*Server, error) {
 		return refuse("held-out", "must be given if the policy names held_out, and else not")
 	case p.HeldOut != nil && p.HeldOut.Rows == p.Rows: // which would be charged to two totals
 		return refuse("held-out", "must be other files than those of trainings")
-	case p.Table.Schema().Relation != dp.AddRemove:
-		return refuse("relation", "must be add-remove: the number of rows of a site is not public")
-	case p.Table.Schema().Person != nil:
-		return refuse("person", "must be left out of the schema: a person may have rows at several sites")
+	}
+	if err := checkSchema("site", p.Table.Schema()); err != nil {
+		return nil, err
 	}
 	if err := os.MkdirAll(filepath.Join(p.State, "trainings"), 0o700); err != nil {
 		return nil, err
@@ -182,6 +181,8 @@ func (s *Server) Replace(p *Policy, key ed25519.PrivateKey) error {
 		return err
 	case agreed != p.Schema:
 		return refuse("schema", "must be the one of the policy")
+	case p.checkRows(s.Table.Schema()) != nil:
+		return p.checkRows(s.Table.Schema())
 	case len(p.Programs) > 0 && !slices.Contains(p.Programs, s.Program):
 		return refuse("programs", "must have this program's version, "+s.Program)
 	case p.Sites[p.Site] != hex.EncodeToString(own):
@@ -327,7 +328,11 @@ func (s *Server) join(ctx context.Context, body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(keys.Join(id, s.policy().Site, s.charter.Load().key))
+	table, err := s.tableOf(&about)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(keys.Join(id, s.policy().Site, guard.PublicUnits(table), s.charter.Load().key)) // 3.7
 }
 
 // roomOfAnswer is what an answer takes on the disk, at most: 16 bytes a number, in base64.
@@ -394,6 +399,9 @@ func (s *Server) begin(ctx context.Context, body []byte) ([]byte, error) {
 	if _, err := s.masksOf(t, body); err != nil {
 		return nil, problem.New(problem.Malformed, "%v", err)
 	}
+	if err := guard.CheckDelta("site", t.about.Delta, set.Units()); err != nil { // 3.8
+		return nil, err
+	}
 	if err := t.folder.write(setFile, body); err != nil {
 		return nil, err
 	}
@@ -405,11 +413,7 @@ func (s *Server) begin(ctx context.Context, body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	table, err := s.tableOf(t)
-	if err != nil {
-		return nil, err
-	}
-	g, err := guard.Open(ctx, t.about.Terms(), table, account, mech.NewExit(rng.System())) // 3.2
+	g, err := s.openGuard(ctx, t, account) // 3.2
 	if err != nil {
 		return nil, err
 	}
@@ -419,6 +423,24 @@ func (s *Server) begin(ctx context.Context, body []byte) ([]byte, error) {
 	}
 	t.responder = &sites.Responder{Guard: g, Honest: t.about.Honest, Values: s.policy().Numbers}
 	return nil, nil
+}
+
+// openGuard charges account for a training, and returns the guard of its rows. If the schema declares
+// persons, each counts for as many rows as it says; in an evaluation for one.
+func (s *Server) openGuard(ctx context.Context, t *training, account guard.Account) (*guard.Guard, error) {
+	table, err := s.tableOf(&t.about)
+	if err != nil {
+		return nil, err
+	}
+	g, err := guard.Open(ctx, t.about.Terms(), table, account, mech.NewExit(rng.System()))
+	if err != nil {
+		return nil, err
+	}
+	most := 1
+	if p := table.Schema().Person; p != nil && t.about.Evaluation == nil {
+		most = p.Rows
+	}
+	return g, g.WeighPersons(most) // 3.6
 }
 
 func (s *Server) masksOf(t *training, set []byte) (*sites.Masks, error) {
@@ -535,11 +557,7 @@ func (s *Server) answer(ctx context.Context, t *training, a *sites.Ask, digest s
 
 // resume opens the guard of a training that was charged before, with what its answers have left.
 func (s *Server) resume(ctx context.Context, t *training) error {
-	table, err := s.tableOf(t)
-	if err != nil {
-		return err
-	}
-	g, err := guard.Open(ctx, t.about.Terms(), table, guard.Paid(true), mech.NewExit(rng.System()))
+	g, err := s.openGuard(ctx, t, guard.Paid(true))
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ package site
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"encoding/hex"
@@ -158,9 +159,13 @@ type world struct {
 	watch    func(i int, h http.Handler, to http.ResponseWriter, r *http.Request)
 }
 
-// newWorld splits the rows over so many sites, the first of which has one row in two.
+// newWorld splits the rows over so many sites, the first of which has one row in two, or one person.
 func newWorld(t testing.TB, s *schema.Schema, rows []string, n int) *world {
 	t.Helper()
+	if s.Person != nil {
+		_, parts := deal(rows, n)
+		return newWorldOf(t, s, parts)
+	}
 	parts := make([][]string, n)
 	for i, row := range rows {
 		k := 0
@@ -185,7 +190,7 @@ func newWorldOf(t testing.TB, s *schema.Schema, parts [][]string) *world {
 	must(t, err)
 	policy := Policy{Version: 1, Coordinators: []string{"uni"}, Sites: map[string]string{}, MinimumSites: 2, Honest: n,
 		Schema: agreed, Data: "patients", Training: Limit{"4", "0.001"}, Lifetime: Limit{"40", "0.01"}, Measurements: 300,
-		Numbers: 10000, Until: "2999-12-31", until: time.Now().Add(time.Hour)}
+		Numbers: 10000, PublicRows: s.Relation == dp.ReplaceOne, Until: "2999-12-31", until: time.Now().Add(time.Hour)}
 	w.parts = parts
 	for i := range n {
 		public, key, err := ed25519.GenerateKey(nil)
@@ -332,21 +337,85 @@ func bytesOf(t testing.TB, m *model.Model) []byte {
 	return b
 }
 
+// changed is s with another line in place of one.
+func changed(t testing.TB, s *schema.Schema, old, by string) *schema.Schema {
+	t.Helper()
+	text, err := s.YAML()
+	must(t, err)
+	if strings.Count(string(text), old) != 1 {
+		t.Fatalf("%q is not in %s once", old, text)
+	}
+	other, err := schema.Parse([]byte(strings.Replace(string(text), old, by, 1)))
+	must(t, err)
+	return other
+}
+
+// replaced is s with a public number of rows.
+func replaced(t testing.TB, s *schema.Schema) *schema.Schema {
+	return changed(t, s, "relation: add-remove", "relation: replace-one")
+}
+
+// withPersons is s with persons who count for so many rows, in a first column.
+func withPersons(t testing.TB, s *schema.Schema, most string) *schema.Schema {
+	return changed(t, s, "columns:\n", "person: {column: id, rows: "+most+"}\ncolumns:\n  - {name: id, role: ignored}\n")
+}
+
+// deal gives the rows to persons, who have one to six each, and the persons to sites, the first of which
+// has one in two. Rows of one person do not lie together.
+func deal(rows []string, n int) (all []string, parts [][]string) {
+	parts = make([][]string, n)
+	r := rand.New(rand.NewPCG(7, 7))
+	var ids []int
+	for person := 0; len(ids) < len(rows); person++ {
+		for range 1 + r.IntN(6) {
+			ids = append(ids, person)
+		}
+	}
+	r.Shuffle(len(rows), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+	for i, row := range rows {
+		k := 0
+		if ids[i]%2 == 1 {
+			k = 1 + (ids[i]/2)%(n-1)
+		}
+		row = fmt.Sprintf("p%d,%s", ids[i], row)
+		all, parts[k] = append(all, row), append(parts[k], row)
+	}
+	return all, parts
+}
+
 // On a tape of the noisy totals the rows of one table and of 2, 3 and 10 sites make the same model.
 func TestSameModelWhereverRowsLie(t *testing.T) {
 	for _, c := range []struct {
-		name    string
-		classes int
-		delta   dp.Delta
-	}{{"gaussian", 2, 1e12}, {"laplace", 2, 0}, {"three classes", 3, 1e12}, {"three classes, laplace", 3, 0}} {
+		name     string
+		classes  int
+		delta    dp.Delta
+		persons  string // what each counts for; "": rows are units of their own
+		replaced bool
+	}{{"gaussian", 2, 1e12, "", false}, {"laplace", 2, 0, "", false}, {"three classes", 3, 1e12, "", false},
+		{"three classes, laplace", 3, 0, "", false}, {"replaced", 2, 1e12, "", true}, {"replaced, laplace", 2, 0, "", true},
+		{"persons", 2, 1e12, "3", false}, {"persons, laplace", 2, 0, "1", false}, {"persons of three classes", 3, 0, "2", false},
+		{"replaced persons", 2, 0, "1", true}} {
 		t.Run(c.name, func(t *testing.T) {
 			s, rows := schemaOf(t, c.classes, 20), rowsOf(600, c.classes, 20)
-			pl := planOf(t, s, c.delta, len(rows))
+			if c.replaced {
+				s = replaced(t, s)
+			}
+			if c.persons != "" {
+				s = withPersons(t, s, c.persons)
+				rows, _ = deal(rows, 2)
+			}
+			units := guard.PublicUnits(tableOf(t, s, rows))
+			pl := planOf(t, s, c.delta, cmp.Or(units, len(rows)))
 			var taken map[string][][]mech.Whole
 			var want []byte
-			for _, n := range []int{2, 3, 10} {
-				w := newWorld(t, s, rows, n)
+			numbers := []int{2, 3, 10}
+			if c.replaced || c.persons != "" {
+				numbers = numbers[:2]
+			}
+			for _, n := range numbers {
+				w := newWorld(t, s, rowsOf(600, c.classes, 20), n)
 				coordinator := w.coordinator(n)
+				coordinator.Rows = units
 				first := taken == nil
 				if first {
 					taken = map[string][][]mech.Whole{}
@@ -470,22 +539,151 @@ func TestKitsThatAreRefused(t *testing.T) {
 
 // A schema that no site can answer for is refused by its reason, before any site is asked.
 func TestSchemasThatSitesRefuse(t *testing.T) {
-	s := schemaOf(t, 2, 0)
-	text, err := s.YAML()
-	must(t, err)
-	for param, change := range map[string][2]string{
-		"relation": {"relation: add-remove", "relation: replace-one"},
-		"person":   {"relation: add-remove", "relation: add-remove\nperson: {column: id, rows: 1, persons: 60}"},
-	} {
-		changed := strings.Replace(string(text), change[0], change[1], 1)
-		if param == "person" {
-			changed = strings.Replace(changed, "columns:\n", "columns:\n  - {name: id, role: ignored}\n", 1)
+	refused := func(what, param string, err error) {
+		t.Helper()
+		if bad := (*dp.ParamError)(nil); !errors.As(err, &bad) || bad.Param != param {
+			t.Errorf("%s: %v", what, err)
 		}
-		other, err := schema.Parse([]byte(changed))
+	}
+	w := small(t)
+	s := w.schema
+	for _, rows := range []string{"auto", "65537"} {
+		auto := withPersons(t, s, rows)
+		_, err := (&Coordinator{Self: &identity.Identity{}}).describe(auto, guard.Terms{}, nil)
+		refused("rows: "+rows, "person", err)
+		p := w.params[0]
+		p.Table = tableOf(t, auto, []string{"1,2,3,a,c0"})
+		_, err = New(p)
+		refused("a site with rows: "+rows, "person", err)
+	}
+	for _, of := range []*schema.Schema{s, replaced(t, s)} {
+		p := w.params[0]
+		own := *p.Policy
+		p.Policy, p.Table = &own, tableOf(t, of, rowsOf(5, 2, 0))
+		agreed, err := sites.SchemaDigest(of)
 		must(t, err)
-		bad := (*dp.ParamError)(nil)
-		if _, err := (&Coordinator{Self: &identity.Identity{}}).describe(other, guard.Terms{}, nil); !errors.As(err, &bad) || bad.Param != param {
-			t.Errorf("a schema with another %s: %v", param, err)
+		own.Schema, own.PublicRows = agreed, of == s
+		_, err = New(p)
+		refused("public_rows that are not the schema's", "public_rows", err)
+		_, err = own.Words(of)
+		refused("words of public_rows that are not the schema's", "public_rows", err)
+		own.PublicRows = !own.PublicRows
+		_, err = New(p)
+		must(t, err)
+	}
+}
+
+// The number of a site's rows, or persons, leaves if it is public, and not otherwise. A coordinator that
+// counts on another one, and a δ at which a row of all may be published, are refused before anything is
+// paid.
+func TestNumberOfRowsLeavesIfPublic(t *testing.T) {
+	for _, c := range []struct {
+		persons string
+		public  bool
+	}{{"", false}, {"", true}, {"2", false}, {"2", true}} {
+		s := schemaOf(t, 2, 0)
+		if c.persons != "" {
+			s = withPersons(t, s, c.persons)
 		}
+		if c.public {
+			s = replaced(t, s)
+		}
+		w := newWorld(t, s, rowsOf(60, 2, 0), 3)
+		all := 0
+		for _, p := range w.params {
+			all += guard.PublicUnits(p.Table)
+		}
+		if c.public != (all > 0) || c.public && (c.persons == "") != (all == 60) {
+			t.Fatalf("%d units", all)
+		}
+		begun := func(delta dp.Delta, rows int) (*sites.Set, error) {
+			coordinator := w.coordinator(2)
+			coordinator.connect()
+			coordinator.Rows = rows
+			about, err := coordinator.describe(s, planOf(t, s, 0, 60).Terms(), nil)
+			must(t, err)
+			about.Delta = delta
+			text, err := coordinator.resume(about)
+			must(t, err)
+			return coordinator.assemble(t.Context(), about, text, sites.TrainingDigest(text))
+		}
+		set, err := begun(0, all)
+		must(t, err)
+		for i := range set.Joined {
+			if got, want := set.Joined[i].Units, guard.PublicUnits(w.params[i].Table); got != want {
+				t.Errorf("site %d says that it has %d rows or persons, want %d", i, got, want)
+			}
+		}
+		if !c.public {
+			continue
+		}
+		before := w.paid()
+		if _, err := begun(0, all+1); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("must be %d,", all)) {
+			t.Errorf("a coordinator that counts on %d of %d rows: %v", all+1, all, err)
+		}
+		for i := range w.policies { // of the rows of a site it protects one
+			w.allow(i, func(p *Policy) { p.Training.Delta, p.Lifetime.Delta = "0.5", "0.9" })
+		}
+		if _, err := begun(dp.Femto/dp.Delta(all)+1, all); kindOf(err) != "not-allowed" || !strings.Contains(err.Error(), "below 1/rows") {
+			t.Errorf("a delta of 1/%d: %v", all, err)
+		}
+		if w.paid() != before {
+			t.Error("what is refused is paid for")
+		}
+	}
+}
+
+// A site counts for a person what the schema says, however many rows they have there, and half as much
+// again elsewhere if they have rows at two sites: each site keeps to its own rows.
+func TestPersonsCountAtEachSite(t *testing.T) {
+	s := withPersons(t, schemaOf(t, 2, 0), "2")
+	person := func(id string, rows int) (out []string) {
+		for range rows {
+			out = append(out, id+",50,5,a,c1")
+		}
+		return out
+	}
+	w := newWorldOf(t, s, [][]string{
+		append(person("ann", 9), person("ben", 1)...), // 2 + 1
+		person("cec", 4), // 2
+		append(person("ann", 3), person("", 5)...), // 2, and nobody's count for nothing
+	})
+	for i := range w.policies {
+		w.allow(i, func(p *Policy) { p.Training.Epsilon, p.Lifetime.Epsilon = "1000", "1000" })
+	}
+	pl, err := additive.Params{Epsilon: 1000 * dp.Nano, Rows: 22, TakeAll: true}.Plan(s, 0)
+	must(t, err)
+	c := w.coordinator(3)
+	var got []float64
+	c.Total = func(label string, sums []mech.Whole) []mech.Whole {
+		if label == "number of rows by label" {
+			for _, e := range pl.Terms().Bill {
+				if e.Release == label {
+					m, err := mech.SharedLaplace(e.Epsilon, 2, len(sums), 3)
+					must(t, err)
+					got = m.Floats(sums)
+				}
+			}
+		}
+		return sums
+	}
+	_, err = c.Train(t.Context(), s, pl, kept)
+	must(t, err)
+	if len(got) != 2 || math.Abs(got[0]) > 0.5 || math.Abs(got[1]-7) > 0.5 {
+		t.Errorf("rows by label weigh %.3f, want 0 and 7", got)
+	}
+}
+
+// What a person at several sites pays is what steps from neighbour to neighbour add up to.
+func TestPriceAtSeveralSites(t *testing.T) {
+	one := dp.Price{Epsilon: dp.Nano, Delta: 1e9}
+	if got, want := atSites(one, 3), (dp.Price{Epsilon: 3 * dp.Nano, Delta: dp.Delta(math.Ceil(1e9 * (1 + math.E + math.E*math.E)))}); got != want {
+		t.Errorf("at three sites a person pays %v, want %v", got, want)
+	}
+	if got := atSites(one, 1); got != one {
+		t.Errorf("at one site a person pays %v", got)
+	}
+	if got := atSites(dp.Price{Epsilon: 40 * dp.Nano, Delta: 1e9}, 9); got.Delta > dp.Femto {
+		t.Errorf("a delta of %v", got.Delta)
 	}
 }

@@ -128,6 +128,9 @@ func (m *Map) derive() error {
 		if s.Parts == name {
 			s.Parts = or(as.Name, name)
 		}
+		if s.Person != nil && s.Person.Column == name {
+			s.Person.Column = or(as.Name, name)
+		}
 		c.Name, c.Date = or(as.Name, name), or(as.Format, c.Date)
 		if c.Levels, err = respell(c.Levels, as.Levels); err != nil {
 			return bad(err.Error())

@@ -16,8 +16,10 @@ import (
 const shared = `name: clinics
 unit: one patient
 relation: add-remove
+person: {column: id, rows: 2}
 file: {delimiter: ",", quote: '"', header: true, missing: ["", "NA"]}
 columns:
+  - {name: id, role: ignored}
   - {name: weight, role: private, number: {lower: 0.1, upper: 250, default: 70, missing: true, transform: log1p}}
   - {name: sex, role: private, category: {levels: [{value: m, aliases: ["1"]}, {value: f, aliases: ["2"]}, x], missing: true}}
   - {name: admitted, role: private, date: {format: YYYY-MM-DD, lower: "2015-01-01", upper: "2030-12-31", default: "2020-01-01"}}
@@ -26,17 +28,18 @@ columns:
 
 const ofSite = `file: {delimiter: ";", decimal: ",", missing: ["-"]}
 columns:
+  id: {name: patient}
   weight: {name: gewicht_g, divide: 1000}
   sex: {name: geschlecht, levels: {"1": f, w: f, "2": m}}
   admitted: {name: aufnahme, format: DD.MM.YYYY}
   ill: {name: krank, levels: {ja: "yes", nein: "no"}}
 `
 
-const renamed = "weight,sex,admitted,ill\n72.5,f,2019-03-01,yes\n0.05,m,2021-12-31,no\n0.1,x,NA,no\nNA,NA,2014-01-01,yes\n" +
-	"999,q,2030-12-31,no\n250,f,2019-03-02,no\n80.1234,m,soon,maybe\n"
+const renamed = "id,weight,sex,admitted,ill\na,72.5,f,2019-03-01,yes\nb,0.05,m,2021-12-31,no\na,0.1,x,NA,no\nNA,NA,NA,2014-01-01,yes\n" +
+	"a,999,q,2030-12-31,no\nc,250,f,2019-03-02,no\nc,80.1234,m,soon,maybe\n"
 
-const original = "krank;gewicht_g;geschlecht;aufnahme\nja;72500;w;01.03.2019\nnein;50;2;31.12.2021\nnein;100;x;-\nja;-;-;01.01.2014\n" +
-	"nein;999000;q;31.12.2030\nnein;250000,0;1;02.03.2019\nmaybe;80123,4;2;soon\n"
+const original = "krank;gewicht_g;geschlecht;aufnahme;patient\nja;72500;w;01.03.2019;a\nnein;50;2;31.12.2021;b\nnein;100;x;-;a\n" +
+	"ja;-;-;01.01.2014;-\nnein;999000;q;31.12.2030;a\nnein;250000,0;1;02.03.2019;c\nmaybe;80123,4;2;soon;c\n"
 
 func write(t *testing.T, name, text string) string {
 	t.Helper()

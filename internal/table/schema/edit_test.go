@@ -86,7 +86,7 @@ func TestEditOfExamples(t *testing.T) {
 			}
 			continue
 		}
-		now := text
+		now, changes := text, []Change{}
 		for _, c := range o.Columns {
 			set := map[string]any{}
 			for key, v := range c {
@@ -94,9 +94,14 @@ func TestEditOfExamples(t *testing.T) {
 					set[key] = v
 				}
 			}
+			changes = append(changes, Change{c["name"].(string), set})
 			if now, err = Edit(now, c["name"].(string), set); err != nil {
 				t.Fatalf("%s, %v: %v", file, c["name"], err)
 			}
+		}
+		// All at once is the same as one after the other.
+		if once, err := EditAll(text, changes); err != nil || string(once) != string(now) {
+			t.Errorf("%s, all columns at once: %v\n%s", file, err, once)
 		}
 		again, err := Parse(now)
 		if err != nil {
@@ -113,6 +118,31 @@ func TestEditOfExamples(t *testing.T) {
 		if strings.Count(string(now), "#") != strings.Count(string(text), "#") {
 			t.Errorf("%s lost a comment", file)
 		}
+	}
+}
+
+// Facts that move lines, of columns in any order, of the table and of one column twice.
+func TestEditOfManyColumns(t *testing.T) {
+	changes := []Change{
+		{"ill", map[string]any{"positive": "b", "role": "public"}},
+		{"age", map[string]any{"kind": "category", "role": "private", "levels": []any{"x", "y"}}},
+		{"", map[string]any{"person": "who", "unit": "one visit"}},
+		{"a: b", map[string]any{"kind": "number", "upper": "1", "lower": "0", "note": "seen"}},
+		{"age", map[string]any{"levels": []any{"z"}}},
+	}
+	want := []byte(edited)
+	var err error
+	for _, c := range changes {
+		if want, err = Edit(want, c.Column, c.Set); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := EditAll([]byte(edited), changes)
+	if err != nil || string(got) != string(want) {
+		t.Errorf("%v\ngot\n%s\nwant\n%s", err, got, want)
+	}
+	if got, err := EditAll([]byte(edited), append(changes, Change{"nobody", map[string]any{"role": "public"}})); err == nil {
+		t.Errorf("a column that is not there is taken:\n%s", got)
 	}
 }
 

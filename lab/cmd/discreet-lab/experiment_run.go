@@ -29,8 +29,8 @@ type experimentRun struct {
 	json    bool
 }
 
-// finding is what run prints for programs.
-type finding struct {
+// measured is what run prints for programs.
+type measured struct {
 	Verdict frame.Verdict  `json:"verdict"`
 	Files   []string       `json:"files"`
 	Records []frame.Record `json:"records"`
@@ -101,7 +101,7 @@ func (e *experimentRun) runExperiment(ctx context.Context, name string) error {
 		e.Say("wrote %s", f)
 	}
 	if e.json {
-		return cli.WriteJSON(e.Stdout, finding{res.Verdict, res.Files, res.Records})
+		return cli.WriteJSON(e.Stdout, measured{res.Verdict, res.Files, res.Records})
 	}
 	return writeVerdict(e.Stdout, &res.Verdict)
 }

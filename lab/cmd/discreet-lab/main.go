@@ -40,5 +40,5 @@ ledgers are those of discreet, which reads and scores the models.`,
   discreet-lab train --data t.csv --schema t.yaml --learner pate --epsilon 1 --model m.json`,
 	}, nil, a.newExperimentCommand(), a.newPanelCommand(), a.newReportCommand(), a.newCoverageCommand(), a.NewPlanCommand(),
 		a.NewTrainCommand(), a.NewTuneCommand(),
-		a.NewAuditCommand(), a.NewAttackCommand(), a.NewCompareCommand())
+		a.newAuditCommand(), a.newAttackCommand(), a.newCompareCommand())
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/realdata"
 )
 
-func TestMain(m *testing.M) {
+func runScripts(m *testing.M) {
 	testscript.Main(m, map[string]func(){"discreet-lab": main})
 }
 

@@ -11,10 +11,10 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/discreet-dp/discreet/internal/plot"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/realdata"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
+	"github.com/discreet-dp/discreet/lab/internal/plot"
 )
 
 // manyRepeats is from how many repeats on the two sides are held to three standard errors.

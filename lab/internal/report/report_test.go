@@ -18,9 +18,9 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/discreet-dp/discreet/internal/plot"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
+	"github.com/discreet-dp/discreet/lab/internal/plot"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/page.html")

@@ -31,6 +31,8 @@ type Store struct {
 	blocks map[int]*stored
 	counts memory.PersonCounts // of all blocks, if the schema declares persons
 
+	unsettled bool // what a person's rows count for
+
 	// Of a view, in which it is settled what a person's rows count for.
 	weights []uint32 // by person; nil if rows count once
 	failed  error    // the answer to every question
@@ -56,7 +58,7 @@ func NewStore(s *schema.Schema, text []byte, dir string, most int64) (*Store, er
 		return nil, fmt.Errorf("blocks: %w", err)
 	}
 	os.Remove(f.Name()) // else Close does
-	return &Store{s: s, text: text, file: f, most: most, blocks: map[int]*stored{}}, nil
+	return &Store{s: s, text: text, file: f, most: most, blocks: map[int]*stored{}, unsettled: s.Person != nil}, nil
 }
 
 // Close gives the file's space back.
@@ -123,7 +125,7 @@ func (st *Store) Rows() (rows int) {
 // Table answers from all blocks.
 func (st *Store) Table() *question.Table {
 	t := question.NewTable(st.s, st.Rows(), st)
-	if st.s.Person == nil {
+	if !st.unsettled {
 		return t
 	}
 	return t.WithPersons(&persons{st.counts, st})
@@ -134,7 +136,7 @@ func (st *Store) Ask(ctx context.Context, q *question.Question) (*question.Sums,
 	switch {
 	case st.failed != nil:
 		return nil, st.failed
-	case st.s.Person != nil && st.weights == nil:
+	case st.unsettled:
 		return nil, fmt.Errorf("blocks: %s cannot be asked before it is settled what a person's rows count for", q.Kind)
 	}
 	var all []*stored

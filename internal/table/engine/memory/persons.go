@@ -123,11 +123,9 @@ func (p *persons) withoutPersons(t *dataset.Table) engine.Table {
 // every row once, which a table with weights does not.
 func (m *Table) checkPersons(what string, counted bool) error {
 	switch {
-	case m.t.Schema.Person == nil:
-		return nil
-	case m.weights == nil:
+	case m.weights == nil && m.persons != nil:
 		return fmt.Errorf("memory: %s cannot be asked before it is settled what a person's rows count for", what)
-	case counted:
+	case m.weights != nil && counted:
 		return fmt.Errorf("memory: %s count every row once, and these rows weigh what their persons allow", what)
 	}
 	return nil

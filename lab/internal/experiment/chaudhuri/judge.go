@@ -5,9 +5,9 @@ package chaudhuri
 import (
 	"fmt"
 
-	"github.com/discreet-dp/discreet/internal/plot"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
+	"github.com/discreet-dp/discreet/lab/internal/plot"
 )
 
 // drawChart shows both losses with the constants as printed.

@@ -5,8 +5,8 @@ package frame
 import (
 	"context"
 
-	"github.com/discreet-dp/discreet/internal/plot"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/lab/internal/plot"
 )
 
 // Figure is one figure of a paper, or a part of one, that can be measured again.

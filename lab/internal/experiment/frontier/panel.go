@@ -5,9 +5,9 @@ package frontier
 import (
 	"fmt"
 
-	"github.com/discreet-dp/discreet/internal/plot"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
+	"github.com/discreet-dp/discreet/lab/internal/plot"
 )
 
 // panel is what the figures have in common: lines of one metric over budgets,

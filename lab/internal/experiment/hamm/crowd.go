@@ -5,9 +5,9 @@ package hamm
 import (
 	"fmt"
 
-	"github.com/discreet-dp/discreet/internal/plot"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
+	"github.com/discreet-dp/discreet/lab/internal/plot"
 )
 
 var crowds = []int{10, 30, 100, 300, 1000}

@@ -5,8 +5,8 @@ package hamm
 import (
 	"fmt"
 
-	"github.com/discreet-dp/discreet/internal/plot"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
+	"github.com/discreet-dp/discreet/lab/internal/plot"
 )
 
 // drawPrivate shows the private lines over the places, and references.

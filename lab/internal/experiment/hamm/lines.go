@@ -5,8 +5,8 @@ package hamm
 import (
 	"fmt"
 
-	"github.com/discreet-dp/discreet/internal/plot"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
+	"github.com/discreet-dp/discreet/lab/internal/plot"
 )
 
 // lines are a figure's lines over the budgets, each with one point of ε = 0 more,

@@ -5,9 +5,9 @@ package shen
 import (
 	"fmt"
 
-	"github.com/discreet-dp/discreet/internal/plot"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
+	"github.com/discreet-dp/discreet/lab/internal/plot"
 )
 
 // drawChart shows the paper's series, BRC as one linear classifier and what the text

@@ -8,8 +8,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/plot"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
+	"github.com/discreet-dp/discreet/lab/internal/plot"
 )
 
 const (

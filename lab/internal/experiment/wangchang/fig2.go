@@ -7,11 +7,11 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet/internal/federated/wire"
-	"github.com/discreet-dp/discreet/internal/plot"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/wangchang/continuous"
+	"github.com/discreet-dp/discreet/lab/internal/plot"
 )
 
 const (

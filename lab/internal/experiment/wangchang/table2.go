@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/plot"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
+	"github.com/discreet-dp/discreet/lab/internal/plot"
 )
 
 // printedMSE is Table 2, by source and mechanism, at printedBudgets.

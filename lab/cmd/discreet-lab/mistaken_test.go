@@ -1,0 +1,1 @@
+../../../cmd/discreet/mistaken_test.go

@@ -547,18 +547,10 @@ var table = []mutant{
 	{
 		Row: "A15f", Bug: "additive: fewer rounds cost more than the bill's",
 		File: "internal/learn/additive/calibrate.go",
-		Old:  `	parts, err := dividePrice(all-again, list)`,
-		New:  `	parts, err := dividePrice(all-again+all/2, list)`,
+		Old:  `	parts, err := dividePrice(all, list)`,
+		New:  `	parts, err := dividePrice(all+all/2, list)`,
 
 		Package: "./internal/learn/additive", Test: "TestRareClassesHaveFewerRounds",
-	},
-	{
-		Row: "A15i", Bug: "additive: a second count by Gaussian noise comes on top of what the bill says",
-		File: "internal/learn/additive/calibrate.go",
-		Old:  `	parts, err := dividePrice(all-again, rounds)`,
-		New:  `	parts, err := dividePrice(all, rounds)`,
-
-		Package: "./internal/learn/additive", Test: "TestARareClassIsCountedAgainByGaussianNoise",
 	},
 	{
 		Row: "A15h", Bug: "additive: shares alone are counted with noise for twice what they cost",

@@ -4,8 +4,9 @@ package shrink
 
 import (
 	"math"
+	"slices"
 
-	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/floats"
 )
 
 // LabelSums is what a private label leaves of a table whose other columns are public: the rows,
@@ -35,8 +36,9 @@ type LabelFit struct {
 }
 
 const (
-	labelPasses     = 8
-	labelSettled    = 1e-3 // nats; steps that move less have been found
+	labelPasses     = 8    // how often curves are worked out, at most
+	labelSteps      = 2    // how often coefficients move by each
+	labelSettled    = 0.05 // nats; coefficients that move less by a curve have been found
 	firstSpread     = 0.3  // of the steps of a column before anything is known, nats
 	leastSpread     = 0.01
 	largestSpread   = 2.0
@@ -51,13 +53,18 @@ const (
 // (its sufficient statistic), so nothing is lost but to noise. Near a fit with probabilities p the
 // sums are normal about those expected, with covariance H = XᵀWX, W = p(1 − p), of the labels and
 // that of the noise beside it; a column's steps have a normal prior whose spread is found from the
-// sums themselves (MacKay 1992). Time: O(groups·columns² + bins³) for each of at most 8 passes,
-// on all processors.
+// sums themselves (MacKay 1992). Time: O(groups·columns² + bins³) for each of at most labelPasses
+// curves, and a third of bins³ for each step, on all processors.
 func (s *LabelSums) Fit() *LabelFit {
 	f := newLabelFit(s)
 	f.readSums()
 	for range labelPasses {
-		if moved := f.improve(); moved < labelSettled {
+		f.findCurve()
+		moved := 0.0
+		for range labelSteps {
+			moved = math.Max(moved, f.improve())
+		}
+		if moved < labelSettled {
 			break
 		}
 	}
@@ -68,13 +75,13 @@ func (s *LabelSums) Fit() *LabelFit {
 // intercept.
 type labelFit struct {
 	*LabelSums
-	first     []int // by column: where its bins begin
-	width     int   // of all bins
-	coef      []float64
-	inverse   []dense // by column: the inverse of the prior's correlation
-	spread    []float64
-	start     float64
-	last      *labelCurve // of the last pass
+	first   []int // by column: where its bins begin
+	width   int   // of all bins
+	coef    []float64
+	inverse []dense // by column: the inverse of the prior's correlation
+	spread  []float64
+	start   float64
+	labelCurve
 	scores    []float64
 	variances []float64
 	sums      []float64 // of all bins; where there are vectors, then of all rows
@@ -136,7 +143,7 @@ func invertCorrelation(n, ordered int) dense {
 			}
 		}
 	}
-	return m.invertPositive()
+	return m.invertFactor().squares()
 }
 
 // neighbourCorrelation is the correlation of ordered bins: neighbours share what
@@ -153,79 +160,72 @@ func neighbourCorrelation(reach float64) func(i, j int) float64 {
 // rough is the part of their spread that neighbours do not share.
 const rough = 0.1
 
-// labelCurve is what a pass goes by: how the sums hold the coefficients near those it begins with.
+// labelCurve is how the sums follow the coefficients near those it was worked out at.
 type labelCurve struct {
-	low        dense     // L⁻¹, L·Lᵀ being the covariance of the sums
-	half       dense     // L⁻¹·curve
-	rest       []float64 // how far the sums are from those expected
-	covariance dense     // of the coefficients, after what was released
-	right      []float64 // what covariance is multiplied by for the coefficients sought
+	curve dense // by how much sums grow with the coefficients
+	about dense // L, L·Lᵀ being the covariance of the sums
+	half  dense // L⁻¹·curve
+	known dense // halfᵀ·half, what the sums say of the coefficients
+	low   dense // R⁻¹, R·Rᵀ being known and the prior: lowᵀ·low is the covariance of the coefficients
 }
 
-// improve makes one step of Gauss and Newton and finds the priors' spreads again. It returns by how
-// much the coefficients moved at most.
+// findCurve works out the curve at the coefficients.
+func (f *labelFit) findCurve() {
+	curve, about := f.linearize()
+	f.curve, f.about = curve, about.factor()
+	f.half = dense{curve.n, slices.Clone(curve.a)}
+	f.about.solve(f.half, false)
+	f.known = f.half.squares()
+}
+
+// improve makes one step of Gauss and Newton by the curve and finds the priors' spreads again. It
+// returns by how much the coefficients moved at most.
 func (f *labelFit) improve() (moved float64) {
-	c := f.solve()
-	step := make([]float64, f.width+1)
-	for i := range step {
-		step[i] = -f.coef[i]
-		for j, x := range c.covariance.row(i) {
-			step[i] += x * c.right[j]
-		}
-	}
-	moved = f.move(step, c.low, c.rest)
-	f.findSpreads(c.covariance)
-	f.last = c
+	precision := dense{f.width + 1, slices.Clone(f.known.a)}
+	f.eachPrior(func(i, j int, p float64) { precision.row(i)[j] += p })
+	f.low = precision.invertFactor()
+	rest := f.about.solveOne(f.leftOver())
+	slope := f.half.timesTransposed(rest)
+	f.eachPrior(func(i, j int, p float64) { slope[i] -= p * f.offset(j) })
+	moved = f.move(f.low.timesTransposed(f.low.times(slope)), rest)
+	f.findSpreads()
 	return moved
 }
 
-// solve is the normal equations of a step: the sums are about curve·(coef − coefficients sought).
-func (f *labelFit) solve() *labelCurve {
-	curve, about, rest := f.linearize()
-	d := f.width
-	low := about.invertFactor()
-	half := newDense(len(rest), d+1)
-	half.addProduct(blas.NoTrans, low, curve)
-	precision := half.squares()
-	right := make([]float64, d+1)
-	for i := range rest {
-		sought := 0.0
-		for k, l := range low.row(i)[:i+1] {
-			sought += l * rest[k]
-		}
-		h := half.row(i)
-		for j, c := range f.coef {
-			sought += h[j] * c
-		}
-		for j, x := range h {
-			right[j] += x * sought
-		}
-	}
+// eachPrior calls do with each number of the inverse of the prior's covariance that may not be 0.
+func (f *labelFit) eachPrior(do func(i, j int, p float64)) {
 	for k, n := range f.Sizes {
+		first := f.first[k]
 		for i := range n {
-			for j := range n {
-				precision.row(f.first[k] + i)[f.first[k]+j] += f.inverse[k].row(i)[j] / f.spread[k]
+			for j, x := range f.inverse[k].row(i) {
+				do(first+i, first+j, x/f.spread[k])
 			}
 		}
 	}
-	precision.row(d)[d] += 1 / baseVariance
-	right[d] += f.start / baseVariance
-	return &labelCurve{low: low, half: half, rest: rest, covariance: precision.invertPositive(), right: right}
+	do(f.width, f.width, 1/baseVariance)
+}
+
+// offset is how far a coefficient is from the prior's mean.
+func (f *labelFit) offset(i int) float64 {
+	if i == f.width {
+		return f.coef[i] - f.start
+	}
+	return f.coef[i]
 }
 
 // move takes the step, or the half of it, or of that, where it would lead past the valley: columns
-// that say nearly the same make it long, and probabilities bend. low says how far off the sums may
-// be, rest is how far they are before the step.
-func (f *labelFit) move(step []float64, low dense, rest []float64) (moved float64) {
+// that say nearly the same make it long, and probabilities bend. rest is how far off the sums are
+// before it, in what they may be off.
+func (f *labelFit) move(step, rest []float64) (moved float64) {
 	for _, x := range step {
 		moved = math.Max(moved, math.Abs(x))
 	}
-	before, from := f.misfit(low, rest), append([]float64(nil), f.coef...)
+	before, from := f.misfit(rest), slices.Clone(f.coef)
 	for part := 1.0; part >= leastPart; part /= 2 {
 		for i := range f.coef {
 			f.coef[i] = from[i] + part*step[i]
 		}
-		if f.misfit(low, f.leftOver()) <= before {
+		if f.misfit(f.about.solveOne(f.leftOver())) <= before {
 			return part * moved
 		}
 	}
@@ -235,29 +235,17 @@ func (f *labelFit) move(step []float64, low dense, rest []float64) (moved float6
 
 // misfit is twice the negative logarithm of the posterior at the coefficients, where the sums are
 // off by rest.
-func (f *labelFit) misfit(low dense, rest []float64) (sum float64) {
-	for i := range rest {
-		x := 0.0
-		for j, l := range low.row(i)[:i+1] {
-			x += l * rest[j]
-		}
+func (f *labelFit) misfit(rest []float64) (sum float64) {
+	for _, x := range rest {
 		sum += x * x
 	}
-	for k, n := range f.Sizes {
-		coef := f.coef[f.first[k]:][:n]
-		for i, x := range coef {
-			for j, y := range coef {
-				sum += x * f.inverse[k].row(i)[j] * y / f.spread[k]
-			}
-		}
-	}
-	off := f.coef[f.width] - f.start
-	return sum + off*off/baseVariance
+	f.eachPrior(func(i, j int, p float64) { sum += f.offset(i) * p * f.offset(j) })
+	return sum
 }
 
 // leftOver is how far the sums are from those expected at the coefficients.
 func (f *labelFit) leftOver() []float64 {
-	rest := append([]float64(nil), f.sums...)
+	rest := slices.Clone(f.sums)
 	f.scoreGroups()
 	for g, rows := range f.Rows {
 		expected := rows * sigmoid(f.scores[g]) * f.weight(g)
@@ -272,10 +260,11 @@ func (f *labelFit) leftOver() []float64 {
 }
 
 // linearize returns XᵀWX at the coefficients, the intercept last, each row by its weight in the
-// sums; the covariance of the sums; and how far they are from those expected.
-func (f *labelFit) linearize() (curve, about dense, rest []float64) {
+// sums; and the covariance of the sums.
+func (f *labelFit) linearize() (curve, about dense) {
 	d := f.width
-	curve, rest = newDense(d+1, d+1), f.leftOver()
+	curve = newDense(d+1, d+1)
+	f.scoreGroups()
 	// The variance of the number of positive rows of a group, times their weight once and twice.
 	once, twice := make([]float64, len(f.Rows)), make([]float64, len(f.Rows))
 	for g, rows := range f.Rows {
@@ -284,13 +273,13 @@ func (f *labelFit) linearize() (curve, about dense, rest []float64) {
 		twice[g] = once[g] * f.weight(g)
 	}
 	f.addSquares(curve, once)
-	about = newDense(len(rest), len(rest))
+	about = newDense(len(f.sums), len(f.sums))
 	if f.Vectors != nil {
 		f.addSquares(about, twice)
 		for i, x := range f.Vectors.square.a {
 			about.a[i] += f.Variance * x
 		}
-		return curve, about, rest
+		return curve, about
 	}
 	for i := range d {
 		copy(about.row(i), curve.row(i)[:d])
@@ -301,7 +290,8 @@ func (f *labelFit) linearize() (curve, about dense, rest []float64) {
 			about.row(i)[i] += f.Noise[k] + surelySatisfied
 		}
 	}
-	return curve, about, rest
+	curve.a = curve.a[:d*curve.n] // the intercept has no sum of its own
+	return curve, about
 }
 
 // scoreGroups works out the scores at the coefficients.
@@ -317,18 +307,25 @@ func (f *labelFit) scoreGroups() {
 
 // findSpreads sets the spread of each column's prior to what its steps have, as far as they are
 // known, and keeps their variances.
-func (f *labelFit) findSpreads(covariance dense) {
+func (f *labelFit) findSpreads() {
 	for k, n := range f.Sizes {
-		first := f.first[k]
+		first, covariance := f.first[k], newDense(n, n)
+		for l := first; l <= f.width; l++ { // low is lower triangular
+			row := f.low.row(l)[first : first+n]
+			for i, x := range row {
+				floats.AddScaled(covariance.row(i), x, row)
+			}
+		}
 		size := 0.0
 		for i := range n {
-			for j := range n {
-				size += f.inverse[k].row(i)[j] *
-					(f.coef[first+i]*f.coef[first+j] + covariance.row(first + i)[first+j])
+			for j, x := range f.inverse[k].row(i) {
+				size += x * (f.coef[first+i]*f.coef[first+j] + covariance.row(i)[j])
 			}
-			f.variances[first+i] = math.Max(0, covariance.row(first + i)[first+i])
+			f.variances[first+i] = covariance.row(i)[i]
 		}
-		f.spread[k] = math.Min(math.Max(size/float64(n), leastSpread*leastSpread), largestSpread*largestSpread)
+		next := size / float64(n)
+		next *= next / f.spread[k] // twice as far: by itself this comes near its end slowly
+		f.spread[k] = math.Min(math.Max(next, leastSpread*leastSpread), largestSpread*largestSpread)
 	}
 }
 

@@ -12,20 +12,17 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Calibration is of two classes: each column alone keeps to the base rate, and the sum of all
-// private ones is then measured as if it were one more column, and stretched to what it says.
-// Columns that say the same thing several times say it once after that.
+// Calibration is of two classes: the sum of all private columns is measured as if it were one more
+// column, and stretched to what it says. Columns that say the same thing several times say it once
+// after that.
 
 // forClasses is the plan for so many rows of either class, which are public or released. Rounds are
 // counted by how many rows there are to learn from, and where a class is rare, those are its own.
-// What the rounds of the bill cost together is divided again among those that are made, and a second
-// count of the classes where their signal is worth that (1.9).
+// What the rounds of the bill cost together is divided again among those that are made (1.9). With
+// Gaussian noise rounds are those of the bill.
 func (pl *Plan) forClasses(pos, neg float64) *Plan {
 	useful := countUseful(pos, neg)
-	if pl.rules.gaussian {
-		return pl.leaveForAgain(useful)
-	}
-	if pl.NotPrivate || pl.rules.pairs > 0 || pl.rules.sharesAlone {
+	if pl.rules.gaussian || pl.NotPrivate || pl.rules.pairs > 0 || pl.rules.sharesAlone {
 		return pl
 	}
 	done := *pl
@@ -36,40 +33,14 @@ func (pl *Plan) forClasses(pos, neg float64) *Plan {
 	for t := range pl.prices.cells {
 		all += pl.prices.picks[t].Epsilon + pl.prices.cells[t].Epsilon
 	}
-	again := dp.Epsilon(pl.settleAgain(useful) * float64(all))
 	list := done.listRounds()
-	parts, err := dividePrice(all-again, list)
+	parts, err := dividePrice(all, list)
 	if err != nil { // too little to divide so: the bill's own rounds
 		return pl
 	}
 	for i, r := range list {
 		*r.price = guard.Share{Epsilon: parts[i]}
 	}
-	done.prices.again = guard.Share{Epsilon: again}
-	return &done
-}
-
-// leaveForAgain is forClasses with Gaussian noise: rounds are those of the bill, and leave part of
-// what they cost to a second count of the classes (1.9).
-func (pl *Plan) leaveForAgain(useful float64) *Plan {
-	all := dp.Rho(0)
-	for _, p := range pl.prices.cells {
-		all += p.Rho
-	}
-	again := dp.Rho(pl.settleAgain(useful) * float64(all))
-	if again == 0 {
-		return pl
-	}
-	done := *pl
-	rounds := done.listRounds()
-	parts, err := dividePrice(all-again, rounds)
-	if err != nil { // too little to divide so
-		return pl
-	}
-	for i, r := range rounds {
-		*r.price = guard.Share{Rho: parts[i]}
-	}
-	done.prices.again = guard.Share{Rho: again}
 	return &done
 }
 
@@ -83,43 +54,6 @@ func (pl *Plan) classScales() float64 {
 	}
 	return signal * pl.cellMoves().L1 / pl.classMoves().L1
 }
-
-// settleAgain is which part of what the rounds cost goes to a second count of the classes: where
-// the label is private and its rarer class has few rows, the base rate takes more of the price than
-// its share by the number of all rows. What a deviation of the count costs in log loss goes with
-// its square over the rows of that class, so that noise would count by the root of their part;
-// somewhat more of it keeps log loss below that of the classes' shares alone. With Gaussian noise
-// all columns are taken in turn all the same, so that less is left for it.
-func (pl *Plan) settleAgain(useful float64) float64 {
-	if pl.prices.classes == (guard.Share{}) {
-		return 0
-	}
-	// The rarer a class, the more may go to counting: its rows tell little of columns anyway.
-	most := mostForClasses - (mostForClasses-mostOfCommon)*useful
-	few := scalesOfAgain / (math.Pow(useful, 0.75) * pl.classScales())
-	more := math.Min(most, leastForClasses+few*few) - pl.rules.classesShare
-	if pl.rules.gaussian {
-		rho := 0.0
-		for _, e := range pl.bill {
-			rho += e.Rho.Float()
-		}
-		_, joint := countScales(pl.Params, pl.schema.Relation, pl.unitRows(), 1, rho)
-		few := jointOfAgain / (useful * joint)
-		more = math.Min(mostOfTurns*(1-pl.rules.classesShare), few*few)
-	}
-	if more = more / (1 - pl.rules.classesShare); more < leastAgain || useful == 1 {
-		return 0
-	}
-	return more
-}
-
-const (
-	leastAgain    = 0.02 // the least part that is worth a release of its own
-	scalesOfAgain = 80   // as scalesOfClasses, where a fifth of the rows has the rarer class
-	mostOfCommon  = 0.5  // of the price, for both counts, where nearly a fifth has it
-	jointOfAgain  = 7    // noise scales, as jointOfClasses
-	mostOfTurns   = 0.35 // of what rounds in turn cost
-)
 
 // logWeight is what the schema's weight of a class adds to its score: where each of its rows counts
 // w times its odds are w times as large, whatever the columns hold. Nothing that is released
@@ -141,136 +75,40 @@ func countUseful(pos, neg float64) float64 {
 // noise of a variance.
 func (f *fit) startCounts(counts []float64, noise float64) *start {
 	rows := math.Max(1, counts[0]+counts[1])
-	pos := f.estimateRows(counts[0], rows, noise)
+	pos := f.estimateClasses(counts, rows, noise)[0]
 	z := math.Log(pos / (rows - pos))
 	score := feature.Additive{Intercept: z}
 	st := &start{
 		model: score, weighing: score, rows: rows,
 		least: feature.Units(z), most: feature.Units(z),
-		classes: [2]float64{pos, rows - pos}, counts: counts,
+		classes: [2]float64{pos, rows - pos},
 	}
-	st.expectBalance(f.plan, noise)
+	inPos, inNeg := 1/pos, 1/(rows-pos)
+	if f.plan.knowsTotal() { // what one class gains the other loses
+		st.baseMoved = noise * (inPos + inNeg) * (inPos + inNeg)
+	} else {
+		st.baseMoved = noise * (inPos*inPos + inNeg*inNeg)
+	}
 	return st
 }
 
-// countAgain counts the classes a second time where the plan has a price for that, and starts at
-// both counts together.
-func (f *fit) countAgain(ctx context.Context, st *start) (*start, error) {
-	pl := f.plan
-	if pl.prices.again == (guard.Share{}) {
-		return st, nil
-	}
-	counts, err := f.measureClasses(ctx, againLabel, pl.prices.again)
-	if err != nil {
-		return nil, err
-	}
-	first := pl.prices.classes.Variance(pl.classMoves())
-	second := pl.prices.again.Variance(pl.classMoves())
-	for k := range counts {
-		counts[k] = (counts[k]*first + st.counts[k]*second) / (first + second)
-	}
-	return f.startCounts(counts, first*second/(first+second)), nil
-}
-
-// estimateRows is the number of rows with the positive class of which so many were released with noise
-// of a variance, among all as far as they are known: at least half a row.
-func (f *fit) estimateRows(count, rows, noise float64) float64 {
-	if f.plan.NotPrivate {
-		return math.Min(math.Max(count, leastRows), rows-leastRows)
-	}
-	return rows * shrink.Share(count, rows, f.plan.rules.gaussian, func(share float64) float64 {
-		if f.plan.knowsTotal() { // their number is public
-			return math.Sqrt(noise)
-		}
-		return math.Sqrt(noise * ((1-share)*(1-share) + share*share))
-	})
-}
-
-// estimateClasses is estimateRows of more than two classes.
-func (f *fit) estimateClasses(counts []float64, rows float64) []float64 {
+// estimateClasses is the number of rows of each class, as released with noise of a variance, among all
+// as far as they are known: at least half a row.
+func (f *fit) estimateClasses(counts []float64, rows, noise float64) []float64 {
 	pl, others := f.plan, float64(len(counts)-1)
 	if pl.NotPrivate {
+		for k, n := range counts {
+			counts[k] = math.Min(math.Max(n, leastRows), math.Max(rows-leastRows, leastRows))
+		}
 		return counts
 	}
-	noise := pl.prices.classes.Variance(pl.cellMoves())
 	out := shrink.Shares(counts, rows, pl.rules.gaussian, func(share float64) float64 {
+		if len(counts) == 2 && pl.knowsTotal() { // their number is public
+			return math.Sqrt(noise)
+		}
 		return math.Sqrt(noise * ((1-share)*(1-share) + others*share*share))
 	})
 	return shrink.ScaleAll(out, rows)
-}
-
-// expectBalance notes that rows weigh about the same in both classes under the log-odds of the
-// released numbers of rows, and how much noise of a variance leaves that open.
-func (st *start) expectBalance(pl *Plan, noise float64) {
-	pos, neg := st.classes[0], st.classes[1]
-	least := math.Min(pos, neg)
-	st.expected = []float64{least, least}
-	// Rows weigh 1 in the rarer class and least/pos or least/neg in the other.
-	inPos, inNeg := least/pos, least/neg
-	if pl.knowsTotal() { // what one class gains the other loses
-		st.baseVariance = noise * (inPos + inNeg) * (inPos + inNeg)
-	} else {
-		st.baseVariance = noise * (inPos*inPos + inNeg*inNeg)
-	}
-}
-
-// centerColumn moves the steps of a column to where they keep to the base rate, while the weights
-// are those of the start, and returns the weights of its bins. Where the base rate is known by its
-// release alone, what the column says of it is taken into account once for all columns.
-func (r *binaryFit) centerColumn(c *shrink.Cells, steps []float64) (rows []float64) {
-	rows = shrink.BinWeights(c, steps)
-	all := sumAll(r.expected)
-	if !(all > 0) {
-		r.centerLater(c, steps, rows)
-		return rows
-	}
-	shrink.ProjectOntoSimplex(rows, all)
-	shift := shrink.CenterSteps(steps, rows, (r.expected[0]-r.expected[1])/all)
-	for b := range steps {
-		steps[b] += shift
-	}
-	own := c.Noise.DifferenceVariance() * float64(len(steps))
-	gain := r.baseVariance / (r.baseVariance + own)
-	r.baseVariance *= 1 - gain
-	r.base += gain * (-shift - r.base)
-	return rows
-}
-
-// centerLater is centerColumn where weights see earlier columns, for Gaussian noise, with which
-// every column is taken however few rows a class has. Cells of a class that noise drowns would say
-// of each column again that bins hold little of it, and all columns together that no row has it. How
-// far the classes are out of balance under these weights is not known: before the cells tell, by
-// laterBalance or so. Where fewer than a twentieth of the rows have the rarer class, steps move to
-// what all cells together then say; where a fiftieth has it, all the way.
-func (r *binaryFit) centerLater(c *shrink.Cells, steps, rows []float64) {
-	all, useful := sumAll(rows), countUseful(r.classes[0], r.classes[1])
-	if !r.plan.rules.gaussian || !r.plan.protectsRow() || useful >= drowns || !(all > 0) {
-		return
-	}
-	known, own := laterBalance*laterBalance*all*all, c.Noise.DifferenceVariance()*float64(len(steps))
-	balance := known / (known + own) * (sumAll(c.Positive) - sumAll(c.Negative)) / all
-	shift := shrink.CenterSteps(steps, rows, math.Min(math.Max(balance, -mostLater), mostLater))
-	shift *= math.Min(1, math.Log(drowns/useful)/math.Log(drowns/drowned))
-	for b := range steps {
-		steps[b] += shift
-	}
-}
-
-const (
-	laterBalance = 0.25 // a standard deviation
-	mostLater    = 0.9
-	// Of the rows, see countUseful: a twentieth of them has the class, or a fiftieth.
-	drowns, drowned = 0.25, 0.1
-)
-
-// weighBase lets weights see what has been added to the base rate, and moves their bounds with it.
-// Only a start without public columns has any, so there is no clip that it would pass by.
-func (r *binaryFit) weighBase() {
-	before := feature.Units(r.weighing.Intercept)
-	r.weighing.Intercept += r.base - r.weighedBase
-	r.weighedBase = r.base
-	moved := feature.Units(r.weighing.Intercept) - before
-	r.least, r.most = r.least+moved, r.most+moved
 }
 
 // The score of the private columns is cut at so many spreads from its mean, as they would be were
@@ -287,7 +125,7 @@ func (r *binaryFit) calibrate(ctx context.Context) error {
 	private := r.finishPrivate()
 	if r.plan.rules.sharesAlone { // a model has a shape, though here it says nothing
 		none := make([]float64, r.bins[0].Len())
-		r.moved.Intercept = math.Sqrt(r.baseMoved())
+		r.moved.Intercept = math.Sqrt(r.baseMoved)
 		r.finished = []finishedShape{{r.bins[0], none, none, none, nil}}
 		return nil
 	}
@@ -341,7 +179,6 @@ func (r *binaryFit) weighAsModel() {
 		r.weighing, r.least, r.most, r.totals = r.first.weighing, r.first.least, r.first.most, r.first.totals
 		return
 	}
-	r.model.Intercept += r.base
 	z := feature.Units(r.model.Intercept)
 	r.weighing, r.least, r.most = feature.Additive{Intercept: r.model.Intercept}, z, z
 }

@@ -34,7 +34,7 @@ func (pl *Plan) settleLabel(public int, rho float64) rules {
 	joint := float64(pl.rows) * 2 * math.Sqrt(rho*float64(public))
 	rounds := math.Max(2, math.Round(signal/scalesForLabels))
 	if rounds < mostPickedLabels*float64(public) && joint <= signal {
-		return rules{rounds: int(rounds), picks: true, pickShare: 0.25 + 0.15/rounds, passes: onePass(0, 1),
+		return rules{rounds: int(rounds), picks: true, passes: onePass(0, 1),
 			bins: countBins(signal / rounds)}
 	}
 	return rules{gaussian: joint > signal, bins: countBins(math.Max(signal, joint) / float64(public))}
@@ -60,7 +60,7 @@ func (f *fit) learnLabels(ctx context.Context) (*binaryFit, error) {
 	f.bins = nil
 	all := &labelled{groups: groups}
 	for k, j := range pl.public {
-		cut := pl.cutByRows(groups, j)
+		cut := pl.cutByRows(groups, j, pl.rules.bins)
 		n, ordered := cut.Len(), 0
 		if cut.Ordered() {
 			ordered = n - cut.Marks()
@@ -132,19 +132,6 @@ func (f *fit) pickLabels(ctx context.Context, all *labelled) (*labelled, error) 
 		}
 	}
 	return picked, nil
-}
-
-// cutByRows cuts public column j into bins by the rows of the groups, whatever their labels.
-func (pl *Plan) cutByRows(groups *guard.Groups, j int) feature.Bins {
-	bins, fine := pl.cutColumn(j, pl.rules.bins), pl.cutFine(j)
-	if fine.Len() <= bins.Len() {
-		return bins
-	}
-	rows := make([]float64, fine.Len())
-	for g, b := range listBins(&fine, &groups.Cols[j], groups.Len) {
-		rows[b] += groups.Rows[g]
-	}
-	return feature.NewBins(pl.schema, j, halveAt(rows, pl.rules.bins, &fine))
 }
 
 // measureLabels measures how many positive rows each bin has, or the sum of the vectors of positive

@@ -45,19 +45,9 @@ func (r *binaryFit) noteCertainty(t, k int, spread float64) {
 // noteMoved notes what noise does to all rows alike and to the stretch of the shapes.
 func (r *binaryFit) noteMoved(l *shrink.Line) {
 	// What it did to the base rate the calibration sees, and takes back as far as it shows anything.
-	base := r.baseMoved() * (1 - l.ShiftShown) * (1 - l.ShiftShown)
+	base := r.baseMoved * (1 - l.ShiftShown) * (1 - l.ShiftShown)
 	r.moved = model.Moved{Slope: l.SlopeMoved / l.Slope, Middle: l.Slope * l.Middle}
 	r.moved.Intercept = math.Sqrt(base + l.ShiftMoved*l.ShiftMoved + r.missedPicks(l.Slope))
-}
-
-// baseMoved is the variance of a released base rate, in log-odds: both classes weigh as much as the
-// rarer one has rows.
-func (r *binaryFit) baseMoved() float64 {
-	if r.counts == nil {
-		return 0
-	}
-	least := math.Min(r.classes[0], r.classes[1])
-	return r.baseVariance / (least * least)
 }
 
 // missedPicks is the variance of scores because another fit may not pick the columns of this one,

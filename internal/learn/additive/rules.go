@@ -15,7 +15,6 @@ type rules struct {
 	bins         int     // of a number without declared edges, at most
 	rounds       int     // releases of cells
 	picks        bool    // each round picks its column; else rounds take the columns in turn
-	pickShare    float64 // part of a round's ε that its pick costs
 	gaussian     bool    // Gaussian noise, which a δ pays for, in place of Laplace
 	classesShare float64 // part of the price for the number of rows by class, if that is private
 	// sharesAlone says that the numbers of rows by class take the whole price, and the model has no
@@ -123,7 +122,7 @@ func settleBinary(
 	}
 	signal, joint := countScales(p, relation, rows, columns, rho)
 	if joint > signal && (p.TakeAll || takesAllColumns(joint, columns)) {
-		r := takeInTurn(joint, useful, columns, 150, 500, offset)
+		r := takeInTurn(joint, useful, columns, 500, offset)
 		r.gaussian = true
 		return r
 	}
@@ -131,14 +130,10 @@ func settleBinary(
 	case columns == 1:
 		return rules{bins: countBins(signal), rounds: 1, passes: onePass(0, 1)}
 	case p.TakeAll || takesAllColumns(useful*signal, columns):
-		return takeInTurn(signal, useful, columns, 400, 3000, offset)
+		return takeInTurn(signal, useful, columns, 3000, offset)
 	}
 	r := rules{rounds: countRounds(useful * signal), picks: true}
 	r.passes = onePass(0.5, 1)
-	r.pickShare = 0.25 + 0.15/float64(r.rounds)
-	if !offset { // without public columns a wrong one of few is all that the model has
-		r.pickShare = 0.25 + 0.3/float64(r.rounds)
-	}
 	// As of all columns once so many are worth a round, so that bins grow with ε where rounds do, too.
 	r.bins = countBins(signal / math.Max(1, math.Min(float64(columns), (countWorth(useful*signal)+0.5)/worthAll)))
 	return r
@@ -166,6 +161,9 @@ func countRounds(signal float64) int { return int(max(1, math.Round(countWorth(s
 // worthAll is the part of the columns that must be worth a round for all to be taken.
 const worthAll = 0.75
 
+// pickShare is the part of a round's price that its pick costs.
+const pickShare = 0.3
+
 // takesAllColumns reports whether taking every column is better than paying for picks.
 func takesAllColumns(signal float64, columns int) bool {
 	return float64(countRounds(signal)) >= worthAll*float64(columns)
@@ -174,27 +172,17 @@ func takesAllColumns(signal float64, columns int) bool {
 // scalesToReach is the number of noise scales a column is long where weights see one standard deviation.
 const scalesToReach = 600
 
-// rampWidth is how far, as a factor, around a threshold one rule turns into the next.
-const rampWidth = 1.35
-
-// takeInTurn takes the columns in turn: twice, or once. Without public columns the weights see each
-// step, and its far ends the more the less noise there is. Beside an offset they see part of each
-// step or nothing, and more of it enters the model, where the offset would else gain weight.
-func takeInTurn(signal, useful float64, columns int, part, two float64, offset bool) rules {
+// takeInTurn takes the columns in turn: twice, or once. Weights see most of each step, and without
+// public columns its far ends the more the less noise there is.
+func takeInTurn(signal, useful float64, columns int, two float64, offset bool) rules {
 	each := signal / float64(columns)
-	r := rules{bins: countBins(each), rounds: columns}
+	r := rules{bins: countBins(each), rounds: columns, passes: onePass(0.7, 0.9)}
 	if !offset {
-		r.reach = useful * each / scalesToReach
+		r.reach, r.passes = useful*each/scalesToReach, onePass(0.7, 0.8)
 	}
-	switch {
-	case each >= two:
+	if each >= two {
 		r.passes = twoPasses()
 		r.rounds = len(r.passes) * columns
-	case !offset:
-		r.passes = onePass(0.7, 0.8)
-	default: // no step between nothing and .7 of each
-		way := math.Min(1, math.Max(0, 0.5+math.Log(each/part)/(2*math.Log(rampWidth))))
-		r.passes = onePass(0.7*way, 0.7*(1-way)+0.9*way)
 	}
 	return r
 }
@@ -213,8 +201,7 @@ func settleClassesShare(signal, joint float64, classes int, gaussian bool) float
 }
 
 // settleSharesAlone is what the number of rows by class takes if everything is private and rows
-// are few noise scales. For two classes it is at most three tenths of the price: where their count
-// says that one is rare, it is counted again (settleAgain). Where even that leaves columns nothing
+// are few noise scales. For two classes it is at most three tenths of the price. Where even that leaves columns nothing
 // but noise, the classes take all, and every row is answered with their shares.
 func (pl *Plan) settleSharesAlone(signal float64) {
 	r := &pl.rules
@@ -275,7 +262,7 @@ func settleMulticlass(p Params, relation dp.Relation, rows, columns int, rho flo
 		signal = joint
 	case !all:
 		each := signal / float64(worth)
-		r := rules{bins: countBins(each), rounds: worth, picks: true, pickShare: 0.3, columnWeight: 0.7}
+		r := rules{bins: countBins(each), rounds: worth, picks: true, columnWeight: 0.7}
 		if each >= scalesForWeight {
 			r.weightShare, r.columnWeight = measuredShare, 0.5
 		}

@@ -119,7 +119,7 @@ randomness: ## judge the system's random words by the tests of NIST and Marsagli
 
 .PHONY: audit
 audit: ## try to break every claim from outside, with the runs of the published figures
-	DISCREET_AUDIT=1 $(GO) test -count=1 -v -timeout 0 ./lab/internal/audit
+	DISCREET_AUDIT=1 $(GO) test -count=1 -v -timeout 0 ./internal/audit
 
 # In processes of their own, within 1 GiB: an aggregator, and LOAD owners behind
 # CONNECTIONS connections, on this machine.

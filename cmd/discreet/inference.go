@@ -26,6 +26,7 @@ func (a *app) newServeCommand() *cobra.Command {
 		}
 		return err
 	}
+	cli.AddConfig(c)
 	cli.Reads(c, "model", "tls-cert", "tls-key", "tokens", "require-signed")
 	return c
 }

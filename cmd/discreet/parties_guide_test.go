@@ -30,13 +30,16 @@ func TestPartiesTrials(t *testing.T) {
 
 // TestSitesTrial is the same of the page about sites. Each site's ledger holds the price afterwards.
 func TestSitesTrial(t *testing.T) {
-	out := runPage(t, "../../docs/sites.md", 10, "discreet evaluate --model m.json --data sample/held-out.csv\n"+
-		"for n in north south west; do discreet budget show --ledger $n.db; done\n")
+	out := runPage(t, "../../docs/sites.md", 13, "for n in north south west; do discreet budget show --ledger $n.db; done\n")
 	for _, want := range []string{"Site north adds up noisy sums with south, west.", "\naccuracy ", "claim          additive: G-",
 		"An evaluation is charged to data set \"later\""} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the trial does not say %q:\n%s", want, out)
 		}
+	}
+	t.Logf("AUC in one table, across sites and alone: %q", regexp.MustCompile(`(?m)^AUC .*`).FindAllString(out, -1))
+	if n := strings.Count(out, "\naccuracy "); n < 3 {
+		t.Errorf("%d models are evaluated, want 3:\n%s", n, out)
 	}
 	for _, of := range []string{"rows", "later"} {
 		spent := regexp.MustCompile(`\n` + of + ` +3 +1 +0 +2\n`)
@@ -49,7 +52,7 @@ func TestSitesTrial(t *testing.T) {
 // TestRestoredSite is the restore of docs/sites-protocol.md after the trial: a site whose machine was
 // lost goes on with its ledger and no state, and does not start with a ledger older than its anchor.
 func TestRestoredSite(t *testing.T) {
-	out := runPage(t, "../../docs/sites.md", 10, `
+	out := runPage(t, "../../docs/sites.md", 13, `
 serve() {
 	exec timeout $1 discreet-net site serve --certs certs --as party/north --listen 127.0.0.1:8461 --state north --policy north.signed.yaml \
 		--officer officer.key --key north.pem --schema clinics.yaml --data north.train.csv --held-out north.held-out.csv \
@@ -66,11 +69,54 @@ discreet budget show --ledger north.db
 lose $north
 if (serve 5); then exit 1; fi
 `)
-	if n := strings.Count(out, "wrote "); n != 2 || !regexp.MustCompile(`\nrows +3 +2 +0 +1\n`).MatchString(out) {
+	if n := strings.Count(out, "wrote "); n != 4 || !regexp.MustCompile(`\nrows +3 +2 +0 +1\n`).MatchString(out) {
 		t.Errorf("%d trainings ended with a model and their price:\n%s", n, out)
 	}
 	if !regexp.MustCompile(`ledger.*anchor`).MatchString(out) {
 		t.Errorf("an old ledger is not refused for its anchor:\n%s", out)
+	}
+}
+
+// TestKilledSites kills sites at work, fifteen times: those of the trial, and then in each of four
+// trainings one site as it begins, and the others at a measurement early and late. With the same command on
+// the same ledger each goes on. Every training ends with a model, and every ledger holds its price once.
+func TestKilledSites(t *testing.T) {
+	out := runPage(t, "../../docs/sites.md", 13, `
+serve() {
+	: > $1.log
+	discreet-net site serve --certs certs --as party/$1 --listen 127.0.0.1$2 --state $1 --policy $1.signed.yaml --officer officer.key \
+		--key $1.pem --schema clinics.yaml --data $1.train.csv --held-out $1.held-out.csv --ledger $1.db 2> $1.log &
+	echo $! > $1.pid
+}
+fail() { cat ./*.log; exit 1; }
+end() { kill -9 $1; wait $1 || true; echo killed; }
+at() {
+	until [ $(grep -c "v1/$2\"" $1.log) -ge $3 ]; do kill -0 $train || fail; sleep 0.02; done
+	end $(cat $1.pid)
+	serve $1 $4
+}
+jobs -p > running
+for p in $(cat running); do end $p; done
+serve north :8461; serve south :8462; serve west :8463
+for n in 1 2 3 4; do
+	: > north.log; : > south.log; : > west.log
+	discreet-net site train --certs certs --as combiner/uni --sites sites.txt --schema clinics.yaml --epsilon 0.2 --delta 1e-7 \
+		--honest 2 --declared-rows 4000 --wait 1m --state run --model k$n.json & train=$!
+	at north begin 1 :8461
+	at south ask $n :8462
+	at west ask $((2 + 3 * n)) :8463
+	wait $train || fail
+done
+for n in north south west; do discreet budget show --ledger $n.db; end $(cat $n.pid) > /dev/null; done
+`)
+	if n := strings.Count(out, "killed\n"); n != 15 {
+		t.Errorf("%d kills", n)
+	}
+	if n := strings.Count(out, "\nwrote "); n != 7 { // with the models of the page
+		t.Errorf("%d models:\n%s", n, out)
+	}
+	if n := len(regexp.MustCompile(`\nrows +3 +1\.8 +0 +1\.2\n`).FindAllString(out, -1)); n != 3 {
+		t.Errorf("%d ledgers of 3 hold each price once:\n%s", n, out)
 	}
 }
 

@@ -31,7 +31,7 @@ refused. DISCREET_A_FLAG sets --a-flag.`,
 			a.newSplitCommand(), a.newUICommand(), a.NewPlanCommand(), a.NewTrainCommand(), a.NewTuneCommand(), a.newBudgetCommand()}},
 		{Title: "A model", Commands: []*cobra.Command{a.newPredictCommand(), a.newPredictRowsCommand(), a.newServeCommand(),
 			a.newExplainCommand(), a.newEvaluateCommand(), a.newShowCommand(), a.newCardCommand(), a.newExportCommand(),
-			a.newReleaseCommand(), a.newVerifyCommand()}},
+			a.newReleaseCommand(), a.newVerifyCommand(), a.NewAuditCommand()}},
 	}, a.newDoctorCommand())
 	commands.NameProgram(root, "discreet-net", "aggregator", "certs", "combine", "helper", "owner", "party", "simulate", "site",
 		"task")

@@ -31,6 +31,10 @@ var reading = map[string]string{
 	"doctor --tokens":   "doctor --tokens FILE",
 	"doctor --certs":    "doctor --certs FILE",
 
+	"audit --model":      "audit --model FILE --epsilon 1 --runs 64",
+	"audit --schema":     "audit --learner brc --schema FILE --epsilon 1 --runs 64",
+	"audit --neighbours": "audit --command cat_{data} --neighbours FILE,FILE --epsilon 1 --runs 64",
+
 	"schema init --public-sample": "schema init census.csv --public-sample FILE",
 
 	"release FILE":                  "release FILE --key key.pem --out n.zip",
@@ -161,6 +165,14 @@ var reading = map[string]string{
 	"certs revoke --dir":        "certs revoke --dir FILE --role owner --name x",
 	"party serve --peers":       with(serveLine, "--peers FILE --honest 3 --helpers a=SERVER,b=SERVER,c=SERVER"),
 	"certs issue --dir":         "certs issue --dir FILE --role owner --name x",
+	"certs request --dir":       "certs request --dir FILE --role owner --name x",
+	"certs sign --dir":          "certs sign --dir FILE --request x.csr --role owner --name x",
+	"certs sign --request":      "certs sign --dir certs --request FILE --role owner --name x",
+	"serve --config":            "serve --config FILE",
+	"site serve --config":       "site serve --config FILE",
+	"party serve --config":      "party serve --config FILE",
+	"aggregator --config":       "aggregator --config FILE",
+	"helper --config":           "helper --config FILE",
 	"aggregator --certs":        with(aggregatorLine, "--certs FILE"),
 	"aggregator --state":        with(aggregatorLine, "--state FILE"),
 	"helper --certs":            with(helperLine, "--certs FILE"),

@@ -44,3 +44,25 @@ func TestExplorerPlansAsTheCommand(t *testing.T) {
 		}
 	}
 }
+
+// What cannot be served is refused before anything is opened.
+func TestExplorerRefusesFlags(t *testing.T) {
+	for args, want := range map[string]string{
+		"--ledger l.db":                          "ledger",
+		"--dataset a":                            "ledger",
+		"--held-out a":                           "held-out",
+		"--ledger l.db --dataset a --held-out a": "held-out",
+		"--listen 0.0.0.0:0":                     "listen",
+		"--listen example.com:80":                "listen",
+		"--ledger absent.db --dataset a":         "",
+		"--files absent":                         "",
+	} {
+		t.Chdir(t.TempDir())
+		var said bytes.Buffer
+		root := newRoot(&cli.App{Stdin: &bytes.Buffer{}, Stdout: &said, Stderr: &said})
+		root.SetArgs(append([]string{"ui"}, words(args)...))
+		if err := root.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), want) || said.Len() > 0 {
+			t.Errorf("ui %s: %v, and said %q", args, err, said.String())
+		}
+	}
+}

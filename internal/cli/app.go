@@ -92,7 +92,12 @@ func (a *App) noticeStart(c *cobra.Command) {
 		a.noticeStart(sub)
 	}
 	if c.RunE != nil && !c.Hidden {
-		c.PreRunE = func(c *cobra.Command, _ []string) error { return a.setFromEnvironment(c) }
+		c.PreRunE = func(c *cobra.Command, _ []string) error {
+			if err := a.setFromEnvironment(c); err != nil {
+				return err
+			}
+			return a.setFromConfig(c)
+		}
 	}
 	if body := c.RunE; body != nil {
 		c.RunE = func(c *cobra.Command, args []string) error {

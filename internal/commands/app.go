@@ -10,13 +10,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-dp/discreet/internal/audit"
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/predict"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
 // App adds the shared commands to the environment of a command.
-type App struct{ *cli.App }
+type App struct {
+	*cli.App
+	// DrawAudit draws an audit to an .svg or .png file; nil for a program that draws no figures.
+	DrawAudit func(path string, r *audit.Report) error
+}
 
 // Clock is the time that services and deadlines use. Tests replace it.
 var Clock = time.Now
@@ -46,7 +51,7 @@ func (a *App) NewRoot(root *cobra.Command, groups []Group, more ...*cobra.Comman
 }
 
 // Laboratory are commands of discreet-lab that were commands of discreet.
-var Laboratory = []string{"attack", "audit", "compare"}
+var Laboratory = []string{"attack", "compare"}
 
 // NameProgram makes root refuse the commands named, and point to the program that has them.
 func NameProgram(root *cobra.Command, program string, names ...string) {

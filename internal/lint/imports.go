@@ -26,6 +26,7 @@ var barriers = []barrier{
 		"rows and their sums know neither noise nor prices"},
 	{[]string{"table/schema", "table/column", "table/feature", "table/coding", "table/engine", "table/engine/kernel",
 		"table/engine/question", "table/engine/solver", "table/engine/statistic"}, []string{"table/dataset", "table/engine/memory", "census"}, "they do not know where rows are"},
+	{[]string{"table/pages"}, []string{"table/**", "privacy/**", "learn", "model"}, "pages know neither schemas nor tables"},
 	{[]string{"model", "model/**", "card"}, []string{"privacy/mech", "privacy/rng", "learn", "guard", "table/engine"},
 		"what is released is read without noise, learners or training rows"},
 	{[]string{"federated/collect", "service/aggregator", "service/helper"}, []string{"federated/answer", "service/owner",
@@ -58,7 +59,7 @@ var readers = []string{"table/dataset", "table/object", "table/sqlrows", "table/
 // pure are packages that use no files, network, clock or other processes.
 var pure = []string{"privacy/dp", "privacy/response", "privacy/mech", "privacy/accounting", "table/column",
 	"table/feature", "table/coding", "table/engine", "table/engine/kernel", "table/engine/question", "table/engine/solver", "table/engine/statistic",
-	"model/metrics", beforeCharge,
+	"table/pages", "model/metrics", beforeCharge,
 	"guard", "guard/**", "learn", "learn/*", "optimize", "shrink", "federated/flp", "federated/secsum", "federated/wire",
 	"federated/answer", "federated/collect", "federated/multiparty"}
 

@@ -47,19 +47,6 @@ var table = []mutant{
 		Package: "./internal/guard/mistakes", Test: "TestWeightsStayInsideTheReachableSet",
 	},
 	{
-		Row: "7b", Bug: "public classifier fitted on the private weights",
-		File: "internal/learn/brc/fit.go",
-		Old:  `if pub != nil && math.Abs(0.5-pub.err) > math.Abs(vote) {`,
-		New: `if pub != nil {
-			pub.weights[0][0] += float64(rows.weight[0]) / float64(pl.clip.one)
-			if err := pub.fitClassifier(ctx); err != nil {
-				return nil, err
-			}
-		}
-		if pub != nil && math.Abs(0.5-pub.err) > math.Abs(vote) {`,
-		Package: "./internal/learn/brc", Test: "TestReplayNonInterference",
-	},
-	{
 		Row: "8", Bug: "numbers scaled by the data's own range",
 		File: "internal/table/engine/memory/memory.go",
 		Old:  `	sc := feature.NewScorer(sp, cs)`,
@@ -340,19 +327,19 @@ var table = []mutant{
 	},
 	{
 		Row: "attack 1", Bug: "thresholds are set on the runs that taught the ratio",
-		File: "lab/internal/audit/roc.go",
+		File: "internal/audit/roc.go",
 		Old:  `return f == folds || run%folds != f`,
 		New:  `return f >= 0 || run < 0`,
 
-		Package: "./lab/internal/audit", Test: "TestCurvesOfKnownLaws",
+		Package: "./internal/audit", Test: "TestCurvesOfKnownLaws",
 	},
 	{
 		Row: "attack 2", Bug: "worlds differ in a label that is not protected",
-		File: "lab/internal/audit/worlds.go",
+		File: "internal/audit/worlds.go",
 		Old:  `case scope == dp.PrivateFeatures:`,
 		New:  `case scope == dp.Nothing:`,
 
-		Package: "./lab/internal/audit", Test: "TestWorldsAreNeighbours",
+		Package: "./internal/audit", Test: "TestWorldsAreNeighbours",
 	},
 	{
 		Row: "30b", Bug: "ledger refunds after the draw",
@@ -433,7 +420,7 @@ var table = []mutant{
 		Old:  `eps, err := rest.Split(parts*pl.Rounds + paid)`,
 		New:  `eps, err := (rest * dp.Epsilon(pl.Rounds) / dp.Epsilon(pl.Rounds-1)).Split(parts*pl.Rounds + paid)`,
 
-		Package: "./lab/internal/audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
+		Package: "./internal/audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
 	},
 	{
 		Row: "3 audited", Bug: "sensitivity misses c2",
@@ -441,7 +428,7 @@ var table = []mutant{
 		Old:  `hi, lo := float64(r.reach.hi), float64(r.reach.lo)`,
 		New:  `hi, lo := float64(r.clip.one), float64(r.reach.lo)`,
 
-		Package: "./lab/internal/audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
+		Package: "./internal/audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
 	},
 	{
 		Row: "4 audited", Bug: "sensitivity 1/n",
@@ -449,7 +436,7 @@ var table = []mutant{
 		Old:  `return roundUp(hi / (hi + others*lo))`,
 		New:  `return roundUp(hi / hi / (lo / lo * (others + 1)))`,
 
-		Package: "./lab/internal/audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
+		Package: "./internal/audit", Test: "TestAuditsOfBRC/tight,_2_rounds",
 	},
 	{
 		Row: "11b audited", Bug: "Laplace draws 5% small",
@@ -457,7 +444,7 @@ var table = []mutant{
 		Old:  `discreteLaplace(src, m.grid.scale)`,
 		New:  `discreteLaplace(src, m.grid.scale/100*95)`,
 
-		Package: "./lab/internal/audit", Test: "TestAuditsOfCorrectMechanisms/laplace_at_1",
+		Package: "./internal/audit", Test: "TestAuditsOfCorrectMechanisms/laplace_at_1",
 	},
 	{
 		Row: "12 audited", Bug: "floating-point Laplace noise",
@@ -470,7 +457,7 @@ var table = []mutant{
 			e = -e
 		}
 		out[i] = v.Float() + e`,
-		Package: "./lab/internal/audit", Test: "TestAuditsOfCorrectMechanisms/laplace_at_1",
+		Package: "./internal/audit", Test: "TestAuditsOfCorrectMechanisms/laplace_at_1",
 	},
 	{
 		Row: "G3", Bug: "grids: slopes of many classes are not shortened",
@@ -560,18 +547,10 @@ var table = []mutant{
 	{
 		Row: "A15f", Bug: "additive: fewer rounds cost more than the bill's",
 		File: "internal/learn/additive/calibrate.go",
-		Old:  `	parts, err := dividePrice(all-again, list)`,
-		New:  `	parts, err := dividePrice(all-again+all/2, list)`,
+		Old:  `	parts, err := dividePrice(all, list)`,
+		New:  `	parts, err := dividePrice(all+all/2, list)`,
 
 		Package: "./internal/learn/additive", Test: "TestRareClassesHaveFewerRounds",
-	},
-	{
-		Row: "A15i", Bug: "additive: a second count by Gaussian noise comes on top of what the bill says",
-		File: "internal/learn/additive/calibrate.go",
-		Old:  `	parts, err := dividePrice(all-again, rounds)`,
-		New:  `	parts, err := dividePrice(all, rounds)`,
-
-		Package: "./internal/learn/additive", Test: "TestARareClassIsCountedAgainByGaussianNoise",
 	},
 	{
 		Row: "A15h", Bug: "additive: shares alone are counted with noise for twice what they cost",
@@ -852,7 +831,7 @@ var table = []mutant{
 		Old:  `	a, b := weightsFor(eps, max(inputBits+n, 2*n))`,
 		New:  `	a, b := weightsFor(eps+eps/2, max(inputBits+n, 2*n)+n)`,
 
-		Package: "./lab/internal/audit", Test: "TestAuditsOfCorrectMechanisms/piecewise_at_1",
+		Package: "./internal/audit", Test: "TestAuditsOfCorrectMechanisms/piecewise_at_1",
 	},
 	{
 		Row: "23", Bug: "cells beyond the window overlap it",
@@ -884,7 +863,7 @@ var table = []mutant{
 		Old:  `	part := eps / dp.Epsilon(told) // 2.1`,
 		New:  `	part := eps // 2.1`,
 
-		Package: "./lab/internal/audit", Test: "TestAuditsOfCorrectMechanisms/piecewise-k2_at_1",
+		Package: "./internal/audit", Test: "TestAuditsOfCorrectMechanisms/piecewise-k2_at_1",
 	},
 	{
 		Row: "26", Bug: "estimates without the factor d/k",
@@ -900,7 +879,7 @@ var table = []mutant{
 		Old:  `		case rng.Below(src, l.Inner+l.Outer) < 2*l.Outer: // 3.2`,
 		New:  `		default: // 3.2`,
 
-		Package: "./lab/internal/audit", Test: "TestAuditsOfCorrectMechanisms/duchi_at_1",
+		Package: "./internal/audit", Test: "TestAuditsOfCorrectMechanisms/duchi_at_1",
 	},
 	{
 		Row: "local 2", Bug: "odds rounded up",
@@ -924,7 +903,7 @@ var table = []mutant{
 		Old:  `r[cell/32]&^(1<<at) | half<<at`,
 		New:  `r[cell/32] | half<<at`,
 
-		Package: "./lab/internal/audit", Test: "TestAuditsOfCorrectMechanisms/oue_at_1",
+		Package: "./internal/audit", Test: "TestAuditsOfCorrectMechanisms/oue_at_1",
 	},
 	{
 		Row: "local 5", Bug: "noise of one coordinate on each of several",
@@ -1919,10 +1898,10 @@ var table = []mutant{
 	},
 	{
 		Row: "persons 9", Bug: "an audit moves one row of a person",
-		File:    "lab/internal/audit/worlds.go",
+		File:    "internal/audit/worlds.go",
 		Old:     "		for _, other := range w.others[i] {\n			w.copyProtected",
 		New:     "		for _, other := range w.others[i][:0] {\n			w.copyProtected",
-		Package: "./lab/internal/audit", Test: "TestWorldsMoveWholePersons",
+		Package: "./internal/audit", Test: "TestWorldsMoveWholePersons",
 	},
 	{
 		Row: "persons 11", Bug: "a row weighs what the rows of its block alone allow",

@@ -539,7 +539,7 @@ var leaned = []mutant{
 		Old:  `bins := pl.cutColumn(j, pl.rules.bins) // 1.1`,
 		New:  `bins := pl.cutColumn(columns[0], pl.rules.bins)`,
 
-		Package: "./internal/learn/additive", Test: "TestCountsEqualTheNaiveTwin",
+		Package: "./internal/learn/additive", Test: "TestEachColumnIsCutOnce",
 	},
 	{
 		Row: "tag additive 1.1 pairs", Bug: "edges that one training paid for are left in the schema for the next",

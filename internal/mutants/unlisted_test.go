@@ -529,7 +529,7 @@ var unlisted = []mutant{
 	},
 	{
 		Row: "unlisted 63", Bug: "a long cell in the statistics of a page is refused",
-		File: "internal/table/dataset/parquet_chunk.go",
+		File: "internal/table/pages/chunk.go",
 		Old:  `most < 64*c.bytes; most *= 64 { // 1.6`,
 		New:  `most <= usualPageHeader; most *= 64 {`,
 

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 )
 
 // panel is the number of rows processed at a time, so that most of the work is matrix products, which
@@ -25,17 +26,19 @@ func newDense(rows, n int) dense { return dense{n, make([]float64, rows*n)} }
 
 func (d dense) row(i int) []float64 { return d.a[i*d.n : (i+1)*d.n] }
 
-// all returns the whole matrix in gonum's form.
-func (d dense) all() blas64.General { return d.block(0, 0, len(d.a)/d.n, d.n) }
-
-// block returns the part of the matrix that begins at row i and column j.
+// block is the part of the matrix that begins at row i and column j.
 func (d dense) block(i, j, rows, columns int) blas64.General {
 	return blas64.General{Rows: rows, Cols: columns, Stride: d.n, Data: d.a[i*d.n+j:]}
 }
 
-// addProduct adds x·y, or xᵀ·y if transpose is set.
-func (d dense) addProduct(transpose blas.Transpose, x, y dense) {
-	blas64.Gemm(transpose, blas.NoTrans, 1, x.all(), y.all(), 1, d.all())
+// times is d·x, timesTransposed dᵀ·x.
+func (d dense) times(x []float64) []float64           { return d.multiply(blas.NoTrans, x, len(d.a)/d.n) }
+func (d dense) timesTransposed(x []float64) []float64 { return d.multiply(blas.Trans, x, d.n) }
+
+func (d dense) multiply(as blas.Transpose, x []float64, n int) []float64 {
+	out := blas64.Vector{N: n, Data: make([]float64, n), Inc: 1}
+	blas64.Gemv(as, 1, d.block(0, 0, len(d.a)/d.n, d.n), blas64.Vector{N: len(x), Data: x, Inc: 1}, 0, out)
+	return out.Data
 }
 
 // squares returns dᵀ·d.
@@ -59,66 +62,77 @@ func (d dense) mirror() {
 	}
 }
 
-// invertPositive inverts a positive definite matrix: with A = L·Lᵀ the inverse is L⁻ᵀ·L⁻¹.
-func (d dense) invertPositive() dense { return d.invertFactor().squares() }
-
-// invertFactor returns L⁻¹ for A = L·Lᵀ, lower triangular.
+// invertFactor is L⁻¹ of A = L·Lᵀ, lower triangular.
 func (d dense) invertFactor() dense {
-	factor, out := d.factor(), newDense(d.n, d.n)
+	out := newDense(d.n, d.n)
 	for i := range d.n {
 		out.row(i)[i] = 1
 	}
+	d.factor().solve(out, true)
+	return out
+}
+
+// solve overwrites right with d⁻¹·right, where d is lower triangular, and right too if lower says so.
+func (d dense) solve(right dense, lower bool) {
 	for i := 0; i < d.n; i += panel {
-		n := min(panel, d.n-i)
-		for j := 0; j < i; j += 4 * panel { // what is above the diagonal of out adds nothing
-			blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, factor.block(i, j, n, i-j),
-				out.block(j, j, i-j, min(4*panel, i-j)), 1, out.block(i, j, n, min(4*panel, i-j)))
+		n, width, step := min(panel, d.n-i), right.n, right.n
+		if lower { // what is above the diagonal adds nothing
+			width, step = i+n, 4*panel
 		}
-		own := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: n, Stride: d.n, Data: factor.a[i*d.n+i:]}
-		blas64.Trsm(blas.Left, blas.NoTrans, 1, own, out.block(i, 0, n, i+n))
+		for j := 0; j < width && i > 0; j += step {
+			from := j
+			if !lower {
+				from = 0
+			}
+			if from < i {
+				blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, d.block(i, from, n, i-from),
+					right.block(from, j, i-from, min(step, width-j)), 1, right.block(i, j, n, min(step, width-j)))
+			}
+		}
+		own := d.triangle()
+		own.N, own.Data = n, d.a[i*d.n+i:]
+		blas64.Trsm(blas.Left, blas.NoTrans, 1, own, right.block(i, 0, n, width))
 	}
+}
+
+// solveOne is d⁻¹·x of a lower triangular d, solveTransposed d⁻ᵀ·x.
+func (d dense) solveOne(x []float64) []float64        { return d.substitute(blas.NoTrans, x) }
+func (d dense) solveTransposed(x []float64) []float64 { return d.substitute(blas.Trans, x) }
+
+func (d dense) substitute(as blas.Transpose, x []float64) []float64 {
+	out := slices.Clone(x)
+	blas64.Trsv(as, d.triangle(), blas64.Vector{N: d.n, Data: out, Inc: 1})
 	return out
 }
 
-// factor returns L for A = L·Lᵀ, lower triangular.
+func (d dense) triangle() blas64.Triangular {
+	return blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: d.n, Stride: d.n, Data: d.a}
+}
+
+// factor is L of A = L·Lᵀ, lower triangular, of which the lower triangle alone is read.
 func (d dense) factor() dense {
-	out := dense{d.n, slices.Clone(d.a)}
-	factorCholesky(out.a, d.n)
-	for i := range d.n {
-		clear(out.row(i)[i+1:])
-	}
-	return out
-}
-
-// factorCholesky replaces the lower triangle of a by its Cholesky factor and returns half the
-// logarithm of the determinant. It reads only the lower triangle, and leaves the upper one undefined.
-func factorCholesky(a []float64, n int) (logs float64) {
-	d := dense{n, a}
-	d.mirror()
+	n, a := d.n, dense{d.n, slices.Clone(d.a)}
+	a.mirror()
 	for first := 0; first < n; first += panel { // above the diagonal, where Lᵀ lies row after row
 		m := min(panel, n-first)
-		blas64.Gemm(blas.Trans, blas.NoTrans, -1, d.block(0, first, first, m), d.block(0, first, first, n-first), 1,
-			d.block(first, first, m, n-first))
+		blas64.Gemm(blas.Trans, blas.NoTrans, -1, a.block(0, first, first, m), a.block(0, first, first, n-first), 1,
+			a.block(first, first, m, n-first))
 		for i := first; i < first+m; i++ {
-			row := d.row(i)[i:]
+			row := a.row(i)[i:]
 			for k := first; k < i; k++ {
-				above := d.row(k)[i:][:len(row)]
-				l := above[0]
-				for j, x := range above {
-					row[j] -= l * x
-				}
+				above := a.row(k)[i:][:len(row)]
+				floats.AddScaled(row, -above[0], above)
 			}
 			row[0] = math.Sqrt(math.Max(row[0], 1e-9)) // noise keeps it above; rounding might not
-			logs += math.Log(row[0])
 			for j := range row[1:] {
 				row[1+j] /= row[0]
 			}
 		}
 	}
 	for i := range n {
-		for j := range i + 1 {
-			a[i*n+j] = a[j*n+i]
+		for j := range i {
+			a.a[i*n+j], a.a[j*n+i] = a.a[j*n+i], 0
 		}
 	}
-	return logs
+	return a
 }

@@ -4,12 +4,14 @@
 // estimate according to its noise, the projection onto the simplex, and isotonic regression. All of
 // this is post-processing and costs nothing.
 //
-//	logodds.go     log-odds per bin from noisy sums of two classes, by the law of the noise
-//	gaussian.go    the same where noise is taken for normal: one posterior for each prior
-//	pair.go        its prior for the bins of a pair of columns
-//	shares.go      shares of any number of classes per bin, as logarithms
-//	deviations.go  by how much a class deviates from the mean of all classes, per bin
-//	average.go     the average of posteriors over a grid of priors, by their evidence
-//	simplex.go     the closest numbers that are not negative and have a known sum
-//	isotonic.go    the closest numbers that never fall
+//	logodds.go      log-odds per bin from noisy sums of two classes, by the law of the noise
+//	shares.go       shares of any number of classes per bin, as logarithms
+//	rates.go        the shares of classes in all rows
+//	line.go         slope and shift of a score from its own cells
+//	labelsums.go    steps of public columns from what a private label left; labelvectors.go what leaves
+//	moved.go        what noise alone did to steps; labelmoved.go the same of a private label
+//	average.go      the average of posteriors over a grid of priors, by their evidence
+//	simplex.go      the closest numbers that are not negative and have a known sum
+//	isotonic.go     the closest numbers that never fall
+//	dense.go        products and factors of matrices
 package shrink

@@ -4,8 +4,9 @@ package shrink
 
 import (
 	"math"
+	"slices"
 
-	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/floats"
 )
 
 // LabelSums is the information about a table with a private label and public columns: the exact rows,
@@ -36,9 +37,10 @@ type LabelFit struct {
 }
 
 const (
-	labelPasses     = 8
-	labelSettled    = 1e-3 // nats; a fit whose steps change less has converged
-	firstSpread     = 0.3  // prior standard deviation of the steps of a column, nats
+	labelPasses     = 8    // how often curves are worked out, at most
+	labelSteps      = 2    // how often coefficients move by each
+	labelSettled    = 0.05 // nats; coefficients that move less by a curve have been found
+	firstSpread     = 0.3  // of the steps of a column before anything is known, nats
 	leastSpread     = 0.01
 	largestSpread   = 2.0
 	baseVariance    = 1e4 // prior variance of the intercept
@@ -47,18 +49,23 @@ const (
 	surelySatisfied = 1e-6
 )
 
-// Fit estimates the steps from the sums, which is post-processing: rows and bins are public, and sums
-// are released. In the exact likelihood of a logistic regression the labels occur only in these sums
-// (its sufficient statistic), so that information is lost only to noise. Near a fit with probabilities
-// p, the sums are normal around their expectation. Their covariance is H = XᵀWX with W = p(1 − p), due
-// to the labels, plus that of the noise. A column's steps have a normal prior whose spread is
-// estimated from the sums themselves (MacKay 1992). Time: O(groups·columns² + bins³) for each of at
-// most 8 passes, on all processors.
+// Fit estimates the steps from the sums, which is post-processing: rows and bins are public, sums
+// have left. In the exact likelihood of a logistic regression the labels occur in these sums alone
+// (its sufficient statistic), so nothing is lost but to noise. Near a fit with probabilities p the
+// sums are normal about those expected, with covariance H = XᵀWX, W = p(1 − p), of the labels and
+// that of the noise beside it; a column's steps have a normal prior whose spread is found from the
+// sums themselves (MacKay 1992). Time: O(groups·columns² + bins³) for each of at most labelPasses
+// curves, and a third of bins³ for each step, on all processors.
 func (s *LabelSums) Fit() *LabelFit {
 	f := newLabelFit(s)
 	f.readSums()
 	for range labelPasses {
-		if moved := f.improve(); moved < labelSettled {
+		f.findCurve()
+		moved := 0.0
+		for range labelSteps {
+			moved = math.Max(moved, f.improve())
+		}
+		if moved < labelSettled {
 			break
 		}
 	}
@@ -69,13 +76,13 @@ func (s *LabelSums) Fit() *LabelFit {
 // followed by the intercept.
 type labelFit struct {
 	*LabelSums
-	first     []int // by column: index of its first bin
-	width     int   // number of all bins
-	coef      []float64
-	inverse   []dense // by column: inverse of the prior's correlation
-	spread    []float64
-	start     float64
-	last      *labelCurve // result of the last pass
+	first   []int // by column: where its bins begin
+	width   int   // of all bins
+	coef    []float64
+	inverse []dense // by column: the inverse of the prior's correlation
+	spread  []float64
+	start   float64
+	labelCurve
 	scores    []float64
 	variances []float64
 	sums      []float64 // of all bins; with vectors, followed by that of all rows
@@ -137,7 +144,7 @@ func invertCorrelation(n, ordered int) dense {
 			}
 		}
 	}
-	return m.invertPositive()
+	return m.invertFactor().squares()
 }
 
 // neighbourCorrelation returns the correlation of ordered bins: exp(−distance/reach), minus an
@@ -154,81 +161,72 @@ func neighbourCorrelation(reach float64) func(i, j int) float64 {
 // rough is the part of the spread that is independent between neighbours.
 const rough = 0.1
 
-// labelCurve is the linear approximation in a pass: the dependence of the sums on the coefficients,
-// near the current ones.
+// labelCurve is how the sums follow the coefficients near those it was worked out at.
 type labelCurve struct {
-	low        dense     // L⁻¹, where L·Lᵀ is the covariance of the sums
-	half       dense     // L⁻¹·curve
-	rest       []float64 // sums minus their expectation
-	covariance dense     // posterior covariance of the coefficients
-	right      []float64 // vector that covariance is multiplied by to get the coefficients
+	curve dense // by how much sums grow with the coefficients
+	about dense // L, L·Lᵀ being the covariance of the sums
+	half  dense // L⁻¹·curve
+	known dense // halfᵀ·half, what the sums say of the coefficients
+	low   dense // R⁻¹, R·Rᵀ being known and the prior: lowᵀ·low is the covariance of the coefficients
 }
 
-// improve makes one Gauss-Newton step and updates the priors' spreads. It returns the largest change
-// of a coefficient.
+// findCurve works out the curve at the coefficients.
+func (f *labelFit) findCurve() {
+	curve, about := f.linearize()
+	f.curve, f.about = curve, about.factor()
+	f.half = dense{curve.n, slices.Clone(curve.a)}
+	f.about.solve(f.half, false)
+	f.known = f.half.squares()
+}
+
+// improve makes one step of Gauss and Newton by the curve and finds the priors' spreads again. It
+// returns by how much the coefficients moved at most.
 func (f *labelFit) improve() (moved float64) {
-	c := f.solve()
-	step := make([]float64, f.width+1)
-	for i := range step {
-		step[i] = -f.coef[i]
-		for j, x := range c.covariance.row(i) {
-			step[i] += x * c.right[j]
-		}
-	}
-	moved = f.move(step, c.low, c.rest)
-	f.findSpreads(c.covariance)
-	f.last = c
+	precision := dense{f.width + 1, slices.Clone(f.known.a)}
+	f.eachPrior(func(i, j int, p float64) { precision.row(i)[j] += p })
+	f.low = precision.invertFactor()
+	rest := f.about.solveOne(f.leftOver())
+	slope := f.half.timesTransposed(rest)
+	f.eachPrior(func(i, j int, p float64) { slope[i] -= p * f.offset(j) })
+	moved = f.move(f.low.timesTransposed(f.low.times(slope)), rest)
+	f.findSpreads()
 	return moved
 }
 
-// solve sets up the normal equations of a step: the residual of the sums is about curve·(coef − new
-// coefficients).
-func (f *labelFit) solve() *labelCurve {
-	curve, about, rest := f.linearize()
-	d := f.width
-	low := about.invertFactor()
-	half := newDense(len(rest), d+1)
-	half.addProduct(blas.NoTrans, low, curve)
-	precision := half.squares()
-	right := make([]float64, d+1)
-	for i := range rest {
-		sought := 0.0
-		for k, l := range low.row(i)[:i+1] {
-			sought += l * rest[k]
-		}
-		h := half.row(i)
-		for j, c := range f.coef {
-			sought += h[j] * c
-		}
-		for j, x := range h {
-			right[j] += x * sought
-		}
-	}
+// eachPrior calls do with each number of the inverse of the prior's covariance that may not be 0.
+func (f *labelFit) eachPrior(do func(i, j int, p float64)) {
 	for k, n := range f.Sizes {
+		first := f.first[k]
 		for i := range n {
-			for j := range n {
-				precision.row(f.first[k] + i)[f.first[k]+j] += f.inverse[k].row(i)[j] / f.spread[k]
+			for j, x := range f.inverse[k].row(i) {
+				do(first+i, first+j, x/f.spread[k])
 			}
 		}
 	}
-	precision.row(d)[d] += 1 / baseVariance
-	right[d] += f.start / baseVariance
-	return &labelCurve{low: low, half: half, rest: rest, covariance: precision.invertPositive(), right: right}
+	do(f.width, f.width, 1/baseVariance)
 }
 
-// move takes the step, or half of it repeatedly if the step would increase the misfit. Highly
-// correlated columns make it long, and probabilities are not linear. low whitens the residual, and
-// rest is the residual before the step.
-func (f *labelFit) move(step []float64, low dense, rest []float64) (moved float64) {
+// offset is how far a coefficient is from the prior's mean.
+func (f *labelFit) offset(i int) float64 {
+	if i == f.width {
+		return f.coef[i] - f.start
+	}
+	return f.coef[i]
+}
+
+// move takes the step, or the half of it, or of that, where it would lead past the valley: columns
+// that say nearly the same make it long, and probabilities bend. rest is how far off the sums are
+// before it, in what they may be off.
+func (f *labelFit) move(step, rest []float64) (moved float64) {
 	for _, x := range step {
 		moved = math.Max(moved, math.Abs(x))
 	}
-	before, from := f.misfit(low, rest), append([]float64(nil), f.coef...)
+	before, from := f.misfit(rest), slices.Clone(f.coef)
 	for part := 1.0; part >= leastPart; part /= 2 {
 		for i := range f.coef {
 			f.coef[i] = from[i] + part*step[i]
 		}
-		if f.misfit(low, f.leftOver()) <= before {
+		if f.misfit(f.about.solveOne(f.leftOver())) <= before {
 			return part * moved
 		}
 	}
@@ -236,31 +234,19 @@ func (f *labelFit) move(step []float64, low dense, rest []float64) (moved float6
 	return 0
 }
 
-// misfit is twice the negative logarithm of the posterior at the coefficients, where rest is the
-// residual of the sums.
-func (f *labelFit) misfit(low dense, rest []float64) (sum float64) {
-	for i := range rest {
-		x := 0.0
-		for j, l := range low.row(i)[:i+1] {
-			x += l * rest[j]
-		}
+// misfit is twice the negative logarithm of the posterior at the coefficients, where the sums are
+// off by rest.
+func (f *labelFit) misfit(rest []float64) (sum float64) {
+	for _, x := range rest {
 		sum += x * x
 	}
-	for k, n := range f.Sizes {
-		coef := f.coef[f.first[k]:][:n]
-		for i, x := range coef {
-			for j, y := range coef {
-				sum += x * f.inverse[k].row(i)[j] * y / f.spread[k]
-			}
-		}
-	}
-	off := f.coef[f.width] - f.start
-	return sum + off*off/baseVariance
+	f.eachPrior(func(i, j int, p float64) { sum += f.offset(i) * p * f.offset(j) })
+	return sum
 }
 
 // leftOver returns the sums minus their expectation at the coefficients.
 func (f *labelFit) leftOver() []float64 {
-	rest := append([]float64(nil), f.sums...)
+	rest := slices.Clone(f.sums)
 	f.scoreGroups()
 	for g, rows := range f.Rows {
 		expected := rows * sigmoid(f.scores[g]) * f.weight(g)
@@ -274,11 +260,12 @@ func (f *labelFit) leftOver() []float64 {
 	return rest
 }
 
-// linearize returns XᵀWX at the coefficients, with the intercept last and each row weighted as in the
-// sums; the covariance of the sums; and their residual.
-func (f *labelFit) linearize() (curve, about dense, rest []float64) {
+// linearize returns XᵀWX at the coefficients, the intercept last, each row by its weight in the
+// sums; and the covariance of the sums.
+func (f *labelFit) linearize() (curve, about dense) {
 	d := f.width
-	curve, rest = newDense(d+1, d+1), f.leftOver()
+	curve = newDense(d+1, d+1)
+	f.scoreGroups()
 	// The variance of the number of positive rows of a group, times their weight once and twice.
 	once, twice := make([]float64, len(f.Rows)), make([]float64, len(f.Rows))
 	for g, rows := range f.Rows {
@@ -287,13 +274,13 @@ func (f *labelFit) linearize() (curve, about dense, rest []float64) {
 		twice[g] = once[g] * f.weight(g)
 	}
 	f.addSquares(curve, once)
-	about = newDense(len(rest), len(rest))
+	about = newDense(len(f.sums), len(f.sums))
 	if f.Vectors != nil {
 		f.addSquares(about, twice)
 		for i, x := range f.Vectors.square.a {
 			about.a[i] += f.Variance * x
 		}
-		return curve, about, rest
+		return curve, about
 	}
 	for i := range d {
 		copy(about.row(i), curve.row(i)[:d])
@@ -304,7 +291,8 @@ func (f *labelFit) linearize() (curve, about dense, rest []float64) {
 			about.row(i)[i] += f.Noise[k] + surelySatisfied
 		}
 	}
-	return curve, about, rest
+	curve.a = curve.a[:d*curve.n] // the intercept has no sum of its own
+	return curve, about
 }
 
 // scoreGroups computes the scores for the coefficients.
@@ -318,20 +306,27 @@ func (f *labelFit) scoreGroups() {
 	}
 }
 
-// findSpreads sets the spread of each column's prior to the estimated spread of its steps, and stores
-// their variances.
-func (f *labelFit) findSpreads(covariance dense) {
+// findSpreads sets the spread of each column's prior to what its steps have, as far as they are
+// known, and keeps their variances.
+func (f *labelFit) findSpreads() {
 	for k, n := range f.Sizes {
-		first := f.first[k]
+		first, covariance := f.first[k], newDense(n, n)
+		for l := first; l <= f.width; l++ { // low is lower triangular
+			row := f.low.row(l)[first : first+n]
+			for i, x := range row {
+				floats.AddScaled(covariance.row(i), x, row)
+			}
+		}
 		size := 0.0
 		for i := range n {
-			for j := range n {
-				size += f.inverse[k].row(i)[j] *
-					(f.coef[first+i]*f.coef[first+j] + covariance.row(first + i)[first+j])
+			for j, x := range f.inverse[k].row(i) {
+				size += x * (f.coef[first+i]*f.coef[first+j] + covariance.row(i)[j])
 			}
-			f.variances[first+i] = math.Max(0, covariance.row(first + i)[first+i])
+			f.variances[first+i] = covariance.row(i)[i]
 		}
-		f.spread[k] = math.Min(math.Max(size/float64(n), leastSpread*leastSpread), largestSpread*largestSpread)
+		next := size / float64(n)
+		next *= next / f.spread[k] // twice as far: by itself this comes near its end slowly
+		f.spread[k] = math.Min(math.Max(next, leastSpread*leastSpread), largestSpread*largestSpread)
 	}
 }
 

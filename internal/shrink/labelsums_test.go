@@ -70,14 +70,17 @@ func TestLabelSumsAreAtTheMode(t *testing.T) {
 		f := newLabelFit(s)
 		f.readSums()
 		for range 60 {
+			f.findCurve()
 			f.improve()
 		}
 		spread := append([]float64(nil), f.spread...)
 		for range 60 { // with the spreads held
+			f.findCurve()
 			f.improve()
 			copy(f.spread, spread)
 		}
-		curve, about, rest := f.linearize()
+		curve, about := f.linearize()
+		rest := f.leftOver()
 		d := f.width
 		a := make([][]float64, d)
 		for i := range a {

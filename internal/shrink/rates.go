@@ -4,14 +4,20 @@ package shrink
 
 import "math"
 
+const (
+	shareValues = 400
+	leastRows   = 0.5 // of a class, in the prior
+)
+
 // shareDeviations are standard deviations of the logarithms of classes' shares, from about equal
 // classes to very rare ones.
 var shareDeviations = []float64{0.1, 0.25, 0.5, 1, 2, 4}
 
-// Shares estimates the shares of more than two classes from their released counts among rows, as Share
-// does for one. The classes have a common prior: the spread of the shares is averaged over a grid by
-// the evidence of all counts, so that noise does not make one of many equally common classes look
-// rare. The shares add up to 1.
+// Shares estimates the shares of two classes or more from their released counts among rows, where
+// deviation is that of the noise on count − share·rows at a share, above 0: posterior means, so a count
+// below the noise says that a class is rare, and not how rare. Classes tell of each other: how far apart
+// the shares may lie is averaged over a grid by how well it explains all counts, so that noise does not
+// make one of many classes that are about as common as each other rare. The shares add up to 1.
 func Shares(counts []float64, rows float64, gaussian bool, deviation func(share float64) float64) []float64 {
 	rows = math.Max(rows, 2*leastRows*float64(len(counts)))
 	means, logs := make([][]float64, len(shareDeviations)), make([]float64, len(shareDeviations))

@@ -33,3 +33,52 @@ func TestSharesOfClassesAreThoseOfTheCounts(t *testing.T) {
 		}
 	}
 }
+
+// Of two classes, below the noise a share is small and grows with the count.
+func TestSharesOfTwoClasses(t *testing.T) {
+	constant := func(float64) float64 { return 1000 }
+	for _, gaussian := range []bool{false, true} {
+		last := 0.0
+		for _, count := range []float64{-1e9, -2000, 0, 300, 1000, 3000, 24_000} {
+			got := Shares([]float64{count, 50_000 - count}, 50_000, gaussian, constant)[0]
+			if got < 0.999*last || got <= 0 || got >= 1 {
+				t.Errorf("%g rows: share %g after %g", count, got, last)
+			}
+			last = got
+		}
+		if got := Shares([]float64{0, 50_000}, 50_000, gaussian, constant)[0]; got > 0.02 {
+			t.Errorf("no row in noise of 2 %%: share %g", got)
+		}
+		for _, rows := range []float64{0, 1, 2} {
+			if got := Shares([]float64{1, rows - 1}, rows, gaussian, constant)[0]; !(got > 0 && got < 1) {
+				t.Errorf("%g rows: share %g", rows, got)
+			}
+		}
+	}
+}
+
+// The mean is that of a naive sum over a fine grid.
+func TestSharesEqualTheNaiveSum(t *testing.T) {
+	deviation := func(share float64) float64 { return 150 * math.Sqrt((1-share)*(1-share)+share*share) }
+	for _, count := range []float64{-100, 40, 500} {
+		counts := []float64{count, 1e4 - count}
+		var mean [2]float64
+		for _, spread := range shareDeviations {
+			var sums, all [2]float64
+			for k := range counts {
+				for z := math.Log(0.5 / 1e4); z <= math.Log1p(-0.5/1e4); z += 0.001 {
+					d, off := deviation(math.Exp(z)), (z+math.Ln2)/spread
+					weight := math.Exp(-math.Sqrt2*math.Abs(counts[k]-math.Exp(z)*1e4)/d-off*off/2) / d / spread
+					sums[k], all[k] = sums[k]+weight*math.Exp(z), all[k]+weight
+				}
+			}
+			for k := range counts {
+				mean[k] += sums[k] * all[1-k]
+			}
+		}
+		want := mean[0] / (mean[0] + mean[1])
+		if got := Shares(counts, 1e4, false, deviation)[0]; math.Abs(got/want-1) > 0.03 {
+			t.Errorf("%g rows: share %g, not %g", count, got, want)
+		}
+	}
+}

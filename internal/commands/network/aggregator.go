@@ -65,6 +65,7 @@ an address that only operators can reach.`,
 	c.Flags().StringArrayVar(&g.relays, "relay", nil,
 		"a different number of owners for the certificate owner/NAME, `NAME=NUMBER`; may be repeated")
 	g.anchors.AddFlag(c)
+	cli.AddConfig(c)
 	cli.AddSection(c, connection, "listen", "page")
 	cli.Keeps(c, "state", cli.AggregatorTable)
 	cli.Require(c, "listen", "state", "max-epsilon")

@@ -17,7 +17,7 @@ import (
 func (a *app) newCertsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "certs",
-		Short: "create, renew and revoke the certificates of a trial",
+		Short: "create, sign, renew and revoke certificates",
 		Long: `Certs creates the certificates for the connections of a federation: an
 authority, and for each process a certificate with its role and name. Anyone who
 has authority.key can create a certificate for any role and name. Keep it on the
@@ -36,8 +36,8 @@ from a certificate.`,
   discreet-net certs renew --dir certs --role owner --name clinic-7
   discreet-net certs revoke --dir certs --role owner --name clinic-7`,
 	}
-	return cli.Group(c, a.newCertsInitCommand(), a.newCertsIssueCommand(), a.newCertsRenewCommand(),
-		a.newCertsRevokeCommand())
+	return cli.Group(c, a.newCertsInitCommand(), a.newCertsIssueCommand(), a.newCertsRequestCommand(), a.newCertsSignCommand(),
+		a.newCertsRenewCommand(), a.newCertsRevokeCommand())
 }
 
 // certsFlags holds the flags that both commands have.
@@ -99,7 +99,8 @@ func (a *app) newCertsIssueCommand() *cobra.Command {
 		Short: "create the certificate of one process",
 		Long: `Issue creates ROLE-NAME.crt and ROLE-NAME.key. An aggregator, a helper and a
 party are servers, so their certificates need the host names at which others
-reach them. It replaces no file.`,
+reach them. It replaces no file. The key is made on this machine. If it must
+never leave the process's own, use certs request there and certs sign here.`,
 		Example: `  discreet-net certs issue --dir certs --role helper --name two --host 10.0.0.2
   discreet-net certs issue --dir certs --role operator --name anna`,
 		RunE: func(*cobra.Command, []string) error {
@@ -122,6 +123,69 @@ reach them. It replaces no file.`,
 	addCaller(c, &who)
 	c.Flags().StringSliceVar(&hosts, "host", here, "`names` and addresses at which a server is reached")
 	cli.Require(c, "role", "name")
+	return c
+}
+
+func (a *app) newCertsRequestCommand() *cobra.Command {
+	var dir string
+	var who identity.Caller
+	var hosts []string
+	c := &cobra.Command{
+		Use:   "request",
+		Short: "create a key here and ask for its certificate",
+		Long: `Request creates ROLE-NAME.key, which stays on this machine, and ROLE-NAME.csr for
+the authority, and prints the digest of the public key. It replaces no file.
+Read the digest to who signs. Put the answer, ROLE-NAME.crt, and the authority's
+authority.crt into the same directory.`,
+		Example: `  discreet-net certs request --dir certs --role party --name north --host north.example.org`,
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			digest, err := identity.Request(dir, who, hosts)
+			if err != nil {
+				return commands.AsRefusal(err)
+			}
+			_, err = fmt.Fprintf(a.Stdout, "made the key of %s in %s, with the digest %s\n", who, dir, digest)
+			return err
+		},
+	}
+	c.Flags().StringVar(&dir, "dir", "", "the `directory` of the certificates")
+	addCaller(c, &who)
+	c.Flags().StringSliceVar(&hosts, "host", here, "`names` and addresses at which a server is reached")
+	cli.KeepsFolder(c, "dir", identity.FolderNames)
+	cli.Require(c, "dir", "role", "name")
+	return c
+}
+
+func (a *app) newCertsSignCommand() *cobra.Command {
+	f := &certsFlags{app: a}
+	var who identity.Caller
+	var request string
+	c := &cobra.Command{
+		Use:   "sign",
+		Short: "sign the certificate that a process asked for",
+		Long: `Sign answers a request with ROLE-NAME.crt, for the key and the hosts that it
+names, and prints them. It replaces no file. Compare the digest with who sent
+the request: anyone can make one for any name.`,
+		Example: `  discreet-net certs sign --dir certs --request party-north.csr --role party --name north`,
+		RunE: func(*cobra.Command, []string) error {
+			authority, err := identity.LoadAuthority(f.dir)
+			if err != nil {
+				return err
+			}
+			s, err := authority.Sign(f.dir, request, who, time.Now(), f.validFor())
+			if err != nil {
+				return commands.AsRefusal(err)
+			}
+			_, err = fmt.Fprintf(a.Stdout, "signed the certificate of %s in %s until %s, for %s and the key with the digest %s\n", who,
+				f.dir, s.Ends.UTC().Format(time.RFC3339), strings.Join(s.Hosts, ", "), s.Digest)
+			return err
+		},
+	}
+	f.addFlags(c, 30)
+	addCaller(c, &who)
+	c.Flags().StringVar(&request, "request", "", "the `file` that certs request made")
+	cli.Reads(c, "request")
+	cli.Require(c, "request", "role", "name")
 	return c
 }
 

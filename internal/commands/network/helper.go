@@ -50,6 +50,7 @@ without access control.`,
 	c.Flags().StringVar(&h.store, "store", "", "the `file` for shares and answers; created if it does not exist")
 	c.Flags().StringVar(&h.page, "page", "", "the `address` for metrics and health checks (default none)")
 	h.anchors.AddFlag(c)
+	cli.AddConfig(c)
 	cli.AddSection(c, connection, "listen", "page")
 	cli.Keeps(c, "store", cli.HelperTable)
 	cli.Require(c, "listen", "store")

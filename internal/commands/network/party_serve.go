@@ -97,6 +97,7 @@ parties, not from the combiner.`,
 	commands.CompleteFlag(c, "unit", "party", "person")
 	commands.CompleteFlag(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
 	s.anchors.AddFlag(c)
+	cli.AddConfig(c)
 	cli.AddSection(c, connection, "listen", "page")
 	cli.AddSection(c, secretSums, "helpers", "peers", "honest")
 	cli.Reads(c, "schema", "key", "allow", "peers")

@@ -247,6 +247,7 @@ at any moment. Never restore a copy of --state (docs/sites-protocol.md).`,
 	f.StringArrayVar(&s.data, "data", nil, "a `file` of the table; may be repeated")
 	f.StringArrayVar(&s.heldOut, "held-out", nil, "a `file` of rows for evaluations; may be repeated")
 	s.ledger.AddFlag(c)
+	cli.AddConfig(c)
 	cli.AddSection(c, connection, "listen", "page")
 	cli.Reads(c, "policy", "officer", "key", "schema", "map", "data", "held-out")
 	cli.KeepsFolder(c, "state", site.StateNames)

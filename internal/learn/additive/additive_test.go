@@ -3,7 +3,6 @@
 package additive
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -171,11 +170,10 @@ func TestConformance(t *testing.T) {
 }
 
 // spendsBill checks what leaves against the bill: all that is not of rounds line by line, and the
-// rounds together with a second count of the classes, since how many are made follows from the
-// classes.
+// rounds together, since how many are made follows from the classes.
 func spendsBill(t *testing.T, bill []dp.Event, releases []mechtest.Passage) {
 	t.Helper()
-	ofRound := func(label string) bool { return strings.Contains(label, "of round") || label == againLabel }
+	ofRound := func(label string) bool { return strings.Contains(label, "of round") }
 	var billed, spent dp.Epsilon
 	var billedRho, spentRho dp.Rho
 	var rest []dp.Event
@@ -208,50 +206,6 @@ func spendsBill(t *testing.T, bill []dp.Event, releases []mechtest.Passage) {
 	}
 }
 
-// With Gaussian noise a rare class leaves the rounds as they are, and has them pay for a second
-// count. By hand, at useful·joint noise scales: (7/them)² of the price, at most .35 of what rounds
-// cost.
-func TestARareClassIsCountedAgainByGaussianNoise(t *testing.T) {
-	_, plan := with(settings()["everything, gaussian"], 400)
-	anyPlan, err := plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	pl := anyPlan.(*Plan)
-	rounds := func(pl *Plan) (all dp.Rho) {
-		for _, p := range pl.prices.cells {
-			all += p.Rho
-		}
-		return all
-	}
-	whole := pl.prices.classes.Rho + rounds(pl) + pl.prices.calibration.Rho
-	joint := 5000 * 2 * math.Sqrt(whole.Float()/2) // a row that is replaced counts √2
-	for _, rare := range []float64{400, 200, 10, 5, 1, 0} {
-		got := pl.forClasses(rare, 1000-rare)
-		want := math.Min(0.35, math.Pow(7/(math.Min(1, rare/200)*joint), 2)/(1-pl.rules.classesShare))
-		if want < 0.02 || rare >= 200 {
-			want = 0
-		}
-		part := got.prices.again.Rho.Float() / rounds(pl).Float()
-		if math.Abs(part-want) > 1e-3 || rounds(got)+got.prices.again.Rho != rounds(pl) ||
-			got.rules.rounds != pl.rules.rounds || got.prices.calibration != pl.prices.calibration {
-			t.Errorf("%g rows of 1000: a part of %g, by hand %g; %s for rounds of %s", rare, part, want, rounds(got), rounds(pl))
-		}
-	}
-	// What leaves costs what the bill says.
-	tab, plan := with(settings()["everything, gaussian"], 5000)
-	clear(tab.Labels)
-	tape := &mechtest.Recorder{}
-	if anyPlan, err = plan(); err != nil {
-		t.Fatal(err)
-	}
-	learntest.Fit(t, anyPlan, tab, tape, 1)
-	spendsBill(t, anyPlan.Terms().Bill, tape.Passages)
-	if !slices.ContainsFunc(tape.Passages, func(p mechtest.Passage) bool { return p.Label == againLabel }) {
-		t.Error("a class that no row has is not counted again")
-	}
-}
-
 // Where a class is rare, fewer rounds are made, and they cost what the bill's rounds do.
 func TestRareClassesHaveFewerRounds(t *testing.T) {
 	_, plan := with(settings()["partly private, picks"], 400)
@@ -261,7 +215,6 @@ func TestRareClassesHaveFewerRounds(t *testing.T) {
 	}
 	pl := anyPlan.(*Plan)
 	total := func(pl *Plan) (all dp.Epsilon) {
-		all = pl.prices.again.Epsilon
 		for t := range pl.prices.cells {
 			all += pl.prices.cells[t].Epsilon
 			if pl.rules.picks {

@@ -13,15 +13,14 @@ import (
 
 // prices are the prices of the releases of one fit.
 type prices struct {
-	most        guard.Share   // for the contribution bound, if it is chosen
-	labels      guard.Share   // for the positive rows of public columns, if the label is private
-	classes     guard.Share   // for the number of rows by class, if it is private
-	again       guard.Share   // for a second count of the classes, at the expense of rounds
-	counts      guard.Share   // for the counts that determine bins
-	picks       []guard.Share // by round, if rounds pick
-	cells       []guard.Share // by round
-	weights     []guard.Share // by round, if columns are weighted
-	calibration guard.Share   // for the cells of the finished score
+	most        guard.Share   // of what a person counts for, if that is chosen
+	labels      guard.Share   // of the positive rows of public columns, if the label is private
+	classes     guard.Share   // of the number of rows by class, if that is private
+	counts      guard.Share   // of the counts from which bins follow
+	picks       []guard.Share // per round, if rounds pick
+	cells       []guard.Share // per round
+	weights     []guard.Share // per round if rules weigh columns
+	calibration guard.Share   // of the cells of the finished score
 }
 
 // release is one line of the bill before its price is known.
@@ -87,9 +86,10 @@ func (pl *Plan) listRounds() (list []release) {
 	for t := range r.rounds {
 		round := r.roundShare(t)
 		if r.picks {
-			list = append(list, release{pickLabel(t), true, round * r.pickShare, &pl.prices.picks[t]})
+			list = append(list, release{pickLabel(t), true, round * pickShare, &pl.prices.picks[t]})
+			round *= 1 - pickShare
 		}
-		list = append(list, release{cellsLabel(t), false, round * (1 - r.pickShare), &pl.prices.cells[t]})
+		list = append(list, release{cellsLabel(t), false, round, &pl.prices.cells[t]})
 	}
 	return list
 }
@@ -174,7 +174,6 @@ const (
 	mostLabel        = "rows that a person counts for"
 	countsLabel      = "rows by fine bin"
 	calibrationLabel = "weighted cells of the score"
-	againLabel       = "number of rows by label again"
 	labelsLabel      = "positive rows of public columns"
 )
 

@@ -27,12 +27,8 @@ type start struct {
 	least, most int64
 	// classes are the row counts of the positive class and of the other, if they are public or
 	// released.
-	classes [2]float64
-	counts  []float64 // as released, if they are private
-	// expected are totals, or estimates of them if they are private; nil once the weights have changed
-	// since the start. baseVariance is the variance of their difference.
-	expected     []float64
-	baseVariance float64
+	classes   [2]float64
+	baseMoved float64 // the variance that noise has in their log-odds
 }
 
 // binaryFit is the state of a fit of two classes. Its weighting score, with totals and bounds,
@@ -44,14 +40,11 @@ type binaryFit struct {
 	cells  *guard.Cells // by private column, from column from on, for the current weighting score; nil if that has changed
 	from   int
 	shapes []binaryShape // by private column
-	// missing is the mean over rows of the part of the model's shapes that is not in the weights, in
-	// nats. The cells of later columns contain it again, as a constant.
-	missing float64
-	// base is the sum of changes to the released base rate, and weighedBase the part of it in the
-	// weights.
-	base, weighedBase float64
-	finished          []finishedShape // the public ones, then the private ones
-	moved             model.Moved     // effects of noise other than those stated by shapes
+	// missing is the mean over rows of what the model's shapes add and the weights do not see, in
+	// nats: later columns say it again, as a constant.
+	missing  float64
+	finished []finishedShape // the public ones, then the private ones
+	moved    model.Moved     // what noise alone does beside the shapes
 }
 
 // binaryShape is the estimate for one private column.
@@ -80,9 +73,6 @@ func (f *fit) learnBinary(ctx context.Context) (*binaryFit, error) {
 		return nil, err
 	}
 	f.plan = f.plan.forClasses(st.classes[0], st.classes[1])
-	if st, err = f.countAgain(ctx, st); err != nil {
-		return nil, err
-	}
 	r := newBinaryFit(f, st)
 	for t := range f.plan.rules.rounds {
 		if err := r.makeRound(ctx, t); err != nil {
@@ -184,7 +174,36 @@ func (r *binaryFit) learnShape(k int, c *shrink.Cells, in pass) {
 	}
 }
 
-// weighSteps adds steps of column k to the weighting score, and to its bounds.
+// centerColumn moves the steps of a column to where they keep to the balance of the classes, and
+// returns the weights of its bins. The balance is known while public totals hold. If everything is
+// private, Gaussian noise takes every column, however few rows a class has: cells that noise drowns
+// would say of each anew that bins hold little of it, so there the balance is what all cells of the
+// column say, drawn to 0 by their noise.
+func (r *binaryFit) centerColumn(c *shrink.Cells, steps []float64) (rows []float64) {
+	rows = shrink.BinWeights(c, steps)
+	all, balance := sumAll(r.totals), 0.0
+	switch {
+	case all > 0:
+		shrink.ProjectOntoSimplex(rows, all)
+		balance = (r.totals[0] - r.totals[1]) / all
+	case c.Noise.Gaussian && r.plan.protectsRow() && sumAll(rows) > 0:
+		all = sumAll(rows)
+		known, own := balanceSpread*balanceSpread*all*all, c.Noise.DifferenceVariance()*float64(len(steps))
+		balance = known / (known + own) * (sumAll(c.Positive) - sumAll(c.Negative)) / all
+	default:
+		return rows
+	}
+	shift := shrink.CenterSteps(steps, rows, balance)
+	for b := range steps {
+		steps[b] += shift
+	}
+	return rows
+}
+
+// balanceSpread is the standard deviation of the balance before its cells tell.
+const balanceSpread = 0.25
+
+// weighSteps adds steps of column k to the score that weighs rows, and to its bounds.
 func (r *binaryFit) weighSteps(k int, steps []float64) {
 	lo, hi := int64(math.MaxInt64), int64(math.MinInt64)
 	for b, s := range steps {
@@ -193,8 +212,6 @@ func (r *binaryFit) weighSteps(k int, steps []float64) {
 	}
 	r.weighing.Shapes = append(r.weighing.Shapes, feature.Shape{Bins: r.bins[k], Steps: steps})
 	r.least, r.most, r.cells, r.totals = r.least+lo, r.most+hi, nil, nil
-	r.expected = nil
-	r.weighBase()
 	r.boundWeighing()
 }
 

@@ -64,6 +64,30 @@ func TestCountsEqualTheNaiveTwin(t *testing.T) {
 	}
 }
 
+// Bins are those of the columns that are learned from, each once.
+func TestEachColumnIsCutOnce(t *testing.T) {
+	for _, name := range []string{"partly private", "everything private"} {
+		tab, plan := with(settings()[name], 50)
+		pl, err := plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []int
+		for _, b := range pl.(*Plan).private {
+			got = append(got, b.Column)
+		}
+		var want []int
+		for _, j := range tab.Schema.Features() {
+			if name != "partly private" || tab.Schema.Columns[j].Role == schema.Private {
+				want = append(want, j)
+			}
+		}
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("%s: columns %v are cut, not %v", name, got, want)
+		}
+	}
+}
+
 // Who asks, by name: never a column of few whole numbers, never a declared group,
 // and public columns only if the label is private.
 func TestWhoIsCounted(t *testing.T) {

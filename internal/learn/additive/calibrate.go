@@ -12,20 +12,17 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Calibration is of two classes: each column alone keeps to the base rate, and the sum of all
-// private ones is then measured as if it were one more column, and stretched to what it says.
-// Columns that say the same thing several times say it once after that.
+// Calibration is of two classes: the sum of all private columns is measured as if it were one more
+// column, and stretched to what it says. Columns that say the same thing several times say it once
+// after that.
 
-// forClasses returns the plan for the given numbers of rows of the two classes, which are public or
-// released. The number of rounds depends on the number of rows to learn from, which is smaller if a
-// class is rare. The price of the bill's rounds is divided among the actual rounds and, if the signal
-// justifies it, a second count of the classes (1.9).
+// forClasses is the plan for so many rows of either class, which are public or released. Rounds are
+// counted by how many rows there are to learn from, and where a class is rare, those are its own.
+// What the rounds of the bill cost together is divided again among those that are made (1.9). With
+// Gaussian noise rounds are those of the bill.
 func (pl *Plan) forClasses(pos, neg float64) *Plan {
 	useful := countUseful(pos, neg)
-	if pl.rules.gaussian {
-		return pl.leaveForAgain(useful)
-	}
-	if pl.NotPrivate || pl.rules.pairs > 0 || pl.rules.sharesAlone {
+	if pl.rules.gaussian || pl.NotPrivate || pl.rules.pairs > 0 || pl.rules.sharesAlone {
 		return pl
 	}
 	done := *pl
@@ -36,40 +33,14 @@ func (pl *Plan) forClasses(pos, neg float64) *Plan {
 	for t := range pl.prices.cells {
 		all += pl.prices.picks[t].Epsilon + pl.prices.cells[t].Epsilon
 	}
-	again := dp.Epsilon(pl.settleAgain(useful) * float64(all))
 	list := done.listRounds()
-	parts, err := dividePrice(all-again, list)
+	parts, err := dividePrice(all, list)
 	if err != nil { // too little to divide so: the bill's own rounds
 		return pl
 	}
 	for i, r := range list {
 		*r.price = guard.Share{Epsilon: parts[i]}
 	}
-	done.prices.again = guard.Share{Epsilon: again}
-	return &done
-}
-
-// leaveForAgain is forClasses for Gaussian noise: the rounds are those of the bill, and give up part
-// of their price for a second count of the classes (1.9).
-func (pl *Plan) leaveForAgain(useful float64) *Plan {
-	all := dp.Rho(0)
-	for _, p := range pl.prices.cells {
-		all += p.Rho
-	}
-	again := dp.Rho(pl.settleAgain(useful) * float64(all))
-	if again == 0 {
-		return pl
-	}
-	done := *pl
-	rounds := done.listRounds()
-	parts, err := dividePrice(all-again, rounds)
-	if err != nil { // too little to divide so
-		return pl
-	}
-	for i, r := range rounds {
-		*r.price = guard.Share{Rho: parts[i]}
-	}
-	done.prices.again = guard.Share{Rho: again}
 	return &done
 }
 
@@ -84,45 +55,9 @@ func (pl *Plan) classScales() float64 {
 	return signal * pl.cellMoves().L1 / pl.classMoves().L1
 }
 
-// settleAgain returns the part of the rounds' price for a second count of the classes. If the label is
-// private and its rarer class has few rows, the base rate needs more than its usual share. The cost of
-// an error of the count in log loss is proportional to its square divided by the rows of that class.
-// That alone would imply a share proportional to the square root of their part; slightly more keeps
-// log loss below that of the classes' shares alone. With Gaussian noise all columns are used in any
-// case, so that less is left for the count.
-func (pl *Plan) settleAgain(useful float64) float64 {
-	if pl.prices.classes == (guard.Share{}) {
-		return 0
-	}
-	// The rarer a class, the more may go to counting: its rows tell little of columns anyway.
-	most := mostForClasses - (mostForClasses-mostOfCommon)*useful
-	few := scalesOfAgain / (math.Pow(useful, 0.75) * pl.classScales())
-	more := math.Min(most, leastForClasses+few*few) - pl.rules.classesShare
-	if pl.rules.gaussian {
-		rho := 0.0
-		for _, e := range pl.bill {
-			rho += e.Rho.Float()
-		}
-		_, joint := countScales(pl.Params, pl.schema.Relation, pl.unitRows(), 1, rho)
-		few := jointOfAgain / (useful * joint)
-		more = math.Min(mostOfTurns*(1-pl.rules.classesShare), few*few)
-	}
-	if more = more / (1 - pl.rules.classesShare); more < leastAgain || useful == 1 {
-		return 0
-	}
-	return more
-}
-
-const (
-	leastAgain    = 0.02 // smallest part that is worth a separate release
-	scalesOfAgain = 80   // as scalesOfClasses, if a fifth of the rows has the rarer class
-	mostOfCommon  = 0.5  // of the price, for both counts, if nearly a fifth has it
-	jointOfAgain  = 7    // noise scales, as jointOfClasses
-	mostOfTurns   = 0.35 // of the price of rounds in turn
-)
-
-// logWeight is the schema's weight of a class as an addition to its score: if each of its rows has the
-// weight w, its odds are multiplied by w for any columns. No release depends on weights.
+// logWeight is what the schema's weight of a class adds to its score: where each of its rows counts
+// w times its odds are w times as large, whatever the columns hold. Nothing that is released
+// depends on weights.
 func (pl *Plan) logWeight(class int) float64 {
 	if weights := pl.schema.Label.RowWeights(); weights != nil {
 		return math.Log(weights[class])
@@ -140,141 +75,45 @@ func countUseful(pos, neg float64) float64 {
 // is the variance of their noise.
 func (f *fit) startCounts(counts []float64, noise float64) *start {
 	rows := math.Max(1, counts[0]+counts[1])
-	pos := f.estimateRows(counts[0], rows, noise)
+	pos := f.estimateClasses(counts, rows, noise)[0]
 	z := math.Log(pos / (rows - pos))
 	score := feature.Additive{Intercept: z}
 	st := &start{
 		model: score, weighing: score, rows: rows,
 		least: feature.Units(z), most: feature.Units(z),
-		classes: [2]float64{pos, rows - pos}, counts: counts,
+		classes: [2]float64{pos, rows - pos},
 	}
-	st.expectBalance(f.plan, noise)
+	inPos, inNeg := 1/pos, 1/(rows-pos)
+	if f.plan.knowsTotal() { // what one class gains the other loses
+		st.baseMoved = noise * (inPos + inNeg) * (inPos + inNeg)
+	} else {
+		st.baseMoved = noise * (inPos*inPos + inNeg*inNeg)
+	}
 	return st
 }
 
-// countAgain counts the classes a second time if the plan has a price for that, and starts from both
-// counts together.
-func (f *fit) countAgain(ctx context.Context, st *start) (*start, error) {
-	pl := f.plan
-	if pl.prices.again == (guard.Share{}) {
-		return st, nil
-	}
-	counts, err := f.measureClasses(ctx, againLabel, pl.prices.again)
-	if err != nil {
-		return nil, err
-	}
-	first := pl.prices.classes.Variance(pl.classMoves())
-	second := pl.prices.again.Variance(pl.classMoves())
-	for k := range counts {
-		counts[k] = (counts[k]*first + st.counts[k]*second) / (first + second)
-	}
-	return f.startCounts(counts, first*second/(first+second)), nil
-}
-
-// estimateRows estimates the number of rows with the positive class, given the released count, the
-// number of all rows as far as known, and the variance of the noise: at least half a row.
-func (f *fit) estimateRows(count, rows, noise float64) float64 {
-	if f.plan.NotPrivate {
-		return math.Min(math.Max(count, leastRows), rows-leastRows)
-	}
-	return rows * shrink.Share(count, rows, f.plan.rules.gaussian, func(share float64) float64 {
-		if f.plan.knowsTotal() { // their number is public
-			return math.Sqrt(noise)
-		}
-		return math.Sqrt(noise * ((1-share)*(1-share) + share*share))
-	})
-}
-
-// estimateClasses is estimateRows for more than two classes.
-func (f *fit) estimateClasses(counts []float64, rows float64) []float64 {
+// estimateClasses is the number of rows of each class, as released with noise of a variance, among all
+// as far as they are known: at least half a row.
+func (f *fit) estimateClasses(counts []float64, rows, noise float64) []float64 {
 	pl, others := f.plan, float64(len(counts)-1)
 	if pl.NotPrivate {
+		for k, n := range counts {
+			counts[k] = math.Min(math.Max(n, leastRows), math.Max(rows-leastRows, leastRows))
+		}
 		return counts
 	}
-	noise := pl.prices.classes.Variance(pl.cellMoves())
 	out := shrink.Shares(counts, rows, pl.rules.gaussian, func(share float64) float64 {
+		if len(counts) == 2 && pl.knowsTotal() { // their number is public
+			return math.Sqrt(noise)
+		}
 		return math.Sqrt(noise * ((1-share)*(1-share) + others*share*share))
 	})
 	return shrink.ScaleAll(out, rows)
 }
 
-// expectBalance records that rows of both classes have about equal total weight under the log-odds of
-// the released counts, and the uncertainty due to noise.
-func (st *start) expectBalance(pl *Plan, noise float64) {
-	pos, neg := st.classes[0], st.classes[1]
-	least := math.Min(pos, neg)
-	st.expected = []float64{least, least}
-	// Rows weigh 1 in the rarer class and least/pos or least/neg in the other.
-	inPos, inNeg := least/pos, least/neg
-	if pl.knowsTotal() { // what one class gains the other loses
-		st.baseVariance = noise * (inPos + inNeg) * (inPos + inNeg)
-	} else {
-		st.baseVariance = noise * (inPos*inPos + inNeg*inNeg)
-	}
-}
-
-// centerColumn shifts the steps of a column so that they agree with the base rate, as long as the
-// weights are those of the start, and returns the weights of its bins. If the base rate is known only
-// from its release, the column's information about it is used once for all columns.
-func (r *binaryFit) centerColumn(c *shrink.Cells, steps []float64) (rows []float64) {
-	rows = shrink.BinWeights(c, steps)
-	all := sumAll(r.expected)
-	if !(all > 0) {
-		r.centerLater(c, steps, rows)
-		return rows
-	}
-	shrink.ProjectOntoSimplex(rows, all)
-	shift := shrink.CenterSteps(steps, rows, (r.expected[0]-r.expected[1])/all)
-	for b := range steps {
-		steps[b] += shift
-	}
-	own := c.Noise.DifferenceVariance() * float64(len(steps))
-	gain := r.baseVariance / (r.baseVariance + own)
-	r.baseVariance *= 1 - gain
-	r.base += gain * (-shift - r.base)
-	return rows
-}
-
-// centerLater is centerColumn if weights include earlier columns, for Gaussian noise, with which every
-// column is used even if a class has few rows. The cells of a class whose rows are fewer than the
-// noise would suggest in each column that the class is rare, and in all columns together that it does
-// not occur. The imbalance of the classes under these weights is unknown; its prior standard deviation
-// is laterBalance. If fewer than a twentieth of the rows have the rarer class, steps are shifted
-// towards the estimate from all cells together, and completely so at a fiftieth.
-func (r *binaryFit) centerLater(c *shrink.Cells, steps, rows []float64) {
-	all, useful := sumAll(rows), countUseful(r.classes[0], r.classes[1])
-	if !r.plan.rules.gaussian || !r.plan.protectsRow() || useful >= drowns || !(all > 0) {
-		return
-	}
-	known, own := laterBalance*laterBalance*all*all, c.Noise.DifferenceVariance()*float64(len(steps))
-	balance := known / (known + own) * (sumAll(c.Positive) - sumAll(c.Negative)) / all
-	shift := shrink.CenterSteps(steps, rows, math.Min(math.Max(balance, -mostLater), mostLater))
-	shift *= math.Min(1, math.Log(drowns/useful)/math.Log(drowns/drowned))
-	for b := range steps {
-		steps[b] += shift
-	}
-}
-
-const (
-	laterBalance = 0.25 // a standard deviation
-	mostLater    = 0.9
-	// As values of countUseful: a twentieth of the rows has the class, or a fiftieth.
-	drowns, drowned = 0.25, 0.1
-)
-
-// weighBase includes the changes to the base rate in the weights, and shifts the weights' bounds. Only
-// a start without public columns has such changes, so that no clip is affected.
-func (r *binaryFit) weighBase() {
-	before := feature.Units(r.weighing.Intercept)
-	r.weighing.Intercept += r.base - r.weighedBase
-	r.weighedBase = r.base
-	moved := feature.Units(r.weighing.Intercept) - before
-	r.least, r.most = r.least+moved, r.most+moved
-}
-
-// The score of the private columns is divided at these distances from its mean, in standard deviations
-// for independent columns; correlated columns spread it further. scoreMiddles represent the intervals
-// between them.
+// The score of the private columns is cut at so many spreads from its mean, as they would be were
+// the columns independent: copies of columns spread it further. scoreMiddles stand for what lies
+// between.
 var (
 	scoreEdges   = []float64{-16, -8, -4, -2, -1.2, -0.6, -0.2, 0.2, 0.6, 1.2, 2, 4, 8, 16}
 	scoreMiddles = []float64{-20, -11, -5.6, -2.8, -1.6, -0.9, -0.4, 0, 0.4, 0.9, 1.6, 2.8, 5.6, 11, 20}
@@ -286,7 +125,7 @@ func (r *binaryFit) calibrate(ctx context.Context) error {
 	private := r.finishPrivate()
 	if r.plan.rules.sharesAlone { // a model has a shape, though here it says nothing
 		none := make([]float64, r.bins[0].Len())
-		r.moved.Intercept = math.Sqrt(r.baseMoved())
+		r.moved.Intercept = math.Sqrt(r.baseMoved)
 		r.finished = []finishedShape{{r.bins[0], none, none, none, nil}}
 		return nil
 	}
@@ -341,7 +180,6 @@ func (r *binaryFit) weighAsModel() {
 		r.weighing, r.least, r.most, r.totals = r.first.weighing, r.first.least, r.first.most, r.first.totals
 		return
 	}
-	r.model.Intercept += r.base
 	z := feature.Units(r.model.Intercept)
 	r.weighing, r.least, r.most = feature.Additive{Intercept: r.model.Intercept}, z, z
 }

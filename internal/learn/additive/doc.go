@@ -11,7 +11,7 @@
 // in evidence/guarantees/additive.md; the lines that it depends on have the tags 1.1 to 1.9 and 2.1.
 //
 //	params.go      check public choices and plan a fit: rules.go, bins.go and bill.go
-//	release.go     every release: what leaves, and by how much it moves between neighbours
+//	ask.go         every release: what leaves, and by how much it moves between neighbours
 //	fit.go         charge, then run the algorithm of two classes or of more
 //	public.go      fit the public columns to a public label, for free, as a start
 //	fitpublic.go   the model of that start alone
@@ -20,8 +20,8 @@
 //	               cells by bin and class; then the same for each declared pair, where ε allows
 //	multiclass.go  more classes: per round, release the rows of a column by bin and class; then how
 //	               much each column counts; then, if rows are plenty, what is left over
-//	calibrate.go   two classes: rounds by the rarer class, columns that keep to the base rate, and
-//	               the finished score stretched to what its own cells say
+//	calibrate.go   two classes: rounds by the rarer class, and the finished score stretched to what
+//	               its own cells say
 //	slopes.go      draw lines between the middles of a number's bins, free
 //	moved.go       what noise alone did to scores, from what was released
 //

@@ -154,9 +154,9 @@ func (pl *Plan) describeRounds() string {
 	case pl.protectsLabel() && !r.picks:
 		words = "no rounds: positive rows of all public columns leave at once"
 	case r.picks && r.rounds == 1:
-		words = fmt.Sprintf("1 round, which picks the column that predicts best, for %.0f %% of its ε", 100*r.pickShare)
+		words = fmt.Sprintf("1 round, which picks the column that predicts best, for %.0f %% of its ε", 100*pickShare)
 	case r.picks:
-		words = fmt.Sprintf("%d rounds, each picks a column, for %.0f %% of its ε", r.rounds, 100*r.pickShare)
+		words = fmt.Sprintf("%d rounds, each picks a column, for %.0f %% of its ε", r.rounds, 100*pickShare)
 	case len(r.passes) > 1:
 		words = fmt.Sprintf("%d rounds, %d for each private column in turn", r.rounds, len(r.passes))
 	}

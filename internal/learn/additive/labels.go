@@ -34,7 +34,7 @@ func (pl *Plan) settleLabel(public int, rho float64) rules {
 	joint := float64(pl.rows) * 2 * math.Sqrt(rho*float64(public))
 	rounds := math.Max(2, math.Round(signal/scalesForLabels))
 	if rounds < mostPickedLabels*float64(public) && joint <= signal {
-		return rules{rounds: int(rounds), picks: true, pickShare: 0.25 + 0.15/rounds, passes: onePass(0, 1),
+		return rules{rounds: int(rounds), picks: true, passes: onePass(0, 1),
 			bins: countBins(signal / rounds)}
 	}
 	return rules{gaussian: joint > signal, bins: countBins(math.Max(signal, joint) / float64(public))}
@@ -61,7 +61,7 @@ func (f *fit) learnLabels(ctx context.Context) (*binaryFit, error) {
 	f.bins = nil
 	all := &labelled{groups: groups}
 	for k, j := range pl.public {
-		cut := pl.cutByRows(groups, j)
+		cut := pl.cutByRows(groups, j, pl.rules.bins)
 		n, ordered := cut.Len(), 0
 		if cut.Ordered() {
 			ordered = n - cut.Marks()
@@ -136,21 +136,8 @@ func (f *fit) pickLabels(ctx context.Context, all *labelled) (*labelled, error) 
 	return picked, nil
 }
 
-// cutByRows divides public column j into bins by the number of rows of the groups, over all labels.
-func (pl *Plan) cutByRows(groups *guard.Groups, j int) feature.Bins {
-	bins, fine := pl.cutColumn(j, pl.rules.bins), pl.cutFine(j)
-	if fine.Len() <= bins.Len() {
-		return bins
-	}
-	rows := make([]float64, fine.Len())
-	for g, b := range listBins(&fine, &groups.Cols[j], groups.Len) {
-		rows[b] += groups.Rows[g]
-	}
-	return feature.NewBins(pl.schema, j, halveAt(rows, pl.rules.bins, &fine))
-}
-
-// measureLabels measures the number of positive rows in each bin, or the sum of the vectors of
-// positive rows, in one vector (2.1).
+// measureLabels measures how many positive rows each bin has, or the sum of the vectors of positive
+// rows, all in one vector (2.1).
 func (f *fit) measureLabels(label string, price guard.Share, sums *labelled) error {
 	positive, groups := f.plan.schema.Label.Positive, sums.groups
 	variance := price.Variance(f.plan.labelMoves(len(sums.Bins)))

@@ -232,7 +232,12 @@ func TestFitPublicWantsPublicLabels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := fitPublic(t, pl.(*Plan), tab); (err == nil) != taken {
+		if taken {
+			_, err = fitPublic(t, pl.(*Plan), tab)
+		} else if _, refused := pl.(*Plan).FitPublic(t.Context(), nil); refused == nil { // before it asks a guard
+			t.Errorf("%s: taken", name)
+		}
+		if err != nil {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}

@@ -45,24 +45,14 @@ func (r *binaryFit) noteCertainty(t, k int, spread float64) {
 // noteMoved records the effect of noise on all rows alike and on the scale of the shapes.
 func (r *binaryFit) noteMoved(l *shrink.Line) {
 	// What it did to the base rate the calibration sees, and takes back as far as it shows anything.
-	base := r.baseMoved() * (1 - l.ShiftShown) * (1 - l.ShiftShown)
+	base := r.baseMoved * (1 - l.ShiftShown) * (1 - l.ShiftShown)
 	r.moved = model.Moved{Slope: l.SlopeMoved / l.Slope, Middle: l.Slope * l.Middle}
 	r.moved.Intercept = math.Sqrt(base + l.ShiftMoved*l.ShiftMoved + r.missedPicks(l.Slope))
 }
 
-// baseMoved is the variance of a released base rate, in log-odds: each class has the total weight of
-// the rarer one's rows.
-func (r *binaryFit) baseMoved() float64 {
-	if r.counts == nil {
-		return 0
-	}
-	least := math.Min(r.classes[0], r.classes[1])
-	return r.baseVariance / (least * least)
-}
-
-// missedPicks is the variance of scores, averaged over rows, that arises because another fit may pick
-// other columns. It is the probability of that (see noteCertainty; it is estimated from shrunk steps,
-// so that half of it is used) times the square of a column's contribution.
+// missedPicks is the variance of scores because another fit may not pick the columns of this one,
+// the mean over rows: the chance of that (see noteCertainty; what it is measured by has shrunk as
+// steps do, so half of it is counted) times the square of what a column adds.
 func (r *binaryFit) missedPicks(slope float64) (variance float64) {
 	if !r.plan.rules.picks {
 		return 0

@@ -87,7 +87,8 @@ func (f *fit) startMulticlass(ctx context.Context) (*classStart, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newClassStart(f.estimateClasses(rows, math.Max(1, sumAll(rows))), leastRows), nil
+	noise := f.plan.prices.classes.Variance(f.plan.cellMoves())
+	return newClassStart(f.estimateClasses(rows, math.Max(1, sumAll(rows)), noise), leastRows), nil
 }
 
 // learnColumns makes all rounds of cells. Rows have equal weights in all of them, because each column

@@ -260,10 +260,10 @@ func TestSettleMulticlass(t *testing.T) {
 		rho           float64
 		want          rules
 	}{
-		{100, 9, 1, dp.ReplaceOne, 0, rules{bins: 8, rounds: 1, picks: true, pickShare: 0.3, columnWeight: 0.7}},
-		{3_793, 43, dp.Nano, dp.ReplaceOne, 0, rules{bins: 16, rounds: 4, picks: true, pickShare: 0.3, columnWeight: 0.7}},
+		{100, 9, 1, dp.ReplaceOne, 0, rules{bins: 8, rounds: 1, picks: true, columnWeight: 0.7}},
+		{3_793, 43, dp.Nano, dp.ReplaceOne, 0, rules{bins: 16, rounds: 4, picks: true, columnWeight: 0.7}},
 		// 21,000 noise scales are worth 12 of 49 columns, 1,750 scales each.
-		{42_000, 49, dp.Nano, dp.ReplaceOne, 0, rules{bins: 32, rounds: 12, picks: true, pickShare: 0.3,
+		{42_000, 49, dp.Nano, dp.ReplaceOne, 0, rules{bins: 32, rounds: 12, picks: true,
 			columnWeight: 0.5, weightShare: 0.15}},
 		{22_792, 14, 4 * dp.Nano, dp.ReplaceOne, 0, rules{bins: 32, rounds: 14, columnWeight: 0.4, weightShare: 0.15}},
 		{346_000, 41, dp.Nano, dp.AddRemove, 0, rules{bins: 32, rounds: 41, columnWeight: 0.4, weightShare: 0.15}},
@@ -272,7 +272,7 @@ func TestSettleMulticlass(t *testing.T) {
 		{42_000, 49, dp.Nano, dp.AddRemove, 0.018, rules{bins: 32, rounds: 49, gaussian: true, columnWeight: 0.4,
 			weightShare: 0.15}},
 		{42_000, 49, dp.Nano / 10, dp.AddRemove, 0.00018,
-			rules{bins: 16, rounds: 5, picks: true, pickShare: 0.3, columnWeight: 0.7}},
+			rules{bins: 16, rounds: 5, picks: true, columnWeight: 0.7}},
 	} {
 		if got := settleMulticlass(Params{Epsilon: c.eps}, c.relation, c.rows, c.columns,
 			c.rho); !reflect.DeepEqual(got, c.want) {

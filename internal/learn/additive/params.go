@@ -4,7 +4,6 @@ package additive
 
 import (
 	"cmp"
-	"fmt"
 
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/privacy/accounting"
@@ -59,7 +58,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := checkSchema(s); err != nil {
 		return nil, err
 	}
-	if err := p.checkPrice(); err != nil {
+	if err := learn.CheckPrice("additive", p.Epsilon, p.Delta, p.NotPrivate, p.Rows); err != nil {
 		return nil, err
 	}
 	pl := &Plan{Params: p, schema: s, most: 1}
@@ -184,20 +183,6 @@ func checkSchema(s *schema.Schema) error {
 			return refuseParam("monotone", "must be left out of column "+c.Name+
 				" if the label has more than 2 classes: up for one is down for another", string(c.Monotone), "")
 		}
-	}
-	return nil
-}
-
-func (p Params) checkPrice() error {
-	switch {
-	case p.NotPrivate && p.Epsilon != 0:
-		return refuseParam("epsilon", "must be inf when training without privacy", p.Epsilon, "")
-	case !p.NotPrivate && (p.Epsilon < 1 || p.Epsilon > dp.MaxEpsilon):
-		return refuseParam("epsilon", fmt.Sprintf("must be > 0 and at most %s", dp.MaxEpsilon), p.Epsilon, "")
-	case p.Delta < 0 || p.Delta > dp.MaxDelta || p.Delta != 0 && p.NotPrivate:
-		return refuseParam("delta", "must be at least 0 and below 1, and 0 when training without privacy", p.Delta, "")
-	case p.Rows < 0:
-		return refuseParam("rows", "must be at least 1, or 0 for none given", p.Rows, "")
 	}
 	return nil
 }

@@ -3,7 +3,6 @@
 package additive
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -46,7 +45,7 @@ func (f *fit) groupPublic(ctx context.Context) (*publicGroups, error) {
 	s := *f.plan.schema // with categories of bins
 	s.Columns = slices.Clone(s.Columns)
 	for _, j := range f.plan.public {
-		bins := f.plan.cutPublic(g, j)
+		bins := f.plan.cutByRows(groups, j, publicBins)
 		g.bins = append(g.bins, bins)
 		if c := &s.Columns[j]; c.Kind == schema.Category && c.Groups == nil {
 			g.recoded.Cols[j] = groups.Cols[j]
@@ -85,20 +84,18 @@ func listBins(bins *feature.Bins, col *column.Column, n int) []uint32 {
 	return codes
 }
 
-// cutPublic divides public column j. Counted bins are determined from the groups at no cost, because
-// the column and the label are public.
-func (pl *Plan) cutPublic(g *publicGroups, j int) feature.Bins {
-	bins, fine := pl.cutColumn(j, publicBins), pl.cutFine(j)
+// cutByRows cuts public column j into so many bins. What the schema asks of them is counted in the
+// groups, free of charge: the column is public.
+func (pl *Plan) cutByRows(groups *guard.Groups, j, most int) feature.Bins {
+	bins, fine := pl.cutColumn(j, most), pl.cutFine(j)
 	if fine.Len() <= bins.Len() {
 		return bins
 	}
 	rows := make([]float64, fine.Len())
-	for i, b := range listBins(&fine, &g.groups.Cols[j], g.groups.Len) {
-		for class := range g.rows {
-			rows[b] += g.rows[class][i]
-		}
+	for g, b := range listBins(&fine, &groups.Cols[j], groups.Len) {
+		rows[b] += groups.Rows[g]
 	}
-	return feature.NewBins(pl.schema, j, halveAt(rows, publicBins, &fine))
+	return feature.NewBins(pl.schema, j, halveAt(rows, most, &fine))
 }
 
 // startPublic fits the public columns to a public label of two classes.
@@ -122,7 +119,6 @@ func (f *fit) startPublic(ctx context.Context) (*start, error) {
 	}
 	st := &start{rows: sumAll(pos, neg), classes: [2]float64{sumAll(pos), sumAll(neg)}, model: score, weighing: score}
 	st.boundScores(&g.groups.Groups, pos, neg)
-	st.expected = st.totals
 	return st, nil
 }
 
@@ -148,12 +144,9 @@ func (f *fit) addPublicPairs(ctx context.Context, score *feature.Additive) error
 	return nil
 }
 
-// boundScores clips the weighting score, and finds the extremes of the groups' scores under it.
+// boundScores takes the extremes of the groups' scores.
 func (st *start) boundScores(g *guard.DistinctRows, pos, neg []float64) {
 	scores, scratch := make([]int64, g.Len), make([]uint32, 2*g.Len)
-	st.weighing.Bind(g.Cols).Scores(0, scores, scratch)
-	low, high := findCentral(scores, pos, neg)
-	st.weighing.Clip = &feature.Clip{Shapes: len(st.weighing.Shapes), Low: low, High: high}
 	st.weighing.Bind(g.Cols).Scores(0, scores, scratch)
 	st.least, st.most, st.totals = math.MaxInt64, math.MinInt64, []float64{0, 0}
 	for i, z := range scores {
@@ -174,36 +167,8 @@ func (st *start) boundScores(g *guard.DistinctRows, pos, neg []float64) {
 	}
 }
 
-// central is the share of rows within which weights use the public score: few rows are outside, and
-// they would determine the caps.
-const central = 0.9
-
-// findCentral returns two scores with the share central of the rows between them, and equal shares
-// outside.
-func findCentral(scores []int64, pos, neg []float64) (low, high float64) {
-	order := make([]int, len(scores))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(scores[a], scores[b]), cmp.Compare(a, b)) })
-	all, below := sumAll(pos, neg), 0.0
-	low, high = math.Inf(1), math.Inf(-1)
-	for _, i := range order {
-		z := float64(scores[i]) / feature.ScoreOne
-		if below <= all*(1+central)/2 {
-			high = z
-		}
-		below += pos[i] + neg[i]
-		if below >= all*(1-central)/2 && math.IsInf(low, 1) {
-			low = z
-		}
-	}
-	return low, high
-}
-
-// startPublicClasses fits the public columns to a public label of more than two classes: each class
-// against the most common one on the rows of those two, which agrees with a joint fit (Begg and Gray
-// 1984).
+// startPublicClasses fits the public columns to a public label of more classes: each class against
+// the commonest on the rows of those two, which agrees with one fit of all (Begg and Gray 1984).
 func (f *fit) startPublicClasses(ctx context.Context) (*classStart, error) {
 	g, err := f.groupPublic(ctx)
 	if err != nil {

@@ -12,13 +12,12 @@ import (
 // rules are the choices that are made automatically. They depend on public numbers alone: ε, δ, the
 // relation, the number of columns, and a number of rows that is public or declared.
 type rules struct {
-	bins         int     // per number without declared edges, at most
-	rounds       int     // number of releases of cells
-	picks        bool    // each round picks its column; otherwise rounds use the columns in turn
-	pickShare    float64 // share of a round's ε for its pick
-	gaussian     bool    // Gaussian noise, paid for by a δ, instead of Laplace noise
-	classesShare float64 // share of the price for the number of rows by class, if it is private
-	// sharesAlone is set if the numbers of rows by class use the whole price, and the model has no
+	bins         int     // of a number without declared edges, at most
+	rounds       int     // releases of cells
+	picks        bool    // each round picks its column; else rounds take the columns in turn
+	gaussian     bool    // Gaussian noise, which a δ pays for, in place of Laplace
+	classesShare float64 // part of the price for the number of rows by class, if that is private
+	// sharesAlone says that the numbers of rows by class take the whole price, and the model has no
 	// columns.
 	sharesAlone bool
 	// calibrationShare is the share of the price for fitting the finished score to the rows.
@@ -123,7 +122,7 @@ func settleBinary(
 	}
 	signal, joint := countScales(p, relation, rows, columns, rho)
 	if joint > signal && (p.TakeAll || takesAllColumns(joint, columns)) {
-		r := takeInTurn(joint, useful, columns, 150, 500, offset)
+		r := takeInTurn(joint, useful, columns, 500, offset)
 		r.gaussian = true
 		return r
 	}
@@ -131,14 +130,10 @@ func settleBinary(
 	case columns == 1:
 		return rules{bins: countBins(signal), rounds: 1, passes: onePass(0, 1)}
 	case p.TakeAll || takesAllColumns(useful*signal, columns):
-		return takeInTurn(signal, useful, columns, 400, 3000, offset)
+		return takeInTurn(signal, useful, columns, 3000, offset)
 	}
 	r := rules{rounds: countRounds(useful * signal), picks: true}
 	r.passes = onePass(0.5, 1)
-	r.pickShare = 0.25 + 0.15/float64(r.rounds)
-	if !offset { // without public columns a wrong one of few is all that the model has
-		r.pickShare = 0.25 + 0.3/float64(r.rounds)
-	}
 	// As of all columns once so many are worth a round, so that bins grow with ε where rounds do, too.
 	r.bins = countBins(signal / math.Max(1, math.Min(float64(columns), (countWorth(useful*signal)+0.5)/worthAll)))
 	return r
@@ -166,7 +161,10 @@ func countRounds(signal float64) int { return int(max(1, math.Round(countWorth(s
 // worthAll is the share of columns that must justify a round for all to be used.
 const worthAll = 0.75
 
-// takesAllColumns reports whether using every column is better than paying for picks.
+// pickShare is the part of a round's price that its pick costs.
+const pickShare = 0.3
+
+// takesAllColumns reports whether taking every column is better than paying for picks.
 func takesAllColumns(signal float64, columns int) bool {
 	return float64(countRounds(signal)) >= worthAll*float64(columns)
 }
@@ -175,27 +173,17 @@ func takesAllColumns(signal float64, columns int) bool {
 // deviation.
 const scalesToReach = 600
 
-// rampWidth is the width, as a factor, of the transition around a threshold between two rules.
-const rampWidth = 1.35
-
-// takeInTurn uses the columns in turn, twice or once. Without public columns the weights include each
-// step, and more of its tails if there is less noise. With an offset they include part of each step or
-// nothing, and more of it enters the model, where the offset would otherwise get too much weight.
-func takeInTurn(signal, useful float64, columns int, part, two float64, offset bool) rules {
+// takeInTurn takes the columns in turn: twice, or once. Weights see most of each step, and without
+// public columns its far ends the more the less noise there is.
+func takeInTurn(signal, useful float64, columns int, two float64, offset bool) rules {
 	each := signal / float64(columns)
-	r := rules{bins: countBins(each), rounds: columns}
+	r := rules{bins: countBins(each), rounds: columns, passes: onePass(0.7, 0.9)}
 	if !offset {
-		r.reach = useful * each / scalesToReach
+		r.reach, r.passes = useful*each/scalesToReach, onePass(0.7, 0.8)
 	}
-	switch {
-	case each >= two:
+	if each >= two {
 		r.passes = twoPasses()
 		r.rounds = len(r.passes) * columns
-	case !offset:
-		r.passes = onePass(0.7, 0.8)
-	default: // no step between nothing and .7 of each
-		way := math.Min(1, math.Max(0, 0.5+math.Log(each/part)/(2*math.Log(rampWidth))))
-		r.passes = onePass(0.7*way, 0.7*(1-way)+0.9*way)
 	}
 	return r
 }
@@ -212,10 +200,9 @@ func settleClassesShare(signal, joint float64, classes int, gaussian bool) float
 	return math.Min(mostForClasses, leastForClasses+few*few)
 }
 
-// settleSharesAlone computes the share of the number of rows by class if everything is private and the
-// table has few noise scales. For two classes it is at most three tenths of the price; if their count
-// shows that one is rare, it is counted again (settleAgain). If columns would be nothing but noise
-// even so, the classes use the whole price, and the model predicts their shares for every row.
+// settleSharesAlone is what the number of rows by class takes if everything is private and rows
+// are few noise scales. For two classes it is at most three tenths of the price. Where even that leaves columns nothing
+// but noise, the classes take all, and every row is answered with their shares.
 func (pl *Plan) settleSharesAlone(signal float64) {
 	r := &pl.rules
 	if !pl.protectsRow() || r.gaussian || r.classesShare == 0 {
@@ -274,7 +261,7 @@ func settleMulticlass(p Params, relation dp.Relation, rows, columns int, rho flo
 		signal = joint
 	case !all:
 		each := signal / float64(worth)
-		r := rules{bins: countBins(each), rounds: worth, picks: true, pickShare: 0.3, columnWeight: 0.7}
+		r := rules{bins: countBins(each), rounds: worth, picks: true, columnWeight: 0.7}
 		if each >= scalesForWeight {
 			r.weightShare, r.columnWeight = measuredShare, 0.5
 		}

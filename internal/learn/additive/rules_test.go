@@ -24,11 +24,11 @@ func TestSettle(t *testing.T) {
 		offset        bool
 		want          rules
 	}{
-		{100, 9, 1, dp.ReplaceOne, 0, false, rules{bins: 8, rounds: 1, picks: true, pickShare: 0.55, passes: onePass(0.5, 1)}},
-		{100, 9, 1, dp.ReplaceOne, 0, true, rules{bins: 8, rounds: 1, picks: true, pickShare: 0.4, passes: onePass(0.5, 1)}},
-		{21_037, 9, 40_000_000, dp.ReplaceOne, 0, false, rules{bins: 8, rounds: 2, picks: true, pickShare: 0.4, passes: onePass(0.5, 1)}},
+		{100, 9, 1, dp.ReplaceOne, 0, false, rules{bins: 8, rounds: 1, picks: true, passes: onePass(0.5, 1)}},
+		{100, 9, 1, dp.ReplaceOne, 0, true, rules{bins: 8, rounds: 1, picks: true, passes: onePass(0.5, 1)}},
+		{21_037, 9, 40_000_000, dp.ReplaceOne, 0, false, rules{bins: 8, rounds: 2, picks: true, passes: onePass(0.5, 1)}},
 		{32_561, 9, 100_000_000, dp.ReplaceOne, 0, true,
-			rules{bins: 8, rounds: 9, passes: onePass(0, 0.7)}},
+			rules{bins: 8, rounds: 9, passes: onePass(0.7, 0.9)}},
 		{32_561, 9, 100_000_000, dp.ReplaceOne, 0, false,
 			rules{bins: 8, rounds: 9, passes: onePass(0.7, 0.8), reach: 0.301}},
 		{325_610, 9, 100_000_000, dp.ReplaceOne, 0, true,
@@ -46,8 +46,7 @@ func TestSettle(t *testing.T) {
 		{22_792, 14, dp.Nano / 5, dp.ReplaceOne, 0.00144, false,
 			rules{bins: 8, rounds: 14, gaussian: true,
 				passes: onePass(0.7, 0.8), reach: 0.545}},
-		{22_792, 14, dp.Nano / 100, dp.ReplaceOne, 3.6e-6, false, rules{bins: 8, rounds: 1, picks: true,
-			pickShare: 0.55, passes: onePass(0.5, 1)}},
+		{22_792, 14, dp.Nano / 100, dp.ReplaceOne, 3.6e-6, false, rules{bins: 8, rounds: 1, picks: true, passes: onePass(0.5, 1)}},
 	} {
 		got := settleBinary(Params{Epsilon: c.eps}, c.relation, c.rows, c.columns, c.rho, c.offset, 1)
 		if math.Abs(got.reach-c.want.reach) < 1e-3 {

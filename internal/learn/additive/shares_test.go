@@ -40,32 +40,6 @@ func TestSharesTakeTheWholePrice(t *testing.T) {
 	}
 }
 
-// A rare class is counted again, for more the rarer it is. By hand, at 80 noise scales of a count,
-// three tenths of the price spent: nothing where a fifth of the rows has it; where a twentieth has
-// it, up to .97 − .47/4 = .8525 of the price, .5525 of .7 that are left. At 640 scales .05 +
-// (70/640)² is spent, and a twentieth of the rows is worth .05 + (80/(640·.25^.75))² = .05 + 1/8.
-func TestARareClassIsCountedAgain(t *testing.T) {
-	const spent = 0.05 + 0.109375*0.109375
-	for _, c := range []struct {
-		rows         int
-		useful, want float64
-	}{
-		{80, 1, 0}, {80, 0.25, 0.5525 / 0.7}, {80, 0, 0.67 / 0.7},
-		{640, 1, 0}, {640, 0.25, (0.175 - spent) / (1 - spent)},
-	} {
-		set := settings()["shares alone"]
-		set.reckons = c.rows
-		_, plan := with(set, 40)
-		anyPlan, err := plan()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := anyPlan.(*Plan).settleAgain(c.useful); math.Abs(got-c.want) > 1e-12 {
-			t.Errorf("%d rows, of which %g are useful: %g of what the rounds cost, want %g", c.rows, c.useful, got, c.want)
-		}
-	}
-}
-
 // Every row is then answered with the shares that were released, whatever its cells.
 func TestSharesAloneAnswerAllRowsAlike(t *testing.T) {
 	for _, of := range []struct {

@@ -50,9 +50,6 @@ func TestFitEqualsTheNaiveTwin(t *testing.T) {
 			}
 			pl = pl.forClasses(st.classes[0], st.classes[1])
 			f.plan = pl
-			if st, err = f.countAgain(context.Background(), st); err != nil {
-				t.Fatal(err)
-			}
 			w := newTwin(f, tab, st)
 			at, k := 0, 0
 			free := make([]int, len(f.bins))
@@ -63,9 +60,6 @@ func TestFitEqualsTheNaiveTwin(t *testing.T) {
 				answer := scripted(3)(j, p)
 				switch {
 				case p.Label == pl.classesLabel() || p.Label == countsLabel:
-					continue
-				case p.Label == againLabel:
-					w.again = answer
 					continue
 				case p.Label == calibrationLabel:
 					w.calibrate(t, p, answer)
@@ -111,24 +105,18 @@ func TestFitEqualsTheNaiveTwin(t *testing.T) {
 type twin struct {
 	*fit
 	tab        *dataset.Table
-	seen, full []float64     // as weights see it, and whole
-	low, high  float64       // what the released shapes can subtract and add
-	least      float64       // weights see no score below it
-	most       float64       // nor above it
-	rows       [][]float64   // by column, the weights of its bins
-	base       []float64     // seen at the start
-	rest       [][]float64   // by column: what the model adds and weights do not see
-	totals     bool          // public totals still hold
-	start      []float64     // the model without its private columns
-	fresh      bool          // weights are those of the start
-	variance   float64       // of the balance of the start
-	again      []float64     // the second count of the classes
-	added      float64       // to the base rate
-	shown      float64       // of added, what weights see
-	mean       []float64     // by column, of its steps over the released rows
-	spread     []float64     // the same, of their squares around it
-	model      [][]float64   // by column, the steps of the model
-	clip       *feature.Clip // of the start
+	seen, full []float64   // as weights see it, and whole
+	low, high  float64     // what the released shapes can subtract and add
+	least      float64     // weights see no score below it
+	most       float64     // nor above it
+	rows       [][]float64 // by column, the weights of its bins
+	base       []float64   // seen at the start
+	rest       [][]float64 // by column: what the model adds and weights do not see
+	totals     bool        // public totals still hold
+	start      []float64   // the model without its private columns
+	mean       []float64   // by column, of its steps over the released rows
+	spread     []float64   // the same, of their squares around it
+	model      [][]float64 // by column, the steps of the model
 }
 
 func newTwin(f *fit, tab *dataset.Table, st *start) *twin {
@@ -139,15 +127,11 @@ func newTwin(f *fit, tab *dataset.Table, st *start) *twin {
 			z += sh.Steps[bin(tab, &sh.Bins, i)]
 		}
 		w.full = append(w.full, z)
-		if w.totals {
-			z = math.Min(math.Max(z, st.weighing.Clip.Low), st.weighing.Clip.High)
-		}
 		w.seen = append(w.seen, z)
 	}
 	w.least, w.most, w.rows = math.Inf(-1), math.Inf(1), make([][]float64, len(f.bins))
-	w.base, w.start, w.fresh, w.variance = slices.Clone(w.seen), slices.Clone(w.full), true, st.baseVariance
+	w.base, w.start = slices.Clone(w.seen), slices.Clone(w.full)
 	w.model = make([][]float64, len(f.bins))
-	w.clip = st.weighing.Clip
 	w.mean, w.spread = make([]float64, len(f.bins)), make([]float64, len(f.bins))
 	for k := range f.bins {
 		w.rest = append(w.rest, make([]float64, f.bins[k].Len()))
@@ -184,7 +168,6 @@ func (w *twin) see() {
 			w.seen[i] += rest[bin(w.tab, &w.bins[k], i)]
 		}
 		w.low, w.high, w.totals = w.low+slices.Min(rest), w.high+slices.Max(rest), false
-		w.showBase()
 		clear(rest)
 		w.bound()
 	}
@@ -286,8 +269,8 @@ func (w *twin) learn(k int, released []float64, caps [2]float64, round int) {
 	for b := range bins.Len() {
 		c.Positive[b], c.Negative[b] = released[2*b]*caps[0], released[2*b+1]*caps[1]
 	}
+	var sum [2]float64
 	if w.totals {
-		var sum [2]float64
 		for i := range w.tab.Rows {
 			weight := w.weight(w.seen[i], i)
 			if int(w.tab.Labels[i]) == w.tab.Schema.Label.Positive {
@@ -302,7 +285,25 @@ func (w *twin) learn(k int, released []float64, caps [2]float64, round int) {
 	deviation, gaussian := w.plan.mechanismDeviation(round)
 	c.Noise = shrink.Noise{Positive: deviation * caps[0], Negative: deviation * caps[1], Gaussian: gaussian}
 	steps, _ := shrink.LogOdds(c, bins)
-	rows := w.center(c, steps)
+	rows := shrink.BinWeights(c, steps)
+	if w.totals { // the steps keep to them
+		shrink.ProjectOntoSimplex(rows, sum[0]+sum[1])
+		by := shrink.CenterSteps(steps, rows, (sum[0]-sum[1])/(sum[0]+sum[1]))
+		for b := range steps {
+			steps[b] += by
+		}
+	} else if all := sumAll(rows); c.Noise.Gaussian && w.plan.scope == dp.WholeRow && all > 0 {
+		difference, error2 := 0.0, 0.0
+		for b := range steps {
+			difference += c.Positive[b] - c.Negative[b]
+			error2 += c.Noise.Positive*c.Noise.Positive + c.Noise.Negative*c.Noise.Negative
+		}
+		u, v := 16/(all*all), 1/error2 // the balance is 0, but for a quarter, and what cells have
+		by := shrink.CenterSteps(steps, rows, v*difference/(u+v)/all)
+		for b := range steps {
+			steps[b] += by
+		}
+	}
 	in := wholeStep // of a pair
 	if bins.Second == nil {
 		in = w.plan.rules.passes[round/w.plan.columns]
@@ -324,7 +325,6 @@ func (w *twin) learn(k int, released []float64, caps [2]float64, round int) {
 	}
 	if keep > 0 {
 		w.low, w.high, w.totals = w.low+keep*slices.Min(steps), w.high+keep*slices.Max(steps), false
-		w.showBase()
 		w.bound()
 	}
 }
@@ -348,105 +348,13 @@ func moments(x, rows []float64) (mean, variance float64) {
 	return mean, variance
 }
 
-// center moves the steps of a column to the balance of the start, and takes note of what it says of
-// the base rate.
-func (w *twin) center(c *shrink.Cells, steps []float64) (rows []float64) {
-	rows = shrink.BinWeights(c, steps)
-	if !w.fresh {
-		w.centerLater(c, steps, rows)
-		return rows
-	}
-	var sum [2]float64
-	for i := range w.tab.Rows {
-		label := 1
-		if int(w.tab.Labels[i]) == w.tab.Schema.Label.Positive {
-			label = 0
-		}
-		if w.totals {
-			sum[label] += w.weight(w.seen[i], i)
-		}
-	}
-	if !w.totals {
-		released := w.released()
-		sum = [2]float64{math.Min(released[0], released[1]), math.Min(released[0], released[1])}
-	}
-	shrink.ProjectOntoSimplex(rows, sum[0]+sum[1])
-	by := shrink.CenterSteps(steps, rows, (sum[0]-sum[1])/(sum[0]+sum[1]))
-	for b := range steps {
-		steps[b] += by
-	}
-	own := float64(len(steps)) * (c.Noise.Positive*c.Noise.Positive + c.Noise.Negative*c.Noise.Negative)
-	w.added += w.variance / (w.variance + own) * (-by - w.added)
-	w.variance = 1 / (1/w.variance + 1/own)
-	return rows
-}
-
-// centerLater moves steps under weights that see earlier columns, if the label is private and
-// noise is Gaussian: towards a balance that is the mean of 0 and of what the cells have, each by
-// one over its square error.
-func (w *twin) centerLater(c *shrink.Cells, steps, rows []float64) {
-	of := w.released()
-	all, share := sumAll(rows), math.Min(of[0], of[1])/(of[0]+of[1])
-	if w.plan.scope != dp.WholeRow || !c.Noise.Gaussian || all == 0 || share >= 0.05 {
-		return
-	}
-	difference, error2 := 0.0, 0.0
-	for b := range steps {
-		difference += c.Positive[b] - c.Negative[b]
-		error2 += c.Noise.Positive*c.Noise.Positive + c.Noise.Negative*c.Noise.Negative
-	}
-	u, v := 16/(all*all), 1/error2
-	balance := v * difference / (u + v) / all
-	by := shrink.CenterSteps(steps, rows, math.Min(math.Max(balance, -0.9), 0.9))
-	for b := range steps {
-		steps[b] += by * math.Min(1, math.Log(0.05/share)/math.Log(2.5))
-	}
-}
-
-// released are the numbers of rows by class that the script answered.
-func (w *twin) released() [2]float64 {
-	answer := scripted(3)(0, mechtest.Passage{Values: make([]mech.Ratio, 2)})
-	if w.tab.Schema.Relation == dp.ReplaceOne {
-		answer[1] = float64(w.tab.Rows) - answer[0]
-	}
-	noise := w.fit.plan.prices.classes.Variance(w.fit.plan.classMoves())
-	if w.again != nil {
-		again := slices.Clone(w.again)
-		if w.tab.Schema.Relation == dp.ReplaceOne {
-			again = append(again[:1:1], float64(w.tab.Rows)-again[0])
-		}
-		more := w.fit.plan.prices.again.Variance(w.fit.plan.classMoves())
-		for k := range answer {
-			answer[k] = (answer[k]/noise + again[k]/more) / (1/noise + 1/more)
-		}
-		noise = 1 / (1/noise + 1/more)
-	}
-	all := math.Max(1, answer[0]+answer[1])
-	pos := w.fit.estimateRows(answer[0], all, noise)
-	return [2]float64{pos, all - pos}
-}
-
-// showBase lets weights see what was added to the base rate.
-func (w *twin) showBase() {
-	for i := range w.tab.Rows {
-		w.seen[i] += w.added - w.shown
-		w.base[i] += w.added - w.shown
-	}
-	w.shown, w.fresh = w.added, false
-}
-
 // calibrate checks the cells of the finished score and takes their line in.
 func (w *twin) calibrate(t *testing.T, p mechtest.Passage, answer []float64) {
 	mean, spread := sumAll(w.mean), math.Max(math.Sqrt(sumAll(w.spread)), 1e-3)
 	var caps, totals [2]float64
 	weight, label := make([]float64, w.tab.Rows), make([]int, w.tab.Rows)
-	low, high := math.Inf(-1), math.Inf(1)
-	if w.clip != nil {
-		low, high = w.clip.Low, w.clip.High
-	}
 	for i := range weight {
-		z := math.Min(math.Max(w.start[i], low), high) + w.added
-		weight[i] = math.Min(1, math.Exp(-w.margin(z, i)))
+		weight[i] = math.Min(1, math.Exp(-w.margin(w.start[i], i)))
 		if int(w.tab.Labels[i]) != w.tab.Schema.Label.Positive {
 			label[i] = 1
 		}
@@ -484,7 +392,7 @@ func (w *twin) calibrate(t *testing.T, p mechtest.Passage, answer []float64) {
 	}
 	l := shrink.FitLine(c, x)
 	for i := range w.full {
-		w.full[i] = w.start[i] + w.added + l.Shift + l.Slope*(w.full[i]-w.start[i])
+		w.full[i] = w.start[i] + l.Shift + l.Slope*(w.full[i]-w.start[i])
 	}
 }
 

@@ -310,5 +310,5 @@ func errLabel(t int) string { return fmt.Sprintf("weighted error of round %d", t
 
 // Terms returns what one Fit protects and its bill.
 func (pl *Plan) Terms() guard.Terms {
-	return guard.Terms{Op: "brc", Scope: pl.scope, Price: dp.Pure(pl.bill), Bill: slices.Clone(pl.bill), NotPrivate: pl.NotPrivate}
+	return guard.Terms{Op: "brc", Scope: pl.scope, Price: dp.Price{Epsilon: pl.Epsilon}, Bill: slices.Clone(pl.bill), NotPrivate: pl.NotPrivate}
 }

@@ -203,5 +203,5 @@ func (pl *Plan) sizeNoise(n int) *perturbed.Sizes {
 
 // Terms returns what one Fit protects and its bill.
 func (pl *Plan) Terms() guard.Terms {
-	return guard.Terms{Op: "erm", Scope: dp.WholeRow, Price: dp.Pure(pl.bill), Bill: slices.Clone(pl.bill), NotPrivate: pl.NotPrivate}
+	return guard.Terms{Op: "erm", Scope: dp.WholeRow, Price: dp.Price{Epsilon: pl.Epsilon}, Bill: slices.Clone(pl.bill), NotPrivate: pl.NotPrivate}
 }

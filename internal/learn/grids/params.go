@@ -3,6 +3,7 @@
 package grids
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -60,15 +61,10 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := learn.CheckOneRow("grids", s); err != nil {
 		return nil, err
 	}
-	pl := &Plan{Params: p, s: s, rows: p.Rows, scope: dp.PrivateFeatures}
+	pl := &Plan{Params: p, s: s, rows: cmp.Or(p.Rows, rows, assumedRows), scope: dp.PrivateFeatures}
+	pl.assumed = p.Rows == 0 && rows == 0
 	if s.Label.Role == schema.Private || s.Relation != dp.ReplaceOne || p.NotPrivate {
 		pl.scope = dp.WholeRow
-	}
-	if pl.rows == 0 {
-		pl.rows = rows
-	}
-	if pl.rows == 0 {
-		pl.rows, pl.assumed = assumedRows, true
 	}
 	if err := learn.CheckDefaults("grids", s, pl.scope, p.NotPrivate); err != nil {
 		return nil, err
@@ -101,21 +97,12 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 }
 
 func (p Params) check(s *schema.Schema) error {
-	bad := func(param, want string, got any) error {
-		return &dp.ParamError{Op: "grids", Param: param, Want: want, Got: got}
+	if err := learn.CheckPrice("grids", p.Epsilon, p.Delta, p.NotPrivate, p.Rows); err != nil {
+		return err
 	}
-	switch {
-	case p.NotPrivate && p.Epsilon != 0:
-		return bad("epsilon", "must be inf when training without privacy", p.Epsilon)
-	case !p.NotPrivate && (p.Epsilon < 1 || p.Epsilon > dp.MaxEpsilon):
-		return bad("epsilon", fmt.Sprintf("must be > 0 and at most %s", dp.MaxEpsilon), p.Epsilon)
-	case p.Delta < 0 || p.Delta > dp.MaxDelta || p.Delta != 0 && p.NotPrivate:
-		return bad("delta", "must be at least 0 and below 1, and 0 when training without privacy", p.Delta)
-	case p.Rows < 0:
-		return bad("rows", "must be at least 1, or 0 for none given", p.Rows)
-	case p.Rounds < 0 || p.Rounds > maxRounds:
-		return bad("rounds", fmt.Sprintf("must be at least 1 and at most %d, or 0 for the rule's number", maxRounds),
-			p.Rounds)
+	if p.Rounds < 0 || p.Rounds > maxRounds {
+		return &dp.ParamError{Op: "grids", Param: "rounds", Got: p.Rounds,
+			Want: fmt.Sprintf("must be at least 1 and at most %d, or 0 for the rule's number", maxRounds)}
 	}
 	if err := learn.Unweighted("grids", s); err != nil {
 		return err

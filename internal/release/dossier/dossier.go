@@ -101,7 +101,7 @@ func addReports(c *card.Card, auditText, attackText []byte) error {
 		}
 		if err := c.AddAuditText(text); err != nil {
 			return &dp.ParamError{Op: "release", Param: "audit or attack",
-				Want: "must be what discreet-lab audit --json or attack --json printed"}
+				Want: "must be what discreet audit --json or discreet-lab attack --json printed"}
 		}
 	}
 	return nil

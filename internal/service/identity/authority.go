@@ -11,7 +11,6 @@ import (
 	"encoding/pem"
 	"fmt"
 	"math/big"
-	"net"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -83,11 +82,7 @@ func (a *Authority) Renew(dir string, c Caller, now time.Time, life time.Duratio
 	if !slices.ContainsFunc(authorities, func(by *x509.Certificate) bool { return old.CheckSignatureFrom(by) == nil }) {
 		return time.Time{}, fmt.Errorf("identity: %s: must be signed by an authority of %s", path, authorityName+".crt")
 	}
-	hosts := slices.Clone(old.DNSNames)
-	for _, ip := range old.IPAddresses {
-		hosts = append(hosts, ip.String())
-	}
-	cert, err := a.issueCertificate(c, hosts, old.PublicKey, now, life)
+	cert, err := a.issueCertificate(c, hostsOf(old.DNSNames, old.IPAddresses), old.PublicKey, now, life)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -114,22 +109,26 @@ func (a *Authority) issueCertificate(c Caller, hosts []string, key any, now time
 	t.URIs = []*url.URL{c.callerURI()}
 	t.KeyUsage = x509.KeyUsageDigitalSignature
 	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
-	switch c.Role {
-	case Aggregator, Helper, Party:
-		if len(hosts) == 0 {
-			return nil, &dp.ParamError{Op: "identity", Param: "hosts", Want: "must be at least one, the names at which the " +
-				string(c.Role) + " is reached", Got: "none"}
-		}
+	if err := checkHosts(c, hosts); err != nil {
+		return nil, err
+	}
+	if c.serves() {
 		t.ExtKeyUsage = append(t.ExtKeyUsage, x509.ExtKeyUsageServerAuth)
 	}
-	for _, h := range hosts {
-		if ip := net.ParseIP(h); ip != nil {
-			t.IPAddresses = append(t.IPAddresses, ip)
-		} else {
-			t.DNSNames = append(t.DNSNames, h)
-		}
-	}
+	t.DNSNames, t.IPAddresses = splitHosts(hosts)
 	return signCertificate(t, a.cert, key, a.key)
+}
+
+// serves reports whether others call it.
+func (c Caller) serves() bool { return c.Role == Aggregator || c.Role == Helper || c.Role == Party }
+
+// checkHosts refuses a server that is nowhere.
+func checkHosts(c Caller, hosts []string) error {
+	if c.serves() && len(hosts) == 0 {
+		return &dp.ParamError{Op: "identity", Param: "hosts", Want: "must be at least one, the names at which the " +
+			string(c.Role) + " is reached", Got: "none"}
+	}
+	return nil
 }
 
 // newTemplate returns the common part of all certificates.

@@ -26,7 +26,7 @@ const (
 )
 
 // FolderNames matches the file names in a folder of certificates.
-const FolderNames = `(authority|(aggregator|combiner|helper|operator|owner|party|reader)-.+)\.(crt|key)|crl\.pem|issued\.pem`
+const FolderNames = `(authority|(aggregator|combiner|helper|operator|owner|party|reader)-.+)\.(crt|key|csr)|crl\.pem|issued\.pem`
 
 // Save writes authority.crt, which everyone needs, and authority.key, which must be kept private, to
 // dir. It replaces no file.
@@ -298,6 +298,15 @@ func readBlocks(path, kind string) (out [][]byte, err error) {
 }
 
 func saveIdentity(dir, name string, cert *x509.Certificate, key *ecdsa.PrivateKey) error {
+	// The key first: a certificate alone would look like a finished identity.
+	if err := saveKey(dir, name, key); err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(dir, name+".crt"), os.O_EXCL, 0o644,
+		pem.EncodeToMemory(&pem.Block{Type: certType, Bytes: cert.Raw}))
+}
+
+func saveKey(dir, name string, key *ecdsa.PrivateKey) error {
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
 		return fmt.Errorf("identity: %w", err)
@@ -305,13 +314,8 @@ func saveIdentity(dir, name string, cert *x509.Certificate, key *ecdsa.PrivateKe
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("identity: %w", err)
 	}
-	// The key first: a certificate alone would look like a finished identity.
-	if err := writeFile(filepath.Join(dir, name+".key"), os.O_EXCL, 0o600,
-		pem.EncodeToMemory(&pem.Block{Type: keyType, Bytes: der})); err != nil {
-		return err
-	}
-	return writeFile(filepath.Join(dir, name+".crt"), os.O_EXCL, 0o644,
-		pem.EncodeToMemory(&pem.Block{Type: certType, Bytes: cert.Raw}))
+	return writeFile(filepath.Join(dir, name+".key"), os.O_EXCL, 0o600,
+		pem.EncodeToMemory(&pem.Block{Type: keyType, Bytes: der}))
 }
 
 // recordIssued adds a certificate to the list of those issued in dir. With it, all certificates of a

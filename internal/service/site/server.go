@@ -5,6 +5,7 @@ package site
 import (
 	"context"
 	"crypto/ed25519"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -495,7 +496,7 @@ func (s *Server) ask(ctx context.Context, body []byte) ([]byte, error) {
 		case old != nil && old.Ask != digest:
 			return nil, problem.New(problem.NotAllowed, "another measurement under the same number")
 		case old != nil:
-			return old.Sums, s.Anchors.Note(string(t.id), anchor.Head{Seq: int64(a.Number), Hash: string(digest)})
+			return old.Sums, s.Anchors.Note(s.anchorOf(t), anchor.Head{Seq: int64(a.Number), Hash: string(digest)})
 		}
 	}
 	if t.responder == nil {
@@ -548,7 +549,7 @@ func (s *Server) answer(ctx context.Context, t *training, a *sites.Ask, digest s
 	if err := t.folder.keep(t.folder.answer(a.Number), text); err != nil { // 3.4
 		return nil, err
 	}
-	if err := s.Anchors.Note(string(t.id), anchor.Head{Seq: int64(a.Number), Hash: string(digest)}); err != nil {
+	if err := s.Anchors.Note(s.anchorOf(t), anchor.Head{Seq: int64(a.Number), Hash: string(digest)}); err != nil {
 		return nil, err
 	}
 	t.next++
@@ -556,14 +557,20 @@ func (s *Server) answer(ctx context.Context, t *training, a *sites.Ask, digest s
 	return kept.Sums, nil
 }
 
-// resume opens the guard of a training that was charged before, with the price that its answers have
-// left.
+// anchorOf is the identity under which this site's progress in a training is remembered: sites of one
+// machine may have one folder of anchors.
+func (s *Server) anchorOf(t *training) string {
+	sum := sha256.Sum256([]byte("discreet site anchor " + string(t.id) + " " + s.Policy.Site))
+	return hex.EncodeToString(sum[:])
+}
+
+// resume opens the guard of a training that was charged before, with what its answers have left.
 func (s *Server) resume(ctx context.Context, t *training) error {
 	g, err := s.openGuard(ctx, t, guard.Paid(true))
 	if err != nil {
 		return err
 	}
-	if err := s.Anchors.Check("site: the state of a training", string(t.id), func(h anchor.Head) (bool, error) { // 3.5
+	if err := s.Anchors.Check("site: the state of a training", s.anchorOf(t), func(h anchor.Head) (bool, error) { // 3.5
 		old, err := t.folder.readAnswer(int(h.Seq))
 		return old != nil && string(old.Ask) == h.Hash, err
 	}); err != nil {

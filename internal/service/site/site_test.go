@@ -192,6 +192,7 @@ func newWorldOf(t testing.TB, s *schema.Schema, parts [][]string) *world {
 		Schema: agreed, Data: "patients", Training: Limit{"4", "0.001"}, Lifetime: Limit{"40", "0.01"}, Measurements: 300,
 		Numbers: 10000, PublicRows: s.Relation == dp.ReplaceOne, Until: "2999-12-31", until: time.Now().Add(time.Hour)}
 	w.parts = parts
+	anchors := anchor.Folder(t.TempDir()) // of one machine
 	for i := range n {
 		public, key, err := ed25519.GenerateKey(nil)
 		must(t, err)
@@ -201,7 +202,7 @@ func newWorldOf(t testing.TB, s *schema.Schema, parts [][]string) *world {
 		own.Site = name
 		w.policies = append(w.policies, &own)
 		w.params = append(w.params, Params{Self: w.identity(identity.Party, name), Policy: &own, Key: key, State: t.TempDir(),
-			Anchors: anchor.Folder(t.TempDir()),
+			Anchors: anchors,
 			Table:   tableOf(t, s, parts[i]), Rows: sites.Digest(name),
 			Charge: func(_ context.Context, data string, id sites.Digest) (Account, error) {
 				f := w.account

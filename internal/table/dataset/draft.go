@@ -11,10 +11,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/object"
+	"github.com/discreet-dp/discreet/internal/table/pages"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -58,19 +58,19 @@ func readParquetTypes(ctx context.Context, path string) (map[string]string, erro
 
 // typeOf returns the type of a column in the terms of a codebook; "" if there is no similar type.
 func typeOf(leaf *parquet.Column) string {
-	t, ok := cellTypeOf(leaf)
+	t, ok := pages.TypeOf(leaf)
 	switch {
 	case !ok:
 		return ""
-	case t.date:
+	case t.Date:
 		return "date"
 	}
-	switch t.physical {
-	case format.Boolean:
+	switch t.Kind() {
+	case pages.Truths:
 		return "yes_no"
-	case format.Int32, format.Int64:
+	case pages.Ints:
 		return "integer"
-	case format.Float, format.Double:
+	case pages.Floats:
 		return "number"
 	}
 	return "category"

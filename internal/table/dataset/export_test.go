@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"github.com/discreet-dp/discreet/internal/table/pages"
 )
 
 // DecodeParquet unpacks and decodes every column of a file on all processors and codes nothing. It
@@ -35,14 +37,14 @@ func DecodeParquet(path string) (rows int64, err error) {
 
 func decodeColumn(pf *parquetFile, at int) error {
 	leaf := pf.leaves[at]
-	t, ok := cellTypeOf(leaf)
+	t, ok := pages.TypeOf(leaf)
 	if !ok {
 		return fmt.Errorf("column %d has no plain type", at)
 	}
 	for g := range pf.groups {
-		c, err := newChunk(pf, g, leaf.Index(), t)
+		c, err := pages.NewChunk(pf.section, pf.size, &pf.groups[g], leaf.Index(), t)
 		for err == nil {
-			_, err = c.nextRun()
+			_, err = c.NextRun()
 		}
 		if err != io.EOF {
 			return err

@@ -3,7 +3,6 @@
 package dataset
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"math"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding"
-	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -118,81 +116,6 @@ func FuzzReadParquet(f *testing.F) {
 		// each.
 		if limit := uint64(512<<20 + 30_000*len(data)); took > limit {
 			t.Errorf("%d bytes of Parquet took %d bytes of memory, more than %d", len(data), took, limit)
-		}
-	})
-}
-
-// FuzzUnpackRuns feeds the decoder of runs, which must neither fail on its own
-// bounds nor hand out more bits than asked for.
-func FuzzUnpackRuns(f *testing.F) {
-	f.Add([]byte{3, 0x88, 0xc6, 0xfa}, byte(3))
-	f.Add([]byte{200, 1, 5}, byte(3))
-	f.Fuzz(func(t *testing.T, data []byte, width byte) {
-		h, err := newHybrid(bytes.Clone(data), uint(width))
-		if err != nil {
-			return
-		}
-		out := make([]uint32, 77)
-		for range 20 {
-			if h.read(out) != nil {
-				return
-			}
-		}
-	})
-}
-
-// FuzzUnpackDeltas feeds the decoders of deltas, which must not fail on their own bounds, and keep
-// to the room that they state. What they read as texts, the Parquet library does, too.
-func FuzzUnpackDeltas(f *testing.F) {
-	const most = 500
-	texts := []string{"", "a", "ab", "ab", "abba", "b", strings.Repeat("ab", 100)}
-	f.Add(encodeTexts(f, format.DeltaByteArray, texts), byte(0))
-	f.Add(encodeTexts(f, format.DeltaLengthByteArray, texts), byte(1))
-	f.Add(packInts(f, []int32{math.MaxInt32, math.MinInt32, 0, 1}), byte(2))
-	f.Add(packInts(f, make([]int32, most)), byte(3))
-	f.Fuzz(func(t *testing.T, data []byte, kind byte) {
-		of, cell := format.DeltaByteArray, textType
-		switch kind % 4 {
-		case 1:
-			of = format.DeltaLengthByteArray
-		case 2:
-			of, cell.physical = format.DeltaBinaryPacked, format.Int32
-		case 3:
-			of, cell.physical = format.DeltaBinaryPacked, format.Int64
-		}
-		var got []string
-		var numbers []int64
-		var err error
-		var v *valueReader
-		took := memoryOf(func() {
-			for v, err = newValueReader(cell, of, data, most); err == nil; {
-				var out *values
-				if out, err = v.nextValues(1); err == nil {
-					numbers = append(numbers, out.ints...)
-				}
-				if err == nil && len(out.texts) > 0 {
-					got = append(got, string(out.texts[0]))
-				}
-			}
-		})
-		if limit := uint64(1<<20 + 4*most*len(data)); took > limit {
-			t.Errorf("%d bytes took %d bytes of memory, more than %d", len(data), took, limit)
-		}
-		if len(got) > most || len(numbers) > most {
-			t.Fatalf("%d texts and %d numbers, want at most %d", len(got), len(numbers), most)
-		}
-		if len(got) == 0 || v.joined != nil && len(v.joined.text) > 0 { // the library takes the last bytes, whichever
-			return
-		}
-		defer func() { recover() }() // the library fails where lengths behind those read make no sense
-		text, ends, err := parquet.LookupEncoding(of).DecodeByteArray(nil, data, nil)
-		if err != nil || len(ends) != len(got)+1 {
-			return
-		}
-		for i, want := range got {
-			if string(text[ends[i]:ends[i+1]]) != want {
-				t.Errorf("text %d of %d is %q, and the library's is %q", i, len(got), want, text[ends[i]:ends[i+1]])
-			}
 		}
 	})
 }

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/discreet-dp/discreet/internal/table/pages"
 )
 
 // readParquet appends the rows of Parquet files.
@@ -79,12 +81,12 @@ func (r *reader) layOut(pf *parquetFile) (*layout, error) {
 		if c == nil {
 			continue
 		}
-		t, ok := cellTypeOf(pf.leaves[at])
+		t, ok := pages.TypeOf(pf.leaves[at])
 		switch {
 		case !ok:
 			return nil, &FaultError{File: pf.path, Column: c.Name,
 				Fault: "must be of a plain integer, float, double, string or Boolean type, one value per row"}
-		case t.date && !c.IsDate():
+		case t.Date && !c.IsDate():
 			return nil, &FaultError{File: pf.path, Column: c.Name,
 				Fault: "must be declared as a date in the schema: its cells are days, and no plain integers"}
 		}
@@ -177,19 +179,19 @@ type groupRange struct{ from, to, row int }
 func (j *columnJob) readGroups(ctx context.Context, pf *parquetFile, at int, which groupRange) (err error) {
 	defer recoverDamage(pf.path, &err)
 	leaf := pf.leaves[at]
-	t, _ := cellTypeOf(leaf)
+	t, _ := pages.TypeOf(leaf)
 	row := which.row
 	for g := which.from; g < which.to; g++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		c, err := newChunk(pf, g, leaf.Index(), t)
+		c, err := pages.NewChunk(pf.section, pf.size, &pf.groups[g], leaf.Index(), t)
 		if err != nil {
 			return chunkFault(pf.path, j.coder.Name, err)
 		}
 		tr := translator{coder: j.coder, chunk: c}
 		for {
-			run, err := c.nextRun()
+			run, err := c.NextRun()
 			if err == io.EOF {
 				break
 			}
@@ -204,7 +206,7 @@ func (j *columnJob) readGroups(ctx context.Context, pf *parquetFile, at int, whi
 			if err != nil {
 				return chunkFault(pf.path, j.coder.Name, err)
 			}
-			row += run.n
+			row += run.N
 		}
 	}
 	return nil

@@ -9,8 +9,6 @@ import (
 	"errors"
 	"math"
 	"os"
-	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -328,14 +326,6 @@ func TestParquetClaims(t *testing.T) {
 	if took := memoryOf(func() { _ = readBytes(t, bomb) }); took > 64<<20 {
 		t.Errorf("a claim of 2^28 rows took %d bytes of memory", took)
 	}
-	for name, list := range map[string][]byte{
-		"2^31-1 structs": {0x19, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x07, 0},
-		"empty structs":  {0x19, 0x8c, 0, 0, 0, 0, 0, 0, 0, 0, 0},
-	} {
-		if _, err := thriftLength(list); err == nil {
-			t.Errorf("a list of %s is let through", name)
-		}
-	}
 }
 
 // tinyRow is a row of tinySchema.
@@ -373,88 +363,6 @@ func TestParquetBombs(t *testing.T) {
 	path := writeParquet(t, []tinyRow{{C: strings.Repeat("x", 100<<20)}, {C: "y"}}, parquet.Compression(&parquet.Zstd))
 	if tab, err := Read(t.Context(), tinySchema(), Options{}, path); err != nil || tab.Rows != 2 {
 		t.Errorf("a cell of 100 MiB: %v", err)
-	}
-}
-
-func TestPageBombs(t *testing.T) {
-	zeros := make([]byte, 40<<20)
-	for _, codec := range []format.CompressionCodec{format.Snappy, format.Gzip, format.Zstd, format.Lz4Raw,
-		format.Brotli} {
-		packed, err := parquet.LookupCompressionCodec(codec).Encode(nil, zeros)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out := make([]byte, len(zeros))
-		if err := unpackInto(out, packed, codec); err != nil || !bytes.Equal(out, zeros) {
-			t.Errorf("%v: %v", codec, err)
-		}
-		for _, wrong := range []int{0, 100, len(zeros) - 1, len(zeros) + 1} {
-			if unpackInto(make([]byte, wrong), packed, codec) == nil {
-				t.Errorf("%v: %d bytes taken for %d", codec, len(zeros), wrong)
-			}
-		}
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		_ = unpackInto(make([]byte, 100), packed, codec)
-		runtime.ReadMemStats(&after)
-		if grown := after.TotalAlloc - before.TotalAlloc; grown > 24<<20 {
-			t.Errorf("%v: %d bytes of memory to refuse a bomb", codec, grown)
-		}
-	}
-	// A page of runs that claim 2^24 values each.
-	var runs []byte
-	for range 1000 {
-		runs = append(binary.AppendUvarint(runs, 1<<25), 0)
-	}
-	h, err := newHybrid(runs, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := make([]uint32, 100)
-	if got := testing.AllocsPerRun(10, func() { _ = h.read(out) }); got != 0 {
-		t.Errorf("%v allocations to read 100 values", got)
-	}
-}
-
-// TestHybridMatchesLibrary compares the decoder of runs with the Parquet
-// library's encoder, for every width.
-func TestHybridMatchesLibrary(t *testing.T) {
-	for width := range 33 {
-		want := make([]int32, 3001)
-		for i := range want {
-			x := uint64(i) * 0x9e3779b97f4a7c15 >> 7
-			if i%700 < 200 {
-				x = uint64(i / 700)
-			}
-			want[i] = int32(uint32(x & (1<<width - 1)))
-		}
-		want[0] = int32(uint32(1<<width - 1)) // so that the encoder takes this width
-		data, err := parquet.LookupEncoding(format.RLEDictionary).EncodeInt32(nil, want)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if int(data[0]) != width {
-			t.Fatalf("encoded in %d bits, want %d", data[0], width)
-		}
-		for _, step := range []int{1, 7, 1024, len(want)} {
-			h, err := newHybrid(data[1:], uint(data[0]))
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := make([]int32, 0, len(want))
-			for len(got) < len(want) {
-				out := make([]uint32, min(step, len(want)-len(got)))
-				if err := h.read(out); err != nil {
-					t.Fatal(err)
-				}
-				for _, x := range out {
-					got = append(got, int32(x))
-				}
-			}
-			if !reflect.DeepEqual(got, want) {
-				t.Errorf("width %d in steps of %d: other values", width, step)
-			}
-		}
 	}
 }
 

@@ -3,6 +3,7 @@
 package dataset
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/discreet-dp/discreet/internal/table/object"
+	"github.com/discreet-dp/discreet/internal/table/pages"
 )
 
 // maxGroup bounds the rows of a row group: runs of one value take almost no space, so that a few bytes
@@ -19,7 +21,7 @@ import (
 const maxGroup = 1 << 26
 
 // parquetFile is an open Parquet file of flat columns. Its metadata come from
-// the Parquet library; its pages are read by chunk.
+// the Parquet library; its pages are read by package pages.
 type parquetFile struct {
 	path   string
 	file   io.ReaderAt
@@ -72,7 +74,7 @@ func (pf *parquetFile) checkFooter() error {
 	if _, err := pf.file.ReadAt(footer, pf.size-tail-n); err != nil {
 		return err
 	}
-	if _, err := thriftLength(footer); err != nil {
+	if _, err := pages.ThriftLength(footer); err != nil {
 		return damagedFile(pf.path)
 	}
 	return nil
@@ -98,4 +100,18 @@ func recoverDamage(path string, err *error) {
 	if recover() != nil {
 		*err = damagedFile(path)
 	}
+}
+
+// chunkFault converts an error of a chunk to a fault.
+func chunkFault(path, column string, err error) error {
+	if unread := (*object.Error)(nil); errors.As(err, &unread) || errors.Is(err, context.Canceled) {
+		return err // of a store, not of the file
+	}
+	fault := damagedFile(path)
+	switch {
+	case errors.Is(err, pages.ErrEncoding):
+		fault.Fault = "must have encodings and a codec that the Parquet format still has"
+	}
+	fault.Column = column
+	return fault
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/discreet-dp/discreet/internal/table/coding"
+	"github.com/discreet-dp/discreet/internal/table/pages"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -127,7 +128,7 @@ func (t *textRows) next() ([]cell, error) {
 		}
 	}
 	t.ahead = false
-	t.cells = resizeSlice(t.cells, len(t.names))
+	t.cells = slices.Grow(t.cells[:0], len(t.names))[:len(t.names)]
 	for i, text := range t.rs.fields {
 		t.cells[i] = cell{form: textual, text: text, comma: t.rs.d.Decimal == ','}
 		for _, token := range t.tokens {
@@ -155,9 +156,9 @@ type parquetRows struct {
 // cursor iterates over the cells of one column.
 type cursor struct {
 	at    int // position in the file
-	t     cellType
-	chunk *chunk
-	run   run
+	t     pages.Type
+	chunk *pages.Chunk
+	run   pages.Run
 	row   int // next row of the run
 	value int // next of the run's values
 	text  []byte
@@ -174,7 +175,7 @@ func (r *reader) openParquetRows(path string) (rows, error) {
 	}
 	p := &parquetRows{r: r, pf: pf, file: f}
 	for at, name := range pf.names {
-		if t, ok := cellTypeOf(pf.leaves[at]); ok {
+		if t, ok := pages.TypeOf(pf.leaves[at]); ok {
 			p.names = append(p.names, name)
 			p.cursors = append(p.cursors, cursor{at: pf.leaves[at].Index(), t: t})
 		}
@@ -198,10 +199,10 @@ func (p *parquetRows) next() (_ []cell, err error) {
 		p.left = p.pf.groups[p.group].NumRows
 		for i := range p.cursors {
 			c := &p.cursors[i]
-			if c.chunk, err = newChunk(p.pf, p.group, c.at, c.t); err != nil {
+			if c.chunk, err = pages.NewChunk(p.pf.section, p.pf.size, &p.pf.groups[p.group], c.at, c.t); err != nil {
 				return nil, chunkFault(p.pf.path, p.names[i], err)
 			}
-			c.run, c.row = run{}, 0
+			c.run, c.row = pages.Run{}, 0
 		}
 		p.group++
 	}
@@ -215,8 +216,8 @@ func (p *parquetRows) next() (_ []cell, err error) {
 }
 
 func (c *cursor) next(out *cell) (err error) {
-	if c.row == c.run.n {
-		if c.run, err = c.chunk.nextRun(); err != nil {
+	if c.row == c.run.N {
+		if c.run, err = c.chunk.NextRun(); err != nil {
 			return err
 		}
 		c.row, c.value = 0, 0
@@ -224,28 +225,28 @@ func (c *cursor) next(out *cell) (err error) {
 	*out = cell{}
 	row := c.row
 	c.row++
-	if c.run.present != nil && c.run.present[row] == 0 {
+	if c.run.Present != nil && c.run.Present[row] == 0 {
 		return nil
 	}
-	from, at := c.run.values, c.value
+	from, at := c.run.Values, c.value
 	c.value++
-	if c.run.indices != nil {
-		from, at = c.chunk.dict, int(c.run.indices[at])
-		if at >= c.chunk.n {
-			return errValues
+	if c.run.Indices != nil {
+		from, at = c.chunk.Dict, int(c.run.Indices[at])
+		if at >= c.chunk.N {
+			return pages.ErrValues
 		}
 	}
-	switch from.kind {
-	case texts:
-		*out = cell{form: textual, text: from.texts[at]}
-	case floats:
-		*out = cell{form: numeric, number: from.floats[at]}
-	case ints:
+	switch from.Kind {
+	case pages.Texts:
+		*out = cell{form: textual, text: from.Texts[at]}
+	case pages.Floats:
+		*out = cell{form: numeric, number: from.Floats[at]}
+	case pages.Ints:
 		// As text, since a float would round a long identifier.
-		c.text = strconv.AppendInt(c.text[:0], from.ints[at], 10)
+		c.text = strconv.AppendInt(c.text[:0], from.Ints[at], 10)
 		*out = cell{form: textual, text: c.text}
-	case truths:
-		c.text = strconv.AppendBool(c.text[:0], from.truths[at] == 1)
+	case pages.Truths:
+		c.text = strconv.AppendBool(c.text[:0], from.Truths[at] == 1)
 		*out = cell{form: textual, text: c.text}
 	}
 	return nil

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/discreet-dp/discreet/internal/table/pages"
 )
 
 // tallyParquet is tallyFile for a Parquet file. It reads one column at a time, and judges each entry
@@ -39,13 +41,13 @@ func (r *reader) tallyParquet(path string, columns []*tallied, counts []CellCoun
 func (r *reader) tallyColumn(pf *parquetFile, c *tallied, n *CellCounts) (err error) {
 	defer recoverDamage(pf.path, &err)
 	leaf := pf.leaves[slices.Index(pf.names, c.name)]
-	t, _ := cellTypeOf(leaf)
+	t, _ := pages.TypeOf(leaf)
 	for g := range pf.groups {
 		if err := r.ctx.Err(); err != nil {
 			return err
 		}
 		walk := cursor{at: leaf.Index(), t: t}
-		if walk.chunk, err = newChunk(pf, g, walk.at, t); err == nil {
+		if walk.chunk, err = pages.NewChunk(pf.section, pf.size, &pf.groups[g], walk.at, t); err == nil {
 			err = walk.tally(c, r.s.Dialect.Missing, n)
 		}
 		if err != nil {
@@ -59,13 +61,13 @@ func (r *reader) tallyColumn(pf *parquetFile, c *tallied, n *CellCounts) (err er
 func (walk *cursor) tally(c *tallied, tokens []string, n *CellCounts) (err error) {
 	var met []int // how often each entry of the dictionary was
 	for {
-		if walk.run, err = walk.chunk.nextRun(); err != nil {
+		if walk.run, err = walk.chunk.NextRun(); err != nil {
 			break
 		}
 		walk.row, walk.value = 0, 0
-		if walk.run.indices == nil {
+		if walk.run.Indices == nil {
 			var out cell
-			for range walk.run.n {
+			for range walk.run.N {
 				if err := walk.next(&out); err != nil {
 					return err
 				}
@@ -74,15 +76,15 @@ func (walk *cursor) tally(c *tallied, tokens []string, n *CellCounts) (err error
 			continue
 		}
 		if met == nil {
-			met = make([]int, walk.chunk.n)
+			met = make([]int, walk.chunk.N)
 		}
-		for _, x := range walk.run.indices {
+		for _, x := range walk.run.Indices {
 			if uint64(x) >= uint64(len(met)) {
-				return errValues
+				return pages.ErrValues
 			}
 			met[x]++
 		}
-		if absent := walk.run.n - len(walk.run.indices); absent > 0 {
+		if absent := walk.run.N - len(walk.run.Indices); absent > 0 {
 			n.add(c.judgeCell(&cell{}, tokens), absent)
 		}
 	}
@@ -93,7 +95,7 @@ func (walk *cursor) tally(c *tallied, tokens []string, n *CellCounts) (err error
 		if times == 0 {
 			continue
 		}
-		walk.run, walk.row, walk.value = run{n: 1, indices: []uint32{uint32(x)}}, 0, 0
+		walk.run, walk.row, walk.value = pages.Run{N: 1, Indices: []uint32{uint32(x)}}, 0, 0
 		var out cell
 		if err := walk.next(&out); err != nil {
 			return err

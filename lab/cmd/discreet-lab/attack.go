@@ -10,13 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-dp/discreet/internal/audit"
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/train"
-	"github.com/discreet-dp/discreet/lab/internal/audit"
-	"github.com/discreet-dp/discreet/lab/internal/audit/finding"
+	"github.com/discreet-dp/discreet/lab/internal/finding"
 )
 
 // attackFlags holds the flags of the command.

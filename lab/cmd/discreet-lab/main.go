@@ -27,6 +27,7 @@ type app struct{ *commands.App }
 // newRoot returns the whole command tree.
 func newRoot(c *cli.App) *cobra.Command {
 	a := &app{&commands.App{App: c}}
+	a.DrawAudit = a.drawAudit
 	return a.NewRoot(&cobra.Command{
 		Use:   "discreet-lab",
 		Short: "measure the figures of the papers anew",
@@ -40,5 +41,5 @@ ledgers are those of discreet, which reads and scores the models.`,
   discreet-lab train --data t.csv --schema t.yaml --learner pate --epsilon 1 --model m.json`,
 	}, nil, a.newExperimentCommand(), a.newPanelCommand(), a.newReportCommand(), a.newCoverageCommand(), a.NewPlanCommand(),
 		a.NewTrainCommand(), a.NewTuneCommand(),
-		a.newAuditCommand(), a.newAttackCommand(), a.newCompareCommand())
+		a.NewAuditCommand(), a.newAttackCommand(), a.newCompareCommand())
 }

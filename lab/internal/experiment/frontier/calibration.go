@@ -482,9 +482,5 @@ func (t *calibrationTrial) releaseShares(counts []float64, eps dp.Epsilon, exit 
 		rows = math.Max(rows, 1)
 		deviation = func(share float64) float64 { return noise * math.Sqrt((1-share)*(1-share)+others*share*share) }
 	}
-	if len(counts) > 2 {
-		return shrink.Shares(noisy, rows, false, deviation)
-	}
-	a, b := shrink.Share(noisy[0], rows, false, deviation), shrink.Share(noisy[1], rows, false, deviation)
-	return []float64{a / (a + b), b / (a + b)}
+	return shrink.Shares(noisy, rows, false, deviation)
 }

@@ -185,5 +185,5 @@ func errLabel(t int) string  { return fmt.Sprintf("weighted error of round %d", 
 
 // Terms are what one Fit protects and pays.
 func (pl *Plan) Terms() guard.Terms {
-	return guard.Terms{Op: "people", Scope: pl.scope, Price: dp.Pure(pl.bill), Bill: slices.Clone(pl.bill), NotPrivate: pl.NotPrivate}
+	return guard.Terms{Op: "people", Scope: pl.scope, Price: dp.Price{Epsilon: pl.Epsilon}, Bill: slices.Clone(pl.bill), NotPrivate: pl.NotPrivate}
 }

@@ -1,62 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dataset
+package pages
 
 import (
 	"bufio"
-	"context"
-	"errors"
 	"hash/crc32"
 	"io"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
-
-	"github.com/discreet-dp/discreet/internal/table/object"
 )
 
 // usualPageHeader is the largest size of a page's header in bytes, unless its statistics contain a
 // long cell.
 const usualPageHeader = 64 << 10
 
-// chunk reads the pages of one column of one row group. It allocates memory for one page at a time, as
+// Chunk reads the pages of one column of one row group. It allocates memory for one page at a time, as
 // its bytes arrive. By the format, a page has less than 2 GiB. A smaller limit would be a limit on the
 // content of cells.
-type chunk struct {
-	file   *parquetFile
-	t      cellType
+type Chunk struct {
+	t      Type
 	codec  format.CompressionCodec
 	src    *bufio.Reader
 	bytes  int64 // bytes of the chunk left in the file
 	rows   int64 // rows not yet returned
-	dict   *values
-	n      int // length of dict
+	Dict   *Values
+	N      int // length of Dict
 	packed []byte
 	page   []byte
 
 	// The current page.
 	left    int     // rows
 	levels  *hybrid // 1 if a value is present; nil: all are present
-	indices *hybrid // into dict; nil: plain values
+	indices *hybrid // into Dict; nil: plain values
 	plain   *valueReader
 
 	present []uint32
 	index   []uint32
 }
 
-// run is some consecutive rows. It has values for the present rows only.
-type run struct {
-	n       int
-	present []uint32 // 1 or 0 per row; nil: all present
-	indices []uint32 // into the chunk's dictionary; nil: see values
-	values  *values
+// Run is some consecutive rows. It has values for the present rows only.
+type Run struct {
+	N       int
+	Present []uint32 // 1 or 0 per row; nil: all present
+	Indices []uint32 // into the chunk's dictionary; nil: see Values
+	Values  *Values
 }
 
-// newChunk prepares column at of row group g. It returns errEncoding for an unknown codec.
-func newChunk(pf *parquetFile, g, at int, t cellType) (*chunk, error) {
-	group := &pf.groups[g]
+// NewChunk prepares column at of a row group of a file of the given size. section returns n bytes of the
+// file, starting at from. NewChunk returns ErrEncoding for an unknown codec.
+func NewChunk(section func(from, n int64) io.Reader, size int64, group *format.RowGroup, at int, t Type) (*Chunk, error) {
 	if at >= len(group.Columns) {
-		return nil, errValues
+		return nil, ErrValues
 	}
 	column := &group.Columns[at]
 	meta := &column.MetaData
@@ -66,23 +61,22 @@ func newChunk(pf *parquetFile, g, at int, t cellType) (*chunk, error) {
 	}
 	switch {
 	case column.FilePath != "", meta.Type != t.physical, meta.NumValues != group.NumRows:
-		return nil, errValues
-	case start < 0, meta.TotalCompressedSize < 0, meta.TotalCompressedSize > pf.size,
-		start > pf.size-meta.TotalCompressedSize:
-		return nil, errValues
+		return nil, ErrValues
+	case start < 0, meta.TotalCompressedSize < 0, meta.TotalCompressedSize > size,
+		start > size-meta.TotalCompressedSize:
+		return nil, ErrValues
 	case !canUnpack(meta.Codec):
-		return nil, errEncoding
+		return nil, ErrEncoding
 	}
-	section := pf.section(start, meta.TotalCompressedSize)
-	return &chunk{
-		file: pf, t: t, codec: meta.Codec,
-		src: bufio.NewReaderSize(section, usualPageHeader), bytes: meta.TotalCompressedSize, rows: group.NumRows,
+	return &Chunk{
+		t: t, codec: meta.Codec,
+		src: bufio.NewReaderSize(section(start, meta.TotalCompressedSize), usualPageHeader), bytes: meta.TotalCompressedSize, rows: group.NumRows,
 	}, nil
 }
 
-// nextRun returns the next run of at most batch rows, valid until the next call,
+// NextRun returns the next run of at most batch rows, valid until the next call,
 // and io.EOF after the last one.
-func (c *chunk) nextRun() (r run, err error) {
+func (c *Chunk) NextRun() (r Run, err error) {
 	for c.left == 0 {
 		if c.rows == 0 {
 			return r, io.EOF
@@ -94,47 +88,47 @@ func (c *chunk) nextRun() (r run, err error) {
 			return r, err
 		}
 	}
-	r.n = min(c.left, batch)
+	r.N = min(c.left, Batch)
 	if c.indices == nil {
-		r.n = min(r.n, c.plain.most)
+		r.N = min(r.N, c.plain.most)
 	}
-	c.left -= r.n
-	c.rows -= int64(r.n)
-	cells := r.n
+	c.left -= r.N
+	c.rows -= int64(r.N)
+	cells := r.N
 	if c.levels != nil {
-		all, err := c.levels.allOne(r.n)
+		all, err := c.levels.allOne(r.N)
 		if err != nil {
 			return r, err
 		}
 		if !all {
-			c.present = resizeSlice(c.present, r.n)
+			c.present = resizeSlice(c.present, r.N)
 			if err := c.levels.read(c.present); err != nil {
 				return r, err
 			}
-			r.present = c.present
+			r.Present = c.present
 			cells = 0
-			for _, p := range r.present {
+			for _, p := range r.Present {
 				cells += int(p)
 			}
 		}
 	}
 	if c.indices != nil {
 		c.index = resizeSlice(c.index, cells)
-		r.indices = c.index
-		return r, c.indices.read(r.indices)
+		r.Indices = c.index
+		return r, c.indices.read(r.Indices)
 	}
-	r.values, err = c.plain.nextValues(cells)
+	r.Values, err = c.plain.nextValues(cells)
 	return r, err
 }
 
-func (c *chunk) nextPage() error {
+func (c *Chunk) nextPage() error {
 	head, n, err := c.decodeHeader()
 	if err != nil {
 		return err
 	}
 	size, unpacked := int64(head.CompressedPageSize), int64(head.UncompressedPageSize)
 	if size < 0 || unpacked < 0 || size > c.bytes-int64(n) {
-		return errValues
+		return ErrValues
 	}
 	if _, err := c.src.Discard(n); err != nil {
 		return err
@@ -145,7 +139,7 @@ func (c *chunk) nextPage() error {
 		return err
 	}
 	if head.CRC != 0 && crc32.ChecksumIEEE(c.packed) != uint32(head.CRC) {
-		return errValues
+		return ErrValues
 	}
 	switch head.Type {
 	case format.DictionaryPage:
@@ -159,7 +153,7 @@ func (c *chunk) nextPage() error {
 }
 
 // decodeHeader decodes the next page header and returns its length.
-func (c *chunk) decodeHeader() (head *format.PageHeader, n int, err error) {
+func (c *Chunk) decodeHeader() (head *format.PageHeader, n int, err error) {
 	if c.bytes <= 0 {
 		return nil, 0, io.EOF
 	}
@@ -172,7 +166,7 @@ func (c *chunk) decodeHeader() (head *format.PageHeader, n int, err error) {
 		if err != nil && err != io.EOF {
 			return nil, 0, err
 		}
-		if n, err = thriftLength(data); err != nil {
+		if n, err = ThriftLength(data); err != nil {
 			continue
 		}
 		head = new(format.PageHeader)
@@ -183,10 +177,10 @@ func (c *chunk) decodeHeader() (head *format.PageHeader, n int, err error) {
 }
 
 // unpackPage decompresses a page. The result is valid until the next page.
-func (c *chunk) unpackPage(packed []byte, size int64) ([]byte, error) {
+func (c *Chunk) unpackPage(packed []byte, size int64) ([]byte, error) {
 	if c.codec == format.Uncompressed {
 		if int64(len(packed)) != size {
-			return nil, errValues
+			return nil, ErrValues
 		}
 		return packed, nil
 	}
@@ -204,12 +198,12 @@ func (c *chunk) unpackPage(packed []byte, size int64) ([]byte, error) {
 // also defines it, but marks it as deprecated.
 const plainDictionary format.Encoding = 2
 
-func (c *chunk) readDictionary(head *format.DictionaryPageHeader, size int64) error {
-	if c.dict != nil || head.NumValues < 0 {
-		return errValues
+func (c *Chunk) readDictionary(head *format.DictionaryPageHeader, size int64) error {
+	if c.Dict != nil || head.NumValues < 0 {
+		return ErrValues
 	}
 	if head.Encoding != format.Plain && head.Encoding != plainDictionary {
-		return errEncoding
+		return ErrEncoding
 	}
 	data, err := c.unpackPage(c.packed, size)
 	if err != nil {
@@ -217,34 +211,34 @@ func (c *chunk) readDictionary(head *format.DictionaryPageHeader, size int64) er
 	}
 	// The dictionary outlives the page's memory, which the next page reuses.
 	c.packed, c.page = nil, nil
-	c.n = int(head.NumValues)
-	if c.n > 8*len(data) { // no type takes less than a bit
-		return errValues
+	c.N = int(head.NumValues)
+	if c.N > 8*len(data) { // no type takes less than a bit
+		return ErrValues
 	}
-	reader, err := newValueReader(c.t, format.Plain, data, c.n)
+	reader, err := newValueReader(c.t, format.Plain, data, c.N)
 	if err != nil {
 		return err
 	}
-	c.dict, err = reader.nextValues(c.n)
+	c.Dict, err = reader.nextValues(c.N)
 	return err
 }
 
-func (c *chunk) pageV1(head *format.DataPageHeader, size int64) error {
+func (c *Chunk) pageV1(head *format.DataPageHeader, size int64) error {
 	data, err := c.unpackPage(c.packed, size)
 	if err != nil {
 		return err
 	}
 	c.levels = nil
-	if c.t.optional {
+	if c.t.Optional {
 		if head.DefinitionLevelEncoding != format.RLE {
-			return errEncoding
+			return ErrEncoding
 		}
 		if len(data) < 4 {
-			return errValues
+			return ErrValues
 		}
 		n := uint64(data[0]) | uint64(data[1])<<8 | uint64(data[2])<<16 | uint64(data[3])<<24
 		if n > uint64(len(data)-4) {
-			return errValues
+			return ErrValues
 		}
 		if c.levels, err = newHybrid(data[4:4+n], 1); err != nil {
 			return err
@@ -254,14 +248,14 @@ func (c *chunk) pageV1(head *format.DataPageHeader, size int64) error {
 	return c.beginPage(head.NumValues, head.Encoding, data)
 }
 
-func (c *chunk) pageV2(head *format.DataPageHeaderV2, size int64) (err error) {
+func (c *Chunk) pageV2(head *format.DataPageHeaderV2, size int64) (err error) {
 	repetition, definition := int64(head.RepetitionLevelsByteLength), int64(head.DefinitionLevelsByteLength)
 	if repetition < 0 || definition < 0 || repetition+definition > min(size, int64(len(c.packed))) {
-		return errValues
+		return ErrValues
 	}
 	levels, data := c.packed[repetition:repetition+definition], c.packed[repetition+definition:]
 	c.levels = nil
-	if c.t.optional {
+	if c.t.Optional {
 		if c.levels, err = newHybrid(levels, 1); err != nil {
 			return err
 		}
@@ -275,9 +269,9 @@ func (c *chunk) pageV2(head *format.DataPageHeaderV2, size int64) (err error) {
 }
 
 // beginPage sets data as the values of the current page.
-func (c *chunk) beginPage(rows int32, encoding format.Encoding, data []byte) (err error) {
+func (c *Chunk) beginPage(rows int32, encoding format.Encoding, data []byte) (err error) {
 	if rows < 0 || int64(rows) > c.rows {
-		return errValues
+		return ErrValues
 	}
 	c.left = int(rows)
 	c.indices, c.plain = nil, nil
@@ -285,8 +279,8 @@ func (c *chunk) beginPage(rows int32, encoding format.Encoding, data []byte) (er
 		c.plain, err = newValueReader(c.t, encoding, data, int(rows))
 		return err
 	}
-	if c.dict == nil {
-		return errValues
+	if c.Dict == nil {
+		return ErrValues
 	}
 	if len(data) == 0 {
 		c.indices, err = newHybrid(nil, 0)
@@ -294,18 +288,4 @@ func (c *chunk) beginPage(rows int32, encoding format.Encoding, data []byte) (er
 	}
 	c.indices, err = newHybrid(data[1:], uint(data[0]))
 	return err
-}
-
-// chunkFault converts an error of a chunk to a fault.
-func chunkFault(path, column string, err error) error {
-	if unread := (*object.Error)(nil); errors.As(err, &unread) || errors.Is(err, context.Canceled) {
-		return err // of a store, not of the file
-	}
-	fault := damagedFile(path)
-	switch {
-	case errors.Is(err, errEncoding):
-		fault.Fault = "must have encodings and a codec that the Parquet format still has"
-	}
-	fault.Column = column
-	return fault
 }

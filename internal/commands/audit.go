@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package commands
 
 import (
 	"cmp"
@@ -14,23 +14,22 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/vbauerster/mpb/v8/decor"
 
+	"github.com/discreet-dp/discreet/internal/audit"
+	"github.com/discreet-dp/discreet/internal/audit/finding"
+	"github.com/discreet-dp/discreet/internal/audit/subject"
 	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/evaluation"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/train"
-	"github.com/discreet-dp/discreet/lab/internal/audit"
-	"github.com/discreet-dp/discreet/lab/internal/audit/finding"
-	"github.com/discreet-dp/discreet/lab/internal/audit/subject"
 )
 
 // auditFlags holds the flags of the command.
 type auditFlags struct {
-	*app
-	choice     *commands.Choice
+	*App
+	choice     *Choice
 	schema     string
 	rows       int
 	mechanism  string
@@ -45,8 +44,8 @@ type auditFlags struct {
 	json       bool
 }
 
-func (a *app) newAuditCommand() *cobra.Command {
-	t := &auditFlags{app: a}
+func (a *App) NewAuditCommand() *cobra.Command {
+	t := &auditFlags{App: a}
 	c := &cobra.Command{
 		Use:   "audit",
 		Short: "test a privacy claim from outside",
@@ -69,14 +68,14 @@ A command is run by the shell. {data} is replaced by the name of a CSV file and
 number or several. If the command also contains {runs}, it must make that many
 independent runs at once, which saves starting it for each run. The two files
 are given by --neighbours, or made from --schema.`,
-		Example: `  discreet-lab audit --learner additive --schema adult.yaml --epsilon 2 --json
-  discreet-lab audit --mechanism laplace --epsilon 1 --out laplace.svg
-  discreet-lab audit --model m.json --epsilon 1 --runs 10000
-  discreet-lab audit --command "./mean.py {data} {epsilon} {runs}" --neighbours a.csv,b.csv --epsilon 1`,
+		Example: `  discreet audit --learner additive --schema adult.yaml --epsilon 2 --json
+  discreet audit --mechanism laplace --epsilon 1
+  discreet audit --model m.json --epsilon 1 --runs 10000
+  discreet audit --command "./mean.py {data} {epsilon} {runs}" --neighbours a.csv,b.csv --epsilon 1`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return t.runAudit(c.Context()) },
 	}
-	t.choice = commands.AddChoice(c)
+	t.choice = AddChoice(c)
 	// Here a learner is one of three subjects: not required, and no one's default.
 	l := c.Flags().Lookup("learner")
 	l.Annotations, l.DefValue, t.choice.Name = nil, "", ""
@@ -89,7 +88,7 @@ are given by --neighbours, or made from --schema.`,
 	c.Flags().StringVar(&t.schema, "schema", "", "the schema `file` of the learner's or command's tables")
 	c.Flags().IntVar(&t.rows, "rows", 0, "the `number` of rows, or persons, of these tables; 0 for 1000 (brc) or 100")
 	c.Flags().StringVar(&t.mechanism, "mechanism", "", "the mechanism to audit: "+strings.Join(audit.Mechanisms(), ", "))
-	commands.CompleteFlag(c, "mechanism", audit.Mechanisms()...)
+	CompleteFlag(c, "mechanism", audit.Mechanisms()...)
 	c.Flags().StringVar(&t.model, "model", "", "the model `file` whose private evaluation to audit")
 	c.Flags().StringVar(&t.command, "command", "",
 		"the `command` to audit, with {data} and, if wanted, {epsilon} and {runs}")
@@ -97,11 +96,13 @@ are given by --neighbours, or made from --schema.`,
 	c.Flags().Float64Var(&t.alpha, "alpha", audit.DefaultAlpha, "the largest `probability` of refuting a true claim")
 	c.Flags().IntVar(&t.runs, "runs", 0, "the `number` of runs on each neighbour; 0 for as many as fit into --limit")
 	c.Flags().DurationVar(&t.limit, "limit", 30*time.Second, "approximate running time if --runs is not given")
-	c.Flags().StringVar(&t.out, "out", "", "the .svg or .png `file` to draw the two output distributions to")
+	if a.DrawAudit != nil {
+		c.Flags().StringVar(&t.out, "out", "", "the .svg or .png `file` to draw the two output distributions to")
+		cli.Writes(c, "out")
+	}
 	c.Flags().BoolVar(&t.json, "json", false, "print one JSON object")
 	cli.AddSection(c, "A command to audit", "command", "neighbours")
 	cli.Reads(c, "schema", "neighbours", "model")
-	cli.Writes(c, "out")
 	cli.Require(c, "epsilon")
 	c.MarkFlagsOneRequired("learner", "mechanism", "model", "command")
 	c.MarkFlagsMutuallyExclusive("learner", "mechanism", "model", "command")
@@ -152,7 +153,7 @@ func (t *auditFlags) runAudit(ctx context.Context) error {
 		return err
 	}
 	if t.out != "" {
-		if err := t.drawChart(t.out, finding.AuditChart(r)); err != nil {
+		if err := t.DrawAudit(t.out, r); err != nil {
 			return err
 		}
 	}
@@ -222,7 +223,7 @@ func (t *auditFlags) evaluationSubject(eps dp.Epsilon, src rng.Source) (sub audi
 	}
 	p := evaluation.Params{Epsilon: eps, Delta: delta, Models: []*model.Model{m}, Threshold: 0.5}
 	sub, err = audit.Evaluation(p, s, cmp.Or(t.rows, 100), src)
-	return sub, commands.AsRefusal(err)
+	return sub, AsRefusal(err)
 }
 
 // makeSubject returns the subject that --learner names.
@@ -235,5 +236,5 @@ func (t *auditFlags) makeSubject(ctx context.Context, src rng.Source) (sub audit
 		t.Say("learner %s adds no noise: expect the claim to be refuted", t.choice.Name)
 	}
 	sub, err = subject.Learner(ctx, t.choice.CollectFlags(), s, t.rows, src)
-	return sub, commands.AsUsageError(err)
+	return sub, AsUsageError(err)
 }

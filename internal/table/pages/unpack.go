@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dataset
+package pages
 
 import (
 	"bytes"
@@ -54,7 +54,7 @@ func unpackInto(dst, src []byte, codec format.CompressionCodec) error {
 	case format.Brotli:
 		return readExactly(dst, brotli.NewReader(bytes.NewReader(src)))
 	}
-	return errEncoding
+	return ErrEncoding
 }
 
 // largePage is the largest size of a page in bytes for which the file's claim is trusted.

@@ -5,11 +5,9 @@ package finding
 import (
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
-	"github.com/discreet-dp/discreet/lab/internal/audit"
-	"github.com/discreet-dp/discreet/lab/internal/plot"
+	"github.com/discreet-dp/discreet/internal/audit"
 )
 
 // Audit is the JSON form of an audit.
@@ -58,42 +56,4 @@ func WriteAudit(w io.Writer, r *audit.Report) error {
 	fmt.Fprintf(&b, "\nverdict      %s\n", r.Verdict)
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// AuditChart draws the distribution of the chosen statistic on the two neighbours.
-func AuditChart(r *audit.Report) *plot.Lines {
-	const most = 60 // characters of a text of the figure
-	short := func(s string) string {
-		if len(s) > most {
-			s = s[:most-3] + "..."
-		}
-		return s
-	}
-	fig := &plot.Lines{
-		Title:    fmt.Sprintf("Audit: epsilon of at least %.3g shown, %g claimed", r.LowerBound, r.Claim),
-		Subtitle: short(r.Subject),
-		XLabel:   short(r.Shape.Statistic),
-		YLabel:   "share of runs",
-		Note: fmt.Sprintf("%s: %d against %d in %d runs each; confidence %.9g. %s.", short(r.Event), r.Counts[0],
-			r.Counts[1], r.Measured, r.Confidence, r.Verdict),
-	}
-	for side, name := range []string{"one table", "its neighbour"} {
-		fig.Series = append(fig.Series, plot.Series{Name: name, X: r.Shape.At, Y: r.Shape.Share[side]})
-	}
-	if n := len(r.Shape.At); n > 1 {
-		for i := range 5 {
-			at := r.Shape.At[i*(n-1)/4]
-			if round := roundTo(at, r.Shape.At[n-1]-r.Shape.At[0]); len(fig.XTicks) == 0 ||
-				round > fig.XTicks[len(fig.XTicks)-1] {
-				fig.XTicks = append(fig.XTicks, round)
-			}
-		}
-	}
-	return fig
-}
-
-// roundTo keeps the digits of x that are visible on an axis of that length.
-func roundTo(x, length float64) float64 {
-	unit := math.Pow(10, math.Floor(math.Log10(length))-1)
-	return math.Round(x/unit) * unit
 }

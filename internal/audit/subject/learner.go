@@ -7,12 +7,12 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/audit"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/brc"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/train"
-	"github.com/discreet-dp/discreet/lab/internal/audit"
 )
 
 // Learner makes the subject that trains a choice on tables of a schema. rows is 0 for 1000 (brc) or

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dataset
+package pages
 
 import (
 	"encoding/binary"
@@ -9,10 +9,10 @@ import (
 
 var errThrift = errors.New("dataset: malformed thrift")
 
-// thriftLength returns the length in bytes of the compact-protocol struct at the start of data. The
+// ThriftLength returns the length in bytes of the compact-protocol struct at the start of data. The
 // struct is checked before the Parquet library decodes it, because the library allocates memory for as
 // many elements as a list claims to have. A list may not claim more elements than its bytes can hold.
-func thriftLength(data []byte) (int, error) {
+func ThriftLength(data []byte) (int, error) {
 	w := thriftWalker{data: data}
 	err := w.walkStructure(0)
 	return w.at, err

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dataset
+package pages
 
 import (
 	"encoding/binary"
@@ -10,7 +10,7 @@ import (
 
 var errHybrid = errors.New("dataset: malformed runs")
 
-// hybrid decodes Parquet's RLE/bit-packing hybrid one batch at a time. The Parquet library's decoder
+// hybrid decodes Parquet's RLE/bit-packing hybrid one Batch at a time. The Parquet library's decoder
 // decodes whole pages and allocates memory for as many values as a run claims to hold; this one
 // allocates nothing.
 type hybrid struct {

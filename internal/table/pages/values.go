@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dataset
+package pages
 
 import (
 	"encoding/binary"
@@ -11,86 +11,88 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-var errValues = errors.New("dataset: malformed values")
+// ErrValues is what pages return whose bytes are not what their headers claim.
+var ErrValues = errors.New("pages: malformed values")
 
-// values are cells in Parquet's own types. Exactly one slice is in use, depending on the column's
+// Values are cells in Parquet's own types. Exactly one slice is in use, depending on the column's
 // type.
-type values struct {
-	ints   []int64
-	floats []float64
-	texts  [][]byte // valid until the next page
-	truths []uint32 // 0 or 1
-	kind   kind
+type Values struct {
+	Ints   []int64
+	Floats []float64
+	Texts  [][]byte // valid until the next page
+	Truths []uint32 // 0 or 1
+	Kind   Kind
 }
 
-// slice returns the values from from to to, exclusive.
-func (v *values) slice(from, to int) values {
-	out := values{kind: v.kind}
-	switch v.kind {
-	case ints:
-		out.ints = v.ints[from:to]
-	case floats:
-		out.floats = v.floats[from:to]
-	case texts:
-		out.texts = v.texts[from:to]
-	case truths:
-		out.truths = v.truths[from:to]
+// Slice returns the values from from to to, exclusive.
+func (v *Values) Slice(from, to int) Values {
+	out := Values{Kind: v.Kind}
+	switch v.Kind {
+	case Ints:
+		out.Ints = v.Ints[from:to]
+	case Floats:
+		out.Floats = v.Floats[from:to]
+	case Texts:
+		out.Texts = v.Texts[from:to]
+	case Truths:
+		out.Truths = v.Truths[from:to]
 	}
 	return out
 }
 
-// kind selects the slice of values that a column uses.
-type kind int
+// Kind selects the slice of values that a column uses.
+type Kind int
 
 const (
-	ints kind = iota
-	floats
-	texts
-	truths
+	Ints Kind = iota
+	Floats
+	Texts
+	Truths
 )
 
-// cellType is a supported column type.
-type cellType struct {
+// Type is a supported column type.
+type Type struct {
 	physical format.Type
 	unsigned bool
-	optional bool
-	date     bool // its numbers are days since 1970-01-01
+	Optional bool
+	Date     bool // its numbers are days since 1970-01-01
 }
 
-func (t cellType) kind() kind {
+// Kind returns the slice of values that cells of the type are in.
+func (t Type) Kind() Kind {
 	switch t.physical {
 	case format.Int32, format.Int64:
-		return ints
+		return Ints
 	case format.Float, format.Double:
-		return floats
+		return Floats
 	case format.Boolean:
-		return truths
+		return Truths
 	}
-	return texts
+	return Texts
 }
 
 // size returns the size of an integer or a float in bytes.
-func (t cellType) size() int {
+func (t Type) size() int {
 	if t.physical == format.Int32 || t.physical == format.Float {
 		return 4
 	}
 	return 8
 }
 
-// cellTypeOf refuses types whose stored number is not their meaning (decimals, times) and types that
+// TypeOf refuses types whose stored number is not their meaning (decimals, times) and types that
 // are not a single cell. Dates are accepted in columns of dates only.
-func cellTypeOf(column *parquet.Column) (t cellType, ok bool) {
+func TypeOf(column *parquet.Column) (t Type, ok bool) {
 	if column == nil {
 		return t, false
 	}
-	t.optional = column.Optional()
+	t.Optional = column.Optional()
 	if logical := column.Type().LogicalType(); logical != nil {
 		switch l := logical.Value.(type) {
 		case nil, *format.StringType, *format.EnumType, *format.JsonType:
 		case *format.IntType:
 			t.unsigned = !l.IsSigned
 		case *format.DateType:
-			t.date = true
+			t.Date = true
 		default:
 			return t, false
 		}
@@ -111,12 +113,12 @@ func cellTypeOf(column *parquet.Column) (t cellType, ok bool) {
 	default:
 		return t, false
 	}
-	return t, !t.date || t.physical == format.Int32
+	return t, !t.Date || t.physical == format.Int32
 }
 
 // valueReader decodes the values of one page, or of a dictionary, one batch at a time.
 type valueReader struct {
-	t      cellType
+	t      Type
 	most   int      // largest number of values to read at once
 	plain  []byte   // not yet decoded: PLAIN values, or texts whose lengths are in deltas
 	bit    int      // offset into plain of the next boolean
@@ -126,14 +128,14 @@ type valueReader struct {
 	split  [][]byte // BYTE_STREAM_SPLIT: the first bytes of the values, the second bytes, and so on
 	whole  []byte   // values assembled from split
 	ints   []int64  // lengths of the returned texts
-	out    values
+	out    Values
 	mode   format.Encoding
 }
 
 // newValueReader reads at most rows values of type t from data.
-func newValueReader(t cellType, encoding format.Encoding, data []byte, rows int) (v *valueReader, err error) {
-	v = &valueReader{t: t, most: batch, mode: encoding, plain: data}
-	v.out.kind = t.kind()
+func newValueReader(t Type, encoding format.Encoding, data []byte, rows int) (v *valueReader, err error) {
+	v = &valueReader{t: t, most: Batch, mode: encoding, plain: data}
+	v.out.Kind = t.Kind()
 	switch {
 	case encoding == format.Plain:
 	case encoding == format.RLE && t.physical == format.Boolean:
@@ -141,40 +143,41 @@ func newValueReader(t cellType, encoding format.Encoding, data []byte, rows int)
 			break
 		}
 		if len(data) < 4 {
-			return nil, errValues
+			return nil, ErrValues
 		}
 		n := binary.LittleEndian.Uint32(data)
 		if uint64(n) > uint64(len(data)-4) {
-			return nil, errValues
+			return nil, ErrValues
 		}
 		v.runs, err = newHybrid(data[4:4+n], 1)
-	case encoding == format.DeltaBinaryPacked && v.out.kind == ints:
+	case encoding == format.DeltaBinaryPacked && v.out.Kind == Ints:
 		v.deltas, err = newDeltas(data, rows)
-	case encoding == format.DeltaLengthByteArray && v.out.kind == texts:
+	case encoding == format.DeltaLengthByteArray && v.out.Kind == Texts:
 		if v.deltas, err = newDeltas(data, rows); err == nil {
 			walk := v.deltas
 			v.plain, err = walk.skip()
 		}
-	case encoding == format.DeltaByteArray && v.out.kind == texts:
+	case encoding == format.DeltaByteArray && v.out.Kind == Texts:
 		v.joined, v.most, err = newJoined(data, rows)
-	case encoding == format.ByteStreamSplit && (v.out.kind == ints || v.out.kind == floats):
+	case encoding == format.ByteStreamSplit && (v.out.Kind == Ints || v.out.Kind == Floats):
 		n := len(data) / t.size()
 		if n*t.size() != len(data) {
-			return nil, errValues
+			return nil, ErrValues
 		}
 		for at := 0; at < len(data); at += n {
 			v.split = append(v.split, data[at:at+n])
 		}
 	default:
-		return nil, errEncoding
+		return nil, ErrEncoding
 	}
 	return v, err
 }
 
-var errEncoding = errors.New("dataset: unsupported encoding")
+// ErrEncoding is returned for an encoding or a codec that is not supported.
+var ErrEncoding = errors.New("pages: unsupported encoding")
 
 // nextValues returns the next n values, valid until the next call.
-func (v *valueReader) nextValues(n int) (*values, error) {
+func (v *valueReader) nextValues(n int) (*Values, error) {
 	out := &v.out
 	switch {
 	case v.mode == format.DeltaBinaryPacked:
@@ -182,8 +185,8 @@ func (v *valueReader) nextValues(n int) (*values, error) {
 	case v.mode == format.DeltaLengthByteArray:
 		return out, v.lengthByteArrays(n)
 	case v.mode == format.DeltaByteArray:
-		out.texts = resizeSlice(out.texts, n)
-		return out, v.joined.read(out.texts)
+		out.Texts = resizeSlice(out.Texts, n)
+		return out, v.joined.read(out.Texts)
 	case v.t.physical == format.Boolean:
 		return out, v.readBooleans(n)
 	case v.t.physical == format.ByteArray:
@@ -193,61 +196,61 @@ func (v *valueReader) nextValues(n int) (*values, error) {
 }
 
 func (v *valueReader) readDeltas(n int) error {
-	v.out.ints = resizeSlice(v.out.ints, n)
-	if err := v.deltas.read(v.out.ints); err != nil {
+	v.out.Ints = resizeSlice(v.out.Ints, n)
+	if err := v.deltas.read(v.out.Ints); err != nil {
 		return err
 	}
-	for i, x := range v.out.ints {
+	for i, x := range v.out.Ints {
 		if v.t.physical == format.Int32 {
-			v.out.ints[i] = v.int32(uint32(x))
+			v.out.Ints[i] = v.int32(uint32(x))
 		} else {
-			v.out.ints[i] = v.int64(uint64(x))
+			v.out.Ints[i] = v.int64(uint64(x))
 		}
 	}
 	return nil
 }
 
 func (v *valueReader) lengthByteArrays(n int) error {
-	v.ints, v.out.texts = resizeSlice(v.ints, n), resizeSlice(v.out.texts, n)
+	v.ints, v.out.Texts = resizeSlice(v.ints, n), resizeSlice(v.out.Texts, n)
 	if err := v.deltas.read(v.ints); err != nil {
 		return err
 	}
 	for i, size := range v.ints {
 		if size < 0 || size > int64(len(v.plain)) {
-			return errValues
+			return ErrValues
 		}
-		v.out.texts[i] = v.plain[:size:size]
+		v.out.Texts[i] = v.plain[:size:size]
 		v.plain = v.plain[size:]
 	}
 	return nil
 }
 
 func (v *valueReader) readBooleans(n int) error {
-	v.out.truths = resizeSlice(v.out.truths, n)
+	v.out.Truths = resizeSlice(v.out.Truths, n)
 	if v.runs != nil {
-		return v.runs.read(v.out.truths)
+		return v.runs.read(v.out.Truths)
 	}
 	if v.bit+n > 8*len(v.plain) {
-		return errValues
+		return ErrValues
 	}
-	for i := range v.out.truths {
-		v.out.truths[i] = uint32(v.plain[v.bit>>3] >> (v.bit & 7) & 1)
+	for i := range v.out.Truths {
+		v.out.Truths[i] = uint32(v.plain[v.bit>>3] >> (v.bit & 7) & 1)
 		v.bit++
 	}
 	return nil
 }
 
 func (v *valueReader) byteArrays(n int) error {
-	v.out.texts = resizeSlice(v.out.texts, n)
-	for i := range v.out.texts {
+	v.out.Texts = resizeSlice(v.out.Texts, n)
+	for i := range v.out.Texts {
 		if len(v.plain) < 4 {
-			return errValues
+			return ErrValues
 		}
 		size := binary.LittleEndian.Uint32(v.plain)
 		if uint64(size) > uint64(len(v.plain)-4) {
-			return errValues
+			return ErrValues
 		}
-		v.out.texts[i] = v.plain[4 : 4+size : 4+size]
+		v.out.Texts[i] = v.plain[4 : 4+size : 4+size]
 		v.plain = v.plain[4+size:]
 	}
 	return nil
@@ -256,7 +259,7 @@ func (v *valueReader) byteArrays(n int) error {
 func (v *valueReader) readFixed(n int) error {
 	size := v.t.size()
 	if n > len(v.plain)/size {
-		return errValues
+		return ErrValues
 	}
 	from := v.plain[:n*size]
 	v.plain = v.plain[n*size:]
@@ -272,24 +275,24 @@ func (v *valueReader) readFixed(n int) error {
 	}
 	switch v.t.physical {
 	case format.Int32:
-		v.out.ints = resizeSlice(v.out.ints, n)
-		for i := range v.out.ints {
-			v.out.ints[i] = v.int32(binary.LittleEndian.Uint32(from[4*i:]))
+		v.out.Ints = resizeSlice(v.out.Ints, n)
+		for i := range v.out.Ints {
+			v.out.Ints[i] = v.int32(binary.LittleEndian.Uint32(from[4*i:]))
 		}
 	case format.Int64:
-		v.out.ints = resizeSlice(v.out.ints, n)
-		for i := range v.out.ints {
-			v.out.ints[i] = v.int64(binary.LittleEndian.Uint64(from[8*i:]))
+		v.out.Ints = resizeSlice(v.out.Ints, n)
+		for i := range v.out.Ints {
+			v.out.Ints[i] = v.int64(binary.LittleEndian.Uint64(from[8*i:]))
 		}
 	case format.Float:
-		v.out.floats = resizeSlice(v.out.floats, n)
-		for i := range v.out.floats {
-			v.out.floats[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(from[4*i:])))
+		v.out.Floats = resizeSlice(v.out.Floats, n)
+		for i := range v.out.Floats {
+			v.out.Floats[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(from[4*i:])))
 		}
 	default:
-		v.out.floats = resizeSlice(v.out.floats, n)
-		for i := range v.out.floats {
-			v.out.floats[i] = math.Float64frombits(binary.LittleEndian.Uint64(from[8*i:]))
+		v.out.Floats = resizeSlice(v.out.Floats, n)
+		for i := range v.out.Floats {
+			v.out.Floats[i] = math.Float64frombits(binary.LittleEndian.Uint64(from[8*i:]))
 		}
 	}
 	return nil

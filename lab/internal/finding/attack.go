@@ -8,8 +8,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/audit"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/lab/internal/audit"
 	"github.com/discreet-dp/discreet/lab/internal/plot"
 )
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dataset
+package pages
 
 import (
 	"encoding/binary"
@@ -10,7 +10,7 @@ import (
 
 var errDelta = errors.New("dataset: malformed deltas")
 
-// deltas decodes DELTA_BINARY_PACKED one batch at a time. The Parquet library's decoder allocates
+// deltas decodes DELTA_BINARY_PACKED one Batch at a time. The Parquet library's decoder allocates
 // memory for as many values as the header claims, and a few bytes can claim 2^26; this one allocates
 // nothing. A copy is an independent decoder at the same position.
 type deltas struct {
@@ -166,7 +166,7 @@ func newJoined(data []byte, cells int) (j *joined, most int, err error) {
 		return nil, 0, errDelta
 	}
 	j.longest, err = j.findLongest()
-	return j, max(1, min(batch, maxJoined/max(1, j.longest))), err
+	return j, max(1, min(Batch, maxJoined/max(1, j.longest))), err
 }
 
 // findLongest returns the length of the page's longest cell. It refuses lengths that exceed the text.
@@ -174,7 +174,7 @@ func (j *joined) findLongest() (longest int, err error) {
 	ahead := joined{prefixes: j.prefixes, suffixes: j.suffixes}
 	last, text := 0, len(j.text)
 	for ahead.prefixes.left > 0 {
-		prefixes, suffixes, err := ahead.readLengths(min(batch, ahead.prefixes.left))
+		prefixes, suffixes, err := ahead.readLengths(min(Batch, ahead.prefixes.left))
 		if err != nil {
 			return 0, err
 		}

@@ -37,7 +37,7 @@ line, 3 budget refused.`,
 			a.newTaskCommand(), a.newOwnerCommand(), a.newHelperCommand()}},
 		{Title: "Both", Commands: []*cobra.Command{a.newCertsCommand()}},
 	})
-	commands.NameProgram(root, "discreet", "budget", "card", "demo", "doctor", "evaluate",
+	commands.NameProgram(root, "discreet", "audit", "budget", "card", "demo", "doctor", "evaluate",
 		"explain", "export", "plan", "predict", "predict-rows", "release", "schema", "serve", "show", "split", "train", "tune",
 		"ui", "verify")
 	commands.NameProgram(root, "discreet-lab", commands.Laboratory...)

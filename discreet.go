@@ -135,8 +135,8 @@ type Person struct {
 // AutoRows lets the additive learner choose Person.Rows, for a twentieth of the price.
 const AutoRows = -1
 
-// Column is a column of a TableSpec; see NumberColumn, CategoryColumn, DateColumn and
-// IgnoredColumn.
+// Column describes one column of a TableSpec. Functions such as NumberColumn and CategoryColumn make
+// one.
 type Column struct {
 	name  string
 	role  Role
@@ -192,8 +192,8 @@ func (c Column) WithMissing() Column { return c.with("missing", true) }
 // as 96 for "refused". The column must be numeric.
 func (c Column) WithSpecial(codes ...float64) Column { return c.with("special", codes) }
 
-// WithFormat sets the format of text cells of a date column. It contains YYYY, MM and DD once each:
-// "DD.MM.YYYY".
+// WithFormat sets the format of text cells of a date column. For example, "DD.MM.YYYY": each of the three
+// parts occurs once.
 func (c Column) WithFormat(format string) Column { return c.with("format", format) }
 
 // with returns the column with one more key. NewSchema refuses keys that the kind of column does not
@@ -624,13 +624,13 @@ func (a callerAccount) Charge(ctx context.Context, p dp.Price, bill []dp.Event) 
 
 func (a callerAccount) Counted() bool { return true }
 
-// Ledger is a durable record of what is spent on data sets: a file or a PostgreSQL database, the same
+// Ledger is a durable record of what is spent on data sets: a file, or a database of PostgreSQL, the same
 // that `discreet budget` uses. It refuses trainings that would overspend a total. Processes and
 // goroutines may share it.
 type Ledger struct{ l *ledger.Ledger }
 
 // OpenLedger opens the ledger at address, a file or postgres://user@host/database, and creates it if
-// it does not exist. The caller must close it.
+// it does not exist; the caller must close it.
 func OpenLedger(ctx context.Context, address string) (_ *Ledger, err error) {
 	defer publish(&err)
 	if ctx == nil {
@@ -1059,9 +1059,9 @@ func (m *Model) Statement() Statement {
 	}
 }
 
-// Export writes the model as a program for another system, which scores rows as PredictTable does.
-// Format "onnx" is a graph and "sql" a query for PostgreSQL and DuckDB; other formats are refused with
-// a *ParamError.
+// Export writes the model as a program for another system, which scores rows as PredictTable does. The
+// format is "onnx" for a graph, or "sql" for a query that PostgreSQL and DuckDB understand. Others are
+// refused with a *ParamError.
 func (m *Model) Export(w io.Writer, format string) (err error) {
 	defer publish(&err)
 	if m.isEmpty() || w == nil {
@@ -1122,7 +1122,7 @@ func Text(s string) Cell { return Cell{coding.TextCell(s)} }
 // Number is a numeric cell.
 func Number(x float64) Cell { return Cell{coding.NumberCell(x)} }
 
-// Predictor predicts one row at a time without allocation, bit for bit as PredictTable does. The
+// Predictor predicts one row at a time without allocation, and gives the bits of PredictTable. The
 // default learner's model of 14 columns takes about half a microsecond (BenchmarkPredictRow). It is
 // safe for concurrent use.
 type Predictor struct {

@@ -34,7 +34,7 @@ func (f *combination) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.public, "schema", "", "the schema `file` of the auxiliary table and the label")
 	c.Flags().StringVar(&f.epsilon, "epsilon", "",
 		"the privacy loss `ε` for each party; inf only with --not-private")
-	c.Flags().BoolVar(&f.open, "not-private", false, "combine without noise, for comparison only only")
+	c.Flags().BoolVar(&f.open, "not-private", false, "combine without noise, for comparison only")
 	c.Flags().IntVar(&f.params.Parties, "parties", 0, "the `number` of parties that were asked; it is public")
 	c.Flags().StringVar((*string)(&f.params.Method), "method", string(p.Method), "soft, majority, average or noisy-max")
 	c.Flags().StringVar((*string)(&f.params.Form), "form", string(p.Form),

@@ -3,12 +3,10 @@
 package audit
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
-	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -80,44 +78,6 @@ func TestNeighboursHaveTheirDerivedCells(t *testing.T) {
 			if rows, public := apart(s, n.Tables[0], n.Tables[1]); len(rows) > 1 || len(rows) == 1 && !rows[0] ||
 				public && scope == dp.PrivateFeatures {
 				t.Errorf("%s, %s: rows %v differ, public cells: %v", scope, n.Name, rows, public)
-			}
-		}
-	}
-}
-
-func TestWorldsHaveTheirDerivedCells(t *testing.T) {
-	s := derivedSchema(t)
-	random := rand.New(rand.NewPCG(3, 4))
-	tab := &dataset.Table{Schema: s, Rows: 40, Cols: make([]column.Column, len(s.Columns)), Labels: make([]uint8, 40)}
-	for j, c := range s.FileColumns() {
-		codes := make([]uint32, tab.Rows)
-		for i := range codes {
-			codes[i] = uint32(random.IntN(4))
-		}
-		tab.Cols[j] = column.Column{Codes: column.Narrow(codes, 4),
-			Values: []float64{c.Lower, c.Lower + .25, c.Upper - .5, c.Upper}}
-	}
-	tab.Derive()
-	for _, relation := range []dp.Relation{dp.ReplaceOne, dp.AddRemove} {
-		for _, scope := range []dp.Scope{dp.WholeRow, dp.PrivateFeatures} {
-			asked := *s
-			asked.Relation = relation
-			tab.Schema = &asked
-			const n = 6
-			w := newWorlds(tab, scope, n, replay.Seeded(1, "worlds"))
-			follows(t, "own", w.versions[0])
-			follows(t, "other", w.versions[1])
-			coins := make([]sighting, 2*n)
-			a := w.tableOf(coins)
-			coins[n+1].member = true
-			b := w.tableOf(coins)
-			follows(t, "one world", a)
-			follows(t, "the other world", b)
-			if relation == dp.AddRemove {
-				continue
-			}
-			if rows, public := apart(s, a, b); len(rows) != 1 || !rows[w.targets[n+1]] || public && scope == dp.PrivateFeatures {
-				t.Errorf("%s: rows %v differ, public cells: %v", scope, rows, public)
 			}
 		}
 	}

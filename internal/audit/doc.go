@@ -8,7 +8,4 @@
 // Report.LowerBound exceeds ε with probability at most alpha for any search, because the event is
 // chosen on one half of the runs and counted on the other. So "REFUTED" is wrong with probability at
 // most alpha, while "not refuted" proves nothing. Argument: evidence/guarantees/audit.md.
-//
-// AttackMembership does the same with the rows of a given table, and measures the success of an
-// attacker who wants to find out who is in it (G-AUDIT-2).
 package audit

@@ -52,7 +52,7 @@ func besideTheRest(s *schema.Schema, n int) (out [2]*dataset.Table) {
 			t.Labels[i] = 1
 		}
 		t.Labels[0] = 0
-		setCode(&t.Cols[0], 0, uint32(2-2*side))
+		t.Cols[0].Codes.U8[0] = uint8(2 - 2*side)
 		out[side] = t
 	}
 	return out

@@ -29,7 +29,7 @@ func Learner(ctx context.Context, name string, pl learn.Plan, s *schema.Schema, 
 	if rows < 2 {
 		return Subject{}, &dp.ParamError{Op: "audit", Param: "rows", Want: "must be at least 2", Got: rows}
 	}
-	first, err := trainOnce(ctx, pl, equalRows(s, rows, lowestCode), src)
+	first, err := TrainOnce(ctx, pl, equalRows(s, rows, lowestCode), src)
 	if err != nil {
 		return Subject{}, fmt.Errorf("audit: a first training: %w", err)
 	}
@@ -103,7 +103,8 @@ func modelPair(ctx context.Context, pl learn.Plan, name string, tabs [2]engine.T
 	}, nil
 }
 
-func trainOnce(ctx context.Context, pl learn.Plan, t *dataset.Table, src rng.Source) (*model.Model, error) {
+// TrainOnce trains on t with the coins of src. No ledger counts it.
+func TrainOnce(ctx context.Context, pl learn.Plan, t *dataset.Table, src rng.Source) (*model.Model, error) {
 	tab, err := memory.New(t)
 	if err != nil {
 		return nil, err

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/additive"
@@ -20,7 +19,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/response"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -70,62 +68,6 @@ func TestNeighboursMoveWholePersons(t *testing.T) {
 		}
 		if fewer {
 			t.Error("rows keep public cells, yet their number differs")
-		}
-	}
-}
-
-// In an attack a coin moves all rows of a person, and no one else's.
-func TestWorldsMoveWholePersons(t *testing.T) {
-	for _, relation := range []dp.Relation{dp.ReplaceOne, dp.AddRemove} {
-		for _, scope := range []dp.Scope{dp.WholeRow, dp.PrivateFeatures, dp.LabelOnly} {
-			tab := learntest.WithPersons(census.Generate(3, 150), replay.Seeded(1, "persons"), 1)
-			s := *tab.Schema
-			s.Relation, tab.Schema = relation, &s
-			const n = 5
-			w := newWorlds(tab, scope, n, replay.Seeded(1, "worlds"))
-			seen := map[uint32]bool{}
-			for _, row := range w.targets {
-				seen[tab.Persons[row]] = true
-			}
-			if len(seen) != 2*n || seen[dataset.Nobody] {
-				t.Fatalf("%d persons are targets, want %d", len(seen), 2*n)
-			}
-			several := 0
-			for k := range w.targets {
-				coins := make([]sighting, 2*n)
-				a := w.tableOf(coins)
-				coins[k].member = true
-				b := w.tableOf(coins)
-				person := tab.Persons[w.targets[k]]
-				rows, _ := tab.CountPersons()
-				if relation == dp.AddRemove {
-					if b.Rows-a.Rows != int(rows[person]) || slices.Contains(a.Persons, person) {
-						t.Errorf("%s: %d rows join, the person has %d", scope, b.Rows-a.Rows, rows[person])
-					}
-					continue
-				}
-				moved := 0
-				for i := range tab.Rows {
-					differs := a.Labels[i] != b.Labels[i]
-					for j := range tab.Cols {
-						if tab.Schema.Columns[j].Role != schema.Ignored {
-							differs = differs || a.Cols[j].Codes.At(i) != b.Cols[j].Codes.At(i)
-						}
-					}
-					if differs && tab.Persons[i] != person {
-						t.Fatalf("%s: a row of another person moved", scope)
-					}
-					if differs {
-						moved++
-					}
-				}
-				if moved > 1 {
-					several++
-				}
-			}
-			if relation == dp.ReplaceOne && several == 0 {
-				t.Errorf("%s: of nobody several rows moved", scope)
-			}
 		}
 	}
 }
@@ -272,24 +214,5 @@ func TestAuditsOfDrawnRows(t *testing.T) {
 		if r := replayed(t, sub, 2*dp.Nano, runs(600, 60_000)); r.Verdict != NotRefuted {
 			t.Errorf("%s: a correct learner is refuted: ε ≥ %g", name, r.LowerBound)
 		}
-	}
-}
-
-// The rows of persons are attacked together, and a learner without privacy is seen through.
-func TestMembershipOfPersons(t *testing.T) {
-	tab := learntest.WithPersons(census.Generate(5, 100), replay.Seeded(1, "persons"), 1)
-	p := additive.Params{NotPrivate: true}
-	pl, err := p.Plan(tab.Schema, tab.PublicUnits())
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := AttackMembership(context.Background(), pl, tab,
-		Membership{Epsilon: dp.Nano, Targets: 3, Runs: 60, Source: replays(t.Name())})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.Unit != "all rows of a person" || r.Kinds[1].Name != "persons made to stand out" ||
-		r.Kinds[1].Ratio.AUC.Low < 0.6 {
-		t.Errorf("%+v", r.Kinds[1])
 	}
 }

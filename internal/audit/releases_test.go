@@ -61,7 +61,7 @@ func againstTheRest(s *schema.Schema, rows int) Neighbours {
 		t.Labels[0] = 0
 		for j := range t.Cols {
 			if t.Cols[j].Values != nil {
-				setCode(&t.Cols[j], 0, uint32(2-2*side))
+				t.Cols[j].Codes.U8[0] = uint8(2 - 2*side)
 			}
 		}
 		n.Tables[side] = t

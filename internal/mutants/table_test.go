@@ -327,19 +327,19 @@ var table = []mutant{
 	},
 	{
 		Row: "attack 1", Bug: "thresholds are set on the runs that taught the ratio",
-		File: "internal/audit/roc.go",
+		File: "lab/internal/attack/roc.go",
 		Old:  `return f == folds || run%folds != f`,
 		New:  `return f >= 0 || run < 0`,
 
-		Package: "./internal/audit", Test: "TestCurvesOfKnownLaws",
+		Package: "./lab/internal/attack", Test: "TestCurvesOfKnownLaws",
 	},
 	{
 		Row: "attack 2", Bug: "worlds differ in a label that is not protected",
-		File: "internal/audit/worlds.go",
+		File: "lab/internal/attack/worlds.go",
 		Old:  `case scope == dp.PrivateFeatures:`,
 		New:  `case scope == dp.Nothing:`,
 
-		Package: "./internal/audit", Test: "TestWorldsAreNeighbours",
+		Package: "./lab/internal/attack", Test: "TestWorldsAreNeighbours",
 	},
 	{
 		Row: "30b", Bug: "ledger refunds after the draw",
@@ -1898,10 +1898,10 @@ var table = []mutant{
 	},
 	{
 		Row: "persons 9", Bug: "an audit moves one row of a person",
-		File:    "internal/audit/worlds.go",
+		File:    "lab/internal/attack/worlds.go",
 		Old:     "		for _, other := range w.others[i] {\n			w.copyProtected",
 		New:     "		for _, other := range w.others[i][:0] {\n			w.copyProtected",
-		Package: "./internal/audit", Test: "TestWorldsMoveWholePersons",
+		Package: "./lab/internal/attack", Test: "TestWorldsMoveWholePersons",
 	},
 	{
 		Row: "persons 11", Bug: "a row weighs what the rows of its block alone allow",

@@ -10,13 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/internal/audit"
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/train"
-	"github.com/discreet-dp/discreet/lab/internal/finding"
+	"github.com/discreet-dp/discreet/lab/internal/attack"
 )
 
 // attackFlags holds the flags of the command.
@@ -116,21 +115,21 @@ func (t *attackFlags) runAttack(ctx context.Context) error {
 		return commands.AsUsageError(err)
 	}
 	progress, done := t.ShowRuns("training")
-	r, err := audit.AttackMembership(ctx, pl, tab, audit.Membership{Epsilon: claim.Epsilon, Delta: claim.Delta,
+	r, err := attack.AttackMembership(ctx, pl, tab, attack.Membership{Epsilon: claim.Epsilon, Delta: claim.Delta,
 		Targets: t.targets, Runs: t.runs, Progress: progress})
 	done()
 	if err != nil {
 		return commands.AsRefusal(err)
 	}
 	if t.out != "" {
-		if err := t.drawChart(t.out, finding.AttackChart(req.Name, r)); err != nil {
+		if err := t.drawChart(t.out, attack.AttackChart(req.Name, r)); err != nil {
 			return err
 		}
 	}
 	if t.json {
-		return cli.WriteJSON(t.Stdout, finding.NewAttack(req.Name, tab.Rows, r))
+		return cli.WriteJSON(t.Stdout, attack.NewAttack(req.Name, tab.Rows, r))
 	}
-	return finding.WriteAttack(t.Stdout, req.Name, tab.Rows, r)
+	return attack.WriteAttack(t.Stdout, req.Name, tab.Rows, r)
 }
 
 // checkFlags returns what to train, and the claim to compare with.
@@ -144,8 +143,8 @@ func (t *attackFlags) checkFlags() (req *train.Request, claim dp.Price, err erro
 		return bad("not-private", "is required: the results of an attack are exact and reveal facts about the rows", nil)
 	case t.targets < 1:
 		return bad("targets", "must be at least 1", t.targets)
-	case t.runs < audit.MinMembershipRuns:
-		return bad("runs", fmt.Sprintf("must be at least %d", audit.MinMembershipRuns), t.runs)
+	case t.runs < attack.MinMembershipRuns:
+		return bad("runs", fmt.Sprintf("must be at least %d", attack.MinMembershipRuns), t.runs)
 	case t.out != "" && ext != ".svg" && ext != ".png":
 		return bad("out", "must end in .svg or .png", t.out)
 	}

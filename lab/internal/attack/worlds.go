@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package audit
+package attack
 
 import (
 	"slices"
@@ -32,7 +32,11 @@ func newWorlds(tab *dataset.Table, scope dp.Scope, n int, src rng.Source) *world
 	for i := range rows {
 		rows[i] = units[i][0]
 	}
-	w := &worlds{base: tab.Subset(upFrom(0, tab.Rows)), leaveOut: tab.Schema.Relation == dp.AddRemove, scope: scope,
+	all := make([]int, tab.Rows)
+	for i := range all {
+		all[i] = i
+	}
+	w := &worlds{base: tab.Subset(all), leaveOut: tab.Schema.Relation == dp.AddRemove, scope: scope,
 		targets: rows[:2*n]}
 	for i := range w.targets {
 		w.others = append(w.others, units[i][1:])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package finding
+package attack
 
 import (
 	"encoding/json"
@@ -8,7 +8,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/audit"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/lab/internal/plot"
 )
@@ -55,7 +54,7 @@ type interval struct {
 }
 
 // NewAttack converts r, for a learner and a number of rows.
-func NewAttack(learner string, rows int, r *audit.MembershipReport) Attack {
+func NewAttack(learner string, rows int, r *MembershipReport) Attack {
 	out := Attack{Learner: learner, Epsilon: r.Claim.Epsilon.Float(), Delta: json.Number(r.Claim.Delta.String()),
 		Protects: r.Scope,
 		Rows:     rows, Runs: r.Runs, Taught: r.Taught, LowerBound: r.Bound, Confidence: r.Confidence, Verdict: r.Verdict}
@@ -66,12 +65,12 @@ func NewAttack(learner string, rows int, r *audit.MembershipReport) Attack {
 	return out
 }
 
-func newAttackCurve(c audit.Curve, claim dp.Price) attackCurve {
+func newAttackCurve(c Curve, claim dp.Price) attackCurve {
 	out := attackCurve{AUC: interval(c.AUC), Advantage: interval(c.Advantage)}
 	for _, p := range c.Points {
 		q := attackPoint{FPR: interval(p.FPR), TPR: interval(p.TPR)}
 		if claim.Epsilon > 0 {
-			most := audit.MostTPR(claim.Epsilon.Float(), claim.Delta.Float(), p.FPR.Value)
+			most := MostTPR(claim.Epsilon.Float(), claim.Delta.Float(), p.FPR.Value)
 			q.Allowed = &most
 		}
 		out.Points = append(out.Points, q)
@@ -80,7 +79,7 @@ func newAttackCurve(c audit.Curve, claim dp.Price) attackCurve {
 }
 
 // WriteAttack writes a membership attack as text for readers.
-func WriteAttack(w io.Writer, learner string, rows int, r *audit.MembershipReport) error {
+func WriteAttack(w io.Writer, learner string, rows int, r *MembershipReport) error {
 	var b strings.Builder
 	eps, delta := r.Claim.Epsilon.Float(), r.Claim.Delta.Float()
 	claimed := r.Claim.Epsilon > 0
@@ -93,7 +92,7 @@ func WriteAttack(w io.Writer, learner string, rows int, r *audit.MembershipRepor
 	if claimed {
 		b.WriteString(" allowed")
 	}
-	line := func(name string, allowed float64, of func(k audit.Kind) audit.Interval) {
+	line := func(name string, allowed float64, of func(k Kind) Interval) {
 		fmt.Fprintf(&b, "\n%-24s", name)
 		for n, k := range r.Kinds {
 			i := of(k)
@@ -107,12 +106,12 @@ func WriteAttack(w io.Writer, learner string, rows int, r *audit.MembershipRepor
 			fmt.Fprintf(&b, " %.4f", allowed)
 		}
 	}
-	line("AUC, one threshold", audit.MostAUC(eps, delta), func(k audit.Kind) audit.Interval { return k.Loss.AUC })
-	line("AUC, likelihood ratio", audit.MostAUC(eps, delta), func(k audit.Kind) audit.Interval { return k.Ratio.AUC })
-	line("advantage", audit.MostAdvantage(eps, delta), func(k audit.Kind) audit.Interval { return k.Ratio.Advantage })
-	for i, f := range audit.Rates {
-		line(fmt.Sprintf("TPR at FPR %g %%", 100*f), audit.MostTPR(eps, delta, f),
-			func(k audit.Kind) audit.Interval { return k.Ratio.Points[i].TPR })
+	line("AUC, one threshold", MostAUC(eps, delta), func(k Kind) Interval { return k.Loss.AUC })
+	line("AUC, likelihood ratio", MostAUC(eps, delta), func(k Kind) Interval { return k.Ratio.AUC })
+	line("advantage", MostAdvantage(eps, delta), func(k Kind) Interval { return k.Ratio.Advantage })
+	for i, f := range Rates {
+		line(fmt.Sprintf("TPR at FPR %g %%", 100*f), MostTPR(eps, delta, f),
+			func(k Kind) Interval { return k.Ratio.Points[i].TPR })
 	}
 	b.WriteString("\n\nThresholds come from the trainings that taught; false positive rates are those met there.\n")
 	fmt.Fprintf(&b, "most exposed of them: epsilon >= %.4g with confidence %.9g", r.Bound, r.Confidence)
@@ -125,7 +124,7 @@ func WriteAttack(w io.Writer, learner string, rows int, r *audit.MembershipRepor
 }
 
 // AttackChart draws the results of the likelihood ratio, and the limits of the claim.
-func AttackChart(learner string, r *audit.MembershipReport) *plot.Lines {
+func AttackChart(learner string, r *MembershipReport) *plot.Lines {
 	fig := &plot.Lines{
 		Title:    fmt.Sprintf("Membership inference against %s", learner),
 		Subtitle: fmt.Sprintf("%d trainings measured, %s", r.Runs, r.Claim),
@@ -148,9 +147,9 @@ func AttackChart(learner string, r *audit.MembershipReport) *plot.Lines {
 	}
 	guess := plot.Series{Name: "guessing"}
 	most := plot.Series{Name: "allowed"}
-	for _, f := range audit.Rates {
+	for _, f := range Rates {
 		guess.X, guess.Y = append(guess.X, f), append(guess.Y, f)
-		most.X, most.Y = append(most.X, f), append(most.Y, audit.MostTPR(r.Claim.Epsilon.Float(), r.Claim.Delta.Float(), f))
+		most.X, most.Y = append(most.X, f), append(most.Y, MostTPR(r.Claim.Epsilon.Float(), r.Claim.Delta.Float(), f))
 	}
 	fig.Series = append(fig.Series, guess)
 	if r.Claim.Epsilon > 0 {

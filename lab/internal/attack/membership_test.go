@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package audit
+package attack
 
 import (
 	"context"
 	"math"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/audit"
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/labeldp"
@@ -48,7 +49,7 @@ func TestCurvesOfKnownLaws(t *testing.T) {
 		}
 		runs = append(runs, run)
 	}
-	k := attackTargets(runs, trainings/2, 0, targets, 0, DefaultAlpha)
+	k := attackTargets(runs, trainings/2, 0, targets, 0, audit.DefaultAlpha)
 	phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 	if want := phi(d / math.Sqrt2); math.Abs(k.Ratio.AUC.Value-want) > 0.02 || k.Ratio.AUC.Low > want ||
 		k.Ratio.AUC.High < want {
@@ -172,7 +173,7 @@ func TestMembershipOfTwoLearners(t *testing.T) {
 		return r
 	}
 	r := attack(open, dp.Nano)
-	if out := r.Kinds[1]; out.Ratio.AUC.Low < 0.8 || r.Verdict != Refuted {
+	if out := r.Kinds[1]; out.Ratio.AUC.Low < 0.8 || r.Verdict != audit.Refuted {
 		t.Errorf("without noise the rows that stand out have AUC %+v; %s", out.Ratio.AUC, r.Verdict)
 	}
 	if r.Kinds[0].Ratio.AUC.Low < 0.55 {
@@ -180,7 +181,7 @@ func TestMembershipOfTwoLearners(t *testing.T) {
 	}
 	r = attack(private, q.Epsilon)
 	for _, k := range r.Kinds {
-		if most := MostAdvantage(q.Epsilon.Float(), 0); k.Ratio.Advantage.Low > most || r.Verdict != NotRefuted {
+		if most := MostAdvantage(q.Epsilon.Float(), 0); k.Ratio.Advantage.Low > most || r.Verdict != audit.NotRefuted {
 			t.Errorf("%s: advantage %+v where %g is allowed; %s", k.Name, k.Ratio.Advantage, most, r.Verdict)
 		}
 	}

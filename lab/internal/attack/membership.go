@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package audit
+package attack
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/discreet-dp/discreet/internal/audit"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
@@ -84,7 +85,7 @@ type Kind struct {
 // Neither the table nor the result is private.
 //
 // Claim G-AUDIT-2. If the training is (ε, δ)-DP, Bound exceeds ε with probability at most
-// DefaultAlpha.
+// audit.DefaultAlpha.
 func AttackMembership(ctx context.Context, pl learn.Plan, tab *dataset.Table, o Membership) (*MembershipReport, error) {
 	bad := func(param, want string, got any) (*MembershipReport, error) {
 		return nil, &dp.ParamError{Op: "attack", Param: param, Want: want, Got: got}
@@ -106,13 +107,13 @@ func AttackMembership(ctx context.Context, pl learn.Plan, tab *dataset.Table, o 
 		o.Source = func(uint64) rng.Source { return rng.System() }
 	}
 	src := o.Source(0)
-	first, err := trainOnce(ctx, pl, tab, src)
+	first, err := audit.TrainOnce(ctx, pl, tab, src)
 	if err != nil {
 		return nil, fmt.Errorf("attack: a first training: %w", err)
 	}
 	scope := first.Privacy.Scope
 	if scope == dp.Nothing {
-		scope = Scope(tab.Schema)
+		scope = audit.Scope(tab.Schema)
 	}
 	w := newWorlds(tab, scope, o.Targets, src)
 	runs, err := o.collectSightings(ctx, pl, w)
@@ -122,7 +123,7 @@ func AttackMembership(ctx context.Context, pl learn.Plan, tab *dataset.Table, o 
 	taught := o.Runs / 2
 	r := &MembershipReport{
 		Claim: dp.Price{Epsilon: o.Epsilon, Delta: o.Delta}, Scope: scope,
-		Unit: "a row", Runs: o.Runs - taught, Taught: taught, Confidence: 1 - DefaultAlpha,
+		Unit: "a row", Runs: o.Runs - taught, Taught: taught, Confidence: 1 - audit.DefaultAlpha,
 	}
 	kinds := []string{"rows as they are", "rows made to stand out"}
 	if tab.Persons != nil {
@@ -130,14 +131,14 @@ func AttackMembership(ctx context.Context, pl learn.Plan, tab *dataset.Table, o 
 		kinds = []string{"persons as they are", "persons made to stand out"}
 	}
 	for k, name := range kinds {
-		kind := attackTargets(runs, taught, k*o.Targets, (k+1)*o.Targets, o.Delta.Float(), DefaultAlpha/2)
+		kind := attackTargets(runs, taught, k*o.Targets, (k+1)*o.Targets, o.Delta.Float(), audit.DefaultAlpha/2)
 		kind.Name = name
 		r.Kinds = append(r.Kinds, kind)
 		r.Bound = max(r.Bound, kind.Bound)
 	}
 	if o.Epsilon > 0 {
-		if r.Verdict = NotRefuted; r.Bound > o.Epsilon.Float() {
-			r.Verdict = Refuted
+		if r.Verdict = audit.NotRefuted; r.Bound > o.Epsilon.Float() {
+			r.Verdict = audit.Refuted
 		}
 	}
 	return r, nil

@@ -2,7 +2,7 @@
 
 package main
 
-// The tests here are those of discreet-lab, too, which has a link to this file.
+// discreet-lab runs these tests, too: its folder has a link to this file.
 
 import (
 	"bytes"

@@ -77,8 +77,8 @@ if (serve 5); then exit 1; fi
 	}
 }
 
-// TestKilledSites kills sites at work, fifteen times: those of the trial, and then in each of four
-// trainings one site as it begins, and the others at a measurement early and late. With the same command on
+// TestKilledSites kills sites fifteen times while they work. It kills the three sites of the trial. Then, in each of
+// four trainings, it kills one site as it begins and the others at an early and a late measurement. With the same command on
 // the same ledger each goes on. Every training ends with a model, and every ledger holds its price once.
 func TestKilledSites(t *testing.T) {
 	out := runPage(t, "../../docs/sites.md", 13, `

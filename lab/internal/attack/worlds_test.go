@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/audit"
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/learn/additive"
 	"github.com/discreet-dp/discreet/internal/learn/learntest"
@@ -73,8 +74,23 @@ func apart(s *schema.Schema, a, b *dataset.Table) (rows map[int]bool, public boo
 	return rows, public
 }
 
-// The worlds of an attack are ones that there can be: derived cells follow from the others, and
-// a coin changes one row.
+// The tables of an audit are possible ones: derived cells follow from the others, and neighbours differ
+// in one row, in no public column if these are not protected.
+func TestNeighboursHaveTheirDerivedCells(t *testing.T) {
+	s := derivedSchema(t)
+	for _, scope := range []dp.Scope{dp.WholeRow, dp.PrivateFeatures} {
+		for _, n := range audit.AllNeighbours(s, 5, scope, replay.Seeded(2, "neighbours")) {
+			follows(t, n.Name, n.Tables[0])
+			follows(t, n.Name, n.Tables[1])
+			if rows, public := apart(s, n.Tables[0], n.Tables[1]); len(rows) > 1 || len(rows) == 1 && !rows[0] ||
+				public && scope == dp.PrivateFeatures {
+				t.Errorf("%s, %s: rows %v differ, public cells: %v", scope, n.Name, rows, public)
+			}
+		}
+	}
+}
+
+// The worlds of an attack are possible tables, too, and a coin changes one row.
 func TestWorldsHaveTheirDerivedCells(t *testing.T) {
 	s := derivedSchema(t)
 	random := rand.New(rand.NewPCG(3, 4))

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/privacy/ledger/ledgertest"
+	"github.com/discreet-dp/discreet/internal/testkit/ledgertest"
 )
 
 // onLedgers runs f with a file and with a PostgreSQL database that are no

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/realdata"
+	"github.com/discreet-dp/discreet/internal/testkit/realdata"
 )
 
 // TestExampleCommands runs the commands at the head of each example's schema as they stand there,

@@ -24,7 +24,6 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/census"
-	"github.com/discreet-dp/discreet/internal/cli/clitest"
 	"github.com/discreet-dp/discreet/internal/federated/collect"
 	"github.com/discreet-dp/discreet/internal/federated/wire"
 	"github.com/discreet-dp/discreet/internal/model"
@@ -35,6 +34,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/owner"
 	"github.com/discreet-dp/discreet/internal/service/owner/spending"
 	"github.com/discreet-dp/discreet/internal/service/tasks"
+	"github.com/discreet-dp/discreet/internal/testkit/clitest"
 )
 
 // trial is a federation of real processes in one folder.

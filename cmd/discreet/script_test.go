@@ -16,9 +16,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/discreet-dp/discreet/internal/cli/clitest"
-	"github.com/discreet-dp/discreet/internal/realdata"
-	"github.com/discreet-dp/discreet/internal/table/object/objecttest"
+	"github.com/discreet-dp/discreet/internal/testkit/clitest"
+	"github.com/discreet-dp/discreet/internal/testkit/objecttest"
+	"github.com/discreet-dp/discreet/internal/testkit/realdata"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected outputs in testdata")

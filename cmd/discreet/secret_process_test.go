@@ -20,13 +20,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
-	"github.com/discreet-dp/discreet/internal/service/helper/helpertest"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/operator"
 	"github.com/discreet-dp/discreet/internal/service/owner"
 	"github.com/discreet-dp/discreet/internal/service/owner/spending"
 	"github.com/discreet-dp/discreet/internal/service/secretsum"
 	"github.com/discreet-dp/discreet/internal/service/tasks"
+	"github.com/discreet-dp/discreet/internal/testkit/helpertest"
 )
 
 // TestKillNineSecretly kills helpers, aggregator and owners with SIGKILL, again and

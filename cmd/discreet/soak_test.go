@@ -32,9 +32,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/federated/simulate"
 	"github.com/discreet-dp/discreet/internal/federated/wire"
 	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/nettest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/ledger/ledgertest"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/owner"
@@ -44,6 +42,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/tasks"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/testkit/ledgertest"
+	"github.com/discreet-dp/discreet/internal/testkit/nettest"
 )
 
 // The bounds of a soak: what a replica that lives all along, and this process's

@@ -20,7 +20,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/stats"
-	"github.com/discreet-dp/discreet/internal/stattest"
+	"github.com/discreet-dp/discreet/internal/testkit/stattest"
 )
 
 // long reports whether to use the numbers of runs that the published figures

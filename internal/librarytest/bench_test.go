@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet"
-	"github.com/discreet-dp/discreet/internal/realdata"
+	"github.com/discreet-dp/discreet/internal/testkit/realdata"
 )
 
 // BenchmarkPredictRow predicts rows of Adult one at a time by the default learner's

@@ -88,7 +88,7 @@ func matches(patterns []string, pkg string) bool {
 
 // testOnly reports whether a package is for tests only, so that production code may not import it.
 func testOnly(pkg string) bool {
-	return strings.HasSuffix(pkg, "test") || under(pkg, "lint") || slices.Contains([]string{"mutants", "realdata"}, pkg)
+	return under(pkg, "testkit") || under(pkg, "lint") || under(pkg, "mutants") || under(pkg, "librarytest")
 }
 
 // checkImports checks the imports of production code against the barriers. Tests may import any

@@ -126,7 +126,7 @@ func TestImports(t *testing.T) {
 			"table/dataset/a.go": "package dataset",
 		}, []string{"learn/brc must never reach table/dataset (by learn/brc → shrink → table/dataset)"}},
 		{"test packages in production", files{
-			"audit/a.go": "package audit\n" + `import _ "m.test/m/privacy/mech/mechtest"`,
+			"audit/a.go": "package audit\n" + `import _ "m.test/m/testkit/mechtest"`,
 		}, []string{"exists for tests only"}},
 		{"seeds in the product", files{
 			"train/a.go":              "package train\n" + `import _ "m.test/m/heldout"`,

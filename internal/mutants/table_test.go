@@ -1799,7 +1799,7 @@ var table = []mutant{
 		Old:  "	fallback := l.Default\n",
 		New:  "	fallback := l.Default\n	if l.Role == schema.Public {\n		fallback = -1\n	}\n",
 
-		Package: "./internal/learn/learntest", Test: "TestNonInterferenceWithUnreadableCells",
+		Package: "./internal/testkit/learntest", Test: "TestNonInterferenceWithUnreadableCells",
 	},
 	{
 		Row: "unreadable 2", Bug: "plans take a schema that leaves a protected cell without a code",
@@ -1807,7 +1807,7 @@ var table = []mutant{
 		Old:  `Kind == Number && c.Default == nil {`,
 		New:  `Kind == Number && c.Default == nil && c.Role == Private {`,
 
-		Package: "./internal/learn/learntest", Test: "TestPlansAskForDefaults",
+		Package: "./internal/testkit/learntest", Test: "TestPlansAskForDefaults",
 	},
 	{
 		Row: "unreadable 3", Bug: "a learner that protects whole rows asks for its label's default only",
@@ -1815,7 +1815,7 @@ var table = []mutant{
 		Old:  `learn.CheckDefaults("erm", s, dp.WholeRow, p.NotPrivate)`,
 		New:  `learn.CheckDefaults("erm", s, dp.LabelOnly, p.NotPrivate)`,
 
-		Package: "./internal/learn/learntest", Test: "TestPlansAskForDefaults",
+		Package: "./internal/testkit/learntest", Test: "TestPlansAskForDefaults",
 	},
 	{
 		Row: "unreadable 4", Bug: "an owner takes a task by which its record may be unreadable",

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/mech/mechtest"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/testkit/mechtest"
 	"github.com/discreet-dp/discreet/internal/train"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/table/dataset"
-	"github.com/discreet-dp/discreet/internal/table/object/objecttest"
+	"github.com/discreet-dp/discreet/internal/testkit/objecttest"
 )
 
 // Rows are scored, scored again and passed on in three readings. An object that is replaced by as

@@ -11,7 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/anchor"
 	"github.com/discreet-dp/discreet/internal/diskroom"
 	"github.com/discreet-dp/discreet/internal/sqldb"
-	"github.com/discreet-dp/discreet/internal/sqldb/sqldbtest"
+	"github.com/discreet-dp/discreet/internal/testkit/sqldbtest"
 )
 
 // TestTakingKeepsRoom lets a database take what others send while there is room for it: below, it

@@ -12,7 +12,7 @@ import (
 	"github.com/cloudflare/circl/secretsharing"
 
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
-	"github.com/discreet-dp/discreet/internal/stattest"
+	"github.com/discreet-dp/discreet/internal/testkit/stattest"
 )
 
 // What one holder short of a quorum sees together is uniform whatever was

@@ -11,7 +11,7 @@ import (
 	"github.com/cloudflare/circl/group"
 
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
-	"github.com/discreet-dp/discreet/internal/stattest"
+	"github.com/discreet-dp/discreet/internal/testkit/stattest"
 )
 
 // coefficients are those of an owner's polynomials beside the secrets: the divided

@@ -13,8 +13,8 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/response"
-	"github.com/discreet-dp/discreet/internal/stattest"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/testkit/stattest"
 )
 
 const testSchema = `

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/testkit/learntest"
 )
 
 // Where rows are at most 35 noise scales of cells, the classes take the whole price, and three

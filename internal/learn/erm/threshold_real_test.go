@@ -15,7 +15,6 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/erm"
-	"github.com/discreet-dp/discreet/internal/learn/learntest"
 	"github.com/discreet-dp/discreet/internal/model/metrics"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -26,6 +25,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/sample"
+	"github.com/discreet-dp/discreet/internal/testkit/learntest"
 )
 
 // TestThresholdOnRealTables writes evidence/benchmarks/erm-threshold-real.tsv to the

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/ledger/ledgertest"
+	"github.com/discreet-dp/discreet/internal/testkit/ledgertest"
 )
 
 // place is an empty database of either kind.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
-	"github.com/discreet-dp/discreet/internal/stattest"
+	"github.com/discreet-dp/discreet/internal/testkit/stattest"
 )
 
 // The twin is Algorithms 1 and 2 of Canonne, Kamath and Steinke (2020) as SampCert proves

@@ -12,7 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/response"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
-	"github.com/discreet-dp/discreet/internal/stattest"
+	"github.com/discreet-dp/discreet/internal/testkit/stattest"
 )
 
 // Truths of different kinds: ends, grid points, points between, points beyond.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/stats"
-	"github.com/discreet-dp/discreet/internal/stattest"
+	"github.com/discreet-dp/discreet/internal/testkit/stattest"
 )
 
 // words are so many words of one source, over many fillings of its buffer.

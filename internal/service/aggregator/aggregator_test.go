@@ -25,11 +25,9 @@ import (
 	core "github.com/discreet-dp/discreet/internal/federated/collect"
 	"github.com/discreet-dp/discreet/internal/federated/wire"
 	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/nettest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/aggregator"
 	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
-	"github.com/discreet-dp/discreet/internal/service/helper/helpertest"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/owner"
 	"github.com/discreet-dp/discreet/internal/service/owner/spending"
@@ -38,6 +36,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/tasks"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/testkit/helpertest"
+	"github.com/discreet-dp/discreet/internal/testkit/nettest"
 )
 
 // federation is an authority, a store and what serves it now.

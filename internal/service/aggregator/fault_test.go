@@ -25,7 +25,6 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/federated/wire"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/ledger/ledgertest"
 	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/owner"
@@ -34,7 +33,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/rpc"
 	"github.com/discreet-dp/discreet/internal/service/tasks"
 	"github.com/discreet-dp/discreet/internal/sqldb"
-	"github.com/discreet-dp/discreet/internal/sqldb/sqldbtest"
+	"github.com/discreet-dp/discreet/internal/testkit/ledgertest"
+	"github.com/discreet-dp/discreet/internal/testkit/sqldbtest"
 )
 
 var server *ledgertest.Server

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/nettest"
+	"github.com/discreet-dp/discreet/internal/testkit/nettest"
 )
 
 // front is a network at an address that stays, in front of whatever process

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/service/helper/helpertest"
 	"github.com/discreet-dp/discreet/internal/service/tasks"
+	"github.com/discreet-dp/discreet/internal/testkit/helpertest"
 )
 
 // TestPageShowsProgress looks at the page, the metrics and the health of an

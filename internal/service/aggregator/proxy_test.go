@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/nettest"
 	"github.com/discreet-dp/discreet/internal/service/tasks"
+	"github.com/discreet-dp/discreet/internal/testkit/nettest"
 )
 
 // TestBadNetwork lets owners report over connections that are slow, sliced, cut

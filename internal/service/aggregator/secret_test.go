@@ -28,13 +28,11 @@ import (
 	core "github.com/discreet-dp/discreet/internal/federated/collect"
 	"github.com/discreet-dp/discreet/internal/federated/wire"
 	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/nettest"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
-	"github.com/discreet-dp/discreet/internal/service/helper/helpertest"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/owner"
 	"github.com/discreet-dp/discreet/internal/service/owner/spending"
@@ -43,6 +41,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/secretsum"
 	"github.com/discreet-dp/discreet/internal/service/tasks"
 	"github.com/discreet-dp/discreet/internal/sqldb"
+	"github.com/discreet-dp/discreet/internal/testkit/helpertest"
+	"github.com/discreet-dp/discreet/internal/testkit/nettest"
 )
 
 // secretPlan makes an announcement in mode aggregate, for a committee.

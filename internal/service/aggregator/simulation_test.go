@@ -25,13 +25,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
-	"github.com/discreet-dp/discreet/internal/realdata"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/owner"
 	"github.com/discreet-dp/discreet/internal/service/owner/spending"
 	"github.com/discreet-dp/discreet/internal/service/tasks"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/testkit/realdata"
 )
 
 // TestTenThousandOwners trains on real tables over mutual TLS, ten thousand owners

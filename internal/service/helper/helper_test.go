@@ -14,9 +14,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
-	"github.com/discreet-dp/discreet/internal/service/helper/helpertest"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/secretsum"
+	"github.com/discreet-dp/discreet/internal/testkit/helpertest"
 )
 
 // No goroutine is left behind, whatever a test has killed.

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/federated/secsum"
-	"github.com/discreet-dp/discreet/internal/service/helper/helpertest"
 	"github.com/discreet-dp/discreet/internal/service/secretsum"
+	"github.com/discreet-dp/discreet/internal/testkit/helpertest"
 )
 
 // TestALyingHelperIsNamed: a helper answers with a sum of its choice while an honest one

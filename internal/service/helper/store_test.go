@@ -15,7 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/problem"
 	"github.com/discreet-dp/discreet/internal/service/secretsum"
 	"github.com/discreet-dp/discreet/internal/sqldb"
-	"github.com/discreet-dp/discreet/internal/sqldb/sqldbtest"
+	"github.com/discreet-dp/discreet/internal/testkit/sqldbtest"
 )
 
 // TestEveryCallMayFail goes through a sum's life with one failed call of the

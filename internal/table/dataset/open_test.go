@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/table/object/objecttest"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/testkit/objecttest"
 )
 
 // placeFiles puts files, or folders where names end in a slash, into a folder of this machine and

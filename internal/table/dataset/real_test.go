@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/realdata"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/testkit/realdata"
 )
 
 // TestRealData reads every data set with the schema that ships for it and

@@ -20,7 +20,7 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/table/object/objecttest"
+	"github.com/discreet-dp/discreet/internal/testkit/objecttest"
 )
 
 func init() { firstWait = time.Millisecond }

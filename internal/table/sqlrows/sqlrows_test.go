@@ -18,10 +18,10 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/discreet-dp/discreet/internal/census"
-	"github.com/discreet-dp/discreet/internal/privacy/ledger/ledgertest"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/table/sqlrows"
+	"github.com/discreet-dp/discreet/internal/testkit/ledgertest"
 )
 
 // The server of all tests; nil if there is none, and why.

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/cli/clitest"
 	"github.com/discreet-dp/discreet/internal/commands"
+	"github.com/discreet-dp/discreet/internal/testkit/clitest"
 )
 
 // What the tests in mistaken_test.go, a link, go by: the commands that discreet does not have. It tries

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/realdata"
+	"github.com/discreet-dp/discreet/internal/testkit/realdata"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/diskroom"
 	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
 	"github.com/discreet-dp/discreet/internal/sqldb"
-	"github.com/discreet-dp/discreet/internal/sqldb/sqldbtest"
+	"github.com/discreet-dp/discreet/internal/testkit/sqldbtest"
 )
 
 // TestEveryCallMayFail goes through a task's life with one failed call of the

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/privacy/ledger/ledgertest"
 	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
+	"github.com/discreet-dp/discreet/internal/testkit/ledgertest"
 )
 
 var server *ledgertest.Server

@@ -15,7 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/owner/spending"
 	"github.com/discreet-dp/discreet/internal/sqldb"
-	"github.com/discreet-dp/discreet/internal/sqldb/sqldbtest"
+	"github.com/discreet-dp/discreet/internal/testkit/sqldbtest"
 )
 
 // TestEveryCallMayFail lets three owners answer three tasks with one failed call of

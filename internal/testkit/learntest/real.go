@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/examples"
-	"github.com/discreet-dp/discreet/internal/realdata"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/testkit/realdata"
 )
 
 // ReadReal reads files of the real data sets by a shipped schema, e.g.

@@ -254,7 +254,7 @@ func (c *cursor) next(out *cell) (err error) {
 
 // isNumber reports whether the schema declares a number with this name.
 func isNumber(s *schema.Schema, name string) bool {
-	i := slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Name == name })
+	i := s.Find(name)
 	return i >= 0 && s.Columns[i].Kind == schema.Number && s.Columns[i].Role != schema.Ignored
 }
 

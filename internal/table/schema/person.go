@@ -4,7 +4,6 @@ package schema
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -43,7 +42,7 @@ func (r *reader) readPerson(f fields, s *Schema) {
 	}
 	g := r.openMapping(n, "person ", "column", "rows", "persons", "one_part")
 	p := &Person{Column: g.prose("column", hint)}
-	i := slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == p.Column })
+	i := s.Find(p.Column)
 	switch {
 	case p.Column == "":
 	case i < 0 || s.Columns[i].Derived != InFile:
@@ -115,7 +114,7 @@ func (s *Schema) PersonColumn() int {
 	if s.Person == nil {
 		return -1
 	}
-	return slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == s.Person.Column })
+	return s.Find(s.Person.Column)
 }
 
 // UnitWords describes the unit of privacy: one row, or all rows of one person.

@@ -143,7 +143,7 @@ func (r *reader) readParts(f fields, s *Schema) {
 	if s.Parts == "" {
 		return
 	}
-	i := slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == s.Parts })
+	i := s.Find(s.Parts)
 	switch {
 	case i < 0:
 		f.refuse("parts", "must name one of the columns", strconv.Quote(s.Parts), hint)

@@ -240,7 +240,7 @@ func (r *reader) readBuckets(f fields, c *Column) {
 	c.Buckets = n
 	for k := range n {
 		name := fmt.Sprintf("bucket %d", k+1)
-		if slices.ContainsFunc(c.Levels, func(l Level) bool { return l.Value == name }) {
+		if CodeOf(c.Levels, name) >= 0 {
 			f.refuse("buckets", "must not be combined with a level of a bucket's name", strconv.Quote(name),
 				"call the level otherwise")
 			return
@@ -327,10 +327,7 @@ const (
 func (r *reader) readWeights(f fields, classes []Level) (weights []float64) {
 	const hint = `give every class a number, from what a mistake costs or from documentation, not from counts of the ` +
 		`data, e.g. weights: {"no": 1, "yes": 5}; remove the line to count all rows the same`
-	var keys []string
-	for _, l := range classes {
-		keys = append(keys, l.Value)
-	}
+	keys := Values(classes)
 	g := r.openMapping(f.values["weights"], f.where+"weights ", keys...)
 	for _, key := range keys {
 		x := g.number(key, hint)
@@ -348,7 +345,7 @@ func (r *reader) findClass(f fields, key string, classes []Level, hint string) i
 	if want == "" || classes == nil {
 		return -1
 	}
-	code := slices.IndexFunc(classes, func(l Level) bool { return l.Value == want })
+	code := CodeOf(classes, want)
 	if code < 0 {
 		f.refuse(key, "must be one of the classes", strconv.Quote(want),
 			"write it exactly as in levels; an alias does not do")

@@ -61,7 +61,7 @@ type rows interface {
 func (r *reader) openRows(path string) (rows, error) {
 	switch {
 	case path == Cells:
-		return r.openCellRows()
+		return r.openCells()
 	case FormatOf(path) == Parquet:
 		return r.openParquetRows(path)
 	}

@@ -3,7 +3,6 @@
 package schema
 
 import (
-	"fmt"
 	"strconv"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -51,12 +50,10 @@ func (r *reader) readPerson(f fields, s *Schema) {
 		g.refuse("column", "must name an ignored column: an identifier is never a feature", strconv.Quote(p.Column),
 			"write role: ignored for column "+strconv.Quote(p.Column))
 	}
-	p.Rows = r.readPersonRows(g)
+	p.Rows = readPersonRows(g)
 	if g.has("persons") {
-		const hint = "write about how many persons there are, from public knowledge, or remove the line"
-		if m := g.requireNode("persons", hint); m != nil {
-			p.Persons = r.readWhole(g, "persons", 1, 1<<31-1, hint)
-		}
+		p.Persons = g.whole("persons", 1, 1<<31-1, "write about how many persons there are, from public knowledge, or "+
+			"remove the line")
 	}
 	if g.has("one_part") {
 		p.OnePart = g.boolean("one_part", "write one_part: true if no person has rows in two parts, or remove the line")
@@ -69,42 +66,25 @@ func (r *reader) readPerson(f fields, s *Schema) {
 }
 
 // readPersonRows reads a contribution bound, 0 for auto.
-func (r *reader) readPersonRows(f fields) int {
+func readPersonRows(f fields) int {
 	const hint = "write rows: 1 to let a person count for one row however many they have, a larger number C to let " +
 		"them count for up to C rows at C times the noise, or rows: auto to have C chosen at a price"
-	n := f.requireNode("rows", hint)
-	if n == nil || (n.form == plain || n.form == quoted) && n.text == "auto" {
+	if n := f.values["rows"]; n != nil && (n.form == plain || n.form == quoted) && n.text == "auto" {
 		return 0
 	}
-	return r.readWhole(f, "rows", 1, MaxPersonRows, hint)
-}
-
-// readWhole reads a whole number; 0 after a report.
-func (r *reader) readWhole(f fields, key string, least, most int, hint string) int {
-	n := f.values[key]
-	i, err := strconv.Atoi(n.text)
-	if n.form != plain || err != nil || i < least || i > most {
-		f.refuse(key, fmt.Sprintf("must be a whole number between %d and %d", least, most), describeNode(n), hint)
-		return 0
-	}
-	return i
+	return f.whole("rows", 1, MaxPersonRows, hint)
 }
 
 // personTree is the inverse of readPerson.
 func (p *Person) personTree() *node {
 	n := &node{form: mapping}
 	n.addPair("column", textNode(p.Column))
-	rows := textNode("auto")
-	if p.Rows > 0 {
-		rows = &node{form: plain, text: strconv.Itoa(p.Rows)}
+	if p.Rows == 0 {
+		n.addPair("rows", textNode("auto"))
 	}
-	n.addPair("rows", rows)
-	if p.Persons > 0 {
-		n.addPair("persons", &node{form: plain, text: strconv.Itoa(p.Persons)})
-	}
-	if p.OnePart {
-		n.addPair("one_part", booleanNode(true))
-	}
+	n.addCount("rows", p.Rows)
+	n.addCount("persons", p.Persons)
+	n.addFlag("one_part", p.OnePart)
 	return n
 }
 

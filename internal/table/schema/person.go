@@ -14,9 +14,7 @@ type Person struct {
 	// Column is the ignored column of the file whose cells identify persons. It is never a feature and
 	// is never written anywhere. Rows without an identifier are not used.
 	Column string
-	// Rows is the contribution bound of a person in rows: at least 1, or 0 to let the training choose
-	// it by a release that it pays for (auto).
-	Rows int
+	Rows   int // contribution bound of a person in rows, at least 1
 	// Persons is the number of persons that plans assume if the true number is private; 0 if not
 	// given.
 	Persons int
@@ -50,7 +48,8 @@ func (r *reader) readPerson(f fields, s *Schema) {
 		g.refuse("column", "must name an ignored column: an identifier is never a feature", strconv.Quote(p.Column),
 			"write role: ignored for column "+strconv.Quote(p.Column))
 	}
-	p.Rows = readPersonRows(g)
+	p.Rows = g.whole("rows", 1, MaxPersonRows, "write rows: 1 to let a person count for one row however many they have, or a "+
+		"larger number C to let them count for up to C rows at C times the noise")
 	if g.has("persons") {
 		p.Persons = g.whole("persons", 1, 1<<31-1, "write about how many persons there are, from public knowledge, or "+
 			"remove the line")
@@ -65,23 +64,10 @@ func (r *reader) readPerson(f fields, s *Schema) {
 	s.Person = p
 }
 
-// readPersonRows reads a contribution bound, 0 for auto.
-func readPersonRows(f fields) int {
-	const hint = "write rows: 1 to let a person count for one row however many they have, a larger number C to let " +
-		"them count for up to C rows at C times the noise, or rows: auto to have C chosen at a price"
-	if n := f.values["rows"]; n != nil && (n.form == plain || n.form == quoted) && n.text == "auto" {
-		return 0
-	}
-	return f.whole("rows", 1, MaxPersonRows, hint)
-}
-
 // personTree is the inverse of readPerson.
 func (p *Person) personTree() *node {
 	n := &node{form: mapping}
 	n.addPair("column", textNode(p.Column))
-	if p.Rows == 0 {
-		n.addPair("rows", textNode("auto"))
-	}
 	n.addCount("rows", p.Rows)
 	n.addCount("persons", p.Persons)
 	n.addFlag("one_part", p.OnePart)

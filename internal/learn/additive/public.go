@@ -8,27 +8,22 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/guard"
-	"github.com/discreet-dp/discreet/internal/learn/logistic"
 	"github.com/discreet-dp/discreet/internal/shrink"
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/feature"
-	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 const (
-	publicBins = 32 // per public number: finer than for private ones, since they cost nothing
-	// publicRidge is the weight of ½‖coef‖² in the summed loss of the public part: three pseudo-rows
-	// per bin prevent overfitting.
-	publicRidge = 3
+	publicBins   = 32 // per public number: finer than for private ones, since they cost nothing
+	publicPasses = 5  // over the public columns
 )
 
 // publicGroups are the distinct rows of the public columns, with the number of rows by class.
 type publicGroups struct {
-	groups  *guard.Groups
-	rows    [][]float64        // by class, then group: number, or weight
-	bins    []feature.Bins     // of the public columns
-	recoded guard.DistinctRows // groups, with columns coded by bin
-	space   *feature.Space     // of the bins
+	groups *guard.Groups
+	rows   [][]float64    // by class, then group: number, or weight
+	bins   []feature.Bins // of the public columns
+	codes  [][]uint32     // the bins of groups, by column
 }
 
 // groupPublic reads public columns and a public label only, so that its results are free (1.5).
@@ -37,40 +32,45 @@ func (f *fit) groupPublic(ctx context.Context) (*publicGroups, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &publicGroups{groups: groups, recoded: groups.Groups}
+	g := &publicGroups{groups: groups}
 	if g.rows, err = groups.Classes(); err != nil {
 		return nil, err
 	}
-	g.recoded.Cols = make([]column.Column, len(groups.Cols))
-	s := *f.plan.schema // with categories of bins
-	s.Columns = slices.Clone(s.Columns)
 	for _, j := range f.plan.public {
 		bins := f.plan.cutByRows(groups, j, publicBins)
-		g.bins = append(g.bins, bins)
-		if c := &s.Columns[j]; c.Kind == schema.Category && c.Groups == nil {
-			g.recoded.Cols[j] = groups.Cols[j]
-			continue
-		}
-		s.Columns[j] = schema.Column{Name: s.Columns[j].Name, Kind: schema.Category, Levels: make([]schema.Level, bins.Len())}
-		g.recoded.Cols[j].Codes = column.Narrow(listBins(&bins, &groups.Cols[j], groups.Len), bins.Len())
+		g.bins, g.codes = append(g.bins, bins), append(g.codes, listBins(&bins, &groups.Cols[j], groups.Len))
 	}
-	g.space, err = feature.NewSpace(&s, feature.OneHot, f.plan.public)
-	return g, err
+	return g, nil
 }
 
 // fitAgainst fits the log-odds of one class against the other, and returns steps by column, then bin,
-// and the intercept. Both arguments are numbers of rows by group.
-func (g *publicGroups) fitAgainst(ctx context.Context, one, other []float64) ([][]float64, float64, error) {
-	best, err := logistic.FitGroups(ctx, g.space, &g.recoded, one, other, publicRidge/sumAll(one, other), nil)
-	if err != nil {
-		return nil, 0, err
+// and the intercept. Both arguments are numbers of rows by group. Columns are fitted in turn, each to
+// its cells under the score of the others and with the prior of private ones: steps fitted bin by bin
+// would follow chance where bins have few rows.
+func (g *publicGroups) fitAgainst(one, other []float64) (steps [][]float64, intercept float64) {
+	intercept = math.Log(math.Max(sumAll(one), leastRows) / math.Max(sumAll(other), leastRows))
+	scores := make([]float64, len(one))
+	for i := range scores {
+		scores[i] = intercept
 	}
-	var steps [][]float64
 	for q := range g.bins {
-		first, _ := g.space.Block(q)
-		steps = append(steps, best.Coef[first:first+g.bins[q].Len()])
+		steps = append(steps, make([]float64, g.bins[q].Len()))
 	}
-	return steps, best.Coef[g.space.Width()], nil
+	for range publicPasses {
+		for q, step := range steps {
+			c := shrink.Cells{Positive: make([]float64, len(step)), Negative: make([]float64, len(step))}
+			for i, b := range g.codes[q] {
+				scores[i] -= step[b]
+				c.Positive[b] += one[i] / (1 + math.Exp(scores[i]))
+				c.Negative[b] += other[i] / (1 + math.Exp(-scores[i]))
+			}
+			steps[q], _ = shrink.LogOdds(&c, &g.bins[q])
+			for i, b := range g.codes[q] {
+				scores[i] += steps[q][b]
+			}
+		}
+	}
+	return steps, intercept
 }
 
 // listBins lists the bins of the first n cells of a column.
@@ -106,10 +106,7 @@ func (f *fit) startPublic(ctx context.Context) (*start, error) {
 	}
 	positive := f.plan.schema.Label.Positive
 	pos, neg := g.rows[positive], g.rows[1-positive]
-	steps, intercept, err := g.fitAgainst(ctx, pos, neg)
-	if err != nil {
-		return nil, err
-	}
+	steps, intercept := g.fitAgainst(pos, neg)
 	score := feature.Additive{Intercept: intercept}
 	for q := range g.bins {
 		score.Shapes = append(score.Shapes, feature.Shape{Bins: g.bins[q], Steps: steps[q]})
@@ -198,10 +195,7 @@ func (f *fit) startPublicClasses(ctx context.Context) (*classStart, error) {
 		if k == common {
 			continue
 		}
-		steps, intercept, err := g.fitAgainst(ctx, addPseudoRows(rows), against)
-		if err != nil {
-			return nil, err
-		}
+		steps, intercept := g.fitAgainst(addPseudoRows(rows), against)
 		st.scores[k] = intercept
 		for q := range steps {
 			st.shapes[q].Steps[k] = steps[q]

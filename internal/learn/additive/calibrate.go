@@ -17,6 +17,9 @@ import (
 // column, and stretched to what it says. Columns that say the same thing several times say it once
 // after that.
 
+// calibrationShare is the part of the price that its cells take.
+const calibrationShare = 0.04
+
 // forClasses is the plan for so many rows of either class, which are public or released. Rounds are
 // counted by how many rows there are to learn from, and where a class is rare, those are its own.
 // What the rounds of the bill cost together is divided again among those that are made (1.9). With

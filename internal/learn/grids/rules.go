@@ -16,7 +16,6 @@ type rules struct {
 	candidates int     // grids to choose from per round; 1 uses the first one drawn
 	pickShare  float64 // share of a round's price for the selection
 	cells      int     // per grid, at most
-	halves     bool    // half of the grids with one column have half as many cells
 	cuts       int     // bins at whose edges a number may be divided
 	axes       []int   // possible numbers of columns of a grid, equally likely
 	most       float64 // length to which a row's slopes are clipped
@@ -50,13 +49,13 @@ func settle(p Params, s *schema.Schema, rows int, rho float64) rules {
 		signal /= 2
 	}
 	r.cells = powerOfTwo(math.Sqrt(signal/10), 16, 128)
-	r.rounds = min(max(leastRounds, int(math.Round(8*math.Pow(signal, 0.22)))), mostRounds)
+	r.rounds = max(1, int(math.Round(8*math.Pow(signal, 0.22))))
 	if s.Classes() > 2 {
 		// More classes have more to tell in each cell, and need finer ones; curves
 		// of cells with so few rows are not worth their price.
 		r.cells, r.most, r.curves, r.rounds = min(8*r.cells, mostCells), 0.6, false, 5*r.rounds/2
 		if r.gaussian {
-			r.halves, r.cuts = true, 1024
+			r.cuts = 1024
 		} else { // the noise of a round grows with their number, not with its root
 			r.rounds /= 6
 		}
@@ -68,11 +67,10 @@ func settle(p Params, s *schema.Schema, rows int, rho float64) rules {
 }
 
 const (
-	fewCuts                 = 64      // bins for cuts if noise hides finer ones
-	groupPieces             = 1 << 12 // pieces into which the products of one group divide rows, as many as a statistic adds up at once
-	pureRounds              = 11
-	mostCells               = 256
-	leastRounds, mostRounds = 10, 200 // for two classes
+	fewCuts     = 64      // bins for cuts if noise hides finer ones
+	groupPieces = 1 << 12 // pieces into which the products of one group divide rows, as many as a statistic adds up at once
+	pureRounds  = 11
+	mostCells   = 256
 	// Without privacy.
 	freeRounds, mostFreeRounds         = 500, 1000
 	freeCandidates, mostFreeCandidates = 20, 40

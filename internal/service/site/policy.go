@@ -268,10 +268,8 @@ func (p *Policy) check(t *sites.Training, caller identity.Caller, now time.Time)
 
 // checkSchema refuses a schema of which no site can measure rows.
 func checkSchema(op string, s *schema.Schema) error {
-	if s.Person != nil && (s.Person.Rows < 1 || s.Person.Rows > guard.MostOfPerson) {
-		return dp.Refuse(op, "person",
-			fmt.Sprintf("must have rows of 1 to %d across sites, which cannot choose "+"them: auto would select",
-				guard.MostOfPerson), s.Person.Rows)
+	if s.Person != nil && s.Person.Rows > guard.MostOfPerson {
+		return dp.Refuse(op, "person", fmt.Sprintf("must have rows of at most %d across sites", guard.MostOfPerson), s.Person.Rows)
 	}
 	return nil
 }

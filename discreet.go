@@ -124,16 +124,11 @@ type TableSpec struct {
 type Person struct {
 	// Column is an ignored column whose cells identify persons.
 	Column string
-	// Rows is the largest number of a person's rows that are used, or AutoRows. The noise grows in
-	// proportion.
-	Rows int
+	Rows   int // largest number of a person's rows that are used; the noise grows in proportion
 	// Persons is the approximate number of persons, from public knowledge; 0 if unknown. Plans under
 	// AddRemove require it.
 	Persons int
 }
-
-// AutoRows lets the additive learner choose Person.Rows, for a twentieth of the price.
-const AutoRows = -1
 
 // Column describes one column of a TableSpec. Functions such as NumberColumn and CategoryColumn make
 // one.
@@ -252,9 +247,6 @@ func NewSchema(d TableSpec) (_ *Schema, err error) {
 	doc["columns"] = append(columns, map[string]any{"name": d.Label.Name, "role": d.Label.Role, "label": label})
 	if p := d.Person; p != nil {
 		person := map[string]any{"column": p.Column, "rows": p.Rows}
-		if p.Rows == AutoRows {
-			person["rows"] = "auto"
-		}
 		if p.Persons != 0 {
 			person["persons"] = p.Persons
 		}

@@ -18,7 +18,6 @@ import (
 var visiting = []string{
 	"schema check visits.yaml --data visits.csv",
 	"train --data visits.csv --schema visits.yaml --learner additive --epsilon 4 --model n.json",
-	"train --data visits.csv --schema auto.yaml --learner additive --epsilon 40 --model n.json",
 	"train --data visits.csv --schema visits.yaml --learner additive --epsilon 4 --model n.json --engine disk",
 	"train --data visits.csv --schema single.yaml --learner erm --epsilon 4 --model n.json",
 	"train --data visits.csv --schema single.yaml --learner erm --epsilon 4 --model n.json --engine disk",

@@ -88,8 +88,7 @@ func (e *evaluate) params() (p evaluation.Params, costs *evaluation.Costs, err e
 		return p, nil, &dp.ParamError{Op: "evaluate", Param: "threshold", Want: "must not follow from the rows together with " +
 			"--epsilon", Got: e.threshold, Hint: "give a score, or --costs"}
 	case e.private.costs != "" && threshold.Given():
-		return p, nil, &dp.ParamError{Op: "evaluate", Param: "costs", Want: "must not be given together with --threshold",
-			Got: e.private.costs}
+		return p, nil, dp.Refuse("evaluate", "costs", "must not be given together with --threshold", e.private.costs)
 	}
 	p.Threshold = score
 	if e.private.costs != "" {

@@ -294,7 +294,6 @@ func plantVisits(t *testing.T, rows int) {
 			pick(i/5, "3", "47.110815", "7700131"), pick(i/2, "a", "b"), pick(i/3, "no", "yes", "CANARY", "yes"))
 	}
 	for name, text := range map[string]string{"visits.csv": b.String(), "visits.yaml": visits,
-		"auto.yaml":   strings.Replace(visits, "rows: 2", "rows: auto", 1),
 		"single.yaml": strings.Replace(visits, "person: {column: who, rows: 2}\n", "", 1)} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

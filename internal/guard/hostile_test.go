@@ -327,7 +327,6 @@ func (h *hostile) act() {
 		}
 		h.note("public", h.g.Units(), h.g.Private(), h.g.Counted())
 		if h.s.Person != nil && h.draw(2) == 0 {
-			h.choose(h.g.PersonsAbove([]int{1, 2, 4}))
 			h.note("weighed", h.g.WeighPersons(1+h.draw(3)))
 		}
 	}

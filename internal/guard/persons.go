@@ -27,16 +27,6 @@ func (g *Guard) WeighPersons(most int) error {
 // MostOfPerson bounds what a person may count for: n·most·engine.WeightOne stays below 2^62.
 const MostOfPerson = 1 << 16
 
-// PersonsAbove scores each bound by the negated number of persons with more rows than that. All rows
-// of one person change each score by at most 1, up or down (G-PERSONS-3).
-func (g *Guard) PersonsAbove(bounds []int) *Scores {
-	var negated []int64
-	for _, above := range g.table().Persons().CountAbove(bounds) {
-		negated = append(negated, -int64(above))
-	}
-	return g.scores(ratios(negated, 1), 2)
-}
-
 // DrawRows keeps one random row of each person, if the schema declares persons. Protecting a row of
 // that table protects all rows of a person (G-PERSONS-2).
 func (g *Guard) DrawRows() {

@@ -16,12 +16,8 @@ func CheckOneRow(op string, s *schema.Schema) error {
 	if s.Person == nil || s.Person.Rows == 1 {
 		return nil
 	}
-	got := strconv.Itoa(s.Person.Rows)
-	if s.Person.Rows == 0 {
-		got = "auto"
-	}
 	return &dp.ParamError{Op: op, Param: "person rows", Want: "must be 1, since this learner draws one row of each person",
-		Got: got, Hint: "learner additive bounds the weight of a person's rows instead"}
+		Got: strconv.Itoa(s.Person.Rows), Hint: "learner additive bounds the weight of a person's rows instead"}
 }
 
 // UnitFact describes the unit of privacy of a plan, in words for a user whose persons have several

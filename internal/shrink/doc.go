@@ -5,13 +5,10 @@
 // this is post-processing and costs nothing.
 //
 //	logodds.go      log-odds per bin from noisy sums of two classes, by the law of the noise
-//	shares.go       shares of any number of classes per bin, as logarithms
-//	rates.go        the shares of classes in all rows
+//	shares.go       shares of any number of classes in all rows, and by bin
 //	line.go         slope and shift of a score from its own cells
 //	labelsums.go    steps of public columns from what a private label left; labelvectors.go what leaves
-//	moved.go        what noise alone did to steps; labelmoved.go the same of a private label
-//	average.go      the average of posteriors over a grid of priors, by their evidence
-//	simplex.go      the closest numbers that are not negative and have a known sum
-//	isotonic.go     the closest numbers that never fall
+//	moved.go        what noise alone did to steps
+//	project.go      the closest numbers that add up, or that never fall
 //	dense.go        products and factors of matrices
 package shrink

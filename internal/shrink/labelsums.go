@@ -46,6 +46,7 @@ const (
 	baseVariance    = 1e4 // prior variance of the intercept
 	leastPart       = 1.0 / 64
 	labelReach      = 0.3 // correlation length of ordered bins, as a share of the number of bins
+	rough           = 0.1 // part of the spread that is independent between neighbours
 	surelySatisfied = 1e-6
 )
 
@@ -122,7 +123,7 @@ func (f *labelFit) readSums() {
 	f.coef[f.width] = f.start
 }
 
-// weight returns the weight of a row of the group in the sums.
+// weight is that of a row of the group in the sums.
 func (f *labelFit) weight(g int) float64 {
 	if f.Vectors == nil {
 		return 1
@@ -130,42 +131,25 @@ func (f *labelFit) weight(g int) float64 {
 	return f.Vectors.weights[g]
 }
 
-// invertCorrelation inverts the prior correlation of the steps of a column: the first bins are
-// ordered, the others are independent.
+// invertCorrelation inverts the prior correlation of the steps of a column: of the first bins, which
+// are ordered, exp(−distance/reach) but for a rough part, and none of the others.
 func invertCorrelation(n, ordered int) dense {
-	m := newDense(n, n)
-	correlation := neighbourCorrelation(labelReach * float64(n))
+	m, reach := newDense(n, n), labelReach*float64(n)
 	for i := range n {
-		for j := range n {
-			if max(i, j) < ordered {
-				m.row(i)[j] = correlation(i, j)
-			} else if i == j {
-				m.row(i)[j] = 1
+		for j := range ordered {
+			if i < ordered {
+				m.row(i)[j] = (1 - rough) * math.Exp(-math.Abs(float64(i-j))/reach)
 			}
 		}
+		m.row(i)[i] = 1
 	}
 	return m.invertFactor().squares()
 }
 
-// neighbourCorrelation returns the correlation of ordered bins: exp(−distance/reach), minus an
-// independent part.
-func neighbourCorrelation(reach float64) func(i, j int) float64 {
-	return func(i, j int) float64 {
-		if i == j {
-			return 1
-		}
-		return (1 - rough) * math.Exp(-math.Abs(float64(i-j))/reach)
-	}
-}
-
-// rough is the part of the spread that is independent between neighbours.
-const rough = 0.1
-
 // labelCurve is how the sums follow the coefficients near those it was worked out at.
 type labelCurve struct {
-	curve dense // by how much sums grow with the coefficients
 	about dense // L, L·Lᵀ being the covariance of the sums
-	half  dense // L⁻¹·curve
+	half  dense // L⁻¹·curve, curve being by how much sums grow with the coefficients
 	known dense // halfᵀ·half, what the sums say of the coefficients
 	low   dense // R⁻¹, R·Rᵀ being known and the prior: lowᵀ·low is the covariance of the coefficients
 }
@@ -173,8 +157,7 @@ type labelCurve struct {
 // findCurve works out the curve at the coefficients.
 func (f *labelFit) findCurve() {
 	curve, about := f.linearize()
-	f.curve, f.about = curve, about.factor()
-	f.half = dense{curve.n, slices.Clone(curve.a)}
+	f.about, f.half = about.factor(), curve
 	f.about.solve(f.half, false)
 	f.known = f.half.squares()
 }
@@ -338,4 +321,59 @@ func (f *labelFit) result() *LabelFit {
 		out.Variance = append(out.Variance, f.variances[f.first[k]:f.first[k]+n])
 	}
 	return out
+}
+
+// shareGroups is how many groups of rows, or a few more, are enough to say how variances are shared out.
+const shareGroups = 128
+
+// Moved is what to state of each step, by column, then bin, so that over the bins of a row it adds
+// up to about the variance that noise alone has in its score: of each column the same, and by how much
+// that of rows in a bin differs from that of all.
+func (l *LabelFit) Moved() (out [][]float64) {
+	f := l.of
+	rows, sum := make([][]float64, len(f.Sizes)), make([][]float64, len(f.Sizes))
+	for k, n := range f.Sizes {
+		rows[k], sum[k] = make([]float64, n), make([]float64, n)
+	}
+	seen, all := 1e-300, 0.0
+	for g := 0; g < len(f.Rows); g += 1 + len(f.Rows)/shareGroups {
+		n, moved := f.Rows[g], f.movedScore(g)
+		seen, all = seen+n, all+n*moved
+		for k, bins := range f.Bins {
+			rows[k][bins[g]] += n
+			sum[k][bins[g]] += n * moved
+		}
+	}
+	mean := all / seen
+	each := mean / float64(len(f.Sizes))
+	for k, n := range f.Sizes {
+		moved := make([]float64, n)
+		for b := range moved {
+			if moved[b] = each; rows[k][b] > 0 { // that bins go together may hide much of one's part
+				moved[b] = math.Max(each/4, each+sum[k][b]/rows[k][b]-mean)
+			}
+		}
+		out = append(out, moved)
+	}
+	return out
+}
+
+// movedScore is the variance that noise alone has in the score of a group's rows: that of xᵀ·K·noise,
+// K being how far coefficients move with the sums while the spreads stay, covariance·curveᵀ·(L·Lᵀ)⁻¹.
+func (f *labelFit) movedScore(g int) (variance float64) {
+	x := make([]float64, f.width+1)
+	x[f.width] = 1
+	for k, first := range f.first {
+		x[first+int(f.Bins[k][g])] = 1
+	}
+	pull := f.about.solveTransposed(f.half.times(f.low.timesTransposed(f.low.times(x))))
+	if f.Vectors != nil {
+		return f.Variance * floats.Dot(pull, f.Vectors.square.times(pull))
+	}
+	for k, first := range f.first {
+		for _, p := range pull[first : first+f.Sizes[k]] {
+			variance += f.Noise[k] * p * p
+		}
+	}
+	return variance
 }

@@ -109,7 +109,7 @@ func BinWeights(c *Cells, steps []float64) []float64 {
 	out := make([]float64, len(steps))
 	p, q := c.Noise.Positive*c.Noise.Positive, c.Noise.Negative*c.Noise.Negative
 	for b, s := range steps {
-		share := 1 / (1 + math.Exp(-s))
+		share := sigmoid(s)
 		u, v := share/p, (1-share)/q
 		out[b] = math.Max(0, (c.Positive[b]*u+c.Negative[b]*v)/(u*share+v*(1-share)))
 	}

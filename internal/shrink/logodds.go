@@ -39,8 +39,12 @@ func (n Noise) DifferenceVariance() float64 {
 // takes the values of a grid, for which a chain can be summed exactly (Rabiner 1989, section III):
 // O(bins·grid) for each size of jumps.
 func LogOdds(c *Cells, bins *feature.Bins) (steps, variance []float64) {
-	if bins.Marks() > 0 {
-		return c.takeMarksApart(bins)
+	if bins.Marks() > 0 { // neighbouring amounts are similar, and a mark is not similar to any amount
+		at := len(c.Positive) - bins.Marks()
+		amounts, marks := bins.WithoutMarks(), feature.NewGroups(bins.Column, nil, bins.Marks())
+		steps, variance = LogOdds(&Cells{c.Positive[:at], c.Negative[:at], c.Noise}, &amounts)
+		more, vary := LogOdds(&Cells{c.Positive[at:], c.Negative[at:], c.Noise}, &marks)
+		return slices.Concat(steps, more), slices.Concat(variance, vary)
 	}
 	noisy := *c
 	noisy.Noise.Positive = math.Max(c.Noise.Positive, leastNoise)
@@ -70,18 +74,6 @@ const leastNoise = 0.5
 
 // listWalks lists the orders of the walks over the given number of bins; none if they have no order.
 func listWalks(bins *feature.Bins, all int) (orders [][]int) {
-	if bins.Second == nil {
-		if !bins.Ordered() {
-			return nil
-		}
-		order := make([]int, all)
-		for b := range order {
-			order[b] = b
-		}
-		return [][]int{order}
-	}
-	first := *bins
-	first.Second = nil
 	walk := func(rows, columns, down, along int) {
 		order := make([]int, 0, rows*columns)
 		for i := range rows {
@@ -94,6 +86,14 @@ func listWalks(bins *feature.Bins, all int) (orders [][]int) {
 		}
 		orders = append(orders, order)
 	}
+	if bins.Second == nil {
+		if bins.Ordered() {
+			walk(1, all, all, 1)
+		}
+		return orders
+	}
+	first := *bins
+	first.Second = nil
 	n, m := first.Len(), bins.Second.Len()
 	if bins.Second.Ordered() {
 		walk(n, m, m, 1)
@@ -137,7 +137,6 @@ func (x *grid) normalizeMass() (sum float64) {
 	return sum
 }
 
-// multiplyBy multiplies the numbers by those of y.
 func (x *grid) multiplyBy(y *grid) {
 	for g, m := range y {
 		x[g] *= m
@@ -152,20 +151,18 @@ func (p *posterior) addBin(b int, mass *grid) {
 	}
 }
 
-// likelihoods are the likelihoods of the released cells by bin, up to a factor.
+// likelihoods are computeLogLikelihood of each bin on the grid, up to a factor by bin.
 type likelihoods []grid
 
-// computeLikelihoods evaluates computeLogLikelihood on the grid, up to a factor per bin.
 func (c *Cells) computeLikelihoods() likelihoods {
 	out := make(likelihoods, len(c.Positive))
 	for b := range out {
-		logs := &out[b]
 		most := math.Inf(-1)
-		for g := range logs {
-			logs[g] = c.computeLogLikelihood(b, logOddsAt(g))
-			most = math.Max(most, logs[g])
+		for g := range out[b] {
+			out[b][g] = c.computeLogLikelihood(b, logOddsAt(g))
+			most = math.Max(most, out[b][g])
 		}
-		for g, x := range logs {
+		for g, x := range out[b] {
 			out[b][g] = math.Exp(x-most) + 1e-12 // no bin rules a θ out
 		}
 	}
@@ -180,7 +177,7 @@ func (c *Cells) computeLikelihoods() likelihoods {
 // empty cells have no influence on the share, even if the classes have different noise, and other
 // cells are not biased to the class with less noise.
 func (c *Cells) computeLogLikelihood(b int, theta float64) float64 {
-	share := 1 / (1 + math.Exp(-theta))
+	share := sigmoid(theta)
 	sampling := math.Max(c.Positive[b]+c.Negative[b], 0) * share * (1 - share)
 	p := cell{c.Positive[b], math.Sqrt(c.Noise.Positive*c.Noise.Positive + sampling)}
 	q := cell{c.Negative[b], math.Sqrt(c.Noise.Negative*c.Noise.Negative + sampling)}
@@ -353,6 +350,48 @@ func (like likelihoods) posteriorAround(common, jump float64) posterior {
 		mass.multiplyBy(&like[b])
 		out.evidence += math.Log(mass.normalizeMass())
 		out.addBin(b, &mass)
+	}
+	return out
+}
+
+// posterior is the result of one prior: the posterior mean of θ and of its square, by bin.
+type posterior struct {
+	mean, square []float64
+	evidence     float64 // logarithm of the probability of the cells under the prior, up to a constant
+}
+
+func newPosterior(bins int) posterior {
+	return posterior{mean: make([]float64, bins), square: make([]float64, bins)}
+}
+
+// averageByEvidence averages posteriors with the same bins, weighted by their evidence. There must be
+// at least one. It returns means and variances by bin.
+func averageByEvidence(posteriors []posterior) (mean, variance []float64) {
+	n, best, all := len(posteriors[0].mean), math.Inf(-1), 0.0
+	mean, variance = make([]float64, n), make([]float64, n) // the latter as mean squares for now
+	for _, p := range posteriors {
+		best = math.Max(best, p.evidence)
+	}
+	for _, p := range posteriors {
+		weight := math.Exp(p.evidence - best)
+		all += weight
+		for b := range n {
+			mean[b] += weight * p.mean[b]
+			variance[b] += weight * p.square[b]
+		}
+	}
+	for b := range n {
+		mean[b] /= all
+		variance[b] = math.Max(0, variance[b]/all-mean[b]*mean[b])
+	}
+	return mean, variance
+}
+
+// ScaleAll multiplies numbers, in a new slice.
+func ScaleAll(of []float64, by float64) []float64 {
+	out := make([]float64, len(of))
+	for i, x := range of {
+		out[i] = by * x
 	}
 	return out
 }

@@ -23,7 +23,7 @@ func (c *Cells) Observe(steps []float64) *Observed {
 // curveOf returns the derivative, by the log-odds, of the difference of the two cells of a bin with
 // the given weight, and the approximate variance of that difference over rows.
 func curveOf(weight, step float64) float64 {
-	share := 1 / (1 + math.Exp(-step))
+	share := sigmoid(step)
 	return 2 * weight * share * (1 - share)
 }
 

@@ -152,7 +152,7 @@ func readSites(op, file string) (peers []site.Peer, err error) {
 		peers = append(peers, site.Peer{URL: strings.TrimSuffix(words[0], "/"), Key: key, Name: words[2]})
 	}
 	if len(peers) == 0 {
-		return nil, &dp.ParamError{Op: op, Param: "sites", Want: "must name at least two sites", Got: 0}
+		return nil, dp.Refuse(op, "sites", "must name at least two sites", 0)
 	}
 	return peers, nil
 }

@@ -86,10 +86,10 @@ func (e *Engine) Call(ctx context.Context, name string, args []byte, file *File,
 	with := map[string]func(context.Context, []byte, *File, func(any)) (any, error){
 		"header": readHeader, "train": trainModel, "evaluate": evaluateModel, "compare": compareModels}[name]
 	if with == nil {
-		return nil, &dp.ParamError{Op: "explorer", Param: "call", Want: "must be one of those known here", Got: strconv.Quote(name)}
+		return nil, dp.Refuse("explorer", "call", "must be one of those known here", strconv.Quote(name))
 	}
 	if file == nil {
-		return nil, &dp.ParamError{Op: "explorer", Param: "bytes", Want: "must be given: " + name + " reads a file"}
+		return nil, dp.Refuse("explorer", "bytes", "must be given: "+name+" reads a file", nil)
 	}
 	return with(ctx, args, file, tell)
 }
@@ -106,7 +106,7 @@ func answer[A, R any](args []byte, f func(A) (R, error)) (any, error) {
 // readArgs decodes arguments. Its errors do not quote them, because they may contain a row.
 func readArgs(args []byte, into any) error {
 	if json.NewDecoder(bytes.NewReader(args)).Decode(into) != nil {
-		return &dp.ParamError{Op: "explorer", Param: "arguments", Want: "must be of the types that the call takes"}
+		return dp.Refuse("explorer", "arguments", "must be of the types that the call takes", nil)
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func invented(t *testing.T, rows int) (yaml string, table []byte) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := census.StreamCSV(&b, 1, rows); err != nil {
+	if err := census.WriteCSV(&b, census.Generate(1, rows)); err != nil {
 		t.Fatal(err)
 	}
 	return string(text), b.Bytes()

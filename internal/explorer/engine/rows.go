@@ -210,8 +210,7 @@ func (a *evaluateArgs) evaluatePrivately(ctx context.Context, m *model.Model, fi
 	}
 	fixed := false
 	if p.Threshold, fixed = threshold.Fixed(); !fixed {
-		return nil, &dp.ParamError{Op: "evaluate", Param: "threshold", Want: "must not follow from the rows together with a price",
-			Got: a.Threshold}
+		return nil, dp.Refuse("evaluate", "threshold", "must not follow from the rows together with a price", a.Threshold)
 	}
 	s, text := m.Schema, []byte(nil)
 	if a.YAML != "" {
@@ -266,7 +265,7 @@ func compareModels(ctx context.Context, args []byte, file *File, tell func(any))
 		return nil, err
 	}
 	if len(a.Models) != 2 {
-		return nil, &dp.ParamError{Op: "compare", Param: "models", Want: "must be two", Got: len(a.Models)}
+		return nil, dp.Refuse("compare", "models", "must be two", len(a.Models))
 	}
 	out := map[string]any{"private": false}
 	for i, text := range a.Models {

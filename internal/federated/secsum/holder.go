@@ -32,7 +32,7 @@ type held struct {
 // NewHolder returns the holder number index.
 func (p *Protocol) NewHolder(index int) (*Holder, error) {
 	if index < 0 || index >= p.task.Holders {
-		return nil, &dp.ParamError{Op: "secsum", Param: "holder", Want: "must be one of the task's", Got: index}
+		return nil, dp.Refuse("secsum", "holder", "must be one of the task's", index)
 	}
 	return &Holder{p: p, index: index, keeper: p.keeper(index), shares: map[int][32]byte{}, proofs: map[int][]byte{}}, nil
 }

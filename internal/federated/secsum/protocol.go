@@ -69,7 +69,7 @@ func (p *Protocol) Quorum() int { return p.quorum() }
 func (p *Protocol) Split(src rng.Source, owner int, values []uint64) ([]Message, error) {
 	const op = "secsum"
 	if owner < 0 || owner >= p.task.Owners {
-		return nil, &dp.ParamError{Op: op, Param: "owner", Want: "must be one of the task's", Got: owner}
+		return nil, dp.Refuse(op, "owner", "must be one of the task's", owner)
 	}
 	if err := p.task.checkVector(op, values); err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ func (pl *Plan) cellMoves() guard.Moves { return guard.OneCell(pl.schema.Relatio
 // knowsTotal reports whether the total weight of all rows is public: under replace-one it is, for
 // rows, or for persons if each has the weight of one row.
 func (pl *Plan) knowsTotal() bool {
-	return pl.schema.Relation == dp.ReplaceOne && pl.most == 1 && !pl.choosesMost
+	return pl.schema.Relation == dp.ReplaceOne && pl.most == 1
 }
 
 // classMoves is the sensitivity of the row counts of two classes, or of one of them if the total
@@ -32,40 +32,6 @@ func (pl *Plan) classMoves() guard.Moves {
 		return guard.Moves{L1: 1, L2: 1}
 	}
 	return pl.cellMoves()
-}
-
-// mostChoices is the number of bounds to choose from: 1, 2, 4 and so on.
-const mostChoices = 11
-
-// sparedPart is the share of all persons that must benefit from a doubled bound for it to be worth
-// twice the noise.
-const sparedPart = 0.25
-
-// personsForDouble is the number of persons that must have more rows than a bound for twice the bound
-// to be worth the noise. It is at least the resolution of the choice.
-func (pl *Plan) personsForDouble() int64 {
-	return int64(max(1, math.Round(4/(mostShare*pl.Epsilon.Float())), sparedPart*float64(pl.rows)))
-}
-
-// selectMost selects the contribution bound, and weights the rows by it. With a larger bound, fewer
-// persons have more rows than it, and there is more noise.
-func (f *fit) selectMost() error {
-	bounds := make([]int, mostChoices)
-	for i := range bounds {
-		bounds[i] = 1 << i
-	}
-	scores := f.guard.PersonsAbove(bounds)
-	for i := range bounds {
-		scores.AddOffset(i, -int64(i)*f.plan.personsForDouble())
-	}
-	best, err := f.guard.Select(mostLabel, f.plan.prices.most, scores)
-	if err != nil {
-		return err
-	}
-	chosen := *f.plan
-	chosen.most = bounds[best]
-	f.plan = &chosen
-	return f.guard.WeighPersons(chosen.most)
 }
 
 // measureClasses measures the number, or weight, of rows of each class, the positive one first if

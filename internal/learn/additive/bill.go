@@ -13,7 +13,6 @@ import (
 
 // prices are the prices of the releases of one fit.
 type prices struct {
-	most        guard.Share   // of what a person counts for, if that is chosen
 	labels      guard.Share   // of the positive rows of public columns, if the label is private
 	classes     guard.Share   // of the number of rows by class, if that is private
 	counts      guard.Share   // of the counts from which bins follow
@@ -31,9 +30,6 @@ type release struct {
 	price  *guard.Share
 }
 
-// mostShare is the share of the price for choosing the contribution bound.
-const mostShare = 0.05
-
 // listReleases lists the releases in charging order, and allocates fields for their prices.
 func (pl *Plan) listReleases() (list []release) {
 	r := &pl.rules
@@ -46,15 +42,8 @@ func (pl *Plan) listReleases() (list []release) {
 		rest -= r.classesShare
 	}
 	if r.sharesAlone {
-		if pl.choosesMost {
-			list = append(list, release{mostLabel, true, mostShare, &pl.prices.most})
-		}
-		add(pl.classesLabel(), 1-mostShare, &pl.prices.classes)
+		add(pl.classesLabel(), 1, &pl.prices.classes)
 		return list
-	}
-	if pl.choosesMost {
-		rest -= mostShare
-		list = append(list, release{mostLabel, true, mostShare * r.totalShare() / rest, &pl.prices.most})
 	}
 	if pl.protectsLabel() && !r.picks {
 		add(labelsLabel, 1, &pl.prices.labels)
@@ -171,7 +160,6 @@ func dividePrice[N dp.Epsilon | dp.Rho](all N, list []release) ([]N, error) {
 
 // Labels of releases on the bill.
 const (
-	mostLabel        = "rows that a person counts for"
 	countsLabel      = "rows by fine bin"
 	calibrationLabel = "weighted cells of the score"
 	labelsLabel      = "positive rows of public columns"

@@ -10,48 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
-	"github.com/discreet-dp/discreet/internal/testkit/learntest"
-	"github.com/discreet-dp/discreet/internal/testkit/mechtest"
 )
-
-// Every bound on what a person counts for is scored by the persons above it, to the last: by hand,
-// of persons with a row fewer than it, as many and one more.
-func TestEveryBoundOnAPersonIsScored(t *testing.T) {
-	tab, plan := maker(with).withPersons(settings()["everything private"], 7000, 0)
-	at, want := 0, make([]int64, mostChoices)
-	for person := uint32(1); at < tab.Rows; person++ {
-		rows := 1
-		if k := int(person-1) / 3; k < mostChoices {
-			rows = min(max(1, 1<<k+int(person-1)%3-1), tab.Rows-at)
-			for i := range want {
-				if rows > 1<<i {
-					want[i]--
-				}
-			}
-		}
-		for range rows {
-			tab.Persons[at] = person
-			at++
-		}
-	}
-	pl, err := plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	tape := &mechtest.Recorder{Script: scripted(1)}
-	learntest.Fit(t, pl, tab, tape, 1)
-	if got := len(tape.Passages[0].Values); tape.Passages[0].Label != mostLabel || got != mostChoices {
-		t.Fatalf("%q has %d scores", tape.Passages[0].Label, got)
-	}
-	for i, got := range tape.Passages[0].Values {
-		if want := want[i] - int64(i)*pl.(*Plan).personsForDouble(); got.Num != want || got.Den != 1 {
-			t.Errorf("bound %d has score %g, want %d", 1<<i, got.Float(), want)
-		}
-	}
-	if want[mostChoices-1] != -1 {
-		t.Errorf("%d persons have more rows than the largest bound", -want[mostChoices-1])
-	}
-}
 
 // Up to the most rows that a person may count for, a release moves by at least so many times as far
 // as by one row, and is sized for no more than the rounding above that.

@@ -22,12 +22,7 @@ func (pl *Plan) Facts() []learn.Fact {
 	}
 	r := &pl.rules
 	add("protects", string(pl.scope), "protects %s of %s (%s)", pl.scope.Words(), pl.schema.Unit, pl.schema.Neighbours())
-	switch {
-	case pl.choosesMost:
-		add("person_rows", "auto", "a person counts for at most C rows: each of k rows weighs min(1, C/k), and noise is C "+
-			"times that for C = 1; C is 1, 2, 4 … or %d, doubled while that spares about %d persons, for %.0f %% of the "+
-			"price (rows: with a number is free)", 1<<(mostChoices-1), pl.personsForDouble(), 100*mostShare)
-	case pl.schema.Person != nil:
+	if pl.schema.Person != nil {
 		unit := "rows"
 		if pl.most == 1 {
 			unit = "row"
@@ -64,8 +59,6 @@ func (pl *Plan) Facts() []learn.Fact {
 	add("epsilon", pl.Epsilon.Float(), "price ε = %s in %d releases", pl.Epsilon, len(pl.bill))
 	if pl.Delta > 0 {
 		add("delta", json.Number(pl.Delta.String()), "and δ = %s: Gaussian noise, all releases accounted jointly", pl.Delta)
-	} else if pl.spared && pl.choosesMost {
-		add("delta", 0, "no δ is spent: with rows: auto noise is Laplace, and the guarantee is pure")
 	} else if pl.spared {
 		add("delta", 0, "no δ is spent: Laplace noise is smaller here, and its guarantee is pure")
 	}
@@ -82,8 +75,7 @@ func (pl *Plan) Facts() []learn.Fact {
 		return facts
 	}
 	most := math.Sqrt(pl.prices.cells[r.rounds-1].Variance(pl.cellMoves()))
-	add("noise", most, "noise of the last round: a standard deviation of %s rows on each cell%s", learn.Digits(most, 4),
-		map[bool]string{true: ", times C"}[pl.choosesMost])
+	add("noise", most, "noise of the last round: a standard deviation of %s rows on each cell", learn.Digits(most, 4))
 	return facts
 }
 

@@ -43,17 +43,12 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 }
 
 func (pl *Plan) fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
-	f := newFit(pl, g)
-	var err error
-	if pl.choosesMost { // G-PERSONS-3
-		err = f.selectMost()
-	} else {
-		err = g.WeighPersons(pl.most) // G-PERSONS-1
-	}
-	if err != nil {
+	if err := g.WeighPersons(pl.most); err != nil { // G-PERSONS-1
 		return nil, err
 	}
+	f := newFit(pl, g)
 	var r interface{ buildModel() *model.Model }
+	var err error
 	switch {
 	case pl.protectsLabel():
 		r, err = f.learnLabels(ctx)

@@ -32,24 +32,21 @@ const assumedRows = 10_000
 // Plan is a checked Params with the bill, for a label of any number of classes. It holds no data.
 type Plan struct {
 	Params
-	schema *schema.Schema
-	rows   int // number assumed by the rules; persons if the schema declares them
-	most   int // contribution bound of a person in rows; 1 if each row is a unit
-	// choosesMost is set if most is chosen by a release, see selectMost. Until then it is 1, which the
-	// rules assume.
-	choosesMost bool
-	assumed     bool
-	spared      bool // a δ was given and would not help
-	scope       dp.Scope
-	public      []int          // columns of the public part, which is free; none under dp.WholeRow
-	private     []feature.Bins // columns, then pairs, that may be released, with bins by the schema
-	columns     int            // number of columns among them
-	open        []feature.Bins // pairs of the public part
-	waiting     int            // pairs that are not released at this price
-	rules       rules
-	counts      counting // the counts that determine bins
-	prices      prices
-	bill        []dp.Event
+	schema  *schema.Schema
+	rows    int // number assumed by the rules; persons if the schema declares them
+	most    int // contribution bound of a person in rows; 1 if each row is a unit
+	assumed bool
+	spared  bool // a δ was given and would not help
+	scope   dp.Scope
+	public  []int          // columns of the public part, which is free; none under dp.WholeRow
+	private []feature.Bins // columns, then pairs, that may be released, with bins by the schema
+	columns int            // number of columns among them
+	open    []feature.Bins // pairs of the public part
+	waiting int            // pairs that are not released at this price
+	rules   rules
+	counts  counting // the counts that determine bins
+	prices  prices
+	bill    []dp.Event
 }
 
 // Plan checks p against the public schema and prices one fit. rows is the number of rows if it is
@@ -64,7 +61,6 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	pl := &Plan{Params: p, schema: s, most: 1}
 	if s.Person != nil {
 		pl.most, rows = max(1, s.Person.Rows), cmp.Or(rows, s.Person.Persons)
-		pl.choosesMost = s.Person.Rows == 0 && !p.NotPrivate
 	}
 	pl.rows, pl.assumed = cmp.Or(p.Rows, rows, assumedRows), p.Rows == 0 && rows == 0
 	private := s.ByRole(schema.Private)
@@ -82,7 +78,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 			"without any, use a learner without noise such as logistic")
 	}
 	rho := 0.0 // that (ε, δ) buys for all releases together
-	if p.Delta > 0 && !pl.choosesMost {
+	if p.Delta > 0 {
 		bought, err := accounting.GaussianRho(p.Epsilon.Float(), p.Delta.Float())
 		if err != nil {
 			return nil, err
@@ -125,12 +121,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 
 // unitRows is the number of rows divided by a person's contribution bound, because the noise is larger
 // by that factor.
-func (pl *Plan) unitRows() int {
-	if pl.choosesMost {
-		return pl.rows
-	}
-	return max(1, pl.rows/pl.most)
-}
+func (pl *Plan) unitRows() int { return max(1, pl.rows/pl.most) }
 
 // protectsRow reports whether every column and the label are protected.
 func (pl *Plan) protectsRow() bool {

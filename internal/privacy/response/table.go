@@ -83,6 +83,5 @@ func BestCellLaw(eps dp.Epsilon, cells int) (CellLaw, error) {
 }
 
 func unknownLaw(name string, known []string) error {
-	return &dp.ParamError{Op: "local", Param: "mechanism", Want: "must be one of " + strings.Join(known, ", "),
-		Got: fmt.Sprintf("%q", name)}
+	return dp.Refuse("local", "mechanism", "must be one of "+strings.Join(known, ", "), fmt.Sprintf("%q", name))
 }

@@ -74,7 +74,7 @@ type live struct {
 // New makes a server.
 func New(p Params) (*Server, error) {
 	if p.Self == nil || p.Self.Role != identity.Helper {
-		return nil, &dp.ParamError{Op: "helper", Param: "certificate", Want: "must be a helper's"}
+		return nil, dp.Refuse("helper", "certificate", "must be a helper's", nil)
 	}
 	if p.Now == nil {
 		p.Now = time.Now

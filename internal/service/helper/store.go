@@ -36,7 +36,7 @@ var Options = sqldb.Options{Op: "helper", Create: true, WAL: true}
 // It is checked against its anchor in a folder, unless that is "".
 func At(ctx context.Context, path, name string, anchors anchor.Folder) (*Store, error) {
 	if sqldb.IsPostgres(path) {
-		return nil, &dp.ParamError{Op: "helper", Param: "store", Want: "must be a file of the helper's own", Got: path}
+		return nil, dp.Refuse("helper", "store", "must be a file of the helper's own", path)
 	}
 	o := Options
 	o.Anchors = anchors

@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/anchor"
@@ -152,8 +153,8 @@ func (r *record) chargeModel(ctx context.Context, p PersonPrice) error {
 			return err
 		}
 		if p.Epsilon > r.lifetime-spent {
-			return &dp.ParamError{Op: "party", Param: "model", Want: "must cost a person no more than is left of the " +
-				"lifetime, " + (r.lifetime - spent).String() + " of " + r.lifetime.String(), Got: p.Epsilon}
+			return dp.Refuse("party", "model", fmt.Sprintf("must cost a person no more than is left of the lifetime, %s of %s",
+				r.lifetime-spent, r.lifetime), p.Epsilon)
 		}
 		return tx.One(`INSERT INTO discreet_models (digest, epsilon) VALUES (?, ?)`, p.Model[:], int64(p.Epsilon))
 	})

@@ -8,8 +8,6 @@ package engine
 type Persons interface {
 	// Count returns the number of persons who have rows. It is public under replace-one.
 	Count() int
-	// CountAbove counts, for each of bounds, the persons with more rows than that.
-	CountAbove(bounds []int) []uint64
 	// Weigh returns the table in which every row has the weight PersonWeight, so that a person's rows
 	// weigh at most most rows together. Questions about cells, groups and scores add up weights in
 	// units of 1/WeightOne; questions that require rows of weight one are refused.

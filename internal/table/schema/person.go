@@ -16,9 +16,7 @@ type Person struct {
 	// Column is the ignored column of the file whose cells identify persons. It is never a feature and
 	// is never written anywhere. Rows without an identifier are not used.
 	Column string
-	// Rows is the contribution bound of a person in rows: at least 1, or 0 to let the training choose
-	// it by a release that it pays for (auto).
-	Rows int
+	Rows   int // contribution bound of a person in rows, at least 1
 	// Persons is the number of persons that plans assume if the true number is private; 0 if not
 	// given.
 	Persons int
@@ -52,7 +50,11 @@ func (r *reader) readPerson(f fields, s *Schema) {
 		g.refuse("column", "must name an ignored column: an identifier is never a feature", strconv.Quote(p.Column),
 			"write role: ignored for column "+strconv.Quote(p.Column))
 	}
-	p.Rows = r.readPersonRows(g)
+	const rows = "write rows: 1 to let a person count for one row however many they have, or a larger number C to let " +
+		"them count for up to C rows at C times the noise"
+	if g.requireNode("rows", rows) != nil {
+		p.Rows = r.readWhole(g, "rows", 1, MaxPersonRows, rows)
+	}
 	if g.has("persons") {
 		const hint = "write about how many persons there are, from public knowledge, or remove the line"
 		if m := g.requireNode("persons", hint); m != nil {
@@ -67,17 +69,6 @@ func (r *reader) readPerson(f fields, s *Schema) {
 			p.OnePart, "declare one_part: true if no person can have rows in two parts, or remove parts:")
 	}
 	s.Person = p
-}
-
-// readPersonRows reads a contribution bound, 0 for auto.
-func (r *reader) readPersonRows(f fields) int {
-	const hint = "write rows: 1 to let a person count for one row however many they have, a larger number C to let " +
-		"them count for up to C rows at C times the noise, or rows: auto to have C chosen at a price"
-	n := f.requireNode("rows", hint)
-	if n == nil || (n.form == plain || n.form == quoted) && n.text == "auto" {
-		return 0
-	}
-	return r.readWhole(f, "rows", 1, MaxPersonRows, hint)
 }
 
 // readWhole reads a whole number; 0 after a report.
@@ -95,11 +86,7 @@ func (r *reader) readWhole(f fields, key string, least, most int, hint string) i
 func (p *Person) personTree() *node {
 	n := &node{form: mapping}
 	n.addPair("column", textNode(p.Column))
-	rows := textNode("auto")
-	if p.Rows > 0 {
-		rows = &node{form: plain, text: strconv.Itoa(p.Rows)}
-	}
-	n.addPair("rows", rows)
+	n.addPair("rows", &node{form: plain, text: strconv.Itoa(p.Rows)})
 	if p.Persons > 0 {
 		n.addPair("persons", &node{form: plain, text: strconv.Itoa(p.Persons)})
 	}

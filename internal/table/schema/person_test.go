@@ -15,7 +15,6 @@ func withPerson(line string) []byte {
 func TestPersonIsReadAndWritten(t *testing.T) {
 	for line, want := range map[string]Person{
 		"{column: id, rows: 1}":                   {Column: "id", Rows: 1},
-		"{column: id, rows: auto}":                {Column: "id"},
 		"{column: id, rows: 20, persons: 100000}": {Column: "id", Rows: 20, Persons: 100000},
 		"{column: id, rows: 2, one_part: true}":   {Column: "id", Rows: 2, OnePart: true},
 	} {
@@ -57,6 +56,7 @@ func TestPersonRefusals(t *testing.T) {
 		{"{column: town, rows: 1}", "must name an ignored column"},
 		{"{column: ill, rows: 1}", "must name one of the columns of the file"},
 		{"{column: id, rows: 0}", "must be a whole number between 1 and"},
+		{"{column: id, rows: auto}", "must be a whole number between 1 and"},
 		{"{column: id, rows: 1.5}", "must be a whole number between 1 and"},
 		{"{column: id, rows: many}", "must be a whole number between 1 and"},
 		{"{column: id, rows: 1, persons: -1}", "must be a whole number between 1 and"},

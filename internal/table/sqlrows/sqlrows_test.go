@@ -103,7 +103,7 @@ func columnTypes(s *schema.Schema) (list []string) {
 func censusText(t testing.TB, rows int) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := census.StreamCSV(&b, 7, rows); err != nil {
+	if err := census.WriteCSV(&b, census.Generate(7, rows)); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(b.String(), "\n")

@@ -297,11 +297,6 @@ type personSpy struct {
 	*notes
 }
 
-func (p *personSpy) CountAbove(bounds []int) []uint64 {
-	p.noteQuestion()
-	return p.Persons.CountAbove(bounds)
-}
-
 func (p *personSpy) Weigh(most int) engine.Table { return &spy{p.Persons.Weigh(most), p.notes} }
 
 func (p *personSpy) Draw(most int, fill bool, below func(uint64) uint64) engine.Table {

@@ -51,19 +51,13 @@ func (c *PersonCounts) Add(of []uint32) {
 }
 
 // Count implements engine.Persons.
-func (c PersonCounts) Count() int { return int(c.CountAbove([]int{0})[0]) }
-
-// CountAbove implements engine.Persons.
-func (c PersonCounts) CountAbove(bounds []int) []uint64 {
-	out := make([]uint64, len(bounds))
+func (c PersonCounts) Count() (persons int) {
 	for person, rows := range c {
-		for i, b := range bounds {
-			if person != dataset.Nobody && int(rows) > b {
-				out[i]++
-			}
+		if person != dataset.Nobody && rows > 0 {
+			persons++
 		}
 	}
-	return out
+	return persons
 }
 
 // Weights returns the weight of a row of each person, by the person's number, for a contribution bound

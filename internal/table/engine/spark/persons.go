@@ -87,19 +87,13 @@ func (sn *Session) checkBlock(h *header) error {
 }
 
 // Count implements engine.Persons.
-func (p *persons) Count() int { return int(p.CountAbove([]int{0})[0]) }
-
-// CountAbove implements engine.Persons.
-func (p *persons) CountAbove(bounds []int) []uint64 {
-	out := make([]uint64, len(bounds))
+func (p *persons) Count() (all int) {
 	for rows, n := range p.counts {
-		for i, b := range bounds {
-			if int(rows) > b {
-				out[i] += uint64(n)
-			}
+		if rows > 0 {
+			all += n
 		}
 	}
-	return out
+	return all
 }
 
 // newView returns a new view of a kind.

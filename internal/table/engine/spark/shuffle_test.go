@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -151,8 +150,7 @@ func TestShuffledPersonsAreThoseOfMemory(t *testing.T) {
 			}
 		}
 		p := &persons{counts: counted}
-		if bounds := []int{0, 1, 2, 7, 100}; p.Count() != want.Count() ||
-			!reflect.DeepEqual(p.CountAbove(bounds), want.CountAbove(bounds)) {
+		if p.Count() != want.Count() {
 			t.Errorf("%+v: %d persons, want %d", c, p.Count(), want.Count())
 		}
 		for _, v := range []view{{Most: 1}, {Most: 1, Fill: true}, {Most: 5, Fill: true}, {Most: 3}} {

@@ -249,7 +249,7 @@ func compareTables(t *testing.T, s *schema.Schema, got, want engine.Table) {
 	pairs := map[string][2]engine.Table{"rows": {got, want}}
 	if s.Person != nil {
 		p, q := got.Persons(), want.Persons()
-		if p.Count() != q.Count() || !reflect.DeepEqual(p.CountAbove([]int{0, 1, 5, 50}), q.CountAbove([]int{0, 1, 5, 50})) {
+		if p.Count() != q.Count() {
 			t.Errorf("%d persons, want %d", p.Count(), q.Count())
 		}
 		below := func(n uint64) uint64 { return n / 3 }

@@ -28,7 +28,6 @@ const (
 	groupUnit   = "a person, ε/20 a row"
 	groupOfFive = "a person, 5 rows drawn, ε/5 a row"
 	oneRowUnit  = "a person, 1 row drawn"
-	autoUnit    = "a person, weights, rows: auto"
 )
 
 const (
@@ -48,10 +47,8 @@ func newPersons() *frame.Figure {
 	in := panel{
 		table: "invented visits", how: "20,020 persons train, half with 1 to 20 rows", metric: auc, budgets: personBudgets,
 		lines: []line{singleLine(personUnit, true), singleLine(rowUnit, false), singleLine(oneRowUnit, false),
-			singleLine(autoUnit, false), singleLine(groupOfFive, false), singleLine(groupUnit, false)},
+			singleLine(groupOfFive, false), singleLine(groupUnit, false)},
 	}
-	drawn := in // a chart has six colours
-	drawn.lines = slices.DeleteFunc(slices.Clone(in.lines), func(l line) bool { return l.name == autoUnit })
 	return &frame.Figure{
 		Name: "frontier/persons", Paper: "our claim, against rows as units and group privacy",
 		Title: "All rows of a person protected together, invented visits, AUC against ε", Data: "invented visits",
@@ -62,7 +59,7 @@ func newPersons() *frame.Figure {
 			"two of them the person's, four partly, and a tendency of the person that no column has. 70 % of the persons " +
 			"train, all rows of the others test. Everything private, replace-one, pure ε, nothing tuned. Group privacy " +
 			"trains on all rows at ε/20, or on at most 5 rows of each person, drawn at random, at ε/5.",
-		Points: in.listPoints(), Open: openPersons, Draw: drawn.drawChart, Judge: judgePersons, Notes: in.listNotes,
+		Points: in.listPoints(), Open: openPersons, Draw: in.drawChart, Judge: judgePersons, Notes: in.listNotes,
 	}
 }
 
@@ -95,8 +92,7 @@ func openPersons(_ context.Context, w *frame.World) (frame.Setup, error) {
 		train, test := sample.HoldOutUnits(all, 0.3, r.Stream("hold out"))
 		trained := all.Subset(train)
 		tables := map[string]engine.Table{}
-		for _, series := range []string{personUnit, rowUnit, notPrivate, groupUnit, groupOfFive, oneRowUnit,
-			autoUnit} {
+		for _, series := range []string{personUnit, rowUnit, notPrivate, groupUnit, groupOfFive, oneRowUnit} {
 			tab, err := memory.New(trained)
 			if err != nil {
 				return nil, err
@@ -106,13 +102,6 @@ func openPersons(_ context.Context, w *frame.World) (frame.Setup, error) {
 			switch series {
 			case personUnit:
 				tables[series] = tab
-			case autoUnit:
-				auto, chosen := *trained, *s
-				chosen.Person = &schema.Person{Column: s.Person.Column}
-				auto.Schema = &chosen
-				if tables[series], err = memory.New(&auto); err != nil {
-					return nil, err
-				}
 			case groupOfFive:
 				tables[series] = tab.Persons().Draw(5, false, below)
 			case oneRowUnit:

@@ -93,8 +93,9 @@ func defineCohorts(s *schema.Schema, by string) (string, error) {
 		Default      *float64
 		Special      []float64
 		Decimal      rune
+		Quote        string `json:",omitempty"`
 	}{c.Missing, s.Dialect.Trim, s.Dialect.Missing, place, c.Date, c.Since, c.Lower, c.Upper, c.Default, c.Special,
-		s.Dialect.Decimal}
+		s.Dialect.Decimal, otherQuote(&s.Dialect)}
 	text, err := json.Marshal(reading)
 	if err != nil {
 		return "", err

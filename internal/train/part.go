@@ -35,13 +35,26 @@ func PartsOf(s *schema.Schema) (*ledger.Parts, error) {
 		Trim    bool
 		Tokens  []string
 		Place   int
-	}{c.Levels, c.Missing, s.Dialect.Trim, s.Dialect.Missing, place})
+		Buckets int    `json:",omitempty"`
+		Quote   string `json:",omitempty"`
+	}{c.Levels, c.Missing, s.Dialect.Trim, s.Dialect.Missing, place, c.Buckets, otherQuote(&s.Dialect)})
 	if err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256(text)
 	p.Definition = hex.EncodeToString(sum[:])
 	return p, nil
+}
+
+// otherQuote names the character that quotes cells unless it is the usual one: it decides whether a cell is "a" or a.
+func otherQuote(d *schema.Dialect) string {
+	switch d.Quote {
+	case '"':
+		return ""
+	case 0:
+		return "none"
+	}
+	return string(d.Quote)
 }
 
 // CheckPart refuses a part that the schema does not declare; "" is the whole

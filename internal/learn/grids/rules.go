@@ -49,7 +49,7 @@ func settle(p Params, s *schema.Schema, rows int, rho float64) rules {
 		signal /= 2
 	}
 	r.cells = powerOfTwo(math.Sqrt(signal/10), 16, 128)
-	r.rounds = max(1, int(math.Round(8*math.Pow(signal, 0.22))))
+	r.rounds = int(math.Round(8 * math.Pow(signal, 0.22)))
 	if s.Classes() > 2 {
 		// More classes have more to tell in each cell, and need finer ones; curves
 		// of cells with so few rows are not worth their price.
@@ -60,7 +60,7 @@ func settle(p Params, s *schema.Schema, rows int, rho float64) rules {
 			r.rounds /= 6
 		}
 	}
-	r.rounds = countOr(p.Rounds, r.rounds)
+	r.rounds = countOr(p.Rounds, max(1, r.rounds))
 	r.axes = []int{1, 2, 3, int(math.Log2(float64(r.cells)))}
 	r.candidates = min(max(leastCandidates, mostVisits/(r.rounds*max(1, rows))), mostCandidates)
 	return r

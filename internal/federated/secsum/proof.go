@@ -206,12 +206,5 @@ func evaluatePolynomial(coefficients []group.Scalar, x group.Scalar) group.Scala
 
 // readScalars parses scalars in their canonical form.
 func readScalars(b []byte) ([]group.Scalar, error) {
-	out := make([]group.Scalar, len(b)/scalarBytes)
-	for i := range out {
-		out[i] = group.Ristretto255.NewScalar()
-		if err := out[i].UnmarshalBinary(b[i*scalarBytes : (i+1)*scalarBytes]); err != nil {
-			return nil, refuseMessage("the bytes are no scalars")
-		}
-	}
-	return out, nil
+	return readEach(b, scalarBytes, group.Ristretto255.NewScalar, "scalars")
 }

@@ -86,8 +86,9 @@ func defineCohorts(s *schema.Schema, by string) (string, error) {
 		Default      *float64
 		Special      []float64
 		Decimal      rune
+		Quote        string `json:",omitempty"`
 	}{c.Missing, s.Dialect.Trim, s.Dialect.Missing, placeOf(s, by), c.Date, c.Since, c.Lower, c.Upper, c.Default, c.Special,
-		s.Dialect.Decimal})
+		s.Dialect.Decimal, otherQuote(&s.Dialect)})
 }
 
 // describeCohorts adds the cohorts that the training read to a model's statement.

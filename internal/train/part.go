@@ -29,7 +29,9 @@ func PartsOf(s *schema.Schema) (*ledger.Parts, error) {
 		Trim    bool
 		Tokens  []string
 		Place   int
-	}{c.Levels, c.Missing, s.Dialect.Trim, s.Dialect.Missing, placeOf(s, s.Parts)})
+		Buckets int    `json:",omitempty"`
+		Quote   string `json:",omitempty"`
+	}{c.Levels, c.Missing, s.Dialect.Trim, s.Dialect.Missing, placeOf(s, s.Parts), c.Buckets, otherQuote(&s.Dialect)})
 	return &ledger.Parts{By: s.Parts, Names: schema.Values(c.Levels), Definition: definition}, err
 }
 
@@ -45,6 +47,17 @@ func placeOf(s *schema.Schema, name string) int {
 func hashJSON(v any) (string, error) {
 	text, err := json.Marshal(v)
 	return fmt.Sprintf("%x", sha256.Sum256(text)), err
+}
+
+// otherQuote names the character that quotes cells unless it is the usual one: it decides whether a cell is "a" or a.
+func otherQuote(d *schema.Dialect) string {
+	switch d.Quote {
+	case '"':
+		return ""
+	case 0:
+		return "none"
+	}
+	return string(d.Quote)
 }
 
 // CheckPart refuses a part that the schema does not declare; "" is the whole

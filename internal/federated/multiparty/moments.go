@@ -29,19 +29,28 @@ func mapStrips[T any](ctx context.Context, n int, f func(from, to int) T) ([]T, 
 	return out, ctx.Err()
 }
 
-// computeMoments returns G = (1/N) Σ x xᵀ of the rows as the statistic uses them, in float64. Its
-// error is a symmetric matrix of Frobenius norm at most offBy(N).
-func (p *public) computeMoments(ctx context.Context) (*mat.SymDense, error) {
-	d := p.pl.countCoefficients()
-	parts, err := mapStrips(ctx, p.rows, func(from, to int) []float64 { return p.momentsOf(d, from, to) })
+// sumStrips adds up the results of mapStrips, which have n numbers each.
+func sumStrips(ctx context.Context, rows, n int, f func(from, to int) []float64) ([]float64, error) {
+	parts, err := mapStrips(ctx, rows, f)
 	if err != nil {
 		return nil, err
 	}
-	sum := make([]float64, d*d)
+	sum := make([]float64, n)
 	for _, part := range parts {
 		for i, x := range part {
 			sum[i] += x
 		}
+	}
+	return sum, nil
+}
+
+// computeMoments returns G = (1/N) Σ x xᵀ of the rows as the statistic uses them, in float64. Its
+// error is a symmetric matrix of Frobenius norm at most offBy(N).
+func (p *public) computeMoments(ctx context.Context) (*mat.SymDense, error) {
+	d := p.pl.countCoefficients()
+	sum, err := sumStrips(ctx, p.rows, d*d, func(from, to int) []float64 { return p.momentsOf(d, from, to) })
+	if err != nil {
+		return nil, err
 	}
 	g := mat.NewSymDense(d, nil)
 	for f := range d {

@@ -33,8 +33,8 @@ func BenchmarkRows(b *testing.B) {
 		}
 		for name, write := range map[string]func(io.Writer) error{
 			"census.yaml": func(w io.Writer) error { _, err := w.Write(census.SchemaYAML()); return err },
-			"t.parquet":   func(w io.Writer) error { return census.StreamParquet(w, 1, rows) },
-			"t.csv":       func(w io.Writer) error { return census.StreamCSV(w, 1, rows) },
+			"t.parquet":   func(w io.Writer) error { return census.WriteParquet(w, census.Generate(1, rows)) },
+			"t.csv":       func(w io.Writer) error { return census.WriteCSV(w, census.Generate(1, rows)) },
 		} {
 			if err := clitest.WritePrivate(filepath.Join(dir, name), write); err != nil {
 				b.Fatal(err)

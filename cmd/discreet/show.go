@@ -30,8 +30,7 @@ With --json it prints the facts of the model's card.`,
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 == (path == "") {
-				return &cli.UsageError{Err: &dp.ParamError{Op: "show", Param: "model",
-					Want: "must be given once, as an argument or as --model"}}
+				return &cli.UsageError{Err: dp.Refuse("show", "model", "must be given once, as an argument or as --model", nil)}
 			}
 			m, err := loadCard(strings.Join(append(args, path), ""))
 			if err != nil {

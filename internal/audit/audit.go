@@ -142,9 +142,7 @@ func Run(ctx context.Context, sub Subject, opts Options) (*Report, error) {
 }
 
 func (o *Options) checkRanges() error {
-	bad := func(param, want string, got any) error {
-		return &dp.ParamError{Op: "audit", Param: param, Want: want, Got: got}
-	}
+	bad := dp.RefuseFor("audit")
 	switch { // written so that NaN fails
 	case o.Epsilon < 1 || o.Epsilon > dp.MaxEpsilon:
 		return bad("epsilon", "must be > 0 and at most "+dp.MaxEpsilon.String(), o.Epsilon)

@@ -28,7 +28,7 @@ import (
 // claim must hold on this pair too. The pairs of Learner follow, which use a real engine.
 func BRC(ctx context.Context, pl *brc.Plan, s *schema.Schema, n int, src rng.Source) (Subject, error) {
 	if n < 2 {
-		return Subject{}, &dp.ParamError{Op: "audit", Param: "rows", Want: "must be at least 2", Got: n}
+		return Subject{}, dp.Refuse("audit", "rows", "must be at least 2", n)
 	}
 	const fewRows = 100 // a real engine takes its time for each
 	sub, err := Learner(ctx, "brc", pl, s, min(n, fewRows), src)

@@ -19,7 +19,7 @@ import (
 // in one row, or in all rows of one person. It searches all noisy counts. rows is as in Learner.
 func Evaluation(params evaluation.Params, s *schema.Schema, rows int, src rng.Source) (Subject, error) {
 	if rows < 2 {
-		return Subject{}, &dp.ParamError{Op: "audit", Param: "rows", Want: "must be at least 2", Got: rows}
+		return Subject{}, dp.Refuse("audit", "rows", "must be at least 2", rows)
 	}
 	pl, err := params.Plan(s, rows)
 	if err != nil {

@@ -27,7 +27,7 @@ import (
 func Learner(ctx context.Context, name string, pl learn.Plan, s *schema.Schema, rows int,
 	src rng.Source) (Subject, error) {
 	if rows < 2 {
-		return Subject{}, &dp.ParamError{Op: "audit", Param: "rows", Want: "must be at least 2", Got: rows}
+		return Subject{}, dp.Refuse("audit", "rows", "must be at least 2", rows)
 	}
 	first, err := TrainOnce(ctx, pl, equalRows(s, rows, lowestCode), src)
 	if err != nil {

@@ -50,8 +50,8 @@ func Mechanism(name string, eps dp.Epsilon, delta float64) (Subject, error) {
 			return Subject{Name: "mechanism " + name, Pairs: []Pair{p}}, err
 		}
 	}
-	return Subject{}, &dp.ParamError{Op: "audit", Param: "mechanism",
-		Want: "must be one of " + strings.Join(Mechanisms(), ", "), Got: fmt.Sprintf("%q", name)}
+	return Subject{}, dp.Refuse("audit", "mechanism", "must be one of "+strings.Join(Mechanisms(), ", "),
+		fmt.Sprintf("%q", name))
 }
 
 // laplacePair releases 0 against 1 at sensitivity 1. Each output ≤ 0 is e^ε times as likely for 0.
@@ -74,8 +74,7 @@ func gammaPair(eps dp.Epsilon, _ float64) (Pair, error) {
 // is then ε itself, although the event may be rare.
 func gaussianPair(eps dp.Epsilon, delta float64) (Pair, error) {
 	if !(delta > 0) {
-		return Pair{}, &dp.ParamError{Op: "audit", Param: "delta",
-			Want: "must be > 0 for gaussian, which keeps no epsilon alone", Got: delta}
+		return Pair{}, dp.Refuse("audit", "delta", "must be > 0 for gaussian, which keeps no epsilon alone", delta)
 	}
 	rho, err := accounting.GaussianRho(eps.Float(), delta)
 	if err != nil {

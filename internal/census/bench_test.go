@@ -6,6 +6,8 @@ import (
 	"io"
 	"strconv"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/table/dataset"
 )
 
 func BenchmarkGenerate(b *testing.B) {
@@ -20,15 +22,16 @@ func BenchmarkGenerate(b *testing.B) {
 	}
 }
 
-func BenchmarkStreamCSV(b *testing.B)     { benchmarkStream(b, StreamCSV) }
-func BenchmarkStreamParquet(b *testing.B) { benchmarkStream(b, StreamParquet) }
+func BenchmarkWriteCSV(b *testing.B)     { benchmarkWrite(b, WriteCSV) }
+func BenchmarkWriteParquet(b *testing.B) { benchmarkWrite(b, WriteParquet) }
 
-func benchmarkStream(b *testing.B, stream func(io.Writer, uint64, int) error) {
-	const rows = 2 * PartRows
+func benchmarkWrite(b *testing.B, write func(io.Writer, *dataset.Table) error) {
+	const rows = 1 << 20
+	table := Generate(1, rows)
 	var size counter
 	for b.Loop() {
 		size = 0
-		if err := stream(&size, 1, rows); err != nil {
+		if err := write(&size, table); err != nil {
 			b.Fatal(err)
 		}
 	}

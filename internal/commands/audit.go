@@ -165,9 +165,7 @@ func (t *auditFlags) runAudit(ctx context.Context) error {
 
 // checkFlags checks the flags that all subjects of an audit share.
 func (t *auditFlags) checkFlags() (dp.Epsilon, error) {
-	bad := func(param, want string, got any) (dp.Epsilon, error) {
-		return 0, &dp.ParamError{Op: "audit", Param: param, Want: want, Got: got}
-	}
+	bad := dp.RefuseFor("audit")
 	eps, err := dp.ParseEpsilon(t.choice.Price.Epsilon)
 	if err != nil {
 		return 0, err
@@ -180,27 +178,27 @@ func (t *auditFlags) checkFlags() (dp.Epsilon, error) {
 	ext := filepath.Ext(t.out)
 	switch {
 	case t.choice.Price.NotPrivate:
-		return bad("not-private", "must not be given: an audit needs a finite claim", true)
+		return 0, bad("not-private", "must not be given: an audit needs a finite claim", true)
 	case !(t.alpha > 0 && t.alpha <= 0.5):
-		return bad("alpha", "must be > 0 and at most 0.5", t.alpha)
+		return 0, bad("alpha", "must be > 0 and at most 0.5", t.alpha)
 	case t.runs != 0 && t.runs < audit.MinRuns:
-		return bad("runs", fmt.Sprintf("must be at least %d, or 0", audit.MinRuns), t.runs)
+		return 0, bad("runs", fmt.Sprintf("must be at least %d, or 0", audit.MinRuns), t.runs)
 	case t.limit <= 0:
-		return bad("limit", "must be > 0", t.limit)
+		return 0, bad("limit", "must be > 0", t.limit)
 	case t.rows < 0 || t.rows == 1:
-		return bad("rows", "must be at least 2, or 0", t.rows)
+		return 0, bad("rows", "must be at least 2, or 0", t.rows)
 	case t.out != "" && ext != ".svg" && ext != ".png":
-		return bad("out", "must end in .svg or .png", t.out)
+		return 0, bad("out", "must end in .svg or .png", t.out)
 	case t.choice.Name != "" && t.schema == "":
-		return bad("schema", "must be given with --learner: the tables are made from it", nil)
+		return 0, bad("schema", "must be given with --learner: the tables are made from it", nil)
 	case t.neighbours != nil && t.command == "":
-		return bad("neighbours", "must not be given unless --command is given", strings.Join(t.neighbours, ","))
+		return 0, bad("neighbours", "must not be given unless --command is given", strings.Join(t.neighbours, ","))
 	case t.neighbours != nil && len(t.neighbours) != 2:
-		return bad("neighbours", "must be two files", strings.Join(t.neighbours, ","))
+		return 0, bad("neighbours", "must be two files", strings.Join(t.neighbours, ","))
 	case t.command != "" && (t.neighbours == nil) == (t.schema == ""):
-		return bad("command", "needs either --neighbours or --schema", t.command)
+		return 0, bad("command", "needs either --neighbours or --schema", t.command)
 	case t.command != "" && !strings.Contains(t.command, "{data}"):
-		return bad("command", "must contain {data}, the file to read", t.command)
+		return 0, bad("command", "must contain {data}, the file to read", t.command)
 	}
 	return eps, nil
 }

@@ -39,13 +39,12 @@ func (f *samples) sampleSizes(c *cobra.Command, pr train.Price) (*train.SampleSi
 	case given == nil:
 		return nil, nil
 	case missing != nil:
-		return nil, &dp.ParamError{Op: "plan", Param: missing[0],
-			Want: "must be given too: sample sizes need --margin, --error and --dim"}
+		return nil, dp.Refuse("plan", missing[0], "must be given too: sample sizes need --margin, --error and --dim", nil)
 	}
 	s, param, want := train.SampleSizesFor(f.margin, f.err, f.dim, pr.Epsilon)
 	if s == nil {
 		got := map[string]any{"margin": f.margin, "error": f.err, "dim": f.dim}[param]
-		return nil, &dp.ParamError{Op: "plan", Param: param, Want: want, Got: got}
+		return nil, dp.Refuse("plan", param, want, got)
 	}
 	return s, nil
 }

@@ -125,3 +125,40 @@ columns: [{name: a, role: public, number: {lower: 0, upper: 1000, default: 0}},
 		}
 	}
 }
+
+// A person's rows are all on one side, whatever the label's role.
+func TestPersonsAreOnOneSide(t *testing.T) {
+	for _, role := range []string{"private", "public"} {
+		s, err := schema.Parse([]byte(`{name: t, unit: one row, relation: replace-one, person: {column: p, rows: 8},
+file: {delimiter: ",", quote: "", header: true},
+columns: [{name: p, role: ignored}, {name: a, role: private, number: {lower: 0, upper: 1000, default: 0}},
+{name: y, role: ` + role + `, label: {levels: ["0", "1"], positive: "1", default: "0"}}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := "p,a,y\n"
+		for i := range 400 {
+			text += strconv.Itoa(i*i%101) + "," + strconv.Itoa(i) + "," + strconv.Itoa(i%2) + "\n"
+		}
+		path := filepath.Join(t.TempDir(), "t.csv")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var train, judge bytes.Buffer
+		counts, err := Split{0.25, 3}.Write(t.Context(), s, dataset.Options{}, &train, &judge,
+			[2]dataset.Format{dataset.CSV, dataset.CSV}, path)
+		if err != nil || counts[0]+counts[1] != 400 || counts[1] == 0 {
+			t.Fatalf("label %s: %d rows, error %v", role, counts, err)
+		}
+		trains := map[string]bool{}
+		for line := range strings.Lines(strings.TrimPrefix(train.String(), "p,a,y\n")) {
+			person, _, _ := strings.Cut(line, ",")
+			trains[person] = true
+		}
+		for line := range strings.Lines(strings.TrimPrefix(judge.String(), "p,a,y\n")) {
+			if person, _, _ := strings.Cut(line, ","); trains[person] {
+				t.Fatalf("label %s: person %s has rows on both sides", role, person)
+			}
+		}
+	}
+}

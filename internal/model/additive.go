@@ -14,10 +14,10 @@ import (
 // Additive is a sum of step functions, each of one column or of a pair. The sum is the log-odds of the
 // positive class.
 type Additive struct {
-	Intercept float64
-	Moved     *Moved // nil in models of versions before 8
-	Shapes    []Shape
-	Pairs     []PairShape
+	Intercept float64     `json:"intercept"`
+	Moved     *Moved      `json:"moved,omitempty"` // nil in models of versions before 8
+	Shapes    []Shape     `json:"shapes"`
+	Pairs     []PairShape `json:"pairs,omitempty"`
 }
 
 // Moved states how far noise alone may have moved scores, in standard deviations, in addition to what
@@ -31,18 +31,18 @@ type Moved struct {
 
 // Shape is the contribution of one column to the log-odds.
 type Shape struct {
-	Column string
+	Column string `json:"column"`
 	// Edges are strictly increasing and inside the bounds of a number; empty for a category, which has
 	// one bin per code.
-	Edges   []float64
-	LogOdds []float64 // one per bin, nats
+	Edges   []float64 `json:"edges"`
+	LogOdds []float64 `json:"log_odds"` // one per bin, nats
 	// Noise is the standard error of each of LogOdds that is due to noise and to the random choice of
 	// rows; 0 if no noise was added. It is computed from released numbers.
-	Noise []float64
+	Noise []float64 `json:"noise"`
 	// Moved is the standard deviation by which noise alone moves scores in each bin: the difference to
 	// expect from another fit to the same rows. It is empty if the shape is exact, or if the model has
 	// no Additive.Moved.
-	Moved []float64
+	Moved []float64 `json:"moved,omitempty"`
 }
 
 const maxShapes = 1 << 16
@@ -231,159 +231,23 @@ func (a *Additive) bindTable(p *Predictor, cols []column.Column) func(from int, 
 	}
 }
 
-func (a *Additive) bindRows(e *rowEncoder) rowScorer {
-	s := e.m.Schema
-	rows := newStepRows(s, a.Intercept)
+func (a *Additive) bindRows(e *rowEncoder) rowScorer { return a.toSteps(e.m.Schema) }
+
+func (a *Additive) toSteps(s *schema.Schema) *stepSum {
+	index, sum := indexColumns(s), newStepSum(a.Intercept)
 	for k := range a.Shapes {
 		sh := &a.Shapes[k]
-		rows.addShape(feature.NewBins(s, rows.index[sh.Column], sh.Edges), sh.LogOdds)
+		sum.add([][]float64{sh.LogOdds}, feature.NewBins(s, index[sh.Column], sh.Edges))
 	}
 	for k := range a.Pairs {
 		sh := &a.Pairs[k]
-		rows.addShape(sh.Bins(s, [2]int{rows.index[sh.Columns[0]], rows.index[sh.Columns[1]]}), sh.LogOdds)
+		first := sh.Bins(s, [2]int{index[sh.Columns[0]], index[sh.Columns[1]]})
+		second := *first.Second
+		first.Second = nil
+		sum.add([][]float64{sh.LogOdds}, second, first)
 	}
-	return (*additiveRows)(rows)
+	return sum
 }
 
-// additiveRows score the rows of an additive model of two classes.
-type additiveRows stepRows
-
-func (r *additiveRows) scoreRow(row []column.Cell, out []float64) {
-	z := r.start[0]
-	for k := range r.shapes {
-		z += r.shapes[k].units[r.shapes[k].binOf(row)]
-	}
-	out[0] = logisticFunction(float64(z) / feature.ScoreOne)
-}
-
-// stepRows are the step functions of an additive model, laid out for single rows.
-type stepRows struct {
-	schema *schema.Schema
-	index  map[string]int
-	start  []int64 // by class
-	shapes []rowShape
-}
-
-// rowShape is a step function of one column or of a pair, for each class.
-type rowShape struct {
-	bins   rowBins
-	second *rowBins // of a pair
-	units  []int64  // by bin (of a pair, the second column's within the first's), then class
-}
-
-// rowBins finds the bin of one column's cell.
-type rowBins struct {
-	column   int
-	category bool
-	marked   bool // a number with bins for missing cells or special codes
-	edges    []float64
-	count    int
-}
-
-func newStepRows(s *schema.Schema, start ...float64) *stepRows {
-	r := &stepRows{schema: s, index: indexColumns(s)}
-	for _, x := range start {
-		r.start = append(r.start, feature.Units(x))
-	}
-	return r
-}
-
-// addShape adds a step function of a column or a pair with the given steps, by class, then bin.
-func (r *stepRows) addShape(bins feature.Bins, steps ...[]float64) {
-	f := rowShape{bins: newRowBins(r.schema, &bins)}
-	if bins.Second != nil {
-		second := newRowBins(r.schema, bins.Second)
-		f.second = &second
-		f.bins.count /= second.count
-	}
-	for bin := range steps[0] {
-		for class := range steps {
-			f.units = append(f.units, feature.Units(steps[class][bin]))
-		}
-	}
-	r.shapes = append(r.shapes, f)
-}
-
-func newRowBins(s *schema.Schema, bins *feature.Bins) rowBins {
-	return rowBins{column: bins.Column, category: s.Columns[bins.Column].Kind == schema.Category,
-		marked: bins.Marks() > 0, edges: bins.Edges, count: bins.Len()}
-}
-
-// binOf returns the bin of the row's cell.
-func (b *rowBins) binOf(row []column.Cell) int {
-	c := &row[b.column]
-	if b.category {
-		return int(c.Code)
-	}
-	if c.Code > 0 && b.marked {
-		return len(b.edges) + int(c.Code)
-	}
-	low, high := 0, len(b.edges)
-	for low < high {
-		if mid := int(uint(low+high) >> 1); c.Number < b.edges[mid] {
-			high = mid
-		} else {
-			low = mid + 1
-		}
-	}
-	return low
-}
-
-func (f *rowShape) binOf(row []column.Cell) int {
-	bin := f.bins.binOf(row)
-	if f.second != nil {
-		bin = bin*f.second.count + f.second.binOf(row)
-	}
-	return bin
-}
-
-type additiveBody struct {
-	Intercept float64     `json:"intercept"`
-	Moved     *Moved      `json:"moved,omitempty"`
-	Shapes    []shapeBody `json:"shapes"`
-	Pairs     []pairBody  `json:"pairs,omitempty"`
-}
-
-type shapeBody struct {
-	Column  string    `json:"column"`
-	Edges   []float64 `json:"edges"`
-	LogOdds []float64 `json:"log_odds"`
-	Noise   []float64 `json:"noise"`
-	Moved   []float64 `json:"moved,omitempty"`
-}
-
-func (a *Additive) writeBody(into *body) {
-	into.Additive = &additiveBody{Intercept: a.Intercept, Moved: a.Moved}
-	for _, sh := range a.Shapes {
-		into.Additive.Shapes = append(into.Additive.Shapes, shapeBody(sh))
-	}
-	for _, sh := range a.Pairs {
-		into.Additive.Pairs = append(into.Additive.Pairs, pairBody(sh))
-	}
-}
-
-func (b *additiveBody) readClassifier() Classifier {
-	a := &Additive{Intercept: b.Intercept, Moved: b.Moved, Shapes: make([]Shape, len(b.Shapes))}
-	for k, sh := range b.Shapes {
-		a.Shapes[k] = Shape(sh)
-	}
-	for _, sh := range b.Pairs {
-		a.Pairs = append(a.Pairs, PairShape(sh))
-	}
-	return a
-}
-
-func (b *additiveBody) fillLists() {
-	fillEmpty(&b.Shapes)
-	for k := range b.Shapes {
-		fillEmpty(&b.Shapes[k].Edges)
-		fillEmpty(&b.Shapes[k].LogOdds)
-		fillEmpty(&b.Shapes[k].Noise)
-	}
-	for k := range b.Pairs {
-		fillEmpty(&b.Pairs[k].Edges[0])
-		fillEmpty(&b.Pairs[k].Edges[1])
-		fillEmpty(&b.Pairs[k].LogOdds)
-		fillEmpty(&b.Pairs[k].Noise)
-	}
-}
+func (a *Additive) writeBody(into *body)       { into.Additive = a }
+func (a *Additive) readClassifier() Classifier { return a }

@@ -3,6 +3,7 @@
 package model
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 
@@ -16,16 +17,16 @@ import (
 type Ballots struct {
 	// Link is Share, the default, if each member votes for one class, or Softmax if the leaves of
 	// stumps are log-odds.
-	Link    Link
-	Members []Ballot
+	Link    Link     `json:"link"`
+	Members []Ballot `json:"members"`
 }
 
 // Ballot is one member. Exactly one of Stump and Argmax is set.
 type Ballot struct {
-	Space  int     // index into Spaces
-	Weight float64 // finite, ≥ 0
-	Stump  *Stump
-	Argmax *Argmax
+	Space  int     `json:"space"`  // index into Spaces
+	Weight float64 `json:"weight"` // finite, ≥ 0
+	Stump  *Stump  `json:"stump,omitempty"`
+	Argmax *Argmax `json:"argmax,omitempty"`
 }
 
 // Stump tests one condition, and scores every class by the outcome.
@@ -33,7 +34,8 @@ type Stump struct {
 	feature.Threshold
 	// Yes and No hold K numbers each, for the two outcomes: a 1 and zeros for a vote for one class;
 	// any numbers ≥ 0 under Share; any finite numbers under Softmax.
-	Yes, No []float64
+	Yes []float64 `json:"yes"`
+	No  []float64 `json:"no"`
 }
 
 // Argmax votes for the class with the largest linear function, the first if several are equal: its
@@ -198,69 +200,22 @@ func (b *ballotRows) scoreRow(row []column.Cell, out []float64) {
 	b.Link.writeScores(b.m, s.sums, out)
 }
 
-type ballotsBody struct {
-	Link    Link         `json:"link"`
-	Members []ballotBody `json:"members"`
-}
-
-type ballotBody struct {
-	Space  int         `json:"space"`
-	Weight float64     `json:"weight"`
-	Stump  *stumpBody  `json:"stump,omitempty"`
-	Argmax *argmaxBody `json:"argmax,omitempty"`
-}
-
-type stumpBody struct {
-	Bias float64   `json:"bias"`
-	Coef []float64 `json:"coef"`
-	Yes  []float64 `json:"yes"`
-	No   []float64 `json:"no"`
-}
-
 type argmaxBody struct {
 	Classes []functionBody `json:"levels"`
 }
 
-func (b *Ballots) writeBody(into *body) {
-	into.Ballots = &ballotsBody{Link: b.Link}
-	for _, m := range b.Members {
-		one := ballotBody{Space: m.Space, Weight: m.Weight}
-		if s := m.Stump; s != nil {
-			one.Stump = &stumpBody{s.Bias, s.Coef, s.Yes, s.No}
-		}
-		if a := m.Argmax; a != nil {
-			one.Argmax = &argmaxBody{writeFunctions(a.Coef, a.Bias)}
-		}
-		into.Ballots.Members = append(into.Ballots.Members, one)
-	}
+// MarshalJSON implements json.Marshaler: in a file each class has its function.
+func (a *Argmax) MarshalJSON() ([]byte, error) {
+	return json.Marshal(argmaxBody{writeFunctions(a.Coef, a.Bias)})
 }
 
-func (b *ballotsBody) readClassifier() Classifier {
-	out := &Ballots{Link: b.Link, Members: make([]Ballot, len(b.Members))}
-	for i, m := range b.Members {
-		one := Ballot{Space: m.Space, Weight: m.Weight}
-		if s := m.Stump; s != nil {
-			one.Stump = &Stump{Threshold: feature.Threshold{Coef: s.Coef, Bias: s.Bias}, Yes: s.Yes, No: s.No}
-		}
-		if a := m.Argmax; a != nil {
-			one.Argmax = new(Argmax)
-			one.Argmax.Coef, one.Argmax.Bias = readFunctions(a.Classes)
-		}
-		out.Members[i] = one
-	}
-	return out
+// UnmarshalJSON implements json.Unmarshaler.
+func (a *Argmax) UnmarshalJSON(text []byte) error {
+	var b argmaxBody
+	err := json.Unmarshal(text, &b)
+	a.Coef, a.Bias = readFunctions(b.Classes)
+	return err
 }
 
-func (b *ballotsBody) fillLists() {
-	fillEmpty(&b.Members)
-	for i := range b.Members {
-		if s := b.Members[i].Stump; s != nil {
-			fillEmpty(&s.Coef)
-			fillEmpty(&s.Yes)
-			fillEmpty(&s.No)
-		}
-		if a := b.Members[i].Argmax; a != nil {
-			fillFunctions(&a.Classes)
-		}
-	}
-}
+func (b *Ballots) writeBody(into *body)       { into.Ballots = b }
+func (b *Ballots) readClassifier() Classifier { return b }

@@ -6,14 +6,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// body is the content of a file, separate from the memory layout of Model so that each may change
-// without the other. The statement comes first, because it is what people open the file for.
+// body is the content of a file. The statement comes first, because it is what people open the file for.
 //
 // Version 2 added additive models; 3 linear models, ballots, norms, a delta and class weights; 4 pairs
 // and additive models of more than two classes; 5 derived columns; 6 grids; 7 marks, dates and
@@ -23,22 +23,18 @@ type body struct {
 	Privacy  privacyBody     `json:"privacy"`
 	Schema   json.RawMessage `json:"schema"` // in the JSON form of package schema
 	Spaces   []spaceBody     `json:"spaces"`
-	Votes    *votesBody      `json:"votes,omitempty"`
-	Logistic *logisticBody   `json:"logistic,omitempty"`
-	Additive *additiveBody   `json:"additive,omitempty"`
+	Votes    *Votes          `json:"votes,omitempty"`
+	Logistic *Logistic       `json:"logistic,omitempty"`
+	Additive *Additive       `json:"additive,omitempty"`
 	Linear   *linearBody     `json:"linear,omitempty"`
-	Ballots  *ballotsBody    `json:"ballots,omitempty"`
+	Ballots  *Ballots        `json:"ballots,omitempty"`
 
 	MulticlassAdditive *multiclassBody `json:"additive_levels,omitempty"`
 	Grids              *gridsBody      `json:"grids,omitempty"`
 }
 
 // classifierBody is a classifier in the form that files have.
-type classifierBody interface {
-	readClassifier() Classifier
-	// fillLists replaces nil lists by empty ones.
-	fillLists()
-}
+type classifierBody interface{ readClassifier() Classifier }
 
 // listClassifiers lists the classifiers in the body; a valid body has one.
 func (b *body) listClassifiers() (given []classifierBody) {
@@ -158,34 +154,40 @@ func (b *body) readModel() (*Model, error) {
 
 // encodeText writes the canonical text of a body.
 func (b *body) encodeText() ([]byte, error) {
-	b.fillLists()
 	var compact bytes.Buffer
 	enc := json.NewEncoder(&compact)
 	enc.SetEscapeHTML(false) // "≤ and <" are for people to read
-	if err := enc.Encode(b); err != nil {
+	if err := enc.Encode(fillLists(reflect.ValueOf(b)).Interface()); err != nil {
 		return nil, fmt.Errorf("model: encode: %w", err)
 	}
 	return layOut(bytes.TrimSuffix(compact.Bytes(), []byte("\n")), 1, maxFile), nil
 }
 
-// fillLists replaces nil lists by empty ones: in a file both are [].
-func (b *body) fillLists() {
-	fillEmpty(&b.Privacy.Unprotected)
-	fillEmpty(&b.Privacy.Overrides)
-	fillEmpty(&b.Privacy.Bill)
-	fillEmpty(&b.Spaces)
-	for k := range b.Spaces {
-		fillEmpty(&b.Spaces[k].Columns)
+// fillLists returns a copy of v with empty lists in place of nil ones: in a file both are [].
+func fillLists(v reflect.Value) reflect.Value {
+	out := reflect.New(v.Type()).Elem()
+	out.Set(v)
+	switch kind := v.Kind(); {
+	case kind == reflect.Pointer && !v.IsNil():
+		out.Set(reflect.New(v.Type().Elem()))
+		out.Elem().Set(fillLists(v.Elem()))
+	case kind == reflect.Struct:
+		for i := range v.NumField() {
+			out.Field(i).Set(fillLists(v.Field(i)))
+		}
+	case kind == reflect.Slice && v.Type() != reflect.TypeFor[json.RawMessage](), kind == reflect.Array:
+		if kind == reflect.Slice {
+			out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
+			reflect.Copy(out, v)
+		}
+		switch v.Type().Elem().Kind() {
+		case reflect.Struct, reflect.Slice, reflect.Pointer:
+			for i := range v.Len() {
+				out.Index(i).Set(fillLists(v.Index(i)))
+			}
+		}
 	}
-	for _, c := range b.listClassifiers() {
-		c.fillLists()
-	}
-}
-
-func fillEmpty[T any](s *[]T) {
-	if *s == nil {
-		*s = []T{}
-	}
+	return out
 }
 
 // decodeBody accepts exactly what encodeText writes. Two comparisons replace a list of rules: no

@@ -24,13 +24,13 @@ func (p *Privacy) Words() string {
 	default:
 		w = append(w,
 			fmt.Sprintf("This model is %s-differentially private for %s; one row is %s.",
-				p.priceWords(), p.protectedWords(), p.Unit),
+				p.priceWords(), p.Protects(), p.Unit),
 			fmt.Sprintf("%s count as neighbours when %s.", p.pairWords(), p.neighbourWords()),
 			fmt.Sprintf("Whatever anyone computes from the model is %s.",
 				p.meaningWords(" with one of them as with the other", ":")))
 	}
 	w = append(w, endSentence(p.Statement))
-	for _, flag := range p.listFlags() {
+	for _, flag := range p.Flags() {
 		w = append(w, endSentence(flag))
 	}
 	return strings.Join(w, " ")
@@ -46,7 +46,7 @@ func (p *Privacy) Card() string {
 		line("guarantee", "none: whatever was read of the training rows may be revealed")
 	} else {
 		line("guarantee", fmt.Sprintf("epsilon = %s (%d nano), delta = %s", p.Epsilon, int64(p.Epsilon), p.Delta))
-		line("protects", p.protectedWords())
+		line("protects", p.Protects())
 		line("meaning", "between neighbours, any outcome "+p.meaningWords("", ";"))
 	}
 	line("one row is", p.Unit)
@@ -61,14 +61,11 @@ func (p *Privacy) Card() string {
 	if p.Claim != "" {
 		line("claim", p.Claim+" (see evidence/guarantees)")
 	}
-	for i, f := range p.listFlags() {
+	for i, f := range p.Flags() {
 		line(leadingKey(i, "warning"), f)
 	}
 	return b.String()
 }
-
-// Protects describes what is protected, for example "the private columns of each row".
-func (p *Privacy) Protects() string { return p.protectedWords() }
 
 // Compares describes the neighbouring tables of the guarantee.
 func (p *Privacy) Compares() string {
@@ -80,9 +77,6 @@ func (p *Privacy) Factor() string { return factorWords(p.Epsilon) }
 
 // Guess returns the probability that the best guess between two neighbours is right, rounded up.
 func (p *Privacy) Guess() string { return guessWords(p.Epsilon, p.Delta) }
-
-// Flags returns warnings, each as a sentence without its full stop.
-func (p *Privacy) Flags() []string { return p.listFlags() }
 
 // priceWords returns ε, or ε and δ as in the literature.
 func (p *Privacy) priceWords() string {
@@ -127,7 +121,8 @@ func endSentence(s string) string {
 // ProtectsPersons reports whether all rows of one person are protected together.
 func (p *Privacy) ProtectsPersons() bool { return strings.HasSuffix(p.Claim, PersonClaim) }
 
-func (p *Privacy) protectedWords() string {
+// Protects describes what is protected, for example "the private columns of each row".
+func (p *Privacy) Protects() string {
 	unit := "each row"
 	if p.ProtectsPersons() {
 		unit = "all rows of each person"
@@ -213,8 +208,8 @@ func (p *Privacy) BillWords() []string {
 	return lines
 }
 
-// listFlags returns warnings, each as a sentence without its full stop.
-func (p *Privacy) listFlags() (out []string) {
+// Flags returns warnings, each as a sentence without its full stop.
+func (p *Privacy) Flags() (out []string) {
 	if p.NotPrivate {
 		out = append(out,
 			"NOT PRIVATE: trained without noise; share it only with people who may see the training rows")

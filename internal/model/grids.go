@@ -29,9 +29,9 @@ type Grid struct {
 
 // GridAxis divides one column into two or more parts.
 type GridAxis struct {
-	Column string
-	Edges  []float64 // of a number, as in Shape
-	Parts  []int     // of a category, by code: the parts 0, 1, ...
+	Column string    `json:"column"`
+	Edges  []float64 `json:"edges"` // of a number, as in Shape
+	Parts  []int     `json:"parts"` // of a category, by code: the parts 0, 1, ...
 }
 
 const (
@@ -139,151 +139,31 @@ func (g *Grids) listColumns() (names []string) {
 
 func (g *Grids) fileVersion() int { return 6 }
 
-// rebuildGrid rebuilds the grid over the columns of the model's schema.
-func (g *Grid) rebuildGrid(s *schema.Schema, index map[string]int) (out feature.Grid) {
-	for _, a := range g.Axes {
-		j := index[a.Column]
-		if s.Columns[j].Kind != schema.Category {
-			out.Axes = append(out.Axes, feature.NewBins(s, j, a.Edges))
-			continue
-		}
-		of, parts := make([]uint32, len(a.Parts)), 0
-		for code, p := range a.Parts {
-			of[code], parts = uint32(p), max(parts, p+1)
-		}
-		out.Axes = append(out.Axes, feature.NewGroups(j, of, parts))
-	}
-	return out
-}
-
-// stepUnits lays the steps out by cell, then class, in units of scores.
-func (g *Grid) stepUnits() (units []int64) {
-	for c := range g.Steps[0] {
-		for k := range g.Steps {
-			units = append(units, feature.Units(g.Steps[k][c]))
-		}
-	}
-	return units
-}
-
-func (g *Grids) startUnits() (units []int64) {
-	for _, x := range g.Intercepts {
-		units = append(units, feature.Units(x))
-	}
-	return units
-}
-
 func (g *Grids) bindTable(p *Predictor, cols []column.Column) func(from int, out []float64) {
-	sum := g.bindSums(p.m.Schema, cols)
-	if len(g.Intercepts) > 1 {
-		return Softmax.bindTable(p.m, sum)
-	}
-	return func(from int, out []float64) {
-		sum(from, out)
-		for i, z := range out {
-			out[i] = logisticFunction(z)
-		}
-	}
+	return g.toSteps(p.m.Schema).bindTable(cols)
 }
 
-// bindSums returns a function that adds up the tables for the rows from, from+1, ..., with one number
-// per row or one per class. It adds integers.
-func (g *Grids) bindSums(s *schema.Schema, cols []column.Column) func(from int, sums []float64) {
-	index, start := indexColumns(s), g.startUnits()
-	var bound []*feature.BoundGrid
-	var units [][]int64
-	for k := range g.Grids {
-		grid := g.Grids[k].rebuildGrid(s, index)
-		bound, units = append(bound, grid.Bind(cols)), append(units, g.Grids[k].stepUnits())
-	}
-	return func(from int, sums []float64) {
-		rows := len(sums) / len(start)
-		cells, spare := make([]uint32, rows), make([]uint32, rows)
-		all := make([]int64, len(sums))
-		for i := range rows {
-			copy(all[i*len(start):], start)
-		}
-		for k, b := range bound {
-			b.Read(from, cells, spare)
-			for i, c := range cells {
-				row := all[i*len(start):][:len(start)]
-				for class, u := range units[k][int(c)*len(start):][:len(start)] {
-					row[class] += u
-				}
-			}
-		}
-		for i, u := range all {
-			sums[i] = float64(u) / feature.ScoreOne
-		}
-	}
-}
+func (g *Grids) bindRows(e *rowEncoder) rowScorer { return g.toSteps(e.m.Schema) }
 
-func (g *Grids) bindRows(e *rowEncoder) rowScorer {
-	s := e.m.Schema
-	index, rows := indexColumns(s), &gridRows{start: g.startUnits()}
+func (g *Grids) toSteps(s *schema.Schema) *stepSum {
+	index, sum := indexColumns(s), newStepSum(g.Intercepts...)
 	for k := range g.Grids {
-		one := rowGrid{units: g.Grids[k].stepUnits()}
+		var axes []feature.Bins
 		for _, a := range g.Grids[k].Axes {
-			bins := feature.NewBins(s, index[a.Column], a.Edges)
-			axis := rowAxis{bins: newRowBins(s, &bins), parts: a.Parts}
-			axis.count, _ = a.countParts(&s.Columns[index[a.Column]]) // checked
-			one.axes = append(one.axes, axis)
+			j := index[a.Column]
+			if s.Columns[j].Kind != schema.Category {
+				axes = append(axes, feature.NewBins(s, j, a.Edges))
+				continue
+			}
+			of, parts := make([]uint32, len(a.Parts)), 0
+			for code, p := range a.Parts {
+				of[code], parts = uint32(p), max(parts, p+1)
+			}
+			axes = append(axes, feature.NewGroups(j, of, parts))
 		}
-		rows.grids = append(rows.grids, one)
+		sum.add(g.Grids[k].Steps, axes...)
 	}
-	return rows
-}
-
-// gridRows score single rows.
-type gridRows struct {
-	start []int64
-	grids []rowGrid
-}
-
-type rowGrid struct {
-	axes  []rowAxis
-	units []int64 // by cell, then class
-}
-
-type rowAxis struct {
-	bins  rowBins
-	parts []int // of a category, by code
-	count int
-}
-
-func (g *rowGrid) findCell(row []column.Cell) int {
-	cell, every := 0, 1
-	for k := range g.axes {
-		axis := &g.axes[k]
-		part := axis.bins.binOf(row)
-		if len(axis.parts) > 0 {
-			part = axis.parts[part]
-		}
-		cell += part * every
-		every *= axis.count
-	}
-	return cell
-}
-
-func (r *gridRows) scoreRow(row []column.Cell, out []float64) {
-	// Sums of these integers are below 2^53, so they are exact here too.
-	for class, z := range r.start {
-		out[class] = float64(z)
-	}
-	for k := range r.grids {
-		g := &r.grids[k]
-		for class, u := range g.units[g.findCell(row)*len(out):][:len(out)] {
-			out[class] += float64(u)
-		}
-	}
-	for class := range out {
-		out[class] /= feature.ScoreOne
-	}
-	if len(out) > 1 {
-		Softmax.applyTo(out)
-		return
-	}
-	out[0] = logisticFunction(out[0])
+	return sum
 }
 
 type gridsBody struct {
@@ -292,14 +172,8 @@ type gridsBody struct {
 }
 
 type gridBody struct {
-	Axes    []axisBody     `json:"axes"`
+	Axes    []GridAxis     `json:"axes"`
 	Classes []gridStepBody `json:"levels"`
-}
-
-type axisBody struct {
-	Column string    `json:"column"`
-	Edges  []float64 `json:"edges"`
-	Parts  []int     `json:"parts"`
 }
 
 type gridStepBody struct {
@@ -307,48 +181,24 @@ type gridStepBody struct {
 }
 
 func (g *Grids) writeBody(into *body) {
-	b := &gridsBody{Intercepts: g.Intercepts}
+	into.Grids = &gridsBody{Intercepts: g.Intercepts}
 	for k := range g.Grids {
-		one := gridBody{}
-		for _, a := range g.Grids[k].Axes {
-			one.Axes = append(one.Axes, axisBody(a))
-		}
+		one := gridBody{Axes: g.Grids[k].Axes}
 		for _, steps := range g.Grids[k].Steps {
 			one.Classes = append(one.Classes, gridStepBody{steps})
 		}
-		b.Grids = append(b.Grids, one)
+		into.Grids.Grids = append(into.Grids.Grids, one)
 	}
-	into.Grids = b
 }
 
 func (b *gridsBody) readClassifier() Classifier {
 	g := &Grids{Intercepts: b.Intercepts}
 	for _, one := range b.Grids {
-		grid := Grid{}
-		for _, a := range one.Axes {
-			grid.Axes = append(grid.Axes, GridAxis(a))
-		}
+		grid := Grid{Axes: one.Axes}
 		for _, c := range one.Classes {
 			grid.Steps = append(grid.Steps, c.Steps)
 		}
 		g.Grids = append(g.Grids, grid)
 	}
 	return g
-}
-
-func (b *gridsBody) fillLists() {
-	fillEmpty(&b.Intercepts)
-	fillEmpty(&b.Grids)
-	for k := range b.Grids {
-		one := &b.Grids[k]
-		fillEmpty(&one.Axes)
-		for i := range one.Axes {
-			fillEmpty(&one.Axes[i].Edges)
-			fillEmpty(&one.Axes[i].Parts)
-		}
-		fillEmpty(&one.Classes)
-		for i := range one.Classes {
-			fillEmpty(&one.Classes[i].Steps)
-		}
-	}
 }

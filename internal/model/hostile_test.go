@@ -163,7 +163,7 @@ func TestUnmarshalRefusesForeignBodies(t *testing.T) {
 func TestUnmarshalRefusesOtherThanOneClassifier(t *testing.T) {
 	for n, edit := range map[string]func(*body){
 		"got 0": func(b *body) { b.Votes = nil },
-		"got 2": func(b *body) { b.Logistic = &logisticBody{Coef: []float64{1, 0}} },
+		"got 2": func(b *body) { b.Logistic = &Logistic{Coef: []float64{1, 0}} },
 	} {
 		b, err := toBody(voted())
 		if err != nil {

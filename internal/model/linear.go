@@ -13,13 +13,13 @@ import (
 
 // Logistic is one linear model of the log-odds of the positive class.
 type Logistic struct {
-	Space int
-	Coef  []float64
-	Bias  float64
+	Space int       `json:"space"`
+	Bias  float64   `json:"bias"`
+	Coef  []float64 `json:"coef"`
 	// Norm is 0, or the largest Euclidean length of a row (features, 1): a longer row is scaled to it
 	// before it is scored. That changes no predicted class, but moves the probabilities of long rows
 	// towards 1/2.
-	Norm float64
+	Norm float64 `json:"norm,omitempty"`
 }
 
 // Linear is one linear function of the features per class, K in total: z_k = Coef[k]·features +
@@ -283,13 +283,6 @@ func (l *linearRows) scoreRow(row []column.Cell, out []float64) {
 	l.link.writeScores(l.m, s.sums, out)
 }
 
-type logisticBody struct {
-	Space int       `json:"space"`
-	Bias  float64   `json:"bias"`
-	Coef  []float64 `json:"coef"`
-	Norm  float64   `json:"norm,omitempty"`
-}
-
 type linearBody struct {
 	Space   int            `json:"space"`
 	Link    Link           `json:"link"`
@@ -303,16 +296,11 @@ type functionBody struct {
 	Coef []float64 `json:"coef"`
 }
 
-func (l *Logistic) writeBody(b *body) {
-	b.Logistic = &logisticBody{l.Space, l.Bias, l.Coef, l.Norm}
-}
+func (l *Logistic) writeBody(b *body)          { b.Logistic = l }
+func (l *Logistic) readClassifier() Classifier { return l }
 
 func (l *Linear) writeBody(b *body) {
 	b.Linear = &linearBody{l.Space, l.Link, writeFunctions(l.Coef, l.Bias), l.Norm}
-}
-
-func (b *logisticBody) readClassifier() Classifier {
-	return &Logistic{Space: b.Space, Bias: b.Bias, Coef: b.Coef, Norm: b.Norm}
 }
 
 func (b *linearBody) readClassifier() Classifier {
@@ -320,9 +308,6 @@ func (b *linearBody) readClassifier() Classifier {
 	l.Coef, l.Bias = readFunctions(b.Classes)
 	return l
 }
-
-func (b *logisticBody) fillLists() { fillEmpty(&b.Coef) }
-func (b *linearBody) fillLists()   { fillFunctions(&b.Classes) }
 
 func writeFunctions(coef [][]float64, bias []float64) []functionBody {
 	functions := make([]functionBody, len(bias))
@@ -337,11 +322,4 @@ func readFunctions(functions []functionBody) (coef [][]float64, bias []float64) 
 		coef, bias = append(coef, f.Coef), append(bias, f.Bias)
 	}
 	return coef, bias
-}
-
-func fillFunctions(functions *[]functionBody) {
-	fillEmpty(functions)
-	for k := range *functions {
-		fillEmpty(&(*functions)[k].Coef)
-	}
 }

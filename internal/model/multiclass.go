@@ -86,81 +86,18 @@ func (a *MulticlassAdditive) listColumns() (names []string) {
 func (a *MulticlassAdditive) fileVersion() int { return 4 }
 
 func (a *MulticlassAdditive) bindTable(p *Predictor, cols []column.Column) func(from int, out []float64) {
-	return Softmax.bindTable(p.m, a.bindSums(p.m.Schema, cols))
+	return a.toSteps(p.m.Schema).bindTable(cols)
 }
 
-// bindSums returns a function that adds up the step functions for the rows from, from+1, ..., K
-// numbers per row. As in Additive, it adds integers.
-func (a *MulticlassAdditive) bindSums(s *schema.Schema, cols []column.Column) func(from int, sums []float64) {
-	classes, index := len(a.Intercepts), indexColumns(s)
-	type term struct {
-		codes *column.Codes
-		units []int64 // by code, then class
-	}
-	var terms []term
-	for i := range a.Shapes {
-		sh := &a.Shapes[i]
-		j := index[sh.Column]
-		bins := feature.NewBins(s, j, sh.Edges)
-		t := term{codes: &cols[j].Codes}
-		for _, b := range bins.ByCode(&cols[j]) {
-			for k := range classes {
-				t.units = append(t.units, feature.Units(sh.LogShares[k][b]))
-			}
-		}
-		terms = append(terms, t)
-	}
-	start := make([]int64, classes)
-	for k, x := range a.Intercepts {
-		start[k] = feature.Units(x)
-	}
-	return func(from int, sums []float64) {
-		codes := make([]uint32, len(sums)/classes)
-		units := make([]int64, len(sums))
-		for i := range codes {
-			copy(units[i*classes:], start)
-		}
-		for _, t := range terms {
-			t.codes.Read(from, codes)
-			for i, c := range codes {
-				row := units[i*classes:][:classes]
-				for k, u := range t.units[int(c)*classes:][:classes] {
-					row[k] += u
-				}
-			}
-		}
-		for i, u := range units {
-			sums[i] = float64(u) / feature.ScoreOne
-		}
-	}
-}
+func (a *MulticlassAdditive) bindRows(e *rowEncoder) rowScorer { return a.toSteps(e.m.Schema) }
 
-func (a *MulticlassAdditive) bindRows(e *rowEncoder) rowScorer {
-	rows := newStepRows(e.m.Schema, a.Intercepts...)
+func (a *MulticlassAdditive) toSteps(s *schema.Schema) *stepSum {
+	index, sum := indexColumns(s), newStepSum(a.Intercepts...)
 	for k := range a.Shapes {
 		sh := &a.Shapes[k]
-		rows.addShape(feature.NewBins(rows.schema, rows.index[sh.Column], sh.Edges), sh.LogShares...)
+		sum.add(sh.LogShares, feature.NewBins(s, index[sh.Column], sh.Edges))
 	}
-	return (*multiclassRows)(rows)
-}
-
-// multiclassRows score the rows of an additive model of more than two classes.
-type multiclassRows stepRows
-
-func (r *multiclassRows) scoreRow(row []column.Cell, out []float64) {
-	// Sums of these integers are below 2^53, so they are exact here too.
-	for class, z := range r.start {
-		out[class] = float64(z)
-	}
-	for k := range r.shapes {
-		for class, u := range r.shapes[k].units[r.shapes[k].binOf(row)*len(out):][:len(out)] {
-			out[class] += float64(u)
-		}
-	}
-	for class := range out {
-		out[class] /= feature.ScoreOne
-	}
-	Softmax.applyTo(out)
+	return sum
 }
 
 type multiclassBody struct {
@@ -203,17 +140,4 @@ func (b *multiclassBody) readClassifier() Classifier {
 		a.Shapes = append(a.Shapes, sh)
 	}
 	return a
-}
-
-func (b *multiclassBody) fillLists() {
-	fillEmpty(&b.Intercepts)
-	fillEmpty(&b.Shapes)
-	for i := range b.Shapes {
-		fillEmpty(&b.Shapes[i].Edges)
-		fillEmpty(&b.Shapes[i].Classes)
-		for k := range b.Shapes[i].Classes {
-			fillEmpty(&b.Shapes[i].Classes[k].LogShares)
-			fillEmpty(&b.Shapes[i].Classes[k].Noise)
-		}
-	}
 }

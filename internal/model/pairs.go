@@ -13,11 +13,11 @@ import (
 // contribution of each. It has one bin for each combination of a bin of the first column and a bin of
 // the second.
 type PairShape struct {
-	Columns [2]string
-	Edges   [2][]float64 // as in Shape
-	LogOdds []float64    // for each bin of the first column, the bins of the second; nats
-	Noise   []float64    // as in Shape
-	Moved   []float64    // as in Shape
+	Columns [2]string    `json:"columns"`
+	Edges   [2][]float64 `json:"edges"`           // as in Shape
+	LogOdds []float64    `json:"log_odds"`        // for each bin of the first column, the bins of the second; nats
+	Noise   []float64    `json:"noise"`           // as in Shape
+	Moved   []float64    `json:"moved,omitempty"` // as in Shape
 }
 
 // Bins returns the bins of the pair, whose columns are cols of s. In a pair, missing and special
@@ -61,12 +61,4 @@ func (a *Additive) checkPairs(s *schema.Schema, index map[string]int) error {
 		}
 	}
 	return nil
-}
-
-type pairBody struct {
-	Columns [2]string    `json:"columns"`
-	Edges   [2][]float64 `json:"edges"`
-	LogOdds []float64    `json:"log_odds"`
-	Noise   []float64    `json:"noise"`
-	Moved   []float64    `json:"moved,omitempty"`
 }

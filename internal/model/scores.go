@@ -12,34 +12,15 @@ import (
 // most. It uses the model alone. Only models of two classes that are sums of steps are supported. Some
 // of the scores may belong to no row, because columns are assumed to vary independently.
 func (m *Model) ListScores(most int) []float64 {
-	start, parts := 0.0, [][]float64(nil)
-	switch c := m.Classifier.(type) {
-	case *Additive:
-		start = c.Intercept
-		for _, sh := range c.Shapes {
-			parts = append(parts, sh.LogOdds)
-		}
-		for _, p := range c.Pairs {
-			parts = append(parts, p.LogOdds)
-		}
-	case *Grids:
-		if len(c.Intercepts) > 1 {
-			return nil
-		}
-		start = c.Intercepts[0]
-		for _, g := range c.Grids {
-			parts = append(parts, g.Steps[0])
-		}
-	default:
+	c, ok := m.Classifier.(stepped)
+	if !ok || m.Width() > 1 {
 		return nil
 	}
-	sums := []int64{feature.Units(start)}
-	for _, steps := range parts {
-		units := make([]int64, len(steps))
-		for i, step := range steps {
-			units[i] = feature.Units(step)
-		}
-		if units = distinct(units); len(units) > most {
+	sum := c.toSteps(m.Schema)
+	sums := sum.start
+	for _, g := range sum.grids {
+		units := distinct(g.units)
+		if len(units) > most {
 			return nil
 		}
 		var next []int64

@@ -16,14 +16,14 @@ import (
 // score, in [0, 1], is the share of the votes for positive, (1 + F/Σ|Vote|)/2, or 1/2 if all votes are
 // 0.
 type Votes struct {
-	Members []Member
+	Members []Member `json:"members"`
 }
 
 // Member is one classifier of the vote.
 type Member struct {
-	Space int // index into Spaces
+	Space int     `json:"space"` // index into Spaces
+	Vote  float64 `json:"vote"`
 	feature.Threshold
-	Vote float64
 }
 
 // Describe implements Classifier.
@@ -122,35 +122,5 @@ func (v *voteRows) scoreRow(row []column.Cell, out []float64) {
 	out[0] = voteShare(sum, all)
 }
 
-type votesBody struct {
-	Members []memberBody `json:"members"`
-}
-
-type memberBody struct {
-	Space int       `json:"space"`
-	Vote  float64   `json:"vote"`
-	Bias  float64   `json:"bias"`
-	Coef  []float64 `json:"coef"`
-}
-
-func (v *Votes) writeBody(b *body) {
-	b.Votes = &votesBody{}
-	for _, m := range v.Members {
-		b.Votes.Members = append(b.Votes.Members, memberBody{m.Space, m.Vote, m.Bias, m.Coef})
-	}
-}
-
-func (b *votesBody) readClassifier() Classifier {
-	v := &Votes{Members: make([]Member, len(b.Members))}
-	for i, m := range b.Members {
-		v.Members[i] = Member{Space: m.Space, Vote: m.Vote, Threshold: feature.Threshold{Coef: m.Coef, Bias: m.Bias}}
-	}
-	return v
-}
-
-func (b *votesBody) fillLists() {
-	fillEmpty(&b.Members)
-	for i := range b.Members {
-		fillEmpty(&b.Members[i].Coef)
-	}
-}
+func (v *Votes) writeBody(b *body)          { b.Votes = v }
+func (v *Votes) readClassifier() Classifier { return v }

@@ -21,11 +21,11 @@ func streamFiles(t *testing.T, rows int) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
 	files := map[string]string{}
-	for name, write := range map[string]func(io.Writer, uint64, int) error{
-		"t.csv": census.StreamCSV, "t.parquet": census.StreamParquet,
+	for name, write := range map[string]func(io.Writer, *dataset.Table) error{
+		"t.csv": census.WriteCSV, "t.parquet": census.WriteParquet,
 	} {
 		var b bytes.Buffer
-		if err := write(&b, 5, rows); err != nil {
+		if err := write(&b, census.Generate(5, rows)); err != nil {
 			t.Fatal(err)
 		}
 		files[name] = filepath.Join(dir, name)

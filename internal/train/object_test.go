@@ -25,8 +25,8 @@ func censusFormats(t *testing.T, rows int) (files [][2]string) {
 	t.Helper()
 	var parquet, csv, packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
-	for _, err := range []error{census.StreamParquet(&parquet, 5, rows), census.StreamCSV(&csv, 5, rows),
-		census.StreamCSV(z, 5, rows), z.Close()} {
+	for _, err := range []error{census.WriteParquet(&parquet, census.Generate(5, rows)), census.WriteCSV(&csv, census.Generate(5, rows)),
+		census.WriteCSV(z, census.Generate(5, rows)), z.Close()} {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,7 +27,7 @@ import (
 func censusFile(t *testing.T, rows int) (path string, text []byte) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := census.StreamParquet(&b, 5, rows); err != nil {
+	if err := census.WriteParquet(&b, census.Generate(5, rows)); err != nil {
 		t.Fatal(err)
 	}
 	path = filepath.Join(t.TempDir(), "census.parquet")
@@ -89,7 +89,7 @@ func TestPersonsOnDiskMakeTheSameModel(t *testing.T) {
 		t.Skip("equal bytes are promised to equal machines: evidence/decisions/0006-floats.md")
 	}
 	var table bytes.Buffer
-	if err := census.StreamCSV(&table, 5, 900); err != nil {
+	if err := census.WriteCSV(&table, census.Generate(5, 900)); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(table.String()), "\n")

@@ -155,7 +155,7 @@ func writeRows(t *testing.T, rows int) (folder string, files []string) {
 	folder = t.TempDir()
 	for k := range 4 {
 		var b bytes.Buffer
-		if err := census.StreamParquet(&b, uint64(k+1), rows/4); err != nil {
+		if err := census.WriteParquet(&b, census.Generate(uint64(k+1), rows/4)); err != nil {
 			t.Fatal(err)
 		}
 		files = append(files, filepath.Join(folder, fmt.Sprintf("part-%d.parquet", k)))
@@ -355,7 +355,7 @@ func writePersons(t *testing.T, count int) (s *schema.Schema, files []string) {
 	folder := t.TempDir()
 	for k := range 4 {
 		var b bytes.Buffer
-		if err := census.StreamCSV(&b, uint64(k+1), count/4); err != nil {
+		if err := census.WriteCSV(&b, census.Generate(uint64(k+1), count/4)); err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(strings.TrimSpace(b.String()), "\n")
@@ -529,7 +529,7 @@ func writeAdult(t *testing.T) (s *schema.Schema, path string) {
 func writeAsParquet(t *testing.T, s *schema.Schema, path, from string) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := dataset.AppendColumns(t.Context(), s, dataset.Options{}, &b, dataset.Parquet, nil, from); err != nil {
+	if err := dataset.CopyRows(t.Context(), s, dataset.Options{}, &b, dataset.Parquet, nil, nil, from); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
@@ -554,7 +554,7 @@ func addRowWithoutLabel(t *testing.T, files []string) (folder string) {
 	t.Helper()
 	folder = linkFiles(t, files[1:])
 	var b bytes.Buffer
-	if err := census.StreamCSV(&b, 9, 50); err != nil {
+	if err := census.WriteCSV(&b, census.Generate(9, 50)); err != nil {
 		t.Fatal(err)
 	}
 	text := bytes.TrimSpace(b.Bytes())

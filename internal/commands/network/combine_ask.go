@@ -40,13 +40,10 @@ func (f *asking) addFlags(c *cobra.Command) {
 
 // checkFlags refuses flags for fetching votes that contradict each other.
 func (f *asking) checkFlags(c *cobra.Command, method multiparty.Method, inSecret bool) error {
-	bad := func(param, want string, got any) error {
-		return cli.Refuse("combine", param, want, got)
-	}
 	if f.Peers == "" {
 		for _, name := range []string{"wait", "kind", "helpers", "prove-ranges"} {
 			if c.Flags().Changed(name) {
-				return bad(name, "may be given with --ask only", nil)
+				return cli.Refuse("combine", name, "may be given with --ask only", nil)
 			}
 		}
 		return nil
@@ -55,21 +52,21 @@ func (f *asking) checkFlags(c *cobra.Command, method multiparty.Method, inSecret
 		f.Kind = string(multiparty.Coefficients)
 	}
 	if f.Proofs && !inSecret {
-		return bad("prove-ranges", "may be given with --secure-sum only", true)
+		return cli.Refuse("combine", "prove-ranges", "may be given with --secure-sum only", true)
 	}
 	if inSecret != (len(f.Helpers) > 0) {
-		return bad("helpers", "must be given with --ask and --secure-sum, and only there", nil)
+		return cli.Refuse("combine", "helpers", "must be given with --ask and --secure-sum, and only there", nil)
 	}
 	if err := combine.CheckHelpers("combine", f.Helpers); err != nil {
 		return commands.AsUsageError(err)
 	}
 	switch kind := multiparty.Kind(f.Kind); {
 	case kind != multiparty.Labels && kind != multiparty.Probabilities && kind != multiparty.Coefficients:
-		return bad("kind", "must be labels, probabilities or coefficients", f.Kind)
+		return cli.Refuse("combine", "kind", "must be labels, probabilities or coefficients", f.Kind)
 	case (kind == multiparty.Coefficients) != (method == multiparty.Average):
-		return bad("kind", "must be coefficients with --method average, and only there", f.Kind)
+		return cli.Refuse("combine", "kind", "must be coefficients with --method average, and only there", f.Kind)
 	case f.Wait < time.Second || f.Wait > 30*24*time.Hour:
-		return bad("wait", "must be 1s to 720h", f.Wait)
+		return cli.Refuse("combine", "wait", "must be 1s to 720h", f.Wait)
 	}
 	return nil
 }

@@ -76,17 +76,14 @@ combine --method average.`,
 
 func (v *vote) writeVotes(ctx context.Context) error {
 	kind := multiparty.Kind(v.kind)
-	bad := func(param, want string, got any) error {
-		return cli.Refuse("party", param, want, got)
-	}
 	if err := v.CheckKind(kind); err != nil {
 		return commands.AsUsageError(err)
 	}
 	switch {
 	case v.Model == "" && v.Schema == "" || kind == multiparty.Coefficients && v.Schema == "":
-		return bad("schema", "must be given with --command, --csv and --kind coefficients", nil)
+		return cli.Refuse("party", "schema", "must be given with --command, --csv and --kind coefficients", nil)
 	case v.Command != "" && len(v.aux) > 1:
-		return bad("aux", "must be one file for a --command", len(v.aux))
+		return cli.Refuse("party", "aux", "must be one file for a --command", len(v.aux))
 	}
 	if v.Key == "" {
 		v.Say("no --key: the signature will say that the file is whole, not who wrote it")

@@ -62,7 +62,7 @@ func invented(t *testing.T, rows int) (yaml string, table []byte) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := census.StreamCSV(&b, 1, rows); err != nil {
+	if err := census.WriteCSV(&b, census.Generate(1, rows)); err != nil {
 		t.Fatal(err)
 	}
 	return string(text), b.Bytes()
@@ -213,7 +213,7 @@ func TestHeaderOfTheEndOfAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := dataset.AppendColumns(t.Context(), census.Schema(), dataset.Options{}, &out, dataset.Parquet, nil, in); err != nil {
+	if err := dataset.CopyRows(t.Context(), census.Schema(), dataset.Options{}, &out, dataset.Parquet, nil, nil, in); err != nil {
 		t.Fatal(err)
 	}
 	whole := mustCall(t, "header", args{"name": "t.parquet"}, out.Bytes())

@@ -59,18 +59,22 @@ const (
 	judging  = "evaluate"
 )
 
-// sum is the same for the same choices, whatever the job.
-func (c charged) sum() (sum [sha256.Size]byte, err error) {
-	c.Job = ""
-	text, err := json.Marshal(c)
-	return sha256.Sum256(text), err
+// readCharge returns also a hash that is the same for the same choices, whatever the job.
+func readCharge(body []byte) (c charged, asked [sha256.Size]byte, err error) {
+	if err := readBody(body, &c); err != nil {
+		return c, asked, err
+	}
+	choices := c
+	choices.Job = ""
+	text, err := json.Marshal(choices)
+	return c, sha256.Sum256(text), err
 }
 
 func readBody(body []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if d.Decode(into) != nil {
-		return &dp.ParamError{Op: "ui", Param: "request", Want: "must have known keys with values of their types, and no others"}
+		return dp.Refuse("ui", "request", "must have known keys with values of their types, and no others", nil)
 	}
 	return nil
 }
@@ -78,11 +82,7 @@ func readBody(body []byte, into any) error {
 // find finds the job that was charged for the same choices and has no result yet: whoever closed the page
 // meanwhile goes on with it.
 func (b *budget) find(_ context.Context, body []byte) (any, error) {
-	var c charged
-	if err := readBody(body, &c); err != nil {
-		return nil, err
-	}
-	asked, err := c.sum()
+	_, asked, err := readCharge(body)
 	if err != nil {
 		return nil, err
 	}
@@ -99,16 +99,12 @@ func (b *budget) find(_ context.Context, body []byte) (any, error) {
 
 // charge charges a job, or finds what an earlier run of it made.
 func (b *budget) charge(ctx context.Context, body []byte) (any, error) {
-	var c charged
-	if err := readBody(body, &c); err != nil {
+	c, asked, err := readCharge(body)
+	if err != nil {
 		return nil, err
 	}
 	if c.Job == "" {
-		return nil, &dp.ParamError{Op: "ui", Param: "job", Want: "must be given: the same job is charged once"}
-	}
-	asked, err := c.sum()
-	if err != nil {
-		return nil, err
+		return nil, dp.Refuse("ui", "job", "must be given: the same job is charged once", nil)
 	}
 	b.turn.Lock()
 	defer b.turn.Unlock()
@@ -140,7 +136,7 @@ func (b *budget) begin(ctx context.Context, c *charged) (*ledger.Job, dp.Price, 
 		return run.Charge(ctx, c.Rows)
 	case judging:
 	default:
-		return nil, dp.Price{}, &dp.ParamError{Op: "ui", Param: "use", Want: "must be train or evaluate"}
+		return nil, dp.Price{}, dp.Refuse("ui", "use", "must be train or evaluate", nil)
 	}
 	if run.Job.Dataset = b.l.HeldOut; run.Job.Dataset == "" {
 		return nil, dp.Price{}, &dp.ParamError{Op: "ui", Param: "held-out", Want: "must be given to charge an evaluation: held-out rows " +
@@ -148,7 +144,7 @@ func (b *budget) begin(ctx context.Context, c *charged) (*ledger.Job, dp.Price, 
 	}
 	m, err := model.Unmarshal([]byte(c.Model))
 	if err != nil {
-		return nil, dp.Price{}, &dp.ParamError{Op: "ui", Param: "model", Want: "must be the text of the model's file"}
+		return nil, dp.Price{}, dp.Refuse("ui", "model", "must be the text of the model's file", nil)
 	}
 	e := train.Evaluation{Training: run, Params: evaluation.Params{Models: []*model.Model{m}, Epsilon: r.Price.Epsilon,
 		Delta: r.Price.Delta, Threshold: 0.5}}
@@ -168,10 +164,10 @@ func (b *budget) keep(ctx context.Context, body []byte) (any, error) {
 	defer b.turn.Unlock()
 	was := b.began[c.Job]
 	if was == nil {
-		return nil, &dp.ParamError{Op: "ui", Param: "job", Want: "must be one that was charged here and has no result yet"}
+		return nil, dp.Refuse("ui", "job", "must be one that was charged here and has no result yet", nil)
 	}
 	if s, err := was.read([]byte(c.Result)); err != nil || s.Price != was.price || !s.Counted || s.Seeded {
-		return nil, &dp.ParamError{Op: "ui", Param: "result", Want: "must be a model or an evaluation as it was charged, of that price"}
+		return nil, dp.Refuse("ui", "result", "must be a model or an evaluation as it was charged, of that price", nil)
 	}
 	if err := was.job.Commit(ctx, []byte(c.Result)); err != nil {
 		return nil, err

@@ -71,14 +71,13 @@ func NewOwners(recs *Records, count int, name func(owner int) string, book Book)
 	o := &Owners{recs: recs, count: count, name: name, book: book}
 	if recs.tab.Schema.Person != nil {
 		if o.rows = listPersons(recs.tab); len(o.rows) == 0 || len(o.rows) != count {
-			return nil, &dp.ParamError{Op: "owner", Param: "owners", Want: "must be the number of persons in the rows: the " +
-				"schema says whose a row is (person:), and each person is one owner", Got: count}
+			return nil, dp.Refuse("owner", "owners", "must be the number of persons in the rows: the schema says whose a row "+
+				"is (person:), and each person is one owner", count)
 		}
 		return o, nil
 	}
 	if count < 1 || count > recs.tab.Rows {
-		return nil, &dp.ParamError{Op: "owner", Param: "owners", Want: "must be at least 1 and at most the number of rows",
-			Got: count}
+		return nil, dp.Refuse("owner", "owners", "must be at least 1 and at most the number of rows", count)
 	}
 	return o, nil
 }

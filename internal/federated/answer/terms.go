@@ -34,8 +34,7 @@ func Accept(task []byte, caps Caps) (*Terms, error) {
 		return nil, err
 	}
 	if t.Epsilon > caps.Epsilon { // 2.3
-		return nil, &dp.ParamError{Op: "owner", Param: "epsilon", Want: "must be at most this owner's cap of " +
-			caps.Epsilon.String(), Got: t.Epsilon}
+		return nil, dp.Refuse("owner", "epsilon", "must be at most this owner's cap of "+caps.Epsilon.String(), t.Epsilon)
 	}
 	terms := &Terms{task: t, bins: make([]feature.Bins, len(t.Questions))}
 	if terms.digest, err = t.Digest(); err != nil {

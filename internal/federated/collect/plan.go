@@ -29,11 +29,11 @@ func Plan(p Params) (*wire.Task, error) {
 	const op = "local"
 	switch {
 	case p.Schema == nil:
-		return nil, &dp.ParamError{Op: op, Param: "schema", Want: "must be given"}
+		return nil, dp.Refuse(op, "schema", "must be given", nil)
 	case p.Owners < 1:
-		return nil, &dp.ParamError{Op: op, Param: "owners", Want: "must be at least 1", Got: p.Owners}
+		return nil, dp.Refuse(op, "owners", "must be at least 1", p.Owners)
 	case p.Rounds < 0 || p.Rounds > wire.MaxRounds:
-		return nil, &dp.ParamError{Op: op, Param: "rounds", Want: "must be from 1 to 1000", Got: p.Rounds}
+		return nil, dp.Refuse(op, "rounds", "must be from 1 to 1000", p.Rounds)
 	}
 	if p.Mode == "" {
 		p.Mode = wire.Local

@@ -20,6 +20,9 @@ import (
 // On either side of every number of rows at which files or tables are cut into pieces, every vote
 // counts once: the statistic and the moments are those of rows one by one.
 func TestEveryVoteCountsOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: nothing runs at once here")
+	}
 	const distinct = 331 // no divisor of a piece
 	base := census.Generate(1, distinct)
 	scale := 0.0

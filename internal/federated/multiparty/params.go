@@ -140,9 +140,7 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 }
 
 func (p Params) checkParams(s *schema.Schema, rows int) error {
-	bad := func(param, want string, got any) error {
-		return &dp.ParamError{Op: "combine", Param: param, Want: want, Got: got}
-	}
+	bad := dp.RefuseFor("combine")
 	ballots := p.Method == Soft || p.Method == Majority
 	switch { // written so that NaN fails
 	case p.NotPrivate && p.Epsilon != 0:
@@ -199,8 +197,7 @@ func (pl *Plan) price() error {
 	case pl.Method == NoisyMax:
 		parts, err := pl.Epsilon.Split(pl.Queries)
 		if err != nil {
-			return &dp.ParamError{Op: "combine", Param: "queries", Want: "must leave each answer at least 1e-9 of epsilon",
-				Got: pl.Queries}
+			return dp.Refuse("combine", "queries", "must leave each answer at least 1e-9 of epsilon", pl.Queries)
 		}
 		for _, eps := range parts {
 			pl.bill = append(pl.bill, dp.Event{Release: answerLabel, Mechanism: mech.PermuteAndFlip{}.Name(), Epsilon: eps})

@@ -41,16 +41,14 @@ type Secret struct {
 // on, public, in [1, Parties]. It fails with a *dp.ParamError unless the method is Soft, the form
 // Statistic, and ε at most 32.
 func (pl *Plan) Secret(ctx context.Context, aux *Auxiliary, honest int) (*Secret, error) {
-	bad := func(param, want string, got any) (*Secret, error) {
-		return nil, &dp.ParamError{Op: "combine", Param: param, Want: want, Got: got}
-	}
+	bad := dp.RefuseFor("combine")
 	switch {
 	case pl.Method != Soft:
-		return bad("method", `must be "soft" for a secret sum`, pl.Method)
+		return nil, bad("method", `must be "soft" for a secret sum`, pl.Method)
 	case pl.Form != Statistic:
-		return bad("form", `must be "statistic" for a secret sum`, pl.Form)
+		return nil, bad("form", `must be "statistic" for a secret sum`, pl.Form)
 	case pl.NotPrivate:
-		return bad("epsilon", "must be finite for a secret sum", "inf")
+		return nil, bad("epsilon", "must be finite for a secret sum", "inf")
 	}
 	s := &Secret{Honest: honest, pl: pl, aux: aux, rows: newPublic(pl, aux)}
 	var err error
@@ -139,9 +137,8 @@ func (s *Secret) Combine(ctx context.Context, sum []uint64, parties int) (*model
 	case len(sum) != s.Law.Dim():
 		return nil, fmt.Errorf("multiparty: the sum must have %d coordinates (got %d)", s.Law.Dim(), len(sum))
 	case parties < s.Honest || parties > s.pl.Parties:
-		return nil, &dp.ParamError{Op: "combine", Param: "honest",
-			Want: fmt.Sprintf("must be at most the parties in the sum, %d: with fewer the noise is too short", parties),
-			Got:  s.Honest}
+		return nil, dp.Refuse("combine", "honest",
+			fmt.Sprintf("must be at most the parties in the sum, %d: with fewer the noise is too short", parties), s.Honest)
 	}
 	total := s.Law.Sum(response.Total(sum, parties))
 	d := s.pl.countCoefficients()

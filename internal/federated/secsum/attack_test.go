@@ -19,6 +19,9 @@ import (
 // shared: tried on the combination of their shares that would give the secret
 // away if the polynomial had one degree less.
 func TestShamirCoalitionSeesUniformShares(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: nothing runs at once here")
+	}
 	task := Task{Round: "view", Owners: 2, AtLeast: 2, Holders: 5, Length: 1, Range: 1 << 40}
 	p := protocol(t, Shamir, task)
 	const n, cells = 600, 16
@@ -66,9 +69,12 @@ func TestShamirCoalitionSeesUniformShares(t *testing.T) {
 // What a proof shows of a vector is uniform whatever was shared: the commitment that
 // would give the secret away if nothing blinded it.
 func TestProofsShowNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: nothing runs at once here")
+	}
 	task := Task{Round: "blind", Owners: 2, AtLeast: 2, Holders: 5, Length: 1, Range: 1 << 40}
 	p := protocol(t, Shamir, task)
-	s := p.scheme.(*shamir)
+	s := p.shamir
 	const n, cells = 600, 16
 	uniform := slices.Repeat([]float64{1.0 / cells}, cells)
 	claim := stattest.Claim{FalsePositive: 1e-9 / 2, Detects: "a commitment that nothing blinds"}

@@ -31,9 +31,7 @@ const (
 )
 
 func (t Task) checkTask(op string, minHolders, maxHolders int) error {
-	bad := func(param, want string, got any) error {
-		return &dp.ParamError{Op: op, Param: param, Want: want, Got: got}
-	}
+	bad := dp.RefuseFor(op)
 	switch {
 	case len(t.Round) < 1 || len(t.Round) > maxRound:
 		return bad("round", "must have 1 to 255 bytes", len(t.Round))
@@ -76,13 +74,11 @@ func (t Task) makeTag(scheme string) Tag {
 // checkVector checks an owner's vector. Its errors contain no value.
 func (t Task) checkVector(op string, values []uint64) error {
 	if len(values) != t.Length {
-		return &dp.ParamError{Op: op, Param: "values", Want: fmt.Sprintf("must have %d coordinates", t.Length),
-			Got: len(values)}
+		return dp.Refuse(op, "values", fmt.Sprintf("must have %d coordinates", t.Length), len(values))
 	}
 	for _, v := range values {
 		if v >= t.Range {
-			return &dp.ParamError{Op: op, Param: "values",
-				Want: fmt.Sprintf("must lie below %d, the range of the task", t.Range)}
+			return dp.Refuse(op, "values", fmt.Sprintf("must lie below %d, the range of the task", t.Range), nil)
 		}
 	}
 	return nil

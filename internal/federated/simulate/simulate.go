@@ -75,8 +75,7 @@ func Run(ctx context.Context, tab *dataset.Table, p Params) (*Result, error) {
 		}
 	}
 	if p.Owners < 1 || p.Owners > tab.Rows {
-		return nil, &dp.ParamError{Op: "simulate", Param: "owners", Want: "must be at least 1 and at most the number of rows",
-			Got: p.Owners}
+		return nil, dp.Refuse("simulate", "owners", "must be at least 1 and at most the number of rows", p.Owners)
 	}
 	if p.Source == nil {
 		p.Source = func(int) rng.Source { return rng.System() }

@@ -81,9 +81,7 @@ func (t *Training) Terms() guard.Terms {
 
 // Check refuses a training that no site can take part in.
 func (t *Training) Check() error {
-	refuse := func(param, want string, got any) error {
-		return &dp.ParamError{Op: "sites", Param: param, Want: want, Got: got}
-	}
+	refuse := dp.RefuseFor("sites")
 	switch {
 	case t.Version != Version:
 		return refuse("version", fmt.Sprintf("must be %d", Version), t.Version)

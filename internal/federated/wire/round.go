@@ -132,8 +132,7 @@ func (r *Round) Addend(t *Task) (response.Addend, error) {
 	}
 	l, err := response.CellAddendFor(t.Epsilon, dim, most, r.Crowd.Owners, r.Crowd.Honest) // 5.1
 	if err == nil && !(l.Delta() < SumDelta.Float()) {
-		err = &dp.ParamError{Op: "round", Param: "epsilon", Want: "must leave the noise of a secret sum whole",
-			Got: t.Epsilon}
+		err = dp.Refuse("round", "epsilon", "must leave the noise of a secret sum whole", t.Epsilon)
 	}
 	return l, err
 }

@@ -104,9 +104,7 @@ func (t *Task) Cells(q int) int {
 
 // Check refuses an invalid task.
 func (t *Task) Check() error {
-	fault := func(param, want string, got any) error {
-		return &dp.ParamError{Op: "task", Param: param, Want: want, Got: got}
-	}
+	fault := dp.RefuseFor("task")
 	switch {
 	case !isHex(t.Nonce, nonceLen):
 		return fault("nonce", fmt.Sprintf("must be %d lower-case hexadecimal digits", nonceLen), t.Nonce)

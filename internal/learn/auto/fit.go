@@ -5,7 +5,6 @@ package auto
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/guard"
@@ -82,8 +81,7 @@ func (pl *Plan) choose(ctx context.Context, g *guard.Guard, score *guard.StepSco
 // scoreOf returns the score of a first fit's model, over the columns of its table.
 func scoreOf(m *model.Model, s *schema.Schema) *guard.StepScore {
 	binsOf := func(column string, edges []float64) feature.Bins {
-		j := slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Name == column })
-		return feature.NewBins(s, j, edges)
+		return feature.NewBins(s, s.Find(column), edges)
 	}
 	gridOf := func(axes ...feature.Bins) feature.Grid { return feature.Grid{Axes: axes} }
 	if a, ok := m.Classifier.(*model.Additive); ok {

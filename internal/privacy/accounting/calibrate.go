@@ -100,10 +100,9 @@ func findLargest[N dp.Epsilon | dp.Rho](op string, most N, allowed func(N) (bool
 func checkTarget(op string, epsilon, delta float64) error {
 	switch {
 	case !(epsilon > 0 && epsilon <= dp.MaxEpsilon.Float()):
-		return &dp.ParamError{Op: op, Param: "epsilon", Want: "must be > 0 and at most " + dp.MaxEpsilon.String(),
-			Got: epsilon}
+		return dp.Refuse(op, "epsilon", "must be > 0 and at most "+dp.MaxEpsilon.String(), epsilon)
 	case !(delta > 0 && delta < 1):
-		return &dp.ParamError{Op: op, Param: "delta", Want: "must be > 0 and < 1", Got: delta}
+		return dp.Refuse(op, "delta", "must be > 0 and < 1", delta)
 	}
 	return nil
 }

@@ -32,16 +32,15 @@ func Compose(uses ...Use) (*Composition, error) {
 	total := 0
 	for i, u := range uses {
 		if u.Pair.remove == nil {
-			return nil, &dp.ParamError{Op: "compose", Param: "pair", Want: "must come from a constructor", Got: i}
+			return nil, dp.Refuse("compose", "pair", "must come from a constructor", i)
 		}
 		if u.Times < 1 || u.Times > maxUses || total > maxUses-u.Times {
-			return nil, &dp.ParamError{Op: "compose", Param: "times", Want: "must be at least 1, and at most 2^30 in all",
-				Got: u.Times}
+			return nil, dp.Refuse("compose", "times", "must be at least 1, and at most 2^30 in all", u.Times)
 		}
 		total += u.Times
 	}
 	if total == 0 {
-		return nil, &dp.ParamError{Op: "compose", Param: "uses", Want: "must not be empty"}
+		return nil, dp.Refuse("compose", "uses", "must not be empty", nil)
 	}
 	remove, add, same := make([]side, len(uses)), make([]side, len(uses)), true
 	for i, u := range uses {

@@ -162,8 +162,7 @@ func normalMass(from, to, mean float64) (low, high float64) {
 
 func checkRho(op string, rho dp.Rho) error {
 	if rho < 1 || rho > dp.MaxRho {
-		return &dp.ParamError{Op: op, Param: "rho", Want: "must be at least 1e-12 and at most " + dp.MaxRho.String(),
-			Got: rho}
+		return dp.Refuse(op, "rho", "must be at least 1e-12 and at most "+dp.MaxRho.String(), rho)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func Approximate(eps dp.Epsilon, delta float64) (Pair, error) {
 		return Pair{}, err
 	}
 	if !(delta >= 0 && delta < 1) {
-		return Pair{}, &dp.ParamError{Op: "approximate", Param: "delta", Want: "must be at least 0 and below 1", Got: delta}
+		return Pair{}, dp.Refuse("approximate", "delta", "must be at least 0 and below 1", delta)
 	}
 	e := floatAbove(eps)
 	return Pair{remove: coins{e, []atom{{e, (1 - delta) / (1 + math.Exp(-e))}, {-e, (1 - delta) / (1 + math.Exp(e))}},
@@ -72,8 +72,7 @@ func floatAbove(eps dp.Epsilon) float64 { return math.Nextafter(eps.Float(), mat
 
 func checkEpsilon(op string, eps dp.Epsilon) error {
 	if eps < 1 || eps > maxPairEpsilon {
-		return &dp.ParamError{Op: op, Param: "epsilon",
-			Want: fmt.Sprintf("must be at least 1e-9 and at most %s", maxPairEpsilon), Got: eps}
+		return dp.Refuse(op, "epsilon", fmt.Sprintf("must be at least 1e-9 and at most %s", maxPairEpsilon), eps)
 	}
 	return nil
 }

@@ -19,8 +19,8 @@ import (
 // together, adaptively chosen or not.
 func Within(bill []dp.Event, price dp.Price) (bool, error) {
 	if price.Epsilon < 1 || price.Epsilon > dp.MaxEpsilon || price.Delta < 0 || price.Delta > dp.MaxDelta {
-		return false, &dp.ParamError{Op: "accounting", Param: "price",
-			Want: fmt.Sprintf("must have 0 < epsilon <= %s and 0 <= delta < 1", dp.MaxEpsilon), Got: price}
+		return false, dp.Refuse("accounting", "price", fmt.Sprintf("must have 0 < epsilon <= %s and 0 <= delta < 1",
+			dp.MaxEpsilon), price)
 	}
 	if err := checkBill(bill); err != nil {
 		return false, err
@@ -61,9 +61,9 @@ func checkBill(bill []dp.Event) error {
 		pure := e.Epsilon >= 0 && e.Epsilon <= dp.MaxEpsilon
 		if gauss := e.Epsilon == dp.Infinite && e.Rho > 0; !(pure || gauss) || e.Rho < 0 || e.Rho > dp.MaxRho ||
 			e.Delta < 0 || e.Delta > dp.MaxDelta || e.Delta > 0 && e.Rho > 0 {
-			return &dp.ParamError{Op: "accounting", Param: "bill",
-				Want: fmt.Sprintf("must price each measurement in epsilon up to %s or in rho up to %s (line %d)", dp.MaxEpsilon,
-					dp.MaxRho, i+1), Got: fmt.Sprintf("epsilon_nano %d, rho_pico %d", int64(e.Epsilon), int64(e.Rho))}
+			return dp.Refuse("accounting", "bill",
+				fmt.Sprintf("must price each measurement in epsilon up to %s or in rho up to %s (line %d)", dp.MaxEpsilon,
+					dp.MaxRho, i+1), fmt.Sprintf("epsilon_nano %d, rho_pico %d", int64(e.Epsilon), int64(e.Rho)))
 		}
 	}
 	return nil

@@ -122,3 +122,13 @@ func (e *ParamError) Error() string {
 	}
 	return s
 }
+
+// Refuse returns a ParamError without a hint.
+func Refuse(op, param, want string, got any) error {
+	return &ParamError{Op: op, Param: param, Want: want, Got: got}
+}
+
+// RefuseFor returns Refuse for one operation.
+func RefuseFor(op string) func(param, want string, got any) error {
+	return func(param, want string, got any) error { return Refuse(op, param, want, got) }
+}

@@ -33,19 +33,17 @@ func isCohort(name string) bool {
 
 // checkCohorts refuses a list that is not a set of cohort names in ascending order.
 func checkCohorts(names []string) error {
-	bad := func(want string, got any) error {
-		return &dp.ParamError{Op: "ledger", Param: "cohorts", Want: want, Got: got}
-	}
+	bad := dp.RefuseFor("ledger")
 	if n := len(strings.Join(names, cohortComma)); n > maxCohortNames {
-		return bad(fmt.Sprintf("must have at most %d bytes together, with a comma between two", maxCohortNames), n)
+		return bad("cohorts", fmt.Sprintf("must have at most %d bytes together, with a comma between two", maxCohortNames), n)
 	}
 	for i, name := range names {
 		switch {
 		case !isCohort(name):
-			return bad(fmt.Sprintf("must have names of 1 to %d bytes on one line, without a comma and without space at "+
+			return bad("cohorts", fmt.Sprintf("must have names of 1 to %d bytes on one line, without a comma and without space at "+
 				"either end", maxCohortName), fmt.Sprintf("%.200q", name))
 		case i > 0 && names[i-1] >= name:
-			return bad("must be sorted and named once each", fmt.Sprintf("%.200q", name))
+			return bad("cohorts", "must be sorted and named once each", fmt.Sprintf("%.200q", name))
 		}
 	}
 	return nil
@@ -95,7 +93,7 @@ func (d *declared) partsOf(part string) ([]string, error) {
 		names := strings.Split(part, cohortComma)
 		return names, checkCohorts(names)
 	}
-	return nil, &dp.ParamError{Op: "ledger", Param: "part", Want: "must be declared", Got: fmt.Sprintf("%.200q", part)}
+	return nil, dp.Refuse("ledger", "part", "must be declared", fmt.Sprintf("%.200q", part))
 }
 
 // usesByPart adds up the entries by part or cohort, for those that were charged. It reports whether

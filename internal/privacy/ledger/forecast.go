@@ -55,9 +55,7 @@ type Outlook struct {
 
 // Forecast computes the outlook of a pace. It counts the reservations of running jobs as spent.
 func (b *Balance) Forecast(p Pace) (*Outlook, error) {
-	bad := func(param, want string, got any) error {
-		return &dp.ParamError{Op: "forecast", Param: param, Want: want, Got: got}
-	}
+	bad := dp.RefuseFor("forecast")
 	if p.Last < 1 || p.Last > maxLast {
 		return nil, bad("last", fmt.Sprintf("must be 1 to %d", maxLast), p.Last)
 	}
@@ -273,8 +271,7 @@ const month = "2006-01"
 func monthIndex(name string) (int, error) {
 	at, err := time.Parse(month, name)
 	if err != nil || at.Format(month) != name || at.Year() < 1 {
-		return 0, &dp.ParamError{Op: "forecast", Param: "from", Want: "must be a month such as 2027-01",
-			Got: fmt.Sprintf("%.100q", name)}
+		return 0, dp.Refuse("forecast", "from", "must be a month such as 2027-01", fmt.Sprintf("%.100q", name))
 	}
 	return at.Year()*12 + int(at.Month()) - 1, nil
 }

@@ -69,8 +69,8 @@ type Job struct {
 func (l *Ledger) Job(ctx context.Context, req Request) (*Job, error) {
 	switch {
 	case !isWord(req.ID):
-		return nil, &dp.ParamError{Op: "ledger", Param: "job",
-			Want: "must be 1 to 128 letters, digits, dots, hyphens and underscores", Got: fmt.Sprintf("%.200q", req.ID)}
+		return nil, dp.Refuse("ledger", "job", "must be 1 to 128 letters, digits, dots, hyphens and underscores",
+			fmt.Sprintf("%.200q", req.ID))
 	case !slices.IsSorted(req.Terms.Protected):
 		return nil, errors.New("ledger: protected columns must be sorted")
 	}
@@ -171,7 +171,7 @@ func (j *Job) checkSigned(t tx) error {
 		if owned {
 			want = "must be given: the data set has an owner, and only keys with an allotment charge it"
 		}
-		return &dp.ParamError{Op: "ledger", Param: "key", Want: want}
+		return dp.Refuse("ledger", "key", want, nil)
 	}
 	return nil
 }
@@ -239,14 +239,13 @@ func checkPrice(price dp.Price, bill []dp.Event) error {
 	case err != nil:
 		return fmt.Errorf("ledger: %w", err)
 	case total == 0:
-		return &dp.ParamError{Op: "ledger", Param: "epsilon", Want: "must be > 0 on the bill", Got: 0}
+		return dp.Refuse("ledger", "epsilon", "must be > 0 on the bill", 0)
 	case price.Delta == 0 && total != price.Epsilon, !enough:
-		return &dp.ParamError{Op: "ledger", Param: "price", Want: "must be what its bill costs", Got: price}
+		return dp.Refuse("ledger", "price", "must be what its bill costs", price)
 	}
 	for i, e := range bill {
 		if e.Epsilon == 0 {
-			return &dp.ParamError{Op: "ledger", Param: "epsilon",
-				Want: fmt.Sprintf("must be > 0 on every line of the bill (line %d)", i+1), Got: 0}
+			return dp.Refuse("ledger", "epsilon", fmt.Sprintf("must be > 0 on every line of the bill (line %d)", i+1), 0)
 		}
 	}
 	return nil

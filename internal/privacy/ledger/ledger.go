@@ -181,19 +181,17 @@ type Dataset struct {
 func (l *Ledger) Declare(ctx context.Context, d Dataset) error {
 	switch {
 	case !isWord(d.Name):
-		return &dp.ParamError{Op: "ledger", Param: "dataset",
-			Want: "must be 1 to 128 letters, digits, dots, hyphens and underscores", Got: fmt.Sprintf("%.200q", d.Name)}
+		return dp.Refuse("ledger", "dataset", "must be 1 to 128 letters, digits, dots, hyphens and underscores",
+			fmt.Sprintf("%.200q", d.Name))
 	case !(d.Epsilon > 0 && d.Epsilon <= dp.MaxEpsilon):
-		return &dp.ParamError{Op: "ledger", Param: "epsilon", Want: fmt.Sprintf("must be > 0 and at most %s", dp.MaxEpsilon),
-			Got: d.Epsilon.String()}
+		return dp.Refuse("ledger", "epsilon", fmt.Sprintf("must be > 0 and at most %s", dp.MaxEpsilon), d.Epsilon.String())
 	case !(d.Delta >= 0 && d.Delta < dp.Femto):
-		return &dp.ParamError{Op: "ledger", Param: "delta", Want: "must be at least 0 and below 1", Got: d.Delta.String()}
+		return dp.Refuse("ledger", "delta", "must be at least 0 and below 1", d.Delta.String())
 	case !isPlain(d.CohortBy) || d.CohortBy != "" && d.Parts != nil:
-		return &dp.ParamError{Op: "ledger", Param: "cohort-by", Want: "must name one column, and no parts with it",
-			Got: fmt.Sprintf("%.200q", d.CohortBy)}
+		return dp.Refuse("ledger", "cohort-by", "must name one column, and no parts with it", fmt.Sprintf("%.200q",
+			d.CohortBy))
 	case !isPlain(d.Unit) || !isPlain(d.Note):
-		return &dp.ParamError{Op: "ledger", Param: "note",
-			Want: "must be one line of at most 1000 characters without control characters"}
+		return dp.Refuse("ledger", "note", "must be one line of at most 1000 characters without control characters", nil)
 	}
 	if err := d.Parts.checkParts(); err != nil {
 		return err
@@ -258,8 +256,8 @@ func (b *Balance) LeftFor(names ...string) (dp.Price, error) {
 		case i >= 0:
 			left = dp.Price{Epsilon: min(left.Epsilon, b.ByPart[i].Left.Epsilon), Delta: min(left.Delta, b.ByPart[i].Left.Delta)}
 		case b.CohortBy == "":
-			return dp.Price{}, &dp.ParamError{Op: "ledger", Param: "part",
-				Want: fmt.Sprintf("must be one that data set %q was declared with", b.Name), Got: fmt.Sprintf("%.200q", name)}
+			return dp.Price{}, dp.Refuse("ledger", "part", fmt.Sprintf("must be one that data set %q was declared with",
+				b.Name), fmt.Sprintf("%.200q", name))
 		}
 	}
 	return left, nil

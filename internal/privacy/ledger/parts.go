@@ -24,21 +24,19 @@ type Parts struct {
 const maxParts = 10_000
 
 func (p *Parts) checkParts() error {
-	bad := func(want string, got any) error {
-		return &dp.ParamError{Op: "ledger", Param: "parts", Want: want, Got: got}
-	}
+	bad := dp.RefuseFor("ledger")
 	switch {
 	case p == nil:
 		return nil
 	case !isPlain(p.By) || p.By == "" || p.Definition == "":
-		return bad("must name their column and its definition", fmt.Sprintf("%.200q", p.By))
+		return bad("parts", "must name their column and its definition", fmt.Sprintf("%.200q", p.By))
 	case len(p.Names) < 2 || len(p.Names) > maxParts:
-		return bad(fmt.Sprintf("must number 2 to %d", maxParts), len(p.Names))
+		return bad("parts", fmt.Sprintf("must number 2 to %d", maxParts), len(p.Names))
 	}
 	seen := map[string]bool{}
 	for _, name := range p.Names {
 		if name == "" || !isPlain(name) || seen[name] {
-			return bad("must have names of their own, each one line of at most 1000 characters", fmt.Sprintf("%.200q", name))
+			return bad("parts", "must have names of their own, each one line of at most 1000 characters", fmt.Sprintf("%.200q", name))
 		}
 		seen[name] = true
 	}

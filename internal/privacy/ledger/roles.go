@@ -68,8 +68,7 @@ func (l *Ledger) appoint(t tx, key ed25519.PrivateKey, a Appointment) error {
 // Allot gives an analyst an allotment; key must be the owner's.
 func (l *Ledger) Allot(ctx context.Context, key ed25519.PrivateKey, a Allotment) error {
 	if a.Price.Epsilon < 0 || a.Price.Epsilon > dp.MaxEpsilon || a.Price.Delta < 0 || a.Price.Delta >= dp.Femto {
-		return &dp.ParamError{Op: "ledger", Param: "epsilon", Want: "must be at least 0 and no more than a total may be",
-			Got: a.Price}
+		return dp.Refuse("ledger", "epsilon", "must be at least 0 and no more than a total may be", a.Price)
 	}
 	return l.runStep(ctx, "allot", func(t tx) error {
 		return l.addAct(t, key, Entry{Kind: Allotted, Dataset: a.Dataset, Epsilon: a.Price.Epsilon, Delta: a.Price.Delta,
@@ -81,8 +80,7 @@ func (l *Ledger) Allot(ctx context.Context, key ed25519.PrivateKey, a Allotment)
 // requesting analyst's.
 func (l *Ledger) Decide(ctx context.Context, key ed25519.PrivateKey, d Decision) error {
 	if !isPlain(d.Reason) {
-		return &dp.ParamError{Op: "ledger", Param: "reason",
-			Want: "must be one line of at most 1000 characters without control characters"}
+		return dp.Refuse("ledger", "reason", "must be one line of at most 1000 characters without control characters", nil)
 	}
 	return l.runStep(ctx, "decide", func(t tx) error {
 		now, err := newestEntry(t, d.Dataset, d.Job)
@@ -104,8 +102,8 @@ func (l *Ledger) Decide(ctx context.Context, key ed25519.PrivateKey, d Decision)
 // File records the job as a request, with its purpose and its plan, instead of charging it.
 func (j *Job) File(ctx context.Context, price dp.Price, bill []dp.Event, purpose string) error {
 	if purpose == "" || !isPlain(purpose) {
-		return &dp.ParamError{Op: "ledger", Param: "request",
-			Want: "must be a purpose, on one line of at most 1000 characters without control characters"}
+		return dp.Refuse("ledger", "request",
+			"must be a purpose, on one line of at most 1000 characters without control characters", nil)
 	}
 	if err := checkPrice(price, bill); err != nil {
 		return err
@@ -133,7 +131,7 @@ func (j *Job) File(ctx context.Context, price dp.Price, bill []dp.Event, purpose
 // latest time in any entry if that is later, so that an expiry that has once passed stays passed.
 func (l *Ledger) addAct(t tx, key ed25519.PrivateKey, e Entry) error {
 	if key == nil {
-		return &dp.ParamError{Op: "ledger", Param: "key", Want: "must be given: this step is signed"}
+		return dp.Refuse("ledger", "key", "must be given: this step is signed", nil)
 	}
 	r, err := readRoster(t, e.Dataset)
 	if err != nil {

@@ -39,8 +39,7 @@ const cutScales = 96
 // with 2·dim for all vectors in the range. The owner must ensure that its vector is among those.
 func ShortAddendFor(eps dp.Epsilon, dim int, l1 float64, owners, survivors int) (Addend, error) {
 	if !(l1 > 0 && l1 <= 2*float64(dim)) {
-		return Addend{}, &dp.ParamError{Op: "addend", Param: "l1",
-			Want: "must be > 0 and at most twice the number of coordinates", Got: l1}
+		return Addend{}, dp.Refuse("addend", "l1", "must be > 0 and at most twice the number of coordinates", l1)
 	}
 	// Rounding by one random fraction a coordinate, whatever the truth, moves
 	// each by at most a step more (3.3).
@@ -54,8 +53,7 @@ func ShortAddendFor(eps dp.Epsilon, dim int, l1 float64, owners, survivors int) 
 // each.
 func CellAddendFor(eps dp.Epsilon, dim, most, owners, survivors int) (Addend, error) {
 	if most < 1 || most > dim {
-		return Addend{}, &dp.ParamError{Op: "addend", Param: "most",
-			Want: "must be at least 1 and at most the number of cells", Got: most}
+		return Addend{}, dp.Refuse("addend", "most", "must be at least 1 and at most the number of cells", most)
 	}
 	return addendFor(eps, dim, owners, survivors, most, func(steps uint64) uint64 {
 		return uint64(min(dim, 2*most)) * steps
@@ -74,12 +72,11 @@ func addendFor(eps dp.Epsilon, dim, owners, survivors, cells int, apart func(ste
 	}
 	switch {
 	case eps > maxPart:
-		return Addend{}, &dp.ParamError{Op: op, Param: "epsilon", Want: "must be at most 32", Got: eps}
+		return Addend{}, dp.Refuse(op, "epsilon", "must be at most 32", eps)
 	case owners < 2 || owners > 1<<24:
-		return Addend{}, &dp.ParamError{Op: op, Param: "owners", Want: "must be at least 2 and at most 2^24", Got: owners}
+		return Addend{}, dp.Refuse(op, "owners", "must be at least 2 and at most 2^24", owners)
 	case survivors < 1 || survivors > owners:
-		return Addend{}, &dp.ParamError{Op: op, Param: "survivors",
-			Want: "must be at least 1 and at most the number of owners", Got: survivors}
+		return Addend{}, dp.Refuse(op, "survivors", "must be at least 1 and at most the number of owners", survivors)
 	}
 	l := Addend{eps: eps, dim: dim, owners: owners, cells: cells, Survivors: survivors}
 	enough := uint64(max(256, math.Ceil(4*math.Sqrt(float64(owners)))))
@@ -91,8 +88,8 @@ func addendFor(eps dp.Epsilon, dim, owners, survivors, cells int, apart func(ste
 		}
 		switch l.Scale = scale; {
 		case scale > widest:
-			return Addend{}, &dp.ParamError{Op: op, Param: "epsilon",
-				Want: "must be larger for so many coordinates: the noise would leave the grid", Got: eps}
+			return Addend{}, dp.Refuse(op, "epsilon",
+				"must be larger for so many coordinates: the noise would leave the grid", eps)
 		case scale >= enough && 31*apart(l.Steps) <= 16*apart(2*l.Steps) || l.Steps == finest:
 			return l, nil
 		}

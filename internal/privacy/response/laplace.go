@@ -45,7 +45,7 @@ func LaplaceFor(eps dp.Epsilon, dim int) (Laplace, error) {
 			return Laplace{eps, dim, 1 << bit, scale}, nil
 		}
 	}
-	return Laplace{}, &dp.ParamError{Op: op, Param: "epsilon", Want: "must be at least 6e-8 for each coordinate", Got: eps}
+	return Laplace{}, dp.Refuse(op, "epsilon", "must be at least 6e-8 for each coordinate", eps)
 }
 
 // Top is the largest reportable number; a coordinate of 0 without noise is reported as Top/2.

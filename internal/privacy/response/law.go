@@ -110,10 +110,9 @@ const maxPart = 32 * dp.Nano
 func checkSize(op string, eps dp.Epsilon, param string, dim, most int) error {
 	switch {
 	case eps < 1 || eps > dp.MaxEpsilon:
-		return &dp.ParamError{Op: op, Param: "epsilon", Want: "must be at least 1e-9 and at most " + dp.MaxEpsilon.String(),
-			Got: eps}
+		return dp.Refuse(op, "epsilon", "must be at least 1e-9 and at most "+dp.MaxEpsilon.String(), eps)
 	case dim < 1 || dim > most:
-		return &dp.ParamError{Op: op, Param: param, Want: fmt.Sprintf("must be at least 1 and at most %d", most), Got: dim}
+		return dp.Refuse(op, param, fmt.Sprintf("must be at least 1 and at most %d", most), dim)
 	}
 	return nil
 }
@@ -121,11 +120,10 @@ func checkSize(op string, eps dp.Epsilon, param string, dim, most int) error {
 func checkPart(op string, part dp.Epsilon) error {
 	switch {
 	case part < 1:
-		return &dp.ParamError{Op: op, Param: "epsilon", Want: "must leave at least 1e-9 to each coordinate that is told",
-			Got: part}
+		return dp.Refuse(op, "epsilon", "must leave at least 1e-9 to each coordinate that is told", part)
 	case part > maxPart:
-		return &dp.ParamError{Op: op, Param: "epsilon",
-			Want: "must leave at most 32 to each coordinate that is told: beyond, a report is the truth", Got: part}
+		return dp.Refuse(op, "epsilon",
+			"must leave at most 32 to each coordinate that is told: beyond, a report is the truth", part)
 	}
 	return nil
 }

@@ -78,8 +78,8 @@ func newSampled(name string, eps dp.Epsilon, dim, told int) (Sampled, dp.Epsilon
 		return Sampled{}, 0, err
 	}
 	if told < 1 || told > dim {
-		return Sampled{}, 0, &dp.ParamError{Op: name, Param: "told",
-			Want: fmt.Sprintf("must be at least 1 and at most %d, the number of coordinates", dim), Got: told}
+		return Sampled{}, 0, dp.Refuse(name, "told",
+			fmt.Sprintf("must be at least 1 and at most %d, the number of coordinates", dim), told)
 	}
 	part := eps / dp.Epsilon(told) // 2.1
 	return Sampled{name: name, eps: eps, dim: dim, Told: told}, part, checkPart(name, part)

@@ -45,8 +45,7 @@ func (p *Params) Make(ctx context.Context, file []byte, private ed25519.PrivateK
 		return nil, err
 	}
 	if m.Privacy.Seeded {
-		return nil, &dp.ParamError{Op: "release", Param: "model", Want: "must not be seeded: anyone with the seed can remove its " +
-			"noise"}
+		return nil, dp.Refuse("release", "model", "must not be seeded: anyone with the seed can remove its noise", nil)
 	}
 	c := card.Of(m, file, p.Program, p.Now)
 	if err := addReports(c, p.Audit, p.Attack); err != nil {
@@ -100,8 +99,8 @@ func addReports(c *card.Card, auditText, attackText []byte) error {
 			continue
 		}
 		if err := c.AddAuditText(text); err != nil {
-			return &dp.ParamError{Op: "release", Param: "audit or attack",
-				Want: "must be what discreet audit --json or discreet-lab attack --json printed"}
+			return dp.Refuse("release", "audit or attack",
+				"must be what discreet audit --json or discreet-lab attack --json printed", nil)
 		}
 	}
 	return nil
@@ -127,7 +126,7 @@ func write(m *model.Model, c *card.Card, formats []string) ([]release.File, erro
 	given := map[string]bool{}
 	for _, format := range formats {
 		if given[format] {
-			return nil, &dp.ParamError{Op: "release", Param: "export", Want: "must name each format once", Got: format}
+			return nil, dp.Refuse("release", "export", "must name each format once", format)
 		}
 		given[format] = true
 		err := add(release.ExportName(format), func(w io.Writer) error { return export.Write(w, m, format) })

@@ -115,6 +115,9 @@ func TestNothingIsAcknowledgedBeforeTheDisk(t *testing.T) {
 // long as they need to come back, and takes what they send; then it closes. Until it
 // is back the service is not ready.
 func TestOutagesAreNotQuiet(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: TestSecretSumsOverTheNetwork runs the same processes at once")
+	}
 	const quiet = 5
 	for kind, address := range map[string]func() string{
 		"sqlite": func() string { return filepath.Join(t.TempDir(), "state.db") },

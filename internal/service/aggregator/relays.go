@@ -14,15 +14,14 @@ import (
 // other certificate may bring each owners.
 func ParseRelays(each int, texts []string) (map[string]int, error) {
 	if each < 1 {
-		return nil, &dp.ParamError{Op: "aggregator", Param: "owners per certificate", Want: "must be at least 1", Got: each}
+		return nil, dp.Refuse("aggregator", "owners per certificate", "must be at least 1", each)
 	}
 	relays := map[string]int{}
 	for _, r := range texts {
 		name, number, _ := strings.Cut(r, "=")
 		n, err := strconv.Atoi(number)
 		if (identity.Caller{Role: identity.Owner, Name: name}).Check() != nil || err != nil || n < 1 || relays[name] != 0 {
-			return nil, &dp.ParamError{Op: "aggregator", Param: "relay",
-				Want: "must be NAME=NUMBER, each name once, the number at least 1", Got: r}
+			return nil, dp.Refuse("aggregator", "relay", "must be NAME=NUMBER, each name once, the number at least 1", r)
 		}
 		relays[name] = n
 	}

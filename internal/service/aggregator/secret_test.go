@@ -349,6 +349,9 @@ func (f *federation) standing(client rpc.AggregatorClient, id wire.Digest) *rpc.
 // part. Up to a third may go: the sum is that of the others, exactly. Beyond that
 // the task ends, and nothing is opened.
 func TestThirdOfSecretOwnersGone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: TestSecretSumsOverTheNetwork runs the same processes at once")
+	}
 	for _, gone := range []int{10, 11} { // of 31
 		t.Run(fmt.Sprint(gone), func(t *testing.T) {
 			f := newFederation(t)
@@ -445,6 +448,9 @@ func TestThirdOfSecretOwnersGone(t *testing.T) {
 // TestHelpersGoneForGood loses helpers before the task begins: of three, the sum
 // does without one, and does not happen without two.
 func TestHelpersGoneForGood(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: TestSecretSumsOverTheNetwork runs the same processes at once")
+	}
 	for gone := 1; gone <= 2; gone++ {
 		t.Run(fmt.Sprint(gone), func(t *testing.T) {
 			f := newFederation(t)

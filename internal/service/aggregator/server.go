@@ -70,10 +70,10 @@ type Server struct {
 func New(ctx context.Context, p Params) (*Server, error) {
 	switch {
 	case p.Self == nil || p.Self.Role != identity.Aggregator:
-		return nil, &dp.ParamError{Op: "aggregator", Param: "certificate", Want: "must be an aggregator's"}
+		return nil, dp.Refuse("aggregator", "certificate", "must be an aggregator's", nil)
 	case p.MaxEpsilon < 1 || p.MaxEpsilon > dp.MaxEpsilon:
-		return nil, &dp.ParamError{Op: "aggregator", Param: "max epsilon", Want: "must be > 0 and at most " +
-			dp.MaxEpsilon.String(), Got: p.MaxEpsilon}
+		return nil, dp.Refuse("aggregator", "max epsilon", "must be > 0 and at most "+dp.MaxEpsilon.String(),
+			p.MaxEpsilon)
 	}
 	if p.OwnersEach == 0 {
 		p.OwnersEach = DefaultOwnersEach
@@ -83,7 +83,7 @@ func New(ctx context.Context, p Params) (*Server, error) {
 		each = append(each, n)
 	}
 	if n := slices.Min(each); n < 1 {
-		return nil, &dp.ParamError{Op: "aggregator", Param: "owners of a certificate", Want: "must be at least 1", Got: n}
+		return nil, dp.Refuse("aggregator", "owners of a certificate", "must be at least 1", n)
 	}
 	if p.Now == nil {
 		p.Now = time.Now

@@ -28,14 +28,12 @@ func (v *Voter) Answer(name string) func(context.Context, *party.Query, []string
 // Plan checks a query, and refuses one that cannot be combined. It reads the public table and not the
 // voting model. length and below describe the vector of a secret sum for the query.
 func (v *Voter) Plan(ctx context.Context, q *party.Query, files []string) (length int, below uint64, err error) {
-	bad := func(param, want string, got any) (int, uint64, error) {
-		return 0, 0, &dp.ParamError{Op: "party", Param: param, Want: want, Got: got}
-	}
+	bad := dp.RefuseFor("party")
 	if v.Command != "" && len(files) > 1 {
-		return bad("tables", "must be one file: a command votes on one", len(files))
+		return 0, 0, bad("tables", "must be one file: a command votes on one", len(files))
 	}
 	if q.Kind == multiparty.Coefficients && v.ours == nil {
-		return bad("kind", "must be labels or probabilities: what votes here has no coefficients", q.Kind)
+		return 0, 0, bad("kind", "must be labels or probabilities: what votes here has no coefficients", q.Kind)
 	}
 	secret, err := v.planSum(ctx, q, files)
 	if secret == nil || err != nil {

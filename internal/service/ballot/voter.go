@@ -79,7 +79,7 @@ func (v *Voter) Open() (err error) {
 // CheckKind refuses a kind of votes that this voter cannot make.
 func (v *Voter) CheckKind(kind multiparty.Kind) error {
 	bad := func(want string, got any) error {
-		return &train.RequestError{Err: &dp.ParamError{Op: "party", Param: "kind", Want: want, Got: got}}
+		return &train.RequestError{Err: dp.Refuse("party", "kind", want, got)}
 	}
 	switch {
 	case kind != multiparty.Labels && kind != multiparty.Probabilities && kind != multiparty.Coefficients:

@@ -107,9 +107,8 @@ func (t *Combination) readPeers() ([]party.Peer, error) {
 	case len(out) == 0:
 		return nil, fmt.Errorf("combine: %s: must name at least one party", t.Ask.Peers)
 	case len(out) > t.Params.Parties:
-		return nil,
-			&train.RequestError{Err: &dp.ParamError{Op: "combine", Param: "parties",
-				Want: fmt.Sprintf("must be at least the %d that are asked", len(out)), Got: t.Params.Parties}}
+		return nil, &train.RequestError{Err: dp.Refuse("combine", "parties",
+			fmt.Sprintf("must be at least the %d that are asked", len(out)), t.Params.Parties)}
 	}
 	return out, nil
 }
@@ -184,7 +183,7 @@ func (t *Combination) askInSecret(ctx context.Context, pl *multiparty.Plan, aux 
 // CheckHelpers refuses a list of helpers that cannot form a committee.
 func CheckHelpers(op string, helpers map[string]string) error {
 	bad := func(want string, got any) error {
-		return &train.RequestError{Err: &dp.ParamError{Op: op, Param: "helpers", Want: want, Got: got}}
+		return &train.RequestError{Err: dp.Refuse(op, "helpers", want, got)}
 	}
 	if n := len(helpers); n > 0 && (n < 3 || n > 255) {
 		return bad("must number 3 to 255", n)

@@ -74,7 +74,7 @@ type live struct {
 // New makes a server.
 func New(p Params) (*Server, error) {
 	if p.Self == nil || p.Self.Role != identity.Helper {
-		return nil, &dp.ParamError{Op: "helper", Param: "certificate", Want: "must be a helper's"}
+		return nil, dp.Refuse("helper", "certificate", "must be a helper's", nil)
 	}
 	if p.Now == nil {
 		p.Now = time.Now
@@ -285,14 +285,8 @@ func (s *Server) Share(ctx context.Context,
 		refusals[place[k]] = problem.New(kind, "")
 	}
 	s.stored.Add(float64(fresh))
-	answer := new(rpc.ShareResponse)
-	for i, p := range refusals {
-		if p != nil {
-			s.gate.Metrics.Refused(rpc.HelperShareProcedure, p.Kind)
-			answer.Refusals = append(answer.Refusals, &rpc.Refusal{Index: uint32(i), Problem: p.Proto()})
-		}
-	}
-	return connect.NewResponse(answer), nil
+	said := s.gate.Metrics.RefusedItems(rpc.HelperShareProcedure, refusals)
+	return connect.NewResponse(&rpc.ShareResponse{Refusals: said}), nil
 }
 
 // checkShare parses a share and verifies its signature.

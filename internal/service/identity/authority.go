@@ -102,8 +102,8 @@ func (a *Authority) issueCertificate(c Caller, hosts []string, key any, now time
 		return nil, err
 	}
 	if t.NotAfter.After(a.cert.NotAfter) {
-		return nil, &dp.ParamError{Op: "identity", Param: "life", Want: "must end before the authority does, " +
-			a.cert.NotAfter.Format(time.RFC3339), Got: t.NotAfter.Format(time.RFC3339)}
+		return nil, dp.Refuse("identity", "life",
+			"must end before the authority does, "+a.cert.NotAfter.Format(time.RFC3339), t.NotAfter.Format(time.RFC3339))
 	}
 	t.Subject = pkix.Name{CommonName: c.String()}
 	t.URIs = []*url.URL{c.callerURI()}
@@ -125,8 +125,8 @@ func (c Caller) serves() bool { return c.Role == Aggregator || c.Role == Helper 
 // checkHosts refuses a server that is nowhere.
 func checkHosts(c Caller, hosts []string) error {
 	if c.serves() && len(hosts) == 0 {
-		return &dp.ParamError{Op: "identity", Param: "hosts", Want: "must be at least one, the names at which the " +
-			string(c.Role) + " is reached", Got: "none"}
+		return dp.Refuse("identity", "hosts",
+			"must be at least one, the names at which the "+string(c.Role)+" is reached", "none")
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func checkHosts(c Caller, hosts []string) error {
 // newTemplate returns the common part of all certificates.
 func newTemplate(now time.Time, life time.Duration) (*x509.Certificate, error) {
 	if !(life > 0) {
-		return nil, &dp.ParamError{Op: "identity", Param: "life", Want: "must be > 0", Got: life.String()}
+		return nil, dp.Refuse("identity", "life", "must be > 0", life.String())
 	}
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
 	if err != nil {

@@ -49,11 +49,11 @@ var plainName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 // Check refuses a caller that no certificate can contain.
 func (c Caller) Check() error {
 	if !slices.Contains(Roles(), c.Role) {
-		return &dp.ParamError{Op: "identity", Param: "role", Want: "must be one of " + roleList(), Got: string(c.Role)}
+		return dp.Refuse("identity", "role", "must be one of "+roleList(), string(c.Role))
 	}
 	if !plainName.MatchString(c.Name) {
-		return &dp.ParamError{Op: "identity", Param: "name",
-			Want: "must be 1 to 64 letters, digits, dots, dashes and underscores", Got: fmt.Sprintf("%q", c.Name)}
+		return dp.Refuse("identity", "name", "must be 1 to 64 letters, digits, dots, dashes and underscores",
+			fmt.Sprintf("%q", c.Name))
 	}
 	return nil
 }

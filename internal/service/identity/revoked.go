@@ -160,7 +160,7 @@ func readList(der []byte, authorities []*x509.Certificate) (list, error) {
 // revoked.
 func (a *Authority) Revoke(dir string, callers []Caller, now time.Time, life time.Duration) (int, error) {
 	if !(life > 0) {
-		return 0, &dp.ParamError{Op: "identity", Param: "life", Want: "must be > 0", Got: life.String()}
+		return 0, dp.Refuse("identity", "life", "must be > 0", life.String())
 	}
 	entries, number, others, err := a.listed(dir)
 	if err != nil {
@@ -187,8 +187,8 @@ func (a *Authority) Revoke(dir string, callers []Caller, now time.Time, life tim
 			}
 		}
 		if !found {
-			return 0, &dp.ParamError{Op: "identity", Param: "name",
-				Want: "must be that of a caller for whom this authority has made a certificate in " + dir, Got: c.String()}
+			return 0, dp.Refuse("identity", "name",
+				"must be that of a caller for whom this authority has made a certificate in "+dir, c.String())
 		}
 	}
 	der, err := x509.CreateRevocationList(rand.Reader, &x509.RevocationList{

@@ -27,7 +27,7 @@ func readRegular(path string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, &dp.ParamError{Op: "serve", Param: "file", Want: "must be a regular file", Got: path}
+		return nil, dp.Refuse("serve", "file", "must be a regular file", path)
 	}
 	return io.ReadAll(io.LimitReader(f, most+1))
 }

@@ -86,9 +86,9 @@ func (s *Server) checkMemory() error {
 	_, share := s.places.Share()
 	for _, slot := range s.models {
 		if need := slot.now.Load().memoryFor(s.opts.MaxBody, 1, slot.now.Load().split != nil); share < need {
-			return &dp.ParamError{Op: "serve", Param: "memory", Got: s.opts.Memory,
-				Want: fmt.Sprintf("must be at least %d, %d for each of %d shares, for bodies of %d bytes", need*int64(s.shares()),
-					need, s.shares(), s.opts.MaxBody)}
+			return dp.Refuse("serve", "memory",
+				fmt.Sprintf("must be at least %d, %d for each of %d shares, for bodies of %d bytes", need*int64(s.shares()),
+					need, s.shares(), s.opts.MaxBody), s.opts.Memory)
 		}
 	}
 	return nil

@@ -32,10 +32,10 @@ type Place struct {
 func (p *Place) Check(tokens bool) error {
 	host, _, err := net.SplitHostPort(p.Address)
 	if err != nil {
-		return &dp.ParamError{Op: "serve", Param: "listen", Want: "must be host:port", Got: p.Address}
+		return dp.Refuse("serve", "listen", "must be host:port", p.Address)
 	}
 	if (p.Cert == "") != (p.Key == "") {
-		return &dp.ParamError{Op: "serve", Param: "tls", Want: "must have a certificate and a key"}
+		return dp.Refuse("serve", "tls", "must have a certificate and a key", nil)
 	}
 	ip := net.ParseIP(host)
 	local := host == "localhost" || ip != nil && ip.IsLoopback()
@@ -87,8 +87,8 @@ func ReadTokens(path string) (tokens []string, err error) {
 		switch {
 		case token == "" || token[0] == '#':
 		case len(token) < 16 || strings.ContainsAny(token, " \t"):
-			return nil, &dp.ParamError{Op: "serve", Param: fmt.Sprintf("tokens line %d", n),
-				Want: "must be 16 characters or more without spaces"}
+			return nil, dp.Refuse("serve", fmt.Sprintf("tokens line %d", n), "must be 16 characters or more without spaces",
+				nil)
 		default:
 			tokens = append(tokens, token)
 		}
@@ -97,7 +97,7 @@ func ReadTokens(path string) (tokens []string, err error) {
 		return nil, fmt.Errorf("serve: tokens: %w", err)
 	}
 	if len(tokens) == 0 {
-		return nil, &dp.ParamError{Op: "serve", Param: "tokens", Want: "must be in the file, one a line"}
+		return nil, dp.Refuse("serve", "tokens", "must be in the file, one a line", nil)
 	}
 	return tokens, nil
 }

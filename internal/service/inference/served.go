@@ -51,8 +51,8 @@ func loadServed(name, path string, file []byte, trusted release.Trusted) (*serve
 
 func newServed(name, version string, m *model.Model) (*served, error) {
 	if m.Privacy.Seeded {
-		return nil, &dp.ParamError{Op: "serve", Param: "model " + strconv.Quote(name),
-			Want: "must not be seeded: anyone with the seed can remove the noise"}
+		return nil, dp.Refuse("serve", "model "+strconv.Quote(name),
+			"must not be seeded: anyone with the seed can remove the noise", nil)
 	}
 	coder, err := coding.NewRowCoder(m.Schema)
 	if err != nil {
@@ -70,7 +70,7 @@ func newServed(name, version string, m *model.Model) (*served, error) {
 		index: map[string]int{}, split: split}
 	for i, name := range s.columns {
 		s.index[name] = i
-		j := slices.IndexFunc(m.Schema.Columns, func(c schema.Column) bool { return c.Name == name })
+		j := m.Schema.Find(name)
 		s.numbers = append(s.numbers, m.Schema.Columns[j].Kind == schema.Number)
 	}
 	for _, l := range m.Schema.Label.Levels {

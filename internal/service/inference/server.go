@@ -76,9 +76,7 @@ var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // New reads the models. It refuses invalid limits with a *dp.ParamError.
 func New(o Options) (*Server, error) {
-	bad := func(param, want string, got any) error {
-		return &dp.ParamError{Op: "serve", Param: param, Want: want, Got: got}
-	}
+	bad := dp.RefuseFor("serve")
 	switch {
 	case len(o.Models) == 0:
 		return nil, bad("model", "must be given", nil)

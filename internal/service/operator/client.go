@@ -52,8 +52,8 @@ func NewClient(server string, self *identity.Identity) (*Client, error) {
 func ParseTaskID(text string) (id wire.Digest, err error) {
 	b, err := hex.DecodeString(text)
 	if err != nil || len(b) != len(id) {
-		return id, &dp.ParamError{Op: "federation", Param: "task",
-			Want: fmt.Sprintf("must be %d hexadecimal digits, as task create prints them", 2*len(id)), Got: text}
+		return id, dp.Refuse("federation", "task", fmt.Sprintf("must be %d hexadecimal digits, as task create prints them",
+			2*len(id)), text)
 	}
 	return wire.Digest(b), nil
 }

@@ -105,7 +105,7 @@ type run struct {
 // Run takes part in the task with the given ID until every owner has answered or no longer can.
 func (p Params) Run(ctx context.Context, id wire.Digest) (*Summary, error) {
 	if p.Self == nil || p.Self.Role != identity.Owner {
-		return nil, &dp.ParamError{Op: "owner", Param: "certificate", Want: "must be an owner's"}
+		return nil, dp.Refuse("owner", "certificate", "must be an owner's", nil)
 	}
 	if p.Now == nil {
 		p.Now = time.Now
@@ -165,13 +165,12 @@ func (r *run) acceptTask(ctx context.Context) error {
 		return errors.New("owner: the aggregator sent another task than the one asked for")
 	}
 	if ann.Task.Mode != r.Mode {
-		return &dp.ParamError{Op: "owner", Param: "mode", Want: "must be the one that this owner takes part in, " +
-			string(r.Mode), Got: string(ann.Task.Mode)}
+		return dp.Refuse("owner", "mode", "must be the one that this owner takes part in, "+string(r.Mode),
+			string(ann.Task.Mode))
 	}
 	if most > 0 && uint64(max(0, r.Owners)) > most {
-		return &dp.ParamError{Op: "owner", Param: "owners",
-			Want: fmt.Sprintf("must be at most %d: the aggregator takes no more of one certificate for this task", most),
-			Got:  r.Owners}
+		return dp.Refuse("owner", "owners",
+			fmt.Sprintf("must be at most %d: the aggregator takes no more of one certificate for this task", most), r.Owners)
 	}
 	r.ann = ann
 	r.terms, err = core.Accept(text, core.Caps{Epsilon: r.Cap})

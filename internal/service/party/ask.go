@@ -93,7 +93,7 @@ func (a *Asking) untilDeadline(ctx context.Context) (context.Context, func()) {
 // signQuery signs the query.
 func (a Asking) signQuery() (*rpc.SignedQuery, error) {
 	if a.Self == nil || a.Self.Role != identity.Combiner {
-		return nil, &dp.ParamError{Op: "combine", Param: "certificate", Want: "must be a combiner's"}
+		return nil, dp.Refuse("combine", "certificate", "must be a combiner's", nil)
 	}
 	s, err := a.Query.Sign(a.Self)
 	return &rpc.SignedQuery{Query: s.Text, Certificate: s.Signature.Certificate, Signature: s.Signature.Value}, err

@@ -68,9 +68,7 @@ func (q *Query) Aux() (d multiparty.Digest) {
 
 // Check refuses an invalid query.
 func (q *Query) Check() error {
-	fault := func(param, want string, got any) error {
-		return &dp.ParamError{Op: "query", Param: param, Want: want, Got: got}
-	}
+	fault := dp.RefuseFor("query")
 	average := q.Params.Method == multiparty.Average
 	switch {
 	case !jobName.MatchString(q.Job):

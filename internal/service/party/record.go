@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/anchor"
@@ -82,12 +83,8 @@ func (r *record) probeRecord(ctx context.Context) error { return r.db.Probe(ctx,
 
 // hasQuery reports whether a query was charged before.
 func (r *record) hasQuery(ctx context.Context, id ID) (paid bool, err error) {
-	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
-		var one int
-		paid, err = tx.Find([]any{&one}, `SELECT 1 FROM discreet_queries WHERE id = ?`, id[:])
-		return err
-	})
-	return paid, err
+	var one int
+	return r.db.Find(ctx, []any{&one}, `SELECT 1 FROM discreet_queries WHERE id = ?`, id[:])
 }
 
 // findQuery reports whether a query was charged before, and keeps its votes at least until the
@@ -152,8 +149,8 @@ func (r *record) chargeModel(ctx context.Context, p PersonPrice) error {
 			return err
 		}
 		if p.Epsilon > r.lifetime-spent {
-			return &dp.ParamError{Op: "party", Param: "model", Want: "must cost a person no more than is left of the " +
-				"lifetime, " + (r.lifetime - spent).String() + " of " + r.lifetime.String(), Got: p.Epsilon}
+			return dp.Refuse("party", "model", fmt.Sprintf("must cost a person no more than is left of the lifetime, %s of %s",
+				r.lifetime-spent, r.lifetime), p.Epsilon)
 		}
 		return tx.One(`INSERT INTO discreet_models (digest, epsilon) VALUES (?, ?)`, p.Model[:], int64(p.Epsilon))
 	})

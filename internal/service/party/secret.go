@@ -92,9 +92,7 @@ func (s *Server) agreeToSum(q *Query, text []byte, who identity.Caller,
 
 // checkPeers refuses parameters that let a combiner name any parties for a secret sum.
 func (p *Params) checkPeers() error {
-	fault := func(param, want string, got any) error {
-		return &dp.ParamError{Op: "party", Param: param, Want: want, Got: got}
-	}
+	fault := dp.RefuseFor("party")
 	switch {
 	case len(p.Helpers) == 0 && (p.Peers.Len() > 0 || p.Honest != 0):
 		return fault("peers", "must be given with helpers only: they are for secret sums", p.Peers.Len())

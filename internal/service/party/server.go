@@ -130,27 +130,25 @@ type work struct {
 
 // New makes a party's server. Run makes its votes; Close ends it.
 func New(ctx context.Context, p Params) (*Server, error) {
-	fault := func(param, want string, got any) (*Server, error) {
-		return nil, &dp.ParamError{Op: "party", Param: param, Want: want, Got: got}
-	}
+	fault := dp.RefuseFor("party")
 	most := "must be > 0 and at most " + dp.MaxEpsilon.String()
 	switch {
 	case p.Self == nil || p.Self.Role != identity.Party:
-		return fault("certificate", "must be a party's", nil)
+		return nil, fault("certificate", "must be a party's", nil)
 	case p.MaxEpsilon < 1 || p.MaxEpsilon > dp.MaxEpsilon:
-		return fault("max epsilon", most, p.MaxEpsilon)
+		return nil, fault("max epsilon", most, p.MaxEpsilon)
 	case p.Lifetime < 1 || p.Lifetime > dp.MaxEpsilon:
-		return fault("lifetime epsilon", most, p.Lifetime)
+		return nil, fault("lifetime epsilon", most, p.Lifetime)
 	case p.Persons != nil && (p.Persons.Epsilon < 1 || p.Persons.Epsilon > p.MaxEpsilon):
-		return fault("max epsilon", "must be at least that of the model, whose unit is a person", p.MaxEpsilon)
+		return nil, fault("max epsilon", "must be at least that of the model, whose unit is a person", p.MaxEpsilon)
 	case len(p.Combiners) == 0:
-		return fault("combiner", "must be named at least once: a combiner sees votes", nil)
+		return nil, fault("combiner", "must be named at least once: a combiner sees votes", nil)
 	case len(p.Kinds) == 0 && len(p.Helpers) == 0:
-		return fault("kind", "must be given at least once, or helpers", nil)
+		return nil, fault("kind", "must be given at least once, or helpers", nil)
 	case len(p.Helpers) != 0 && (len(p.Helpers) < 3 || len(p.Helpers) > 255):
-		return fault("helpers", "must number 3 to 255", len(p.Helpers))
+		return nil, fault("helpers", "must number 3 to 255", len(p.Helpers))
 	case len(p.Key) != ed25519.PrivateKeySize:
-		return fault("key", "must be given", nil)
+		return nil, fault("key", "must be given", nil)
 	}
 	if err := p.checkPeers(); err != nil {
 		return nil, err
@@ -162,7 +160,7 @@ func New(ctx context.Context, p Params) (*Server, error) {
 	}
 	for _, k := range p.Kinds {
 		if k != multiparty.Labels && k != multiparty.Probabilities && k != multiparty.Coefficients {
-			return fault("kind", "must be labels, probabilities or coefficients", k)
+			return nil, fault("kind", "must be labels, probabilities or coefficients", k)
 		}
 	}
 	if p.Now == nil {

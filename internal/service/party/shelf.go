@@ -57,15 +57,13 @@ func newShelf(dir string, allow []string) (*shelf, error) {
 			continue
 		}
 		if _, err := os.Stat(a); err != nil {
-			return nil, &dp.ParamError{Op: "party", Param: "allow",
-				Want: "must be a file, a folder, or a SHA-256 in 64 lower-case hexadecimal digits with a size, as SHA256:BYTES",
-				Got:  a}
+			return nil, dp.Refuse("party", "allow",
+				"must be a file, a folder, or a SHA-256 in 64 lower-case hexadecimal digits with a size, as SHA256:BYTES", a)
 		}
 		s.paths = append(s.paths, a)
 	}
 	if len(allow) == 0 {
-		return nil, &dp.ParamError{Op: "party", Param: "allow",
-			Want: "must name at least one auxiliary file: a party votes on nothing else"}
+		return nil, dp.Refuse("party", "allow", "must name at least one auxiliary file: a party votes on nothing else", nil)
 	}
 	return s, nil
 }

@@ -87,9 +87,7 @@ const (
 
 // Check refuses an invalid sum.
 func (s *Sum) Check() error {
-	fault := func(param, want string, got any) error {
-		return &dp.ParamError{Op: "sum", Param: param, Want: want, Got: got}
-	}
+	fault := dp.RefuseFor("sum")
 	switch {
 	case len(s.Round) < 1 || len(s.Round) > 255:
 		return fault("round", "must have 1 to 255 bytes", len(s.Round))
@@ -157,9 +155,9 @@ func (s *Sum) protocolFor(id ID) (*secsum.Protocol, error) {
 	}
 	switch size := s.ProofBytes(); {
 	case s.Proofs && size > MaxProof:
-		return nil, &dp.ParamError{Op: "sum", Param: "proofs",
-			Want: fmt.Sprintf("must take at most %d bytes a share: the numbers are too many, or their range too large", MaxProof),
-			Got:  size}
+		return nil, dp.Refuse("sum", "proofs",
+			fmt.Sprintf("must take at most %d bytes a share: the numbers are too many, or their range too large", MaxProof),
+			size)
 	case s.Proofs, size <= FreeProof:
 		return p, nil
 	}

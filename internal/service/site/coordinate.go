@@ -159,8 +159,7 @@ func (c *Coordinator) resume(t *sites.Training) (text []byte, err error) {
 	}
 	if old != nil {
 		if !bytes.Equal(old, text) {
-			return nil, &dp.ParamError{Op: "site train", Param: "state", Want: "must be of no other training that was interrupted",
-				Got: c.State}
+			return nil, dp.Refuse("site train", "state", "must be of no other training that was interrupted", c.State)
 		}
 		c.Say("going on with the training that was interrupted")
 		return text, nil
@@ -197,8 +196,8 @@ func (c *Coordinator) assemble(ctx context.Context, t *sites.Training, text []by
 			return nil, err
 		}
 		if n := all.Units(); n > 0 && t.Evaluation == nil && n != c.Rows {
-			return nil, &dp.ParamError{Op: "site train", Param: "declared-rows", Want: fmt.Sprintf("must be %d, the sum of the sites' "+
-				"public numbers", n), Got: c.Rows}
+			return nil, dp.Refuse("site train", "declared-rows",
+				fmt.Sprintf("must be %d, the sum of the sites' "+"public numbers", n), c.Rows)
 		}
 		if set, err = json.Marshal(all); err != nil {
 			return nil, err

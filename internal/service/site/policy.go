@@ -269,8 +269,7 @@ func (p *Policy) check(t *sites.Training, caller identity.Caller, now time.Time)
 // checkSchema refuses a schema of which no site can measure rows.
 func checkSchema(op string, s *schema.Schema) error {
 	if s.Person != nil && s.Person.Rows > guard.MostOfPerson {
-		return &dp.ParamError{Op: op, Param: "person",
-			Want: fmt.Sprintf("must have rows of at most %d across sites", guard.MostOfPerson), Got: s.Person.Rows}
+		return dp.Refuse(op, "person", fmt.Sprintf("must have rows of at most %d across sites", guard.MostOfPerson), s.Person.Rows)
 	}
 	return nil
 }
@@ -281,8 +280,9 @@ func (p *Policy) checkRows(s *schema.Schema) error {
 	if p.PublicRows == (s.Relation == dp.ReplaceOne) {
 		return nil
 	}
-	return &dp.ParamError{Op: "site", Param: "public_rows", Want: "must be true in the policy if the schema's relation is replace-one, " +
-		"by which the number of rows is public, and else false", Got: p.PublicRows}
+	return dp.Refuse("site", "public_rows",
+		"must be true in the policy if the schema's relation is replace-one, by which the number of rows is public, "+
+			"and else false", p.PublicRows)
 }
 
 // Words are what the policy allows, in sentences.
@@ -397,8 +397,7 @@ func (p *Policy) OpenLedger(ctx context.Context, l *ledger.Ledger, s *schema.Sch
 			return err
 		}
 		if total := (dp.Price{Epsilon: b[0].Epsilon, Delta: b[0].Delta}); total.Epsilon > all.Epsilon || total.Delta > all.Delta {
-			return &dp.ParamError{Op: "site", Param: "lifetime", Want: "must be at least what the ledger gives, " + total.String(),
-				Got: all}
+			return dp.Refuse("site", "lifetime", "must be at least what the ledger gives, "+total.String(), all)
 		}
 	}
 	return nil

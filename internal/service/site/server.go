@@ -123,16 +123,13 @@ type training struct {
 
 // New makes a site's server.
 func New(p Params) (*Server, error) {
-	refuse := func(param, want string) (*Server, error) {
-		return nil, &dp.ParamError{Op: "site", Param: param, Want: want}
-	}
 	switch {
 	case p.Self.Role != identity.Party || p.Self.Name != p.Policy.Site:
-		return refuse("certificate", "must be party/"+p.Policy.Site)
+		return nil, dp.Refuse("site", "certificate", "must be party/"+p.Policy.Site, nil)
 	case (p.HeldOut != nil) != (p.Policy.HeldOut != ""):
-		return refuse("held-out", "must be given if the policy names held_out, and else not")
+		return nil, dp.Refuse("site", "held-out", "must be given if the policy names held_out, and else not", nil)
 	case p.HeldOut != nil && p.HeldOut.Rows == p.Rows: // which would be charged to two totals
-		return refuse("held-out", "must be other files than those of trainings")
+		return nil, dp.Refuse("site", "held-out", "must be other files than those of trainings", nil)
 	}
 	if err := checkSchema("site", p.Table.Schema()); err != nil {
 		return nil, err
@@ -175,22 +172,21 @@ func (s *Server) inHours(call func(context.Context, []byte) ([]byte, error)) fun
 // Replace replaces the policy and the site's key for all later calls. If it refuses the new ones, the
 // old ones stay. Trainings that have begun continue if the new policy still names their coordinator.
 func (s *Server) Replace(p *Policy, key ed25519.PrivateKey) error {
-	refuse := func(param, want string) error { return &dp.ParamError{Op: "site", Param: param, Want: want} }
 	own, _ := key.Public().(ed25519.PublicKey)
 	agreed, err := sites.SchemaDigest(s.Table.Schema())
 	switch {
 	case err != nil:
 		return err
 	case agreed != p.Schema:
-		return refuse("schema", "must be the one of the policy")
+		return dp.Refuse("site", "schema", "must be the one of the policy", nil)
 	case p.checkRows(s.Table.Schema()) != nil:
 		return p.checkRows(s.Table.Schema())
 	case len(p.Programs) > 0 && !slices.Contains(p.Programs, s.Program):
-		return refuse("programs", "must have this program's version, "+s.Program)
+		return dp.Refuse("site", "programs", "must have this program's version, "+s.Program, nil)
 	case p.Sites[p.Site] != hex.EncodeToString(own):
-		return refuse("key", "must be the one of the site in the policy")
+		return dp.Refuse("site", "key", "must be the one of the site in the policy", nil)
 	case p.Site != s.Policy.Site || p.Data != s.Policy.Data || p.HeldOut != s.Policy.HeldOut:
-		return refuse("policy", "must keep site, data and held_out while the site runs")
+		return dp.Refuse("site", "policy", "must keep site, data and held_out while the site runs", nil)
 	}
 	may, of := map[string][]identity.Role{}, map[string]*admission.Places{}
 	for call := range s.answers() {

@@ -54,9 +54,7 @@ const (
 
 // Check refuses an invalid announcement.
 func (a *Announcement) Check() error {
-	fault := func(param, want string, got any) error {
-		return &dp.ParamError{Op: "announcement", Param: param, Want: want, Got: got}
-	}
+	fault := dp.RefuseFor("announcement")
 	switch {
 	case a.Task == nil:
 		return fault("task", "must be given", nil)

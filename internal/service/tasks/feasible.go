@@ -35,9 +35,7 @@ const maxMiss = 0.01
 //     others, a slot with the part p of all places gets Binomial(N, p).
 //   - Demanded proofs of ranges must fit into a message.
 func (a *Announcement) CheckFeasible(c Circumstances) error {
-	fault := func(param, want string, got any) error {
-		return &dp.ParamError{Op: "task", Param: param, Want: want, Got: got}
-	}
+	fault := dp.RefuseFor("task")
 	if c.Signature.Before(a.Ends) {
 		return fault("ends", "must not be after the operator's certificate ends, "+stamp(c.Signature)+
 			": owners refuse the task from then on", stamp(a.Ends))

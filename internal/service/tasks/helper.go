@@ -25,11 +25,9 @@ const (
 
 // checkHelpers refuses a list in which one helper could appear twice.
 func checkHelpers(helpers []Helper) error {
-	fault := func(want string, got any) error {
-		return &dp.ParamError{Op: "announcement", Param: "helpers", Want: want, Got: got}
-	}
+	fault := dp.RefuseFor("announcement")
 	if len(helpers) < minHelpers || len(helpers) > maxHelpers {
-		return fault(fmt.Sprintf("must number %d to %d in mode aggregate: two thirds of them open a sum", minHelpers,
+		return fault("helpers", fmt.Sprintf("must number %d to %d in mode aggregate: two thirds of them open a sum", minHelpers,
 			maxHelpers), len(helpers))
 	}
 	names, addresses := map[string]bool{}, map[string]bool{}
@@ -40,10 +38,10 @@ func checkHelpers(helpers []Helper) error {
 		u, err := url.Parse(h.Address)
 		if err != nil || u.Scheme != "https" || u.Host == "" || u.String() != h.Address || strings.Trim(u.Path, "/") != "" ||
 			u.RawQuery != "" || u.User != nil {
-			return fault("must have addresses like https://host:port", h.Address)
+			return fault("helpers", "must have addresses like https://host:port", h.Address)
 		}
 		if names[h.Name] || addresses[u.Host] {
-			return fault("must each have a name and an address of its own", h.Name)
+			return fault("helpers", "must each have a name and an address of its own", h.Name)
 		}
 		names[h.Name], addresses[u.Host] = true, true
 	}

@@ -74,12 +74,11 @@ func ParseRoster(text []byte) (Roster, error) {
 				Hint: "owner keys prints them"}
 		}
 		if err := edkey.Check(key); err != nil {
-			return nil, &dp.ParamError{Op: "roster", Param: fmt.Sprintf("line %d", i+1), Want: "must be an owner's key: " +
-				err.Error()}
+			return nil, dp.Refuse("roster", fmt.Sprintf("line %d", i+1), "must be an owner's key: "+err.Error(), nil)
 		}
 		if before := lines[string(key)]; before > 0 {
-			return nil, &dp.ParamError{Op: "roster", Param: fmt.Sprintf("line %d", i+1),
-				Want: fmt.Sprintf("must not be that of line %d again", before)}
+			return nil, dp.Refuse("roster", fmt.Sprintf("line %d", i+1), fmt.Sprintf("must not be that of line %d again",
+				before), nil)
 		}
 		lines[string(key)] = i + 1
 		keys = append(keys, key)

@@ -39,9 +39,7 @@ func SecretSum(a *Announcement, broadcast []byte, roster []secretsum.Key, helper
 // CheckRoster refuses a list of owners other than the announcement's, or one with which no sum of the
 // task can keep its promise.
 func (a *Announcement) CheckRoster(r Roster) error {
-	fault := func(param, want string, got any) error {
-		return &dp.ParamError{Op: "announcement", Param: param, Want: want, Got: got}
-	}
+	fault := dp.RefuseFor("announcement")
 	switch {
 	case r.Digest() != a.Roster:
 		return fmt.Errorf("announcement: the list of owners is another than the operator has signed")

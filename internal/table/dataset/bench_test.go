@@ -16,19 +16,19 @@ import (
 
 // The tables are census.Generate's: 14 columns and a label. Set
 // DISCREET_BENCH_ROWS for another number of rows than 200,000.
-func BenchmarkReadCSV(b *testing.B)     { benchmarkRead(b, "table.csv", census.StreamCSV) }
-func BenchmarkReadParquet(b *testing.B) { benchmarkRead(b, "table.parquet", census.StreamParquet) }
+func BenchmarkReadCSV(b *testing.B)     { benchmarkRead(b, "table.csv", census.WriteCSV) }
+func BenchmarkReadParquet(b *testing.B) { benchmarkRead(b, "table.parquet", census.WriteParquet) }
 
 // BenchmarkDecodeParquet is the least that reading can take: pages are unpacked and decoded, and no
 // cell is coded.
 func BenchmarkDecodeParquet(b *testing.B) {
-	benchmarkFile(b, "table.parquet", census.StreamParquet, func(path string) (int, error) {
+	benchmarkFile(b, "table.parquet", census.WriteParquet, func(path string) (int, error) {
 		rows, err := dataset.DecodeParquet(path)
 		return int(rows), err
 	})
 }
 
-func benchmarkRead(b *testing.B, name string, write func(io.Writer, uint64, int) error) {
+func benchmarkRead(b *testing.B, name string, write func(io.Writer, *dataset.Table) error) {
 	benchmarkFile(b, name, write, func(path string) (int, error) {
 		tab, err := dataset.Read(context.Background(), census.Schema(), dataset.Options{}, path)
 		if err != nil {
@@ -39,7 +39,7 @@ func benchmarkRead(b *testing.B, name string, write func(io.Writer, uint64, int)
 }
 
 func benchmarkFile(
-	b *testing.B, name string, write func(io.Writer, uint64, int) error, read func(path string) (int, error),
+	b *testing.B, name string, write func(io.Writer, *dataset.Table) error, read func(path string) (int, error),
 ) {
 	rows := 200_000
 	if text := os.Getenv("DISCREET_BENCH_ROWS"); text != "" {
@@ -52,7 +52,7 @@ func benchmarkFile(
 	if err != nil {
 		b.Fatal(err)
 	}
-	if err := write(f, 1, rows); err != nil {
+	if err := write(f, census.Generate(1, rows)); err != nil {
 		b.Fatal(err)
 	}
 	if err := f.Close(); err != nil {

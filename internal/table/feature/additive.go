@@ -5,7 +5,6 @@ package feature
 import (
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -91,11 +90,19 @@ func (b *Bins) Ordered() bool { return b.Codes == 0 && b.Second == nil }
 
 // Number returns the bin of a number, which must be clamped to its bounds.
 func (b *Bins) Number(x float64) int {
-	return sort.Search(len(b.Edges), func(i int) bool { return x < b.Edges[i] })
+	low, high := 0, len(b.Edges)
+	for low < high {
+		if mid := int(uint(low+high) >> 1); x < b.Edges[mid] {
+			high = mid
+		} else {
+			low = mid + 1
+		}
+	}
+	return low
 }
 
 // OfRow returns the bin of one row of coded cells, parallel to the schema's Columns. It does not
-// support bins of groups and of scores.
+// support bins of scores.
 func (b *Bins) OfRow(row []column.Cell) int {
 	cell := &row[b.Column]
 	bin := int(cell.Code)
@@ -105,6 +112,8 @@ func (b *Bins) OfRow(row []column.Cell) int {
 		} else {
 			bin += len(b.Edges)
 		}
+	} else if b.Groups != nil {
+		bin = int(b.Groups[bin])
 	}
 	if b.Second != nil {
 		bin = bin*b.Second.Len() + b.Second.OfRow(row)

@@ -21,6 +21,16 @@ func (g *Grid) Cells() int {
 	return n
 }
 
+// CellOf returns the cell of one row of coded cells, parallel to the schema's Columns.
+func (g *Grid) CellOf(row []column.Cell) int {
+	cell, every := 0, 1
+	for k := range g.Axes {
+		cell += g.Axes[k].OfRow(row) * every
+		every *= g.Axes[k].Len()
+	}
+	return cell
+}
+
 // BoundGrid finds the cells of the rows of one table. It is read-only.
 type BoundGrid struct{ axes []boundAxis }
 

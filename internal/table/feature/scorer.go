@@ -173,7 +173,7 @@ func (p *Prepared) Answers(from int, out []uint64) {
 		batch := out[at*words:][:m*words]
 		clear(batch)
 		for b := range blocks {
-			p.score(offsets, b, bits[:m])
+			p.answerBlock(offsets, b, bits[:m])
 			for i, x := range bits[:m] {
 				batch[i*words+b/2] |= uint64(x) << (32 * (b & 1))
 			}

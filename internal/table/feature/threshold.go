@@ -17,8 +17,8 @@ import (
 // (Space.Fixed). An answer therefore does not depend on the order of additions, the machine, or
 // whether one row or a million are scored, and a trained model answers exactly as it was trained.
 type Threshold struct {
-	Coef []float64 // length Width of its Space
-	Bias float64
+	Bias float64   `json:"bias"`
+	Coef []float64 `json:"coef"` // length Width of its Space
 }
 
 // Check refuses a classifier that does not fit the features of sp.

@@ -103,7 +103,7 @@ func columnTypes(s *schema.Schema) (list []string) {
 func censusText(t testing.TB, rows int) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := census.StreamCSV(&b, 7, rows); err != nil {
+	if err := census.WriteCSV(&b, census.Generate(7, rows)); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(b.String(), "\n")
@@ -205,7 +205,7 @@ func TestADatabaseHoldsTheTableOfAFile(t *testing.T) {
 			t.Errorf("columns %v, %v", names, err)
 		}
 		// Rows that are read a second time may be others.
-		if err := dataset.CopyRows(t.Context(), s, dataset.Options{}, io.Discard, dataset.CSV,
+		if err := dataset.CopyRows(t.Context(), s, dataset.Options{}, io.Discard, dataset.CSV, nil,
 			func(int) bool { return true }, address); err == nil {
 			t.Error("a database's rows are passed on")
 		}

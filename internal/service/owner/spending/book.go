@@ -43,11 +43,10 @@ var Options = sqldb.Options{Op: "book", Create: true, WAL: true}
 // that is "".
 func Open(ctx context.Context, path string, lifetime dp.Epsilon, anchors anchor.Folder) (*Book, error) {
 	if lifetime < 1 || lifetime > dp.MaxEpsilon {
-		return nil, &dp.ParamError{Op: "book", Param: "lifetime epsilon", Want: "must be > 0 and at most " +
-			dp.MaxEpsilon.String(), Got: lifetime}
+		return nil, dp.Refuse("book", "lifetime epsilon", "must be > 0 and at most "+dp.MaxEpsilon.String(), lifetime)
 	}
 	if sqldb.IsPostgres(path) {
-		return nil, &dp.ParamError{Op: "book", Param: "path", Want: "must be a file of the owner's own", Got: path}
+		return nil, dp.Refuse("book", "path", "must be a file of the owner's own", path)
 	}
 	o := Options
 	o.Anchors = anchors

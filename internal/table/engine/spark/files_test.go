@@ -23,7 +23,7 @@ func writeFolder(t *testing.T, rows int, names ...string) (folder string) {
 	folder = t.TempDir()
 	for k, name := range names {
 		var b bytes.Buffer
-		if err := census.StreamParquet(&b, uint64(k+1), rows); err != nil {
+		if err := census.WriteParquet(&b, census.Generate(uint64(k+1), rows)); err != nil {
 			t.Fatal(err)
 		}
 		path := filepath.Join(folder, name)
@@ -68,7 +68,7 @@ func TestListFiles(t *testing.T) {
 // Pieces of several row groups and files, asked by a worker that made them and by one that did not,
 // answer together as memory does.
 func TestPiecesAnswerAsMemory(t *testing.T) {
-	const rows = census.PartRows + 2000 // two row groups
+	const rows = 1<<20 + 2000 // two row groups
 	folder := writeFolder(t, rows, "a.parquet", "b.parquet")
 	text, err := question.Encode(aQuestion)
 	if err != nil {

@@ -60,7 +60,7 @@ func (b *held) ask(w *played, h header, parts ...[]byte) (header, []byte) {
 // Pieces and blocks of persons' rows, asked by a worker that made them and by one that did not,
 // answer together as memory does, however rows count.
 func TestPersonsInAClusterAreThoseOfMemory(t *testing.T) {
-	const rows = census.PartRows + 2000 // two row groups
+	const rows = 1<<20 + 2000 // two row groups
 	s, ctx := personSchema(), context.Background()
 	folder := writeFolder(t, rows, "a.parquet", "b.parquet")
 	files, err := filepath.Glob(filepath.Join(folder, "*"))

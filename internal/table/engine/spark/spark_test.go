@@ -134,7 +134,7 @@ func TestWorkerAnswersAsMemory(t *testing.T) {
 	w := playWorker(t)
 	w.begin(nil)
 	var file bytes.Buffer
-	if err := census.StreamParquet(&file, 3, 500); err != nil {
+	if err := census.WriteParquet(&file, census.Generate(3, 500)); err != nil {
 		t.Fatal(err)
 	}
 	coded, data := w.call(header{Op: "code", Name: "0-0"}, file.Bytes())

@@ -970,7 +970,7 @@ func (m *Model) EvaluatePrivately(ctx context.Context, t *Table, o EvaluationOpt
 	var costs *evaluation.Costs
 	if o.FalsePositiveCost != 0 || o.FalseNegativeCost != 0 {
 		costs = &evaluation.Costs{FalsePositive: o.FalsePositiveCost, FalseNegative: o.FalseNegativeCost}
-		if err := costs.Check(t.s.s, len(run.Params.Models)); err != nil {
+		if err := costs.Check(t.s.s.Classes(), len(run.Params.Models)); err != nil {
 			return nil, err
 		}
 	}

@@ -134,7 +134,7 @@ func (e *evaluate) runPrivately(c *cobra.Command) error {
 		return commands.AsUsageError(err)
 	}
 	if costs != nil {
-		if err := costs.Check(s, len(params.Models)); err != nil {
+		if err := costs.Check(s.Classes(), len(params.Models)); err != nil {
 			return &cli.UsageError{Err: err}
 		}
 	}

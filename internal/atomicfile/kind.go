@@ -115,32 +115,17 @@ func isSchema(start []byte) bool {
 	if columnsKey.Match(start) && relationKey.Match(start) {
 		return true
 	}
-	if text := bytes.TrimSpace(start); len(text) == 0 || text[0] != '{' {
+	d, keys := json.NewDecoder(bytes.NewReader(start)), map[string]bool{}
+	if first, err := d.Token(); err != nil || first != json.Delim('{') {
 		return false
 	}
-	keys := map[string]bool{}
-	d := json.NewDecoder(bytes.NewReader(start))
-	for depth, key := 0, true; ; {
-		token, err := d.Token()
-		if err != nil {
-			break // also at the end of what is looked at
+	for d.More() {
+		key, err := d.Token()
+		if name, ok := key.(string); err == nil && ok {
+			keys[name] = true
 		}
-		switch t := token.(type) {
-		case json.Delim:
-			if t == '{' || t == '[' {
-				depth++
-				continue
-			}
-			depth--
-			key = true
-		case string:
-			if depth == 1 && key {
-				keys[t], key = true, false
-				continue
-			}
-			key = true
-		default:
-			key = true
+		if d.Decode(new(json.RawMessage)) != nil {
+			break // also at the end of what is looked at
 		}
 	}
 	return keys["columns"] && (keys["relation"] || keys["unit"])

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // Costs are the costs of a mistake.
@@ -32,12 +31,12 @@ func (c *Costs) valid() bool {
 
 // Check refuses costs that are not positive numbers, and costs that choose no threshold: for several
 // classes or models.
-func (c *Costs) Check(s *schema.Schema, models int) error {
+func (c *Costs) Check(classes, models int) error {
 	if !c.valid() {
 		return &dp.ParamError{Op: op, Param: "costs", Want: "must be above 0 and finite", Got: *c}
 	}
-	if s.Classes() > 2 || models > 1 {
-		return &dp.ParamError{Op: op, Param: "costs", Want: "must be for one model of two classes", Got: s.Classes()}
+	if classes > 2 || models > 1 {
+		return &dp.ParamError{Op: op, Param: "costs", Want: "must be for one model of two classes", Got: classes}
 	}
 	return nil
 }

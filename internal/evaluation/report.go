@@ -7,8 +7,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
 // Report holds the numbers that follow from the noisy counts.
@@ -55,11 +53,10 @@ func (r *Report) Find(name string) (Estimate, bool) {
 
 // Report computes the numbers. costs chooses the threshold for a label of two classes, and may be nil.
 func (r *Release) Report(costs *Costs) (*Report, error) {
-	if costs != nil && (len(r.Levels) > 2 || r.Models > 1) {
-		return nil, &dp.ParamError{Op: op, Param: "costs", Want: "must be for one model of two classes", Got: len(r.Levels)}
-	}
-	if costs != nil && !costs.valid() {
-		return nil, &dp.ParamError{Op: op, Param: "costs", Want: "must be above 0 and finite", Got: *costs}
+	if costs != nil {
+		if err := costs.Check(len(r.Levels), r.Models); err != nil {
+			return nil, err
+		}
 	}
 	out := &Report{Release: r, Threshold: r.Threshold}
 	switch {

@@ -7,16 +7,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Binary refuses a schema with more than two levels of the label or with weights of levels, for a
-// learner of two levels that gives every row the same weight. Ignoring the declaration would be
-// unexpected.
-func Binary(op string, s *schema.Schema) error {
-	if err := TwoClasses(op, s); err != nil {
-		return err
-	}
-	return Unweighted(op, s)
-}
-
 // TwoClasses refuses a label of more than two classes.
 func TwoClasses(op string, s *schema.Schema) error {
 	if s.Classes() == 2 {
@@ -27,7 +17,8 @@ func TwoClasses(op string, s *schema.Schema) error {
 			"with the others as its aliases"}
 }
 
-// Unweighted is Binary's refusal of weights, for a learner that supports more levels.
+// Unweighted refuses weights of levels, for a learner that gives every row the same weight. Ignoring the
+// declaration would be unexpected.
 func Unweighted(op string, s *schema.Schema) error {
 	if s.Label.Weights == nil {
 		return nil

@@ -3,6 +3,7 @@
 package learn_test
 
 import (
+	"cmp"
 	"errors"
 	"testing"
 
@@ -22,8 +23,10 @@ func TestBinaryLearnersRefuse(t *testing.T) {
 	weighted := levels(2)
 	weighted.Label.Weights = []float64{1, 2}
 	plans := map[string]func(*schema.Schema) error{
-		"Binary": func(s *schema.Schema) error { return learn.Binary("learner", s) },
-		"brc":    func(s *schema.Schema) error { _, err := brc.Params{}.Plan(s, 0); return err },
+		"both": func(s *schema.Schema) error {
+			return cmp.Or(learn.TwoClasses("learner", s), learn.Unweighted("learner", s))
+		},
+		"brc": func(s *schema.Schema) error { _, err := brc.Params{}.Plan(s, 0); return err },
 	}
 	for name, plan := range plans {
 		for param, s := range map[string]*schema.Schema{"label": levels(3), "weights": weighted} {
@@ -36,7 +39,7 @@ func TestBinaryLearnersRefuse(t *testing.T) {
 			}
 		}
 	}
-	if err := learn.Binary("learner", levels(2)); err != nil {
+	if err := cmp.Or(learn.TwoClasses("learner", levels(2)), learn.Unweighted("learner", levels(2))); err != nil {
 		t.Errorf("two levels without weights: %v", err)
 	}
 	var refused *dp.ParamError

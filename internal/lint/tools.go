@@ -25,7 +25,7 @@ import (
 // notCalled are files, or functions in them, that no program of the product calls. They are used by
 // tests of several packages, or by the laboratory, and need unexported parts of their package.
 var notCalled = []string{"internal/census/generate.go Parts", "internal/census/parquet.go",
-	"internal/learn/binary.go", "internal/privacy/mech/exit.go NewTapedExit",
+	"internal/privacy/mech/exit.go NewTapedExit",
 	"internal/privacy/mech/select.go Exponential.Name", "internal/privacy/mech/select.go Exponential.pick",
 	"internal/privacy/mech/select.go ExponentialFor", "internal/privacy/response/law.go Decode",
 	"internal/release/names.go", "internal/stats/exact.go", "internal/table/sample/sample.go Balance",

@@ -3,9 +3,6 @@
 package train
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -78,11 +75,7 @@ func hasCohort(c *schema.Column, name string) bool {
 // cohort.
 func defineCohorts(s *schema.Schema, by string) (string, error) {
 	c := &s.Columns[s.Find(by)]
-	place := -1
-	if !s.Dialect.Header {
-		place = s.Find(by)
-	}
-	reading := struct {
+	return hashJSON(struct {
 		Missing      bool
 		Trim         bool
 		Tokens       []string
@@ -94,14 +87,8 @@ func defineCohorts(s *schema.Schema, by string) (string, error) {
 		Special      []float64
 		Decimal      rune
 		Quote        string `json:",omitempty"`
-	}{c.Missing, s.Dialect.Trim, s.Dialect.Missing, place, c.Date, c.Since, c.Lower, c.Upper, c.Default, c.Special,
-		s.Dialect.Decimal, otherQuote(&s.Dialect)}
-	text, err := json.Marshal(reading)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:]), nil
+	}{c.Missing, s.Dialect.Trim, s.Dialect.Missing, placeOf(s, by), c.Date, c.Since, c.Lower, c.Upper, c.Default, c.Special,
+		s.Dialect.Decimal, otherQuote(&s.Dialect)})
 }
 
 // describeCohorts adds the cohorts that the training read to a model's statement.

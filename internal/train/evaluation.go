@@ -5,8 +5,8 @@ package train
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -60,11 +60,7 @@ func (e *Evaluation) Run(ctx context.Context) (*evaluation.Release, error) {
 		return nil, err
 	}
 	if e.Job == nil {
-		acct := e.Account
-		if acct == nil {
-			acct = guard.Uncounted{}
-		}
-		return e.measure(ctx, acct)
+		return e.measure(ctx, e.account())
 	}
 	if len(e.Cohorts) > 0 {
 		if err := e.findCohorts(ctx); err != nil {
@@ -113,8 +109,7 @@ func (e *Evaluation) nameModels() error {
 		if err != nil {
 			return err
 		}
-		sum := sha256.Sum256(b)
-		sums = append(sums, hex.EncodeToString(sum[:]))
+		sums = append(sums, fmt.Sprintf("%x", sha256.Sum256(b)))
 	}
 	e.Request.given = map[string]string{"models": strings.Join(sums, "\n"),
 		"threshold": strconv.FormatFloat(e.Params.Threshold, 'g', -1, 64)}

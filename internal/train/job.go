@@ -8,7 +8,6 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -70,8 +69,7 @@ type jobRequest struct {
 
 // openJob looks a job up in its ledger.
 func (j *Job) openJob(ctx context.Context, r jobRequest) (*ledger.Job, error) {
-	sum := sha256.Sum256(r.text)
-	r.config.Schema = hex.EncodeToString(sum[:])
+	r.config.Schema = fmt.Sprintf("%x", sha256.Sum256(r.text))
 	if r.config.Options == nil {
 		r.config.Options = map[string]string{}
 	}
@@ -166,6 +164,18 @@ func (o Output) publish(ctx context.Context, j *ledger.Job) error {
 		return err
 	}
 	return j.Publish(ctx, o.Path)
+}
+
+// fitUncounted lets fit make a model that is not stored in a ledger, and writes it.
+func (o Output) fitUncounted(fit func() (*model.Model, error)) (*model.Model, error) {
+	if err := o.check(nil); err != nil {
+		return nil, err
+	}
+	m, err := fit()
+	if err != nil {
+		return nil, err
+	}
+	return m, o.SaveUncounted(m)
 }
 
 // SaveUncounted writes a model that is not stored in a ledger.

@@ -4,7 +4,6 @@ package train
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -23,13 +22,8 @@ func PartsOf(s *schema.Schema) (*ledger.Parts, error) {
 		return nil, nil
 	}
 	c := &s.Columns[s.Find(s.Parts)]
-	p := &ledger.Parts{By: s.Parts, Names: schema.Values(c.Levels)}
-	place := -1
-	if !s.Dialect.Header {
-		place = s.Find(s.Parts)
-	}
 	// Whatever decides which level a cell is.
-	text, err := json.Marshal(struct {
+	definition, err := hashJSON(struct {
 		Levels  []schema.Level
 		Missing bool
 		Trim    bool
@@ -37,13 +31,22 @@ func PartsOf(s *schema.Schema) (*ledger.Parts, error) {
 		Place   int
 		Buckets int    `json:",omitempty"`
 		Quote   string `json:",omitempty"`
-	}{c.Levels, c.Missing, s.Dialect.Trim, s.Dialect.Missing, place, c.Buckets, otherQuote(&s.Dialect)})
-	if err != nil {
-		return nil, err
+	}{c.Levels, c.Missing, s.Dialect.Trim, s.Dialect.Missing, placeOf(s, s.Parts), c.Buckets, otherQuote(&s.Dialect)})
+	return &ledger.Parts{By: s.Parts, Names: schema.Values(c.Levels), Definition: definition}, err
+}
+
+// placeOf returns the place of a column in files without a header; -1 in those with names.
+func placeOf(s *schema.Schema, name string) int {
+	if s.Dialect.Header {
+		return -1
 	}
-	sum := sha256.Sum256(text)
-	p.Definition = hex.EncodeToString(sum[:])
-	return p, nil
+	return s.Find(name)
+}
+
+// hashJSON returns the SHA-256 of a value in JSON.
+func hashJSON(v any) (string, error) {
+	text, err := json.Marshal(v)
+	return fmt.Sprintf("%x", sha256.Sum256(text)), err
 }
 
 // otherQuote names the character that quotes cells unless it is the usual one: it decides whether a cell is "a" or a.

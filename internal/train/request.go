@@ -95,11 +95,12 @@ func (r *Request) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	pl = unitPlan{pl, learn.UnitFact(s, !r.Private || r.Price.NotPrivate)}
+	told := toldPlan{pl, nil, []learn.Fact{learn.UnitFact(s, !r.Private || r.Price.NotPrivate)}}
 	if r.defaulted {
-		pl = defaultedPlan{pl}
+		told.before = []learn.Fact{{Key: "learner", Value: DefaultLearner, Text: "learner " + DefaultLearner +
+			", the default: no --learner was given"}}
 	}
-	return pl, nil
+	return told, nil
 }
 
 // planUnits plans for the schema's unit of privacy. A learner that protects single rows, without
@@ -116,28 +117,16 @@ func (r *Request) planUnits(s *schema.Schema, rows int) (learn.Plan, error) {
 		})
 }
 
-// unitPlan is a plan with its unit of privacy.
-type unitPlan struct {
+// toldPlan is a plan with facts of the request beside the learner's own.
+type toldPlan struct {
 	learn.Plan
-	unit learn.Fact
+	before, after []learn.Fact
 }
 
 // Unwrap returns the learner's own plan.
-func (p unitPlan) Unwrap() learn.Plan { return p.Plan }
+func (p toldPlan) Unwrap() learn.Plan { return p.Plan }
 
-func (p unitPlan) Facts() []learn.Fact { return append(p.Plan.Facts(), p.unit) }
-
-// defaultedPlan is a plan of the default learner, which adds the learner's name to the facts.
-type defaultedPlan struct{ learn.Plan }
-
-// Unwrap returns the learner's own plan.
-func (p defaultedPlan) Unwrap() learn.Plan { return p.Plan }
-
-func (p defaultedPlan) Facts() []learn.Fact {
-	said := learn.Fact{Key: "learner", Value: DefaultLearner, Text: "learner " + DefaultLearner +
-		", the default: no --learner was given"}
-	return append([]learn.Fact{said}, p.Plan.Facts()...)
-}
+func (p toldPlan) Facts() []learn.Fact { return slices.Concat(p.before, p.Plan.Facts(), p.after) }
 
 // WithoutPrivacy returns the same request without noise, for comparison on data that belong to no
 // person.

@@ -112,18 +112,7 @@ func (t *Training) Run(ctx context.Context) (*model.Model, error) {
 		return nil, err
 	}
 	if t.Job == nil {
-		acct := t.Account
-		if acct == nil {
-			acct = guard.Uncounted{}
-		}
-		if err := t.Output.check(nil); err != nil {
-			return nil, err
-		}
-		m, err := t.fitModel(ctx, acct)
-		if err != nil {
-			return nil, err
-		}
-		return m, t.Output.SaveUncounted(m)
+		return t.Output.fitUncounted(func() (*model.Model, error) { return t.fitModel(ctx, t.account()) })
 	}
 	if len(t.Cohorts) > 0 {
 		if err := t.findCohorts(ctx); err != nil {
@@ -140,6 +129,14 @@ func (t *Training) Run(ctx context.Context) (*model.Model, error) {
 	}
 	return RunJob(ctx, j, terms.Price, terms.Bill, t.Output, t.sayLine,
 		func() (*model.Model, error) { return t.fitModel(ctx, j) })
+}
+
+// account returns the account of a training without a Job.
+func (t *Training) account() guard.Account {
+	if t.Account == nil {
+		return guard.Uncounted{}
+	}
+	return t.Account
 }
 
 // RunJob returns the result that a job already has, or else lets fit make it. The order is: afford,

@@ -54,15 +54,10 @@ func (s *Simulation) Run(ctx context.Context) (*model.Model, error) {
 		return nil, err
 	}
 	if s.Job == nil {
-		if err := s.Output.check(nil); err != nil {
-			return nil, err
-		}
-		s.Say("no ledger: this training is not counted, and the model records this")
-		m, err := s.playOwners(ctx, guard.Uncounted{})
-		if err != nil {
-			return nil, err
-		}
-		return m, s.Output.SaveUncounted(m)
+		return s.Output.fitUncounted(func() (*model.Model, error) {
+			s.Say("no ledger: this training is not counted, and the model records this")
+			return s.playOwners(ctx, guard.Uncounted{})
+		})
 	}
 	j, err := s.Job.openJob(ctx, jobRequest{
 		config: configuration{Learner: "simulate", Epsilon: s.Price.Epsilon, Delta: s.Price.Delta, Options: s.Options,

@@ -119,7 +119,7 @@ func (e *siteEvaluate) evaluatePrivately(ctx context.Context, c *site.Coordinato
 		if costs, err = evaluation.ParseCosts(e.costs); err != nil {
 			return &cli.UsageError{Err: err}
 		}
-		if err := costs.Check(s, len(p.Models)); err != nil {
+		if err := costs.Check(s.Classes(), len(p.Models)); err != nil {
 			return &cli.UsageError{Err: err}
 		}
 	}

@@ -210,7 +210,7 @@ func (a *evaluateArgs) evaluatePrivately(ctx context.Context, m *model.Model, fi
 		return nil, err
 	}
 	if costs != nil {
-		if err := costs.Check(s, 1); err != nil {
+		if err := costs.Check(s.Classes(), 1); err != nil {
 			return nil, err
 		}
 	}

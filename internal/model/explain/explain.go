@@ -59,8 +59,8 @@ type Privacy struct {
 	Words   string   `json:"words"`
 }
 
-// Shape is the step function of one column.
-type Shape struct {
+// Origin is the column of a shape.
+type Origin struct {
 	Column string      `json:"column"`
 	Kind   schema.Kind `json:"kind"`
 	Role   schema.Role `json:"role"`
@@ -69,6 +69,15 @@ type Shape struct {
 	Sources []string          `json:"sources,omitempty"`
 	// Protected reports whether the model's guarantee covers the column.
 	Protected bool `json:"protected"`
+}
+
+func originOf(m *model.Model, c *schema.Column) Origin {
+	return Origin{c.Name, c.Kind, c.Role, c.Derived, m.Schema.Sources(c), protectsRole(m.Privacy.Scope, c.Role)}
+}
+
+// Shape is the step function of one column.
+type Shape struct {
+	Origin
 	// Importance is the mean of |log-odds| over bins, each counted once. The model does not contain
 	// the number of rows in a bin.
 	Importance float64 `json:"importance"`
@@ -80,10 +89,8 @@ type Shape struct {
 
 // Bin is one step.
 type Bin struct {
-	Level   string   `json:"level,omitempty"` // of a category; "(other)" and "(missing)" are the schema's
-	From    *float64 `json:"from,omitempty"`  // of a number; inclusive
-	To      *float64 `json:"to,omitempty"`    // exclusive, except in the last bin
-	LogOdds float64  `json:"log_odds"`
+	Cut
+	LogOdds float64 `json:"log_odds"`
 	// Deviation is the posterior standard deviation of LogOdds; 0 if the
 	// model states none.
 	Deviation float64 `json:"posterior_sd"`
@@ -175,14 +182,10 @@ func (e *Explanation) addAdditive(m *model.Model, a *model.Additive) {
 	for i := range shapes {
 		sh := &shapes[i]
 		c := &m.Schema.Columns[m.Schema.Find(sh.Column)]
-		out := Shape{Column: c.Name, Kind: c.Kind, Role: c.Role, Derived: c.Derived, Sources: m.Schema.Sources(c),
-			Importance: meanSize(sh.LogOdds)}
-		out.Protected = protectsRole(m.Privacy.Scope, c.Role)
+		out := Shape{Origin: originOf(m, c), Importance: meanSize(sh.LogOdds)}
 		for b, x := range sh.LogOdds {
-			cut := cutOf(c, sh.Edges, b)
-			bin := Bin{Level: cut.Level, From: cut.From, To: cut.To, LogOdds: x, Deviation: sh.Noise[b]}
 			out.Noise += sh.Noise[b] * math.Sqrt(2/math.Pi) / float64(len(sh.LogOdds)) // of a normal law
-			out.Bins = append(out.Bins, bin)
+			out.Bins = append(out.Bins, Bin{cutOf(c, sh.Edges, b), x, sh.Noise[b]})
 		}
 		e.Shapes = append(e.Shapes, out)
 		e.columns = append(e.columns, *c)

@@ -128,9 +128,9 @@ func TestImportanceAndOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Shape{
-		{Column: "bill", Importance: 2.125 / 4, Protected: true},
-		{Column: "age <b>", Importance: (1.25 + 1.0/3) / 3, Protected: true},
-		{Column: "ward", Importance: 0.15},
+		{Origin: Origin{Column: "bill", Protected: true}, Importance: 2.125 / 4},
+		{Origin: Origin{Column: "age <b>", Protected: true}, Importance: (1.25 + 1.0/3) / 3},
+		{Origin: Origin{Column: "ward"}, Importance: 0.15},
 	}
 	for i, w := range want {
 		got := e.Shapes[i]

@@ -15,13 +15,7 @@ import (
 
 // ClassShape holds the step functions of one column, one per class.
 type ClassShape struct {
-	Column string      `json:"column"`
-	Kind   schema.Kind `json:"kind"`
-	Role   schema.Role `json:"role"`
-	// These are as in Shape.
-	Derived   schema.Derivation `json:"derived,omitempty"`
-	Sources   []string          `json:"sources,omitempty"`
-	Protected bool              `json:"protected"`
+	Origin
 	// Importance is the mean of |log-share| over bins and classes, each counted once.
 	Importance float64    `json:"importance"`
 	Bins       []ClassBin `json:"bins"`
@@ -32,9 +26,7 @@ type ClassShape struct {
 // ClassBin is one step. Its contributions are centred: each is relative to the mean over all classes,
 // so that the numbers of a bin add up to 0.
 type ClassBin struct {
-	Level      string    `json:"level,omitempty"` // of a category, as in Bin
-	From       *float64  `json:"from,omitempty"`
-	To         *float64  `json:"to,omitempty"`
+	Cut
 	LogShares  []float64 `json:"log_shares"`   // one per class
 	Deviations []float64 `json:"posterior_sd"` // as in Bin
 }
@@ -52,11 +44,9 @@ func (e *Explanation) addMulticlass(m *model.Model, a *model.MulticlassAdditive)
 	for i := range a.Shapes {
 		sh := &a.Shapes[i]
 		c := &m.Schema.Columns[m.Schema.Find(sh.Column)]
-		out := ClassShape{Column: c.Name, Kind: c.Kind, Role: c.Role, Derived: c.Derived, Sources: m.Schema.Sources(c),
-			Protected: protectsRole(m.Privacy.Scope, c.Role), column: c}
+		out := ClassShape{Origin: originOf(m, c), column: c}
 		for b := range sh.LogShares[0] {
-			cut := cutOf(c, sh.Edges, b)
-			bin := ClassBin{Level: cut.Level, From: cut.From, To: cut.To}
+			bin := ClassBin{Cut: cutOf(c, sh.Edges, b)}
 			steps := make([]float64, len(sh.LogShares))
 			for k := range steps {
 				steps[k] = sh.LogShares[k][b]

@@ -57,7 +57,7 @@ func (e *Explanation) classFigures() (out []classFigure) {
 			f.Share = 100 * sh.Importance / most
 		}
 		for _, b := range sh.Bins {
-			row := classRow{Name: Cut{b.Level, b.From, b.To}.String()}
+			row := classRow{Name: b.String()}
 			for k, z := range b.LogShares {
 				row.Cells = append(row.Cells, classCell{z, b.Deviations[k], tintOf(z)})
 				f.Banded = f.Banded || b.Deviations[k] > 0

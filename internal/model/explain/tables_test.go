@@ -73,9 +73,9 @@ func TestPageWithoutPrivacyHasNoPublicColumns(t *testing.T) {
 
 // Of a category of many levels, the largest are drawn and the others counted.
 func TestLargestLevelsAreDrawn(t *testing.T) {
-	sh := &Shape{Kind: "category"}
+	sh := &Shape{Origin: Origin{Kind: "category"}}
 	for i := range 300 {
-		sh.Bins = append(sh.Bins, Bin{Level: strings.Repeat("x", i+1), LogOdds: float64(i%50) / 10})
+		sh.Bins = append(sh.Bins, Bin{Cut: Cut{Level: strings.Repeat("x", i+1)}, LogOdds: float64(i%50) / 10})
 	}
 	d := drawShape(sh, nil, scaleOf([]Shape{*sh}))
 	if len(d.Rows) != 15 || d.LeftOut != 285 || d.Height > 400 || len(sh.Bins) != 300 {

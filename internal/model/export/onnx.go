@@ -44,7 +44,7 @@ func ONNX(m *model.Model) ([]byte, error) {
 		if width := len(p.sum.start); width == 1 {
 			sums = w.op("Sigmoid", sums)
 		} else {
-			sums = w.opAxis("Softmax", 1, sums)
+			sums = w.opAxis("Softmax", sums)
 		}
 	case p.linear != nil:
 		l := p.linear
@@ -76,8 +76,9 @@ func (w *onnxWriter) isPrefixed(c schema.Column) bool { return strings.HasPrefix
 
 func (w *onnxWriter) op(op string, inputs ...string) string { return w.g.Op(op, inputs) }
 
-func (w *onnxWriter) opAxis(op string, axis int64, inputs ...string) string {
-	return w.g.Op(op, inputs, onnx.Attr{Name: "axis", Value: axis})
+// opAxis adds an operation along the columns.
+func (w *onnxWriter) opAxis(op string, inputs ...string) string {
+	return w.g.Op(op, inputs, onnx.Attr{Name: "axis", Value: int64(1)})
 }
 
 func (w *onnxWriter) double(x float64) string {
@@ -404,7 +405,7 @@ func (t *thresholds) write(w *onnxWriter) (answers []string) {
 		}
 	}
 	for _, at := range t.at {
-		answers = append(answers, w.opAxis("Gather", 1, all[at[0]], w.g.Const(onnx.Ints(int64(at[1])))))
+		answers = append(answers, w.opAxis("Gather", all[at[0]], w.g.Const(onnx.Ints(int64(at[1])))))
 	}
 	return answers
 }
@@ -454,7 +455,7 @@ func (w *onnxWriter) writeBallots(b *model.Ballots) string {
 		for k := range m.Argmax.Bias {
 			places.Ints = append(places.Ints, int64(k))
 		}
-		first := w.op("Equal", w.opAxis("ArgMax", 1, sums), w.g.Const(places))
+		first := w.op("Equal", w.opAxis("ArgMax", sums), w.g.Const(places))
 		ballots = append(ballots, w.op("Where", first, w.double(m.Weight), w.double(0)))
 	}
 	return w.op("Sum", ballots...)
@@ -473,15 +474,15 @@ func (w *onnxWriter) writeLink(l model.Link, z string) string {
 	case model.OneVersusRest: // the logarithms of logistic functions
 		z = w.op("Sub", w.op("Min", z, w.double(0)),
 			w.op("Log", w.op("Add", w.double(1), w.op("Exp", w.op("Neg", w.op("Abs", z))))))
-		z = w.opAxis("Softmax", 1, z)
+		z = w.opAxis("Softmax", z)
 	case model.Softmax:
-		z = w.opAxis("Softmax", 1, z)
+		z = w.opAxis("Softmax", z)
 	default:
 		all := w.op("ReduceSum", z, w.g.Const(onnx.Ints(1)))
 		z = w.op("Where", w.op("Equal", all, w.double(0)), w.double(1/float64(w.m.Schema.Classes())), w.op("Div", z, all))
 	}
 	if w.m.Width() == 1 {
-		z = w.opAxis("Gather", 1, z, w.g.Const(onnx.Ints(int64(w.m.Schema.Label.Positive))))
+		z = w.opAxis("Gather", z, w.g.Const(onnx.Ints(int64(w.m.Schema.Label.Positive))))
 	}
 	return z
 }
@@ -495,7 +496,7 @@ func (w *onnxWriter) writeOutputs(scores string) {
 		code = w.op("Where", w.op("GreaterOrEqual", scores, w.double(0.5)), w.g.Const(onnx.Ints(positive)),
 			w.g.Const(onnx.Ints(1-positive)))
 	} else {
-		code = w.opAxis("ArgMax", 1, scores)
+		code = w.opAxis("ArgMax", scores)
 	}
 	if len(w.bad) > 0 {
 		bad := w.bad[0]

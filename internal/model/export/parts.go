@@ -215,16 +215,36 @@ func (s *tableSum) add(name string, axes []axis, steps ...[]float64) {
 // text and in systems that match the whole text.
 func prefixPattern(prefix string) string { return "^" + regexp.QuoteMeta(prefix) + `[\s\S]*$` }
 
+// nameNumbers names the features of the numbers of all spaces by feature. It returns the names by space,
+// then column of the space; "" for a category.
+func (p *program) nameNumbers(feature func(c *inColumn, j int) string) (names [][]string) {
+	for _, sp := range p.spaces {
+		of := make([]string, len(sp.Columns))
+		for k, j := range sp.Columns {
+			if c := p.columns[j]; c.Kind == schema.Number {
+				of[k] = feature(c, j)
+			}
+		}
+		names = append(names, of)
+	}
+	return names
+}
+
+// byCode returns value for each code of the k-th column of a space, a category: of the feature of the code
+// and that feature's value.
+func (p *program) byCode(space, k int, value func(at int, v float64) float64) (out []float64) {
+	sp := p.spaces[space]
+	for code := range p.columns[sp.Columns[k]].Codes() {
+		out = append(out, value(sp.Code(k, code)))
+	}
+	return out
+}
+
 // fixedTerms returns the terms that the codes of the k-th category of a space add to the sum of a
 // threshold classifier, in steps of its grid; nil if all are 0.
-func fixedTerms(sp *feature.Space, coef []float64, k, codes int) (terms []float64) {
-	zero := true
-	for code := range codes {
-		at, v := sp.Code(k, code)
-		terms = append(terms, float64(sp.Fixed(coef[at], v)))
-		zero = zero && terms[code] == 0
-	}
-	if zero {
+func (p *program) fixedTerms(space, k int, coef []float64) []float64 {
+	terms := p.byCode(space, k, func(at int, v float64) float64 { return float64(p.spaces[space].Fixed(coef[at], v)) })
+	if !slices.ContainsFunc(terms, func(x float64) bool { return x != 0 }) {
 		return nil
 	}
 	return terms

@@ -303,26 +303,16 @@ func (w *pmmlWriter) writeTables(s *tableSum) {
 	}
 }
 
-// writeNumbers defines the features of the numbers of all spaces. It returns the names of their
-// fields, by space, then column of the space; "" for a category.
+// writeNumbers defines the features of the numbers of all spaces, as nameNumbers returns them.
 func (w *pmmlWriter) writeNumbers() (features [][]string) {
-	for _, sp := range w.spaces {
-		var names []string
-		for _, j := range sp.Columns {
-			name := ""
-			if c := w.columns[j]; c.Kind == schema.Number {
-				x, lower, upper := reference(w.coded(j)), c.Lower, c.Upper
-				if c.Transform == schema.Log1p {
-					x, lower, upper = apply("ln1p", x), math.Log1p(lower), math.Log1p(upper)
-				}
-				name = w.define("double", apply("-", apply("/", apply("*", constant(2), apply("-", x, constant(lower))),
-					constant(upper-lower)), constant(1)))
-			}
-			names = append(names, name)
+	return w.nameNumbers(func(c *inColumn, j int) string {
+		x, lower, upper := reference(w.coded(j)), c.Lower, c.Upper
+		if c.Transform == schema.Log1p {
+			x, lower, upper = apply("ln1p", x), math.Log1p(lower), math.Log1p(upper)
 		}
-		features = append(features, names)
-	}
-	return features
+		return w.define("double", apply("-", apply("/", apply("*", constant(2), apply("-", x, constant(lower))),
+			constant(upper-lower)), constant(1)))
+	})
 }
 
 // function makes a linear function of the features of a space.
@@ -335,11 +325,7 @@ func (w *pmmlWriter) function(features [][]string, space int, coef []float64, bi
 			sum.terms = append(sum.terms, pmmlTerm{name, coef[at]})
 			continue
 		}
-		var by []float64
-		for code := range w.columns[j].Codes() {
-			at, v := sp.Code(k, code)
-			by = append(by, coef[at]*v)
-		}
+		by := w.byCode(space, k, func(at int, v float64) float64 { return coef[at] * v })
 		sum.terms = append(sum.terms, pmmlTerm{w.pick(w.coded(j), by), 1})
 	}
 	return sum
@@ -380,11 +366,7 @@ func (w *pmmlWriter) length(features [][]string, space int) string {
 			terms = append(terms, apply("*", reference(name), reference(name)))
 			continue
 		}
-		var by []float64
-		for code := range w.columns[j].Codes() {
-			_, v := sp.Code(k, code)
-			by = append(by, v*v)
-		}
+		by := w.byCode(space, k, func(_ int, v float64) float64 { return v * v })
 		terms = append(terms, reference(w.pick(w.coded(j), by)))
 	}
 	return plus(terms)
@@ -408,7 +390,7 @@ func (w *pmmlWriter) threshold(features [][]string, space int, t *feature.Thresh
 			}
 			continue
 		}
-		if by := fixedTerms(sp, t.Coef, k, w.columns[j].Codes()); by != nil {
+		if by := w.fixedTerms(space, k, t.Coef); by != nil {
 			terms = append(terms, reference(w.pick(w.coded(j), by)))
 		}
 	}

@@ -107,6 +107,7 @@ func pick(list []float64, index string) string {
 
 func cellName(j int) string { return "cell_" + strconv.Itoa(j) }
 func markName(j int) string { return "mark_" + strconv.Itoa(j) }
+func coded(j int) string    { return "coded_" + strconv.Itoa(j) }
 
 // writeCells codes the cells: cell_J is a number within its bounds, or a code.
 func (w *sqlWriter) writeCells() {
@@ -128,7 +129,7 @@ func (w *sqlWriter) writeCells() {
 		switch {
 		case c == nil || c.coder == nil:
 		case c.Kind == schema.Category:
-			w.set("coded_"+strconv.Itoa(j), w.codeCategory(c, cellName(j)))
+			w.set(coded(j), w.codeCategory(c, cellName(j)))
 		default:
 			w.codeNumber(c, j)
 		}
@@ -136,13 +137,10 @@ func (w *sqlWriter) writeCells() {
 	w.begin()
 	for j, c := range w.columns {
 		if c != nil && c.coder == nil {
-			w.set("coded_"+strconv.Itoa(j), w.derive(c.Column))
+			w.set(coded(j), w.derive(c.Column))
 		}
 	}
 }
-
-// coded returns the name of a coded cell.
-func coded(j int) string { return "coded_" + strconv.Itoa(j) }
 
 func (w *sqlWriter) codeCategory(c *inColumn, cell string) string {
 	var b strings.Builder
@@ -272,29 +270,19 @@ func (w *sqlWriter) writeTables(s *tableSum) {
 // PostgreSQL does not fail.
 func sigmoid(z string) string { return "1e0 / (1e0 + EXP(LEAST(-(" + z + "), 7e2)))" }
 
-// writeNumbers defines the features of the numbers of all spaces. It returns their names, by space,
-// then column of the space; "" for a category.
+// writeNumbers defines the features of the numbers of all spaces, as nameNumbers returns them.
 func (w *sqlWriter) writeNumbers() (features [][]string) {
 	w.begin()
-	for _, sp := range w.spaces {
-		var names []string
-		for _, j := range sp.Columns {
-			name := ""
-			if c := w.columns[j]; c.Kind == schema.Number {
-				x, lower, upper := coded(j), c.Lower, c.Upper
-				if c.Transform == schema.Log1p {
-					lower, upper = math.Log1p(lower), math.Log1p(upper)
-					u := "(1e0 + " + x + ")"
-					x = fmt.Sprintf("(CASE WHEN %s = 1e0 THEN %s ELSE %s * LN(%s) / (%s - 1e0) END)", u, x, x, u, u)
-				}
-				name = w.set(w.newName("feature_"), fmt.Sprintf("2e0 * (%s - %s) / %s - 1e0", x, sqlNumber(lower),
-					sqlDouble(sqlNumber(upper-lower))))
-			}
-			names = append(names, name)
+	return w.nameNumbers(func(c *inColumn, j int) string {
+		x, lower, upper := coded(j), c.Lower, c.Upper
+		if c.Transform == schema.Log1p {
+			lower, upper = math.Log1p(lower), math.Log1p(upper)
+			u := "(1e0 + " + x + ")"
+			x = fmt.Sprintf("(CASE WHEN %s = 1e0 THEN %s ELSE %s * LN(%s) / (%s - 1e0) END)", u, x, x, u, u)
 		}
-		features = append(features, names)
-	}
-	return features
+		return w.set(w.newName("feature_"), fmt.Sprintf("2e0 * (%s - %s) / %s - 1e0", x, sqlNumber(lower),
+			sqlDouble(sqlNumber(upper-lower))))
+	})
 }
 
 // function makes a linear function of the features of a space. It adds terms in the same order as the
@@ -308,11 +296,7 @@ func (w *sqlWriter) function(features [][]string, space int, coef []float64, bia
 			terms = append(terms, sqlNumber(coef[at])+" * "+name)
 			continue
 		}
-		var by []float64
-		for code := range w.columns[j].Codes() {
-			at, v := sp.Code(k, code)
-			by = append(by, coef[at]*v)
-		}
+		by := w.byCode(space, k, func(at int, v float64) float64 { return coef[at] * v })
 		terms = append(terms, pick(by, coded(j)))
 	}
 	return strings.Join(terms, " + ")
@@ -351,11 +335,7 @@ func (w *sqlWriter) length(features [][]string, space int) string {
 			terms = append(terms, name+" * "+name)
 			continue
 		}
-		var by []float64
-		for code := range w.columns[j].Codes() {
-			_, v := sp.Code(k, code)
-			by = append(by, v*v)
-		}
+		by := w.byCode(space, k, func(_ int, v float64) float64 { return v * v })
 		terms = append(terms, pick(by, coded(j)))
 	}
 	return strings.Join(terms, " + ")
@@ -374,7 +354,7 @@ func (w *sqlWriter) threshold(features [][]string, space int, t *feature.Thresho
 			}
 			continue
 		}
-		if by := fixedTerms(sp, t.Coef, k, w.columns[j].Codes()); by != nil {
+		if by := w.fixedTerms(space, k, t.Coef); by != nil {
 			terms = append(terms, pick(by, coded(j)))
 		}
 	}

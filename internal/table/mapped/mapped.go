@@ -6,6 +6,7 @@
 package mapped
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -100,7 +101,7 @@ func (m *Map) derive() error {
 			if as.Format != "" || as.Divide != 0 {
 				return bad("is the label, which has a name and levels alone")
 			}
-			s.Label.Name = or(as.Name, name)
+			s.Label.Name = cmp.Or(as.Name, name)
 			if s.Label.Levels, err = respell(s.Label.Levels, as.Levels); err != nil {
 				return bad(err.Error())
 			}
@@ -126,12 +127,12 @@ func (m *Map) derive() error {
 			return bad("cannot be divided: it has special values, or another column follows from it")
 		}
 		if s.Parts == name {
-			s.Parts = or(as.Name, name)
+			s.Parts = cmp.Or(as.Name, name)
 		}
 		if s.Person != nil && s.Person.Column == name {
-			s.Person.Column = or(as.Name, name)
+			s.Person.Column = cmp.Or(as.Name, name)
 		}
-		c.Name, c.Date = or(as.Name, name), or(as.Format, c.Date)
+		c.Name, c.Date = cmp.Or(as.Name, name), cmp.Or(as.Format, c.Date)
 		if c.Levels, err = respell(c.Levels, as.Levels); err != nil {
 			return bad(err.Error())
 		}
@@ -152,13 +153,6 @@ func (m *Map) copyShared() (*schema.Schema, error) {
 		return nil, err
 	}
 	return schema.Parse(text)
-}
-
-func or(own, shared string) string {
-	if own == "" {
-		return shared
-	}
-	return own
 }
 
 func first(text string) rune {
@@ -274,7 +268,7 @@ func quotient(x, by float64) float64 {
 func (m *Map) Words() (lines []string) {
 	for _, name := range slices.Sorted(maps.Keys(m.of.Columns)) {
 		as := m.of.Columns[name]
-		line := fmt.Sprintf("Column %q of the files is %q", or(as.Name, name), name)
+		line := fmt.Sprintf("Column %q of the files is %q", cmp.Or(as.Name, name), name)
 		if as.Divide != 0 {
 			line += fmt.Sprintf(", divided by %g", as.Divide)
 		}

@@ -3,6 +3,7 @@
 package pate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -89,7 +90,7 @@ type part struct {
 // Plan checks p against the public schema and prices one fit. rows is the
 // number of rows if that is public, else 0; it moves no price.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
-	if err := learn.Binary("pate", s); err != nil {
+	if err := cmp.Or(learn.TwoClasses("pate", s), learn.Unweighted("pate", s)); err != nil {
 		return nil, err
 	}
 	if err := learn.Unconstrained("pate", s); err != nil {

@@ -3,6 +3,7 @@
 package people
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -72,7 +73,7 @@ type share struct{ pick, err dp.Epsilon }
 // number of rows if that is public, else 0; it moves the rule for the number
 // of rounds, no price.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
-	if err := learn.Binary("people", s); err != nil {
+	if err := cmp.Or(learn.TwoClasses("people", s), learn.Unweighted("people", s)); err != nil {
 		return nil, err
 	}
 	if err := learn.Unconstrained("people", s); err != nil {

@@ -55,7 +55,13 @@ func TestCheck(t *testing.T) {
 	if _, err := os.Stat(behind.File); err != nil || !strings.Contains(behind.Error(), behind.File) {
 		t.Errorf("%q does not name the anchor: %v", behind, err)
 	}
+	must(t, f.Note(identity, Head{8, "bb"})) // which is of another history
+	if err := f.Check("it", identity, func(h Head) (bool, error) { return h == Head{8, "bb"}, nil }); !errors.As(err, &behind) ||
+		behind.Head != (Head{7, "aa"}) {
+		t.Errorf("err = %v, want that it is behind the older anchor", err)
+	}
 	must(t, os.Remove(behind.File)) // as it says
+	must(t, os.Remove(filepath.Join(string(f), identity, "8-bb")))
 	must(t, f.Check("it", identity, never))
 	fault := errors.New("no")
 	must(t, f.Note(identity, Head{8, "aa"}))

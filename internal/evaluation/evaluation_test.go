@@ -62,6 +62,12 @@ func scoring(s *schema.Schema, stretch float64) *model.Model {
 // counted is the release of a table by a tape that lets exact numbers out.
 func counted(t *testing.T, pl *Plan, tab *dataset.Table) (*Release, *mechtest.Recorder) {
 	t.Helper()
+	return countedWith(t, pl, tab, nil)
+}
+
+// countedWith is counted with noise.
+func countedWith(t *testing.T, pl *Plan, tab *dataset.Table, noise []float64) (*Release, *mechtest.Recorder) {
+	t.Helper()
 	cut, err := pl.Cut(tab)
 	if err != nil {
 		t.Fatal(err)
@@ -73,6 +79,9 @@ func counted(t *testing.T, pl *Plan, tab *dataset.Table) (*Release, *mechtest.Re
 	tape := &mechtest.Recorder{Script: func(_ int, p mechtest.Passage) (out []float64) {
 		for _, v := range p.Values {
 			out = append(out, v.Float())
+		}
+		for i, x := range noise {
+			out[i] += x
 		}
 		return out
 	}}
@@ -407,5 +416,55 @@ func TestDeltaIsSpentWhereItHelps(t *testing.T) {
 		if got := pl.Terms().Price.Delta > 0; got != spends {
 			t.Errorf("%d classes: spends a delta: %v", classes, got)
 		}
+	}
+}
+
+// The variance that intervals reckon with is that of the noise on the measured numbers, however these follow from
+// counts and whatever sums are held: with 1 more for each number in turn, every weighted sum of the counts moves by as
+// much, in squares, as its variance says.
+func TestStatedVarianceIsThatOfTheNoise(t *testing.T) {
+	src := replay.Seeded(5, "variance")
+	seen := map[string]bool{}
+	for range 60 {
+		c := settingOf(src)
+		kind := fmt.Sprint(scopeOf(c.tab.Schema), c.tab.Schema.Relation, c.tab.Schema.Classes(), len(c.params.Models))
+		if seen[kind] {
+			continue
+		}
+		seen[kind] = true
+		pl, err := c.params.Plan(c.tab.Schema, 40)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact, tape := counted(t, pl, c.tab)
+		measured := len(tape.Passages[0].Values)
+		var moved []*Release
+		for k := range measured {
+			noise := make([]float64, measured)
+			noise[k] = 1
+			r, _ := countedWith(t, pl, c.tab, noise)
+			moved = append(moved, r)
+		}
+		for part := range exact.Cells {
+			if part == c.tab.Schema.Classes() { // right predictions, which have a judge of their own
+				continue
+			}
+			j := newJudge(exact, part)
+			x := make([]float64, len(j.n))
+			for i := range x {
+				x[i] = float64(rng.Below(src, 100)) / 10
+			}
+			want := 0.0
+			for _, r := range moved {
+				by := dot(x, newJudge(r, part).n) - dot(x, j.n)
+				want += by * by * pl.share.Variance(pl.moves())
+			}
+			if got := j.noise(x, x); !near(got, want, 1e-9) {
+				t.Errorf("%s: a sum of counts has a variance of %g, stated as %g", c.what, want, got)
+			}
+		}
+	}
+	if len(seen) < 8 {
+		t.Errorf("only %v", seen)
 	}
 }

@@ -5,6 +5,7 @@ package guard_test
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"testing"
 
@@ -333,5 +334,72 @@ func TestOutOfPlaceCountsAsNothing(t *testing.T) {
 	}
 	if once, often := chosen(1), chosen(3); once != often {
 		t.Errorf("offsets are cut one by one: %d and %d", once, often)
+	}
+}
+
+// A training on several rows of each person costs a person as many times its price, and has no δ, which
+// would grow by more than that.
+func TestEachRowOfAPersonIsPaid(t *testing.T) {
+	tab := learntest.Engine(t, learntest.WithPersons(census.Generate(3, 60), replay.Seeded(1, "persons"), 3))
+	open := func(delta dp.Delta) *guard.Guard {
+		price := dp.Price{Epsilon: 3 * dp.Nano, Delta: delta}
+		g, err := guard.Open(t.Context(), termsOf(dp.WholeRow, price, dp.Event{Release: "all", Mechanism: "laplace",
+			Epsilon: price.Epsilon, Delta: delta}), tab, guard.Uncounted{}, mech.NewExit(replay.Seeded(1, "rows")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	row := func(delta dp.Delta) guard.Terms {
+		return termsOf(dp.WholeRow, dp.Price{Epsilon: dp.Nano, Delta: delta}, dp.Event{Release: "row", Mechanism: "laplace",
+			Epsilon: dp.Nano, Delta: delta})
+	}
+	if _, err := open(0).DrawGroup(4, row(0)); err == nil {
+		t.Error("4 rows at 1 each are paid from 3")
+	}
+	g := open(0)
+	if _, err := g.DrawGroup(3, row(0)); err != nil {
+		t.Error(err)
+	}
+	if _, err := g.DrawGroup(1, row(0)); err == nil {
+		t.Error("a row is paid after 3 at 1 each have spent 3")
+	}
+	for rows, taken := range map[int]bool{1: true, 2: false} {
+		if _, err := open(9).DrawGroup(rows, row(3)); (err == nil) != taken {
+			t.Errorf("%d rows with a delta: %v", rows, err)
+		}
+	}
+}
+
+// What is accounted as Gaussian noise has a slack for each measurement: there are at most one more than were billed,
+// however little each costs.
+func TestGaussianMeasurementsAreCounted(t *testing.T) {
+	line := guard.Share{Rho: 1_000_000_000}.Line("cells")
+	tab := tableOf(dp.ReplaceOne, schema.Private, 9)
+	g, err := guard.Open(t.Context(), termsOf(dp.WholeRow, dp.Price{Epsilon: dp.Nano, Delta: dp.Femto / 1000}, line, line), tab,
+		guard.Uncounted{}, mech.NewExit(replay.Seeded(1, "count")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells, err := g.ClassCells(t.Context(), []feature.Bins{feature.NewBins(tab.Schema(), tab.Schema().Features()[0], []float64{30})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k := range 4 {
+		if _, err := g.Measure("cells", guard.Share{Rho: 1000}, cells.Part(0)); (err == nil) != (k < 3) {
+			t.Errorf("measurement %d after a bill of two: %v", k+1, err)
+		}
+	}
+}
+
+// Lengths are rounded to units, of which a row of a length between two may move them by the upper.
+func TestSpreadsCoverRoundedLengths(t *testing.T) {
+	for _, relation := range []dp.Relation{dp.ReplaceOne, dp.AddRemove} {
+		for _, most := range []float64{0x1p-22, 0.1, 0.3, 1. / 3, 0.5, 0.7, 1} {
+			units := math.Ceil(most * guard.WeightOne)
+			if got, want := guard.LengthSpread(relation, most), 2*guard.OneCell(relation).L1*units/guard.WeightOne; got < want {
+				t.Errorf("%s, rows of at most %g: a spread of %g, lengths move by %g", relation, most, got, want)
+			}
+		}
 	}
 }

@@ -477,7 +477,7 @@ var table = []mutant{
 	},
 	{
 		Row: "AU2", Bug: "auto: slopes are as long as they come",
-		File: "internal/learn/auto/choose.go",
+		File: "internal/learn/auto/fit.go",
 		Old:  `Most: most, Norm`,
 		New:  `Most: 1, Norm`,
 
@@ -538,7 +538,7 @@ var table = []mutant{
 		File: "internal/learn/additive/bill.go",
 		Old: `	if r.calibrationShare > 0 {
 `,
-		New: `	pl.prices.calibration = price{eps: pl.Epsilon}
+		New: `	pl.prices.calibration = guard.Share{Epsilon: pl.Epsilon}
 	if false {
 `,
 
@@ -555,10 +555,10 @@ var table = []mutant{
 	{
 		Row: "A15h", Bug: "additive: shares alone are counted with noise for twice what they cost",
 		File: "internal/learn/additive/bill.go",
-		Old: `		add(pl.classesLabel(), 1-mostShare, &pl.prices.classes)
+		Old: `		add(pl.classesLabel(), 1, &pl.prices.classes)
 `,
-		New: `		add(pl.classesLabel(), 1-mostShare, &price{})
-		pl.prices.classes = price{eps: 2 * pl.Epsilon}
+		New: `		add(pl.classesLabel(), 1, &guard.Share{})
+		pl.prices.classes = guard.Share{Epsilon: 2 * pl.Epsilon}
 `,
 
 		Package: "./internal/learn/additive", Test: "TestConformance/shares_alone/bill_equals_releases",

@@ -563,4 +563,140 @@ var unlisted = []mutant{
 		New:     `return guard.Train(ctx, pl, rows, guard.Paid(acct.Counted()), mech.NewExit(rng.System()))`,
 		Package: "./cmd/discreet", Test: "TestScripts/evaluate_private",
 	},
+	{
+		Row: "unlisted 64", Bug: "a person with a private label is on both sides of a split",
+		File: "internal/heldout/split.go",
+		Old:  "\tcase t.Persons != nil:",
+		New:  "\tcase t.Persons != nil && sch.Label.Role != schema.Private:",
+
+		Package: "./internal/heldout", Test: "TestPersonsAreOnOneSide",
+	},
+	{
+		Row: "unlisted 65", Bug: "a private number of rows chooses the cells of an evaluation",
+		File: "internal/train/evaluation.go",
+		Old:  "\tunits := 0\n",
+		New:  "\tunits := tab.Rows\n",
+
+		Package: "./internal/train", Test: "TestEvaluationsDoNotTellSizes",
+	},
+	{
+		Row: "unlisted 66", Bug: "an evaluation at another threshold is the same job",
+		File: "internal/train/evaluation.go",
+		Old:  `"threshold": strconv.FormatFloat(e.Params.Threshold, `,
+		New:  `"threshold": strconv.FormatFloat(0*e.Params.Threshold, `,
+
+		Package: "./internal/train", Test: "TestEveryParameterOfAnEvaluationIsATermOfTheJob",
+	},
+	{
+		Row: "unlisted 67", Bug: "intervals reckon with half of the noise if only the label is protected",
+		File: "internal/evaluation/plan.go",
+		Old:  `r.Variance, r.Bins = 2*noisy.Variance, rows`,
+		New:  `r.Variance, r.Bins = noisy.Variance, rows`,
+
+		Package: "./internal/evaluation", Test: "TestStatedVarianceIsThatOfTheNoise",
+	},
+	{
+		Row: "unlisted 68", Bug: "several rows of a person cost one",
+		File: "internal/guard/guard.go",
+		Old:  "\tt.Price.Epsilon *= dp.Epsilon(rows)\n",
+		New:  ``,
+
+		Package: "./internal/guard", Test: "TestEachRowOfAPersonIsPaid",
+	},
+	{
+		Row: "unlisted 69", Bug: "several rows of a person have a delta",
+		File: "internal/guard/guard.go",
+		Old:  `if t.Price.Delta > 0 && rows > 1 {`,
+		New:  `if t.Price.Delta > 0 && rows > 64 {`,
+
+		Package: "./internal/guard", Test: "TestEachRowOfAPersonIsPaid",
+	},
+	{
+		Row: "unlisted 70", Bug: "Gaussian measurements are not counted",
+		File: "internal/guard/purse.go",
+		Old:  "\tp.count--\n",
+		New:  ``,
+
+		Package: "./internal/guard", Test: "TestGaussianMeasurementsAreCounted",
+	},
+	{
+		Row: "unlisted 71", Bug: "a spread of lengths forgets that these are rounded",
+		File: "internal/guard/slopes.go",
+		Old:  `(most + lengthSlack)`,
+		New:  `most + 0*lengthSlack`,
+
+		Package: "./internal/guard", Test: "TestSpreadsCoverRoundedLengths",
+	},
+	{
+		Row: "unlisted 72", Bug: "a job begins on another part than was reserved",
+		File: "internal/privacy/ledger/verify.go",
+		Old:  `case e.Request != p.request || e.Part != p.part:`,
+		New:  `case e.Request != p.request:`,
+
+		Package: "./internal/privacy/ledger", Test: "TestWholeChainsMayContradictThemselves",
+	},
+	{
+		Row: "unlisted 73", Bug: "a delta that is overdrawn is left",
+		File: "internal/privacy/ledger/ledger.go",
+		Old:  `return sound && b.Left >= 0 && b.LeftDelta >= 0`,
+		New:  `return sound && b.Left >= 0`,
+
+		Package: "./internal/privacy/ledger", Test: "TestWholeChainsMayContradictThemselves",
+	},
+	{
+		Row: "unlisted 74", Bug: "a result goes to the file of a run that was refunded",
+		File: "internal/privacy/ledger/recover.go",
+		Old:  "\t\t\tr = reserved{}\n",
+		New:  ``,
+
+		Package: "./internal/privacy/ledger", Test: "TestRecoverForgetsTheFileOfARefundedRun",
+	},
+	{
+		Row: "unlisted 75", Bug: "files with and without quotes have their rows in other cohorts",
+		File: "internal/train/cohorts.go",
+		Old:  `s.Dialect.Decimal, otherQuote(&s.Dialect)}`,
+		New:  `s.Dialect.Decimal, ""}`,
+
+		Package: "./internal/train", Test: "TestDefinitionsHoldWhateverMovesACell",
+	},
+	{
+		Row: "unlisted 76", Bug: "parts are read with and without trimming",
+		File: "internal/train/part.go",
+		Old:  `c.Missing, s.Dialect.Trim, s.Dialect.Missing, place, c`,
+		New:  `c.Missing, false, s.Dialect.Missing, place, c`,
+
+		Package: "./internal/train", Test: "TestDefinitionsHoldWhateverMovesACell",
+	},
+	{
+		Row: "unlisted 77", Bug: "a limit of epsilon leaves delta free",
+		File: "internal/train/price.go",
+		Old:  `case s.MaxEpsilon > 0 && s.MaxDelta == 0 && pr.Delta > 0:`,
+		New:  `case s.MaxEpsilon > 0 && s.MaxDelta < 0 && pr.Delta > 0:`,
+
+		Package: "./internal/train", Test: "TestPricesBeyondTheSchemasLimits",
+	},
+	{
+		Row: "unlisted 78", Bug: "rows without a date are in the cohort of the default",
+		File: "internal/table/dataset/selection.go",
+		Old:  `cells.Marks == nil || cells.Marks[code] == 0`,
+		New:  `cells.Marks == nil || len(cells.Marks) > code`,
+
+		Package: "./internal/table/dataset", Test: "TestSelectionsAreOfCellsThatNameThem",
+	},
+	{
+		Row: "unlisted 79", Bug: "proofs that a holder shows are not those of its owners",
+		File: "internal/federated/secsum/collector.go",
+		Old:  `!bytes.Equal(digest[:], c.held[m.From].evidence[o])`,
+		New:  `len(digest) == 0 && o < 0`,
+
+		Package: "./internal/federated/secsum", Test: "TestProofsAreShownAsTheyWereHeld",
+	},
+	{
+		Row: "unlisted 80", Bug: "the newest anchor alone must be held",
+		File: "internal/anchor/anchor.go",
+		Old:  "\t\tif !ok {\n",
+		New:  "\t\tif !ok && h == heads[0] {\n",
+
+		Package: "./internal/anchor", Test: "TestCheck",
+	},
 }

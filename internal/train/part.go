@@ -22,14 +22,11 @@ func PartsOf(s *schema.Schema) (*ledger.Parts, error) {
 	if s.Parts == "" {
 		return nil, nil
 	}
-	c := &s.Columns[columnOf(s, s.Parts)]
-	p := &ledger.Parts{By: s.Parts}
-	for _, l := range c.Levels {
-		p.Names = append(p.Names, l.Value)
-	}
+	c := &s.Columns[s.Find(s.Parts)]
+	p := &ledger.Parts{By: s.Parts, Names: schema.Values(c.Levels)}
 	place := -1
 	if !s.Dialect.Header {
-		place = columnOf(s, s.Parts)
+		place = s.Find(s.Parts)
 	}
 	// Whatever decides which level a cell is.
 	text, err := json.Marshal(struct {
@@ -38,7 +35,9 @@ func PartsOf(s *schema.Schema) (*ledger.Parts, error) {
 		Trim    bool
 		Tokens  []string
 		Place   int
-	}{c.Levels, c.Missing, s.Dialect.Trim, s.Dialect.Missing, place})
+		Buckets int    `json:",omitempty"`
+		Quote   string `json:",omitempty"`
+	}{c.Levels, c.Missing, s.Dialect.Trim, s.Dialect.Missing, place, c.Buckets, otherQuote(&s.Dialect)})
 	if err != nil {
 		return nil, err
 	}
@@ -47,8 +46,15 @@ func PartsOf(s *schema.Schema) (*ledger.Parts, error) {
 	return p, nil
 }
 
-func columnOf(s *schema.Schema, name string) int {
-	return slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Name == name })
+// otherQuote names the character that quotes cells unless it is the usual one: it decides whether a cell is "a" or a.
+func otherQuote(d *schema.Dialect) string {
+	switch d.Quote {
+	case '"':
+		return ""
+	case 0:
+		return "none"
+	}
+	return string(d.Quote)
 }
 
 // CheckPart refuses a part that the schema does not declare; "" is the whole

@@ -6,10 +6,10 @@ import (
 	"context"
 	"math"
 	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/discreet-dp/discreet/internal/parallel"
 )
 
 const (
@@ -21,16 +21,11 @@ const (
 // depend on n alone, so that sums over the results do not depend on the number of processors.
 func mapStrips[T any](ctx context.Context, n int, f func(from, to int) T) ([]T, error) {
 	out := make([]T, min(maxStrips, max(1, n/stripRows)))
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(out)) {
-		workers.Go(func() {
-			for s := int(next.Add(1)) - 1; s < len(out) && ctx.Err() == nil; s = int(next.Add(1)) - 1 {
-				out[s] = f(s*n/len(out), (s+1)*n/len(out))
-			}
-		})
-	}
-	workers.Wait()
+	parallel.Each(len(out), runtime.GOMAXPROCS(0), func(s int) {
+		if ctx.Err() == nil {
+			out[s] = f(s*n/len(out), (s+1)*n/len(out))
+		}
+	})
 	return out, ctx.Err()
 }
 

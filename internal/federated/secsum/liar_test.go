@@ -219,10 +219,11 @@ func TestProofsAreShownAsTheyWereHeld(t *testing.T) {
 	src := replay.Seeded(32, "shown")
 	values := vectors(src, task)
 	for name, lie := range map[string]func([]byte) []byte{
-		"none":     func([]byte) []byte { return nil },
-		"fewer":    func(b []byte) []byte { return b[p.proof():] },
-		"a bit":    func(b []byte) []byte { b[len(b)-1] ^= 2; return b },
-		"in order": func(b []byte) []byte { return append(b[p.proof():], b[:p.proof()]...) },
+		"none":       func([]byte) []byte { return nil },
+		"fewer":      func(b []byte) []byte { return b[p.proof():] },
+		"a bit":      func(b []byte) []byte { b[len(b)-1] ^= 2; return b },
+		"in order":   func(b []byte) []byte { return append(b[p.proof():], b[:p.proof()]...) },
+		"of another": func(b []byte) []byte { return append(b[p.proof():2*p.proof():2*p.proof()], b[p.proof():]...) },
 	} {
 		holders := fresh(t, p)
 		for o, v := range values {

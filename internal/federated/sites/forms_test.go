@@ -38,3 +38,23 @@ func TestRunsBesideTheirNumberAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// The forms of a measurement have together at most as many numbers as the policy allows.
+func TestFormsShareTheirNumbers(t *testing.T) {
+	s := schemaOf(t, "n, p], positive: p")
+	g, err := guard.Open(t.Context(), guard.Terms{Op: "test", Scope: dp.WholeRow, Price: dp.Price{Epsilon: dp.Nano},
+		Bill: pureBill}, tableOf(t, s, []string{"1,a,p\n"}), guard.Uncounted{}, mech.NewExit(rng.System()))
+	must(t, err)
+	text, err := question.Encode(&question.Question{Kind: question.Sum, Against: engine.WholeLabel,
+		Statistic: statistic.ClassCells{Bins: []feature.Bins{feature.NewBins(s, 0, []float64{5})}}})
+	must(t, err)
+	for forms, ok := range map[int]bool{1: true, 2: true, 3: false} {
+		a := &Ask{Questions: []json.RawMessage{text}}
+		for range forms {
+			a.Forms = append(a.Forms, AskedForm{View: guard.RowsPart}) // of two numbers
+		}
+		if _, err := (&Responder{Guard: g, Honest: 1, Values: 5}).sum(t.Context(), a); (err == nil) != ok {
+			t.Errorf("%d forms of 2 numbers where 5 are allowed: %v", forms, err)
+		}
+	}
+}

@@ -3,6 +3,7 @@
 package sites
 
 import (
+	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/ecdh"
@@ -12,6 +13,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 )
@@ -82,6 +84,10 @@ func (k *Keys) NewMasks(t *Training, training Digest, s *Set, set Digest, site s
 		secret, err := k.private.ECDH(other)
 		if err != nil {
 			return nil, fmt.Errorf("sites: a fresh key of the set must be of large order: %w", err)
+		}
+		// Keys that differ as bytes may have the same secret. One site would add what another takes off.
+		if slices.ContainsFunc(m.common, func(p pair) bool { return bytes.Equal(p.secret, secret) }) { // 2.3
+			return nil, fmt.Errorf("sites: each fresh key of the set must be one site's only")
 		}
 		m.common = append(m.common, pair{secret, own < i})
 	}

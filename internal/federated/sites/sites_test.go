@@ -5,6 +5,8 @@ package sites
 import (
 	"crypto/ed25519"
 	"encoding/json"
+	"math/big"
+	"slices"
 	"strings"
 	"testing"
 
@@ -114,6 +116,7 @@ func TestSetsThatAreRefused(t *testing.T) {
 		"a site less":              func(s *Set) { s.Joined = s.Joined[:2] },
 		"sites in another order":   func(s *Set) { s.Joined[0], s.Joined[1] = s.Joined[1], s.Joined[0] },
 		"a site twice":             func(s *Set) { s.Joined[1] = s.Joined[0] },
+		"a fresh key twice":        func(s *Set) { s.Joined[2] = parties[0].keys.Join(id, parties[2].name, 0, parties[2].key) },
 		"a key of the coordinator": func(s *Set) { s.Joined[1].Fresh = stranger.private.PublicKey().Bytes() },
 		"another number of rows":   func(s *Set) { s.Joined[1].Units++ },
 		"fewer rows than none":     func(s *Set) { s.Joined[1] = parties[1].keys.Join(id, parties[1].name, -1, parties[1].key) },
@@ -133,6 +136,62 @@ func TestSetsThatAreRefused(t *testing.T) {
 	must(t, own.Check(about, id))
 	if _, err := parties[0].keys.NewMasks(about, id, &own, "", parties[0].name); err == nil {
 		t.Error("a set without the site's own fresh key is taken")
+	}
+}
+
+// A site that states a fresh key with which the others agree on the same secret as with another site's takes off
+// what that one adds. A point has several such keys, which differ as bytes: those in another spelling, and those
+// that differ by a point of small order. An honest site gives no masks for such a set.
+func TestCopiedFreshKeysAreRefused(t *testing.T) {
+	about, id, parties, set := assemble(t, 3, 2, pureBill, dp.Price{Epsilon: dp.Nano})
+	fresh := set.Joined[0].Fresh
+	top := slices.Clone(fresh)
+	top[31] ^= 0x80
+	beside := slices.Clone(fresh) // + (0, 0), the point of order 2, is at 1/u
+	slices.Reverse(beside)
+	prime := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 255), big.NewInt(19))
+	beside = new(big.Int).ModInverse(new(big.Int).SetBytes(beside), prime).FillBytes(beside)
+	slices.Reverse(beside)
+	for what, copied := range map[string][]byte{"the same": fresh, "with another top bit": top, "beside a point of order 2": beside} {
+		j := Joined{Site: parties[2].name, Fresh: copied}
+		j.Signature = ed25519.Sign(parties[2].key, j.text(id))
+		wrong := Set{id, []Joined{set.Joined[0], set.Joined[1], j}}
+		m, err := parties[1].keys.NewMasks(about, id, &wrong, "set", parties[1].name)
+		if err == nil {
+			values := []mech.Whole{{Low: 1}}
+			must(t, m.Hide("x", values))
+			t.Errorf("a copied key, %s, is taken: 1 is hidden as %v", what, values[0])
+		}
+	}
+}
+
+// The masks of one text under two sets have nothing in common, even if the keys do: no site answers under two sets,
+// but if one did, the difference of the two would not be open.
+func TestMasksAreOfTheirSet(t *testing.T) {
+	about, id, parties, set := assemble(t, 3, 2, pureBill, dp.Price{Epsilon: dp.Nano})
+	hidden := func(digest Digest) mech.Whole {
+		m, err := parties[0].keys.NewMasks(about, id, set, digest, parties[0].name)
+		must(t, err)
+		values := []mech.Whole{{}}
+		must(t, m.Hide("x", values))
+		return values[0]
+	}
+	if hidden("one") != hidden("one") || hidden("one") == hidden("another") {
+		t.Error("masks must be those of the set")
+	}
+}
+
+// Texts that are divided into other parts, or have another purpose, have other digests.
+func TestDigestsKeepPartsApart(t *testing.T) {
+	seen := map[Digest]string{}
+	for what, d := range map[string]Digest{
+		"ab, c": digestOf("x", []byte("ab"), []byte("c")), "a, bc": digestOf("x", []byte("a"), []byte("bc")),
+		"abc": digestOf("x", []byte("abc")), "abc, nothing": digestOf("x", []byte("abc"), nil), "of y": digestOf("y", []byte("abc")),
+	} {
+		if other, twice := seen[d]; twice {
+			t.Errorf("%q and %q have one digest", what, other)
+		}
+		seen[d] = what
 	}
 }
 

@@ -354,3 +354,25 @@ func TestRecoverPublishesTheSameBytes(t *testing.T) {
 		verify(t, l)
 	})
 }
+
+// A job that was refunded and runs again is published to the file that it names then, or to none.
+func TestRecoverForgetsTheFileOfARefundedRun(t *testing.T) {
+	l, _ := inHeap()
+	must(t, l.Declare(t.Context(), Dataset{Name: "d", Epsilon: 5}))
+	req := request("one")
+	req.Output = filepath.Join(t.TempDir(), "m.json")
+	price, lines := bill(1)
+	must(t, mustJob(t, l, req).reservePrice(t.Context(), price, lines))
+	if got, err := l.Recover(t.Context(), all); err != nil || len(got) != 1 || got[0].Now != Refunded {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	first := req.Output
+	req.Output = ""
+	j := mustJob(t, l, req)
+	must(t, charge(t.Context(), j, 1))
+	must(t, j.Commit(t.Context(), []byte("bytes")))
+	got, err := l.Recover(t.Context(), all)
+	if _, missing := os.Stat(first); err != nil || len(got) != 1 || got[0].Now != Committed || !os.IsNotExist(missing) {
+		t.Errorf("%+v, %v; the file of the first run: %v", got, err, missing)
+	}
+}

@@ -142,3 +142,50 @@ func TestCutFile(t *testing.T) {
 		try(fmt.Sprintf("bit flipped at %d", at), flipped)
 	}
 }
+
+// forge adds an entry to a data set with parts of 5 and a δ of 50, after a job that was charged, as somebody would
+// who writes to the store and knows how entries are chained.
+func forge(t *testing.T, change func(*Entry)) *Ledger {
+	t.Helper()
+	l, _ := inHeap()
+	must(t, l.Declare(t.Context(), Dataset{Name: "d", Epsilon: 5, Delta: 50, Parts: towns}))
+	j := mustJob(t, l, onPart("one", "north"))
+	price, lines := bill(1)
+	must(t, j.reservePrice(t.Context(), price, lines))
+	must(t, l.store.update(t.Context(), func(t tx) error {
+		e := j.newEntry(Began, price, encodeDetail(began{j.req.Terms}))
+		change(&e)
+		return l.addEntry(t, e)
+	}))
+	return l
+}
+
+// A chain that is whole is damaged all the same if its entries contradict each other.
+func TestWholeChainsMayContradictThemselves(t *testing.T) {
+	must(t, func() error { _, err := forge(t, func(*Entry) {}).Verify(t.Context(), nil); return err }())
+	for what, change := range map[string]func(*Entry){
+		"begins on another part":         func(e *Entry) { e.Part = "south" },
+		"begins on all parts":            func(e *Entry) { e.Part = "" },
+		"begins as another request":      func(e *Entry) { e.Request = "other" },
+		"begins at another epsilon":      func(e *Entry) { e.Epsilon++ },
+		"begins at another delta":        func(e *Entry) { e.Delta++ },
+		"is reserved twice":              func(e *Entry) { e.Kind = Reserved },
+		"is published before its result": func(e *Entry) { e.Kind = Published },
+		"is of a part that there is not": func(e *Entry) { e.Kind, e.Job, e.Part = Reserved, "two", "west" },
+		"exceeds the total's epsilon":    func(e *Entry) { e.Kind, e.Job, e.Epsilon = Reserved, "two", 5 },
+		"exceeds the total's delta":      func(e *Entry) { e.Kind, e.Job, e.Delta = Reserved, "two", 51 },
+	} {
+		if _, err := forge(t, change).Verify(t.Context(), nil); !errors.As(err, new(*Damaged)) {
+			t.Errorf("a job that %s: %v", what, err)
+		}
+	}
+	// What is left is not read from sums that cannot be.
+	for what, change := range map[string]func(*Entry){
+		"epsilon": func(e *Entry) { e.Kind, e.Job, e.Epsilon = Reserved, "two", 5 },
+		"delta":   func(e *Entry) { e.Kind, e.Job, e.Delta = Reserved, "two", 51 },
+	} {
+		if b, err := forge(t, change).Balances(t.Context(), "d"); !errors.As(err, new(*Damaged)) {
+			t.Errorf("more %s is charged than there is: %v, balance %+v", what, err, b)
+		}
+	}
+}

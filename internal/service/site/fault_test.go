@@ -263,6 +263,16 @@ func TestKillAfterTheCharge(t *testing.T) {
 // begin2 begins at site 1 alone, and returns the set.
 func begin2(t testing.TB, w *world, c *Coordinator) []byte {
 	t.Helper()
+	body := joined(t, w, c)
+	if _, err := c.post(t.Context(), 1, beginCall, body); err == nil {
+		t.Error("the site was not killed")
+	}
+	return body
+}
+
+// joined lets all sites join a training, and returns their set.
+func joined(t testing.TB, w *world, c *Coordinator) []byte {
+	t.Helper()
 	c.connect()
 	about, err := c.describe(w.schema, planOf(t, w.schema, 0, 60).Terms(), nil)
 	must(t, err)
@@ -276,10 +286,46 @@ func begin2(t testing.TB, w *world, c *Coordinator) []byte {
 	}
 	body, err := json.Marshal(set)
 	must(t, err)
-	if _, err := c.post(t.Context(), 1, beginCall, body); err == nil {
-		t.Error("the site was not killed")
-	}
 	return body
+}
+
+// A training is its coordinator's, whoever else the policy names. It has the measurements of the policy that is in
+// force, and does not begin under one that has changed since sites joined. Once it has ended, no key is drawn for it.
+func TestTrainingsKeepToTheirCoordinatorAndPolicy(t *testing.T) {
+	w := small(t)
+	asks := asksOf(t, w)
+	w.allow(0, func(p *Policy) { p.Coordinators = append(p.Coordinators, "other") })
+	c, other := w.coordinator(2), w.coordinator(2)
+	other.Self = w.identity(identity.Combiner, "other")
+	other.connect()
+	id := begin(t, w, c, 0)
+	text, err := folder(c.State).read(trainingFile)
+	must(t, err)
+	set, err := folder(c.State).read(setFile)
+	must(t, err)
+	for call, body := range map[string][]byte{beginCall: set, askCall: of(t, asks[0], id, same), endCall: []byte(id)} {
+		if _, err := other.post(t.Context(), 0, call, body); kindOf(err) != "unknown-task" {
+			t.Errorf("another coordinator calls %s: %v", call, err)
+		}
+	}
+	w.allow(0, func(p *Policy) { p.Measurements = 1 })
+	_, err = c.post(t.Context(), 0, askCall, of(t, asks[0], id, same))
+	must(t, err)
+	if _, err := c.post(t.Context(), 0, askCall, of(t, asks[1], id, same)); kindOf(err) != "not-allowed" {
+		t.Errorf("a second measurement where the policy allows one: %v", err)
+	}
+	must(t, c.end(t.Context(), id))
+	w.allow(0, func(p *Policy) { p.Measurements = 300 })
+	if _, err := c.post(t.Context(), 0, joinCall, text); kindOf(err) != "task-closed" || !w.empty(w.params[0].State) {
+		t.Errorf("a training that has ended is joined: %v", err)
+	}
+	late := w.coordinator(2)
+	body := joined(t, w, late)
+	before := w.paid()
+	w.allow(0, func(p *Policy) { p.Training = Limit{"1", "0"} })
+	if _, err := late.post(t.Context(), 0, beginCall, body); kindOf(err) != "not-allowed" || w.paid() != before {
+		t.Errorf("a training at more than the new policy allows: %v, and %d sites paid", err, w.paid()-before)
+	}
 }
 
 // What a kill leaves of a training that had ended is gone when the site starts again.

@@ -277,10 +277,7 @@ func (s *Schema) Classes() []string {
 	if s.isEmpty() {
 		return nil
 	}
-	var names []string
-	for _, l := range s.s.Label.Levels {
-		names = append(names, l.Value)
-	}
+	names := schema.Values(s.s.Label.Levels)
 	return names
 }
 

@@ -3,11 +3,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
 func (a *app) newBudgetCommand() *cobra.Command {
@@ -33,12 +36,23 @@ hashes and never change. A training that is interrupted has spent its price.`,
 		a.newBudgetRefuseCommand(), a.newBudgetReportCommand())
 }
 
-// datasetOf returns the value of --dataset as a list, which is empty if the flag is not given.
-func datasetOf(name string) []string {
-	if name == "" {
-		return nil
+// budgetReader holds the flags of commands that only read or settle what a ledger contains.
+type budgetReader struct {
+	*app
+	ledger  commands.LedgerFlag
+	dataset string
+	json    bool
+}
+
+// addTo makes c a command that calls use with the ledger.
+func (b *budgetReader) addTo(c *cobra.Command, use func(context.Context, *ledger.Ledger) error) *cobra.Command {
+	c.Args = cobra.NoArgs
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		return b.ledger.UseLedger(c.Context(), func(l *ledger.Ledger) error { return use(c.Context(), l) })
 	}
-	return []string{name}
+	b.ledger.AddFlag(c)
+	cli.Require(c, "ledger")
+	return c
 }
 
 func shortenHash(hash string) string { return fmt.Sprintf("%.12s", hash) }

@@ -10,22 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
-// budgetHistory holds the flags of the commands history and export.
-type budgetHistory struct {
-	*app
-	ledger  commands.LedgerFlag
-	dataset string
-	write   func(w *bufio.Writer, e ledger.Entry) error
-}
-
 func (a *app) newBudgetHistoryCommand() *cobra.Command {
-	b := &budgetHistory{app: a, write: writeLine}
-	return b.addFlags(&cobra.Command{
+	return a.newEntriesCommand(writeLine, &cobra.Command{
 		Use:     "history",
 		Short:   "list the entries, oldest first",
 		Long:    `History lists the entries of a ledger, oldest first, one line each.`,
@@ -34,8 +23,7 @@ func (a *app) newBudgetHistoryCommand() *cobra.Command {
 }
 
 func (a *app) newBudgetExportCommand() *cobra.Command {
-	b := &budgetHistory{app: a, write: writeEntry}
-	return b.addFlags(&cobra.Command{
+	return a.newEntriesCommand(writeEntry, &cobra.Command{
 		Use:   "export",
 		Short: "print the entries with their hashes, one JSON object each",
 		Long: `Export prints the entries of a ledger, oldest first, as one JSON object a line.
@@ -45,23 +33,18 @@ included; train with the same job ID returns them.`,
 	})
 }
 
-func (b *budgetHistory) addFlags(c *cobra.Command) *cobra.Command {
-	c.Args = cobra.NoArgs
-	c.RunE = func(c *cobra.Command, _ []string) error { return b.listEntries(c.Context()) }
-	b.ledger.AddFlag(c)
-	c.Flags().StringVar(&b.dataset, "dataset", "", "only the data set of this `name`")
-	cli.Require(c, "ledger")
-	return c
-}
-
-func (b *budgetHistory) listEntries(ctx context.Context) error {
-	return b.ledger.UseLedger(ctx, func(l *ledger.Ledger) error {
+// newEntriesCommand makes c a command that writes every entry.
+func (a *app) newEntriesCommand(write func(w *bufio.Writer, e ledger.Entry) error, c *cobra.Command) *cobra.Command {
+	b := &budgetReader{app: a}
+	b.addTo(c, func(ctx context.Context, l *ledger.Ledger) error {
 		w := bufio.NewWriter(b.Stdout)
-		if err := l.History(ctx, b.dataset, func(e ledger.Entry) error { return b.write(w, e) }); err != nil {
+		if err := l.History(ctx, b.dataset, func(e ledger.Entry) error { return write(w, e) }); err != nil {
 			return err
 		}
 		return w.Flush()
 	})
+	c.Flags().StringVar(&b.dataset, "dataset", "", "only the data set of this `name`")
+	return c
 }
 
 func writeLine(w *bufio.Writer, e ledger.Entry) error {

@@ -217,17 +217,9 @@ owner's or an approver's, and not the key that asked.`,
 	return c
 }
 
-// budgetReport holds the flags of the command.
-type budgetReport struct {
-	*app
-	ledger  commands.LedgerFlag
-	dataset string
-	json    bool
-}
-
 func (a *app) newBudgetReportCommand() *cobra.Command {
-	b := &budgetReport{app: a}
-	c := &cobra.Command{
+	b := &budgetReader{app: a}
+	c := b.addTo(&cobra.Command{
 		Use:   "report",
 		Short: "list who may spend, and who spent what on which model",
 		Long: `Report lists the keys with a role on a data set, with their allotments, and then
@@ -235,31 +227,26 @@ every training: who asked for it and why, who approved or refused it, what it
 cost, and the model's SHA-256. It is read from the entries; budget verify checks
 their signatures.`,
 		Example: `  discreet budget report --ledger l.db --dataset members`,
-		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return b.showReport(c.Context()) },
-	}
-	b.ledger.AddFlag(c)
+	}, b.showReport)
 	c.Flags().StringVar(&b.dataset, "dataset", "", "the `name` of the data set")
 	c.Flags().BoolVar(&b.json, "json", false, "print one JSON object, with the plans that were requested")
-	cli.Require(c, "ledger", "dataset")
+	cli.Require(c, "dataset")
 	return c
 }
 
-func (b *budgetReport) showReport(ctx context.Context) error {
-	return b.ledger.UseLedger(ctx, func(l *ledger.Ledger) error {
-		members, err := l.Members(ctx, b.dataset)
-		if err != nil {
-			return err
-		}
-		jobs, err := l.Report(ctx, b.dataset)
-		if err != nil {
-			return err
-		}
-		if b.json {
-			return cli.WriteJSON(b.Stdout, map[string]any{"dataset": b.dataset, "members": members, "jobs": jobs})
-		}
-		return writeReport(b.Stdout, members, jobs)
-	})
+func (b *budgetReader) showReport(ctx context.Context, l *ledger.Ledger) error {
+	members, err := l.Members(ctx, b.dataset)
+	if err != nil {
+		return err
+	}
+	jobs, err := l.Report(ctx, b.dataset)
+	if err != nil {
+		return err
+	}
+	if b.json {
+		return cli.WriteJSON(b.Stdout, map[string]any{"dataset": b.dataset, "members": members, "jobs": jobs})
+	}
+	return writeReport(b.Stdout, members, jobs)
 }
 
 func writeReport(w io.Writer, members []ledger.Member, jobs []ledger.Account) error {

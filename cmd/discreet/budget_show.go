@@ -11,22 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
-// budgetShow holds the flags of the command.
-type budgetShow struct {
-	*app
-	ledger  commands.LedgerFlag
-	dataset string
-	json    bool
-}
-
 func (a *app) newBudgetShowCommand() *cobra.Command {
-	b := &budgetShow{app: a}
-	c := &cobra.Command{
+	b := &budgetReader{app: a}
+	c := b.addTo(&cobra.Command{
 		Use:   "show",
 		Short: "show what is spent, reserved and left",
 		Long: `Show prints the total of each data set and how it was used: spent by trainings
@@ -36,33 +27,31 @@ listed with its own spending, and so is each cohort. A cohort is retired if
 nothing is left for trainings that name it.`,
 		Example: `  discreet budget show --ledger l.db
   discreet budget show --ledger l.db --dataset patients --json`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return b.showBalances(c.Context()) },
-	}
-	b.ledger.AddFlag(c)
+	}, b.showBalances)
 	c.Flags().StringVar(&b.dataset, "dataset", "", "only the data set of this `name`")
 	c.Flags().BoolVar(&b.json, "json", false, "print one JSON object")
-	cli.Require(c, "ledger")
 	return c
 }
 
-func (b *budgetShow) showBalances(ctx context.Context) error {
-	return b.ledger.UseLedger(ctx, func(l *ledger.Ledger) error {
-		all, err := l.Balances(ctx, datasetOf(b.dataset)...)
-		switch {
-		case err != nil:
-			return err
-		case b.json && b.dataset != "":
-			return cli.WriteJSON(b.Stdout, all[0].Statement())
-		case b.json:
-			list := []ledger.Statement{}
-			for _, one := range all {
-				list = append(list, one.Statement())
-			}
-			return cli.WriteJSON(b.Stdout, map[string]any{"datasets": list})
+func (b *budgetReader) showBalances(ctx context.Context, l *ledger.Ledger) error {
+	var only []string
+	if b.dataset != "" {
+		only = append(only, b.dataset)
+	}
+	all, err := l.Balances(ctx, only...)
+	switch {
+	case err != nil:
+		return err
+	case b.json && b.dataset != "":
+		return cli.WriteJSON(b.Stdout, all[0].Statement())
+	case b.json:
+		list := []ledger.Statement{}
+		for _, one := range all {
+			list = append(list, one.Statement())
 		}
-		return writeBalances(b.Stdout, all)
-	})
+		return cli.WriteJSON(b.Stdout, map[string]any{"datasets": list})
+	}
+	return writeBalances(b.Stdout, all)
 }
 
 func writeBalances(w io.Writer, all []ledger.Balance) error {

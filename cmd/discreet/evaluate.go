@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -99,6 +100,14 @@ func (e *evaluate) runEvaluate(ctx context.Context) error {
 	if err != nil {
 		return commands.AsRefusal(err)
 	}
+	return e.writeReport(r)
+}
+
+// writeReport writes a report to --out, and prints it.
+func (e *evaluate) writeReport(r interface {
+	WriteHTML(io.Writer) error
+	WriteText(io.Writer) error
+}) error {
 	if e.out != "" {
 		if err := e.WriteFile(e.out, r.WriteHTML); err != nil {
 			return err

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -110,15 +109,8 @@ func (e *evaluate) runPrivately(c *cobra.Command) error {
 	if err := cli.CheckPage("evaluate", e.out); err != nil {
 		return err
 	}
-	for _, path := range []string{e.model, p.compare} {
-		if path == "" {
-			continue
-		}
-		m, err := model.Load(path)
-		if err != nil {
-			return err
-		}
-		params.Models = append(params.Models, m)
+	if params.Models, err = commands.LoadModels(e.model, p.compare); err != nil {
+		return err
 	}
 	s, text, err := e.heldOutSchema(params.Models)
 	if err != nil {
@@ -162,28 +154,14 @@ func (e *evaluate) runPrivately(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if e.out != "" {
-		if err := e.WriteFile(e.out, report.WriteHTML); err != nil {
-			return err
-		}
-		e.Say("wrote %s", e.out)
-	}
-	if e.json {
-		return cli.WriteJSON(e.Stdout, report)
-	}
-	return report.WriteText(e.Stdout)
+	return e.writeReport(report)
 }
 
 // heldOutSchema returns the schema of the held-out table, and its text. The model's own schema does
 // not state the unit of privacy, and cannot be used if training protected persons.
 func (e *evaluate) heldOutSchema(models []*model.Model) (*schema.Schema, []byte, error) {
 	if e.private.schema != "" {
-		s, err := schema.Load(e.private.schema)
-		if err != nil {
-			return nil, nil, err
-		}
-		text, err := os.ReadFile(e.private.schema)
-		return s, text, err
+		return commands.LoadSchema(e.private.schema)
 	}
 	for _, m := range models {
 		if m.Privacy.ProtectsPersons() {

@@ -104,14 +104,12 @@ func Of(m *model.Model, file []byte, program string, date time.Time) *Card {
 		schemaSum = fmt.Sprintf("%x", sha256.Sum256(append(text, '\n')))
 	}
 	c := &Card{
-		Dataset: s.Name, Unit: p.Unit, Predicts: s.Label.Name, Learner: m.Learner, LabelRole: string(s.Label.Role),
+		Dataset: s.Name, Unit: p.Unit, Predicts: s.Label.Name, Classes: schema.Values(s.Label.Levels),
+		Learner: m.Learner, LabelRole: string(s.Label.Role),
 		Epsilon: json.Number(p.Epsilon.String()), Delta: json.Number(p.Delta.String()), Counted: p.Counted,
 		NotProtected: p.Unprotected, Program: program, Checksum: hex.EncodeToString(sum[:]), Schema: schemaSum,
 		Date: date.UTC().Format(time.DateOnly), Private: []string{}, Public: []string{}, Mechanisms: []Mechanism{},
 		privacy: p, weight: float64(p.Delta) / dp.Femto,
-	}
-	for _, l := range s.Label.Levels {
-		c.Classes = append(c.Classes, l.Value)
 	}
 	for _, column := range s.Columns {
 		switch column.Role {

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/discreet-dp/discreet/internal/parallel"
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -60,22 +61,12 @@ func generateRows(s *schema.Schema, seed uint64, first, rows int) *dataset.Table
 			t.Cols[j].Codes.U8 = make([]uint8, rows)
 		}
 	}
-	blocks := make(chan int)
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			var st stream
-			for from := range blocks {
-				st.openBlock(seed, uint64((first+from)/blockRows))
-				m.fillRows(t, from, min(from+blockRows, rows), &st)
-			}
-		})
-	}
-	for from := 0; from < rows; from += blockRows {
-		blocks <- from
-	}
-	close(blocks)
-	workers.Wait()
+	parallel.Each((rows+blockRows-1)/blockRows, runtime.GOMAXPROCS(0), func(k int) {
+		var st stream
+		from := k * blockRows
+		st.openBlock(seed, uint64((first+from)/blockRows))
+		m.fillRows(t, from, min(from+blockRows, rows), &st)
+	})
 	return t
 }
 

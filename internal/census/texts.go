@@ -17,9 +17,7 @@ func cellTexts(s *schema.Schema, j int) (out []string) {
 		out = append(out, strconv.Itoa(int(x)))
 	}
 	c := &s.Columns[j]
-	for _, l := range c.Levels {
-		out = append(out, l.Value)
-	}
+	out = append(out, schema.Values(c.Levels)...)
 	if c.Missing {
 		out = append(out, neverDrawn, missingToken)
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -18,6 +19,21 @@ const TableWords = "a `file` of the table: CSV (also gzip, named .gz) or Parquet
 func (a *App) ReadTable(ctx context.Context, s *schema.Schema, paths []string) (*dataset.Table, error) {
 	defer a.ShowBusy("reading")()
 	return dataset.Read(ctx, s, dataset.Options{Stdin: a.Stdin}, paths...)
+}
+
+// LoadModels reads model files; "" is none.
+func LoadModels(paths ...string) (models []*model.Model, err error) {
+	for _, path := range paths {
+		if path == "" {
+			continue
+		}
+		m, err := model.Load(path)
+		if err != nil {
+			return nil, err
+		}
+		models = append(models, m)
+	}
+	return models, nil
 }
 
 // LoadSchema reads a schema file, and returns the schema and its text.

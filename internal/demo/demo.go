@@ -16,6 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/model/explain"
 	"github.com/discreet-dp/discreet/internal/model/metrics"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
@@ -96,10 +97,7 @@ func (t *trial) trainAndJudge(ctx context.Context, learn, judge *dataset.Table) 
 	if err != nil {
 		return nil, err
 	}
-	var classes []string
-	for _, l := range judge.Schema.Label.Levels {
-		classes = append(classes, l.Value)
-	}
+	classes := schema.Values(judge.Schema.Label.Levels)
 	found, err := metrics.Evaluate(judge.Labels, scores, classes, judge.Schema.Label.Positive)
 	if err != nil {
 		return nil, err

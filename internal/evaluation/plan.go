@@ -272,13 +272,11 @@ func (pl *Plan) measureLabels(ctx context.Context, g *guard.Guard, r *Release) e
 
 func (pl *Plan) newRelease(g *guard.Guard) *Release {
 	l, t := &pl.schema.Label, g.Terms()
-	r := &Release{Label: l.Name, Cuts: slices.Clone(pl.grid.cuts), Scores: slices.Clone(pl.grid.points), Threshold: pl.Threshold, Models: len(pl.Models),
+	r := &Release{Label: l.Name, Levels: schema.Values(l.Levels), Models: len(pl.Models), Threshold: pl.Threshold,
+		Cuts: slices.Clone(pl.grid.cuts), Scores: slices.Clone(pl.grid.points),
 		Scope: t.Scope, Relation: pl.schema.Relation, Unit: pl.schema.Unit, Persons: pl.schema.Person != nil,
 		Epsilon: t.Price.Epsilon, Delta: t.Price.Delta, Bill: t.Bill,
 		Counted: g.Counted(), Seeded: g.Seeded(), Units: g.Units()}
-	for _, level := range l.Levels {
-		r.Levels = append(r.Levels, level.Value)
-	}
 	if len(r.Levels) == 2 {
 		r.Positive = l.Positive
 	}

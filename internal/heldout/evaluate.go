@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/model/metrics"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // Evaluation holds one model's results on held-out rows.
@@ -36,10 +37,7 @@ func Evaluate(m *model.Model, t *dataset.Table, threshold func(scores []float64)
 		from = threshold(scores)
 	}
 	l := &m.Schema.Label
-	var classes []string
-	for _, level := range l.Levels {
-		classes = append(classes, level.Value)
-	}
+	classes := schema.Values(l.Levels)
 	r, err := metrics.EvaluateAt(t.Labels, scores, classes, l.Positive, from)
 	if err != nil {
 		return nil, err

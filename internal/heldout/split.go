@@ -96,8 +96,8 @@ func (s Split) Write(ctx context.Context, sch *schema.Schema, opts dataset.Optio
 		}
 	}
 	for k, w := range []io.Writer{train, judge} {
-		if err := dataset.CopyRows(ctx, sch, opts, w, formats[k], func(row int) bool { return judges[row] == (k == 1) },
-			paths...); err != nil {
+		keep := func(row int) bool { return judges[row] == (k == 1) }
+		if err := dataset.CopyRows(ctx, sch, opts, w, formats[k], nil, keep, paths...); err != nil {
 			return counts, err
 		}
 	}

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"go/ast"
 	"go/constant"
-	"go/printer"
 	"go/token"
 	"go/types"
+	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"golang.org/x/tools/go/packages"
 )
@@ -46,9 +45,9 @@ func checkBounds(m *Module, dir string) (bad []string, err error) {
 				names, ours := constantsOf(info, e)
 				switch {
 				case len(names) == 0:
-					bad = append(bad, m.at(e.Pos(), "%s is a bound without a name: name it, and test on either side", m.source(e)))
+					bad = append(bad, m.at(e.Pos(), "%s is a bound without a name: name it, and test on either side", types.ExprString(e)))
 				case ours && !slices.ContainsFunc(names, func(n string) bool { return tested[n] }):
-					bad = append(bad, m.at(e.Pos(), "no test of %s names the bound %s: test on either side", name, m.source(e)))
+					bad = append(bad, m.at(e.Pos(), "no test of %s names the bound %s: test on either side", name, types.ExprString(e)))
 				}
 			}
 		}
@@ -100,28 +99,17 @@ func constantsOf(info *types.Info, e ast.Expr) (names []string, ours bool) {
 // namesInTests returns the identifiers in a package's tests.
 func (m *Module) namesInTests(name string) map[string]bool {
 	names := map[string]bool{}
-	for _, p := range m.Packages {
-		for _, f := range p.Files {
-			if p.Name == name && f.Test {
-				ast.Inspect(f.AST, func(n ast.Node) bool {
-					if id, ok := n.(*ast.Ident); ok {
-						names[id.Name] = true
-					}
-					return true
-				})
-			}
+	for _, f := range m.Files {
+		if f.Package == name && f.Test {
+			ast.Inspect(f.AST, func(n ast.Node) bool {
+				if id, ok := n.(*ast.Ident); ok {
+					names[id.Name] = true
+				}
+				return true
+			})
 		}
 	}
 	return names
-}
-
-// source returns the source text of an expression.
-func (m *Module) source(e ast.Expr) string {
-	var b strings.Builder
-	if err := printer.Fprint(&b, token.NewFileSet(), e); err != nil {
-		return err.Error()
-	}
-	return b.String()
 }
 
 // eachTyped calls do with each of the named packages, and its types.
@@ -132,13 +120,11 @@ func (m *Module) eachTyped(dir string, names []string, do func(name string, p *p
 	}
 	var patterns []string
 	parsed := map[string]*ast.File{}
-	for _, p := range m.production() {
-		if slices.Contains(names, p.Name) {
-			patterns = append(patterns, "./"+p.Dir)
+	for _, f := range m.production() {
+		if slices.Contains(names, f.Package) {
+			patterns = append(patterns, "./"+path.Dir(f.Name))
 		}
-		for _, f := range p.Files {
-			parsed[filepath.Join(dir, f.Name)] = f.AST
-		}
+		parsed[filepath.Join(dir, f.Name)] = f.AST
 	}
 	all, err := packages.Load(&packages.Config{Mode: packages.LoadSyntax, Dir: dir, Env: env, Fset: m.Fset,
 		ParseFile: func(_ *token.FileSet, name string, _ []byte) (*ast.File, error) { return parsed[name], nil }}, patterns...)

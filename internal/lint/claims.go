@@ -3,7 +3,7 @@
 package lint
 
 import (
-	"io/fs"
+	"maps"
 	"regexp"
 	"slices"
 )
@@ -19,26 +19,20 @@ var (
 // claim without a page cannot be checked, and a claim without code becomes out of date.
 func checkClaims(m *Module) (bad []string) {
 	named, written := map[string]string{}, map[string]string{}
-	for _, p := range m.Packages {
-		if p.Name == "lint" {
+	for _, f := range m.Files {
+		if f.Package == "lint" {
 			continue // its samples name claims that do not exist
 		}
-		for _, f := range p.Files {
-			for _, id := range claimID.FindAllString(string(f.Src), -1) {
-				named[id] = f.Name
-			}
+		for _, id := range claimID.FindAllString(string(f.Src), -1) {
+			named[id] = f.Name
 		}
 	}
-	pages, err := fs.Glob(m.FS, guarantees+"/*.md")
+	pages, err := m.readPages(guarantees + "/*.md")
 	if err != nil {
 		return []string{err.Error()}
 	}
-	for _, page := range pages {
-		text, err := fs.ReadFile(m.FS, page)
-		if err != nil {
-			return []string{err.Error()}
-		}
-		for _, h := range claimHeading.FindAllStringSubmatch(string(text), -1) {
+	for _, page := range slices.Sorted(maps.Keys(pages)) {
+		for _, h := range claimHeading.FindAllStringSubmatch(pages[page], -1) {
 			if first, twice := written[h[1]]; twice {
 				bad = append(bad, page+": "+h[1]+" already has a heading in "+first)
 			}

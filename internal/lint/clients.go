@@ -18,30 +18,25 @@ var clientNames = []string{"Client", "Transport", "DefaultClient", "DefaultTrans
 // checkClients restricts network clients to these packages. Other clients would follow redirects, and
 // send their data to any server that a response names.
 func checkClients(m *Module) (bad []string) {
-	for _, p := range m.production() {
-		if slices.Contains(clientMakers, p.Name) || testOnly(p.Name) {
+	for _, f := range m.production() {
+		if slices.Contains(clientMakers, f.Package) || testOnly(f.Package) {
 			continue
 		}
-		for _, f := range p.Files {
-			if f.Test {
-				continue
+		types := map[ast.Expr]bool{} // of pointers: a client that someone else has made
+		ast.Inspect(f.AST, func(n ast.Node) bool {
+			if star, ok := n.(*ast.StarExpr); ok {
+				types[star.X] = true
 			}
-			types := map[ast.Expr]bool{} // of pointers: a client that someone else has made
-			ast.Inspect(f.AST, func(n ast.Node) bool {
-				if star, ok := n.(*ast.StarExpr); ok {
-					types[star.X] = true
-				}
-				sel, ok := n.(*ast.SelectorExpr)
-				if !ok || types[sel] || !slices.Contains(clientNames, sel.Sel.Name) {
-					return true
-				}
-				if x, ok := sel.X.(*ast.Ident); ok && x.Name == "http" {
-					bad = append(bad, m.at(n.Pos(), "http.%s: call others by identity.HTTPClient, which follows no redirect",
-						sel.Sel.Name))
-				}
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok || types[sel] || !slices.Contains(clientNames, sel.Sel.Name) {
 				return true
-			})
-		}
+			}
+			if x, ok := sel.X.(*ast.Ident); ok && x.Name == "http" {
+				bad = append(bad, m.at(n.Pos(), "http.%s: call others by identity.HTTPClient, which follows no redirect",
+					sel.Sel.Name))
+			}
+			return true
+		})
 	}
 	return bad
 }

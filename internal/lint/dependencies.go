@@ -50,20 +50,18 @@ func checkDependencies(m *Module) (bad []string) {
 	for _, t := range tools {
 		used[moduleOf(t)] = true
 	}
-	for _, p := range m.Packages {
-		for _, f := range p.Files {
-			for _, spec := range f.AST.Imports {
-				ip := importPath(spec)
-				if _, ours := m.shortName(ip); ours || standard(ip) {
-					continue
-				}
-				mod := moduleOf(ip)
-				if mod == "" {
-					bad = append(bad, m.at(spec.Pos(), "%s is not in go.mod", ip))
-					continue
-				}
-				used[mod] = true
+	for _, f := range m.Files {
+		for _, spec := range f.AST.Imports {
+			ip := importPath(spec)
+			if _, ours := m.shortName(ip); ours || standard(ip) {
+				continue
 			}
+			mod := moduleOf(ip)
+			if mod == "" {
+				bad = append(bad, m.at(spec.Pos(), "%s is not in go.mod", ip))
+				continue
+			}
+			used[mod] = true
 		}
 	}
 	page, err := fs.ReadFile(m.FS, dependencyPage)

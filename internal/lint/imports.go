@@ -95,30 +95,26 @@ func testOnly(pkg string) bool {
 // package.
 func checkImports(m *Module) (bad []string) {
 	arrows := map[string][]string{}
-	for _, p := range m.production() {
-		for _, f := range p.Files {
-			if f.Test {
-				continue
-			}
-			for _, spec := range f.AST.Imports {
-				ip := importPath(spec)
-				to, ours := m.shortName(ip)
-				switch {
-				case ours && testOnly(to) && !testOnly(p.Name):
-					bad = append(bad, m.at(spec.Pos(), "%s imports %s, which exists for tests only", p.Name, to))
-				case ours && to == sealed && !matches(mayOpen, p.Name),
-					ours && matches([]string{"learn", "learn/*"}, p.Name) && slices.Contains(besideGuard, to) && !testOnly(p.Name),
-					ours && p.Name == beforeCharge && slices.Contains(readers, to):
-					bad = append(bad, m.at(spec.Pos(), "%s may not import %s", p.Name, to))
-				case slices.Contains(reproducible, to) && !matches(seeded, p.Name) && !testOnly(p.Name):
-					bad = append(bad, m.at(spec.Pos(), "%s may not import %s: draw from rng.Source", p.Name, to))
-				case ours:
-					arrows[p.Name] = append(arrows[p.Name], to)
-				case testOnly(p.Name):
-				case matches(pure, p.Name) && slices.Contains(impure, ip),
-					matches([]string{"learn", "learn/*"}, p.Name) && slices.Contains(beyondPure, ip):
-					bad = append(bad, m.at(spec.Pos(), "%s may not import %s", p.Name, ip))
-				}
+	for _, f := range m.production() {
+		from := f.Package
+		for _, spec := range f.AST.Imports {
+			ip := importPath(spec)
+			to, ours := m.shortName(ip)
+			switch {
+			case ours && testOnly(to) && !testOnly(from):
+				bad = append(bad, m.at(spec.Pos(), "%s imports %s, which exists for tests only", from, to))
+			case ours && to == sealed && !matches(mayOpen, from),
+				ours && matches([]string{"learn", "learn/*"}, from) && slices.Contains(besideGuard, to) && !testOnly(from),
+				ours && from == beforeCharge && slices.Contains(readers, to):
+				bad = append(bad, m.at(spec.Pos(), "%s may not import %s", from, to))
+			case slices.Contains(reproducible, to) && !matches(seeded, from) && !testOnly(from):
+				bad = append(bad, m.at(spec.Pos(), "%s may not import %s: draw from rng.Source", from, to))
+			case ours:
+				arrows[from] = append(arrows[from], to)
+			case testOnly(from):
+			case matches(pure, from) && slices.Contains(impure, ip),
+				matches([]string{"learn", "learn/*"}, from) && slices.Contains(beyondPure, ip):
+				bad = append(bad, m.at(spec.Pos(), "%s may not import %s", from, ip))
 			}
 		}
 	}

@@ -23,17 +23,13 @@ var markdownLink = regexp.MustCompile(`\]\(([^()\s]+)\)`)
 // checkLinks requires that every link between our own pages has a target, and that every page in docs
 // and evidence can be reached by links from the front page through the table of contents.
 func checkLinks(m *Module) (bad []string) {
-	pages, err := listPages(m)
+	pages, err := ownPages(m)
 	if err != nil {
 		return []string{err.Error()}
 	}
 	links := map[string][]string{}
-	for _, page := range pages {
-		text, err := fs.ReadFile(m.FS, page)
-		if err != nil {
-			return []string{err.Error()}
-		}
-		for _, link := range markdownLink.FindAllStringSubmatch(string(text), -1) {
+	for page, text := range pages {
+		for _, link := range markdownLink.FindAllStringSubmatch(text, -1) {
 			to, ok := localTarget(page, link[1])
 			if !ok {
 				continue
@@ -52,17 +48,19 @@ func checkLinks(m *Module) (bad []string) {
 	for _, to := range reachablePaths(links, frontPage) {
 		found[to[len(to)-1]] = true
 	}
-	for _, page := range pages {
+	for page := range pages {
 		if (strings.HasPrefix(page, "docs/") || strings.HasPrefix(page, "evidence/")) && !found[page] {
 			bad = append(bad, page+": no link leads to it from "+frontPage)
 		}
 	}
+	slices.Sort(bad)
 	return bad
 }
 
-// listPages lists the project's own pages.
-func listPages(m *Module) (pages []string, err error) {
-	err = fs.WalkDir(m.FS, ".", func(name string, d fs.DirEntry, err error) error {
+// ownPages returns the texts of the project's own pages, by name.
+func ownPages(m *Module) (map[string]string, error) {
+	var names []string
+	err := fs.WalkDir(m.FS, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -70,11 +68,14 @@ func listPages(m *Module) (pages []string, err error) {
 			return fs.SkipDir
 		}
 		if !d.IsDir() && path.Ext(name) == ".md" {
-			pages = append(pages, name)
+			names = append(names, name)
 		}
 		return nil
 	})
-	return pages, err
+	if err != nil {
+		return nil, err
+	}
+	return m.readPages(names...)
 }
 
 // localTarget returns the file that a link points to; ok is false for addresses and for links within

@@ -17,26 +17,20 @@ import (
 // Module holds the sources of one Go module, and of the modules nested in it whose paths begin with
 // its own.
 type Module struct {
-	Path     string   // as in go.mod
-	Nested   []string // folders of the nested modules
-	FS       fs.FS
-	Fset     *token.FileSet
-	Packages []*Package // by folder
-}
-
-// Package is one folder of Go files.
-type Package struct {
-	Name  string // folder relative to the module root without internal, e.g. privacy/dp; "." for the root
-	Dir   string // folder relative to the module root
-	Files []*File
+	Path   string   // as in go.mod
+	Nested []string // folders of the nested modules
+	FS     fs.FS
+	Fset   *token.FileSet
+	Files  []*File
 }
 
 // File is one parsed Go file.
 type File struct {
-	Name string // relative to the module root
-	Src  []byte
-	AST  *ast.File
-	Test bool
+	Name    string // relative to the module root
+	Package string // folder relative to the module root without internal, e.g. privacy/dp; "." for the root
+	Src     []byte
+	AST     *ast.File
+	Test    bool
 }
 
 // Load parses every Go file below root with any build tags, except testdata, hidden folders and nested
@@ -47,7 +41,6 @@ func Load(root fs.FS) (*Module, error) {
 		return nil, err
 	}
 	m := &Module{Path: own, FS: root, Fset: token.NewFileSet()}
-	packages := map[string]*Package{}
 	err = fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -77,17 +70,10 @@ func Load(root fs.FS) (*Module, error) {
 		if err != nil {
 			return err
 		}
-		dir := path.Dir(name)
-		p := packages[dir]
-		if p == nil {
-			p = &Package{Name: shortName(dir), Dir: dir}
-			packages[dir] = p
-			m.Packages = append(m.Packages, p)
-		}
-		p.Files = append(p.Files, &File{Name: name, Src: src, AST: f, Test: strings.HasSuffix(name, "_test.go")})
+		m.Files = append(m.Files, &File{Name: name, Package: shortName(path.Dir(name)), Src: src, AST: f,
+			Test: strings.HasSuffix(name, "_test.go")})
 		return nil
 	})
-	slices.SortFunc(m.Packages, func(a, b *Package) int { return strings.Compare(a.Dir, b.Dir) })
 	return m, err
 }
 
@@ -105,14 +91,28 @@ func readModulePath(root fs.FS, dir string) (string, error) {
 	return "", fmt.Errorf("%s/go.mod names no module", dir)
 }
 
-// production returns the packages with at least one non-test file.
-func (m *Module) production() (ps []*Package) {
-	for _, p := range m.Packages {
-		if slices.ContainsFunc(p.Files, func(f *File) bool { return !f.Test }) {
-			ps = append(ps, p)
+// production returns the files that are not tests.
+func (m *Module) production() []*File {
+	return slices.DeleteFunc(slices.Clone(m.Files), func(f *File) bool { return f.Test })
+}
+
+// readPages returns the texts of the files that match one of the patterns, by name.
+func (m *Module) readPages(patterns ...string) (texts map[string]string, err error) {
+	texts = map[string]string{}
+	for _, pattern := range patterns {
+		names, err := fs.Glob(m.FS, pattern)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			text, err := fs.ReadFile(m.FS, name)
+			if err != nil {
+				return nil, err
+			}
+			texts[name] = string(text)
 		}
 	}
-	return ps
+	return texts, nil
 }
 
 // at formats a complaint as file:line: text.
@@ -126,8 +126,7 @@ func shortName(dir string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(dir, "internal/"), "/internal/", "/")
 }
 
-// shortName translates an import path into the short name of a package of this
-// module.
+// shortName translates an import path into the short name of a package of this module.
 func (m *Module) shortName(importPath string) (name string, ours bool) {
 	if importPath == m.Path {
 		return ".", true

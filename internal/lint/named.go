@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"go/ast"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -18,54 +20,45 @@ var (
 	pythonTest = regexp.MustCompile(`(?m)^def (test_[a-z0-9_]+)\(`)
 )
 
-const pythonTests = "python/tests/*.py"
-
 // checkNamedTests requires that every test named on a page exists, because a promise that refers to a
 // deleted test is unsupported. TestX… names all tests with this prefix, and TestScripts/x a script of
 // the commands.
 func checkNamedTests(m *Module) (bad []string) {
 	there := map[string]bool{}
-	for _, p := range m.Packages {
-		for _, f := range p.Files {
-			for _, d := range f.AST.Decls {
-				if fn, ok := d.(*ast.FuncDecl); ok && f.Test && fn.Recv == nil {
-					there[fn.Name.Name] = true
-				}
+	for _, f := range m.Files {
+		for _, d := range f.AST.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && f.Test && fn.Recv == nil {
+				there[fn.Name.Name] = true
 			}
 		}
 	}
-	for _, pattern := range []string{pythonTests, "docs/*.md", "evidence/*.md", guarantees + "/*.md"} {
-		pages, err := fs.Glob(m.FS, pattern)
-		if err != nil {
-			return []string{err.Error()}
+	python, err := m.readPages("python/tests/*.py")
+	for _, text := range python {
+		for _, def := range pythonTest.FindAllStringSubmatch(text, -1) {
+			there[def[1]] = true
 		}
-		for _, page := range pages {
-			text, err := fs.ReadFile(m.FS, page)
-			if err != nil {
-				return []string{err.Error()}
+	}
+	pages, failed := m.readPages("docs/*.md", "evidence/*.md", guarantees+"/*.md")
+	if err := errors.Join(err, failed); err != nil {
+		return []string{err.Error()}
+	}
+	for page, text := range pages {
+		for _, script := range scriptName.FindAllStringSubmatch(text, -1) {
+			if _, err := fs.Stat(m.FS, "cmd/discreet/testdata/"+script[1]+".txtar"); err != nil {
+				bad = append(bad, page+": names the script "+script[1]+", and there is none")
 			}
-			if pattern == pythonTests {
-				for _, def := range pythonTest.FindAllStringSubmatch(string(text), -1) {
-					there[def[1]] = true
-				}
-				continue
+		}
+		for _, name := range testName.FindAllStringSubmatch(text, -1) {
+			some := there[name[1]]
+			for t := range there {
+				some = some || name[2] != "" && strings.HasPrefix(t, name[1])
 			}
-			for _, script := range scriptName.FindAllStringSubmatch(string(text), -1) {
-				if _, err := fs.Stat(m.FS, "cmd/discreet/testdata/"+script[1]+".txtar"); err != nil {
-					bad = append(bad, page+": names the script "+script[1]+", and there is none")
-				}
-			}
-			for _, name := range testName.FindAllStringSubmatch(string(text), -1) {
-				some := there[name[1]]
-				for t := range there {
-					some = some || name[2] != "" && strings.HasPrefix(t, name[1])
-				}
-				if !some {
-					bad = append(bad, page+": names "+name[1]+", and there is no such test")
-				}
+			if !some {
+				bad = append(bad, page+": names "+name[1]+", and there is no such test")
 			}
 		}
 	}
+	slices.Sort(bad)
 	return bad
 }
 
@@ -79,18 +72,14 @@ var (
 // checkNamedPackages requires that every package in a command of the Makefile or of a page exists.
 // Commands that are rarely run would otherwise break unnoticed.
 func checkNamedPackages(m *Module) (bad []string) {
-	pages, err := listPages(m)
-	if err != nil {
+	pages, err := ownPages(m)
+	rules, failed := m.readPages("Makefile")
+	if err := errors.Join(err, failed); err != nil {
 		return []string{err.Error()}
 	}
-	for _, page := range append(pages, "Makefile") {
-		text, err := fs.ReadFile(m.FS, page)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		} else if err != nil {
-			return []string{err.Error()}
-		}
-		for _, command := range goCommand.FindAllString(string(text), -1) {
+	maps.Copy(pages, rules)
+	for page, text := range pages {
+		for _, command := range goCommand.FindAllString(text, -1) {
 			for _, folder := range goFolder.FindAllStringSubmatch(command, -1) {
 				if !isFolder(m.FS, folder[1]) && !isFolder(m.FS, path.Join(path.Dir(page), folder[1])) {
 					bad = append(bad, fmt.Sprintf("%s: names ./%s, and there is no such package", page, folder[1]))
@@ -98,6 +87,7 @@ func checkNamedPackages(m *Module) (bad []string) {
 			}
 		}
 	}
+	slices.Sort(bad)
 	return bad
 }
 

@@ -15,8 +15,8 @@ func TestRepository(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(m.Packages) < 2 {
-		t.Fatalf("found %d packages: the rules looked at nothing", len(m.Packages))
+	if len(m.Files) < 2 {
+		t.Fatalf("found %d files: the rules looked at nothing", len(m.Files))
 	}
 	for _, rule := range []struct {
 		name  string

@@ -323,7 +323,7 @@ func TestNamedTests(t *testing.T) {
 		{"scripts and Python", files{"docs/a.md": "`TestScripts/one`, `TestScripts/two`, `test_here`, `test_gone`",
 			"cmd/discreet/testdata/one.txtar": "", "python/tests/test_a.py": "def test_here(watch):\n",
 			"a_test.go": "package a\nfunc TestScripts(t *testing.T) {}"},
-			[]string{"names the script two", "test_gone"}},
+			[]string{"test_gone", "names the script two"}},
 	})
 }
 

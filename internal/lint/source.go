@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"go/ast"
 	"go/format"
+	"go/types"
+	"slices"
 	"strings"
 )
 
@@ -13,14 +15,12 @@ const spdx = "// SPDX-License-Identifier: Apache-2.0\n\n"
 
 // checkHeaders requires the licence line at the top and gofmt's layout.
 func checkHeaders(m *Module) (bad []string) {
-	for _, p := range m.Packages {
-		for _, f := range p.Files {
-			if !bytes.HasPrefix(f.Src, []byte(spdx)) {
-				bad = append(bad, f.Name+": the first line must be "+strings.TrimSpace(spdx)+", followed by an empty line")
-			}
-			if out, err := format.Source(f.Src); err == nil && !bytes.Equal(out, f.Src) {
-				bad = append(bad, f.Name+": not formatted; run gofmt -w")
-			}
+	for _, f := range m.Files {
+		if !bytes.HasPrefix(f.Src, []byte(spdx)) {
+			bad = append(bad, f.Name+": the first line must be "+strings.TrimSpace(spdx)+", followed by an empty line")
+		}
+		if out, err := format.Source(f.Src); err == nil && !bytes.Equal(out, f.Src) {
+			bad = append(bad, f.Name+": not formatted; run gofmt -w")
 		}
 	}
 	return bad
@@ -28,57 +28,51 @@ func checkHeaders(m *Module) (bad []string) {
 
 // checkDocs requires exactly one package comment per package.
 func checkDocs(m *Module) (bad []string) {
-	for _, p := range m.production() {
-		var docs []string
-		for _, f := range p.Files {
-			if !f.Test && f.AST.Doc != nil {
-				docs = append(docs, f.AST.Doc.Text())
-			}
-		}
-		if len(docs) != 1 {
-			bad = append(bad, p.Name+": needs exactly one package doc, which opens with what the package does")
+	docs := map[string]int{}
+	for _, f := range m.production() {
+		docs[f.Package] += min(1, len(f.AST.Doc.Text()))
+	}
+	for name, n := range docs {
+		if n != 1 {
+			bad = append(bad, name+": needs exactly one package doc, which opens with what the package does")
 		}
 	}
+	slices.Sort(bad)
 	return bad
 }
 
 // checkOutput forbids output in libraries: a printed or logged line may be an unpaid release, and an
 // exit skips deferred calls.
 func checkOutput(m *Module) (bad []string) {
-	for _, p := range m.production() {
-		if isCommand(p) {
+	for _, f := range m.production() {
+		if isCommand(f.Package) {
 			continue
 		}
-		for _, f := range p.Files {
-			if f.Test {
-				continue
-			}
-			ast.Inspect(f.AST, func(n ast.Node) bool {
-				call, ok := n.(*ast.CallExpr)
-				if !ok {
-					return true
-				}
-				pkg, name := f.qualified(call.Fun)
-				id, _ := call.Fun.(*ast.Ident)
-				switch {
-				case pkg == "os" && name == "Exit",
-					pkg == "log" || pkg == "log/slog",
-					pkg == "fmt" && strings.HasPrefix(name, "Print"),
-					id != nil && id.Obj == nil && (id.Name == "print" || id.Name == "println"):
-					bad = append(bad, m.at(call.Pos(),
-						"a library neither prints, logs nor exits; return an error, write to an io.Writer that the caller gave"))
-				}
+		ast.Inspect(f.AST, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
 				return true
-			})
-		}
+			}
+			pkg, name := f.qualified(call.Fun)
+			id, _ := call.Fun.(*ast.Ident)
+			switch {
+			case pkg == "os" && name == "Exit",
+				pkg == "log" || pkg == "log/slog",
+				pkg == "fmt" && strings.HasPrefix(name, "Print"),
+				id != nil && id.Obj == nil && (id.Name == "print" || id.Name == "println"):
+				bad = append(bad, m.at(call.Pos(),
+					"a library neither prints, logs nor exits; return an error, write to an io.Writer that the caller gave"))
+			}
+			return true
+		})
 	}
 	return bad
 }
 
 // isCommand reports whether the package is a program, or is used by programs only: it may print and
 // exit.
-func isCommand(p *Package) bool {
-	return under(p.Name, "cmd") || under(p.Name, "commands") || under(p.Name, "lab/cmd")
+func isCommand(pkg string) bool {
+	return under(pkg, "cmd") || under(pkg, "commands") || under(pkg, "lab/cmd")
 }
 
 // receiverName returns the name of a method's receiver type, "" for a function.
@@ -86,19 +80,6 @@ func receiverName(d *ast.FuncDecl) string {
 	if d.Recv == nil {
 		return ""
 	}
-	t := d.Recv.List[0].Type
-	for {
-		switch x := t.(type) {
-		case *ast.StarExpr:
-			t = x.X
-		case *ast.IndexExpr:
-			t = x.X
-		case *ast.IndexListExpr:
-			t = x.X
-		case *ast.Ident:
-			return x.Name
-		default:
-			return "?"
-		}
-	}
+	name, _, _ := strings.Cut(types.ExprString(d.Recv.List[0].Type), "[") // without type parameters
+	return strings.TrimPrefix(name, "*")
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
-	"io/fs"
 	"path"
 	"regexp"
 	"slices"
@@ -48,9 +47,9 @@ type tagPage struct {
 func checkTags(m *Module) (bad []string) {
 	pages, bad := readTagPages(m)
 	found := map[string]map[tagged]string{} // by package, if each is
-	for _, p := range m.production() {
-		if slices.ContainsFunc(pages, func(t tagPage) bool { return slices.Contains(t.packages, p.Name) }) {
-			found[p.Name] = findTags(m, p)
+	for _, f := range m.production() {
+		if slices.ContainsFunc(pages, func(t tagPage) bool { return slices.Contains(t.packages, f.Package) }) {
+			found[f.Package] = findTags(m, f.Package)
 		}
 	}
 	onList := map[string]map[tagged]bool{} // by package
@@ -85,21 +84,17 @@ func checkTags(m *Module) (bad []string) {
 
 // readTagPages reads the lists, and checks each against its page's argument.
 func readTagPages(m *Module) (out []tagPage, bad []string) {
-	files, err := fs.Glob(m.FS, guarantees+"/*.md")
+	files, err := m.readPages(guarantees + "/*.md")
 	if err != nil {
 		return nil, []string{err.Error()}
 	}
-	for _, file := range files {
-		raw, err := fs.ReadFile(m.FS, file)
-		if err != nil {
-			return nil, append(bad, err.Error())
-		}
+	for file, raw := range files {
 		page := tagPage{file: file, listed: map[tagged]bool{}}
 		listed, claims := map[string]bool{}, map[string]bool{}
-		for _, c := range claimNumber.FindAllStringSubmatch(string(raw), -1) {
+		for _, c := range claimNumber.FindAllStringSubmatch(raw, -1) {
 			claims[c[1]] = true
 		}
-		for _, list := range tagsList.FindAllStringSubmatch(string(raw), -1) {
+		for _, list := range tagsList.FindAllStringSubmatch(raw, -1) {
 			for _, name := range tagEntry.FindAllString(list[1], -1) {
 				page.packages = append(page.packages, strings.Trim(name, "`"))
 			}
@@ -109,7 +104,7 @@ func readTagPages(m *Module) (out []tagPage, bad []string) {
 			}
 		}
 		argument := map[string]bool{}
-		text := tagsList.ReplaceAllString(string(raw), "\n\n")
+		text := tagsList.ReplaceAllString(raw, "\n\n")
 		for _, some := range bracketTags.FindAllStringSubmatch(text, -1) {
 			for _, t := range tagPattern.FindAllString(some[1], -1) {
 				argument[t] = true
@@ -154,10 +149,10 @@ func readTagList(text string) map[tagged]bool {
 }
 
 // findTags lists the tags of a package's declarations, with their positions.
-func findTags(m *Module, p *Package) map[tagged]string {
+func findTags(m *Module, pkg string) map[tagged]string {
 	out := map[tagged]string{}
-	for _, f := range p.Files {
-		if f.Test || path.Base(f.Name) == "doc.go" {
+	for _, f := range m.production() {
+		if f.Package != pkg || path.Base(f.Name) == "doc.go" {
 			continue
 		}
 		for _, g := range f.AST.Comments {

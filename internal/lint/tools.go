@@ -50,11 +50,7 @@ func goEnv(dir string) ([]string, error) {
 	return append(os.Environ(), "GOWORK="+work), nil
 }
 
-// goTool runs the go command in dir and passes its output to read. env is added to the environment.
-func goTool(dir string, env []string, read func(io.Reader) error, args ...string) error {
-	return runTool("go", dir, env, read, args...)
-}
-
+// runTool runs a program in dir and passes its output to read. env is added to the environment.
 func runTool(name, dir string, env []string, read func(io.Reader) error, args ...string) error {
 	whole, err := goEnv(dir)
 	if err != nil {
@@ -105,7 +101,7 @@ func findDead(dir string, programs ...string) (which []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		err = goTool(dir, environment, func(r io.Reader) error {
+		err = runTool("go", dir, environment, func(r io.Reader) error {
 			built := map[string]bool{}
 			for lines := bufio.NewScanner(r); lines.Scan(); {
 				if name, err := filepath.Rel(dir, lines.Text()); err == nil {
@@ -134,7 +130,7 @@ func findDead(dir string, programs ...string) (which []string, err error) {
 // listUncalled runs deadcode and returns names that consist of a file and a function.
 func listUncalled(dir string, environment []string, args ...string) (map[string]bool, error) {
 	var deadcode bytes.Buffer // its file: the go command would build it for the environment
-	err := goTool(dir, nil, func(r io.Reader) error {
+	err := runTool("go", dir, nil, func(r io.Reader) error {
 		_, err := deadcode.ReadFrom(r)
 		return err
 	}, "tool", "-n", "deadcode")
@@ -175,7 +171,7 @@ func findFused(dir string, packages ...string) (which []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = goTool(dir, []string{"GOARCH=arm64", "CGO_ENABLED=0"}, func(r io.Reader) error {
+	err = runTool("go", dir, []string{"GOARCH=arm64", "CGO_ENABLED=0"}, func(r io.Reader) error {
 		for lines := bufio.NewReader(r); ; {
 			line, err := lines.ReadString('\n')
 			if m := fusedMultiplication.FindStringSubmatch(line); m != nil {

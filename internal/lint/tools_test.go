@@ -23,7 +23,7 @@ func TestTools(t *testing.T) {
 	t.Run("tidy", func(t *testing.T) {
 		for _, dir := range append([]string{"."}, m.Nested...) {
 			var diff strings.Builder
-			err := goTool(filepath.Join(root, dir), nil, func(r io.Reader) error {
+			err := runTool("go", filepath.Join(root, dir), nil, func(r io.Reader) error {
 				_, err := io.Copy(&diff, r)
 				return err
 			}, "mod", "tidy", "-diff")

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"sync"
 
+	"github.com/discreet-dp/discreet/internal/parallel"
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -195,18 +195,8 @@ func (p *Predictor) Scores(cols []column.Column, rows int) ([]float64, error) {
 func scoreChunks(out []float64, width int, score func(from int, out []float64)) {
 	const chunk = 1 << 13
 	rows := len(out) / width
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), (rows+chunk-1)/chunk) {
-		wg.Go(func() {
-			for from := range next {
-				score(from, out[from*width:min(from+chunk, rows)*width])
-			}
-		})
-	}
-	for from := 0; from < rows; from += chunk {
-		next <- from
-	}
-	close(next)
-	wg.Wait()
+	parallel.Each((rows+chunk-1)/chunk, runtime.GOMAXPROCS(0), func(k int) {
+		from := k * chunk
+		score(from, out[from*width:min(from+chunk, rows)*width])
+	})
 }

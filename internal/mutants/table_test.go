@@ -477,7 +477,7 @@ var table = []mutant{
 	},
 	{
 		Row: "AU2", Bug: "auto: slopes are as long as they come",
-		File: "internal/learn/auto/choose.go",
+		File: "internal/learn/auto/fit.go",
 		Old:  `Most: most, Norm`,
 		New:  `Most: 1, Norm`,
 
@@ -538,7 +538,7 @@ var table = []mutant{
 		File: "internal/learn/additive/bill.go",
 		Old: `	if r.calibrationShare > 0 {
 `,
-		New: `	pl.prices.calibration = price{eps: pl.Epsilon}
+		New: `	pl.prices.calibration = guard.Share{Epsilon: pl.Epsilon}
 	if false {
 `,
 
@@ -555,10 +555,10 @@ var table = []mutant{
 	{
 		Row: "A15h", Bug: "additive: shares alone are counted with noise for twice what they cost",
 		File: "internal/learn/additive/bill.go",
-		Old: `		add(pl.classesLabel(), 1-mostShare, &pl.prices.classes)
+		Old: `		add(pl.classesLabel(), 1, &pl.prices.classes)
 `,
-		New: `		add(pl.classesLabel(), 1-mostShare, &price{})
-		pl.prices.classes = price{eps: 2 * pl.Epsilon}
+		New: `		add(pl.classesLabel(), 1, &guard.Share{})
+		pl.prices.classes = guard.Share{Epsilon: 2 * pl.Epsilon}
 `,
 
 		Package: "./internal/learn/additive", Test: "TestConformance/shares_alone/bill_equals_releases",
@@ -1163,8 +1163,8 @@ var table = []mutant{
 	{
 		Row: "secsum 10", Bug: "an owner counts whose shares only some holders have",
 		File: "internal/federated/secsum/collector.go",
-		Old:  `		if len(evidence) < len(c.from) {`,
-		New:  `		if len(evidence) < 1 {`,
+		Old:  `ContainsFunc(c.from, func(holder int) bool { return has`,
+		New:  `ContainsFunc(c.from[:1], func(holder int) bool { return has`,
 
 		Package: "./internal/federated/secsum", Test: "TestSumsAreExactUnderDropouts/shamir",
 	},
@@ -1260,8 +1260,8 @@ var table = []mutant{
 	{
 		Row: "secsum 21", Bug: "proofs are added up that no helper has claimed",
 		File: "internal/federated/secsum/collector.go",
-		Old:  `!bytes.Equal(digest[:], c.held[m.From].evidence[o]) {`,
-		New:  `len(digest) != len(c.held[m.From].evidence[o]) {`,
+		Old:  `!bytes.Equal(digest[:], c.held[m.From][o]) {`,
+		New:  `len(digest) != len(c.held[m.From][o]) {`,
 
 		Package: "./internal/federated/secsum", Test: "TestProofsAreShownAsTheyWereHeld",
 	},
@@ -1292,8 +1292,8 @@ var table = []mutant{
 	{
 		Row: "secsum 14", Bug: "two tales of one owner are not compared",
 		File: "internal/federated/secsum/collector.go",
-		Old:  `if e := h.evidence[o]; e != nil && string(c.p.alike(e)) == most {`,
-		New:  `if e := h.evidence[o]; e != nil && most != "" {`,
+		Old:  `if e := h[o]; e != nil && string(e) == most {`,
+		New:  `if e := h[o]; e != nil && most != "" {`,
 
 		Package: "./internal/federated/secsum", Test: "TestTwoTalesAreToldApart",
 	},

@@ -555,7 +555,7 @@ var leaned = []mutant{
 	},
 	{
 		Row: "tag additive 1.5 alone", Bug: "a model without a price reads private labels",
-		File: "internal/learn/additive/fitpublic.go",
+		File: "internal/learn/additive/public.go",
 		Old:  `	if pl.scope != dp.PrivateFeatures || len(pl.public) == 0 {`,
 		New:  `	if pl.scope == dp.WholeRow || len(pl.public) == 0 {`,
 

@@ -415,7 +415,7 @@ func (w *written) ways(t *testing.T, table [][]string, types []columnType, form 
 		_, n, err := dataset.Tally(ctx, w.s, dataset.Options{}, plain)
 		out["tally"] = fmt.Sprint(n, err)
 		var copied bytes.Buffer
-		err = dataset.AppendColumns(ctx, w.s, dataset.Options{}, &copied, dataset.CSV, nil, plain)
+		err = dataset.CopyRows(ctx, w.s, dataset.Options{}, &copied, dataset.CSV, nil, nil, plain)
 		again := read(put("copy.csv", copied.Bytes()))
 		out["passed on"] = fmt.Sprint(again, err)
 		if again != out["CSV"] {

@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/table/coding"
 	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // maxFrame bounds the size of a request, so that a length of four bytes cannot demand any amount of
@@ -41,10 +42,8 @@ func Answer(m *model.Model, r io.Reader, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	hello := greeting{Columns: coder.Names(), Positive: m.Schema.Label.Positive, Width: scorer.Width()}
-	for _, l := range m.Schema.Label.Levels {
-		hello.Classes = append(hello.Classes, l.Value)
-	}
+	hello := greeting{Columns: coder.Names(), Classes: schema.Values(m.Schema.Label.Levels),
+		Positive: m.Schema.Label.Positive, Width: scorer.Width()}
 	in, out := bufio.NewReader(r), bufio.NewWriter(w)
 	a := &answerer{coder, scorer, make([]column.Cell, len(m.Schema.Columns)), len(hello.Columns)}
 	if err := writeFrame(out, hello); err != nil {

@@ -4,7 +4,6 @@ package predict
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -51,18 +50,12 @@ func (p Params) Check(m *model.Model) error {
 	case m.Schema.Classes() == 2:
 		return bad("must not be given if the label has two classes: a column that favours one counts against the other")
 	case classCode(m, p.Class) < 0:
-		var names []string
-		for _, l := range m.Schema.Label.Levels {
-			names = append(names, l.Value)
-		}
-		return bad("must be one of " + strings.Join(names, ", "))
+		return bad("must be one of " + strings.Join(schema.Values(m.Schema.Label.Levels), ", "))
 	}
 	return nil
 }
 
-func classCode(m *model.Model, name string) int {
-	return slices.IndexFunc(m.Schema.Label.Levels, func(l schema.Level) bool { return l.Value == name })
-}
+func classCode(m *model.Model, name string) int { return schema.CodeOf(m.Schema.Label.Levels, name) }
 
 // labelsOf returns the predicted classes of rows. Of two classes, the positive one is predicted from
 // the score from on.

@@ -69,7 +69,7 @@ func (p Params) Write(ctx context.Context, m *model.Model, src *Source, w io.Wri
 		}
 		return st.summary(), p.writeNothing(ctx, m, src, opts, w, format)
 	}
-	err = dataset.PassOn(writing, m.Schema, opts, w, format, st.columns(), st.reach, src.Paths...)
+	err = dataset.CopyRows(writing, m.Schema, opts, w, format, st.columns(), st.reach, src.Paths...)
 	if err == nil || writing.Err() != nil || errors.As(err, new(*dataset.FaultError)) {
 		for st.advance() { // coding says what is wrong with a table, and has the first word
 		}
@@ -96,7 +96,7 @@ func (p Params) writeNothing(
 	if err != nil {
 		return err
 	}
-	return dataset.AppendColumns(ctx, m.Schema, opts, w, format, added, src.Paths...)
+	return dataset.CopyRows(ctx, m.Schema, opts, w, format, added, nil, src.Paths...)
 }
 
 // findThreshold returns the score from which on rows are predicted positive.

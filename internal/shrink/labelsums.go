@@ -46,7 +46,6 @@ const (
 	baseVariance    = 1e4 // prior variance of the intercept
 	leastPart       = 1.0 / 64
 	labelReach      = 0.3 // correlation length of ordered bins, as a share of the number of bins
-	rough           = 0.1 // part of the spread that is independent between neighbours
 	surelySatisfied = 1e-6
 )
 
@@ -132,16 +131,14 @@ func (f *labelFit) weight(g int) float64 {
 }
 
 // invertCorrelation inverts the prior correlation of the steps of a column: of the first bins, which
-// are ordered, exp(−distance/reach) but for a rough part, and none of the others.
+// are ordered, exp(−distance/reach), and none of the others.
 func invertCorrelation(n, ordered int) dense {
 	m, reach := newDense(n, n), labelReach*float64(n)
 	for i := range n {
-		for j := range ordered {
-			if i < ordered {
-				m.row(i)[j] = (1 - rough) * math.Exp(-math.Abs(float64(i-j))/reach)
-			}
-		}
 		m.row(i)[i] = 1
+		for j := 0; j < ordered && i < ordered; j++ {
+			m.row(i)[j] = math.Exp(-math.Abs(float64(i-j)) / reach)
+		}
 	}
 	return m.invertFactor().squares()
 }

@@ -4,11 +4,9 @@ package shrink
 
 import "math"
 
-// The prior of a line: most slopes are near 1, and some are anywhere between 0 and 1, for example for
-// columns without information.
+// The prior of a line: its slope is near 1, and its shift near 0.
 const (
 	slopeDeviation = 0.35 // of the logarithm of the slope
-	slopeAnywhere  = 0.1  // probability of the second part
 	shiftDeviation = 0.25 // nats
 	slopeStep      = 0.05
 	slopeValues    = 40 // grid values, from slopeStep on
@@ -30,9 +28,10 @@ func FitLine(c *Cells, x []float64) Line {
 	best := math.Inf(-1)
 	for i := range slopeValues {
 		s := slopeStep * float64(i+1)
+		l := math.Log(s) / slopeDeviation
 		for j := range shiftValues {
 			d := 5 * (float64(j)/(shiftValues-1) - 0.5) // deviations
-			p := point{s, d * shiftDeviation, math.Log(slopePrior(s)) - d*d/2}
+			p := point{s, d * shiftDeviation, -l*l/2 - math.Log(s) - d*d/2}
 			for b, at := range x {
 				p.log += c.computeLogLikelihood(b, math.Min(math.Max(p.shift+s*at, -steepest), steepest))
 			}
@@ -91,16 +90,6 @@ func (l *Line) findMoved(c *Cells, x []float64, slopes, shifts, both float64) {
 		l.SlopeMoved = math.Sqrt(slopes * slopeShown * alone[0] / seen[0])
 		l.ShiftMoved = math.Sqrt(shifts * l.ShiftShown * alone[1] / seen[1])
 	}
-}
-
-// slopePrior returns the prior density of a slope above 0.
-func slopePrior(slope float64) float64 {
-	d := math.Log(slope) / slopeDeviation
-	density := (1 - slopeAnywhere) * math.Exp(-d*d/2) / (slope * slopeDeviation * math.Sqrt(2*math.Pi))
-	if slope <= 1 {
-		density += slopeAnywhere
-	}
-	return density
 }
 
 // BinWeights estimates the weight of each bin from both of its cells, given the log-odds steps; the

@@ -36,17 +36,6 @@ func TestLineIsThatOfTheCells(t *testing.T) {
 	}
 }
 
-func TestSlopePriorIsADensity(t *testing.T) {
-	sum := 0.0
-	const width = 1e-4
-	for s := width / 2; s < 10; s += width {
-		sum += width * slopePrior(s)
-	}
-	if math.Abs(sum-1) > 1e-3 {
-		t.Errorf("the prior adds up to %g", sum)
-	}
-}
-
 // Steps that are centred expect the balance there is; without weight nothing moves.
 func TestCenteredStepsKeepTheBalance(t *testing.T) {
 	steps, weight := []float64{-2, 0.3, 1}, []float64{10, 500, 90}

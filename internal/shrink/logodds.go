@@ -34,7 +34,7 @@ func (n Noise) DifferenceVariance() float64 {
 // A bin holds weight·σ(θ) of the positive class and weight·(1−σ(θ)) of the other, with a vague prior
 // on the weight ≥ 0; see computeLikelihoods. The prior of θ is a random walk over ordered bins, whose
 // jumps are small, with a Laplace distribution, or rarely go anywhere. The bins of a category are
-// distributed around a common θ in the same way. A pair is walked by rows, in alternating directions,
+// distributed around 0 in the same way. A pair is walked by rows, in alternating directions,
 // and by columns. The size of jumps and the direction of the walk are averaged by their evidence. θ
 // takes the values of a grid, for which a chain can be summed exactly (Rabiner 1989, section III):
 // O(bins·grid) for each size of jumps.
@@ -60,10 +60,8 @@ func (c *Cells) averageWalks(walks [][]int) (steps, variance []float64) {
 		for _, order := range walks {
 			posteriors = append(posteriors, like.posteriorOfWalk(jump, order))
 		}
-		for _, common := range commons {
-			if walks == nil {
-				posteriors = append(posteriors, like.posteriorAround(common, jump))
-			}
+		if walks == nil {
+			posteriors = append(posteriors, like.posteriorAround(jump))
 		}
 	}
 	return averageByEvidence(posteriors)
@@ -106,18 +104,13 @@ func listWalks(bins *feature.Bins, all int) (orders [][]int) {
 
 // The prior of a walk. Twice as many sizes of jumps or grid values have no visible effect
 // (evidence/benchmarks/additive-choices.md).
-var (
-	jumps   = []float64{0.06, 0.25, 1} // mean sizes, nats
-	commons = []float64{-0.6, -0.3, 0, 0.3, 0.6}
-)
+var jumps = []float64{0.06, 0.25, 1} // mean sizes, nats
 
 const (
-	gridHalf     = 60   // values of θ on each side of 0
-	gridStep     = 0.07 // nats: a step is at most 4.2 nats
-	gridLen      = 2*gridHalf + 1
-	anywhere     = 0.02 // probability that a jump goes anywhere
-	firstBin     = 3.0  // mean size of the log-odds of the first of ordered bins, nats
-	commonSpread = 0.2  // standard deviation of the common log-odds, nats
+	gridHalf = 60   // values of θ on each side of 0
+	gridStep = 0.07 // nats: a step is at most 4.2 nats
+	gridLen  = 2*gridHalf + 1
+	anywhere = 0.02 // probability that a jump goes anywhere
 )
 
 // logOddsAt returns value g of the grid, in nats.
@@ -287,9 +280,8 @@ func (like likelihoods) posteriorOfWalk(jump float64, order []int) posterior {
 	out := newPosterior(n)
 	upTo := make([]grid, n) // what the bins up to this one say
 	for g := range upTo[0] {
-		upTo[0][g] = math.Exp(-math.Abs(logOddsAt(g)) / firstBin)
+		upTo[0][g] = 1.0 / gridLen
 	}
-	upTo[0].normalizeMass()
 	for i, b := range order {
 		if i > 0 {
 			upTo[i] = upTo[i-1]
@@ -333,18 +325,17 @@ func (x *grid) spreadJump(jump float64) {
 	}
 }
 
-// posteriorAround returns the posterior of bins around a common value, for a mean size of offsets.
-func (like likelihoods) posteriorAround(common, jump float64) posterior {
+// posteriorAround returns the posterior of bins without an order, around 0, for a mean size of log-odds.
+func (like likelihoods) posteriorAround(jump float64) posterior {
 	var prior grid
 	for g := range prior {
-		prior[g] = math.Exp(-math.Abs(logOddsAt(g)-common) / jump)
+		prior[g] = math.Exp(-math.Abs(logOddsAt(g)) / jump)
 	}
 	prior.normalizeMass()
 	for g := range prior {
 		prior[g] = (1-anywhere)*prior[g] + anywhere/gridLen
 	}
 	out := newPosterior(len(like))
-	out.evidence = -common * common / (2 * commonSpread * commonSpread)
 	for b := range like {
 		mass := prior
 		mass.multiplyBy(&like[b])

@@ -143,31 +143,27 @@ func TestWalkIsTheSumOverAllPaths(t *testing.T) {
 	step := func(x, y int) float64 {
 		return (1-anywhere)*(1-fall)/(1+fall)*near(x, y, jump) + anywhere/gridLen
 	}
-	offset := func(x int, common float64) float64 {
+	offset := func(x int) float64 {
 		sum := 0.0
 		for g := range gridLen {
-			sum += math.Exp(-math.Abs(logOddsAt(g)-common) / jump)
+			sum += math.Exp(-math.Abs(logOddsAt(g)) / jump)
 		}
-		return (1-anywhere)*math.Exp(-math.Abs(logOddsAt(x)-common)/jump)/sum + anywhere/gridLen
-	}
-	first := 0.0
-	for g := range gridLen {
-		first += math.Exp(-math.Abs(logOddsAt(g)) / firstBin)
+		return (1-anywhere)*math.Exp(-math.Abs(logOddsAt(x))/jump)/sum + anywhere/gridLen
 	}
 	for what, of := range map[string]struct {
 		got   posterior
 		prior func(x, y, z int) float64
 	}{
 		"along": {like.posteriorOfWalk(jump, []int{0, 1, 2}), func(x, y, z int) float64 {
-			return math.Exp(-math.Abs(logOddsAt(x))/firstBin) / first * step(x, y) * step(y, z)
+			return step(x, y) * step(y, z) / gridLen
 		}},
-		"around": {like.posteriorAround(0.3, jump), nil},
+		"around": {like.posteriorAround(jump), nil},
 	} {
 		var want [3]grid
 		all := 0.0
 		var offsets grid
 		for g := range offsets {
-			offsets[g] = offset(g, 0.3)
+			offsets[g] = offset(g)
 		}
 		for x := range gridLen {
 			for y := range gridLen {
@@ -196,12 +192,8 @@ func TestWalkIsTheSumOverAllPaths(t *testing.T) {
 					of.got.square[b], mean, square)
 			}
 		}
-		evidence := math.Log(all)
-		if of.prior == nil {
-			evidence -= 0.3 * 0.3 / (2 * commonSpread * commonSpread)
-		}
-		if math.Abs(of.got.evidence-evidence) > 1e-9 {
-			t.Errorf("%s: evidence %g, want %g", what, of.got.evidence, evidence)
+		if math.Abs(of.got.evidence-math.Log(all)) > 1e-9 {
+			t.Errorf("%s: evidence %g, want %g", what, of.got.evidence, math.Log(all))
 		}
 	}
 }

@@ -153,6 +153,23 @@ func (d *DB) View(ctx context.Context, f func(*Tx) error) error {
 	return d.runTransaction(ctx, &d.read, f)
 }
 
+// Find is Tx.Find in a View of its own.
+func (d *DB) Find(ctx context.Context, into []any, q string, args ...any) (found bool, err error) {
+	err = d.View(ctx, func(t *Tx) error {
+		found, err = t.Find(into, q, args...)
+		return err
+	})
+	return found, err
+}
+
+// Exec is Tx.Exec in an Update of its own.
+func (d *DB) Exec(ctx context.Context, q string, args ...any) error {
+	return d.Update(ctx, func(t *Tx) error {
+		_, err := t.Exec(q, args...)
+		return err
+	})
+}
+
 func (d *DB) runTransaction(ctx context.Context, o *sql.TxOptions, f func(*Tx) error) error {
 	t, err := d.BeginTx(ctx, o)
 	if err != nil {

@@ -30,7 +30,7 @@ func CheckCohorts(op string, names []string, by string, s *schema.Schema) error 
 		return nil
 	}
 	const param = "cohorts"
-	j := columnOf(s, by)
+	j := s.Find(by)
 	if j < 0 {
 		return refuse(param, fmt.Sprintf("must be by column %q, as the ledger has it, and the schema must declare it", by),
 			strconv.Quote(s.Name), "")
@@ -67,7 +67,7 @@ func CheckCohorts(op string, names []string, by string, s *schema.Schema) error 
 // hasCohort reports whether the column that defines cohorts has one of that name.
 func hasCohort(c *schema.Column, name string) bool {
 	if c.Kind == schema.Category {
-		return slices.ContainsFunc(c.Levels, func(l schema.Level) bool { return l.Value == name })
+		return schema.CodeOf(c.Levels, name) >= 0
 	}
 	days, ok := schema.ParseDate("YYYY-MM-DD", name+"-01")
 	return ok && schema.FormatDate("YYYY-MM", days) == name && c.Month(c.Lower) <= name && name <= c.Month(c.Upper)
@@ -77,10 +77,10 @@ func hasCohort(c *schema.Column, name string) bool {
 // part of it: each level is the cell's own text, so that new levels do not move any row to another
 // cohort.
 func defineCohorts(s *schema.Schema, by string) (string, error) {
-	c := &s.Columns[columnOf(s, by)]
+	c := &s.Columns[s.Find(by)]
 	place := -1
 	if !s.Dialect.Header {
-		place = columnOf(s, by)
+		place = s.Find(by)
 	}
 	reading := struct {
 		Missing      bool

@@ -22,14 +22,11 @@ func PartsOf(s *schema.Schema) (*ledger.Parts, error) {
 	if s.Parts == "" {
 		return nil, nil
 	}
-	c := &s.Columns[columnOf(s, s.Parts)]
-	p := &ledger.Parts{By: s.Parts}
-	for _, l := range c.Levels {
-		p.Names = append(p.Names, l.Value)
-	}
+	c := &s.Columns[s.Find(s.Parts)]
+	p := &ledger.Parts{By: s.Parts, Names: schema.Values(c.Levels)}
 	place := -1
 	if !s.Dialect.Header {
-		place = columnOf(s, s.Parts)
+		place = s.Find(s.Parts)
 	}
 	// Whatever decides which level a cell is.
 	text, err := json.Marshal(struct {
@@ -58,10 +55,6 @@ func otherQuote(d *schema.Dialect) string {
 		return "none"
 	}
 	return string(d.Quote)
-}
-
-func columnOf(s *schema.Schema, name string) int {
-	return slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Name == name })
 }
 
 // CheckPart refuses a part that the schema does not declare; "" is the whole

@@ -529,7 +529,7 @@ func writeAdult(t *testing.T) (s *schema.Schema, path string) {
 func writeAsParquet(t *testing.T, s *schema.Schema, path, from string) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := dataset.AppendColumns(t.Context(), s, dataset.Options{}, &b, dataset.Parquet, nil, from); err != nil {
+	if err := dataset.CopyRows(t.Context(), s, dataset.Options{}, &b, dataset.Parquet, nil, nil, from); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {

@@ -5,7 +5,6 @@ package network
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"github.com/spf13/cobra"
 
@@ -19,11 +18,11 @@ import (
 // aggregatorFlags holds the flags of the command.
 type aggregatorFlags struct {
 	*app
-	as
-	anchors                      commands.AnchorsFlag
-	listen, page, state, epsilon string
-	each                         int
-	relays                       []string
+	listener
+	anchors        commands.AnchorsFlag
+	state, epsilon string
+	each           int
+	relays         []string
 }
 
 func (a *app) newAggregatorCommand() *cobra.Command {
@@ -53,22 +52,17 @@ an address that only operators can reach.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return g.runAggregator(c.Context()) },
 	}
-	g.as.addFlags(c, "aggregator/main")
-	c.Flags().StringVar(&g.listen, "listen", "", "the `address` to serve at, host:port")
+	g.listener.addFlags(c, "aggregator/main", "the operators' page, metrics and health checks")
 	c.Flags().StringVar(&g.state, "state", "",
 		"the store of tasks and reports: a `file`, or postgres://user@host/database")
 	c.Flags().StringVar(&g.epsilon, "max-epsilon", "", "the largest `ε` of a task to accept")
-	c.Flags().StringVar(&g.page, "page", "",
-		"the `address` for the operators' page, metrics and health checks (default none)")
 	c.Flags().IntVar(&g.each, "owners-per-certificate", aggregator.DefaultOwnersEach,
 		"the `number` of owners that one certificate may bring to a task without a list of them")
 	c.Flags().StringArrayVar(&g.relays, "relay", nil,
 		"a different number of owners for the certificate owner/NAME, `NAME=NUMBER`; may be repeated")
 	g.anchors.AddFlag(c)
-	cli.AddConfig(c)
-	cli.AddSection(c, connection, "listen", "page")
 	cli.Keeps(c, "state", cli.AggregatorTable)
-	cli.Require(c, "listen", "state", "max-epsilon")
+	cli.Require(c, "state", "max-epsilon")
 	return c
 }
 
@@ -100,10 +94,5 @@ func (g *aggregatorFlags) runAggregator(ctx context.Context) (err error) {
 	if err != nil {
 		return commands.AsRefusal(err)
 	}
-	calls := &http.Server{Handler: s.Handler(), TLSConfig: self.Server()}
-	services := []*service{{calls, g.listen, true}}
-	if g.page != "" {
-		services = append(services, &service{&http.Server{Handler: s.Page()}, g.page, false})
-	}
-	return serveAll(ctx, log, self, s.Run, services)
+	return g.serve(ctx, log, self, s.Handler(), s.Page(), s.Run)
 }

@@ -57,6 +57,23 @@ func (f *certsFlags) addFlags(c *cobra.Command, days int) {
 
 func (f *certsFlags) validFor() time.Duration { return time.Duration(f.days) * 24 * time.Hour }
 
+// runWith returns the work of a command: do uses the authority, and returns what to print.
+func (f *certsFlags) runWith(do func(c *cobra.Command, by *identity.Authority) (string, error)) func(*cobra.Command,
+	[]string) error {
+	return func(c *cobra.Command, _ []string) error {
+		authority, err := identity.LoadAuthority(f.dir)
+		if err != nil {
+			return err
+		}
+		says, err := do(c, authority)
+		if err != nil {
+			return commands.AsRefusal(err)
+		}
+		_, err = fmt.Fprintln(f.Stdout, says)
+		return err
+	}
+}
+
 func (a *app) newCertsInitCommand() *cobra.Command {
 	f := &certsFlags{app: a}
 	var trial bool
@@ -103,21 +120,13 @@ reach them. It replaces no file. The key is made on this machine. If it must
 never leave the process's own, use certs request there and certs sign here.`,
 		Example: `  discreet-net certs issue --dir certs --role helper --name two --host 10.0.0.2
   discreet-net certs issue --dir certs --role operator --name anna`,
-		RunE: func(*cobra.Command, []string) error {
-			authority, err := identity.LoadAuthority(f.dir)
-			if err != nil {
-				return err
+		RunE: f.runWith(func(_ *cobra.Command, by *identity.Authority) (string, error) {
+			id, err := by.Issue(who, hosts, time.Now(), f.validFor())
+			if err == nil {
+				err = id.Save(f.dir)
 			}
-			id, err := authority.Issue(who, hosts, time.Now(), f.validFor())
-			if err != nil {
-				return commands.AsRefusal(err)
-			}
-			if err := id.Save(f.dir); err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(a.Stdout, "made the certificate of %s in %s\n", id.Caller, f.dir)
-			return err
-		},
+			return fmt.Sprintf("made the certificate of %s in %s", who, f.dir), err
+		}),
 	}
 	f.addFlags(c, 30)
 	addCaller(c, &who)
@@ -167,19 +176,14 @@ func (a *app) newCertsSignCommand() *cobra.Command {
 names, and prints them. It replaces no file. Compare the digest with who sent
 the request: anyone can make one for any name.`,
 		Example: `  discreet-net certs sign --dir certs --request party-north.csr --role party --name north`,
-		RunE: func(*cobra.Command, []string) error {
-			authority, err := identity.LoadAuthority(f.dir)
+		RunE: f.runWith(func(_ *cobra.Command, by *identity.Authority) (string, error) {
+			s, err := by.Sign(f.dir, request, who, time.Now(), f.validFor())
 			if err != nil {
-				return err
+				return "", err
 			}
-			s, err := authority.Sign(f.dir, request, who, time.Now(), f.validFor())
-			if err != nil {
-				return commands.AsRefusal(err)
-			}
-			_, err = fmt.Fprintf(a.Stdout, "signed the certificate of %s in %s until %s, for %s and the key with the digest %s\n", who,
-				f.dir, s.Ends.UTC().Format(time.RFC3339), strings.Join(s.Hosts, ", "), s.Digest)
-			return err
-		},
+			return fmt.Sprintf("signed the certificate of %s in %s until %s, for %s and the key with the digest %s", who, f.dir,
+				s.Ends.UTC().Format(time.RFC3339), strings.Join(s.Hosts, ", "), s.Digest), nil
+		}),
 	}
 	f.addFlags(c, 30)
 	addCaller(c, &who)
@@ -200,19 +204,10 @@ replaces the file at once. The key need not be on this machine. Send the new
 file to the process that has the key; it reads the file while it runs. If others
 may know the key, revoke the certificate and issue a new one.`,
 		Example: `  discreet-net certs renew --dir certs --role aggregator --name main --days 30`,
-		RunE: func(*cobra.Command, []string) error {
-			authority, err := identity.LoadAuthority(f.dir)
-			if err != nil {
-				return err
-			}
-			ends, err := authority.Renew(f.dir, who, time.Now(), f.validFor())
-			if err != nil {
-				return commands.AsRefusal(err)
-			}
-			_, err = fmt.Fprintf(a.Stdout, "renewed the certificate of %s in %s until %s\n", who, f.dir,
-				ends.UTC().Format(time.RFC3339))
-			return err
-		},
+		RunE: f.runWith(func(_ *cobra.Command, by *identity.Authority) (string, error) {
+			ends, err := by.Renew(f.dir, who, time.Now(), f.validFor())
+			return fmt.Sprintf("renewed the certificate of %s in %s until %s", who, f.dir, ends.UTC().Format(time.RFC3339)), err
+		}),
 	}
 	f.addFlags(c, 30)
 	addCaller(c, &who)
@@ -237,23 +232,15 @@ A list is valid for --days. Sign it again before it expires, with revoke without
 certificate of its authority. Processes without a list know of no revocation.`,
 		Example: `  discreet-net certs revoke --dir certs --role owner --name clinic-7
   discreet-net certs revoke --dir certs --days 60`,
-		RunE: func(c *cobra.Command, _ []string) error {
-			authority, err := identity.LoadAuthority(f.dir)
-			if err != nil {
-				return err
-			}
+		RunE: f.runWith(func(c *cobra.Command, by *identity.Authority) (string, error) {
 			var callers []identity.Caller
 			if c.Flags().Changed("role") {
 				callers = append(callers, who)
 			}
-			n, err := authority.Revoke(f.dir, callers, time.Now(), f.validFor())
-			if err != nil {
-				return commands.AsRefusal(err)
-			}
-			_, err = fmt.Fprintf(a.Stdout, "signed the list of revoked certificates in %s: %d on it, in force for %d days\n",
-				f.dir, n, f.days)
-			return err
-		},
+			n, err := by.Revoke(f.dir, callers, time.Now(), f.validFor())
+			return fmt.Sprintf("signed the list of revoked certificates in %s: %d on it, in force for %d days", f.dir, n, f.days),
+				err
+		}),
 	}
 	f.addFlags(c, 30)
 	addCaller(c, &who)

@@ -5,7 +5,6 @@ package network
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"github.com/spf13/cobra"
 
@@ -17,9 +16,9 @@ import (
 // helperFlags holds the flags of the command.
 type helperFlags struct {
 	*app
-	as
-	anchors             commands.AnchorsFlag
-	listen, page, store string
+	listener
+	anchors commands.AnchorsFlag
+	store   string
 }
 
 func (a *app) newHelperCommand() *cobra.Command {
@@ -45,15 +44,11 @@ without access control.`,
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return h.runHelper(c.Context()) },
 	}
-	h.as.addFlags(c, "helper/two")
-	c.Flags().StringVar(&h.listen, "listen", "", "the `address` to serve at, host:port")
+	h.listener.addFlags(c, "helper/two", "metrics and health checks")
 	c.Flags().StringVar(&h.store, "store", "", "the `file` for shares and answers; created if it does not exist")
-	c.Flags().StringVar(&h.page, "page", "", "the `address` for metrics and health checks (default none)")
 	h.anchors.AddFlag(c)
-	cli.AddConfig(c)
-	cli.AddSection(c, connection, "listen", "page")
 	cli.Keeps(c, "store", cli.HelperTable)
-	cli.Require(c, "listen", "store")
+	cli.Require(c, "store")
 	return c
 }
 
@@ -76,9 +71,5 @@ func (h *helperFlags) runHelper(ctx context.Context) (err error) {
 	if err != nil {
 		return commands.AsRefusal(err)
 	}
-	services := []*service{{&http.Server{Handler: s.Handler(), TLSConfig: self.Server()}, h.listen, true}}
-	if h.page != "" {
-		services = append(services, &service{&http.Server{Handler: s.Page()}, h.page, false})
-	}
-	return serveAll(ctx, log, self, s.Run, services)
+	return h.serve(ctx, log, self, s.Handler(), s.Page(), s.Run)
 }

@@ -5,7 +5,6 @@ package network
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"github.com/spf13/cobra"
 
@@ -21,16 +20,16 @@ import (
 // partyServe holds the flags of the command.
 type partyServe struct {
 	voter
-	as
-	anchors             commands.AnchorsFlag
-	listen, page, state string
-	combiners, allow    []string
-	kinds               []string
-	helpers             map[string]string
-	peers               string
-	honest              int
-	epsilon, lifetime   string
-	unit                string
+	listener
+	anchors           commands.AnchorsFlag
+	state             string
+	combiners, allow  []string
+	kinds             []string
+	helpers           map[string]string
+	peers             string
+	honest            int
+	epsilon, lifetime string
+	unit              string
 }
 
 func (a *app) newPartyServeCommand() *cobra.Command {
@@ -74,13 +73,11 @@ parties, not from the combiner.`,
 			return s.serveVotes(c.Context())
 		},
 	}
-	s.as.addFlags(c, "party/mary")
+	s.listener.addFlags(c, "party/mary", "metrics and health checks")
 	s.voter.addFlags(c)
 	f := c.Flags()
 	f.StringVar(&s.Schema, "schema", "", "the schema `file` of the auxiliary table that all parties and the combiner have")
 	f.StringVar(&s.Key, "key", "", "the key `file` to sign with, as party key makes it")
-	f.StringVar(&s.listen, "listen", "", "the `address` to serve at, host:port")
-	f.StringVar(&s.page, "page", "", "the `address` for metrics and health checks (default none)")
 	f.StringVar(&s.state, "state", "", "the `folder` for answers and spending; created if it does not exist")
 	f.StringSliceVar(&s.combiners, "combiner", nil, "the `names` of the combiners to answer; they see the votes")
 	f.StringSliceVar(&s.allow, "allow", nil, "auxiliary `files` that are voted on: names, folders, or SHA256:BYTES")
@@ -97,12 +94,10 @@ parties, not from the combiner.`,
 	commands.CompleteFlag(c, "unit", "party", "person")
 	commands.CompleteFlag(c, "kind", string(multiparty.Labels), string(multiparty.Probabilities), string(multiparty.Coefficients))
 	s.anchors.AddFlag(c)
-	cli.AddConfig(c)
-	cli.AddSection(c, connection, "listen", "page")
 	cli.AddSection(c, secretSums, "helpers", "peers", "honest")
 	cli.Reads(c, "schema", "key", "allow", "peers")
 	cli.KeepsFolder(c, "state", party.StateNames)
-	cli.Require(c, "listen", "state", "schema", "key", "combiner", "allow", "max-epsilon", "lifetime-epsilon")
+	cli.Require(c, "state", "schema", "key", "combiner", "allow", "max-epsilon", "lifetime-epsilon")
 	c.MarkFlagsOneRequired("model", "command")
 	c.MarkFlagsMutuallyExclusive("model", "command")
 	return c
@@ -164,11 +159,7 @@ func (s *partyServe) serveVotes(ctx context.Context) (err error) {
 		return commands.AsRefusal(err)
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
-	services := []*service{{&http.Server{Handler: server.Handler(), TLSConfig: self.Server()}, s.listen, true}}
-	if s.page != "" {
-		services = append(services, &service{&http.Server{Handler: server.Page()}, s.page, false})
-	}
-	return serveAll(ctx, log, self, server.Run, services)
+	return s.serve(ctx, log, self, server.Handler(), server.Page(), server.Run)
 }
 
 // pricePersons returns a person's price for the model that votes, or nil if the party is the unit of

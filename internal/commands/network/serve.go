@@ -14,8 +14,37 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 )
+
+// listener holds the flags of a process that others call.
+type listener struct {
+	as
+	listen, page string
+}
+
+// addFlags adds the flags; pages describes what --page serves.
+func (f *listener) addFlags(c *cobra.Command, example, pages string) {
+	f.as.addFlags(c, example)
+	c.Flags().StringVar(&f.listen, "listen", "", "the `address` to serve at, host:port")
+	c.Flags().StringVar(&f.page, "page", "", "the `address` for "+pages+" (default none)")
+	cli.AddConfig(c)
+	cli.AddSection(c, connection, "listen", "page")
+	cli.Require(c, "listen")
+}
+
+// serve is serveAll for calls and the page.
+func (f *listener) serve(ctx context.Context, log *slog.Logger, self *identity.Identity, calls, page http.Handler,
+	work func(context.Context) error) error {
+	services := []*service{{&http.Server{Handler: calls, TLSConfig: self.Server()}, f.listen, true}}
+	if f.page != "" {
+		services = append(services, &service{&http.Server{Handler: page}, f.page, false})
+	}
+	return serveAll(ctx, log, self, work, services)
+}
 
 // service is one listener.
 type service struct {

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/signal"
 	"slices"
@@ -212,10 +211,10 @@ func parseKey(text string) (ed25519.PublicKey, error) {
 // siteServe holds the flags of the command.
 type siteServe struct {
 	*app
-	as
-	ledger                                                     commands.LedgerFlag
-	listen, page, state, policy, officer, key, schema, mapFile string
-	data, heldOut                                              []string
+	listener
+	ledger                                       commands.LedgerFlag
+	state, policy, officer, key, schema, mapFile string
+	data, heldOut                                []string
 }
 
 func (a *app) newSiteServeCommand() *cobra.Command {
@@ -234,10 +233,8 @@ at any moment. Never restore a copy of --state (docs/sites-protocol.md).`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return s.serveSite(c.Context()) },
 	}
-	s.as.addFlags(c, "party/north")
+	s.listener.addFlags(c, "party/north", "metrics and health checks")
 	f := c.Flags()
-	f.StringVar(&s.listen, "listen", "", "the `address` to serve at, host:port")
-	f.StringVar(&s.page, "page", "", "the `address` for metrics and health checks (default none)")
 	f.StringVar(&s.state, "state", "", "the `folder` for open trainings")
 	f.StringVar(&s.policy, "policy", "", "the signed policy `file`")
 	f.StringVar(&s.officer, "officer", "", "the `file` of the officer's public key, as party key prints it")
@@ -247,11 +244,9 @@ at any moment. Never restore a copy of --state (docs/sites-protocol.md).`,
 	f.StringArrayVar(&s.data, "data", nil, "a `file` of the table; may be repeated")
 	f.StringArrayVar(&s.heldOut, "held-out", nil, "a `file` of rows for evaluations; may be repeated")
 	s.ledger.AddFlag(c)
-	cli.AddConfig(c)
-	cli.AddSection(c, connection, "listen", "page")
 	cli.Reads(c, "policy", "officer", "key", "schema", "map", "data", "held-out")
 	cli.KeepsFolder(c, "state", site.StateNames)
-	cli.Require(c, "listen", "state", "policy", "officer", "key", "schema", "data", "ledger")
+	cli.Require(c, "state", "policy", "officer", "key", "schema", "data", "ledger")
 	return c
 }
 
@@ -317,11 +312,7 @@ func (s *siteServe) serveSite(ctx context.Context) (err error) {
 	if err != nil {
 		return commands.AsRefusal(err)
 	}
-	services := []*service{{&http.Server{Handler: server.Handler(), TLSConfig: self.Server()}, s.listen, true}}
-	if s.page != "" {
-		services = append(services, &service{&http.Server{Handler: server.Page()}, s.page, false})
-	}
-	return serveAll(ctx, log, self, func(ctx context.Context) error {
+	return s.serve(ctx, log, self, server.Handler(), server.Page(), func(ctx context.Context) error {
 		again := make(chan os.Signal, 1)
 		signal.Notify(again, syscall.SIGHUP)
 		defer signal.Stop(again)
@@ -340,7 +331,7 @@ func (s *siteServe) serveSite(ctx context.Context) (err error) {
 				log.Info("the policy and the key were read again", "refused", err != nil, "error", err)
 			}
 		}
-	}, services)
+	})
 }
 
 // readCharter reads the signed policy and the site's key.

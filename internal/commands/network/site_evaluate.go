@@ -6,34 +6,26 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/evaluation"
-	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/site"
 	"github.com/discreet-dp/discreet/internal/table/schema"
-	"github.com/discreet-dp/discreet/internal/train"
 )
 
 // siteEvaluate holds the flags of the command.
 type siteEvaluate struct {
-	*app
-	as
-	sites, schema, model, compare, state string
-	epsilon, delta, costs                string
-	threshold                            float64
-	honest                               int
-	wait                                 time.Duration
-	exactly, json                        bool
+	coordinating
+	compare, costs string
+	threshold      float64
+	exactly, json  bool
 }
 
 func (a *app) newSiteEvaluateCommand() *cobra.Command {
-	e := &siteEvaluate{app: a}
+	e := &siteEvaluate{coordinating: coordinating{app: a}}
 	c := &cobra.Command{
 		Use:   "evaluate",
 		Short: "measure a model on the held-out rows of several sites",
@@ -46,25 +38,15 @@ policy has exact_evaluation.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return e.runEvaluate(c) },
 	}
-	e.as.addFlags(c, "combiner/uni")
+	e.addFlags(c, "evaluation")
 	f := c.Flags()
-	f.StringVar(&e.sites, "sites", "", "the `file` of sites: an address, a public key and a name on each line")
-	f.StringVar(&e.schema, "schema", "", "the schema `file` that all sites have")
 	f.StringVar(&e.model, "model", "", "the model `file`")
 	f.StringVar(&e.compare, "compare", "", "a second model `file`, to measure how it differs on the same rows")
-	f.StringVar(&e.state, "state", "", "the `folder` for an interrupted evaluation")
-	f.StringVar(&e.epsilon, "epsilon", "", "the `ε` of the evaluation")
-	f.StringVar(&e.delta, "delta", "", "the `δ` of the evaluation (default 0, a pure guarantee)")
 	f.Float64Var(&e.threshold, "threshold", 0.5, "the lowest `score` of the positive class")
 	f.StringVar(&e.costs, "costs", "", "choose the threshold by `FP:FN`, the costs of a false positive and a false negative")
-	f.IntVar(&e.honest, "honest", 0, "the smallest `number` of honest sites")
-	f.DurationVar(&e.wait, "wait", 10*time.Minute, "the `time` that a site may be absent")
 	f.BoolVar(&e.exactly, "not-private", false, "ask each site for exact numbers")
 	f.BoolVar(&e.json, "json", false, "print one JSON object")
-	cli.AddSection(c, connection, "wait")
-	cli.Reads(c, "sites", "schema", "model", "compare")
-	cli.KeepsFolder(c, "state", site.CoordinatorNames)
-	cli.Require(c, "sites", "schema", "model")
+	cli.Reads(c, "model", "compare")
 	return c
 }
 
@@ -88,25 +70,13 @@ func (e *siteEvaluate) runEvaluate(cmd *cobra.Command) error {
 		return err
 	}
 	p := evaluation.Params{Threshold: e.threshold}
-	for _, path := range []string{e.model, e.compare} {
-		if path == "" {
-			continue
-		}
-		m, err := model.Load(path)
-		if err != nil {
-			return err
-		}
-		p.Models = append(p.Models, m)
+	if p.Models, err = commands.LoadModels(e.model, e.compare); err != nil {
+		return err
 	}
-	peers, err := readSites("site evaluate", e.sites)
+	c, err := e.coordinator("site evaluate")
 	if err != nil {
 		return err
 	}
-	self, err := e.loadIdentity()
-	if err != nil {
-		return err
-	}
-	c := &site.Coordinator{Self: self, Peers: peers, Honest: e.honest, State: e.state, Wait: e.wait, Say: e.Say}
 	if e.exactly {
 		return e.evaluateExactly(cmd.Context(), c, s, p)
 	}
@@ -139,9 +109,9 @@ func (e *siteEvaluate) evaluateExactly(ctx context.Context, c *site.Coordinator,
 
 // evaluatePrivately prints the numbers that follow from the noisy counts of all sites.
 func (e *siteEvaluate) evaluatePrivately(ctx context.Context, c *site.Coordinator, s *schema.Schema, p evaluation.Params) error {
-	price, err := parsePrice(e.epsilon, e.delta)
+	price, err := e.price("site evaluate", s)
 	if err != nil {
-		return &cli.UsageError{Err: err}
+		return err
 	}
 	p.Epsilon, p.Delta = price.Epsilon, price.Delta
 	var costs *evaluation.Costs
@@ -152,9 +122,6 @@ func (e *siteEvaluate) evaluatePrivately(ctx context.Context, c *site.Coordinato
 		if err := costs.Check(s, len(p.Models)); err != nil {
 			return &cli.UsageError{Err: err}
 		}
-	}
-	if excess := price.Excess(s); excess != "" {
-		return commands.AsUsageError(&train.ExcessError{Op: "site evaluate", Why: excess, Final: true})
 	}
 	if _, _, err := c.DescribeEvaluation(s, p); err != nil {
 		return commands.AsRefusal(err)
@@ -176,12 +143,4 @@ func (e *siteEvaluate) evaluatePrivately(ctx context.Context, c *site.Coordinato
 		e.Say("not protected: %s", c.Unprotected())
 	}
 	return commands.AsRefusal(err)
-}
-
-// parsePrice parses the flags of a price.
-func parsePrice(epsilon, delta string) (p train.Price, err error) {
-	if p.Epsilon, err = dp.ParseEpsilon(epsilon); err == nil && delta != "" {
-		p.Delta, err = dp.ParseDelta(delta)
-	}
-	return p, err
 }

@@ -24,19 +24,68 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// siteTrain holds the flags of the command.
-type siteTrain struct {
+// coordinating holds the flags of a command that asks sites.
+type coordinating struct {
 	*app
 	as
 	sites, schema, model, state string
 	epsilon, delta              string
-	honest, rows                int
+	honest                      int
 	wait                        time.Duration
-	plan                        bool
+}
+
+// addFlags adds the flags; what is the work that sites are asked for.
+func (f *coordinating) addFlags(c *cobra.Command, what string) {
+	f.as.addFlags(c, "combiner/uni")
+	c.Flags().StringVar(&f.sites, "sites", "", "the `file` of sites: an address, a public key and a name on each line")
+	c.Flags().StringVar(&f.schema, "schema", "", "the schema `file` that all sites have")
+	c.Flags().StringVar(&f.state, "state", "", "the `folder` for an interrupted "+what)
+	c.Flags().StringVar(&f.epsilon, "epsilon", "", "the `ε` of the "+what)
+	c.Flags().StringVar(&f.delta, "delta", "", "the `δ` of the "+what+" (default 0, a pure guarantee)")
+	c.Flags().IntVar(&f.honest, "honest", 0, "the smallest `number` of honest sites")
+	c.Flags().DurationVar(&f.wait, "wait", 10*time.Minute, "the `time` that a site may be absent")
+	cli.AddSection(c, connection, "wait")
+	cli.Reads(c, "sites", "schema")
+	cli.KeepsFolder(c, "state", site.CoordinatorNames)
+	cli.Require(c, "sites", "schema", "model")
+}
+
+// price parses the flags of a price, which must be within the schema's limits.
+func (f *coordinating) price(op string, s *schema.Schema) (p train.Price, err error) {
+	if p.Epsilon, err = dp.ParseEpsilon(f.epsilon); err == nil && f.delta != "" {
+		p.Delta, err = dp.ParseDelta(f.delta)
+	}
+	if err != nil {
+		return p, &cli.UsageError{Err: err}
+	}
+	if excess := p.Excess(s); excess != "" {
+		return p, commands.AsUsageError(&train.ExcessError{Op: op, Why: excess, Final: true})
+	}
+	return p, nil
+}
+
+// coordinator returns the coordinator of the sites.
+func (f *coordinating) coordinator(op string) (*site.Coordinator, error) {
+	peers, err := readSites(op, f.sites)
+	if err != nil {
+		return nil, err
+	}
+	self, err := f.loadIdentity()
+	if err != nil {
+		return nil, err
+	}
+	return &site.Coordinator{Self: self, Peers: peers, Honest: f.honest, State: f.state, Wait: f.wait, Say: f.Say}, nil
+}
+
+// siteTrain holds the flags of the command.
+type siteTrain struct {
+	coordinating
+	rows int
+	plan bool
 }
 
 func (a *app) newSiteTrainCommand() *cobra.Command {
-	t := &siteTrain{app: a}
+	t := &siteTrain{coordinating: coordinating{app: a}}
 	c := &cobra.Command{
 		Use:   "train",
 		Short: "train one model over the rows of several sites",
@@ -53,51 +102,34 @@ command.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return t.runTrain(c.Context()) },
 	}
-	t.as.addFlags(c, "combiner/uni")
+	t.addFlags(c, "training")
 	f := c.Flags()
-	f.StringVar(&t.sites, "sites", "", "the `file` of sites: an address, a public key and a name on each line")
-	f.StringVar(&t.schema, "schema", "", "the schema `file` that all sites have")
 	f.StringVar(&t.model, "model", "", "the `file` to write the model to")
-	f.StringVar(&t.state, "state", "", "the `folder` for an interrupted training")
-	f.StringVar(&t.epsilon, "epsilon", "", "the `ε` of the training")
-	f.StringVar(&t.delta, "delta", "", "the `δ` of the training (default 0, a pure guarantee)")
-	f.IntVar(&t.honest, "honest", 0, "the smallest `number` of honest sites")
 	f.IntVar(&t.rows, "declared-rows", 0, "the assumed `number` of rows or persons of all sites together; under replace-one the public one")
-	f.DurationVar(&t.wait, "wait", 10*time.Minute, "the `time` that a site may be absent")
 	f.BoolVar(&t.plan, "plan", false, "print what the training would measure, and ask no site")
-	cli.AddSection(c, connection, "wait")
-	cli.Reads(c, "sites", "schema")
 	cli.Writes(c, "model")
-	cli.KeepsFolder(c, "state", site.CoordinatorNames)
-	cli.Require(c, "sites", "schema", "model", "state", "epsilon", "honest", "declared-rows")
+	cli.Require(c, "state", "epsilon", "honest", "declared-rows")
 	return c
 }
 
 func (t *siteTrain) runTrain(ctx context.Context) error {
-	price, err := parsePrice(t.epsilon, t.delta)
-	if err != nil {
-		return &cli.UsageError{Err: err}
-	}
 	s, err := schema.Load(t.schema)
 	if err != nil {
 		return err
 	}
-	if excess := price.Excess(s); excess != "" {
-		return commands.AsUsageError(&train.ExcessError{Op: "site train", Why: excess, Final: true})
+	price, err := t.price("site train", s)
+	if err != nil {
+		return err
 	}
 	pl, err := additive.Params{Epsilon: price.Epsilon, Delta: price.Delta, Rows: t.rows, TakeAll: true}.Plan(s, 0)
 	if err != nil {
 		return commands.AsRefusal(err)
 	}
-	peers, err := readSites("site train", t.sites)
+	c, err := t.coordinator("site train")
 	if err != nil {
 		return err
 	}
-	self, err := t.loadIdentity()
-	if err != nil {
-		return err
-	}
-	c := &site.Coordinator{Self: self, Peers: peers, Honest: t.honest, Rows: t.rows, State: t.state, Wait: t.wait, Say: t.Say}
+	c.Rows = t.rows
 	if err := c.Check(s, pl); err != nil {
 		return commands.AsRefusal(err)
 	}
@@ -107,7 +139,7 @@ func (t *siteTrain) runTrain(ctx context.Context) error {
 		}
 	}
 	t.Say("  %d measurements; the noise of %d honest of %d sites is enough, so each number has %.2f times the noise of one table",
-		len(pl.Terms().Bill), t.honest, len(peers), math.Sqrt(float64(len(peers))/float64(t.honest)))
+		len(pl.Terms().Bill), t.honest, len(c.Peers), math.Sqrt(float64(len(c.Peers))/float64(t.honest)))
 	if t.plan {
 		return nil
 	}
@@ -125,7 +157,7 @@ func (t *siteTrain) runTrain(ctx context.Context) error {
 	}
 	took := c.Traffic()
 	t.Say("wrote %s; %d measurements, %d bytes to each site and %d from each, %.1f s", t.model, took.Measurements,
-		took.Sent/int64(len(peers)), took.Received/int64(len(peers)), time.Since(began).Seconds())
+		took.Sent/int64(len(c.Peers)), took.Received/int64(len(c.Peers)), time.Since(began).Seconds())
 	_, err = io.WriteString(t.Stdout, m.Privacy.Card())
 	return err
 }

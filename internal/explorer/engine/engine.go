@@ -82,33 +82,35 @@ func (e *Engine) Call(ctx context.Context, name string, args []byte, file *File,
 		return answer(args, e.writeCard)
 	case "export":
 		return answer(args, exportModel)
+	case "header":
+		return answerFrom(ctx, name, args, file, tell, readHeader)
+	case "train":
+		return answerFrom(ctx, name, args, file, tell, trainModel)
+	case "evaluate":
+		return answerFrom(ctx, name, args, file, tell, evaluateModel)
+	case "compare":
+		return answerFrom(ctx, name, args, file, tell, compareModels)
 	}
-	with := map[string]func(context.Context, []byte, *File, func(any)) (any, error){
-		"header": readHeader, "train": trainModel, "evaluate": evaluateModel, "compare": compareModels}[name]
-	if with == nil {
-		return nil, dp.Refuse("explorer", "call", "must be one of those known here", strconv.Quote(name))
-	}
-	if file == nil {
-		return nil, dp.Refuse("explorer", "bytes", "must be given: "+name+" reads a file", nil)
-	}
-	return with(ctx, args, file, tell)
+	return nil, dp.Refuse("explorer", "call", "must be one of those known here", strconv.Quote(name))
 }
 
-// answer decodes the arguments of a call and answers it.
+// answer decodes the arguments of a call and answers it. Its own errors do not quote the arguments,
+// because they may contain a row.
 func answer[A, R any](args []byte, f func(A) (R, error)) (any, error) {
 	var a A
-	if err := readArgs(args, &a); err != nil {
-		return nil, err
+	if json.NewDecoder(bytes.NewReader(args)).Decode(&a) != nil {
+		return nil, dp.Refuse("explorer", "arguments", "must be of the types that the call takes", nil)
 	}
 	return f(a)
 }
 
-// readArgs decodes arguments. Its errors do not quote them, because they may contain a row.
-func readArgs(args []byte, into any) error {
-	if json.NewDecoder(bytes.NewReader(args)).Decode(into) != nil {
-		return dp.Refuse("explorer", "arguments", "must be of the types that the call takes", nil)
+// answerFrom is answer for a call that reads a file.
+func answerFrom[A any](ctx context.Context, name string, args []byte, file *File, tell func(any),
+	f func(context.Context, A, *File, func(any)) (any, error)) (any, error) {
+	if file == nil {
+		return nil, dp.Refuse("explorer", "bytes", "must be given: "+name+" reads a file", nil)
 	}
-	return nil
+	return answer(args, func(a A) (any, error) { return f(ctx, a, file, tell) })
 }
 
 // Problem is an error in the form that the page shows.

@@ -213,7 +213,7 @@ func TestHeaderOfTheEndOfAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := dataset.AppendColumns(t.Context(), census.Schema(), dataset.Options{}, &out, dataset.Parquet, nil, in); err != nil {
+	if err := dataset.CopyRows(t.Context(), census.Schema(), dataset.Options{}, &out, dataset.Parquet, nil, nil, in); err != nil {
 		t.Fatal(err)
 	}
 	whole := mustCall(t, "header", args{"name": "t.parquet"}, out.Bytes())

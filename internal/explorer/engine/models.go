@@ -18,6 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/coding"
 	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 func splitLines(text string) []string { return strings.Split(strings.TrimRight(text, "\n"), "\n") }
@@ -176,15 +177,8 @@ func inputsOf(m *model.Model) ([]Input, error) {
 	}
 	in := []Input{}
 	for _, name := range coder.Names() {
-		for _, c := range m.Schema.Columns {
-			if c.Name == name {
-				i := Input{Name: name, Kind: string(c.Kind), Lower: c.Lower, Upper: c.Upper}
-				for _, l := range c.Levels {
-					i.Levels = append(i.Levels, l.Value)
-				}
-				in = append(in, i)
-			}
-		}
+		c := &m.Schema.Columns[m.Schema.Find(name)]
+		in = append(in, Input{Name: name, Kind: string(c.Kind), Lower: c.Lower, Upper: c.Upper, Levels: schema.Values(c.Levels)})
 	}
 	return in, nil
 }

@@ -4,7 +4,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/evaluation"
@@ -40,22 +39,17 @@ func accountOf(job string) guard.Account {
 	return paid{}
 }
 
+type headerArgs struct {
+	Name      string `json:"name"`
+	Size      int64  `json:"size"`
+	Delimiter string `json:"delimiter"`
+}
+
 // readHeader returns the names of the columns of a table. From CSV it reads only the line of names,
 // and from Parquet the metadata at the end. The file may hold only the beginning, or for Parquet the
 // end, of a larger file of size bytes.
-func readHeader(ctx context.Context, args []byte, file *File, _ func(any)) (any, error) {
-	var a struct {
-		Name      string `json:"name"`
-		Size      int64  `json:"size"`
-		Delimiter string `json:"delimiter"`
-	}
-	if err := readArgs(args, &a); err != nil {
-		return nil, err
-	}
-	d := schema.Dialect{Delimiter: ',', Quote: '"', Header: true}
-	if runes := []rune(a.Delimiter); len(runes) == 1 {
-		d.Delimiter = runes[0]
-	}
+func readHeader(ctx context.Context, a headerArgs, file *File, _ func(any)) (any, error) {
+	d := planning.Dialect(a.Delimiter)
 	size := file.Size
 	reader := file.ReaderAt
 	if dataset.FormatOf(a.Name) == dataset.Parquet && a.Size > size {
@@ -100,15 +94,13 @@ func readTable(ctx context.Context, s *schema.Schema, name string, file *File) (
 	return dataset.Read(dataset.WithFile(ctx, name, file, file.Size), s, dataset.Options{}, name)
 }
 
-func trainModel(ctx context.Context, args []byte, file *File, tell func(any)) (any, error) {
-	var a struct {
-		planning.Choice
-		Name string `json:"name"`
-		Job  string `json:"job"`
-	}
-	if err := readArgs(args, &a); err != nil {
-		return nil, err
-	}
+type trainArgs struct {
+	planning.Choice
+	Name string `json:"name"`
+	Job  string `json:"job"`
+}
+
+func trainModel(ctx context.Context, a trainArgs, file *File, tell func(any)) (any, error) {
 	r, s, err := a.Read()
 	if err != nil {
 		return nil, err
@@ -145,11 +137,7 @@ type evaluateArgs struct {
 	Job       string `json:"job"`
 }
 
-func evaluateModel(ctx context.Context, args []byte, file *File, tell func(any)) (any, error) {
-	var a evaluateArgs
-	if err := readArgs(args, &a); err != nil {
-		return nil, err
-	}
+func evaluateModel(ctx context.Context, a evaluateArgs, file *File, tell func(any)) (any, error) {
 	m, err := model.Unmarshal([]byte(a.Model))
 	if err != nil {
 		return nil, err
@@ -256,27 +244,23 @@ func readReleased(a struct {
 	return describeRelease([]byte(a.Released), costs)
 }
 
-func compareModels(ctx context.Context, args []byte, file *File, tell func(any)) (any, error) {
-	var a struct {
-		Models []string `json:"models"`
-		Name   string   `json:"name"`
-	}
-	if err := readArgs(args, &a); err != nil {
-		return nil, err
-	}
+type compareArgs struct {
+	Models []string `json:"models"`
+	Name   string   `json:"name"`
+}
+
+func compareModels(ctx context.Context, a compareArgs, file *File, tell func(any)) (any, error) {
 	if len(a.Models) != 2 {
 		return nil, dp.Refuse("compare", "models", "must be two", len(a.Models))
 	}
 	out := map[string]any{"private": false}
 	for i, text := range a.Models {
 		tell(step{i, 2, "Reading the rows"})
-		one, err := json.Marshal(map[string]string{"model": text, "name": a.Name})
+		one, err := evaluateModel(ctx, evaluateArgs{Model: text, Name: a.Name}, file, func(any) {})
 		if err != nil {
 			return nil, err
 		}
-		if out[string(rune('a'+i))], err = evaluateModel(ctx, one, file, func(any) {}); err != nil {
-			return nil, err
-		}
+		out[string(rune('a'+i))] = one
 	}
 	return out, nil
 }

@@ -47,15 +47,20 @@ func Draft(a DraftArgs) (*Text, error) {
 			return nil, err
 		}
 	}
-	d := schema.Dialect{Delimiter: ',', Quote: '"', Header: true}
-	if runes := []rune(a.Delimiter); len(runes) == 1 {
-		d.Delimiter = runes[0]
-	}
-	text, err := schema.Draft(a.Names, d, book.AddTypes(a.Types), schema.DraftOptions{AcceptNames: a.Accept})
+	text, err := schema.Draft(a.Names, Dialect(a.Delimiter), book.AddTypes(a.Types), schema.DraftOptions{AcceptNames: a.Accept})
 	if err == nil && a.Label != "" {
 		text, err = schema.Edit(text, a.Label, map[string]any{"kind": "label"})
 	}
 	return &Text{string(text)}, err
+}
+
+// Dialect returns the dialect of a CSV file with a header; "" is a comma.
+func Dialect(delimiter string) schema.Dialect {
+	d := schema.Dialect{Delimiter: ',', Quote: '"', Header: true}
+	if runes := []rune(delimiter); len(runes) == 1 {
+		d.Delimiter = runes[0]
+	}
+	return d
 }
 
 // Problem is a fault of a schema's text. Missing is a choice that has not been made yet.

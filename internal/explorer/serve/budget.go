@@ -59,11 +59,15 @@ const (
 	judging  = "evaluate"
 )
 
-// sum is the same for the same choices, whatever the job.
-func (c charged) sum() (sum [sha256.Size]byte, err error) {
-	c.Job = ""
-	text, err := json.Marshal(c)
-	return sha256.Sum256(text), err
+// readCharge returns also a hash that is the same for the same choices, whatever the job.
+func readCharge(body []byte) (c charged, asked [sha256.Size]byte, err error) {
+	if err := readBody(body, &c); err != nil {
+		return c, asked, err
+	}
+	choices := c
+	choices.Job = ""
+	text, err := json.Marshal(choices)
+	return c, sha256.Sum256(text), err
 }
 
 func readBody(body []byte, into any) error {
@@ -78,11 +82,7 @@ func readBody(body []byte, into any) error {
 // find finds the job that was charged for the same choices and has no result yet: whoever closed the page
 // meanwhile goes on with it.
 func (b *budget) find(_ context.Context, body []byte) (any, error) {
-	var c charged
-	if err := readBody(body, &c); err != nil {
-		return nil, err
-	}
-	asked, err := c.sum()
+	_, asked, err := readCharge(body)
 	if err != nil {
 		return nil, err
 	}
@@ -99,16 +99,12 @@ func (b *budget) find(_ context.Context, body []byte) (any, error) {
 
 // charge charges a job, or finds what an earlier run of it made.
 func (b *budget) charge(ctx context.Context, body []byte) (any, error) {
-	var c charged
-	if err := readBody(body, &c); err != nil {
+	c, asked, err := readCharge(body)
+	if err != nil {
 		return nil, err
 	}
 	if c.Job == "" {
 		return nil, dp.Refuse("ui", "job", "must be given: the same job is charged once", nil)
-	}
-	asked, err := c.sum()
-	if err != nil {
-		return nil, err
 	}
 	b.turn.Lock()
 	defer b.turn.Unlock()

@@ -12,12 +12,7 @@ import (
 )
 
 // Levels returns the values of a label in code order, as in a Header.
-func Levels(s *schema.Schema) (names []string) {
-	for _, l := range s.Label.Levels {
-		names = append(names, l.Value)
-	}
-	return names
-}
+func Levels(s *schema.Schema) []string { return schema.Values(s.Label.Levels) }
 
 // CoefficientsOf returns a logistic model in the form that Average requires: coefficients for all
 // columns of the combiner's schema s in encoding enc, for scaled rows, with the intercept last; and
@@ -47,11 +42,7 @@ func CoefficientsOf(m *model.Model, s *schema.Schema,
 	used := make(map[string]int, len(spec.Columns)) // name of a column to its first feature
 	cols := make([]int, len(spec.Columns))
 	for k, name := range spec.Columns {
-		for j := range m.Schema.Columns {
-			if m.Schema.Columns[j].Name == name {
-				cols[k] = j
-			}
-		}
+		cols[k] = m.Schema.Find(name)
 	}
 	own, err := feature.NewSpace(m.Schema, enc, cols)
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"context"
 	"math"
 	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/discreet-dp/discreet/internal/parallel"
 )
 
 const (
@@ -21,32 +21,36 @@ const (
 // depend on n alone, so that sums over the results do not depend on the number of processors.
 func mapStrips[T any](ctx context.Context, n int, f func(from, to int) T) ([]T, error) {
 	out := make([]T, min(maxStrips, max(1, n/stripRows)))
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(out)) {
-		workers.Go(func() {
-			for s := int(next.Add(1)) - 1; s < len(out) && ctx.Err() == nil; s = int(next.Add(1)) - 1 {
-				out[s] = f(s*n/len(out), (s+1)*n/len(out))
-			}
-		})
-	}
-	workers.Wait()
+	parallel.Each(len(out), runtime.GOMAXPROCS(0), func(s int) {
+		if ctx.Err() == nil {
+			out[s] = f(s*n/len(out), (s+1)*n/len(out))
+		}
+	})
 	return out, ctx.Err()
+}
+
+// sumStrips adds up the results of mapStrips, which have n numbers each.
+func sumStrips(ctx context.Context, rows, n int, f func(from, to int) []float64) ([]float64, error) {
+	parts, err := mapStrips(ctx, rows, f)
+	if err != nil {
+		return nil, err
+	}
+	sum := make([]float64, n)
+	for _, part := range parts {
+		for i, x := range part {
+			sum[i] += x
+		}
+	}
+	return sum, nil
 }
 
 // computeMoments returns G = (1/N) Σ x xᵀ of the rows as the statistic uses them, in float64. Its
 // error is a symmetric matrix of Frobenius norm at most offBy(N).
 func (p *public) computeMoments(ctx context.Context) (*mat.SymDense, error) {
 	d := p.pl.countCoefficients()
-	parts, err := mapStrips(ctx, p.rows, func(from, to int) []float64 { return p.momentsOf(d, from, to) })
+	sum, err := sumStrips(ctx, p.rows, d*d, func(from, to int) []float64 { return p.momentsOf(d, from, to) })
 	if err != nil {
 		return nil, err
-	}
-	sum := make([]float64, d*d)
-	for _, part := range parts {
-		for i, x := range part {
-			sum[i] += x
-		}
 	}
 	g := mat.NewSymDense(d, nil)
 	for f := range d {

@@ -12,15 +12,9 @@ import (
 func (p *public) softmaxGradient(ctx context.Context, w []float64) ([]float64, error) {
 	d, levels := p.pl.countCoefficients(), p.pl.Levels()
 	coef := p.spreadByFeature(w)
-	parts, err := mapStrips(ctx, p.rows, func(from, to int) []float64 { return p.softmaxOf(coef, from, to) })
+	sum, err := sumStrips(ctx, p.rows, d*levels, func(from, to int) []float64 { return p.softmaxOf(coef, from, to) })
 	if err != nil {
 		return nil, err
-	}
-	sum := make([]float64, d*levels)
-	for _, part := range parts {
-		for i, x := range part {
-			sum[i] += x
-		}
 	}
 	grad := make([]float64, len(w))
 	for f := range d {

@@ -74,7 +74,7 @@ func TestProofsShowNothing(t *testing.T) {
 	}
 	task := Task{Round: "blind", Owners: 2, AtLeast: 2, Holders: 5, Length: 1, Range: 1 << 40}
 	p := protocol(t, Shamir, task)
-	s := p.scheme.(*shamir)
+	s := p.shamir
 	const n, cells = 600, 16
 	uniform := slices.Repeat([]float64{1.0 / cells}, cells)
 	claim := stattest.Claim{FalsePositive: 1e-9 / 2, Detects: "a commitment that nothing blinds"}

@@ -16,12 +16,12 @@ import (
 // computes the sum. It is not safe for concurrent use.
 type Collector struct {
 	p      *Protocol
-	held   map[int]held
-	roster []byte // the request's body, once chosen
-	owners []int  // owners in the sum
-	from   []int  // the holders asked for sums
-	shower int    // index in from of the holder asked for the owners' proofs
-	bound  []byte // the part of the sums that these proofs determine
+	held   map[int]map[int][]byte // evidence about owners, by holder
+	roster []byte                 // the request's body, once chosen
+	owners []int                  // owners in the sum
+	from   []int                  // the holders asked for sums
+	shower int                    // index in from of the holder asked for the owners' proofs
+	bound  []byte                 // the part of the sums that these proofs determine
 	sums   map[int][]byte
 	liars  []int
 	total  []uint64
@@ -36,7 +36,7 @@ var ErrWrongSum = errors.New("the answer is not the sum of the holder's shares")
 
 // NewCollector returns a new collector.
 func (p *Protocol) NewCollector() *Collector {
-	return &Collector{p: p, held: map[int]held{}, sums: map[int][]byte{}}
+	return &Collector{p: p, held: map[int]map[int][]byte{}, sums: map[int][]byte{}}
 }
 
 // Handle processes a message and returns the messages that follow from it. An error wraps ErrRefused
@@ -61,11 +61,11 @@ func (c *Collector) keepEvidence(m Message) ([]Message, error) {
 	if _, twice := c.held[m.From]; twice || c.roster != nil || c.done {
 		return nil, refuseMessage("what holder %d has came too late, or twice", m.From)
 	}
-	h, err := c.p.readHeld(m.Body)
+	evidence, err := c.p.readHeld(m.Body)
 	if err != nil {
 		return nil, err
 	}
-	if c.held[m.From] = h; len(c.held) == c.p.task.Holders {
+	if c.held[m.From] = evidence; len(c.held) == c.p.task.Holders {
 		return c.chooseOwners()
 	}
 	return nil, nil
@@ -109,7 +109,7 @@ func (c *Collector) keepProofs(m Message) ([]Message, error) {
 	}
 	proofs := slices.Collect(slices.Chunk(m.Body, size))
 	for i, o := range c.owners {
-		if digest := sha256.Sum256(proofs[i]); !bytes.Equal(digest[:], c.held[m.From].evidence[o]) {
+		if digest := sha256.Sum256(proofs[i]); !bytes.Equal(digest[:], c.held[m.From][o]) {
 			return c.showNext()
 		}
 	}
@@ -203,15 +203,14 @@ func (c *Collector) agreedEvidence() map[int]map[int][]byte {
 	for o := range c.p.task.Owners {
 		votes, most := map[string]int{}, ""
 		for _, i := range slices.Sorted(maps.Keys(c.held)) {
-			if e := c.held[i].evidence[o]; e != nil {
-				tale := string(c.p.alike(e))
-				if votes[tale]++; votes[tale] > votes[most] {
-					most = tale
+			if e := c.held[i][o]; e != nil {
+				if votes[string(e)]++; votes[string(e)] > votes[most] {
+					most = string(e)
 				}
 			}
 		}
 		for i, h := range c.held {
-			if e := h.evidence[o]; e != nil && string(c.p.alike(e)) == most {
+			if e := h[o]; e != nil && string(e) == most {
 				has[i][o] = e
 			}
 		}
@@ -225,7 +224,7 @@ func (c *Collector) Disputed() (owners []int) {
 	has := c.agreedEvidence()
 	for o := range c.p.task.Owners {
 		for i, h := range c.held {
-			if h.evidence[o] != nil && has[i][o] == nil {
+			if h[o] != nil && has[i][o] == nil {
 				owners = append(owners, o)
 				break
 			}
@@ -235,21 +234,12 @@ func (c *Collector) Disputed() (owners []int) {
 }
 
 // Evidence returns a holder's evidence about an owner's share, nil if it has none.
-func (c *Collector) Evidence(holder, owner int) []byte { return c.held[holder].evidence[owner] }
+func (c *Collector) Evidence(holder, owner int) []byte { return c.held[holder][owner] }
 
 // commonOwners lists the owners for whom all chosen holders have valid shares.
 func (c *Collector) commonOwners(has map[int]map[int][]byte) (owners []int) {
 	for o := range c.p.task.Owners {
-		var evidence [][]byte
-		for _, i := range slices.Sorted(slices.Values(c.from)) {
-			if e := has[i][o]; e != nil {
-				evidence = append(evidence, e)
-			}
-		}
-		if len(evidence) < len(c.from) {
-			continue
-		}
-		if c.p.judge(evidence) {
+		if !slices.ContainsFunc(c.from, func(holder int) bool { return has[holder][o] == nil }) {
 			owners = append(owners, o)
 		}
 	}

@@ -5,6 +5,9 @@ package secsum
 import (
 	"bytes"
 	"crypto/sha256"
+	"fmt"
+
+	"github.com/cloudflare/circl/group"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
@@ -15,18 +18,17 @@ import (
 type Holder struct {
 	p      *Protocol
 	index  int
-	keeper keeper
-	shares map[int][32]byte // hashes of the accepted shares, by owner
-	proofs map[int][]byte   // its evidence
+	shares map[int]accepted // by owner
 	closed bool
 	answer []Message // to the only request that is ever answered
 	asked  []byte    // body of that request
 }
 
-// held is a parsed Held message.
-type held struct {
-	owners   set
-	evidence map[int][]byte
+// accepted is an owner's share.
+type accepted struct {
+	hash   [sha256.Size]byte
+	points []group.Scalar // the blinding one first
+	proof  []byte
 }
 
 // NewHolder returns the holder number index.
@@ -34,7 +36,7 @@ func (p *Protocol) NewHolder(index int) (*Holder, error) {
 	if index < 0 || index >= p.task.Holders {
 		return nil, dp.Refuse("secsum", "holder", "must be one of the task's", index)
 	}
-	return &Holder{p: p, index: index, keeper: p.keeper(index), shares: map[int][32]byte{}, proofs: map[int][]byte{}}, nil
+	return &Holder{p: p, index: index, shares: map[int]accepted{}}, nil
 }
 
 // Handle processes a message and returns the messages that follow from it. An error wraps ErrRefused
@@ -46,7 +48,7 @@ func (h *Holder) Handle(m Message) ([]Message, error) {
 	}
 	switch m.Kind {
 	case Share:
-		return nil, h.keepShare(m, h.keeper.take)
+		return nil, h.keepShare(m, h.p.verify)
 	case Show:
 		return h.showProofs(m)
 	case Open:
@@ -64,13 +66,13 @@ func (h *Holder) Restore(m Message) error {
 	if m.Kind != Share {
 		return refuseMessage("a holder keeps shares")
 	}
-	return h.keepShare(m, h.keeper.retake)
+	return h.keepShare(m, h.p.parsePoints)
 }
 
-func (h *Holder) keepShare(m Message, take func(owner int, share []byte) ([]byte, error)) error {
+func (h *Holder) keepShare(m Message, parse func(owner, holder int, share []byte) ([]group.Scalar, []byte, error)) error {
 	hash := sha256.Sum256(h.p.bare(m.Body))
 	if before, ok := h.shares[m.From]; ok {
-		if before != hash {
+		if before.hash != hash {
 			return refuseMessage("owner %d has sent another share already", m.From)
 		}
 		return nil
@@ -78,11 +80,11 @@ func (h *Holder) keepShare(m Message, take func(owner int, share []byte) ([]byte
 	if h.closed {
 		return refuseMessage("the wait for shares is over")
 	}
-	evidence, err := take(m.From, m.Body)
+	points, proof, err := parse(m.From, h.index, m.Body)
 	if err != nil {
 		return err
 	}
-	h.shares[m.From], h.proofs[m.From] = hash, evidence
+	h.shares[m.From] = accepted{hash, points, bytes.Clone(proof)}
 	return nil
 }
 
@@ -96,7 +98,8 @@ func (h *Holder) Close() []Message {
 	}
 	body := bytes.Clone(owners)
 	for _, o := range owners.listMembers() {
-		body = append(body, h.proofs[o]...)
+		digest := sha256.Sum256(h.shares[o].proof)
+		body = append(body, digest[:]...)
 	}
 	return []Message{{h.p.tag, Held, h.index, ToCollector, body}}
 }
@@ -117,7 +120,7 @@ func (h *Holder) request(m Message) ([]Message, error) {
 	if len(list) < h.p.task.AtLeast { // 1.3
 		return nil, &Abort{Share, len(list), h.p.task.AtLeast}
 	}
-	sum, err := h.keeper.sum(list)
+	sum, err := h.addShares(list)
 	if err != nil {
 		return nil, err
 	}
@@ -125,6 +128,22 @@ func (h *Holder) request(m Message) ([]Message, error) {
 	h.asked = bytes.Clone(m.Body)
 	h.answer = []Message{{h.p.tag, Sum, h.index, ToCollector, append(hash[:], sum...)}}
 	return h.answer, nil
+}
+
+// addShares adds up the shares of owners it holds.
+func (h *Holder) addShares(owners []int) (out []byte, err error) {
+	for i := range 1 + h.p.countScalars() {
+		sum := group.Ristretto255.NewScalar()
+		for _, o := range owners {
+			sum.Add(sum, h.shares[o].points[i])
+		}
+		b, err := sum.MarshalBinary()
+		if err != nil {
+			return nil, fmt.Errorf("secsum: shamir: %w", err)
+		}
+		out = append(out, b...)
+	}
+	return out, nil
 }
 
 // readRequest lists the owners that a request names, all of whom the holder has.
@@ -156,25 +175,26 @@ func (h *Holder) showProofs(m Message) ([]Message, error) {
 	}
 	var body []byte
 	for _, o := range list {
-		body = append(body, h.keeper.show(o)...)
+		body = append(body, h.shares[o].proof...)
 	}
 	return []Message{{h.p.tag, Shown, h.index, ToCollector, body}}, nil
 }
 
-// readHeld parses the body of a Held message.
-func (p *Protocol) readHeld(body []byte) (held, error) {
+// readHeld returns the evidence in the body of a Held message, by owner: the SHA-256 of the proof that
+// came with a share shows whether all holders received the same one.
+func (p *Protocol) readHeld(body []byte) (map[int][]byte, error) {
 	owners, rest, err := readSet(p.task.Owners, body)
 	if err != nil {
-		return held{}, err
+		return nil, err
 	}
 	list := owners.listMembers()
-	size := p.evidence()
+	const size = sha256.Size
 	if len(rest) != size*len(list) {
-		return held{}, refuseMessage("evidence about %d owners has %d bytes, not %d", len(list), len(rest), size*len(list))
+		return nil, refuseMessage("evidence about %d owners has %d bytes, not %d", len(list), len(rest), size*len(list))
 	}
-	h := held{owners, map[int][]byte{}}
+	evidence := map[int][]byte{}
 	for i, o := range list {
-		h.evidence[o] = bytes.Clone(rest[i*size : (i+1)*size])
+		evidence[o] = bytes.Clone(rest[i*size : (i+1)*size])
 	}
-	return h, nil
+	return evidence, nil
 }

@@ -52,7 +52,7 @@ func coefficients(t *testing.T, p *Protocol, messages []Message) (all []group.Sc
 func TestPolynomialsAreIndependent(t *testing.T) {
 	task := Task{Round: "joint", Owners: 4, AtLeast: 2, Holders: 4, Length: 15, Range: 1 << 48}
 	p := protocol(t, Shamir, task)
-	if n := p.scheme.(*shamir).countScalars(); n < 3 {
+	if n := p.shamir.countScalars(); n < 3 {
 		t.Fatalf("%d scalars are too few to be shared alike", n)
 	}
 	src := replay.Seeded(21, "joint")

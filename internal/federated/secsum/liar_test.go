@@ -145,7 +145,7 @@ func TestALyingAnswerIsNamed(t *testing.T) {
 			return m
 		},
 		"an owner left out": func(t *testing.T, a *asked, m Message) Message {
-			sum, err := a.holders[m.From].keeper.sum([]int{0, 1, 2, 3})
+			sum, err := a.holders[m.From].addShares([]int{0, 1, 2, 3})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -153,7 +153,7 @@ func TestALyingAnswerIsNamed(t *testing.T) {
 			return m
 		},
 		"an owner twice": func(t *testing.T, a *asked, m Message) Message {
-			sum, err := a.holders[m.From].keeper.sum([]int{0, 1, 2, 3, 4, 4})
+			sum, err := a.holders[m.From].addShares([]int{0, 1, 2, 3, 4, 4})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,6 +3,7 @@
 package secsum
 
 import (
+	"encoding"
 	"encoding/binary"
 	"sync"
 
@@ -93,11 +94,16 @@ func digitAt(b []byte, at, width int) int {
 
 // readElements parses group elements in canonical form.
 func readElements(b []byte) ([]group.Element, error) {
-	out := make([]group.Element, len(b)/elementBytes)
+	return readEach(b, elementBytes, group.Ristretto255.NewElement, "elements of the group")
+}
+
+// readEach parses parts of b, each of some size, into new values; what names them.
+func readEach[T encoding.BinaryUnmarshaler](b []byte, size int, fresh func() T, what string) ([]T, error) {
+	out := make([]T, len(b)/size)
 	for i := range out {
-		out[i] = group.Ristretto255.NewElement()
-		if err := out[i].UnmarshalBinary(b[i*elementBytes : (i+1)*elementBytes]); err != nil {
-			return nil, refuseMessage("the bytes are no elements of the group")
+		out[i] = fresh()
+		if err := out[i].UnmarshalBinary(b[i*size : (i+1)*size]); err != nil {
+			return nil, refuseMessage("the bytes are no %s", what)
 		}
 	}
 	return out, nil

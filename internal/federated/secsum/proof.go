@@ -106,6 +106,16 @@ func (s *shamir) verify(owner, holder int, body []byte) (points []group.Scalar, 
 	return points, proof, s.checkRanges(owner, holder, proof, part, body[len(bare):])
 }
 
+// parsePoints is verify for a share that was verified before.
+func (s *shamir) parsePoints(owner, holder int, body []byte) (points []group.Scalar, proof []byte, err error) {
+	proof, part, err := s.parseShare(owner, holder, body)
+	if err != nil {
+		return nil, nil, err
+	}
+	points, err = readScalars(part[sha256.Size:])
+	return points, proof, err
+}
+
 // parseShare returns a share's proof and the holder's part, after checking that they match.
 func (s *shamir) parseShare(owner, holder int, body []byte) (proof, part []byte, err error) {
 	proof, part, err = ProofOf(body)
@@ -196,12 +206,5 @@ func evaluatePolynomial(coefficients []group.Scalar, x group.Scalar) group.Scala
 
 // readScalars parses scalars in their canonical form.
 func readScalars(b []byte) ([]group.Scalar, error) {
-	out := make([]group.Scalar, len(b)/scalarBytes)
-	for i := range out {
-		out[i] = group.Ristretto255.NewScalar()
-		if err := out[i].UnmarshalBinary(b[i*scalarBytes : (i+1)*scalarBytes]); err != nil {
-			return nil, refuseMessage("the bytes are no scalars")
-		}
-	}
-	return out, nil
+	return readEach(b, scalarBytes, group.Ristretto255.NewScalar, "scalars")
 }

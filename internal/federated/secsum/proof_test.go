@@ -18,7 +18,7 @@ import (
 // of one holder before the owner commits to them and proves.
 func forge(t *testing.T, p *Protocol, owner int, bend func(holder int, points []group.Scalar)) []Message {
 	t.Helper()
-	s := p.scheme.(*shamir)
+	s := p.shamir
 	src := replay.Seeded(21, "forge")
 	polynomials := make([][]group.Scalar, 1+s.countScalars())
 	for i := range polynomials {
@@ -115,7 +115,7 @@ func TestInconsistentSharesAreLeftOut(t *testing.T) {
 	one := group.Ristretto255.NewScalar().SetUint64(1)
 	turns := 20
 	for turn := range turns {
-		bad, where := turn%task.Holders, turn%(1+p.scheme.(*shamir).countScalars())
+		bad, where := turn%task.Holders, turn%(1+p.shamir.countScalars())
 		holders := fresh(t, p)
 		for o, v := range values {
 			if o == 2 {
@@ -148,7 +148,7 @@ func TestInconsistentSharesAreLeftOut(t *testing.T) {
 func TestProofsAreBound(t *testing.T) {
 	task := Task{Round: "bound", Owners: 5, AtLeast: 4, Holders: 4, Length: 40, Range: 1 << 17}
 	p := protocol(t, Shamir, task)
-	s := p.scheme.(*shamir)
+	s := p.shamir
 	honest := forge(t, p, 1, func(int, []group.Scalar) {})
 	if err := errors.Join(hand(t, p, fresh(t, p), honest)...); err != nil {
 		t.Fatal(err)

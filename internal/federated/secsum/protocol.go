@@ -8,49 +8,7 @@ import (
 )
 
 // Protocol is a task and a way to split vectors.
-type Protocol struct {
-	task Task
-	tag  Tag
-	scheme
-}
-
-// scheme is a way to split vectors.
-type scheme interface {
-	// quorum is the number of holders required to open a sum.
-	quorum() int
-	// split makes each holder's share.
-	split(src rng.Source, owner int, values []uint64) ([][]byte, error)
-	keeper(holder int) keeper
-	// bare removes from a share what need not be stored once it is verified.
-	bare(share []byte) []byte
-	// evidence is the size of the evidence that a holder sends about a share.
-	evidence() int
-	// alike is the part of evidence that is equal at all holders if the owner is honest.
-	alike(evidence []byte) []byte
-	// judge decides whether an owner's shares are valid, given the evidence of all holders asked.
-	judge(evidence [][]byte) (valid bool)
-	// proof is the size of the part of a share that all holders receive.
-	proof() int
-	// bindSums returns what the owners' proofs determine about holders' sums.
-	bindSums(proofs [][]byte) ([]byte, error)
-	// isBound reports whether a holder's sum is the determined one.
-	isBound(bound []byte, holder int, sum []byte) (bool, error)
-	// open returns the sum of the vectors of the given number of owners. sums has at least quorum
-	// entries, by holder, which have all passed isBound.
-	open(sums map[int][]byte, owners int) ([]uint64, error)
-}
-
-// keeper stores one holder's shares.
-type keeper interface {
-	// take stores an owner's share and returns its evidence.
-	take(owner int, share []byte) (evidence []byte, err error)
-	// retake is take for a share that was verified before.
-	retake(owner int, share []byte) (evidence []byte, err error)
-	// show returns the proof that came with an owner's share.
-	show(owner int) (proof []byte)
-	// sum adds up the shares of owners it holds.
-	sum(owners []int) ([]byte, error)
-}
+type Protocol struct{ *shamir }
 
 // Task returns the task.
 func (p *Protocol) Task() Task { return p.task }

@@ -25,7 +25,7 @@ func provenTask(round string, holders int) Task {
 // splitDigits makes an owner's shares of these digits, proven as well as they can be.
 func splitDigits(t *testing.T, p *Protocol, owner int, digits []flp.Scalar) (out []Message) {
 	t.Helper()
-	shares, err := p.scheme.(*shamir).ranges().split(replay.Seeded(33, "digits"), owner, digits)
+	shares, err := p.shamir.ranges().split(replay.Seeded(33, "digits"), owner, digits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestOutOfRangeIsLeftOut(t *testing.T) {
 	for _, holders := range []int{3, 5} {
 		task := provenTask("out of range", holders)
 		p := protocol(t, Shamir, task)
-		r := p.scheme.(*shamir).ranges()
+		r := p.shamir.ranges()
 		values := vectors(replay.Seeded(4, "out of range"), task)
 		per := r.circuit.Inputs() / task.Length
 		for _, at := range []int{0, 13, task.Length - 1} {
@@ -117,7 +117,7 @@ func TestOutOfRangeIsLeftOut(t *testing.T) {
 func TestDigitsAreTheNumbers(t *testing.T) {
 	task := provenTask("digits", 5)
 	p := protocol(t, Shamir, task)
-	r := p.scheme.(*shamir).ranges()
+	r := p.shamir.ranges()
 	src := replay.Seeded(10, "digits")
 	one, weight := field(1), smallScalar(flp.DigitsFor(task.Range)[0].Weight)
 	for name, bend := range map[string]func(holder int, numbers, digits []flp.Scalar){
@@ -177,7 +177,7 @@ func TestUnprovenRangesEndTheSum(t *testing.T) {
 	task := provenTask("unproven", 3)
 	task.Proven = false
 	p := protocol(t, Shamir, task)
-	s := p.scheme.(*shamir)
+	s := p.shamir
 	values := vectors(replay.Seeded(4, "unproven"), task)
 	all := fresh(t, p)
 	src := replay.Seeded(8, "unproven")
@@ -205,7 +205,7 @@ func TestUnprovenRangesEndTheSum(t *testing.T) {
 func TestForgedOpeningsAreSeen(t *testing.T) {
 	task := provenTask("forged", 5)
 	p := protocol(t, Shamir, task)
-	r := p.scheme.(*shamir).ranges()
+	r := p.shamir.ranges()
 	digits := r.circuit.Encode(make([]uint64, task.Length))
 	digits[7] = half()
 	shares := splitDigits(t, p, 1, digits)
@@ -243,7 +243,7 @@ func TestForgedOpeningsAreSeen(t *testing.T) {
 	for h := range shares {
 		proof := shares[h].Body[:proofSize]
 		digest := sha256Of(forged)
-		copy(p.scheme.(*shamir).statedIn(proof), digest)
+		copy(p.shamir.statedIn(proof), digest)
 		shares[h].Body = slices.Concat(proof, parts[h], forged, shares[h].Body[from+len(statement):])
 	}
 	for h, err := range hand(t, p, fresh(t, p), shares) {
@@ -257,7 +257,7 @@ func TestForgedOpeningsAreSeen(t *testing.T) {
 // came before it, and no two are alike; nor are those of another owner.
 func TestNothingIsForeseen(t *testing.T) {
 	p := protocol(t, Shamir, provenTask("foreseen", 3))
-	r := p.scheme.(*shamir).ranges()
+	r := p.shamir.ranges()
 	hashes := make([]byte, 64*p.task.Holders)
 	seen := map[string]bool{}
 	note := func(all ...flp.Scalar) {
@@ -317,7 +317,7 @@ func FuzzRanges(f *testing.F) {
 func TestStatementsAreBound(t *testing.T) {
 	task := provenTask("bound ranges", 3)
 	p := protocol(t, Shamir, task)
-	s := p.scheme.(*shamir)
+	s := p.shamir
 	shares, err := p.Split(replay.Seeded(9, "bound"), 1, make([]uint64, task.Length))
 	if err != nil {
 		t.Fatal(err)
@@ -368,7 +368,7 @@ func TestStatementsShowNothing(t *testing.T) {
 	}
 	task := Task{Round: "show nothing", Owners: 2, AtLeast: 2, Holders: 3, Length: 1, Range: 20, Proven: true}
 	p := protocol(t, Shamir, task)
-	r := p.scheme.(*shamir).ranges()
+	r := p.shamir.ranges()
 	from := proofBytes(task.Holders) + r.partBytes()
 	hashes := 64 * task.Holders
 	arity, _, calls := r.circuit.Shape()
@@ -423,7 +423,7 @@ func TestStatementsShowNothing(t *testing.T) {
 
 // splitCoefficients shares any polynomials: by degree, blind's first.
 func splitCoefficients(p *Protocol, src rng.Source, owner int, by shared) (out []Message, err error) {
-	s := p.scheme.(*shamir)
+	s := p.shamir
 	all := drawnPolynomials(by)
 	shares, err := s.sharePolynomials(src, owner, all, nil)
 	for h, b := range shares {

@@ -3,7 +3,6 @@
 package secsum
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -50,21 +49,18 @@ func Shamir(t Task) (*Protocol, error) {
 	lane, tag := bits.Len64(uint64(t.Owners)*(t.Range-1)), t.makeTag("shamir") // 2.1
 	s := &shamir{task: t, tag: tag, lane: lane, lanes: scalarBits / lane}
 	s.ranges = rangesOf(s)
-	return &Protocol{t, tag, s}, nil
+	return &Protocol{s}, nil
 }
 
-func (s *shamir) quorum() int       { return quorumOf(s.task.Holders) }
+// quorum is the number of holders required to open a sum.
+func (s *shamir) quorum() int { return quorumOf(s.task.Holders) }
+
+// proof is the size of the part of a share that all holders receive.
+func (s *shamir) proof() int { return proofBytes(s.task.Holders) }
+
 func (s *shamir) countScalars() int { return (s.task.Length + s.lanes - 1) / s.lanes }
 
-// A holder verifies a share by itself. The hash of the proof shows whether all holders received the
-// same one.
-func (s *shamir) evidence() int                { return sha256.Size }
-func (s *shamir) proof() int                   { return proofBytes(s.task.Holders) }
-func (s *shamir) alike(evidence []byte) []byte { return evidence }
-func (s *shamir) judge(evidence [][]byte) bool {
-	return !slices.ContainsFunc(evidence, func(e []byte) bool { return !bytes.Equal(e, evidence[0]) })
-}
-
+// split makes each holder's share.
 func (s *shamir) split(src rng.Source, owner int, values []uint64) ([][]byte, error) {
 	if s.task.Proven {
 		return s.ranges().split(src, owner, s.ranges().circuit.Encode(values))
@@ -111,61 +107,6 @@ func (s *shamir) sharePolynomials(src rng.Source, owner int, polynomials [][]gro
 	return s.proveShares(owner, polynomials, parts, statement)
 }
 
-func (s *shamir) keeper(holder int) keeper {
-	return &shamirKeeper{s, holder, map[int][]group.Scalar{}, map[int][]byte{}}
-}
-
-type shamirKeeper struct {
-	s      *shamir
-	holder int
-	shares map[int][]group.Scalar // points of each owner, the blinding one first
-	proofs map[int][]byte
-}
-
-func (k *shamirKeeper) take(owner int, share []byte) ([]byte, error) {
-	points, proof, err := k.s.verify(owner, k.holder, share)
-	if err != nil {
-		return nil, err
-	}
-	return k.keep(owner, points, proof), nil
-}
-
-func (k *shamirKeeper) retake(owner int, share []byte) ([]byte, error) {
-	proof, part, err := k.s.parseShare(owner, k.holder, share)
-	if err != nil {
-		return nil, err
-	}
-	points, err := readScalars(part[sha256.Size:])
-	if err != nil {
-		return nil, err
-	}
-	return k.keep(owner, points, proof), nil
-}
-
-func (k *shamirKeeper) keep(owner int, points []group.Scalar, proof []byte) (evidence []byte) {
-	k.shares[owner], k.proofs[owner] = points, bytes.Clone(proof)
-	digest := sha256.Sum256(proof)
-	return digest[:]
-}
-
-func (k *shamirKeeper) show(owner int) []byte { return k.proofs[owner] }
-
-func (k *shamirKeeper) sum(owners []int) (out []byte, err error) {
-	sum := make([]group.Scalar, 1+k.s.countScalars())
-	for i := range sum {
-		sum[i] = group.Ristretto255.NewScalar()
-		for _, o := range owners {
-			sum[i].Add(sum[i], k.shares[o][i])
-		}
-		b, err := sum[i].MarshalBinary()
-		if err != nil {
-			return nil, fmt.Errorf("secsum: shamir: %w", err)
-		}
-		out = append(out, b...)
-	}
-	return out, nil
-}
-
 // parseScalars parses a sum of shares: the point of the blinding polynomial, and those of the vectors.
 func (s *shamir) parseScalars(b []byte) ([]group.Scalar, error) {
 	if want := scalarBytes * (1 + s.countScalars()); len(b) != want {
@@ -179,6 +120,8 @@ func (s *shamir) parseScalars(b []byte) ([]group.Scalar, error) {
 var ErrDeviation = errors.New("secsum: shamir: what was opened is no sum of vectors in range: a participant deviated " +
 	"from the protocol")
 
+// open returns the sum of the vectors of the given number of owners. sums has at least quorum entries,
+// by holder, which have all passed isBound.
 func (s *shamir) open(sums map[int][]byte, owners int) ([]uint64, error) {
 	points := make([][]secretsharing.Share, s.countScalars()) // by scalar
 	for _, holder := range slices.Sorted(maps.Keys(sums)) {

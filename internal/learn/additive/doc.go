@@ -14,16 +14,14 @@
 //	ask.go         every release: what leaves, and by how much it moves between neighbours
 //	fit.go         charge, then run the algorithm of two classes or of more
 //	public.go      fit the public columns to a public label, for free, as a start
-//	fitpublic.go   the model of that start alone
 //	labels.go      beside a private label, release the positive rows of public columns and fit those
 //	binary.go      two classes: per round, pick a column where ε is scarce, and release its weighted
 //	               cells by bin and class; then the same for each declared pair, where ε allows
 //	multiclass.go  more classes: per round, release the rows of a column by bin and class; then how
 //	               much each column counts; then, if rows are plenty, what is left over
-//	calibrate.go   two classes: rounds by the rarer class, and the finished score stretched to what
-//	               its own cells say
+//	calibrate.go   two classes: rounds by the rarer class, the finished score stretched to what its
+//	               own cells say, and what noise alone did to scores
 //	slopes.go      draw lines between the middles of a number's bins, free
-//	moved.go       what noise alone did to scores, from what was released
 //
 // Package shrink converts releases to log-odds and shares, at no cost.
 //

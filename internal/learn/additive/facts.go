@@ -3,7 +3,6 @@
 package additive
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -11,56 +10,46 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
 // Facts describes the plan in words and numbers, from public choices alone.
 func (pl *Plan) Facts() []learn.Fact {
-	var facts []learn.Fact
-	add := func(key string, value any, format string, args ...any) {
-		facts = append(facts, learn.Fact{Key: key, Value: value, Text: fmt.Sprintf(format, args...)})
-	}
+	var f learn.Facts
 	r := &pl.rules
-	add("protects", string(pl.scope), "protects %s of %s (%s)", pl.scope.Words(), pl.schema.Unit, pl.schema.Neighbours())
+	f.AddScope(pl.schema, pl.scope)
 	if pl.schema.Person != nil {
 		unit := "rows"
 		if pl.most == 1 {
 			unit = "row"
 		}
-		add("person_rows", pl.most, "a person counts for at most %d %s: each of k rows weighs min(1, %d/k), so the "+
+		f.Add("person_rows", pl.most, "a person counts for at most %d %s: each of k rows weighs min(1, %d/k), so the "+
 			"target is a mean over persons rather than rows", pl.most, unit, pl.most)
 	}
-	add("rows", pl.rows, "%s", pl.describeRows())
+	f.AddRows(pl.schema, pl.rows, pl.assumed)
 	if pl.isMulticlass() {
-		add("levels", pl.schema.Classes(), "%d classes of the label in one release: however many there are, "+
+		f.Add("levels", pl.schema.Classes(), "%d classes of the label in one release: however many there are, "+
 			"a row moves a column's cells by %g in total", pl.schema.Classes(), pl.cellMoves().L1)
 	}
 	if w := pl.schema.Label.RowWeights(); w != nil {
-		add("weights", w, "classes count by their weights, %.4g, which moves scores alone and no release", w)
+		f.Add("weights", w, "classes count by their weights, %.4g, which moves scores alone and no release", w)
 	}
 	if enough := pl.enoughEpsilon(); !pl.assumed && !pl.NotPrivate && pl.Epsilon.Float() < enough {
-		add("epsilon_needed", enough, "TOO FEW: with so few, nothing can be distinguished from noise below an epsilon of about %s",
+		f.Add("epsilon_needed", enough, "TOO FEW: with so few, nothing can be distinguished from noise below an epsilon of about %s",
 			learn.Digits(enough, 2))
 	}
-	add("rounds", r.rounds, "%s", pl.describeRounds())
+	f.Add("rounds", r.rounds, "%s", pl.describeRounds())
 	private := pl.columns
 	if pl.protectsLabel() {
 		private = 0
 	}
-	add("bins", r.bins, "a private number has at most %d bins, cut by the schema; %d private and %d public columns",
+	f.Add("bins", r.bins, "a private number has at most %d bins, cut by the schema; %d private and %d public columns",
 		r.bins, private, len(pl.public))
-	add("pairs", pl.rules.pairs+len(pl.open), "%s", pl.describePairs())
-	add("bins_paid", len(pl.counts.asking), "%s", pl.describeCounts())
-	facts = slices.DeleteFunc(facts, func(f learn.Fact) bool { return f.Text == "" })
+	f.Add("pairs", pl.rules.pairs+len(pl.open), "%s", pl.describePairs())
+	f.Add("bins_paid", len(pl.counts.asking), "%s", pl.describeCounts())
+	f = slices.DeleteFunc(f, func(f learn.Fact) bool { return f.Text == "" })
+	f.AddPrice(pl.Terms().Price, len(pl.bill), pl.spared)
 	if pl.NotPrivate {
-		add("epsilon", "inf", "NOT PRIVATE: no noise is added")
-		return facts
-	}
-	add("epsilon", pl.Epsilon.Float(), "price ε = %s in %d releases", pl.Epsilon, len(pl.bill))
-	if pl.Delta > 0 {
-		add("delta", json.Number(pl.Delta.String()), "and δ = %s: Gaussian noise, all releases accounted jointly", pl.Delta)
-	} else if pl.spared {
-		add("delta", 0, "no δ is spent: Laplace noise is smaller here, and its guarantee is pure")
+		return f
 	}
 	if pl.protectsLabel() && !r.picks {
 		labels := math.Sqrt(pl.prices.labels.Variance(pl.labelMoves(len(pl.public))))
@@ -69,14 +58,14 @@ func (pl *Plan) Facts() []learn.Fact {
 			words = "noise of the labels, given public columns: a standard deviation of %s in each direction; a row " +
 				"adds a vector of length 1 that follows from its public cells"
 		}
-		add("label_noise", labels, words, learn.Digits(labels, 4))
+		f.Add("label_noise", labels, words, learn.Digits(labels, 4))
 	}
 	if r.rounds == 0 {
-		return facts
+		return f
 	}
 	most := math.Sqrt(pl.prices.cells[r.rounds-1].Variance(pl.cellMoves()))
-	add("noise", most, "noise of the last round: a standard deviation of %s rows on each cell", learn.Digits(most, 4))
-	return facts
+	f.Add("noise", most, "noise of the last round: a standard deviation of %s rows on each cell", learn.Digits(most, 4))
+	return f
 }
 
 // enoughEpsilon is the ε at which the table is long enough, in noise scales, for one round.
@@ -119,21 +108,6 @@ func (pl *Plan) describeCounts() string {
 	}
 	return fmt.Sprintf("private columns cut by noisy counts of rows: %d, for %.1f %% of the price",
 		len(c.asking), 100*c.share)
-}
-
-func (pl *Plan) describeRows() string {
-	unit := "rows"
-	if pl.schema.Person != nil {
-		unit = "persons"
-	}
-	words := fmt.Sprintf("assumes %d %s", pl.rows, unit)
-	switch {
-	case pl.assumed && pl.schema.Relation == dp.AddRemove:
-		words += ", since the number of " + unit + " is private and none was declared"
-	case pl.assumed:
-		words += ", since none were given"
-	}
-	return words
 }
 
 // describeRounds describes the releases.

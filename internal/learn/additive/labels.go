@@ -21,19 +21,15 @@ import (
 // protectsLabel reports whether only the label is private.
 func (pl *Plan) protectsLabel() bool { return pl.scope == dp.LabelOnly }
 
-const (
-	// Each picked column needs a table of this many noise scales.
-	scalesForLabels = 900
-	// If more than this share of all columns would be picked, it is better to use all.
-	mostPickedLabels = 0.5
-)
+// scalesForLabels is the length of the table, in noise scales, that each picked column needs.
+const scalesForLabels = 900
 
 // settleLabel derives the rules for a private label with the given number of public columns.
 func (pl *Plan) settleLabel(public int, rho float64) rules {
 	signal := float64(pl.rows) * pl.Epsilon.Float()
 	joint := float64(pl.rows) * 2 * math.Sqrt(rho*float64(public))
 	rounds := math.Max(2, math.Round(signal/scalesForLabels))
-	if rounds < mostPickedLabels*float64(public) && joint <= signal {
+	if rounds < worthAll*float64(public) && joint <= signal {
 		return rules{rounds: int(rounds), picks: true, passes: onePass(0, 1),
 			bins: countBins(signal / rounds)}
 	}

@@ -126,7 +126,7 @@ func naiveVectors(pl *Plan, tab *dataset.Table) (rows, square [][]float64) {
 			alike[i] = make([]float64, n)
 			for j := range ordered {
 				if i < ordered {
-					alike[i][j] = 0.9 * math.Exp(-math.Abs(float64(i-j))/(0.3*float64(n)))
+					alike[i][j] = math.Exp(-math.Abs(float64(i-j)) / (0.3 * float64(n)))
 				}
 			}
 			alike[i][i] = 1

@@ -264,7 +264,7 @@ func TestSettleMulticlass(t *testing.T) {
 		{3_793, 43, dp.Nano, dp.ReplaceOne, 0, rules{bins: 16, rounds: 4, picks: true, columnWeight: 0.7}},
 		// 21,000 noise scales are worth 12 of 49 columns, 1,750 scales each.
 		{42_000, 49, dp.Nano, dp.ReplaceOne, 0, rules{bins: 32, rounds: 12, picks: true,
-			columnWeight: 0.5, weightShare: 0.15}},
+			columnWeight: 0.4, weightShare: 0.15}},
 		{22_792, 14, 4 * dp.Nano, dp.ReplaceOne, 0, rules{bins: 32, rounds: 14, columnWeight: 0.4, weightShare: 0.15}},
 		{346_000, 41, dp.Nano, dp.AddRemove, 0, rules{bins: 32, rounds: 41, columnWeight: 0.4, weightShare: 0.15}},
 		{10_000, 1, dp.Nano, dp.ReplaceOne, 0, rules{bins: 32, rounds: 1, columnWeight: 1}},

@@ -95,11 +95,15 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	}
 	signal, joint := countScales(p, s.Relation, pl.unitRows(), 1, rho)
 	if pl.countsClasses() && !p.NotPrivate {
-		pl.rules.classesShare = settleClassesShare(pl.classScales(), joint, s.Classes(), pl.rules.gaussian)
+		scales := pl.classScales()
+		if pl.rules.gaussian {
+			scales = joint
+		}
+		pl.rules.classesShare = settleClassesShare(scales, s.Classes())
 	}
 	pl.settleSharesAlone(signal)
 	if !pl.isMulticlass() && !p.NotPrivate && !pl.protectsLabel() && !pl.rules.sharesAlone {
-		pl.rules.calibrationShare = settleCalibrationShare(signal)
+		pl.rules.calibrationShare = calibrationShare
 	}
 	if !pl.rules.gaussian {
 		pl.spared, pl.Delta, rho = pl.Delta > 0, 0, 0

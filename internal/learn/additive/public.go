@@ -9,6 +9,8 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/logistic"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/shrink"
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/feature"
@@ -27,6 +29,7 @@ type publicGroups struct {
 	groups  *guard.Groups
 	rows    [][]float64        // by class, then group: number, or weight
 	bins    []feature.Bins     // of the public columns
+	codes   [][]uint32         // the bins of groups, by public column
 	recoded guard.DistinctRows // groups, with columns coded by bin
 	space   *feature.Space     // of the bins
 }
@@ -46,31 +49,46 @@ func (f *fit) groupPublic(ctx context.Context) (*publicGroups, error) {
 	s.Columns = slices.Clone(s.Columns)
 	for _, j := range f.plan.public {
 		bins := f.plan.cutByRows(groups, j, publicBins)
-		g.bins = append(g.bins, bins)
-		if c := &s.Columns[j]; c.Kind == schema.Category && c.Groups == nil {
-			g.recoded.Cols[j] = groups.Cols[j]
-			continue
-		}
+		codes := listBins(&bins, &groups.Cols[j], groups.Len)
+		g.bins, g.codes = append(g.bins, bins), append(g.codes, codes)
 		s.Columns[j] = schema.Column{Name: s.Columns[j].Name, Kind: schema.Category, Levels: make([]schema.Level, bins.Len())}
-		g.recoded.Cols[j].Codes = column.Narrow(listBins(&bins, &groups.Cols[j], groups.Len), bins.Len())
+		g.recoded.Cols[j].Codes = column.Narrow(codes, bins.Len())
 	}
 	g.space, err = feature.NewSpace(&s, feature.OneHot, f.plan.public)
 	return g, err
 }
 
 // fitAgainst fits the log-odds of one class against the other, and returns steps by column, then bin,
-// and the intercept. Both arguments are numbers of rows by group.
-func (g *publicGroups) fitAgainst(ctx context.Context, one, other []float64) ([][]float64, float64, error) {
+// and the intercept. Both arguments are numbers of rows by group. Steps fitted bin by bin follow chance
+// where bins have few rows, so those of one column after another give way to the posterior mean that
+// private columns have, from its cells under the score of the others.
+func (g *publicGroups) fitAgainst(ctx context.Context, one, other []float64) (steps [][]float64, intercept float64, err error) {
 	best, err := logistic.FitGroups(ctx, g.space, &g.recoded, one, other, publicRidge/sumAll(one, other), nil)
 	if err != nil {
 		return nil, 0, err
 	}
-	var steps [][]float64
+	intercept = best.Coef[g.space.Width()]
+	scores := slices.Repeat([]float64{intercept}, len(one))
 	for q := range g.bins {
 		first, _ := g.space.Block(q)
 		steps = append(steps, best.Coef[first:first+g.bins[q].Len()])
+		for i, b := range g.codes[q] {
+			scores[i] += steps[q][b]
+		}
 	}
-	return steps, best.Coef[g.space.Width()], nil
+	for q, step := range steps {
+		c := shrink.Cells{Positive: make([]float64, len(step)), Negative: make([]float64, len(step))}
+		for i, b := range g.codes[q] {
+			others := scores[i] - step[b]
+			c.Positive[b] += one[i] / (1 + math.Exp(others))
+			c.Negative[b] += other[i] / (1 + math.Exp(-others))
+		}
+		steps[q], _ = shrink.LogOdds(&c, &g.bins[q])
+		for i, b := range g.codes[q] {
+			scores[i] += steps[q][b] - step[b]
+		}
+	}
+	return steps, intercept, nil
 }
 
 // listBins lists the bins of the first n cells of a column.
@@ -227,4 +245,31 @@ func sumAll(lists ...[]float64) (sum float64) {
 		}
 	}
 	return sum
+}
+
+// FitPublic returns the model of the public columns alone, which a private part should improve on. It
+// costs nothing, uses public cells and labels only (1.5), and states no price. The label and a column
+// must be public.
+func (pl *Plan) FitPublic(ctx context.Context, g *guard.Guard) (*model.Model, error) {
+	if pl.scope != dp.PrivateFeatures || len(pl.public) == 0 {
+		return nil, refuseParam("schema", "must have a public label and a public column for a model without a price", nil, "")
+	}
+	if err := g.WeighPersons(pl.most); err != nil {
+		return nil, err
+	}
+	f := newFit(pl, g)
+	if pl.isMulticlass() {
+		st, err := f.startPublicClasses(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return (&multiclassFit{fit: f, start: st}).buildModel(), nil
+	}
+	st, err := f.startPublic(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := newBinaryFit(f, st)
+	r.finished = r.finishPublic()
+	return r.buildModel(), nil
 }

@@ -177,9 +177,9 @@ const scalesToReach = 600
 // public columns its far ends the more the less noise there is.
 func takeInTurn(signal, useful float64, columns int, two float64, offset bool) rules {
 	each := signal / float64(columns)
-	r := rules{bins: countBins(each), rounds: columns, passes: onePass(0.7, 0.9)}
+	r := rules{bins: countBins(each), rounds: columns, passes: onePass(0.7, 0.8)}
 	if !offset {
-		r.reach, r.passes = useful*each/scalesToReach, onePass(0.7, 0.8)
+		r.reach = useful * each / scalesToReach
 	}
 	if each >= two {
 		r.passes = twoPasses()
@@ -190,13 +190,8 @@ func takeInTurn(signal, useful float64, columns int, two float64, offset bool) r
 
 // settleClassesShare is the share of the price for the number of rows by class. It is larger if the
 // table has fewer noise scales, since an error of the base rate costs more than the rest can correct.
-func settleClassesShare(signal, joint float64, classes int, gaussian bool) float64 {
-	more := math.Max(1, float64(classes)/4)
-	few := scalesOfClasses * more / signal
-	if gaussian {
-		few = jointOfClasses * more / joint
-		return math.Min(mostForClasses, leastOfJoint+few*few)
-	}
+func settleClassesShare(scales float64, classes int) float64 {
+	few := scalesOfClasses * math.Max(1, float64(classes)/4) / scales
 	return math.Min(mostForClasses, leastForClasses+few*few)
 }
 
@@ -219,23 +214,11 @@ func (pl *Plan) settleSharesAlone(signal float64) {
 }
 
 const (
-	leastForClasses, scalesOfClasses = 0.05, 70
-	leastOfJoint, jointOfClasses     = 0.08, 20
-	mostForClasses                   = 0.97
-	mostAtFirst                      = 0.3
-	fewestForColumns                 = 35 // noise scales
-)
-
-// settleCalibrationShare is the share of the price for calibrating a score of two classes. It is small
-// if the table has too few noise scales for an effect, or so many that a small share is sufficient.
-func settleCalibrationShare(signal float64) float64 {
-	return mostForCalibration / (1 + scalesToCalibrate/signal + signal/scalesForLess)
-}
-
-const (
-	mostForCalibration = 0.08
-	scalesToCalibrate  = 1500
-	scalesForLess      = 20_000
+	leastForClasses  = 0.05
+	scalesOfClasses  = 70
+	mostForClasses   = 0.97
+	mostAtFirst      = 0.3
+	fewestForColumns = 35 // noise scales
 )
 
 // The rules for more than two classes.
@@ -263,7 +246,7 @@ func settleMulticlass(p Params, relation dp.Relation, rows, columns int, rho flo
 		each := signal / float64(worth)
 		r := rules{bins: countBins(each), rounds: worth, picks: true, columnWeight: 0.7}
 		if each >= scalesForWeight {
-			r.weightShare, r.columnWeight = measuredShare, 0.5
+			r.weightShare, r.columnWeight = measuredShare, measuredPrior
 		}
 		return r
 	}

@@ -180,7 +180,7 @@ func TestAsksByPublicThings(t *testing.T) {
 		}
 		facts := pl.Facts()
 		asked := slices.ContainsFunc(facts, func(f learn.Fact) bool { return f.Key == "interactions" && f.Value == "asked" })
-		alone, is := pl.(*additivePlan)
+		alone, is := pl.(*given)
 		switch {
 		case is == asked || is != (c.why != ""):
 			t.Errorf("%s: a %T, asked: %v", c.name, pl, asked)
@@ -240,7 +240,8 @@ func TestTakesGridsUnasked(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		alone, takes := pl.(*gridsPlan)
+		alone, unasked := pl.(*given)
+		takes := unasked && alone.why.Value == "taken for granted"
 		said := slices.ContainsFunc(pl.Facts(), func(f learn.Fact) bool { return f.Value == "taken for granted" })
 		if takes != c.takes || said != takes {
 			t.Errorf("%s: a %T that says %v", c.name, pl, said)

@@ -9,9 +9,8 @@
 //	params.go  decide by public numbers whether the question is worth its price, and
 //	           plan it; if it is not, plan additive, or grids
 //	fit.go     fit additive for 5 % of the price; choose, for as much, between it and
-//	           products of columns (permute-and-flip); spend the rest on additive, or
-//	           on grids if a product was chosen
-//	choose.go  how much of the first fit's residuals a product of columns explains
+//	           products of columns (permute-and-flip), by how much of the first fit's
+//	           residuals they explain; spend the rest on additive, or on grids
 //
 // Time: as additive or grids, plus a pass over the rows for each set of columns whose products are
 // tested.

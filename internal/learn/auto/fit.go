@@ -9,7 +9,10 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/learn/grids"
 	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // Fit makes the first fit, tests each product once, and makes the chosen fit. It can fail only for a
@@ -50,4 +53,54 @@ func fitPart(ctx context.Context, g *guard.Guard, pl learn.Plan) (*model.Model, 
 		return nil, err
 	}
 	return pl.Fit(ctx, part)
+}
+
+const (
+	// enough is the lead, in rows per row, that a product needs in order to be chosen instead of
+	// additive. evidence/decisions/0008-auto.md gives the leads on tables.
+	enough = 0.025
+	// most bounds the length of a row's slopes. With two classes, a row about which the first fit has
+	// no information has slopes of length ½.
+	most = 0.5
+)
+
+// choose reports whether some product of columns explains what the first fit's score does not.
+func (pl *Plan) choose(ctx context.Context, g *guard.Guard, score *guard.StepScore) (bool, error) {
+	products := grids.DrawProducts(pl.s, g.Coins(), pl.products) // 1.2: drawn before the rows are asked
+	limit := guard.SlopeLimit{Most: most, Norm: guard.SlopesL2}  // 1.3: no row's slopes are longer
+	sums, err := g.GridSlopes(ctx, score, limit, products)
+	if err != nil {
+		return false, err
+	}
+	leads := sums.Leads()
+	leads.Prepend(enough * float64(pl.rows))
+	chosen, err := g.Select(choiceLabel, guard.Share{Epsilon: pl.choice}, leads)
+	return chosen > 0, err
+}
+
+// scoreOf returns the score of a first fit's model, over the columns of its table.
+func scoreOf(m *model.Model, s *schema.Schema) *guard.StepScore {
+	binsOf := func(column string, edges []float64) feature.Bins {
+		return feature.NewBins(s, s.Find(column), edges)
+	}
+	gridOf := func(axes ...feature.Bins) feature.Grid { return feature.Grid{Axes: axes} }
+	if a, ok := m.Classifier.(*model.Additive); ok {
+		score := guard.NewStepScore([]float64{a.Intercept})
+		for _, sh := range a.Shapes {
+			score.AddGrid(gridOf(binsOf(sh.Column, sh.Edges)), sh.LogOdds)
+		}
+		return score
+	}
+	a := m.Classifier.(*model.MulticlassAdditive)
+	score := guard.NewStepScore(a.Intercepts)
+	for _, sh := range a.Shapes {
+		var steps []float64
+		for bin := range sh.LogShares[0] {
+			for class := range sh.LogShares {
+				steps = append(steps, sh.LogShares[class][bin])
+			}
+		}
+		score.AddGrid(gridOf(binsOf(sh.Column, sh.Edges)), steps)
+	}
+	return score
 }

@@ -53,14 +53,11 @@ type Plan struct {
 	bill     []dp.Event
 }
 
-// additivePlan is the plan of an additive fit without a test.
-type additivePlan struct {
-	*additive.Plan
-	why string
+// given is the plan of a learner that is trained without a test.
+type given struct {
+	learn.Plan
+	why learn.Fact
 }
-
-// gridsPlan is the plan of a grids fit without a test.
-type gridsPlan struct{ *grids.Plan }
 
 // Plan checks p against the public schema and prices one fit. rows is the number of rows if it is
 // public or declared, otherwise 0.
@@ -73,11 +70,12 @@ func (p Params) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
 	if pl.takesGrids() {
 		g, err := p.planGrids(s, rows, p.Epsilon)
 		if err != nil || g.Delta > 0 || p.NotPrivate {
-			return &gridsPlan{g}, err
+			return &given{g, pl.sayGrids()}, err
 		} // else Laplace noise is the quieter, and the rule is for Gaussian noise
 	}
 	if why := pl.refuseToAsk(); why != "" {
-		return &additivePlan{alone, why}, nil
+		return &given{alone, learn.Fact{Key: "interactions", Value: "not asked",
+			Text: "additive: interactions of columns are not tested, because " + why}}, nil
 	}
 	if s.Relation == dp.ReplaceOne && s.Label.Role != schema.Private {
 		pl.scope = dp.PrivateFeatures
@@ -104,6 +102,17 @@ func (pl *Plan) takesGrids() bool {
 	}
 	return pl.NotPrivate || pl.Delta > 0 && pl.s.Classes() > 2 && pl.s.Relation == dp.AddRemove &&
 		mostlyNumbers(pl.s) && pl.signal() >= gridSignal
+}
+
+// sayGrids says why grids was chosen without a test.
+func (pl *Plan) sayGrids() learn.Fact {
+	why := "nothing is private"
+	if !pl.NotPrivate {
+		why = fmt.Sprintf("the label has more than two classes, rows are added or removed, a δ is given, numbers are at "+
+			"least half of the columns and rows times ε are at least %d", gridSignal)
+	}
+	return learn.Fact{Key: "interactions", Value: "taken for granted",
+		Text: "grids: interactions of columns are assumed, because " + why}
 }
 
 // mostlyNumbers reports whether at least two columns, and at least half of them, are numbers.

@@ -18,9 +18,8 @@
 //	          and where to cut each;
 //	fit.go    choose the grid over whose cells slopes are furthest from balance
 //	          (permute-and-flip), and let its slopes and curves by cell out;
-//	steps.go  step as far in each cell as noise and curve allow, free
-//	exact.go  if nothing is private: choose by what a step gains, and leave out
-//	          what is chance in the labels
+//	rules.go  step as far in each cell as noise and curve allow, free; if nothing is
+//	          private, choose by what a step gains, and leave out what is chance
 //
 // A row is in one cell of a grid with any number of columns, so that a release costs the same for one
 // column as for six. A row's slopes have at most length 1 for any earlier releases.

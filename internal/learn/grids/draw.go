@@ -63,9 +63,6 @@ func (pl *Plan) draw(src guard.Coins, chosen []drawn) drawn {
 		places = pl.vary(src, chosen[guard.Below(src, uint64(len(chosen)))].places)
 	}
 	room := pl.rules.cells
-	if pl.rules.halves && len(places) == 1 && guard.Below(src, 2) == 0 {
-		room /= 2
-	}
 	places = places[:min(len(places), bits.Len(uint(room))-1)] // each is cut in two at least
 	g := feature.Grid{}
 	for k, i := range places {

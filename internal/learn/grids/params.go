@@ -112,13 +112,7 @@ func (p Params) check(s *schema.Schema) error {
 			Want: "must be left out, because this learner finds interactions of columns by itself", Got: len(s.Pairs),
 			Hint: "learner additive uses them"}
 	}
-	for _, c := range s.Columns {
-		if c.Role != schema.Ignored && c.Monotone != schema.Free {
-			return &dp.ParamError{Op: "grids", Param: "monotone", Want: "must be left out of column " + c.Name +
-				", since this learner promises no direction", Got: string(c.Monotone), Hint: "learner additive follows it"}
-		}
-	}
-	return nil
+	return learn.Unconstrained("grids", s)
 }
 
 // divide divides the price. Each release is charged exactly the part for which its own noise is

@@ -5,6 +5,7 @@ package grids
 import (
 	"math"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -15,7 +16,6 @@ type rules struct {
 	candidates int     // grids to choose from per round; 1 uses the first one drawn
 	pickShare  float64 // share of a round's price for the selection
 	cells      int     // per grid, at most
-	halves     bool    // half of the grids with one column have half as many cells
 	cuts       int     // bins at whose edges a number may be divided
 	axes       []int   // possible numbers of columns of a grid, equally likely
 	most       float64 // length to which a row's slopes are clipped
@@ -49,29 +49,28 @@ func settle(p Params, s *schema.Schema, rows int, rho float64) rules {
 		signal /= 2
 	}
 	r.cells = powerOfTwo(math.Sqrt(signal/10), 16, 128)
-	r.rounds = min(max(leastRounds, int(math.Round(8*math.Pow(signal, 0.22)))), mostRounds)
+	r.rounds = int(math.Round(8 * math.Pow(signal, 0.22)))
 	if s.Classes() > 2 {
 		// More classes have more to tell in each cell, and need finer ones; curves
 		// of cells with so few rows are not worth their price.
 		r.cells, r.most, r.curves, r.rounds = min(8*r.cells, mostCells), 0.6, false, 5*r.rounds/2
 		if r.gaussian {
-			r.halves, r.cuts = true, 1024
+			r.cuts = 1024
 		} else { // the noise of a round grows with their number, not with its root
 			r.rounds /= 6
 		}
 	}
-	r.rounds = countOr(p.Rounds, r.rounds)
+	r.rounds = countOr(p.Rounds, max(1, r.rounds))
 	r.axes = []int{1, 2, 3, int(math.Log2(float64(r.cells)))}
 	r.candidates = min(max(leastCandidates, mostVisits/(r.rounds*max(1, rows))), mostCandidates)
 	return r
 }
 
 const (
-	fewCuts                 = 64      // bins for cuts if noise hides finer ones
-	groupPieces             = 1 << 12 // pieces into which the products of one group divide rows, as many as a statistic adds up at once
-	pureRounds              = 11
-	mostCells               = 256
-	leastRounds, mostRounds = 10, 200 // for two classes
+	fewCuts     = 64      // bins for cuts if noise hides finer ones
+	groupPieces = 1 << 12 // pieces into which the products of one group divide rows, as many as a statistic adds up at once
+	pureRounds  = 11
+	mostCells   = 256
 	// Without privacy.
 	freeRounds, mostFreeRounds         = 500, 1000
 	freeCandidates, mostFreeCandidates = 20, 40
@@ -90,4 +89,117 @@ func countOr(n, rule int) int {
 		return n
 	}
 	return rule
+}
+
+// mostStep bounds a step, in nats.
+const mostStep = 3
+
+// stepsOf converts released slopes and curves of the cells to steps, by cell and then score
+// (post-processing). share is the share of each class. deviation is the standard deviation of the
+// noise on a slope, and curveDeviation that on a curve. Each is a Newton step, with calm standard
+// deviations of the noise added to the curve. In cells with few rows, the noise therefore moves a
+// score by at most stride/calm; in cells with many rows, the addition has no effect.
+func (r *rules) stepsOf(slopes, curves, share []float64, deviation, curveDeviation float64) []float64 {
+	steps := make([]float64, len(slopes))
+	width := len(slopes) / len(curves)
+	parts := curveParts(share, width)
+	mean := 0.0
+	for _, c := range curves {
+		mean += c / float64(len(curves))
+	}
+	mean = math.Max(mean, 0)
+	// Cells differ about as much as they are large: a prior for what noise hides.
+	trust := 1.0
+	if v := curveDeviation * curveDeviation; v > 0 {
+		trust = mean * mean / (mean*mean + v)
+	}
+	for c, x := range curves {
+		curve := math.Max(0, mean+trust*(x-mean))
+		for k := range width {
+			i := c*width + k
+			step := r.stride * slopes[i] / (curve*parts[k] + r.calm*deviation + 1)
+			steps[i] = rounded(math.Max(-mostStep, math.Min(mostStep, step)))
+		}
+	}
+	return steps
+}
+
+// curveParts returns the part of each score in a row's curve: p(1−p) at the shares of the classes.
+func curveParts(share []float64, width int) []float64 {
+	if width == 1 { // the curve was written as 4p(1−p)
+		return []float64{0.25}
+	}
+	parts, sum := make([]float64, width), 0.0
+	for k, p := range share {
+		parts[k] = p * (1 - p)
+		sum += parts[k]
+	}
+	for k := range parts {
+		parts[k] /= sum
+	}
+	return parts
+}
+
+// rounded rounds x to six decimals, which are enough for a model's file.
+func rounded(x float64) float64 { return math.Round(x*1e6) / 1e6 }
+
+// Where nothing is private a choice may depend on a row by any amount, and no noise keeps
+// steps from following what is chance in the labels.
+
+// ridge is added to the curve of a cell, which shrinks the steps of cells with few rows.
+const ridge = 10
+
+// gainOf is twice the increase of the log-likelihood by a whole step in each cell, in units of
+// 1/guard.WeightOne. parts are those of curveParts.
+func gainOf(sums *guard.GridSums, parts []float64) int64 {
+	gain := 0.0
+	for i, x := range sums.Slopes {
+		slope, curve := float64(x)/guard.WeightOne, float64(sums.Curves[i/len(parts)])/guard.WeightOne
+		gain += slope * slope / (curve*parts[i%len(parts)] + ridge)
+	}
+	return int64(gain * guard.WeightOne)
+}
+
+// The part of a grid's slopes that is attributed to chance: chancePart of the expected chance effect
+// while at least half of the labels' uncertainty is left, and nothing below nearlyKnown.
+const (
+	chancePart        = 0.6
+	half, nearlyKnown = 0.5, 0.35
+)
+
+// signalOf is the share of a grid's slopes that is not attributed to chance, from 0 to 1. Labels drawn
+// from the model's own probabilities also have slopes, whose expected squares add up to the curves.
+// unknown is the curve of all rows before the first round.
+func signalOf(slopes, curves []float64, unknown float64) float64 {
+	width, unit := len(slopes)/len(curves), 1.0
+	if width == 1 {
+		unit = 0.25 // the curve was written as 4p(1 − p)
+	}
+	seen, chance, left := 0.0, 0.0, 0.0
+	for c, curve := range curves {
+		squares := 0.0
+		for _, slope := range slopes[c*width : (c+1)*width] {
+			squares += slope * slope
+		}
+		seen += squares / (unit*curve + ridge)
+		chance += unit * curve / (unit*curve + ridge)
+		left += unit * curve
+	}
+	if seen == 0 {
+		return 0
+	}
+	part := chancePart * math.Max(0, math.Min(1, (left/unknown-nearlyKnown)/(half-nearlyKnown)))
+	return math.Max(0, 1-part*chance/seen)
+}
+
+// unknownOf is the curve, as in signalOf, of rows for which only the share of each class is known.
+func unknownOf(share []float64, rows int) float64 {
+	unknown := 1.0
+	for _, p := range share {
+		unknown -= p * p
+	}
+	if len(share) == 2 {
+		unknown /= 2
+	}
+	return unknown * float64(rows)
 }

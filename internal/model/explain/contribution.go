@@ -98,7 +98,7 @@ func Terms(m *model.Model) ([]Contribution, error) {
 	}
 	for k := range a.Pairs {
 		sh := &a.Pairs[k]
-		bins := sh.Bins(m.Schema, [2]int{columnOf(m, sh.Columns[0]), columnOf(m, sh.Columns[1])})
+		bins := sh.Bins(m.Schema, [2]int{m.Schema.Find(sh.Columns[0]), m.Schema.Find(sh.Columns[1])})
 		add(schema.PairName(sh.Columns[0], sh.Columns[1]), bins, sh.LogOdds, sh.Noise, sh.Moved)
 	}
 	return out, nil

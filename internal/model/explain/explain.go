@@ -170,11 +170,11 @@ func (e *Explanation) addAdditive(m *model.Model, a *model.Additive) {
 	shapes := slices.Clone(a.Shapes)
 	slices.SortStableFunc(shapes, func(a, b model.Shape) int {
 		return cmp.Or(cmp.Compare(meanSize(b.LogOdds), meanSize(a.LogOdds)),
-			cmp.Compare(columnOf(m, a.Column), columnOf(m, b.Column)))
+			cmp.Compare(m.Schema.Find(a.Column), m.Schema.Find(b.Column)))
 	})
 	for i := range shapes {
 		sh := &shapes[i]
-		c := &m.Schema.Columns[columnOf(m, sh.Column)]
+		c := &m.Schema.Columns[m.Schema.Find(sh.Column)]
 		out := Shape{Column: c.Name, Kind: c.Kind, Role: c.Role, Derived: c.Derived, Sources: m.Schema.Sources(c),
 			Importance: meanSize(sh.LogOdds)}
 		out.Protected = protectsRole(m.Privacy.Scope, c.Role)
@@ -215,7 +215,7 @@ func nameCoefficients(m *model.Model, space int, coef []float64) (out []Coeffici
 	spec := m.Spaces[space]
 	var cols []int
 	for _, name := range spec.Columns {
-		cols = append(cols, columnOf(m, name))
+		cols = append(cols, m.Schema.Find(name))
 	}
 	sp, err := feature.NewSpace(m.Schema, spec.Encoding, cols)
 	if err != nil {
@@ -225,11 +225,6 @@ func nameCoefficients(m *model.Model, space int, coef []float64) (out []Coeffici
 		out = append(out, Coefficient{name, coef[i]})
 	}
 	return out, nil
-}
-
-// columnOf returns the index of a column, which the model must have.
-func columnOf(m *model.Model, name string) int {
-	return slices.IndexFunc(m.Schema.Columns, func(c schema.Column) bool { return c.Name == name })
 }
 
 // protectsRole reports whether a scope covers the columns of a role.

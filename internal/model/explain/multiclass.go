@@ -51,7 +51,7 @@ func (e *Explanation) addMulticlass(m *model.Model, a *model.MulticlassAdditive)
 	e.addStarts(m, a.Intercepts)
 	for i := range a.Shapes {
 		sh := &a.Shapes[i]
-		c := &m.Schema.Columns[columnOf(m, sh.Column)]
+		c := &m.Schema.Columns[m.Schema.Find(sh.Column)]
 		out := ClassShape{Column: c.Name, Kind: c.Kind, Role: c.Role, Derived: c.Derived, Sources: m.Schema.Sources(c),
 			Protected: protectsRole(m.Privacy.Scope, c.Role), column: c}
 		for b := range sh.LogShares[0] {
@@ -69,7 +69,7 @@ func (e *Explanation) addMulticlass(m *model.Model, a *model.MulticlassAdditive)
 		e.ClassShapes = append(e.ClassShapes, out)
 	}
 	slices.SortStableFunc(e.ClassShapes, func(a, b ClassShape) int {
-		return cmp.Or(cmp.Compare(b.Importance, a.Importance), cmp.Compare(columnOf(m, a.Column), columnOf(m, b.Column)))
+		return cmp.Or(cmp.Compare(b.Importance, a.Importance), cmp.Compare(m.Schema.Find(a.Column), m.Schema.Find(b.Column)))
 	})
 }
 

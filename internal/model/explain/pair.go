@@ -44,9 +44,9 @@ func (e *Explanation) addPairs(m *model.Model, a *model.Additive) {
 		sh := &a.Pairs[k]
 		p := Pair{Columns: sh.Columns, Importance: meanSize(sh.LogOdds)}
 		for i, name := range sh.Columns {
-			c := &m.Schema.Columns[columnOf(m, name)]
+			c := &m.Schema.Columns[m.Schema.Find(name)]
 			p.Protected = p.Protected || protectsRole(m.Privacy.Scope, c.Role)
-			bins := feature.NewBins(m.Schema, columnOf(m, name), sh.Edges[i]).WithoutMarks()
+			bins := feature.NewBins(m.Schema, m.Schema.Find(name), sh.Edges[i]).WithoutMarks()
 			for b := range bins.Len() {
 				p.Bins[i] = append(p.Bins[i], cutOf(c, sh.Edges[i], b))
 			}

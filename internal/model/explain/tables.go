@@ -60,7 +60,7 @@ func (e *Explanation) addGrids(m *model.Model, g *model.Grids) {
 			u := uses[name]
 			if u == nil {
 				u = &Use{Column: name,
-					Protected: protectsRole(m.Privacy.Scope, m.Schema.Columns[columnOf(m, name)].Role)}
+					Protected: protectsRole(m.Privacy.Scope, m.Schema.Columns[m.Schema.Find(name)].Role)}
 				uses[name] = u
 			}
 			u.Tables++
@@ -83,7 +83,7 @@ func tableOf(m *model.Model, g *model.Grid) Table {
 	t := Table{}
 	var parts [][]string // by axis: what a part holds
 	for i := range g.Axes {
-		c := &m.Schema.Columns[columnOf(m, g.Axes[i].Column)]
+		c := &m.Schema.Columns[m.Schema.Find(g.Axes[i].Column)]
 		t.Columns = append(t.Columns, c.Name)
 		parts = append(parts, partNames(c, &g.Axes[i]))
 	}

@@ -18,7 +18,7 @@ import (
 func gridded(t *testing.T) *model.Model {
 	t.Helper()
 	m := summed(t)
-	width := m.Schema.Columns[columnOf(m, "ward")].Codes()
+	width := m.Schema.Columns[m.Schema.Find("ward")].Codes()
 	parts := make([]int, width)
 	for i := range parts {
 		parts[i] = min(i, 1)

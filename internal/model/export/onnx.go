@@ -101,12 +101,7 @@ func (w *onnxWriter) nameMetadata() {
 	w.g.AddMetadata("discreet_privacy", w.m.Privacy.Words())
 }
 
-func classNames(m *model.Model) (names []string) {
-	for _, l := range m.Schema.Label.Levels {
-		names = append(names, l.Value)
-	}
-	return names
-}
+func classNames(m *model.Model) []string { return schema.Values(m.Schema.Label.Levels) }
 
 func (w *onnxWriter) writeInputs() {
 	w.values, w.marks = make([]string, len(w.columns)), make([]string, len(w.columns))

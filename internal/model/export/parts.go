@@ -127,7 +127,7 @@ func takeApart(m *model.Model) (*program, error) {
 }
 
 func (p *program) columnOf(name string) int {
-	return slices.IndexFunc(p.m.Schema.Columns, func(c schema.Column) bool { return c.Name == name })
+	return p.m.Schema.Find(name)
 }
 
 // axisOf divides a column.

@@ -109,6 +109,10 @@ func (t *sqlTx) entries(dataset, job string, f func(Entry) error) error {
 	case dataset != "":
 		q, args = columns+`WHERE dataset = ? ORDER BY seq`, []any{dataset}
 	}
+	return t.eachEntry(f, q, args...)
+}
+
+func (t *sqlTx) eachEntry(f func(Entry) error, q string, args ...any) error {
 	return t.Each(func(r *sql.Rows) error {
 		e, err := scanEntry(r)
 		if err != nil {
@@ -123,13 +127,7 @@ func (t *sqlTx) ofKinds(dataset string, f func(Entry) error, kinds ...Kind) erro
 	for _, k := range kinds {
 		args = append(args, string(k))
 	}
-	return t.Each(func(r *sql.Rows) error {
-		e, err := scanEntry(r)
-		if err != nil {
-			return err
-		}
-		return f(e)
-	}, columns+`WHERE dataset = ? AND kind IN (?`+strings.Repeat(`, ?`, len(kinds)-1)+`) ORDER BY seq`, args...)
+	return t.eachEntry(f, columns+`WHERE dataset = ? AND kind IN (?`+strings.Repeat(`, ?`, len(kinds)-1)+`) ORDER BY seq`, args...)
 }
 
 func (t *sqlTx) latest() (at string, err error) {
@@ -138,10 +136,9 @@ func (t *sqlTx) latest() (at string, err error) {
 }
 
 func (t *sqlTx) entry(q string, args ...any) (e Entry, found bool, err error) {
-	err = t.Each(func(r *sql.Rows) (err error) {
-		found = true
-		e, err = scanEntry(r)
-		return err
+	err = t.eachEntry(func(one Entry) error {
+		e, found = one, true
+		return nil
 	}, q, args...)
 	return e, found, err
 }

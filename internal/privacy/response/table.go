@@ -9,60 +9,55 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// vectorLaws are the laws for vectors by name; cellLaws are those for cells.
+// named are laws of one kind by name, each made for a number of coordinates or cells.
+type named[L any] []struct {
+	name string
+	size func(eps dp.Epsilon, n int) (L, error)
+}
+
+func (laws named[L]) names() (names []string) {
+	for _, l := range laws {
+		names = append(names, l.name)
+	}
+	return names
+}
+
+func (laws named[L]) make(name string, eps dp.Epsilon, n int) (law L, err error) {
+	for _, l := range laws {
+		if l.name == name {
+			return l.size(eps, n)
+		}
+	}
+	return law, dp.Refuse("local", "mechanism", "must be one of "+strings.Join(laws.names(), ", "), fmt.Sprintf("%q", name))
+}
+
 var (
-	vectorLaws = []struct {
-		name string
-		size func(eps dp.Epsilon, dim int) (VectorLaw, error)
-	}{
+	vectorLaws = named[VectorLaw]{
 		{"piecewise", func(e dp.Epsilon, d int) (VectorLaw, error) { return PiecewiseFor(e, d) }},
 		{"duchi", func(e dp.Epsilon, d int) (VectorLaw, error) { return DuchiFor(e, d) }},
 		{"hybrid", func(e dp.Epsilon, d int) (VectorLaw, error) { return HybridFor(e, d) }},
 		{"laplace", func(e dp.Epsilon, d int) (VectorLaw, error) { return LaplaceFor(e, d) }},
 	}
-	cellLaws = []struct {
-		name string
-		size func(eps dp.Epsilon, cells int) (CellLaw, error)
-	}{
+	cellLaws = named[CellLaw]{
 		{"oue", func(e dp.Epsilon, d int) (CellLaw, error) { return OUEFor(e, d) }},
 		{"grr", func(e dp.Epsilon, d int) (CellLaw, error) { return GRRFor(e, d) }},
 	}
 )
 
 // VectorLaws lists the names that VectorLawFor accepts.
-func VectorLaws() (names []string) {
-	for _, l := range vectorLaws {
-		names = append(names, l.name)
-	}
-	return names
-}
+func VectorLaws() []string { return vectorLaws.names() }
 
 // CellLaws lists the names that CellLawFor accepts.
-func CellLaws() (names []string) {
-	for _, l := range cellLaws {
-		names = append(names, l.name)
-	}
-	return names
-}
+func CellLaws() []string { return cellLaws.names() }
 
 // VectorLawFor makes the law with the given name.
 func VectorLawFor(name string, eps dp.Epsilon, dim int) (VectorLaw, error) {
-	for _, l := range vectorLaws {
-		if l.name == name {
-			return l.size(eps, dim)
-		}
-	}
-	return nil, unknownLaw(name, VectorLaws())
+	return vectorLaws.make(name, eps, dim)
 }
 
 // CellLawFor makes the law with the given name.
 func CellLawFor(name string, eps dp.Epsilon, cells int) (CellLaw, error) {
-	for _, l := range cellLaws {
-		if l.name == name {
-			return l.size(eps, cells)
-		}
-	}
-	return nil, unknownLaw(name, CellLaws())
+	return cellLaws.make(name, eps, cells)
 }
 
 // BestCellLaw returns OUE or GRR, whichever estimates an empty cell more accurately: GRR if there are
@@ -80,8 +75,4 @@ func BestCellLaw(eps dp.Epsilon, cells int) (CellLaw, error) {
 		return grr, nil
 	}
 	return oue, nil
-}
-
-func unknownLaw(name string, known []string) error {
-	return dp.Refuse("local", "mechanism", "must be one of "+strings.Join(known, ", "), fmt.Sprintf("%q", name))
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/problem"
+	"github.com/discreet-dp/discreet/internal/service/rpc"
 )
 
 // Metrics count calls.
@@ -64,6 +65,17 @@ func (e Ends) Collect(to chan<- prometheus.Metric) {
 // Refused counts a refusal, of a call or of one item in it.
 func (m *Metrics) Refused(call string, k problem.Kind) {
 	m.refusals.WithLabelValues(call, k.String()).Inc()
+}
+
+// RefusedItems counts the refusals of a call's items, nil for accepted ones, and returns them as messages.
+func (m *Metrics) RefusedItems(call string, refusals []*problem.Problem) (out []*rpc.Refusal) {
+	for i, p := range refusals {
+		if p != nil {
+			m.Refused(call, p.Kind)
+			out = append(out, &rpc.Refusal{Index: uint32(i), Problem: p.Proto()})
+		}
+	}
+	return out
 }
 
 // Took records the duration of a call.

@@ -80,7 +80,7 @@ func (s *Server) gatherSum(ctx context.Context, l *live, slot int) error {
 		return s.advanceTask(context.WithoutCancel(ctx), l, slot)
 	case errors.As(err, &few), errors.Is(err, secsum.ErrDeviation), errors.Is(context.Cause(ctx), errOver):
 		s.Log.Warn("a secret sum was not opened", "task", l.String(), "slot", slot, "error", err)
-		return s.giveUp(context.WithoutCancel(ctx), l, slot)
+		return s.endTask(context.WithoutCancel(ctx), l, slot, s.Store.GiveUp)
 	}
 	return err
 }
@@ -222,15 +222,6 @@ func (s *Server) awaitShares(ctx context.Context, l *live, x *secretsum.Sum, pro
 			return context.Cause(ctx)
 		}
 	}
-}
-
-// giveUp ends a task whose sealed slot's sum cannot be opened.
-func (s *Server) giveUp(ctx context.Context, l *live, slot int) error {
-	err := s.Store.GiveUp(ctx, l.id, slot)
-	if err == nil {
-		s.Log.Info("a task ended without a model", "task", l.String(), "slot", slot)
-	}
-	return err
 }
 
 // receiveSum passes the stored sum of the open slot to core.

@@ -99,10 +99,10 @@ func (s *Server) moveTask(ctx context.Context, l *live, open reading, gathering 
 	case now.Round == store.Sealed: // someone has closed the slot, and may have died since
 		err = s.advanceTask(ctx, l, slot)
 	case what == ended:
-		err = s.endTask(ctx, l, slot)
+		err = s.endTask(ctx, l, slot, s.Store.End)
 	case what == overdue:
 		if err = s.Store.Seal(ctx, l.id, slot, l.ann.Minimum); errors.Is(err, store.ErrFew) {
-			err = s.endTask(ctx, l, slot)
+			err = s.endTask(ctx, l, slot, s.Store.End)
 		} else if err == nil && !l.isSecret() {
 			err = s.advanceTask(ctx, l, slot)
 		}
@@ -144,9 +144,9 @@ func (s *Server) launchSum(ctx context.Context, l *live, slot int, gathering *sy
 	})
 }
 
-// endTask ends a task with an open slot.
-func (s *Server) endTask(ctx context.Context, l *live, slot int) error {
-	err := s.Store.End(ctx, l.id, slot)
+// endTask ends a task without a model: end stores that.
+func (s *Server) endTask(ctx context.Context, l *live, slot int, end func(context.Context, store.ID, int) error) error {
+	err := end(ctx, l.id, slot)
 	if err == nil {
 		s.Log.Info("a task ended without a model", "task", l.String(), "slot", slot)
 	}

@@ -59,14 +59,8 @@ func (s *Server) Upload(ctx context.Context,
 		l.noteReports(slot, n)
 		s.metrics.accepted.Add(float64(n))
 	}
-	answer := new(rpc.UploadResponse)
-	for i, p := range refusals {
-		if p != nil {
-			s.metrics.Refused(rpc.AggregatorUploadProcedure, p.Kind)
-			answer.Refusals = append(answer.Refusals, &rpc.Refusal{Index: uint32(i), Problem: p.Proto()})
-		}
-	}
-	return connect.NewResponse(answer), nil
+	refused := s.metrics.RefusedItems(rpc.AggregatorUploadProcedure, refusals)
+	return connect.NewResponse(&rpc.UploadResponse{Refusals: refused}), nil
 }
 
 // mostOwners returns the number of owners that a caller's certificate may bring to a task; 0 if the

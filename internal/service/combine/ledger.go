@@ -13,7 +13,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
@@ -140,7 +139,7 @@ func (t *Combination) answerOne(ctx context.Context, row int, q *multiparty.Quer
 		return "", err
 	}
 	if b := j.Stored(); b != nil {
-		code := slices.IndexFunc(s.Label.Levels, func(l schema.Level) bool { return l.Value == string(b) })
+		code := schema.CodeOf(s.Label.Levels, string(b))
 		if code < 0 {
 			return "", fmt.Errorf("combine: the ledger's answer for row %d must be a level of the label", row+1)
 		}

@@ -285,14 +285,8 @@ func (s *Server) Share(ctx context.Context,
 		refusals[place[k]] = problem.New(kind, "")
 	}
 	s.stored.Add(float64(fresh))
-	answer := new(rpc.ShareResponse)
-	for i, p := range refusals {
-		if p != nil {
-			s.gate.Metrics.Refused(rpc.HelperShareProcedure, p.Kind)
-			answer.Refusals = append(answer.Refusals, &rpc.Refusal{Index: uint32(i), Problem: p.Proto()})
-		}
-	}
-	return connect.NewResponse(answer), nil
+	said := s.gate.Metrics.RefusedItems(rpc.HelperShareProcedure, refusals)
+	return connect.NewResponse(&rpc.ShareResponse{Refusals: said}), nil
 }
 
 // checkShare parses a share and verifies its signature.

@@ -62,14 +62,11 @@ func On(ctx context.Context, db *sqldb.DB, name string) (*Store, error) {
 		sqldb.ProbeTable,
 	)
 	if err == nil {
-		err = db.View(ctx, func(tx *sqldb.Tx) error {
-			var n int
-			if _, err := tx.Find([]any{&n}, `SELECT (SELECT COUNT(collector) FROM discreet_sums) + (SELECT COUNT(proof) `+
-				`FROM discreet_shares)`); err != nil {
-				return fmt.Errorf("helper: the store is none of this version: begin with a new one: %w", err)
-			}
-			return nil
-		})
+		var n int
+		if _, err = db.Find(ctx, []any{&n}, `SELECT (SELECT COUNT(collector) FROM discreet_sums) + (SELECT COUNT(proof) `+
+			`FROM discreet_shares)`); err != nil {
+			err = fmt.Errorf("helper: the store is none of this version: begin with a new one: %w", err)
+		}
 	}
 	if err == nil {
 		err = db.Update(ctx, func(tx *sqldb.Tx) error {
@@ -252,14 +249,10 @@ func (s *Store) proofsOf(ctx context.Context, id secretsum.ID, participants []ui
 // knowsSender reports whether a participant's share, or a share that convicts it, is stored. If so, no
 // other share of that participant will be stored.
 func (s *Store) knowsSender(ctx context.Context, id secretsum.ID, participant int) (known bool, err error) {
-	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
-		var n int
-		_, err := tx.Find([]any{&n}, `SELECT (SELECT COUNT(*) FROM discreet_shares WHERE sum = ? AND participant = ?) + `+
-			`(SELECT COUNT(*) FROM discreet_faults WHERE sum = ? AND participant = ?)`, id[:], participant, id[:], participant)
-		known = n > 0
-		return err
-	})
-	return known, err
+	var n int
+	_, err = s.db.Find(ctx, []any{&n}, `SELECT (SELECT COUNT(*) FROM discreet_shares WHERE sum = ? AND participant = ?) `+
+		`+ (SELECT COUNT(*) FROM discreet_faults WHERE sum = ? AND participant = ?)`, id[:], participant, id[:], participant)
+	return n > 0, err
 }
 
 // acceptShares stores shares in one transaction, and returns which are refused. When it returns
@@ -336,10 +329,7 @@ func (s *Store) countShares(ctx context.Context, id secretsum.ID) (stored int, e
 
 // endSum makes a sum accept no more shares. It may be called again.
 func (s *Store) endSum(ctx context.Context, id secretsum.ID) error {
-	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
-		_, err := tx.Exec(`UPDATE discreet_sums SET state = ? WHERE id = ? AND state = ?`, closed, id[:], open)
-		return err
-	})
+	return s.db.Exec(ctx, `UPDATE discreet_sums SET state = ? WHERE id = ? AND state = ?`, closed, id[:], open)
 }
 
 // eachShare calls f for every share of a closed sum, in order, except those of convicted participants.
@@ -360,26 +350,17 @@ func (s *Store) eachShare(ctx context.Context, id secretsum.ID, f func(participa
 
 // shownHeld returns the reported set of held shares, nil if none was reported; show stores it first.
 func (s *Store) shownHeld(ctx context.Context, id secretsum.ID) (held []byte, err error) {
-	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
-		_, err := tx.Find([]any{&held}, `SELECT held FROM discreet_sums WHERE id = ?`, id[:])
-		return err
-	})
+	_, err = s.db.Find(ctx, []any{&held}, `SELECT held FROM discreet_sums WHERE id = ?`, id[:])
 	return held, err
 }
 
 func (s *Store) keepHeld(ctx context.Context, id secretsum.ID, held []byte) error {
-	return s.db.Update(ctx, func(tx *sqldb.Tx) error {
-		_, err := tx.Exec(`UPDATE discreet_sums SET held = ? WHERE id = ? AND state = ?`, held, id[:], closed)
-		return err
-	})
+	return s.db.Exec(ctx, `UPDATE discreet_sums SET held = ? WHERE id = ? AND state = ?`, held, id[:], closed)
 }
 
 // answeredRequest returns the answered request and the answer, nil if there is none.
 func (s *Store) answeredRequest(ctx context.Context, id secretsum.ID) (asked, answer []byte, err error) {
-	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
-		_, err := tx.Find([]any{&asked, &answer}, `SELECT asked, answer FROM discreet_sums WHERE id = ?`, id[:])
-		return err
-	})
+	_, err = s.db.Find(ctx, []any{&asked, &answer}, `SELECT asked, answer FROM discreet_sums WHERE id = ?`, id[:])
 	return asked, answer, err
 }
 

@@ -302,8 +302,7 @@ func saveIdentity(dir, name string, cert *x509.Certificate, key *ecdsa.PrivateKe
 	if err := saveKey(dir, name, key); err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(dir, name+".crt"), os.O_EXCL, 0o644,
-		pem.EncodeToMemory(&pem.Block{Type: certType, Bytes: cert.Raw}))
+	return writeFile(filepath.Join(dir, name+".crt"), os.O_EXCL, 0o644, certType, cert.Raw)
 }
 
 func saveKey(dir, name string, key *ecdsa.PrivateKey) error {
@@ -314,15 +313,13 @@ func saveKey(dir, name string, key *ecdsa.PrivateKey) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("identity: %w", err)
 	}
-	return writeFile(filepath.Join(dir, name+".key"), os.O_EXCL, 0o600,
-		pem.EncodeToMemory(&pem.Block{Type: keyType, Bytes: der}))
+	return writeFile(filepath.Join(dir, name+".key"), os.O_EXCL, 0o600, keyType, der)
 }
 
 // recordIssued adds a certificate to the list of those issued in dir. With it, all certificates of a
 // caller can be revoked, including renewed ones and ones moved elsewhere.
 func recordIssued(dir string, cert *x509.Certificate) error {
-	return writeFile(filepath.Join(dir, issuedName), os.O_APPEND, 0o644,
-		pem.EncodeToMemory(&pem.Block{Type: certType, Bytes: cert.Raw}))
+	return writeFile(filepath.Join(dir, issuedName), os.O_APPEND, 0o644, certType, cert.Raw)
 }
 
 // replaceFile replaces the content of path atomically.
@@ -336,12 +333,13 @@ func replaceFile(path string, text []byte) error {
 	return nil
 }
 
-func writeFile(path string, how int, mode fs.FileMode, text []byte) error {
+// writeFile writes one PEM block.
+func writeFile(path string, how int, mode fs.FileMode, block string, der []byte) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|how, mode)
 	if err != nil {
 		return fmt.Errorf("identity: %w", err)
 	}
-	_, err = f.Write(text)
+	_, err = f.Write(pem.EncodeToMemory(&pem.Block{Type: block, Bytes: der}))
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("identity: write %s: %w", path, err)
 	}

@@ -8,7 +8,6 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/hex"
-	"encoding/pem"
 	"fmt"
 	"net"
 	"net/url"
@@ -45,8 +44,7 @@ func Request(dir string, c Caller, hosts []string) (digest string, err error) {
 	if err := saveKey(dir, c.fileName(), key); err != nil {
 		return "", err
 	}
-	return digestOfKey(asked), writeFile(filepath.Join(dir, c.fileName()+".csr"), os.O_EXCL, 0o644,
-		pem.EncodeToMemory(&pem.Block{Type: requestType, Bytes: der}))
+	return digestOfKey(asked), writeFile(filepath.Join(dir, c.fileName()+".csr"), os.O_EXCL, 0o644, requestType, der)
 }
 
 // Signed is what a request was for.
@@ -82,8 +80,7 @@ func (a *Authority) Sign(dir, request string, c Caller, now time.Time, life time
 	if err != nil {
 		return nil, err
 	}
-	if err := writeFile(filepath.Join(dir, c.fileName()+".crt"), os.O_EXCL, 0o644,
-		pem.EncodeToMemory(&pem.Block{Type: certType, Bytes: cert.Raw})); err != nil {
+	if err := writeFile(filepath.Join(dir, c.fileName()+".crt"), os.O_EXCL, 0o644, certType, cert.Raw); err != nil {
 		return nil, err
 	}
 	return &Signed{hosts, digestOfKey(asked), cert.NotAfter}, recordIssued(dir, cert)

@@ -70,7 +70,7 @@ func newServed(name, version string, m *model.Model) (*served, error) {
 		index: map[string]int{}, split: split}
 	for i, name := range s.columns {
 		s.index[name] = i
-		j := slices.IndexFunc(m.Schema.Columns, func(c schema.Column) bool { return c.Name == name })
+		j := m.Schema.Find(name)
 		s.numbers = append(s.numbers, m.Schema.Columns[j].Kind == schema.Number)
 	}
 	for _, l := range m.Schema.Label.Levels {

@@ -83,12 +83,8 @@ func (r *record) probeRecord(ctx context.Context) error { return r.db.Probe(ctx,
 
 // hasQuery reports whether a query was charged before.
 func (r *record) hasQuery(ctx context.Context, id ID) (paid bool, err error) {
-	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
-		var one int
-		paid, err = tx.Find([]any{&one}, `SELECT 1 FROM discreet_queries WHERE id = ?`, id[:])
-		return err
-	})
-	return paid, err
+	var one int
+	return r.db.Find(ctx, []any{&one}, `SELECT 1 FROM discreet_queries WHERE id = ?`, id[:])
 }
 
 // findQuery reports whether a query was charged before, and keeps its votes at least until the

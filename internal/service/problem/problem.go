@@ -92,15 +92,14 @@ var (
 	Overloaded = newKind("overloaded", "the service is busy: try again later", connect.CodeUnavailable, 503, true)
 	Storage    = newKind("storage", "the service could not store this: try again later", connect.CodeUnavailable,
 		507, true)
-	Internal        = newKind("internal", "the service failed", connect.CodeInternal, 500, false)
-	kinds    []Kind = []Kind{Malformed, OutOfRange, Inconsistent, BadSignature, Forbidden, Reconnect, UnknownTask,
-		UnknownOwner, Crowded, TaskClosed, UnsafeTask, Infeasible, WrongGroup, WrongRound, Early, Late, Replayed, Opened,
-		Forgot, NotAllowed, UnknownTable, Spent, Unable, UnknownCall, WrongMethod, UnknownType, Timeout, TooLarge, TooMany,
-		Overloaded, Storage, Internal}
+	Internal = newKind("internal", "the service failed", connect.CodeInternal, 500, false)
 )
 
+var kinds []Kind // in the order above
+
 func newKind(name, title string, code connect.Code, status int, again bool) Kind {
-	return Kind{&kind{name, title, code, status, again}}
+	kinds = append(kinds, Kind{&kind{name, title, code, status, again}})
+	return kinds[len(kinds)-1]
 }
 
 // String returns the kind's name, e.g. "too-late".

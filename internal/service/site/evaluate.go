@@ -113,10 +113,7 @@ func (s *Server) evaluateExactly(_ context.Context, body []byte) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
-	var classes []string
-	for _, level := range l.Levels {
-		classes = append(classes, level.Value)
-	}
+	classes := schema.Values(l.Levels)
 	r, err := metrics.EvaluateAt(t.Labels, scores, classes, l.Positive, ask.Threshold)
 	if err != nil {
 		return nil, err

@@ -74,16 +74,19 @@ func (rc *RowCoder) Code(i int, cell Cell, row []column.Cell) error {
 // Derive computes the derived cells of a row whose other cells are coded.
 func (rc *RowCoder) Derive(row []column.Cell) {
 	for j := rc.derived; j < len(row); j++ {
-		row[j].Number = rc.deriveCell(j, row)
+		c := &rc.s.Columns[j]
+		x := Derive(c, rc.s.Columns[c.From[0]].Since, func(j int) float64 { return row[j].Number })
+		row[j].Number = rc.cols[j].Clamp(x)
 	}
 }
 
-// deriveCell computes one derived cell of a row whose other cells are coded.
-func (rc *RowCoder) deriveCell(j int, row []column.Cell) float64 {
-	c := &rc.s.Columns[j]
-	x := row[c.From[0]].Number
+// Derive computes a derived cell that is not clamped yet. cell returns the number of a source, by its
+// index among the schema's columns; since is the Since of the first. It adds in the order of the sources and
+// multiplies nothing, so that sums are equal on every machine.
+func Derive(c *schema.Column, since int, cell func(j int) float64) float64 {
+	x := cell(c.From[0])
 	for _, from := range c.From[1:] {
-		switch y := row[from].Number; c.Derived {
+		switch y := cell(from); c.Derived {
 		case schema.Largest:
 			x = max(x, y)
 		case schema.Smallest:
@@ -96,9 +99,9 @@ func (rc *RowCoder) deriveCell(j int, row []column.Cell) float64 {
 	case c.Derived == schema.Mean:
 		x /= float64(len(c.From))
 	case c.IsDatePart():
-		x = schema.DatePart(c.Derived, rc.s.Columns[c.From[0]].Since, x)
+		x = schema.DatePart(c.Derived, since, x)
 	}
-	return rc.cols[j].Clamp(x)
+	return x
 }
 
 // CheckDerived refuses derived columns that no schema file can declare.

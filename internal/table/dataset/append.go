@@ -12,7 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Added is a column that AppendColumns adds after the others. Exactly one of Text and Number is set.
+// Added is a column that CopyRows adds after the others. Exactly one of Text and Number is set.
 // It is called for rows 0, 1, 2, ... of all files together, in order.
 type Added struct {
 	Name   string // gets the suffix "_2", "_3", ... if another column has this name
@@ -20,8 +20,9 @@ type Added struct {
 	Number func(row int) float64
 }
 
-// AppendColumns writes the tables in the files to w, one after another, with columns added. It
-// streams: memory does not grow with the rows.
+// CopyRows writes the tables in the files to w, one after another, with columns added. It streams: memory
+// does not grow with the rows. For each row it calls keep with the row's position among all, from 0, and skips
+// the row if that is false; a nil keep keeps all.
 //
 // Cells are copied unchanged, private ones included; nothing is clamped or repaired. Columns are in
 // the order of the first file. CSV is written in the schema's dialect, without comments and without
@@ -30,20 +31,7 @@ type Added struct {
 // missing or not a number. All other columns become strings, null if a cell is missing.
 //
 // Errors are as for Read, but the content of cells is not checked.
-func AppendColumns(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, format Format, added []Added,
-	paths ...string) error {
-	return PassOn(ctx, s, opts, w, format, added, func(int) bool { return true }, paths...)
-}
-
-// CopyRows writes the rows for which keep is true, as AppendColumns does. keep receives the position
-// of a row among all rows, counted from 0.
-func CopyRows(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, format Format, keep func(row int) bool,
-	paths ...string) error {
-	return PassOn(ctx, s, opts, w, format, nil, keep, paths...)
-}
-
-// PassOn combines both: for each row it calls keep first, and added afterwards.
-func PassOn(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, format Format, added []Added,
+func CopyRows(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, format Format, added []Added,
 	keep func(row int) bool, paths ...string) error {
 	r, err := newReader(ctx, s, opts, paths)
 	if err != nil {
@@ -71,7 +59,7 @@ func PassOn(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, fo
 			}
 			unique := uniqueNames(taken, added)
 			if format == Parquet {
-				out, err = newParquetSink(w, s, names, unique)
+				out = newParquetSink(w, s, names, unique)
 			} else {
 				out, err = newTextSink(w, s.Dialect, names, unique)
 			}
@@ -123,7 +111,7 @@ func copyRows(in rows, out sink, names []string, added []Added, keep func(row in
 		if err != nil {
 			return err
 		}
-		if !keep(*row) {
+		if keep != nil && !keep(*row) {
 			*row++
 			continue
 		}

@@ -24,7 +24,7 @@ const sinkGroup = 1 << 20
 // sinkBatch is the number of rows that are passed to the Parquet library at once.
 const sinkBatch = 256
 
-func newParquetSink(w io.Writer, s *schema.Schema, names []string, added []Added) (*parquetSink, error) {
+func newParquetSink(w io.Writer, s *schema.Schema, names []string, added []Added) *parquetSink {
 	out := &parquetSink{}
 	columns := ordered{Group: parquet.Group{}}
 	put := func(name string, node parquet.Node) {
@@ -49,16 +49,12 @@ func newParquetSink(w io.Writer, s *schema.Schema, names []string, added []Added
 	}
 	out.w = parquet.NewGenericWriter[any](w, parquet.NewSchema("table", columns), parquet.Compression(&parquet.Snappy),
 		parquet.MaxRowsPerRowGroup(sinkGroup))
-	return out, nil
+	return out
 }
 
 // WriteAdded writes a Parquet file with the added columns only.
 func WriteAdded(w io.Writer, s *schema.Schema, rows int, added []Added) error {
-	out, err := newParquetSink(w, s, nil, added)
-	if err != nil {
-		return err
-	}
-	cells := make([]cell, len(added))
+	out, cells := newParquetSink(w, s, nil, added), make([]cell, len(added))
 	for row := range rows {
 		addCells(cells, added, row)
 		if err := out.writeRow(nil, cells); err != nil {
@@ -70,11 +66,7 @@ func WriteAdded(w io.Writer, s *schema.Schema, rows int, added []Added) error {
 
 // WriteEmpty writes a Parquet file with these columns of a schema and no rows.
 func WriteEmpty(w io.Writer, s *schema.Schema, names []string) error {
-	out, err := newParquetSink(w, s, names, nil)
-	if err != nil {
-		return err
-	}
-	return out.close()
+	return newParquetSink(w, s, names, nil).close()
 }
 
 // ordered is a group whose columns keep their order; parquet.Group sorts them.

@@ -27,7 +27,7 @@ func scored() []Added {
 func appended(t *testing.T, s *schema.Schema, opts Options, format Format, paths ...string) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := AppendColumns(context.Background(), s, opts, &out, format, scored(), paths...); err != nil {
+	if err := CopyRows(context.Background(), s, opts, &out, format, scored(), nil, paths...); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -60,7 +60,7 @@ func TestAppendWithoutHeader(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	s.Dialect.Delimiter = ','
-	err := AppendColumns(context.Background(), s, Options{}, &bytes.Buffer{}, CSV, scored(),
+	err := CopyRows(context.Background(), s, Options{}, &bytes.Buffer{}, CSV, scored(), nil,
 		writeFile(t, "t.csv", "1,2,x,0\n1,2,x,0\n"))
 	if !errors.Is(err, errUnquotable) {
 		t.Errorf("a delimiter in a cell without quotes: error %v", err)
@@ -74,7 +74,7 @@ func TestAppendKeepsWhatIsSkipped(t *testing.T) {
 	path := writeFile(t, "t.csv", "@relation r\n@data\nwritten by hand\n"+header+"1,2,x,0\n3,4,y,1\n")
 	var out bytes.Buffer
 	second := func(row int) bool { return row == 1 }
-	if err := CopyRows(context.Background(), s, Options{}, &out, CSV, second, path); err != nil {
+	if err := CopyRows(context.Background(), s, Options{}, &out, CSV, nil, second, path); err != nil {
 		t.Fatal(err)
 	}
 	if want := "@data\n\n" + header + "3,4,y,1\n"; out.String() != want {
@@ -131,17 +131,17 @@ func TestAppendRoundTrip(t *testing.T) {
 
 func TestAppendRefusals(t *testing.T) {
 	ctx := context.Background()
-	if err := AppendColumns(ctx, tinySchema(), Options{}, &bytes.Buffer{}, CSV, nil,
+	if err := CopyRows(ctx, tinySchema(), Options{}, &bytes.Buffer{}, CSV, nil, nil,
 		"-"); !errors.As(err, new(*dp.ParamError)) {
 		t.Errorf("standard input: error %v", err)
 	}
 	for _, text := range []string{"a,p,c\n", header + canary + "\n", header + "1,2,\"" + canary} {
-		err := AppendColumns(ctx, tinySchema(), Options{}, &bytes.Buffer{}, CSV, nil, writeFile(t, "t.csv", text))
+		err := CopyRows(ctx, tinySchema(), Options{}, &bytes.Buffer{}, CSV, nil, nil, writeFile(t, "t.csv", text))
 		if !errors.As(err, new(*FaultError)) || strings.Contains(err.Error(), canary) {
 			t.Errorf("%q: error %v, want a fault without cells", text, err)
 		}
 	}
-	err := AppendColumns(ctx, tinySchema(), Options{}, full{}, CSV, nil, writeFile(t, "t.csv", header+"1,2,x,0\n"))
+	err := CopyRows(ctx, tinySchema(), Options{}, full{}, CSV, nil, nil, writeFile(t, "t.csv", header+"1,2,x,0\n"))
 	if !errors.Is(err, os.ErrClosed) {
 		t.Errorf("full disk: error %v", err)
 	}

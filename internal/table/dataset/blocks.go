@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
-	"sync/atomic"
 
+	"github.com/discreet-dp/discreet/internal/parallel"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -239,17 +239,10 @@ func (r *reader) readWindow(w *window, procs int, mu *sync.Mutex) (*Table, error
 		}
 		jobs, places = append(jobs, job), append(places, at)
 	}
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(procs*w.pf.waits(), len(jobs)) {
-		workers.Go(func() {
-			for k := int(next.Add(1) - 1); k < len(jobs); k = int(next.Add(1) - 1) {
-				jobs[k].coder.out.Grow(w.rows)
-				jobs[k].err = jobs[k].readGroups(r.ctx, w.pf, places[k], w.part)
-			}
-		})
-	}
-	workers.Wait()
+	parallel.Each(len(jobs), procs*w.pf.waits(), func(k int) {
+		jobs[k].coder.out.Grow(w.rows)
+		jobs[k].err = jobs[k].readGroups(r.ctx, w.pf, places[k], w.part)
+	})
 	if err := part.gatherFaults(jobs); err != nil {
 		return nil, err
 	}
@@ -264,14 +257,8 @@ func (r *reader) readWindow(w *window, procs int, mu *sync.Mutex) (*Table, error
 
 // ReadParquet reads a table from the bytes of one Parquet file, by the rules of Read. name is the
 // file's name in faults.
-func ReadParquet(ctx context.Context, s *schema.Schema, opts Options, name string,
-	data []byte) (*Table, error) {
-	pf, err := newParquetFile(name, bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		return nil, err
-	}
-	opts.Stdin = bytes.NewReader(nil)
-	r, err := newReader(ctx, s, opts, []string{"-"})
+func ReadParquet(ctx context.Context, s *schema.Schema, opts Options, name string, data []byte) (*Table, error) {
+	r, pf, err := openBytes(ctx, s, opts, name, data)
 	if err != nil {
 		return nil, err
 	}
@@ -285,17 +272,27 @@ func ReadParquet(ctx context.Context, s *schema.Schema, opts Options, name strin
 // block at a time. name is the file's name in faults.
 func ReadParquetBlocks(ctx context.Context, s *schema.Schema, opts Options, name string, data []byte, rows int,
 	keep func(block int, t *Table) error) error {
-	pf, err := newParquetFile(name, bytes.NewReader(data), int64(len(data)))
+	r, pf, err := openBytes(ctx, s, opts, name, data)
 	if err != nil {
 		return err
+	}
+	r.blockRows = rows
+	return r.readBlocksOf(pf, groupRange{to: len(pf.groups)}, keep)
+}
+
+func openBytes(ctx context.Context, s *schema.Schema, opts Options, name string, data []byte) (*reader, *parquetFile, error) {
+	pf, err := newParquetFile(name, bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, nil, err
 	}
 	opts.Stdin = bytes.NewReader(nil)
 	r, err := newReader(ctx, s, opts, []string{"-"})
-	if err != nil {
-		return err
-	}
-	r.blockRows, r.keep = rows, keep
-	windows, err := r.appendWindows(nil, pf, groupRange{to: len(pf.groups)})
+	return r, pf, err
+}
+
+// readBlocksOf passes on row groups of a file, one block at a time.
+func (r *reader) readBlocksOf(pf *parquetFile, which groupRange, keep func(block int, t *Table) error) error {
+	windows, err := r.appendWindows(nil, pf, which)
 	var mu sync.Mutex
 	for k := 0; k < len(windows) && err == nil; k++ {
 		var t *Table

@@ -31,29 +31,20 @@ func isStdin(path string) bool { return path == "-" || path == Cells }
 // readCells appends the rows of a stream of cells. It does not depend on the content of cells: a
 // stream that violates the format is refused for any content.
 func (r *reader) readCells() error {
-	in := bufio.NewReaderSize(&watchingReader{r.ctx, r.opts.Stdin}, 256<<10)
-	names, err := readCellNames(in)
-	if err != nil {
-		return orBroken(err, errBrokenCells)
-	}
-	plan, err := r.layoutByName(memoryFile, 0, names)
+	in, err := r.openCells()
 	if err != nil {
 		return err
 	}
 	for {
-		switch more, err := in.ReadByte(); {
-		case err != nil:
-			return orBroken(err, errBrokenCells)
-		case more == '.':
-			return nil
-		case more != '+':
-			return errBrokenCells
-		case r.rows >= r.opts.MaxRows:
+		if more, err := in.nextRow(); err != nil || !more {
+			return err
+		}
+		if r.rows >= r.opts.MaxRows {
 			return &FaultError{File: memoryFile, Fault: fmt.Sprintf("must not go beyond %d rows", r.opts.MaxRows)}
 		}
 		r.rows++
-		for _, c := range plan.coders {
-			cell, err := readCell(in)
+		for _, c := range in.plan.coders {
+			cell, err := readCell(in.in)
 			if err != nil {
 				return orBroken(err, errBrokenCells)
 			}
@@ -138,33 +129,43 @@ func readCellParts(in *bufio.Reader) (kind byte, text string, number float64, er
 type cellRows struct {
 	in    *bufio.Reader
 	names []string
+	plan  *layout
 	cells []cell
 }
 
 var errBrokenCells = &FaultError{File: memoryFile, Fault: "must be cells as the format has them, to their end"}
 
-func (r *reader) openCellRows() (rows, error) {
-	c := &cellRows{in: bufio.NewReaderSize(&watchingReader{r.ctx, r.opts.Stdin}, 256<<10)}
-	var err error
+// openCells begins to read standard input as a stream of cells.
+func (r *reader) openCells() (c *cellRows, err error) {
+	c = &cellRows{in: bufio.NewReaderSize(&watchingReader{r.ctx, r.opts.Stdin}, 256<<10)}
 	if c.names, err = readCellNames(c.in); err != nil {
 		return nil, orBroken(err, errBrokenCells)
 	}
 	c.cells = make([]cell, len(c.names))
-	_, err = r.layoutByName(memoryFile, 0, c.names)
+	c.plan, err = r.layoutByName(memoryFile, 0, c.names)
 	return c, err
+}
+
+// nextRow reads whether another row follows.
+func (c *cellRows) nextRow() (more bool, err error) {
+	switch sign, err := c.in.ReadByte(); {
+	case err != nil:
+		return false, orBroken(err, errBrokenCells)
+	case sign != '.' && sign != '+':
+		return false, errBrokenCells
+	default:
+		return sign == '+', nil
+	}
 }
 
 func (c *cellRows) columns() []string { return c.names }
 func (c *cellRows) close() error      { return nil }
 
 func (c *cellRows) next() ([]cell, error) {
-	switch more, err := c.in.ReadByte(); {
-	case err != nil:
-		return nil, orBroken(err, errBrokenCells)
-	case more == '.':
+	if more, err := c.nextRow(); err != nil {
+		return nil, err
+	} else if !more {
 		return nil, io.EOF
-	case more != '+':
-		return nil, errBrokenCells
 	}
 	for i := range c.cells {
 		kind, text, number, err := readCellParts(c.in)

@@ -107,14 +107,14 @@ func TestColumnsAreAppendedWithCommas(t *testing.T) {
 	}
 	half := Added{Name: "score", Number: func(int) float64 { return 0.25 }}
 	var out bytes.Buffer
-	if err := AppendColumns(context.Background(), s, Options{}, &out, CSV, []Added{half}, path); err != nil {
+	if err := CopyRows(context.Background(), s, Options{}, &out, CSV, []Added{half}, nil, path); err != nil {
 		t.Fatal(err)
 	}
 	if want := "smoker;diagnosis;street;bmi;again;score\nyes;250;a;1,5;NO;0,25\n"; out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}
 	out.Reset()
-	if err := AppendColumns(context.Background(), s, Options{}, &out, Parquet, []Added{half}, path); err != nil {
+	if err := CopyRows(context.Background(), s, Options{}, &out, Parquet, []Added{half}, nil, path); err != nil {
 		t.Fatal(err)
 	}
 	parquet := filepath.Join(t.TempDir(), "d.parquet")

@@ -232,7 +232,7 @@ func TestAppendBesideDerivedColumns(t *testing.T) {
 		}
 		var out bytes.Buffer
 		added := []Added{{Name: "most", Number: func(int) float64 { return 9 }}}
-		if err := AppendColumns(context.Background(), s, Options{}, &out, CSV, added,
+		if err := CopyRows(context.Background(), s, Options{}, &out, CSV, added, nil,
 			writeFile(t, "t.csv", in)); err != nil || out.String() != want {
 			t.Errorf("got %q, error %v, want %q", out.String(), err, want)
 		}

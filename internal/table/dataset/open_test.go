@@ -79,10 +79,10 @@ func TestFoldersAreTheirFiles(t *testing.T) {
 			t.Errorf("%s: no types: %v", folder, err)
 		}
 		var there, here strings.Builder
-		if err := AppendColumns(t.Context(), sch, Options{}, &there, CSV, nil, folder); err != nil {
+		if err := CopyRows(t.Context(), sch, Options{}, &there, CSV, nil, nil, folder); err != nil {
 			t.Errorf("%s: %v", folder, err)
 		}
-		err = AppendColumns(t.Context(), sch, Options{}, &here, CSV, nil, paths...)
+		err = CopyRows(t.Context(), sch, Options{}, &here, CSV, nil, nil, paths...)
 		if err != nil || there.String() != here.String() {
 			t.Errorf("%s: other rows are passed on: %v", folder, err)
 		}
@@ -129,7 +129,7 @@ func TestAFailingStoreIsNoFault(t *testing.T) {
 			return err
 		},
 		s.Put("c.parquet", text): func(address string) error {
-			return AppendColumns(t.Context(), smallSchema(), Options{}, &strings.Builder{}, CSV, nil, address)
+			return CopyRows(t.Context(), smallSchema(), Options{}, &strings.Builder{}, CSV, nil, nil, address)
 		},
 		s.Put("d.csv.gz", packedText): func(address string) error {
 			_, err := Read(t.Context(), smallSchema(), Options{}, address)

@@ -10,9 +10,8 @@ import (
 	"io"
 	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
+	"github.com/discreet-dp/discreet/internal/parallel"
 	"github.com/discreet-dp/discreet/internal/table/pages"
 )
 
@@ -66,7 +65,11 @@ func (r *reader) readParquetFiles(files []*parquetFile) error {
 	// The longest first: a long one begun last would keep one processor
 	// waiting. Faults do not depend on this order (see gather).
 	slices.SortStableFunc(jobs, func(a, b *columnJob) int { return cmp.Compare(b.bytes, a.bytes) })
-	r.readColumns(jobs, rows)
+	workers := runtime.GOMAXPROCS(0)
+	if len(files) > 0 {
+		workers *= files[0].waits()
+	}
+	parallel.Each(len(jobs), workers, func(i int) { jobs[i].err = jobs[i].readColumn(r.ctx, rows) })
 	r.rows = rows
 	return r.gatherFaults(jobs)
 }
@@ -92,27 +95,6 @@ func (r *reader) layOut(pf *parquetFile) (*layout, error) {
 		}
 	}
 	return plan, nil
-}
-
-func (r *reader) readColumns(jobs []*columnJob, rows int) {
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	procs := runtime.GOMAXPROCS(0)
-	if len(jobs) > 0 {
-		procs *= jobs[0].files[0].waits()
-	}
-	for range min(procs, len(jobs)) {
-		workers.Go(func() {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(jobs) {
-					return
-				}
-				jobs[i].err = jobs[i].readColumn(r.ctx, rows)
-			}
-		})
-	}
-	workers.Wait()
 }
 
 // gatherFaults sorts the faults of the columns by row.

@@ -9,7 +9,6 @@ import (
 	"encoding/hex"
 	"io"
 	"os"
-	"sync"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -97,21 +96,15 @@ func ReadParquetPart(ctx context.Context, s *schema.Schema, opts Options, part P
 	if err != nil {
 		return err
 	}
-	r.blockRows, r.keep = rows, keep
-	windows, err := r.appendWindows(nil, pf, groupRange{from: part.From, to: part.To})
-	var mu sync.Mutex
-	for k := 0; k < len(windows) && err == nil; k++ {
-		var t *Table
-		if t, err = r.readWindow(windows[k], 1, &mu); err != nil {
-			break
-		}
-		var after os.FileInfo
-		if after, err = f.Stat(); err == nil && (after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime())) {
+	r.blockRows = rows
+	return r.readBlocksOf(pf, groupRange{from: part.From, to: part.To}, func(k int, t *Table) error {
+		after, err := f.Stat()
+		switch {
+		case err != nil:
+			return err
+		case after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime()):
 			return changed
 		}
-		if err == nil {
-			err = keep(k, t)
-		}
-	}
-	return err
+		return keep(k, t)
+	})
 }

@@ -32,9 +32,9 @@ type Extra int
 const (
 	// ExtraRefused treats one as a structural fault, since it may be a column under a wrong name.
 	ExtraRefused Extra = iota
-	// ExtraDropped neither reads them nor copies them in AppendColumns.
+	// ExtraDropped neither reads them nor copies them in CopyRows.
 	ExtraDropped
-	// ExtraKept does not read them, but AppendColumns copies them.
+	// ExtraKept does not read them, but CopyRows copies them.
 	ExtraKept
 )
 

@@ -61,7 +61,7 @@ type rows interface {
 func (r *reader) openRows(path string) (rows, error) {
 	switch {
 	case path == Cells:
-		return r.openCellRows()
+		return r.openCells()
 	case FormatOf(path) == Parquet:
 		return r.openParquetRows(path)
 	}
@@ -254,7 +254,7 @@ func (c *cursor) next(out *cell) (err error) {
 
 // isNumber reports whether the schema declares a number with this name.
 func isNumber(s *schema.Schema, name string) bool {
-	i := slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Name == name })
+	i := s.Find(name)
 	return i >= 0 && s.Columns[i].Kind == schema.Number && s.Columns[i].Role != schema.Ignored
 }
 

@@ -21,7 +21,7 @@ func (s *Selection) Of(t *Table) *Table {
 	if s == nil {
 		return t
 	}
-	j := slices.IndexFunc(t.Schema.Columns, func(c schema.Column) bool { return c.Name == s.Column })
+	j := t.Schema.Find(s.Column)
 	c, cells := &t.Schema.Columns[j], t.Cols[j]
 	var wanted []bool // by code
 	if c.Kind == schema.Category {

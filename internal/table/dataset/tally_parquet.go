@@ -7,9 +7,8 @@ import (
 	"io"
 	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
+	"github.com/discreet-dp/discreet/internal/parallel"
 	"github.com/discreet-dp/discreet/internal/table/pages"
 )
 
@@ -25,16 +24,9 @@ func (r *reader) tallyParquet(path string, columns []*tallied, counts []CellCoun
 		return 0, err
 	}
 	failed := make([]error, len(columns))
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(columns)) {
-		workers.Go(func() {
-			for i := int(next.Add(1) - 1); i < len(columns); i = int(next.Add(1) - 1) {
-				failed[i] = r.tallyColumn(pf, columns[i], &counts[i])
-			}
-		})
-	}
-	workers.Wait()
+	parallel.Each(len(columns), runtime.GOMAXPROCS(0), func(i int) {
+		failed[i] = r.tallyColumn(pf, columns[i], &counts[i])
+	})
 	return int(pf.rows), cmp.Or(failed...)
 }
 

@@ -111,7 +111,7 @@ func TestExtraColumns(t *testing.T) {
 func TestAppendFromStandardInput(t *testing.T) {
 	var out bytes.Buffer
 	in := Options{Labels: LabelsIgnored, Stdin: strings.NewReader("a,p,c\n1,2,x\n")}
-	if err := AppendColumns(context.Background(), tinySchema(), in, &out, CSV, scored(), "-"); err != nil ||
+	if err := CopyRows(context.Background(), tinySchema(), in, &out, CSV, scored(), nil, "-"); err != nil ||
 		out.String() != "a,p,c,label,score\n1,2,x,no,0\n" {
 		t.Errorf("got %q, error %v", &out, err)
 	}

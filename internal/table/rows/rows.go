@@ -168,10 +168,8 @@ var timeType = reflect.TypeFor[time.Time]()
 
 // DateFormat returns the format of a date column's cells; "" for other columns.
 func DateFormat(s *schema.Schema, name string) string {
-	for i := range s.Columns {
-		if s.Columns[i].Name == name {
-			return s.Columns[i].Date
-		}
+	if i := s.Find(name); i >= 0 {
+		return s.Columns[i].Date
 	}
 	return ""
 }

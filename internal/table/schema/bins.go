@@ -12,10 +12,8 @@ import (
 func (r *reader) readBins(f fields, c *Column) {
 	const hint = "write bins: quantiles for bins with about the same number of rows each, at a price if the column is " +
 		"protected; or remove the line"
-	switch text := f.text("bins", hint); {
+	switch text := f.choice("bins", "must be quantiles", hint, "quantiles"); {
 	case text == "":
-	case text != "quantiles":
-		f.refuse("bins", "must be quantiles", strconv.Quote(text), hint)
 	case f.has("edges"):
 		f.refuse("bins", "must not be combined with edges", "both", "declared edges are free: remove one of the two")
 	default:

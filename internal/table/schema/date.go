@@ -160,9 +160,7 @@ func (c *Column) dateTree() *node {
 	if c.Default != nil {
 		m.addPair("default", day(*c.Default))
 	}
-	if c.Missing {
-		m.addPair("missing", booleanNode(true))
-	}
+	m.addFlag("missing", c.Missing)
 	return m
 }
 

@@ -4,7 +4,6 @@ package schema
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 )
 
@@ -39,7 +38,7 @@ func (r *reader) readPair(n *node, s *Schema, hint string) (pair [2]int, ok bool
 		if !ok {
 			return pair, false
 		}
-		i := slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == name })
+		i := s.Find(name)
 		switch {
 		case i < 0:
 			r.refuse(item.line, "pairs", "must name columns other than the label", strconv.Quote(name), hint)

@@ -3,8 +3,6 @@
 package schema
 
 import (
-	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -41,7 +39,7 @@ func (r *reader) readPerson(f fields, s *Schema) {
 	}
 	g := r.openMapping(n, "person ", "column", "rows", "persons", "one_part")
 	p := &Person{Column: g.prose("column", hint)}
-	i := slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == p.Column })
+	i := s.Find(p.Column)
 	switch {
 	case p.Column == "":
 	case i < 0 || s.Columns[i].Derived != InFile:
@@ -50,16 +48,11 @@ func (r *reader) readPerson(f fields, s *Schema) {
 		g.refuse("column", "must name an ignored column: an identifier is never a feature", strconv.Quote(p.Column),
 			"write role: ignored for column "+strconv.Quote(p.Column))
 	}
-	const rows = "write rows: 1 to let a person count for one row however many they have, or a larger number C to let " +
-		"them count for up to C rows at C times the noise"
-	if g.requireNode("rows", rows) != nil {
-		p.Rows = r.readWhole(g, "rows", 1, MaxPersonRows, rows)
-	}
+	p.Rows = g.whole("rows", 1, MaxPersonRows, "write rows: 1 to let a person count for one row however many they have, or a "+
+		"larger number C to let them count for up to C rows at C times the noise")
 	if g.has("persons") {
-		const hint = "write about how many persons there are, from public knowledge, or remove the line"
-		if m := g.requireNode("persons", hint); m != nil {
-			p.Persons = r.readWhole(g, "persons", 1, 1<<31-1, hint)
-		}
+		p.Persons = g.whole("persons", 1, 1<<31-1, "write about how many persons there are, from public knowledge, or "+
+			"remove the line")
 	}
 	if g.has("one_part") {
 		p.OnePart = g.boolean("one_part", "write one_part: true if no person has rows in two parts, or remove the line")
@@ -71,28 +64,13 @@ func (r *reader) readPerson(f fields, s *Schema) {
 	s.Person = p
 }
 
-// readWhole reads a whole number; 0 after a report.
-func (r *reader) readWhole(f fields, key string, least, most int, hint string) int {
-	n := f.values[key]
-	i, err := strconv.Atoi(n.text)
-	if n.form != plain || err != nil || i < least || i > most {
-		f.refuse(key, fmt.Sprintf("must be a whole number between %d and %d", least, most), describeNode(n), hint)
-		return 0
-	}
-	return i
-}
-
 // personTree is the inverse of readPerson.
 func (p *Person) personTree() *node {
 	n := &node{form: mapping}
 	n.addPair("column", textNode(p.Column))
-	n.addPair("rows", &node{form: plain, text: strconv.Itoa(p.Rows)})
-	if p.Persons > 0 {
-		n.addPair("persons", &node{form: plain, text: strconv.Itoa(p.Persons)})
-	}
-	if p.OnePart {
-		n.addPair("one_part", booleanNode(true))
-	}
+	n.addCount("rows", p.Rows)
+	n.addCount("persons", p.Persons)
+	n.addFlag("one_part", p.OnePart)
 	return n
 }
 
@@ -102,7 +80,7 @@ func (s *Schema) PersonColumn() int {
 	if s.Person == nil {
 		return -1
 	}
-	return slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == s.Person.Column })
+	return s.Find(s.Person.Column)
 }
 
 // UnitWords describes the unit of privacy: one row, or all rows of one person.

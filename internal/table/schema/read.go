@@ -27,15 +27,19 @@ func (r *reader) readSchema(root *node) (*Schema, error) {
 		return nil, r.found
 	}
 	s := &Schema{
-		Name:     f.prose("name", "write name: and what the table is called, e.g. adult"),
-		Unit:     f.prose("unit", `write unit: and whose data one row is, e.g. "one hospital admission"`),
-		Relation: r.readRelation(f),
+		Name: f.prose("name", "write name: and what the table is called, e.g. adult"),
+		Unit: f.prose("unit", `write unit: and whose data one row is, e.g. "one hospital admission"`),
+		Relation: dp.Relation(f.choice("relation", "must be replace-one or add-remove", "write relation: replace-one (neighbours "+
+			"differ in the protected part of one row, the number of rows is public) or relation: add-remove (neighbours "+
+			"differ by one whole row)", string(dp.ReplaceOne), string(dp.AddRemove))),
 	}
 	if f.has("max_epsilon") {
-		s.MaxEpsilon = r.readMaxEpsilon(f)
+		s.MaxEpsilon = limit(f, "max_epsilon", "must be a decimal number between 1e-9 and "+dp.MaxEpsilon.String(),
+			"write the largest ε one training may spend, e.g. max_epsilon: 1, or remove the line", dp.ParseEpsilon)
 	}
 	if f.has("max_delta") {
-		s.MaxDelta = r.readMaxDelta(f)
+		s.MaxDelta = limit(f, "max_delta", "must be a decimal number > 0 and < 1", "write the largest δ one training may "+
+			"spend, e.g. max_delta: 1e-7, or remove the line for pure guarantees only", dp.ParseDelta)
 	}
 	s.Dialect = r.readDialect(f.values["file"])
 	if f.has("ignored") {
@@ -95,44 +99,18 @@ func (r *reader) recogniseSchema(root *node) (f fields, known bool) {
 	return f, false
 }
 
-func (r *reader) readRelation(f fields) dp.Relation {
-	const hint = "write relation: replace-one (neighbours differ in the protected part of one row, the number of rows " +
-		"is public) or relation: add-remove (neighbours differ by one whole row)"
-	rel := dp.Relation(f.text("relation", hint))
-	if rel != "" && rel != dp.ReplaceOne && rel != dp.AddRemove {
-		f.refuse("relation", "must be replace-one or add-remove", strconv.Quote(string(rel)), hint)
-	}
-	return rel
-}
-
-func (r *reader) readMaxEpsilon(f fields) dp.Epsilon {
-	const hint = "write the largest ε one training may spend, e.g. max_epsilon: 1, or remove the line"
-	n := f.requireNode("max_epsilon", hint)
+// limit reads the largest ε or δ of a training by the parser of package dp; 0 after a report.
+func limit[T dp.Epsilon | dp.Delta](f fields, key, want, hint string, parse func(string) (T, error)) T {
+	n := f.requireNode(key, hint)
 	if n == nil {
 		return 0
 	}
 	if n.form == plain {
-		if eps, err := dp.ParseEpsilon(n.text); err == nil {
-			return eps
+		if x, err := parse(n.text); err == nil && x > 0 {
+			return x
 		}
 	}
-	f.refuse("max_epsilon", "must be a decimal number between 1e-9 and "+dp.MaxEpsilon.String(), describeNode(n), hint)
-	return 0
-}
-
-func (r *reader) readMaxDelta(f fields) dp.Delta {
-	const hint = "write the largest δ one training may spend, e.g. max_delta: 1e-7, or remove the line for pure " +
-		"guarantees only"
-	n := f.requireNode("max_delta", hint)
-	if n == nil {
-		return 0
-	}
-	if n.form == plain {
-		if delta, err := dp.ParseDelta(n.text); err == nil && delta > 0 {
-			return delta
-		}
-	}
-	f.refuse("max_delta", "must be a decimal number > 0 and < 1", describeNode(n), hint)
+	f.refuse(key, want, describeNode(n), hint)
 	return 0
 }
 
@@ -143,7 +121,7 @@ func (r *reader) readParts(f fields, s *Schema) {
 	if s.Parts == "" {
 		return
 	}
-	i := slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == s.Parts })
+	i := s.Find(s.Parts)
 	switch {
 	case i < 0:
 		f.refuse("parts", "must name one of the columns", strconv.Quote(s.Parts), hint)
@@ -181,7 +159,7 @@ func (r *reader) readDialect(n *node) Dialect {
 		}
 	}
 	if f.has("skip_records") {
-		d.SkipRecords = r.readCount(f, "skip_records",
+		d.SkipRecords = f.whole("skip_records", 0, 1<<20,
 			"write how many records come before the header or the first row, or remove the line")
 	}
 	if f.has("skip_until") {
@@ -297,18 +275,4 @@ func (r *reader) readMissing(f fields) (tokens []string) {
 		tokens = append(tokens, s)
 	}
 	return tokens
-}
-
-func (r *reader) readCount(f fields, key, hint string) int {
-	n := f.requireNode(key, hint)
-	if n == nil {
-		return 0
-	}
-	const most = 1 << 20
-	i, err := strconv.Atoi(n.text)
-	if n.form != plain || err != nil || i < 0 || i > most {
-		f.refuse(key, "must be a whole number between 0 and "+strconv.Itoa(most), describeNode(n), hint)
-		return 0
-	}
-	return i
 }

@@ -58,14 +58,9 @@ func (r *reader) readColumns(f fields, s *Schema) (names map[string]bool) {
 // readColumn reads one feature column or ignored column.
 func (r *reader) readColumn(f fields, name string, d *Dialect) Column {
 	c := Column{Name: name}
-	const hint = "write role: private (the guarantee protects it), public (it does not) or ignored (never read); no " +
-		"column has a role by default"
-	c.Role = Role(f.text("role", hint))
-	switch c.Role {
-	case "", Public, Private, Ignored:
-	default:
-		f.refuse("role", "must be private, public or ignored", strconv.Quote(string(c.Role)), hint)
-	}
+	c.Role = Role(f.choice("role", "must be private, public or ignored", "write role: private (the guarantee protects it), "+
+		"public (it does not) or ignored (never read); no column has a role by default", string(Public), string(Private),
+		string(Ignored)))
 	if f.has("note") {
 		c.Note = f.prose("note", "write a remark, or remove the line")
 	}
@@ -154,12 +149,8 @@ func (r *reader) readMarks(f fields, c *Column) {
 // readCuts reads the requirements on a model about a number: its direction and its bins.
 func (r *reader) readCuts(f fields, c *Column) {
 	if f.has("monotone") {
-		const hint = "write monotone: increasing or monotone: decreasing, or remove the line"
-		switch c.Monotone = Monotone(f.text("monotone", hint)); c.Monotone {
-		case Free, Increasing, Decreasing:
-		default:
-			f.refuse("monotone", "must be increasing or decreasing", strconv.Quote(string(c.Monotone)), hint)
-		}
+		c.Monotone = Monotone(f.choice("monotone", "must be increasing or decreasing", "write monotone: increasing or "+
+			"monotone: decreasing, or remove the line", string(Increasing), string(Decreasing)))
 	}
 	const edges = "write the bin edges in increasing order, e.g. edges: [20, 30, 40]"
 	last := c.Lower
@@ -194,12 +185,9 @@ func (r *reader) readInteger(f fields, c *Column) {
 }
 
 func (r *reader) readTransform(f fields, c *Column) {
-	const hint = "write transform: log1p, or remove the line"
-	c.Transform = Transform(f.text("transform", hint))
+	c.Transform = Transform(f.choice("transform", "must be log1p", "write transform: log1p, or remove the line", string(Log1p)))
 	switch {
 	case c.Transform == "":
-	case c.Transform != Log1p:
-		f.refuse("transform", "must be log1p", strconv.Quote(string(c.Transform)), hint)
 	case c.Lower <= -1:
 		f.refuse("lower", "must be above -1 for transform: log1p", fmt.Sprintf("%g", c.Lower),
 			"raise lower, or remove the transform: log(1+x) does not exist there")
@@ -232,7 +220,7 @@ func (r *reader) readCategory(parent fields, c *Column, d *Dialect) {
 func (r *reader) readBuckets(f fields, c *Column) {
 	const hint = "write into how many levels values that are not listed fall, by a public hash of their text, e.g. " +
 		"buckets: 64; or remove the line"
-	n := r.readCount(f, "buckets", hint)
+	n := f.whole("buckets", 0, 1<<20, hint)
 	if n < 2 || n > MaxLevels-len(c.Levels) {
 		f.refuse("buckets", fmt.Sprintf("must be between 2 and %d, levels counted", MaxLevels), n, hint)
 		return
@@ -240,7 +228,7 @@ func (r *reader) readBuckets(f fields, c *Column) {
 	c.Buckets = n
 	for k := range n {
 		name := fmt.Sprintf("bucket %d", k+1)
-		if slices.ContainsFunc(c.Levels, func(l Level) bool { return l.Value == name }) {
+		if CodeOf(c.Levels, name) >= 0 {
 			f.refuse("buckets", "must not be combined with a level of a bucket's name", strconv.Quote(name),
 				"call the level otherwise")
 			return
@@ -257,11 +245,8 @@ func (r *reader) readLabel(f fields, name string, d *Dialect) Label {
 			f.refuse(key, "must not be combined with label", "both", "a label has name, role and label only")
 		}
 	}
-	const roles = "write role: private (the guarantee protects the label) or public (it does not)"
-	l.Role = Role(f.text("role", roles))
-	if l.Role != "" && l.Role != Public && l.Role != Private {
-		f.refuse("role", "must be private or public for the label", strconv.Quote(string(l.Role)), roles)
-	}
+	l.Role = Role(f.choice("role", "must be private or public for the label", "write role: private (the guarantee protects "+
+		"the label) or public (it does not)", string(Public), string(Private)))
 	f = r.openMapping(f.values["label"], f.where, "levels", "positive", "negative", "default", "weights")
 	if f.has("negative") {
 		r.readSides(f)
@@ -327,10 +312,7 @@ const (
 func (r *reader) readWeights(f fields, classes []Level) (weights []float64) {
 	const hint = `give every class a number, from what a mistake costs or from documentation, not from counts of the ` +
 		`data, e.g. weights: {"no": 1, "yes": 5}; remove the line to count all rows the same`
-	var keys []string
-	for _, l := range classes {
-		keys = append(keys, l.Value)
-	}
+	keys := Values(classes)
 	g := r.openMapping(f.values["weights"], f.where+"weights ", keys...)
 	for _, key := range keys {
 		x := g.number(key, hint)
@@ -348,7 +330,7 @@ func (r *reader) findClass(f fields, key string, classes []Level, hint string) i
 	if want == "" || classes == nil {
 		return -1
 	}
-	code := slices.IndexFunc(classes, func(l Level) bool { return l.Value == want })
+	code := CodeOf(classes, want)
 	if code < 0 {
 		f.refuse(key, "must be one of the classes", strconv.Quote(want),
 			"write it exactly as in levels; an alias does not do")

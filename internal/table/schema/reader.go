@@ -171,6 +171,30 @@ func (f fields) text(key, hint string) string {
 	return s
 }
 
+// choice returns the text of a required key if it is one of some words; "" after a report.
+func (f fields) choice(key, want, hint string, words ...string) string {
+	text := f.text(key, hint)
+	if text != "" && !slices.Contains(words, text) {
+		f.refuse(key, want, strconv.Quote(text), hint)
+		return ""
+	}
+	return text
+}
+
+// whole returns the whole number of a required key; 0 after a report.
+func (f fields) whole(key string, least, most int, hint string) int {
+	n := f.requireNode(key, hint)
+	if n == nil {
+		return 0
+	}
+	i, err := strconv.Atoi(n.text)
+	if n.form != plain || err != nil || i < least || i > most {
+		f.refuse(key, fmt.Sprintf("must be a whole number between %d and %d", least, most), describeNode(n), hint)
+		return 0
+	}
+	return i
+}
+
 // prose returns a text in which runs of white space are equal to one space.
 func (f fields) prose(key, hint string) string {
 	n := f.requireNode(key, hint)

@@ -133,6 +133,19 @@ type Level struct {
 	Prefixes []string // other values with these prefixes mean the same; the longest matching prefix of all levels decides
 }
 
+// Values returns the values of levels, in the order of their codes.
+func Values(levels []Level) (values []string) {
+	for _, l := range levels {
+		values = append(values, l.Value)
+	}
+	return values
+}
+
+// CodeOf returns the code of the level with this value; -1 if there is none.
+func CodeOf(levels []Level, value string) int {
+	return slices.IndexFunc(levels, func(l Level) bool { return l.Value == value })
+}
+
 // Codes returns the number of codes of a category column: one per declared level, then "other", then
 // "missing" if declared. It is 0 for numbers.
 func (c *Column) Codes() int {
@@ -247,6 +260,11 @@ type Dialect struct {
 // IsIgnored reports whether a column that the schema does not name matches a pattern of ignored names.
 func (s *Schema) IsIgnored(name string) bool {
 	return slices.ContainsFunc(s.Ignored, func(pattern string) bool { return matchPattern(pattern, name) })
+}
+
+// Find returns the index in Columns of the column with this name; -1 if there is none.
+func (s *Schema) Find(name string) int {
+	return slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == name })
 }
 
 // ByRole returns the indices into Columns of the columns with this role.

@@ -2,6 +2,8 @@
 
 package schema
 
+import "strconv"
+
 // form is the kind of a node of a schema document.
 type form int
 
@@ -38,6 +40,20 @@ type pair struct {
 func (n *node) addPair(key string, value *node) {
 	if value != nil {
 		n.pairs = append(n.pairs, pair{key: key, value: value})
+	}
+}
+
+// addFlag appends a pair to a mapping if the flag is set.
+func (n *node) addFlag(key string, set bool) {
+	if set {
+		n.addPair(key, booleanNode(true))
+	}
+}
+
+// addCount appends a pair to a mapping unless the number is 0.
+func (n *node) addCount(key string, count int) {
+	if count != 0 {
+		n.addPair(key, &node{form: plain, text: strconv.Itoa(count)})
 	}
 }
 

@@ -83,9 +83,7 @@ func (s *Schema) schemaTree() (*node, error) {
 	if s.MaxDelta != 0 {
 		root.addPair("max_delta", &node{form: plain, text: s.MaxDelta.String()})
 	}
-	if s.Parts != "" {
-		root.addPair("parts", textNode(s.Parts))
-	}
+	root.addPair("parts", optionalNode(s.Parts))
 	if s.Person != nil {
 		root.addPair("person", s.Person.personTree())
 	}
@@ -131,9 +129,7 @@ func (d *Dialect) dialectTree() *node {
 	n.addPair("trim", booleanNode(d.Trim))
 	n.addPair("missing", textsNode(d.Missing))
 	n.addPair("comment", optionalNode(d.Comment))
-	if d.SkipRecords > 0 {
-		n.addPair("skip_records", &node{form: plain, text: strconv.Itoa(d.SkipRecords)})
-	}
+	n.addCount("skip_records", d.SkipRecords)
 	n.addPair("skip_until", optionalNode(d.SkipUntil))
 	return n
 }
@@ -151,17 +147,13 @@ func (c *Column) columnTree() *node {
 		m := &node{form: mapping}
 		m.addPair("lower", numberNode(c.Lower))
 		m.addPair("upper", numberNode(c.Upper))
-		if c.Integer {
-			m.addPair("integer", booleanNode(true))
-		}
+		m.addFlag("integer", c.Integer)
 		m.addPair("transform", optionalNode(string(c.Transform)))
 		c.cutsTree(m)
 		if c.Default != nil {
 			m.addPair("default", numberNode(*c.Default))
 		}
-		if c.Missing {
-			m.addPair("missing", booleanNode(true))
-		}
+		m.addFlag("missing", c.Missing)
 		m.addPair("special", numbersNode(c.Special))
 		n.addPair("number", m)
 	case Category:
@@ -169,9 +161,7 @@ func (c *Column) columnTree() *node {
 		if listed := c.Levels[:len(c.Levels)-c.Buckets]; len(listed) > 0 {
 			m.addPair("levels", levelsNode(listed))
 		}
-		if c.Buckets > 0 {
-			m.addPair("buckets", &node{form: plain, text: strconv.Itoa(c.Buckets)})
-		}
+		m.addCount("buckets", c.Buckets)
 		m.addPair("missing", booleanNode(c.Missing))
 		m.addPair("groups", c.groupsTree())
 		n.addPair("category", m)

@@ -205,7 +205,7 @@ func TestADatabaseHoldsTheTableOfAFile(t *testing.T) {
 			t.Errorf("columns %v, %v", names, err)
 		}
 		// Rows that are read a second time may be others.
-		if err := dataset.CopyRows(t.Context(), s, dataset.Options{}, io.Discard, dataset.CSV,
+		if err := dataset.CopyRows(t.Context(), s, dataset.Options{}, io.Discard, dataset.CSV, nil,
 			func(int) bool { return true }, address); err == nil {
 			t.Error("a database's rows are passed on")
 		}

@@ -55,6 +55,6 @@ func protectsColumn(s *schema.Schema, scope dp.Scope, name string) bool {
 	if name == s.Label.Name {
 		return scope != dp.PrivateFeatures
 	}
-	j := slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Name == name })
+	j := s.Find(name)
 	return scope == dp.WholeRow || scope != dp.LabelOnly && s.Columns[j].Role == schema.Private
 }

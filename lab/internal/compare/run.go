@@ -18,6 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/sample"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // Run compares the learners on a labelled table. It trains
@@ -114,10 +115,7 @@ func (s *split) measurePoint(ctx context.Context, p *Point, plan learn.Plan) err
 		return err
 	}
 	label := &m.Schema.Label
-	var classes []string
-	for _, l := range label.Levels {
-		classes = append(classes, l.Value)
-	}
+	classes := schema.Values(label.Levels)
 	r, err := metrics.Evaluate(s.test.Labels, scores, classes, label.Positive)
 	if err != nil {
 		return err

@@ -30,6 +30,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // File is the name of the file of lines.
@@ -392,10 +393,7 @@ func (p *pool) exact(pl *evaluation.Plan) (map[string]float64, []float64, error)
 		return nil, nil, err
 	}
 	l := &t.Schema.Label
-	var levels []string
-	for _, level := range l.Levels {
-		levels = append(levels, level.Value)
-	}
+	levels := schema.Values(l.Levels)
 	r, err := metrics.Evaluate(t.Labels, scores, levels, l.Positive)
 	if err != nil {
 		return nil, nil, err

@@ -110,14 +110,17 @@ func (s *Store) Keep(ctx context.Context, roster []byte) error {
 
 // Roster returns the list of owners with that hash.
 func (s *Store) Roster(ctx context.Context, digest [sha256.Size]byte) (roster []byte, err error) {
-	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
-		found, err := tx.Find([]any{&roster}, `SELECT keys FROM discreet_rosters WHERE digest = ?`, digest[:])
-		if err == nil && !found {
-			err = ErrUnknown
-		}
-		return err
-	})
+	err = s.find(ctx, []any{&roster}, `SELECT keys FROM discreet_rosters WHERE digest = ?`, digest[:])
 	return roster, err
+}
+
+// find scans the only row of a query, or returns ErrUnknown.
+func (s *Store) find(ctx context.Context, into []any, q string, args ...any) error {
+	found, err := s.db.Find(ctx, into, q, args...)
+	if err == nil && !found {
+		err = ErrUnknown
+	}
+	return err
 }
 
 // Round is one round of a task.
@@ -206,27 +209,15 @@ type Progress struct {
 
 // Now returns a task's progress, at less cost than Task.
 func (s *Store) Now(ctx context.Context, id ID) (p Progress, err error) {
-	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
-		found, err := tx.Find([]any{&p.Task, &p.Number, &p.Round},
-			`SELECT t.state, r.round, r.state FROM discreet_tasks t JOIN discreet_rounds r ON r.task = t.id WHERE t.id = ? `+
-				`ORDER BY r.round DESC LIMIT 1`, id[:])
-		if err == nil && !found {
-			err = ErrUnknown
-		}
-		return err
-	})
+	err = s.find(ctx, []any{&p.Task, &p.Number, &p.Round},
+		`SELECT t.state, r.round, r.state FROM discreet_tasks t JOIN discreet_rounds r ON r.task = t.id WHERE t.id = ? `+
+			`ORDER BY r.round DESC LIMIT 1`, id[:])
 	return p, err
 }
 
 // Model returns a finished task's model; nil if there is none.
 func (s *Store) Model(ctx context.Context, id ID) (model []byte, err error) {
-	err = s.db.View(ctx, func(tx *sqldb.Tx) error {
-		found, err := tx.Find([]any{&model}, `SELECT model FROM discreet_tasks WHERE id = ?`, id[:])
-		if err == nil && !found {
-			err = ErrUnknown
-		}
-		return err
-	})
+	err = s.find(ctx, []any{&model}, `SELECT model FROM discreet_tasks WHERE id = ?`, id[:])
 	return model, err
 }
 

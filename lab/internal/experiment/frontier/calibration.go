@@ -430,10 +430,7 @@ func (t *calibrationTrial) scorePoint(ctx context.Context, p frame.Point) ([]flo
 
 func (t *calibrationTrial) evaluate(scores []float64) (*metrics.Report, error) {
 	label := &t.test.Schema.Label
-	var classes []string
-	for _, l := range label.Levels {
-		classes = append(classes, l.Value)
-	}
+	classes := schema.Values(label.Levels)
 	return metrics.Evaluate(t.test.Labels, scores, classes, label.Positive)
 }
 

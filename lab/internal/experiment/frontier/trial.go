@@ -18,6 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/sample"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 )
 
@@ -97,10 +98,7 @@ func (t *trial) measurePoint(ctx context.Context, p frame.Point) (frame.Measurem
 	if err != nil {
 		return frame.Measurement{}, err
 	}
-	var classes []string
-	for _, l := range t.test.Schema.Label.Levels {
-		classes = append(classes, l.Value)
-	}
+	classes := schema.Values(t.test.Schema.Label.Levels)
 	r, err := metrics.Evaluate(t.test.Labels, scores, classes, t.test.Schema.Label.Positive)
 	if err != nil {
 		return frame.Measurement{}, err

@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 	"github.com/discreet-dp/discreet/lab/internal/plot"
 	"github.com/discreet-dp/discreet/lab/internal/printed"
@@ -139,10 +140,7 @@ func scoreModel(m *model.Model, test *dataset.Table) ([]frame.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	var classes []string
-	for _, l := range test.Schema.Label.Levels {
-		classes = append(classes, l.Value)
-	}
+	classes := schema.Values(test.Schema.Label.Levels)
 	r, err := metrics.Evaluate(test.Labels, by, classes, test.Schema.Label.Positive)
 	if err != nil {
 		return nil, err

@@ -90,9 +90,7 @@ func cellTexts(t *dataset.Table, j int) (out []string) {
 		out = append(out, strconv.Itoa(int(x)))
 	}
 	c := &t.Schema.Columns[j]
-	for _, l := range c.Levels {
-		out = append(out, l.Value)
-	}
+	out = append(out, schema.Values(c.Levels)...)
 	if c.Missing {
 		out = append(out, neverDrawn, t.Schema.Dialect.Missing[0])
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/guard/extend"
+	"github.com/discreet-dp/discreet/internal/guard/mistakes"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
@@ -400,6 +401,62 @@ func TestSpreadsCoverRoundedLengths(t *testing.T) {
 			if got, want := guard.LengthSpread(relation, most), 2*guard.OneCell(relation).L1*units/guard.WeightOne; got < want {
 				t.Errorf("%s, rows of at most %g: a spread of %g, lengths move by %g", relation, most, got, want)
 			}
+		}
+	}
+}
+
+// Noise is for weights that the proof knows: a share of classes is of rows that have not been weighted yet, and classes
+// weigh differently only where the bounds reckon with it.
+func TestMistakesAreAskedInOrder(t *testing.T) {
+	tab := tableOf(dp.ReplaceOne, schema.Private, 9)
+	read := func(paper, classes bool) *mistakes.Rows {
+		g, err := guard.Open(t.Context(), termsOf(dp.WholeRow, dp.Price{Epsilon: 3 * dp.Nano}, guard.Share{Epsilon: 3 * dp.Nano}.Line("all")),
+			tab, guard.Uncounted{}, mech.NewExit(replay.Seeded(1, "mistakes")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sp, err := feature.NewSpace(tab.Schema(), feature.Ordinal, tab.Schema().Features())
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := mistakes.Read(t.Context(), g, mistakes.Question{Space: sp, C1: 4, C2: 4, Paper: paper, Classes: classes,
+			List: []feature.Threshold{{Coef: make([]float64, sp.Width()), Bias: 1}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	}
+	const even, half = mistakes.ClassUnits, mistakes.ClassUnits / 2
+	for _, c := range []struct {
+		what           string
+		paper, classes bool
+		units          [2]int64
+		taken          bool
+	}{
+		{"even", true, true, [2]int64{even, even}, true}, {"uneven", false, true, [2]int64{even, half}, true},
+		{"uneven under c1·c2/n", true, true, [2]int64{even, half}, false}, {"uneven unsaid", false, false, [2]int64{half, even}, false},
+		{"none", false, true, [2]int64{even, 0}, false}, {"beyond one", false, true, [2]int64{even + 1, even}, false},
+	} {
+		if err := read(c.paper, c.classes).WeighClasses(c.units); (err == nil) != c.taken {
+			t.Errorf("weights of classes that are %s: %v", c.what, err)
+		}
+	}
+	for what, c := range map[string]struct {
+		classes bool
+		before  func(*mistakes.Rows) error
+		taken   bool
+	}{
+		"first":                    {true, func(*mistakes.Rows) error { return nil }, true},
+		"unsaid":                   {false, func(*mistakes.Rows) error { return nil }, false},
+		"after a round":            {true, func(r *mistakes.Rows) error { return r.Reweigh(0, 2) }, false},
+		"after weights of classes": {true, func(r *mistakes.Rows) error { return r.WeighClasses([2]int64{even, half}) }, false},
+	} {
+		rows := read(false, c.classes)
+		if err := c.before(rows); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := rows.Share("share", dp.Nano); (err == nil) != c.taken {
+			t.Errorf("a share of classes %s: %v", what, err)
 		}
 	}
 }

@@ -470,8 +470,8 @@ var table = []mutant{
 	{
 		Row: "G5", Bug: "grids: slopes are shortened to more than the noise is for",
 		File: "internal/learn/grids/fit.go",
-		Old:  `Most: pl.rules.most, Norm`,
-		New:  `Most: min(1, 2*pl.rules.most), Norm`,
+		Old:  `Most: f.rules.most, Norm`,
+		New:  `Most: min(1, 2*f.rules.most), Norm`,
 
 		Package: "./internal/learn/grids", Test: "TestReplayNonInterference",
 	},
@@ -536,11 +536,8 @@ var table = []mutant{
 	{
 		Row: "A15c", Bug: "additive: the cells of the finished score are not on the bill",
 		File: "internal/learn/additive/bill.go",
-		Old: `	if r.calibrationShare > 0 {
-`,
-		New: `	pl.prices.calibration = guard.Share{Epsilon: pl.Epsilon}
-	if false {
-`,
+		Old:  `	add(calibrationLabel, r.calibrationShare, &pl.prices.calibration)`,
+		New:  `	pl.prices.calibration = guard.Share{Epsilon: pl.Epsilon}`,
 
 		Package: "./internal/learn/additive", Test: "TestConformance/partly_private/bill_equals_releases",
 	},
@@ -555,11 +552,9 @@ var table = []mutant{
 	{
 		Row: "A15h", Bug: "additive: shares alone are counted with noise for twice what they cost",
 		File: "internal/learn/additive/bill.go",
-		Old: `		add(pl.classesLabel(), 1, &pl.prices.classes)
-`,
-		New: `		add(pl.classesLabel(), 1, &guard.Share{})
-		pl.prices.classes = guard.Share{Epsilon: 2 * pl.Epsilon}
-`,
+		Old:  `		return []release{{pl.classesLabel(), false, 1, &pl.prices.classes}}`,
+		New: `		pl.prices.classes = guard.Share{Epsilon: 2 * pl.Epsilon}
+		return []release{{pl.classesLabel(), false, 1, &guard.Share{}}}`,
 
 		Package: "./internal/learn/additive", Test: "TestConformance/shares_alone/bill_equals_releases",
 	},

@@ -546,10 +546,10 @@ var leaned = []mutant{
 		File: "internal/learn/additive/bins.go",
 		Old: `			c := pl.schema.Columns[j]
 			c.Edges = edges
-			return feature.NewBins(pl.schema, j, feature.Cuts(&c, pairBins))`,
+			return feature.NewBins(pl.schema, j, feature.Cuts(&c, minBins))`,
 		New: `			c := &pl.schema.Columns[j]
 			c.Edges = edges
-			return feature.NewBins(pl.schema, j, feature.Cuts(c, pairBins))`,
+			return feature.NewBins(pl.schema, j, feature.Cuts(c, minBins))`,
 
 		Package: "./internal/learn/additive", Test: "TestPairsAreCutWhereCountsSay",
 	},

@@ -699,4 +699,52 @@ var unlisted = []mutant{
 
 		Package: "./internal/anchor", Test: "TestCheck",
 	},
+	{
+		Row: "unlisted 81", Bug: "the δ of addends is one owner's",
+		File: "internal/privacy/response/addend.go",
+		Old:  `* 2 * float64(l.owners) * float64(l.dim)`,
+		New:  `* 2 * float64(l.dim)`,
+
+		Package: "./internal/privacy/response", Test: "TestAddendsKeepEpsilon",
+	},
+	{
+		Row: "unlisted 82", Bug: "noise counts on owners who are not in the sum",
+		File: "internal/federated/wire/round.go",
+		Old:  `r.Crowd.Honest > r.Crowd.AtLeast)`,
+		New:  `r.Crowd.Honest > r.Crowd.Owners)`,
+
+		Package: "./internal/federated/wire", Test: "TestRoundsReachTheirBounds",
+	},
+	{
+		Row: "unlisted 83", Bug: "a party adds to a sum with some of its helpers",
+		File: "internal/service/party/secret.go",
+		Old:  `len(announced.Helpers) != len(s.Helpers)`,
+		New:  `len(announced.Helpers) > len(s.Helpers)`,
+
+		Package: "./internal/service/party", Test: "TestSumsThatAreRefused",
+	},
+	{
+		Row: "unlisted 84", Bug: "a task is taken after its end",
+		File: "internal/service/tasks/announce.go",
+		Old:  "\tif !at.Before(a.Ends) {",
+		New:  "\tif at.IsZero() {",
+
+		Package: "./internal/service/tasks", Test: "TestSignedTasksOfOthersAreRefused",
+	},
+	{
+		Row: "unlisted 85", Bug: "the paper's noise meets classes that weigh differently",
+		File: "internal/guard/mistakes/rows.go",
+		Old:  `if units[0] != units[1] && (r.question.Paper || !r.question.Classes) {`,
+		New:  `if units[0] != units[1] && !r.question.Classes {`,
+
+		Package: "./internal/guard", Test: "TestMistakesAreAskedInOrder",
+	},
+	{
+		Row: "unlisted 86", Bug: "a share of classes is of weighted rows",
+		File: "internal/guard/mistakes/rows.go",
+		Old:  `|| !r.isEven() || len(r.reach.list) > 1 {`,
+		New:  `|| !r.isEven() {`,
+
+		Package: "./internal/guard", Test: "TestMistakesAreAskedInOrder",
+	},
 }

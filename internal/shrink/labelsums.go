@@ -37,16 +37,13 @@ type LabelFit struct {
 }
 
 const (
-	labelPasses     = 8    // how often curves are worked out, at most
-	labelSteps      = 2    // how often coefficients move by each
-	labelSettled    = 0.05 // nats; coefficients that move less by a curve have been found
-	firstSpread     = 0.3  // of the steps of a column before anything is known, nats
-	leastSpread     = 0.01
-	largestSpread   = 2.0
-	baseVariance    = 1e4 // prior variance of the intercept
-	leastPart       = 1.0 / 64
-	labelReach      = 0.3 // correlation length of ordered bins, as a share of the number of bins
-	surelySatisfied = 1e-6
+	labelPasses   = 8    // how often curves are worked out, at most
+	labelSteps    = 2    // how often coefficients move by each
+	labelSettled  = 0.05 // nats; coefficients that move less by a curve have been found
+	firstSpread   = 0.3  // of the steps of a column before anything is known, nats
+	leastSpread   = 0.01
+	largestSpread = 2.0
+	labelReach    = 0.3 // correlation length of ordered bins, as a share of the number of bins
 )
 
 // Fit estimates the steps from the sums, which is post-processing: rows and bins are public, sums
@@ -183,7 +180,7 @@ func (f *labelFit) eachPrior(do func(i, j int, p float64)) {
 			}
 		}
 	}
-	do(f.width, f.width, 1/baseVariance)
+	do(f.width, f.width, 1e-4) // the intercept may be anywhere
 }
 
 // offset is how far a coefficient is from the prior's mean.
@@ -202,7 +199,7 @@ func (f *labelFit) move(step, rest []float64) (moved float64) {
 		moved = math.Max(moved, math.Abs(x))
 	}
 	before, from := f.misfit(rest), slices.Clone(f.coef)
-	for part := 1.0; part >= leastPart; part /= 2 {
+	for part := 1.0; part > 0.01; part /= 2 {
 		for i := range f.coef {
 			f.coef[i] = from[i] + part*step[i]
 		}
@@ -262,13 +259,10 @@ func (f *labelFit) linearize() (curve, about dense) {
 		}
 		return curve, about
 	}
-	for i := range d {
-		copy(about.row(i), curve.row(i)[:d])
-	}
-	for k := range f.Sizes {
-		for b := range f.Sizes[k] {
-			i := f.first[k] + b
-			about.row(i)[i] += f.Noise[k] + surelySatisfied
+	for k, first := range f.first {
+		for i := first; i < first+f.Sizes[k]; i++ {
+			copy(about.row(i), curve.row(i)[:d])
+			about.row(i)[i] += f.Noise[k] + 1e-6 // without noise the factor would not exist
 		}
 	}
 	curve.a = curve.a[:d*curve.n] // the intercept has no sum of its own

@@ -93,7 +93,7 @@ func TestLabelSumsAreAtTheMode(t *testing.T) {
 				slope += curve.row(j)[i] * pull[j]
 			}
 			if i == d {
-				slope -= (f.coef[d] - f.start) / baseVariance
+				slope -= (f.coef[d] - f.start) / 1e4
 			}
 			for k, first := range f.first {
 				if i < d && i >= first && i < first+f.Sizes[k] {

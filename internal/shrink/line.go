@@ -2,7 +2,9 @@
 
 package shrink
 
-import "math"
+import (
+	"math"
+)
 
 // The prior of a line: its slope is near 1, and its shift near 0.
 const (
@@ -11,7 +13,6 @@ const (
 	slopeStep      = 0.05
 	slopeValues    = 40 // grid values, from slopeStep on
 	shiftValues    = 21 // grid values over 5 standard deviations
-	steepest       = 12 // nats at which a line is clipped
 )
 
 // Line is log-odds of the form Shift + Slope·x. Noise alone moves them by independent amounts with the
@@ -33,7 +34,7 @@ func FitLine(c *Cells, x []float64) Line {
 			d := 5 * (float64(j)/(shiftValues-1) - 0.5) // deviations
 			p := point{s, d * shiftDeviation, -l*l/2 - math.Log(s) - d*d/2}
 			for b, at := range x {
-				p.log += c.computeLogLikelihood(b, math.Min(math.Max(p.shift+s*at, -steepest), steepest))
+				p.log += c.computeLogLikelihood(b, math.Min(math.Max(p.shift+s*at, -12), 12))
 			}
 			points, best = append(points, p), math.Max(best, p.log)
 		}
@@ -129,4 +130,54 @@ func CenterSteps(steps, weight []float64, balance float64) float64 {
 		}
 	}
 	return (low + high) / 2
+}
+
+// Observed describes the releases about a column, by bin: the weight, and the variances due to the
+// random choice of rows and due to noise.
+type Observed struct {
+	Weights, Rows []float64
+	Noise         float64
+}
+
+// Observe describes cells, given the log-odds steps. There must be noise.
+func (c *Cells) Observe(steps []float64) *Observed {
+	o := &Observed{Weights: BinWeights(c, steps), Noise: c.Noise.DifferenceVariance()}
+	for b, s := range steps {
+		o.Rows = append(o.Rows, curveOf(math.Max(c.Positive[b]+c.Negative[b], 0), s))
+	}
+	return o
+}
+
+// curveOf returns the derivative, by the log-odds, of the difference of the two cells of a bin with
+// the given weight, and the approximate variance of that difference over rows.
+func curveOf(weight, step float64) float64 {
+	share := sigmoid(step)
+	return 2 * weight * share * (1 - share)
+}
+
+// MovedByNoise returns the variances of posterior-mean steps that are due to noise alone, and the part
+// of the true steps that is estimated. variance is the posterior variance.
+//
+// With a normal prior of variance p and a posterior variance v, the posterior mean contains the part 1
+// − v/p of the truth, and its variance over observations is v·(1 − v/p). Noise causes part of the
+// variance of observations. The priors here are not normal and their widths are averaged, so that v
+// and p are means over bins by weight, and p is estimated from the steps and their variances together.
+func (o *Observed) MovedByNoise(steps, variance []float64) (moved []float64, shown float64) {
+	all, mean, square, v := 0.0, 0.0, 0.0, 0.0
+	for b, w := range o.Weights {
+		all += w
+		mean += w * steps[b]
+		square += w * steps[b] * steps[b]
+		v += w * variance[b]
+	}
+	moved = make([]float64, len(steps))
+	spread := (square - mean*mean/all) / all
+	if !(spread > 0) { // nor if no bin has weight
+		return moved, 0
+	}
+	shown = spread / (spread + v/all)
+	for b := range steps {
+		moved[b] = variance[b] * shown * o.Noise / (o.Noise + o.Rows[b])
+	}
+	return moved, shown
 }

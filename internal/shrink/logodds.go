@@ -165,7 +165,7 @@ func (c *Cells) computeLikelihoods() likelihoods {
 // computeLogLikelihood is the logarithm of the likelihood of the cells of bin b if its log-odds are
 // theta, up to a constant. It adds the sampling variance to that of the noise: weights are at most 1,
 // so that a total weight w has a variance of at most w·share·(1−share) in either cell. The prior of
-// the weight of a bin, in units of the noise of its cells, is uniform up to evenly and uniform in its
+// the weight of a bin, in units of the noise of its cells, is uniform up to a unit of noise and uniform in its
 // logarithm beyond, because most bins have much more or much less weight than others. As a result, two
 // empty cells have no influence on the share, even if the classes have different noise, and other
 // cells are not biased to the class with less noise.
@@ -174,7 +174,7 @@ func (c *Cells) computeLogLikelihood(b int, theta float64) float64 {
 	sampling := math.Max(c.Positive[b]+c.Negative[b], 0) * share * (1 - share)
 	p := cell{c.Positive[b], math.Sqrt(c.Noise.Positive*c.Noise.Positive + sampling)}
 	q := cell{c.Negative[b], math.Sqrt(c.Noise.Negative*c.Noise.Negative + sampling)}
-	least := evenly / (share/c.Noise.Positive + (1-share)/c.Noise.Negative)
+	least := 1 / (share/c.Noise.Positive + (1-share)/c.Noise.Negative)
 	if c.Noise.Gaussian {
 		return integrateGaussian(p, q, share, least)
 	}
@@ -183,9 +183,6 @@ func (c *Cells) computeLogLikelihood(b int, theta float64) float64 {
 
 // cell is a released number and the standard deviation of its noise.
 type cell struct{ value, deviation float64 }
-
-// evenly is the weight, in units of noise, up to which the prior is uniform.
-const evenly = 1
 
 // weightTop returns a weight above which the cells have almost no likelihood.
 func weightTop(p, q cell) float64 {

@@ -47,6 +47,7 @@ policy has exact_evaluation.`,
 	f.BoolVar(&e.exactly, "not-private", false, "ask each site for exact numbers")
 	f.BoolVar(&e.json, "json", false, "print one JSON object")
 	cli.Reads(c, "model", "compare")
+	cli.Require(c, "model")
 	return c
 }
 

@@ -47,7 +47,7 @@ func (f *coordinating) addFlags(c *cobra.Command, what string) {
 	cli.AddSection(c, connection, "wait")
 	cli.Reads(c, "sites", "schema")
 	cli.KeepsFolder(c, "state", site.CoordinatorNames)
-	cli.Require(c, "sites", "schema", "model")
+	cli.Require(c, "sites", "schema")
 }
 
 // price parses the flags of a price, which must be within the schema's limits.
@@ -108,7 +108,7 @@ command.`,
 	f.IntVar(&t.rows, "declared-rows", 0, "the assumed `number` of rows or persons of all sites together; under replace-one the public one")
 	f.BoolVar(&t.plan, "plan", false, "print what the training would measure, and ask no site")
 	cli.Writes(c, "model")
-	cli.Require(c, "state", "epsilon", "honest", "declared-rows")
+	cli.Require(c, "model", "state", "epsilon", "honest", "declared-rows")
 	return c
 }
 

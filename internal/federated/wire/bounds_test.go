@@ -128,6 +128,13 @@ func TestRoundsReachTheirBounds(t *testing.T) {
 			}
 		}
 	}
+	// The noise of an opened sum is that of owners who are in it.
+	for honest, want := range map[int]bool{0: false, 1: true, 19: true, 20: true, 21: false, 30: false} {
+		r := &Round{Task: d.String(), Asks: []Ask{{Question: 0}}, Crowd: &Crowd{Owners: 30, AtLeast: 20, Honest: honest}}
+		if err := r.Check(summed); (err == nil) != want {
+			t.Errorf("sums of at least 20 of 30 count on the noise of %d: %v", honest, err)
+		}
+	}
 }
 
 // A report's name and words are taken up to their bounds, read back as they are, and refused beyond;

@@ -36,25 +36,22 @@ func (pl *Plan) classMoves() guard.Moves {
 
 // measureClasses measures the number, or weight, of rows of each class, the positive one first if
 // there are two. If the sum is public, the count of one of two classes gives both.
-func (f *fit) measureClasses(ctx context.Context, label string, p guard.Share) ([]float64, error) {
+func (f *fit) measureClasses(ctx context.Context) ([]float64, error) {
 	cells, err := f.guard.ClassCells(ctx, f.bins[:1])
 	if err != nil {
 		return nil, err
 	}
 	pl := f.plan
-	positive := pl.schema.Label.Positive
-	if !pl.isMulticlass() && pl.knowsTotal() {
-		pos, err := f.guard.Measure(label, p, cells.Class(positive))
-		if err != nil {
-			return nil, err
-		}
-		return []float64{pos.Values[0], float64(f.guard.Units()) - pos.Values[0]}, nil
-	}
-	sum := cells.Classes()
-	if !pl.isMulticlass() && positive == 1 {
+	sum, positive, known := cells.Classes(), pl.schema.Label.Positive, !pl.isMulticlass() && pl.knowsTotal()
+	if known {
+		sum = cells.Class(positive)
+	} else if !pl.isMulticlass() && positive == 1 {
 		sum.Reverse()
 	}
-	out, err := f.guard.Measure(label, p, sum)
+	out, err := f.guard.Measure(pl.classesLabel(), pl.prices.classes, sum)
+	if known && err == nil {
+		out.Values = []float64{out.Values[0], float64(f.guard.Units()) - out.Values[0]}
+	}
 	return out.Values, err
 }
 
@@ -94,7 +91,7 @@ func (f *fit) measureCounts(ctx context.Context) ([]float64, error) {
 // exp.
 func (r *binaryFit) capWeights() guard.Caps {
 	least, most := r.least, r.most
-	if c := r.weighing.Clip; c != nil && c.Shapes == len(r.weighing.Shapes) { // of the whole score
+	if c := r.score.Clip; c != nil && c.Shapes == len(r.score.Shapes) { // of the whole score
 		least, most = max(least, feature.Units(c.Low)), min(most, feature.Units(c.High))
 	}
 	return capScores(least, most)
@@ -109,31 +106,15 @@ func capScores(least, most int64) guard.Caps {
 	}
 }
 
-// pickByImbalance selects a column with a large imbalance of its cells, Σ_bins |positive − negative|
-// in weight, and removes it from the list. spread is the spread of the scores.
-func (r *binaryFit) pickByImbalance(t int) (k int, spread float64, err error) {
-	scores := r.cells.Imbalances(r.free)
-	i, err := r.guard.Select(pickLabel(t), r.plan.prices.picks[t], scores)
-	if err != nil {
-		return 0, 0, err
-	}
-	return r.takeFree(i), scores.Spread(), nil
-}
-
-// measureWeights measures the weighted cells of column k.
 func (r *binaryFit) measureWeights(label string, p guard.Share, k int) (*shrink.Cells, error) {
 	out, err := r.guard.Measure(label, p, r.cells.Part(k-r.from))
 	if err != nil {
 		return nil, err
 	}
-	caps := r.cells.Caps()
+	caps, deviation := r.cells.Caps(), math.Sqrt(out.Variance)
 	pos, neg := float64(caps[0])/guard.WeightOne, float64(caps[1])/guard.WeightOne
-	deviation, n := math.Sqrt(out.Variance), len(out.Values)/2
-	c := &shrink.Cells{Positive: make([]float64, n), Negative: make([]float64, n)}
+	c := splitCells(out.Values, pos, neg)
 	c.Noise = shrink.Noise{Positive: pos * deviation, Negative: neg * deviation, Gaussian: out.Gaussian}
-	for b := range n {
-		c.Positive[b], c.Negative[b] = out.Values[2*b]*pos, out.Values[2*b+1]*neg
-	}
 	if r.totals != nil {
 		shrink.ProjectOntoSimplex(c.Positive, r.totals[0])
 		shrink.ProjectOntoSimplex(c.Negative, r.totals[1])
@@ -141,8 +122,16 @@ func (r *binaryFit) measureWeights(label string, p guard.Share, k int) (*shrink.
 	return c, nil
 }
 
-// pickByResiduals selects a column whose cells differ much from the expectation under the scores, and
-// removes it from the list.
+// splitCells splits the cells of bins, each positive and negative, in units of pos and neg.
+func splitCells(values []float64, pos, neg float64) *shrink.Cells {
+	c := &shrink.Cells{}
+	for b := 0; b < len(values); b += 2 {
+		c.Positive, c.Negative = append(c.Positive, values[b]*pos), append(c.Negative, values[b+1]*neg)
+	}
+	return c
+}
+
+// pickByResiduals picks a column whose cells differ much from the expectation under the scores.
 func (r *multiclassFit) pickByResiduals(ctx context.Context, t int) (int, error) {
 	rest := make([]*guard.ClassResiduals, len(r.free))
 	for i, k := range r.free {
@@ -155,11 +144,7 @@ func (r *multiclassFit) pickByResiduals(ctx context.Context, t int) (int, error)
 	if err != nil {
 		return 0, err
 	}
-	i, err := r.guard.Select(pickLabel(t), r.plan.prices.picks[t], scores)
-	if err != nil {
-		return 0, err
-	}
-	return r.takeFree(i), nil
+	return r.pick(t, scores)
 }
 
 // measureRows measures the rows of column k by class, then bin.
@@ -178,22 +163,4 @@ func (r *multiclassFit) measureRows(t int, cells *guard.ClassCells, k int) ([][]
 // splitClasses splits numbers into the given number of lists of equal length.
 func splitClasses(numbers []float64, lists int) [][]float64 {
 	return slices.Collect(slices.Chunk(numbers, len(numbers)/lists))
-}
-
-// columnSlope holds the derivative of the classes' likelihood by the weight of a column, half of its
-// second derivative, negated, and the variance of the noise on either.
-type columnSlope struct{ gain, halfCurve, noise float64 }
-
-// measureSlope measures the slope of the column of round t, to which a row contributes at most most
-// nats.
-func (r *multiclassFit) measureSlope(ctx context.Context, t, k int, most float64) (*columnSlope, error) {
-	slope, err := r.guard.ClassSlope(ctx, r.score, r.shapeOf(k), most)
-	if err != nil {
-		return nil, err
-	}
-	out, err := r.guard.Measure(weightLabel(t), r.plan.prices.weights[t], slope)
-	if err != nil {
-		return nil, err
-	}
-	return &columnSlope{most * out.Values[0], most * out.Values[1], most * most * out.Variance}, nil
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// prices are the prices of the releases of one fit.
 type prices struct {
 	labels      guard.Share   // of the positive rows of public columns, if the label is private
 	classes     guard.Share   // of the number of rows by class, if that is private
@@ -34,41 +33,31 @@ type release struct {
 func (pl *Plan) listReleases() (list []release) {
 	r := &pl.rules
 	pl.prices = prices{}
+	switch {
+	case r.sharesAlone:
+		return []release{{pl.classesLabel(), false, 1, &pl.prices.classes}}
+	case pl.protectsLabel() && !r.picks:
+		return []release{{labelsLabel, false, 1, &pl.prices.labels}}
+	}
+	rest := 1 - pl.counts.share - r.calibrationShare - r.classesShare // for the rounds
 	add := func(label string, share float64, to *guard.Share) {
-		list = append(list, release{label, false, share, to})
+		if share > 0 {
+			list = append(list, release{label, false, share * r.totalShare() / rest, to})
+		}
 	}
-	rest := 1 - pl.counts.share - r.calibrationShare
-	if pl.countsClasses() {
-		rest -= r.classesShare
-	}
-	if r.sharesAlone {
-		add(pl.classesLabel(), 1, &pl.prices.classes)
-		return list
-	}
-	if pl.protectsLabel() && !r.picks {
-		add(labelsLabel, 1, &pl.prices.labels)
-		return list
-	}
-	if pl.countsClasses() {
-		add(pl.classesLabel(), r.classesShare*r.totalShare()/rest, &pl.prices.classes)
-	}
-	if len(pl.counts.asking) > 0 {
-		add(countsLabel, pl.counts.share*r.totalShare()/rest, &pl.prices.counts)
-	}
+	add(pl.classesLabel(), r.classesShare, &pl.prices.classes)
+	add(countsLabel, pl.counts.share, &pl.prices.counts)
 	list = append(list, pl.listRounds()...)
 	if r.weightShare > 0 {
 		pl.prices.weights = make([]guard.Share, r.rounds)
 		for t := range pl.prices.weights {
-			add(weightLabel(t), r.weightShare/float64(r.rounds), &pl.prices.weights[t])
+			list = append(list, release{weightLabel(t), false, r.weightShare / float64(r.rounds), &pl.prices.weights[t]})
 		}
 	}
-	if r.calibrationShare > 0 {
-		add(calibrationLabel, r.calibrationShare*r.totalShare()/rest, &pl.prices.calibration)
-	}
+	add(calibrationLabel, r.calibrationShare, &pl.prices.calibration)
 	return list
 }
 
-// listRounds lists the picks and cells of all rounds.
 func (pl *Plan) listRounds() (list []release) {
 	r := &pl.rules
 	pl.prices.picks, pl.prices.cells = make([]guard.Share, r.rounds), make([]guard.Share, r.rounds)
@@ -158,7 +147,6 @@ func dividePrice[N dp.Epsilon | dp.Rho](all N, list []release) ([]N, error) {
 	return out, nil
 }
 
-// Labels of releases on the bill.
 const (
 	countsLabel      = "rows by fine bin"
 	calibrationLabel = "weighted cells of the score"

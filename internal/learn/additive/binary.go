@@ -14,30 +14,25 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// start is the score of two classes before any round: the one in the model, and the one that
-// determines weights.
+// start is a score of two classes that weighs rows: before any round the one in the model.
 type start struct {
-	model, weighing feature.Additive
-	// totals are the weights of all rows, the positive class's first, if they are public; otherwise
-	// nil.
-	totals []float64
-	rows   float64 // number of rows if public; otherwise as released, at least 1
-	// least is a lower bound on the weighting score of rows of the positive class, and most an upper
-	// bound for the others, in units of 1/feature.ScoreOne nat.
+	score  feature.Additive
+	totals []float64 // weights of all rows under it, the positive class's first, if public; otherwise nil
+	// least is a lower bound on the score of rows of the positive class, and most an upper bound for the
+	// others, in units of 1/feature.ScoreOne nat.
 	least, most int64
-	// classes are the row counts of the positive class and of the other, if they are public or
-	// released.
-	classes   [2]float64
-	baseMoved float64 // the variance that noise has in their log-odds
+	classes     [2]float64 // rows of the positive class and of the other, if public or released
+	rows        float64    // of both, at least 1 if released
+	baseMoved   float64    // the variance that noise has in their log-odds
 }
 
-// binaryFit is the state of a fit of two classes. Its weighting score, with totals and bounds,
-// includes part of each released shape; from then on totals are private, and hence nil.
+// binaryFit is the state of a fit of two classes. Its score includes part of each released shape; from
+// then on totals are private, and hence nil.
 type binaryFit struct {
 	*fit
 	start
 	first  start        // the start, before any round
-	cells  *guard.Cells // by private column, from column from on, for the current weighting score; nil if that has changed
+	cells  *guard.Cells // by private column, from column from on, for the current score; nil if that has changed
 	from   int
 	shapes []binaryShape // by private column
 	// missing is the mean over rows of what the model's shapes add and the weights do not see, in
@@ -64,7 +59,7 @@ func newBinaryShape(bins int) binaryShape {
 }
 
 // learnBinary makes every release of the bill.
-func (f *fit) learnBinary(ctx context.Context) (*binaryFit, error) {
+func (f *fit) learnBinary(ctx context.Context) (*model.Model, error) {
 	st, err := f.startBinary(ctx)
 	if err != nil {
 		return nil, err
@@ -81,9 +76,10 @@ func (f *fit) learnBinary(ctx context.Context) (*binaryFit, error) {
 	}
 	if f.plan.NotPrivate {
 		r.finished = append(r.finishPublic(), r.finishPrivate()...)
-		return r, nil
+	} else if err := r.calibrate(ctx); err != nil {
+		return nil, err
 	}
-	return r, r.calibrate(ctx)
+	return r.buildModel(), nil
 }
 
 func newBinaryFit(f *fit, st *start) *binaryFit {
@@ -99,7 +95,7 @@ func (f *fit) startBinary(ctx context.Context) (*start, error) {
 	if f.plan.scope == dp.PrivateFeatures {
 		return f.startPublic(ctx)
 	}
-	counts, err := f.measureClasses(ctx, f.plan.classesLabel(), f.plan.prices.classes)
+	counts, err := f.measureClasses(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -116,12 +112,12 @@ func (r *binaryFit) makeRound(ctx context.Context, t int) error {
 		return err
 	}
 	if pl.rules.picks {
-		var spread float64
+		scores := r.cells.Imbalances(r.free) // of a column Σ_bins |positive − negative| in weight
 		var err error
-		if k, spread, err = r.pickByImbalance(t); err != nil {
+		if k, err = r.pick(t, scores); err != nil {
 			return err
 		}
-		r.noteCertainty(t, k, spread)
+		r.noteCertainty(t, k, scores.Spread())
 	}
 	cells, err := r.measureWeights(cellsLabel(t), pl.prices.cells[t], k)
 	if err != nil {
@@ -141,7 +137,7 @@ func (r *binaryFit) sumWeights(ctx context.Context, t, k int) error {
 	if !r.plan.rules.picks && r.plan.rules.passOf(t).weightShrinkage != 0 {
 		from, to = k, k+1
 	}
-	cells, err := r.guard.Cells(ctx, &r.weighing, r.bins[from:to], r.capWeights())
+	cells, err := r.guard.Cells(ctx, &r.score, r.bins[from:to], r.capWeights())
 	r.cells, r.from = cells, from
 	return err
 }
@@ -200,9 +196,6 @@ func (r *binaryFit) centerColumn(c *shrink.Cells, steps []float64) (rows []float
 	return rows
 }
 
-// balanceSpread is the standard deviation of the balance before its cells tell.
-const balanceSpread = 0.25
-
 // weighSteps adds steps of column k to the score that weighs rows, and to its bounds.
 func (r *binaryFit) weighSteps(k int, steps []float64) {
 	lo, hi := int64(math.MaxInt64), int64(math.MinInt64)
@@ -210,7 +203,7 @@ func (r *binaryFit) weighSteps(k int, steps []float64) {
 		r.shapes[k].weighing[b] += s
 		lo, hi = min(lo, feature.Units(s)), max(hi, feature.Units(s))
 	}
-	r.weighing.Shapes = append(r.weighing.Shapes, feature.Shape{Bins: r.bins[k], Steps: steps})
+	r.score.Shapes = append(r.score.Shapes, feature.Shape{Bins: r.bins[k], Steps: steps})
 	r.least, r.most, r.cells, r.totals = r.least+lo, r.most+hi, nil, nil
 	r.boundWeighing()
 }
@@ -223,7 +216,7 @@ func (r *binaryFit) boundWeighing() {
 		return
 	}
 	mean, spread := r.describeSum(func(sh *binaryShape) []float64 { return sh.weighing })
-	middle, reach := r.weighing.Intercept+mean, r.plan.rules.reach*spread
+	middle, reach := r.score.Intercept+mean, r.plan.rules.reach*spread
 	low, high := r.least, r.most
 	if z := feature.Units(middle - reach); z > 0 { // positive rows below it weigh 1
 		low = max(low, z)
@@ -231,9 +224,9 @@ func (r *binaryFit) boundWeighing() {
 	if z := feature.Units(middle + reach); z < 0 {
 		high = min(high, z)
 	}
-	r.weighing.Clip = nil
+	r.score.Clip = nil
 	if low > r.least || high < r.most {
-		r.weighing.Clip = &feature.Clip{Shapes: len(r.weighing.Shapes),
+		r.score.Clip = &feature.Clip{Shapes: len(r.score.Shapes),
 			Low: float64(low) / feature.ScoreOne, High: float64(high) / feature.ScoreOne}
 	}
 }
@@ -256,10 +249,9 @@ func (r *binaryFit) weighAllSteps() {
 	r.missing, r.cells = 0, nil
 }
 
-// buildModel combines the start and the finished shapes.
 func (r *binaryFit) buildModel() *model.Model {
 	positive := r.plan.schema.Label.Positive
-	add := &model.Additive{Intercept: r.model.Intercept + r.plan.logWeight(positive) - r.plan.logWeight(1-positive)}
+	add := &model.Additive{Intercept: r.first.score.Intercept + r.plan.logWeight(positive) - r.plan.logWeight(1-positive)}
 	add.Moved = &r.moved
 	var columns []int
 	for _, sh := range r.finished {
@@ -279,8 +271,7 @@ type finishedShape struct {
 
 // finishPublic finishes the shapes of the start, which are exact.
 func (r *binaryFit) finishPublic() (out []finishedShape) {
-	for k := range r.model.Shapes {
-		sh := &r.model.Shapes[k]
+	for _, sh := range r.first.score.Shapes {
 		if sh.Second == nil {
 			amounts := len(sh.Steps) - sh.Marks()
 			shrink.MakeMonotone(r.plan.schema.Columns[sh.Column].Monotone, sh.Steps[:amounts], nil)
@@ -290,7 +281,6 @@ func (r *binaryFit) finishPublic() (out []finishedShape) {
 	return out
 }
 
-// finishPrivate finishes the estimates for private columns and pairs.
 func (r *binaryFit) finishPrivate() (out []finishedShape) {
 	for k := range r.shapes {
 		if sh := &r.shapes[k]; sh.variance != nil {
@@ -323,18 +313,18 @@ func (r *binaryFit) finishShape(bins feature.Bins, steps, variance, left, moved 
 // addShape adds the shape of a column, or of a pair, to a model, and returns its columns.
 func (r *binaryFit) addShape(to *model.Additive, sh *finishedShape) (columns []int) {
 	s, bins := r.plan.schema, &sh.bins
-	c := &s.Columns[bins.Column]
-	if second := bins.Second; second != nil {
-		to.Pairs = append(to.Pairs, model.PairShape{
-			Columns: [2]string{c.Name, s.Columns[second.Column].Name},
-			Edges:   [2][]float64{bins.Edges, second.Edges},
-			LogOdds: bins.ByLevel(sh.steps), Noise: bins.ByLevel(sh.noise), Moved: sh.movedByLevel(),
-		})
-		return []int{bins.Column, second.Column}
+	name, logOdds, noise := s.Columns[bins.Column].Name, bins.ByLevel(sh.steps), bins.ByLevel(sh.noise)
+	var moved []float64
+	if sh.moved != nil {
+		moved = bins.ByLevel(sh.moved)
 	}
-	to.Shapes = append(to.Shapes, model.Shape{
-		Column: c.Name, Edges: bins.Edges, LogOdds: bins.ByLevel(sh.steps), Noise: bins.ByLevel(sh.noise),
-		Moved: sh.movedByLevel(),
-	})
-	return []int{bins.Column}
+	second := bins.Second
+	if second == nil {
+		to.Shapes = append(to.Shapes, model.Shape{Column: name, Edges: bins.Edges, LogOdds: logOdds, Noise: noise,
+			Moved: moved})
+		return []int{bins.Column}
+	}
+	to.Pairs = append(to.Pairs, model.PairShape{Columns: [2]string{name, s.Columns[second.Column].Name},
+		Edges: [2][]float64{bins.Edges, second.Edges}, LogOdds: logOdds, Noise: noise, Moved: moved})
+	return []int{bins.Column, second.Column}
 }

@@ -4,10 +4,13 @@ package additive
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"sort"
 
 	"github.com/discreet-dp/discreet/internal/shrink"
 	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // counting is one release before the rounds, which determines the bins of private numbers if the
@@ -32,7 +35,6 @@ const (
 	maxCounts = 1 << 20
 )
 
-// runOf returns the run of fine cell i of n.
 func runOf(i, n int) int { return i * fineRuns / n }
 
 // cutColumns divides columns into bins by the schema, and lists the columns that need counts. Declared
@@ -127,10 +129,6 @@ func halveAt(rows []float64, bins int, fine *feature.Bins) (edges []float64) {
 	return edges
 }
 
-// pairBins is the number of bins of a number in a pair, unless it has few whole values, which have a
-// bin each.
-const pairBins = 8
-
 // splitPairs adds the declared pairs of public columns to the public part, which is free. It returns
 // the other pairs, which have a protected column.
 func (pl *Plan) splitPairs() (protected [][2]int) {
@@ -144,16 +142,16 @@ func (pl *Plan) splitPairs() (protected [][2]int) {
 	return protected
 }
 
-// cutPair divides both columns of a pair by the schema alone (1.1) or, if counts determined edges of a
-// column, at some of those. A missing or special number counts as the column's default.
+// cutPair divides both columns of a pair by the schema alone (1.1), a number into minBins unless its
+// few whole values have a bin each, or, if counts determined edges of a column, at some of those. A missing or special number counts as the column's default.
 func (pl *Plan) cutPair(p [2]int, found map[int][]float64) feature.Bins {
 	cut := func(j int) feature.Bins {
 		if edges, ok := found[j]; ok {
 			c := pl.schema.Columns[j]
 			c.Edges = edges
-			return feature.NewBins(pl.schema, j, feature.Cuts(&c, pairBins))
+			return feature.NewBins(pl.schema, j, feature.Cuts(&c, minBins))
 		}
-		return pl.cutColumn(j, pairBins)
+		return pl.cutColumn(j, minBins)
 	}
 	return feature.Cross(cut(p[0]).WithoutMarks(), cut(p[1]).WithoutMarks())
 }
@@ -167,4 +165,45 @@ func (f *fit) recutPairs() {
 	for k := f.plan.columns; k < len(f.bins); k++ {
 		f.bins[k] = f.plan.cutPair([2]int{f.bins[k].Column, f.bins[k].Second.Column}, found)
 	}
+}
+
+// hasSlopes reports whether steps are to be interpolated: those of a number divided by its bounds.
+// Declared edges are intended as steps; in counted bins the rows need not be in the middle; and a bin
+// for a single whole number has no inside.
+func hasSlopes(s *schema.Schema, bins *feature.Bins) bool {
+	c := &s.Columns[bins.Column]
+	return bins.Ordered() && len(c.Edges) == 0 && !c.Quantiles && !feature.Whole(c, bins.Len()-bins.Marks())
+}
+
+// drawSlopes interpolates from the middle of each bin to that of the next, on the column's scale, in
+// steps of a fifth of a bin, because most effects do not jump at the edges of bins. If part is below
+// 1, values move only that part of the way from the bin's own value to the line. It is
+// post-processing, and free. values are by bin, each list separately. They may be standard deviations,
+// because the standard deviation at a point between two is at most the mean of theirs, for any
+// correlation.
+func drawSlopes(s *schema.Schema, bins *feature.Bins, part float64, values ...[]float64) ([]float64, [][]float64) {
+	c := &s.Columns[bins.Column]
+	edges, finer := feature.Finer(c, bins.Edges, slopeParts), [][]float64(nil)
+	at, to := feature.Middles(c, bins.Edges), feature.Middles(c, edges)
+	for _, of := range values {
+		out := make([]float64, len(to))
+		for i, x := range to {
+			k := sort.SearchFloat64s(at, x) // the first middle that is not before x
+			switch {
+			case k == 0:
+				out[i] = of[0]
+			case k == len(at):
+				out[i] = of[k-1]
+			default:
+				way := (x - at[k-1]) / (at[k] - at[k-1])
+				own := math.Round(way) // 0 or 1: bins are as wide as each other on this scale
+				way = own + part*(way-own)
+				// Rounding must not undo what follows a monotone column.
+				a, b := of[k-1], of[k]
+				out[i] = max(min(a, b), min(max(a, b), a+(b-a)*way))
+			}
+		}
+		finer = append(finer, append(out, of[len(at):]...)) // those of marks stay
+	}
+	return edges, finer
 }

@@ -17,9 +17,6 @@ import (
 // column, and stretched to what it says. Columns that say the same thing several times say it once
 // after that.
 
-// calibrationShare is the part of the price that its cells take.
-const calibrationShare = 0.04
-
 // forClasses is the plan for so many rows of either class, which are public or released. Rounds are
 // counted by how many rows there are to learn from, and where a class is rare, those are its own.
 // What the rounds of the bill cost together is divided again among those that are made (1.9). With
@@ -81,12 +78,8 @@ func (f *fit) startCounts(counts []float64, noise float64) *start {
 	rows := math.Max(1, counts[0]+counts[1])
 	pos := f.estimateClasses(counts, rows, noise)[0]
 	z := math.Log(pos / (rows - pos))
-	score := feature.Additive{Intercept: z}
-	st := &start{
-		model: score, weighing: score, rows: rows,
-		least: feature.Units(z), most: feature.Units(z),
-		classes: [2]float64{pos, rows - pos},
-	}
+	st := &start{score: feature.Additive{Intercept: z}, least: feature.Units(z), most: feature.Units(z), rows: rows,
+		classes: [2]float64{pos, rows - pos}}
 	inPos, inNeg := 1/pos, 1/(rows-pos)
 	if f.plan.knowsTotal() { // what one class gains the other loses
 		st.baseMoved = noise * (inPos + inNeg) * (inPos + inNeg)
@@ -138,15 +131,14 @@ func (r *binaryFit) calibrate(ctx context.Context) error {
 	for _, sh := range private {
 		sum.Shapes = append(sum.Shapes, feature.Shape{Bins: sh.bins, Steps: sh.steps})
 	}
-	var edges, middles []float64
-	for _, e := range scoreEdges {
-		edges = append(edges, mean+spread*e)
+	at := func(spreads []float64) (scores []float64) {
+		for _, s := range spreads {
+			scores = append(scores, mean+spread*s)
+		}
+		return scores
 	}
-	for _, m := range scoreMiddles {
-		middles = append(middles, mean+spread*m)
-	}
-	r.weighAsModel()
-	cells, err := r.guard.Cells(ctx, &r.weighing, []feature.Bins{feature.CutScore(sum, edges)}, r.capWeights())
+	r.start = r.first // rows weigh as under the model without its private shapes
+	cells, err := r.guard.Cells(ctx, &r.score, []feature.Bins{feature.CutScore(sum, at(scoreEdges))}, r.capWeights())
 	if err != nil {
 		return err
 	}
@@ -155,9 +147,9 @@ func (r *binaryFit) calibrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	line := shrink.FitLine(c, middles)
+	line := shrink.FitLine(c, at(scoreMiddles))
 	r.noteMoved(&line)
-	r.model.Intercept += line.Shift
+	r.first.score.Intercept += line.Shift
 	for k := range private {
 		private[k].stretch(line.Slope)
 	}
@@ -175,17 +167,6 @@ func (sh *finishedShape) stretch(slope float64) {
 		}
 		sh.noise[b] = math.Hypot(sh.noise[b], sh.left[b]+(1-slope)*step)
 	}
-}
-
-// weighAsModel weights rows by the model without its private shapes, with the bounds of that score
-// (1.9).
-func (r *binaryFit) weighAsModel() {
-	if r.plan.scope == dp.PrivateFeatures {
-		r.weighing, r.least, r.most, r.totals = r.first.weighing, r.first.least, r.first.most, r.first.totals
-		return
-	}
-	z := feature.Units(r.model.Intercept)
-	r.weighing, r.least, r.most = feature.Additive{Intercept: r.model.Intercept}, z, z
 }
 
 // describeSum returns the approximate mean over rows of the sum of these steps of private shapes, and
@@ -208,15 +189,6 @@ func (r *binaryFit) describeSum(stepsOf func(*binaryShape) []float64) (mean, spr
 
 // What noise alone does to a score: by how much the scores of another fit to the same rows would
 // differ. All of it is reckoned from what was released.
-
-const (
-	// Correlated columns cancel part of each other's noise, by an amount that no release shows: this
-	// share of the sum of the steps' variances is observed in scores.
-	movedTogether = 0.65
-	// This share of a picked column's contribution is missing in fits that do not pick it. Other
-	// columns replace the rest.
-	movedByPicks = 0.75
-)
 
 // addMoved adds the effect of noise on the steps of one more release, of which part enters the model.
 // The effect of noise on earlier steps is observed again, as far as the release is informative, and is
@@ -266,12 +238,4 @@ func (r *binaryFit) missedPicks(slope float64) (variance float64) {
 		}
 	}
 	return variance
-}
-
-// movedByLevel returns moved in the layout of a model.
-func (sh *finishedShape) movedByLevel() []float64 {
-	if sh.moved == nil {
-		return nil
-	}
-	return sh.bins.ByLevel(sh.moved)
 }

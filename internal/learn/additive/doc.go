@@ -10,7 +10,7 @@
 // more than two classes, and G-ADDITIVE-6 is for a private label with public columns. The argument is
 // in evidence/guarantees/additive.md; the lines that it depends on have the tags 1.1 to 1.9 and 2.1.
 //
-//	params.go      check public choices and plan a fit: rules.go, bins.go and bill.go
+//	params.go      check public choices, plan a fit by rules.go, bins.go and bill.go, and describe it
 //	ask.go         every release: what leaves, and by how much it moves between neighbours
 //	fit.go         charge, then run the algorithm of two classes or of more
 //	public.go      fit the public columns to a public label, for free, as a start
@@ -18,10 +18,9 @@
 //	binary.go      two classes: per round, pick a column where ε is scarce, and release its weighted
 //	               cells by bin and class; then the same for each declared pair, where ε allows
 //	multiclass.go  more classes: per round, release the rows of a column by bin and class; then how
-//	               much each column counts; then, if rows are plenty, what is left over
+//	               much each column counts
 //	calibrate.go   two classes: rounds by the rarer class, the finished score stretched to what its
 //	               own cells say, and what noise alone did to scores
-//	slopes.go      draw lines between the middles of a number's bins, free
 //
 // Package shrink converts releases to log-odds and shares, at no cost.
 //

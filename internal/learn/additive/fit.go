@@ -47,20 +47,17 @@ func (pl *Plan) fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 		return nil, err
 	}
 	f := newFit(pl, g)
-	var r interface{ buildModel() *model.Model }
-	var err error
 	switch {
 	case pl.protectsLabel():
-		r, err = f.learnLabels(ctx)
+		return f.learnLabels(ctx)
 	case pl.isMulticlass():
-		r, err = f.learnMulticlass(ctx)
-	default:
-		r, err = f.learnBinary(ctx)
+		r, err := f.learnMulticlass(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return r.buildModel(), nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	return r.buildModel(), nil
+	return f.learnBinary(ctx)
 }
 
 func (pl *Plan) claimID() string {
@@ -103,9 +100,13 @@ func (f *fit) findBins(ctx context.Context, rows float64) error {
 	return nil
 }
 
-// takeFree removes the i-th free column from the list.
-func (f *fit) takeFree(i int) int {
-	k := f.free[i]
+// pick selects the column of round t by scores of the free ones, and takes it from their list.
+func (f *fit) pick(t int, scores *guard.Scores) (k int, err error) {
+	i, err := f.guard.Select(pickLabel(t), f.plan.prices.picks[t], scores)
+	if err != nil {
+		return 0, err
+	}
+	k = f.free[i]
 	f.free = slices.Delete(f.free, i, i+1)
-	return k
+	return k, nil
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/shrink"
 	"github.com/discreet-dp/discreet/internal/table/feature"
@@ -20,9 +21,6 @@ import (
 
 // protectsLabel reports whether only the label is private.
 func (pl *Plan) protectsLabel() bool { return pl.scope == dp.LabelOnly }
-
-// scalesForLabels is the length of the table, in noise scales, that each picked column needs.
-const scalesForLabels = 900
 
 // settleLabel derives the rules for a private label with the given number of public columns.
 func (pl *Plan) settleLabel(public int, rho float64) rules {
@@ -48,41 +46,38 @@ func (pl *Plan) labelMoves(columns int) guard.Moves {
 
 // learnLabels makes the releases of a private label and fits the public columns to it, which is
 // post-processing.
-func (f *fit) learnLabels(ctx context.Context) (*binaryFit, error) {
+func (f *fit) learnLabels(ctx context.Context) (*model.Model, error) {
 	pl := f.plan
 	groups, err := f.guard.Groups(ctx, pl.public)
 	if err != nil {
 		return nil, err
 	}
-	f.bins = nil
-	all := &labelled{groups: groups}
+	f.bins = make([]feature.Bins, len(pl.public))
+	all := &labelled{groups: groups, LabelSums: shrink.LabelSums{Rows: groups.Rows}}
 	for k, j := range pl.public {
-		cut := pl.cutByRows(groups, j, pl.rules.bins)
-		n, ordered := cut.Len(), 0
+		f.bins[k] = pl.cutByRows(groups, j, pl.rules.bins)
+		cut, ordered := &f.bins[k], 0
 		if cut.Ordered() {
-			ordered = n - cut.Marks()
+			ordered = cut.Len() - cut.Marks()
 		}
-		f.bins, all.columns = append(f.bins, cut), append(all.columns, k)
-		all.Bins = append(all.Bins, listBins(&cut, &groups.Cols[j], groups.Len))
-		all.Sizes, all.Ordered = append(all.Sizes, n), append(all.Ordered, ordered)
+		all.add(k, listBins(cut, &groups.Cols[j], groups.Len), cut.Len(), ordered)
 	}
-	all.Rows = groups.Rows
 	if pl.rules.picks {
 		all, err = f.pickLabels(ctx, all)
 	} else {
-		err = f.measureLabels(labelsLabel, pl.prices.labels, all)
+		err = f.measureLabels(labelsLabel, pl.prices.labels, all, 0)
 	}
 	if err != nil {
 		return nil, err
 	}
 	fit := all.Fit()
-	r := newBinaryFit(f, &start{model: feature.Additive{Intercept: fit.Intercept}})
+	r := newBinaryFit(f, &start{score: feature.Additive{Intercept: fit.Intercept}})
 	moved := fit.Moved()
 	for i, k := range all.columns {
 		r.finished = append(r.finished, r.finishShape(f.bins[k], fit.Steps[i], fit.Variance[i],
 			make([]float64, f.bins[k].Len()), moved[i]))
 	}
-	return r, nil
+	return r.buildModel(), nil
 }
 
 // labelled is a set of public columns, as indices into the bins of a fit, and the releases about their
@@ -93,6 +88,11 @@ type labelled struct {
 	columns []int
 }
 
+func (l *labelled) add(column int, bins []uint32, size, ordered int) {
+	l.columns, l.Bins = append(l.columns, column), append(l.Bins, bins)
+	l.Sizes, l.Ordered = append(l.Sizes, size), append(l.Ordered, ordered)
+}
+
 // pickLabels picks columns with a large imbalance of cells given the current fit, and measures them
 // one by one.
 func (f *fit) pickLabels(ctx context.Context, all *labelled) (*labelled, error) {
@@ -100,26 +100,21 @@ func (f *fit) pickLabels(ctx context.Context, all *labelled) (*labelled, error) 
 	if err != nil {
 		return nil, err
 	}
-	picked, score, least, most := &labelled{groups: all.groups}, st.weighing, st.least, st.most
-	picked.Rows = all.Rows
+	picked := &labelled{groups: all.groups, LabelSums: shrink.LabelSums{Rows: all.Rows}}
+	score, least, most := st.score, st.least, st.most
 	for t := range f.plan.rules.rounds {
 		cells, err := f.guard.Cells(ctx, &score, f.bins, capScores(least, most))
 		if err != nil {
 			return nil, err
 		}
-		i, err := f.guard.Select(pickLabel(t), f.plan.prices.picks[t], cells.Imbalances(f.free))
+		k, err := f.pick(t, cells.Imbalances(f.free))
 		if err != nil {
 			return nil, err
 		}
-		k := f.takeFree(i)
-		one := &labelled{groups: all.groups}
-		one.Bins, one.Sizes = all.Bins[k:k+1], all.Sizes[k:k+1]
-		if err := f.measureLabels(cellsLabel(t), f.plan.prices.cells[t], one); err != nil {
+		picked.add(k, all.Bins[k], all.Sizes[k], all.Ordered[k])
+		if err := f.measureLabels(cellsLabel(t), f.plan.prices.cells[t], picked, t); err != nil {
 			return nil, err
 		}
-		picked.columns, picked.Bins = append(picked.columns, k), append(picked.Bins, all.Bins[k])
-		picked.Sizes, picked.Ordered = append(picked.Sizes, all.Sizes[k]), append(picked.Ordered, all.Ordered[k])
-		picked.Sums, picked.Noise = append(picked.Sums, one.Sums[0]), append(picked.Noise, one.Noise[0])
 		fit := picked.Fit()
 		score, least, most = feature.Additive{Intercept: fit.Intercept}, math.MaxInt64, math.MinInt64
 		for i, k := range picked.columns {
@@ -132,18 +127,19 @@ func (f *fit) pickLabels(ctx context.Context, all *labelled) (*labelled, error) 
 	return picked, nil
 }
 
-// measureLabels measures how many positive rows each bin has, or the sum of the vectors of positive
-// rows, all in one vector (2.1).
-func (f *fit) measureLabels(label string, price guard.Share, sums *labelled) error {
+// measureLabels measures, of the columns from one on, how many positive rows each bin has, or the sum
+// of the vectors of positive rows, all in one vector (2.1).
+func (f *fit) measureLabels(label string, price guard.Share, sums *labelled, from int) error {
 	positive, groups := f.plan.schema.Label.Positive, sums.groups
-	variance := price.Variance(f.plan.labelMoves(len(sums.Bins)))
+	bins, sizes := sums.Bins[from:], sums.Sizes[from:]
+	variance := price.Variance(f.plan.labelMoves(len(bins)))
 	sum := (*guard.Sum)(nil)
 	if f.plan.rules.gaussian {
 		sums.Variance = variance
 		sums.Vectors = sums.NewVectors(math.Sqrt(variance))
 		sum = groups.ClassVectors(positive, sums.Vectors.Len(), sums.Vectors.Each)
 	} else {
-		sum = groups.ClassBins(positive, sums.Bins, sums.Sizes)
+		sum = groups.ClassBins(positive, bins, sizes)
 	}
 	out, err := f.guard.Measure(label, price, sum)
 	if err != nil {
@@ -153,7 +149,7 @@ func (f *fit) measureLabels(label string, price guard.Share, sums *labelled) err
 		return nil
 	}
 	rest := out.Values
-	for _, n := range sums.Sizes {
+	for _, n := range sizes {
 		sums.Sums, sums.Noise = append(sums.Sums, rest[:n]), append(sums.Noise, variance)
 		rest = rest[n:]
 	}

@@ -26,18 +26,15 @@ type classStart struct {
 // leastRows is the assumed number of rows of a class without any.
 const leastRows = 0.5
 
-// newClassStart starts with the shares of the classes; each has at least floor rows.
-func newClassStart(rows []float64, floor float64) *classStart {
-	st := &classStart{}
-	sum := 0.0
+// newClassStart starts with the shares of the classes; each has at least leastRows rows.
+func newClassStart(rows []float64) *classStart {
+	st, sum := &classStart{rows: math.Max(1, sumAll(rows))}, 0.0
 	for _, n := range rows {
-		sum += math.Max(n, floor)
-		st.rows += n
+		sum += math.Max(n, leastRows)
 	}
-	st.rows = math.Max(1, st.rows)
 	for _, n := range rows {
-		st.share = append(st.share, math.Max(n, floor)/sum)
-		st.scores = append(st.scores, math.Log(math.Max(n, floor)/sum))
+		st.share = append(st.share, math.Max(n, leastRows)/sum)
+		st.scores = append(st.scores, math.Log(math.Max(n, leastRows)/sum))
 	}
 	return st
 }
@@ -83,12 +80,12 @@ func (f *fit) startMulticlass(ctx context.Context) (*classStart, error) {
 	if f.plan.scope == dp.PrivateFeatures {
 		return f.startPublicClasses(ctx)
 	}
-	rows, err := f.measureClasses(ctx, f.plan.classesLabel(), f.plan.prices.classes)
+	rows, err := f.measureClasses(ctx)
 	if err != nil {
 		return nil, err
 	}
 	noise := f.plan.prices.classes.Variance(f.plan.cellMoves())
-	return newClassStart(f.estimateClasses(rows, math.Max(1, sumAll(rows)), noise), leastRows), nil
+	return newClassStart(f.estimateClasses(rows, math.Max(1, sumAll(rows)), noise)), nil
 }
 
 // learnColumns makes all rounds of cells. Rows have equal weights in all of them, because each column
@@ -144,29 +141,27 @@ func measureSpread(rows [][]float64, share []float64, steps [][]float64) float64
 	return math.Max(math.Sqrt(sum/all), 1e-3)
 }
 
-const (
-	// weightDeviation is the standard deviation of the prior of a column's weight.
-	weightDeviation = 0.3
-	// slopeSpreads bounds a row's influence on a slope, in spreads of its column; larger contributions
-	// are clipped.
-	slopeSpreads = 1.5
-)
-
 // measureWeights measures, column by column, the weight that the steps should have: correlated columns
-// get smaller weights.
+// get smaller weights. A release has the derivative of the classes' likelihood by the weight of a column,
+// and half of its second derivative, negated, in units of the most nats that a row contributes.
 func (r *multiclassFit) measureWeights(ctx context.Context) error {
 	for t := range r.plan.prices.weights {
 		k := r.turn[t]
 		sh := &r.shapes[k]
-		slope, err := r.measureSlope(ctx, t, k, slopeSpreads*sh.spread)
+		most := slopeSpreads * sh.spread
+		sum, err := r.guard.ClassSlope(ctx, r.score, r.shapeOf(k), most)
 		if err != nil {
 			return err
 		}
-		curve := math.Max(2*slope.halfCurve, 1e-3)
+		out, err := r.guard.Measure(weightLabel(t), r.plan.prices.weights[t], sum)
+		if err != nil {
+			return err
+		}
+		gain, curve := most*out.Values[0], math.Max(2*(most*out.Values[1]), 1e-3)
 		// gain = curve·change + noise, and change has a normal prior. The curve is also what sampling
 		// adds to the variance.
-		variance := slope.noise + curve
-		change := curve * slope.gain / variance / (1/(weightDeviation*weightDeviation) + curve*curve/variance)
+		variance := most*most*out.Variance + curve
+		change := curve * gain / variance / (1/(weightDeviation*weightDeviation) + curve*curve/variance)
 		change = math.Max(change, -sh.weight) // a column never speaks against what it says
 		sh.weight += change
 		r.score.AddShape(r.shapeOf(k), change)
@@ -174,40 +169,33 @@ func (r *multiclassFit) measureWeights(ctx context.Context) error {
 	return nil
 }
 
-// buildModel combines the start and the released shapes.
 func (r *multiclassFit) buildModel() *model.Model {
 	add := &model.MulticlassAdditive{}
 	for k, score := range r.start.scores {
 		add.Intercepts = append(add.Intercepts, score+r.plan.logWeight(k))
 	}
 	var columns []int
+	finish := func(bins *feature.Bins, sh *classShape) {
+		columns = append(columns, bins.Column)
+		add.Shapes = append(add.Shapes, r.finishShape(bins, sh))
+	}
 	for q := range r.start.shapes {
 		sh := &r.start.shapes[q]
-		columns = append(columns, sh.Column)
-		add.Shapes = append(add.Shapes, r.finishShape(&sh.Bins, &classShape{steps: sh.Steps, weight: 1}))
+		finish(&sh.Bins, &classShape{steps: sh.Steps, weight: 1})
 	}
 	for k := range r.shapes {
 		if r.shapes[k].steps != nil {
-			columns = append(columns, r.bins[k].Column)
-			add.Shapes = append(add.Shapes, r.finishShape(&r.bins[k], &r.shapes[k]))
+			finish(&r.bins[k], &r.shapes[k])
 		}
 	}
 	if r.plan.rules.sharesAlone { // a model has a shape, though here it says nothing
-		none := &classShape{weight: 1}
-		for range add.Intercepts {
-			none.steps = append(none.steps, make([]float64, r.bins[0].Len()))
-		}
-		columns = append(columns, r.bins[0].Column)
-		add.Shapes = append(add.Shapes, r.finishShape(&r.bins[0], none))
+		none := &classShape{steps: splitClasses(make([]float64, len(add.Intercepts)*r.bins[0].Len()), len(add.Intercepts))}
+		finish(&r.bins[0], none)
 	}
 	add.Limit()
 	slices.Sort(columns)
 	return &model.Model{Learner: "additive", Schema: r.plan.schema.Part(columns), Classifier: add}
 }
-
-// classSlopes is the share of the interpolation between the middles of bins that is used.
-// Interpolation reduces peaks, and with many classes some have a peak in a bin.
-const classSlopes = 0.5
 
 // finishShape returns the shape of a column for the model. Its variance is nil if it is exact.
 func (r *multiclassFit) finishShape(bins *feature.Bins, sh *classShape) model.ClassShape {

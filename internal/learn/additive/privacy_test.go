@@ -172,7 +172,7 @@ func TestBoundsOfWeightsBeforePairs(t *testing.T) {
 		{steps: []float64{0.5, -0.25}, weighing: []float64{0, 0}},
 	}}
 	// The start's 3, and of the first column what weights see already.
-	r.weighing, r.least, r.most = feature.Additive{Intercept: 3}, feature.Units(3.25), feature.Units(3.5)
+	r.score, r.least, r.most = feature.Additive{Intercept: 3}, feature.Units(3.25), feature.Units(3.5)
 	r.weighAllSteps()
 	least, most := feature.Units(3.25-1.25-0.25), feature.Units(3.5+1.5+0.5)
 	if r.least != least || r.most != most {

@@ -17,13 +17,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-const (
-	publicBins = 32 // per public number: finer than for private ones, since they cost nothing
-	// publicRidge is the weight of ½‖coef‖² in the summed loss of the public part: three pseudo-rows
-	// per bin prevent overfitting.
-	publicRidge = 3
-)
-
 // publicGroups are the distinct rows of the public columns, with the number of rows by class.
 type publicGroups struct {
 	groups  *guard.Groups
@@ -48,7 +41,7 @@ func (f *fit) groupPublic(ctx context.Context) (*publicGroups, error) {
 	s := *f.plan.schema // with categories of bins
 	s.Columns = slices.Clone(s.Columns)
 	for _, j := range f.plan.public {
-		bins := f.plan.cutByRows(groups, j, publicBins)
+		bins := f.plan.cutByRows(groups, j, maxBins)
 		codes := listBins(&bins, &groups.Cols[j], groups.Len)
 		g.bins, g.codes = append(g.bins, bins), append(g.codes, codes)
 		s.Columns[j] = schema.Column{Name: s.Columns[j].Name, Kind: schema.Category, Levels: make([]schema.Level, bins.Len())}
@@ -135,7 +128,7 @@ func (f *fit) startPublic(ctx context.Context) (*start, error) {
 	if err := f.addPublicPairs(ctx, &score); err != nil {
 		return nil, err
 	}
-	st := &start{rows: sumAll(pos, neg), classes: [2]float64{sumAll(pos), sumAll(neg)}, model: score, weighing: score}
+	st := &start{rows: sumAll(pos, neg), classes: [2]float64{sumAll(pos), sumAll(neg)}, score: score}
 	st.boundScores(&g.groups.Groups, pos, neg)
 	return st, nil
 }
@@ -152,11 +145,7 @@ func (f *fit) addPublicPairs(ctx context.Context, score *feature.Additive) error
 		if err != nil {
 			return err
 		}
-		c := shrink.Cells{}
-		for b := 0; b < len(exact); b += 2 {
-			c.Positive, c.Negative = append(c.Positive, exact[b]), append(c.Negative, exact[b+1])
-		}
-		steps, _ := shrink.LogOdds(&c, &pair)
+		steps, _ := shrink.LogOdds(splitCells(exact, 1, 1), &pair)
 		score.Shapes = append(score.Shapes, feature.Shape{Bins: pair, Steps: steps})
 	}
 	return nil
@@ -165,7 +154,7 @@ func (f *fit) addPublicPairs(ctx context.Context, score *feature.Additive) error
 // boundScores takes the extremes of the groups' scores.
 func (st *start) boundScores(g *guard.DistinctRows, pos, neg []float64) {
 	scores, scratch := make([]int64, g.Len), make([]uint32, 2*g.Len)
-	st.weighing.Bind(g.Cols).Scores(0, scores, scratch)
+	st.score.Bind(g.Cols).Scores(0, scores, scratch)
 	st.least, st.most, st.totals = math.MaxInt64, math.MinInt64, []float64{0, 0}
 	for i, z := range scores {
 		st.totals[0] += pos[i] * float64(guard.Weight(z)) / guard.WeightOne
@@ -193,14 +182,11 @@ func (f *fit) startPublicClasses(ctx context.Context) (*classStart, error) {
 		return nil, err
 	}
 	var totals []float64
-	common := 0
-	for k, rows := range g.rows {
+	for _, rows := range g.rows {
 		totals = append(totals, sumAll(rows))
-		if totals[k] > totals[common] {
-			common = k
-		}
 	}
-	st := newClassStart(totals, leastRows)
+	common := slices.Index(totals, slices.Max(totals))
+	st := newClassStart(totals)
 	st.totals = totals
 	if len(g.bins) == 0 {
 		return st, nil

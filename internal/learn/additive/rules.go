@@ -9,6 +9,48 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
+// The numbers of the rules. Lengths of tables are in noise scales, shares are of the whole price if not
+// said; evidence/benchmarks/default-constants.md has what each is worth.
+const (
+	assumedRows      = 10_000 // rows if none are given
+	scalesForRound   = 130    // at which one round is worth its price
+	worthAll         = 0.75   // share of columns that must be worth a round for all to be used
+	pickShare        = 0.3    // of a round's price, for its pick
+	minBins, maxBins = 8, 32  // of a number; a pair has the fewest
+	scalesToReach    = 600    // per column, at which reach is one standard deviation
+	balanceSpread    = 0.25   // standard deviation of the balance of a column before its cells tell
+	slopeParts       = 5      // steps between the middles of bins; odd, so that the middles stay
+	publicRidge      = 3      // weight of ½‖coef‖² of the public part: so many rows more in each bin
+	calibrationShare = 0.04   // for the cells of the finished score
+	scalesForLabels  = 900    // that each picked column needs beside a private label
+
+	// For the number of rows by class.
+	leastForClasses  = 0.05
+	scalesOfClasses  = 70   // at which they take all
+	mostForClasses   = 0.97 // from which on they take all
+	mostAtFirst      = 0.3  // of two classes with Laplace noise
+	fewestForColumns = 35   // scales; with fewer, two classes take all
+
+	// For more than two classes.
+	measuredShare   = 0.15  // for the weights of columns
+	scalesForWeight = 1_000 // of a picked column, from which its weight is worth measuring
+	measuredPrior   = 0.4   // mean of the prior of a weight that is measured
+	weightDeviation = 0.3   // standard deviation of that prior
+	slopeSpreads    = 1.5   // spreads of its column at which a row's influence on a weight is clipped
+	classSlopes     = 0.5   // part of the way from a bin's value to the line: it would flatten peaks
+
+	// For counted bins.
+	countsForBin  = 2   // scales of the counts for each bin of a number
+	mostForCounts = 0.2 // the rest is for learning with the bins
+	leastCounts   = 2.5 // scales; with fewer, the schema's bins are better than counted ones
+	leastRounds   = 3   // if rounds pick: with fewer, the bins of most columns would not be used
+
+	// For what noise alone did. Correlated columns cancel part of each other's noise, by an amount that no
+	// release shows: this share of the sum of the steps' variances is seen in scores. And so much of what
+	// a picked column adds is missing in fits that do not pick it.
+	movedTogether, movedByPicks = 0.65, 0.75
+)
+
 // rules are the choices that are made automatically. They depend on public numbers alone: ε, δ, the
 // relation, the number of columns, and a number of rows that is public or declared.
 type rules struct {
@@ -87,11 +129,6 @@ func (r *rules) totalShare() float64 {
 	return float64(r.rounds - r.pairs + r.pairs*len(r.passes))
 }
 
-const (
-	minBins = 8
-	maxBins = 32
-)
-
 // onePass and twoPasses are the passes of rounds that use the columns in turn. The first of two makes
 // half steps; the second corrects for correlated columns.
 func onePass(weightShrinkage, modelShrinkage float64) []pass {
@@ -150,28 +187,15 @@ func settleWithPairs(pairs int, p Params, relation dp.Relation, rows, columns in
 	return r
 }
 
-// scalesForRound is the length of the table, in noise scales, at which one round is worth its price.
-const scalesForRound = 130
-
 // countWorth is the number of rounds that a signal justifies, countRounds the number that it gets.
 func countWorth(signal float64) float64 { return math.Pow(signal/scalesForRound, 0.75) }
 
 func countRounds(signal float64) int { return int(max(1, math.Round(countWorth(signal)))) }
 
-// worthAll is the share of columns that must justify a round for all to be used.
-const worthAll = 0.75
-
-// pickShare is the part of a round's price that its pick costs.
-const pickShare = 0.3
-
 // takesAllColumns reports whether taking every column is better than paying for picks.
 func takesAllColumns(signal float64, columns int) bool {
 	return float64(countRounds(signal)) >= worthAll*float64(columns)
 }
-
-// scalesToReach is the length of a table, in noise scales per column, at which reach is one standard
-// deviation.
-const scalesToReach = 600
 
 // takeInTurn takes the columns in turn: twice, or once. Weights see most of each step, and without
 // public columns its far ends the more the less noise there is.
@@ -213,22 +237,6 @@ func (pl *Plan) settleSharesAlone(signal float64) {
 	}
 }
 
-const (
-	leastForClasses  = 0.05
-	scalesOfClasses  = 70
-	mostForClasses   = 0.97
-	mostAtFirst      = 0.3
-	fewestForColumns = 35 // noise scales
-)
-
-// The rules for more than two classes.
-const (
-	measuredShare = 0.15 // of the price, for measuring the weights of columns
-	measuredPrior = 0.4  // mean of the prior of a weight if all columns are measured
-	// The length of a column, in noise scales, from which its weight is worth measuring.
-	scalesForWeight = 1000
-)
-
 // settleMulticlass derives the rules for more than two classes, as settleBinary does.
 func settleMulticlass(p Params, relation dp.Relation, rows, columns int, rho float64) rules {
 	if p.NotPrivate {
@@ -263,15 +271,6 @@ func settleMulticlass(p Params, relation dp.Relation, rows, columns int, rho flo
 func countBins(each float64) int {
 	return min(maxBins, max(minBins, int(math.Exp2(math.Round(math.Log2(0.6*math.Sqrt(each)))))))
 }
-
-// The rules for counted bins. The table should have this many noise scales per bin of a number, which
-// costs a smaller share of a larger price.
-const (
-	countsForBin  = 2
-	mostForCounts = 0.2 // of the price; the rest is for learning with the bins
-	leastCounts   = 2.5 // noise scales; with fewer, the schema's bins are better than counted ones
-	leastRounds   = 3   // if rounds pick: with fewer, the bins of most columns would not be used
-)
 
 // settleCountShare is the share of the price for counts with sensitivity moves, 0 if they are not
 // worth it. The noise scale of Gaussian noise is defined as in settleBinary.

@@ -122,8 +122,8 @@ type twin struct {
 func newTwin(f *fit, tab *dataset.Table, st *start) *twin {
 	w := &twin{fit: f, tab: tab, totals: st.totals != nil}
 	for i := range tab.Rows {
-		z := st.model.Intercept
-		for _, sh := range st.model.Shapes {
+		z := st.score.Intercept
+		for _, sh := range st.score.Shapes {
 			z += sh.Steps[bin(tab, &sh.Bins, i)]
 		}
 		w.full = append(w.full, z)

@@ -86,6 +86,16 @@ func TestRulesReachTheirBounds(t *testing.T) {
 			t.Errorf("%s are from %d to %d, want %d to %d", what, least[what], most[what], want[0], want[1])
 		}
 	}
+	for _, of := range []*schema.Schema{two, three} { // however little or much there is to learn from
+		for _, rows := range []int{1, 1 << 40} {
+			if r := settle(Params{Epsilon: dp.MaxEpsilon / dp.Epsilon(rows)}, of, rows, 1e9); r.rounds < 1 || r.rounds > maxRounds {
+				t.Errorf("%d rows: %d rounds", rows, r.rounds)
+			}
+		}
+		if r := settle(Params{Epsilon: 1}, of, 1, 0); r.rounds != 1 {
+			t.Errorf("nothing to learn from: %d rounds", r.rounds)
+		}
+	}
 	for n, want := range map[int]bool{1: true, maxRounds - 1: true, maxRounds: true, maxRounds + 1: false} {
 		pl, err := Params{Epsilon: dp.Nano, Rounds: n}.Plan(two, 1000)
 		if (err == nil) != want {

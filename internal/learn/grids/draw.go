@@ -78,13 +78,12 @@ func (pl *Plan) draw(src guard.Coins, chosen []drawn) drawn {
 	return drawn{g, places}
 }
 
-// pickAny draws some columns.
 func (pl *Plan) pickAny(src guard.Coins) []int {
 	order := make([]int, len(pl.columns))
 	for i := range order {
 		order[i] = i
 	}
-	guard.Shuffle(src, len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	shuffle(src, order)
 	return order[:min(pl.rules.axes[guard.Below(src, uint64(len(pl.rules.axes)))], len(order))]
 }
 
@@ -98,7 +97,7 @@ func (pl *Plan) vary(src guard.Coins, before []int) []int {
 	if more := int(guard.Below(src, uint64(len(pl.columns)))); guard.Below(src, 4) == 0 && !slices.Contains(places, more) {
 		places = append(places, more)
 	}
-	guard.Shuffle(src, len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
+	shuffle(src, places)
 	return places
 }
 
@@ -109,11 +108,11 @@ func DrawProducts(s *schema.Schema, src guard.Coins, n int) (out []feature.Grid)
 	columns := cuttables(s, fewCuts)
 	for len(out) < n {
 		axes := drawGroup(columns, src)
-		pairs, triples := choose(len(axes), 2, src), choose(len(axes), 3, src)
+		pairs, triples := choose(axes, 2, src), choose(axes, 3, src)
 		for i, pair := range pairs {
-			out = append(out, product(axes, pair))
+			out = append(out, pair)
 			if i < len(triples) {
-				out = append(out, product(axes, triples[i]))
+				out = append(out, triples[i])
 			}
 		}
 	}
@@ -125,7 +124,7 @@ func DrawProducts(s *schema.Schema, src guard.Coins, n int) (out []feature.Grid)
 // at least two columns, and at most as many as divide rows into groupPieces.
 func drawGroup(columns []cuttable, src guard.Coins) (axes []feature.Bins) {
 	order := slices.Clone(columns)
-	guard.Shuffle(src, len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	shuffle(src, order)
 	pieces := 1
 	for k := range order {
 		c := &order[k]
@@ -144,28 +143,25 @@ func drawGroup(columns []cuttable, src guard.Coins) (axes []feature.Bins) {
 	return axes
 }
 
-// choose lists all ways to take k, two or three, of n, in random order.
-func choose(n, k int, src guard.Coins) (out [][]int) {
-	for i := range n {
+// choose lists the products of k, two or three, of the columns, in random order.
+func choose(axes []feature.Bins, k int, src guard.Coins) (out []feature.Grid) {
+	for i := range axes {
 		for j := range i {
 			if k == 2 {
-				out = append(out, []int{j, i})
+				out = append(out, feature.Grid{Axes: []feature.Bins{axes[j], axes[i]}})
 				continue
 			}
 			for h := range j {
-				out = append(out, []int{h, j, i})
+				out = append(out, feature.Grid{Axes: []feature.Bins{axes[h], axes[j], axes[i]}})
 			}
 		}
 	}
-	guard.Shuffle(src, len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	shuffle(src, out)
 	return out
 }
 
-func product(axes []feature.Bins, of []int) (g feature.Grid) {
-	for _, at := range of {
-		g.Axes = append(g.Axes, axes[at])
-	}
-	return g
+func shuffle[T any](src guard.Coins, list []T) {
+	guard.Shuffle(src, len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 }
 
 // cut divides a column into about the given number of parts, at least two, plus one for each of its
@@ -204,7 +200,7 @@ func (c *cuttable) deal(src guard.Coins, parts int) []uint32 {
 		part[g] = uint32(g % parts)
 	}
 	if parts < c.parts {
-		guard.Shuffle(src, len(part), func(i, j int) { part[i], part[j] = part[j], part[i] })
+		shuffle(src, part)
 	}
 	of := make([]uint32, len(c.groups))
 	for code, g := range c.groups {

@@ -16,191 +16,149 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// fitted holds the releases after post-processing.
-type fitted struct {
-	start []float64 // of each score, nats
+// fit is the state of a training: what was released, after post-processing.
+type fit struct {
+	*Plan
+	guard *guard.Guard
+	share []float64        // of each class, above 0
+	start []float64        // of each score, nats
+	score *guard.StepScore // of start and steps
 	grids []drawn
 	steps [][]float64 // of each grid, by cell and then score
 }
 
 // Fit queries the table once for the classes, and once for each grid drawn. It can fail only for a
-// fault of the engine or a cancelled context (see fit).
+// fault of the engine or a cancelled context, and never because of a value (1.6).
 func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
-	f, err := pl.fit(ctx, g)
+	g.DrawRows() // G-PERSONS-2
+	f := &fit{Plan: pl, guard: g}
+	err := f.measureClasses(ctx)
+	for t := 0; t < len(pl.shares) && err == nil; t++ {
+		err = f.runRound(ctx, t)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("grids: %w", err)
 	}
-	return pl.modelOf(f, g), nil
+	return f.buildModel(), nil
 }
 
-// fit cannot fail because of a value (1.6).
-func (pl *Plan) fit(ctx context.Context, g *guard.Guard) (*fitted, error) {
-	g.DrawRows() // G-PERSONS-2
-	share, err := pl.classShares(ctx, g)
+// measureClasses releases the number of rows of each class, and starts with their shares.
+func (f *fit) measureClasses(ctx context.Context) error {
+	cells, err := f.guard.ClassCells(ctx, []feature.Bins{feature.NewBins(f.s, f.columns[0].column, nil)})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	f := &fitted{start: pl.startOf(share)}
-	score := guard.NewStepScore(f.start)
-	for t := range pl.shares {
-		if err := pl.runRound(ctx, t, g, score, share, f); err != nil {
-			return nil, err
-		}
+	counts, floor := []float64(nil), 1.0
+	if f.scope == dp.PrivateFeatures {
+		counts, err = f.guard.Exact(cells.Classes())
+	} else {
+		var out guard.Noisy
+		out, err = f.guard.Measure(classesLabel, f.prior, cells.Classes())
+		counts, floor = out.Values, math.Max(1, math.Sqrt(out.Variance)) // rows: below the noise a count says nothing
 	}
-	return f, nil
-}
-
-// classShares releases the number of rows of each class, and returns their shares, above 0.
-func (pl *Plan) classShares(ctx context.Context, g *guard.Guard) ([]float64, error) {
-	whole := feature.Bins{Column: pl.columns[0].column, Edges: []float64{}}
-	if pl.columns[0].groups != nil {
-		whole = feature.NewGroups(whole.Column, make([]uint32, len(pl.columns[0].groups)), 1)
-	}
-	cells, err := g.ClassCells(ctx, []feature.Bins{whole})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if pl.scope == dp.PrivateFeatures {
-		rows, err := g.Exact(cells.Classes())
-		return sharesOf(rows, 1), err
-	}
-	out, err := g.Measure(classesLabel, pl.prior, cells.Classes())
-	// rows: below the noise a count says nothing
-	return sharesOf(out.Values, math.Max(1, math.Sqrt(out.Variance))), err
-}
-
-// sharesOf returns each count's share of all rows; counts are at least floor.
-func sharesOf(counts []float64, floor float64) []float64 {
 	sum := 0.0
 	for k := range counts {
 		counts[k] = math.Max(counts[k], floor)
 		sum += counts[k]
 	}
-	for k := range counts {
-		counts[k] /= sum
+	for _, rows := range counts {
+		f.share = append(f.share, rows/sum)
 	}
-	return counts
-}
-
-// startOf returns the scores of a row without information.
-func (pl *Plan) startOf(share []float64) (start []float64) {
-	if len(share) == 2 {
-		positive := share[pl.s.Label.Positive]
-		return []float64{rounded(math.Log(positive / (1 - positive)))}
+	if len(f.share) == 2 {
+		positive := f.share[f.s.Label.Positive]
+		f.start = []float64{rounded(math.Log(positive / (1 - positive)))}
+	} else {
+		for _, p := range f.share {
+			f.start = append(f.start, rounded(math.Log(p)))
+		}
 	}
-	for _, p := range share {
-		start = append(start, rounded(math.Log(p)))
-	}
-	return start
+	f.score = guard.NewStepScore(f.start)
+	return nil
 }
 
 // runRound draws the grids of round t, selects one and measures its cells.
-func (pl *Plan) runRound(ctx context.Context, t int, g *guard.Guard, score *guard.StepScore, share []float64,
-	f *fitted) error {
-	limit := guard.SlopeLimit{Most: pl.rules.most, Norm: guard.SlopesL1} // 1.2: no row's slopes are longer
-	if pl.rules.gaussian || pl.NotPrivate {
+func (f *fit) runRound(ctx context.Context, t int) error {
+	limit := guard.SlopeLimit{Most: f.rules.most, Norm: guard.SlopesL1} // 1.2: no row's slopes are longer
+	if f.rules.gaussian || f.NotPrivate {
 		limit.Norm = guard.SlopesL2
 	}
-	candidates := make([]drawn, pl.rules.candidates) // 1.1: drawn before the rows are asked
+	candidates := make([]drawn, f.rules.candidates) // 1.1: drawn before the rows are asked
 	asked := make([]feature.Grid, len(candidates))
 	for i := range candidates {
-		candidates[i] = pl.draw(g.Coins(), f.grids)
+		candidates[i] = f.draw(f.guard.Coins(), f.grids)
 		asked[i] = candidates[i].grid
 	}
-	sums, err := g.GridSlopes(ctx, score, limit, asked)
+	sums, err := f.guard.GridSlopes(ctx, f.score, limit, asked)
 	if err != nil {
 		return err
 	}
-	best, err := pl.pickGrid(t, g, sums, share)
+	best, err := f.pickGrid(t, sums)
 	if err != nil {
 		return err
 	}
-	slopes, curves, err := pl.measureCells(t, g, sums, best, asked[best].Cells())
+	part, err := sums.Part(best, f.rules.curve)
 	if err != nil {
 		return err
 	}
-	deviation := math.Sqrt(pl.shares[t].cells.Variance(pl.slopeMoves()))
-	steps := pl.rules.stepsOf(slopes, curves, share, deviation, deviation/curveUnit)
-	if pl.NotPrivate {
-		signal := signalOf(slopes, curves, unknownOf(share, g.Units()))
+	out, err := f.guard.Measure(cellsLabel(t), f.shares[t].cells, part)
+	if err != nil {
+		return err
+	}
+	slopes, curves := out.Values, make([]float64, asked[best].Cells())
+	if f.rules.curve > 0 {
+		n := len(slopes) - len(curves)
+		for i, x := range slopes[n:] {
+			curves[i] = x / f.rules.curve
+		}
+		slopes = slopes[:n]
+	}
+	deviation := math.Sqrt(f.shares[t].cells.Variance(f.slopeMoves()))
+	steps := f.rules.stepsOf(slopes, curves, f.share, deviation, deviation/curveUnit)
+	if f.NotPrivate {
+		signal := signalOf(slopes, curves, unknownOf(f.share, f.guard.Units()))
 		for i := range steps {
 			steps[i] = rounded(signal * steps[i])
 		}
 	}
 	f.grids, f.steps = append(f.grids, candidates[best]), append(f.steps, steps)
-	score.AddGrid(asked[best], steps)
+	f.score.AddGrid(asked[best], steps)
 	return nil
 }
 
 // pickGrid selects the grid with the largest slopes; without privacy, the one with the largest gain.
-func (pl *Plan) pickGrid(t int, g *guard.Guard, sums *guard.GridSlopes, share []float64) (best int, err error) {
-	switch {
-	case pl.rules.candidates < 2:
-		return 0, nil
-	case !pl.NotPrivate:
-		return g.Select(pickLabel(t), guard.Share{Epsilon: pl.shares[t].pick}, sums.Lengths())
+func (f *fit) pickGrid(t int, sums *guard.GridSlopes) (best int, err error) {
+	if !f.NotPrivate {
+		return f.guard.Select(pickLabel(t), guard.Share{Epsilon: f.shares[t].pick}, sums.Lengths())
 	}
 	most := int64(math.MinInt64)
-	for k := range pl.rules.candidates {
+	for k := range f.rules.candidates {
 		exact, err := sums.ExactSlopes(k)
 		if err != nil {
 			return 0, err
 		}
-		if gain := gainOf(exact, curveParts(share, len(exact.Slopes)/len(exact.Curves))); gain > most {
+		if gain := gainOf(exact, curveParts(f.share, len(exact.Slopes)/len(exact.Curves))); gain > most {
 			best, most = k, gain
 		}
 	}
 	return best, nil
 }
 
-// measureCells measures the slopes and the curves of grid k, which has so many cells.
-func (pl *Plan) measureCells(t int, g *guard.Guard, sums *guard.GridSlopes, k, cells int) (slopes, curves []float64, err error) {
-	curve := 0.0
-	if pl.rules.curves {
-		curve = curveUnit
-	}
-	part, err := sums.Part(k, curve)
-	if err != nil {
-		return nil, nil, err
-	}
-	out, err := g.Measure(cellsLabel(t), pl.shares[t].cells, part)
-	if err != nil {
-		return nil, nil, err
-	}
-	if !pl.rules.curves {
-		return out.Values, make([]float64, cells), nil
-	}
-	n := len(out.Values) - cells
-	slopes, curves = out.Values[:n], out.Values[n:]
-	for i := range curves {
-		curves[i] /= curveUnit
-	}
-	return slopes, curves, nil
-}
-
 // slopeMoves is the sensitivity of the cells of a round.
 func (pl *Plan) slopeMoves() guard.Moves {
-	curve := 0.0
-	if pl.rules.curves {
-		curve = curveUnit
-	}
-	return guard.SlopeMoves(pl.s.Relation, pl.scope, pl.rules.most, curve)
+	return guard.SlopeMoves(pl.s.Relation, pl.scope, pl.rules.most, pl.rules.curve)
 }
 
-// epsilonOf returns the ε for which ε²/2 is the given number of pico-units of ρ, at least one unit.
-func epsilonOf(pico float64) dp.Epsilon {
-	return max(1, dp.Epsilon(math.Sqrt(2*pico/dp.Pico)*dp.Nano))
-}
-
-// modelOf makes the model.
-func (pl *Plan) modelOf(f *fitted, g *guard.Guard) *model.Model {
+func (f *fit) buildModel() *model.Model {
 	out := &model.Grids{Intercepts: f.start}
 	used := make(map[int]bool)
 	for t, g := range f.grids {
 		one := model.Grid{Steps: make([][]float64, len(f.start))}
 		for _, axis := range g.grid.Axes {
 			used[axis.Column] = true
-			one.Axes = append(one.Axes, pl.axisOf(&axis))
+			one.Axes = append(one.Axes, f.axisOf(&axis))
 		}
 		for i, x := range f.steps[t] {
 			k := i % len(f.start)
@@ -209,8 +167,8 @@ func (pl *Plan) modelOf(f *fitted, g *guard.Guard) *model.Model {
 		out.Grids = append(out.Grids, one)
 	}
 	out.Limit()
-	return &model.Model{Learner: "grids", Schema: pl.s.Part(slices.Sorted(maps.Keys(used))),
-		Privacy: learn.State(g, "grids: G-GRIDS-1"), Classifier: out}
+	return &model.Model{Learner: "grids", Schema: f.s.Part(slices.Sorted(maps.Keys(used))),
+		Privacy: learn.State(f.guard, "grids: G-GRIDS-1"), Classifier: out}
 }
 
 func (pl *Plan) axisOf(b *feature.Bins) model.GridAxis {

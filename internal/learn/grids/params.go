@@ -5,6 +5,7 @@ package grids
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/guard"
@@ -26,11 +27,6 @@ type Params struct {
 	Rounds int // number of released grids, at most maxRounds; 0 for the rule's
 }
 
-const (
-	assumedRows = 10_000 // number of rows if none is given
-	maxRounds   = 2000
-)
-
 // Plan is a checked Params with the bill. It holds no data.
 type Plan struct {
 	Params
@@ -42,13 +38,14 @@ type Plan struct {
 	columns []cuttable
 	rules   rules
 	prior   guard.Share
+	rho     dp.Rho  // that Gaussian noise alone could spend; 0 without a δ
 	shares  []share // by round
 	bill    []dp.Event
 }
 
 // share is one round's part of the price.
 type share struct {
-	pick  dp.Epsilon // 0 if there is nothing to choose from
+	pick  dp.Epsilon
 	cells guard.Share
 }
 
@@ -70,25 +67,21 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 		return nil, err
 	}
 	if pl.scope == dp.PrivateFeatures && len(s.ByRole(schema.Private)) == 0 {
-		return nil, &dp.ParamError{Op: "grids", Param: "schema",
-			Want: "must have at least one private column, or a private label and a column",
-			Hint: "without any, use a learner without noise such as logistic"}
+		return nil, refuse("schema", "must have at least one private column, or a private label and a column", nil,
+			"without any, use a learner without noise such as logistic")
 	}
-	rho := 0.0
 	if p.Delta > 0 {
-		if err := guard.CheckDelta("grids", p.Delta, p.Rows); err != nil {
-			return nil, err
+		err := guard.CheckDelta("grids", p.Delta, p.Rows)
+		if err == nil {
+			pl.rho, err = accounting.GaussianRho(p.Epsilon.Float(), p.Delta.Float())
 		}
-		r, err := accounting.GaussianRho(p.Epsilon.Float(), p.Delta.Float())
 		if err != nil {
 			return nil, err
 		}
-		rho = r.Float()
 	}
-	pl.rules = settle(p, s, pl.rows, rho)
+	pl.rules = settle(p, s, pl.rows, pl.rho.Float())
 	if pl.columns = cuttables(s, pl.rules.cuts); len(pl.columns) == 0 {
-		return nil, &dp.ParamError{Op: "grids", Param: "schema", Want: "must have at least one column of two values or more",
-			Got: 0}
+		return nil, refuse("schema", "must have at least one column of two values or more", 0, "")
 	}
 	if !pl.rules.gaussian && pl.Delta > 0 {
 		pl.Delta, pl.spared = 0, true
@@ -96,27 +89,31 @@ func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	return pl, pl.divide()
 }
 
+func refuse(param, want string, got any, hint string) error {
+	return &dp.ParamError{Op: "grids", Param: param, Want: want, Got: got, Hint: hint}
+}
+
 func (p Params) check(s *schema.Schema) error {
 	if err := learn.CheckPrice("grids", p.Epsilon, p.Delta, p.NotPrivate, p.Rows); err != nil {
 		return err
 	}
 	if p.Rounds < 0 || p.Rounds > maxRounds {
-		return &dp.ParamError{Op: "grids", Param: "rounds", Got: p.Rounds,
-			Want: fmt.Sprintf("must be at least 1 and at most %d, or 0 for the rule's number", maxRounds)}
+		want := fmt.Sprintf("must be at least 1 and at most %d, or 0 for the rule's number", maxRounds)
+		return refuse("rounds", want, p.Rounds, "")
 	}
 	if err := learn.Unweighted("grids", s); err != nil {
 		return err
 	}
 	if len(s.Pairs) > 0 {
-		return &dp.ParamError{Op: "grids", Param: "pairs",
-			Want: "must be left out, because this learner finds interactions of columns by itself", Got: len(s.Pairs),
-			Hint: "learner additive uses them"}
+		return refuse("pairs", "must be left out, because this learner finds interactions of columns by itself", len(s.Pairs),
+			"learner additive uses them")
 	}
 	return learn.Unconstrained("grids", s)
 }
 
 // divide divides the price. Each release is charged exactly the part for which its own noise is
-// scaled.
+// scaled. Of Gaussian noise it first tries the ρ that this alone could spend, which is nearly always
+// within the price even with the selections; one test is faster than a search.
 func (pl *Plan) divide() error {
 	switch {
 	case pl.NotPrivate:
@@ -125,22 +122,11 @@ func (pl *Plan) divide() error {
 	case !pl.rules.gaussian:
 		return pl.dividePure()
 	}
-	return pl.affordGaussian()
-}
-
-// affordGaussian finds the total ρ of all releases. It first tries the ρ that Gaussian noise alone
-// could spend, which is nearly always within the price even with the selections; one test is faster
-// than a search.
-func (pl *Plan) affordGaussian() error {
-	all, err := accounting.GaussianRho(pl.Epsilon.Float(), pl.Delta.Float())
-	if err != nil {
-		return err
-	}
-	pl.divideGaussian(all)
+	pl.divideGaussian(pl.rho)
 	if enough, err := accounting.Within(pl.bill, pl.Terms().Price); enough || err != nil {
 		return err
 	}
-	all, err = accounting.Afford(pl.Terms().Price, dp.MaxRho, func(all dp.Rho) []dp.Event {
+	all, err := accounting.Afford(pl.Terms().Price, dp.MaxRho, func(all dp.Rho) []dp.Event {
 		pl.divideGaussian(all)
 		return pl.bill
 	})
@@ -154,22 +140,15 @@ func (pl *Plan) affordGaussian() error {
 // dividePure divides ε in whole units; the remainder of rounding goes to the prior (1.5).
 func (pl *Plan) dividePure() error {
 	r := pl.rules
-	left := pl.Epsilon
 	each := (1 - pl.priorShare()) * float64(pl.Epsilon) / float64(r.rounds)
-	for range r.rounds {
-		sh := share{}
-		if r.candidates > 1 {
-			sh.pick = dp.Epsilon(each * r.pickShare)
-		}
-		sh.cells.Epsilon = dp.Epsilon(each) - sh.pick
-		left -= sh.pick + sh.cells.Epsilon
-		if sh.cells.Epsilon < 1 || r.candidates > 1 && sh.pick < 1 {
-			return &dp.ParamError{Op: "grids", Param: "epsilon",
-				Want: fmt.Sprintf("must give each of %d releases at least the smallest unit of price", 2*r.rounds+1),
-				Got:  pl.Epsilon}
-		}
-		pl.shares = append(pl.shares, sh)
+	sh := share{pick: dp.Epsilon(each * r.pickShare)}
+	sh.cells.Epsilon = dp.Epsilon(each) - sh.pick
+	if sh.pick < 1 || sh.cells.Epsilon < 1 {
+		want := fmt.Sprintf("must give each of %d releases at least the smallest unit of price", 2*r.rounds+1)
+		return refuse("epsilon", want, pl.Epsilon, "")
 	}
+	pl.shares = slices.Repeat([]share{sh}, r.rounds)
+	left := pl.Epsilon - dp.Epsilon(r.rounds)*dp.Epsilon(each)
 	if pl.prior.Epsilon = left; pl.scope == dp.PrivateFeatures { // nothing to release
 		pl.prior.Epsilon, pl.shares[r.rounds-1].cells.Epsilon = 0, pl.shares[r.rounds-1].cells.Epsilon+left
 	}
@@ -182,11 +161,8 @@ func (pl *Plan) dividePure() error {
 func (pl *Plan) divideGaussian(all dp.Rho) {
 	r := pl.rules
 	each := (1 - pl.priorShare()) * float64(all) / float64(r.rounds)
-	sh := share{cells: guard.Share{Rho: max(1, dp.Rho(each))}}
-	if r.candidates > 1 {
-		sh.pick = epsilonOf(each * r.pickShare)
-		sh.cells.Rho = max(1, dp.Rho(each*(1-r.pickShare)))
-	}
+	sh := share{max(1, dp.Epsilon(math.Sqrt(2*each*r.pickShare/dp.Pico)*dp.Nano)),
+		guard.Share{Rho: max(1, dp.Rho(each*(1-r.pickShare)))}}
 	pl.shares = slices.Repeat([]share{sh}, r.rounds)
 	if pl.scope == dp.WholeRow {
 		pl.prior.Rho = max(1, dp.Rho(pl.priorShare()*float64(all)))
@@ -209,10 +185,7 @@ func (pl *Plan) writeBill() {
 		pl.bill = append(pl.bill, pl.prior.Line(classesLabel))
 	}
 	for t, sh := range pl.shares {
-		if pl.rules.candidates > 1 {
-			pl.bill = append(pl.bill, guard.Share{Epsilon: sh.pick}.ChoiceLine(pickLabel(t)))
-		}
-		pl.bill = append(pl.bill, sh.cells.Line(cellsLabel(t)))
+		pl.bill = append(pl.bill, guard.Share{Epsilon: sh.pick}.ChoiceLine(pickLabel(t)), sh.cells.Line(cellsLabel(t)))
 	}
 }
 
@@ -225,4 +198,26 @@ func cellsLabel(t int) string { return fmt.Sprintf("slopes of round %d", t+1) }
 func (pl *Plan) Terms() guard.Terms {
 	return guard.Terms{Op: "grids", Scope: pl.scope, Price: dp.Price{Epsilon: pl.Epsilon, Delta: pl.Delta},
 		Bill: slices.Clone(pl.bill), NotPrivate: pl.NotPrivate}
+}
+
+// Facts describes the plan in words and numbers, from public choices alone.
+func (pl *Plan) Facts() []learn.Fact {
+	var f learn.Facts
+	r := pl.rules
+	f.AddScope(pl.s, pl.scope)
+	f.AddRows(pl.s, pl.rows, pl.assumed)
+	price := ""
+	if !pl.NotPrivate {
+		price = fmt.Sprintf(", for %.0f %% of its price", 100*r.pickShare)
+	}
+	f.Add("rounds", r.rounds, "%d rounds, each chooses among %d grids drawn at random%s", r.rounds, r.candidates, price)
+	f.Add("cells", r.cells, "a grid is of 1 to %d of %d columns and has at most %d cells, cut by the schema and by coins",
+		r.axes[len(r.axes)-1], len(pl.columns), r.cells)
+	f.AddPrice(pl.Terms().Price, len(pl.bill), pl.spared)
+	if !pl.NotPrivate {
+		noise := math.Sqrt(pl.shares[r.rounds-1].cells.Variance(pl.slopeMoves()))
+		f.Add("noise", noise, "noise of a round: a standard deviation of %s rows on the slope of each cell",
+			learn.Digits(noise, 4))
+	}
+	return f
 }

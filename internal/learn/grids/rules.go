@@ -3,6 +3,7 @@
 package grids
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/discreet-dp/discreet/internal/guard"
@@ -10,37 +11,55 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
+// The numbers of the rules; evidence/benchmarks/default-constants.md has what each is worth.
+const (
+	assumedRows     = 10_000 // rows if none are given
+	maxRounds       = 2_000  // that a caller may ask for
+	priorShare      = 0.02   // of the price, for the rows of each class
+	curveUnit       = 0.25   // weight of a row's curve relative to a slope
+	pureRounds      = 11     // what a pure price buys that is divided among rounds: the signal of one of so many
+	fewCuts         = 64     // bins for cuts if noise hides finer ones
+	mostCells       = 256    // of a grid
+	leastCandidates = 10     // grids drawn in a round
+	mostCandidates  = 60
+	mostVisits      = 400_000_000 // rows visited by all grids drawn
+	groupPieces     = 1 << 12     // pieces of the rows by the products of one group: what a statistic adds up at once
+	mostStep        = 3           // nats
+
+	// Without privacy.
+	freeRounds, mostFreeRounds         = 500, 1000
+	freeCandidates, mostFreeCandidates = 20, 40
+	ridge                              = 10        // added to the curve of a cell, since few rows tell little
+	chancePart                         = 0.6       // of the slopes that chance explains, left out while the labels are
+	half, nearlyKnown                  = 0.5, 0.35 // unknown by half as at first; nothing below the second
+)
+
 // rules are derived from public numbers.
 type rules struct {
 	rounds     int
-	candidates int     // grids to choose from per round; 1 uses the first one drawn
+	candidates int     // grids to choose from per round
 	pickShare  float64 // share of a round's price for the selection
 	cells      int     // per grid, at most
 	cuts       int     // bins at whose edges a number may be divided
 	axes       []int   // possible numbers of columns of a grid, equally likely
 	most       float64 // length to which a row's slopes are clipped
-	curves     bool    // curves are released together with slopes
+	curve      float64 // weight of a row's curve, released together with its slopes; 0 if it is not
 	stride     float64 // part of each step that is used
 	calm       float64 // standard deviations of the noise that are added to a cell's curve
 	gaussian   bool    // Gaussian noise, paid for by a δ, instead of Laplace noise
 }
-
-const (
-	priorShare = 0.02 // of the price, for the rows of each class
-	curveUnit  = 0.25 // weight of a row's curve relative to a slope
-)
 
 // settle derives the rules; evidence/decisions/0007-grids.md has the sweeps. rho is the ρ for (ε, δ),
 // 0 without a δ.
 func settle(p Params, s *schema.Schema, rows int, rho float64) rules {
 	if p.NotPrivate {
 		columns := len(s.Features())
-		return rules{rounds: countOr(p.Rounds, min(max(freeRounds, 25*columns), mostFreeRounds)),
-			candidates: min(max(freeCandidates, columns), mostFreeCandidates), cells: mostCells, cuts: 256, axes: []int{1, 2, 3, 4, 6}, most: 1, curves: true, stride: 0.15}
+		return rules{rounds: cmp.Or(p.Rounds, min(max(freeRounds, 25*columns), mostFreeRounds)),
+			candidates: min(max(freeCandidates, columns), mostFreeCandidates), cells: mostCells, cuts: 256,
+			axes: []int{1, 2, 3, 4, 6}, most: 1, curve: curveUnit, stride: 0.15}
 	}
-	r := rules{pickShare: 0.15, cuts: fewCuts, most: 0.75, curves: true, stride: 0.3, calm: 3}
-	// signal is how many deviations of the noise on one release the table is long;
-	// a pure price that is divided among rounds buys as much as a third of it.
+	r := rules{pickShare: 0.15, cuts: fewCuts, most: 0.75, curve: curveUnit, stride: 0.3, calm: 3}
+	// signal is how many deviations of the noise on one release the table is long.
 	signal := float64(rows) * p.Epsilon.Float() / pureRounds
 	if g := float64(rows) * math.Sqrt(2*rho); g > signal {
 		signal, r.gaussian = g, true
@@ -51,48 +70,24 @@ func settle(p Params, s *schema.Schema, rows int, rho float64) rules {
 	r.cells = powerOfTwo(math.Sqrt(signal/10), 16, 128)
 	r.rounds = int(math.Round(8 * math.Pow(signal, 0.22)))
 	if s.Classes() > 2 {
-		// More classes have more to tell in each cell, and need finer ones; curves
-		// of cells with so few rows are not worth their price.
-		r.cells, r.most, r.curves, r.rounds = min(8*r.cells, mostCells), 0.6, false, 5*r.rounds/2
+		// More classes tell more in each cell, and curves of so few rows are not worth their price.
+		r.cells, r.most, r.curve, r.rounds = min(8*r.cells, mostCells), 0.6, 0, 5*r.rounds/2
 		if r.gaussian {
 			r.cuts = 1024
 		} else { // the noise of a round grows with their number, not with its root
 			r.rounds /= 6
 		}
 	}
-	r.rounds = countOr(p.Rounds, max(1, r.rounds))
+	r.rounds = cmp.Or(p.Rounds, min(max(1, r.rounds), maxRounds))
 	r.axes = []int{1, 2, 3, int(math.Log2(float64(r.cells)))}
 	r.candidates = min(max(leastCandidates, mostVisits/(r.rounds*max(1, rows))), mostCandidates)
 	return r
 }
 
-const (
-	fewCuts     = 64      // bins for cuts if noise hides finer ones
-	groupPieces = 1 << 12 // pieces into which the products of one group divide rows, as many as a statistic adds up at once
-	pureRounds  = 11
-	mostCells   = 256
-	// Without privacy.
-	freeRounds, mostFreeRounds         = 500, 1000
-	freeCandidates, mostFreeCandidates = 20, 40
-	leastCandidates                    = 10
-	mostCandidates                     = 60
-	mostVisits                         = 400_000_000 // rows visited by all grids drawn
-)
-
 // powerOfTwo returns the nearest power of two in ratio, within bounds that are powers of two.
 func powerOfTwo(x float64, least, most int) int {
 	return min(max(least, int(math.Exp2(math.Round(math.Log2(x))))), most)
 }
-
-func countOr(n, rule int) int {
-	if n > 0 {
-		return n
-	}
-	return rule
-}
-
-// mostStep bounds a step, in nats.
-const mostStep = 3
 
 // stepsOf converts released slopes and curves of the cells to steps, by cell and then score
 // (post-processing). share is the share of each class. deviation is the standard deviation of the
@@ -146,9 +141,6 @@ func rounded(x float64) float64 { return math.Round(x*1e6) / 1e6 }
 // Where nothing is private a choice may depend on a row by any amount, and no noise keeps
 // steps from following what is chance in the labels.
 
-// ridge is added to the curve of a cell, which shrinks the steps of cells with few rows.
-const ridge = 10
-
 // gainOf is twice the increase of the log-likelihood by a whole step in each cell, in units of
 // 1/guard.WeightOne. parts are those of curveParts.
 func gainOf(sums *guard.GridSums, parts []float64) int64 {
@@ -159,13 +151,6 @@ func gainOf(sums *guard.GridSums, parts []float64) int64 {
 	}
 	return int64(gain * guard.WeightOne)
 }
-
-// The part of a grid's slopes that is attributed to chance: chancePart of the expected chance effect
-// while at least half of the labels' uncertainty is left, and nothing below nearlyKnown.
-const (
-	chancePart        = 0.6
-	half, nearlyKnown = 0.5, 0.35
-)
 
 // signalOf is the share of a grid's slopes that is not attributed to chance, from 0 to 1. Labels drawn
 // from the model's own probabilities also have slopes, whose expected squares add up to the curves.

@@ -31,6 +31,11 @@ func TestAddendsKeepEpsilon(t *testing.T) {
 					if !(l.Delta() > 0 && l.Delta() < 1e-12) {
 						t.Errorf("%+v: delta %g", l, l.Delta())
 					}
+					// Each number of each owner may be clamped.
+					clamped := 2 * math.Exp(-cutScales) * float64(owners) * float64(dim)
+					if want := (1 + math.Exp(eps.Float())) * clamped; l.Delta() < want*(1-1e-12) {
+						t.Errorf("%+v: delta %g, want %g", l, l.Delta(), want)
+					}
 					if l.Loss() != eps || l.Top() >= 1<<28 {
 						t.Errorf("%+v: ε = %s, range %d", l, l.Loss(), l.Top())
 					}

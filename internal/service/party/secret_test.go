@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -565,6 +566,17 @@ func TestSumsThatAreRefused(t *testing.T) {
 	query, announced := c.announce(c.query(nil), c.combiner, nil, other)
 	client, _ := c.client(other, c.combiner, nil)
 	_, err := client.Add(t.Context(), connect.NewRequest(&rpc.AddRequest{Query: query, Sum: announced.Proto()}))
+	c.wants(problem.NotAllowed, err)
+	// A party takes part with all helpers that its operator has named: two thirds of fewer are easier to buy.
+	more := c.member("b", 1, func(p *Params) {
+		p.Helpers = maps.Clone(p.Helpers)
+		p.Helpers["another"] = "https://localhost:1"
+	})
+	query, announced = c.announce(c.query(nil), c.combiner, nil, more)
+	client, _ = c.client(more, c.combiner, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // who does not refuse waits for the other members
+	defer cancel()
+	_, err = client.Add(ctx, connect.NewRequest(&rpc.AddRequest{Query: query, Sum: announced.Proto()}))
 	c.wants(problem.NotAllowed, err)
 	// A query for votes by way of Vote.
 	client, signed := c.client(a, c.combiner, c.query(nil))

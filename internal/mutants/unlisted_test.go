@@ -662,8 +662,8 @@ var unlisted = []mutant{
 	{
 		Row: "unlisted 76", Bug: "parts are read with and without trimming",
 		File: "internal/train/part.go",
-		Old:  `c.Missing, s.Dialect.Trim, s.Dialect.Missing, place, c`,
-		New:  `c.Missing, false, s.Dialect.Missing, place, c`,
+		Old:  `c.Missing, s.Dialect.Trim, s.Dialect.Missing, placeOf(s, s.Parts), c`,
+		New:  `c.Missing, false, s.Dialect.Missing, placeOf(s, s.Parts), c`,
 
 		Package: "./internal/train", Test: "TestDefinitionsHoldWhateverMovesACell",
 	},

@@ -259,7 +259,7 @@ func TestNumbersOfAModel(t *testing.T) {
 	for _, x := range listNumbers(m) {
 		got = append(got, x.value)
 	}
-	if want := []float64{1, 3, 4, 5, 0.25}; !slices.Equal(got, want) {
+	if want := []float64{1, 0.25, 5, 3, 4}; !slices.Equal(got, want) {
 		t.Errorf("numbers %v, want %v", listNumbers(m), want)
 	}
 }

@@ -140,4 +140,8 @@ var sited = []mutant{
 		Old:     `if a.Number > s.policy().Measurements {`,
 		New:     `if a.Number < 0 {`,
 		Package: "./internal/service/site", Test: "TestTrainingsKeepToTheirCoordinatorAndPolicy"},
+	{Row: "sites 35", Bug: "learners reckon with less noise than there is", File: "internal/guard/across.go",
+		Old:     `(float64(all) / float64(honest))`,
+		New:     `(float64(honest) / float64(all))`,
+		Package: "./internal/federated/sites", Test: "TestVarianceIsThatOfAllSites"},
 }

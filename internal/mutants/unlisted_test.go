@@ -686,7 +686,7 @@ var unlisted = []mutant{
 	{
 		Row: "unlisted 79", Bug: "proofs that a holder shows are not those of its owners",
 		File: "internal/federated/secsum/collector.go",
-		Old:  `!bytes.Equal(digest[:], c.held[m.From].evidence[o])`,
+		Old:  `!bytes.Equal(digest[:], c.held[m.From][o])`,
 		New:  `len(digest) == 0 && o < 0`,
 
 		Package: "./internal/federated/secsum", Test: "TestProofsAreShownAsTheyWereHeld",

@@ -79,10 +79,16 @@ type labelFit struct {
 	inverse []dense // by column: the inverse of the prior's correlation
 	spread  []float64
 	start   float64
-	labelCurve
-	scores    []float64
-	variances []float64
-	sums      []float64 // of all bins; with vectors, followed by that of all rows
+	// How the sums follow the coefficients near those at which that was worked out.
+	about dense // L, L·Lᵀ being the covariance of the sums
+	half  dense // L⁻¹·curve, curve being by how much sums grow with the coefficients
+	known dense // halfᵀ·half, what the sums say of the coefficients
+	low   dense // R⁻¹, R·Rᵀ being known and the prior: lowᵀ·low is the covariance of the coefficients
+
+	scores   []float64
+	variance [][]float64 // of the steps, by column
+	weights  []float64   // of a row of each group in the sums
+	sums     []float64   // of all bins; with vectors, followed by that of all rows
 }
 
 func newLabelFit(s *LabelSums) *labelFit {
@@ -93,15 +99,18 @@ func newLabelFit(s *LabelSums) *labelFit {
 		f.spread = append(f.spread, firstSpread*firstSpread)
 		f.inverse = append(f.inverse, invertCorrelation(n, s.Ordered[k]))
 	}
-	f.coef, f.variances = make([]float64, f.width+1), make([]float64, f.width)
+	f.coef, f.variance = make([]float64, f.width+1), make([][]float64, len(s.Sizes))
 	return f
 }
 
 // readSums reads the releases, and starts with the share of positive rows that they imply.
 func (f *labelFit) readSums() {
 	total, rows := 0.0, 0.0
+	if f.weights = slices.Repeat([]float64{1}, len(f.Rows)); f.Vectors != nil {
+		f.weights = f.Vectors.weights
+	}
 	for g, n := range f.Rows {
-		rows += n * f.weight(g)
+		rows += n * f.weights[g]
 	}
 	if f.Vectors != nil {
 		f.sums = f.Vectors.sumsOf(f.Released)
@@ -119,14 +128,6 @@ func (f *labelFit) readSums() {
 	f.coef[f.width] = f.start
 }
 
-// weight is that of a row of the group in the sums.
-func (f *labelFit) weight(g int) float64 {
-	if f.Vectors == nil {
-		return 1
-	}
-	return f.Vectors.weights[g]
-}
-
 // invertCorrelation inverts the prior correlation of the steps of a column: of the first bins, which
 // are ordered, exp(−distance/reach), and none of the others.
 func invertCorrelation(n, ordered int) dense {
@@ -138,14 +139,6 @@ func invertCorrelation(n, ordered int) dense {
 		}
 	}
 	return m.invertFactor().squares()
-}
-
-// labelCurve is how the sums follow the coefficients near those it was worked out at.
-type labelCurve struct {
-	about dense // L, L·Lᵀ being the covariance of the sums
-	half  dense // L⁻¹·curve, curve being by how much sums grow with the coefficients
-	known dense // halfᵀ·half, what the sums say of the coefficients
-	low   dense // R⁻¹, R·Rᵀ being known and the prior: lowᵀ·low is the covariance of the coefficients
 }
 
 // findCurve works out the curve at the coefficients.
@@ -226,7 +219,7 @@ func (f *labelFit) leftOver() []float64 {
 	rest := slices.Clone(f.sums)
 	f.scoreGroups()
 	for g, rows := range f.Rows {
-		expected := rows * sigmoid(f.scores[g]) * f.weight(g)
+		expected := rows * sigmoid(f.scores[g]) * f.weights[g]
 		for k, first := range f.first {
 			rest[first+int(f.Bins[k][g])] -= expected
 		}
@@ -247,8 +240,8 @@ func (f *labelFit) linearize() (curve, about dense) {
 	once, twice := make([]float64, len(f.Rows)), make([]float64, len(f.Rows))
 	for g, rows := range f.Rows {
 		p := sigmoid(f.scores[g])
-		once[g] = rows * p * (1 - p) * f.weight(g)
-		twice[g] = once[g] * f.weight(g)
+		once[g] = rows * p * (1 - p) * f.weights[g]
+		twice[g] = once[g] * f.weights[g]
 	}
 	f.addSquares(curve, once)
 	about = newDense(len(f.sums), len(f.sums))
@@ -292,11 +285,12 @@ func (f *labelFit) findSpreads() {
 			}
 		}
 		size := 0.0
+		f.variance[k] = nil
 		for i := range n {
 			for j, x := range f.inverse[k].row(i) {
 				size += x * (f.coef[first+i]*f.coef[first+j] + covariance.row(i)[j])
 			}
-			f.variances[first+i] = covariance.row(i)[i]
+			f.variance[k] = append(f.variance[k], covariance.row(i)[i])
 		}
 		next := size / float64(n)
 		next *= next / f.spread[k] // twice as far: by itself this comes near its end slowly
@@ -306,10 +300,9 @@ func (f *labelFit) findSpreads() {
 
 func (f *labelFit) result() *LabelFit {
 	f.scoreGroups()
-	out := &LabelFit{Intercept: f.coef[f.width], Scores: f.scores, of: f}
+	out := &LabelFit{Intercept: f.coef[f.width], Variance: f.variance, Scores: f.scores, of: f}
 	for k, n := range f.Sizes {
 		out.Steps = append(out.Steps, f.coef[f.first[k]:f.first[k]+n])
-		out.Variance = append(out.Variance, f.variances[f.first[k]:f.first[k]+n])
 	}
 	return out
 }

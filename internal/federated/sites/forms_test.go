@@ -4,6 +4,7 @@ package sites
 
 import (
 	"encoding/json"
+	"math"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/guard"
@@ -55,6 +56,28 @@ func TestFormsShareTheirNumbers(t *testing.T) {
 		}
 		if _, err := (&Responder{Guard: g, Honest: 1, Values: 5}).sum(t.Context(), a); (err == nil) != ok {
 			t.Errorf("%d forms of 2 numbers where 5 are allowed: %v", forms, err)
+		}
+	}
+}
+
+// A total has the noise of all sites, each of which adds enough for the honest ones alone: learners reckon with it.
+func TestVarianceIsThatOfAllSites(t *testing.T) {
+	s := schemaOf(t, "n, p], positive: p")
+	for _, c := range []struct{ honest, all int }{{1, 2}, {2, 3}, {3, 3}} {
+		r := NewRemote(&Training{Honest: c.honest, Sites: make([]Member, c.all)}, "", func([]byte) ([]mech.Whole, error) {
+			return make([]mech.Whole, 2), nil
+		})
+		g, err := guard.OpenAcross(guard.Terms{Op: "test", Scope: dp.WholeRow, Price: dp.Price{Epsilon: dp.Nano}, Bill: pureBill},
+			r.Table(s, 0), r)
+		must(t, err)
+		cells, err := g.ClassCells(t.Context(), []feature.Bins{feature.NewBins(s, 0, []float64{5})})
+		must(t, err)
+		share := guard.Share{Epsilon: dp.Nano}
+		got, err := g.Measure("rows", share, cells.Rows(0))
+		must(t, err)
+		want := share.Variance(guard.OneCell(s.Relation)) * float64(c.all) / float64(c.honest)
+		if math.Abs(got.Variance-want) > 1e-9*want {
+			t.Errorf("%d of %d sites are enough: a variance of %g, want %g", c.honest, c.all, got.Variance, want)
 		}
 	}
 }

@@ -49,13 +49,11 @@ type binaryShape struct {
 	variance []float64 // of steps, see learnShape; nil if nothing was learnt
 	left     []float64 // the last release minus steps
 	moved    []float64 // the part of the variance of steps by which noise alone moves a score
-	certain  float64   // if rounds pick, how certain it was that the column would be picked
 	rows     []float64 // approximate weight by bin
-}
-
-func newBinaryShape(bins int) binaryShape {
-	return binaryShape{steps: make([]float64, bins), weighing: make([]float64, bins), left: make([]float64, bins),
-		moved: make([]float64, bins)}
+	// certain is, if rounds pick, by how much a unit of imbalance makes the pick certain, and then how
+	// certain it was: permute-and-flip picks a column without information instead of one with imbalance u
+	// with probability exp(−ε·u/spread), if it comes first (G-MECH-3).
+	certain float64
 }
 
 // learnBinary makes every release of the bill.
@@ -85,7 +83,9 @@ func (f *fit) learnBinary(ctx context.Context) (*model.Model, error) {
 func newBinaryFit(f *fit, st *start) *binaryFit {
 	r := &binaryFit{fit: f, start: *st, first: *st}
 	for k := range f.bins {
-		r.shapes = append(r.shapes, newBinaryShape(f.bins[k].Len()))
+		n := f.bins[k].Len()
+		r.shapes = append(r.shapes, binaryShape{steps: make([]float64, n), weighing: make([]float64, n),
+			left: make([]float64, n), moved: make([]float64, n)})
 	}
 	return r
 }
@@ -117,7 +117,7 @@ func (r *binaryFit) makeRound(ctx context.Context, t int) error {
 		if k, err = r.pick(t, scores); err != nil {
 			return err
 		}
-		r.noteCertainty(t, k, scores.Spread())
+		r.shapes[k].certain = pl.prices.picks[t].Epsilon.Float() / scores.Spread()
 	}
 	cells, err := r.measureWeights(cellsLabel(t), pl.prices.cells[t], k)
 	if err != nil {

@@ -204,13 +204,6 @@ func (sh *binaryShape) addMoved(c *shrink.Cells, steps, variance []float64, part
 	sh.certain *= imbalance
 }
 
-// noteCertainty records how much a unit of imbalance increased the certainty that round t picks column
-// k. Permute-and-flip picks a column without information instead of one with imbalance u with
-// probability exp(−ε·u/spread), if it comes first (G-MECH-3).
-func (r *binaryFit) noteCertainty(t, k int, spread float64) {
-	r.shapes[k].certain = r.plan.prices.picks[t].Epsilon.Float() / spread
-}
-
 // noteMoved records the effect of noise on all rows alike and on the scale of the shapes.
 func (r *binaryFit) noteMoved(l *shrink.Line) {
 	// What it did to the base rate the calibration sees, and takes back as far as it shows anything.
@@ -220,7 +213,7 @@ func (r *binaryFit) noteMoved(l *shrink.Line) {
 }
 
 // missedPicks is the variance of scores because another fit may not pick the columns of this one,
-// the mean over rows: the chance of that (see noteCertainty; what it is measured by has shrunk as
+// the mean over rows: the chance of that (see binaryShape; what it is measured by has shrunk as
 // steps do, so half of it is counted) times the square of what a column adds.
 func (r *binaryFit) missedPicks(slope float64) (variance float64) {
 	if !r.plan.rules.picks {

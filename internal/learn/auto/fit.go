@@ -80,14 +80,13 @@ func (pl *Plan) choose(ctx context.Context, g *guard.Guard, score *guard.StepSco
 
 // scoreOf returns the score of a first fit's model, over the columns of its table.
 func scoreOf(m *model.Model, s *schema.Schema) *guard.StepScore {
-	binsOf := func(column string, edges []float64) feature.Bins {
-		return feature.NewBins(s, s.Find(column), edges)
+	gridOf := func(column string, edges []float64) feature.Grid {
+		return feature.Grid{Axes: []feature.Bins{feature.NewBins(s, s.Find(column), edges)}}
 	}
-	gridOf := func(axes ...feature.Bins) feature.Grid { return feature.Grid{Axes: axes} }
 	if a, ok := m.Classifier.(*model.Additive); ok {
 		score := guard.NewStepScore([]float64{a.Intercept})
 		for _, sh := range a.Shapes {
-			score.AddGrid(gridOf(binsOf(sh.Column, sh.Edges)), sh.LogOdds)
+			score.AddGrid(gridOf(sh.Column, sh.Edges), sh.LogOdds)
 		}
 		return score
 	}
@@ -100,7 +99,7 @@ func scoreOf(m *model.Model, s *schema.Schema) *guard.StepScore {
 				steps = append(steps, sh.LogShares[class][bin])
 			}
 		}
-		score.AddGrid(gridOf(binsOf(sh.Column, sh.Edges)), steps)
+		score.AddGrid(gridOf(sh.Column, sh.Edges), steps)
 	}
 	return score
 }

@@ -658,7 +658,7 @@ func TestLinkedPackages(t *testing.T) {
 			continue
 		}
 		allowed := []string{"privacy/dp", "table/schema", "table/column", "table/coding", "table/feature", "model",
-			"model/explain", "atomicfile", "service/inference", "service/inference/oip", "service/places", "release", "keyfile",
+			"model/explain", "atomicfile", "parallel", "service/inference", "service/inference/oip", "service/places", "release", "keyfile",
 			"edkey"}
 		if !slices.Contains(allowed, name) {
 			t.Errorf("%s is linked", name)

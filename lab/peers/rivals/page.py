@@ -23,7 +23,7 @@ OURS = ["ours, add-remove, δ", "ours, add-remove", "ours, replace-one"]
 
 def number(values):
     v = np.asarray(values)
-    return f"{v.mean():.3f} ± {v.std(ddof=1):.3f}".replace("0.", ".")
+    return f"{v.mean():.3f} ± {v.std(ddof=1):.3f}"
 
 
 def main():

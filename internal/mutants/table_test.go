@@ -569,10 +569,10 @@ var table = []mutant{
 	{
 		Row: "A14", Bug: "additive: caps forget what the weights see before a pair",
 		File: "internal/learn/additive/binary.go",
-		Old: `		r.weighSteps(k, rest)
+		Old: `		r.weighSteps(k, floats.SubTo(make([]float64, len(sh.steps)), sh.steps, sh.weighing))
 `,
 		New: `		least, most := r.least, r.most
-		r.weighSteps(k, rest)
+		r.weighSteps(k, floats.SubTo(make([]float64, len(sh.steps)), sh.steps, sh.weighing))
 		r.least, r.most = least, most
 `,
 

@@ -15,8 +15,7 @@ type LabelSums struct {
 	Rows  []float64  // by group of rows that agree on all columns
 	Bins  [][]uint32 // by column, then group: the bin of its rows
 	Sizes []int      // by column: number of bins
-	// Ordered is, by column, the number of its first bins that are in order, so that neighbours are
-	// correlated.
+	// Ordered is, by column, the number of its first bins that are in order, so that neighbours are correlated.
 	Ordered []int
 	Sums    [][]float64 // by column, then bin: positive rows, as released
 	Noise   []float64   // by column: the variance of the noise on each of its sums
@@ -46,13 +45,12 @@ const (
 	labelReach    = 0.3 // correlation length of ordered bins, as a share of the number of bins
 )
 
-// Fit estimates the steps from the sums, which is post-processing: rows and bins are public, sums
-// have left. In the exact likelihood of a logistic regression the labels occur in these sums alone
-// (its sufficient statistic), so nothing is lost but to noise. Near a fit with probabilities p the
-// sums are normal about those expected, with covariance H = XᵀWX, W = p(1 − p), of the labels and
-// that of the noise beside it; a column's steps have a normal prior whose spread is found from the
-// sums themselves (MacKay 1992). Time: O(groups·columns² + bins³) for each of at most labelPasses
-// curves, and a third of bins³ for each step, on all processors.
+// Fit estimates the steps from the sums, which is post-processing: rows and bins are public, sums have left. In the
+// exact likelihood of a logistic regression the labels occur in these sums alone (its sufficient statistic), so
+// nothing is lost but to noise. Near a fit with probabilities p the sums are normal about those expected, with
+// covariance H = XᵀWX, W = p(1 − p), of the labels and that of the noise beside it; a column's steps have a normal
+// prior whose spread is found from the sums themselves (MacKay 1992). Time: O(groups·columns² + bins³) for each of at
+// most labelPasses curves, and a third of bins³ for each step, on all processors.
 func (s *LabelSums) Fit() *LabelFit {
 	f := newLabelFit(s)
 	f.readSums()
@@ -184,9 +182,8 @@ func (f *labelFit) offset(i int) float64 {
 	return f.coef[i]
 }
 
-// move takes the step, or the half of it, or of that, where it would lead past the valley: columns
-// that say nearly the same make it long, and probabilities bend. rest is how far off the sums are
-// before it, in what they may be off.
+// move takes the step, or the half of it, or of that, where it would lead past the valley: columns that say nearly
+// the same make it long, and probabilities bend. rest is how far off the sums are before it, in what they may be off.
 func (f *labelFit) move(step, rest []float64) (moved float64) {
 	for _, x := range step {
 		moved = math.Max(moved, math.Abs(x))
@@ -204,8 +201,7 @@ func (f *labelFit) move(step, rest []float64) (moved float64) {
 	return 0
 }
 
-// misfit is twice the negative logarithm of the posterior at the coefficients, where the sums are
-// off by rest.
+// misfit is twice the negative logarithm of the posterior at the coefficients, where the sums are off by rest.
 func (f *labelFit) misfit(rest []float64) (sum float64) {
 	for _, x := range rest {
 		sum += x * x

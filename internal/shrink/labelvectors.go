@@ -22,8 +22,7 @@ type LabelVectors struct {
 }
 
 const (
-	// vectorRidge is the ridge in units of columns·noise²/rows, where noise is the standard deviation
-	// of the release.
+	// vectorRidge is the ridge in units of columns·noise²/rows, where noise is the standard deviation of the release.
 	vectorRidge = 1000
 	leastRidge  = 1e-3 // rows
 	// unitLength is slightly less than 1, because a computed length has a rounding error.

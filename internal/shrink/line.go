@@ -15,14 +15,12 @@ const (
 	shiftValues    = 21 // grid values over 5 standard deviations
 )
 
-// Line is log-odds of the form Shift + Slope·x. Noise alone moves them by independent amounts with the
-// standard deviations SlopeMoved·(x − Middle) and ShiftMoved. ShiftShown is the part of a true shift
-// that is estimated.
+// Line is log-odds of the form Shift + Slope·x. Noise alone moves them by independent amounts with the standard
+// deviations SlopeMoved·(x − Middle) and ShiftMoved. ShiftShown is the part of a true shift that is estimated.
 type Line struct{ Slope, Shift, SlopeMoved, ShiftMoved, Middle, ShiftShown float64 }
 
-// FitLine fits a line to cells, with x by bin: the posterior mean of slope and shift under the prior
-// above. With more noise it is closer to the prior's line, (1, 0). There must be noise. Time is
-// O(bins), with a large constant.
+// FitLine fits a line to cells, with x by bin: the posterior mean of slope and shift under the prior above. With more
+// noise it is closer to the prior's line, (1, 0). There must be noise. Time is O(bins), with a large constant.
 func FitLine(c *Cells, x []float64) Line {
 	type point struct{ slope, shift, log float64 }
 	var points []point
@@ -75,8 +73,7 @@ func (l *Line) findMoved(c *Cells, x []float64, slopes, shifts, both float64) {
 	}
 	var seen, alone [2]float64
 	for b, w := range BinWeights(c, steps) {
-		// By so much the difference of the cells follows the log-odds; it is also the variance of
-		// sampling.
+		// By so much the difference of the cells follows the log-odds; it is also the variance of sampling.
 		curve := curveOf(w, steps[b])
 		for i, way := range [2]float64{x[b] - l.Middle, 1} {
 			told := curve * curve * way * way / (noise + curve)
@@ -106,9 +103,8 @@ func BinWeights(c *Cells, steps []float64) []float64 {
 	return out
 }
 
-// CenterSteps finds the shift of all steps for which they imply balance: the mean over bins, by
-// weight, of the difference between the positive class and the other, in (-1, 1). It is within ±4
-// nats, and 0 if no bin has weight.
+// CenterSteps finds the shift of all steps for which they imply balance: the mean over bins, by weight, of the
+// difference between the positive class and the other, in (-1, 1). It is within ±4 nats, and 0 if no bin has weight.
 func CenterSteps(steps, weight []float64, balance float64) float64 {
 	all := 0.0
 	for _, w := range weight {
@@ -132,22 +128,6 @@ func CenterSteps(steps, weight []float64, balance float64) float64 {
 	return (low + high) / 2
 }
 
-// Observed describes the releases about a column, by bin: the weight, and the variances due to the
-// random choice of rows and due to noise.
-type Observed struct {
-	Weights, Rows []float64
-	Noise         float64
-}
-
-// Observe describes cells, given the log-odds steps. There must be noise.
-func (c *Cells) Observe(steps []float64) *Observed {
-	o := &Observed{Weights: BinWeights(c, steps), Noise: c.Noise.DifferenceVariance()}
-	for b, s := range steps {
-		o.Rows = append(o.Rows, curveOf(math.Max(c.Positive[b]+c.Negative[b], 0), s))
-	}
-	return o
-}
-
 // curveOf returns the derivative, by the log-odds, of the difference of the two cells of a bin with
 // the given weight, and the approximate variance of that difference over rows.
 func curveOf(weight, step float64) float64 {
@@ -162,9 +142,20 @@ func curveOf(weight, step float64) float64 {
 // − v/p of the truth, and its variance over observations is v·(1 − v/p). Noise causes part of the
 // variance of observations. The priors here are not normal and their widths are averaged, so that v
 // and p are means over bins by weight, and p is estimated from the steps and their variances together.
-func (o *Observed) MovedByNoise(steps, variance []float64) (moved []float64, shown float64) {
+// The bins' weights are returned, too. There must be noise.
+func (c *Cells) MovedByNoise(steps, variance []float64) (moved, weights []float64, shown float64) {
+	weights, rows := BinWeights(c, steps), make([]float64, len(steps))
+	for b, s := range steps {
+		rows[b] = curveOf(math.Max(c.Positive[b]+c.Negative[b], 0), s)
+	}
+	moved, shown = movedByNoise(weights, rows, c.Noise.DifferenceVariance(), steps, variance)
+	return moved, weights, shown
+}
+
+// movedByNoise is MovedByNoise for bins of such weights, of which rows and noise are variances.
+func movedByNoise(weights, rows []float64, noise float64, steps, variance []float64) (moved []float64, shown float64) {
 	all, mean, square, v := 0.0, 0.0, 0.0, 0.0
-	for b, w := range o.Weights {
+	for b, w := range weights {
 		all += w
 		mean += w * steps[b]
 		square += w * steps[b] * steps[b]
@@ -177,7 +168,7 @@ func (o *Observed) MovedByNoise(steps, variance []float64) (moved []float64, sho
 	}
 	shown = spread / (spread + v/all)
 	for b := range steps {
-		moved[b] = variance[b] * shown * o.Noise / (o.Noise + o.Rows[b])
+		moved[b] = variance[b] * shown * noise / (noise + rows[b])
 	}
 	return moved, shown
 }

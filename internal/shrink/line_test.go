@@ -72,8 +72,7 @@ func TestMovedByNoiseOfNormals(t *testing.T) {
 	for _, c := range []struct{ p, r, n float64 }{{1, 0, 0.5}, {0.2, 0.3, 0.1}, {2, 1, 1e-3}, {0.01, 0.1, 5}} {
 		gain := c.p / (c.p + c.r + c.n)
 		v, far := c.p*(1-gain), math.Sqrt(gain*c.p) // two bins at ±far have the steps' variance
-		o := &Observed{Weights: []float64{3, 3}, Rows: []float64{c.r, c.r}, Noise: c.n}
-		moved, shown := o.MovedByNoise([]float64{0.7 - far, 0.7 + far}, []float64{v, v})
+		moved, shown := movedByNoise([]float64{3, 3}, []float64{c.r, c.r}, c.n, []float64{0.7 - far, 0.7 + far}, []float64{v, v})
 		want := gain * gain * c.n
 		if math.Abs(moved[0]/want-1) > 1e-9 || math.Abs(moved[1]/want-1) > 1e-9 || math.Abs(shown/gain-1) > 1e-9 {
 			t.Errorf("%+v: noise has %v of the steps and shown is %g, not %g and %g", c, moved, shown, want, gain)
@@ -84,8 +83,7 @@ func TestMovedByNoiseOfNormals(t *testing.T) {
 // Steps that are alike show nothing, nor do bins without weight.
 func TestMovedByNoiseOfNothing(t *testing.T) {
 	for _, weights := range [][]float64{{2, 5}, {0, 0}} {
-		o := &Observed{Weights: weights, Rows: []float64{1, 1}, Noise: 1}
-		moved, shown := o.MovedByNoise([]float64{0.5, 0.5}, []float64{1, 2})
+		moved, shown := movedByNoise(weights, []float64{1, 1}, 1, []float64{0.5, 0.5}, []float64{1, 2})
 		if shown != 0 || moved[0] != 0 || moved[1] != 0 {
 			t.Errorf("weights %v: %v and %g", weights, moved, shown)
 		}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
@@ -31,13 +33,12 @@ func (n Noise) DifferenceVariance() float64 {
 // model with the true distribution of the noise. In this model a cell below 0 only implies that the
 // bin is nearly empty, and jumps are possible, such as between no capital gain and a positive one.
 //
-// A bin holds weight·σ(θ) of the positive class and weight·(1−σ(θ)) of the other, with a vague prior
-// on the weight ≥ 0; see computeLikelihoods. The prior of θ is a random walk over ordered bins, whose
-// jumps are small, with a Laplace distribution, or rarely go anywhere. The bins of a category are
-// distributed around 0 in the same way. A pair is walked by rows, in alternating directions,
-// and by columns. The size of jumps and the direction of the walk are averaged by their evidence. θ
-// takes the values of a grid, for which a chain can be summed exactly (Rabiner 1989, section III):
-// O(bins·grid) for each size of jumps.
+// A bin holds weight·σ(θ) of the positive class and weight·(1−σ(θ)) of the other, with a vague prior on the weight ≥
+// 0; see computeLikelihoods. The prior of θ is a random walk over ordered bins, whose jumps are small, with a Laplace
+// distribution, or rarely go anywhere. The bins of a category are distributed around 0 in the same way. A pair is
+// walked by rows, in alternating directions, and by columns. The size of jumps and the direction of the walk are
+// averaged by their evidence. θ takes the values of a grid, for which a chain can be summed exactly (Rabiner 1989,
+// section III): O(bins·grid) for each size of jumps.
 func LogOdds(c *Cells, bins *feature.Bins) (steps, variance []float64) {
 	if bins.Marks() > 0 { // neighbouring amounts are similar, and a mark is not similar to any amount
 		at := len(c.Positive) - bins.Marks()
@@ -130,12 +131,6 @@ func (x *grid) normalizeMass() (sum float64) {
 	return sum
 }
 
-func (x *grid) multiplyBy(y *grid) {
-	for g, m := range y {
-		x[g] *= m
-	}
-}
-
 // addBin records the distribution of θ in bin b.
 func (p *posterior) addBin(b int, mass *grid) {
 	for g, x := range mass {
@@ -162,13 +157,12 @@ func (c *Cells) computeLikelihoods() likelihoods {
 	return out
 }
 
-// computeLogLikelihood is the logarithm of the likelihood of the cells of bin b if its log-odds are
-// theta, up to a constant. It adds the sampling variance to that of the noise: weights are at most 1,
-// so that a total weight w has a variance of at most w·share·(1−share) in either cell. The prior of
-// the weight of a bin, in units of the noise of its cells, is uniform up to a unit of noise and uniform in its
-// logarithm beyond, because most bins have much more or much less weight than others. As a result, two
-// empty cells have no influence on the share, even if the classes have different noise, and other
-// cells are not biased to the class with less noise.
+// computeLogLikelihood is the logarithm of the likelihood of the cells of bin b if its log-odds are theta, up to a
+// constant. It adds the sampling variance to that of the noise: weights are at most 1, so that a total weight w has a
+// variance of at most w·share·(1−share) in either cell. The prior of the weight of a bin, in units of the noise of
+// its cells, is uniform up to a unit of noise and uniform in its logarithm beyond, because most bins have much more
+// or much less weight than others. As a result, two empty cells have no influence on the share, even if the classes
+// have different noise, and other cells are not biased to the class with less noise.
 func (c *Cells) computeLogLikelihood(b int, theta float64) float64 {
 	share := sigmoid(theta)
 	sampling := math.Max(c.Positive[b]+c.Negative[b], 0) * share * (1 - share)
@@ -208,7 +202,11 @@ func integrateLaplace(p, q cell, share, least float64) float64 {
 	add := func(to, density float64) {
 		next := exponent(to) - most
 		nextLevel := math.Exp(next)
-		sum += density * integrateSegment(at, next, level, nextLevel, to-from)
+		area := (to - from) * level // if the exponent, which is linear here, hardly moves
+		if d := next - at; math.Abs(d) > 1e-6 {
+			area = (to - from) * (nextLevel - level) / d
+		}
+		sum += density * area
 		from, at, level = to, next, nextLevel
 	}
 	for edge := least; from < top; edge = 2*edge + least {
@@ -228,15 +226,6 @@ func integrateLaplace(p, q cell, share, least float64) float64 {
 	}
 	sum += density * level / (share/b + (1-share)/c)
 	return most + math.Log(sum/(4*b*c))
-}
-
-// integrateSegment returns the integral of exp over an interval in which the exponent is linear
-// between two values, given exp at both ends.
-func integrateSegment(from, to, level, toLevel, length float64) float64 {
-	if d := to - from; math.Abs(d) > 1e-6 {
-		return length * (toLevel - level) / d
-	}
-	return length * level
 }
 
 // integrateGaussian is integrateLaplace for normal noise, up to a constant: where the density is flat,
@@ -274,7 +263,7 @@ func logErfc(x float64) float64 {
 // posteriorOfWalk returns the posterior of bins in an order, for a mean size of jumps.
 func (like likelihoods) posteriorOfWalk(jump float64, order []int) posterior {
 	n := len(like)
-	out := newPosterior(n)
+	out := posterior{make([]float64, n), make([]float64, n), 0}
 	upTo := make([]grid, n) // what the bins up to this one say
 	for g := range upTo[0] {
 		upTo[0][g] = 1.0 / gridLen
@@ -284,7 +273,7 @@ func (like likelihoods) posteriorOfWalk(jump float64, order []int) posterior {
 			upTo[i] = upTo[i-1]
 			upTo[i].spreadJump(jump)
 		}
-		upTo[i].multiplyBy(&like[b])
+		floats.Mul(upTo[i][:], like[b][:])
 		out.evidence += math.Log(upTo[i].normalizeMass())
 	}
 	var beyond grid // what the bins beyond this one say
@@ -292,10 +281,10 @@ func (like likelihoods) posteriorOfWalk(jump float64, order []int) posterior {
 		beyond[g] = 1
 	}
 	for i, b := range slices.Backward(order) {
-		upTo[i].multiplyBy(&beyond)
+		floats.Mul(upTo[i][:], beyond[:])
 		upTo[i].normalizeMass()
 		out.addBin(b, &upTo[i])
-		beyond.multiplyBy(&like[b])
+		floats.Mul(beyond[:], like[b][:])
 		beyond.normalizeMass()
 		beyond.spreadJump(jump)
 	}
@@ -332,10 +321,10 @@ func (like likelihoods) posteriorAround(jump float64) posterior {
 	for g := range prior {
 		prior[g] = (1-anywhere)*prior[g] + anywhere/gridLen
 	}
-	out := newPosterior(len(like))
+	out := posterior{make([]float64, len(like)), make([]float64, len(like)), 0}
 	for b := range like {
 		mass := prior
-		mass.multiplyBy(&like[b])
+		floats.Mul(mass[:], like[b][:])
 		out.evidence += math.Log(mass.normalizeMass())
 		out.addBin(b, &mass)
 	}
@@ -346,10 +335,6 @@ func (like likelihoods) posteriorAround(jump float64) posterior {
 type posterior struct {
 	mean, square []float64
 	evidence     float64 // logarithm of the probability of the cells under the prior, up to a constant
-}
-
-func newPosterior(bins int) posterior {
-	return posterior{mean: make([]float64, bins), square: make([]float64, bins)}
 }
 
 // averageByEvidence averages posteriors with the same bins, weighted by their evidence. There must be
@@ -373,13 +358,4 @@ func averageByEvidence(posteriors []posterior) (mean, variance []float64) {
 		variance[b] = math.Max(0, variance[b]/all-mean[b]*mean[b])
 	}
 	return mean, variance
-}
-
-// ScaleAll multiplies numbers, in a new slice.
-func ScaleAll(of []float64, by float64) []float64 {
-	out := make([]float64, len(of))
-	for i, x := range of {
-		out[i] = by * x
-	}
-	return out
 }

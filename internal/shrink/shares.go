@@ -5,6 +5,8 @@ package shrink
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
@@ -59,7 +61,12 @@ func estimateShare(count, rows, spread, equal float64, gaussian bool, deviation 
 		z := low + step*float64(i)
 		shares[i] = math.Exp(z)
 		d, off := deviation(shares[i]), (z-math.Log(equal))/spread
-		logs[i] = logLikelihood(count-shares[i]*rows, d, gaussian) - off*off/2
+		noise := math.Abs(count-shares[i]*rows) / d
+		told := math.Sqrt2 * noise
+		if gaussian {
+			told = noise * noise / 2
+		}
+		logs[i] = -told - math.Log(d) - off*off/2
 		best = math.Max(best, logs[i])
 	}
 	sum, all := 0.0, 0.0
@@ -70,35 +77,23 @@ func estimateShare(count, rows, spread, equal float64, gaussian bool, deviation 
 	return sum / all, best + math.Log(all*step/spread)
 }
 
-// logLikelihood is the log-likelihood of noise with the given standard deviation, up to a constant.
-func logLikelihood(noise, deviation float64, gaussian bool) float64 {
-	off := math.Abs(noise) / deviation
-	if gaussian {
-		return -off*off/2 - math.Log(deviation)
-	}
-	return -math.Sqrt2*off - math.Log(deviation)
-}
-
 // ClassShares converts noisy numbers of rows, by class and bin, to steps: log(share of the class in
 // the bin / its share overall), with variances. share holds each class's overall share, in (0, 1) and
 // adding up to 1; deviation is the standard deviation of the noise on each number.
 //
-// Each class against all others is a column of two classes, with the weights that rows have under a
-// score with the overall shares: 1 in the rarer of the two, and less in the other, in proportion to
-// its frequency. LogOdds of those cells is the step; the shares of all classes are then normalised to
-// 1.
+// Each class against all others is a column of two classes, with the weights that rows have under a score with the
+// overall shares: 1 in the rarer of the two, and less in the other, in proportion to its frequency. LogOdds of those
+// cells is the step; the shares of all classes are then normalised to 1.
 func ClassShares(bins *feature.Bins, rows [][]float64, share []float64, deviation float64, gaussian bool) (
 	steps, variance [][]float64) {
 	n, others := bins.Len(), math.Sqrt(float64(len(share)-1))
 	all, sum := make([]float64, n), make([]float64, n)
 	for _, of := range rows {
-		for b, x := range of {
-			all[b] += x
-		}
+		floats.Add(all, of)
 	}
 	for k, pi := range share {
 		inClass, inOthers := math.Min(1, (1-pi)/pi), math.Min(1, pi/(1-pi)) // weights of rows
-		c := &Cells{Positive: ScaleAll(rows[k], inClass), Negative: make([]float64, n),
+		c := &Cells{Positive: floats.ScaleTo(make([]float64, n), inClass, rows[k]), Negative: make([]float64, n),
 			Noise: Noise{inClass * deviation, inOthers * others * deviation, gaussian}}
 		for b, x := range rows[k] {
 			c.Negative[b] = inOthers * (all[b] - x)

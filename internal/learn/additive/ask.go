@@ -13,8 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// All that a fit is given is asked for below. The guard pays for it, and holds how far it moves
-// between neighbours.
+// All that a fit is given is asked for below. The guard pays for it, and holds how far it moves between neighbours.
 
 // cellMoves is the sensitivity of cells in which a row adds to one, for a unit's contribution bound.
 func (pl *Plan) cellMoves() guard.Moves { return guard.OneCell(pl.schema.Relation).Times(pl.most) }
@@ -86,9 +85,8 @@ func (f *fit) measureCounts(ctx context.Context) ([]float64, error) {
 	return out.Values, err
 }
 
-// capWeights bounds the weight of a row by class, positive first, for any private cells: the weight at
-// the worst score that the released shapes allow (1.3). One additional unit covers the rounding of
-// exp.
+// capWeights bounds the weight of a row by class, positive first, for any private cells: the weight at the worst
+// score that the released shapes allow (1.3). One additional unit covers the rounding of exp.
 func (r *binaryFit) capWeights() guard.Caps {
 	least, most := r.least, r.most
 	if c := r.score.Clip; c != nil && c.Shapes == len(r.score.Shapes) { // of the whole score
@@ -97,8 +95,7 @@ func (r *binaryFit) capWeights() guard.Caps {
 	return capScores(least, most)
 }
 
-// capScores is capWeights if scores of the positive class are at least least, and those of the other
-// at most most.
+// capScores is capWeights if scores of the positive class are at least least, and those of the other at most most.
 func capScores(least, most int64) guard.Caps {
 	return guard.Caps{
 		uint32(min(guard.WeightOne, guard.Weight(least)+1)),

@@ -72,8 +72,7 @@ func (pl *Plan) listRounds() (list []release) {
 	return list
 }
 
-// writeBill divides the price. Each release is charged exactly the part for which its noise is scaled
-// (1.6).
+// writeBill divides the price. Each release is charged exactly the part for which its noise is scaled (1.6).
 func (pl *Plan) writeBill() error {
 	list := pl.listReleases()
 	switch {

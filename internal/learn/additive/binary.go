@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -166,15 +168,14 @@ func (r *binaryFit) learnShape(k int, c *shrink.Cells, in pass) {
 		r.missing += (in.modelShrinkage - in.weightShrinkage) * sum / all
 	}
 	if in.weightShrinkage != 0 {
-		r.weighSteps(k, shrink.ScaleAll(steps, in.weightShrinkage))
+		r.weighSteps(k, floats.ScaleTo(make([]float64, len(steps)), in.weightShrinkage, steps))
 	}
 }
 
-// centerColumn moves the steps of a column to where they keep to the balance of the classes, and
-// returns the weights of its bins. The balance is known while public totals hold. If everything is
-// private, Gaussian noise takes every column, however few rows a class has: cells that noise drowns
-// would say of each anew that bins hold little of it, so there the balance is what all cells of the
-// column say, drawn to 0 by their noise.
+// centerColumn moves the steps of a column to where they keep to the balance of the classes, and returns the weights
+// of its bins. The balance is known while public totals hold. If everything is private, Gaussian noise takes every
+// column, however few rows a class has: cells that noise drowns would say of each anew that bins hold little of it,
+// so there the balance is what all cells of the column say, drawn to 0 by their noise.
 func (r *binaryFit) centerColumn(c *shrink.Cells, steps []float64) (rows []float64) {
 	rows = shrink.BinWeights(c, steps)
 	all, balance := sumAll(r.totals), 0.0
@@ -189,10 +190,7 @@ func (r *binaryFit) centerColumn(c *shrink.Cells, steps []float64) (rows []float
 	default:
 		return rows
 	}
-	shift := shrink.CenterSteps(steps, rows, balance)
-	for b := range steps {
-		steps[b] += shift
-	}
+	floats.AddConst(shrink.CenterSteps(steps, rows, balance), steps)
 	return rows
 }
 
@@ -208,9 +206,8 @@ func (r *binaryFit) weighSteps(k int, steps []float64) {
 	r.boundWeighing()
 }
 
-// boundWeighing clips the weighting score on the sides where that bounds a row's weight. Otherwise a
-// few columns with rows far out would determine the noise for all. It is for a start without public
-// columns.
+// boundWeighing clips the weighting score on the sides where that bounds a row's weight. Otherwise a few columns with
+// rows far out would determine the noise for all. It is for a start without public columns.
 func (r *binaryFit) boundWeighing() {
 	if r.plan.rules.reach == 0 {
 		return
@@ -239,11 +236,7 @@ func (r *binaryFit) weighAllSteps() {
 		if slices.Equal(sh.steps, sh.weighing) {
 			continue
 		}
-		rest := make([]float64, len(sh.steps))
-		for b, s := range sh.steps {
-			rest[b] = s - sh.weighing[b]
-		}
-		r.weighSteps(k, rest)
+		r.weighSteps(k, floats.SubTo(make([]float64, len(sh.steps)), sh.steps, sh.weighing))
 		copy(sh.weighing, sh.steps) // but for rounding it is so
 	}
 	r.missing, r.cells = 0, nil

@@ -96,8 +96,7 @@ func (pl *Plan) settleCounts(rho float64) {
 // and cells. rows is the number of rows.
 func (a *countedNumber) findEdges(bins int, runs, cells []float64, rows float64) (edges []float64) {
 	n := len(cells)
-	// A run is known by its own count and by the sum of its cells, which is as much noisier as it has
-	// cells.
+	// A run is known by its own count and by the sum of its cells, which is as much noisier as it has cells.
 	sum, size := make([]float64, len(runs)), make([]float64, len(runs))
 	for i, x := range cells {
 		sum[runOf(i, n)] += x
@@ -120,8 +119,7 @@ func (a *countedNumber) findEdges(bins int, runs, cells []float64, rows float64)
 	return halveAt(rest, bins, &a.fine)
 }
 
-// halveAt returns the edges of at most bins bins with about equally many rows, given the rows in fine
-// ones.
+// halveAt returns the edges of at most bins bins with about equally many rows, given the rows in fine ones.
 func halveAt(rows []float64, bins int, fine *feature.Bins) (edges []float64) {
 	for _, at := range feature.Halve(rows, bins) {
 		edges = append(edges, fine.Edges[at-1])
@@ -175,12 +173,11 @@ func hasSlopes(s *schema.Schema, bins *feature.Bins) bool {
 	return bins.Ordered() && len(c.Edges) == 0 && !c.Quantiles && !feature.Whole(c, bins.Len()-bins.Marks())
 }
 
-// drawSlopes interpolates from the middle of each bin to that of the next, on the column's scale, in
-// steps of a fifth of a bin, because most effects do not jump at the edges of bins. If part is below
-// 1, values move only that part of the way from the bin's own value to the line. It is
-// post-processing, and free. values are by bin, each list separately. They may be standard deviations,
-// because the standard deviation at a point between two is at most the mean of theirs, for any
-// correlation.
+// drawSlopes interpolates from the middle of each bin to that of the next, on the column's scale, in steps of a fifth
+// of a bin, because most effects do not jump at the edges of bins. If part is below 1, values move only that part of
+// the way from the bin's own value to the line. It is post-processing, and free. values are by bin, each list
+// separately. They may be standard deviations, because the standard deviation at a point between two is at most the
+// mean of theirs, for any correlation.
 func drawSlopes(s *schema.Schema, bins *feature.Bins, part float64, values ...[]float64) ([]float64, [][]float64) {
 	c := &s.Columns[bins.Column]
 	edges, finer := feature.Finer(c, bins.Edges, slopeParts), [][]float64(nil)

@@ -6,6 +6,8 @@ import (
 	"context"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -13,14 +15,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
-// Calibration is of two classes: the sum of all private columns is measured as if it were one more
-// column, and stretched to what it says. Columns that say the same thing several times say it once
-// after that.
+// Calibration is of two classes: the sum of all private columns is measured as if it were one more column, and
+// stretched to what it says. Columns that say the same thing several times say it once after that.
 
-// forClasses is the plan for so many rows of either class, which are public or released. Rounds are
-// counted by how many rows there are to learn from, and where a class is rare, those are its own.
-// What the rounds of the bill cost together is divided again among those that are made (1.9). With
-// Gaussian noise rounds are those of the bill.
+// forClasses is the plan for so many rows of either class, which are public or released. Rounds are counted by how
+// many rows there are to learn from, and where a class is rare, those are its own. What the rounds of the bill cost
+// together is divided again among those that are made (1.9). With Gaussian noise rounds are those of the bill.
 func (pl *Plan) forClasses(pos, neg float64) *Plan {
 	useful := countUseful(pos, neg)
 	if pl.rules.gaussian || pl.NotPrivate || pl.rules.pairs > 0 || pl.rules.sharesAlone {
@@ -56,9 +56,8 @@ func (pl *Plan) classScales() float64 {
 	return signal * pl.cellMoves().L1 / pl.classMoves().L1
 }
 
-// logWeight is what the schema's weight of a class adds to its score: where each of its rows counts
-// w times its odds are w times as large, whatever the columns hold. Nothing that is released
-// depends on weights.
+// logWeight is what the schema's weight of a class adds to its score: where each of its rows counts w times its odds
+// are w times as large, whatever the columns hold. Nothing that is released depends on weights.
 func (pl *Plan) logWeight(class int) float64 {
 	if weights := pl.schema.Label.RowWeights(); weights != nil {
 		return math.Log(weights[class])
@@ -105,12 +104,12 @@ func (f *fit) estimateClasses(counts []float64, rows, noise float64) []float64 {
 		}
 		return math.Sqrt(noise * ((1-share)*(1-share) + others*share*share))
 	})
-	return shrink.ScaleAll(out, rows)
+	floats.Scale(rows, out)
+	return out
 }
 
-// The score of the private columns is cut at so many spreads from its mean, as they would be were
-// the columns independent: copies of columns spread it further. scoreMiddles stand for what lies
-// between.
+// The score of the private columns is cut at so many spreads from its mean, as they would be were the columns
+// independent: copies of columns spread it further. scoreMiddles stand for what lies between.
 var (
 	scoreEdges   = []float64{-16, -8, -4, -2, -1.2, -0.6, -0.2, 0.2, 0.6, 1.2, 2, 4, 8, 16}
 	scoreMiddles = []float64{-20, -11, -5.6, -2.8, -1.6, -0.9, -0.4, 0, 0.4, 0.9, 1.6, 2.8, 5.6, 11, 20}
@@ -131,10 +130,9 @@ func (r *binaryFit) calibrate(ctx context.Context) error {
 	for _, sh := range private {
 		sum.Shapes = append(sum.Shapes, feature.Shape{Bins: sh.bins, Steps: sh.steps})
 	}
-	at := func(spreads []float64) (scores []float64) {
-		for _, s := range spreads {
-			scores = append(scores, mean+spread*s)
-		}
+	at := func(spreads []float64) []float64 {
+		scores := floats.ScaleTo(make([]float64, len(spreads)), spread, spreads)
+		floats.AddConst(mean, scores)
 		return scores
 	}
 	r.start = r.first // rows weigh as under the model without its private shapes
@@ -157,8 +155,7 @@ func (r *binaryFit) calibrate(ctx context.Context) error {
 	return nil
 }
 
-// stretch multiplies the steps by slope. It does not remove the uncertainty about what the steps leave
-// out.
+// stretch multiplies the steps by slope. It does not remove the uncertainty about what the steps leave out.
 func (sh *finishedShape) stretch(slope float64) {
 	for b, step := range sh.steps {
 		sh.steps[b] = slope * step
@@ -190,14 +187,12 @@ func (r *binaryFit) describeSum(stepsOf func(*binaryShape) []float64) (mean, spr
 // What noise alone does to a score: by how much the scores of another fit to the same rows would
 // differ. All of it is reckoned from what was released.
 
-// addMoved adds the effect of noise on the steps of one more release, of which part enters the model.
-// The effect of noise on earlier steps is observed again, as far as the release is informative, and is
-// corrected.
+// addMoved adds the effect of noise on the steps of one more release, of which part enters the model. The effect of
+// noise on earlier steps is observed again, as far as the release is informative, and is corrected.
 func (sh *binaryShape) addMoved(c *shrink.Cells, steps, variance []float64, part float64) {
-	o := c.Observe(steps)
-	moved, shown := o.MovedByNoise(steps, variance)
+	moved, weights, shown := c.MovedByNoise(steps, variance)
 	imbalance := 0.0
-	for b, w := range o.Weights {
+	for b, w := range weights {
 		sh.moved[b] = (1-shown)*(1-shown)*sh.moved[b] + movedTogether*part*part*moved[b]
 		imbalance += w * math.Abs(math.Tanh(steps[b]/2))
 	}

@@ -34,9 +34,8 @@ func (pl *Plan) settleLabel(public int, rho float64) rules {
 	return rules{gaussian: joint > signal, bins: countBins(math.Max(signal, joint) / float64(public))}
 }
 
-// labelMoves is the sensitivity of the labels of the given number of public columns. Replacing a row's
-// label changes one bin of each column by 1 or, if noise is Gaussian, the sum of vectors by one of
-// them (2.1).
+// labelMoves is the sensitivity of the labels of the given number of public columns. Replacing a row's label changes
+// one bin of each column by 1 or, if noise is Gaussian, the sum of vectors by one of them (2.1).
 func (pl *Plan) labelMoves(columns int) guard.Moves {
 	if pl.rules.gaussian {
 		return guard.Toggled(math.Inf(1), 1)
@@ -44,8 +43,7 @@ func (pl *Plan) labelMoves(columns int) guard.Moves {
 	return guard.Toggled(float64(columns), math.Sqrt(float64(columns)))
 }
 
-// learnLabels makes the releases of a private label and fits the public columns to it, which is
-// post-processing.
+// learnLabels makes the releases of a private label and fits the public columns to it, which is post-processing.
 func (f *fit) learnLabels(ctx context.Context) (*model.Model, error) {
 	pl := f.plan
 	groups, err := f.guard.Groups(ctx, pl.public)
@@ -80,8 +78,7 @@ func (f *fit) learnLabels(ctx context.Context) (*model.Model, error) {
 	return r.buildModel(), nil
 }
 
-// labelled is a set of public columns, as indices into the bins of a fit, and the releases about their
-// labels.
+// labelled is a set of public columns, as indices into the bins of a fit, and the releases about their labels.
 type labelled struct {
 	shrink.LabelSums
 	groups  *guard.Groups
@@ -93,8 +90,7 @@ func (l *labelled) add(column int, bins []uint32, size, ordered int) {
 	l.Sizes, l.Ordered = append(l.Sizes, size), append(l.Ordered, ordered)
 }
 
-// pickLabels picks columns with a large imbalance of cells given the current fit, and measures them
-// one by one.
+// pickLabels picks columns with a large imbalance of cells given the current fit, and measures them one by one.
 func (f *fit) pickLabels(ctx context.Context, all *labelled) (*labelled, error) {
 	st, err := f.startBinary(ctx)
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -202,7 +204,8 @@ func (r *multiclassFit) finishShape(bins *feature.Bins, sh *classShape) model.Cl
 	s, edges, classes := r.plan.schema, bins.Edges, len(sh.steps)
 	steps, noise := make([][]float64, classes), make([][]float64, classes)
 	for class := range steps {
-		steps[class], noise[class] = shrink.ScaleAll(sh.steps[class], sh.weight), make([]float64, bins.Len())
+		steps[class], noise[class] = make([]float64, bins.Len()), make([]float64, bins.Len())
+		floats.ScaleTo(steps[class], sh.weight, sh.steps[class])
 		if sh.variance != nil {
 			for b, v := range sh.variance[class] {
 				noise[class][b] = sh.weight * math.Sqrt(v)

@@ -54,10 +54,8 @@ type Plan struct {
 // Plan checks p against the public schema and prices one fit. rows is the number of rows if it is
 // public or declared, otherwise 0.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
-	if err := checkSchema(s); err != nil {
-		return nil, err
-	}
-	if err := learn.CheckPrice("additive", p.Epsilon, p.Delta, p.NotPrivate, p.Rows); err != nil {
+	price := learn.CheckPrice("additive", p.Epsilon, p.Delta, p.NotPrivate, p.Rows)
+	if err := cmp.Or(checkSchema(s), price); err != nil {
 		return nil, err
 	}
 	pl := &Plan{Params: p, schema: s, most: 1}

@@ -4,6 +4,7 @@ package additive
 
 import (
 	"math"
+	"slices"
 
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -59,8 +60,7 @@ type rules struct {
 	picks        bool    // each round picks its column; else rounds take the columns in turn
 	gaussian     bool    // Gaussian noise, which a δ pays for, in place of Laplace
 	classesShare float64 // part of the price for the number of rows by class, if that is private
-	// sharesAlone says that the numbers of rows by class take the whole price, and the model has no
-	// columns.
+	// sharesAlone says that the numbers of rows by class take the whole price, and the model has no columns.
 	sharesAlone bool
 	// calibrationShare is the share of the price for fitting the finished score to the rows.
 	calibrationShare float64
@@ -80,10 +80,9 @@ type rules struct {
 // pass holds the common parameters of the rounds of one pass.
 type pass struct {
 	share float64 // of the price; the shares of all passes add up to 1
-	// weightShrinkage is the part of a released step that enters the weights of later rounds: 0 for
-	// none (rounds then share one pass over the rows), 1 for boosting. A value below 1 partly counts
-	// correlated columns twice, which biases the log-odds, but leaves more weight for later rounds,
-	// which reduces their noise.
+	// weightShrinkage is the part of a released step that enters the weights of later rounds: 0 for none (rounds then
+	// share one pass over the rows), 1 for boosting. A value below 1 partly counts correlated columns twice, which
+	// biases the log-odds, but leaves more weight for later rounds, which reduces their noise.
 	weightShrinkage float64
 	// modelShrinkage is the part of a released step that enters the model. It is below 1 if later
 	// rounds use little of the step, since correlated columns then have the same effect several times.
@@ -113,8 +112,7 @@ func (r *rules) columnOf(t int) int {
 	return t % columns
 }
 
-// roundShare is the share of round t in the price, relative to totalShare for all rounds and what
-// follows them.
+// roundShare is the share of round t in the price, relative to totalShare for all rounds and what follows them.
 func (r *rules) roundShare(t int) float64 {
 	if r.passes == nil {
 		return (1 - r.weightShare) / float64(r.rounds)
@@ -152,10 +150,7 @@ func settleBinary(
 	p Params, relation dp.Relation, rows, columns int, rho float64, offset bool, useful float64,
 ) rules {
 	if p.NotPrivate {
-		third := pass{1.0 / 3, 1, 1}
-		r := rules{bins: 2 * maxBins, rounds: 3 * columns}
-		r.passes = []pass{third, third, third}
-		return r
+		return rules{bins: 2 * maxBins, rounds: 3 * columns, passes: slices.Repeat([]pass{{1.0 / 3, 1, 1}}, 3)}
 	}
 	signal, joint := countScales(p, relation, rows, columns, rho)
 	if joint > signal && (p.TakeAll || takesAllColumns(joint, columns)) {
@@ -169,8 +164,7 @@ func settleBinary(
 	case p.TakeAll || takesAllColumns(useful*signal, columns):
 		return takeInTurn(signal, useful, columns, 3000, offset)
 	}
-	r := rules{rounds: countRounds(useful * signal), picks: true}
-	r.passes = onePass(0.5, 1)
+	r := rules{rounds: countRounds(useful * signal), picks: true, passes: onePass(0.5, 1)}
 	// As of all columns once so many are worth a round, so that bins grow with ε where rounds do, too.
 	r.bins = countBins(signal / math.Max(1, math.Min(float64(columns), (countWorth(useful*signal)+0.5)/worthAll)))
 	return r
@@ -259,8 +253,7 @@ func settleMulticlass(p Params, relation dp.Relation, rows, columns int, rho flo
 		return r
 	}
 	each := signal / float64(columns)
-	r := rules{bins: countBins(each), rounds: columns, gaussian: gaussian}
-	r.columnWeight, r.weightShare = measuredPrior, measuredShare
+	r := rules{bins: countBins(each), rounds: columns, gaussian: gaussian, columnWeight: measuredPrior, weightShare: measuredShare}
 	if columns == 1 {
 		r.columnWeight, r.weightShare = 1, 0
 	}

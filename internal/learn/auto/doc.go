@@ -2,9 +2,8 @@
 
 // Package auto is the default learner: it chooses additive or grids, and trains it.
 //
-// Claim G-AUTO-1: the result of Fit is (ε, 0)-DP, or (ε, δ)-DP with a δ, for what additive protects.
-// The argument is in evidence/guarantees/auto.md; the lines that it depends on have the tags 1.1 to
-// 1.5.
+// Claim G-AUTO-1: the result of Fit is (ε, 0)-DP, or (ε, δ)-DP with a δ, for what additive protects. The argument is
+// in evidence/guarantees/auto.md; the lines that it depends on have the tags 1.1 to 1.5.
 //
 //	params.go  decide by public numbers whether the question is worth its price, and
 //	           plan it; if it is not, plan additive, or grids
@@ -12,6 +11,5 @@
 //	           products of columns (permute-and-flip), by how much of the first fit's
 //	           residuals they explain; spend the rest on additive, or on grids
 //
-// Time: as additive or grids, plus a pass over the rows for each set of columns whose products are
-// tested.
+// Time: as additive or grids, plus a pass over the rows for each set of columns whose products are tested.
 package auto

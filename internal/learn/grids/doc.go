@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package grids fits a sum of tables over a few columns at a time, chosen one after another: for
-// labels that depend on interactions of columns, which a sum of functions of single columns cannot
-// represent.
+// Package grids fits a sum of tables over a few columns at a time, chosen one after another: for labels that depend
+// on interactions of columns, which a sum of functions of single columns cannot represent.
 //
 // Claim G-GRIDS-1: the result of Fit is (ε, 0)-DP, or (ε, δ)-DP with a δ, for whole rows with their
 // labels, under the schema's relation. The argument is in evidence/guarantees/grids.md; the lines that
@@ -27,7 +26,6 @@
 // There is nothing to tune: rules.go derives the number of rounds, grids to choose from, cells and
 // steps from ε, δ, the schema and the number of rows.
 //
-// Time: one pass over the rows for each grid drawn; grids of one round with the same columns share a
-// pass. Prefer additive if columns do not interact: it is more accurate, and its functions can be
-// drawn.
+// Time: one pass over the rows for each grid drawn; grids of one round with the same columns share a pass. Prefer
+// additive if columns do not interact: it is more accurate, and its functions can be drawn.
 package grids

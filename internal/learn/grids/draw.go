@@ -164,8 +164,7 @@ func shuffle[T any](src guard.Coins, list []T) {
 	guard.Shuffle(src, len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 }
 
-// cut divides a column into about the given number of parts, at least two, plus one for each of its
-// marks.
+// cut divides a column into about the given number of parts, at least two, plus one for each of its marks.
 func (c *cuttable) cut(src guard.Coins, parts int) feature.Bins {
 	if c.groups != nil {
 		return feature.NewGroups(c.column, c.deal(src, parts), parts)
@@ -192,8 +191,7 @@ func (c *cuttable) cut(src guard.Coins, parts int) feature.Bins {
 	return bins
 }
 
-// deal distributes the groups of a category over the given number of parts, about equally many to
-// each.
+// deal distributes the groups of a category over the given number of parts, about equally many to each.
 func (c *cuttable) deal(src guard.Coins, parts int) []uint32 {
 	part := make([]uint32, c.parts) // by group
 	for g := range part {

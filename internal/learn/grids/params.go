@@ -20,9 +20,8 @@ type Params struct {
 	Epsilon    dp.Epsilon // ε of the whole fit; no default
 	Delta      dp.Delta   // δ of the whole fit; 0 for a pure guarantee. It is spent only if that reduces the noise
 	NotPrivate bool       // without noise, for comparison; Epsilon must then be 0
-	// Rows is the number of rows that the rules assume; 0 if not given. Then it is the table's own
-	// number under replace-one, which is public, and assumedRows if the number is private. It does not
-	// affect the noise scale, so that a wrong number reduces accuracy and never privacy.
+	// Rows is the number of rows that the rules assume, as in additive. It does not affect the noise scale, so that a
+	// wrong number reduces accuracy and never privacy.
 	Rows   int
 	Rounds int // number of released grids, at most maxRounds; 0 for the rule's
 }
@@ -53,9 +52,6 @@ type share struct {
 // public or declared, otherwise 0.
 func (p Params) Plan(s *schema.Schema, rows int) (*Plan, error) {
 	if err := p.check(s); err != nil {
-		return nil, err
-	}
-	if err := learn.CheckOneRow("grids", s); err != nil {
 		return nil, err
 	}
 	pl := &Plan{Params: p, s: s, rows: cmp.Or(p.Rows, rows, assumedRows), scope: dp.PrivateFeatures}
@@ -101,14 +97,11 @@ func (p Params) check(s *schema.Schema) error {
 		want := fmt.Sprintf("must be at least 1 and at most %d, or 0 for the rule's number", maxRounds)
 		return refuse("rounds", want, p.Rounds, "")
 	}
-	if err := learn.Unweighted("grids", s); err != nil {
-		return err
-	}
 	if len(s.Pairs) > 0 {
 		return refuse("pairs", "must be left out, because this learner finds interactions of columns by itself", len(s.Pairs),
 			"learner additive uses them")
 	}
-	return learn.Unconstrained("grids", s)
+	return cmp.Or(learn.Unweighted("grids", s), learn.Unconstrained("grids", s), learn.CheckOneRow("grids", s))
 }
 
 // divide divides the price. Each release is charged exactly the part for which its own noise is
@@ -170,8 +163,7 @@ func (pl *Plan) divideGaussian(all dp.Rho) {
 	pl.writeBill()
 }
 
-// priorShare is the share of the price for the rows of each class, which are free if labels are
-// public.
+// priorShare is the share of the price for the rows of each class, which are free if labels are public.
 func (pl *Plan) priorShare() float64 {
 	if pl.scope == dp.PrivateFeatures {
 		return 0

@@ -176,7 +176,8 @@ func TestMasksAreOfTheirSet(t *testing.T) {
 		must(t, m.Hide("x", values))
 		return values[0]
 	}
-	if hidden("one") != hidden("one") || hidden("one") == hidden("another") {
+	one, again, another := hidden("one"), hidden("one"), hidden("another")
+	if one != again || one == another {
 		t.Error("masks must be those of the set")
 	}
 }

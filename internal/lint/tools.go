@@ -28,6 +28,7 @@ var notCalled = []string{"internal/census/generate.go Parts", "internal/census/p
 	"internal/privacy/mech/exit.go NewTapedExit",
 	"internal/privacy/mech/select.go Exponential.Name", "internal/privacy/mech/select.go Exponential.pick",
 	"internal/privacy/mech/select.go ExponentialFor", "internal/privacy/response/law.go Decode",
+	"internal/privacy/response/table.go CellLaws", "internal/privacy/response/table.go VectorLaws",
 	"internal/release/names.go", "internal/stats/exact.go", "internal/table/sample/sample.go Balance",
 	"internal/train/learners.go Register", "internal/train/value.go Int", "internal/train/value.go Number",
 	"internal/train/value.go Word", "lab/internal/learners/all.go"}

@@ -24,7 +24,7 @@ export GOWORK = $(CURDIR)/go.work
 # Packages whose sources start goroutines or share memory between them; a value that is
 # made once (sync.OnceValue) is neither, a cluster's test (make spark) is skipped here, and the explorer's worker has one thread.
 RACY = $(sort $(patsubst %/,%,$(dir $(shell grep -rlE --include='*.go' --exclude=spark_test.go --exclude-dir=$(OUT) --exclude-dir=mutants --exclude-dir=worker \
-	'^[[:space:]]*go [a-z]|[^a-z]sync\.([A-NP-Z]|Once\b)|errgroup\.' .))))
+	'^[[:space:]]*go [a-z]|[^a-z]sync\.([A-NP-Z]|Once\b)|errgroup\.|parallel\.Each' .))))
 
 .PHONY: help
 help: ## list the verbs

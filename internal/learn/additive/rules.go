@@ -198,6 +198,8 @@ func takeInTurn(signal, useful float64, columns int, two float64, offset bool) r
 	r := rules{bins: countBins(each), rounds: columns, passes: onePass(0.7, 0.8)}
 	if !offset {
 		r.reach = useful * each / scalesToReach
+	} else if 10*each < two { // public columns weigh rows well enough, and noise in weights would cost more
+		r.passes = onePass(0, 0.8)
 	}
 	if each >= two {
 		r.passes = twoPasses()

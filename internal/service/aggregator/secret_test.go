@@ -290,6 +290,9 @@ func (f *federation) simulated(ann *tasks.Announcement, p owner.Params, source f
 // again and again. Nothing is lost, nothing is counted twice, and the model is
 // that of every owner's shares.
 func TestSecretProcessesDie(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: starts processes, which TestProcessesDie does, too")
+	}
 	f := newFederation(t)
 	c := helpertest.New(t, f.log, f.authority, 3)
 	f.serve()

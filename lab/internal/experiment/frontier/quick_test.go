@@ -14,7 +14,7 @@ import (
 // the six were, by up to .006 of either. Seeds are fixed, so it never fails by chance.
 func TestPublicColumnsCostNoAccuracy(t *testing.T) {
 	if testing.Short() {
-		t.Skip("288 fits")
+		t.Skip("short: 288 fits, one after another")
 	}
 	q := Quick{Learner: "additive"}
 	for _, of := range quickTables() {

@@ -80,8 +80,11 @@ export class Keyboard {
   async press(selector) {
     if (/^#tab-/.test(selector)) { // tabs are one stop; arrows choose
       await this.reach("[role=tab][aria-selected=true]");
-      while (!(await look(this.page, selector, e => e.getAttribute("aria-selected") === "true"))) await this.key("ArrowRight");
-      return;
+      for (let i = 0; i < 9; i++) {
+        if (await look(this.page, selector, e => e.getAttribute("aria-selected") === "true")) return;
+        await this.key("ArrowRight");
+      }
+      throw new Error(`${selector} cannot be reached by arrows`);
     }
     // A busy browser may lose the key: a person who sees that nothing happens presses it again.
     for (let i = 0; i < 9; i++) {

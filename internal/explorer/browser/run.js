@@ -64,6 +64,13 @@ async function walk(watched, Hand, schemes, counted) {
   const { page, check, address } = watched, hand = new Hand(page), began = Date.now();
   const stop = async name => { await inspect(watched, name); await judge(page, name, schemes); };
   const text = (id, want) => until(page, `${id} says ${want}`, (id, want) => document.getElementById(id).textContent.includes(want), id, want);
+  const cancelled = async () => {
+    await page.evaluate(() => { window.held = true; });
+    await hand.press("dialog [value=yes]");
+    await hand.press("#cancel");
+    await text("training", "Cancelled");
+    await page.evaluate(() => { window.held = false; });
+  };
   const column = (name, what) => `[aria-label="${what} of ${name}"]`;
 
   await page.goto(address);
@@ -110,9 +117,7 @@ async function walk(watched, Hand, schemes, counted) {
   await hand.press("dialog [value=no]");
   await gone(page);
   await hand.press("#begin");
-  await hand.press("dialog [value=yes]");
-  await hand.press("#cancel");
-  await text("training", "Cancelled");
+  await cancelled();
   await hand.press("#begin");
   await text("charge-text", "again is free");
   await hand.press("dialog [value=yes]");
@@ -174,9 +179,7 @@ async function walk(watched, Hand, schemes, counted) {
   };
   if (counted) {
     await begin();
-    await hand.press("dialog [value=yes]");
-    await hand.press("#cancel");
-    await text("training", "Cancelled");
+    await cancelled();
     await page.reload();
     await answers(page);
     await hand.upload("#open", copy);

@@ -37,6 +37,11 @@ export const keep = (job, result) => token && ask("result", { job, result });
 const begun = new Map();
 export const finish = plan => begun.delete(JSON.stringify(plan));
 
+// The answer is the button's. Escape has none, and its event may come after the question is asked again.
+let answer;
+$("charge").addEventListener("submit", e => answer(e.submitter.value));
+$("charge").addEventListener("close", () => $("charge").open || answer("no"));
+
 // Asks, then charges. It resolves to false if the answer is no, or else to the job, which is absent in
 // the playground, and to the result of an earlier run. Only the plan, the job and the price leave the page.
 export async function charge(what, plan, dataset) {
@@ -51,15 +56,12 @@ export async function charge(what, plan, dataset) {
       ["Paid before", found && "Yes. The same job again is free."]])),
     el("p", {}, "Your file is read after this. Its rows stay in the page."));
   $("agree").textContent = token ? "Yes, charge and start" : "Yes, start";
-  const dialog = $("charge");
-  dialog.returnValue = "";
-  dialog.showModal();
-  await new Promise(done => dialog.addEventListener("close", done, { once: true }));
-  if (dialog.returnValue !== "yes") return false;
+  answer?.("no");
+  if (await new Promise(done => { answer = done; $("charge").showModal(); }) !== "yes") return false;
   begun.delete(key); // a job that is refused now is refused for good
-  const answer = token ? await ask("charge", { ...plan, job }) : {};
+  const charged = token ? await ask("charge", { ...plan, job }) : {};
   begun.set(key, job);
   if (!found) app.state.spent.push({ job, for: what, epsilon: plan.epsilon, delta: plan.delta, counted: Boolean(token), at: new Date().toISOString() });
   app.changed();
-  return { job: token && job, result: answer.result };
+  return { job: token && job, result: charged.result };
 }

@@ -27,8 +27,10 @@ async function show() {
   const { models } = app.state;
   $("model").replaceChildren(...models.map((m, i) => el("option", { value: i, selected: i === app.chosen }, m.name)));
   $("model").disabled = !models.length;
+  const held = $("views").contains(document.activeElement); // a file that was read meanwhile takes the focus from nobody
   $("views").replaceChildren(...Object.entries(views).map(([id, [name]]) => el("button", { type: "button", role: "tab", id: "tab-" + id, "aria-controls": "view",
     "aria-selected": String(id === view), tabindex: id === view ? 0 : -1, on: { click: () => turnTo(id), keydown: arrows } }, name)));
+  if (held) $("tab-" + view).focus();
   $("view").setAttribute("aria-labelledby", "tab-" + view);
   const mine = view, m = model();
   if (!m) return $("view").replaceChildren(el("p", {}, "There is no model yet. Train one, or open the file of one."));

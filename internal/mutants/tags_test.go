@@ -553,12 +553,4 @@ var leaned = []mutant{
 
 		Package: "./internal/learn/additive", Test: "TestPairsAreCutWhereCountsSay",
 	},
-	{
-		Row: "tag additive 1.5 alone", Bug: "a model without a price reads private labels",
-		File: "internal/learn/additive/public.go",
-		Old:  `	if pl.scope != dp.PrivateFeatures || len(pl.public) == 0 || pl.isMulticlass() {`,
-		New:  `	if pl.scope == dp.WholeRow || len(pl.public) == 0 || pl.isMulticlass() {`,
-
-		Package: "./internal/learn/additive", Test: "TestFitPublicWantsPublicLabels",
-	},
 }

@@ -138,11 +138,10 @@ func curveOf(weight, step float64) float64 {
 // MovedByNoise returns the variances of posterior-mean steps that are due to noise alone, and the part
 // of the true steps that is estimated. variance is the posterior variance.
 //
-// With a normal prior of variance p and a posterior variance v, the posterior mean contains the part 1
-// − v/p of the truth, and its variance over observations is v·(1 − v/p). Noise causes part of the
-// variance of observations. The priors here are not normal and their widths are averaged, so that v
-// and p are means over bins by weight, and p is estimated from the steps and their variances together.
-// The bins' weights are returned, too. There must be noise.
+// With a normal prior of variance p and a posterior variance v, the posterior mean contains the part 1 − v/p of the
+// truth, and its variance over observations is v·(1 − v/p). Noise causes part of the variance of observations. The
+// priors here are not normal and their widths are averaged, so that v and p are means over bins by weight, and p is
+// estimated from the steps and their variances together. The bins' weights are returned, too. There must be noise.
 func (c *Cells) MovedByNoise(steps, variance []float64) (moved, weights []float64, shown float64) {
 	weights, rows := BinWeights(c, steps), make([]float64, len(steps))
 	for b, s := range steps {

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/shrink"
@@ -152,7 +154,11 @@ func (r *multiclassFit) measureRows(t int, cells *guard.ClassCells, k int) ([][]
 	}
 	rows := splitClasses(out.Values, r.plan.schema.Classes())
 	for class, total := range r.start.totals {
-		shrink.ProjectOntoSimplex(rows[class], total)
+		if n := float64(len(rows[class])); total > n*math.Sqrt(out.Variance) {
+			shrink.ProjectOntoSimplex(rows[class], total)
+		} else { // whose bins that noise leaves above 0 would hold all of a rare class
+			floats.AddConst((total-sumAll(rows[class]))/n, rows[class])
+		}
 	}
 	return rows, nil
 }

@@ -22,10 +22,13 @@ type start struct {
 	totals []float64 // weights of all rows under it, the positive class's first, if public; otherwise nil
 	// least is a lower bound on the score of rows of the positive class, and most an upper bound for the
 	// others, in units of 1/feature.ScoreOne nat.
-	least, most int64
-	classes     [2]float64 // rows of the positive class and of the other, if public or released
-	rows        float64    // of both, at least 1 if released
-	baseMoved   float64    // the variance that noise has in their log-odds
+	least, most  int64
+	classes      [2]float64 // rows of the positive class and of the other; at least 1 if released
+	baseMoved    float64    // the variance that noise has in their log-odds
+	mean, spread float64    // of the score over rows, nats
+	// The distinct rows of public columns, and their rows of the positive class and of the other; nil without.
+	groups  *guard.DistinctRows
+	byClass [2][]float64
 }
 
 // binaryFit is the state of a fit of two classes. Its score includes part of each released shape; from
@@ -33,13 +36,10 @@ type start struct {
 type binaryFit struct {
 	*fit
 	start
-	first  start        // the start, before any round
-	cells  *guard.Cells // by private column, from column from on, for the current score; nil if that has changed
-	from   int
-	shapes []binaryShape // by private column
-	// missing is the mean over rows of what the model's shapes add and the weights do not see, in
-	// nats: later columns say it again, as a constant.
-	missing  float64
+	first    start        // the start, before any round
+	cells    *guard.Cells // by private column, from column from on, for the current score; nil if that has changed
+	from     int
+	shapes   []binaryShape   // by private column
 	finished []finishedShape // the public ones, then the private ones
 	moved    model.Moved     // what noise alone does beside the shapes
 }
@@ -64,7 +64,7 @@ func (f *fit) learnBinary(ctx context.Context) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.findBins(ctx, st.rows); err != nil {
+	if err := f.findBins(ctx, st.classes[0]+st.classes[1]); err != nil {
 		return nil, err
 	}
 	f.plan = f.plan.forClasses(st.classes[0], st.classes[1])
@@ -89,7 +89,25 @@ func newBinaryFit(f *fit, st *start) *binaryFit {
 		r.shapes = append(r.shapes, binaryShape{steps: make([]float64, n), weighing: make([]float64, n),
 			left: make([]float64, n), moved: make([]float64, n)})
 	}
+	if r.spread > 0 {
+		r.boundPublic()
+	}
 	return r
+}
+
+// boundPublic clips the score of public columns where it weighs rows, and moves it until both classes weigh the same
+// again: what the clip adds to one of them would be learnt anew from every private column.
+func (r *binaryFit) boundPublic() {
+	if r.boundWeighing(); r.score.Clip == nil {
+		return
+	}
+	for range roundsToBalance {
+		r.boundScores()
+		by := math.Log((r.totals[0] + leastRows) / (r.totals[1] + leastRows))
+		r.mean, r.score.Intercept = r.mean+by, r.score.Intercept+by
+		r.score.Clip.Low, r.score.Clip.High = r.score.Clip.Low+by, r.score.Clip.High+by
+	}
+	r.boundScores()
 }
 
 // startBinary fits the public columns, or releases the classes and starts with their log-odds.
@@ -153,20 +171,13 @@ func (r *binaryFit) learnShape(k int, c *shrink.Cells, in pass) {
 		sh.addMoved(c, steps, variance, in.modelShrinkage)
 		sh.rows = r.centerColumn(c, steps)
 	}
-	sum, all := 0.0, 0.0
 	for b := range steps {
 		sh.steps[b] += in.modelShrinkage * steps[b]
 		// The last release alone says how far the shape may be off: it measured all that the score
 		// did not know. What does not enter the model may yet be so.
 		sh.left[b] = (1 - in.modelShrinkage) * steps[b]
-		variance[b] += r.missing * r.missing
-		w := math.Max(c.Positive[b]+c.Negative[b], 0)
-		sum, all = sum+w*steps[b], all+w
 	}
 	sh.variance = variance
-	if all > 0 {
-		r.missing += (in.modelShrinkage - in.weightShrinkage) * sum / all
-	}
 	if in.weightShrinkage != 0 {
 		r.weighSteps(k, floats.ScaleTo(make([]float64, len(steps)), in.weightShrinkage, steps))
 	}
@@ -207,13 +218,13 @@ func (r *binaryFit) weighSteps(k int, steps []float64) {
 }
 
 // boundWeighing clips the weighting score on the sides where that bounds a row's weight. Otherwise a few columns with
-// rows far out would determine the noise for all. It is for a start without public columns.
+// rows far out would determine the noise for all.
 func (r *binaryFit) boundWeighing() {
 	if r.plan.rules.reach == 0 {
 		return
 	}
 	mean, spread := r.describeSum(func(sh *binaryShape) []float64 { return sh.weighing })
-	middle, reach := r.score.Intercept+mean, r.plan.rules.reach*spread
+	middle, reach := r.mean+mean, r.plan.rules.reach*math.Hypot(r.spread, spread)
 	low, high := r.least, r.most
 	if z := feature.Units(middle - reach); z > 0 { // positive rows below it weigh 1
 		low = max(low, z)
@@ -239,7 +250,7 @@ func (r *binaryFit) weighAllSteps() {
 		r.weighSteps(k, floats.SubTo(make([]float64, len(sh.steps)), sh.steps, sh.weighing))
 		copy(sh.weighing, sh.steps) // but for rounding it is so
 	}
-	r.missing, r.cells = 0, nil
+	r.cells = nil
 }
 
 func (r *binaryFit) buildModel() *model.Model {

@@ -77,7 +77,7 @@ func (f *fit) startCounts(counts []float64, noise float64) *start {
 	rows := math.Max(1, counts[0]+counts[1])
 	pos := f.estimateClasses(counts, rows, noise)[0]
 	z := math.Log(pos / (rows - pos))
-	st := &start{score: feature.Additive{Intercept: z}, least: feature.Units(z), most: feature.Units(z), rows: rows,
+	st := &start{score: feature.Additive{Intercept: z}, mean: z, least: feature.Units(z), most: feature.Units(z),
 		classes: [2]float64{pos, rows - pos}}
 	inPos, inNeg := 1/pos, 1/(rows-pos)
 	if f.plan.knowsTotal() { // what one class gains the other loses

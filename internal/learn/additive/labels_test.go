@@ -7,11 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/guard"
-	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/mech"
-	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
@@ -219,35 +215,4 @@ func TestScopeFollowsTheSchema(t *testing.T) {
 			t.Errorf("%s: protects %s, want %s", name, got, want)
 		}
 	}
-}
-
-// A model of public columns that costs nothing reads labels: it is for public ones alone.
-func TestFitPublicWantsPublicLabels(t *testing.T) {
-	for name, taken := range map[string]bool{
-		"partly private": true, "private label": false, "label alone": false, "everything private": false,
-		"add-remove": false,
-	} {
-		tab, plan := with(settings()[name], 60)
-		pl, err := plan()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if taken {
-			_, err = fitPublic(t, pl.(*Plan), tab)
-		} else if _, refused := pl.(*Plan).FitPublic(t.Context(), nil); refused == nil { // before it asks a guard
-			t.Errorf("%s: taken", name)
-		}
-		if err != nil {
-			t.Errorf("%s: error %v", name, err)
-		}
-	}
-}
-
-func fitPublic(t *testing.T, pl *Plan, tab *dataset.Table) (*model.Model, error) {
-	g, err := guard.Open(t.Context(), guard.Terms{Op: "test", Scope: dp.PrivateFeatures}, learntest.Engine(t, tab),
-		guard.Uncounted{}, mech.NewExit(replay.Seeded(1, "public")))
-	if err != nil {
-		return nil, err
-	}
-	return pl.FitPublic(t.Context(), g)
 }

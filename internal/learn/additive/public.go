@@ -7,10 +7,11 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/logistic"
-	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/shrink"
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/feature"
@@ -128,8 +129,9 @@ func (f *fit) startPublic(ctx context.Context) (*start, error) {
 	if err := f.addPublicPairs(ctx, &score); err != nil {
 		return nil, err
 	}
-	st := &start{rows: sumAll(pos, neg), classes: [2]float64{sumAll(pos), sumAll(neg)}, score: score}
-	st.boundScores(&g.groups.Groups, pos, neg)
+	st := &start{classes: [2]float64{sumAll(pos), sumAll(neg)}, score: score, groups: &g.groups.Groups,
+		byClass: [2][]float64{pos, neg}}
+	st.mean, st.spread = stat.PopMeanStdDev(st.boundScores(), floats.AddTo(make([]float64, len(pos)), pos, neg))
 	return st, nil
 }
 
@@ -151,18 +153,21 @@ func (f *fit) addPublicPairs(ctx context.Context, score *feature.Additive) error
 	return nil
 }
 
-// boundScores takes the extremes of the groups' scores.
-func (st *start) boundScores(g *guard.DistinctRows, pos, neg []float64) {
-	scores, scratch := make([]int64, g.Len), make([]uint32, 2*g.Len)
-	st.score.Bind(g.Cols).Scores(0, scores, scratch)
+// boundScores takes the extremes of the scores of public columns, which it returns in nats, and the weights of rows.
+func (st *start) boundScores() []float64 {
+	n := st.groups.Len
+	scores, nats := make([]int64, n), make([]float64, n)
+	st.score.Bind(st.groups.Cols).Scores(0, scores, make([]uint32, 2*n))
 	st.least, st.most, st.totals = math.MaxInt64, math.MinInt64, []float64{0, 0}
 	for i, z := range scores {
-		st.totals[0] += pos[i] * float64(guard.Weight(z)) / guard.WeightOne
-		st.totals[1] += neg[i] * float64(guard.Weight(-z)) / guard.WeightOne
-		if pos[i] > 0 {
+		nats[i] = float64(z) / feature.ScoreOne
+		pos, neg := st.byClass[0][i], st.byClass[1][i]
+		st.totals[0] += pos * float64(guard.Weight(z)) / guard.WeightOne
+		st.totals[1] += neg * float64(guard.Weight(-z)) / guard.WeightOne
+		if pos > 0 {
 			st.least = min(st.least, z)
 		}
-		if neg[i] > 0 {
+		if neg > 0 {
 			st.most = max(st.most, z)
 		}
 	}
@@ -172,6 +177,7 @@ func (st *start) boundScores(g *guard.DistinctRows, pos, neg []float64) {
 	if st.most == math.MinInt64 {
 		st.most = 0
 	}
+	return nats
 }
 
 // startPublicClasses fits the public columns to a public label of more classes: each class against
@@ -218,9 +224,7 @@ func (f *fit) startPublicClasses(ctx context.Context) (*classStart, error) {
 // rather than impossible.
 func addPseudoRows(rows []float64) []float64 {
 	out := slices.Clone(rows)
-	for g := range out {
-		out[g] += 0.5 / float64(len(out))
-	}
+	floats.AddConst(0.5/float64(len(out)), out)
 	return out
 }
 
@@ -231,23 +235,4 @@ func sumAll(lists ...[]float64) (sum float64) {
 		}
 	}
 	return sum
-}
-
-// FitPublic returns the model of the public columns alone, which a private part should improve on. It costs nothing,
-// uses public cells and labels only (1.5), and states no price. The label and a column must be public.
-func (pl *Plan) FitPublic(ctx context.Context, g *guard.Guard) (*model.Model, error) {
-	if pl.scope != dp.PrivateFeatures || len(pl.public) == 0 || pl.isMulticlass() {
-		return nil, refuseParam("schema", "must have a public label of two classes and a public column for a model without a price", nil, "")
-	}
-	if err := g.WeighPersons(pl.most); err != nil {
-		return nil, err
-	}
-	f := newFit(pl, g)
-	st, err := f.startPublic(ctx)
-	if err != nil {
-		return nil, err
-	}
-	r := newBinaryFit(f, st)
-	r.finished = r.finishPublic()
-	return r.buildModel(), nil
 }

@@ -19,6 +19,7 @@ const (
 	pickShare        = 0.3    // of a round's price, for its pick
 	minBins, maxBins = 8, 32  // of a number; a pair has the fewest
 	scalesToReach    = 600    // per column, at which reach is one standard deviation
+	roundsToBalance  = 3      // after a clip of public columns
 	balanceSpread    = 0.25   // standard deviation of the balance of a column before its cells tell
 	slopeParts       = 5      // steps between the middles of bins; odd, so that the middles stay
 	publicRidge      = 3      // weight of ½‖coef‖² of the public part: so many rows more in each bin
@@ -68,8 +69,8 @@ type rules struct {
 	// For two classes.
 	passes []pass // over the columns in turn; a single one if rounds pick
 	pairs  int    // number of pairs that have a round each, after all passes
-	// reach limits the effect of private columns on weights if there are no public ones, in standard
-	// deviations of that effect, on the side where it bounds a row's weight. 0 is no limit.
+	// reach limits how far weights follow the score, in its standard deviations, on the side where that bounds a
+	// row's weight. 0 is no limit.
 	reach float64
 
 	// For more than two classes.
@@ -195,10 +196,11 @@ func takesAllColumns(signal float64, columns int) bool {
 // public columns its far ends the more the less noise there is.
 func takeInTurn(signal, useful float64, columns int, two float64, offset bool) rules {
 	each := signal / float64(columns)
-	r := rules{bins: countBins(each), rounds: columns, passes: onePass(0.7, 0.8)}
-	if !offset {
-		r.reach = useful * each / scalesToReach
-	} else if 10*each < two { // public columns weigh rows well enough, and noise in weights would cost more
+	r := rules{bins: countBins(each), rounds: columns, passes: onePass(0.7, 0.8), reach: useful * each / scalesToReach}
+	if offset { // of what the clip hides of public columns, nothing is noise
+		r.reach *= 2
+	}
+	if offset && 10*each < two { // public columns weigh rows well enough, and noise in weights would cost more
 		r.passes = onePass(0, 0.8)
 	}
 	if each >= two {

@@ -45,7 +45,7 @@ func TestFitEqualsTheNaiveTwin(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := f.findBins(context.Background(), st.rows); err != nil {
+			if err := f.findBins(context.Background(), st.classes[0]+st.classes[1]); err != nil {
 				t.Fatal(err)
 			}
 			pl = pl.forClasses(st.classes[0], st.classes[1])
@@ -136,7 +136,31 @@ func newTwin(f *fit, tab *dataset.Table, st *start) *twin {
 	for k := range f.bins {
 		w.rest = append(w.rest, make([]float64, f.bins[k].Len()))
 	}
+	w.bound()
+	for range roundsToBalance * min(1, len(st.score.Shapes)) {
+		if math.IsInf(w.least, 0) && math.IsInf(w.most, 0) {
+			break
+		}
+		sum := w.weights()
+		by := math.Log((sum[0] + 0.5) / (sum[1] + 0.5))
+		for i := range w.seen {
+			w.seen[i], w.base[i] = w.seen[i]+by, w.base[i]+by
+		}
+		w.least, w.most = w.least+by, w.most+by
+	}
 	return w
+}
+
+// weights are those of all rows, the positive ones' first.
+func (w *twin) weights() (sum [2]float64) {
+	for i := range w.tab.Rows {
+		label := 1
+		if int(w.tab.Labels[i]) == w.tab.Schema.Label.Positive {
+			label = 0
+		}
+		sum[label] += w.weight(w.seen[i], i)
+	}
+	return sum
 }
 
 // turnByHand is what round t is about: all columns as often as there are passes,
@@ -191,8 +215,9 @@ func (w *twin) bound() {
 		}
 	}
 	w.least, w.most = math.Inf(-1), math.Inf(1)
-	middle := w.base[0] + mean // no row has a start of its own
-	reach *= math.Max(math.Sqrt(variance), 1e-3)
+	first, own := moments(w.base, slices.Repeat([]float64{1}, len(w.base)))
+	middle := first + mean
+	reach *= math.Hypot(math.Max(math.Sqrt(variance), 1e-3), math.Sqrt(own))
 	if middle-reach > 0 {
 		w.least = middle - reach
 	}
@@ -271,14 +296,7 @@ func (w *twin) learn(k int, released []float64, caps [2]float64, round int) {
 	}
 	var sum [2]float64
 	if w.totals {
-		for i := range w.tab.Rows {
-			weight := w.weight(w.seen[i], i)
-			if int(w.tab.Labels[i]) == w.tab.Schema.Label.Positive {
-				sum[0] += weight
-			} else {
-				sum[1] += weight
-			}
-		}
+		sum = w.weights()
 		shrink.ProjectOntoSimplex(c.Positive, sum[0])
 		shrink.ProjectOntoSimplex(c.Negative, sum[1])
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/testkit/mechtest"
 )
@@ -48,5 +50,35 @@ func TestWeightsOfClassesMoveScoresAlone(t *testing.T) {
 				t.Errorf("class %d moves by %g, not by log %g", k, got, w/8)
 			}
 		}
+	}
+}
+
+// Where the label is rare and public columns tell, no row of the common class weighs as much as their score alone would
+// have it, and both classes still weigh the same, so that private columns learn nothing from the clip.
+func TestPublicScoreThatWeighsRowsIsBounded(t *testing.T) {
+	tab, plan := with(settings()["partly private, in turn"], 4000)
+	for i := range tab.Labels {
+		if i%5 > 0 {
+			tab.Labels[i] = uint8(1 - tab.Schema.Label.Positive)
+		}
+	}
+	pl, err := plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newFit(pl.(*Plan), learntest.Open(t, pl, learntest.Engine(t, tab), mech.NewExit(replay.Seeded(5, "learntest"))))
+	st, err := f.startBinary(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newBinaryFit(f, st)
+	if free, caps := capScores(st.least, st.most), r.capWeights(); r.score.Clip == nil || 3*caps[1] > 2*free[1] {
+		t.Errorf("caps %v, without a clip %v", caps, free)
+	}
+	if pos, neg := r.totals[0], r.totals[1]; math.Abs(pos/neg-1) > 0.005 {
+		t.Errorf("rows weigh %g and %g", pos, neg)
+	}
+	if st.score.Clip != nil || st.score.Intercept != r.first.score.Intercept {
+		t.Error("the clip reached the model")
 	}
 }

@@ -9,16 +9,13 @@
 //
 // What it does, in order:
 //
-//	fit.go    release how many rows have each class (Laplace or
-//	          Gaussian); then, in each round,
-//	          differentiate the likelihood of every row's label in its scores, and
-//	          shorten slopes that are too long;
-//	draw.go   draw a few grids at random, without looking at a row: some columns,
-//	          and where to cut each;
-//	fit.go    choose the grid over whose cells slopes are furthest from balance
-//	          (permute-and-flip), and let its slopes and curves by cell out;
-//	rules.go  step as far in each cell as noise and curve allow, free; if nothing is
-//	          private, choose by what a step gains, and leave out what is chance
+//	fit.go    release how many rows have each class (Laplace or Gaussian); then, in each round, differentiate the
+//	          likelihood of every row's label in its scores, and shorten slopes that are too long
+//	draw.go   draw a few grids at random, without looking at a row: some columns, and where to cut each
+//	fit.go    choose the grid over whose cells slopes are furthest from balance (permute-and-flip), and let its
+//	          slopes and curves by cell out
+//	rules.go  step as far in each cell as noise and curve allow, free; if nothing is private, choose by what a step
+//	          gains, and leave out what is chance
 //
 // A row is in one cell of a grid with any number of columns, so that a release costs the same for one
 // column as for six. A row's slopes have at most length 1 for any earlier releases.

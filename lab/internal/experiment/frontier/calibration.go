@@ -16,7 +16,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/model/metrics"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
-	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/shrink"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
@@ -406,26 +405,55 @@ func (t *calibrationTrial) scorePoint(ctx context.Context, p frame.Point) ([]flo
 	if err != nil {
 		return nil, err
 	}
-	var m *model.Model
-	if p.Epsilon == 0 {
-		var g *guard.Guard
-		terms := guard.Terms{Op: "frontier", Scope: dp.PrivateFeatures} // nothing can be measured for no price
-		if g, err = guard.Open(ctx, terms, tab, guard.Uncounted{}, mech.NewExit(rng.System())); err != nil {
-			return nil, err
-		}
-		m, err = pl.FitPublic(ctx, g)
-	} else {
-		noise := t.repeat.Stream(fmt.Sprintf("%s, ε = %s", p.Series, p.Epsilon))
-		m, err = guard.Train(ctx, pl, tab, guard.Uncounted{}, mech.NewExit(noise))
-	}
+	noise := t.repeat.Stream(fmt.Sprintf("%s, ε = %s", p.Series, p.Epsilon))
+	m, err := guard.Train(ctx, pl, tab, guard.Uncounted{}, mech.NewExit(noise))
 	if err != nil {
 		return nil, err
+	}
+	if p.Epsilon == 0 {
+		if err := t.keepPublic(m); err != nil {
+			return nil, err
+		}
 	}
 	bound, err := m.Bind(t.test.Schema)
 	if err != nil {
 		return nil, err
 	}
 	return bound.Scores(t.test.Cols, t.test.Rows)
+}
+
+// keepPublic leaves a model its exact part, which has public columns alone, and moves its intercept to where the rows
+// that train are as often positive as it says.
+func (t *calibrationTrial) keepPublic(m *model.Model) error {
+	s, add := t.train.Schema, m.Classifier.(*model.Additive)
+	private := func(name string) bool { return s.Columns[s.Find(name)].Role == schema.Private }
+	add.Shapes = slices.DeleteFunc(add.Shapes, func(sh model.Shape) bool { return private(sh.Column) })
+	add.Pairs = slices.DeleteFunc(add.Pairs, func(p model.PairShape) bool { return private(p.Columns[0]) || private(p.Columns[1]) })
+	low, high := add.Intercept-5, add.Intercept+5
+	for high-low > 1e-4 {
+		add.Intercept = (low + high) / 2
+		bound, err := m.Bind(s)
+		if err != nil {
+			return err
+		}
+		scores, err := bound.Scores(t.train.Cols, t.train.Rows)
+		if err != nil {
+			return err
+		}
+		surplus := 0.0
+		for i, p := range scores {
+			surplus += p
+			if int(t.train.Labels[i]) == s.Label.Positive {
+				surplus--
+			}
+		}
+		if surplus < 0 {
+			low = add.Intercept
+		} else {
+			high = add.Intercept
+		}
+	}
+	return nil
 }
 
 func (t *calibrationTrial) evaluate(scores []float64) (*metrics.Report, error) {

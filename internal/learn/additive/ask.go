@@ -154,11 +154,7 @@ func (r *multiclassFit) measureRows(t int, cells *guard.ClassCells, k int) ([][]
 	}
 	rows := splitClasses(out.Values, r.plan.schema.Classes())
 	for class, total := range r.start.totals {
-		if n := float64(len(rows[class])); total > n*math.Sqrt(out.Variance) {
-			shrink.ProjectOntoSimplex(rows[class], total)
-		} else { // whose bins that noise leaves above 0 would hold all of a rare class
-			floats.AddConst((total-sumAll(rows[class]))/n, rows[class])
-		}
+		floats.AddConst((total-sumAll(rows[class]))/float64(len(rows[class])), rows[class]) // which keeps the law of noise
 	}
 	return rows, nil
 }

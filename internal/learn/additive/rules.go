@@ -192,16 +192,16 @@ func takesAllColumns(signal float64, columns int) bool {
 	return float64(countRounds(signal)) >= worthAll*float64(columns)
 }
 
-// takeInTurn takes the columns in turn: twice, or once. Weights see most of each step, and without
-// public columns its far ends the more the less noise there is.
+// takeInTurn takes the columns in turn: twice, or once. Weights see most of each step, and the far ends of the score
+// the more the less noise there is.
 func takeInTurn(signal, useful float64, columns int, two float64, offset bool) rules {
 	each := signal / float64(columns)
 	r := rules{bins: countBins(each), rounds: columns, passes: onePass(0.7, 0.8), reach: useful * each / scalesToReach}
-	if offset { // of what the clip hides of public columns, nothing is noise
+	if offset { // what the clip hides of public columns is no noise
 		r.reach *= 2
-	}
-	if offset && 10*each < two { // public columns weigh rows well enough, and noise in weights would cost more
-		r.passes = onePass(0, 0.8)
+		if 10*each < two { // they weigh rows well enough, and noise in weights would cost more
+			r.passes = onePass(0, 0.8)
+		}
 	}
 	if each >= two {
 		r.passes = twoPasses()

@@ -260,8 +260,8 @@ func TestSettleMulticlass(t *testing.T) {
 		rho           float64
 		want          rules
 	}{
-		{100, 9, 1, dp.ReplaceOne, 0, rules{bins: 8, rounds: 1, picks: true, columnWeight: 0.7}},
-		{3_793, 43, dp.Nano, dp.ReplaceOne, 0, rules{bins: 16, rounds: 4, picks: true, columnWeight: 0.7}},
+		{100, 9, 1, dp.ReplaceOne, 0, rules{bins: 8, rounds: 1, picks: true, columnWeight: 1}},
+		{3_793, 43, dp.Nano, dp.ReplaceOne, 0, rules{bins: 16, rounds: 4, picks: true, columnWeight: math.Sqrt(0.5)}},
 		// 21,000 noise scales are worth 12 of 49 columns, 1,750 scales each.
 		{42_000, 49, dp.Nano, dp.ReplaceOne, 0, rules{bins: 32, rounds: 12, picks: true,
 			columnWeight: 0.4, weightShare: 0.15}},
@@ -272,7 +272,7 @@ func TestSettleMulticlass(t *testing.T) {
 		{42_000, 49, dp.Nano, dp.AddRemove, 0.018, rules{bins: 32, rounds: 49, gaussian: true, columnWeight: 0.4,
 			weightShare: 0.15}},
 		{42_000, 49, dp.Nano / 10, dp.AddRemove, 0.00018,
-			rules{bins: 16, rounds: 5, picks: true, columnWeight: 0.7}},
+			rules{bins: 16, rounds: 5, picks: true, columnWeight: 1 / math.Sqrt(math.Sqrt(5))}},
 	} {
 		if got := settleMulticlass(Params{Epsilon: c.eps}, c.relation, c.rows, c.columns,
 			c.rho); !reflect.DeepEqual(got, c.want) {

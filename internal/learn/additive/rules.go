@@ -250,7 +250,7 @@ func settleMulticlass(p Params, relation dp.Relation, rows, columns int, rho flo
 		signal = joint
 	case !all:
 		each := signal / float64(worth)
-		r := rules{bins: countBins(each), rounds: worth, picks: true, columnWeight: 0.7}
+		r := rules{bins: countBins(each), rounds: worth, picks: true, columnWeight: math.Pow(float64(worth), -0.25)}
 		if each >= scalesForWeight {
 			r.weightShare, r.columnWeight = measuredShare, measuredPrior
 		}

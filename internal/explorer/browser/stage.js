@@ -60,7 +60,7 @@ export async function watch(browser, name, address) {
     const blobs = new Map(), make = URL.createObjectURL;
     URL.createObjectURL = b => { const u = make(b); blobs.set(u, b); return u; };
     HTMLAnchorElement.prototype.click = function () { window.taken[this.download] = blobs.get(this.href); };
-    // While window.held, a training waits in its thread for ever: however fast it is, it can be cancelled.
+    // While window.held is set, a training never starts, so that a walk can cancel it however fast it is.
     const post = Worker.prototype.postMessage;
     Worker.prototype.postMessage = function (m, ...rest) { if (!(window.held && m.call === "train")) post.call(this, m, ...rest); };
   });

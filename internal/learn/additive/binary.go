@@ -95,8 +95,8 @@ func newBinaryFit(f *fit, st *start) *binaryFit {
 	return r
 }
 
-// boundPublic clips the score of public columns where it weighs rows, and moves it until both classes weigh the same
-// again: what the clip adds to one of them would be learnt anew from every private column.
+// boundPublic clips the score of public columns where it weighs rows. The clip changes what each class weighs in all, and
+// every private column would learn that change, so the score is then moved until both classes weigh the same again.
 func (r *binaryFit) boundPublic() {
 	if r.boundWeighing(); r.score.Clip == nil {
 		return

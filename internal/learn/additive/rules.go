@@ -197,7 +197,7 @@ func takesAllColumns(signal float64, columns int) bool {
 func takeInTurn(signal, useful float64, columns int, two float64, offset bool) rules {
 	each := signal / float64(columns)
 	r := rules{bins: countBins(each), rounds: columns, passes: onePass(0.7, 0.8), reach: useful * each / scalesToReach}
-	if offset { // what the clip hides of public columns is no noise
+	if offset { // a clip of public columns hides facts, not noise
 		r.reach *= 2
 		if 10*each < two { // they weigh rows well enough, and noise in weights would cost more
 			r.passes = onePass(0, 0.8)

@@ -27,7 +27,7 @@ async function show() {
   const { models } = app.state;
   $("model").replaceChildren(...models.map((m, i) => el("option", { value: i, selected: i === app.chosen }, m.name)));
   $("model").disabled = !models.length;
-  const held = $("views").contains(document.activeElement); // tabs are drawn anew when a file has been read, too
+  const held = $("views").contains(document.activeElement); // a file that was read in the background redraws the tabs
   $("views").replaceChildren(...Object.entries(views).map(([id, [name]]) => el("button", { type: "button", role: "tab", id: "tab-" + id, "aria-controls": "view",
     "aria-selected": String(id === view), tabindex: id === view ? 0 : -1, on: { click: () => turnTo(id), keydown: arrows } }, name)));
   if (held) $("tab-" + view).focus();

@@ -151,7 +151,7 @@ func newTwin(f *fit, tab *dataset.Table, st *start) *twin {
 	return w
 }
 
-// weights are those of all rows, the positive ones' first.
+// weights returns the weight of all positive rows, and of all others.
 func (w *twin) weights() (sum [2]float64) {
 	for i := range w.tab.Rows {
 		label := 1

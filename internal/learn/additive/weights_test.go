@@ -53,8 +53,8 @@ func TestWeightsOfClassesMoveScoresAlone(t *testing.T) {
 	}
 }
 
-// Where the label is rare and public columns tell, no row of the common class weighs as much as their score alone would
-// have it, and both classes still weigh the same, so that private columns learn nothing from the clip.
+// If few rows are positive and public columns predict them, the clip lowers the largest weight of the other rows. Both
+// classes still weigh the same, so that private columns learn nothing from the clip, and the model does not have it.
 func TestPublicScoreThatWeighsRowsIsBounded(t *testing.T) {
 	tab, plan := with(settings()["partly private, in turn"], 4000)
 	for i := range tab.Labels {

@@ -20,8 +20,8 @@ const programs = {
 export const open = name => programs[name].executablePath &&
   puppeteer.launch({ headless: true, protocolTimeout: 600000, timeout: 120000, ...programs[name] });
 
-// Cells that may show up nowhere.
-export const canaries = ["kanarienvogel", "271828"];
+// Cells that may show up nowhere. Digits within a longer number, as a model has thousands, are no cell.
+export const canaries = [/kanarienvogel/, /(?<![\w.])271828(?!\w)/];
 
 export const answers = page => until(page, "the engine answers", () => document.documentElement.dataset.engine);
 
@@ -43,7 +43,7 @@ export async function serve(counted, names = ["ward", "later"]) {
 
 export async function watch(browser, name, address) {
   const page = await browser.newPage(), seen = { wrong: [], bodies: [] };
-  const check = (where, text) => { for (const c of canaries) if (text?.includes(c)) seen.wrong.push(`${where} holds the cell ${c}`); };
+  const check = (where, text) => { for (const c of canaries) if (c.test(text ?? "")) seen.wrong.push(`${where} holds the cell ${c.source}`); };
   page.on("console", m => { if (["error", "warn", "warning"].includes(m.type())) seen.wrong.push("console: " + m.text()); });
   page.on("pageerror", e => seen.wrong.push("error: " + e.message));
   page.on("dialog", d => d.accept());

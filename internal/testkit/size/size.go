@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package size chooses how much a test does. The everyday command, go test ./..., runs each test at a
+// size that takes moments; make ci sets DISCREET_LONG and runs the same tests at full size.
+package size
+
+import (
+	"os"
+	"testing"
+)
+
+// Long reports whether tests run at full size.
+func Long() bool { return os.Getenv("DISCREET_LONG") != "" }
+
+// Of returns quick, or long if tests run at full size.
+func Of[T any](quick, long T) T {
+	if Long() {
+		return long
+	}
+	return quick
+}
+
+// OnlyLong skips t unless tests run at full size. It is for what has no small size; why says what a
+// small size would miss, and which quick test covers the claim.
+func OnlyLong(t testing.TB, why string) {
+	t.Helper()
+	if !Long() {
+		t.Skip("full size only (DISCREET_LONG=1): " + why)
+	}
+}

@@ -158,6 +158,10 @@ func (c *Card) addMechanisms(bill []dp.Event) {
 	}
 }
 
+// Suspicions are the certainties of an observer before seeing a model, to which a card gives the largest
+// ones after it.
+var Suspicions = [3]float64{0.5, 0.1, 0.01}
+
 // DescribeGuarantee describes the price in plain words, and what it means for an observer who suspects
 // something.
 func DescribeGuarantee(p *model.Privacy) (guarantee string, odds []string) {
@@ -176,16 +180,13 @@ func DescribeGuarantee(p *model.Privacy) (guarantee string, odds []string) {
 			"A reader who guesses between two possibilities that were equally likely before is right at most " + p.Guess() +
 				" of the time."}
 	}
-	for _, c := range []struct {
-		before float64
-		words  string
-	}{{0.5, "of 50 %"}, {0.1, "of 10 %"}, {0.01, "of 1 %"}} {
-		after := percentOf(p.Epsilon, c.before)
+	for _, before := range Suspicions {
+		after := percentOf(p.Epsilon, before)
 		if strings.HasPrefix(after, "100.0") {
-			odds = append(odds, fmt.Sprintf("A suspicion %s can become a near certainty.", c.words))
+			odds = append(odds, fmt.Sprintf("A suspicion of %g %% can become a near certainty.", 100*before))
 			continue
 		}
-		odds = append(odds, fmt.Sprintf("A suspicion %s becomes at most %s.", c.words, after))
+		odds = append(odds, fmt.Sprintf("A suspicion of %g %% becomes at most %s.", 100*before, after))
 	}
 	return guarantee + ".", odds
 }

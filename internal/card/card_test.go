@@ -12,6 +12,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -147,6 +148,9 @@ func TestWordsFollowEpsilon(t *testing.T) {
 		10 * dp.Nano: "with moderate", 10*dp.Nano + 1: "with weak", 50 * dp.Nano: "almost certain"} {
 		m.Privacy.Epsilon = eps
 		c := Of(m, nil, "discreet test", day)
+		if promises := eps.Strength() != dp.Weak; strings.Contains(c.lead(), c.Odds[0]) != promises {
+			t.Errorf("epsilon %s: %q, odds %q", eps, c.lead(), c.Odds)
+		}
 		if !strings.Contains(c.lead(), want) || strings.Contains(strings.Join(c.Odds, " "), "100.0") {
 			t.Errorf("epsilon %s: %q, odds %q", eps, c.lead(), c.Odds)
 		}
@@ -166,6 +170,42 @@ func TestWordsFollowEpsilon(t *testing.T) {
 		!strings.Contains(b.String(), `class="lead alarm"`) || strings.Contains(b.String(), "Protected from") ||
 		strings.Contains(b.String(), "k times epsilon") {
 		t.Errorf("a model without privacy has promises on its card (%v)", err)
+	}
+}
+
+// The FAQ, a card and the warning of plans and statements call an epsilon by one scale and cite it.
+func TestOneScaleOfEpsilon(t *testing.T) {
+	page, err := os.ReadFile("../../docs/faq.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile(`(?m)^\| ([0-9.]+) \| (.+?) \| (\w+) \|$`).FindAllStringSubmatch(string(page), -1)
+	called := map[dp.Strength]bool{}
+	for _, r := range rows {
+		eps, err := dp.ParseEpsilon(r[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, odds := DescribeGuarantee(&model.Privacy{Scope: dp.WholeRow, Epsilon: eps})
+		sure := strings.TrimSuffix(strings.ReplaceAll(odds[0], "\u00a0", " "), ".")
+		if want := "becomes at most " + r[2]; !strings.HasSuffix(sure, want) &&
+			(r[2] != "almost certain" || !strings.HasSuffix(sure, "near certainty")) || string(eps.Strength()) != r[3] {
+			t.Errorf("docs/faq.md: epsilon %s: %q, %s; the card: %q, %s", eps, r[2], r[3], odds[0], eps.Strength())
+		}
+		called[eps.Strength()] = true
+	}
+	if len(called) != 3 {
+		t.Errorf("docs/faq.md has %d of 3 classes in %d rows", len(called), len(rows))
+	}
+	for _, name := range []string{"strong up to ε = 1, moderate up to 10, weak above", "Ponomareva et al. 2023"} {
+		if !strings.Contains(strings.Join(strings.Fields(string(page)), " "), name) {
+			t.Errorf("docs/faq.md lacks %q", name)
+		}
+	}
+	var b bytes.Buffer
+	if err := Of(models(t)[0], nil, "discreet test", day).WriteHTML(&b); err != nil ||
+		!strings.Contains(b.String(), dp.DescribeScale()) {
+		t.Errorf("the card lacks the scale (%v)", err)
 	}
 }
 

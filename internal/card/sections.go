@@ -36,16 +36,10 @@ func (c *Card) lead() string {
 	if c.Delta != "0" {
 		price += ", delta = " + string(c.Delta)
 	}
-	meaning := "The guarantee alone rules out little at this epsilon: a reader of the model may become " +
-		"almost certain of what is protected."
-	strength := c.privacy.Epsilon.Strength()
-	switch strength {
-	case dp.Strong:
-		meaning = "A reader of the model gains little certainty about it, whatever else " +
-			"the reader knows."
-	case dp.Moderate:
-		meaning = "A reader of the model may gain some certainty about it. The odds " +
-			"below bound how much."
+	strength, meaning := c.privacy.Epsilon.Strength(), c.Odds[0]
+	if strength == dp.Weak {
+		meaning = "The guarantee alone rules out little at this epsilon: a reader of the model may become " +
+			"almost certain of what is protected."
 	}
 	return fmt.Sprintf("This model predicts %s. It protects %s with %s differential privacy (%s). %s %s The unit of "+
 		"privacy is %s.", c.Predicts, c.Protected, strength, price, meaning, c.describeLabel(), c.describeUnit())
@@ -121,9 +115,8 @@ func (c *Card) describeStrength() []line {
 		if c.Delta != "0" {
 			price += ", delta = " + string(c.Delta)
 		}
-		lines = append(lines, line{"In numbers", []string{price + ". A smaller epsilon protects more. The literature calls " +
-			"a guarantee strong up to epsilon = 1 and moderate up to 10. At 0 a model would have learned nothing of what is " +
-			"protected."}})
+		lines = append(lines, line{"In numbers", []string{price + ". A smaller epsilon protects more. " + dp.DescribeScale() +
+			" With epsilon = 0 the model would reveal nothing of what is protected."}})
 	}
 	if len(c.Warnings) > 0 {
 		lines = append(lines, line{"Warnings", c.Warnings})

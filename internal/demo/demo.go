@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 	"text/tabwriter"
 
@@ -119,12 +118,11 @@ func (r *Result) WriteText(out io.Writer) error {
 		fmt.Fprintf(w, "  %.3f\t%s\t%s\n", t.auc, t.name, t.meaning)
 	}
 	w.Flush()
-	// Epsilon is 1: see its text.
 	fmt.Fprintf(&b, `
 epsilon = %s means: the private columns of one person change the probability of
-any model by at most a factor of e = %.2f. A reader who was 50 %% sure of something
-about them is at most %.0f %% sure after seeing the model.
-`, Epsilon, math.E, 100*math.E/(1+math.E))
+any model by at most a factor of e = %s. A reader who was 50 %% sure of something
+about them is at most %s sure after seeing the model.
+`, Epsilon, r.Model.Privacy.Factor(), r.Model.Privacy.Guess())
 	_, err := io.WriteString(out, b.String())
 	return err
 }

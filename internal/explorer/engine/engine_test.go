@@ -240,3 +240,24 @@ func TestUnknownCallsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// The page states odds in a card's words, rounded up, and calls epsilon by the scale of all texts.
+func TestOddsAreTheCards(t *testing.T) {
+	yaml, _ := invented(t, 10)
+	for eps, want := range map[string][]string{
+		"1":  {"50 % becomes at most 73.2", "called strong", "strong up to epsilon = 1"},
+		"5":  {"50 % becomes at most 99.4", "called moderate", "Ponomareva"},
+		"11": {"50 % can become a near certainty", "called weak"},
+	} {
+		out := mustCall(t, "plan", args{"yaml": yaml, "epsilon": eps, "rows": 10000}, nil)
+		odds, err := json.Marshal(out["odds"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range want {
+			if !strings.Contains(strings.ReplaceAll(string(odds), "\u00a0", " "), w) {
+				t.Errorf("epsilon %s lacks %q: %s", eps, w, odds)
+			}
+		}
+	}
+}

@@ -182,13 +182,15 @@ type Line struct {
 // Odds describe what a reader of the model can learn about a person.
 type Odds struct {
 	Words string     `json:"words"`
+	Scale string     `json:"scale,omitempty"` // the class of the price and its source
 	Odds  []Suspects `json:"odds"`
 }
 
-// Suspects are the certainties of an observer before, and at most after, as probabilities.
+// Suspects is the largest certainty of an observer after seeing the model: in words, and for drawing as
+// a probability, which is 0 if a δ leaves none.
 type Suspects struct {
-	From float64 `json:"from"`
-	To   float64 `json:"to"`
+	Words string  `json:"words"`
+	To    float64 `json:"to,omitempty"`
 }
 
 // MakePlan plans a training. It reads no data.
@@ -222,12 +224,17 @@ func MakePlan(c Choice) (*Plan, error) {
 	if s.Person != nil {
 		words.Claim = model.PersonClaim
 	}
-	p.Odds.Words, _ = card.DescribeGuarantee(&words)
-	p.Odds.Odds = []Suspects{}
-	if q.Delta == 0 {
-		for _, before := range []float64{0.5, 0.1, 0.01} {
-			p.Odds.Odds = append(p.Odds.Odds, Suspects{before, card.Suspect(q.Epsilon, before)})
+	guarantee, odds := card.DescribeGuarantee(&words)
+	p.Odds = Odds{Words: guarantee, Odds: []Suspects{}}
+	if words.Scope != dp.Nothing {
+		p.Odds.Scale = fmt.Sprintf("This epsilon is called %s. %s", q.Epsilon.Strength(), dp.DescribeScale())
+	}
+	for i, o := range odds {
+		s := Suspects{Words: o}
+		if q.Delta == 0 {
+			s.To = card.Suspect(q.Epsilon, card.Suspicions[i])
 		}
+		p.Odds.Odds = append(p.Odds.Odds, s)
 	}
 	p.describeNoise(q.Facts)
 	if weak := q.Epsilon.Warning(); weak != "" {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Step 2: price, noise, odds and a forecast, from the schema alone.
-import { $, el, list, numbers, number, percent, complain, debounce } from "./dom.js";
+import { $, el, list, numbers, number, complain, debounce } from "./dom.js";
 import { app, engine, finished } from "./app.js";
 import { Engine } from "./engine.js";
 import { drawForecast, drawShare, figure } from "./charts.js";
@@ -33,7 +33,7 @@ const ask = debounce(60, async () => {
 function show() {
   const { plan, state } = app;
   showForecast();
-  $("odds").replaceChildren(...(plan ? oddsOf(plan.odds, Number(state.epsilon)) : []));
+  $("odds").replaceChildren(...(plan ? oddsOf(plan.odds) : []));
   $("noise").replaceChildren(...(plan ? [el("h3", {}, "What the noise does"), list(plan.noise) ?? el("p", {}, "This learner has no one noise for all cells. The bill lists what it adds noise to."),
     el("h3", {}, "What others used"), el("div", { class: "words" }, numbers("Deployments, as they state them", ["Who", "ε", "For"], (plan.others ?? []).map(o => [o.who, o.epsilon, o.unit])))] : []));
   $("price").replaceChildren(...(!plan ? [] : [
@@ -44,14 +44,10 @@ function show() {
     el("details", {}, el("summary", {}, "The plan in the program's words"), list(plan.lines))]));
 }
 
-function oddsOf(odds, epsilon) {
-  const rows = odds?.odds ?? [];
-  return [
-    odds?.words && el("p", {}, odds.words),
-    el("div", { class: "odds" }, rows.map(o => [el("p", {}, `A suspicion of ${percent(o.from)} becomes at most `, el("b", {}, percent(o.to)), "."), drawShare(o.to)])),
-    epsilon > 3 && el("p", { class: "advice" }, "This ε promises little: a reader may become nearly certain."),
-    epsilon < 0.05 && el("p", { class: "advice" }, "This ε protects strongly. Expect a model that learns little unless the table is large.")].filter(Boolean);
-}
+const oddsOf = odds => [
+  odds?.words && el("p", {}, odds.words),
+  el("div", { class: "odds" }, (odds?.odds ?? []).map(o => [el("p", {}, o.words), o.to && drawShare(o.to)])),
+  odds?.scale && el("p", {}, odds.scale)].filter(Boolean);
 
 function showForecast() {
   const points = app.state.forecast, sorted = [...points].sort((a, b) => a.epsilon - b.epsilon);

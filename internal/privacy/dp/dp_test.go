@@ -83,4 +83,8 @@ func TestStrength(t *testing.T) {
 			t.Errorf("epsilon %s is %s (%q), want %s", eps, got, eps.Warning(), want)
 		}
 	}
+	if got := DescribeScale(); got != "Ponomareva et al. (2023, How to DP-fy ML) call a guarantee strong up to epsilon = 1, "+
+		"reasonable (here: moderate) up to 10, and weak above." {
+		t.Error(got)
+	}
 }

@@ -95,31 +95,3 @@ func (e Epsilon) Split(parts int) ([]Epsilon, error) {
 	}
 	return out, nil
 }
-
-// Strength classifies how much a guarantee with one price promises by itself.
-type Strength string
-
-const (
-	Strong   Strength = "strong"   // up to ε = 1
-	Moderate Strength = "moderate" // up to ε = 10
-	Weak     Strength = "weak"     // above that, if the guarantee alone rules out little
-)
-
-// Strength uses the classes of Ponomareva et al. 2023, "How to DP-fy ML", section 5.2.
-func (e Epsilon) Strength() Strength {
-	switch {
-	case e <= 1*Nano:
-		return Strong
-	case e <= 10*Nano:
-		return Moderate
-	}
-	return Weak
-}
-
-// Warning returns a warning about a price that promises little; "" for others.
-func (e Epsilon) Warning() string {
-	if e.Strength() != Weak {
-		return ""
-	}
-	return "WEAK: an epsilon above 10 rules out little, and a reader of the model may become almost certain of what is protected"
-}

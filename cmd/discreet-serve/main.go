@@ -18,11 +18,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-dp/discreet/internal/build"
 	"github.com/discreet-dp/discreet/internal/service/inference"
 )
-
-// release is the version, set by make release; otherwise "".
-var release string
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -30,9 +28,10 @@ func main() {
 	level, opts := new(slog.LevelVar), inference.DefaultOptions()
 	handler := slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level})
 	opts.Log, opts.Faults = slog.New(handler), slog.NewLogLogger(handler, slog.LevelDebug)
-	opts.Version = "discreet-serve " + release
+	opts.Version = build.Describe("discreet-serve")
 	c := inference.NewCommand(opts, level)
 	c.Use, c.Version = "discreet-serve", opts.Version
+	c.SetVersionTemplate("{{.Version}}\n")
 	c.Example = strings.ReplaceAll(c.Example, "discreet serve", c.Use)
 	c.SilenceErrors, c.SilenceUsage = true, true
 	code := 2

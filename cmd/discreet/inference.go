@@ -8,15 +8,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-dp/discreet/internal/build"
 	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/service/inference"
 )
 
 func (a *app) newServeCommand() *cobra.Command {
 	level, opts := new(slog.LevelVar), inference.DefaultOptions()
 	handler := slog.NewJSONHandler(a.Stderr, &slog.HandlerOptions{Level: level})
-	opts.Log, opts.Faults, opts.Version = slog.New(handler), slog.NewLogLogger(handler, slog.LevelDebug), commands.DescribeBuild("discreet")
+	opts.Log, opts.Faults, opts.Version = slog.New(handler), slog.NewLogLogger(handler, slog.LevelDebug), build.Describe("discreet")
 	c := inference.NewCommand(opts, level)
 	serve := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {

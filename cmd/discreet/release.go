@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-dp/discreet/internal/build"
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/keyfile"
@@ -78,7 +79,7 @@ func (r *releaseFlags) writeRelease(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	p := dossier.Params{Program: commands.DescribeBuild("discreet"), Now: commands.Clock(), Exports: r.exports}
+	p := dossier.Params{Program: build.Describe("discreet"), Now: commands.Clock(), Exports: r.exports}
 	for _, report := range []struct {
 		path string
 		into *[]byte

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-dp/discreet/internal/build"
 	"github.com/discreet-dp/discreet/internal/card"
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands"
@@ -60,7 +61,7 @@ func loadCard(path string) (*card.Card, error) {
 	if err != nil {
 		return nil, err
 	}
-	return card.Of(m, file, commands.DescribeBuild("discreet"), commands.Clock()), nil
+	return card.Of(m, file, build.Describe("discreet"), commands.Clock()), nil
 }
 
 // cardFlags holds the flags of the command.

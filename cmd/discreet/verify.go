@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-dp/discreet/internal/build"
 	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/keyfile"
 	sealed "github.com/discreet-dp/discreet/internal/release"
 	"github.com/discreet-dp/discreet/internal/release/dossier"
@@ -44,7 +44,7 @@ card, the statement and the exports with those that this program writes.`,
 			if err != nil {
 				return fmt.Errorf("%w (file %s)", err, args[0])
 			}
-			v, err := dossier.Judge(r, commands.DescribeBuild("discreet"))
+			v, err := dossier.Judge(r, build.Describe("discreet"))
 			if err != nil {
 				return fmt.Errorf("%w (file %s)", err, args[0])
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/audit"
+	"github.com/discreet-dp/discreet/internal/build"
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/predict"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -43,7 +44,7 @@ func (a *App) NewRoot(root *cobra.Command, groups []Group, more ...*cobra.Comman
 		}
 		root.AddCommand(g.Commands...)
 	}
-	root.Version = DescribeBuild(root.Name())
+	root.Version = build.Describe(root.Name())
 	root.SetVersionTemplate("{{.Version}}\n")
 	cli.Group(root, append(more, a.newVersionCommand(root.Name()))...)
 	root.AddCommand(cli.NewWorker(predict.ServeWorker, a.Stdin, a.Stdout))

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/atomicfile"
+	"github.com/discreet-dp/discreet/internal/build"
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/edkey"
@@ -303,7 +304,7 @@ func (s *siteServe) serveSite(ctx context.Context) (err error) {
 	log := s.newLogger()
 	server, err := site.New(site.Params{
 		Self: self, Policy: policy, Key: key, State: s.state, Anchors: anchors, Table: mem, Rows: rows, HeldOut: heldOut, Log: log,
-		Now: commands.Clock, Program: commands.BuildVersion(),
+		Now: commands.Clock, Program: build.Version(),
 		Charge: func(ctx context.Context, data string, id sites.Digest) (site.Account, error) {
 			return l.Job(ctx, ledger.Request{Dataset: data, ID: string(id), Config: []byte(id), Terms: train.Terms(sch),
 				Worker: train.Worker()})

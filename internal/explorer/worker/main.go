@@ -14,19 +14,13 @@ import (
 	"runtime/debug"
 	"syscall/js"
 
+	"github.com/discreet-dp/discreet/internal/build"
 	"github.com/discreet-dp/discreet/internal/explorer/engine"
 )
 
-// release is the version, set by make; otherwise "".
-var release string
-
 func main() {
 	debug.SetMemoryLimit(1 << 30) // browsers stop a page that takes much more
-	program := "discreet explorer"
-	if release != "" {
-		program += " " + release
-	}
-	e := &engine.Engine{Program: program}
+	e := &engine.Engine{Program: build.Describe("discreet explorer")}
 	handle := js.FuncOf(func(_ js.Value, in []js.Value) any {
 		go answer(e, in[0])
 		return nil

@@ -9,7 +9,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/goccy/go-yaml"
+	"github.com/discreet-dp/discreet/internal/yamltext"
 )
 
 //go:embed page.css
@@ -59,7 +59,7 @@ func (c *Card) title() string { return "Privacy card: " + c.Predicts + " from " 
 func (c *Card) WriteYAML(w io.Writer) error { return writeYAML(w, c) }
 
 func writeYAML(w io.Writer, v any) error {
-	text, err := yaml.MarshalWithOptions(v, yaml.UseLiteralStyleIfMultiline(true))
+	text, err := yamltext.Encode(v)
 	if err != nil {
 		return err
 	}

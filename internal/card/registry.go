@@ -12,9 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/yamltext"
 )
 
 // About holds what an organisation knows about a model and model files do not hold, by name.
@@ -50,7 +49,7 @@ func ReadAbout(path string) (About, error) {
 		return nil, fmt.Errorf("card: about: %w", err)
 	}
 	a := About{}
-	err = yaml.Unmarshal(text, &a)
+	err = yamltext.Decode("card", text, &a)
 	if err == nil {
 		_, err = a.Parse(nil)
 	}

@@ -3,23 +3,18 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/discreet-dp/discreet/internal/yamltext"
 )
 
-const (
-	configFlag = "config"
-	maxConfig  = 1 << 20
-)
+const configFlag = "config"
 
 // AddConfig gives c a flag that names a file of its other flags.
 func AddConfig(c *cobra.Command) {
@@ -70,33 +65,17 @@ func readConfig(path string, c *cobra.Command) (list []setting, err error) {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxConfig))
+	text, err := io.ReadAll(io.LimitReader(f, yamltext.MaxBytes+1))
 	if err != nil {
 		return nil, err
 	}
-	malformed := func(line int) ([]setting, error) {
+	root, err := yamltext.Parse(path, text)
+	if err != nil || root.Kind != yamltext.Mapping {
 		return nil, fmt.Errorf("%s: line %d: must be YAML: a flag of %s, a colon and its value on each line, and each flag once", path,
-			line, c.CommandPath())
+			yamltext.LineOf(err), c.CommandPath())
 	}
-	parsed, err := parser.ParseBytes(text, 0)
-	if bad := (*yaml.SyntaxError)(nil); errors.As(err, &bad) && bad.Token != nil {
-		return malformed(bad.Token.Position.Line)
-	}
-	if err != nil || len(parsed.Docs) != 1 {
-		return malformed(1)
-	}
-	var pairs []*ast.MappingValueNode
-	switch body := parsed.Docs[0].Body.(type) {
-	case *ast.MappingNode:
-		pairs = body.Values
-	case *ast.MappingValueNode:
-		pairs = append(pairs, body)
-	default:
-		return malformed(1)
-	}
-	for _, p := range pairs {
-		key := p.Key.GetToken()
-		s := setting{line: key.Position.Line, flag: c.Flags().Lookup(key.Value)}
+	for _, p := range root.Pairs {
+		s := setting{line: p.Line, flag: c.Flags().Lookup(p.Key)}
 		bad := func(want string) ([]setting, error) {
 			return nil, fmt.Errorf("%s: line %d: must %s", path, s.line, want)
 		}
@@ -104,29 +83,17 @@ func readConfig(path string, c *cobra.Command) (list []setting, err error) {
 			return bad("begin with a flag of " + c.CommandPath() + ", without its dashes, that need not be typed")
 		}
 		_, repeated := s.flag.Value.(pflag.SliceValue)
-		items := []ast.Node{p.Value}
-		if of, ok := p.Value.(*ast.SequenceNode); ok && repeated {
-			items = of.Values
+		items := []*yamltext.Node{p.Value}
+		if p.Value.Kind == yamltext.List && repeated {
+			items = p.Value.Items
 		}
 		for _, item := range items {
-			value, ok := scalarText(item)
-			if !ok {
+			if item.Kind != yamltext.Plain && item.Kind != yamltext.Quoted {
 				return bad("have one value, or a list if the flag may be repeated")
 			}
-			s.values = append(s.values, value)
+			s.values = append(s.values, item.Text)
 		}
 		list = append(list, s)
 	}
 	return list, nil
-}
-
-// scalarText is a plain or quoted value.
-func scalarText(n ast.Node) (string, bool) {
-	switch n := n.(type) {
-	case *ast.StringNode:
-		return n.Value, true
-	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
-		return n.GetToken().Value, true
-	}
-	return "", false
 }

@@ -69,6 +69,9 @@ var impure = []string{"os", "os/exec", "io/ioutil", "syscall", "net", "net/http"
 // guard seals.
 var beyondPure = []string{"runtime", "unsafe", "reflect"}
 
+// yamlDoor is the only package that may import a YAML library.
+const yamlDoor = "yamltext"
+
 // seeded are the packages that may use reproducible randomness. Elsewhere it is forbidden, because
 // anyone who knows the seed can subtract the noise. Heldout uses it to split rows.
 var seeded = []string{"privacy/rng/replay", "census", "heldout", "lab/**"}
@@ -109,6 +112,8 @@ func checkImports(m *Module) (bad []string) {
 				bad = append(bad, m.at(spec.Pos(), "%s may not import %s", from, to))
 			case slices.Contains(reproducible, to) && !matches(seeded, from) && !testOnly(from):
 				bad = append(bad, m.at(spec.Pos(), "%s may not import %s: draw from rng.Source", from, to))
+			case !ours && strings.Contains(ip, "yaml") && from != yamlDoor:
+				bad = append(bad, m.at(spec.Pos(), "%s may not import %s: only %s reads YAML, within its bounds", from, ip, yamlDoor))
 			case ours:
 				arrows[from] = append(arrows[from], to)
 			case testOnly(from):

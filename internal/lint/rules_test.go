@@ -104,6 +104,11 @@ func TestImports(t *testing.T) {
 		{"a learner that looks inside", files{
 			"learn/brc/a.go": "package brc\n" + `import _ "reflect"`,
 		}, []string{"learn/brc/a.go:2: learn/brc may not import reflect"}},
+		{"a reader of YAML without its bounds", files{
+			"cmd/a/a.go":    "package main\n" + `import _ "gopkg.in/yaml.v3"`,
+			"lab/x/a.go":    "package x\n" + `import _ "github.com/goccy/go-yaml/parser"`,
+			"yamltext/a.go": "package yamltext\n" + `import _ "github.com/goccy/go-yaml"`,
+		}, []string{"cmd/a may not import gopkg.in/yaml.v3", "lab/x may not import github.com/goccy/go-yaml/parser"}},
 		{"a learner with noise of its own", files{
 			"learn/erm/a.go": "package erm\n" + `import _ "m.test/m/privacy/mech"`,
 			"learn/brc/a.go": "package brc\n" + `import _ "m.test/m/privacy/rng"`,

@@ -17,8 +17,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/discreet-dp/discreet/internal/federated/sites"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -26,6 +24,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/problem"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/yamltext"
 )
 
 // Policy is the permissions of a site's officer, in one signed file.
@@ -80,7 +79,6 @@ func (l Limit) price() (p dp.Price, err error) {
 const (
 	policyVersion = 1
 	maxNumbers    = 1 << 20
-	maxPolicy     = 1 << 20
 	signedBy      = "# signed by "
 )
 
@@ -91,7 +89,7 @@ func ReadPolicy(path string, officer ed25519.PublicKey) (*Policy, error) {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxPolicy))
+	text, err := io.ReadAll(io.LimitReader(f, yamltext.MaxBytes+1))
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +140,7 @@ func cutSignature(text []byte) (body, signature []byte) {
 // parsePolicy parses a policy. Its errors quote nothing, because the file may be another one.
 func parsePolicy(body []byte) (*Policy, error) {
 	var p Policy
-	if err := yaml.UnmarshalWithOptions(body, &p, yaml.Strict()); err != nil {
+	if err := yamltext.Decode("policy", body, &p); err != nil {
 		return nil, errors.New("must be a site policy, with its keys and no others (docs/sites.md)")
 	}
 	bad := func(key, want string) (*Policy, error) { return nil, fmt.Errorf("%s must %s", key, want) }

@@ -19,11 +19,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/yamltext"
 )
 
 // Map describes how a site's files differ from the shared schema.
@@ -58,8 +57,6 @@ type own struct {
 	Divide float64           `yaml:"divide"` // > 0: a cell divided by it has the shared unit
 }
 
-const maxBytes = 1 << 20
-
 // Load reads a map to a shared schema. Its errors quote only words of the schema, because the file may
 // be another one.
 func Load(path string, shared *schema.Schema) (*Map, error) {
@@ -68,12 +65,12 @@ func Load(path string, shared *schema.Schema) (*Map, error) {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxBytes))
+	text, err := io.ReadAll(io.LimitReader(f, yamltext.MaxBytes+1))
 	if err != nil {
 		return nil, err
 	}
 	m := &Map{shared: shared}
-	if yaml.UnmarshalWithOptions(text, &m.of, yaml.Strict()) != nil || len(m.of.Columns) == 0 && m.of.File == nil {
+	if yamltext.Decode("map", text, &m.of) != nil || len(m.of.Columns) == 0 && m.of.File == nil {
 		return nil, fmt.Errorf("map: %s must be a map of a site's columns, with its keys and no others (docs/sites-protocol.md)", path)
 	}
 	if err := m.derive(); err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/yamltext"
 )
 
 // required are the keys that each kind of column must have, in the order in which they are written. A
@@ -114,15 +115,11 @@ type editor struct {
 }
 
 func openEditor(text []byte) (*editor, error) {
-	text = trimMark(text)
-	if err := checkText(text); err != nil {
-		return nil, err
-	}
 	root, err := fromYAML(text)
 	if err != nil {
 		return nil, err
 	}
-	lines := strings.SplitAfter(string(text), "\n")
+	lines := strings.SplitAfter(string(yamltext.TrimMark(text)), "\n")
 	if last := len(lines) - 1; lines[last] != "" && !strings.HasSuffix(lines[last], "\n") {
 		lines[last] += "\n"
 	}

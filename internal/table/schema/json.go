@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/discreet-dp/discreet/internal/yamltext"
 )
 
 // MarshalJSON writes the document of YAML in JSON.
@@ -22,7 +24,7 @@ func (s *Schema) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads a document of MarshalJSON. It refuses everything that Parse refuses: unknown and
 // duplicate keys, missing facts, sizes above the limits.
 func (s *Schema) UnmarshalJSON(text []byte) error {
-	if err := checkText(text); err != nil {
+	if err := yamltext.CheckText("schema", text); err != nil {
 		return err
 	}
 	d := json.NewDecoder(bytes.NewReader(text))

@@ -34,14 +34,11 @@ type Fault struct {
 // ReadOutline reads an unfinished schema. The outline lists all faults.
 func ReadOutline(text []byte) *Outline {
 	o := &Outline{Facts: map[string]any{}}
-	var err error
-	if err = checkText(text); err == nil {
-		var root *node
-		if root, err = fromYAML(trimMark(text)); err == nil {
-			o.describe(root)
-			r := &reader{most: maxOutline}
-			o.Schema, err = r.readSchema(root)
-		}
+	root, err := fromYAML(text)
+	if err == nil {
+		o.describe(root)
+		r := &reader{most: maxOutline}
+		o.Schema, err = r.readSchema(root)
 	}
 	o.addFaults(err)
 	return o

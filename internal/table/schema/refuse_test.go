@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/yamltext"
 )
 
 // valid has one of everything; each test below spoils one line of it.
@@ -349,10 +350,10 @@ func TestParseRefusals(t *testing.T) {
 		{"deep dashes", "name: people", "name:\n  - - - - - - - - - - - a", `schema line 2: text must not be nested more than 8 deep`},
 		{"deep block", "name: people", "a:\n b:\n  c:\n   d:\n    e:\n     f:\n      g:\n       h:\n        i: x",
 			`schema line 9: text must not be nested more than 8 deep`},
-		{"many keys", "name: people", strings.Repeat("k: v\n", maxKeys) + "k: v",
-			`schema line 257: text must not have more than 256 keys in one mapping`},
-		{"many flow keys", "name: people", "name: {" + strings.Repeat("k: v, ", maxKeys) + "k: v}",
-			`schema line 1: text must not have more than 256 keys in one mapping`},
+		{"many keys", "name: people", strings.Repeat("k: v\n", yamltext.MaxKeys) + "k: v",
+			`schema line 4097: text must not have more than 4096 keys in one mapping`},
+		{"many flow keys", "name: people", "name: {" + strings.Repeat("k: v, ", yamltext.MaxKeys) + "k: v}",
+			`schema line 1: text must not have more than 4096 keys in one mapping`},
 		{"document end", "name: people", "name: people\n...\nname: x", `schema line 2: text must be one YAML document`},
 		{"second document", "name: people", "name: people\n---\nname: x", `schema line 2: text must be one YAML document`},
 		{"NUL", "name: people", "name: people\x00", `must not hold a NUL byte`},

@@ -2,7 +2,11 @@
 
 package schema
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/discreet-dp/discreet/internal/yamltext"
+)
 
 // form is the kind of a node of a schema document.
 type form int
@@ -59,4 +63,4 @@ func (n *node) addCount(key string, count int) {
 
 // maxDepth exceeds the nesting of schemas (columns, column, category, levels, level, aliases). It
 // bounds the recursion of readers.
-const maxDepth = 8
+const maxDepth = yamltext.MaxDepth

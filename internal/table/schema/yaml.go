@@ -4,152 +4,35 @@ package schema
 
 import (
 	"bytes"
-	"cmp"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/lexer"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
-
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/yamltext"
 )
 
-// fromYAML reads one YAML document of mappings, lists and scalars. Anchors, aliases, tags, merge keys
-// and directives are refused: the meaning of a line in a schema must not depend on another line.
+// fromYAML reads one YAML document of mappings, lists and scalars.
 func fromYAML(text []byte) (*node, error) {
-	tokens := lexer.Tokenize(string(text))
-	if err := checkTokens(tokens); err != nil {
+	root, err := yamltext.Parse("schema", text)
+	if err != nil {
 		return nil, err
 	}
-	file, err := parser.Parse(tokens, 0)
-	if err != nil {
-		return nil, describeSyntax(text, err)
-	}
-	var body ast.Node
-	for _, doc := range file.Docs { // at most one, see checkTokens
-		body = doc.Body
-	}
-	return fromAST(body)
+	return fromTree(root), nil
 }
 
-// describeSyntax returns the fault of a text that is not valid YAML, with the place and the
-// correction. It does not quote the text, which may be a table and not a schema.
-func describeSyntax(text []byte, fault error) error {
-	out := &dp.ParamError{Op: "schema", Param: "text", Want: "is not valid YAML", Got: "another form", Hint: "lines of one " +
-		"mapping begin in one column, and a value that holds any of : # , [ ] { } or begins with @, `, > or | stands in " +
-		"double quotes"}
-	bad, ok := errors.AsType[*yaml.SyntaxError](fault)
-	if !ok || bad.Token == nil || bad.Token.Position == nil {
-		return out
+func fromTree(n *yamltext.Node) *node {
+	out := &node{form: formOf[n.Kind], line: n.Line, text: n.Text}
+	for _, item := range n.Items {
+		out.items = append(out.items, fromTree(item))
 	}
-	at := bad.Token.Position
-	out.Op = fmt.Sprintf("schema line %d column %d", at.Line, at.Column)
-	if line := lineOfTab(text, at.Line); line > 0 {
-		out.Op = fmt.Sprintf("schema line %d", line)
-		out.Got, out.Hint = "a tab before the first word of a line", "indent with spaces, which are all that YAML takes there"
-		return out
-	}
-	if hint, known := syntaxHints[bad.Message]; known {
-		out.Got = bad.Message
-		out.Hint = cmp.Or(hint, out.Hint)
-	} else if strings.Contains(bad.Message, "already defined") {
-		out.Got, out.Hint = "a key given twice", "a key must be given once; keep one of them"
+	for _, p := range n.Pairs {
+		out.pairs = append(out.pairs, pair{p.Key, p.Line, fromTree(p.Value)})
 	}
 	return out
 }
 
-// lineOfTab returns the last line, from 1 to last, that is indented with a tab; 0 if none is.
-func lineOfTab(text []byte, last int) int {
-	lines := bytes.Split(text, []byte("\n"))
-	for i := min(last, len(lines)) - 1; i >= 0; i-- {
-		indent := lines[i][:len(lines[i])-len(bytes.TrimLeft(lines[i], " \t"))]
-		if bytes.IndexByte(indent, '\t') >= 0 {
-			return i + 1
-		}
-	}
-	return 0
-}
-
-// syntaxHints lists the parser's messages that may be shown, with a correction for each ("" stands for
-// the usual correction). Other messages quote the text, so they are not shown.
-var syntaxHints = map[string]string{
-	"',' or ']' must be specified":                                 "close each [ with one ]",
-	"',' or '}' must be specified":                                 "close each { with one }",
-	"sequence end token ']' not found":                             "close each [ with one ]",
-	"could not find flow mapping end token '}'":                    "close each { with one }",
-	"could not find end character of double-quoted text":           `close the quote; a quote inside it is written \", or '"'`,
-	"could not find end character of single-quoted text":           "close the quote; an apostrophe inside it is written twice",
-	"mapping value is not allowed in this context":                 "put a value that holds a colon in double quotes, and begin keys of one mapping in one column",
-	"non-map value is specified":                                   "write a key, a colon and a space before each value",
-	"unexpected key name":                                          "write a space after the colon of each key",
-	"found a tab character where an indentation space is expected": "indent with spaces",
-}
-
-func fromAST(n ast.Node) (*node, error) {
-	out := &node{line: lineOf(n)}
-	switch n := n.(type) {
-	case nil, *ast.NullNode:
-		out.form = empty
-	case *ast.StringNode:
-		out.form, out.text = plain, n.Value
-		if t := n.Token.Type; t == token.DoubleQuoteType || t == token.SingleQuoteType {
-			out.form = quoted
-		}
-	case *ast.LiteralNode:
-		out.form, out.text = quoted, n.Value.Value
-	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
-		out.form, out.text = plain, n.GetToken().Value
-	case *ast.SequenceNode:
-		out.form = list
-		for _, v := range n.Values {
-			item, err := fromAST(v)
-			if err != nil {
-				return nil, err
-			}
-			out.items = append(out.items, item)
-		}
-	case *ast.MappingNode:
-		out.form = mapping
-		for _, v := range n.Values {
-			if err := out.addAST(v); err != nil {
-				return nil, err
-			}
-		}
-	case *ast.MappingValueNode:
-		out.form = mapping
-		if err := out.addAST(n); err != nil {
-			return nil, err
-		}
-	default:
-		return nil, refuseForm(out.line, "must hold mappings, lists and plain values only", "another form of YAML", "")
-	}
-	return out, nil
-}
-
-func (n *node) addAST(v *ast.MappingValueNode) error {
-	key, err := fromAST(v.Key)
-	if err != nil {
-		return err
-	}
-	value, err := fromAST(v.Value)
-	if err != nil {
-		return err
-	}
-	n.pairs = append(n.pairs, pair{key.text, key.line, value})
-	return nil
-}
-
-func lineOf(n ast.Node) int {
-	if n == nil || n.GetToken() == nil || n.GetToken().Position == nil {
-		return 0
-	}
-	return n.GetToken().Position.Line
-}
+var formOf = map[yamltext.Kind]form{yamltext.Empty: empty, yamltext.Plain: plain, yamltext.Quoted: quoted,
+	yamltext.List: list, yamltext.Mapping: mapping}
 
 // toYAML writes one line per key and one line per column.
 func toYAML(n *node) []byte {

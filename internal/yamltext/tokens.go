@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package schema
+package yamltext
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/goccy/go-yaml/token"
@@ -10,17 +11,18 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
-// maxKeys is the largest number of keys in a mapping of a schema: one per class.
-const maxKeys = MaxClasses
+// maxWork bounds the sum, over all mappings, of 1 + 2 + ... + keys: the parser takes time and memory in
+// proportion to it. It allows one mapping of MaxKeys and many small ones.
+const maxWork = MaxKeys * MaxKeys
 
 // checkTokens runs before the parser, which recurses into nested values and takes quadratic time in
 // the number of keys of a mapping and of documents. It refuses texts that would take too much of
 // either.
-func checkTokens(tokens token.Tokens) error {
+func checkTokens(op string, tokens token.Tokens) error {
 	type block struct{ column, keys int }
 	var blocks []block // the open block mappings and lists, outermost first
 	var flows []int    // the keys so far of each open flow mapping or list
-	began := false
+	began, work := false, 0
 	for _, t := range tokens {
 		line := 0
 		if t.Position != nil {
@@ -29,11 +31,11 @@ func checkTokens(tokens token.Tokens) error {
 		keys := 0
 		switch t.Type {
 		case token.AnchorType, token.AliasType, token.TagType, token.MergeKeyType, token.DirectiveType, token.MappingKeyType:
-			return refuseForm(line, "may not begin a value with any of & * ! % ? or hold a merge key <<", "one of them",
+			return refuse(op, line, "may not begin a value with any of & * ! % ? or hold a merge key <<", "one of them",
 				"put the value in double quotes if it is text")
 		case token.DocumentHeaderType, token.DocumentEndType:
 			if began {
-				return refuseForm(line, "must be one YAML document", "a second one", "write one schema per file")
+				return refuse(op, line, "must be one YAML document", "a second one", "write one document per file")
 			}
 		case token.SequenceStartType, token.MappingStartType:
 			flows = append(flows, 0)
@@ -67,21 +69,38 @@ func checkTokens(tokens token.Tokens) error {
 		if t.Type != token.CommentType {
 			began = true
 		}
+		work += keys
 		switch {
-		case len(flows) > maxDepth || len(blocks) > maxDepth:
-			return refuseForm(line, fmt.Sprintf("must not be nested more than %d deep", maxDepth), "more", "")
-		case keys > maxKeys:
-			return refuseForm(line, fmt.Sprintf("must not have more than %d keys in one mapping", maxKeys), "more", "")
+		case len(flows) > MaxDepth || len(blocks) > MaxDepth:
+			return refuse(op, line, fmt.Sprintf("must not be nested more than %d deep", MaxDepth), "more", "")
+		case keys > MaxKeys:
+			return refuse(op, line, fmt.Sprintf("must not have more than %d keys in one mapping", MaxKeys), "more", "")
+		case work > maxWork:
+			return refuse(op, line, "must have fewer keys in each of its mappings", "many", "")
 		}
 	}
 	return nil
 }
 
-// refuseForm returns the fault of a text's form on a line; 0 if the line is unknown.
-func refuseForm(line int, want, got, hint string) error {
-	op := "schema"
-	if line > 0 {
-		op = fmt.Sprintf("schema line %d", line)
+// fault is a fault of a text's form on a line; 0 if the line is unknown.
+type fault struct {
+	*dp.ParamError
+	line int
+}
+
+func (f *fault) Unwrap() error { return f.ParamError }
+
+// LineOf returns the line of a fault that Parse or Decode found; 1 if it is unknown.
+func LineOf(err error) int {
+	if f, ok := errors.AsType[*fault](err); ok && f.line > 0 {
+		return f.line
 	}
-	return &dp.ParamError{Op: op, Param: "text", Want: want, Got: got, Hint: hint}
+	return 1
+}
+
+func refuse(op string, line int, want, got, hint string) error {
+	if line > 0 {
+		op = fmt.Sprintf("%s line %d", op, line)
+	}
+	return &fault{&dp.ParamError{Op: op, Param: "text", Want: want, Got: got, Hint: hint}, line}
 }

@@ -58,11 +58,12 @@ race plain: export GOGC = 400
 race: export GORACE = atexit_sleep_ms=0
 race: ## tests of the concurrent packages under the race detector
 	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ]; then \
-		echo "$(GO) test -vet=off -short -race -timeout $(HANGS) $(RACY)"; $(GO) test -vet=off -short -race -timeout $(HANGS) $(RACY); \
+		echo "$(GO) test -vet=off -race -timeout $(HANGS) $(RACY)"; $(GO) test -vet=off -race -timeout $(HANGS) $(RACY); \
 	else echo "race: skipped, the race detector needs a C compiler"; fi
 
 .PHONY: plain
-plain: ## all tests, without the race detector; check vets
+plain: export DISCREET_LONG = 1
+plain: ## all tests at full size, without the race detector; check vets
 	$(GO) test -vet=off -timeout $(HANGS) $(ALL)
 
 # What one phase finds keeps nobody from what the others do.
@@ -160,7 +161,7 @@ spark: ## train on a cluster of Spark on this machine, and compare with memory; 
 		--disable-pip-version-check --no-input --timeout 20 --retries 1 pyspark==4.0.1 pyarrow==26.0.1 pandas==3.1.1 && \
 		touch $(OUT)/spark/ready); then \
 		echo "spark: skipped, the package pyspark could not be installed"; exit 0; fi; \
-	DISCREET_SPARK=$(abspath $(OUT))/spark DISCREET_SPARK_ROWS=$(SPARK_ROWS) \
+	DISCREET_LONG=1 DISCREET_SPARK=$(abspath $(OUT))/spark DISCREET_SPARK_ROWS=$(SPARK_ROWS) \
 		$(GO) test -count=1 -v -timeout $(HANGS) -run '^TestSparkCluster$$' ./internal/train
 
 .PHONY: bench
@@ -250,7 +251,7 @@ explorer-browser-check: explorer
 explorer-check: ## tests of the engine, mechanisms and random numbers as WebAssembly under node
 	@if ! command -v node > /dev/null; then echo "explorer-check: skipped, there is no node here"; exit 0; fi; \
 	export GOOS=js GOARCH=wasm PATH="$$($(GO) env GOROOT)/lib/wasm:$$PATH"; \
-	$(GO) test -count=1 -short -timeout $(HANGS) ./internal/privacy/rng ./internal/privacy/mech ./internal/explorer/engine && \
+	$(GO) test -count=1 -timeout $(HANGS) ./internal/privacy/rng ./internal/privacy/mech ./internal/explorer/engine && \
 	$(GO) test -count=1 -timeout $(HANGS) -run 'SameBytes$$' ./internal/train
 
 # Needs a package registry; no part of the tests. It says how long the wheel takes to install, too.

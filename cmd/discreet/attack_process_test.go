@@ -19,6 +19,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/rpc"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // attackMemory is what an aggregator may need whose collector is told 300 MiB: the
@@ -30,9 +31,7 @@ const attackMemory = 360 << 20
 // and two hundred messages of four mebibytes, all at once. The aggregator stays within
 // its memory, and another certificate's owners report as if nothing were.
 func TestCertificatesAttack(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	size.OnlyLong(t, "sends gibibytes; package admission has each bound")
 	const owners, stalled, each = 600, 300, 200
 	tr := newTrial(t, owners)
 	certs := filepath.Join(tr.dir, "certs")

@@ -19,6 +19,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/testkit/ledgertest"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // onLedgers runs f with a file and with a PostgreSQL database that are no
@@ -90,11 +91,10 @@ func TestExactlyTenProcessesTrain(t *testing.T) {
 	})
 }
 
-// Trainings are killed at random moments, DISCREET_KILLS of them, 15 when not
-// given. Every model that is out is paid for, recovery finishes what was stored,
+// Trainings are killed at random moments, DISCREET_KILLS of them if that is given. Every model that is out is paid for, recovery finishes what was stored,
 // and the same job never gives another model.
 func TestKilledTrainingsArePaidFor(t *testing.T) {
-	kills := 15
+	kills := size.Of(3, 15)
 	if n, err := strconv.Atoi(os.Getenv("DISCREET_KILLS")); err == nil && n > 0 {
 		kills = n
 	}

@@ -13,16 +13,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // No service shows a protected cell: owners, their aggregator and their helpers, in both modes,
 // parties, their combiner and their helpers, in both modes, and sites and their coordinator: not on an
 // output, in a log, on a page or in a file. Owners and parties are given tables that they cannot read, too.
 func TestNoServiceShowsAProtectedCell(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
-	const owners = 300
+	owners := size.Of(40, 300)
 	tr := newTrial(t, owners)
 	t.Chdir(tr.dir)
 	t.Setenv("TMPDIR", makeFolder(t, "temp"))

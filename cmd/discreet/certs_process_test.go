@@ -24,9 +24,6 @@ import (
 // whose was revoked, and reads its files again when it is told to, all without a
 // new start.
 func TestCertificatesOfARunningProcess(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
 	tr := newTrial(t, 20)
 	serving := tr.serve()
 	defer func() { serving.Process.Kill(); serving.Wait() }()

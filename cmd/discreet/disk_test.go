@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // disk mounts a disk of its own below the trial's folder, with room for so much.
@@ -57,9 +59,7 @@ func (tr *trial) look(path string) (text []byte, code int) {
 // acknowledges nothing, is not ready, and takes the same reports once there is room. Every report
 // is in the model once.
 func TestDisksFull(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	size.OnlyLong(t, "fills disks; the tests of services inject the same faults")
 	if os.Getuid() != 0 {
 		t.Skip("disks of one's own need root")
 	}

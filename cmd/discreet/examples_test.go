@@ -11,14 +11,13 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/testkit/realdata"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // TestExampleCommands runs the commands at the head of each example's schema as they stand there,
 // on the table that they name, if it is on this machine.
 func TestExampleCommands(t *testing.T) {
-	if testing.Short() {
-		t.Skip("trains on real tables")
-	}
+	size.OnlyLong(t, "trains on real tables")
 	root, datasets := realdata.Root(), realdata.Folder() // before the working folder changes
 	files, err := filepath.Glob(filepath.Join(root, "examples", "*.yaml"))
 	if err != nil || len(files) < 10 {

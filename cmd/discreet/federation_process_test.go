@@ -35,6 +35,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/owner/spending"
 	"github.com/discreet-dp/discreet/internal/service/tasks"
 	"github.com/discreet-dp/discreet/internal/testkit/clitest"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // trial is a federation of real processes in one folder.
@@ -258,11 +259,7 @@ func (tr *trial) ownerArgs(task, book string, owners int) []string {
 // middle of what they do. In the end every report of every owner's book is in
 // the model, once.
 func TestKillNine(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
-	const owners = 3000
-	kills := 8
+	owners, kills := size.Of(400, 3000), size.Of(3, 8)
 	if s := os.Getenv("DISCREET_KILLS"); s != "" {
 		kills, _ = strconv.Atoi(s)
 	}

@@ -9,14 +9,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // TestGuideTrials runs the commands of each trial of the operator's guide as they
 // stand there, but for the ports, on the table that it names.
 func TestGuideTrials(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	size.OnlyLong(t, "runs every trial of the page; TestKillNine is one training")
 	guide, err := os.ReadFile("../../docs/operators-guide.md")
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // hosts are network namespaces joined by a bridge: machines that can be cut off.
@@ -28,9 +29,7 @@ const aggregatorHost = "10.77.13.1"
 
 func newHosts(t *testing.T, n int) *hosts {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	size.OnlyLong(t, "makes hosts of its own; the tests of services use one")
 	if os.Getuid() != 0 {
 		t.Skip("network namespaces need root")
 	}

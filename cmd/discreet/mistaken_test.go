@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"log"
 	"log/slog"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
@@ -29,6 +30,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // with is a command line in which some flags are replaced or added.
@@ -198,16 +200,17 @@ func swap(t testing.TB, what, text string, forms ...string) {
 
 // No message quotes a file that was given in place of another.
 func TestSwappedFilesAreNotQuoted(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: the race detector finds nothing in one command at a time")
-	}
 	scene(t)
-	for what, line := range reading {
-		if line == "" {
+	whats := slices.Sorted(maps.Keys(reading))
+	for at, what := range whats {
+		if reading[what] == "" {
 			continue
 		}
 		for i, text := range mistaken {
-			if i == 0 {
+			if i%size.Of(8, 1) != at%size.Of(8, 1) { // each in turn
+				continue
+			}
+			if i == 0 && size.Long() {
 				swap(t, what, text, forms...)
 			} else {
 				swap(t, what, text, "given.txt")

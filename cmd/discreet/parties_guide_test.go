@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 var port = regexp.MustCompile(`:84\d\d\b`)
@@ -123,9 +125,7 @@ for n in north south west; do discreet budget show --ledger $n.db; end $(cat $n.
 // runPage runs the commands of a page, and some after them, and returns what they print.
 func runPage(t *testing.T, path string, want int, after string) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	size.OnlyLong(t, "runs every trial of the page; the tests of services train the same models")
 	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -27,6 +27,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/combine"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // parties is ten parties and what they vote with, in one folder.
@@ -122,9 +123,7 @@ func copyFile(from, to string) error {
 // back. The combination is over ten, of which two count as constant votes, and it
 // is the very one that the same votes make as files.
 func TestTenParties(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	size.OnlyLong(t, "ten processes; package party trains over TLS within one")
 	p := newParties(t)
 	for _, name := range p.names[7:] {
 		if err := os.WriteFile("block."+name, nil, 0o600); err != nil {

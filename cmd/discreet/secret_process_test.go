@@ -27,15 +27,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/secretsum"
 	"github.com/discreet-dp/discreet/internal/service/tasks"
 	"github.com/discreet-dp/discreet/internal/testkit/helpertest"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // TestKillNineSecretly kills helpers, aggregator and owners with SIGKILL, again and
 // again, in the middle of a task in mode aggregate. In the end the model is that of
 // the shares in the owners' book, of every owner once.
 func TestKillNineSecretly(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	size.OnlyLong(t, "kills in a loop; TestSecretProcessesDie stops the same parts")
 	const owners = 600
 	tr := newTrial(t, owners)
 	starts, list := tr.helpers(3)

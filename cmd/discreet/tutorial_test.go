@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // TestTutorials follows pages: it writes the schema, or the table, that a page shows, runs every
@@ -23,7 +25,12 @@ func TestTutorials(t *testing.T) {
 		"verifying.md": {map[string]string{"yaml": "people.yaml"}, 11},
 		"cohorts.md":   {map[string]string{"yaml": "members.yaml", "csv": "members.csv"}, 18},
 	} {
-		t.Run(name, func(t *testing.T) { followPage(t, name, page.files, page.least) })
+		t.Run(name, func(t *testing.T) {
+			if name != "../README.md" {
+				size.OnlyLong(t, "trains as often as the README and the scripts do together")
+			}
+			followPage(t, name, page.files, page.least)
+		})
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/stats"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 	"github.com/discreet-dp/discreet/internal/testkit/stattest"
 )
 
@@ -57,13 +58,10 @@ func audited(t *testing.T, sub Subject, eps dp.Epsilon, delta float64, runs int)
 	return r
 }
 
-// needsManyRuns leaves a test out of short runs, such as the race detector's: the
-// other tests go through the same goroutines.
+// needsManyRuns skips t unless tests run at full size.
 func needsManyRuns(t *testing.T) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("statistics: left out of short runs")
-	}
+	size.OnlyLong(t, "thousands of runs; closed forms and replays judge the same claims")
 }
 
 // Correct mechanisms are not refuted, and nine tenths of what each can show is

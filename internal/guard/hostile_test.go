@@ -27,6 +27,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/testkit/mechtest"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // hostile is a learner that asks anything, at any share, and writes down all that it gets. What it
@@ -612,10 +613,7 @@ func movedExactly(a, b []mech.Ratio) float64 {
 // Whatever a learner asks, neighbours give it the same answers at a loss of at most what was charged.
 // DISCREET_SEARCH_SECONDS searches longer, DISCREET_SEARCH_SEED elsewhere.
 func TestHostileLearner(t *testing.T) {
-	seconds, attacks := 0, 4000
-	if testing.Short() {
-		attacks = 400
-	}
+	seconds, attacks := 0, size.Of(200, 4000)
 	if text := os.Getenv("DISCREET_SEARCH_SECONDS"); text != "" {
 		seconds, _ = strconv.Atoi(text)
 	}

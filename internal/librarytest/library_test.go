@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 const modulePath = "github.com/discreet-dp/discreet"
@@ -168,9 +169,7 @@ func must(err error) { if err != nil { panic(err) } }
 // A program in another module trains, predicts and charges a ledger in at most 25
 // lines and two imports, without a network.
 func TestProgramInAnotherModule(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a program")
-	}
+	size.OnlyLong(t, "builds a program; TestInstallByVersion builds the commands")
 	here, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // cellsOf is row i of cols as single cells.
@@ -62,8 +63,8 @@ func TestSingleRowsScoreAsTables(t *testing.T) {
 				}
 			}
 			row := cellsOf(cols, 0)
-			// The race detector, whose phase is the short one, empties pools at random.
-			if n := testing.AllocsPerRun(100, func() { r.Scores(row, got) }); n != 0 && !testing.Short() {
+			// The race detector, whose phase is not the long one, empties pools at random.
+			if n := testing.AllocsPerRun(100, func() { r.Scores(row, got) }); n != 0 && size.Long() {
 				t.Errorf("%v allocations", n)
 			}
 		})

@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // writtenSchema is a schema of a few columns of each kind and a label of so many values.
@@ -72,10 +73,7 @@ func writtenRows(rows, classes int, person bool, r *rand.Rand) string {
 // TestAcceptedPlansAreWritten searches prices, tables and learners for a plan that is accepted, so
 // that it would be charged, and whose model cannot be fitted or written.
 func TestAcceptedPlansAreWritten(t *testing.T) {
-	runs := 120
-	if testing.Short() {
-		runs = 40
-	}
+	runs := size.Of(20, 120)
 	for _, name := range LearnerNames() {
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(31, uint64(len(name))))

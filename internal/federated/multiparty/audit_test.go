@@ -20,6 +20,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // ties is an auxiliary table whose rows are all one, of length 1.
@@ -128,9 +129,7 @@ func boundLoss(of score, name string, runs int, alpha float64) float64 {
 // claim is refuted with probability 1e-6 per row. With DISCREET_AUDIT=1 there are
 // enough runs to show nine tenths of what is claimed.
 func TestAudit(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: nothing runs at once here")
-	}
+	size.OnlyLong(t, "thousands of runs; TestReplayNonInterference judges the same claim")
 	runs, least := 6_000, 0.5
 	if os.Getenv("DISCREET_AUDIT") != "" {
 		runs, least = 600_000, 0.9

@@ -15,14 +15,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // On either side of every number of rows at which files or tables are cut into pieces, every vote
 // counts once: the statistic and the moments are those of rows one by one.
 func TestEveryVoteCountsOnce(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: nothing runs at once here")
-	}
+	size.OnlyLong(t, "counts millions of votes")
 	const distinct = 331 // no divisor of a piece
 	base := census.Generate(1, distinct)
 	scale := 0.0

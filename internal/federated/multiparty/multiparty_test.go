@@ -233,9 +233,6 @@ func TestOnePartyMovesNothingFurther(t *testing.T) {
 // Nothing of a model but what left may depend on a party: random pairs of
 // hand-ins, of labels, of probabilities, or none, under random scripts.
 func TestReplayNonInterference(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: nothing runs at once here")
-	}
 	tab := census.Generate(4, 40)
 	for name, p := range map[string]Params{
 		"soft":     params(func(p *Params) { p.Encoding = feature.Ordinal }),

@@ -19,9 +19,6 @@ import (
 // shared: tried on the combination of their shares that would give the secret
 // away if the polynomial had one degree less.
 func TestShamirCoalitionSeesUniformShares(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: nothing runs at once here")
-	}
 	task := Task{Round: "view", Owners: 2, AtLeast: 2, Holders: 5, Length: 1, Range: 1 << 40}
 	p := protocol(t, Shamir, task)
 	const n, cells = 600, 16
@@ -69,9 +66,6 @@ func TestShamirCoalitionSeesUniformShares(t *testing.T) {
 // What a proof shows of a vector is uniform whatever was shared: the commitment that
 // would give the secret away if nothing blinded it.
 func TestProofsShowNothing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: nothing runs at once here")
-	}
 	task := Task{Round: "blind", Owners: 2, AtLeast: 2, Holders: 5, Length: 1, Range: 1 << 40}
 	p := protocol(t, Shamir, task)
 	s := p.shamir

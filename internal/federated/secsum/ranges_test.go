@@ -363,9 +363,6 @@ func TestStatementsAreBound(t *testing.T) {
 // classes, of what the wires would be without seeds, of opening, and of the pool's points
 // of the digits. By chance it fails once in 10^5.
 func TestStatementsShowNothing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: nothing runs at once here")
-	}
 	task := Task{Round: "show nothing", Owners: 2, AtLeast: 2, Holders: 3, Length: 1, Range: 20, Proven: true}
 	p := protocol(t, Shamir, task)
 	r := p.shamir.ranges()

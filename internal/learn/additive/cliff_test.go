@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/testkit/mechtest"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // repeated is a table of 6 private numbers that say the same thing, one that says nothing and lies
@@ -74,9 +75,7 @@ func repeatedAt(rows int, seed uint64, role string, against, last float64) *data
 // are fixed, so it never fails by chance. Before there was a calibration, log loss rose by .010
 // from the first decade to the second and jumped by .07.
 func TestNoCliffAlongEpsilon(t *testing.T) {
-	if testing.Short() {
-		t.Skip("390 fits")
-	}
+	size.OnlyLong(t, "390 fits")
 	train, test := repeated(9_000, 1), repeated(6_000, 2)
 	measure := func(p Params) [3]float64 { return measureFits(t, p, train, test, 4) }
 	public := measure(Params{Epsilon: 1000}) // one millionth: noise alone

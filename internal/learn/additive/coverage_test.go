@@ -18,6 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/testkit/mechtest"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // world is a population whose log-odds are a sum of one function per column:
@@ -144,9 +145,7 @@ func (c *covered) plan(t *testing.T, s *schema.Schema) *Plan {
 // --interval does, hold the true ones of new rows about that often, over 40
 // populations, tables and noises. Seeds are fixed, so it never fails by chance.
 func TestDeviationsCoverTheTruth(t *testing.T) {
-	if testing.Short() {
-		t.Skip("280 fits")
-	}
+	size.OnlyLong(t, "280 fits")
 	for _, c := range []covered{
 		{"one pick", 2_000, dp.Nano / 8, 0, dp.ReplaceOne, false},
 		{"two picks", 4_000, dp.Nano / 5, 0, dp.ReplaceOne, false},
@@ -193,9 +192,7 @@ func TestDeviationsCoverTheTruth(t *testing.T) {
 // the mean of 15 leaves the band below in one of 10,000 runs with other seeds; these are fixed, so
 // it never fails by chance.
 func TestIntervalsHoldWhatNoiseDoes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("720 fits")
-	}
+	size.OnlyLong(t, "720 fits")
 	const tables, fits, rows = 15, 8, 200
 	for _, c := range []covered{
 		{"picks", 4_000, dp.Nano / 5, 0, dp.ReplaceOne, false},

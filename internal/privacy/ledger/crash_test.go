@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // A crash here is the machine's: what no call has flushed may be lost, in any
@@ -248,10 +250,7 @@ func TestNothingAcknowledgedIsLostInACrash(t *testing.T) {
 	drawn := draws(t, results)["job"]
 	ops := trace(t, log, marks)
 
-	stride := 1
-	if testing.Short() {
-		stride = 5
-	}
+	stride := size.Of(5, 1)
 	v := &volume{names: map[string]*inode{p.address: {synced: start}}, pending: map[string][]op{}}
 	v.synced = maps.Clone(v.names)
 	var passed []string

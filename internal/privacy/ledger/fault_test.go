@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 var errInjected = errors.New("injected fault")
@@ -356,8 +357,8 @@ func failTheDatabase(t *testing.T, start func(testing.TB, place) *Ledger) {
 		folder := t.TempDir()
 		draws := 0
 		draw := func() string { draws++; return fmt.Sprintf("draw %d", draws) }
-		stride := 1
-		if testing.Short() || p.postgres {
+		stride := size.Of(5, 1)
+		if p.postgres {
 			stride = 3
 		}
 		if balanceOf(t, l).CohortBy != "" {

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // histories is the number of random histories each store goes through:
@@ -24,10 +25,7 @@ func histories(t *testing.T) int {
 	if n, err := strconv.Atoi(os.Getenv("DISCREET_HISTORIES")); err == nil && n > 0 {
 		return n
 	}
-	if testing.Short() {
-		return 25 // of each kind on each store: 100 in all
-	}
-	return 100
+	return size.Of(10, 100)
 }
 
 // towns are the parts of the data sets of the histories; partsOfJob says which of

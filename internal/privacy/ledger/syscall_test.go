@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // TestFaultsOfTheSystem fails, one after another, every system call that a
@@ -29,10 +31,7 @@ func TestFaultsOfTheSystem(t *testing.T) {
 	l := declare(t, p)
 	folder := filepath.Dir(p.address)
 	fired := 0
-	stride := 1
-	if testing.Short() {
-		stride = 7
-	}
+	stride := size.Of(7, 1)
 	for _, kind := range []struct{ call, err string }{
 		{"openat", "EIO"}, {"pwrite64", "EIO"}, {"pwrite64", "ENOSPC"}, {"write", "ENOSPC"}, {"fsync", "EIO"},
 		{"fdatasync", "EIO"},

@@ -32,6 +32,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/secretsum"
 	"github.com/discreet-dp/discreet/internal/service/tasks"
 	"github.com/discreet-dp/discreet/internal/testkit/helpertest"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // puppeteer is an aggregator alone: it puts one listed owner into a sum with owners
@@ -253,9 +254,7 @@ func (h *heard) lineWith(words ...string) bool {
 // sum finishes, the aggregator's log names the owner's key, and the model is the honest
 // owners' one. Numbers out of range, consistently shared, end the task, at once.
 func TestCulpritIsNamedAndLeftOut(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: TestSecretSumsOverTheNetwork runs the same processes at once")
-	}
+	size.OnlyLong(t, "eight sums; TestHostileMessages of the helper has each refusal")
 	const unshown = "whose numbers are not shown to be in range"
 	for name, cheat := range map[string]func(s *secretsum.Sum, me int) ([]secsum.Message, error){
 		"gave helper h1 a share that contradicts": func(s *secretsum.Sum, me int) ([]secsum.Message, error) {

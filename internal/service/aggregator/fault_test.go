@@ -34,6 +34,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/tasks"
 	"github.com/discreet-dp/discreet/internal/sqldb"
 	"github.com/discreet-dp/discreet/internal/testkit/ledgertest"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 	"github.com/discreet-dp/discreet/internal/testkit/sqldbtest"
 )
 
@@ -115,9 +116,7 @@ func TestNothingIsAcknowledgedBeforeTheDisk(t *testing.T) {
 // long as they need to come back, and takes what they send; then it closes. Until it
 // is back the service is not ready.
 func TestOutagesAreNotQuiet(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: TestSecretSumsOverTheNetwork runs the same processes at once")
-	}
+	size.OnlyLong(t, "several outages; TestFaultsOfTheStore has one")
 	const quiet = 5
 	for kind, address := range map[string]func() string{
 		"sqlite": func() string { return filepath.Join(t.TempDir(), "state.db") },
@@ -214,8 +213,8 @@ func TestNothingIsSentWithoutTheBook(t *testing.T) {
 	}{"full from the start": {syscall.ENOSPC, 0}, "full in between": {syscall.ENOSPC, 1},
 		"failed sync": {syscall.EIO, 1}} {
 		t.Run(name, func(t *testing.T) {
-			if testing.Short() && name != "full in between" {
-				t.Skip("the same code, at another moment")
+			if name != "full in between" {
+				size.OnlyLong(t, "the same fault at another moment")
 			}
 			f := newFederation(t)
 			var faults sqldbtest.Faults
@@ -421,7 +420,7 @@ func TestThirdOfOwnersGone(t *testing.T) {
 // back, within the task's time and beyond it.
 func TestClocksApart(t *testing.T) {
 	for _, apart := range []time.Duration{-time.Hour, 0, time.Hour} {
-		if testing.Short() && apart != 0 {
+		if apart != 0 && !size.Long() {
 			continue
 		}
 		for _, theirs := range []time.Duration{-time.Hour, time.Hour} {

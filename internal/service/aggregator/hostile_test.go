@@ -32,6 +32,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/problem"
 	"github.com/discreet-dp/discreet/internal/service/rpc"
 	"github.com/discreet-dp/discreet/internal/service/tasks"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // adversary knows the task, honest owners' reports and keys of its own.
@@ -174,10 +175,7 @@ func outcomeProblem(k problem.Kind) string {
 // names. Each meets its problem, the model is that of the honest reports alone,
 // and the honest ones may be sent again, also to the next process.
 func TestHostileReportsAreRefused(t *testing.T) {
-	total := 100_000
-	if testing.Short() {
-		total = 4000
-	}
+	total := size.Of(2_000, 100_000)
 	const owners, honest = 8000, 40
 	f := newFederation(t)
 	f.serve()

@@ -17,6 +17,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/service/tasks"
 	"github.com/discreet-dp/discreet/internal/testkit/helpertest"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // TestPageShowsProgress looks at the page, the metrics and the health of an
@@ -113,9 +114,7 @@ func TestEveryProcessTellsResults(t *testing.T) {
 // has nothing to complain about, asks for nothing but the page, and needs no
 // sideways scrolling. DISCREET_SCREENSHOT keeps what it looks like.
 func TestPageInBrowser(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a browser")
-	}
+	size.OnlyLong(t, "starts a browser")
 	browser, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip("no chromium here")

@@ -18,6 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/service/problem"
 	"github.com/discreet-dp/discreet/internal/service/rpc"
 	"github.com/discreet-dp/discreet/internal/service/tasks"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // list is the roster of some owners of a book.
@@ -141,10 +142,7 @@ func TestOwnersLookForThemselves(t *testing.T) {
 func TestLongRosters(t *testing.T) {
 	f := newFederation(t)
 	f.serve()
-	owners := 500_000
-	if testing.Short() {
-		owners = 50_000
-	}
+	owners := size.Of(50_000, 500_000)
 	keys := make(tasks.Roster, 32*owners)
 	for i := range owners {
 		binary.BigEndian.PutUint32(keys[32*i:], uint32(i+1))

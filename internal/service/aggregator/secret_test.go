@@ -43,6 +43,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/sqldb"
 	"github.com/discreet-dp/discreet/internal/testkit/helpertest"
 	"github.com/discreet-dp/discreet/internal/testkit/nettest"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // secretPlan makes an announcement in mode aggregate, for a committee.
@@ -290,9 +291,7 @@ func (f *federation) simulated(ann *tasks.Announcement, p owner.Params, source f
 // again and again. Nothing is lost, nothing is counted twice, and the model is
 // that of every owner's shares.
 func TestSecretProcessesDie(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: starts processes, which TestProcessesDie does, too")
-	}
+	size.OnlyLong(t, "stops everything in a loop; TestProcessesDie does it once")
 	f := newFederation(t)
 	c := helpertest.New(t, f.log, f.authority, 3)
 	f.serve()
@@ -352,9 +351,7 @@ func (f *federation) standing(client rpc.AggregatorClient, id wire.Digest) *rpc.
 // part. Up to a third may go: the sum is that of the others, exactly. Beyond that
 // the task ends, and nothing is opened.
 func TestThirdOfSecretOwnersGone(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: TestSecretSumsOverTheNetwork runs the same processes at once")
-	}
+	size.OnlyLong(t, "waits for those who are gone; TestSecretSumsOverTheNetwork loses some, too")
 	for _, gone := range []int{10, 11} { // of 31
 		t.Run(fmt.Sprint(gone), func(t *testing.T) {
 			f := newFederation(t)
@@ -451,9 +448,7 @@ func TestThirdOfSecretOwnersGone(t *testing.T) {
 // TestHelpersGoneForGood loses helpers before the task begins: of three, the sum
 // does without one, and does not happen without two.
 func TestHelpersGoneForGood(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: TestSecretSumsOverTheNetwork runs the same processes at once")
-	}
+	size.OnlyLong(t, "waits for those who are gone; TestSecretSumsOverTheNetwork loses some, too")
 	for gone := 1; gone <= 2; gone++ {
 		t.Run(fmt.Sprint(gone), func(t *testing.T) {
 			f := newFederation(t)
@@ -554,9 +549,6 @@ func TestSecretReplicasAgree(t *testing.T) {
 		},
 	} {
 		t.Run(kind, func(t *testing.T) {
-			if testing.Short() && kind == "postgres" {
-				t.Skip("another store under the same processes, as in TestReplicasAgree")
-			}
 			one, two := newFederation(t), newFederation(t)
 			if one.address = address(); one.address == "" {
 				t.Skip("no PostgreSQL server here")
@@ -599,9 +591,7 @@ func TestSecretReplicasAgree(t *testing.T) {
 // TestBrokeOwnersDoNotTakePart: who cannot pay says nothing at all, for others would
 // count on its share.
 func TestBrokeOwnersDoNotTakePart(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the same calls as with owners who can pay, and more of them")
-	}
+	size.OnlyLong(t, "the same calls as with owners who can pay, and more of them")
 	f := newFederation(t)
 	c := helpertest.New(t, f.log, f.authority, 3)
 	f.serve()

@@ -32,15 +32,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/testkit/realdata"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // TestTenThousandOwners trains on real tables over mutual TLS, ten thousand owners
 // with a key each. With the same randomness the simulation in one process makes a
 // model of the same bytes.
 func TestTenThousandOwners(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads whole data sets")
-	}
+	size.OnlyLong(t, "ten thousand owners of real tables")
 	for name, c := range map[string]struct {
 		table func(t *testing.T) (train, test *dataset.Table)
 		simulate.Params

@@ -42,6 +42,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -397,8 +398,8 @@ func TestSameModelWhereverRowsLie(t *testing.T) {
 		{"persons", 2, 1e12, "3", false}, {"persons, laplace", 2, 0, "1", false}, {"persons of three classes", 3, 0, "2", false},
 		{"replaced persons", 2, 0, "1", true}} {
 		t.Run(c.name, func(t *testing.T) {
-			if testing.Short() && c.name != "gaussian" {
-				t.Skip("short: the same goroutines as gaussian")
+			if c.name != "gaussian" && c.name != "persons, laplace" {
+				size.OnlyLong(t, "the same calls with other sums")
 			}
 			s, rows := schemaOf(t, c.classes, 20), rowsOf(600, c.classes, 20)
 			if c.replaced {

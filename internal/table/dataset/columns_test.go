@@ -13,6 +13,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/table/coding"
 	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 const codedSchema = `name: coded
@@ -82,7 +83,7 @@ func TestPrefixesBucketsAndCommas(t *testing.T) {
 			t.Errorf("row %d: label %d, want %d", i, tab.Labels[i], want)
 		}
 	}
-	if n := testing.AllocsPerRun(100, func() { rc.Code(3, coding.TextCell("20,25"), one) }); n != 0 && !testing.Short() {
+	if n := testing.AllocsPerRun(100, func() { rc.Code(3, coding.TextCell("20,25"), one) }); n != 0 && size.Long() {
 		t.Errorf("%v allocations", n)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 func TestParquetColumnsAndTypes(t *testing.T) {
@@ -355,9 +356,7 @@ func rowBomb(t testing.TB, times int) []byte {
 // Neither how many rows a file has nor how far its pages expand is held against its size, which
 // follows from what cells hold.
 func TestParquetBombs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the race detector takes ten GiB for sixteen million rows, and sees nothing else in them")
-	}
+	size.OnlyLong(t, "files of sixteen million rows")
 	few := rowBomb(t, 64)
 	if tab, err := Read(t.Context(), tinySchema(), Options{}, writeFile(t, "few.parquet", string(few))); err != nil ||
 		tab.Rows != 64<<18 {

@@ -45,9 +45,6 @@ func TestRealData(t *testing.T) {
 	} {
 		t.Run(filepath.Base(row.file), func(t *testing.T) {
 			path := realdata.File(t, row.file)
-			if testing.Short() && row.rows > 200_000 {
-				t.Skip("a large file, left out by -short")
-			}
 			s, err := schema.Load(filepath.Join(realdata.Root(), "examples", row.example+".yaml"))
 			if err != nil {
 				t.Fatal(err)

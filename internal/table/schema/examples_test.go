@@ -147,9 +147,6 @@ func TestExamplesFitTheirFiles(t *testing.T) {
 		{"wisdm", "wisdm/WISDM_ar_v1.1_transformed.arff.gz", 5418},
 	} {
 		t.Run(filepath.Base(c.file), func(t *testing.T) {
-			if testing.Short() && c.rows > 200_000 {
-				t.Skip("a large file; run without -short")
-			}
 			s := mustLoad(t, "../../../examples/"+c.example+".yaml")
 			rows := 0
 			eachRecord(t, c.file, &s.Dialect, func(header bool, cells []string) {

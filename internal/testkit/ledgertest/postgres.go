@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // Server is a PostgreSQL server of its own, without a network port, that is removed when the test
@@ -27,9 +29,12 @@ type Server struct {
 	n      atomic.Int64
 }
 
-// Postgres starts a server. If none is installed (Debian: the package postgresql), it returns nil and
-// the reason. Settings are PostgreSQL's defaults: fsync is on. The caller must call Stop.
+// Postgres starts a server. If none is installed (Debian: the package postgresql), or tests do not run
+// at full size, it returns nil and the reason. Settings are PostgreSQL's defaults: fsync is on. The caller must call Stop.
 func Postgres() (s *Server, why string, err error) {
+	if !size.Long() {
+		return nil, "full size only (DISCREET_LONG=1): tested on SQLite only", nil
+	}
 	bin := findBinaries()
 	if bin == "" {
 		return nil, "no PostgreSQL server here (Debian's package postgresql brings one): tested on SQLite only", nil

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // product is the beginning of the go.mod in the checkout's root.
@@ -43,9 +45,10 @@ func Root() string {
 }
 
 // File returns the path of a file or folder of the data sets, e.g.
-// "adult/adult.data.gz". It skips the test if that is absent.
+// "adult/adult.data.gz". It skips the test if that is absent, or if tests do not run at full size.
 func File(t testing.TB, name string) string {
 	t.Helper()
+	size.OnlyLong(t, "reads a real table")
 	path := filepath.Join(Folder(), filepath.FromSlash(name))
 	if _, err := os.Stat(path); err != nil {
 		t.Skipf("needs the data set %s: set DISCREET_DATASETS", name)

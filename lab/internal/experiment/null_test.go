@@ -27,9 +27,6 @@ func TestNoVerdictHoldsForCoins(t *testing.T) {
 // On permuted labels nothing can be learned, and a figure run on them is not reproduced;
 // if labels are not read from files that is said.
 func TestPermutedLabelsAreNotReproduced(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads a real table")
-	}
 	o := frame.Options{Out: t.TempDir(), Repeats: 4, Seed: 1, PermuteLabels: true, Datasets: realdata.File(t, ".")}
 	res, err := Run(t.Context(), "shen/fig4d", o)
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine/solver"
 	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // totals are the numbers of all answers about a table, by question and place.
@@ -167,9 +168,7 @@ func (a totals) addAnswers(t *testing.T, m *Table, weighed bool) {
 func TestAnswersAddUpBeyondEverySize(t *testing.T) {
 	sizes := []int{runRows - 1, runRows, runRows + 1, chunkRows - 1, chunkRows, chunkRows + 1, 5001, 1<<15 - 1, 1 << 15,
 		1<<15 + 1, 1<<16 + 1, 150_001}
-	if testing.Short() { // the race detector sees nothing else beyond
-		sizes = sizes[:7]
-	}
+	sizes = sizes[:size.Of(7, len(sizes))]
 	all := personTable(11, sizes[len(sizes)-1], 40_000)
 	plain := *all
 	s := *all.Schema

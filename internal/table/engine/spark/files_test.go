@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/engine/question"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // writeFolder writes files of so many rows each, named as here.
@@ -93,7 +94,7 @@ func TestPiecesAnswerAsMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	cuts := map[int]int{1: 1, 2: 2, 3: 3, 100: 4}
-	if testing.Short() { // the race detector sees nothing else in the others
+	if !size.Long() {
 		cuts = map[int]int{3: 3}
 	}
 	for parallel, pieces := range cuts {

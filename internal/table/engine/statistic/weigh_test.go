@@ -4,14 +4,13 @@ package statistic
 
 import (
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // Every margin there is, on both sides.
 func TestWeightsByTableAreTheEnginesToTheBit(t *testing.T) {
-	step := int32(1)
-	if testing.Short() {
-		step = 7
-	}
+	step := size.Of[int32](7, 1)
 	inDoubt, tables := 0, weightTables()
 	margins, out := make([]int32, 0, 1<<12), make([]uint32, 1<<12)
 	check := func() {

@@ -15,12 +15,9 @@ import (
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 )
 
-// datasets skips in short runs and where the real data are absent.
+// datasets skips as realdata.File does.
 func datasets(t *testing.T) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("reads real tables")
-	}
 	return realdata.File(t, ".")
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 )
 
@@ -13,9 +14,7 @@ import (
 // in the mean of three ε and 8 repeats. While public columns were fitted bin by bin with a ridge, four of
 // the six were, by up to .006 of either. Seeds are fixed, so it never fails by chance.
 func TestPublicColumnsCostNoAccuracy(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: 288 fits, one after another")
-	}
+	size.OnlyLong(t, "288 fits")
 	q := Quick{Learner: "additive"}
 	for _, of := range quickTables() {
 		if !strings.HasPrefix(of.name, "drawn") {

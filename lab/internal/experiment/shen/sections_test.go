@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/sample"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 )
 
@@ -52,9 +53,7 @@ func TestToyFigures(t *testing.T) {
 
 // Section 7 at its smallest: one repeat, the ends of the grid of ε.
 func TestSectionSeven(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads real tables")
-	}
+	size.OnlyLong(t, "reads real tables")
 	world(t)
 	// What was measured once in each figure, where a coin on 2,337 balanced rows
 	// would have 50 ± 1 %: the least that learning must show.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 )
 
@@ -122,9 +123,7 @@ func TestSeriesAreRead(t *testing.T) {
 // TestSmallWorld runs figures end to end on invented images: bills are what
 // owners pay, and what is measured follows from the seed.
 func TestSmallWorld(t *testing.T) {
-	if testing.Short() {
-		t.Skip("mostly k-means, whose goroutines the tests of features have")
-	}
+	size.OnlyLong(t, "mostly k-means, which the tests of features have")
 	dir := digits(t, 1_800, 100)
 	defer func(counts []int, t table) { fig6Counts, fourNine = counts, t }(fig6Counts, fourNine)
 	fig6Counts = []int{100, 300, 900}

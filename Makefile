@@ -21,6 +21,9 @@ QUICK    ?=
 ALL = ./... ./lab/...
 export GOWORK = $(CURDIR)/go.work
 
+# Tests run at full size here, except under the race detector (internal/testkit/size).
+export DISCREET_LONG = 1
+
 # Packages whose sources start goroutines or share memory between them; a value that is
 # made once (sync.OnceValue) is neither, a cluster's test (make spark) is skipped here, and the explorer's worker has one thread.
 RACY = $(sort $(patsubst %/,%,$(dir $(shell grep -rlE --include='*.go' --exclude=spark_test.go --exclude-dir=$(OUT) --exclude-dir=mutants --exclude-dir=worker \
@@ -49,20 +52,16 @@ lint: ## our own rules alone
 # Only what hangs meets this: no test depends on how fast the machine is.
 HANGS = 60m
 
-# Tests start hundreds of short processes and make thousands of command trees: collecting garbage as
-# often as servers do took half of their time.
-race plain: export GOGC = 400
-
 # Every process that ends would sleep for a second, and tests start hundreds.
 .PHONY: race
 race: export GORACE = atexit_sleep_ms=0
+race: export DISCREET_LONG =
 race: ## tests of the concurrent packages under the race detector
 	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ]; then \
 		echo "$(GO) test -vet=off -race -timeout $(HANGS) $(RACY)"; $(GO) test -vet=off -race -timeout $(HANGS) $(RACY); \
 	else echo "race: skipped, the race detector needs a C compiler"; fi
 
 .PHONY: plain
-plain: export DISCREET_LONG = 1
 plain: ## all tests at full size, without the race detector; check vets
 	$(GO) test -vet=off -timeout $(HANGS) $(ALL)
 
@@ -161,7 +160,7 @@ spark: ## train on a cluster of Spark on this machine, and compare with memory; 
 		--disable-pip-version-check --no-input --timeout 20 --retries 1 pyspark==4.0.1 pyarrow==26.0.1 pandas==3.1.1 && \
 		touch $(OUT)/spark/ready); then \
 		echo "spark: skipped, the package pyspark could not be installed"; exit 0; fi; \
-	DISCREET_LONG=1 DISCREET_SPARK=$(abspath $(OUT))/spark DISCREET_SPARK_ROWS=$(SPARK_ROWS) \
+	DISCREET_SPARK=$(abspath $(OUT))/spark DISCREET_SPARK_ROWS=$(SPARK_ROWS) \
 		$(GO) test -count=1 -v -timeout $(HANGS) -run '^TestSparkCluster$$' ./internal/train
 
 .PHONY: bench

@@ -26,6 +26,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/testkit/mechtest"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // worlds are auxiliary tables: the census, and one whose label has three levels.
@@ -256,7 +257,7 @@ func TestReplayNonInterference(t *testing.T) {
 			}
 			return append(others[:2:2], labelFile(t, tab, "changed", random(tab, src)))
 		}
-		for pair := range 350 {
+		for pair := range size.Of(60, 350) {
 			shift := float64(rng.Below(src, 1000))
 			script := func(k int, q mechtest.Passage) []float64 {
 				if q.Choice {

@@ -12,6 +12,7 @@ import (
 	"github.com/cloudflare/circl/secretsharing"
 
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 	"github.com/discreet-dp/discreet/internal/testkit/stattest"
 )
 
@@ -21,7 +22,8 @@ import (
 func TestShamirCoalitionSeesUniformShares(t *testing.T) {
 	task := Task{Round: "view", Owners: 2, AtLeast: 2, Holders: 5, Length: 1, Range: 1 << 40}
 	p := protocol(t, Shamir, task)
-	const n, cells = 600, 16
+	const cells = 16
+	n := size.Of(120, 600)
 	look := func(secret uint64, coalition int) (counts []int) {
 		counts = make([]int, cells)
 		src := replay.Seeded(5, "view")
@@ -69,7 +71,8 @@ func TestProofsShowNothing(t *testing.T) {
 	task := Task{Round: "blind", Owners: 2, AtLeast: 2, Holders: 5, Length: 1, Range: 1 << 40}
 	p := protocol(t, Shamir, task)
 	s := p.shamir
-	const n, cells = 600, 16
+	const cells = 16
+	n := size.Of(120, 600)
 	uniform := slices.Repeat([]float64{1.0 / cells}, cells)
 	claim := stattest.Claim{FalsePositive: 1e-9 / 2, Detects: "a commitment that nothing blinds"}
 	for _, secret := range []uint64{0, task.Range - 1} {

@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/federated/flp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // provenTask is a task of n holders whose owners prove their ranges.
@@ -372,7 +373,7 @@ func TestStatementsShowNothing(t *testing.T) {
 	if calls != 1 {
 		t.Fatalf("%d calls: the wires without seeds are t times the digits for one", calls)
 	}
-	const trials = 1500
+	trials := size.Of(200, 1500)
 	var counts [][2][16]float64
 	for side, v := range []uint64{0, task.Range - 1} {
 		src := replay.Seeded(uint64(50+side), "show nothing")

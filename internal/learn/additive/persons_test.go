@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/testkit/mechtest"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // maker is with, or withClasses.
@@ -31,8 +32,8 @@ func (with maker) withPersons(c setting, rows, most int) (*dataset.Table, func()
 // release beyond its declared distance, and that distance nearly reached, in every setting.
 func TestPersonReleasesMoveByTheDeclared(t *testing.T) {
 	for _, most := range []int{1, 3} {
-		checkPersonReleases(t, settings(), with, most, 4, 0.98)
-		checkPersonReleases(t, multiclassSettings(), withClasses, most, 2, 0.9)
+		checkPersonReleases(t, settings(), with, most, size.Of(1, 4), size.Of(0.7, 0.98))
+		checkPersonReleases(t, multiclassSettings(), withClasses, most, size.Of(1, 2), size.Of(0.7, 0.9))
 	}
 }
 

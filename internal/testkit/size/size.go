@@ -6,8 +6,18 @@ package size
 
 import (
 	"os"
+	"runtime/debug"
 	"testing"
 )
+
+// Tests start hundreds of short processes and make thousands of command trees: collecting garbage as
+// often as servers do took half of their time.
+func init() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+		os.Setenv("GOGC", "400") // of processes that they start
+	}
+}
 
 // Long reports whether tests run at full size.
 func Long() bool { return os.Getenv("DISCREET_LONG") != "" }

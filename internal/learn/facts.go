@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -18,9 +19,29 @@ func (f *Facts) Add(key string, value any, format string, args ...any) {
 	*f = append(*f, Fact{Key: key, Value: value, Text: fmt.Sprintf(format, args...)})
 }
 
-// AddScope adds what is protected, and between which tables.
-func (f *Facts) AddScope(s *schema.Schema, scope dp.Scope) {
-	f.Add("protects", string(scope), "protects %s of %s (%s)", scope.Words(), s.Unit, s.Neighbours())
+// AddScope adds what a training with these terms protects, and between which tables. more is added to
+// the line if anything is protected.
+func (f *Facts) AddScope(s *schema.Schema, t guard.Terms, more string) {
+	if t.NotPrivate {
+		f.Add("protects", string(dp.Nothing), "NOT PRIVATE: no noise is added, nothing is protected")
+		return
+	}
+	f.Add("protects", string(t.Scope), "protects %s of %s (%s)%s", t.Scope.Words(), s.Unit, s.Neighbours(), more)
+}
+
+// AddColumns adds the number of columns by role. alike reports whether public columns cost what private
+// ones do; the line says why.
+func (f *Facts) AddColumns(s *schema.Schema, alike bool) {
+	private, public := len(s.ByRole(schema.Private)), len(s.ByRole(schema.Public))
+	text := fmt.Sprintf("%d private and %d public columns", private, public)
+	switch {
+	case !alike || public == 0:
+	case s.Relation == dp.AddRemove:
+		text += "; public ones are treated as private, because add-remove hides whether a row is in the table"
+	case s.Label.Role == schema.Private:
+		text += "; public ones are treated as private, because the label is private and a fit to them would show it"
+	}
+	f.Add("columns", map[string]int{"private": private, "public": public}, "%s", text)
 }
 
 // AddRows adds the number of rows, or of persons, that the rules assume; assumed if none was given.
@@ -42,7 +63,7 @@ func (f *Facts) AddRows(s *schema.Schema, rows int, assumed bool) {
 // given and does not help.
 func (f *Facts) AddPrice(price dp.Price, releases int, spared bool) {
 	if price.Epsilon == 0 {
-		f.Add("epsilon", "inf", "NOT PRIVATE: no noise is added")
+		*f = append(*f, Fact{Key: "epsilon", Value: "inf"}) // the scope says that nothing is protected
 		return
 	}
 	f.Add("epsilon", price.Epsilon.Float(), "price ε = %s in %d releases", price.Epsilon, releases)

@@ -22,7 +22,7 @@ func State(g *guard.Guard, claim string, unprotected ...string) model.Privacy {
 	}
 	if t.NotPrivate {
 		p.Scope, p.Claim = dp.Nothing, ""
-		p.Statement = "No noise was added. This model protects nothing; it exists for comparison."
+		p.Statement = "This model protects nothing; it exists for comparison."
 		p.Unprotected = []string{"everything about the training rows"}
 		return p
 	}

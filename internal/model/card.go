@@ -212,7 +212,7 @@ func (p *Privacy) BillWords() []string {
 func (p *Privacy) Flags() (out []string) {
 	if p.NotPrivate {
 		out = append(out,
-			"NOT PRIVATE: trained without noise; share it only with people who may see the training rows")
+			"NOT PRIVATE: it gives no guarantee; share it only with people who may see the training rows")
 	}
 	if p.Seeded {
 		out = append(out, "SEEDED: its randomness can be reproduced, which voids the guarantee; never deploy it")

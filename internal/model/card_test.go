@@ -96,7 +96,7 @@ func TestCardWithoutPrivacy(t *testing.T) {
   one row is     one admission
   neighbours     replace-one: they have the same number of rows and differ in one row at most
   in words       No guarantee.
-  warning        NOT PRIVATE: trained without noise; ` +
+  warning        NOT PRIVATE: it gives no guarantee; ` +
 		`share it only with people who may see the training rows
                  OVERRIDDEN: --not-private
 `

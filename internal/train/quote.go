@@ -55,7 +55,7 @@ func (q *Quote) WriteText(w io.Writer) error {
 	for _, line := range q.text {
 		fmt.Fprintln(&b, line)
 	}
-	fmt.Fprintf(&b, "\nbill: %s in total, %d measurements\n", dp.Price{Epsilon: q.Epsilon, Delta: q.Delta}, len(q.Bill))
+	fmt.Fprintf(&b, "\nbill: %s\n", DescribeBill(dp.Price{Epsilon: q.Epsilon, Delta: q.Delta}, q.Bill))
 	if weak := q.Epsilon.Warning(); weak != "" {
 		fmt.Fprintln(&b, weak)
 	}
@@ -73,6 +73,18 @@ func (q *Quote) WriteText(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// DescribeBill returns the price of a bill and the number of its measurements.
+func DescribeBill(price dp.Price, bill []dp.Event) string {
+	if len(bill) == 0 {
+		return "nothing is charged, because nothing is protected"
+	}
+	measurements := "measurements"
+	if len(bill) == 1 {
+		measurements = "measurement"
+	}
+	return fmt.Sprintf("%s in total, %d %s", price, len(bill), measurements)
 }
 
 // ShortenBill lists the releases of a bill, and omits the middle of a long one.

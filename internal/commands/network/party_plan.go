@@ -87,7 +87,7 @@ func (p *partyPlan) runPlan(c *cobra.Command) error {
 	for _, f := range pl.Facts() {
 		fmt.Fprintln(&b, f.Text)
 	}
-	fmt.Fprintf(&b, "\nbill: %s in total, %d measurements\n", dp.Pure(q.Bill), len(q.Bill))
+	fmt.Fprintf(&b, "\nbill: %s\n", train.DescribeBill(dp.Pure(q.Bill), q.Bill))
 	for _, line := range train.ShortenBill(q.Bill) {
 		fmt.Fprintln(&b, "  "+line)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
@@ -23,17 +24,18 @@ func (pl *Plan) Facts() []learn.Fact {
 	default:
 		what += fmt.Sprintf(", noise on the coefficients (%s), %s loss", pl.Mode, pl.Loss)
 	}
-	f := []learn.Fact{
-		{Key: "method", Value: string(pl.Method), Text: fmt.Sprintf("%d parties: %s", pl.Parties, what)},
-		{Key: "protects", Value: string(dp.Party),
-			Text: fmt.Sprintf("protects everything that one party holds, whether it took part, and so each single row (%s)",
-				pl.s.Unit)},
-		{Key: "features", Value: pl.space.Width(),
-			Text: fmt.Sprintf("%d features and the intercept, %s encoding, %d levels: %d coefficients", pl.space.Width(),
-				pl.Encoding, pl.Levels(), pl.outputLength())},
-	}
+	var f learn.Facts
+	f.Add("method", string(pl.Method), "%d parties: %s", pl.Parties, what)
 	if pl.NotPrivate {
-		f = append(f, learn.Fact{Key: "epsilon", Value: "inf", Text: "NOT PRIVATE: no noise is added"})
+		f.AddScope(pl.s, guard.Terms{NotPrivate: true}, "")
+	} else {
+		f.Add("protects", string(dp.Party),
+			"protects everything that one party holds, whether it took part, and so each single row (%s)", pl.s.Unit)
+	}
+	f.Add("features", pl.space.Width(), "%d features and the intercept, %s encoding, %d levels: %d coefficients",
+		pl.space.Width(), pl.Encoding, pl.Levels(), pl.outputLength())
+	if pl.NotPrivate {
+		f = append(f, learn.Fact{Key: "epsilon", Value: "inf"})
 	} else {
 		f = append(f, learn.Fact{Key: "epsilon", Value: pl.Epsilon.Float(),
 			Text: fmt.Sprintf("price ε = %s in %d releases", pl.Epsilon, len(pl.bill))})

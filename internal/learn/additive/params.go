@@ -185,7 +185,8 @@ func checkSchema(s *schema.Schema) error {
 func (pl *Plan) Facts() []learn.Fact {
 	var f learn.Facts
 	r := &pl.rules
-	f.AddScope(pl.schema, pl.scope)
+	f.AddScope(pl.schema, pl.Terms(), "")
+	f.AddColumns(pl.schema, pl.protectsRow() && !pl.NotPrivate)
 	if pl.schema.Person != nil {
 		unit := "rows"
 		if pl.most == 1 {
@@ -208,12 +209,7 @@ func (pl *Plan) Facts() []learn.Fact {
 			learn.Digits(enough, 2))
 	}
 	f.Add("rounds", r.rounds, "%s", pl.describeRounds())
-	private := pl.columns
-	if pl.protectsLabel() {
-		private = 0
-	}
-	f.Add("bins", r.bins, "a private number has at most %d bins, cut by the schema; %d private and %d public columns",
-		r.bins, private, len(pl.public))
+	f.Add("bins", r.bins, "a %snumber has at most %d bins, cut by the schema", pl.columnKind(), r.bins)
 	f.Add("pairs", pl.rules.pairs+len(pl.open), "%s", pl.describePairs())
 	f.Add("bins_paid", len(pl.counts.asking), "%s", pl.describeCounts())
 	f = slices.DeleteFunc(f, func(f learn.Fact) bool { return f.Text == "" })
@@ -264,20 +260,29 @@ func (pl *Plan) describeCounts() string {
 	c := &pl.counts
 	switch {
 	case c.vain > 0:
-		return fmt.Sprintf("private columns with bins: quantiles: %d; at this price counts of rows would be too "+
-			"noisy, so their bins follow from the bounds", c.vain)
+		return fmt.Sprintf("%scolumns with bins: quantiles: %d; at this price counts of rows would be too "+
+			"noisy, so their bins follow from the bounds", pl.columnKind(), c.vain)
 	case len(c.asking) == 0:
 		return ""
 	case pl.NotPrivate:
-		return fmt.Sprintf("private columns cut by counts of rows: %d", len(c.asking))
+		return fmt.Sprintf("%scolumns cut by counts of rows: %d", pl.columnKind(), len(c.asking))
 	}
-	return fmt.Sprintf("private columns cut by noisy counts of rows: %d, for %.1f %% of the price",
-		len(c.asking), 100*c.share)
+	return fmt.Sprintf("%scolumns cut by noisy counts of rows: %d, for %.1f %% of the price",
+		pl.columnKind(), len(c.asking), 100*c.share)
+}
+
+// columnKind describes the columns of rounds: "private ", or "" if they are all columns or the public
+// ones.
+func (pl *Plan) columnKind() string {
+	if pl.scope == dp.PrivateFeatures {
+		return "private "
+	}
+	return ""
 }
 
 func (pl *Plan) describeRounds() string {
 	r := &pl.rules
-	words := fmt.Sprintf("%d rounds, one for each private column", r.rounds)
+	words := fmt.Sprintf("%d rounds, one for each %scolumn", r.rounds, pl.columnKind())
 	switch {
 	case r.sharesAlone:
 		words = "no rounds: the shares of the classes take the whole price, and every row is answered with them"
@@ -288,7 +293,7 @@ func (pl *Plan) describeRounds() string {
 	case r.picks:
 		words = fmt.Sprintf("%d rounds, each picks a column, for %.0f %% of its ε", r.rounds, 100*pickShare)
 	case len(r.passes) > 1:
-		words = fmt.Sprintf("%d rounds, %d for each private column in turn", r.rounds, len(r.passes))
+		words = fmt.Sprintf("%d rounds, %d for each %scolumn in turn", r.rounds, len(r.passes), pl.columnKind())
 	}
 	if pl.rules.pairs > 0 {
 		words += ", then one for each pair"

@@ -214,7 +214,8 @@ func (pl *given) Facts() []learn.Fact { return append(pl.Plan.Facts(), pl.why) }
 // Facts describes the plan in words and numbers, from public choices alone.
 func (pl *Plan) Facts() []learn.Fact {
 	var f learn.Facts
-	f.AddScope(pl.s, pl.scope)
+	f.AddScope(pl.s, pl.Terms(), "")
+	f.AddColumns(pl.s, pl.scope == dp.WholeRow)
 	f.AddRows(pl.s, pl.rows, false)
 	f.Add("interactions", "asked", "tests whether columns interact, among %d products of two or three: %.0f %% of ε for a "+
 		"first fit of additive, %.0f %% for the choice; then trains grids if they do, else additive", pl.products,
@@ -230,7 +231,7 @@ func (pl *Plan) Facts() []learn.Fact {
 // within returns the facts of one of two possible fits, without those that the whole plan has.
 func within(name string, pl learn.Plan) (out []learn.Fact) {
 	for _, f := range pl.Facts() {
-		if f.Key != "protects" && f.Key != "rows" {
+		if f.Key != "protects" && f.Key != "columns" && f.Key != "rows" {
 			out = append(out, learn.Fact{Key: name + "_" + f.Key, Value: f.Value, Text: name + ": " + f.Text})
 		}
 	}

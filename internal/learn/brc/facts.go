@@ -15,13 +15,16 @@ func (pl *Plan) Facts() []learn.Fact {
 	if pl.public == nil {
 		alg = 3
 	}
-	f := []learn.Fact{
-		{Key: "algorithm", Value: alg, Text: fmt.Sprintf("Algorithm %d of the paper: %s", alg, pl.why)},
-		pl.describeProtection(),
-		{Key: "rounds", Value: pl.Rounds,
-			Text: fmt.Sprintf("%d rounds, weights in [1/%s, %s], %s encoding, %d private and %d public features", pl.Rounds,
-				learn.Digits(pl.C1, 4), learn.Digits(pl.C2, 4), pl.Encoding, pl.private.Width(), pl.publicWidth())},
+	var f learn.Facts
+	f.Add("algorithm", alg, "Algorithm %d of the paper: %s", alg, pl.why)
+	f.AddScope(pl.s, pl.Terms(), "")
+	f.AddColumns(pl.s, pl.scope == dp.WholeRow && !pl.NotPrivate)
+	sides := fmt.Sprintf("%d features", pl.private.Width())
+	if pl.public != nil {
+		sides = fmt.Sprintf("%d private and %d public features", pl.private.Width(), pl.public.Width())
 	}
+	f.Add("rounds", pl.Rounds, "%d rounds, weights in [1/%s, %s], %s encoding, %s", pl.Rounds,
+		learn.Digits(pl.C1, 4), learn.Digits(pl.C2, 4), pl.Encoding, sides)
 	if pl.Subroutine == Stump {
 		n := len(pl.newSubroutine().listAll(nil))
 		f = append(f, learn.Fact{Key: "stumps", Value: n,
@@ -94,20 +97,4 @@ func (pl *Plan) Facts() []learn.Fact {
 	return append(f, learn.Fact{Key: "rule_of_thumb", Value: paper,
 		Text: fmt.Sprintf("rule of thumb c1·c2·T/(ε·n) ≤ 1/2: %s, %s", learn.Digits(paper, 3), verdict)},
 		learn.Fact{Key: "rule_of_thumb_holds", Value: holds}, balance)
-}
-
-func (pl *Plan) describeProtection() learn.Fact {
-	if pl.NotPrivate {
-		return learn.Fact{Key: "protects", Value: string(dp.Nothing),
-			Text: "NOT PRIVATE: no noise is added, nothing is protected"}
-	}
-	return learn.Fact{Key: "protects", Value: string(pl.scope),
-		Text: fmt.Sprintf("protects %s of %s (%s)", pl.scope.Words(), pl.s.Unit, pl.s.Neighbours())}
-}
-
-func (pl *Plan) publicWidth() int {
-	if pl.public == nil {
-		return 0
-	}
-	return pl.public.Width()
 }

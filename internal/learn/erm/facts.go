@@ -11,22 +11,25 @@ import (
 // tellingReach is the smallest range of scores, in nats, for which probabilities differ noticeably.
 const tellingReach = 0.5
 
+// describeMethod describes what is minimised, and where noise is added if it is.
+func (pl *Plan) describeMethod(loss string) string {
+	if pl.NotPrivate {
+		return fmt.Sprintf("empirical risk minimisation, %s loss", loss)
+	}
+	return fmt.Sprintf("private empirical risk minimisation, %s perturbation (%s), %s loss", pl.Method, pl.Mode, loss)
+}
+
 // Facts describes the plan in words and numbers, from public choices alone.
 func (pl *Plan) Facts() []learn.Fact {
 	loss := string(pl.Loss)
 	if pl.Loss == Huber {
 		loss = fmt.Sprintf("Huber-hinge of half-width %.4g", pl.Width)
 	}
-	f := []learn.Fact{
-		{Key: "method", Value: string(pl.Method),
-			Text: fmt.Sprintf("private empirical risk minimisation, %s perturbation (%s), %s loss", pl.Method, pl.Mode, loss)},
-		{Key: "protects", Value: "whole row",
-			Text: fmt.Sprintf("protects the whole row (every feature and the label) of %s (%s), whatever roles the "+
-				"schema declares", pl.s.Unit, pl.s.Neighbours())},
-		{Key: "features", Value: pl.space.Width(),
-			Text: fmt.Sprintf("%d features and the intercept, %s encoding, rows of length at most %s after division by √%d",
-				pl.space.Width(), pl.Encoding, learn.Digits(pl.Norm, 4), len(pl.space.Columns)+1)},
-	}
+	var f learn.Facts
+	f.Add("method", string(pl.Method), "%s", pl.describeMethod(loss))
+	f.AddScope(pl.s, pl.Terms(), ", whatever roles the schema declares")
+	f.Add("features", pl.space.Width(), "%d features and the intercept, %s encoding, rows of length at most %s after "+
+		"division by √%d", pl.space.Width(), pl.Encoding, learn.Digits(pl.Norm, 4), len(pl.space.Columns)+1)
 	if pl.Loss == Huber {
 		f = append(f, learn.Fact{Key: "scores", Value: "margins",
 			Text: "scores rank rows and are no probabilities: the Huber-hinge does not estimate any"})
@@ -42,7 +45,7 @@ func (pl *Plan) Facts() []learn.Fact {
 			Text: fmt.Sprintf("rows count by their level, at most once: %.4g", w)})
 	}
 	if pl.NotPrivate {
-		f = append(f, learn.Fact{Key: "epsilon", Value: "inf", Text: "NOT PRIVATE: no noise is added"})
+		f = append(f, learn.Fact{Key: "epsilon", Value: "inf"})
 	} else {
 		f = append(f, learn.Fact{Key: "epsilon", Value: whole.Epsilon.Float(),
 			Text: fmt.Sprintf("price ε = %s in %d releases", whole.Epsilon, len(whole.bill))})

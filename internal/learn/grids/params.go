@@ -196,7 +196,8 @@ func (pl *Plan) Terms() guard.Terms {
 func (pl *Plan) Facts() []learn.Fact {
 	var f learn.Facts
 	r := pl.rules
-	f.AddScope(pl.s, pl.scope)
+	f.AddScope(pl.s, pl.Terms(), "")
+	f.AddColumns(pl.s, !pl.NotPrivate)
 	f.AddRows(pl.s, pl.rows, pl.assumed)
 	price := ""
 	if !pl.NotPrivate {

@@ -192,19 +192,16 @@ func (pl *Plan) noiseLength(n int) float64 {
 
 // Facts describes the plan in words and numbers, from public choices alone.
 func (pl *Plan) Facts() []learn.Fact {
-	f := []learn.Fact{
-		{Key: "protects", Value: string(dp.LabelOnly),
-			Text: fmt.Sprintf("protects the label of %s (%s), and nothing else of it", pl.s.Unit, pl.s.Relation)},
-		{Key: "features", Value: pl.space.Width(),
-			Text: fmt.Sprintf("%d features of %d public columns, %s encoding; private columns are not read", pl.space.Width(),
-				len(pl.space.Columns), pl.Encoding)},
-	}
+	var f learn.Facts
+	f.AddScope(pl.s, pl.Terms(), ", and nothing else of it")
+	f.Add("features", pl.space.Width(), "%d features of %d public columns, %s encoding; private columns are not read",
+		pl.space.Width(), len(pl.space.Columns), pl.Encoding)
 	if k := pl.countFits(); k > 1 {
 		f = append(f, learn.Fact{Key: "fits", Value: k,
 			Text: fmt.Sprintf("%d fits, each level of the label against the rest, of one release", k)})
 	}
 	if pl.NotPrivate {
-		f = append(f, learn.Fact{Key: "epsilon", Value: "inf", Text: "NOT PRIVATE: no noise is added"})
+		f = append(f, learn.Fact{Key: "epsilon", Value: "inf"})
 	} else {
 		f = append(f, learn.Fact{Key: "epsilon", Value: pl.Epsilon.Float(),
 			Text: fmt.Sprintf("price ε = %s in one release", pl.Epsilon)})

@@ -70,7 +70,7 @@ func (e *Explanation) classFigures() (out []classFigure) {
 		} else {
 			f.Small = e.drawClasses(sh)
 		}
-		f.Source = e.describeSource(sh.Protected, string(sh.Role), f.Banded)
+		f.Source = e.describeSource(sh.Protected, string(sh.Role))
 		out = append(out, f)
 	}
 	return out

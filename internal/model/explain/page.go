@@ -54,7 +54,7 @@ func (e *Explanation) WriteHTML(w io.Writer) error {
 				f.Banded = f.Banded || b.Deviation > 0
 			}
 			v.Banded = v.Banded || f.Banded
-			f.Source = e.describeSource(sh.Protected, string(sh.Role), f.Banded)
+			f.Source = e.describeSource(sh.Protected, string(sh.Role))
 			v.Figures = append(v.Figures, f)
 		}
 	}
@@ -136,7 +136,7 @@ func (e *Explanation) addPairFigures(v *view) {
 				}
 			}
 		}
-		f.Source = e.describeSource(p.Protected, "", f.Banded)
+		f.Source = e.describeSource(p.Protected, "")
 		v.Heats = append(v.Heats, f)
 		v.Ranks = append(v.Ranks, rank{ID: f.ID, Name: p.Name(), Importance: p.Importance, Largest: far,
 			Protected: p.Protected})
@@ -164,7 +164,7 @@ func (e *Explanation) describeStart() string {
 	case e.privacy.Scope != dp.Nothing && len(e.Shapes)+len(e.Pairs)+len(e.ClassShapes) == 0:
 		return "The model does not say how far noise moved it."
 	case e.privacy.Scope == dp.Nothing:
-		return "No noise was added to it."
+		return "Nothing protects it."
 	case e.privacy.Scope == dp.PrivateFeatures:
 		return "It was fitted to public columns and public labels, so it cost nothing. With the steps of public columns " +
 			"it is the public offset that the private columns correct."
@@ -173,16 +173,16 @@ func (e *Explanation) describeStart() string {
 }
 
 // describeSource describes the source of a shape.
-func (e *Explanation) describeSource(protected bool, role string, banded bool) string {
+func (e *Explanation) describeSource(protected bool, role string) string {
 	switch {
 	case e.privacy.Scope == dp.Nothing:
-		return strings.TrimPrefix(role+", no noise added", ", ")
+		return strings.TrimPrefix(role+", not protected", ", ")
 	case protected:
 		return "protected, from noisy measurements"
-	case !banded:
+	case e.privacy.Scope == dp.PrivateFeatures:
 		return "public, part of the public offset, free"
 	}
-	return "public"
+	return "public, but from noisy measurements, because the label is protected"
 }
 
 func largestStep(sh *Shape) (z float64) {

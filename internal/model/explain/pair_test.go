@@ -153,7 +153,7 @@ func TestPairsWithoutPrivacy(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range e.Pairs {
-		if source := e.describeSource(e.Pairs[i].Protected, "", true); source != "no noise added" {
+		if source := e.describeSource(e.Pairs[i].Protected, ""); source != "not protected" {
 			t.Errorf("pair %s: %s", e.Pairs[i].Name(), source)
 		}
 	}

@@ -66,7 +66,7 @@ func TestPageWithoutPrivacyHasNoPublicColumns(t *testing.T) {
 	m.Privacy = model.Privacy{Scope: dp.Nothing, Relation: m.Privacy.Relation, NotPrivate: true, Unit: "one row",
 		Statement: "No noise was added."}
 	text := written(t, m)
-	if !strings.Contains(text, "no noise added") || strings.Contains(text, "</span> public") || !strings.Contains(text, "NOT PRIVATE") {
+	if !strings.Contains(text, "not protected") || strings.Contains(text, "</span> public") || !strings.Contains(text, "NOT PRIVATE") {
 		t.Error("the legend of a page without privacy names public columns")
 	}
 }
@@ -115,6 +115,20 @@ func TestTicksAreRound(t *testing.T) {
 		}
 		if got := strings.Join(texts, " "); got != c.want {
 			t.Errorf("from %g to %g: %q, want %q", c.column.Lower, c.column.Upper, got, c.want)
+		}
+	}
+}
+
+// A public column beside a protected label is read through noise too, and its legend says so.
+func TestLegendOfPublicColumnsBesideAProtectedLabel(t *testing.T) {
+	for scope, want := range map[dp.Scope]string{
+		dp.PrivateFeatures:  "public, part of the public offset, free",
+		dp.FeaturesAndLabel: "public, but from noisy measurements, because the label is protected",
+		dp.LabelOnly:        "public, but from noisy measurements, because the label is protected",
+	} {
+		e := &Explanation{privacy: model.Privacy{Scope: scope}}
+		if got := e.describeSource(false, "public"); got != want {
+			t.Errorf("%s: %q, want %q", scope, got, want)
 		}
 	}
 }

@@ -33,7 +33,10 @@ type Request struct {
 	// read.
 	Cohorts []string
 	// By is the key of the analyst whose allotment is charged, nil if the data set has no owner.
-	By     ed25519.PrivateKey
+	By ed25519.PrivateKey
+	// Resume goes on with a job that was charged for this very request and has no result, and does not charge
+	// it again. The caller must know that nothing which was read since the charge has left.
+	Resume bool
 	Output string // the file the result goes to, as an absolute path; "" for none
 	Worker string // the process that runs the job, for Recover
 }
@@ -96,6 +99,8 @@ func (l *Ledger) Job(ctx context.Context, req Request) (*Job, error) {
 				j.stored, err = j.readResult(t)
 			}
 			return err
+		case j.resumes(state):
+			return j.checkRepeated(t)
 		case state != "" && state != Approved:
 			return j.conflictError(state)
 		}
@@ -106,6 +111,9 @@ func (l *Ledger) Job(ctx context.Context, req Request) (*Job, error) {
 	}
 	return j, nil
 }
+
+// resumes reports whether a job in this state was charged, and goes on.
+func (j *Job) resumes(state Kind) bool { return j.req.Resume && (state == Reserved || state == Began) }
 
 // jobIdentity returns the job's identity, a hash of the data set, the configuration and the ID.
 func jobIdentity(dataset string, req Request) string {
@@ -261,6 +269,9 @@ func (j *Job) reservePrice(ctx context.Context, price dp.Price, bill []dp.Event)
 		if err != nil {
 			return err
 		}
+		if j.resumes(state) {
+			return j.checkCharged(t, price)
+		}
 		if state != "" && state != Approved {
 			return j.conflictError(state)
 		}
@@ -281,6 +292,21 @@ func (j *Job) reservePrice(ctx context.Context, price dp.Price, bill []dp.Event)
 	})
 	if err == nil {
 		j.price = price
+	}
+	return err
+}
+
+// checkCharged refuses to go on with a job at another price than it was charged.
+func (j *Job) checkCharged(t tx, price dp.Price) error {
+	var charged dp.Price
+	err := t.entries(j.req.Dataset, j.req.ID, func(e Entry) error {
+		if e.Kind == Reserved {
+			charged = dp.Price{Epsilon: e.Epsilon, Delta: e.Delta}
+		}
+		return nil
+	})
+	if err == nil && charged != price {
+		err = dp.Refuse("ledger", "price", "must be what the job was charged, "+charged.String(), price)
 	}
 	return err
 }
@@ -310,6 +336,9 @@ func (j *Job) describeCharge(bill []dp.Event) (d reserved, err error) {
 // beginReading records the last step before private data are read.
 func (j *Job) beginReading(ctx context.Context) error {
 	return j.l.runStep(ctx, "begin", func(t tx) error {
+		if state, err := j.readState(t); err == nil && state == Began && j.resumes(state) {
+			return nil
+		}
 		if err := j.expectState(t, Reserved); err != nil {
 			return err
 		}

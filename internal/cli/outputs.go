@@ -77,8 +77,9 @@ func WritesInto(c *cobra.Command, flag string, names ...string) {
 	addForce(c)
 }
 
-// WritesResult is Writes for the result of the job that --job names. The same job may be asked for its
-// result twice, so the job itself decides what the file may replace.
+// WritesResult is Writes for the result of the job that --job names, or of a command without that flag
+// that goes on after it was killed. Both may be asked for their result twice, so they decide themselves
+// what paid model the file may replace.
 func WritesResult(c *cobra.Command, flag string) {
 	Writes(c, flag)
 	markFlag(c, flag, resultKey, nil)
@@ -174,7 +175,7 @@ func (a *App) guardOutputs(c *cobra.Command, args []string) error {
 		if !UseOf(f).Writes {
 			return
 		}
-		later := f.Annotations[resultKey] != nil && c.Flags().Changed(jobFlag)
+		later := f.Annotations[resultKey] != nil && (c.Flags().Lookup(jobFlag) == nil || c.Flags().Changed(jobFlag))
 		for _, path := range filesOf(f) {
 			if path == "-" {
 				continue

@@ -143,8 +143,10 @@ type Output struct {
 	Force bool
 }
 
-// check refuses to overwrite a file of value, before anything is paid and again before the file is
-// replaced. stored is the result that the job already has.
+// Check refuses to overwrite a file of value, before anything is paid.
+func (o Output) Check() error { return o.check(nil) }
+
+// check is Check where the file may hold stored, a result that is there already.
 func (o Output) check(stored []byte) error {
 	if o.Path == "" || o.Force {
 		return nil
@@ -178,9 +180,13 @@ func (o Output) fitUncounted(fit func() (*model.Model, error)) (*model.Model, er
 	return m, o.SaveUncounted(m)
 }
 
-// SaveUncounted writes a model that is not stored in a ledger.
+// SaveUncounted writes a model that is not stored in a ledger. The file may hold that very model.
 func (o Output) SaveUncounted(m *model.Model) error {
-	if err := o.check(nil); err != nil || o.Path == "" {
+	b, err := model.Marshal(m)
+	if err != nil {
+		return err
+	}
+	if err := o.check(b); err != nil || o.Path == "" {
 		return err
 	}
 	return m.Save(o.Path)

@@ -15,6 +15,7 @@ import (
 	"os/signal"
 	"slices"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -46,7 +47,7 @@ func (a *app) newSiteCommand() *cobra.Command {
   discreet-net site sign --policy north.yaml --key officer.pem --out north.signed.yaml`,
 	}
 	return cli.Group(c, a.newSiteInitCommand(), a.newSiteCheckCommand(), a.newSiteSignCommand(), a.newSiteKitCommand(), a.newSiteOpenCommand(),
-		a.newSiteServeCommand(), a.newSiteTrainCommand(), a.newSiteEvaluateCommand())
+		a.newSiteServeCommand(), a.newSiteEndCommand(), a.newSiteTrainCommand(), a.newSiteEvaluateCommand())
 }
 
 func (a *app) newSiteInitCommand() *cobra.Command {
@@ -181,6 +182,45 @@ func (a *app) newSiteCheckCommand() *cobra.Command {
 	return c
 }
 
+func (a *app) newSiteEndCommand() *cobra.Command {
+	var state, training string
+	c := &cobra.Command{
+		Use:   "end",
+		Short: "list or end the open trainings of a site",
+		Long: `End lists the trainings in a site's state that have not ended. With --training
+it ends one: the site, which may be running, erases its keys and answers. What
+was spent stays spent.`,
+		Example: `  discreet-net site end --state north
+  discreet-net site end --state north --training 5d41402abc4b2a76b9719d911017c592aa5d2f0b1c7e94d38f6e1b70c2a9d4e8`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if training != "" {
+				return commands.AsRefusal(site.EndOpen(state, sites.Digest(training)))
+			}
+			open, err := site.ListOpen(state)
+			if err != nil {
+				return err
+			}
+			for _, o := range open {
+				spent := "nothing spent"
+				if o.Begun {
+					spent = "price spent"
+				}
+				if _, err := fmt.Fprintf(a.Stdout, "%s  coordinator %s, last active %s, %s\n", o.ID, o.Coordinator,
+					o.Since.UTC().Format(time.RFC3339), spent); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&state, "state", "", "the `folder` for open trainings, as site serve has it")
+	c.Flags().StringVar(&training, "training", "", "the `ID` of the training to end")
+	cli.KeepsFolder(c, "state", site.StateNames)
+	cli.Require(c, "state")
+	return c
+}
+
 // readOfficer reads the officer's public key from a file, or returns nil if none is named.
 func readOfficer(path string) (ed25519.PublicKey, error) {
 	if path == "" {
@@ -305,9 +345,10 @@ func (s *siteServe) serveSite(ctx context.Context) (err error) {
 	server, err := site.New(site.Params{
 		Self: self, Policy: policy, Key: key, State: s.state, Anchors: anchors, Table: mem, Rows: rows, HeldOut: heldOut, Log: log,
 		Now: commands.Clock, Program: build.Version(),
-		Charge: func(ctx context.Context, data string, id sites.Digest) (site.Account, error) {
-			return l.Job(ctx, ledger.Request{Dataset: data, ID: string(id), Config: []byte(id), Terms: train.Terms(sch),
-				Worker: train.Worker()})
+		Charge: func(ctx context.Context, o site.Order) (site.Account, error) {
+			job := o.Request()
+			job.Terms, job.Worker = train.Terms(sch), train.Worker()
+			return l.Job(ctx, job)
 		},
 	})
 	if err != nil {

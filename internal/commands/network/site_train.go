@@ -107,7 +107,7 @@ command.`,
 	f.StringVar(&t.model, "model", "", "the `file` to write the model to")
 	f.IntVar(&t.rows, "declared-rows", 0, "the assumed `number` of rows or persons of all sites together; under replace-one the public one")
 	f.BoolVar(&t.plan, "plan", false, "print what the training would measure, and ask no site")
-	cli.Writes(c, "model")
+	cli.WritesResult(c, "model")
 	cli.Require(c, "model", "state", "epsilon", "honest", "declared-rows")
 	return c
 }
@@ -144,6 +144,11 @@ func (t *siteTrain) runTrain(ctx context.Context) error {
 		return nil
 	}
 	out := train.Output{Path: t.model, Force: t.Force()}
+	if !c.Interrupted() {
+		if err := out.Check(); err != nil {
+			return commands.AsUsageError(err)
+		}
+	}
 	if err := cli.CheckWritable(t.model); err != nil {
 		return fmt.Errorf("site train: model %w", err)
 	}

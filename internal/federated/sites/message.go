@@ -24,6 +24,9 @@ const Version = 1
 // MaxSites is the largest number of sites in a training.
 const MaxSites = mech.MaxHonest
 
+// MaxLabel is the length of the longest label of a measurement, in bytes.
+const MaxLabel = 1 << 10
+
 // Digest is a SHA-256 in hexadecimal digits.
 type Digest string
 
@@ -95,6 +98,11 @@ func (t *Training) Check() error {
 		return refuse("epsilon", "must be > 0 and at most "+dp.MaxEpsilon.String(), t.Epsilon)
 	case t.Delta < 0 || t.Delta > dp.MaxDelta:
 		return refuse("delta", "must be at least 0 and below 1", t.Delta)
+	}
+	for _, line := range t.Bill {
+		if len(line.Release) > MaxLabel || len(line.Mechanism) > MaxLabel {
+			return refuse("bill", fmt.Sprintf("must have labels of at most %d bytes", MaxLabel), max(len(line.Release), len(line.Mechanism)))
+		}
 	}
 	names, keys := map[string]bool{}, map[string]bool{}
 	for _, m := range t.Sites {

@@ -63,19 +63,19 @@ func (c *Coordinator) Traffic() Traffic {
 	return Traffic{c.sent.Load(), c.received.Load(), c.calls.Load(), c.measured.Load()}
 }
 
-// Train runs a plan over the sites, passes the model to keep, and ends the training at all sites. An
-// interrupted training continues when it is called again, as long as it has not ended. If one site
-// refuses the training, it ends at all sites.
+// Train runs a plan over the sites, ends the training at all sites, and passes the model to keep. An
+// interrupted training continues when it is called again: from the sites' answers, or, if there is a
+// model already, by passing that one to keep. If one site refuses the training, it ends at all sites.
 func (c *Coordinator) Train(ctx context.Context, s *schema.Schema, pl learn.Plan,
 	keep func(*model.Model) error) (m *model.Model, err error) {
 	about, err := c.describe(s, pl.Terms(), nil)
 	if err != nil {
 		return nil, err
 	}
-	return across(ctx, c, about, s, pl, func(m *model.Model) error {
+	return across(ctx, c, about, s, pl, form[*model.Model]{func(m *model.Model) ([]byte, error) {
 		m.Privacy.Unprotected = append(m.Privacy.Unprotected, c.Unprotected())
-		return keep(m)
-	})
+		return model.Marshal(m)
+	}, model.Unmarshal, keep})
 }
 
 // Unprotected states who is not protected by a result across sites.
@@ -85,29 +85,68 @@ func (c *Coordinator) Unprotected() string {
 		"to themselves", c.Honest, len(c.Peers))
 }
 
-// across runs a plan over the rows of sites, whose schema is s, and passes the result to keep.
+// form is how a result is stored and kept.
+type form[M any] struct {
+	write func(M) ([]byte, error)
+	read  func([]byte) (M, error)
+	keep  func(M) error
+}
+
+// stored is a result in Coordinator.State: from then on the sites are not needed.
+type stored struct {
+	Training []byte `json:"training"`
+	Result   []byte `json:"result"`
+}
+
+// across runs a plan over the rows of sites, whose schema is s, and keeps the result.
 func across[M interface{ Stated() dp.Statement }](ctx context.Context, c *Coordinator, about *sites.Training, s *schema.Schema,
-	pl guard.Plan[M], keep func(M) error) (m M, err error) {
-	text, err := c.resume(about)
+	pl guard.Plan[M], f form[M]) (m M, err error) {
+	text, result, err := c.resume(about)
 	if err != nil {
 		return m, err
 	}
 	c.connect()
 	id := sites.TrainingDigest(text)
-	defer func() {
-		if err == nil || ctx.Err() == nil {
-			err = errors.Join(err, c.end(context.WithoutCancel(ctx), id))
+	if result == nil {
+		if result, err = measured(ctx, c, about, text, s, pl, f); err != nil {
+			if ctx.Err() == nil {
+				c.end(ctx, id)
+				err = errors.Join(err, folder(c.State).clear())
+			}
+			return m, err
 		}
-	}()
+		all, err := json.Marshal(stored{text, result})
+		if err == nil {
+			err = folder(c.State).write(resultFile, all)
+		}
+		if err != nil { // the sites keep their answers: the same command goes on
+			return m, err
+		}
+	}
+	c.end(context.WithoutCancel(ctx), id)
+	if m, err = f.read(result); err != nil {
+		return m, err
+	}
+	if err := f.keep(m); err != nil {
+		return m, fmt.Errorf("%w (the result is in %s: the same command keeps it)", err, c.State)
+	}
+	return m, folder(c.State).clear()
+}
+
+// measured returns the result of a training at the sites.
+func measured[M interface{ Stated() dp.Statement }](ctx context.Context, c *Coordinator, about *sites.Training, text []byte,
+	s *schema.Schema, pl guard.Plan[M], f form[M]) ([]byte, error) {
+	id := sites.TrainingDigest(text)
 	set, err := c.assemble(ctx, about, text, id)
 	if err != nil {
-		return m, err
+		return nil, err
 	}
 	remote := sites.NewRemote(about, id, func(ask []byte) ([]mech.Whole, error) { return c.measure(ctx, ask) })
-	if m, err = guard.TrainAcross(ctx, pl, remote.Table(s, set.Units()), remote); err != nil {
-		return m, err
+	m, err := guard.TrainAcross(ctx, pl, remote.Table(s, set.Units()), remote)
+	if err != nil {
+		return nil, err
 	}
-	return m, keep(m)
+	return f.write(m)
 }
 
 // connect makes a client for each site.
@@ -140,31 +179,48 @@ func (c *Coordinator) describe(s *schema.Schema, terms guard.Terms, e *sites.Eva
 	return t, t.Check()
 }
 
-// resume returns the text of the interrupted training, or of the new one if there is none.
-func (c *Coordinator) resume(t *sites.Training) (text []byte, err error) {
+// resume returns the text of the interrupted training, with its result if there is one; or of the new one
+// if none was interrupted.
+func (c *Coordinator) resume(t *sites.Training) (text, result []byte, err error) {
 	state := folder(c.State)
 	old, err := state.read(trainingFile)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	kept, err := state.read(resultFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	if kept != nil {
+		var all stored
+		if err := sites.Decode(kept, &all); err != nil {
+			return nil, nil, err
+		}
+		old, result = all.Training, all.Result
 	}
 	if old != nil {
 		var before sites.Training
 		if err := sites.Decode(old, &before); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		t.ID = before.ID
 	}
 	if text, err = json.Marshal(t); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if old != nil {
 		if !bytes.Equal(old, text) {
-			return nil, dp.Refuse("site train", "state", "must be of no other training that was interrupted", c.State)
+			return nil, nil, dp.Refuse("site train", "state", "must be of no other training that was interrupted", c.State)
 		}
 		c.Say("going on with the training that was interrupted")
-		return text, nil
+		return text, result, nil
 	}
-	return text, state.write(trainingFile, text)
+	return text, nil, state.write(trainingFile, text)
+}
+
+// Interrupted reports whether State holds a training that was interrupted.
+func (c *Coordinator) Interrupted() bool {
+	return folder(c.State).has(trainingFile) || folder(c.State).has(resultFile)
 }
 
 func randomBytes(n int) []byte {
@@ -234,8 +290,8 @@ func (c *Coordinator) measure(ctx context.Context, ask []byte) (sums []mech.Whol
 	return sums, nil
 }
 
-// end lets each site erase its keys, even if another site fails, and forgets the training.
-func (c *Coordinator) end(ctx context.Context, id sites.Digest) error {
+// end lets each site erase its keys, even if another site fails.
+func (c *Coordinator) end(ctx context.Context, id sites.Digest) {
 	ctx, cancel := context.WithTimeout(ctx, min(c.Wait, 10*time.Second))
 	defer cancel()
 	var all sync.WaitGroup
@@ -248,7 +304,6 @@ func (c *Coordinator) end(ctx context.Context, id sites.Digest) error {
 		})
 	}
 	all.Wait()
-	return folder(c.State).clear()
 }
 
 // callAll calls all sites at once. It fails with the first site that refuses or stays absent.

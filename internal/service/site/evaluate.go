@@ -133,7 +133,7 @@ func (c *Coordinator) Evaluate(ctx context.Context, s *schema.Schema, p evaluati
 	if err != nil {
 		return err
 	}
-	_, err = across(ctx, c, about, cells.Schema, pl, keep)
+	_, err = across(ctx, c, about, cells.Schema, pl, form[*evaluation.Release]{(*evaluation.Release).Marshal, evaluation.Unmarshal, keep})
 	return err
 }
 

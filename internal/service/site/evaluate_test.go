@@ -154,7 +154,7 @@ func beginEvaluation(t *testing.T, w *world, c *Coordinator, p evaluation.Params
 	t.Helper()
 	_, about, err := c.DescribeEvaluation(w.schema, p)
 	must(t, err)
-	text, err := c.resume(about)
+	text, _, err := c.resume(about)
 	must(t, err)
 	c.connect()
 	id := sites.TrainingDigest(text)

@@ -79,7 +79,10 @@ func (l Limit) price() (p dp.Price, err error) {
 const (
 	policyVersion = 1
 	maxNumbers    = 1 << 20
-	signedBy      = "# signed by "
+	// maxTrainings is how many trainings a lifetime pays for. The ledger and the anchors keep something of each
+	// for good.
+	maxTrainings = 10000
+	signedBy     = "# signed by "
 )
 
 // ReadPolicy reads a policy that the officer's key has signed. Without a key it need not be signed.
@@ -234,6 +237,10 @@ func (p *Policy) check(t *sites.Training, caller identity.Caller, now time.Time)
 	if err != nil {
 		return err
 	}
+	all, err := p.Lifetime.price()
+	if err != nil {
+		return err
+	}
 	own := slices.ContainsFunc(t.Sites, func(m sites.Member) bool { return m.Name == p.Site })
 	switch {
 	case t.Coordinator != caller.Name || !slices.Contains(p.Coordinators, caller.Name):
@@ -253,6 +260,8 @@ func (p *Policy) check(t *sites.Training, caller identity.Caller, now time.Time)
 			len(t.Sites), p.Honest, len(p.Sites))
 	case t.Epsilon > most.Epsilon || t.Delta > most.Delta:
 		return refuse("a training at more than epsilon %s and delta %s", most.Epsilon, most.Delta)
+	case t.Epsilon < all.Epsilon/maxTrainings:
+		return refuse("a training at less than epsilon %s, of which the lifetime pays for %d", all.Epsilon/maxTrainings, maxTrainings)
 	case len(t.Bill)+1 > p.Measurements:
 		return refuse("a training of %d measurements, which must be at most %d", len(t.Bill)+1, p.Measurements)
 	}

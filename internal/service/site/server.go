@@ -13,7 +13,6 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"path/filepath"
 	"regexp"
 	"runtime/debug"
 	"slices"
@@ -62,12 +61,26 @@ type Params struct {
 	Rows sites.Digest
 	// HeldOut are rows for evaluations; nil: no evaluations are answered.
 	HeldOut *HeldOut
-	// Charge opens the account of a training in the site's ledger, for one of its data sets.
-	Charge func(ctx context.Context, data string, training sites.Digest) (Account, error)
+	// Charge opens the account of a training in the site's ledger.
+	Charge func(context.Context, Order) (Account, error)
 	Log    *slog.Logger
 	Now    func() time.Time
 	// Program is the version of the program, which the policy may restrict.
 	Program string
+}
+
+// Order is what a site charges.
+type Order struct {
+	Data          string       // the data set in the ledger
+	Training, Set sites.Digest // one training is charged for one set
+	// Resume is set if this order was on disk before, and nothing has been answered: it may have been charged.
+	Resume bool
+}
+
+// Request is the job to charge. It is of the set, and so of the keys in this site's state: a site that lost
+// them does not go on with what was charged (3.9).
+func (o Order) Request() ledger.Request {
+	return ledger.Request{Dataset: o.Data, ID: string(o.Training), Config: []byte(o.Training + " " + o.Set), Resume: o.Resume}
 }
 
 // Account is the account to which a training is charged.
@@ -79,7 +92,6 @@ type Account interface {
 
 const (
 	maxBody     = 16 << 20
-	maxOpen     = 32 // trainings that have been joined and have not ended
 	longest     = 10 * time.Minute
 	callsAtOnce = 8
 )
@@ -134,13 +146,13 @@ func New(p Params) (*Server, error) {
 	if err := checkSchema("site", p.Table.Schema()); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Join(p.State, "trainings"), 0o700); err != nil {
-		return nil, err
-	}
-	if err := sweep(filepath.Join(p.State, "trainings")); err != nil {
-		return nil, err
-	}
 	s := &Server{Params: p, places: admission.NewPlaces(callsAtOnce, 0), open: map[sites.Digest]*training{}}
+	if err := os.MkdirAll(s.trainings(), 0o700); err != nil {
+		return nil, err
+	}
+	if err := s.endIdle(context.Background()); err != nil {
+		return nil, err
+	}
 	s.meters = newMeters(s)
 	calls := http.NewServeMux()
 	for call, answer := range s.answers() {
@@ -241,8 +253,10 @@ func (s *Server) serve(call func(ctx context.Context, body []byte) ([]byte, erro
 			p = problem.New(problem.Storage, "")
 		case errors.As(err, &bad):
 			p = problem.New(problem.NotAllowed, "%v", bad)
-		case errors.As(err, new(*ledger.Exceeded)), errors.As(err, new(*ledger.Conflict)):
+		case errors.As(err, new(*ledger.Exceeded)):
 			p = problem.New(problem.Spent, "") // the rest is between the site and its operator
+		case errors.As(err, new(*ledger.Conflict)):
+			p = problem.New(problem.TaskClosed, "this site's ledger has it, and its state does not: its price stays spent")
 		}
 		s.Log.Info("audit", "call", r.URL.Path, "caller", who.String(), "refused", true, "problem", p.Kind.String(), "error", err)
 		s.meters.Refused(r.URL.Path, p.Kind)
@@ -252,7 +266,7 @@ func (s *Server) serve(call func(ctx context.Context, body []byte) ([]byte, erro
 
 var digestForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// find returns the open training with this digest, or nil.
+// find returns the caller's open training with this digest.
 func (s *Server) find(ctx context.Context, id sites.Digest) (*training, error) {
 	unknown := problem.New(problem.UnknownTask, "")
 	if !digestForm.MatchString(string(id)) {
@@ -260,22 +274,11 @@ func (s *Server) find(ctx context.Context, id sites.Digest) (*training, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := s.open[id]
-	if t == nil {
-		t = &training{id: id, folder: folder(filepath.Join(s.State, "trainings", string(id))), next: 1}
-		text, err := t.folder.read(trainingFile)
-		if err != nil {
-			return nil, err
-		}
-		if text == nil || t.folder.has(endedFile) {
-			return nil, unknown
-		}
-		if err := sites.Decode(text, &t.about); err != nil {
-			return nil, err
-		}
-		s.open[id] = t
+	t, err := s.load(id)
+	if err != nil {
+		return nil, err
 	}
-	if t.about.Coordinator != admission.Caller(ctx).Name {
+	if t == nil || t.about.Coordinator != admission.Caller(ctx).Name {
 		return nil, unknown
 	}
 	return t, nil
@@ -293,8 +296,11 @@ func (s *Server) join(ctx context.Context, body []byte) ([]byte, error) {
 	if err := s.checkEvaluation(&about); err != nil {
 		return nil, err
 	}
+	if err := checkSpelling(&about, body); err != nil {
+		return nil, err
+	}
 	id := sites.TrainingDigest(body)
-	to := folder(filepath.Join(s.State, "trainings", string(id)))
+	to := s.folderOf(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if to.has(endedFile) {
@@ -311,10 +317,10 @@ func (s *Server) join(ctx context.Context, body []byte) ([]byte, error) {
 	case private != nil:
 		keys, err = sites.KeysOf(private)
 	default:
-		if err := s.makeRoom(int64(len(body))); err != nil {
+		if err := s.makeRoom(ctx, &about, id, int64(len(body))); err != nil {
 			return nil, err
 		}
-		if err := os.MkdirAll(string(to), 0o700); err != nil {
+		if err := to.create(); err != nil {
 			return nil, err
 		}
 		if keys, err = sites.NewKeys(); err == nil {
@@ -336,43 +342,14 @@ func (s *Server) join(ctx context.Context, body []byte) ([]byte, error) {
 // roomOfAnswer is the largest disk space of an answer: 16 bytes per number, in base64.
 func (s *Server) roomOfAnswer() int64 { return int64(s.policy().Numbers)*22 + 1<<12 }
 
-// makeRoom refuses more than the maximum number of open trainings.
-func (s *Server) makeRoom(bytes int64) error {
-	if err := diskroom.Check(s.State, 2*bytes); err != nil { // its text, and its set
-		return err
-	}
-	dir := filepath.Join(s.State, "trainings")
-	all, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	open := 0
-	for _, e := range all {
-		f := folder(filepath.Join(dir, e.Name()))
-		if f.has(endedFile) {
-			continue
-		}
-		info, err := e.Info()
-		if err == nil && !f.has(setFile) && s.Now().Sub(info.ModTime()) > time.Hour { // joined and forgotten
-			delete(s.open, sites.Digest(e.Name()))
-			if err := os.RemoveAll(string(f)); err != nil {
-				return err
-			}
-			continue
-		}
-		open++
-	}
-	if open >= maxOpen {
-		return problem.New(problem.Overloaded, "")
-	}
-	return nil
-}
-
 // begin fixes the set of sites, and charges the training.
 func (s *Server) begin(ctx context.Context, body []byte) ([]byte, error) {
 	var set sites.Set
 	if err := sites.Decode(body, &set); err != nil {
 		return nil, problem.New(problem.Malformed, "a set")
+	}
+	if err := checkSpelling(&set, body); err != nil {
+		return nil, err
 	}
 	t, err := s.find(ctx, set.Training)
 	if err != nil {
@@ -403,11 +380,11 @@ func (s *Server) begin(ctx context.Context, body []byte) ([]byte, error) {
 	if err := t.folder.write(setFile, body); err != nil {
 		return nil, err
 	}
-	data := s.policy().Data
+	order := Order{Data: s.policy().Data, Training: t.id, Set: sites.SetDigest(body), Resume: old != nil}
 	if t.about.Evaluation != nil {
-		data = s.policy().HeldOut
+		order.Data = s.policy().HeldOut
 	}
-	account, err := s.Charge(ctx, data, t.id)
+	account, err := s.Charge(ctx, order)
 	if err != nil {
 		return nil, err
 	}
@@ -418,6 +395,9 @@ func (s *Server) begin(ctx context.Context, body []byte) ([]byte, error) {
 	t.account = account
 	if err := t.folder.write(begunFile, []byte(s.rowsOf(t))); err != nil {
 		return nil, err
+	}
+	if order.Resume { // the first measurement looks for answers that this state does not hold
+		return nil, nil
 	}
 	t.responder = &sites.Responder{Guard: g, Honest: t.about.Honest, Values: s.policy().Numbers}
 	return nil, nil
@@ -512,6 +492,9 @@ func (s *Server) ask(ctx context.Context, body []byte) ([]byte, error) {
 
 // answer makes the answer to a measurement, and stores it before it is sent.
 func (s *Server) answer(ctx context.Context, t *training, a *sites.Ask, digest sites.Digest) ([]byte, error) {
+	if len(a.Label) > sites.MaxLabel {
+		return nil, problem.New(problem.NotAllowed, "a label of more than %d bytes", sites.MaxLabel)
+	}
 	if a.Number > s.policy().Measurements {
 		return nil, problem.New(problem.NotAllowed, "more than %d measurements", s.policy().Measurements)
 	}
@@ -596,16 +579,7 @@ func (s *Server) end(ctx context.Context, body []byte) ([]byte, error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err := t.folder.erase(); err != nil {
-		return nil, err
-	}
 	s.mu.Lock()
-	delete(s.open, t.id)
-	s.mu.Unlock()
-	if t.account != nil {
-		err = t.account.Abandon(ctx, "the training ended")
-	}
-	t.responder, t.masks = nil, nil
-	s.Log.Info("a training ended", "job", t.id)
-	return nil, err
+	defer s.mu.Unlock()
+	return nil, s.close(ctx, t, "the training ended")
 }

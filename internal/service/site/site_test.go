@@ -122,17 +122,23 @@ func readRows(t testing.TB, s *schema.Schema, rows []string) *dataset.Table {
 	return tab
 }
 
-// free is an account that counts in memory.
+// free is an account that counts in memory. It resumes as the ledger does.
 type free struct {
 	mu      *sync.Mutex
 	charges map[sites.Digest]int
+	sets    map[sites.Digest]sites.Digest
 	id      sites.Digest
+	order   Order
 }
 
 func (f free) Charge(context.Context, dp.Price, []dp.Event) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.charges[f.id] > 0 && f.order.Resume && f.sets[f.id] == f.order.Set {
+		return nil
+	}
 	f.charges[f.id]++
+	f.sets[f.id] = f.order.Set
 	if f.charges[f.id] > 1 {
 		return fmt.Errorf("paid twice")
 	}
@@ -185,7 +191,7 @@ func newWorldOf(t testing.TB, s *schema.Schema, parts [][]string) *world {
 	a, err := identity.NewAuthority(time.Now(), 24*time.Hour)
 	must(t, err)
 	w := &world{t: t, schema: s, authority: a, handlers: map[int]http.Handler{}, running: map[int]*Server{},
-		account: free{mu: &sync.Mutex{}, charges: map[sites.Digest]int{}}}
+		account: free{mu: &sync.Mutex{}, charges: map[sites.Digest]int{}, sets: map[sites.Digest]sites.Digest{}}}
 	w.uni = w.identity(identity.Combiner, "uni")
 	agreed, err := sites.SchemaDigest(s)
 	must(t, err)
@@ -205,9 +211,9 @@ func newWorldOf(t testing.TB, s *schema.Schema, parts [][]string) *world {
 		w.params = append(w.params, Params{Self: w.identity(identity.Party, name), Policy: &own, Key: key, State: t.TempDir(),
 			Anchors: anchors,
 			Table:   tableOf(t, s, parts[i]), Rows: sites.Digest(name),
-			Charge: func(_ context.Context, data string, id sites.Digest) (Account, error) {
+			Charge: func(_ context.Context, o Order) (Account, error) {
 				f := w.account
-				f.id = sites.Digest(name+" "+data+" ") + id
+				f.id, f.order = sites.Digest(name+" "+o.Data+" ")+o.Training, o
 				return f, nil
 			},
 			Log: quiet, Now: time.Now})
@@ -606,7 +612,7 @@ func TestNumberOfRowsLeavesIfPublic(t *testing.T) {
 			about, err := coordinator.describe(s, planOf(t, s, 0, 60).Terms(), nil)
 			must(t, err)
 			about.Delta = delta
-			text, err := coordinator.resume(about)
+			text, _, err := coordinator.resume(about)
 			must(t, err)
 			return coordinator.assemble(t.Context(), about, text, sites.TrainingDigest(text))
 		}

@@ -24,8 +24,11 @@ const (
 	keysFile     = "keys"          // fresh keys; deleted when the training ends
 	setFile      = "set.json"
 	begunFile    = "begun" // the digest of the rows: the ledger has been charged
-	endedFile    = "ended"
+	endedFile    = "ended" // what is left is to be erased
 )
+
+// beforeWrite is called before each change of the disk. Tests kill a process there.
+var beforeWrite = func(path string) error { return nil }
 
 // answerHead holds what the purse needs from an answer, and the answered measurement.
 type answerHead struct {
@@ -38,21 +41,26 @@ type answerHead struct {
 
 // CoordinatorNames matches the file names in Coordinator.State. A killed process may leave a partial
 // file.
-const CoordinatorNames = `(training|set)\.json(\.part\d+)?`
+const CoordinatorNames = `(training|set|result)\.json(\.part\d+)?`
+
+// resultFile is in Coordinator.State.
+const resultFile = "result.json"
 
 // folder is the folder of one training.
 type folder string
 
+func (f folder) at(name string) string { return filepath.Join(string(f), name) }
+
 func (f folder) answer(number int) string { return fmt.Sprintf("answer-%06d", number) }
 
 func (f folder) has(name string) bool {
-	_, err := os.Lstat(filepath.Join(string(f), name))
+	_, err := os.Lstat(f.at(name))
 	return err == nil
 }
 
 // read returns nil if the file does not exist.
 func (f folder) read(name string) ([]byte, error) {
-	b, err := os.ReadFile(filepath.Join(string(f), name))
+	b, err := os.ReadFile(f.at(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -60,10 +68,32 @@ func (f folder) read(name string) ([]byte, error) {
 }
 
 func (f folder) write(name string, b []byte) error {
-	return atomicfile.Write(filepath.Join(string(f), name), atomicfile.Private, func(w io.Writer) error {
+	if err := beforeWrite(f.at(name)); err != nil {
+		return err
+	}
+	return atomicfile.Write(f.at(name), atomicfile.Private, func(w io.Writer) error {
 		_, err := w.Write(b)
 		return err
 	})
+}
+
+// create makes the folder.
+func (f folder) create() error {
+	if err := beforeWrite(string(f)); err != nil {
+		return err
+	}
+	return os.MkdirAll(string(f), 0o700)
+}
+
+// remove deletes a file, which need not exist.
+func (f folder) remove(name string) error {
+	if err := beforeWrite(f.at(name)); err != nil {
+		return err
+	}
+	if err := os.Remove(f.at(name)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // keep creates a file, and fails if it exists: of two processes with the same state, only one answers.
@@ -72,8 +102,11 @@ func (f folder) keep(name string, b []byte) (err error) {
 	if err := f.write(part, b); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.Remove(filepath.Join(string(f), part))) }()
-	if err := os.Link(filepath.Join(string(f), part), filepath.Join(string(f), name)); err != nil {
+	defer func() { err = errors.Join(err, f.remove(part)) }()
+	if err := beforeWrite(f.at(name)); err != nil {
+		return err
+	}
+	if err := os.Link(f.at(part), f.at(name)); err != nil {
 		return err
 	}
 	if runtime.GOOS == "windows" { // which has no folders to flush
@@ -95,12 +128,13 @@ func (f folder) readAnswer(number int) (*answerHead, error) {
 	return &h, json.Unmarshal(b, &h)
 }
 
-// erase leaves only the mark that the training has ended.
+// erase removes a training. A mark comes first, so that a process that was killed erases the rest when
+// it starts again; then the keys.
 func (f folder) erase() error {
 	if err := f.write(endedFile, nil); err != nil {
 		return err
 	}
-	if err := os.Remove(filepath.Join(string(f), keysFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := f.remove(keysFile); err != nil {
 		return err
 	}
 	files, err := os.ReadDir(string(f))
@@ -109,34 +143,27 @@ func (f folder) erase() error {
 	}
 	for _, e := range files {
 		if e.Name() != endedFile {
-			err = errors.Join(err, os.Remove(filepath.Join(string(f), e.Name())))
+			err = errors.Join(err, f.remove(e.Name()))
 		}
+	}
+	if err == nil {
+		err = errors.Join(f.remove(endedFile), f.remove(""))
 	}
 	return err
 }
 
-// sweep erases the remains of ended trainings after a process was killed.
-func sweep(dir string) error {
-	all, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range all {
-		if f := folder(filepath.Join(dir, e.Name())); f.has(endedFile) {
-			err = errors.Join(err, f.erase())
+// clear removes a coordinator's training, its result last.
+func (f folder) clear() error {
+	for _, name := range []string{setFile, trainingFile, resultFile} {
+		names, err := filepath.Glob(f.at(name) + "*") // and what a killed process has left
+		if err != nil {
+			return err
 		}
-	}
-	return err
-}
-
-// clear removes a coordinator's training.
-func (f folder) clear() (err error) {
-	for _, pattern := range []string{setFile + "*", trainingFile + "*"} { // the training last: it is gone on with
-		names, e := filepath.Glob(filepath.Join(string(f), pattern))
-		err = errors.Join(err, e)
 		for _, name := range names {
-			err = errors.Join(err, os.Remove(name))
+			if err := f.remove(filepath.Base(name)); err != nil {
+				return err
+			}
 		}
 	}
-	return err
+	return nil
 }

@@ -156,10 +156,9 @@ func (a *asked) callAgain(ctx context.Context, once func(context.Context) error)
 	again := problem.Retry{First: firstPause, Last: lastPause, Say: func(after time.Duration, err error) {
 		a.Log.Debug("trying again", "party", a.peer.Name, "after", after, "error", err)
 	}}
-	var last error
-	err := again.Do(ctx, mayPass, func(ctx context.Context) error { last = a.tryOnce(ctx, once); return last })
+	err := again.Do(ctx, mayPass, func(ctx context.Context) error { return a.tryOnce(ctx, once) })
 	if err != nil && ctx.Err() != nil {
-		return fmt.Errorf("did not answer in time: %w (last: %v)", context.Cause(ctx), last)
+		return fmt.Errorf("did not answer in time: %w", err)
 	}
 	return err
 }

@@ -75,7 +75,7 @@ var (
 		connect.CodePermissionDenied, 403, false)
 	UnknownTable = newKind("unknown-table", "the auxiliary table is not here: send it", connect.CodeNotFound,
 		404, false)
-	Spent = newKind("spent", "it would cost more than the lifetime budget of this process",
+	Spent = newKind("spent", "it would cost more than what is left of the budget here",
 		connect.CodeResourceExhausted, 409, false)
 	Unable      = newKind("unable", "the party could not vote on this", connect.CodeFailedPrecondition, 422, false)
 	UnknownCall = newKind("unknown-call", "there is no such call here", connect.CodeUnimplemented, 404, false)

@@ -4,8 +4,10 @@ package problem
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"time"
+
+	"connectrpc.com/connect"
 )
 
 // Retry determines when to repeat a call. The call must be safe to repeat.
@@ -17,22 +19,59 @@ type Retry struct {
 }
 
 // Do calls once until it succeeds, fails with an error that is not passing, which it returns
-// unchanged, or ctx ends. In the last case, the error wraps ctx's and contains the last attempt's. For
-// errors that are problems or missing answers, passing should be Passing.
+// unchanged, or ctx ends. Then it returns an *Ended. For errors that are problems or missing answers,
+// passing should be Passing.
 func (r Retry) Do(ctx context.Context, passing func(error) bool, once func(context.Context) error) error {
+	var last error
 	for wait := r.First; ; wait = min(2*wait, r.Last) {
 		err := r.tryOnce(ctx, once)
 		if err == nil || ctx.Err() == nil && !passing(err) {
 			return err
 		}
+		if ctx.Err() == nil || !isCut(err) {
+			last = err
+		}
 		if ctx.Err() == nil && r.Say != nil {
 			r.Say(wait, err)
 		}
-		if ended := Pause(ctx, wait); ended != nil {
-			return fmt.Errorf("%w (last: %v)", ended, err)
+		if Pause(ctx, wait) != nil {
+			return newEnded(ctx, last)
 		}
 	}
 }
+
+// isCut reports whether err says no more than that a context ended.
+func isCut(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
+		connect.CodeOf(err) == connect.CodeCanceled
+}
+
+// Ended is the end of a Retry's context. It wraps the context's cause. Last is why the last complete
+// attempt failed; nil if none was completed. It is never an *Ended.
+type Ended struct{ Cause, Last error }
+
+func newEnded(ctx context.Context, last error) *Ended {
+	if inner := (*Ended)(nil); errors.As(last, &inner) {
+		last = inner.Last
+	}
+	return &Ended{context.Cause(ctx), last}
+}
+
+func (e *Ended) Error() string {
+	text := e.Cause.Error()
+	switch {
+	case errors.Is(e.Cause, context.Canceled):
+		text = "interrupted"
+	case errors.Is(e.Cause, context.DeadlineExceeded):
+		text = "the time is over"
+	}
+	if e.Last == nil {
+		return text
+	}
+	return text + "; the last attempt: " + e.Last.Error()
+}
+
+func (e *Ended) Unwrap() error { return e.Cause }
 
 func (r Retry) tryOnce(ctx context.Context, once func(context.Context) error) error {
 	if r.Each > 0 {

@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"connectrpc.com/connect"
+
 	"github.com/discreet-dp/discreet/internal/service/problem"
 )
 
@@ -175,4 +177,52 @@ func TestUntil(t *testing.T) {
 			t.Errorf("cause = %v, want %v", context.Cause(ctx), over)
 		}
 	})
+}
+
+// What a Retry says when its context ends names the cause once and the last complete attempt once, also
+// if attempts are retries themselves or are cut off by the same end.
+func TestEndedSaysEachReasonOnce(t *testing.T) {
+	refused := errors.New("connection refused")
+	always := func(error) bool { return true }
+	for name, c := range map[string]struct {
+		once func(context.Context) error
+		want string
+	}{
+		"cut in the first attempt": {func(ctx context.Context) error {
+			<-ctx.Done()
+			return fmt.Errorf("Post %q: %w", "https://site", ctx.Err())
+		}, "it did not answer for 10s"},
+		"cut after a failure": {func() func(context.Context) error {
+			tries := 0
+			return func(ctx context.Context) error {
+				if tries++; tries == 1 {
+					return refused
+				}
+				<-ctx.Done()
+				return connect.NewError(connect.CodeCanceled, errors.New("stream closed"))
+			}
+		}(), "it did not answer for 10s; the last attempt: connection refused"},
+		"nested": {func(ctx context.Context) error {
+			inner, stop := context.WithTimeout(ctx, 3*time.Second)
+			defer stop()
+			err := problem.Retry{First: time.Second, Last: time.Second}.Do(inner, always,
+				func(context.Context) error { return refused })
+			return fmt.Errorf("helper: %w", err)
+		}, "it did not answer for 10s; the last attempt: connection refused"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, stop := problem.Until(t.Context(), time.Now, time.Now().Add(10*time.Second), errors.New("it did not answer for 10s"))
+			defer stop()
+			err := problem.Retry{First: time.Second, Last: 2 * time.Second}.Do(ctx, always, c.once)
+			if err == nil || err.Error() != c.want || !errors.Is(err, context.Cause(ctx)) {
+				t.Errorf("%s: %v, want %q", name, err, c.want)
+			}
+		})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := problem.Retry{First: 1, Last: 1}.Do(ctx, always, func(ctx context.Context) error { return ctx.Err() })
+	if err == nil || err.Error() != "interrupted" || !errors.Is(err, context.Canceled) {
+		t.Errorf("after an interrupt: %v", err)
+	}
 }

@@ -353,9 +353,6 @@ func (c *Coordinator) callOne(ctx context.Context, i int, path string, body []by
 		answer, err = c.post(ctx, i, path, body)
 		return err
 	})
-	if cause := context.Cause(ctx); err != nil && errors.Is(cause, absent) {
-		err = fmt.Errorf("%w (last: %v)", absent, err)
-	}
 	return answer, err
 }
 

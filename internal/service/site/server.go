@@ -247,21 +247,27 @@ func (s *Server) serve(call func(ctx context.Context, body []byte) ([]byte, erro
 			_, _ = w.Write(answer) // the caller may have gone
 			return
 		}
-		p := problem.Of(err)
-		switch bad := (*dp.ParamError)(nil); {
-		case errors.Is(err, syscall.ENOSPC), errors.Is(err, diskroom.ErrFull), errors.Is(err, sqldb.ErrFailed):
-			p = problem.New(problem.Storage, "")
-		case errors.As(err, &bad):
-			p = problem.New(problem.NotAllowed, "%v", bad)
-		case errors.As(err, new(*ledger.Exceeded)):
-			p = problem.New(problem.Spent, "") // the rest is between the site and its operator
-		case errors.As(err, new(*ledger.Conflict)):
-			p = problem.New(problem.TaskClosed, "this site's ledger has it, and its state does not: its price stays spent")
-		}
+		p := problemOf(err)
 		s.Log.Info("audit", "call", r.URL.Path, "caller", who.String(), "refused", true, "problem", p.Kind.String(), "error", err)
 		s.meters.Refused(r.URL.Path, p.Kind)
 		p.Write(w)
 	}
+}
+
+// problemOf returns what a coordinator is told of an error. The state of the ledger is between the site
+// and its operator.
+func problemOf(err error) *problem.Problem {
+	switch bad := (*dp.ParamError)(nil); {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, diskroom.ErrFull), errors.Is(err, sqldb.ErrFailed):
+		return problem.New(problem.Storage, "")
+	case errors.As(err, &bad):
+		return problem.New(problem.NotAllowed, "%v", bad)
+	case errors.As(err, new(*ledger.Exceeded)):
+		return problem.New(problem.Spent, "")
+	case errors.As(err, new(*ledger.Conflict)):
+		return problem.New(problem.TaskClosed, "this site's ledger has it, and its state does not: its price stays spent")
+	}
+	return problem.Of(err)
 }
 
 var digestForm = regexp.MustCompile(`^[0-9a-f]{64}$`)

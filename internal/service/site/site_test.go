@@ -34,11 +34,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn/additive"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/response"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/problem"
+	"github.com/discreet-dp/discreet/internal/sqldb"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -694,5 +696,27 @@ func TestPriceAtSeveralSites(t *testing.T) {
 	}
 	if got := atSites(dp.Price{Epsilon: 40 * dp.Nano, Delta: 1e9}, 9); got.Delta > dp.Femto {
 		t.Errorf("a delta of %v", got.Delta)
+	}
+}
+
+// A coordinator learns why a site refused: its budget, the state of its ledger, or its policy.
+func TestRefusalsNameTheirReason(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		kind problem.Kind
+	}{
+		{&ledger.Exceeded{Dataset: "clinic"}, problem.Spent},
+		{&ledger.Conflict{Dataset: "clinic", Job: "J", State: ledger.Began}, problem.TaskClosed},
+		{&ledger.Conflict{Dataset: "clinic", Job: "J", State: ledger.Requested}, problem.TaskClosed},
+		{dp.Refuse("site", "epsilon", "must be at most 1", 2), problem.NotAllowed},
+		{problem.New(problem.NotAllowed, "a price above the policy's"), problem.NotAllowed},
+		{sqldb.ErrFailed, problem.Storage},
+		{errors.New("a bug"), problem.Internal},
+	} {
+		p := problemOf(fmt.Errorf("site: %w", c.err))
+		if told := p.Error(); p.Kind != c.kind || strings.Contains(told, "clinic") ||
+			strings.Contains(told, "budget") != (c.kind == problem.Spent) {
+			t.Errorf("%v is told as %s: %q", c.err, p.Kind, told)
+		}
 	}
 }

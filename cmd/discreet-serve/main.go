@@ -9,7 +9,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -19,25 +18,28 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/build"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/service/inference"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second interrupt ends even what does not listen
+	said := plaintext.NewWriter(os.Stderr)
 	level, opts := new(slog.LevelVar), inference.DefaultOptions()
-	handler := slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level})
+	handler := slog.NewJSONHandler(said, &slog.HandlerOptions{Level: level})
 	opts.Log, opts.Faults = slog.New(handler), slog.NewLogLogger(handler, slog.LevelDebug)
 	opts.Version = build.Describe("discreet-serve")
 	c := inference.NewCommand(opts, level)
 	c.Use, c.Version = "discreet-serve", opts.Version
 	c.SetVersionTemplate("{{.Version}}\n")
 	c.Example = strings.ReplaceAll(c.Example, "discreet serve", c.Use)
+	c.SetErr(said)
 	c.SilenceErrors, c.SilenceUsage = true, true
 	code := 2
 	c.PreRun = func(*cobra.Command, []string) { code = 1 }
 	if err := c.ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "error:", err)
+		plaintext.Fprintf(said, "error: %s\n", err)
 		stop()
 		if _, ok := errors.AsType[*inference.MisuseError](err); ok {
 			code = 2

@@ -4,13 +4,13 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
@@ -88,7 +88,7 @@ func (b *budgetForecast) showForecast(ctx context.Context) error {
 		if b.json {
 			return cli.WriteJSON(b.Stdout, o)
 		}
-		_, err = fmt.Fprintln(b.Stdout, o.Words)
+		_, err = plaintext.Fprintf(b.Stdout, "%s\n", o.Words)
 		return err
 	})
 }

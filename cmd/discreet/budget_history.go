@@ -6,10 +6,10 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
@@ -59,7 +59,7 @@ func writeLine(w *bufio.Writer, e ledger.Entry) error {
 	if e.Part != "" {
 		name += "/" + e.Part
 	}
-	_, err := fmt.Fprintf(w, "%6d  %s  %-9s  %-20s  %-26s  %-18s  %s\n", e.Seq, e.At, e.Kind, name, e.Job, price,
+	_, err := plaintext.Fprintf(w, "%6d  %s  %-9s  %-20s  %-26s  %-18s  %s\n", e.Seq, e.At, e.Kind, name, e.Job, price,
 		shortenHash(e.Hash))
 	return err
 }

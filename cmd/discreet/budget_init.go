@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/keyfile"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -114,7 +115,7 @@ func (b *budgetInit) declareDataset(ctx context.Context) error {
 	if b.cohortBy != "" {
 		in = fmt.Sprintf("for each cohort by %s", b.cohortBy)
 	}
-	_, err = fmt.Fprintf(b.Stdout, "declared %s: epsilon = %s, delta = %s %s\n", b.dataset, eps, delta, in)
+	_, err = plaintext.Fprintf(b.Stdout, "declared %s: epsilon = %s, delta = %s %s\n", b.dataset, eps, delta, in)
 	return err
 }
 

@@ -4,10 +4,10 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/train"
 )
@@ -38,7 +38,7 @@ run; --all settles them as well.`,
 func (b *budgetReader) recoverJobs(ctx context.Context, l *ledger.Ledger, all bool) error {
 	settled, err := l.Recover(ctx, func(worker string) bool { return train.Ended(worker, all) })
 	for _, s := range settled {
-		if _, err := fmt.Fprintf(b.Stdout, "%s %s: %s\n", s.Dataset, s.Job, s.Why); err != nil {
+		if _, err := plaintext.Fprintf(b.Stdout, "%s %s: %s\n", s.Dataset, s.Job, s.Why); err != nil {
 			return err
 		}
 	}

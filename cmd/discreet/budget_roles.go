@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/keyfile"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
@@ -34,7 +35,7 @@ public half to the same name with .pub, which is what others are given.`,
 				err = keyfile.WritePublic("budget keygen", out+".pub", public)
 			}
 			if err == nil {
-				_, err = fmt.Fprintf(a.Stdout, "%x\n", public)
+				_, err = plaintext.Fprintf(a.Stdout, "%x\n", public)
 			}
 			return err
 		},
@@ -93,7 +94,7 @@ func (s *signedStep) run(ctx context.Context, says string,
 		if err := step(l, key, until); err != nil {
 			return commands.AsRefusal(err)
 		}
-		_, err := fmt.Fprintln(s.Stdout, says)
+		_, err := plaintext.Fprintf(s.Stdout, "%s\n", says)
 		return err
 	})
 }
@@ -252,20 +253,20 @@ func (b *budgetReader) showReport(ctx context.Context, l *ledger.Ledger) error {
 func writeReport(w io.Writer, members []ledger.Member, jobs []ledger.Account) error {
 	var s strings.Builder
 	for _, m := range members {
-		fmt.Fprintf(&s, "%-10s %-16s %s", m.Role, m.Name, shortenHash(m.Key))
+		plaintext.Fprintf(&s, "%-10s %-16s %s", m.Role, m.Name, shortenHash(m.Key))
 		if m.Allotted != nil {
-			fmt.Fprintf(&s, "  charged %s of %s", dp.Epsilon(*m.Charged), dp.Epsilon(*m.Allotted))
+			plaintext.Fprintf(&s, "  charged %s of %s", dp.Epsilon(*m.Charged), dp.Epsilon(*m.Allotted))
 		}
 		if m.Approval {
 			s.WriteString(", each training approved")
 		}
 		if m.Until != "" {
-			fmt.Fprintf(&s, ", until %s", m.Until)
+			plaintext.Fprintf(&s, ", until %s", m.Until)
 		}
 		s.WriteString("\n")
 	}
 	for _, j := range jobs {
-		fmt.Fprintf(&s, "%-20s %-10s epsilon %s", j.Job, j.State, dp.Epsilon(j.Epsilon))
+		plaintext.Fprintf(&s, "%-20s %-10s epsilon %s", j.Job, j.State, dp.Epsilon(j.Epsilon))
 		for _, f := range []struct{ words, text string }{{" by ", j.By}, {" on ", j.Part}, {", model ", shortenHash(j.SHA256)},
 			{", decided by ", j.DecidedBy}, {" until ", j.Until}, {": ", j.Reason}} {
 			if f.text != "" {
@@ -274,7 +275,7 @@ func writeReport(w io.Writer, members []ledger.Member, jobs []ledger.Account) er
 		}
 		s.WriteString("\n")
 		if j.Purpose != "" {
-			fmt.Fprintf(&s, "  purpose: %s\n", j.Purpose)
+			plaintext.Fprintf(&s, "  purpose: %s\n", j.Purpose)
 		}
 	}
 	_, err := io.WriteString(w, s.String())

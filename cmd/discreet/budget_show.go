@@ -4,13 +4,13 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
@@ -56,11 +56,11 @@ func (b *budgetReader) showBalances(ctx context.Context, l *ledger.Ledger) error
 
 func writeBalances(w io.Writer, all []ledger.Balance) error {
 	var s strings.Builder
-	fmt.Fprintf(&s, "%-24s %14s %14s %14s %14s\n", "dataset", "total", "spent", "reserved", "left")
+	plaintext.Fprintf(&s, "%-24s %14s %14s %14s %14s\n", "dataset", "total", "spent", "reserved", "left")
 	for _, b := range all {
-		fmt.Fprintf(&s, "%-24s %14s %14s %14s %14s\n", b.Name, b.Epsilon, b.Spent, b.Reserved, b.Left)
+		plaintext.Fprintf(&s, "%-24s %14s %14s %14s %14s\n", b.Name, b.Epsilon, b.Spent, b.Reserved, b.Left)
 		if b.Delta > 0 {
-			fmt.Fprintf(&s, "%-24s %14s %14s %14s %14s\n", "  delta", b.Delta, b.SpentDelta, b.ReservedDelta, b.LeftDelta)
+			plaintext.Fprintf(&s, "%-24s %14s %14s %14s %14s\n", "  delta", b.Delta, b.SpentDelta, b.ReservedDelta, b.LeftDelta)
 		}
 		kind := "  part "
 		if b.CohortBy != "" {
@@ -72,14 +72,14 @@ func writeBalances(w io.Writer, all []ledger.Balance) error {
 				if b.CohortBy != "" && p.Retired() {
 					left = "retired"
 				}
-				fmt.Fprintf(&s, "%-24s %14s %14s %14s %14s\n", kind+p.Name, "", p.Spent.Epsilon, p.Reserved.Epsilon, left)
+				plaintext.Fprintf(&s, "%-24s %14s %14s %14s %14s\n", kind+p.Name, "", p.Spent.Epsilon, p.Reserved.Epsilon, left)
 			}
 		}
 		if b.CohortBy != "" {
-			fmt.Fprintf(&s, "%-24s %14s %14s %14s %14s\n", "  any new cohort", "", "", "", b.ForNew.Epsilon)
+			plaintext.Fprintf(&s, "%-24s %14s %14s %14s %14s\n", "  any new cohort", "", "", "", b.ForNew.Epsilon)
 		}
 		if b.Note != "" {
-			fmt.Fprintf(&s, "  note: %s\n", b.Note)
+			plaintext.Fprintf(&s, "  note: %s\n", b.Note)
 		}
 	}
 	_, err := io.WriteString(w, s.String())

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
@@ -62,7 +62,7 @@ func (b *budgetVerify) verifyLedger(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(b.Stdout, "ok: %d entries\nhead %d:%s\n", h.Seq, h.Seq, h.Hash)
+		_, err = plaintext.Fprintf(b.Stdout, "ok: %d entries\nhead %d:%s\n", h.Seq, h.Seq, h.Hash)
 		return err
 	})
 }

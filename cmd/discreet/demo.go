@@ -16,6 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/demo"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 )
 
 // demoFlags holds the flags of the command.
@@ -124,7 +125,7 @@ func (d *demoFlags) runDemo(ctx context.Context) error {
 		return err
 	}
 	lines += fmt.Sprintf("  %s  the default learner's model with its privacy statement\n", d.pathOf("model.json"))
-	_, err = fmt.Fprintf(d.Stdout, `
+	_, err = plaintext.Fprintf(d.Stdout, `
 Left in %[1]s:
 %[2]s
 Try next:

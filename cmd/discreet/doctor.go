@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	sealed "github.com/discreet-dp/discreet/internal/release"
 	"github.com/discreet-dp/discreet/internal/service/identity"
@@ -216,7 +217,7 @@ func (d *doctor) report() error {
 			if !f.OK {
 				word = "FAIL"
 			}
-			fmt.Fprintf(d.Stdout, "%s  %s: %s\n", word, f.Name, f.Detail)
+			plaintext.Fprintf(d.Stdout, "%s  %s: %s\n", word, f.Name, f.Detail)
 		}
 	}
 	if failed > 0 {

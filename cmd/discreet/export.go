@@ -48,7 +48,7 @@ row, so it costs no budget. See docs/export.md for examples.`,
 			}
 			write := func(w io.Writer) error { return m.Export(w, format) }
 			if out == "-" {
-				return write(a.Stdout)
+				return write(a.Data())
 			}
 			if err := a.WriteFile(out, write); err != nil {
 				return err

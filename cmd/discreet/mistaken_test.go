@@ -24,6 +24,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -74,6 +75,7 @@ func namedFiles(root *cobra.Command) map[string]bool {
 // as they are given by mistake. What would be a cell begins with CANARY or is the
 // number 7700131.
 var mistaken = []string{
+	"name: \"\\e[2J\"\n\x1b]0;x\x07\r: \u202e\u009b\x9b,\x7f\b\n",
 	"7700131,CANARY-female,border,CANARY village,native\n31,CANARY-male,inner,town,7700131\n",
 	"CANARYa,CANARYb,CANARYc\nCANARYd,CANARYe,CANARYf\n",
 	"CANARYa,CANARYa\nCANARYa,CANARYb\n",
@@ -191,6 +193,9 @@ func swap(t testing.TB, what, text string, forms ...string) {
 		}
 		if what == "schema init DATA" && strings.HasPrefix(said, "# A schema") {
 			continue // words in the first line are taken for names: that is what it is for
+		}
+		if strings.ContainsFunc(said, func(c rune) bool { return c != '\n' && c != '\t' && !unicode.IsGraphic(c) }) {
+			t.Errorf("%s given %q (%s): prints control characters in %q", what, text, name, said)
 		}
 		if canaries.MatchString(said) {
 			t.Errorf("%s given %q (%s): says\n%s", what, text, name, said)

@@ -156,7 +156,7 @@ func (p *predictFlags) runPredict(ctx context.Context) error {
 // writeOutput lets f write the output. A file gets its name only once it is complete.
 func (p *predictFlags) writeOutput(f func(io.Writer) error) error {
 	if p.out == "-" {
-		w := bufio.NewWriter(p.Stdout)
+		w := bufio.NewWriter(p.Data())
 		if err := f(w); err != nil {
 			return err
 		}

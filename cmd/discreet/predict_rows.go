@@ -31,7 +31,7 @@ uses it.`,
 			if err != nil {
 				return err
 			}
-			return predict.Answer(m, a.Stdin, a.Stdout)
+			return predict.Answer(m, a.Stdin, a.Data())
 		},
 	}
 	c.Flags().StringVar(&path, "model", "", "the model `file`, or a release of it")

@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/keyfile"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	sealed "github.com/discreet-dp/discreet/internal/release"
 	"github.com/discreet-dp/discreet/internal/release/dossier"
@@ -135,7 +136,7 @@ the key's name, so that readers can compare it.`,
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(a.Stdout, keyfile.ID(public))
+			_, err = plaintext.Fprintf(a.Stdout, "%s\n", keyfile.ID(public))
 			return err
 		},
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -92,7 +93,7 @@ func (k *schemaCheck) checkFile(ctx context.Context, path string) error {
 	for _, p := range s.Pairs {
 		pairs += fmt.Sprintf(", pair %s", schema.PairName(s.Columns[p[0]].Name, s.Columns[p[1]].Name))
 	}
-	_, err = fmt.Fprintf(k.Stdout, "%s: fine: %d private, %d public and %d ignored columns%s%s%s, label %q (%s), %s\n",
+	_, err = plaintext.Fprintf(k.Stdout, "%s: fine: %d private, %d public and %d ignored columns%s%s%s, label %q (%s), %s\n",
 		path, len(s.ByRole(schema.Private)), len(s.ByRole(schema.Public)), len(s.ByRole(schema.Ignored)),
 		derived, describeCuts(s), pairs, s.Label.Name, s.Label.Role, s.Relation)
 	if err != nil || len(k.data) == 0 {

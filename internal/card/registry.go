@@ -49,7 +49,7 @@ func ReadAbout(path string) (About, error) {
 		return nil, fmt.Errorf("card: about: %w", err)
 	}
 	a := About{}
-	err = yamltext.Decode("card", text, &a)
+	err = yamltext.DecodeLines("card", text, &a)
 	if err == nil {
 		_, err = a.Parse(nil)
 	}

@@ -16,15 +16,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
 // App is the environment of a command.
 type App struct {
-	Env            []string // KEY=value
-	Stdin          io.Reader
+	Env   []string // KEY=value
+	Stdin io.Reader
+	// What is written to Stdout and Stderr reaches a terminal without control characters other than line
+	// breaks and tabs.
 	Stdout, Stderr io.Writer
-	running        bool // the command line was valid and a command has begun
+	data, progress io.Writer // standard output and error themselves
+	running        bool      // the command line was valid and a command has begun
 	outputs        *guard
 }
 
@@ -41,7 +45,9 @@ func Main(newRoot func(*App) *cobra.Command) int {
 // returns. It returns the exit code.
 func Run(ctx context.Context, newRoot func(*App) *cobra.Command, args, env []string, stdin io.Reader,
 	stdout, stderr io.Writer) int {
-	a := &App{Env: env, Stdin: stdin, Stdout: stdout, Stderr: stderr}
+	out, said := plaintext.NewWriter(stdout), plaintext.NewWriter(stderr)
+	defer func() { _ = errors.Join(out.Close(), said.Close()) }() // half a character that nothing followed
+	a := &App{Env: env, Stdin: stdin, Stdout: out, Stderr: said, data: stdout, progress: stderr}
 	root := newRoot(a)
 	a.prepareTree(root)
 	if args == nil {
@@ -49,8 +55,8 @@ func Run(ctx context.Context, newRoot func(*App) *cobra.Command, args, env []str
 	}
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetOut(a.Stdout)
+	root.SetErr(a.Stderr)
 	ctx = ledger.TellWaits(ctx, func(line string) { a.Say("%s", line) })
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
@@ -62,7 +68,7 @@ func Run(ctx context.Context, newRoot func(*App) *cobra.Command, args, env []str
 	if !a.running {
 		err = &UsageError{Err: err}
 	}
-	writeError(stderr, err, cmd.CommandPath())
+	writeError(a.Stderr, err, cmd.CommandPath())
 	return exitCode(err)
 }
 
@@ -133,7 +139,16 @@ func Require(c *cobra.Command, names ...string) {
 
 // Say writes a message for the user to standard error.
 func (a *App) Say(format string, args ...any) {
-	fmt.Fprintf(a.Stderr, format+"\n", args...)
+	plaintext.Fprintf(a.Stderr, format+"\n", args...)
+}
+
+// Data returns standard output for bytes that must not change: rows, or a model in another format. To
+// a terminal they are escaped as Stdout is.
+func (a *App) Data() io.Writer {
+	if _, terminal := findTerminal(a.data); terminal || a.data == nil {
+		return a.Stdout
+	}
+	return a.data
 }
 
 // Getenv returns the last value of a variable, "" if it is not set.

@@ -4,10 +4,10 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
@@ -73,9 +73,9 @@ func writeError(w io.Writer, err error, command string) {
 	if spent, ok := errors.AsType[*ledger.Spent](err); ok {
 		writeError(w, spent.Err, command)
 		if said := spent.Words(); said != "" {
-			fmt.Fprintf(w, "spent: %s\n", said)
+			plaintext.Fprintf(w, "spent: %s\n", said)
 		}
-		fmt.Fprintf(w, "hint: %s\n", spent.Hint())
+		plaintext.Fprintf(w, "hint: %s\n", spent.Hint())
 		return
 	}
 	hinted := false
@@ -86,14 +86,14 @@ func writeError(w io.Writer, err error, command string) {
 			hint = p.Hint
 			text = strings.Replace(text, "; "+hint, "", 1)
 		}
-		fmt.Fprintf(w, "error: %s%s\n", where, text)
+		plaintext.Fprintf(w, "error: %s%s\n", where, text)
 		if hint != "" {
 			hinted = true
-			fmt.Fprintf(w, "hint: %s\n", hint)
+			plaintext.Fprintf(w, "hint: %s\n", hint)
 		}
 	}
 	if _, ok := errors.AsType[*UsageError](err); ok && !hinted {
-		fmt.Fprintf(w, "hint: see %s --help\n", command)
+		plaintext.Fprintf(w, "hint: see %s --help\n", command)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // ShowBusy shows on a terminal that rows are being processed, until done is called. It shows no share
 // of the work, because that would reveal the number of rows and the length of their cells.
 func (a *App) ShowBusy(what string) (done func()) {
-	f, ok := findTerminal(a.Stderr)
+	f, ok := findTerminal(a.progress)
 	if !ok {
 		return func() {}
 	}
@@ -31,7 +31,7 @@ func (a *App) ShowRuns(what string) (report func(done, total int), done func()) 
 // ShowProgress shows on a terminal a bar with the given counters and the time left, which it estimates
 // from the time so far.
 func (a *App) ShowProgress(what string, counters decor.Decorator) (report func(done, total int64), done func()) {
-	f, ok := findTerminal(a.Stderr)
+	f, ok := findTerminal(a.progress)
 	if !ok {
 		return func(int64, int64) {}, func() {}
 	}

@@ -47,7 +47,7 @@ func (a *App) NewRoot(root *cobra.Command, groups []Group, more ...*cobra.Comman
 	root.Version = build.Describe(root.Name())
 	root.SetVersionTemplate("{{.Version}}\n")
 	cli.Group(root, append(more, a.newVersionCommand(root.Name()))...)
-	root.AddCommand(cli.NewWorker(predict.ServeWorker, a.Stdin, a.Stdout))
+	root.AddCommand(cli.NewWorker(predict.ServeWorker, a.Stdin, a.Data()))
 	return root
 }
 

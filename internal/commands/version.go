@@ -3,11 +3,10 @@
 package commands
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/build"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 )
 
 func (a *App) newVersionCommand(program string) *cobra.Command {
@@ -20,7 +19,7 @@ install, it is the checksum of that version. A build outside of a repository has
 		Example: "  " + program + " version",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(a.Stdout, build.Describe(program))
+			_, err := plaintext.Fprintf(a.Stdout, "%s\n", build.Describe(program))
 			return err
 		},
 	}

@@ -26,6 +26,7 @@ func TestRepository(t *testing.T) {
 		{"headers", checkHeaders},
 		{"docs", checkDocs},
 		{"output", checkOutput},
+		{"terminal", checkTerminal},
 		{"dependencies", checkDependencies},
 		{"claims", checkClaims},
 		{"tags", checkTags},

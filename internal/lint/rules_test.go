@@ -286,6 +286,19 @@ func TestPlaces(t *testing.T) {
 	compare(t, got, []string{"x:1: "})
 }
 
+func TestTerminal(t *testing.T) {
+	try(t, checkTerminal, []one{
+		{"the printer", files{"internal/cli/a.go": "package cli\n" + `import "os"; var out = os.Stdout`,
+			"cmd/discreet/a.go": "package main\n" + `import "m.test/m/internal/plaintext"; func f() { plaintext.Fprintf(nil, "x") }`}, nil},
+		{"a library that writes to a writer", files{"internal/card/a.go": "package card\n" +
+			`import "fmt"; func f() { fmt.Fprintf(nil, "x") }`}, nil},
+		{"values as they are", files{"cmd/discreet/a.go": "package main\n" + `import "fmt"; func f() { fmt.Fprintln(nil, "x") }`},
+			[]string{"fmt.Fprintln"}},
+		{"a stream as it is", files{"internal/commands/a.go": "package commands\n" + `import "os"; var out = os.Stderr`},
+			[]string{"os.Stderr"}},
+	})
+}
+
 func TestClients(t *testing.T) {
 	try(t, checkClients, []one{
 		{"the one place", files{"internal/service/identity/http.go": "package identity\n" +

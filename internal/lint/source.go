@@ -69,6 +69,35 @@ func checkOutput(m *Module) (bad []string) {
 	return bad
 }
 
+// streams are the packages that may name the process's own streams: they wrap them in a
+// plaintext.Writer.
+var streams = []string{"cli", "cmd/discreet-serve"}
+
+// checkTerminal makes what programs print pass package plaintext: a text of another program or person
+// could rewrite the terminal, or forge a line of ours.
+func checkTerminal(m *Module) (bad []string) {
+	for _, f := range m.production() {
+		if testOnly(f.Package) {
+			continue
+		}
+		ast.Inspect(f.AST, func(n ast.Node) bool {
+			e, ok := n.(ast.Expr)
+			if !ok {
+				return true
+			}
+			switch pkg, name := f.qualified(e); {
+			case pkg == "os" && (name == "Stdout" || name == "Stderr") && !slices.Contains(streams, f.Package):
+				bad = append(bad, m.at(n.Pos(), "os.%s: write to the streams of cli.App, which escape control characters", name))
+			case pkg == "fmt" && (strings.HasPrefix(name, "Fprint") || strings.HasPrefix(name, "Print")) &&
+				(isCommand(f.Package) || f.Package == "cli"):
+				bad = append(bad, m.at(n.Pos(), "fmt.%s: plaintext.Fprintf keeps each value on its line", name))
+			}
+			return true
+		})
+	}
+	return bad
+}
+
 // isCommand reports whether the package is a program, or is used by programs only: it may print and
 // exit.
 func isCommand(pkg string) bool {

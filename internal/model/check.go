@@ -5,9 +5,8 @@ package model
 import (
 	"fmt"
 	"slices"
-	"unicode"
-	"unicode/utf8"
 
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -160,17 +159,6 @@ func isName(s string) bool {
 	return 0 < len(s) && len(s) <= 64
 }
 
-// isPlain accepts text that prints as it reads: valid UTF-8 on one line, without control characters or
-// characters that reorder or hide text. Terminals show the statement of files from any source.
-func isPlain(s string) bool {
-	for _, c := range s {
-		if c == utf8.RuneError || !unicode.IsGraphic(c) || c == '\u2028' || c == '\u2029' {
-			return false
-		}
-	}
-	return true
-}
-
 func (p *Privacy) checkStatement() error {
 	switch p.Scope {
 	case dp.PrivateFeatures, dp.WholeRow, dp.FeaturesAndLabel, dp.LabelOnly, dp.Party, dp.Nothing:
@@ -190,7 +178,7 @@ func (p *Privacy) checkStatement() error {
 		texts = append(texts, e.Release, e.Mechanism)
 	}
 	for _, s := range texts {
-		if !isPlain(s) {
+		if !plaintext.Is(s) {
 			return fmt.Errorf("model: privacy: texts must be one line without control characters (got %.100q)", s)
 		}
 	}

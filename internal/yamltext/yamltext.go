@@ -18,6 +18,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
@@ -68,13 +69,55 @@ func Parse(op string, text []byte) (*Node, error) {
 }
 
 // Decode reads one YAML document, as Parse does, into the value that v points to. It refuses keys that
-// a struct lacks. An empty document changes nothing.
-func Decode(op string, text []byte, v any) error {
+// a struct lacks, and texts that plaintext.Is refuses. An empty document changes nothing.
+func Decode(op string, text []byte, v any) error { return decode(op, text, v, "") }
+
+// DecodeLines is Decode for texts that may have line breaks and tabs.
+func DecodeLines(op string, text []byte, v any) error { return decode(op, text, v, "\n\t") }
+
+func decode(op string, text []byte, v any, pass string) error {
 	body, err := parse(op, text)
 	if err != nil || body == nil {
 		return err
 	}
+	root, err := fromAST(op, body)
+	if err != nil {
+		return err
+	}
+	if line := root.findHidden(pass); line > 0 {
+		return refuse(op, line, "must not hold line breaks within texts, control characters or characters that reorder text", "one", "")
+	}
 	return yaml.NodeToValue(body, v, yaml.Strict())
+}
+
+// findHidden returns the line of a text with a character that is neither graphic nor in pass; 0 if
+// there is none.
+func (n *Node) findHidden(pass string) int {
+	hidden := func(text string) bool {
+		return !plaintext.Is(strings.Map(func(c rune) rune {
+			if strings.ContainsRune(pass, c) {
+				return -1
+			}
+			return c
+		}, text))
+	}
+	if hidden(n.Text) {
+		return max(n.Line, 1)
+	}
+	for _, item := range n.Items {
+		if line := item.findHidden(pass); line > 0 {
+			return line
+		}
+	}
+	for _, p := range n.Pairs {
+		if hidden(p.Key) {
+			return max(p.Line, 1)
+		}
+		if line := p.Value.findHidden(pass); line > 0 {
+			return line
+		}
+	}
+	return 0
 }
 
 // Encode writes a value as YAML.

@@ -87,11 +87,19 @@ func TestDecode(t *testing.T) {
 	if v.A != "x" || v.B["k"] != 2 || strings.Join(v.C, " ") != "1 no" {
 		t.Errorf("got %+v", v)
 	}
-	for _, bad := range []string{"d: 1", "a: x\na: y", "a: [", "b: {k: x}", "a: &x y", "a: x\n---\na: y"} {
+	for _, bad := range []string{"d: 1", "a: x\na: y", "a: [", "b: {k: x}", "a: &x y", "a: x\n---\na: y",
+		"a: \"x\\ny\"", "a: \"\\e[2J\"", "a: x\u202ey", "b: {\"k\\r\": 1}", "c: [\"\\x9b\"]", "a: |\n  x\n  y\n"} {
 		if Decode("file", []byte(bad), &v) == nil {
 			t.Errorf("%q is read", bad)
 		}
 	}
+	if err := DecodeLines("file", []byte("a: |\n  one\n  two\n"), &v); err != nil || v.A != "one\ntwo\n" {
+		t.Errorf("got %v, %q", err, v.A)
+	}
+	if DecodeLines("file", []byte("a: \"\\e[2J\""), &v) == nil {
+		t.Error("a control character is read")
+	}
+	v.A = "x"
 	for _, none := range []string{"", "# nothing\n"} {
 		if err := Decode("file", []byte(none), &v); err != nil || v.A != "x" {
 			t.Errorf("%q: got %v, %+v", none, err, v)

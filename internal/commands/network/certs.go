@@ -11,6 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 )
 
@@ -69,7 +70,7 @@ func (f *certsFlags) runWith(do func(c *cobra.Command, by *identity.Authority) (
 		if err != nil {
 			return commands.AsRefusal(err)
 		}
-		_, err = fmt.Fprintln(f.Stdout, says)
+		_, err = plaintext.Fprintf(f.Stdout, "%s\n", says)
 		return err
 	}
 }
@@ -96,7 +97,7 @@ reader/me.`,
 			if err := authority.Save(f.dir); err != nil {
 				return err
 			}
-			if _, err = fmt.Fprintf(a.Stdout, "made an authority in %s\n", f.dir); err != nil || !trial {
+			if _, err = plaintext.Fprintf(a.Stdout, "made an authority in %s\n", f.dir); err != nil || !trial {
 				return err
 			}
 			return commands.AsRefusal(authority.IssueTrial(f.dir, here, time.Now(), f.validFor()-time.Hour))
@@ -153,7 +154,7 @@ authority.crt into the same directory.`,
 			if err != nil {
 				return commands.AsRefusal(err)
 			}
-			_, err = fmt.Fprintf(a.Stdout, "made the key of %s in %s, with the digest %s\n", who, dir, digest)
+			_, err = plaintext.Fprintf(a.Stdout, "made the key of %s in %s, with the digest %s\n", who, dir, digest)
 			return err
 		},
 	}

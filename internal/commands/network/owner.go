@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/federated/wire"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/operator"
 	"github.com/discreet-dp/discreet/internal/service/owner"
@@ -119,7 +120,7 @@ owners' keys can admit them to a task with task create --roster.`,
 			}
 			out := bufio.NewWriter(a.Stdout)
 			for i := range keys.Len() {
-				fmt.Fprintln(out, keys.Name(i))
+				plaintext.Fprintf(out, "%s\n", keys.Name(i))
 			}
 			return out.Flush()
 		},
@@ -195,7 +196,7 @@ func (o *ownerFlags) runOwners(ctx context.Context) (err error) {
 	if o.mode == string(wire.Aggregate) {
 		what = "gave their shares"
 	}
-	_, err = fmt.Fprintf(o.Stdout, "%d owners: %d %s, %d came too late, %d refused, %d not on the list, %d silent\n",
+	_, err = plaintext.Fprintf(o.Stdout, "%d owners: %d %s, %d came too late, %d refused, %d not on the list, %d silent\n",
 		sum.Owners, sum.Accepted, what, sum.Missed, sum.Refused, sum.Strange, sum.Silent)
 	return err
 }

@@ -3,12 +3,11 @@
 package network
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/keyfile"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 )
 
 func (a *app) newPartyKeyCommand() *cobra.Command {
@@ -25,7 +24,7 @@ the public half, which the combiner's roster needs.`,
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(a.Stdout, "%x\n", public)
+			_, err = plaintext.Fprintf(a.Stdout, "%x\n", public)
 			return err
 		},
 	}

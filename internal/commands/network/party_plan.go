@@ -11,6 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/train"
@@ -85,21 +86,21 @@ func (p *partyPlan) runPlan(c *cobra.Command) error {
 	}
 	var b strings.Builder
 	for _, f := range pl.Facts() {
-		fmt.Fprintln(&b, f.Text)
+		plaintext.Fprintf(&b, "%s\n", f.Text)
 	}
-	fmt.Fprintf(&b, "\nbill: %s\n", train.DescribeBill(dp.Pure(q.Bill), q.Bill))
+	plaintext.Fprintf(&b, "\nbill: %s\n", train.DescribeBill(dp.Pure(q.Bill), q.Bill))
 	for _, line := range train.ShortenBill(q.Bill) {
-		fmt.Fprintln(&b, "  "+line)
+		plaintext.Fprintf(&b, "  %s\n", line)
 	}
 	if len(q.Gap) > 0 {
-		fmt.Fprintf(&b, "\nabout so many nats of loss above the best classifier\n  %10s  %12s  %12s\n", "parties",
+		plaintext.Fprintf(&b, "\nabout so many nats of loss above the best classifier\n  %10s  %12s  %12s\n", "parties",
 			"for privacy", "for few rows")
 		for _, g := range q.Gap {
 			few := "?"
 			if p.rows > 0 {
 				few = fmt.Sprintf("%.3g", g.Sampling)
 			}
-			fmt.Fprintf(&b, "  %10d  %12.3g  %12s\n", g.Parties, g.Privacy, few)
+			plaintext.Fprintf(&b, "  %10d  %12.3g  %12s\n", g.Parties, g.Privacy, few)
 		}
 	}
 	_, err = io.WriteString(p.Stdout, b.String())

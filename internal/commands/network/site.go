@@ -26,6 +26,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/edkey"
 	"github.com/discreet-dp/discreet/internal/federated/sites"
 	"github.com/discreet-dp/discreet/internal/keyfile"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/service/site"
@@ -166,7 +167,7 @@ func (a *app) newSiteCheckCommand() *cobra.Command {
 				}
 			}
 			for _, line := range lines {
-				if _, failed := fmt.Fprintln(a.Stdout, line); failed != nil {
+				if _, failed := plaintext.Fprintf(a.Stdout, "%s\n", line); failed != nil {
 					return failed
 				}
 			}
@@ -206,7 +207,7 @@ was spent stays spent.`,
 				if o.Begun {
 					spent = "price spent"
 				}
-				if _, err := fmt.Fprintf(a.Stdout, "%s  coordinator %s, last active %s, %s\n", o.ID, o.Coordinator,
+				if _, err := plaintext.Fprintf(a.Stdout, "%s  coordinator %s, last active %s, %s\n", o.ID, o.Coordinator,
 					o.Since.UTC().Format(time.RFC3339), spent); err != nil {
 					return err
 				}

@@ -4,7 +4,6 @@ package network
 
 import (
 	"context"
-	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -12,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/evaluation"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/service/site"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -98,7 +98,7 @@ func (e *siteEvaluate) evaluateExactly(ctx context.Context, c *site.Coordinator,
 		return cli.WriteJSON(e.Stdout, by)
 	}
 	for i, r := range reports {
-		if _, err := fmt.Fprintf(e.Stdout, "site %s\n", c.Peers[i].Name); err != nil {
+		if _, err := plaintext.Fprintf(e.Stdout, "site %s\n", c.Peers[i].Name); err != nil {
 			return err
 		}
 		if err := r.WriteText(e.Stdout, s.Label.Name); err != nil {

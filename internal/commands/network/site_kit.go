@@ -4,7 +4,6 @@ package network
 
 import (
 	"encoding/hex"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/keyfile"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/service/site"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -119,7 +119,7 @@ the policy in words. Compare each key with the site that has it.`,
 				}
 			}
 			for _, line := range lines {
-				if _, err := fmt.Fprintln(a.Stdout, line); err != nil {
+				if _, err := plaintext.Fprintf(a.Stdout, "%s\n", line); err != nil {
 					return err
 				}
 			}

@@ -16,6 +16,7 @@ import (
 	core "github.com/discreet-dp/discreet/internal/federated/collect"
 	"github.com/discreet-dp/discreet/internal/federated/simulate"
 	"github.com/discreet-dp/discreet/internal/federated/wire"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/service/operator"
@@ -157,7 +158,7 @@ func (t *taskCreateFlags) createTask(ctx context.Context) error {
 	if err != nil {
 		return commands.AsRefusal(err)
 	}
-	_, err = fmt.Fprintf(t.Stdout, "%x\n", id)
+	_, err = plaintext.Fprintf(t.Stdout, "%x\n", id)
 	return err
 }
 
@@ -183,7 +184,7 @@ func (a *app) newTaskListCommand() *cobra.Command {
 				return cli.WriteJSON(a.Stdout, all)
 			}
 			for _, t := range all {
-				if _, err := fmt.Fprint(a.Stdout, t.Line()); err != nil {
+				if _, err := io.WriteString(a.Stdout, t.Line()); err != nil {
 					return err
 				}
 			}
@@ -241,7 +242,7 @@ they are the ones that the operator signed.`,
 			if asJSON {
 				return cli.WriteJSON(a.Stdout, s)
 			}
-			_, err = fmt.Fprint(a.Stdout, s.Line())
+			_, err = io.WriteString(a.Stdout, s.Line())
 			return err
 		},
 	}
@@ -300,7 +301,7 @@ asked no more. Owners who have answered do not get back what they spent.`,
 			if err := client.Close(c.Context(), id); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(a.Stdout, "closed %s\n", id)
+			_, err = plaintext.Fprintf(a.Stdout, "closed %s\n", id)
 			return err
 		},
 	}

@@ -8,10 +8,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/discreet-dp/discreet/internal/edkey"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -119,12 +118,7 @@ func (h *Header) checkFields() error {
 
 // isName accepts names that print as they read.
 func isName(s string) bool {
-	for _, c := range s {
-		if c == utf8.RuneError || !unicode.IsGraphic(c) || c == '\u2028' || c == '\u2029' {
-			return false
-		}
-	}
-	return 0 < len(s) && len(s) <= maxName
+	return plaintext.Is(s) && 0 < len(s) && len(s) <= maxName
 }
 
 // itemBytes returns the number of bytes of the body per row, or per coefficient.

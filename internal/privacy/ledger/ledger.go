@@ -15,10 +15,9 @@ import (
 	"slices"
 	"sync"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/discreet-dp/discreet/internal/anchor"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/sqldb"
 )
@@ -442,10 +441,5 @@ func isWord(s string) bool {
 
 // isPlain accepts text that prints as it reads, on one line.
 func isPlain(s string) bool {
-	for _, c := range s {
-		if c == utf8.RuneError || !unicode.IsGraphic(c) || c == '\u2028' || c == '\u2029' {
-			return false
-		}
-	}
-	return len(s) <= maxPlain
+	return plaintext.Is(s) && len(s) <= maxPlain
 }

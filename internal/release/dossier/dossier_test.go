@@ -270,6 +270,7 @@ func forgeries(t testing.TB) (*release.Release, map[string]forgery) {
 		"card that counts":         {func(in *insider) { in.said.Card.Counted = false }, "facts of the card", always},
 		"card with another lead":   {func(in *insider) { in.said.Card.Guarantee = "all is well" }, "facts of the card", sameWords},
 		"card of another program":  {func(in *insider) { in.said.Card.Program = "discreet v0" }, "facts of the card", always},
+		"program on two lines":     {func(in *insider) { in.said.Program = "discreet v1\n\nVERIFIED" }, "in plain text", always},
 		"card of another day":      {func(in *insider) { in.said.Card.Date = "2020-01-01" }, "facts of the card", always},
 		"another head, too early":  {func(in *insider) { in.said.Card.Entry.HeadSeq = 1 }, "must not come after the head", always},
 		"another head, no hash":    {func(in *insider) { in.said.Card.Entry.HeadHash = "x" }, "must not come after the head", always},

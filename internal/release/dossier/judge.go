@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/card"
 	"github.com/discreet-dp/discreet/internal/keyfile"
 	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/release"
 )
 
@@ -56,6 +57,9 @@ func Judge(r *release.Release, program string) (*Verdict, error) {
 	made, err := time.Parse(time.RFC3339, said.Made)
 	if err != nil || said.Made != made.UTC().Format(time.RFC3339) {
 		return nil, notFitting("the attestation must say when the release was made")
+	}
+	if !plaintext.Is(said.Program) {
+		return nil, notFitting("the attestation must name the program in plain text on one line")
 	}
 	if m.Privacy.Seeded {
 		return nil, notFitting("the model must not be seeded: anyone with the seed can remove the noise")

@@ -15,6 +15,7 @@ import (
 
 	"connectrpc.com/connect"
 
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/rpc"
 )
@@ -185,15 +186,19 @@ func (p *Problem) Proto() *rpc.Problem {
 	return &rpc.Problem{Type: urn + p.Kind.name, Title: p.Kind.title, Status: int32(p.Kind.status), Detail: p.Detail}
 }
 
+// maxWords is the number of bytes that are kept of a text of another program's problem.
+const maxWords = 2000
+
 // FromProto reads the message of Proto. A kind unknown to this version becomes an internal problem
-// with the same text.
+// with the same text. Texts are cut, and escaped to one line: another program wrote them.
 func FromProto(m *rpc.Problem) *Problem {
+	words := func(text string) string { return plaintext.Escape(text[:min(len(text), maxWords)]) }
 	for _, k := range kinds {
 		if m.GetType() == urn+k.name {
-			return &Problem{k, m.GetDetail()}
+			return &Problem{k, words(m.GetDetail())}
 		}
 	}
-	return New(Internal, "%s: %s", m.GetTitle(), m.GetDetail())
+	return New(Internal, "%s: %s", words(m.GetTitle()), words(m.GetDetail()))
 }
 
 // Connect returns the problem as an error of a call, with the problem as its detail.

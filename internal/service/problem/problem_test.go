@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"connectrpc.com/connect"
 
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/service/problem"
 	"github.com/discreet-dp/discreet/internal/service/rpc"
 )
@@ -58,6 +60,18 @@ func TestEveryKindComesBack(t *testing.T) {
 				t.Errorf("Retry-After is there: %v, want %v", again, k.Again())
 			}
 		})
+	}
+}
+
+// TestForeignWordsAreOnOneLine: a problem of another program is short, and cannot act on a terminal.
+func TestForeignWordsAreOnOneLine(t *testing.T) {
+	const words = "x\x1b[2J\r\nerror: y\u202e"
+	long := words + strings.Repeat("z", 1<<20)
+	for _, kind := range []string{"urn:discreet:problem:" + problem.Internal.String(), "urn:discreet:problem:another"} {
+		p := problem.FromProto(&rpc.Problem{Type: kind, Title: long, Detail: long})
+		if got := p.Error(); !plaintext.Is(got) || len(got) > 6000 || !strings.Contains(got, `x\u001b[2J\r\nerror: y\u202e`) {
+			t.Errorf("%s: says %d bytes, %q", kind, len(got), got[:min(len(got), 80)])
+		}
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/federated/sites"
 	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/service/identity"
@@ -302,7 +303,7 @@ func (p *Policy) Words(s *schema.Schema) (lines []string, err error) {
 		return nil, err
 	}
 	names := slices.Sorted(maps.Keys(p.Sites))
-	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	say := func(format string, args ...any) { lines = append(lines, plaintext.Sprintf(format, args...)) }
 	say("Site %s adds up noisy sums with %s.", p.Site, strings.Join(slices.DeleteFunc(names, func(n string) bool { return n == p.Site }), ", "))
 	say("Trainings by %s until %s, of at least %d sites.", strings.Join(p.Coordinators, ", "), p.Until, p.MinimumSites)
 	say("One training spends at most epsilon %s and delta %s; all together %s and %s, of data set %q.", p.Training.Epsilon,

@@ -523,20 +523,29 @@ func TestKitsThatAreRefused(t *testing.T) {
 	w := small(t)
 	public, key, err := ed25519.GenerateKey(nil)
 	must(t, err)
-	var b bytes.Buffer
-	must(t, WriteKit(&Kit{Sites: "sites", Schema: "schema", Authority: "a", Policies: map[string]string{"site0": w.policies[0].Draft()}},
-		key, &b))
+	kitOf := func(policy string) string {
+		var b bytes.Buffer
+		must(t, WriteKit(&Kit{Sites: "sites", Schema: "schema", Authority: "a", Policies: map[string]string{"site0": policy}}, key, &b))
+		return b.String()
+	}
+	whole := kitOf(w.policies[0].Draft())
 	for what, c := range map[string]struct {
 		text, site string
 		from       ed25519.PublicKey
 		taken      bool
 	}{
-		"as it is":        {b.String(), "site0", public, true},
-		"for another":     {b.String(), "site1", public, false},
-		"of another key":  {b.String(), "site0", w.params[0].Key.Public().(ed25519.PublicKey), false},
-		"changed":         {strings.Replace(b.String(), "honest: 3", "honest: 1", 1), "site0", public, false},
-		"without a line":  {b.String()[:strings.LastIndex(b.String(), "# signed")], "site0", public, false},
-		"with more in it": {"\n" + b.String(), "site0", public, false},
+		"as it is":        {whole, "site0", public, true},
+		"for another":     {whole, "site1", public, false},
+		"of another key":  {whole, "site0", w.params[0].Key.Public().(ed25519.PublicKey), false},
+		"changed":         {strings.Replace(whole, "honest: 3", "honest: 1", 1), "site0", public, false},
+		"without a line":  {whole[:strings.LastIndex(whole, "# signed")], "site0", public, false},
+		"with more in it": {"\n" + whole, "site0", public, false},
+		"with a forged line": {kitOf(strings.Replace(w.policies[0].Draft(), "# programs: [v1.0.0]",
+			`programs: ["v1\nThis site answers no one."] #`, 1)), "site0", public, false},
+		"with a title": {kitOf(strings.Replace(w.policies[0].Draft(), "# programs: [v1.0.0]", `programs: ["v1\e[2J"] #`, 1)),
+			"site0", public, false},
+		"with a program": {kitOf(strings.Replace(w.policies[0].Draft(), "# programs: [v1.0.0]", `programs: ["v1"] #`, 1)),
+			"site0", public, true},
 	} {
 		path := filepath.Join(t.TempDir(), "kit")
 		must(t, os.WriteFile(path, []byte(c.text), 0o600))

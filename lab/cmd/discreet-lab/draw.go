@@ -3,7 +3,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -23,7 +22,7 @@ func (a *app) drawChart(path string, fig *plot.Lines) error {
 
 // columns is the width to draw in: as the terminal, or 80 if there is none.
 func (a *app) columns() int {
-	if f, ok := a.Stdout.(*os.File); ok && cwriter.IsTerminal(int(f.Fd())) {
+	if f, ok := a.Terminal(); ok {
 		if width, _, err := cwriter.GetSize(int(f.Fd())); err == nil && width > 0 {
 			return width
 		}

@@ -3,11 +3,10 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/lab/internal/experiment"
 )
 
@@ -56,7 +55,7 @@ func (l *experimentList) listExperiments() error {
 		return cli.WriteJSON(l.Stdout, all)
 	}
 	for _, f := range all {
-		if _, err := fmt.Fprintf(l.Stdout, "%s  %s\n    claim: %s\n    paper: %s\n", f.Name, f.Title, f.Claim,
+		if _, err := plaintext.Fprintf(l.Stdout, "%s  %s\n    claim: %s\n    paper: %s\n", f.Name, f.Title, f.Claim,
 			f.Paper); err != nil {
 			return err
 		}

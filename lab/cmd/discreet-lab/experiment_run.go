@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/lab/internal/experiment"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
@@ -108,20 +108,20 @@ func (e *experimentRun) runExperiment(ctx context.Context, name string) error {
 
 func writeVerdict(out io.Writer, v *frame.Verdict) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s (%d repeats, seed %d)\n%s\n", v.Figure, v.Outcome, v.Repeats, v.Seed, v.Reason)
+	plaintext.Fprintf(&b, "%s: %s (%d repeats, seed %d)\n%s\n", v.Figure, v.Outcome, v.Repeats, v.Seed, v.Reason)
 	for _, c := range v.Checks {
 		mark := "differs"
 		if c.Holds {
 			mark = "holds  "
 		}
-		fmt.Fprintf(&b, "  %s  %s: paper %s, here %s", mark, c.What, c.Paper, c.Ours)
+		plaintext.Fprintf(&b, "  %s  %s: paper %s, here %s", mark, c.What, c.Paper, c.Ours)
 		if c.Later != "" {
-			fmt.Fprintf(&b, " (does not count: %s)", c.Later)
+			plaintext.Fprintf(&b, " (does not count: %s)", c.Later)
 		}
 		b.WriteString("\n")
 	}
 	for _, n := range v.Notes {
-		fmt.Fprintf(&b, "  %s\n", n)
+		plaintext.Fprintf(&b, "  %s\n", n)
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

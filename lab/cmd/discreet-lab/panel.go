@@ -3,11 +3,10 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frontier"
 )
 
@@ -30,7 +29,7 @@ Nothing it does is private: the data are public and the seeds known.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			q.Datasets = a.Getenv("DISCREET_DATASETS")
 			q.Say = func(f frontier.Fit) {
-				fmt.Fprintf(a.Stderr, "%s, %s, δ %t, ε = %g, repeat %d: AUC %.4f, log loss %.4f, %.2f s\n", f.Table, f.Scope,
+				plaintext.Fprintf(a.Stderr, "%s, %s, δ %t, ε = %g, repeat %d: AUC %.4f, log loss %.4f, %.2f s\n", f.Table, f.Scope,
 					f.Delta, f.Epsilon, f.Repeat, f.AUC, f.LogLoss, f.Seconds)
 			}
 			fits, err := q.Run(c.Context())

@@ -1025,7 +1025,7 @@ type Statement struct {
 	Text        string    // the guarantee in words
 	Unprotected []string  // what is NOT protected, one sentence each
 	Counted     bool      // an account was charged
-	NotPrivate  bool      // trained without noise although columns are private
+	NotPrivate  bool      // trained without a guarantee although columns are private
 	Overrides   []string  // limits that were exceeded on purpose
 
 	card string

@@ -66,7 +66,7 @@ jobs -p > running
 lose $(tail -n 1 running)
 serve 60 & north=$!
 discreet-net site train --certs certs --as combiner/uni --sites sites.txt --schema clinics.yaml --epsilon 1 --delta 1e-6 --honest 2 \
-	--declared-rows 4000 --wait 20s --state run --model again.json
+	--declared-rows 10000 --wait 20s --state run --model again.json
 discreet budget show --ledger north.db
 lose $north
 if (serve 5); then exit 1; fi
@@ -103,7 +103,7 @@ serve north :8461; serve south :8462; serve west :8463
 for n in 1 2 3 4; do
 	: > north.log; : > south.log; : > west.log
 	discreet-net site train --certs certs --as combiner/uni --sites sites.txt --schema clinics.yaml --epsilon 0.2 --delta 1e-7 \
-		--honest 2 --declared-rows 4000 --wait 1m --state run --model k$n.json & train=$!
+		--honest 2 --declared-rows 10000 --wait 1m --state run --model k$n.json & train=$!
 	at north begin 1 :8461
 	at south ask $n :8462
 	at west ask $((2 + 3 * n)) :8463

@@ -13,7 +13,7 @@ func TwoClasses(op string, s *schema.Schema) error {
 		return nil
 	}
 	return &dp.ParamError{Op: op, Param: "label", Want: "must have 2 levels", Got: s.Classes(),
-		Hint: "learners additive, erm, labeldp and logistic take more; or make the label binary: one level " +
+		Hint: "learners auto, additive, grids, erm, labeldp and logistic take more; or make the label binary: one level " +
 			"with the others as its aliases"}
 }
 
@@ -25,5 +25,5 @@ func Unweighted(op string, s *schema.Schema) error {
 	}
 	return &dp.ParamError{Op: op, Param: "weights",
 		Want: "must be left out of the label, since this learner counts every row once", Got: s.Label.Weights,
-		Hint: "learners additive, erm, brc and logistic weigh rows by their level"}
+		Hint: "learners auto, additive, erm, brc and logistic weigh rows by their level"}
 }

@@ -41,7 +41,7 @@ type Privacy struct {
 	Unprotected []string // what is NOT protected, one sentence each
 	Counted     bool     // a ledger was charged
 	Seeded      bool     // randomness was reproducible: never deploy
-	NotPrivate  bool     // trained without noise
+	NotPrivate  bool     // trained for comparison, without a guarantee
 	Overrides   []string // limits that the operator exceeded on purpose, e.g. the declared maximum ε
 }
 

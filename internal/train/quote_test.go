@@ -3,7 +3,10 @@
 package train
 
 import (
+	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,4 +65,62 @@ func planText(t *testing.T, s *schema.Schema, c Choice) (text string, ok bool) {
 		t.Fatal(err)
 	}
 	return b.String(), true
+}
+
+// Sample sizes are printed with two digits, rounded up.
+func TestSampleSizesAreRoundedUp(t *testing.T) {
+	s, _, want := SampleSizesFor(0.1, 0.05, 105, dp.Nano/10)
+	if s == nil {
+		t.Fatal(want)
+	}
+	for _, line := range []string{"  40000  without privacy", "  250000  perturbed objective", "  9400000  recipe", "  890000000  BLR08"} {
+		if !strings.Contains(s.String(), line) {
+			t.Errorf("%q is not in\n%s", line, s)
+		}
+	}
+}
+
+// A refusal that lists learners lists those that accept.
+func TestRefusalsListTheLearnersThatAccept(t *testing.T) {
+	three := census.Schema()
+	three.Label.Levels = append(three.Label.Levels, schema.Level{Value: "more"})
+	three.Label.Positive = -1
+	weighted := census.Schema()
+	weighted.Label.Weights = []float64{1, 2}
+	for name, s := range map[string]*schema.Schema{"three classes": three, "weights": weighted} {
+		var accept []string
+		hints := map[string]bool{}
+		for _, l := range Learners() {
+			price := PriceText{Epsilon: "1"}
+			if !l.Private {
+				price = PriceText{Epsilon: "inf", NotPrivate: true}
+			}
+			r, err := Choice{Learner: l.Name, Price: price}.Request("plan")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if l.Name == "labeldp" {
+				s.Label.Role = schema.Private
+			} else {
+				s.Label.Role = schema.Public
+			}
+			if _, err := r.Plan(s, 20000); err == nil {
+				accept = append(accept, l.Name)
+			} else if bad := (*dp.ParamError)(nil); errors.As(err, &bad) && strings.HasPrefix(bad.Hint, "learners ") {
+				hints[bad.Hint] = true
+			} else {
+				t.Errorf("%s, %s: %v", name, l.Name, err)
+			}
+		}
+		for hint := range hints {
+			listed := regexp.MustCompile(`^learners (.*?) (take|weigh) `).FindStringSubmatch(hint)
+			if listed == nil {
+				t.Fatalf("%s: %q", name, hint)
+			}
+			names := strings.FieldsFunc(strings.ReplaceAll(listed[1], " and ", ","), func(r rune) bool { return r == ',' || r == ' ' })
+			if slices.Sort(names); !slices.Equal(names, slices.Sorted(slices.Values(accept))) {
+				t.Errorf("%s: %q, accepted by %v", name, hint, accept)
+			}
+		}
+	}
 }

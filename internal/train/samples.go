@@ -58,5 +58,12 @@ func (s *SampleSizes) String() string {
   %12s  perturbed objective (CM08, SCM09)      1/(γ²α²) + d/(γαε)
   %12s  recipe of DMNS06                       d/(γ²εα^1.5)
   %12s  BLR08, KLNRS08, time exponential in d  d²/(α³ε)
-`, learn.Digits(s.NonPrivate, 1), learn.Digits(s.Objective, 1), learn.Digits(s.DMNS06, 1), learn.Digits(s.BLR08, 1))
+`, roundUp(s.NonPrivate), roundUp(s.Objective), roundUp(s.DMNS06), roundUp(s.BLR08))
+}
+
+// roundUp formats x with two significant digits, rounded up: fewer rows than x are too few.
+func roundUp(x float64) string {
+	const slack = 1e-9 // of a sum's rounding
+	unit := math.Pow(10, math.Floor(math.Log10(x))-1)
+	return learn.Digits(math.Ceil(x/unit*(1-slack))*unit, 2)
 }

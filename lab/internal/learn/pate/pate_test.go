@@ -295,3 +295,21 @@ func TestFactsByHand(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The printed form carries noise in its votes, so no statement about it may deny noise.
+func TestPrintedFormDoesNotDenyNoise(t *testing.T) {
+	tab, plan := with(settings()["printed"], dp.Nano, 300)
+	pl, err := plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := learntest.Fit(t, pl, tab, nil, 1)
+	said := m.Privacy.Words() + m.Privacy.Card()
+	for _, f := range pl.Facts() {
+		said += f.Text + "\n"
+	}
+	if strings.Contains(said, "no noise") || strings.Contains(said, "without noise") || strings.Contains(said, "No noise") ||
+		!strings.Contains(said, "NOT PRIVATE") {
+		t.Errorf("a model of noisy votes says:\n%s", said)
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/testkit/mechtest"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // watched notes what a learner makes of the persons of a table.
@@ -63,7 +64,7 @@ func firstModes(set setting) (all []mode) {
 // rows weigh by that; none takes all of them.
 func TestEveryLearnerBoundsPersons(t *testing.T) {
 	families := map[string]bool{}
-	for i := range 64 {
+	for i := range size.Of(16, 64) {
 		set := readSetting(&choices{0, byte(i & 1), byte(96 + i>>1)})
 		s := parse(set)
 		rows := readTable(&choices{byte(readable)}, set, 12)
@@ -106,7 +107,7 @@ func TestEveryLearnerBoundsPersons(t *testing.T) {
 // Tables that differ in all rows of one person: nothing shows but what is released, and no release
 // moves by more than it declares.
 func TestEveryLearnerProtectsPersons(t *testing.T) {
-	const pairs = 12
+	pairs := size.Of(4, 12)
 	src := rand.New(rand.NewPCG(24, 0))
 	tried := map[string]int{}
 	for i, m := range modes() {

@@ -28,6 +28,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/rows"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
@@ -455,7 +456,7 @@ func (w *written) ways(t *testing.T, table [][]string, types []columnType, form 
 // correct writer of the dialect can write, and reads them by every way in: they have the same rows,
 // the same public cells, the same messages (G-READ-1). DISCREET_READING is the number of cases that it tries.
 func TestReadingIsTotal(t *testing.T) {
-	count, err := strconv.Atoi(cmp.Or(os.Getenv("DISCREET_READING"), "300"))
+	count, err := strconv.Atoi(cmp.Or(os.Getenv("DISCREET_READING"), size.Of("60", "300")))
 	if err != nil {
 		t.Fatal(err)
 	}

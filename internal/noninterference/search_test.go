@@ -26,6 +26,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/testkit/mechtest"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 	"github.com/discreet-dp/discreet/internal/train"
 	"github.com/discreet-dp/discreet/internal/tune"
 )
@@ -426,17 +427,17 @@ func TestEveryModeOnPairs(t *testing.T) {
 	t.Logf("%d modes, %d of them without a case: %v pairs", len(modes()), none, learners)
 }
 
-const pairsPerFamily = 60
+var pairsPerFamily = size.Of(12, 60)
 
 // What learners do with what the guard shows them costs accuracy alone. internal/mutants runs this for
 // learners with mistakes (TestWrongLearners): these may fail on any table, if they fail on its
 // neighbour in the same way.
 func TestPromiseHolds(t *testing.T) {
 	src := rand.New(rand.NewPCG(23, 0))
-	tried := map[string]int{}
-	for range 25 * len(searched()) {
+	tried, wanted := map[string]int{}, size.Of(6, 25)
+	for range wanted * len(searched()) {
 		for i, m := range modes() {
-			if tried[m.family()] >= 25 || src.IntN(4) > 0 {
+			if tried[m.family()] >= wanted || src.IntN(4) > 0 {
 				continue
 			}
 			c := drawn(i, src)
@@ -473,7 +474,7 @@ func TestTuneGoesOnWithoutMistakes(t *testing.T) {
 		if m.tuned == "" {
 			continue
 		}
-		for i := range 24 {
+		for i := range size.Of(6, 24) {
 			m.seed = uint64(i) // as many runs as those coins say
 			var said [][]float64
 			a := fit(m, s, alike, func(_ int, p mechtest.Passage) []float64 {

@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/testkit/mechtest"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
@@ -74,7 +75,7 @@ func TestTrainingSaysTheSame(t *testing.T) {
 func TestPartsAreAlone(t *testing.T) {
 	src := rand.New(rand.NewPCG(20, 0))
 	all := modes()
-	for attempt := range 200 {
+	for attempt := range size.Of(40, 200) {
 		c := drawn(attempt%len(all), src)
 		m := all[(c.next(256)*256+c.next(256))%len(all)]
 		set := readSetting(&c)

@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // line is objective perturbation in one dimension: w solves
@@ -86,8 +87,8 @@ func ours(noise Noise, l engine.Loss, norm, lambda, eps float64, printed bool) l
 }
 
 var (
-	ridges = []float64{1e-4, 0.005, 0.02, 0.1, 0.146, 0.3, 0.5, 1, 2, 10, 100}
-	norms  = []float64{0.2, 1, 3, 12}
+	ridges = size.Of([]float64{0.005, 0.146, 1, 100}, []float64{1e-4, 0.005, 0.02, 0.1, 0.146, 0.3, 0.5, 1, 2, 10, 100})
+	norms  = size.Of([]float64{1, 12}, []float64{0.2, 1, 3, 12})
 	both   = []engine.Loss{{}, {Huber: 0.5}, {Huber: 0.05}}
 )
 

@@ -17,17 +17,18 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/testkit/mechtest"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // What the linear term is sized for: at no point does a replaced row move the
 // summed gradient further (rows 13, 15 and 16 of the injected bugs).
 func TestOneRowMovesTheGradientNoFurtherThanDeclared(t *testing.T) {
-	src := replay.Seeded(1, "gradients")
+	src, pairs := replay.Seeded(1, "gradients"), size.Of(60, 500)
 	for _, name := range []string{"objective", "objective, gamma", "objective, printed", "objective, huber"} {
 		p := problem(t, name, census.Schema())
 		tab := census.Generate(7, 50)
 		size := p.Size(tab.Rows)
-		for range 500 {
+		for range pairs {
 			w := make([]float64, p.Space.Width()+1)
 			for i := range w {
 				w[i] = math.Ldexp(2*float64(rng.Below(src, 1000))/1000-1, int(rng.Below(src, 12)))

@@ -24,6 +24,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/testkit/mechtest"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // multiclassSettings are the scopes, each under rules that pick, that weigh columns
@@ -80,7 +81,7 @@ func withClasses(c setting, rows int) (*dataset.Table, func() (learn.Plan, error
 }
 
 func TestMulticlassConformance(t *testing.T) {
-	for name, c := range multiclassSettings() {
+	for name, c := range size.Some(multiclassSettings(), 5) {
 		t.Run(name, func(t *testing.T) {
 			tab, plan := withClasses(c, 400)
 			learntest.Run(t, learntest.Case{Plan: plan, Table: tab, OrderFree: true})
@@ -152,7 +153,7 @@ func TestMulticlassDeclaredSensitivityIsHeldAndReached(t *testing.T) {
 	for _, name := range []string{"private label", "private label, in turn", "add-remove", "add-remove, weighed",
 		"private label, gaussian", "add-remove, gaussian", "no public column, weighed"} {
 		c := multiclassSettings()[name]
-		for seed := range uint64(12) {
+		for seed := range size.Of[uint64](4, 12) {
 			src := replay.Seeded(seed, name)
 			tab, plan := withClasses(c, 40)
 			pl, err := plan()

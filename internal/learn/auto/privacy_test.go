@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/testkit/mechtest"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // rounding is 1 plus what the checks' own additions of floats may lose.
@@ -41,7 +42,7 @@ func scripted(shift, size float64, together bool) func(k int, p mechtest.Passage
 // by replacement or by leaving a row out. The same runs check that no release moved
 // further than it declared.
 func TestReplayNonInterference(t *testing.T) {
-	const pairs = 6
+	pairs := size.Of(1, 6)
 	for name, c := range settings() {
 		src := replay.Seeded(uint64(len(name)), name)
 		tab, plan := with(c, 40)

@@ -21,6 +21,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/testkit/mechtest"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // settings are the parameter sets most tests walk through.
@@ -181,9 +182,9 @@ func TestVotesEqualTheNaiveTwin(t *testing.T) {
 		"wide weights", "balanced", "balanced, private label", "balanced, declared", "balanced, label for a share", "weights",
 		"weights, stumps, private label"} {
 		t.Run(name, func(t *testing.T) {
-			rows := 3000
+			rows := size.Of(1000, 3000)
 			if name == "label alone" || strings.Contains(name, "stumps") || strings.HasPrefix(name, "balanced") {
-				rows = 800 // twins that take their time
+				rows = size.Of(200, 800) // twins that take their time
 			}
 			tab, p, plan := with(settings()[name], dp.Nano, 25, rows)
 			partly := len(tab.Schema.ByRole(schema.Public)) > 0 &&

@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/testkit/mechtest"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // rounding is 1 plus what the checks' own subtraction of nearly equal errors may
@@ -18,7 +19,7 @@ import (
 const rounding = 1 + 1e-9
 
 // Nothing of a model but what left through the exit may depend on the protected
-// part of a row: 1,200 neighbour pairs over all settings, byte for byte. The
+// part of a row: neighbour pairs over all settings, byte for byte. The
 // same runs check that no release moved further than it declared.
 func TestReplayNonInterference(t *testing.T) {
 	names := []string{"partly private", "paper sensitivity", "ordinal, zero", "selected", "private label",
@@ -26,7 +27,7 @@ func TestReplayNonInterference(t *testing.T) {
 		"balanced", "balanced, private label", "balanced, declared", "balanced, label for a share", "weights",
 		"weights, stumps, private label", "scores", "bayes", "bayes, ordinal", "shapes", "shapes, private label",
 		"shapes, ordinal", "shapes, balanced"}
-	const pairs = 1200
+	pairs := size.Of(120, 1200)
 	for i, name := range names {
 		src := replay.Seeded(uint64(i), "pairs")
 		tab, _, plan := with(settings()[name], dp.Nano, 8, 60)

@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/testkit/mechtest"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // rounding is 1 plus what the checks' own additions of floats may lose.
@@ -37,7 +38,7 @@ func scripted(shift, size float64) func(k int, p mechtest.Passage) []float64 {
 // it declared, and, with scripts that teach extreme scores, that the declared
 // distances are nearly reached.
 func TestReplayNonInterference(t *testing.T) {
-	const pairs = 30
+	pairs, reach := size.Of(4, 30), size.Of(0.5, 0.9)
 	for name, c := range settings() {
 		if strings.HasPrefix(name, "eps inf") {
 			continue
@@ -68,7 +69,7 @@ func TestReplayNonInterference(t *testing.T) {
 			}
 			best = max(best, worst)
 		}
-		if best < 0.9 {
+		if best < reach {
 			t.Errorf("%s: no release moved further than %.3f of its declared bound: noise is wasted", name, best)
 		}
 	}

@@ -234,7 +234,7 @@ func forgeries(t testing.TB) (*release.Release, map[string]forgery) {
 		"a report without its root": {drop(release.AttackName), "sacro.json must have the report", always},
 		"no report for SACRO-ML":    {drop(release.SacroName), "sacro.json must be in the release", always},
 		"epsilon on the page":       {edit(release.CardName, "epsilon = 1", "epsilon = 0.1"), "card.html must", always},
-		"words of the page":         {edit(release.CardName, "gains little", "gains no"), "card.html must", sameWords},
+		"words of the page":         {edit(release.CardName, "becomes at most", "becomes at least"), "card.html must", sameWords},
 		"epsilon in the statement":  {edit(release.StatementName, "epsilon = 1 ", "epsilon = 0.5 "), "statement.txt must", always},
 		"another bound in a report": {edit(release.AuditName, "0.4", "0.3"), "facts of the card", always},
 		"another epsilon in an entry": {edit(release.LedgerName, `"epsilon_nano":1000000000`, `"epsilon_nano":500000000`),

@@ -5,8 +5,10 @@
 package size
 
 import (
+	"maps"
 	"os"
 	"runtime/debug"
+	"slices"
 	"testing"
 )
 
@@ -37,4 +39,19 @@ func OnlyLong(t testing.TB, why string) {
 	if !Long() {
 		t.Skip("full size only (DISCREET_LONG=1): " + why)
 	}
+}
+
+// Some returns n of the entries, spread evenly over their names in order, or all if tests run at full
+// size.
+func Some[T any](all map[string]T, n int) map[string]T {
+	if Long() || n >= len(all) {
+		return all
+	}
+	names := slices.Sorted(maps.Keys(all))
+	some := map[string]T{}
+	for i := range n {
+		name := names[i*len(names)/n]
+		some[name] = all[name]
+	}
+	return some
 }

@@ -29,8 +29,8 @@ var visiting = []string{
 	"evaluate --model v.json --data visits.csv --json",
 	"explain --model v.json --out e.html",
 	"card --model v.json --out c.html",
-	"split --data visits.csv --schema visits.yaml --train a.csv --test b.csv",
-	"split --data visits.csv --schema visits.yaml --train a.parquet --test b.parquet",
+	"split --data visits.csv --schema visits.yaml --train a.csv --test b.csv --ledger l.db --sides here,there",
+	"split --data visits.csv --schema visits.yaml --train a.parquet --test b.parquet --ledger l.db --sides here,there",
 	"train --data a.parquet --schema visits.yaml --learner additive --epsilon 4 --model n.json",
 }
 
@@ -53,7 +53,9 @@ func TestNoStreamShowsAProtectedCell(t *testing.T) {
 	plantCanaries(t, "census.csv")
 	plantVisits(t, 400)
 	tell(t, strings.Fields("party train --data census.csv --schema census.yaml --learner logistic --model m.json"))
-	tell(t, strings.Fields("budget init --ledger l.db --dataset d --epsilon 100"))
+	for _, dataset := range []string{"d", "here", "there"} {
+		tell(t, strings.Fields("budget init --ledger l.db --epsilon 100 --dataset "+dataset))
+	}
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	fill := strings.NewReplacer("FILE", "census.csv", "SERVER", server, "NOWHERE", "127.0.0.1:-1", "TASK",

@@ -43,8 +43,8 @@ the precision-recall curve, and the lift of the tenth with the highest scores.
 With --epsilon the output is private. One noisy histogram of scores by label is
 released. Every number is computed from it, with an interval that covers the
 noise and the sampling of the rows. --ledger charges the price first, as in
-train. Training rows and held-out rows are two data sets in the ledger, or two
-parts of one.`,
+train. Training rows and held-out rows are two data sets in the ledger if split
+divided them, or two parts of one.`,
 		Example: `  discreet evaluate --model m.json --data held-out.csv
   discreet evaluate --model m.json --data adult.test.gz --json
   discreet evaluate --model m.json --data held-out.csv --threshold costs=1:5 --out evaluation.html

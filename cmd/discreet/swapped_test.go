@@ -146,6 +146,8 @@ var reading = map[string]string{
 	"export --model":            "export --model FILE --format onnx --out m.onnx",
 	"split --data":              "split --data FILE --schema census.yaml --train a.csv --test b.csv",
 	"split --schema":            "split --data census.csv --schema FILE --train a.csv --test b.csv",
+	"split --ledger":            "split --data census.csv --schema clinics.yaml --train a.csv --test b.csv --sides x,y --ledger FILE",
+	"split --anchors":           "split --data census.csv --schema clinics.yaml --train a.csv --test b.csv --sides x,y --ledger l.db --anchors FILE",
 	"ui --files":                "ui --files FILE",
 	"ui --ledger":               "ui --ledger FILE --dataset d",
 	"ui --anchors":              "ui --ledger l.db --dataset d --anchors FILE",

@@ -13,9 +13,9 @@ func (a *App) newVersionCommand(program string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "print the version",
-		Long: `Version prints the version of the program, its source, the compiler and the
-platform. The source is a commit; if the program was installed by version with go
-install, it is the checksum of that version. A build outside of a repository has none.`,
+		Long: `Version prints the program's version, source, compiler and platform. The source
+is a commit or, after go install by version, that version's checksum. A build
+outside of a repository has none.`,
 		Example: "  " + program + " version",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

@@ -4,102 +4,133 @@ package heldout
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"slices"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
-	"github.com/discreet-dp/discreet/internal/table/sample"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Split determines how a table's files are divided into training rows and held-out rows.
+// Split determines how a table's files are divided into training rows and held-out rows. No side depends
+// on what is protected.
+//
+// Claim G-EVALUATION-2. Trainings on one side and evaluations on the other cost the more expensive of
+// the two.
 type Split struct {
-	HeldOut float64 // share of each class's rows that is held out, in [0.01, 0.99]
-	Seed    uint64  // the same seed divides the same table equally; it is not secret
+	HeldOut float64 // share that is held out, in [0.01, 0.99]
+	// Seed determines the sides where ByCoin is false. It is not secret.
+	Seed uint64
+	// Key determines the sides where ByCoin is true. It must be secret, and random for each pair of sides.
+	Key [32]byte
+}
+
+// ByCoin reports whether each unit of a table is dealt by a coin of a secret key. Otherwise the number of
+// rows is public and neighbouring tables differ in one row at its place, so that places can be dealt
+// openly.
+func ByCoin(s *schema.Schema) bool { return s.Relation != dp.ReplaceOne || s.Person != nil }
+
+// Spelling describes what of a schema, beside the name of the column, decides the text of an identifier, and
+// so whose coin is tossed.
+func Spelling(s *schema.Schema) string {
+	if s.Person == nil {
+		return ""
+	}
+	place := s.PersonColumn()
+	if s.Dialect.Header {
+		place = -1
+	}
+	missing := slices.Sorted(slices.Values(s.Dialect.Missing))
+	return fmt.Sprintf("column %d, trim %t, quote %q, missing %q", place, s.Dialect.Trim, s.Dialect.Quote, missing)
 }
 
 // Check refuses a share out of range.
-func (s Split) Check() error {
+func (s *Split) Check() error {
 	if !(s.HeldOut >= 0.01 && s.HeldOut <= 0.99) {
 		return &dp.ParamError{Op: "split", Param: "held-out", Want: "must be a share from 0.01 to 0.99", Got: s.HeldOut}
 	}
 	return nil
 }
 
-// Deal reports for each row whether it is held out. In every class, the share HeldOut of the rows,
-// rounded to whole rows, is drawn at random.
-func (s Split) Deal(labels []uint8) (judges []bool) {
-	judges = make([]bool, len(labels))
-	rows := map[uint8][]int{}
-	for i, l := range labels {
-		rows[l] = append(rows[l], i)
-	}
-	src := replay.Seeded(s.Seed, "split")
-	for class := range 256 {
-		of := rows[uint8(class)]
-		rng.Shuffle(src, len(of), func(i, j int) { of[i], of[j] = of[j], of[i] })
-		for _, i := range of[:int(s.HeldOut*float64(len(of))+0.5)] {
-			judges[i] = true
-		}
-	}
-	return judges
+// coinSides is the number of sides of a coin.
+const coinSides = 1 << 53
+
+// isHeld tosses a coin, which holds out the share HeldOut.
+func (s *Split) isHeld(src rng.Source) bool { // 2.1
+	return rng.Below(src, coinSides) < uint64(s.HeldOut*coinSides)
 }
 
-// dealBlindly decides each row by an independent random draw that depends only on its position in the
-// table, not on its content or on other rows (2.1; evidence/guarantees/evaluation.md).
-//
-// Claim G-EVALUATION-2. Trainings on one side and evaluations on the other cost the more expensive of
-// the two.
-func (s Split) dealBlindly(rows int) (judges []bool) {
-	src := replay.Seeded(s.Seed, "split")
-	judges = make([]bool, rows)
-	for i := range judges {
-		judges[i] = rng.Below(src, coinSides) < uint64(s.HeldOut*coinSides)
+// dealRows tosses one coin for each row, in order.
+func (s *Split) dealRows(rows int, src rng.Source) []bool { // 2.2
+	held := make([]bool, rows)
+	for i := range held {
+		held[i] = s.isHeld(src)
 	}
-	return judges
+	return held
 }
 
-const coinSides = 1 << 32
-
-// dealPersons is Deal by persons, regardless of their classes: no person has rows on both sides.
-func (s Split) dealPersons(t *dataset.Table) (judges []bool) {
-	judges = make([]bool, t.Rows)
-	_, test := sample.HoldOutUnits(t, s.HeldOut, replay.Seeded(s.Seed, "split"))
-	for _, i := range test {
-		judges[i] = true
+// dealPersons tosses one coin for each person, which the key and the person's identifier determine. hashes
+// are the keyed hashes of the identifiers, by the number of the person. Rows of nobody, which are never
+// used, are not held out.
+func (s *Split) dealPersons(persons []uint32, hashes [][16]byte) []bool { // 2.3
+	of := make([]bool, len(hashes))
+	for p, hash := range hashes {
+		of[p] = p != dataset.Nobody && s.isHeld(rng.Keyed(s.Key[:], "split", hash[:]))
 	}
-	return judges
+	held := make([]bool, len(persons))
+	for i, p := range persons {
+		held[i] = of[p]
+	}
+	return held
 }
 
-// Write divides the table in the files and copies its rows unchanged, quotes included: held-out rows
-// to judge, the others to train. It returns the number of rows written to each.
-func (s Split) Write(ctx context.Context, sch *schema.Schema, opts dataset.Options, train, judge io.Writer,
-	formats [2]dataset.Format, paths ...string) (counts [2]int, err error) {
+// dealPlaces holds out the share of the rows, rounded, at places that follow from the seed and the number
+// of rows alone.
+func (s *Split) dealPlaces(rows int) []bool { // 2.4
+	places := make([]int, rows)
+	for i := range places {
+		places[i] = i
+	}
+	rng.Shuffle(replay.Seeded(s.Seed, "split"), rows, func(i, j int) { places[i], places[j] = places[j], places[i] })
+	held := make([]bool, rows)
+	for _, i := range places[:int(s.HeldOut*float64(rows)+0.5)] {
+		held[i] = true
+	}
+	return held
+}
+
+// deal reports for each row of the files whether it is held out.
+func (s *Split) deal(ctx context.Context, sch *schema.Schema, opts dataset.Options, paths ...string) ([]bool, error) {
+	keys := dataset.NewPersonKeys(s.Key)
+	opts.Persons = keys
 	t, err := dataset.Read(ctx, sch, opts, paths...)
-	if err != nil {
-		return counts, err
-	}
-	judges := s.Deal(t.Labels)
 	switch {
-	case t.Persons != nil:
-		judges = s.dealPersons(t)
-	case sch.Label.Role == schema.Private: // sides that follow from labels would tell about them
-		judges = s.dealBlindly(t.Rows)
+	case err != nil:
+		return nil, err
+	case sch.Person != nil:
+		return s.dealPersons(t.Persons, keys.ByNumber()), nil
+	case ByCoin(sch):
+		return s.dealRows(t.Rows, rng.Keyed(s.Key[:], "split", nil)), nil
 	}
-	for _, j := range judges {
-		if j {
-			counts[1]++
-		} else {
-			counts[0]++
-		}
+	return s.dealPlaces(t.Rows), nil
+}
+
+// Write copies the rows of the files, as dataset.CopyRows does: held-out rows to judge, the others to
+// train.
+func (s *Split) Write(ctx context.Context, sch *schema.Schema, opts dataset.Options, train, judge io.Writer,
+	formats [2]dataset.Format, paths ...string) error {
+	held, err := s.deal(ctx, sch, opts, paths...)
+	if err != nil {
+		return err
 	}
 	for k, w := range []io.Writer{train, judge} {
-		keep := func(row int) bool { return judges[row] == (k == 1) }
+		keep := func(row int) bool { return held[row] == (k == 1) }
 		if err := dataset.CopyRows(ctx, sch, opts, w, formats[k], nil, keep, paths...); err != nil {
-			return counts, err
+			return err
 		}
 	}
-	return counts, nil
+	return nil
 }

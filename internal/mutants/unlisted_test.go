@@ -543,11 +543,11 @@ var unlisted = []mutant{
 		Package: "./internal/evaluation", Test: "TestNeighboursMoveTheCountsAsDeclared",
 	},
 	{
-		Row: "evaluation 2", Bug: "rows with a private label are dealt by it",
+		Row: "evaluation 2", Bug: "rows that come and go are dealt by a seed",
 		File:    "internal/heldout/split.go",
-		Old:     `case sch.Label.Role == schema.Private:`,
-		New:     `case sch.Label.Role == "":`,
-		Package: "./internal/heldout", Test: "TestPrivateLabelsAreDealtBlindly",
+		Old:     `	case ByCoin(sch):`,
+		New:     `	case false:`,
+		Package: "./internal/heldout", Test: "TestSidesAreThoseOfTheTwin",
 	},
 	{
 		Row: "evaluation 3", Bug: "cells are public where private columns decide them",
@@ -566,10 +566,50 @@ var unlisted = []mutant{
 	{
 		Row: "unlisted 64", Bug: "a person with a private label is on both sides of a split",
 		File: "internal/heldout/split.go",
-		Old:  "\tcase t.Persons != nil:",
-		New:  "\tcase t.Persons != nil && sch.Label.Role != schema.Private:",
+		Old:  "\tcase sch.Person != nil:",
+		New:  "\tcase sch.Person != nil && sch.Label.Role != schema.Private:",
 
-		Package: "./internal/heldout", Test: "TestPersonsAreOnOneSide",
+		Package: "./internal/heldout", Test: "TestNeighboursDifferOnOneSide",
+	},
+	{
+		Row: "evaluation 5", Bug: "a large share is held out as a half",
+		File: "internal/heldout/split.go",
+		Old:  `uint64(s.HeldOut*coinSides)`,
+		New:  `uint64(min(s.HeldOut, 0.5)*coinSides)`,
+
+		Package: "./internal/heldout", Test: "TestSidesAreThoseOfTheTwin",
+	},
+	{
+		Row: "evaluation 6", Bug: "all persons have one coin",
+		File: "internal/heldout/split.go",
+		Old:  `rng.Keyed(s.Key[:], "split", hash[:])`,
+		New:  `rng.Keyed(s.Key[:], "split", hash[16:])`,
+
+		Package: "./internal/heldout", Test: "TestCoinsAreIndependent",
+	},
+	{
+		Row: "evaluation 7", Bug: "rows are dealt a second time",
+		File: "internal/privacy/ledger/sides.go",
+		Old:  `case is.Person == "":`,
+		New:  `case is.Person == "-":`,
+
+		Package: "./internal/privacy/ledger", Test: "TestSidesAreKept",
+	},
+	{
+		Row: "evaluation 8", Bug: "a pair that a job has named is divided",
+		File: "internal/privacy/ledger/sides.go",
+		Old:  `used = used || e.Job != ""`,
+		New:  `used = used || e.Job == "-"`,
+
+		Package: "./internal/privacy/ledger", Test: "TestSidesAreRefusedWhereTheyAreNotProven",
+	},
+	{
+		Row: "evaluation 9", Bug: "persons are charged on the sides of rows",
+		File: "internal/privacy/ledger/sides.go",
+		Old:  `if d.Person != req.Terms.Person {`,
+		New:  `if d.Person != "" && d.Person != req.Terms.Person {`,
+
+		Package: "./internal/privacy/ledger", Test: "TestSidesAreRefusedWhereTheyAreNotProven",
 	},
 	{
 		Row: "unlisted 65", Bug: "a private number of rows chooses the cells of an evaluation",

@@ -7,15 +7,20 @@ package train
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/evaluation"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // judged returns an evaluation of a model on rows of the census under a relation.
@@ -86,43 +91,66 @@ func TestEveryParameterOfAnEvaluationIsATermOfTheJob(t *testing.T) {
 }
 
 // Nothing in an evaluation but its noisy counts depends on how many rows or persons there are if that is private,
-// and nothing on how many rows persons have.
+// and nothing on how many rows persons have: for every relation and unit, with and without a δ, whatever the
+// schema protects, and for one model or two.
 func TestEvaluationsDoNotTellSizes(t *testing.T) {
-	for name, c := range map[string]struct {
-		relation dp.Relation
-		persons  bool
-	}{"rows": {dp.AddRemove, false}, "persons": {dp.AddRemove, true}, "rows of persons": {dp.ReplaceOne, true}} {
+	src := replay.Seeded(4, "settings")
+	toss := func() bool { return rng.Below(src, 2) == 0 }
+	for turn := range size.Of(6, 60) {
+		delta := dp.Delta(turn % 2)
+		c := struct {
+			relation dp.Relation
+			persons  bool
+		}{[]dp.Relation{dp.AddRemove, dp.AddRemove, dp.ReplaceOne}[turn/2%3], turn/2%3 > 0}
+		public, two := toss(), toss()
+		threshold := float64(1+rng.Below(src, 9)) / 10
+		name := fmt.Sprintf("%s, persons %t, delta %s, public columns %t, two models %t", c.relation, c.persons, delta, public, two)
 		release := func(rows int) *evaluation.Release {
 			e := judged(t, c.relation, 0, rows)
+			e.Params.Delta, e.Params.Threshold = delta, threshold
+			if two {
+				e.Params.Models = append(e.Params.Models, judged(t, c.relation, 1, rows).Params.Models...)
+			}
+			s := *e.Schema
+			s.Columns = slices.Clone(s.Columns)
+			for j := range s.Columns {
+				if s.Columns[j].Role != schema.Ignored && !public {
+					s.Columns[j].Role = schema.Private
+					if c := &s.Columns[j]; c.Default == nil && c.Kind == schema.Number {
+						c.Default = &c.Lower
+					}
+				}
+			}
 			if c.persons {
-				s := *e.Schema
 				s.Person = &schema.Person{Column: "person", Rows: 1000}
-				e.Schema, e.SchemaText = &s, nil
-				read := e.Read
-				e.Read = func(ctx context.Context) (*dataset.Table, error) {
-					tab, err := read(ctx)
-					for i := range tab.Rows {
+			}
+			e.Schema, e.SchemaText = &s, nil
+			read := e.Read
+			e.Read = func(ctx context.Context) (*dataset.Table, error) {
+				tab, err := read(ctx)
+				for i := range tab.Rows {
+					if c.persons {
 						tab.Persons = append(tab.Persons, uint32(1+i%50))
 					}
-					tab.Schema = &s
-					return tab, err
 				}
+				tab.Schema = &s
+				return tab, err
 			}
 			r, err := e.Run(t.Context())
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("%s: %v", name, err)
 			}
 			for k := range r.Cells {
 				clear(r.Cells[k])
 			}
 			return r
 		}
-		few, many := release(100), release(20_000)
+		few, many := release(100), release(4000)
 		if c.relation == dp.ReplaceOne && few.Units != 50 {
 			t.Errorf("%s: %d units, want 50 persons", name, few.Units)
 		}
 		if !reflect.DeepEqual(few, many) {
-			t.Errorf("%s: 100 rows and 20,000 make different releases:\n%+v\n%+v", name, few, many)
+			t.Errorf("%s: 100 rows and 4,000 make different releases:\n%+v\n%+v", name, few, many)
 		}
 	}
 }

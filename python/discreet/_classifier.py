@@ -262,7 +262,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
 
         Every number has an interval, such as ``auc`` and ``auc_interval``. costs, of a false positive
         and a false negative, choose a threshold. The rows are another data set of the ledger than those
-        that fit read.
+        that fit read, if ``discreet split`` divided the table.
         """
         check_is_fitted(self, "model_")
         if (ledger is None) != (dataset is None):

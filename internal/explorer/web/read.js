@@ -119,7 +119,7 @@ async function evaluate() {
   const bar = el("div", { class: "bar" }, el("button", { type: "button", disabled: !heldOut, on: { click: () => run() } }, "Evaluate, not private"),
     el("button", { type: "button", class: "primary", disabled: !heldOut || unnamed, on: { click: () => run(form.elements.epsilon.value.trim()) } }, "Evaluate privately…"));
   return [el("p", { class: "lead" }, "Rows that were not trained on say how well the model predicts. Without a price the numbers are exact and so not private: show them only to people who may see these rows."),
-    token && el("p", {}, unnamed ? "Held-out rows are a data set of their own in the ledger. If discreet ui is started with --held-out NAME, a private evaluation is charged to it." :
+    token && el("p", {}, unnamed ? "Held-out rows, divided by discreet split, are a data set of their own in the ledger. If discreet ui is started with --held-out NAME, a private evaluation is charged to it." :
       `A private evaluation is charged to data set ${ledger.held_out}.`),
     rowsOf("Choose held-out rows", () => show()), form, bar, earlier, problem, out];
 }

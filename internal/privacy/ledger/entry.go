@@ -18,6 +18,7 @@ const (
 	Created   Kind = "created"   // the ledger itself
 	Declared  Kind = "declared"  // a data set and its total
 	Defined   Kind = "defined"   // how the cells of a data set's cohort column are read
+	Divided   Kind = "divided"   // the data set holds one side of a table, and how its units were dealt
 	Reserved  Kind = "reserved"  // a job's price was requested and granted
 	Began     Kind = "began"     // private data may have been read from here on: the price is spent
 	Refunded  Kind = "refunded"  // reading never began: the price is available again

@@ -553,6 +553,9 @@ func (j *Job) checkTerms(t tx) error {
 	if err := checkCohortRequest(&j.req, own.CohortBy, read.Definition); err != nil {
 		return err
 	}
+	if err := checkSides(t, &j.req); err != nil {
+		return err
+	}
 	mine := j.req.Terms
 	// Who declares persons gets what protects all rows of a person, whatever a row is called.
 	if own.Unit != "" && own.Unit != mine.Unit && !(own.Unit == unitPerson && mine.Person != "") {

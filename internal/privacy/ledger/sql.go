@@ -13,12 +13,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/sqldb"
 )
 
-// Versions of the tables. Version 3 adds cohorts and roles. It has the tables of version 2, but
-// contains entries that a program for version 2 would count wrongly. A ledger gets version 3 with its
-// first such entry. Other versions are refused.
+// Versions of the tables. Version 3 adds cohorts and roles, and version 4 the two sides of a table. They
+// have the tables of version 2, but contain entries that a program for an earlier version would count
+// wrongly. A ledger gets its version with the first such entry. Other versions are refused.
 const (
 	format        = 2
 	formatCohorts = 3
+	formatSides   = 4
 )
 
 // sqlStore is a store in a SQL database.
@@ -69,8 +70,8 @@ func (t *sqlTx) head() (h Head, err error) {
 		return h, err
 	case n != 1:
 		return h, &Damaged{0, "the record of the newest entry is missing"}
-	case version != format && version != formatCohorts:
-		return h, fmt.Errorf("format must be %d or %d (got %d); use the discreet that wrote it", format, formatCohorts, version)
+	case version < format || version > formatSides:
+		return h, fmt.Errorf("format must be from %d to %d (got %d); use the discreet that wrote it", format, formatSides, version)
 	}
 	return h, nil
 }

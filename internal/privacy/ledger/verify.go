@@ -21,7 +21,7 @@ func (l *Ledger) Verify(ctx context.Context, anchor *Head) (h Head, err error) {
 		if err != nil {
 			return err
 		}
-		v := &books{anchor: anchor, totals: map[string]*account{}, rosters: map[string]*roster{},
+		v := &books{anchor: anchor, totals: map[string]*account{}, sides: map[string]divided{}, rosters: map[string]*roster{},
 			jobs: map[string]*past{}, results: map[string]committed{}}
 		if err := t.entries("", "", v.readEntry); err != nil {
 			return err
@@ -31,6 +31,9 @@ func (l *Ledger) Verify(ctx context.Context, anchor *Head) (h Head, err error) {
 			return &Damaged{h.Seq, "the newest entry is not the one the ledger names as newest"}
 		case anchor != nil && !v.anchored:
 			return &Damaged{anchor.Seq, "the anchor is not in the ledger: it was cut short, put back or rewritten"}
+		}
+		if err := v.checkPairs(); err != nil {
+			return err
 		}
 		return v.checkResults(t)
 	})
@@ -44,6 +47,7 @@ type books struct {
 	anchor   *Head
 	anchored bool
 	totals   map[string]*account
+	sides    map[string]divided // by data set
 	rosters  map[string]*roster
 	latest   string // the latest time of any entry
 	jobs     map[string]*past
@@ -53,6 +57,7 @@ type books struct {
 type account struct {
 	declared
 	defined bool // how cells of the cohort column are read
+	named   bool // by a job
 	limit   dp.Price
 	charged map[string]dp.Price // by part or cohort, "" for jobs on all of the data set
 }
@@ -128,6 +133,9 @@ func (v *books) readEntry(e Entry) error {
 		a.defined = true
 		return nil
 	}
+	if e.Kind == Divided {
+		return v.readDivided(e, a)
+	}
 	if slices.Contains(ofRoles, e.Kind) {
 		if err := v.rosters[e.Dataset].addEntry(&e, v.latest); err != nil {
 			return bad("it was not for its key to write: " + err.Error())
@@ -144,6 +152,7 @@ func (v *books) readEntry(e Entry) error {
 
 // checkJob checks one step of a job against the steps before it.
 func (v *books) checkJob(e Entry, a *account, bad func(string) error) error {
+	a.named = true
 	key := e.Dataset + "/" + e.Job // neither holds a slash
 	p := v.jobs[key]
 	if p == nil {

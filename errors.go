@@ -128,8 +128,15 @@ func goWords(text string) string {
 		if field := optionFields[flag[2:]]; field != "" {
 			return field
 		}
-		return `Options.Params["` + flag[2:] + `"]`
+		if isLearnerOption(flag[2:]) {
+			return `Options.Params["` + flag[2:] + `"]`
+		}
+		return flag // of another program
 	})
+}
+
+func isLearnerOption(name string) bool {
+	return slices.ContainsFunc(train.Learners(), func(l *train.Learner) bool { return l.Option(name) != nil })
 }
 
 var (
@@ -148,5 +155,7 @@ var (
 		"the same command with --job", "Train with the job's id",
 		"with --job", "with the id",
 		"only --force replaces it", "remove it first",
+		" (train --request PURPOSE)", "", " (--key)", "", " (budget allot)", "", " (budget appoint --role owner)", "",
+		" (discreet export)", " (Model.Export)", " (--anchors)", "", "predict --explain", "explain",
 	)
 )

@@ -169,7 +169,7 @@ func must(err error) { if err != nil { panic(err) } }
 // A program in another module trains, predicts and charges a ledger in at most 25
 // lines and two imports, without a network.
 func TestProgramInAnotherModule(t *testing.T) {
-	size.OnlyLong(t, "builds a program; TestInstallByVersion builds the commands")
+	size.OnlyLong(t, "builds a program in another module; the examples make the same calls")
 	here, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)

@@ -254,7 +254,7 @@ func (h *heard) lineWith(words ...string) bool {
 // sum finishes, the aggregator's log names the owner's key, and the model is the honest
 // owners' one. Numbers out of range, consistently shared, end the task, at once.
 func TestCulpritIsNamedAndLeftOut(t *testing.T) {
-	size.OnlyLong(t, "eight sums; TestHostileMessages of the helper has each refusal")
+	size.OnlyLong(t, "eight sums over TLS; the helper's TestHostileShares and TestHostileSums have each refusal")
 	const unshown = "whose numbers are not shown to be in range"
 	for name, cheat := range map[string]func(s *secretsum.Sum, me int) ([]secsum.Message, error){
 		"gave helper h1 a share that contradicts": func(s *secretsum.Sum, me int) ([]secsum.Message, error) {

@@ -116,7 +116,7 @@ func TestNothingIsAcknowledgedBeforeTheDisk(t *testing.T) {
 // long as they need to come back, and takes what they send; then it closes. Until it
 // is back the service is not ready.
 func TestOutagesAreNotQuiet(t *testing.T) {
-	size.OnlyLong(t, "several outages; TestFaultsOfTheStore has one")
+	size.OnlyLong(t, "several outages in real time; TestNothingIsAcknowledgedBeforeTheDisk has each fault")
 	const quiet = 5
 	for kind, address := range map[string]func() string{
 		"sqlite": func() string { return filepath.Join(t.TempDir(), "state.db") },

@@ -351,7 +351,7 @@ func (f *federation) standing(client rpc.AggregatorClient, id wire.Digest) *rpc.
 // part. Up to a third may go: the sum is that of the others, exactly. Beyond that
 // the task ends, and nothing is opened.
 func TestThirdOfSecretOwnersGone(t *testing.T) {
-	size.OnlyLong(t, "waits for those who are gone; TestSecretSumsOverTheNetwork loses some, too")
+	size.OnlyLong(t, "waits for those who are gone")
 	for _, gone := range []int{10, 11} { // of 31
 		t.Run(fmt.Sprint(gone), func(t *testing.T) {
 			f := newFederation(t)
@@ -448,7 +448,7 @@ func TestThirdOfSecretOwnersGone(t *testing.T) {
 // TestHelpersGoneForGood loses helpers before the task begins: of three, the sum
 // does without one, and does not happen without two.
 func TestHelpersGoneForGood(t *testing.T) {
-	size.OnlyLong(t, "waits for those who are gone; TestSecretSumsOverTheNetwork loses some, too")
+	size.OnlyLong(t, "waits for those who are gone")
 	for gone := 1; gone <= 2; gone++ {
 		t.Run(fmt.Sprint(gone), func(t *testing.T) {
 			f := newFederation(t)
@@ -497,6 +497,7 @@ func TestHelpersGoneForGood(t *testing.T) {
 // TestSecretSumsOverABadNetwork puts a network between everyone and everyone that
 // delays, slices and cuts. Nothing is lost or counted twice.
 func TestSecretSumsOverABadNetwork(t *testing.T) {
+	size.OnlyLong(t, "waits for a slow network; TestSecretSumsOverTheNetwork has a good one, and TestEveryCallMayFail loses calls")
 	f := newFederation(t)
 	c := helpertest.New(t, f.log, f.authority, 3)
 	f.serve()
@@ -539,6 +540,7 @@ func TestSecretSumsOverABadNetwork(t *testing.T) {
 // sum through. Owners are shown one roster, one sum is opened, and both processes
 // have the model that it makes.
 func TestSecretReplicasAgree(t *testing.T) {
+	size.OnlyLong(t, "two of everything; TestReplicasAgree has two processes on one store")
 	for kind, address := range map[string]func() string{
 		"sqlite": func() string { return filepath.Join(t.TempDir(), "state.db") },
 		"postgres": func() string {

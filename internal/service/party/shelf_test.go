@@ -59,6 +59,7 @@ func TestTablesAreSent(t *testing.T) {
 	must(t, os.Remove(w.aux)) // no one can send it again
 	m.kill()
 	m.start()
+	client, query = w.client(m, w.combiner, w.query(nil)) // the connections of the other end with the process
 	if err := call(t, client, query); err != nil {
 		t.Errorf("the table is asked for again: %v", err)
 	}

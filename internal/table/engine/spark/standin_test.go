@@ -22,6 +22,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // Variables of the stand-in's processes: what goes wrong, where what is printed goes, and the
@@ -60,6 +61,7 @@ type standIn struct {
 
 func newStandIn(t *testing.T, faults, data string) *standIn {
 	t.Helper()
+	size.OnlyLong(t, "needs python3")
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("needs python3")
 	}

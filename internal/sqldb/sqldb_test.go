@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/anchor"
@@ -49,6 +50,34 @@ func TestTakingKeepsRoom(t *testing.T) {
 	}))
 	if n != 2 {
 		t.Errorf("%d rows, want 2", n)
+	}
+}
+
+// TestFilesHaveOneName refuses a database with two hard links by either name, in both modes: SQLite
+// puts its journal beside one of them, where the other would not find it after a kill. A symbolic link
+// is no second name, because SQLite follows it.
+func TestFilesHaveOneName(t *testing.T) {
+	for _, wal := range []bool{false, true} {
+		dir := t.TempDir()
+		first, second, soft := filepath.Join(dir, "a.db"), filepath.Join(dir, "b.db"), filepath.Join(dir, "c.db")
+		open := func(path string) error {
+			db, err := sqldb.Open(t.Context(), path, sqldb.Options{Op: "test", Create: path == first, WAL: wal})
+			if err == nil {
+				err = errors.Join(db.Exec(t.Context(), `CREATE TABLE IF NOT EXISTS a (b BLOB) STRICT`), db.Close())
+			}
+			return err
+		}
+		must(t, open(first))
+		must(t, os.Symlink(first, soft))
+		must(t, open(soft))
+		must(t, os.Link(first, second))
+		for _, path := range []string{first, second, soft} {
+			if err := open(path); err == nil || !strings.Contains(err.Error(), "2 hard links") {
+				t.Errorf("%s of two names: %v", path, err)
+			}
+		}
+		must(t, os.Remove(second))
+		must(t, open(first))
 	}
 }
 

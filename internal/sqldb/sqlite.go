@@ -48,6 +48,10 @@ func sqliteConnector(path string, o Options) (driver.Connector, error) {
 		return nil, fmt.Errorf("%s: %w", o.Op, err)
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s: %s must be a plain file", o.Op, path)
+	default:
+		if err := checkOneName(path, info); err != nil {
+			return nil, fmt.Errorf("%s: %w", o.Op, err)
+		}
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -61,6 +65,21 @@ func sqliteConnector(path string, o Options) (driver.Connector, error) {
 		q.Set("mode", "rwc")
 	}
 	return sqlite.NewConnector((&url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: q.Encode()}).String())
+}
+
+// checkOneName refuses a file with more than one hard link. SQLite writes its journal beside the name
+// by which a file was opened. After a crash somebody who opens it by another name does not find the
+// journal, and would continue with a file that was written in part.
+func checkOneName(path string, info fs.FileInfo) error {
+	n, err := countLinks(path, info)
+	if err != nil {
+		return err
+	}
+	if n > 1 {
+		return fmt.Errorf("%s must have one name, and has %d hard links; remove the others, and keep the one beside which "+
+			"there is a file NAME-journal or NAME-wal, if there is one", path, n)
+	}
+	return nil
 }
 
 // checkSQLite refuses versions before 3.51.3, which could lose committed pages, and settings that did

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqldb
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// countLinks returns the number of names that a file has.
+func countLinks(path string, _ fs.FileInfo) (uint64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	var info syscall.ByHandleFileInformation
+	err = syscall.GetFileInformationByHandle(syscall.Handle(f.Fd()), &info)
+	return uint64(info.NumberOfLinks), err
+}

@@ -65,9 +65,9 @@ var leaned = []mutant{
 	{
 		Row: "tag ledger 1.4", Bug: "a job that has begun is refunded",
 		File: "internal/privacy/ledger/recover.go",
-		Old: `job, request, Reserved, func(now Entry) Entry {
+		Old: `name, request, Reserved, func(now past) Entry {
 		return Entry{Kind: Refunded`,
-		New: `job, request, Began, func(now Entry) Entry {
+		New: `name, request, Began, func(now past) Entry {
 		return Entry{Kind: Refunded`,
 
 		Package: "./internal/privacy/ledger", Test: "TestEveryOrderOfSteps",
@@ -416,6 +416,22 @@ var leaned = []mutant{
 		Package: "./internal/privacy/ledger", Test: "TestJobGoesItsWay",
 	},
 	{
+		Row: "tag ledger 3.1", Bug: "what is summed is not what is hashed",
+		File: "internal/privacy/ledger/books.go",
+		Old:  `case e.hashEntry() != e.Hash: // 3.1`,
+		New:  `case false:`,
+
+		Package: "./internal/privacy/ledger", Test: "TestDamagedLedgersGrantNothing",
+	},
+	{
+		Row: "ledger index", Bug: "a ledger's rows are read from an index",
+		File: "internal/sqldb/tx.go",
+		Old:  `return " NOT INDEXED"`,
+		New:  `return ""`,
+
+		Package: "./internal/privacy/ledger", Test: "TestNoIndexIsRead",
+	},
+	{
 		Row: "tag ledger 5.1", Bug: "two trainings read cohorts in different ways",
 		File: "internal/privacy/ledger/cohorts.go",
 		Old:  `definition != "" && definition != req.Definition: // 5.1`,
@@ -425,7 +441,7 @@ var leaned = []mutant{
 	},
 	{
 		Row: "tag ledger 5.3", Bug: "a training on cohorts is charged to the first of them alone",
-		File: "internal/privacy/ledger/cohorts.go",
+		File: "internal/privacy/ledger/parts.go",
 		Old:  `range names { // 5.3`,
 		New:  `range names[:min(1, len(names))] {`,
 

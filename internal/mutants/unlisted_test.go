@@ -145,7 +145,7 @@ var unlisted = []mutant{
 	{
 		Row: "unlisted 15", Bug: "the ledger does not look a second time whether another job has begun",
 		File: "internal/privacy/ledger/job.go",
-		Old: `		if err := j.checkTerms(t); err != nil { // another job may have begun first
+		Old: `		if err := j.checkTerms(b); err != nil { // another job may have begun first
 			return err
 		}
 `,
@@ -381,9 +381,9 @@ var unlisted = []mutant{
 	},
 	{
 		Row: "unlisted 43", Bug: "a job that has begun and fails leaves no trace in what is spent",
-		File: "internal/privacy/ledger/parts.go",
-		Old:  `	u.Spent = of(Began) // 1.1`,
-		New:  `	u.Spent = of(Published)`,
+		File: "internal/privacy/ledger/books.go",
+		Old:  `Use{Spent: price, Reserved: back}) // 1.1`,
+		New:  `Use{Reserved: back})`,
 
 		Package: "./internal/privacy/ledger", Test: "TestDeltasAddUp",
 	},
@@ -598,16 +598,16 @@ var unlisted = []mutant{
 	{
 		Row: "evaluation 8", Bug: "a pair that a job has named is divided",
 		File: "internal/privacy/ledger/sides.go",
-		Old:  `used = used || e.Job != ""`,
-		New:  `used = used || e.Job == "-"`,
+		Old:  `if set.named {`,
+		New:  `if set.named && name == "-" {`,
 
 		Package: "./internal/privacy/ledger", Test: "TestSidesAreRefusedWhereTheyAreNotProven",
 	},
 	{
 		Row: "evaluation 9", Bug: "persons are charged on the sides of rows",
 		File: "internal/privacy/ledger/sides.go",
-		Old:  `if d.Person != req.Terms.Person {`,
-		New:  `if d.Person != "" && d.Person != req.Terms.Person {`,
+		Old:  `if d != nil && d.Person != req.Terms.Person {`,
+		New:  `if d != nil && d.Person != "" && d.Person != req.Terms.Person {`,
 
 		Package: "./internal/privacy/ledger", Test: "TestSidesAreRefusedWhereTheyAreNotProven",
 	},
@@ -669,7 +669,7 @@ var unlisted = []mutant{
 	},
 	{
 		Row: "unlisted 72", Bug: "a job begins on another part than was reserved",
-		File: "internal/privacy/ledger/verify.go",
+		File: "internal/privacy/ledger/books.go",
 		Old:  `case e.Request != p.request || e.Part != p.part:`,
 		New:  `case e.Request != p.request:`,
 
@@ -677,17 +677,17 @@ var unlisted = []mutant{
 	},
 	{
 		Row: "unlisted 73", Bug: "a delta that is overdrawn is left",
-		File: "internal/privacy/ledger/ledger.go",
-		Old:  `return sound && b.Left >= 0 && b.LeftDelta >= 0`,
-		New:  `return sound && b.Left >= 0`,
+		File: "internal/privacy/ledger/parts.go",
+		Old:  ` && sum.Delta <= a.limit.Delta`,
+		New:  ``,
 
 		Package: "./internal/privacy/ledger", Test: "TestWholeChainsMayContradictThemselves",
 	},
 	{
 		Row: "unlisted 74", Bug: "a result goes to the file of a run that was refunded",
-		File: "internal/privacy/ledger/recover.go",
-		Old:  "\t\t\tr = reserved{}\n",
-		New:  ``,
+		File: "internal/privacy/ledger/books.go",
+		Old:  `if e.Kind == Reserved {`,
+		New:  `if e.Kind == Reserved && p.reserved.Seq == 0 {`,
 
 		Package: "./internal/privacy/ledger", Test: "TestRecoverForgetsTheFileOfARefundedRun",
 	},

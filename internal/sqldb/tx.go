@@ -79,6 +79,17 @@ func (t *Tx) Share() string { return t.addLock(" FOR SHARE") }
 // Lock: see Share.
 func (t *Tx) Lock() string { return t.addLock(" FOR UPDATE") }
 
+// Unindexed returns the suffix of a table's name in a SELECT that reads the rows of the table itself.
+// SQLite would otherwise answer from an index that contains all that is asked for, even one that it
+// made for a PRIMARY KEY: a second copy of the cells, which may differ after damage to the file. It is
+// empty for a server.
+func (t *Tx) Unindexed() string {
+	if t.d.numbered {
+		return ""
+	}
+	return " NOT INDEXED"
+}
+
 func (t *Tx) addLock(words string) string {
 	if t.d.numbered {
 		return words

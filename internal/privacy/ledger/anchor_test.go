@@ -78,8 +78,8 @@ func TestRolledBackLedgersAreRefused(t *testing.T) {
 	}
 }
 
-// TestEditedEntriesAreRefused lowers the price of the newest entry under the hash that was seen: an
-// anchor is of the entry, and not of what the ledger writes as its hash.
+// TestEditedEntriesAreRefused raises a total under the hash that was seen: an anchor is of the entry, and
+// not of what the ledger writes as its hash.
 func TestEditedEntriesAreRefused(t *testing.T) {
 	onBoth(t, func(t *testing.T, fresh func(testing.TB) place) {
 		for sql, want := range map[string]bool{`UPDATE discreet_entries SET epsilon = epsilon`: false,
@@ -91,8 +91,8 @@ func TestEditedEntriesAreRefused(t *testing.T) {
 				must(t, err)
 			}
 			p.execute(t, sql)
-			var behind *anchor.Behind
-			if _, err := anchored(t, p.address, folder); errors.As(err, &behind) != want || !want && err != nil {
+			var damaged *Damaged
+			if _, err := anchored(t, p.address, folder); errors.As(err, &damaged) != want || !want && err != nil {
 				t.Errorf("after %s: err = %v", sql, err)
 			}
 		}

@@ -4,7 +4,6 @@ package ledger
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -94,29 +93,6 @@ func (d *declared) partsOf(part string) ([]string, error) {
 		return names, checkCohorts(names)
 	}
 	return nil, dp.Refuse("ledger", "part", "must be declared", fmt.Sprintf("%.200q", part))
-}
-
-// usesByPart adds up the entries by part or cohort, for those that were charged. It reports whether
-// the sums are possible.
-func (s sums) usesByPart(d *declared) (uses map[string]Use, sound bool) {
-	uses, sound = map[string]Use{}, true
-	where := map[string]bool{}
-	for key := range s {
-		where[key.part] = true
-	}
-	for _, part := range slices.Sorted(maps.Keys(where)) {
-		names, err := d.partsOf(part)
-		u, ok := s.useOfPart(part)
-		sound = sound && ok && err == nil
-		for _, name := range names { // 5.3
-			uses[name] = Use{addPrices(uses[name].Spent, u.Spent), addPrices(uses[name].Reserved, u.Reserved)}
-		}
-	}
-	return uses, sound
-}
-
-func addPrices(p, q dp.Price) dp.Price {
-	return dp.Price{Epsilon: p.Epsilon + q.Epsilon, Delta: p.Delta + q.Delta}
 }
 
 // shortOf returns the named cohorts that have less left than price.

@@ -77,7 +77,7 @@ func TestCohortsAreRefusedWhereTheyAreNotProven(t *testing.T) {
 		if err := late.beginReading(ctx); !errors.As(err, &p) {
 			t.Errorf("a job that reads cohorts in another way began: %v", err)
 		}
-		must(t, l.refundJob(ctx, "d", "other", late.request))
+		must(t, l.refundJob(ctx, late.name(), late.request))
 		for name, change := range map[string]func(*Request){
 			"no cohorts declared": func(r *Request) { r.Dataset = "whole" },
 			"parts declared":      func(r *Request) { r.Dataset = "parts" },

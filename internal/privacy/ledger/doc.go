@@ -18,5 +18,6 @@
 //
 // Every step is one transaction that adds one entry, is on disk before the next step starts, and
 // contains the hash of the entry before it. The spending of a data set is the sum of its began entries
-// or, among disjoint parts or cohorts, the largest of their sums. It is stored nowhere else.
+// or, among disjoint parts or cohorts, the largest of their sums. It is stored nowhere else: every
+// question and every step reads all entries, checks them and adds up what it has checked (see books).
 package ledger

@@ -133,15 +133,11 @@ func take(l *Ledger, of division, d Dataset, step Kind, id string, price dp.Epsi
 	} else if len(reads) > 0 {
 		req.Cohorts, req.PartsBy, req.Definition = reads, of.cohortBy, "y"
 	}
-	j := &Job{l: l, req: req, price: dp.Price{Epsilon: price}, began: true}
-	err := l.store.view(ctx, func(t tx) error {
-		e, _, err := t.first(d.Name, Declared)
-		j.request = jobIdentity(e.Hash, req)
-		return err
-	})
+	request, err := identify(l, req)
 	if err != nil {
 		return err
 	}
+	j := &Job{l: l, req: req, request: request, price: dp.Price{Epsilon: price}, began: true}
 	switch step {
 	case Reserved:
 		asked, b := bill(price)
@@ -149,13 +145,13 @@ func take(l *Ledger, of division, d Dataset, step Kind, id string, price dp.Epsi
 	case Began:
 		return j.beginReading(ctx)
 	case Refunded:
-		return l.refundJob(ctx, d.Name, id, j.request)
+		return l.refundJob(ctx, j.name(), j.request)
 	case Committed:
 		return j.Commit(ctx, []byte(result))
 	case Closed:
 		return j.Abandon(ctx, "test")
 	default:
-		return l.notePublished(ctx, d.Name, id, j.request)
+		return l.notePublished(ctx, j.name(), j.request)
 	}
 }
 

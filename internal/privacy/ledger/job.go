@@ -78,33 +78,30 @@ func (l *Ledger) Job(ctx context.Context, req Request) (*Job, error) {
 		return nil, errors.New("ledger: protected columns must be sorted")
 	}
 	j := &Job{l: l, req: req}
-	err := l.store.view(ctx, func(t tx) error {
-		d, found, err := t.first(req.Dataset, Declared)
+	err := l.view(ctx, func(b *books) error {
+		d, err := b.dataset(req.Dataset)
 		if err != nil {
 			return err
 		}
-		if !found {
-			return &Missing{fmt.Sprintf("data set %q", req.Dataset), "discreet budget init declares it"}
-		}
-		j.request = jobIdentity(d.Hash, req)
-		if err := j.checkSigned(t); err != nil {
+		j.request = jobIdentity(d.hash, req)
+		if err := j.checkSigned(d); err != nil {
 			return err
 		}
-		state, err := j.readState(t)
+		state, err := j.readState(b)
 		switch {
 		case err != nil:
 			return err
 		case state == Committed || state == Published:
-			if err = j.checkRepeated(t); err == nil {
-				j.stored, err = j.readResult(t)
+			if err = j.checkRepeated(b); err == nil {
+				j.stored, err = b.result(j.request, req.ID)
 			}
 			return err
 		case j.resumes(state):
-			return j.checkRepeated(t)
+			return j.checkRepeated(b)
 		case state != "" && state != Approved:
 			return j.conflictError(state)
 		}
-		return j.checkTerms(t)
+		return j.checkTerms(b)
 	})
 	if err != nil {
 		return nil, err
@@ -139,6 +136,8 @@ func (r *Request) where() string {
 	return r.Part
 }
 
+func (j *Job) name() jobName { return jobName{j.req.Dataset, j.req.ID} }
+
 // names returns the parts or cohorts that the job is charged to.
 func (r *Request) names() []string {
 	if r.Part != "" {
@@ -159,22 +158,22 @@ func (j *Job) Afford(ctx context.Context, price dp.Price, bill []dp.Event) error
 	if err := checkPrice(price, bill); err != nil {
 		return err
 	}
-	return j.l.store.view(ctx, func(t tx) error {
-		if err := j.checkAffordable(t, price); err != nil {
+	return j.l.view(ctx, func(b *books) error {
+		d, err := b.dataset(j.req.Dataset)
+		if err != nil {
 			return err
 		}
-		return j.checkAllotment(t, price)
+		if err := j.checkAffordable(d, price); err != nil {
+			return err
+		}
+		return j.checkAllotment(b, d, price)
 	})
 }
 
 // checkSigned refuses a job with a key if the data set has no owner, and a job without a key if it has
 // one.
-func (j *Job) checkSigned(t tx) error {
-	_, owned, err := t.first(j.req.Dataset, Appointed)
-	switch {
-	case err != nil:
-		return err
-	case owned != (j.req.By != nil):
+func (j *Job) checkSigned(d *datasetBooks) error {
+	if owned := d.roster.owner != ""; owned != (j.req.By != nil) {
 		want := "must not be given: the data set has no owner"
 		if owned {
 			want = "must be given: the data set has an owner, and only keys with an allotment charge it"
@@ -185,11 +184,8 @@ func (j *Job) checkSigned(t tx) error {
 }
 
 // checkAffordable refuses a price that the total does not allow.
-func (j *Job) checkAffordable(t tx, price dp.Price) error {
-	b, err := readBalance(t, j.req.Dataset)
-	if err != nil {
-		return err
-	}
+func (j *Job) checkAffordable(d *datasetBooks, price dp.Price) error {
+	b := d.balance()
 	left, err := b.LeftFor(j.req.names()...)
 	if err != nil {
 		return err
@@ -203,17 +199,13 @@ func (j *Job) checkAffordable(t tx, price dp.Price) error {
 }
 
 // checkAllotment refuses a price that the analyst's allotment, or a missing approval, does not allow.
-func (j *Job) checkAllotment(t tx, price dp.Price) error {
+func (j *Job) checkAllotment(b *books, d *datasetBooks, price dp.Price) error {
 	if j.req.By == nil {
 		return nil
 	}
-	r, err := readRoster(t, j.req.Dataset)
-	if err != nil {
-		return err
-	}
 	e := j.newEntry(Reserved, price, nil)
 	e.At = j.l.now().UTC().Format(time.RFC3339)
-	return r.checkNow(t, j.req.By, e)
+	return d.roster.checkNow(b.latest, j.req.By, e)
 }
 
 // Charge reserves price for the whole bill or refuses it, with *Exceeded if the total does not allow
@@ -227,7 +219,7 @@ func (j *Job) Charge(ctx context.Context, price dp.Price, bill []dp.Event) error
 	}
 	if err := j.beginReading(ctx); err != nil {
 		// Nothing was read. Where even this fails, recovery refunds.
-		failed := j.l.refundJob(context.WithoutCancel(ctx), j.req.Dataset, j.req.ID, j.request)
+		failed := j.l.refundJob(context.WithoutCancel(ctx), j.name(), j.request)
 		if failed != nil {
 			failed = fmt.Errorf("ledger: the price of job %q was not given back, and stays reserved in data set %q, or spent "+
 				"(budget show; budget recover settles it): %w", j.req.ID, j.req.Dataset, failed)
@@ -260,35 +252,39 @@ func checkPrice(price dp.Price, bill []dp.Event) error {
 }
 
 func (j *Job) reservePrice(ctx context.Context, price dp.Price, bill []dp.Event) error {
-	d, err := j.describeCharge(bill)
+	detail, err := j.describeCharge(bill)
 	if err != nil {
 		return err
 	}
-	err = j.l.runStep(ctx, "reserve", func(t tx) error {
-		state, err := j.readState(t)
+	err = j.l.runStep(ctx, "reserve", func(b *books) error {
+		state, err := j.readState(b)
 		if err != nil {
 			return err
 		}
 		if j.resumes(state) {
-			return j.checkCharged(t, price)
+			return j.checkCharged(b, price)
 		}
 		if state != "" && state != Approved {
 			return j.conflictError(state)
 		}
-		if err := j.checkTerms(t); err != nil {
+		d, err := b.dataset(j.req.Dataset)
+		if err != nil {
 			return err
 		}
-		if err := j.checkAffordable(t, price); err != nil {
+		if err := j.checkTerms(b); err != nil {
 			return err
 		}
-		e := j.newEntry(Reserved, price, encodeDetail(d))
-		switch err := j.checkSigned(t); { // an owner may have come meanwhile
+		if err := j.checkAffordable(d, price); err != nil {
+			return err
+		}
+		e := j.newEntry(Reserved, price, encodeDetail(detail))
+		switch err := j.checkSigned(d); { // an owner may have come meanwhile
 		case err != nil:
 			return err
 		case j.req.By != nil:
-			return j.l.addAct(t, j.req.By, e)
+			return j.l.addAct(b, j.req.By, e)
 		}
-		return j.l.addEntry(t, e)
+		return j.l.addEntry(b, e)
 	})
 	if err == nil {
 		j.price = price
@@ -297,18 +293,11 @@ func (j *Job) reservePrice(ctx context.Context, price dp.Price, bill []dp.Event)
 }
 
 // checkCharged refuses to go on with a job at another price than it was charged.
-func (j *Job) checkCharged(t tx, price dp.Price) error {
-	var charged dp.Price
-	err := t.entries(j.req.Dataset, j.req.ID, func(e Entry) error {
-		if e.Kind == Reserved {
-			charged = dp.Price{Epsilon: e.Epsilon, Delta: e.Delta}
-		}
-		return nil
-	})
-	if err == nil && charged != price {
-		err = dp.Refuse("ledger", "price", "must be what the job was charged, "+charged.String(), price)
+func (j *Job) checkCharged(b *books, price dp.Price) error {
+	if charged := b.job(j.req.Dataset, j.req.ID).price; charged != price {
+		return dp.Refuse("ledger", "price", "must be what the job was charged, "+charged.String(), price)
 	}
-	return err
+	return nil
 }
 
 // describeCharge makes the detail of an entry that requests the price of a bill.
@@ -335,44 +324,36 @@ func (j *Job) describeCharge(bill []dp.Event) (d reserved, err error) {
 
 // beginReading records the last step before private data are read.
 func (j *Job) beginReading(ctx context.Context) error {
-	return j.l.runStep(ctx, "begin", func(t tx) error {
-		if state, err := j.readState(t); err == nil && state == Began && j.resumes(state) {
+	return j.l.runStep(ctx, "begin", func(b *books) error {
+		if state, err := j.readState(b); err == nil && state == Began && j.resumes(state) {
 			return nil
 		}
-		if err := j.expectState(t, Reserved); err != nil {
+		if err := j.expectState(b, Reserved); err != nil {
 			return err
 		}
-		if err := j.checkTerms(t); err != nil { // another job may have begun first
+		if err := j.checkTerms(b); err != nil { // another job may have begun first
 			return err
 		}
-		if err := j.defineCohorts(t); err != nil {
-			return err
+		if d := b.datasets[j.req.Dataset]; len(j.req.Cohorts) > 0 && d.definition == "" {
+			err := j.l.addEntry(b, Entry{Kind: Defined, Dataset: d.name, Detail: encodeDetail(defined{j.req.Definition})})
+			if err != nil {
+				return err
+			}
 		}
-		return j.l.addEntry(t, j.newEntry(Began, j.price, encodeDetail(began{j.req.Terms}))) // 1.3
+		return j.l.addEntry(b, j.newEntry(Began, j.price, encodeDetail(began{j.req.Terms}))) // 1.3
 	})
-}
-
-// defineCohorts records how the first job on cohorts reads their column.
-func (j *Job) defineCohorts(t tx) error {
-	if len(j.req.Cohorts) == 0 {
-		return nil
-	}
-	if _, found, err := t.first(j.req.Dataset, Defined); found || err != nil {
-		return err
-	}
-	return j.l.addEntry(t, Entry{Kind: Defined, Dataset: j.req.Dataset, Detail: encodeDetail(defined{j.req.Definition})})
 }
 
 // Commit stores the result, which from then on is the job's only one. A result must not be released
 // before it is committed. Committing the same bytes again has no effect.
 func (j *Job) Commit(ctx context.Context, result []byte) error {
-	err := j.l.runStep(context.WithoutCancel(ctx), "commit", func(t tx) error {
-		state, err := j.readState(t)
+	err := j.l.runStep(context.WithoutCancel(ctx), "commit", func(b *books) error {
+		state, err := j.readState(b)
 		if err != nil {
 			return err
 		}
 		if state == Committed || state == Published {
-			old, err := j.readResult(t)
+			old, err := b.result(j.request, j.req.ID)
 			if err == nil && !slices.Equal(old, result) {
 				err = j.conflictError(state)
 			}
@@ -381,11 +362,11 @@ func (j *Job) Commit(ctx context.Context, result []byte) error {
 		if state != Began {
 			return j.conflictError(state)
 		}
-		if err := t.putResult(j.request, result); err != nil {
+		if err := b.tx.putResult(j.request, result); err != nil {
 			return err
 		}
 		// 2.1
-		return j.l.addEntry(t, j.newEntry(Committed, dp.Price{}, encodeDetail(committed{int64(len(result)), hashOf(result)})))
+		return j.l.addEntry(b, j.newEntry(Committed, dp.Price{}, encodeDetail(committed{int64(len(result)), hashOf(result)})))
 	})
 	if err == nil {
 		j.stored = slices.Clone(result)
@@ -401,7 +382,7 @@ func (j *Job) Publish(ctx context.Context, path string) error {
 	if err := j.l.replaceFile(path, j.stored); err != nil { // 2.2
 		return fmt.Errorf("ledger: publish: %w", err)
 	}
-	return j.l.notePublished(context.WithoutCancel(ctx), j.req.Dataset, j.req.ID, j.request)
+	return j.l.notePublished(context.WithoutCancel(ctx), j.name(), j.request)
 }
 
 // Abandon closes a job that began and will have no result. Its price stays
@@ -410,7 +391,7 @@ func (j *Job) Abandon(ctx context.Context, reason string) error {
 	if !j.began {
 		return nil
 	}
-	err := j.l.closeJob(context.WithoutCancel(ctx), j.req.Dataset, j.req.ID, j.request, reason)
+	err := j.l.closeJob(context.WithoutCancel(ctx), j.name(), j.request, reason)
 	j.closed = err == nil
 	return err
 }
@@ -430,49 +411,37 @@ func (j *Job) newEntry(kind Kind, price dp.Price, d json.RawMessage) Entry {
 }
 
 // readState returns the kind of the job's newest entry, "" if it has none or was refunded.
-func (j *Job) readState(t tx) (Kind, error) {
-	e, err := newestEntry(t, j.req.Dataset, j.req.ID)
-	if err != nil || e.Kind == "" || e.Kind == Refunded {
-		return "", err
+func (j *Job) readState(b *books) (Kind, error) {
+	now := b.job(j.req.Dataset, j.req.ID)
+	if now.kind == "" || now.kind == Refunded {
+		return "", nil
 	}
-	if e.Request != j.request {
-		return "", &Conflict{j.req.Dataset, j.req.ID, e.Kind,
+	if now.request != j.request {
+		return "", &Conflict{j.req.Dataset, j.req.ID, now.kind,
 			"was used for another configuration; the same ID must mean the same training"}
 	}
-	return e.Kind, nil
+	return now.kind, nil
 }
 
 // checkRepeated refuses to repeat a job under other terms than those of its charge: the job's identity
 // covers them only as far as its configuration does.
-func (j *Job) checkRepeated(t tx) error {
+func (j *Job) checkRepeated(b *books) error {
+	now := b.job(j.req.Dataset, j.req.ID)
 	var own reserved
-	state := Committed
-	err := t.entries(j.req.Dataset, j.req.ID, func(e Entry) error {
-		if state = e.Kind; state != Reserved {
-			return nil
-		}
-		own = reserved{}
-		return e.decode(&own)
-	})
-	switch mine := j.req.Terms; {
-	case err != nil:
+	if err := now.reserved.decode(&own); err != nil {
 		return err
-	case own.Terms.Unit != mine.Unit, own.Terms.Relation != mine.Relation, own.Terms.Person != mine.Person,
-		!slices.Equal(own.Terms.Protected, mine.Protected):
-		return &Conflict{j.req.Dataset, j.req.ID, state,
+	}
+	mine := j.req.Terms
+	if own.Terms.Unit != mine.Unit || own.Terms.Relation != mine.Relation || own.Terms.Person != mine.Person ||
+		!slices.Equal(own.Terms.Protected, mine.Protected) {
+		return &Conflict{j.req.Dataset, j.req.ID, now.kind,
 			"was charged under other terms; the same ID must mean the same training"}
 	}
-	return j.checkTerms(t)
+	return j.checkTerms(b)
 }
 
-// newestEntry returns the job's newest entry, with Kind "" if it has none.
-func newestEntry(t tx, dataset, job string) (last Entry, err error) {
-	err = t.entries(dataset, job, func(e Entry) error { last = e; return nil })
-	return last, err
-}
-
-func (j *Job) expectState(t tx, want Kind) error {
-	state, err := j.readState(t)
+func (j *Job) expectState(b *books, want Kind) error {
+	state, err := j.readState(b)
 	if err == nil && state != want {
 		err = j.conflictError(state)
 	}
@@ -498,86 +467,42 @@ func (j *Job) conflictError(state Kind) error {
 	return &Conflict{j.req.Dataset, j.req.ID, state, want}
 }
 
-// readResult returns the stored bytes after checking them against their entry.
-func (j *Job) readResult(t tx) ([]byte, error) {
-	return checkResult(t, j.req.Dataset, j.req.ID, j.request)
-}
-
-func checkResult(t tx, dataset, job, request string) ([]byte, error) {
-	b, err := t.result(request)
-	if err != nil {
-		return nil, err
-	}
-	var found Entry
-	err = t.entries(dataset, job, func(e Entry) error {
-		if e.Kind == Committed && e.Request == request {
-			found = e
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	var d committed
-	if err := json.Unmarshal(found.Detail, &d); err != nil || b == nil || d.SHA256 != hashOf(b) {
-		return nil, &Damaged{found.Seq, fmt.Sprintf("the stored result of job %q is not the one committed", job)}
-	}
-	return b, nil
-}
-
 // checkTerms refuses terms whose prices do not add up with those of earlier jobs.
-func (j *Job) checkTerms(t tx) error {
+func (j *Job) checkTerms(b *books) error {
 	refuse := func(param, want string, got any) error {
 		return &dp.ParamError{Op: "ledger", Param: param, Want: want, Got: got,
 			Hint: fmt.Sprintf("the prices of data set %q add up only under the same terms", j.req.Dataset)}
 	}
-	d, found, err := t.first(j.req.Dataset, Declared)
-	if err != nil || !found {
+	d, err := b.dataset(j.req.Dataset)
+	if err != nil {
 		return err
 	}
-	var own declared
-	if err := json.Unmarshal(d.Detail, &own); err != nil {
-		return &Damaged{d.Seq, "its detail is not as this program writes it"}
-	}
-	if err := own.Parts.checkRequest(&j.req); err != nil {
+	if err := d.Parts.checkRequest(&j.req); err != nil {
 		return err
 	}
-	var read defined
-	if e, found, err := t.first(j.req.Dataset, Defined); err != nil {
-		return err
-	} else if found {
-		if json.Unmarshal(e.Detail, &read) != nil {
-			return &Damaged{e.Seq, "its detail is not as this program writes it"}
-		}
-	}
-	if err := checkCohortRequest(&j.req, own.CohortBy, read.Definition); err != nil {
+	if err := checkCohortRequest(&j.req, d.CohortBy, d.definition); err != nil {
 		return err
 	}
-	if err := checkSides(t, &j.req); err != nil {
+	if err := checkSides(d.division, &j.req); err != nil {
 		return err
 	}
 	mine := j.req.Terms
 	// Who declares persons gets what protects all rows of a person, whatever a row is called.
-	if own.Unit != "" && own.Unit != mine.Unit && !(own.Unit == unitPerson && mine.Person != "") {
-		return refuse("unit", fmt.Sprintf("must be %q, as declared", own.Unit), mine.Unit)
+	if d.Unit != "" && d.Unit != mine.Unit && !(d.Unit == unitPerson && mine.Person != "") {
+		return refuse("unit", fmt.Sprintf("must be %q, as declared", d.Unit), mine.Unit)
 	}
-	e, found, err := t.first(j.req.Dataset, Began)
-	if err != nil || !found {
-		return err
-	}
-	var first began
-	if err := json.Unmarshal(e.Detail, &first); err != nil {
-		return &Damaged{e.Seq, "its detail is not as this program writes it"}
-	}
+	first := d.terms
 	switch {
-	case mine.Unit != first.Terms.Unit:
-		return refuse("unit", fmt.Sprintf("must be %q, as in the first job", first.Terms.Unit), mine.Unit)
-	case mine.Person != first.Terms.Person:
-		return refuse("person", fmt.Sprintf("must be %q, as in the first job", first.Terms.Person), mine.Person)
-	case mine.Relation != first.Terms.Relation:
-		return refuse("relation", fmt.Sprintf("must be %q, as in the first job", first.Terms.Relation), mine.Relation)
+	case first == nil:
+		return nil
+	case mine.Unit != first.Unit:
+		return refuse("unit", fmt.Sprintf("must be %q, as in the first job", first.Unit), mine.Unit)
+	case mine.Person != first.Person:
+		return refuse("person", fmt.Sprintf("must be %q, as in the first job", first.Person), mine.Person)
+	case mine.Relation != first.Relation:
+		return refuse("relation", fmt.Sprintf("must be %q, as in the first job", first.Relation), mine.Relation)
 	}
-	for _, c := range first.Terms.Protected {
+	for _, c := range first.Protected {
 		if _, ok := slices.BinarySearch(mine.Protected, c); !ok {
 			return refuse("private columns", fmt.Sprintf("must include %q, which the first job protected", c), mine.Protected)
 		}

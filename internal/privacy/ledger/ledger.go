@@ -30,6 +30,7 @@ type Ledger struct {
 	files    files
 	anchors  anchor.Folder // "" for none
 	identity string        // hash of the first entry, under which anchors are stored; "" until there is one
+	checked  sync.Map      // see Entry.signer
 	noting   sync.Mutex
 	unnoted  error // why an anchor could not be stored
 	// pass is called at every point between two effects; tests use it to stop there.
@@ -89,7 +90,7 @@ func connectLedger(ctx context.Context, c driver.Connector, postgres, create boo
 // findTables finds the tables, or creates them.
 func (l *Ledger) findTables(ctx context.Context, create bool) error {
 	look := func() error {
-		return l.store.view(ctx, func(t tx) error { _, err := t.head(); return err })
+		return l.store.view(ctx, func(t tx) error { _, _, err := t.head(); return err })
 	}
 	err := look()
 	if err == nil {
@@ -117,35 +118,33 @@ func (l *Ledger) Close() error {
 // called once, before anything else.
 func (l *Ledger) Anchor(ctx context.Context, folder anchor.Folder) error {
 	var h Head
-	look := func() error {
-		return l.store.view(ctx, func(t tx) error {
-			first, found, err := t.entryAt(1)
-			if err != nil || !found {
-				return err
-			}
-			l.identity = first.Hash
-			h, err = t.head()
-			return err
-		})
-	}
-	if err := look(); err != nil {
+	if err := l.view(ctx, func(b *books) error { l.identity, h = b.identity, b.head; return nil }); err != nil {
 		return err
 	}
 	l.anchors = folder
 	if l.identity == "" {
 		return nil
 	}
+	var states map[anchor.Head]bool // read once, after the anchors
 	if err := folder.Check("ledger: the ledger", l.identity, func(kept anchor.Head) (is bool, err error) {
-		err = l.store.view(ctx, func(t tx) error {
-			e, found, err := t.entryAt(kept.Seq)
-			is = found && e.Hash == kept.Hash && e.hashEntry() == kept.Hash
-			return err
-		})
-		return is, err
+		if states == nil {
+			states, err = l.readStates(ctx)
+		}
+		return states[kept], err
 	}); err != nil {
 		return err
 	}
 	return folder.Note(l.identity, anchor.Head(h))
+}
+
+// readStates returns the heads that the ledger has had.
+func (l *Ledger) readStates(ctx context.Context) (out map[anchor.Head]bool, err error) {
+	err = l.store.view(ctx, func(t tx) error {
+		out = map[anchor.Head]bool{}
+		_, err := l.readBooks(t, func(e *Entry) error { out[anchor.Head{Seq: e.Seq, Hash: e.Hash}] = true; return nil })
+		return err
+	})
+	return out, err
 }
 
 // noteHead stores the head of a step that is on disk. If that fails, the anchor stays behind, and
@@ -195,25 +194,16 @@ func (l *Ledger) Declare(ctx context.Context, d Dataset) error {
 	if err := d.Parts.checkParts(); err != nil {
 		return err
 	}
-	return l.runStep(ctx, "declare", func(t tx) error {
-		_, found, err := t.first(d.Name, Declared)
-		if err != nil {
-			return err
-		}
-		if found {
+	return l.runStep(ctx, "declare", func(b *books) error {
+		if b.datasets[d.Name] != nil {
 			return &Exists{d.Name}
 		}
-		if d.CohortBy != "" {
-			if err := t.raiseFormat(formatCohorts); err != nil {
-				return err
-			}
-		}
-		err = l.addEntry(t, Entry{Kind: Declared, Dataset: d.Name, Epsilon: d.Epsilon, Delta: d.Delta,
+		err := l.addEntry(b, Entry{Kind: Declared, Dataset: d.Name, Epsilon: d.Epsilon, Delta: d.Delta,
 			Detail: encodeDetail(declared{Note: d.Note, Unit: d.Unit, Parts: d.Parts, CohortBy: d.CohortBy})})
 		if err != nil || d.Owner == nil {
 			return err
 		}
-		return l.appoint(t, d.Owner, Appointment{Dataset: d.Name, Role: Owner, Name: "owner",
+		return l.appoint(b, d.Owner, Appointment{Dataset: d.Name, Role: Owner, Name: "owner",
 			Key: d.Owner.Public().(ed25519.PublicKey)})
 	})
 }
@@ -264,75 +254,42 @@ func (b *Balance) LeftFor(names ...string) (dp.Price, error) {
 
 // Balances returns the balances of the named data sets, or of all in the order of their declaration.
 func (l *Ledger) Balances(ctx context.Context, names ...string) (out []Balance, err error) {
-	err = l.store.view(ctx, func(t tx) error {
+	err = l.view(ctx, func(b *books) error {
 		if len(names) == 0 {
-			if names, err = t.datasets(); err != nil {
-				return err
-			}
+			names = b.names
 		}
 		out = nil
 		for _, name := range names {
-			b, err := readBalance(t, name)
+			d, err := b.dataset(name)
 			if err != nil {
 				return err
 			}
-			out = append(out, b)
+			out = append(out, d.balance())
 		}
 		return nil
 	})
 	return out, err
 }
 
-// readBalance adds up a data set. Sums that contradict each other are reported as damage.
-func readBalance(t tx, name string) (b Balance, err error) {
-	e, found, err := t.first(name, Declared)
-	if err != nil {
-		return b, err
-	}
-	if !found {
-		return b, &Missing{fmt.Sprintf("data set %q", name), "discreet budget init declares it"}
-	}
-	var d declared
-	if err := e.decode(&d); err != nil {
-		return b, err
-	}
-	s, err := t.sums(name)
-	if err != nil {
-		return b, err
-	}
-	b.Dataset = Dataset{Name: name, Epsilon: e.Epsilon, Delta: e.Delta, Unit: d.Unit, Note: d.Note, Parts: d.Parts,
-		CohortBy: d.CohortBy}
-	if !b.addSums(s, &d) {
-		return b, &Damaged{e.Seq, fmt.Sprintf("the entries of data set %q do not add up", name)}
-	}
-	return b, nil
-}
-
-// addSums computes the balance from s: what was charged on all of the data set, and the largest sum of
-// any part or cohort (4.3). It reports whether the sums are possible.
-func (b *Balance) addSums(s sums, d *declared) bool {
-	all, sound := s.useOfPart("")
-	uses, ok := s.usesByPart(d)
-	sound = sound && ok
-	names := slices.Sorted(maps.Keys(uses))
+// balance computes the balance of a data set.
+func (d *datasetBooks) balance() Balance {
+	limit, spent, charged := d.used.limit, d.used.total(Use.spentPrice), d.used.charged()
+	left := subtractPrice(limit, charged)
+	b := Balance{Dataset: Dataset{Name: d.name, Epsilon: limit.Epsilon, Delta: limit.Delta, Unit: d.Unit, Note: d.Note,
+		Parts: d.Parts, CohortBy: d.CohortBy}, Spent: spent.Epsilon, SpentDelta: spent.Delta,
+		Left: left.Epsilon, LeftDelta: left.Delta, Reserved: charged.Epsilon - spent.Epsilon,
+		ReservedDelta: charged.Delta - spent.Delta, ForNew: subtractPrice(limit, d.used.uses[""].chargedPrice())}
+	names := slices.Sorted(maps.Keys(d.used.uses))
 	if d.Parts != nil {
 		names = d.Parts.Names
 	}
-	left := func(charged dp.Price) dp.Price {
-		return dp.Price{Epsilon: b.Epsilon - all.chargedPrice().Epsilon - charged.Epsilon,
-			Delta: b.Delta - all.chargedPrice().Delta - charged.Delta}
-	}
-	var spent, charged dp.Price // the most of any part
 	for _, name := range names {
-		u := uses[name]
-		spent, charged = largerPrice(spent, u.Spent), largerPrice(charged, u.chargedPrice())
-		b.ByPart = append(b.ByPart, PartBalance{name, u, left(u.chargedPrice())})
+		if name != "" {
+			u := d.used.uses[name]
+			b.ByPart = append(b.ByPart, PartBalance{name, u, subtractPrice(b.ForNew, u.chargedPrice())})
+		}
 	}
-	b.ForNew = left(dp.Price{})
-	b.Spent, b.SpentDelta = all.Spent.Epsilon+spent.Epsilon, all.Spent.Delta+spent.Delta
-	b.Left, b.LeftDelta = left(charged).Epsilon, left(charged).Delta
-	b.Reserved, b.ReservedDelta = b.Epsilon-b.Spent-b.Left, b.Delta-b.SpentDelta-b.LeftDelta
-	return sound && b.Left >= 0 && b.LeftDelta >= 0
+	return b
 }
 
 // largerPrice returns the maximum of two prices, separately for ε and δ.
@@ -340,37 +297,53 @@ func largerPrice(p, q dp.Price) dp.Price {
 	return dp.Price{Epsilon: max(p.Epsilon, q.Epsilon), Delta: max(p.Delta, q.Delta)}
 }
 
+func addPrices(p, q dp.Price) dp.Price {
+	return dp.Price{Epsilon: p.Epsilon + q.Epsilon, Delta: p.Delta + q.Delta}
+}
+
+func subtractPrice(p, q dp.Price) dp.Price {
+	return dp.Price{Epsilon: p.Epsilon - q.Epsilon, Delta: p.Delta - q.Delta}
+}
+
 // History calls f for every entry of a data set, or of the whole ledger for "", oldest first.
 func (l *Ledger) History(ctx context.Context, dataset string, f func(Entry) error) error {
-	return l.store.view(ctx, func(t tx) error {
-		if dataset != "" {
-			if _, err := readBalance(t, dataset); err != nil {
-				return err
+	_, entries, err := l.readEntries(ctx, dataset)
+	for i := 0; err == nil && i < len(entries); i++ {
+		err = f(entries[i])
+	}
+	return err
+}
+
+// readEntries returns the entries of a data set, or of the whole ledger for "", after all were checked.
+func (l *Ledger) readEntries(ctx context.Context, dataset string) (b *books, entries []Entry, err error) {
+	err = l.store.view(ctx, func(t tx) (err error) {
+		entries = nil
+		b, err = l.readBooks(t, func(e *Entry) error {
+			if dataset == "" || e.Dataset == dataset {
+				entries = append(entries, *e)
 			}
+			return nil
+		})
+		if err == nil && dataset != "" {
+			_, err = b.dataset(dataset)
 		}
-		return t.entries(dataset, "", f)
+		return err
 	})
+	return b, entries, err
 }
 
 // runStep runs one step: either everything that f adds is stored, or nothing is.
-func (l *Ledger) runStep(ctx context.Context, step string, f func(tx) error) error {
+func (l *Ledger) runStep(ctx context.Context, step string, f func(*books) error) error {
 	if err := l.pass(step + ": before"); err != nil {
 		return err
 	}
 	var head Head
-	var first Entry
-	err := l.store.update(ctx, func(t tx) (err error) {
-		if err := f(t); err != nil {
+	var identity string
+	err := l.update(ctx, func(b *books) error {
+		if err := f(b); err != nil {
 			return err
 		}
-		if l.anchors != "" {
-			if head, err = t.head(); err != nil {
-				return err
-			}
-			if first, _, err = t.entryAt(1); err != nil {
-				return err
-			}
-		}
+		head, identity = b.head, b.identity
 		return l.pass(step + ": before it is stored")
 	})
 	if err != nil {
@@ -379,36 +352,27 @@ func (l *Ledger) runStep(ctx context.Context, step string, f func(tx) error) err
 	if err := l.pass(step + ": stored"); err != nil {
 		return err
 	}
-	l.noteHead(first.Hash, head) // never before it is stored
+	l.noteHead(identity, head) // never before it is stored
 	return nil
 }
 
-// addEntry chains e to the newest entry, which must match the head.
-func (l *Ledger) addEntry(t tx, e Entry) error { return l.addSigned(t, e, nil) }
+// addEntry chains e to the newest entry.
+func (l *Ledger) addEntry(b *books, e Entry) error { return l.addSigned(b, e, nil) }
 
-// addSigned is addEntry with the signature of a key, nil for none.
-func (l *Ledger) addSigned(t tx, e Entry, key ed25519.PrivateKey) error {
-	h, err := t.head()
-	if err != nil {
-		return err
-	}
-	last, found, err := t.last()
-	switch {
-	case err != nil:
-		return err
-	case !found && h.Seq == 0:
-		first := Entry{Kind: Created, Detail: encodeDetail(created{format, rand.Text()})}
-		if h, err = l.chainEntry(t, h, first, nil); err != nil {
+// addSigned is addEntry with the signature of a key, nil for none. It adds nothing that readBooks would
+// refuse.
+func (l *Ledger) addSigned(b *books, e Entry, key ed25519.PrivateKey) error {
+	if b.head.Seq == 0 {
+		first := l.chainEntry(b.head, Entry{Kind: Created, Detail: encodeDetail(created{format, rand.Text()})}, nil)
+		if err := b.append(first); err != nil {
 			return err
 		}
-	case !found || last.Seq != h.Seq || last.Hash != h.Hash || last.hashEntry() != h.Hash:
-		return &Damaged{h.Seq, "the newest entry is not the one the ledger names as newest"}
 	}
-	_, err = l.chainEntry(t, h, e, key)
-	return err
+	return b.append(l.chainEntry(b.head, e, key))
 }
 
-func (l *Ledger) chainEntry(t tx, h Head, e Entry, key ed25519.PrivateKey) (Head, error) {
+// chainEntry completes an entry that follows the head.
+func (l *Ledger) chainEntry(h Head, e Entry, key ed25519.PrivateKey) Entry {
 	e.Seq, e.Prev = h.Seq+1, h.Hash
 	if e.At == "" {
 		e.At = l.now().UTC().Format(time.RFC3339)
@@ -420,7 +384,7 @@ func (l *Ledger) chainEntry(t tx, h Head, e Entry, key ed25519.PrivateKey) (Head
 		e.sign(key)
 	}
 	e.Hash = e.hashEntry()
-	return Head{e.Seq, e.Hash}, t.append(e)
+	return e
 }
 
 // Maximum lengths of names and other texts, in bytes.

@@ -74,15 +74,45 @@ type Use struct {
 	Spent, Reserved dp.Price
 }
 
-func (u Use) chargedPrice() dp.Price {
-	return dp.Price{Epsilon: u.Spent.Epsilon + u.Reserved.Epsilon, Delta: u.Spent.Delta + u.Reserved.Delta}
+func (u Use) spentPrice() dp.Price   { return u.Spent }
+func (u Use) chargedPrice() dp.Price { return addPrices(u.Spent, u.Reserved) }
+
+// account counts what is charged against a limit, by part or cohort, and under "" by jobs on all of
+// the data set.
+type account struct {
+	*declared
+	limit dp.Price
+	uses  map[string]Use
 }
 
-// useOfPart adds up the entries of one part, or of the jobs on all of the data set.
-func (s sums) useOfPart(part string) (u Use, ok bool) {
-	of := func(k Kind) dp.Price { return s[sumKey{k, part}] }
-	u.Spent = of(Began) // 1.1
-	u.Reserved.Epsilon = of(Reserved).Epsilon - of(Began).Epsilon - of(Refunded).Epsilon
-	u.Reserved.Delta = of(Reserved).Delta - of(Began).Delta - of(Refunded).Delta
-	return u, u.Spent.Epsilon >= 0 && u.Spent.Delta >= 0 && u.Reserved.Epsilon >= 0 && u.Reserved.Delta >= 0
+func newAccount(d *declared, limit dp.Price) *account { return &account{d, limit, map[string]Use{}} }
+
+// total adds up one price of each use: that of jobs on all of the data set, and the largest of any part
+// or cohort, separately for ε and δ (4.3).
+func (a *account) total(of func(Use) dp.Price) dp.Price {
+	var most dp.Price
+	for name, u := range a.uses {
+		if name != "" {
+			most = largerPrice(most, of(u))
+		}
+	}
+	return addPrices(of(a.uses[""]), most)
+}
+
+// charged returns the amount charged.
+func (a *account) charged() dp.Price { return a.total(Use.chargedPrice) }
+
+// addUse adds to the use of each part or cohort that an entry names. Prices may be negative. It reports
+// whether the limit allows the new sums, and refuses a part that an entry cannot name.
+func (a *account) addUse(part string, u Use) bool {
+	names, err := a.partsOf(part)
+	if part == "" {
+		names = []string{""}
+	}
+	for _, name := range names { // 5.3
+		was := a.uses[name]
+		a.uses[name] = Use{addPrices(was.Spent, u.Spent), addPrices(was.Reserved, u.Reserved)}
+	}
+	sum := a.charged() // of all parts: a limit may have been lowered since they were charged
+	return err == nil && sum.Epsilon >= 0 && sum.Epsilon <= a.limit.Epsilon && sum.Delta >= 0 && sum.Delta <= a.limit.Delta
 }

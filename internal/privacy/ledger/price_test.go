@@ -85,33 +85,3 @@ func TestDeltasAddUp(t *testing.T) {
 		verify(t, l)
 	})
 }
-
-// unreadable is a store whose first entry cannot be read.
-type unreadable struct{ tx }
-
-func (unreadable) first(string, Kind) (Entry, bool, error) { return Entry{}, false, errUnreadable }
-
-var errUnreadable = errors.New("the disk is gone")
-
-// unbalanced is a store of whose entries more came back than was reserved.
-type unbalanced struct{ tx }
-
-func (unbalanced) first(string, Kind) (Entry, bool, error) {
-	return Entry{Epsilon: 10, Detail: []byte("{}")}, true, nil
-}
-
-func (unbalanced) sums(string) (sums, error) {
-	return sums{{kind: Refunded}: {Epsilon: 1}}, nil
-}
-
-// A balance that cannot be read, or does not add up, affords nothing and says so.
-func TestNothingIsAffordableUnread(t *testing.T) {
-	j := &Job{req: Request{Dataset: "d"}}
-	if err := j.checkAffordable(unreadable{}, dp.Price{Epsilon: 1}); !errors.Is(err, errUnreadable) {
-		t.Errorf("an unreadable balance: %v", err)
-	}
-	var damaged *Damaged
-	if err := j.checkAffordable(unbalanced{}, dp.Price{Epsilon: 1}); !errors.As(err, &damaged) {
-		t.Errorf("a balance that does not add up: %v", err)
-	}
-}

@@ -27,18 +27,15 @@ type Settled struct {
 // left alone. Settling one would still be safe for privacy, since its next step would be refused. An
 // existing file with other content is not replaced.
 func (l *Ledger) Recover(ctx context.Context, gone func(worker string) bool) (out []Settled, err error) {
-	var open []Entry
+	var open []jobName
 	// As a writer, so as to wait for a step that a killed process had sent to its
 	// server already.
-	err = l.store.update(ctx, func(t tx) (err error) {
-		open, err = t.unfinished()
-		return err
-	})
+	err = l.update(ctx, func(b *books) error { open = b.unfinished(); return nil })
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range open {
-		s, err := l.settleJob(ctx, e, gone)
+	for _, name := range open {
+		s, err := l.settleJob(ctx, name, gone)
 		if err != nil {
 			return out, err
 		}
@@ -47,23 +44,18 @@ func (l *Ledger) Recover(ctx context.Context, gone func(worker string) bool) (ou
 	return out, nil
 }
 
-func (l *Ledger) settleJob(ctx context.Context, e Entry, gone func(string) bool) (s Settled, err error) {
-	s = Settled{Dataset: e.Dataset, Job: e.Job, Was: e.Kind, Now: e.Kind}
+func (l *Ledger) settleJob(ctx context.Context, name jobName, gone func(string) bool) (s Settled, err error) {
+	var now past
 	var r reserved
-	var b []byte
-	err = l.store.view(ctx, func(t tx) (err error) {
-		err = t.entries(e.Dataset, e.Job, func(e Entry) error {
-			if e.Kind != Reserved {
-				return nil
-			}
-			r = reserved{}
-			return e.decode(&r)
-		})
-		if err == nil && e.Kind == Committed {
-			b, err = checkResult(t, e.Dataset, e.Job, e.Request)
+	var result []byte
+	err = l.view(ctx, func(b *books) (err error) {
+		now = b.job(name.dataset, name.job)
+		if err = now.reserved.decode(&r); err == nil && now.kind == Committed {
+			result, err = b.result(now.request, name.job)
 		}
 		return err
 	})
+	s = Settled{Dataset: name.dataset, Job: name.job, Was: now.kind, Now: now.kind}
 	if err != nil {
 		return s, err
 	}
@@ -71,15 +63,17 @@ func (l *Ledger) settleJob(ctx context.Context, e Entry, gone func(string) bool)
 		s.Why = fmt.Sprintf("left alone: its process (%s) may still be running", r.Worker)
 		return s, nil
 	}
-	switch e.Kind {
+	switch now.kind {
 	case Reserved:
-		err = l.refundJob(ctx, e.Dataset, e.Job, e.Request)
+		err = l.refundJob(ctx, name, now.request)
 		s.Now, s.Why = Refunded, "refunded: it never began to read"
 	case Began:
-		err = l.closeJob(ctx, e.Dataset, e.Job, e.Request, "interrupted")
+		err = l.closeJob(ctx, name, now.request, "interrupted")
 		s.Now, s.Why = Closed, "closed: it may have read, so its price stays spent"
 	case Committed:
-		return l.finishJob(ctx, e, r.Output, b, s)
+		return l.finishJob(ctx, name, now.request, r.Output, result, s)
+	default:
+		s.Why = "left alone: it went on meanwhile"
 	}
 	if conflict := (*Conflict)(nil); errors.As(err, &conflict) {
 		s.Now, s.Why = conflict.State, "left alone: it went on meanwhile"
@@ -89,7 +83,8 @@ func (l *Ledger) settleJob(ctx context.Context, e Entry, gone func(string) bool)
 }
 
 // finishJob publishes committed bytes.
-func (l *Ledger) finishJob(ctx context.Context, e Entry, path string, b []byte, s Settled) (Settled, error) {
+func (l *Ledger) finishJob(ctx context.Context, name jobName, request, path string, b []byte, s Settled) (Settled,
+	error) {
 	if path == "" {
 		s.Why = "left alone: it names no file; train with the same job ID returns its result"
 		return s, nil
@@ -106,27 +101,27 @@ func (l *Ledger) finishJob(ctx context.Context, e Entry, path string, b []byte, 
 		return s, nil
 	}
 	s.Now, s.Why = Published, "published: its result is in "+path
-	return s, l.notePublished(ctx, e.Dataset, e.Job, e.Request)
+	return s, l.notePublished(ctx, name, request)
 }
 
 // refundJob releases the price of a job that provably never began (1.4): it has no began entry, and
 // cannot get one later.
-func (l *Ledger) refundJob(ctx context.Context, dataset, job, request string) error {
-	return l.moveJob(ctx, "refund", dataset, job, request, Reserved, func(now Entry) Entry {
-		return Entry{Kind: Refunded, Epsilon: now.Epsilon, Delta: now.Delta}
+func (l *Ledger) refundJob(ctx context.Context, name jobName, request string) error {
+	return l.moveJob(ctx, "refund", name, request, Reserved, func(now past) Entry {
+		return Entry{Kind: Refunded, Epsilon: now.price.Epsilon, Delta: now.price.Delta}
 	})
 }
 
-func (l *Ledger) closeJob(ctx context.Context, dataset, job, request, reason string) error {
-	return l.moveJob(ctx, "close", dataset, job, request, Began, func(Entry) Entry {
+func (l *Ledger) closeJob(ctx context.Context, name jobName, request, reason string) error {
+	return l.moveJob(ctx, "close", name, request, Began, func(past) Entry {
 		return Entry{Kind: Closed, Detail: encodeDetail(closed{reason})}
 	})
 }
 
 // notePublished records that the result was written to its file. It leaves a job that is already
 // published unchanged.
-func (l *Ledger) notePublished(ctx context.Context, dataset, job, request string) error {
-	err := l.moveJob(ctx, "publish", dataset, job, request, Committed, func(Entry) Entry { return Entry{Kind: Published} })
+func (l *Ledger) notePublished(ctx context.Context, name jobName, request string) error {
+	err := l.moveJob(ctx, "publish", name, request, Committed, func(past) Entry { return Entry{Kind: Published} })
 	if c := (*Conflict)(nil); errors.As(err, &c) && c.State == Published {
 		return nil
 	}
@@ -134,18 +129,15 @@ func (l *Ledger) notePublished(ctx context.Context, dataset, job, request string
 }
 
 // moveJob moves a job from one state to the next, in one step.
-func (l *Ledger) moveJob(ctx context.Context, step, dataset, job, request string, from Kind,
-	to func(now Entry) Entry) error {
-	return l.runStep(ctx, step, func(t tx) error {
-		now, err := newestEntry(t, dataset, job)
-		if err != nil {
-			return err
-		}
-		if now.Kind != from || now.Request != request {
-			return &Conflict{dataset, job, now.Kind, fmt.Sprintf("must be %s before this step", from)}
+func (l *Ledger) moveJob(ctx context.Context, step string, name jobName, request string, from Kind,
+	to func(now past) Entry) error {
+	return l.runStep(ctx, step, func(b *books) error {
+		now := b.job(name.dataset, name.job)
+		if now.kind != from || now.request != request {
+			return &Conflict{name.dataset, name.job, now.kind, fmt.Sprintf("must be %s before this step", from)}
 		}
 		e := to(now)
-		e.Dataset, e.Part, e.Job, e.Request = dataset, now.Part, job, request
-		return l.addEntry(t, e)
+		e.Dataset, e.Part, e.Job, e.Request = name.dataset, now.part, name.job, request
+		return l.addEntry(b, e)
 	})
 }

@@ -54,14 +54,11 @@ func formatUntil(t time.Time) string {
 // Appoint gives a key a role. The first appointment of a data set is that of its owner. The owner
 // signs all appointments.
 func (l *Ledger) Appoint(ctx context.Context, key ed25519.PrivateKey, a Appointment) error {
-	return l.runStep(ctx, "appoint", func(t tx) error { return l.appoint(t, key, a) })
+	return l.runStep(ctx, "appoint", func(b *books) error { return l.appoint(b, key, a) })
 }
 
-func (l *Ledger) appoint(t tx, key ed25519.PrivateKey, a Appointment) error {
-	if err := t.raiseFormat(formatCohorts); err != nil {
-		return err
-	}
-	return l.addAct(t, key, Entry{Kind: Appointed, Dataset: a.Dataset,
+func (l *Ledger) appoint(b *books, key ed25519.PrivateKey, a Appointment) error {
+	return l.addAct(b, key, Entry{Kind: Appointed, Dataset: a.Dataset,
 		Detail: encodeDetail(appointed{a.Role, a.Name, hex.EncodeToString(a.Key), formatUntil(a.Until)})})
 }
 
@@ -70,8 +67,8 @@ func (l *Ledger) Allot(ctx context.Context, key ed25519.PrivateKey, a Allotment)
 	if a.Price.Epsilon < 0 || a.Price.Epsilon > dp.MaxEpsilon || a.Price.Delta < 0 || a.Price.Delta >= dp.Femto {
 		return dp.Refuse("ledger", "epsilon", "must be at least 0 and no more than a total may be", a.Price)
 	}
-	return l.runStep(ctx, "allot", func(t tx) error {
-		return l.addAct(t, key, Entry{Kind: Allotted, Dataset: a.Dataset, Epsilon: a.Price.Epsilon, Delta: a.Price.Delta,
+	return l.runStep(ctx, "allot", func(b *books) error {
+		return l.addAct(b, key, Entry{Kind: Allotted, Dataset: a.Dataset, Epsilon: a.Price.Epsilon, Delta: a.Price.Delta,
 			Detail: encodeDetail(allotted{a.Name, hex.EncodeToString(a.Key), formatUntil(a.Until), a.Approval})})
 	})
 }
@@ -82,19 +79,16 @@ func (l *Ledger) Decide(ctx context.Context, key ed25519.PrivateKey, d Decision)
 	if !isPlain(d.Reason) {
 		return dp.Refuse("ledger", "reason", "must be one line of at most 1000 characters without control characters", nil)
 	}
-	return l.runStep(ctx, "decide", func(t tx) error {
-		now, err := newestEntry(t, d.Dataset, d.Job)
-		if err != nil {
-			return err
-		}
-		if now.Kind != Requested {
-			return &Conflict{d.Dataset, d.Job, cmp.Or(now.Kind, "unknown"), "must be requested before it is decided on"}
+	return l.runStep(ctx, "decide", func(b *books) error {
+		now := b.job(d.Dataset, d.Job)
+		if now.kind != Requested {
+			return &Conflict{d.Dataset, d.Job, cmp.Or(now.kind, "unknown"), "must be requested before it is decided on"}
 		}
 		kind := Refused
 		if d.Approve {
 			kind = Approved
 		}
-		return l.addAct(t, key, Entry{Kind: kind, Dataset: d.Dataset, Part: now.Part, Job: d.Job, Request: now.Request,
+		return l.addAct(b, key, Entry{Kind: kind, Dataset: d.Dataset, Part: now.part, Job: d.Job, Request: now.request,
 			Detail: encodeDetail(decided{formatUntil(d.Until), d.Reason})})
 	})
 }
@@ -116,42 +110,38 @@ func (j *Job) File(ctx context.Context, price dp.Price, bill []dp.Event, purpose
 	if !json.Valid(plan) {
 		plan = encodeDetail(string(j.req.Config))
 	}
-	return j.l.runStep(ctx, "request", func(t tx) error {
-		if err := j.expectState(t, ""); err != nil {
+	return j.l.runStep(ctx, "request", func(b *books) error {
+		if err := j.expectState(b, ""); err != nil {
 			return err
 		}
-		if err := j.checkTerms(t); err != nil {
+		if err := j.checkTerms(b); err != nil {
 			return err
 		}
-		return j.l.addAct(t, j.req.By, j.newEntry(Requested, price, encodeDetail(requested{d, purpose, plan})))
+		return j.l.addAct(b, j.req.By, j.newEntry(Requested, price, encodeDetail(requested{d, purpose, plan})))
 	})
 }
 
 // addAct signs an entry and adds it, if its key may do so now. "Now" is the clock's time, or the
 // latest time in any entry if that is later, so that an expiry that has once passed stays passed.
-func (l *Ledger) addAct(t tx, key ed25519.PrivateKey, e Entry) error {
+func (l *Ledger) addAct(b *books, key ed25519.PrivateKey, e Entry) error {
 	if key == nil {
 		return dp.Refuse("ledger", "key", "must be given: this step is signed", nil)
 	}
-	r, err := readRoster(t, e.Dataset)
+	d, err := b.dataset(e.Dataset)
 	if err != nil {
 		return err
 	}
 	e.At = l.now().UTC().Format(time.RFC3339)
-	if err := r.checkNow(t, key, e); err != nil {
+	if err := d.roster.checkNow(b.latest, key, e); err != nil {
 		return err
 	}
-	return l.addSigned(t, e, key)
+	return l.addSigned(b, e, key)
 }
 
 // checkNow refuses an entry that is not permitted now: at its own time, or at the latest time in any
 // entry if that is later. The entry need not be signed yet.
-func (r *roster) checkNow(t tx, key ed25519.PrivateKey, e Entry) error {
-	latest, err := t.latest()
-	if err != nil {
-		return err
-	}
-	err = r.check(act{kind: e.Kind, key: keyName(key), at: max(latest, e.At), job: e.Job, request: e.Request, part: e.Part,
+func (r *roster) checkNow(latest string, key ed25519.PrivateKey, e Entry) error {
+	err := r.check(act{kind: e.Kind, key: keyName(key), at: max(latest, e.At), job: e.Job, request: e.Request, part: e.Part,
 		price: dp.Price{Epsilon: e.Epsilon, Delta: e.Delta}, detail: e.Detail})
 	if exceeded, ok := err.(*Exceeded); ok {
 		exceeded.Dataset = e.Dataset
@@ -175,13 +165,12 @@ type Member struct {
 // Members lists the keys with a role on a data set: the owner first, analysts last, or none if it has
 // no owner.
 func (l *Ledger) Members(ctx context.Context, dataset string) (out []Member, err error) {
-	err = l.store.view(ctx, func(t tx) error {
-		r, err := readRoster(t, dataset)
-		if err != nil {
-			return err
+	err = l.view(ctx, func(b *books) error {
+		d, err := b.dataset(dataset)
+		if err == nil {
+			out = d.roster.members()
 		}
-		out = r.members()
-		return nil
+		return err
 	})
 	return out, err
 }
@@ -201,7 +190,7 @@ func (r *roster) members() (out []Member) {
 	}
 	for _, key := range byName(r.analysts) {
 		m := r.analysts[key]
-		limit, used := Decimal(m.used.limit.Epsilon), Decimal(m.used.used().Epsilon)
+		limit, used := Decimal(m.used.limit.Epsilon), Decimal(m.used.charged().Epsilon)
 		out = append(out, Member{Name: m.name, Role: "analyst", Key: key, Until: m.until, Allotted: &limit, Charged: &used,
 			Delta: m.used.limit.Delta, Approval: m.approval})
 	}
@@ -230,25 +219,28 @@ type Account struct {
 
 // Report lists the jobs of a data set in the order of their first steps.
 func (l *Ledger) Report(ctx context.Context, dataset string) (out []Account, err error) {
-	err = l.store.view(ctx, func(t tx) error {
-		r, err := readRoster(t, dataset)
-		if err != nil {
-			return err
+	b, entries, err := l.readEntries(ctx, dataset)
+	if err != nil {
+		return nil, err
+	}
+	d, err := b.dataset(dataset)
+	if err != nil {
+		return nil, err
+	}
+	at := map[string]int{}
+	for _, e := range entries {
+		if e.Job == "" {
+			continue
 		}
-		at := map[string]int{}
-		out = nil
-		return t.entries(dataset, "", func(e Entry) error {
-			if e.Job == "" {
-				return nil
-			}
-			if _, known := at[e.Job]; !known {
-				at[e.Job] = len(out)
-				out = append(out, Account{Job: e.Job})
-			}
-			return out[at[e.Job]].addEntry(&e, r)
-		})
-	})
-	return out, err
+		if _, known := at[e.Job]; !known {
+			at[e.Job] = len(out)
+			out = append(out, Account{Job: e.Job})
+		}
+		if err := out[at[e.Job]].addEntry(&e, d.roster); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // addEntry updates the account by the next step of the job.

@@ -206,7 +206,7 @@ func TestAllotmentsAreWithinTheTotal(t *testing.T) {
 		if err := spend(l, by(bobKey, "b6", "c"), 26); !errors.As(err, &exceeded) {
 			t.Errorf("what is reserved is forgotten: %v", err)
 		}
-		must(t, l.refundJob(t.Context(), "d", "b5", j.request))
+		must(t, l.refundJob(t.Context(), j.name(), j.request))
 		must(t, spend(l, by(bobKey, "b6", "c"), 26))
 		// The total holds whatever is allotted.
 		must(t, l.Allot(t.Context(), ownerKey, Allotment{Dataset: "d", Name: "bob", Key: public(bobKey),

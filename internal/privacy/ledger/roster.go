@@ -5,6 +5,7 @@ package ledger
 import (
 	"encoding/json"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -66,7 +67,7 @@ type act struct {
 type member struct {
 	name, until string
 	approval    bool
-	used        account // for an analyst: the allotment, and what was charged to it
+	used        *account // for an analyst: the allotment, and what was charged to it
 }
 
 // filed is a job in the roster.
@@ -82,59 +83,29 @@ type filed struct {
 
 // roster holds the permissions on a data set, derived from its entries in order.
 type roster struct {
-	data      declared
+	data      *declared
 	total     dp.Price
 	owner     string
 	approvers map[string]*member
 	analysts  map[string]*member
-	others    account // charges from before there was an owner
+	others    *account // charges from before there was an owner
 	jobs      map[string]*filed
 }
 
-func newRoster(d declared, total dp.Price) *roster {
-	r := &roster{data: d, total: total, approvers: map[string]*member{}, analysts: map[string]*member{},
-		jobs: map[string]*filed{}}
-	r.others = r.newAccount(total)
-	return r
-}
-
-func (r *roster) newAccount(limit dp.Price) account {
-	return account{declared: r.data, limit: limit, charged: map[string]dp.Price{}}
+func newRoster(d *declared, total dp.Price) *roster {
+	return &roster{data: d, total: total, approvers: map[string]*member{}, analysts: map[string]*member{},
+		others: newAccount(d, total), jobs: map[string]*filed{}}
 }
 
 // ofRoles are the kinds of entries from which a roster is derived.
 var ofRoles = []Kind{Appointed, Allotted, Requested, Approved, Refused, Reserved, Refunded}
 
-// readRoster derives the roster of a data set from its stored entries.
-func readRoster(t tx, dataset string) (*roster, error) {
-	e, found, err := t.first(dataset, Declared)
-	if err != nil {
-		return nil, err
-	}
-	if !found {
-		return nil, &Missing{fmt.Sprintf("data set %q", dataset), "discreet budget init declares it"}
-	}
-	var d declared
-	if err := e.decode(&d); err != nil {
-		return nil, err
-	}
-	r, at := newRoster(d, dp.Price{Epsilon: e.Epsilon, Delta: e.Delta}), e.At
-	return r, t.ofKinds(dataset, func(e Entry) error {
-		at = max(at, e.At)
-		if err := r.addEntry(&e, at); err != nil {
-			return &Damaged{e.Seq, err.Error()}
-		}
-		return nil
-	}, ofRoles...)
-}
-
 // addEntry applies an entry, and refuses one that was not permitted at that time.
-func (r *roster) addEntry(e *Entry, at string) error {
-	key, err := e.signer()
+func (r *roster) addEntry(e *Entry, at string, checked *sync.Map) error {
+	key, of, err := e.signer(checked)
 	if err != nil {
 		return err
 	}
-	_, of := e.unsign()
 	a := act{kind: e.Kind, key: key, at: at, job: e.Job, request: e.Request, part: e.Part,
 		price: dp.Price{Epsilon: e.Epsilon, Delta: e.Delta}, detail: of}
 	if err := r.check(a); err != nil {
@@ -237,15 +208,15 @@ func (r *roster) checkAllotment(a act) error {
 	if err := r.checkName(d.Name, d.Key, d.Until, r.analysts); err != nil {
 		return err
 	}
-	promised := addPrices(r.others.used(), a.price)
+	promised := addPrices(r.others.charged(), a.price)
 	if m := r.analysts[d.Key]; m != nil {
-		promised = addPrices(r.others.used(), largerPrice(a.price, m.used.used()))
+		promised = addPrices(r.others.charged(), largerPrice(a.price, m.used.charged()))
 	}
 	for key, m := range r.analysts {
 		if key == d.Key {
 			continue
 		}
-		use := m.used.used()
+		use := m.used.charged()
 		if !expired(m.until, a.at) {
 			use = largerPrice(use, m.used.limit)
 		}
@@ -323,10 +294,10 @@ func (r *roster) checkCharge(a act) error {
 	case expired(j.until, a.at):
 		return denied("the approval of job %q expired at %s", a.job, j.until)
 	}
-	before := m.used.used()
-	fits := m.used.chargePrice(a.part, a.price)
-	m.used.chargePrice(a.part, dp.Price{Epsilon: -a.price.Epsilon, Delta: -a.price.Delta})
+	fits := m.used.addUse(a.part, Use{Reserved: a.price})
+	m.used.addUse(a.part, Use{Reserved: subtractPrice(dp.Price{}, a.price)})
 	if !fits {
+		before := m.used.charged()
 		return &Exceeded{Analyst: m.name, Spent: before.Epsilon, Asked: a.price.Epsilon, Limit: m.used.limit.Epsilon,
 			SpentDelta: before.Delta, AskedDelta: a.price.Delta, LimitDelta: m.used.limit.Delta}
 	}
@@ -356,9 +327,9 @@ func (r *roster) take(a act) error {
 		if err := json.Unmarshal(a.detail, &d); err != nil {
 			return err
 		}
-		m := &member{name: d.Name, until: d.Until, approval: d.Approval, used: r.newAccount(a.price)}
+		m := &member{name: d.Name, until: d.Until, approval: d.Approval, used: newAccount(r.data, a.price)}
 		if old := r.analysts[d.Key]; old != nil {
-			m.used.charged = old.used.charged
+			m.used.uses = old.used.uses
 		}
 		r.analysts[d.Key] = m
 	case Requested:
@@ -371,9 +342,9 @@ func (r *roster) take(a act) error {
 		job().approved, job().until = true, d.Until
 	case Reserved:
 		job().charged = a.key
-		r.accountOf(a.key).chargePrice(a.part, a.price)
+		r.accountOf(a.key).addUse(a.part, Use{Reserved: a.price})
 	case Refunded:
-		r.accountOf(job().charged).chargePrice(a.part, dp.Price{Epsilon: -a.price.Epsilon, Delta: -a.price.Delta})
+		r.accountOf(job().charged).addUse(a.part, Use{Reserved: subtractPrice(dp.Price{}, a.price)})
 	}
 	return nil
 }
@@ -381,7 +352,7 @@ func (r *roster) take(a act) error {
 // accountOf returns the account to which a key's jobs are charged.
 func (r *roster) accountOf(key string) *account {
 	if m := r.analysts[key]; m != nil {
-		return &m.used
+		return m.used
 	}
-	return &r.others
+	return r.others
 }

@@ -31,9 +31,9 @@ func TestForgedRolesAreRefused(t *testing.T) {
 	}
 	job := func(l *Ledger, kind Kind, k ed25519.PrivateKey, price dp.Epsilon) Entry {
 		req := by(k, "j", "a")
-		var declared Entry
-		must(t, l.store.view(ctx, func(x tx) (err error) { declared, _, err = x.first("d", Declared); return err }))
-		return Entry{Kind: kind, Dataset: "d", Part: "a", Job: "j", Request: jobIdentity(declared.Hash, req), Epsilon: price,
+		request, err := identify(l, req)
+		must(t, err)
+		return Entry{Kind: kind, Dataset: "d", Part: "a", Job: "j", Request: request, Epsilon: price,
 			Detail: encodeDetail(reserved{Terms: req.Terms})}
 	}
 	for name, c := range map[string]struct {
@@ -101,7 +101,7 @@ func TestForgedRolesAreRefused(t *testing.T) {
 			}
 			verify(t, l)
 			e := c.forge(l)
-			must(t, l.store.update(ctx, func(x tx) error { return l.addSigned(x, e, c.key) }))
+			addUnchecked(t, l, e, c.key)
 			var damaged *Damaged
 			if _, err := l.Verify(ctx, nil); !errors.As(err, &damaged) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("verify: %v, want %q", err, c.want)
@@ -204,12 +204,12 @@ func TestEveryOrderOfRequests(t *testing.T) {
 		must(t, l.Allot(ctx, ownerKey, Allotment{Dataset: "d", Name: name, Key: public(k),
 			Price: dp.Price{Epsilon: askersLimits[keyName(k)]}, Approval: name == "alice"}))
 	}
-	var declared Entry
-	must(t, store.view(ctx, func(x tx) (err error) { declared, _, err = x.first("d", Declared); return err }))
 	take := func(what string, a asker) error {
 		req := by(a.key, a.name, a.cohorts...)
 		price, b := bill(a.price)
-		j := &Job{l: l, req: req, request: jobIdentity(declared.Hash, req), price: price}
+		request, err := identify(l, req)
+		must(t, err)
+		j := &Job{l: l, req: req, request: request, price: price}
 		switch what {
 		case "request":
 			return j.File(ctx, price, b, "why")
@@ -220,15 +220,15 @@ func TestEveryOrderOfRequests(t *testing.T) {
 		case "begin":
 			return j.beginReading(ctx)
 		case "commit":
-			state, err := newestEntry(store, "d", a.name)
-			if err != nil || state.Kind == Committed { // once more is the same as once
+			state, err := stateOf(l, "d", a.name)
+			if err != nil || state.kind == Committed { // once more is the same as once
 				return errors.Join(err, errors.New("is committed"))
 			}
 			return j.Commit(ctx, []byte(a.name))
 		case "refund":
-			return l.refundJob(ctx, "d", a.name, j.request)
+			return l.refundJob(ctx, j.name(), j.request)
 		}
-		return l.closeJob(ctx, "d", a.name, j.request, "stopped")
+		return l.closeJob(ctx, j.name(), j.request, "stopped")
 	}
 	type state struct {
 		desk

@@ -5,7 +5,6 @@ package ledger
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -56,7 +55,7 @@ type Deal struct {
 // apart from others in a table that has changed, so that they are never dealt again.
 func (l *Ledger) Deal(ctx context.Context, s Sides) (*Deal, error) {
 	d := &Deal{l: l, sides: s}
-	return d, l.store.view(ctx, d.find)
+	return d, l.view(ctx, d.find)
 }
 
 // Keep stores a new pair. It refuses a pair that was dealt in the meantime.
@@ -64,15 +63,15 @@ func (d *Deal) Keep(ctx context.Context) error {
 	if d.kept {
 		return nil
 	}
-	err := d.l.runStep(context.WithoutCancel(ctx), "deal", func(t tx) error {
+	err := d.l.runStep(context.WithoutCancel(ctx), "deal", func(b *books) error {
 		again := &Deal{l: d.l, sides: d.sides}
-		if err := again.find(t); err != nil {
+		if err := again.find(b); err != nil {
 			return err
 		}
 		if again.kept {
 			return d.refuse("must be dealt again: another process has just dealt them", d.sides.Train)
 		}
-		return d.store(t)
+		return d.store(b)
 	})
 	d.kept = err == nil
 	return err
@@ -85,46 +84,38 @@ func (d *Deal) refuse(want string, got any) error {
 }
 
 // find looks for the pair. If it is new, find draws its key.
-func (d *Deal) find(t tx) error { // 7.2
+func (d *Deal) find(b *books) error { // 7.2
 	if d.sides.Train == d.sides.HeldOut {
 		return d.refuse("must be two data sets", d.sides.Train)
 	}
 	old := 0
 	for _, held := range []bool{false, true} {
 		name, want := d.sides.detail(held)
-		if _, found, err := t.first(name, Declared); err != nil {
-			return err
-		} else if !found {
-			return &Missing{fmt.Sprintf("data set %q", name), "discreet budget init declares it"}
-		}
-		e, found, err := t.first(name, Divided)
-		switch {
-		case err != nil:
-			return err
-		case !found:
-			if err := d.checkNew(t, name); err != nil {
-				return err
-			}
-			continue
-		}
-		is, err := e.division()
+		set, err := b.dataset(name)
 		if err != nil {
 			return err
+		}
+		is := set.division
+		if is == nil {
+			if set.named { // it may have read the whole table
+				return d.refuse("must be new: no job may have named them", name)
+			}
+			continue
 		}
 		want.Key = is.Key
 		switch {
 		case is.Person == "":
 			return d.refuse("must be new where rows are dealt: a second deal would move rows to the other side", name)
-		case is != want:
+		case *is != want:
 			return d.refuse(fmt.Sprintf("must be the two of the first deal, with its share (%s) and its column of persons "+
 				"(%s), read with the same quotes, trimming and missing cells", is.Share, is.Person), name)
 		}
-		key, err := t.result(e.Request)
+		key, err := b.tx.result(set.dealt)
 		if err != nil {
 			return err
 		}
 		if len(key) != keyBytes || hashOf(key) != is.Key {
-			return &Damaged{e.Seq, "the key by which persons were dealt is not the one the entry names"}
+			return &Damaged{b.head.Seq, "the key by which persons were dealt is not the one the entry names"}
 		}
 		d.Key = [keyBytes]byte(key)
 		old++
@@ -134,26 +125,6 @@ func (d *Deal) find(t tx) error { // 7.2
 	}
 	if d.kept = old == 2; !d.kept {
 		rand.Read(d.Key[:]) // it never fails
-	}
-	return nil
-}
-
-// division returns the content of the entry.
-func (e *Entry) division() (d divided, err error) {
-	if !e.HoldsTogether() {
-		return d, &Damaged{e.Seq, "it is not what its hash says"}
-	}
-	return d, e.decode(&d)
-}
-
-// checkNew refuses a data set that a job has named: it may have read the whole table.
-func (d *Deal) checkNew(t tx, name string) error {
-	used := false
-	if err := t.entries(name, "", func(e Entry) error { used = used || e.Job != ""; return nil }); err != nil {
-		return err
-	}
-	if used {
-		return d.refuse("must be new: no job may have named them", name)
 	}
 	return nil
 }
@@ -170,14 +141,11 @@ func (s *Sides) detail(held bool) (name string, d divided) {
 }
 
 // store adds the two entries and, for persons, the key.
-func (d *Deal) store(t tx) error { // 7.1
-	if err := t.raiseFormat(formatSides); err != nil {
-		return err
-	}
+func (d *Deal) store(b *books) error { // 7.1
 	request := ""
 	if d.sides.Person != "" {
 		request = hashOf(append([]byte("discreet sides 1"), d.Key[:]...))
-		if err := t.putResult(request, d.Key[:]); err != nil {
+		if err := b.tx.putResult(request, d.Key[:]); err != nil {
 			return err
 		}
 	}
@@ -186,7 +154,7 @@ func (d *Deal) store(t tx) error { // 7.1
 		if d.sides.Person != "" {
 			detail.Key = hashOf(d.Key[:])
 		}
-		if err := d.l.addEntry(t, Entry{Kind: Divided, Dataset: name, Request: request, Detail: encodeDetail(detail)}); err != nil {
+		if err := d.l.addEntry(b, Entry{Kind: Divided, Dataset: name, Request: request, Detail: encodeDetail(detail)}); err != nil {
 			return err
 		}
 	}
@@ -194,47 +162,44 @@ func (d *Deal) store(t tx) error { // 7.1
 }
 
 // checkSides refuses a job on a side if its unit is not the one that was dealt.
-func checkSides(t tx, req *Request) error { // 7.3
-	e, found, err := t.first(req.Dataset, Divided)
-	if err != nil || !found {
-		return err
-	}
-	d, err := e.division()
-	if err != nil {
-		return err
-	}
-	if d.Person != req.Terms.Person {
+func checkSides(d *divided, req *Request) error { // 7.3
+	if d != nil && d.Person != req.Terms.Person {
 		return &dp.ParamError{Op: "ledger", Param: "person", Want: fmt.Sprintf("must be %q, as when the table was split", d.Person),
 			Got: req.Terms.Person, Hint: "a person with rows on both sides would be charged for one of them"}
 	}
 	return nil
 }
 
-// readDivided checks an entry that divides a table.
-func (v *books) readDivided(e Entry, a *account) error {
-	var d divided
-	switch _, twice := v.sides[e.Dataset]; {
-	case json.Unmarshal(e.Detail, &d) != nil:
-		return &Damaged{e.Seq, "its detail is not as this program writes it"}
-	case twice || a.named || e.Job != "" || e.Part != "" || e.Epsilon != 0 || e.Delta != 0:
+// readDivision checks an entry that divides a table.
+func (b *books) readDivision(e *Entry, d *datasetBooks) error {
+	var is divided
+	if err := e.decode(&is); err != nil {
+		return err
+	}
+	switch {
+	case d.division != nil || d.named || e.Job != "" || e.Part != "" || e.Epsilon != 0 || e.Delta != 0:
 		return &Damaged{e.Seq, "a table must be divided once, before any job"}
-	case (d.Person == "") != (d.Key == "") || (d.Key == "") != (e.Request == ""):
+	case (is.Person == "") != (is.Key == "") || (is.Key == "") != (e.Request == ""):
 		return &Damaged{e.Seq, "persons, and no rows, are dealt by a key that is kept"}
 	}
-	v.sides[e.Dataset] = d
-	if d.Key != "" {
-		v.results[e.Request] = committed{keyBytes, d.Key}
+	d.division, d.dealt, b.format = &is, e.Request, max(b.format, formatSides)
+	if is.Key != "" {
+		b.results[e.Request] = committed{keyBytes, is.Key}
 	}
 	return nil
 }
 
 // checkPairs refuses a side whose other side is missing or dealt in another way.
-func (v *books) checkPairs() error {
-	for name, d := range v.sides {
-		other := d
-		other.Other, other.HeldOut = name, !d.HeldOut
-		if v.sides[d.Other] != other {
-			return &Damaged{v.seq, fmt.Sprintf("data set %q is one side of a table, and the other side is missing", name)}
+func (b *books) checkPairs() error {
+	for _, name := range b.names {
+		is := b.datasets[name].division
+		if is == nil {
+			continue
+		}
+		want := *is
+		want.Other, want.HeldOut = name, !is.HeldOut
+		if other := b.datasets[is.Other]; other == nil || other.division == nil || *other.division != want {
+			return &Damaged{b.head.Seq, fmt.Sprintf("data set %q is one side of a table, and the other side is missing", name)}
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"sync"
 
 	"github.com/discreet-dp/discreet/internal/edkey"
 )
@@ -70,20 +71,26 @@ func (e *Entry) decode(into any) error {
 	return nil
 }
 
-// signer returns the key that signed an entry, "" for none. It returns an error if the signature is
-// not valid for the entry at its position.
-func (e *Entry) signer() (string, error) {
+// signer returns the key that signed an entry, "" for none, and the detail without the signature. It
+// returns an error if the signature is not valid for the entry at its position. checked holds the
+// hashes of entries whose signatures were checked before: a hash covers the signature and all that was
+// signed.
+func (e *Entry) signer(checked *sync.Map) (key string, of json.RawMessage, err error) {
 	s, of := e.unsign()
 	if s.Of == nil {
-		return "", nil
+		return "", of, nil
 	}
-	key, err := parseKey(s.Key)
+	if _, ok := checked.Load(e.Hash); ok {
+		return s.Key, of, nil
+	}
+	public, err := parseKey(s.Key)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	signature, err := hex.DecodeString(s.Signature)
-	if err != nil || !ed25519.Verify(key, e.signedText(of), signature) {
-		return "", errors.New("its signature is not of its key")
+	if err != nil || !ed25519.Verify(public, e.signedText(of), signature) {
+		return "", nil, errors.New("its signature is not of its key")
 	}
-	return s.Key, nil
+	checked.Store(e.Hash, true)
+	return s.Key, of, nil
 }

@@ -17,23 +17,23 @@ import (
 
 // heap is a store in memory whose states can be kept and taken up again.
 type heap struct {
-	all    []Entry
-	stored map[string][]byte
+	all     []Entry
+	stored  map[string][]byte
+	version int
 }
 
 func (h *heap) create(context.Context) error                   { return nil }
 func (h *heap) close() error                                   { return nil }
 func (h *heap) view(_ context.Context, f func(tx) error) error { return f(h) }
-func (h *heap) head() (Head, error)                            { return headOf(h.all), nil }
-func (h *heap) raiseFormat(int) error                          { return nil }
+func (h *heap) head() (Head, int, error)                       { return headOf(h.all), max(h.version, format), nil }
+func (h *heap) raiseFormat(to int) error                       { h.version = to; return nil }
 func (h *heap) append(e Entry) error                           { h.all = append(h.all, e); return nil }
-func (h *heap) datasets() ([]string, error)                    { return []string{"d"}, nil }
 func (h *heap) putResult(request string, b []byte) error       { h.stored[request] = b; return nil }
 func (h *heap) result(request string) ([]byte, error)          { return h.stored[request], nil }
 func (h *heap) update(_ context.Context, f func(tx) error) (err error) {
-	before, results := h.all, maps.Clone(h.stored)
+	before, results, version := h.all, maps.Clone(h.stored), h.version
 	if err = f(h); err != nil {
-		h.all, h.stored = before[:len(before):len(before)], results
+		h.all, h.stored, h.version = before[:len(before):len(before)], results, version
 	}
 	return err
 }
@@ -45,11 +45,8 @@ func headOf(all []Entry) Head {
 	return Head{all[len(all)-1].Seq, all[len(all)-1].Hash}
 }
 
-func (h *heap) entries(dataset, job string, f func(Entry) error) error {
+func (h *heap) entries(f func(Entry) error) error {
 	for _, e := range h.all {
-		if dataset != "" && e.Dataset != dataset || job != "" && e.Job != job {
-			continue
-		}
 		if err := f(e); err != nil {
 			return err
 		}
@@ -57,75 +54,31 @@ func (h *heap) entries(dataset, job string, f func(Entry) error) error {
 	return nil
 }
 
-func (h *heap) ofKinds(dataset string, f func(Entry) error, kinds ...Kind) error {
-	return h.entries(dataset, "", func(e Entry) error {
-		if !slices.Contains(kinds, e.Kind) {
-			return nil
-		}
-		return f(e)
-	})
-}
-
-func (h *heap) latest() (at string, err error) {
-	for _, e := range h.all {
-		at = max(at, e.At)
-	}
-	return at, nil
-}
-
-func (h *heap) last() (e Entry, found bool, err error) {
-	if len(h.all) == 0 {
-		return e, false, nil
-	}
-	return h.all[len(h.all)-1], true, nil
-}
-
-func (h *heap) entryAt(seq int64) (Entry, bool, error) {
-	if seq < 1 || seq > int64(len(h.all)) {
-		return Entry{}, false, nil
-	}
-	return h.all[seq-1], true, nil
-}
-
-func (h *heap) first(dataset string, kind Kind) (e Entry, found bool, err error) {
-	i := slices.IndexFunc(h.all, func(e Entry) bool { return e.Dataset == dataset && e.Kind == kind })
-	if i < 0 {
-		return e, false, nil
-	}
-	return h.all[i], true, nil
-}
-
-func (h *heap) sums(dataset string) (sums, error) {
-	out := sums{}
-	for _, e := range h.all {
-		if e.Dataset == dataset {
-			p := out[sumKey{e.Kind, e.Part}]
-			out[sumKey{e.Kind, e.Part}] = dp.Price{Epsilon: p.Epsilon + e.Epsilon, Delta: p.Delta + e.Delta}
-		}
-	}
-	return out, nil
-}
-
-func (h *heap) unfinished() (out []Entry, err error) {
-	for i, e := range h.all {
-		open := e.Kind == Reserved || e.Kind == Began || e.Kind == Committed
-		later := slices.ContainsFunc(h.all[i+1:], func(l Entry) bool {
-			return l.Dataset == e.Dataset && l.Job == e.Job
-		})
-		if open && !later {
-			out = append(out, e)
-		}
-	}
-	return out, nil
-}
-
-func (h *heap) results(f func(request string) error) error {
+func (h *heap) results(f func(string, []byte) error) error {
 	for _, r := range slices.Sorted(maps.Keys(h.stored)) {
-		if err := f(r); err != nil {
+		if err := f(r, h.stored[r]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// stateOf is what has become of a job, by the ledger.
+func stateOf(l *Ledger, dataset, job string) (p past, err error) {
+	err = l.view(context.Background(), func(b *books) error { p = b.job(dataset, job); return nil })
+	return p, err
+}
+
+// identify is the identity of a request.
+func identify(l *Ledger, req Request) (request string, err error) {
+	err = l.view(context.Background(), func(b *books) error {
+		d, err := b.dataset(req.Dataset)
+		if err == nil {
+			request = jobIdentity(d.hash, req)
+		}
+		return err
+	})
+	return request, err
 }
 
 // client is a process with a job in its hands. Two of them have the same.
@@ -250,11 +203,11 @@ func TestEveryOrderOfSteps(t *testing.T) {
 		case "commit":
 			return j.Commit(ctx, []byte(clients[i].result))
 		case "publish":
-			return l.notePublished(ctx, "d", j.req.ID, j.request)
+			return l.notePublished(ctx, j.name(), j.request)
 		case "refund":
-			return l.refundJob(ctx, "d", j.req.ID, j.request)
+			return l.refundJob(ctx, j.name(), j.request)
 		}
-		return l.closeJob(ctx, "d", j.req.ID, j.request, "stopped")
+		return l.closeJob(ctx, j.name(), j.request, "stopped")
 	}
 	type state struct {
 		model
@@ -329,14 +282,14 @@ func unsound(l *Ledger, h *heap, m model) string {
 		}
 	}
 	for _, j := range clients {
-		newest, err := newestEntry(h, "d", j.name)
+		newest, err := stateOf(l, "d", j.name)
 		if err != nil {
 			return err.Error()
 		}
-		if kind := newest.Kind; kind != m.jobs[j.name] && (kind != Refunded || m.jobs[j.name] != "") {
+		if kind := newest.kind; kind != m.jobs[j.name] && (kind != Refunded || m.jobs[j.name] != "") {
 			return fmt.Sprintf("job %s is %q, in the model %q", j.name, kind, m.jobs[j.name])
 		}
-		if made := h.stored[newest.Request]; m.made[j.name] != "" && !bytes.Equal(made, []byte(m.made[j.name])) {
+		if made := h.stored[newest.request]; m.made[j.name] != "" && !bytes.Equal(made, []byte(m.made[j.name])) {
 			return "the stored result is another"
 		}
 	}

@@ -2,11 +2,7 @@
 
 package ledger
 
-import (
-	"context"
-
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
-)
+import "context"
 
 // store stores entries and results. Its two implementations are SQL databases that differ in how a
 // transaction excludes others and is written to disk.
@@ -22,44 +18,20 @@ type store interface {
 	close() error
 }
 
-// tx is the store inside a transaction.
+// tx is the store inside a transaction. Entries can be read in one way only: all of them.
 type tx interface {
-	// head returns the newest entry's head, which is stored separately from the entries.
-	head() (Head, error)
+	// head returns the newest entry's head, which is stored separately from the entries, and the
+	// version of the tables.
+	head() (h Head, version int, err error)
 	// raiseFormat sets the version of the ledger, so that older programs refuse it.
 	raiseFormat(to int) error
 	// append stores e and makes it the head.
 	append(e Entry) error
-	// entries calls f in order, for all entries of a job if dataset and job are given, of a data set
-	// if only that is given, or of the ledger.
-	entries(dataset, job string, f func(Entry) error) error
-	// ofKinds calls f in order for the entries of a data set that have one of the kinds.
-	ofKinds(dataset string, f func(Entry) error, kinds ...Kind) error
-	// latest returns the latest time in any entry, "" if there is none.
-	latest() (string, error)
-	// last returns the newest stored entry; found is false if there is none.
-	last() (e Entry, found bool, err error)
-	// entryAt returns the entry with the number seq.
-	entryAt(seq int64) (e Entry, found bool, err error)
-	// first returns the oldest entry of a kind.
-	first(dataset string, kind Kind) (e Entry, found bool, err error)
-	// datasets lists the names of data sets in the order of their entries.
-	datasets() ([]string, error)
-	sums(dataset string) (sums, error)
-	// unfinished lists the newest entries of jobs that have not ended.
-	unfinished() ([]Entry, error)
+	// entries calls f for all entries in order.
+	entries(f func(Entry) error) error
 	putResult(request string, result []byte) error
 	// result returns a stored result, or nil if there is none.
 	result(request string) ([]byte, error)
-	// results calls f for the requests that have a result.
-	results(f func(request string) error) error
+	// results calls f for all stored results.
+	results(f func(request string, result []byte) error) error
 }
-
-// sums adds up a data set's entries by kind and part.
-type (
-	sums   map[sumKey]dp.Price
-	sumKey struct {
-		kind Kind
-		part string // as in Entry: "" for all of the data set
-	}
-)

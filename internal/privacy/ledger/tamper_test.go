@@ -3,12 +3,22 @@
 package ledger
 
 import (
+	"bytes"
 	"context"
+	"crypto/ed25519"
+	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/anchor"
+	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // book makes a ledger with three published jobs.
@@ -86,61 +96,213 @@ func TestTampering(t *testing.T) {
 	})
 }
 
-// TestDamagedHeadGrantsNothing: a step looks at the newest entry before it adds
-// one.
-func TestDamagedHeadGrantsNothing(t *testing.T) {
+// TestDamagedLedgersGrantNothing: nothing is said of a damaged ledger, wherever the damage is.
+func TestDamagedLedgersGrantNothing(t *testing.T) {
 	onBoth(t, func(t *testing.T, fresh func(testing.TB) place) {
 		for _, sql := range []string{
-			`DELETE FROM discreet_entries WHERE seq = 14`,
-			`UPDATE discreet_entries SET job = 'x' WHERE seq = 14`,
+			`DELETE FROM discreet_entries WHERE seq = 16`,
+			`UPDATE discreet_entries SET job = 'x' WHERE seq = 16`,
 			`UPDATE discreet_head SET hash = 'x'`,
 			`DELETE FROM discreet_head`,
+			`UPDATE discreet_head SET format = 3`,
+			`UPDATE discreet_entries SET epsilon = epsilon - 1 WHERE seq = 4`,
+			`UPDATE discreet_entries SET at = 'x' WHERE seq = 1`,
 		} {
 			p := fresh(t)
 			l := book(t, p)
+			ctx, price, lines := t.Context(), dp.Price{Epsilon: 2}, []dp.Event{{Release: "r", Mechanism: "m", Epsilon: 2}}
+			reading, running := mustJob(t, l, request("reading")), mustJob(t, l, request("running"))
+			must(t, running.Charge(ctx, price, lines))
 			p.execute(t, sql)
-			var damaged *Damaged
-			if err := charge(t.Context(), mustJob(t, l, request("new")), 1); !errors.As(err, &damaged) {
-				t.Errorf("%s: %v", sql, err)
+			for what, ask := range map[string]func() error{
+				"a declaration": func() error { return l.Declare(ctx, Dataset{Name: "e", Epsilon: 1}) },
+				"a balance":     func() error { _, err := l.Balances(ctx, "d"); return err },
+				"a history":     func() error { return l.History(ctx, "d", func(Entry) error { return errInjected }) },
+				"a report":      func() error { _, err := l.Report(ctx, "d"); return err },
+				"its members":   func() error { _, err := l.Members(ctx, "d"); return err },
+				"an anchor":     func() error { return l.Anchor(ctx, anchor.Folder(t.TempDir())) },
+				"a job":         func() error { _, err := l.Job(ctx, request("new")); return err },
+				"a stored job":  func() error { _, err := l.Job(ctx, request("job1")); return err },
+				"a question":    func() error { return reading.Afford(ctx, price, lines) },
+				"a charge":      func() error { return reading.Charge(ctx, price, lines) },
+				"a request":     func() error { return reading.File(ctx, price, lines, "why") },
+				"a result":      func() error { return running.Commit(ctx, []byte("result")) },
+				"an end":        func() error { return running.Abandon(ctx, "why") },
+				"an owner": func() error {
+					return l.Appoint(ctx, ownerKey, Appointment{Dataset: "d", Role: Owner, Name: "o", Key: public(ownerKey)})
+				},
+				"a recovery": func() error { _, err := l.Recover(ctx, all); return err },
+			} {
+				if err := ask(); !errors.As(err, new(*Damaged)) {
+					t.Errorf("%s: %s: %v", sql, what, err)
+				}
 			}
 		}
 	})
 }
 
-// TestCutFile cuts and flips a SQLite file: what can still be read never has
-// more left than there was.
+// TestCutFile cuts a SQLite file: what can still be read never has more left than there was.
 func TestCutFile(t *testing.T) {
 	t.Parallel()
 	p := sqlitePlace(t)
 	l := book(t, p)
-	left := balanceOf(t, l).Left
-	h := verify(t, l)
+	h, left := verify(t, l), balanceOf(t, l)
 	must(t, l.Close())
 	whole, err := os.ReadFile(p.address)
 	must(t, err)
-	try := func(name string, b []byte) {
-		path := filepath.Join(t.TempDir(), "cut.db")
-		must(t, os.WriteFile(path, b, 0o600))
-		l, err := Open(context.Background(), path)
-		if err != nil {
-			return
-		}
-		defer l.Close()
-		if _, err := l.Verify(context.Background(), &h); err != nil {
-			return
-		}
-		if bs, err := l.Balances(context.Background(), "d"); err == nil && bs[0].Left > left {
-			t.Errorf("%s: verified with %d left, there were %d", name, bs[0].Left, left)
+	for n := 0; n < len(whole); n += size.Of(512, 64) {
+		saysNoMore(t, fmt.Sprintf("cut to %d bytes", n), whole[:n], h, left)
+	}
+}
+
+// earlierIndexes are those of the ledgers of earlier programs, which added up what the second holds.
+var earlierIndexes = []string{`CREATE INDEX discreet_entries_by_job ON discreet_entries (dataset, job, seq)`,
+	`CREATE INDEX discreet_entries_by_kind ON discreet_entries (dataset, kind, part, epsilon, delta)`}
+
+// TestNoBitGivesBudgetBack flips bits of a ledger's file, with the indexes of earlier programs and
+// without: a ledger that still says something says what it said before. At full size it flips every bit.
+func TestNoBitGivesBudgetBack(t *testing.T) {
+	t.Parallel()
+	for name, indexes := range map[string][]string{"today's": nil, "earlier": earlierIndexes} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := sqlitePlace(t)
+			l := book(t, p)
+			for _, sql := range indexes {
+				p.execute(t, sql)
+			}
+			h, left := verify(t, l), balanceOf(t, l)
+			must(t, l.Close())
+			whole, err := os.ReadFile(p.address)
+			must(t, err)
+			for _, bit := range bitsToFlip(whole) {
+				flipped := bytes.Clone(whole)
+				flipped[bit/8] ^= 1 << (bit % 8)
+				saysNoMore(t, fmt.Sprintf("bit %d of byte %d flipped", bit%8, bit/8), flipped, h, left)
+			}
+		})
+	}
+}
+
+// bitsToFlip lists every bit at full size; else those of what an index holds of a price, and every
+// so many others.
+func bitsToFlip(b []byte) (bits []int) {
+	for at := 0; at < 8*len(b); at += size.Of(1597, 1) {
+		bits = append(bits, at)
+	}
+	for _, text := range []string{"ddeclared", "dbegan", "dreserved"} {
+		if at := bytes.LastIndex(b, []byte(text)); at >= 0 && !size.Long() {
+			for bit := 8 * (at + len(text)); bit < 8*(at+len(text)+4); bit++ {
+				bits = append(bits, bit)
+			}
 		}
 	}
-	for n := 0; n < len(whole); n += 512 {
-		try(fmt.Sprintf("cut to %d bytes", n), whole[:n])
+	return bits
+}
+
+// saysNoMore holds a damaged file to what the ledger said before.
+func saysNoMore(t *testing.T, what string, b []byte, h Head, was Balance) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "damaged.db")
+	must(t, os.WriteFile(path, b, 0o600))
+	l, err := Open(t.Context(), path)
+	if err != nil {
+		return
 	}
-	for at := 0; at < len(whole); at += 101 {
-		flipped := append([]byte(nil), whole...)
-		flipped[at] ^= 1 << (at % 8)
-		try(fmt.Sprintf("bit flipped at %d", at), flipped)
+	defer l.Close()
+	_, verified := l.Verify(t.Context(), nil)
+	_, anchored := l.Verify(t.Context(), &h)
+	if bs, err := l.Balances(t.Context(), "d"); err == nil && !reflect.DeepEqual(bs[0], was) {
+		t.Errorf("%s: %+v, was %+v; verify: %v, %v", what, bs[0], was, verified, anchored)
+	} else if err != nil && verified == nil {
+		t.Errorf("%s: verified, and shown: %v", what, err)
 	}
+	more := dp.Price{Epsilon: was.Left + 1}
+	if j, err := l.Job(t.Context(), request("more")); err == nil && j.Afford(t.Context(), more, priced(more)) == nil {
+		t.Errorf("%s: more than was left is granted; verify: %v, %v", what, verified, anchored)
+	}
+}
+
+// TestNoIndexIsRead asks the database how it answers all that a ledger asks: from the rows of tables,
+// even if there are indexes.
+func TestNoIndexIsRead(t *testing.T) {
+	t.Parallel()
+	p := sqlitePlace(t)
+	l := create(t, p)
+	giveRoles(t, l, "d", dp.Nano)
+	for _, sql := range append(earlierIndexes, `CREATE UNIQUE INDEX all_of_it ON discreet_entries (seq, at, kind, dataset, `+
+		`part, job, request, epsilon, delta, detail, prev, hash)`, `CREATE INDEX results ON discreet_results (request, bytes)`,
+		`CREATE INDEX head ON discreet_head (format, seq, hash)`) {
+		p.execute(t, sql)
+	}
+	c, err := p.connector(false)
+	must(t, err)
+	asked := map[string]bool{}
+	watched, err := connectLedger(t.Context(), listeningConnector{c, asked}, false, false)
+	must(t, err)
+	defer watched.Close()
+	must(t, watched.Anchor(t.Context(), anchor.Folder(t.TempDir())))
+	out := filepath.Join(t.TempDir(), "m")
+	for range 2 {
+		_, err = train(watched, "job", out, func() string { return "result" })
+		must(t, err)
+	}
+	_, err = watched.Recover(t.Context(), all)
+	must(t, err)
+	_, err = watched.Report(t.Context(), "d")
+	must(t, err)
+	verify(t, watched)
+	db := sql.OpenDB(c)
+	defer db.Close()
+	for q := range asked {
+		rows, err := db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+q, make([]any, strings.Count(q, "?"))...)
+		must(t, err)
+		for rows.Next() {
+			var id, parent, unused int
+			var detail string
+			must(t, rows.Scan(&id, &parent, &unused, &detail))
+			if strings.Contains(detail, "INDEX") && !strings.Contains(detail, "VIRTUAL TABLE") {
+				t.Errorf("%s\nreads: %s", q, detail)
+			}
+		}
+		must(t, errors.Join(rows.Err(), rows.Close()))
+	}
+	if len(asked) < 8 {
+		t.Errorf("only %d questions: %v", len(asked), asked)
+	}
+}
+
+// listeningConnector notes the statements that a ledger sends to its database.
+type (
+	listeningConnector struct {
+		driver.Connector
+		asked map[string]bool
+	}
+	listeningConn struct {
+		driver.Conn
+		asked map[string]bool
+	}
+)
+
+func (c listeningConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	return listeningConn{conn, c.asked}, err
+}
+
+func (c listeningConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
+	return c.Conn.(driver.ConnBeginTx).BeginTx(ctx, o)
+}
+
+func (c listeningConn) ExecContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Result, error) {
+	c.asked[q] = true
+	return c.Conn.(driver.ExecerContext).ExecContext(ctx, q, args)
+}
+
+func (c listeningConn) QueryContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Rows, error) {
+	if !strings.HasPrefix(q, "PRAGMA") {
+		c.asked[q] = true
+	}
+	return c.Conn.(driver.QueryerContext).QueryContext(ctx, q, args)
 }
 
 // forge adds an entry to a data set with parts of 5 and a δ of 50, after a job that was charged, as somebody would
@@ -152,12 +314,16 @@ func forge(t *testing.T, change func(*Entry)) *Ledger {
 	j := mustJob(t, l, onPart("one", "north"))
 	price, lines := bill(1)
 	must(t, j.reservePrice(t.Context(), price, lines))
-	must(t, l.store.update(t.Context(), func(t tx) error {
-		e := j.newEntry(Began, price, encodeDetail(began{j.req.Terms}))
-		change(&e)
-		return l.addEntry(t, e)
-	}))
+	e := j.newEntry(Began, price, encodeDetail(began{j.req.Terms}))
+	change(&e)
+	addUnchecked(t, l, e, nil)
 	return l
+}
+
+// addUnchecked chains an entry past the checks.
+func addUnchecked(t *testing.T, l *Ledger, e Entry, key ed25519.PrivateKey) {
+	t.Helper()
+	must(t, l.update(t.Context(), func(b *books) error { return b.tx.append(l.chainEntry(b.head, e, key)) }))
 }
 
 // A chain that is whole is damaged all the same if its entries contradict each other.

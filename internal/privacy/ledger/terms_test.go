@@ -23,6 +23,7 @@ var changes = map[string]func(*Request){
 	"Definition": func(r *Request) { r.Definition = "y" },
 	"Cohorts":    func(r *Request) { r.Part, r.Cohorts = "", []string{"2027-01"} },
 	"By":         func(r *Request) { r.By = aliceKey },
+	"Resume":     func(r *Request) { r.Resume = true },
 	"Output":     func(r *Request) { r.Output = "/elsewhere" },
 	"Worker":     func(r *Request) { r.Worker = "another machine" },
 
@@ -33,7 +34,7 @@ var changes = map[string]func(*Request){
 }
 
 // noTerms do not change what is released.
-var noTerms = []string{"Output", "Worker"}
+var noTerms = []string{"Resume", "Output", "Worker"}
 
 func fieldsOf(t reflect.Type, before string) (names []string) {
 	for i := range t.NumField() {

@@ -68,7 +68,7 @@ func (s *noticedStore) view(ctx context.Context, f func(tx) error) error {
 	done := s.waits.begin()
 	defer func() { done() }()
 	return s.store.view(ctx, func(t tx) error {
-		_, _ = t.head() // the first question waits for the lock; what it answers is for f to ask
+		_, _, _ = t.head() // the first question waits for the lock; what it answers is for f to ask
 		done()
 		return f(t)
 	})

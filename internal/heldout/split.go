@@ -72,13 +72,16 @@ func (s *Split) dealRows(rows int, src rng.Source) []bool { // 2.2
 	return held
 }
 
+// coins are those of a person, by the keyed hash of the identifier, or of all rows (nil).
+func (s *Split) coins(subject []byte) rng.Source { return rng.Keyed(s.Key[:], "split", subject) }
+
 // dealPersons tosses one coin for each person, which the key and the person's identifier determine. hashes
 // are the keyed hashes of the identifiers, by the number of the person. Rows of nobody, which are never
 // used, are not held out.
 func (s *Split) dealPersons(persons []uint32, hashes [][16]byte) []bool { // 2.3
 	of := make([]bool, len(hashes))
 	for p, hash := range hashes {
-		of[p] = p != dataset.Nobody && s.isHeld(rng.Keyed(s.Key[:], "split", hash[:]))
+		of[p] = p != dataset.Nobody && s.isHeld(s.coins(hash[:]))
 	}
 	held := make([]bool, len(persons))
 	for i, p := range persons {
@@ -113,7 +116,7 @@ func (s *Split) deal(ctx context.Context, sch *schema.Schema, opts dataset.Optio
 	case sch.Person != nil:
 		return s.dealPersons(t.Persons, keys.ByNumber()), nil
 	case ByCoin(sch):
-		return s.dealRows(t.Rows, rng.Keyed(s.Key[:], "split", nil)), nil
+		return s.dealRows(t.Rows, s.coins(nil)), nil
 	}
 	return s.dealPlaces(t.Rows), nil
 }

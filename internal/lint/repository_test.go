@@ -34,6 +34,7 @@ func TestRepository(t *testing.T) {
 		{"named tests", checkNamedTests},
 		{"named packages", checkNamedPackages},
 		{"links", checkLinks},
+		{"streams", checkStreams},
 	} {
 		t.Run(rule.name, func(t *testing.T) {
 			for _, complaint := range rule.check(m) {

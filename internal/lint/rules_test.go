@@ -330,6 +330,30 @@ func TestLinks(t *testing.T) {
 	})
 }
 
+func TestStreams(t *testing.T) {
+	// Of the functions below none is one that the product has, whose absence here is another complaint each.
+	absent := len(derived)
+	for what, body := range map[string]string{
+		"a key":            "package a\nimport \"crypto/hkdf\"\nfunc derive(k []byte) { hkdf.Key(nil, k, nil, \"\", 32) }",
+		"a renamed import": "package a\nimport kdf \"crypto/hkdf\"\nfunc derive(k []byte) { kdf.Key(nil, k, nil, \"\", 32) }",
+		"a generator":      "package a\nimport \"math/rand/v2\"\ntype derive struct{ src rand.ChaCha8 }",
+		"a hash as a number": "package a\nimport (\"crypto/sha256\"; \"encoding/binary\")\n" +
+			"func derive(k []byte) uint64 { h := sha256.Sum256(k); return binary.LittleEndian.Uint64(h[:]) }",
+		"a part of a hash":   "package a\nimport \"crypto/sha256\"\nfunc derive(k []byte) []byte { h := sha256.Sum256(k); return h[:2] }",
+		"coins":              "package a\nimport \"example.org/m/internal/privacy/rng\"\nfunc derive(k []byte) { rng.Keyed(k, \"\", nil) }",
+		"a method of a type": "package a\nfunc derive(g group) { g.HashToScalar(nil, nil) }",
+	} {
+		got := checkStreams(sample(t, files{"internal/a/a.go": body}))
+		if len(got) != absent+1 || !strings.Contains(got[0], "a.derive derives words") {
+			t.Errorf("%s: %d complaints, the first %q", what, len(got), got[0])
+		}
+	}
+	whole := "package a\nimport \"crypto/sha256\"\nfunc name(k []byte) [32]byte { h := sha256.Sum256(k); return h }"
+	if got := checkStreams(sample(t, files{"internal/a/a.go": whole})); len(got) != absent {
+		t.Errorf("a whole hash, which is a name: %q", got)
+	}
+}
+
 func TestNamedTests(t *testing.T) {
 	try(t, checkNamedTests, []one{
 		{"one that is there", files{"docs/a.md": "sure (`TestA`)", "a_test.go": "package a\nfunc TestA(t *testing.T) {}"},

@@ -582,8 +582,8 @@ var unlisted = []mutant{
 	{
 		Row: "evaluation 6", Bug: "all persons have one coin",
 		File: "internal/heldout/split.go",
-		Old:  `rng.Keyed(s.Key[:], "split", hash[:])`,
-		New:  `rng.Keyed(s.Key[:], "split", hash[16:])`,
+		Old:  `s.isHeld(s.coins(hash[:]))`,
+		New:  `s.isHeld(s.coins(hash[16:]))`,
 
 		Package: "./internal/heldout", Test: "TestCoinsAreIndependent",
 	},

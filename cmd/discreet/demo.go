@@ -103,7 +103,7 @@ func (d *demoFlags) runDemo(ctx context.Context) error {
 	if err := r.WriteText(d.Stdout); err != nil {
 		return err
 	}
-	var lines string
+	left := plaintext.Sprintf("\nLeft in %s:\n", d.save)
 	for _, file := range []struct {
 		name, what string
 		write      func(io.Writer) error
@@ -119,21 +119,19 @@ func (d *demoFlags) runDemo(ctx context.Context) error {
 		} else if err := d.WriteFile(d.pathOf(file.name), file.write); err != nil {
 			return err
 		}
-		lines += fmt.Sprintf("  %s  %s\n", d.pathOf(file.name), file.what)
+		left += plaintext.Sprintf("  %s  %s\n", d.pathOf(file.name), file.what)
 	}
 	if err := r.Model.Save(d.pathOf("model.json")); err != nil {
 		return err
 	}
-	lines += fmt.Sprintf("  %s  the default learner's model with its privacy statement\n", d.pathOf("model.json"))
-	_, err = plaintext.Fprintf(d.Stdout, `
-Left in %[1]s:
-%[2]s
+	left += plaintext.Sprintf("  %s  the default learner's model with its privacy statement\n", d.pathOf("model.json"))
+	_, err = io.WriteString(d.Stdout, left+plaintext.Sprintf(`
 Try next:
-  discreet evaluate --model %[3]s --data %[4]s
-  discreet plan --schema %[5]s --epsilon 0.1 --rows %[6]d
-  discreet train --data %[7]s --schema %[5]s --epsilon 0.1 --model %[8]s
-`, d.save, lines, d.pathOf("model.json"), d.pathOf("held-out.csv"), d.pathOf("census.yaml"),
-		learn.Rows, d.pathOf("train.csv"), d.pathOf("cheaper.json"))
+  discreet evaluate --model %[1]s --data %[2]s
+  discreet plan --schema %[3]s --epsilon 0.1 --rows %[4]d
+  discreet train --data %[5]s --schema %[3]s --epsilon 0.1 --model %[6]s
+`, d.pathOf("model.json"), d.pathOf("held-out.csv"), d.pathOf("census.yaml"), learn.Rows, d.pathOf("train.csv"),
+		d.pathOf("cheaper.json")))
 	return err
 }
 

@@ -5,6 +5,7 @@ package train
 import (
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,7 +13,10 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/testkit/learntest"
+	"github.com/discreet-dp/discreet/internal/testkit/mechtest"
 )
 
 // A plan counts columns by the roles of the schema and says whether public ones are treated as private,
@@ -122,5 +126,82 @@ func TestRefusalsListTheLearnersThatAccept(t *testing.T) {
 				t.Errorf("%s: %q, accepted by %v", name, hint, accept)
 			}
 		}
+	}
+}
+
+// The noise that a plan states is that of the last round's release.
+func TestStatedNoiseIsThatOfTheRelease(t *testing.T) {
+	for _, learner := range []string{"additive", "grids"} {
+		for _, delta := range []string{"", "1e-6"} {
+			for _, relation := range []dp.Relation{dp.ReplaceOne, dp.AddRemove} {
+				tab := census.Generate(3, 300)
+				s := *tab.Schema
+				s.Relation = relation
+				for j := range s.Columns {
+					s.Columns[j].Role = schema.Private
+				}
+				s.Label.Role = schema.Private
+				tab.Schema = &s
+				r, err := Choice{Learner: learner, Price: PriceText{Epsilon: "3", Delta: delta}}.Request("plan")
+				if err != nil {
+					t.Fatal(err)
+				}
+				pl, err := r.Plan(&s, 300)
+				if err != nil {
+					t.Fatal(err)
+				}
+				stated := r.Quote(&s, pl, nil).Facts["noise"].(float64)
+				tape := &mechtest.Recorder{}
+				learntest.Fit(t, pl, tab, tape, 1)
+				drawn := 0.0
+				for _, p := range tape.Passages {
+					if !strings.HasPrefix(p.Label, "weighted cells of round") && !strings.HasPrefix(p.Label, "slopes of round") {
+						continue
+					}
+					if drawn = math.Sqrt2 * p.Bound / p.Loss.Float(); p.Norm == mech.L2 {
+						drawn = p.Bound / math.Sqrt(2*p.Rho.Float())
+					}
+				}
+				if math.Abs(stated/drawn-1) > 1e-3 {
+					t.Errorf("%s, delta %q, %s: a standard deviation of %g is stated, %g is drawn", learner, delta, relation, stated, drawn)
+				}
+			}
+		}
+	}
+}
+
+// So is the noise that plans of brc and labeldp bound.
+func TestBoundsOnNoiseHold(t *testing.T) {
+	fit := func(learner string, relation dp.Relation, label schema.Role) (facts map[string]any, passages []mechtest.Passage) {
+		tab := census.Generate(3, 300)
+		s := *tab.Schema
+		s.Relation, s.Label.Role = relation, label
+		tab.Schema = &s
+		r, err := Choice{Learner: learner, Price: PriceText{Epsilon: "1"}}.Request("plan")
+		if err != nil {
+			t.Fatal(err)
+		}
+		pl, err := r.Plan(&s, 300)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tape := &mechtest.Recorder{}
+		learntest.Fit(t, pl, tab, tape, 1)
+		return r.Quote(&s, pl, nil).Facts, tape.Passages
+	}
+	facts, passages := fit("brc", dp.AddRemove, schema.Public)
+	largest := 0.0
+	for _, p := range passages {
+		largest = max(largest, p.Bound/p.Loss.Float())
+	}
+	if stated := facts["noise_scale_max"].(float64); len(passages) == 0 || !(largest <= stated*(1+1e-9)) {
+		t.Errorf("brc: noise of scale %g is drawn, at most %g is stated", largest, stated)
+	}
+	facts, passages = fit("labeldp", dp.ReplaceOne, schema.Private)
+	p := passages[0]
+	entries := float64(len(census.Schema().ByRole(schema.Public)) + 1) // the plan divides rows by its root
+	length := math.Sqrt(2*float64(len(p.Values))/entries) * p.Bound / p.Loss.Float()
+	if stated := facts["noise_length"].(float64); p.Name != "laplace" || !(math.Abs(stated/length-1) < 1e-3) {
+		t.Errorf("labeldp: %s noise of mean length at most %g is drawn, %g is stated", p.Name, length, stated)
 	}
 }

@@ -177,3 +177,30 @@ func TestThresholdSensitivityIsHeldAndReached(t *testing.T) {
 		t.Errorf("a replaced row moves the counts by %.4f of what is declared, want all of it", worst)
 	}
 }
+
+// Plans state the length of the noise. Drawn noise has it on average, to a tenth.
+func TestStatedLengthIsThatOfTheNoise(t *testing.T) {
+	const draws = 60
+	for _, name := range []string{"objective", "objective, gamma", "objective, printed", "output", "output, printed"} {
+		s := problem(t, name, census.Schema()).Size(5000)
+		m, stated := s.term, s.TermLength()
+		if m == nil {
+			m, stated = s.after, s.OutputLength()
+		}
+		zeros := make([]mech.Ratio, s.dim)
+		for i := range zeros {
+			zeros[i].Den = 1
+		}
+		mean := 0.0
+		for k := range draws {
+			square := 0.0
+			for _, x := range mech.NewExit(replay.Seeded(uint64(k), name)).Release(termLabel, m, zeros...) {
+				square += x * x
+			}
+			mean += math.Sqrt(square) / draws
+		}
+		if !(math.Abs(mean/stated-1) < 0.1) {
+			t.Errorf("%s: length %g is stated, %g is drawn", name, stated, mean)
+		}
+	}
+}

@@ -43,6 +43,7 @@ type Shape struct {
 	// expect from another fit to the same rows. It is empty if the shape is exact, or if the model has
 	// no Additive.Moved.
 	Moved []float64 `json:"moved,omitempty"`
+	Cells *Cells    `json:"cells,omitempty"` // nil if there were no rows
 }
 
 const maxShapes = 1 << 16
@@ -75,6 +76,9 @@ func (a *Additive) checkParts(s *schema.Schema, _ *spaceUse) error {
 			return fmt.Errorf("model: shape %d: %w", k, err)
 		}
 		if err := a.checkMoved(sh.Moved, len(sh.LogOdds)); err != nil {
+			return fmt.Errorf("model: shape %d: %w", k, err)
+		}
+		if err := sh.checkCells(s, j); err != nil {
 			return fmt.Errorf("model: shape %d: %w", k, err)
 		}
 	}

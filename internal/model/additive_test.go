@@ -59,6 +59,14 @@ func stated() *Model {
 	a := m.Classifier.(*Additive)
 	a.Moved = &Moved{Intercept: 0.25, Slope: 0.1, Middle: -0.5}
 	a.Shapes[0].Moved, a.Pairs[0].Moved = []float64{0.1, 0, 0.2, 0.5, 0.5, 1}, []float64{0, 0.5, 1, 1, 2, 3}
+	a.Shapes[0].Cells = &Cells{Edges: []float64{65}, Weights: []float64{0.5, 0.25, 0.125, 0.125, 0}, Stretch: 1.25,
+		Releases: []Release{
+			{Rows: 100, Weights: [2]float64{50, 40}, Noise: [2]float64{4, 3}, Balanced: true, Part: 0.4},
+			{Rows: 100, Weights: [2]float64{48, -1}, Noise: [2]float64{5, 2.5}, Gaussian: true, Part: 1},
+		}}
+	a.Shapes = append(a.Shapes, Shape{Column: "ward", LogOdds: []float64{1, 1, 0, -1}, Noise: make([]float64, 4),
+		Cells: &Cells{Groups: []uint32{0, 0, 1, 2}, Weights: []float64{0.5, 0.5, 0}}})
+	a.Pairs[0].Weights = []float64{0, 0.5, 0, 0.25, 0, 0.25}
 	return m
 }
 
@@ -228,6 +236,22 @@ func TestAdditiveRefuses(t *testing.T) {
 		"moved must be empty":          func(a *Additive) { a.Shapes[0].Moved = a.Shapes[0].Moved[1:] },
 		"in a model that states it":    func(a *Additive) { a.Moved = nil },
 		"pair 0: moved must be from 0": func(a *Additive) { a.Pairs[0].Moved[2] = math.Inf(1) },
+		"cells: edges must increase":   func(a *Additive) { a.Shapes[0].Cells.Edges[0] = math.NaN() },
+		"among those of the shape":     func(a *Additive) { a.Shapes[0].Cells.Edges[0] = 64 },
+		"weights must number 5":        func(a *Additive) { a.Shapes[0].Cells.Weights = []float64{1} },
+		"weights must be from 0 to 1":  func(a *Additive) { a.Shapes[0].Cells.Weights[4] = math.NaN() },
+		"stretch must be from 0":       func(a *Additive) { a.Shapes[0].Cells.Stretch = math.Inf(1) },
+		"rows, noise and sizes":        func(a *Additive) { a.Shapes[0].Cells.Releases[1].Noise[1] = -1 },
+		"weights from 0 to 1e+15":      func(a *Additive) { a.Shapes[0].Cells.Releases[1].Weights[1] = math.Inf(-1) },
+		"part of a release must be":    func(a *Additive) { a.Shapes[0].Cells.Releases[0].Part = math.NaN() },
+		"releases must number": func(a *Additive) {
+			a.Shapes[0].Cells.Releases = slices.Repeat(a.Shapes[0].Cells.Releases, maxReleases)
+		},
+		"groups must hold one bin":       func(a *Additive) { a.Shapes[2].Cells.Groups[3] = 4 },
+		"one bin below 4 for each of 4":  func(a *Additive) { a.Shapes[2].Cells.Groups = []uint32{0} },
+		"for each of 0 codes":            func(a *Additive) { a.Shapes[0].Cells.Groups = []uint32{0} },
+		"pair 0: weights must number 6":  func(a *Additive) { a.Pairs[0].Weights = []float64{1} },
+		"pair 0: weights must be from 0": func(a *Additive) { a.Pairs[0].Weights[0] = 2 },
 	} {
 		m := stated()
 		edit(m.Classifier.(*Additive))

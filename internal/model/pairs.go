@@ -18,6 +18,8 @@ type PairShape struct {
 	LogOdds []float64    `json:"log_odds"`        // for each bin of the first column, the bins of the second; nats
 	Noise   []float64    `json:"noise"`           // as in Shape
 	Moved   []float64    `json:"moved,omitempty"` // as in Shape
+	// Weights are as in Cells, by bin. Codes that were counted together have equal parts of their weight.
+	Weights []float64 `json:"weights,omitempty"`
 }
 
 // Bins returns the bins of the pair, whose columns are cols of s. In a pair, missing and special
@@ -57,6 +59,9 @@ func (a *Additive) checkPairs(s *schema.Schema, index map[string]int) error {
 			return fmt.Errorf("model: pair %d: %w", k, err)
 		}
 		if err := a.checkMoved(sh.Moved, bins.Len()); err != nil {
+			return fmt.Errorf("model: pair %d: %w", k, err)
+		}
+		if err := checkWeights(sh.Weights, bins.Len()); sh.Weights != nil && err != nil {
 			return fmt.Errorf("model: pair %d: %w", k, err)
 		}
 	}

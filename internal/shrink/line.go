@@ -4,6 +4,8 @@ package shrink
 
 import (
 	"math"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // The prior of a line: its slope is near 1, and its shift near 0.
@@ -99,6 +101,26 @@ func BinWeights(c *Cells, steps []float64) []float64 {
 		share := sigmoid(s)
 		u, v := share/p, (1-share)/q
 		out[b] = math.Max(0, (c.Positive[b]*u+c.Negative[b]*v)/(u*share+v*(1-share)))
+	}
+	return out
+}
+
+// ShareWeights estimates the share of the weight of all rows in each bin, given the log-odds steps. All cells
+// together say what that weight is, so that noise in bins that are nearly empty does not add to it.
+func (c *Cells) ShareWeights(steps []float64) []float64 {
+	weights := BinWeights(c, steps)
+	ProjectOntoSimplex(weights, floats.Sum(c.Positive)+floats.Sum(c.Negative))
+	return ShareOut(weights)
+}
+
+// ShareOut divides weights by their sum, rounded to four digits; all are 0 if the sum is.
+func ShareOut(weights []float64) []float64 {
+	const parts = 1e4
+	out, all := make([]float64, len(weights)), floats.Sum(weights)
+	for b, w := range weights {
+		if all > 0 {
+			out[b] = math.Round(parts*w/all) / parts
+		}
 	}
 	return out
 }

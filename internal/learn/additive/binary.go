@@ -52,6 +52,7 @@ type binaryShape struct {
 	left     []float64 // the last release minus steps
 	moved    []float64 // the part of the variance of steps by which noise alone moves a score
 	rows     []float64 // approximate weight by bin
+	cells    *model.Cells
 	// certain is, if rounds pick, by how much a unit of imbalance makes the pick certain, and then how
 	// certain it was: permute-and-flip picks a column without information instead of one with imbalance u
 	// with probability exp(−ε·u/spread), if it comes first (G-MECH-3).
@@ -167,6 +168,7 @@ func (r *binaryFit) sumWeights(ctx context.Context, t, k int) error {
 func (r *binaryFit) learnShape(k int, c *shrink.Cells, in pass) {
 	steps, variance := shrink.LogOdds(c, &r.bins[k])
 	sh := &r.shapes[k]
+	r.noteCells(sh, c, steps, in.modelShrinkage)
 	if !r.plan.NotPrivate {
 		sh.addMoved(c, steps, variance, in.modelShrinkage)
 		sh.rows = r.centerColumn(c, steps)
@@ -271,6 +273,7 @@ type finishedShape struct {
 	bins               feature.Bins
 	steps, noise, left []float64
 	moved              []float64 // effect of noise alone, as a standard deviation; nil if the steps are exact
+	cells              *model.Cells
 }
 
 // finishPublic finishes the shapes of the start, which are exact.
@@ -280,7 +283,8 @@ func (r *binaryFit) finishPublic() (out []finishedShape) {
 			amounts := len(sh.Steps) - sh.Marks()
 			shrink.MakeMonotone(r.plan.schema.Columns[sh.Column].Monotone, sh.Steps[:amounts], nil)
 		}
-		out = append(out, finishedShape{bins: sh.Bins, steps: sh.Steps, noise: make([]float64, len(sh.Steps))})
+		out = append(out, finishedShape{bins: sh.Bins, steps: sh.Steps, noise: make([]float64, len(sh.Steps)),
+			cells: &model.Cells{Edges: sh.Bins.Edges, Groups: sh.Bins.Groups, Weights: r.countGroups(&sh.Bins)}})
 	}
 	return out
 }
@@ -288,7 +292,7 @@ func (r *binaryFit) finishPublic() (out []finishedShape) {
 func (r *binaryFit) finishPrivate() (out []finishedShape) {
 	for k := range r.shapes {
 		if sh := &r.shapes[k]; sh.variance != nil {
-			out = append(out, r.finishShape(r.bins[k], sh.steps, sh.variance, sh.left, sh.moved))
+			out = append(out, r.finishShape(r.bins[k], sh.steps, sh.variance, sh.left, sh.moved, sh.cells))
 		}
 	}
 	return out
@@ -296,9 +300,12 @@ func (r *binaryFit) finishPrivate() (out []finishedShape) {
 
 // finishShape makes the steps of a column monotone if the schema requires it, and interpolates between
 // the middles of bins. variance is the variance of the steps, and moved the part due to noise alone.
-func (r *binaryFit) finishShape(bins feature.Bins, steps, variance, left, moved []float64) finishedShape {
+func (r *binaryFit) finishShape(
+	bins feature.Bins, steps, variance, left, moved []float64, cells *model.Cells,
+) finishedShape {
 	s := r.plan.schema
-	f := finishedShape{bins, steps, make([]float64, len(steps)), left, make([]float64, len(steps))}
+	f := finishedShape{bins, steps, make([]float64, len(steps)), left, make([]float64, len(steps)), cells}
+	cells.Edges, cells.Groups = bins.Edges, bins.Groups
 	for b, v := range variance {
 		f.noise[b], f.moved[b] = math.Sqrt(v), math.Sqrt(moved[b])
 	}
@@ -309,7 +316,7 @@ func (r *binaryFit) finishShape(bins feature.Bins, steps, variance, left, moved 
 	shrink.MakeMonotone(s.Columns[bins.Column].Monotone, f.steps[:amounts], variance[:amounts])
 	if !r.plan.NotPrivate && hasSlopes(s, &bins) {
 		edges, finer := drawSlopes(s, &bins, 1, f.steps, f.noise, f.left, f.moved)
-		f = finishedShape{feature.NewBins(s, bins.Column, edges), finer[0], finer[1], finer[2], finer[3]}
+		f = finishedShape{feature.NewBins(s, bins.Column, edges), finer[0], finer[1], finer[2], finer[3], cells}
 	}
 	return f
 }
@@ -325,10 +332,11 @@ func (r *binaryFit) addShape(to *model.Additive, sh *finishedShape) (columns []i
 	second := bins.Second
 	if second == nil {
 		to.Shapes = append(to.Shapes, model.Shape{Column: name, Edges: bins.Edges, LogOdds: logOdds, Noise: noise,
-			Moved: moved})
+			Moved: moved, Cells: sh.cells})
 		return []int{bins.Column}
 	}
 	to.Pairs = append(to.Pairs, model.PairShape{Columns: [2]string{name, s.Columns[second.Column].Name},
-		Edges: [2][]float64{bins.Edges, second.Edges}, LogOdds: logOdds, Noise: noise, Moved: moved})
+		Edges: [2][]float64{bins.Edges, second.Edges}, LogOdds: logOdds, Noise: noise, Moved: moved,
+		Weights: divideByLevel(bins, sh.cells.Weights)})
 	return []int{bins.Column, second.Column}
 }

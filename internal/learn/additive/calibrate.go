@@ -122,7 +122,7 @@ func (r *binaryFit) calibrate(ctx context.Context) error {
 	if r.plan.rules.sharesAlone { // a model has a shape, though here it says nothing
 		none := make([]float64, r.bins[0].Len())
 		r.moved.Intercept = math.Sqrt(r.baseMoved)
-		r.finished = []finishedShape{{r.bins[0], none, none, none, nil}}
+		r.finished = []finishedShape{{bins: r.bins[0], steps: none, noise: none}}
 		return nil
 	}
 	mean, spread := r.describeSum(func(sh *binaryShape) []float64 { return sh.steps })
@@ -157,6 +157,7 @@ func (r *binaryFit) calibrate(ctx context.Context) error {
 
 // stretch multiplies the steps by slope. It does not remove the uncertainty about what the steps leave out.
 func (sh *finishedShape) stretch(slope float64) {
+	sh.cells.Stretch = slope
 	for b, step := range sh.steps {
 		sh.steps[b] = slope * step
 		if sh.moved != nil {

@@ -73,7 +73,7 @@ func (f *fit) learnLabels(ctx context.Context) (*model.Model, error) {
 	moved := fit.Moved()
 	for i, k := range all.columns {
 		r.finished = append(r.finished, r.finishShape(f.bins[k], fit.Steps[i], fit.Variance[i],
-			make([]float64, f.bins[k].Len()), moved[i]))
+			make([]float64, f.bins[k].Len()), moved[i], &model.Cells{Weights: shrink.ShareOut(all.countRows(i))}))
 	}
 	return r.buildModel(), nil
 }

@@ -76,7 +76,8 @@ type Feature struct {
 	Name       string  `json:"name"`
 	Public     bool    `json:"public"`
 	Importance float64 `json:"importance"`
-	Noise      float64 `json:"noise"`
+	Noise      float64 `json:"noise"`   // explain.Shape.Noise
+	Noise95    float64 `json:"noise95"` // explain.Shape.Noise95
 	Kind       string  `json:"kind"`
 	Steps      []Step  `json:"steps"`
 }
@@ -125,7 +126,8 @@ func explainModel(a modelArgs) (*Explained, error) {
 	}
 	out.Positive, out.Intercept = x.Positive, x.Intercept
 	for _, sh := range x.Shapes {
-		f := Feature{Name: sh.Column, Public: !sh.Protected, Importance: sh.Importance, Noise: sh.Noise, Kind: string(sh.Kind)}
+		f := Feature{Name: sh.Column, Public: !sh.Protected, Importance: sh.Importance, Noise: sh.Noise,
+			Noise95: sh.Noise95, Kind: string(sh.Kind)}
 		for _, b := range sh.Bins {
 			f.Steps = append(f.Steps, newStep(b.From, b.To, b.Level, b.LogOdds, b.Deviation))
 		}

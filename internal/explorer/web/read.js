@@ -48,7 +48,7 @@ function arrows(e) {
 async function shapes() {
   const x = await explain(), features = [...x.features].sort((a, b) => b.importance - a.importance);
   const all = features.flatMap(f => f.steps), range = { min: Math.min(0, ...all.map(s => s.low)), max: Math.max(0, ...all.map(s => s.high)) };
-  const drawn = features.map(f => () => figure(f.name, `${f.public ? "public" : "private"}, importance ${number(f.importance)}` + (f.noise ? `; noise alone may give ${number(f.noise)}` : ""),
+  const drawn = features.map(f => () => figure(f.name, `${f.public ? "public" : "private"}, importance ${number(f.importance)}` + (f.noise95 ? `; without an effect it reaches ${number(f.noise)} in one of 2 trainings, ${number(f.noise95)} in one of 20` : ""),
     drawShape(f, range), ["Cells", "adds", "from", "to"], f.steps.map(s => [s.label ?? `${number(s.from)} to ${number(s.to)}`, ...[s.value, s.low, s.high].map(v => number(v))])));
   const charts = el("div", { class: "charts" }, drawn.slice(0, 12).map(f => f()));
   const more = drawn.length > 12 && el("button", { type: "button", on: { click: e => { charts.append(...drawn.slice(12).map(f => f())); e.target.remove(); } } }, `Show ${drawn.length - 12} more columns`);

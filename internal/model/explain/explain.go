@@ -78,13 +78,14 @@ func originOf(m *model.Model, c *schema.Column) Origin {
 // Shape is the step function of one column.
 type Shape struct {
 	Origin
-	// Importance is the mean of |log-odds| over bins, each counted once. The model does not contain
-	// the number of rows in a bin.
+	// Importance is how far the steps lie from their mean: a mean over rows, as far as the model says how
+	// many lie in each bin.
 	Importance float64 `json:"importance"`
-	// Noise is the importance that noise alone would give, computed from the standard deviations that
-	// the model states.
-	Noise float64 `json:"importance_of_noise,omitempty"`
-	Bins  []Bin   `json:"bins"`
+	// Noise is the importance that a column without an effect reaches in one half of all trainings, and
+	// Noise95 that which it reaches in one of twenty. Both are 0 if they are not known.
+	Noise   float64 `json:"importance_of_noise,omitempty"`
+	Noise95 float64 `json:"importance_of_noise_95,omitempty"`
+	Bins    []Bin   `json:"bins"`
 }
 
 // Bin is one step.
@@ -174,22 +175,22 @@ func explainError(op string, m *model.Model) error {
 
 func (e *Explanation) addAdditive(m *model.Model, a *model.Additive) {
 	e.Intercept = a.Intercept
-	shapes := slices.Clone(a.Shapes)
-	slices.SortStableFunc(shapes, func(a, b model.Shape) int {
-		return cmp.Or(cmp.Compare(meanSize(b.LogOdds), meanSize(a.LogOdds)),
-			cmp.Compare(m.Schema.Find(a.Column), m.Schema.Find(b.Column)))
-	})
-	for i := range shapes {
-		sh := &shapes[i]
+	for i := range a.Shapes {
+		sh := &a.Shapes[i]
 		c := &m.Schema.Columns[m.Schema.Find(sh.Column)]
-		out := Shape{Origin: originOf(m, c), Importance: meanSize(sh.LogOdds)}
+		out := Shape{Origin: originOf(m, c), Importance: importanceOf(m.Schema, sh)}
 		for b, x := range sh.LogOdds {
-			out.Noise += sh.Noise[b] * math.Sqrt(2/math.Pi) / float64(len(sh.LogOdds)) // of a normal law
 			out.Bins = append(out.Bins, Bin{cutOf(c, sh.Edges, b), x, sh.Noise[b]})
 		}
 		e.Shapes = append(e.Shapes, out)
-		e.columns = append(e.columns, *c)
 	}
+	slices.SortStableFunc(e.Shapes, func(a, b Shape) int {
+		return cmp.Or(cmp.Compare(b.Importance, a.Importance), cmp.Compare(m.Schema.Find(a.Column), m.Schema.Find(b.Column)))
+	})
+	for i := range e.Shapes {
+		e.columns = append(e.columns, m.Schema.Columns[m.Schema.Find(e.Shapes[i].Column)])
+	}
+	e.addLines(m, a)
 	e.addPairs(m, a)
 }
 

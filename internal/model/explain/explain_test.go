@@ -128,8 +128,8 @@ func TestImportanceAndOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Shape{
-		{Origin: Origin{Column: "bill", Protected: true}, Importance: 2.125 / 4},
-		{Origin: Origin{Column: "age <b>", Protected: true}, Importance: (1.25 + 1.0/3) / 3},
+		{Origin: Origin{Column: "bill", Protected: true}, Importance: (2*0.46875 + 0.59375 + 1.53125) / 4},
+		{Origin: Origin{Column: "age <b>", Protected: true}, Importance: (31.0/36 + 14.0/36 + 17.0/36) / 3},
 		{Origin: Origin{Column: "ward"}, Importance: 0.15},
 	}
 	for i, w := range want {

@@ -88,6 +88,7 @@ type view struct {
 	Chance  string
 	Private bool // the model has a guarantee
 	Banded  bool // some figure has a band
+	Lined   bool // of some column it is known how important it would seem without an effect
 	Figures []figure
 	Heats   []heatFigure
 	Ranks   []rank
@@ -99,12 +100,12 @@ type view struct {
 
 // rank is a line in the list of importance.
 type rank struct {
-	ID, Name   string
-	Importance float64
-	Noise      float64 // the importance that noise alone would give, 0 if not stated
-	Share      float64 // in percent of the largest importance
-	Largest    float64 // the step with the largest absolute value
-	Protected  bool
+	ID, Name       string
+	Importance     float64
+	Noise, Noise95 float64 // as in Shape
+	Share          float64 // in percent of the largest importance
+	Largest        float64 // the step with the largest absolute value
+	Protected      bool
 }
 
 // heatFigure is the figure of a pair on the page.
@@ -120,8 +121,9 @@ type heatFigure struct {
 func (e *Explanation) addPairFigures(v *view) {
 	for i := range v.Figures {
 		f := &v.Figures[i]
-		v.Ranks = append(v.Ranks, rank{ID: f.ID, Name: f.Column, Importance: f.Importance, Noise: f.Noise, Largest: largestStep(f.Shape),
-			Protected: f.Protected})
+		v.Ranks = append(v.Ranks, rank{ID: f.ID, Name: f.Column, Importance: f.Importance, Noise: f.Noise, Noise95: f.Noise95,
+			Largest: largestStep(f.Shape), Protected: f.Protected})
+		v.Lined = v.Lined || f.Noise95 > 0
 	}
 	most := strongestStep(e.Pairs)
 	for i := range e.Pairs {

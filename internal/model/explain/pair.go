@@ -15,7 +15,7 @@ import (
 type Pair struct {
 	Columns   [2]string `json:"columns"`
 	Protected bool      `json:"protected"` // whether the model's guarantee covers one of them
-	// Importance is the mean of |log-odds| over cells, as in Shape.
+	// Importance is as in Shape. What noise alone would give is not known.
 	Importance float64  `json:"importance"`
 	Bins       [2][]Cut `json:"bins"`
 	// Cells has one row for each bin of the first column, with one cell for each bin of the second.
@@ -42,7 +42,7 @@ func (p *Pair) Name() string { return schema.PairName(p.Columns[0], p.Columns[1]
 func (e *Explanation) addPairs(m *model.Model, a *model.Additive) {
 	for k := range a.Pairs {
 		sh := &a.Pairs[k]
-		p := Pair{Columns: sh.Columns, Importance: meanSize(sh.LogOdds)}
+		p := Pair{Columns: sh.Columns, Importance: meanDistance(sh.Weights, sh.LogOdds)}
 		for i, name := range sh.Columns {
 			c := &m.Schema.Columns[m.Schema.Find(name)]
 			p.Protected = p.Protected || protectsRole(m.Privacy.Scope, c.Role)

@@ -33,7 +33,8 @@ func TestPairsAreExplained(t *testing.T) {
 		t.Fatalf("pairs in another order: %+v", e.Pairs)
 	}
 	p := e.Pairs[0]
-	if want := (0.5 + 0.5 + 1 + 2 + 0.25 + 0.1 + 0.1) / 8; math.Abs(p.Importance-want) > 1e-12 || !p.Protected {
+	const mean = -0.75 / 8 // half of the distance is above it: by 0.5, 0, 1, 0.25 and 0.1
+	if want := 2 * (0.5 + 0 + 1 + 0.25 + 0.1 - 5*mean) / 8; math.Abs(p.Importance-want) > 1e-12 || !p.Protected {
 		t.Errorf("importance %g, protected %v; want %g, true", p.Importance, p.Protected, want)
 	}
 	if c := p.Cells[1][1]; c.LogOdds != 1 || c.Deviation != 0.1 {

@@ -5,43 +5,48 @@ package train
 import (
 	"context"
 
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
-// Charge charges the training to its Job for a caller who holds the rows and trains on them. rows is 0
-// if the number is unknown or not public. The caller must commit the job that it returns. If the job
-// already has a result, nothing is charged.
-func (t *Training) Charge(ctx context.Context, rows int) (*ledger.Job, dp.Price, error) {
+// Charge charges the training to its Job for a caller who holds the rows and trains on them, and returns
+// the terms of what it charged. units is the number of rows, or of persons, of the caller's table; it is
+// not used where the number is private. The caller must commit the job, with a result of these terms. If
+// the job already has a result, nothing is charged.
+func (t *Training) Charge(ctx context.Context, units int) (*ledger.Job, guard.Terms, error) {
 	if err := t.Check(); err != nil {
-		return nil, dp.Price{}, err
+		return nil, guard.Terms{}, err
 	}
-	pl, err := t.Request.Plan(t.Schema, rows)
+	if t.Schema.Relation != dp.ReplaceOne {
+		units = 0
+	}
+	pl, err := t.Request.Plan(t.Schema, units)
 	if err != nil {
-		return nil, dp.Price{}, err
+		return nil, guard.Terms{}, err
 	}
-	return t.chargeTerms(ctx, pl.Terms().Price, pl.Terms().Bill)
+	return t.chargeTerms(ctx, pl.Terms())
 }
 
 // Charge is as in Training, for an evaluation.
-func (e *Evaluation) Charge(ctx context.Context, rows int) (*ledger.Job, dp.Price, error) {
+func (e *Evaluation) Charge(ctx context.Context, units int) (*ledger.Job, guard.Terms, error) {
 	if err := e.Check(); err != nil {
-		return nil, dp.Price{}, err
+		return nil, guard.Terms{}, err
 	}
-	pl, err := e.planFor(rows)
+	pl, err := e.planFor(units)
 	if err != nil {
-		return nil, dp.Price{}, err
+		return nil, guard.Terms{}, err
 	}
 	if err := e.nameModels(); err != nil {
-		return nil, dp.Price{}, err
+		return nil, guard.Terms{}, err
 	}
-	return e.chargeTerms(ctx, pl.Terms().Price, pl.Terms().Bill)
+	return e.chargeTerms(ctx, pl.Terms())
 }
 
-func (t *Training) chargeTerms(ctx context.Context, price dp.Price, bill []dp.Event) (*ledger.Job, dp.Price, error) {
+func (t *Training) chargeTerms(ctx context.Context, terms guard.Terms) (*ledger.Job, guard.Terms, error) {
 	j, err := t.openJob(ctx)
 	if err != nil || j.Stored() != nil {
-		return j, price, err
+		return j, terms, err
 	}
-	return j, price, j.Charge(ctx, price, bill)
+	return j, terms, j.Charge(ctx, terms.Price, terms.Bill)
 }

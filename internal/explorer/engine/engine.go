@@ -84,6 +84,8 @@ func (e *Engine) Call(ctx context.Context, name string, args []byte, file *File,
 		return answer(args, exportModel)
 	case "header":
 		return answerFrom(ctx, name, args, file, tell, readHeader)
+	case "count":
+		return answerFrom(ctx, name, args, file, tell, countUnits)
 	case "train":
 		return answerFrom(ctx, name, args, file, tell, trainModel)
 	case "evaluate":

@@ -94,6 +94,26 @@ func readTable(ctx context.Context, s *schema.Schema, name string, file *File) (
 	return dataset.Read(dataset.WithFile(ctx, name, file, file.Size), s, dataset.Options{}, name)
 }
 
+// countUnits returns the number of rows of a table, or of persons if the schema declares those. A bill
+// depends on it, so that it is needed before the charge. It is 0 where it is private.
+func countUnits(ctx context.Context, a struct {
+	YAML string `json:"yaml"`
+	Name string `json:"name"`
+}, file *File, _ func(any)) (any, error) {
+	s, err := schema.Parse([]byte(a.YAML))
+	if err != nil {
+		return nil, err
+	}
+	if s.Relation != dp.ReplaceOne {
+		return map[string]int{"units": 0}, nil
+	}
+	t, err := readTable(ctx, s, a.Name, file)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]int{"units": t.PublicUnits()}, nil
+}
+
 type trainArgs struct {
 	planning.Choice
 	Name string `json:"name"`

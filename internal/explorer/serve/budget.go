@@ -9,14 +9,17 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"reflect"
 	"slices"
 	"sync"
 
 	"github.com/discreet-dp/discreet/internal/evaluation"
 	"github.com/discreet-dp/discreet/internal/explorer/planning"
+	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
@@ -38,8 +41,16 @@ type budget struct {
 type begun struct {
 	asked [sha256.Size]byte
 	job   *ledger.Job
-	price dp.Price
 	use   string
+	paid  promise
+}
+
+// promise is what was paid for, which the result must state of itself.
+type promise struct {
+	learner  string // "" for an evaluation
+	relation dp.Relation
+	unit     string
+	stated   dp.Statement
 }
 
 func newBudget(l *Ledger) *budget { return &budget{l: l, began: map[string]*begun{}} }
@@ -111,44 +122,52 @@ func (b *budget) charge(ctx context.Context, body []byte) (any, error) {
 	if was := b.began[c.Job]; was != nil && was.asked == asked {
 		return map[string]any{"job": c.Job, "paid_before": true}, nil
 	}
-	job, price, err := b.begin(ctx, &c)
+	job, paid, err := b.begin(ctx, &c)
 	if err != nil {
 		return nil, err
 	}
 	if stored := job.Stored(); stored != nil {
 		return map[string]any{"job": c.Job, "paid_before": true, "result": string(stored)}, nil
 	}
-	b.began[c.Job] = &begun{asked, job, price, c.Use}
+	b.began[c.Job] = &begun{asked, job, c.Use, paid}
+	price := paid.stated.Price
 	return map[string]any{"job": c.Job, "paid_before": false, "epsilon": price.Epsilon.String(), "delta": price.Delta.String()}, nil
 }
 
 // begin repeats the plan of the page, and charges its price.
-func (b *budget) begin(ctx context.Context, c *charged) (*ledger.Job, dp.Price, error) {
+func (b *budget) begin(ctx context.Context, c *charged) (*ledger.Job, promise, error) {
 	run := train.Training{Op: c.Use, SchemaText: []byte(c.YAML), Job: &train.Job{Ledger: b.l.Ledger, Dataset: b.l.Dataset, ID: c.Job}}
 	r, s, err := c.Read()
 	if err != nil {
-		return nil, dp.Price{}, err
+		return nil, promise{}, err
 	}
 	run.Schema = s
 	switch c.Use {
 	case training:
 		run.Request = r
-		return run.Charge(ctx, c.Rows)
+		j, terms, err := run.Charge(ctx, c.Rows)
+		return j, promiseOf(r.Name, s, terms), err
 	case judging:
 	default:
-		return nil, dp.Price{}, dp.Refuse("ui", "use", "must be train or evaluate", nil)
+		return nil, promise{}, dp.Refuse("ui", "use", "must be train or evaluate", nil)
 	}
 	if run.Job.Dataset = b.l.HeldOut; run.Job.Dataset == "" {
-		return nil, dp.Price{}, &dp.ParamError{Op: "ui", Param: "held-out", Want: "must be given to charge an evaluation: held-out rows " +
+		return nil, promise{}, &dp.ParamError{Op: "ui", Param: "held-out", Want: "must be given to charge an evaluation: held-out rows " +
 			"are a data set of their own in the ledger", Hint: "start discreet ui with --held-out NAME"}
 	}
 	m, err := model.Unmarshal([]byte(c.Model))
 	if err != nil {
-		return nil, dp.Price{}, dp.Refuse("ui", "model", "must be the text of the model's file", nil)
+		return nil, promise{}, dp.Refuse("ui", "model", "must be the text of the model's file", nil)
 	}
 	e := train.Evaluation{Training: run, Params: evaluation.Params{Models: []*model.Model{m}, Epsilon: r.Price.Epsilon,
 		Delta: r.Price.Delta, Threshold: 0.5}}
-	return e.Charge(ctx, c.Rows)
+	j, terms, err := e.Charge(ctx, c.Rows)
+	return j, promiseOf("", s, terms), err
+}
+
+func promiseOf(learner string, s *schema.Schema, terms guard.Terms) promise {
+	return promise{learner, s.Relation, s.Unit, dp.Statement{Scope: terms.Scope, Price: terms.Price, Bill: terms.Bill,
+		Counted: true}}
 }
 
 // keep makes a model, or the release of an evaluation, the result of its job.
@@ -166,8 +185,9 @@ func (b *budget) keep(ctx context.Context, body []byte) (any, error) {
 	if was == nil {
 		return nil, dp.Refuse("ui", "job", "must be one that was charged here and has no result yet", nil)
 	}
-	if s, err := was.read([]byte(c.Result)); err != nil || s.Price != was.price || !s.Counted || s.Seeded {
-		return nil, dp.Refuse("ui", "result", "must be a model or an evaluation as it was charged, of that price", nil)
+	if is, err := was.read([]byte(c.Result)); err != nil || !was.paid.isKept(is) {
+		return nil, dp.Refuse("ui", "result", "must be a model or an evaluation as it was charged: of that learner, scope, "+
+			"relation, unit and bill", nil)
 	}
 	if err := was.job.Commit(ctx, []byte(c.Result)); err != nil {
 		return nil, err
@@ -176,20 +196,28 @@ func (b *budget) keep(ctx context.Context, body []byte) (any, error) {
 	return map[string]any{"job": c.Job}, nil
 }
 
-// read is what a result says that it cost.
-func (was *begun) read(result []byte) (dp.Statement, error) {
+// isKept reports whether a result states what was paid for. auto names the learner that it chose.
+func (p promise) isKept(is promise) bool {
+	if p.learner == "auto" && (is.learner == "additive" || is.learner == "grids") {
+		is.learner = p.learner
+	}
+	return reflect.DeepEqual(is, p)
+}
+
+// read returns what a result states of itself.
+func (was *begun) read(result []byte) (promise, error) {
 	if was.use == judging {
 		r, err := evaluation.Unmarshal(result)
 		if err != nil {
-			return dp.Statement{}, err
+			return promise{}, err
 		}
-		return r.Stated(), nil
+		return promise{"", r.Relation, r.Unit, r.Stated()}, nil
 	}
 	m, err := model.Unmarshal(result)
 	if err != nil {
-		return dp.Statement{}, err
+		return promise{}, err
 	}
-	return m.Stated(), nil
+	return promise{m.Learner, m.Privacy.Relation, m.Privacy.Unit, m.Stated()}, nil
 }
 
 // isBudget tells what a ledger refuses.

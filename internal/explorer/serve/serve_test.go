@@ -5,7 +5,9 @@ package serve
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -14,6 +16,7 @@ import (
 	"testing/fstest"
 
 	"github.com/discreet-dp/discreet/internal/explorer/engine"
+	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
@@ -87,10 +90,13 @@ func set(key, value string) func(*http.Request) {
 
 func named(host string) func(*http.Request) { return func(r *http.Request) { r.Host = host } }
 
+// invented are 100 rows.
+var invented = "age,ill\n" + strings.Repeat("30,a\n70,b\n", 50)
+
 func chargeOf(t *testing.T, epsilon, job string) string {
 	t.Helper()
 	text, err := json.Marshal(map[string]any{"yaml": visits, "learner": "additive", "epsilon": epsilon, "delta": "0", "job": job,
-		"use": "train"})
+		"rows": 100, "use": "train"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +242,7 @@ func TestSameJobIsChargedOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		table := "age,ill\n" + strings.Repeat("30,a\n70,b\n", 50)
+		table := invented
 		trained, err := new(engine.Engine).Call(t.Context(), "train", args,
 			&engine.File{ReaderAt: strings.NewReader(table), Size: int64(len(table))}, func(any) {})
 		if err != nil {
@@ -286,7 +292,7 @@ func judgeOnce(t *testing.T, s *Server, text string, train func(epsilon, job str
 		}
 		return got
 	}
-	plan := args{"yaml": visits, "epsilon": "0.7", "delta": "0", "job": "judged", "use": "evaluate", "model": text}
+	plan := args{"yaml": visits, "epsilon": "0.7", "delta": "0", "rows": 100, "job": "judged", "use": "evaluate", "model": text}
 	post("charge", plan, 200)
 	_, body, _ := s.request(t, "GET", "/api/budget", "", nil)
 	var shown struct {
@@ -326,6 +332,87 @@ func judgeOnce(t *testing.T, s *Server, text string, train func(epsilon, job str
 }
 
 type args = map[string]any
+
+// TestResultsAreWhatWasCharged pays for a training by each learner and stores its model; one that states
+// another learner, scope, relation, unit or bill at the same price is not stored. The bill follows the
+// number of rows of the file.
+func TestResultsAreWhatWasCharged(t *testing.T) {
+	s := startServer(t)
+	bills := map[string]bool{}
+	train := func(learner, yaml, table, job string) string {
+		t.Helper()
+		file := func() *engine.File { return &engine.File{ReaderAt: strings.NewReader(table), Size: int64(len(table))} }
+		counted, err := new(engine.Engine).Call(t.Context(), "count", asJSON(t, args{"yaml": yaml, "name": "v.csv"}), file(), func(any) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan := args{"yaml": yaml, "learner": learner, "epsilon": "0.1", "delta": "0", "rows": counted.(map[string]int)["units"], "job": job}
+		trained, err := new(engine.Engine).Call(t.Context(), "train", asJSON(t, merge(plan, args{"name": "v.csv"})), file(), func(any) {})
+		if err != nil {
+			t.Fatalf("%s: %v", learner, err)
+		}
+		if status, body, _ := s.request(t, "POST", "/api/charge", string(asJSON(t, merge(plan, args{"use": "train"}))), nil); status != 200 {
+			t.Fatalf("%s: %d %s", job, status, body)
+		}
+		return trained.(map[string]any)["model"].(string)
+	}
+	keep := func(job, text string) int {
+		status, _, _ := s.request(t, "POST", "/api/result", string(asJSON(t, args{"job": job, "result": text})), nil)
+		return status
+	}
+	long := invented + strings.Repeat("10,a\n", 900)
+	public := strings.Replace(visits, "age, role: private", "age, role: public", 1)
+	for i, c := range []struct{ learner, yaml, table string }{{"labeldp", public, invented}, {"additive", visits, invented}, {"auto", visits, invented},
+		{"grids", visits, invented}, {"brc", visits, invented}, {"erm", visits, invented}, {"additive", visits, long}} {
+		job := fmt.Sprint("job", i)
+		text := train(c.learner, c.yaml, c.table, job)
+		m, err := model.Unmarshal([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		bills[fmt.Sprint(m.Privacy.Bill)] = true
+		for what, change := range map[string]func(*model.Model){
+			"learner":  func(m *model.Model) { m.Learner = "logistic" },
+			"scope":    func(m *model.Model) { m.Privacy.Scope = dp.PrivateFeatures },
+			"relation": func(m *model.Model) { m.Privacy.Relation = dp.AddRemove },
+			"unit":     func(m *model.Model) { m.Privacy.Unit = "a year of visits" },
+			"bill":     func(m *model.Model) { m.Privacy.Bill[0].Release += " of others" },
+			"counted":  func(m *model.Model) { m.Privacy.Counted = false },
+		} {
+			other, err := model.Unmarshal([]byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			change(other)
+			if forged, err := model.Marshal(other); err == nil && keep(job, string(forged)) == 200 {
+				t.Errorf("%s: a model of another %s is stored", c.learner, what)
+			}
+		}
+		if status := keep(job, text); status != 200 {
+			t.Errorf("%s: the model that was paid for is not stored: %d", c.learner, status)
+		}
+	}
+	if len(bills) < 6 {
+		t.Errorf("only %d bills", len(bills))
+	}
+}
+
+func merge(all ...args) args {
+	out := args{}
+	for _, a := range all {
+		maps.Copy(out, a)
+	}
+	return out
+}
+
+func asJSON(t *testing.T, v any) []byte {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
 
 // A program without an engine says what to do.
 func TestAbsentEngineIsRefused(t *testing.T) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What the steps share. It lives in memory alone: nothing is written to the browser's storage, and a
-// file of rows is kept as a handle, which is read only after its charge.
+// file of rows is kept as a handle. Before a charge it is read only to count rows whose number is public.
 import { $, el, facts } from "./dom.js";
 import { Engine } from "./engine.js";
 import { counted } from "./counted.js";
@@ -54,7 +54,7 @@ export async function charge(what, plan, dataset) {
       "With the command discreet ui, a budget does."),
     el("dl", {}, facts([["For", what], ["Price", `ε = ${plan.epsilon}` + (Number(plan.delta) ? `, δ = ${plan.delta}` : "")],
       ["Paid before", found && "Yes. The same job again is free."]])),
-    el("p", {}, "Your file is read after this. Its rows stay in the page."));
+    el("p", {}, "Its rows stay in the page."));
   $("agree").textContent = token ? "Yes, charge and start" : "Yes, start";
   answer?.("no");
   if (await new Promise(done => { answer = done; $("charge").showModal(); }) !== "yes") return false;

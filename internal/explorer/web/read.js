@@ -96,7 +96,9 @@ async function evaluate() {
     const value = name => form.elements[name].value.trim();
     const costs = value("by") === "costs" ? `${value("fp")}:${value("fn")}` : undefined;
     const common = { model: m.text, yaml: m.yaml, name: heldOut.name, costs, threshold: costs ? undefined : "0.5" };
-    const plan = epsilon && { yaml: m.yaml ?? app.state.yaml, epsilon, delta: "0", use: "evaluate", model: m.text };
+    const yaml = m.yaml ?? app.state.yaml;
+    const counted = epsilon && await judge.call("count", { yaml, name: heldOut.name, bytes: await bytesOf(heldOut) });
+    const plan = epsilon && { yaml, epsilon, delta: "0", rows: counted.units, use: "evaluate", model: m.text };
     const paid = plan && await charge("a private evaluation on held-out rows", plan, ledger.held_out);
     if (plan && !paid) return;
     out.replaceChildren(el("p", {}, "Reading the rows…"));

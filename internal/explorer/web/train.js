@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Step 3: a charge, then a training in a thread of its own. Until the charge the file is a handle.
+// Step 3: a charge, then a training in a thread of its own. Before the charge rows are counted, if their
+// number is public: the bill depends on it.
 import { $, el, facts, complain } from "./dom.js";
 import { app, charge, finish, keep, bytesOf, finished, named, locked, token } from "./app.js";
 import { Engine } from "./engine.js";
@@ -23,11 +24,15 @@ function show() {
 }
 
 async function begin() {
-  const plan = { yaml: app.state.yaml, learner: app.state.learner, epsilon: app.state.epsilon, delta: app.state.delta, use: "train" };
   const line = $("training");
+  $("begin").disabled = true;
   try {
+    line.textContent = "Counting rows whose number is public…";
+    const { units } = await trainer.call("count", { yaml: app.state.yaml, name: app.file.name, bytes: await bytesOf(app.file) });
+    const plan = { yaml: app.state.yaml, learner: app.state.learner, epsilon: app.state.epsilon, delta: app.state.delta, rows: units, use: "train" };
+    line.textContent = "";
     const paid = await charge(`a training of learner ${plan.learner}`, plan);
-    if (!paid) return;
+    if (!paid) return show();
     busy = true;
     show();
     $("cancel").hidden = $("running").hidden = false;
@@ -36,7 +41,7 @@ async function begin() {
     line.textContent = "Reading the file…";
     $("statement").replaceChildren();
     let said = 0;
-    const { job } = paid, run = async () => trainer.call("train", { ...args(), rows: undefined, job, name: app.file.name, bytes: await bytesOf(app.file) }, p => {
+    const { job } = paid, run = async () => trainer.call("train", { ...args(), rows: units, job, name: app.file.name, bytes: await bytesOf(app.file) }, p => {
       $("progress").max = p.of || 1;
       $("progress").value = p.done;
       if (Date.now() - said < 1000 && p.done < p.of) return; // a reader of screens hears one line a second

@@ -182,6 +182,16 @@ figures: build ## regenerate FIGURES (all) into out/figures; QUICK=1 takes few r
 		$(OUT)/discreet-lab experiment run "$$f" $(if $(REPEATS),--repeats $(REPEATS)) $(if $(QUICK),--quick) --out "$(OUT)/figures" || exit 1; \
 	done
 
+# Hours. Each table is written line by line; to go on after an end, name one test by MEASURE.
+MEASURE = Sweep|Threshold|Ridge|SpreadOfSites|CostsOfSites
+.PHONY: measure
+measure: ## measure the tables of evidence that tests write, into out/measure; MEASURE picks tests
+	@mkdir -p $(OUT)/measure
+	at=$(abspath $(OUT))/measure; DISCREET_BRC_SWEEP=$$at/brc-choices.tsv DISCREET_ERM_SWEEP=$$at/erm-reg.tsv \
+		DISCREET_ERM_THRESHOLD=$$at/erm-threshold.tsv DISCREET_ERM_THRESHOLD_REAL=$$at/erm-threshold-real.tsv \
+		DISCREET_ERM_RIDGE_REAL=$$at/erm-ridge-real.tsv DISCREET_SPREAD=$$at/sites.jsonl DISCREET_COSTS=1 \
+		$(GO) test -count=1 -v -timeout 0 -run '$(MEASURE)' ./internal/learn/brc ./internal/learn/erm ./internal/service/site
+
 .PHONY: docs
 docs: ## run the manual: examples and command scripts
 	$(GO) test -count=1 -run '^(Example|TestScript|TestDoc)' $(ALL)

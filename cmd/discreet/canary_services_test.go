@@ -21,7 +21,7 @@ import (
 // parties, their combiner and their helpers, in both modes, and sites and their coordinator: not on an
 // output, in a log, on a page or in a file. Owners and parties are given tables that they cannot read, too.
 func TestNoServiceShowsAProtectedCell(t *testing.T) {
-	owners := size.Of(40, 300)
+	owners := size.Of(100, 300)
 	tr := newTrial(t, owners)
 	t.Chdir(tr.dir)
 	t.Setenv("TMPDIR", makeFolder(t, "temp"))

@@ -217,6 +217,7 @@ var reading = map[string]string{
 	"site serve --map":          with(siteServeLine, "--map FILE"),
 	"site serve --state":        with(siteServeLine, "--state FILE"),
 	"site serve --held-out":     with(siteServeLine, "--held-out FILE"),
+	"site end --state":          "site end --state FILE",
 	"site evaluate --certs":     with(siteEvaluateLine, "--certs FILE"),
 	"site evaluate --sites":     with(siteEvaluateLine, "--sites FILE"),
 	"site evaluate --schema":    with(siteEvaluateLine, "--schema FILE"),

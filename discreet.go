@@ -31,7 +31,6 @@ import (
 	"iter"
 	"maps"
 	"math"
-	"os"
 	"reflect"
 	"slices"
 	"strconv"
@@ -46,6 +45,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/model/explain"
 	"github.com/discreet-dp/discreet/internal/model/export"
 	"github.com/discreet-dp/discreet/internal/model/metrics"
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/table/coding"
@@ -71,7 +71,7 @@ func LoadSchema(path string) (_ *Schema, err error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(path)
+	text, err := openfile.Read(path)
 	return &Schema{s, text}, err
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/demo"
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/plaintext"
 )
 
@@ -68,7 +69,7 @@ var demoFiles = []string{"train.csv", "held-out.csv", "model.html", "model.json"
 
 // checkFolder refuses a folder with files that the demo does not write.
 func (d *demoFlags) checkFolder() (again bool, err error) {
-	old, err := os.ReadFile(d.pathOf(demoSchema))
+	old, err := openfile.Read(d.pathOf(demoSchema))
 	if err == nil && bytes.Equal(old, census.SchemaYAML()) {
 		return true, nil
 	}

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"net"
 	"strings"
@@ -157,7 +156,7 @@ func describeLoaded(m *model.Model) string {
 // checkNetwork checks addresses and certificates.
 func (d *doctor) checkNetwork(ctx context.Context) {
 	if d.cert != "" {
-		pair, err := tls.LoadX509KeyPair(d.cert, d.key)
+		pair, err := inference.ReadCertificate(d.cert, d.key)
 		if err != nil {
 			err = fmt.Errorf("%s and %s: must be a certificate and its key in PEM", d.cert, d.key)
 			d.note("certificate", "", err)

@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/keyfile"
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	sealed "github.com/discreet-dp/discreet/internal/release"
@@ -88,7 +89,7 @@ func (r *releaseFlags) writeRelease(ctx context.Context, path string) error {
 		if report.path == "" {
 			continue
 		}
-		if *report.into, err = os.ReadFile(report.path); err != nil {
+		if *report.into, err = openfile.Read(report.path); err != nil {
 			return fmt.Errorf("release: report: %w", err)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"io/fs"
 	"net"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/explorer/serve"
 	"github.com/discreet-dp/discreet/internal/explorer/web"
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
@@ -63,7 +63,7 @@ func (u *ui) serve(c *cobra.Command) error {
 		folders = append(folders, built)
 	}
 	if u.files != "" {
-		folders = append([]fs.FS{os.DirFS(u.files)}, folders...)
+		folders = append([]fs.FS{openfile.Folder(u.files)}, folders...)
 	}
 	if u.ledger.Address == "" {
 		return u.run(c.Context(), nil, folders)

@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/discreet-dp/discreet/internal/openfile"
 )
 
 // Head is a state: its number, and a hash of the state in hexadecimal digits.
@@ -118,7 +120,7 @@ func (f Folder) Note(identity string, h Head) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("anchor: %w", err)
 	}
-	file, err := os.OpenFile(filepath.Join(dir, h.name()), os.O_CREATE|os.O_WRONLY, 0o600)
+	file, err := openfile.Append(filepath.Join(dir, h.name()), 0o600)
 	if err == nil {
 		err = file.Close()
 	}

@@ -13,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/discreet-dp/discreet/internal/openfile"
 )
 
 // The permissions of a file that Write makes.
@@ -49,11 +51,7 @@ func Write(path string, mode fs.FileMode, f func(io.Writer) error) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(part.Name()))
 	}
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return openfile.SyncFolder(filepath.Dir(path))
 }
 
 // Check returns an error if Write cannot write path. It leaves nothing behind.

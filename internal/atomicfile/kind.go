@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"regexp"
+
+	"github.com/discreet-dp/discreet/internal/openfile"
 )
 
 // Kind is the kind of a valuable file that should not be replaced without asking.
@@ -43,7 +45,7 @@ func KindOf(path string) Kind {
 	if err != nil || !info.Mode().IsRegular() {
 		return Plain
 	}
-	f, err := os.Open(path)
+	f, err := openfile.Regular(path)
 	if err != nil {
 		return Plain
 	}
@@ -92,7 +94,7 @@ func CheckSpared(path string, content []byte) error {
 
 // holds reports whether the file at path has the given bytes.
 func holds(path string, want []byte) bool {
-	got, err := os.ReadFile(path)
+	got, err := openfile.Read(path)
 	return err == nil && bytes.Equal(got, want)
 }
 

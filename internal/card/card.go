@@ -10,11 +10,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -271,7 +271,7 @@ func ReadPriceWords(text string) (p dp.Price, err error) {
 func (c *Card) AddAudit(path string) error {
 	refuse := &dp.ParamError{Op: "card", Param: "audit",
 		Want: "must be what discreet-lab audit --json or attack --json printed", Got: path}
-	text, err := os.ReadFile(path)
+	text, err := openfile.Read(path)
 	if err != nil {
 		return fmt.Errorf("card: audit: %w", err)
 	}

@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/yamltext"
 )
@@ -44,7 +44,7 @@ func refuseAbout(want string, got any) (About, error) {
 // ReadAbout reads a file of names and texts in YAML. Errors do not quote the file, because it may
 // be a private table.
 func ReadAbout(path string) (About, error) {
-	text, err := os.ReadFile(path)
+	text, err := openfile.Read(path)
 	if err != nil {
 		return nil, fmt.Errorf("card: about: %w", err)
 	}

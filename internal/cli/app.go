@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
@@ -47,17 +48,18 @@ func Run(ctx context.Context, newRoot func(*App) *cobra.Command, args, env []str
 	stdout, stderr io.Writer) int {
 	out, said := plaintext.NewWriter(stdout), plaintext.NewWriter(stderr)
 	defer func() { _ = errors.Join(out.Close(), said.Close()) }() // half a character that nothing followed
-	a := &App{Env: env, Stdin: stdin, Stdout: out, Stderr: said, data: stdout, progress: stderr}
+	a := &App{Env: env, Stdin: openfile.Interruptible(ctx, stdin), Stdout: out, Stderr: said, data: stdout, progress: stderr}
 	root := newRoot(a)
 	a.prepareTree(root)
 	if args == nil {
 		args = []string{} // cobra reads os.Args if there is nil
 	}
 	root.SetArgs(args)
-	root.SetIn(stdin)
+	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
-	ctx = ledger.TellWaits(ctx, func(line string) { a.Say("%s", line) })
+	wait := func(line string) { a.Say("%s", line) }
+	ctx = openfile.TellWaits(ledger.TellWaits(ctx, wait), wait)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return ExitOK

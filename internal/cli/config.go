@@ -5,12 +5,12 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/yamltext"
 )
 
@@ -60,7 +60,7 @@ func (a *App) setFromConfig(c *cobra.Command) error {
 
 // readConfig reads a file of flags of c.
 func readConfig(path string, c *cobra.Command) (list []setting, err error) {
-	f, err := os.Open(path)
+	f, err := openfile.Regular(path)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/discreet-dp/discreet/internal/atomicfile"
+	"github.com/discreet-dp/discreet/internal/openfile"
 )
 
 // Keys of annotations that state how a command uses the file a flag names. Every flag that names a
@@ -323,7 +324,7 @@ func checkDatabase(op, flag, path, table string) error {
 		return nil
 	}
 	_, noLog := os.Stat(path + "-wal")
-	f, err := os.Open(path)
+	f, err := openfile.Regular(path)
 	if err != nil {
 		return nil // opening it says why
 	}

@@ -4,9 +4,9 @@ package commands
 
 import (
 	"context"
-	"os"
 
 	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -42,6 +42,6 @@ func LoadSchema(path string) (*schema.Schema, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	text, err := os.ReadFile(path)
+	text, err := openfile.Read(path)
 	return s, text, err
 }

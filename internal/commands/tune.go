@@ -4,11 +4,11 @@ package commands
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/train"
 	"github.com/discreet-dp/discreet/internal/tune"
 )
@@ -96,7 +96,7 @@ func (t *tuneFlags) readCandidates() (specs []string, err error) {
 	if t.candidates == "" {
 		return t.learners, nil
 	}
-	text, err := os.ReadFile(t.candidates)
+	text, err := openfile.Read(t.candidates)
 	if err != nil {
 		return nil, fmt.Errorf("tune: candidates: %w", err)
 	}

@@ -19,6 +19,7 @@ import (
 	"os"
 
 	"github.com/discreet-dp/discreet/internal/edkey"
+	"github.com/discreet-dp/discreet/internal/openfile"
 )
 
 // The kinds of PEM blocks.
@@ -136,7 +137,7 @@ func ID(key ed25519.PublicKey) string {
 }
 
 func read(op, path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := openfile.Regular(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: key: %w", op, err)
 	}

@@ -27,6 +27,7 @@ func TestRepository(t *testing.T) {
 		{"docs", checkDocs},
 		{"output", checkOutput},
 		{"terminal", checkTerminal},
+		{"opening", checkOpening},
 		{"dependencies", checkDependencies},
 		{"claims", checkClaims},
 		{"tags", checkTags},

@@ -286,6 +286,18 @@ func TestPlaces(t *testing.T) {
 	compare(t, got, []string{"x:1: "})
 }
 
+func TestOpening(t *testing.T) {
+	try(t, checkOpening, []one{
+		{"the one way, and a new file", files{"internal/openfile/a.go": "package openfile\n" + `import "os"; var f = os.Open`,
+			"internal/card/a.go":  "package card\n" + `import "os"; var f, _ = os.OpenFile("x", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0)`,
+			"lab/internal/a/a.go": "package a\n" + `import "os"; var f = os.ReadFile`}, nil},
+		{"others", files{"internal/card/a.go": "package card\n" + `import ("os"; "crypto/tls"); var a, b = os.ReadFile, tls.LoadX509KeyPair`,
+			"lab/cmd/a/a.go": "package main\n" + `import "os"; var f = os.Open`}, []string{"os.ReadFile", "tls.LoadX509KeyPair", "os.Open"}},
+		{"a file that may be a pipe", files{"internal/card/a.go": "package card\n" +
+			`import "os"; var f, _ = os.OpenFile("x", os.O_RDONLY, 0)`}, []string{"os.OpenFile"}},
+	})
+}
+
 func TestTerminal(t *testing.T) {
 	try(t, checkTerminal, []one{
 		{"the printer", files{"internal/cli/a.go": "package cli\n" + `import "os"; var out = os.Stdout`,

@@ -7,10 +7,10 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -168,7 +168,7 @@ func readNumber(s []byte, after string) (n int, rest []byte, ok bool) {
 
 // Load reads the model file at path.
 func Load(path string) (*Model, error) {
-	f, err := os.Open(path)
+	f, err := openfile.Regular(path)
 	if err != nil {
 		return nil, fmt.Errorf("model: load: %w", err)
 	}

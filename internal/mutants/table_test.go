@@ -311,7 +311,7 @@ var table = []mutant{
 	},
 	{
 		Row: "crash 1", Bug: "the folder of a published result is not flushed",
-		File: "internal/privacy/ledger/file.go",
+		File: "internal/openfile/openfile.go",
 		Old:  `return errors.Join(d.Sync(), d.Close())`,
 		New:  `return d.Close()`,
 

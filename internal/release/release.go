@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/keyfile"
 	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/openfile"
 )
 
 // Release is an archive whose files have been checked against its attestation.
@@ -154,7 +154,7 @@ func (t Trusted) LoadModel(path string) (*model.Model, error) {
 
 // ReadFile reads a file that may be a release.
 func ReadFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := openfile.Regular(path)
 	if err != nil {
 		return nil, fmt.Errorf("model: load: %w", err)
 	}

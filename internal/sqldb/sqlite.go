@@ -17,6 +17,8 @@ import (
 	"strings"
 
 	"modernc.org/sqlite"
+
+	"github.com/discreet-dp/discreet/internal/openfile"
 )
 
 // sqliteDialect uses BEGIN IMMEDIATE to exclude other writers.
@@ -37,7 +39,7 @@ func sqliteConnector(path string, o Options) (driver.Connector, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && o.Create:
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) // SQLite itself would make it as the umask says
+		f, err := openfile.Append(path, 0o600) // SQLite itself would make it as the umask says
 		if err == nil {
 			err = f.Close()
 		}

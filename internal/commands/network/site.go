@@ -26,6 +26,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/edkey"
 	"github.com/discreet-dp/discreet/internal/federated/sites"
 	"github.com/discreet-dp/discreet/internal/keyfile"
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
@@ -227,7 +228,7 @@ func readOfficer(path string) (ed25519.PublicKey, error) {
 	if path == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := openfile.Read(path)
 	if err != nil {
 		return nil, err
 	}
@@ -416,7 +417,7 @@ func (s *siteServe) readRows(ctx context.Context, sch *schema.Schema, own *mappe
 func digestOfFiles(paths []string) (sites.Digest, error) {
 	all := sha256.New()
 	for _, path := range paths {
-		f, err := os.Open(path)
+		f, err := openfile.Regular(path)
 		if err != nil {
 			return "", err
 		}

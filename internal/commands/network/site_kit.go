@@ -12,6 +12,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/keyfile"
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/service/site"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -49,7 +50,7 @@ for each site into one signed file. It holds no private key.`,
 			k := &site.Kit{Policies: map[string]string{}}
 			for path, to := range map[string]*string{list: &k.Sites, schemaFile: &k.Schema,
 				filepath.Join(certs, "authority.crt"): &k.Authority} {
-				text, err := os.ReadFile(path)
+				text, err := openfile.Read(path)
 				if err != nil {
 					return err
 				}

@@ -16,6 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/learn/additive"
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/combine"
 	"github.com/discreet-dp/discreet/internal/service/identity"
@@ -169,7 +170,7 @@ func (t *siteTrain) runTrain(ctx context.Context) error {
 
 // readSites reads the list of sites that take part.
 func readSites(op, file string) (peers []site.Peer, err error) {
-	text, err := os.ReadFile(file)
+	text, err := openfile.Read(file)
 	if err != nil {
 		return nil, err
 	}

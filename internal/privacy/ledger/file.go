@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/discreet-dp/discreet/internal/openfile"
 )
 
 // files are the file system operations that publishing needs. A file that create returns is new.
@@ -69,12 +71,6 @@ func (disk) create(path string) (file, error) {
 }
 func (disk) rename(from, to string) error     { return os.Rename(from, to) }
 func (disk) remove(path string) error         { return os.Remove(path) }
-func (disk) read(path string) ([]byte, error) { return os.ReadFile(path) }
+func (disk) read(path string) ([]byte, error) { return openfile.Read(path) }
 
-func (disk) syncFolder(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
+func (disk) syncFolder(path string) error { return openfile.SyncFolder(path) }

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -17,19 +16,20 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/openfile"
 )
 
 // voteExternally writes the votes of another classifier on one auxiliary file.
 func (v *Voter) voteExternally(ctx context.Context, aux string, h multiparty.Header, to io.Writer) error {
 	if v.CSV != "" {
-		f, err := os.Open(v.CSV)
+		f, err := openfile.Regular(v.CSV)
 		if err != nil {
 			return err
 		}
 		defer f.Close()
 		return v.csvVotes(f, v.CSV, h, to)
 	}
-	in, err := os.Open(aux)
+	in, err := openfile.Regular(aux)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/party"
@@ -65,7 +66,7 @@ func (t *Combination) askPeers(ctx context.Context, pl *multiparty.Plan, peers [
 
 // readPeers reads the list of peers to ask.
 func (t *Combination) readPeers() ([]party.Peer, error) {
-	f, err := os.Open(t.Ask.Peers)
+	f, err := openfile.Regular(t.Ask.Peers)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
@@ -161,7 +162,7 @@ func (t *Combination) Tally(pl *multiparty.Plan, aux *multiparty.Auxiliary, fold
 	defer done()
 	for i, e := range entries {
 		path := filepath.Join(folder, e.Name())
-		f, err := os.Open(path)
+		f, err := openfile.Regular(path)
 		if err != nil {
 			return nil, err
 		}
@@ -185,7 +186,7 @@ func (t *Combination) readRoster() (map[multiparty.Key]string, error) {
 	if t.Roster == "" {
 		return nil, nil
 	}
-	f, err := os.Open(t.Roster)
+	f, err := openfile.Regular(t.Roster)
 	if err != nil {
 		return nil, err
 	}

@@ -11,13 +11,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -40,7 +40,7 @@ type combined struct {
 
 // lookUp finds a job in the ledger: for the model, or for one answer.
 func (t *Combination) lookUp(ctx context.Context, row int) (*ledger.Job, error) {
-	text, err := os.ReadFile(t.Schema)
+	text, err := openfile.Read(t.Schema)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/federated/secsum"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/train"
@@ -64,7 +65,7 @@ func (t *Combination) sumSecretly(ctx context.Context, pl *multiparty.Plan, aux 
 // addInSecret simulates one party.
 func (t *Combination) addInSecret(ctx context.Context, s *multiparty.Secret, sum *secretSum, party int,
 	path string) error {
-	f, err := os.Open(path)
+	f, err := openfile.Regular(path)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/atomicfile"
+	"github.com/discreet-dp/discreet/internal/openfile"
 )
 
 const (
@@ -280,7 +281,7 @@ func loadKey(path string) (*ecdsa.PrivateKey, error) {
 
 // readBlocks reads a file that consists of at least one PEM block, all of the given type.
 func readBlocks(path, kind string) (out [][]byte, err error) {
-	text, err := os.ReadFile(path)
+	text, err := openfile.Read(path)
 	if err != nil {
 		return nil, fmt.Errorf("identity: %w", err)
 	}
@@ -302,7 +303,7 @@ func saveIdentity(dir, name string, cert *x509.Certificate, key *ecdsa.PrivateKe
 	if err := saveKey(dir, name, key); err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(dir, name+".crt"), os.O_EXCL, 0o644, certType, cert.Raw)
+	return createFile(filepath.Join(dir, name+".crt"), 0o644, certType, cert.Raw)
 }
 
 func saveKey(dir, name string, key *ecdsa.PrivateKey) error {
@@ -313,13 +314,17 @@ func saveKey(dir, name string, key *ecdsa.PrivateKey) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("identity: %w", err)
 	}
-	return writeFile(filepath.Join(dir, name+".key"), os.O_EXCL, 0o600, keyType, der)
+	return createFile(filepath.Join(dir, name+".key"), 0o600, keyType, der)
 }
 
 // recordIssued adds a certificate to the list of those issued in dir. With it, all certificates of a
 // caller can be revoked, including renewed ones and ones moved elsewhere.
 func recordIssued(dir string, cert *x509.Certificate) error {
-	return writeFile(filepath.Join(dir, issuedName), os.O_APPEND, 0o644, certType, cert.Raw)
+	f, err := openfile.Append(filepath.Join(dir, issuedName), 0o644)
+	if err != nil {
+		return fmt.Errorf("identity: %w", err)
+	}
+	return writeBlock(f, certType, cert.Raw)
 }
 
 // replaceFile replaces the content of path atomically.
@@ -333,15 +338,19 @@ func replaceFile(path string, text []byte) error {
 	return nil
 }
 
-// writeFile writes one PEM block.
-func writeFile(path string, how int, mode fs.FileMode, block string, der []byte) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|how, mode)
+// createFile writes one PEM block to a new file.
+func createFile(path string, mode fs.FileMode, block string, der []byte) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, mode)
 	if err != nil {
 		return fmt.Errorf("identity: %w", err)
 	}
-	_, err = f.Write(pem.EncodeToMemory(&pem.Block{Type: block, Bytes: der}))
+	return writeBlock(f, block, der)
+}
+
+func writeBlock(f *os.File, block string, der []byte) error {
+	_, err := f.Write(pem.EncodeToMemory(&pem.Block{Type: block, Bytes: der}))
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("identity: write %s: %w", path, err)
+		return fmt.Errorf("identity: write %s: %w", f.Name(), err)
 	}
 	return nil
 }

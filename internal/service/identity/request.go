@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"os"
 	"path/filepath"
 	"time"
 )
@@ -44,7 +43,7 @@ func Request(dir string, c Caller, hosts []string) (digest string, err error) {
 	if err := saveKey(dir, c.fileName(), key); err != nil {
 		return "", err
 	}
-	return digestOfKey(asked), writeFile(filepath.Join(dir, c.fileName()+".csr"), os.O_EXCL, 0o644, requestType, der)
+	return digestOfKey(asked), createFile(filepath.Join(dir, c.fileName()+".csr"), 0o644, requestType, der)
 }
 
 // Signed is what a request was for.
@@ -80,7 +79,7 @@ func (a *Authority) Sign(dir, request string, c Caller, now time.Time, life time
 	if err != nil {
 		return nil, err
 	}
-	if err := writeFile(filepath.Join(dir, c.fileName()+".crt"), os.O_EXCL, 0o644, certType, cert.Raw); err != nil {
+	if err := createFile(filepath.Join(dir, c.fileName()+".crt"), 0o644, certType, cert.Raw); err != nil {
 		return nil, err
 	}
 	return &Signed{hosts, digestOfKey(asked), cert.NotAfter}, recordIssued(dir, cert)

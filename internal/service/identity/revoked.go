@@ -19,6 +19,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
@@ -84,7 +85,7 @@ func addList(lists []list, l list) []list {
 // or not understood, so that no certificate of these authorities is accepted.
 func loadLists(dir string, authorities []*x509.Certificate, now time.Time) (lists []list, fault error) {
 	path := filepath.Join(dir, listName)
-	text, err := os.ReadFile(path)
+	text, err := openfile.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -5,30 +5,21 @@ package inference
 import (
 	"crypto/tls"
 	"io"
-	"os"
 	"sync/atomic"
-	"syscall"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/openfile"
 )
 
 // readRegular reads a regular file of at most most bytes, and returns one more byte if it is longer.
 // It does not wait for a writer to a pipe. If a network file system hangs, only goroutines that
 // nothing waits for are blocked.
 func readRegular(path string, most int64) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := openfile.Regular(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, dp.Refuse("serve", "file", "must be a regular file", path)
-	}
 	return io.ReadAll(io.LimitReader(f, most+1))
 }
 
@@ -65,7 +56,8 @@ func (c *certificate) get() *tls.Certificate {
 // maxCertificate is the largest size of a certificate or key file in bytes.
 const maxCertificate = 1 << 20
 
-func readCertificate(cert, key string) (*tls.Certificate, error) {
+// ReadCertificate reads a certificate and its key, in PEM.
+func ReadCertificate(cert, key string) (*tls.Certificate, error) {
 	certPEM, err := readRegular(cert, maxCertificate)
 	if err != nil {
 		return nil, err

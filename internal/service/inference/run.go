@@ -11,12 +11,12 @@ import (
 	"math"
 	"net"
 	"net/http"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
@@ -58,7 +58,7 @@ func (p *Place) Listen(ctx context.Context, tokens bool) (net.Listener, error) {
 	}
 	// Read again for each connection: certificates are replaced while models are served.
 	c := &certificate{patience: time.Second,
-		read: func() (*tls.Certificate, error) { return readCertificate(p.Cert, p.Key) }}
+		read: func() (*tls.Certificate, error) { return ReadCertificate(p.Cert, p.Key) }}
 	first, err := c.read()
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("serve: certificate: %w", err), l.Close())
@@ -76,7 +76,7 @@ func ReadTokens(path string) (tokens []string, err error) {
 	if path == "" {
 		return nil, nil
 	}
-	f, err := os.Open(path)
+	f, err := openfile.Regular(path)
 	if err != nil {
 		return nil, fmt.Errorf("serve: tokens: %w", err)
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"connectrpc.com/connect"
 
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/problem"
@@ -271,7 +271,7 @@ func (a *asked) sendFiles(ctx context.Context) error {
 }
 
 func (a *asked) sendFile(ctx context.Context, number int, path string) error {
-	f, err := os.Open(path)
+	f, err := openfile.Regular(path)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"connectrpc.com/connect"
 
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/problem"
 	"github.com/discreet-dp/discreet/internal/service/rpc"
@@ -31,7 +32,7 @@ func (s *Server) Vote(ctx context.Context, r *connect.Request[rpc.VoteRequest],
 		if err := s.awaitFiles(ctx, &work{id: id, query: q, who: who, text: r.Msg.GetQuery().GetQuery()}); err != nil {
 			return q, err
 		}
-		f, err := os.Open(s.votesPath(id))
+		f, err := openfile.Regular(s.votesPath(id))
 		if err != nil {
 			return q, err
 		}

@@ -15,6 +15,7 @@ import (
 
 	"connectrpc.com/connect"
 
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/service/identity"
@@ -234,7 +235,7 @@ func (s *Server) meetHelpers(ctx context.Context, id ID, announced *secretsum.Su
 // deliverShares sends the stored shares. It is done when all helpers have theirs, or when enough
 // helpers have them and the others have not answered for a while.
 func (s *Server) deliverShares(ctx context.Context, id ID, announced *secretsum.Sum, sumID secretsum.ID) error {
-	text, err := os.ReadFile(s.votesPath(id))
+	text, err := openfile.Read(s.votesPath(id))
 	if err != nil {
 		return err
 	}

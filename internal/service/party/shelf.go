@@ -18,6 +18,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/diskroom"
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/problem"
 )
@@ -161,7 +162,7 @@ func (s *shelf) digestFile(path string, info fs.FileInfo) (multiparty.Digest, er
 
 // DigestOf is the SHA-256 of a file.
 func DigestOf(path string) (d multiparty.Digest, err error) {
-	f, err := os.Open(path)
+	f, err := openfile.Regular(path)
 	if err != nil {
 		return d, err
 	}
@@ -250,14 +251,5 @@ func keepFile(path string, write func(io.Writer) error) (err error) {
 		os.Remove(f.Name())
 		return err
 	}
-	return syncDir(filepath.Dir(path))
-}
-
-// syncDir flushes a folder's names to disk.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return openfile.SyncFolder(filepath.Dir(path))
 }

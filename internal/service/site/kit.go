@@ -8,9 +8,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/discreet-dp/discreet/internal/federated/sites"
+	"github.com/discreet-dp/discreet/internal/openfile"
 )
 
 // Kit is a proposal to the sites of a new federation, in one signed file.
@@ -38,7 +38,7 @@ func WriteKit(k *Kit, key ed25519.PrivateKey, to io.Writer) error {
 
 // ReadKit reads a kit that a key has signed, and the draft of a site's policy.
 func ReadKit(path string, from ed25519.PublicKey, site string) (k *Kit, draft *Policy, err error) {
-	f, err := os.Open(path)
+	f, err := openfile.Regular(path)
 	if err != nil {
 		return nil, nil, err
 	}

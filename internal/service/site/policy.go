@@ -12,13 +12,13 @@ import (
 	"io"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/federated/sites"
 	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
@@ -88,7 +88,7 @@ const (
 
 // ReadPolicy reads a policy that the officer's key has signed. Without a key it need not be signed.
 func ReadPolicy(path string, officer ed25519.PublicKey) (*Policy, error) {
-	f, err := os.Open(path)
+	f, err := openfile.Regular(path)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func SignPolicy(path string, officer ed25519.PrivateKey, to io.Writer) error {
 	if _, err := ReadPolicy(path, nil); err != nil {
 		return err
 	}
-	text, err := os.ReadFile(path)
+	text, err := openfile.Read(path)
 	if err != nil {
 		return err
 	}

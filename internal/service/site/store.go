@@ -14,6 +14,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/atomicfile"
 	"github.com/discreet-dp/discreet/internal/federated/sites"
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
@@ -60,7 +61,7 @@ func (f folder) has(name string) bool {
 
 // read returns nil if the file does not exist.
 func (f folder) read(name string) ([]byte, error) {
-	b, err := os.ReadFile(f.at(name))
+	b, err := openfile.Read(f.at(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -112,11 +113,7 @@ func (f folder) keep(name string, b []byte) (err error) {
 	if runtime.GOOS == "windows" { // which has no folders to flush
 		return nil
 	}
-	dir, err := os.Open(string(f))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return openfile.SyncFolder(string(f))
 }
 
 func (f folder) readAnswer(number int) (*answerHead, error) {

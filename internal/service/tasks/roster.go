@@ -8,10 +8,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"sort"
 
 	"github.com/discreet-dp/discreet/internal/edkey"
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
@@ -25,7 +25,7 @@ const MaxRoster = 2_000_000
 
 // LoadRoster reads a file of public keys, one per line.
 func LoadRoster(path string) (Roster, error) {
-	text, err := os.ReadFile(path)
+	text, err := openfile.Read(path)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/object"
 	"github.com/discreet-dp/discreet/internal/table/pages"
@@ -91,6 +92,9 @@ func AddSample(book schema.Codebook, sample, path string, names []string, d sche
 	if err != nil {
 		return nil, err
 	}
+	if !there.Mode().IsRegular() { // it is read twice
+		return refuse("must be a CSV file of this machine")
+	}
 	if here, err := os.Stat(path); err == nil && os.SameFile(here, there) {
 		return refuse("must be another file than the table")
 	}
@@ -123,7 +127,7 @@ func AddSample(book schema.Codebook, sample, path string, names []string, d sche
 
 // sampleValues returns the cells of each column, without signs for missing cells.
 func sampleValues(path string, columns int, d schema.Dialect) ([][]string, error) {
-	f, err := os.Open(path)
+	f, err := openfile.Regular(path)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/table/object"
 )
 
@@ -55,8 +56,8 @@ func openFile(ctx context.Context, path string) (io.Reader, io.Closer, error) {
 		}
 		return o.Reader(), o, nil
 	}
-	f, err := os.Open(path)
-	return f, f, err
+	f, rows, err := openfile.Table(ctx, path)
+	return rows, f, err
 }
 
 // openParquet opens the file or the object at path. The caller must close f.
@@ -78,7 +79,7 @@ func openParquet(ctx context.Context, path string) (pf *parquetFile, f io.Closer
 		}
 		return pf, o, nil
 	}
-	file, err := os.Open(path)
+	file, err := openfile.Regular(path)
 	if err != nil {
 		return nil, nil, err
 	}

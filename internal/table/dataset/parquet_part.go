@@ -8,8 +8,8 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"io"
-	"os"
 
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -69,7 +69,7 @@ func (pf *parquetFile) footerID() (string, error) {
 func ReadParquetPart(ctx context.Context, s *schema.Schema, opts Options, part ParquetPart, rows int,
 	keep func(block int, t *Table) error) (err error) {
 	changed := &FaultError{File: part.Path, Fault: "must not change while it is read"}
-	f, err := os.Open(part.Path)
+	f, err := openfile.Regular(part.Path)
 	if err != nil {
 		return err
 	}

@@ -13,12 +13,12 @@ import (
 	"maps"
 	"math"
 	"math/big"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -60,7 +60,7 @@ type own struct {
 // Load reads a map to a shared schema. Its errors quote only words of the schema, because the file may
 // be another one.
 func Load(path string, shared *schema.Schema) (*Map, error) {
-	f, err := os.Open(path)
+	f, err := openfile.Regular(path)
 	if err != nil {
 		return nil, err
 	}

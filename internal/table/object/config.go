@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
@@ -89,7 +90,7 @@ func readProfile(path, profile string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(path)
+	text, err := openfile.Read(path)
 	if err != nil {
 		return nil, err
 	}

@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
@@ -143,7 +143,7 @@ var types = []string{"number", "integer", "date", "category", "yes_no", "label",
 // each a value or value=meaning; special holds numbers in the same form. A fault is a *dp.ParamError
 // with the line. It quotes nothing of the file, which may be a person's table.
 func ReadCodebook(path string) (Codebook, error) {
-	f, err := os.Open(path)
+	f, err := openfile.Regular(path)
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}

@@ -6,11 +6,12 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/discreet-dp/discreet/internal/openfile"
 )
 
 // yesAndNo returns the levels of a yes-or-no column, in the spellings of programs and people. It omits
@@ -50,7 +51,7 @@ func (r *reader) readMapping(f fields, n *node) *node {
 	case !filepath.IsLocal(name):
 		return refuse("must lie in the folder of the schema or below")
 	}
-	file, err := os.Open(filepath.Join(r.dir, name))
+	file, err := openfile.Regular(filepath.Join(r.dir, name))
 	if err != nil {
 		return refuse("must be there and readable")
 	}

@@ -5,9 +5,9 @@ package schema
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/yamltext"
 )
 
@@ -30,7 +30,7 @@ const (
 
 // Load reads a schema file. See Parse.
 func Load(path string) (*Schema, error) {
-	f, err := os.Open(path)
+	f, err := openfile.Regular(path)
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}

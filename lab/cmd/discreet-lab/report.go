@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/lab/internal/experiment"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 	pages "github.com/discreet-dp/discreet/lab/internal/report"
@@ -56,7 +57,7 @@ func (r *reportPage) writePage(dirs []string) error {
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 			return &cli.UsageError{Err: fmt.Errorf("report: %s must be a folder that experiment run wrote to", dir)}
 		}
-		figures, err := pages.Read(os.DirFS(dir))
+		figures, err := pages.Read(openfile.Folder(dir))
 		if err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine/blocks"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
@@ -26,7 +27,7 @@ func programID() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("spark: %w", err)
 	}
-	f, err := os.Open(path)
+	f, err := openfile.Regular(path)
 	if err != nil {
 		return "", fmt.Errorf("spark: %w", err)
 	}

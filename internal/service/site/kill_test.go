@@ -143,8 +143,8 @@ func TestSiteIsKilledAtEachWrite(t *testing.T) {
 	})
 	pl := planOf(t, w.schema, 0, 60)
 	for step := size.Of(4, 1); ; step++ {
-		if step == size.Of(10, 0) { // until it has begun
-			return
+		if step == size.Of(10, 0) { // it has begun; its end comes last
+			step = 33
 		}
 		k.left, k.at = step, ""
 		before := spentIn(t, l)

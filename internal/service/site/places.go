@@ -147,6 +147,9 @@ func (s *Server) endIdle(ctx context.Context) error {
 			continue
 		}
 		f, idle := s.folderOf(sites.Digest(e.Name())), idleJoined
+		if os.Remove(string(f)) == nil { // it was empty: its process was killed as it made or removed the folder
+			continue
+		}
 		if f.has(setFile) {
 			idle = idleBegun
 		}

@@ -52,8 +52,8 @@ it. Pass --no-header and the number of columns.`,
 	c.Flags().StringVar(&i.quote, "quote", `"`, "the `character` around quoted cells; empty for none")
 	c.Flags().BoolVar(&i.noHeader, "no-header", false, "the file has no header and must not be read")
 	c.Flags().IntVar(&i.columns, "columns", 0, "`how many` columns there are, the label included; with --no-header")
-	c.Flags().StringVar(&i.codebook, "codebook", "", "a CSV `file` that describes columns: name, meaning, role, "+
-		"type,\nlower, upper, levels, special, buckets")
+	c.Flags().StringVar(&i.codebook, "codebook", "", "a CSV or JSON `file` that describes columns: name, meaning,\nrole, "+
+		"type, lower, upper, levels, special, buckets")
 	c.Flags().StringVar(&i.types, "types", "", "a CSV `file` with the columns name and type, for example from the dtypes of\na data frame")
 	c.Flags().BoolVar(&i.draft.AcceptNames, "accept-names", false, "declare what well-known names of columns of a known type "+
 		"mean,\nin place of comments")

@@ -3,6 +3,7 @@
 package schema
 
 import (
+	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -30,6 +31,8 @@ type Entry struct {
 	special             []float64
 	format              string // format of dates
 	buckets             int    // 0 if not given
+	yesNo               bool   // of a label: its levels are yes_no
+	positive, absent    string // of a label: the positive class, and that of unreadable labels
 	guessed             bool   // from the column's type in a file: the column may be the label
 }
 
@@ -140,8 +143,9 @@ var types = []string{"number", "integer", "date", "category", "yes_no", "label",
 
 // ReadCodebook reads a codebook: CSV with a header of some of the columns name, meaning, role, type,
 // lower, upper, levels, special and buckets. name is required. levels are separated by semicolons,
-// each a value or value=meaning; special holds numbers in the same form. A fault is a *dp.ParamError
-// with the line. It quotes nothing of the file, which may be a person's table.
+// each a value or value=meaning; special holds numbers in the same form. A codebook may also be JSON, in
+// which a level may hold any character (see parseJSON). A fault is a *dp.ParamError with the line, or the
+// number of the entry. It quotes nothing of the file, which may be a person's table.
 func ReadCodebook(path string) (Codebook, error) {
 	f, err := openfile.Regular(path)
 	if err != nil {
@@ -153,7 +157,11 @@ func ReadCodebook(path string) (Codebook, error) {
 
 // ParseCodebook is ReadCodebook for the text of a codebook.
 func ParseCodebook(text io.Reader) (Codebook, error) {
-	in := csv.NewReader(io.LimitReader(text, MaxBytes))
+	start := bufio.NewReader(io.LimitReader(text, MaxBytes))
+	if first, _ := start.Peek(1); string(first) == "{" {
+		return parseJSON(start)
+	}
+	in := csv.NewReader(start)
 	refuse := func(want string) (Codebook, error) {
 		line, _ := in.FieldPos(0)
 		return nil, &dp.ParamError{Op: "schema init", Param: fmt.Sprintf("codebook line %d", line), Want: want,
@@ -302,7 +310,7 @@ func (e *Entry) write(name string, d *DraftOptions, labelled bool) string {
 	b.WriteString(commentProposal(proposal))
 	switch {
 	case e.Type == "label":
-		fmt.Fprintf(&b, "    label: {levels: %s, positive: ___}\n", listed)
+		b.WriteString("    " + e.label(listed) + "\n")
 	case e.Type == "date":
 		b.WriteString("    " + e.date() + "\n")
 	case e.Type == "yes_no":
@@ -346,6 +354,24 @@ func (e *Entry) number() string {
 	}
 	return fmt.Sprintf("number: {lower: %s, upper: %s%s, default: %s%s}", text(e.lower), text(e.upper), whole,
 		text(middle), marks)
+}
+
+// label writes the declaration of a label whose levels are listed.
+func (e *Entry) label(listed string) string {
+	if e.yesNo {
+		listed = "yes_no"
+	}
+	text := "label: {levels: " + listed
+	switch {
+	case e.positive != "":
+		text += ", positive: " + flowText(textNode(e.positive))
+	case len(e.levels) <= 2:
+		text += ", positive: " + blank
+	}
+	if e.absent != "" {
+		text += ", default: " + flowText(textNode(e.absent))
+	}
+	return text + "}"
 }
 
 // date writes the declaration of a date, with the middle of the bounds as its default.

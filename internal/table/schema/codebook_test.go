@@ -3,6 +3,8 @@
 package schema
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -113,6 +115,65 @@ func FuzzCodebook(f *testing.F) {
 			t.Errorf("error %v of\n%s", err, out)
 		}
 	})
+}
+
+// Levels of a codebook in JSON are what they are, whatever separates them in CSV.
+func TestCodebookInJSONKeepsLevels(t *testing.T) {
+	odd := []string{"<=50K", "a;b", "=", ";", `"`, "'", "a,b", " A", "B ", "{x: y}", "[", "#", "- 1", "~", "null", "yes_no",
+		"\\n", "é", "日本", ", positive: x", "A=B;C"}
+	listed, err := json.Marshal(odd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes, err := ParseCodebook(strings.NewReader(`{"b": {"levels": ` + string(listed) + `, "role": "private"}, "age": {"type": ` +
+		`"integer", "lower": 0, "upper": 1e2, "special": [96, 98]}, "ill": {"type": "label", "levels": ["<=50K", ">50K"], ` +
+		`"positive": ">50K", "default": "<=50K"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := Draft([]string{"age", "b", "ill"}, Dialect{Delimiter: ',', Quote: '"', Header: true}, codes, DraftOptions{Role: "private"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Parse([]byte(strings.NewReplacer("name: ___", "name: n", "unit: ___", "unit: u", "relation: ___",
+		"relation: replace-one", "trim: ___", "trim: false", "missing: ___", `missing: [""]`).Replace(string(text))))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if got := Values(s.Columns[1].Levels); !slices.Equal(got, odd) {
+		t.Errorf("levels %q, want %q", got, odd)
+	}
+	if l := s.Label; !slices.Equal(Values(l.Levels), []string{"<=50K", ">50K"}) || l.Positive != 1 || l.Default != 0 ||
+		s.Columns[0].Marks() != 3 || s.Columns[0].Upper != 100 {
+		t.Errorf("%+v, %+v", l, s.Columns[0])
+	}
+}
+
+// A fault of a codebook in JSON has the number of its entry, and quotes nothing.
+func TestCodebooksInJSONAreRefused(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{`{`, "must be JSON"},
+		{`{"canary"`, "must be JSON"},
+		{`{"a": {}`, "must be JSON"},
+		{`{"canary": 1}`, "entry 1 must be JSON"},
+		{`{"a": {}, "canary": {"canary": 1}}`, "entry 2 must have known keys"},
+		{`{"a": {"type": "canary"}}`, "must have a type that is known"},
+		{`{"a": {"levels": "canary"}}`, "must have known keys"},
+		{`{"a": {"levels": [["canary"]]}}`, "must have known keys"},
+		{`{"a": {"levels": ["canary\nx"]}}`, "without line breaks"},
+		{`{"a": {"levels": ["canary", " "]}}`, "not empty"},
+		{`{"a": {"special": ["canary"]}}`, "must have a special that is known"},
+		{`{"a": {"special": 7}}`, "must have known keys"},
+		{`{"a": {"type": "label", "positive": ["canary"]}}`, "must have known keys"},
+		{`{"a": {"positive": "canary"}}`, "of the type label"},
+		{`{"a": {}, "a": {}}`, "entry 2 must name each column once"},
+		{`{"": {}}`, "must name its column"},
+	} {
+		_, err := ParseCodebook(strings.NewReader(c.text))
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "canary") {
+			t.Errorf("%s: error %v, want %q", c.text, err, c.want)
+		}
+	}
 }
 
 // What is missing is told in the order to decide it.

@@ -18,8 +18,9 @@ func (a *app) newPredictRowsCommand() *cobra.Command {
 input ends. A frame is the length of its text as four bytes, the lowest first,
 followed by JSON. The first frame that it writes lists columns and classes. Each
 request {"rows": [[cell, ...]]} has cells in that order, and null for a missing
-cell. The answer is {"scores": [...]} or {"error": "..."}. The Python package
-uses it.`,
+cell. The answer is {"scores": [...]} or {"error": "..."}. A request
+{"labels": [cell, ...]} is answered by {"classes": [...]}, the index of each
+label's class. The Python package uses it.`,
 		Example: `  discreet predict-rows --model m.json`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

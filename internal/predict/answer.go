@@ -32,7 +32,8 @@ type greeting struct {
 // of its text in four bytes, little-endian, and JSON. The first frame out is the greeting. Each
 // request {"rows": [[cell, ...], ...]} has cells in the order of the greeting's columns: texts,
 // numbers, booleans or null. It is answered by {"scores": [...]}, width numbers per row, or by
-// {"error": "..."}, which never repeats a cell.
+// {"error": "..."}, which never repeats a cell. A request {"labels": [cell, ...]} is answered by
+// {"classes": [...]}: of each cell the index of the class that a training would take it for.
 func Answer(m *model.Model, r io.Reader, w io.Writer) error {
 	coder, err := coding.NewRowCoder(m.Schema)
 	if err != nil {
@@ -45,7 +46,11 @@ func Answer(m *model.Model, r io.Reader, w io.Writer) error {
 	hello := greeting{Columns: coder.Names(), Classes: schema.Values(m.Schema.Label.Levels),
 		Positive: m.Schema.Label.Positive, Width: scorer.Width()}
 	in, out := bufio.NewReader(r), bufio.NewWriter(w)
-	a := &answerer{coder, scorer, make([]column.Cell, len(m.Schema.Columns)), len(hello.Columns)}
+	label, err := coding.NewLabel(&m.Schema.Label)
+	if err != nil {
+		return err
+	}
+	a := &answerer{coder, scorer, make([]column.Cell, len(m.Schema.Columns)), len(hello.Columns), label, m.Schema.Dialect.Trim}
 	if err := writeFrame(out, hello); err != nil {
 		return err
 	}
@@ -57,8 +62,7 @@ func Answer(m *model.Model, r io.Reader, w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		scores, err := a.scoreRequest(request)
-		var reply any = map[string][]float64{"scores": scores}
+		reply, err := a.answerRequest(request)
 		if err != nil {
 			reply = map[string]string{"error": err.Error()}
 		}
@@ -105,19 +109,48 @@ type answerer struct {
 	coder  *coding.RowCoder
 	scorer *model.RowPredictor
 	cells  []column.Cell
-	width  int // scores per row
+	width  int // cells per row
+	label  *coding.Coder
+	trim   bool // white space around a label does not count
 }
 
-func (a *answerer) scoreRequest(text []byte) ([]float64, error) {
+func (a *answerer) answerRequest(text []byte) (any, error) {
 	var request struct {
-		Rows [][]any `json:"rows"`
+		Rows   [][]any `json:"rows"`
+		Labels []any   `json:"labels"`
 	}
-	if err := json.Unmarshal(text, &request); err != nil || request.Rows == nil {
-		return nil, errors.New(`predict-rows: a request must be {"rows": [[cell, ...], ...]}`) // err may quote it
+	if err := json.Unmarshal(text, &request); err != nil || (request.Rows == nil) == (request.Labels == nil) {
+		return nil, errors.New(`predict-rows: a request must be {"rows": [[cell, ...], ...]} or {"labels": [cell, ...]}`) // err may quote it
 	}
+	if request.Labels != nil {
+		classes, err := a.readLabels(request.Labels)
+		return map[string][]int{"classes": classes}, err
+	}
+	scores, err := a.scoreRows(request.Rows)
+	return map[string][]float64{"scores": scores}, err
+}
+
+// readLabels returns the classes of labels, by the rules of a training.
+func (a *answerer) readLabels(labels []any) ([]int, error) {
+	classes := make([]int, len(labels))
+	for i, v := range labels {
+		cell, err := cellOf(v)
+		if err != nil {
+			return nil, fmt.Errorf("row %d: %w", i, err)
+		}
+		code, ok := a.label.CellCode(cell, a.trim)
+		if !ok {
+			return nil, fmt.Errorf("row %d: label %q %s", i, a.label.Name, a.label.Want)
+		}
+		classes[i] = int(code)
+	}
+	return classes, nil
+}
+
+func (a *answerer) scoreRows(rows [][]any) ([]float64, error) {
 	k := a.scorer.Width()
-	scores := make([]float64, len(request.Rows)*k)
-	for i, row := range request.Rows {
+	scores := make([]float64, len(rows)*k)
+	for i, row := range rows {
 		if len(row) != a.width {
 			return nil, fmt.Errorf("predict-rows: row %d must have %d cells (got %d)", i, a.width, len(row))
 		}

@@ -118,6 +118,26 @@ func TestAnswersAreThoseOfTables(t *testing.T) {
 	}
 }
 
+// Labels are read as a training reads them, and one that it would refuse is refused by its row.
+func TestAnswersClassesOfLabels(t *testing.T) {
+	m, _ := trained()
+	levels := m.Schema.Label.Levels // public, without a default
+	request, err := json.Marshal(map[string]any{"labels": []any{levels[1].Value, levels[0].Value, levels[0].Value}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := []string{`{"labels":["CANARY"]}`, `{"labels":[null]}`, `{"labels":[["CANARY"]]}`, `{"labels":[],"rows":[]}`}
+	replies, err := ask(t, append([]string{string(request), `{"labels":[]}`}, bad...)...)
+	if err != nil || len(replies) != 7 || replies[1] != `{"classes":[1,0,0]}` || replies[2] != `{"classes":[]}` {
+		t.Fatalf("%q, error %v", replies, err)
+	}
+	for i, reply := range replies[3:] {
+		if !strings.HasPrefix(reply, `{"error":`) || strings.Contains(reply, "CANARY") {
+			t.Errorf("%s is answered by %s", bad[i], reply)
+		}
+	}
+}
+
 // A request that is none is answered, never repeated, and the next one is served.
 func TestBadRequestsAreAnswered(t *testing.T) {
 	for _, bad := range []string{"", "CANARY", `{"rows":[["CANARY"]]}`, `{"rows":[[["CANARY"]]]}`, `{"rows":null}`,

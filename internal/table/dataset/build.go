@@ -12,7 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// memoryFile is the file name in faults for rows that do not come from a file.
+// memoryFile is the file name in faults for rows that do not come from a file. Their text leaves it out.
 const memoryFile = "rows in memory"
 
 // Builder makes a Table of rows that do not come from a file, by the rules of Read.

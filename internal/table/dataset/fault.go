@@ -18,7 +18,10 @@ type FaultError struct {
 
 func (e *FaultError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "dataset: %s: ", e.File)
+	b.WriteString("dataset: ")
+	if e.File != memoryFile {
+		fmt.Fprintf(&b, "%s: ", e.File)
+	}
 	if e.Line > 0 {
 		unit := "line"
 		if FormatOf(e.File) == Parquet || e.File == memoryFile || IsAddress(e.File) {

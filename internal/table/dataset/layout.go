@@ -83,7 +83,7 @@ func (r *reader) layoutByName(path string, line int, names []string) (*layout, e
 			return nil, fault("", fmt.Sprintf("must have a name in column %d of the header", i+1))
 		case r.s.IsIgnored(name):
 		default:
-			return nil, fault(name, "must be declared in the schema, or leave the file")
+			return nil, fault(name, "must be declared in the schema (with role: ignored if it is not used), or be left out of the table")
 		}
 	}
 	return &layout{coders}, nil

@@ -513,8 +513,9 @@ func (s *Schema) Plan(o Options) (_ *Plan, err error) {
 // that is not allowed satisfies errors.Is(err, ErrBudget). An account that was
 // charged stays charged when the training fails or ctx ends.
 //
-// A job of a ledger keeps the model's bytes there before Train returns, and
-// returns the same model again for nothing.
+// A job of a ledger keeps the model's bytes there before Train returns. The same
+// job again returns that model for nothing, whatever the rows of t are: see
+// Ledger.Job and Model.FromLedger.
 func Train(ctx context.Context, t *Table, o Options) (_ *Model, err error) {
 	defer publish(&err)
 	if ctx == nil {
@@ -549,7 +550,7 @@ func Train(ctx context.Context, t *Table, o Options) (_ *Model, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Model{m: m}, nil
+	return &Model{m: m, fromLedger: run.FromLedger}, nil
 }
 
 // makeRequest checks the options by themselves.
@@ -671,8 +672,9 @@ func (l *Ledger) declare(ctx context.Context, d ledger.Dataset, total Price) (er
 	return l.l.Declare(ctx, d)
 }
 
-// Job is the account of one training on a declared data set, named by id. The same id with the same
-// options returns the same model; with other options it is refused.
+// Job is the account of one training on a declared data set, named by id. The same id returns the same
+// model, and Model.FromLedger is then true. A job is bound to its options, the text of its schema and the
+// names of its files; with others it is refused. Rows are not compared: give other rows another id.
 func (l *Ledger) Job(dataset, id string) Account {
 	if l.isEmpty() {
 		return nil // Train refuses it
@@ -728,7 +730,10 @@ func (l *Ledger) Show(ctx context.Context, dataset ...string) (_ []Balance, err 
 
 // Model is a trained classifier with its privacy statement. It contains only what was paid for. It is
 // immutable and safe for concurrent use.
-type Model struct{ m *model.Model }
+type Model struct {
+	m          *model.Model
+	fromLedger bool
+}
 
 // LoadModel reads a model file.
 func LoadModel(path string) (_ *Model, err error) {
@@ -740,8 +745,12 @@ func LoadModel(path string) (_ *Model, err error) {
 		}
 		return nil, err
 	}
-	return &Model{m}, nil
+	return &Model{m: m}, nil
 }
+
+// FromLedger reports whether Train returned the model of an earlier training with the same job, and did
+// not use the rows that it was given.
+func (m *Model) FromLedger() bool { return m != nil && m.fromLedger }
 
 // Save writes the model to path atomically: after a failure the old file is intact. It does not
 // replace a ledger, a schema, a key or another paid model: remove such a file first.
@@ -938,7 +947,9 @@ type PrivateReport struct {
 	// "accuracy_difference", the second model's number minus the first one's, and each model's own
 	// numbers, named "auc_first", "auc_second" and so on.
 	Numbers map[string]Estimate
-	text    string
+	// FromLedger: the job had these numbers already, and the rows of t were not used.
+	FromLedger bool
+	text       string
 }
 
 // String returns the report in words.
@@ -991,7 +1002,8 @@ func (m *Model) EvaluatePrivately(ctx context.Context, t *Table, o EvaluationOpt
 		return nil, err
 	}
 	out := &PrivateReport{Price: priceOf(dp.Price{Epsilon: r.Epsilon, Delta: r.Delta}), Rows: r.Units,
-		Threshold: report.Threshold, Numbers: map[string]Estimate{}, text: text.String()}
+		Threshold: report.Threshold, Numbers: map[string]Estimate{}, FromLedger: run.FromLedger,
+		text: text.String()}
 	for _, n := range report.Numbers {
 		e := Estimate{n.Value, n.Low, n.High}
 		if !n.Known {

@@ -70,7 +70,9 @@ command without --request runs it.
 With --ledger and --dataset the price is charged to the data set before the
 training begins. The training is refused if the price is more than what is left.
 The ledger keeps the model's bytes: the same --job returns the same model and
-costs nothing. Without a ledger nothing is counted. The prices of models trained
+costs nothing. A job is bound to the learner, epsilon, delta, options, part and
+cohorts, to the schema's text and to the names of the data files; with others its
+ID is refused. Rows are not compared: other rows need another ID. Without a ledger nothing is counted. The prices of models trained
 on the same table still add up, and each model records that it was not counted.`,
 		Example: `  discreet train --data adult.data.gz --schema adult.yaml --epsilon 1 --model m.json
   discreet train --data 2023.parquet --data 2024.parquet --schema s.yaml --epsilon 1 --delta 1e-6 --model m.json

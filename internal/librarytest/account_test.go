@@ -75,20 +75,22 @@ func TestJobsAreDrawnOnce(t *testing.T) {
 	if err := ledger.Declare(t.Context(), "d", discreet.Price{Epsilon: 1}); err != nil {
 		t.Fatal(err)
 	}
+	returned := false
 	train := func(eps float64, job string) (string, error) {
 		m, err := discreet.Train(t.Context(), table, discreet.Options{Epsilon: eps, Account: ledger.Job("d", job)})
 		if err != nil {
 			return "", err
 		}
+		returned = m.FromLedger()
 		b, err := m.MarshalBinary()
 		return string(b), err
 	}
 	first, err := train(0.6, "a")
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || returned {
+		t.Fatalf("error %v, from the ledger %v", err, returned)
 	}
-	if again, err := train(0.6, "a"); err != nil || again != first {
-		t.Errorf("the same job: same model %v, %v", again == first, err)
+	if again, err := train(0.6, "a"); err != nil || again != first || !returned {
+		t.Errorf("the same job: same model %v, from the ledger %v, %v", again == first, returned, err)
 	}
 	if _, err := train(0.3, "a"); err == nil {
 		t.Error("another training took the name of a job")

@@ -83,7 +83,8 @@ func (e *Evaluation) Run(ctx context.Context) (*evaluation.Release, error) {
 		return nil, asUsage(j.File(ctx, terms.Price, terms.Bill, e.Job.Purpose))
 	}
 	if j.Stored() != nil {
-		e.sayLine("this job has a result already: nothing is read, drawn or charged")
+		e.FromLedger = true
+		e.sayLine("%s", j.Returned())
 		r, err := evaluation.Unmarshal(j.Stored())
 		return r, j.Explain(err)
 	}

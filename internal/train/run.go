@@ -44,6 +44,8 @@ type Training struct {
 	// Say receives progress messages, one line each; may be nil.
 	Say func(format string, args ...any)
 
+	FromLedger bool // set by Run: the job had its result already, and no row was read
+
 	plan     learn.Plan // made by Check
 	excess   string
 	cohortBy string // the column of cohorts that the ledger declares; "" without Cohorts
@@ -123,6 +125,7 @@ func (t *Training) Run(ctx context.Context) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.FromLedger = j.Stored() != nil
 	terms := t.plan.Terms()
 	if t.Job.Purpose != "" {
 		return nil, asUsage(j.File(ctx, terms.Price, terms.Bill, t.Job.Purpose))
@@ -148,7 +151,7 @@ func RunJob(ctx context.Context, j *ledger.Job, price dp.Price, bill []dp.Event,
 		return nil, err
 	}
 	if j.Stored() != nil {
-		say("this job has a result already: nothing is read, drawn or charged")
+		say("%s", j.Returned())
 		m, err := Fetch(ctx, j, to)
 		return m, j.Explain(err)
 	}

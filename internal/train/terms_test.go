@@ -23,7 +23,7 @@ import (
 // nothing that is released. A field that is not here fails the test.
 var otherTraining = map[string]func(*testing.T, *Training){
 	"Op": nil, "Read": nil, "Rows": nil, "Output": nil, "Job": nil, "Account": nil, "Say": nil, "plan": nil, "excess": nil,
-	"cohortBy": nil,
+	"cohortBy": nil, "FromLedger": nil,
 
 	"Request":    func(t *testing.T, tr *Training) { tr.Request = requestOf(t, "erm", "1") },
 	"Schema":     func(t *testing.T, tr *Training) { tr.Schema = editSchema(t, tr) },
@@ -82,8 +82,9 @@ func TestEveryFieldIsATermOfTheJob(t *testing.T) {
 			Read: func(context.Context) (*dataset.Table, error) { return census.Generate(1, 200), nil },
 			Job:  &Job{Ledger: l, Dataset: "people", ID: "monday"}}
 	}
-	if _, err := training().Run(ctx); err != nil {
-		t.Fatal(err)
+	first := training()
+	if _, err := first.Run(ctx); err != nil || first.FromLedger {
+		t.Fatalf("error %v, from the ledger %v", err, first.FromLedger)
 	}
 	before, err := os.ReadFile(filepath.Join(folder, "m.json"))
 	if err != nil {
@@ -107,7 +108,8 @@ func TestEveryFieldIsATermOfTheJob(t *testing.T) {
 			t.Errorf("another %s: %v spent", field, got)
 		}
 	}
-	if _, err := training().Run(ctx); err != nil {
+	same := training()
+	if _, err := same.Run(ctx); err != nil || !same.FromLedger {
 		t.Errorf("the same training again: %v", err)
 	}
 	after, err := os.ReadFile(filepath.Join(folder, "m.json"))

@@ -149,6 +149,12 @@ func (r *Request) names() []string {
 // Stored returns the result of an earlier run of the same job, or nil if there is none.
 func (j *Job) Stored() []byte { return j.stored }
 
+// Returned says that the stored result is returned, and what was not looked at for it.
+func (j *Job) Returned() string {
+	return fmt.Sprintf("from the ledger: job %s of data set %q has a result already, which is returned; nothing is read, drawn "+
+		"or charged, and these rows are not compared with those it was made from", j.req.ID, j.req.Dataset)
+}
+
 // Counted implements guard.Account: spending is recorded.
 func (j *Job) Counted() bool { return true }
 

@@ -25,9 +25,11 @@ type Quote struct {
 	Delta   dp.Delta   `json:"delta_femto"`
 	Bill    []dp.Event `json:"bill"`
 	// Excess explains why a training would refuse the price; nil if it would not.
-	Excess  *string      `json:"excess"`
-	Budget  *Remainder   `json:"budget,omitempty"`
-	Samples *SampleSizes `json:"samples,omitempty"`
+	Excess *string `json:"excess"`
+	// Warnings are reasons not to train like this; a training says them, too.
+	Warnings []string     `json:"warnings,omitempty"`
+	Budget   *Remainder   `json:"budget,omitempty"`
+	Samples  *SampleSizes `json:"samples,omitempty"`
 
 	text []string // the facts for readers
 }
@@ -42,6 +44,12 @@ func (r *Request) Quote(s *schema.Schema, pl learn.Plan, sizes *SampleSizes) *Qu
 		if f.Text != "" {
 			q.text = append(q.text, f.Text)
 		}
+		if strings.HasPrefix(f.Text, "TOO FEW: ") {
+			q.Warnings = append(q.Warnings, f.Text)
+		}
+	}
+	if weak := price.Epsilon.Warning(); weak != "" {
+		q.Warnings = append(q.Warnings, weak)
 	}
 	if excess := r.Price.Excess(s); excess != "" {
 		q.Excess = &excess

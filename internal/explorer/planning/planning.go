@@ -237,16 +237,9 @@ func MakePlan(c Choice) (*Plan, error) {
 		p.Odds.Odds = append(p.Odds.Odds, s)
 	}
 	p.describeNoise(q.Facts)
-	if weak := q.Epsilon.Warning(); weak != "" {
-		p.Advice = append(p.Advice, weak)
-	}
+	p.Advice = append(p.Advice, q.Warnings...)
 	if q.Excess != nil {
 		p.Advice = append(p.Advice, "train refuses this: "+*q.Excess)
-	}
-	for _, f := range pl.Facts() {
-		if strings.HasPrefix(f.Text, "TOO FEW") {
-			p.Advice = append(p.Advice, f.Text)
-		}
 	}
 	p.writeCode(&c, s)
 	return p, nil

@@ -24,6 +24,7 @@ refuses() { # what, command...: that the command fails
 
 compose compose.yaml > "$work/compose"
 grep -q 'read_only: true' "$work/compose"
+grep -q 'pull_policy: never' "$work/compose"
 mkdir -p "$work/packaging/site" && cp ../site.env "$work/packaging/"
 sed 's/read_only: true/read_ony: true/' compose.yaml > "$work/packaging/site/compose.yaml"
 refuses "a wrong key in the compose file" compose "$work/packaging/site/compose.yaml"
@@ -32,6 +33,7 @@ helm lint --strict chart
 for values in "" "rows.heldOut=later.csv,monitoring=,coordinators={192.0.2.7/32},state.class=fast"; do
 	helm template north chart --set "$values" > "$work/chart.yaml"
 	kubeconform "$work/chart.yaml"
+	grep -q 'imagePullPolicy: Never' "$work/chart.yaml"
 done
 sed 's/readOnlyRootFilesystem/readOnlyRootFilesytem/' "$work/chart.yaml" > "$work/wrong.yaml"
 refuses "a wrong key in the chart" kubeconform "$work/wrong.yaml"

@@ -23,6 +23,15 @@ var places = []*regexp.Regexp{
 	regexp.MustCompile(`\bshared/(guid[e]|paper[s])\b`),
 }
 
+// indexes match advice to take this program from an index of packages or a registry of images, where
+// nobody of the project owns its name: a stranger could. A release is its files and their checksums.
+var indexes = []*regexp.Regexp{
+	regexp.MustCompile(`\b(pip3?|pipx|uv pip|uv tool|conda|npm|brew|apt|apt-get|dnf|snap|cargo) (-\S+ )*(install|add)( -\S+)* ["']?discree[t](-[a-z]+)?($|[^-./_a-zA-Z0-9])`),
+	regexp.MustCompile(`\bgo (install|get|run) \S*discreet-d[p]/\S*@`),
+	regexp.MustCompile(`\b(docker|podman|crictl|nerdctl) pul[l]\b`),
+	regexp.MustCompile(`\b(docker|podman) ru[n] (-\S+ ("\S+" |\w+ )?)*discreet`),
+}
+
 // checkPlaces searches every text file in dir that is, or is about to be, under version control. A
 // tree without its history (a release archive) is searched as a whole.
 func checkPlaces(dir string) (bad []string, err error) {
@@ -67,6 +76,12 @@ func findPlaces(name string, text []byte) (bad []string) {
 	line := 0
 	for l := range bytes.Lines(text) {
 		line++
+		for _, p := range indexes {
+			if hit := p.Find(l); hit != nil && !bytes.Contains(hit, []byte("--pull never")) {
+				bad = append(bad, fmt.Sprintf("%s:%d: %q takes the program from an index that nobody of the project owns", name, line,
+					bytes.TrimSpace(hit)))
+			}
+		}
 		for _, p := range places {
 			if hit := p.Find(l); hit != nil {
 				bad = append(bad, fmt.Sprintf("%s:%d: %q names a place of one machine or network", name, line,

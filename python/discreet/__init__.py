@@ -4,8 +4,8 @@
 The work is done by the program ``discreet``, which the wheel carries. See docs/python.md.
 """
 
-from ._binary import BudgetError, DiscreetError, UsageError, find_binary, version
-from ._classifier import DiscreetClassifier, PrivacyWarning
+from ._binary import BudgetError, DiscreetError, DiscreetWarning, PrivacyWarning, UsageError, find_binary, version
+from ._classifier import DiscreetClassifier
 from ._schema import ArraySchema, draft_schema
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "BudgetError",
     "DiscreetClassifier",
     "DiscreetError",
+    "DiscreetWarning",
     "PrivacyWarning",
     "UsageError",
     "draft_schema",

@@ -4,16 +4,23 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
 import threading
 import weakref
 from pathlib import Path
-from typing import IO, Any, Sequence
+from typing import IO, Any, Mapping, NamedTuple, Sequence
 
+from ._words import in_python
+
+#: What the program says while it works. A wait for a ledger that another process uses is a warning.
+logger = logging.getLogger("discreet")
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 
@@ -30,6 +37,14 @@ class BudgetError(DiscreetError):
     """A privacy budget refuses the price. Nothing was charged."""
 
 
+class DiscreetWarning(UserWarning):
+    """A result that may not be what was wanted."""
+
+
+class PrivacyWarning(DiscreetWarning):
+    """A guarantee that promises little, or something beside the estimator that learns from private rows."""
+
+
 def find_binary() -> str:
     """The program's path: DISCREET_BIN, the one that was installed with this package, or PATH's."""
     name = "discreet.exe" if sys.platform == "win32" else "discreet"
@@ -43,37 +58,142 @@ def find_binary() -> str:
             return str(path)
     found = shutil.which(name)
     if found is None:
-        raise FileNotFoundError("the program discreet is not installed; pip install discreet")
+        raise FileNotFoundError("the program discreet is not installed: install the wheel of a release, whose SHA256SUMS "
+                                "has its checksum, or set DISCREET_BIN to the program's path")
     return found
 
 
-def run(args: Sequence[str], data: bytes | None = None, folder: str | None = None) -> bytes:
-    """Runs the program on data and returns what it prints. Messages do not name the temporary folder."""
-    done = subprocess.run([find_binary(), *args], input=data if data is not None else b"",
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    if done.returncode == 0:
-        return done.stdout
-    text = done.stderr.decode("utf-8", "replace").strip()
-    # Errors are lines that begin so; what stands before them is progress.
-    lines = [line for line in text.splitlines() if line.startswith(("error: ", "hint: "))]
-    message = "\n".join(lines) or text
-    if folder is not None:
-        message = message.replace(os.path.join(folder, ""), "")
-    kind = {2: UsageError, 3: BudgetError}.get(done.returncode, DiscreetError)
-    raise kind(message)
+class Output(NamedTuple):
+    """What a run of the program printed."""
+
+    out: bytes
+    said: list[str]  # lines beside the result, as it works
+    job: str  # the charged job; "" without a ledger
+    from_ledger: str  # that the result is an earlier run's; "" if it is not
+
+    def read_json(self) -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads(self.out)
+        return answer
+
+
+def run(args: Sequence[str], data: bytes = b"", names: Mapping[str, str] | None = None, wrong: bool = False) -> Output:
+    """Runs the program on data. In its messages, names says what files are called; if wrong, a failure is a UsageError.
+
+    An interrupt ends the program, and has a note of what the ledger says is spent.
+    """
+    with _start(args, stderr=subprocess.PIPE) as process:
+        said: list[str] = []
+        out: list[bytes] = []
+        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+        readers = [threading.Thread(target=_read_messages, args=(process.stderr, said, names), daemon=True),
+                   threading.Thread(target=lambda stream: out.append(stream.read()), args=(process.stdout,), daemon=True)]
+        for reader in readers:
+            reader.start()
+        try:
+            try:
+                rest = memoryview(data)
+                while rest:
+                    rest = rest[os.write(process.stdin.fileno(), rest):]
+                process.stdin.close()
+            except OSError:  # it ended without reading all
+                pass
+            for reader in readers:
+                while reader.is_alive():  # a wait without end would not see an interrupt everywhere
+                    reader.join(0.2)
+            process.wait()
+        except BaseException as interrupt:
+            _interrupt(process)
+            for reader in readers:
+                reader.join(10)
+            if isinstance(interrupt, KeyboardInterrupt):
+                _note(interrupt, _describe_interrupt(said, process.returncode == 0, names))
+            raise
+    if process.returncode != 0:
+        raise _failure(process.returncode, said, names, wrong)
+    stored = [in_python(line, names) for line in said if line.startswith("from the ledger: ")]
+    return Output(out[0], said, _job_of(said), stored[0] if stored else "")
+
+
+def _start(args: Sequence[str], **how: Any) -> subprocess.Popen[bytes]:
+    # An interrupt is for Python, which passes it on once: a second one would end the program at once.
+    group: dict[str, Any] = {"creationflags": 0x200} if sys.platform == "win32" else {"start_new_session": True}
+    return subprocess.Popen([find_binary(), *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, **group, **how)
+
+
+def _read_messages(stream: IO[bytes], said: list[str], names: Mapping[str, str] | None) -> None:
+    for raw in stream:
+        line = raw.decode("utf-8", "replace").strip()
+        said.append(line)
+        if line.startswith("waiting for ledger "):
+            logger.warning("%s", line)
+        elif not line.startswith(("error: ", "hint: ", "spent: ", "TOO FEW: ", "from the ledger: ", "wrote ")):
+            logger.info("%s", in_python(line, names))
+
+
+def _interrupt(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        try:
+            process.send_signal(getattr(signal, "CTRL_BREAK_EVENT", signal.SIGINT))  # the first is of Windows
+            process.wait(30)
+        except BaseException:  # it takes too long, or there is a second interrupt
+            process.kill()
+            process.wait()
+
+
+def _describe_interrupt(said: Sequence[str], done: bool, names: Mapping[str, str] | None) -> str:
+    lines = [line for line in said if line.startswith(("spent: ", "hint: "))]
+    if any(line.startswith("spent: ") for line in lines):
+        return in_python("\n".join(lines), names)
+    job = _job_of(said)
+    if not job:
+        return ""
+    if "error: interrupted" in said:
+        return "nothing was charged"
+    if done:
+        return f"job {job} was done and is charged: job={job!r} returns its result and costs nothing"
+    return f"job {job} may be charged: spent() says so, and job={job!r} returns its result if there is one"
+
+
+def _job_of(said: Sequence[str]) -> str:
+    found = re.search(r'^charging data set ".*" as job (\S+)$', "\n".join(said), re.MULTILINE)
+    return found[1] if found else ""
+
+
+def _note(error: BaseException, text: str) -> None:
+    if not text:
+        return
+    if hasattr(error, "add_note"):
+        error.add_note(text)
+    else:  # before Python 3.11
+        error.args = (*error.args, text)
+
+
+def _failure(code: int, said: Sequence[str], names: Mapping[str, str] | None, wrong: bool) -> DiscreetError:
+    lines = [line for line in said if line.startswith(("error: ", "hint: "))]
+    message = in_python("\n".join(lines) or "\n".join(said), names)
+    spent = in_python("\n".join(line for line in said if line.startswith("spent: ")), names)
+    kind: type[DiscreetError] = {2: UsageError, 3: BudgetError}.get(code, DiscreetError)
+    if kind is DiscreetError and not spent and (wrong or _WRONG.search("\n".join(lines))):
+        kind = UsageError
+    error = kind(message)
+    _note(error, spent)
+    return error
+
+
+#: Failures that say what is wrong with an argument or with the table, and not with the machine.
+_WRONG = re.compile(r'^error: (schema|dataset: |ledger: data set ".*": job |(ledger|train|plan|evaluate|card|explain|export): .*\bmust\b)', re.MULTILINE)
 
 
 def version() -> str:
     """The program's name and version."""
-    return run(["version"]).decode().strip()
+    return run(["version"]).out.decode().strip()
 
 
 class RowServer:
     """A child process that scores rows. Threads take turns; a fork must make its own."""
 
     def __init__(self, model: str) -> None:
-        self._process = subprocess.Popen([find_binary(), "predict-rows", "--model", model],
-                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+        self._process = _start(["predict-rows", "--model", model], stderr=subprocess.DEVNULL, bufsize=0)
         assert self._process.stdin is not None and self._process.stdout is not None
         self._in: IO[bytes] = self._process.stdin
         self._out: IO[bytes] = self._process.stdout
@@ -100,21 +220,36 @@ class RowServer:
 
     def score(self, rows: list[list[Any]]) -> list[float]:
         """Scores of rows, width numbers each."""
-        out: list[float] = []
-        for start in range(0, len(rows), 4096) or (0,):  # a frame has its limit
-            text = _ENCODER.encode({"rows": rows[start:start + 4096]}).encode()
+        return self._ask("rows", rows, "scores")
+
+    def read_labels(self, cells: list[Any]) -> list[int]:
+        """Of each label the index of its class, as a fit reads it."""
+        return self._ask("labels", cells, "classes")
+
+    def _ask(self, what: str, items: list[Any], wanted: str) -> list[Any]:
+        out: list[Any] = []
+        for start in range(0, len(items), 4096) or (0,):  # a frame has its limit
+            text = _ENCODER.encode({what: items[start:start + 4096]}).encode()
             with self._lock:
-                self._write(len(text).to_bytes(4, "little") + text)
-                answer = self._read()
+                try:
+                    self._write(len(text).to_bytes(4, "little") + text)
+                    answer = self._read()
+                except BaseException:  # an answer may come that nobody waits for
+                    self.close()
+                    raise
             if "error" in answer:
-                raise UsageError(answer["error"])
-            out += answer["scores"]
+                raise UsageError(in_python(re.sub(r"\brow (\d+)", lambda m: f"row {int(m[1]) + start}", answer["error"])))
+            out += answer[wanted]
         return out
 
     def _write(self, frame: bytes) -> None:
         written = self._in.write(frame)
         while written < len(frame):
             written += self._in.write(frame[written:])
+
+    def serves(self) -> bool:
+        """Whether this process may ask it."""
+        return self.pid == os.getpid() and self._end.alive and self._process.poll() is None
 
     def close(self) -> None:
         """Ends the child process."""
@@ -127,7 +262,7 @@ def _close(process: subprocess.Popen[bytes], owner: int) -> None:
     assert process.stdin is not None and process.stdout is not None
     try:
         process.stdin.close()
-        process.wait()
         process.stdout.close()
+        process.wait()
     except OSError:
         pass

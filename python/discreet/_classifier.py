@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import math
+import numbers
 import os
 import sys
 import tempfile
@@ -18,11 +20,13 @@ from typing import Any, Mapping, Sequence
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import DataConversionWarning
+from sklearn.metrics import accuracy_score
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._binary import BudgetError, RowServer, UsageError, run
+from ._binary import BudgetError, DiscreetWarning, Output, PrivacyWarning, RowServer, UsageError, run
+from ._words import in_python
 from ._schema import TRUTHS, ArraySchema, Levels, load_schema, spell
 from ._table import Cell, Column, array_of, column_at, column_names, column_of, encode, is_frame
 
@@ -31,8 +35,64 @@ from ._table import Cell, Column, array_of, column_at, column_names, column_of, 
 _children: weakref.WeakKeyDictionary[DiscreetClassifier, RowServer] = weakref.WeakKeyDictionary()
 
 
-class PrivacyWarning(UserWarning):
-    """Something beside the estimator learns from private rows."""
+_COPIES = "of grid search, cross-validation, an ensemble, copy.deepcopy or pickle"
+
+
+def check_number(name: str, value: Any) -> Any:
+    """A number of Python or numpy; a truth value is none."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise ValueError(f"{name} must be a number (got {value!r})")
+    return value
+
+
+def check_ledger(ledger: Any, dataset: Any, job: Any, cohorts: Any) -> None:
+    """Refuses an account that names half a ledger."""
+    if (ledger is None) != (dataset is None):
+        raise ValueError("ledger and dataset must be given together")
+    for name, value in (("job", job), ("cohorts", cohorts)):
+        if value is not None and ledger is None:
+            raise ValueError(f"{name} must be given together with ledger and dataset")
+    for name, value in (("dataset", dataset), ("job", job)):
+        if value is not None and not isinstance(value, str):
+            raise ValueError(f"{name} must be a text (got {value!r})")
+    if ledger is not None and not isinstance(ledger, (str, os.PathLike)):
+        raise ValueError(f"ledger must be a path or an address (got {ledger!r})")
+    if cohorts is not None and (isinstance(cohorts, str) or not all(isinstance(name, str) for name in cohorts)):
+        raise ValueError(f"cohorts must be a list of names (got {cohorts!r})")
+
+
+def account_flags(ledger: Any, dataset: Any, job: Any, cohorts: Any) -> list[str]:
+    """A ledger's account as the program takes it."""
+    if ledger is None:
+        return []
+    flags = ["--ledger", os.fspath(ledger), "--dataset", dataset]
+    if job is not None:
+        flags += ["--job", job]
+    if cohorts is not None:
+        names = io.StringIO()
+        csv.writer(names, lineterminator="").writerow(cohorts)
+        flags += ["--cohorts", names.getvalue()]
+    return flags
+
+
+def digits(value: Any) -> str:
+    """A number with the digits that it takes, as the program reads it."""
+    return "inf" if math.isinf(value) else np.format_float_positional(value, trim="-") if isinstance(
+        value, np.floating) else repr(float(value))
+
+
+def warn_of(done: Output) -> None:
+    """Warns of what the program warned of."""
+    lines = [*done.said, *(line.strip() for line in done.out.decode("utf-8", "replace").splitlines())]
+    warn_in_words([line for line in lines if line.startswith(("TOO FEW: ", "WEAK: "))], 4)
+    if done.from_ledger:
+        warnings.warn(done.from_ledger, DiscreetWarning, stacklevel=3)
+
+
+def warn_in_words(texts: Sequence[str], level: int) -> None:
+    """Warns in the name of the caller that is so many calls away."""
+    for text in texts:
+        warnings.warn(in_python(text), PrivacyWarning if text.startswith("WEAK: ") else DiscreetWarning, stacklevel=level)
 
 
 class DiscreetClassifier(ClassifierMixin, BaseEstimator):
@@ -53,7 +113,9 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
     ledger, dataset : str
         The ledger to charge, and the data set in it. Every fit is charged, also fits of copies.
     job : str
-        The fit's own ID in the ledger: the same ID returns the same model and costs nothing.
+        The ID of one fit in the ledger: the same ID returns the same model and costs nothing, whatever X and y
+        are, since rows are not compared. The fit then warns, and ``privacy_["from_ledger"]`` is True. Copies are
+        refused.
     cohorts : list of str
         The cohorts of the data set whose rows are read, and which alone are charged; None for all rows.
     uncounted : bool
@@ -101,20 +163,26 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
     def _check_account(self) -> None:
         if self.epsilon is None:
             raise ValueError("epsilon is required: it is the price of the fit and has no default")
-        if not (isinstance(self.epsilon, (int, float)) and self.epsilon > 0):
+        if not check_number("epsilon", self.epsilon) > 0:
             raise ValueError(f"epsilon must be above 0 (got {self.epsilon!r})")
+        if not check_number("delta", self.delta) >= 0:
+            raise ValueError(f"delta must be at least 0 (got {self.delta!r})")
         if self.schema is None:
             raise ValueError("schema must be given: bounds, values and roles are declared, never guessed from data")
-        if (self.ledger is None) != (self.dataset is None):
-            raise ValueError("ledger and dataset must be given together")
-        if self.cohorts is not None and self.ledger is None:
-            raise ValueError("cohorts must be given together with a ledger, which declares them")
+        if self.options is not None and not isinstance(self.options, Mapping):
+            raise ValueError(f"options must be a dict of the learner's options by name (got {type(self.options).__name__})")
+        check_ledger(self.ledger, self.dataset, self.job, self.cohorts)
+        private = not math.isinf(self.epsilon)
+        if self.ledger is not None and not private:
+            raise ValueError("ledger must not be given with epsilon=inf, which no budget allows: leave out ledger and dataset")
         copied = getattr(self, "_copied", False)
-        if copied and self.ledger is None and not self.uncounted and not math.isinf(self.epsilon):
+        if copied and self.job is not None:
+            raise UsageError(f"job={self.job!r} is the ID of one fit, and this is a copy ({_COPIES}): its fits would all return the "
+                             "model of the first. Leave out job, and each fit pays and has its own rows")
+        if copied and self.ledger is None and not self.uncounted and private:
             raise BudgetError(
-                "this is a copy (of grid search, cross-validation, an ensemble, copy.deepcopy or pickle): each fit would "
-                f"spend epsilon = {self.epsilon} that nobody counts. Give ledger= and dataset= so that every fit "
-                "pays, or uncounted=True to say that nobody need count")
+                f"this is a copy ({_COPIES}), and each fit would spend epsilon = {self.epsilon} uncounted. Pass ledger= and "
+                "dataset= to charge every fit, or uncounted=True to fit without keeping a total")
 
     def fit(self, X: Any, y: Any, **unsupported: Any) -> "DiscreetClassifier":
         """Trains on a table X (pandas, polars, Arrow, or an array of numbers) and its labels y."""
@@ -140,11 +208,14 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         document, levels, text = self._encode(X, labels)
         declared = self.schema.classes if isinstance(self.schema, ArraySchema) else None
         typed = levels.classes(labels, declared)
+        levels.check_metrics(labels, getattr(self, "_copied", False))
         with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
             schema, out = self._files(folder, document)[0], os.path.join(folder, "new.json")
-            run(["train", "--data", "cells:-", "--schema", schema, "--model", out, *self._flags()], text, folder)
+            done = run(["train", "--data", "cells:-", "--schema", schema, "--model", out, *self._flags()], text,
+                       {schema: "schema", out: "model"})
             with open(out, "rb") as model:
                 self.model_ = model.read()
+        warn_of(done)
         kind = labels.dtype if isinstance(labels.dtype, np.dtype) and labels.dtype.kind in "biuf" else None
         if labels.kind in ("text", "any") and getattr(labels.dtype, "kind", "O") != "U" and type(typed[0]) is str:
             kind = np.dtype(object)
@@ -152,7 +223,8 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         self._order = [typed.index(c) for c in sorted(typed)]  # of the levels, in the order of classes_
         self.privacy_ = self._read_json("show", positional=True)
         if self.ledger is not None:
-            self.privacy_.update(ledger=self.ledger, dataset=self.dataset, job=self.job)
+            self.privacy_.update(ledger=self.ledger, dataset=self.dataset, job=done.job)
+        self.privacy_["from_ledger"] = bool(done.from_ledger)
         return self
 
     def _warn_of_learned_steps(self) -> None:
@@ -195,8 +267,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         document, _, text = self._encode(X, self._labels(y))
         with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
             schema, _ = self._files(folder, document)
-            answer: dict[str, Any] = json.loads(run(["schema", "check", schema, "--data", "cells:-", "--json"], text, folder))
-        return answer
+            return run(["schema", "check", schema, "--data", "cells:-", "--json"], text, {schema: "schema"}).read_json()
 
     def plan(self, rows: int | None = None, *, persons: int | None = None, simulate: bool = False) -> dict[str, Any]:
         """The price of a fit and what it protects, as ``discreet plan --json`` prints it. No table is read.
@@ -208,31 +279,36 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         if isinstance(self.schema, ArraySchema):
             raise UsageError("plan needs a schema with names: an ArraySchema does not know how many columns there are")
         flags = self._flags()
-        for name, value in (("--rows", rows), ("--persons", persons)):
+        for name, value in (("rows", rows), ("persons", persons)):
             if value is not None:
-                flags += [name, str(int(value))]
+                if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
+                    raise ValueError(f"{name} must be a whole number, at least 1 (got {value!r})")
+                flags += ["--" + name, str(int(value))]
         if "--job" in flags:
             del flags[flags.index("--job"):flags.index("--job") + 2]
         with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
             schema, _ = self._files(folder, load_schema(self.schema))
-            answer: dict[str, Any] = json.loads(
-                run(["plan", "--schema", schema, "--json", *flags, *(["--simulate"] if simulate else [])], None, folder))
+            answer = run(["plan", "--schema", schema, "--json", *flags, *(["--simulate"] if simulate else [])],
+                         names={schema: "schema"}).read_json()
+        warn_in_words(answer.get("warnings", []), 3)
         return answer
 
     def spent(self) -> dict[str, Any]:
         """The data set's budget and how much of it is spent, as ``discreet budget show --json`` prints it."""
         if self.ledger is None or self.dataset is None:
             raise UsageError("spent needs ledger= and dataset=: without a ledger nothing is counted")
-        answer: dict[str, Any] = json.loads(run(["budget", "show", "--ledger", self.ledger, "--dataset", self.dataset, "--json"]))
-        return answer
+        return run(["budget", "show", "--ledger", os.fspath(self.ledger), "--dataset", self.dataset, "--json"]).read_json()
 
     def card(self, path: str | os.PathLike[str]) -> None:
         """Writes the page for the person who signs for the model: .html, .pdf or .yaml. It replaces no file."""
         check_is_fitted(self, "model_")
         out = os.path.abspath(os.fspath(path))
         if os.path.exists(out):
-            raise FileExistsError(f"{path} must not exist yet")
-        self._with_model("card", "--model", "MODEL", "--out", out, *(["--ledger", self.ledger] if self.ledger else []))
+            raise FileExistsError(f"{path} exists; nothing is overwritten")
+        if not os.path.isdir(os.path.dirname(out)):
+            raise FileNotFoundError(f"the folder of {path} must exist")
+        self._with_model("card", "--model", "MODEL", "--out", out,
+                         *(["--ledger", os.fspath(self.ledger)] if self.ledger else []))
 
     def _encode(self, X: Any, labels: Column) -> tuple[dict[str, Any], Levels, bytes]:
         """The schema's document, the label's levels, and the rows of X with their labels as cells."""
@@ -250,9 +326,22 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         if label in names:
             raise ValueError(f"X must not have the label's column {label!r}")
         self._columns = {c["name"]: c for c in document["columns"]}
+        self._check_columns(names, document, label)
         levels = Levels(self._columns[label])
         columns = [self._cells(X, name, at) for at, name in enumerate(names)]
         return document, levels, encode([*names, label], [*columns, labels.cells(levels.truths)])
+
+    def _check_columns(self, names: list[str], document: Mapping[str, Any], label: str) -> None:
+        """Refuses columns that are missing, or that the schema does not have."""
+        person = (document.get("person") or {}).get("column")
+        if missing := [n for n, c in self._columns.items() if n not in names and n != label and (
+                c["role"] != "ignored" or n == person)]:
+            raise UsageError(self._describe_missing("X", missing, names))
+        if derived := [d["name"] for d in document.get("derived") or [] if d["name"] in names]:
+            raise UsageError(f"X must not have the column {derived[0]!r}: the schema derives it from other columns")
+        if more := [n for n in names if n not in self._columns]:
+            raise UsageError(f"X has columns that are not in the schema, {', '.join(map(repr, more[:10]))}: add them to it "
+                             "(role: ignored), or drop them from X")
 
     def evaluate_privately(self, X: Any, y: Any, *, epsilon: float, delta: float = 0.0,
                            costs: tuple[float, float] | None = None, ledger: str | None = None,
@@ -265,27 +354,25 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         that fit read, if ``discreet split`` divided the table.
         """
         check_is_fitted(self, "model_")
-        if (ledger is None) != (dataset is None):
-            raise ValueError("ledger and dataset must be given together")
+        if not 0 < check_number("epsilon", epsilon) < math.inf:
+            raise UsageError(f"epsilon must be above 0 and finite (got {epsilon!r})")
+        check_ledger(ledger, dataset, job, cohorts)
         if not is_frame(X):
             X = array_of(X)
         document, _, text = self._encode(X, self._labels(y))
-        flags = ["--epsilon", repr(float(epsilon))]
-        if delta:
-            flags += ["--delta", repr(float(delta))]
+        flags = ["--epsilon", digits(epsilon), *account_flags(ledger, dataset, job, cohorts)]
+        if check_number("delta", delta):
+            flags += ["--delta", digits(delta)]
         if costs is not None:
-            flags += ["--costs", ":".join(repr(float(c)) for c in costs)]
-        if ledger is not None and dataset is not None:
-            flags += ["--ledger", ledger, "--dataset", dataset]
-            if job is not None:
-                flags += ["--job", job]
-            if cohorts is not None:
-                flags += ["--cohorts", ",".join(cohorts)]
+            if not isinstance(costs, (tuple, list)) or len(costs) != 2:
+                raise ValueError(f"costs must be two numbers, of a false positive and of a false negative (got {costs!r})")
+            flags += ["--costs", ":".join(digits(check_number("costs", c)) for c in costs)]
         with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
             schema, model = self._files(folder, document)
-            answer: dict[str, Any] = json.loads(
-                run(["evaluate", "--data", "cells:-", "--schema", schema, "--model", model, "--json", *flags], text, folder))
-        return answer
+            done = run(["evaluate", "--data", "cells:-", "--schema", schema, "--model", model, "--json", *flags], text,
+                       {schema: "schema", model: "model"})
+        warn_of(done)
+        return done.read_json() | ({} if ledger is None else {"job": done.job, "from_ledger": bool(done.from_ledger)})
 
     @staticmethod
     def _labels(y: Any) -> Column:
@@ -325,32 +412,26 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         return Levels(declared).truths if "category" in declared else None, "date" in declared
 
     def _flags(self) -> list[str]:
-        epsilon = float(self.epsilon) if self.epsilon is not None else 0.0
+        epsilon = self.epsilon if self.epsilon is not None else 0.0
         if math.isinf(epsilon):
             flags = ["--epsilon", "inf", "--not-private"]
             if self.learner == "logistic":
                 flags = ["--not-private"]
         else:
-            flags = ["--epsilon", repr(epsilon)]
+            flags = ["--epsilon", digits(epsilon)]
         if self.learner is not None:
             flags += ["--learner", self.learner]
         if self.delta:
-            flags += ["--delta", repr(float(self.delta))]
+            flags += ["--delta", digits(self.delta)]
         for name, value in (self.options or {}).items():
             flags.append(f"--option={name}={spell(value, TRUTHS[0])}")
-        if self.ledger is not None and self.dataset is not None and not math.isinf(epsilon):
-            flags += ["--ledger", self.ledger, "--dataset", self.dataset]
-            if self.job is not None:
-                flags += ["--job", self.job]
-            if self.cohorts is not None:
-                flags += ["--cohorts", ",".join(self.cohorts)]
-        return flags
+        return flags + account_flags(self.ledger, self.dataset, self.job, self.cohorts)
 
     def _with_model(self, *args: str) -> bytes:
         check_is_fitted(self, "model_")
         with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
             _, path = self._files(folder)
-            return run([path if a == "MODEL" else a for a in args], None, folder)
+            return run([path if a == "MODEL" else a for a in args], names={path: "model"}).out
 
     def _read_json(self, command: str, positional: bool = False) -> dict[str, Any]:
         args = ["MODEL"] if positional else ["--model", "MODEL"]
@@ -387,8 +468,8 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
             with open(copy, "wb") as f:
                 f.write(data)
             if require_signed is not None:
-                run(["verify", copy, "--keys", os.fspath(require_signed)])
-            privacy = json.loads(run(["show", copy, "--json"]))
+                run(["verify", copy, "--keys", os.fspath(require_signed)], names={copy: os.fspath(path)}, wrong=True)
+            privacy = run(["show", copy, "--json"], names={copy: os.fspath(path)}, wrong=True).read_json()
             child = RowServer(copy)
         loaded = cls()
         loaded.model_ = data
@@ -410,7 +491,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
     def _child(self) -> RowServer:
         """The process that predicts; made when it is first needed, and anew after a fork."""
         child = _children.get(self)
-        if child is None or child.pid != os.getpid():
+        if child is None or not child.serves():
             with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
                 child = RowServer(self._files(folder)[1])
             child.rules = [(name, self._rules(name)) for name in child.columns]
@@ -461,12 +542,22 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray[Any, Any]:
         """The predicted classes."""
+        indices = self._predict_indices(X)
+        return np.asarray(self.classes_[indices])
+
+    def _predict_indices(self, X: Any) -> np.ndarray[Any, Any]:
         scores = self.predict_proba(X)
         if scores.shape[1] == 2:  # one half is the positive class's
             positive = self._order.index(self._child().positive)
-            yes = scores[:, positive] >= 0.5
-            return np.asarray(self.classes_[np.where(yes, positive, 1 - positive)])
-        return np.asarray(self.classes_[np.argmax(scores, axis=1)])
+            return np.where(scores[:, positive] >= 0.5, positive, 1 - positive)
+        return np.asarray(np.argmax(scores, axis=1))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose class is predicted. y is read by the schema, as a fit reads it."""
+        predicted = np.asarray(self._order)[self._predict_indices(X)]
+        label = next(column for column in self._columns.values() if "label" in column)
+        actual = self._child().read_labels(self._labels(y).cells(Levels(label).truths))
+        return float(accuracy_score(actual, predicted, sample_weight=sample_weight))
 
     def predict_row(self, row: Mapping[str, Any]) -> float | list[float]:
         """The score of one row: of two classes that of the positive one, else one per class.

@@ -8,12 +8,17 @@ import json
 import os
 import re
 import shutil
+import sys
 import tempfile
+import unicodedata
+import warnings
+from pathlib import Path
+from types import FrameType
 from typing import Any, Mapping, Sequence
 
 import numpy as np
 
-from ._binary import UsageError, run
+from ._binary import DiscreetWarning, UsageError, run
 from ._table import Column, column_at, column_names
 
 
@@ -46,8 +51,11 @@ class ArraySchema:
         if len(levels) == 2:
             facts["positive"] = levels[1]
         columns.append({"name": label, "role": "public", "label": facts})
-        return {"name": "array", "unit": "one row", "relation": "replace-one", "columns": columns,
-                "file": {"delimiter": ",", "quote": '"', "header": True, "missing": [""]}}
+        return {"name": "array", "unit": "one row", "relation": "replace-one", "columns": columns, "file": FRAME}
+
+
+#: What a schema says of a file's text, for tables that are none: no text but the empty one is a missing cell.
+FRAME = {"delimiter": ",", "quote": '"', "header": True, "missing": [""]}
 
 
 #: How a bool may be spelt. A column takes the first of these pairs that its levels have.
@@ -76,6 +84,7 @@ class Levels:
         declared = [f if isinstance(f, Mapping) else {"value": f} for f in facts.get("levels") or []]
         #: of each level, its name first
         self.spellings = [[spell(f["value"], TRUTHS[0]), *map(str, f.get("aliases") or [])] for f in declared]
+        self.is_label, self.aliases = "label" in column, any(len(level) > 1 for level in self.spellings)
         self.open = bool(facts.get("buckets")) or any(f.get("prefixes") for f in declared)
         every = {text for level in self.spellings for text in level}
         found = [pair for pair in TRUTHS if every & set(pair)]
@@ -114,32 +123,63 @@ class Levels:
 
     def _refuse(self, column: Column) -> str:
         levels = ", ".join(repr(level[0]) for level in self.spellings[:10])
-        return (f"column {self.name!r} has the dtype {column.dtype}, of which no value is spelt as the levels that the "
-                f"schema declares ({levels}): declare levels of that dtype, or give the column as texts. "
-                "Nothing was charged")
+        text = (f"column {self.name!r} is {column.dtype}, but its levels are {levels}: pass strings, or declare levels that "
+                f"are written like values of {column.dtype}. Nothing was charged.")
+        if self.is_label and column.kind == "int":
+            text += (" Ensembles of scikit-learn (voting, bagging, stacking) fit with the codes 0, 1, ... of the classes that "
+                     "occur: declare these as the levels, and pass them as y")
+        return text
+
+    def check_metrics(self, column: Column, copied: bool) -> None:
+        """Warns if y may hold aliases: predict returns names, and metrics of scikit-learn compare texts.
+
+        What scikit-learn's model selection is to judge by such a metric, it is refused.
+        """
+        if column.kind not in ("text", "any") or not self.aliases:
+            return
+        names = ", ".join(repr(level[0]) for level in self.spellings[:10])
+        text = (f"the levels of {self.name!r} have aliases, which y may hold, and predict returns the levels {names}: score "
+                "reads y by the schema, but other metrics of scikit-learn compare it with these. Declare the levels as y "
+                "spells them")
+        if copied and not judged_by_score():
+            raise UsageError(text + ", or leave out scoring=. Nothing was charged")
+        if not copied:
+            warnings.warn(text, DiscreetWarning, stacklevel=3)
+
+
+def judged_by_score() -> bool:
+    """Whether the model selection of scikit-learn that fits this judges it by the method score."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if str(frame.f_globals.get("__name__", "")).startswith("sklearn.model_selection"):
+            scorers = [frame.f_locals[name] for name in ("scorer", "scorers") if name in frame.f_locals]
+            if any(type(scorer).__name__ == "_PassthroughScorer" for scorer in scorers):
+                return True
+        frame = frame.f_back
+    return False
 
 
 def load_schema(schema: Any) -> dict[str, Any]:
     """The schema as a document, with all that it leaves out: schema is a path, YAML text, or a document."""
     with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
         if isinstance(schema, Mapping):
-            text = json.dumps(_with_levels(schema, folder))
+            text, called = json.dumps(_with_levels({"file": FRAME, **schema}, folder)), ": schema line 1"  # which is all of it
         elif isinstance(schema, (str, os.PathLike)):
             text = os.fspath(schema)
             if "\n" not in text:
-                return _check_schema(text)
+                return _check_schema(text, {})
+            called = ": schema"
         else:
-            raise TypeError("schema must be a path, a text in YAML, a dict or an ArraySchema "
+            raise UsageError("schema must be a path, a text in YAML, a dict or an ArraySchema "
                             f"(got {type(schema).__name__}); it has no default: bounds and roles are declared")
         path = os.path.join(folder, "schema.yaml")
         with open(path, "w", encoding="utf-8") as f:
             f.write(text)
-        return _check_schema(path, folder)
+        return _check_schema(path, {path + called: "schema", path: "schema"})
 
 
-def _check_schema(path: str, folder: str | None = None) -> dict[str, Any]:
-    answer: dict[str, Any] = json.loads(run(["schema", "check", "--json", "--", path], folder=folder))
-    return answer
+def _check_schema(path: str, names: Mapping[str, str]) -> dict[str, Any]:
+    return run(["schema", "check", "--json", "--", path], names=names, wrong=True).read_json()
 
 
 def _with_levels(schema: Any, folder: str) -> Any:
@@ -148,7 +188,7 @@ def _with_levels(schema: Any, folder: str) -> Any:
         return [_with_levels(item, folder) for item in schema]
     if not isinstance(schema, Mapping):
         return schema
-    out = {key: _with_levels(value, folder) for key, value in schema.items()}
+    out = {str(key): _with_levels(value, folder) for key, value in schema.items()}
     levels = out.get("levels")
     if isinstance(levels, dict) and "file" in levels:
         copy = f"levels-{len(os.listdir(folder))}.csv"
@@ -189,31 +229,33 @@ def draft_schema(table: Any, label: str, *, name: str | None = None, unit: str |
     Of a label with two levels the last one becomes the positive class; truth values are ``yes_no``.
     """
     names = column_names(table)
+    check_names(names)
+    if len(names) < 2:
+        raise ValueError(f"table must have at least two columns, the label among them (got {len(names)})")
     if label not in names:
         raise ValueError(f"label must be one of the columns (got {label!r})")
+    if role not in (None, "private"):
+        raise ValueError(f"role must be 'private', which protects each column without a role of its own (got {role!r})")
     types = {n: _TYPES[column_at(table[:0], n).kind] for n in names if n != label}
-    args = ["--delimiter", ","] + (["--role", role] if role else []) + (["--accept-names"] if accept_names else [])
     with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
-        table_path, types_path, book_path = (os.path.join(folder, f) for f in ("table.csv", "types.csv", "codebook.csv"))
+        table_path, types_path, book_path = (os.path.join(folder, f) for f in ("table.csv", "types.json", "codebook"))
         if codebook is None or isinstance(codebook, Mapping):
-            _write_csv(book_path, _CODEBOOK, [_entry(n, what, types) for n, what in (
-                {label: {}, **(codebook or {})}).items()])
+            if unknown := [n for n in codebook or () if n not in names]:
+                raise ValueError(f"codebook must be about columns of the table (got {unknown[0]!r})")
+            truths = column_at(table[:0], label).kind == "bool"
+            known = {label: _label_entry((codebook or {}).get(label, {}), truths, role),
+                     **{n: _entry(n, what, types[n]) for n, what in (codebook or {}).items() if n != label}}
+            book, entries = json.dumps(known).encode(), {f"codebook entry {i}": f"codebook of column {n!r}"
+                                                         for i, n in enumerate(known, 1)}
         else:
-            with open(codebook, "rb") as source, open(book_path, "wb") as copy:
-                copy.write(source.read())
-        _write_csv(types_path, ["name", "type"], [{"name": n, "type": kind} for n, kind in types.items()])
-        _write_csv(table_path, names, [])
-        text = run(["schema", "init", table_path, "--types", types_path, "--codebook", book_path, *args],
-                   folder=folder).decode()
-    levels = codebook.get(label) if isinstance(codebook, Mapping) else None
-    levels = levels.get("levels") if isinstance(levels, Mapping) else levels
-    if (levels is None or isinstance(levels, str)) and column_at(table[:0], label).kind == "bool":
-        levels = "yes_no"
-    if levels == "yes_no" or isinstance(levels, (list, tuple)) and len(levels) == 2:
-        first, last = ("no", "yes") if isinstance(levels, str) else map(_spell, levels)
-        default = "" if re.search(r"role: public\n    label:", text) else f", default: {json.dumps(first)}"
-        text = re.sub(r"label: \{levels: (.*), positive: ___", lambda m: "label: {levels: " + (
-            "yes_no" if levels == "yes_no" else m[1]) + f", positive: {json.dumps(last)}{default}", text, count=1)
+            book, entries = Path(codebook).read_bytes(), {}
+        Path(book_path).write_bytes(book)
+        Path(types_path).write_text(json.dumps({n: {"type": kind} for n, kind in types.items()}), encoding="utf-8")
+        with open(table_path, "w", encoding="utf-8", newline="") as f:
+            csv.writer(f).writerow(names)
+        text = run(["schema", "init", table_path, "--types", types_path, "--codebook", book_path, "--delimiter", ",",
+                    *(["--role", role] if role else []), *(["--accept-names"] if accept_names else [])],
+                   names={book_path: "codebook", table_path: "table", types_path: "dtypes", **entries}, wrong=True).out.decode()
     frame = {"trim": "false", "missing": '[""]'}  # a frame's own missing values, and no other text
     for key, value in {**frame, "name": name, "unit": unit, "relation": relation}.items():
         if value is not None:
@@ -222,37 +264,52 @@ def draft_schema(table: Any, label: str, *, name: str | None = None, unit: str |
     return text
 
 
-_CODEBOOK = ["name", "meaning", "role", "type", "lower", "upper", "levels", "special", "buckets"]
+def check_names(names: Sequence[str]) -> None:
+    """Refuses names that no schema can have."""
+    for i, name in enumerate(names):
+        if names.count(name) > 1:
+            raise ValueError(f"X has {names.count(name)} columns named {name!r}")
+        if not name or name != name.strip() or any(unicodedata.category(c)[0] == "C" for c in name):
+            raise ValueError(f"column {i} must have a name without blanks around it and control characters (got {name!r}): "
+                             "rename it")
 
 
-def _entry(name: str, what: Any, types: Mapping[str, str]) -> dict[str, Any]:
-    """A line of a codebook."""
+def _label_entry(what: Any, truths: bool, role: str | None) -> dict[str, Any]:
+    """The label's entry of a codebook. The last of two levels is the positive one, the first stands for unreadable ones."""
+    entry = {"type": "label", **({} if what == "yes_no" else _entry("label", what, "label"))}
+    if what == "yes_no" or entry.get("type") == "yes_no" or "levels" not in entry and truths:
+        entry["levels"] = "yes_no"
+    entry["type"] = "label"
+    levels = ["no", "yes"] if entry.get("levels") == "yes_no" else entry.get("levels") or []
+    if len(levels) == 2:
+        entry["positive"] = levels[1]
+        if (entry.get("role") or role) != "public":
+            entry["default"] = levels[0]
+    return entry
+
+
+def _entry(name: str, what: Any, kind: str) -> dict[str, Any]:
+    """A column's entry of a codebook."""
     if isinstance(what, Mapping):
-        entry = {key: ";".join(map(_spell, value)) if isinstance(value, (list, tuple)) else value
-                 for key, value in what.items()}
+        entry = {str(key): value for key, value in what.items() if value is not None}
     elif isinstance(what, str):
-        what = "" if name not in types and what == "yes_no" else what
         entry = {"role": what} if what in ("private", "public") else {"type": what}
     elif isinstance(what, tuple) and len(what) == 2:
         entry = {"lower": what[0], "upper": what[1]}
     elif isinstance(what, list):
-        entry = {"levels": ";".join(map(_spell, what))}
+        entry = {"levels": what}
     else:
-        raise TypeError(f"codebook of column {name!r} must be bounds, a list of levels, a role, a type or a dict "
-                        f"(got {type(what).__name__})")
-    if name not in types:
-        entry = {**entry, "type": "label"}
-    elif "lower" in entry or "upper" in entry:
-        entry.setdefault("type", types[name] if types[name] in ("integer", "date") else "number")
-    return {"name": name, **entry}
+        raise UsageError(f"codebook of column {name!r} must be bounds, a list of levels, a role, a type or a dict "
+                         f"(got {type(what).__name__})")
+    for key, value in entry.items():
+        if isinstance(value, (list, tuple)):
+            entry[key] = [_spell(v) for v in value]
+        elif not isinstance(value, str):
+            entry[key] = _spell(value)
+    if "lower" in entry or "upper" in entry:
+        entry.setdefault("type", kind if kind in ("integer", "date") else "number")
+    return entry
 
 
 def _spell(value: Any) -> str:
     return spell(value, TRUTHS[0])
-
-
-def _write_csv(path: str, head: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
-    with open(path, "w", encoding="utf-8", newline="") as f:
-        out = csv.DictWriter(f, head)
-        out.writeheader()
-        out.writerows(rows)

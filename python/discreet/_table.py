@@ -210,7 +210,7 @@ def column_at(table: Any, name: str) -> Column:
     """The column of a frame with this name."""
     names = [str(n) for n in (table.column_names if hasattr(table, "column_names") else table.columns)]
     if names.count(name) != 1:
-        raise ValueError(f"column {name!r} must be there once")
+        raise ValueError(f"X has {names.count(name)} columns named {name!r}")
     at = names.index(name)
     if hasattr(table, "column_names"):
         return column_of(table.column(at), name)

@@ -12,6 +12,7 @@ import logging
 import os
 import pickle
 import random
+import re
 import subprocess
 import time
 import warnings
@@ -178,7 +179,8 @@ def watch(tmp_path, capfd, caplog):
             os.environ["TMPDIR"] = before
         out = {
             "said": said.replace(str(folder), ""), "warned": [str(w.message) for w in warned],
-            "logged": [r.getMessage() for r in caplog.records], "streams": capfd.readouterr(), "state": state,
+            "logged": [re.sub("as job [A-Z2-7]{26}$", "as a job", r.getMessage()).replace(str(folder), "")
+                       for r in caplog.records], "streams": capfd.readouterr(), "state": state,
             "shown": shown, "spent": json.loads(budget("show", "--ledger", ledger, "--json"))["datasets"][0]["spent"],
             "files": sorted((str(f.relative_to(folder)), oct(f.stat().st_mode)) for f in folder.rglob("*")),
             "keys": sorted(keys_of(json.loads((folder / "m.json").read_text()))) if state else [],

@@ -50,7 +50,7 @@ func (p *privateEvaluation) addFlags(c *cobra.Command) {
 	c.Flags().StringSliceVar(&p.cohorts, "cohorts", nil, "read some cohorts: their `names`, in a list with commas")
 	cli.AddSection(c, evaluatingPrivately, "epsilon", "delta", "costs", "compare", "schema", "part", "cohorts")
 	p.Charging.AddFlags(c, "the `name` of the held-out rows' data set in the ledger",
-		"the evaluation's `ID` in the ledger: the same ID returns the same numbers (default a random one)")
+		"the evaluation's `ID` in the ledger: the same ID returns the same numbers, whatever the rows are (default a random one)")
 	c.Flags().StringVar(&p.key, "key", "", "the analyst's key `file`, if the data set has an owner")
 	c.Flags().StringVar(&p.purpose, "request", "",
 		"ask for an approval instead: the evaluation's `purpose`, on one line")

@@ -112,8 +112,8 @@ func (t *trainFlags) addFlags(c *cobra.Command) {
 		"keep the rows in blocks on disk, and at most this many `bytes` about them in memory (default 2GiB with --engine disk)")
 	AddClusterFlags(c, &t.master, &t.submit)
 	t.Charging.AddFlags(c, "the `name` of the data set in the ledger",
-		"the training's own `ID` in the ledger: with the same ID the same model is returned, never drawn again (default a "+
-			"random one)")
+		"the training's own `ID` in the ledger: with the same ID the same model is returned, whatever the rows are, "+
+			"and never drawn again (default a random one)")
 	c.Flags().StringVar(&t.key, "key", "", "the analyst's key `file`, if the data set has an owner")
 	c.Flags().StringVar(&t.purpose, "request", "",
 		"do not train but ask for an approval: the training's `purpose`, on one line")

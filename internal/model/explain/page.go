@@ -44,7 +44,7 @@ var (
 func (e *Explanation) WriteHTML(w io.Writer) error {
 	v := view{Explanation: e, Style: template.CSS(style), Card: e.privacy.Card(), Start: e.describeStart(),
 		Chance:  chanceText(e.Intercept),
-		Private: e.privacy.Scope != dp.Nothing}
+		Private: e.privacy.Scope != dp.Nothing, Sources: [2]string{e.describeSource(true, ""), e.describeSource(false, "")}}
 	if len(e.Shapes) > 0 {
 		s := scaleOf(e.Shapes)
 		for i := range e.Shapes {
@@ -86,9 +86,10 @@ type view struct {
 	Card    string
 	Start   string
 	Chance  string
-	Private bool // the model has a guarantee
-	Banded  bool // some figure has a band
-	Lined   bool // of some column it is known how important it would seem without an effect
+	Private bool      // the model has a guarantee
+	Banded  bool      // some figure has a band
+	Lined   bool      // of some column it is known how important it would seem without an effect
+	Sources [2]string // of steps of protected columns and of others
 	Figures []figure
 	Heats   []heatFigure
 	Ranks   []rank
@@ -183,6 +184,8 @@ func (e *Explanation) describeSource(protected bool, role string) string {
 		return "protected, from noisy measurements"
 	case e.privacy.Scope == dp.PrivateFeatures:
 		return "public, part of the public offset, free"
+	case e.privacy.Scope == dp.WholeRow:
+		return "" // all are protected
 	}
 	return "public, but from noisy measurements, because the label is protected"
 }

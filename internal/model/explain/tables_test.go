@@ -119,16 +119,22 @@ func TestTicksAreRound(t *testing.T) {
 	}
 }
 
-// A public column beside a protected label is read through noise too, and its legend says so.
+// A public column beside a protected label is read through noise too, and the legend of a page says so.
 func TestLegendOfPublicColumnsBesideAProtectedLabel(t *testing.T) {
 	for scope, want := range map[dp.Scope]string{
 		dp.PrivateFeatures:  "public, part of the public offset, free",
 		dp.FeaturesAndLabel: "public, but from noisy measurements, because the label is protected",
 		dp.LabelOnly:        "public, but from noisy measurements, because the label is protected",
 	} {
-		e := &Explanation{privacy: model.Privacy{Scope: scope}}
-		if got := e.describeSource(false, "public"); got != want {
-			t.Errorf("%s: %q, want %q", scope, got, want)
+		m := summed(t)
+		m.Privacy.Scope = scope
+		if !strings.Contains(written(t, m), "swatch grey\"></span> "+want+"</span>") {
+			t.Errorf("%s: the legend does not say %q", scope, want)
 		}
+	}
+	m := summed(t)
+	m.Privacy.Scope = dp.WholeRow
+	if strings.Contains(written(t, m), "> public") {
+		t.Error("the legend names public columns, and all are protected")
 	}
 }

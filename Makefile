@@ -52,13 +52,14 @@ lint: ## our own rules alone
 # Only what hangs meets this: no test depends on how fast the machine is.
 HANGS = 60m
 
-# Every process that ends would sleep for a second, and tests start hundreds.
+# Every process that ends would sleep for a second, and tests start hundreds. Scripts of commands that
+# compute alone leave them out by -short.
 .PHONY: race
 race: export GORACE = atexit_sleep_ms=0
 race: export DISCREET_LONG =
 race: ## tests of the concurrent packages under the race detector
 	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ]; then \
-		echo "$(GO) test -vet=off -race -timeout $(HANGS) $(RACY)"; $(GO) test -vet=off -race -timeout $(HANGS) $(RACY); \
+		echo "$(GO) test -vet=off -short -race -timeout $(HANGS) $(RACY)"; $(GO) test -vet=off -short -race -timeout $(HANGS) $(RACY); \
 	else echo "race: skipped, the race detector needs a C compiler"; fi
 
 .PHONY: plain

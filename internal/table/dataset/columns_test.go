@@ -13,7 +13,6 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/table/coding"
 	"github.com/discreet-dp/discreet/internal/table/column"
-	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 const codedSchema = `name: coded
@@ -83,7 +82,7 @@ func TestPrefixesBucketsAndCommas(t *testing.T) {
 			t.Errorf("row %d: label %d, want %d", i, tab.Labels[i], want)
 		}
 	}
-	if n := testing.AllocsPerRun(100, func() { rc.Code(3, coding.TextCell("20,25"), one) }); n != 0 && size.Long() {
+	if n := testing.AllocsPerRun(100, func() { rc.Code(3, coding.TextCell("20,25"), one) }); n != 0 && !testing.Short() {
 		t.Errorf("%v allocations", n)
 	}
 }

@@ -17,6 +17,7 @@ import (
 // engine with rows in several places can answer in each of them and add up. Answers about losses are
 // converted to floating-point numbers after adding up: see ExactSums.
 type Table interface {
+	// Schema returns a copy of the schema by which rows are read. No one holds the table's own.
 	Schema() *schema.Schema
 	// Rows returns the number of rows, n. It is public under replace-one.
 	Rows() int

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/discreet-dp/discreet/internal/deepcopy"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
@@ -256,6 +257,9 @@ type Dialect struct {
 	SkipRecords int      // number of records before the header or the first row to skip unread
 	SkipUntil   string   // skip everything up to and including the line that equals this, e.g. "@data"; "" for none
 }
+
+// Clone returns a copy that shares nothing with s.
+func (s *Schema) Clone() *Schema { return deepcopy.Of(s) }
 
 // IsIgnored reports whether a column that the schema does not name matches a pattern of ignored names.
 func (s *Schema) IsIgnored(name string) bool {

@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/blocks"
 	"github.com/discreet-dp/discreet/internal/table/engine/question"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // Blocks answers from the rows of tab, shuffled and divided into the given number of blocks of
@@ -42,14 +43,14 @@ func Blocks(t testing.TB, tab *dataset.Table, count int, seed uint64, messages b
 	}
 	var asker question.Asker = store
 	if messages {
-		asker = byMessage{tab, store}
+		asker = byMessage{tab.Schema.Clone(), store} // the other process has its own
 	}
 	return question.NewTable(tab.Schema, tab.Rows, asker)
 }
 
 // byMessage sends questions as another process would.
 type byMessage struct {
-	of    *dataset.Table
+	s     *schema.Schema
 	store *blocks.Store
 }
 
@@ -58,7 +59,7 @@ func (m byMessage) Ask(ctx context.Context, q *question.Question) (*question.Sum
 	if err != nil {
 		return nil, err
 	}
-	if q, err = question.Decode(m.of.Schema, text); err != nil {
+	if q, err = question.Decode(m.s, text); err != nil {
 		return nil, err
 	}
 	sums, err := m.store.Ask(ctx, q)

@@ -58,7 +58,7 @@ func NewStore(s *schema.Schema, text []byte, dir string, most int64) (*Store, er
 		return nil, fmt.Errorf("blocks: %w", err)
 	}
 	os.Remove(f.Name()) // else Close does
-	return &Store{s: s, text: text, file: f, most: most, blocks: map[int]*stored{}, unsettled: s.Person != nil}, nil
+	return &Store{s: s.Clone(), text: text, file: f, most: most, blocks: map[int]*stored{}, unsettled: s.Person != nil}, nil
 }
 
 // Close releases the file's space.

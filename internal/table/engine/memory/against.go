@@ -11,7 +11,7 @@ import (
 // Against implements engine.Table. The result shares the caches of Margins and Sum with m. It must not
 // be called on a view, because classes are those of the whole label.
 func (m *Table) Against(class int) engine.Table {
-	if m.schema != m.t.Schema {
+	if m.schema != m.whole {
 		panic("memory: Against must be asked of the whole table")
 	}
 	view := *m
@@ -22,10 +22,10 @@ func (m *Table) Against(class int) engine.Table {
 // view describes the label of this view.
 func (m *Table) view() *engine.View {
 	against := engine.WholeLabel
-	if m.schema != m.t.Schema {
+	if m.schema != m.whole {
 		against = m.positive
 	}
-	v := engine.NewView(m.t.Schema, against)
+	v := engine.NewView(m.whole, against)
 	v.Weighed = m.weights != nil
 	return v
 }

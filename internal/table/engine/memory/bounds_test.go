@@ -58,7 +58,7 @@ func (a totals) addAnswers(t *testing.T, m *Table, weighed bool) {
 			t.Fatal(err)
 		}
 	}
-	s := m.t.Schema
+	s := m.whole
 	bins := []feature.Bins{feature.NewBins(s, 0, []float64{0, 2}), feature.NewBins(s, 1, nil), feature.NewBins(s, 4, nil)}
 	bins = append(bins, feature.Cross(bins[0], bins[1]))
 	f := &feature.Additive{Intercept: -0.5}

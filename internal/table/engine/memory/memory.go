@@ -16,11 +16,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Table answers from a dataset.Table, which it does not change.
+// Table answers from a dataset.Table, which it does not change, by a schema that nobody else holds.
 type Table struct {
 	t        *dataset.Table
-	schema   *schema.Schema
-	positive int // label code; -1 if there is none
+	whole    *schema.Schema
+	schema   *schema.Schema // of a view
+	positive int            // label code; -1 if there is none
 	laid     *laidOut
 	scored   *scored
 	persons  *persons // nil if each row is a unit
@@ -34,8 +35,8 @@ func New(t *dataset.Table) (*Table, error) {
 	if t.Labels == nil {
 		return nil, fmt.Errorf("memory: the table was read without labels")
 	}
-	m := newTable(t)
-	if t.Schema.Person == nil {
+	m := newTable(t, t.Schema.Clone())
+	if m.whole.Person == nil {
 		return m, nil
 	}
 	var err error
@@ -43,12 +44,12 @@ func New(t *dataset.Table) (*Table, error) {
 	return m, err
 }
 
-func newTable(t *dataset.Table) *Table {
-	return &Table{t: t, schema: t.Schema, positive: t.Schema.Label.Positive,
+func newTable(t *dataset.Table, s *schema.Schema) *Table {
+	return &Table{t: t, whole: s, schema: s, positive: s.Label.Positive,
 		laid: new(laidOut), scored: new(scored)}
 }
 
-func (m *Table) Schema() *schema.Schema { return m.schema }
+func (m *Table) Schema() *schema.Schema { return m.schema.Clone() }
 func (m *Table) Rows() int              { return m.t.Rows }
 
 // chunkRows is the number of rows per work item.
@@ -119,7 +120,7 @@ func (m *Table) Groups(ctx context.Context, cols []int) (*engine.Groups, error) 
 		sizes[k] = m.codeCount(j)
 	}
 	fields, keyBits := engine.PackKeys(sizes)
-	words, classes := (keyBits+63)/64, m.t.Schema.Classes() // of the whole label; Against folds them below
+	words, classes := (keyBits+63)/64, m.whole.Classes() // of the whole label; Against folds them below
 	short := keyBits <= shortBits
 	all, err := m.countRows(ctx, keyBits, classes, func(from, to int, keys []uint64, into *tally) {
 		clear(keys)
@@ -177,7 +178,7 @@ func (m *Table) codeCount(j int) int {
 	if v := m.t.Cols[j].Values; v != nil {
 		return len(v)
 	}
-	return m.t.Schema.Columns[j].Codes()
+	return m.whole.Columns[j].Codes()
 }
 
 // countRows runs fill over chunks of rows and merges the counts by key; keys have keyBits bits.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // persons are the persons of a table's rows. They are counted in the rows that the engine has, after
@@ -23,7 +24,7 @@ type PersonCounts []uint32
 
 // newPersons counts the persons of a table, which must have them (1.2).
 func newPersons(m *Table) (*persons, error) {
-	s := m.t.Schema
+	s := m.whole
 	if m.t.Persons == nil {
 		return nil, fmt.Errorf("memory: the table was read without column %q, which identifies persons", s.Person.Column)
 	}
@@ -74,7 +75,7 @@ func (c PersonCounts) Weights(most int) []uint32 {
 
 // Weigh implements engine.Persons. It needs 4 bytes per row.
 func (p *persons) Weigh(most int) engine.Table {
-	m := NewWeighed(p.t.t, p.Weights(most))
+	m := newWeighed(p.t.t, p.t.whole, p.Weights(most))
 	m.persons = p
 	return m
 }
@@ -82,7 +83,11 @@ func (p *persons) Weigh(most int) engine.Table {
 // NewWeighed returns a table whose rows have the weights of PersonCounts.Weights. If t is part of a
 // table, the weights may depend on other rows of it.
 func NewWeighed(t *dataset.Table, byPerson []uint32) *Table {
-	m := newTable(t)
+	return newWeighed(t, t.Schema.Clone(), byPerson)
+}
+
+func newWeighed(t *dataset.Table, s *schema.Schema, byPerson []uint32) *Table {
+	m := newTable(t, s)
 	m.weights = make([]uint32, len(t.Persons))
 	for i, person := range t.Persons {
 		m.weights[i] = byPerson[person]
@@ -106,11 +111,11 @@ func (p *persons) Ignore() engine.Table {
 
 // withoutPersons returns a table of t, a copy, in which each row is a unit.
 func (p *persons) withoutPersons(t *dataset.Table) engine.Table {
-	s := *t.Schema
+	s := *p.t.whole
 	s.Person = nil
 	t.Schema, t.Persons = &s, nil
 	t.Forget()
-	return newTable(t)
+	return newTable(t, &s)
 }
 
 // checkPersons refuses questions before persons are settled. counted is set if the question gives

@@ -18,7 +18,7 @@ type Asker interface {
 	Ask(ctx context.Context, q *Question) (*Sums, error)
 }
 
-// Table implements engine.Table by sending questions to an Asker.
+// Table implements engine.Table by sending questions to an Asker, by a schema that nobody else holds.
 type Table struct {
 	whole   *schema.Schema
 	schema  *schema.Schema // of a view
@@ -32,10 +32,11 @@ var _ engine.Table = (*Table)(nil)
 
 // NewTable returns a table with the given number of rows, whose questions asker answers.
 func NewTable(s *schema.Schema, rows int, asker Asker) *Table {
+	s = s.Clone()
 	return &Table{whole: s, schema: s, rows: rows, against: engine.WholeLabel, asker: asker}
 }
 
-func (t *Table) Schema() *schema.Schema { return t.schema }
+func (t *Table) Schema() *schema.Schema { return t.schema.Clone() }
 func (t *Table) Rows() int              { return t.rows }
 
 // Persons implements engine.Table: it is nil unless WithPersons set it.

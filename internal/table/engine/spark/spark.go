@@ -119,6 +119,7 @@ func Start(ctx context.Context, s *schema.Schema, text []byte, o Options) (_ *Se
 		return nil, err
 	}
 	defer sn.closeAfter(&err)
+	s = s.Clone()
 	sn.s, cfg.Schema, cfg.Keep = s, string(text), o.Rows
 	if s.Person != nil {
 		var secret [32]byte

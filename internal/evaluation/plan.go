@@ -200,13 +200,13 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*Release, error) {
 	}
 	r := pl.newRelease(g)
 	if pl.byLabel() {
-		return r, pl.measureLabels(ctx, g, r)
+		return r, pl.measureLabels(g, r)
 	}
 	bins := make([]feature.Bins, len(pl.parts))
 	for k, p := range pl.parts {
 		bins[k] = allCodes(k, p.cells)
 	}
-	counts, err := g.ClassCells(ctx, bins)
+	counts, err := g.ClassCells(bins)
 	if err != nil {
 		return nil, err
 	}
@@ -245,8 +245,8 @@ func allCodes(col, n int) feature.Bins {
 
 // measureLabels measures the positive rows of each public cell. The number of its other rows is the
 // remainder of its public number of rows.
-func (pl *Plan) measureLabels(ctx context.Context, g *guard.Guard, r *Release) error {
-	groups, err := g.Groups(ctx, []int{0})
+func (pl *Plan) measureLabels(g *guard.Guard, r *Release) error {
+	groups, err := g.Groups([]int{0})
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/guard/internal/inside"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
@@ -50,25 +49,28 @@ const (
 
 // OpenAcross returns a guard for a learner whose rows are at sites. Each site charges its own account
 // for t; this guard enforces the same bill. tab answers no question about rows.
-func OpenAcross(t Terms, tab engine.Table, r Remote) (*Guard, error) {
-	g := newGuard(t, tab, inside.Seal(mech.NewExit(rng.System())))
-	g.counted, g.remote = true, r
+func OpenAcross(ctx context.Context, t Terms, tab engine.Table, r Remote) (*Guard, error) {
 	if err := CheckAcross(t); err != nil {
 		return nil, err
 	}
-	if err := g.setPurse(t); err != nil {
+	g, err := openGuard(t, tab, mech.NewExit(rng.System()), true, r)
+	if err != nil {
 		return nil, err
 	}
-	return g, CheckDelta(t.Op, t.Price.Delta, g.Units())
+	if err := CheckDelta(t.Op, t.Price.Delta, g.Units()); err != nil {
+		return nil, err
+	}
+	g.until(ctx)
+	return g, nil
 }
 
 // TrainAcross opens a guard for rows at sites and fits p, as Train does.
 func TrainAcross[M interface{ Stated() dp.Statement }](ctx context.Context, p Plan[M], tab engine.Table, r Remote) (none M, err error) {
-	g, err := OpenAcross(p.Terms(), tab, r)
+	g, err := OpenAcross(ctx, p.Terms(), tab, r)
 	if err != nil {
 		return none, err
 	}
-	return fit(ctx, p, g)
+	return fit(p, g)
 }
 
 // CheckAcross refuses a training that sites cannot answer: they add up noisy numbers, select nothing
@@ -98,7 +100,7 @@ func (s *Sum) formed(asked any, v View, part int, runs []int) *Sum {
 }
 
 // asked returns the last question if rows are at sites.
-func (g *Guard) asked() any {
+func (g *core) asked() any {
 	if g.remote == nil {
 		return nil
 	}
@@ -106,7 +108,7 @@ func (g *Guard) asked() any {
 }
 
 // refuseRemote refuses operations that sites do not support.
-func (g *Guard) refuseRemote(what string) error {
+func (g *core) refuseRemote(what string) error {
 	if g.remote == nil {
 		return nil
 	}
@@ -125,7 +127,7 @@ func (s Share) shared(sum *Sum, honest int) (mech.Shared, error) {
 }
 
 // measureAcross is Measure for rows at sites.
-func (g *Guard) measureAcross(label string, share Share, s *Sum) (Noisy, error) {
+func (g *core) measureAcross(label string, share Share, s *Sum) (Noisy, error) {
 	if len(s.forms) == 0 {
 		return Noisy{}, g.refuseRemote(label)
 	}
@@ -134,7 +136,7 @@ func (g *Guard) measureAcross(label string, share Share, s *Sum) (Noisy, error) 
 	if err != nil {
 		return Noisy{}, err
 	}
-	if err := g.purse.take(label, m.Name(), share); err != nil {
+	if err := g.spend(label, m.Name(), share, func(*mech.Exit) {}); err != nil {
 		return Noisy{}, err
 	}
 	sums, err := g.remote.Add(label, share, s.forms)
@@ -163,13 +165,14 @@ func (i Inside) Contribute(label string, share Share, s *Sum, honest int) ([]mec
 	if err != nil {
 		return nil, err
 	}
-	if err := g.purse.take(label, m.Name(), share); err != nil {
-		return nil, err
-	}
-	return g.exit().Share(label, m, s.values()...), nil // 2.2: rows meet noise
+	var out []mech.Whole
+	err = g.spend(label, m.Name(), share, func(exit *mech.Exit) {
+		out = exit.Share(label, m, s.values()...) // 2.2: rows meet noise
+	})
+	return out, err
 }
 
 // Forgo pays for a contribution that was made before this guard was opened.
 func (i Inside) Forgo(label string, share Share) error {
-	return i.g.purse.take(label, share.Line(label).Mechanism, share)
+	return i.g.spend(label, share.Line(label).Mechanism, share, func(*mech.Exit) {})
 }

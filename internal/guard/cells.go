@@ -3,10 +3,10 @@
 package guard
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/deepcopy"
 	"github.com/discreet-dp/discreet/internal/guard/internal/inside"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -16,7 +16,7 @@ import (
 )
 
 // readsPublic reports whether all that a statistic reads of a row, but for its label, is public.
-func (g *Guard) readsPublic(s engine.Statistic) bool {
+func (g *core) readsPublic(s engine.Statistic) bool {
 	return !slices.ContainsFunc(engine.ColumnsRead(s, 0), g.protects.column)
 }
 
@@ -31,9 +31,9 @@ func ratios(units []int64, den int64) []mech.Ratio {
 
 // oneCell seals values in which a row adds at most den to one cell of each of the given number of
 // vectors.
-func (g *Guard) oneCell(values []mech.Ratio, vectors int, public bool) *Sum {
-	s := g.sum(values, OneCellOfEach(g.relation, vectors).Times(g.most), public)
-	s.cells = vectors
+func (r reading) oneCell(values []mech.Ratio, vectors int, public bool) *Sum {
+	s := r.sum(values, OneCellOfEach(r.relation(), vectors).Times(r.most), public)
+	s.cells, s.most = vectors, r.most
 	return s
 }
 
@@ -52,7 +52,7 @@ const WeightOne = engine.WeightOne
 
 // Cells are sealed weights of rows by column, bin and label.
 type Cells struct {
-	of        *Guard
+	of        reading
 	caps      Caps
 	sums      inside.Sealed[[]statistic.CellSums]
 	asked     any
@@ -62,14 +62,14 @@ type Cells struct {
 
 // Cells adds up, for each of bins, the weights of the rows in each bin by label: see statistic.Cells.
 // Each weight is at most the cap of its class. One pass.
-func (g *Guard) Cells(ctx context.Context, f *feature.Additive, bins []feature.Bins, caps Caps) (*Cells, error) {
-	of := statistic.Cells{Under: f, Bins: bins, Caps: caps}
-	sums, err := of.Of(ctx, g.table())
+func (g *Guard) Cells(f *feature.Additive, bins []feature.Bins, caps Caps) (*Cells, error) {
+	r, of := g.read(), deepcopy.Of(statistic.Cells{Under: f, Bins: bins, Caps: caps})
+	sums, err := of.Of(g.context(), r.table())
 	if err != nil {
 		return nil, err
 	}
 	open := g.readsPublic(of)
-	return &Cells{g, caps, inside.Seal(sums), g.asked(), open && !g.protects.label, open}, nil
+	return &Cells{r, caps, inside.Seal(sums), g.asked(), open && !g.protects.label, open}, nil
 }
 
 // Caps returns the caps of the weights.
@@ -95,7 +95,7 @@ func (c *Cells) Imbalances(parts []int) *Scores {
 	for i, k := range parts {
 		distances[i] = sumDistances(c.sums()[k].Positive, c.sums()[k].Negative)
 	}
-	spread := 2 * OneCell(c.of.relation).Times(c.of.most).L1 * float64(max(c.caps[0], c.caps[1])) / engine.WeightOne
+	spread := 2 * OneCell(c.of.relation()).Times(c.of.most).L1 * float64(max(c.caps[0], c.caps[1])) / engine.WeightOne
 	if c.labelOnly && c.of.terms.Scope == dp.LabelOnly {
 		spread = 2 * float64(c.of.most) * float64(int64(c.caps[0])+int64(c.caps[1])) / engine.WeightOne
 	}
@@ -113,19 +113,20 @@ func sumDistances(a, b []int64) (sum int64) {
 
 // ClassCells are sealed counts, or weights, of rows by column, class and bin.
 type ClassCells struct {
-	of     *Guard
+	of     reading
 	cells  inside.Sealed[[][][]int64] // by bins, class and bin
 	public []bool                     // by column
 	asked  any
 }
 
 // ClassCells counts, for each of bins, the rows of each class in each bin. It takes one pass.
-func (g *Guard) ClassCells(ctx context.Context, bins []feature.Bins) (*ClassCells, error) {
-	cells, err := statistic.ClassCells{Bins: bins}.Of(ctx, g.table())
+func (g *Guard) ClassCells(bins []feature.Bins) (*ClassCells, error) {
+	r, bins := g.read(), deepcopy.Of(bins)
+	cells, err := statistic.ClassCells{Bins: bins}.Of(g.context(), r.table())
 	if err != nil {
 		return nil, err
 	}
-	out := &ClassCells{g, inside.Seal(cells), make([]bool, len(bins)), g.asked()}
+	out := &ClassCells{r, inside.Seal(cells), make([]bool, len(bins)), g.asked()}
 	for k := range bins {
 		out.public[k] = !g.protects.label && g.readsPublic(statistic.ClassCells{Bins: bins[k : k+1]})
 	}
@@ -158,7 +159,7 @@ func (c *ClassCells) Classes() *Sum {
 func (c *ClassCells) Class(class int) *Sum {
 	s := c.Classes().formed(c.asked, OneClass, class, nil)
 	s.values = inside.Seal(s.values()[class : class+1])
-	if c.of.relation == dp.ReplaceOne && c.of.most == 1 {
+	if c.of.relation() == dp.ReplaceOne && c.of.most == 1 {
 		s.moves, s.cells = Moves{1, 1}, 0
 	}
 	return s
@@ -176,13 +177,12 @@ func (c *ClassCells) rowsOf(k int) []int64 {
 }
 
 // AllClasses returns the counts for one of the bins over all classes twice: by runs of bins, and by
-// bin. run returns which of runs runs a bin belongs to. Each row is in one cell of both.
-func (c *ClassCells) AllClasses(k, runs int, run func(bin int) int) *Sum {
+// bin. runOf holds the run of each bin, of so many. Each row is in one cell of both.
+func (c *ClassCells) AllClasses(k, runs int, runOf []int) *Sum {
 	rows, byRun := c.rowsOf(k), make([]int64, runs)
-	runOf := make([]int, len(rows))
-	for b := range rows {
-		runOf[b] = run(b)
-		if r := runOf[b]; r < runs { // else it would be counted as a bin, too
+	runOf = append(make([]int, 0, len(rows)+1), runOf[:len(rows)]...)
+	for b, r := range runOf {
+		if r >= 0 && r < runs { // else it would be counted as a bin, too
 			byRun[r] += rows[b]
 		}
 	}
@@ -197,16 +197,17 @@ func (c *ClassCells) Rows(k int) *Sum {
 // Join concatenates sums of counts, so that they can be measured together.
 func (g *Guard) Join(sums ...*Sum) (*Sum, error) {
 	var values []mech.Ratio
-	vectors, public := 0, true
+	vectors, most, public := 0, 1, true
 	var forms []Form
 	for _, s := range sums {
-		if s.of != g || s.cells == 0 {
+		if s.of != g.core || s.cells == 0 {
 			return nil, fmt.Errorf("guard: only counts of one guard can be joined")
 		}
 		values, vectors, public = append(values, s.values()...), vectors+s.cells, public && s.public
+		most = max(most, s.most)
 		forms = append(forms, s.forms...)
 	}
-	all := g.oneCell(values, vectors, public)
+	all := reading{g.core, rows{most: most}}.oneCell(values, vectors, public)
 	all.forms = forms
 	return all, nil
 }

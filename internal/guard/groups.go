@@ -3,15 +3,17 @@
 package guard
 
 import (
-	"context"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
+	"sync"
 
+	"github.com/discreet-dp/discreet/internal/deepcopy"
 	"github.com/discreet-dp/discreet/internal/guard/internal/inside"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/engine"
-	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 
 // Groups are the distinct rows of public columns, and the number of rows in each. Their Counts are nil
@@ -19,7 +21,7 @@ import (
 type Groups struct {
 	engine.Groups
 	Rows   []float64 // by group: number, or weight, of rows of any label
-	of     *Guard
+	of     reading
 	counts inside.Sealed[[][]uint64] // by class, then group; sealed if the label is protected
 	open   bool                      // the counts of classes are public
 }
@@ -27,20 +29,13 @@ type Groups struct {
 // DistinctRows are the distinct rows of some columns: see engine.Groups.
 type DistinctRows = engine.Groups
 
-// checkColumn refuses an index that is not a column of the table.
-func (g *Guard) checkColumn(j int) error {
-	if n := len(g.protects.public); j < 0 || j >= n || g.Schema().Columns[j].Role == schema.Ignored {
-		return fmt.Errorf("guard: column %d must be among the %d of the schema, and read", j, n)
-	}
-	return nil
-}
-
 // Groups counts the rows that agree in all of cols, which must be public. It takes one pass.
-func (g *Guard) Groups(ctx context.Context, cols []int) (*Groups, error) {
+func (g *Guard) Groups(cols []int) (*Groups, error) {
+	cols = slices.Clone(cols)
+	if err := feature.CheckColumns(g.schema(), cols); err != nil {
+		return nil, err
+	}
 	for _, j := range cols {
-		if err := g.checkColumn(j); err != nil {
-			return nil, err
-		}
 		if g.private && g.protects.column(j) {
 			return nil, fmt.Errorf("guard: rows can be grouped by public columns only")
 		}
@@ -51,23 +46,28 @@ func (g *Guard) Groups(ctx context.Context, cols []int) (*Groups, error) {
 	if err := g.refuseRemote("groups of rows"); err != nil {
 		return nil, err
 	}
-	all, err := g.table().Groups(ctx, cols)
+	r := g.read()
+	all, err := r.table().Groups(g.context(), cols)
 	if err != nil {
 		return nil, err
 	}
-	out := &Groups{Groups: *all, Rows: make([]float64, all.Len), of: g, counts: inside.Seal(all.Counts),
-		open: !g.private || !g.protects.label}
-	units := float64(g.units)
+	out := &Groups{Rows: make([]float64, all.Len), of: r, counts: inside.Seal(all.Counts), open: !g.private || !g.protects.label}
+	shown := *all
+	if !out.open {
+		shown.Counts = nil
+	}
+	out.Groups = deepcopy.Of(shown)
+	units := float64(r.units)
 	for _, counts := range all.Counts {
 		for i, n := range counts {
 			out.Rows[i] += float64(n) / units
 		}
 	}
-	if !out.open {
-		out.Counts = nil
-	}
 	return out, nil
 }
+
+// groups is their number; who holds Groups may write to Len.
+func (gr *Groups) groups() int { return len(gr.counts()[0]) }
 
 // Classes returns the number, or weight, of rows of each class in each group. The label must be
 // public.
@@ -90,6 +90,7 @@ func (gr *Groups) Classes() ([][]float64, error) {
 // holds the bin of each group, in a partition of sizes[q] bins. Groups with other numbers are not
 // counted. A neighbour changes the label of one row, and so one bin of each partition by 1.
 func (gr *Groups) ClassBins(class int, bins [][]uint32, sizes []int) *Sum {
+	bins, sizes = deepcopy.Of(bins), slices.Clone(sizes)
 	var rows []int64
 	for q, of := range bins {
 		first := len(rows)
@@ -104,71 +105,134 @@ func (gr *Groups) ClassBins(class int, bins [][]uint32, sizes []int) *Sum {
 	return gr.of.sum(ratios(rows, gr.of.units), Toggled(parts, math.Sqrt(parts)).Times(gr.of.most), gr.open)
 }
 
-// ClassVectors returns the sum of the vectors of the rows of one class, each of Euclidean length at
-// most 1: each visits the groups that have a vector. Numbers are truncated to 20 bits towards zero. A
-// vector that is still longer than 1 is not counted.
-func (gr *Groups) ClassVectors(class, size int, each func(visit func(group int, vector []float64))) *Sum {
-	sum, units := make([]int64, size), make([]int64, size)
-	seen := make([]bool, gr.Len)
-	each(func(group int, vector []float64) {
-		length := 0.0
-		for i, x := range vector[:size] {
-			cut := x * engine.WeightOne
-			if !(math.Abs(cut) <= engine.WeightOne) { // or not a number
-				return
-			}
-			units[i] = int64(cut)
-			length += float64(units[i] * units[i])
+// ClassVectors adds up vectors of the rows of one class, each of Euclidean length at most 1. It is safe
+// for concurrent use.
+type ClassVectors struct {
+	of    *Groups
+	class int
+	one   int64 // units of a number
+
+	mu    sync.Mutex
+	sum   inside.Sealed[[]int64]
+	units []int64 // of the last vector
+	seen  []bool  // by group
+}
+
+// ClassVectors begins the sum of the vectors of the rows of one class, of so many numbers. A number has
+// 20 bits, or fewer where so many rows could overflow (1.7).
+func (gr *Groups) ClassVectors(class, size int) *ClassVectors {
+	total := uint64(0)
+	for _, counts := range gr.counts() { // rows of any class, whose number in each group is public
+		for _, n := range counts {
+			total += n
 		}
-		if seen[group] || length > engine.WeightOne*engine.WeightOne {
+	}
+	one := int64(1) << min(vectorBits, sumBits-bits.Len64(total))
+	return &ClassVectors{of: gr, class: class, one: one, sum: inside.Seal(make([]int64, size)), units: make([]int64, size),
+		seen: make([]bool, gr.groups())}
+}
+
+const (
+	vectorBits = 20 // of a number of a vector
+	sumBits    = 62 // of any sum
+)
+
+// Add adds the vector of the rows of a group. Numbers are truncated towards zero. A vector that is
+// still longer than 1, and one of a group that has a vector, are not counted.
+func (v *ClassVectors) Add(group int, vector []float64) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	length := int64(0)
+	for i, x := range vector[:len(v.units)] {
+		cut := x * float64(v.one)
+		if !(math.Abs(cut) <= float64(v.one)) { // or not a number
 			return
 		}
-		seen[group] = true
-		for i, x := range units {
-			sum[i] += int64(gr.counts()[class][group]) * x
+		v.units[i] = int64(cut)
+		if length += v.units[i] * v.units[i]; length > v.one*v.one {
+			return
 		}
-	})
-	return gr.of.sum(ratios(sum, engine.WeightOne*gr.of.units), Toggled(math.Inf(1), 1).Times(gr.of.most), gr.open)
+	}
+	if v.seen[group] {
+		return
+	}
+	v.seen[group] = true
+	rows, sum := int64(v.of.counts()[v.class][group]), v.sum()
+	for i, x := range v.units {
+		sum[i] += rows * x
+	}
+}
+
+// Sum is the sum so far.
+func (v *ClassVectors) Sum() *Sum {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	r := v.of.of
+	return r.sum(ratios(v.sum(), v.one*r.units), Toggled(math.Inf(1), 1).Times(r.most), v.of.open)
 }
 
 // FeatureBits is the number of fractional bits of a feature in ClassMeans.
 const FeatureBits = 24
 
-// ClassMeans returns, for each of some different classes, the mean over all rows of the features of
-// the rows of that class. visit lists the non-zero features of each group in order, each of size at
-// most 1; others are not counted. A neighbour changes the label of one row, and so the mean of one or
-// two classes, by at most the longest of the groups' feature vectors.
-func (gr *Groups) ClassMeans(classes []int, size int, visit func(each func(group, feature int, x float64))) (*Sum, error) {
-	n := gr.of.Units()
-	if n < 1 || gr.of.units != 1 || gr.of.relation != dp.ReplaceOne && gr.of.private {
+// ClassMeans adds up features of rows by class. It is safe for concurrent use.
+type ClassMeans struct {
+	of      *Groups
+	classes []int
+	size    int
+
+	mu             sync.Mutex
+	sum            inside.Sealed[[]int64]
+	sizes, squares []float64 // by group, of its features
+	next           []int     // by group
+}
+
+// ClassMeans begins the means over all rows of the features of the rows of some different classes, so
+// many for each class.
+func (gr *Groups) ClassMeans(classes []int, size int) (*ClassMeans, error) {
+	if gr.of.Units() < 1 || gr.of.weighed() || gr.of.relation() != dp.ReplaceOne && gr.of.private {
 		return nil, fmt.Errorf("guard: means need a public number of rows that count once")
 	}
+	classes = slices.Clone(classes)
 	if different := slices.Compact(slices.Sorted(slices.Values(classes))); len(different) < len(classes) {
 		return nil, fmt.Errorf("guard: means must be of different classes")
 	}
-	sum := make([]int64, len(classes)*size)
-	sizes, squares, next := make([]float64, gr.Len), make([]float64, gr.Len), make([]int, gr.Len)
-	visit(func(group, f int, x float64) {
-		if f < next[group] || f >= size || !(math.Abs(x) <= 1) {
-			return
-		}
-		next[group] = f + 1
-		q := math.RoundToEven(math.Ldexp(x, FeatureBits))
-		sizes[group] += math.Abs(q)
-		squares[group] += q * q
-		for k, class := range classes {
-			sum[k*size+f] += int64(q) * int64(gr.counts()[class][group])
-		}
-	})
-	l1, l2 := 0.0, 0.0
-	for i := range sizes { // over rows that occur, whatever their labels
-		l1, l2 = max(l1, sizes[i]), max(l2, math.Sqrt(squares[i]))
+	n := gr.groups()
+	return &ClassMeans{of: gr, classes: classes, size: size, sum: inside.Seal(make([]int64, len(classes)*size)),
+		sizes: make([]float64, n), squares: make([]float64, n), next: make([]int, n)}, nil
+}
+
+// Add adds a feature of the rows of a group, of size at most 1. The features of a group are added in
+// order; others are not counted.
+func (m *ClassMeans) Add(group, feature int, x float64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if feature < m.next[group] || feature >= m.size || !(math.Abs(x) <= 1) {
+		return
 	}
-	if len(classes) > 1 { // the row leaves one class for another
+	m.next[group] = feature + 1
+	q := math.RoundToEven(math.Ldexp(x, FeatureBits))
+	m.sizes[group] += math.Abs(q)
+	m.squares[group] += q * q
+	for k, class := range m.classes {
+		m.sum()[k*m.size+feature] += int64(q) * int64(m.of.counts()[class][group])
+	}
+}
+
+// Sum is the means so far. A neighbour changes the label of one row, and so the mean of one or two
+// classes, by at most the longest of the groups' feature vectors.
+func (m *ClassMeans) Sum() *Sum {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l1, l2 := 0.0, 0.0
+	for i := range m.sizes { // over rows that occur, whatever their labels
+		l1, l2 = max(l1, m.sizes[i]), max(l2, math.Sqrt(m.squares[i]))
+	}
+	if len(m.classes) > 1 { // the row leaves one class for another
 		l1, l2 = 2*l1, l2*(math.Sqrt2*(1+0x1p-50))
 	}
+	n := m.of.of.Units()
 	mean := func(units float64) float64 { // the factor is past the rounding of a few operations
 		return math.Ldexp(units, -FeatureBits) / float64(n) * (1 + 0x1p-39)
 	}
-	return gr.of.sum(ratios(sum, int64(n)<<FeatureBits), Toggled(mean(l1), mean(l2)), gr.open), nil
+	return m.of.of.sum(ratios(m.sum(), int64(n)<<FeatureBits), Toggled(mean(l1), mean(l2)), m.of.open)
 }

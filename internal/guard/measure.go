@@ -5,36 +5,40 @@ package guard
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/discreet-dp/discreet/internal/guard/internal/inside"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 )
 
-// Sum is a sealed vector of sums over rows. Only its length is visible.
+// Sum is a sealed vector of sums over rows, which does not change. Only its length is visible.
 type Sum struct {
-	of     *Guard
+	of     *core
 	values inside.Sealed[[]mech.Ratio]
 	moves  Moves
 	public bool // it depends on no protected cell
 	cells  int  // number of concatenated vectors, in each of which a row adds to one cell; 0 for other forms
+	most   int  // rows that a unit counts for in them
 	// forms and reversed describe the request to sites, if rows are there: values are then zeros.
 	forms    []Form
 	reversed bool
 }
 
 // sum seals values that move by m.
-func (g *Guard) sum(values []mech.Ratio, m Moves, public bool) *Sum {
+func (g *core) sum(values []mech.Ratio, m Moves, public bool) *Sum {
 	return &Sum{of: g, values: inside.Seal(values), moves: m, public: public}
 }
 
 // Len is the number of its values.
 func (s *Sum) Len() int { return len(s.values()) }
 
-// Reverse reverses the order of the values.
-func (s *Sum) Reverse() {
-	slices.Reverse(s.values())
-	s.reversed = !s.reversed
+// Reversed returns the same sum with its values in the opposite order.
+func (s *Sum) Reversed() *Sum {
+	out, values := *s, slices.Clone(s.values())
+	slices.Reverse(values)
+	out.values, out.reversed = inside.Seal(values), !s.reversed
+	return &out
 }
 
 // Noisy is a measured Sum.
@@ -47,7 +51,7 @@ type Noisy struct {
 // Measure returns s with noise, for a share of the price. label is its name on the bill. It refuses a
 // share that exceeds the purse, before any noise is drawn.
 func (g *Guard) Measure(label string, share Share, s *Sum) (Noisy, error) {
-	if s.of != g {
+	if s.of != g.core {
 		return Noisy{}, fmt.Errorf("guard: %s must be measured by the guard that summed it", label)
 	}
 	if g.remote != nil {
@@ -60,11 +64,13 @@ func (g *Guard) Measure(label string, share Share, s *Sum) (Noisy, error) {
 			return Noisy{}, err
 		}
 	}
-	if err := g.purse.take(label, m.Name(), share); err != nil {
+	out := Noisy{Variance: share.Variance(s.moves), Gaussian: share.Rho > 0}
+	if err := g.spend(label, m.Name(), share, func(exit *mech.Exit) {
+		out.Values = exit.Release(label, m, s.values()...) // 3.1: rows meet noise
+	}); err != nil {
 		return Noisy{}, err
 	}
-	out := g.exit().Release(label, m, s.values()...) // 3.1: rows meet noise
-	return Noisy{out, share.Variance(s.moves), share.Rho > 0}, nil
+	return out, nil
 }
 
 // size returns the mechanism for the given number of values with sensitivity m.
@@ -86,7 +92,7 @@ func (s Share) Check(m Moves, values int) error {
 
 // Exact returns the values of s if they depend on no protected cell, or without privacy.
 func (g *Guard) Exact(s *Sum) ([]float64, error) {
-	if s.of != g || g.private && !s.public {
+	if s.of != g.core || g.private && !s.public {
 		return nil, fmt.Errorf("guard: a sum over protected cells must be measured")
 	}
 	out := make([]float64, len(s.values()))
@@ -98,19 +104,24 @@ func (g *Guard) Exact(s *Sum) ([]float64, error) {
 
 // Scores are sealed scores of candidates.
 type Scores struct {
-	of      *Guard
+	of      *core
+	mu      sync.Mutex // guards values and offsets
 	values  inside.Sealed[[]mech.Ratio]
 	offsets []int64 // public, by candidate, within ±farthest; nil: none
 	spread  float64 // sensitivity of the difference of two scores
 }
 
 // scores seals scores of which a neighbour moves the difference of two by spread.
-func (g *Guard) scores(values []mech.Ratio, spread float64) *Scores {
+func (g *core) scores(values []mech.Ratio, spread float64) *Scores {
 	return &Scores{of: g, values: inside.Seal(values), spread: spread}
 }
 
 // Len is the number of candidates.
-func (s *Scores) Len() int { return len(s.values()) }
+func (s *Scores) Len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.values())
+}
 
 // Spread returns the sensitivity of the difference of two of the scores.
 func (s *Scores) Spread() float64 { return s.spread }
@@ -121,6 +132,8 @@ const farthest = 1 << 40
 // AddOffset adds a public number to the score of candidate i. The total added to one candidate is
 // clamped to ±2^40.
 func (s *Scores) AddOffset(i int, x int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.offsets == nil {
 		s.offsets = make([]int64, len(s.values()))
 	}
@@ -130,6 +143,8 @@ func (s *Scores) AddOffset(i int, x int64) {
 // Prepend inserts a candidate at the front, with a score that depends on no row and is clamped to
 // ±2^40.
 func (s *Scores) Prepend(score float64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	den := s.values()[0].Den
 	if !(score >= -farthest) {
 		score = -farthest
@@ -143,6 +158,8 @@ func (s *Scores) Prepend(score float64) {
 
 // withOffsets returns the scores plus their offsets.
 func (s *Scores) withOffsets() []mech.Ratio {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	out := slices.Clone(s.values())
 	for i, x := range s.offsets {
 		out[i].Num += x * out[i].Den
@@ -152,7 +169,7 @@ func (s *Scores) withOffsets() []mech.Ratio {
 
 // Select returns the index of a candidate with a high score, for a share of the price.
 func (g *Guard) Select(label string, share Share, s *Scores) (int, error) {
-	if s.of != g || len(s.values()) == 0 {
+	if s.of != g.core || s.Len() == 0 {
 		return 0, fmt.Errorf("guard: %s must be selected by the guard that scored at least one candidate", label)
 	}
 	if err := g.refuseRemote("a selection"); err != nil {
@@ -166,10 +183,11 @@ func (g *Guard) Select(label string, share Share, s *Scores) (int, error) {
 		}
 		m = sized
 	}
-	if err := g.purse.take(label, m.Name(), share); err != nil {
-		return 0, err
-	}
-	return g.exit().Select(label, m, s.withOffsets()), nil // 3.2: rows meet noise
+	scores, chosen := s.withOffsets(), 0
+	err := g.spend(label, m.Name(), share, func(exit *mech.Exit) {
+		chosen = exit.Select(label, m, scores) // 3.2: rows meet noise
+	})
+	return chosen, err
 }
 
 // String formats a share for errors.

@@ -125,8 +125,49 @@ func TestPartsAreWithinTheWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := g.Part(termsOf(dp.WholeRow, price, half.Line("a"))); err == nil {
-		t.Error("parts may cost more than the whole")
+	if part, err := g.Part(termsOf(dp.WholeRow, price, half.Line("a"))); err == nil || part != nil {
+		t.Error("parts may cost more than the whole, or are given and not paid")
+	}
+}
+
+// A training inside another has its rows as they were settled, and its relation: what it measures has
+// the noise that the one around it would have had.
+func TestPartsInherit(t *testing.T) {
+	tab := learntest.WithPersons(census.Generate(1, 40), replay.Seeded(1, "persons"), 3)
+	half := guard.Share{Epsilon: dp.Nano / 2}
+	for _, relation := range []dp.Relation{dp.ReplaceOne, dp.AddRemove} {
+		for _, most := range []int{1, 3} {
+			tab.Schema = tab.Schema.Clone()
+			tab.Schema.Relation = relation
+			tape := &mechtest.Recorder{}
+			g, err := guard.Open(t.Context(), termsOf(dp.WholeRow, dp.Price{Epsilon: dp.Nano}, half.Line("all"), half.Line("all")),
+				learntest.Engine(t, tab), guard.Uncounted{}, mech.NewTapedExit(replay.Seeded(1, "inherit"), tape))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := g.WeighPersons(most); err != nil {
+				t.Fatal(err)
+			}
+			part, err := g.Part(termsOf(dp.WholeRow, dp.Price{Epsilon: dp.Nano / 2}, half.Line("all")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, g := range []*guard.Guard{g, part} {
+				cells, err := g.ClassCells([]feature.Bins{feature.NewBins(tab.Schema, tab.Schema.Features()[0], nil)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := g.Measure("all", half, cells.Part(0)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if whole, inner := tape.Passages[0], tape.Passages[1]; whole.Bound != inner.Bound || !slices.Equal(whole.Values, inner.Values) {
+				t.Errorf("%s, %d rows: noise for %g outside, for %g inside", relation, most, whole.Bound, inner.Bound)
+			}
+			if part.WeighPersons(2*most) == nil {
+				t.Errorf("%s: persons are weighed again inside", relation)
+			}
+		}
 	}
 }
 
@@ -140,7 +181,7 @@ func TestLeadsDeclareTheirSpread(t *testing.T) {
 			t.Fatal(err)
 		}
 		j := tab.Schema().Features()[0]
-		sums, err := g.GridSlopes(t.Context(), guard.NewStepScore([]float64{0}), guard.SlopeLimit{Most: 0.5},
+		sums, err := g.GridSlopes(guard.NewStepScore([]float64{0}), guard.SlopeLimit{Most: 0.5},
 			[]feature.Grid{{Axes: []feature.Bins{feature.NewBins(tab.Schema(), j, []float64{30})}}})
 		if err != nil {
 			t.Fatal(err)
@@ -169,7 +210,7 @@ func TestSpreadOfPersons(t *testing.T) {
 			if err := g.WeighPersons(most); err != nil {
 				t.Fatal(err)
 			}
-			cells, err := g.Cells(t.Context(), nil, bins, guard.FullCaps)
+			cells, err := g.Cells(nil, bins, guard.FullCaps)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -181,51 +222,84 @@ func TestSpreadOfPersons(t *testing.T) {
 	}
 }
 
-// What a learner writes into the schema loosens nothing: neither what is protected nor how far rows move a sum.
+// What anybody writes into a schema after the table was made loosens nothing: neither what is protected
+// nor how far rows move a sum, in the training, in one inside it, or in the features of a row.
 func TestSchemaWrittenLaterLoosensNothing(t *testing.T) {
 	tape := &mechtest.Recorder{}
 	tab := learntest.WithPersons(census.Generate(1, 40), replay.Seeded(1, "persons"), 3)
-	s := *tab.Schema
-	s.Relation, s.Label.Role, s.Columns = dp.ReplaceOne, schema.Private, slices.Clone(s.Columns)
-	for _, j := range s.Features() {
-		s.Columns[j].Role = schema.Private
+	tab.Schema = tab.Schema.Clone()
+	tab.Schema.Relation, tab.Schema.Label.Role = dp.ReplaceOne, schema.Private
+	for _, j := range tab.Schema.Features() {
+		tab.Schema.Columns[j].Role = schema.Private
 	}
-	tab.Schema = &s
-	g, err := guard.Open(t.Context(), termsOf(dp.FeaturesAndLabel, dp.Price{Epsilon: dp.Nano}, guard.Share{Epsilon: dp.Nano}.Line("all")),
-		learntest.Engine(t, tab), guard.Uncounted{}, mech.NewTapedExit(replay.Seeded(1, "open"), tape))
+	s, eng := tab.Schema.Clone(), learntest.Engine(t, tab)
+	corrupt(eng.Schema())
+	quarter := guard.Share{Epsilon: dp.Nano / 4}.Line("all")
+	whole := termsOf(dp.FeaturesAndLabel, dp.Price{Epsilon: dp.Nano}, quarter, quarter, quarter, quarter)
+	g, err := guard.Open(t.Context(), whole, eng, guard.Uncounted{}, mech.NewTapedExit(replay.Seeded(1, "open"), tape))
 	if err != nil {
 		t.Fatal(err)
 	}
-	bins := []feature.Bins{feature.NewBins(&s, s.Features()[0], nil)}
-	own := g.Schema()
-	own.Relation, own.Label.Role, own.Person = dp.AddRemove, schema.Public, nil
-	for j := range own.Columns {
-		own.Columns[j].Role = schema.Public
-	}
-	if _, err := g.ClassCells(t.Context(), bins); err == nil {
+	bins := []feature.Bins{feature.NewBins(s, s.Features()[0], nil)}
+	if _, err := g.ClassCells(bins); err == nil {
 		t.Error("rows are counted whatever their persons have")
+	}
+	corrupt(tab.Schema) // by which the plan was made
+	corrupt(g.Schema())
+	group, err := g.DrawGroup(2, termsOf(dp.FeaturesAndLabel, dp.Price{Epsilon: dp.Nano / 4}, quarter))
+	if err != nil {
+		t.Fatal(err)
 	}
 	if err := g.WeighPersons(3); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g.Groups(t.Context(), s.Features()[:1]); err == nil {
-		t.Error("private columns are grouped")
-	}
-	cells, err := g.ClassCells(t.Context(), bins)
+	part, err := g.Part(termsOf(dp.FeaturesAndLabel, dp.Price{Epsilon: dp.Nano / 4}, quarter))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g.Exact(cells.Part(0)); err == nil {
-		t.Error("private cells are shown")
+	for name, c := range map[string]struct {
+		g     *guard.Guard
+		bound float64
+		den   int64
+	}{"the training": {g, 2 * 3, guard.WeightOne}, "a part": {part, 2 * 3, guard.WeightOne}, "a group": {group, 2, 1}} {
+		corrupt(c.g.Schema())
+		if _, err := c.g.Groups(s.Features()[:1]); err == nil {
+			t.Errorf("%s: private columns are grouped", name)
+		}
+		cells, err := c.g.ClassCells(bins)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.g.Exact(cells.Part(0)); err == nil {
+			t.Errorf("%s: private cells are shown", name)
+		}
+		tape.Passages = nil
+		if _, err := c.g.Measure("all", guard.Share{Epsilon: dp.Nano / 4}, cells.Part(0)); err != nil {
+			t.Fatal(err)
+		}
+		if p := tape.Passages[0]; p.Bound != c.bound || p.Values[0].Den != c.den {
+			t.Errorf("%s: noise is for %g of 1/%d, not for %g of 1/%d", name, p.Bound, p.Values[0].Den, c.bound, c.den)
+		}
+		if c.g.Units() == 0 {
+			t.Errorf("%s: the number of persons, which is public, is lost", name)
+		}
 	}
-	if _, err := g.Measure("all", guard.Share{Epsilon: dp.Nano}, cells.Part(0)); err != nil {
+	narrow := s.Clone()
+	corrupt(narrow)
+	sp, err := feature.NewSpace(narrow, feature.Ordinal, s.Features())
+	if err != nil {
 		t.Fatal(err)
 	}
-	if p := tape.Passages[0]; p.Bound != 2*3 || p.Values[0].Den != guard.WeightOne {
-		t.Errorf("noise is for %g of 1/%d, not for 6 of 1/%d", p.Bound, p.Values[0].Den, guard.WeightOne)
+	own, err := extend.Open(group).Space(sp)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if g.Units() == 0 {
-		t.Error("the number of persons, which is public, is lost")
+	for k, j := range own.Columns {
+		if c := &s.Columns[j]; c.Kind == schema.Number {
+			if _, x := own.Number(k, c.Upper); !(x <= 1) {
+				t.Errorf("a feature of column %q is %g", c.Name, x)
+			}
+		}
 	}
 }
 
@@ -289,7 +363,7 @@ func TestOutOfPlaceCountsAsNothing(t *testing.T) {
 		}
 		return tape.Passages[len(tape.Passages)-1].Values
 	}
-	groups, err := g.Groups(t.Context(), nil)
+	groups, err := g.Groups(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,29 +371,32 @@ func TestOutOfPlaceCountsAsNothing(t *testing.T) {
 		t.Errorf("bins beside their partitions count: %v", v)
 	}
 	means := func(features ...int) []mech.Ratio {
-		return measured(groups.ClassMeans([]int{0, 1}, 1, func(each func(int, int, float64)) {
-			for _, f := range features {
-				each(0, f, 0.5)
-			}
-		}))
+		means, err := groups.ClassMeans([]int{0, 1}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range features {
+			means.Add(0, f, 0.5)
+		}
+		return measured(means.Sum(), nil)
 	}
 	if in, beside := means(0), means(0, 1); !slices.Equal(in, beside) {
 		t.Errorf("a feature beside its class counts: %v, %v", in, beside)
 	}
 	category := slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Kind == schema.Category })
 	bins := []feature.Bins{feature.NewBins(s, category, nil)}
-	cells, err := g.ClassCells(t.Context(), bins)
+	cells, err := g.ClassCells(bins)
 	if err != nil {
 		t.Fatal(err)
 	}
 	rows := int64(0)
-	for _, v := range measured(cells.AllClasses(0, 1, func(int) int { return 1 }), nil) {
+	for _, v := range measured(cells.AllClasses(0, 1, slices.Repeat([]int{1}, bins[0].Len())), nil) {
 		rows += v.Num
 	}
 	if rows != 40 {
 		t.Errorf("runs beside the runs count: %d rows of 40", rows)
 	}
-	weights, err := g.Cells(t.Context(), nil, bins, guard.FullCaps)
+	weights, err := g.Cells(nil, bins, guard.FullCaps)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -382,7 +459,7 @@ func TestGaussianMeasurementsAreCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cells, err := g.ClassCells(t.Context(), []feature.Bins{feature.NewBins(tab.Schema(), tab.Schema().Features()[0], []float64{30})})
+	cells, err := g.ClassCells([]feature.Bins{feature.NewBins(tab.Schema(), tab.Schema().Features()[0], []float64{30})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -419,7 +496,7 @@ func TestMistakesAreAskedInOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, err := mistakes.Read(t.Context(), g, mistakes.Question{Space: sp, C1: 4, C2: 4, Paper: paper, Classes: classes,
+		rows, err := mistakes.Read(g, mistakes.Question{Space: sp, C1: 4, C2: 4, Paper: paper, Classes: classes,
 			List: []feature.Threshold{{Coef: make([]float64, sp.Width()), Bias: 1}}})
 		if err != nil {
 			t.Fatal(err)

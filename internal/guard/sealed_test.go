@@ -62,24 +62,32 @@ func TestSealedValuesCannotBePrinted(t *testing.T) {
 			}
 		}
 		keep("guard", g, nil)
-		cells, err := g.Cells(t.Context(), nil, bins, guard.FullCaps)
+		cells, err := g.Cells(nil, bins, guard.FullCaps)
 		keep("cells", cells, err)
 		keep("sum", cells.Part(0), nil)
 		keep("scores", cells.Imbalances([]int{0}), nil)
-		classes, err := g.ClassCells(t.Context(), bins)
+		classes, err := g.ClassCells(bins)
 		keep("classes", classes, err)
-		rest, err := g.ClassResiduals(t.Context(), f, &bins[0])
+		rest, err := g.ClassResiduals(f, &bins[0])
 		keep("residuals", rest, err)
-		slopes, err := g.GridSlopes(t.Context(), guard.NewStepScore([]float64{0}), guard.SlopeLimit{Most: 1},
+		slopes, err := g.GridSlopes(guard.NewStepScore([]float64{0}), guard.SlopeLimit{Most: 1},
 			[]feature.Grid{{Axes: bins}})
 		keep("slopes", slopes, err)
-		groups, err := g.Groups(t.Context(), cols)
+		groups, err := g.Groups(cols)
 		keep("groups", groups, err)
+		vectors := groups.ClassVectors(1, 1)
+		means, err := groups.ClassMeans([]int{1}, 1)
+		for i := range groups.Len {
+			vectors.Add(i, []float64{0.5})
+			means.Add(i, 0, 0.5)
+		}
+		keep("vectors", vectors, nil)
+		keep("means", means, err)
 		space, err := feature.NewSpace(&s, feature.Ordinal, s.Features())
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, err := mistakes.Read(t.Context(), g, mistakes.Question{Space: space, C1: 1, C2: 1,
+		rows, err := mistakes.Read(g, mistakes.Question{Space: space, C1: 1, C2: 1,
 			List: []feature.Threshold{{Coef: make([]float64, space.Width())}}})
 		keep("mistakes", rows, err)
 		solver, err := perturbed.OneVersusRest(g)

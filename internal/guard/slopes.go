@@ -3,10 +3,10 @@
 package guard
 
 import (
-	"context"
 	"fmt"
 	"math"
 
+	"github.com/discreet-dp/discreet/internal/deepcopy"
 	"github.com/discreet-dp/discreet/internal/guard/internal/inside"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
@@ -24,28 +24,30 @@ func NewStepScore(start []float64) *StepScore { return statistic.NewStepScore(st
 // ClassSlope is how the log-likelihood of the labels changes along a shape, and half of how that
 // change falls off, each divided by most nats: see statistic.ClassSlope. What a row adds to both is shortened
 // to 1 in L1, of either sign.
-func (g *Guard) ClassSlope(ctx context.Context, f *StepScore, sh *feature.LevelShape, most float64) (*Sum, error) {
-	slope, err := statistic.ClassSlope{Under: f, Along: sh, Most: most}.Of(ctx, g.table())
+func (g *Guard) ClassSlope(f *StepScore, sh *feature.LevelShape, most float64) (*Sum, error) {
+	r := g.read()
+	slope, err := deepcopy.Of(statistic.ClassSlope{Under: f, Along: sh, Most: most}).Of(g.context(), r.table())
 	if err != nil {
 		return nil, err
 	}
 	values := ratios([]int64{slope.Gain, slope.HalfCurve}, engine.WeightOne)
-	return g.sum(values, Signed(g.relation).Times(g.most), false).formed(g.asked(), SlopeView, 0, nil), nil
+	return g.sum(values, Signed(g.relation()).Times(r.most), false).formed(g.asked(), SlopeView, 0, nil), nil
 }
 
 // ClassResiduals are sealed residuals of one column by class and bin.
 type ClassResiduals struct {
-	of   *Guard
+	of   reading
 	rest inside.Sealed[[][]int64] // by class, then bin
 }
 
 // ClassResiduals adds up what the labels say beyond the score f: see statistic.ClassResiduals.
-func (g *Guard) ClassResiduals(ctx context.Context, f *StepScore, bins *feature.Bins) (*ClassResiduals, error) {
-	rest, err := statistic.ClassResiduals{Under: f, Bins: *bins}.Of(ctx, g.table())
+func (g *Guard) ClassResiduals(f *StepScore, bins *feature.Bins) (*ClassResiduals, error) {
+	r := g.read()
+	rest, err := deepcopy.Of(statistic.ClassResiduals{Under: f, Bins: *bins}).Of(g.context(), r.table())
 	if err != nil {
 		return nil, err
 	}
-	return &ClassResiduals{g, inside.Seal(rest)}, nil
+	return &ClassResiduals{r, inside.Seal(rest)}, nil
 }
 
 // Distances scores columns by how far their cells are from what the scores expect, ½·Σ |rows −
@@ -53,17 +55,19 @@ func (g *Guard) ClassResiduals(ctx context.Context, f *StepScore, bins *feature.
 // appears or leaves (3.4).
 func (g *Guard) Distances(columns []*ClassResiduals) (*Scores, error) {
 	var values []mech.Ratio
+	most := 1
 	for _, r := range columns {
-		if r.of != g {
+		if r.of.core != g.core {
 			return nil, fmt.Errorf("guard: scores must be of one guard")
 		}
+		most = max(most, r.of.most)
 		score := mech.Ratio{Den: 2 * engine.WeightOne}
 		for _, byBin := range r.rest() {
 			score.Num += sumSizes(byBin)
 		}
 		values = append(values, score)
 	}
-	return g.scores(values, 2*OneCell(g.relation).Times(g.most).L1), nil
+	return g.scores(values, 2*OneCell(g.relation()).Times(most).L1), nil
 }
 
 // SlopeLimit is how long the slopes of a row may be: see statistic.SlopeLimit.
@@ -103,7 +107,7 @@ func LengthSpread(relation dp.Relation, most float64) float64 {
 
 // GridSlopes are sealed slopes and curves of rows by the cells of grids.
 type GridSlopes struct {
-	of    *Guard
+	of    *core
 	limit SlopeLimit
 	grids []feature.Grid
 	sums  inside.Sealed[[]statistic.GridSums]
@@ -111,12 +115,13 @@ type GridSlopes struct {
 
 // GridSlopes adds up, by the cells of each of grids, how the likelihood of the labels rises with the
 // score f: see statistic.GridSlopes, which refuses rows that do not count once.
-func (g *Guard) GridSlopes(ctx context.Context, f *StepScore, limit SlopeLimit, grids []feature.Grid) (*GridSlopes, error) {
-	sums, err := statistic.GridSlopes{Under: f, Limit: limit, Grids: grids}.Of(ctx, g.table())
+func (g *Guard) GridSlopes(f *StepScore, limit SlopeLimit, grids []feature.Grid) (*GridSlopes, error) {
+	of := deepcopy.Of(statistic.GridSlopes{Under: f, Limit: limit, Grids: grids})
+	sums, err := of.Of(g.context(), g.read().table())
 	if err != nil {
 		return nil, err
 	}
-	return &GridSlopes{g, limit, grids, inside.Seal(sums)}, nil
+	return &GridSlopes{g.core, limit, of.Grids, inside.Seal(sums)}, nil
 }
 
 // Part is the slopes of one grid by cell and then score, and then its curves by cell, each times
@@ -130,7 +135,7 @@ func (s *GridSlopes) Part(grid int, curve float64) (*Sum, error) {
 	if curve > 0 {
 		values = append(values, ratios(sums.Curves, int64(engine.WeightOne/curve))...)
 	}
-	m := SlopeMoves(g.relation, g.terms.Scope, s.limit.Most, curve)
+	m := SlopeMoves(g.relation(), g.terms.Scope, s.limit.Most, curve)
 	if s.limit.Norm == SlopesL2 && len(sums.Slopes) > len(sums.Curves) {
 		m.L1 = math.Inf(1) // several slopes are not that short in L1
 	}
@@ -150,7 +155,7 @@ func (s *GridSlopes) scores(lengths float64, of func(*feature.Grid, *statistic.G
 	for g := range units {
 		units[g] = of(&s.grids[g], &s.sums()[g])
 	}
-	return s.of.scores(ratios(units, engine.WeightOne), lengths*LengthSpread(s.of.relation, s.limit.Most))
+	return s.of.scores(ratios(units, engine.WeightOne), lengths*LengthSpread(s.of.relation(), s.limit.Most))
 }
 
 func sumLengths(sums *statistic.GridSums, norm statistic.SlopeNorm) (total int64) {

@@ -638,7 +638,7 @@ var unlisted = []mutant{
 	{
 		Row: "unlisted 68", Bug: "several rows of a person cost one",
 		File: "internal/guard/guard.go",
-		Old:  "\tt.Price.Epsilon *= dp.Epsilon(rows)\n",
+		Old:  "\tt.Price.Epsilon *= dp.Epsilon(units)\n",
 		New:  ``,
 
 		Package: "./internal/guard", Test: "TestEachRowOfAPersonIsPaid",
@@ -646,8 +646,8 @@ var unlisted = []mutant{
 	{
 		Row: "unlisted 69", Bug: "several rows of a person have a delta",
 		File: "internal/guard/guard.go",
-		Old:  `if t.Price.Delta > 0 && rows > 1 {`,
-		New:  `if t.Price.Delta > 0 && rows > 64 {`,
+		Old:  `if t.Price.Delta > 0 && units > 1 {`,
+		New:  `if t.Price.Delta > 0 && units > 64 {`,
 
 		Package: "./internal/guard", Test: "TestEachRowOfAPersonIsPaid",
 	},

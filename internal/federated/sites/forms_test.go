@@ -32,7 +32,7 @@ func TestRunsBesideTheirNumberAreRefused(t *testing.T) {
 		ok                  bool
 	}{{0, 1, 2, true}, {1, 0, 2, true}, {0, 0, 1, true}, {0, 2, 2, false}, {-1, 0, 2, false}, {0, 1, 1, false}, {0, 0, 0, false},
 		{0, 0, maxRuns, true}, {0, 0, maxRuns + 1, false}} {
-		_, err := r.sum(t.Context(), &Ask{Questions: []json.RawMessage{text}, Forms: []AskedForm{{View: guard.ClassesOnce,
+		_, err := r.sum(&Ask{Questions: []json.RawMessage{text}, Forms: []AskedForm{{View: guard.ClassesOnce,
 			Runs: []int{c.first, c.second, c.runs}}}})
 		if (err == nil) != c.ok {
 			t.Errorf("runs %d and %d of %d: %v", c.first, c.second, c.runs, err)
@@ -54,7 +54,7 @@ func TestFormsShareTheirNumbers(t *testing.T) {
 		for range forms {
 			a.Forms = append(a.Forms, AskedForm{View: guard.RowsPart}) // of two numbers
 		}
-		if _, err := (&Responder{Guard: g, Honest: 1, Values: 5}).sum(t.Context(), a); (err == nil) != ok {
+		if _, err := (&Responder{Guard: g, Honest: 1, Values: 5}).sum(a); (err == nil) != ok {
 			t.Errorf("%d forms of 2 numbers where 5 are allowed: %v", forms, err)
 		}
 	}
@@ -67,10 +67,10 @@ func TestVarianceIsThatOfAllSites(t *testing.T) {
 		r := NewRemote(&Training{Honest: c.honest, Sites: make([]Member, c.all)}, "", func([]byte) ([]mech.Whole, error) {
 			return make([]mech.Whole, 2), nil
 		})
-		g, err := guard.OpenAcross(guard.Terms{Op: "test", Scope: dp.WholeRow, Price: dp.Price{Epsilon: dp.Nano}, Bill: pureBill},
+		g, err := guard.OpenAcross(t.Context(), guard.Terms{Op: "test", Scope: dp.WholeRow, Price: dp.Price{Epsilon: dp.Nano}, Bill: pureBill},
 			r.Table(s, 0), r)
 		must(t, err)
-		cells, err := g.ClassCells(t.Context(), []feature.Bins{feature.NewBins(s, 0, []float64{5})})
+		cells, err := g.ClassCells([]feature.Bins{feature.NewBins(s, 0, []float64{5})})
 		must(t, err)
 		share := guard.Share{Epsilon: dp.Nano}
 		got, err := g.Measure("rows", share, cells.Rows(0))

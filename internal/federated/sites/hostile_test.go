@@ -228,7 +228,7 @@ func TestHostileForms(t *testing.T) {
 					must(t, g.WeighPersons(s.Person.Rows))
 				}
 				r := &Responder{Guard: g, Honest: 1, Values: 60}
-				sum, err := r.sum(t.Context(), a)
+				sum, err := r.sum(a)
 				if err == nil {
 					_, err = g.Measure("rows", guard.Share{Epsilon: dp.Nano}, sum)
 				}

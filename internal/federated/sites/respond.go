@@ -31,22 +31,24 @@ type Responder struct {
 // Contribute returns the site's part of a measurement, with its share of the noise. It must be masked
 // before it is sent.
 func (r *Responder) Contribute(ctx context.Context, a *Ask) ([]mech.Whole, error) {
-	s, err := r.sum(ctx, a)
+	in := extend.Open(r.Guard)
+	defer in.Until(ctx)()
+	s, err := r.sum(a)
 	if err != nil {
 		return nil, err
 	}
-	return extend.Open(r.Guard).Contribute(a.Label, a.Share(), s, r.Honest)
+	return in.Contribute(a.Label, a.Share(), s, r.Honest)
 }
 
 // sum returns the sum to be measured.
-func (r *Responder) sum(ctx context.Context, a *Ask) (*guard.Sum, error) {
+func (r *Responder) sum(a *Ask) (*guard.Sum, error) {
 	if len(a.Forms) == 0 || len(a.Forms) > maxForms || len(a.Questions) == 0 || len(a.Questions) > len(a.Forms) {
 		return nil, fmt.Errorf("sites: a measurement must have 1 to %d forms, and no more questions", maxForms)
 	}
 	var sums []*guard.Sum
 	numbers := 0
 	for i := range a.Forms {
-		s, err := r.form(ctx, a, &a.Forms[i])
+		s, err := r.form(a, &a.Forms[i])
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +69,7 @@ const (
 )
 
 // form makes the sum of one form. Its refusals depend on the message alone.
-func (r *Responder) form(ctx context.Context, a *Ask, f *AskedForm) (*guard.Sum, error) {
+func (r *Responder) form(a *Ask, f *AskedForm) (*guard.Sum, error) {
 	if f.Question < 0 || f.Question >= len(a.Questions) {
 		return nil, fmt.Errorf("sites: a form must name one of the questions")
 	}
@@ -84,7 +86,7 @@ func (r *Responder) form(ctx context.Context, a *Ask, f *AskedForm) (*guard.Sum,
 			return nil, errForm
 		}
 		c, err := keep(r, a.Questions[f.Question], func() (*guard.Cells, error) {
-			return r.Guard.Cells(ctx, of.Under, of.Bins, guard.Caps(of.Caps))
+			return r.Guard.Cells(of.Under, of.Bins, guard.Caps(of.Caps))
 		})
 		if err != nil {
 			return nil, err
@@ -94,10 +96,10 @@ func (r *Responder) form(ctx context.Context, a *Ask, f *AskedForm) (*guard.Sum,
 		if !r.fits(of.Bins) {
 			return nil, errForm
 		}
-		return r.classForm(ctx, a, f, of.Bins)
+		return r.classForm(a, f, of.Bins)
 	case statistic.ClassSlope:
 		if f.View == guard.SlopeView {
-			return r.Guard.ClassSlope(ctx, of.Under, of.Along, of.Most)
+			return r.Guard.ClassSlope(of.Under, of.Along, of.Most)
 		}
 	}
 	return nil, errForm
@@ -115,7 +117,7 @@ func (r *Responder) fits(bins []feature.Bins) bool {
 }
 
 // classForm is form for counts by class.
-func (r *Responder) classForm(ctx context.Context, a *Ask, f *AskedForm, bins []feature.Bins) (*guard.Sum, error) {
+func (r *Responder) classForm(a *Ask, f *AskedForm, bins []feature.Bins) (*guard.Sum, error) {
 	ok, part := false, f.Part >= 0 && f.Part < len(bins)
 	switch f.View {
 	case guard.ClassPart, guard.RowsPart:
@@ -136,7 +138,7 @@ func (r *Responder) classForm(ctx context.Context, a *Ask, f *AskedForm, bins []
 	if !ok {
 		return nil, errForm
 	}
-	c, err := keep(r, a.Questions[f.Question], func() (*guard.ClassCells, error) { return r.Guard.ClassCells(ctx, bins) })
+	c, err := keep(r, a.Questions[f.Question], func() (*guard.ClassCells, error) { return r.Guard.ClassCells(bins) })
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +152,7 @@ func (r *Responder) classForm(ctx context.Context, a *Ask, f *AskedForm, bins []
 	case guard.OneClass:
 		return c.Class(f.Part), nil
 	}
-	return c.AllClasses(f.Part, f.Runs[len(f.Runs)-1], func(b int) int { return f.Runs[b] }), nil
+	return c.AllClasses(f.Part, f.Runs[len(f.Runs)-1], f.Runs), nil
 }
 
 // keep returns the stored answer to a question, or asks it.

@@ -3,9 +3,10 @@
 package mistakes
 
 import (
-	"context"
 	"fmt"
+	"sync"
 
+	"github.com/discreet-dp/discreet/internal/deepcopy"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/guard/internal/inside"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -55,8 +56,10 @@ type Rows struct {
 	total    int64    // sum of units over all rows if labels are public, otherwise 0
 }
 
-// weighed holds the rows by pattern.
+// weighed holds the rows by pattern. It is locked from a question's first look at weights or their
+// range to its release, so that both are of one round.
 type weighed struct {
+	sync.Mutex
 	patterns *engine.Patterns
 	n        int     // number of rows
 	weight   []int64 // by pattern, in clip units, without the weight of its class
@@ -66,9 +69,12 @@ type weighed struct {
 var evenUnits = [2]int64{ClassUnits, ClassUnits}
 
 // Read answers the question from the rows of g, with one row per person. It takes one pass.
-func Read(ctx context.Context, g *guard.Guard, q Question) (*Rows, error) {
+func Read(g *guard.Guard, q Question) (*Rows, error) {
 	g.DrawRows() // G-PERSONS-2
-	s, in := g.Schema(), g.Inside(inside.Take())
+	in := g.Inside(inside.Take())
+	s, space := in.Schema(), q.Space
+	q.Space = nil
+	q = deepcopy.Of(q)
 	switch { // written so that NaN fails
 	case !(q.C1 >= 1 && q.C1 <= MaxC && q.C2 >= 1 && q.C2 <= MaxC):
 		return nil, fmt.Errorf("mistakes: bounds of weights must be 1 to %d (got %g, %g)", MaxC, q.C1, q.C2)
@@ -81,7 +87,7 @@ func Read(ctx context.Context, g *guard.Guard, q Question) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	if q.Space, err = in.Space(q.Space); err != nil {
+	if q.Space, err = in.Space(space); err != nil {
 		return nil, err
 	}
 	for k := range q.List {
@@ -96,7 +102,7 @@ func Read(ctx context.Context, g *guard.Guard, q Question) (*Rows, error) {
 	if err := checkShapes(q.Shapes, len(q.List)); err != nil {
 		return nil, err
 	}
-	patterns, err := tab.Mistakes(ctx, q.Space, list)
+	patterns, err := tab.Mistakes(in.Context(), q.Space, list)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +120,7 @@ func Read(ctx context.Context, g *guard.Guard, q Question) (*Rows, error) {
 // it, the label.
 func newRows(q Question, p *engine.Patterns, n, count int) *Rows {
 	r := &Rows{question: q, clip: newClip(q.C1, q.C2), count: count, label: count, units: evenUnits,
-		sealed: inside.Seal(&weighed{p, n, make([]int64, len(p.Count))})}
+		sealed: inside.Seal(&weighed{patterns: p, n: n, weight: make([]int64, len(p.Count))})}
 	r.reach = newReachable(r.clip)
 	for i := range r.sealed().weight {
 		r.sealed().weight[i] = r.clip.one // Algorithm 2 line 2; 1 lies in [1/c1, c2]
@@ -130,6 +136,8 @@ func positiveAlways(sp *feature.Space) feature.Threshold {
 // WeighClasses sets the weight of a row to the units of its class, by label code: 1 to ClassUnits.
 // They must depend only on public data and earlier releases.
 func (r *Rows) WeighClasses(units [2]int64) error {
+	r.sealed().Lock()
+	defer r.sealed().Unlock()
 	for _, u := range units {
 		if u < 1 || u > ClassUnits {
 			return fmt.Errorf("mistakes: classes must weigh 1 to %d units (got %d)", ClassUnits, u)
@@ -229,6 +237,8 @@ func roundUp(x float64) float64 { return x * (1 + 0x1p-50) }
 // replacement it releases the ratio itself. Under add-remove, if the number of rows is private, it
 // releases the two weighted counts and computes the ratio afterwards.
 func (r *Rows) Error(label string, eps dp.Epsilon, k int) (float64, error) {
+	r.sealed().Lock()
+	defer r.sealed().Unlock()
 	if err := r.checkClassifiers(k, k+1); err != nil {
 		return 0, err
 	}
@@ -270,6 +280,8 @@ func first(values []float64, err error) (float64, error) {
 // Share releases the noisy share of the positive class, for eps. It must be called before rows or
 // classes are weighted (1.9).
 func (r *Rows) Share(label string, eps dp.Epsilon) (float64, error) {
+	r.sealed().Lock()
+	defer r.sealed().Unlock()
 	if !r.question.Classes || !r.isEven() || len(r.reach.list) > 1 {
 		return 0, fmt.Errorf("mistakes: a share of classes must be asked first, if the question says so")
 	}
@@ -304,6 +316,8 @@ func (r *Rows) edgeScore(wrong, right int64) mech.Ratio {
 
 // Choose returns one of the classifiers from..to-1 that has a high edge, for eps (1.6).
 func (r *Rows) Choose(label string, eps dp.Epsilon, from, to int) (int, error) {
+	r.sealed().Lock()
+	defer r.sealed().Unlock()
 	if err := r.checkClassifiers(from, to); err != nil {
 		return 0, err
 	}
@@ -342,6 +356,8 @@ func (r *Rows) checkClassifiers(from, to int) error {
 // Reweigh applies lines 13-19 to every row on which classifier k is wrong, and the same step to the
 // set of reachable weights. The factor must depend only on public data and earlier releases.
 func (r *Rows) Reweigh(k int, factor float64) error {
+	r.sealed().Lock()
+	defer r.sealed().Unlock()
 	if err := r.checkClassifiers(k, k+1); err != nil {
 		return err
 	}

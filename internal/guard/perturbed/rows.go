@@ -35,14 +35,14 @@ func OneVersusRest(g *guard.Guard) ([]*Rows, error) {
 	}
 	var out []*Rows
 	for _, view := range engine.OneVersusRest(tab) {
-		out = append(out, &Rows{in, inside.Seal(view), g.Schema().Label.RowWeights(), g.Private()})
+		out = append(out, &Rows{in, inside.Seal(view), in.Schema().Label.RowWeights(), g.Private()})
 	}
 	return out, nil
 }
 
 // Minimise releases the minimum of p with its noise: coefficients for scaled rows, with the intercept
 // last. The rows are read once per gradient.
-func (r *Rows) Minimise(ctx context.Context, p *Problem) ([]float64, error) {
+func (r *Rows) Minimise(p *Problem) ([]float64, error) {
 	p, err := r.own(p)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (r *Rows) Minimise(ctx context.Context, p *Problem) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := r.findMinimum(ctx, p, &s, term)
+	w, err := r.findMinimum(r.in.Context(), p, &s, term)
 	if err != nil {
 		return nil, err
 	}
@@ -65,11 +65,12 @@ func (r *Rows) Minimise(ctx context.Context, p *Problem) ([]float64, error) {
 
 // own returns p with the features of the table's own schema. It refuses p if it cannot be protected.
 func (r *Rows) own(p *Problem) (*Problem, error) {
-	if err := p.check(r.in.Relation()); err != nil {
+	own := *p
+	if err := own.check(r.in.Relation()); err != nil {
 		return nil, err
 	}
-	own, err := *p, error(nil)
-	own.Space, err = r.in.Space(p.Space)
+	var err error
+	own.Space, err = r.in.Space(own.Space)
 	return &own, err
 }
 
@@ -159,7 +160,7 @@ type Cuts = engine.Cuts
 
 // ChooseCut selects, for eps, one of the cuts with many correctly classified rows. coef are
 // coefficients of p's features, with the intercept last. Rows must have equal weights.
-func (r *Rows) ChooseCut(ctx context.Context, label string, eps dp.Epsilon, p *Problem, coef []float64,
+func (r *Rows) ChooseCut(label string, eps dp.Epsilon, p *Problem, coef []float64,
 	cuts Cuts) (int, error) {
 	p, err := r.own(p)
 	if err != nil {
@@ -168,6 +169,7 @@ func (r *Rows) ChooseCut(ctx context.Context, label string, eps dp.Epsilon, p *P
 	if r.weights != nil {
 		return 0, fmt.Errorf("perturbed: rows that weigh differently cannot be counted")
 	}
+	ctx := r.in.Context()
 	rows, err := r.table().Margins(ctx, p.Space, r.rowShape(p))
 	if err != nil {
 		return 0, err

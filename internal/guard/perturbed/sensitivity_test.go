@@ -159,7 +159,7 @@ func TestThresholdSensitivityIsHeldAndReached(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := rows[0].ChooseCut(context.Background(), "threshold", dp.Nano/5, problem(t, "output", tab.Schema),
+		if _, err := rows[0].ChooseCut("threshold", dp.Nano/5, problem(t, "output", tab.Schema),
 			[]float64{1, 0.5}, Cuts{First: -1, Step: 0.375, Count: 9}); err != nil {
 			t.Fatal(err)
 		}

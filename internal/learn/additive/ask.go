@@ -3,7 +3,6 @@
 package additive
 
 import (
-	"context"
 	"math"
 	"slices"
 
@@ -37,8 +36,8 @@ func (pl *Plan) classMoves() guard.Moves {
 
 // measureClasses measures the number, or weight, of rows of each class, the positive one first if
 // there are two. If the sum is public, the count of one of two classes gives both.
-func (f *fit) measureClasses(ctx context.Context) ([]float64, error) {
-	cells, err := f.guard.ClassCells(ctx, f.bins[:1])
+func (f *fit) measureClasses() ([]float64, error) {
+	cells, err := f.guard.ClassCells(f.bins[:1])
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +46,7 @@ func (f *fit) measureClasses(ctx context.Context) ([]float64, error) {
 	if known {
 		sum = cells.Class(positive)
 	} else if !pl.isMulticlass() && positive == 1 {
-		sum.Reverse()
+		sum = sum.Reversed()
 	}
 	out, err := f.guard.Measure(pl.classesLabel(), pl.prices.classes, sum)
 	if known && err == nil {
@@ -64,20 +63,24 @@ func (pl *Plan) countMoves() guard.Moves {
 
 // measureCounts measures, for each column with counted bins, the rows in its runs and in its cells
 // over all classes, in one vector.
-func (f *fit) measureCounts(ctx context.Context) ([]float64, error) {
+func (f *fit) measureCounts() ([]float64, error) {
 	pl := f.plan
 	fine := make([]feature.Bins, len(pl.counts.asking))
 	for i := range fine {
 		fine[i] = pl.counts.asking[i].fine
 	}
-	cells, err := f.guard.ClassCells(ctx, fine)
+	cells, err := f.guard.ClassCells(fine)
 	if err != nil {
 		return nil, err
 	}
 	sums := make([]*guard.Sum, len(fine))
 	for i := range fine {
 		n := fine[i].Len()
-		sums[i] = cells.AllClasses(i, fineRuns, func(b int) int { return runOf(b, n) })
+		runs := make([]int, n)
+		for b := range runs {
+			runs[b] = runOf(b, n)
+		}
+		sums[i] = cells.AllClasses(i, fineRuns, runs)
 	}
 	all, err := f.guard.Join(sums...)
 	if err != nil {
@@ -131,11 +134,11 @@ func splitCells(values []float64, pos, neg float64) *shrink.Cells {
 }
 
 // pickByResiduals picks a column whose cells differ much from the expectation under the scores.
-func (r *multiclassFit) pickByResiduals(ctx context.Context, t int) (int, error) {
+func (r *multiclassFit) pickByResiduals(t int) (int, error) {
 	rest := make([]*guard.ClassResiduals, len(r.free))
 	for i, k := range r.free {
 		var err error
-		if rest[i], err = r.guard.ClassResiduals(ctx, r.score, &r.bins[k]); err != nil {
+		if rest[i], err = r.guard.ClassResiduals(r.score, &r.bins[k]); err != nil {
 			return 0, err
 		}
 	}

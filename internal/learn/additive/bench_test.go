@@ -49,7 +49,7 @@ func BenchmarkPrivatePart(b *testing.B) {
 		for b.Loop() {
 			r := newBinaryFit(newFit(pl, learntest.Open(b, pl, tab, exit)), st)
 			for t := range pl.rules.rounds {
-				if err := r.makeRound(context.Background(), t); err != nil {
+				if err := r.makeRound(t); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -66,7 +66,7 @@ func BenchmarkCounts(b *testing.B) {
 	}
 	pl, eng, exit := anyPlan.(*Plan), learntest.Engine(b, tab), mech.NewExit(rng.System())
 	for b.Loop() {
-		if err := newFit(pl, learntest.Open(b, pl, eng, exit)).findBins(context.Background(), float64(tab.Rows)); err != nil {
+		if err := newFit(pl, learntest.Open(b, pl, eng, exit)).findBins(float64(tab.Rows)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -65,19 +65,19 @@ func (f *fit) learnBinary(ctx context.Context) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.findBins(ctx, st.classes[0]+st.classes[1]); err != nil {
+	if err := f.findBins(st.classes[0] + st.classes[1]); err != nil {
 		return nil, err
 	}
 	f.plan = f.plan.forClasses(st.classes[0], st.classes[1])
 	r := newBinaryFit(f, st)
 	for t := range f.plan.rules.rounds {
-		if err := r.makeRound(ctx, t); err != nil {
+		if err := r.makeRound(t); err != nil {
 			return nil, err
 		}
 	}
 	if f.plan.NotPrivate {
 		r.finished = append(r.finishPublic(), r.finishPrivate()...)
-	} else if err := r.calibrate(ctx); err != nil {
+	} else if err := r.calibrate(); err != nil {
 		return nil, err
 	}
 	return r.buildModel(), nil
@@ -116,20 +116,20 @@ func (f *fit) startBinary(ctx context.Context) (*start, error) {
 	if f.plan.scope == dp.PrivateFeatures {
 		return f.startPublic(ctx)
 	}
-	counts, err := f.measureClasses(ctx)
+	counts, err := f.measureClasses()
 	if err != nil {
 		return nil, err
 	}
 	return f.startCounts(counts, f.plan.prices.classes.Variance(f.plan.classMoves())), nil
 }
 
-func (r *binaryFit) makeRound(ctx context.Context, t int) error {
+func (r *binaryFit) makeRound(t int) error {
 	pl := r.plan
 	k := pl.rules.columnOf(t)
 	if k >= pl.columns {
 		r.weighAllSteps()
 	}
-	if err := r.sumWeights(ctx, t, k); err != nil {
+	if err := r.sumWeights(t, k); err != nil {
 		return err
 	}
 	if pl.rules.picks {
@@ -150,7 +150,7 @@ func (r *binaryFit) makeRound(ctx context.Context, t int) error {
 
 // sumWeights asks for the cells of round t unless earlier answers contain them: for all columns, or
 // only for the k-th if the score changes before the next one is needed.
-func (r *binaryFit) sumWeights(ctx context.Context, t, k int) error {
+func (r *binaryFit) sumWeights(t, k int) error {
 	if r.cells != nil {
 		return nil
 	}
@@ -158,7 +158,7 @@ func (r *binaryFit) sumWeights(ctx context.Context, t, k int) error {
 	if !r.plan.rules.picks && r.plan.rules.passOf(t).weightShrinkage != 0 {
 		from, to = k, k+1
 	}
-	cells, err := r.guard.Cells(ctx, &r.score, r.bins[from:to], r.capWeights())
+	cells, err := r.guard.Cells(&r.score, r.bins[from:to], r.capWeights())
 	r.cells, r.from = cells, from
 	return err
 }

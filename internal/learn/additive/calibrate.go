@@ -3,7 +3,6 @@
 package additive
 
 import (
-	"context"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -117,7 +116,7 @@ var (
 
 // calibrate releases the cells of the sum of private shapes, as those of one more column (1.9), and
 // scales the shapes to fit them.
-func (r *binaryFit) calibrate(ctx context.Context) error {
+func (r *binaryFit) calibrate() error {
 	private := r.finishPrivate()
 	if r.plan.rules.sharesAlone { // a model has a shape, though here it says nothing
 		none := make([]float64, r.bins[0].Len())
@@ -136,7 +135,7 @@ func (r *binaryFit) calibrate(ctx context.Context) error {
 		return scores
 	}
 	r.start = r.first // rows weigh as under the model without its private shapes
-	cells, err := r.guard.Cells(ctx, &r.score, []feature.Bins{feature.CutScore(sum, at(scoreEdges))}, r.capWeights())
+	cells, err := r.guard.Cells(&r.score, []feature.Bins{feature.CutScore(sum, at(scoreEdges))}, r.capWeights())
 	if err != nil {
 		return err
 	}

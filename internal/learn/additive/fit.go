@@ -78,11 +78,11 @@ func (pl *Plan) claimID() string {
 }
 
 // findBins determines bins by released counts. rows is the number of rows, if it is public or released.
-func (f *fit) findBins(ctx context.Context, rows float64) error {
+func (f *fit) findBins(rows float64) error {
 	if len(f.plan.counts.asking) == 0 {
 		return nil
 	}
-	out, err := f.measureCounts(ctx)
+	out, err := f.measureCounts()
 	if err != nil {
 		return err
 	}

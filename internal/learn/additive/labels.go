@@ -46,7 +46,7 @@ func (pl *Plan) labelMoves(columns int) guard.Moves {
 // learnLabels makes the releases of a private label and fits the public columns to it, which is post-processing.
 func (f *fit) learnLabels(ctx context.Context) (*model.Model, error) {
 	pl := f.plan
-	groups, err := f.guard.Groups(ctx, pl.public)
+	groups, err := f.guard.Groups(pl.public)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (f *fit) pickLabels(ctx context.Context, all *labelled) (*labelled, error) 
 	picked := &labelled{groups: all.groups, LabelSums: shrink.LabelSums{Rows: all.Rows}}
 	score, least, most := st.score, st.least, st.most
 	for t := range f.plan.rules.rounds {
-		cells, err := f.guard.Cells(ctx, &score, f.bins, capScores(least, most))
+		cells, err := f.guard.Cells(&score, f.bins, capScores(least, most))
 		if err != nil {
 			return nil, err
 		}
@@ -133,7 +133,9 @@ func (f *fit) measureLabels(label string, price guard.Share, sums *labelled, fro
 	if f.plan.rules.gaussian {
 		sums.Variance = variance
 		sums.Vectors = sums.NewVectors(math.Sqrt(variance))
-		sum = groups.ClassVectors(positive, sums.Vectors.Len(), sums.Vectors.Each)
+		vectors := groups.ClassVectors(positive, sums.Vectors.Len())
+		sums.Vectors.Each(vectors.Add)
+		sum = vectors.Sum()
 	} else {
 		sum = groups.ClassBins(positive, bins, sizes)
 	}

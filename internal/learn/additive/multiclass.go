@@ -64,17 +64,17 @@ func (f *fit) learnMulticlass(ctx context.Context) (*multiclassFit, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.findBins(ctx, st.rows); err != nil {
+	if err := f.findBins(st.rows); err != nil {
 		return nil, err
 	}
 	r := &multiclassFit{fit: f, start: st, score: guard.NewStepScore(st.scores), shapes: make([]classShape, len(f.bins))}
 	for k := range st.shapes {
 		r.score.AddShape(&st.shapes[k], 1)
 	}
-	if err := r.learnColumns(ctx); err != nil {
+	if err := r.learnColumns(); err != nil {
 		return nil, err
 	}
-	return r, r.measureWeights(ctx)
+	return r, r.measureWeights()
 }
 
 // startMulticlass fits the public columns, or releases the classes and starts with their shares.
@@ -82,7 +82,7 @@ func (f *fit) startMulticlass(ctx context.Context) (*classStart, error) {
 	if f.plan.scope == dp.PrivateFeatures {
 		return f.startPublicClasses(ctx)
 	}
-	rows, err := f.measureClasses(ctx)
+	rows, err := f.measureClasses()
 	if err != nil {
 		return nil, err
 	}
@@ -92,15 +92,15 @@ func (f *fit) startMulticlass(ctx context.Context) (*classStart, error) {
 
 // learnColumns makes all rounds of cells. Rows have equal weights in all of them, because each column
 // is measured separately; measureWeights corrects for correlated columns.
-func (r *multiclassFit) learnColumns(ctx context.Context) error {
-	all, err := r.guard.ClassCells(ctx, r.bins)
+func (r *multiclassFit) learnColumns() error {
+	all, err := r.guard.ClassCells(r.bins)
 	if err != nil {
 		return err
 	}
 	for t := range r.plan.rules.rounds {
 		k := t
 		if r.plan.rules.picks {
-			if k, err = r.pickByResiduals(ctx, t); err != nil {
+			if k, err = r.pickByResiduals(t); err != nil {
 				return err
 			}
 		}
@@ -146,12 +146,12 @@ func measureSpread(rows [][]float64, share []float64, steps [][]float64) float64
 // measureWeights measures, column by column, the weight that the steps should have: correlated columns
 // get smaller weights. A release has the derivative of the classes' likelihood by the weight of a column,
 // and half of its second derivative, negated, in units of the most nats that a row contributes.
-func (r *multiclassFit) measureWeights(ctx context.Context) error {
+func (r *multiclassFit) measureWeights() error {
 	for t := range r.plan.prices.weights {
 		k := r.turn[t]
 		sh := &r.shapes[k]
 		most := slopeSpreads * sh.spread
-		sum, err := r.guard.ClassSlope(ctx, r.score, r.shapeOf(k), most)
+		sum, err := r.guard.ClassSlope(r.score, r.shapeOf(k), most)
 		if err != nil {
 			return err
 		}

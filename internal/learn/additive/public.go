@@ -29,8 +29,8 @@ type publicGroups struct {
 }
 
 // groupPublic reads public columns and a public label only, so that its results are free (1.5).
-func (f *fit) groupPublic(ctx context.Context) (*publicGroups, error) {
-	groups, err := f.guard.Groups(ctx, f.plan.public)
+func (f *fit) groupPublic() (*publicGroups, error) {
+	groups, err := f.guard.Groups(f.plan.public)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (pl *Plan) cutByRows(groups *guard.Groups, j, most int) feature.Bins {
 
 // startPublic fits the public columns to a public label of two classes.
 func (f *fit) startPublic(ctx context.Context) (*start, error) {
-	g, err := f.groupPublic(ctx)
+	g, err := f.groupPublic()
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (f *fit) startPublic(ctx context.Context) (*start, error) {
 	for q := range g.bins {
 		score.Shapes = append(score.Shapes, feature.Shape{Bins: g.bins[q], Steps: steps[q]})
 	}
-	if err := f.addPublicPairs(ctx, &score); err != nil {
+	if err := f.addPublicPairs(&score); err != nil {
 		return nil, err
 	}
 	st := &start{classes: [2]float64{sumAll(pos), sumAll(neg)}, score: score, groups: &g.groups.Groups,
@@ -137,9 +137,9 @@ func (f *fit) startPublic(ctx context.Context) (*start, error) {
 
 // addPublicPairs adds the effects of pairs of public columns beyond the score, at no cost: their cells
 // under a public score are public (1.5).
-func (f *fit) addPublicPairs(ctx context.Context, score *feature.Additive) error {
+func (f *fit) addPublicPairs(score *feature.Additive) error {
 	for _, pair := range f.plan.open {
-		cells, err := f.guard.Cells(ctx, score, []feature.Bins{pair}, guard.FullCaps)
+		cells, err := f.guard.Cells(score, []feature.Bins{pair}, guard.FullCaps)
 		if err != nil {
 			return err
 		}
@@ -183,7 +183,7 @@ func (st *start) boundScores() []float64 {
 // startPublicClasses fits the public columns to a public label of more classes: each class against
 // the commonest on the rows of those two, which agrees with one fit of all (Begg and Gray 1984).
 func (f *fit) startPublicClasses(ctx context.Context) (*classStart, error) {
-	g, err := f.groupPublic(ctx)
+	g, err := f.groupPublic()
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func TestFitEqualsTheNaiveTwin(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := f.findBins(context.Background(), st.classes[0]+st.classes[1]); err != nil {
+			if err := f.findBins(st.classes[0] + st.classes[1]); err != nil {
 				t.Fatal(err)
 			}
 			pl = pl.forClasses(st.classes[0], st.classes[1])

@@ -36,7 +36,7 @@ func (pl *Plan) fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	together, err := pl.choose(ctx, g, scoreOf(first, pl.s))
+	together, err := pl.choose(g, scoreOf(first, pl.s))
 	if err != nil {
 		return nil, err
 	}
@@ -65,10 +65,10 @@ const (
 )
 
 // choose reports whether some product of columns explains what the first fit's score does not.
-func (pl *Plan) choose(ctx context.Context, g *guard.Guard, score *guard.StepScore) (bool, error) {
+func (pl *Plan) choose(g *guard.Guard, score *guard.StepScore) (bool, error) {
 	products := grids.DrawProducts(pl.s, g.Coins(), pl.products) // 1.2: drawn before the rows are asked
 	limit := guard.SlopeLimit{Most: most, Norm: guard.SlopesL2}  // 1.3: no row's slopes are longer
-	sums, err := g.GridSlopes(ctx, score, limit, products)
+	sums, err := g.GridSlopes(score, limit, products)
 	if err != nil {
 		return false, err
 	}

@@ -28,7 +28,7 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	if shapes != nil {
 		q.Shapes = shapes.drawn
 	}
-	rows, err := mistakes.Read(ctx, g, q)
+	rows, err := mistakes.Read(g, q)
 	if err != nil {
 		return nil, fmt.Errorf("brc: %w", err)
 	}

@@ -40,7 +40,7 @@ func newPublicSide(ctx context.Context, pl *Plan, g *guard.Guard) (*publicSide, 
 	if pl.public == nil {
 		return nil, nil
 	}
-	groups, err := g.Groups(ctx, pl.public.Columns)
+	groups, err := g.Groups(pl.public.Columns)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	}
 	var fits []*model.Logistic
 	for k, view := range views {
-		one, err := plans[k].fitBinary(ctx, view, g.Units())
+		one, err := plans[k].fitBinary(view, g.Units())
 		if err != nil {
 			return nil, fmt.Errorf("erm: %w", err)
 		}
@@ -42,15 +42,15 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 }
 
 // fitBinary is one binary fit on n rows.
-func (pl *Plan) fitBinary(ctx context.Context, rows *perturbed.Rows, n int) (*model.Logistic, error) {
+func (pl *Plan) fitBinary(rows *perturbed.Rows, n int) (*model.Logistic, error) {
 	p := pl.problemOf(n)
-	w, err := rows.Minimise(ctx, p)
+	w, err := rows.Minimise(p)
 	if err != nil {
 		return nil, err
 	}
 	l := pl.unscaleCoefficients(w, p.RowScale())
 	if pl.ask > 0 {
-		err = pl.chooseThreshold(ctx, rows, p, l)
+		err = pl.chooseThreshold(rows, p, l)
 	}
 	return l, err
 }

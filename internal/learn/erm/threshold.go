@@ -3,7 +3,6 @@
 package erm
 
 import (
-	"context"
 	"math"
 	"slices"
 
@@ -54,9 +53,9 @@ func (pl *Plan) thresholdPrice() dp.Epsilon {
 
 // chooseThreshold moves the intercept of released coefficients to a value at which nearly the largest
 // number of rows is classified correctly.
-func (pl *Plan) chooseThreshold(ctx context.Context, rows *perturbed.Rows, p *perturbed.Problem, l *model.Logistic) error {
+func (pl *Plan) chooseThreshold(rows *perturbed.Rows, p *perturbed.Problem, l *model.Logistic) error {
 	cuts := pl.planCuts(l)
-	k, err := rows.ChooseCut(ctx, thresholdLabel, pl.ask, p, append(slices.Clone(l.Coef), l.Bias), cuts)
+	k, err := rows.ChooseCut(thresholdLabel, pl.ask, p, append(slices.Clone(l.Coef), l.Bias), cuts)
 	if err != nil {
 		return err
 	}

@@ -32,9 +32,9 @@ type fit struct {
 func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	g.DrawRows() // G-PERSONS-2
 	f := &fit{Plan: pl, guard: g}
-	err := f.measureClasses(ctx)
+	err := f.measureClasses()
 	for t := 0; t < len(pl.shares) && err == nil; t++ {
-		err = f.runRound(ctx, t)
+		err = f.runRound(t)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("grids: %w", err)
@@ -43,8 +43,8 @@ func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 }
 
 // measureClasses releases the number of rows of each class, and starts with their shares.
-func (f *fit) measureClasses(ctx context.Context) error {
-	cells, err := f.guard.ClassCells(ctx, []feature.Bins{feature.NewBins(f.s, f.columns[0].column, nil)})
+func (f *fit) measureClasses() error {
+	cells, err := f.guard.ClassCells([]feature.Bins{feature.NewBins(f.s, f.columns[0].column, nil)})
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (f *fit) measureClasses(ctx context.Context) error {
 }
 
 // runRound draws the grids of round t, selects one and measures its cells.
-func (f *fit) runRound(ctx context.Context, t int) error {
+func (f *fit) runRound(t int) error {
 	limit := guard.SlopeLimit{Most: f.rules.most, Norm: guard.SlopesL1} // 1.2: no row's slopes are longer
 	if f.rules.gaussian || f.NotPrivate {
 		limit.Norm = guard.SlopesL2
@@ -91,7 +91,7 @@ func (f *fit) runRound(ctx context.Context, t int) error {
 		candidates[i] = f.draw(f.guard.Coins(), f.grids)
 		asked[i] = candidates[i].grid
 	}
-	sums, err := f.guard.GridSlopes(ctx, f.score, limit, asked)
+	sums, err := f.guard.GridSlopes(f.score, limit, asked)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ var limits = optimize.Limits{GradNorm: 1e-10, Steps: 200}
 // Fit charges acct, then reads the rows once.
 func (pl *Plan) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
 	g.DrawRows() // G-PERSONS-2
-	groups, err := g.Groups(ctx, pl.space.Columns)
+	groups, err := g.Groups(pl.space.Columns)
 	if err != nil {
 		return nil, fmt.Errorf("labeldp: %w", err)
 	}

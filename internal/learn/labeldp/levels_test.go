@@ -110,7 +110,7 @@ func TestPartsAddUpToTheMeanRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	open := learntest.Open(t, pl, learntest.Engine(t, tab), nil)
-	g, err := open.Groups(t.Context(), pl.space.Columns)
+	g, err := open.Groups(pl.space.Columns)
 	if err != nil {
 		t.Fatal(err)
 	}

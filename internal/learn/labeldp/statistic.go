@@ -12,16 +12,15 @@ func (pl *Plan) measureStatistic(g *guard.Guard, groups *guard.Groups) ([]float6
 	for fit := range levels {
 		levels[fit] = pl.positiveLevel(fit)
 	}
-	s, err := groups.ClassMeans(levels, pl.dim(), func(each func(group, f int, x float64)) {
-		pl.visitFeatures(groups, each)
-		for i := range groups.Len {
-			each(i, pl.dim()-1, 1)
-		}
-	})
+	means, err := groups.ClassMeans(levels, pl.dim())
 	if err != nil {
 		return nil, err
 	}
-	out, err := g.Measure(pl.releaseName(), pl.share(), s)
+	pl.visitFeatures(groups, means.Add)
+	for i := range groups.Len {
+		means.Add(i, pl.dim()-1, 1)
+	}
+	out, err := g.Measure(pl.releaseName(), pl.share(), means.Sum())
 	return out.Values, err
 }
 

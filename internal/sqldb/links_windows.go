@@ -4,13 +4,15 @@ package sqldb
 
 import (
 	"io/fs"
-	"os"
+
 	"syscall"
+
+	"github.com/discreet-dp/discreet/internal/openfile"
 )
 
 // countLinks returns the number of names that a file has.
 func countLinks(path string, _ fs.FileInfo) (uint64, error) {
-	f, err := os.Open(path)
+	f, err := openfile.Regular(path)
 	if err != nil {
 		return 0, err
 	}

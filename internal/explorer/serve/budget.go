@@ -8,9 +8,11 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"io"
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/discreet-dp/discreet/internal/evaluation"
@@ -81,13 +83,44 @@ func readCharge(body []byte) (c charged, asked [sha256.Size]byte, err error) {
 	return c, sha256.Sum256(text), err
 }
 
+// readBody reads one JSON value, each of whose keys is there once in whatever case: package json takes
+// keys of another case, too, and the last of several.
 func readBody(body []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
-	if d.Decode(into) != nil {
-		return dp.Refuse("ui", "request", "must have known keys with values of their types, and no others", nil)
+	if d.Decode(into) != nil || d.Decode(new(json.RawMessage)) != io.EOF ||
+		!hasKeysOnce(json.NewDecoder(bytes.NewReader(body)), maxNested) {
+		return dp.Refuse("ui", "request", "must have known keys once each with values of their types, and no others", nil)
 	}
 	return nil
+}
+
+// maxNested exceeds the nesting of a request.
+const maxNested = 8
+
+// hasKeysOnce reads a value of valid JSON, and reports whether it is nested no deeper than depth and no
+// object in it has a key twice.
+func hasKeysOnce(d *json.Decoder, depth int) bool {
+	open, err := d.Token()
+	if _, nested := open.(json.Delim); err != nil || !nested {
+		return err == nil
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		if open == json.Delim('{') {
+			key, err := d.Token()
+			name, _ := key.(string)
+			if name = strings.ToLower(name); err != nil || seen[name] {
+				return false
+			}
+			seen[name] = true
+		}
+		if depth == 0 || !hasKeysOnce(d, depth-1) {
+			return false
+		}
+	}
+	_, err = d.Token()
+	return err == nil
 }
 
 // find finds the job that was charged for the same choices and has no result yet: whoever closed the page

@@ -48,12 +48,13 @@ type Server struct {
 	hosts  []string          // names of this server in requests
 	token  string            // "" if nothing can be charged
 	budget *budget
+	bodies chan struct{} // holds one value while a request with a body is read and answered
 }
 
 // New makes a server for the files of folders; if two have the same name, the first is used. l may be
 // nil: then nothing is counted, and there is no token.
 func New(listener net.Listener, l *Ledger, folders ...fs.FS) (*Server, error) {
-	s := &Server{files: map[string][]byte{}}
+	s := &Server{files: map[string][]byte{}, bodies: make(chan struct{}, 1)}
 	_, port, err := net.SplitHostPort(listener.Addr().String())
 	if err != nil {
 		return nil, err
@@ -171,7 +172,14 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, origin string
 			refuse(w, http.StatusForbidden, "calls are the page's own, in JSON")
 			return
 		}
+		select { // one at a time: a page makes no two, and each takes several times its length
+		case s.bodies <- struct{}{}:
+			defer func() { <-s.bodies }()
+		case <-r.Context().Done():
+			return
+		}
 		var b bytes.Buffer
+		b.Grow(int(min(max(r.ContentLength, 0), maxBody)) + bytes.MinRead)
 		if _, err := b.ReadFrom(http.MaxBytesReader(w, r.Body, maxBody)); err != nil {
 			refuse(w, http.StatusRequestEntityTooLarge, "the request is too long or was cut short")
 			return

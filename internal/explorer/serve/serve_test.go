@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"net"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 	"testing/fstest"
 
 	"github.com/discreet-dp/discreet/internal/explorer/engine"
+	"github.com/discreet-dp/discreet/internal/explorer/web"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
@@ -166,6 +168,55 @@ func TestStrangersAreRefused(t *testing.T) {
 	_, body, _ := s.request(t, "GET", "/api/budget", "", nil)
 	if !strings.Contains(body, `"spent":"0"`) {
 		t.Errorf("something was charged: %s", body)
+	}
+}
+
+// TestRequestsSayEachThingOnce: what a request says twice, or after its end, is refused, and charges nothing.
+func TestRequestsSayEachThingOnce(t *testing.T) {
+	s := startServer(t)
+	good := chargeOf(t, "0.1", "monday")
+	for name, body := range map[string]string{
+		"a second value":        good + good,
+		"rubbish behind it":     good + "x",
+		"a key twice":           strings.Replace(good, "{", `{"job":"other",`, 1),
+		"a key in another case": strings.Replace(good, "{", `{"JOB":"other",`, 1),
+		"a deep value":          strings.Replace(good, "{", `{"job":`+strings.Repeat("[", 100)+strings.Repeat("]", 100)+`,`, 1),
+	} {
+		if status, said, _ := s.request(t, "POST", "/api/charge", body, nil); status != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", name, status, said)
+		}
+	}
+	if _, body, _ := s.request(t, "GET", "/api/budget", "", nil); !strings.Contains(body, `"spent":"0"`) {
+		t.Errorf("something was charged: %s", body)
+	}
+}
+
+// TestOneBodyAtATime: while a request with a body is read and answered, no other takes memory.
+func TestOneBodyAtATime(t *testing.T) {
+	s := startServer(t)
+	s.bodies <- struct{}{}
+	done := make(chan int, 1)
+	go func() {
+		status, _, _ := s.request(t, "POST", "/api/charge", chargeOf(t, "0.1", "monday"), nil)
+		done <- status
+	}()
+	if _, body, _ := s.request(t, "GET", "/api/budget", "", nil); !strings.Contains(body, `"spent":"0"`) {
+		t.Errorf("a second request was answered: %s", body)
+	}
+	<-s.bodies
+	if status := <-done; status != http.StatusOK {
+		t.Errorf("the request that waited: %d", status)
+	}
+}
+
+// The token is in neither the address nor the history once the page has read it.
+func TestPageTakesTheTokenOutOfTheAddress(t *testing.T) {
+	text, err := fs.ReadFile(web.Files, "app.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, after, _ := strings.Cut(string(text), `.get("token");`); !strings.HasPrefix(after, "\nif (token) history.replaceState(") {
+		t.Error("app.js does not replace the address right after it has read the token")
 	}
 }
 

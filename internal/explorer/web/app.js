@@ -11,6 +11,8 @@ export const empty = () => ({ yaml: "", learner: "auto", epsilon: "0.5", delta: 
 export const app = { state: empty(), checked: undefined, plan: undefined, file: undefined, changed: () => {}, trained: () => {} };
 export const engine = new Engine();
 export const token = new URLSearchParams(location.hash.slice(1)).get("token");
+if (token) history.replaceState(null, "", location.pathname + location.search); // neither the address nor the history keeps it
+addEventListener("hashchange", () => location.hash.startsWith("#token=") && location.reload()); // the address was opened again
 
 // A page that was opened by another address than the one that discreet ui printed charges nothing, and so
 // trains nothing: the table has a budget.

@@ -61,22 +61,24 @@ func (l *list) ofSame(o *list) bool {
 	return slices.ContainsFunc(l.by, func(a *x509.Certificate) bool { return slices.ContainsFunc(o.by, a.Equal) })
 }
 
-// addList adds a list to others. A certificate stays revoked if any list of its authority contains it.
-// Lists are valid until the last of them expires.
-func addList(lists []list, l list) []list {
-	for k := range lists {
-		if o := &lists[k]; o.ofSame(&l) {
-			merged := list{by: append(slices.Clone(o.by), l.by...), revoked: maps.Clone(o.revoked), begins: o.begins,
-				ends: o.ends, unreadable: cmp.Or(o.unreadable, l.unreadable)}
-			maps.Copy(merged.revoked, l.revoked)
-			if l.ends.After(o.ends) {
-				merged.begins, merged.ends = l.begins, l.ends
-			}
-			lists[k] = merged
-			return lists
+// addList adds a list to others, and joins all that are of the same authority, so that their order does
+// not matter. A certificate stays revoked if any list of its authority contains it. Lists are valid until
+// the last of them expires.
+func addList(lists []list, l list) (all []list) {
+	for _, o := range lists {
+		if !o.ofSame(&l) {
+			all = append(all, o)
+			continue
 		}
+		joined := list{by: append(slices.Clone(o.by), l.by...), revoked: maps.Clone(o.revoked), begins: o.begins,
+			ends: o.ends, unreadable: cmp.Or(o.unreadable, l.unreadable)}
+		maps.Copy(joined.revoked, l.revoked)
+		if l.ends.After(o.ends) {
+			joined.begins, joined.ends = l.begins, l.ends
+		}
+		l = joined
 	}
-	return append(lists, l)
+	return append(all, l)
 }
 
 // loadLists reads the revocation lists of a directory; none if the file does not exist. Each must be

@@ -64,6 +64,7 @@ func TestCohortsAreRefusedWhereTheyAreNotProven(t *testing.T) {
 		l := create(t, fresh(t))
 		ctx := context.Background()
 		must(t, l.Declare(ctx, Dataset{Name: "d", Epsilon: 10, CohortBy: "entry"}))
+		must(t, l.Declare(ctx, Dataset{Name: "new", Epsilon: 10, CohortBy: "entry"}))
 		must(t, l.Declare(ctx, Dataset{Name: "whole", Epsilon: 10}))
 		must(t, l.Declare(ctx, Dataset{Name: "parts", Epsilon: 10, Parts: towns}))
 		early := mustJob(t, l, onCohorts("early", "b")) // before any job has said how cohorts are read
@@ -80,6 +81,7 @@ func TestCohortsAreRefusedWhereTheyAreNotProven(t *testing.T) {
 		must(t, l.refundJob(ctx, late.name(), late.request))
 		for name, change := range map[string]func(*Request){
 			"no cohorts declared": func(r *Request) { r.Dataset = "whole" },
+			"none, and no column": func(r *Request) { r.Dataset, r.PartsBy = "whole", "" },
 			"parts declared":      func(r *Request) { r.Dataset = "parts" },
 			"another column":      func(r *Request) { r.PartsBy = "street" },
 			"another definition":  func(r *Request) { r.Definition = "y" },
@@ -98,11 +100,23 @@ func TestCohortsAreRefusedWhereTheyAreNotProven(t *testing.T) {
 			"far too long": func(r *Request) { r.Cohorts = []string{strings.Repeat("a", maxCohortName+1)} },
 			"far too many": func(r *Request) { r.Cohorts = append(manyCohorts(maxCohortNames), "z") },
 		} {
-			req := onCohorts("x", "a")
-			change(&req)
-			if _, err := l.Job(ctx, req); !errors.As(err, &p) {
-				t.Errorf("%s: %v", name, err)
+			// On a data set without jobs nothing else, such as the terms of the first, refuses them.
+			for _, dataset := range []string{"d", "new"} {
+				req := onCohorts("x", "a")
+				req.Dataset = dataset
+				if _, err := l.Job(ctx, req); err != nil {
+					t.Fatalf("nothing is changed: %v", err)
+				}
+				change(&req)
+				if _, err := l.Job(ctx, req); !errors.As(err, &p) && (dataset != "new" || name != "another definition") {
+					t.Errorf("%s of %s: %v", name, dataset, err)
+				}
 			}
+		}
+		both := onCohorts("x", "a")
+		both.Part = "a" // the data set's parts refuse it earlier
+		if err := checkCohortRequest(&both, "entry", ""); !errors.As(err, &p) {
+			t.Errorf("a part with cohorts: %v", err)
 		}
 		for name, d := range map[string]Dataset{
 			"parts and cohorts": {Parts: towns, CohortBy: "entry"},

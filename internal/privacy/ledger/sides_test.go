@@ -95,8 +95,9 @@ func TestSidesAreRefusedWhereTheyAreNotProven(t *testing.T) {
 		used := request("j")
 		used.Dataset = "used"
 		must(t, charge(t.Context(), mustJob(t, l, used), 1))
-		if err := late.Keep(t.Context()); err == nil {
-			t.Error("a data set was charged before its table was divided")
+		var refused *dp.ParamError
+		if err := late.Keep(t.Context()); !errors.As(err, &refused) {
+			t.Errorf("a data set was charged before its table was divided: %v", err)
 		}
 		dealt(t, l, ofPersons)
 		dealt(t, l, ofRows)
@@ -110,6 +111,7 @@ func TestSidesAreRefusedWhereTheyAreNotProven(t *testing.T) {
 			"other train":    func(s *Sides) { s.Train = "train" },
 			"other held out": func(s *Sides) { s.HeldOut = "judge" },
 			"used":           func(s *Sides) { s.HeldOut = "used" },
+			"one, new":       func(s *Sides) { s.Train, s.HeldOut = "new", "new" },
 			"used alone":     func(s *Sides) { s.Train = "used" },
 			"rows again":     func(s *Sides) { s.Train, s.HeldOut = "train", "judge" },
 		} {

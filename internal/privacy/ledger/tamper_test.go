@@ -313,6 +313,7 @@ func forge(t *testing.T, change func(*Entry)) *Ledger {
 	must(t, l.Declare(t.Context(), Dataset{Name: "d", Epsilon: 5, Delta: 50, Parts: towns}))
 	j := mustJob(t, l, onPart("one", "north"))
 	price, lines := bill(1)
+	price.Delta = 10
 	must(t, j.reservePrice(t.Context(), price, lines))
 	e := j.newEntry(Began, price, encodeDetail(began{j.req.Terms}))
 	change(&e)
@@ -339,7 +340,7 @@ func TestWholeChainsMayContradictThemselves(t *testing.T) {
 		"is published before its result": func(e *Entry) { e.Kind = Published },
 		"is of a part that there is not": func(e *Entry) { e.Kind, e.Job, e.Part = Reserved, "two", "west" },
 		"exceeds the total's epsilon":    func(e *Entry) { e.Kind, e.Job, e.Epsilon = Reserved, "two", 5 },
-		"exceeds the total's delta":      func(e *Entry) { e.Kind, e.Job, e.Delta = Reserved, "two", 51 },
+		"exceeds the total's delta":      func(e *Entry) { e.Kind, e.Job, e.Delta = Reserved, "two", 41 },
 	} {
 		if _, err := forge(t, change).Verify(t.Context(), nil); !errors.As(err, new(*Damaged)) {
 			t.Errorf("a job that %s: %v", what, err)
@@ -348,7 +349,7 @@ func TestWholeChainsMayContradictThemselves(t *testing.T) {
 	// What is left is not read from sums that cannot be.
 	for what, change := range map[string]func(*Entry){
 		"epsilon": func(e *Entry) { e.Kind, e.Job, e.Epsilon = Reserved, "two", 5 },
-		"delta":   func(e *Entry) { e.Kind, e.Job, e.Delta = Reserved, "two", 51 },
+		"delta":   func(e *Entry) { e.Kind, e.Job, e.Delta = Reserved, "two", 41 },
 	} {
 		if b, err := forge(t, change).Balances(t.Context(), "d"); !errors.As(err, new(*Damaged)) {
 			t.Errorf("more %s is charged than there is: %v, balance %+v", what, err, b)

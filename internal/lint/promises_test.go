@@ -74,6 +74,7 @@ var promises = []struct{ sentence, test string }{
 
 	// After training.
 	{"is protected at k times", "internal/card:TestPersonsAreTheUnit"},
+	{"these rows are not compared with those it was made from", "cmd/discreet:TestScripts/parts"},
 	{"ended without a result and is never drawn again", "internal/train:TestFailuresBehindTheCharge"},
 	{"Intervals hold the true number about %.0f %% of the time", "internal/evaluation:TestIntervalsInClosedForm"},
 	{"Rows that score at least %.4g are predicted %s", "internal/evaluation:TestReportOfExactCounts"},

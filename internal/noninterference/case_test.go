@@ -5,6 +5,8 @@ package noninterference
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -114,19 +116,56 @@ const (
 
 var sizes = []int{1, 2, 3, 8, 24, 60}
 
-// rowsOfPerson is the number of rows that each person has, one after the other; the last may have fewer.
-const rowsOfPerson = 2
+// row is the cells of a row, the label after the columns, and last who it is of.
+type row [7]string
 
-// table is the cells of a table, the label last.
-type table [][6]string
+const whose = len(cells)
+
+// table is the rows of a table. Without persons each row is of somebody else.
+type table []row
 
 func (t table) text() string {
 	var b strings.Builder
 	b.WriteString("place,age,pay,kind,gain,class,pid\n")
-	for i, row := range t {
-		fmt.Fprintf(&b, "%s,%d\n", strings.Join(row[:], ","), i/rowsOfPerson)
+	for _, r := range t {
+		b.WriteString(strings.Join(r[:], ",") + "\n")
 	}
 	return b.String()
+}
+
+// of returns the rows that the person has, and the others.
+func (t table) of(person string) (own, others table) {
+	for _, r := range t {
+		if r[whose] == person {
+			own = append(own, r)
+		} else {
+			others = append(others, r)
+		}
+	}
+	return own, others
+}
+
+// crowd is how many rows persons have.
+type crowd int
+
+const (
+	pairs   crowd = iota // two each, the last maybe one
+	singles              // one each
+	several              // one to nine each
+	one                  // one person has all rows but the first
+	crowds
+)
+
+// assign says whose the rows are.
+func (t table) assign(of crowd, src *rand.Rand) {
+	person, left := 0, 1
+	for i := range t {
+		if left == 0 {
+			person, left = person+1, map[crowd]int{pairs: 2, singles: 1, several: 1 + src.IntN(9), one: len(t)}[of]
+		}
+		t[i][whose] = strconv.Itoa(person)
+		left--
+	}
 }
 
 // readTable makes a table of so many rows, or of a number that c chooses.
@@ -136,16 +175,16 @@ func readTable(c *choices, s setting, rows int) table {
 		rows = size
 	}
 	src := rand.New(rand.NewPCG(uint64(c.next(256)), 0))
-	readableOf := [6]int{3, 4, 5, 3, 5, s.classes}
-	draw := func(all bool) (row [6]string) {
-		for j := range row {
+	readableOf := [whose]int{3, 4, 5, 3, 5, s.classes}
+	draw := func(all bool) (r row) {
+		for j := range cells {
 			n := readableOf[j]
 			if all && src.IntN(2) == 0 {
 				n = len(cells[j])
 			}
-			row[j] = cells[j][src.IntN(n)]
+			r[j] = cells[j][src.IntN(n)]
 		}
-		return row
+		return r
 	}
 	t := make(table, rows)
 	first := draw(p == mixed)
@@ -155,7 +194,7 @@ func readTable(c *choices, s setting, rows int) table {
 			t[i] = first
 		case separable:
 			class := i % s.classes
-			t[i] = [6]string{cells[0][class], []string{"0", "100", "50"}[class], []string{"0", "10", "5"}[class],
+			t[i] = row{cells[0][class], []string{"0", "100", "50"}[class], []string{"0", "10", "5"}[class],
 				cells[3][class], []string{"0", "100000", "300"}[class], labels[class]}
 		case oneClass:
 			t[i][5] = first[5]
@@ -168,40 +207,64 @@ func readTable(c *choices, s setting, rows int) table {
 			t[i][1], t[i][2], t[i][4] = []string{"50", "49"}[i%2], []string{"5", "4", "6"}[i%3], []string{"1000", "800"}[i%2]
 		}
 	}
+	of := singles
+	if s.persons > 0 {
+		of = crowd(c.next(int(crowds)))
+	}
+	t.assign(of, src)
 	return t
 }
 
-// neighbour changes the protected cells of one row, or of all rows of one person, or under
-// add-remove takes the rows away.
-func neighbour(c *choices, t table, s *schema.Schema, scope dp.Scope) table {
-	out := append(table(nil), t...)
-	from := (c.next(256)*256 + c.next(256)) % len(out)
-	to := from + 1
-	if s.Person != nil {
-		from -= from % rowsOfPerson
-		to = min(from+rowsOfPerson, len(out))
-	}
-	if s.Relation == dp.AddRemove && c.next(3) > 0 {
-		return append(out[:from:from], out[to:]...)
-	}
-	for i := from; i < to; i++ {
-		for j := range out[i] {
-			choice := c.next(2 * len(cells[j]))
-			if protects(s, scope, j) && choice < len(cells[j]) {
-				out[i][j] = cells[j][choice]
-			}
+// rewrite changes protected cells of a row.
+func (r *row) rewrite(c *choices, s *schema.Schema, scope dp.Scope) {
+	for j := range cells {
+		choice := c.next(2 * len(cells[j]))
+		if protects(s, scope, j) && choice < len(cells[j]) {
+			r[j] = cells[j][choice]
 		}
 	}
-	return out
 }
 
-// moves is how many rows or persons the neighbours of one scope and relation may differ by: one
+// more are the numbers of rows that a person may have more than before.
+var more = []int{0, 0, 1, 2, 5, 70}
+
+// neighbour changes the protected cells of one row, or of all rows of one person, who may get more if
+// grows is set, or under add-remove takes the rows away. It returns how many units differ at most: one
 // that is replaced is, under add-remove, one that goes and one that comes.
-func moves(s *schema.Schema, a, b table) float64 {
-	if s.Relation == dp.AddRemove && len(a) == len(b) {
-		return 2
+func neighbour(c *choices, t table, s *schema.Schema, scope dp.Scope, grows bool) (out table, units float64) {
+	person := t[(c.next(256)*256+c.next(256))%len(t)][whose]
+	units = 1
+	if s.Relation == dp.AddRemove {
+		if c.next(3) > 0 {
+			_, others := t.of(person)
+			return others, units
+		}
+		units = 2
 	}
-	return 1
+	out = slices.Clone(t)
+	for i := range out {
+		if out[i][whose] == person {
+			out[i].rewrite(c, s, scope)
+		}
+	}
+	if grows && s.Person != nil && scope == dp.WholeRow {
+		own, _ := out.of(person)
+		out = append(out, slices.Repeat(own[:1], more[c.next(len(more))])...)
+	}
+	return out, units
+}
+
+// stranger is any table in which all that is public is the same: each row's protected cells are others,
+// and their number if it is protected.
+func stranger(c *choices, t table, set setting, s *schema.Schema, scope dp.Scope) table {
+	if s.Relation == dp.AddRemove {
+		return readTable(c, set, []int{1, 60, 400, 2_000}[c.next(4)])
+	}
+	out := slices.Clone(t)
+	for i := range out {
+		out[i].rewrite(c, s, scope)
+	}
+	return out
 }
 
 // protects reports whether the scope holds column j, 5 being the label.

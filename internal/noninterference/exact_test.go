@@ -184,7 +184,7 @@ var alsoExact = []string{"labeldp:noise=laplace", "erm:noise=laplace"}
 // each learner, on all tables of two rows of a domain of 2 × 2, all of their neighbours,
 // and along nine transcripts. It never exceeds the ε that the model states.
 func TestExactLossOfTinyFits(t *testing.T) {
-	for _, m := range modes() {
+	for _, m := range trainings() {
 		if m.delta != "" || m.tuned != "" || len(m.options) > 0 && !slices.Contains(alsoExact, m.String()) {
 			continue
 		}

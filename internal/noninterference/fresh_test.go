@@ -49,18 +49,18 @@ func TestNoiseOfFitsIsIndependent(t *testing.T) {
 	s := parse(set)
 	rows := table{}
 	for range 40 {
-		var row [6]string
+		var r row
 		for j, n := range []int{3, 4, 5, 3, 5, 2} {
-			row[j] = cells[j][src.IntN(n)]
+			r[j] = cells[j][src.IntN(n)]
 		}
-		rows = append(rows, row)
+		rows = append(rows, r)
 	}
 	type candidate struct {
 		mode
 		bill []dp.Event
 	}
 	var all, families []candidate
-	for _, m := range modes() {
+	for _, m := range trainings() {
 		if pl, err := m.request().Plan(s, len(rows)); err == nil && m.tuned == "" {
 			all = append(all, candidate{m, pl.Terms().Bill})
 		}

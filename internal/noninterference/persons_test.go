@@ -50,7 +50,7 @@ func (w watchedPersons) Ignore() engine.Table {
 // firstModes is one mode of each family and δ that takes a setting.
 func firstModes(set setting) (all []mode) {
 	s := parse(set)
-	for _, m := range modes() {
+	for _, m := range trainings() {
 		if !slices.ContainsFunc(all, func(o mode) bool { return o.family() == m.family() && o.delta == m.delta }) {
 			if _, err := m.request().Plan(s, 0); err == nil {
 				all = append(all, m)

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/accounting"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -40,6 +41,8 @@ type mode struct {
 	learner, delta string
 	options        map[string]string
 	tuned          tune.Method // of this learner; "" for the learner alone
+	judges         int         // models of the learner that are evaluated; 0 for a training
+	across         bool        // the rows are at sites
 	seed           uint64      // of public coins
 }
 
@@ -60,7 +63,24 @@ func (m mode) String() string {
 	if m.tuned != "" {
 		s = "tune:" + string(m.tuned) + " " + s
 	}
+	if m.judges > 0 {
+		s = fmt.Sprintf("evaluate:%d %s", m.judges, s)
+	}
+	if m.across {
+		s = "sites: " + s
+	}
 	return s
+}
+
+// trains reports whether a mode is a training of rows that are here.
+func (m mode) trains() bool { return m.judges == 0 && !m.across }
+
+// weighs reports whether a mode takes all rows of a person and weighs them. Others draw some.
+func (m mode) weighs() bool { return m.learner == "additive" }
+
+// trainings are the modes that train on rows that are here.
+func trainings() []mode {
+	return slices.DeleteFunc(slices.Clone(modes()), func(m mode) bool { return !m.trains() })
 }
 
 // lossOf is the loss by which each method of tune judges here.
@@ -102,8 +122,9 @@ func parse(s setting) *schema.Schema {
 	return sch
 }
 
-// modes lists each private learner with each choice that the words of its options name,
-// alone and beside one other, as far as some setting takes it.
+// modes lists all that releases: each private learner with each choice that the words of its options name,
+// alone and beside one other, as far as some setting takes it; tune; evaluations of one model and of two;
+// and both across sites.
 var modes = sync.OnceValue(func() (all []mode) {
 	var schemas []*schema.Schema
 	for _, s := range settings() {
@@ -159,6 +180,15 @@ var modes = sync.OnceValue(func() (all []mode) {
 	// cells of their part for free: see deals.
 	for _, method := range tune.Methods() {
 		all = append(all, mode{learner: "erm", tuned: method})
+	}
+	for _, delta := range []string{"", "1e-9", "1e-3"} {
+		for judges := range 3 {
+			for _, across := range []bool{false, true} {
+				if judges > 0 || across {
+					all = append(all, mode{learner: "additive", delta: delta, judges: judges, across: across})
+				}
+			}
+		}
 	}
 	return all
 })
@@ -220,6 +250,7 @@ type run struct {
 	facts    string
 	err      string
 	terms    guard.Terms
+	sites    int // that each release passes, one after the other; 0 if the rows are here
 }
 
 // read reads a table from its text, with dictionaries of its own.
@@ -234,9 +265,18 @@ func fit(m mode, s *schema.Schema, t table, script func(k int, p mechtest.Passag
 			r.err = fmt.Sprintf("panic: %v", x)
 		}
 	}()
-	tab, err := read(s, t)
-	if err == nil {
-		err = r.fit(m, s, tab, script)
+	tape := &mechtest.Recorder{Script: script}
+	defer func() { r.passages = tape.Passages }()
+	exit := mech.NewTapedExit(replay.Seeded(m.seed, "search"), tape)
+	var err error
+	if m.across {
+		err = r.fitAcross(m, s, t, exit)
+	} else if tab, e := read(s, t); e != nil {
+		err = e
+	} else if m.judges > 0 {
+		err = r.evaluate(m, s, tab, exit)
+	} else {
+		err = r.fit(m, s, tab, exit)
 	}
 	if err != nil {
 		r.err = err.Error()
@@ -246,8 +286,7 @@ func fit(m mode, s *schema.Schema, t table, script func(k int, p mechtest.Passag
 
 var errNoPlan = errors.New("this learner does not take this setting")
 
-func (r *run) fit(m mode, s *schema.Schema, tab *dataset.Table,
-	script func(k int, p mechtest.Passage) []float64) error {
+func (r *run) fit(m mode, s *schema.Schema, tab *dataset.Table, exit *mech.Exit) error {
 	mem, err := memory.New(tab)
 	if err != nil {
 		return err
@@ -260,20 +299,24 @@ func (r *run) fit(m mode, s *schema.Schema, tab *dataset.Table,
 	if err != nil {
 		return errNoPlan
 	}
-	for _, f := range pl.Facts() {
-		r.facts += fmt.Sprintf("%s=%v %s\n", f.Key, f.Value, f.Text)
-	}
-	r.terms = pl.Terms()
-	r.terms.Bill = slices.Clone(r.terms.Bill)
-	tape := &mechtest.Recorder{Script: script}
-	defer func() { r.passages = tape.Passages }()
-	fitted, err := guard.Train(context.Background(), pl, mem, guard.Uncounted{},
-		mech.NewTapedExit(replay.Seeded(m.seed, "search"), tape))
+	r.plan(pl)
+	fitted, err := guard.Train(context.Background(), pl, mem, guard.Uncounted{}, exit)
 	if err != nil {
 		return err
 	}
 	r.file, err = model.Marshal(fitted)
 	return err
+}
+
+// plan notes what a plan says before rows are read.
+func (r *run) plan(pl interface{ Terms() guard.Terms }) {
+	if l, ok := pl.(interface{ Facts() []learn.Fact }); ok {
+		for _, f := range l.Facts() {
+			r.facts += fmt.Sprintf("%s=%v %s\n", f.Key, f.Value, f.Text)
+		}
+	}
+	r.terms = pl.Terms()
+	r.terms.Bill = slices.Clone(r.terms.Bill)
 }
 
 // deals reports whether a mode deals rows by their place in the table's groups: then the
@@ -288,8 +331,8 @@ func interference(c choices, rows int, wrong bool) (what string, m mode, ok bool
 	m = all[(c.next(256)*256+c.next(256))%len(all)]
 	set := readSetting(&c)
 	s := parse(set)
-	if s.Person != nil && s.Relation == dp.AddRemove && m.learner != "additive" {
-		return "", m, false // others draw rows: the coins of one table draw its neighbour's in another way
+	if s.Person != nil && s.Relation == dp.AddRemove && !m.weighs() {
+		return "", m, false // the coins that draw one table's rows draw its neighbour's in another way
 	}
 	kind := script(c.next(int(scripts)))
 	src := rand.New(rand.NewPCG(uint64(c.next(256)), 1))
@@ -306,7 +349,11 @@ func interference(c choices, rows int, wrong bool) (what string, m mode, ok bool
 	if first.err != "" && !wrong {
 		return "the first table is refused: " + first.err, m, true
 	}
-	b := neighbour(&c, a, s, first.terms.Scope)
+	scope := first.terms.Scope
+	b, most := neighbour(&c, a, s, scope, m.weighs())
+	if c.next(4) == 0 && !m.deals() {
+		b, most = stranger(&c, a, set, s, scope), math.Inf(1)
+	}
 	if len(b) == 0 && s.Relation == dp.ReplaceOne {
 		return "", m, false
 	}
@@ -316,8 +363,7 @@ func interference(c choices, rows int, wrong bool) (what string, m mode, ok bool
 		}
 		return kind.answers(p, src) // another transcript, which is told below
 	})
-	most := moves(s, a, b)
-	if s.Person != nil && m.learner != "additive" { // each of a person's rows moves a release, and pays
+	if s.Person != nil && !m.weighs() { // each of a person's rows moves a release, and pays
 		most *= float64(s.Person.Rows)
 	}
 	if what := m.compare(first, second, most); what != "" || !wrong || m.deals() {
@@ -329,7 +375,10 @@ func interference(c choices, rows int, wrong bool) (what string, m mode, ok bool
 // overspent says by what a training cost more than was charged for it, "" for nothing.
 func (r *run) overspent(s *schema.Schema) string {
 	var spent []dp.Event
-	for _, p := range r.passages {
+	for k, p := range r.passages {
+		if k%max(1, r.sites) > 0 { // each site has a purse of its own
+			continue
+		}
 		e := dp.Event{Release: p.Label, Mechanism: p.Name, Rho: p.Rho}
 		if p.Rho == 0 {
 			e.Epsilon = p.Loss
@@ -397,11 +446,19 @@ func drawn(m int, src *rand.Rand) choices {
 func TestEveryModeOnPairs(t *testing.T) {
 	src := rand.New(rand.NewPCG(17, 0))
 	learners, modesOf, none := map[string]int{}, map[string]int{}, 0
+	for _, l := range searched() {
+		if l.Private {
+			modesOf[l.Name] = 0
+		}
+	}
 	for _, m := range modes() {
 		modesOf[m.family()]++
 	}
 	for i, m := range modes() {
 		tried, wanted := 0, (pairsPerFamily+modesOf[m.family()]-1)/modesOf[m.family()]
+		if !m.trains() { // they have few modes, of many settings
+			wanted *= 4
+		}
 		for attempt := 0; tried < wanted && attempt < 60*wanted; attempt++ {
 			c := drawn(i, src)
 			what, _, ok := interference(c, 0, false)
@@ -419,9 +476,9 @@ func TestEveryModeOnPairs(t *testing.T) {
 			t.Logf("%s: no case", m)
 		}
 	}
-	for _, l := range searched() {
-		if l.Private && learners[l.Name] < pairsPerFamily/2 {
-			t.Errorf("%s was searched on %d pairs", l.Name, learners[l.Name])
+	for family := range modesOf {
+		if learners[family] < pairsPerFamily/2 {
+			t.Errorf("%s was searched on %d pairs", family, learners[family])
 		}
 	}
 	t.Logf("%d modes, %d of them without a case: %v pairs", len(modes()), none, learners)
@@ -455,8 +512,15 @@ func TestPromiseHolds(t *testing.T) {
 
 // family is whose code a mode is about.
 func (m mode) family() string {
-	if m.tuned != "" {
+	switch {
+	case m.tuned != "":
 		return "tune"
+	case m.judges > 0 && m.across:
+		return "evaluation across sites"
+	case m.judges > 0:
+		return "evaluation"
+	case m.across:
+		return "sites"
 	}
 	return m.learner
 }
@@ -468,7 +532,7 @@ func TestTuneGoesOnWithoutMistakes(t *testing.T) {
 	s := parse(set)
 	alike := make(table, 8)
 	for i := range alike {
-		alike[i] = [6]string{"a", "50", "5", "x", "1000", "no"}
+		alike[i] = row{"a", "50", "5", "x", "1000", "no"}
 	}
 	for _, m := range modes() {
 		if m.tuned == "" {
@@ -483,7 +547,7 @@ func TestTuneGoesOnWithoutMistakes(t *testing.T) {
 				return out
 			})
 			odd := slices.Clone(alike)
-			odd[i%len(odd)] = [6]string{"a", "50", []string{"0", "5", "10"}[i%3], []string{"z", "y"}[i%2], "1", "yes"}
+			odd[i%len(odd)] = row{"a", "50", []string{"0", "5", "10"}[i%3], []string{"z", "y"}[i%2], "1", "yes"}
 			b := fit(m, s, odd, func(k int, p mechtest.Passage) []float64 {
 				if k < len(said) && (p.Choice || len(said[k]) == len(p.Values)) {
 					return slices.Clone(said[k])

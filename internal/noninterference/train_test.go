@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/testkit/mechtest"
@@ -18,24 +21,27 @@ import (
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
-// told is what a training says to people while it runs.
+// told is what a training says to people while it runs, and what its model says it cost.
 func told(t *testing.T, m mode, s *schema.Schema, rows table) string {
 	t.Helper()
 	var lines strings.Builder
-	_, err := (&train.Training{
+	made, err := (&train.Training{
 		Op: "search", Request: m.request(), Schema: s,
 		Read: func(context.Context) (*dataset.Table, error) { return read(s, rows) },
 		Say:  func(format string, args ...any) { fmt.Fprintf(&lines, format+"\n", args...) },
 	}).Run(t.Context())
 	fmt.Fprintln(&lines, err)
+	if made != nil {
+		fmt.Fprintf(&lines, "%+v\n", made.Stated())
+	}
 	return lines.String()
 }
 
-// A training talks while it runs; its words are the same on neighbours.
+// A training talks while it runs; its words are the same on neighbours, and on strangers of another size.
 func TestTrainingSaysTheSame(t *testing.T) {
 	src := rand.New(rand.NewPCG(19, 0))
 	pairs := 0
-	for i, m := range modes() {
+	for i, m := range trainings() {
 		for attempt := 0; attempt < 8; attempt++ {
 			c := drawn(i, src)
 			c.next(2)
@@ -54,7 +60,10 @@ func TestTrainingSaysTheSame(t *testing.T) {
 				continue
 			}
 			a := readTable(&c, set, 0)
-			b := neighbour(&c, a, s, scope)
+			b, _ := neighbour(&c, a, s, scope, m.weighs())
+			if i%2 > 0 && (set.persons == 0 || m.weighs()) {
+				b = stranger(&c, a, set, s, scope)
+			}
 			if len(b) == 0 {
 				continue
 			}
@@ -65,8 +74,8 @@ func TestTrainingSaysTheSame(t *testing.T) {
 			break
 		}
 	}
-	if pairs < len(modes())/2 {
-		t.Errorf("%d pairs of %d modes", pairs, len(modes()))
+	if pairs < len(trainings())/2 {
+		t.Errorf("%d pairs of %d modes", pairs, len(trainings()))
 	}
 }
 
@@ -74,7 +83,7 @@ func TestTrainingSaysTheSame(t *testing.T) {
 // those cohorts: the other rows may be any, in any number, and not a byte changes.
 func TestPartsAreAlone(t *testing.T) {
 	src := rand.New(rand.NewPCG(20, 0))
-	all := modes()
+	all := trainings()
 	for attempt := range size.Of(40, 200) {
 		c := drawn(attempt%len(all), src)
 		m := all[(c.next(256)*256+c.next(256))%len(all)]
@@ -96,12 +105,12 @@ func TestPartsAreAlone(t *testing.T) {
 		}
 		others := func() (rows table) {
 			for range 1 + src.IntN(20) {
-				row := mine[src.IntN(len(mine))]
-				for j := range row {
-					row[j] = cells[j][src.IntN(len(cells[j]))]
+				r := mine[src.IntN(len(mine))]
+				for j := range cells {
+					r[j] = cells[j][src.IntN(len(cells[j]))]
 				}
-				row[0] = foreign[src.IntN(len(foreign))]
-				rows = append(rows, row)
+				r[0] = foreign[src.IntN(len(foreign))]
+				rows = append(rows, r)
 			}
 			return rows
 		}
@@ -109,16 +118,18 @@ func TestPartsAreAlone(t *testing.T) {
 		var runs [2]run
 		for k := range parts {
 			theirs := others()
-			tab, err := read(s, append(append(append(table{}, theirs[:1]...), mine...), theirs[1:]...))
+			rows := slices.Concat(theirs[:1], mine, theirs[1:])
+			rows.assign(crowd(attempt%int(crowds)), rand.New(rand.NewPCG(uint64(attempt), 21))) // some persons have rows in other parts, too
+			tab, err := read(s, rows)
 			if err != nil {
 				t.Fatal(err)
 			}
 			parts[k] = pick.Of(tab)
-			if err := runs[k].fit(m, s, parts[k], func(_ int, p mechtest.Passage) []float64 {
-				return exact.answers(p, nil)
-			}); err != nil {
+			tape := &mechtest.Recorder{Script: func(_ int, p mechtest.Passage) []float64 { return exact.answers(p, nil) }}
+			if err := runs[k].fit(m, s, parts[k], mech.NewTapedExit(replay.Seeded(m.seed, "search"), tape)); err != nil {
 				runs[k].err = err.Error()
 			}
+			runs[k].passages = tape.Passages
 		}
 		if !reflect.DeepEqual(parts[0], parts[1]) {
 			t.Errorf("case %d: the tables of one part differ", attempt)

@@ -88,8 +88,8 @@ type Exit struct {
 
 // Tape records or replaces what passes an Exit. Production uses none.
 type Tape interface {
-	// Numbers receives a release before its noise. If it returns a non-nil slice, those numbers are
-	// released instead and no noise is drawn.
+	// Numbers receives a release, or a holder's part of one, before its noise. If it returns a non-nil
+	// slice, those numbers are released instead and no noise is drawn.
 	Numbers(label string, m Mechanism, values []Ratio) []float64
 	// Choice receives a selection; an index ≥ 0 replaces the choice.
 	Choice(label string, m Selector, scores []Ratio) int

@@ -18,9 +18,9 @@ import (
 // Claim G-SITES-1. The sum over at least honest holders, of values whose distance between neighbours
 // is at most the sensitivity, costs as much as one Gaussian or Laplace release.
 type Shared struct {
-	name   string
-	grid   grid   // its scale is that of the whole noise in steps; 0 for Gaussian noise
-	dev    uint64 // σ of one share in steps; 0 for Laplace noise
+	whole  Mechanism // with the same price as the sum
+	grid   grid      // its scale is that of the whole noise in steps; 0 for Gaussian noise
+	dev    uint64    // σ of one share in steps; 0 for Laplace noise
 	honest uint64
 }
 
@@ -46,7 +46,7 @@ func SharedGaussian(rho dp.Rho, l2 float64, length, honest int) (Shared, error) 
 	// honest·dev² ≥ σ²: both the quotient and its root are rounded up.
 	square := new(big.Int).SetUint64(m.dev)
 	square.Mul(square, square).Add(square, big.NewInt(int64(honest-1))).Quo(square, big.NewInt(int64(honest)))
-	return Shared{m.Name(), grid{exp: m.exp}, ceilRoot(square).Uint64(), uint64(honest)}, nil // 1.1
+	return Shared{m, grid{exp: m.exp}, ceilRoot(square).Uint64(), uint64(honest)}, nil // 1.1
 }
 
 // SharedLaplace makes shares of the noise of LaplaceFor.
@@ -58,11 +58,11 @@ func SharedLaplace(eps dp.Epsilon, l1 float64, length, honest int) (Shared, erro
 	if err == nil && bits.Len64(m.grid.scale)+beyondScale > 64 {
 		err = &dp.ParamError{Op: "shared noise", Param: "epsilon", Want: "must be larger for so many numbers", Got: eps}
 	}
-	return Shared{m.Name(), m.grid, 0, uint64(honest)}, err
+	return Shared{m, m.grid, 0, uint64(honest)}, err
 }
 
 // Name is the name of the mechanism with the same price as the sum.
-func (m Shared) Name() string { return m.name }
+func (m Shared) Name() string { return m.whole.Name() }
 
 // Floats converts sums over holders to the units of the values.
 func (m Shared) Floats(sums []Whole) []float64 {
@@ -126,6 +126,14 @@ func poissonOne(src rng.Source) int {
 // with only a share of the noise they are not private yet.
 func (e *Exit) Share(label string, m Shared, values ...Ratio) []Whole {
 	out := make([]Whole, len(values))
+	if e.tape != nil {
+		if said := e.tape.Numbers(label, m.whole, values); said != nil {
+			for i, x := range said {
+				out[i] = wholeOf(m.grid.roundToGrid(RatioOf(x)))
+			}
+			return out
+		}
+	}
 	for i, v := range values {
 		k := m.grid.roundToGrid(v)                     // 1.4
 		out[i] = wholeOf(k.Add(k, m.drawNoise(e.src))) // 1.5

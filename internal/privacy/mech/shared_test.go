@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/testkit/stattest"
 )
@@ -120,4 +122,29 @@ func TestSharedRefuses(t *testing.T) {
 	if _, err := SharedLaplace(1, 1, 1<<24, 1); err == nil {
 		t.Error("a scale beyond what shares can be drawn for is taken")
 	}
+}
+
+// A tape receives a holder's values with the mechanism whose noise is shared, and what it says is
+// shared instead.
+func TestTapeReceivesShares(t *testing.T) {
+	for _, m := range []Shared{Sized(SharedLaplace(dp.Nano, 2, 2, 3)), Sized(SharedGaussian(1e12, 2, 2, 3))} {
+		tape := &replaced{}
+		out := m.Floats(NewTapedExit(rng.System(), tape).Share("x", m, Ratio{5, 2}, Ratio{-1, 4}))
+		if tape.m.Name() != m.Name() || tape.m.Sensitivity() != 2 || !slices.Equal(tape.values, []Ratio{{5, 2}, {-1, 4}}) ||
+			!slices.Equal(out, []float64{1.5, -8}) {
+			t.Errorf("%s: the tape received %v, and %v is shared", m.Name(), tape.values, out)
+		}
+	}
+}
+
+// replaced is a tape that says two numbers.
+type replaced struct {
+	Tape
+	m      Mechanism
+	values []Ratio
+}
+
+func (r *replaced) Numbers(_ string, m Mechanism, values []Ratio) []float64 {
+	r.m, r.values = m, values
+	return []float64{1.5, -8}
 }

@@ -1,0 +1,1 @@
+../../../internal/noninterference/releases_test.go

@@ -121,6 +121,7 @@ randomness: ## judge the system's random words by the tests of NIST and Marsagli
 .PHONY: audit
 audit: ## try to break every claim from outside, with the runs of the published figures
 	DISCREET_AUDIT=1 $(GO) test -count=1 -v -timeout 0 ./internal/audit
+	DISCREET_AUDIT=1 $(GO) test -count=1 -v -timeout 0 -run '^TestAudit$$' ./internal/federated/multiparty
 
 # In processes of their own, within 1 GiB: an aggregator, and LOAD owners behind
 # CONNECTIONS connections, on this machine.
@@ -216,6 +217,13 @@ peers: peers-env ## cross-check against Python libraries: lab/peers/*
 	@for p in $(PEERS); do \
 		echo "peers: $$p"; $(MAKE) --no-print-directory -C "lab/peers/$$p" check PYTHON="$(abspath $(OUT))/peers/$$p/bin/python"; \
 	done
+
+# A checkout of github.com/opendp/deployments-registry-data, whose check wants python3 with PyYAML,
+# jsonschema and requests.
+REGISTRY =
+.PHONY: registry
+registry: ## have the OpenDP Deployments Registry's own check, in its checkout REGISTRY, judge a record of every model
+	DISCREET_REGISTRY=$(abspath $(REGISTRY)) $(GO) test -count=1 -v -run '^TestRegistryTakesRecords$$' ./internal/card
 
 # The version of wheels and of releases. PLATFORM is what pip calls this machine.
 VERSION  ?= 0.1.0

@@ -34,7 +34,7 @@ import (
 // again, in the middle of a task in mode aggregate. In the end the model is that of
 // the shares in the owners' book, of every owner once.
 func TestKillNineSecretly(t *testing.T) {
-	size.OnlyLong(t, "kills in a loop; TestSecretProcessesDie stops the same parts")
+	size.OnlyLong(t, "kills in a loop; TestHelpersDie and TestCollectorDies stop the same parts within one process")
 	const owners = 600
 	tr := newTrial(t, owners)
 	starts, list := tr.helpers(3)

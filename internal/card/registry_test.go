@@ -10,13 +10,12 @@ import (
 	"testing"
 )
 
-// TestRegistryTakesRecords has the registry's own check judge a record of every model. DISCREET_REGISTRY
-// names a checkout of github.com/opendp/deployments-registry-data, whose check wants Python with
-// PyYAML, jsonschema and requests; all passed at commit 3e9c812a924cf01d228f26f6c462c59c391c3f2a.
+// TestRegistryTakesRecords has the registry's own check judge a record of every model (make registry). All
+// passed at commit 3e9c812a924cf01d228f26f6c462c59c391c3f2a of the registry.
 func TestRegistryTakesRecords(t *testing.T) {
 	registry := os.Getenv("DISCREET_REGISTRY")
 	if registry == "" {
-		t.Skip("DISCREET_REGISTRY names no checkout of the OpenDP Deployments Registry")
+		t.Skip("DISCREET_REGISTRY names no checkout of the OpenDP Deployments Registry (make registry)")
 	}
 	a, err := About(nil).Parse(append(about, "sector=Healthcare", "sources=none", "notes=none"))
 	if err != nil {

@@ -36,6 +36,7 @@ func TestRepository(t *testing.T) {
 		{"named packages", checkNamedPackages},
 		{"links", checkLinks},
 		{"streams", checkStreams},
+		{"skipped tests", checkSkipped},
 	} {
 		t.Run(rule.name, func(t *testing.T) {
 			for _, complaint := range rule.check(m) {

@@ -396,3 +396,21 @@ func TestNamedPackages(t *testing.T) {
 			[]string{"docs/x.md: names ./b"}},
 	})
 }
+
+func TestSkipped(t *testing.T) {
+	const measured = "package b\nfunc TestA(t *testing.T) { if os.Getenv(\"DISCREET_A\") == \"\" { t.Skip(\"set it\") } }"
+	long := func(why string) string {
+		return "package b\nfunc TestLong(t *testing.T) {\n\tsize.OnlyLong(t, \"" + why + "\")\n}\n"
+	}
+	try(t, checkSkipped, []one{
+		{"a test with a target", files{"a/b/c_test.go": measured, "Makefile": "\tDISCREET_A=1 go test \\\n\t\t./a/b\n"}, nil},
+		{"a test of another package than the target's", files{"a/b/c_test.go": measured,
+			"Makefile": "\tDISCREET_A=1 go test ./a\n"}, []string{"TestA runs nowhere: no target sets DISCREET_A"}},
+		{"a variable that only changes a test", files{"a/b/c_test.go": "package b\n" +
+			"func TestA(t *testing.T) { if !here { t.Skip(\"not here\") }; n := os.Getenv(\"DISCREET_A\") }"}, nil},
+		{"a quick test that stands in", files{"a/b/c_test.go": long("many; TestA is one") + "func TestA(t *testing.T) {}\n"}, nil},
+		{"a test that is gone", files{"a/b/c_test.go": long("many; TestA is one")}, []string{"TestLong leaves a claim to TestA"}},
+		{"a long test that stands in", files{"a/b/c_test.go": long("many; TestLong is one")},
+			[]string{"TestLong leaves a claim to TestLong"}},
+	})
+}

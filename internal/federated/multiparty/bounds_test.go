@@ -21,7 +21,7 @@ import (
 // On either side of every number of rows at which files or tables are cut into pieces, every vote
 // counts once: the statistic and the moments are those of rows one by one.
 func TestEveryVoteCountsOnce(t *testing.T) {
-	size.OnlyLong(t, "counts millions of votes")
+	size.OnlyLong(t, "counts millions of votes; TestStatisticIsTheNaiveMean counts those of one piece")
 	const distinct = 331 // no divisor of a piece
 	base := census.Generate(1, distinct)
 	scale := 0.0

@@ -291,7 +291,7 @@ func (f *federation) simulated(ann *tasks.Announcement, p owner.Params, source f
 // again and again. Nothing is lost, nothing is counted twice, and the model is
 // that of every owner's shares.
 func TestSecretProcessesDie(t *testing.T) {
-	size.OnlyLong(t, "stops everything in a loop; TestProcessesDie does it once")
+	size.OnlyLong(t, "stops everything in a loop; TestHelpersDie and TestCollectorDies stop each part")
 	f := newFederation(t)
 	c := helpertest.New(t, f.log, f.authority, 3)
 	f.serve()
@@ -351,7 +351,7 @@ func (f *federation) standing(client rpc.AggregatorClient, id wire.Digest) *rpc.
 // part. Up to a third may go: the sum is that of the others, exactly. Beyond that
 // the task ends, and nothing is opened.
 func TestThirdOfSecretOwnersGone(t *testing.T) {
-	size.OnlyLong(t, "waits for those who are gone")
+	size.OnlyLong(t, "waits for those who are gone; TestThirdOfParticipantsGone has the helpers' side")
 	for _, gone := range []int{10, 11} { // of 31
 		t.Run(fmt.Sprint(gone), func(t *testing.T) {
 			f := newFederation(t)
@@ -448,7 +448,7 @@ func TestThirdOfSecretOwnersGone(t *testing.T) {
 // TestHelpersGoneForGood loses helpers before the task begins: of three, the sum
 // does without one, and does not happen without two.
 func TestHelpersGoneForGood(t *testing.T) {
-	size.OnlyLong(t, "waits for those who are gone")
+	size.OnlyLong(t, "waits for those who are gone; TestHelperLost and TestTooFewHelpers have the helpers' side")
 	for gone := 1; gone <= 2; gone++ {
 		t.Run(fmt.Sprint(gone), func(t *testing.T) {
 			f := newFederation(t)

@@ -184,8 +184,11 @@ func (h *asker) ask(t *testing.T) *Ask {
 		}
 		a.Forms = append(a.Forms, f)
 	}
-	if h.draw(3) > 0 {
+	switch h.draw(4) {
+	case 0, 1:
 		a.Forms = a.Forms[:1]
+	case 2:
+		a.Forms = slices.Repeat(a.Forms[:1], []int{2, 5, 33}[h.draw(3)])
 	}
 	return a
 }
@@ -227,7 +230,7 @@ func TestHostileForms(t *testing.T) {
 				if s.Person != nil {
 					must(t, g.WeighPersons(s.Person.Rows))
 				}
-				r := &Responder{Guard: g, Honest: 1, Values: 60}
+				r := &Responder{Guard: g, Honest: 1, Values: 300}
 				sum, err := r.sum(a)
 				if err == nil {
 					_, err = g.Measure("rows", guard.Share{Epsilon: dp.Nano}, sum)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 func must(t testing.TB, err error) {
@@ -69,7 +70,7 @@ var pureBill = []dp.Event{{Release: "rows", Mechanism: "laplace", Epsilon: dp.Na
 
 // Masks cancel in the sum over the set for one text, and nowhere else.
 func TestMasksCancel(t *testing.T) {
-	for _, n := range []int{2, 3, 7} {
+	for _, n := range []int{2, 3, 7, 8, 9, 16, 17, size.Of(33, MaxSites)} {
 		about, id, parties, set := assemble(t, n, 1, pureBill, dp.Price{Epsilon: dp.Nano})
 		masks := masksOf(t, about, id, parties, set)
 		sum := func(texts func(i int) Digest, skip int) (sums []mech.Whole) {
@@ -97,6 +98,37 @@ func TestMasksCancel(t *testing.T) {
 		} {
 			if got[0].High == 0 || got[0].High == ^uint64(0) {
 				t.Errorf("the sum %s is open: %v", what, got)
+			}
+		}
+	}
+}
+
+// Each number of an answer is hidden, and adds up, however many there are.
+func TestMasksHideEachNumber(t *testing.T) {
+	about, id, parties, set := assemble(t, 3, 1, pureBill, dp.Price{Epsilon: dp.Nano})
+	masks := masksOf(t, about, id, parties, set)
+	for _, n := range []int{0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 255, 256, 257, 4095, 4096, 4097, 65_535, 65_536, 65_537} {
+		var sums []mech.Whole
+		for _, m := range masks {
+			values := make([]mech.Whole, n)
+			for i := range values {
+				values[i].Low = uint64(i)
+			}
+			must(t, m.Hide(Digest(rune('a'+n)), values))
+			seen := map[mech.Whole]bool{}
+			for i, v := range values {
+				if v.High == 0 || seen[v] { // but for one chance in 2^47
+					t.Fatalf("number %d of %d is hidden as %v", i, n, v)
+				}
+				seen[v] = true
+			}
+			var err error
+			sums, err = AddUp(sums, Encode(values))
+			must(t, err)
+		}
+		for i, v := range sums {
+			if v != (mech.Whole{Low: uint64(len(masks) * i)}) {
+				t.Fatalf("number %d of %d adds up to %v", i, n, v)
 			}
 		}
 	}

@@ -343,6 +343,41 @@ func TestTrainRefuses(t *testing.T) {
 	}
 }
 
+// Means are sized for the longest row that occurs, wherever its group stands among the others.
+func TestMeansMoveByTheLongestRow(t *testing.T) {
+	const rows = 40
+	tab := publicAndPrivate(rows)
+	for _, share := range []guard.Share{{Epsilon: dp.Nano}, {Rho: 1_000_000_000}} {
+		for longest, more := 0, true; more; longest++ {
+			tape := &mechtest.Recorder{}
+			terms := termsOf(dp.FeaturesAndLabel, dp.Price{Epsilon: dp.Nano, Delta: dp.Femto / 1000}, share.Line("all"))
+			g, err := guard.Open(t.Context(), terms, learntest.Engine(t, tab), guard.Uncounted{},
+				mech.NewTapedExit(replay.Seeded(1, "open"), tape))
+			if err != nil {
+				t.Fatal(err)
+			}
+			groups, err := g.Groups([]int{tab.Schema.Find("sex"), tab.Schema.Find("household_size")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			means, err := groups.ClassMeans([]int{0}, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range groups.Len {
+				means.Add(i, 0, map[bool]float64{true: 1, false: 0.125}[i == longest])
+			}
+			if _, err := g.Measure("all", share, means.Sum()); err != nil {
+				t.Fatal(err)
+			}
+			if p := tape.Passages[0]; p.Bound < 1./rows {
+				t.Errorf("group %d of %d has the longest row: %s for a move of %g, want 1/%d", longest, groups.Len, p.Name, p.Bound, rows)
+			}
+			more = longest < groups.Len-1
+		}
+	}
+}
+
 // What lies beside its partition, its runs or its class counts as nothing, and offsets are cut together.
 func TestOutOfPlaceCountsAsNothing(t *testing.T) {
 	tab := tableOf(dp.ReplaceOne, schema.Private, 40)

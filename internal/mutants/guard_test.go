@@ -103,7 +103,7 @@ var guarded = []mutant{
 	{Row: "guard 27", Bug: "the longest row is the last", File: "internal/guard/groups.go",
 		Old:     `l1, l2 = max(l1, m.sizes[i]), max(l2, math.Sqrt(m.squares[i]))`,
 		New:     `l1, l2 = m.sizes[i], math.Sqrt(m.squares[i])`,
-		Package: "./internal/guard", Test: "TestHostileLearner"},
+		Package: "./internal/guard", Test: "TestMeansMoveByTheLongestRow"},
 	{Row: "guard 28", Bug: "heavy curves leave one cell for another", File: "internal/guard/slopes.go",
 		Old:     `l1, l2 = 2*l1, max(math.Sqrt2*l2, math.Hypot(2*most, curve))`,
 		New:     `l1, l2 = 2*l1, math.Hypot(2*most, curve)`,

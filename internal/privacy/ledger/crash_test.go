@@ -262,7 +262,7 @@ func TestNothingAcknowledgedIsLostInACrash(t *testing.T) {
 		} else if o.path != marks {
 			v.do(o)
 		}
-		if k%stride != 0 {
+		if k%stride != 0 && o.call != "mark" { // what was just acknowledged is the first to be lost
 			continue
 		}
 		r := rand.New(rand.NewPCG(uint64(k), 1))

@@ -659,7 +659,7 @@ func TestLinkedPackages(t *testing.T) {
 		}
 		allowed := []string{"privacy/dp", "table/schema", "table/column", "table/coding", "table/feature", "model",
 			"model/explain", "atomicfile", "parallel", "service/inference", "service/inference/oip", "service/places", "release", "keyfile",
-			"edkey", "build", "openfile", "plaintext", "yamltext"}
+			"edkey", "build", "deepcopy", "shrink", "openfile", "plaintext", "yamltext"}
 		if !slices.Contains(allowed, name) {
 			t.Errorf("%s is linked", name)
 		}

@@ -56,11 +56,11 @@ func TestTablesAreSent(t *testing.T) {
 	if !bytes.Equal(seen, table) {
 		t.Errorf("the party voted on %d bytes, want the table's %d", len(seen), len(table))
 	}
-	must(t, os.Remove(w.aux)) // no one can send it again
+	fresh, query := w.client(m, w.combiner, w.query(nil)) // the connections of the other end with the process
+	must(t, os.Remove(w.aux))                             // no one can send it again
 	m.kill()
 	m.start()
-	client, query = w.client(m, w.combiner, w.query(nil)) // the connections of the other end with the process
-	if err := call(t, client, query); err != nil {
+	if err := call(t, fresh, query); err != nil {
 		t.Errorf("the table is asked for again: %v", err)
 	}
 }

@@ -329,7 +329,7 @@ func scene(t testing.TB) string {
 		}
 	}
 	tell(t, strings.Fields(strings.ReplaceAll(siteInitLine, "n.yaml", "policy.yaml")))
-	if said := tell(t, strings.Fields("site sign --policy policy.yaml --key own.pem --out signed.yaml")); said != "" {
+	if said := tell(t, strings.Fields("site sign --policy policy.yaml --key own.pem --out signed.yaml")); said != "signed policy number 1 of site x\n" {
 		t.Fatal(said)
 	}
 	if said := tell(t, strings.Fields(strings.ReplaceAll(siteKitLine, "n.kit", "x.kit"))); said != "" {

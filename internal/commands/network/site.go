@@ -53,7 +53,7 @@ func (a *app) newSiteCommand() *cobra.Command {
 }
 
 func (a *app) newSiteInitCommand() *cobra.Command {
-	p := site.Policy{Version: 1, Measurements: 1000, Numbers: 1 << 16, Data: "rows"}
+	p := site.Policy{Version: 1, Number: 1, Measurements: 1000, Numbers: 1 << 16, Data: "rows"}
 	var list, schemaFile, out string
 	c := &cobra.Command{
 		Use:   "init",
@@ -118,7 +118,8 @@ func (a *app) newSiteSignCommand() *cobra.Command {
 		Use:   "sign",
 		Short: "sign a site's policy",
 		Long: `Sign checks a policy and writes it with the officer's signature as its last
-line.`,
+line. Raise the policy's number first: a site refuses an older policy, and
+another one with the same number.`,
 		Example: `  discreet-net site sign --policy north.yaml --key officer.pem --out north.signed.yaml`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -126,7 +127,15 @@ line.`,
 			if err != nil {
 				return err
 			}
-			return atomicfile.Write(out, atomicfile.Public, func(w io.Writer) error { return site.SignPolicy(policy, officer, w) })
+			var signed *site.Policy
+			if err := atomicfile.Write(out, atomicfile.Public, func(w io.Writer) (err error) {
+				signed, err = site.SignPolicy(policy, officer, w)
+				return err
+			}); err != nil {
+				return err
+			}
+			_, err = plaintext.Fprintf(a.Stdout, "signed policy number %d of site %s\n", signed.Number, signed.Site)
+			return err
 		},
 	}
 	c.Flags().StringVar(&policy, "policy", "", "the policy `file`")
@@ -340,6 +349,9 @@ func (s *siteServe) serveSite(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
+	if err := policy.CheckNewest(anchors); err != nil { // before its lifetime is declared
+		return commands.AsRefusal(err)
+	}
 	if err := policy.OpenLedger(ctx, l, sch); err != nil {
 		return commands.AsRefusal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/anchor"
 	"github.com/discreet-dp/discreet/internal/federated/sites"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/openfile"
@@ -30,7 +32,9 @@ import (
 
 // Policy is the permissions of a site's officer, in one signed file.
 type Policy struct {
-	Version      int               `yaml:"version"`
+	Version int `yaml:"version"`
+	// Number grows with each policy that the officer signs for a site.
+	Number       int64             `yaml:"number"`
 	Site         string            `yaml:"site"`
 	Coordinators []string          `yaml:"coordinators"`
 	Sites        map[string]string `yaml:"sites"`         // public keys in hexadecimal digits, by name, including this site's
@@ -59,6 +63,8 @@ type Policy struct {
 
 	until    time.Time
 	from, to time.Duration // since midnight, if Hours are given
+	digest   string        // of the signed text
+	officer  string        // the key that signed it, in hexadecimal digits
 }
 
 // Limit is a price that must not be exceeded.
@@ -105,24 +111,52 @@ func ReadPolicy(path string, officer ed25519.PublicKey) (*Policy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("site: %s: %w", path, err)
 	}
+	p.officer = hex.EncodeToString(officer)
 	return p, nil
 }
 
-// SignPolicy reads a policy and writes it with the officer's signature as its last line.
-func SignPolicy(path string, officer ed25519.PrivateKey, to io.Writer) error {
-	if _, err := ReadPolicy(path, nil); err != nil {
-		return err
+// anchorOf is the identity under which the newest policy of a site and an officer is remembered.
+func (p *Policy) anchorOf() string {
+	sum := sha256.Sum256([]byte("discreet site policy anchor " + p.officer + " " + p.Site))
+	return hex.EncodeToString(sum[:])
+}
+
+// CheckNewest refuses a policy that is older than one that this site has served, and another one with the
+// same number. The anchors are outside of the state and of the ledger, whose backups may be restored.
+func (p *Policy) CheckNewest(anchors anchor.Folder) error {
+	err := anchors.Check("site: the policy", p.anchorOf(), func(h anchor.Head) (bool, error) {
+		return h.Seq < p.Number || h.Seq == p.Number && h.Hash == p.digest, nil
+	})
+	if old, ok := errors.AsType[*anchor.Behind](err); ok {
+		return &dp.ParamError{Op: "site", Param: "number", Want: fmt.Sprintf("must be above %d, the number of another policy "+
+			"that this site has served", old.Head.Seq), Got: fmt.Sprint(p.Number),
+			Hint: "the officer gives each policy the next number and signs it"}
 	}
+	return err
+}
+
+// noteNewest remembers a policy that is served.
+func (p *Policy) noteNewest(anchors anchor.Folder) error {
+	return anchors.Note(p.anchorOf(), anchor.Head{Seq: p.Number, Hash: p.digest})
+}
+
+// SignPolicy reads a policy and writes it with the officer's signature as its last line. It returns the
+// policy.
+func SignPolicy(path string, officer ed25519.PrivateKey, to io.Writer) (*Policy, error) {
 	text, err := openfile.Read(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	body, _ := cutSignature(text)
 	if body = bytes.TrimRight(body, "\n"); len(body) > 0 {
 		body = append(body, '\n')
 	}
+	p, err := parsePolicy(body)
+	if err != nil {
+		return nil, fmt.Errorf("site: %s: %w", path, err)
+	}
 	_, err = fmt.Fprintf(to, "%s%s%x: %x\n", body, signedBy, officer.Public(), ed25519.Sign(officer, policyText(body)))
-	return err
+	return p, err
 }
 
 func policyText(body []byte) []byte { return append([]byte("discreet site policy 1\n"), body...) }
@@ -143,7 +177,8 @@ func cutSignature(text []byte) (body, signature []byte) {
 
 // parsePolicy parses a policy. Its errors quote nothing, because the file may be another one.
 func parsePolicy(body []byte) (*Policy, error) {
-	var p Policy
+	sum := sha256.Sum256(body)
+	p := Policy{digest: hex.EncodeToString(sum[:])}
 	if err := yamltext.Decode("policy", body, &p); err != nil {
 		return nil, errors.New("must be a site policy, with its keys and no others (docs/sites.md)")
 	}
@@ -160,6 +195,8 @@ func parsePolicy(body []byte) (*Policy, error) {
 	switch {
 	case p.Version != policyVersion:
 		return bad("version", fmt.Sprintf("be %d", policyVersion))
+	case p.Number < 1:
+		return bad("number", "be at least 1, and grow with each policy that is signed for this site")
 	case !ok || own == "":
 		return bad("site", "be one of sites")
 	case len(p.Coordinators) == 0:
@@ -304,6 +341,7 @@ func (p *Policy) Words(s *schema.Schema) (lines []string, err error) {
 	}
 	names := slices.Sorted(maps.Keys(p.Sites))
 	say := func(format string, args ...any) { lines = append(lines, plaintext.Sprintf(format, args...)) }
+	say("Policy number %d. A site that has served it takes no other policy with this number or a lower one.", p.Number)
 	say("Site %s adds up noisy sums with %s.", p.Site, strings.Join(slices.DeleteFunc(names, func(n string) bool { return n == p.Site }), ", "))
 	say("Trainings by %s until %s, of at least %d sites.", strings.Join(p.Coordinators, ", "), p.Until, p.MinimumSites)
 	say("One training spends at most epsilon %s and delta %s; all together %s and %s, of data set %q.", p.Training.Epsilon,
@@ -414,7 +452,8 @@ func (p *Policy) OpenLedger(ctx context.Context, l *ledger.Ledger, s *schema.Sch
 // Draft returns a policy's text, for its officer to read and change.
 func (p *Policy) Draft() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# What this site allows. Sign it with discreet-net site sign.\nversion: %d\nsite: %s\n", policyVersion, p.Site)
+	fmt.Fprintf(&b, "# What this site allows. Sign it with discreet-net site sign.\nversion: %d\n"+
+		"number: %d # raise it for each policy that you sign\nsite: %s\n", policyVersion, p.Number, p.Site)
 	fmt.Fprintf(&b, "coordinators: [%s]\nsites: # and their keys, by hand or telephone, not from the coordinator\n",
 		strings.Join(p.Coordinators, ", "))
 	for _, name := range slices.Sorted(maps.Keys(p.Sites)) {

@@ -53,8 +53,8 @@ type Params struct {
 	Policy *Policy            // the initial policy; see Server.Replace
 	Key    ed25519.PrivateKey // the site's signing key, whose public half is in Policy.Sites
 	State  string             // the folder of the permanent state
-	// Anchors note outside of State how far each training has come, so that a restored copy of State
-	// is detected.
+	// Anchors note outside of State how far each training has come and the number of the newest policy,
+	// so that a restored copy of State and an older policy are detected.
 	Anchors anchor.Folder
 	Table   engine.Table
 	// Rows is a digest of the files from which Table was read.
@@ -199,6 +199,12 @@ func (s *Server) Replace(p *Policy, key ed25519.PrivateKey) error {
 		return dp.Refuse("site", "key", "must be the one of the site in the policy", nil)
 	case p.Site != s.Policy.Site || p.Data != s.Policy.Data || p.HeldOut != s.Policy.HeldOut:
 		return dp.Refuse("site", "policy", "must keep site, data and held_out while the site runs", nil)
+	}
+	if err := p.CheckNewest(s.Anchors); err != nil {
+		return err
+	}
+	if err := p.noteNewest(s.Anchors); err != nil {
+		return err
 	}
 	may, of := map[string][]identity.Role{}, map[string]*admission.Places{}
 	for call := range s.answers() {

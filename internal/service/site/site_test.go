@@ -197,7 +197,7 @@ func newWorldOf(t testing.TB, s *schema.Schema, parts [][]string) *world {
 	w.uni = w.identity(identity.Combiner, "uni")
 	agreed, err := sites.SchemaDigest(s)
 	must(t, err)
-	policy := Policy{Version: 1, Coordinators: []string{"uni"}, Sites: map[string]string{}, MinimumSites: 2, Honest: n,
+	policy := Policy{Version: 1, Number: 1, Coordinators: []string{"uni"}, Sites: map[string]string{}, MinimumSites: 2, Honest: n,
 		Schema: agreed, Data: "patients", Training: Limit{"4", "0.001"}, Lifetime: Limit{"40", "0.01"}, Measurements: 300,
 		Numbers: 10000, PublicRows: s.Relation == dp.ReplaceOne, Until: "2999-12-31", until: time.Now().Add(time.Hour)}
 	w.parts = parts

@@ -477,6 +477,12 @@ func TestEachRowOfAPersonIsPaid(t *testing.T) {
 	if _, err := g.DrawGroup(1, row(0)); err == nil {
 		t.Error("a row is paid after 3 at 1 each have spent 3")
 	}
+	g = open(9)
+	for k := range 3 {
+		if _, err := g.DrawGroup(1, row(4)); (err == nil) != (k < 2) {
+			t.Errorf("delta 4 for training %d, of 9: %v", k+1, err)
+		}
+	}
 	for rows, taken := range map[int]bool{1: true, 2: false} {
 		if _, err := open(9).DrawGroup(rows, row(3)); (err == nil) != taken {
 			t.Errorf("%d rows with a delta: %v", rows, err)

@@ -27,6 +27,14 @@ func TestMasksAreNeverRepeated(t *testing.T) {
 		return words(&Masks{Digest(in[1]), []pair{{in[0], true}}}, Digest(in[2]), 2)
 	}, make([]byte, 32), make([]byte, 64), make([]byte, 64))
 
+	seen := map[uint64]bool{}
+	for i, w := range words(&Masks{"set", []pair{{make([]byte, 32), true}}}, "ask", 5000) {
+		if seen[w] {
+			t.Fatalf("word %d of a mask has come before", i)
+		}
+		seen[w] = true
+	}
+
 	about, id, parties, set := assemble(t, 3, 1, pureBill, dp.Price{Epsilon: dp.Nano})
 	for i, m := range masksOf(t, about, id, parties, set) {
 		for j, k := range slices.DeleteFunc([]int{0, 1, 2}, func(k int) bool { return k == i }) {

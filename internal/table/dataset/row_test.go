@@ -5,6 +5,7 @@ package dataset
 import (
 	"bytes"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/table/coding"
@@ -70,4 +71,20 @@ func FuzzRowCoder(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A number that a public column cannot hold is refused, and the refusal does not repeat it.
+func TestRefusedCellsAreNotRepeated(t *testing.T) {
+	s := parseSchema(t, strings.Replace(rowSchema, "private, number: {lower: -5, upper: 50, default: 7}",
+		"public, number: {lower: -5, upper: 50}", 1))
+	rc, err := coding.NewRowCoder(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cell := range []coding.Cell{coding.TextCell("471147 x"), coding.NumberCell(math.NaN()), {}} {
+		err := rc.Code(0, cell, make([]column.Cell, len(s.Columns)))
+		if err == nil || strings.Contains(err.Error(), "471147") || strings.Contains(err.Error(), "NaN") {
+			t.Errorf("%+v: %v", cell, err)
+		}
+	}
 }

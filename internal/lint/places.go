@@ -27,7 +27,6 @@ var places = []*regexp.Regexp{
 // nobody of the project owns its name: a stranger could. A release is its files and their checksums.
 var indexes = []*regexp.Regexp{
 	regexp.MustCompile(`\b(pip3?|pipx|uv pip|uv tool|conda|npm|brew|apt|apt-get|dnf|snap|cargo) (-\S+ )*(install|add)( -\S+)* ["']?discree[t](-[a-z]+)?($|[^-./_a-zA-Z0-9])`),
-	regexp.MustCompile(`\bgo (install|get|run) \S*discreet-d[p]/\S*@`),
 	regexp.MustCompile(`\b(docker|podman|crictl|nerdctl) pul[l]\b`),
 	regexp.MustCompile(`\b(docker|podman) ru[n] (-\S+ ("\S+" |\w+ )?)*discreet`),
 }
@@ -77,6 +76,9 @@ func findPlaces(name string, text []byte) (bad []string) {
 	for l := range bytes.Lines(text) {
 		line++
 		for _, p := range indexes {
+			if !bytes.Contains(l, []byte("discreet")) && !bytes.Contains(l, []byte("pull")) {
+				break
+			}
 			if hit := p.Find(l); hit != nil && !bytes.Contains(hit, []byte("--pull never")) {
 				bad = append(bad, fmt.Sprintf("%s:%d: %q takes the program from an index that nobody of the project owns", name, line,
 					bytes.TrimSpace(hit)))

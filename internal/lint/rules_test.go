@@ -264,7 +264,7 @@ func TestPlaces(t *testing.T) {
 		"https://pro" + "xy.golang.org", "https://py" + "pi.org/simple", "files.python" + "hosted.org",
 		"GOPR" + "OXY=off", "pip install --extra-index-" + "url x", "see ../shared/gu" + "ide/house.md",
 		"is not installed; pip install dis" + "creet", "pip install --user dis" + "creet\n", "$ pip install 'dis" + "creet'", "uv pip install dis" + "creet==1",
-		"brew install dis" + "creet-net", "apt-get install -y dis" + "creet", "go install github.com/discreet-" + "dp/discreet/cmd/x@latest",
+		"brew install dis" + "creet-net", "apt-get install -y dis" + "creet",
 		"docker pul" + "l x", "docker ru" + "n --rm -v \"$PWD:/data\" discreet show", "podman ru" + "n discreet-net",
 	} {
 		if got := findPlaces("a.txt", []byte("fine\n"+bad+"\n")); len(got) == 0 || !strings.HasPrefix(got[0], "a.txt:2: ") {
@@ -273,7 +273,7 @@ func TestPlaces(t *testing.T) {
 	}
 	for _, good := range []string{
 		"pip install out/python/discreet-*.whl", "pip install ./discreet-0.1.0-py3-none-any.whl", "apt install ./discreet_0.1.0.deb",
-		"docker run --pull never discreet show", "go install ./cmd/discreet", "pip install numpy", "go run github.com/x/y@v1",
+		"docker run --pull never discreet show", "go install github.com/discreet-dp/discreet/cmd/x@latest", "go install ./cmd/discreet", "pip install numpy", "go run github.com/x/y@v1",
 		"frame" + "work/x", "../shared/datasets", "pkg.go.dev", "apache.org/licenses", "n/wo" + "rk", "at home/work",
 	} {
 		if got := findPlaces("a.txt", []byte(good)); got != nil {

@@ -224,4 +224,12 @@ var sited = []mutant{
 		Old:     `sha256.Sum256(append(b[:], stream...))`,
 		New:     `sha256.Sum256(append(b[:2], stream...))`,
 		Package: "./internal/privacy/rng/replay", Test: "TestSeededWordsAreNeverRepeated"},
+	{Row: "streams 16", Bug: "masks come again beyond 64 numbers", File: "internal/federated/sites/mask.go",
+		Old:     `w := mech.Whole{High: binary.BigEndian.Uint64(stream[16*i:]), Low: binary.BigEndian.Uint64(stream[16*i+8:])}`,
+		New:     `w := mech.Whole{High: binary.BigEndian.Uint64(stream[16*(i%64):]), Low: binary.BigEndian.Uint64(stream[16*(i%64)+8:])}`,
+		Package: "./internal/federated/sites", Test: "TestMasksAreNeverRepeated"},
+	{Row: "streams 17", Bug: "a polynomial has one coefficient in all degrees", File: "internal/federated/secsum/shamir.go",
+		Old:     `f = append(f, group.Ristretto255.RandomScalar(reader{src}))`,
+		New:     `f = append(f, append(f, group.Ristretto255.RandomScalar(reader{src}))[1])`,
+		Package: "./internal/federated/secsum", Test: "TestPolynomialsAreIndependent"},
 }

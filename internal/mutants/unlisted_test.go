@@ -787,4 +787,12 @@ var unlisted = []mutant{
 
 		Package: "./internal/guard", Test: "TestMistakesAreAskedInOrder",
 	},
+	{
+		Row: "unlisted 87", Bug: "a refused number is repeated",
+		File: "internal/table/coding/row.go",
+		Old:  `Got: "another cell"}`,
+		New:  `Got: cell}`,
+
+		Package: "./internal/table/dataset", Test: "TestRefusedCellsAreNotRepeated",
+	},
 }

@@ -14,9 +14,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/testkit/stattest"
 )
 
-// coefficients are those of an owner's polynomials beside the secrets: the divided
-// differences of shares at one point, two, and so on up to a quorum, which are as uniform
-// and independent as coefficients are.
+// coefficients are those of an owner's polynomials beside the secrets, interpolated from the
+// shares of a quorum.
 func coefficients(t *testing.T, p *Protocol, messages []Message) (all []group.Scalar) {
 	t.Helper()
 	points := make([][]group.Scalar, p.Quorum()) // by holder: blind's, then those of the scalars
@@ -41,7 +40,13 @@ func coefficients(t *testing.T, p *Protocol, messages []Message) (all []group.Sc
 				diff[h].Sub(diff[h], diff[h-1]).Mul(diff[h], inverse)
 			}
 		}
-		all = append(all, diff[1:]...) // the first is the secret's share, of one holder
+		for k := len(diff) - 2; k >= 0; k-- { // from Newton's form in 1, 2, ... to coefficients
+			at := group.Ristretto255.NewScalar().SetUint64(uint64(k + 1))
+			for j := k; j < len(diff)-1; j++ {
+				diff[j].Sub(diff[j], group.Ristretto255.NewScalar().Mul(at, diff[j+1]))
+			}
+		}
+		all = append(all, diff[1:]...) // the first is the secret
 	}
 	return all
 }

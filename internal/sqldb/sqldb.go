@@ -197,6 +197,13 @@ func (d *DB) runTransaction(ctx context.Context, o *sql.TxOptions, f func(*Tx) e
 	return nil
 }
 
+// Twice returns the statement that makes SQLite keep a second copy of columns in an index, which Open
+// compares with the table: of the columns on which it rests that something happens once or costs no
+// more than is left. A PRIMARY KEY has such a copy already.
+func Twice(table, columns string) string {
+	return `CREATE INDEX IF NOT EXISTS ` + table + `_twice ON ` + table + ` (` + columns + `)`
+}
+
 // ProbeTable creates the table that Probe writes to.
 const ProbeTable = `CREATE TABLE IF NOT EXISTS discreet_probe (one INTEGER PRIMARY KEY CHECK (one = 1), room BLOB ` +
 	`NOT NULL) STRICT`

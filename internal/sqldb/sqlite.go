@@ -85,7 +85,7 @@ func checkOneName(path string, info fs.FileInfo) error {
 }
 
 // checkSQLite refuses versions before 3.51.3, which could lose committed pages, and settings that did
-// not take effect.
+// not take effect, and damaged files.
 func checkSQLite(ctx context.Context, db *sql.DB, o Options) error {
 	var version, journal string
 	var major, minor, patch, synchronous int
@@ -104,6 +104,20 @@ func checkSQLite(ctx context.Context, db *sql.DB, o Options) error {
 	}
 	if j, s := o.chooseModes(); journal != j || synchronous != s {
 		return fmt.Errorf("sqlite must keep journal_mode %s and synchronous %d (got %s and %d)", j, s, journal, synchronous)
+	}
+	return compareIndexes(ctx, db)
+}
+
+// compareIndexes refuses a database whose indexes differ from its tables. An index is a second copy of
+// cells, from which SQLite answers whether a key exists and, if it holds all that is asked for, more.
+// A changed bit in one of the two would make something forgotten that was promised to happen once.
+func compareIndexes(ctx context.Context, db *sql.DB) error {
+	var said string
+	if err := db.QueryRowContext(ctx, `PRAGMA integrity_check(1)`).Scan(&said); err != nil {
+		return err
+	}
+	if said != "ok" {
+		return fmt.Errorf("the database is damaged, and may have forgotten what it has paid or answered: %s", said)
 	}
 	return nil
 }

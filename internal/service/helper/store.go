@@ -59,7 +59,7 @@ func On(ctx context.Context, db *sqldb.DB, name string) (*Store, error) {
 			`NULL, proof BLOB NOT NULL, signature BLOB NOT NULL, body BLOB, PRIMARY KEY (sum, participant)) STRICT`,
 		`CREATE TABLE IF NOT EXISTS discreet_faults (sum BLOB NOT NULL, participant INTEGER NOT NULL, signature BLOB NOT `+
 			`NULL, body BLOB, PRIMARY KEY (sum, participant)) STRICT`,
-		sqldb.ProbeTable,
+		sqldb.Twice("discreet_sums", "state"), sqldb.ProbeTable,
 	)
 	if err == nil {
 		var n int

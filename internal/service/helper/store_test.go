@@ -3,6 +3,7 @@
 package helper
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -185,4 +186,43 @@ func TestStoresKeepRoom(t *testing.T) {
 			t.Errorf("a full disk takes %s: %v", what, err)
 		}
 	}
+}
+
+// TestNoBitAnswersTwice flips bits of a store with an answered sum and an open one: one that can still
+// be opened answers no second request, and takes no second share of a participant.
+func TestNoBitAnswersTwice(t *testing.T) {
+	ctx, path := t.Context(), filepath.Join(t.TempDir(), "store.db")
+	answered, opened := secretsum.ID(bytes.Repeat([]byte{11}, 32)), secretsum.ID(bytes.Repeat([]byte{12}, 32))
+	shareOf := func(of int, body string) share {
+		return share{of, []byte("proof"), []byte(body), []byte("signature"), []byte(body)}
+	}
+	s, err := At(ctx, path, "one", "")
+	must(t, err)
+	for _, id := range []secretsum.ID{answered, opened} {
+		must(t, s.beginSum(ctx, id, "combiner/main", []byte("text"), time.Unix(1<<40, 0), 9, 1000))
+		_, _, err = s.acceptShares(ctx, id, []share{shareOf(77, "a"), shareOf(78, "b")})
+		must(t, err)
+	}
+	must(t, s.storeFault(ctx, opened, shareOf(79, "bad"), 1))
+	must(t, s.endSum(ctx, answered))
+	_, _, err = s.keepAnswer(ctx, answered, []byte("request"), []byte("the answer"))
+	must(t, err)
+	must(t, s.Close())
+	sqldbtest.FlipBits(t, path, func(what, path string) {
+		s, err := At(ctx, path, "one", "")
+		if err != nil {
+			return
+		}
+		defer s.Close()
+		for of, body := range map[int]string{77: "another", 79: "another"} {
+			if refused, _, err := s.acceptShares(ctx, opened, []share{shareOf(of, body)}); err == nil && refused[0] == (problem.Kind{}) {
+				t.Errorf("%s: a second share of participant %d is taken", what, of)
+			}
+		}
+		_ = s.beginSum(ctx, answered, "combiner/main", []byte("text"), time.Unix(1<<40, 0), 9, 1000)
+		_ = s.endSum(ctx, answered)
+		if _, answer, err := s.keepAnswer(ctx, answered, []byte("other"), []byte("second one")); err == nil && string(answer) == "second one" {
+			t.Errorf("%s: a second request is answered", what)
+		}
+	}, answered[:], opened[:])
 }

@@ -48,7 +48,7 @@ func openRecord(ctx context.Context, path string, lifetime dp.Epsilon, unit stri
 		`CREATE TABLE IF NOT EXISTS discreet_queries (id BLOB PRIMARY KEY CHECK (length(id) = 32), combiner TEXT NOT `+
 			`NULL, query BLOB NOT NULL, epsilon INTEGER NOT NULL CHECK (epsilon >= 0), deadline INTEGER NOT NULL, state `+
 			`INTEGER NOT NULL) STRICT`,
-		sqldb.ProbeTable,
+		sqldb.Twice("discreet_models", "epsilon"), sqldb.Twice("discreet_queries", "epsilon, state"), sqldb.ProbeTable,
 	)
 	r, begun := &record{db: db}, ""
 	if err == nil {
@@ -123,8 +123,8 @@ func (r *record) chargeQuery(ctx context.Context, id ID, combiner string, text [
 	deadline time.Time) error {
 	return r.db.Update(ctx, func(tx *sqldb.Tx) error {
 		var state int
-		found, err := tx.Find([]any{&state}, `SELECT state FROM discreet_queries WHERE id = ?`, id[:])
-		if err == nil && !found {
+		found, err := tx.Find([]any{&state}, `SELECT state FROM discreet_queries`+tx.Unindexed()+` WHERE id = ?`, id[:])
+		if err == nil && !found { // in the table; what is added must not be in the index either
 			err = r.checkLeft(tx, eps)
 		}
 		if err != nil || found {
@@ -140,7 +140,7 @@ func (r *record) chargeQuery(ctx context.Context, id ID, combiner string, text [
 func (r *record) chargeModel(ctx context.Context, p PersonPrice) error {
 	return r.db.Update(ctx, func(tx *sqldb.Tx) error {
 		var paid dp.Epsilon
-		found, err := tx.Find([]any{&paid}, `SELECT epsilon FROM discreet_models WHERE digest = ?`, p.Model[:])
+		found, err := tx.Find([]any{&paid}, `SELECT epsilon FROM discreet_models`+tx.Unindexed()+` WHERE digest = ?`, p.Model[:])
 		if found || err != nil {
 			return err
 		}
@@ -159,8 +159,8 @@ func (r *record) chargeModel(ctx context.Context, p PersonPrice) error {
 // spentIn adds up the costs of queries and models. Depending on the record's unit, one of the two
 // costs nothing.
 func (r *record) spentIn(tx *sqldb.Tx) (spent dp.Epsilon, err error) {
-	_, err = tx.Find([]any{&spent}, `SELECT (SELECT COALESCE(SUM(epsilon), 0) FROM discreet_queries) + `+
-		`(SELECT COALESCE(SUM(epsilon), 0) FROM discreet_models)`)
+	_, err = tx.Find([]any{&spent}, `SELECT (SELECT COALESCE(SUM(epsilon), 0) FROM discreet_queries`+tx.Unindexed()+
+		`) + (SELECT COALESCE(SUM(epsilon), 0) FROM discreet_models`+tx.Unindexed()+`)`)
 	return spent, err
 }
 

@@ -3,13 +3,17 @@
 package party
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/federated/multiparty"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/problem"
+	"github.com/discreet-dp/discreet/internal/testkit/sqldbtest"
 )
 
 // TestFirstChargesAreChecked charges a fresh record more than its lifetime, by a query and by a
@@ -51,4 +55,40 @@ func TestStatesKeepTheirUnit(t *testing.T) {
 		must(t, err)
 		must(t, r.closeRecord())
 	}
+}
+
+// TestNoBitPaysTwice flips bits of a record: one that can still be opened has no more left than
+// before, charges no query a second time, and gives no votes that were deleted.
+func TestNoBitPaysTwice(t *testing.T) {
+	ctx, path, text := t.Context(), filepath.Join(t.TempDir(), "party.db"), []byte("query")
+	const price, most = dp.Nano/3 + 7, dp.Nano
+	early, late := time.Unix(9, 0), time.Unix(99, 0)
+	kept, gone, voter := ID(bytes.Repeat([]byte{11}, 32)), ID(bytes.Repeat([]byte{12}, 32)), multiparty.Digest{13, 14, 15}
+	r, err := openRecord(ctx, path, most, unitParty, "")
+	must(t, err)
+	must(t, r.chargeQuery(ctx, gone, "combiner/uni", text, price, early))
+	_, err = r.forgetQueries(ctx, time.Unix(50, 0))
+	must(t, err)
+	must(t, r.chargeQuery(ctx, kept, "combiner/uni", text, 2, late))
+	must(t, r.chargeModel(ctx, PersonPrice{Model: voter, Epsilon: 3}))
+	must(t, r.closeRecord())
+	cost := binary.BigEndian.AppendUint32(nil, uint32(price))
+	sqldbtest.FlipBits(t, path, func(what, path string) {
+		r, err := openRecord(ctx, path, most, unitParty, "")
+		if err != nil {
+			return
+		}
+		defer r.closeRecord()
+		if paid, err := r.findQuery(ctx, gone, late, 1); err == nil {
+			t.Errorf("%s: deleted votes are given again (charged: %v)", what, paid)
+		}
+		for _, id := range []ID{kept, gone} {
+			if has, err := r.hasQuery(ctx, id); !has && err == nil {
+				t.Errorf("%s: a query is forgotten", what)
+			}
+		}
+		if r.chargeQuery(ctx, ID{1}, "combiner/uni", text, most-price-4, late) == nil {
+			t.Errorf("%s: more than was left is granted", what)
+		}
+	}, kept[:], gone[:], voter[:3], cost)
 }

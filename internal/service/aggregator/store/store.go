@@ -63,7 +63,7 @@ func On(ctx context.Context, db *sqldb.DB) (*Store, error) {
 		`CREATE TABLE IF NOT EXISTS discreet_rosters (digest BLOB PRIMARY KEY, keys BLOB NOT NULL) STRICT`,
 		`CREATE TABLE IF NOT EXISTS discreet_reports (task BLOB NOT NULL, round INTEGER NOT NULL, owner BLOB NOT NULL, `+
 			`digest BLOB NOT NULL, body BLOB, PRIMARY KEY (task, round, owner)) STRICT`,
-		viaTable, secretTable, sqldb.ProbeTable,
+		viaTable, secretTable, sqldb.Twice("discreet_tasks", "state"), sqldb.Twice("discreet_rounds", "state"), sqldb.ProbeTable,
 	)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())

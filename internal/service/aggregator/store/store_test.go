@@ -19,6 +19,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/service/aggregator/store"
 	"github.com/discreet-dp/discreet/internal/testkit/ledgertest"
+	"github.com/discreet-dp/discreet/internal/testkit/sqldbtest"
 )
 
 var server *ledgertest.Server
@@ -288,4 +289,51 @@ func BenchmarkAccept(b *testing.B) {
 		must(b, err)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*batch), "ns/report")
+}
+
+// TestNoBitDecidesTwice flips bits of a store: one that can still be opened takes no second report of an
+// owner, no other sum and no other result.
+func TestNoBitDecidesTwice(t *testing.T) {
+	ctx, path := t.Context(), filepath.Join(t.TempDir(), "state.db")
+	s, err := store.At(ctx, path, "")
+	must(t, err)
+	ended, sealed, open := task("ended"), task("sealed"), task("open")
+	for _, a := range []store.Task{ended, sealed, open} {
+		must(t, s.Create(ctx, a, round(0)))
+		acceptReports(t, s, report(a, 0, 0x0b0b0b0b0b0b0b0b, "first"))
+	}
+	must(t, s.Seal(ctx, sealed.ID, 0, 1))
+	_, err = s.Assemble(ctx, sealed.ID, 0, store.Secret{Broadcast: []byte("b"), Sum: []byte("sum"), Certificate: []byte("c"),
+		Signature: []byte("s")})
+	must(t, err)
+	_, err = s.Hold(ctx, sealed.ID, 0, []byte("held"))
+	must(t, err)
+	must(t, s.Seal(ctx, ended.ID, 0, 1))
+	must(t, s.Advance(ctx, ended.ID, 0, nil, []byte("model")))
+	must(t, s.Close())
+	sqldbtest.FlipBits(t, path, func(what, path string) {
+		s, err := store.At(ctx, path, "")
+		if err != nil {
+			return
+		}
+		defer s.Close()
+		for _, a := range []store.Task{open, sealed, ended} {
+			again := []store.Report{report(a, 0, 0x0b0b0b0b0b0b0b0b, "second")}
+			if out, err := s.Accept(ctx, again); err == nil && out[0] == store.Stored {
+				t.Errorf("%s: a second report of an owner is taken by the task %s", what, a.Bytes)
+			}
+		}
+		if x, err := s.Assemble(ctx, sealed.ID, 0, store.Secret{Broadcast: []byte("b"), Sum: []byte("SUM"), Certificate: []byte("c"),
+			Signature: []byte("s")}); err == nil && string(x.Sum) == "SUM" {
+			t.Errorf("%s: another sum is assembled", what)
+		}
+		if held, err := s.Hold(ctx, sealed.ID, 0, []byte("HELD")); err == nil && string(held) == "HELD" {
+			t.Errorf("%s: other owners are held", what)
+		}
+		_ = s.Create(ctx, ended, round(0))
+		_ = s.Seal(ctx, ended.ID, 0, 1)
+		if err := s.Advance(ctx, ended.ID, 0, nil, []byte("another")); err == nil {
+			t.Errorf("%s: another model is stored", what)
+		}
+	}, ended.ID[:], sealed.ID[:], open.ID[:], bytes.Repeat([]byte{0x0b}, 8))
 }

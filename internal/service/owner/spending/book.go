@@ -67,6 +67,7 @@ func On(ctx context.Context, db *sqldb.DB, lifetime dp.Epsilon) (*Book, error) {
 		`CREATE TABLE IF NOT EXISTS discreet_given (owner INTEGER NOT NULL, task BLOB NOT NULL, epsilon INTEGER NOT NULL `+
 			`CHECK (epsilon > 0), round BLOB NOT NULL CHECK (length(round) = 32), report BLOB NOT NULL, PRIMARY KEY (owner, `+
 			`task)) STRICT`,
+		sqldb.Twice("discreet_given", "epsilon"),
 	)
 	b := &Book{db: db}
 	if err == nil {

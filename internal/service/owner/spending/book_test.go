@@ -5,6 +5,7 @@ package spending_test
 import (
 	"bytes"
 	"crypto/ed25519"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/federated/wire"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/owner/spending"
+	"github.com/discreet-dp/discreet/internal/testkit/sqldbtest"
 )
 
 func must(t testing.TB, err error) {
@@ -169,4 +171,35 @@ func TestFirstChargesAreChecked(t *testing.T) {
 	if kept, err := b.For(t.Context(), wire.Digest{1}); err != nil || len(kept) != 1 {
 		t.Errorf("%d reports are kept, %v", len(kept), err)
 	}
+}
+
+// TestNoBitSpendsTwice flips bits of a book: one that can still be opened gives no second report for a
+// task, and has no more left than before.
+func TestNoBitSpendsTwice(t *testing.T) {
+	ctx, path := t.Context(), filepath.Join(t.TempDir(), "book.db")
+	const price = dp.Nano + 0x01020304
+	b := open(t, path)
+	_, err := b.Keys(ctx, 2)
+	must(t, err)
+	must(t, b.Commit(ctx, []answer.Given{give(77, 1, price, "report"), give(78, 1, 1, "x")}))
+	must(t, b.Close())
+	row := append([]byte{77, 1}, make([]byte, 31)...)
+	paid := binary.BigEndian.AppendUint32(nil, uint32(price))
+	sqldbtest.FlipBits(t, path, func(what, path string) {
+		b, err := spending.Open(ctx, path, 3*dp.Nano, "")
+		if err != nil {
+			return
+		}
+		defer b.Close()
+		if broke, err := b.Broke(ctx, wire.Digest{2}, 3*dp.Nano-price+1, 100); err == nil && !broke[77] {
+			t.Errorf("%s: an owner can pay more than was left", what)
+		}
+		if given := []answer.Given{give(77, 2, 3*dp.Nano-price+1, "more")}; b.Commit(ctx, given) == nil && given[0].Refused == nil {
+			t.Errorf("%s: an owner pays more than was left", what)
+		}
+		again := []answer.Given{give(77, 1, 1, "another"), give(78, 1, 1, "another")}
+		if err := b.Commit(ctx, again); err == nil && (string(again[0].Report) == "another" || string(again[1].Report) == "another") {
+			t.Errorf("%s: an owner gives a second report", what)
+		}
+	}, row, paid)
 }

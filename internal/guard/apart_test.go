@@ -5,6 +5,7 @@ package guard_test
 import (
 	"context"
 	"errors"
+	"go/token"
 	"reflect"
 	"runtime"
 	"slices"
@@ -489,6 +490,76 @@ func TestVectorsAddedAtOnceCountOnce(t *testing.T) {
 	}
 	if got := tape.Passages[0].Values[0].Float(); got != float64(rows) {
 		t.Errorf("%d rows count for %g", rows, got)
+	}
+}
+
+// What is begun on groups goes on with them, even if a learner writes other groups over its own: a row
+// of two groups would count twice.
+func TestSumsKeepTheirGroups(t *testing.T) {
+	tab, tape, rho := publicAndPrivate(40), &mechtest.Recorder{}, guard.Share{Rho: 1_000_000_000}
+	g, err := guard.Open(t.Context(), termsOf(dp.FeaturesAndLabel, dp.Price{Epsilon: dp.Nano, Delta: dp.Femto / 1000},
+		rho.Line("all"), rho.Line("all"), rho.Line("all"), rho.Line("all")), learntest.Engine(t, tab), guard.Uncounted{},
+		mech.NewTapedExit(replay.Seeded(1, "groups"), tape))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := func(means, overwrite bool) []mech.Ratio {
+		by := [2]*guard.Groups{}
+		for k, column := range tab.Schema.ByRole(schema.Public)[:2] {
+			if by[k], err = g.Groups([]int{column}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		vectors := by[0].ClassVectors(0, 1)
+		list, err := by[0].ClassMeans([]int{0}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for group := range 2 {
+			vectors.Add(group, []float64{1})
+			list.Add(group, 0, 1)
+			if overwrite {
+				*by[0] = *by[1]
+			}
+		}
+		s := vectors.Sum()
+		if means {
+			s = list.Sum()
+		}
+		if _, err := g.Measure("all", rho, s); err != nil {
+			t.Fatal(err)
+		}
+		return tape.Passages[len(tape.Passages)-1].Values
+	}
+	for _, means := range []bool{false, true} {
+		if kept, written := sum(means, false), sum(means, true); !slices.Equal(kept, written) {
+			t.Errorf("rows of two groupings are in one sum (means %t): %v, not %v", means, written, kept)
+		}
+	}
+}
+
+// What holds rows holds nothing else that a learner can name, and so write over.
+func TestHandedValuesHoldNoOther(t *testing.T) {
+	seen := map[reflect.Type]bool{}
+	var look func(of reflect.Type)
+	look = func(of reflect.Type) {
+		if of.Kind() != reflect.Struct || seen[of] {
+			return
+		}
+		seen[of] = true
+		for f := range of.NumField() {
+			to := of.Field(f).Type
+			if to.Kind() == reflect.Pointer && strings.Contains(to.Elem().PkgPath(), "/internal/guard") && token.IsExported(to.Elem().Name()) {
+				t.Errorf("%s holds a pointer to a %s, which its learner can write over", of, to.Elem())
+			}
+			look(to)
+		}
+	}
+	for _, m := range append(methods(), methodsOf(reflect.TypeFor[*perturbed.Rows]())...) {
+		look(m.of.Type.In(0).Elem())
+	}
+	if len(seen) < 10 {
+		t.Error("the search is blind")
 	}
 }
 

@@ -108,7 +108,7 @@ func (gr *Groups) ClassBins(class int, bins [][]uint32, sizes []int) *Sum {
 // ClassVectors adds up vectors of the rows of one class, each of Euclidean length at most 1. It is safe
 // for concurrent use.
 type ClassVectors struct {
-	of    *Groups
+	of    Groups // a copy: a learner may write other groups over its own
 	class int
 	one   int64 // units of a number
 
@@ -128,7 +128,7 @@ func (gr *Groups) ClassVectors(class, size int) *ClassVectors {
 		}
 	}
 	one := int64(1) << min(vectorBits, sumBits-bits.Len64(total))
-	return &ClassVectors{of: gr, class: class, one: one, sum: inside.Seal(make([]int64, size)), units: make([]int64, size),
+	return &ClassVectors{of: *gr, class: class, one: one, sum: inside.Seal(make([]int64, size)), units: make([]int64, size),
 		seen: make([]bool, gr.groups())}
 }
 
@@ -176,7 +176,7 @@ const FeatureBits = 24
 
 // ClassMeans adds up features of rows by class. It is safe for concurrent use.
 type ClassMeans struct {
-	of      *Groups
+	of      Groups // a copy, as in ClassVectors
 	classes []int
 	size    int
 
@@ -197,7 +197,7 @@ func (gr *Groups) ClassMeans(classes []int, size int) (*ClassMeans, error) {
 		return nil, fmt.Errorf("guard: means must be of different classes")
 	}
 	n := gr.groups()
-	return &ClassMeans{of: gr, classes: classes, size: size, sum: inside.Seal(make([]int64, len(classes)*size)),
+	return &ClassMeans{of: *gr, classes: classes, size: size, sum: inside.Seal(make([]int64, len(classes)*size)),
 		sizes: make([]float64, n), squares: make([]float64, n), next: make([]int, n)}, nil
 }
 

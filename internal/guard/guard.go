@@ -226,7 +226,8 @@ func Train[M interface{ Stated() dp.Statement }](
 // nothing more.
 func fit[M interface{ Stated() dp.Statement }](p Plan[M], g *Guard) (none M, err error) {
 	defer g.stop()
-	m, err := p.Fit(g.context(), g)
+	handed := *g // to which a learner may assign another guard
+	m, err := p.Fit(g.context(), &handed)
 	if err != nil {
 		return none, err
 	}

@@ -378,6 +378,24 @@ func TestMeansMoveByTheLongestRow(t *testing.T) {
 	}
 }
 
+// What is charged is known to Train itself, not to the guard that it handed out.
+func TestTrainKnowsWhatWasCharged(t *testing.T) {
+	half := guard.Share{Epsilon: dp.Nano / 2}
+	cheap := termsOf(dp.WholeRow, dp.Price{Epsilon: 1}, guard.Share{Epsilon: 1}.Line("a"))
+	pl := asking{said: said{termsOf(dp.WholeRow, dp.Price{Epsilon: dp.Nano}, half.Line("a"), half.Line("b")), func(*dp.Statement) {}},
+		ask: func(_ context.Context, g *guard.Guard) {
+			part, err := g.Part(cheap)
+			if err != nil {
+				t.Fatal(err)
+			}
+			*g = *part // whose terms the model then states
+		}}
+	if _, err := guard.Train(t.Context(), pl, tableOf(dp.ReplaceOne, schema.Private, 9), guard.Uncounted{},
+		mech.NewExit(replay.Seeded(1, "charged"))); err == nil {
+		t.Error("a model states the price of a part")
+	}
+}
+
 // What lies beside its partition, its runs or its class counts as nothing, and offsets are cut together.
 func TestOutOfPlaceCountsAsNothing(t *testing.T) {
 	tab := tableOf(dp.ReplaceOne, schema.Private, 40)
@@ -482,6 +500,10 @@ func TestEachRowOfAPersonIsPaid(t *testing.T) {
 		if _, err := g.DrawGroup(1, row(4)); (err == nil) != (k < 2) {
 			t.Errorf("delta 4 for training %d, of 9: %v", k+1, err)
 		}
+=======
+	cheap := termsOf(dp.WholeRow, dp.Price{Epsilon: 1}, guard.Share{Epsilon: 1}.Line("row"))
+	if _, err := open(0).DrawGroup(guard.MostOfPerson+1, cheap); err == nil {
+		t.Error("so many rows of a person are taken that their price may pass 2^64")
 	}
 	for rows, taken := range map[int]bool{1: true, 2: false} {
 		if _, err := open(9).DrawGroup(rows, row(3)); (err == nil) != taken {

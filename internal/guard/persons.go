@@ -29,7 +29,8 @@ func (g *Guard) WeighPersons(most int) error {
 // weighed reports whether rows are weighted by persons.
 func (r *rows) weighed() bool { return r.units != 1 }
 
-// MostOfPerson bounds what a person may count for: n·most·engine.WeightOne stays below 2^62.
+// MostOfPerson bounds what a person may count for: n·most·engine.WeightOne stays below 2^62, and so does a
+// person's price for so many rows.
 const MostOfPerson = 1 << 16
 
 // DrawRows keeps one random row of each person, if the schema declares persons. Protecting a row of
@@ -50,8 +51,8 @@ func (g *Guard) DrawGroup(count int, t Terms) (*Guard, error) {
 	var group rows
 	if err := g.settle(func(r rows, exit *mech.Exit) (rows, error) {
 		p := r.table().Persons()
-		if p == nil || count < 1 {
-			return r, fmt.Errorf("guard: only a table of persons has so many rows of each")
+		if p == nil || count < 1 || count > MostOfPerson {
+			return r, fmt.Errorf("guard: only a table of persons has rows of each, 1 to %d", MostOfPerson)
 		}
 		group = drawn(p, count, true, exit)
 		return r, nil

@@ -234,7 +234,7 @@ var guarded = []mutant{
 		Old:     "\tg.mu.Lock()\n\tdefer g.mu.Unlock()\n\tif err := g.purse.take",
 		New:     "\tif err := g.purse.take",
 		Package: "./internal/guard", Test: "TestReleasesAreMadeOneByOne"},
-	{Row: "guard 60", Bug: "a delta is taken by every training inside", File: "internal/guard/purse.go",
+	{Row: "guard 63", Bug: "a delta is taken by every training inside", File: "internal/guard/purse.go",
 		Old:     `p.left.Delta -= price.Delta`,
 		New:     ``,
 		Package: "./internal/guard", Test: "TestEachRowOfAPersonIsPaid"},

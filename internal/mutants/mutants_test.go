@@ -41,7 +41,12 @@ func TestMutantsAreCaught(t *testing.T) {
 
 // TestMutantsStillApply keeps the table in step with code and tests without running it.
 func TestMutantsStillApply(t *testing.T) {
+	rows := map[string]bool{}
 	for _, m := range slices.Concat(table, unlisted, leaned, guarded, sited) {
+		if rows[m.Row] {
+			t.Errorf("row %s stands twice", m.Row)
+		}
+		rows[m.Row] = true
 		src, err := os.ReadFile(filepath.Join("../..", m.File))
 		if err != nil {
 			t.Fatal(err)

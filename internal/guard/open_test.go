@@ -500,7 +500,7 @@ func TestEachRowOfAPersonIsPaid(t *testing.T) {
 		if _, err := g.DrawGroup(1, row(4)); (err == nil) != (k < 2) {
 			t.Errorf("delta 4 for training %d, of 9: %v", k+1, err)
 		}
-=======
+	}
 	cheap := termsOf(dp.WholeRow, dp.Price{Epsilon: 1}, guard.Share{Epsilon: 1}.Line("row"))
 	if _, err := open(0).DrawGroup(guard.MostOfPerson+1, cheap); err == nil {
 		t.Error("so many rows of a person are taken that their price may pass 2^64")

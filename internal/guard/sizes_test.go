@@ -240,3 +240,28 @@ func TestBillsOfAllSizesAreSpentOnce(t *testing.T) {
 		}
 	}
 }
+
+// A person counts for 1 to 2^16 rows, and one row at least is drawn of each.
+func TestRowsOfPersonsAreBounded(t *testing.T) {
+	open := func() *guard.Guard {
+		price := dp.Price{Epsilon: dp.Nano}
+		g, err := guard.Open(t.Context(), termsOf(dp.WholeRow, price, guard.Share{Epsilon: dp.Nano}.Line("all")),
+			learntest.Engine(t, alike(dp.AddRemove, true, 2, 3)), guard.Uncounted{}, mech.NewExit(replay.Seeded(1, "bounds")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	for most, ok := range map[int]bool{-1: false, 0: false, 1: true, 2: true, guard.MostOfPerson: true, guard.MostOfPerson + 1: false} {
+		if err := open().WeighPersons(most); (err == nil) != ok {
+			t.Errorf("a person may count for %d rows: %v", most, err)
+		}
+	}
+	for rows, ok := range map[int]bool{-1: false, 0: false, 1: true, 2: true} {
+		price := dp.Price{Epsilon: dp.Nano / 2}
+		_, err := open().DrawGroup(rows, termsOf(dp.WholeRow, price, guard.Share{Epsilon: price.Epsilon}.Line("all")))
+		if (err == nil) != ok {
+			t.Errorf("%d rows are drawn of each person: %v", rows, err)
+		}
+	}
+}

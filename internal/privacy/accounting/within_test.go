@@ -5,6 +5,7 @@ package accounting
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
@@ -115,15 +116,20 @@ func TestWithinRefuses(t *testing.T) {
 		price dp.Price
 		bill  []dp.Event
 	}{
-		"no epsilon":       {dp.Price{Delta: 1}, nil},
-		"negative epsilon": {dp.Price{Epsilon: -1}, nil},
-		"huge epsilon":     {dp.Price{Epsilon: dp.MaxEpsilon + 1}, nil},
-		"negative delta":   {dp.Price{Epsilon: 1, Delta: -1}, nil},
-		"delta of one":     {dp.Price{Epsilon: 1, Delta: dp.Femto}, nil},
-		"negative line":    {good, []dp.Event{pureEvent(-1)}},
-		"unpriced line":    {good, []dp.Event{{Mechanism: "gaussian", Epsilon: dp.Infinite}}},
-		"negative rho":     {good, []dp.Event{gaussianEvent(-1)}},
-		"huge rho":         {good, []dp.Event{gaussianEvent(dp.MaxRho + 1)}},
+		"no epsilon":                  {dp.Price{Delta: 1}, nil},
+		"negative epsilon":            {dp.Price{Epsilon: -1}, nil},
+		"huge epsilon":                {dp.Price{Epsilon: dp.MaxEpsilon + 1}, nil},
+		"negative delta":              {dp.Price{Epsilon: 1, Delta: -1}, nil},
+		"delta of one":                {dp.Price{Epsilon: 1, Delta: dp.Femto}, nil},
+		"negative line":               {good, []dp.Event{pureEvent(-1)}},
+		"unpriced line":               {good, []dp.Event{{Mechanism: "gaussian", Epsilon: dp.Infinite}}},
+		"negative rho":                {good, []dp.Event{gaussianEvent(-1)}},
+		"huge rho":                    {good, []dp.Event{gaussianEvent(dp.MaxRho + 1)}},
+		"huge line":                   {good, []dp.Event{pureEvent(dp.MaxEpsilon + 1)}},
+		"rho of an epsilon, negative": {good, []dp.Event{{Mechanism: "laplace", Epsilon: 1, Rho: -1}}},
+		"negative delta of a line":    {good, []dp.Event{{Epsilon: 1, Delta: -1}}},
+		"a line with a delta of one":  {good, []dp.Event{{Epsilon: 1, Delta: dp.MaxDelta + 1}}},
+		"a line with a delta and rho": {good, []dp.Event{{Epsilon: dp.Infinite, Rho: 1, Delta: 1}}},
 	} {
 		var refused *dp.ParamError
 		if ok, err := Within(c.bill, c.price); ok || !errors.As(err, &refused) {
@@ -136,6 +142,30 @@ func TestWithinRefuses(t *testing.T) {
 	}
 	if ok, err := Within(many, good); ok || err != nil {
 		t.Errorf("a sum beyond all bounds: %v, %v", ok, err)
+	}
+}
+
+// An ε beyond the range of e^ε is never joined with others, and one at the end of it is. Lines with a δ
+// add up and are never joined, and lines that cost nothing add nothing.
+func TestWithinBoundsOfLines(t *testing.T) {
+	beside := func(e dp.Epsilon) []dp.Event { return []dp.Event{pureEvent(e), gaussianEvent(1_000_000)} }
+	for _, c := range []struct {
+		what  string
+		bill  []dp.Event
+		price dp.Price
+		want  bool
+	}{
+		{"the largest that is joined", beside(maxPairEpsilon), dp.Price{Epsilon: maxPairEpsilon + dp.Nano, Delta: 1_000_000_000}, true},
+		{"beyond it", beside(maxPairEpsilon + 1), dp.Price{Epsilon: maxPairEpsilon + dp.Nano, Delta: 1_000_000_000}, false},
+		{"deltas add up", slices.Repeat([]dp.Event{{Epsilon: 1, Delta: 5}}, 3), dp.Price{Epsilon: 3, Delta: 15}, true},
+		{"deltas add up to more", slices.Repeat([]dp.Event{{Epsilon: 1, Delta: 5}}, 3), dp.Price{Epsilon: 3, Delta: 14}, false},
+		{"a delta beside a rho", []dp.Event{{Epsilon: 1, Delta: 5}, gaussianEvent(1)}, dp.Price{Epsilon: dp.Nano, Delta: 1_000_000_000}, false},
+		{"a line for nothing beside a rho", []dp.Event{{Mechanism: "none"}, gaussianEvent(1_000_000)},
+			dp.Price{Epsilon: dp.Nano, Delta: 1_000_000_000}, true},
+	} {
+		if got, err := Within(c.bill, c.price); got != c.want || err != nil {
+			t.Errorf("%s: %t, %v", c.what, got, err)
+		}
 	}
 }
 

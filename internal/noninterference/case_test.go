@@ -36,10 +36,11 @@ type setting struct {
 	derived      bool
 	pairs        bool
 	persons      int // what a person's rows count for; 0 if each row is a unit of its own
+	wide         int // derived columns beyond the first
 }
 
 func readSetting(c *choices) (s setting) {
-	s.classes = 2 + c.next(2)
+	s.classes = []int{2, 3, 2, 3, 2, 3, 5, 12}[c.next(8)]
 	s.relation = []dp.Relation{dp.ReplaceOne, dp.AddRemove}[c.next(2)]
 	bits := c.next(128)
 	if bits >= 96 { // of a quarter of the cases
@@ -47,11 +48,14 @@ func readSetting(c *choices) (s setting) {
 	}
 	s.privateLabel, s.onlyPrivate, s.quantiles, s.derived, s.pairs = bits&1 > 0, bits&2 > 0, bits&4 > 0, bits&8 > 0,
 		bits&16 > 0
+	if s.derived && c.next(8) == 7 {
+		s.wide = 33
+	}
 	return s
 }
 
-// labels are the values of the label.
-var labels = []string{"no", "yes", "maybe"}
+// labels are the values of the label, as many as there are classes.
+var labels = []string{"no", "yes", "maybe", "d", "e", "f", "g", "h", "i", "j", "k", "l"}
 
 // yaml is the schema in words.
 func (s setting) yaml() string {
@@ -70,14 +74,17 @@ columns:
       missing: true, special: [1000]}}
   - {name: pid, role: ignored}
 `, s.relation, role[s.onlyPrivate], map[bool]string{true: ", bins: quantiles"}[s.quantiles])
-	fmt.Fprintf(&b, "  - {name: class, role: %s, label: {levels: [%s], default: \"no\"", role[s.privateLabel],
-		`"no", "yes", "maybe"`[:4+len(`, "yes"`)+(s.classes-2)*len(`, "maybe"`)])
+	fmt.Fprintf(&b, "  - {name: class, role: %s, label: {levels: [\"%s\"], default: \"no\"", role[s.privateLabel],
+		strings.Join(labels[:s.classes], `", "`))
 	if s.classes == 2 {
 		b.WriteString(`, positive: "yes"`)
 	}
 	b.WriteString("}}\n")
 	if s.derived {
 		b.WriteString("derived:\n  - {name: older, largest: [age, pay]}\n")
+		for i := range s.wide {
+			fmt.Fprintf(&b, "  - {name: older%d, largest: [age, pay]}\n", i)
+		}
 	}
 	if s.pairs {
 		b.WriteString("pairs:\n  - [kind, pay]\n")
@@ -88,15 +95,22 @@ columns:
 	return b.String()
 }
 
-// cells are what may stand in each column, the label last. Numbers have their bounds,
+// cells are what may stand in each column. Numbers have their bounds,
 // what lies beyond, what lies beside them and what cannot be read.
-var cells = [6][]string{
+var cells = [...][]string{
 	{"a", "b", "c", "?", "", "zz"},
 	{"0", "100", "50", "50.5", "-1", "101", "1e300", "?", "", "old", "99.999999999999"},
 	{"0", "10", "5", "2", "2.5", "-7", "1e9", "-1e300", "?", "", "much", "0.0000001", "9.99999999"},
 	{"x", "y", "z", "?", "", "zz"},
 	{"0", "100000", "1", "1000", "99999.5", "-3", "1e308", "?", "", "none"},
-	{"no", "yes", "maybe", "?", "", "perhaps"},
+}
+
+// cellsOf are what may stand in a column, or as the label after them.
+func cellsOf(j, classes int) []string {
+	if j < len(cells) {
+		return cells[j]
+	}
+	return append(labels[:classes:classes], "?", "", "perhaps")
 }
 
 // pattern is what the rows have in common.
@@ -117,9 +131,9 @@ const (
 var sizes = []int{1, 2, 3, 8, 24, 60}
 
 // row is the cells of a row, the label after the columns, and last who it is of.
-type row [7]string
+type row [whose + 1]string
 
-const whose = len(cells)
+const whose = len(cells) + 1
 
 // table is the rows of a table. Without persons each row is of somebody else.
 type table []row
@@ -177,12 +191,12 @@ func readTable(c *choices, s setting, rows int) table {
 	src := rand.New(rand.NewPCG(uint64(c.next(256)), 0))
 	readableOf := [whose]int{3, 4, 5, 3, 5, s.classes}
 	draw := func(all bool) (r row) {
-		for j := range cells {
-			n := readableOf[j]
+		for j, n := range readableOf {
+			of := cellsOf(j, s.classes)
 			if all && src.IntN(2) == 0 {
-				n = len(cells[j])
+				n = len(of)
 			}
-			r[j] = cells[j][src.IntN(n)]
+			r[j] = of[src.IntN(n)]
 		}
 		return r
 	}
@@ -193,7 +207,7 @@ func readTable(c *choices, s setting, rows int) table {
 		case equal:
 			t[i] = first
 		case separable:
-			class := i % s.classes
+			class := i % min(s.classes, 3)
 			t[i] = row{cells[0][class], []string{"0", "100", "50"}[class], []string{"0", "10", "5"}[class],
 				cells[3][class], []string{"0", "100000", "300"}[class], labels[class]}
 		case oneClass:
@@ -217,10 +231,11 @@ func readTable(c *choices, s setting, rows int) table {
 
 // rewrite changes protected cells of a row.
 func (r *row) rewrite(c *choices, s *schema.Schema, scope dp.Scope) {
-	for j := range cells {
-		choice := c.next(2 * len(cells[j]))
-		if protects(s, scope, j) && choice < len(cells[j]) {
-			r[j] = cells[j][choice]
+	for j := range whose {
+		of := cellsOf(j, s.Classes())
+		choice := c.next(2 * len(of))
+		if protects(s, scope, j) && choice < len(of) {
+			r[j] = of[choice]
 		}
 	}
 }
@@ -267,15 +282,12 @@ func stranger(c *choices, t table, set setting, s *schema.Schema, scope dp.Scope
 	return out
 }
 
-// protects reports whether the scope holds column j, 5 being the label.
+// protects reports whether column j, or the label after them, is protected: by the scope, or because the schema
+// declares it private, whatever a plan says of its scope.
 func protects(s *schema.Schema, scope dp.Scope, j int) bool {
-	switch scope {
-	case dp.WholeRow:
-		return true
-	case dp.LabelOnly:
-		return j == 5
-	case dp.FeaturesAndLabel:
-		return j == 5 || s.Columns[j].Role == schema.Private
+	declared := s.Label.Role
+	if j < len(cells) {
+		declared = s.Columns[j].Role
 	}
-	return j < 5 && s.Columns[j].Role == schema.Private
+	return declared == schema.Private || scope == dp.WholeRow || j == len(cells) && scope != dp.PrivateFeatures
 }

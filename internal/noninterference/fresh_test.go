@@ -51,7 +51,7 @@ func TestNoiseOfFitsIsIndependent(t *testing.T) {
 	for range 40 {
 		var r row
 		for j, n := range []int{3, 4, 5, 3, 5, 2} {
-			r[j] = cells[j][src.IntN(n)]
+			r[j] = cellsOf(j, 2)[src.IntN(n)]
 		}
 		rows = append(rows, r)
 	}

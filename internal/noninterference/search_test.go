@@ -457,7 +457,7 @@ func TestEveryModeOnPairs(t *testing.T) {
 	for i, m := range modes() {
 		tried, wanted := 0, (pairsPerFamily+modesOf[m.family()]-1)/modesOf[m.family()]
 		if !m.trains() { // they have few modes, of many settings
-			wanted *= 4
+			wanted *= 2
 		}
 		for attempt := 0; tried < wanted && attempt < 60*wanted; attempt++ {
 			c := drawn(i, src)

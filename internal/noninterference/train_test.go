@@ -106,8 +106,9 @@ func TestPartsAreAlone(t *testing.T) {
 		others := func() (rows table) {
 			for range 1 + src.IntN(20) {
 				r := mine[src.IntN(len(mine))]
-				for j := range cells {
-					r[j] = cells[j][src.IntN(len(cells[j]))]
+				for j := range whose {
+					of := cellsOf(j, set.classes)
+					r[j] = of[src.IntN(len(of))]
 				}
 				r[0] = foreign[src.IntN(len(foreign))]
 				rows = append(rows, r)

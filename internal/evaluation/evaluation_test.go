@@ -373,6 +373,27 @@ func reportsExactCounts(t *testing.T, tab *dataset.Table, m *model.Model, off fl
 	}
 }
 
+// What a schema declares private is protected, for every relation, roles and unit.
+func TestScopeCoversWhatIsPrivate(t *testing.T) {
+	roles := []schema.Role{schema.Public, schema.Private}
+	for k := range 1 << 7 {
+		s := &schema.Schema{Relation: []dp.Relation{dp.ReplaceOne, dp.AddRemove}[k&1], Label: schema.Label{Role: roles[k>>1&1]}}
+		private := 0
+		for j := range 4 {
+			s.Columns = append(s.Columns, schema.Column{Role: roles[k>>(2+j)&1]})
+			private += k >> (2 + j) & 1
+		}
+		if k>>6&1 > 0 {
+			s.Person = &schema.Person{Rows: 2}
+		}
+		scope := scopeOf(s)
+		if s.Relation == dp.AddRemove && scope != dp.WholeRow || s.Label.Role == schema.Private && scope == dp.PrivateFeatures ||
+			private > 0 && scope == dp.LabelOnly {
+			t.Errorf("%+v: only %s is protected", s, scope)
+		}
+	}
+}
+
 func TestPlanRefuses(t *testing.T) {
 	s := census.Schema()
 	good := Params{Epsilon: dp.Nano, Models: []*model.Model{scoring(s, 1)}, Threshold: 0.5}

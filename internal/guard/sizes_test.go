@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/guard/extend"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
@@ -262,6 +263,43 @@ func TestRowsOfPersonsAreBounded(t *testing.T) {
 		_, err := open().DrawGroup(rows, termsOf(dp.WholeRow, price, guard.Share{Epsilon: price.Epsilon}.Line("all")))
 		if (err == nil) != ok {
 			t.Errorf("%d rows are drawn of each person: %v", rows, err)
+		}
+	}
+}
+
+// The noise that a site adds is its share among as many honest sites as are said, for any number of
+// numbers.
+func TestSharesAreForTheHonestWhateverTheLength(t *testing.T) {
+	tab := alike(dp.AddRemove, false, 3)
+	for _, honest := range []int{1, 2, 3, mech.MaxHonest - 1, mech.MaxHonest} {
+		for _, n := range []int{1, 2, 31, 65} {
+			share := guard.Share{Epsilon: dp.Nano}
+			g, err := guard.Open(t.Context(), termsOf(dp.WholeRow, dp.Price{Epsilon: dp.Nano}, share.Line("counts")),
+				learntest.Engine(t, tab), guard.Uncounted{}, mech.NewExit(replay.Seeded(1, "shares")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			bins := feature.NewBins(tab.Schema, 0, nil)
+			cells, err := g.ClassCells([]feature.Bins{bins})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum, err := g.Join(slices.Repeat([]*guard.Sum{cells.Rows(0)}, n)...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := extend.Open(g).Contribute("counts", share, sum, honest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values := slices.Repeat([]mech.Ratio{{Den: 1}}, bins.Len()*n)
+			for i := range n {
+				values[i*bins.Len()].Num = 3
+			}
+			m := mech.Sized(mech.SharedLaplace(dp.Nano, float64(n), len(values), honest))
+			if want := mech.NewExit(replay.Seeded(1, "shares")).Share("counts", m, values...); !slices.Equal(got, want) {
+				t.Fatalf("%d numbers, %d honest sites: another share than the twin's", n, honest)
+			}
 		}
 	}
 }

@@ -243,6 +243,25 @@ func TestRowsAreDealtByCoinsOfTheirOwn(t *testing.T) {
 	}
 }
 
+// words is a source of one word, again and again.
+type words uint64
+
+func (w words) Seeded() bool   { return true }
+func (w words) Uint64() uint64 { return uint64(w) }
+
+// A coin of any share is held below the share of its sides, and not from there on.
+func TestCoinsTurnAtTheirShare(t *testing.T) {
+	for percent := 1; percent < 100; percent++ {
+		s := Split{HeldOut: float64(percent) / 100}
+		border := uint64(math.Floor(s.HeldOut * (1 << 53)))
+		for side, want := range map[uint64]bool{0: true, border - 1: true, border: false, 1<<53 - 1: false} {
+			if got := s.isHeld(words(side << 11)); got != want {
+				t.Errorf("a share of %g: side %d is held: %t", s.HeldOut, side, got)
+			}
+		}
+	}
+}
+
 // law is the distribution of who is held out: sets of rows, as bits, and their probabilities.
 type law map[uint]float64
 

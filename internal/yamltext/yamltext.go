@@ -9,13 +9,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/scanner"
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/discreet-dp/discreet/internal/plaintext"
@@ -27,6 +28,9 @@ const (
 	MaxBytes = 2 << 20
 	MaxDepth = 8    // of nested values
 	MaxKeys  = 4096 // of one mapping
+	// maxTokens is the most entries, keys, values and signs together. Each takes a thousand bytes of memory. It
+	// allows two categories of 65,536 levels, one on each line.
+	maxTokens = 1<<18 + 1<<10
 )
 
 // Kind is the kind of a node.
@@ -131,7 +135,10 @@ func parse(op string, text []byte) (ast.Node, error) {
 		return nil, err
 	}
 	text = TrimMark(text)
-	tokens := lexer.Tokenize(string(text))
+	tokens, err := scan(op, string(text))
+	if err != nil {
+		return nil, err
+	}
 	if err := checkTokens(op, tokens); err != nil {
 		return nil, err
 	}
@@ -143,6 +150,21 @@ func parse(op string, text []byte) (ast.Node, error) {
 		return doc.Body, nil
 	}
 	return nil, nil
+}
+
+// scan splits a text into its tokens, and stops at more than a text may have.
+func scan(op, text string) (tokens token.Tokens, err error) {
+	var s scanner.Scanner
+	s.Init(text)
+	for {
+		some, err := s.Scan()
+		if errors.Is(err, io.EOF) {
+			return tokens, nil
+		}
+		if tokens.Add(some...); len(tokens) > maxTokens { // other errors are tokens, which the parser refuses
+			return nil, refuse(op, 0, fmt.Sprintf("must have at most %d entries, keys, values and signs", maxTokens), "more", "")
+		}
+	}
 }
 
 // TrimMark removes a byte-order mark, which some editors write.

@@ -32,6 +32,7 @@ func TestRepository(t *testing.T) {
 		{"claims", checkClaims},
 		{"tags", checkTags},
 		{"clients", checkClients},
+		{"doors", checkDoors},
 		{"named tests", checkNamedTests},
 		{"named packages", checkNamedPackages},
 		{"links", checkLinks},

@@ -331,6 +331,21 @@ func TestClients(t *testing.T) {
 	})
 }
 
+func TestDoors(t *testing.T) {
+	try(t, checkDoors, []one{
+		{"a door", files{"internal/service/site/store.go": "package site\n" +
+			`import "encoding/json"; func f() { json.Unmarshal(nil, nil) }`}, nil},
+		{"one more decoder", files{"internal/service/site/a.go": "package site\n" +
+			`import "encoding/json"; func f() { json.NewDecoder(nil) }`}, []string{"json.NewDecoder"}},
+		{"a bounded service", files{"internal/service/x/a.go": "package x\n" +
+			`import "m.test/m/service/rpc"; func f() { rpc.NewXHandler(nil, gate.Options()); rpc.NewXClient(nil, admission.Replies(1)) }`}, nil},
+		{"a service without bounds", files{"internal/service/x/a.go": "package x\n" +
+			`import "m.test/m/service/rpc"; func f() { rpc.NewXHandler(nil) }`}, []string{"rpc.NewXHandler"}},
+		{"a client without bounds", files{"internal/service/x/a.go": "package x\n" +
+			`import "m.test/m/service/rpc"; func f() { rpc.NewXClient(nil, connect.WithReadMaxBytes(1)) }`}, []string{"rpc.NewXClient"}},
+	})
+}
+
 func TestLinks(t *testing.T) {
 	front := "[docs](docs/README.md)\n[site](https://example.org/x.md)\n"
 	try(t, checkLinks, []one{

@@ -8,7 +8,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"io"
 	"maps"
 	"reflect"
 	"slices"
@@ -18,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/evaluation"
 	"github.com/discreet-dp/discreet/internal/explorer/planning"
 	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/jsontext"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
@@ -86,9 +86,7 @@ func readCharge(body []byte) (c charged, asked [sha256.Size]byte, err error) {
 // readBody reads one JSON value, each of whose keys is there once in whatever case: package json takes
 // keys of another case, too, and the last of several.
 func readBody(body []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.DisallowUnknownFields()
-	if d.Decode(into) != nil || d.Decode(new(json.RawMessage)) != io.EOF ||
+	if jsontext.Usual.Decode(body, into) != nil ||
 		!hasKeysOnce(json.NewDecoder(bytes.NewReader(body)), maxNested) {
 		return dp.Refuse("ui", "request", "must have known keys once each with values of their types, and no others", nil)
 	}

@@ -7,9 +7,9 @@ import (
 	"crypto/ed25519"
 	"encoding/json"
 	"fmt"
-	"io"
 
 	"github.com/discreet-dp/discreet/internal/edkey"
+	"github.com/discreet-dp/discreet/internal/jsontext"
 	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -152,14 +152,9 @@ func (h *Header) encodeText() ([]byte, error) {
 
 // parseHeader parses the line without its line end.
 func parseHeader(line []byte) (*Header, error) {
-	dec := json.NewDecoder(bytes.NewReader(line))
-	dec.DisallowUnknownFields()
 	h := new(Header)
-	if err := dec.Decode(h); err != nil {
+	if err := jsontext.Usual.Decode(line, h); err != nil {
 		return nil, fmt.Errorf("multiparty: votes: header: must be one line of JSON with the fields of this version")
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, fmt.Errorf("multiparty: votes: header: must end with its object")
 	}
 	again, err := h.encodeText()
 	if err != nil {

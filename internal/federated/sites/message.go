@@ -3,16 +3,15 @@
 package sites
 
 import (
-	"bytes"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strconv"
 
 	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/jsontext"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -182,47 +181,10 @@ type AskedForm struct {
 // Share returns the price of the measurement.
 func (a *Ask) Share() guard.Share { return guard.Share{Epsilon: a.Epsilon, Rho: a.Rho} }
 
-// Bounds of a message: each element of a list and each object takes many times its bytes in memory.
-const (
-	maxElements = 1 << 21 // above the numbers of a measurement
-	maxObjects  = 1 << 17 // above the lines of a bill
-)
-
-// checkElements refuses a JSON text with more elements or objects than a message may have, before any
-// memory is taken for them.
-func checkElements(text []byte) error {
-	elements, objects, quoted := 0, 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == ',':
-			elements++
-		case c == '{' || c == '[':
-			objects++
-		}
-	}
-	if elements > maxElements || objects > maxObjects {
-		return fmt.Errorf("sites: a message must have at most %d elements and %d objects and lists", maxElements, maxObjects)
-	}
-	return nil
-}
-
 // Decode reads a message in JSON. It refuses unknown fields and trailing data.
 func Decode(text []byte, to any) error {
-	if err := checkElements(text); err != nil {
-		return err
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(to); err != nil {
+	if err := jsontext.Usual.Decode(text, to); err != nil {
 		return fmt.Errorf("sites: malformed message: %w", err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return fmt.Errorf("sites: a message must end after its object")
 	}
 	return nil
 }

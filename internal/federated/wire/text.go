@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/discreet-dp/discreet/internal/jsontext"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -18,6 +19,11 @@ const version = 1
 
 // MaxText is the size of the largest task or round.
 const MaxText = 64 << 20
+
+// Bounds returns the bounds of a task, a round or an announcement. A round may have long lists of short numbers.
+func Bounds(text []byte) jsontext.Bounds {
+	return jsontext.Bounds{Elements: 2*jsontext.Usual.Elements + len(text)/16, Objects: jsontext.Usual.Objects + len(text)/64}
+}
 
 // Digest identifies a task: the SHA-256 of its bytes.
 type Digest [32]byte
@@ -157,9 +163,7 @@ func decodeJSON(what string, text []byte, into any) error {
 	if len(text) > MaxText {
 		return fmt.Errorf("%s: must have at most %d bytes (got %d)", what, MaxText, len(text))
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
+	if err := Bounds(text).Decode(text, into); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil

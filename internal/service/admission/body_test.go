@@ -77,7 +77,7 @@ func TestPartsAreBounded(t *testing.T) {
 		many.Reports = append(many.Reports, new(rpc.SignedReport))
 		honest.Reports = append(honest.Reports, &rpc.SignedReport{Report: make([]byte, 109), Signature: make([]byte, 64)})
 	}
-	for _, c := range []connect.Codec{protobuf{}, text{"json"}, text{"json; charset=utf-8"}} {
+	for _, c := range []connect.Codec{protobuf{bytesPerPart}, text{"json"}, text{"json; charset=utf-8"}} {
 		for _, m := range []struct {
 			message *rpc.UploadRequest
 			refused bool

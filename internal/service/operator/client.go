@@ -16,6 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/federated/wire"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/service/admission"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/problem"
 	"github.com/discreet-dp/discreet/internal/service/rpc"
@@ -45,7 +46,7 @@ func NewClient(server string, self *identity.Identity) (*Client, error) {
 	}
 	h := self.HTTPClient(identity.Aggregator)
 	h.Timeout = time.Minute
-	return &Client{rpc.NewAggregatorClient(h, server, connect.WithReadMaxBytes(2*wire.MaxText)), self}, nil
+	return &Client{rpc.NewAggregatorClient(h, server, admission.Replies(2*wire.MaxText)), self}, nil
 }
 
 // ParseTaskID parses a task's ID: the hexadecimal digits that Create returns.

@@ -21,6 +21,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
+	"github.com/discreet-dp/discreet/internal/service/admission"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/owner/spending"
 	"github.com/discreet-dp/discreet/internal/service/problem"
@@ -117,7 +118,7 @@ func (p Params) Run(ctx context.Context, id wire.Digest) (*Summary, error) {
 	for range max(1, p.Connections) {
 		client := p.Self.HTTPClient(identity.Aggregator)
 		defer client.CloseIdleConnections()
-		r.clients = append(r.clients, rpc.NewAggregatorClient(client, p.Server, connect.WithReadMaxBytes(wire.MaxText+1<<16)))
+		r.clients = append(r.clients, rpc.NewAggregatorClient(client, p.Server, admission.Replies(wire.MaxText+1<<16)))
 	}
 	if err := r.acceptTask(ctx); err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
 	"github.com/discreet-dp/discreet/internal/openfile"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/service/admission"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/problem"
 	"github.com/discreet-dp/discreet/internal/service/rpc"
@@ -134,7 +135,7 @@ type asked struct {
 // openClient makes a client for this party only; close ends its connections.
 func (a *asked) openClient() (close func()) {
 	c := a.Self.HTTPClientOf(identity.Caller{Role: identity.Party, Name: a.peer.Name})
-	a.client = rpc.NewPartyClient(c, a.peer.URL, connect.WithReadMaxBytes(maxMessage))
+	a.client = rpc.NewPartyClient(c, a.peer.URL, admission.Replies(maxMessage))
 	return c.CloseIdleConnections
 }
 

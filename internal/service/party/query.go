@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/jsontext"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 )
@@ -146,9 +147,7 @@ func ParseQuery(text []byte) (*Query, error) {
 		return nil, fmt.Errorf("query: must have at most %d bytes (got %d)", maxText, len(text))
 	}
 	var t queryText
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&t); err != nil {
+	if err := jsontext.Usual.Decode(text, &t); err != nil {
 		return nil, fmt.Errorf("query: must be one line of JSON with the fields of this version")
 	}
 	if t.Discreet != title || t.Version != version {

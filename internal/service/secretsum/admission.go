@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/jsontext"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/rpc"
 )
@@ -59,7 +60,7 @@ func (a *Admission) Check(reader *identity.Identity, s *Sum, at time.Time) error
 		return refuse("its task is signed by %s, want an operator", who)
 	}
 	var t announced
-	if err := json.Unmarshal(a.Announcement, &t); err != nil || t.Discreet != "announcement" {
+	if jsontext.Usual.Check(a.Announcement) != nil || json.Unmarshal(a.Announcement, &t) != nil || t.Discreet != "announcement" {
 		return errors.New("sum: the signed text is not an announcement")
 	}
 	list, task := sha256.Sum256(a.List), sha256.Sum256(append(bytes.TrimSpace(t.Task), '\n'))

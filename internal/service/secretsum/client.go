@@ -13,6 +13,7 @@ import (
 	"connectrpc.com/connect"
 
 	"github.com/discreet-dp/discreet/internal/federated/secsum"
+	"github.com/discreet-dp/discreet/internal/service/admission"
 	"github.com/discreet-dp/discreet/internal/service/identity"
 	"github.com/discreet-dp/discreet/internal/service/problem"
 	"github.com/discreet-dp/discreet/internal/service/rpc"
@@ -37,7 +38,7 @@ type Client struct {
 // process with another identity at the address is refused, even if it is a helper.
 func Dial(self *identity.Identity, name, address string, log *slog.Logger) *Client {
 	c := self.HTTPClientOf(identity.Caller{Role: identity.Helper, Name: name})
-	return &Client{name, log, c, rpc.NewHelperClient(c, address, connect.WithReadMaxBytes(2*MaxBytes))}
+	return &Client{name, log, c, rpc.NewHelperClient(c, address, admission.Replies(2*MaxBytes))}
 }
 
 // Name returns the helper's name.

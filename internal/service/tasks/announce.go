@@ -136,9 +136,7 @@ func Parse(text []byte) (*Announcement, error) {
 		return nil, fmt.Errorf("announcement: must have at most %d bytes (got %d)", wire.MaxText, len(text))
 	}
 	var b body
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&b); err != nil {
+	if err := wire.Bounds(text).Decode(text, &b); err != nil {
 		return nil, fmt.Errorf("announcement: %w", err)
 	}
 	if b.Discreet != title || b.Version != version {

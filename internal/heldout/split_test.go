@@ -164,7 +164,7 @@ func TestNeighboursDifferOnOneSide(t *testing.T) {
 		at := int(rng.Below(src, uint64(len(set.lines))))
 		unit := set.lines[at]
 		other := slices.Clone(set.lines)
-		ofUnit := func(l line) bool { return l == unit } // after it has been marked below
+		var ofUnit func(l line) bool
 		switch {
 		case set.s.Person != nil && unit[0] == "":
 			continue // nobody is no unit

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -54,39 +53,6 @@ func compare(t *testing.T, got, want []string) {
 }
 
 type files = map[string]string
-
-// onDisk is a module of these files, where the go command finds it.
-func onDisk(t *testing.T, all files) (m *Module, dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	if err := os.CopyFS(dir, sample(t, all).FS); err != nil {
-		t.Fatal(err)
-	}
-	m, err := Load(os.DirFS(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m, dir
-}
-
-// tryLines feeds a rule that needs types a module of these files, and wants a complaint about each
-// line of one of them that ends in want.
-func tryLines(t *testing.T, rule func(*Module, string) ([]string, error), name string, all files) {
-	t.Helper()
-	m, dir := onDisk(t, all)
-	got, err := rule(m, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var want []string
-	for i, line := range slices.Collect(strings.Lines(all[name])) {
-		if strings.HasSuffix(strings.TrimSpace(line), "// want") {
-			want = append(want, fmt.Sprintf("%s:%d:", name, i+1))
-		}
-	}
-	slices.Sort(want)
-	compare(t, got, want)
-}
 
 func TestImports(t *testing.T) {
 	try(t, checkImports, []one{

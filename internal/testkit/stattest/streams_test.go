@@ -27,7 +27,7 @@ func TestStreams(t *testing.T) {
 		"with words that repeat": func(in [][]byte) []uint64 { w := words(in...); return append(w, w[0]) },
 		"with words beside each other that correlate": func(in [][]byte) []uint64 {
 			w := words(in...)
-			w[1] = ^w[0] ^ w[2]&w[2]>>1&w[2]>>2
+			w[1] = ^w[0] ^ w[2]&(w[2]>>1)&(w[2]>>2)
 			return w
 		},
 		"a shift of their input": func(in [][]byte) []uint64 {

@@ -106,6 +106,11 @@ func TestTablesComeThroughPipes(t *testing.T) {
 	if err := <-written; err != nil || !strings.Contains(said, "wrote n.json") {
 		t.Errorf("%v, says %s", err, said)
 	}
+	go func() { written <- os.WriteFile("pipe.csv", rows, 0o600) }()
+	said = tell(t, strings.Fields("predict --model m.json --data pipe.csv --out p.csv"))
+	if err := <-written; err != nil || !strings.Contains(said, "this command reads rows twice") {
+		t.Errorf("%v, says %s", err, said)
+	}
 }
 
 // TestInputEndsAtASignal: a command that reads standard input, which stays silent, ends at a signal.

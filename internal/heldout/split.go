@@ -130,10 +130,15 @@ func (s *Split) Write(ctx context.Context, sch *schema.Schema, opts dataset.Opti
 		return err
 	}
 	for k, w := range []io.Writer{train, judge} {
-		keep := func(row int) bool { return held[row] == (k == 1) }
+		keep := func(row int) bool { return row < len(held) && held[row] == (k == 1) }
 		if err := dataset.CopyRows(ctx, sch, opts, w, formats[k], nil, keep, paths...); err != nil {
 			return err
 		}
 	}
-	return nil
+	again, err := s.deal(ctx, sch, opts, paths...)
+	if err == nil && !slices.Equal(again, held) { // a unit may be on both sides
+		err = &dp.ParamError{Op: "split", Param: "data", Want: "must not change while it is divided", Got: paths,
+			Hint: "divide a copy that nobody writes to"}
+	}
+	return err
 }

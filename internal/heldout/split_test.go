@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -428,6 +430,42 @@ func TestGrownTablesKeepSides(t *testing.T) {
 				set.lines = slices.Insert(set.lines, int(rng.Below(src, uint64(len(set.lines)))), drawLine(src))
 			}
 			slices.Reverse(set.lines)
+		}
+	}
+}
+
+// growing writes more to a file at the first write to it.
+type growing struct {
+	t    *testing.T
+	path string
+	more string
+}
+
+func (g *growing) Write(text []byte) (int, error) {
+	if g.more != "" {
+		before, err := os.ReadFile(g.path)
+		if err := cmp.Or(err, os.WriteFile(g.path, append(before, g.more...), 0o600)); err != nil {
+			g.t.Error(err)
+		}
+		g.more = ""
+	}
+	return len(text), nil
+}
+
+// A table to which rows are added while it is divided is refused: its rows were not all dealt.
+func TestTableMustNotChangeWhileItIsDivided(t *testing.T) {
+	src := replay.Seeded(3, "growing")
+	for range 12 {
+		set := drawSetting(t, src)
+		path := filepath.Join(t.TempDir(), "t.csv")
+		text := "p,a,y\n" + strings.Repeat("1,1,1\n", 9)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := set.split.Write(t.Context(), set.s, dataset.Options{}, &growing{t, path, "1,1,1\n"}, io.Discard,
+			[2]dataset.Format{dataset.CSV, dataset.CSV}, path)
+		if bad := (*dp.ParamError)(nil); !errors.As(err, &bad) || bad.Param != "data" {
+			t.Errorf("%s: %v", set.what, err)
 		}
 	}
 }

@@ -6,9 +6,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/table/object"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -38,9 +40,9 @@ func CopyRows(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, 
 		return err
 	}
 	for _, path := range paths {
-		if IsAddress(path) { // its rows may be others by now than those that were read
+		if IsAddress(path) || isReadOnce(ctx, path) { // its rows may be others by now than those that were read
 			return &dp.ParamError{Op: "dataset", Param: "data", Want: "must be a file: this command reads rows twice", Got: path,
-				Hint: "write the database's table to a file first, or run the model there (discreet export)"}
+				Hint: "write the table to a file first; in a database a model can also run where the rows are (discreet export)"}
 		}
 	}
 	var out sink
@@ -75,6 +77,15 @@ func CopyRows(ctx context.Context, s *schema.Schema, opts Options, w io.Writer, 
 		}
 	}
 	return out.close()
+}
+
+// isReadOnce reports whether path is a pipe or a device, whose rows are gone once they were read.
+func isReadOnce(ctx context.Context, path string) bool {
+	if object.IsAddress(path) || findHeld(ctx, path) != nil {
+		return false
+	}
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir() && !info.Mode().IsRegular()
 }
 
 // namesToWrite returns the columns of a file that are copied.

@@ -132,7 +132,7 @@ func (d *doctor) checkTable() {
 		s, err := schema.Load(d.schema)
 		detail := ""
 		if err == nil {
-			detail = fmt.Sprintf("%s: %d columns, label %q", d.schema, len(s.FileColumns()), s.Label.Name)
+			detail = fmt.Sprintf("%s: %s and the label %q", d.schema, plaintext.Count(len(s.FileColumns()), "column"), s.Label.Name)
 		}
 		d.note("schema", detail, err)
 	}

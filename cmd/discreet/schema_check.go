@@ -93,8 +93,8 @@ func (k *schemaCheck) checkFile(ctx context.Context, path string) error {
 	for _, p := range s.Pairs {
 		pairs += fmt.Sprintf(", pair %s", schema.PairName(s.Columns[p[0]].Name, s.Columns[p[1]].Name))
 	}
-	_, err = plaintext.Fprintf(k.Stdout, "%s: fine: %d private, %d public and %d ignored columns%s%s%s, label %q (%s), %s\n",
-		path, len(s.ByRole(schema.Private)), len(s.ByRole(schema.Public)), len(s.ByRole(schema.Ignored)),
+	_, err = plaintext.Fprintf(k.Stdout, "%s: fine: %d private, %d public and %s%s%s%s, label %q (%s), %s\n",
+		path, len(s.ByRole(schema.Private)), len(s.ByRole(schema.Public)), plaintext.Count(len(s.ByRole(schema.Ignored)), "ignored column"),
 		derived, describeCuts(s), pairs, s.Label.Name, s.Label.Role, s.Relation)
 	if err != nil || len(k.data) == 0 {
 		return err

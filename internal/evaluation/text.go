@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/discreet-dp/discreet/internal/plaintext"
 )
 
 // titles are the names of numbers in the text of a report.
@@ -68,10 +70,10 @@ func (r *Report) describe() string {
 	}
 	text := fmt.Sprintf("Private: %s protects %s of %s in the held-out table.", price, rel.Scope.Words(), unit)
 	if rel.Units > 0 && rel.Persons {
-		return text + fmt.Sprintf(" The table has %d persons; each counts for one row.", rel.Units)
+		return text + fmt.Sprintf(" The table has %s; each counts for one row.", plaintext.Count(rel.Units, "person"))
 	}
 	if rel.Units > 0 {
-		return text + fmt.Sprintf(" The table has %d rows.", rel.Units)
+		return text + fmt.Sprintf(" The table has %s.", plaintext.Count(rel.Units, "row"))
 	}
 	return text
 }

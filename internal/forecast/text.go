@@ -49,8 +49,8 @@ alone; columns are independent and uniform%s, and the label follows
 		fmt.Fprintf(w, "  %s\t%.3f\t%s\t%s\t%s\n", from, s.Law, ideal, s.Private, s.Verdict)
 	}
 	w.Flush()
-	b.WriteString("\n  it learns nothing: less than a tenth of what the law has above 0.5, or less than two\n" +
-		"  standard errors; little: less than half of it; part: less than nine tenths. If a fit\n" +
+	b.WriteString("\n  nothing: it learns less than a tenth of what the law has above 0.5, or less than two\n" +
+		"  standard errors; little: less than half of it; part: less than nine tenths; most: more. If a fit\n" +
 		"  without noise learns little too, use more rows or another learner; a larger epsilon won't help.\n")
 	if len(f.Columns) > 0 {
 		fmt.Fprintf(&b, "\n  %s columns kept, the best ones, if the second contributes half as much as the first,\n"+

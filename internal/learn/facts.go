@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -33,7 +34,7 @@ func (f *Facts) AddScope(s *schema.Schema, t guard.Terms, more string) {
 // ones do; the line says why.
 func (f *Facts) AddColumns(s *schema.Schema, alike bool) {
 	private, public := len(s.ByRole(schema.Private)), len(s.ByRole(schema.Public))
-	text := fmt.Sprintf("%d private and %d public columns", private, public)
+	text := fmt.Sprintf("%d private and %s", private, plaintext.Count(public, "public column"))
 	switch {
 	case !alike || public == 0:
 	case s.Relation == dp.AddRemove:
@@ -46,17 +47,17 @@ func (f *Facts) AddColumns(s *schema.Schema, alike bool) {
 
 // AddRows adds the number of rows, or of persons, that the rules assume; assumed if none was given.
 func (f *Facts) AddRows(s *schema.Schema, rows int, assumed bool) {
-	unit, why := "rows", ""
+	unit, why := "row", ""
 	if s.Person != nil {
-		unit = "persons"
+		unit = "person"
 	}
 	switch {
 	case assumed && s.Relation == dp.AddRemove:
-		why = ", since the number of " + unit + " is private and none was declared"
+		why = ", since the number of " + unit + "s is private and none was declared"
 	case assumed:
 		why = ", since none were given"
 	}
-	f.Add("rows", rows, "assumes %d %s%s", rows, unit, why)
+	f.Add("rows", rows, "assumes %s%s", plaintext.Count(rows, unit), why)
 }
 
 // AddPrice adds the price of so many releases; none if nothing is private. spared says that a δ was
@@ -66,7 +67,7 @@ func (f *Facts) AddPrice(price dp.Price, releases int, spared bool) {
 		*f = append(*f, Fact{Key: "epsilon", Value: "inf"}) // the scope says that nothing is protected
 		return
 	}
-	f.Add("epsilon", price.Epsilon.Float(), "price ε = %s in %d releases", price.Epsilon, releases)
+	f.Add("epsilon", price.Epsilon.Float(), "price ε = %s in %s", price.Epsilon, plaintext.Count(releases, "release"))
 	if price.Delta > 0 {
 		f.Add("delta", json.Number(price.Delta.String()), "and δ = %s: Gaussian noise, all releases accounted jointly",
 			price.Delta)

@@ -49,11 +49,30 @@ func State(g *guard.Guard, claim string, unprotected ...string) model.Privacy {
 // describeGuarantee explains an (ε, δ) in one sentence.
 func describeGuarantee(scope dp.Scope, s *schema.Schema, price dp.Price) string {
 	if price.Delta > 0 {
-		return fmt.Sprintf("Whatever %s of %s were, the chance of any set of models changes by at most a "+
-			"factor e^%s and, beyond that, by at most %s.", scope.Words(), s.UnitWords(), price.Epsilon, price.Delta)
+		return fmt.Sprintf("%s, the chance of any set of models changes by at most a "+
+			"factor e^%s and, beyond that, by at most %s.", SupposeChange(scope, s), price.Epsilon, price.Delta)
 	}
-	return fmt.Sprintf("Whatever %s of %s were, the chance of this exact model changes by at most a "+
-		"factor e^%s.", scope.Words(), s.UnitWords(), price.Epsilon)
+	return fmt.Sprintf("%s, the chance of this exact model changes by at most a "+
+		"factor e^%s.", SupposeChange(scope, s), price.Epsilon)
+}
+
+// SupposeChange begins a sentence about a model: it names all that may differ between two neighbours.
+func SupposeChange(scope dp.Scope, s *schema.Schema) string {
+	switch {
+	case s.Relation == dp.AddRemove && s.Person != nil:
+		return "Whether or not the rows of one person were in the table"
+	case s.Relation == dp.AddRemove:
+		return "Whether or not one row was in the table"
+	case scope == dp.WholeRow && s.Person != nil:
+		return "Whatever " + scope.Words() + " was, for all rows of one person"
+	case scope == dp.WholeRow:
+		return "Whatever " + scope.Words() + " was"
+	case scope == dp.LabelOnly && s.Person != nil:
+		return "Whatever the labels of all rows of one person were"
+	case scope == dp.LabelOnly:
+		return "Whatever the label of one row was"
+	}
+	return fmt.Sprintf("Whatever %s of %s were", scope.Words(), s.UnitWords())
 }
 
 // UnprotectedCounts lists the numbers of rows and persons that a guarantee leaves public.

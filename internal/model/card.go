@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
@@ -192,10 +193,6 @@ func (p *Privacy) BillWords() []string {
 	}
 	lines := make([]string, len(names))
 	for i, name := range names {
-		measurements := "measurements"
-		if count[name] == 1 {
-			measurements = "measurement"
-		}
 		price := "epsilon = " + cost[name].String()
 		if delta[name] > 0 {
 			price += ", delta = " + delta[name].String()
@@ -203,7 +200,7 @@ func (p *Privacy) BillWords() []string {
 		if rho[name] > 0 {
 			price = "rho = " + rho[name].String()
 		}
-		lines[i] = fmt.Sprintf("%d %s by %s, %s in total", count[name], measurements, name, price)
+		lines[i] = fmt.Sprintf("%s by %s, %s in total", plaintext.Count(count[name], "measurement"), name, price)
 	}
 	return lines
 }

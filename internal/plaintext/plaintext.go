@@ -25,6 +25,14 @@ func Is(s string) bool {
 	return true
 }
 
+// Count returns n things in words: 1 row, 2 rows. The plural of one takes an s.
+func Count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}
+
 // Escape returns s on one line, with every other character than graphic ones as \n, \t, \r, \u001b or,
 // for a byte that is not UTF-8, \x9b. Within a string of JSON the escapes mean the same text.
 func Escape(s string) string { return string(appendEscaped(nil, []byte(s), "")) }

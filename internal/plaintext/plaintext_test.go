@@ -75,3 +75,11 @@ func TestSprintf(t *testing.T) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
+
+func TestCount(t *testing.T) {
+	for n, want := range map[int]string{0: "0 rows", 1: "1 row", 2: "2 rows", 11: "11 rows"} {
+		if got := Count(n, "row"); got != want {
+			t.Errorf("%d: %s", n, got)
+		}
+	}
+}

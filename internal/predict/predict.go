@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/model/explain"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -108,15 +109,15 @@ func (t *tally) summary() string {
 		for k, c := range classes {
 			parts[k] = fmt.Sprintf("%s %d", c.Value, t.counts[k])
 		}
-		return fmt.Sprintf("predicted %d rows: %s", t.rows, strings.Join(parts, ", "))
+		return fmt.Sprintf("predicted %s: %s", plaintext.Count(t.rows, "row"), strings.Join(parts, ", "))
 	}
 	at := t.m.Schema.Label.Positive
 	from := fmt.Sprintf("from a score of %.4g on", t.from)
 	if t.counts[at] == 0 {
 		from = "no score reaches the threshold"
 	}
-	return fmt.Sprintf("predicted %s for %d of %d rows (%s, %s); scores expect %s", classes[at].Value, t.counts[at],
-		t.rows, share(float64(t.counts[at])), from, share(t.sum))
+	return fmt.Sprintf("predicted %s for %d of %s (%s, %s); scores expect %s", classes[at].Value, t.counts[at],
+		plaintext.Count(t.rows, "row"), share(float64(t.counts[at])), from, share(t.sum))
 }
 
 // columnsOf returns the columns that hold these scores and labels.

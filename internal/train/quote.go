@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -88,11 +89,7 @@ func DescribeBill(price dp.Price, bill []dp.Event) string {
 	if len(bill) == 0 {
 		return "nothing is charged, because nothing is protected"
 	}
-	measurements := "measurements"
-	if len(bill) == 1 {
-		measurements = "measurement"
-	}
-	return fmt.Sprintf("%s in total, %d %s", price, len(bill), measurements)
+	return fmt.Sprintf("%s in total, %s", price, plaintext.Count(len(bill), "measurement"))
 }
 
 // ShortenBill lists the releases of a bill, and omits the middle of a long one.

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -45,9 +46,32 @@ func TestPlanSaysWhatIsProtected(t *testing.T) {
 					}
 					alike := strings.Contains(text, "public ones are treated as private, because")
 					if want := relation == dp.AddRemove || role == schema.Private; alike != want || !strings.Contains(text,
-						fmt.Sprintf("%d private and %d public columns", len(s.ByRole(schema.Private)), len(s.ByRole(schema.Public)))) {
+						fmt.Sprintf("%d private and %s", len(s.ByRole(schema.Private)), plaintext.Count(len(s.ByRole(schema.Public)), "public column"))) {
 						t.Errorf("%s: treated as private: %v, want %v:\n%s", name, alike, want, text)
 					}
+				}
+			}
+		}
+	}
+}
+
+// One of a thing is one of it: plans of one column of each role, of one round and of few rows.
+func TestPlansCountInWords(t *testing.T) {
+	level := []schema.Level{{Value: "x"}, {Value: "y"}}
+	for _, learner := range []string{"auto", "additive", "grids", "brc", "erm", "labeldp"} {
+		for _, relation := range []dp.Relation{dp.ReplaceOne, dp.AddRemove} {
+			for _, role := range []schema.Role{schema.Public, schema.Private} {
+				s := &schema.Schema{Name: "one", Unit: "one form", Relation: relation, Columns: []schema.Column{
+					{Name: "a", Role: schema.Private, Kind: schema.Category, Levels: level},
+					{Name: "b", Role: schema.Public, Kind: schema.Category, Levels: level}},
+					Label: schema.Label{Name: "c", Role: role, Levels: level, Positive: 1}}
+				c := Choice{Learner: learner, Price: PriceText{Epsilon: "1"}, Options: map[string]string{}}
+				if learner == "grids" || learner == "brc" {
+					c.Options["rounds"] = "1"
+				}
+				text, _ := planText(t, s, c)
+				if wrong := regexp.MustCompile(`\b1 (public )?(round|release|row|column|feature|measurement)s\b`).FindString(text); wrong != "" {
+					t.Errorf("%s, %s, label %s: %q in\n%s", learner, relation, role, wrong, text)
 				}
 			}
 		}

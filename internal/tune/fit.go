@@ -104,9 +104,9 @@ func (pl *Plan) privacyStatement(at int, counted bool, exit *mech.Exit) model.Pr
 	p := model.Privacy{
 		Scope: pl.scope, Relation: pl.s.Relation, Unit: pl.s.Unit, Epsilon: pl.Epsilon, Bill: pl.bill,
 		Claim: "tune: " + pl.claimName(), Counted: counted, Seeded: exit.Seeded(),
-		Statement: fmt.Sprintf("Chosen among %d candidates: %s. Whatever %s of %s were, the chance of this exact "+
+		Statement: fmt.Sprintf("Chosen among %d candidates: %s. %s, the chance of this exact "+
 			"model and choice changes by at most a factor e^%s.",
-			len(pl.Candidates), pl.Candidates[at].Name, pl.scope.Words(), pl.s.UnitWords(), pl.Epsilon),
+			len(pl.Candidates), pl.Candidates[at].Name, learn.SupposeChange(pl.scope, pl.s), pl.Epsilon),
 	}
 	switch pl.scope {
 	case dp.PrivateFeatures:

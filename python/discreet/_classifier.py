@@ -488,7 +488,8 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         folded = {name.casefold().strip(): name for name in given}
         near = [f"{folded[name.casefold().strip()]!r} is given, not {name!r}" for name in missing
                 if name.casefold().strip() in folded]
-        return f"{what} must have the columns {missing}" + (f": {'; '.join(near)}" if near else "")
+        columns = ", ".join(map(repr, missing))
+        return f"{what} lacks the column{'s' * (len(missing) > 1)} {columns}" + (f": {'; '.join(near)}" if near else "")
 
     def decision_function(self, X: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
         """The log-odds of ``classes_[1]``, one per row; of more than two classes the logarithms of their scores."""

@@ -130,7 +130,7 @@ def test_no_defaults_and_refusals(tmp_path):
             model(**kw).fit(X, y)
     with pytest.raises(UsageError, match="learner"):
         model(learner="none").fit(X, y)
-    with pytest.raises(ValueError, match="columns"):
+    with pytest.raises(ValueError, match="column"):
         model().fit(X, y).predict(X.drop(columns="age"))
     with pytest.raises(Exception) as e:
         model().fit(X.rename(columns={"age": "agee"}), y)

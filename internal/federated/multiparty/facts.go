@@ -8,6 +8,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
@@ -32,13 +33,13 @@ func (pl *Plan) Facts() []learn.Fact {
 		f.Add("protects", string(dp.Party),
 			"protects everything that one party holds, whether it took part, and so each single row (%s)", pl.s.Unit)
 	}
-	f.Add("features", pl.space.Width(), "%d features and the intercept, %s encoding, %d levels: %d coefficients",
-		pl.space.Width(), pl.Encoding, pl.Levels(), pl.outputLength())
+	f.Add("features", pl.space.Width(), "%s and the intercept, %s encoding, %d levels: %d coefficients",
+		plaintext.Count(pl.space.Width(), "feature"), pl.Encoding, pl.Levels(), pl.outputLength())
 	if pl.NotPrivate {
 		f = append(f, learn.Fact{Key: "epsilon", Value: "inf"})
 	} else {
 		f = append(f, learn.Fact{Key: "epsilon", Value: pl.Epsilon.Float(),
-			Text: fmt.Sprintf("price ε = %s in %d releases", pl.Epsilon, len(pl.bill))})
+			Text: fmt.Sprintf("price ε = %s in %s", pl.Epsilon, plaintext.Count(len(pl.bill), "release"))})
 	}
 	if pl.Method != Average {
 		f = append(f, learn.Fact{Key: "reg", Value: pl.reg(),

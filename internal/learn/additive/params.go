@@ -11,6 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/accounting"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/feature"
@@ -188,12 +189,8 @@ func (pl *Plan) Facts() []learn.Fact {
 	f.AddScope(pl.schema, pl.Terms(), "")
 	f.AddColumns(pl.schema, pl.protectsRow() && !pl.NotPrivate)
 	if pl.schema.Person != nil {
-		unit := "rows"
-		if pl.most == 1 {
-			unit = "row"
-		}
-		f.Add("person_rows", pl.most, "a person counts for at most %d %s: each of k rows weighs min(1, %d/k), so the "+
-			"target is a mean over persons rather than rows", pl.most, unit, pl.most)
+		f.Add("person_rows", pl.most, "a person counts for at most %s: each of k rows weighs min(1, %d/k), so the "+
+			"target is a mean over persons rather than rows", plaintext.Count(pl.most, "row"), pl.most)
 	}
 	f.AddRows(pl.schema, pl.rows, pl.assumed)
 	if pl.isMulticlass() {
@@ -203,10 +200,14 @@ func (pl *Plan) Facts() []learn.Fact {
 	if w := pl.schema.Label.RowWeights(); w != nil {
 		f.Add("weights", w, "classes count by their weights, %.4g, which moves scores alone and no release", w)
 	}
+	units := "rows"
+	if pl.schema.Person != nil {
+		units = "persons"
+	}
 	enough := scalesForRound * guard.OneCell(pl.schema.Relation).L1 / float64(pl.unitRows())
 	if !pl.assumed && !pl.NotPrivate && pl.Epsilon.Float() < enough { // the table is too short for one round
-		f.Add("epsilon_needed", enough, "TOO FEW: with so few, nothing can be distinguished from noise below an epsilon of about %s",
-			learn.Digits(enough, 2))
+		f.Add("epsilon_needed", enough, "TOO FEW: with so few %s, nothing can be distinguished from noise below an epsilon of about %s",
+			units, learn.Digits(enough, 2))
 	}
 	f.Add("rounds", r.rounds, "%s", pl.describeRounds())
 	f.Add("bins", r.bins, "a %snumber has at most %d bins, cut by the schema", pl.columnKind(), r.bins)
@@ -282,14 +283,14 @@ func (pl *Plan) columnKind() string {
 
 func (pl *Plan) describeRounds() string {
 	r := &pl.rules
-	words := fmt.Sprintf("%d rounds, one for each %scolumn", r.rounds, pl.columnKind())
+	words := fmt.Sprintf("%s, one for each %scolumn", plaintext.Count(r.rounds, "round"), pl.columnKind())
 	switch {
 	case r.sharesAlone:
 		words = "no rounds: the shares of the classes take the whole price, and every row is answered with them"
 	case pl.protectsLabel() && !r.picks:
 		words = "no rounds: positive rows of all public columns leave at once"
 	case r.picks && r.rounds == 1:
-		words = fmt.Sprintf("1 round, which picks the column that predicts best, for %.0f %% of its ε", 100*pickShare)
+		words = fmt.Sprintf("1 round, which picks a column, for %.0f %% of its ε", 100*pickShare)
 	case r.picks:
 		words = fmt.Sprintf("%d rounds, each picks a column, for %.0f %% of its ε", r.rounds, 100*pickShare)
 	case len(r.passes) > 1:

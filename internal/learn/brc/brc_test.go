@@ -672,6 +672,11 @@ func TestFactsOfThePapersSetting(t *testing.T) {
 			t.Errorf("%s = %v, want %g", key, facts[key], want)
 		}
 	}
+	for _, f := range pl.Facts() { // c1·c2/n alone is 1e-4
+		if f.Key == "noise_scale_paper" && f.Text != "noise scale of a round, paper, c1·c2/n over the ε of a round: 0.01563" {
+			t.Error(f.Text)
+		}
+	}
 	if facts["rule_of_thumb_holds"] != true || facts["algorithm"] != 2 {
 		t.Error(fmt.Sprint(facts))
 	}

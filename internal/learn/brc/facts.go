@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
@@ -19,11 +20,11 @@ func (pl *Plan) Facts() []learn.Fact {
 	f.Add("algorithm", alg, "Algorithm %d of the paper: %s", alg, pl.why)
 	f.AddScope(pl.s, pl.Terms(), "")
 	f.AddColumns(pl.s, pl.scope == dp.WholeRow && !pl.NotPrivate)
-	sides := fmt.Sprintf("%d features", pl.private.Width())
+	sides := plaintext.Count(pl.private.Width(), "feature")
 	if pl.public != nil {
-		sides = fmt.Sprintf("%d private and %d public features", pl.private.Width(), pl.public.Width())
+		sides = fmt.Sprintf("%d private and %s", pl.private.Width(), plaintext.Count(pl.public.Width(), "public feature"))
 	}
-	f.Add("rounds", pl.Rounds, "%d rounds, weights in [1/%s, %s], %s encoding, %s", pl.Rounds,
+	f.Add("rounds", pl.Rounds, "%s, weights in [1/%s, %s], %s encoding, %s", plaintext.Count(pl.Rounds, "round"),
 		learn.Digits(pl.C1, 4), learn.Digits(pl.C2, 4), pl.Encoding, sides)
 	if pl.Subroutine == Stump {
 		n := len(pl.newSubroutine().listAll(nil))
@@ -42,7 +43,7 @@ func (pl *Plan) Facts() []learn.Fact {
 		return append(f, learn.Fact{Key: "epsilon", Value: "inf", Text: "ε is infinite"})
 	}
 	f = append(f, learn.Fact{Key: "epsilon", Value: pl.Epsilon.Float(),
-		Text: fmt.Sprintf("price ε = %s in %d releases", pl.Epsilon, len(pl.bill))})
+		Text: fmt.Sprintf("price ε = %s in %s", pl.Epsilon, plaintext.Count(len(pl.bill), "release"))})
 	rounds := pl.Epsilon
 	if pl.labels != nil {
 		rounds -= pl.labels.Epsilon
@@ -68,12 +69,12 @@ func (pl *Plan) Facts() []learn.Fact {
 	c := pl.C1 * pl.C2
 	paper := c / n / e
 	f = append(f, learn.Fact{Key: "noise_scale_paper", Value: paper,
-		Text: fmt.Sprintf("noise scale of a round, paper (c1·c2/n): %s", learn.Digits(paper, 4))})
+		Text: fmt.Sprintf("noise scale of a round, paper, c1·c2/n over the ε of a round: %s", learn.Digits(paper, 4))})
 	scale := paper
 	if pl.Sensitivity == Tight {
 		scale = c / (n - 1 + c) / e
 		f = append(f, learn.Fact{Key: "noise_scale_first", Value: 1 / n / e,
-			Text: fmt.Sprintf("noise scale of the first round, tight (1/n): %s", learn.Digits(1/n/e, 4))})
+			Text: fmt.Sprintf("noise scale of the first round, tight, 1/n over the ε of a round: %s", learn.Digits(1/n/e, 4))})
 	}
 	f = append(f, learn.Fact{Key: "noise_scale", Value: scale,
 		Text: fmt.Sprintf("noise scale of a round, %s, at most: %s", pl.Sensitivity, learn.Digits(scale, 4))})
@@ -92,7 +93,7 @@ func (pl *Plan) Facts() []learn.Fact {
 		holds = false
 		verdict = "FAILS for these classes: " + verdict + ", but the model will mostly answer the frequent class"
 	default:
-		verdict += "; whether it holds depends on the classes, see the next line"
+		verdict += " if the classes are balanced; if one is rare, see the next line"
 	}
 	return append(f, learn.Fact{Key: "rule_of_thumb", Value: paper,
 		Text: fmt.Sprintf("rule of thumb c1·c2·T/(ε·n) ≤ 1/2: %s, %s", learn.Digits(paper, 3), verdict)},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 )
 
 // tellingReach is the smallest range of scores, in nats, for which probabilities differ noticeably.
@@ -28,8 +29,8 @@ func (pl *Plan) Facts() []learn.Fact {
 	var f learn.Facts
 	f.Add("method", string(pl.Method), "%s", pl.describeMethod(loss))
 	f.AddScope(pl.s, pl.Terms(), ", whatever roles the schema declares")
-	f.Add("features", pl.space.Width(), "%d features and the intercept, %s encoding, rows of length at most %s after "+
-		"division by √%d", pl.space.Width(), pl.Encoding, learn.Digits(pl.Norm, 4), len(pl.space.Columns)+1)
+	f.Add("features", pl.space.Width(), "%s and the intercept, %s encoding, rows of length at most %s after "+
+		"division by √%d", plaintext.Count(pl.space.Width(), "feature"), pl.Encoding, learn.Digits(pl.Norm, 4), len(pl.space.Columns)+1)
 	if pl.Loss == Huber {
 		f = append(f, learn.Fact{Key: "scores", Value: "margins",
 			Text: "scores rank rows and are no probabilities: the Huber-hinge does not estimate any"})
@@ -48,7 +49,7 @@ func (pl *Plan) Facts() []learn.Fact {
 		f = append(f, learn.Fact{Key: "epsilon", Value: "inf"})
 	} else {
 		f = append(f, learn.Fact{Key: "epsilon", Value: whole.Epsilon.Float(),
-			Text: fmt.Sprintf("price ε = %s in %d releases", whole.Epsilon, len(whole.bill))})
+			Text: fmt.Sprintf("price ε = %s in %s", whole.Epsilon, plaintext.Count(len(whole.bill), "release"))})
 	}
 	if whole != pl && !pl.NotPrivate {
 		f = append(f, learn.Fact{Key: "epsilon_each", Value: pl.Epsilon.Float(),

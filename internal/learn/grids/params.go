@@ -10,6 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/accounting"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -203,7 +204,7 @@ func (pl *Plan) Facts() []learn.Fact {
 	if !pl.NotPrivate {
 		price = fmt.Sprintf(", for %.0f %% of its price", 100*r.pickShare)
 	}
-	f.Add("rounds", r.rounds, "%d rounds, each chooses among %d grids drawn at random%s", r.rounds, r.candidates, price)
+	f.Add("rounds", r.rounds, "%s, each chooses among %d grids drawn at random%s", plaintext.Count(r.rounds, "round"), r.candidates, price)
 	f.Add("cells", r.cells, "a grid is of 1 to %d of %d columns and has at most %d cells, cut by the schema and by coins",
 		r.axes[len(r.axes)-1], len(pl.columns), r.cells)
 	f.AddPrice(pl.Terms().Price, len(pl.bill), pl.spared)

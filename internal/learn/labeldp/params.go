@@ -10,6 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/accounting"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/feature"
@@ -194,8 +195,8 @@ func (pl *Plan) noiseLength(n int) float64 {
 func (pl *Plan) Facts() []learn.Fact {
 	var f learn.Facts
 	f.AddScope(pl.s, pl.Terms(), ", and nothing else of it")
-	f.Add("features", pl.space.Width(), "%d features of %d public columns, %s encoding; private columns are not read",
-		pl.space.Width(), len(pl.space.Columns), pl.Encoding)
+	f.Add("features", pl.space.Width(), "%s of %s, %s encoding; private columns are not read",
+		plaintext.Count(pl.space.Width(), "feature"), plaintext.Count(len(pl.space.Columns), "public column"), pl.Encoding)
 	if k := pl.countFits(); k > 1 {
 		f = append(f, learn.Fact{Key: "fits", Value: k,
 			Text: fmt.Sprintf("%d fits, each level of the label against the rest, of one release", k)})

@@ -31,6 +31,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/nonprivate"
 	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/solver"
@@ -88,7 +89,7 @@ func (pl *plan) Facts() []learn.Fact {
 	}
 	return append(pl.use.Facts(),
 		learn.Fact{Key: "features", Value: pl.space.Width(),
-			Text: fmt.Sprintf("%d features, %s encoding", pl.space.Width(), pl.Encoding)},
+			Text: fmt.Sprintf("%s, %s encoding", plaintext.Count(pl.space.Width(), "feature"), pl.Encoding)},
 		learn.Fact{Key: "reg", Value: pl.Reg, Text: fmt.Sprintf("½·%s·‖coef‖² on the mean loss", reg)},
 	)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
@@ -76,7 +77,7 @@ func (u *Use) Private() bool { return len(u.private) > 0 }
 func (u *Use) Facts() []learn.Fact {
 	return []learn.Fact{
 		{Key: "scope", Value: string(dp.Nothing), Text: u.writeStatement()},
-		{Key: "columns", Value: u.columnNames(), Text: fmt.Sprintf("uses %d columns: %s", len(u.Cols),
+		{Key: "columns", Value: u.columnNames(), Text: fmt.Sprintf("uses %s: %s", plaintext.Count(len(u.Cols), "column"),
 			strings.Join(u.columnNames(), ", "))},
 	}
 }

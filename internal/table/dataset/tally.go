@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 	"unicode/utf8"
 
+	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/table/coding"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -245,7 +246,7 @@ func WriteTally(w io.Writer, counts []CellCounts, n int) error {
 	var b strings.Builder
 	b.WriteString("NOT PRIVATE: exact counts, also of private cells, for people who may see these rows\n")
 	cells := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(cells, "%d rows\tmissing\tother\tclamped\tunreadable\t\n", n)
+	fmt.Fprintf(cells, "%s\tmissing\tother\tclamped\tunreadable\t\n", plaintext.Count(n, "row"))
 	share := func(k int) string {
 		if k == 0 {
 			return "0"
@@ -274,7 +275,7 @@ func WriteTally(w io.Writer, counts []CellCounts, n int) error {
 		}
 	}
 	cells.Flush()
-	fmt.Fprintf(&b, "%d of %d columns: every cell is taken as it stands\n%s", clean, len(counts), worst)
+	fmt.Fprintf(&b, "%d of %s: every cell is taken as it stands\n%s", clean, plaintext.Count(len(counts), "column"), worst)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -130,6 +130,31 @@ func TestInitRefusals(t *testing.T) {
 	}
 }
 
+// A list with two blanks is one thing to do.
+func TestEachFaultIsToldOnce(t *testing.T) {
+	text, err := Init([]string{"age", "ill"}, Dialect{Delimiter: ',', Header: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	filled := strings.NewReplacer("# category: {levels: [___, ___]", "category: {levels: [___, ___]").Replace(string(text))
+	_, err = Parse([]byte(filled))
+	var all interface{ Unwrap() []error }
+	if !errors.As(err, &all) {
+		t.Fatalf("got %v", err)
+	}
+	told, blanks := map[string]bool{}, false
+	for _, fault := range all.Unwrap() {
+		if told[fault.Error()] {
+			t.Errorf("told twice: %v", fault)
+		}
+		told[fault.Error()] = true
+		blanks = blanks || strings.Contains(fault.Error(), "levels is still blank")
+	}
+	if !blanks {
+		t.Errorf("no list of levels is blank: %v", err)
+	}
+}
+
 func ExampleInit() {
 	text, _ := Init([]string{"age", "ill"}, Dialect{Delimiter: ',', Header: true})
 	_, err := Parse(text)

@@ -55,7 +55,13 @@ func (r *reader) refuse(line int, param, want string, got any, hint string) {
 	if line > 0 {
 		op = fmt.Sprintf("schema line %d", line)
 	}
-	r.found = append(r.found, &dp.ParamError{Op: op, Param: param, Want: want, Got: got, Hint: hint})
+	fault := &dp.ParamError{Op: op, Param: param, Want: want, Got: got, Hint: hint}
+	for _, told := range r.found {
+		if told.Error() == fault.Error() {
+			return // of a list with several blanks
+		}
+	}
+	r.found = append(r.found, fault)
 }
 
 // fields is a mapping being read.

@@ -228,8 +228,8 @@ registry: ## have the OpenDP Deployments Registry's own check, in its checkout R
 # The version of wheels and of releases. PLATFORM is what pip calls this machine.
 VERSION  ?= 0.1.0
 PLATFORM ?= $(shell python3 -c 'import sysconfig; print(sysconfig.get_platform().replace("-", "_").replace(".", "_"))')
-STATIC = GOWORK=off CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w -buildid= \
-	-X github.com/discreet-dp/discreet/internal/build.release=$(VERSION)'
+STAMP = -trimpath -ldflags='-s -w -buildid= -X github.com/discreet-dp/discreet/internal/build.release=$(VERSION)'
+STATIC = GOWORK=off CGO_ENABLED=0 $(GO) build $(STAMP)
 
 # The page and its engine work from any static host; discreet ui --files serves them with a budget.
 # The tag explorer builds the packed engine, which lies beside package serve, into programs.
@@ -239,9 +239,7 @@ PACKED = internal/explorer/serve/engine
 .PHONY: explorer
 explorer: ## the explorer's page and engine into out/explorer
 	@mkdir -p $(EXPLORER) $(PACKED)
-	GOWORK=off GOOS=js GOARCH=wasm $(GO) build -trimpath -buildvcs=false -ldflags='-s -w -buildid= \
-		-X github.com/discreet-dp/discreet/internal/build.release=$(VERSION)' \
-		-o $(EXPLORER)/explorer.wasm ./internal/explorer/worker
+	GOWORK=off GOOS=js GOARCH=wasm $(GO) build $(STAMP) -buildvcs=false -o $(EXPLORER)/explorer.wasm ./internal/explorer/worker
 	cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" internal/explorer/web/*.{html,css,js,svg} $(EXPLORER)/
 	cp $(EXPLORER)/wasm_exec.js $(PACKED)/
 	gzip -n9 < $(EXPLORER)/explorer.wasm > $(PACKED)/explorer.wasm.gz

@@ -194,6 +194,12 @@ func TestOneScaleOfEpsilon(t *testing.T) {
 		}
 		called[eps.Strength()] = true
 	}
+	for eps, want := range map[dp.Epsilon]dp.Strength{dp.Nano: dp.Strong, dp.Nano + 1: dp.Moderate, 10 * dp.Nano: dp.Moderate,
+		10*dp.Nano + 1: dp.Weak} {
+		if got := eps.Strength(); got != want {
+			t.Errorf("epsilon %s is %s, want %s", eps, got, want)
+		}
+	}
 	if len(called) != 3 {
 		t.Errorf("docs/faq.md has %d of 3 classes in %d rows", len(called), len(rows))
 	}

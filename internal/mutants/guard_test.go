@@ -67,7 +67,7 @@ var guarded = []mutant{
 	{Row: "guard 18", Bug: "distances move one way only", File: "internal/guard/slopes.go",
 		Old:     `2*OneCell(g.relation()).Times(most).L1`,
 		New:     `OneCell(g.relation()).Times(most).L1`,
-		Package: "./internal/guard", Test: "TestHostileLearner"},
+		Package: "./internal/guard", Test: "TestEveryMethodReachesItsBound"},
 	{Row: "guard 19", Bug: "private columns are grouped", File: "internal/guard/groups.go",
 		Old:     `if g.private && g.protects.column(j) {`,
 		New:     `if g.private && g.protects.column(j) && j < 0 {`,

@@ -163,8 +163,9 @@ async function walk(watched, Hand, schemes, counted) {
   check("the download", everything);
   const copy = path.join(folder, "explorer.json");
   fs.writeFileSync(copy, everything);
-  await page.reload();
-  await answers(page);
+  // The address no longer has the token, so a reload would not do.
+  const reopen = async () => { await page.goto("about:blank"); await page.goto(address); await answers(page); };
+  await reopen();
   await hand.upload("#open", copy);
   await until(page, "the download is opened", () => !document.getElementById("budget").hidden);
   await hand.press("#back");
@@ -180,9 +181,7 @@ async function walk(watched, Hand, schemes, counted) {
   if (counted) {
     await begin();
     await cancelled();
-    await page.goto("about:blank"); // the address no longer has the token, so a reload would not do
-    await page.goto(address);
-    await answers(page);
+    await reopen();
     await hand.upload("#open", copy);
     await until(page, "the download is opened", () => !document.getElementById("budget").hidden);
     await begin();

@@ -15,6 +15,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands/network"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // TestManPages renders a page of the manual for every command of both programs, into folders of
@@ -51,7 +52,9 @@ func writeManPages(t *testing.T, root *cobra.Command, dir string) {
 		if err != nil || !strings.Contains(string(text), ".SH SYNOPSIS") {
 			t.Errorf("%s: %v", page, err)
 		}
-		checkManPage(t, page)
+		if commands%size.Of(10, 1) == 0 {
+			checkManPage(t, page)
+		}
 		for _, sub := range c.Commands() {
 			visit(sub)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/testkit/clitest"
 	"github.com/discreet-dp/discreet/internal/testkit/objecttest"
 	"github.com/discreet-dp/discreet/internal/testkit/realdata"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected outputs in testdata")
@@ -51,11 +52,14 @@ func TestScripts(t *testing.T) {
 			return writeClock(now, time.Now())
 		},
 		Condition: func(cond string) (bool, error) {
-			if cond != "datasets" {
-				return false, errors.New("unknown condition " + cond)
+			switch cond {
+			case "datasets":
+				_, err := os.Stat(datasets)
+				return err == nil, nil
+			case "long":
+				return size.Long(), nil
 			}
-			_, err := os.Stat(datasets)
-			return err == nil, nil
+			return false, errors.New("unknown condition " + cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"census":  clitest.Census,

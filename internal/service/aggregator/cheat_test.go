@@ -427,6 +427,7 @@ func TestHelpersThatAreNotThere(t *testing.T) {
 // choice, while an honest one is silent until the lie was told. The aggregator's log names
 // the liar, and the model is that of the owners' shares.
 func TestALyingHelperIsNamed(t *testing.T) {
+	size.OnlyLong(t, "a sum over TLS; the helper's test of this name has the same lies")
 	f := newFederation(t)
 	log := new(heard)
 	f.log = slog.New(slog.NewTextHandler(io.MultiWriter(testWriter{t}, log), nil))

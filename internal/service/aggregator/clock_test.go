@@ -10,6 +10,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/service/secretsum"
 	"github.com/discreet-dp/discreet/internal/service/tasks"
+	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // watched is a clock whose watch, places and store a test turns.
@@ -139,6 +140,7 @@ func TestStoreIsTriedWithWhatItLacked(t *testing.T) {
 // helpers, because these are away or full, are waited for until they can come back; one
 // helper that is gone for good keeps no one waiting.
 func TestHelpersAwayAreNotQuiet(t *testing.T) {
+	size.OnlyLong(t, "waits in real time for helpers that are away")
 	for name, c := range map[string]struct {
 		meanwhile []int
 		seconds   int // until it is quiet, at least

@@ -18,11 +18,18 @@ import (
 // characters that reorder or hide text.
 func Is(s string) bool {
 	for _, c := range s {
-		if c == utf8.RuneError || !unicode.IsGraphic(c) {
+		if c == utf8.RuneError || !isShown(c) {
 			return false
 		}
 	}
 	return true
+}
+
+// isShown accepts graphic characters but those that draw nothing or change the one before: variation
+// selectors, fillers and the blank pattern of Braille.
+func isShown(c rune) bool {
+	return unicode.IsGraphic(c) && c != '\u2800' &&
+		!unicode.In(c, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // Count returns n things in words: 1 row, 2 rows. The plural of one takes an s.
@@ -44,7 +51,7 @@ func appendEscaped(b, text []byte, pass string) []byte {
 		switch {
 		case c == utf8.RuneError && n == 1:
 			b = fmt.Appendf(b, `\x%02x`, text[0])
-		case unicode.IsGraphic(c), strings.ContainsRune(pass, c):
+		case isShown(c), strings.ContainsRune(pass, c):
 			b = append(b, text[:n]...)
 		case c == '\n':
 			b = append(b, `\n`...)

@@ -7,12 +7,12 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"unicode"
 )
 
 // attacks are texts that rewrite a terminal, forge a line or hide their end.
 var attacks = []string{"\x1b]0;title\x07", "\x1b[2J", "a\rb", "a\nerror: b", "\u009b2J", "\x9b2J", "\x7f\b", "\u202egpj", "\u2066x",
-	"a\u2028b", "\ufeff", "\u200b", "\U000e0041", "\xe2\x80", "\x00", "a\vb\fc", "a\u0085b"}
+	"a\u2028b", "\ufeff", "\u200b", "\U000e0041", "\xe2\x80", "\x00", "a\vb\fc", "a\u0085b",
+	"a\ufe0f", "\U000e0100", "\u3164", "\u034f", "\u2800", "\uffa0"}
 
 func TestEscape(t *testing.T) {
 	for _, text := range attacks {
@@ -59,7 +59,7 @@ func TestWriter(t *testing.T) {
 			t.Errorf("pieces of %d bytes give %q, of 1 byte %q", size, got, want)
 		}
 		for _, c := range got {
-			if c != '\n' && c != '\t' && !unicode.IsGraphic(c) {
+			if c != '\n' && c != '\t' && !isShown(c) {
 				t.Errorf("pieces of %d bytes: %q passes", size, c)
 			}
 		}

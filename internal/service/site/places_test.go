@@ -4,7 +4,9 @@ package site
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/federated/sites"
 	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/service/problem"
 )
 
 // offer is a training that a coordinator offers, as a text.
@@ -114,6 +117,33 @@ func TestIdleTrainingsEnd(t *testing.T) {
 	w.restart(0)
 	if !w.empty(w.params[0].State) {
 		t.Error("the site keeps something")
+	}
+}
+
+// A training whose begin is refused, again and again, is as idle as one that nobody asks for.
+func TestRefusedBeginsLeaveATrainingIdle(t *testing.T) {
+	w := small(t)
+	w.params[0].Charge = func(context.Context, Order) (Account, error) {
+		return nil, problem.New(problem.Spent, "nothing is left")
+	}
+	w.restart(0)
+	c := w.coordinator(2)
+	c.connect()
+	about, err := c.describe(w.schema, planOf(t, w.schema, 0, 60).Terms(), nil)
+	must(t, err)
+	text, _, err := c.resume(about)
+	must(t, err)
+	id := sites.TrainingDigest(text)
+	folder := folderIn(w.params[0].State, id)
+	long := time.Now().Add(-2 * idleBegun).Truncate(time.Second)
+	for k := range 2 {
+		if _, err := c.assemble(t.Context(), about, text, id); err == nil {
+			t.Fatal("a training began without an account")
+		}
+		if info, err := os.Stat(string(folder)); err != nil || k == 1 && !info.ModTime().Equal(long) {
+			t.Errorf("begin %d that was refused counts as an event: %v", k+1, err)
+		}
+		must(t, os.Chtimes(string(folder), long, long))
 	}
 }
 

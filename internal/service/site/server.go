@@ -389,8 +389,10 @@ func (s *Server) begin(ctx context.Context, body []byte) ([]byte, error) {
 	if err := guard.CheckDelta("site", t.about.Delta, set.Units()); err != nil { // 3.8
 		return nil, err
 	}
-	if err := t.folder.write(setFile, body); err != nil {
-		return nil, err
+	if old == nil { // a set that is written again would keep the training from being idle
+		if err := t.folder.write(setFile, body); err != nil {
+			return nil, err
+		}
 	}
 	order := Order{Data: s.policy().Data, Training: t.id, Set: sites.SetDigest(body), Resume: old != nil}
 	if t.about.Evaluation != nil {

@@ -28,7 +28,7 @@ func FlipBits(t *testing.T, path string, f func(what, path string), marks ...[]b
 			continue
 		}
 		for bit := range 8 {
-			if n++; n%size.Of(331, 1) == 0 {
+			if n++; n%size.Of(331, 7) == 0 {
 				bits[8*at+bit] = true
 			}
 		}

@@ -488,7 +488,7 @@ func TestEveryModeOnPairs(t *testing.T) {
 	t.Logf("%d modes, %d of them without a case: %v pairs", len(modes()), none, learners)
 }
 
-var pairsPerFamily = size.Of(12, 60)
+var pairsPerFamily = size.Of(8, 60)
 
 // What learners do with what the guard shows them costs accuracy alone. internal/mutants runs this for
 // learners with mistakes (TestWrongLearners): these may fail on any table, if they fail on its

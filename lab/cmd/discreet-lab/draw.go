@@ -3,6 +3,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -22,10 +23,8 @@ func (a *app) drawChart(path string, fig *plot.Lines) error {
 
 // columns is the width to draw in: as the terminal, or 80 if there is none.
 func (a *app) columns() int {
-	if f, ok := a.Terminal(); ok {
-		if width, _, err := cwriter.GetSize(int(f.Fd())); err == nil && width > 0 {
-			return width
-		}
+	if width, _, err := cwriter.GetSize(int(os.Stdout.Fd())); err == nil && width > 0 {
+		return width
 	}
 	return 80
 }

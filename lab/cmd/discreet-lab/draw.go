@@ -3,9 +3,9 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/vbauerster/mpb/v8/cwriter"
 
@@ -23,7 +23,7 @@ func (a *app) drawChart(path string, fig *plot.Lines) error {
 
 // columns is the width to draw in: as the terminal, or 80 if there is none.
 func (a *app) columns() int {
-	if width, _, err := cwriter.GetSize(int(os.Stdout.Fd())); err == nil && width > 0 {
+	if width, _, err := cwriter.GetSize(int(syscall.Stdout)); err == nil && width > 0 {
 		return width
 	}
 	return 80

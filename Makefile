@@ -21,7 +21,7 @@ QUICK    ?=
 ALL = ./... ./lab/...
 export GOWORK = $(CURDIR)/go.work
 
-# Tests run at full size here, except under the race detector (internal/testkit/size).
+# Tests run at full size here, except under the race detector (internal/check/testkit/size).
 export DISCREET_LONG = 1
 
 # Packages whose sources start goroutines or share memory between them; a value that is
@@ -42,12 +42,12 @@ build: ## build the commands into out/
 check: lint ## gofmt, vet, staticcheck, our own rules and limits
 	$(GO) vet $(ALL)
 	$(GO) tool staticcheck $(ALL)
-	DISCREET_TOOLS=1 $(GO) test -count=1 -timeout $(HANGS) -run '^TestTools$$' ./internal/lint
+	DISCREET_TOOLS=1 $(GO) test -count=1 -timeout $(HANGS) -run '^TestTools$$' ./internal/check/lint
 
 # -count=1: the test cache does not notice every edit to what a rule inspects.
 .PHONY: lint
 lint: ## our own rules alone
-	$(GO) test -count=1 ./internal/lint
+	$(GO) test -count=1 ./internal/check/lint
 
 # Only what hangs meets this: no test depends on how fast the machine is.
 HANGS = 60m
@@ -82,9 +82,9 @@ ci: ## what CI runs: check, then test
 proto: ## generate the calls of services from their .proto files
 	GOBIN=$(abspath $(OUT))/bin $(GO) install google.golang.org/protobuf/cmd/protoc-gen-go
 	GOBIN=$(abspath $(OUT))/bin $(GO) install connectrpc.com/connect/cmd/protoc-gen-connect-go
-	cd internal/service/rpc && PATH="$(abspath $(OUT))/bin:$$PATH" protoc --go_out=. --go_opt=paths=source_relative \
+	cd internal/net/service/rpc && PATH="$(abspath $(OUT))/bin:$$PATH" protoc --go_out=. --go_opt=paths=source_relative \
 		--connect-go_out=. --connect-go_opt=paths=source_relative,package_suffix federation.proto helper.proto party.proto
-	cd internal/service/inference/oip && PATH="$(abspath $(OUT))/bin:$$PATH" protoc --go_out=. \
+	cd internal/serve/inference/oip && PATH="$(abspath $(OUT))/bin:$$PATH" protoc --go_out=. \
 		--go_opt=paths=source_relative --connect-go_out=. --connect-go_opt=paths=source_relative,package_suffix oip.proto
 
 .PHONY: fuzz
@@ -96,7 +96,7 @@ fuzz: ## each fuzz target for FUZZTIME (30s)
 
 .PHONY: mutants
 mutants: ## plant known privacy bugs, one at a time: each must turn its test red
-	DISCREET_MUTANTS=1 $(GO) test -count=1 -v -timeout 60m ./internal/mutants
+	DISCREET_MUTANTS=1 $(GO) test -count=1 -v -timeout 60m ./internal/check/mutants
 
 # Mistakes that nobody thought of: every one takes days, SAMPLE of each package minutes.
 MUTATE = all
@@ -105,12 +105,12 @@ SEED = 17
 MISTAKES = 30
 .PHONY: wrong-learners
 wrong-learners: ## make MISTAKES (30) by rule in learners, drawn by SEED: the promise must hold in all
-	DISCREET_WRONG_LEARNERS=$(MISTAKES) DISCREET_MUTATE_SEED=$(SEED) $(GO) test -count=1 -v -timeout 0 -run '^TestWrongLearners$$' ./internal/mutants
+	DISCREET_WRONG_LEARNERS=$(MISTAKES) DISCREET_MUTATE_SEED=$(SEED) $(GO) test -count=1 -v -timeout 0 -run '^TestWrongLearners$$' ./internal/check/mutants
 
 .PHONY: mutate
 mutate: ## make mistakes by rule in MUTATE (all critical packages), SAMPLE (0: all) of each, drawn by SEED
 	@mkdir -p $(OUT)
-	DISCREET_MUTATE=$(MUTATE) DISCREET_MUTATE_SAMPLE=$(SAMPLE) DISCREET_MUTATE_SEED=$(SEED) $(GO) test -count=1 -v -timeout 0 -run '^TestMutate$$' ./internal/mutants | tee $(OUT)/mutate.txt
+	DISCREET_MUTATE=$(MUTATE) DISCREET_MUTATE_SAMPLE=$(SAMPLE) DISCREET_MUTATE_SEED=$(SEED) $(GO) test -count=1 -v -timeout 0 -run '^TestMutate$$' ./internal/check/mutants | tee $(OUT)/mutate.txt
 
 # Needs dieharder (Debian: apt-get install dieharder).
 RANDOMNESS = -a
@@ -120,8 +120,8 @@ randomness: ## judge the system's random words by the tests of NIST and Marsagli
 
 .PHONY: audit
 audit: ## try to break every claim from outside, with the runs of the published figures
-	DISCREET_AUDIT=1 $(GO) test -count=1 -v -timeout 0 ./internal/audit
-	DISCREET_AUDIT=1 $(GO) test -count=1 -v -timeout 0 -run '^TestAudit$$' ./internal/federated/multiparty
+	DISCREET_AUDIT=1 $(GO) test -count=1 -v -timeout 0 ./internal/train/audit
+	DISCREET_AUDIT=1 $(GO) test -count=1 -v -timeout 0 -run '^TestAudit$$' ./internal/net/federated/multiparty
 
 # In processes of their own, within 1 GiB: an aggregator, and LOAD owners behind
 # CONNECTIONS connections, on this machine.
@@ -145,7 +145,7 @@ load-secret: ## time SECRET (5000) owners who give shares to three helpers
 SERVING = 30s
 .PHONY: load-serve
 load-serve: ## time single rows over HTTP for SERVING (30s), and while a hundred hostile calls are sent at once
-	DISCREET_LOAD_SERVE=$(SERVING) $(GO) test -count=1 -v -timeout 60m -run '^Test(Hostile)?Load$$' ./internal/service/inference
+	DISCREET_LOAD_SERVE=$(SERVING) $(GO) test -count=1 -v -timeout 60m -run '^Test(Hostile)?Load$$' ./internal/serve/inference
 
 PARTIES = 1000
 .PHONY: load-combine
@@ -192,7 +192,7 @@ measure: ## measure the tables of evidence that tests write, into out/measure; M
 	at=$(abspath $(OUT))/measure; DISCREET_BRC_SWEEP=$$at/brc-choices.tsv DISCREET_ERM_SWEEP=$$at/erm-reg.tsv \
 		DISCREET_ERM_THRESHOLD=$$at/erm-threshold.tsv DISCREET_ERM_THRESHOLD_REAL=$$at/erm-threshold-real.tsv \
 		DISCREET_ERM_RIDGE_REAL=$$at/erm-ridge-real.tsv DISCREET_SPREAD=$$at/sites.jsonl DISCREET_COSTS=1 \
-		$(GO) test -count=1 -v -timeout 0 -run '$(MEASURE)' ./internal/learn/brc ./internal/learn/erm ./internal/service/site
+		$(GO) test -count=1 -v -timeout 0 -run '$(MEASURE)' ./internal/learn/brc ./internal/learn/erm ./internal/net/service/site
 
 .PHONY: docs
 docs: ## run the manual: examples and command scripts
@@ -223,12 +223,12 @@ peers: peers-env ## cross-check against Python libraries: lab/peers/*
 REGISTRY =
 .PHONY: registry
 registry: ## have the OpenDP Deployments Registry's own check, in its checkout REGISTRY, judge a record of every model
-	DISCREET_REGISTRY=$(abspath $(REGISTRY)) $(GO) test -count=1 -v -run '^TestRegistryTakesRecords$$' ./internal/card
+	DISCREET_REGISTRY=$(abspath $(REGISTRY)) $(GO) test -count=1 -v -run '^TestRegistryTakesRecords$$' ./internal/release/card
 
 # The version of wheels and of releases. PLATFORM is what pip calls this machine.
 VERSION  ?= 0.1.0
 PLATFORM ?= $(shell python3 -c 'import sysconfig; print(sysconfig.get_platform().replace("-", "_").replace(".", "_"))')
-STAMP = -trimpath -ldflags='-s -w -buildid= -X github.com/discreet-dp/discreet/internal/build.release=$(VERSION)'
+STAMP = -trimpath -ldflags='-s -w -buildid= -X github.com/discreet-dp/discreet/internal/ground/build.release=$(VERSION)'
 STATIC = GOWORK=off CGO_ENABLED=0 $(GO) build $(STAMP)
 
 # The page and its engine work from any static host; discreet ui --files serves them with a budget.

@@ -8,8 +8,8 @@ package main
 import (
 	"os"
 
-	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/commands/network"
+	"github.com/discreet-dp/discreet/internal/commands/cli"
+	"github.com/discreet-dp/discreet/internal/net/commands"
 )
 
 func main() { os.Exit(cli.Main(network.NewRoot)) }

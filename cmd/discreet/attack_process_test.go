@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/service/identity"
-	"github.com/discreet-dp/discreet/internal/service/rpc"
-	"github.com/discreet-dp/discreet/internal/testkit/size"
+	"github.com/discreet-dp/discreet/internal/check/testkit/size"
+	"github.com/discreet-dp/discreet/internal/net/service/identity"
+	"github.com/discreet-dp/discreet/internal/net/service/rpc"
 )
 
 // attackMemory is what an aggregator may need whose collector is told 300 MiB: the

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/census"
-	"github.com/discreet-dp/discreet/internal/testkit/clitest"
+	"github.com/discreet-dp/discreet/internal/check/testkit/clitest"
 )
 
 // BenchmarkRows times whole processes on generated tables of 14 columns and a

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands"
-	"github.com/discreet-dp/discreet/internal/commands/network"
+	"github.com/discreet-dp/discreet/internal/commands/cli"
+	"github.com/discreet-dp/discreet/internal/net/commands"
 )
 
 // The tests here are those of both programs: what one writes the other reads, and what must hold of

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/internal/plaintext"
-	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	"github.com/discreet-dp/discreet/internal/ground/plaintext"
+	"github.com/discreet-dp/discreet/internal/ledger"
 )
 
 func (a *app) newBudgetHistoryCommand() *cobra.Command {

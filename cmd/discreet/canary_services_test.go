@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/testkit/size"
+	"github.com/discreet-dp/discreet/internal/check/testkit/size"
 )
 
 // No service shows a protected cell: owners, their aggregator and their helpers, in both modes,

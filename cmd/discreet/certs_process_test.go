@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/service/identity"
+	"github.com/discreet-dp/discreet/internal/net/service/identity"
 )
 
 // TestCertificatesOfARunningProcess: it shows the certificate of its file, refuses

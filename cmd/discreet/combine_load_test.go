@@ -16,10 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/check/testkit/clitest"
+	"github.com/discreet-dp/discreet/internal/net/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/net/service/party"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
-	"github.com/discreet-dp/discreet/internal/service/party"
-	"github.com/discreet-dp/discreet/internal/testkit/clitest"
 )
 
 // TestCombineLoad is the benchmark of combine as a whole process: the votes of

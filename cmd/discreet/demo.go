@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/census"
-	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/demo"
-	"github.com/discreet-dp/discreet/internal/openfile"
-	"github.com/discreet-dp/discreet/internal/plaintext"
+	"github.com/discreet-dp/discreet/internal/commands/cli"
+	"github.com/discreet-dp/discreet/internal/commands/demo"
+	"github.com/discreet-dp/discreet/internal/ground/openfile"
+	"github.com/discreet-dp/discreet/internal/ground/plaintext"
 )
 
 // demoFlags holds the flags of the command.

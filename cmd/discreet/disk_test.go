@@ -12,7 +12,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/testkit/size"
+	"github.com/discreet-dp/discreet/internal/check/testkit/size"
 )
 
 // disk mounts a disk of its own below the trial's folder, with room for so much.

@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands"
-	"github.com/discreet-dp/discreet/internal/heldout"
+	"github.com/discreet-dp/discreet/internal/commands/cli"
 	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/predict"
+	"github.com/discreet-dp/discreet/internal/train/heldout"
+	"github.com/discreet-dp/discreet/internal/train/predict"
 )
 
 // evaluate holds the flags of the command.

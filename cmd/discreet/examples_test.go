@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/testkit/realdata"
-	"github.com/discreet-dp/discreet/internal/testkit/size"
+	"github.com/discreet-dp/discreet/internal/check/testkit/realdata"
+	"github.com/discreet-dp/discreet/internal/check/testkit/size"
+	"github.com/discreet-dp/discreet/internal/commands/cli"
 )
 
 // TestExampleCommands runs the commands at the head of each example's schema as they stand there,

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet"
-	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands/cli"
 )
 
 func (a *app) newExportCommand() *cobra.Command {

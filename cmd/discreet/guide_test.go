@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/testkit/size"
+	"github.com/discreet-dp/discreet/internal/check/testkit/size"
 )
 
 // TestGuideTrials runs the commands of each trial of the operator's guide as they

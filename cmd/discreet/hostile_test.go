@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/testkit/size"
+	"github.com/discreet-dp/discreet/internal/check/testkit/size"
 )
 
 // TestHostileYAMLTakesLittle: no flag reads a text that stands for gigabytes of a YAML library.

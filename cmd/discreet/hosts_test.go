@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/service/identity"
-	"github.com/discreet-dp/discreet/internal/testkit/size"
+	"github.com/discreet-dp/discreet/internal/check/testkit/size"
+	"github.com/discreet-dp/discreet/internal/net/service/identity"
 )
 
 // hosts are network namespaces joined by a bridge: machines that can be cut off.

@@ -9,7 +9,7 @@ package main
 import (
 	"os"
 
-	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands/cli"
 )
 
 func main() { os.Exit(cli.Main(newRoot)) }

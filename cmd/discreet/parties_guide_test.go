@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/testkit/size"
+	"github.com/discreet-dp/discreet/internal/check/testkit/size"
 )
 
 var port = regexp.MustCompile(`:84\d\d\b`)

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/testkit/size"
+	"github.com/discreet-dp/discreet/internal/check/testkit/size"
+	"github.com/discreet-dp/discreet/internal/commands/cli"
 )
 
 // tables are the flags of reading that name tables, which may be pipes.

@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands"
-	"github.com/discreet-dp/discreet/internal/predict"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/commands/cli"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
+	"github.com/discreet-dp/discreet/internal/train/predict"
 )
 
 // predictFlags holds the flags of the command.

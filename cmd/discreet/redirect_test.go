@@ -18,9 +18,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/service/identity"
-	"github.com/discreet-dp/discreet/internal/service/problem"
+	"github.com/discreet-dp/discreet/internal/commands/cli"
+	"github.com/discreet-dp/discreet/internal/net/service/identity"
+	"github.com/discreet-dp/discreet/internal/net/service/problem"
 )
 
 // patience is long enough for what ends at all.

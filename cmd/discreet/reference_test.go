@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/commands/network"
+	"github.com/discreet-dp/discreet/internal/commands/cli"
+	"github.com/discreet-dp/discreet/internal/net/commands"
 )
 
 const referencePage = "../../docs/commands.md"

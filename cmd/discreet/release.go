@@ -10,13 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/internal/build"
-	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands"
-	"github.com/discreet-dp/discreet/internal/keyfile"
-	"github.com/discreet-dp/discreet/internal/openfile"
-	"github.com/discreet-dp/discreet/internal/plaintext"
-	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	"github.com/discreet-dp/discreet/internal/commands/cli"
+	"github.com/discreet-dp/discreet/internal/ground/build"
+	"github.com/discreet-dp/discreet/internal/ground/keyfile"
+	"github.com/discreet-dp/discreet/internal/ground/openfile"
+	"github.com/discreet-dp/discreet/internal/ground/plaintext"
+	"github.com/discreet-dp/discreet/internal/ledger"
 	sealed "github.com/discreet-dp/discreet/internal/release"
 	"github.com/discreet-dp/discreet/internal/release/dossier"
 )

@@ -16,10 +16,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/discreet-dp/discreet/internal/testkit/clitest"
-	"github.com/discreet-dp/discreet/internal/testkit/objecttest"
-	"github.com/discreet-dp/discreet/internal/testkit/realdata"
-	"github.com/discreet-dp/discreet/internal/testkit/size"
+	"github.com/discreet-dp/discreet/internal/check/testkit/clitest"
+	"github.com/discreet-dp/discreet/internal/check/testkit/objecttest"
+	"github.com/discreet-dp/discreet/internal/check/testkit/realdata"
+	"github.com/discreet-dp/discreet/internal/check/testkit/size"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected outputs in testdata")
@@ -32,7 +32,7 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ledgers, err := filepath.Abs("../../internal/privacy/ledger/testdata") // of earlier programs
+	ledgers, err := filepath.Abs("../../internal/ledger/testdata") // of earlier programs
 	if err != nil {
 		t.Fatal(err)
 	}

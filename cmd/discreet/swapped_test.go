@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/commands/network"
-	"github.com/discreet-dp/discreet/internal/testkit/clitest"
+	"github.com/discreet-dp/discreet/internal/check/testkit/clitest"
+	"github.com/discreet-dp/discreet/internal/commands/cli"
+	"github.com/discreet-dp/discreet/internal/net/commands"
 )
 
 // reading are the flags and arguments that name a file or a folder to read, by

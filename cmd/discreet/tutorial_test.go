@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/testkit/size"
+	"github.com/discreet-dp/discreet/internal/check/testkit/size"
 )
 
 // TestTutorials follows pages: it writes the schema, or the table, that a page shows, runs every

@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands"
+	"github.com/discreet-dp/discreet/internal/commands/cli"
 	"github.com/discreet-dp/discreet/internal/explorer/serve"
 	"github.com/discreet-dp/discreet/internal/explorer/web"
-	"github.com/discreet-dp/discreet/internal/openfile"
-	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	"github.com/discreet-dp/discreet/internal/ground/openfile"
+	"github.com/discreet-dp/discreet/internal/ledger"
 )
 
 // ui holds the flags of the command.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/commands/cli"
 	"github.com/discreet-dp/discreet/internal/explorer/engine"
 	"github.com/discreet-dp/discreet/internal/explorer/planning"
 )

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/internal/build"
-	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/keyfile"
+	"github.com/discreet-dp/discreet/internal/commands/cli"
+	"github.com/discreet-dp/discreet/internal/ground/build"
+	"github.com/discreet-dp/discreet/internal/ground/keyfile"
 	sealed "github.com/discreet-dp/discreet/internal/release"
 	"github.com/discreet-dp/discreet/internal/release/dossier"
 )

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 )
 
 func BenchmarkGenerate(b *testing.B) {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 )
 
 // WriteCSV writes a table of this package in the format of Schema(): a header, then one line per

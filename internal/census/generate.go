@@ -8,9 +8,9 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/discreet-dp/discreet/internal/parallel"
+	"github.com/discreet-dp/discreet/internal/ground/parallel"
 	"github.com/discreet-dp/discreet/internal/table/column"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 

@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/testkit/stattest"
+	"github.com/discreet-dp/discreet/internal/check/testkit/stattest"
 )
 
 // Blocks of rows are drawn by every byte of the seed and the block's number.

@@ -14,16 +14,16 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/vbauerster/mpb/v8/decor"
 
-	"github.com/discreet-dp/discreet/internal/audit"
-	"github.com/discreet-dp/discreet/internal/audit/finding"
-	"github.com/discreet-dp/discreet/internal/audit/subject"
-	"github.com/discreet-dp/discreet/internal/cli"
-	"github.com/discreet-dp/discreet/internal/evaluation"
+	"github.com/discreet-dp/discreet/internal/commands/cli"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/train"
+	"github.com/discreet-dp/discreet/internal/train/audit"
+	"github.com/discreet-dp/discreet/internal/train/audit/finding"
+	"github.com/discreet-dp/discreet/internal/train/audit/subject"
+	"github.com/discreet-dp/discreet/internal/train/evaluation"
 )
 
 // auditFlags holds the flags of the command.

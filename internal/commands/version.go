@@ -5,8 +5,8 @@ package commands
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/internal/build"
-	"github.com/discreet-dp/discreet/internal/plaintext"
+	"github.com/discreet-dp/discreet/internal/ground/build"
+	"github.com/discreet-dp/discreet/internal/ground/plaintext"
 )
 
 func (a *App) newVersionCommand(program string) *cobra.Command {

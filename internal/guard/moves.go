@@ -5,7 +5,7 @@ package guard
 import (
 	"math"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // Moves is the sensitivity of a vector of numbers: how far a neighbouring table changes it, in L1 and

@@ -5,7 +5,7 @@ package guard
 import (
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // A purse refuses each share that is no price, even of a mechanism that would take it, and what is

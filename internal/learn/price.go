@@ -5,7 +5,7 @@ package learn
 import (
 	"fmt"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // CheckPrice refuses an ε and a δ that no fit can have, and a number of rows to reckon with below 0.

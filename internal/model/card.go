@@ -7,8 +7,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/plaintext"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/ground/plaintext"
 )
 
 // PersonClaim is the suffix of the claim of a model whose unit of privacy is a person. The learner's

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/plaintext"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/ground/plaintext"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )

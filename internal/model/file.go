@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/discreet-dp/discreet/internal/openfile"
+	"github.com/discreet-dp/discreet/internal/ground/openfile"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 

@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/parallel"
+	"github.com/discreet-dp/discreet/internal/ground/parallel"
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/discreet-dp/discreet/internal/atomicfile"
+	"github.com/discreet-dp/discreet/internal/ground/atomicfile"
 )
 
 // Save writes m to path atomically, readable by its user alone. It replaces a plain file. After a

@@ -10,13 +10,13 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/table/column"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 func readKit(t *testing.T, name string, into any) {
 	t.Helper()
-	text, err := os.ReadFile("../testkit/model/" + name)
+	text, err := os.ReadFile("../check/testkit/model/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ var vectors = map[string][]string{"v1": {"votes", "logistic"},
 	"v3": {"softmax", "one-vs-rest", "ballots", "log-odds", "norm", "norm-levels"}, "v5": {"derived"}}
 
 // Files of every version there has been are read, and predict what an
-// independent program (internal/testkit/model/make.py) predicts from them.
+// independent program (internal/check/testkit/model/make.py) predicts from them.
 func TestOldVersionsStayReadable(t *testing.T) {
 	for v, names := range vectors {
 		var kit struct {
@@ -41,7 +41,7 @@ func TestOldVersionsStayReadable(t *testing.T) {
 		readKit(t, v+"-rows.json", &kit)
 		readKit(t, v+"-scores.json", &want)
 		for _, name := range names {
-			m, err := Load("../testkit/model/" + v + "-" + name + ".json")
+			m, err := Load("../check/testkit/model/" + v + "-" + name + ".json")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,7 +66,7 @@ func TestVectorsAreCanonical(t *testing.T) {
 	var paths []string
 	for v, names := range vectors {
 		for _, name := range names {
-			paths = append(paths, "../testkit/model/"+v+"-"+name+".json")
+			paths = append(paths, "../check/testkit/model/"+v+"-"+name+".json")
 		}
 	}
 	for _, path := range paths {

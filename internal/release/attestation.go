@@ -19,7 +19,7 @@ import (
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 	"google.golang.org/protobuf/encoding/protojson"
 
-	"github.com/discreet-dp/discreet/internal/keyfile"
+	"github.com/discreet-dp/discreet/internal/ground/keyfile"
 )
 
 const (

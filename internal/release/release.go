@@ -9,9 +9,9 @@ import (
 	"io"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/keyfile"
+	"github.com/discreet-dp/discreet/internal/ground/keyfile"
+	"github.com/discreet-dp/discreet/internal/ground/openfile"
 	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/openfile"
 )
 
 // Release is an archive whose files have been checked against its attestation.

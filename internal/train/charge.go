@@ -5,9 +5,9 @@ package train
 import (
 	"context"
 
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/guard"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	"github.com/discreet-dp/discreet/internal/ledger"
 )
 
 // Charge charges the training to its Job for a caller who holds the rows and trains on them, and returns

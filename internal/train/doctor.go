@@ -7,8 +7,8 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/table/engine/spark"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/spark"
 )
 
 // Examine checks what an engine needs on this machine and, for EngineSpark, in a cluster. It calls

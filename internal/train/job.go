@@ -14,10 +14,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/atomicfile"
+	"github.com/discreet-dp/discreet/internal/ground/atomicfile"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/ledger"
 	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 

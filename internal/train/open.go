@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/spark"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/blocks"
-	"github.com/discreet-dp/discreet/internal/table/engine/spark"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 )
 
 // Engines are the places that hold the rows of a table while a learner queries them.

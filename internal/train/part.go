@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/ledger"
 	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 

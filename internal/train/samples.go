@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/learn"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
 // SampleSizes are bounds without their constants and logarithms, as in the

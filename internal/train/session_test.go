@@ -15,9 +15,9 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/ledger"
-	"github.com/discreet-dp/discreet/internal/table/engine/spark"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/ledger"
+	"github.com/discreet-dp/discreet/internal/spark"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/ledger"
 	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/privacy/ledger"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 )
 
 // spending is a training that a ledger counts, on a table that calls read

@@ -6,9 +6,9 @@ import (
 	"context"
 
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 )
 
 // parts holds the rows, divided into two tables.

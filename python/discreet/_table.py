@@ -246,7 +246,7 @@ def array_of(X: Any) -> Any:
 
 
 def encode(names: Sequence[str], columns: Iterable[Sequence[Cell]]) -> bytes:
-    """Rows as the program reads them from standard input, see internal/table/dataset/cells.go."""
+    """Rows as the program reads them from standard input, see internal/table/read/dataset/cells.go."""
     out = bytearray(struct.pack("<I", len(names)))
     for name in names:
         text = name.encode("utf-8", "replace")

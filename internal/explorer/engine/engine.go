@@ -33,8 +33,8 @@ import (
 	"strconv"
 
 	"github.com/discreet-dp/discreet/internal/explorer/planning"
-	"github.com/discreet-dp/discreet/internal/forecast"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/train/forecast"
 )
 
 // File is a file that the page holds.

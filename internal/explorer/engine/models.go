@@ -9,16 +9,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/card"
-	"github.com/discreet-dp/discreet/internal/evaluation"
-	"github.com/discreet-dp/discreet/internal/heldout"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/model/explain"
 	"github.com/discreet-dp/discreet/internal/model/export"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/table/coding"
+	"github.com/discreet-dp/discreet/internal/release/card"
 	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/table/read/coding"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/train/evaluation"
+	"github.com/discreet-dp/discreet/internal/train/heldout"
 )
 
 func splitLines(text string) []string { return strings.Split(strings.TrimRight(text, "\n"), "\n") }

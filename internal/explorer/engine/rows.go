@@ -6,16 +6,16 @@ import (
 	"context"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/evaluation"
 	"github.com/discreet-dp/discreet/internal/explorer/planning"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/guard"
-	"github.com/discreet-dp/discreet/internal/heldout"
 	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/predict"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/train"
+	"github.com/discreet-dp/discreet/internal/train/evaluation"
+	"github.com/discreet-dp/discreet/internal/train/heldout"
+	"github.com/discreet-dp/discreet/internal/train/predict"
 )
 
 // step is the progress of a call: the number of finished steps, and the next one.

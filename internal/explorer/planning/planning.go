@@ -2,7 +2,7 @@
 
 // Package planning answers calls that come before a charge, from names of columns, the text of a
 // schema and public choices alone. It has no access to rows: no call has a file, and the package that
-// reads files may not be imported here (internal/lint).
+// reads files may not be imported here (internal/check/lint).
 package planning
 
 import (
@@ -14,12 +14,12 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/discreet-dp/discreet/internal/card"
-	"github.com/discreet-dp/discreet/internal/forecast"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/release/card"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/train"
+	"github.com/discreet-dp/discreet/internal/train/forecast"
 )
 
 // DraftArgs are names of columns and what is known about them.

@@ -14,15 +14,15 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/discreet-dp/discreet/internal/evaluation"
 	"github.com/discreet-dp/discreet/internal/explorer/planning"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/ground/jsontext"
 	"github.com/discreet-dp/discreet/internal/guard"
-	"github.com/discreet-dp/discreet/internal/jsontext"
+	"github.com/discreet-dp/discreet/internal/ledger"
 	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/train"
+	"github.com/discreet-dp/discreet/internal/train/evaluation"
 )
 
 // Ledger is what a page charges: trainings to Dataset, and evaluations to HeldOut, the data set of rows

@@ -23,7 +23,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/train"
 )
 

@@ -20,9 +20,9 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/explorer/engine"
 	"github.com/discreet-dp/discreet/internal/explorer/web"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/ledger"
 	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 )
 
 const visits = `name: visits

@@ -14,8 +14,8 @@ import (
 	"runtime/debug"
 	"syscall/js"
 
-	"github.com/discreet-dp/discreet/internal/build"
 	"github.com/discreet-dp/discreet/internal/explorer/engine"
+	"github.com/discreet-dp/discreet/internal/ground/build"
 )
 
 func main() {

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/discreet-dp/discreet/internal/deepcopy"
+	"github.com/discreet-dp/discreet/internal/ground/deepcopy"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/guard/internal/inside"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"

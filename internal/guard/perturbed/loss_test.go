@@ -7,10 +7,10 @@ import (
 	"math"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/check/testkit/size"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
-	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // line is objective perturbation in one dimension: w solves

@@ -9,15 +9,15 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
+	"github.com/discreet-dp/discreet/internal/check/testkit/mechtest"
+	"github.com/discreet-dp/discreet/internal/check/testkit/size"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/guard"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/feature"
-	"github.com/discreet-dp/discreet/internal/testkit/learntest"
-	"github.com/discreet-dp/discreet/internal/testkit/mechtest"
-	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // What the linear term is sized for: at no point does a replaced row move the

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"math"
 
-	"github.com/discreet-dp/discreet/internal/optimize"
+	"github.com/discreet-dp/discreet/internal/ground/optimize"
 )
 
 // All of these are public.

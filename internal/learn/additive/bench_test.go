@@ -6,11 +6,11 @@ import (
 	"context"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/table/engine"
-	"github.com/discreet-dp/discreet/internal/testkit/learntest"
 )
 
 // benchTables are plans with their rows: invented ones, as many as Adult has,

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/privacy/accounting"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
 type prices struct {

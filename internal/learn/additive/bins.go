@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/discreet-dp/discreet/internal/shrink"
+	"github.com/discreet-dp/discreet/internal/model/shrink"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/shrink"
+	"github.com/discreet-dp/discreet/internal/model/shrink"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 )
 

@@ -7,15 +7,15 @@ import (
 	"math"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
+	"github.com/discreet-dp/discreet/internal/check/testkit/mechtest"
+	"github.com/discreet-dp/discreet/internal/check/testkit/size"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/model/metrics"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/column"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
-	"github.com/discreet-dp/discreet/internal/testkit/learntest"
-	"github.com/discreet-dp/discreet/internal/testkit/mechtest"
-	"github.com/discreet-dp/discreet/internal/testkit/size"
 )
 
 // repeated is a table of 6 private numbers that say the same thing, one that says nothing and lies

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
+	"github.com/discreet-dp/discreet/internal/check/testkit/mechtest"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/feature"
-	"github.com/discreet-dp/discreet/internal/testkit/learntest"
-	"github.com/discreet-dp/discreet/internal/testkit/mechtest"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 )
 
 // releaseLabels trains by a setting in which what the labels say of public columns leaves first,

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
+	"github.com/discreet-dp/discreet/internal/check/testkit/mechtest"
+	"github.com/discreet-dp/discreet/internal/check/testkit/size"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/learn"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
-	"github.com/discreet-dp/discreet/internal/testkit/learntest"
-	"github.com/discreet-dp/discreet/internal/testkit/mechtest"
-	"github.com/discreet-dp/discreet/internal/testkit/size"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 )
 
 // maker is with, or withClasses.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/logistic"
-	"github.com/discreet-dp/discreet/internal/shrink"
+	"github.com/discreet-dp/discreet/internal/model/shrink"
 	"github.com/discreet-dp/discreet/internal/table/column"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"

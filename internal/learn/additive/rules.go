@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/guard"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
 // The numbers of the rules. Lengths of tables are in noise scales, shares are of the whole price if not

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/testkit/learntest"
+	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // Where rows are at most 35 noise scales of cells, the classes take the whole price, and three

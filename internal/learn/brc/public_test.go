@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn/logistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
-	"github.com/discreet-dp/discreet/internal/testkit/learntest"
 )
 
 // The public classifier counts its mistakes by the answers a model gives, also

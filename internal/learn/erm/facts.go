@@ -5,8 +5,8 @@ package erm
 import (
 	"fmt"
 
+	"github.com/discreet-dp/discreet/internal/ground/plaintext"
 	"github.com/discreet-dp/discreet/internal/learn"
-	"github.com/discreet-dp/discreet/internal/plaintext"
 )
 
 // tellingReach is the smallest range of scores, in nats, for which probabilities differ noticeably.

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/learn"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
 // The plan says so if rows can hardly move a score, and only there.

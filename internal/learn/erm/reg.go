@@ -5,8 +5,8 @@ package erm
 import (
 	"math"
 
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/guard/perturbed"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
 // swamped is the relative noise in the gradient above which noise outweighs the rows.

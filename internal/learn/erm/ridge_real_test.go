@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/learn/erm"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
-	"github.com/discreet-dp/discreet/internal/testkit/learntest"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 )
 
 // TestRidgeOnRealTables writes evidence/benchmarks/erm-ridge-real.tsv to the file

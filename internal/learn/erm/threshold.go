@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/guard/perturbed"
 	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
 // Threshold determines whether the intercept is chosen again once the other coefficients are released.

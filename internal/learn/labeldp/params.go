@@ -8,11 +8,11 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/ground/plaintext"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
-	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/privacy/accounting"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )

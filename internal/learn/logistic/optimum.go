@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/discreet-dp/discreet/internal/optimize"
+	"github.com/discreet-dp/discreet/internal/ground/optimize"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/kernel"
 	"github.com/discreet-dp/discreet/internal/table/feature"

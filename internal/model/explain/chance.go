@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/shrink"
+	"github.com/discreet-dp/discreet/internal/model/shrink"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )

@@ -16,7 +16,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 var (

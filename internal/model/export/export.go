@@ -6,8 +6,8 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 )
 
 // Formats lists the formats of Write.

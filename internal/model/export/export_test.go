@@ -11,14 +11,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/table/coding"
 	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/table/read/coding"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-const kit = "../../testkit/model/"
+const kit = "../../check/testkit/model/"
 
 func loadKit(t testing.TB, name string) *model.Model {
 	t.Helper()

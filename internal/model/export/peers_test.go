@@ -13,13 +13,13 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/check/testkit/realdata"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/table/coding"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/read/coding"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
-	"github.com/discreet-dp/discreet/internal/testkit/realdata"
 	"github.com/discreet-dp/discreet/internal/train"
 )
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/table/coding"
+	"github.com/discreet-dp/discreet/internal/table/read/coding"
 )
 
 // element is one of a PMML document.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/discreet-dp/discreet/internal/table/coding"
+	"github.com/discreet-dp/discreet/internal/check/testkit/ledgertest"
+	"github.com/discreet-dp/discreet/internal/table/read/coding"
 	"github.com/discreet-dp/discreet/internal/table/schema"
-	"github.com/discreet-dp/discreet/internal/testkit/ledgertest"
 )
 
 // PostgreSQL scores rows as the model does, whatever the kind of model and the cells.

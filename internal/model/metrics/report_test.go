@@ -211,9 +211,9 @@ func TestAUCSeesOrderOnly(t *testing.T) {
 	}
 }
 
-// Fixtures made by internal/testkit/metrics/make.py with scikit-learn.
+// Fixtures made by internal/check/testkit/metrics/make.py with scikit-learn.
 func TestEvaluateAgreesWithScikitLearn(t *testing.T) {
-	text, err := os.ReadFile("../../testkit/metrics/evaluate.json")
+	text, err := os.ReadFile("../../check/testkit/metrics/evaluate.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ package accounting
 import (
 	"fmt"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // Bill composes the releases of a bill. A release by the mechanism "gaussian" costs as much as

@@ -7,7 +7,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // manyLines are numbers of lines of a bill about every size that a sum could stop at.

@@ -5,7 +5,7 @@ package accounting
 import (
 	"math"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // GaussianDelta is δ(ε) of Gaussian noise of price ρ, by the closed form Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 −

@@ -5,7 +5,7 @@ package accounting
 import (
 	"math"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // Use is a mechanism used a number of times.

@@ -5,7 +5,7 @@ package accounting
 import (
 	"math"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // Gaussian is the pair of Gaussian noise of price ρ = sensitivity²/(2σ²), L2,

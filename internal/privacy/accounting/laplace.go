@@ -5,7 +5,7 @@ package accounting
 import (
 	"math"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // Exponential is the pair of the exponential mechanism sized by the spread of

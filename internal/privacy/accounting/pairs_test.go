@@ -5,7 +5,7 @@ package accounting
 import (
 	"math"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // Pairs that no learner releases by, and ε as a function of δ: composition is held

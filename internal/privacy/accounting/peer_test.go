@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/testkit/size"
+	"github.com/discreet-dp/discreet/internal/check/testkit/size"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // peerFile is what lab/peers/dpaccounting writes.

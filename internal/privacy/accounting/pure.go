@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // Pure is the pair of any (ε, 0)-DP mechanism: binary randomised response (Kairouz, Oh, Viswanath

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // Within reports whether a bill costs at most price: for a pure price, whether its Total is at most

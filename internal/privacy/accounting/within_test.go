@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 func gaussianEvent(rho dp.Rho) dp.Event {

@@ -7,11 +7,11 @@ import (
 	"math"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/check/testkit/stattest"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/response"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
-	"github.com/discreet-dp/discreet/internal/testkit/stattest"
 )
 
 // negativeBinomial is the law of shape and ratio r, up to most.

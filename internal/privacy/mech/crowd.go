@@ -7,7 +7,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/response"
 )
 

@@ -11,9 +11,9 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/check/testkit/stattest"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
-	"github.com/discreet-dp/discreet/internal/testkit/stattest"
 )
 
 // The length of the noise has the gamma law of shape d and the declared scale.

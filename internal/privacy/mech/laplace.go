@@ -6,7 +6,7 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 )
 

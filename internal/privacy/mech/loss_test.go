@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/response"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 )

@@ -7,7 +7,7 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // most is how many steps of the grid two values are apart at most, after rounding, that

@@ -5,7 +5,7 @@ package mech
 import (
 	"math/big"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 )
 

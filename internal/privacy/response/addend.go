@@ -6,7 +6,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // Addend is one owner's term of a secret sum (package secsum): a vector, or a few of many cells,

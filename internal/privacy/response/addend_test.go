@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // Two truths are at most ranges·Steps steps apart, over the scale of the noise.

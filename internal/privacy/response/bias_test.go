@@ -6,7 +6,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // The mean of a cell's estimate over all of GRR's answers, each as likely as its weight says, is

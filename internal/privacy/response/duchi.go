@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"math/bits"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // Duchi answers with a sign for each coordinate (Duchi, Jordan, Wainwright 2018). The vector is

@@ -5,7 +5,7 @@ package response
 import (
 	"math/big"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // expBits is the number of fractional bits of expFixed.

@@ -5,7 +5,7 @@ package response
 import (
 	"math/bits"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // GRR is generalised randomised response over the cells and the answer "none": the true answer has

@@ -6,7 +6,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // Laplace reports every coordinate with noise. It is the baseline in the papers: ε is divided among

@@ -5,7 +5,7 @@ package response
 import (
 	"fmt"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // Report is the message of an owner: a few small integers, whose meaning depends on the law. Two

@@ -8,7 +8,7 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // losses are the ε the tests go through: from a nano-unit to the most a

@@ -6,7 +6,7 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // Line is the law of a report about one number in [-1, 1]. The number is first rounded at random,

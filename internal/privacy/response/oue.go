@@ -2,7 +2,7 @@
 
 package response
 
-import "github.com/discreet-dp/discreet/internal/privacy/dp"
+import "github.com/discreet-dp/discreet/internal/ground/dp"
 
 // OUE is optimised unary encoding (Wang et al. USENIX Security 2017) of one cell, or none: the bit of
 // the true cell is set with probability 1/2, each other with probability Lie/2^62, independently. An

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // Every report about three cells, for every truth, in exact arithmetic.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // named are laws of one kind by name, each made for a number of coordinates or cells.

@@ -10,7 +10,7 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/testkit/stattest"
+	"github.com/discreet-dp/discreet/internal/check/testkit/stattest"
 )
 
 // naiveWords are words of Keyed by RFC 5869 and counter mode, written out.

@@ -9,8 +9,8 @@ import (
 	"math/bits"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/stats"
-	"github.com/discreet-dp/discreet/internal/testkit/stattest"
+	"github.com/discreet-dp/discreet/internal/check/testkit/stattest"
+	"github.com/discreet-dp/discreet/internal/ground/stats"
 )
 
 // words are so many words of one source, over many fillings of its buffer.

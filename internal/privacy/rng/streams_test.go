@@ -5,7 +5,7 @@ package rng
 import (
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/testkit/stattest"
+	"github.com/discreet-dp/discreet/internal/check/testkit/stattest"
 )
 
 // Keyed words are of every byte of key, purpose and subject.

@@ -10,12 +10,12 @@ import (
 	"io"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/card"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/ledger"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/model/export"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/ledger"
 	"github.com/discreet-dp/discreet/internal/release"
+	"github.com/discreet-dp/discreet/internal/release/card"
 )
 
 // predicate is the attestation's information about the files.

@@ -8,10 +8,10 @@ import (
 	"encoding/json"
 	"regexp"
 
-	"github.com/discreet-dp/discreet/internal/card"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/ledger"
 	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/privacy/ledger"
+	"github.com/discreet-dp/discreet/internal/release/card"
 )
 
 // readEntries copies three entries from a ledger: the total of the data set, the price of the training

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/card"
-	"github.com/discreet-dp/discreet/internal/keyfile"
+	"github.com/discreet-dp/discreet/internal/ground/keyfile"
+	"github.com/discreet-dp/discreet/internal/ground/plaintext"
 	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/plaintext"
 	"github.com/discreet-dp/discreet/internal/release"
+	"github.com/discreet-dp/discreet/internal/release/card"
 )
 
 // Verdict lists what was checked in a release whose files are consistent.

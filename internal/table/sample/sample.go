@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 )
 
 // Balance draws as many rows of each label as the rarest label has, without

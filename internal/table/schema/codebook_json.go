@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // jsonKeys are the keys of an entry of a codebook in JSON.

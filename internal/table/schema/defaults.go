@@ -5,7 +5,7 @@ package schema
 import (
 	"strconv"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // CheckDefaults refuses, for a guarantee of the given scope, a schema in which some cell of the

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/testkit/realdata"
+	"github.com/discreet-dp/discreet/internal/check/testkit/realdata"
 )
 
 // The paper's split (Shen et al., section 5.3), and what else the examples

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 func TestInitLeavesEveryFactBlank(t *testing.T) {

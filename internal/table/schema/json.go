@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/discreet-dp/discreet/internal/yamltext"
+	"github.com/discreet-dp/discreet/internal/ground/yamltext"
 )
 
 // MarshalJSON writes the document of YAML in JSON.

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/openfile"
+	"github.com/discreet-dp/discreet/internal/ground/openfile"
 )
 
 // yesAndNo returns the levels of a yes-or-no column, in the spellings of programs and people. It omits

@@ -7,8 +7,8 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/discreet-dp/discreet/internal/openfile"
-	"github.com/discreet-dp/discreet/internal/yamltext"
+	"github.com/discreet-dp/discreet/internal/ground/openfile"
+	"github.com/discreet-dp/discreet/internal/ground/yamltext"
 )
 
 // Limits on the content of a schema. They bound the memory for reading a hostile file, and are far

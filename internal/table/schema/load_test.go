@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 func examples(t testing.TB) []string {

@@ -5,7 +5,7 @@ package schema
 import (
 	"strconv"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // Person declares that the unit of privacy is a person with any number of rows: neighbours differ in

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // blank marks a choice to make in a template.

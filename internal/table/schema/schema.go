@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/discreet-dp/discreet/internal/deepcopy"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/deepcopy"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // Schema describes one table. A Schema returned by Parse or Load is complete and valid; its fields

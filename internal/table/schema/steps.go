@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // decisions are the choices of a schema's author, in a suitable order: what is protected comes first,

@@ -5,7 +5,7 @@ package schema
 import (
 	"strconv"
 
-	"github.com/discreet-dp/discreet/internal/yamltext"
+	"github.com/discreet-dp/discreet/internal/ground/yamltext"
 )
 
 // form is the kind of a node of a schema document.

@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/yamltext"
+	"github.com/discreet-dp/discreet/internal/ground/yamltext"
 )
 
 // fromYAML reads one YAML document of mappings, lists and scalars.

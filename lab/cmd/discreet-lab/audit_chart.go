@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/discreet-dp/discreet/internal/audit"
+	"github.com/discreet-dp/discreet/internal/train/audit"
 	"github.com/discreet-dp/discreet/lab/internal/plot"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/internal/cli"
 	"github.com/discreet-dp/discreet/internal/commands"
+	"github.com/discreet-dp/discreet/internal/commands/cli"
 	"github.com/discreet-dp/discreet/lab/internal/learners"
 )
 

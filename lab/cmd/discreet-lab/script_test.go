@@ -10,8 +10,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/discreet-dp/discreet/internal/testkit/clitest"
-	"github.com/discreet-dp/discreet/internal/testkit/realdata"
+	"github.com/discreet-dp/discreet/internal/check/testkit/clitest"
+	"github.com/discreet-dp/discreet/internal/check/testkit/realdata"
 )
 
 func runScripts(m *testing.M) {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-dp/discreet/internal/cli"
+	"github.com/discreet-dp/discreet/internal/check/testkit/clitest"
 	"github.com/discreet-dp/discreet/internal/commands"
-	"github.com/discreet-dp/discreet/internal/testkit/clitest"
+	"github.com/discreet-dp/discreet/internal/commands/cli"
 )
 
 // What the tests in mistaken_test.go, a link, go by: the commands that discreet does not have. It tries

@@ -8,7 +8,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/lab/internal/plot"
 )
 

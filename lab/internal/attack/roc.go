@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-dp/discreet/internal/ground/stats"
 	"github.com/discreet-dp/discreet/internal/release/dossier"
-	"github.com/discreet-dp/discreet/internal/stats"
 )
 
 // Interval is a number with an interval of about 95 %, over trainings.

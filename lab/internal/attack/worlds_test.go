@@ -8,15 +8,15 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/audit"
 	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/check/testkit/learntest"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/learn/additive"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/column"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
-	"github.com/discreet-dp/discreet/internal/testkit/learntest"
+	"github.com/discreet-dp/discreet/internal/train/audit"
 )
 
 const derivedText = `

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/chaudhuri"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frontier"

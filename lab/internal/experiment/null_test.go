@@ -7,8 +7,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/testkit/realdata"
+	"github.com/discreet-dp/discreet/internal/check/testkit/realdata"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 )
 

@@ -5,8 +5,8 @@ package learners
 import (
 	"errors"
 
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/learn"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/train"
 	"github.com/discreet-dp/discreet/lab/internal/learn/pate"

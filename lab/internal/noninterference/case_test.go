@@ -1,1 +1,1 @@
-../../../internal/noninterference/case_test.go
+../../../internal/check/noninterference/case_test.go

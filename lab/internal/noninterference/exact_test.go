@@ -1,1 +1,1 @@
-../../../internal/noninterference/exact_test.go
+../../../internal/check/noninterference/exact_test.go

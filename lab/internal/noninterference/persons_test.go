@@ -1,1 +1,1 @@
-../../../internal/noninterference/persons_test.go
+../../../internal/check/noninterference/persons_test.go

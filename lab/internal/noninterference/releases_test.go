@@ -1,1 +1,1 @@
-../../../internal/noninterference/releases_test.go
+../../../internal/check/noninterference/releases_test.go

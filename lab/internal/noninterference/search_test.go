@@ -1,1 +1,1 @@
-../../../internal/noninterference/search_test.go
+../../../internal/check/noninterference/search_test.go

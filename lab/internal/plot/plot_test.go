@@ -19,7 +19,7 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 var update = flag.Bool("update", false, "rewrite the pictures in testdata")

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/response"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 )
 
 // run is one run of Algorithm 2.

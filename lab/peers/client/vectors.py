@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the vectors of internal/testkit/protocol by what this client does, without discreet's code."""
+"""Checks the vectors of internal/net/testkit/protocol by what this client does, without discreet's code."""
 import hashlib
 import json
 import pathlib

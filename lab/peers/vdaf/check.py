@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The official vectors of draft-irtf-cfrg-vdaf-18, as internal/federated/flp reads them: what parties draw and
+"""The official vectors of draft-irtf-cfrg-vdaf-18, as internal/net/federated/flp reads them: what parties draw and
 hold, worked out from the files that the crate prio carries.
 
     check.py VECTORS PROGRAM OUT"""

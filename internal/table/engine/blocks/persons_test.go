@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 

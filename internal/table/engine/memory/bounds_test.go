@@ -12,13 +12,13 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/check/testkit/size"
 	"github.com/discreet-dp/discreet/internal/table/column"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/solver"
 	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
-	"github.com/discreet-dp/discreet/internal/testkit/size"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 )
 
 // totals are the numbers of all answers about a table, by question and place.

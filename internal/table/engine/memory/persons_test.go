@@ -10,15 +10,15 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/check/testkit/stattest"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/solver"
 	"github.com/discreet-dp/discreet/internal/table/engine/statistic"
 	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
-	"github.com/discreet-dp/discreet/internal/testkit/stattest"
 )
 
 // open is New of a table that it takes.

@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/testkit/stattest"
+	"github.com/discreet-dp/discreet/internal/check/testkit/stattest"
 )
 
 // Lots are of every byte of their key, and of 32 bits for each of its words.

@@ -5,7 +5,7 @@ package statistic
 import (
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/testkit/size"
+	"github.com/discreet-dp/discreet/internal/check/testkit/size"
 )
 
 // Every margin there is, on both sides.

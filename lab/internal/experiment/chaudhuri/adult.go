@@ -5,7 +5,7 @@ package chaudhuri
 import (
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 )

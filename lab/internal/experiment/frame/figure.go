@@ -5,7 +5,7 @@ package frame
 import (
 	"context"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/lab/internal/plot"
 )
 

@@ -2,7 +2,7 @@
 
 package frame
 
-import "github.com/discreet-dp/discreet/internal/privacy/dp"
+import "github.com/discreet-dp/discreet/internal/ground/dp"
 
 // Record is one measured number with everything needed to measure it again:
 // one line of records.jsonl.

@@ -5,7 +5,7 @@ package frontier
 import (
 	"context"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/sample"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"

@@ -6,8 +6,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/learn/additive"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/sample"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/testkit/size"
+	"github.com/discreet-dp/discreet/internal/check/testkit/size"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 )
 

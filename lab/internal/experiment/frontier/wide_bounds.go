@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 )

@@ -7,8 +7,8 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/sample"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 )

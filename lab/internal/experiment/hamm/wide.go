@@ -4,8 +4,8 @@ package hamm
 
 import (
 	"github.com/discreet-dp/discreet/internal/model"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
 	"github.com/discreet-dp/discreet/internal/table/feature"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 )
 
 // wide is a table as features, to be scored by thousands of linear models: all

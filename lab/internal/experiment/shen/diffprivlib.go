@@ -10,7 +10,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 )
 

@@ -5,7 +5,7 @@ package shen
 import (
 	"fmt"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 	"github.com/discreet-dp/discreet/lab/internal/plot"
 )

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/testkit/realdata"
+	"github.com/discreet-dp/discreet/internal/check/testkit/realdata"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
-	"github.com/discreet-dp/discreet/internal/testkit/size"
+	"github.com/discreet-dp/discreet/internal/check/testkit/size"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
-	"github.com/discreet-dp/discreet/internal/optimize"
+	"github.com/discreet-dp/discreet/internal/ground/optimize"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/wangchang/continuous"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/wangchang/features"

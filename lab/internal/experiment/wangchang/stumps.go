@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/discreet-dp/discreet/internal/federated/wire"
-	"github.com/discreet-dp/discreet/internal/privacy/dp"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/net/federated/wire"
 	"github.com/discreet-dp/discreet/lab/internal/experiment/frame"
 	"github.com/discreet-dp/discreet/lab/internal/plot"
 )

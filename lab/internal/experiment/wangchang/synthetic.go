@@ -8,7 +8,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/table/column"
-	"github.com/discreet-dp/discreet/internal/table/dataset"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 )
 
 // The paper names ten meaningful attributes and ten that are linear

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/ground/plaintext"
+	"github.com/discreet-dp/discreet/internal/ledger"
+)
+
+// Exit codes of the commands.
+const (
+	ExitOK     = 0
+	ExitFailed = 1
+	ExitUsage  = 2
+	ExitBudget = 3
+)
+
+// UsageError is a fault of the command line itself.
+type UsageError struct{ Err error }
+
+func (e *UsageError) Error() string { return e.Err.Error() }
+func (e *UsageError) Unwrap() error { return e.Err }
+
+// Refuse returns the error for a flag of the command op: the requirement and the value given.
+func Refuse(op, flag, want string, got any) error {
+	return &UsageError{Err: &dp.ParamError{Op: op, Param: flag, Want: want, Got: got}}
+}
+
+// BudgetError is a price that exceeds what the owner of the table allows.
+type BudgetError struct{ Err error }
+
+func (e *BudgetError) Error() string { return e.Err.Error() }
+func (e *BudgetError) Unwrap() error { return e.Err }
+
+// ErrInterrupted is the error of a command that a signal ended.
+var ErrInterrupted = errors.New("interrupted")
+
+// interrupt is the error of a command that failed with err after a signal. It states what has been
+// spent.
+func interrupt(err error) error {
+	if spent, ok := errors.AsType[*ledger.Spent](err); ok {
+		said := *spent
+		said.Err = ErrInterrupted
+		return &said
+	}
+	return ErrInterrupted
+}
+
+func exitCode(err error) int {
+	if _, ok := errors.AsType[*BudgetError](err); ok {
+		return ExitBudget
+	}
+	if _, ok := errors.AsType[*ledger.Exceeded](err); ok {
+		return ExitBudget
+	}
+	if _, ok := errors.AsType[*ledger.Denied](err); ok {
+		return ExitBudget
+	}
+	if _, ok := errors.AsType[*UsageError](err); ok {
+		return ExitUsage
+	}
+	return ExitFailed
+}
+
+// writeError writes an error line for each fault in err and, if the fix is known, a hint line. command
+// is named as the source of more help.
+func writeError(w io.Writer, err error, command string) {
+	if spent, ok := errors.AsType[*ledger.Spent](err); ok {
+		writeError(w, spent.Err, command)
+		if said := spent.Words(); said != "" {
+			plaintext.Fprintf(w, "spent: %s\n", said)
+		}
+		plaintext.Fprintf(w, "hint: %s\n", spent.Hint())
+		return
+	}
+	hinted := false
+	where, all := splitFaults(err)
+	for _, e := range all {
+		text, hint := e.Error(), ""
+		if p, ok := errors.AsType[*dp.ParamError](e); ok && p.Hint != "" {
+			hint = p.Hint
+			text = strings.Replace(text, "; "+hint, "", 1)
+		}
+		plaintext.Fprintf(w, "error: %s%s\n", where, text)
+		if hint != "" {
+			hinted = true
+			plaintext.Fprintf(w, "hint: %s\n", hint)
+		}
+	}
+	if _, ok := errors.AsType[*UsageError](err); ok && !hinted {
+		plaintext.Fprintf(w, "hint: see %s --help\n", command)
+	}
+}
+
+// several is a list of faults found together.
+type several interface {
+	error
+	Unwrap() []error
+}
+
+// splitFaults splits a list of faults; where is their common prefix.
+func splitFaults(err error) (where string, all []error) {
+	if list, ok := errors.AsType[several](err); ok && strings.Contains(list.Error(), "\n") {
+		return strings.TrimSuffix(err.Error(), list.Error()), list.Unwrap()
+	}
+	return "", []error{err}
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sheet
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/ground/dp"
+)
+
+// Chart draws shares against shares: both axes run from 0 to 1.
+type Chart struct {
+	Title, Subtitle, XLabel, YLabel string
+	Note                            string // stands below; "" for none
+	Lines                           []Line // 1 to 2
+}
+
+// Line joins its points in their order. Low and High are the spread of each Y, drawn as bars or as
+// a band; both nil for none.
+type Line struct {
+	Name            string
+	X, Y, Low, High []float64
+	Dashed, Band    bool
+}
+
+// Each line has a colour and a mark of its own, so that nobody needs the colours to tell lines apart.
+var (
+	colours = []string{"#0072B2", "#D55E00"} // Okabe and Ito, "Color Universal Design" (2008)
+	marks   = []string{"m-3,0a3,3 0 1,0 6,0a3,3 0 1,0 -6,0z", "m-3,-3h6v6h-6z"}
+)
+
+// The rectangle of the data, in units of the drawing.
+const (
+	left, top  = 44, 10
+	wide, high = 330, 250
+	steps      = 5 // between the labels of an axis
+)
+
+type drawnLine struct {
+	Name, Colour, Mark      string
+	Path, Marks, Bars, Area string // as SVG has paths
+	Dashed                  bool
+}
+
+type drawnTick struct {
+	X, Y  int
+	Label string
+}
+
+type drawnChart struct {
+	*Chart
+	Left, Right, Top, Bottom, Middle int
+	Lines                            []drawnLine
+	Ticks                            []drawnTick
+}
+
+const rounding = 1e-9
+
+// place is where a point stands; what lies outside, as spreads may, is cut.
+func place(x, y float64) string {
+	x, y = min(max(x, 0), 1), min(max(y, 0), 1)
+	return fmt.Sprintf("%.2f,%.2f", left+wide*x, top+high*(1-y))
+}
+
+// draw makes paths of the numbers, and refuses those that are no shares.
+func (c *Chart) draw() (*drawnChart, error) {
+	refuse := func(param, want string, got any) (*drawnChart, error) {
+		return nil, &dp.ParamError{Op: "sheet", Param: c.Title + ": " + param, Want: want, Got: got}
+	}
+	if c.XLabel == "" || c.YLabel == "" {
+		return refuse("labels", "must be given", nil)
+	}
+	if len(c.Lines) < 1 || len(c.Lines) > len(colours) {
+		return refuse("lines", fmt.Sprintf("must be 1 to %d", len(colours)), len(c.Lines))
+	}
+	d := &drawnChart{Chart: c, Left: left, Right: left + wide, Top: top, Bottom: top + high, Middle: left + wide/2}
+	for i := range steps + 1 {
+		d.Ticks = append(d.Ticks, drawnTick{left + wide*i/steps, top + high*(steps-i)/steps, fmt.Sprintf("%g", float64(i)/steps)})
+	}
+	for i := range c.Lines {
+		l := &c.Lines[i]
+		n := len(l.X)
+		spread := l.Low != nil || l.High != nil
+		if n == 0 || len(l.Y) != n || spread && (len(l.Low) != n || len(l.High) != n) {
+			return refuse(l.Name, "must have as many numbers of each kind, and one at least", n)
+		}
+		for _, x := range slices.Concat(l.X, l.Y) {
+			if !(x >= -rounding && x <= 1+rounding) {
+				return refuse(l.Name, "must consist of shares from 0 to 1", x)
+			}
+		}
+		out := drawnLine{Name: l.Name, Colour: colours[i], Mark: marks[i], Dashed: l.Dashed}
+		var points, highs, lows []string
+		for k, x := range l.X {
+			at := place(x, l.Y[k])
+			points = append(points, at)
+			out.Marks += "M" + at + marks[i]
+			if spread {
+				if !(l.Low[k] <= l.High[k]) {
+					return refuse(l.Name, "must have spreads from low to high", l.Low[k])
+				}
+				highs, lows = append(highs, place(x, l.High[k])), append(lows, place(x, l.Low[k]))
+				out.Bars += "M" + highs[k] + "L" + lows[k]
+			}
+		}
+		out.Path = "M" + strings.Join(points, "L")
+		if l.Band && spread {
+			slices.Reverse(lows)
+			out.Area, out.Bars = "M"+strings.Join(append(highs, lows...), "L")+"Z", ""
+		}
+		d.Lines = append(d.Lines, out)
+	}
+	return d, nil
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ledger
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/ground/dp"
+)
+
+// Exceeded refuses a price that the data set's total does not allow. Nothing
+// was charged.
+type Exceeded struct {
+	Dataset, Part       string     // Part is "" if the job reads all rows, or cohorts
+	Cohorts             []string   // those of the job's cohorts with too little left
+	Analyst             string     // the analyst whose allotment is exceeded; "" for the data set's total
+	Spent, Asked, Limit dp.Epsilon // Spent includes the reservations of running jobs
+	SpentDelta          dp.Delta
+	AskedDelta          dp.Delta
+	LimitDelta          dp.Delta
+}
+
+func (e *Exceeded) Error() string {
+	where := fmt.Sprintf("data set %q", e.Dataset)
+	if e.Part != "" {
+		where += fmt.Sprintf(", part %q", e.Part)
+	}
+	if len(e.Cohorts) > 0 {
+		where += ", cohort " + strings.Join(e.Cohorts, ", ")
+	}
+	if e.Analyst != "" {
+		where += ", allotment of " + e.Analyst
+	}
+	s := fmt.Sprintf("ledger: %s: spent %s, asked %s, limit %s", where, e.Spent, e.Asked, e.Limit)
+	if e.SpentDelta+e.AskedDelta > e.LimitDelta {
+		s += fmt.Sprintf("; delta spent %s, asked %s, limit %s", e.SpentDelta, e.AskedDelta, e.LimitDelta)
+	}
+	return s + "; nothing was charged"
+}
+
+// Spent is a failure after the charge. Its price is spent.
+type Spent struct {
+	Ledger, Dataset, Job string
+	Price                dp.Price // 0 if an earlier run of the job was charged
+	Kept                 bool     // the result is stored: the same job returns it at no cost
+	Closed               bool     // there is no result, and there will be none
+	Err                  error
+}
+
+func (e *Spent) Error() string {
+	if said := e.Words(); said != "" {
+		return e.Err.Error() + "; " + said
+	}
+	return e.Err.Error()
+}
+
+// Words describes what was spent; "" if this run of the job was not charged.
+func (e *Spent) Words() string {
+	if e.Price == (dp.Price{}) {
+		return ""
+	}
+	return fmt.Sprintf("ledger %s: data set %q has spent %s for job %q", e.Ledger, e.Dataset, e.Price, e.Job)
+}
+
+func (e *Spent) Unwrap() error { return e.Err }
+
+// Hint advises how to continue.
+func (e *Spent) Hint() string {
+	switch {
+	case e.Kept:
+		return fmt.Sprintf("the ledger keeps the result: the same command with --job %s writes it and costs nothing", e.Job)
+	case e.Closed:
+		return fmt.Sprintf("job %s ended without a result and is never drawn again: with --job %s the same command is "+
+			"refused and costs nothing; under another job it pays again", e.Job, e.Job)
+	}
+	return fmt.Sprintf("the same command with --job %s writes the result and costs nothing if the ledger could "+
+		"keep it, and says so if not", e.Job)
+}
+
+// Missing is a ledger, data set or anchor that does not exist.
+type Missing struct{ What, Hint string }
+
+func (e *Missing) Error() string { return "ledger: " + e.What + " must exist; " + e.Hint }
+
+// Exists refuses to declare a data set that already exists.
+type Exists struct{ Dataset string }
+
+func (e *Exists) Error() string {
+	return fmt.Sprintf("ledger: data set %q already has a budget; budgets cannot be changed", e.Dataset)
+}
+
+// Unreadable is a file that cannot be opened as a ledger.
+type Unreadable struct{ Err error }
+
+func (e *Unreadable) Error() string {
+	return "ledger: cannot be opened, or is not a ledger: " + e.Err.Error()
+}
+func (e *Unreadable) Unwrap() error { return e.Err }
+
+// Conflict refuses a step that the job's earlier steps do not allow.
+type Conflict struct {
+	Dataset, Job string
+	State        Kind
+	Want         string
+}
+
+func (e *Conflict) Error() string {
+	return fmt.Sprintf("ledger: data set %q: job %q %s (it is %s)", e.Dataset, e.Job, e.Want, e.State)
+}
+
+// Damaged describes a contradiction in the ledger. A damaged ledger grants nothing.
+type Damaged struct {
+	Seq int64
+	Why string
+}
+
+func (e *Damaged) Error() string {
+	return fmt.Sprintf("ledger: damaged at entry %d: %s", e.Seq, e.Why)
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package network contains the commands of discreet-net: for people who perturb at home, parties that
+// vote, and the institutions between them.
+package network
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/commands"
+	"github.com/discreet-dp/discreet/internal/commands/cli"
+)
+
+// app adds the commands of discreet-net to the shared ones.
+type app struct{ *commands.App }
+
+// NewRoot returns the whole command tree.
+func NewRoot(c *cli.App) *cobra.Command { return (&app{&commands.App{App: c}}).newRootCommand() }
+
+// newRootCommand returns the root command with all others below it.
+func (a *app) newRootCommand() *cobra.Command {
+	root := a.NewRoot(&cobra.Command{
+		Use:   "discreet-net",
+		Short: "train private classifiers on tables that may not be pooled",
+		Long: `Discreet-net trains differentially private classifiers on rows that no one may
+see together. People perturb their own answers or share secret sums.
+Institutions vote on public rows, or add up noisy sums. Ledgers, schemas and
+models are those of discreet. Exit codes: 0 success, 1 error, 2 invalid command
+line, 3 budget refused.`,
+		Example: `  discreet-net certs init --dir certs --trial
+  discreet-net simulate --plan --schema adult.yaml --epsilon 1 --owners 100000
+  discreet-net party plan --schema aux.yaml --parties 200 --epsilon 1`,
+	}, []commands.Group{
+		{Title: "Institutions that may not pool their tables", Commands: []*cobra.Command{a.newSiteCommand(),
+			a.newPartyCommand(), a.newCombineCommand()}},
+		{Title: "People who perturb at home", Commands: []*cobra.Command{a.newSimulateCommand(), a.newAggregatorCommand(),
+			a.newTaskCommand(), a.newOwnerCommand(), a.newHelperCommand()}},
+		{Title: "Both", Commands: []*cobra.Command{a.newCertsCommand()}},
+	})
+	commands.NameProgram(root, "discreet", "audit", "budget", "card", "demo", "doctor", "evaluate",
+		"explain", "export", "plan", "predict", "predict-rows", "release", "schema", "serve", "show", "split", "train", "tune",
+		"ui", "verify")
+	commands.NameProgram(root, "discreet-lab", commands.Laboratory...)
+	return root
+}

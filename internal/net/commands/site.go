@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package network
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/commands"
+	"github.com/discreet-dp/discreet/internal/commands/cli"
+	"github.com/discreet-dp/discreet/internal/ground/atomicfile"
+	"github.com/discreet-dp/discreet/internal/ground/build"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/ground/edkey"
+	"github.com/discreet-dp/discreet/internal/ground/keyfile"
+	"github.com/discreet-dp/discreet/internal/ground/openfile"
+	"github.com/discreet-dp/discreet/internal/ground/plaintext"
+	"github.com/discreet-dp/discreet/internal/ledger"
+	"github.com/discreet-dp/discreet/internal/net/federated/sites"
+	"github.com/discreet-dp/discreet/internal/net/mapped"
+	"github.com/discreet-dp/discreet/internal/net/service/site"
+	"github.com/discreet-dp/discreet/internal/table/engine/memory"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/train"
+)
+
+func (a *app) newSiteCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "site",
+		Short: "add an institution's rows to trainings without showing them",
+		Long: `A site adds its rows to trainings across institutions, and shows none
+(docs/sites.md).`,
+		Example: `  discreet-net site init --site north --sites sites.txt --schema clinics.yaml --coordinator uni --honest 2 \
+    --epsilon 1 --delta 1e-6 --lifetime-epsilon 3 --lifetime-delta 3e-6 --until 2027-12-31 --out north.yaml
+  discreet-net site sign --policy north.yaml --key officer.pem --out north.signed.yaml`,
+	}
+	return cli.Group(c, a.newSiteInitCommand(), a.newSiteCheckCommand(), a.newSiteSignCommand(), a.newSiteKitCommand(), a.newSiteOpenCommand(),
+		a.newSiteServeCommand(), a.newSiteEndCommand(), a.newSiteTrainCommand(), a.newSiteEvaluateCommand())
+}
+
+func (a *app) newSiteInitCommand() *cobra.Command {
+	p := site.Policy{Version: 1, Number: 1, Measurements: 1000, Numbers: 1 << 16, Data: "rows"}
+	var list, schemaFile, out string
+	c := &cobra.Command{
+		Use:   "init",
+		Short: "write a draft of a site's policy",
+		Long: `Init writes a policy for the site's officer to read, change and sign. Compare
+each key of --sites with the site that has it.`,
+		Example: `  discreet-net site init --site north --sites sites.txt --schema clinics.yaml --coordinator uni --honest 2 \
+    --epsilon 1 --delta 1e-6 --lifetime-epsilon 3 --lifetime-delta 3e-6 --until 2027-12-31 --out north.yaml`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			peers, err := readSites("site init", list)
+			if err != nil {
+				return err
+			}
+			s, err := schema.Load(schemaFile)
+			if err != nil {
+				return err
+			}
+			p.Sites, p.MinimumSites = map[string]string{}, len(peers)
+			for _, peer := range peers {
+				p.Sites[peer.Name] = hex.EncodeToString(peer.Key)
+			}
+			if p.Schema, err = sites.SchemaDigest(s); err != nil {
+				return err
+			}
+			p.PublicRows = s.Relation == dp.ReplaceOne // which the officer reads in the draft
+			if err := p.CheckDraft(); err != nil {
+				return &cli.UsageError{Err: fmt.Errorf("site init: %w", err)}
+			}
+			if _, err := p.Words(s); err != nil {
+				return commands.AsRefusal(err)
+			}
+			return atomicfile.Write(out, atomicfile.Public, func(w io.Writer) error {
+				_, err := io.WriteString(w, p.Draft())
+				return err
+			})
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&p.Site, "site", "", "the `name` of this site")
+	f.StringVar(&list, "sites", "", "the `file` of sites: an address, a public key and a name on each line")
+	f.StringVar(&schemaFile, "schema", "", "the schema `file` that all sites have")
+	f.StringSliceVar(&p.Coordinators, "coordinator", nil, "the `names` of the coordinators to answer")
+	f.IntVar(&p.Honest, "honest", 0, "the smallest `number` of honest sites, including this one")
+	f.StringVar(&p.Training.Epsilon, "epsilon", "", "the largest `ε` of a training")
+	f.StringVar(&p.Training.Delta, "delta", "0", "the largest `δ` of a training")
+	f.StringVar(&p.Lifetime.Epsilon, "lifetime-epsilon", "", "the largest `ε` of all trainings together")
+	f.StringVar(&p.Lifetime.Delta, "lifetime-delta", "0", "the largest `δ` of all trainings together")
+	f.StringVar(&p.HeldOut, "held-out", "", "the `name` in the ledger of rows for evaluations (default none)")
+	f.BoolVar(&p.ExactEvaluation, "exact-evaluation", false, "let the coordinators see exact numbers about these rows: not private")
+	f.StringVar(&p.Until, "until", "", "the last `day` of trainings, as 2027-12-31")
+	f.StringVar(&out, "out", "", "the draft `file`")
+	cli.Reads(c, "sites", "schema")
+	cli.Writes(c, "out")
+	cli.Require(c, "site", "sites", "schema", "coordinator", "honest", "epsilon", "lifetime-epsilon", "until", "out")
+	return c
+}
+
+func (a *app) newSiteSignCommand() *cobra.Command {
+	var policy, key, out string
+	c := &cobra.Command{
+		Use:   "sign",
+		Short: "sign a site's policy",
+		Long: `Sign checks a policy and writes it with the officer's signature as its last
+line. Raise the policy's number first: a site refuses an older policy, and
+another one with the same number.`,
+		Example: `  discreet-net site sign --policy north.yaml --key officer.pem --out north.signed.yaml`,
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			officer, err := keyfile.Read("site sign", key)
+			if err != nil {
+				return err
+			}
+			var signed *site.Policy
+			if err := atomicfile.Write(out, atomicfile.Public, func(w io.Writer) (err error) {
+				signed, err = site.SignPolicy(policy, officer, w)
+				return err
+			}); err != nil {
+				return err
+			}
+			_, err = plaintext.Fprintf(a.Stdout, "signed policy number %d of site %s\n", signed.Number, signed.Site)
+			return err
+		},
+	}
+	c.Flags().StringVar(&policy, "policy", "", "the policy `file`")
+	c.Flags().StringVar(&key, "key", "", "the officer's key `file`, as party key makes it")
+	c.Flags().StringVar(&out, "out", "", "the signed policy `file`")
+	cli.Reads(c, "policy", "key")
+	cli.Writes(c, "out")
+	cli.Require(c, "policy", "key", "out")
+	return c
+}
+
+func (a *app) newSiteCheckCommand() *cobra.Command {
+	var policy, schemaFile, officer, mapFile string
+	c := &cobra.Command{
+		Use:   "check",
+		Short: "print in words what a site's policy allows",
+		Long: `Check prints what a policy allows, and with --map what the map does. With
+--officer it checks the signature.`,
+		Example: `  discreet-net site check --policy north.yaml --schema clinics.yaml`,
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			key, err := readOfficer(officer)
+			if err != nil {
+				return err
+			}
+			p, err := site.ReadPolicy(policy, key)
+			if err != nil {
+				return err
+			}
+			s, err := schema.Load(schemaFile)
+			if err != nil {
+				return err
+			}
+			lines, err := p.Words(s)
+			if mapFile != "" && err == nil {
+				var own *mapped.Map
+				if own, err = mapped.Load(mapFile, s); err == nil {
+					lines = append(lines, own.Words()...)
+				}
+			}
+			for _, line := range lines {
+				if _, failed := plaintext.Fprintf(a.Stdout, "%s\n", line); failed != nil {
+					return failed
+				}
+			}
+			return err
+		},
+	}
+	c.Flags().StringVar(&policy, "policy", "", "the policy `file`")
+	c.Flags().StringVar(&schemaFile, "schema", "", "the schema `file` of the site's table")
+	c.Flags().StringVar(&officer, "officer", "", "the `file` of the officer's public key, as party key prints it")
+	c.Flags().StringVar(&mapFile, "map", "", "the `file` that maps the site's columns to the schema's")
+	cli.Reads(c, "policy", "schema", "officer", "map")
+	cli.Require(c, "policy", "schema")
+	return c
+}
+
+func (a *app) newSiteEndCommand() *cobra.Command {
+	var state, training string
+	c := &cobra.Command{
+		Use:   "end",
+		Short: "list or end the open trainings of a site",
+		Long: `End lists the trainings in a site's state that have not ended. With --training
+it ends one: the site, which may be running, erases its keys and answers. What
+was spent stays spent.`,
+		Example: `  discreet-net site end --state north
+  discreet-net site end --state north --training 5d41402abc4b2a76b9719d911017c592aa5d2f0b1c7e94d38f6e1b70c2a9d4e8`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if training != "" {
+				return commands.AsRefusal(site.EndOpen(state, sites.Digest(training)))
+			}
+			open, err := site.ListOpen(state)
+			if err != nil {
+				return err
+			}
+			for _, o := range open {
+				spent := "nothing spent"
+				if o.Begun {
+					spent = "price spent"
+				}
+				if _, err := plaintext.Fprintf(a.Stdout, "%s  coordinator %s, last active %s, %s\n", o.ID, o.Coordinator,
+					o.Since.UTC().Format(time.RFC3339), spent); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&state, "state", "", "the `folder` for open trainings, as site serve has it")
+	c.Flags().StringVar(&training, "training", "", "the `ID` of the training to end")
+	cli.KeepsFolder(c, "state", site.StateNames)
+	cli.Require(c, "state")
+	return c
+}
+
+// readOfficer reads the officer's public key from a file, or returns nil if none is named.
+func readOfficer(path string) (ed25519.PublicKey, error) {
+	if path == "" {
+		return nil, nil
+	}
+	text, err := openfile.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	key, err := parseKey(string(bytes.TrimSpace(text)))
+	if err != nil {
+		return nil, fmt.Errorf("site: %s %w", path, err)
+	}
+	return key, nil
+}
+
+// parseKey reads a public key as party key prints it.
+func parseKey(text string) (ed25519.PublicKey, error) {
+	key, err := hex.DecodeString(text)
+	if err == nil {
+		err = edkey.Check(key)
+	}
+	if err != nil {
+		return nil, errors.New("must be a public key of 64 hexadecimal digits, as party key prints it")
+	}
+	return key, nil
+}
+
+// siteServe holds the flags of the command.
+type siteServe struct {
+	*app
+	listener
+	ledger                                       commands.LedgerFlag
+	state, policy, officer, key, schema, mapFile string
+	data, heldOut                                []string
+}
+
+func (a *app) newSiteServeCommand() *cobra.Command {
+	s := &siteServe{app: a}
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "answer coordinators within the policy",
+		Long: `Serve reads the table once and answers the coordinators that the policy names:
+sums with the site's share of the noise, which masks hide until all sites are
+added up.
+
+SIGHUP makes the site read policy, key and certificates again. You may kill it
+at any moment. Never restore a copy of --state (docs/sites-protocol.md).`,
+		Example: `  discreet-net site serve --certs certs --as party/north --listen :8461 --state north --policy north.signed.yaml \
+    --officer officer.key --key north.pem --schema clinics.yaml --data north.csv --ledger north.db`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return s.serveSite(c.Context()) },
+	}
+	s.listener.addFlags(c, "party/north", "metrics and health checks")
+	f := c.Flags()
+	f.StringVar(&s.state, "state", "", "the `folder` for open trainings")
+	f.StringVar(&s.policy, "policy", "", "the signed policy `file`")
+	f.StringVar(&s.officer, "officer", "", "the `file` of the officer's public key, as party key prints it")
+	f.StringVar(&s.key, "key", "", "the site's key `file`, as party key makes it")
+	f.StringVar(&s.schema, "schema", "", "the schema `file` of the table")
+	f.StringVar(&s.mapFile, "map", "", "the `file` that maps this site's columns to the schema's (default none)")
+	f.StringArrayVar(&s.data, "data", nil, "a `file` of the table; may be repeated")
+	f.StringArrayVar(&s.heldOut, "held-out", nil, "a `file` of rows for evaluations; may be repeated")
+	s.ledger.AddFlag(c)
+	cli.Reads(c, "policy", "officer", "key", "schema", "map", "data", "held-out")
+	cli.KeepsFolder(c, "state", site.StateNames)
+	cli.Require(c, "state", "policy", "officer", "key", "schema", "data", "ledger")
+	return c
+}
+
+func (s *siteServe) serveSite(ctx context.Context) (err error) {
+	officer, err := readOfficer(s.officer)
+	if err != nil {
+		return err
+	}
+	policy, key, err := s.readCharter(officer)
+	if err != nil {
+		return err
+	}
+	self, err := s.loadIdentity()
+	if err != nil {
+		return err
+	}
+	sch, _, err := commands.LoadSchema(s.schema)
+	if err != nil {
+		return err
+	}
+	var own *mapped.Map
+	if s.mapFile != "" {
+		if own, err = mapped.Load(s.mapFile, sch); err != nil {
+			return err
+		}
+	}
+	tab, rows, err := s.readRows(ctx, sch, own, s.data)
+	if err != nil {
+		return err
+	}
+	mem, err := memory.New(tab)
+	if err != nil {
+		return err
+	}
+	var heldOut *site.HeldOut
+	if len(s.heldOut) > 0 {
+		heldOut = new(site.HeldOut)
+		if heldOut.Table, heldOut.Rows, err = s.readRows(ctx, sch, own, s.heldOut); err != nil {
+			return err
+		}
+	}
+	anchors, err := s.ledger.Anchors()
+	if err != nil {
+		return err
+	}
+	l, err := s.ledger.Open(ctx, ledger.Create)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	if err := policy.CheckNewest(anchors); err != nil { // before its lifetime is declared
+		return commands.AsRefusal(err)
+	}
+	if err := policy.OpenLedger(ctx, l, sch); err != nil {
+		return commands.AsRefusal(err)
+	}
+	log := s.newLogger()
+	server, err := site.New(site.Params{
+		Self: self, Policy: policy, Key: key, State: s.state, Anchors: anchors, Table: mem, Rows: rows, HeldOut: heldOut, Log: log,
+		Now: commands.Clock, Program: build.Version(),
+		Charge: func(ctx context.Context, o site.Order) (site.Account, error) {
+			job := o.Request()
+			job.Terms, job.Worker = train.Terms(sch), train.Worker()
+			return l.Job(ctx, job)
+		},
+	})
+	if err != nil {
+		return commands.AsRefusal(err)
+	}
+	return s.serve(ctx, log, self, server.Handler(), server.Page(), func(ctx context.Context) error {
+		again := make(chan os.Signal, 1)
+		signal.Notify(again, syscall.SIGHUP)
+		defer signal.Stop(again)
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-again:
+				policy, key, err := s.readCharter(officer)
+				if err == nil {
+					err = policy.OpenLedger(ctx, l, sch)
+				}
+				if err == nil {
+					err = server.Replace(policy, key)
+				}
+				log.Info("the policy and the key were read again", "refused", err != nil, "error", err)
+			}
+		}
+	})
+}
+
+// readCharter reads the signed policy and the site's key.
+func (s *siteServe) readCharter(officer ed25519.PublicKey) (*site.Policy, ed25519.PrivateKey, error) {
+	policy, err := site.ReadPolicy(s.policy, officer)
+	if err != nil {
+		return nil, nil, err
+	}
+	key, err := keyfile.Read("site serve", s.key)
+	return policy, key, err
+}
+
+// readRows reads a table and the digest of its files. The map is one of them, because another map
+// would give other rows.
+func (s *siteServe) readRows(ctx context.Context, sch *schema.Schema, own *mapped.Map, files []string) (*dataset.Table, sites.Digest,
+	error) {
+	all := slices.Clone(files)
+	if own != nil {
+		all, sch = append(all, s.mapFile), own.Files
+	}
+	rows, err := digestOfFiles(all)
+	if err != nil {
+		return nil, "", err
+	}
+	tab, err := s.ReadTable(ctx, sch, files)
+	if err != nil {
+		return nil, "", err
+	}
+	if own != nil {
+		tab = own.Convert(tab)
+	}
+	if again, err := digestOfFiles(all); err != nil || again != rows {
+		return nil, "", errors.Join(errors.New("site: the files of the table must not change while they are read"), err)
+	}
+	return tab, rows, nil
+}
+
+// digestOfFiles returns one digest of the bytes of some files, in order.
+func digestOfFiles(paths []string) (sites.Digest, error) {
+	all := sha256.New()
+	for _, path := range paths {
+		f, err := openfile.Regular(path)
+		if err != nil {
+			return "", err
+		}
+		one := sha256.New()
+		_, err = io.Copy(one, f)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return "", err
+		}
+		all.Write(one.Sum(nil))
+	}
+	return sites.Digest(hex.EncodeToString(all.Sum(nil))), nil
+}

@@ -1,0 +1,715 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package party
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"connectrpc.com/connect"
+	"go.uber.org/goleak"
+
+	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/ground/sqldb"
+	"github.com/discreet-dp/discreet/internal/net/federated/multiparty"
+	"github.com/discreet-dp/discreet/internal/net/service/identity"
+	"github.com/discreet-dp/discreet/internal/net/service/problem"
+	"github.com/discreet-dp/discreet/internal/net/service/rpc"
+)
+
+// No goroutine is left behind, whatever a test has cut off.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var quiet = slog.New(slog.DiscardHandler)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// table is an auxiliary table of so many rows, for votes that need not look at it.
+const rows = 40
+
+var table = []byte(strings.Repeat("x\n", rows))
+
+// world is an authority, a combiner and an auxiliary file.
+type world struct {
+	t         *testing.T
+	authority *identity.Authority
+	combiner  *identity.Identity
+	aux       string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	a, err := identity.NewAuthority(time.Now(), 24*time.Hour)
+	must(t, err)
+	w := &world{t: t, authority: a, aux: filepath.Join(t.TempDir(), "aux.csv")}
+	w.combiner = w.identity(identity.Combiner, "uni")
+	must(t, os.WriteFile(w.aux, table, 0o600))
+	return w
+}
+
+func (w *world) identity(role identity.Role, name string) *identity.Identity {
+	w.t.Helper()
+	id, err := w.authority.Issue(identity.Caller{Role: role, Name: name}, []string{"127.0.0.1"}, time.Now(), 12*time.Hour)
+	must(w.t, err)
+	return id
+}
+
+// query is one that parties of this test answer, but for what change does.
+func (w *world) query(change func(*Query)) *Query {
+	w.t.Helper()
+	d, err := DigestOf(w.aux)
+	must(w.t, err)
+	p := multiparty.Defaults()
+	p.Epsilon, p.Parties = dp.Nano, 10
+	q := &Query{
+		Job: "test", Params: p, Schema: multiparty.Digest{1}, Kind: multiparty.Labels,
+		Tables:   []Table{{Digest: d, Bytes: int64(len(table)), Format: CSV}},
+		Deadline: time.Now().Add(time.Hour).Truncate(time.Second),
+	}
+	if change != nil {
+		change(q)
+	}
+	return q
+}
+
+// member is a party that is served.
+type member struct {
+	*Server
+	w       *world
+	name    string
+	address string
+	key     ed25519.PrivateKey
+	params  Params
+	casts   atomic.Int32
+	wrap    func(http.Handler) http.Handler
+	stop    func() // nil while it is down
+}
+
+// levels of every test's label.
+var levels = []string{"no", "yes"}
+
+// member starts a party. Its votes are random, so that none are made twice alike.
+func (w *world) member(name string, change func(*Params)) *member {
+	w.t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0") // an address to come back to
+	must(w.t, err)
+	m := &member{w: w, name: name, address: l.Addr().String(), key: keyOf(name)}
+	must(w.t, l.Close())
+	m.params = Params{
+		Self: w.identity(identity.Party, name), State: w.t.TempDir(), Combiners: []string{"uni"},
+		Schema: multiparty.Digest{1}, Allow: []string{w.aux},
+		Kinds: []multiparty.Kind{multiparty.Labels}, Key: m.key, MaxEpsilon: 2 * dp.Nano, Lifetime: 4 * dp.Nano, Log: quiet,
+		Plan: func(context.Context, *Query, []string) (int, uint64, error) { return 0, 0, nil },
+		Cast: func(_ context.Context, q *Query, _ []string, to io.Writer) error {
+			return m.votes(q, byte(m.casts.Add(1)), to)
+		},
+	}
+	if change != nil {
+		change(&m.params)
+	}
+	w.t.Cleanup(m.kill)
+	return m.start()
+}
+
+// keyOf is the key of a party of that name.
+func keyOf(name string) ed25519.PrivateKey {
+	seed := sha256.Sum256([]byte(name))
+	return ed25519.NewKeyFromSeed(seed[:])
+}
+
+// votes writes a file whose votes say which it is.
+func (m *member) votes(q *Query, which byte, to io.Writer) error {
+	codes := make([]byte, rows)
+	for i := range codes {
+		codes[i] = which >> (i % 8) & 1
+	}
+	v, err := multiparty.NewWriter(to, multiparty.Header{Party: m.name, Kind: multiparty.Labels, Levels: levels,
+		Rows: rows, Aux: q.Aux()}, m.key)
+	if err == nil {
+		err = v.Labels(codes)
+	}
+	if err == nil {
+		err = v.Close()
+	}
+	return err
+}
+
+// start serves a party that is down, on its state and at its address.
+func (m *member) start() *member {
+	m.w.t.Helper()
+	s, err := New(m.w.t.Context(), m.params)
+	must(m.w.t, err)
+	m.Server = s
+	l, err := net.Listen("tcp", m.address)
+	must(m.w.t, err)
+	h := s.Handler()
+	if m.wrap != nil {
+		h = m.wrap(h)
+	}
+	server := httptest.NewUnstartedServer(h)
+	must(m.w.t, server.Listener.Close())
+	server.Listener, server.TLS, server.EnableHTTP2 = l, m.params.Self.Server(), true
+	server.Config.ErrorLog = slog.NewLogLogger(quiet.Handler(), slog.LevelDebug)
+	server.StartTLS()
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = s.Run(ctx) }) // it returns nil
+	m.stop = func() {
+		server.CloseClientConnections()
+		cancel()
+		server.Close()
+		wg.Wait()
+		must(m.w.t, s.Close())
+	}
+	return m
+}
+
+// kill stops a party and cuts off the calls under way.
+func (m *member) kill() {
+	if m.stop != nil {
+		m.stop()
+		m.stop = nil
+	}
+}
+
+func (m *member) peer() Peer {
+	p := Peer{URL: "https://" + m.address, Name: m.name}
+	copy(p.Key[:], m.key.Public().(ed25519.PublicKey))
+	return p
+}
+
+// asking asks parties by a combiner.
+func (w *world) asking(q *Query, peers ...Peer) Asking {
+	w.t.Helper()
+	return Asking{Self: w.combiner, Peers: peers, Query: q, Files: []string{w.aux}, Dir: w.t.TempDir(), Log: quiet,
+		Fits: func(h *multiparty.Header) error {
+			if h.Aux != q.Aux() || h.Rows != rows {
+				return errors.New("another table")
+			}
+			return nil
+		}}
+}
+
+// ask asks one party and returns its votes file, or why there is none.
+func (w *world) ask(q *Query, m *member) ([]byte, error) {
+	w.t.Helper()
+	a := w.asking(q, m.peer())
+	answers, err := a.Votes(w.t.Context())
+	must(w.t, err)
+	if answers[0].Err != nil {
+		return nil, answers[0].Err
+	}
+	text, err := os.ReadFile(filepath.Join(a.Dir, m.name))
+	must(w.t, err)
+	return text, nil
+}
+
+func (w *world) wants(kind problem.Kind, err error) {
+	w.t.Helper()
+	if got := problem.Of(err); err == nil || got.Kind != kind {
+		w.t.Errorf("err = %v, want %s", err, kind)
+	}
+}
+
+// A query has one answer, given again for nothing, by the process that comes
+// after, too; a second query has another one, until all is spent.
+func TestOneQueryOneAnswer(t *testing.T) {
+	w := newWorld(t)
+	m := w.member("mary", nil)
+	first, err := w.ask(w.query(nil), m)
+	must(t, err)
+	for range 2 {
+		again, err := w.ask(w.query(func(q *Query) { q.Deadline = q.Deadline.Add(time.Minute) }), m)
+		must(t, err)
+		if !bytes.Equal(first, again) {
+			t.Error("the same query has another answer")
+		}
+		m.kill()
+		m.start()
+	}
+	second, err := w.ask(w.query(func(q *Query) { q.Job, q.Params.Epsilon = "two", 2*dp.Nano }), m)
+	must(t, err)
+	if bytes.Equal(first, second) || m.casts.Load() != 2 {
+		t.Errorf("two queries were answered by %d casts", m.casts.Load())
+	}
+	_, err = w.ask(w.query(func(q *Query) { q.Job, q.Params.Epsilon = "three", dp.Nano+1 }), m)
+	w.wants(problem.Spent, err)
+	_, err = w.ask(w.query(func(q *Query) { q.Job = "three" }), m)
+	must(t, err)
+	if spent, n, err := m.record.spent(t.Context()); err != nil || spent != 4*dp.Nano || n != 3 {
+		t.Errorf("%s is spent on %d queries, %v; want 4 on 3", spent, n, err)
+	}
+}
+
+// Callers at once with one query wait for one cast.
+func TestOneCastForManyCallers(t *testing.T) {
+	w := newWorld(t)
+	begun, go1 := make(chan struct{}), make(chan struct{})
+	var m *member
+	m = w.member("mary", func(p *Params) {
+		p.Cast = func(_ context.Context, q *Query, _ []string, to io.Writer) error {
+			close(begun) // a second time is a panic, and no answer
+			<-go1
+			return m.votes(q, 1, to)
+		}
+	})
+	var wg sync.WaitGroup
+	var failed atomic.Int32
+	for range 8 {
+		wg.Go(func() {
+			if _, err := w.ask(w.query(nil), m); err != nil {
+				failed.Add(1)
+			}
+		})
+	}
+	<-begun
+	close(go1)
+	wg.Wait()
+	if failed.Load() != 0 {
+		t.Errorf("%d of 8 callers have no votes", failed.Load())
+	}
+}
+
+// Anyone who asks before the votes are ready is asked to come back, and gets them.
+func TestSlowVotesAreWaitedFor(t *testing.T) {
+	w := newWorld(t)
+	ready := make(chan struct{})
+	var m *member
+	m = w.member("mary", func(p *Params) {
+		p.Cast = func(_ context.Context, q *Query, _ []string, to io.Writer) error {
+			<-ready
+			return m.votes(q, 1, to)
+		}
+	})
+	m.wait = time.Millisecond
+	client, query := w.client(m, w.combiner, w.query(nil))
+	err := call(t, client, query)
+	w.wants(problem.Overloaded, err)
+	close(ready)
+	if _, err := w.ask(w.query(nil), m); err != nil {
+		t.Error(err)
+	}
+}
+
+// client makes raw calls to a party.
+func (w *world) client(m *member, as *identity.Identity, q *Query) (rpc.PartyClient, *rpc.SignedQuery) {
+	w.t.Helper()
+	tr := &http.Transport{TLSClientConfig: as.Client(identity.Party), ForceAttemptHTTP2: true}
+	w.t.Cleanup(tr.CloseIdleConnections)
+	signed := new(rpc.SignedQuery)
+	if q != nil {
+		text, err := q.encodeText(q.Deadline.Unix()) // what Check refuses, too
+		must(w.t, err)
+		s, err := as.Sign(Purpose, text)
+		must(w.t, err)
+		signed = &rpc.SignedQuery{Query: text, Certificate: s.Certificate, Signature: s.Value}
+	}
+	return rpc.NewPartyClient(&http.Client{Transport: tr}, "https://"+m.address), signed
+}
+
+// call asks for votes once.
+func call(t *testing.T, c rpc.PartyClient, q *rpc.SignedQuery) error {
+	t.Helper()
+	stream, err := c.Vote(t.Context(), connect.NewRequest(&rpc.VoteRequest{Query: q}))
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	for stream.Receive() {
+	}
+	return stream.Err()
+}
+
+// What the operator has not allowed is refused, before anything is charged.
+func TestRefusals(t *testing.T) {
+	w := newWorld(t)
+	m := w.member("mary", nil)
+	for name, c := range map[string]struct {
+		as     *identity.Identity
+		change func(*Query)
+		want   problem.Kind
+	}{
+		"another combiner":  {w.identity(identity.Combiner, "other"), nil, problem.Forbidden},
+		"an operator":       {w.identity(identity.Operator, "uni"), nil, problem.Forbidden},
+		"a party":           {w.identity(identity.Party, "uni"), nil, problem.Forbidden},
+		"an owner":          {w.identity(identity.Owner, "uni"), nil, problem.Forbidden},
+		"too dear":          {w.combiner, func(q *Query) { q.Params.Epsilon = 2*dp.Nano + 1 }, problem.NotAllowed},
+		"for nothing":       {w.combiner, func(q *Query) { q.Params.Epsilon = 0 }, problem.Malformed},
+		"less than nothing": {w.combiner, func(q *Query) { q.Params.Epsilon = -dp.Nano }, problem.Malformed},
+		"without privacy": {w.combiner, func(q *Query) { q.Params.Epsilon, q.Params.NotPrivate = 0, true },
+			problem.Malformed},
+		"another schema":  {w.combiner, func(q *Query) { q.Schema[0]++ }, problem.NotAllowed},
+		"another table":   {w.combiner, func(q *Query) { q.Tables[0].Digest[0]++ }, problem.NotAllowed},
+		"another size":    {w.combiner, func(q *Query) { q.Tables[0].Bytes++ }, problem.NotAllowed},
+		"another format":  {w.combiner, func(q *Query) { q.Tables[0].Format = Parquet }, problem.NotAllowed},
+		"no table":        {w.combiner, func(q *Query) { q.Tables = nil }, problem.Malformed},
+		"too many tables": {w.combiner, func(q *Query) { q.Tables = make([]Table, maxTables+1) }, problem.Malformed},
+		"one more table": {w.combiner, func(q *Query) { q.Tables = append(q.Tables, Table{Bytes: 1, Format: CSV}) },
+			problem.NotAllowed},
+		"another kind": {w.combiner, func(q *Query) { q.Kind = multiparty.Probabilities }, problem.NotAllowed},
+		"the model itself": {w.combiner, func(q *Query) {
+			q.Kind, q.Params.Method = multiparty.Coefficients, multiparty.Average
+		}, problem.NotAllowed},
+		"a method of no use": {w.combiner, func(q *Query) { q.Params.Method = "all" }, problem.Malformed},
+		"a job with a path":  {w.combiner, func(q *Query) { q.Job = "../x" }, problem.Malformed},
+		"too late": {w.combiner, func(q *Query) { q.Deadline = time.Now().Add(-time.Second).Truncate(time.Second) },
+			problem.Late},
+		"in years":     {w.combiner, func(q *Query) { q.Deadline = q.Deadline.Add(maxAhead) }, problem.NotAllowed},
+		"a secret sum": {w.combiner, func(q *Query) { q.Honest = 3 }, problem.NotAllowed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, query := w.client(m, c.as, w.query(c.change))
+			err := call(t, client, query)
+			if got := problem.Of(err); err == nil || got.Kind != c.want {
+				t.Errorf("err = %v, want %s", err, c.want)
+			}
+		})
+	}
+	if spent, n, err := m.record.spent(t.Context()); err != nil || spent != 0 || n != 0 || m.casts.Load() != 0 {
+		t.Errorf("refused queries have cost %s, %v, and %d casts", spent, err, m.casts.Load())
+	}
+}
+
+// A combiner whose certificate is revoked gets no votes, not over a connection that
+// stood before and not by what it signed before; another certificate of its own does.
+func TestRevokedCombiners(t *testing.T) {
+	w := newWorld(t)
+	dir := t.TempDir()
+	must(t, w.authority.Save(dir))
+	self := w.identity(identity.Party, "mary")
+	must(t, self.Save(dir))
+	must(t, w.combiner.Save(dir))
+	self, err := identity.Load(dir, self.Caller)
+	must(t, err)
+	m := w.member("mary", func(p *Params) { p.Self = self })
+	client, query := w.client(m, w.combiner, w.query(nil))
+	must(t, call(t, client, query))
+	_, err = w.authority.Revoke(dir, []identity.Caller{w.combiner.Caller}, time.Now(), time.Hour)
+	must(t, err)
+	w.wants(problem.Reconnect, call(t, client, query))
+	if call(t, client, query) == nil {
+		t.Error("a revoked combiner has connected anew")
+	}
+	again := w.identity(identity.Combiner, w.combiner.Name)
+	if client, _ := w.client(m, again, w.query(nil)); call(t, client, query) == nil {
+		t.Error("what a revoked certificate has signed is answered")
+	}
+	client, query = w.client(m, again, w.query(nil))
+	must(t, call(t, client, query))
+}
+
+// A query is what its combiner has signed, to the last bit, and no one else's.
+func TestForgeries(t *testing.T) {
+	w := newWorld(t)
+	m := w.member("mary", func(p *Params) { p.Combiners = []string{"uni", "other"} })
+	client, good := w.client(m, w.combiner, w.query(nil))
+	must(t, call(t, client, good))
+	w.wants(problem.BadSignature, call(t, client, nil))
+	w.wants(problem.BadSignature, call(t, client, new(rpc.SignedQuery)))
+	for bit := 0; bit < 8*len(good.Query); bit += 7 {
+		bad := &rpc.SignedQuery{Query: bytes.Clone(good.Query), Certificate: good.Certificate, Signature: good.Signature}
+		bad.Query[bit/8] ^= 1 << (bit % 8)
+		w.wants(problem.BadSignature, call(t, client, bad))
+	}
+	_, others := w.client(m, w.identity(identity.Combiner, "other"), w.query(nil))
+	w.wants(problem.Forbidden, call(t, client, others))
+	_, operators := w.client(m, w.identity(identity.Operator, "uni"), w.query(nil))
+	w.wants(problem.BadSignature, call(t, client, operators))
+	stranger, err := identity.NewAuthority(time.Now(), time.Hour*24)
+	must(t, err)
+	foreign, err := stranger.Issue(identity.Caller{Role: identity.Combiner, Name: "uni"}, nil, time.Now(), time.Hour)
+	must(t, err)
+	_, foreigners := w.client(m, foreign, w.query(nil))
+	w.wants(problem.BadSignature, call(t, client, foreigners))
+	// A signature for something else is none of a query.
+	s, err := w.combiner.Sign("discreet announcement 1", good.Query)
+	must(t, err)
+	w.wants(problem.BadSignature,
+		call(t, client, &rpc.SignedQuery{Query: good.Query, Certificate: s.Certificate, Signature: s.Value}))
+}
+
+// A party says that it cannot vote, and nothing of why; the next time it may.
+func TestFailuresStayAtHome(t *testing.T) {
+	w := newWorld(t)
+	fails := true
+	var m *member
+	m = w.member("mary", func(p *Params) {
+		p.Cast = func(_ context.Context, q *Query, _ []string, to io.Writer) error {
+			if fails {
+				_, err := to.Write([]byte("half a file"))
+				return errors.Join(err, errors.New("row 7: Smith has no pulse"))
+			}
+			return m.votes(q, 1, to)
+		}
+	})
+	_, err := w.ask(w.query(nil), m)
+	w.wants(problem.Unable, err)
+	if strings.Contains(err.Error(), "Smith") {
+		t.Errorf("the combiner reads %q", err)
+	}
+	if files, err := os.ReadDir(m.votesDir()); err != nil || len(files) != 0 {
+		t.Errorf("half a file is kept: %v %v", files, err)
+	}
+	fails = false
+	if _, err := w.ask(w.query(nil), m); err != nil {
+		t.Error(err)
+	}
+	m.kill()
+	m.params.Cast = func(context.Context, *Query, []string, io.Writer) error { panic("Smith") }
+	m.start()
+	_, err = w.ask(w.query(func(q *Query) { q.Job = "panics" }), m)
+	w.wants(problem.Unable, err)
+}
+
+// Votes are there until the deadline and gone afterwards, for good.
+func TestVotesAreForgotten(t *testing.T) {
+	w := newWorld(t)
+	var ahead atomic.Int64
+	m := w.member("mary", func(p *Params) {
+		p.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	})
+	_, err := w.ask(w.query(nil), m)
+	must(t, err)
+	must(t, m.forgetVotes(t.Context()))
+	if files, _ := os.ReadDir(m.votesDir()); len(files) != 1 {
+		t.Errorf("%d votes files before the deadline, want 1", len(files))
+	}
+	ahead.Store(int64(2 * time.Hour))
+	must(t, m.forgetVotes(t.Context()))
+	if files, _ := os.ReadDir(m.votesDir()); len(files) != 0 {
+		t.Errorf("%d votes files after the deadline, want 0", len(files))
+	}
+	_, err = w.ask(w.query(func(q *Query) { q.Deadline = q.Deadline.Add(4 * time.Hour) }), m)
+	w.wants(problem.Late, err)
+	if m.casts.Load() != 1 {
+		t.Errorf("%d casts, want 1: a second one is another answer", m.casts.Load())
+	}
+}
+
+// A promise once given is not changed, and a state is a party's own.
+func TestLifetimeIsKept(t *testing.T) {
+	w := newWorld(t)
+	m := w.member("mary", nil)
+	m.kill()
+	m.params.Lifetime++
+	var p *dp.ParamError
+	if _, err := New(t.Context(), m.params); !errors.As(err, &p) || p.Param != "lifetime epsilon" {
+		t.Errorf("err = %v, want a refusal of the lifetime", err)
+	}
+}
+
+// What combiners ask adds up, whoever of them asks.
+func TestLifetimeIsOfAllCombiners(t *testing.T) {
+	w := newWorld(t)
+	m := w.member("mary", func(p *Params) { p.Combiners, p.Lifetime = []string{"uni", "other"}, 3*dp.Nano/2 })
+	client, query := w.client(m, w.combiner, w.query(nil))
+	must(t, call(t, client, query))
+	client, query = w.client(m, w.identity(identity.Combiner, "other"), w.query(nil))
+	w.wants(problem.Spent, call(t, client, query))
+}
+
+// Where the unit is a person a model is charged once, whatever it votes on and however often, and
+// the next model adds to it; a state keeps its unit.
+func TestPersonsPayForModels(t *testing.T) {
+	w := newWorld(t)
+	m := w.member("mary", func(p *Params) {
+		p.MaxEpsilon, p.Lifetime = dp.Nano, 3*dp.Nano/2
+		p.Persons = &PersonPrice{multiparty.Digest{7}, dp.Nano}
+	})
+	for _, job := range []string{"first", "second", "third"} {
+		_, err := w.ask(w.query(func(q *Query) { q.Job, q.Params.Epsilon = job, 100*dp.Nano }), m)
+		must(t, err)
+	}
+	m.kill()
+	m.start() // the same model is not charged again
+	m.kill()
+	for param, change := range map[string]func(*Params){
+		"model":       func(p *Params) { p.Persons = &PersonPrice{multiparty.Digest{8}, dp.Nano} },
+		"unit":        func(p *Params) { p.Persons = nil },
+		"max epsilon": func(p *Params) { p.Persons = &PersonPrice{multiparty.Digest{7}, 2 * dp.Nano} },
+	} {
+		changed := m.params
+		change(&changed)
+		var bad *dp.ParamError
+		if _, err := New(t.Context(), changed); !errors.As(err, &bad) || bad.Param != param {
+			t.Errorf("err = %v, want a refusal of the %s", err, param)
+		}
+	}
+}
+
+// What is half written when a process dies is gone when the next one begins.
+func TestHalvesAreSwept(t *testing.T) {
+	w := newWorld(t)
+	m := w.member("mary", nil)
+	_, err := w.ask(w.query(nil), m)
+	must(t, err)
+	m.kill()
+	half := filepath.Join(m.params.State, "votes", "abc"+partial+"1")
+	must(t, os.WriteFile(half, []byte("x"), 0o600))
+	m.start()
+	if files, _ := os.ReadDir(m.votesDir()); len(files) != 1 || strings.Contains(files[0].Name(), partial) {
+		t.Errorf("%v is kept, want the whole file alone", files)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	w := newWorld(t)
+	m := w.member("mary", nil)
+	m.kill()
+	for name, change := range map[string]func(*Params){
+		"a combiner":        func(p *Params) { p.Self = w.combiner },
+		"nobody":            func(p *Params) { p.Self = nil },
+		"no combiners":      func(p *Params) { p.Combiners = nil },
+		"a combiner's path": func(p *Params) { p.Combiners = []string{"a/b"} },
+		"nothing allowed":   func(p *Params) { p.Allow = nil },
+		"no such file":      func(p *Params) { p.Allow = []string{"nowhere.csv"} },
+		"nothing to give":   func(p *Params) { p.Kinds = nil },
+		"another kind":      func(p *Params) { p.Kinds = []multiparty.Kind{"rows"} },
+		"two helpers":       func(p *Params) { p.Helpers = map[string]string{"a": "https://a", "b": "https://b"} },
+		"no key":            func(p *Params) { p.Key = nil },
+		"no cap":            func(p *Params) { p.MaxEpsilon = 0 },
+		"no lifetime":       func(p *Params) { p.Lifetime = 0 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := m.params
+			change(&p)
+			var bad *dp.ParamError
+			if s, err := New(t.Context(), p); !errors.As(err, &bad) {
+				t.Errorf("err = %v, want a ParamError", err)
+				if s != nil {
+					must(t, s.Close())
+				}
+			}
+		})
+	}
+}
+
+// The page says how it goes.
+func TestPage(t *testing.T) {
+	w := newWorld(t)
+	m := w.member("mary", nil)
+	_, err := w.ask(w.query(nil), m)
+	must(t, err)
+	for path, want := range map[string]string{"/healthz": "alive", "/readyz": "ready",
+		"/metrics": "discreet_party_answers_total 1"} {
+		r := httptest.NewRecorder()
+		m.Page().ServeHTTP(r, httptest.NewRequest("GET", path, nil))
+		if r.Code != 200 || !strings.Contains(r.Body.String(), want) {
+			t.Errorf("%s: %d, want %q", path, r.Code, want)
+		}
+	}
+	m.kill()
+	r := httptest.NewRecorder()
+	m.Page().ServeHTTP(r, httptest.NewRequest("GET", "/readyz", nil))
+	if r.Code != http.StatusServiceUnavailable {
+		t.Errorf("a party whose record is closed is ready: %d", r.Code)
+	}
+}
+
+// FuzzQuery: what is accepted is written back as it was.
+func FuzzQuery(f *testing.F) {
+	p := multiparty.Defaults()
+	p.Epsilon, p.Parties = dp.Nano, 10
+	q := &Query{Job: "a", Params: p, Kind: multiparty.Labels, Tables: []Table{{Bytes: 1, Format: CSV}},
+		Deadline: time.Unix(1, 0)}
+	text, err := q.Text()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Add(bytes.Replace(text, []byte(`"honest":0`), []byte(`"honest":3`), 1))
+	f.Add([]byte("{}\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		q, err := ParseQuery(b)
+		if err != nil {
+			return
+		}
+		again, err := q.Text()
+		if err != nil || !bytes.Equal(again, b) {
+			t.Errorf("%q is read and written as %q, %v", b, again, err)
+		}
+	})
+}
+
+// The log says who asked, for what, and what was refused; nothing of a vote.
+func TestAuditLog(t *testing.T) {
+	w := newWorld(t)
+	var said lines
+	m := w.member("mary", func(p *Params) { p.Log = slog.New(slog.NewTextHandler(&said, nil)) })
+	_, err := w.ask(w.query(nil), m)
+	must(t, err)
+	_, err = w.ask(w.query(func(q *Query) { q.Job, q.Params.Epsilon = "dear", 3*dp.Nano }), m)
+	w.wants(problem.NotAllowed, err)
+	client, query := w.client(m, w.identity(identity.Owner, "o"), w.query(nil))
+	w.wants(problem.Forbidden, call(t, client, query))
+	// What Connect refuses by itself, of a call and of a stream.
+	large := bytes.Repeat([]byte("canary"), 1<<20)
+	client, _ = w.client(m, w.identity(identity.Combiner, "uni"), nil)
+	w.wants(problem.TooLarge, call(t, client, &rpc.SignedQuery{Query: large}))
+	_, err = client.Add(t.Context(), connect.NewRequest(&rpc.AddRequest{Query: &rpc.SignedQuery{Query: large}}))
+	w.wants(problem.TooLarge, err)
+	if strings.Contains(said.String(), "canary") {
+		t.Errorf("the log quotes a message:\n%s", said.String())
+	}
+	for _, want := range []string{
+		`msg=audit call=/discreet.v1.Party/Vote caller=combiner/uni refused=true problem=too-large`,
+		`msg=audit call=/discreet.v1.Party/Add caller=combiner/uni refused=true problem=too-large`,
+		`msg=audit call=vote caller=combiner/uni refused="" job=test epsilon=1 aux=`,
+		`msg=audit call=vote caller=combiner/uni refused=not-allowed job=dear epsilon=3 aux=`,
+		`msg=audit call=/discreet.v1.Party/Vote caller=owner/o refused=true problem=forbidden`,
+	} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("the log does not say %q:\n%s", want, said.String())
+		}
+	}
+}
+
+// lines is a log that goroutines share.
+type lines struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(b)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// spent is what all queries cost together, and how many there were.
+func (r *record) spent(ctx context.Context) (spent dp.Epsilon, queries int, err error) {
+	err = r.db.View(ctx, func(tx *sqldb.Tx) error {
+		if spent, err = r.spentIn(tx); err != nil {
+			return err
+		}
+		_, err := tx.Find([]any{&queries}, `SELECT COUNT(*) FROM discreet_queries`)
+		return err
+	})
+	return spent, queries, err
+}

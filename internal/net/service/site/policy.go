@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package site
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/ground/anchor"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/ground/openfile"
+	"github.com/discreet-dp/discreet/internal/ground/plaintext"
+	"github.com/discreet-dp/discreet/internal/ground/yamltext"
+	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/ledger"
+	"github.com/discreet-dp/discreet/internal/net/federated/sites"
+	"github.com/discreet-dp/discreet/internal/net/service/identity"
+	"github.com/discreet-dp/discreet/internal/net/service/problem"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Policy is the permissions of a site's officer, in one signed file.
+type Policy struct {
+	Version int `yaml:"version"`
+	// Number grows with each policy that the officer signs for a site.
+	Number       int64             `yaml:"number"`
+	Site         string            `yaml:"site"`
+	Coordinators []string          `yaml:"coordinators"`
+	Sites        map[string]string `yaml:"sites"`         // public keys in hexadecimal digits, by name, including this site's
+	MinimumSites int               `yaml:"minimum_sites"` // per training
+	Honest       int               `yaml:"honest"`        // number of honest ones among Sites, including this one
+	Schema       sites.Digest      `yaml:"schema"`
+	Data         string            `yaml:"data"` // the data set in the ledger
+	// HeldOut is the data set, in the ledger, of the rows for evaluations; "": no evaluations are
+	// answered.
+	HeldOut string `yaml:"held_out"`
+	// ExactEvaluation lets the coordinators have exact numbers about these rows, which are not private.
+	ExactEvaluation bool `yaml:"exact_evaluation"`
+	// PublicRows says that the number of this site's rows, or persons, is public, as it is under
+	// replace-one.
+	PublicRows   bool   `yaml:"public_rows"`
+	Training     Limit  `yaml:"training"`
+	Lifetime     Limit  `yaml:"lifetime"`
+	Measurements int    `yaml:"measurements"` // the most of a training
+	Numbers      int    `yaml:"numbers"`      // the most of a measurement
+	Until        string `yaml:"until"`        // the last day, as 2027-12-31
+	// Hours are those in UTC at which calls are answered, as 22:00-06:00; "": at any.
+	Hours string `yaml:"hours"`
+	// Programs are the permitted versions of the program, as discreet-net version prints them; none:
+	// all.
+	Programs []string `yaml:"programs"`
+
+	until    time.Time
+	from, to time.Duration // since midnight, if Hours are given
+	digest   string        // of the signed text
+	officer  string        // the key that signed it, in hexadecimal digits
+}
+
+// Limit is a price that must not be exceeded.
+type Limit struct {
+	Epsilon string `yaml:"epsilon"`
+	Delta   string `yaml:"delta"`
+}
+
+func (l Limit) price() (p dp.Price, err error) {
+	if p.Epsilon, err = dp.ParseEpsilon(l.Epsilon); err != nil {
+		return p, err
+	}
+	if l.Delta != "" && l.Delta != "0" {
+		p.Delta, err = dp.ParseDelta(l.Delta)
+	}
+	return p, err
+}
+
+const (
+	policyVersion = 1
+	maxNumbers    = 1 << 20
+	// maxTrainings is how many trainings a lifetime pays for. The ledger and the anchors keep something of each
+	// for good.
+	maxTrainings = 10000
+	signedBy     = "# signed by "
+)
+
+// ReadPolicy reads a policy that the officer's key has signed. Without a key it need not be signed.
+func ReadPolicy(path string, officer ed25519.PublicKey) (*Policy, error) {
+	f, err := openfile.Regular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, yamltext.MaxBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	body, signature := cutSignature(text)
+	if officer != nil && !ed25519.Verify(officer, policyText(body), signature) {
+		return nil, fmt.Errorf("site: %s must be signed by the officer's key, and unchanged since (discreet-net site sign)", path)
+	}
+	p, err := parsePolicy(body)
+	if err != nil {
+		return nil, fmt.Errorf("site: %s: %w", path, err)
+	}
+	p.officer = hex.EncodeToString(officer)
+	return p, nil
+}
+
+// anchorOf is the identity under which the newest policy of a site and an officer is remembered.
+func (p *Policy) anchorOf() string {
+	sum := sha256.Sum256([]byte("discreet site policy anchor " + p.officer + " " + p.Site))
+	return hex.EncodeToString(sum[:])
+}
+
+// CheckNewest refuses a policy that is older than one that this site has served, and another one with the
+// same number. The anchors are outside of the state and of the ledger, whose backups may be restored.
+func (p *Policy) CheckNewest(anchors anchor.Folder) error {
+	err := anchors.Check("site: the policy", p.anchorOf(), func(h anchor.Head) (bool, error) {
+		return h.Seq < p.Number || h.Seq == p.Number && h.Hash == p.digest, nil
+	})
+	if old, ok := errors.AsType[*anchor.Behind](err); ok {
+		return &dp.ParamError{Op: "site", Param: "number", Want: fmt.Sprintf("must be above %d, the number of another policy "+
+			"that this site has served", old.Head.Seq), Got: fmt.Sprint(p.Number),
+			Hint: "the officer gives each policy the next number and signs it"}
+	}
+	return err
+}
+
+// noteNewest remembers a policy that is served.
+func (p *Policy) noteNewest(anchors anchor.Folder) error {
+	return anchors.Note(p.anchorOf(), anchor.Head{Seq: p.Number, Hash: p.digest})
+}
+
+// SignPolicy reads a policy and writes it with the officer's signature as its last line. It returns the
+// policy.
+func SignPolicy(path string, officer ed25519.PrivateKey, to io.Writer) (*Policy, error) {
+	text, err := openfile.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	body, _ := cutSignature(text)
+	if body = bytes.TrimRight(body, "\n"); len(body) > 0 {
+		body = append(body, '\n')
+	}
+	p, err := parsePolicy(body)
+	if err != nil {
+		return nil, fmt.Errorf("site: %s: %w", path, err)
+	}
+	_, err = fmt.Fprintf(to, "%s%s%x: %x\n", body, signedBy, officer.Public(), ed25519.Sign(officer, policyText(body)))
+	return p, err
+}
+
+func policyText(body []byte) []byte { return append([]byte("discreet site policy 1\n"), body...) }
+
+// cutSignature separates the last line of a policy if it is a signature.
+func cutSignature(text []byte) (body, signature []byte) {
+	at := bytes.LastIndex(bytes.TrimSuffix(text, []byte("\n")), []byte("\n")) + 1
+	_, words, ok := strings.Cut(strings.TrimSpace(string(text[at:])), ": ")
+	if !ok || !bytes.HasPrefix(text[at:], []byte(signedBy)) {
+		return text, nil
+	}
+	signature, err := hex.DecodeString(words)
+	if err != nil {
+		return text, nil
+	}
+	return text[:at], signature
+}
+
+// parsePolicy parses a policy. Its errors quote nothing, because the file may be another one.
+func parsePolicy(body []byte) (*Policy, error) {
+	sum := sha256.Sum256(body)
+	p := Policy{digest: hex.EncodeToString(sum[:])}
+	if err := yamltext.Decode("policy", body, &p); err != nil {
+		return nil, errors.New("must be a site policy, with its keys and no others (docs/sites.md)")
+	}
+	bad := func(key, want string) (*Policy, error) { return nil, fmt.Errorf("%s must %s", key, want) }
+	one, err := p.Training.price()
+	if err != nil {
+		return bad("training", "have an epsilon > 0 and a delta below 1")
+	}
+	all, err := p.Lifetime.price()
+	if err != nil {
+		return bad("lifetime", "have an epsilon > 0 and a delta below 1")
+	}
+	own, ok := p.Sites[p.Site]
+	switch {
+	case p.Version != policyVersion:
+		return bad("version", fmt.Sprintf("be %d", policyVersion))
+	case p.Number < 1:
+		return bad("number", "be at least 1, and grow with each policy that is signed for this site")
+	case !ok || own == "":
+		return bad("site", "be one of sites")
+	case len(p.Coordinators) == 0:
+		return bad("coordinators", "name at least one")
+	case len(p.Sites) < 2 || len(p.Sites) > sites.MaxSites:
+		return bad("sites", fmt.Sprintf("number 2 to %d", sites.MaxSites))
+	case p.MinimumSites < 2 || p.MinimumSites > len(p.Sites):
+		return bad("minimum_sites", "be 2 to the number of sites")
+	case p.Honest < 1 || p.Honest > len(p.Sites):
+		return bad("honest", "be 1 to the number of sites")
+	case len(p.Schema) != 64:
+		return bad("schema", "have 64 hexadecimal digits, as site check prints them")
+	case p.Data == "":
+		return bad("data", "name the data set in the ledger")
+	case p.Data == p.HeldOut:
+		return bad("held_out", "be another data set than data")
+	case p.ExactEvaluation && p.HeldOut == "":
+		return bad("exact_evaluation", "be false without held_out")
+	case one.Epsilon > all.Epsilon || one.Delta > all.Delta:
+		return bad("training", "be at most lifetime")
+	case p.Measurements < 1:
+		return bad("measurements", "be at least 1")
+	case p.Numbers < 1 || p.Numbers > maxNumbers:
+		return bad("numbers", fmt.Sprintf("be 1 to %d", maxNumbers))
+	}
+	for _, name := range p.Coordinators {
+		if (identity.Caller{Role: identity.Combiner, Name: name}).Check() != nil {
+			return bad("coordinators", "be names of certificates combiner/NAME")
+		}
+	}
+	seen := map[string]bool{}
+	for name, key := range p.Sites {
+		if b, err := hex.DecodeString(key); err != nil || len(b) != ed25519.PublicKeySize || seen[key] ||
+			(identity.Caller{Role: identity.Party, Name: name}).Check() != nil {
+			return bad("sites", "have names of certificates party/NAME, each with a key of 64 hexadecimal digits")
+		}
+		seen[key] = true
+	}
+	if p.until, err = time.Parse(time.DateOnly, p.Until); err != nil {
+		return bad("until", "be a day like 2027-12-31")
+	}
+	p.until = p.until.AddDate(0, 0, 1)
+	if p.Hours != "" {
+		from, to, _ := strings.Cut(p.Hours, "-")
+		a, err := time.Parse("15:04", from)
+		b, err2 := time.Parse("15:04", to)
+		if err != nil || err2 != nil || a.Equal(b) {
+			return bad("hours", "be two times in UTC like 22:00-06:00")
+		}
+		midnight := a.Truncate(24 * time.Hour)
+		p.from, p.to = a.Sub(midnight), b.Sub(midnight)
+	}
+	return &p, nil
+}
+
+// checkHours refuses a call outside of the hours; the caller may try again later.
+func (p *Policy) checkHours(now time.Time) error {
+	if p.Hours == "" {
+		return nil
+	}
+	now = now.UTC()
+	at := now.Sub(now.Truncate(24 * time.Hour)) // Unix time has no leap seconds
+	if p.from < p.to && at >= p.from && at < p.to || p.from > p.to && (at >= p.from || at < p.to) {
+		return nil
+	}
+	return problem.New(problem.Overloaded, "this site answers from %s UTC", strings.Replace(p.Hours, "-", " to ", 1))
+}
+
+// check refuses a training that the policy does not allow.
+func (p *Policy) check(t *sites.Training, caller identity.Caller, now time.Time) error {
+	refuse := func(format string, args ...any) error { return problem.New(problem.NotAllowed, format, args...) }
+	if err := t.Check(); err != nil {
+		return problem.New(problem.Malformed, "%v", err)
+	}
+	most, err := p.Training.price()
+	if err != nil {
+		return err
+	}
+	all, err := p.Lifetime.price()
+	if err != nil {
+		return err
+	}
+	own := slices.ContainsFunc(t.Sites, func(m sites.Member) bool { return m.Name == p.Site })
+	switch {
+	case t.Coordinator != caller.Name || !slices.Contains(p.Coordinators, caller.Name):
+		return refuse("a training by coordinator %s", caller.Name)
+	case !now.Before(p.until):
+		return refuse("a training after %s", p.Until)
+	case t.Schema != p.Schema:
+		return refuse("a training with another schema")
+	case t.Evaluation != nil && p.HeldOut == "":
+		return refuse("an evaluation")
+	case !own:
+		return refuse("a training without this site")
+	case len(t.Sites) < p.MinimumSites:
+		return refuse("a training of %d sites, which must be at least %d", len(t.Sites), p.MinimumSites)
+	case t.Honest > p.Honest-(len(p.Sites)-len(t.Sites)): // those who are absent may be the honest ones
+		return refuse("a training that counts on the noise of %d of %d sites, while %d of %d are honest", t.Honest,
+			len(t.Sites), p.Honest, len(p.Sites))
+	case t.Epsilon > most.Epsilon || t.Delta > most.Delta:
+		return refuse("a training at more than epsilon %s and delta %s", most.Epsilon, most.Delta)
+	case t.Epsilon < all.Epsilon/maxTrainings:
+		return refuse("a training at less than epsilon %s, of which the lifetime pays for %d", all.Epsilon/maxTrainings, maxTrainings)
+	case len(t.Bill)+1 > p.Measurements:
+		return refuse("a training of %d measurements, which must be at most %d", len(t.Bill)+1, p.Measurements)
+	}
+	for _, m := range t.Sites {
+		if p.Sites[m.Name] != hex.EncodeToString(m.Key) {
+			return refuse("a training with site %s and that key", m.Name)
+		}
+	}
+	return nil
+}
+
+// checkSchema refuses a schema of which no site can measure rows.
+func checkSchema(op string, s *schema.Schema) error {
+	if s.Person != nil && s.Person.Rows > guard.MostOfPerson {
+		return dp.Refuse(op, "person", fmt.Sprintf("must have rows of at most %d across sites", guard.MostOfPerson), s.Person.Rows)
+	}
+	return nil
+}
+
+// checkRows refuses a schema whose number of rows the policy does not let out, and a policy that lets out
+// what the schema keeps private.
+func (p *Policy) checkRows(s *schema.Schema) error {
+	if p.PublicRows == (s.Relation == dp.ReplaceOne) {
+		return nil
+	}
+	return dp.Refuse("site", "public_rows",
+		"must be true in the policy if the schema's relation is replace-one, by which the number of rows is public, "+
+			"and else false", p.PublicRows)
+}
+
+// Words are what the policy allows, in sentences.
+func (p *Policy) Words(s *schema.Schema) (lines []string, err error) {
+	if err := errors.Join(checkSchema("site", s), p.checkRows(s)); err != nil {
+		return nil, err
+	}
+	agreed, err := sites.SchemaDigest(s)
+	if err != nil {
+		return nil, err
+	}
+	names := slices.Sorted(maps.Keys(p.Sites))
+	say := func(format string, args ...any) { lines = append(lines, plaintext.Sprintf(format, args...)) }
+	say("Policy number %d. A site that has served it takes no other policy with this number or a lower one.", p.Number)
+	say("Site %s adds up noisy sums with %s.", p.Site, strings.Join(slices.DeleteFunc(names, func(n string) bool { return n == p.Site }), ", "))
+	say("Trainings by %s until %s, of at least %d sites.", strings.Join(p.Coordinators, ", "), p.Until, p.MinimumSites)
+	say("One training spends at most epsilon %s and delta %s; all together %s and %s, of data set %q.", p.Training.Epsilon,
+		orZero(p.Training.Delta), p.Lifetime.Epsilon, orZero(p.Lifetime.Delta), p.Data)
+	if p.HeldOut != "" {
+		say("An evaluation is charged to data set %q, with the same limits.", p.HeldOut)
+	}
+	if p.ExactEvaluation {
+		say("The coordinators may see EXACT numbers about %q, for any model. With some models these show single rows.", p.HeldOut)
+	}
+	if p.Hours == "" {
+		say("Calls are answered at any hour.")
+	} else {
+		say("Calls are answered from %s UTC alone.", strings.Replace(p.Hours, "-", " to ", 1))
+	}
+	if len(p.Programs) > 0 {
+		say("This site runs the program in version %s alone. What other sites run, it cannot see.", strings.Join(p.Programs, " or "))
+	}
+	say("Each call is logged: the time, the coordinator, the call, and why it was refused. The ledger has each price.")
+	say("A training measures at most %d times, %d numbers at a time.", p.Measurements, p.Numbers)
+	if p.Honest == 1 {
+		say("This site adds all noise that its rows need, whatever other sites do.")
+	} else {
+		say("The guarantee holds while %d of the %d sites, this one among them, add their noise and keep it to themselves.",
+			p.Honest, len(p.Sites))
+	}
+	if p.PublicRows {
+		say("The coordinator sees the noisy total of the sites and, as all sites do, the number of this site's %s. It is", unitsOf(s))
+		say("public, since relation is replace-one.")
+	} else {
+		say("The coordinator sees the noisy total of the sites and nothing else. No number of %s leaves, since relation is", unitsOf(s))
+		say("add-remove; the time that an answer takes may show roughly how many there are.")
+	}
+	if s.Person != nil {
+		say("A person's rows at this site, told apart by column %q, count for at most %d and are protected together.", s.Person.Column,
+			s.Person.Rows)
+	}
+	one, err := p.Training.price()
+	if err != nil {
+		return nil, err
+	}
+	two := atSites(one, 2)
+	say("Who has rows at k sites is protected at k times this epsilon: at two sites one training costs them epsilon %s, delta %s.",
+		two.Epsilon, two.Delta)
+	say("Schema %q: %d columns, relation %s, digest %s.", s.Name, len(s.Features()), s.Relation, agreed)
+	if agreed != p.Schema {
+		return lines, fmt.Errorf("site: the policy must name the schema's digest %s", agreed)
+	}
+	return lines, nil
+}
+
+// unitsOf is what is counted.
+func unitsOf(s *schema.Schema) string {
+	if s.Person != nil {
+		return "persons"
+	}
+	return "rows"
+}
+
+// atSites is what rows at k sites cost a person, each of whose sites pays one: steps from neighbour to
+// neighbour of the guarantee.
+func atSites(one dp.Price, k int) dp.Price {
+	e, sum := one.Epsilon.Float(), 0.0
+	for j := range k {
+		sum += math.Exp(float64(j) * e)
+	}
+	delta := math.Ceil(float64(one.Delta) * sum)
+	return dp.Price{Epsilon: one.Epsilon * dp.Epsilon(k), Delta: dp.Delta(min(delta, float64(dp.Femto)))}
+}
+
+func orZero(delta string) string {
+	if delta == "" {
+		return "0"
+	}
+	return delta
+}
+
+// OpenLedger declares the policy's data sets in a ledger that lacks them, with the lifetime as their
+// total. It refuses an existing data set with a larger total.
+func (p *Policy) OpenLedger(ctx context.Context, l *ledger.Ledger, s *schema.Schema) error {
+	all, err := p.Lifetime.price()
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{p.Data, p.HeldOut} {
+		if name == "" {
+			continue
+		}
+		err = l.Declare(ctx, ledger.Dataset{Name: name, Epsilon: all.Epsilon, Delta: all.Delta, Unit: s.Unit,
+			Note: "lifetime of the policy of site " + p.Site})
+		if err == nil {
+			continue
+		}
+		if !errors.As(err, new(*ledger.Exists)) {
+			return err
+		}
+		b, err := l.Balances(ctx, name)
+		if err != nil {
+			return err
+		}
+		if total := (dp.Price{Epsilon: b[0].Epsilon, Delta: b[0].Delta}); total.Epsilon > all.Epsilon || total.Delta > all.Delta {
+			return dp.Refuse("site", "lifetime", "must be at least what the ledger gives, "+total.String(), all)
+		}
+	}
+	return nil
+}
+
+// Draft returns a policy's text, for its officer to read and change.
+func (p *Policy) Draft() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# What this site allows. Sign it with discreet-net site sign.\nversion: %d\n"+
+		"number: %d # raise it for each policy that you sign\nsite: %s\n", policyVersion, p.Number, p.Site)
+	fmt.Fprintf(&b, "coordinators: [%s]\nsites: # and their keys, by hand or telephone, not from the coordinator\n",
+		strings.Join(p.Coordinators, ", "))
+	for _, name := range slices.Sorted(maps.Keys(p.Sites)) {
+		fmt.Fprintf(&b, "  %s: %q\n", name, p.Sites[name])
+	}
+	fmt.Fprintf(&b, "minimum_sites: %d # of one training\nhonest: %d # sites, this one among them, that add noise and keep it\n",
+		p.MinimumSites, p.Honest)
+	fmt.Fprintf(&b, "schema: %q\ndata: %s # in the ledger\n", p.Schema, p.Data)
+	if p.HeldOut != "" {
+		fmt.Fprintf(&b, "held_out: %s # for evaluations\n", p.HeldOut)
+	}
+	if p.ExactEvaluation {
+		b.WriteString("exact_evaluation: true # NOT PRIVATE: of held_out the coordinators may see exact numbers\n")
+	}
+	if p.PublicRows {
+		b.WriteString("public_rows: true # the coordinators and all sites see how many rows, or persons, this site has\n")
+	}
+	fmt.Fprintf(&b, "training: {epsilon: %q, delta: %q} # at most\nlifetime: {epsilon: %q, delta: %q}\n", p.Training.Epsilon,
+		orZero(p.Training.Delta), p.Lifetime.Epsilon, orZero(p.Lifetime.Delta))
+	fmt.Fprintf(&b, "measurements: %d # of one training\nnumbers: %d # of one measurement\nuntil: %q\n", p.Measurements, p.Numbers,
+		p.Until)
+	if p.Hours == "" {
+		b.WriteString("# hours: \"22:00-06:00\" # in UTC, of answers; without this line they are given at any hour\n")
+	} else {
+		fmt.Fprintf(&b, "hours: %q # in UTC, of answers\n", p.Hours)
+	}
+	if len(p.Programs) == 0 {
+		b.WriteString("# programs: [v1.0.0] # versions of the program that may answer; without this line all may\n")
+	} else {
+		fmt.Fprintf(&b, "programs: [%s]\n", strings.Join(p.Programs, ", "))
+	}
+	return b.String()
+}
+
+// CheckDraft refuses a draft that is not a policy.
+func (p *Policy) CheckDraft() error {
+	_, err := parsePolicy([]byte(p.Draft()))
+	return err
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package card
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/ground/openfile"
+	"github.com/discreet-dp/discreet/internal/ledger"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Card holds the facts about a model that its YAML and JSON forms contain.
+type Card struct {
+	Dataset  string   `json:"data_set" yaml:"data_set"`
+	Unit     string   `json:"one_row_is" yaml:"one_row_is"`
+	Predicts string   `json:"predicts" yaml:"predicts"`
+	Classes  []string `json:"classes" yaml:"classes"`
+	Learner  string   `json:"learner" yaml:"learner"`
+
+	Guarantee  string      `json:"guarantee" yaml:"guarantee"` // in words
+	Epsilon    json.Number `json:"epsilon" yaml:"epsilon"`     // 0 if nothing is protected
+	Delta      json.Number `json:"delta" yaml:"delta"`
+	Odds       []string    `json:"odds" yaml:"odds"`
+	Neighbours string      `json:"tables_compared" yaml:"tables_compared"`
+
+	Protected    string   `json:"protected" yaml:"protected"`
+	NotProtected []string `json:"not_protected" yaml:"not_protected"`
+	Private      []string `json:"private_columns" yaml:"private_columns"` // the private columns that the model reads
+	Public       []string `json:"public_columns" yaml:"public_columns"`
+	LabelRole    string   `json:"label_is" yaml:"label_is"`
+
+	Mechanisms []Mechanism `json:"mechanisms" yaml:"mechanisms"`
+	Proof      string      `json:"proof,omitempty" yaml:"proof,omitempty"`
+	Warnings   []string    `json:"warnings" yaml:"warnings"`
+
+	Counted bool   `json:"counted" yaml:"counted"`
+	Limit   string `json:"limit_of_one_training,omitempty" yaml:"limit_of_one_training,omitempty"`
+	Entry   *Entry `json:"ledger,omitempty" yaml:"ledger,omitempty"`
+	Audit   *Audit `json:"audit,omitempty" yaml:"audit,omitempty"`
+
+	// About is what the organisation states about the model; nil if it gave nothing.
+	About About `json:"about,omitempty" yaml:"about,omitempty"`
+
+	Program  string `json:"card_written_by" yaml:"card_written_by"`
+	Checksum string `json:"model_sha256" yaml:"model_sha256"`
+	Schema   string `json:"-" yaml:"schema_sha256"` // digest of a release's schema.json; not in JSON, which old releases attest
+	Date     string `json:"card_date" yaml:"card_date"`
+
+	privacy *model.Privacy
+	weight  float64 // δ, as a number
+}
+
+// Mechanism is one kind of random noise and its share of the price.
+type Mechanism struct {
+	Name     string `json:"name" yaml:"name"`
+	Releases int    `json:"releases" yaml:"releases"`
+	Epsilon  string `json:"epsilon,omitempty" yaml:"epsilon,omitempty"`
+	Rho      string `json:"rho,omitempty" yaml:"rho,omitempty"`
+	Delta    string `json:"delta,omitempty" yaml:"delta,omitempty"`
+}
+
+// Entry identifies the model in a ledger.
+type Entry struct {
+	Dataset  string `json:"data_set" yaml:"data_set"`
+	Job      string `json:"job" yaml:"job"`
+	Seq      int64  `json:"entry" yaml:"entry"`
+	At       string `json:"at" yaml:"at"`
+	Hash     string `json:"entry_hash" yaml:"entry_hash"`
+	HeadSeq  int64  `json:"head" yaml:"head"`
+	HeadHash string `json:"head_hash" yaml:"head_hash"`
+	Total    string `json:"total" yaml:"total"`
+	Spent    string `json:"spent" yaml:"spent"`
+	Left     string `json:"left" yaml:"left"`
+	SetAt    string `json:"total_declared_at" yaml:"total_declared_at"`
+	Note     string `json:"owners_note,omitempty" yaml:"owners_note,omitempty"`
+}
+
+// Audit is the result of an attempt to break the claim.
+type Audit struct {
+	Subject    string  `json:"subject" yaml:"subject"`
+	LowerBound float64 `json:"lower_bound" yaml:"lower_bound"` // on ε
+	Claim      float64 `json:"claim" yaml:"claim"`
+	Confidence float64 `json:"confidence" yaml:"confidence"`
+	Runs       int     `json:"runs" yaml:"runs"`
+	Verdict    string  `json:"verdict" yaml:"verdict"`
+}
+
+// Of returns the card of a model whose file has these bytes.
+func Of(m *model.Model, file []byte, program string, date time.Time) *Card {
+	p, s := &m.Privacy, m.Schema
+	sum, schemaSum := sha256.Sum256(file), ""
+	if text, err := s.MarshalJSON(); err == nil { // a schema that a model holds can be written
+		schemaSum = fmt.Sprintf("%x", sha256.Sum256(append(text, '\n')))
+	}
+	c := &Card{
+		Dataset: s.Name, Unit: p.Unit, Predicts: s.Label.Name, Classes: schema.Values(s.Label.Levels),
+		Learner: m.Learner, LabelRole: string(s.Label.Role),
+		Epsilon: json.Number(p.Epsilon.String()), Delta: json.Number(p.Delta.String()), Counted: p.Counted,
+		NotProtected: p.Unprotected, Program: program, Checksum: hex.EncodeToString(sum[:]), Schema: schemaSum,
+		Date: date.UTC().Format(time.DateOnly), Private: []string{}, Public: []string{}, Mechanisms: []Mechanism{},
+		privacy: p, weight: float64(p.Delta) / dp.Femto,
+	}
+	for _, column := range s.Columns {
+		switch column.Role {
+		case schema.Private:
+			c.Private = append(c.Private, column.Name)
+		case schema.Public:
+			c.Public = append(c.Public, column.Name)
+		}
+	}
+	c.addMechanisms(p.Bill)
+	c.Warnings = append([]string{}, p.Flags()...)
+	if s.MaxEpsilon > 0 {
+		c.Limit = fmt.Sprintf("The table's schema allows one training at most epsilon %s.", s.MaxEpsilon)
+	}
+	if p.Claim != "" {
+		c.Proof = p.Claim
+	}
+	c.Protected, c.Neighbours = p.Protects(), p.Compares()
+	c.Guarantee, c.Odds = DescribeGuarantee(p)
+	return c
+}
+
+func (c *Card) addMechanisms(bill []dp.Event) {
+	at := map[string]int{}
+	costs, rhos, deltas := map[string]dp.Epsilon{}, map[string]dp.Rho{}, map[string]dp.Delta{}
+	for _, e := range bill {
+		i, known := at[e.Mechanism]
+		if !known {
+			i = len(c.Mechanisms)
+			at[e.Mechanism] = i
+			c.Mechanisms = append(c.Mechanisms, Mechanism{Name: e.Mechanism})
+		}
+		c.Mechanisms[i].Releases++
+		if e.Epsilon != dp.Infinite {
+			costs[e.Mechanism] += e.Epsilon
+			c.Mechanisms[i].Epsilon = costs[e.Mechanism].String()
+		}
+		if e.Delta > 0 {
+			deltas[e.Mechanism] += e.Delta
+			c.Mechanisms[i].Delta = deltas[e.Mechanism].String()
+		}
+		if e.Rho > 0 {
+			rhos[e.Mechanism] += e.Rho
+			c.Mechanisms[i].Rho = rhos[e.Mechanism].String()
+		}
+	}
+}
+
+// Suspicions are the certainties of an observer before seeing a model, to which a card gives the largest
+// ones after it.
+var Suspicions = [3]float64{0.5, 0.1, 0.01}
+
+// DescribeGuarantee describes the price in plain words, and what it means for an observer who suspects
+// something.
+func DescribeGuarantee(p *model.Privacy) (guarantee string, odds []string) {
+	if p.Scope == dp.Nothing {
+		return "None. This model may reveal whatever was read of the training rows.", []string{}
+	}
+	guarantee = fmt.Sprintf("A change of %s changes the probability of any model by at most a factor of %s",
+		strings.ReplaceAll(p.Protects(), " each ", " one "), p.Factor())
+	if p.Delta > 0 {
+		guarantee += fmt.Sprintf(", plus a probability of %s.", p.Delta)
+		if strings.HasPrefix(p.Guess(), "100.0") {
+			return guarantee, []string{"A reader who guesses between two possibilities that were equally likely before may " +
+				"be right almost always."}
+		}
+		return guarantee, []string{
+			"A reader who guesses between two possibilities that were equally likely before is right at most " + p.Guess() +
+				" of the time."}
+	}
+	for _, before := range Suspicions {
+		after := percentOf(p.Epsilon, before)
+		if strings.HasPrefix(after, "100.0") {
+			odds = append(odds, fmt.Sprintf("A suspicion of %g %% can become a near certainty.", 100*before))
+			continue
+		}
+		odds = append(odds, fmt.Sprintf("A suspicion of %g %% becomes at most %s.", 100*before, after))
+	}
+	return guarantee + ".", odds
+}
+
+// Suspect returns the largest certainty that a model with a pure guarantee can give to an observer,
+// who had the certainty before without it. Both are probabilities. The odds grow at most by the factor
+// e^ε.
+func Suspect(e dp.Epsilon, before float64) float64 {
+	return 1 / (1 + math.Exp(-e.Float())*(1-before)/before)
+}
+
+// percentOf returns Suspect in percent, rounded up.
+func percentOf(e dp.Epsilon, before float64) string {
+	return fmt.Sprintf("%.1f\u00a0%%", math.Ceil(1000*Suspect(e, before)-1e-9)/10)
+}
+
+// AddLedger adds the entry of l that holds the model's file. It refuses a ledger without one.
+func (c *Card) AddLedger(ctx context.Context, l *ledger.Ledger) error {
+	var e Entry
+	declared := map[string]string{}
+	err := l.History(ctx, "", func(x ledger.Entry) error {
+		e.HeadSeq, e.HeadHash = x.Seq, x.Hash
+		var result struct {
+			SHA256 string `json:"sha256"`
+		}
+		switch x.Kind {
+		case ledger.Declared:
+			declared[x.Dataset] = x.At
+		case ledger.Committed:
+			if err := json.Unmarshal(x.Detail, &result); err == nil && result.SHA256 == c.Checksum {
+				e.Dataset, e.Job, e.Seq, e.At, e.Hash = x.Dataset, x.Job, x.Seq, x.At, x.Hash
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if e.Seq == 0 {
+		return &dp.ParamError{Op: "card", Param: "ledger", Want: "must be the one that holds this model's bytes",
+			Got: "another", Hint: "a model that no ledger counted has its card without --ledger"}
+	}
+	b, err := l.Balances(ctx, e.Dataset)
+	if err != nil {
+		return err
+	}
+	e.Total, e.Spent = PriceWords(b[0].Epsilon, b[0].Delta), PriceWords(b[0].Spent, b[0].SpentDelta)
+	e.Left, e.Note, e.SetAt = PriceWords(b[0].Left, b[0].LeftDelta), b[0].Note, declared[e.Dataset]
+	c.Entry = &e
+	return nil
+}
+
+// PriceWords formats a price as in Entry.
+func PriceWords(eps dp.Epsilon, delta dp.Delta) string {
+	if delta == 0 {
+		return "epsilon " + eps.String()
+	}
+	return fmt.Sprintf("epsilon %s and delta %s", eps, delta)
+}
+
+// ReadPriceWords parses what PriceWords formats.
+func ReadPriceWords(text string) (p dp.Price, err error) {
+	eps, delta, both := strings.Cut(strings.TrimPrefix(text, "epsilon "), " and delta ")
+	if eps != "0" { // which is no price, but may be what is left
+		if p.Epsilon, err = dp.ParseEpsilon(eps); err != nil {
+			return p, err
+		}
+	}
+	if both {
+		if p.Delta, err = dp.ParseDelta(delta); err != nil {
+			return p, err
+		}
+	}
+	if PriceWords(p.Epsilon, p.Delta) != text {
+		return p, errors.New("card: a price must be as a card has it")
+	}
+	return p, nil
+}
+
+// AddAudit adds the output of discreet-lab audit --json or attack --json, read from a file. Errors do
+// not quote other files.
+func (c *Card) AddAudit(path string) error {
+	refuse := &dp.ParamError{Op: "card", Param: "audit",
+		Want: "must be what discreet-lab audit --json or attack --json printed", Got: path}
+	text, err := openfile.Read(path)
+	if err != nil {
+		return fmt.Errorf("card: audit: %w", err)
+	}
+	if c.AddAuditText(text) != nil {
+		return refuse
+	}
+	return nil
+}
+
+// AddAuditText is AddAudit for the content of such a file.
+func (c *Card) AddAuditText(text []byte) error {
+	refuse := errors.New("card: the audit must be what discreet-lab audit --json or attack --json printed")
+	var a struct {
+		Subject, Learner, Verdict string
+		LowerBound                *float64 `json:"lower_bound"`
+		Claim, Epsilon            float64
+		Confidence                float64
+		Runs                      int
+	}
+	if err := json.Unmarshal(text, &a); err != nil || a.LowerBound == nil || a.Verdict == "" {
+		return refuse
+	}
+	if a.Subject == "" {
+		a.Subject, a.Claim = a.Learner, a.Epsilon
+	}
+	for _, s := range []string{a.Subject, a.Verdict} {
+		if len(s) > 200 || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' }) {
+			return refuse
+		}
+	}
+	c.Audit = &Audit{a.Subject, *a.LowerBound, a.Claim, a.Confidence, a.Runs, a.Verdict}
+	return nil
+}
+
+// Statement returns the model's statement as train printed it, with its place in the ledger.
+func (c *Card) Statement() string {
+	return c.privacy.Card() + fmt.Sprintf("  %-14s %s, for label %q of %q\n  %-14s sha256 %s\n", "model", c.Learner,
+		c.Predicts, c.Dataset, "file", c.Checksum)
+}

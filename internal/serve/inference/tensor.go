@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package inference
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"math"
+	"strconv"
+
+	"github.com/discreet-dp/discreet/internal/table/read/coding"
+)
+
+// integerCell returns the cell of an integer without loss: a number if a float64 holds it exactly.
+func integerCell(x int64) coding.Cell {
+	if f := float64(x); math.Abs(f) < 1<<53 {
+		return coding.NumberCell(f)
+	}
+	return coding.TextCell(strconv.FormatInt(x, 10))
+}
+
+func unsignedCell(x uint64) coding.Cell {
+	if x < 1<<53 {
+		return coding.NumberCell(float64(x))
+	}
+	return coding.TextCell(strconv.FormatUint(x, 10))
+}
+
+// sizes are the bytes per element of each type except BYTES.
+var sizes = map[string]int{"BOOL": 1, "INT8": 1, "UINT8": 1, "INT16": 2, "UINT16": 2, "INT32": 4, "UINT32": 4,
+	"INT64": 8, "UINT64": 8, "FP32": 4, "FP64": 8}
+
+func knownType(datatype string) bool { return datatype == "BYTES" || sizes[datatype] > 0 }
+
+// readBinary reads the cells of a tensor in the format of the protocol's binary extension:
+// little-endian, with a length of four bytes before each text. There must be one per row.
+func readBinary(datatype string, raw []byte, rows int) ([]coding.Cell, error) {
+	if datatype == "BYTES" {
+		cells := make([]coding.Cell, 0, min(rows, len(raw)/4))
+		for len(raw) > 0 {
+			if len(cells) == rows {
+				return nil, errCells
+			}
+			if len(raw) < 4 {
+				return nil, refuse("binary texts must have their lengths before them")
+			}
+			n := binary.LittleEndian.Uint32(raw)
+			if uint64(n) > uint64(len(raw)-4) {
+				return nil, refuse("binary texts must be as long as they say")
+			}
+			cells = append(cells, coding.TextCell(string(raw[4:4+n])))
+			raw = raw[4+n:]
+		}
+		return cells, checkCells(cells, rows)
+	}
+	size := sizes[datatype]
+	if size == 0 {
+		return nil, refuse("the data type of an input must be BYTES, BOOL, FP64, FP32 or an integer's")
+	}
+	if len(raw)%size != 0 {
+		return nil, refuse("binary data must have %d bytes for each element", size)
+	}
+	if len(raw)/size != rows {
+		return nil, errCells
+	}
+	cells := make([]coding.Cell, 0, rows)
+	for ; len(raw) > 0; raw = raw[size:] {
+		cells = append(cells, readElement(datatype, raw))
+	}
+	return cells, nil
+}
+
+var errCells = refuse("an input must have as many cells as its shape has rows")
+
+func checkCells(cells []coding.Cell, rows int) error {
+	if len(cells) != rows {
+		return errCells
+	}
+	return nil
+}
+
+func readElement(datatype string, raw []byte) coding.Cell {
+	switch order := binary.LittleEndian; datatype {
+	case "BOOL":
+		return coding.TruthCell(raw[0] != 0)
+	case "INT8":
+		return integerCell(int64(int8(raw[0])))
+	case "UINT8":
+		return integerCell(int64(raw[0]))
+	case "INT16":
+		return integerCell(int64(int16(order.Uint16(raw))))
+	case "UINT16":
+		return integerCell(int64(order.Uint16(raw)))
+	case "INT32":
+		return integerCell(int64(int32(order.Uint32(raw))))
+	case "UINT32":
+		return integerCell(int64(order.Uint32(raw)))
+	case "INT64":
+		return integerCell(int64(order.Uint64(raw)))
+	case "UINT64":
+		return unsignedCell(order.Uint64(raw))
+	case "FP32":
+		return floatCell(float64(math.Float32frombits(order.Uint32(raw))))
+	default:
+		return floatCell(math.Float64frombits(order.Uint64(raw)))
+	}
+}
+
+// floatCell returns the cell of a number; NaN is a missing cell.
+func floatCell(x float64) coding.Cell {
+	if math.IsNaN(x) {
+		return coding.Cell{}
+	}
+	return coding.NumberCell(x)
+}
+
+// readData reads the cells of a tensor in JSON: a list, possibly nested, of texts, numbers, booleans
+// and null, which is missing. There must be one per row. data must be valid JSON.
+func readData(datatype string, data []byte, rows int) ([]coding.Cell, error) {
+	if !knownType(datatype) {
+		return nil, refuse("the data type of an input must be BYTES, BOOL, FP64, FP32 or an integer's")
+	}
+	if len(data) == 0 || data[0] != '[' {
+		return nil, refuse("the data of an input must be a list")
+	}
+	cells := make([]coding.Cell, 0, min(rows, len(data)/2))
+	for i := 0; i < len(data); {
+		switch c := data[i]; {
+		case c == '[' || c == ']' || c == ',' || c == ' ' || c == '\n' || c == '\t' || c == '\r':
+			i++
+		case len(cells) == rows:
+			return nil, errCells
+		case c == '{':
+			return nil, refuse("the data of an input must be texts, numbers, true, false and null")
+		case c == '"':
+			n := textEnd(data[i:])
+			text, err := readText(data[i : i+n])
+			if err != nil {
+				return nil, refuse("a text of the data cannot be read")
+			}
+			cells = append(cells, coding.TextCell(text))
+			i += n
+		default:
+			n := i
+			for n < len(data) && bytes.IndexByte([]byte(",] \n\t\r"), data[n]) < 0 {
+				n++
+			}
+			cell, err := readToken(string(data[i:n]))
+			if err != nil {
+				return nil, err
+			}
+			cells = append(cells, cell)
+			i = n
+		}
+	}
+	return cells, checkCells(cells, rows)
+}
+
+// textEnd returns the length of the JSON string at the start of data.
+func textEnd(data []byte) int {
+	for i := 1; i < len(data); i++ {
+		switch data[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(data)
+}
+
+func readText(quoted []byte) (text string, err error) {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return string(quoted[1 : len(quoted)-1]), nil
+	}
+	err = json.Unmarshal(quoted, &text)
+	return text, err
+}
+
+func readToken(token string) (coding.Cell, error) {
+	switch token {
+	case "null":
+		return coding.Cell{}, nil
+	case "true", "false":
+		return coding.TruthCell(token == "true"), nil
+	}
+	if x, err := strconv.ParseInt(token, 10, 64); err == nil {
+		return integerCell(x), nil
+	}
+	x, err := strconv.ParseFloat(token, 64)
+	if err != nil {
+		return coding.Cell{}, refuse("a number of the data must be one of 64 bits")
+	}
+	return coding.NumberCell(x), nil
+}
+
+func appendDoubles(raw []byte, x []float64) []byte {
+	for _, v := range x {
+		raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(v))
+	}
+	return raw
+}

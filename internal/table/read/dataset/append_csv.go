@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+
+	"github.com/discreet-dp/discreet/internal/table/read/coding"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// textSink writes CSV in a dialect.
+type textSink struct {
+	w       *bufio.Writer
+	d       schema.Dialect
+	missing string
+	number  []byte
+}
+
+func newTextSink(w io.Writer, d schema.Dialect, names []string, added []Added) (*textSink, error) {
+	out := &textSink{w: bufio.NewWriterSize(w, 256<<10), d: d}
+	if len(d.Missing) > 0 {
+		out.missing = d.Missing[0]
+	}
+	// Lines that the schema skips, or what is written would not fit it.
+	if d.SkipUntil != "" {
+		out.w.WriteString(d.SkipUntil + "\n")
+	}
+	for range d.SkipRecords {
+		out.w.WriteByte('\n')
+	}
+	if !d.Header {
+		return out, nil
+	}
+	titles := func(names []string) (cells []cell) {
+		for _, name := range names {
+			cells = append(cells, cell{form: textual, text: []byte(name)})
+		}
+		return cells
+	}
+	var extra []string
+	for _, a := range added {
+		extra = append(extra, a.Name)
+	}
+	return out, out.writeRow(titles(names), titles(extra))
+}
+
+func (t *textSink) writeRow(cells, added []cell) error {
+	if err := t.writeCells(cells); err != nil {
+		return err
+	}
+	if len(added) > 0 {
+		t.w.WriteByte(byte(t.d.Delimiter))
+	}
+	if err := t.writeCells(added); err != nil {
+		return err
+	}
+	return t.w.WriteByte('\n')
+}
+
+func (t *textSink) writeCells(cells []cell) error {
+	for i := range cells {
+		if i > 0 {
+			t.w.WriteByte(byte(t.d.Delimiter))
+		}
+		if err := t.writeCell(&cells[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *textSink) writeCell(c *cell) error {
+	switch c.form {
+	case absent:
+		if c.text == nil { // not of a CSV file
+			return t.writeText([]byte(t.missing))
+		}
+	case numeric:
+		t.number = coding.AppendDecimal(t.number[:0], c.number)
+		if i := bytes.IndexByte(t.number, '.'); i >= 0 && t.d.Decimal == ',' {
+			t.number[i] = ','
+		}
+		return t.writeText(t.number)
+	}
+	return t.writeText(c.text)
+}
+
+func (t *textSink) writeText(text []byte) error {
+	quote := byte(t.d.Quote)
+	special := bytes.IndexByte(text, byte(t.d.Delimiter)) >= 0 || bytes.ContainsAny(text, "\r\n")
+	if quote != 0 {
+		special = special || bytes.IndexByte(text, quote) >= 0
+	}
+	if !special {
+		_, err := t.w.Write(text)
+		return err
+	}
+	if quote == 0 {
+		return errUnquotable
+	}
+	t.w.WriteByte(quote)
+	for _, b := range text {
+		if b == quote {
+			t.w.WriteByte(quote)
+		}
+		t.w.WriteByte(b)
+	}
+	return t.w.WriteByte(quote)
+}
+
+func (t *textSink) close() error { return t.w.Flush() }

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/census"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
+)
+
+// The tables are census.Generate's: 14 columns and a label. Set
+// DISCREET_BENCH_ROWS for another number of rows than 200,000.
+func BenchmarkReadCSV(b *testing.B)     { benchmarkRead(b, "table.csv", census.WriteCSV) }
+func BenchmarkReadParquet(b *testing.B) { benchmarkRead(b, "table.parquet", census.WriteParquet) }
+
+// BenchmarkDecodeParquet is the least that reading can take: pages are unpacked and decoded, and no
+// cell is coded.
+func BenchmarkDecodeParquet(b *testing.B) {
+	benchmarkFile(b, "table.parquet", census.WriteParquet, func(path string) (int, error) {
+		rows, err := dataset.DecodeParquet(path)
+		return int(rows), err
+	})
+}
+
+func benchmarkRead(b *testing.B, name string, write func(io.Writer, *dataset.Table) error) {
+	benchmarkFile(b, name, write, func(path string) (int, error) {
+		tab, err := dataset.Read(context.Background(), census.Schema(), dataset.Options{}, path)
+		if err != nil {
+			return 0, err
+		}
+		return tab.Rows, nil
+	})
+}
+
+func benchmarkFile(
+	b *testing.B, name string, write func(io.Writer, *dataset.Table) error, read func(path string) (int, error),
+) {
+	rows := 200_000
+	if text := os.Getenv("DISCREET_BENCH_ROWS"); text != "" {
+		if _, err := fmt.Sscan(text, &rows); err != nil {
+			b.Fatal(err)
+		}
+	}
+	path := filepath.Join(b.TempDir(), name)
+	f, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := write(f, census.Generate(1, rows)); err != nil {
+		b.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		b.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(info.Size())
+	b.ReportAllocs()
+	for b.Loop() {
+		got, err := read(path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if got != rows {
+			b.Fatalf("%d rows, want %d", got, rows)
+		}
+	}
+	b.ReportMetric(float64(rows)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mrows/s")
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import (
+	"github.com/discreet-dp/discreet/internal/table/column"
+	"github.com/discreet-dp/discreet/internal/table/read/coding"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// coder converts the cells of one column into codes and stores them.
+type coder struct {
+	*coding.Coder
+	dictionary numbers // of a number column
+	pending    []uint32
+	out        column.Builder
+	ids        *identifiers // for the column that identifies persons
+	recent     *recent      // for a table in a database
+}
+
+// newPersonCoder returns the coder of the column that identifies persons.
+func newPersonCoder(name string, ids *identifiers) *coder {
+	return &coder{Coder: coding.NewIdentifier(name, ids.numberOf), ids: ids}
+}
+
+// newCoders returns a coder for each column, and one for the label. Ignored and derived columns have
+// nil, except the column that identifies persons.
+func newCoders(s *schema.Schema) (cols []*coder, label *coder, err error) {
+	cols = make([]*coder, len(s.Columns))
+	for j := range s.Columns {
+		c := &s.Columns[j]
+		if j == s.PersonColumn() {
+			cols[j] = newPersonCoder(c.Name, newIdentifiers(s.Dialect.Missing))
+			continue
+		}
+		if c.Role == schema.Ignored || c.Derived != schema.InFile {
+			continue
+		}
+		of, err := coding.New(c, &s.Dialect)
+		if err != nil {
+			return nil, nil, err
+		}
+		cols[j] = &coder{Coder: of}
+	}
+	of, err := coding.NewLabel(&s.Label)
+	return cols, &coder{Coder: of}, err
+}
+
+// codeText codes a cell given as text, already trimmed if the dialect requires it.
+func (c *coder) codeText(cell []byte) (code uint32, ok bool) {
+	if !c.Number {
+		return coding.ReadCode(c.Coder, cell)
+	}
+	return c.codeNumber(coding.ReadNumber(c.Coder, cell))
+}
+
+// codeFloat codes a cell given as a number.
+func (c *coder) codeFloat(x float64) (code uint32, ok bool) {
+	if !c.Number {
+		return c.FloatCode(x)
+	}
+	return c.codeNumber(c.FloatNumber(x))
+}
+
+// codeInteger codes a cell given as an integer.
+func (c *coder) codeInteger(x int64) (code uint32, ok bool) {
+	if !c.Number {
+		return c.IntegerCode(x)
+	}
+	return c.codeFloat(float64(x))
+}
+
+// codeTruth codes a boolean: as the number 0 or 1, or as the category "false" or "true".
+func (c *coder) codeTruth(x bool) (code uint32, ok bool) {
+	if !c.Number {
+		return c.TruthCode(x)
+	}
+	return c.codeNumber(c.TruthNumber(x))
+}
+
+// codeMissing codes a missing cell, and every unreadable number.
+func (c *coder) codeMissing() (code uint32, ok bool) {
+	if !c.Number {
+		return c.MissingCode()
+	}
+	return c.codeNumber(c.MissingNumber())
+}
+
+// codeCell codes a cell that does not come from a file.
+func (c *coder) codeCell(v coding.Cell, trim bool) (code uint32, ok bool) {
+	if !c.Number {
+		return c.CellCode(v, trim)
+	}
+	return c.codeNumber(c.CellNumber(v, trim))
+}
+
+// codeNumber returns the code of a number within the bounds, if there is one.
+func (c *coder) codeNumber(x float64, ok bool) (code uint32, _ bool) {
+	if !ok {
+		return 0, false
+	}
+	return c.dictionary.codeOf(x), true
+}
+
+func (c *coder) codeClamped(x float64) uint32 { return c.dictionary.codeOf(c.Clamp(x)) }
+
+// batch is the number of codes collected before they are stored.
+const batch = 1024
+
+func (c *coder) keepCode(code uint32) {
+	if c.pending = append(c.pending, code); len(c.pending) >= batch {
+		c.flushCodes()
+	}
+}
+
+func (c *coder) flushCodes() {
+	c.out.Append(c.pending)
+	c.pending = c.pending[:0]
+}
+
+// takeColumn returns the stored cells, and forgets them.
+func (c *coder) takeColumn() column.Column {
+	c.flushCodes()
+	c.pending = nil
+	col := column.Column{Codes: c.out.Codes()}
+	c.out = column.Builder{}
+	if c.Number {
+		// In the order of the values, so that a table does not show in which
+		// order its rows were read.
+		var to []uint32
+		col.Values, to = c.dictionary.sortValues()
+		col.Codes.Recode(to)
+		c.dictionary, c.recent = numbers{}, nil // whose codes they were
+		if c.HasMarks() {
+			amount, _ := c.StandIn() // there is one beside marks
+			col.TakeMarks(amount)
+		}
+	}
+	return col
+}
+
+// takePersons is takeColumn for the column that identifies persons.
+func (c *coder) takePersons() []uint32 {
+	codes := c.takeColumn().Codes
+	out := make([]uint32, codes.Len())
+	codes.Read(0, out)
+	return out
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/internal/check/testkit/objecttest"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// placeFiles puts files, or folders where names end in a slash, into a folder of this machine and
+// into one of a store.
+func placeFiles(t *testing.T, s *objecttest.Store, files map[string]string) (folders [2]string) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		s.Put("f/"+name, []byte(text))
+		path := filepath.Join(dir, name)
+		err := os.MkdirAll(filepath.Dir(path), 0o700)
+		if err == nil && !strings.HasSuffix(name, "/") {
+			err = os.WriteFile(path, []byte(text), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return [2]string{dir, "s3://" + objecttest.Bucket + "/f/"}
+}
+
+// A folder is its Parquet files in order, wherever it is, to all who read tables.
+func TestFoldersAreTheirFiles(t *testing.T) {
+	rows, sch := randomRows(300), smallSchema()
+	var want *Table
+	files, paths := map[string]string{"_SUCCESS": "", ".a.crc": "x"}, []string{}
+	for k := range 3 {
+		path := writeParquet(t, rows[100*k:100*k+100])
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[fmt.Sprintf("part %d.parquet", 2-k)] = string(text)
+		paths = append([]string{path}, paths...)
+	}
+	want, err := Read(t.Context(), sch, Options{}, paths...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts, _, err := Tally(t.Context(), sch, Options{}, paths...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := ReadHeader(t.Context(), paths[0], schema.Dialect{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range placeFiles(t, objecttest.Start(t, t.Setenv), files) {
+		got, err := Read(t.Context(), sch, Options{}, folder)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: another table: %v", folder, err)
+		}
+		if blocks, total, err := readInBlocks(sch, 120, folder); err != nil || total != 300 || len(blocks) != 3 {
+			t.Errorf("%s: %d blocks of %d rows: %v", folder, len(blocks), total, err)
+		}
+		if got, n, err := Tally(t.Context(), sch, Options{}, folder); err != nil || n != 300 || !slices.Equal(got, counts) {
+			t.Errorf("%s: other counts of %d rows: %v", folder, n, err)
+		}
+		if got, err := ReadHeader(t.Context(), folder, schema.Dialect{}); err != nil || !slices.Equal(got, names) {
+			t.Errorf("%s: %v: %v", folder, got, err)
+		}
+		if book, err := AddTypes(t.Context(), nil, folder); err != nil || len(book) == 0 {
+			t.Errorf("%s: no types: %v", folder, err)
+		}
+		var there, here strings.Builder
+		if err := CopyRows(t.Context(), sch, Options{}, &there, CSV, nil, nil, folder); err != nil {
+			t.Errorf("%s: %v", folder, err)
+		}
+		err = CopyRows(t.Context(), sch, Options{}, &here, CSV, nil, nil, paths...)
+		if err != nil || there.String() != here.String() {
+			t.Errorf("%s: other rows are passed on: %v", folder, err)
+		}
+	}
+}
+
+// No rows are left out unseen.
+func TestFoldersOfOtherThingsAreRefused(t *testing.T) {
+	for want, files := range map[string]map[string]string{
+		"must be a folder of .parquet files alone": {"a.parquet": "", "b.csv": ""},
+		"must be a folder of at least one":         {"_a.parquet": "", "_temporary/a.parquet": ""},
+		"alone":                                    {"a.parquet": "", "year=2024/b.parquet": ""},
+	} {
+		for _, folder := range placeFiles(t, objecttest.Start(t, t.Setenv), files) {
+			_, err := Read(t.Context(), smallSchema(), Options{}, folder)
+			wantFault(t, err, folder, 0, "", want)
+		}
+	}
+}
+
+// A store that fails in the middle is not called a damaged file, in whatever way rows are read.
+func TestAFailingStoreIsNoFault(t *testing.T) {
+	s := objecttest.Start(t, t.Setenv)
+	rows := randomRows(80_000) // more than one request
+	text, err := os.ReadFile(writeParquet(t, rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	csv, err := os.ReadFile(writeCSV(t, rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	packedText := packed(t, string(csv))
+	if min(len(text), len(packedText)) < 300_000 {
+		t.Fatalf("files of %d and %d bytes are too short", len(text), len(packedText))
+	}
+	for address, read := range map[string]func(address string) error{
+		s.Put("a.parquet", text): func(address string) error {
+			_, err := Read(t.Context(), smallSchema(), Options{}, address)
+			return err
+		},
+		s.Put("b.parquet", text): func(address string) error {
+			_, _, err := readInBlocks(smallSchema(), 100, address)
+			return err
+		},
+		s.Put("c.parquet", text): func(address string) error {
+			return CopyRows(t.Context(), smallSchema(), Options{}, &strings.Builder{}, CSV, nil, nil, address)
+		},
+		s.Put("d.csv.gz", packedText): func(address string) error {
+			_, err := Read(t.Context(), smallSchema(), Options{}, address)
+			return err
+		},
+		s.Put("e.parquet", text): func(address string) error {
+			_, _, err := Tally(t.Context(), smallSchema(), Options{}, address)
+			return err
+		},
+	} {
+		for from := 0; ; from++ { // the first request that fails: each may be
+			s.Break(func(n int, r *http.Request) (a objecttest.Answer) {
+				if n >= from {
+					a.Status = http.StatusForbidden
+				}
+				return a
+			})
+			err := read(address)
+			if len(s.Asked()) <= from {
+				break // all were answered
+			}
+			if err == nil || err.Error() != "data: "+address+": must exist and be readable with these keys (HTTP 403)" {
+				t.Errorf("%s, from request %d on: %v", address, from, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/table/read/coding"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+const (
+	maxRecord = 16 << 20 // bytes stored per CSV record
+	maxField  = 1 << 20  // bytes stored per cell
+)
+
+// records splits CSV text into records and cells. It replaces encoding/csv, which requires quotes,
+// skips blank lines, and does not bound the length of a record.
+//
+// G-READ-1: splitting is defined for every text. From the first row on, only three things have a
+// meaning: the delimiter, a line feed and, in a dialect with quotes, a quote at the beginning of a
+// cell. Other quotes are ordinary characters. A correct writer puts these three inside a cell only
+// between quotes. A record then has exactly the cells that were written, of any length and content:
+// invalid text, comment marks, or magic words of other formats. Only two things are refused: a record
+// with a wrong number of cells, and a quote that is never closed. No cell from a correct writer can
+// cause either. A blank line is a record of one empty cell.
+type records struct {
+	file string
+	src  io.Reader
+	d    schema.Dialect
+
+	buf  []byte
+	r, w int // buf[r:w] has been read from src and not yet split
+	end  error
+
+	line   int      // line on which the current record starts, from 1, not counting line ends inside cells
+	next   int      // line on which the next record starts; line ends in cells are not counted, so that a message reveals nothing about cells
+	broken bool     // a cell of the current record contains a line end
+	count  int      // number of cells in the current record
+	fields [][]byte // the cells, unquoted and trimmed; surplus cells are not stored
+	text   []byte   // storage of fields
+	ends   []int    // ends of the cells in text
+
+	cells, orCells int  // valid numbers of cells in a row; 0: not known yet
+	begun          bool // a header or a row has been read
+
+	lost bool // the start of the next record is unknown because of a fault
+}
+
+// openRecords reads the text of a CSV file of dialect d from src, and decompresses it if the file's
+// name ends in .gz. It skips everything before the header or the first row.
+func openRecords(file string, src io.Reader, d schema.Dialect, buffer int) (*records, error) {
+	switch {
+	case !plainRune(d.Delimiter):
+		return nil, &dp.ParamError{Op: "dataset", Param: "delimiter",
+			Want: "must be one ASCII character other than a line end", Got: string(d.Delimiter)}
+	case d.Quote != 0 && !plainRune(d.Quote):
+		return nil, &dp.ParamError{Op: "dataset", Param: "quote",
+			Want: "must be one ASCII character other than a line end, or none", Got: string(d.Quote)}
+	case d.Quote == d.Delimiter:
+		return nil, &dp.ParamError{Op: "dataset", Param: "quote", Want: "must differ from the delimiter",
+			Got: string(d.Quote)}
+	}
+	if strings.HasSuffix(file, ".gz") { // 1.3
+		var err error
+		if src, err = unpackText(file, src, buffer); err != nil {
+			return nil, err
+		}
+	}
+	rs := &records{file: file, src: src, d: d, buf: make([]byte, buffer), next: 1}
+	return rs, rs.skipPreamble()
+}
+
+func plainRune(r rune) bool {
+	return r > 0 && r < utf8.RuneSelf && r != '\n' && r != '\r'
+}
+
+// skipPreamble skips as many lines as the dialect declares, regardless of quotes.
+func (rs *records) skipPreamble() error {
+	for skipping := rs.d.SkipUntil != ""; skipping; {
+		line, err := rs.skipLine()
+		if err == io.EOF {
+			return &FaultError{File: rs.file, Fault: "must have the line that the dialect skips to"}
+		}
+		if err != nil {
+			return err
+		}
+		skipping = string(bytes.TrimSpace(line)) != rs.d.SkipUntil
+	}
+	for range rs.d.SkipRecords {
+		if _, err := rs.skipLine(); err != nil && err != io.EOF {
+			return err
+		}
+	}
+	return nil
+}
+
+// expectCells sets the number of cells in a row to n or, if or is not 0, to n or or.
+func (rs *records) expectCells(n, or int) { rs.cells, rs.orCells = n, or }
+
+// readRecord splits the next row, or the header. It returns io.EOF after the last one. Every other
+// error is a *FaultError or comes from the source.
+//
+// A line that starts with the comment mark is skipped before the header. After it, such a line is
+// skipped only if it has a wrong number of cells, since it may otherwise be a row. Blank lines after
+// the last row are skipped if a row has several cells.
+func (rs *records) readRecord() error {
+	blank := 0
+	for {
+		rs.line = rs.next
+		if err := rs.skipMark(); err != nil {
+			return err
+		}
+		comment := rs.d.Comment != "" && rs.hasPrefix(rs.d.Comment)
+		if comment && rs.d.Header && !rs.begun {
+			if _, err := rs.skipLine(); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := rs.splitRecord(); err != nil {
+			return err
+		}
+		fits := rs.cells == 0 || rs.count == rs.cells || rs.count == rs.orCells
+		switch {
+		case rs.cells != 1 && rs.orCells != 1 && rs.count == 1 && len(rs.fields[0]) == 0:
+			if blank == 0 {
+				blank = rs.line
+			}
+		case comment && !fits && !rs.broken: // 1.2
+		case blank > 0:
+			return &FaultError{File: rs.file, Line: blank, Fault: "must not be blank, since rows follow"}
+		case !fits:
+			return rs.fault(fmt.Sprintf("must have %d cells", rs.cells))
+		default:
+			rs.begun = true
+			rs.expectCells(rs.count, 0)
+			return nil
+		}
+	}
+}
+
+const wantText = `must be text in UTF-8 whose lines end in line feeds (of Latin-1 or Windows-1252, iconv -f WINDOWS-1252 ` +
+	`-t UTF-8 makes it, of UTF-16, iconv -f UTF-16 -t UTF-8; the name of a Parquet file ends in ".parquet", that of a ` +
+	`packed file in ".gz")`
+
+// readNames reads the next record as a header. Its cells are public, so that it may be refused because
+// of their content.
+func (rs *records) readNames() ([]string, error) {
+	switch err := rs.readRecord(); {
+	case err == io.EOF:
+		return nil, &FaultError{File: rs.file, Fault: "must have a header"}
+	case err != nil:
+		return nil, err
+	}
+	names := make([]string, len(rs.fields))
+	for i, name := range rs.fields {
+		if !utf8.Valid(name) || bytes.ContainsAny(name, "\x00\r") {
+			return nil, rs.loseRecords(cmp.Or(describeForeign(string(rs.fields[0])), wantText))
+		}
+		names[i] = string(name)
+	}
+	return names, nil
+}
+
+// hasPrefix reports whether the next bytes are text, and reads no byte after the first difference.
+func (rs *records) hasPrefix(text string) bool {
+	for i := range len(text) {
+		if !rs.has(i+1) || rs.buf[rs.r+i] != text[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// has reports whether at least n more bytes exist, and reads them.
+func (rs *records) has(n int) bool {
+	for rs.w-rs.r < n && rs.end == nil {
+		rs.fillBuffer()
+	}
+	return rs.w-rs.r >= n
+}
+
+func (rs *records) fillBuffer() {
+	if rs.r > 0 {
+		copy(rs.buf, rs.buf[rs.r:rs.w])
+		rs.r, rs.w = 0, rs.w-rs.r
+	}
+	var n int
+	n, rs.end = rs.src.Read(rs.buf[rs.w:])
+	rs.w += n
+}
+
+// skipMark skips a byte-order mark, which does not belong to a record. If nothing is left, it returns
+// the error that ended the source.
+func (rs *records) skipMark() error {
+	const mark = "\xef\xbb\xbf"
+	if rs.hasPrefix(mark) {
+		rs.r += len(mark)
+	} else if !rs.has(1) {
+		return rs.failRead()
+	}
+	return nil
+}
+
+// failRead returns the error that ended the source.
+func (rs *records) failRead() error {
+	rs.lost = true
+	return rs.end
+}
+
+// skipLine skips the next line and returns the beginning of it, valid until the next call.
+func (rs *records) skipLine() ([]byte, error) {
+	if err := rs.skipMark(); err != nil {
+		return nil, err
+	}
+	rs.text = rs.text[:0]
+	_, err := rs.takeText('\n', 0, maxField)
+	return rs.text, err
+}
+
+// splitRecord splits the next record into cells.
+func (rs *records) splitRecord() error {
+	rs.fields, rs.text, rs.ends, rs.count, rs.broken = rs.fields[:0], rs.text[:0], rs.ends[:0], 0, false
+	most := max(rs.cells, rs.orCells)
+	room := maxField
+	if most > 0 { // so that no cell takes the room of another
+		room = min(room, maxRecord/most)
+	}
+	for more := true; more; rs.count++ {
+		keep := room
+		if most > 0 && rs.count >= most {
+			keep = 0
+		}
+		var err error
+		if more, err = rs.takeCell(keep); err != nil { // 1.4
+			return err
+		}
+		if keep > 0 {
+			rs.ends = append(rs.ends, len(rs.text))
+		}
+		if most == 0 && len(rs.text) > maxRecord {
+			return rs.loseRecords("must not have a header of more than 16 MiB")
+		}
+	}
+	from := 0
+	for _, end := range rs.ends {
+		cell := rs.text[from:end:end]
+		if rs.d.Trim {
+			cell = coding.Trim(cell)
+		}
+		rs.fields = append(rs.fields, cell)
+		from = end
+	}
+	return nil
+}
+
+// takeCell appends the next cell to text, at most room bytes of it, and skips the delimiter or the
+// line end after it. more is false at the end of the record.
+func (rs *records) takeCell(room int) (more bool, err error) {
+	from := len(rs.text)
+	delimiter := byte(rs.d.Delimiter)
+	if quote := byte(rs.d.Quote); quote != 0 {
+		// 1.1
+		for rs.d.Trim && rs.has(1) && (rs.buf[rs.r] == ' ' || rs.buf[rs.r] == '\t') && rs.buf[rs.r] != delimiter {
+			rs.r++
+		}
+		if rs.has(1) && rs.buf[rs.r] == quote {
+			rs.r++
+			if err := rs.takeQuoted(quote, from, room); err != nil {
+				return false, err
+			}
+		}
+	}
+	return rs.takeText(delimiter, from, room)
+}
+
+// takeQuoted appends the content of a quoted cell up to its closing quote. The cell begins in text at
+// from.
+func (rs *records) takeQuoted(quote byte, from, room int) error {
+	for {
+		rest := rs.buf[rs.r:rs.w]
+		i := bytes.IndexByte(rest, quote)
+		piece := rest
+		if i >= 0 {
+			piece = rest[:i]
+		}
+		rs.keepText(piece, from, room)
+		rs.broken = rs.broken || bytes.IndexByte(piece, '\n') >= 0 // 1.5
+		rs.r += len(piece)
+		switch {
+		case i >= 0:
+			rs.r++
+			if !rs.has(1) || rs.buf[rs.r] != quote {
+				return nil
+			}
+			rs.keepText([]byte{quote}, from, room)
+			rs.r++
+		case rs.end == nil:
+			rs.fillBuffer()
+		case rs.end == io.EOF:
+			return rs.loseRecords("must close every quote")
+		default:
+			return rs.failRead()
+		}
+	}
+}
+
+// takeText appends bytes up to a delimiter or a line end, which it skips. more is false at a line end
+// and at the end of the file.
+func (rs *records) takeText(delimiter byte, from, room int) (more bool, err error) {
+	bare := len(rs.text)
+	for {
+		rest := rs.buf[rs.r:rs.w]
+		i := 0
+		for i < len(rest) && rest[i] != delimiter && rest[i] != '\n' {
+			i++
+		}
+		rs.keepText(rest[:i], from, room)
+		rs.r += i
+		switch {
+		case i < len(rest):
+			rs.r++
+			if rest[i] != '\n' {
+				return true, nil
+			}
+			rs.next++
+		case rs.end == nil:
+			rs.fillBuffer()
+			continue
+		case rs.end != io.EOF:
+			return false, rs.failRead()
+		}
+		if n := len(rs.text); n > bare && rs.text[n-1] == '\r' {
+			rs.text = rs.text[:n-1]
+		}
+		return false, nil
+	}
+}
+
+func (rs *records) keepText(piece []byte, from, room int) {
+	rs.text = append(rs.text, piece[:min(len(piece), room-(len(rs.text)-from))]...)
+}
+
+func (rs *records) fault(requirement string) *FaultError {
+	return &FaultError{File: rs.file, Line: rs.line, Fault: requirement}
+}
+
+// loseRecords returns a fault after which the rest of the file cannot be read.
+func (rs *records) loseRecords(requirement string) *FaultError {
+	rs.lost = true
+	return rs.fault(requirement)
+}

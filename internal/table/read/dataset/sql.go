@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/discreet-dp/discreet/internal/table/read/coding"
+	"github.com/discreet-dp/discreet/internal/table/read/object"
+	"github.com/discreet-dp/discreet/internal/table/read/sqlrows"
+)
+
+// IsAddress reports whether path is the address of a table in a database.
+func IsAddress(path string) bool { return sqlrows.IsAddress(path) }
+
+// CheckPaths refuses an invalid address of a table or of an object: one without the table's name, or
+// with a password. It opens nothing.
+func CheckPaths(paths ...string) error {
+	for _, path := range paths {
+		check := func(string) error { return nil }
+		switch {
+		case sqlrows.IsAddress(path):
+			check = sqlrows.Check
+		case object.IsAddress(path):
+			check = object.Check
+		}
+		if err := check(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openSQL opens a table in a database and lays its columns out.
+func (r *reader) openSQL(address string) (*sqlrows.Table, *layout, error) {
+	t, err := sqlrows.Open(r.ctx, address)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := r.layOutSQL(address, t)
+	if err != nil {
+		t.Close()
+		return nil, nil, err
+	}
+	return t, plan, nil
+}
+
+func (r *reader) layOutSQL(address string, t *sqlrows.Table) (*layout, error) {
+	plan, err := r.layoutByName(address, 0, namesOf(t.Columns))
+	if err != nil {
+		return nil, err
+	}
+	for k, c := range plan.coders {
+		want := ""
+		switch {
+		case c == nil:
+		case t.Columns[k].Kind == sqlrows.Other:
+			want = "must be of a numeric, text or Boolean type, a date, a UUID or an enumeration"
+		case c.IsDate() && t.Columns[k].Declared == "date":
+		case c.Number && t.Columns[k].Spelt:
+			want = "must be of a numeric, text or Boolean type, since the schema declares a number"
+		}
+		if want != "" {
+			return nil, &FaultError{File: address, Column: c.Name, Fault: want}
+		}
+	}
+	return plan, nil
+}
+
+func namesOf(columns []sqlrows.Column) (names []string) {
+	for _, c := range columns {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// readSQL appends the rows of a table in a database.
+func (r *reader) readSQL(address string) (err error) {
+	t, plan, err := r.openSQL(address)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closeErr := t.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	var read []int
+	var coders []*coder
+	for k, c := range plan.coders {
+		if c != nil {
+			read, coders = append(read, k), append(coders, c)
+		}
+	}
+	if err := t.Read(read); err != nil {
+		return err
+	}
+	for row := 1; ; row++ {
+		cells, err := t.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if row%batch == 0 {
+			if err := r.ctx.Err(); err != nil {
+				return err
+			}
+		}
+		if r.rows >= r.opts.MaxRows {
+			return &FaultError{File: address, Line: row,
+				Fault: fmt.Sprintf("must not go beyond %d rows (all files together)", r.opts.MaxRows)}
+		}
+		r.rows++
+		for i, c := range coders {
+			code, ok := c.codeSQL(&cells[i], r.s.Dialect.Trim)
+			if !ok {
+				fault := &FaultError{File: address, Line: row, Column: c.Name, Fault: c.Want}
+				if err := r.faults.addFault(fault); err != nil {
+					return err
+				}
+			}
+			c.keepCode(code)
+		}
+		if err := r.endFullBlock(); err != nil {
+			return err
+		}
+	}
+}
+
+// codeSQL codes a cell of a table in a database.
+func (c *coder) codeSQL(v *sqlrows.Cell, trim bool) (code uint32, ok bool) {
+	if c.recent == nil {
+		c.recent = new(recent)
+	}
+	switch v.Form {
+	case sqlrows.Integer:
+		known := &c.recent.integers[uint64(v.Integer)%recentIntegers]
+		if known.code != 0 && known.cell == v.Integer {
+			return known.code - 1, true
+		}
+		if code, ok = c.codeInteger(v.Integer); ok && code < uncoded {
+			known.cell, known.code = v.Integer, code+1
+		}
+		return code, ok
+	case sqlrows.Float:
+		return c.codeFloat(v.Float)
+	case sqlrows.Truth:
+		return c.codeTruth(v.Integer == 1)
+	case sqlrows.Text:
+		text := v.Text
+		if trim {
+			text = coding.Trim(text)
+		}
+		if c.ids != nil || len(text) == 0 || len(text) > recentText {
+			return c.codeText(text)
+		}
+		known := &c.recent.texts[(31*len(text)+7*int(text[0])+int(text[len(text)-1]))%recentTexts]
+		if known.code != 0 && known.cell == string(text) {
+			return known.code - 1, true
+		}
+		if code, ok = c.codeText(text); ok && code < uncoded {
+			known.cell, known.code = string(text), code+1
+		}
+		return code, ok
+	}
+	return c.codeMissing()
+}
+
+// recent caches the codes of a column's latest cells, at positions that depend on the cells. A lookup
+// is faster than coding.
+type recent struct {
+	integers [recentIntegers]struct {
+		cell int64
+		code uint32 // plus 1; 0 if the place is free
+	}
+	texts [recentTexts]struct {
+		cell string
+		code uint32
+	}
+}
+
+const (
+	recentIntegers = 1 << 10
+	recentTexts    = 1 << 6
+	recentText     = 32 // longest cached text in bytes
+)
+
+// readSQLNames returns the names of a table's columns.
+func readSQLNames(address string) ([]string, error) {
+	t, err := sqlrows.Open(context.Background(), address)
+	if err != nil {
+		return nil, err
+	}
+	return namesOf(t.Columns), t.Close()
+}
+
+// readSQLTypes returns the types of a table's columns, in the terms of a codebook. It reads them from
+// the database's catalogue, and no row.
+func readSQLTypes(address string) (map[string]string, error) {
+	t, err := sqlrows.Open(context.Background(), address)
+	if err != nil {
+		return nil, err
+	}
+	types := map[string]string{}
+	for _, c := range t.Columns {
+		types[c.Name] = c.Declared
+	}
+	return types, t.Close()
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataset
+
+import (
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/table/read/pages"
+)
+
+const (
+	unseen  = ^uint32(0)     // an entry of the dictionary that has not occurred yet
+	uncoded = ^uint32(0) - 1 // a cell or an entry that has no code
+)
+
+// translator converts the runs of a chunk into codes. It codes an entry of the chunk's dictionary when
+// it first occurs, so that a number's codes are in the order of first appearance in every file format.
+type translator struct {
+	coder   *coder
+	chunk   *pages.Chunk
+	entries []uint32 // code of each entry of the chunk's dictionary
+	codes   []uint32
+	faulty  bool // codes contains an uncoded cell
+}
+
+// appendCodes stores the codes of a run. It calls fault for each row that has none.
+func (t *translator) appendCodes(r *pages.Run, fault func(row int) error) error {
+	t.codes = slices.Grow(t.codes[:0], r.N)[:r.N]
+	t.faulty = false
+	if r.Present == nil {
+		if err := t.translateRun(r, 0, t.codes); err != nil {
+			return err
+		}
+	} else if err := t.translateSparse(r); err != nil {
+		return err
+	}
+	for i := 0; t.faulty && i < r.N; i++ {
+		if t.codes[i] == uncoded {
+			t.codes[i] = 0
+			if err := fault(i); err != nil {
+				return err
+			}
+		}
+	}
+	t.coder.out.Append(t.codes)
+	return nil
+}
+
+// translateSparse codes the alternating stretches of present and missing cells.
+func (t *translator) translateSparse(r *pages.Run) error {
+	value := 0
+	for from := 0; from < r.N; {
+		to := from + 1
+		for to < r.N && r.Present[to] == r.Present[from] {
+			to++
+		}
+		if r.Present[from] == 1 {
+			if err := t.translateRun(r, value, t.codes[from:to]); err != nil {
+				return err
+			}
+			value += to - from
+		} else {
+			missing := t.orUncoded(t.coder.codeMissing())
+			for i := range t.codes[from:to] {
+				t.codes[from+i] = missing
+			}
+		}
+		from = to
+	}
+	return nil
+}
+
+// translateRun codes the values of r, beginning with the given one.
+func (t *translator) translateRun(r *pages.Run, from int, out []uint32) error {
+	if r.Indices == nil {
+		cells := r.Values.Slice(from, from+len(out))
+		t.codeCells(&cells, out)
+		return nil
+	}
+	if t.entries == nil {
+		t.entries = make([]uint32, t.chunk.N)
+		for i := range t.entries {
+			t.entries[i] = unseen
+		}
+	}
+	entries := t.entries
+	for i, x := range r.Indices[from : from+len(out)] {
+		if uint64(x) >= uint64(len(entries)) {
+			return pages.ErrValues
+		}
+		code := entries[x]
+		if code >= uncoded {
+			if code == unseen {
+				entry := t.chunk.Dict.Slice(int(x), int(x)+1)
+				t.codeCells(&entry, entries[x:x+1])
+				code = entries[x]
+			}
+			t.faulty = t.faulty || code == uncoded
+		}
+		out[i] = code
+	}
+	return nil
+}
+
+func (t *translator) codeCells(cells *pages.Values, out []uint32) {
+	c := t.coder
+	switch cells.Kind {
+	case pages.Ints:
+		for i, x := range cells.Ints {
+			out[i] = t.orUncoded(c.codeInteger(x))
+		}
+	case pages.Floats:
+		for i, x := range cells.Floats {
+			out[i] = t.orUncoded(c.codeFloat(x))
+		}
+	case pages.Texts:
+		for i, x := range cells.Texts {
+			out[i] = t.orUncoded(c.codeText(x))
+		}
+	case pages.Truths:
+		for i, x := range cells.Truths {
+			out[i] = t.orUncoded(c.codeTruth(x == 1))
+		}
+	}
+}
+
+func (t *translator) orUncoded(code uint32, ok bool) uint32 {
+	if !ok {
+		t.faulty = true
+		return uncoded
+	}
+	return code
+}

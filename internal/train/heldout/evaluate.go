@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package heldout
+
+import (
+	"io"
+
+	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/model/metrics"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// Evaluation holds one model's results on held-out rows.
+type Evaluation struct {
+	Private bool `json:"private"` // false: the numbers are exact
+	*metrics.Report
+	label, positive string
+	model           *model.Model
+}
+
+// Evaluate compares the predictions of m with the labels of t, read with the model's own schema.
+// threshold returns the score from which on rows are predicted positive if the label has two classes;
+// nil means one half.
+func Evaluate(m *model.Model, t *dataset.Table, threshold func(scores []float64) float64) (*Evaluation, error) {
+	scores, err := m.Scores(t.Cols, t.Rows)
+	if err != nil {
+		return nil, err
+	}
+	from := 0.5
+	if threshold != nil {
+		if m.Width() > 1 {
+			return nil, &dp.ParamError{Op: "evaluate", Param: "threshold", Want: "must not be given if the label has " +
+				"more than two classes", Got: m.Schema.Classes()}
+		}
+		from = threshold(scores)
+	}
+	l := &m.Schema.Label
+	classes := schema.Values(l.Levels)
+	r, err := metrics.EvaluateAt(t.Labels, scores, classes, l.Positive, from)
+	if err != nil {
+		return nil, err
+	}
+	e := &Evaluation{Report: r, label: l.Name, model: m}
+	if len(classes) == 2 {
+		e.positive = classes[l.Positive]
+	}
+	return e, nil
+}
+
+// WriteText writes the numbers as text for readers.
+func (e *Evaluation) WriteText(w io.Writer) error { return e.Report.WriteText(w, e.label) }
+
+// Rates are the shares of the positive rows and of the negative rows that a threshold selects.
+type Rates struct {
+	FalsePositives float64 `json:"fpr"`
+	TruePositives  float64 `json:"tpr"`
+}
+
+// Curve is the ROC curve of a label of two classes, starting at (0, 0). It is a single point if no row
+// is negative.
+func (e *Evaluation) Curve() []Rates {
+	out := []Rates{{}}
+	for _, q := range e.Ranking.Points {
+		wrong := (q.Predicted - q.Recall*e.Ranking.PositiveRate) / (1 - e.Ranking.PositiveRate)
+		if last := len(out) - 1; wrong > out[last].FalsePositives+1e-12 {
+			out = append(out, Rates{min(wrong, 1), q.Recall})
+		} else {
+			out[last].TruePositives = q.Recall
+		}
+	}
+	return out
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package predict
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/model"
+	"github.com/discreet-dp/discreet/internal/spark"
+	"github.com/discreet-dp/discreet/internal/table/read/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
+)
+
+// job holds what a worker needs to score rows.
+type job struct {
+	Model    []byte  `json:"model"` // the file
+	Explain  bool    `json:"explain,omitempty"`
+	Class    string  `json:"class,omitempty"`
+	Interval bool    `json:"interval,omitempty"`
+	From     float64 `json:"from"` // see labelsOf
+}
+
+// scorer scores rows in Parquet.
+type scorer struct {
+	p    Params
+	m    *model.Model
+	from float64
+}
+
+// ServeWorker is the work of the executors of a cluster in train and predict.
+func ServeWorker(ctx context.Context, in io.Reader, out io.Writer) error {
+	return spark.ServeWorker(ctx, in, out, func(text []byte) (spark.Scorer, error) {
+		var j job
+		if err := json.Unmarshal(text, &j); err != nil {
+			return nil, fmt.Errorf("predict: a malformed message: %w", err)
+		}
+		m, err := model.Unmarshal(j.Model)
+		if err != nil {
+			return nil, err
+		}
+		sc := &scorer{Params{Explain: j.Explain, Class: j.Class, Interval: j.Interval}, m, j.From}
+		return sc.score, sc.p.Check(m)
+	})
+}
+
+// columns returns the columns to add to the rows in a Parquet file.
+func (sc *scorer) columns(ctx context.Context, name string, rows []byte) (*dataset.Table, []dataset.Added, error) {
+	t, err := dataset.ReadParquet(ctx, sc.m.Schema, dataset.Options{Labels: dataset.LabelsIgnored}, name, rows)
+	if err != nil {
+		return nil, nil, err
+	}
+	scores, err := sc.m.Scores(t.Cols, t.Rows)
+	if err != nil {
+		return nil, nil, err
+	}
+	added, err := sc.p.columnsOf(sc.m, t, scores, sc.p.labelsOf(sc.m, scores, sc.from))
+	return t, added, err
+}
+
+func (sc *scorer) score(ctx context.Context, name string, rows []byte) ([]byte, error) {
+	t, added, err := sc.columns(ctx, name, rows)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = dataset.WriteAdded(&out, sc.m.Schema, t.Rows, added)
+	return out.Bytes(), err
+}
+
+// The places in which rows can be scored.
+const (
+	EngineMemory = "memory" // on this machine
+	EngineSpark  = "spark"  // by a cluster, which writes the result
+)
+
+// Cluster selects where rows are scored.
+type Cluster struct {
+	Engine         string // "" for EngineMemory
+	Master, Submit string // see spark.Options
+}
+
+// Check returns a *dp.ParamError for what can be refused before the model is read.
+func (cl *Cluster) Check(p Params, out string) error {
+	bad := func(param, want, got string) error {
+		return &dp.ParamError{Op: "predict", Param: param, Want: want, Got: strconv.Quote(got)}
+	}
+	isSpark := cl.Engine == EngineSpark
+	switch {
+	case !isSpark && cl.Engine != EngineMemory && cl.Engine != "":
+		return bad("engine", "must be memory or spark", cl.Engine)
+	case !isSpark && cl.Master+cl.Submit != "":
+		return bad("engine", "must be spark if a cluster is given", cl.Engine)
+	case isSpark && (out == "-" || strings.HasSuffix(out, ".csv")):
+		return bad("out", "must be a folder for Parquet files with engine spark", out)
+	case isSpark && p.Threshold.needsScores():
+		return bad("threshold", "must be a score or costs with engine spark, because no machine has all scores",
+			p.Threshold.rule)
+	}
+	return nil
+}
+
+// WriteOnCluster writes the rows of the source, whose paths Spark opens, with the model's predictions
+// for each, as Write does, to a folder of Parquet files. It returns a summary in one line. show
+// displays the cluster's jobs, and may be nil.
+func (p Params) WriteOnCluster(ctx context.Context, m *model.Model, src *Source, cl *Cluster, out string,
+	show func(job string) (done func())) (summary string, err error) {
+	o := spark.Options{Master: cl.Master, Submit: cl.Submit, Data: src.Paths}
+	defer o.ShowJobs(show)()
+	extra := src.Options.Extra
+	sc := &scorer{p, m, p.Threshold.At(nil)}
+	ask := spark.Scoring{Out: out, Drop: extra == dataset.ExtraDropped}
+	for _, c := range m.Schema.FileColumns() {
+		ask.Known = append(ask.Known, c.Name)
+		if c.Role != schema.Ignored {
+			ask.Columns = append(ask.Columns, c.Name)
+		}
+	}
+	if ask.Known = append(ask.Known, m.Schema.Label.Name); extra == dataset.ExtraKept {
+		ask.Known = nil
+	}
+	var none bytes.Buffer // what is added is the same for a table without rows
+	if err := dataset.WriteEmpty(&none, m.Schema, ask.Columns); err != nil {
+		return "", err
+	}
+	_, added, err := sc.columns(ctx, "no rows", none.Bytes())
+	if err != nil {
+		return "", err
+	}
+	for _, a := range added {
+		ask.Added = append(ask.Added, spark.Column{Name: a.Name, Number: a.Number != nil})
+	}
+	file, err := model.Marshal(m)
+	if err != nil {
+		return "", err
+	}
+	if ask.Job, err = json.Marshal(job{file, p.Explain, p.Class, p.Interval, sc.from}); err != nil {
+		return "", err
+	}
+	counts, err := spark.Score(ctx, o, ask)
+	if err != nil {
+		return "", err
+	}
+	t := newTally(m, sc.from)
+	for _, c := range counts {
+		k := classCode(m, c.Value)
+		if k < 0 {
+			return "", errors.New("predict: the cluster wrote a class that the model does not have")
+		}
+		t.rows += c.Rows
+		t.counts[k] += c.Rows
+		t.sum += c.Sum
+	}
+	return t.summary(), nil
+}

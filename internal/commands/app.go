@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package commands contains the commands and flags that the programs share: the flags for a learner
-// and its price, a table and the budget to charge, and the commands about learners.
 package commands
 
 import (

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package learn is the interface that every learner implements.
-//
-// A learner's Params.Plan checks every public choice and prices one fit without data. guard.Open
-// charges the plan's Terms. Plan.Fit queries the guard, and post-processes its answers.
 package learn
 
 import (

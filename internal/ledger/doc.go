@@ -20,4 +20,9 @@
 // contains the hash of the entry before it. The spending of a data set is the sum of its began entries
 // or, among disjoint parts or cohorts, the largest of their sums. It is stored nowhere else: every
 // question and every step reads all entries, checks them and adds up what it has checked (see books).
+//
+// To change here: a state of a job or a kind of entry, with its claim in evidence/guarantees/ledger.md and both stores
+// in the same commit.
+//
+// Judged by: go test ./internal/ledger (DISCREET_LONG=1 adds kills, failing system calls and PostgreSQL), ./cmd/discreet.
 package ledger

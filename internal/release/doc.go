@@ -8,4 +8,10 @@
 // sorted by name, and no header field has a choice. Open writes an archive again and compares, so that
 // it accepts no other bytes. The attestation is a DSSE envelope with one signature over an in-toto
 // Statement, also in one form only.
+//
+// Beside it: the page that an officer signs (card).
+//
+// To change here: a sentence of the card is in card, a file of a release in dossier, with docs/verifying.md.
+//
+// Judged by: go test ./internal/release/... ./cmd/discreet.
 package release

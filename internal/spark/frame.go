@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package spark queries rows in a cluster of Apache Spark. Executors run this program's worker, which
-// codes rows into blocks and answers questions about them with sums. A Python session, which is part
-// of the program, forwards the questions. Only sums, and the names and lengths of blocks, come back.
 package spark
 
 import (

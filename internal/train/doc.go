@@ -3,4 +3,12 @@
 // Package train trains models on request. It contains the table of learners and their options and the
 // pricing of a request, and fixes the order in which a training is checked, charged, fitted, stored
 // and published. The library and the command line both use it.
+//
+// Beside it, what is done with a model and a table: predict, evaluation (private figures of what was held back),
+// heldout (the split), forecast (what a training would give) and audit (attacks on a learner's claim).
+//
+// To change here: an option of a learner is in its file learner_NAME.go; the order of a training changes with its
+// claim in evidence/guarantees/ledger.md.
+//
+// Judged by: go test ./internal/train/... ./internal/check/noninterference ./cmd/discreet.
 package train

@@ -3,8 +3,6 @@ module github.com/discreet-dp/discreet
 go 1.26.0
 
 require (
-	codeberg.org/go-fonts/liberation v0.5.0
-	codeberg.org/go-pdf/fpdf v0.11.1
 	connectrpc.com/connect v1.21.1
 	filippo.io/edwards25519 v1.2.0
 	github.com/andybalholm/brotli v1.1.1

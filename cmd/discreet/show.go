@@ -84,16 +84,17 @@ of the model can become about a person, how the model was made and proved, and
 which ledger was charged. It reads the model and, if you pass one, the ledger.
 It reads no row.
 
-The format follows the name of the file: .html, .pdf or .yaml. With --format
-registry the output is a draft record for the OpenDP Deployments Registry, in
-YAML, which must say curator, intended-use, region, author and published.
+The format follows the name of the file: .html or .yaml. To have the card on
+paper, print the page from a browser. With --format registry the output is a
+draft record for the OpenDP Deployments Registry, in YAML, which must say
+curator, intended-use, region, author and published.
 
 A model file does not contain who is responsible for it. Use --about, or a file
 with --about-file: curator (the controller), intended-use, recipients, retention,
 people, trained (a date), region, author, contact, published (a date), sector,
 sources and notes.`,
 		Example: `  discreet card --model m.json --out card.html --ledger l.db
-  discreet card --model m.json --out card.pdf --audit audit.json --about-file about.yaml
+  discreet card --model m.json --out card.html --audit audit.json --about-file about.yaml
   discreet card --model m.json --out record.yaml --format registry --about curator="City hospital" \
     --about intended-use="Triage" --about region=Bohemia --about author="A. Officer" --about published=2026-05-01`,
 		Args: cobra.NoArgs,
@@ -101,7 +102,7 @@ sources and notes.`,
 	}
 	c.Flags().StringVar(&k.model, "model", "", "the model `file`, or a release of it")
 	c.Flags().StringVar(&k.out, "out", "", "the `file` to write; replaced if it is there")
-	c.Flags().StringVar(&k.format, "format", "", "the `format`: html, pdf, yaml or registry (default by the name's ending)")
+	c.Flags().StringVar(&k.format, "format", "", "the `format`: html, yaml or registry (default by the name's ending)")
 	c.Flags().StringVar(&k.audit, "audit", "", "a `file` that audit --json or attack --json printed")
 	c.Flags().StringArrayVar(&k.about, "about", nil, "`NAME=TEXT` about what the model does not contain; may be repeated")
 	c.Flags().StringVar(&k.aboutFile, "about-file", "", "a `file` of such names and texts in YAML")
@@ -109,7 +110,7 @@ sources and notes.`,
 	cli.Reads(c, "model", "audit", "about-file")
 	cli.Writes(c, "out")
 	cli.Require(c, "model", "out")
-	commands.CompleteFlag(c, "format", "html", "pdf", "yaml", "registry")
+	commands.CompleteFlag(c, "format", "html", "yaml", "registry")
 	return c
 }
 
@@ -142,7 +143,7 @@ func (k *cardFlags) writeCard(c *cobra.Command) error {
 	}
 	write := m.Format(k.format)
 	if write == nil {
-		return cli.Refuse("card", "format", "must be html, pdf, yaml or registry", k.format)
+		return cli.Refuse("card", "format", "must be html, yaml or registry", k.format)
 	}
 	return commands.AsRefusal(k.WriteFile(k.out, write))
 }

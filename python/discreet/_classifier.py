@@ -257,7 +257,7 @@ class DiscreetClassifier(ClassifierMixin, BaseEstimator):
         return run(["budget", "show", "--ledger", os.fspath(self.ledger), "--dataset", self.dataset, "--json"]).read_json()
 
     def card(self, path: str | os.PathLike[str]) -> None:
-        """Writes the page for the person who signs for the model: .html, .pdf or .yaml. It replaces no file."""
+        """Writes the page for the person who signs for the model: .html (which a browser prints) or .yaml. It replaces no file."""
         check_is_fitted(self, "model_")
         out = os.path.abspath(os.fspath(path))
         if os.path.exists(out):

@@ -15,7 +15,7 @@ import (
 //go:embed page.css
 var style string
 
-// WriteHTML writes the card as one self-contained page.
+// WriteHTML writes the card as one self-contained page. On paper each sheet says which model it is of.
 func (c *Card) WriteHTML(w io.Writer) error {
 	var b strings.Builder
 	text := html.EscapeString
@@ -30,13 +30,14 @@ func (c *Card) WriteHTML(w io.Writer) error {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>%s</title>
 <style>
-%s</style>
+%s@page{@bottom-left{content:"%.16s"}}
+</style>
 </head>
 <body>
 <main>
 <h1>%s</h1>
 <p class="%s">%s</p>
-`, text(c.title()), style, text(c.title()), class, text(c.lead()))
+`, text(c.title()), style, text(c.Checksum), text(c.title()), class, text(c.lead()))
 	for _, s := range c.sections() {
 		fmt.Fprintf(&b, "<section>\n<h2>%s</h2>\n<dl>\n", text(s.Title))
 		for _, l := range s.Lines {
@@ -51,6 +52,12 @@ func (c *Card) WriteHTML(w io.Writer) error {
 	b.WriteString("</main>\n</body>\n</html>\n")
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// Format returns the function that writes the card as html, yaml or a record of the registry; nil for another
+// name.
+func (c *Card) Format(name string) func(io.Writer) error {
+	return map[string]func(io.Writer) error{"html": c.WriteHTML, "yaml": c.WriteYAML, "registry": c.WriteRegistry}[name]
 }
 
 func (c *Card) title() string { return "Privacy card: " + c.Predicts + " from " + c.Dataset }

@@ -30,8 +30,7 @@ hashes and never change. A training that is interrupted has spent its price.`,
   discreet budget show --ledger l.db`,
 	}
 	return cli.Group(c, a.newBudgetInitCommand(), a.newBudgetShowCommand(), a.newBudgetForecastCommand(),
-		a.newBudgetHistoryCommand(),
-		a.newBudgetExportCommand(), a.newBudgetVerifyCommand(), a.newBudgetRecoverCommand(),
+		a.newBudgetHistoryCommand(), a.newBudgetVerifyCommand(), a.newBudgetRecoverCommand(),
 		a.newBudgetKeygenCommand(), a.newBudgetAppointCommand(), a.newBudgetAllotCommand(), a.newBudgetApproveCommand(),
 		a.newBudgetRefuseCommand(), a.newBudgetReportCommand())
 }

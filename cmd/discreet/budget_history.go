@@ -6,6 +6,8 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"io"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -14,58 +16,59 @@ import (
 )
 
 func (a *app) newBudgetHistoryCommand() *cobra.Command {
-	return a.newEntriesCommand(writeLine, &cobra.Command{
-		Use:     "history",
-		Short:   "list the entries, oldest first",
-		Long:    `History lists the entries of a ledger, oldest first, one line each.`,
-		Example: `  discreet budget history --ledger l.db --dataset patients`,
-	})
-}
-
-func (a *app) newBudgetExportCommand() *cobra.Command {
-	return a.newEntriesCommand(writeEntry, &cobra.Command{
-		Use:   "export",
-		Short: "print the entries with their hashes, one JSON object each",
-		Long: `Export prints the entries of a ledger, oldest first, as one JSON object a line.
-Each object contains everything that the entry's hash covers. Results are not
-included; train with the same job ID returns them.`,
-		Example: `  discreet budget export --ledger l.db > ledger.jsonl`,
-	})
-}
-
-// newEntriesCommand makes c a command that writes every entry.
-func (a *app) newEntriesCommand(write func(w *bufio.Writer, e ledger.Entry) error, c *cobra.Command) *cobra.Command {
 	b := &budgetReader{app: a}
-	b.addTo(c, func(ctx context.Context, l *ledger.Ledger) error {
-		w := bufio.NewWriter(b.Stdout)
-		if err := l.History(ctx, b.dataset, func(e ledger.Entry) error { return write(w, e) }); err != nil {
-			return err
+	c := b.addTo(&cobra.Command{
+		Use:   "history",
+		Short: "list the entries, oldest first",
+		Long: `History lists the entries of a ledger, oldest first, one line each. With --json
+each line is an object with everything that the entry's hash covers. Results are
+not included; train with the same job ID returns them.`,
+		Example: `  discreet budget history --ledger l.db --dataset patients
+  discreet budget history --ledger l.db --json > ledger.jsonl`,
+	}, func(ctx context.Context, l *ledger.Ledger) error {
+		if b.json {
+			return writeObjects(ctx, b.Stdout, l, b.dataset)
 		}
-		return w.Flush()
+		return writeTable(ctx, b.Stdout, l, b.dataset)
 	})
 	c.Flags().StringVar(&b.dataset, "dataset", "", "only the data set of this `name`")
+	c.Flags().BoolVar(&b.json, "json", false, "print one JSON object a line")
 	return c
 }
 
-func writeLine(w *bufio.Writer, e ledger.Entry) error {
-	price := ""
-	if e.Epsilon > 0 {
-		price = "epsilon " + e.Epsilon.String()
+// writeTable writes the entries for a reader, in columns as wide as their widest value.
+func writeTable(ctx context.Context, to io.Writer, l *ledger.Ledger, dataset string) error {
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	if _, err := io.WriteString(w, "entry\tat\tkind\tdataset\tjob\tepsilon\tdelta\thash\n"); err != nil {
+		return err
 	}
-	if e.Delta > 0 {
-		price += " delta " + e.Delta.String()
+	if err := l.History(ctx, dataset, func(e ledger.Entry) error {
+		epsilon, delta, name := "", "", e.Dataset
+		if e.Epsilon > 0 {
+			epsilon = e.Epsilon.String()
+		}
+		if e.Delta > 0 {
+			delta = e.Delta.String()
+		}
+		if e.Part != "" {
+			name += "/" + e.Part
+		}
+		_, err := plaintext.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Seq, e.At, e.Kind, name, e.Job, epsilon, delta,
+			shortenHash(e.Hash))
+		return err
+	}); err != nil {
+		return err
 	}
-	name := e.Dataset
-	if e.Part != "" {
-		name += "/" + e.Part
-	}
-	_, err := plaintext.Fprintf(w, "%6d  %s  %-9s  %-20s  %-26s  %-18s  %s\n", e.Seq, e.At, e.Kind, name, e.Job, price,
-		shortenHash(e.Hash))
-	return err
+	return w.Flush()
 }
 
-func writeEntry(w *bufio.Writer, e ledger.Entry) error {
+// writeObjects writes the entries for a program.
+func writeObjects(ctx context.Context, to io.Writer, l *ledger.Ledger, dataset string) error {
+	w := bufio.NewWriter(to)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(e)
+	if err := l.History(ctx, dataset, func(e ledger.Entry) error { return enc.Encode(e) }); err != nil {
+		return err
+	}
+	return w.Flush()
 }

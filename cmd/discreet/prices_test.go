@@ -109,7 +109,6 @@ var printers = []string{
 	"budget show --ledger l.db --json",
 	"budget history --ledger l.db --dataset d",
 	"budget history --ledger l.db --dataset d --json",
-	"budget export --ledger l.db",
 	"budget verify --ledger l.db",
 }
 

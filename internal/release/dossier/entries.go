@@ -36,7 +36,7 @@ func readEntries(ctx context.Context, l *ledger.Ledger, at *card.Entry) ([]byte,
 	return writeEntries([]ledger.Entry{declared, began, committed})
 }
 
-// writeEntries writes entries in the format of budget export.
+// writeEntries writes entries in the format of budget history --json.
 func writeEntries(entries []ledger.Entry) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -5,7 +5,6 @@
 package sqlrows
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -16,31 +15,22 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/discreet-dp/discreet/internal/ground/sqldb"
 )
 
-// postgres reads a table by COPY, which runs in its own goroutine while rows are parsed.
+// postgres reads a table by one query, whose rows it takes one after another.
 type postgres struct {
-	ctx    context.Context
-	conn   *pgx.Conn
-	table  string
-	gets   []getter
-	cancel context.CancelFunc
-
-	full, empty chan []byte
-	done        error // error of COPY, once full is closed
-	buf         []byte
-	at          int
-	begun       bool
+	ctx   context.Context
+	conn  *pgx.Conn
+	table string
+	gets  []getter
+	rows  *pgconn.ResultReader
 }
 
-const (
-	// chunkBytes is the number of bytes of rows that are passed on at once.
-	chunkBytes = 256 << 10
-	// maxRow bounds a row. The server sends no more characters of a text than fit into half of it.
-	maxRow = 16 << 20
-)
+// maxRow bounds the bytes of a row. The server sends no more characters of a text than fit into half of it.
+const maxRow = 16 << 20
 
 func openPostgres(ctx context.Context, server string, table []string) (_ *Table, err error) {
 	conn, err := sqldb.PostgresReader(ctx, server, op)
@@ -158,168 +148,38 @@ func (p *postgres) read(columns []Column) error {
 		list = append(list, c.read)
 		p.gets = append(p.gets, c.get)
 	}
-	ctx, cancel := context.WithCancel(p.ctx)
-	p.cancel = cancel
-	p.full, p.empty = make(chan []byte, 2), make(chan []byte, 2)
-	w := &chunkWriter{ctx: ctx, full: p.full, empty: p.empty}
-	go func() {
-		defer close(p.full)
-		_, err := p.conn.PgConn().CopyTo(ctx, w,
-			"COPY (SELECT "+strings.Join(list, ", ")+" FROM "+p.table+") TO STDOUT (FORMAT binary)")
-		if err == nil {
-			err = w.flush()
-		}
-		p.done = err
-	}()
+	server := p.conn.PgConn()
+	server.Frontend().SetMaxBodyLen(maxRow)
+	p.rows = server.ExecParams(p.ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+p.table, nil, nil, nil,
+		[]int16{pgx.BinaryFormatCode})
 	return nil
-}
-
-// chunkWriter passes on what is written to it.
-type chunkWriter struct {
-	ctx         context.Context
-	full, empty chan []byte
-	chunk       []byte
-}
-
-func (w *chunkWriter) Write(b []byte) (int, error) {
-	if len(w.chunk)+len(b) > chunkBytes && len(w.chunk) > 0 {
-		if err := w.flush(); err != nil {
-			return 0, err
-		}
-	}
-	if w.chunk == nil {
-		select {
-		case w.chunk = <-w.empty:
-		default:
-			w.chunk = make([]byte, 0, chunkBytes)
-		}
-	}
-	w.chunk = append(w.chunk, b...)
-	return len(b), nil
-}
-
-func (w *chunkWriter) flush() error {
-	select {
-	case w.full <- w.chunk:
-		w.chunk = nil
-		return nil
-	case <-w.ctx.Done():
-		return w.ctx.Err()
-	}
-}
-
-// more appends bytes to those that have not been read yet, which it may move.
-func (p *postgres) more() error {
-	chunk, ok := <-p.full
-	if !ok {
-		if p.done != nil {
-			return serverError(p.done)
-		}
-		return errors.New(op + ": the server's rows ended too early")
-	}
-	old, rest := p.buf, p.buf[p.at:]
-	if len(rest) > maxRow {
-		return errors.New(op + ": a row must not take more than 16 MiB")
-	}
-	if len(rest) == 0 {
-		p.buf = chunk
-		if cap(old) == 0 {
-			p.at = 0
-			return nil
-		}
-	} else { // the row goes on in the next chunk
-		p.buf, old = append(rest[:len(rest):len(rest)], chunk...), chunk
-	}
-	p.at = 0
-	select {
-	case p.empty <- old[:0]:
-	default:
-	}
-	return nil
-}
-
-// copySignature is the beginning of the output of COPY; flags and the length of an extension follow.
-var copySignature = []byte("PGCOPY\n\xff\r\n\x00")
-
-func (p *postgres) next(out []Cell) error {
-	for !p.begun {
-		const head = 19
-		if len(p.buf)-p.at >= head {
-			b := p.buf[p.at:]
-			if !bytes.HasPrefix(b, copySignature) || binary.BigEndian.Uint64(b[len(copySignature):]) != 0 {
-				return errRows
-			}
-			p.at += head
-			p.begun = true
-			break
-		}
-		if err := p.more(); err != nil {
-			return err
-		}
-	}
-	for {
-		n, err := p.parseRow(p.buf[p.at:], out)
-		if err != nil {
-			return err
-		}
-		if n > 0 {
-			p.at += n
-			return nil
-		}
-		if err := p.more(); err != nil {
-			return err
-		}
-	}
 }
 
 var errRows = errors.New(op + ": the server's rows are not in the form that was asked for")
 
-// parseRow parses a row and returns its length, or 0 if b holds less than a row.
-func (p *postgres) parseRow(b []byte, out []Cell) (int, error) {
-	if len(b) < 2 {
-		return 0, nil
+func (p *postgres) next(out []Cell) error {
+	if !p.rows.NextRow() {
+		if _, err := p.rows.Close(); err != nil {
+			return serverError(err)
+		}
+		return io.EOF
 	}
-	switch n := int16(binary.BigEndian.Uint16(b)); {
-	case n == -1: // the end, after which COPY must have ended well
-		for range p.full {
-		}
-		if p.done != nil {
-			return 0, serverError(p.done)
-		}
-		return 0, io.EOF
-	case int(n) != len(out):
-		return 0, errRows
+	values := p.rows.Values()
+	if len(values) != len(out) {
+		return errRows
 	}
-	at := 2
-	for i := range out {
-		if len(b)-at < 4 {
-			return 0, nil
-		}
-		n := int32(binary.BigEndian.Uint32(b[at:]))
-		at += 4
+	for i, v := range values {
 		c := &out[i]
-		if n < 0 {
+		if v == nil {
 			c.Form = Missing
-			continue
+		} else if !p.gets[i](v, c) {
+			return errRows
 		}
-		if len(b)-at < int(n) {
-			return 0, nil
-		}
-		if !p.gets[i](b[at:at+int(n)], c) {
-			return 0, errRows
-		}
-		at += int(n)
 	}
-	return at, nil
+	return nil
 }
 
 func (p *postgres) close() error {
-	if p.full == nil {
-		return p.conn.Close(context.WithoutCancel(p.ctx))
-	}
-	p.cancel()
-	for range p.full {
-	}
 	return p.conn.Close(context.WithoutCancel(p.ctx))
 }
 
@@ -328,6 +188,9 @@ func (p *postgres) close() error {
 func serverError(err error) error {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return fmt.Errorf("%s: PostgreSQL failed with code %s (see its log)", op, e.Code)
+	}
+	if _, ok := errors.AsType[*pgproto3.ExceededMaxBodyLenErr](err); ok { // its text has the row's length
+		return errors.New(op + ": a row must not take more than 16 MiB")
 	}
 	return fmt.Errorf("%s: %w", op, err)
 }

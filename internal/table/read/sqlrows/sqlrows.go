@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package sqlrows reads the rows of a table in a database, one after another, in a read-only
-// transaction: postgres://user@host/database?table=NAME, by COPY in its binary form, and
-// sqlite:FILE?table=NAME. Memory does not grow with the number of rows.
+// transaction: postgres://user@host/database?table=NAME and sqlite:FILE?table=NAME.
+// Memory does not grow with the number of rows.
 package sqlrows
 
 import (

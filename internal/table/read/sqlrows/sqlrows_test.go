@@ -389,7 +389,7 @@ func TestAServerThatGoesAwayIsAnError(t *testing.T) {
 	if _, err := tab.Next(); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, conn, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'COPY (SELECT \"label\"%long%'")
+	exec(t, conn, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT \"label\"%long%'")
 	n := 1
 	for err == nil {
 		n++

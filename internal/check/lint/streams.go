@@ -28,7 +28,6 @@ var derived = map[string]string{
 	"net/service/owner.run.coins":             "TestCoinsOfOwnersAreNeverRepeated",
 	"table/read/dataset.identifiers.numberOf": "TestKeysOfPersonsAreNeverRepeated",
 	"table/engine/memory.Lots.between":        "TestLotsAreNeverRepeated",
-	"table/read/object.authenticate":          "- signs requests to an object store, by its protocol",
 }
 
 // derivers are what words are derived with: functions of packages by import path, * for all, and methods

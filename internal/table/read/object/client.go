@@ -44,8 +44,8 @@ type client struct {
 	now   func() time.Time
 }
 
-func newClient() (*client, error) {
-	c, err := readConfig()
+func newClient(ctx context.Context) (*client, error) {
+	c, err := readConfig(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,13 @@ func (c *client) askOnce(ctx context.Context, r request, use func(*http.Response
 	for name, value := range r.header {
 		q.Header.Set(name, value)
 	}
-	sign(q, c.keys, c.region, c.now())
+	keys, err := c.credentials.Retrieve(ctx)
+	if err != nil { // its text is a service's
+		return &Error{r.address, "must be read with keys that can be renewed: their source no longer answers"}
+	}
+	if err := sign(q, keys, c.region, c.now()); err != nil {
+		return err
+	}
 	a, err := c.http.Do(q)
 	if err != nil {
 		return err

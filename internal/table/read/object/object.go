@@ -45,7 +45,7 @@ func begin(ctx context.Context) (*held, *client, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.client == nil {
-		c, err := newClient()
+		c, err := newClient(ctx)
 		if err != nil {
 			return nil, nil, err
 		}

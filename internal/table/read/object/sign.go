@@ -5,66 +5,26 @@
 package object
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 )
 
-// keys are the credentials of the client.
-type keys struct{ id, secret, token string }
-
 // emptyHash is the SHA-256 of an empty request body.
-var emptyHash = hashHex("")
+const emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// sign signs a request without a body by version 4 of Amazon's signatures. It covers the path in the
-// form of encodePath, the query in the form of encodeQuery, and all headers that are set.
-func sign(r *http.Request, k keys, region string, now time.Time) {
-	r.Header.Set("X-Amz-Date", now.UTC().Format("20060102T150405Z"))
+// signer takes paths as they are, in the form of encodePath.
+var signer = v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true })
+
+// sign signs a request without a body by version 4 of Amazon's signatures.
+func sign(r *http.Request, keys aws.Credentials, region string, now time.Time) error {
 	r.Header.Set("X-Amz-Content-Sha256", emptyHash)
-	if k.token != "" {
-		r.Header.Set("X-Amz-Security-Token", k.token)
-	}
-	names := []string{"host"}
-	for name := range r.Header {
-		names = append(names, strings.ToLower(name))
-	}
-	slices.Sort(names)
-	var headers strings.Builder
-	for _, name := range names {
-		value := r.URL.Host
-		if name != "host" {
-			value = strings.TrimSpace(r.Header.Get(name))
-		}
-		headers.WriteString(name + ":" + value + "\n")
-	}
-	signed := strings.Join(names, ";")
-	lines := []string{r.Method, r.URL.EscapedPath(), r.URL.RawQuery, headers.String(), signed, emptyHash}
-
-	date := now.UTC().Format("20060102")
-	scope := date + "/" + region + "/s3/aws4_request"
-	text := "AWS4-HMAC-SHA256\n" + r.Header.Get("X-Amz-Date") + "\n" + scope + "\n" + hashHex(strings.Join(lines, "\n"))
-	key := []byte("AWS4" + k.secret)
-	for _, part := range []string{date, region, "s3", "aws4_request"} {
-		key = authenticate(key, part)
-	}
-	r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+k.id+"/"+scope+",SignedHeaders="+signed+
-		",Signature="+hex.EncodeToString(authenticate(key, text)))
-}
-
-func hashHex(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
-}
-
-func authenticate(key []byte, text string) []byte {
-	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte(text))
-	return mac.Sum(nil)
+	return signer.SignHTTP(r.Context(), keys, r, emptyHash, "s3", region, now)
 }
 
 // encode writes as %XX all bytes other than letters, digits, - . _ ~ and the bytes in also.

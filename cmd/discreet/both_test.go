@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,11 +18,14 @@ import (
 // The tests here are those of both programs: what one writes the other reads, and what must hold of
 // every command is asked of all.
 
+// shared are commands that both programs have.
+var shared = []string{"keygen", "version"}
+
 // newBoth is one tree with the commands of discreet and of discreet-net.
 func newBoth(c *cli.App) *cobra.Command {
 	root, net := newRoot(c), network.NewRoot(c)
 	for _, c := range net.Commands() {
-		if c.Hidden || c.Name() == "version" {
+		if c.Hidden || slices.Contains(shared, c.Name()) {
 			continue
 		}
 		if stub, _, err := root.Find([]string{c.Name()}); err == nil {
@@ -44,7 +48,7 @@ func newBoth(c *cli.App) *cobra.Command {
 func TestProgramsNameEachOther(t *testing.T) {
 	names := func(root *cobra.Command, hidden bool) (names []string) {
 		for _, c := range root.Commands() {
-			if c.Hidden == hidden && c.Name() != "version" {
+			if c.Hidden == hidden && !slices.Contains(shared, c.Name()) {
 				names = append(names, c.Name())
 			}
 		}

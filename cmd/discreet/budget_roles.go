@@ -20,32 +20,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/ledger"
 )
 
-func (a *app) newBudgetKeygenCommand() *cobra.Command {
-	var out string
-	c := &cobra.Command{
-		Use:   "keygen",
-		Short: "make a key for an owner, an approver or an analyst",
-		Long: `Keygen writes a new Ed25519 key to a file that only its owner may read, and the
-public half to the same name with .pub, which is what others are given.`,
-		Example: `  discreet budget keygen --out alice`,
-		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			public, err := keyfile.New("budget keygen", out)
-			if err == nil {
-				err = keyfile.WritePublic("budget keygen", out+".pub", public)
-			}
-			if err == nil {
-				_, err = plaintext.Fprintf(a.Stdout, "%x\n", public)
-			}
-			return err
-		},
-	}
-	c.Flags().StringVar(&out, "out", "", "the `file` to write the key to; neither it nor its .pub must be there")
-	cli.WritesNew(c, "out")
-	cli.Require(c, "out")
-	return c
-}
-
 // signedStep holds the flags of commands that add a signed entry.
 type signedStep struct {
 	*app
@@ -101,14 +75,8 @@ func (s *signedStep) run(ctx context.Context, says string,
 
 // member returns the public key that gets a role.
 func (s *signedStep) member() (ed25519.PublicKey, error) {
-	keys, err := keyfile.ReadPublic("budget", s.public)
-	if err == nil && len(keys) != 1 {
-		err = cli.Refuse("budget", "public", "must hold one key", len(keys))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return keys[0], nil
+	key, err := keyfile.ReadOne("budget", "public", s.public)
+	return key, commands.AsRefusal(err)
 }
 
 func (a *app) newBudgetAppointCommand() *cobra.Command {

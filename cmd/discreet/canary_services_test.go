@@ -99,7 +99,7 @@ func TestNoServiceShowsAProtectedCell(t *testing.T) {
 	given = append(given, "aux.csv")
 	keys, peers := map[string]string{}, map[string]string{}
 	for name := range strings.FieldsSeq("a b c d e f") {
-		keys[name] = strings.TrimSpace(runDiscreet(t, "party", "key", "--out", name+".pem"))
+		keys[name] = strings.TrimSpace(runDiscreet(t, "keygen", "--out", name+".pem"))
 	}
 	give(t, "keys.txt", keys["d"]+"\n"+keys["e"]+"\n"+keys["f"]+"\n")
 	for i, name := range strings.Fields("a b c d e f") {
@@ -142,11 +142,10 @@ func TestNoServiceShowsAProtectedCell(t *testing.T) {
 	for name := range strings.FieldsSeq("a b c") {
 		at := freeAddress(t)
 		list += fmt.Sprintf("https://%s %s %s\n", at, keys[name], name)
-		serve[name] = strings.Fields(fmt.Sprintf("site serve --listen %s --state t%s --policy %s.signed --officer d.key --key "+
+		serve[name] = strings.Fields(fmt.Sprintf("site serve --listen %s --state t%s --policy %s.signed --officer d.pem.pub --key "+
 			"%s.pem --schema site.yaml --data visits.csv --held-out later.csv --ledger t%s.db", at, name, name, name, name))
 	}
 	give(t, "sites.txt", list)
-	give(t, "d.key", keys["d"]+"\n")
 	give(t, "map.yaml", "columns: {city: {name: city}}\n")
 	serve["a"] = append(serve["a"], "--map", "map.yaml")
 	for name, args := range serve {

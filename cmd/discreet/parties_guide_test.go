@@ -57,7 +57,7 @@ func TestRestoredSite(t *testing.T) {
 	out := runPage(t, "../../docs/sites.md", 13, `
 serve() {
 	exec timeout $1 discreet-net site serve --certs certs --as party/north --listen 127.0.0.1:8461 --state north --policy north.signed.yaml \
-		--officer officer.key --key north.pem --schema clinics.yaml --data north.train.csv --held-out north.held-out.csv \
+		--officer officer.pub --key north.pem --schema clinics.yaml --data north.train.csv --held-out north.held-out.csv \
 		--ledger north.db
 }
 lose() { kill $1; wait $1 || true; rm -r north north.db; cp backup.db north.db; }
@@ -86,7 +86,7 @@ func TestKilledSites(t *testing.T) {
 	out := runPage(t, "../../docs/sites.md", 13, `
 serve() {
 	: > $1.log
-	discreet-net site serve --certs certs --as party/$1 --listen 127.0.0.1$2 --state $1 --policy $1.signed.yaml --officer officer.key \
+	discreet-net site serve --certs certs --as party/$1 --listen 127.0.0.1$2 --state $1 --policy $1.signed.yaml --officer officer.pub \
 		--key $1.pem --schema clinics.yaml --data $1.train.csv --held-out $1.held-out.csv --ledger $1.db 2> $1.log &
 	echo $! > $1.pid
 }

@@ -63,7 +63,7 @@ func newParties(t *testing.T) *parties {
 	for i := range 10 {
 		name := fmt.Sprintf("p%d", i)
 		p.names = append(p.names, name)
-		p.keys = append(p.keys, strings.TrimSpace(runDiscreet(t, "party", "key", "--out", name+".pem")))
+		p.keys = append(p.keys, strings.TrimSpace(runDiscreet(t, "keygen", "--out", name+".pem")))
 		runDiscreet(t, "certs", "issue", "--dir", "certs", "--role", "party", "--name", name, "--days", "1")
 		p.addresses = append(p.addresses, freeAddress(t))
 		voter := []string{"--model", fmt.Sprintf("m%d.json", i%3)}

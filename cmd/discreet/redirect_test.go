@@ -53,9 +53,9 @@ func newStrangers(t *testing.T) *strangers {
 		{Role: identity.Helper, Name: "one"}, {Role: identity.Helper, Name: "two"}, {Role: identity.Helper, Name: "three"}} {
 		s.issue(a, c, time.Now(), time.Hour)
 	}
-	key := strings.TrimSpace(runDiscreet(t, "party", "key", "--out", "mary.pem"))
+	key := strings.TrimSpace(runDiscreet(t, "keygen", "--out", "mary.pem"))
 	s.write("mary.key", key)
-	s.write("john.key", strings.TrimSpace(runDiscreet(t, "party", "key", "--out", "john.pem")))
+	s.write("john.key", strings.TrimSpace(runDiscreet(t, "keygen", "--out", "john.pem")))
 	return s
 }
 

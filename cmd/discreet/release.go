@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/ground/build"
 	"github.com/discreet-dp/discreet/internal/ground/keyfile"
 	"github.com/discreet-dp/discreet/internal/ground/openfile"
-	"github.com/discreet-dp/discreet/internal/ground/plaintext"
 	"github.com/discreet-dp/discreet/internal/ledger"
 	sealed "github.com/discreet-dp/discreet/internal/release"
 	"github.com/discreet-dp/discreet/internal/release/dossier"
@@ -46,7 +44,7 @@ An attack's report is exact and reveals the rows. A release contains one only wi
 --not-private. It is also written as a report of SACRO-ML.
 
 Readers of the archive run discreet verify. Keygen makes a key.`,
-		Example: `  discreet release keygen --out k
+		Example: `  discreet keygen --out k
   discreet release m.json --key k --out m.zip
   discreet release m.json --ledger l.db --key k --out m.zip --audit audit.json --export onnx --export sql`,
 		Args: cobra.ExactArgs(1),
@@ -64,7 +62,6 @@ Readers of the archive run discreet verify. Keygen makes a key.`,
 	cli.Writes(c, "out")
 	cli.Require(c, "key", "out")
 	commands.CompleteFlag(c, "export", sealed.ExportFormats()...)
-	c.AddCommand(a.newReleaseKeygenCommand())
 	return c
 }
 
@@ -114,35 +111,4 @@ func (r *releaseFlags) writeRelease(ctx context.Context, path string) error {
 	}
 	r.Say("wrote %s", r.out)
 	return nil
-}
-
-func (a *app) newReleaseKeygenCommand() *cobra.Command {
-	var out string
-	c := &cobra.Command{
-		Use:   "keygen",
-		Short: "make a key for signing releases",
-		Long: `Keygen writes a new Ed25519 key to a file that only its owner may read, and the
-public half to a file of the same name with .pub, for those who verify. It prints
-the key's name, so that readers can compare it.`,
-		Example: `  discreet release keygen --out k`,
-		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			if _, err := os.Lstat(out + ".pub"); err == nil { // before there is half a pair
-				return cli.Refuse("release keygen", "out", "must be a name for which there is no .pub file yet", out)
-			}
-			public, err := keyfile.New("release", out)
-			if err == nil {
-				err = keyfile.WritePublic("release", out+".pub", public)
-			}
-			if err != nil {
-				return err
-			}
-			_, err = plaintext.Fprintf(a.Stdout, "%s\n", keyfile.ID(public))
-			return err
-		},
-	}
-	c.Flags().StringVar(&out, "out", "", "the `file` to write the key to; neither it nor its .pub may be there")
-	cli.WritesNew(c, "out")
-	cli.Require(c, "out")
-	return c
 }

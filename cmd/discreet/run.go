@@ -32,7 +32,7 @@ refused. DISCREET_A_FLAG sets --a-flag.`,
 		{Title: "A model", Commands: []*cobra.Command{a.newPredictCommand(), a.newPredictRowsCommand(), a.newServeCommand(),
 			a.newExplainCommand(), a.newEvaluateCommand(), a.newShowCommand(), a.newCardCommand(), a.newExportCommand(),
 			a.newReleaseCommand(), a.newVerifyCommand(), a.NewAuditCommand()}},
-	}, a.newDoctorCommand())
+	}, a.newDoctorCommand(), a.NewKeygenCommand("discreet"))
 	commands.NameProgram(root, "discreet-net", "aggregator", "certs", "combine", "helper", "owner", "party", "simulate", "site",
 		"task")
 	commands.NameProgram(root, "discreet-lab", commands.Laboratory...)

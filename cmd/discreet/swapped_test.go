@@ -254,9 +254,9 @@ const (
 	siteInitLine   = "site init --site x --sites sites.txt --schema clinics.yaml --coordinator x --honest 1 --epsilon 1 " +
 		"--lifetime-epsilon 1 --until 2999-12-31 --out n.yaml"
 	siteKitLine   = "site kit --sites sites.txt --schema clinics.yaml --policy policy.yaml --certs certs --key own.pem --out n.kit"
-	siteOpenLine  = "site open --kit x.kit --from officer.key --site x --dir opened"
+	siteOpenLine  = "site open --kit x.kit --from own.pem.pub --site x --dir opened"
 	siteServeLine = "site serve --certs certs --as party/x --listen NOWHERE --state site --policy signed.yaml --officer " +
-		"officer.key --key own.pem --schema clinics.yaml --data census.csv --ledger s.db"
+		"own.pem.pub --key own.pem --schema clinics.yaml --data census.csv --ledger s.db"
 	siteTrainLine = "site train --certs certs --as combiner/x --sites sites.txt --schema clinics.yaml --epsilon 1 --honest 1 " +
 		"--declared-rows 1000000 --state run --wait 1ms --model n.json"
 	siteEvaluateLine = "site evaluate --certs certs --as combiner/x --sites sites.txt --schema clinics.yaml --model m.json " +
@@ -294,8 +294,8 @@ func scene(t testing.TB) string {
 	}
 	for _, line := range []string{
 		"party train --data census.csv --schema census.yaml --learner logistic --model m.json",
-		"party key --out key.pem",
-		"release keygen --out sign",
+		"keygen --out key.pem",
+		"keygen --out sign",
 		"release m.json --key sign --out r.zip",
 		"party vote --model m.json --aux census.csv --out votes/one",
 		"budget init --ledger l.db --dataset d --epsilon 1",
@@ -314,14 +314,18 @@ func scene(t testing.TB) string {
 	if err := os.WriteFile("peers.txt", []byte(server+" "+strings.Repeat("ab", 32)+" x\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	own, other := tell(t, []string{"party", "key", "--out", "own.pem"}), tell(t, []string{"party", "key", "--out", "other.pem"})
+	var keys [2]string // what keygen prints last
+	for i, name := range []string{"own.pem", "other.pem"} {
+		words := strings.Fields(tell(t, []string{"keygen", "--out", name}))
+		keys[i] = words[len(words)-1]
+	}
 	census, err := os.ReadFile("census.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	clinics := strings.NewReplacer("replace-one", "add-remove", "role: public", "role: private").Replace(string(census))
-	for name, text := range map[string]string{"officer.key": own, "clinics.yaml": clinics,
-		"sites.txt": server + " " + strings.TrimSpace(own) + " x\n" + server + " " + strings.TrimSpace(other) + " y\n"} {
+	for name, text := range map[string]string{"clinics.yaml": clinics,
+		"sites.txt": server + " " + keys[0] + " x\n" + server + " " + keys[1] + " y\n"} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -339,7 +343,7 @@ func scene(t testing.TB) string {
 // networkCommands are the commands that discreet-net alone has.
 var networkCommands = sync.OnceValue(func() (names []string) {
 	for _, c := range network.NewRoot(&cli.App{}).Commands() {
-		if !c.Hidden && c.Name() != "version" {
+		if !c.Hidden && !slices.Contains(shared, c.Name()) {
 			names = append(names, c.Name())
 		}
 	}

@@ -477,7 +477,7 @@ def test_models_and_releases_are_loaded(tmp_path):
     m = model().fit(X, y)
     m.save(tmp_path / "m.json")
     for key in ("ours", "theirs"):
-        subprocess.run([find_binary(), "release", "keygen", "--out", tmp_path / key], check=True)
+        subprocess.run([find_binary(), "keygen", "--out", tmp_path / key], check=True)
     subprocess.run([find_binary(), "release", tmp_path / "m.json", "--key", tmp_path / "ours", "--out", tmp_path / "r.zip"],
                    check=True)
     signed = {"require_signed": tmp_path / "ours.pub"}

@@ -18,6 +18,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ground/edkey"
 	"github.com/discreet-dp/discreet/internal/ground/openfile"
 )
@@ -33,9 +34,12 @@ const (
 	maxKeys = 1000    // public keys in one file
 )
 
-// New creates a file with a new Ed25519 key that only its owner may read, and returns the public half.
-// The file must not exist. Errors begin with op.
+// New creates a file with a new Ed25519 key that only its owner may read, and one of the same name with
+// .pub for everyone, and returns the public half. Neither may exist. Errors begin with op.
 func New(op, path string) (ed25519.PublicKey, error) {
+	if _, err := os.Lstat(path + ".pub"); err == nil { // before there is half a pair
+		return nil, dp.Refuse(op, "out", "must be a name for which there is no .pub file yet", path)
+	}
 	public, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		return nil, err
@@ -44,7 +48,10 @@ func New(op, path string) (ed25519.PublicKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	return public, writeBlock(op, path, 0o600, &pem.Block{Type: privateBlock, Bytes: der})
+	if err := writeBlock(op, path, 0o600, &pem.Block{Type: privateBlock, Bytes: der}); err != nil {
+		return nil, err
+	}
+	return public, WritePublic(op, path+".pub", public)
 }
 
 // WritePublic creates a file with a public key that everyone may read. The file must not exist.
@@ -94,6 +101,18 @@ func ReadPublic(op, path string) ([]ed25519.PublicKey, error) {
 		return nil, fmt.Errorf("%s: %s %w", op, path, err)
 	}
 	return keys, nil
+}
+
+// ReadOne reads the one public key of a file. Errors begin with op and name the parameter.
+func ReadOne(op, param, path string) (ed25519.PublicKey, error) {
+	keys, err := ReadPublic(op, path)
+	if err != nil {
+		return nil, err
+	}
+	if len(keys) != 1 {
+		return nil, dp.Refuse(op, param, "must hold one key", fmt.Sprint(len(keys)))
+	}
+	return keys[0], nil
 }
 
 // ParsePublic is ReadPublic for the text of a file.

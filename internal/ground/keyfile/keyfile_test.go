@@ -10,11 +10,15 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 func TestKeysAreReadBack(t *testing.T) {
@@ -30,8 +34,9 @@ func TestKeysAreReadBack(t *testing.T) {
 	if info, err := os.Stat(private); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
-	if err := WritePublic("release", private+".pub", public); err != nil {
-		t.Fatal(err)
+	one, err := ReadOne("verify", "keys", private+".pub")
+	if err != nil || !bytes.Equal(one, public) {
+		t.Errorf("another public half: %v", err)
 	}
 	keys, err := ReadPublic("verify", private+".pub")
 	if err != nil || len(keys) != 1 || !bytes.Equal(keys[0], public) || len(ID(public)) != 64 {
@@ -43,12 +48,37 @@ func TestKeysAreReadBack(t *testing.T) {
 	if err := WritePublic("release", private, public); err == nil {
 		t.Error("a key is replaced by its public half")
 	}
+	lone := filepath.Join(t.TempDir(), "lone")
+	if err := WritePublic("release", lone+".pub", public); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New("release", lone); err == nil {
+		t.Error("a public half is replaced")
+	}
+	if _, err := os.Stat(lone); err == nil {
+		t.Error("half a pair is left")
+	}
+	if err := os.WriteFile(lone, slices.Repeat(text(t, private+".pub"), 2), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadOne("verify", "keys", lone); !errors.As(err, new(*dp.ParamError)) {
+		t.Errorf("two keys where one is wanted: %v", err)
+	}
 	if _, err := ReadPublic("verify", private); err == nil {
 		t.Error("a private key is taken for public ones")
 	}
 	if _, err := Read("release", private+".pub"); err == nil {
 		t.Error("a public key is taken for a private one")
 	}
+}
+
+func text(t *testing.T, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 // TestPublicKeysAndNothingElse: what is not a list of keys that someone holds is refused.

@@ -36,7 +36,7 @@ line, 3 budget refused.`,
 		{Title: "People who perturb at home", Commands: []*cobra.Command{a.newSimulateCommand(), a.newAggregatorCommand(),
 			a.newTaskCommand(), a.newOwnerCommand(), a.newHelperCommand()}},
 		{Title: "Both", Commands: []*cobra.Command{a.newCertsCommand()}},
-	})
+	}, a.NewKeygenCommand("discreet-net"))
 	commands.NameProgram(root, "discreet", "audit", "budget", "card", "demo", "doctor", "evaluate",
 		"explain", "export", "plan", "predict", "predict-rows", "release", "schema", "serve", "show", "split", "train", "tune",
 		"ui", "verify")

@@ -26,6 +26,5 @@ sent as files (vote), or over the network (serve).`,
 		a.NewPartyTrainCommand(),
 		a.newPartyVoteCommand(),
 		a.newPartyServeCommand(),
-		a.newPartyKeyCommand(),
 	)
 }

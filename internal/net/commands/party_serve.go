@@ -77,7 +77,7 @@ parties, not from the combiner.`,
 	s.voter.addFlags(c)
 	f := c.Flags()
 	f.StringVar(&s.Schema, "schema", "", "the schema `file` of the auxiliary table that all parties and the combiner have")
-	f.StringVar(&s.Key, "key", "", "the key `file` to sign with, as party key makes it")
+	f.StringVar(&s.Key, "key", "", "the key `file` to sign with, as keygen makes it")
 	f.StringVar(&s.state, "state", "", "the `folder` for answers and spending; created if it does not exist")
 	f.StringSliceVar(&s.combiners, "combiner", nil, "the `names` of the combiners to answer; they see the votes")
 	f.StringSliceVar(&s.allow, "allow", nil, "auxiliary `files` that are voted on: names, folders, or SHA256:BYTES")
@@ -185,7 +185,7 @@ func (s *partyServe) readPeers() (tasks.Roster, error) {
 		return nil, &cli.UsageError{Err: &dp.ParamError{
 			Op: "party", Param: "peers",
 			Want: "must be given together with --honest and --helpers: the noise of a secret sum is that of its parties",
-			Hint: "a file of the public keys that party key prints, one on each line",
+			Hint: "a file of the public keys that keygen prints, one on each line",
 		}}
 	}
 	if s.peers == "" {

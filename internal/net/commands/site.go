@@ -3,7 +3,6 @@
 package network
 
 import (
-	"bytes"
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
@@ -46,7 +45,7 @@ func (a *app) newSiteCommand() *cobra.Command {
 (docs/sites.md).`,
 		Example: `  discreet-net site init --site north --sites sites.txt --schema clinics.yaml --coordinator uni --honest 2 \
     --epsilon 1 --delta 1e-6 --lifetime-epsilon 3 --lifetime-delta 3e-6 --until 2027-12-31 --out north.yaml
-  discreet-net site sign --policy north.yaml --key officer.pem --out north.signed.yaml`,
+  discreet-net site sign --policy north.yaml --key officer --out north.signed.yaml`,
 	}
 	return cli.Group(c, a.newSiteInitCommand(), a.newSiteCheckCommand(), a.newSiteSignCommand(), a.newSiteKitCommand(), a.newSiteOpenCommand(),
 		a.newSiteServeCommand(), a.newSiteEndCommand(), a.newSiteTrainCommand(), a.newSiteEvaluateCommand())
@@ -120,7 +119,7 @@ func (a *app) newSiteSignCommand() *cobra.Command {
 		Long: `Sign checks a policy and writes it with the officer's signature as its last
 line. Raise the policy's number first: a site refuses an older policy, and
 another one with the same number.`,
-		Example: `  discreet-net site sign --policy north.yaml --key officer.pem --out north.signed.yaml`,
+		Example: `  discreet-net site sign --policy north.yaml --key officer --out north.signed.yaml`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			officer, err := keyfile.Read("site sign", key)
@@ -139,7 +138,7 @@ another one with the same number.`,
 		},
 	}
 	c.Flags().StringVar(&policy, "policy", "", "the policy `file`")
-	c.Flags().StringVar(&key, "key", "", "the officer's key `file`, as party key makes it")
+	c.Flags().StringVar(&key, "key", "", "the officer's key `file`, as keygen makes it")
 	c.Flags().StringVar(&out, "out", "", "the signed policy `file`")
 	cli.Reads(c, "policy", "key")
 	cli.Writes(c, "out")
@@ -157,9 +156,12 @@ func (a *app) newSiteCheckCommand() *cobra.Command {
 		Example: `  discreet-net site check --policy north.yaml --schema clinics.yaml`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			key, err := readOfficer(officer)
-			if err != nil {
-				return err
+			var key ed25519.PublicKey
+			if officer != "" {
+				var err error
+				if key, err = keyfile.ReadOne("site check", "officer", officer); err != nil {
+					return commands.AsRefusal(err)
+				}
 			}
 			p, err := site.ReadPolicy(policy, key)
 			if err != nil {
@@ -186,7 +188,7 @@ func (a *app) newSiteCheckCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&policy, "policy", "", "the policy `file`")
 	c.Flags().StringVar(&schemaFile, "schema", "", "the schema `file` of the site's table")
-	c.Flags().StringVar(&officer, "officer", "", "the `file` of the officer's public key, as party key prints it")
+	c.Flags().StringVar(&officer, "officer", "", "the officer's public key `file`, as keygen writes it")
 	c.Flags().StringVar(&mapFile, "map", "", "the `file` that maps the site's columns to the schema's")
 	cli.Reads(c, "policy", "schema", "officer", "map")
 	cli.Require(c, "policy", "schema")
@@ -232,30 +234,14 @@ was spent stays spent.`,
 	return c
 }
 
-// readOfficer reads the officer's public key from a file, or returns nil if none is named.
-func readOfficer(path string) (ed25519.PublicKey, error) {
-	if path == "" {
-		return nil, nil
-	}
-	text, err := openfile.Read(path)
-	if err != nil {
-		return nil, err
-	}
-	key, err := parseKey(string(bytes.TrimSpace(text)))
-	if err != nil {
-		return nil, fmt.Errorf("site: %s %w", path, err)
-	}
-	return key, nil
-}
-
-// parseKey reads a public key as party key prints it.
+// parseKey reads a public key as keygen prints it.
 func parseKey(text string) (ed25519.PublicKey, error) {
 	key, err := hex.DecodeString(text)
 	if err == nil {
 		err = edkey.Check(key)
 	}
 	if err != nil {
-		return nil, errors.New("must be a public key of 64 hexadecimal digits, as party key prints it")
+		return nil, errors.New("must be a public key of 64 hexadecimal digits, as keygen prints it")
 	}
 	return key, nil
 }
@@ -281,7 +267,7 @@ added up.
 SIGHUP makes the site read policy, key and certificates again. You may kill it
 at any moment. Never restore a copy of --state (docs/sites-protocol.md).`,
 		Example: `  discreet-net site serve --certs certs --as party/north --listen :8461 --state north --policy north.signed.yaml \
-    --officer officer.key --key north.pem --schema clinics.yaml --data north.csv --ledger north.db`,
+    --officer officer.pub --key north.pem --schema clinics.yaml --data north.csv --ledger north.db`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return s.serveSite(c.Context()) },
 	}
@@ -289,8 +275,8 @@ at any moment. Never restore a copy of --state (docs/sites-protocol.md).`,
 	f := c.Flags()
 	f.StringVar(&s.state, "state", "", "the `folder` for open trainings")
 	f.StringVar(&s.policy, "policy", "", "the signed policy `file`")
-	f.StringVar(&s.officer, "officer", "", "the `file` of the officer's public key, as party key prints it")
-	f.StringVar(&s.key, "key", "", "the site's key `file`, as party key makes it")
+	f.StringVar(&s.officer, "officer", "", "the officer's public key `file`, as keygen writes it")
+	f.StringVar(&s.key, "key", "", "the site's key `file`, as keygen makes it")
 	f.StringVar(&s.schema, "schema", "", "the schema `file` of the table")
 	f.StringVar(&s.mapFile, "map", "", "the `file` that maps this site's columns to the schema's (default none)")
 	f.StringArrayVar(&s.data, "data", nil, "a `file` of the table; may be repeated")
@@ -303,7 +289,7 @@ at any moment. Never restore a copy of --state (docs/sites-protocol.md).`,
 }
 
 func (s *siteServe) serveSite(ctx context.Context) (err error) {
-	officer, err := readOfficer(s.officer)
+	officer, err := keyfile.ReadOne("site serve", "officer", s.officer)
 	if err != nil {
 		return err
 	}

@@ -89,10 +89,10 @@ func (a *app) newSiteOpenCommand() *cobra.Command {
 		Short: "check a kit and write its files",
 		Long: `Open writes sites.txt, schema.yaml, policy.yaml and authority.crt, and prints
 the policy in words. Compare each key with the site that has it.`,
-		Example: `  discreet-net site open --kit clinics.kit --from uni.key --site north --dir north`,
+		Example: `  discreet-net site open --kit clinics.kit --from uni.pub --site north --dir north`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			signer, err := readOfficer(from)
+			signer, err := keyfile.ReadOne("site open", "from", from)
 			if err != nil {
 				return err
 			}
@@ -129,7 +129,7 @@ the policy in words. Compare each key with the site that has it.`,
 	}
 	f := c.Flags()
 	f.StringVar(&kit, "kit", "", "the kit `file`")
-	f.StringVar(&from, "from", "", "the `file` of the public key that signed it")
+	f.StringVar(&from, "from", "", "the public key `file` of who signed it")
 	f.StringVar(&name, "site", "", "the `name` of this site")
 	f.StringVar(&dir, "dir", "", "the `folder` to write to")
 	cli.Reads(c, "kit", "from")

@@ -34,7 +34,7 @@ voter() { # its number: what votes there
 for i in 1 2 3 4 5 6 7 8 9 10; do
 	port=$(sed -n "${i}p" ports)
 	$net certs issue --dir certs --role party --name "party$i" >/dev/null
-	echo "https://127.0.0.1:$port $($net party key --out "party$i.pem") party$i" >>peers.txt
+	echo "https://127.0.0.1:$port $($net keygen --out "party$i.pem") party$i" >>peers.txt
 	if [ -n "$(voter $i)" ]; then
 		set -- --command "$(voter $i)"
 	else

@@ -28,7 +28,7 @@ for name, s in zip(("north", "south", "west"), held):
     with open(name + ".at", "w") as f:
         f.write("127.0.0.1:%d" % s.getsockname()[1])
 END
-./discreet-net party key --out officer.pem >officer.key
+./discreet-net keygen --out officer
 ./discreet-net certs init --dir uni
 ./discreet-net certs issue --dir uni --role combiner --name uni >issued
 for n in north south west; do
@@ -36,14 +36,14 @@ for n in north south west; do
 	./discreet-net certs issue --dir "$n.certs" --role party --name $n >issued
 	./discreet-net certs issue --dir "$n.certs" --role combiner --name uni >issued
 	./discreet-net certs issue --dir uni --role party --name $n >issued
-	echo "$(./discreet-net party key --out $n.pem) $n" >>keys.txt
+	echo "$(./discreet-net keygen --out $n.pem) $n" >>keys.txt
 	echo "https://$(cat $n.at) $(tail -1 keys.txt)" >>all.txt
 done
 for n in north south west; do
 	./discreet-net site init --site $n --sites all.txt --schema clinics.yaml --coordinator uni --honest 2 --epsilon 1 \
 		--lifetime-epsilon 1 --until 2999-12-31 --out $n.yaml
-	./discreet-net site sign --policy $n.yaml --key officer.pem --out $n.signed
+	./discreet-net site sign --policy $n.yaml --key officer --out $n.signed
 	./discreet-net site serve --certs $n.certs --as party/$n --listen "$(cat $n.at)" --state $n.state --policy $n.signed \
-		--officer officer.key --key $n.pem --schema clinics.yaml --data $n.csv --ledger $n.db 2>$n.log &
+		--officer officer.pub --key $n.pem --schema clinics.yaml --data $n.csv --ledger $n.db 2>$n.log &
 	echo $! >>pids
 done

@@ -24,7 +24,7 @@ for learner in additive grids brc erm labeldp; do
 	train --epsilon 1 --learner $learner --model $learner.json
 done
 train --epsilon inf --not-private --exceed-max-epsilon --learner logistic --model logistic.json
-discreet release keygen --out sign
+discreet keygen --out sign
 discreet release auto.json --ledger ledger.db --key sign --out release.zip
 rm -f sign
 ls -l

@@ -90,7 +90,7 @@ func (t *Combination) readPeers() ([]party.Peer, error) {
 			return bad("begin with an address like https://host:port")
 		}
 		if p.Key.UnmarshalText([]byte(words[1])) != nil {
-			return bad("have a public key of 64 hexadecimal digits, as party key prints it")
+			return bad("have a public key of 64 hexadecimal digits, as keygen prints it")
 		}
 		if err := (identity.Caller{Role: identity.Party, Name: p.Name}).Check(); err != nil {
 			return bad("end with the name of a certificate party/NAME")

@@ -95,7 +95,7 @@ fuzz: ## each fuzz target for FUZZTIME (30s)
 	done
 
 .PHONY: mutants
-mutants: ## plant known privacy bugs, one at a time: each must turn its test red
+mutants: ## plant a bug for each claim, and those that once survived: each must turn its test red
 	DISCREET_MUTANTS=1 $(GO) test -count=1 -v -timeout 60m ./internal/check/mutants
 
 # Mistakes that nobody thought of: every one takes days, SAMPLE of each package minutes.

@@ -18,7 +18,7 @@
 //  4. evidence/guarantees/NAME.md has a heading "## G-NAME-n" per claim: statement, assumptions (checked by the
 //     compiler, owed by the caller), argument, the tagged lines it leans on, the tests that exercise it,
 //     idealisations. A learner without privacy says so through package nonprivate.
-//  5. learntest.Run, the naive twin, a replay over neighbours, its planted bug; then the row in the README's table.
+//  5. learntest.Run, the naive twin, a replay over neighbours, a planted bug for each claim; then the row in the README's table.
 //
 // A learner with an (ε, δ) mode has Params.Delta beside Epsilon. Its plan asks CheckDelta, writes a bill whose Gaussian
 // lines have Epsilon: dp.Infinite and their Rho, and lets accounting.Afford find the largest part (a ρ, or an ε

@@ -20,8 +20,8 @@ var (
 func checkClaims(m *Module) (bad []string) {
 	named, written := map[string]string{}, map[string]string{}
 	for _, f := range m.Files {
-		if f.Package == "check/lint" {
-			continue // its samples name claims that do not exist
+		if f.Package == "check/lint" || f.Package == "check/mutants" {
+			continue // samples name claims that do not exist, and a planted bug is no code for a claim
 		}
 		for _, id := range claimID.FindAllString(string(f.Src), -1) {
 			named[id] = f.Name

@@ -3,14 +3,36 @@
 package mutants
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
+
+// A mutant is one bug: in the declaration Place, Old becomes New, and then Test must fail.
+type mutant struct {
+	Place    string // folder and name: "privacy/mech Laplace.draw"; of the folder, as much as tells it from others
+	Bug      string // in words
+	Old, New string // code; Old stands once in the declaration
+	Test     string // folder and test: "privacy/mech TestLaplaceScale"
+}
+
+// named lists the mutants by name: the claim, or the words.
+func named() map[string]mutant {
+	out := maps.Clone(byClaim)
+	for _, m := range survivors {
+		out[m.Bug] = m
+	}
+	return out
+}
 
 // TestMutantsAreCaught needs minutes and the go command, so it runs on request:
 // DISCREET_MUTANTS=1, set by `make mutants`.
@@ -18,22 +40,21 @@ func TestMutantsAreCaught(t *testing.T) {
 	if os.Getenv("DISCREET_MUTANTS") == "" {
 		t.Skip("set DISCREET_MUTANTS=1 to plant the bugs (make mutants)")
 	}
-	root, err := filepath.Abs("../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range slices.Concat(table, unlisted, leaned, guarded, sited) {
-		t.Run("row "+m.Row, func(t *testing.T) {
-			out, err := run(t, root, m, "DISCREET_LONG=")
+	all := named()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		t.Run(name, func(t *testing.T) {
+			m := all[name]
+			out, err := m.run(t, "DISCREET_LONG=")
 			if err == nil { // few hostile programs may not come upon it
-				out, err = run(t, root, m, "DISCREET_LONG=1")
+				out, err = m.run(t, "DISCREET_LONG=1")
 			}
+			_, test, _ := strings.Cut(m.Test, " ")
 			switch {
 			case strings.Contains(out, "[build failed]"):
 				t.Errorf("%s: the mutant does not build:\n%s", m.Bug, out)
 			case err == nil:
 				t.Errorf("%s: %s stays green", m.Bug, m.Test)
-			case !strings.Contains(out, "--- FAIL: "+strings.Split(m.Test, "/")[0]):
+			case !strings.Contains(out, "--- FAIL: "+strings.Split(test, "/")[0]):
 				t.Errorf("%s: something else than %s failed:\n%s", m.Bug, m.Test, out)
 			default:
 				t.Logf("caught: %s, by %s", m.Bug, m.Test)
@@ -44,75 +65,136 @@ func TestMutantsAreCaught(t *testing.T) {
 
 // TestMutantsStillApply keeps the table in step with code and tests without running it.
 func TestMutantsStillApply(t *testing.T) {
-	rows := map[string]bool{}
-	for _, m := range slices.Concat(table, unlisted, leaned, guarded, sited) {
-		if rows[m.Row] {
-			t.Errorf("row %s stands twice", m.Row)
+	all := named()
+	if len(all) != len(byClaim)+len(survivors) {
+		t.Error("two mutants have one name")
+	}
+	for name, m := range all {
+		at, err := m.find()
+		if err == nil {
+			err = parses(at.planted(m.New))
 		}
-		rows[m.Row] = true
-		src, err := os.ReadFile(filepath.Join("../../..", m.File))
+		if err == nil {
+			_, err = m.judge()
+		}
 		if err != nil {
-			t.Fatal(err)
-		}
-		if n := strings.Count(string(src), m.Old); n != 1 {
-			t.Errorf("row %s (%s): its text stands %d times in %s", m.Row, m.Bug, n, m.File)
-		}
-		if name, _, _ := strings.Cut(m.Test, "/"); !hasTest(t, m.Package, name) {
-			t.Errorf("row %s (%s): there is no %s in %s", m.Row, m.Bug, name, m.Package)
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-// hasTest says whether a package has the test: without it go test stays green, whatever is planted.
-func hasTest(t *testing.T, folder, name string) bool {
-	t.Helper()
-	tests, err := filepath.Glob(filepath.Join("../../..", folder, "*_test.go"))
+// TestEachClaimHasAMutant compares the table with the headings of the pages.
+func TestEachClaimHasAMutant(t *testing.T) {
+	pages, err := filepath.Glob(filepath.Join(root, "evidence/guarantees/*.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range tests {
-		src, err := os.ReadFile(path)
+	claimed := map[string]bool{}
+	heading := regexp.MustCompile(`(?m)^## (G-[A-Z]+-[0-9]+)\b`)
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(string(src), "func "+name+"(") {
-			return true
+		for _, h := range heading.FindAllSubmatch(text, -1) {
+			claimed[string(h[1])] = true
+			if byClaim[string(h[1])].Bug == "" {
+				t.Errorf("%s: no mutant breaks %s: plant a bug that does in byClaim, with the test that sees it", page, h[1])
+			}
 		}
 	}
-	return false
+	for claim := range byClaim {
+		if !claimed[claim] {
+			t.Errorf("%s has a mutant, and no page has a heading for it", claim)
+		}
+	}
 }
 
-// run tests the mutant at a size through an overlay: the tree itself is not touched.
-func run(t *testing.T, root string, m mutant, size string) (string, error) {
-	path := filepath.Join(root, m.File)
-	src, err := os.ReadFile(path)
+// find finds what the mutant changes.
+func (m mutant) find() (spot, error) {
+	folder, name, _ := strings.Cut(m.Place, " ")
+	folder, err := folderOf(folder)
 	if err != nil {
-		t.Fatal(err)
+		return spot{}, err
 	}
-	dir := t.TempDir()
-	bad := filepath.Join(dir, "mutant.go")
-	if err := os.WriteFile(bad, []byte(strings.Replace(string(src), m.Old, m.New, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{path: bad}})
+	declared, err := scopeOf(folder)
 	if err != nil {
-		t.Fatal(err)
+		return spot{}, err
 	}
-	file := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(file, overlay, 0o600); err != nil {
-		t.Fatal(err)
+	return declared.find(name, m.Old)
+}
+
+// judge lists the arguments by which go test runs the mutant's test. It fails if there is no such test: go test
+// would stay green, whatever is planted.
+func (m mutant) judge() ([]string, error) {
+	folder, test, _ := strings.Cut(m.Test, " ")
+	folder, err := folderOf(folder)
+	if err != nil {
+		return nil, err
 	}
-	parts := strings.Split(m.Test, "/")
+	parts := strings.Split(test, "/")
+	if err := findTest(folder, parts[0]); err != nil {
+		return nil, err
+	}
 	for i, p := range parts {
 		parts[i] = "^" + p + "$"
 	}
-	cmd := exec.Command("go", "test", "-vet=off", "-timeout", "30m", "-overlay", file, "-run", strings.Join(parts, "/"), m.Package)
-	cmd.Dir, cmd.Env = root, append(workspace(root), size)
+	return []string{"-run", strings.Join(parts, "/"), "./" + folder}, nil
+}
+
+func findTest(folder, name string) error {
+	paths, err := filesOf(folder, true)
+	for _, path := range paths {
+		src, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if bytes.Contains(src, []byte("func "+name+"(")) {
+			return nil
+		}
+	}
+	return errors.Join(err, fmt.Errorf("there is no %s in %s", name, folder))
+}
+
+// run tests the mutant at a size through an overlay: the tree itself is not touched.
+func (m mutant) run(t *testing.T, size string) (string, error) {
+	at, err := m.find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	judge, err := m.judge()
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay := writeOverlay(t, at.file, at.planted(m.New))
+	cmd := exec.Command("go", append([]string{"test", "-vet=off", "-timeout", "30m", "-overlay", overlay}, judge...)...)
+	cmd.Dir, cmd.Env = root, append(workspace(t), size)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
 
+// writeOverlay writes an overlay in which a file has another text, and returns its name.
+func writeOverlay(t *testing.T, file string, src []byte) string {
+	t.Helper()
+	dir := t.TempDir()
+	bad, overlay := filepath.Join(dir, "mutant.go"), filepath.Join(dir, "overlay.json")
+	file, err := filepath.Abs(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(map[string]any{"Replace": map[string]string{file: bad}})
+	if err := errors.Join(err, os.WriteFile(bad, src, 0o600), os.WriteFile(overlay, text, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return overlay
+}
+
 // workspace is an environment in which the go command of the root finds the laboratory, too.
-func workspace(root string) []string {
-	return append(os.Environ(), "GOWORK="+filepath.Join(root, "go.work"))
+func workspace(t *testing.T) []string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join(root, "go.work"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(os.Environ(), "GOWORK="+path)
 }

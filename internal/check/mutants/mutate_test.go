@@ -6,8 +6,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -162,10 +160,6 @@ func TestMutate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root, err := filepath.Abs("../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, pkg := range slices.Sorted(func(yield func(string) bool) {
 		for pkg := range critical {
 			if (asked == "all" || slices.Contains(strings.Split(asked, ","), pkg)) && !yield(pkg) {
@@ -173,14 +167,14 @@ func TestMutate(t *testing.T) {
 			}
 		}
 	}) {
-		all := mistakes(t, root, pkg)
+		all := mistakes(t, pkg)
 		rand.New(rand.NewPCG(seed, uint64(len(pkg)))).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		killed, slow, made := 0, 0, 0
 		for _, m := range all {
 			if sample > 0 && made == sample {
 				break
 			}
-			end := m.tried(t, root, critical[pkg])
+			end := m.tried(t, critical[pkg])
 			if end == unbuilt {
 				continue
 			}
@@ -213,7 +207,7 @@ func (m mistake) String() string {
 }
 
 // mistakes are all that the rules make in a package.
-func mistakes(t *testing.T, root, pkg string) (all []mistake) {
+func mistakes(t *testing.T, pkg string) (all []mistake) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(root, pkg, "*.go"))
 	if err != nil {
@@ -249,19 +243,14 @@ const (
 )
 
 // tried runs the tests of packages on the mistake until one fails.
-func (m mistake) tried(t *testing.T, root string, tests []string, flags ...string) ending {
+func (m mistake) tried(t *testing.T, tests []string, flags ...string) ending {
 	t.Helper()
-	dir := t.TempDir()
-	bad, file := filepath.Join(dir, "mutant.go"), filepath.Join(dir, "overlay.json")
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, m.file): bad}})
-	if err := errors.Join(err, os.WriteFile(bad, m.apply(m.src), 0o600), os.WriteFile(file, overlay, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	overlay := writeOverlay(t, filepath.Join(root, m.file), m.apply(m.src))
 	for _, pkg := range tests {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*longestRun)
-		args := slices.Concat([]string{"test", "-failfast", "-vet=off", "-timeout", longestRun.String(), "-overlay", file}, flags)
+		args := slices.Concat([]string{"test", "-failfast", "-vet=off", "-timeout", longestRun.String(), "-overlay", overlay}, flags)
 		cmd := exec.CommandContext(ctx, "go", append(args, pkg)...)
-		cmd.Dir, cmd.Env = root, workspace(root)
+		cmd.Dir, cmd.Env = root, workspace(t)
 		out, err := cmd.CombinedOutput()
 		cancel()
 		if bytes.Contains(out, []byte("[build failed]")) {
@@ -290,13 +279,9 @@ func TestWrongLearners(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root, err := filepath.Abs("../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var all []mistake
 	for _, learner := range []string{"additive", "auto", "brc", "erm", "grids", "labeldp"} {
-		all = append(all, mistakes(t, root, filepath.Join("internal/learn", learner))...)
+		all = append(all, mistakes(t, filepath.Join("internal/learn", learner))...)
 	}
 	rand.New(rand.NewPCG(seed, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	made, slow := 0, 0
@@ -304,7 +289,7 @@ func TestWrongLearners(t *testing.T) {
 		if made == most {
 			break
 		}
-		switch m.tried(t, root, []string{"./internal/check/noninterference"}, "-run=TestPromiseHolds") {
+		switch m.tried(t, []string{"./internal/check/noninterference"}, "-run=TestPromiseHolds") {
 		case unbuilt:
 			continue
 		case failed:

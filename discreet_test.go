@@ -23,7 +23,7 @@ import (
 
 // speaksOfCommands matches what means nothing to a Go program.
 var speaksOfCommands = regexp.MustCompile(`--[a-zA-Z]|\bdiscreet(-net|-lab)? (budget|schema|train|plan|show|` +
-	`predict|explain|evaluate|export|tune|card|split|release|audit|site|party)\b`)
+	`predict|explain|evaluate|export|card|split|release|audit|site|party)\b`)
 
 // TestErrorsAreTyped causes each kind of failure. A program can branch on it, and its words name no
 // flag and no command.

@@ -62,7 +62,6 @@ var commandOnly = [][2]string{
 	{"-----BEGIN ", "no flag"},
 	{"--conf", "handed to spark-submit"}, {"--master", "handed to spark-submit"}, {"--deploy-mode", "handed to spark-submit"},
 	{"--files", "handed to spark-submit"}, {"--spark-submit", "this package has no Spark"},
-	{"--learners the error names", "this package does not tune"},
 	{"... %d more; --json lists all", "a line of the command, no error"},
 	{"schema check --data", "a line of a drafted schema, no error"}, {"(--public-sample)", "a line of a drafted schema, no error"},
 	{"--no-header --columns N", "of the header of a file without a schema, which this package does not read"},

@@ -26,7 +26,6 @@ var visiting = []string{
 	"train --data visits.csv --schema single.yaml --learner brc --epsilon 4 --model n.json",
 	"train --data visits.csv --schema single.yaml --learner auto --epsilon 4 --model n.json",
 	"train --data visits.csv --schema single.yaml --learner logistic --not-private --model v.json",
-	"tune --data visits.csv --schema single.yaml --learners additive,erm --epsilon 4 --model n.json",
 	"predict --model v.json --data visits.csv --out p.csv",
 	"evaluate --model v.json --data visits.csv --json",
 	"explain --model v.json --out e.html",
@@ -43,7 +42,7 @@ var rowsWritten = []string{"p.csv", "a.csv", "b.csv", "a.parquet", "b.parquet"}
 // command with a flag for a table is in one of the two lists.
 var (
 	finishing = []string{"evaluate", "party train", "party vote", "predict", "schema check",
-		"simulate", "split", "train", "tune"}
+		"simulate", "split", "train"}
 	// Services are asked over the network by TestNoServiceShowsAProtectedCell.
 	askedOver = []string{"combine", "owner", "party serve", "site serve"}
 )

@@ -28,7 +28,7 @@ refused. DISCREET_A_FLAG sets --a-flag.`,
   discreet predict --model m.json --data new.csv --out scores.csv`,
 	}, []commands.Group{
 		{Title: "A table and its schema", Commands: []*cobra.Command{a.newDemoCommand(), a.newSchemaCommand(),
-			a.newSplitCommand(), a.newUICommand(), a.NewPlanCommand(), a.NewTrainCommand(), a.NewTuneCommand(), a.newBudgetCommand()}},
+			a.newSplitCommand(), a.newUICommand(), a.NewPlanCommand(), a.NewTrainCommand(), a.newBudgetCommand()}},
 		{Title: "A model", Commands: []*cobra.Command{a.newPredictCommand(), a.newPredictRowsCommand(), a.newServeCommand(),
 			a.newExplainCommand(), a.newEvaluateCommand(), a.newShowCommand(), a.newCardCommand(), a.newExportCommand(),
 			a.newReleaseCommand(), a.newVerifyCommand(), a.NewAuditCommand()}},

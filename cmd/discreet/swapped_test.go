@@ -70,15 +70,9 @@ var reading = map[string]string{
 	"helper --anchors":          with(helperLine, "--anchors FILE"),
 	"party serve --anchors":     with(serveLine, "--anchors FILE"),
 	"owner keys --anchors":      "owner keys --book b.db --lifetime-epsilon 1 --anchors FILE",
-	"tune --anchors":            with(tuneLine, withLedger+" --anchors FILE"),
 	"train --ledger":            with(trainLine, "--ledger FILE --dataset d"),
-	"tune --data":               with(tuneLine, "--data FILE"),
-	"tune --schema":             with(tuneLine, "--schema FILE"),
-	"tune --candidates":         "tune --data census.csv --schema census.yaml --candidates FILE --epsilon 1 --model n.json",
-	"tune --ledger":             with(tuneLine, "--ledger FILE --dataset d"),
 	"budget init --ledger":      "budget init --ledger FILE --dataset d --epsilon 1",
 	"train --key":               with(trainLine, withLedger+" --key FILE"),
-	"tune --key":                with(tuneLine, withLedger+" --key FILE"),
 	"party train --key":         with(partyTrainLine, withLedger+" --key FILE"),
 	"budget init --key":         "budget init --ledger new.db --dataset d --epsilon 1 --key FILE",
 	"budget appoint --ledger":   "budget appoint --ledger FILE --dataset d --key k --name n --public k.pub",
@@ -234,7 +228,6 @@ const (
 	withLedger = "--ledger l.db --dataset d"
 
 	trainLine      = "train --data census.csv --schema census.yaml --epsilon 1 --model n.json"
-	tuneLine       = "tune --data census.csv --schema census.yaml --learners brc,erm --epsilon 1 --model n.json"
 	simulateLine   = "simulate --data census.csv --schema census.yaml --epsilon 1 --model n.json"
 	partyTrainLine = "party train --data census.csv --schema census.yaml --learner brc --epsilon 1 --model n.json"
 	voteLine       = "party vote --model m.json --aux census.csv --out v"

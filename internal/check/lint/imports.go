@@ -33,18 +33,18 @@ var barriers = []barrier{
 		"table/read/dataset"}, "an aggregator has no rows and no owner's code"},
 	{[]string{"net/federated/answer", "net/service/owner"}, []string{"net/federated/collect", "net/service/aggregator"},
 		"an owner has none of the aggregator's code"},
-	{[]string{".", "guard", "train", "tune", "net/service/**", "commands/cli", "train/forecast"}, []string{"privacy/rng/replay"},
+	{[]string{".", "guard", "train", "net/service/**", "commands/cli", "train/forecast"}, []string{"privacy/rng/replay"},
 		"seeded randomness is for tests and experiments"},
 	{[]string{"explorer/planning", "explorer/engine", "explorer/worker"}, []string{"cmd/*", "commands/cli", "net/service/**", "explorer/serve"},
 		"what runs in the page knows neither flags nor the network"},
-	{[]string{"train", "tune", "train/forecast", "train/heldout", "guard"}, []string{"cmd/*", "commands/cli", "net/service/**"},
+	{[]string{"train", "train/forecast", "train/heldout", "guard"}, []string{"cmd/*", "commands/cli", "net/service/**"},
 		"use cases know neither flags nor the network"},
 }
 
 // sealed is the package that opens a guard; only the packages in mayOpen may import it.
 const sealed = "guard/extend"
 
-var mayOpen = []string{"tune", "net/federated/sites", "net/service/site", "lab/**"}
+var mayOpen = []string{"net/federated/sites", "net/service/site", "lab/**"}
 
 // besideGuard are packages that learners may not import directly, because the guard's answers already
 // have noise.

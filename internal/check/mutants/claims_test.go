@@ -352,13 +352,4 @@ var byClaim = map[string]mutant{
 		Old:  `bytes.Equal(p.secret, secret)`,
 		New:  `bytes.Equal(p.secret, nil)`,
 		Test: "federated/sites TestCopiedFreshKeysAreRefused"},
-	"G-TUNE-1": {Place: "tune Plan.splitPrice", Bug: "the trainings that lost are not paid for",
-		Old:  `pl.Epsilon.Split`,
-		New:  `(pl.Epsilon * dp.Epsilon(n)).Split`,
-		Test: "tune TestConformance/all,_private_label_false/bill_equals_releases"},
-	"G-TUNE-2": {Place: "tune Plan.stopAtRandom",
-		Bug:  "random stopping of tune ends at a candidate without a mistake",
-		Old:  `at, m, least = i, candidate, noisy`,
-		New:  `at, m, least = i, candidate, noisy; if loss.Num == 0 { break }`,
-		Test: "check/noninterference TestTuneGoesOnWithoutMistakes"},
 }

@@ -128,7 +128,6 @@ var critical = map[string][]string{
 	"internal/net/federated/secsum":     {"./internal/net/federated/secsum"},
 	"internal/net/federated/answer":     {"./internal/net/federated/answer", "./internal/net/federated/simulate"},
 	"internal/net/federated/multiparty": {"./internal/net/federated/multiparty"},
-	"internal/tune":                     {"./internal/tune", "./internal/check/noninterference"},
 	"internal/learn/additive":           {"./internal/learn/additive", "./internal/check/noninterference"},
 	"internal/learn/brc":                {"./internal/learn/brc", "./internal/check/noninterference"},
 	"internal/learn/erm":                {"./internal/learn/erm", "./internal/check/noninterference"},

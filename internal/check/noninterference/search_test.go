@@ -29,7 +29,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 	"github.com/discreet-dp/discreet/internal/train"
-	"github.com/discreet-dp/discreet/internal/tune"
 )
 
 // searched lists the learners that are searched: the product's here, and others where the
@@ -40,10 +39,8 @@ var searched = train.Learners
 type mode struct {
 	learner, delta string
 	options        map[string]string
-	tuned          tune.Method // of this learner; "" for the learner alone
-	judges         int         // models of the learner that are evaluated; 0 for a training
-	across         bool        // the rows are at sites
-	seed           uint64      // of public coins
+	judges         int  // models of the learner that are evaluated; 0 for a training
+	across         bool // the rows are at sites
 }
 
 func (m mode) String() string {
@@ -59,9 +56,6 @@ func (m mode) String() string {
 	}
 	if m.delta != "" {
 		s += ":delta=" + m.delta
-	}
-	if m.tuned != "" {
-		s = "tune:" + string(m.tuned) + " " + s
 	}
 	if m.judges > 0 {
 		s = fmt.Sprintf("evaluate:%d %s", m.judges, s)
@@ -83,21 +77,8 @@ func trainings() []mode {
 	return slices.DeleteFunc(slices.Clone(modes()), func(m mode) bool { return !m.trains() })
 }
 
-// lossOf is the loss by which each method of tune judges here.
-var lossOf = map[tune.Method]tune.Loss{tune.All: tune.LogLoss, tune.Logarithmic: tune.AUC,
-	tune.Geometric: tune.Mistakes, tune.Root: tune.Mistakes}
-
 // request is nil if the options do not go together.
 func (m mode) request() *train.Request {
-	if m.tuned != "" {
-		p := tune.Defaults()
-		p.Method, p.Patience, p.Loss = m.tuned, 3, lossOf[m.tuned]
-		req, err := train.Tune(p, []string{m.learner, m.learner + ":encoding=ordinal"}, "2")
-		if err != nil {
-			return nil
-		}
-		return req
-	}
 	c := train.Choice{Learner: m.learner, Options: m.options, Price: train.PriceText{Epsilon: "2", Delta: m.delta}}
 	req, err := c.Request("search")
 	if err != nil {
@@ -123,7 +104,7 @@ func parse(s setting) *schema.Schema {
 }
 
 // modes lists all that releases: each private learner with each choice that the words of its options name,
-// alone and beside one other, as far as some setting takes it; tune; evaluations of one model and of two;
+// alone and beside one other, as far as some setting takes it; evaluations of one model and of two;
 // and both across sites.
 var modes = sync.OnceValue(func() (all []mode) {
 	var schemas []*schema.Schema
@@ -175,11 +156,6 @@ var modes = sync.OnceValue(func() (all []mode) {
 				}
 			}
 		}
-	}
-	// Tune asks its own questions, whatever it tries. Not of learners that read the public
-	// cells of their part for free: see deals.
-	for _, method := range tune.Methods() {
-		all = append(all, mode{learner: "erm", tuned: method})
 	}
 	for _, delta := range []string{"", "1e-3"} {
 		for judges := range 3 {
@@ -267,7 +243,7 @@ func fit(m mode, s *schema.Schema, t table, script func(k int, p mechtest.Passag
 	}()
 	tape := &mechtest.Recorder{Script: script}
 	defer func() { r.passages = tape.Passages }()
-	exit := mech.NewTapedExit(replay.Seeded(m.seed, "search"), tape)
+	exit := mech.NewTapedExit(replay.Seeded(0, "search"), tape)
 	var err error
 	if m.across {
 		err = r.fitAcross(m, s, t, exit)
@@ -322,7 +298,7 @@ func (r *run) plan(pl interface{ Terms() guard.Terms }) {
 // deals reports whether a mode deals rows by their place in the table's groups: then the
 // coins that deal one table deal its neighbour in another way, and the law of the parts
 // is what does not depend on the rows. So releases may move further on one set of coins.
-func (m mode) deals() bool { return m.learner == "pate" || m.tuned != "" }
+func (m mode) deals() bool { return m.learner == "pate" }
 
 // interference searches one pair and describes what shows, "" for nothing. ok is false
 // where the choices make no case. A wrong learner may refuse any table, if it refuses both.
@@ -517,8 +493,6 @@ func TestPromiseHolds(t *testing.T) {
 // family is whose code a mode is about.
 func (m mode) family() string {
 	switch {
-	case m.tuned != "":
-		return "tune"
 	case m.judges > 0 && m.across:
 		return "evaluation across sites"
 	case m.judges > 0:
@@ -527,41 +501,4 @@ func (m mode) family() string {
 		return "sites"
 	}
 	return m.learner
-}
-
-// Tune makes as many runs where a candidate makes no mistake as when each makes one: of
-// rows that are all alike one is another, which judges or trains.
-func TestTuneGoesOnWithoutMistakes(t *testing.T) {
-	set := setting{classes: 2, relation: dp.ReplaceOne, privateLabel: true}
-	s := parse(set)
-	alike := make(table, 8)
-	for i := range alike {
-		alike[i] = row{"a", "50", "5", "x", "1000", "no"}
-	}
-	for _, m := range modes() {
-		if m.tuned == "" {
-			continue
-		}
-		for i := range size.Of(6, 24) {
-			m.seed = uint64(i) // as many runs as those coins say
-			var said [][]float64
-			a := fit(m, s, alike, func(_ int, p mechtest.Passage) []float64 {
-				out := exact.answers(p, nil)
-				said = append(said, slices.Clone(out))
-				return out
-			})
-			odd := slices.Clone(alike)
-			odd[i%len(odd)] = row{"a", "50", []string{"0", "5", "10"}[i%3], []string{"z", "y"}[i%2], "1", "yes"}
-			b := fit(m, s, odd, func(k int, p mechtest.Passage) []float64 {
-				if k < len(said) && (p.Choice || len(said[k]) == len(p.Values)) {
-					return slices.Clone(said[k])
-				}
-				return exact.answers(p, nil)
-			})
-			if what := m.compare(a, b, 1); what != "" {
-				t.Errorf("%s, row %d: neighbours differ in %s", m, i, what)
-				break
-			}
-		}
-	}
 }

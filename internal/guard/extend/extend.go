@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package extend opens a guard for measurements with their own proofs: those of the laboratory's
-// learners, of tune, of sites that share noise, and of deliberately wrong learners that audits must
+// learners, of sites that share noise, and of deliberately wrong learners that audits must
 // refute. No learner of the product may import it.
 package extend
 

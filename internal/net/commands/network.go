@@ -38,7 +38,7 @@ line, 3 budget refused.`,
 		{Title: "Both", Commands: []*cobra.Command{a.newCertsCommand()}},
 	}, a.NewKeygenCommand("discreet-net"))
 	commands.NameProgram(root, "discreet", "audit", "budget", "card", "demo", "doctor", "evaluate",
-		"explain", "export", "plan", "predict", "predict-rows", "release", "schema", "serve", "show", "split", "train", "tune",
+		"explain", "export", "plan", "predict", "predict-rows", "release", "schema", "serve", "show", "split", "train",
 		"ui", "verify")
 	commands.NameProgram(root, "discreet-lab", commands.Laboratory...)
 	return root

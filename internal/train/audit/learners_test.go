@@ -12,10 +12,9 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn/labeldp"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/schema"
-	"github.com/discreet-dp/discreet/internal/tune"
 )
 
-// Every learner, and the choice among two, from outside on small tables: not
+// Every learner from outside on small tables: not
 // refuted, and where one row can do so much that a bound should be seen, it is.
 func TestAuditsOfEveryLearner(t *testing.T) {
 	needsManyRuns(t)
@@ -75,13 +74,6 @@ func TestAuditsOfEveryLearner(t *testing.T) {
 		"labeldp, gamma":            {labels, labelwise(labeldp.Gamma, 0), 0, 100_000, 0.4},
 		"labeldp, laplace":          {labels, labelwise(labeldp.Laplace, 0), 0, 100_000, 0.6},
 		"labeldp, gaussian":         {labels, labelwise(labeldp.Gaussian, dp.Femto/100), delta, 100_000, 0.5},
-		"tune": {labels, func(e dp.Epsilon, s *schema.Schema, n int) (learn.Plan, error) {
-			p := tune.Defaults()
-			p.Epsilon, p.HeldOut = e, 0.4
-			p.Candidates = []tune.Candidate{{Name: "one", Plan: labelwise(labeldp.Laplace, 0)},
-				{Name: "other", Plan: labelwise(labeldp.Gamma, 0)}}
-			return p.Plan(s, n)
-		}, 0, 30_000, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pl, err := c.plan(eps, c.s, map[bool]int{true: rows}[c.s.Relation == dp.ReplaceOne])

@@ -12,19 +12,16 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
-	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/learn/additive"
 	"github.com/discreet-dp/discreet/internal/learn/brc"
 	"github.com/discreet-dp/discreet/internal/learn/erm"
 	"github.com/discreet-dp/discreet/internal/learn/grids"
 	"github.com/discreet-dp/discreet/internal/learn/labeldp"
-	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
 	"github.com/discreet-dp/discreet/internal/table/feature"
 	"github.com/discreet-dp/discreet/internal/table/schema"
-	"github.com/discreet-dp/discreet/internal/tune"
 )
 
 // loud is an ε at which half of a claim is within reach of some thousands of runs: a
@@ -206,73 +203,6 @@ func TestAuditsOfGaussianReleases(t *testing.T) {
 				t.Errorf("shows ε ≥ %g of %s only", r.LowerBound, loud)
 			}
 		})
-	}
-}
-
-// constant is a candidate that learns nothing: it gives every row one answer, so sure that a row is
-// the most or the least of losses, and spends its share on a number about no one. What is left to
-// attack is the choice.
-type constant struct {
-	learn.Plan
-	positive bool
-}
-
-func (c constant) Fit(ctx context.Context, g *guard.Guard) (*model.Model, error) {
-	m, err := c.Plan.Fit(ctx, g)
-	if err != nil {
-		return nil, err
-	}
-	l := *m.Classifier.(*model.Logistic)
-	l.Coef = make([]float64, len(l.Coef))
-	if l.Bias = -10; c.positive {
-		l.Bias = 10
-	}
-	m.Classifier = &l
-	return m, nil
-}
-
-// The choice of tune among two candidates that give every row one answer, each another:
-// a row that judges decides between them. The model names the winner, and no more is
-// seen of it.
-func TestAuditOfTheChoiceOfTune(t *testing.T) {
-	needsManyRuns(t)
-	labels := small(t, dp.ReplaceOne, schema.Private)
-	for j := range labels.Columns {
-		labels.Columns[j].Role = schema.Public
-	}
-	candidate := func(name string, positive bool) tune.Candidate {
-		return tune.Candidate{Name: name, Plan: func(e dp.Epsilon, s *schema.Schema, n int) (learn.Plan, error) {
-			p := labeldp.Defaults()
-			p.Epsilon = e
-			pl, err := p.Plan(s, n)
-			return constant{pl, positive}, err
-		}}
-	}
-	const rows = 30
-	const eps dp.Epsilon = 4 * dp.Nano
-	p := tune.Defaults()
-	p.Epsilon, p.HeldOut = eps, 0.99
-	p.Candidates = []tune.Candidate{candidate("never", false), candidate("always", true)}
-	pl, err := p.Plan(labels, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var n Neighbours
-	n.Name = "a tie of all rows but one, which has either label"
-	for side := range n.Tables {
-		n.Tables[side] = equalRows(labels, rows, lowestCode)
-		n.Tables[side].Labels[0] = uint8(side)
-	}
-	pair, err := tablePair(context.Background(), pl, n, replay.Seeded(1, "pairs"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := replayed(t, Subject{Name: "tune", Pairs: []Pair{pair}}, eps, runs(500, 40_000))
-	if r.Verdict != NotRefuted {
-		t.Errorf("a correct choice is refuted: ε ≥ %g", r.LowerBound)
-	}
-	if long && r.LowerBound < eps.Float()/2 {
-		t.Errorf("shows ε ≥ %g of %s only", r.LowerBound, eps)
 	}
 }
 

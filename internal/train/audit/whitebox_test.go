@@ -29,7 +29,7 @@ import (
 // strongest statistic there is.
 //
 // It is not for learners of which a release or a public coin stays secret: objective
-// perturbation, whose term is not shown, and parts dealt at random (tune, and pate with
+// perturbation, whose term is not shown, and parts dealt at random (pate with
 // fewer teachers than rows). The first are refused when they run.
 func releasesOf(name string, pl learn.Plan, pairs []Neighbours) (Subject, error) {
 	sub := Subject{Name: "releases of " + name}

@@ -40,6 +40,6 @@ ledgers are those of discreet, which reads and scores the models.`,
   discreet-lab report figures --out report.html
   discreet-lab train --data t.csv --schema t.yaml --learner pate --epsilon 1 --model m.json`,
 	}, nil, a.newExperimentCommand(), a.newPanelCommand(), a.newReportCommand(), a.newCoverageCommand(), a.NewPlanCommand(),
-		a.NewTrainCommand(), a.NewTuneCommand(),
+		a.NewTrainCommand(),
 		a.NewAuditCommand(), a.newAttackCommand(), a.newCompareCommand())
 }

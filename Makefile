@@ -26,7 +26,7 @@ export DISCREET_LONG = 1
 
 # Packages whose sources start goroutines or share memory between them; a value that is
 # made once (sync.OnceValue) is neither, a cluster's test (make spark) is skipped here, and the explorer's worker has one thread.
-RACY = $(sort $(patsubst %/,%,$(dir $(shell grep -rlE --include='*.go' --exclude=spark_test.go --exclude-dir=$(OUT) --exclude-dir=mutants --exclude-dir=worker \
+RACY = $(sort $(patsubst %/,%,$(dir $(shell grep -rlE --include='*.go' --exclude=cluster_test.go --exclude-dir=$(OUT) --exclude-dir=mutants --exclude-dir=worker \
 	'^[[:space:]]*go [a-z]|[^a-z]sync\.([A-NP-Z]|Once\b)|errgroup\.|parallel\.Each' .))))
 
 .PHONY: help
@@ -163,7 +163,7 @@ spark: ## train on a cluster of Spark on this machine, and compare with memory; 
 		touch $(OUT)/spark/ready); then \
 		echo "spark: skipped, the package pyspark could not be installed"; exit 0; fi; \
 	DISCREET_SPARK=$(abspath $(OUT))/spark DISCREET_SPARK_ROWS=$(SPARK_ROWS) \
-		$(GO) test -count=1 -v -timeout $(HANGS) -run '^TestSparkCluster$$' ./internal/train
+		$(GO) test -count=1 -v -timeout $(HANGS) -run '^TestSparkCluster$$' ./internal/spark/cluster
 
 .PHONY: bench
 bench: ## all benchmarks; the raw output stays in out/bench.txt

@@ -8,8 +8,19 @@ package main
 import (
 	"os"
 
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/commands/cli"
-	"github.com/discreet-dp/discreet/internal/net/commands"
+	network "github.com/discreet-dp/discreet/internal/net/commands"
+	"github.com/discreet-dp/discreet/internal/spark/cluster"
 )
 
-func main() { os.Exit(cli.Main(network.NewRoot)) }
+func main() { os.Exit(cli.Main(newRoot)) }
+
+// newRoot returns the whole command tree.
+func newRoot(c *cli.App) *cobra.Command {
+	root := network.NewRoot(&commands.App{App: c, Cluster: cluster.New})
+	root.AddCommand(cluster.NewWorker(c.Stdin, c.Data()))
+	return root
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/commands/cli"
 	"github.com/discreet-dp/discreet/internal/net/commands"
+	"github.com/discreet-dp/discreet/internal/spark/cluster"
 )
 
 // The tests here are those of both programs: what one writes the other reads, and what must hold of
@@ -21,9 +22,14 @@ import (
 // shared are commands that both programs have.
 var shared = []string{"keygen", "version"}
 
+// newNetRoot is the tree of discreet-net.
+func newNetRoot(c *cli.App) *cobra.Command {
+	return network.NewRoot(&commands.App{App: c, Cluster: cluster.New})
+}
+
 // newBoth is one tree with the commands of discreet and of discreet-net.
 func newBoth(c *cli.App) *cobra.Command {
-	root, net := newRoot(c), network.NewRoot(c)
+	root, net := newRoot(c), newNetRoot(c)
 	for _, c := range net.Commands() {
 		if c.Hidden || slices.Contains(shared, c.Name()) {
 			continue
@@ -54,7 +60,7 @@ func TestProgramsNameEachOther(t *testing.T) {
 		}
 		return names
 	}
-	table, net := newTestRoot(), network.NewRoot(&cli.App{})
+	table, net := newTestRoot(), newNetRoot(&cli.App{})
 	for _, c := range []struct {
 		root, other *cobra.Command
 		program     string
@@ -75,7 +81,7 @@ func TestProgramsNameEachOther(t *testing.T) {
 
 // The first help that a newcomer sees fits a screen.
 func TestHelpFitsAScreen(t *testing.T) {
-	for name, newRoot := range map[string]func(*cli.App) *cobra.Command{"discreet": newRoot, "discreet-net": network.NewRoot} {
+	for name, newRoot := range map[string]func(*cli.App) *cobra.Command{"discreet": newRoot, "discreet-net": newNetRoot} {
 		var out, talk bytes.Buffer
 		if code := cli.Run(t.Context(), newRoot, []string{"--help"}, nil, nil, &out, &talk); code != cli.ExitOK {
 			t.Fatalf("%s --help exits with %d: %s", name, code, &talk)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/commands/cli"
-	"github.com/discreet-dp/discreet/internal/net/commands"
 	"github.com/discreet-dp/discreet/internal/net/service/problem"
 )
 
@@ -46,7 +45,7 @@ func TestMain(m *testing.M) {
 	}
 	testscript.Main(state{m}, map[string]func(){
 		"discreet":     func() { ready(); main() },
-		"discreet-net": func() { ready(); os.Exit(cli.Main(network.NewRoot)) },
+		"discreet-net": func() { ready(); os.Exit(cli.Main(newNetRoot)) },
 	})
 }
 

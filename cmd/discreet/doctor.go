@@ -99,7 +99,7 @@ func (d *doctor) examine(ctx context.Context) error {
 	if (d.cert == "") != (d.key == "") {
 		return cli.Refuse("doctor", "tls-cert", "and tls-key must be given together", nil)
 	}
-	err := train.Examine(ctx, d.engine, d.submit, d.master, func(what, found, want string) {
+	err := train.Examine(ctx, d.engine, d.FindCluster(d.engine, d.master, d.submit), func(what, found, want string) {
 		switch {
 		case want != "" && found != "":
 			d.note(what, "", fmt.Errorf("%s (needed: %s)", found, want))

@@ -15,7 +15,6 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/check/testkit/size"
 	"github.com/discreet-dp/discreet/internal/commands/cli"
-	"github.com/discreet-dp/discreet/internal/net/commands"
 )
 
 // TestManPages renders a page of the manual for every command of both programs, into folders of
@@ -25,7 +24,7 @@ func TestManPages(t *testing.T) {
 	if dir == "" {
 		dir = t.TempDir()
 	}
-	for _, root := range []*cobra.Command{newTestRoot(), network.NewRoot(&cli.App{})} {
+	for _, root := range []*cobra.Command{newTestRoot(), newNetRoot(&cli.App{})} {
 		writeManPages(t, root, filepath.Join(dir, root.Name()))
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/discreet-dp/discreet/internal/commands/cli"
-	"github.com/discreet-dp/discreet/internal/net/commands"
 )
 
 // What packages set are variables of flags that there are, and the files of a site set all that a site
@@ -24,8 +23,8 @@ func TestPackagesSetWhatThereIs(t *testing.T) {
 		command    string
 	}{
 		{"serve.env", `(?m)^#?(DISCREET_\w+)=`, newTestRoot(), "serve"},
-		{"site.env", `(?m)^#?(DISCREET_\w+)=`, network.NewRoot(&cli.App{}), "site serve"},
-		{"site/chart/templates/site.yaml", `name: (DISCREET_\w+),`, network.NewRoot(&cli.App{}), "site serve"},
+		{"site.env", `(?m)^#?(DISCREET_\w+)=`, newNetRoot(&cli.App{}), "site serve"},
+		{"site/chart/templates/site.yaml", `name: (DISCREET_\w+),`, newNetRoot(&cli.App{}), "site serve"},
 	} {
 		text, err := os.ReadFile("../../packaging/" + c.file)
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/commands/cli"
+	"github.com/discreet-dp/discreet/internal/spark/cluster"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/train/predict"
 )
@@ -29,7 +30,7 @@ type predictFlags struct {
 	class    string
 	signed   signedFlag
 
-	cluster predict.Cluster
+	place cluster.Place
 
 	threshold, extra string
 }
@@ -99,9 +100,9 @@ a folder of Parquet files that must not exist.`,
 	c.Flags().StringVar(&p.class, "class", "",
 		"with --explain, the `class` to explain, of a label of more than two (default the predicted one)")
 	c.Flags().BoolVar(&p.interval, "interval", false, "also write a 95 % interval for the effect of noise on the score (additive models)")
-	c.Flags().StringVar(&p.cluster.Engine, "engine", predict.EngineMemory,
+	c.Flags().StringVar(&p.place.Engine, "engine", cluster.EngineMemory,
 		"the `engine` that scores rows: memory, of this machine, or spark (docs/scale.md)")
-	commands.AddClusterFlags(c, &p.cluster.Master, &p.cluster.Submit)
+	p.AddClusterFlags(c, &p.place.Master, &p.place.Submit)
 	cli.Reads(c, "model", "data")
 	cli.Writes(c, "out")
 	cli.Require(c, "model", "data", "out")
@@ -113,7 +114,7 @@ func (p *predictFlags) runPredict(ctx context.Context) error {
 	extra, badExtra := dataset.ParseExtra(p.extra)
 	threshold, badThreshold := predict.ParseThreshold(p.threshold)
 	asked := predict.Params{Explain: p.explain, Class: p.class, Interval: p.interval, Threshold: threshold}
-	if err := cmp.Or(badExtra, badThreshold, p.cluster.Check(asked, p.out),
+	if err := cmp.Or(badExtra, badThreshold, p.place.Check(asked, p.out),
 		dataset.CheckOutput("predict", "out", p.out)); err != nil {
 		return &cli.UsageError{Err: err}
 	}
@@ -138,8 +139,8 @@ func (p *predictFlags) runPredict(ctx context.Context) error {
 		src.Rewind = func() io.Reader { return bytes.NewReader(held) }
 	}
 	var summary string
-	if p.cluster.Engine == predict.EngineSpark {
-		summary, err = asked.WriteOnCluster(ctx, m, src, &p.cluster, p.out, p.ShowBusy)
+	if p.place.Engine == cluster.EngineSpark {
+		summary, err = p.place.Write(ctx, asked, m, src, p.out, p.ShowBusy)
 		err = commands.AsRefusal(err)
 	} else {
 		err = p.writeOutput(func(w io.Writer) (err error) {

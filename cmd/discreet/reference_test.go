@@ -14,14 +14,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/discreet-dp/discreet/internal/commands/cli"
-	"github.com/discreet-dp/discreet/internal/net/commands"
 )
 
 const referencePage = "../../docs/commands.md"
 
 // The page about the commands is generated from the commands' help texts.
 func TestCommandReference(t *testing.T) {
-	want := commandReference(newTestRoot(), network.NewRoot(&cli.App{}))
+	want := commandReference(newTestRoot(), newNetRoot(&cli.App{}))
 	if *update {
 		if err := os.WriteFile(referencePage, []byte(want), 0o644); err != nil {
 			t.Fatal(err)

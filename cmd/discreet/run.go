@@ -7,13 +7,16 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/commands"
 	"github.com/discreet-dp/discreet/internal/commands/cli"
+	"github.com/discreet-dp/discreet/internal/spark/cluster"
 )
 
 // app adds the commands of discreet to the shared ones.
 type app struct{ *commands.App }
 
 // newRoot returns the whole command tree.
-func newRoot(c *cli.App) *cobra.Command { return (&app{&commands.App{App: c}}).newRootCommand() }
+func newRoot(c *cli.App) *cobra.Command {
+	return (&app{&commands.App{App: c, Cluster: cluster.New}}).newRootCommand()
+}
 
 // newRootCommand returns the root command with all others below it.
 func (a *app) newRootCommand() *cobra.Command {
@@ -36,5 +39,6 @@ refused. DISCREET_A_FLAG sets --a-flag.`,
 	commands.NameProgram(root, "discreet-net", "aggregator", "certs", "combine", "helper", "owner", "party", "simulate", "site",
 		"task")
 	commands.NameProgram(root, "discreet-lab", commands.Laboratory...)
+	root.AddCommand(cluster.NewWorker(a.Stdin, a.Data()))
 	return root
 }

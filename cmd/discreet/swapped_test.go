@@ -15,7 +15,6 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/check/testkit/clitest"
 	"github.com/discreet-dp/discreet/internal/commands/cli"
-	"github.com/discreet-dp/discreet/internal/net/commands"
 )
 
 // reading are the flags and arguments that name a file or a folder to read, by
@@ -335,7 +334,7 @@ func scene(t testing.TB) string {
 
 // networkCommands are the commands that discreet-net alone has.
 var networkCommands = sync.OnceValue(func() (names []string) {
-	for _, c := range network.NewRoot(&cli.App{}).Commands() {
+	for _, c := range newNetRoot(&cli.App{}).Commands() {
 		if !c.Hidden && !slices.Contains(shared, c.Name()) {
 			names = append(names, c.Name())
 		}
@@ -346,7 +345,7 @@ var networkCommands = sync.OnceValue(func() (names []string) {
 // programOf is the tree of the program that has a command: it is made in half the time of both.
 func programOf(command string) func(*cli.App) *cobra.Command {
 	if slices.Contains(networkCommands(), command) {
-		return network.NewRoot
+		return newNetRoot
 	}
 	return newRoot
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/commands/cli"
 	"github.com/discreet-dp/discreet/internal/ground/build"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/train"
 	"github.com/discreet-dp/discreet/internal/train/audit"
-	"github.com/discreet-dp/discreet/internal/train/predict"
 )
 
 // App adds the shared commands to the environment of a command.
@@ -20,6 +20,8 @@ type App struct {
 	*cli.App
 	// DrawAudit draws an audit to an .svg or .png file; nil for a program that draws no figures.
 	DrawAudit func(path string, r *audit.Report) error
+	// Cluster makes the cluster of --engine spark; nil for a program without Spark.
+	Cluster func(master, submit string) train.Cluster
 }
 
 // Clock is the time that services and deadlines use. Tests replace it.
@@ -45,7 +47,6 @@ func (a *App) NewRoot(root *cobra.Command, groups []Group, more ...*cobra.Comman
 	root.Version = build.Describe(root.Name())
 	root.SetVersionTemplate("{{.Version}}\n")
 	cli.Group(root, append(more, a.newVersionCommand(root.Name()))...)
-	root.AddCommand(cli.NewWorker(predict.ServeWorker, a.Stdin, a.Data()))
 	return root
 }
 

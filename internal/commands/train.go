@@ -110,7 +110,7 @@ func (t *trainFlags) addFlags(c *cobra.Command) {
 			"disk with --memory-limit and otherwise memory, or spark (docs/scale.md); the model is the same")
 	c.Flags().StringVar(&t.memory, "memory-limit", "",
 		"keep the rows in blocks on disk, and at most this many `bytes` about them in memory (default 2GiB with --engine disk)")
-	AddClusterFlags(c, &t.master, &t.submit)
+	t.AddClusterFlags(c, &t.master, &t.submit)
 	t.Charging.AddFlags(c, "the `name` of the data set in the ledger",
 		"the training's own `ID` in the ledger: with the same ID the same model is returned, whatever the rows are, "+
 			"and never drawn again (default a random one)")
@@ -123,12 +123,24 @@ func (t *trainFlags) addFlags(c *cobra.Command) {
 	cli.Require(c, "data", "schema", "model")
 }
 
-// AddClusterFlags adds the flags that select a Spark cluster.
-func AddClusterFlags(c *cobra.Command, master, submit *string) {
+// AddClusterFlags adds the flags that select a Spark cluster, if the program has Spark.
+func (a *App) AddClusterFlags(c *cobra.Command, master, submit *string) {
+	if a.Cluster == nil {
+		return
+	}
 	c.Flags().StringVar(master, "master", "",
 		"with --engine spark, the cluster's `address`, such as spark://host:7077 or yarn")
 	c.Flags().StringVar(submit, "spark-submit", "",
 		"with --engine spark, the `command` that submits, with arguments of its own (default \"spark-submit\")")
+}
+
+// FindCluster returns the cluster that the flags select, nil if they select none or the program has no
+// Spark.
+func (a *App) FindCluster(engine, master, submit string) train.Cluster {
+	if a.Cluster == nil || engine != train.EngineSpark && master+submit == "" {
+		return nil
+	}
+	return a.Cluster(master, submit)
 }
 
 func (t *trainFlags) runTrain(c *cobra.Command) error {
@@ -159,8 +171,7 @@ func (t *trainFlags) trainRequest(c *cobra.Command, req *train.Request) error {
 		Output: train.Output{Path: t.model, Force: t.Force()}, Say: t.Say,
 	}
 	run.Rows = &train.RowSource{Engine: t.engine, Files: t.data, Options: dataset.Options{Stdin: t.Stdin},
-		Show: t.ShowBusy}
-	run.Rows.Cluster.Master, run.Rows.Cluster.Submit = t.master, t.submit
+		Show: t.ShowBusy, Cluster: t.FindCluster(t.engine, t.master, t.submit)}
 	if t.memory != "" {
 		if run.Rows.Memory, err = train.ParseBytes(c.Name(), "memory-limit", t.memory); err != nil {
 			return AsUsageError(err)

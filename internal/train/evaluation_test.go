@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/check/testkit/size"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/ledger"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
 	"github.com/discreet-dp/discreet/internal/privacy/rng/replay"
@@ -153,4 +155,35 @@ func TestEvaluationsDoNotTellSizes(t *testing.T) {
 			t.Errorf("%s: 100 rows and 4,000 make different releases:\n%+v\n%+v", name, few, many)
 		}
 	}
+}
+
+// newLedger is a ledger in a folder with a budget of ε = 3 for a data set, people, and what of it
+// is spent.
+func newLedger(t *testing.T, ctx context.Context, folder string) (l *ledger.Ledger, spent func() dp.Epsilon) {
+	t.Helper()
+	l, err := ledger.Create(ctx, filepath.Join(folder, "ledger.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	if err := l.Declare(ctx, ledger.Dataset{Name: "people", Epsilon: 3 * dp.Nano}); err != nil {
+		t.Fatal(err)
+	}
+	return l, func() dp.Epsilon {
+		t.Helper()
+		b, err := l.Balances(ctx, "people")
+		if err != nil || len(b) != 1 {
+			t.Fatal(b, err)
+		}
+		return b[0].Spent
+	}
+}
+
+func censusText(t *testing.T, s *schema.Schema) []byte {
+	t.Helper()
+	text, err := s.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }

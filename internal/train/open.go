@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
-	"github.com/discreet-dp/discreet/internal/spark"
 	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/blocks"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
@@ -38,8 +37,8 @@ type RowSource struct {
 	Options dataset.Options
 	// Show displays an activity until done is called; may be nil.
 	Show func(what string) (done func())
-	// Cluster describes the cluster of EngineSpark; its Data are Files.
-	Cluster spark.Options
+	// Cluster is the cluster of EngineSpark, which opens Files; nil for other engines.
+	Cluster Cluster
 }
 
 // ParseBytes parses a number of bytes: digits, optionally followed by KiB, MiB or GiB.
@@ -64,22 +63,12 @@ func (r *RowSource) check(op string) error {
 		return &RequestError{&dp.ParamError{Op: op, Param: "engine", Want: "must be auto, memory, disk or spark",
 			Got: strconv.Quote(r.Engine)}}
 	}
-	onSpark := r.Engine == EngineSpark
-	if !onSpark && r.Cluster.Submit+r.Cluster.Master != "" {
-		return &RequestError{&dp.ParamError{Op: op, Param: "engine", Want: "must be spark if a cluster is given",
-			Got: strconv.Quote(r.Engine)}}
+	err := checkCluster(op, r.Engine, r.Cluster)
+	if err == nil && r.Cluster != nil {
+		err = r.Cluster.Check(op, r.Files)
 	}
-	if onSpark {
-		r.Cluster.Data = r.Files
-		if err := r.Cluster.Check(op); err != nil {
-			return &RequestError{err}
-		}
-		for _, path := range r.Files {
-			if dataset.IsAddress(path) {
-				return &RequestError{&dp.ParamError{Op: op, Param: "engine", Want: "must be memory, disk or auto if the " +
-					"table is in a database", Got: r.Engine}}
-			}
-		}
+	if err != nil {
+		return &RequestError{err}
 	}
 	return nil
 }
@@ -95,16 +84,13 @@ const blockRows = 1 << 20
 
 // open reads the rows.
 func (r *RowSource) open(ctx context.Context, t *Training) (*openRows, error) {
-	if r.Engine == EngineSpark {
-		t.sayLine("starting a session of Spark; its cluster codes the rows")
-		hide := r.Cluster.ShowJobs(r.Show)
-		r.Cluster.Rows = t.selection()
-		sn, err := spark.Start(ctx, t.Schema, t.SchemaText, r.Cluster)
+	if r.Cluster != nil {
+		tab, end, err := r.Cluster.Open(ctx, ClusterRows{Schema: t.Schema, Text: t.SchemaText, Data: r.Files,
+			Keep: t.selection(), Say: t.sayLine, Show: r.Show})
 		if err != nil {
-			hide()
 			return nil, err
 		}
-		return &openRows{sn.Table(), func() error { hide(); return sn.Close() }}, nil
+		return &openRows{tab, end}, nil
 	}
 	if r.Show != nil {
 		defer r.Show("reading")()

@@ -199,3 +199,30 @@ func wordsAbout(t *testing.T, rows int, limit int64) string {
 	}
 	return said.String()
 }
+
+// Spark runs where a program hands a cluster in, and a cluster is for Spark alone.
+func TestEnginesThatAreRefused(t *testing.T) {
+	handed := struct{ Cluster }{}
+	for _, c := range []struct {
+		engine string
+		cl     Cluster
+		want   string // "" for none
+	}{
+		{EngineSpark, nil, "Spark is not part of this program"},
+		{EngineMemory, handed, "must be spark if a cluster is given"},
+		{EngineAuto, handed, "must be spark if a cluster is given"},
+		{"flink", nil, "must be auto, memory, disk or spark"},
+		{EngineDisk, nil, ""},
+		{"", nil, ""},
+	} {
+		err := (&RowSource{Engine: c.engine, Cluster: c.cl}).check("train")
+		if got := fmt.Sprint(err); !strings.Contains(got, c.want) || (err != nil) != (c.want != "") {
+			t.Errorf("engine %q, cluster %v: %v, want %q", c.engine, c.cl != nil, err, c.want)
+		}
+		if c.engine == EngineMemory || c.engine == EngineSpark {
+			if err := Examine(t.Context(), c.engine, c.cl, nil); !strings.Contains(fmt.Sprint(err), c.want) {
+				t.Errorf("doctor, engine %q: %v, want %q", c.engine, err, c.want)
+			}
+		}
+	}
+}

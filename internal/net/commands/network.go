@@ -8,14 +8,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/commands"
-	"github.com/discreet-dp/discreet/internal/commands/cli"
 )
 
 // app adds the commands of discreet-net to the shared ones.
 type app struct{ *commands.App }
 
 // NewRoot returns the whole command tree.
-func NewRoot(c *cli.App) *cobra.Command { return (&app{&commands.App{App: c}}).newRootCommand() }
+func NewRoot(a *commands.App) *cobra.Command { return (&app{a}).newRootCommand() }
 
 // newRootCommand returns the root command with all others below it.
 func (a *app) newRootCommand() *cobra.Command {

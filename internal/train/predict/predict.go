@@ -3,6 +3,7 @@
 package predict
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -58,6 +59,16 @@ func (p Params) Check(m *model.Model) error {
 
 func classCode(m *model.Model, name string) int { return schema.CodeOf(m.Schema.Label.Levels, name) }
 
+// Columns returns the columns to add to the rows of t. Of two classes, the positive one is predicted
+// from the score from on.
+func (p Params) Columns(m *model.Model, t *dataset.Table, from float64) ([]dataset.Added, error) {
+	scores, err := m.Scores(t.Cols, t.Rows)
+	if err != nil {
+		return nil, err
+	}
+	return p.columnsOf(m, t, scores, p.labelsOf(m, scores, from))
+}
+
 // labelsOf returns the predicted classes of rows. Of two classes, the positive one is predicted from
 // the score from on.
 func (p Params) labelsOf(m *model.Model, scores []float64, from float64) []uint8 {
@@ -75,8 +86,8 @@ func (p Params) labelsOf(m *model.Model, scores []float64, from float64) []uint8
 	return labels
 }
 
-// tally counts the predictions.
-type tally struct {
+// Tally counts the predictions.
+type Tally struct {
 	m      *model.Model
 	from   float64 // of a score, see labelsOf
 	rows   int
@@ -84,12 +95,14 @@ type tally struct {
 	sum    float64 // of scores, for two classes
 }
 
-func newTally(m *model.Model, from float64) tally {
-	return tally{m: m, from: from, counts: make([]int, len(m.Schema.Label.Levels))}
+// NewTally counts predictions of m, of whose two classes the positive one is predicted from the score
+// from on.
+func NewTally(m *model.Model, from float64) Tally {
+	return Tally{m: m, from: from, counts: make([]int, len(m.Schema.Label.Levels))}
 }
 
 // addBlock adds rows.
-func (t *tally) addBlock(scores []float64, labels []uint8) {
+func (t *Tally) addBlock(scores []float64, labels []uint8) {
 	t.rows += len(labels)
 	for _, l := range labels {
 		t.counts[l]++
@@ -99,9 +112,22 @@ func (t *tally) addBlock(scores []float64, labels []uint8) {
 	}
 }
 
-// summary states how many rows of each class are predicted and, for two classes, the number of
+// Add adds rows that somebody else counted: their predicted class and, for two classes, the sum of their
+// scores. It returns an error if the model does not have the class.
+func (t *Tally) Add(class string, rows int, sum float64) error {
+	k := classCode(t.m, class)
+	if k < 0 {
+		return errors.New("predict: the predicted classes must be those of the model")
+	}
+	t.rows += rows
+	t.counts[k] += rows
+	t.sum += sum
+	return nil
+}
+
+// Summary states how many rows of each class are predicted and, for two classes, the number of
 // positive rows that the scores imply.
-func (t *tally) summary() string {
+func (t *Tally) Summary() string {
 	classes := t.m.Schema.Label.Levels
 	share := func(n float64) string { return fmt.Sprintf("%.1f %%", 100*n/float64(max(1, t.rows))) }
 	if t.m.Width() > 1 {

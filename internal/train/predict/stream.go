@@ -56,7 +56,7 @@ func (p Params) Write(ctx context.Context, m *model.Model, src *Source, w io.Wri
 	reading, stopReading := context.WithCancel(ctx)
 	writing, stopWriting := context.WithCancel(ctx)
 	defer stopWriting()
-	st := &stream{p: p, m: m, tally: newTally(m, from), blocks: make(chan *block), done: make(chan struct{}),
+	st := &stream{p: p, m: m, Tally: NewTally(m, from), blocks: make(chan *block), done: make(chan struct{}),
 		exhausted: stopWriting}
 	defer func() {
 		stopReading()
@@ -67,7 +67,7 @@ func (p Params) Write(ctx context.Context, m *model.Model, src *Source, w io.Wri
 		if st.failed != nil {
 			return "", st.failed
 		}
-		return st.summary(), p.writeNothing(ctx, m, src, opts, w, format)
+		return st.Summary(), p.writeNothing(ctx, m, src, opts, w, format)
 	}
 	err = dataset.CopyRows(writing, m.Schema, opts, w, format, st.columns(), st.reach, src.Paths...)
 	if err == nil || writing.Err() != nil || errors.As(err, new(*dataset.FaultError)) {
@@ -80,7 +80,7 @@ func (p Params) Write(ctx context.Context, m *model.Model, src *Source, w io.Wri
 			err = errors.New("predict: the rows must stay as they are while they are read")
 		}
 	}
-	return st.summary(), err
+	return st.Summary(), err
 }
 
 // writeNothing writes a table without rows, with the same columns.
@@ -135,7 +135,7 @@ type stream struct {
 	now       *block
 	next      int    // the next row to write
 	exhausted func() // called if a row has no block
-	tally
+	Tally
 }
 
 // readBlocks scores all blocks in order.

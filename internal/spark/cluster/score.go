@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package predict
+package cluster
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -17,6 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/spark"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/train/predict"
 )
 
 // job holds what a worker needs to score rows.
@@ -25,12 +25,12 @@ type job struct {
 	Explain  bool    `json:"explain,omitempty"`
 	Class    string  `json:"class,omitempty"`
 	Interval bool    `json:"interval,omitempty"`
-	From     float64 `json:"from"` // see labelsOf
+	From     float64 `json:"from"` // see predict.Params.Columns
 }
 
 // scorer scores rows in Parquet.
 type scorer struct {
-	p    Params
+	p    predict.Params
 	m    *model.Model
 	from float64
 }
@@ -46,7 +46,7 @@ func ServeWorker(ctx context.Context, in io.Reader, out io.Writer) error {
 		if err != nil {
 			return nil, err
 		}
-		sc := &scorer{Params{Explain: j.Explain, Class: j.Class, Interval: j.Interval}, m, j.From}
+		sc := &scorer{predict.Params{Explain: j.Explain, Class: j.Class, Interval: j.Interval}, m, j.From}
 		return sc.score, sc.p.Check(m)
 	})
 }
@@ -57,11 +57,7 @@ func (sc *scorer) columns(ctx context.Context, name string, rows []byte) (*datas
 	if err != nil {
 		return nil, nil, err
 	}
-	scores, err := sc.m.Scores(t.Cols, t.Rows)
-	if err != nil {
-		return nil, nil, err
-	}
-	added, err := sc.p.columnsOf(sc.m, t, scores, sc.p.labelsOf(sc.m, scores, sc.from))
+	added, err := sc.p.Columns(sc.m, t, sc.from)
 	return t, added, err
 }
 
@@ -81,38 +77,38 @@ const (
 	EngineSpark  = "spark"  // by a cluster, which writes the result
 )
 
-// Cluster selects where rows are scored.
-type Cluster struct {
+// Place selects where rows are scored.
+type Place struct {
 	Engine         string // "" for EngineMemory
 	Master, Submit string // see spark.Options
 }
 
 // Check returns a *dp.ParamError for what can be refused before the model is read.
-func (cl *Cluster) Check(p Params, out string) error {
+func (at *Place) Check(p predict.Params, out string) error {
 	bad := func(param, want, got string) error {
 		return &dp.ParamError{Op: "predict", Param: param, Want: want, Got: strconv.Quote(got)}
 	}
-	isSpark := cl.Engine == EngineSpark
+	isSpark := at.Engine == EngineSpark
+	_, fixed := p.Threshold.Fixed()
 	switch {
-	case !isSpark && cl.Engine != EngineMemory && cl.Engine != "":
-		return bad("engine", "must be memory or spark", cl.Engine)
-	case !isSpark && cl.Master+cl.Submit != "":
-		return bad("engine", "must be spark if a cluster is given", cl.Engine)
+	case !isSpark && at.Engine != EngineMemory && at.Engine != "":
+		return bad("engine", "must be memory or spark", at.Engine)
+	case !isSpark && at.Master+at.Submit != "":
+		return bad("engine", "must be spark if a cluster is given", at.Engine)
 	case isSpark && (out == "-" || strings.HasSuffix(out, ".csv")):
 		return bad("out", "must be a folder for Parquet files with engine spark", out)
-	case isSpark && p.Threshold.needsScores():
-		return bad("threshold", "must be a score or costs with engine spark, because no machine has all scores",
-			p.Threshold.rule)
+	case isSpark && !fixed:
+		return bad("threshold", "must be a score or costs with engine spark, because no machine has all scores", "rate")
 	}
 	return nil
 }
 
-// WriteOnCluster writes the rows of the source, whose paths Spark opens, with the model's predictions
-// for each, as Write does, to a folder of Parquet files. It returns a summary in one line. show
+// Write writes the rows of the source, whose paths Spark opens, with the model's predictions for each,
+// as predict.Params.Write does, to a folder of Parquet files. It returns a summary in one line. show
 // displays the cluster's jobs, and may be nil.
-func (p Params) WriteOnCluster(ctx context.Context, m *model.Model, src *Source, cl *Cluster, out string,
+func (at *Place) Write(ctx context.Context, p predict.Params, m *model.Model, src *predict.Source, out string,
 	show func(job string) (done func())) (summary string, err error) {
-	o := spark.Options{Master: cl.Master, Submit: cl.Submit, Data: src.Paths}
+	o := spark.Options{Master: at.Master, Submit: at.Submit, Data: src.Paths}
 	defer o.ShowJobs(show)()
 	extra := src.Options.Extra
 	sc := &scorer{p, m, p.Threshold.At(nil)}
@@ -148,15 +144,11 @@ func (p Params) WriteOnCluster(ctx context.Context, m *model.Model, src *Source,
 	if err != nil {
 		return "", err
 	}
-	t := newTally(m, sc.from)
+	t := predict.NewTally(m, sc.from)
 	for _, c := range counts {
-		k := classCode(m, c.Value)
-		if k < 0 {
-			return "", errors.New("predict: the cluster wrote a class that the model does not have")
+		if err := t.Add(c.Value, c.Rows, c.Sum); err != nil {
+			return "", err
 		}
-		t.rows += c.Rows
-		t.counts[k] += c.Rows
-		t.sum += c.Sum
 	}
-	return t.summary(), nil
+	return t.Summary(), nil
 }

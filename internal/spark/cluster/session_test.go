@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package train
+package cluster
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ledger"
-	"github.com/discreet-dp/discreet/internal/spark"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/train"
 )
 
 // playSession is a process that plays the session of Spark: it says that there is one block of
@@ -84,6 +84,15 @@ func playSession(kind, link string) error {
 	return err
 }
 
+func requestOf(t *testing.T, learner, epsilon string) *train.Request {
+	t.Helper()
+	req, err := train.Choice{Learner: learner, Price: train.PriceText{Epsilon: epsilon}}.Request("train")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return req
+}
+
 // newLedger is a ledger in a folder with a budget of ε = 3 for a data set, people, and what of it
 // is spent.
 func newLedger(t *testing.T, ctx context.Context, folder string) (l *ledger.Ledger, spent func() dp.Epsilon) {
@@ -139,21 +148,21 @@ func TestAFailedSessionIsChargedByTheLedgersRules(t *testing.T) {
 	} {
 		ctx, folder := context.Background(), t.TempDir()
 		l, spent := newLedger(t, ctx, folder)
-		train := func() error {
-			run := &Training{Op: "train", Request: requestOf(t, "brc", "1"), Schema: s, SchemaText: text, Data: []string{"x"},
-				Rows: &RowSource{Engine: EngineSpark, Files: []string{"x"},
-					Cluster: spark.Options{Submit: fmt.Sprintf("%s session %s", self, kind)}},
-				Output: Output{Path: filepath.Join(folder, "model.json")}, Job: &Job{Ledger: l, Dataset: "people", ID: "monday"}}
+		fit := func() error {
+			run := &train.Training{Op: "train", Request: requestOf(t, "brc", "1"), Schema: s, SchemaText: text, Data: []string{"x"},
+				Rows: &train.RowSource{Engine: train.EngineSpark, Files: []string{"x"},
+					Cluster: New("", fmt.Sprintf("%s session %s", self, kind))},
+				Output: train.Output{Path: filepath.Join(folder, "model.json")}, Job: &train.Job{Ledger: l, Dataset: "people", ID: "monday"}}
 			_, err := run.Run(ctx)
 			return err
 		}
-		if err := train(); err == nil || !strings.Contains(err.Error(), c.want) {
+		if err := fit(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v", kind, err)
 		}
 		if got := spent(); got != c.spent {
 			t.Errorf("%s: %v spent, want %v", kind, got, c.spent)
 		}
-		if err := train(); err == nil {
+		if err := fit(); err == nil {
 			t.Errorf("%s: the job succeeds", kind)
 		}
 		if got := spent(); got != c.spent {

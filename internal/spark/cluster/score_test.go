@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package predict
+package cluster
 
 import (
 	"bytes"
@@ -11,34 +11,44 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/train"
+	"github.com/discreet-dp/discreet/internal/train/predict"
 )
 
 // What a worker says about rows is what Write adds to them.
 func TestScorerSaysWhatWriteSays(t *testing.T) {
-	m, _ := trained()
-	files := streamFiles(t, 300)
-	rows, err := os.ReadFile(files["t.parquet"])
+	_, files := writeRows(t, 300)
+	s := census.Schema()
+	run := &train.Training{Op: "train", Request: requestOf(t, "additive", "1"), Schema: s, SchemaText: censusText(t, s),
+		Rows: &train.RowSource{Files: files}}
+	m, err := run.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := Params{Interval: true}
+	rows, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := predict.Params{Interval: true}
 	sc := &scorer{p, m, 0.3}
 	alone, err := sc.score(context.Background(), "rows", rows)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Threshold, err = ParseThreshold("0.3"); err != nil {
+	if p.Threshold, err = predict.ParseThreshold("0.3"); err != nil {
 		t.Fatal(err)
 	}
-	whole, _, err := writeBy(p, 100, dataset.Parquet, files["t.parquet"])
-	if err != nil {
+	var whole bytes.Buffer
+	src := &predict.Source{Paths: files[:1], Options: dataset.Options{Labels: dataset.LabelsIgnored}, BlockRows: 10}
+	if _, err := p.Write(t.Context(), m, src, &whole, dataset.Parquet); err != nil {
 		t.Fatal(err)
 	}
 	// Both have the added columns, whose labels stand under another name where the table has its own.
-	s := &schema.Schema{Label: m.Schema.Label}
+	s = &schema.Schema{Label: m.Schema.Label}
 	label := schema.Column{Role: schema.Public, Kind: schema.Category}
 	for _, l := range m.Schema.Label.Levels {
 		label.Levels = append(label.Levels, schema.Level{Value: l.Value})
@@ -50,7 +60,7 @@ func TestScorerSaysWhatWriteSays(t *testing.T) {
 	}
 	s.Label.Position = len(s.Columns)
 	var tables [2]*dataset.Table
-	for k, file := range [][]byte{alone, []byte(whole)} {
+	for k, file := range [][]byte{alone, whole.Bytes()} {
 		path := filepath.Join(t.TempDir(), "t.parquet")
 		if err := os.WriteFile(path, file, 0o600); err != nil {
 			t.Fatal(err)
@@ -60,7 +70,7 @@ func TestScorerSaysWhatWriteSays(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if tables[0].Rows != 300 || !reflect.DeepEqual(tables[0].Cols, tables[1].Cols) {
+	if tables[0].Rows != 75 || !reflect.DeepEqual(tables[0].Cols, tables[1].Cols) {
 		t.Error("other columns")
 	}
 	if _, err := sc.score(context.Background(), "rows", bytes.ToUpper(rows)); !errors.As(err, new(*dataset.FaultError)) {
@@ -69,28 +79,28 @@ func TestScorerSaysWhatWriteSays(t *testing.T) {
 }
 
 func TestClusterRefuses(t *testing.T) {
-	rate, err := ParseThreshold("rate=0.1")
+	rate, err := predict.ParseThreshold("rate=0.1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		cl    Cluster
-		p     Params
+		at    Place
+		p     predict.Params
 		out   string
 		param string // "" for none
 	}{
-		{Cluster{}, Params{Threshold: rate}, "-", ""},
-		{Cluster{Engine: EngineSpark, Master: "yarn"}, Params{}, "folder", ""},
-		{Cluster{Engine: "flink"}, Params{}, "x", "engine"},
-		{Cluster{Engine: EngineMemory, Submit: "s"}, Params{}, "x", "engine"},
-		{Cluster{Engine: EngineSpark}, Params{}, "-", "out"},
-		{Cluster{Engine: EngineSpark}, Params{}, "p.csv", "out"},
-		{Cluster{Engine: EngineSpark}, Params{Threshold: rate}, "folder", "threshold"},
+		{Place{}, predict.Params{Threshold: rate}, "-", ""},
+		{Place{Engine: EngineSpark, Master: "yarn"}, predict.Params{}, "folder", ""},
+		{Place{Engine: "flink"}, predict.Params{}, "x", "engine"},
+		{Place{Engine: EngineMemory, Submit: "s"}, predict.Params{}, "x", "engine"},
+		{Place{Engine: EngineSpark}, predict.Params{}, "-", "out"},
+		{Place{Engine: EngineSpark}, predict.Params{}, "p.csv", "out"},
+		{Place{Engine: EngineSpark}, predict.Params{Threshold: rate}, "folder", "threshold"},
 	} {
-		err := c.cl.Check(c.p, c.out)
+		err := c.at.Check(c.p, c.out)
 		var refused *dp.ParamError
 		if errors.As(err, &refused) != (c.param != "") || refused != nil && refused.Param != c.param {
-			t.Errorf("%+v to %s: %v, want a refusal of %q", c.cl, c.out, err, c.param)
+			t.Errorf("%+v to %s: %v, want a refusal of %q", c.at, c.out, err, c.param)
 		}
 	}
 }

@@ -2,7 +2,7 @@
 
 //go:build !js
 
-package train
+package cluster
 
 import (
 	"bytes"
@@ -30,12 +30,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/engine/question"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
+	"github.com/discreet-dp/discreet/internal/train"
 )
 
 // Executors run the file that asks, which here is the test's.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "worker" {
-		if err := spark.ServeWorker(context.Background(), os.Stdin, heldAnswers{os.Stdout}, nil); err != nil {
+		if err := ServeWorker(context.Background(), os.Stdin, heldAnswers{os.Stdout}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -496,9 +497,9 @@ func (c *sparkCluster) killDriver(t *testing.T, ctx context.Context, data, progr
 	holdAnswers(t, func() { killProcess(t, c.master, program, "driver.py") })
 	for range 2 { // the same job is not begun again
 		o := c.options()
-		run := &Training{Op: "train", Request: requestOf(t, "brc", "1"), Schema: s, SchemaText: text, Data: []string{data},
-			Rows:   &RowSource{Engine: EngineSpark, Files: []string{data}, Cluster: o},
-			Output: Output{Path: filepath.Join(folder, "model.json")}, Job: &Job{Ledger: l, Dataset: "people", ID: "monday"}}
+		run := &train.Training{Op: "train", Request: requestOf(t, "brc", "1"), Schema: s, SchemaText: text, Data: []string{data},
+			Rows:   &train.RowSource{Engine: train.EngineSpark, Files: []string{data}, Cluster: &Cluster{o}},
+			Output: train.Output{Path: filepath.Join(folder, "model.json")}, Job: &train.Job{Ledger: l, Dataset: "people", ID: "monday"}}
 		_, err := run.Run(ctx)
 		t.Logf("%s is killed: %v", program, err)
 		if err == nil {

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package cluster
 
 import (
-	"context"
 	"io"
 
 	"github.com/spf13/cobra"
 )
 
 // NewWorker returns the command that executors of a cluster run for --engine spark; users do not type
-// it. serve answers messages from in on out until in ends.
-func NewWorker(serve func(ctx context.Context, in io.Reader, out io.Writer) error, in io.Reader,
-	out io.Writer) *cobra.Command {
+// it. It answers messages from in on out until in ends.
+func NewWorker(in io.Reader, out io.Writer) *cobra.Command {
 	return &cobra.Command{
 		Use:    "worker",
 		Hidden: true,
@@ -21,6 +19,6 @@ func NewWorker(serve func(ctx context.Context, in io.Reader, out io.Writer) erro
 Executors of Spark run it for train and predict --engine spark.`,
 		Example: `  discreet worker`,
 		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return serve(c.Context(), in, out) },
+		RunE:    func(c *cobra.Command, _ []string) error { return ServeWorker(c.Context(), in, out) },
 	}
 }

@@ -28,7 +28,6 @@ var reading = map[string]string{
 	"doctor --tls-cert": "doctor --tls-cert FILE --tls-key FILE",
 	"doctor --tls-key":  "doctor --tls-cert FILE --tls-key FILE",
 	"doctor --tokens":   "doctor --tokens FILE",
-	"doctor --certs":    "doctor --certs FILE",
 
 	"audit --model":      "audit --model FILE --epsilon 1 --runs 64",
 	"audit --schema":     "audit --learner brc --schema FILE --epsilon 1 --runs 64",
@@ -153,6 +152,7 @@ var reading = map[string]string{
 	"evaluate --ledger":         with(judgeLine, "--ledger FILE --dataset d"),
 	"evaluate --anchors":        with(judgeLine, withLedger+" --anchors FILE"),
 	"evaluate --key":            with(judgeLine, withLedger+" --key FILE"),
+	"certs check --dir":         "certs check --dir FILE",
 	"certs init --dir":          "certs init --dir FILE",
 	"certs renew --dir":         "certs renew --dir FILE --role owner --name x",
 	"certs revoke --dir":        "certs revoke --dir FILE --role owner --name x",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package keyfile stores Ed25519 keys in PEM files: private keys in PKCS #8 and public keys in PKIX,
-// which OpenSSL and similar programs can read.
+// which OpenSSL and similar programs can read. It also says how long a certificate is valid.
 package keyfile
 
 import (

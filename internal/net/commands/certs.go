@@ -18,7 +18,7 @@ import (
 func (a *app) newCertsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "certs",
-		Short: "create, sign, renew and revoke certificates",
+		Short: "create, sign, renew, revoke and check certificates",
 		Long: `Certs creates the certificates for the connections of a federation: an
 authority, and for each process a certificate with its role and name. Anyone who
 has authority.key can create a certificate for any role and name. Keep it on the
@@ -38,7 +38,7 @@ from a certificate.`,
   discreet-net certs revoke --dir certs --role owner --name clinic-7`,
 	}
 	return cli.Group(c, a.newCertsInitCommand(), a.newCertsIssueCommand(), a.newCertsRequestCommand(), a.newCertsSignCommand(),
-		a.newCertsRenewCommand(), a.newCertsRevokeCommand())
+		a.newCertsRenewCommand(), a.newCertsRevokeCommand(), a.newCertsCheckCommand())
 }
 
 // certsFlags holds the flags that both commands have.
@@ -246,6 +246,36 @@ certificate of its authority. Processes without a list know of no revocation.`,
 	f.addFlags(c, 30)
 	addCaller(c, &who)
 	c.MarkFlagsRequiredTogether("role", "name")
+	return c
+}
+
+func (a *app) newCertsCheckCommand() *cobra.Command {
+	var dir string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "check",
+		Short: "check that certificates are valid now and fit their keys",
+		Long: `Check prints one line for each certificate in the directory, ok or FAIL, with the
+end of its validity. A certificate whose key is there must also fit it, and must
+not be on the list of revoked ones. It exits with 1 if a check fails.`,
+		Example: `  discreet-net certs check --dir certs`,
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			lives, err := identity.Lives(dir, time.Now())
+			if err != nil {
+				return err
+			}
+			var found commands.Findings
+			for _, l := range lives {
+				found.Note("certificate", l.Name+": "+l.Words, l.Err)
+			}
+			return found.Write(a.Stdout, "certs check", asJSON)
+		},
+	}
+	c.Flags().StringVar(&dir, "dir", "", "the `directory` of the certificates")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cli.Reads(c, "dir")
+	cli.Require(c, "dir")
 	return c
 }
 

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/discreet-dp/discreet/internal/ground/keyfile"
 )
 
 // Life describes how long a certificate in a folder is valid, or why it cannot be used.
@@ -27,7 +29,7 @@ func Lives(dir string, now time.Time) ([]Life, error) {
 	}
 	var lives []Life
 	for _, cert := range authorities {
-		words, err := DescribeLife(cert, now)
+		words, err := keyfile.DescribeLife(cert, now)
 		lives = append(lives, Life{authorityName, words, err})
 	}
 	files, err := os.ReadDir(dir)
@@ -44,7 +46,7 @@ func Lives(dir string, now time.Time) ([]Life, error) {
 		l := Life{Name: c.String()}
 		var cert *x509.Certificate
 		if cert, l.Err = readCertificate(filepath.Join(dir, f.Name()), c); l.Err == nil {
-			l.Words, l.Err = DescribeLife(cert, now)
+			l.Words, l.Err = keyfile.DescribeLife(cert, now)
 		}
 		if _, err := os.Stat(filepath.Join(dir, name+".key")); err == nil && l.Err == nil {
 			_, l.Err = Load(dir, c)
@@ -52,16 +54,4 @@ func Lives(dir string, now time.Time) ([]Life, error) {
 		lives = append(lives, l)
 	}
 	return lives, nil
-}
-
-// DescribeLife describes how long a certificate is still valid. A certificate that is not valid now is
-// refused.
-func DescribeLife(cert *x509.Certificate, now time.Time) (string, error) {
-	switch {
-	case now.After(cert.NotAfter):
-		return "", fmt.Errorf("the certificate ended at %s", stamp(cert.NotAfter))
-	case now.Before(cert.NotBefore):
-		return "", fmt.Errorf("the certificate begins at %s", stamp(cert.NotBefore))
-	}
-	return fmt.Sprintf("valid until %s, %d days", stamp(cert.NotAfter), int(cert.NotAfter.Sub(now).Hours()/24)), nil
 }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package commands
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/discreet-dp/discreet/internal/commands/cli"
+	"github.com/discreet-dp/discreet/internal/ground/plaintext"
+)
+
+// Findings are what a command that checks has found.
+type Findings []checked
+
+// checked is a line of such a command's output.
+type checked struct {
+	Name   string `json:"name"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+}
+
+// Note adds a check that failed with err, or passed if it is nil.
+func (f *Findings) Note(name, detail string, err error) {
+	if err != nil {
+		detail = strings.ReplaceAll(err.Error(), "\n", "; ")
+	}
+	*f = append(*f, checked{name, err == nil, detail})
+}
+
+// Write writes one line for each check, or one JSON object, and returns an error that begins with op if a
+// check failed.
+func (f Findings) Write(w io.Writer, op string, asJSON bool) error {
+	failed := 0
+	for _, c := range f {
+		if !c.OK {
+			failed++
+		}
+	}
+	if asJSON {
+		if err := cli.WriteJSON(w, map[string]any{"ok": failed == 0, "checks": f}); err != nil {
+			return err
+		}
+	} else {
+		for _, c := range f {
+			word := "ok  "
+			if !c.OK {
+				word = "FAIL"
+			}
+			plaintext.Fprintf(w, "%s  %s: %s\n", word, c.Name, c.Detail)
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%s: %d of %d checks failed", op, failed, len(f))
+	}
+	return nil
+}

@@ -16,10 +16,16 @@ func (m *Model) Save(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.Write(path, atomicfile.Private, func(w io.Writer) error {
+	return SaveFile(path, file)
+}
+
+// SaveFile is Save for what Marshal returned.
+func SaveFile(path string, file []byte) error {
+	err := atomicfile.Write(path, atomicfile.Private, func(w io.Writer) error {
 		_, err := w.Write(file)
 		return err
-	}); err != nil {
+	})
+	if err != nil {
 		return fmt.Errorf("model: save: %w", err)
 	}
 	return nil

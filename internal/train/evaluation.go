@@ -5,13 +5,13 @@ package train
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/ledger"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
@@ -26,21 +26,29 @@ import (
 type Evaluation struct {
 	Training
 	Params evaluation.Params
+
+	plan *evaluation.Plan // as in Training
 }
 
-// Check refuses whatever can be refused without rows and without a ledger.
+// Check is as in Training.
 func (e *Evaluation) Check() error {
+	e.plan = nil
 	e.Request = &Request{Learner: &Learner{Name: e.Op, Private: true},
 		Price: Price{Epsilon: e.Params.Epsilon, Delta: e.Params.Delta}}
 	if err := e.checkSource(); err != nil {
 		return err
 	}
-	if _, err := e.planFor(0); err != nil {
+	pl, err := e.planFor(0)
+	if err != nil {
 		return err
 	}
 	if excess := e.Request.Price.Excess(e.Schema); excess != "" {
 		return &ExcessError{Op: e.Op, Why: excess, Final: true}
 	}
+	if err := e.nameModels(); err != nil {
+		return err
+	}
+	e.plan = pl
 	return nil
 }
 
@@ -52,58 +60,36 @@ func (e *Evaluation) planFor(units int) (*evaluation.Plan, error) {
 	return pl, nil
 }
 
-// Run evaluates, or fetches the release of an earlier run of the same job. With a Job the order is:
-// afford, read, charge, measure, commit. A Job with a purpose is filed as a request, and nothing is
-// released.
+// Run evaluates, or fetches the release of an earlier run of the same job. A Job with a purpose is filed
+// as a request, and nothing is released.
 func (e *Evaluation) Run(ctx context.Context) (*evaluation.Release, error) {
-	if err := e.Check(); err != nil {
-		return nil, err
-	}
-	if e.Job == nil {
-		return e.measure(ctx, e.account())
-	}
-	if len(e.Cohorts) > 0 {
-		if err := e.findCohorts(ctx); err != nil {
+	if e.plan == nil {
+		if err := e.Check(); err != nil {
 			return nil, err
 		}
 	}
-	if err := e.nameModels(); err != nil {
-		return nil, err
+	terms := e.plan.Terms()
+	return buy(ctx, &e.Training, Purchase[*evaluation.Release]{What: "evaluation", Price: terms.Price, Bill: terms.Bill,
+		Make: e.measure, Marshal: (*evaluation.Release).Marshal, Unmarshal: evaluation.Unmarshal})
+}
+
+// Charge is as in Training.
+func (e *Evaluation) Charge(ctx context.Context, units int) (*ledger.Job, guard.Terms, error) {
+	err := e.Check()
+	if err == nil && e.Schema.Relation == dp.ReplaceOne {
+		e.plan, err = e.planFor(units)
 	}
-	j, err := e.openJob(ctx)
 	if err != nil {
-		return nil, err
+		return nil, guard.Terms{}, err
 	}
-	pl, err := e.planFor(0)
-	if err != nil {
-		return nil, err
-	}
-	terms := pl.Terms()
-	if e.Job.Purpose != "" {
-		return nil, asUsage(j.File(ctx, terms.Price, terms.Bill, e.Job.Purpose))
-	}
-	if j.Stored() != nil {
-		e.FromLedger = true
-		e.sayLine("%s", j.Returned())
-		r, err := evaluation.Unmarshal(j.Stored())
-		return r, j.Explain(err)
-	}
-	if err := j.Afford(ctx, terms.Price, terms.Bill); err != nil {
-		return nil, err
-	}
-	r, err := e.measure(ctx, j)
-	if err != nil {
-		return nil, j.Explain(errors.Join(err, j.Abandon(ctx, "the evaluation failed")))
-	}
-	text, err := r.Marshal()
-	if err != nil {
-		return nil, j.Explain(errors.Join(err, j.Abandon(ctx, "the evaluation could not be written")))
-	}
-	return r, j.Explain(j.Commit(ctx, text))
+	return e.chargeTerms(ctx, e.plan.Terms())
 }
 
 // nameModels adds the models to the job's configuration.
 func (e *Evaluation) nameModels() error {
+	if e.Job == nil {
+		return nil
+	}
 	var sums []string
 	for _, m := range e.Params.Models {
 		b, err := model.Marshal(m)
@@ -127,20 +113,19 @@ func (e *Evaluation) measure(ctx context.Context, acct guard.Account) (*evaluati
 		return nil, err
 	}
 	tab = e.selection().Of(tab)
-	units := 0
 	if e.Schema.Relation == dp.ReplaceOne { // elsewhere the number of rows is private
-		if units, err = countUnits(tab); err != nil {
+		units, err := countUnits(tab)
+		if err != nil {
 			return nil, err
 		}
-	}
-	pl, err := e.planFor(units)
-	if err != nil {
-		return nil, err
+		if e.plan, err = e.planFor(units); err != nil {
+			return nil, err
+		}
 	}
 	if !acct.Counted() {
 		e.sayLine("no ledger: this evaluation is not counted")
 	}
-	cut, err := pl.Cut(tab)
+	cut, err := e.plan.Cut(tab)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +133,7 @@ func (e *Evaluation) measure(ctx context.Context, acct guard.Account) (*evaluati
 	if rows, err = memory.New(cut); err != nil {
 		return nil, err
 	}
-	return guard.Train(ctx, pl, rows, acct, mech.NewExit(rng.System()))
+	return guard.Train(ctx, e.plan, rows, acct, mech.NewExit(rng.System()))
 }
 
 // countUnits returns the public number of rows or persons.

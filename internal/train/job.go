@@ -14,10 +14,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/discreet-dp/discreet/internal/ground/atomicfile"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ledger"
-	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
@@ -49,64 +47,69 @@ type configuration struct {
 
 // openJob looks the training up in its ledger.
 func (t *Training) openJob(ctx context.Context) (*ledger.Job, error) {
-	req := t.Request
-	return t.Job.openJob(ctx, jobRequest{
-		config: configuration{Learner: req.Name, Epsilon: req.Price.Epsilon, Delta: req.Price.Delta, Part: t.Part,
-			Cohorts: t.Cohorts, Options: req.given, Exceed: t.Exceed, Data: t.Data}, cohortBy: t.cohortBy,
-		schema: t.Schema, text: t.SchemaText, output: t.Output.Path, say: t.sayLine,
-	})
-}
-
-// jobRequest describes the subject of a job; open completes its configuration.
-type jobRequest struct {
-	config   configuration
-	cohortBy string // the column of config.Cohorts
-	schema   *schema.Schema
-	text     []byte
-	output   string
-	say      func(format string, args ...any)
-}
-
-// openJob looks a job up in its ledger.
-func (j *Job) openJob(ctx context.Context, r jobRequest) (*ledger.Job, error) {
-	r.config.Schema = fmt.Sprintf("%x", sha256.Sum256(r.text))
-	if r.config.Options == nil {
-		r.config.Options = map[string]string{}
+	if err := t.findCohorts(ctx); err != nil {
+		return nil, err
 	}
-	spelt, err := json.Marshal(r.config)
+	asked, err := t.describeJob()
 	if err != nil {
 		return nil, err
 	}
-	id := j.ID
-	if id == "" {
-		id = rand.Text()
-	}
-	asked := ledger.Request{Dataset: j.Dataset, ID: id, Config: spelt, Terms: Terms(r.schema), Worker: Worker(),
-		By: j.Key}
-	if r.output != "" {
-		if asked.Output, err = filepath.Abs(r.output); err != nil {
-			return nil, err
-		}
-	}
-	if part := r.config.Part; part != "" {
-		p, err := PartsOf(r.schema)
-		if err != nil {
-			return nil, err
-		}
-		asked.Part, asked.PartsBy, asked.Definition = part, p.By, p.Definition
-	}
-	if asked.Cohorts = r.config.Cohorts; len(asked.Cohorts) > 0 {
-		asked.PartsBy = r.cohortBy
-		if asked.Definition, err = defineCohorts(r.schema, r.cohortBy); err != nil {
-			return nil, err
-		}
-	}
-	opened, err := j.Ledger.Job(ctx, asked)
+	j, err := t.Job.Ledger.Job(ctx, asked)
 	if err != nil {
 		return nil, asUsage(err)
 	}
-	r.say("charging data set %q as job %s", j.Dataset, id)
-	return opened, nil
+	t.sayLine("charging data set %q as job %s", asked.Dataset, asked.ID)
+	return j, nil
+}
+
+// findCohorts finds the column that defines the data set's cohorts in the ledger, and refuses cohorts
+// that the schema does not have in that column.
+func (t *Training) findCohorts(ctx context.Context) error {
+	if len(t.Cohorts) == 0 {
+		return nil
+	}
+	b, err := t.Job.Ledger.Balances(ctx, t.Job.Dataset)
+	if err != nil {
+		return err
+	}
+	if t.cohortBy = b[0].CohortBy; t.cohortBy == "" {
+		return &RequestError{&dp.ParamError{Op: t.Op, Param: "cohorts", Want: fmt.Sprintf("must not be given: data set %q was "+
+			"declared without cohorts", t.Job.Dataset), Got: quoteNames(t.Cohorts)}}
+	}
+	return CheckCohorts(t.Op, t.Cohorts, t.cohortBy, t.Schema)
+}
+
+// describeJob describes the training to its ledger.
+func (t *Training) describeJob() (ledger.Request, error) {
+	config := configuration{Learner: t.Request.Name, Epsilon: t.Request.Price.Epsilon, Delta: t.Request.Price.Delta,
+		Part: t.Part, Cohorts: t.Cohorts, Options: t.Request.given, Exceed: t.Exceed,
+		Schema: fmt.Sprintf("%x", sha256.Sum256(t.SchemaText)), Data: t.Data}
+	if config.Options == nil {
+		config.Options = map[string]string{}
+	}
+	spelt, err := json.Marshal(config)
+	if err != nil {
+		return ledger.Request{}, err
+	}
+	asked := ledger.Request{Dataset: t.Job.Dataset, ID: cmp.Or(t.Job.ID, rand.Text()), Config: spelt, Terms: Terms(t.Schema),
+		Worker: Worker(), By: t.Job.Key, Part: t.Part, Cohorts: t.Cohorts}
+	switch {
+	case t.Part != "":
+		p, err := PartsOf(t.Schema)
+		if err != nil {
+			return asked, err
+		}
+		asked.PartsBy, asked.Definition = p.By, p.Definition
+	case len(t.Cohorts) > 0:
+		asked.PartsBy = t.cohortBy
+		if asked.Definition, err = defineCohorts(t.Schema, t.cohortBy); err != nil {
+			return asked, err
+		}
+	}
+	if t.Output.Path != "" {
+		asked.Output, err = filepath.Abs(t.Output.Path)
+	}
+	return asked, err
 }
 
 // asUsage turns a refused parameter into a refused request.
@@ -134,85 +137,4 @@ func Terms(s *schema.Schema) ledger.Terms {
 	}
 	slices.Sort(m.Protected)
 	return m
-}
-
-// Output is the file to which a model is written.
-type Output struct {
-	Path string // "" for none
-	// Force allows replacing a schema, a key or a paid model.
-	Force bool
-}
-
-// Check refuses to overwrite a file of value, before anything is paid.
-func (o Output) Check() error { return o.check(nil) }
-
-// check is Check where the file may hold stored, a result that is there already.
-func (o Output) check(stored []byte) error {
-	if o.Path == "" || o.Force {
-		return nil
-	}
-	if err := atomicfile.CheckSpared(o.Path, stored); err != nil {
-		return &RequestError{fmt.Errorf("model %w; only --force replaces it", err)}
-	}
-	return nil
-}
-
-// publish writes a result to its file.
-func (o Output) publish(ctx context.Context, j *ledger.Job) error {
-	if o.Path == "" {
-		return nil
-	}
-	if err := cmp.Or(o.check(j.Stored()), atomicfile.Check(o.Path)); err != nil {
-		return err
-	}
-	return j.Publish(ctx, o.Path)
-}
-
-// fitUncounted lets fit make a model that is not stored in a ledger, and writes it.
-func (o Output) fitUncounted(fit func() (*model.Model, error)) (*model.Model, error) {
-	if err := o.check(nil); err != nil {
-		return nil, err
-	}
-	m, err := fit()
-	if err != nil {
-		return nil, err
-	}
-	return m, o.SaveUncounted(m)
-}
-
-// SaveUncounted writes a model that is not stored in a ledger. The file may hold that very model.
-func (o Output) SaveUncounted(m *model.Model) error {
-	b, err := model.Marshal(m)
-	if err != nil {
-		return err
-	}
-	if err := o.check(b); err != nil || o.Path == "" {
-		return err
-	}
-	return m.Save(o.Path)
-}
-
-// Keep stores the model as the job's only result, and writes it to its file.
-func Keep(ctx context.Context, j *ledger.Job, m *model.Model, to Output) error {
-	b, err := model.Marshal(m)
-	if err != nil {
-		return errors.Join(err, j.Abandon(ctx, "the model could not be written"))
-	}
-	if err := j.Commit(ctx, b); err != nil {
-		return err
-	}
-	return to.publish(ctx, j)
-}
-
-// Fetch returns the model that an earlier run of the same job stored, and writes it to the output file
-// if there is one. It returns nil if there is no such model.
-func Fetch(ctx context.Context, j *ledger.Job, to Output) (*model.Model, error) {
-	if j.Stored() == nil {
-		return nil, nil
-	}
-	m, err := model.Unmarshal(j.Stored())
-	if err != nil {
-		return m, err
-	}
-	return m, to.publish(ctx, j)
 }

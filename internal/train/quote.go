@@ -123,12 +123,10 @@ type Remainder struct {
 func FindRemainder(ctx context.Context, l *ledger.Ledger, dataset, part string, cohorts []string, s *schema.Schema,
 	price dp.Price) (*Remainder, error) {
 	t := &Training{Op: "plan", Schema: s, Cohorts: SortCohorts(cohorts), Job: &Job{Ledger: l, Dataset: dataset}}
-	names := t.Cohorts
-	if len(names) > 0 {
-		if err := t.findCohorts(ctx); err != nil {
-			return nil, err
-		}
+	if err := t.findCohorts(ctx); err != nil {
+		return nil, err
 	}
+	names := t.Cohorts
 	if part != "" {
 		names = []string{part}
 	}

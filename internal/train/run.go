@@ -21,7 +21,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
-// Training is one training: the request, the rows and the account.
+// Training is one training: the request, the rows and the account. Run takes it from its plan to its
+// published model.
 type Training struct {
 	Op         string // the operation named in errors
 	Request    *Request
@@ -46,15 +47,55 @@ type Training struct {
 
 	FromLedger bool // set by Run: the job had its result already, and no row was read
 
-	plan     learn.Plan // made by Check
+	plan     learn.Plan // made by Check, and completed by completePlan; what is charged is what is fitted
 	excess   string
 	cohortBy string // the column of cohorts that the ledger declares; "" without Cohorts
 }
 
-func (t *Training) sayLine(format string, args ...any) {
-	if t.Say != nil {
-		t.Say(format, args...)
+// Run trains the model, or fetches it from the ledger, and writes its file. A Job with a purpose is
+// filed as a request, and there is no model.
+func (t *Training) Run(ctx context.Context) (*model.Model, error) {
+	if t.plan == nil {
+		if err := t.Check(); err != nil {
+			return nil, err
+		}
 	}
+	terms := t.plan.Terms()
+	return buy(ctx, t, Purchase[*model.Model]{What: "training", Price: terms.Price, Bill: terms.Bill, Make: t.fitModel,
+		Marshal: model.Marshal, Unmarshal: model.Unmarshal})
+}
+
+// Check plans the training, and refuses whatever can be refused without rows and without a ledger. Run
+// does it for a training that was not checked. What Check has seen must not change before Run, except
+// that the Job may get its Ledger.
+func (t *Training) Check() error {
+	t.plan = nil // a training that is refused has none
+	if err := t.checkSource(); err != nil {
+		return err
+	}
+	if t.Rows != nil {
+		if err := t.Rows.check(t.Op); err != nil {
+			return err
+		}
+	}
+	switch {
+	case t.Job == nil:
+	case t.Request.Price.NotPrivate:
+		return &ExcessError{Op: t.Op,
+			Why: "training without privacy exceeds every budget; leave out the ledger to train without one", Final: true}
+	case t.Request.Price.Epsilon == 0:
+		return &RequestError{&dp.ParamError{Op: t.Op, Param: "ledger",
+			Want: fmt.Sprintf("must not be given: learner %s has no price", t.Request.Name), Got: t.Job.Dataset}}
+	}
+	pl, err := t.Request.Plan(t.Schema, 0)
+	if err != nil {
+		return err
+	}
+	if err := t.checkExcess(); err != nil {
+		return err
+	}
+	t.plan = pl
+	return nil
 }
 
 // checkSource refuses invalid combinations of rows and accounts.
@@ -77,92 +118,167 @@ func (t *Training) checkSource() error {
 	return nil
 }
 
-// Check refuses whatever can be refused without rows and without a ledger.
-func (t *Training) Check() error {
-	if err := t.checkSource(); err != nil {
-		return err
-	}
-	if t.Rows != nil {
-		if err := t.Rows.check(t.Op); err != nil {
-			return err
-		}
-	}
-	switch {
-	case t.Job == nil:
-	case t.Request.Price.NotPrivate:
-		return &ExcessError{Op: t.Op,
-			Why: "training without privacy exceeds every budget; leave out the ledger to train without one", Final: true}
-	case t.Request.Price.Epsilon == 0:
-		return &RequestError{&dp.ParamError{Op: t.Op, Param: "ledger",
-			Want: fmt.Sprintf("must not be given: learner %s has no price", t.Request.Name), Got: t.Job.Dataset}}
-	}
-	var err error
-	if t.plan, err = t.Request.Plan(t.Schema, 0); err != nil {
-		return err
-	}
+// checkExcess refuses a price above the schema's limits, unless that is asked for.
+func (t *Training) checkExcess() error {
 	if t.excess = t.Request.Price.Excess(t.Schema); t.excess != "" && !t.Exceed {
 		return &ExcessError{Op: t.Op, Why: t.excess}
 	}
 	return nil
 }
 
-// Run trains the model, or fetches it from the ledger, and writes its file. With a Job the order is:
-// afford, read, charge, fit, commit, publish. A model is released only after the ledger has stored its
-// bytes. A Job with a purpose is filed as a request, and there is no model.
-func (t *Training) Run(ctx context.Context) (*model.Model, error) {
-	if err := t.Check(); err != nil {
+// buy makes a purchase of the training's Job or Account.
+func buy[R any](ctx context.Context, t *Training, p Purchase[R]) (none R, err error) {
+	p.Account, p.Output, p.Say = t.Account, t.Output, t.sayLine
+	if t.Job != nil {
+		p.Purpose = t.Job.Purpose
+		if p.Job, err = t.openJob(ctx); err != nil {
+			return none, err
+		}
+		t.FromLedger = p.Job.Stored() != nil
+	}
+	return p.Run(ctx)
+}
+
+// Purchase is the way from a price to a result that may be released: a model, an evaluation, or any
+// other. All of them go it in the order of Run, on which the claims of the ledger rest.
+type Purchase[R any] struct {
+	What    string        // what is done, for the ledger: "training"
+	Price   dp.Price      // of the plan, before rows are read
+	Bill    []dp.Event    // likewise
+	Job     *ledger.Job   // nil: Account is charged, and no ledger stores the result
+	Purpose string        // files the Job as a request, if it is not empty
+	Account guard.Account // charged if Job is nil; a nil Account counts nothing
+	Output  Output        // the file to write the result to
+	Say     func(format string, args ...any)
+	// Make reads the rows, then charges the account, and only then asks the rows anything.
+	Make func(ctx context.Context, acct guard.Account) (R, error)
+	// Marshal and Unmarshal turn the result into the bytes that are stored, and back.
+	Marshal   func(R) ([]byte, error)
+	Unmarshal func([]byte) (R, error)
+}
+
+// Run affords, makes, commits and publishes the result, or returns the one that the job already has.
+func (p *Purchase[R]) Run(ctx context.Context) (none R, err error) {
+	if p.Job == nil {
+		return p.runUncounted(ctx)
+	}
+	if p.Purpose != "" {
+		return none, asUsage(p.Job.File(ctx, p.Price, p.Bill, p.Purpose))
+	}
+	stored := p.Job.Stored()
+	if err := p.Output.check(stored); err != nil { // a lost result has spent its price, too
+		return none, err
+	}
+	if stored != nil { // a job is drawn once
+		p.Say("%s", p.Job.Returned())
+		made, err := p.Unmarshal(stored)
+		if err == nil {
+			err = p.Output.publish(ctx, p.Job)
+		}
+		return made, p.Job.Explain(err)
+	}
+	// Afford: no table is read for a job that cannot be paid.
+	if err := p.Job.Afford(ctx, p.Price, p.Bill); err != nil {
+		return none, err
+	}
+	// Read, charge, fit: the price stays spent if what follows the charge fails.
+	made, text, err := p.makeText(ctx, p.Job)
+	if err != nil {
+		return none, p.Job.Explain(errors.Join(err, p.Job.Abandon(ctx, "the "+p.What+" failed")))
+	}
+	// Commit: from here on these bytes are the job's only result. Before it, nothing leaves.
+	if err := p.Job.Commit(ctx, text); err != nil {
+		return none, p.Job.Explain(err)
+	}
+	// Publish: a crash before it loses nothing, because the same job finds the bytes in the ledger.
+	return made, p.Job.Explain(p.Output.publish(ctx, p.Job))
+}
+
+// runUncounted makes a result that no ledger stores, and writes its file.
+func (p *Purchase[R]) runUncounted(ctx context.Context) (none R, err error) {
+	if err := p.Output.check(nil); err != nil {
+		return none, err
+	}
+	acct := p.Account
+	if acct == nil {
+		acct = guard.Uncounted{}
+	}
+	made, text, err := p.makeText(ctx, acct)
+	if err != nil {
+		return none, err
+	}
+	return made, p.Output.save(text)
+}
+
+func (p *Purchase[R]) makeText(ctx context.Context, acct guard.Account) (made R, text []byte, err error) {
+	if made, err = p.Make(ctx, acct); err == nil {
+		text, err = p.Marshal(made)
+	}
+	return made, text, err
+}
+
+// fitModel reads the table, charges acct for the plan and fits the same plan.
+func (t *Training) fitModel(ctx context.Context, acct guard.Account) (*model.Model, error) {
+	rows, err := t.openTable(ctx)
+	if err != nil {
 		return nil, err
 	}
-	if t.Job == nil {
-		return t.Output.fitUncounted(func() (*model.Model, error) { return t.fitModel(ctx, t.account()) })
+	defer rows.close()
+	if err := t.checkSchema(rows.Schema()); err != nil {
+		return nil, err
 	}
-	if len(t.Cohorts) > 0 {
-		if err := t.findCohorts(ctx); err != nil {
-			return nil, err
+	if t.Schema.Relation == dp.ReplaceOne {
+		what := "rows"
+		if t.Schema.Person != nil {
+			what = "persons"
+		}
+		t.sayLine("training on %d %s of %q", guard.PublicUnits(rows.Table), what, t.Schema.Name)
+	}
+	if err := t.completePlan(guard.PublicUnits(rows.Table)); err != nil {
+		return nil, err
+	}
+	for _, f := range t.plan.Facts() {
+		if f.Text != "" {
+			t.sayLine("  %s", f.Text)
 		}
 	}
-	j, err := t.openJob(ctx)
+	if t.Request.Price.Epsilon > 0 && !acct.Counted() {
+		t.sayLine("no ledger: this training is not counted, and the model records this")
+	}
+	m, err := guard.Train(ctx, t.plan, rows.Table, acct, mech.NewExit(rng.System())) // charges, then fits
 	if err != nil {
 		return nil, err
 	}
-	t.FromLedger = j.Stored() != nil
-	terms := t.plan.Terms()
-	if t.Job.Purpose != "" {
-		return nil, asUsage(j.File(ctx, terms.Price, terms.Bill, t.Job.Purpose))
+	if t.Part != "" {
+		describePart(&m.Privacy, t.Schema.Parts, t.Part)
 	}
-	return RunJob(ctx, j, terms.Price, terms.Bill, t.Output, t.sayLine,
-		func() (*model.Model, error) { return t.fitModel(ctx, j) })
+	if len(t.Cohorts) > 0 {
+		describeCohorts(&m.Privacy, t.cohortBy, t.Cohorts)
+	}
+	t.describeExcess(&m.Privacy)
+	return m, nil
 }
 
-// account returns the account of a training without a Job.
-func (t *Training) account() guard.Account {
-	if t.Account == nil {
-		return guard.Uncounted{}
+// completePlan adds to the plan the number of rows, or of persons, where it is public. Before rows are
+// read it is not known, and the plan is made without it to be refused or afforded.
+func (t *Training) completePlan(units int) (err error) {
+	if t.Schema.Relation == dp.ReplaceOne { // elsewhere the number is private
+		t.plan, err = t.Request.Plan(t.Schema, units)
 	}
-	return t.Account
+	return err
 }
 
-// RunJob returns the result that a job already has, or else lets fit make it. The order is: afford,
-// fit (which charges the job), commit, publish to its file. A model is released only after the ledger
-// has stored its bytes.
-func RunJob(ctx context.Context, j *ledger.Job, price dp.Price, bill []dp.Event, to Output,
-	say func(string, ...any), fit func() (*model.Model, error)) (*model.Model, error) {
-	if err := to.check(j.Stored()); err != nil {
-		return nil, err
+// describeExcess records a price above the schema's limits.
+func (t *Training) describeExcess(p *model.Privacy) {
+	if t.excess != "" {
+		p.Overrides = append(p.Overrides, t.excess)
 	}
-	if j.Stored() != nil {
-		say("%s", j.Returned())
-		m, err := Fetch(ctx, j, to)
-		return m, j.Explain(err)
+}
+
+func (t *Training) sayLine(format string, args ...any) {
+	if t.Say != nil {
+		t.Say(format, args...)
 	}
-	if err := j.Afford(ctx, price, bill); err != nil {
-		return nil, err
-	}
-	m, err := fit()
-	if err != nil {
-		return nil, j.Explain(errors.Join(err, j.Abandon(ctx, "the training failed")))
-	}
-	return m, j.Explain(Keep(ctx, j, m, to))
 }
 
 // openTable reads the table into its engine.
@@ -175,20 +291,6 @@ func (t *Training) openTable(ctx context.Context) (*openRows, error) {
 		return nil, err
 	}
 	return t.openMemory(tab)
-}
-
-// findCohorts finds the column that defines the data set's cohorts in the ledger, and refuses cohorts
-// that the schema does not have in that column.
-func (t *Training) findCohorts(ctx context.Context) error {
-	b, err := t.Job.Ledger.Balances(ctx, t.Job.Dataset)
-	if err != nil {
-		return err
-	}
-	if t.cohortBy = b[0].CohortBy; t.cohortBy == "" {
-		return &RequestError{&dp.ParamError{Op: t.Op, Param: "cohorts", Want: fmt.Sprintf("must not be given: data set %q was "+
-			"declared without cohorts", t.Job.Dataset), Got: quoteNames(t.Cohorts)}}
-	}
-	return CheckCohorts(t.Op, t.Cohorts, t.cohortBy, t.Schema)
 }
 
 // selection returns the rows that the training may read: those of its part or cohorts, or nil for all.
@@ -229,47 +331,24 @@ func (t *Training) checkSchema(s *schema.Schema) error {
 	return err
 }
 
-// fitModel reads the table, charges acct and then trains.
-func (t *Training) fitModel(ctx context.Context, acct guard.Account) (*model.Model, error) {
-	rows, err := t.openTable(ctx)
-	if err != nil {
-		return nil, err
+// Charge charges the training to its Job for a caller who holds the rows and trains on them, and returns
+// the terms of what it charged. units is the number of rows, or of persons, of the caller's table; it is
+// not used where the number is private. The caller must commit the job, with a result of these terms. If
+// the job already has a result, nothing is charged.
+func (t *Training) Charge(ctx context.Context, units int) (*ledger.Job, guard.Terms, error) {
+	if err := t.Check(); err != nil {
+		return nil, guard.Terms{}, err
 	}
-	defer rows.close()
-	if err := t.checkSchema(rows.Schema()); err != nil {
-		return nil, err
+	if err := t.completePlan(units); err != nil {
+		return nil, guard.Terms{}, err
 	}
-	pl := t.plan
-	if t.Schema.Relation == dp.ReplaceOne { // elsewhere the number of rows is private
-		what := "rows"
-		if t.Schema.Person != nil {
-			what = "persons"
-		}
-		t.sayLine("training on %d %s of %q", guard.PublicUnits(rows.Table), what, t.Schema.Name)
-		if pl, err = t.Request.Plan(t.Schema, guard.PublicUnits(rows.Table)); err != nil {
-			return nil, err
-		}
+	return t.chargeTerms(ctx, t.plan.Terms())
+}
+
+func (t *Training) chargeTerms(ctx context.Context, terms guard.Terms) (*ledger.Job, guard.Terms, error) {
+	j, err := t.openJob(ctx)
+	if err != nil || j.Stored() != nil {
+		return j, terms, err
 	}
-	for _, f := range pl.Facts() {
-		if f.Text != "" {
-			t.sayLine("  %s", f.Text)
-		}
-	}
-	if t.Request.Price.Epsilon > 0 && !acct.Counted() {
-		t.sayLine("no ledger: this training is not counted, and the model records this")
-	}
-	m, err := guard.Train(ctx, pl, rows.Table, acct, mech.NewExit(rng.System()))
-	if err != nil {
-		return nil, err
-	}
-	if t.Part != "" {
-		describePart(&m.Privacy, t.Schema.Parts, t.Part)
-	}
-	if len(t.Cohorts) > 0 {
-		describeCohorts(&m.Privacy, t.cohortBy, t.Cohorts)
-	}
-	if t.excess != "" {
-		m.Privacy.Overrides = append(m.Privacy.Overrides, t.excess)
-	}
-	return m, nil
+	return j, terms, j.Charge(ctx, terms.Price, terms.Bill)
 }

@@ -10,42 +10,28 @@ import (
 	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
-	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // Simulation trains on simulated owners, who hold a table's rows. The model may be released, so that
-// it is checked, charged and stored in the order of a Training.
+// it is checked, charged and stored as a Training is. Request and Rows of its Training are not used.
 type Simulation struct {
-	Schema     *schema.Schema
-	SchemaText []byte // as it stands in its file
-	Data       []string
-	Options    map[string]string // the public choices, as they were typed
-	Price      dp.Price          // of one owner's part
-	Bill       []dp.Event        // cost of each owner, as the model states it
-	Exceed     bool              // the price may exceed the schema's limits; the model records it
-	Output     Output            // the file to write the model to
-	Job        *Job              // nil: nothing is counted
-	Say        func(format string, args ...any)
-	// Read reads the table and Play trains on it; counted is set if the price was charged.
-	Read func(ctx context.Context) (*dataset.Table, error)
+	Training
+	Options map[string]string // the public choices, as they were typed
+	Price   dp.Price          // of one owner's part
+	Bill    []dp.Event        // cost of each owner, as the model states it
+	// Play trains on the table; counted is set if the price was charged.
 	Play func(ctx context.Context, t *dataset.Table, counted bool) (*model.Model, error)
 }
 
-// describeExcess describes how the price exceeds the schema's limits, "" if it does not. A secret sum
-// has a δ, which exceeds the limit of a schema that allows only pure guarantees.
-func (s *Simulation) describeExcess() string {
-	return Price{Epsilon: s.Price.Epsilon, Delta: s.Price.Delta}.Excess(s.Schema)
-}
-
-// Check refuses what can be refused without rows and without a ledger.
+// Check is as in Training. A secret sum has a δ, which exceeds the limit of a schema that allows only
+// pure guarantees.
 func (s *Simulation) Check() error {
-	if err := learn.CheckOneRow("simulate", s.Schema); err != nil { // an owner reports about one row
+	s.Request = &Request{Learner: &Learner{Name: s.Op, Private: true},
+		Price: Price{Epsilon: s.Price.Epsilon, Delta: s.Price.Delta}, given: s.Options}
+	if err := learn.CheckOneRow(s.Op, s.Schema); err != nil { // an owner reports about one row
 		return &RequestError{err}
 	}
-	if why := s.describeExcess(); why != "" && !s.Exceed {
-		return &ExcessError{Op: "simulate", Why: why}
-	}
-	return nil
+	return s.checkExcess()
 }
 
 // Run trains the model, or fetches it from the ledger, and writes its file.
@@ -53,25 +39,15 @@ func (s *Simulation) Run(ctx context.Context) (*model.Model, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	if s.Job == nil {
-		return s.Output.fitUncounted(func() (*model.Model, error) {
-			s.Say("no ledger: this training is not counted, and the model records this")
-			return s.playOwners(ctx, guard.Uncounted{})
-		})
-	}
-	j, err := s.Job.openJob(ctx, jobRequest{
-		config: configuration{Learner: "simulate", Epsilon: s.Price.Epsilon, Delta: s.Price.Delta, Options: s.Options,
-			Exceed: s.Exceed, Data: s.Data},
-		schema: s.Schema, text: s.SchemaText, output: s.Output.Path, say: s.Say,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return RunJob(ctx, j, s.Price, s.Bill, s.Output, s.Say, func() (*model.Model, error) { return s.playOwners(ctx, j) })
+	return buy(ctx, &s.Training, Purchase[*model.Model]{What: "training", Price: s.Price, Bill: s.Bill, Make: s.playOwners,
+		Marshal: model.Marshal, Unmarshal: model.Unmarshal})
 }
 
-// playOwners reads the table, charges the account and trains.
+// playOwners reads the table, charges acct and trains.
 func (s *Simulation) playOwners(ctx context.Context, acct guard.Account) (*model.Model, error) {
+	if !acct.Counted() {
+		s.sayLine("no ledger: this training is not counted, and the model records this")
+	}
 	tab, err := s.Read(ctx)
 	if err != nil {
 		return nil, err
@@ -83,8 +59,6 @@ func (s *Simulation) playOwners(ctx context.Context, acct guard.Account) (*model
 	if err != nil {
 		return nil, err
 	}
-	if why := s.describeExcess(); why != "" {
-		m.Privacy.Overrides = append(m.Privacy.Overrides, why)
-	}
+	s.describeExcess(&m.Privacy)
 	return m, nil
 }

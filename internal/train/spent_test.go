@@ -11,9 +11,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/internal/guard"
+	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/ledger"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // spending is a training that a ledger counts, on a table that calls read
@@ -38,6 +41,17 @@ func spending(t *testing.T, path, id, output string, read func()) (*Training, fu
 		}}, func() { l.Close() }
 }
 
+// interrupted is a plan during whose fit the training is interrupted.
+type interrupted struct {
+	learn.Plan
+	interrupt func()
+}
+
+func (p interrupted) Fit(ctx context.Context, _ *guard.Guard) (*model.Model, error) {
+	p.interrupt()
+	return nil, ctx.Err()
+}
+
 // TestFailuresBehindTheCharge: when a training fails behind the charge, its error names the ledger,
 // the data set and what is spent, and how to get the result for nothing where the ledger keeps it.
 func TestFailuresBehindTheCharge(t *testing.T) {
@@ -59,21 +73,12 @@ func TestFailuresBehindTheCharge(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		run, done := spending(t, path, "one", filepath.Join(dir, "one.json"), func() {})
 		defer done()
-		j, err := run.openJob(ctx)
-		if err != nil {
-			t.Fatal(err)
+		plan := run.Request.Make
+		run.Request.Make = func(price Price, s *schema.Schema, rows int) (learn.Plan, error) {
+			pl, err := plan(price, s, rows)
+			return interrupted{pl, cancel}, err
 		}
-		if err := run.Check(); err != nil {
-			t.Fatal(err)
-		}
-		_, err = RunJob(ctx, j, run.plan.Terms().Price, run.plan.Terms().Bill, run.Output, t.Logf,
-			func() (*model.Model, error) {
-				if err := j.Charge(ctx, run.plan.Terms().Price, run.plan.Terms().Bill); err != nil {
-					t.Fatal(err)
-				}
-				cancel()
-				return nil, ctx.Err()
-			})
+		_, err := run.Run(ctx)
 		names(err, false, "refused and costs nothing")
 		if _, err := run.openJob(t.Context()); err == nil || !strings.Contains(err.Error(), "was interrupted") {
 			t.Errorf("the job is drawn again: %v", err)

@@ -11,10 +11,12 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/census"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/learn"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
@@ -115,6 +117,38 @@ func TestEveryFieldIsATermOfTheJob(t *testing.T) {
 	after, err := os.ReadFile(filepath.Join(folder, "m.json"))
 	if err != nil || !bytes.Equal(before, after) || spent() != dp.Nano {
 		t.Errorf("the same training again has another model, or a price: %v", err)
+	}
+}
+
+// A training makes one plan, and where the number of rows is public one more, with it, once it has read
+// them: it is what is charged and fitted. A training that Check refuses stays refused.
+func TestTrainingsArePlannedOnce(t *testing.T) {
+	for relation, want := range map[string][]int{"add-remove": {0}, "replace-one": {0, 2}} {
+		var planned []int
+		run := &Training{Op: "train", Request: requestOf(t, "additive", "1"), Schema: writtenSchema(t, relation, "private", 2, false)}
+		run.Read = func(ctx context.Context) (*dataset.Table, error) {
+			return dataset.Read(ctx, run.Schema, dataset.Options{Stdin: strings.NewReader("x,z,c,y\n1,0,a,k0\n9,0,b,k1\n")}, "-")
+		}
+		plan := run.Request.Make
+		run.Request.Make = func(price Price, s *schema.Schema, rows int) (learn.Plan, error) {
+			planned = append(planned, rows)
+			return plan(price, s, rows)
+		}
+		if err := run.Check(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := run.Run(t.Context()); err != nil || !slices.Equal(planned, want) {
+			t.Errorf("%s: planned for %v rows, want %v: %v", relation, planned, want, err)
+		}
+		run.Schema.MaxEpsilon = 1
+		for range 2 {
+			if err := run.Check(); err == nil {
+				t.Error("a price above the limit is accepted")
+			}
+			if _, err := run.Run(t.Context()); err == nil {
+				t.Error("a training is run that was refused")
+			}
+		}
 	}
 }
 

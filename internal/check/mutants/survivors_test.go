@@ -158,8 +158,10 @@ var survivors = []mutant{
 		New:  `refuse("the data type of an input must be BYTES, BOOL, FP64, FP32 or an integer's, not %s", datatype)`,
 		Test: "serve/inference TestGRPCRefusalsRepeatNothing"},
 	{Place: "train Evaluation.measure", Bug: "a private number of rows chooses the cells of an evaluation",
-		Old:  `units := 0`,
-		New:  `units := tab.Rows`,
+		Old: `if e.Schema.Relation == dp.ReplaceOne { // elsewhere the number of rows is private
+		units, err := countUnits(tab)`,
+		New: `if true {
+		units, err := tab.Rows, error(nil)`,
 		Test: "train TestEvaluationsDoNotTellSizes"},
 	{Place: "train Evaluation.nameModels", Bug: "an evaluation at another threshold is the same job",
 		Old:  `e.Params.Threshold`,

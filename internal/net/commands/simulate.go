@@ -186,13 +186,13 @@ func (s *simulateFlags) checkFlags(c *cobra.Command) error {
 func (s *simulateFlags) trainModel(ctx context.Context, sch *schema.Schema, text []byte,
 	eps dp.Epsilon) (m *model.Model, out *simulate.Result, err error) {
 	run := &train.Simulation{
-		Schema: sch, SchemaText: text, Data: s.data, Exceed: s.exceed,
-		Output: train.Output{Path: s.model, Force: s.Force()}, Price: dp.Price{Epsilon: eps},
-		Say:  s.Say,
-		Bill: collect.Bill(wire.Mode(s.mode), mechanisms[s.mechanism], eps),
+		Training: train.Training{Op: "simulate", Schema: sch, SchemaText: text, Data: s.data, Exceed: s.exceed,
+			Output: train.Output{Path: s.model, Force: s.Force()}, Say: s.Say,
+			Read: func(ctx context.Context) (*dataset.Table, error) { return s.ReadTable(ctx, sch, s.data) }},
+		Price: dp.Price{Epsilon: eps},
+		Bill:  collect.Bill(wire.Mode(s.mode), mechanisms[s.mechanism], eps),
 		Options: map[string]string{"mode": s.mode, "classifier": s.classifier, "mechanism": s.mechanism,
 			"owners": strconv.Itoa(s.owners), "rounds": strconv.Itoa(s.rounds)},
-		Read: func(ctx context.Context) (*dataset.Table, error) { return s.ReadTable(ctx, sch, s.data) },
 		Play: func(ctx context.Context, tab *dataset.Table, counted bool) (*model.Model, error) {
 			report, done := s.ShowRuns(s.mode)
 			defer done()

@@ -68,20 +68,19 @@ func (t *Combination) lookUp(ctx context.Context, row int) (*ledger.Job, error) 
 // Model makes the model, or fetches it from the ledger, and writes its file. pl is a plan without a
 // number of rows.
 func (t *Combination) Model(ctx context.Context, s *schema.Schema, pl *multiparty.Plan) (*model.Model, error) {
-	if t.Job == nil {
-		m, err := t.produceModel(ctx, s, guard.Uncounted{})
-		if err != nil {
+	buy := train.Purchase[*model.Model]{What: "training", Price: dp.Pure(pl.Events()), Bill: pl.Events(), Output: t.Output,
+		Say: t.Say, Marshal: model.Marshal, Unmarshal: model.Unmarshal,
+		Make: func(ctx context.Context, acct guard.Account) (*model.Model, error) {
+			return t.produceModel(ctx, s, acct)
+		}}
+	if t.Job != nil {
+		var err error
+		if buy.Job, err = t.lookUp(ctx, 0); err != nil {
 			return nil, err
 		}
-		return m, t.Output.SaveUncounted(m)
+		t.Say("charging data set %q as job %s", t.Job.Dataset, t.ID)
 	}
-	j, err := t.lookUp(ctx, 0)
-	if err != nil {
-		return nil, err
-	}
-	t.Say("charging data set %q as job %s", t.Job.Dataset, t.ID)
-	return train.RunJob(ctx, j, dp.Pure(pl.Events()), pl.Events(), t.Output, t.Say,
-		func() (*model.Model, error) { return t.produceModel(ctx, s, j) })
+	return buy.Run(ctx)
 }
 
 // cashier charges each answer to its own job.

@@ -387,6 +387,25 @@ func TestMeansMoveByTheLongestRow(t *testing.T) {
 	}
 }
 
+// Means of one class that are asked for twice would move twice as far as they are sized for.
+func TestMeansAreOfDifferentClasses(t *testing.T) {
+	terms := termsOf(dp.FeaturesAndLabel, dp.Price{Epsilon: dp.Nano}, guard.Share{Epsilon: dp.Nano}.Line("all"))
+	g, err := guard.Open(t.Context(), terms, tableOf(dp.ReplaceOne, schema.Private, 40), guard.Uncounted{},
+		mech.NewExit(replay.Seeded(1, "open")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups, err := g.Groups(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, classes := range [][]int{{1, 1}, {1, 0, 1}} {
+		if _, err := groups.ClassMeans(classes, 1); err == nil {
+			t.Errorf("means of classes %v are taken", classes)
+		}
+	}
+}
+
 // What is charged is known to Train itself, not to the guard that it handed out.
 func TestTrainKnowsWhatWasCharged(t *testing.T) {
 	half := guard.Share{Epsilon: dp.Nano / 2}

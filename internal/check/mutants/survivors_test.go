@@ -28,7 +28,7 @@ var survivors = []mutant{
 					a.sums[k][2*at+side] = 0
 				}
 			}`,
-		Test: "check/noninterference TestEveryModeOnPairs"},
+		Test: "learn/additive TestReplayNonInterference"},
 	{Place: "read/dataset Selection.Of", Bug: "dictionaries of other parts are left in the table of one part",
 		Old:  `out.Forget()`,
 		New:  ``,
@@ -290,10 +290,6 @@ var survivors = []mutant{
 		Old:  `float64(all) / float64(honest)`,
 		New:  `float64(honest) / float64(all)`,
 		Test: "federated/sites TestVarianceIsThatOfAllSites"},
-	{Place: "guard Open", Bug: "the bill is the learner's own",
-		Old:  `t.Bill = slices.Clone(t.Bill)`,
-		New:  ``,
-		Test: "guard TestHostileLearner"},
 	{Place: "guard ClassCells.AllClasses", Bug: "a run may lie beside the runs",
 		Old:  `r < runs`,
 		New:  `r < runs+len(rows)`,
@@ -301,7 +297,7 @@ var survivors = []mutant{
 	{Place: "guard Groups.ClassMeans", Bug: "means of one class may be asked for twice",
 		Old:  `len(different) < len(classes)`,
 		New:  `len(different) < 1`,
-		Test: "guard TestHostileLearner"},
+		Test: "guard TestMeansAreOfDifferentClasses"},
 	{Place: "engine/statistic Sum", Bug: "what fits no table is folded",
 		Old:  `err := of.Check(t.Schema()); err != nil`,
 		New:  `err := of.Check(t.Schema()); err != nil && len(decoders) == 0`,
@@ -310,4 +306,8 @@ var survivors = []mutant{
 		Old:  `p.secret`,
 		New:  `p.secret[:2]`,
 		Test: "federated/sites TestMasksAreNeverRepeated"},
+	{Place: "guard Guard.Distances", Bug: "distances move one way only",
+		Old:  `2*OneCell(g.relation()).Times(most).L1`,
+		New:  `OneCell(g.relation()).Times(most).L1`,
+		Test: "guard TestEveryMethodReachesItsBound"},
 }

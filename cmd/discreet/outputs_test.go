@@ -167,7 +167,7 @@ func TestOutputsReplaceNoInputs(t *testing.T) {
 			}
 		})
 	})
-	if tried < size.Of(90, 100) {
+	if tried < size.Of(85, 100) {
 		t.Errorf("only %d pairs", tried)
 	}
 }

@@ -7,8 +7,8 @@
 // Beside it, what is done with a model and a table: predict, evaluation (private figures of what was held back),
 // heldout (the split), forecast (what a training would give) and audit (attacks on a learner's claim).
 //
-// To change here: an option of a learner is in its file learner_NAME.go; the order of a training changes with its
-// claim in evidence/guarantees/ledger.md.
+// To change here: an option of a learner is in its file learner_NAME.go. A training is read in run.go, from Training.Run
+// down; the order in Purchase.Run changes with its claim in evidence/guarantees/ledger.md.
 //
 // Judged by: go test ./internal/train/... ./internal/check/noninterference ./cmd/discreet.
 package train

@@ -15,7 +15,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/privacy/mech"
 	"github.com/discreet-dp/discreet/internal/privacy/rng"
-	"github.com/discreet-dp/discreet/internal/table/engine"
 	"github.com/discreet-dp/discreet/internal/table/engine/memory"
 	"github.com/discreet-dp/discreet/internal/table/read/dataset"
 	"github.com/discreet-dp/discreet/internal/train/evaluation"
@@ -129,8 +128,8 @@ func (e *Evaluation) measure(ctx context.Context, acct guard.Account) (*evaluati
 	if err != nil {
 		return nil, err
 	}
-	var rows engine.Table
-	if rows, err = memory.New(cut); err != nil {
+	rows, err := memory.New(cut)
+	if err != nil {
 		return nil, err
 	}
 	return guard.Train(ctx, e.plan, rows, acct, mech.NewExit(rng.System()))

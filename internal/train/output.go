@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+
 	"github.com/discreet-dp/discreet/internal/ground/atomicfile"
 	"github.com/discreet-dp/discreet/internal/ledger"
 	"github.com/discreet-dp/discreet/internal/model"

@@ -3,7 +3,6 @@
 package train
 
 import (
-	"errors"
 	"maps"
 	"slices"
 
@@ -89,11 +88,8 @@ func (c Choice) optionOrder() []string {
 // or not public. A refused parameter is a *RequestError.
 func (r *Request) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
 	pl, err := r.planUnits(s, rows)
-	if _, ok := errors.AsType[*dp.ParamError](err); ok {
-		return nil, &RequestError{err}
-	}
 	if err != nil {
-		return nil, err
+		return nil, asUsage(err)
 	}
 	told := toldPlan{pl, nil, []learn.Fact{learn.UnitFact(s, !r.Private || r.Price.NotPrivate)}}
 	if r.defaulted {

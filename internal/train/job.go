@@ -9,7 +9,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -110,14 +109,6 @@ func (t *Training) describeJob() (ledger.Request, error) {
 		asked.Output, err = filepath.Abs(t.Output.Path)
 	}
 	return asked, err
-}
-
-// asUsage turns a refused parameter into a refused request.
-func asUsage(err error) error {
-	if _, ok := errors.AsType[*dp.ParamError](err); ok {
-		return &RequestError{err}
-	}
-	return err
 }
 
 // Terms are what the prices of a data set refer to. Derived columns are protected together with their

@@ -3,6 +3,7 @@
 package train
 
 import (
+	"errors"
 	"maps"
 	"slices"
 
@@ -16,6 +17,14 @@ type RequestError struct{ Err error }
 
 func (e *RequestError) Error() string { return e.Err.Error() }
 func (e *RequestError) Unwrap() error { return e.Err }
+
+// asUsage turns a refused parameter into a refused request.
+func asUsage(err error) error {
+	if _, ok := errors.AsType[*dp.ParamError](err); ok {
+		return &RequestError{err}
+	}
+	return err
+}
 
 // Choice is a learner with its options and price, as they were typed.
 type Choice struct {

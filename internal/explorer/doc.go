@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package explorer is the product in a browser: the page (web), its engine as WebAssembly (engine, worker), what can
-// be planned before rows are read (planning), and the local server of discreet ui that trains and charges (serve).
+// be planned before rows are read (planning), the text of a schema while somebody writes it (draft), and the local
+// server of discreet ui that trains and charges (serve).
 //
 // To change here: a picture or a sentence of the page is in web, what it computes in engine or planning. Rows never
 // leave the page; what a page shows of a table that is not paid for stays in it.

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/discreet-dp/discreet/internal/explorer/draft"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/model"
 	"github.com/discreet-dp/discreet/internal/release/card"
@@ -49,7 +50,7 @@ func Draft(a DraftArgs) (*Text, error) {
 	}
 	text, err := schema.Draft(a.Names, Dialect(a.Delimiter), book.AddTypes(a.Types), schema.DraftOptions{AcceptNames: a.Accept})
 	if err == nil && a.Label != "" {
-		text, err = schema.Edit(text, a.Label, map[string]any{"kind": "label"})
+		text, err = draft.Edit(text, a.Label, map[string]any{"kind": "label"})
 	}
 	return &Text{string(text)}, err
 }
@@ -79,7 +80,7 @@ type (
 
 // Inspect returns the facts that an unfinished text declares, its faults, and what is missing.
 func Inspect(t Text) map[string]any {
-	o := schema.ReadOutline([]byte(t.YAML))
+	o := draft.ReadOutline([]byte(t.YAML))
 	out := o.Facts
 	bad, open, columns := []Problem{}, []Missing{}, o.Columns
 	for _, f := range o.Faults {
@@ -103,13 +104,13 @@ func Inspect(t Text) map[string]any {
 
 // EditArgs change what a text says of some columns.
 type EditArgs struct {
-	YAML    string          `json:"yaml"`
-	Changes []schema.Change `json:"changes"`
+	YAML    string         `json:"yaml"`
+	Changes []draft.Change `json:"changes"`
 }
 
 // Edit changes a schema's text and keeps its comments and order.
 func Edit(a EditArgs) (*Text, error) {
-	text, err := schema.EditAll([]byte(a.YAML), a.Changes)
+	text, err := draft.EditAll([]byte(a.YAML), a.Changes)
 	return &Text{string(text)}, err
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package yamltext reads YAML in bounded time and memory. Every YAML text that a program reads passes
+// Package yamltext reads YAML in bounded time and memory, and writes it on one line. Every YAML text that a program reads passes
 // through it: no other package may import a YAML library.
 package yamltext
 
@@ -52,6 +52,16 @@ type Node struct {
 	Text  string // of a scalar
 	Items []*Node
 	Pairs []Pair
+}
+
+// Find returns the value of a key of a mapping, or an empty node.
+func (n *Node) Find(key string) *Node {
+	for i := range n.Pairs {
+		if n.Pairs[i].Key == key {
+			return n.Pairs[i].Value
+		}
+	}
+	return &Node{}
 }
 
 // Pair is an entry of a mapping.

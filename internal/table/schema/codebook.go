@@ -279,9 +279,9 @@ func (e *Entry) write(name string, d *DraftOptions, labelled bool) string {
 	}
 	proposal := ""
 	if e.guessed {
-		proposal = propose(name)
+		proposal = Propose(name)
 	}
-	if e.Type == "ignored" || proposal == identifier && d.AcceptNames {
+	if e.Type == "ignored" || proposal == Identifier && d.AcceptNames {
 		role = "ignored"
 	}
 	var b strings.Builder
@@ -339,7 +339,7 @@ func (e *Entry) write(name string, d *DraftOptions, labelled bool) string {
 func (e *Entry) number() string {
 	text := func(x float64) string {
 		if math.IsNaN(x) {
-			return blank
+			return Blank
 		}
 		return strconv.FormatFloat(x, 'g', -1, 64)
 	}
@@ -366,7 +366,7 @@ func (e *Entry) label(listed string) string {
 	case e.positive != "":
 		text += ", positive: " + flowText(textNode(e.positive))
 	case len(e.levels) <= 2:
-		text += ", positive: " + blank
+		text += ", positive: " + Blank
 	}
 	if e.absent != "" {
 		text += ", default: " + flowText(textNode(e.absent))
@@ -378,7 +378,7 @@ func (e *Entry) label(listed string) string {
 func (e *Entry) date() string {
 	text := func(s string) string {
 		if s == "" {
-			return blank
+			return Blank
 		}
 		return s
 	}
@@ -405,10 +405,11 @@ var wellKnown = []struct {
 	{words("percent|percentage|pct|prozent"), "number: {lower: 0, upper: 100, default: 50}"},
 	{words("bmi"), "number: {lower: 10, upper: 80, default: 25}"},
 	{words("temp|temperature"), "number: {lower: 30, upper: 45, default: 37}"},
-	{words("id|uuid|name|email|phone|ssn|mrn"), identifier},
+	{words("id|uuid|name|email|phone|ssn|mrn"), Identifier},
 }
 
-const identifier = "(an identifier: role: ignored)"
+// Identifier is what Propose says of columns that identify persons.
+const Identifier = "(an identifier: role: ignored)"
 
 func words(alternatives string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(^|[^\pL])(` + alternatives + `)($|[^\pL])`)
@@ -420,10 +421,10 @@ var counted = words("last|past|prior|previous|next|per|since|within|in|of|over|b
 	"count|counts|total|sum|mean|average|avg|median|min|max|rate|ratio|days|hours|weeks|months|years|visits|admissions|" +
 	"pro|letztes|anzahl|nombre|par")
 
-// propose returns the possible content of a column with a well-known name; "" for others.
-func propose(name string) string {
+// Propose returns the possible content of a column with a well-known name; "" for others.
+func Propose(name string) string {
 	for _, k := range wellKnown {
-		if k.name.MatchString(name) && (k.lines == identifier || !counted.MatchString(name)) {
+		if k.name.MatchString(name) && (k.lines == Identifier || !counted.MatchString(name)) {
 			return k.lines
 		}
 	}

@@ -229,17 +229,17 @@ func TestCodebookOfDates(t *testing.T) {
 // A well-known word proposes bounds for the column that it names, not for a count or a mean of it.
 func TestProposalsAreForWholeNames(t *testing.T) {
 	for _, name := range []string{"age", "patient_age", "birth_year", "Year", "admission month", "BMI", "sex"} {
-		if propose(name) == "" {
+		if Propose(name) == "" {
 			t.Errorf("%s: no proposal", name)
 		}
 	}
 	for _, name := range []string{"prior_admissions_last_year", "visits_per_month", "number of years", "year_count", "age_of_car",
 		"mean.temperature", "days since year", "alcohol_past_month", "agenda", "yearly"} {
-		if lines := propose(name); lines != "" {
+		if lines := Propose(name); lines != "" {
 			t.Errorf("%s: %s", name, lines)
 		}
 	}
-	if propose("number_of_patient_id") == "" {
+	if Propose("number_of_patient_id") == "" {
 		t.Error("an identifier is not seen")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/ground/yamltext"
 )
 
 // Init writes a commented schema template for a file whose header has these columns. Only names are
@@ -37,14 +38,14 @@ func Draft(names []string, d Dialect, book Codebook, o DraftOptions) ([]byte, er
 			"is the delimiter right?")
 	}
 	if o.Role == "" {
-		o.Role = blank
+		o.Role = Blank
 	} else if o.Role != string(Private) {
 		return refuse("role", "must be private, which protects every undecided column", o.Role, "")
 	}
 	labelled := slices.ContainsFunc(slices.Collect(maps.Values(book)), func(e Entry) bool { return e.Type == "label" })
 	seen := map[string]int{}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, templateHead, quoteText(string(d.Delimiter)), yamlQuote(d.Quote), d.Header)
+	fmt.Fprintf(&b, templateHead, yamltext.Quote(string(d.Delimiter)), yamlQuote(d.Quote), d.Header)
 	for i, name := range names {
 		name = strings.TrimSpace(name)
 		param := fmt.Sprintf("name of column %d", i+1)
@@ -64,7 +65,7 @@ func Draft(names []string, d Dialect, book Codebook, o DraftOptions) ([]byte, er
 			continue
 		}
 		fmt.Fprintf(&b, templateColumn, flowText(textNode(name)), o.Role)
-		b.WriteString(commentProposal(propose(name)) + templateKinds)
+		b.WriteString(commentProposal(Propose(name)) + templateKinds)
 	}
 	for _, name := range slices.Sorted(maps.Keys(book)) {
 		if seen[name] == 0 {
@@ -90,7 +91,7 @@ func yamlQuote(q rune) string {
 	if q == 0 {
 		return `""`
 	}
-	return quoteText(string(q))
+	return yamltext.Quote(string(q))
 }
 
 const templateHead = `# A schema: everything discreet may know about a table before it looks at it.

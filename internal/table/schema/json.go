@@ -111,24 +111,13 @@ func toJSON(b []byte, n *node) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = append(b, quoteText(p.key)...)
+			b = append(b, yamltext.Quote(p.key)...)
 			b = append(b, ':')
 			b = toJSON(b, p.value)
 		}
 		return append(b, '}')
 	case quoted:
-		return append(b, quoteText(n.text)...)
+		return append(b, yamltext.Quote(n.text)...)
 	}
 	return append(b, n.text...)
-}
-
-// quoteText writes text as a JSON string, which is also valid YAML.
-func quoteText(text string) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // <=50K is to stay readable
-	if err := e.Encode(text); err != nil {
-		panic(err) // a string always encodes
-	}
-	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }

@@ -60,3 +60,12 @@ func parseIn(text []byte, dir string) (*Schema, error) {
 	}
 	return readSchema(root, dir)
 }
+
+// ReadAll reads a schema as Parse does, from a text that is parsed already, and reports every fault. It is
+// for editors.
+func ReadAll(root *yamltext.Node) (*Schema, error) {
+	return (&reader{most: maxAll}).readSchema(fromTree(root))
+}
+
+// maxAll is the largest number of faults that ReadAll reports, several per column.
+const maxAll = 4 * MaxColumns

@@ -13,8 +13,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
-// blank marks a choice to make in a template.
-const blank = "___"
+// Blank marks a choice to make in a template.
+const Blank = "___"
 
 // maxProblems is the largest number of faults in a report.
 const maxProblems = 24
@@ -155,13 +155,13 @@ func (f fields) requireNode(key, hint string) *node {
 		f.refuse(key, "must be given", "an empty value", hint)
 		return nil
 	case isBlank(n):
-		f.refuse(key, "is still blank", blank, hint)
+		f.refuse(key, "is still blank", Blank, hint)
 		return nil
 	}
 	return n
 }
 
-func isBlank(n *node) bool { return n.form == plain && n.text == blank }
+func isBlank(n *node) bool { return n.form == plain && n.text == Blank }
 
 // text returns the text of a required key; "" after a report.
 func (f fields) text(key, hint string) string {
@@ -266,7 +266,7 @@ func (f fields) items(key, hint string, most int) []*node {
 		return nil
 	}
 	if isBlank(n) {
-		f.refuse(key, "is still blank", blank, hint)
+		f.refuse(key, "is still blank", Blank, hint)
 		return nil
 	}
 	if n.form != list {
@@ -287,7 +287,7 @@ func (f fields) items(key, hint string, most int) []*node {
 func (r *reader) scalarText(n *node, param, hint string) (s string, ok bool) {
 	switch {
 	case isBlank(n):
-		r.refuse(n.line, param, "is still blank", blank, hint)
+		r.refuse(n.line, param, "is still blank", Blank, hint)
 		return "", false
 	case n.form != plain && n.form != quoted:
 		r.refuse(n.line, param, "must be one word or text", describeNode(n),

@@ -9,14 +9,14 @@ import (
 )
 
 // form is the kind of a node of a schema document.
-type form int
+type form yamltext.Kind
 
 const (
-	empty  form = iota // nothing is written
-	plain              // a scalar without quotes: a word, a number, true, false
-	quoted             // a scalar in quotes, which is always text
-	list
-	mapping
+	empty   = form(yamltext.Empty)  // nothing is written
+	plain   = form(yamltext.Plain)  // a scalar without quotes: a word, a number, true, false
+	quoted  = form(yamltext.Quoted) // a scalar in quotes, which is always text
+	list    = form(yamltext.List)
+	mapping = form(yamltext.Mapping)
 )
 
 // String names the kind of a node, without its content.

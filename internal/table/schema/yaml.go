@@ -5,8 +5,6 @@ package schema
 import (
 	"bytes"
 	"fmt"
-	"regexp"
-	"strings"
 
 	"github.com/discreet-dp/discreet/internal/ground/yamltext"
 )
@@ -21,7 +19,7 @@ func fromYAML(text []byte) (*node, error) {
 }
 
 func fromTree(n *yamltext.Node) *node {
-	out := &node{form: formOf[n.Kind], line: n.Line, text: n.Text}
+	out := &node{form: form(n.Kind), line: n.Line, text: n.Text}
 	for _, item := range n.Items {
 		out.items = append(out.items, fromTree(item))
 	}
@@ -30,9 +28,6 @@ func fromTree(n *yamltext.Node) *node {
 	}
 	return out
 }
-
-var formOf = map[yamltext.Kind]form{yamltext.Empty: empty, yamltext.Plain: plain, yamltext.Quoted: quoted,
-	yamltext.List: list, yamltext.Mapping: mapping}
 
 // toYAML writes one line per key and one line per column.
 func toYAML(n *node) []byte {
@@ -50,32 +45,16 @@ func toYAML(n *node) []byte {
 	return b.Bytes()
 }
 
-func flowText(n *node) string {
-	var parts []string
-	switch n.form {
-	case list:
-		for _, item := range n.items {
-			parts = append(parts, flowText(item))
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	case mapping:
-		for _, p := range n.pairs {
-			parts = append(parts, flowText(textNode(p.key))+": "+flowText(p.value)) // a key may be a level
-		}
-		return "{" + strings.Join(parts, ", ") + "}"
-	case quoted:
-		if bareWord.MatchString(n.text) && !notText[strings.ToLower(n.text)] {
-			return n.text
-		}
-		return quoteText(n.text)
+func flowText(n *node) string { return yamltext.Flow(toTree(n)) }
+
+// toTree is the inverse of fromTree.
+func toTree(n *node) *yamltext.Node {
+	out := &yamltext.Node{Kind: yamltext.Kind(n.form), Line: n.line, Text: n.text}
+	for _, item := range n.items {
+		out.Items = append(out.Items, toTree(item))
 	}
-	return n.text
-}
-
-// bareWord matches text that every YAML reader of any version reads as text without quotes, unless it
-// is one of the words of notText.
-var bareWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9.-]*([ _][A-Za-z0-9.-]+)*$`)
-
-var notText = map[string]bool{
-	"true": true, "false": true, "null": true, "yes": true, "no": true, "on": true, "off": true, "y": true, "n": true,
+	for _, p := range n.pairs {
+		out.Pairs = append(out.Pairs, yamltext.Pair{Key: p.key, Line: p.line, Value: toTree(p.value)})
+	}
+	return out
 }

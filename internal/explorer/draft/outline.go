@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package schema
+package draft
 
 import (
 	"errors"
@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
+	"github.com/discreet-dp/discreet/internal/ground/yamltext"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // Outline holds the facts in an unfinished schema text, for an editor.
@@ -20,10 +22,10 @@ type Outline struct {
 	// the keys of the kind. proposal is the possible content of a column with a well-known name.
 	Columns []map[string]any
 	Faults  []Fault
-	Schema  *Schema // nil if there are faults
+	Schema  *schema.Schema // nil if there are faults
 }
 
-// Fault is a fault that Parse found, with its place in the text.
+// Fault is a fault that schema.Parse reports, with its place in the text.
 type Fault struct {
 	Line    int // 0 if it concerns the whole text
 	Column  string
@@ -34,50 +36,37 @@ type Fault struct {
 // ReadOutline reads an unfinished schema. The outline lists all faults.
 func ReadOutline(text []byte) *Outline {
 	o := &Outline{Facts: map[string]any{}}
-	root, err := fromYAML(text)
+	root, err := yamltext.Parse("schema", text)
 	if err == nil {
 		o.describe(root)
-		r := &reader{most: maxOutline}
-		o.Schema, err = r.readSchema(root)
+		o.Schema, err = schema.ReadAll(root)
 	}
 	o.addFaults(err)
 	return o
 }
 
-// maxOutline is the largest number of faults in an outline, several per column.
-const maxOutline = 4 * MaxColumns
-
-func (n *node) find(key string) *node {
-	for i := range n.pairs {
-		if n.pairs[i].key == key {
-			return n.pairs[i].value
-		}
-	}
-	return &node{}
-}
-
-// value returns the value of a node, for programs; nil for an empty node or a blank.
-func (n *node) value() any {
+// valueOf returns the value of a node, for programs; nil for an empty node or a blank.
+func valueOf(n *yamltext.Node) any {
 	switch {
-	case n.form == empty || isBlank(n):
+	case n.Kind == yamltext.Empty || n.Kind == yamltext.Plain && n.Text == schema.Blank:
 		return nil
-	case n.form == list:
+	case n.Kind == yamltext.List:
 		values := []any{}
-		for _, item := range n.items {
-			if item.form == mapping { // a level with other spellings
-				item = item.find("value")
+		for _, item := range n.Items {
+			if item.Kind == yamltext.Mapping { // a level with other spellings
+				item = item.Find("value")
 			}
-			if v := item.value(); v != nil {
+			if v := valueOf(item); v != nil {
 				values = append(values, v)
 			}
 		}
 		return values
-	case n.form == plain && (n.text == "true" || n.text == "false"):
-		return n.text == "true"
-	case n.form == mapping:
+	case n.Kind == yamltext.Plain && (n.Text == "true" || n.Text == "false"):
+		return n.Text == "true"
+	case n.Kind == yamltext.Mapping:
 		return nil
 	}
-	return n.text
+	return n.Text
 }
 
 // kinds are the keys that declare the kind of a column's cells.
@@ -89,28 +78,28 @@ func put(into map[string]any, key string, v any) {
 	}
 }
 
-func (o *Outline) describe(root *node) {
+func (o *Outline) describe(root *yamltext.Node) {
 	for _, key := range []string{"name", "unit", "relation"} {
-		put(o.Facts, key, root.find(key).value())
+		put(o.Facts, key, valueOf(root.Find(key)))
 	}
-	put(o.Facts, "person", root.find("person").find("column").value())
-	put(o.Facts, "trim", root.find("file").find("trim").value())
-	put(o.Facts, "missing_cells", root.find("file").find("missing").value())
-	for _, item := range root.find("columns").items {
-		c := map[string]any{"line": item.line}
+	put(o.Facts, "person", valueOf(root.Find("person").Find("column")))
+	put(o.Facts, "trim", valueOf(root.Find("file").Find("trim")))
+	put(o.Facts, "missing_cells", valueOf(root.Find("file").Find("missing")))
+	for _, item := range root.Find("columns").Items {
+		c := map[string]any{"line": item.Line}
 		for _, key := range []string{"name", "role"} {
-			put(c, key, item.find(key).value())
+			put(c, key, valueOf(item.Find(key)))
 		}
 		for _, kind := range kinds {
-			if facts := item.find(kind); facts.form == mapping {
+			if facts := item.Find(kind); facts.Kind == yamltext.Mapping {
 				c["kind"] = kind
-				for _, p := range facts.pairs {
-					put(c, p.key, p.value.value())
+				for _, p := range facts.Pairs {
+					put(c, p.Key, valueOf(p.Value))
 				}
 			}
 		}
 		name, _ := c["name"].(string)
-		if c["kind"] == nil && c["role"] != string(Ignored) {
+		if c["kind"] == nil && c["role"] != string(schema.Ignored) {
 			put(c, "proposal", proposalOf(name))
 		}
 		o.Columns = append(o.Columns, c)
@@ -120,18 +109,18 @@ func (o *Outline) describe(root *node) {
 // proposalOf returns the possible content of a column with a well-known name, in words and in the form
 // of Edit; nil for others.
 func proposalOf(name string) any {
-	lines := propose(name)
+	lines := schema.Propose(name)
 	switch lines {
 	case "":
 		return nil
-	case identifier:
-		return map[string]any{"text": "ignored: an identifier", "set": map[string]any{"role": string(Ignored)}}
+	case schema.Identifier:
+		return map[string]any{"text": "ignored: an identifier", "set": map[string]any{"role": string(schema.Ignored)}}
 	}
 	set := map[string]any{}
-	if root, err := fromYAML([]byte(lines)); err == nil {
-		set["kind"] = root.pairs[0].key
-		for _, p := range root.pairs[0].value.pairs {
-			put(set, p.key, p.value.value())
+	if root, err := yamltext.Parse("schema", []byte(lines)); err == nil {
+		set["kind"] = root.Pairs[0].Key
+		for _, p := range root.Pairs[0].Value.Pairs {
+			put(set, p.Key, valueOf(p.Value))
 		}
 	}
 	return map[string]any{"text": lines, "set": set}
@@ -142,10 +131,10 @@ var (
 	faultColumn = regexp.MustCompile(`^column ("(?:[^"\\]|\\.)*") `)
 )
 
-// addFaults adds the separate faults of an error of Parse.
+// addFaults adds the separate faults of an error of package schema.
 func (o *Outline) addFaults(err error) {
-	if many, ok := err.(problems); ok {
-		for _, e := range many {
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range many.Unwrap() {
 			o.addFaults(e)
 		}
 		return

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package schema
+package draft
 
 import (
 	"os"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 const edited = `# kept
@@ -81,7 +83,7 @@ func TestEditOfExamples(t *testing.T) {
 		}
 		o := ReadOutline(text)
 		if len(o.Faults) > 0 || o.Schema == nil {
-			if _, err := parseIn(text, filepath.Dir(file)); err == nil {
+			if _, err := schema.Load(file); err == nil {
 				t.Errorf("%s has faults: %v", file, o.Faults)
 			}
 			continue
@@ -103,7 +105,7 @@ func TestEditOfExamples(t *testing.T) {
 		if once, err := EditAll(text, changes); err != nil || string(once) != string(now) {
 			t.Errorf("%s, all columns at once: %v\n%s", file, err, once)
 		}
-		again, err := Parse(now)
+		again, err := schema.Parse(now)
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
@@ -151,7 +153,7 @@ func TestOutlineCountsEveryBlank(t *testing.T) {
 	for len(names) < 300 {
 		names = append(names, "age "+strings.Repeat("x", len(names)))
 	}
-	text, err := Init(names, Dialect{Delimiter: ',', Quote: '"', Header: true})
+	text, err := schema.Init(names, schema.Dialect{Delimiter: ',', Quote: '"', Header: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package schema
+package draft
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ground/yamltext"
+	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
 // required are the keys that each kind of column must have, in the order in which they are written. A
@@ -65,9 +66,9 @@ func (e *editor) applySome(facts []fact) (rest []fact, err error) {
 	if facts[0].column == "" {
 		return facts[1:], e.applyTable(facts[0].key, facts[0].value)
 	}
-	items := map[string]*node{}
-	for _, item := range e.root.find("columns").items {
-		if name, _ := item.find("name").value().(string); item.form == mapping && items[name] == nil {
+	items := map[string]*yamltext.Node{}
+	for _, item := range e.root.Find("columns").Items {
+		if name, _ := valueOf(item.Find("name")).(string); item.Kind == yamltext.Mapping && items[name] == nil {
 			items[name] = item
 		}
 	}
@@ -81,10 +82,10 @@ func (e *editor) applySome(facts []fact) (rest []fact, err error) {
 		if item == nil {
 			return nil, refuseEdit("column", "must be one of the schema's")
 		}
-		if _, taken := now[item.line]; taken {
+		if _, taken := now[item.Line]; taken {
 			rest = append(rest, f)
 		} else {
-			now[item.line] = f
+			now[item.Line] = f
 		}
 	}
 	for _, line := range slices.Backward(slices.Sorted(maps.Keys(now))) {
@@ -111,11 +112,11 @@ func orderKeys(set map[string]any) []string {
 // editor holds a text as lines, each with its line break, and its parsed content.
 type editor struct {
 	lines []string
-	root  *node
+	root  *yamltext.Node
 }
 
 func openEditor(text []byte) (*editor, error) {
-	root, err := fromYAML(text)
+	root, err := yamltext.Parse("schema", text)
 	if err != nil {
 		return nil, err
 	}
@@ -137,54 +138,54 @@ func (e *editor) applyTable(key string, v any) error {
 		e.set(e.root, 0, key, value)
 	case "person":
 		if value != nil {
-			value = &node{form: mapping, pairs: []pair{{key: "column", value: value}, {key: "rows", value: numberNode(1)}}}
+			value = &yamltext.Node{Kind: yamltext.Mapping,
+				Pairs: []yamltext.Pair{{Key: "column", Value: value}, {Key: "rows", Value: plainNode("1")}}}
 		}
 		e.set(e.root, 0, key, value)
 	case "missing", "missing_cells":
 		if text, ok := v.(string); ok { // as it is typed, with commas
-			list := []string{}
+			value = &yamltext.Node{Kind: yamltext.List}
 			for _, cell := range strings.Split(text, ",") {
 				if cell = strings.TrimSpace(cell); cell != "" {
-					list = append(list, strings.Trim(cell, `"`))
+					value.Items = append(value.Items, textNode(strings.Trim(cell, `"`)))
 				}
 			}
-			value = textsNode(list)
 		}
-		e.set(e.root.find("file"), e.lineOf(e.root, "file"), "missing", value)
+		e.set(e.root.Find("file"), e.lineOf(e.root, "file"), "missing", value)
 	case "trim", "delimiter", "quote", "header":
-		e.set(e.root.find("file"), e.lineOf(e.root, "file"), key, value)
+		e.set(e.root.Find("file"), e.lineOf(e.root, "file"), key, value)
 	default:
 		return refuseEdit("key", "must be name, unit, relation, person, max_epsilon, max_delta, trim or missing")
 	}
 	return nil
 }
 
-func (e *editor) applyColumn(item *node, key string, v any) error {
+func (e *editor) applyColumn(item *yamltext.Node, key string, v any) error {
 	kind := ""
 	for _, k := range kinds {
-		if item.find(k).form == mapping {
+		if item.Find(k).Kind == yamltext.Mapping {
 			kind = k
 		}
 	}
-	role, _ := item.find("role").value().(string)
+	role, _ := valueOf(item.Find("role")).(string)
 	switch {
 	case key == "name":
 		return refuseEdit("name", "must stay: it is the file's")
 	case key == "role" || key == "note":
-		e.set(item, item.line, key, valueNode(key, v))
+		e.set(item, item.Line, key, valueNode(key, v))
 		return nil
 	case key == "kind":
 		to, _ := v.(string)
 		if !slices.Contains(kinds, to) && to != "" {
 			return refuseEdit("kind", "must be number, category, date or label")
 		}
-		facts := &node{form: mapping}
+		facts := &yamltext.Node{Kind: yamltext.Mapping}
 		completeFacts(facts, to, role)
 		if to == kind {
 			return nil
 		}
 		if kind == "" && to != "" {
-			e.set(item, item.line, to, facts)
+			e.set(item, item.Line, to, facts)
 			return nil
 		}
 		e.rename(item, kind, to, facts)
@@ -192,71 +193,78 @@ func (e *editor) applyColumn(item *node, key string, v any) error {
 	case kind == "":
 		return refuseEdit("kind", "must be given first")
 	}
-	facts := *item.find(kind)
-	facts.pairs = slices.DeleteFunc(slices.Clone(facts.pairs), func(p pair) bool { return p.key == key })
+	facts := *item.Find(kind)
+	facts.Pairs = slices.DeleteFunc(slices.Clone(facts.Pairs), func(p yamltext.Pair) bool { return p.Key == key })
 	if value := valueNode(key, v); value != nil {
 		if key == "levels" {
-			keepSpellings(value, item.find(kind).find(key))
+			keepSpellings(value, item.Find(kind).Find(key))
 		}
-		at := slices.IndexFunc(item.find(kind).pairs, func(p pair) bool { return p.key == key })
+		at := slices.IndexFunc(item.Find(kind).Pairs, func(p yamltext.Pair) bool { return p.Key == key })
 		if at < 0 {
-			at = len(facts.pairs)
+			at = len(facts.Pairs)
 		}
-		facts.pairs = slices.Insert(facts.pairs, at, pair{key: key, value: value})
+		facts.Pairs = slices.Insert(facts.Pairs, at, yamltext.Pair{Key: key, Value: value})
 	}
 	completeFacts(&facts, kind, role)
-	e.set(item, item.line, kind, &facts)
+	e.set(item, item.Line, kind, &facts)
 	return nil
 }
 
 // completeFacts adds a blank for each required fact that is missing.
-func completeFacts(facts *node, kind, role string) {
+func completeFacts(facts *yamltext.Node, kind, role string) {
 	for _, key := range required[kind] {
 		switch {
-		case facts.find(key).form != empty, key == "default" && role != string(Private),
-			key == "levels" && facts.find("buckets").form != empty, key == "positive" && len(facts.find("levels").items) > 2:
+		case facts.Find(key).Kind != yamltext.Empty, key == "default" && role != string(schema.Private),
+			key == "levels" && facts.Find("buckets").Kind != yamltext.Empty, key == "positive" && len(facts.Find("levels").Items) > 2:
 		default:
-			facts.addPair(key, &node{form: plain, text: blank})
+			facts.Pairs = append(facts.Pairs, yamltext.Pair{Key: key, Value: plainNode(schema.Blank)})
 		}
 	}
 }
 
 // keepSpellings keeps the aliases of levels that are not removed.
-func keepSpellings(levels, old *node) {
-	for i, level := range levels.items {
-		for _, item := range old.items {
-			if item.form == mapping && item.find("value").text == level.text {
-				levels.items[i] = item
+func keepSpellings(levels, old *yamltext.Node) {
+	for i, level := range levels.Items {
+		for _, item := range old.Items {
+			if item.Kind == yamltext.Mapping && item.Find("value").Text == level.Text {
+				levels.Items[i] = item
 			}
 		}
 	}
 }
 
+func plainNode(text string) *yamltext.Node { return &yamltext.Node{Kind: yamltext.Plain, Text: text} }
+
+func textNode(text string) *yamltext.Node { return &yamltext.Node{Kind: yamltext.Quoted, Text: text} }
+
 // valueNode makes a node of a value; nil removes the value.
-func valueNode(key string, v any) *node {
+func valueNode(key string, v any) *yamltext.Node {
 	switch v := v.(type) {
 	case bool:
-		return booleanNode(v)
+		return plainNode(strconv.FormatBool(v))
 	case float64:
-		return numberNode(v)
+		return plainNode(strconv.FormatFloat(v, 'g', -1, 64))
 	case string:
 		v = strings.TrimSpace(v)
 		if slices.Contains([]string{"lower", "upper", "default", "max_epsilon", "max_delta", "buckets"}, key) {
 			if _, err := strconv.ParseFloat(v, 64); err == nil {
-				return &node{form: plain, text: v}
+				return plainNode(v)
 			}
 		}
 		if v == "true" || v == "false" {
-			return &node{form: plain, text: v}
+			return plainNode(v)
 		}
-		return optionalNode(v)
+		if v == "" {
+			return nil
+		}
+		return textNode(v)
 	case []any:
-		n := &node{form: list}
+		n := &yamltext.Node{Kind: yamltext.List}
 		for _, item := range v {
 			if key == "special" || key == "edges" {
-				n.items = append(n.items, &node{form: plain, text: fmt.Sprint(item)})
+				n.Items = append(n.Items, plainNode(fmt.Sprint(item)))
 			} else {
-				n.items = append(n.items, textNode(fmt.Sprint(item)))
+				n.Items = append(n.Items, textNode(fmt.Sprint(item)))
 			}
 		}
 		return n
@@ -264,10 +272,10 @@ func valueNode(key string, v any) *node {
 	return nil
 }
 
-func (e *editor) lineOf(n *node, key string) int {
-	for _, p := range n.pairs {
-		if p.key == key {
-			return p.line
+func (e *editor) lineOf(n *yamltext.Node, key string) int {
+	for _, p := range n.Pairs {
+		if p.Key == key {
+			return p.Line
 		}
 	}
 	return 0
@@ -275,17 +283,17 @@ func (e *editor) lineOf(n *node, key string) int {
 
 // set sets a key of a mapping to a value, or removes the key if value is nil. line is the line on
 // which the mapping begins; 0 for the whole text.
-func (e *editor) set(m *node, line int, key string, value *node) {
+func (e *editor) set(m *yamltext.Node, line int, key string, value *yamltext.Node) {
 	if !e.isBlock(m) {
-		m.pairs = slices.DeleteFunc(m.pairs, func(p pair) bool { return p.key == key && value == nil })
-		at := slices.IndexFunc(m.pairs, func(p pair) bool { return p.key == key })
+		m.Pairs = slices.DeleteFunc(m.Pairs, func(p yamltext.Pair) bool { return p.Key == key && value == nil })
+		at := slices.IndexFunc(m.Pairs, func(p yamltext.Pair) bool { return p.Key == key })
 		switch {
 		case at >= 0:
-			m.pairs[at].value = value
+			m.Pairs[at].Value = value
 		case value != nil:
-			m.pairs = append(m.pairs, pair{key: key, value: value})
+			m.Pairs = append(m.Pairs, yamltext.Pair{Key: key, Value: value})
 		}
-		e.replaceValue(line, flowText(m))
+		e.replaceValue(line, yamltext.Flow(m))
 		return
 	}
 	at := e.lineOf(m, key)
@@ -293,51 +301,51 @@ func (e *editor) set(m *node, line int, key string, value *node) {
 	case at > 0 && value == nil:
 		e.lines = slices.Delete(e.lines, at-1, e.endOf(at))
 	case at > 0:
-		e.replaceValue(at, flowText(value))
+		e.replaceValue(at, yamltext.Flow(value))
 	case value != nil:
 		after := e.anchor(m)
-		indent := strings.Repeat(" ", keyColumn(e.lines[m.pairs[0].line-1]))
-		e.lines = slices.Insert(e.lines, e.endOf(after), indent+key+": "+flowText(value)+"\n")
+		indent := strings.Repeat(" ", keyColumn(e.lines[m.Pairs[0].Line-1]))
+		e.lines = slices.Insert(e.lines, e.endOf(after), indent+key+": "+yamltext.Flow(value)+"\n")
 	}
 }
 
 // anchor returns the line of the key of a block mapping after which a new key is inserted.
-func (e *editor) anchor(m *node) int {
+func (e *editor) anchor(m *yamltext.Node) int {
 	for _, key := range []string{"role", "relation", "name"} {
 		if at := e.lineOf(m, key); at > 0 {
 			return at
 		}
 	}
-	return m.pairs[len(m.pairs)-1].line
+	return m.Pairs[len(m.Pairs)-1].Line
 }
 
 // rename replaces one kind by another; "" means none.
-func (e *editor) rename(item *node, kind, to string, facts *node) {
+func (e *editor) rename(item *yamltext.Node, kind, to string, facts *yamltext.Node) {
 	if to == "" || !e.isBlock(item) {
-		for i := range item.pairs {
-			if item.pairs[i].key == kind && to != "" {
-				item.pairs[i].key = to
+		for i := range item.Pairs {
+			if item.Pairs[i].Key == kind && to != "" {
+				item.Pairs[i].Key = to
 			}
 		}
 		if to == "" {
 			to, facts = kind, nil
 		}
-		e.set(item, item.line, to, facts)
+		e.set(item, item.Line, to, facts)
 		return
 	}
 	at := e.lineOf(item, kind)
 	line := e.lines[at-1]
 	e.lines[at-1] = strings.Replace(line, kind+":", to+":", 1)
-	e.replaceValue(at, flowText(facts))
+	e.replaceValue(at, yamltext.Flow(facts))
 }
 
 // isBlock distinguishes a mapping with one key per line from one in braces.
-func (e *editor) isBlock(m *node) bool {
-	if len(m.pairs) == 0 {
+func (e *editor) isBlock(m *yamltext.Node) bool {
+	if len(m.Pairs) == 0 {
 		return false
 	}
-	line := e.lines[m.pairs[0].line-1]
-	return strings.HasPrefix(strings.TrimLeft(line[keyColumn(line):], `"'`), m.pairs[0].key)
+	line := e.lines[m.Pairs[0].Line-1]
+	return strings.HasPrefix(strings.TrimLeft(line[keyColumn(line):], `"'`), m.Pairs[0].Key)
 }
 
 // keyColumn returns the position of a line's first key, after the dash of a list.

@@ -62,7 +62,7 @@ func TestNoServiceShowsAProtectedCell(t *testing.T) {
 	}
 	for role, names := range map[string]string{"party": "a b c d e f", "combiner": "uni"} {
 		for name := range strings.FieldsSeq(names) {
-			runDiscreet(t, strings.Fields("certs issue --dir certs --days 1 --role "+role+" --name "+name)...)
+			runDiscreet(t, "certs", "trial", "--dir", "certs", role+"/"+name)
 		}
 	}
 	pages := []string{tr.page}

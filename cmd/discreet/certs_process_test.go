@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/net/service/identity"
+	"github.com/discreet-dp/discreet/internal/net/testkit/crltest"
 )
 
 // TestCertificatesOfARunningProcess: it shows the certificate of its file, refuses
@@ -27,16 +28,6 @@ func TestCertificatesOfARunningProcess(t *testing.T) {
 	tr := newTrial(t, 20)
 	serving := tr.serve()
 	defer func() { serving.Process.Kill(); serving.Wait() }()
-	discreet := func(args ...string) string {
-		t.Helper()
-		c := exec.Command("discreet-net", args...)
-		c.Dir = tr.dir
-		out, err := c.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", args, err, out)
-		}
-		return string(out)
-	}
 	list := func(certs string) error {
 		c := exec.Command("discreet-net", "task", "list", "--server", "https://"+tr.address, "--certs", certs, "--as",
 			"reader/ben")
@@ -84,15 +75,24 @@ func TestCertificatesOfARunningProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	later, err := authority.Renew(certs, id.Caller, time.Now(), 30*time.Hour)
+	renewed, err := authority.Issue(id.Caller, []string{"127.0.0.1", aggregatorHost}, time.Now(), 30*time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, end := range []string{".key", ".crt"} {
+		if err := os.Remove(filepath.Join(certs, "aggregator-main"+end)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := renewed.Save(certs); err != nil {
+		t.Fatal(err)
+	}
+	later, _ := renewed.Ends()
 	if got, want := ends(), fmt.Sprint(float64(later.Unix())); got != want {
 		t.Errorf("renewed, the certificate ends at %s, want %s", got, want)
 	}
 
-	discreet("certs", "revoke", "--dir", "certs", "--role", "reader", "--name", "ben")
+	crltest.Revoke(t, certs, time.Now(), time.Hour, "reader-ben")
 	if err := list("ben"); err == nil {
 		t.Error("a revoked reader is answered")
 	}

@@ -64,7 +64,7 @@ func newParties(t *testing.T) *parties {
 		name := fmt.Sprintf("p%d", i)
 		p.names = append(p.names, name)
 		p.keys = append(p.keys, strings.TrimSpace(runDiscreet(t, "keygen", "--out", name+".pem")))
-		runDiscreet(t, "certs", "issue", "--dir", "certs", "--role", "party", "--name", name, "--days", "1")
+		runDiscreet(t, "certs", "trial", "--dir", "certs", "party/"+name)
 		p.addresses = append(p.addresses, freeAddress(t))
 		voter := []string{"--model", fmt.Sprintf("m%d.json", i%3)}
 		if i >= 7 {
@@ -73,7 +73,7 @@ func newParties(t *testing.T) *parties {
 		p.voters = append(p.voters, voter)
 		p.running = append(p.running, p.party(i))
 	}
-	runDiscreet(t, "certs", "issue", "--dir", "certs", "--role", "combiner", "--name", "uni", "--days", "1")
+	runDiscreet(t, "certs", "trial", "--dir", "certs", "combiner/uni")
 	var b strings.Builder
 	for i := range p.names {
 		fmt.Fprintf(&b, "https://%s %s %s\n", p.addresses[i], p.keys[i], p.names[i])

@@ -153,14 +153,9 @@ var reading = map[string]string{
 	"evaluate --anchors":        with(judgeLine, withLedger+" --anchors FILE"),
 	"evaluate --key":            with(judgeLine, withLedger+" --key FILE"),
 	"certs check --dir":         "certs check --dir FILE",
-	"certs init --dir":          "certs init --dir FILE",
-	"certs renew --dir":         "certs renew --dir FILE --role owner --name x",
-	"certs revoke --dir":        "certs revoke --dir FILE --role owner --name x",
+	"certs trial --dir":         "certs trial --dir FILE owner/x",
 	"party serve --peers":       with(serveLine, "--peers FILE --honest 3 --helpers a=SERVER,b=SERVER,c=SERVER"),
-	"certs issue --dir":         "certs issue --dir FILE --role owner --name x",
-	"certs request --dir":       "certs request --dir FILE --role owner --name x",
-	"certs sign --dir":          "certs sign --dir FILE --request x.csr --role owner --name x",
-	"certs sign --request":      "certs sign --dir certs --request FILE --role owner --name x",
+	"certs request --dir":       "certs request owner/x --dir FILE",
 	"serve --config":            "serve --config FILE",
 	"site serve --config":       "site serve --config FILE",
 	"party serve --config":      "party serve --config FILE",
@@ -291,7 +286,6 @@ func scene(t testing.TB) string {
 		"release m.json --key sign --out r.zip",
 		"party vote --model m.json --aux census.csv --out votes/one",
 		"budget init --ledger l.db --dataset d --epsilon 1",
-		"certs init --dir certs",
 	} {
 		if strings.Contains(line, "votes/") {
 			if err := os.Mkdir("votes", 0o700); err != nil {
@@ -301,7 +295,7 @@ func scene(t testing.TB) string {
 		tell(t, strings.Fields(line))
 	}
 	for _, role := range roles {
-		tell(t, []string{"certs", "issue", "--dir", "certs", "--role", role, "--name", "x"})
+		tell(t, []string{"certs", "trial", "--dir", "certs", role + "/x"})
 	}
 	if err := os.WriteFile("peers.txt", []byte(server+" "+strings.Repeat("ab", 32)+" x\n"), 0o600); err != nil {
 		t.Fatal(err)

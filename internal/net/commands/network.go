@@ -26,7 +26,7 @@ see together. People perturb their own answers or share secret sums.
 Institutions vote on public rows, or add up noisy sums. Ledgers, schemas and
 models are those of discreet. Exit codes: 0 success, 1 error, 2 invalid command
 line, 3 budget refused.`,
-		Example: `  discreet-net certs init --dir certs --trial
+		Example: `  discreet-net certs trial --dir certs
   discreet-net simulate --plan --schema adult.yaml --epsilon 1 --owners 100000
   discreet-net party plan --schema aux.yaml --parties 200 --epsilon 1`,
 	}, []commands.Group{

@@ -20,8 +20,7 @@ for s in open_ones:
     print(s.getsockname()[1])
 END
 
-$net certs init --dir certs
-$net certs issue --dir certs --role combiner --name uni
+$net certs trial --dir certs combiner/uni
 
 voter() { # its number: what votes there
 	case $1 in
@@ -33,7 +32,7 @@ voter() { # its number: what votes there
 
 for i in 1 2 3 4 5 6 7 8 9 10; do
 	port=$(sed -n "${i}p" ports)
-	$net certs issue --dir certs --role party --name "party$i" >/dev/null
+	$net certs trial --dir certs "party/party$i"
 	echo "https://127.0.0.1:$port $($net keygen --out "party$i.pem") party$i" >>peers.txt
 	if [ -n "$(voter $i)" ]; then
 		set -- --command "$(voter $i)"

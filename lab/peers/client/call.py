@@ -59,7 +59,7 @@ class Refused(Exception):
 
 
 class Identity:
-    """A certificate, its key and the authority: as certs issue writes them."""
+    """A certificate, its key and the authority: as certs trial writes them."""
 
     def __init__(self, folder, caller):
         self.caller = caller

@@ -67,7 +67,7 @@ class World:
         self.programs, self.dir, self.stack = programs, folder, contextlib.ExitStack()
         os.environ["XDG_STATE_HOME"] = str(folder / "state")
         self.certs = str(folder / "certs")
-        self.run("certs", "init", "--dir", self.certs, "--trial")
+        self.run("certs", "trial", "--dir", self.certs)
 
     def run(self, *args, said=False):
         program = self.programs / ("discreet" if args[0] == "evaluate" else "discreet-net")
@@ -77,8 +77,7 @@ class World:
         return done.stderr if said else done.stdout
 
     def issue(self, caller):
-        role, name = caller.split("/")
-        self.run("certs", "issue", "--dir", self.certs, "--role", role, "--name", name)
+        self.run("certs", "trial", "--dir", self.certs, caller)
 
     def identity(self, caller):
         return Identity(self.certs, caller)

@@ -29,13 +29,9 @@ for name, s in zip(("north", "south", "west"), held):
         f.write("127.0.0.1:%d" % s.getsockname()[1])
 END
 ./discreet-net keygen --out officer
-./discreet-net certs init --dir uni
-./discreet-net certs issue --dir uni --role combiner --name uni >issued
+./discreet-net certs trial --dir uni combiner/uni party/north party/south party/west
 for n in north south west; do
-	./discreet-net certs init --dir "$n.certs"
-	./discreet-net certs issue --dir "$n.certs" --role party --name $n >issued
-	./discreet-net certs issue --dir "$n.certs" --role combiner --name uni >issued
-	./discreet-net certs issue --dir uni --role party --name $n >issued
+	./discreet-net certs trial --dir "$n.certs" party/$n combiner/uni
 	echo "$(./discreet-net keygen --out $n.pem) $n" >>keys.txt
 	echo "https://$(cat $n.at) $(tail -1 keys.txt)" >>all.txt
 done

@@ -31,6 +31,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/net/service/identity"
 	"github.com/discreet-dp/discreet/internal/net/service/problem"
 	"github.com/discreet-dp/discreet/internal/net/service/rpc"
+	"github.com/discreet-dp/discreet/internal/net/testkit/crltest"
 )
 
 func must(t testing.TB, err error) {
@@ -154,8 +155,7 @@ func TestRevokedCallers(t *testing.T) {
 	must(t, ask(caller, traced))
 	must(t, ask(caller, traced))
 	must(t, ask(reader, t.Context()))
-	_, err = s.authority.Revoke(dir, []identity.Caller{owner.Caller}, time.Now(), time.Minute)
-	must(t, err)
+	crltest.Revoke(t, dir, time.Now(), time.Minute, "owner-"+owner.Name)
 	if got := problem.Of(ask(caller, traced)); got.Kind != problem.Reconnect {
 		t.Errorf("the next call of an open connection: %v, want to connect anew", got)
 	}
@@ -200,8 +200,7 @@ func TestEndsAreGauges(t *testing.T) {
 		t.Error("there is an end of no list")
 	}
 	at := time.Now().Add(time.Minute)
-	_, err = s.authority.Revoke(dir, nil, at, time.Hour)
-	must(t, err)
+	crltest.Revoke(t, dir, at, time.Hour)
 	if want := fmt.Sprintf("discreet_revocations_end_seconds %v\n",
 		float64(at.Add(time.Hour).Unix())); !strings.Contains(gauges(), want) {
 		t.Errorf("the page lacks %s:\n%s", want, gauges())

@@ -8,12 +8,13 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/pem"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/big"
 	"net/url"
+	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/discreet-dp/discreet/internal/ground/dp"
@@ -61,35 +62,6 @@ func (a *Authority) Issue(c Caller, hosts []string, now time.Time, life time.Dur
 		return nil, err
 	}
 	return &Identity{Caller: c, held: &held{cert: cert, key: key, authorities: []*x509.Certificate{a.cert}}}, nil
-}
-
-// Renew signs a caller's certificate in dir again, with the same key and hosts, valid for life from
-// now on, and returns its end. The key file is not needed. It renews only certificates that one of the
-// authorities in authority.crt has signed.
-func (a *Authority) Renew(dir string, c Caller, now time.Time, life time.Duration) (time.Time, error) {
-	if err := c.Check(); err != nil {
-		return time.Time{}, err
-	}
-	path := filepath.Join(dir, c.fileName()+".crt")
-	old, err := readCertificate(path, c)
-	if err != nil {
-		return time.Time{}, err
-	}
-	authorities, err := loadAuthorities(dir)
-	if err != nil {
-		return time.Time{}, err
-	}
-	if !slices.ContainsFunc(authorities, func(by *x509.Certificate) bool { return old.CheckSignatureFrom(by) == nil }) {
-		return time.Time{}, fmt.Errorf("identity: %s: must be signed by an authority of %s", path, authorityName+".crt")
-	}
-	cert, err := a.issueCertificate(c, hostsOf(old.DNSNames, old.IPAddresses), old.PublicKey, now, life)
-	if err != nil {
-		return time.Time{}, err
-	}
-	if err := recordIssued(dir, cert); err != nil {
-		return time.Time{}, err
-	}
-	return cert.NotAfter, replaceFile(path, pem.EncodeToMemory(&pem.Block{Type: certType, Bytes: cert.Raw}))
 }
 
 func (a *Authority) issueCertificate(c Caller, hosts []string, key any, now time.Time,
@@ -160,13 +132,24 @@ func signCertificate(t, parent *x509.Certificate, key any, parentKey *ecdsa.Priv
 	return x509.ParseCertificate(der)
 }
 
-// IssueTrial makes the certificates for a trial on one machine and saves them: for the aggregator
-// main, the helpers one, two and three, and an operator, an owner and a reader named me.
-func (a *Authority) IssueTrial(dir string, hosts []string, now time.Time, valid time.Duration) error {
-	trial := []Caller{{Role: Aggregator, Name: "main"}, {Role: Helper, Name: "one"}, {Role: Helper, Name: "two"},
+// trialLife is how long a trial's certificates are valid.
+const trialLife = 90 * 24 * time.Hour
+
+// Trial are the callers of a trial on one machine, unless others are named.
+func Trial() []Caller {
+	return []Caller{{Role: Aggregator, Name: "main"}, {Role: Helper, Name: "one"}, {Role: Helper, Name: "two"},
 		{Role: Helper, Name: "three"}, {Role: Operator, Name: "me"}, {Role: Owner, Name: "me"}, {Role: Reader, Name: "me"}}
-	for _, who := range trial {
-		id, err := a.Issue(who, hosts, now, valid)
+}
+
+// SaveTrial makes certificates with new keys in dir for callers that hosts reach, signed by the authority
+// there, or by a new one if there is none. They end with the authority. It replaces nothing.
+func SaveTrial(dir string, callers []Caller, hosts []string, now time.Time) error {
+	a, err := openTrial(dir, now)
+	if err != nil {
+		return err
+	}
+	for _, who := range callers {
+		id, err := a.Issue(who, hosts, now, a.cert.NotAfter.Sub(now))
 		if err == nil {
 			err = id.Save(dir)
 		}
@@ -175,4 +158,18 @@ func (a *Authority) IssueTrial(dir string, hosts []string, now time.Time, valid 
 		}
 	}
 	return nil
+}
+
+// openTrial loads the authority of a folder that has one, or half of one, and makes one elsewhere.
+func openTrial(dir string, now time.Time) (*Authority, error) {
+	for _, end := range []string{".crt", ".key"} {
+		if _, err := os.Lstat(filepath.Join(dir, authorityName+end)); !errors.Is(err, fs.ErrNotExist) {
+			return LoadAuthority(dir)
+		}
+	}
+	a, err := NewAuthority(now, trialLife)
+	if err != nil {
+		return nil, err
+	}
+	return a, a.Save(dir)
 }

@@ -8,7 +8,6 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,7 +15,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/ground/atomicfile"
 	"github.com/discreet-dp/discreet/internal/ground/openfile"
 )
 
@@ -27,7 +25,7 @@ const (
 )
 
 // FolderNames matches the file names in a folder of certificates.
-const FolderNames = `(authority|(aggregator|combiner|helper|operator|owner|party|reader)-.+)\.(crt|key|csr)|crl\.pem|issued\.pem`
+const FolderNames = `(authority|(aggregator|combiner|helper|operator|owner|party|reader)-.+)\.(crt|key|csr)|crl\.pem`
 
 // Save writes authority.crt, which everyone needs, and authority.key, which must be kept private, to
 // dir. It replaces no file.
@@ -55,14 +53,10 @@ func LoadAuthority(dir string) (*Authority, error) {
 		filepath.Join(dir, authorityName+".crt"))
 }
 
-// Save writes ROLE-NAME.crt and ROLE-NAME.key to dir, and adds the certificate to the list of
-// certificates issued there. It replaces no file.
+// Save writes ROLE-NAME.crt and ROLE-NAME.key to dir. It replaces no file.
 func (i *Identity) Save(dir string) error {
 	h := i.currentFiles()
-	if err := saveIdentity(dir, i.fileName(), h.cert, h.key); err != nil {
-		return err
-	}
-	return recordIssued(dir, h.cert)
+	return saveIdentity(dir, i.fileName(), h.cert, h.key)
 }
 
 func (c Caller) fileName() string { return string(c.Role) + "-" + c.Name }
@@ -82,7 +76,7 @@ func Load(dir string, c Caller) (*Identity, error) {
 	path := filepath.Join(dir, c.fileName()+".crt")
 	switch {
 	case now.After(h.cert.NotAfter):
-		return nil, fmt.Errorf("identity: %s: the certificate ended at %s (certs renew makes another)", path,
+		return nil, fmt.Errorf("identity: %s: the certificate ended at %s: its authority signs another", path,
 			stamp(h.cert.NotAfter))
 	case now.Before(h.cert.NotBefore):
 		return nil, fmt.Errorf("identity: %s: the certificate begins at %s", path, stamp(h.cert.NotBefore))
@@ -315,27 +309,6 @@ func saveKey(dir, name string, key *ecdsa.PrivateKey) error {
 		return fmt.Errorf("identity: %w", err)
 	}
 	return createFile(filepath.Join(dir, name+".key"), 0o600, keyType, der)
-}
-
-// recordIssued adds a certificate to the list of those issued in dir. With it, all certificates of a
-// caller can be revoked, including renewed ones and ones moved elsewhere.
-func recordIssued(dir string, cert *x509.Certificate) error {
-	f, err := openfile.Append(filepath.Join(dir, issuedName), 0o644)
-	if err != nil {
-		return fmt.Errorf("identity: %w", err)
-	}
-	return writeBlock(f, certType, cert.Raw)
-}
-
-// replaceFile replaces the content of path atomically.
-func replaceFile(path string, text []byte) error {
-	if err := atomicfile.Write(path, atomicfile.Public, func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	}); err != nil {
-		return fmt.Errorf("identity: %w", err)
-	}
-	return nil
 }
 
 // createFile writes one PEM block to a new file.

@@ -5,7 +5,6 @@ package identity
 import (
 	"bytes"
 	"cmp"
-	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -13,22 +12,16 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"math/big"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
-	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ground/openfile"
 )
 
 const (
 	listName = "crl.pem"
 	listType = "X509 CRL"
-	// issuedName is the file that lists what an authority has issued, which makes it possible to
-	// revoke all certificates of a caller.
-	issuedName = "issued.pem"
 )
 
 // list contains the certificates that one authority has revoked. If a list exists, it must be current,
@@ -111,7 +104,7 @@ func loadLists(dir string, authorities []*x509.Certificate, now time.Time) (list
 			err = l.unreadable
 		}
 		if err == nil && now.After(l.ends) {
-			err = fmt.Errorf("must be in force, and ended at %s: the authority signs it again (certs revoke)", stamp(l.ends))
+			err = fmt.Errorf("must be in force, and ended at %s: the authority signs it again", stamp(l.ends))
 		}
 		if err != nil {
 			wrong(err)
@@ -155,101 +148,4 @@ func readList(der []byte, authorities []*x509.Certificate) (list, error) {
 		l.revoked[e.SerialNumber.String()] = true
 	}
 	return l, nil
-}
-
-// Revoke adds every certificate issued for the callers in dir to the revocation list there, and signs
-// the list for life from now on. Without callers it only signs it again. It returns the number of
-// certificates on the list. It refuses callers without a known certificate, since nothing would be
-// revoked.
-func (a *Authority) Revoke(dir string, callers []Caller, now time.Time, life time.Duration) (int, error) {
-	if !(life > 0) {
-		return 0, dp.Refuse("identity", "life", "must be > 0", life.String())
-	}
-	entries, number, others, err := a.listed(dir)
-	if err != nil {
-		return 0, err
-	}
-	known, err := a.issued(dir)
-	if err != nil {
-		return 0, err
-	}
-	for _, c := range callers {
-		if err := c.Check(); err != nil {
-			return 0, err
-		}
-		found := false
-		for _, cert := range known {
-			if who, err := callerOf(cert); err != nil || who != c {
-				continue
-			}
-			found = true
-			if !slices.ContainsFunc(entries, func(e x509.RevocationListEntry) bool {
-				return e.SerialNumber.Cmp(cert.SerialNumber) == 0
-			}) {
-				entries = append(entries, x509.RevocationListEntry{SerialNumber: cert.SerialNumber, RevocationTime: now})
-			}
-		}
-		if !found {
-			return 0, dp.Refuse("identity", "name",
-				"must be that of a caller for whom this authority has made a certificate in "+dir, c.String())
-		}
-	}
-	der, err := x509.CreateRevocationList(rand.Reader, &x509.RevocationList{
-		Number: number, ThisUpdate: now.Add(-skew), NextUpdate: now.Add(life), RevokedCertificateEntries: entries,
-	}, a.cert, a.key)
-	if err != nil {
-		return 0, fmt.Errorf("identity: sign the list of revoked certificates: %w", err)
-	}
-	var text []byte
-	for _, der := range append([][]byte{der}, others...) {
-		text = append(text, pem.EncodeToMemory(&pem.Block{Type: listType, Bytes: der})...)
-	}
-	return len(entries), replaceFile(filepath.Join(dir, listName), text)
-}
-
-// listed returns the entries of the authority's list in dir, the number of the next list, and the
-// lists of other authorities in the file.
-func (a *Authority) listed(dir string) (entries []x509.RevocationListEntry, next *big.Int, others [][]byte, err error) {
-	next = big.NewInt(1)
-	path := filepath.Join(dir, listName)
-	ders, err := readBlocks(path, listType)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, next, nil, nil
-	}
-	for _, der := range ders {
-		crl, err := x509.ParseRevocationList(der)
-		if err != nil {
-			return nil, nil, nil, fmt.Errorf("identity: %s: %w", path, err)
-		}
-		if crl.CheckSignatureFrom(a.cert) != nil {
-			others = append(others, der)
-			continue
-		}
-		entries = append(entries, crl.RevokedCertificateEntries...)
-		next = new(big.Int).Add(crl.Number, big.NewInt(1))
-	}
-	return entries, next, others, err
-}
-
-// issued returns the certificates that the authority has issued, as far as dir lists them.
-func (a *Authority) issued(dir string) (out []*x509.Certificate, err error) {
-	paths, err := filepath.Glob(filepath.Join(dir, "*.crt"))
-	if err != nil {
-		return nil, err
-	}
-	if _, err := os.Stat(filepath.Join(dir, issuedName)); err == nil {
-		paths = append(paths, filepath.Join(dir, issuedName))
-	}
-	for _, path := range paths {
-		certs, err := readCertificates(path)
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range certs {
-			if c.CheckSignatureFrom(a.cert) == nil && !c.IsCA {
-				out = append(out, c)
-			}
-		}
-	}
-	return out, nil
 }

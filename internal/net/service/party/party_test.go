@@ -30,6 +30,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/net/service/identity"
 	"github.com/discreet-dp/discreet/internal/net/service/problem"
 	"github.com/discreet-dp/discreet/internal/net/service/rpc"
+	"github.com/discreet-dp/discreet/internal/net/testkit/crltest"
 )
 
 // No goroutine is left behind, whatever a test has cut off.
@@ -404,8 +405,7 @@ func TestRevokedCombiners(t *testing.T) {
 	m := w.member("mary", func(p *Params) { p.Self = self })
 	client, query := w.client(m, w.combiner, w.query(nil))
 	must(t, call(t, client, query))
-	_, err = w.authority.Revoke(dir, []identity.Caller{w.combiner.Caller}, time.Now(), time.Hour)
-	must(t, err)
+	crltest.Revoke(t, dir, time.Now(), time.Hour, "combiner-"+w.combiner.Name)
 	w.wants(problem.Reconnect, call(t, client, query))
 	if call(t, client, query) == nil {
 		t.Error("a revoked combiner has connected anew")

@@ -24,7 +24,6 @@ func TestRepository(t *testing.T) {
 	}{
 		{"imports", checkImports},
 		{"headers", checkHeaders},
-		{"docs", checkDocs},
 		{"output", checkOutput},
 		{"terminal", checkTerminal},
 		{"opening", checkOpening},

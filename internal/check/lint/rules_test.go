@@ -133,15 +133,6 @@ func TestHeaders(t *testing.T) {
 	})
 }
 
-func TestDocs(t *testing.T) {
-	doc := "// Package dp is words.\npackage dp\n"
-	try(t, checkDocs, []one{
-		{"one doc", files{"ground/dp/doc.go": doc, "ground/dp/a.go": "package dp\n", "ground/dp/a_test.go": doc}, nil},
-		{"none", files{"ground/dp/a.go": "package dp\n"}, []string{"exactly one"}},
-		{"two", files{"ground/dp/doc.go": doc, "ground/dp/a.go": doc}, []string{"exactly one"}},
-	})
-}
-
 func TestOutput(t *testing.T) {
 	with := func(imports, call string) files {
 		return files{"model/a.go": "package model\n" + imports + "\nfunc f() { " + call + " }\n"}
@@ -179,8 +170,6 @@ func TestDependencies(t *testing.T) {
 			[]string{"a.test/a is listed", "a.test/a/b/v2 is listed"}},
 		{"used in a test, not listed", files{"go.mod": mod, "plot/a_test.go": code, dependencyPage: last},
 			[]string{"a.test/a is used", "a.test/a/b/v2 is used"}},
-		{"not required", files{"plot/a.go": "package plot\n" + `import _ "d.test/d"`, dependencyPage: ""},
-			[]string{"not in go.mod"}},
 	})
 }
 

@@ -26,21 +26,6 @@ func checkHeaders(m *Module) (bad []string) {
 	return bad
 }
 
-// checkDocs requires exactly one package comment per package.
-func checkDocs(m *Module) (bad []string) {
-	docs := map[string]int{}
-	for _, f := range m.production() {
-		docs[f.Package] += min(1, len(f.AST.Doc.Text()))
-	}
-	for name, n := range docs {
-		if n != 1 {
-			bad = append(bad, name+": needs exactly one package doc, which opens with what the package does")
-		}
-	}
-	slices.Sort(bad)
-	return bad
-}
-
 // checkOutput forbids output in libraries: a printed or logged line may be an unpaid release, and an
 // exit skips deferred calls.
 func checkOutput(m *Module) (bad []string) {

@@ -187,7 +187,7 @@ func findFused(dir string, packages ...string) (which []string, err error) {
 				return err
 			}
 		}
-	}, append([]string{"ground/build", "-gcflags=-S"}, packages...)...)
+	}, append([]string{"build", "-gcflags=-S"}, packages...)...)
 	slices.Sort(which)
 	return which, err
 }

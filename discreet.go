@@ -503,7 +503,7 @@ func (s *Schema) Plan(o Options) (_ *Plan, err error) {
 	}
 	out := &Plan{Price: priceOf(pl.Terms().Price), Bill: releasesOf(pl.Terms().Bill), Refusal: req.Price.Excess(s.s)}
 	for _, f := range pl.Facts() {
-		out.Facts = append(out.Facts, Fact(f))
+		out.Facts = append(out.Facts, Fact{f.Key, f.Value, f.Words(stepWords)})
 	}
 	return out, nil
 }

@@ -4,9 +4,8 @@ package discreet
 
 import (
 	"errors"
-	"regexp"
+	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/discreet-dp/discreet/internal/ground/atomicfile"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
@@ -97,10 +96,13 @@ func publish(err *error, kinds ...error) {
 func speakGo(err error, kinds []error) error {
 	if p, ok := err.(*dp.ParamError); ok && len(kinds) == 0 {
 		copied := *p
-		copied.Param, copied.Want, copied.Hint = goWords(p.Param), goWords(p.Want), goWords(p.Hint)
+		if copied.Next = (dp.Step{}); p.Next.Kind != dp.NoStep && p.Hint != "" {
+			copied.Hint += "; "
+		}
+		copied.Hint += stepWords(p.Next)
 		return &copied
 	}
-	out := &publicError{text: goWords(err.Error()), kinds: kinds}
+	out := &publicError{text: dp.Reword(err, stepWords), kinds: kinds}
 	switch e := err.(type) {
 	case interface{ Unwrap() []error }:
 		for _, one := range e.Unwrap() {
@@ -118,44 +120,39 @@ func speakGo(err error, kinds []error) error {
 	return out
 }
 
-// goWords replaces flags and commands by fields and functions of this package.
-func goWords(text string) string {
-	if !strings.Contains(text, "--") && !strings.Contains(text, "discreet ") {
-		return text
+// stepWords names a step by options and functions of this package, or in plain words.
+func stepWords(s dp.Step) string {
+	switch s.Kind {
+	case dp.GiveParam, dp.LeaveOut:
+		s.Name = optionWords(s.Name)
+		return s.String()
 	}
-	text = commandWords.Replace(text)
-	return flagWord.ReplaceAllStringFunc(text, func(flag string) string {
-		if field := optionFields[flag[2:]]; field != "" {
-			return field
-		}
-		if isLearnerOption(flag[2:]) {
-			return `Options.Params["` + flag[2:] + `"]`
-		}
-		return flag // of another program
-	})
+	if words := goSteps[s.Kind]; words != "" {
+		return s.Fill(words)
+	}
+	return s.String()
 }
 
-func isLearnerOption(name string) bool {
-	return slices.ContainsFunc(train.Learners(), func(l *train.Learner) bool { return l.Option(name) != nil })
+// optionWords names a parameter as an option, if it is one.
+func optionWords(param string) string {
+	if field := optionFields[param]; field != "" {
+		return field
+	}
+	if slices.ContainsFunc(train.Learners(), func(l *train.Learner) bool { return l.Option(param) != nil }) {
+		return fmt.Sprintf("Options.Params[%q]", param)
+	}
+	return param
 }
 
 var (
-	flagWord     = regexp.MustCompile(`--[a-z][a-z0-9-]*[a-z0-9]`)
 	optionFields = map[string]string{
 		"epsilon": "Options.Epsilon", "delta": "Options.Delta", "not-private": "Options.NotPrivate",
-		"learner": "Options.Learner", "rows": "Options.Rows", "part": "Options.Part", "job": "the job's id",
-		"exceed-max-epsilon": "Options.ExceedMax",
+		"learner": "Options.Learner", "rows": "Options.Rows", "part": "Options.Part",
 	}
-	commandWords = strings.NewReplacer(
-		"discreet budget init creates it", "OpenLedger creates it",
-		"discreet budget init declares it", "Ledger.Declare declares it",
-		"discreet schema init writes a template", "docs/schema.md lists the keys of a schema",
-		" to fill in", "",
-		"discreet plan shows", "Schema.Plan shows",
-		"the same command with --job", "Train with the job's id",
-		"with --job", "with the id",
-		"only --force replaces it", "remove it first",
-		" (train --request PURPOSE)", "", " (--key)", "", " (budget allot)", "", " (budget appoint --role owner)", "",
-		" (discreet export)", " (Model.Export)", " (--anchors)", "", "predict --explain", "explain",
-	)
+	goSteps = map[dp.StepKind]string{
+		dp.ChooseEpsilon:  "for example Options.Epsilon = {why}; Schema.Plan shows what it buys",
+		dp.DraftSchema:    "docs/schema.md lists the keys of a schema",
+		dp.CreateLedger:   "OpenLedger creates it",
+		dp.DeclareDataset: "Ledger.Declare declares it",
+	}
 )

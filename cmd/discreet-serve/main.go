@@ -18,7 +18,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-dp/discreet/internal/ground/build"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ground/plaintext"
+	"github.com/discreet-dp/discreet/internal/serve/commands"
 	"github.com/discreet-dp/discreet/internal/serve/inference"
 )
 
@@ -30,7 +32,7 @@ func main() {
 	handler := slog.NewJSONHandler(said, &slog.HandlerOptions{Level: level})
 	opts.Log, opts.Faults = slog.New(handler), slog.NewLogLogger(handler, slog.LevelDebug)
 	opts.Version = build.Describe("discreet-serve")
-	c := inference.NewCommand(opts, level)
+	c := commands.NewCommand(opts, level)
 	c.Use, c.Version = "discreet-serve", opts.Version
 	c.SetVersionTemplate("{{.Version}}\n")
 	c.Example = strings.ReplaceAll(c.Example, "discreet serve", c.Use)
@@ -39,9 +41,9 @@ func main() {
 	code := 2
 	c.PreRun = func(*cobra.Command, []string) { code = 1 }
 	if err := c.ExecuteContext(ctx); err != nil {
-		plaintext.Fprintf(said, "error: %s\n", err)
+		plaintext.Fprintf(said, "error: %s\n", dp.Reword(err, commands.StepWords))
 		stop()
-		if _, ok := errors.AsType[*inference.MisuseError](err); ok {
+		if _, ok := errors.AsType[*commands.MisuseError](err); ok {
 			code = 2
 		}
 		os.Exit(code)

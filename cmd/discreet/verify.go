@@ -31,7 +31,7 @@ docs/verify.html makes the same checks in a browser, but does not compare the
 card, the statement and the exports with those that this program writes.`,
 		Example: `  discreet verify m.zip --keys trusted.pub`,
 		Args:    cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			trusted, err := keyfile.ReadPublic("verify", keys)
 			if err != nil {
 				return err
@@ -51,7 +51,7 @@ card, the statement and the exports with those that this program writes.`,
 			if asJSON {
 				return cli.WriteJSON(a.Stdout, v)
 			}
-			_, err = io.WriteString(a.Stdout, v.Words(keys))
+			_, err = io.WriteString(a.Stdout, v.Words(keys, cli.StepWords(c)))
 			return err
 		},
 	}

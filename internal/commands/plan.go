@@ -121,7 +121,7 @@ func (p *plan) runPlan(c *cobra.Command) error {
 	if p.json {
 		return cli.WriteJSON(p.Stdout, q)
 	}
-	return q.WriteText(p.Stdout)
+	return q.WriteText(p.Stdout, cli.StepWords(c))
 }
 
 // countUnits returns the number of units of privacy: persons if the schema declares them, otherwise

@@ -12,6 +12,14 @@ import (
 	"github.com/discreet-dp/discreet/internal/table/schema"
 )
 
+// Words returns the line for readers; words names the step that would complete the fact.
+func (f *Fact) Words(words func(dp.Step) string) string {
+	if f.Next.Kind == dp.NoStep {
+		return f.Text
+	}
+	return f.Text + ": " + words(f.Next)
+}
+
 // Facts collects the lines of a plan, in reading order.
 type Facts []Fact
 

@@ -5,6 +5,7 @@ package learn
 import (
 	"context"
 
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/guard"
 	"github.com/discreet-dp/discreet/internal/model"
 )
@@ -22,7 +23,8 @@ type Plan interface {
 
 // Fact is one line of a plan.
 type Fact struct {
-	Key   string // stable name for programs, e.g. "noise_scale"
-	Value any    // number, string, bool or a list of them
-	Text  string // the line for readers
+	Key   string  // stable name for programs, e.g. "noise_scale"
+	Value any     // number, string, bool or a list of them
+	Text  string  // the line for readers
+	Next  dp.Step // what would complete the fact, if something does
 }

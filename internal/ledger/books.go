@@ -106,7 +106,7 @@ func (l *Ledger) update(ctx context.Context, f func(*books) error) error {
 func (b *books) dataset(name string) (*datasetBooks, error) {
 	d := b.datasets[name]
 	if d == nil {
-		return nil, &Missing{fmt.Sprintf("data set %q", name), "discreet budget init declares it"}
+		return nil, &Missing{fmt.Sprintf("data set %q", name), dp.Step{Kind: dp.DeclareDataset}}
 	}
 	return d, nil
 }

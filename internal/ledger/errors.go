@@ -65,23 +65,25 @@ func (e *Spent) Words() string {
 
 func (e *Spent) Unwrap() error { return e.Err }
 
-// Hint advises how to continue.
-func (e *Spent) Hint() string {
+// Next advises how to continue. It is no part of the text.
+func (e *Spent) Next() dp.Step {
 	switch {
 	case e.Kept:
-		return fmt.Sprintf("the ledger keeps the result: the same command with --job %s writes it and costs nothing", e.Job)
+		return dp.Step{Kind: dp.TakeResult, Name: e.Job}
 	case e.Closed:
-		return fmt.Sprintf("job %s ended without a result and is never drawn again: with --job %s the same command is "+
-			"refused and costs nothing; under another job it pays again", e.Job, e.Job)
+		return dp.Step{Kind: dp.StartAnew, Name: e.Job}
 	}
-	return fmt.Sprintf("the same command with --job %s writes the result and costs nothing if the ledger could "+
-		"keep it, and says so if not", e.Job)
+	return dp.Step{Kind: dp.AskAgain, Name: e.Job}
 }
 
 // Missing is a ledger, data set or anchor that does not exist.
-type Missing struct{ What, Hint string }
+type Missing struct {
+	What string
+	Next dp.Step
+}
 
-func (e *Missing) Error() string { return "ledger: " + e.What + " must exist; " + e.Hint }
+func (e *Missing) Error() string     { return "ledger: " + e.What + " must exist; " + e.Next.String() }
+func (e *Missing) NextStep() dp.Step { return e.Next }
 
 // Exists refuses to declare a data set that already exists.
 type Exists struct{ Dataset string }
@@ -103,11 +105,17 @@ type Conflict struct {
 	Dataset, Job string
 	State        Kind
 	Want         string
+	Next         dp.Step // none if only another job helps
 }
 
 func (e *Conflict) Error() string {
-	return fmt.Sprintf("ledger: data set %q: job %q %s (it is %s)", e.Dataset, e.Job, e.Want, e.State)
+	s := fmt.Sprintf("ledger: data set %q: job %q %s (it is %s)", e.Dataset, e.Job, e.Want, e.State)
+	if e.Next.Kind != dp.NoStep {
+		s += "; " + e.Next.String()
+	}
+	return s
 }
+func (e *Conflict) NextStep() dp.Step { return e.Next }
 
 // Damaged describes a contradiction in the ledger. A damaged ledger grants nothing.
 type Damaged struct {

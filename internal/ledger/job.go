@@ -424,7 +424,7 @@ func (j *Job) readState(b *books) (Kind, error) {
 	}
 	if now.request != j.request {
 		return "", &Conflict{j.req.Dataset, j.req.ID, now.kind,
-			"was used for another configuration; the same ID must mean the same training"}
+			"was used for another configuration; the same ID must mean the same training", dp.Step{}}
 	}
 	return now.kind, nil
 }
@@ -441,7 +441,7 @@ func (j *Job) checkRepeated(b *books) error {
 	if own.Terms.Unit != mine.Unit || own.Terms.Relation != mine.Relation || own.Terms.Person != mine.Person ||
 		!slices.Equal(own.Terms.Protected, mine.Protected) {
 		return &Conflict{j.req.Dataset, j.req.ID, now.kind,
-			"was charged under other terms; the same ID must mean the same training"}
+			"was charged under other terms; the same ID must mean the same training", dp.Step{}}
 	}
 	return j.checkTerms(b)
 }
@@ -456,9 +456,8 @@ func (j *Job) expectState(b *books, want Kind) error {
 
 func (j *Job) conflictError(state Kind) error {
 	want := map[Kind]string{
-		Reserved: "is running, or was interrupted before anything was read: discreet budget recover refunds it",
-		Began: "is running, or was interrupted: its price is spent and it will never be drawn again; discreet budget " +
-			"recover closes it, and a new job needs a new ID",
+		Reserved:  "is running, or was interrupted before anything was read",
+		Began:     "is running, or was interrupted: its price is spent and it will never be drawn again; a new job needs a new ID",
 		Committed: "has a result already: ask for it again",
 		Published: "has a result already: ask for it again",
 		Closed:    "was interrupted: its price is spent and it will never be drawn again; a new job needs a new ID",
@@ -467,10 +466,11 @@ func (j *Job) conflictError(state Kind) error {
 		Refused:   "was refused; another request needs a new ID",
 		"":        "must have been reserved and not refunded",
 	}[state]
+	next := map[Kind]dp.Step{Reserved: {Kind: dp.RefundJob}, Began: {Kind: dp.CloseJob}}[state]
 	if state == "" {
 		state = "not reserved"
 	}
-	return &Conflict{j.req.Dataset, j.req.ID, state, want}
+	return &Conflict{j.req.Dataset, j.req.ID, state, want, next}
 }
 
 // checkTerms refuses terms whose prices do not add up with those of earlier jobs.

@@ -69,7 +69,7 @@ func databaseOptions(create bool) sqldb.Options { return sqldb.Options{Op: "ledg
 func newConnector(address string, create bool) (driver.Connector, error) {
 	c, err := sqldb.Connector(address, databaseOptions(create))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &Missing{fmt.Sprintf("file %s", address), "discreet budget init creates it"}
+		return nil, &Missing{fmt.Sprintf("file %s", address), dp.Step{Kind: dp.CreateLedger}}
 	}
 	return c, err
 }

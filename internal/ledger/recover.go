@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 )
 
 // Settled is a job that Recover examined.
@@ -134,7 +136,7 @@ func (l *Ledger) moveJob(ctx context.Context, step string, name jobName, request
 	return l.runStep(ctx, step, func(b *books) error {
 		now := b.job(name.dataset, name.job)
 		if now.kind != from || now.request != request {
-			return &Conflict{name.dataset, name.job, now.kind, fmt.Sprintf("must be %s before this step", from)}
+			return &Conflict{name.dataset, name.job, now.kind, fmt.Sprintf("must be %s before this step", from), dp.Step{}}
 		}
 		e := to(now)
 		e.Dataset, e.Part, e.Job, e.Request = name.dataset, now.part, name.job, request

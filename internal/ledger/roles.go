@@ -82,7 +82,7 @@ func (l *Ledger) Decide(ctx context.Context, key ed25519.PrivateKey, d Decision)
 	return l.runStep(ctx, "decide", func(b *books) error {
 		now := b.job(d.Dataset, d.Job)
 		if now.kind != Requested {
-			return &Conflict{d.Dataset, d.Job, cmp.Or(now.kind, "unknown"), "must be requested before it is decided on"}
+			return &Conflict{d.Dataset, d.Job, cmp.Or(now.kind, "unknown"), "must be requested before it is decided on", dp.Step{}}
 		}
 		kind := Refused
 		if d.Approve {

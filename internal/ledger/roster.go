@@ -115,11 +115,26 @@ func (r *roster) addEntry(e *Entry, at string, checked *sync.Map) error {
 }
 
 // Denied refuses an action that a key is not permitted. Nothing was charged.
-type Denied struct{ Why string }
+type Denied struct {
+	Why  string
+	Next dp.Step
+}
 
-func (e *Denied) Error() string { return "ledger: " + e.Why + "; nothing was charged" }
+func (e *Denied) Error() string {
+	s := "ledger: " + e.Why + "; nothing was charged"
+	if e.Next.Kind != dp.NoStep {
+		s += "; " + e.Next.String()
+	}
+	return s
+}
+func (e *Denied) NextStep() dp.Step { return e.Next }
 
-func denied(format string, args ...any) error { return &Denied{fmt.Sprintf(format, args...)} }
+func denied(format string, args ...any) error { return &Denied{Why: fmt.Sprintf(format, args...)} }
+
+// deniedUntil is denied with the step that lifts it.
+func deniedUntil(next dp.StepKind, format string, args ...any) error {
+	return &Denied{fmt.Sprintf(format, args...), dp.Step{Kind: next}}
+}
 
 // check refuses an action that its key is not permitted.
 func (r *roster) check(a act) error {
@@ -143,7 +158,7 @@ func (r *roster) check(a act) error {
 func (r *roster) ownersAct(a act) error {
 	switch {
 	case r.owner == "":
-		return denied("the data set must have an owner first (budget appoint --role owner)")
+		return deniedUntil(dp.AppointOwner, "the data set must have an owner first")
 	case a.key != r.owner:
 		return denied("only the data set's owner may do this, with the owner's key")
 	}
@@ -236,9 +251,9 @@ func (r *roster) activeAnalyst(a act) (*member, error) {
 	case r.owner == "":
 		return nil, denied("the data set has no owner, and takes trainings without a key")
 	case a.key == "":
-		return nil, denied("the data set has an owner: a training must be signed by a key with an allotment (--key)")
+		return nil, deniedUntil(dp.SignTraining, "the data set has an owner: a training must be signed by a key with an allotment")
 	case m == nil:
-		return nil, denied("the key has no allotment of this data set; its owner gives one (budget allot)")
+		return nil, deniedUntil(dp.AllotBudget, "the key has no allotment of this data set")
 	case expired(m.until, a.at):
 		return nil, denied("the allotment of %s expired at %s", m.name, m.until)
 	}
@@ -287,7 +302,7 @@ func (r *roster) checkCharge(a act) error {
 	switch {
 	case j == nil || !j.asked:
 		if m.approval {
-			return denied("trainings of %s need an approval: file the request first (train --request PURPOSE)", m.name)
+			return deniedUntil(dp.RequestTraining, "trainings of %s need an approval", m.name)
 		}
 	case !j.approved || j.request != a.request || j.by != a.key || j.price != a.price:
 		return denied("job %q must be approved as it was requested", a.job)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package serve is the product that predicts over HTTP and gRPC (inference): the command discreet serve and the
+// Package serve is the product that predicts over HTTP and gRPC (inference): the command discreet serve (commands) and the
 // program discreet-serve. It reads released models, opens no table and no ledger.
 //
 // To change here: an endpoint is a handler of inference and a path in its tests, docs/serving.md and, for calls,

@@ -102,7 +102,7 @@ func (e *examiner) findSubmit(command string) {
 	}
 	path, err := exec.LookPath(name)
 	e.noteThing("spark-submit", path, err == nil,
-		"the program of Apache Spark 4, or of the Python package pyspark, on the path or named with --spark-submit")
+		"the program of Apache Spark 4, or of the Python package pyspark, on the path or named")
 }
 
 // findPython finds the Python for the session, by the variables that Spark reads.
@@ -123,7 +123,7 @@ func (e *examiner) findExecutors(ctx context.Context, o Options) {
 		e.noteThing("session", "", false, "one that starts: "+err.Error())
 		return
 	}
-	e.noteVersion("Spark", h.Spark, leastSpark, "whose spark-submit is named with --spark-submit")
+	e.noteVersion("Spark", h.Spark, leastSpark, "whose spark-submit is on the path or named")
 	for k, m := range h.Machines {
 		whose := "all machines'" // the session's and executors'
 		if len(h.Machines) > 1 {

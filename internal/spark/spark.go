@@ -242,7 +242,7 @@ func (sn *Session) submit(ctx context.Context, o *Options) (net.Listener, error)
 		listener.Close()
 		return nil, &dp.ParamError{Op: "spark", Param: "command that submits", Want: "must be a program that runs: " +
 			err.Error(), Got: strconv.Quote(words[0]), Hint: "spark-submit comes with Apache Spark, which needs Java 17 and " +
-			"Python; name it with --spark-submit"}
+			"Python", Next: dp.Step{Kind: dp.GiveParam, Name: "spark-submit", Why: "to name another"}}
 	}
 	go func() {
 		sn.cmd.Wait()

@@ -30,7 +30,7 @@ func brcLearner() *Learner {
 			{"private-label", "public columns if the label is private: everything (protected too) or labeldp (not protected)",
 				word[brc.PrivateLabel]{&p.PrivateLabel}},
 			{"public-share", "share of ε that labeldp spends on the public classifier", decimal{&p.PublicShare}},
-			{"public-part", "output of the public classifier: answers, or scores (with --output linear)",
+			{"public-part", "output of the public classifier: answers, or scores (with output linear)",
 				word[brc.PublicPart]{&p.PublicPart}},
 			{"class-weights", "weight of a row of each class: declared (by the schema) or balanced",
 				word[brc.ClassWeights]{&p.ClassWeights}},

@@ -16,7 +16,7 @@ func labeldpLearner() *Learner {
 		Private: true,
 		Draws:   true, Approximate: true, PublicOnly: true,
 		Options: []Option{
-			{"noise", "noise vector: laplace or gaussian (with --delta), both exact, gamma, or auto, the " +
+			{"noise", "noise vector: laplace or gaussian (with a delta), both exact, gamma, or auto, the " +
 				"shortest", word[labeldp.Noise]{&p.Noise}},
 			{"encoding", "encoding of categories: onehot or ordinal", word[feature.Encoding]{&p.Encoding}},
 			{"reg", "ridge penalty on the mean loss, 0 for the learner's rule", decimal{&p.Reg}},

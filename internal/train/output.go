@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/discreet-dp/discreet/internal/ground/atomicfile"
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ledger"
 	"github.com/discreet-dp/discreet/internal/model"
 )
@@ -28,7 +29,7 @@ func (o Output) check(stored []byte) error {
 		return nil
 	}
 	if err := atomicfile.CheckSpared(o.Path, stored); err != nil {
-		return &RequestError{fmt.Errorf("model %w; only --force replaces it", err)}
+		return &RequestError{&dp.Advised{Err: fmt.Errorf("model %w", err), Next: dp.Step{Kind: dp.ReplaceFile}}}
 	}
 	return nil
 }

@@ -27,8 +27,8 @@ type PriceText struct {
 
 // parsePrice checks what can be checked without a schema.
 func (p PriceText) parsePrice(op string, l *Learner) (Price, error) {
-	bad := func(want string, got any, hint string) (Price, error) {
-		return Price{}, &dp.ParamError{Op: op, Param: "epsilon", Want: want, Got: got, Hint: hint}
+	bad := func(want string, got any, hint string, next dp.Step) (Price, error) {
+		return Price{}, &dp.ParamError{Op: op, Param: "epsilon", Want: want, Got: got, Hint: hint, Next: next}
 	}
 	delta := dp.Delta(0)
 	if p.Delta != "" {
@@ -40,10 +40,10 @@ func (p PriceText) parsePrice(op string, l *Learner) (Price, error) {
 	inf := strings.EqualFold(p.Epsilon, "inf")
 	switch {
 	case inf && !p.NotPrivate:
-		return bad("may be inf only together with --not-private", p.Epsilon, "give a finite epsilon such as 0.5")
+		return bad("may be inf only together with not-private", p.Epsilon, "give a finite epsilon such as 0.5", dp.Step{})
 	case !l.Private && p.Epsilon != "" && !inf:
 		return bad(fmt.Sprintf("must be inf or left out: learner %s adds no noise and keeps no privacy", l.Name), p.Epsilon,
-			"for a private model use a private learner such as additive")
+			"for a private model use a private learner such as additive", dp.Step{})
 	case delta > 0 && (!l.Private || inf):
 		return Price{}, &dp.ParamError{Op: op, Param: "delta", Want: "must be 0 or left out: nothing is protected",
 			Got: p.Delta}
@@ -55,10 +55,10 @@ func (p PriceText) parsePrice(op string, l *Learner) (Price, error) {
 			Hint: "learners with an (epsilon, delta) mode: " + strings.Join(ApproximateNames(), ", "),
 		}
 	case p.Epsilon == "":
-		return bad("is required: it is the price of the training", nil,
-			"for example --epsilon 0.5; discreet plan shows what it buys")
+		return bad("is required: it is the price of the training", nil, "", dp.Step{Kind: dp.ChooseEpsilon, Why: "0.5"})
 	case p.NotPrivate:
-		return bad("must be inf together with --not-private", p.Epsilon, "leave out --not-private to train with privacy")
+		return bad("must be inf together with not-private", p.Epsilon, "",
+			dp.Step{Kind: dp.LeaveOut, Name: "not-private", Why: "to train with privacy"})
 	}
 	eps, err := dp.ParseEpsilon(p.Epsilon)
 	return Price{Epsilon: eps, Delta: delta}, err

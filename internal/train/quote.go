@@ -32,7 +32,7 @@ type Quote struct {
 	Budget   *Remainder   `json:"budget,omitempty"`
 	Samples  *SampleSizes `json:"samples,omitempty"`
 
-	text []string // the facts for readers
+	facts []learn.Fact // for readers
 }
 
 // Quote returns the cost of a training by a plan of the request. sizes may be nil.
@@ -43,7 +43,7 @@ func (r *Request) Quote(s *schema.Schema, pl learn.Plan, sizes *SampleSizes) *Qu
 	for _, f := range pl.Facts() {
 		q.Facts[f.Key] = f.Value
 		if f.Text != "" {
-			q.text = append(q.text, f.Text)
+			q.facts = append(q.facts, f)
 		}
 		if strings.HasPrefix(f.Text, "TOO FEW: ") {
 			q.Warnings = append(q.Warnings, f.Text)
@@ -58,11 +58,11 @@ func (r *Request) Quote(s *schema.Schema, pl learn.Plan, sizes *SampleSizes) *Qu
 	return q
 }
 
-// WriteText writes the quote as text for readers.
-func (q *Quote) WriteText(w io.Writer) error {
+// WriteText writes the quote as text for readers; words names steps.
+func (q *Quote) WriteText(w io.Writer, words func(dp.Step) string) error {
 	var b strings.Builder
-	for _, line := range q.text {
-		fmt.Fprintln(&b, line)
+	for _, f := range q.facts {
+		fmt.Fprintln(&b, f.Words(words))
 	}
 	fmt.Fprintf(&b, "\nbill: %s\n", DescribeBill(dp.Price{Epsilon: q.Epsilon, Delta: q.Delta}, q.Bill))
 	if weak := q.Epsilon.Warning(); weak != "" {
@@ -100,7 +100,7 @@ func ShortenBill(bill []dp.Event) (lines []string) {
 		case i < ends || i >= len(bill)-1 || len(bill) <= 2*ends:
 			lines = append(lines, fmt.Sprintf("%-32s %-18s %s", e.Release, e.Mechanism, e.Price()))
 		case i == ends:
-			lines = append(lines, fmt.Sprintf("... %d more; --json lists all", len(bill)-ends-1))
+			lines = append(lines, fmt.Sprintf("... %d more; in JSON all are listed", len(bill)-ends-1))
 		}
 	}
 	return lines

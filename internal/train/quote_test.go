@@ -89,7 +89,7 @@ func planText(t *testing.T, s *schema.Schema, c Choice) (text string, ok bool) {
 		return "", false
 	}
 	var b strings.Builder
-	if err := r.Quote(s, pl, nil).WriteText(&b); err != nil {
+	if err := r.Quote(s, pl, nil).WriteText(&b, dp.Step.String); err != nil {
 		t.Fatal(err)
 	}
 	return b.String(), true

@@ -103,7 +103,7 @@ func (r *Request) Plan(s *schema.Schema, rows int) (learn.Plan, error) {
 	told := toldPlan{pl, nil, []learn.Fact{learn.UnitFact(s, !r.Private || r.Price.NotPrivate)}}
 	if r.defaulted {
 		told.before = []learn.Fact{{Key: "learner", Value: DefaultLearner, Text: "learner " + DefaultLearner +
-			", the default: no --learner was given"}}
+			", the default: none was given"}}
 	}
 	return told, nil
 }

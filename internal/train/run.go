@@ -239,7 +239,7 @@ func (t *Training) fitModel(ctx context.Context, acct guard.Account) (*model.Mod
 	}
 	for _, f := range t.plan.Facts() {
 		if f.Text != "" {
-			t.sayLine("  %s", f.Text)
+			t.sayLine("  %s", f.Words(dp.Step.String))
 		}
 	}
 	if t.Request.Price.Epsilon > 0 && !acct.Counted() {

@@ -60,7 +60,7 @@ func TestFailuresBehindTheCharge(t *testing.T) {
 	names := func(err error, kept bool, words string) {
 		t.Helper()
 		spent, ok := errors.AsType[*ledger.Spent](err)
-		if !ok || spent.Kept != kept || !strings.Contains(spent.Hint(), words) {
+		if !ok || spent.Kept != kept || !strings.Contains(spent.Next().String(), words) {
 			t.Fatalf("%v: %+v", err, spent)
 		}
 		for _, word := range []string{path, `"d"`, "0.25", spent.Job} {
@@ -93,7 +93,7 @@ func TestFailuresBehindTheCharge(t *testing.T) {
 		run, done := spending(t, path, "two", output, func() { os.Remove(folder) })
 		_, err := run.Run(t.Context())
 		done()
-		names(err, true, "--job two")
+		names(err, true, "as job two")
 		if err := os.Mkdir(folder, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func TestFailuresBehindTheCharge(t *testing.T) {
 		}
 		run, done = spending(t, path, "three", output, func() { t.Error("rows are read") })
 		defer done()
-		if _, err := run.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "--force") {
+		if _, err := run.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "remove the file first") {
 			t.Errorf("a paid model is replaced: %v", err)
 		}
 		run, done = spending(t, path, "four", output, func() {})

@@ -21,15 +21,15 @@ _PHRASES = [(re.compile(pattern), words) for pattern, words in (
     (r"only --exceed-max-epsilon, .*", "lower epsilon and delta, or raise the limits max_epsilon and max_delta of the schema"),
     (r"the same command with --job (\S+) writes (it|the result)", r"the same call with job='\1' returns \2"),
     (r"with --job (\S+) the same command is", r"with job='\1' the same call is"),
-    (r"may be inf only together with --not-private", "must be finite"),
-    (r"--not-private", "epsilon=inf"),
+    (r"may be inf only together with (--)?not-private", "must be finite"),
+    (r'(?<![\w"-])(?:--)?not-private\b(?!")', "epsilon=inf"),
     (r"--simulate", "simulate=True"),
     (r"costs must be FP:FN, two costs above 0", "costs must be two numbers above 0"),
     (r"^in JSON a codebook is .* with the keys ", "the keys are "),
     (r"one entry per column of the file, in file order, the label among them", "one entry per column of X, and the label"),
     (r"discreet schema init writes a template", "draft_schema writes a template"),
-    (r" \(train --request PURPOSE\)", " (discreet train files it)"),
-    (r" \(budget appoint --role owner\)", " (discreet budget appoint)"),
+    (r"discreet train --request PURPOSE", "discreet train"),
+    (r"discreet budget appoint --role owner", "discreet budget appoint"),
 )]
 
 #: A flag, and its value if that is a number or a placeholder; or a quoted text, which is left as it is.

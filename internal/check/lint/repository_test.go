@@ -25,6 +25,7 @@ func TestRepository(t *testing.T) {
 		{"imports", checkImports},
 		{"headers", checkHeaders},
 		{"output", checkOutput},
+		{"flags", checkFlags},
 		{"terminal", checkTerminal},
 		{"opening", checkOpening},
 		{"dependencies", checkDependencies},

@@ -151,6 +151,27 @@ func TestOutput(t *testing.T) {
 	})
 }
 
+func TestFlags(t *testing.T) {
+	with := func(text string) files { return files{"internal/model/a.go": "package model\nconst x = " + text} }
+	try(t, checkFlags, []one{
+		{"a parameter", with(`"rows must be given"`), nil},
+		{"a dash", with(`"-----BEGIN x" + "a -- b"`), nil},
+		{"a comment", files{"internal/model/a.go": "// Package model has no --rows.\npackage model"}, nil},
+		{"a tag of a protocol", with(`"discreet votes 1"`), nil},
+		{"a command", files{"internal/commands/a.go": "package commands\nconst x = `--rows`"}, nil},
+		{"a command of the network", files{"internal/net/commands/a.go": "package commands\nconst x = `--rows`"}, nil},
+		{"a program", files{"cmd/x/a.go": "package main\nconst x = `--rows`"}, nil},
+		{"a test", files{"internal/model/a_test.go": "package model\nconst x = `--rows`"}, nil},
+		{"a flag", with(`"give --rows"`), []string{"--r"}},
+		{"a flag of a service", files{"internal/net/service/a.go": "package service\nconst x = `no --roster`"}, []string{"--r"}},
+		{"a flag in a sum", with(`"a" + ("b" + "--rows")`), []string{"--r"}},
+		{"a flag that is put together", with(`"give --" + "rows"`), []string{"--"}},
+		{"a named command", with(`"discreet budget init creates it"`), []string{"discreet budget"}},
+		{"another program", with(`"what discreet-lab attack printed"`), []string{"discreet-lab a"}},
+		{"the library", files{"a.go": "package m\nconst x = `--rows`"}, []string{"--r"}},
+	})
+}
+
 func TestDependencies(t *testing.T) {
 	mod := "module m.test/m\n\nrequire a.test/a v1.2.3\n\n" +
 		"require (\n\ta.test/a/b/v2 v2.0.0 // indirect\n\tc.test/c v0.1.0\n)\n\ntool c.test/c/cmd/c\n"

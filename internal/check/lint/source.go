@@ -86,7 +86,7 @@ func checkTerminal(m *Module) (bad []string) {
 // isCommand reports whether the package is a program, or is used by programs only: it may print and
 // exit.
 func isCommand(pkg string) bool {
-	return under(pkg, "cmd") || under(pkg, "commands") || under(pkg, "net/commands") || under(pkg, "lab/cmd")
+	return under(pkg, "cmd") || under(pkg, "commands") || under(pkg, "net/commands") || under(pkg, "serve/commands") || under(pkg, "lab/cmd")
 }
 
 // receiverName returns the name of a method's receiver type, "" for a function.

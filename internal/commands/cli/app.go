@@ -70,7 +70,7 @@ func Run(ctx context.Context, newRoot func(*App) *cobra.Command, args, env []str
 	if !a.running {
 		err = &UsageError{Err: err}
 	}
-	writeError(a.Stderr, err, cmd.CommandPath())
+	writeError(a.Stderr, err, cmd)
 	return exitCode(err)
 }
 

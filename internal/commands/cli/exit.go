@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ground/plaintext"
 	"github.com/discreet-dp/discreet/internal/ledger"
@@ -67,23 +69,24 @@ func exitCode(err error) int {
 	return ExitFailed
 }
 
-// writeError writes an error line for each fault in err and, if the fix is known, a hint line. command
-// is named as the source of more help.
-func writeError(w io.Writer, err error, command string) {
+// writeError writes an error line for each fault in err of the command c and, if the fix is known, a hint
+// line.
+func writeError(w io.Writer, err error, c *cobra.Command) {
+	words := StepWords(c)
 	if spent, ok := errors.AsType[*ledger.Spent](err); ok {
-		writeError(w, spent.Err, command)
+		writeError(w, spent.Err, c)
 		if said := spent.Words(); said != "" {
 			plaintext.Fprintf(w, "spent: %s\n", said)
 		}
-		plaintext.Fprintf(w, "hint: %s\n", spent.Hint())
+		plaintext.Fprintf(w, "hint: %s\n", words(spent.Next()))
 		return
 	}
 	hinted := false
 	where, all := splitFaults(err)
 	for _, e := range all {
-		text, hint := e.Error(), ""
-		if p, ok := errors.AsType[*dp.ParamError](e); ok && p.Hint != "" {
-			hint = p.Hint
+		text, hint := dp.Reword(e, words), ""
+		if p, ok := errors.AsType[*dp.ParamError](e); ok {
+			hint = hintOf(p, words)
 			text = strings.Replace(text, "; "+hint, "", 1)
 		}
 		plaintext.Fprintf(w, "error: %s%s\n", where, text)
@@ -93,8 +96,16 @@ func writeError(w io.Writer, err error, command string) {
 		}
 	}
 	if _, ok := errors.AsType[*UsageError](err); ok && !hinted {
-		plaintext.Fprintf(w, "hint: see %s --help\n", command)
+		plaintext.Fprintf(w, "hint: see %s --help\n", c.CommandPath())
 	}
+}
+
+// hintOf returns the advice of a refused parameter, "" if it has none.
+func hintOf(p *dp.ParamError, words func(dp.Step) string) string {
+	if p.Hint == "" || p.Next.Kind == dp.NoStep {
+		return p.Hint + words(p.Next)
+	}
+	return p.Hint + "; " + words(p.Next)
 }
 
 // several is a list of faults found together.

@@ -147,6 +147,9 @@ func (o *Outline) addFaults(err error) {
 	if fault.Hint != "" {
 		f.Words += "; " + fault.Hint
 	}
+	if next := fault.Next.String(); next != "" {
+		f.Words += "; " + next
+	}
 	if m := faultLine.FindStringSubmatch(fault.Op); m != nil {
 		f.Line, _ = strconv.Atoi(m[1])
 	}

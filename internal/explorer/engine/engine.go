@@ -123,7 +123,7 @@ type Problem struct {
 
 // Describe converts an error to a Problem.
 func Describe(err error) Problem {
-	p := Problem{Message: err.Error()}
+	p := Problem{Message: dp.Reword(err, planning.StepWords)}
 	if refused, ok := errors.AsType[*dp.ParamError](err); ok {
 		p.Parameter = refused.Param
 	}

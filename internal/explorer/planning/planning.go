@@ -11,6 +11,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -206,7 +207,7 @@ func MakePlan(c Choice) (*Plan, error) {
 	}
 	q, terms := r.Quote(s, pl, nil), pl.Terms()
 	var text strings.Builder
-	if err := q.WriteText(&text); err != nil {
+	if err := q.WriteText(&text, StepWords); err != nil {
 		return nil, err
 	}
 	p := &Plan{Lines: strings.Split(strings.TrimRight(text.String(), "\n"), "\n"), Epsilon: q.Epsilon.String(),
@@ -266,17 +267,20 @@ func (p *Plan) describeNoise(facts map[string]any) {
 // writeCode writes the equivalent command and Python code.
 func (p *Plan) writeCode(c *Choice, s *schema.Schema) {
 	learner, price, options := c.Learner, "epsilon="+p.Epsilon, ""
-	p.Command = "discreet plan --schema table.yaml --epsilon " + p.Epsilon
+	p.Command = "discreet plan"
+	give := func(flag, value string) { p.Command += " --" + flag + " " + value }
+	give("schema", "table.yaml")
+	give("epsilon", p.Epsilon)
 	if c.Delta != "" && c.Delta != "0" {
-		p.Command += " --delta " + c.Delta
+		give("delta", c.Delta)
 		price += ", delta=" + c.Delta
 	}
 	if learner != "" && learner != train.DefaultLearner {
-		p.Command += " --learner " + learner
+		give("learner", learner)
 		price += fmt.Sprintf(", learner=%q", learner)
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Options)) {
-		p.Command += fmt.Sprintf(" --%s %s", name, c.Options[name])
+		give(name, c.Options[name])
 		options += fmt.Sprintf(", %q: %q", name, c.Options[name])
 	}
 	if options != "" {
@@ -287,7 +291,7 @@ func (p *Plan) writeCode(c *Choice, s *schema.Schema) {
 		if s.Person != nil {
 			count = "persons"
 		}
-		p.Command += fmt.Sprintf(" --%s %d", count, c.Rows)
+		give(count, strconv.Itoa(c.Rows))
 	}
 	p.Python = fmt.Sprintf("from discreet import DiscreetClassifier\n\nmodel = DiscreetClassifier(schema=\"table.yaml\", %s)", price)
 }

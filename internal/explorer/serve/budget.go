@@ -184,7 +184,7 @@ func (b *budget) begin(ctx context.Context, c *charged) (*ledger.Job, promise, e
 	}
 	if run.Job.Dataset = b.l.HeldOut; run.Job.Dataset == "" {
 		return nil, promise{}, &dp.ParamError{Op: "ui", Param: "held-out", Want: "must be given to charge an evaluation: held-out rows " +
-			"are a data set of their own in the ledger", Hint: "start discreet ui with --held-out NAME"}
+			"are a data set of their own in the ledger", Next: dp.Step{Kind: dp.GiveParam, Name: "held-out"}}
 	}
 	m, err := model.Unmarshal([]byte(c.Model))
 	if err != nil {

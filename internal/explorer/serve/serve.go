@@ -23,6 +23,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/discreet-dp/discreet/internal/explorer/planning"
 	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/train"
 )
@@ -188,7 +189,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, origin string
 	}
 	answer, err := call(r.Context(), body)
 	if err != nil {
-		refuse(w, statusOf(err), err.Error())
+		refuse(w, statusOf(err), dp.Reword(err, planning.StepWords))
 		return
 	}
 	writeJSON(w, http.StatusOK, answer)

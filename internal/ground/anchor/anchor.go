@@ -46,7 +46,7 @@ func Default() (Folder, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("anchor: a folder for anchors must be given (--anchors), or the user have a home: %w", err)
+		return "", fmt.Errorf("anchor: the folder anchors must be given, or the user have a home: %w", err)
 	}
 	return Folder(filepath.Join(home, ".local", "state", "discreet", "anchors")), nil
 }

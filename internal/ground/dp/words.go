@@ -108,7 +108,8 @@ type ParamError struct {
 	Param string // as the user spells it, e.g. "rounds"
 	Want  string // the requirement, e.g. "must be at least 1"
 	Got   any    // the refused public value; nil if it is missing
-	Hint  string // how to fix it, if known
+	Hint  string // how to fix it, if known, in words that suit every front
+	Next  Step   // how to fix it, if fronts word it
 }
 
 func (e *ParamError) Error() string {
@@ -120,8 +121,14 @@ func (e *ParamError) Error() string {
 	if e.Hint != "" {
 		s += "; " + e.Hint
 	}
+	if e.Next.Kind != NoStep {
+		s += "; " + e.Next.String()
+	}
 	return s
 }
+
+// NextStep returns the step that mends the parameter.
+func (e *ParamError) NextStep() Step { return e.Next }
 
 // Refuse returns a ParamError without a hint.
 func Refuse(op, param, want string, got any) error {

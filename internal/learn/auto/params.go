@@ -232,7 +232,7 @@ func (pl *Plan) Facts() []learn.Fact {
 func within(name string, pl learn.Plan) (out []learn.Fact) {
 	for _, f := range pl.Facts() {
 		if f.Key != "protects" && f.Key != "columns" && f.Key != "rows" {
-			out = append(out, learn.Fact{Key: name + "_" + f.Key, Value: f.Value, Text: name + ": " + f.Text})
+			out = append(out, learn.Fact{Key: name + "_" + f.Key, Value: f.Value, Text: name + ": " + f.Text, Next: f.Next})
 		}
 	}
 	return out

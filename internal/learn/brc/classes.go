@@ -214,8 +214,8 @@ func (pl *Plan) describeBalance() (learn.Fact, balance) {
 	ratio, share := pl.heavier()
 	if share == 0 {
 		return how(nil, "the paper balances the classes. If one is rare, every classifier errs on few rows, and "+
-			"the model may always predict the frequent class. Declare the rarer one's share (--positives), weigh both alike "+
-			"(--class-weights balanced), or take the default learner"), unknown
+			"the model may always predict the frequent class. Declare the rarer one's share (positives), weigh both alike "+
+			"(class-weights balanced), or take the default learner"), unknown
 	}
 	least := ratio * share / (ratio*share + 1 - share)
 	least = min(least, 1-least)
@@ -223,6 +223,6 @@ func (pl *Plan) describeBalance() (learn.Fact, balance) {
 		return how(least, fmt.Sprintf("the lighter class makes %.3g of the rows as they are weighed", least)), known
 	}
 	return how(least, fmt.Sprintf("the lighter class makes %.3g of the rows as they are weighed: the frequent class "+
-		"alone errs as rarely as that, and random classifiers seldom less; weigh both alike (--class-weights balanced), "+
+		"alone errs as rarely as that, and random classifiers seldom less; weigh both alike (class-weights balanced), "+
 		"balance the rows, or take the default learner", least)), uneven
 }

@@ -59,12 +59,13 @@ func (pl *Plan) Facts() []learn.Fact {
 	}
 	if pl.rows == 0 {
 		return append(f, learn.Fact{Key: "noise_scale", Value: nil,
-			Text: "noise scales need the number of rows: give --rows"})
+			Text: "noise scales need the number of rows", Next: dp.Step{Kind: dp.GiveParam, Name: "rows"}})
 	}
 	n, e := pl.countedRows(float64(pl.rows)), pl.shares[0].err.Float()
 	if n == 0 {
 		return append(f, learn.Fact{Key: "noise_scale", Value: nil,
-			Text: "noise scales of weighed classes need the share of the positive class: give --positives"})
+			Text: "noise scales of weighed classes need the share of the positive class",
+			Next: dp.Step{Kind: dp.GiveParam, Name: "positives"}})
 	}
 	c := pl.C1 * pl.C2
 	paper := c / n / e

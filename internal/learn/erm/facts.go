@@ -5,6 +5,7 @@ package erm
 import (
 	"fmt"
 
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/ground/plaintext"
 	"github.com/discreet-dp/discreet/internal/learn"
 )
@@ -56,7 +57,8 @@ func (pl *Plan) Facts() []learn.Fact {
 			Text: fmt.Sprintf("each fit has ε = %s of it and noise of its own; what follows is of one fit", pl.Epsilon)})
 	}
 	if pl.rows == 0 {
-		return append(f, learn.Fact{Key: "reg", Value: nil, Text: "Λ and the noise need the number of rows: give --rows"})
+		return append(f, learn.Fact{Key: "reg", Value: nil, Text: "Λ and the noise need the number of rows",
+			Next: dp.Step{Kind: dp.GiveParam, Name: "rows"}})
 	}
 	if pl.ask > 0 {
 		f = append(f, learn.Fact{Key: "threshold", Value: pl.ask.Float(),

@@ -212,7 +212,8 @@ func (pl *Plan) Facts() []learn.Fact {
 			Text: fmt.Sprintf("and δ = %s: Gaussian noise of ρ = %s", pl.Delta, pl.bill[0].Rho)})
 	}
 	if pl.rows == 0 {
-		return append(f, learn.Fact{Key: "reg", Value: nil, Text: "Λ and the noise need the number of rows: give --rows"})
+		return append(f, learn.Fact{Key: "reg", Value: nil, Text: "Λ and the noise need the number of rows",
+			Next: dp.Step{Kind: dp.GiveParam, Name: "rows"}})
 	}
 	reg := pl.ridgeFor(pl.rows)
 	f = append(f, learn.Fact{Key: "reg", Value: reg, Text: fmt.Sprintf("Λ = %s on the mean loss", learn.Digits(reg, 4))})

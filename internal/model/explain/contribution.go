@@ -65,7 +65,7 @@ func Contributions(m *model.Model, cols []column.Column) ([]Contribution, error)
 
 // Terms is Contributions without a table, for single rows.
 func Terms(m *model.Model) ([]Contribution, error) {
-	if err := CanSplit("predict --explain", m); err != nil {
+	if err := CanSplit("predict: explain", m); err != nil {
 		return nil, err
 	}
 	if _, err := m.Bind(m.Schema); err != nil {

@@ -86,7 +86,7 @@ func (p *partyPlan) runPlan(c *cobra.Command) error {
 	}
 	var b strings.Builder
 	for _, f := range pl.Facts() {
-		plaintext.Fprintf(&b, "%s\n", f.Text)
+		plaintext.Fprintf(&b, "%s\n", f.Words(dp.Step.String))
 	}
 	plaintext.Fprintf(&b, "\nbill: %s\n", train.DescribeBill(dp.Pure(q.Bill), q.Bill))
 	for _, line := range train.ShortenBill(q.Bill) {

@@ -227,7 +227,7 @@ func (c *Card) AddLedger(ctx context.Context, l *ledger.Ledger) error {
 	}
 	if e.Seq == 0 {
 		return &dp.ParamError{Op: "card", Param: "ledger", Want: "must be the one that holds this model's bytes",
-			Got: "another", Hint: "a model that no ledger counted has its card without --ledger"}
+			Got: "another", Next: dp.Step{Kind: dp.LeaveOut, Name: "ledger", Why: "for a model that no ledger counted"}}
 	}
 	b, err := l.Balances(ctx, e.Dataset)
 	if err != nil {
@@ -266,11 +266,11 @@ func ReadPriceWords(text string) (p dp.Price, err error) {
 	return p, nil
 }
 
-// AddAudit adds the output of discreet-lab audit --json or attack --json, read from a file. Errors do
+// AddAudit adds the report of an audit or of an attack, read from a file. Errors do
 // not quote other files.
 func (c *Card) AddAudit(path string) error {
 	refuse := &dp.ParamError{Op: "card", Param: "audit",
-		Want: "must be what discreet-lab audit --json or attack --json printed", Got: path}
+		Want: "must be the report of an audit or an attack, in JSON", Got: path}
 	text, err := openfile.Read(path)
 	if err != nil {
 		return fmt.Errorf("card: audit: %w", err)
@@ -283,7 +283,7 @@ func (c *Card) AddAudit(path string) error {
 
 // AddAuditText is AddAudit for the content of such a file.
 func (c *Card) AddAuditText(text []byte) error {
-	refuse := errors.New("card: the audit must be what discreet-lab audit --json or attack --json printed")
+	refuse := errors.New("card: the audit must be the report of an audit or an attack, in JSON")
 	var a struct {
 		Subject, Learner, Verdict string
 		LowerBound                *float64 `json:"lower_bound"`

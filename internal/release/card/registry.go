@@ -38,7 +38,7 @@ func refuseAbout(want string, got any) (About, error) {
 		names = append(names, x.name)
 	}
 	return nil, &dp.ParamError{Op: "card", Param: "about", Want: want, Got: got,
-		Hint: "write --about NAME=TEXT, or NAME: TEXT in a file for --about-file, for each of " + strings.Join(names, ", ")}
+		Next: dp.Step{Kind: dp.DescribeRelease, Name: strings.Join(names, ", ")}}
 }
 
 // ReadAbout reads a file of names and texts in YAML. Errors do not quote the file, because it may

@@ -97,7 +97,7 @@ func (c *Card) sections() []section {
 		section{"Budget ledger", c.describeCount()},
 		section{"Who is responsible", c.describeResponsible()},
 		section{"What this card does not cover", []line{
-			{"Accuracy", []string{"How well the model predicts, and for whom. The command “discreet evaluate” measures it on " +
+			{"Accuracy", []string{"How well the model predicts, and for whom. An evaluation measures it on " +
 				"rows held out of training. Its numbers are not private."}},
 			{"Collection", []string{"Whether the data were collected lawfully, and whether the schema was written without " +
 				"looking at the rows. The schema declares what is private and the bounds of numbers."}},
@@ -239,7 +239,7 @@ func (c *Card) describeCount() []line {
 				"since. Spent so far: %s. Left: %s.", e.Total, readTime(e.SetAt), e.Spent, e.Left)}},
 			{"Owner's note", []string{note}},
 			{"Entry's hash", []string{e.Hash}},
-			{"Ledger's head", []string{fmt.Sprintf("%d:%s (“discreet budget verify --anchor” checks it)", e.HeadSeq,
+			{"Ledger's head", []string{fmt.Sprintf("%d:%s (a later check of the ledger takes it as an anchor)", e.HeadSeq,
 				e.HeadHash)}},
 		}
 	case !c.isPrivate():

@@ -100,7 +100,7 @@ func addReports(c *card.Card, auditText, attackText []byte) error {
 		}
 		if err := c.AddAuditText(text); err != nil {
 			return dp.Refuse("release", "audit or attack",
-				"must be what discreet audit --json or discreet-lab attack --json printed", nil)
+				"must be a report of that kind, in JSON", nil)
 		}
 	}
 	return nil

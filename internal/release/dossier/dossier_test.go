@@ -120,9 +120,9 @@ func TestEveryModelIsReleased(t *testing.T) {
 				if v.Rewritten != (by == program) || (v.Trained != "") != counted || v.Made != "2026-05-01T12:00:00Z" {
 					t.Errorf("%s: %+v", name, v)
 				}
-				words := v.Words("trusted.pub")
+				words := v.Words("trusted.pub", dp.Step.String)
 				for want, has := range map[string]bool{"epsilon = " + string(v.Epsilon): c.epsilon != "",
-					"NOT PRIVATE": c.epsilon == "", "NOT COUNTED": !counted, "budget verify --anchor": counted,
+					"NOT PRIVATE": c.epsilon == "", "NOT COUNTED": !counted, "a check of the ledger for": counted,
 					"Another version": by != program, "reports of audits": true, "Not proved here": true, "rows": true} {
 					if strings.Contains(words, want) != has {
 						t.Errorf("%s, counted %v: must say %q: %v\n%s", name, counted, want, has, words)

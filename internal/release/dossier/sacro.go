@@ -33,7 +33,7 @@ var Rates = []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.5}
 func writeSacro(c *card.Card, report []byte) ([]byte, error) {
 	var a attack
 	if err := json.Unmarshal(report, &a); err != nil || len(a.Kinds) == 0 {
-		return nil, dp.Refuse("release", "attack", "must be what discreet-lab attack --json printed", nil)
+		return nil, dp.Refuse("release", "attack", "must be the report of an attack, in JSON", nil)
 	}
 	instances := map[string]any{}
 	for i, k := range a.Kinds {

@@ -7,12 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/release"
 )
 
 // Words states which parts of a release are proved by its signature, which by the files themselves,
-// and which not at all. keys is the name of the file of trusted keys.
-func (v *Verdict) Words(keys string) string {
+// and which not at all. keys is the name of the file of trusted keys; words
+// names steps.
+func (v *Verdict) Words(keys string, words func(dp.Step) string) string {
 	var b strings.Builder
 	section := func(title string, lines ...string) {
 		fmt.Fprintf(&b, "\n%s\n", title)
@@ -26,7 +28,7 @@ func (v *Verdict) Words(keys string) string {
 		fmt.Sprintf("The holder states that these files belong together, and that %s made the release at %s.",
 			v.Program, v.Made), v.trainedWords())
 	section("Proved by the files themselves", v.provedWords()...)
-	section("Not proved here", append(v.unprovedWords(),
+	section("Not proved here", append(v.unprovedWords(words),
 		fmt.Sprintf("That the model was trained on the rows of %s, that these were the rows that the schema describes, and "+
 			"that the noise was drawn as the statement says. Only the holder of the key states this.", v.Dataset),
 		"That the owner of the rows counted every training on them. Only the owner's ledger can show this.",
@@ -68,10 +70,10 @@ func (v *Verdict) provedWords() (lines []string) {
 }
 
 // unprovedWords lists claims in the release that are not proved.
-func (v *Verdict) unprovedWords() (lines []string) {
+func (v *Verdict) unprovedWords(words func(dp.Step) string) (lines []string) {
 	if e := v.Ledger; e != nil {
-		lines = append(lines, fmt.Sprintf("That the ledger still has this entry. Its holder shows it with discreet budget verify "+
-			"--anchor %d:%s", e.HeadSeq, e.HeadHash))
+		lines = append(lines, fmt.Sprintf("That the ledger still has this entry. Its holder shows it with %s",
+			words(dp.Step{Kind: dp.VerifyLedger, Name: fmt.Sprintf("%d:%s", e.HeadSeq, e.HeadHash)})))
 	}
 	if slices.Contains(v.Files, release.AuditName) || slices.Contains(v.Files, release.AttackName) {
 		lines = append(lines, "That the reports of audits and attacks are of runs that were made. Only "+

@@ -42,7 +42,7 @@ func (p *Place) Check(tokens bool) error {
 	if !local && !p.Plain && (p.Cert == "" || !tokens) {
 		return &dp.ParamError{Op: "serve", Param: "listen", Got: p.Address,
 			Want: "must be a local address unless TLS and tokens are given",
-			Hint: "give --tls-cert, --tls-key and --tokens, or --plain if a proxy in front handles both"}
+			Next: dp.Step{Kind: dp.SecureServer}}
 	}
 	return nil
 }
@@ -180,7 +180,12 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, ticks <-chan time.Ti
 	}
 }
 
-// runUntil runs work. Once ctx has ended, it waits for work at most for patience.
+// RunUntil runs work. Once ctx has ended, it waits as long as open requests may take.
+func RunUntil(ctx context.Context, work func(context.Context) error) error {
+	return runUntil(ctx, work, drain+leave)
+}
+
+// runUntil is RunUntil with another patience.
 func runUntil(ctx context.Context, work func(context.Context) error, patience time.Duration) error {
 	ended := make(chan error, 1)
 	go func() { ended <- work(ctx) }()

@@ -658,7 +658,7 @@ func TestLinkedPackages(t *testing.T) {
 			continue
 		}
 		allowed := []string{"table/schema", "table/column", "table/read/coding", "table/feature", "model", "model/explain",
-			"model/shrink", "serve/inference", "serve/inference/oip", "release"}
+			"model/shrink", "serve/commands", "serve/inference", "serve/inference/oip", "release"}
 		if strings.HasPrefix(name, "ground/") && name != "ground/sqldb" {
 			continue
 		}

@@ -87,7 +87,7 @@ const MaxSampled = 100
 
 // SampleWarning is written before a draft that contains values of a sample.
 const SampleWarning = `# WARNING: bounds, defaults and levels were READ FROM THE ROWS of a sample.
-# (--public-sample) They are published with this schema and no guarantee covers them. Go on only if every row of the
+# They are published with this schema and no guarantee covers them. Go on only if every row of the
 # sample is public already; else delete this file. Values that the sample lacks are missing here.
 #
 `

@@ -105,7 +105,7 @@ relation: ___            # replace-one: neighbouring tables differ in the protec
                          # add-remove:  neighbouring tables differ by one whole row
 # max_epsilon: 1         # optional: the largest ε one training may spend
 # max_delta: 1e-7        # optional: the largest δ; without it and with max_epsilon, none
-# parts: ___             # optional: the public column whose levels divide the rows into parts (train --part)
+# parts: ___             # optional: the public column whose levels divide the rows into parts
 # pairs: [[___, ___]]    # optional: columns that interact, such as [month, day]
 file:
   delimiter: %s

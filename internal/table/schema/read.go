@@ -19,7 +19,8 @@ func readSchema(root *node, dir string) (*Schema, error) {
 
 func (r *reader) readSchema(root *node) (*Schema, error) {
 	if root.form == empty {
-		r.refuse(0, "schema", "must not be empty", nil, "discreet schema init writes a template to fill in")
+		r.next = dp.Step{Kind: dp.DraftSchema}
+		r.refuse(0, "schema", "must not be empty", nil, "")
 		return nil, r.found
 	}
 	f, known := r.recogniseSchema(root)
@@ -69,8 +70,8 @@ func (r *reader) readSchema(root *node) (*Schema, error) {
 // recognised.
 func (r *reader) recogniseSchema(root *node) (f fields, known bool) {
 	if root.form != mapping {
-		r.refuse(root.line, "schema", "must be a mapping", root.form.String(),
-			"a schema begins like name: adult; is this a file of the table? discreet schema init writes a template")
+		r.next = dp.Step{Kind: dp.DraftSchema}
+		r.refuse(root.line, "schema", "must be a mapping", root.form.String(), "a schema begins like name: adult; is this a file of the table?")
 		return f, false
 	}
 	f = r.openMapping(root, "", "name", "unit", "relation", "max_epsilon", "max_delta", "parts", "person", "pairs",
@@ -79,11 +80,13 @@ func (r *reader) recogniseSchema(root *node) (f fields, known bool) {
 	if is("file", mapping) && is("columns", list) {
 		return f, true
 	}
+	r.next = dp.Step{Kind: dp.DraftSchema}
 	for _, key := range []string{"name", "unit", "relation"} {
 		if !f.has(key) || isBlank(f.values[key]) {
-			f.requireNode(key, "discreet schema init writes a template to fill in")
+			f.requireNode(key, "")
 		}
 	}
+	r.next = dp.Step{}
 	for _, k := range []struct {
 		key  string
 		want form

@@ -43,8 +43,9 @@ func (ps problems) Unwrap() []error { return ps }
 // template sees everything that is left to do.
 type reader struct {
 	found problems
-	most  int    // maximum number of faults to report
-	dir   string // folder of the schema's file; "" if there is none
+	most  int     // maximum number of faults to report
+	dir   string  // folder of the schema's file; "" if there is none
+	next  dp.Step // what the faults that are found now advise
 }
 
 func (r *reader) refuse(line int, param, want string, got any, hint string) {
@@ -55,7 +56,7 @@ func (r *reader) refuse(line int, param, want string, got any, hint string) {
 	if line > 0 {
 		op = fmt.Sprintf("schema line %d", line)
 	}
-	fault := &dp.ParamError{Op: op, Param: param, Want: want, Got: got, Hint: hint}
+	fault := &dp.ParamError{Op: op, Param: param, Want: want, Got: got, Hint: hint, Next: r.next}
 	for _, told := range r.found {
 		if told.Error() == fault.Error() {
 			return // of a list with several blanks

@@ -358,7 +358,7 @@ func TestParseRefusals(t *testing.T) {
 		{"second document", "name: people", "name: people\n---\nname: x", `schema line 2: text must be one YAML document`},
 		{"NUL", "name: people", "name: people\x00", `must not hold a NUL byte`},
 		{"not UTF-8", "name: people", "name: p\xffople", `must be UTF-8`},
-		{"empty", valid, "", `schema must not be empty (none given); discreet schema init writes a template`},
+		{"empty", valid, "", `schema must not be empty (none given); begin with a template of a schema`},
 		{"a list", valid, "- a\n", `must be a mapping (got a list); a schema begins like`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

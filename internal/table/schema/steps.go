@@ -14,7 +14,7 @@ import (
 // since roles and bounds follow from it.
 var decisions = []struct{ what, why string }{
 	{"what one row is, and which tables are neighbours", "the guarantee is about that"},
-	{"the text of the files", "then they can be read: schema check --data"},
+	{"the text of the files", "then rows can be checked"},
 	{"the label", "its role decides whether whole rows are protected"},
 	{"the roles of the columns", "leave out what cannot help: fewer private columns are more accurate"},
 	{"what cells can be", "from documentation, law or common knowledge, never from the rows"},
@@ -63,6 +63,9 @@ func ExplainFaults(err error) string {
 			line := fmt.Sprintf("   %s: %s %s", strings.TrimPrefix(fault.Op, "schema "), fault.Param, fault.Want)
 			if fault.Hint != "" {
 				line += "\n      " + fault.Hint
+			}
+			if next := fault.Next.String(); next != "" {
+				line += "\n      " + next
 			}
 			groups[at] = append(groups[at], line)
 			return

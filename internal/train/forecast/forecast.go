@@ -133,7 +133,7 @@ func run(ctx context.Context, r *train.Request, s *schema.Schema, o Options, src
 	columns, role := signalColumns(r, s)
 	switch {
 	case o.Rows < 1 || o.Rows > maxRows:
-		return nil, refuse("rows", "must be from 1 to 1000000 with --simulate", o.Rows)
+		return nil, refuse("rows", "must be from 1 to 1000000 for invented tables", o.Rows)
 	case !(o.Positives > 0 && o.Positives < 1):
 		return nil, refuse("simulate-positives", "must be a share between 0 and 1", o.Positives)
 	case r.Price.Epsilon == 0:

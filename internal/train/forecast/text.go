@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/train"
 )
 
@@ -18,9 +19,9 @@ type Quote struct {
 	Forecast *Forecast `json:"forecast,omitempty"`
 }
 
-// WriteText writes the quote as text for readers.
-func (q *Quote) WriteText(w io.Writer) error {
-	if err := q.Quote.WriteText(w); err != nil || q.Forecast == nil {
+// WriteText writes the quote as text for readers; words names steps.
+func (q *Quote) WriteText(w io.Writer, words func(dp.Step) string) error {
+	if err := q.Quote.WriteText(w, words); err != nil || q.Forecast == nil {
 		return err
 	}
 	return q.Forecast.WriteText(w)

@@ -28,12 +28,12 @@ type Params struct {
 // Check returns a *dp.ParamError for what the model does not support.
 func (p Params) Check(m *model.Model) error {
 	if p.Explain {
-		if err := explain.CanSplit("predict --explain", m); err != nil {
+		if err := explain.CanSplit("predict: explain", m); err != nil {
 			return err
 		}
 	}
 	if p.Interval {
-		if err := explain.CanBracket("predict --interval", m); err != nil {
+		if err := explain.CanBracket("predict: interval", m); err != nil {
 			return err
 		}
 	}
@@ -48,7 +48,7 @@ func (p Params) Check(m *model.Model) error {
 	case p.Class == "":
 		return nil
 	case !p.Explain:
-		return bad("must not be given without --explain")
+		return bad("must not be given without explain")
 	case m.Schema.Classes() == 2:
 		return bad("must not be given if the label has two classes: a column that favours one counts against the other")
 	case classCode(m, p.Class) < 0:

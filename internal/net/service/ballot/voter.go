@@ -85,7 +85,7 @@ func (v *Voter) CheckKind(kind multiparty.Kind) error {
 	case kind != multiparty.Labels && kind != multiparty.Probabilities && kind != multiparty.Coefficients:
 		return bad("must be labels, probabilities or coefficients", string(kind))
 	case kind == multiparty.Coefficients && v.Model == "":
-		return bad("may be coefficients of a --model only", string(kind))
+		return bad("may be coefficients of a model file only", string(kind))
 	}
 	return nil
 }
@@ -95,10 +95,10 @@ func (v *Voter) CheckKind(kind multiparty.Kind) error {
 func (v *Voter) PriceOfPersons() (*party.PersonPrice, error) {
 	bad := func(want string, got any) error {
 		return &train.RequestError{Err: &dp.ParamError{Op: "party", Param: "unit", Want: want, Got: got,
-			Hint: "train the model with person: in the schema and --epsilon, or leave the unit to be the party"}}
+			Hint: "train the model with person: in the schema and an epsilon, or leave the unit to be the party"}}
 	}
 	if v.ours == nil {
-		return nil, bad("must be party with a --command: its use of a person's rows is unknown", "person")
+		return nil, bad("must be party if a command votes: its use of a person's rows is unknown", "person")
 	}
 	switch p := &v.ours.Privacy; {
 	case p.Scope == dp.Nothing || p.NotPrivate || p.Seeded || p.Epsilon < 1:

@@ -30,7 +30,7 @@ func TestPriceOfPersons(t *testing.T) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
-	if _, err := (&Voter{Command: "cat"}).PriceOfPersons(); err == nil || !strings.Contains(err.Error(), "--command") {
+	if _, err := (&Voter{Command: "cat"}).PriceOfPersons(); err == nil || !strings.Contains(err.Error(), "a command") {
 		t.Errorf("a command votes for persons: %v", err)
 	}
 }

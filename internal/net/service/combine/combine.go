@@ -177,7 +177,7 @@ func (t *Combination) Tally(pl *multiparty.Plan, aux *multiparty.Auxiliary, fold
 	}
 	t.Say("%d of %d parties voted; each that did not counts as a constant vote", votes.Present(), t.Params.Parties)
 	if allowed == nil {
-		t.Say("no --roster: signatures say that files are whole, not who wrote them")
+		t.Say("no roster: signatures say that files are whole, not who wrote them")
 	}
 	return votes, nil
 }

@@ -214,7 +214,7 @@ func (c *Client) Model(ctx context.Context, id wire.Digest) (*model.Model, error
 		return nil, explainAnswer(err)
 	}
 	if len(r.Msg.GetModel()) == 0 {
-		return nil, errors.New("task: it has no model yet; --wait waits for one")
+		return nil, &dp.Advised{Err: errors.New("task: it has no model yet"), Next: dp.Step{Kind: dp.GiveParam, Name: "wait", Why: "to wait for one"}}
 	}
 	return model.Unmarshal(r.Msg.GetModel())
 }

@@ -49,7 +49,7 @@ func ReadKit(path string, from ed25519.PublicKey, site string) (k *Kit, draft *P
 	}
 	body, signature := cutSignature(text)
 	if !ed25519.Verify(from, kitText(body), signature) {
-		return nil, nil, fmt.Errorf("site: %s must be a kit that is signed by the key, and unchanged since (discreet-net site kit)", path)
+		return nil, nil, fmt.Errorf("site: %s must be a kit that is signed by the key, and unchanged since", path)
 	}
 	k = new(Kit)
 	if err := sites.Decode(bytes.TrimSpace(body), k); err != nil {

@@ -105,7 +105,7 @@ func ReadPolicy(path string, officer ed25519.PublicKey) (*Policy, error) {
 	}
 	body, signature := cutSignature(text)
 	if officer != nil && !ed25519.Verify(officer, policyText(body), signature) {
-		return nil, fmt.Errorf("site: %s must be signed by the officer's key, and unchanged since (discreet-net site sign)", path)
+		return nil, fmt.Errorf("site: %s must be signed by the officer's key, and unchanged since", path)
 	}
 	p, err := parsePolicy(body)
 	if err != nil {
@@ -452,7 +452,7 @@ func (p *Policy) OpenLedger(ctx context.Context, l *ledger.Ledger, s *schema.Sch
 // Draft returns a policy's text, for its officer to read and change.
 func (p *Policy) Draft() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# What this site allows. Sign it with discreet-net site sign.\nversion: %d\n"+
+	fmt.Fprintf(&b, "# What this site allows. Its officer signs it.\nversion: %d\n"+
 		"number: %d # raise it for each policy that you sign\nsite: %s\n", policyVersion, p.Number, p.Site)
 	fmt.Fprintf(&b, "coordinators: [%s]\nsites: # and their keys, by hand or telephone, not from the coordinator\n",
 		strings.Join(p.Coordinators, ", "))

@@ -60,8 +60,7 @@ func readHeader(path string, text io.Reader, d schema.Dialect) ([]string, error)
 			return nil, &dp.ParamError{Op: "dataset: " + path, Param: "header",
 				Want: fmt.Sprintf("must name each column once, and field %d of line %d is what a row has", i+1, rs.line),
 				Got:  "a number, a date, a sign for a missing cell, or a field twice",
-				Hint: "give --no-header --columns N for a file without a header, or if columns are named by numbers, " +
-					"and write their names yourself"}
+				Next: dp.Step{Kind: dp.NameColumns}}
 		}
 		seen[name] = true
 	}

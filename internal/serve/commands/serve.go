@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package inference
+// Package commands has the command that serves predictions.
+package commands
 
 import (
 	"context"
@@ -8,7 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-dp/discreet/internal/ground/dp"
 	"github.com/discreet-dp/discreet/internal/release"
+	"github.com/discreet-dp/discreet/internal/serve/inference"
 )
 
 // MisuseError is a fault of the command line itself.
@@ -18,8 +21,8 @@ func (e *MisuseError) Error() string { return e.Err.Error() }
 func (e *MisuseError) Unwrap() error { return e.Err }
 
 // NewCommand returns the command that serves until its context ends. level is the level of opts.Log.
-func NewCommand(opts Options, level *slog.LevelVar) *cobra.Command {
-	place, tokens, keys, verbose := Place{}, "", "", false
+func NewCommand(opts inference.Options, level *slog.LevelVar) *cobra.Command {
+	place, tokens, keys, verbose := inference.Place{}, "", "", false
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "answer requests for predictions over HTTP and gRPC",
@@ -54,15 +57,15 @@ examples.`,
 			if err := place.Check(tokens != ""); err != nil {
 				return &MisuseError{err}
 			}
-			return runUntil(c.Context(), func(ctx context.Context) (err error) {
-				if opts.Tokens, err = ReadTokens(tokens); err != nil {
+			return inference.RunUntil(c.Context(), func(ctx context.Context) (err error) {
+				if opts.Tokens, err = inference.ReadTokens(tokens); err != nil {
 					return err
 				}
 				if opts.Trusted, err = release.ReadTrusted("serve", keys); err != nil {
 					return err
 				}
-				return Run(ctx, opts, place)
-			}, drain+leave)
+				return inference.Run(ctx, opts, place)
+			})
 		},
 	}
 	f := c.Flags()
@@ -84,4 +87,12 @@ examples.`,
 		panic(err)
 	}
 	return c
+}
+
+// StepWords returns this command's words for a step.
+func StepWords(s dp.Step) string {
+	if s.Kind == dp.SecureServer {
+		return "give --tls-cert, --tls-key and --tokens, or --plain if a proxy in front handles both"
+	}
+	return s.String()
 }

@@ -46,8 +46,8 @@ var (
 const LaboratoryHint = "learners people, pate and adaboost are trained by discreet-lab"
 
 // unknownLearner is the error for a name that is not in the table.
-func unknownLearner(op, param, want, name string) error {
-	err := &dp.ParamError{Op: op, Param: param, Want: want + strings.Join(LearnerNames(), ", "), Got: strconv.Quote(name)}
+func unknownLearner(op, name string) error {
+	err := &dp.ParamError{Op: op, Param: "learner", Want: "must be one of " + strings.Join(LearnerNames(), ", "), Got: strconv.Quote(name)}
 	if slices.Contains(laboratory, name) {
 		err.Hint = LaboratoryHint
 	}
@@ -132,34 +132,4 @@ func findLearner(name string) *Learner {
 		return all[i]
 	}
 	return nil
-}
-
-// ParseLearner parses NAME[:OPTION=VALUE]... and returns a learner with those options, and its name in
-// words. Errors name param of op.
-func ParseLearner(op, param, spec string) (l *Learner, name string, err error) {
-	parts := strings.Split(spec, ":")
-	if l = findLearner(parts[0]); l == nil {
-		return nil, "", unknownLearner(op, param, "must be among ", parts[0])
-	}
-	name = l.Name
-	for _, part := range parts[1:] {
-		key, text, _ := strings.Cut(part, "=")
-		o := l.Option(key)
-		if o == nil {
-			return nil, "", &dp.ParamError{Op: l.Name, Param: "option", Want: "must be one of " +
-				strings.Join(l.optionNames(), ", "), Got: strconv.Quote(key)}
-		}
-		if err := l.setOption(o, text); err != nil {
-			return nil, "", err
-		}
-		name += ", " + key + " " + text
-	}
-	return l, name, nil
-}
-
-func (l *Learner) optionNames() (names []string) {
-	for _, o := range l.Options {
-		names = append(names, o.Name)
-	}
-	return names
 }

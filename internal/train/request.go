@@ -58,7 +58,7 @@ func (c Choice) makeRequest(op string) (*Request, error) {
 	}
 	l := findLearner(name)
 	if l == nil {
-		return nil, unknownLearner(op, "learner", "must be one of ", name)
+		return nil, unknownLearner(op, name)
 	}
 	for _, name := range c.optionOrder() {
 		text := c.Options[name]

@@ -189,11 +189,29 @@ func (l *compareFlags) saveResult(r *compare.Result) error {
 	return write("comparison.json", func(w io.Writer) error { return cli.WriteJSON(w, r.Numbers()) })
 }
 
-// parseContestant parses a learner with its options that takes part in a comparison.
+// parseContestant parses NAME[:OPTION=VALUE]..., a learner with its options that takes part in a comparison.
 func parseContestant(spec string) (compare.Learner, error) {
-	l, name, err := train.ParseLearner("compare", "learners", spec)
-	if err != nil {
-		return compare.Learner{}, err
+	parts := strings.Split(spec, ":")
+	all := train.Learners()
+	i := slices.IndexFunc(all, func(l *train.Learner) bool { return l.Name == parts[0] })
+	if i < 0 {
+		return compare.Learner{}, dp.Refuse("compare", "learners", "must be among "+strings.Join(train.LearnerNames(), ", "), parts[0])
+	}
+	l, name := all[i], parts[0]
+	for _, part := range parts[1:] {
+		key, text, _ := strings.Cut(part, "=")
+		o := l.Option(key)
+		if o == nil {
+			var names []string
+			for _, o := range l.Options {
+				names = append(names, o.Name)
+			}
+			return compare.Learner{}, dp.Refuse(l.Name, "option", "must be one of "+strings.Join(names, ", "), strconv.Quote(key))
+		}
+		if err := o.Value.Set(text); err != nil {
+			return compare.Learner{}, dp.Refuse(l.Name, o.Name, err.Error(), strconv.Quote(text))
+		}
+		name += ", " + key + " " + text
 	}
 	return compare.Learner{
 		Name: name, Private: l.Private,
